@@ -1,0 +1,3 @@
+module github.com/ibkit/ibkit
+
+go 1.26
