@@ -1,0 +1,112 @@
+package mad
+
+import "fmt"
+
+// A Class is a management class (InfiniBand Architecture, Volume 1, 13.4.4).
+type Class uint8
+
+// The management classes.
+const (
+	ClassSMPLIDRouted Class = 0x01 // subnet management, routed by LID
+	ClassSA           Class = 0x03 // subnet administration
+	ClassPM           Class = 0x04 // performance management
+	ClassBM           Class = 0x05 // baseboard management
+	ClassDevMgt       Class = 0x06 // device management
+	ClassCM           Class = 0x07 // communication management
+	ClassSNMP         Class = 0x08 // SNMP tunnelling
+	ClassCC           Class = 0x21 // congestion control
+	ClassSMPDirected  Class = 0x81 // subnet management, directed route
+)
+
+// String returns the abbreviation of the specification, "Vendor(0x0a)" for the
+// classes left to vendors, and the bare number for the rest.
+func (c Class) String() string {
+	switch c {
+	case ClassSMPLIDRouted:
+		return "SubnLID"
+	case ClassSMPDirected:
+		return "SubnDR"
+	case ClassSA:
+		return "SubnAdm"
+	case ClassPM:
+		return "Perf"
+	case ClassBM:
+		return "BM"
+	case ClassDevMgt:
+		return "DevMgt"
+	case ClassCM:
+		return "ComMgt"
+	case ClassSNMP:
+		return "SNMP"
+	case ClassCC:
+		return "CongestionControl"
+	}
+	if c >= 0x09 && c <= 0x0f || c.HasOUI() {
+		return fmt.Sprintf("Vendor(0x%02x)", uint8(c))
+	}
+	return fmt.Sprintf("Class(0x%02x)", uint8(c))
+}
+
+// HasOUI reports whether c is one of the vendor classes whose packets name the
+// vendor by an OUI (0x30 to 0x4f, 16.5).
+func (c Class) HasOUI() bool { return c >= 0x30 && c <= 0x4f }
+
+// IsSMP reports whether c is one of the two subnet management classes, which
+// travel over QP0.
+func (c Class) IsSMP() bool { return c == ClassSMPLIDRouted || c == ClassSMPDirected }
+
+// A Method says what a MAD asks for (13.4.5). The top bit marks a response.
+type Method uint8
+
+// The methods. Those from MethodGetTable on are subnet administration's
+// (15.2.2).
+const (
+	MethodGet         Method = 0x01
+	MethodSet         Method = 0x02
+	MethodSend        Method = 0x03
+	MethodTrap        Method = 0x05
+	MethodReport      Method = 0x06
+	MethodTrapRepress Method = 0x07
+	MethodGetTable    Method = 0x12
+	MethodGetTrace    Method = 0x13
+	MethodGetMulti    Method = 0x14
+	MethodDelete      Method = 0x15
+
+	MethodGetResp      Method = MethodGet | methodResponse // the response to Get and Set
+	MethodReportResp   Method = MethodReport | methodResponse
+	MethodGetTableResp Method = MethodGetTable | methodResponse
+	MethodGetMultiResp Method = MethodGetMulti | methodResponse
+	MethodDeleteResp   Method = MethodDelete | methodResponse
+
+	methodResponse Method = 0x80
+)
+
+// IsResponse reports whether m answers a request. A TrapRepress, which answers
+// a Trap without having the response bit, counts as one (13.4.5).
+func (m Method) IsResponse() bool { return m&methodResponse != 0 || m == MethodTrapRepress }
+
+// String returns the method's name, for example "GetResp".
+func (m Method) String() string {
+	if name, ok := methodNames[m]; ok {
+		return name
+	}
+	return fmt.Sprintf("Method(0x%02x)", uint8(m))
+}
+
+var methodNames = map[Method]string{
+	MethodGet:          "Get",
+	MethodSet:          "Set",
+	MethodSend:         "Send",
+	MethodTrap:         "Trap",
+	MethodReport:       "Report",
+	MethodTrapRepress:  "TrapRepress",
+	MethodGetTable:     "GetTable",
+	MethodGetTrace:     "GetTraceTable",
+	MethodGetMulti:     "GetMulti",
+	MethodDelete:       "Delete",
+	MethodGetResp:      "GetResp",
+	MethodReportResp:   "ReportResp",
+	MethodGetTableResp: "GetTableResp",
+	MethodGetMultiResp: "GetMultiResp",
+	MethodDeleteResp:   "DeleteResp",
+}

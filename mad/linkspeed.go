@@ -1,0 +1,164 @@
+package mad
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A LinkSpeed is the speed fields' original group: 1 SDR, 2 DDR, 4 QDR, or a
+// set of them. As an active speed, 0 says that an extended speed is in use.
+type LinkSpeed uint8
+
+// A LinkSpeedExt is the group that FDR brought: 1 FDR, 2 EDR, 4 HDR, 8 NDR, or
+// a set of them. As an enabled speed, 30 stands for none of them.
+type LinkSpeedExt uint8
+
+// A LinkSpeedExt2 is the group that XDR brought: 1 XDR.
+type LinkSpeedExt2 uint8
+
+// A MlnxLinkSpeed is the group of NVIDIA's ExtendedPortInfo: 1 FDR10.
+type MlnxLinkSpeed uint8
+
+// Speed returns s in the terms that all groups have in common. Undefined bits
+// are left out.
+func (s LinkSpeed) Speed() Speed { return Speed(s) & (SDR | DDR | QDR) }
+
+// Speed returns s in the terms that all groups have in common. Undefined bits
+// are left out.
+func (s LinkSpeedExt) Speed() Speed { return Speed(s) * FDR & (FDR | EDR | HDR | NDR) }
+
+// Speed returns s in the terms that all groups have in common. Undefined bits
+// are left out.
+func (s LinkSpeedExt2) Speed() Speed { return Speed(s) * XDR & XDR }
+
+// Speed returns s in the terms that all groups have in common. Undefined bits
+// are left out.
+func (s MlnxLinkSpeed) Speed() Speed { return Speed(s) * FDR10 & FDR10 }
+
+// String returns the names of the speeds, for example "SDR,DDR,QDR".
+func (s LinkSpeed) String() string { return s.Speed().String() }
+
+// String returns the names of the speeds, for example "FDR,EDR".
+func (s LinkSpeedExt) String() string { return s.Speed().String() }
+
+// String returns the names of the speeds.
+func (s LinkSpeedExt2) String() string { return s.Speed().String() }
+
+// String returns the names of the speeds.
+func (s MlnxLinkSpeed) String() string { return s.Speed().String() }
+
+// speedGroup is what the styles of one group of speed fields have in common.
+type speedGroup struct {
+	speed func(v uint64) Speed
+	bits  int    // that are defined
+	none  string // classic text of the active speed 0
+}
+
+var (
+	speedGroup1 = speedGroup{func(v uint64) Speed { return LinkSpeed(v).Speed() }, 3, "Extended speed"}
+	speedGroup2 = speedGroup{func(v uint64) Speed { return LinkSpeedExt(v).Speed() }, 4, "No Extended Speed"}
+	speedGroup3 = speedGroup{func(v uint64) Speed { return LinkSpeedExt2(v).Speed() }, 1, "No Extended Speed 2"}
+)
+
+// known reports whether v has no undefined bits.
+func (g speedGroup) known(v uint64) bool { return v>>g.bits == 0 }
+
+// active is the style of a group's one active speed.
+func (g speedGroup) active() *style {
+	single := func(v uint64) bool { return v != 0 && v&(v-1) == 0 && g.known(v) }
+	return enum(
+		func(v uint64) string {
+			if !single(v) {
+				return ""
+			}
+			return g.speed(v).String()
+		},
+		func(v uint64) string {
+			switch {
+			case v == 0:
+				return g.none
+			case !single(v):
+				return undefined(v)
+			}
+			return g.speed(v).Classic()
+		})
+}
+
+// set is the style of a group's supported or enabled speeds.
+func (g speedGroup) set(dump func(v uint64) string) *style {
+	return mask(func(v uint64) []string { return g.speed(v).names() }, dump)
+}
+
+// rates lists the classic texts of the defined speeds in v, and a remark on
+// undefined ones.
+func (g speedGroup) rates(v uint64) string {
+	var s []string
+	for bit := range g.bits {
+		if one := v & (1 << bit); one != 0 {
+			s = append(s, g.speed(one).Classic())
+		}
+	}
+	if !g.known(v) {
+		s = append(s, undefined(v))
+	}
+	return strings.Join(s, " or ")
+}
+
+func undefined(v uint64) string { return fmt.Sprintf("undefined (%d)", v) }
+
+// dumpSpeeds remarks on sets that the specification does not allow: SDR is not
+// optional.
+func dumpSpeeds(v uint64) string {
+	switch {
+	case v == 0:
+		return undefined(v) + " (IBA extension)"
+	case speedGroup1.known(v) && v&1 == 0:
+		return speedGroup1.rates(v) + " (IBA extension)"
+	}
+	return speedGroup1.rates(v)
+}
+
+func dumpSpeedsExt(v uint64) string {
+	if v == 0 {
+		return "0"
+	}
+	return speedGroup2.rates(v)
+}
+
+func dumpSpeedsExtEnabled(v uint64) string {
+	if LinkSpeedExt(v) == extDisabled {
+		return "Extended link speeds disabled"
+	}
+	return dumpSpeedsExt(v)
+}
+
+// dumpSpeedsExt2 writes the remark on undefined bits over the defined one, as
+// the classic dump does.
+func dumpSpeedsExt2(v uint64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case !speedGroup3.known(v):
+		return " " + undefined(v)
+	}
+	return speedGroup3.rates(v)
+}
+
+var (
+	asLinkSpeedActive     = speedGroup1.active()
+	asLinkSpeeds          = speedGroup1.set(dumpSpeeds)
+	asLinkSpeedExtActive  = speedGroup2.active()
+	asLinkSpeedsExt       = speedGroup2.set(dumpSpeedsExt)
+	asLinkSpeedExtEnabled = mask(
+		func(v uint64) []string {
+			if LinkSpeedExt(v) == extDisabled {
+				return nil
+			}
+			return LinkSpeedExt(v).Speed().names()
+		}, dumpSpeedsExtEnabled)
+	asLinkSpeedExt2Active = speedGroup3.active()
+	asLinkSpeedsExt2      = speedGroup3.set(dumpSpeedsExt2)
+	asMlnxLinkSpeed       = mask(
+		func(v uint64) []string { return MlnxLinkSpeed(v).Speed().names() },
+		func(v uint64) string { return string(appendHex(nil, v, 8)) })
+)

@@ -1,0 +1,57 @@
+package mad
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// A NodeDescription is the name that a node gives itself: up to 64 bytes, NUL
+// where it is shorter (InfiniBand Architecture, Volume 1, 14.2.5.2). It comes
+// from the network and may hold anything; show people [NodeDescription.Clean].
+type NodeDescription [DataSize]byte
+
+// NewNodeDescription returns the description s, of which it keeps the first 64
+// bytes.
+func NewNodeDescription(s string) NodeDescription {
+	var d NodeDescription
+	copy(d[:], s)
+	return d
+}
+
+// String returns the bytes up to the first NUL as they are.
+func (a NodeDescription) String() string {
+	s, _, _ := bytes.Cut(a[:], []byte{0})
+	return string(s)
+}
+
+// Clean returns the description with a blank for each byte that is not
+// printable ASCII, as infiniband-diags' clean_nodedesc makes it in the C
+// locale. It is safe to print on a terminal.
+func (a NodeDescription) Clean() string {
+	s, _, _ := bytes.Cut(a[:], []byte{0})
+	for i, c := range s {
+		if c < ' ' || c > '~' {
+			s[i] = ' '
+		}
+	}
+	return string(s)
+}
+
+// ID returns AttrNodeDescription.
+func (*NodeDescription) ID() AttrID { return AttrNodeDescription }
+
+// MarshalJSON writes the clean description as a string.
+func (a NodeDescription) MarshalJSON() ([]byte, error) { return json.Marshal(a.Clean()) }
+
+func (a *NodeDescription) fields(c *codec) { array(c, a[:], 8, "NodeDesc", hexString) }
+
+// dump writes smpquery's line, whose dots depend on the length of the
+// description and not on that of the name.
+func (a *NodeDescription) dump(b []byte) []byte {
+	s := a.Clean()
+	b = append(b, "Node Description:"...)
+	for range max(nameColumn-len(s), 1) {
+		b = append(b, '.')
+	}
+	return append(append(b, s...), '\n')
+}

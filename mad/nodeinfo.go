@@ -1,0 +1,66 @@
+package mad
+
+import "fmt"
+
+// A NodeType says what a node is.
+type NodeType uint8
+
+// The node types.
+const (
+	NodeTypeCA     NodeType = 1
+	NodeTypeSwitch NodeType = 2
+	NodeTypeRouter NodeType = 3
+)
+
+var nodeTypeNames = names{"", "CA", "Switch", "Router"}
+
+// String returns "CA", "Switch" or "Router".
+func (t NodeType) String() string { return nodeTypeNames.text(uint64(t)) }
+
+var asNodeType = enum(nodeTypeNames.of, func(v uint64) string {
+	switch t := NodeType(v); t {
+	case NodeTypeCA:
+		return "Channel Adapter"
+	case NodeTypeSwitch, NodeTypeRouter:
+		return t.String()
+	}
+	return fmt.Sprintf("?(%d)?", v)
+})
+
+// A NodeInfo says what a node is and by which of its ports it was asked
+// (InfiniBand Architecture, Volume 1, 14.2.5.3).
+type NodeInfo struct {
+	BaseVersion  uint8
+	ClassVersion uint8
+	NodeType     NodeType
+	NumPorts     uint8  // a switch's port 0 is not counted
+	SystemGUID   uint64 // the same for the nodes of one system; 0: not told
+	NodeGUID     uint64
+	PortGUID     uint64 // of the port that was asked
+	PartitionCap uint16 // entries in a port's P_Key table
+	DeviceID     uint16
+	Revision     uint32
+	LocalPort    uint8  // the port that the packet came in by
+	VendorID     uint32 // 24 bits
+}
+
+// ID returns AttrNodeInfo.
+func (*NodeInfo) ID() AttrID { return AttrNodeInfo }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a NodeInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *NodeInfo) fields(c *codec) {
+	bits(c, &a.BaseVersion, 0, 8, "BaseVers", decimal)
+	bits(c, &a.ClassVersion, 8, 8, "ClassVers", decimal)
+	bits(c, &a.NodeType, 16, 8, "NodeType", asNodeType)
+	bits(c, &a.NumPorts, 24, 8, "NumPorts", decimal)
+	bits(c, &a.SystemGUID, 32, 64, "SystemGuid", key)
+	bits(c, &a.NodeGUID, 96, 64, "Guid", key)
+	bits(c, &a.PortGUID, 160, 64, "PortGuid", key)
+	bits(c, &a.PartitionCap, 224, 16, "PartCap", decimal)
+	bits(c, &a.DeviceID, 240, 16, "DevId", hexa)
+	bits(c, &a.Revision, 256, 32, "Revision", hexa)
+	bits(c, &a.LocalPort, 288, 8, "LocalPort", decimal)
+	bits(c, &a.VendorID, 296, 24, "VendorId", hexa)
+}

@@ -1,0 +1,117 @@
+package mad
+
+import "encoding/binary"
+
+// Size is the length of every MAD in bytes (InfiniBand Architecture, Volume 1,
+// 13.4.2). RMPP spreads longer payloads over several of them.
+const Size = 256
+
+// DataSize is the length in bytes of the attribute data of a subnet management
+// packet (14.2.1.1).
+const DataSize = 64
+
+// Offsets of the common MAD header (13.4.2) and of the two kinds of subnet
+// management packets (14.2.1.1 and 14.2.1.2).
+const (
+	offStatus      = 4
+	offHopPointer  = 6
+	offHopCount    = 7
+	offTID         = 8
+	offAttr        = 16
+	offModifier    = 20
+	offMKey        = 24
+	offDrSLID      = 32
+	offDrDLID      = 34
+	offData        = 64
+	offInitialPath = 128
+	offReturnPath  = 192
+)
+
+// A Packet is one MAD as it is on the wire, in network byte order.
+type Packet [Size]byte
+
+// A Header is the common header of a MAD.
+type Header struct {
+	BaseVersion  uint8 // 1
+	Class        Class
+	ClassVersion uint8 // 1 for subnet management and most others, 2 for subnet administration
+	Method       Method
+	Status       Status // without the direction bit of directed-route packets
+	HopPointer   uint8  // directed route only, else 0
+	HopCount     uint8  // directed route only, else 0
+	TID          uint64 // transaction ID; the kernel's umad claims the upper half
+	Attr         AttrID
+	Modifier     uint32 // which part of the attribute: a port, a block, ...
+}
+
+// Header reads the common header.
+func (p *Packet) Header() Header {
+	h := Header{
+		BaseVersion:  p[0],
+		Class:        p.Class(),
+		ClassVersion: p[2],
+		Method:       p.Method(),
+		Status:       p.Status(),
+		TID:          p.TID(),
+		Attr:         p.Attr(),
+		Modifier:     p.Modifier(),
+	}
+	if h.Class == ClassSMPDirected {
+		h.HopPointer, h.HopCount = p[offHopPointer], p[offHopCount]
+	}
+	return h
+}
+
+// Class returns the management class.
+func (p *Packet) Class() Class { return Class(p[1]) }
+
+// Method returns the method, the response bit included.
+func (p *Packet) Method() Method { return Method(p[3]) }
+
+// TID returns the transaction ID.
+func (p *Packet) TID() uint64 { return binary.BigEndian.Uint64(p[offTID:]) }
+
+// SetTID overwrites the transaction ID.
+func (p *Packet) SetTID(tid uint64) { binary.BigEndian.PutUint64(p[offTID:], tid) }
+
+// Attr returns the attribute ID.
+func (p *Packet) Attr() AttrID { return AttrID(binary.BigEndian.Uint16(p[offAttr:])) }
+
+// Modifier returns the attribute modifier.
+func (p *Packet) Modifier() uint32 { return binary.BigEndian.Uint32(p[offModifier:]) }
+
+// Status returns the status. In a directed-route packet the top bit of that
+// field is the direction of travel and not a part of the status
+// (14.2.1.2); it is masked out.
+func (p *Packet) Status() Status {
+	s := Status(binary.BigEndian.Uint16(p[offStatus:]))
+	if p.Class() == ClassSMPDirected {
+		s &^= directionBit
+	}
+	return s
+}
+
+// SetStatus overwrites the status. The direction bit of a directed-route
+// packet stays as it is.
+func (p *Packet) SetStatus(s Status) {
+	if p.Class() == ClassSMPDirected {
+		s = s&^directionBit | Status(binary.BigEndian.Uint16(p[offStatus:]))&directionBit
+	}
+	binary.BigEndian.PutUint16(p[offStatus:], uint16(s))
+}
+
+// Data returns the 64 bytes of attribute data of a subnet management packet.
+// They alias p.
+func (p *Packet) Data() []byte { return p[offData : offData+DataSize : offData+DataSize] }
+
+// PutGMP clears p and writes the 24 bytes of the common header of a general
+// management packet. What follows them belongs to the class and is the
+// caller's to fill. The hop fields of h have no place in such a packet.
+func (p *Packet) PutGMP(h Header) {
+	clear(p[:])
+	p[0], p[1], p[2], p[3] = h.BaseVersion, byte(h.Class), h.ClassVersion, byte(h.Method)
+	binary.BigEndian.PutUint16(p[offStatus:], uint16(h.Status))
+	p.SetTID(h.TID)
+	binary.BigEndian.PutUint16(p[offAttr:], uint16(h.Attr))
+	binary.BigEndian.PutUint32(p[offModifier:], h.Modifier)
+}

@@ -1,0 +1,126 @@
+package mad
+
+// A PortInfo describes a port: its addresses, its link and what it can do
+// (InfiniBand Architecture, Volume 1, 14.2.5.6). The modifier of its packets is
+// the port number; a channel adapter takes 0 for the port that was asked.
+//
+// While State is PortDown, only State and PhysState mean something (C14-24.2.1).
+type PortInfo struct {
+	MKey                     uint64
+	GIDPrefix                uint64
+	LID                      uint16 // base LID; 0 on a switch's external ports
+	SMLID                    uint16
+	CapMask                  PortCapMask // on a switch, only port 0's counts
+	DiagCode                 uint16
+	MKeyLeasePeriod          uint16 // seconds
+	LocalPort                uint8  // the port that the packet came in by
+	LinkWidthEnabled         LinkWidth
+	LinkWidthSupported       LinkWidth
+	LinkWidthActive          LinkWidth
+	LinkSpeedSupported       LinkSpeed
+	State                    PortState
+	PhysState                PhysState
+	LinkDownDefault          LinkDownDefault
+	MKeyProtect              uint8
+	LMC                      uint8 // the port answers to 1<<LMC LIDs
+	LinkSpeedActive          LinkSpeed
+	LinkSpeedEnabled         LinkSpeed
+	NeighborMTU              MTU
+	SMSL                     uint8
+	VLCap                    VLCap
+	InitType                 uint8
+	VLHighLimit              uint8
+	VLArbHighCap             uint8 // entries
+	VLArbLowCap              uint8 // entries
+	InitReply                uint8
+	MTUCap                   MTU
+	VLStallCount             uint8
+	HOQLife                  uint8 // 4.096 µs << HOQLife; from 20 on without limit
+	OperVLs                  VLCap
+	PartEnforceInbound       uint8
+	PartEnforceOutbound      uint8
+	FilterRawInbound         uint8
+	FilterRawOutbound        uint8
+	MKeyViolations           uint16
+	PKeyViolations           uint16
+	QKeyViolations           uint16
+	GUIDCap                  uint8 // entries in the port's GUID table
+	ClientReregister         uint8
+	McastPKeyTrapSuppression uint8
+	SubnetTimeout            uint8  // 4.096 µs << SubnetTimeout
+	RespTimeValue            uint8  // 4.096 µs << RespTimeValue
+	LocalPhysErrors          uint8  // threshold
+	OverrunErrors            uint8  // threshold
+	MaxCreditHint            uint16 // bytes of credit
+	LinkRoundTripLatency     uint32 // 24 bits, 4 ns each
+	CapMask2                 PortCapMask2
+	LinkSpeedExtActive       LinkSpeedExt
+	LinkSpeedExtSupported    LinkSpeedExt
+	LinkSpeedExtEnabled      LinkSpeedExt
+	LinkSpeedExt2Active      LinkSpeedExt2
+	LinkSpeedExt2Supported   LinkSpeedExt2
+	LinkSpeedExt2Enabled     LinkSpeedExt2
+}
+
+// ID returns AttrPortInfo.
+func (*PortInfo) ID() AttrID { return AttrPortInfo }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a PortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *PortInfo) fields(c *codec) {
+	bits(c, &a.MKey, 0, 64, "Mkey", key)
+	bits(c, &a.GIDPrefix, 64, 64, "GidPrefix", key)
+	bits(c, &a.LID, 128, 16, "Lid", decimal)
+	bits(c, &a.SMLID, 144, 16, "SMLid", decimal)
+	bits(c, &a.CapMask, 160, 32, "CapMask", asPortCapMask)
+	bits(c, &a.DiagCode, 192, 16, "DiagCode", hexa)
+	bits(c, &a.MKeyLeasePeriod, 208, 16, "MkeyLeasePeriod", decimal)
+	bits(c, &a.LocalPort, 224, 8, "LocalPort", decimal)
+	bits(c, &a.LinkWidthEnabled, 232, 8, "LinkWidthEnabled", asLinkWidthEnabled)
+	bits(c, &a.LinkWidthSupported, 240, 8, "LinkWidthSupported", asLinkWidthSupported)
+	bits(c, &a.LinkWidthActive, 248, 8, "LinkWidthActive", asLinkWidth)
+	bits(c, &a.LinkSpeedSupported, 256, 4, "LinkSpeedSupported", asLinkSpeeds)
+	bits(c, &a.State, 260, 4, "LinkState", asPortState)
+	bits(c, &a.PhysState, 264, 4, "PhysLinkState", asPhysState)
+	bits(c, &a.LinkDownDefault, 268, 4, "LinkDownDefState", asLinkDownDefault)
+	bits(c, &a.MKeyProtect, 272, 2, "ProtectBits", decimal)
+	bits(c, &a.LMC, 277, 3, "LMC", decimal)
+	bits(c, &a.LinkSpeedActive, 280, 4, "LinkSpeedActive", asLinkSpeedActive)
+	bits(c, &a.LinkSpeedEnabled, 284, 4, "LinkSpeedEnabled", asLinkSpeeds)
+	bits(c, &a.NeighborMTU, 288, 4, "NeighborMTU", asMTU)
+	bits(c, &a.SMSL, 292, 4, "SMSL", decimal)
+	bits(c, &a.VLCap, 296, 4, "VLCap", asVLCap)
+	bits(c, &a.InitType, 300, 4, "InitType", hexa)
+	bits(c, &a.VLHighLimit, 304, 8, "VLHighLimit", decimal)
+	bits(c, &a.VLArbHighCap, 312, 8, "VLArbHighCap", decimal)
+	bits(c, &a.VLArbLowCap, 320, 8, "VLArbLowCap", decimal)
+	bits(c, &a.InitReply, 328, 4, "InitReply", hexa)
+	bits(c, &a.MTUCap, 332, 4, "MtuCap", asMTU)
+	bits(c, &a.VLStallCount, 336, 3, "VLStallCount", decimal)
+	bits(c, &a.HOQLife, 339, 5, "HoqLife", decimal)
+	bits(c, &a.OperVLs, 344, 4, "OperVLs", asOperVLs)
+	bits(c, &a.PartEnforceInbound, 348, 1, "PartEnforceInb", decimal)
+	bits(c, &a.PartEnforceOutbound, 349, 1, "PartEnforceOutb", decimal)
+	bits(c, &a.FilterRawInbound, 350, 1, "FilterRawInb", decimal)
+	bits(c, &a.FilterRawOutbound, 351, 1, "FilterRawOutb", decimal)
+	bits(c, &a.MKeyViolations, 352, 16, "MkeyViolations", decimal)
+	bits(c, &a.PKeyViolations, 368, 16, "PkeyViolations", decimal)
+	bits(c, &a.QKeyViolations, 384, 16, "QkeyViolations", decimal)
+	bits(c, &a.GUIDCap, 400, 8, "GuidCap", decimal)
+	bits(c, &a.ClientReregister, 408, 1, "ClientReregister", decimal)
+	bits(c, &a.McastPKeyTrapSuppression, 409, 2, "McastPkeyTrapSuppressionEnabled", decimal)
+	bits(c, &a.SubnetTimeout, 411, 5, "SubnetTimeout", decimal)
+	bits(c, &a.RespTimeValue, 419, 5, "RespTimeVal", decimal)
+	bits(c, &a.LocalPhysErrors, 424, 4, "LocalPhysErr", decimal)
+	bits(c, &a.OverrunErrors, 428, 4, "OverrunErr", decimal)
+	bits(c, &a.MaxCreditHint, 432, 16, "MaxCreditHint", decimal)
+	bits(c, &a.LinkRoundTripLatency, 456, 24, "RoundTrip", decimal)
+	bits(c, &a.CapMask2, 480, 16, "CapabilityMask2", asPortCapMask2)
+	bits(c, &a.LinkSpeedExtActive, 496, 4, "LinkSpeedExtActive", asLinkSpeedExtActive)
+	bits(c, &a.LinkSpeedExtSupported, 500, 4, "LinkSpeedExtSupported", asLinkSpeedsExt)
+	bits(c, &a.LinkSpeedExtEnabled, 507, 5, "LinkSpeedExtEnabled", asLinkSpeedExtEnabled)
+	bits(c, &a.LinkSpeedExt2Active, 449, 2, "LinkSpeedExtActive2", asLinkSpeedExt2Active)
+	bits(c, &a.LinkSpeedExt2Supported, 451, 2, "LinkSpeedExtSupported2", asLinkSpeedsExt2)
+	bits(c, &a.LinkSpeedExt2Enabled, 453, 3, "LinkSpeedExtEnabled2", asLinkSpeedsExt2)
+}

@@ -1,0 +1,58 @@
+package mad
+
+// A PortInfoExtended tells which forward error correction a port uses and can
+// use at each speed (InfiniBand Architecture, Volume 1, 14.2.5.19). A port has
+// it where Cap2PortInfoExtended is set.
+type PortInfoExtended struct {
+	CapMask             uint32 // bit 0: the fields below mean something
+	FECModeActive       uint16 // 0 none, 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC
+	FDRFECModeSupported uint16 // from here on one bit a mode
+	FDRFECModeEnabled   uint16
+	EDRFECModeSupported uint16
+	EDRFECModeEnabled   uint16
+	HDRFECModeSupported uint16
+	HDRFECModeEnabled   uint16
+	NDRFECModeSupported uint16
+	NDRFECModeEnabled   uint16
+}
+
+// ID returns AttrPortInfoExtended.
+func (*PortInfoExtended) ID() AttrID { return AttrPortInfoExtended }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a PortInfoExtended) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *PortInfoExtended) fields(c *codec) {
+	bits(c, &a.CapMask, 0, 32, "CapMask", hexa)
+	bits(c, &a.FECModeActive, 32, 16, "FECModeActive", decimal)
+	bits(c, &a.FDRFECModeSupported, 48, 16, "FDRFECModeSupported", hexa)
+	bits(c, &a.FDRFECModeEnabled, 64, 16, "FDRFECModeEnabled", hexa)
+	bits(c, &a.EDRFECModeSupported, 80, 16, "EDRFECModeSupported", hexa)
+	bits(c, &a.EDRFECModeEnabled, 96, 16, "EDRFECModeEnabled", hexa)
+	bits(c, &a.HDRFECModeSupported, 112, 16, "HDRFECModeSupported", hexa)
+	bits(c, &a.HDRFECModeEnabled, 128, 16, "HDRFECModeEnabled", hexa)
+	bits(c, &a.NDRFECModeSupported, 144, 16, "NDRFECModeSupported", hexa)
+	bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", hexa)
+}
+
+// A MlnxExtPortInfo is NVIDIA's ExtendedPortInfo, which ports that can do FDR10
+// have: to the specification's PortInfo an FDR10 link is a QDR one.
+type MlnxExtPortInfo struct {
+	StateChangeEnable  uint8
+	LinkSpeedSupported MlnxLinkSpeed
+	LinkSpeedEnabled   MlnxLinkSpeed
+	LinkSpeedActive    MlnxLinkSpeed
+}
+
+// ID returns AttrMlnxExtPortInfo.
+func (*MlnxExtPortInfo) ID() AttrID { return AttrMlnxExtPortInfo }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MlnxExtPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MlnxExtPortInfo) fields(c *codec) {
+	bits(c, &a.StateChangeEnable, 24, 8, "StateChangeEnable", hexa)
+	bits(c, &a.LinkSpeedSupported, 56, 8, "LinkSpeedSupported", asMlnxLinkSpeed)
+	bits(c, &a.LinkSpeedEnabled, 88, 8, "LinkSpeedEnabled", asMlnxLinkSpeed)
+	bits(c, &a.LinkSpeedActive, 120, 8, "LinkSpeedActive", asMlnxLinkSpeed)
+}

@@ -1,0 +1,68 @@
+package mad
+
+import "fmt"
+
+// An arrayStyle says how the elements of an array are written.
+type arrayStyle struct {
+	dump func(b []byte, name string, v []uint64, width int) []byte
+	hex  bool // in JSON, elements are strings of hexadecimal digits
+}
+
+var (
+	// hexString is a dotted line with the bytes of all elements.
+	hexString = &arrayStyle{dump: func(b []byte, name string, v []uint64, width int) []byte {
+		b = appendDotted(b, name)
+		for _, e := range v {
+			b = append(b, appendHex(nil, e, width)[len("0x"):]...)
+		}
+		return append(b, '\n')
+	}}
+
+	pkeyRows = &arrayStyle{dump: indexedRows(8), hex: true}
+	guidRows = &arrayStyle{dump: indexedRows(2), hex: true}
+
+	// bars is one line without a name: | 0| 1| 2|
+	bars = &arrayStyle{dump: func(b []byte, _ string, v []uint64, _ int) []byte {
+		b = append(b, '|')
+		for _, e := range v {
+			b = fmt.Appendf(b, "%2d|", e)
+		}
+		return append(b, '\n')
+	}}
+)
+
+// indexedRows writes n elements a row, behind the index of the first.
+func indexedRows(n int) func([]byte, string, []uint64, int) []byte {
+	return func(b []byte, _ string, v []uint64, width int) []byte {
+		for i, e := range v {
+			if i%n == 0 {
+				b = fmt.Appendf(b, "%4d:", i)
+			}
+			b = appendHex(append(b, ' '), e, width)
+			if i%n == n-1 {
+				b = append(b, '\n')
+			}
+		}
+		return b
+	}
+}
+
+// showArray writes an array in the modes that make text.
+func (c *codec) showArray(name string, v []uint64, width int, s *arrayStyle) {
+	if c.mode == dumping {
+		c.text = s.dump(c.text, name, v, width)
+		return
+	}
+	c.text = append(appendKey(c.text, name), '[')
+	for i, e := range v {
+		if i > 0 {
+			c.text = append(c.text, ',')
+		}
+		if s.hex {
+			c.text = appendHexString(c.text, e, width)
+		} else {
+			c.text = appendValue(c.text, e, nil)
+		}
+	}
+	c.text = append(c.text, ']')
+}

@@ -1,0 +1,144 @@
+package mad
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// A GUIDInfo is one block of a port's GUID table (InfiniBand Architecture,
+// Volume 1, 14.2.5.5). The modifier is the block's number.
+type GUIDInfo struct {
+	GUIDs [8]uint64
+}
+
+// ID returns AttrGUIDInfo.
+func (*GUIDInfo) ID() AttrID { return AttrGUIDInfo }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a GUIDInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *GUIDInfo) fields(c *codec) { array(c, a.GUIDs[:], 64, "Guids", guidRows) }
+
+// A PKey is a partition key: 15 bits of key below the bit of full membership.
+type PKey uint16
+
+const pkeyFull PKey = 1 << 15
+
+// Full reports whether the key is that of a full member.
+func (k PKey) Full() bool { return k&pkeyFull != 0 }
+
+// Limited reports whether the key is that of a limited member, which cannot
+// talk to other limited members. An empty table entry is not a key.
+func (k PKey) Limited() bool { return !k.Full() && k != 0 }
+
+// Base returns the key without the membership bit. Two keys are of one
+// partition if their bases are the same.
+func (k PKey) Base() uint16 { return uint16(k &^ pkeyFull) }
+
+// String returns the key as "0xffff".
+func (k PKey) String() string { return string(appendHex(nil, uint64(k), 16)) }
+
+// A PKeyTable is one block of a port's partition table (14.2.5.7). The modifier
+// is the block's number, and on a switch the port in the upper half.
+type PKeyTable struct {
+	PKeys [32]PKey
+}
+
+// ID returns AttrPKeyTable.
+func (*PKeyTable) ID() AttrID { return AttrPKeyTable }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a PKeyTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *PKeyTable) fields(c *codec) { array(c, a.PKeys[:], 16, "Pkeys", pkeyRows) }
+
+// A LinearForwardingTable is one block of the port by which a switch sends to
+// each LID (14.2.5.10). The modifier is the block's number; 255 is no port.
+type LinearForwardingTable struct {
+	Ports [64]uint8
+}
+
+// ID returns AttrLinearForwardingTable.
+func (*LinearForwardingTable) ID() AttrID { return AttrLinearForwardingTable }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a LinearForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *LinearForwardingTable) fields(c *codec) {
+	array(c, a.Ports[:], 8, "LinearForwTbl", hexString)
+}
+
+// A MulticastForwardingTable is one block of the masks of ports by which a
+// switch sends to each multicast LID (14.2.5.12). The modifier has the block's
+// number in its low bits and the group of 16 ports in its top 4.
+type MulticastForwardingTable struct {
+	Masks [32]uint16
+}
+
+// ID returns AttrMulticastForwardingTable.
+func (*MulticastForwardingTable) ID() AttrID { return AttrMulticastForwardingTable }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MulticastForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MulticastForwardingTable) fields(c *codec) {
+	array(c, a.Masks[:], 16, "MulticastForwTbl", hexString)
+}
+
+// A SLtoVLMapping is the virtual lane for each service level (14.2.5.8), 15 for
+// packets to be dropped. On a switch the modifier has the input port in bits 8
+// to 15 and the output port in the lowest 8.
+type SLtoVLMapping struct {
+	VL [16]uint8
+}
+
+// ID returns AttrSLtoVLMapping.
+func (*SLtoVLMapping) ID() AttrID { return AttrSLtoVLMapping }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a SLtoVLMapping) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *SLtoVLMapping) fields(c *codec) { array(c, a.VL[:], 4, "VL", bars) }
+
+// A VLArbitration is one block of a port's arbitration between virtual lanes
+// (14.2.5.9). The modifier has the block in its upper half (1 and 2 low
+// priority, 3 and 4 high) and the port in its lower.
+type VLArbitration struct {
+	Entries [32]VLArbEntry
+}
+
+// A VLArbEntry gives a lane its turn.
+type VLArbEntry struct {
+	VL     uint8 `json:"vl"`     // 4 bits
+	Weight uint8 `json:"weight"` // 64-byte units that may be sent; 0 skips the entry
+}
+
+// ID returns AttrVLArbitration.
+func (*VLArbitration) ID() AttrID { return AttrVLArbitration }
+
+// MarshalJSON writes {"entries": [{"vl": 0, "weight": 4}, ...]}.
+func (a VLArbitration) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Entries []VLArbEntry `json:"entries"`
+	}{a.Entries[:]})
+}
+
+func (a *VLArbitration) fields(c *codec) {
+	for i := range a.Entries {
+		bits(c, &a.Entries[i].VL, i*16+4, 4, "VL", decimal)
+		bits(c, &a.Entries[i].Weight, i*16+8, 8, "Weight", decimal)
+	}
+}
+
+// dump writes all lanes and then all weights, as smpquery does.
+func (a *VLArbitration) dump(b []byte) []byte {
+	b = append(b, "\nVL    : |"...)
+	for _, e := range a.Entries {
+		b = fmt.Appendf(b, "0x%-2X|", e.VL)
+	}
+	b = append(b, "\nWEIGHT: |"...)
+	for _, e := range a.Entries {
+		b = fmt.Appendf(b, "0x%-2X|", e.Weight)
+	}
+	return append(b, '\n')
+}
