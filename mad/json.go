@@ -28,9 +28,8 @@ func appendValue(b []byte, v uint64, render func(b []byte, v uint64) []byte) []b
 	return render(b, v)
 }
 
-// acronyms are the words in the names of the classic dump that are written in
-// capitals and joined to what follows, so that case alone does not show where
-// they end.
+// acronyms are words in the names of the classic dump of which case alone does
+// not show where they end: "SLto", "OperVLs", "FDRFEC".
 var acronyms = []string{"VLs", "VL", "SL", "SM", "FDR", "EDR", "HDR", "NDR"}
 
 // appendSnake writes a name of the classic dump in snake case: "SMLid" becomes
@@ -42,7 +41,7 @@ func appendSnake(b []byte, name string) []byte {
 			b = append(b, '_')
 		}
 		b = append(b, strings.ToLower(word)...)
-		rest = strings.TrimPrefix(rest[len(word):], "_")
+		rest = rest[len(word):]
 	}
 	return b
 }
@@ -52,7 +51,7 @@ func appendSnake(b []byte, name string) []byte {
 // follows it.
 func wordLen(s string) int {
 	for _, a := range acronyms {
-		if strings.HasPrefix(s, a) && (len(s) == len(a) || len(a) > 2 || !isLower(s[len(a)]) || s[len(a):len(a)+1] == "t") {
+		if strings.HasPrefix(s, a) {
 			return len(a)
 		}
 	}
@@ -63,7 +62,7 @@ func wordLen(s string) int {
 		}
 		return n
 	}
-	for n < len(s) && !isUpper(s[n]) && s[n] != '_' {
+	for n < len(s) && !isUpper(s[n]) {
 		n++
 	}
 	return n
