@@ -50,4 +50,5 @@ var attrNames = map[AttrID]string{
 	AttrSMInfo:                   "SMInfo",
 	AttrPortInfoExtended:         "PortInfoExtended",
 	AttrMlnxExtPortInfo:          "ExtendedPortInfo",
+	AttrPathRecord:               "PathRecord",
 }

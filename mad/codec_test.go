@@ -76,9 +76,9 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 }
 
 // TestPortInfoExtended pins the places of the HDR and NDR modes. libibmad 65
-// has them in one another's because their entries lack the conversion of bit
-// offsets that all others of the table have; the kernel's and OpenSM's structs
-// have them in the order of the specification.
+// reads them from others because their entries lack the conversion of bit
+// offsets that the rest of the table has; ib_port_info_ext_t of iba_types.h
+// shows the order.
 func TestPortInfoExtended(t *testing.T) {
 	b := make([]byte, DataSize)
 	for i := range 22 {

@@ -82,8 +82,8 @@ func TestAgainstLibibmad(t *testing.T) {
 			_, got := decodeDump(t, g)
 			want := g.text
 			if g.kind == "portinfoext" {
-				// libibmad reads the HDR and NDR modes from one
-				// another's place; see TestPortInfoExtended.
+				// libibmad reads the HDR and NDR modes from the
+				// wrong places; see TestPortInfoExtended.
 				const shared = 6
 				got, want = firstLines(got, shared), firstLines(want, shared)
 			}

@@ -63,6 +63,34 @@ func TestHostilePath(t *testing.T) {
 	}
 }
 
+// FuzzPacket reads everything that a packet from the network could say about
+// itself.
+func FuzzPacket(f *testing.F) {
+	f.Add([]byte{1, 0x81, 1, 0x81, 0x80, 0, 255, 255})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var p Packet
+		copy(p[:], b)
+		h := p.Header()
+		if n := max(p.InitialPath().Hops(), p.ReturnPath().Hops()); n > MaxHops {
+			t.Errorf("a path of %d hops", n)
+		}
+		if err := h.Status.Err(); (err == nil) != (h.Status == 0) {
+			t.Errorf("status %#x: %v", h.Status, err)
+		}
+		if h.Class.String() == "" || h.Method.String() == "" || h.Attr.String() == "" {
+			t.Errorf("a part of %+v has no name", h)
+		}
+		if h.Class == ClassSMPDirected {
+			return // PutGMP does not write the hop fields and the direction
+		}
+		var again Packet
+		again.PutGMP(h)
+		if got := again.Header(); got != h {
+			t.Errorf("got %+v, want %+v", got, h)
+		}
+	})
+}
+
 func TestHeader(t *testing.T) {
 	var p Packet
 	h := Header{

@@ -51,8 +51,8 @@ type PortInfo struct {
 	RespTimeValue            uint8  // 4.096 µs << RespTimeValue
 	LocalPhysErrors          uint8  // threshold
 	OverrunErrors            uint8  // threshold
-	MaxCreditHint            uint16 // bytes of credit
-	LinkRoundTripLatency     uint32 // 24 bits, 4 ns each
+	MaxCreditHint            uint16
+	LinkRoundTripLatency     uint32 // 24 bits
 	CapMask2                 PortCapMask2
 	LinkSpeedExtActive       LinkSpeedExt
 	LinkSpeedExtSupported    LinkSpeedExt

@@ -1,12 +1,12 @@
 package mad
 
 // A PortInfoExtended tells which forward error correction a port uses and can
-// use at each speed (InfiniBand Architecture, Volume 1, 14.2.5.19). A port has
-// it where Cap2PortInfoExtended is set.
+// use at each speed. A port has it where Cap2PortInfoExtended is set.
 //
 // smpquery (rdma-core 65) prints the modes of HDR and NDR from the wrong
 // places, as libibmad's table has their offsets in another convention than the
-// rest; here they are where OpenSM's ib_port_info_ext_t has them.
+// rest. Here HDR's are where iba_types.h's ib_port_info_ext_t has them and NDR's
+// follow them.
 type PortInfoExtended struct {
 	CapMask             uint32 // bit 0: the fields below mean something
 	FECModeActive       uint16 // 0 none, 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC
