@@ -47,10 +47,10 @@ type PortInfo struct {
 	GUIDCap                  uint8 // entries in the port's GUID table
 	ClientReregister         uint8
 	McastPKeyTrapSuppression uint8
-	SubnetTimeout            uint8  // 4.096 µs << SubnetTimeout
-	RespTimeValue            uint8  // 4.096 µs << RespTimeValue
-	LocalPhysErrors          uint8  // threshold
-	OverrunErrors            uint8  // threshold
+	SubnetTimeout            uint8 // 4.096 µs << SubnetTimeout
+	RespTimeValue            uint8 // 4.096 µs << RespTimeValue
+	LocalPhysErrors          uint8 // threshold
+	OverrunErrors            uint8 // threshold
 	MaxCreditHint            uint16
 	LinkRoundTripLatency     uint32 // 24 bits
 	CapMask2                 PortCapMask2
