@@ -1,0 +1,106 @@
+package ibsimtest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// subnetUp is what opensm logs when all LIDs and routes are in place.
+const subnetUp = "SUBNET UP"
+
+// ConfigureSubnet runs opensm once: it assigns LIDs, sets up the switches'
+// forwarding tables, makes all ports active, and ends.
+func (s *Sim) ConfigureSubnet(ctx context.Context, host string) error {
+	dir, err := os.MkdirTemp(s.dir, "opensm-")
+	if err != nil {
+		return fmt.Errorf("configure subnet: %w", err)
+	}
+	log := filepath.Join(dir, "log")
+	r, err := s.runSM(ctx, host, dir, "-o", "-f", log)
+	if err != nil {
+		return fmt.Errorf("configure subnet: %w", err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return fmt.Errorf("configure subnet: %w", err)
+	}
+	if r.Code != 0 || !strings.Contains(string(text), subnetUp) {
+		return fmt.Errorf("configure subnet: opensm ended with %d and log:\n%s", r.Code, text)
+	}
+	return nil
+}
+
+func (s *Sim) runSM(ctx context.Context, host, dir string, args ...string) (Result, error) {
+	path, err := findTool("opensm")
+	if err != nil {
+		return Result{}, err
+	}
+	return s.exec(ctx, append(smEnv(dir), append(hostEnv(host), "LD_PRELOAD="+s.lib)...), path, args)
+}
+
+// smEnv keeps opensm from writing outside dir.
+func smEnv(dir string) []string {
+	return []string{"OSM_CACHE_DIR=" + dir, "OSM_TMP_DIR=" + dir}
+}
+
+// An SM is an opensm that goes on running: as subnet manager it follows
+// changes, as subnet administration it answers queries.
+type SM struct{ cmd *exec.Cmd }
+
+// StartSM runs opensm and returns when the subnet is up.
+func (s *Sim) StartSM(host string) (*SM, error) {
+	path, err := findTool("opensm")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(s.dir, "opensm-")
+	if err != nil {
+		return nil, fmt.Errorf("start opensm: %w", err)
+	}
+	// "-f -" logs to stdout, "-d 2" line by line.
+	sm := &SM{cmd: exec.Command(path, "-d", "2", "-f", "-")}
+	sm.cmd.Dir = dir
+	sm.cmd.Env = append(append(os.Environ(), s.Env()...), smEnv(dir)...)
+	sm.cmd.Env = append(append(sm.cmd.Env, hostEnv(host)...), "LD_PRELOAD="+s.lib)
+	dieWithParent(sm.cmd)
+	out, err := sm.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start opensm: %w", err)
+	}
+	if err := sm.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start opensm: %w", err)
+	}
+	var log strings.Builder
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), subnetUp) {
+			go func() { // drain the log, or opensm blocks
+				for lines.Scan() {
+				}
+			}()
+			return sm, nil
+		}
+		fmt.Fprintln(&log, lines.Text())
+	}
+	return nil, fmt.Errorf("start opensm: %w: it ended with log:\n%s", errors.Join(lines.Err(), sm.Stop()), &log)
+}
+
+// Stop ends opensm in an orderly way, so that its place at the server is free
+// again.
+func (sm *SM) Stop() error {
+	if err := sm.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop opensm: %w", err)
+	}
+	var exit *exec.ExitError
+	if err := sm.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("stop opensm: %w", err)
+	}
+	return nil
+}

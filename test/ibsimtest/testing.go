@@ -1,0 +1,80 @@
+package ibsimtest
+
+import (
+	"context"
+	"testing"
+)
+
+// New is [Start] for tests: errors fail the test, the server ends with it.
+func New(tb testing.TB, netFile string, args ...string) *Sim {
+	tb.Helper()
+	s, err := Start(netFile, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// MustCommand is [Sim.Command] for tests.
+func (s *Sim) MustCommand(tb testing.TB, line string) string {
+	tb.Helper()
+	out, err := s.Command(line)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// MustRunC is [Sim.RunC] for tests.
+func (s *Sim) MustRunC(tb testing.TB, host, tool string, args ...string) Result {
+	tb.Helper()
+	r, err := s.RunC(testContext(tb), host, tool, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// MustRun is [Sim.Run] for tests.
+func (s *Sim) MustRun(tb testing.TB, host, path string, args ...string) Result {
+	tb.Helper()
+	r, err := s.Run(testContext(tb), host, path, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// OpenSM is [Sim.ConfigureSubnet] for tests.
+func (s *Sim) OpenSM(tb testing.TB, host string) {
+	tb.Helper()
+	if err := s.ConfigureSubnet(tb.Context(), host); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// NewSM is [Sim.StartSM] for tests: opensm ends with the test.
+func (s *Sim) NewSM(tb testing.TB, host string) {
+	tb.Helper()
+	sm, err := s.StartSM(host)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := sm.Stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+}
+
+// testContext bounds one tool's run, so that one that hangs is named.
+func testContext(tb testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(tb.Context(), toolTimeout)
+	tb.Cleanup(cancel)
+	return ctx
+}

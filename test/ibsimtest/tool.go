@@ -1,0 +1,119 @@
+package ibsimtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// toolTimeout is how long a test waits for a tool.
+const toolTimeout = 60 * time.Second
+
+// ErrMissing is wrapped by errors about tools that are not installed.
+var ErrMissing = errors.New("not installed (make deps installs what the tests need)")
+
+// A Result is what a tool did.
+type Result struct {
+	Stdout, Stderr string
+	Code           int // exit code; -1: ended by a signal
+
+	Wall, User, Sys time.Duration
+	MaxRSS          int64 // bytes
+}
+
+// findTool looks up a Debian tool. Those of infiniband-diags are in a
+// directory that only root has in its PATH.
+func findTool(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path, err = exec.LookPath(filepath.Join("/usr/sbin", name))
+	}
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", name, ErrMissing)
+	}
+	return path, nil
+}
+
+// findPreload returns the library that connects C tools to ibsim.
+func findPreload() (string, error) {
+	libs, err := filepath.Glob("/usr/lib/*/umad2sim/libumad2sim.so")
+	if err != nil || len(libs) == 0 {
+		return "", fmt.Errorf("find libumad2sim.so: %w", ErrMissing)
+	}
+	return libs[0], nil
+}
+
+// RunC runs a Debian tool as a client of the server, attached to the node
+// named host (by node id or description; "": the first one of the net file).
+// An exit code other than 0 is not an error.
+func (s *Sim) RunC(ctx context.Context, host, tool string, args ...string) (Result, error) {
+	path, err := findTool(tool)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := s.exec(ctx, append(hostEnv(host), "LD_PRELOAD="+s.lib), path, args)
+	r.Stderr = withoutNoise(r.Stderr)
+	return r, err
+}
+
+// Run runs a program that speaks to ibsim by itself, as ibkit does.
+func (s *Sim) Run(ctx context.Context, host, path string, args ...string) (Result, error) {
+	return s.exec(ctx, append(hostEnv(host), "IBKIT_SIM=ibsim"), path, args)
+}
+
+func (s *Sim) exec(ctx context.Context, env []string, path string, args []string) (Result, error) {
+	// The preloaded library builds a sysfs tree in the working directory.
+	cwd, err := os.MkdirTemp(s.dir, "cwd-")
+	if err != nil {
+		return Result{}, err
+	}
+	defer os.RemoveAll(cwd)
+
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = cwd
+	cmd.Env = append(append(os.Environ(), s.Env()...), env...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	dieWithParent(cmd)
+	start := time.Now()
+	err = cmd.Run()
+	r := Result{Stdout: stdout.String(), Stderr: stderr.String(), Wall: time.Since(start)}
+	if cmd.ProcessState != nil {
+		r.Code = cmd.ProcessState.ExitCode()
+		r.User, r.Sys = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
+		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			r.MaxRSS = usage.Maxrss * 1024
+		}
+	}
+	var exit *exec.ExitError
+	if err != nil && (ctx.Err() != nil || !errors.As(err, &exit) || r.Code < 0) {
+		return r, fmt.Errorf("run %s %s: %w: %s", filepath.Base(path), strings.Join(args, " "),
+			errors.Join(err, ctx.Err()), r.Stderr)
+	}
+	return r, nil
+}
+
+func hostEnv(host string) []string {
+	if host == "" {
+		return nil
+	}
+	return []string{"SIM_HOST=" + host}
+}
+
+// withoutNoise removes the line by which libumad2sim.so tells that it is there.
+func withoutNoise(stderr string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(stderr) {
+		if !strings.Contains(line, "sim_connect: attached as client") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
