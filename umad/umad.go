@@ -82,10 +82,12 @@ type Port interface {
 	// deadline it waits as long as it takes.
 	Recv(m *Message, deadline time.Time) error
 
-	// Interrupt makes a Recv that waits, and all later ones, return
-	// os.ErrDeadlineExceeded once nothing is left to read.
+	// Interrupt makes the Recv that waits, or else the next one that would,
+	// return os.ErrDeadlineExceeded. It may do so for more than one Recv, so
+	// that error before the deadline means nothing.
 	Interrupt()
 
+	// Close gives the port back. No other method may be called after it.
 	Close() error
 }
 
@@ -95,6 +97,7 @@ type PortAttr struct {
 	Number    uint8  // port number on the device
 	LinkLayer string // "InfiniBand" or "Ethernet"
 	NodeGUID  uint64
+	PortGUID  uint64
 	LID       uint16
 	LMC       uint8
 	SMLID     uint16 // LID of the subnet manager that serves this port

@@ -1,0 +1,106 @@
+package ibsim
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// An endpoint is the client's side of the two sockets.
+type endpoint struct {
+	control, data net.Conn
+	id            uint32 // by which the server finds the data socket
+
+	// server returns the address of the server's data socket for a client.
+	server func(slot uint32) (unix.Sockaddr, error)
+}
+
+// connectData connects the data socket to the server's side of it, whose
+// address is known once the server gave the client a slot.
+func (e *endpoint) connectData(slot uint32) error {
+	to, err := e.server(slot)
+	if err != nil {
+		return err
+	}
+	raw, err := e.data.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = unix.Connect(int(fd), to) }); err != nil {
+		return err
+	}
+	if failed != nil {
+		return fmt.Errorf("connect to data socket %d: %w", slot, failed)
+	}
+	return nil
+}
+
+// clients counts the clients of this process, for each needs an ID of its own.
+var clients atomic.Uint32
+
+// firstID keeps our IDs apart from those of the C clients, which are process
+// IDs.
+const firstID = 1 << 30
+
+// dialUnix reaches a server on this host. Every name ends in a NUL byte, as the
+// C code counts the one that ends the string.
+func dialUnix(base string) (endpoint, error) {
+	name := func(format string, args ...any) *net.UnixAddr {
+		return &net.UnixAddr{Net: "unixgram", Name: "@" + base + fmt.Sprintf(format, args...) + "\x00"}
+	}
+	id := firstID + uint32(os.Getpid())<<4 + clients.Add(1)&0xf
+	control, err := net.DialUnix("unixgram", name(":ctl%d", id), name(":ctl"))
+	if err != nil {
+		return endpoint{}, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
+	}
+	// The data socket has to be there before the server hears of the client:
+	// it ends itself where it finds none.
+	data, err := net.ListenUnixgram("unixgram", name(":in%d", id))
+	if err != nil {
+		control.Close()
+		return endpoint{}, plainError(err)
+	}
+	return endpoint{
+		control: control,
+		data:    data,
+		id:      id,
+		server: func(slot uint32) (unix.Sockaddr, error) {
+			return &unix.SockaddrUnix{Name: name(":out%d", slot).Name}, nil
+		},
+	}, nil
+}
+
+// dialUDP reaches a server elsewhere, which speaks IPv4 only: control on port,
+// the data of client N on port+1+N.
+func dialUDP(ctx context.Context, host string, port int) (endpoint, error) {
+	var d net.Dialer
+	control, err := d.DialContext(ctx, "udp4", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return endpoint{}, &serverError{err}
+	}
+	data, err := net.ListenUDP("udp4", &net.UDPAddr{IP: control.LocalAddr().(*net.UDPAddr).IP})
+	if err != nil {
+		control.Close()
+		return endpoint{}, err
+	}
+	return endpoint{
+		control: control,
+		data:    data,
+		id:      uint32(data.LocalAddr().(*net.UDPAddr).Port),
+		server: func(slot uint32) (unix.Sockaddr, error) {
+			to := &unix.SockaddrInet4{Port: port + 1 + int(slot)}
+			if to.Port > 0xffff {
+				return nil, fmt.Errorf("server gave the place %d, which has no port", slot)
+			}
+			copy(to.Addr[:], control.RemoteAddr().(*net.UDPAddr).IP.To4())
+			return to, nil
+		},
+	}, nil
+}

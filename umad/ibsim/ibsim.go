@@ -1,0 +1,273 @@
+// Package ibsim attaches to a running ibsim server, the fabric simulator of
+// linux-rdma, as a node of the fabric that it simulates.
+//
+// The protocol is that of ibsim's own clients (ibsim: include/ibsim.h,
+// ibsim/sim_net.c, umad2sim/sim_client.c): datagrams on abstract Unix sockets,
+// or UDP to a server elsewhere. A control socket attaches to a node and asks
+// for its attributes; a data socket carries MADs.
+package ibsim
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options say which server and which node. The zero value is the server that
+// ibsim starts by default, and the first node of its net file.
+type Options struct {
+	SockName string // name of a server on this host; "": "sim"
+	Node     string // node ID or description of the node to be; "": the server's choice
+
+	Server string // host of a server elsewhere; "": this host's SockName
+	Port   int    // UDP port of Server; 0: 7070
+}
+
+// OptionsFromEnv returns the options that ibsim's own clients take from the
+// environment: IBSIM_SOCKNAME, SIM_HOST, IBSIM_SERVER_NAME, IBSIM_SERVER_PORT.
+func OptionsFromEnv(getenv func(string) string) (Options, error) {
+	o := Options{
+		SockName: getenv("IBSIM_SOCKNAME"),
+		Node:     getenv("SIM_HOST"),
+		Server:   getenv("IBSIM_SERVER_NAME"),
+	}
+	if s := getenv("IBSIM_SERVER_PORT"); s != "" && o.Server != "" {
+		port, err := strconv.ParseUint(s, 10, 16)
+		if err != nil || port == 0 {
+			return o, fmt.Errorf("invalid IBSIM_SERVER_PORT %q: not a port number", s)
+		}
+		o.Port = int(port)
+	}
+	return o, nil
+}
+
+// Port is a client of ibsim. It implements [umad.Port].
+type Port struct {
+	attr    umad.PortAttr
+	control net.Conn
+	data    net.Conn
+	raw     syscall.RawConn
+	slot    uint32
+
+	foreign     int // datagrams that are no ibsim packets
+	interrupted atomic.Bool
+	deadline    time.Time // that the data socket has
+
+	// The system calls of the data socket, made once: a closure for each
+	// would be an allocation for each MAD.
+	sendNow, recvNow func(fd uintptr)
+	recvWait         func(fd uintptr) bool
+	out              [packetSize]byte
+	in               [packetSize + 1]byte // one more, to tell a longer datagram
+	n                int
+	err              error
+}
+
+// Open attaches to a server.
+func Open(ctx context.Context, o Options) (*Port, error) {
+	p, err := open(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("attach to %s: %w", o.server(), err)
+	}
+	return p, nil
+}
+
+const (
+	defaultSockName = "sim"
+	defaultPort     = 7070
+)
+
+func (o Options) server() string {
+	if o.Server != "" {
+		return "ibsim at " + net.JoinHostPort(o.Server, strconv.Itoa(cmp.Or(o.Port, defaultPort)))
+	}
+	return fmt.Sprintf("ibsim %q", cmp.Or(o.SockName, defaultSockName))
+}
+
+func open(ctx context.Context, o Options) (*Port, error) {
+	if len(o.Node) >= nodeIDSize {
+		return nil, fmt.Errorf("node %q: the protocol has room for %d characters", o.Node, nodeIDSize-1)
+	}
+	var e endpoint
+	var err error
+	if o.Server != "" {
+		e, err = dialUDP(ctx, o.Server, cmp.Or(o.Port, defaultPort))
+	} else {
+		e, err = dialUnix(cmp.Or(o.SockName, defaultSockName))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{control: e.control, data: e.data}
+	if err := p.attach(e, o.Node); err != nil {
+		e.control.Close()
+		e.data.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// attach becomes a node of the fabric.
+func (p *Port) attach(e endpoint, node string) error {
+	reply, err := p.ask(ctlConnect, encodeConnect(e.id, node))
+	if errors.Is(err, errRefused) {
+		err = fmt.Errorf("there is no node %q, or all 10 places for clients are taken", node)
+	}
+	if err != nil {
+		return err
+	}
+	p.slot = binary.NativeEndian.Uint32(reply[:])
+	if err := e.connectData(p.slot); err != nil {
+		return err
+	}
+	if p.raw, err = p.data.(syscall.Conn).SyscallConn(); err != nil {
+		return err
+	}
+	p.prepare()
+	return p.readAttr()
+}
+
+// readAttr asks the server for what umad.PortAttr wants to know.
+func (p *Port) readAttr() error {
+	var node mad.NodeInfo
+	var port mad.PortInfo
+	for _, q := range []struct {
+		ctl  uint32
+		attr mad.Attribute
+	}{{ctlGetNodeInfo, &node}, {ctlGetPortInfo, &port}} {
+		reply, err := p.ask(q.ctl, [ctlDataSize]byte{})
+		if err == nil {
+			err = mad.Decode(q.attr, reply[:])
+		}
+		if err != nil {
+			return fmt.Errorf("read %s of the local node: %w", q.attr.ID(), err)
+		}
+	}
+	p.attr = umad.PortAttr{
+		Device:    "ibsim" + strconv.FormatUint(uint64(p.slot), 10),
+		Number:    port.LocalPort,
+		LinkLayer: "InfiniBand",
+		NodeGUID:  node.NodeGUID,
+		LID:       port.LID,
+		LMC:       port.LMC,
+		SMLID:     port.SMLID,
+		SMSL:      port.SMSL,
+		State:     port.State,
+		PhysState: port.PhysState,
+		GIDPrefix: port.GIDPrefix,
+	}
+	return nil
+}
+
+// Attr describes the port that the client is attached to.
+func (p *Port) Attr() umad.PortAttr { return p.attr }
+
+// prepare makes the system calls of the data socket.
+func (p *Port) prepare() {
+	p.sendNow = func(fd uintptr) { _, p.err = unix.Write(int(fd), p.out[:]) }
+	p.recvNow = func(fd uintptr) { p.n, p.err = unix.Read(int(fd), p.in[:]) }
+	p.recvWait = func(fd uintptr) bool {
+		p.recvNow(fd)
+		return p.err != unix.EAGAIN
+	}
+}
+
+// Send hands one MAD to the server.
+func (p *Port) Send(m *umad.Message) error {
+	encodePacket(&p.out, m)
+	if err := p.raw.Control(p.sendNow); err != nil {
+		return p.gone("send MAD", err)
+	}
+	switch p.err {
+	case nil:
+		return nil
+	case unix.EAGAIN, unix.ENOBUFS:
+		return umad.ErrWouldBlock
+	}
+	return p.gone("send MAD", p.err)
+}
+
+// Recv returns the next MAD. What is not one of ibsim's packets is left out.
+func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	for {
+		if err := p.raw.Control(p.recvNow); err != nil {
+			return p.gone("receive MAD", err)
+		}
+		if p.err == unix.EAGAIN {
+			if err := p.wait(deadline); err != nil {
+				return err
+			}
+		}
+		if p.err != nil {
+			return p.gone("receive MAD", p.err)
+		}
+		if decodePacket(m, p.in[:p.n]) {
+			return nil
+		}
+		p.foreign++
+		if !deadline.IsZero() && time.Now().After(deadline) {
+			return os.ErrDeadlineExceeded
+		}
+	}
+}
+
+// wait waits for a datagram and reads it.
+func (p *Port) wait(deadline time.Time) error {
+	if !deadline.Equal(p.deadline) {
+		p.deadline = deadline
+		if err := p.data.SetReadDeadline(deadline); err != nil {
+			return p.gone("receive MAD", err)
+		}
+	}
+	// Interrupt sets its mark first and its own deadline then: it is seen
+	// here, or its deadline comes after ours.
+	if p.interrupted.Load() {
+		return os.ErrDeadlineExceeded
+	}
+	err := p.raw.Read(p.recvWait)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return os.ErrDeadlineExceeded
+	case err != nil:
+		return p.gone("receive MAD", err)
+	}
+	return nil
+}
+
+// gone tells a server that went away from other errors.
+func (p *Port) gone(op string, err error) error {
+	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.ENOTCONN) {
+		return fmt.Errorf("%s: ibsim is %w: %w", op, umad.ErrGone, err)
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// Interrupt ends a Recv that waits, and all later ones.
+func (p *Port) Interrupt() {
+	p.interrupted.Store(true)
+	_ = p.data.SetReadDeadline(time.Now())
+}
+
+// Close detaches from the node. A client that ends without it keeps one of the
+// server's ten places for ever.
+func (p *Port) Close() error {
+	_, err := p.ask(ctlDisconnect, [ctlDataSize]byte{})
+	err = errors.Join(p.data.Close(), p.control.Close(), err)
+	if errors.Is(err, unix.ECONNREFUSED) {
+		return nil // the server ended first
+	}
+	return err
+}

@@ -1,0 +1,52 @@
+package umad
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// An EventKind says what happened to a MAD.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	EventSent     EventKind = iota // a request was sent
+	EventReceived                  // it was answered; Err is set where the answer was no
+	EventTimedOut                  // an attempt ended without a reply
+	EventStray                     // something came that nobody waits for
+)
+
+var eventNames = [...]string{"sent", "received", "timed out", "stray"}
+
+func (k EventKind) String() string { return eventNames[k] }
+
+// An Event is what [ClientOptions.Trace] is told of.
+type Event struct {
+	Kind     EventKind
+	To       Target // where the request went; the zero value for a stray
+	Class    mad.Class
+	Method   mad.Method
+	Attr     mad.AttrID
+	Modifier uint32
+	TID      uint64
+	Attempt  int           // counted from 1; 0 for a stray
+	RTT      time.Duration // of a reply
+	Err      error         // nil where all is well
+}
+
+// String writes the event as one line.
+func (e Event) String() string {
+	s := fmt.Sprintf("%v: %v %v %v modifier 0x%x tid 0x%x", e.Kind, e.Class, e.Method, e.Attr, e.Modifier, e.TID)
+	if e.Attempt > 0 {
+		s += fmt.Sprintf(" attempt %d of %v", e.Attempt, e.To)
+	}
+	if e.RTT > 0 {
+		s += fmt.Sprintf(" after %v", e.RTT)
+	}
+	if e.Err != nil {
+		s += fmt.Sprintf(": %v", e.Err)
+	}
+	return s
+}
