@@ -26,6 +26,9 @@ type Fabric struct {
 	// is partial.
 	Failures []Failure
 
+	// Aborted is the error that ended the discovery before it was complete.
+	Aborted error
+
 	// Conflicts lists what was seen and cannot be true of one fabric at one
 	// time: duplicate GUIDs, links that moved while they were scanned.
 	Conflicts []Conflict
@@ -37,7 +40,7 @@ type Fabric struct {
 }
 
 // Partial reports whether anything that was asked for is missing.
-func (f *Fabric) Partial() bool { return len(f.Failures) > 0 }
+func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Aborted != nil }
 
 // Stats counts what a discovery cost.
 type Stats struct {
@@ -117,7 +120,8 @@ func (p *Port) Caps() *mad.PortInfo {
 type Failure struct {
 	Route    mad.Route
 	LID      uint16 // 0, or the LID to which the packet was sent first
-	NodeGUID uint64 // 0 where the node itself did not answer
+	NodeGUID uint64 // the node asked, or the one before it where it is not known; 0: the start
+	Port     uint8  // the port asked about, or the one of NodeGUID that leads to the node asked
 	Attr     mad.AttrID
 	Modifier uint32
 	Err      error

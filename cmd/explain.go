@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/linkinfo"
+)
+
+// maxFailures is how many failures are told one by one unless -v asks for all.
+const maxFailures = 20
+
+// explain tells on the error output what the view does not show: what was not
+// answered, what contradicts itself, and with -v what the scan cost.
+func (c *linkinfoCommand) explain(r *linkinfo.Result) {
+	w := c.env.err
+	for _, err := range r.Warnings {
+		fmt.Fprintf(w, "warning: %v\n", err)
+	}
+	f := r.Fabric
+	for i, failure := range f.Failures {
+		if i == maxFailures && c.fabric.verbose == 0 {
+			fmt.Fprintf(w, "warning: and %d more (-v shows all)\n", len(f.Failures)-i)
+			break
+		}
+		fmt.Fprintf(w, "warning: %s: %v\n", c.place(failure), failure.Err)
+	}
+	for _, conflict := range f.Conflicts {
+		fmt.Fprintf(w, "warning: %s\n", conflict.Detail)
+	}
+	if n := len(f.Failures); n > 0 {
+		fmt.Fprintf(w, "warning: the result is partial: %d requests were not answered\n", n)
+	}
+	if c.fabric.verbose > 0 {
+		s := f.Stats
+		fmt.Fprintf(w, "%d nodes, up to %d hops away; %d MADs sent, %d of them again, %d timed out, at most %d in flight\n",
+			len(f.Nodes), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
+	}
+}
+
+// place names where something was not answered.
+func (c *linkinfoCommand) place(f fabric.Failure) string {
+	if f.NodeGUID == 0 {
+		return "start of the scan"
+	}
+	name := guidText(f.NodeGUID)
+	return fmt.Sprintf("%s port %d", name, f.Port)
+}
+
+// complainAbort prints an error that did not keep a command from printing what
+// it has.
+func complainAbort(env *environment, err error) {
+	fmt.Fprintf(env.err, "error: %v\n", err)
+	if h := hint(err); h != "" {
+		fmt.Fprintf(env.err, "hint: %s\n", h)
+	}
+}

@@ -1,0 +1,188 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/ibdiagconf"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/device"
+	"github.com/ibkit/ibkit/umad/ibsim"
+)
+
+// fabricFlags are the flags of every command that sends MADs: those that the
+// tools of infiniband-diags have in common, and where the fabric comes from.
+type fabricFlags struct {
+	sim       string
+	config    string
+	device    string
+	port      uint8
+	timeout   uint32 // ms
+	smLID     string
+	mkey      string
+	window    int
+	errors    bool
+	verbose   int
+	nameMap   string
+	allFlags  *pflag.FlagSet
+	confFile  ibdiagconf.Config
+	mkeyValue uint64
+}
+
+func (f *fabricFlags) define(flags *pflag.FlagSet) {
+	f.allFlags = flags
+	flags.StringVar(&f.sim, "sim", "", "use a simulated `FABRIC` instead of a device: \"ibsim\" is a running ibsim server\n(default: the environment variable IBKIT_SIM)")
+	flags.StringVarP(&f.config, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
+	flags.StringVarP(&f.device, "Ca", "C", "", "local device to use, by `NAME`")
+	flags.Uint8VarP(&f.port, "Port", "P", 0, "local port to use, by `NUMBER` (default: the first that is active)")
+	flags.Uint32VarP(&f.timeout, "timeout", "t", 0, "`MS` to wait for a reply, for each of 3 attempts (default 1000)")
+	flags.StringVarP(&f.smLID, "sm_port", "s", "", "ask the subnet manager at `LID` (default: the local port's)")
+	flags.StringVarP(&f.mkey, "m_key", "y", "", "M_Key for requests, a `NUMBER`; anything else: ask for it on the terminal")
+	flags.IntVarP(&f.window, "outstanding_smps", "o", 0, "most requests in flight at once, `N` (default 64; adapts to what the fabric bears)")
+	flags.BoolVarP(&f.errors, "errors", "e", false, "tell of each attempt that failed, as it happens")
+	flags.CountVarP(&f.verbose, "verbose", "v", "tell more; give it twice for each request")
+	flags.StringVar(&f.nameMap, "node-name-map", "", "names of nodes from `FILE`, lines 0xGUID \"name\" (default: "+fabric.DefaultNameMapPath+")")
+}
+
+// resolve reads the config files and checks what the flags say.
+func (f *fabricFlags) resolve(env *environment) error {
+	if err := f.confFile.ReadFile(ibdiagconf.DefaultPath, true); err != nil {
+		return &usageError{err}
+	}
+	if f.config != "" {
+		if err := f.confFile.ReadFile(f.config, false); err != nil {
+			return &usageError{err}
+		}
+	}
+	if !f.allFlags.Changed("Ca") {
+		f.device = f.confFile.Device
+	}
+	if !f.allFlags.Changed("Port") {
+		f.port = f.confFile.Port
+	}
+	f.mkeyValue = f.confFile.MKey
+	if f.mkey != "" {
+		key, err := strconv.ParseUint(f.mkey, 0, 64)
+		if err != nil {
+			if key, err = askMKey(env); err != nil {
+				return &usageError{err}
+			}
+		}
+		f.mkeyValue = key
+	}
+	if f.allFlags.Changed("timeout") && (f.timeout == 0 || f.timeout > 1<<31-1) {
+		return usageErrorf("invalid timeout %d: it has to be a positive number of milliseconds", f.timeout)
+	}
+	if f.allFlags.Changed("outstanding_smps") && f.window < 1 {
+		return usageErrorf("invalid number of requests in flight: %d", f.window)
+	}
+	if f.sim == "" {
+		f.sim = env.getenv("IBKIT_SIM")
+	}
+	if f.sim != "" && f.sim != "ibsim" {
+		return usageErrorf("unknown simulated fabric %q (known: ibsim)", f.sim)
+	}
+	return nil
+}
+
+// askMKey asks for an M_Key where it cannot be overseen: not on the command
+// line, which other users can read.
+func askMKey(env *environment) (uint64, error) {
+	stdin := int(os.Stdin.Fd())
+	if !term.IsTerminal(stdin) {
+		return 0, errors.New("invalid M_Key: not a number, and there is no terminal to ask for it")
+	}
+	fmt.Fprint(env.err, "M_Key: ")
+	text, err := term.ReadPassword(stdin)
+	fmt.Fprintln(env.err)
+	if err != nil {
+		return 0, fmt.Errorf("read M_Key: %w", err)
+	}
+	key, err := strconv.ParseUint(strings.TrimSpace(string(text)), 0, 64)
+	if err != nil {
+		return 0, errors.New("invalid M_Key: not a number")
+	}
+	return key, nil
+}
+
+// open opens the port to send from.
+func (f *fabricFlags) open(env *environment) func(context.Context) (umad.Port, error) {
+	return func(ctx context.Context) (umad.Port, error) {
+		if f.sim == "ibsim" {
+			o, err := ibsim.OptionsFromEnv(env.getenv)
+			if err != nil {
+				return nil, &usageError{err}
+			}
+			return ibsim.Open(ctx, o)
+		}
+		return device.Open(device.Options{Device: f.device, Port: f.port})
+	}
+}
+
+// client returns the options for requests.
+func (f *fabricFlags) client(env *environment) umad.ClientOptions {
+	o := umad.ClientOptions{
+		MKey:      f.mkeyValue,
+		Timeout:   f.confFile.Timeout,
+		MaxWindow: f.window,
+	}
+	if f.timeout > 0 {
+		o.Timeout = time.Duration(f.timeout) * time.Millisecond
+	}
+	if f.errors || f.verbose > 1 {
+		o.Trace = func(e umad.Event) {
+			if e.Err != nil || f.verbose > 1 {
+				fmt.Fprintln(env.err, e)
+			}
+		}
+	}
+	return o
+}
+
+// lidOfSM returns where the flags say the subnet manager is; 0: nowhere.
+func (f *fabricFlags) lidOfSM() (uint16, error) {
+	if f.smLID == "" {
+		return 0, nil
+	}
+	lid, err := strconv.ParseUint(f.smLID, 0, 16)
+	if err != nil || !mad.IsUnicastLID(uint16(lid)) {
+		return 0, usageErrorf("invalid LID %q of the subnet manager: not a number from 1 to 0xbfff", f.smLID)
+	}
+	return uint16(lid), nil
+}
+
+// names reads the map of node names. The default map is read where it exists,
+// and its mistakes do not stop a command, for the user did not name it.
+func (f *fabricFlags) names(env *environment) (*fabric.NameMap, error) {
+	path := f.nameMap
+	if path == "" {
+		path = fabric.DefaultNameMapPath
+	}
+	file, err := os.Open(path)
+	if f.nameMap == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usageErrorf("read node name map: %w", err)
+	}
+	defer file.Close()
+	names, err := fabric.ReadNameMap(file, path)
+	switch {
+	case err != nil && f.nameMap != "":
+		return nil, &usageError{err}
+	case err != nil:
+		fmt.Fprintf(env.err, "warning: %v\n", err)
+	}
+	return names, nil
+}

@@ -1,0 +1,369 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// linkinfoCommand is one call of linkinfo or iblinkinfo.
+type linkinfoCommand struct {
+	env     *environment
+	dialect dialect
+	fabric  fabricFlags
+
+	// The options of iblinkinfo.
+	portGUID, portGUID2     string
+	route                   string
+	all                     bool
+	hops                    int
+	down                    bool
+	line                    bool
+	additional              bool
+	loadCache               string
+	diff, diffcheck         string
+	filterDownPorts         string
+	switchesOnly, casOnly   bool
+	rediscover, showVersion bool
+
+	// The options of linkinfo.
+	cache    string
+	json     bool
+	csv      bool
+	showKeys bool
+	links    linkFilter
+	table    linkTable
+
+	// What they come to.
+	options linkinfo.Options
+	checks  linkinfo.Checks
+	names   *fabric.NameMap
+}
+
+func newLinkinfo(env *environment, d dialect) *cobra.Command {
+	c := &linkinfoCommand{env: env, dialect: d}
+	cmd := &cobra.Command{
+		Use:   "linkinfo [flags]",
+		Short: "Show the links of a fabric and what is wrong with them",
+		Long: strings.TrimSpace(`
+linkinfo scans an InfiniBand fabric and shows its links: what each runs at, what
+is on the other side, and what is wrong with it.
+
+A link is reported as slow or narrow where it runs below what both of its ends
+support and have enabled, as limited where the ends could do more than is
+enabled.`),
+		Example: strings.Trim(`
+  # all links, with what is wrong with them
+  ibkit linkinfo
+
+  # only links with a problem; exit code 3 if there are any
+  ibkit linkinfo --problems
+
+  # what is linked to one switch, by the GUID of its port
+  ibkit linkinfo -G 0x0002c90200423e10
+
+  # for scripts
+  ibkit linkinfo --json | jq -r '.nodes[] | .name'
+
+  # what changed since the scan that was stored
+  ibkit linkinfo --cache before
+  ibkit linkinfo --diff before
+
+  # without hardware, against a running ibsim
+  ibkit linkinfo --sim ibsim`, "\n"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageErrorf("unexpected argument %q", args[0])
+			}
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.resolve(); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd.Flags())
+	return cmd
+}
+
+func (c *linkinfoCommand) define(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	flags.StringVarP(&c.portGUID, "port-guid", "G", "", "show the node with this port `GUID`, and scan no further than its neighbours")
+	flags.StringVarP(&c.portGUID2, "switch", "S", "", "the same as --port-guid `GUID`")
+	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed route, a `PATH` such as 0,1,3")
+	flags.BoolVarP(&c.all, "all", "a", false, "with -G or -D: show all nodes that were found on the way")
+	flags.IntVarP(&c.hops, "hops", "n", 0, "with -G or -D: scan `N` hops around the node (default 1)")
+	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
+	flags.BoolVarP(&c.line, "line", "l", false, "print each link on one line, in the form of iblinkinfo -l")
+	flags.BoolVarP(&c.additional, "additional", "p", false, "show the ports' HOQLife and VLStallCount too")
+	flags.BoolVar(&c.switchesOnly, "switches-only", false, "show only switches")
+	flags.BoolVar(&c.casOnly, "cas-only", false, "show only channel adapters")
+	flags.StringVar(&c.loadCache, "load-cache", "", "show what was stored in `FILE` instead of scanning")
+	flags.StringVar(&c.cache, "cache", "", "store what was found in `FILE`, which ibnetdiscover and iblinkinfo can read")
+	flags.StringVar(&c.diff, "diff", "", "show what differs from the fabric stored in `FILE`")
+	flags.StringVar(&c.diffcheck, "diffcheck", "port,state", "what --diff compares, a `LIST` of port, state, lid, nodedesc")
+	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "leave out ports that are down and were down in the fabric stored in `FILE`")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line a port")
+	flags.BoolVarP(&c.rediscover, "Rediscover", "R", false, "do nothing (for scripts that give it to iblinkinfo)")
+	_ = flags.MarkHidden("Rediscover")
+	if c.dialect == native {
+		flags.BoolVar(&c.switchesOnly, "switches", false, "the same as --switches-only")
+		flags.BoolVar(&c.casOnly, "cas", false, "the same as --cas-only")
+		flags.BoolVar(&c.showKeys, "show-keys", false, "with --json: show M_Keys, which are printed as 0 otherwise")
+		c.links.define(flags)
+		c.table.define(flags)
+	} else {
+		flags.BoolVarP(&c.showVersion, "version", "V", false, "print the version")
+	}
+	c.fabric.define(flags)
+	abbreviate(flags)
+}
+
+// resolve checks what the flags say.
+func (c *linkinfoCommand) resolve() (err error) {
+	if c.showVersion {
+		return nil
+	}
+	if err := c.fabric.resolve(c.env); err != nil {
+		return err
+	}
+	o := &c.options
+	o.Open, o.Client = c.fabric.open(c.env), c.fabric.client(c.env)
+	o.NoExtendedPortInfo = c.fabric.confFile.NoExtendedPortInfo
+	o.LoadCache, o.MaxHops = c.loadCache, c.hops
+	if o.SMLID, err = c.fabric.lidOfSM(); err != nil {
+		return err
+	}
+	if c.portGUID == "" {
+		c.portGUID = c.portGUID2
+	}
+	switch {
+	case c.route != "" && c.loadCache != "":
+		// iblinkinfo calls this an error and not a usage error: 1.
+		return errors.New("a directed route (-D) and a cache (--load-cache) exclude each other")
+	case c.route != "":
+		o.Partial = true
+		if o.Route, err = mad.ParseRoute(c.route); err != nil {
+			return &usageError{err}
+		}
+	case c.portGUID != "":
+		o.Partial = true
+		if o.PortGUID, err = mad.ParseGUID(c.portGUID); err != nil {
+			return &usageError{err}
+		}
+	}
+	if c.hops < 0 {
+		return usageErrorf("invalid number of hops: %d", c.hops)
+	}
+	if c.checks, err = linkinfo.ParseChecks(c.diffcheck); err != nil {
+		return &usageError{err}
+	}
+	if c.json && (c.csv || c.line || c.diff != "") || c.csv && (c.line || c.diff != "") {
+		return usageErrorf("--json, --csv, --line and --diff exclude each other")
+	}
+	if err := c.links.resolve(); err != nil {
+		return err
+	}
+	if err := c.table.resolve(); err != nil {
+		return err
+	}
+	c.names, err = c.fabric.names(c.env)
+	return err
+}
+
+// run scans and prints.
+func (c *linkinfoCommand) run(ctx context.Context) error {
+	if c.showVersion {
+		fmt.Fprintf(c.env.err, "iblinkinfo BUILD VERSION: %s\n", version())
+		return nil
+	}
+	compare, err := readFabric(c.diff, "loading cached fabric for diff failed")
+	if err != nil {
+		return c.cacheError(err)
+	}
+	downBefore, err := readFabric(c.filterDownPorts, "loading cached fabric for filterdownports failed")
+	if err != nil {
+		return c.cacheError(err)
+	}
+
+	bar := newProgress(c.env)
+	c.options.Progress = bar.update
+	result, err := linkinfo.Run(ctx, c.options)
+	bar.close()
+	if result == nil {
+		return err
+	}
+	c.explain(result)
+	if err != nil {
+		complainAbort(c.env, err)
+	}
+	if c.cache != "" {
+		if err := result.Fabric.WriteCacheFile(c.cache); err != nil {
+			return err
+		}
+	}
+	nodes, err := c.selectNodes(result)
+	if err != nil {
+		return err
+	}
+	out := bufferedOut(c.env)
+	code := c.print(out, result, nodes, compare, downBefore)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if result.Fabric.Aborted != nil && c.dialect == classic {
+		return &outcome{code: exitFailed}
+	}
+	return code
+}
+
+// print writes the view that was asked for and returns the outcome.
+func (c *linkinfoCommand) print(out *output, r *linkinfo.Result, nodes []*fabric.Node, compare, downBefore *fabric.Fabric) error {
+	view := &classicLinks{out: out, names: c.names, line: c.line, additional: c.additional, onlyDown: c.down, downBefore: downBefore}
+	if compare != nil {
+		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
+		view.printDiff(diffs)
+		return c.outcome(r, len(diffs) > 0)
+	}
+	ends := linkinfo.Ends(nodes)
+	ends = c.filter(ends, downBefore)
+	problems := false
+	for i := range ends {
+		problems = problems || ends[i].HasProblem()
+	}
+	problems = problems || len(r.Fabric.Conflicts) > 0
+	switch {
+	case c.json:
+		writeLinksJSON(out, r, nodes, ends, c.names, c.showKeys)
+	case c.csv:
+		writeLinksCSV(out, ends, c.names)
+	case c.dialect == classic || c.line:
+		view.print(nodes)
+	default:
+		c.table.print(out, c.env, r, ends, c.names, c.additional)
+	}
+	return c.outcome(r, problems)
+}
+
+// outcome is how the command ends. iblinkinfo knows no findings.
+func (c *linkinfoCommand) outcome(r *linkinfo.Result, findings bool) error {
+	if c.dialect == classic {
+		return nil
+	}
+	return outcomeOf(r.Fabric.Partial(), findings)
+}
+
+// selectNodes returns the nodes that were asked for.
+func (c *linkinfoCommand) selectNodes(r *linkinfo.Result) ([]*fabric.Node, error) {
+	nodes := r.Fabric.Nodes
+	if c.options.Partial && !c.all {
+		if r.Node == nil {
+			what := c.route
+			if c.portGUID != "" {
+				what = c.portGUID
+			}
+			err := fmt.Errorf("find port %s: it is not in the fabric that was scanned", what)
+			if c.dialect == classic {
+				complainAbort(c.env, err)
+				return nil, &outcome{code: exitOK}
+			}
+			return nil, err
+		}
+		nodes = []*fabric.Node{r.Node}
+	}
+	var wanted []*fabric.Node
+	for _, n := range nodes {
+		if c.isWantedType(n) {
+			wanted = append(wanted, n)
+		}
+	}
+	return wanted, nil
+}
+
+func (c *linkinfoCommand) isWantedType(n *fabric.Node) bool {
+	switch {
+	case c.switchesOnly && c.casOnly:
+		return n.Info.NodeType != mad.NodeTypeRouter
+	case c.switchesOnly:
+		return n.Info.NodeType == mad.NodeTypeSwitch
+	case c.casOnly:
+		return n.Info.NodeType == mad.NodeTypeCA
+	}
+	return true
+}
+
+// isWanted returns a filter for a comparison, whose nodes may be of either
+// fabric; nil: all are wanted.
+func (c *linkinfoCommand) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool {
+	if !c.options.Partial || c.all {
+		if !c.switchesOnly && !c.casOnly {
+			return nil
+		}
+		return c.isWantedType
+	}
+	guids := map[uint64]bool{}
+	for _, n := range nodes {
+		guids[n.GUID] = true
+	}
+	return func(n *fabric.Node) bool { return guids[n.GUID] }
+}
+
+// filter leaves out the ports that were not asked for.
+func (c *linkinfoCommand) filter(ends []linkinfo.End, downBefore *fabric.Fabric) []linkinfo.End {
+	kept := ends[:0]
+	for _, e := range ends {
+		switch {
+		case c.down && !e.Down():
+		case e.Down() && wasDown(downBefore, e.Port):
+		case !c.links.wants(&e, c.names, c.down || c.json || c.csv):
+		default:
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// wasDown reports whether a port was down in a fabric stored earlier.
+func wasDown(before *fabric.Fabric, p *fabric.Port) bool {
+	if before == nil {
+		return false
+	}
+	n := before.NodeByGUID(p.Node.GUID)
+	if n == nil || int(p.Number) >= len(n.Ports) {
+		return false
+	}
+	old := n.Ports[p.Number]
+	return old != nil && old.Info != nil && old.Info.State == mad.PortDown
+}
+
+// cacheError ends iblinkinfo with the exit code that it has for a cache that
+// cannot be read.
+func (c *linkinfoCommand) cacheError(err error) error {
+	if c.dialect == classic {
+		return &outcome{code: 255, err: err}
+	}
+	return &usageError{err}
+}
+
+func readFabric(path, what string) (*fabric.Fabric, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := fabric.ReadCacheFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return f, nil
+}

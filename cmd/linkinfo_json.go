@@ -1,0 +1,248 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// linksSchema names the form of linkinfo's JSON, which schema/linkinfo.json
+// describes. A change that breaks readers changes the number.
+const linksSchema = "ibkit/linkinfo/1"
+
+type jsonNode struct {
+	GUID        guid                `json:"guid"`
+	Type        string              `json:"type"`
+	Name        string              `json:"name"`
+	Description mad.NodeDescription `json:"description"`
+	LID         uint16              `json:"lid"`
+	Route       mad.Route           `json:"route"`
+	Duplicate   bool                `json:"duplicate_guid"`
+	System      *jsonSystem         `json:"system"`
+	Info        mad.NodeInfo        `json:"info"`
+	SwitchInfo  *mad.SwitchInfo     `json:"switch_info"`
+	Ports       []jsonPort          `json:"ports"`
+}
+
+type jsonSystem struct {
+	Number int    `json:"number"`
+	GUID   guid   `json:"guid"`
+	Slot   string `json:"slot"`
+}
+
+type jsonPort struct {
+	Number    uint8                `json:"number"`
+	External  *int                 `json:"external_number"`
+	GUID      guid                 `json:"guid"`
+	LID       uint16               `json:"lid"`
+	State     *string              `json:"state"`
+	PhysState *string              `json:"phys_state"`
+	Width     *string              `json:"width"`
+	Speed     *string              `json:"speed"`
+	Gbps      *float64             `json:"gbps"`
+	BestWidth *string              `json:"best_width"`
+	BestSpeed *string              `json:"best_speed"`
+	Peer      *jsonPeer            `json:"peer"`
+	Findings  []jsonFinding        `json:"findings"`
+	Info      *mad.PortInfo        `json:"info"`
+	Ext       *mad.MlnxExtPortInfo `json:"extended_port_info"`
+}
+
+type jsonPeer struct {
+	NodeGUID guid   `json:"node_guid"`
+	PortGUID guid   `json:"port_guid"`
+	Port     uint8  `json:"port"`
+	LID      uint16 `json:"lid"`
+	Type     string `json:"type"`
+	Name     string `json:"name"`
+}
+
+type jsonFinding struct {
+	Kind    linkinfo.Kind `json:"kind"`
+	Problem bool          `json:"problem"`
+	Detail  string        `json:"detail"`
+}
+
+type jsonFailure struct {
+	Route    mad.Route `json:"route"`
+	LID      uint16    `json:"lid"`
+	NodeGUID *guid     `json:"node_guid"`
+	Port     uint8     `json:"port"`
+	Attr     string    `json:"attribute"`
+	Modifier uint32    `json:"modifier"`
+	Error    string    `json:"error"`
+}
+
+type jsonConflict struct {
+	GUID   guid   `json:"guid"`
+	Port   uint8  `json:"port"`
+	Detail string `json:"detail"`
+}
+
+// guid is a GUID that JSON readers take as a string: 64 bits do not fit their
+// numbers.
+type guid uint64
+
+func (g guid) MarshalText() ([]byte, error) { return appendGUID(nil, uint64(g)), nil }
+
+// writeLinksJSON writes the report as one JSON object, a node at a time: that
+// of a large fabric would not fit into memory next to it.
+func writeLinksJSON(out *output, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, names *fabric.NameMap, showKeys bool) {
+	f := r.Fabric
+	head := struct {
+		Schema  string  `json:"schema"`
+		Partial bool    `json:"partial"`
+		Aborted *string `json:"aborted"`
+		Start   guid    `json:"start"`
+	}{Schema: linksSchema, Partial: f.Partial()}
+	if f.Aborted != nil {
+		head.Aborted = ptr(f.Aborted.Error())
+	}
+	if f.Start != nil {
+		head.Start = guid(f.Start.GUID)
+	}
+	writeMembers(out, '{', head)
+
+	byNode := map[*fabric.Node][]linkinfo.End{}
+	for _, e := range ends {
+		byNode[e.Port.Node] = append(byNode[e.Port.Node], e)
+	}
+	writeArray(out, "nodes", nodes, func(n *fabric.Node) any {
+		return newJSONNode(n, byNode[n], names, showKeys)
+	})
+	writeArray(out, "failures", f.Failures, func(f fabric.Failure) any { return newJSONFailure(f) })
+	writeArray(out, "conflicts", f.Conflicts, func(c fabric.Conflict) any {
+		return jsonConflict{guid(c.GUID), c.Port, c.Detail}
+	})
+	writeMembers(out, ',', struct {
+		Stats   fabric.Stats `json:"stats"`
+		Summary linkSummary  `json:"summary"`
+	}{f.Stats, summarize(nodes, ends)})
+	out.WriteString("\n}\n")
+}
+
+// writeMembers writes the members of an object behind a brace or a comma, and
+// leaves the object open.
+func writeMembers(out *output, before byte, v any) {
+	b := mustMarshal(v)
+	out.WriteByte(before)
+	out.WriteByte('\n')
+	out.Write(b[1 : len(b)-1])
+}
+
+// writeArray writes a member that is an array, one element a line.
+func writeArray[T any](out *output, name string, elements []T, convert func(T) any) {
+	fmt.Fprintf(out, ",\n%q:[", name)
+	for i, e := range elements {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+		out.Write(mustMarshal(convert(e)))
+	}
+	out.WriteByte(']')
+}
+
+// mustMarshal encodes values that have no way to fail.
+func mustMarshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func newJSONNode(n *fabric.Node, ends []linkinfo.End, names *fabric.NameMap, showKeys bool) jsonNode {
+	j := jsonNode{
+		GUID:        guid(n.GUID),
+		Type:        n.Info.NodeType.String(),
+		Name:        names.Name(n),
+		Description: n.Desc,
+		Route:       n.Route,
+		Duplicate:   n.Duplicate,
+		Info:        n.Info,
+		SwitchInfo:  n.Switch,
+		Ports:       []jsonPort{},
+	}
+	if n.System != nil {
+		j.System = &jsonSystem{n.System.Number, guid(n.System.GUID), n.Slot.String()}
+	}
+	for _, p := range n.Ports {
+		if p != nil {
+			j.LID = p.LID()
+			break
+		}
+	}
+	for i := range ends {
+		j.Ports = append(j.Ports, newJSONPort(&ends[i], names, showKeys))
+	}
+	return j
+}
+
+func newJSONPort(e *linkinfo.End, names *fabric.NameMap, showKeys bool) jsonPort {
+	p := e.Port
+	j := jsonPort{
+		Number:    p.Number,
+		GUID:      guid(p.GUID),
+		LID:       p.LID(),
+		Width:     unlessZero(e.Width),
+		Speed:     unlessZero(e.Speed),
+		BestWidth: unlessZero(e.BestWidth),
+		BestSpeed: unlessZero(e.BestSpeed),
+		Findings:  []jsonFinding{},
+		Ext:       p.Ext,
+	}
+	if p.External != 0 {
+		j.External = &p.External
+	}
+	if e.Width != 0 && e.Speed != 0 {
+		j.Gbps = ptr(mad.LinkGbps(e.Width, e.Speed))
+	}
+	if p.Info != nil {
+		info := *p.Info
+		if !showKeys {
+			info.MKey = 0
+		}
+		j.Info = &info
+		j.State, j.PhysState = ptr(info.State.String()), ptr(info.PhysState.String())
+	}
+	if peer := p.Peer; peer != nil {
+		j.Peer = &jsonPeer{guid(peer.Node.GUID), guid(peer.GUID), peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), names.Name(peer.Node)}
+	}
+	for _, f := range e.Findings {
+		j.Findings = append(j.Findings, jsonFinding{f.Kind, f.IsProblem(), f.Detail})
+	}
+	return j
+}
+
+func newJSONFailure(f fabric.Failure) jsonFailure {
+	j := jsonFailure{
+		Route:    f.Route,
+		LID:      f.LID,
+		Port:     f.Port,
+		Attr:     f.Attr.String(),
+		Modifier: f.Modifier,
+		Error:    f.Err.Error(),
+	}
+	if f.NodeGUID != 0 {
+		j.NodeGUID = ptr(guid(f.NodeGUID))
+	}
+	return j
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// unlessZero returns the text of a value, nil where there is no value.
+func unlessZero[T interface {
+	comparable
+	String() string
+}](v T) *string {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return ptr(v.String())
+}

@@ -1,0 +1,199 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/render"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// linkTable is the table of links, one line a link end.
+type linkTable struct {
+	wide bool
+	sort string
+}
+
+func (t *linkTable) define(flags *pflag.FlagSet) {
+	flags.BoolVar(&t.wide, "wide", false, "show GUIDs too")
+	flags.StringVar(&t.sort, "sort", "fabric", "order of lines, a `KEY`: fabric (by distance), name, lid, speed (slowest first), finding")
+}
+
+// linkOrders are the orders that linkTable knows; nil keeps the fabric's.
+var linkOrders = map[string]func(names *fabric.NameMap) func(a, b linkinfo.End) int{
+	"fabric": nil,
+	"name": func(names *fabric.NameMap) func(a, b linkinfo.End) int {
+		return func(a, b linkinfo.End) int {
+			return cmp.Or(cmp.Compare(names.Name(a.Port.Node), names.Name(b.Port.Node)), cmp.Compare(a.Port.Number, b.Port.Number))
+		}
+	},
+	"lid": func(*fabric.NameMap) func(a, b linkinfo.End) int {
+		return func(a, b linkinfo.End) int {
+			return cmp.Or(cmp.Compare(a.Port.LID(), b.Port.LID()), cmp.Compare(a.Port.Number, b.Port.Number))
+		}
+	},
+	"speed": func(*fabric.NameMap) func(a, b linkinfo.End) int {
+		return func(a, b linkinfo.End) int {
+			return cmp.Compare(mad.LinkGbps(a.Width, a.Speed), mad.LinkGbps(b.Width, b.Speed))
+		}
+	},
+	"finding": func(*fabric.NameMap) func(a, b linkinfo.End) int {
+		return func(a, b linkinfo.End) int { return cmp.Compare(severity(&a), severity(&b)) }
+	},
+}
+
+// severity is 0 for a link with a problem, 1 with another finding, 2 without.
+func severity(e *linkinfo.End) int {
+	switch {
+	case e.HasProblem():
+		return 0
+	case len(e.Findings) > 0:
+		return 1
+	}
+	return 2
+}
+
+// resolve checks what the flags say.
+func (t *linkTable) resolve() error {
+	if _, ok := linkOrders[t.sort]; !ok && t.sort != "" {
+		return usageErrorf("unknown order %q (known: fabric, name, lid, speed, finding)", t.sort)
+	}
+	return nil
+}
+
+// print writes the table and a summary below it.
+func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, ends []linkinfo.End, names *fabric.NameMap, additional bool) {
+	colour := render.NewPalette(env.out, env.getenv)
+	if order := linkOrders[t.sort]; order != nil {
+		slices.SortStableFunc(ends, order(names))
+	}
+	header := []string{"NODE", "LID", "PORT", "WIDTH", "SPEED", "STATE", "PEER", "PEER PORT", "FINDING"}
+	if additional {
+		header = append(header, "HOQLIFE", "VLSTALL")
+	}
+	if t.wide {
+		header = append(header, "PORT GUID", "PEER GUID")
+	}
+	rows := make([][]string, 0, len(ends))
+	for i := range ends {
+		rows = append(rows, t.row(&ends[i], names, colour, additional))
+	}
+	if len(rows) > 0 {
+		// The table writes to a buffer, whose errors Flush returns.
+		_ = render.Table(out, header, rows)
+	}
+	for _, c := range r.Fabric.Conflicts {
+		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
+	}
+	s := summarize(r.Fabric.Nodes, linkinfo.Ends(r.Fabric.Nodes))
+	fmt.Fprintf(out, "%d switches, %d channel adapters, %d routers, %d links: ", s.Switches, s.CAs, s.Routers, s.Links)
+	if s.Problems == 0 {
+		fmt.Fprintln(out, colour.Good("no problems found"))
+	} else {
+		fmt.Fprintln(out, colour.Bad(fmt.Sprintf("%d ports with problems", s.Problems)))
+	}
+}
+
+// absent stands in a table for what is not known or does not exist.
+const absent = "-"
+
+func (t *linkTable) row(e *linkinfo.End, names *fabric.NameMap, colour *render.Palette, additional bool) []string {
+	p := e.Port
+	orAbsent := func(s string) string { return cmp.Or(s, absent) }
+	row := []string{
+		orAbsent(names.Name(p.Node)),
+		strconv.Itoa(int(p.LID())),
+		portLabel(p),
+		orAbsent(text(e.Width)),
+		orAbsent(text(e.Speed)),
+		orAbsent(ofInfo(p, stateText)),
+		orAbsent(ofPeer(p, func(p *fabric.Port) string { return names.Name(p.Node) })),
+		orAbsent(ofPeer(p, portLabel)),
+		t.findings(e, colour),
+	}
+	if additional {
+		row = append(row,
+			orAbsent(ofInfo(p, func(i *mad.PortInfo) string { return strconv.Itoa(int(i.HOQLife)) })),
+			orAbsent(ofInfo(p, func(i *mad.PortInfo) string { return strconv.Itoa(int(i.VLStallCount)) })))
+	}
+	if t.wide {
+		row = append(row, guidText(p.GUID), orAbsent(ofPeer(p, func(p *fabric.Port) string { return guidText(p.GUID) })))
+	}
+	return row
+}
+
+// portLabel is a port's number, and the one printed on the chassis where there
+// is such a number.
+func portLabel(p *fabric.Port) string {
+	s := strconv.Itoa(int(p.Number))
+	if p.External != 0 {
+		s += "[" + strconv.Itoa(p.External) + "]"
+	}
+	return s
+}
+
+func stateText(i *mad.PortInfo) string {
+	if i.State == mad.PortActive && i.PhysState == mad.PhysLinkUp {
+		return i.State.String()
+	}
+	return i.State.String() + "/" + i.PhysState.String()
+}
+
+func (t *linkTable) findings(e *linkinfo.End, colour *render.Palette) string {
+	if len(e.Findings) == 0 {
+		return ""
+	}
+	var s []string
+	for _, f := range e.Findings {
+		mark := colour.Warn
+		if f.IsProblem() {
+			mark = colour.Bad
+		}
+		s = append(s, mark(string(f.Kind))+": "+f.Detail)
+	}
+	return strings.Join(s, "; ")
+}
+
+// linkSummary counts what a report is about.
+type linkSummary struct {
+	Nodes    int `json:"nodes"`
+	Switches int `json:"switches"`
+	CAs      int `json:"cas"`
+	Routers  int `json:"routers"`
+	Ports    int `json:"ports"`
+	Links    int `json:"links"`    // each counted once, where both of its ends are in the report
+	Problems int `json:"problems"` // ports with a problem
+}
+
+func summarize(nodes []*fabric.Node, ends []linkinfo.End) linkSummary {
+	s := linkSummary{Nodes: len(nodes), Ports: len(ends)}
+	for _, n := range nodes {
+		switch n.Info.NodeType {
+		case mad.NodeTypeSwitch:
+			s.Switches++
+		case mad.NodeTypeRouter:
+			s.Routers++
+		default:
+			s.CAs++
+		}
+	}
+	seen := make(map[*fabric.Port]bool, len(ends))
+	for i := range ends {
+		p := ends[i].Port
+		if ends[i].HasProblem() {
+			s.Problems++
+		}
+		if seen[p.Peer] {
+			s.Links++
+		}
+		seen[p] = true
+	}
+	return s
+}

@@ -1,0 +1,92 @@
+// Package cmd has ibkit's commands: flags, the view of what a tool found, and
+// the exit code. What is found is the business of the packages below.
+package cmd
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// environment is what a command reads from and writes to.
+type environment struct {
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// commands makes the commands, by their native names.
+var commands = map[string]func(*environment, dialect) *cobra.Command{
+	"linkinfo": newLinkinfo,
+}
+
+// classicNames are the classic tools that a command can stand in for.
+var classicNames = map[string]string{
+	"iblinkinfo": "linkinfo",
+}
+
+// dialect is the name that a command goes by. The classic name picks the
+// classic view and the classic exit codes, nothing else.
+type dialect int
+
+const (
+	native dialect = iota
+	classic
+)
+
+// Main runs the command that the process was started as and returns its exit
+// code. A program name that is a classic tool's picks that tool.
+func Main() int {
+	env := &environment{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	args := os.Args[1:]
+	if name := filepath.Base(os.Args[0]); classicNames[name] != "" {
+		args = append([]string{name}, args...)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx, env, args)
+}
+
+// run runs one command line and returns its exit code.
+func run(ctx context.Context, env *environment, args []string) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(env, cmd, err)
+}
+
+func newRoot(env *environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ibkit",
+		Short: "Diagnostics for InfiniBand and RoCE",
+		Long: strings.TrimSpace(`
+ibkit shows what an InfiniBand or RoCE network consists of, what its links run
+at, and what is wrong. It needs nothing else installed.
+
+Started under a classic tool's name, by a symbolic link or as the first
+argument, it takes that tool's options and prints in that tool's form.`),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageErrorf("no command given: see ibkit --help")
+		},
+	}
+	root.SetOut(env.out)
+	root.SetErr(env.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	for _, newCommand := range commands {
+		root.AddCommand(newCommand(env, native))
+	}
+	for name, stands := range classicNames {
+		c := commands[stands](env, classic)
+		c.Use, c.Hidden = name+" [flags]", true
+		root.AddCommand(c)
+	}
+	return root
+}

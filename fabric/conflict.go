@@ -1,0 +1,252 @@
+package fabric
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A claim is what one NodeInfo says of a link: behind a port of one node there
+// is a port of another.
+type claim struct {
+	from *scanNode // nil: this is the start of the scan
+	port uint8
+	to   umad.Target // how the other node was reached
+	info mad.NodeInfo
+}
+
+func (c *claim) String() string {
+	return fmt.Sprintf("port %d of 0x%016x leads to port %d of 0x%016x", c.port, c.from.GUID, c.info.LocalPort, c.info.NodeGUID)
+}
+
+// sees reports whether a NodeInfo shows the same end of a link as c.
+func (c *claim) sees(info *mad.NodeInfo) bool {
+	return info.NodeGUID == c.info.NodeGUID && info.LocalPort == c.info.LocalPort
+}
+
+// A suspect is a claim that contradicts another one: two links that end in the
+// same port. Either a cable moved while the fabric was scanned, or two nodes
+// have the same GUID. Which one it is shows when both links are looked at again
+// after the rest is known.
+type suspect struct {
+	claim   claim
+	holder  *Port // the other end of the link that is known, when it was looked at
+	again   claim // what was seen behind the claim's port and the holder, looked at
+	heldNow claim // again; info.NodeGUID 0: no answer
+}
+
+const (
+	// maxRounds bounds how often links are looked at again: on a fabric that
+	// never comes to rest the scan ends all the same.
+	maxRounds = 16
+
+	// maxNodes bounds a scan of something that answers with a new GUID each
+	// time. A subnet has fewer LIDs than this.
+	maxNodes = 1 << 17
+)
+
+// sameIdentity reports whether two answers can be of one node. The port GUID
+// and the local port differ between the ports of one adapter.
+func sameIdentity(a, b *mad.NodeInfo) bool {
+	return a.NodeType == b.NodeType && a.NumPorts == b.NumPorts && a.SystemGUID == b.SystemGUID &&
+		a.DeviceID == b.DeviceID && a.VendorID == b.VendorID
+}
+
+// match returns the known node that a claim leads to. It returns nil where
+// there is none, or none whose port is free for the link.
+func (s *scan) match(c claim) *scanNode {
+	var from *Port
+	if c.from != nil {
+		from = c.from.Ports[c.port]
+	}
+	for _, n := range s.nodes[c.info.NodeGUID] {
+		if !sameIdentity(&n.Info, &c.info) {
+			continue
+		}
+		if p := n.Ports[c.info.LocalPort]; from == nil || p == nil || p.Peer == nil || p.Peer == from {
+			return n
+		}
+	}
+	return nil
+}
+
+// differs reports whether no known node can be the one that a claim leads to:
+// all with its GUID are of another kind.
+func (s *scan) differs(c claim) bool {
+	for _, n := range s.nodes[c.info.NodeGUID] {
+		if sameIdentity(&n.Info, &c.info) {
+			return false
+		}
+	}
+	return true
+}
+
+// link joins the two ends of a claim. Where the near end is taken by another
+// link, that one becomes a suspect and the claim, which is what the port itself
+// sees, holds.
+func (s *scan) link(c claim, n *scanNode) {
+	number := c.info.LocalPort
+	isNew := n.Ports[number] == nil
+	p := s.port(n, number)
+	p.GUID = c.info.PortGUID
+	if isNew && n.Info.NodeType != mad.NodeTypeSwitch {
+		s.askPortInfo(n, c.to, number)
+	}
+	if c.from == nil {
+		return
+	}
+	from := s.port(c.from, c.port)
+	if other := from.Peer; other != nil && other != p {
+		s.suspects = append(s.suspects, suspect{claim: s.claimOf(other)})
+		other.Peer = nil
+	}
+	from.Peer, p.Peer = p, from
+}
+
+// claimOf states the link that begins at a port and is known to the scan.
+func (s *scan) claimOf(p *Port) claim {
+	from := s.scanNodeOf(p.Node)
+	c := claim{from: from, port: p.Number, to: from.target, info: p.Peer.Node.Info}
+	c.to.Route = c.to.Route.Append(p.Number)
+	c.info.LocalPort, c.info.PortGUID = p.Peer.Number, p.Peer.GUID
+	return c
+}
+
+func (s *scan) scanNodeOf(n *Node) *scanNode {
+	for _, sn := range s.nodes[n.GUID] {
+		if sn.Node == n {
+			return sn
+		}
+	}
+	return nil
+}
+
+// recheck settles what the last round left in doubt: it judges the suspects
+// that were looked at again and has a second look at new ones. It reports
+// whether the client has to run once more.
+func (s *scan) recheck(round int) bool {
+	looked := s.looked
+	s.looked = nil
+	for i := range looked {
+		s.judge(&looked[i])
+	}
+	s.suspectOneSided()
+	if round >= maxRounds {
+		for _, u := range s.suspects {
+			s.conflict(&u.claim, "the fabric changed too often to tell more")
+		}
+		s.suspects = nil
+	}
+	s.looked, s.suspects = s.suspects, nil
+	for i := range s.looked {
+		s.look(&s.looked[i])
+	}
+	return s.waiting > 0
+}
+
+// suspectOneSided finds links whose one end says that it is not up. As a packet
+// just went through, either it came up during the scan or it is a port of
+// another node with the same GUID.
+func (s *scan) suspectOneSided() {
+	for _, n := range s.order {
+		for _, p := range n.Ports {
+			if p == nil || p.Peer == nil || p.Info == nil || p.Info.PhysState == mad.PhysLinkUp || n.checked[p.Number] {
+				continue
+			}
+			n.checked[p.Number] = true
+			s.suspects = append(s.suspects, suspect{claim: s.claimOf(p.Peer)})
+			s.askPortInfo(n, n.target, p.Number)
+		}
+	}
+}
+
+// look asks again what is behind both ports that claim the same far end.
+func (s *scan) look(u *suspect) {
+	c := &u.claim
+	target := s.targetPort(c)
+	if target != nil && target.Peer != nil && target.Peer != c.from.Ports[c.port] {
+		u.holder = target.Peer
+		held := s.claimOf(u.holder)
+		s.lookThrough(held, &u.heldNow)
+	}
+	s.lookThrough(*c, &u.again)
+}
+
+func (s *scan) lookThrough(c claim, now *claim) {
+	*now = c
+	now.info = mad.NodeInfo{}
+	s.submit(c.to, mad.AttrNodeInfo, 0, c.from, c.port, func(s *scan, a *ask, r *umad.Reply) {
+		if info, ok := s.nodeInfo(a, r); ok {
+			now.info = info
+		}
+	})
+}
+
+// targetPort returns the port that a claim leads to and that another link
+// holds, or else the first port that it can mean.
+func (s *scan) targetPort(c *claim) *Port {
+	var first *Port
+	for _, n := range s.nodes[c.info.NodeGUID] {
+		p := n.Ports[c.info.LocalPort]
+		if p == nil || !sameIdentity(&n.Info, &c.info) {
+			continue
+		}
+		if p.Peer != nil {
+			return p
+		}
+		if first == nil {
+			first = p
+		}
+	}
+	return first
+}
+
+// judge decides what a contradiction was, now that both sides were looked at a
+// second time.
+func (s *scan) judge(u *suspect) {
+	c := &u.claim
+	near := c.from.Ports[c.port]
+	target := s.targetPort(c)
+	switch {
+	case u.again.info.NodeGUID == 0 || !c.sees(&u.again.info):
+		s.conflict(c, "was so, and no longer is: the link changed during the scan")
+		s.unlink(near)
+		if u.again.info.NodeGUID != 0 {
+			s.found(u.again)
+		}
+	case u.holder != nil && !u.sameHolder():
+		s.conflict(c, "and another link led there before: the link moved during the scan")
+		s.unlink(u.holder)
+		s.found(*c)
+		if u.heldNow.info.NodeGUID != 0 {
+			s.found(u.heldNow)
+		}
+	case u.holder == nil && target != nil && target.Info != nil && target.Info.PhysState == mad.PhysLinkUp:
+		s.found(*c) // it came up during the scan, and both ends agree by now
+	default:
+		s.conflict(c, "and so does another link, or that port says it is down: two nodes have this GUID")
+		s.unlink(near)
+		s.link(*c, s.newNode(*c, c.from.depth+1))
+	}
+}
+
+// sameHolder reports whether the other link still leads to the same port.
+func (u *suspect) sameHolder() bool { return u.claim.sees(&u.heldNow.info) }
+
+// unlink takes the link off a port.
+func (s *scan) unlink(p *Port) {
+	if p != nil && p.Peer != nil {
+		p.Peer.Peer = nil
+		p.Peer = nil
+	}
+}
+
+// conflict keeps a contradiction for the report.
+func (s *scan) conflict(c *claim, what string) {
+	s.fabric.Conflicts = append(s.fabric.Conflicts, Conflict{
+		GUID:   c.info.NodeGUID,
+		Port:   c.info.LocalPort,
+		Detail: c.String() + " " + what,
+	})
+}

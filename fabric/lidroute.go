@@ -1,0 +1,80 @@
+package fabric
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// noPort is a forwarding table's entry for a LID that leads nowhere.
+const noPort = 255
+
+// RouteTo returns a directed route to the port with a LID, found by following
+// the forwarding tables of the switches on the way. Where LID routing is
+// broken, the error names the switch at which the way ends.
+func RouteTo(ctx context.Context, c *umad.Client, lid uint16) (mad.Route, error) {
+	var route mad.Route
+	for {
+		next, arrived, err := nextHop(ctx, c, route, lid)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("find directed route to LID %d: at %s: %w", lid, route, err)
+		case arrived:
+			return route, nil
+		case route.Hops() == mad.MaxHops:
+			return "", fmt.Errorf("find directed route to LID %d: more than %d hops: the forwarding tables may hold a loop", lid, mad.MaxHops)
+		}
+		route = route.Append(next)
+	}
+}
+
+// nextHop returns the port by which the node at the end of route forwards a
+// LID, or that the LID is the node's own.
+func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid uint16) (port uint8, arrived bool, err error) {
+	var node mad.NodeInfo
+	if err := get(ctx, c, route, &node, 0); err != nil {
+		return 0, false, err
+	}
+	if node.NodeType != mad.NodeTypeSwitch {
+		var info mad.PortInfo
+		if err := get(ctx, c, route, &info, uint32(node.LocalPort)); err != nil {
+			return 0, false, err
+		}
+		switch {
+		case lid >= info.LID && int(lid) < int(info.LID)+1<<info.LMC:
+			return 0, true, nil
+		case route != "":
+			return 0, false, fmt.Errorf("ended at port %d of 0x%016x, which has LID %d", node.LocalPort, node.NodeGUID, info.LID)
+		}
+		return node.LocalPort, false, nil
+	}
+
+	var info mad.SwitchInfo
+	if err := get(ctx, c, route, &info, 0); err != nil {
+		return 0, false, err
+	}
+	if lid > info.LinearFDBTop {
+		return 0, false, fmt.Errorf("switch 0x%016x forwards no LID above %d", node.NodeGUID, info.LinearFDBTop)
+	}
+	var table mad.LinearForwardingTable
+	block, entry := lid/uint16(len(table.Ports)), lid%uint16(len(table.Ports))
+	if err := get(ctx, c, route, &table, uint32(block)); err != nil {
+		return 0, false, err
+	}
+	port = table.Ports[entry]
+	if port == noPort || port > node.NumPorts {
+		return 0, false, fmt.Errorf("switch 0x%016x has no route to LID %d", node.NodeGUID, lid)
+	}
+	return port, port == 0, nil
+}
+
+// get reads one attribute of the node at the end of a directed route.
+func get(ctx context.Context, c *umad.Client, route mad.Route, attr mad.Attribute, modifier uint32) error {
+	r, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: route}, Attr: attr.ID(), Modifier: modifier})
+	if err != nil {
+		return err
+	}
+	return mad.Decode(attr, r.Data())
+}

@@ -1,0 +1,243 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// askNodeInfo asks who is at a target, which lies behind port of from.
+func (s *scan) askNodeInfo(from *scanNode, port uint8, to umad.Target) {
+	s.submit(to, mad.AttrNodeInfo, 0, from, port, (*scan).gotNodeInfo)
+}
+
+func (s *scan) gotNodeInfo(a *ask, r *umad.Reply) {
+	if info, ok := s.nodeInfo(a, r); ok {
+		s.found(claim{from: a.node, port: a.port, to: a.req.To, info: info})
+	}
+}
+
+// nodeInfo reads a NodeInfo that makes sense out of a reply. Where there is
+// none it keeps the failure and reports false.
+func (s *scan) nodeInfo(a *ask, r *umad.Reply) (info mad.NodeInfo, ok bool) {
+	if !s.decode(a, r, &info) {
+		return info, false
+	}
+	if err := checkNodeInfo(&info); err != nil {
+		s.fail(a, err)
+		return info, false
+	}
+	return info, true
+}
+
+// checkNodeInfo refuses what no node can be.
+func checkNodeInfo(i *mad.NodeInfo) error {
+	isSwitch := i.NodeType == mad.NodeTypeSwitch
+	switch {
+	case i.NodeType < mad.NodeTypeCA || i.NodeType > mad.NodeTypeRouter:
+		return fmt.Errorf("node answers nonsense: node type %d", i.NodeType)
+	case i.NodeGUID == 0:
+		return errors.New("node answers nonsense: node GUID 0")
+	case i.NumPorts == 0 || i.NumPorts == 255:
+		return fmt.Errorf("node answers nonsense: %d ports", i.NumPorts)
+	case i.LocalPort > i.NumPorts || i.LocalPort == 0 && !isSwitch:
+		return fmt.Errorf("node answers nonsense: reached through port %d of %d", i.LocalPort, i.NumPorts)
+	}
+	return nil
+}
+
+// found takes in that a node was seen through a port: a node to be scanned
+// where it is a new one, and a link in any case.
+func (s *scan) found(c claim) {
+	depth := 0
+	if c.from != nil {
+		depth = c.from.depth + 1
+	}
+	n := s.match(c)
+	if n == nil {
+		if len(s.order) >= maxNodes {
+			s.tooMany = fmt.Errorf("more than %d nodes: no subnet has as many, something makes them up", maxNodes)
+			return
+		}
+		if len(s.nodes[c.info.NodeGUID]) > 0 && !s.differs(c) {
+			s.suspects = append(s.suspects, suspect{claim: c})
+			return
+		}
+		n = s.newNode(c, depth)
+	}
+	s.link(c, n)
+	if depth < n.depth {
+		n.depth, n.target = depth, c.to
+		s.expandAll(n)
+	}
+}
+
+// newNode begins to scan a node that was not seen before.
+func (s *scan) newNode(c claim, depth int) *scanNode {
+	count := int(c.info.NumPorts) + 1
+	n := &scanNode{
+		Node:   &Node{GUID: c.info.NodeGUID, Info: c.info, Ports: make([]*Port, count)},
+		target: c.to,
+		depth:  depth,
+		probed: make([]bool, count),
+
+		checked: make([]bool, count),
+	}
+	n.Route = c.to.Route
+	for _, other := range s.nodes[n.GUID] {
+		other.Duplicate, n.Duplicate = true, true
+	}
+	s.nodes[n.GUID] = append(s.nodes[n.GUID], n)
+	s.order = append(s.order, n)
+	if s.fabric.Start == nil {
+		s.fabric.Start, s.fabric.StartPort = n.Node, c.info.LocalPort
+	}
+
+	s.askNodeDescription(n)
+	if n.Info.NodeType == mad.NodeTypeSwitch {
+		n.ports, n.infos = make([]Port, count), make([]mad.PortInfo, count)
+		s.askSwitchInfo(n)
+		for port := range count {
+			s.askPortInfo(n, n.target, uint8(port))
+		}
+	}
+	return n
+}
+
+func (s *scan) askNodeDescription(n *scanNode) {
+	s.submit(n.target, mad.AttrNodeDescription, 0, n, 0, func(s *scan, a *ask, r *umad.Reply) {
+		s.decode(a, r, &a.node.Desc)
+	})
+}
+
+func (s *scan) askSwitchInfo(n *scanNode) {
+	s.submit(n.target, mad.AttrSwitchInfo, 0, n, 0, func(s *scan, a *ask, r *umad.Reply) {
+		info := new(mad.SwitchInfo)
+		if s.decode(a, r, info) {
+			a.node.Switch = info
+		}
+	})
+}
+
+// port returns a port of n, which is made where nothing was known of it.
+func (s *scan) port(n *scanNode, number uint8) *Port {
+	p := n.Ports[number]
+	if p == nil {
+		if n.ports != nil {
+			p = &n.ports[number]
+		} else {
+			p = new(Port)
+		}
+		*p = Port{Node: n.Node, Number: number, GUID: n.Info.PortGUID}
+		n.Ports[number] = p
+		s.ports++
+	}
+	return p
+}
+
+func (s *scan) askPortInfo(n *scanNode, to umad.Target, number uint8) {
+	s.submit(to, mad.AttrPortInfo, uint32(number), n, number, (*scan).gotPortInfo)
+}
+
+func (s *scan) gotPortInfo(a *ask, r *umad.Reply) {
+	n, number := a.node, a.port
+	info := new(mad.PortInfo)
+	if n.infos != nil {
+		info = &n.infos[number]
+	}
+	if !s.decode(a, r, info) {
+		return
+	}
+	s.port(n, number).Info = info
+	s.expand(n, number)
+	if number > 0 {
+		s.askExtendedPortInfo(n, number)
+		return
+	}
+	// Only now is it known what the ports that answered before can do.
+	for port := range n.Info.NumPorts {
+		s.askExtendedPortInfo(n, port+1)
+	}
+}
+
+// expand looks through a port at what is on the other side, once, if its link
+// is up and leads further away than the port by which the scan came in.
+func (s *scan) expand(n *scanNode, number uint8) {
+	p := n.Ports[number]
+	if p == nil || p.Info == nil || number == 0 || n.probed[number] || p.Info.PhysState != mad.PhysLinkUp {
+		return
+	}
+	if s.opts.MaxHops > 0 && n.depth >= s.opts.MaxHops {
+		return
+	}
+	to := n.target
+	entry := number == p.Info.LocalPort // the packet came in by this port
+	switch {
+	case n.Node == s.fabric.Start && entry && to.Route != "":
+		// What the start is linked to here is the last node on the way to it.
+		n.probed[number] = true
+		s.askParent(n, number)
+		return
+	case n.Info.NodeType == mad.NodeTypeSwitch:
+		if entry && n.depth > 0 {
+			return // the scan came by this link and knows it
+		}
+	case n.Node != s.fabric.Start || number != s.fabric.StartPort || to.LID != 0:
+		return // no directed route leads through a channel adapter
+	}
+	if to.Route.Hops() >= mad.MaxHops {
+		return
+	}
+	to.Route = to.Route.Append(number)
+	n.probed[number] = true
+	s.askNodeInfo(n, number, to)
+}
+
+// expandAll expands every port of n, which the scan may have passed by when it
+// knew a longer way to n only.
+func (s *scan) expandAll(n *scanNode) {
+	for port := range n.Ports {
+		s.expand(n, uint8(port))
+	}
+}
+
+// askParent asks for the node before the start on the directed route to it.
+func (s *scan) askParent(n *scanNode, number uint8) {
+	to := n.target
+	exit := to.Route[len(to.Route)-1]
+	to.Route = to.Route.Parent()
+	s.submit(to, mad.AttrNodeInfo, 0, n, number, func(s *scan, a *ask, r *umad.Reply) {
+		info, ok := s.nodeInfo(a, r)
+		if !ok {
+			return
+		}
+		if exit > info.NumPorts {
+			s.fail(a, fmt.Errorf("node answers nonsense: the route leaves by port %d of %d", exit, info.NumPorts))
+			return
+		}
+		info.LocalPort = exit
+		s.found(claim{from: a.node, port: a.port, to: a.req.To, info: info})
+	})
+}
+
+// askExtendedPortInfo asks for the vendor's port attribute where only that can
+// tell FDR10 from QDR: on a device that has it, with a link that came up at
+// what reads as QDR (libibnetdisc asks under the same condition).
+func (s *scan) askExtendedPortInfo(n *scanNode, number uint8) {
+	p := n.Ports[number]
+	if s.opts.NoExtendedPortInfo || p == nil || p.Info == nil || p.Ext != nil || !hasExtendedPortInfo(&n.Info) {
+		return
+	}
+	caps := p.Caps()
+	if caps == nil || p.Info.PhysState != mad.PhysLinkUp || p.Info.ActiveSpeed(caps, nil) != mad.QDR {
+		return
+	}
+	p.Ext = new(mad.MlnxExtPortInfo)
+	s.submit(n.target, mad.AttrMlnxExtPortInfo, uint32(number), n, number, func(s *scan, a *ask, r *umad.Reply) {
+		if p := a.node.Ports[a.port]; !s.decode(a, r, p.Ext) {
+			p.Ext = nil
+		}
+	})
+}

@@ -1,0 +1,83 @@
+// Package render draws for people: tables, colour, a line of progress. It is
+// the only user of the libraries that do it.
+package render
+
+import (
+	"io"
+	"os"
+
+	"github.com/fatih/color"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+	"golang.org/x/term"
+)
+
+// IsTerminal reports whether what is written to w is seen on a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// A Palette colours text, or leaves it as it is.
+type Palette struct {
+	bad, warn, good, faint *color.Color
+}
+
+// NewPalette returns colours for a terminal, and none for anything else or
+// where the user set NO_COLOR (https://no-color.org).
+func NewPalette(w io.Writer, getenv func(string) string) *Palette {
+	p := &Palette{
+		bad:   color.New(color.FgRed, color.Bold),
+		warn:  color.New(color.FgYellow),
+		good:  color.New(color.FgGreen),
+		faint: color.New(color.Faint),
+	}
+	// The library decides once, by os.Stdout; what counts is w.
+	on := IsTerminal(w) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	for _, c := range []*color.Color{p.bad, p.warn, p.good, p.faint} {
+		if on {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+	}
+	return p
+}
+
+// Bad marks what is wrong.
+func (p *Palette) Bad(s string) string { return p.bad.Sprint(s) }
+
+// Warn marks what may be wrong.
+func (p *Palette) Warn(s string) string { return p.warn.Sprint(s) }
+
+// Good marks what is as it should be.
+func (p *Palette) Good(s string) string { return p.good.Sprint(s) }
+
+// Faint marks what matters less.
+func (p *Palette) Faint(s string) string { return p.faint.Sprint(s) }
+
+// Table writes rows under a header, columns two blanks apart and without lines,
+// so that cut and awk can read it.
+func Table(w io.Writer, header []string, rows [][]string) error {
+	t := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.SeparatorsNone,
+				Lines:      tw.LinesNone,
+			},
+		})),
+		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithRowAlignment(tw.AlignLeft),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+	)
+	t.Header(header)
+	if err := t.Bulk(rows); err != nil {
+		return err
+	}
+	return t.Render()
+}

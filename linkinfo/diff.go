@@ -1,0 +1,127 @@
+package linkinfo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// Checks say what a comparison of two fabrics looks at.
+type Checks struct {
+	Connection  bool // what a port is linked to
+	State       bool // port state
+	LID         bool // LIDs of switches, and of peers where Connection is set
+	Description bool // node descriptions, of peers too where Connection is set
+}
+
+// DefaultChecks are those of iblinkinfo --diff.
+var DefaultChecks = Checks{Connection: true, State: true}
+
+// ParseChecks reads a list such as "port,state,lid,nodedesc".
+func ParseChecks(s string) (Checks, error) {
+	var c Checks
+	for key := range strings.SplitSeq(s, ",") {
+		switch strings.ToLower(key) {
+		case "port":
+			c.Connection = true
+		case "state":
+			c.State = true
+		case "lid":
+			c.LID = true
+		case "nodedesc":
+			c.Description = true
+		default:
+			return Checks{}, fmt.Errorf("invalid diff check key: %q (port, state, lid, nodedesc)", key)
+		}
+	}
+	return c, nil
+}
+
+// A NodeDiff is what differs in one node between two fabrics.
+type NodeDiff struct {
+	Old, New *fabric.Node // nil: the node is in the other fabric only
+
+	Renamed   bool // the LID or the description differs, as far as they were looked at
+	PortCount bool // the numbers of ports differ; Ports is empty then
+
+	Ports []PortDiff
+}
+
+// A PortDiff is one port that differs.
+type PortDiff struct {
+	Old, New *fabric.Port // nil: nothing is known of the port there
+}
+
+// Diff compares the nodes of two fabrics, those of the old one first, then
+// those that only the new one has. only, where not nil, leaves the others out.
+func Diff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
+	var diffs []NodeDiff
+	for _, n := range from.Nodes {
+		if only != nil && !only(n) {
+			continue
+		}
+		if d, differs := diffNode(n, to.NodeByGUID(n.GUID), checks); differs {
+			diffs = append(diffs, d)
+		}
+	}
+	for _, n := range to.Nodes {
+		if (only == nil || only(n)) && from.NodeByGUID(n.GUID) == nil {
+			diffs = append(diffs, NodeDiff{New: n})
+		}
+	}
+	return diffs
+}
+
+func diffNode(from, to *fabric.Node, checks Checks) (d NodeDiff, differs bool) {
+	d = NodeDiff{Old: from, New: to}
+	if to == nil {
+		return d, true
+	}
+	isSwitch := from.Info.NodeType == mad.NodeTypeSwitch
+	d.Renamed = checks.LID && isSwitch && smaLID(from) != smaLID(to) ||
+		checks.Description && from.Desc != to.Desc
+	d.PortCount = from.Info.NumPorts != to.Info.NumPorts
+	if !d.PortCount {
+		for number := 1; number <= int(from.Info.NumPorts); number++ {
+			if a, b := from.Ports[number], to.Ports[number]; portDiffers(a, b, checks) {
+				d.Ports = append(d.Ports, PortDiff{a, b})
+			}
+		}
+	}
+	return d, d.Renamed || d.PortCount || len(d.Ports) > 0
+}
+
+// smaLID returns the LID of a switch's management port.
+func smaLID(n *fabric.Node) uint16 {
+	if n.Ports[0] == nil {
+		return 0
+	}
+	return n.Ports[0].LID()
+}
+
+func portDiffers(a, b *fabric.Port, checks Checks) bool {
+	if a == nil || b == nil {
+		return checks.Connection && a != b
+	}
+	if checks.State && state(a) != state(b) {
+		return true
+	}
+	if !checks.Connection {
+		return false
+	}
+	if a.Peer == nil || b.Peer == nil {
+		return a.Peer != b.Peer
+	}
+	return a.Peer.GUID != b.Peer.GUID ||
+		checks.LID && a.Peer.LID() != b.Peer.LID() ||
+		checks.Description && a.Peer.Node.Desc != b.Peer.Node.Desc
+}
+
+func state(p *fabric.Port) mad.PortState {
+	if p.Info == nil {
+		return mad.PortNoChange
+	}
+	return p.Info.State
+}
