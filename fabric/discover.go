@@ -47,8 +47,11 @@ const progressEvery = 256
 // error where the start itself does not answer, and together with what was
 // found so far, where ctx ends or the way out breaks in the middle.
 func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	s := &scan{
 		client: c,
+		stop:   stop,
 		opts:   o,
 		fabric: &Fabric{},
 		nodes:  map[uint64][]*scanNode{},
@@ -88,10 +91,13 @@ type scan struct {
 	order []*scanNode            // in order of discovery
 	ports int
 
+	sweeps []sweep // switches whose ports are still to be asked for
+
 	suspects []suspect // to be looked at again
 	looked   []suspect // being looked at
 
-	tooMany error // set once the scan was stopped for the number of nodes
+	stop    func() // ends the scan early
+	tooMany error  // why the scan itself did so
 
 	free              []*ask // requests to be used again
 	answered, waiting int
@@ -145,7 +151,9 @@ func (a *ask) done(_ *umad.Request, r *umad.Reply) {
 	case errors.Is(r.Err, umad.ErrTimeout) || isStatus(r.Err):
 		a.then(s, a, r)
 	default: // the scan as a whole broke off, and Run says why
+		s.sweeps = nil
 	}
+	s.sweep()
 	if s.opts.Progress != nil && s.answered%progressEvery == 0 {
 		s.opts.Progress(Progress{Nodes: len(s.order), Ports: s.ports, Answered: s.answered, Waiting: s.waiting})
 	}

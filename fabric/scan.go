@@ -59,6 +59,7 @@ func (s *scan) found(c claim) {
 	if n == nil {
 		if len(s.order) >= maxNodes {
 			s.tooMany = fmt.Errorf("more than %d nodes: no subnet has as many, something makes them up", maxNodes)
+			s.stop()
 			return
 		}
 		if len(s.nodes[c.info.NodeGUID]) > 0 && !s.differs(c) {
@@ -86,8 +87,12 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 		checked: make([]bool, count),
 	}
 	n.Route = c.to.Route
-	for _, other := range s.nodes[n.GUID] {
-		other.Duplicate, n.Duplicate = true, true
+	if others := s.nodes[n.GUID]; len(others) > 0 {
+		n.Duplicate = true
+		for _, other := range others {
+			other.Duplicate = true
+		}
+		s.conflict(&c, "which is not the node that was seen with this GUID before: two nodes have it")
 	}
 	s.nodes[n.GUID] = append(s.nodes[n.GUID], n)
 	s.order = append(s.order, n)
@@ -99,11 +104,32 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 	if n.Info.NodeType == mad.NodeTypeSwitch {
 		n.ports, n.infos = make([]Port, count), make([]mad.PortInfo, count)
 		s.askSwitchInfo(n)
-		for port := range count {
-			s.askPortInfo(n, n.target, uint8(port))
-		}
+		s.sweeps = append(s.sweeps, sweep{node: n})
+		s.sweep()
 	}
 	return n
+}
+
+// A sweep asks for the PortInfo of each port of a switch.
+type sweep struct {
+	node *scanNode
+	next int // port
+}
+
+// maxWaiting bounds how many requests wait at a time. It is well above any
+// window; without it a large fabric's requests take more memory than its ports.
+const maxWaiting = 4096
+
+// sweep asks for more ports where not too much is waiting already.
+func (s *scan) sweep() {
+	for s.waiting < maxWaiting && len(s.sweeps) > 0 {
+		w := &s.sweeps[0]
+		s.askPortInfo(w.node, w.node.target, uint8(w.next))
+		w.next++
+		if w.next == len(w.node.Ports) {
+			s.sweeps = s.sweeps[1:]
+		}
+	}
 }
 
 func (s *scan) askNodeDescription(n *scanNode) {
@@ -181,7 +207,7 @@ func (s *scan) expand(n *scanNode, number uint8) {
 		s.askParent(n, number)
 		return
 	case n.Info.NodeType == mad.NodeTypeSwitch:
-		if entry && n.depth > 0 {
+		if entry && p.Peer != nil {
 			return // the scan came by this link and knows it
 		}
 	case n.Node != s.fabric.Start || number != s.fabric.StartPort || to.LID != 0:

@@ -1,0 +1,80 @@
+package fabric_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// Two hosts with one GUID are two nodes, and said to be.
+func TestDuplicateHosts(t *testing.T) {
+	f, nodes := twoLevels(2)
+	first, second := nodes[4], nodes[7] // host1, host3
+	second.guid = first.guid
+	got := discover(t, f, fabric.DiscoverOptions{})
+	if len(got.Nodes) != len(nodes) {
+		t.Errorf("%d nodes, want %d:\n%s", len(got.Nodes), len(nodes), describe(got))
+	}
+	duplicates := 0
+	for _, n := range got.Nodes {
+		if n.Duplicate {
+			duplicates++
+		}
+	}
+	if duplicates != 2 || len(got.Conflicts) == 0 {
+		t.Errorf("%d duplicates, conflicts %v", duplicates, got.Conflicts)
+	}
+}
+
+// Two switches with one GUID are two nodes even where they were entered by
+// different ports, and what is behind each is found.
+func TestDuplicateSwitches(t *testing.T) {
+	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
+	hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
+	a := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 4)
+	b := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 4)
+	behindA := newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1)
+	behindB := newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1)
+	connect(local, 1, hub, 1)
+	connect(hub, 2, a, 1)
+	connect(hub, 3, b, 2)
+	connect(a, 3, behindA, 1)
+	connect(b, 4, behindB, 1)
+	got := discover(t, &fakeFabric{local: local}, fabric.DiscoverOptions{})
+	s := describe(got)
+	if len(got.Nodes) != 6 || !strings.Contains(s, `"behind a"`) || !strings.Contains(s, `"behind b"`) || len(got.Conflicts) == 0 {
+		t.Errorf("got\n%s", s)
+	}
+}
+
+// Nodes that differ in kind cannot be one, whatever their GUID.
+func TestDuplicateOfAnotherKind(t *testing.T) {
+	f, nodes := twoLevels(2)
+	nodes[7].guid = nodes[1].guid // host3 says it is spine2
+	got := discover(t, f, fabric.DiscoverOptions{})
+	if len(got.Nodes) != len(nodes) || len(got.Conflicts) == 0 {
+		t.Errorf("got\n%s", describe(got))
+	}
+}
+
+// A cable that is moved while the fabric is scanned is one link in the result,
+// the new one.
+func TestLinkMoves(t *testing.T) {
+	f, nodes := twoLevels(2)
+	leaf0, leaf1, host := nodes[2], nodes[5], nodes[4] // host1 at leaf0
+	f.answer = func(n *fakeNode, p *mad.Packet) bool {
+		if n == host && p.Attr() == mad.AttrNodeInfo && host.ports[1].peer == leaf0 {
+			leaf0.ports[4].peer = nil
+			leaf0.ports[4].info.PhysState = mad.PhysPolling
+			connect(leaf1, 6, host, 1)
+		}
+		return true
+	}
+	got := discover(t, f, fabric.DiscoverOptions{})
+	n := got.NodeByGUID(host.guid)
+	if n == nil || n.Ports[1].Peer == nil || n.Ports[1].Peer.Node.GUID != leaf1.guid || len(got.Nodes) != len(nodes) || len(got.Conflicts) == 0 {
+		t.Errorf("got\n%s", describe(got))
+	}
+}
