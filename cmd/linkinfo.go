@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -237,20 +238,20 @@ func (c *linkinfoCommand) print(out *output, r *linkinfo.Result, nodes []*fabric
 		view.printDiff(diffs)
 		return c.outcome(r, len(diffs) > 0)
 	}
-	ends := linkinfo.Ends(nodes)
-	ends = c.filter(ends, downBefore)
-	problems := false
-	for i := range ends {
-		problems = problems || ends[i].HasProblem()
+	if c.dialect == classic && !c.json && !c.csv || c.line {
+		view.print(nodes)
+		if c.dialect == classic {
+			return nil
+		}
 	}
-	problems = problems || len(r.Fabric.Conflicts) > 0
+	ends := c.filter(linkinfo.Ends(nodes), downBefore)
+	problems := len(r.Fabric.Conflicts) > 0 || slices.ContainsFunc(ends, func(e linkinfo.End) bool { return e.HasProblem() })
 	switch {
+	case c.line:
 	case c.json:
 		writeLinksJSON(out, r, nodes, ends, c.names, c.showKeys)
 	case c.csv:
 		writeLinksCSV(out, ends, c.names)
-	case c.dialect == classic || c.line:
-		view.print(nodes)
 	default:
 		c.table.print(out, c.env, r, ends, c.names, c.additional)
 	}

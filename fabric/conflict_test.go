@@ -3,6 +3,7 @@ package fabric_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
@@ -62,6 +63,10 @@ func TestDuplicateOfAnotherKind(t *testing.T) {
 // A cable that is moved while the fabric is scanned is one link in the result,
 // the new one.
 func TestLinkMoves(t *testing.T) {
+	synctest.Test(t, testLinkMoves)
+}
+
+func testLinkMoves(t *testing.T) {
 	f, nodes := twoLevels(2)
 	leaf0, leaf1, host := nodes[2], nodes[5], nodes[4] // host1 at leaf0
 	f.answer = func(n *fakeNode, p *mad.Packet) bool {

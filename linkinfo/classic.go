@@ -13,7 +13,9 @@ const extendedSpeeds = mad.FDR | mad.EDR | mad.HDR | mad.NDR | mad.XDR
 // "" where the link runs at it.
 //
 // The rules are those of get_max_msg in rdma-core's
-// infiniband-diags/ibdiag_common.c.
+// infiniband-diags/ibdiag_common.c, but for ends that have nothing in common:
+// there it names the lowest width or speed, which they do not have in common
+// either, and here nothing is said.
 func CouldBe(p *fabric.Port) (width, speed string) {
 	var none mad.PortInfo
 	here, there := p.Info, p.Peer.Info
@@ -24,38 +26,32 @@ func CouldBe(p *fabric.Port) (width, speed string) {
 		there = &none
 	}
 	best := (here.LinkWidthSupported & there.LinkWidthSupported).Max()
-	if best == 0 {
-		best = mad.Width1X
-	}
-	if here.LinkWidthActive&best == 0 {
+	if best != 0 && here.LinkWidthActive&best == 0 {
 		width = "Could be " + best.String()
 	}
+	return width, couldBeSpeed(p, here, there)
+}
 
+func couldBeSpeed(p *fabric.Port, here, there *mad.PortInfo) string {
 	mine := here.SupportedSpeeds(p.Caps(), nil) & extendedSpeeds
 	theirs := there.SupportedSpeeds(p.Peer.Caps(), nil) & extendedSpeeds
+	active, best := here.LinkSpeedActive.Speed(), (here.LinkSpeedSupported & there.LinkSpeedSupported).Speed().Max()
 	switch {
 	case mine != 0 && theirs != 0:
-		// Without a common extended speed the bottom one is named, as bit 0
-		// is the maximum of an empty set there.
-		best := max((mine & theirs).Max(), mad.FDR)
-		if !here.ActiveSpeed(p.Caps(), nil).Has(best) {
-			speed = "Could be " + best.Classic()
-		}
+		active, best = here.ActiveSpeed(p.Caps(), nil), (mine & theirs).Max()
 	case supportsFDR10(p) && supportsFDR10(p.Peer):
 		switch {
 		case p.Ext.LinkSpeedActive.Speed() == mad.FDR10:
-		case here.LinkSpeedActive.Speed() == mad.QDR:
-			speed = "Could be FDR10 (Found link at QDR but expected speed is FDR10)"
-		default:
-			speed = "Could be FDR10"
+			return ""
+		case active == mad.QDR:
+			return "Could be FDR10 (Found link at QDR but expected speed is FDR10)"
 		}
-	default:
-		best := max((here.LinkSpeedSupported & there.LinkSpeedSupported).Speed().Max(), mad.SDR)
-		if !here.LinkSpeedActive.Speed().Has(best) {
-			speed = "Could be " + best.Classic()
-		}
+		return "Could be FDR10"
 	}
-	return width, speed
+	if best == 0 || active.Has(best) {
+		return ""
+	}
+	return "Could be " + best.Classic()
 }
 
 func supportsFDR10(p *fabric.Port) bool {

@@ -104,7 +104,7 @@ func (e *End) judgeState() {
 		e.add(Unstable, "physical state is %s", info.PhysState)
 	}
 	if info.State == mad.PortInit || info.State == mad.PortArmed {
-		e.add(NotActive, "%s: no subnet manager has activated it", info.State)
+		e.add(NotActive, "no subnet manager has activated it")
 	}
 }
 
@@ -131,10 +131,8 @@ func (e *End) judgePeer(here, there *mad.PortInfo) {
 	if e.Speed < e.BestSpeed {
 		e.add(Slow, "%s, but both ends have %s enabled", e.Speed, e.BestSpeed)
 	}
-	if can := canWidth.Max(); can.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) {
-		e.add(Limited, "both ends can do %s", can)
-	}
-	if can := canSpeed.Max(); can > max(e.BestSpeed, e.Speed) {
-		e.add(Limited, "both ends can do %s", can)
+	if wider, faster := canWidth.Max(), canSpeed.Max(); wider.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) ||
+		faster > max(e.BestSpeed, e.Speed) {
+		e.add(Limited, "both ends can do %s %s", wider, faster)
 	}
 }

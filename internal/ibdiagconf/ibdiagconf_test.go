@@ -1,0 +1,70 @@
+package ibdiagconf
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRead(t *testing.T) {
+	const text = `# a comment
+CA=mlx5_1
+
+Port=2
+  timeout = 0x32
+MLX_EPI=false
+m_key=0xdeadbeef
+sa_key=0x1
+nd_format=%h %d
+`
+	var c Config
+	if err := c.Read(strings.NewReader(text), "test"); err != nil {
+		t.Fatal(err)
+	}
+	want := Config{Device: "mlx5_1", Port: 2, Timeout: 50 * time.Millisecond, MKey: 0xdeadbeef, NoExtendedPortInfo: true}
+	if c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"CA", "f:1: expected KEY=VALUE"},
+		{"\n#\nPort=300", `f:3: Port: "300" is not a valid value`},
+		{"timeout=-1", `f:1: timeout: "-1" is not a valid value`},
+		{"MLX_EPI=perhaps", "f:1: MLX_EPI"},
+		{"m_key=secret", "f:1: m_key"},
+		{"CAs=mlx5_0", `f:1: unknown key "CAs"`},
+		{"CA=" + strings.Repeat("x", 1<<17), "f: bufio.Scanner: token too long"},
+	} {
+		var c Config
+		err := c.Read(strings.NewReader(test.text), "f")
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%.20q: got error %v, want one with %q", test.text, err, test.want)
+		}
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	var c Config
+	missing := filepath.Join(t.TempDir(), "missing")
+	if err := c.ReadFile(missing, true); err != nil {
+		t.Errorf("an optional file that is missing: %v", err)
+	}
+	if err := c.ReadFile(missing, false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is missing: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("CA=mlx5_0\nPort=1\n# x\n\ntimeout=50\n")
+	f.Add("=\n==\nPort")
+	f.Add("m_key=0x\x00")
+	f.Fuzz(func(_ *testing.T, text string) {
+		var c Config
+		_ = c.Read(strings.NewReader(text), "fuzz")
+	})
+}

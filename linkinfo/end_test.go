@@ -1,0 +1,128 @@
+package linkinfo
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// extended is the capability mask of a port that knows extended speeds.
+const extended = mad.CapExtendedSpeeds | mad.CapCapMask2
+
+// link returns one end of a link between two adapters with the PortInfo given;
+// nil stands for an end that did not answer.
+func link(here, there *mad.PortInfo) *fabric.Port {
+	a := &fabric.Node{GUID: 1, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
+	b := &fabric.Node{GUID: 2, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
+	p := &fabric.Port{Node: a, Number: 1, Info: here}
+	p.Peer = &fabric.Port{Node: b, Number: 1, Info: there, Peer: p}
+	a.Ports, b.Ports = []*fabric.Port{nil, p}, []*fabric.Port{nil, p.Peer}
+	return p
+}
+
+// active returns the PortInfo of a port at 4X HDR, which is the best that it
+// can do and has enabled; change makes it another.
+func active(change func(*mad.PortInfo)) *mad.PortInfo {
+	i := &mad.PortInfo{
+		State:                 mad.PortActive,
+		PhysState:             mad.PhysLinkUp,
+		CapMask:               extended,
+		LinkWidthSupported:    mad.Width1X | mad.Width4X,
+		LinkWidthEnabled:      mad.Width1X | mad.Width4X,
+		LinkWidthActive:       mad.Width4X,
+		LinkSpeedSupported:    7,
+		LinkSpeedEnabled:      7,
+		LinkSpeedActive:       4,
+		LinkSpeedExtSupported: 7,
+		LinkSpeedExtEnabled:   7,
+		LinkSpeedExtActive:    4,
+	}
+	if change != nil {
+		change(i)
+	}
+	return i
+}
+
+func TestFindings(t *testing.T) {
+	both := func(change func(*mad.PortInfo)) *fabric.Port { return link(active(change), active(change)) }
+	for _, test := range []struct {
+		name string
+		port *fabric.Port
+		want string
+	}{
+		{"good", both(nil), "[]"},
+		{"no answer", link(nil, active(nil)), "[{no-answer the port did not answer}]"},
+		{"other end does not answer", link(active(nil), nil), "[]"},
+		{"nothing behind it", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: active(nil)},
+			"[{no-peer the link is up, but nothing answers behind it}]"},
+		{"not in use", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: mad.PortDown, PhysState: mad.PhysPolling}}, "[]"},
+		{"switched off", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: mad.PortDown, PhysState: mad.PhysDisabled}},
+			"[{disabled switched off by configuration}]"},
+		{"training", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: mad.PortDown, PhysState: mad.PhysTraining}},
+			"[{unstable physical state is PortConfigurationTraining}]"},
+		{"no subnet manager", both(func(i *mad.PortInfo) { i.State = mad.PortInit }),
+			"[{not-active no subnet manager has activated it}]"},
+		{"narrow", both(func(i *mad.PortInfo) { i.LinkWidthActive = mad.Width1X }),
+			"[{narrow 1X, but both ends have 4X enabled}]"},
+		{"slow", both(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 }),
+			"[{slow EDR, but both ends have HDR enabled}]"},
+		{"slower than one end can do", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 }), active(func(i *mad.PortInfo) {
+			i.LinkSpeedExtSupported, i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 3, 3, 2
+		})), "[]"},
+		{"limited by configuration", both(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 3, 2 }),
+			"[{limited both ends can do 4X HDR}]"},
+		{"extended speeds switched off", both(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 30, 0 }),
+			"[{limited both ends can do 4X HDR}]"},
+		{"other end is down", link(active(nil), active(func(i *mad.PortInfo) { i.State, i.PhysState = mad.PortDown, mad.PhysPolling })),
+			"[{one-sided the other end says Down/Polling}]"},
+		{"other end says another speed", link(active(nil), active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 })),
+			"[{one-sided the other end says 4X EDR}]"},
+	} {
+		e := NewEnd(test.port)
+		if got := fmt.Sprint(e.Findings); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestCouldBe(t *testing.T) {
+	legacy := func(i *mad.PortInfo) { i.CapMask = 0 }
+	fdr10 := func(p *fabric.Port, active mad.MlnxLinkSpeed) *fabric.Port {
+		p.Ext = &mad.MlnxExtPortInfo{LinkSpeedSupported: 1, LinkSpeedActive: active}
+		p.Peer.Ext = &mad.MlnxExtPortInfo{LinkSpeedSupported: 1}
+		return p
+	}
+	for _, test := range []struct {
+		name         string
+		port         *fabric.Port
+		width, speed string
+	}{
+		{"best", link(active(nil), active(nil)), "", ""},
+		{"narrow", link(active(func(i *mad.PortInfo) { i.LinkWidthActive = mad.Width1X }), active(nil)), "Could be 4X", ""},
+		{"slow", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 1 }), active(nil)), "", "Could be 53.125 Gbps"},
+		{"limited by configuration is slow to it", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 1, 1 }), active(nil)), "", "Could be 53.125 Gbps"},
+		{"XDR", link(active(func(i *mad.PortInfo) { i.CapMask2, i.LinkSpeedExt2Supported = mad.Cap2ExtendedSpeeds2, 1 }),
+			active(func(i *mad.PortInfo) { i.CapMask2, i.LinkSpeedExt2Supported = mad.Cap2ExtendedSpeeds2, 1 })), "", "Could be 212.5 Gbps"},
+		{"no extended speeds", link(active(func(i *mad.PortInfo) { legacy(i); i.LinkSpeedActive = 1 }), active(legacy)), "", "Could be 10.0 Gbps"},
+		{"no extended speed in common", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtSupported = 1 }), active(func(i *mad.PortInfo) { i.LinkSpeedExtSupported = 2 })), "", ""},
+		{"other end did not answer", link(active(nil), nil), "", ""},
+		{"FDR10 not active", fdr10(link(active(legacy), active(legacy)), 0), "", "Could be FDR10 (Found link at QDR but expected speed is FDR10)"},
+		{"FDR10 active", fdr10(link(active(legacy), active(legacy)), 1), "", ""},
+	} {
+		width, speed := CouldBe(test.port)
+		if width != test.width || speed != test.speed {
+			t.Errorf("%s: got %q %q, want %q %q", test.name, width, speed, test.width, test.speed)
+		}
+	}
+}
+
+func TestParseChecks(t *testing.T) {
+	if c, err := ParseChecks("port,State,lid,nodedesc"); err != nil || c != (Checks{true, true, true, true}) {
+		t.Errorf("got %v, %v", c, err)
+	}
+	if _, err := ParseChecks("port,speed"); err == nil {
+		t.Error("no error for an unknown key")
+	}
+}
