@@ -1,8 +1,13 @@
 package ibsimtest
 
 import (
+	"os"
+	"path/filepath"
+
 	"context"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/netgen"
 )
 
 // New is [Start] for tests: errors fail the test, the server ends with it.
@@ -77,4 +82,23 @@ func testContext(tb testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(tb.Context(), toolTimeout)
 	tb.Cleanup(cancel)
 	return ctx
+}
+
+// WriteNet writes the net file of a fat tree and returns its path.
+func WriteNet(tb testing.TB, name string, tree netgen.FatTree) string {
+	tb.Helper()
+	net, err := tree.Build()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path := filepath.Join(tb.TempDir(), name+".net")
+	f, err := os.Create(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	if err := net.Write(f); err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }
