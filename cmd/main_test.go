@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runCommand runs a command line in an environment of its own.
+func runCommand(t *testing.T, env map[string]string, args ...string) (code int, out, err string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	e := &environment{out: &stdout, err: &stderr, getenv: func(k string) string { return env[k] }}
+	code = run(context.Background(), e, args)
+	return code, stdout.String(), stderr.String()
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Mistakes of the user end with exit code 2 and name what is wrong.
+func TestUsageErrors(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no command given"},
+		{[]string{"nonsense"}, "unknown command"},
+		{[]string{"linkinfo", "--nonsense"}, "unknown flag: --nonsense"},
+		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},
+		{[]string{"linkinfo", "-D", "0,x"}, `element 2: "x" is not a port number`},
+		{[]string{"linkinfo", "-D", "1,2"}, "element 1 is the local node"},
+		{[]string{"linkinfo", "-G", "0x12g4"}, "GUID"},
+		{[]string{"linkinfo", "-n", "-1"}, "invalid number of hops"},
+		{[]string{"linkinfo", "-t", "0"}, "invalid timeout"},
+		{[]string{"linkinfo", "-o", "0"}, "requests in flight"},
+		{[]string{"linkinfo", "-s", "0xc000"}, "invalid LID"},
+		{[]string{"linkinfo", "-y", "secret"}, "invalid M_Key"},
+		{[]string{"linkinfo", "--sim", "moon"}, `unknown simulated fabric "moon"`},
+		{[]string{"linkinfo", "--sort", "colour"}, "unknown order"},
+		{[]string{"linkinfo", "--speed", "UDR"}, "unknown speed"},
+		{[]string{"linkinfo", "--finding", "odd"}, "unknown finding"},
+		{[]string{"linkinfo", "--node", "["}, "invalid pattern"},
+		{[]string{"linkinfo", "--diffcheck", "port,speed"}, "invalid diff check key"},
+		{[]string{"linkinfo", "--json", "--csv"}, "exclude each other"},
+		{[]string{"linkinfo", "-z", "/nonexistent"}, "read config"},
+		{[]string{"linkinfo", "-z", writeFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not a valid value`},
+		{[]string{"linkinfo", "--node-name-map", "/nonexistent"}, "read node name map"},
+		{[]string{"linkinfo", "--node-name-map", writeFile(t, "0x1 \"a\"\nbad\n")}, ":2:"},
+		{[]string{"linkinfo", "--diff", "/nonexistent"}, "loading cached fabric for diff failed"},
+		{[]string{"iblinkinfo", "--sw"}, "unknown flag"}, // ambiguous: --switch, --switches-only
+	} {
+		code, out, err := runCommand(t, nil, test.args...)
+		if code != exitUsage || !strings.Contains(err, test.want) || out != "" {
+			t.Errorf("%q: exit code %d, output %q, error output %q: want %q", test.args, code, out, err, test.want)
+		}
+	}
+}
+
+// Without a server, the message says where it was looked for.
+func TestNoServer(t *testing.T) {
+	env := map[string]string{"IBSIM_SOCKNAME": "no such server"}
+	for _, args := range [][]string{
+		{"linkinfo", "--sim", "ibsim"},
+		{"iblinkinfo", "--si", "ibsim"}, // abbreviated as getopt_long allows
+	} {
+		code, out, err := runCommand(t, env, args...)
+		if code != exitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: is ibsim running") {
+			t.Errorf("%q: exit code %d, output %q, error output %q", args, code, out, err)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, err := runCommand(t, nil, "iblinkinfo", "-V")
+	if code != exitOK || out != "" || !strings.HasPrefix(err, "iblinkinfo BUILD VERSION: ") {
+		t.Errorf("exit code %d, output %q, error output %q", code, out, err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	code, out, _ := runCommand(t, nil, "linkinfo", "--help")
+	if code != exitOK || !strings.Contains(out, "Examples:") || !strings.Contains(out, "--outstanding_smps") {
+		t.Errorf("exit code %d, output %q", code, out)
+	}
+}
