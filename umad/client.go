@@ -1,445 +1,346 @@
 package umad
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"math/rand/v2"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ClientOptions steer a [Client]. The zero value has the defaults of
-// infiniband-diags, but for the window.
-type ClientOptions struct {
-	MKey      uint64        // management key that subnet management packets carry
-	Timeout   time.Duration // how long one attempt waits for a reply; 0: 1 s
-	Attempts  int           // attempts in total; 0: 3
-	MaxWindow int           // most requests in flight at once; 0: 64
-
-	// Trace, where set, is called with each attempt that ended.
-	Trace func(Event)
-}
-
-// An Event is the end of one attempt.
-type Event struct {
-	To       Target
-	Attr     mad.AttrID
-	Modifier uint32
-	Attempt  int           // counted from 1
-	RTT      time.Duration // how long it took
-	Err      error         // nil: a reply came
-}
-
-// String tells the event in one line.
-func (e Event) String() string {
-	s := fmt.Sprintf("%s %s:%d attempt %d: %v", e.To, e.Attr, e.Modifier, e.Attempt, e.RTT.Round(time.Microsecond))
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-// A Request asks for one attribute. It belongs to the client from Submit until
-// Done is called; Done may submit it again.
-type Request struct {
-	To       Target
-	Class    mad.Class  // 0: subnet management, by LID or directed route as To says
-	Method   mad.Method // 0: Get
-	Attr     mad.AttrID
-	Modifier uint32
-
-	// Payload is what goes with a Set, or a Get of other classes: of subnet
-	// management packets the 64 data bytes, of others all that follows the
-	// 24-byte common header. nil: zeros.
-	Payload []byte
-
-	// Done is called with the reply, or with why there is none, once.
-	Done func(*Request, *Reply)
-
-	next, prev *Request // in the queue, or among those in flight
-	slot       uint16
-	attempts   int
-	sent       time.Time
-	late       bool
-}
-
-// A Reply is the end of a request.
-type Reply struct {
-	Err error         // nil or an *Error
-	MAD *mad.Packet   // the reply; valid until Done returns; nil where there is none
-	RTT time.Duration // from the last attempt to the reply
-}
-
-// ClientStats count what a client did.
-type ClientStats struct {
-	Sent     int // attempts
-	Received int // replies that belong to a request
-	Retries  int // attempts beyond the first
-	Timeouts int // attempts without a reply
-	Stray    int // received, but no reply to anything in flight
-	Window   int // most requests in flight at once
-}
-
-// A Client sends requests over a Port, many at a time, and matches the replies
-// to them. It belongs to one goroutine and starts none: all Done functions are
-// called from Run. It allocates nothing per request.
-type Client struct {
-	port   Port
-	opts   ClientOptions
-	window window
-	stats  ClientStats
-
-	queue  list // not sent yet
-	flight list // sent, the oldest attempt first
-	onTime *Request
-	inTime int // how many in flight hold a place in the window
-
-	slots []slot
-	free  []uint16
-
-	in, out Message
-	now     func() time.Time
-}
-
-// slot is a place in the table of those in flight. A transaction ID holds the
-// slot's number and generation, so that a late reply to a request that gave up
-// cannot be taken for one to the next request in the same slot.
-type slot struct {
-	request    *Request
-	generation uint16
-}
-
 const (
 	defaultTimeout  = time.Second
 	defaultAttempts = 3
 	defaultWindow   = 64
-	maxSlots        = 1 << 15
 
-	// retrySend is when a full send queue is tried again if nothing arrives.
-	retrySend = time.Millisecond
+	// slack is how much longer than an attempt's time-out the client waits by
+	// itself. A kernel keeps time and reports the time-out before; this is for
+	// what got lost without a report.
+	slack = 100 * time.Millisecond
+
+	// sendPause is how long the client waits for replies before it tries to
+	// send again where the port had no room.
+	sendPause = time.Millisecond
 )
 
-// NewClient returns a client that sends over p.
+// errNested is what a client says that is run by one of its own requests.
+var errNested = errors.New("run client: already running; submit from Done instead")
+
+// ClientOptions steer a [Client]. The zero value is good for most.
+type ClientOptions struct {
+	// MKey is sent with subnet management packets.
+	MKey uint64
+
+	// Timeout is how long one attempt may take; 0: a second.
+	Timeout time.Duration
+
+	// Attempts is how often a request is sent in all before it is given up,
+	// at most 15; 0: 3.
+	Attempts int
+
+	// MaxWindow is how many requests the client keeps in flight at most, not
+	// counting those whose reply is late; 0: 64.
+	MaxWindow int
+
+	// Trace, where set, is called for each MAD sent, received and timed out.
+	Trace func(Event)
+}
+
+// Stats counts what a client has done.
+type Stats struct {
+	Sent     int // packets, retries included
+	Received int // replies
+	Retries  int // packets sent for want of a reply to an earlier one
+	Timeouts int // attempts without a reply
+	Stray    int // packets received that answer nothing that was asked
+	Window   int // most requests in flight at a time
+}
+
+// A Client sends requests over a port and matches the replies to them. It
+// keeps many in flight, as many as the fabric takes: the number grows while
+// replies come in, and halves where they get lost or late.
+//
+// A request without a reply is sent again until its attempts are used up. One
+// that waits much longer than others do no longer counts as in flight, so a
+// dead port costs its own time-outs and holds nothing else up.
+//
+// A Client is not safe for concurrent use, and it starts no goroutines:
+// everything, Done functions included, happens in the goroutine that calls
+// [Client.Run].
+type Client struct {
+	port     Port
+	attr     PortAttr
+	opts     ClientOptions
+	now      func() time.Time
+	epoch    time.Time
+	running  bool
+	stats    Stats
+	in, out  Message
+	reply    Reply
+	window   window
+	held     int  // requests in flight that count against the window
+	limited  bool // the window, and nothing else, keeps requests in the queue
+	sendable bool // the port has room, as far as is known
+
+	table   table    // all that were sent and not answered
+	queue   list     // not sent yet
+	retries list     // to be sent again
+	flying  list     // in flight, by time of sending
+	fresh   *Request // all before it in flying are slow, and some after it may be
+}
+
+// NewClient returns a client for p, which nothing else may use from then on.
 func NewClient(p Port, o ClientOptions) *Client {
-	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
-	o.Attempts = cmp.Or(o.Attempts, defaultAttempts)
-	o.MaxWindow = min(cmp.Or(o.MaxWindow, defaultWindow), maxSlots)
-	return &Client{port: p, opts: o, window: newWindow(o.MaxWindow), now: time.Now}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = defaultAttempts
+	}
+	if o.MaxWindow <= 0 {
+		o.MaxWindow = defaultWindow
+	}
+	o.Attempts = min(o.Attempts, maxAttempts)
+	o.MaxWindow = min(o.MaxWindow, maxInFlight)
+	return &Client{
+		port:   p,
+		attr:   p.Attr(),
+		opts:   o,
+		now:    time.Now,
+		epoch:  time.Now(),
+		window: window{size: min(firstWindow, o.MaxWindow), limit: o.MaxWindow},
+		// Replies to whoever had the port before must not look like ours.
+		table: newTable(rand.Uint32()),
+	}
 }
 
-// Stats returns what the client did so far.
-func (c *Client) Stats() ClientStats { return c.stats }
+// Stats returns what the client has done so far.
+func (c *Client) Stats() Stats { return c.stats }
 
-// Submit queues a request, which is sent by Run. It never blocks.
+// Submit queues a request. It is sent, in its turn, by the running or the next
+// [Client.Run]; until its Done is called it belongs to the client.
 func (c *Client) Submit(r *Request) {
-	r.attempts = 0
-	c.queue.pushBack(r)
+	if r.flight.state != idle {
+		panic("umad: request submitted twice")
+	}
+	r.flight = flight{state: queued}
+	c.queue.push(r)
 }
 
-// Run sends what is queued and receives replies until nothing is left of
-// either. Where ctx ends or the port breaks, every request that is left is done
-// with that error, which Run returns.
+// Run sends and receives until each request was answered or given up. Where
+// ctx ends or the port breaks before, it ends all that were submitted until
+// then with that error and returns it; requests that their Done functions
+// submit wait for the next Run.
 func (c *Client) Run(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, c.port.Interrupt)
-	defer stop()
+	if c.running {
+		return errNested
+	}
+	c.running = true
+	defer func() { c.running = false }()
+	defer context.AfterFunc(ctx, c.port.Interrupt)()
+
 	for {
 		if err := ctx.Err(); err != nil {
-			return c.abort(context.Cause(ctx))
-		}
-		blocked, err := c.send()
-		if err != nil {
 			return c.abort(err)
 		}
-		if c.flight.front == nil && c.queue.front == nil {
+		now := c.clock()
+		c.expire(now)
+		if err := c.send(now); err != nil {
+			return c.abort(err)
+		}
+		if c.queue.len+c.retries.len+c.flying.len == 0 {
 			return nil
 		}
-		deadline := c.deadline(blocked)
-		switch err := c.port.Recv(&c.in, deadline); {
+		err := c.port.Recv(&c.in, c.epoch.Add(c.deadline(now)))
+		switch {
 		case err == nil:
-			now := c.now()
-			c.receive(now)
-			if now.After(deadline) && !deadline.IsZero() {
-				c.expire(now)
-			}
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			c.expire(c.now())
-		default:
+			c.receive()
+		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return c.abort(err)
 		}
 	}
 }
 
-// send sends from the queue while the window is open. blocked says that the way
-// out is full.
-func (c *Client) send() (blocked bool, err error) {
-	for c.queue.front != nil && c.window.open(c.inTime) {
-		r := c.queue.front
-		if r.attempts == 0 && !c.takeSlot(r) {
-			return false, nil
-		}
-		r.attempts++
-		c.build(r)
-		if err := c.port.Send(&c.out); err != nil {
-			r.attempts--
-			if r.attempts == 0 {
-				c.leaveSlot(r)
-			}
-			if errors.Is(err, ErrWouldBlock) {
-				return true, nil
-			}
-			return false, err
-		}
-		c.queue.remove(r)
-		r.sent, r.late = c.now(), false
-		c.flight.pushBack(r)
-		if c.onTime == nil {
-			c.onTime = r
-		}
-		c.inTime++
-		c.stats.Sent++
-		if r.attempts > 1 {
-			c.stats.Retries++
-		}
-		c.stats.Window = max(c.stats.Window, c.inTime)
+// Call submits r, runs until it and all else that was submitted has ended, and
+// returns the reply with a packet of its own. It takes the place of r.Done.
+func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
+	if c.running {
+		return Reply{}, errNested
 	}
-	return false, nil
+	var reply Reply
+	done := r.Done
+	defer func() { r.Done = done }()
+	r.Done = func(_ *Request, from *Reply) {
+		reply = *from
+		if from.MAD != nil {
+			packet := *from.MAD
+			reply.MAD = &packet
+		}
+	}
+	c.Submit(r)
+	// What ends the run also ends r, and r's error says more.
+	_ = c.Run(ctx)
+	return reply, reply.Err
 }
 
-// takeSlot gives a request a place in the table, if there is one.
-func (c *Client) takeSlot(r *Request) bool {
-	switch last := len(c.free) - 1; {
-	case last >= 0:
-		r.slot, c.free = c.free[last], c.free[:last]
-	case len(c.slots) < maxSlots:
-		r.slot = uint16(len(c.slots))
-		c.slots = append(c.slots, slot{})
-	default:
-		return false
+// clock returns the time since the client was made.
+func (c *Client) clock() time.Duration { return c.now().Sub(c.epoch) }
+
+// deadline returns when something is to be done if nothing comes in before.
+func (c *Client) deadline(now time.Duration) time.Duration {
+	next := now + c.opts.Timeout + slack
+	if r := c.flying.head; r != nil {
+		next = r.flight.sent + c.opts.Timeout + slack
 	}
-	s := &c.slots[r.slot]
-	s.request = r
-	s.generation++
-	return true
+	if c.limited && c.fresh != nil {
+		next = min(next, c.fresh.flight.sent+c.window.rtt.patience())
+	}
+	if !c.sendable {
+		next = min(next, now+sendPause)
+	}
+	return next
 }
 
-func (c *Client) leaveSlot(r *Request) {
-	c.slots[r.slot].request = nil
-	c.free = append(c.free, r.slot)
+// expire ends the attempts that waited too long, and takes their place in the
+// window from those that are late.
+func (c *Client) expire(now time.Duration) {
+	for r := c.flying.head; r != nil && now-r.flight.sent >= c.opts.Timeout+slack; r = c.flying.head {
+		c.lost(r)
+	}
+	patience := c.window.rtt.patience()
+	for r := c.fresh; r != nil && (r.flight.slow || now-r.flight.sent >= patience); r = c.fresh {
+		c.fresh = r.flight.next
+		if !r.flight.slow {
+			r.flight.slow = true
+			c.held--
+			c.window.shrink(r.flight.number, c.stats.Sent)
+		}
+	}
 }
 
-// tid returns the part of the transaction ID that is ours: the kernel overwrites
-// the upper half with the agent's number, ibsim the top 16 bits with the
-// client's (linux/drivers/infiniband/core/user_mad.c; ibsim/sim_net.c).
-func (c *Client) tid(r *Request) uint32 {
-	return uint32(c.slots[r.slot].generation)<<16 | uint32(r.slot)
-}
-
-// build fills c.out with a request.
-func (c *Client) build(r *Request) {
-	m := &c.out
-	m.Addr = Addr{LID: r.To.LID}
-	m.Timeout = c.opts.Timeout
-	method := cmp.Or(r.Method, mad.MethodGet)
-	if r.Class != 0 {
-		m.Addr.QPN, m.Addr.QKey = 1, QP1QKey
-		m.MAD.PutGMP(mad.Header{
-			BaseVersion:  1,
-			Class:        r.Class,
-			ClassVersion: classVersion(r.Class),
-			Method:       method,
-			TID:          uint64(c.tid(r)),
-			Attr:         r.Attr,
-			Modifier:     r.Modifier,
-		})
-		copy(m.MAD[headerSize:], r.Payload)
-		return
-	}
-	smp := mad.SMPRequest{
-		TID:      uint64(c.tid(r)),
-		Method:   method,
-		Attr:     r.Attr,
-		Modifier: r.Modifier,
-		MKey:     c.opts.MKey,
-		Directed: r.To.LID == 0 || r.To.Route != "",
-		Route:    r.To.Route,
-		DrSLID:   PermissiveLID,
-		DrDLID:   PermissiveLID,
-	}
+// receive takes in the message that came.
+func (c *Client) receive() {
+	m := &c.in.MAD
+	tid := uint32(m.TID())
+	r := c.table.find(tid)
+	attempt := uint8(tid & maxAttempts)
 	switch {
-	case r.To.LID == 0:
-		m.Addr.LID = PermissiveLID
-	case r.To.Route != "":
-		// The reply comes back by LID from where the route began.
-		smp.DrSLID = c.port.Attr().LID
+	case r == nil:
+		c.stray()
+	case c.in.Status != 0 || !m.Method().IsResponse():
+		// The request itself came back. Where that is about an attempt that
+		// was given up, the next one is under way already.
+		if m.Method().IsResponse() || r.flight.state != flying || attempt != r.flight.attempt {
+			c.stray()
+			return
+		}
+		c.lost(r)
+	case attempt == 0 || attempt > r.flight.attempt,
+		m.Class() != r.class() || m.Attr() != r.Attr || m.Modifier() != r.Modifier:
+		c.stray()
+	default:
+		c.answered(r, attempt)
 	}
-	m.MAD.PutSMP(smp)
-	copy(m.MAD.Data(), r.Payload)
 }
 
-const headerSize = 24
-
-// classVersion returns the version of a class that is in use: 2 for subnet
-// administration (InfiniBand Architecture, Volume 1, 15.2.1.1).
-func classVersion(class mad.Class) uint8 {
-	if class == mad.ClassSA {
-		return 2
-	}
-	return 1
-}
-
-// receive takes in c.in.
-func (c *Client) receive(now time.Time) {
-	p := &c.in.MAD
-	r := c.match(uint32(p.TID()))
-	unanswered := c.in.Status != 0
-	if r == nil || p.Attr() != r.Attr || p.Modifier() != r.Modifier || !unanswered && !p.Method().IsResponse() {
-		c.stats.Stray++
-		return
-	}
-	if unanswered {
-		c.unanswered(r, now, c.in.Status)
-		return
-	}
-	c.land(r)
-	c.leaveSlot(r)
+// answered ends r with the reply that came to one of its attempts.
+func (c *Client) answered(r *Request, attempt uint8) {
 	c.stats.Received++
-	rtt := now.Sub(r.sent)
-	c.window.reply(rtt)
-	reply := Reply{MAD: p, RTT: rtt}
-	if err := p.Status().Err(); err != nil {
-		reply = Reply{Err: c.failure(r, err), RTT: rtt}
+	var took time.Duration
+	if attempt == r.flight.attempt && r.flight.state == flying {
+		took = c.clock() - r.flight.sent
+		c.window.rtt.add(took)
 	}
-	c.trace(r, rtt, reply.Err)
-	r.Done(r, &reply)
+	if c.limited {
+		c.window.grow()
+	}
+	err := c.in.MAD.Status().Err()
+	if c.opts.Trace != nil {
+		c.trace(EventReceived, r, &c.in.MAD, took, err)
+	}
+	if err != nil {
+		err = r.fail(err)
+	}
+	c.unlink(r)
+	c.end(r, Reply{Err: err, MAD: &c.in.MAD, RTT: took})
 }
 
-// match returns the request in flight that a transaction ID belongs to.
-func (c *Client) match(tid uint32) *Request {
-	number, generation := uint16(tid), uint16(tid>>16)
-	if int(number) >= len(c.slots) || c.slots[number].generation != generation {
-		return nil
-	}
-	r := c.slots[number].request
-	if r == nil || r.attempts == 0 || r.sent.IsZero() {
-		return nil
-	}
-	return r
-}
-
-// unanswered ends an attempt without a reply, and with the last attempt the
-// request. status is what the transport says, 0 where time ran out here.
-func (c *Client) unanswered(r *Request, now time.Time, status syscall.Errno) {
-	c.window.lost(r.sent, now)
+// lost ends an attempt that got no reply.
+func (c *Client) lost(r *Request) {
 	c.stats.Timeouts++
-	c.land(r)
-	err := ErrTimeout
-	if status != 0 && status != syscall.ETIMEDOUT {
-		err = status
+	if !r.flight.slow {
+		c.window.shrink(r.flight.number, c.stats.Sent)
 	}
-	c.trace(r, now.Sub(r.sent), err)
-	if r.attempts < c.opts.Attempts {
-		c.slots[r.slot].generation++
-		r.sent = time.Time{}
-		c.queue.pushFront(r)
+	if c.opts.Trace != nil {
+		c.trace(EventTimedOut, r, nil, 0, ErrTimeout)
+	}
+	c.unlink(r)
+	if int(r.flight.attempt) < c.opts.Attempts {
+		r.flight.state = queued
+		c.retries.push(r)
 		return
 	}
-	c.leaveSlot(r)
-	r.Done(r, &Reply{Err: c.failure(r, err)})
+	c.end(r, Reply{Err: r.fail(ErrTimeout)})
 }
 
-// land takes a request out of those in flight.
-func (c *Client) land(r *Request) {
-	if !r.late {
-		c.inTime--
+// unlink takes a request that was sent out of the list that it is in.
+func (c *Client) unlink(r *Request) {
+	if r.flight.state == queued {
+		c.retries.remove(r)
+		return
 	}
-	if c.onTime == r {
-		c.onTime = r.next
+	if r == c.fresh {
+		c.fresh = r.flight.next
 	}
-	c.flight.remove(r)
+	c.flying.remove(r)
 }
 
-// expire looks after requests that wait for too long.
-func (c *Client) expire(now time.Time) {
-	for r := c.onTime; r != nil && now.Sub(r.sent) >= c.window.overdue(); r = c.onTime {
-		c.window.lost(r.sent, now)
-		r.late = true
-		c.inTime--
-		c.onTime = r.next
-	}
-	for r := c.flight.front; r != nil && now.Sub(r.sent) >= c.patience(); r = c.flight.front {
-		c.unanswered(r, now, 0)
-	}
-}
-
-// patience is how long the client itself waits for the end of an attempt: a
-// little longer than the transport, whose word on it is the better one.
-func (c *Client) patience() time.Duration { return c.opts.Timeout + c.opts.Timeout/8 }
-
-// deadline returns when there will be something to do if nothing arrives.
-func (c *Client) deadline(blocked bool) time.Time {
-	var t time.Time
-	earliest := func(u time.Time) {
-		if t.IsZero() || u.Before(t) {
-			t = u
+// end gives r, which is in no list any more, back to its owner.
+func (c *Client) end(r *Request, reply Reply) {
+	if r.flight.attempt > 0 {
+		c.table.remove(r)
+		if !r.flight.slow {
+			c.held--
 		}
 	}
-	if blocked {
-		earliest(c.now().Add(retrySend))
-	}
-	if c.onTime != nil {
-		earliest(c.onTime.sent.Add(c.window.overdue()))
-	}
-	if c.flight.front != nil {
-		earliest(c.flight.front.sent.Add(c.patience()))
-	}
-	return t
+	r.flight = flight{}
+	c.reply = reply
+	r.Done(r, &c.reply)
 }
 
-// abort ends all requests with an error and returns it.
+// abort ends everything with err and returns it.
 func (c *Client) abort(err error) error {
-	for _, l := range []*list{&c.flight, &c.queue} {
-		for r := l.front; r != nil; r = l.front {
-			if l == &c.flight {
-				c.land(r)
-			} else {
-				l.remove(r)
-			}
-			if r.attempts > 0 {
-				c.leaveSlot(r)
-			}
-			r.Done(r, &Reply{Err: c.failure(r, err)})
+	lists := [...]list{c.flying, c.retries, c.queue}
+	c.flying, c.retries, c.queue, c.fresh = list{}, list{}, list{}, nil
+	for i := range lists {
+		l := &lists[i]
+		for r := l.head; r != nil; r = l.head {
+			l.remove(r)
+			c.end(r, Reply{Err: r.fail(err)})
 		}
 	}
 	return err
 }
 
-func (c *Client) failure(r *Request, err error) error {
-	return &Error{To: r.To, Attr: r.Attr, Modifier: r.Modifier, Attempts: r.attempts, Err: err}
-}
-
-func (c *Client) trace(r *Request, rtt time.Duration, err error) {
+func (c *Client) stray() {
+	c.stats.Stray++
 	if c.opts.Trace != nil {
-		c.opts.Trace(Event{To: r.To, Attr: r.Attr, Modifier: r.Modifier, Attempt: r.attempts, RTT: rtt, Err: err})
+		m := &c.in.MAD
+		c.opts.Trace(Event{
+			Kind: EventStray, Class: m.Class(), Method: m.Method(), Attr: m.Attr(), Modifier: m.Modifier(), TID: m.TID(),
+		})
 	}
 }
 
-// Call sends one request, waits for its end and returns a copy of the reply. It
-// must not be called from a Done function.
-func (c *Client) Call(ctx context.Context, r *Request) (mad.Packet, error) {
-	var reply mad.Packet
-	var failed error
-	r.Done = func(_ *Request, got *Reply) {
-		if failed = got.Err; failed == nil {
-			reply = *got.MAD
-		}
+func (c *Client) trace(kind EventKind, r *Request, m *mad.Packet, took time.Duration, err error) {
+	e := Event{
+		Kind: kind, To: r.To, Class: r.class(), Method: r.method(), Attr: r.Attr, Modifier: r.Modifier,
+		TID: uint64(r.tid()), Attempt: int(r.flight.attempt), RTT: took, Err: err,
 	}
-	c.Submit(r)
-	if err := c.Run(ctx); err != nil {
-		return reply, err
+	if m != nil {
+		e.Method, e.TID = m.Method(), m.TID()
 	}
-	return reply, failed
+	c.opts.Trace(e)
 }

@@ -1,6 +1,7 @@
 package umad
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -26,14 +27,15 @@ const (
 )
 
 // defaultPrefix is the subnet prefix of a subnet whose manager set none.
-const defaultPrefix = 0xfe80_0000_0000_0000
+const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 
 // ErrNoSM is returned where the subnet administrator is to be asked and the
 // local port knows of no subnet manager.
 var ErrNoSM = errors.New("the local port knows of no subnet manager")
 
 // ResolveGUID asks the subnet administrator for the LID of the port with a
-// GUID. smLID is where it is; 0: where the local port's subnet manager is.
+// GUID. smLID is where the administrator is; 0: where the local port's subnet
+// manager is, and [ErrNoSM] where there is none.
 func (c *Client) ResolveGUID(ctx context.Context, guid uint64, smLID uint16) (uint16, error) {
 	lid, err := c.pathTo(ctx, guid, smLID)
 	if err != nil {
@@ -43,41 +45,30 @@ func (c *Client) ResolveGUID(ctx context.Context, guid uint64, smLID uint16) (ui
 }
 
 func (c *Client) pathTo(ctx context.Context, guid uint64, smLID uint16) (uint16, error) {
-	attr := c.port.Attr()
+	to := Target{LID: smLID}
 	if smLID == 0 {
-		smLID = attr.SMLID
+		to = Target{LID: c.attr.SMLID, SL: c.attr.SMSL}
 	}
-	if smLID == 0 {
+	if to.LID == 0 {
 		return 0, ErrNoSM
 	}
-	reply, err := c.Call(ctx, &Request{Attr: mad.AttrNodeInfo})
-	if err != nil {
-		return 0, err
-	}
-	var self mad.NodeInfo
-	if err := mad.Decode(&self, reply.Data()); err != nil {
-		return 0, err
-	}
-	prefix := attr.GIDPrefix
-	if prefix == 0 {
-		prefix = defaultPrefix
-	}
-	payload := make([]byte, saPayload)
+	prefix := cmp.Or(c.attr.GIDPrefix, defaultPrefix)
+	var payload [saPayload]byte
 	binary.BigEndian.PutUint64(payload[saComponentMask:], pathHasDGID|pathHasSGID)
 	binary.BigEndian.PutUint64(payload[pathDGID:], prefix)
 	binary.BigEndian.PutUint64(payload[pathDGID+8:], guid)
 	binary.BigEndian.PutUint64(payload[pathSGID:], prefix)
-	binary.BigEndian.PutUint64(payload[pathSGID+8:], self.PortGUID)
-	reply, err = c.Call(ctx, &Request{
-		To:      Target{LID: smLID},
+	binary.BigEndian.PutUint64(payload[pathSGID+8:], c.attr.PortGUID)
+	reply, err := c.Call(ctx, &Request{
+		To:      to,
 		Class:   mad.ClassSA,
 		Attr:    mad.AttrPathRecord,
-		Payload: payload,
+		Payload: payload[:],
 	})
 	if err != nil {
 		return 0, err
 	}
-	lid := binary.BigEndian.Uint16(reply[headerSize+pathDLID:])
+	lid := binary.BigEndian.Uint16(reply.MAD[headerSize+pathDLID:])
 	if !mad.IsUnicastLID(lid) {
 		return 0, fmt.Errorf("subnet administrator answers with LID %d, which is not one of a port", lid)
 	}

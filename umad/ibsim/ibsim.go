@@ -156,11 +156,18 @@ func (p *Port) readAttr() error {
 			return fmt.Errorf("read %s of the local node: %w", q.attr.ID(), err)
 		}
 	}
+	// The server leaves the port's GUID out of NodeInfo; this is how it makes
+	// it, and port 0 of a switch has the node's.
+	portGUID := node.NodeGUID
+	if node.NodeType != mad.NodeTypeSwitch {
+		portGUID += uint64(port.LocalPort)
+	}
 	p.attr = umad.PortAttr{
 		Device:    "ibsim" + strconv.FormatUint(uint64(p.slot), 10),
 		Number:    port.LocalPort,
 		LinkLayer: "InfiniBand",
 		NodeGUID:  node.NodeGUID,
+		PortGUID:  portGUID,
 		LID:       port.LID,
 		LMC:       port.LMC,
 		SMLID:     port.SMLID,
@@ -185,8 +192,15 @@ func (p *Port) prepare() {
 	}
 }
 
+// errLIDThenRoute is what becomes of packets that the server would discard
+// without an answer.
+var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that begin at a LID")
+
 // Send hands one MAD to the server.
 func (p *Port) Send(m *umad.Message) error {
+	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != umad.PermissiveLID {
+		return errLIDThenRoute
+	}
 	encodePacket(&p.out, m)
 	if err := p.raw.Control(p.sendNow); err != nil {
 		return p.gone("send MAD", err)
@@ -234,12 +248,15 @@ func (p *Port) wait(deadline time.Time) error {
 	}
 	// Interrupt sets its mark first and its own deadline then: it is seen
 	// here, or its deadline comes after ours.
-	if p.interrupted.Load() {
+	if p.interrupted.Swap(false) {
+		p.deadline = time.Time{} // Interrupt may have set another
 		return os.ErrDeadlineExceeded
 	}
 	err := p.raw.Read(p.recvWait)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
+		p.deadline = time.Time{}
+		p.interrupted.Store(false)
 		return os.ErrDeadlineExceeded
 	case err != nil:
 		return p.gone("receive MAD", err)
@@ -255,7 +272,7 @@ func (p *Port) gone(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// Interrupt ends a Recv that waits, and all later ones.
+// Interrupt ends the Recv that waits, or the next one that would.
 func (p *Port) Interrupt() {
 	p.interrupted.Store(true)
 	_ = p.data.SetReadDeadline(time.Now())
