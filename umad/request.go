@@ -70,6 +70,10 @@ type Reply struct {
 	RTT time.Duration // from the last attempt to its reply; 0 where that cannot be told
 }
 
+// Data returns the attribute data that came back in a subnet management packet.
+// There has to be a MAD.
+func (r Reply) Data() []byte { return r.MAD.Data() }
+
 // An Error says why a request ended without the attribute that it asked for.
 type Error struct {
 	To       Target
