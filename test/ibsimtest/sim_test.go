@@ -16,16 +16,16 @@ func TestCommandTakesEffect(t *testing.T) {
 	count := func(what string) int {
 		return strings.Count(s.MustRunC(t, "host-a", "iblinkinfo", "-l").Stdout, what)
 	}
-	if got := count("Initialize/"); got != 14 {
-		t.Errorf("%d ends of links are up, want 14", got)
+	if got := count("Initialize/"); got != 16 {
+		t.Errorf("%d ends of links are up, want 16", got)
 	}
 	s.MustCommand(t, `Unlink "leaf-1"[4]`)
-	if got := count("Initialize/"); got != 12 {
-		t.Errorf("%d ends of links are up after an Unlink, want 12", got)
+	if got := count("Initialize/"); got != 14 {
+		t.Errorf("%d ends of links are up after an Unlink, want 14", got)
 	}
 	s.OpenSM(t, "host-a")
-	if got := count("Active/"); got != 12 {
-		t.Errorf("%d ends of links are active after opensm, want 12", got)
+	if got := count("Active/"); got != 10 {
+		t.Errorf("%d ends of links are active after opensm, which leaves the router alone, want 10", got)
 	}
 	if _, err := s.Command(`Unlink "nobody"`); err == nil {
 		t.Error("Unlink of an unknown node: no error")

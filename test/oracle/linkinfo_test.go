@@ -1,0 +1,221 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/test/netgen"
+)
+
+// cases are the arguments of iblinkinfo on which both must agree. {dir} is
+// replaced by the directory with the cache and the name map.
+var cases = []string{
+	"",
+	"-l",
+	"-d",
+	"-d -l",
+	"-p",
+	"-p -l",
+	"-R",
+	"-o 1",
+	"--switches-only",
+	"--cas-only",
+	"--switches-only --line",
+	"-D 0",
+	"-D 0,1",
+	"-D 0,1 -l",
+	"-D 0,1 -d",
+	"-D 0,1 --switches-only",
+	"-D 0,1 --cas-only",
+	"-D 0,200",
+	"--node-name-map {dir}/map",
+	"--node-name-map {dir}/map -l",
+	"--load-cache {dir}/cache",
+	"--load-cache {dir}/cache -l -p",
+	"--load-cache {dir}/cache --switches-only",
+	"--load-cache {dir}/nosuch",
+	"--load-cache {dir}/map",
+	"--load-cache {dir}/cache -D 0,1",
+	"--diff {dir}/cache",
+	"--diff {dir}/nosuch",
+	"--filterdownports {dir}/cache",
+	"--filterdownports {dir}/cache -d",
+	"--filterdownports {dir}/nosuch",
+	"--no-such-flag",
+}
+
+// afterUnlink are those that show what became of links since the cache was
+// written.
+var afterUnlink = []string{
+	"--diff {dir}/cache",
+	"--diff {dir}/cache -l",
+	"--diff {dir}/cache --switches-only",
+	"--diff {dir}/cache --cas-only",
+	"--diff {dir}/cache --diffcheck port",
+	"--diff {dir}/cache --diffcheck state",
+	"--diff {dir}/cache --diffcheck port,lid",
+	"--diff {dir}/cache --diffcheck lid,nodedesc",
+	"--diff {dir}/cache --diffcheck port,state,lid,nodedesc",
+	"--diff {dir}/cache --diffcheck nonsense",
+	"--diff {dir}/cache -D 0",
+	"--filterdownports {dir}/cache",
+	"--filterdownports {dir}/cache -d -l",
+	"--load-cache {dir}/cache",
+	"",
+}
+
+// A bench is a simulated fabric with the files that the cases name.
+type bench struct {
+	*ibsimtest.Sim
+	dir    string
+	host   string // where the tools attach
+	expand *strings.Replacer
+}
+
+// newBench starts ibsim on a net; with configured set a subnet manager has
+// assigned LIDs and made the ports active.
+func newBench(t *testing.T, net string, configured bool) *bench {
+	t.Helper()
+	b := &bench{Sim: ibsimtest.New(t, net), dir: t.TempDir(), host: firstHost(t, net)}
+	if configured {
+		b.OpenSM(t, b.host)
+	}
+	b.writeFiles(t)
+	return b
+}
+
+var (
+	hostLine = regexp.MustCompile(`(?m)^(?:Hca|Ca)\s+\d+\s+"([^"]+)"`)
+	nodeLine = regexp.MustCompile(`(?m)^(\w+)\s+: (0x[0-9a-f]{16}) `)
+)
+
+func firstHost(t *testing.T, net string) string {
+	t.Helper()
+	text, err := os.ReadFile(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := hostLine.FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("%s has no host", net)
+	}
+	return string(m[1])
+}
+
+// writeFiles has ibnetdiscover write a cache, and makes a name map for every
+// other node.
+func (b *bench) writeFiles(t *testing.T) {
+	t.Helper()
+	cache := filepath.Join(b.dir, "cache")
+	if r := b.MustRunC(t, b.host, "ibnetdiscover", "--cache", cache); r.Code != 0 {
+		t.Fatalf("ibnetdiscover ended with %d: %s", r.Code, r.Stderr)
+	}
+	nodes := nodeLine.FindAllStringSubmatch(b.MustRunC(t, b.host, "ibnetdiscover", "-l").Stdout, -1)
+	var names strings.Builder
+	names.WriteString("# a comment\n\n")
+	for i, n := range nodes {
+		if i%2 == 0 {
+			fmt.Fprintf(&names, "%s \"rack %d / %s\"\n", n[2], i, n[1])
+		}
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, "map"), []byte(names.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.expand = strings.NewReplacer("{dir}", b.dir)
+}
+
+// args splits a case into the arguments that it stands for.
+func (b *bench) args(line string) []string { return strings.Fields(b.expand.Replace(line)) }
+
+// compare runs both tools on each case.
+func (b *bench) compare(t *testing.T, cases []string) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(strings.ReplaceAll(c, "/", "_"), func(t *testing.T) {
+			want := b.MustRunC(t, b.host, "iblinkinfo", b.args(c)...)
+			got := b.ours(t, c)
+			if d := diff(want, got); d != "" {
+				t.Errorf("iblinkinfo %s: C tool (-), ibkit (+)\n%s", c, d)
+			}
+		})
+	}
+}
+
+// ours runs the program under test.
+func (b *bench) ours(t *testing.T, line string) ibsimtest.Result {
+	t.Helper()
+	return b.MustRun(t, b.host, *binary, b.args(line)...)
+}
+
+func TestSameAsC(t *testing.T) {
+	for _, net := range nets(t) {
+		for _, configured := range []bool{false, true} {
+			name := filepath.Base(net) + "/unconfigured"
+			if configured {
+				name = filepath.Base(net) + "/configured"
+			}
+			t.Run(name, func(t *testing.T) {
+				b := newBench(t, net, configured)
+				b.compare(t, cases)
+				b.MustCommand(t, fmt.Sprintf("Unlink %q", lastSwitchOrHost(t, net)))
+				t.Run("unlinked", func(t *testing.T) { b.compare(t, afterUnlink) })
+			})
+		}
+	}
+}
+
+// nets returns the net files to compare on: ibsim's own examples, ours, and a
+// fat tree.
+func nets(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, pattern := range []string{"/usr/share/doc/ibsim-utils/net-examples/net*", "../nets/*.net"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("find %s: %v, %v", pattern, files, err)
+		}
+		found = append(found, files...)
+	}
+	return append(found, ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"]))
+}
+
+var anyNodeLine = regexp.MustCompile(`(?m)^(?:Switch|Hca|Ca)\s+\d+\s+"([^"]+)"`)
+
+// lastSwitchOrHost returns the id of the last node of a net file. To take
+// away its links changes most fabrics in more than one place.
+func lastSwitchOrHost(t *testing.T, net string) string {
+	t.Helper()
+	text, err := os.ReadFile(net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := anyNodeLine.FindAllSubmatch(text, -1)
+	return string(all[len(all)-1][1])
+}
+
+// TestCacheIsReadByC proves that the C tool reads a cache that ibkit wrote and
+// makes of it what it sees itself.
+func TestCacheIsReadByC(t *testing.T) {
+	for _, net := range nets(t) {
+		t.Run(filepath.Base(net), func(t *testing.T) {
+			b := newBench(t, net, true)
+			ibkit := filepath.Join(filepath.Dir(*binary), "ibkit")
+			cache := filepath.Join(b.dir, "ours")
+			if r := b.MustRun(t, b.host, ibkit, "linkinfo", "--cache", cache); r.Code != 0 && r.Code != 3 {
+				t.Fatalf("ibkit linkinfo --cache ended with %d: %s", r.Code, r.Stderr)
+			}
+			live := b.MustRunC(t, b.host, "iblinkinfo")
+			cached := b.MustRunC(t, b.host, "iblinkinfo", "--load-cache", cache)
+			if d := diff(live, cached); d != "" {
+				t.Errorf("the C tool live (-), from ibkit's cache (+)\n%s", d)
+			}
+		})
+	}
+}
