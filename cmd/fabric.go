@@ -142,7 +142,7 @@ func (f *fabricFlags) client(env *environment) umad.ClientOptions {
 	}
 	if f.errors || f.verbose > 1 {
 		o.Trace = func(e umad.Event) {
-			if e.Err != nil || f.verbose > 1 {
+			if e.Err != nil || e.Kind == umad.EventTimedOut || f.verbose > 1 {
 				fmt.Fprintln(env.err, e)
 			}
 		}

@@ -227,12 +227,12 @@ func (c *Client) receive() {
 	r := c.table.find(tid)
 	attempt := uint8(tid & maxAttempts)
 	switch {
-	case r == nil:
+	case r == nil, (c.in.Status != 0) == m.Method().IsResponse():
 		c.stray()
-	case c.in.Status != 0 || !m.Method().IsResponse():
-		// The request itself came back. Where that is about an attempt that
-		// was given up, the next one is under way already.
-		if m.Method().IsResponse() || r.flight.state != flying || attempt != r.flight.attempt {
+	case c.in.Status != 0:
+		// The request came back. Where that is about an attempt that was given
+		// up before, the next one is under way already.
+		if r.flight.state != flying || attempt != r.flight.attempt {
 			c.stray()
 			return
 		}

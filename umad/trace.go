@@ -20,7 +20,13 @@ const (
 
 var eventNames = [...]string{"sent", "received", "timed out", "stray"}
 
-func (k EventKind) String() string { return eventNames[k] }
+// String returns the kind as a verb, for example "timed out".
+func (k EventKind) String() string {
+	if int(k) < len(eventNames) {
+		return eventNames[k]
+	}
+	return fmt.Sprintf("event %d", uint8(k))
+}
 
 // An Event is what [ClientOptions.Trace] is told of.
 type Event struct {

@@ -78,6 +78,7 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Args[0] = filepath.Base(path) // as from a shell: the C tools print it
 	cmd.Dir = cwd
 	cmd.Env = append(append(os.Environ(), s.Env()...), env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -12,17 +12,25 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// diff compares what two tools did and returns "" where it is the same: the
-// exit code, whether there is something on stderr, and stdout but for the
-// order of nodes, which is an accident of the order of replies.
+// An outcome is what two tools must agree on.
+type outcome struct {
+	Code       int
+	Complained bool     // there is something on stderr
+	Said       bool     // there is something on stdout or stderr
+	Blocks     []string // stdout but for the order of nodes, an accident of the order of replies
+}
+
+// diff compares what two tools did and returns "" where it is the same. Of
+// runs that failed it compares the exit code, and that they said why: the C
+// tool prints some errors to stdout, which is for results.
 func diff(want, got ibsimtest.Result) string {
-	type outcome struct {
-		Code       int
-		Complained bool
-		Blocks     []string
-	}
 	of := func(r ibsimtest.Result) outcome {
-		return outcome{r.Code, r.Stderr != "", blocks(r.Stdout)}
+		o := outcome{Code: r.Code, Said: r.Stdout+r.Stderr != ""}
+		if want.Code == 0 {
+			o.Complained = r.Stderr != ""
+			o.Blocks = blocks(r.Stdout)
+		}
+		return o
 	}
 	d := cmp.Diff(of(want), of(got))
 	if d != "" && want.Stderr+got.Stderr != "" {

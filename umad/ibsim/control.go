@@ -56,7 +56,7 @@ func (p *Port) ask(kind uint32, data [ctlDataSize]byte) (reply [ctlDataSize]byte
 	binary.NativeEndian.PutUint32(b[8:], kind)
 	binary.NativeEndian.PutUint32(b[12:], ctlDataSize)
 	copy(b[ctlHeader:], data[:])
-	if err := p.control.SetDeadline(time.Now().Add(controlTimeout)); err != nil {
+	if err := p.control.SetDeadline(time.Now().Add(p.answerIn)); err != nil {
 		return reply, err
 	}
 	if _, err := p.control.Write(b[:]); err != nil {
@@ -66,7 +66,7 @@ func (p *Port) ask(kind uint32, data [ctlDataSize]byte) (reply [ctlDataSize]byte
 	n, err := p.control.Read(in[:])
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return reply, &serverError{fmt.Errorf("no answer within %v", controlTimeout)}
+		return reply, &serverError{fmt.Errorf("no answer within %v", p.answerIn)}
 	case err != nil:
 		return reply, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
 	case n != ctlSize || binary.NativeEndian.Uint32(in[0:]) != ctlMagic:

@@ -62,7 +62,8 @@ type Port struct {
 	raw     syscall.RawConn
 	slot    uint32
 
-	foreign     int // datagrams that are no ibsim packets
+	foreign     int
+	answerIn    time.Duration // for the server to answer a control request
 	interrupted atomic.Bool
 	deadline    time.Time // that the data socket has
 
@@ -111,7 +112,7 @@ func open(ctx context.Context, o Options) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{control: e.control, data: e.data}
+	p := &Port{control: e.control, data: e.data, answerIn: controlTimeout}
 	if err := p.attach(e, o.Node); err != nil {
 		e.control.Close()
 		e.data.Close()
@@ -130,6 +131,15 @@ func (p *Port) attach(e endpoint, node string) error {
 		return err
 	}
 	p.slot = binary.NativeEndian.Uint32(reply[:])
+	if err := p.begin(e); err != nil {
+		_, detached := p.ask(ctlDisconnect, [ctlDataSize]byte{})
+		return errors.Join(err, detached)
+	}
+	return nil
+}
+
+// begin makes an attached port ready for MADs.
+func (p *Port) begin(e endpoint) (err error) {
 	if err := e.connectData(p.slot); err != nil {
 		return err
 	}
@@ -181,6 +191,9 @@ func (p *Port) readAttr() error {
 
 // Attr describes the port that the client is attached to.
 func (p *Port) Attr() umad.PortAttr { return p.attr }
+
+// Foreign returns how many datagrams came so far that are not ibsim's packets.
+func (p *Port) Foreign() int { return p.foreign }
 
 // prepare makes the system calls of the data socket.
 func (p *Port) prepare() {
