@@ -1,0 +1,117 @@
+// Bench compares the speed of ibkit with that of Debian's iblinkinfo on
+// simulated fat trees:
+//
+//	go run ./test/bench -runs 5 -nets ft1k,ft10k
+//
+// The tools run in turn, so that what disturbs the machine disturbs all of
+// them, and a first round that warms up is not counted. Each round must end
+// with the same number of lines from each tool.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/test/netgen"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("bench: ")
+	runs := flag.Int("runs", 5, "counted `runs` of each tool on each net")
+	nets := flag.String("nets", "ft100,ft1k,ft4k,ft10k", "`names` of the fat trees to run on")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, strings.Split(*nets, ","), *runs); err != nil {
+		stop()
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, nets []string, runs int) error {
+	if runs < 1 {
+		return fmt.Errorf("%d runs, need at least one", runs)
+	}
+	if err := noStrays(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ours, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	t := newTable(os.Stdout)
+	for _, name := range nets {
+		shape, ok := netgen.Shapes[name]
+		if !ok {
+			return fmt.Errorf("no fat tree is called %q", name)
+		}
+		file := filepath.Join(dir, name)
+		if err := write(file, shape); err != nil {
+			return err
+		}
+		results, err := contest(ctx, file, contestants(ours), runs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		t.add(name, results)
+	}
+	return t.flush()
+}
+
+func write(file string, shape netgen.FatTree) error {
+	net, err := shape.Build()
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	if err := net.Write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// contest runs all tools on a net of a simulator of their own.
+func contest(ctx context.Context, file string, tools []contestant, runs int) ([]result, error) {
+	sim, err := ibsimtest.Start(file)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]result, len(tools))
+	for i, tool := range tools {
+		results[i].name = tool.name
+	}
+	for round := range runs + 1 {
+		lines := -1
+		for i, tool := range tools {
+			s, err := measure(ctx, sim, tool)
+			if err != nil {
+				return nil, stopAfter(sim, err)
+			}
+			if lines >= 0 && s.lines != lines {
+				return nil, stopAfter(sim, fmt.Errorf("%s printed %d lines, the tool before it %d", tool.name, s.lines, lines))
+			}
+			lines = s.lines
+			if round > 0 {
+				results[i].samples = append(results[i].samples, s)
+			}
+		}
+	}
+	return results, sim.Stop()
+}

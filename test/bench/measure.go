@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// A contestant is one way to list the links of a fabric.
+type contestant struct {
+	name string
+	run  func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error)
+}
+
+// contestants returns ibkit, the C tool as it is, and the C tool with a window
+// of 16 packets in flight instead of 2: without that most of a lead would be
+// due to the window alone.
+func contestants(ours string) []contestant {
+	debian := func(args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
+		return func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
+			return sim.RunC(ctx, "", "iblinkinfo", args...)
+		}
+	}
+	return []contestant{
+		{"ibkit", func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
+			return sim.Run(ctx, "", ours)
+		}},
+		{"iblinkinfo", debian()},
+		{"iblinkinfo -o 16", debian("-o", "16")},
+	}
+}
+
+// build builds ibkit as it is shipped and returns its iblinkinfo.
+func build(ctx context.Context, dir string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "ibkit"), "github.com/ibkit/ibkit")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("build ibkit: %w", err)
+	}
+	link := filepath.Join(dir, "iblinkinfo")
+	return link, os.Symlink("ibkit", link)
+}
+
+// noStrays makes sure that no other simulator disturbs what is measured. One
+// whose console has reached its end takes a processor for itself.
+func noStrays() error {
+	names, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		return err
+	}
+	for _, file := range names {
+		name, err := os.ReadFile(file)
+		if err != nil {
+			continue // the process has ended
+		}
+		if strings.TrimSpace(string(name)) == "ibsim" {
+			return fmt.Errorf("another ibsim is running as process %s", filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return nil
+}
+
+// A sample is what one run took.
+type sample struct {
+	wall, user, sys time.Duration
+	sim             time.Duration // processor time of the simulator
+	rss             int64         // bytes
+	lines           int           // printed
+}
+
+func measure(ctx context.Context, sim *ibsimtest.Sim, tool contestant) (sample, error) {
+	before, err := sim.CPU()
+	if err != nil {
+		return sample{}, err
+	}
+	r, err := tool.run(ctx, sim)
+	if err != nil {
+		return sample{}, err
+	}
+	after, err := sim.CPU()
+	if err != nil {
+		return sample{}, err
+	}
+	if r.Code != 0 || r.Stdout == "" {
+		return sample{}, fmt.Errorf("%s ended with %d after %d bytes: %s", tool.name, r.Code, len(r.Stdout), r.Stderr)
+	}
+	return sample{
+		wall: r.Wall, user: r.User, sys: r.Sys, rss: r.MaxRSS,
+		sim: after - before, lines: strings.Count(r.Stdout, "\n"),
+	}, nil
+}
+
+// stopAfter stops the simulator when err has made an end of the contest.
+func stopAfter(sim *ibsimtest.Sim, err error) error { return errors.Join(err, sim.Stop()) }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// A result holds all counted runs of one tool on one net.
+type result struct {
+	name    string
+	samples []sample
+}
+
+// median returns the median of one quantity.
+func median[T int64 | time.Duration](r result, of func(sample) T) T {
+	values := make([]T, len(r.samples))
+	for i, s := range r.samples {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	mid := len(values) / 2
+	if len(values)%2 == 0 {
+		return (values[mid-1] + values[mid]) / 2
+	}
+	return values[mid]
+}
+
+// meanSim returns the mean of the simulator's processor time, which is known in
+// steps too coarse for a median.
+func (r result) meanSim() time.Duration {
+	var sum time.Duration
+	for _, s := range r.samples {
+		sum += s.sim
+	}
+	return sum / time.Duration(len(r.samples))
+}
+
+// A table prints medians, and how the tools compare with the first one.
+type table struct {
+	w   *tabwriter.Writer
+	err error
+}
+
+func newTable(w io.Writer) *table {
+	t := &table{w: tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)}
+	t.row("net", "tool", "wall s", "ratio", "user s", "sys s", "sim s", "RSS MiB")
+	return t
+}
+
+func (t *table) row(cells ...any) {
+	for _, c := range cells {
+		if t.err == nil {
+			_, t.err = fmt.Fprint(t.w, c, "\t")
+		}
+	}
+	if t.err == nil {
+		_, t.err = fmt.Fprintln(t.w)
+	}
+}
+
+func (t *table) add(net string, results []result) {
+	wall := func(r result) time.Duration {
+		return median(r, func(s sample) time.Duration { return s.wall })
+	}
+	for _, r := range results {
+		t.row(net, r.name,
+			seconds(wall(r)),
+			fmt.Sprintf("%.2f", float64(wall(r))/float64(wall(results[0]))),
+			seconds(median(r, func(s sample) time.Duration { return s.user })),
+			seconds(median(r, func(s sample) time.Duration { return s.sys })),
+			seconds(r.meanSim()),
+			fmt.Sprintf("%.1f", float64(median(r, func(s sample) int64 { return s.rss }))/(1<<20)))
+	}
+}
+
+func (t *table) flush() error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.w.Flush()
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -1,0 +1,54 @@
+// Package scripts tests the command line from outside, by scripts of commands
+// and of what they must print: one txtar archive in testdata for each subject.
+package scripts
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ibkit/ibkit/cmd"
+)
+
+func TestMain(m *testing.M) {
+	main := func() { os.Exit(cmd.Main()) }
+	testscript.Main(m, map[string]func(){
+		"ibkit":      main,
+		"iblinkinfo": main,
+	})
+}
+
+// TestPlain runs the scripts that need no fabric.
+func TestPlain(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/plain",
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": code},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// code runs a command and checks its exit code: code 2 ibkit --no-such-flag.
+// What it prints can be looked at with stdout and stderr as after exec.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command [argument...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%v ended with %d, want %d", args[1:], got, want)
+	}
+}
