@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -76,9 +77,16 @@ func report(env *environment, cmd *cobra.Command, err error) int {
 	return exitFailed
 }
 
-// complain prints an error, and below it what a user can do.
-func complain(env *environment, cmd *cobra.Command, err error) {
-	fmt.Fprintf(env.err, "%s: %v\n", cmd.CommandPath(), err)
+// complain prints the error that ended a command.
+func complain(env *environment, cmd *cobra.Command, err error) { say(env, cmd.CommandPath(), err) }
+
+// say prints an error behind who or what it is from, and below it what a user
+// can do.
+func say(env *environment, from string, err error) {
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	fmt.Fprintf(env.err, "%s: %v\n", from, err)
 	if h := hint(err); h != "" {
 		fmt.Fprintf(env.err, "hint: %s\n", h)
 	}

@@ -49,9 +49,4 @@ func (c *linkinfoCommand) place(f fabric.Failure) string {
 
 // complainAbort prints an error that did not keep a command from printing what
 // it has.
-func complainAbort(env *environment, err error) {
-	fmt.Fprintf(env.err, "error: %v\n", err)
-	if h := hint(err); h != "" {
-		fmt.Fprintf(env.err, "hint: %s\n", h)
-	}
-}
+func complainAbort(env *environment, err error) { say(env, "error", err) }

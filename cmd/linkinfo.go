@@ -244,7 +244,7 @@ func (c *linkinfoCommand) print(out *output, r *linkinfo.Result, nodes []*fabric
 			return nil
 		}
 	}
-	ends := c.filter(linkinfo.Ends(nodes), downBefore)
+	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	problems := len(r.Fabric.Conflicts) > 0 || slices.ContainsFunc(ends, func(e linkinfo.End) bool { return e.HasProblem() })
 	switch {
 	case c.line:

@@ -92,7 +92,7 @@ func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, end
 	for _, c := range r.Fabric.Conflicts {
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
 	}
-	s := summarize(r.Fabric.Nodes, linkinfo.Ends(r.Fabric.Nodes))
+	s := summarize(r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes))
 	fmt.Fprintf(out, "%d switches, %d channel adapters, %d routers, %d links: ", s.Switches, s.CAs, s.Routers, s.Links)
 	if s.Problems == 0 {
 		fmt.Fprintln(out, colour.Good("no problems found"))

@@ -68,11 +68,14 @@ func (e *End) Down() bool {
 	return e.Port.Info != nil && e.Port.Info.State == mad.PortDown
 }
 
-// NewEnd judges a port.
-func NewEnd(p *fabric.Port) End {
+// NewEnd judges a port. complete says that the scan came to its end: that
+// nothing is known of a port or its peer means something only then.
+func NewEnd(p *fabric.Port, complete bool) End {
 	e := End{Port: p}
 	if p.Info == nil {
-		e.add(NoAnswer, "the port did not answer")
+		if complete {
+			e.add(NoAnswer, "the port did not answer")
+		}
 		return e
 	}
 	e.judgeState()
@@ -83,6 +86,7 @@ func NewEnd(p *fabric.Port) End {
 	}
 	e.Width, e.Speed = p.Info.LinkWidthActive, p.Info.ActiveSpeed(p.Caps(), p.Ext)
 	switch {
+	case p.Peer == nil && !complete:
 	case p.Peer == nil:
 		e.add(NoPeer, "the link is up, but nothing answers behind it")
 	case p.Peer.Info != nil:

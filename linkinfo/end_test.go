@@ -80,9 +80,21 @@ func TestFindings(t *testing.T) {
 		{"other end says another speed", link(active(nil), active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 })),
 			"[{one-sided the other end says 4X EDR}]"},
 	} {
-		e := NewEnd(test.port)
+		e := NewEnd(test.port, true)
 		if got := fmt.Sprint(e.Findings); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// What a scan that was broken off did not come to is no finding.
+func TestFindingsOfAbortedScan(t *testing.T) {
+	for _, p := range []*fabric.Port{
+		link(nil, active(nil)),
+		{Node: &fabric.Node{}, Number: 1, Info: active(nil)},
+	} {
+		if e := NewEnd(p, false); len(e.Findings) > 0 {
+			t.Errorf("got %v", e.Findings)
 		}
 	}
 }

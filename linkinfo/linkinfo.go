@@ -125,13 +125,13 @@ func (r *Result) find(o Options) *fabric.Node {
 	}
 }
 
-// Ends returns the external ports of nodes in their order.
-func Ends(nodes []*fabric.Node) []End {
+// Ends judges the external ports of some of a fabric's nodes, in their order.
+func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 	var ends []End
 	for _, n := range nodes {
 		for _, p := range n.Ports {
 			if p != nil && p.Number > 0 {
-				ends = append(ends, NewEnd(p))
+				ends = append(ends, NewEnd(p, f.Aborted == nil))
 			}
 		}
 	}

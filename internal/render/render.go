@@ -3,6 +3,7 @@
 package render
 
 import (
+	"bytes"
 	"io"
 	"os"
 
@@ -60,7 +61,7 @@ func (p *Palette) Faint(s string) string { return p.faint.Sprint(s) }
 // Table writes rows under a header, columns two blanks apart and without lines,
 // so that cut and awk can read it.
 func Table(w io.Writer, header []string, rows [][]string) error {
-	t := tablewriter.NewTable(w,
+	t := tablewriter.NewTable(trimmer{w},
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
 			Borders: tw.BorderNone,
 			Settings: tw.Settings{
@@ -80,4 +81,21 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 		return err
 	}
 	return t.Render()
+}
+
+// A trimmer takes the blanks off the ends of lines, with which the table fills
+// its last column. The table writes whole lines.
+type trimmer struct{ w io.Writer }
+
+func (t trimmer) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		text := bytes.TrimRight(line, " \n")
+		if len(text) < len(line) && line[len(line)-1] == '\n' {
+			text = append(text[:len(text):len(text)], '\n')
+		}
+		if _, err := t.w.Write(text); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
 }
