@@ -1,0 +1,92 @@
+# make help lists the targets.
+
+export CGO_ENABLED = 0
+
+BUILD   = build
+TALLY   = $(BUILD)/tally
+RESULTS = $(BUILD)/results
+
+FUZZTIME   = 30s
+BENCHFLAGS =
+PLATFORMS  = linux/amd64 linux/arm64 linux/ppc64le
+
+# The linter has a module file of its own: what it needs is no dependency of
+# ibkit.
+LINT = go tool -modfile=tools/go.mod golangci-lint
+
+# What the tests compare with, and the compiler for the race detector.
+DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build ibkit
+	go build -trimpath -o $(BUILD)/ibkit .
+
+.PHONY: demo
+demo: build ## show the links of a simulated fabric
+	@command -v ibsim >/dev/null || $(MAKE) --no-print-directory deps
+	go run ./test/demo $(BUILD)/ibkit
+
+.PHONY: deps
+deps: ## install what the tests need, from Debian packages
+	apt-get update -q
+	DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(DEB_PACKAGES)
+
+.PHONY: test-all
+test-all: deps ## install what the tests need, run all checks, say how many passed
+	@mkdir -p $(BUILD) && rm -f $(RESULTS)
+	@$(MAKE) --no-print-directory -k lint cross test race oracle scripts fuzz || true
+	@$(TALLY) -sum $(RESULTS)
+
+.PHONY: test
+test: $(TALLY) ## run the tests that need nothing installed
+	@$(TALLY) -results $(RESULTS) -name test go test ./...
+
+.PHONY: race
+race: export CGO_ENABLED = 1
+race: $(TALLY) ## run the same tests under the race detector
+	@$(TALLY) -results $(RESULTS) -name race go test -race ./...
+
+.PHONY: oracle
+oracle: $(TALLY) ## compare with Debian's tools on simulated fabrics
+	@$(TALLY) -results $(RESULTS) -name oracle go test -tags oracle ./test/ibsimtest ./test/oracle
+
+.PHONY: scripts
+scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
+	@$(TALLY) -results $(RESULTS) -name scripts go test -tags oracle ./test/scripts
+
+.PHONY: fuzz
+fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, two at a time
+	@for package in $$(go list ./...); do \
+		go test -list '^Fuzz' $$package | awk -v p=$$package '/^Fuzz/ { print $$1, p }'; \
+	done | xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0" \
+		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -parallel 1 $$1'
+
+.PHONY: cross
+cross: $(TALLY) ## build for all platforms
+	@for platform in $(PLATFORMS); do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} \
+		$(TALLY) -results $(RESULTS) -name "build $$platform" \
+			go build -o $(BUILD)/ibkit-$$(echo $$platform | tr / -) . || failed=1; \
+	done; test -z "$$failed"
+
+.PHONY: lint
+lint: $(TALLY) ## check formatting, style and the direction of imports
+	@$(TALLY) -results $(RESULTS) -name lint $(LINT) run ./...
+	@$(TALLY) -results $(RESULTS) -name "lint oracle" $(LINT) run --build-tags oracle ./test/...
+
+.PHONY: bench
+bench: ## compare the speed with that of Debian's iblinkinfo
+	go run ./test/bench $(BENCHFLAGS)
+
+.PHONY: $(TALLY)
+$(TALLY):
+	@mkdir -p $(BUILD)
+	@go build -o $(TALLY) ./test/tally
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf $(BUILD)
