@@ -66,9 +66,8 @@ type Stats struct {
 // that waits much longer than others do no longer counts as in flight, so a
 // dead port costs its own time-outs and holds nothing else up.
 //
-// A Client is not safe for concurrent use, and it starts no goroutines:
-// everything, Done functions included, happens in the goroutine that calls
-// [Client.Run].
+// A Client is not safe for concurrent use: everything, Done functions included,
+// happens in the goroutine that calls [Client.Run].
 type Client struct {
 	port     Port
 	attr     PortAttr

@@ -87,7 +87,8 @@ type Port interface {
 	// that error before the deadline means nothing.
 	Interrupt()
 
-	// Close gives the port back. No other method may be called after it.
+	// Close gives the port back. Of the other methods only Interrupt may be
+	// called after it, and does nothing.
 	Close() error
 }
 

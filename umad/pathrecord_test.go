@@ -1,0 +1,57 @@
+package umad
+
+import (
+	"encoding/hex"
+	"errors"
+	"testing"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+func TestResolveGUID(t *testing.T) {
+	f, c := newFake(0, ClientOptions{})
+	f.onSend = func(m *Message) {
+		r := reply(m)
+		r.MAD[96], r.MAD[97] = 0x12, 0x34
+		f.arrive(0, r)
+	}
+	lid, err := c.ResolveGUID(t.Context(), 0x1112131415161718, 0)
+	if err != nil || lid != 0x1234 {
+		t.Fatalf("LID %#x, error %v", lid, err)
+	}
+	m := f.sent[0]
+	if m.Addr != (Addr{LID: 3, SL: 2, QPN: 1, QKey: QP1QKey}) || m.MAD.Class() != mad.ClassSA {
+		t.Errorf("sent to %+v, class %v", m.Addr, m.MAD.Class())
+	}
+	const want = "000000000000000c" + // component mask
+		"0000000000000000" + // service ID
+		"fec0000000000000" + "1112131415161718" +
+		"fec0000000000000" + "0102030405060708"
+	if got := hex.EncodeToString(m.MAD[48:96]); got != want {
+		t.Errorf("sent %s\nwant %s", got, want)
+	}
+
+	if _, err := c.ResolveGUID(t.Context(), 1, 77); err != nil || f.sent[1].Addr.LID != 77 {
+		t.Errorf("asked LID %d, error %v", f.sent[1].Addr.LID, err)
+	}
+}
+
+func TestResolveGUIDErrors(t *testing.T) {
+	f, c := newFake(0, ClientOptions{})
+	if _, err := c.ResolveGUID(t.Context(), 1, 0); err == nil {
+		t.Error("LID 0 is taken for an answer")
+	}
+	f.onSend = func(m *Message) {
+		r := reply(m)
+		r.MAD.SetStatus(0x0300) // no records
+		f.arrive(0, r)
+	}
+	var status mad.StatusError
+	if _, err := c.ResolveGUID(t.Context(), 1, 0); !errors.As(err, &status) {
+		t.Errorf("error %v", err)
+	}
+	f.attr.SMLID = 0
+	if _, err := NewClient(f, ClientOptions{}).ResolveGUID(t.Context(), 1, 0); !errors.Is(err, ErrNoSM) {
+		t.Errorf("error %v", err)
+	}
+}
