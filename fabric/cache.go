@@ -1,0 +1,141 @@
+package fabric
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// The file format is version 1 of libibnetdisc's (rdma-core,
+// libibnetdisc/ibnetdisc_cache.c), which iblinkinfo, ibnetdiscover and
+// ibqueryerrors write with --cache and read with --load-cache: a header, the
+// node records, the port records. Its integers are little-endian; attributes
+// of 64 bytes are as on the wire. The structs below have the layout of the
+// file and are read and written by encoding/binary.
+const (
+	cacheMagic   = 0x8fe7832b
+	cacheVersion = 1
+)
+
+const (
+	cacheHeaderSize = 28
+	cacheNodeSize   = 207
+	cacheKeySize    = 9
+	cachePortSize   = 95
+)
+
+type cacheHeader struct {
+	Magic   uint32
+	Version uint32
+	Nodes   uint32
+	Ports   uint32
+	Start   uint64 // GUID of the node at which the discovery began
+	MaxHops uint32
+}
+
+// Stored cacheKeys follow each cacheNode.
+type cacheNode struct {
+	LID           uint16 // of a switch's port 0; 0 for other nodes
+	LMC           uint8
+	EnhancedPort0 uint8
+	Switch        [mad.DataSize]byte // SwitchInfo; zero where there is none
+	GUID          uint64
+	Type          uint8
+	NumPorts      uint8
+	Info          [mad.DataSize]byte
+	Desc          mad.NodeDescription
+	Stored        uint8
+}
+
+// A cacheKey refers to a port record. All ports of a switch have one GUID.
+type cacheKey struct {
+	GUID   uint64
+	Number uint8
+}
+
+type cachePort struct {
+	Key      cacheKey
+	External uint8
+	LID      uint16 // for a switch's ports, that of port 0
+	LMC      uint8
+	Info     [mad.DataSize]byte
+	Node     uint64
+	Linked   uint8 // not 0: Peer is meant
+	Peer     cacheKey
+}
+
+// A CacheError says where a cache is not what its format demands.
+type CacheError struct {
+	Offset  int    // in bytes from the beginning of the file
+	Problem string // what was expected, and what was found
+}
+
+// Error names the offset.
+func (e *CacheError) Error() string {
+	return fmt.Sprintf("read fabric cache: at byte %d: %s", e.Offset, e.Problem)
+}
+
+// ReadCache reads a cache to its end. See [ParseCache].
+func ReadCache(r io.Reader) (*Fabric, error) {
+	// A file that is no cache may be endless.
+	b := bufio.NewReader(r)
+	head, err := b.Peek(cacheHeaderSize)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read fabric cache: %w", err)
+	}
+	if _, err := parseCacheHeader(head); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(b)
+	if err != nil {
+		return nil, fmt.Errorf("read fabric cache: %w", err)
+	}
+	return ParseCache(data)
+}
+
+// ReadCacheFile reads the cache in the file. See [ParseCache].
+func ReadCacheFile(path string) (*Fabric, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read fabric cache: %w", err)
+	}
+	defer file.Close()
+	f, err := ReadCache(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// WriteCacheFile writes the fabric as [Fabric.WriteCache] does. The file is
+// replaced as a whole: on an error, the one that was there before is unharmed.
+func (f *Fabric) WriteCacheFile(path string) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write fabric cache: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			temp.Close()
+			os.Remove(temp.Name())
+		}
+	}()
+	if err := f.WriteCache(temp); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return temp.Chmod(0o644) },
+		temp.Sync,
+		temp.Close,
+		func() error { return os.Rename(temp.Name(), path) },
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("write fabric cache: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package fabric
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// ParseCache reads a cache that [Fabric.WriteCache] or libibnetdisc wrote. The
+// whole of data must be the cache, and it must hold together: each port record
+// belongs to one node, each link has two ends. What does not is a
+// [*CacheError].
+//
+// Systems, routes and the order of the nodes are made anew. LIDs are those of
+// the PortInfos.
+func ParseCache(data []byte) (*Fabric, error) {
+	header, err := parseCacheHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	c := cacheReader{
+		data:  data,
+		off:   cacheHeaderSize,
+		ports: make(map[cacheKey]*readPort),
+		nodes: make(map[uint64]*Node),
+	}
+	f := &Fabric{MaxHops: int(min(header.MaxHops, mad.MaxHops))}
+	if err := c.checkCounts(header); err != nil {
+		return nil, err
+	}
+	for range header.Nodes {
+		n, err := c.node()
+		if err != nil {
+			return nil, err
+		}
+		f.Nodes = append(f.Nodes, n)
+	}
+	if err := c.portRecords(int(header.Ports)); err != nil {
+		return nil, err
+	}
+	if err := c.link(); err != nil {
+		return nil, err
+	}
+	f.Start = c.nodes[header.Start]
+	if f.Start == nil {
+		return nil, cacheErrorf(16, "expected the GUID of a node in the file, found 0x%016x", header.Start)
+	}
+	f.StartPort = f.Start.Info.LocalPort
+	f.finish()
+	return f, nil
+}
+
+func parseCacheHeader(data []byte) (cacheHeader, error) {
+	var h cacheHeader
+	if _, err := binary.Decode(data, binary.LittleEndian, &h); err != nil {
+		return h, cacheErrorf(0, "expected a header of %d bytes, found the end of the file after %d", cacheHeaderSize, len(data))
+	}
+	switch {
+	case h.Magic != cacheMagic:
+		return h, cacheErrorf(0, "expected the magic number 0x%08x, found 0x%08x: this is no fabric cache", uint32(cacheMagic), h.Magic)
+	case h.Version != cacheVersion:
+		return h, cacheErrorf(4, "expected version %d, found %d", cacheVersion, h.Version)
+	}
+	return h, nil
+}
+
+// A cacheReader walks the records and keeps what refers to others until all
+// are known.
+type cacheReader struct {
+	data  []byte
+	off   int // of what is read next
+	nodes map[uint64]*Node
+	ports map[cacheKey]*readPort
+	keys  []*readPort // in the order in which the nodes list them
+}
+
+// A readPort is a port that a node lists.
+type readPort struct {
+	key    cacheKey
+	keyOff int
+	node   *Node
+
+	port   *Port // nil until the record was seen
+	off    int   // of the record
+	linked bool
+	peer   cacheKey
+}
+
+// checkCounts sees to it that the counts cannot lead to more work than there
+// is data.
+func (c *cacheReader) checkCounts(h cacheHeader) error {
+	rest := uint64(len(c.data) - c.off)
+	need := uint64(h.Nodes)*cacheNodeSize + uint64(h.Ports)*(cacheKeySize+cachePortSize)
+	if need > rest {
+		return cacheErrorf(8, "expected at least %d bytes for %d nodes and %d ports, found %d", need, h.Nodes, h.Ports, rest)
+	}
+	return nil
+}
+
+func (c *cacheReader) node() (*Node, error) {
+	var r cacheNode
+	start := c.off
+	if err := c.next(&r, "a node record"); err != nil {
+		return nil, err
+	}
+	n := &Node{GUID: r.GUID, Desc: r.Desc, Ports: make([]*Port, int(r.NumPorts)+1)}
+	if err := mad.Decode(&n.Info, r.Info[:]); err != nil {
+		return nil, cacheErrorf(start, "%v", err)
+	}
+	switch {
+	case c.nodes[r.GUID] != nil:
+		return nil, cacheErrorf(start, "expected each node once, found 0x%016x again", r.GUID)
+	case n.Info.NodeGUID != r.GUID, uint8(n.Info.NodeType) != r.Type, n.Info.NumPorts != r.NumPorts:
+		return nil, cacheErrorf(start, "expected a NodeInfo of node 0x%016x, type %d, %d ports; found 0x%016x, type %d, %d ports",
+			r.GUID, r.Type, r.NumPorts, n.Info.NodeGUID, uint8(n.Info.NodeType), n.Info.NumPorts)
+	case n.Info.LocalPort > r.NumPorts:
+		return nil, cacheErrorf(start, "expected a NodeInfo from one of the %d ports of node 0x%016x, found port %d", r.NumPorts, r.GUID, n.Info.LocalPort)
+	}
+	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	if isSwitch && r.Switch != [mad.DataSize]byte{} {
+		n.Switch = new(mad.SwitchInfo)
+		if err := mad.Decode(n.Switch, r.Switch[:]); err != nil {
+			return nil, cacheErrorf(start, "%v", err)
+		}
+	}
+	c.nodes[r.GUID] = n
+	for range r.Stored {
+		p := &readPort{keyOff: c.off, node: n}
+		if err := c.next(&p.key, "a port key"); err != nil {
+			return nil, err
+		}
+		switch {
+		case p.key.Number > r.NumPorts:
+			return nil, cacheErrorf(p.keyOff, "expected a port number up to %d, found %d", r.NumPorts, p.key.Number)
+		case p.key.Number == 0 && !isSwitch:
+			return nil, cacheErrorf(p.keyOff, "expected a port number from 1 on, for node 0x%016x is no switch; found 0", r.GUID)
+		case c.ports[p.key] != nil:
+			return nil, cacheErrorf(p.keyOff, "expected each port once, found %v again", p.key)
+		}
+		c.ports[p.key] = p
+		c.keys = append(c.keys, p)
+	}
+	return n, nil
+}
+
+// portRecords reads the second list, which reaches to the end of the file.
+func (c *cacheReader) portRecords(count int) error {
+	if rest := len(c.data) - c.off; rest != count*cachePortSize {
+		return cacheErrorf(c.off, "expected %d port records of %d bytes, found %d bytes", count, cachePortSize, rest)
+	}
+	for range count {
+		var r cachePort
+		start := c.off
+		if err := c.next(&r, "a port record"); err != nil {
+			return err
+		}
+		p := c.ports[r.Key]
+		switch {
+		case p == nil:
+			return cacheErrorf(start, "expected a port that a node lists, found %v", r.Key)
+		case p.node.Ports[r.Key.Number] != nil:
+			return cacheErrorf(start, "expected one record for each port, found %v again", r.Key)
+		case r.Node != p.node.GUID:
+			return cacheErrorf(start, "expected %v to belong to node 0x%016x, which lists it; found 0x%016x", r.Key, p.node.GUID, r.Node)
+		}
+		p.port = &Port{Node: p.node, Number: r.Key.Number, GUID: r.Key.GUID, Info: new(mad.PortInfo)}
+		if err := mad.Decode(p.port.Info, r.Info[:]); err != nil {
+			return cacheErrorf(start, "%v", err)
+		}
+		p.off, p.linked, p.peer = start, r.Linked != 0, r.Peer
+		p.node.Ports[r.Key.Number] = p.port
+	}
+	return nil
+}
+
+// link joins the ends of links.
+func (c *cacheReader) link() error {
+	for _, p := range c.keys {
+		if p.port == nil {
+			return cacheErrorf(p.keyOff, "expected the key of a port in the file, found %v", p.key)
+		}
+		if !p.linked {
+			continue
+		}
+		peer := c.ports[p.peer]
+		switch {
+		case peer == nil || peer.port == nil:
+			return cacheErrorf(p.off, "expected the other end of %v in the file, did not find %v", p.key, p.peer)
+		case !peer.linked || peer.peer != p.key:
+			return cacheErrorf(p.off, "expected the other end of %v to point back to it, %v does not", p.key, p.peer)
+		case p.key.Number == 0:
+			return cacheErrorf(p.off, "expected no link at a switch's port 0, found one to %v", p.peer)
+		}
+		p.port.Peer = peer.port
+	}
+	return nil
+}
+
+// next decodes the record at the offset and moves behind it.
+func (c *cacheReader) next(record any, what string) error {
+	n, err := binary.Decode(c.data[c.off:], binary.LittleEndian, record)
+	if err != nil {
+		return cacheErrorf(c.off, "expected %s of %d bytes, found the end of the file after %d",
+			what, binary.Size(record), len(c.data)-c.off)
+	}
+	c.off += n
+	return nil
+}
+
+// String writes a port as its GUID and number.
+func (k cacheKey) String() string { return fmt.Sprintf("port 0x%016x:%d", k.GUID, k.Number) }
+
+func cacheErrorf(offset int, format string, args ...any) error {
+	return &CacheError{offset, fmt.Sprintf(format, args...)}
+}
