@@ -14,7 +14,7 @@ import (
 )
 
 // netFile is seen from the root of the repository.
-const netFile = "test/nets/speeds-and-widths.net"
+const netFile = "test/nets/parallel-links-and-router.net"
 
 func main() {
 	log.SetFlags(0)
@@ -41,10 +41,10 @@ func run(binary string) (err error) {
 			err = e
 		}
 	}()
-	if err := sim.ConfigureSubnet(context.Background(), "hdr"); err != nil {
+	if err := sim.ConfigureSubnet(context.Background(), "host-a"); err != nil {
 		return err
 	}
-	r, err := sim.Run(context.Background(), "hdr", path, "linkinfo")
+	r, err := sim.Run(context.Background(), "host-a", path, "linkinfo")
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func TestCommandTakesEffect(t *testing.T) {
 		t.Errorf("%d ends of links are up after an Unlink, want 14", got)
 	}
 	s.OpenSM(t, "host-a")
-	if got := count("Active/"); got != 10 {
-		t.Errorf("%d ends of links are active after opensm, which leaves the router alone, want 10", got)
+	if got := count("Active/"); got != 14 {
+		t.Errorf("%d ends of links are active after opensm, want 14", got)
 	}
 	if _, err := s.Command(`Unlink "nobody"`); err == nil {
 		t.Error("Unlink of an unknown node: no error")

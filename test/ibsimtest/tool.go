@@ -28,17 +28,15 @@ type Result struct {
 	MaxRSS          int64 // bytes
 }
 
-// findTool looks up a Debian tool. Those of infiniband-diags are in a
-// directory that only root has in its PATH.
+// findTool looks up a tool where Debian's packages put it, and not in PATH,
+// where another program of the same name may come first.
 func findTool(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		path, err = exec.LookPath(filepath.Join("/usr/sbin", name))
+	for _, dir := range []string{"/usr/sbin", "/usr/bin"} {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
 	}
-	if err != nil {
-		return "", fmt.Errorf("find %s: %w", name, ErrMissing)
-	}
-	return path, nil
+	return "", fmt.Errorf("find %s: %w", name, ErrMissing)
 }
 
 // findPreload returns the library that connects C tools to ibsim.
