@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 	"github.com/ibkit/ibkit/umad/ibsim"
@@ -38,11 +39,12 @@ type fabricFlags struct {
 	allFlags  *pflag.FlagSet
 	confFile  ibdiagconf.Config
 	mkeyValue uint64
+	simulated *sim.Fabric
 }
 
 func (f *fabricFlags) define(flags *pflag.FlagSet) {
 	f.allFlags = flags
-	flags.StringVar(&f.sim, "sim", "", "use a simulated `FABRIC` instead of a device: \"ibsim\" is a running ibsim server\n(default: the environment variable IBKIT_SIM)")
+	flags.StringVar(&f.sim, "sim", "", "use a simulated `FABRIC` instead of a device: demo or another that ibkit sim list shows,\nor ibsim for a running ibsim server (default: the environment variable IBKIT_SIM)")
 	flags.StringVarP(&f.config, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
 	flags.StringVarP(&f.device, "Ca", "C", "", "local device to use, by `NAME`")
 	flags.Uint8VarP(&f.port, "Port", "P", 0, "local port to use, by `NUMBER` (default: the first that is active)")
@@ -90,11 +92,17 @@ func (f *fabricFlags) resolve(env *environment) error {
 	if f.sim == "" {
 		f.sim = env.getenv("IBKIT_SIM")
 	}
-	if f.sim != "" && f.sim != "ibsim" {
-		return usageErrorf("unknown simulated fabric %q (known: ibsim)", f.sim)
+	if f.sim != "" && f.sim != ibsimServer {
+		var err error
+		if f.simulated, err = sim.Build(f.sim); err != nil {
+			return &usageError{err}
+		}
 	}
 	return nil
 }
+
+// ibsimServer is the simulated fabric that another program simulates.
+const ibsimServer = "ibsim"
 
 // askMKey asks for an M_Key where it cannot be overseen: not on the command
 // line, which other users can read.
@@ -119,7 +127,10 @@ func askMKey(env *environment) (uint64, error) {
 // open opens the port to send from.
 func (f *fabricFlags) open(env *environment) func(context.Context) (umad.Port, error) {
 	return func(ctx context.Context) (umad.Port, error) {
-		if f.sim == "ibsim" {
+		switch {
+		case f.simulated != nil:
+			return f.simulated.Open(env.getenv("SIM_HOST"))
+		case f.sim == ibsimServer:
 			o, err := ibsim.OptionsFromEnv(env.getenv)
 			if err != nil {
 				return nil, &usageError{err}

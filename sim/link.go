@@ -1,0 +1,133 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// portInfo returns the PortInfo of a port that is new: down where it has a
+// connector, and always up where it is a switch's port 0.
+func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
+	width, speed := or(l.Width, mad.Width4X), or(l.Speed, mad.HDR)
+	i := mad.PortInfo{
+		GIDPrefix:       defaultPrefix,
+		State:           mad.PortDown,
+		PhysState:       mad.PhysPolling,
+		LinkDownDefault: linkDownToPolling,
+		NeighborMTU:     mtu4096,
+		MTUCap:          mtu4096,
+		VLCap:           vl0to3,
+		OperVLs:         vl0to3,
+		VLArbHighCap:    8,
+		VLArbLowCap:     8,
+		GUIDCap:         8,
+		SubnetTimeout:   18,
+		RespTimeValue:   16,
+		LocalPhysErrors: 8,
+		OverrunErrors:   8,
+	}
+	for _, w := range []mad.LinkWidth{mad.Width1X, mad.Width2X, mad.Width4X, mad.Width8X, mad.Width12X} {
+		if w.Lanes() <= width.Lanes() {
+			i.LinkWidthSupported |= w
+		}
+	}
+	i.LinkWidthEnabled = i.LinkWidthSupported
+	i.LinkWidthActive = mad.Width4X // says nothing while the port is down
+	setSpeeds(&i, upTo(speed), func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
+		return &i.LinkSpeedSupported, &i.LinkSpeedExtSupported, &i.LinkSpeedExt2Supported
+	})
+	enableSpeeds(&i, upTo(speed))
+	i.LinkSpeedActive = 1
+	i.CapMask = mad.CapTrap | mad.CapAutomaticMigration | mad.CapSLMapping | mad.CapSystemImageGUID |
+		mad.CapCommunicationManagement | mad.CapVendorClass | mad.CapCapMaskNotice | mad.CapClientReregistration
+	if speed > mad.QDR {
+		i.CapMask |= mad.CapExtendedSpeeds | mad.CapCapMask2
+		i.CapMask2 = mad.Cap2ExtendedSpeeds2
+	}
+	if isPort0 {
+		i.State, i.PhysState = mad.PortActive, mad.PhysLinkUp
+	}
+	return i
+}
+
+const (
+	defaultPrefix                         = 0xfe80_0000_0000_0000
+	mtu4096           mad.MTU             = 5
+	vl0to3            mad.VLCap           = 3
+	linkDownToPolling mad.LinkDownDefault = 2
+)
+
+// upTo returns a speed and all slower ones, but for FDR10, which is not
+// PortInfo's to tell.
+func upTo(s mad.Speed) mad.Speed { return (s<<1 - 1) &^ mad.FDR10 }
+
+// setSpeeds writes a set of speeds into the three groups of fields that
+// PortInfo has for them.
+func setSpeeds(i *mad.PortInfo, s mad.Speed, fields func(*mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2)) {
+	speed, ext, ext2 := fields(i)
+	*speed = mad.LinkSpeed(s & (mad.SDR | mad.DDR | mad.QDR))
+	*ext = mad.LinkSpeedExt(s / mad.FDR & 0xf)
+	*ext2 = mad.LinkSpeedExt2(s / mad.XDR & 1)
+}
+
+func enableSpeeds(i *mad.PortInfo, s mad.Speed) {
+	setSpeeds(i, s, func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
+		return &i.LinkSpeedEnabled, &i.LinkSpeedExtEnabled, &i.LinkSpeedExt2Enabled
+	})
+}
+
+// Enable limits what a port has enabled, and lets its link train again.
+func (p *Port) Enable(width mad.LinkWidth, speeds mad.Speed) {
+	p.Info.LinkWidthEnabled = width & p.Info.LinkWidthSupported
+	enableSpeeds(&p.Info, speeds&p.Info.SupportedSpeeds(&p.Info, nil))
+	p.train()
+}
+
+// Degrade makes a link run below what it could, as a bad cable does. It lasts
+// until the link trains again.
+func (p *Port) Degrade(width mad.LinkWidth, speed mad.Speed) {
+	for _, end := range []*Port{p, p.Peer} {
+		if end != nil {
+			end.run(width, speed)
+		}
+	}
+}
+
+// train brings a link up at the best that both ends have enabled, or down where
+// they have nothing in common or one end is switched off.
+func (p *Port) train() {
+	peer := p.Peer
+	if peer == nil {
+		return
+	}
+	width := (p.Info.LinkWidthEnabled & peer.Info.LinkWidthEnabled).Max()
+	speed := (p.Info.EnabledSpeeds(&p.Info, nil) & peer.Info.EnabledSpeeds(&peer.Info, nil)).Max()
+	off := p.Info.PhysState == mad.PhysDisabled || peer.Info.PhysState == mad.PhysDisabled
+	for _, end := range []*Port{p, peer} {
+		switch {
+		case off || width == 0 || speed == 0:
+			if end.Info.PhysState != mad.PhysDisabled {
+				end.down(mad.PhysPolling)
+			}
+		default:
+			end.Info.State, end.Info.PhysState = mad.PortInit, mad.PhysLinkUp
+			end.run(width, speed)
+		}
+	}
+}
+
+// run sets what the link runs at.
+func (p *Port) run(width mad.LinkWidth, speed mad.Speed) {
+	p.Info.LinkWidthActive = width
+	setSpeeds(&p.Info, speed, func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
+		return &i.LinkSpeedActive, &i.LinkSpeedExtActive, &i.LinkSpeedExt2Active
+	})
+	if speed > mad.QDR {
+		p.Info.LinkSpeedActive = mad.LinkSpeed(mad.QDR) // what those who do not know better are told
+	}
+}
+
+// down takes a port's link down.
+func (p *Port) down(phys mad.PhysState) {
+	p.Info.State, p.Info.PhysState = mad.PortDown, phys
+}
+
+// up reports whether packets pass through the port.
+func (p *Port) up() bool { return p.Peer != nil && p.Info.PhysState == mad.PhysLinkUp }

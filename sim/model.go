@@ -1,0 +1,199 @@
+// Package sim is an InfiniBand fabric in the memory of this process: nodes,
+// links, the agents that answer management datagrams, and a subnet manager that
+// brings it up. Every command that sends MADs can run against one, with nothing
+// else installed.
+//
+// A [Fabric] is built by a preset ([Build]) or from code, configured by
+// [Fabric.Configure], and asked through the port that [Fabric.Open] returns.
+package sim
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Fabric is a set of nodes and the links between them. It is not safe for
+// concurrent use.
+type Fabric struct {
+	Nodes []*Node
+
+	// Model says how long things take and what gets lost. The zero value
+	// answers at once and loses nothing.
+	Model Model
+
+	byID map[string]*Node
+}
+
+// A Node is a channel adapter, a switch or a router.
+type Node struct {
+	ID     string // unique in the fabric
+	Info   mad.NodeInfo
+	Desc   mad.NodeDescription
+	Switch mad.SwitchInfo // switches only
+
+	// Ports is indexed by port number. Entry 0 is a switch's management port
+	// and not used elsewhere.
+	Ports []Port
+
+	// LFT is a switch's linear forwarding table: the port for each LID,
+	// noRoute where there is none.
+	LFT []uint8
+
+	// Silent makes the node swallow all that it is sent.
+	Silent bool
+
+	busy  busy // the processor behind the agents
+	index int  // among the switches, while routes are computed
+}
+
+// A Port is one port of a node.
+type Port struct {
+	Node   *Node
+	Number uint8
+	GUID   uint64
+	Info   mad.PortInfo
+	Ext    *mad.MlnxExtPortInfo // FDR10-capable ports only
+	PKeys  []mad.PKey
+	SLtoVL mad.SLtoVLMapping
+	Peer   *Port // the other end of the cable; nil: none
+}
+
+// noRoute is a forwarding table's entry for a LID that leads nowhere.
+const noRoute = 255
+
+// IsSwitch reports whether the node is a switch.
+func (n *Node) IsSwitch() bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+
+// Node returns the node with an ID, nil where there is none.
+func (f *Fabric) Node(id string) *Node { return f.byID[id] }
+
+// A NodeSpec says what a new node is. What is left 0 gets a value that fits.
+type NodeSpec struct {
+	Kind  mad.NodeType
+	ID    string
+	Desc  string // "": ID
+	Ports int
+
+	GUID       uint64
+	SystemGUID uint64
+	VendorID   uint32
+	DeviceID   uint16
+
+	Link LinkSpec
+}
+
+// A LinkSpec says what ports can do and have enabled.
+type LinkSpec struct {
+	Width mad.LinkWidth // the widest; 0: 4X
+	Speed mad.Speed     // the fastest; 0: HDR
+}
+
+// Vendor and device IDs of the nodes that presets make: NVIDIA's Quantum and
+// ConnectX-6.
+const (
+	defaultVendor = 0x2c9
+	switchDevice  = 0xd2f0
+	hcaDevice     = 0x101b
+
+	firstSwitchGUID = 0x0002c90000800000
+	firstHCAGUID    = 0x0002c90000100000
+)
+
+// Add makes a node. IDs and GUIDs that the fabric has already are refused.
+func (f *Fabric) Add(s NodeSpec) (*Node, error) {
+	isSwitch := s.Kind == mad.NodeTypeSwitch
+	if s.Ports < 1 || s.Ports > 254 {
+		return nil, fmt.Errorf("add node %q: %d ports, 1 to 254 are possible", s.ID, s.Ports)
+	}
+	if f.byID == nil {
+		f.byID = map[string]*Node{}
+	}
+	if f.byID[s.ID] != nil {
+		return nil, fmt.Errorf("add node %q: there is one of that name", s.ID)
+	}
+	guid, device := uint64(firstHCAGUID), uint16(hcaDevice)
+	if isSwitch {
+		guid, device = firstSwitchGUID, switchDevice
+	}
+	// Port GUIDs of an adapter follow its own.
+	guid += uint64(len(f.Nodes)) << 8
+	n := &Node{
+		ID: s.ID,
+		Info: mad.NodeInfo{
+			BaseVersion:  1,
+			ClassVersion: 1,
+			NodeType:     s.Kind,
+			NumPorts:     uint8(s.Ports),
+			NodeGUID:     or(s.GUID, guid),
+			PartitionCap: partitionCap,
+			DeviceID:     or(s.DeviceID, device),
+			Revision:     0xa0,
+			VendorID:     or(s.VendorID, uint32(defaultVendor)),
+		},
+		Desc:  mad.NewNodeDescription(or(s.Desc, s.ID)),
+		Ports: make([]Port, s.Ports+1),
+	}
+	n.Info.SystemGUID = or(s.SystemGUID, n.Info.NodeGUID)
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		*p = Port{Node: n, Number: uint8(i), GUID: n.Info.NodeGUID, PKeys: []mad.PKey{defaultPKey}}
+		if !isSwitch {
+			p.GUID += uint64(i)
+		}
+		p.Info = s.Link.portInfo(isSwitch && i == 0)
+	}
+	if isSwitch {
+		n.Switch = mad.SwitchInfo{LinearFDBCap: linearFDBCap, MulticastFDBCap: 0x400, LIDsPerPort: 0, PartitionEnforcementCap: partitionCap}
+	}
+	f.byID[s.ID] = n
+	f.Nodes = append(f.Nodes, n)
+	return n, nil
+}
+
+const (
+	partitionCap = 128
+	linearFDBCap = 0xc000
+
+	defaultPKey mad.PKey = 0xffff
+)
+
+// or returns v, or the default where v is 0.
+func or[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// Connect plugs a cable in. The link comes up at the best that both ends have
+// enabled.
+func (f *Fabric) Connect(a, b *Port) error {
+	for _, p := range []*Port{a, b} {
+		if p.Peer != nil {
+			return fmt.Errorf("connect %s to %s: %s is taken by %s", a, b, p, p.Peer)
+		}
+		if p.Number == 0 {
+			return fmt.Errorf("connect %s to %s: port 0 has no connector", a, b)
+		}
+	}
+	if a == b {
+		return fmt.Errorf("connect %s to itself", a)
+	}
+	a.Peer, b.Peer = b, a
+	a.train()
+	return nil
+}
+
+// Disconnect pulls the cable out of a port.
+func (f *Fabric) Disconnect(p *Port) {
+	if peer := p.Peer; peer != nil {
+		p.Peer, peer.Peer = nil, nil
+		p.down(mad.PhysPolling)
+		peer.down(mad.PhysPolling)
+	}
+}
+
+// String names the port as net files do: "leaf1"[3].
+func (p *Port) String() string { return fmt.Sprintf("%q[%d]", p.Node.ID, p.Number) }

@@ -1,0 +1,227 @@
+package sim
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// clientPort is a place in a fabric to send from.
+type clientPort struct {
+	fabric *Fabric
+	at     *Port
+	chance *rand.Rand
+
+	replies replies
+	sent    uint64
+	wake    chan struct{}
+}
+
+// Open returns a port of the fabric to send from: that of the node with an ID,
+// or of the first channel adapter where id is "". A switch sends from its
+// management port, others from their first port that is up.
+func (f *Fabric) Open(id string) (umad.Port, error) {
+	at := f.firstAdapter()
+	if id != "" {
+		n := f.byID[id]
+		if n == nil {
+			return nil, fmt.Errorf("attach to simulated fabric: it has no node %q", id)
+		}
+		at = n.firstPort()
+	}
+	if at == nil {
+		return nil, errors.New("attach to simulated fabric: it has no channel adapter with a link")
+	}
+	return &clientPort{fabric: f, at: at, chance: f.Model.chance(), wake: make(chan struct{}, 1)}, nil
+}
+
+// firstPort returns the port that a node sends from unless told otherwise.
+func (n *Node) firstPort() *Port {
+	if n.IsSwitch() {
+		return &n.Ports[0]
+	}
+	for i := range n.Ports {
+		if n.Ports[i].up() {
+			return &n.Ports[i]
+		}
+	}
+	return &n.Ports[1]
+}
+
+// Attr describes the port.
+func (p *clientPort) Attr() umad.PortAttr {
+	i := &p.at.Info
+	return umad.PortAttr{
+		Device:    "sim0",
+		Number:    p.at.Number,
+		LinkLayer: "InfiniBand",
+		NodeGUID:  p.at.Node.Info.NodeGUID,
+		LID:       i.LID,
+		LMC:       i.LMC,
+		SMLID:     i.SMLID,
+		SMSL:      i.SMSL,
+		State:     i.State,
+		PhysState: i.PhysState,
+		GIDPrefix: i.GIDPrefix,
+	}
+}
+
+// Send hands a MAD to the fabric, which answers it at once; the reply waits
+// here until it is due.
+func (p *clientPort) Send(m *umad.Message) error {
+	f := p.fabric
+	if f.lost(p.chance) {
+		return nil
+	}
+	d, ok := f.route(p.at, m)
+	if !ok || d.node.Silent {
+		return nil
+	}
+	r := reply{order: p.sent}
+	p.sent++
+	if f.Model.isTimed() {
+		way := time.Duration(d.hops) * f.Model.Hop
+		served, ok := f.Model.serve(d.node, time.Now().Add(way))
+		if !ok {
+			return nil
+		}
+		r.due = served.Add(way)
+		if f.Model.Jitter > 0 {
+			r.due = r.due.Add(time.Duration(p.chance.Int64N(int64(f.Model.Jitter))))
+		}
+	}
+	r.message.Addr = umad.Addr{LID: m.Addr.LID, QPN: m.Addr.QPN, QKey: m.Addr.QKey}
+	r.message.MAD = m.MAD
+	if !f.answer(d, &r.message.MAD) || f.lost(p.chance) {
+		return nil
+	}
+	p.replies.push(r)
+	return nil
+}
+
+func (f *Fabric) lost(chance *rand.Rand) bool {
+	return f.Model.Loss > 0 && chance.Float64() < f.Model.Loss
+}
+
+// answer makes a request into its reply. It reports false where there is none.
+func (f *Fabric) answer(d destination, p *mad.Packet) bool {
+	switch p.Class() {
+	case mad.ClassSMPDirected, mad.ClassSMPLIDRouted:
+		return f.manage(d, p)
+	}
+	return false
+}
+
+// Recv returns the next reply that is due.
+func (p *clientPort) Recv(m *umad.Message, deadline time.Time) error {
+	for {
+		until := deadline
+		if p.replies.len() > 0 {
+			due := p.replies.first().due
+			if due.IsZero() || !time.Now().Before(due) {
+				p.replies.pop(m)
+				return nil
+			}
+			if until.IsZero() || due.Before(until) {
+				until = due
+			}
+		}
+		if !deadline.IsZero() && !time.Now().Before(deadline) || !p.sleep(until) {
+			return os.ErrDeadlineExceeded
+		}
+	}
+}
+
+// sleep waits until a time, the zero time meaning for ever. It reports false
+// where it was interrupted.
+func (p *clientPort) sleep(until time.Time) bool {
+	if until.IsZero() {
+		<-p.wake
+		return false
+	}
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-p.wake:
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// Interrupt ends a Recv that waits.
+func (p *clientPort) Interrupt() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close does nothing: the fabric goes on.
+func (p *clientPort) Close() error { return nil }
+
+// replies are those that wait, the next one due first; among equals, in the
+// order of the requests.
+type replies struct {
+	fifo []reply // without a clock: a ring of what is due at once
+	head int
+	heap replyHeap
+}
+
+type reply struct {
+	due     time.Time // zero: at once
+	order   uint64
+	message umad.Message
+}
+
+func (q *replies) len() int { return len(q.fifo) - q.head + len(q.heap) }
+
+func (q *replies) push(r reply) {
+	if r.due.IsZero() {
+		q.fifo = append(q.fifo, r)
+		return
+	}
+	heap.Push(&q.heap, &r)
+}
+
+func (q *replies) first() *reply {
+	if q.head < len(q.fifo) {
+		return &q.fifo[q.head]
+	}
+	return q.heap[0]
+}
+
+func (q *replies) pop(m *umad.Message) {
+	if q.head == len(q.fifo) {
+		*m = heap.Pop(&q.heap).(*reply).message
+		return
+	}
+	*m = q.fifo[q.head].message
+	if q.head++; q.head == len(q.fifo) {
+		q.fifo, q.head = q.fifo[:0], 0
+	}
+}
+
+type replyHeap []*reply
+
+func (h replyHeap) Len() int { return len(h) }
+func (h replyHeap) Less(i, j int) bool {
+	if h[i].due.Equal(h[j].due) {
+		return h[i].order < h[j].order
+	}
+	return h[i].due.Before(h[j].due)
+}
+func (h replyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *replyHeap) Push(x any)   { *h = append(*h, x.(*reply)) }
+func (h *replyHeap) Pop() any {
+	old := *h
+	r := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return r
+}

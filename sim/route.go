@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// destination is where a packet ends.
+type destination struct {
+	node  *Node
+	entry uint8 // the port by which it came in
+	hops  int
+}
+
+// route takes a packet that leaves a port to where it ends. It reports false
+// where the packet is lost on the way.
+func (f *Fabric) route(from *Port, m *umad.Message) (destination, bool) {
+	if m.MAD.Class() != mad.ClassSMPDirected {
+		return f.routeLID(from, m.Addr.LID, m.Addr.QPN == 0)
+	}
+	d := destination{node: from.Node, entry: from.Number}
+	route := m.MAD.InitialPath()
+	if lid := m.MAD.DrSLID(); lid != umad.PermissiveLID {
+		var ok bool
+		if d, ok = f.routeLID(from, m.Addr.LID, true); !ok {
+			return d, false
+		}
+	}
+	for i := range route.Hops() {
+		if !d.node.IsSwitch() && (i > 0 || route[i] != d.entry) {
+			return d, false // adapters forward nothing
+		}
+		if !d.leave(route[i]) {
+			return d, false
+		}
+	}
+	return d, true
+}
+
+// leave crosses the link at a port.
+func (d *destination) leave(port uint8) bool {
+	if int(port) >= len(d.node.Ports) || port == 0 {
+		return false
+	}
+	p := &d.node.Ports[port]
+	if !p.up() || !p.Peer.up() {
+		return false
+	}
+	d.node, d.entry = p.Peer.Node, p.Peer.Number
+	d.hops++
+	return true
+}
+
+// routeLID follows the forwarding tables to a LID. Subnet management packets
+// pass as soon as the links are up, others only where they are active.
+func (f *Fabric) routeLID(from *Port, lid uint16, management bool) (destination, bool) {
+	d := destination{node: from.Node, entry: from.Number}
+	if lid == umad.PermissiveLID || from.answersTo(lid) {
+		return d, true
+	}
+	exit := from.Number
+	for d.hops <= mad.MaxHops {
+		if d.node.IsSwitch() {
+			if int(lid) >= len(d.node.LFT) {
+				return d, false
+			}
+			if exit = d.node.LFT[lid]; exit == 0 {
+				return d, d.node.Ports[0].answersTo(lid)
+			}
+		}
+		if !management && int(exit) < len(d.node.Ports) && d.node.Ports[exit].Info.State != mad.PortActive {
+			return d, false
+		}
+		if !d.leave(exit) {
+			return d, false
+		}
+		if !d.node.IsSwitch() {
+			return d, d.node.Ports[d.entry].answersTo(lid)
+		}
+	}
+	return d, false // a loop
+}
+
+// answersTo reports whether a LID is the port's own.
+func (p *Port) answersTo(lid uint16) bool {
+	base := p.Info.LID
+	return base != 0 && lid >= base && int(lid) < int(base)+1<<p.Info.LMC
+}

@@ -1,0 +1,258 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+func build(t testing.TB, description string) *Fabric {
+	t.Helper()
+	f, err := Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func client(t testing.TB, f *Fabric, id string, o umad.ClientOptions) *umad.Client {
+	t.Helper()
+	p, err := f.Open(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return umad.NewClient(p, o)
+}
+
+// get reads an attribute.
+func get(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier uint32) error {
+	t.Helper()
+	reply, err := c.Call(context.Background(), &umad.Request{To: to, Attr: a.ID(), Modifier: modifier})
+	if err != nil {
+		return err
+	}
+	return mad.Decode(a, reply.Data())
+}
+
+// set writes an attribute and reads back what the node made of it.
+func set(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier uint32) error {
+	t.Helper()
+	data := make([]byte, mad.DataSize)
+	if err := mad.Encode(a, data); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := c.Call(context.Background(), &umad.Request{To: to, Method: mad.MethodSet, Attr: a.ID(), Modifier: modifier, Payload: data})
+	if err != nil {
+		return err
+	}
+	return mad.Decode(a, reply.Data())
+}
+
+func TestRouting(t *testing.T) {
+	f := build(t, "fat-tree:radix=4,pods=4")
+	c := client(t, f, "", umad.ClientOptions{})
+	for _, n := range f.Nodes {
+		p := n.firstPort()
+		var info mad.NodeInfo
+		if err := get(t, c, umad.Target{LID: p.Info.LID}, &info, 0); err != nil {
+			t.Errorf("%s by LID %d: %v", n.ID, p.Info.LID, err)
+			continue
+		}
+		if info.NodeGUID != n.Info.NodeGUID || info.PortGUID != p.GUID {
+			t.Errorf("%s by LID: answered by 0x%x", n.ID, info.NodeGUID)
+		}
+	}
+	var info mad.NodeInfo
+	if err := get(t, c, umad.Target{Route: "\x01\x03\x02\x01"}, &info, 0); err != nil || info.NodeType != mad.NodeTypeCA {
+		t.Errorf("directed route: %v, %v", info.NodeType, err)
+	}
+}
+
+func TestSetPortInfo(t *testing.T) {
+	f := build(t, "single-switch:hosts=2,radix=4")
+	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
+	sw := umad.Target{Route: "\x01"}
+	read := func() (i mad.PortInfo) {
+		if err := get(t, c, sw, &i, 2); err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	change := func(change func(*mad.PortInfo)) error {
+		i := read()
+		i.State, i.PhysState = 0, 0
+		change(&i)
+		return set(t, c, sw, &i, 2)
+	}
+	host := f.Node("host002")
+
+	if err := change(func(i *mad.PortInfo) { i.PhysState = mad.PhysDisabled }); err != nil {
+		t.Fatal(err)
+	}
+	if i := read(); i.State != mad.PortDown || i.PhysState != mad.PhysDisabled || host.Ports[1].up() {
+		t.Errorf("switched off: %v/%v, other end %v", i.State, i.PhysState, host.Ports[1].Info.PhysState)
+	}
+	if err := change(func(i *mad.PortInfo) { i.PhysState = mad.PhysPolling; i.LinkWidthEnabled = mad.Width1X }); err != nil {
+		t.Fatal(err)
+	}
+	if i := read(); i.State != mad.PortInit || i.LinkWidthActive != mad.Width1X {
+		t.Errorf("switched on at 1X: %v, %v", i.State, i.LinkWidthActive)
+	}
+	var refused mad.StatusError
+	if err := change(func(i *mad.PortInfo) { i.State = mad.PortActive }); !errors.As(err, &refused) {
+		t.Errorf("from Initialize to Active: error %v", err)
+	}
+	for _, s := range []mad.PortState{mad.PortArmed, mad.PortActive} {
+		if err := change(func(i *mad.PortInfo) { i.State = s }); err != nil || read().State != s {
+			t.Errorf("to %v: %v, %v", s, read().State, err)
+		}
+	}
+}
+
+func TestMKey(t *testing.T) {
+	f := build(t, "single-switch:hosts=2,radix=4")
+	sw := f.Node("switch1")
+	sw.Ports[0].Info.MKey = 0x1234
+	to := umad.Target{Route: "\x01"}
+	for _, test := range []struct {
+		protect        uint8
+		key            uint64
+		get, set, show bool
+	}{
+		{0, 0, true, false, true},
+		{1, 0, true, false, false},
+		{2, 0, false, false, false},
+		{2, 0x1234, true, true, true},
+	} {
+		sw.Ports[0].Info.MKeyProtect = test.protect
+		c := client(t, f, "", umad.ClientOptions{MKey: test.key, Timeout: time.Millisecond, Attempts: 1})
+		var i mad.PortInfo
+		err := get(t, c, to, &i, 0)
+		if (err == nil) != test.get || err == nil && (i.MKey != 0) != test.show {
+			t.Errorf("protect %d, key 0x%x: get: %v, M_Key 0x%x", test.protect, test.key, err, i.MKey)
+		}
+		desc := mad.NewNodeDescription("renamed")
+		if err := set(t, c, to, &desc, 0); (err == nil) != test.set {
+			t.Errorf("protect %d, key 0x%x: set: %v", test.protect, test.key, err)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	f := build(t, "single-switch:hosts=2,radix=4")
+	c := client(t, f, "", umad.ClientOptions{})
+	to := umad.Target{Route: "\x01"}
+	var lft mad.LinearForwardingTable
+	lft.Ports[5] = 3
+	if err := set(t, c, to, &lft, 2); err != nil || f.Node("switch1").LFT[2*64+5] != 3 {
+		t.Errorf("forwarding table: %v", err)
+	}
+	pkeys := mad.PKeyTable{PKeys: [32]mad.PKey{0xffff, 0x8001}}
+	if err := set(t, c, to, &pkeys, 1<<16); err != nil || f.Node("switch1").Ports[1].PKeys[1] != 0x8001 {
+		t.Errorf("P_Keys: %v", err)
+	}
+	var vl mad.SLtoVLMapping
+	vl.VL[3] = 2
+	if err := set(t, c, to, &vl, 2); err != nil || f.Node("switch1").Ports[2].SLtoVL.VL[3] != 2 {
+		t.Errorf("SL to VL: %v", err)
+	}
+	var sm mad.SMInfo
+	if err := get(t, c, umad.Target{}, &sm, 0); err != nil || sm.State != smMaster {
+		t.Errorf("SMInfo: %+v, %v", sm, err)
+	}
+}
+
+// A loaded switch drops what its queue has no room for, and the client's window
+// finds out how much that is.
+func TestOverload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2,radix=4")
+		f.Model = Model{Hop: time.Microsecond, Service: 100 * time.Microsecond, Queue: 8}
+		c := client(t, f, "", umad.ClientOptions{})
+		answered := 0
+		for range 1000 {
+			c.Submit(&umad.Request{To: umad.Target{Route: "\x01"}, Attr: mad.AttrNodeInfo, Done: func(_ *umad.Request, r *umad.Reply) {
+				if r.Err == nil {
+					answered++
+				}
+			}})
+		}
+		if err := c.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		s := c.Stats()
+		if answered < 1000 || s.Retries == 0 || s.Retries > 500 {
+			t.Errorf("%d of 1000 answered, %+v", answered, s)
+		}
+	})
+}
+
+// The same seed loses the same packets.
+func TestLossRepeats(t *testing.T) {
+	count := func() (lost int) {
+		f := build(t, "single-switch:hosts=2,radix=4")
+		f.Model = Model{Loss: 0.2, Seed: 7}
+		p, err := f.Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m umad.Message
+		for range 1000 {
+			m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, DrSLID: 0xffff, DrDLID: 0xffff})
+			if err := p.Send(&m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for p.Recv(&m, time.Now()) == nil {
+			lost--
+		}
+		return lost + 1000
+	}
+	a, b := count(), count()
+	if a != b || a < 250 || a > 450 {
+		t.Errorf("lost %d, then %d of 1000", a, b)
+	}
+}
+
+func TestBuildErrors(t *testing.T) {
+	for _, d := range []string{
+		"", "moon", "fat-tree:radix=3", "fat-tree:levels=4", "fat-tree:radix", "fat-tree:colour=red",
+		"single-switch:hosts=50,radix=40", "torus:x=0", "demo:speed=HDR", "dragonfly:speed=UDR", "torus:width=3X",
+	} {
+		if f, err := Build(d); err == nil {
+			t.Errorf("%q: no error, %d nodes", d, len(f.Nodes))
+		}
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	f := build(b, "fat-tree:levels=2,radix=36,pods=18")
+	p, err := f.Open("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var m umad.Message
+	b.ReportAllocs()
+	for b.Loop() {
+		m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrPortInfo, Modifier: 1, Directed: true, Route: "\x01\x13\x02", DrSLID: 0xffff, DrDLID: 0xffff})
+		if err := p.Send(&m); err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Recv(&m, time.Time{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "MADs/s")
+}
+
+func BenchmarkBuild(b *testing.B) {
+	for b.Loop() {
+		f := build(b, "fat-tree:levels=3,radix=36,pods=32")
+		b.ReportMetric(float64(len(f.Nodes)), "nodes")
+	}
+}

@@ -1,0 +1,197 @@
+package sim
+
+import (
+	"github.com/ibkit/ibkit/mad"
+)
+
+// manage is the subnet management agent of a node (InfiniBand Architecture,
+// Volume 1, 14.2): it makes a request into its reply. It reports false where the
+// agent does not answer at all.
+func (f *Fabric) manage(d destination, p *mad.Packet) bool {
+	method := p.Method()
+	if method != mad.MethodGet && method != mad.MethodSet {
+		return false
+	}
+	switch d.checkKey(p) {
+	case keyRefused:
+		return false
+	case keyHidden:
+		defer hideKey(p)
+	}
+	p[offMethod] = byte(mad.MethodGetResp)
+	status := mad.StatusBadMethodAttr
+	if a, ok := agents[p.Attr()]; ok {
+		status = 0
+		if method == mad.MethodSet {
+			status = mad.StatusBadMethodAttr
+			if a.set != nil {
+				status = a.set(f, d, p)
+			}
+		}
+		if status == 0 {
+			status = a.get(f, d, p)
+		}
+	}
+	p.SetStatus(status)
+	return true
+}
+
+const offMethod = 3 // of the common header
+
+// agent has what a node does with one attribute. set changes the node; get, by
+// which a Set is answered as well, writes the attribute as it then is.
+type agent struct {
+	get, set func(f *Fabric, d destination, p *mad.Packet) mad.Status
+}
+
+var agents = map[mad.AttrID]agent{
+	mad.AttrNodeDescription:       {get: getNodeDescription, set: setNodeDescription},
+	mad.AttrNodeInfo:              {get: getNodeInfo},
+	mad.AttrSwitchInfo:            {get: getSwitchInfo, set: setSwitchInfo},
+	mad.AttrPortInfo:              {get: getPortInfo, set: setPortInfo},
+	mad.AttrPKeyTable:             {get: getPKeyTable, set: setPKeyTable},
+	mad.AttrSLtoVLMapping:         {get: getSLtoVL, set: setSLtoVL},
+	mad.AttrGUIDInfo:              {get: getGUIDInfo},
+	mad.AttrLinearForwardingTable: {get: getLFT, set: setLFT},
+	mad.AttrSMInfo:                {get: getSMInfo},
+	mad.AttrMlnxExtPortInfo:       {get: getExtendedPortInfo},
+}
+
+// keyCheck is what a node thinks of a packet's M_Key.
+type keyCheck uint8
+
+const (
+	keyGood    keyCheck = iota
+	keyHidden           // answered, with the key left out
+	keyRefused          // not answered
+)
+
+// checkKey compares the packet's M_Key with that of the port that it came to
+// (14.2.4): without the right one nothing can be set, and what can be read
+// depends on the protection bits.
+func (d destination) checkKey(p *mad.Packet) keyCheck {
+	info := &d.node.managed(d.entry).Info
+	switch {
+	case info.MKey == 0 || info.MKey == p.MKey():
+		return keyGood
+	case p.Method() == mad.MethodSet || info.MKeyProtect > 1:
+		return keyRefused
+	case info.MKeyProtect == 1:
+		return keyHidden
+	}
+	return keyGood
+}
+
+// managed returns the port whose management settings count for packets that
+// come in by a port: port 0 of a switch, the port itself elsewhere.
+func (n *Node) managed(entry uint8) *Port {
+	if n.IsSwitch() {
+		return &n.Ports[0]
+	}
+	return &n.Ports[entry]
+}
+
+// hideKey blanks the M_Key of a PortInfo.
+func hideKey(p *mad.Packet) {
+	if p.Attr() == mad.AttrPortInfo {
+		clear(p.Data()[:8])
+	}
+}
+
+// encode writes an attribute into a reply.
+func encode(p *mad.Packet, a mad.Attribute) mad.Status {
+	if mad.Encode(a, p.Data()) != nil {
+		return mad.StatusBadValue
+	}
+	return 0
+}
+
+// port returns the port that a modifier names: 0 stands for the one that the
+// packet came in by, but on a switch for port 0.
+func (d destination) port(number uint32) *Port {
+	if number == 0 && !d.node.IsSwitch() {
+		number = uint32(d.entry)
+	}
+	if int(number) >= len(d.node.Ports) {
+		return nil
+	}
+	return &d.node.Ports[number]
+}
+
+func getNodeDescription(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	return encode(p, &d.node.Desc)
+}
+
+func setNodeDescription(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	copy(d.node.Desc[:], p.Data())
+	return 0
+}
+
+func getNodeInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	info := d.node.Info
+	info.LocalPort = d.entry
+	info.PortGUID = d.node.managed(d.entry).GUID
+	return encode(p, &info)
+}
+
+func getSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	if !d.node.IsSwitch() {
+		return mad.StatusBadMethodAttr
+	}
+	return encode(p, &d.node.Switch)
+}
+
+func setSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	var info mad.SwitchInfo
+	if !d.node.IsSwitch() || mad.Decode(&info, p.Data()) != nil {
+		return mad.StatusBadMethodAttr
+	}
+	s := &d.node.Switch
+	s.LinearFDBTop = info.LinearFDBTop
+	s.DefaultPort = info.DefaultPort
+	s.DefaultMulticastPrimaryPort = info.DefaultMulticastPrimaryPort
+	s.DefaultMulticastNotPrimaryPort = info.DefaultMulticastNotPrimaryPort
+	s.LifeTimeValue = info.LifeTimeValue
+	s.OptimizedSLtoVL = info.OptimizedSLtoVL
+	s.MulticastFDBTop = info.MulticastFDBTop
+	if info.PortStateChange != 0 {
+		s.PortStateChange = 0 // written as 1 to be cleared
+	}
+	return 0
+}
+
+func getPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.port(p.Modifier() & 0xff)
+	if port == nil {
+		return mad.StatusBadValue
+	}
+	info := port.Info
+	info.LocalPort = d.entry
+	return encode(p, &info)
+}
+
+func getExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.port(p.Modifier() & 0xff)
+	if port == nil || port.Ext == nil {
+		return mad.StatusBadMethodAttr
+	}
+	return encode(p, port.Ext)
+}
+
+func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.node.managed(d.entry)
+	if !port.Info.CapMask.Has(mad.CapSM) {
+		return mad.StatusBadMethodAttr
+	}
+	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: 1, State: smMaster})
+}
+
+const smMaster mad.SMState = 3
+
+func getGUIDInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	var info mad.GUIDInfo
+	if p.Modifier() == 0 {
+		info.GUIDs[0] = d.node.managed(d.entry).GUID
+	}
+	return encode(p, &info)
+}

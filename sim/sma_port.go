@@ -1,0 +1,111 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// setPortInfo takes in what a subnet manager, or an operator, sets of a port
+// (InfiniBand Architecture, Volume 1, 14.2.5.6). Fields that only the port
+// itself can know stay as they are.
+func setPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.port(p.Modifier() & 0xff)
+	var set mad.PortInfo
+	if port == nil || mad.Decode(&set, p.Data()) != nil {
+		return mad.StatusBadValue
+	}
+	i := &port.Info
+	if !d.node.IsSwitch() || port.Number == 0 {
+		i.LID, i.LMC = set.LID, set.LMC
+		i.MKey, i.MKeyProtect, i.MKeyLeasePeriod = set.MKey, set.MKeyProtect, set.MKeyLeasePeriod
+		i.GIDPrefix, i.SMLID, i.SMSL = set.GIDPrefix, set.SMLID, set.SMSL
+		i.SubnetTimeout, i.ClientReregister = set.SubnetTimeout, set.ClientReregister
+	}
+	if set.NeighborMTU != 0 {
+		i.NeighborMTU = min(set.NeighborMTU, i.MTUCap)
+	}
+	if set.OperVLs != 0 {
+		i.OperVLs = min(set.OperVLs, i.VLCap)
+	}
+	i.HOQLife, i.VLStallCount, i.VLHighLimit = set.HOQLife, set.VLStallCount, set.VLHighLimit
+	i.LocalPhysErrors, i.OverrunErrors = set.LocalPhysErrors, set.OverrunErrors
+	if set.LinkDownDefault != 0 {
+		i.LinkDownDefault = set.LinkDownDefault
+	}
+	if status := port.setEnabled(&set); status != 0 {
+		return status
+	}
+	return port.setState(set.State, set.PhysState)
+}
+
+// allWidths and allSpeeds, as enabled ones, stand for all that is supported.
+const (
+	allWidths mad.LinkWidth = 0xff
+	allSpeeds mad.LinkSpeed = 0xf
+)
+
+// setEnabled takes in enabled widths and speeds; 0 leaves them. They hold from
+// the next training on.
+func (p *Port) setEnabled(set *mad.PortInfo) mad.Status {
+	i := &p.Info
+	switch w := set.LinkWidthEnabled; {
+	case w == 0:
+	case w == allWidths:
+		i.LinkWidthEnabled = i.LinkWidthSupported
+	case w&^i.LinkWidthSupported != 0:
+		return mad.StatusBadValue
+	default:
+		i.LinkWidthEnabled = w
+	}
+	switch s := set.LinkSpeedEnabled; {
+	case s == 0:
+	case s == allSpeeds:
+		i.LinkSpeedEnabled = i.LinkSpeedSupported
+	case s&^i.LinkSpeedSupported != 0:
+		return mad.StatusBadValue
+	default:
+		i.LinkSpeedEnabled = s
+	}
+	if s := set.LinkSpeedExtEnabled; s != 0 {
+		i.LinkSpeedExtEnabled = s
+	}
+	if s := set.LinkSpeedExt2Enabled; s != 0 {
+		i.LinkSpeedExt2Enabled = s & i.LinkSpeedExt2Supported
+	}
+	return 0
+}
+
+// setState takes in a change of state: Down lets the link train again, Armed
+// and Active bring it into service, a physical state switches it off or on.
+func (p *Port) setState(state mad.PortState, phys mad.PhysState) mad.Status {
+	i := &p.Info
+	switch phys {
+	case mad.PhysDisabled:
+		p.down(mad.PhysDisabled)
+		if p.Peer != nil && p.Peer.Info.PhysState != mad.PhysDisabled {
+			p.Peer.down(mad.PhysPolling)
+		}
+		return 0
+	case mad.PhysPolling:
+		p.down(mad.PhysPolling)
+		p.train()
+		return 0
+	case 0, mad.PhysSleep:
+	default:
+		return mad.StatusBadValue
+	}
+	switch state {
+	case mad.PortNoChange:
+	case mad.PortDown:
+		if i.PhysState != mad.PhysDisabled {
+			p.down(mad.PhysPolling)
+			p.train()
+		}
+	case mad.PortArmed, mad.PortActive:
+		// Ready comes after initialised, and service after ready (14.3.6).
+		if i.State < state-1 || i.State == mad.PortDown {
+			return mad.StatusBadValue
+		}
+		i.State = state
+	default:
+		return mad.StatusBadValue
+	}
+	return 0
+}

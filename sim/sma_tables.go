@@ -1,0 +1,106 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// lftBlock is how many LIDs one LinearForwardingTable packet has.
+const lftBlock = 64
+
+func getLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	if !d.node.IsSwitch() {
+		return mad.StatusBadMethodAttr
+	}
+	if p.Modifier() >= linearFDBCap/lftBlock {
+		return mad.StatusBadValue
+	}
+	var t mad.LinearForwardingTable
+	for i := range t.Ports {
+		t.Ports[i] = noRoute
+	}
+	if first := int(p.Modifier()) * lftBlock; first < len(d.node.LFT) {
+		copy(t.Ports[:], d.node.LFT[first:])
+	}
+	return encode(p, &t)
+}
+
+func setLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	var t mad.LinearForwardingTable
+	if !d.node.IsSwitch() || mad.Decode(&t, p.Data()) != nil {
+		return mad.StatusBadMethodAttr
+	}
+	if p.Modifier() >= linearFDBCap/lftBlock {
+		return mad.StatusBadValue
+	}
+	first := int(p.Modifier()) * lftBlock
+	d.node.growLFT(first + lftBlock)
+	copy(d.node.LFT[first:], t.Ports[:])
+	return 0
+}
+
+// growLFT makes room for the LIDs below size.
+func (n *Node) growLFT(size int) {
+	for len(n.LFT) < size {
+		n.LFT = append(n.LFT, noRoute)
+	}
+}
+
+// tablePort returns the port that a table's modifier names: the upper half of
+// it on a switch, the port that the packet came in by elsewhere.
+func (d destination) tablePort(modifier uint32) *Port {
+	if !d.node.IsSwitch() {
+		return d.port(0)
+	}
+	return d.port(modifier >> 16)
+}
+
+func getPKeyTable(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port, block := d.tablePort(p.Modifier()), int(p.Modifier()&0xffff)
+	var t mad.PKeyTable
+	if port == nil || block*len(t.PKeys) >= partitionCap {
+		return mad.StatusBadValue
+	}
+	if first := block * len(t.PKeys); first < len(port.PKeys) {
+		copy(t.PKeys[:], port.PKeys[first:])
+	}
+	return encode(p, &t)
+}
+
+func setPKeyTable(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port, block := d.tablePort(p.Modifier()), int(p.Modifier()&0xffff)
+	var t mad.PKeyTable
+	if port == nil || block*len(t.PKeys) >= partitionCap || mad.Decode(&t, p.Data()) != nil {
+		return mad.StatusBadValue
+	}
+	first := block * len(t.PKeys)
+	for len(port.PKeys) < first+len(t.PKeys) {
+		port.PKeys = append(port.PKeys, 0)
+	}
+	copy(port.PKeys[first:], t.PKeys[:])
+	return 0
+}
+
+func getSLtoVL(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.sltovlPort(p.Modifier())
+	if port == nil {
+		return mad.StatusBadValue
+	}
+	return encode(p, &port.SLtoVL)
+}
+
+func setSLtoVL(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.sltovlPort(p.Modifier())
+	if port == nil || mad.Decode(&port.SLtoVL, p.Data()) != nil {
+		return mad.StatusBadValue
+	}
+	return 0
+}
+
+// sltovlPort returns the output port of an SLtoVLMappingTable: on a switch, the
+// modifier has the input port in bits 8 to 15 and the output port below them
+// (InfiniBand Architecture, Volume 1, 14.2.5.8). One table serves all input
+// ports.
+func (d destination) sltovlPort(modifier uint32) *Port {
+	if !d.node.IsSwitch() {
+		return d.port(0)
+	}
+	return d.port(modifier & 0xff)
+}
