@@ -1,0 +1,302 @@
+package fabric_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// Offsets in a cache.
+const (
+	offMagic   = 0
+	offVersion = 4
+	offNodes   = 8
+	offPorts   = 12
+	offStart   = 16
+	offFirst   = 28 // the first node record
+	nodeSize   = 207
+	keySize    = 9
+	portSize   = 95
+)
+
+// reload writes the fabric and reads it again.
+func reload(f *fabric.Fabric) *fabric.Fabric {
+	var b bytes.Buffer
+	if err := f.WriteCache(&b); err != nil {
+		panic(err)
+	}
+	f, err := fabric.ReadCache(&b)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// What Debian's ibnetdiscover wrote is what is written again, but for the order
+// of the records.
+func TestCacheKeepsWhatLibibnetdiscWrote(t *testing.T) {
+	for _, path := range append(goldens(t, "testdata/chassis/*.cache"), goldens(t, "testdata/cache/*.cache")...) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			debian, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := fabric.ParseCache(debian)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ours bytes.Buffer
+			if err := f.WriteCache(&ours); err != nil {
+				t.Fatal(err)
+			}
+			if want, got := records(debian), records(ours.Bytes()); !reflect.DeepEqual(got, want) {
+				t.Errorf("records differ:\ngot  %x\nwant %x", got, want)
+			}
+			var again bytes.Buffer
+			if err := reload(f).WriteCache(&again); err != nil || !bytes.Equal(again.Bytes(), ours.Bytes()) {
+				t.Errorf("a cache that was read and written twice differs from one written once (error %v)", err)
+			}
+		})
+	}
+}
+
+// records cuts a well-formed cache into its records.
+func records(b []byte) map[string]int {
+	m := map[string]int{string(b[:offFirst]): 1}
+	nodes := binary.LittleEndian.Uint32(b[offNodes:])
+	b = b[offFirst:]
+	for range nodes {
+		size := nodeSize + keySize*int(b[nodeSize-1])
+		m[string(b[:size])]++
+		b = b[size:]
+	}
+	for ; len(b) > 0; b = b[portSize:] {
+		m[string(b[:portSize])]++
+	}
+	return m
+}
+
+// A small cache: a switch with two ports in use and two adapters.
+func smallCache(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/cache/small.cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestParseCacheRefusesWhatDoesNotHoldTogether(t *testing.T) {
+	small := smallCache(t)
+	counts := binary.LittleEndian.Uint32(small[offPorts:])
+	firstPort := len(small) - int(counts)*portSize
+	firstKey := offFirst + nodeSize
+	linked := firstPort // a record with a link
+	for small[linked+85] == 0 {
+		linked += portSize
+	}
+	put32 := func(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
+	tests := []struct {
+		name   string
+		at     int
+		bytes  []byte
+		offset int
+		want   string
+	}{
+		{"magic number", offMagic, []byte{0}, 0, "magic number 0x8fe7832b"},
+		{"version", offVersion, []byte{2}, 4, "expected version 1, found 2"},
+		{"too many nodes", offNodes, put32(1 << 31), 8, "nodes"},
+		{"too many ports", offPorts, put32(1<<32 - 1), 8, "ports"},
+		{"one port less", offPorts, put32(counts - 1), firstPort, "port records"},
+		{"start", offStart, []byte{0xff, 0xff}, 16, "GUID of a node in the file"},
+		{"GUID of node", offFirst + 68, []byte{0xff}, offFirst, "expected a NodeInfo of node"},
+		{"type of node", offFirst + 76, []byte{9}, offFirst, "type 9"},
+		{"number of ports", offFirst + 77, []byte{200}, offFirst, "200 ports"},
+		{"stored ports", offFirst + nodeSize - 1, []byte{255}, -1, "expected"},
+		{"port number too large", firstKey + 8, []byte{99}, firstKey, "port number up to"},
+		{"port GUID in key", firstKey, []byte{0xee, 0xee}, -1, "expected a port that a node lists"},
+		{"port GUID in record", firstPort, []byte{0xee, 0xee}, firstPort, "expected a port that a node lists"},
+		{"owner", firstPort + 77, []byte{0xee, 0xee}, firstPort, "to belong to node"},
+		{"other end does not exist", linked + 86, []byte{0xee, 0xee}, -1, "the other end"},
+		{"other end points elsewhere", linked + 85, []byte{0}, -1, "point back"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := bytes.Clone(small)
+			copy(b[test.at:], test.bytes)
+			checkRefused(t, b, test.offset, test.want)
+		})
+	}
+
+	record := bytes.Clone(small[offFirst : firstKey+keySize*int(small[firstKey-1])])
+	t.Run("node twice", func(t *testing.T) {
+		b := bytes.Clone(small[:offFirst])
+		b[offNodes]++
+		b = append(append(b, record...), small[offFirst:]...)
+		checkRefused(t, b, offFirst+len(record), "each node once")
+	})
+	t.Run("port twice", func(t *testing.T) {
+		b := bytes.Clone(small)
+		last := len(b) - portSize
+		copy(b[last:], b[last-portSize:last])
+		checkRefused(t, b, last, "one record for each port")
+	})
+	t.Run("more bytes", func(t *testing.T) {
+		checkRefused(t, append(bytes.Clone(small), 0), firstPort, "port records")
+	})
+}
+
+func TestParseCacheRefusesEachTruncation(t *testing.T) {
+	small := smallCache(t)
+	for n := range small {
+		checkRefused(t, small[:n], -1, "expected")
+	}
+}
+
+// checkRefused wants the cache refused at the offset, -1: at any.
+func checkRefused(t *testing.T, b []byte, offset int, want string) {
+	t.Helper()
+	_, err := fabric.ParseCache(b)
+	e, ok := errors.AsType[*fabric.CacheError](err)
+	if !ok {
+		t.Fatalf("got %v, want a *CacheError", err)
+	}
+	if offset >= 0 && e.Offset != offset {
+		t.Errorf("got offset %d, want %d: %v", e.Offset, offset, err)
+	}
+	if !strings.Contains(err.Error(), want) {
+		t.Errorf("got %q, want %q in it", err, want)
+	}
+}
+
+// A file that is no cache is not read to its end, which it may not have.
+func TestReadCacheLooksAtTheHeaderFirst(t *testing.T) {
+	_, err := fabric.ReadCache(zeros{})
+	if _, ok := errors.AsType[*fabric.CacheError](err); !ok {
+		t.Errorf("got %v, want a *CacheError", err)
+	}
+	broken := errors.New("broken")
+	if _, err := fabric.ReadCache(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+		t.Errorf("got %v, want the reader's error", err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func TestWriteCacheLeavesOutPortsWithoutAnswer(t *testing.T) {
+	f, err := fabric.ParseCache(smallCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := f.Start.Ports[f.StartPort].Peer
+	silent.Info = nil
+	g := reload(f)
+	if g.NodeByGUID(silent.Node.GUID).Ports[silent.Number] != nil {
+		t.Error("a port that did not answer is in the cache")
+	}
+	if g.Start.Ports[f.StartPort].Peer != nil {
+		t.Error("a port is linked to one that is not in the cache")
+	}
+}
+
+func TestWriteCacheRefusesWhatTheFormatCannotHold(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(*fabric.Fabric)
+	}{
+		{"no node", func(f *fabric.Fabric) { f.Start = nil }},
+		{"duplicate node", func(f *fabric.Fabric) { f.Nodes[1].Duplicate = true }},
+		{"duplicate port", func(f *fabric.Fabric) {
+			last := f.Nodes[len(f.Nodes)-1]
+			last.Ports[1].GUID, last.Ports[1].Number = f.Start.Ports[f.StartPort].GUID, f.StartPort
+		}},
+		{"value too large", func(f *fabric.Fabric) { f.Nodes[1].Info.VendorID = 1 << 24 }},
+	}
+	for _, test := range tests {
+		f, err := fabric.ParseCache(smallCache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.spoil(f)
+		if err := f.WriteCache(new(bytes.Buffer)); err == nil {
+			t.Errorf("%s: no error", test.name)
+		}
+	}
+}
+
+func TestWriteCacheFileReplacesAsAWhole(t *testing.T) {
+	f, err := fabric.ParseCache(smallCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cache")
+	if err := f.WriteCacheFile(path); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("got mode %v and error %v, want 0644", info.Mode(), err)
+	}
+
+	f.Start = nil
+	if err := f.WriteCacheFile(path); err == nil {
+		t.Error("a fabric without a start was written")
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the former cache was spoilt (error %v)", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("files left behind: %v (error %v)", left, err)
+	}
+	if err := f.WriteCacheFile(filepath.Join(path, "no", "directory")); err == nil {
+		t.Error("no error for a path that cannot be")
+	}
+}
+
+func FuzzParseCache(f *testing.F) {
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := fabric.ParseCache(b)
+		if err != nil {
+			if _, ok := errors.AsType[*fabric.CacheError](err); !ok {
+				t.Fatalf("got %T, want a *CacheError: %v", err, err)
+			}
+			return
+		}
+		again := reload(got)
+		if len(again.Nodes) != len(got.Nodes) {
+			t.Fatalf("%d nodes read, %d read again", len(got.Nodes), len(again.Nodes))
+		}
+		for i, n := range got.Nodes {
+			m := again.Nodes[i]
+			if m.GUID != n.GUID || m.Info != n.Info || m.Desc != n.Desc || m.Route != n.Route || m.Slot != n.Slot {
+				t.Fatalf("node %d changed from %+v to %+v", i, n, m)
+			}
+			for j, p := range n.Ports {
+				q := m.Ports[j]
+				if (p == nil) != (q == nil) {
+					t.Fatalf("node %d port %d came or went", i, j)
+				}
+				if p != nil && (*p.Info != *q.Info || p.External != q.External || (p.Peer == nil) != (q.Peer == nil)) {
+					t.Fatalf("node %d port %d changed", i, j)
+				}
+			}
+			if n.Info.NodeType != mad.NodeTypeSwitch && n.Ports[0] != nil {
+				t.Fatalf("node %d is no switch and has a port 0", i)
+			}
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package fabric
+
+// Voltaire's modular switches are built of line boards, which have the
+// external ports, and spine boards, to which each line board is wired; some
+// hold router boards too. No chip knows where it sits, but the wiring is
+// fixed: the port of the spine that a line chip is connected to gives the slot
+// of the line board, and the other way round. The tables are facts of the
+// hardware, as rdma-core's libibnetdisc/chassis.c has them.
+
+const vendorVoltaire = 0x8f1
+
+// A places is a table by port number from 1: each digit, in base 36, is the slot,
+// chip or external number that goes with the port; 0 and what is not there: none.
+type places string
+
+func (t places) at(port uint8) int {
+	if port < 1 || int(port) > len(t) {
+		return 0
+	}
+	if c := t[port-1]; c > '9' {
+		return int(c-'a') + 10
+	}
+	return int(t[port-1] - '0')
+}
+
+// A spineBoard is a kind of spine board.
+type spineBoard struct {
+	chassis string
+	ports   uint8 // those from 1 to ports lead to other boards
+
+	lineSlot, lineChip places // of the line chip at the spine's port
+
+	// Of the spine itself, by the line chip's port that leads to it.
+	slot, chip places
+
+	// routerChip numbers the router at the spine's port; nil: the chassis has
+	// no routers.
+	routerChip func(spine *Node, port uint8) int
+
+	external [2]places // by chip, from 1; the number printed at the port
+}
+
+// A lineBoard is a kind of line board.
+type lineBoard struct {
+	ports    uint8     // those from 1 to ports lead to spines
+	external [2]places // by chip, from 1; the number printed at the port
+}
+
+var (
+	spineISR9096 = spineBoard{
+		chassis: "ISR9096", ports: 36,
+		lineSlot: "111111222222333333444444", lineChip: "111222111222111222111222",
+		slot: "111222333444", chip: "111111111111",
+		routerChip: routerByPort,
+	}
+	spineISR9288 = spineBoard{
+		chassis: "ISR9288", ports: 36,
+		lineSlot: "112233445566778899aabbcc", lineChip: "121212121212121212121212",
+		slot: "111222333444", chip: "123123123123",
+		routerChip: routerByGUID,
+	}
+	spineISR4700 = spineBoard{
+		chassis: "ISR4700", ports: 36,
+		lineSlot: "112233445566778899aabbccddeeffgghhii", lineChip: "111111111111111111111111111111111111",
+		slot: "112233445566778899", chip: "111111111111111111",
+	}
+	spineISR4700X2 = spineBoard{ // double density: ports from 19 on are external 12X ports
+		chassis: "ISR4700", ports: 18,
+		lineSlot: "123456789abcdefghi", lineChip: "111111111111111111",
+		slot: "112233445566778899", chip: "212121212121212121",
+		external: [2]places{
+			"000000000000000000" + "777888999aaabbbccc",
+			"000000000000000000" + "111222333444555666",
+		},
+	}
+	spineISR4200 = spineBoard{
+		chassis: "ISR4200", ports: 36,
+		lineSlot: "111122223333444455556666777788889999", lineChip: "111111111111111111111111111111111111",
+		slot: "111100222233334444", chip: "111111111111111111",
+	}
+
+	spineBoards = map[uint16]*spineBoard{ // by device ID
+		0x5a08: &spineISR9288,                        // sFB-12
+		0x5a32: &spineISR9288,                        // sFB-12 DDR
+		0x5a0b: &spineISR9096,                        // sFB-4
+		0x5a33: &spineISR9096,                        // sFB-4 DDR
+		0x5a37: withChassis(spineISR9288, "ISR2012"), // sFB-2012
+		0x5a40: withChassis(spineISR9096, "ISR2004"), // sFB-2004
+		0x5a5c: &spineISR4700,                        // sFB-4700
+		0x5a5d: &spineISR4700X2,                      // sFB-4700X2
+		0x5a60: &spineISR4200,                        // sFB-4200
+	}
+
+	lineSLB24 = lineBoard{ports: 12, external: [2]places{
+		"000000000000" + "654ihg123def",
+		"000000000000" + "cbaonm789jkl",
+	}}
+	lineSLB8 = lineBoard{ports: 12, external: [2]places{
+		"000000000000" + "222666111555",
+		"000000000000" + "444888333777",
+	}}
+	lineSLB2024 = lineBoard{ports: 12, external: [2]places{
+		"000000000000" + "defghijklmno",
+		"000000000000" + "123456789abc",
+	}}
+	lineSLB4018 = lineBoard{ports: 18, external: [2]places{
+		"000000000000000000" + "123456789abcdefghi",
+		"000000000000000000" + "123456789abcdefghi",
+	}}
+
+	lineBoards = map[uint16]*lineBoard{ // by device ID
+		0x5a09: &lineSLB24,   // sLB-24
+		0x5a34: &lineSLB24,   // sLB-24 DDR
+		0x5a42: &lineSLB24,   // sRB-2004
+		0x5a0d: &lineSLB8,    // sLB-8
+		0x5a38: &lineSLB2024, // sLB-2024
+		0x5a5b: &lineSLB4018, // sLB-4018
+	}
+
+	routerBoards = map[uint16]bool{
+		0x5a00: true, // InfiniBand to Fibre Channel
+		0x5a01: true, // InfiniBand to IP
+	}
+)
+
+func withChassis(b spineBoard, chassis string) *spineBoard {
+	b.chassis = chassis
+	return &b
+}
+
+func routerByPort(_ *Node, port uint8) int {
+	return places("321321321321321321321321").at(port)
+}
+
+// routerByGUID goes by the GUIDs of the three chips on a spine board, which
+// follow one another; the third chip's routers are the first.
+func routerByGUID(spine *Node, _ uint8) int {
+	switch spine.GUID % 4 {
+	case 1:
+		return 3
+	case 3:
+		return 1
+	}
+	return 2
+}
+
+// spineBoardOf returns the kind of spine board that the node is on; nil: none.
+func spineBoardOf(n *Node) *spineBoard { return spineBoards[n.Info.DeviceID] }
+
+func lineBoardOf(n *Node) *lineBoard { return lineBoards[n.Info.DeviceID] }
