@@ -1,0 +1,175 @@
+package sysfs
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+const (
+	infiniband    = "class/infiniband"
+	infinibandMAD = "class/infiniband_mad"
+)
+
+// Device is class/infiniband/<Name>.
+type Device struct {
+	Name     string
+	NodeType uint8  // node_type: 1 channel adapter, 2 switch, 3 router
+	NodeGUID uint64 // node_guid; 0 where it is not shown
+}
+
+// Device reads a device.
+func (fs FS) Device(name string) (Device, error) {
+	nodeType, err := fs.readUint(8, infiniband, name, "node_type")
+	if err != nil {
+		return Device{}, err
+	}
+	d := Device{Name: name, NodeType: uint8(nodeType)}
+	if text, err := fs.read(infiniband, name, "node_guid"); err == nil {
+		if d.NodeGUID, err = parseGUID(text); err != nil {
+			return d, fmt.Errorf("read node_guid of %s: %w", name, err)
+		}
+	}
+	return d, nil
+}
+
+// Port is class/infiniband/<Device>/ports/<Number>.
+type Port struct {
+	Device    string
+	Number    uint8
+	LinkLayer string // link_layer; "InfiniBand" on kernels that do not show it
+	State     uint8  // state, as PortInfo has it
+	PhysState uint8  // phys_state, as PortInfo has it
+	LID       uint16 // lid
+	LMC       uint8  // lid_mask_count
+	SMLID     uint16 // sm_lid
+	SMSL      uint8  // sm_sl
+	GIDPrefix uint64 // upper half of gids/0; 0 where it is not shown
+	GUID      uint64 // lower half of gids/0
+}
+
+// Ports reads the ports of a device by number.
+func (fs FS) Ports(device string) ([]Port, error) {
+	numbers, err := fs.list("", infiniband, device, "ports")
+	if err != nil {
+		return nil, err
+	}
+	var ports []Port
+	for _, n := range numbers {
+		p, err := fs.port(device, n)
+		if err != nil {
+			return nil, fmt.Errorf("read port %s of %s: %w", n, device, err)
+		}
+		ports = append(ports, p)
+	}
+	return ports, nil
+}
+
+func (fs FS) port(device, number string) (Port, error) {
+	dir := infiniband + "/" + device + "/ports/" + number
+	p := Port{Device: device, LinkLayer: "InfiniBand"}
+	var n, state, phys, lid, lmc, smLID, smSL uint64
+	n, err := parsePortNumber(number)
+	for _, f := range []struct {
+		file string
+		bits int
+		to   *uint64
+	}{
+		{"state", 8, &state}, {"phys_state", 8, &phys}, {"lid", 16, &lid},
+		{"lid_mask_count", 8, &lmc}, {"sm_lid", 16, &smLID}, {"sm_sl", 8, &smSL},
+	} {
+		if err == nil {
+			*f.to, err = fs.readUint(f.bits, dir, f.file)
+		}
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Number, p.State, p.PhysState = uint8(n), uint8(state), uint8(phys)
+	p.LID, p.LMC, p.SMLID, p.SMSL = uint16(lid), uint8(lmc), uint16(smLID), uint8(smSL)
+	if layer, err := fs.read(dir, "link_layer"); err == nil {
+		p.LinkLayer = layer
+	}
+	if gid, err := fs.read(dir, "gids/0"); err == nil {
+		if p.GIDPrefix, p.GUID, err = parseGID(gid); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// MADNode is class/infiniband_mad/umad<N>: the device node that carries the MADs
+// of one port.
+type MADNode struct {
+	Name   string // "umad0"
+	Device string // ibdev
+	Port   uint8  // port
+}
+
+// MADNodes reads the MAD device nodes by number.
+func (fs FS) MADNodes() ([]MADNode, error) {
+	names, err := fs.list("umad", infinibandMAD)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []MADNode
+	for _, name := range names {
+		device, err := fs.read(infinibandMAD, name, "ibdev")
+		if err != nil {
+			return nil, err
+		}
+		port, err := fs.readUint(8, infinibandMAD, name, "port")
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, MADNode{name, device, uint8(port)})
+	}
+	return nodes, nil
+}
+
+// MADABIVersion reads the version of the MAD device nodes' protocol.
+func (fs FS) MADABIVersion() (int, error) {
+	n, err := fs.readUint(31, infinibandMAD, "abi_version")
+	return int(n), err
+}
+
+func parsePortNumber(s string) (uint64, error) {
+	var n uint8
+	if _, err := fmt.Sscanf(s, "%d", &n); err != nil {
+		return 0, fmt.Errorf("port %q is not a number", s)
+	}
+	return uint64(n), nil
+}
+
+// parseGUID reads four groups of four digits, "0002:c903:00a0:1b2c".
+func parseGUID(s string) (uint64, error) {
+	b, err := hexGroups(s, 4)
+	if err != nil {
+		return 0, err
+	}
+	return be64(b), nil
+}
+
+// parseGID reads eight groups of four digits.
+func parseGID(s string) (prefix, guid uint64, err error) {
+	b, err := hexGroups(s, 8)
+	if err != nil {
+		return 0, 0, err
+	}
+	return be64(b), be64(b[8:]), nil
+}
+
+func hexGroups(s string, groups int) ([]byte, error) {
+	b, err := hex.DecodeString(strings.ReplaceAll(s, ":", ""))
+	if err != nil || len(b) != 2*groups || strings.Count(s, ":") != groups-1 {
+		return nil, fmt.Errorf("%q is not %d groups of hexadecimal digits", s, groups)
+	}
+	return b, nil
+}
+
+func be64(b []byte) (v uint64) {
+	for _, x := range b[:8] {
+		v = v<<8 | uint64(x)
+	}
+	return v
+}

@@ -1,0 +1,6 @@
+//go:build !ppc64le
+
+package uapi
+
+// ioctlReadWrite is _IOC_READ|_IOC_WRITE in its place, bits 30 and 31.
+const ioctlReadWrite = 3 << 30

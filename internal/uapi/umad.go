@@ -1,0 +1,77 @@
+// Package uapi has the kernel's structures and ioctl numbers, each declared
+// once. It has no behaviour.
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// UMADABIVersion is IB_USER_MAD_ABI_VERSION of <rdma/ib_user_mad.h>, which all
+// kernels since 2.6.14 have.
+const UMADABIVersion = 5
+
+// be16 and be32 hold numbers in network byte order.
+type (
+	be16 [2]byte
+	be32 [4]byte
+)
+
+// UMADHeader is struct ib_user_mad_hdr of <rdma/ib_user_mad.h>: what precedes
+// each MAD that is written to or read from /dev/infiniband/umadN. Numbers are in
+// the host's byte order unless their type says otherwise.
+type UMADHeader struct {
+	_            structs.HostLayout
+	ID           uint32 // of the agent
+	Status       uint32 // 0, or ETIMEDOUT for a request that got no reply
+	TimeoutMS    uint32
+	Retries      uint32
+	Length       uint32
+	QPN          be32
+	QKey         be32
+	LID          be16
+	SL           uint8
+	PathBits     uint8
+	GRHPresent   uint8
+	GIDIndex     uint8
+	HopLimit     uint8
+	TrafficClass uint8
+	GID          [16]byte
+	FlowLabel    be32
+	PKeyIndex    uint16
+	_            [6]byte
+}
+
+// UMADRegister is struct ib_user_mad_reg_req2, the argument of UMADRegisterAgent.
+type UMADRegister struct {
+	_           structs.HostLayout
+	ID          uint32 // set by the kernel
+	QPN         uint32 // 0 or 1
+	Class       uint8  // 0: receive nothing but replies
+	ClassVers   uint8
+	_           uint16
+	Flags       uint32
+	MethodMask  [2]uint64 // methods of unsolicited MADs to receive
+	OUI         uint32
+	RMPPVersion uint8 // 1: the kernel segments and reassembles
+	_           [3]byte
+}
+
+// Sizes, for the ioctl number of a structure of another size is another ioctl.
+const (
+	UMADHeaderSize   = 64
+	umadRegisterSize = 40
+)
+
+var (
+	_ [UMADHeaderSize - unsafe.Sizeof(UMADHeader{})]struct{}
+	_ [unsafe.Sizeof(UMADHeader{}) - UMADHeaderSize]struct{}
+	_ [umadRegisterSize - unsafe.Sizeof(UMADRegister{})]struct{}
+	_ [unsafe.Sizeof(UMADRegister{}) - umadRegisterSize]struct{}
+)
+
+// UMADRegisterAgent is IB_USER_MAD_REGISTER_AGENT2 of <rdma/rdma_user_ioctl.h>.
+var UMADRegisterAgent = iowr(rdmaMagic, 0x04, umadRegisterSize)
+
+// rdmaMagic is RDMA_IOCTL_MAGIC.
+const rdmaMagic = 0x1b

@@ -1,0 +1,144 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A Candidate is a local port that MADs can be sent from.
+type Candidate struct {
+	Node   string // name of the device node, such as "umad0"
+	Device sysfs.Device
+	Port   sysfs.Port
+}
+
+// Candidates returns all ports with a MAD device node, by its number. Ports of
+// which sysfs does not tell enough are left out.
+func Candidates(fs sysfs.FS) ([]Candidate, error) {
+	nodes, err := fs.MADNodes()
+	if err != nil {
+		return nil, &NoPortError{Sysfs: fs, Err: err}
+	}
+	var all []Candidate
+	for _, n := range nodes {
+		device, err := fs.Device(n.Device)
+		if err != nil {
+			continue // being unplugged
+		}
+		ports, err := fs.Ports(n.Device)
+		if err != nil {
+			continue
+		}
+		if i := slices.IndexFunc(ports, func(p sysfs.Port) bool { return p.Number == n.Port }); i >= 0 {
+			all = append(all, Candidate{n.Name, device, ports[i]})
+		}
+	}
+	return all, nil
+}
+
+// Choose returns the port to send from. A device and a port number, where given,
+// have to match. Of several ports the first that is active is chosen, else the
+// first whose link is up, else the first that is not switched off; a switch
+// sends from port 0 only. Ports without InfiniBand's link layer have no subnet
+// management and are chosen only by name. (The order is that of libibumad,
+// umad.c.)
+func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
+	all, err := Candidates(fs)
+	if err != nil {
+		return Candidate{}, err
+	}
+	var fit []Candidate
+	for _, c := range all {
+		if device != "" && c.Device.Name != device || port != 0 && c.Port.Number != port {
+			continue
+		}
+		if device == "" && c.Port.LinkLayer != "InfiniBand" {
+			continue
+		}
+		if c.Device.NodeType == uint8(mad.NodeTypeSwitch) && c.Port.Number != 0 {
+			continue
+		}
+		fit = append(fit, c)
+	}
+	for _, good := range []func(sysfs.Port) bool{
+		func(p sysfs.Port) bool { return mad.PortState(p.State) == mad.PortActive },
+		func(p sysfs.Port) bool { return mad.PhysState(p.PhysState) == mad.PhysLinkUp },
+		func(p sysfs.Port) bool { return mad.PhysState(p.PhysState) != mad.PhysDisabled },
+	} {
+		if i := slices.IndexFunc(fit, func(c Candidate) bool { return good(c.Port) }); i >= 0 {
+			return fit[i], nil
+		}
+	}
+	return Candidate{}, &NoPortError{Sysfs: fs, Device: device, Port: port, Existing: all}
+}
+
+func (c Candidate) String() string {
+	return fmt.Sprintf("%s port %d (%s, %s)", c.Device.Name, c.Port.Number, c.Port.LinkLayer, mad.PortState(c.Port.State))
+}
+
+func (c Candidate) attr() umad.PortAttr {
+	p := c.Port
+	return umad.PortAttr{
+		Device:    c.Device.Name,
+		Number:    p.Number,
+		LinkLayer: p.LinkLayer,
+		NodeGUID:  c.Device.NodeGUID,
+		PortGUID:  p.GUID,
+		LID:       p.LID,
+		LMC:       p.LMC,
+		SMLID:     p.SMLID,
+		SMSL:      p.SMSL,
+		State:     mad.PortState(p.State),
+		PhysState: mad.PhysState(p.PhysState),
+		GIDPrefix: p.GIDPrefix,
+	}
+}
+
+// A NoPortError says that there is no port to send from, or not the one that was
+// asked for.
+type NoPortError struct {
+	Sysfs    sysfs.FS
+	Device   string // that was asked for; "": any
+	Port     uint8  // that was asked for; 0: any
+	Existing []Candidate
+	Err      error // why none could be looked for; nil: looked for and not found
+}
+
+func (e *NoPortError) Error() string {
+	what := "an InfiniBand port that is not switched off"
+	switch {
+	case e.Device != "" && e.Port != 0:
+		what = fmt.Sprintf("port %d of %s", e.Port, e.Device)
+	case e.Device != "":
+		what = "a usable port of " + e.Device
+	case e.Port != 0:
+		what = fmt.Sprintf("a device with a usable port %d", e.Port)
+	}
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("find %s: %v", what, e.Err)
+	case len(e.Existing) == 0:
+		return fmt.Sprintf("find %s: there is none in %s/class/infiniband_mad", what, e.Sysfs)
+	}
+	var have []string
+	for _, c := range e.Existing {
+		have = append(have, c.String())
+	}
+	return fmt.Sprintf("find %s: there are only %s", what, strings.Join(have, ", "))
+}
+
+// Unwrap returns Err.
+func (e *NoPortError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *NoPortError) Hint() string {
+	if len(e.Existing) > 0 {
+		return "name another by -C and -P"
+	}
+	return "is the kernel's module there (modprobe ib_umad)? Without hardware, use a simulated fabric: --sim demo"
+}

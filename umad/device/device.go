@@ -1,0 +1,199 @@
+// Package device carries MADs through /dev/infiniband/umadN, the kernel's way to
+// a port of this host.
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/nonblock"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options say which port. The zero value is the one that the tools of
+// infiniband-diags would use; see [Choose].
+type Options struct {
+	Device string // name, such as "mlx5_0"; "": any
+	Port   uint8  // number; 0: any
+
+	Sysfs sysfs.FS // "": where sysfs is mounted
+	Dev   string   // folder of the device nodes; "": /dev/infiniband
+}
+
+const defaultDev = "/dev/infiniband"
+
+// Port is a local port, by its device node. It implements [umad.Port].
+type Port struct {
+	attr umad.PortAttr
+	name string // of the device node
+	file *os.File
+	conn *nonblock.Conn
+
+	agents [256]agent // by management class
+
+	out, in packet
+}
+
+// agent is a registration at the kernel, which it needs for each class.
+type agent struct {
+	id         uint32
+	registered bool
+}
+
+// Open opens a port to send from.
+func Open(o Options) (*Port, error) {
+	if o.Sysfs == "" {
+		o.Sysfs = sysfs.Default
+	}
+	if o.Dev == "" {
+		o.Dev = defaultDev
+	}
+	if version, err := o.Sysfs.MADABIVersion(); err == nil && version != uapi.UMADABIVersion {
+		return nil, fmt.Errorf("open umad: the kernel has version %d of its interface, and known is %d", version, uapi.UMADABIVersion)
+	}
+	candidate, err := Choose(o.Sysfs, o.Device, o.Port)
+	if err != nil {
+		return nil, err
+	}
+	return open(filepath.Join(o.Dev, candidate.Node), candidate)
+}
+
+func open(path string, c Candidate) (*Port, error) {
+	// Non-blocking, the file is served by Go's poller: a read that waits
+	// blocks no thread.
+	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, newOpenError(path, err)
+	}
+	conn, err := nonblock.New(file)
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &Port{attr: c.attr(), name: path, file: file, conn: conn}, nil
+}
+
+// Attr describes the port.
+func (p *Port) Attr() umad.PortAttr { return p.attr }
+
+// packet is what one read or write of the device node carries.
+type packet struct {
+	uapi.UMADHeader
+	mad mad.Packet
+}
+
+const packetSize = int(unsafe.Sizeof(packet{}))
+
+// The kernel takes the MAD to begin right behind the header.
+var _ [packetSize - uapi.UMADHeaderSize - mad.Size]struct{}
+
+func (p *packet) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), packetSize) }
+
+// Send hands one MAD to the kernel, which keeps the time that a reply may take
+// and gives a request without one back. It sends nothing twice by itself: the
+// client does, and it learns from each time-out.
+func (p *Port) Send(m *umad.Message) error {
+	id, err := p.agent(m.MAD.Class())
+	if err != nil {
+		return err
+	}
+	p.out.encode(m, id)
+	switch err := p.conn.Send(p.out.bytes()); {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM), errors.Is(err, unix.ENOBUFS):
+		return umad.ErrWouldBlock
+	default:
+		return p.failed("send MAD", err)
+	}
+}
+
+// Recv returns the next MAD. What is too short to be one is left out.
+func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	for {
+		n, err := p.conn.Receive(p.in.bytes(), deadline)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return os.ErrDeadlineExceeded
+		case errors.Is(err, unix.ENOSPC):
+			// The start of a longer, reassembled message, which the kernel
+			// keeps. None is asked for.
+			return p.failed("receive MAD", err)
+		case err != nil:
+			return p.failed("receive MAD", err)
+		}
+		if p.in.decode(m, n) {
+			return nil
+		}
+	}
+}
+
+// failed tells a device that went away from other errors.
+func (p *Port) failed(op string, err error) error {
+	if errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EIO) {
+		return fmt.Errorf("%s by %s: %s is %w: %w", op, p.name, p.attr.Device, umad.ErrGone, err)
+	}
+	return fmt.Errorf("%s by %s: %w", op, p.name, err)
+}
+
+// Interrupt ends the Recv that waits, or the next one that would.
+func (p *Port) Interrupt() { p.conn.Interrupt() }
+
+// Close closes the device node; the kernel drops what is in flight.
+func (p *Port) Close() error { return p.file.Close() }
+
+// agent returns the registration for a class, made when it is used first.
+func (p *Port) agent(class mad.Class) (uint32, error) {
+	a := &p.agents[class]
+	if a.registered {
+		return a.id, nil
+	}
+	r := uapi.UMADRegister{QPN: 1, Class: uint8(class), ClassVers: classVersion}
+	switch {
+	case class.IsSMP():
+		r.QPN = 0
+	case class == mad.ClassSA:
+		r.ClassVers, r.RMPPVersion = saClassVersion, 1
+	}
+	if err := p.ioctl(uapi.UMADRegisterAgent, unsafe.Pointer(&r)); err != nil {
+		return 0, p.failed(fmt.Sprintf("register for %v", class), err)
+	}
+	runtime.KeepAlive(&r)
+	*a = agent{id: r.ID, registered: true}
+	return a.id, nil
+}
+
+// Versions of the management classes that are in use: 2 for subnet
+// administration and 1 for the others.
+const (
+	classVersion   = 1
+	saClassVersion = 2
+)
+
+func (p *Port) ioctl(number uintptr, argument unsafe.Pointer) error {
+	raw, err := p.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var errno syscall.Errno
+	if err := raw.Control(func(fd uintptr) {
+		_, _, errno = unix.Syscall(unix.SYS_IOCTL, fd, number, uintptr(argument))
+	}); err != nil {
+		return err
+	}
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

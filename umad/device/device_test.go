@@ -1,0 +1,221 @@
+package device
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// host describes ports to write into a tree of sysfs.
+type host []struct {
+	umad, device, nodeType string
+	port                   int
+	layer, state, phys     string
+}
+
+func (h host) write(t *testing.T) sysfs.FS {
+	t.Helper()
+	files := map[string]string{"class/infiniband_mad/abi_version": "5"}
+	for _, p := range h {
+		dir := "class/infiniband/" + p.device
+		port := fmt.Sprintf("%s/ports/%d", dir, p.port)
+		maps.Copy(files, map[string]string{
+			dir + "/node_type":                          p.nodeType,
+			dir + "/node_guid":                          "0002:c903:0000:0001",
+			port + "/state":                             p.state,
+			port + "/phys_state":                        p.phys,
+			port + "/lid":                               "0x7",
+			port + "/lid_mask_count":                    "0",
+			port + "/sm_lid":                            "0x1",
+			port + "/sm_sl":                             "0",
+			port + "/link_layer":                        p.layer,
+			port + "/gids/0":                            "fe80:0000:0000:0000:0002:c903:0000:0002",
+			"class/infiniband_mad/" + p.umad + "/ibdev": p.device,
+			"class/infiniband_mad/" + p.umad + "/port":  fmt.Sprint(p.port),
+		})
+	}
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sysfs.FS(root)
+}
+
+const (
+	ca, sw           = "1: CA", "2: Switch"
+	ib, eth          = "InfiniBand", "Ethernet"
+	active, initial  = "4: ACTIVE", "2: INIT"
+	down             = "1: DOWN"
+	linkUp, disabled = "5: LinkUp", "3: Disabled"
+	polling          = "2: Polling"
+)
+
+func TestChoose(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		host   host
+		device string
+		port   uint8
+		want   string // node, or a part of the error
+	}{
+		{"the active one", host{{"umad0", "mlx5_0", ca, 1, ib, down, polling}, {"umad1", "mlx5_1", ca, 1, ib, active, linkUp}}, "", 0, "umad1"},
+		{"by number and not by name", host{{"umad10", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad2", "mlx5_1", ca, 1, ib, active, linkUp}}, "", 0, "umad2"},
+		{"the one that is up", host{{"umad0", "mlx5_0", ca, 1, ib, down, polling}, {"umad1", "mlx5_0", ca, 2, ib, initial, linkUp}}, "", 0, "umad1"},
+		{"the one that is not off", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}, {"umad1", "mlx5_0", ca, 2, ib, down, polling}}, "", 0, "umad1"},
+		{"no Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, initial, linkUp}}, "", 0, "umad1"},
+		{"Ethernet by name", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "mlx5_0", 0, "umad0"},
+		{"port 0 of a switch", host{{"umad0", "sw", sw, 1, ib, active, linkUp}, {"umad1", "sw", sw, 0, ib, active, linkUp}}, "", 0, "umad1"},
+		{"by name", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, down, polling}}, "mlx5_1", 0, "umad1"},
+		{"by port", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_0", ca, 2, ib, down, polling}}, "", 2, "umad1"},
+		{"none but Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "there are only mlx5_0 port 1 (Ethernet, Active)"},
+		{"all off", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}}, "", 0, "an InfiniBand port that is not switched off"},
+		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}, "mlx5_7", 1, "find port 1 of mlx5_7: there are only mlx5_0 port 1"},
+		{"no device", host{}, "", 0, "there is none in"},
+	} {
+		c, err := Choose(test.host.write(t), test.device, test.port)
+		switch {
+		case err == nil && c.Node != test.want:
+			t.Errorf("%s: got %s, want %s", test.name, c.Node, test.want)
+		case err != nil && !strings.Contains(err.Error(), test.want):
+			t.Errorf("%s: got error %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestNoModule(t *testing.T) {
+	_, err := Open(Options{Sysfs: sysfs.FS(t.TempDir())})
+	var missing *NoPortError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(missing.Hint(), "modprobe ib_umad") || !strings.Contains(missing.Hint(), "--sim") {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func TestNoNode(t *testing.T) {
+	h := host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}
+	_, err := Open(Options{Sysfs: h.write(t), Dev: t.TempDir()})
+	var failed *OpenError
+	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "umad0: no such file or directory") || failed.Hint() == "" {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func TestPermissionHint(t *testing.T) {
+	for _, test := range []struct {
+		e    OpenError
+		want string
+	}{
+		{OpenError{Owner: "root", Group: "rdma", Mode: 0o660}, "join the group rdma"},
+		{OpenError{Owner: "root", Group: "root", Mode: 0o600}, "run as root, or let a group in"},
+	} {
+		test.e.Path, test.e.Err = "/dev/infiniband/umad0", syscall.EACCES
+		if hint := test.e.Hint(); !strings.Contains(hint, test.want) {
+			t.Errorf("%v: got hint %q", &test.e, hint)
+		}
+	}
+}
+
+func TestEncode(t *testing.T) {
+	m := umad.Message{
+		Addr: umad.Addr{LID: 0x1234, QPN: 1, QKey: umad.QP1QKey, SL: 3, PathBits: 1, PKeyIndex: 2, GRH: &umad.GRH{
+			SGIDIndex: 4, HopLimit: 64, TrafficClass: 5, FlowLabel: 0x12345, DGID: [16]byte{0xfe, 0x80, 15: 1},
+		}},
+		Timeout: 1500 * time.Microsecond,
+	}
+	m.MAD[0] = 0xaa
+	var p packet
+	p.encode(&m, 7)
+	// In the order of the structure: host order (little-endian here) for what
+	// the kernel keeps to itself, network order for what goes out.
+	want := "07000000" + "00000000" + "02000000" + "00000000" + "40010000" +
+		"00000001" + "80010000" + "1234" + "03" + "01" + "01" + "04" + "40" + "05" +
+		"fe800000000000000000000000000001" + "00012345" + "0200" + "000000000000" + "aa"
+	if got := hex.EncodeToString(p.bytes()[:65]); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+	var back umad.Message
+	if !p.decode(&back, packetSize) || back.Addr.LID != 0x1234 || *back.Addr.GRH != *m.Addr.GRH || back.MAD != m.MAD {
+		t.Errorf("got back %+v", back.Addr)
+	}
+}
+
+// A request without a reply comes back as its header.
+func TestDecodeTimeout(t *testing.T) {
+	var p packet
+	p.Status = uint32(syscall.ETIMEDOUT)
+	p.mad.SetTID(42)
+	p.mad[200] = 1 // left over from an earlier packet
+	var m umad.Message
+	if !p.decode(&m, 64+24) || m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 42 || m.MAD[200] != 0 {
+		t.Errorf("got %v", m.Status)
+	}
+}
+
+// A Port over any file that keeps messages apart.
+func TestPort(t *testing.T) {
+	p, peer := newTestPort(t)
+	p.agents[mad.ClassSMPDirected] = agent{id: 3, registered: true}
+	var m umad.Message
+	m.Addr.LID = umad.PermissiveLID
+	m.MAD.PutSMP(mad.SMPRequest{TID: 9, Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true})
+	if err := p.Send(&m); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 512)
+	n, err := peer.Read(b)
+	if err != nil || n != packetSize || b[0] != 3 || !bytes.Equal(b[64:n], m.MAD[:]) {
+		t.Fatalf("peer got %d bytes, %v", n, err)
+	}
+	for _, wrong := range [][]byte{b[:10], b[:64], b[:87]} {
+		if _, err := peer.Write(wrong); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := peer.Write(b[:n]); err != nil {
+		t.Fatal(err)
+	}
+	var got umad.Message
+	if err := p.Recv(&got, time.Now().Add(time.Second)); err != nil || got.MAD.TID() != 9 {
+		t.Fatalf("got %v, %v", got.MAD.TID(), err)
+	}
+	if err := p.Recv(&got, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("got error %v", err)
+	}
+	// A file without the ioctl says so.
+	m.MAD.PutGMP(mad.Header{Class: mad.ClassSA})
+	if err := p.Send(&m); err == nil || !strings.Contains(err.Error(), "register for") {
+		t.Fatalf("got error %v", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte{}, 0)
+	f.Add(make([]byte, 320), 320)
+	f.Add(make([]byte, 320), 88)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		var p packet
+		copy(p.bytes(), b)
+		var m umad.Message
+		if p.decode(&m, n) != (n >= 88 && n <= 320) {
+			t.Errorf("%d bytes", n)
+		}
+	})
+}
