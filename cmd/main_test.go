@@ -45,7 +45,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "-o", "0"}, "requests in flight"},
 		{[]string{"linkinfo", "-s", "0xc000"}, "invalid LID"},
 		{[]string{"linkinfo", "-y", "secret"}, "invalid M_Key"},
-		{[]string{"linkinfo", "--sim", "moon"}, `unknown simulated fabric "moon"`},
+		{[]string{"linkinfo", "--sim", "moon"}, `no simulated fabric is called "moon"`},
 		{[]string{"linkinfo", "--sort", "colour"}, "unknown order"},
 		{[]string{"linkinfo", "--speed", "UDR"}, "unknown speed"},
 		{[]string{"linkinfo", "--finding", "odd"}, "unknown finding"},

@@ -156,4 +156,3 @@ func (n *fakeNode) fill(p *mad.Packet, entry uint8) bool {
 	}
 	return mad.Encode(attr, p.Data()) == nil
 }
-

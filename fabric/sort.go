@@ -49,7 +49,7 @@ func (f *Fabric) sortNodes() {
 			continue // no route leads through a channel adapter
 		}
 		for _, p := range n.Ports {
-			if p == nil || p.Peer == nil || seen[p.Peer.Node] {
+			if p == nil || p.Peer == nil || seen[p.Peer.Node] || n.Route.Hops() == mad.MaxHops {
 				continue
 			}
 			switch {

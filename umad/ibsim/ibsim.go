@@ -16,12 +16,11 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/nonblock"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -59,22 +58,14 @@ type Port struct {
 	attr    umad.PortAttr
 	control net.Conn
 	data    net.Conn
-	raw     syscall.RawConn
+	conn    *nonblock.Conn // over data
 	slot    uint32
 
-	foreign     int
-	answerIn    time.Duration // for the server to answer a control request
-	interrupted atomic.Bool
-	deadline    time.Time // that the data socket has
+	foreign  int
+	answerIn time.Duration // for the server to answer a control request
 
-	// The system calls of the data socket, made once: a closure for each
-	// would be an allocation for each MAD.
-	sendNow, recvNow func(fd uintptr)
-	recvWait         func(fd uintptr) bool
-	out              [packetSize]byte
-	in               [packetSize + 1]byte // one more, to tell a longer datagram
-	n                int
-	err              error
+	out [packetSize]byte
+	in  [packetSize + 1]byte // one more, to tell a longer datagram
 }
 
 // Open attaches to a server.
@@ -143,10 +134,9 @@ func (p *Port) begin(e endpoint) (err error) {
 	if err := e.connectData(p.slot); err != nil {
 		return err
 	}
-	if p.raw, err = p.data.(syscall.Conn).SyscallConn(); err != nil {
+	if p.conn, err = nonblock.New(p.data.(nonblock.File)); err != nil {
 		return err
 	}
-	p.prepare()
 	return p.readAttr()
 }
 
@@ -195,16 +185,6 @@ func (p *Port) Attr() umad.PortAttr { return p.attr }
 // Foreign returns how many datagrams came so far that are not ibsim's packets.
 func (p *Port) Foreign() int { return p.foreign }
 
-// prepare makes the system calls of the data socket.
-func (p *Port) prepare() {
-	p.sendNow = func(fd uintptr) { _, p.err = unix.Write(int(fd), p.out[:]) }
-	p.recvNow = func(fd uintptr) { p.n, p.err = unix.Read(int(fd), p.in[:]) }
-	p.recvWait = func(fd uintptr) bool {
-		p.recvNow(fd)
-		return p.err != unix.EAGAIN
-	}
-}
-
 // errLIDThenRoute is what becomes of packets that the server would discard
 // without an answer.
 var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that begin at a LID")
@@ -215,33 +195,26 @@ func (p *Port) Send(m *umad.Message) error {
 		return errLIDThenRoute
 	}
 	encodePacket(&p.out, m)
-	if err := p.raw.Control(p.sendNow); err != nil {
+	switch err := p.conn.Send(p.out[:]); {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOBUFS):
+		return umad.ErrWouldBlock
+	default:
 		return p.gone("send MAD", err)
 	}
-	switch p.err {
-	case nil:
-		return nil
-	case unix.EAGAIN, unix.ENOBUFS:
-		return umad.ErrWouldBlock
-	}
-	return p.gone("send MAD", p.err)
 }
 
 // Recv returns the next MAD. What is not one of ibsim's packets is left out.
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	for {
-		if err := p.raw.Control(p.recvNow); err != nil {
+		n, err := p.conn.Receive(p.in[:], deadline)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case err != nil:
 			return p.gone("receive MAD", err)
-		}
-		if p.err == unix.EAGAIN {
-			if err := p.wait(deadline); err != nil {
-				return err
-			}
-		}
-		if p.err != nil {
-			return p.gone("receive MAD", p.err)
-		}
-		if decodePacket(m, p.in[:p.n]) {
+		case decodePacket(m, p.in[:n]):
 			return nil
 		}
 		p.foreign++
@@ -249,32 +222,6 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 			return os.ErrDeadlineExceeded
 		}
 	}
-}
-
-// wait waits for a datagram and reads it.
-func (p *Port) wait(deadline time.Time) error {
-	if !deadline.Equal(p.deadline) {
-		p.deadline = deadline
-		if err := p.data.SetReadDeadline(deadline); err != nil {
-			return p.gone("receive MAD", err)
-		}
-	}
-	// Interrupt sets its mark first and its own deadline then: it is seen
-	// here, or its deadline comes after ours.
-	if p.interrupted.Swap(false) {
-		p.deadline = time.Time{} // Interrupt may have set another
-		return os.ErrDeadlineExceeded
-	}
-	err := p.raw.Read(p.recvWait)
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		p.deadline = time.Time{}
-		p.interrupted.Store(false)
-		return os.ErrDeadlineExceeded
-	case err != nil:
-		return p.gone("receive MAD", err)
-	}
-	return nil
 }
 
 // gone tells a server that went away from other errors.
@@ -286,10 +233,7 @@ func (p *Port) gone(op string, err error) error {
 }
 
 // Interrupt ends the Recv that waits, or the next one that would.
-func (p *Port) Interrupt() {
-	p.interrupted.Store(true)
-	_ = p.data.SetReadDeadline(time.Now())
-}
+func (p *Port) Interrupt() { p.conn.Interrupt() }
 
 // Close detaches from the node. A client that ends without it keeps one of the
 // server's ten places for ever.
