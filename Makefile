@@ -8,6 +8,10 @@ RESULTS = $(BUILD)/results
 
 FUZZTIME   = 30s
 BENCHFLAGS =
+
+# A test that hangs fails after this long and shows where.
+TIMEOUT = 5m
+
 PLATFORMS  = linux/amd64 linux/arm64 linux/ppc64le
 
 # The linter has a module file of its own: what it needs is no dependency of
@@ -43,20 +47,20 @@ test-all: deps ## install what the tests need, run all checks, say how many pass
 
 .PHONY: test
 test: $(TALLY) ## run the tests that need nothing installed
-	@$(TALLY) -results $(RESULTS) -name test go test ./...
+	@$(TALLY) -results $(RESULTS) -name test go test -timeout $(TIMEOUT) ./...
 
 .PHONY: race
 race: export CGO_ENABLED = 1
 race: $(TALLY) ## run the same tests under the race detector
-	@$(TALLY) -results $(RESULTS) -name race go test -race ./...
+	@$(TALLY) -results $(RESULTS) -name race go test -timeout $(TIMEOUT) -race ./...
 
 .PHONY: oracle
 oracle: $(TALLY) ## compare with Debian's tools on simulated fabrics
-	@$(TALLY) -results $(RESULTS) -name oracle go test -tags oracle ./test/ibsimtest ./test/oracle
+	@$(TALLY) -results $(RESULTS) -name oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle
 
 .PHONY: scripts
 scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
-	@$(TALLY) -results $(RESULTS) -name scripts go test -tags oracle ./test/scripts
+	@$(TALLY) -results $(RESULTS) -name scripts go test -timeout $(TIMEOUT) -tags oracle ./test/scripts
 
 .PHONY: fuzz
 fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, two at a time
