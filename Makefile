@@ -66,7 +66,7 @@ scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
 fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, two at a time
 	@for package in $$(go list ./...); do \
 		go test -list '^Fuzz' $$package | awk -v p=$$package '/^Fuzz/ { print $$1, p }'; \
-	done | xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0" \
+	done | xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0 in $$1" \
 		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -parallel 1 $$1'
 
 .PHONY: cross

@@ -270,12 +270,12 @@ func (c *linkinfoCommand) outcome(r *linkinfo.Result, findings bool) error {
 func (c *linkinfoCommand) selectNodes(r *linkinfo.Result) ([]*fabric.Node, error) {
 	nodes := r.Fabric.Nodes
 	if c.options.Partial && !c.all {
-		if r.Node == nil {
+		if r.Node == nil || !c.isWantedType(r.Node) {
 			what := c.route
 			if c.portGUID != "" {
 				what = c.portGUID
 			}
-			err := fmt.Errorf("find port %s: it is not in the fabric that was scanned", what)
+			err := fmt.Errorf("find port %s: there is none among the nodes that were asked for", what)
 			if c.dialect == classic {
 				complainAbort(c.env, err)
 				return nil, &outcome{code: exitOK}

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -84,7 +85,7 @@ func ReadCache(r io.Reader) (*Fabric, error) {
 	// A file that is no cache may be endless.
 	b := bufio.NewReader(r)
 	head, err := b.Peek(cacheHeaderSize)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read fabric cache: %w", err)
 	}
 	if _, err := parseCacheHeader(head); err != nil {

@@ -48,7 +48,7 @@ func New(f File) (*Conn, error) {
 	c.receive = func(fd uintptr) { c.n, c.err = unix.Read(int(fd), c.in) }
 	c.wait = func(fd uintptr) bool {
 		c.receive(fd)
-		return c.err != unix.EAGAIN
+		return !errors.Is(c.err, unix.EAGAIN)
 	}
 	return c, nil
 }
@@ -71,7 +71,7 @@ func (c *Conn) Receive(b []byte, deadline time.Time) (int, error) {
 	if err := c.raw.Control(c.receive); err != nil {
 		return 0, err
 	}
-	if c.err != unix.EAGAIN {
+	if !errors.Is(c.err, unix.EAGAIN) {
 		return c.n, c.err
 	}
 	if c.stale || !deadline.Equal(c.deadline) {
