@@ -30,9 +30,8 @@ build: ## build ibkit
 	go build -trimpath -o $(BUILD)/ibkit .
 
 .PHONY: demo
-demo: build ## show the links of a simulated fabric
-	@command -v ibsim >/dev/null || $(MAKE) --no-print-directory deps
-	go run ./test/demo $(BUILD)/ibkit
+demo: ## show the links of a simulated fabric
+	go run . linkinfo --sim demo
 
 .PHONY: deps
 deps: ## install what the tests need, from Debian packages
