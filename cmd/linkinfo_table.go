@@ -93,12 +93,21 @@ func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, end
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
 	}
 	s := summarize(r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes))
-	fmt.Fprintf(out, "%d switches, %d channel adapters, %d routers, %d links: ", s.Switches, s.CAs, s.Routers, s.Links)
+	fmt.Fprintf(out, "%s, %s, %s, %s: ", count(s.Switches, "switch", "switches"), count(s.CAs, "channel adapter", "channel adapters"),
+		count(s.Routers, "router", "routers"), count(s.Links, "link", "links"))
 	if s.Problems == 0 {
 		fmt.Fprintln(out, colour.Good("no problems found"))
 	} else {
-		fmt.Fprintln(out, colour.Bad(fmt.Sprintf("%d ports with problems", s.Problems)))
+		fmt.Fprintln(out, colour.Bad(count(s.Problems, "port with problems", "ports with problems")))
 	}
+}
+
+// count writes a number and what it counts.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // absent stands in a table for what is not known or does not exist.

@@ -33,7 +33,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "no command given"},
+		{[]string{}, "no command given"},
 		{[]string{"nonsense"}, "unknown command"},
 		{[]string{"linkinfo", "--nonsense"}, "unknown flag: --nonsense"},
 		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},
