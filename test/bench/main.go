@@ -4,8 +4,9 @@
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
 // The tools run in turn, so that what disturbs the machine disturbs all of
-// them, and a first round that warms up is not counted. Each round must end
-// with the same number of lines from each tool.
+// them. A first round, which warms up, is not counted: in it the tools' memory
+// is watched, which takes time from them. Each round must end with the same
+// number of lines from each tool.
 package main
 
 import (
@@ -98,6 +99,7 @@ func contest(ctx context.Context, file string, tools []contestant, runs int) ([]
 		results[i].name = tool.name
 	}
 	for round := range runs + 1 {
+		sim.WatchRSS = round == 0
 		lines := -1
 		for i, tool := range tools {
 			s, err := measure(ctx, sim, tool)
@@ -110,6 +112,8 @@ func contest(ctx context.Context, file string, tools []contestant, runs int) ([]
 			lines = s.lines
 			if round > 0 {
 				results[i].samples = append(results[i].samples, s)
+			} else {
+				results[i].rss = s.rss
 			}
 		}
 	}

@@ -11,12 +11,13 @@ import (
 // A result holds all counted runs of one tool on one net.
 type result struct {
 	name    string
+	rss     int64 // bytes
 	samples []sample
 }
 
 // median returns the median of one quantity.
-func median[T int64 | time.Duration](r result, of func(sample) T) T {
-	values := make([]T, len(r.samples))
+func median(r result, of func(sample) time.Duration) time.Duration {
+	values := make([]time.Duration, len(r.samples))
 	for i, s := range r.samples {
 		values[i] = of(s)
 	}
@@ -72,7 +73,7 @@ func (t *table) add(net string, results []result) {
 			seconds(median(r, func(s sample) time.Duration { return s.user })),
 			seconds(median(r, func(s sample) time.Duration { return s.sys })),
 			seconds(r.meanSim()),
-			fmt.Sprintf("%.1f", float64(median(r, func(s sample) int64 { return s.rss }))/(1<<20)))
+			fmt.Sprintf("%.1f", float64(r.rss)/(1<<20)))
 	}
 }
 

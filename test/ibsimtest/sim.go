@@ -36,6 +36,10 @@ var started atomic.Int32
 // A Sim is a running ibsim server. Its methods serve one goroutine at a time,
 // but for Env and those that run tools.
 type Sim struct {
+	// WatchRSS makes Result.MaxRSS known. It takes a little time from what
+	// runs, and a run of a few milliseconds may end between two looks.
+	WatchRSS bool
+
 	name   string
 	dir    string // scratch directory of the server and of the tools
 	lib    string // libumad2sim.so

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -25,7 +24,7 @@ type Result struct {
 	Code           int // exit code; -1: ended by a signal
 
 	Wall, User, Sys time.Duration
-	MaxRSS          int64 // bytes
+	MaxRSS          int64 // bytes; 0 unless Sim.WatchRSS is set
 }
 
 // findTool looks up a tool where Debian's packages put it, and not in PATH,
@@ -81,15 +80,13 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 	cmd.Env = append(append(os.Environ(), s.Env()...), env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	dieWithParent(cmd)
+	var rss int64
 	start := time.Now()
-	err = cmd.Run()
-	r := Result{Stdout: stdout.String(), Stderr: stderr.String(), Wall: time.Since(start)}
+	err = s.runWatched(cmd, &rss)
+	r := Result{Stdout: stdout.String(), Stderr: stderr.String(), Wall: time.Since(start), MaxRSS: rss}
 	if cmd.ProcessState != nil {
 		r.Code = cmd.ProcessState.ExitCode()
 		r.User, r.Sys = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
-		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			r.MaxRSS = usage.Maxrss * 1024
-		}
 	}
 	var exit *exec.ExitError
 	if err != nil && (ctx.Err() != nil || !errors.As(err, &exit) || r.Code < 0) {
@@ -97,6 +94,18 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 			errors.Join(err, ctx.Err()), r.Stderr)
 	}
 	return r, nil
+}
+
+// runWatched runs a command and, where asked for, finds its peak of memory.
+func (s *Sim) runWatched(cmd *exec.Cmd, rss *int64) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if s.WatchRSS {
+		stop := watchRSS(cmd.Process.Pid)
+		defer func() { *rss = stop() }()
+	}
+	return cmd.Wait()
 }
 
 func hostEnv(host string) []string {
