@@ -203,7 +203,10 @@ func (c *linkinfoCommand) run(ctx context.Context) error {
 	c.options.Progress = bar.update
 	result, err := linkinfo.Run(ctx, c.options)
 	bar.close()
-	if result == nil {
+	switch {
+	case result == nil && c.loadCache != "" && c.dialect == native:
+		return &usageError{err} // as for every other file that the user gave
+	case result == nil:
 		return err
 	}
 	c.explain(result)
