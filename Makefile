@@ -6,7 +6,7 @@ BUILD   = build
 TALLY   = $(BUILD)/tally
 RESULTS = $(BUILD)/results
 
-FUZZTIME   = 30s
+FUZZTIME  ?= 30s
 BENCHFLAGS =
 
 # A test that hangs fails after this long and shows where.
