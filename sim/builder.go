@@ -57,11 +57,3 @@ func (b *builder) free(n *Node) *Port {
 	b.err = fmt.Errorf("switch %q has too few ports (%d)", n.ID, len(n.Ports)-1)
 	return nil
 }
-
-// finish configures the fabric.
-func (b *builder) finish() error {
-	if b.err != nil {
-		return b.err
-	}
-	return b.fabric.Configure()
-}

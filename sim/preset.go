@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +17,11 @@ type Preset struct {
 	About      string
 	Parameters []Parameter
 
-	build func(*Fabric, params) error
+	link  LinkSpec // where there are no parameters for it
+	build func(*builder, *params)
+
+	// spoil makes a configured fabric one with problems; nil: it has none.
+	spoil func(*Fabric)
 }
 
 // A Parameter is what can be chosen about a preset.
@@ -45,23 +50,41 @@ func Build(description string) (*Fabric, error) {
 		}
 		return nil, fmt.Errorf("no simulated fabric is called %q (known: %s)", name, strings.Join(known, ", "))
 	}
-	preset := &Presets[i]
-	p, err := preset.parse(rest)
-	f := &Fabric{}
-	if err == nil {
-		err = preset.build(f, p)
-	}
+	f, err := Presets[i].Build(rest)
 	if err != nil {
 		return nil, fmt.Errorf("build fabric %s: %w", name, err)
 	}
 	return f, nil
 }
 
-// params are the parameters of a preset, each known and with a value.
-type params struct{ values map[string]string }
+// Build makes the preset's fabric with parameters such as "levels=3,radix=40".
+func (p *Preset) Build(parameters string) (*Fabric, error) {
+	v := p.parse(parameters)
+	b := newBuilder(&Fabric{}, v.link(p.link))
+	if v.err == nil {
+		p.build(b, v)
+	}
+	if err := cmp.Or(v.err, b.err); err != nil {
+		return nil, err
+	}
+	if err := b.fabric.Configure(); err != nil {
+		return nil, err
+	}
+	if p.spoil != nil {
+		p.spoil(b.fabric)
+	}
+	return b.fabric, nil
+}
 
-func (p *Preset) parse(text string) (params, error) {
-	v := params{map[string]string{}}
+// params are the parameters of a preset, each known and with a value. It keeps
+// the first error, so that presets read as what they build.
+type params struct {
+	values map[string]string
+	err    error
+}
+
+func (p *Preset) parse(text string) *params {
+	v := &params{values: map[string]string{}}
 	for _, d := range p.Parameters {
 		v.values[d.Name] = d.Default
 	}
@@ -70,57 +93,66 @@ func (p *Preset) parse(text string) (params, error) {
 			continue
 		}
 		name, value, ok := strings.Cut(pair, "=")
-		if !ok {
-			return v, fmt.Errorf("%q is not NAME=VALUE", pair)
-		}
-		if _, known := v.values[name]; !known {
-			return v, fmt.Errorf("no parameter %q (known: %s)", name, strings.Join(slices.Sorted(maps.Keys(v.values)), ", "))
+		_, known := v.values[name]
+		switch {
+		case !ok:
+			v.fail("%q is not NAME=VALUE", pair)
+		case !known:
+			v.fail("no parameter %q (known: %s)", name, strings.Join(slices.Sorted(maps.Keys(v.values)), ", "))
 		}
 		v.values[name] = value
 	}
-	return v, nil
+	return v
 }
 
-// number reads a parameter that is a number within bounds.
-func (p params) number(name string, least, most int) (int, error) {
+func (p *params) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+// number reads a parameter that is a number within bounds; where it is not, the
+// lower bound stands in for it.
+func (p *params) number(name string, least, most int) int {
 	n, err := strconv.Atoi(p.values[name])
 	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%s=%s: not a number from %d to %d", name, p.values[name], least, most)
+		p.fail("%s=%s: not a number from %d to %d", name, p.values[name], least, most)
+		return least
 	}
-	return n, nil
+	return n
 }
 
-// numbers reads several parameters.
-func (p params) numbers(least, most int, names ...string) ([]int, error) {
-	out := make([]int, len(names))
-	for i, name := range names {
-		n, err := p.number(name, least, most)
-		if err != nil {
-			return nil, err
+// link reads the parameters speed and width, where the preset has them.
+func (p *params) link(l LinkSpec) LinkSpec {
+	if name, ok := p.values["speed"]; ok {
+		if l.Speed = speedByName(name); l.Speed == 0 {
+			p.fail("speed=%s: not one of SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR", name)
 		}
-		out[i] = n
 	}
-	return out, nil
+	if name, ok := p.values["width"]; ok {
+		if l.Width = widthByName(name); l.Width == 0 {
+			p.fail("width=%s: not one of 1X, 2X, 4X, 8X, 12X", name)
+		}
+	}
+	return l
 }
 
-// link reads the parameters speed and width.
-func (p params) link() (LinkSpec, error) {
-	l := LinkSpec{}
+// speedByName returns the speed that PortInfo has a bit for, 0 where there is
+// none of that name.
+func speedByName(name string) mad.Speed {
 	for s := mad.SDR; s <= mad.XDR; s <<= 1 {
-		if s != mad.FDR10 && strings.EqualFold(s.String(), p.values["speed"]) {
-			l.Speed = s
+		if s != mad.FDR10 && strings.EqualFold(s.String(), name) {
+			return s
 		}
 	}
+	return 0
+}
+
+func widthByName(name string) mad.LinkWidth {
 	for _, w := range []mad.LinkWidth{mad.Width1X, mad.Width2X, mad.Width4X, mad.Width8X, mad.Width12X} {
-		if strings.EqualFold(w.String(), p.values["width"]) {
-			l.Width = w
+		if strings.EqualFold(w.String(), name) {
+			return w
 		}
 	}
-	switch {
-	case l.Speed == 0:
-		return l, fmt.Errorf("speed=%s: not one of SDR, DDR, QDR, FDR, EDR, HDR, NDR, XDR", p.values["speed"])
-	case l.Width == 0:
-		return l, fmt.Errorf("width=%s: not one of 1X, 2X, 4X, 8X, 12X", p.values["width"])
-	}
-	return l, nil
+	return 0
 }

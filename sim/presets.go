@@ -10,25 +10,15 @@ var singleSwitch = Preset{
 	Name:       "single-switch",
 	About:      "hosts around one switch",
 	Parameters: []Parameter{{"hosts", "8", "number of hosts"}, {"radix", "40", "ports of the switch"}, speedParameter, widthParameter},
-	build: func(f *Fabric, p params) error {
-		n, err := p.numbers(1, 254, "hosts", "radix")
-		if err != nil {
-			return err
-		}
-		link, err := p.link()
-		if err != nil {
-			return err
-		}
-		b := newBuilder(f, link)
-		hosts := make([]*Node, n[0])
+	build: func(b *builder, p *params) {
+		hosts := make([]*Node, p.number("hosts", 1, 254))
 		for i := range hosts {
 			hosts[i] = b.addHost("host%03d", i+1)
 		}
-		s := b.addSwitch(n[1], "switch1")
+		s := b.addSwitch(p.number("radix", 1, 254), "switch1")
 		for _, h := range hosts {
 			b.connect(h, s)
 		}
-		return b.finish()
 	},
 }
 
@@ -41,33 +31,18 @@ var fatTree = Preset{
 		{"pods", "4", "leaves (2 levels) or pods (3 levels)"},
 		speedParameter, widthParameter,
 	},
-	build: func(f *Fabric, p params) error {
-		levels, err := p.number("levels", 2, 3)
-		if err != nil {
-			return err
-		}
-		radix, err := p.number("radix", 2, 254)
-		if err != nil {
-			return err
-		}
-		pods, err := p.number("pods", 1, radix)
-		if err != nil {
-			return err
-		}
-		if radix%2 != 0 {
-			return fmt.Errorf("radix=%d: half of the ports lead up, so it has to be even", radix)
-		}
-		link, err := p.link()
-		if err != nil {
-			return err
-		}
-		b := newBuilder(f, link)
-		if levels == 2 {
+	build: func(b *builder, p *params) {
+		levels, radix := p.number("levels", 2, 3), p.number("radix", 2, 254)
+		pods := p.number("pods", 1, radix)
+		switch {
+		case radix%2 != 0:
+			p.fail("radix=%d: half of the ports lead up, so it has to be even", radix)
+		case p.err != nil:
+		case levels == 2:
 			b.fatTree2(radix, pods)
-		} else {
+		default:
 			b.fatTree3(radix, pods)
 		}
-		return b.finish()
 	},
 }
 
@@ -138,17 +113,8 @@ var dragonfly = Preset{
 		{"hosts", "4", "hosts at a switch"},
 		speedParameter, widthParameter,
 	},
-	build: func(f *Fabric, p params) error {
-		n, err := p.numbers(1, 128, "groups", "switches", "hosts")
-		if err != nil {
-			return err
-		}
-		link, err := p.link()
-		if err != nil {
-			return err
-		}
-		b := newBuilder(f, link)
-		groups, switches, hosts := n[0], n[1], n[2]
+	build: func(b *builder, p *params) {
+		groups, switches, hosts := p.number("groups", 1, 128), p.number("switches", 1, 128), p.number("hosts", 1, 128)
 		global := (groups + switches - 2) / switches // links to other groups at a switch
 		all := make([][]*Node, groups)
 		for g := range all {
@@ -169,7 +135,6 @@ var dragonfly = Preset{
 				b.connect(all[g][(o-1)%switches], all[o][g%switches])
 			}
 		}
-		return b.finish()
 	},
 }
 
@@ -183,17 +148,9 @@ var torus = Preset{
 		{"hosts", "2", "hosts at a switch"},
 		speedParameter, widthParameter,
 	},
-	build: func(f *Fabric, p params) error {
-		n, err := p.numbers(1, 64, "x", "y", "z", "hosts")
-		if err != nil {
-			return err
-		}
-		link, err := p.link()
-		if err != nil {
-			return err
-		}
-		b := newBuilder(f, link)
-		size, hosts := n[:3], n[3]
+	build: func(b *builder, p *params) {
+		size := []int{p.number("x", 1, 64), p.number("y", 1, 64), p.number("z", 1, 64)}
+		hosts := p.number("hosts", 1, 64)
 		at := func(c [3]int) int { return (c[2]*size[1]+c[1])*size[0] + c[0] }
 		nodes := make([]*Node, size[0]*size[1]*size[2])
 		forEach(size, func(c [3]int) {
@@ -213,7 +170,6 @@ var torus = Preset{
 				}
 			}
 		})
-		return b.finish()
 	},
 }
 
@@ -231,37 +187,26 @@ func forEach(size []int, visit func([3]int)) {
 var demo = Preset{
 	Name:  "demo",
 	About: "a small cluster with a bad cable, a slow link and a host that is not in service",
-	build: func(f *Fabric, _ params) error {
-		b := newBuilder(f, LinkSpec{Speed: mad.NDR})
+	link:  LinkSpec{Speed: mad.NDR},
+	build: func(b *builder, _ *params) {
 		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
-		hosts := map[string]*Port{}
-		var first *Port
 		for i := range 4 {
-			b.link.Speed = mad.NDR
 			leaf := b.addSwitch(16, "leaf%d", i+1)
 			for _, s := range spines {
-				up := b.connect(leaf, s)
-				if first == nil {
-					first = up
-				}
+				b.connect(leaf, s)
 			}
-			// The last rack is older than the others.
 			if i == 3 {
-				b.link.Speed = mad.HDR
+				b.link.Speed = mad.HDR // the last rack is older than the others
 			}
 			for k := range 4 {
-				h := b.addHost("node%02d", i*4+k+1)
-				hosts[fmt.Sprintf("%d.%d", i+1, k+1)] = b.connect(leaf, h)
+				b.connect(leaf, b.addHost("node%02d", i*4+k+1))
 			}
 		}
-		if err := b.finish(); err != nil {
-			return err
-		}
-		first.Degrade(mad.Width2X, mad.NDR)
-		hosts["2.3"].Degrade(mad.Width4X, mad.HDR)
-		for _, end := range []*Port{hosts["3.2"], hosts["3.2"].Peer} {
-			end.Info.State = mad.PortInit
-		}
-		return nil
+	},
+	spoil: func(f *Fabric) {
+		f.Node("leaf1").Ports[1].Degrade(mad.Width2X, mad.NDR)
+		f.Node("node07").Ports[1].Degrade(mad.Width4X, mad.HDR)
+		late := &f.Node("node10").Ports[1]
+		late.Info.State, late.Peer.Info.State = mad.PortInit, mad.PortInit
 	},
 }

@@ -8,17 +8,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// pair returns two connected sockets that keep messages apart.
 func pair(t *testing.T) (*Conn, *os.File) {
 	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, there := os.NewFile(uintptr(fds[0]), "here"), os.NewFile(uintptr(fds[1]), "there")
-	t.Cleanup(func() { here.Close(); there.Close() })
+	here, there := testenv.SocketPair(t)
 	c, err := New(here)
 	if err != nil {
 		t.Fatal(err)

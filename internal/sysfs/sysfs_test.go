@@ -2,24 +2,14 @@ package sysfs
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// tree writes files below a new root.
 func tree(t testing.TB, files map[string]string) FS {
 	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return FS(root)
+	return FS(testenv.WriteTree(t, files))
 }
 
 // mlx5 is a port as kernels show it.

@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -47,17 +47,7 @@ func (h host) write(t *testing.T) sysfs.FS {
 			"class/infiniband_mad/" + p.umad + "/port":  fmt.Sprint(p.port),
 		})
 	}
-	root := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return sysfs.FS(root)
+	return sysfs.FS(testenv.WriteTree(t, files))
 }
 
 const (

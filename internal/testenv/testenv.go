@@ -1,0 +1,44 @@
+// Package testenv makes what tests of several packages stand on. Only tests
+// import it.
+package testenv
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// WriteTree writes files, by their names below a new folder, and returns the
+// folder. Each text gets a line end, as the kernel's files have one.
+func WriteTree(tb testing.TB, files map[string]string) string {
+	tb.Helper()
+	root := tb.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return root
+}
+
+// SocketPair returns two connected sockets that keep messages apart and do not
+// block.
+func SocketPair(tb testing.TB) (a, b *os.File) {
+	tb.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	a, b = os.NewFile(uintptr(fds[0]), "a"), os.NewFile(uintptr(fds[1]), "b")
+	tb.Cleanup(func() {
+		a.Close()
+		b.Close()
+	})
+	return a, b
+}
