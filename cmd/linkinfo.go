@@ -22,18 +22,18 @@ type linkinfoCommand struct {
 	fabric  fabricFlags
 
 	// The options of iblinkinfo.
-	portGUID, portGUID2     string
-	route                   string
-	all                     bool
-	hops                    int
-	down                    bool
-	line                    bool
-	additional              bool
-	loadCache               string
-	diff, diffcheck         string
-	filterDownPorts         string
-	switchesOnly, casOnly   bool
-	rediscover, showVersion bool
+	portGUID, portGUID2   string
+	route                 string
+	all                   bool
+	hops                  int
+	down                  bool
+	line                  bool
+	additional            bool
+	loadCache             string
+	diff, diffcheck       string
+	filterDownPorts       string
+	switchesOnly, casOnly bool
+	showVersion           bool
 
 	// The options of linkinfo.
 	cache    string
@@ -88,7 +88,7 @@ enabled.`),
 		},
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.resolve(); err != nil {
+			if err := c.resolve(cmd.Flags()); err != nil {
 				return err
 			}
 			return c.run(cmd.Context())
@@ -117,8 +117,6 @@ func (c *linkinfoCommand) define(flags *pflag.FlagSet) {
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "leave out ports that are down and were down in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line a port")
-	flags.BoolVarP(&c.rediscover, "Rediscover", "R", false, "do nothing (for scripts that give it to iblinkinfo)")
-	_ = flags.MarkHidden("Rediscover")
 	if c.dialect == native {
 		flags.BoolVar(&c.switchesOnly, "switches", false, "the same as --switches-only")
 		flags.BoolVar(&c.casOnly, "cas", false, "the same as --cas-only")
@@ -133,7 +131,7 @@ func (c *linkinfoCommand) define(flags *pflag.FlagSet) {
 }
 
 // resolve checks what the flags say.
-func (c *linkinfoCommand) resolve() (err error) {
+func (c *linkinfoCommand) resolve(flags *pflag.FlagSet) (err error) {
 	if c.showVersion {
 		return nil
 	}
@@ -147,19 +145,20 @@ func (c *linkinfoCommand) resolve() (err error) {
 	if o.SMLID, err = c.fabric.lidOfSM(); err != nil {
 		return err
 	}
-	if c.portGUID == "" {
+	if !flags.Changed("port-guid") {
 		c.portGUID = c.portGUID2
 	}
+	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
-	case c.route != "" && c.loadCache != "":
+	case byRoute && c.loadCache != "":
 		// iblinkinfo calls this an error and not a usage error: 1.
 		return errors.New("a directed route (-D) and a cache (--load-cache) exclude each other")
-	case c.route != "":
+	case byRoute:
 		o.Partial = true
 		if o.Route, err = mad.ParseRoute(c.route); err != nil {
 			return &usageError{err}
 		}
-	case c.portGUID != "":
+	case byGUID:
 		o.Partial = true
 		if o.PortGUID, err = mad.ParseGUID(c.portGUID); err != nil {
 			return &usageError{err}

@@ -40,6 +40,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "-D", "0,x"}, `element 2: "x" is not a port number`},
 		{[]string{"linkinfo", "-D", "1,2"}, "element 1 is the local node"},
 		{[]string{"linkinfo", "-G", "0x12g4"}, "GUID"},
+		{[]string{"linkinfo", "-D", ""}, "parse directed route"},
+		{[]string{"linkinfo", "-S", ""}, "GUID"},
 		{[]string{"linkinfo", "-n", "-1"}, "invalid number of hops"},
 		{[]string{"linkinfo", "-t", "0"}, "invalid timeout"},
 		{[]string{"linkinfo", "-o", "0"}, "requests in flight"},
