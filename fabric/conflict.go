@@ -173,8 +173,12 @@ func (s *scan) look(u *suspect) {
 	s.lookThrough(*c, &u.again)
 }
 
+// lookThrough asks again what is behind the port of a claim.
 func (s *scan) lookThrough(c claim, now *claim) {
 	*now = c
+	if c.from.Node == s.fabric.Start && c.from.target.Route != "" && c.port == s.fabric.StartPort {
+		return // the link by which each packet to the start comes: it holds
+	}
 	now.info = mad.NodeInfo{}
 	s.submit(c.to, mad.AttrNodeInfo, 0, c.from, c.port, func(s *scan, a *ask, r *umad.Reply) {
 		if info, ok := s.nodeInfo(a, r); ok {
