@@ -82,6 +82,13 @@ type jsonConflict struct {
 	Detail string `json:"detail"`
 }
 
+type jsonStats struct {
+	Sent     int `json:"sent"`
+	Retries  int `json:"retries"`
+	Timeouts int `json:"timeouts"`
+	Window   int `json:"window"`
+}
+
 // guid is a GUID that JSON readers take as a string: 64 bits do not fit their
 // numbers.
 type guid uint64
@@ -118,9 +125,9 @@ func writeLinksJSON(out *output, r *linkinfo.Result, nodes []*fabric.Node, ends 
 		return jsonConflict{guid(c.GUID), c.Port, c.Detail}
 	})
 	writeMembers(out, ',', struct {
-		Stats   fabric.Stats `json:"stats"`
-		Summary linkSummary  `json:"summary"`
-	}{f.Stats, summarize(nodes, ends)})
+		Stats   jsonStats   `json:"stats"`
+		Summary linkSummary `json:"summary"`
+	}{jsonStats{f.Stats.Sent, f.Stats.Retries, f.Stats.Timeouts, f.Stats.Window}, summarize(nodes, ends)})
 	out.WriteString("\n}\n")
 }
 

@@ -74,8 +74,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 	for _, n := range s.order {
 		s.fabric.Nodes = append(s.fabric.Nodes, n.Node)
 	}
-	stats := c.Stats()
-	s.fabric.Stats = Stats{Sent: stats.Sent, Retries: stats.Retries, Timeouts: stats.Timeouts, Window: stats.Window}
+	s.fabric.Stats = c.Stats()
 	s.fabric.finish()
 	return s.fabric, err
 }

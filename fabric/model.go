@@ -5,6 +5,7 @@ package fabric
 
 import (
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // A Fabric is what one discovery, or one cache file, says of a subnet.
@@ -33,7 +34,7 @@ type Fabric struct {
 	// time: duplicate GUIDs, links that moved while they were scanned.
 	Conflicts []Conflict
 
-	Stats Stats
+	Stats umad.Stats // what the discovery cost
 
 	byGUID     map[uint64]*Node
 	byPortGUID map[uint64]*Port
@@ -41,14 +42,6 @@ type Fabric struct {
 
 // Partial reports whether anything that was asked for is missing.
 func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Aborted != nil }
-
-// Stats counts what a discovery cost.
-type Stats struct {
-	Sent     int `json:"sent"`     // MADs sent, each attempt counted
-	Retries  int `json:"retries"`  // attempts beyond the first
-	Timeouts int `json:"timeouts"` // attempts without a reply
-	Window   int `json:"window"`   // most MADs in flight at once
-}
 
 // A Node is a channel adapter, a switch or a router.
 type Node struct {
