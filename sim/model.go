@@ -23,6 +23,11 @@ type Fabric struct {
 	Model Model
 
 	byID map[string]*Node
+
+	// What is sent most often is made here: an attribute of its own for each
+	// packet would be an allocation.
+	nodeInfo mad.NodeInfo
+	portInfo mad.PortInfo
 }
 
 // A Node is a channel adapter, a switch or a router.

@@ -83,26 +83,40 @@ func (p *clientPort) Send(m *umad.Message) error {
 	if !ok || d.node.Silent {
 		return nil
 	}
-	r := reply{order: p.sent}
-	p.sent++
+	var r *reply
 	if f.Model.isTimed() {
-		way := time.Duration(d.hops) * f.Model.Hop
-		served, ok := f.Model.serve(d.node, time.Now().Add(way))
+		due, ok := p.due(d)
 		if !ok {
 			return nil
 		}
-		r.due = served.Add(way)
-		if f.Model.Jitter > 0 {
-			r.due = r.due.Add(time.Duration(p.chance.Int64N(int64(f.Model.Jitter))))
-		}
+		r = &reply{due: due, order: p.sent}
+	} else {
+		r = p.replies.add()
 	}
+	p.sent++
 	r.message.Addr = umad.Addr{LID: m.Addr.LID, QPN: m.Addr.QPN, QKey: m.Addr.QKey}
 	r.message.MAD = m.MAD
-	if !f.answer(d, &r.message.MAD) || f.lost(p.chance) {
-		return nil
+	answered := f.answer(d, &r.message.MAD) && !f.lost(p.chance)
+	switch {
+	case r.due.IsZero() && !answered:
+		p.replies.drop()
+	case !r.due.IsZero() && answered:
+		heap.Push(&p.replies.heap, r)
 	}
-	p.replies.push(r)
 	return nil
+}
+
+// due returns when the reply to a request that leaves now is back, and false
+// where the agent has no room for it.
+func (p *clientPort) due(d destination) (time.Time, bool) {
+	model := &p.fabric.Model
+	way := time.Duration(d.hops) * model.Hop
+	served, ok := model.serve(d.node, time.Now().Add(way))
+	due := served.Add(way)
+	if model.Jitter > 0 {
+		due = due.Add(time.Duration(p.chance.Int64N(int64(model.Jitter))))
+	}
+	return due, ok
 }
 
 func (f *Fabric) lost(chance *rand.Rand) bool {
@@ -182,13 +196,14 @@ type reply struct {
 
 func (q *replies) len() int { return len(q.fifo) - q.head + len(q.heap) }
 
-func (q *replies) push(r reply) {
-	if r.due.IsZero() {
-		q.fifo = append(q.fifo, r)
-		return
-	}
-	heap.Push(&q.heap, &r)
+// add makes room for a reply that is due at once, to be filled in place.
+func (q *replies) add() *reply {
+	q.fifo = append(q.fifo, reply{})
+	return &q.fifo[len(q.fifo)-1]
 }
+
+// drop takes back what add made.
+func (q *replies) drop() { q.fifo = q.fifo[:len(q.fifo)-1] }
 
 func (q *replies) first() *reply {
 	if q.head < len(q.fifo) {

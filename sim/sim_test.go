@@ -162,7 +162,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("SL to VL: %v", err)
 	}
 	var sm mad.SMInfo
-	if err := get(t, c, umad.Target{}, &sm, 0); err != nil || sm.State != smMaster {
+	if err := get(t, c, umad.Target{}, &sm, 0); err != nil || sm.State != mad.SMMaster {
 		t.Errorf("SMInfo: %+v, %v", sm, err)
 	}
 }

@@ -127,11 +127,12 @@ func setNodeDescription(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return 0
 }
 
-func getNodeInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
-	info := d.node.Info
+func getNodeInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
+	info := &f.nodeInfo
+	*info = d.node.Info
 	info.LocalPort = d.entry
 	info.PortGUID = d.node.managed(d.entry).GUID
-	return encode(p, &info)
+	return encode(p, info)
 }
 
 func getSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
@@ -160,14 +161,15 @@ func setSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return 0
 }
 
-func getPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+func getPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
 	if port == nil {
 		return mad.StatusBadValue
 	}
-	info := port.Info
+	info := &f.portInfo
+	*info = port.Info
 	info.LocalPort = d.entry
-	return encode(p, &info)
+	return encode(p, info)
 }
 
 func getExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
@@ -183,10 +185,8 @@ func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	if !port.Info.CapMask.Has(mad.CapSM) {
 		return mad.StatusBadMethodAttr
 	}
-	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: 1, State: smMaster})
+	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: 1, State: mad.SMMaster})
 }
-
-const smMaster mad.SMState = 3
 
 func getGUIDInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	var info mad.GUIDInfo
