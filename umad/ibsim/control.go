@@ -1,33 +1,13 @@
 package ibsim
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"time"
-)
 
-// struct sim_ctl (ibsim, include/ibsim.h): magic, client, type, length, data.
-// All numbers are in the host's order. A request and its reply have the same
-// form and size.
-const (
-	ctlMagic    = 0xdeadbeef
-	ctlDataSize = 64
-	ctlHeader   = 16
-	ctlSize     = ctlHeader + ctlDataSize
-
-	nodeIDSize = 32
-)
-
-// The types of struct sim_ctl, enum SIM_CTL_TYPES.
-const (
-	ctlError       = 0
-	ctlConnect     = 1
-	ctlDisconnect  = 2
-	ctlGetNodeInfo = 7
-	ctlGetPortInfo = 8
+	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
 // controlTimeout is how long the server may take to answer. To some mistakes it
@@ -49,41 +29,31 @@ func (e *serverError) Hint() string {
 }
 
 // ask sends a control request and returns the data of its reply.
-func (p *Port) ask(kind uint32, data [ctlDataSize]byte) (reply [ctlDataSize]byte, err error) {
-	var b [ctlSize]byte
-	binary.NativeEndian.PutUint32(b[0:], ctlMagic)
-	binary.NativeEndian.PutUint32(b[4:], p.slot)
-	binary.NativeEndian.PutUint32(b[8:], kind)
-	binary.NativeEndian.PutUint32(b[12:], ctlDataSize)
-	copy(b[ctlHeader:], data[:])
+func (p *Port) ask(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]byte) (reply [ibsimproto.ControlDataSize]byte, err error) {
+	request := ibsimproto.NewControl(kind, p.slot, data)
 	if err := p.control.SetDeadline(time.Now().Add(p.answerIn)); err != nil {
 		return reply, err
 	}
-	if _, err := p.control.Write(b[:]); err != nil {
+	if _, err := p.control.Write(request[:]); err != nil {
 		return reply, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
 	}
-	var in [ctlSize + 1]byte
+	var in [ibsimproto.ControlSize + 1]byte
 	n, err := p.control.Read(in[:])
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return reply, &serverError{fmt.Errorf("no answer within %v", p.answerIn)}
 	case err != nil:
 		return reply, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
-	case n != ctlSize || binary.NativeEndian.Uint32(in[0:]) != ctlMagic:
+	}
+	answer, ok := ibsimproto.ParseControl(in[:n])
+	switch {
+	case !ok:
 		return reply, fmt.Errorf("answer of %d bytes is not one of ibsim", n)
-	case binary.NativeEndian.Uint32(in[8:]) == ctlError:
+	case answer.Kind() == ibsimproto.Error:
 		return reply, errRefused
 	}
-	copy(reply[:], in[ctlHeader:])
+	copy(reply[:], answer.Data())
 	return reply, nil
-}
-
-// encodeConnect writes struct sim_client_info: ID, queue pair, whether the
-// client is a subnet manager, and the node to be.
-func encodeConnect(id uint32, node string) (data [ctlDataSize]byte) {
-	binary.NativeEndian.PutUint32(data[0:], id)
-	copy(data[12:12+nodeIDSize-1], node)
-	return data
 }
 
 // plainError takes the addresses off a network error: those of abstract sockets

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
 // An endpoint is the client's side of the two sockets.
@@ -49,20 +51,16 @@ var clients atomic.Uint32
 // IDs.
 const firstID = 1 << 30
 
-// dialUnix reaches a server on this host. Every name ends in a NUL byte, as the
-// C code counts the one that ends the string.
-func dialUnix(base string) (endpoint, error) {
-	name := func(format string, args ...any) *net.UnixAddr {
-		return &net.UnixAddr{Net: "unixgram", Name: "@" + base + fmt.Sprintf(format, args...) + "\x00"}
-	}
+// dialUnix reaches a server on this host.
+func dialUnix(name ibsimproto.SockName) (endpoint, error) {
 	id := firstID + uint32(os.Getpid())<<4 + clients.Add(1)&0xf
-	control, err := net.DialUnix("unixgram", name(":ctl%d", id), name(":ctl"))
+	control, err := net.DialUnix("unixgram", name.ClientControl(id), name.Control())
 	if err != nil {
 		return endpoint{}, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
 	}
 	// The data socket has to be there before the server hears of the client:
 	// it ends itself where it finds none.
-	data, err := net.ListenUnixgram("unixgram", name(":in%d", id))
+	data, err := net.ListenUnixgram("unixgram", name.ClientData(id))
 	if err != nil {
 		control.Close()
 		return endpoint{}, plainError(err)
@@ -72,7 +70,7 @@ func dialUnix(base string) (endpoint, error) {
 		data:    data,
 		id:      id,
 		server: func(slot uint32) (unix.Sockaddr, error) {
-			return &unix.SockaddrUnix{Name: name(":out%d", slot).Name}, nil
+			return &unix.SockaddrUnix{Name: name.Data(slot).Name}, nil
 		},
 	}, nil
 }
@@ -95,8 +93,9 @@ func dialUDP(ctx context.Context, host string, port int) (endpoint, error) {
 		data:    data,
 		id:      uint32(data.LocalAddr().(*net.UDPAddr).Port),
 		server: func(slot uint32) (unix.Sockaddr, error) {
-			to := &unix.SockaddrInet4{Port: port + 1 + int(slot)}
-			if to.Port > 0xffff {
+			dataPort, ok := ibsimproto.DataPort(port, slot)
+			to := &unix.SockaddrInet4{Port: dataPort}
+			if !ok {
 				return nil, fmt.Errorf("server gave the place %d, which has no port", slot)
 			}
 			copy(to.Addr[:], control.RemoteAddr().(*net.UDPAddr).IP.To4())

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/internal/nonblock"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -64,8 +65,8 @@ type Port struct {
 	foreign  int
 	answerIn time.Duration // for the server to answer a control request
 
-	out [packetSize]byte
-	in  [packetSize + 1]byte // one more, to tell a longer datagram
+	out ibsimproto.Packet
+	in  [ibsimproto.PacketSize + 1]byte // one more, to tell a longer datagram
 }
 
 // Open attaches to a server.
@@ -77,28 +78,23 @@ func Open(ctx context.Context, o Options) (*Port, error) {
 	return p, nil
 }
 
-const (
-	defaultSockName = "sim"
-	defaultPort     = 7070
-)
-
 func (o Options) server() string {
 	if o.Server != "" {
-		return "ibsim at " + net.JoinHostPort(o.Server, strconv.Itoa(cmp.Or(o.Port, defaultPort)))
+		return "ibsim at " + net.JoinHostPort(o.Server, strconv.Itoa(cmp.Or(o.Port, ibsimproto.DefaultPort)))
 	}
-	return fmt.Sprintf("ibsim %q", cmp.Or(o.SockName, defaultSockName))
+	return fmt.Sprintf("ibsim %q", cmp.Or(o.SockName, ibsimproto.DefaultSockName))
 }
 
 func open(ctx context.Context, o Options) (*Port, error) {
-	if len(o.Node) >= nodeIDSize {
-		return nil, fmt.Errorf("node %q: the protocol has room for %d characters", o.Node, nodeIDSize-1)
+	if len(o.Node) >= ibsimproto.NodeIDSize {
+		return nil, fmt.Errorf("node %q: the protocol has room for %d characters", o.Node, ibsimproto.NodeIDSize-1)
 	}
 	var e endpoint
 	var err error
 	if o.Server != "" {
-		e, err = dialUDP(ctx, o.Server, cmp.Or(o.Port, defaultPort))
+		e, err = dialUDP(ctx, o.Server, cmp.Or(o.Port, ibsimproto.DefaultPort))
 	} else {
-		e, err = dialUnix(cmp.Or(o.SockName, defaultSockName))
+		e, err = dialUnix(ibsimproto.SockName(cmp.Or(o.SockName, ibsimproto.DefaultSockName)))
 	}
 	if err != nil {
 		return nil, err
@@ -114,16 +110,16 @@ func open(ctx context.Context, o Options) (*Port, error) {
 
 // attach becomes a node of the fabric.
 func (p *Port) attach(e endpoint, node string) error {
-	reply, err := p.ask(ctlConnect, encodeConnect(e.id, node))
+	reply, err := p.ask(ibsimproto.Connect, ibsimproto.ClientInfo{ID: e.id, Node: node}.Encode())
 	if errors.Is(err, errRefused) {
-		err = fmt.Errorf("there is no node %q, or all 10 places for clients are taken", node)
+		err = fmt.Errorf("there is no node %q, or all places for clients are taken", node)
 	}
 	if err != nil {
 		return err
 	}
 	p.slot = binary.NativeEndian.Uint32(reply[:])
 	if err := p.begin(e); err != nil {
-		_, detached := p.ask(ctlDisconnect, [ctlDataSize]byte{})
+		_, detached := p.ask(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
 		return errors.Join(err, detached)
 	}
 	return nil
@@ -145,10 +141,10 @@ func (p *Port) readAttr() error {
 	var node mad.NodeInfo
 	var port mad.PortInfo
 	for _, q := range []struct {
-		ctl  uint32
+		kind ibsimproto.Kind
 		attr mad.Attribute
-	}{{ctlGetNodeInfo, &node}, {ctlGetPortInfo, &port}} {
-		reply, err := p.ask(q.ctl, [ctlDataSize]byte{})
+	}{{ibsimproto.GetNodeInfo, &node}, {ibsimproto.GetPortInfo, &port}} {
+		reply, err := p.ask(q.kind, [ibsimproto.ControlDataSize]byte{})
 		if err == nil {
 			err = mad.Decode(q.attr, reply[:])
 		}
@@ -238,7 +234,7 @@ func (p *Port) Interrupt() { p.conn.Interrupt() }
 // Close detaches from the node. A client that ends without it keeps one of the
 // server's ten places for ever.
 func (p *Port) Close() error {
-	_, err := p.ask(ctlDisconnect, [ctlDataSize]byte{})
+	_, err := p.ask(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
 	err = errors.Join(p.data.Close(), p.control.Close(), err)
 	if errors.Is(err, unix.ECONNREFUSED) {
 		return nil // the server ended first

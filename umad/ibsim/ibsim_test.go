@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -34,7 +35,7 @@ func directed(tid uint64) *umad.Message {
 }
 
 func packet(m *umad.Message) []byte {
-	var b [packetSize]byte
+	var b ibsimproto.Packet
 	encodePacket(&b, m)
 	return b[:]
 }
@@ -51,7 +52,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", p.Attr(), want)
 	}
 	kind, _, data := s.next(t)
-	if kind != ctlConnect || string(data[12:16]) != "H-1\x00" {
+	if kind != ibsimproto.Connect || string(data[12:16]) != "H-1\x00" {
 		t.Errorf("control request %d, data %q", kind, data)
 	}
 	s.next(t)
@@ -59,7 +60,7 @@ func TestOpen(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if kind, client, _ := s.next(t); kind != ctlDisconnect || client != testSlot {
+	if kind, client, _ := s.next(t); kind != ibsimproto.Disconnect || client != testSlot {
 		t.Errorf("on Close: control request %d of client %d", kind, client)
 	}
 }
@@ -70,7 +71,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := Open(t.Context(), Options{SockName: s.name, Node: "nobody"}); err == nil || !strings.Contains(err.Error(), `no node "nobody"`) {
 		t.Errorf("refused: %v", err)
 	}
-	if _, err := Open(t.Context(), Options{SockName: s.name, Node: strings.Repeat("x", nodeIDSize)}); err == nil {
+	if _, err := Open(t.Context(), Options{SockName: s.name, Node: strings.Repeat("x", ibsimproto.NodeIDSize)}); err == nil {
 		t.Error("a name that is too long is cut")
 	}
 	_, err := Open(t.Context(), Options{SockName: s.name + "-not"})
@@ -85,19 +86,19 @@ func TestOpenErrors(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	s := newFakeServer(t)
 	s.ctl.Close() // the name stays taken by a socket that nobody reads
-	silent, err := net.ListenUnixgram("unixgram", s.addr(":ctl"))
+	silent, err := net.ListenUnixgram("unixgram", ibsimproto.SockName(s.name).Control())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	e, err := dialUnix(s.name)
+	e, err := dialUnix(ibsimproto.SockName(s.name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.data.Close()
 	defer e.control.Close()
 	p := &Port{control: e.control, answerIn: time.Millisecond}
-	if _, err := p.ask(ctlGetPortInfo, [ctlDataSize]byte{}); err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
+	if _, err := p.ask(ibsimproto.GetPortInfo, [ibsimproto.ControlDataSize]byte{}); err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -114,7 +115,7 @@ func TestExchange(t *testing.T) {
 	if err != nil || string(b[:n]) != string(packet(directed(0x1234))) {
 		t.Fatalf("server got %x, error %v", b[:n], err)
 	}
-	b[offStatus+3] = 110
+	(*ibsimproto.Packet)(b[:n]).SetStatus(ibsimproto.StatusDropped)
 	s.send(t, b[:n])
 	var m umad.Message
 	if err := p.Recv(&m, soon()); err != nil || m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 0x1234 {
@@ -124,7 +125,7 @@ func TestExchange(t *testing.T) {
 
 func TestForeignDatagrams(t *testing.T) {
 	s, p := attach(t)
-	for _, size := range []int{0, 1, packetSize - 1, packetSize + 1, 400} {
+	for _, size := range []int{0, 1, ibsimproto.PacketSize - 1, ibsimproto.PacketSize + 1, 400} {
 		s.send(t, make([]byte, size))
 	}
 	s.send(t, packet(directed(9)))
@@ -236,7 +237,7 @@ func TestAllocations(t *testing.T) {
 // TestUDP attaches to a server that is reached by UDP.
 func TestUDP(t *testing.T) {
 	ctl, data := listenPair(t)
-	s := &fakeServer{ctl: ctl, control: make(chan [ctlSize]byte, 100)}
+	s := &fakeServer{ctl: ctl, control: make(chan ibsimproto.Control, 100)}
 	done := make(chan struct{})
 	go func() { s.serve(); close(done) }()
 	defer func() { ctl.Close(); <-done }()
@@ -250,7 +251,7 @@ func TestUDP(t *testing.T) {
 	}
 	var b [512]byte
 	n, from, err := data.ReadFrom(b[:])
-	if err != nil || n != packetSize {
+	if err != nil || n != ibsimproto.PacketSize {
 		t.Fatalf("server got %d bytes, error %v", n, err)
 	}
 	if _, err := data.WriteTo(b[:n], from); err != nil {

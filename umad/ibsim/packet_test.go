@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -36,13 +37,13 @@ func TestEncodePacket(t *testing.T) {
 		for i := range m.MAD {
 			m.MAD[i] = byte(i)
 		}
-		b := [packetSize]byte{offStatus: 0xff} // what was there before has to go
+		b := ibsimproto.Packet{16: 0xff} // what was there before has to go
 		encodePacket(&b, &m)
-		if got := hex.EncodeToString(b[:offMAD]); got != tt.head {
+		if got := hex.EncodeToString(b[:len(b)-256]); got != tt.head {
 			t.Errorf("%s: got %s, want %s", name, got, tt.head)
 		}
-		if !bytes.Equal(b[offMAD:], m.MAD[:]) {
-			t.Errorf("%s: MAD %x", name, b[offMAD:])
+		if !bytes.Equal(b.MAD(), m.MAD[:]) {
+			t.Errorf("%s: MAD %x", name, b.MAD())
 		}
 	}
 }
@@ -68,13 +69,13 @@ func TestDecodePacket(t *testing.T) {
 func FuzzDecodePacket(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(packet(directed(1)))
-	f.Add(packet(directed(1))[:packetSize-1])
+	f.Add(packet(directed(1))[:ibsimproto.PacketSize-1])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var m, again umad.Message
 		if !decodePacket(&m, b) {
 			return
 		}
-		var out [packetSize]byte
+		var out ibsimproto.Packet
 		encodePacket(&out, &m)
 		if !decodePacket(&again, out[:]) || again.MAD != m.MAD || again.Addr.QPN != m.Addr.QPN {
 			t.Errorf("sent on as %+v, was %+v", again, m)

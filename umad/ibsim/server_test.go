@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -19,7 +20,7 @@ type fakeServer struct {
 	data    *net.UnixConn
 	client  atomic.Pointer[net.UnixAddr] // the client's data socket
 	refuse  atomic.Bool                  // say no to all requests
-	control chan [ctlSize]byte
+	control chan ibsimproto.Control
 }
 
 const testSlot = 3
@@ -30,13 +31,13 @@ func newFakeServer(t *testing.T) *fakeServer {
 	t.Helper()
 	s := &fakeServer{
 		name:    fmt.Sprintf("ibkit-test-%d-%d", os.Getpid(), servers.Add(1)),
-		control: make(chan [ctlSize]byte, 100),
+		control: make(chan ibsimproto.Control, 100),
 	}
-	ctl, err := net.ListenUnixgram("unixgram", s.addr(":ctl"))
+	ctl, err := net.ListenUnixgram("unixgram", ibsimproto.SockName(s.name).Control())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.data, err = net.ListenUnixgram("unixgram", s.addr(fmt.Sprintf(":out%d", testSlot))); err != nil {
+	if s.data, err = net.ListenUnixgram("unixgram", ibsimproto.SockName(s.name).Data(testSlot)); err != nil {
 		t.Fatal(err)
 	}
 	s.ctl = ctl
@@ -50,48 +51,41 @@ func newFakeServer(t *testing.T) *fakeServer {
 	return s
 }
 
-func (s *fakeServer) addr(socket string) *net.UnixAddr {
-	return &net.UnixAddr{Net: "unixgram", Name: "@" + s.name + socket + "\x00"}
-}
-
 func (s *fakeServer) serve() {
-	var b [ctlSize]byte
+	var b [ibsimproto.ControlSize + 1]byte
 	for {
 		n, from, err := s.ctl.ReadFrom(b[:])
 		if err != nil {
 			return
 		}
-		if n != ctlSize || binary.NativeEndian.Uint32(b[:]) != ctlMagic {
+		c, ok := ibsimproto.ParseControl(b[:n])
+		if !ok {
 			continue // as ibsim: no answer
 		}
-		if local, ok := from.(*net.UnixAddr); ok {
-			local.Name += "\x00" // package net takes it for the end of the name
-		}
-		s.control <- b
-		s.answer(&b)
-		_, _ = s.ctl.WriteTo(b[:], from)
+		s.control <- c
+		s.answer(&c)
+		_, _ = s.ctl.WriteTo(c[:], ibsimproto.Sender(from))
 	}
 }
 
-func (s *fakeServer) answer(b *[ctlSize]byte) {
-	data := b[ctlHeader:]
+func (s *fakeServer) answer(c *ibsimproto.Control) {
 	var attr mad.Attribute
-	switch binary.NativeEndian.Uint32(b[8:]) {
-	case ctlConnect:
-		s.client.Store(s.addr(fmt.Sprintf(":in%d", binary.NativeEndian.Uint32(data))))
-		binary.NativeEndian.PutUint32(data, testSlot)
-	case ctlGetNodeInfo:
+	switch c.Kind() {
+	case ibsimproto.Connect:
+		s.client.Store(ibsimproto.SockName(s.name).ClientData(ibsimproto.DecodeClientInfo(c.Data()).ID))
+		binary.NativeEndian.PutUint32(c.Data(), testSlot)
+	case ibsimproto.GetNodeInfo:
 		attr = &mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 2, NodeGUID: 0x100}
-	case ctlGetPortInfo:
+	case ibsimproto.GetPortInfo:
 		attr = &mad.PortInfo{LocalPort: 1, LID: 4, LMC: 1, SMLID: 2, SMSL: 3, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfec0 << 48}
 	}
 	if attr != nil {
-		if err := mad.Encode(attr, data); err != nil {
+		if err := mad.Encode(attr, c.Data()); err != nil {
 			panic(err)
 		}
 	}
 	if s.refuse.Load() {
-		binary.NativeEndian.PutUint32(b[8:], ctlError)
+		c.SetKind(ibsimproto.Error)
 	}
 }
 
@@ -104,8 +98,8 @@ func (s *fakeServer) send(t *testing.T, b []byte) {
 }
 
 // next returns the next control request.
-func (s *fakeServer) next(t *testing.T) (kind, client uint32, data []byte) {
+func (s *fakeServer) next(t *testing.T) (kind ibsimproto.Kind, slot uint32, data []byte) {
 	t.Helper()
-	b := <-s.control
-	return binary.NativeEndian.Uint32(b[8:]), binary.NativeEndian.Uint32(b[4:]), b[ctlHeader:]
+	c := <-s.control
+	return c.Kind(), c.Slot(), c.Data()
 }

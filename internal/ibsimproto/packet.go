@@ -1,0 +1,83 @@
+// Package ibsimproto is the protocol that ibsim, the fabric simulator of
+// linux-rdma, speaks with its clients (ibsim: include/ibsim.h): the forms of the
+// two kinds of datagrams and the names of the sockets. Either side of it is
+// elsewhere.
+package ibsimproto
+
+import "encoding/binary"
+
+// Offsets in struct sim_request. Numbers are big-endian, but for the LIDs: those
+// are two big-endian bytes in the low half of a word of the host.
+const (
+	offDLID   = 0
+	offSLID   = 4
+	offDQP    = 8
+	offSQP    = 12
+	offStatus = 16
+	offLength = 24
+	offMAD    = 32
+	madSize   = 256
+)
+
+// PacketSize is the length in bytes of the datagrams on a data socket.
+const PacketSize = offMAD + madSize
+
+// StatusDropped is the status with which a request comes back that nobody
+// answered: ETIMEDOUT, as Linux numbers it on most architectures.
+const StatusDropped = 110
+
+// A Packet is struct sim_request: one MAD, in either direction, with where it
+// goes to and comes from.
+type Packet [PacketSize]byte
+
+// Reset clears all but the MAD.
+func (p *Packet) Reset() {
+	clear(p[:offMAD])
+	binary.BigEndian.PutUint64(p[offLength:], madSize)
+}
+
+// DLID returns the destination LID, 0xffff for a directed route.
+func (p *Packet) DLID() uint16 { return lid(p[offDLID:]) }
+
+// SLID returns the source LID; 0 leaves it to the server to fill in.
+func (p *Packet) SLID() uint16 { return lid(p[offSLID:]) }
+
+// DQP returns the destination queue pair.
+func (p *Packet) DQP() uint32 { return binary.BigEndian.Uint32(p[offDQP:]) }
+
+// SQP returns the source queue pair.
+func (p *Packet) SQP() uint32 { return binary.BigEndian.Uint32(p[offSQP:]) }
+
+// Status returns 0 or an error number.
+func (p *Packet) Status() uint32 { return binary.BigEndian.Uint32(p[offStatus:]) }
+
+// MAD returns the 256 bytes of the MAD, in place.
+func (p *Packet) MAD() []byte { return p[offMAD:] }
+
+// SetLIDs sets the destination and the source LID.
+func (p *Packet) SetLIDs(to, from uint16) {
+	putLID(p[offDLID:], to)
+	putLID(p[offSLID:], from)
+}
+
+// SetQPs sets the destination and the source queue pair.
+func (p *Packet) SetQPs(to, from uint32) {
+	binary.BigEndian.PutUint32(p[offDQP:], to)
+	binary.BigEndian.PutUint32(p[offSQP:], from)
+}
+
+// SetStatus sets the error number, 0 for none.
+func (p *Packet) SetStatus(errno uint32) { binary.BigEndian.PutUint32(p[offStatus:], errno) }
+
+// putLID stores htons(lid) as a uint32 of the host, as the C programs do.
+func putLID(b []byte, lid uint16) {
+	var be [2]byte
+	binary.BigEndian.PutUint16(be[:], lid)
+	binary.NativeEndian.PutUint32(b, uint32(binary.NativeEndian.Uint16(be[:])))
+}
+
+func lid(b []byte) uint16 {
+	var be [2]byte
+	binary.NativeEndian.PutUint16(be[:], uint16(binary.NativeEndian.Uint32(b)))
+	return binary.BigEndian.Uint16(be[:])
+}
