@@ -2,8 +2,6 @@ package sim
 
 import (
 	"container/heap"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -23,20 +21,12 @@ type clientPort struct {
 	wake    chan struct{}
 }
 
-// Open returns a port of the fabric to send from: that of the node with an ID,
-// or of the first channel adapter where id is "". A switch sends from its
-// management port, others from their first port that is up.
-func (f *Fabric) Open(id string) (umad.Port, error) {
-	at := f.firstAdapter()
-	if id != "" {
-		n := f.byID[id]
-		if n == nil {
-			return nil, fmt.Errorf("attach to simulated fabric: it has no node %q", id)
-		}
-		at = n.firstPort()
-	}
-	if at == nil {
-		return nil, errors.New("attach to simulated fabric: it has no channel adapter with a link")
+// Open returns a port of the fabric to send from: that of a node, as
+// [Fabric.Place] finds it.
+func (f *Fabric) Open(node string) (umad.Port, error) {
+	at, err := f.Place(node)
+	if err != nil {
+		return nil, err
 	}
 	return &clientPort{fabric: f, at: at, chance: f.Model.chance(), wake: make(chan struct{}, 1)}, nil
 }

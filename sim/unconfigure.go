@@ -1,0 +1,20 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// Unconfigure takes back what a subnet manager does, as if all power had been
+// off: no port has a LID, no switch a route, and links that are up wait for one
+// to come.
+func (f *Fabric) Unconfigure() {
+	for _, n := range f.Nodes {
+		n.LFT, n.Switch.LinearFDBTop = nil, 0
+		for i := range n.Ports {
+			info := &n.Ports[i].Info
+			info.LID, info.LMC, info.SMLID, info.SMSL = 0, 0, 0, 0
+			info.CapMask &^= mad.CapSM
+			if n.Ports[i].up() {
+				info.State = mad.PortInit
+			}
+		}
+	}
+}
