@@ -23,6 +23,7 @@ type environment struct {
 // commands makes the commands, by their native names.
 var commands = map[string]func(*environment, dialect) *cobra.Command{
 	"linkinfo": newLinkinfo,
+	"sim":      newSim,
 }
 
 // classicNames are the classic tools that a command can stand in for.

@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/sim/serve"
+)
+
+// simServe is one call of sim serve.
+type simServe struct {
+	env  *environment
+	name string
+	port uint16
+	sm   string
+}
+
+func newSimServe(env *environment) *cobra.Command {
+	s := &simServe{env: env}
+	cmd := &cobra.Command{
+		Use:   "serve FABRIC",
+		Short: "Serve a simulated fabric to other programs, as ibsim does",
+		Long: strings.TrimSpace(`
+serve puts a simulated fabric behind the sockets of ibsim, the simulator of
+linux-rdma, until it is interrupted. C tools attach by its library
+libumad2sim.so, ibkit by --sim ibsim. More than ten at a time may do so.
+
+Programs choose the node that they run at by the environment variable SIM_HOST:
+an ID or a description. Where there is none, it is the first adapter.`),
+		Example: strings.Trim(`
+  ibkit sim serve demo &
+  LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so iblinkinfo
+  ibkit linkinfo --sim ibsim`, "\n"),
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: the environment variable IBSIM_SOCKNAME, or sim)")
+	flags.Uint16Var(&s.port, "listen", 0, "serve clients elsewhere as well, by UDP on `PORT` and one more port for each; anyone who gets there may attach")
+	flags.StringVar(&s.sm, "sm", "on", "`on`: a subnet manager has configured the fabric; off: none has, for one that attaches")
+	return cmd
+}
+
+func (s *simServe) run(cmd *cobra.Command, description string) error {
+	if s.sm != "on" && s.sm != "off" {
+		return usageErrorf("invalid --sm %q: it is on or off", s.sm)
+	}
+	f, err := sim.Build(description)
+	if err != nil {
+		return &usageError{err}
+	}
+	if s.sm == "off" {
+		f.Unconfigure()
+	}
+	server, err := serve.Listen(f, serve.Options{
+		SockName: cmp.Or(s.name, s.env.getenv("IBSIM_SOCKNAME")),
+		UDPPort:  int(s.port),
+	})
+	if err != nil {
+		return err
+	}
+	// Scripts wait for this line, which ibsim prints as well.
+	if _, err := fmt.Fprintln(s.env.out, "Network simulator ready."); err != nil {
+		return err
+	}
+	err = server.Serve(cmd.Context())
+	if c := server.Counters(); c.Malformed+c.Overflowed > 0 {
+		fmt.Fprintf(s.env.err, "dropped datagrams: %d that are not ibsim's, %d to clients that did not read\n", c.Malformed, c.Overflowed)
+	}
+	return err
+}

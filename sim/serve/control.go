@@ -1,0 +1,100 @@
+package serve
+
+import (
+	"encoding/binary"
+	"net"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// handleControl makes a control datagram into its reply; open makes the data
+// socket of a client that attaches. It reports false where the datagram is not
+// one of the protocol and gets no reply.
+func (s *Server) handleControl(b []byte, open func(slot, id uint32) (net.Conn, error)) (ibsimproto.Control, bool) {
+	c, ok := ibsimproto.ParseControl(b)
+	if !ok {
+		return c, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.Kind() == ibsimproto.Connect {
+		ok = s.connect(c.Data(), open)
+	} else {
+		ok = s.inform(s.clients[c.Slot()], c.Kind(), c.Data())
+	}
+	if !ok {
+		c.SetKind(ibsimproto.Error)
+	}
+	return c, true
+}
+
+// connect attaches a client and tells it its slot and the node that it is.
+func (s *Server) connect(data []byte, open func(slot, id uint32) (net.Conn, error)) bool {
+	info := ibsimproto.DecodeClientInfo(data)
+	at, err := s.fabric.Place(info.Node)
+	if err != nil {
+		return false
+	}
+	c, err := s.attach(at, info.IsSM, func(slot uint32) (net.Conn, error) { return open(slot, info.ID) })
+	if err != nil {
+		return false
+	}
+	reply := ibsimproto.ClientInfo{ID: c.slot, IsSM: c.isSM, Node: at.Node.ID}.Encode()
+	copy(data, reply[:])
+	return true
+}
+
+// inform answers what clients ask for about their port, in place. It reports
+// false where there is no such client or the question is unknown.
+func (s *Server) inform(c *client, kind ibsimproto.Kind, data []byte) bool {
+	if c == nil {
+		return false
+	}
+	node, port := &c.at.Node.Info, c.at
+	switch kind {
+	case ibsimproto.Disconnect:
+		s.detach(c)
+	case ibsimproto.GetPort:
+		binary.NativeEndian.PutUint16(data, port.Info.LID)
+		data[2] = byte(port.Info.State)
+	case ibsimproto.GetVendor:
+		binary.NativeEndian.PutUint32(data[0:], node.VendorID)
+		binary.NativeEndian.PutUint32(data[4:], uint32(node.DeviceID))
+		binary.NativeEndian.PutUint32(data[8:], node.Revision)
+		binary.NativeEndian.PutUint64(data[16:], firmware)
+	case ibsimproto.GetGID:
+		binary.BigEndian.PutUint64(data[0:], port.Info.GIDPrefix)
+		binary.BigEndian.PutUint64(data[8:], port.GUID)
+	case ibsimproto.GetGUID:
+		binary.BigEndian.PutUint64(data, port.GUID)
+	case ibsimproto.GetNodeInfo:
+		info := *node
+		info.LocalPort, info.PortGUID = port.Number, port.GUID
+		return mad.Encode(&info, data) == nil
+	case ibsimproto.GetPortInfo:
+		info := port.Info
+		if n := int(data[0]); n > 0 && n < len(port.Node.Ports) {
+			info = port.Node.Ports[n].Info
+		}
+		info.LocalPort = port.Number
+		return mad.Encode(&info, data) == nil
+	case ibsimproto.SetIsSM:
+		isSM := binary.NativeEndian.Uint32(data) != 0
+		if other := s.managerAt(port); isSM && other != nil && other != c {
+			return false
+		}
+		c.setSM(isSM)
+	case ibsimproto.GetPKeys:
+		clear(data)
+		for i, key := range port.PKeys[:min(len(port.PKeys), len(data)/2)] {
+			binary.BigEndian.PutUint16(data[2*i:], uint16(key))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// firmware is the version that all nodes have, as in ibsim.
+const firmware = 1

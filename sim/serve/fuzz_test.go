@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"net"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// idle returns a server whose clients have no other side.
+func idle(f *sim.Fabric) (*Server, func(slot, id uint32) (net.Conn, error)) {
+	return newServer(f), func(uint32, uint32) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		return ours, theirs.Close()
+	}
+}
+
+// FuzzControl checks that any datagram can come to the control socket.
+func FuzzControl(f *testing.F) {
+	for kind := ibsimproto.Error; kind <= ibsimproto.GetPKeys+1; kind++ {
+		c := ibsimproto.NewControl(kind, 0, ibsimproto.ClientInfo{ID: 1, IsSM: true}.Encode())
+		f.Add(c[:])
+	}
+	f.Add([]byte{})
+	fabric := build(f, "single-switch")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, open := idle(fabric)
+		first := ibsimproto.NewControl(ibsimproto.Connect, 0, ibsimproto.ClientInfo{ID: 1}.Encode())
+		s.handleControl(first[:], open)
+		if _, ok := s.handleControl(b, open); ok && len(b) != ibsimproto.ControlSize {
+			t.Errorf("%d bytes are answered", len(b))
+		}
+		s.close()
+		s.running.Wait()
+	})
+}
+
+// FuzzPacket checks that any datagram can come to a data socket, and that each
+// is answered, handed to the one client there is, or dropped and counted.
+func FuzzPacket(f *testing.F) {
+	add := func(m *umad.Message) {
+		var p ibsimproto.Packet
+		p.Reset()
+		p.SetLIDs(m.Addr.LID, 0)
+		copy(p.MAD(), m.MAD[:])
+		f.Add(p[:])
+	}
+	add(nodeInfo("\x01\x02"))
+	response := nodeInfo("")
+	response.MAD[3], response.MAD[4] = byte(mad.MethodGetResp), 0x80
+	add(response)
+	m := &umad.Message{Addr: umad.Addr{LID: 1}}
+	m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodSet, Attr: mad.AttrPortInfo, Modifier: 1})
+	add(m)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		fabric, err := sim.Build("single-switch:hosts=2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := idle(fabric)
+		at, err := fabric.Place("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &client{at: at, isSM: true, out: make(chan ibsimproto.Packet, 1)}
+		s.clients[0] = c
+		repress := len(b) == ibsimproto.PacketSize && mad.Method((*ibsimproto.Packet)(b).MAD()[3]) == mad.MethodTrapRepress
+		s.handlePacket(c, b)
+		if sent := len(c.out); sent+int(s.malformed.Load()) != 1 && !repress {
+			t.Errorf("%d packets sent, counters %+v", sent, s.Counters())
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+)
+
+// A listener is one way to attach: a control socket, and how to make the data
+// socket of a client that attaches by it.
+type listener struct {
+	control net.PacketConn
+
+	// open makes the data socket for a slot, connected to that of the client
+	// with an ID whose control socket is at from.
+	open func(slot, id uint32, from net.Addr) (net.Conn, error)
+}
+
+func listenUnix(name ibsimproto.SockName) (*listener, error) {
+	control, err := net.ListenUnixgram("unixgram", name.Control())
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	return &listener{
+		control: control,
+		open: func(slot, id uint32, _ net.Addr) (net.Conn, error) {
+			return net.DialUnix("unixgram", name.Data(slot), name.ClientData(id))
+		},
+	}, nil
+}
+
+func listenUDP(port int) (*listener, error) {
+	control, err := net.ListenUDP("udp4", &net.UDPAddr{Port: port})
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	return &listener{
+		control: control,
+		open: func(slot, id uint32, from net.Addr) (net.Conn, error) {
+			client, ok := from.(*net.UDPAddr)
+			data, fits := ibsimproto.DataPort(port, slot)
+			if !ok || !fits || id == 0 || id > 0xffff {
+				return nil, fmt.Errorf("no UDP ports for slot %d and client %d", slot, id)
+			}
+			return net.DialUDP("udp4", &net.UDPAddr{Port: data}, &net.UDPAddr{IP: client.IP, Port: int(id)})
+		},
+	}, nil
+}
+
+// withoutAddress takes the addresses off a network error: those of abstract
+// sockets hold NUL bytes.
+func withoutAddress(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}

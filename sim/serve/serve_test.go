@@ -1,0 +1,277 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/ibsim"
+)
+
+var started atomic.Int32
+
+// serve serves a fabric for as long as a test runs, and returns the name of its
+// sockets.
+func serve(t *testing.T, f *sim.Fabric, udpPort int) (*Server, string) {
+	t.Helper()
+	name := fmt.Sprintf("ibkit-serve-%d-%d", os.Getpid(), started.Add(1))
+	s, err := Listen(f, Options{SockName: name, UDPPort: udpPort})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, name
+}
+
+func build(t testing.TB, description string) *sim.Fabric {
+	t.Helper()
+	f, err := sim.Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func attach(t *testing.T, name, node string) *ibsim.Port {
+	t.Helper()
+	p, err := ibsim.Open(t.Context(), ibsim.Options{SockName: name, Node: node})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// exchange sends a message and returns the next one that comes.
+func exchange(t *testing.T, p umad.Port, m *umad.Message) umad.Message {
+	t.Helper()
+	if err := p.Send(m); err != nil {
+		t.Fatal(err)
+	}
+	return receive(t, p)
+}
+
+func receive(t *testing.T, p umad.Port) (m umad.Message) {
+	t.Helper()
+	if err := p.Recv(&m, time.Now().Add(5*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func nodeInfo(route mad.Route) *umad.Message {
+	m := &umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	m.MAD.PutSMP(mad.SMPRequest{
+		TID: 0x1234, Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Route: route,
+		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+	})
+	return m
+}
+
+// TestSameAsInProcess holds what a client is answered against what the fabric
+// itself says.
+func TestSameAsInProcess(t *testing.T) {
+	f := build(t, "demo")
+	_, name := serve(t, build(t, "demo"), 0)
+	direct, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := attach(t, name, "")
+	got, want := p.Attr(), direct.Attr()
+	if got.NodeGUID != want.NodeGUID || got.LID != want.LID || got.SMLID != want.SMLID || got.State != want.State {
+		t.Errorf("attached as %+v, want %+v", got, want)
+	}
+	for _, route := range []mad.Route{"", "\x01", "\x01\x01"} {
+		got, want := exchange(t, p, nodeInfo(route)), exchange(t, direct, nodeInfo(route))
+		got.MAD.SetTID(got.MAD.TID() & (1<<slotShift - 1))
+		if got.Status != 0 || got.MAD != want.MAD {
+			t.Errorf("route %v: got %x, want %x", route, got.MAD, want.MAD)
+		}
+	}
+}
+
+func TestUnanswered(t *testing.T) {
+	s, name := serve(t, build(t, "demo"), 0)
+	p := attach(t, name, "")
+	if m := exchange(t, p, nodeInfo("\x4d")); m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 0x1234 {
+		t.Errorf("got %+v", m)
+	}
+	if got := s.Counters(); got != (Counters{Unanswered: 1}) {
+		t.Errorf("counters %+v", got)
+	}
+}
+
+// TestManyClients attaches more clients than ibsim has places for.
+func TestManyClients(t *testing.T) {
+	_, name := serve(t, build(t, "demo"), 0)
+	var ports []*ibsim.Port
+	for range 15 { // a client of ours has 16 IDs in one process
+		ports = append(ports, attach(t, name, ""))
+	}
+	for i, p := range ports {
+		if m := exchange(t, p, nodeInfo("")); m.Status != 0 || m.MAD.TID()>>slotShift != uint64(i) {
+			t.Errorf("client %d: got %+v", i, m)
+		}
+	}
+}
+
+func TestByDescription(t *testing.T) {
+	f := build(t, "demo")
+	n := f.Nodes[len(f.Nodes)-1]
+	n.Desc = mad.NewNodeDescription("the last one")
+	_, name := serve(t, f, 0)
+	if p := attach(t, name, "the last one"); p.Attr().NodeGUID != n.Info.NodeGUID {
+		t.Errorf("attached as %+v", p.Attr())
+	}
+	if _, err := ibsim.Open(t.Context(), ibsim.Options{SockName: name, Node: "nobody"}); err == nil {
+		t.Error("attached as a node that there is not")
+	}
+}
+
+// TestForward has one client answer what another asks.
+func TestForward(t *testing.T) {
+	f := build(t, "single-switch")
+	s, name := serve(t, f, 0)
+	asking, answering := attach(t, name, ""), attach(t, name, lastHost(f).ID)
+	ping := &umad.Message{Addr: umad.Addr{LID: answering.Attr().LID, QPN: 1, QKey: umad.QP1QKey}}
+	ping.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: 0x32, ClassVersion: 1, Method: mad.MethodGet, TID: 9})
+	if m := exchange(t, asking, ping); m.Status != syscall.ETIMEDOUT {
+		t.Errorf("nobody wants it, but: %+v", m)
+	}
+
+	setSM(t, s, answering, 1)
+	if err := asking.Send(ping); err != nil {
+		t.Fatal(err)
+	}
+	m := receive(t, answering)
+	if m.Addr.LID != asking.Attr().LID || m.MAD.Class() != 0x32 {
+		t.Fatalf("handed on: %+v", m)
+	}
+	m.MAD[3] = byte(mad.MethodGetResp)
+	if err := answering.Send(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m := receive(t, asking); m.Status != 0 || m.MAD.Method() != mad.MethodGetResp || m.Addr.LID != answering.Attr().LID {
+		t.Errorf("answered: %+v", m)
+	}
+}
+
+// TestManagerIsToldOf checks that a port says it has a subnet manager while a
+// client acts as one, and that requests for it get there.
+func TestManagerIsToldOf(t *testing.T) {
+	f := build(t, "single-switch")
+	f.Unconfigure()
+	s, name := serve(t, f, 0)
+	p := attach(t, name, lastHost(f).ID)
+	if lastHost(f).Ports[1].Info.CapMask.Has(mad.CapSM) {
+		t.Error("a subnet manager before there is one")
+	}
+	setSM(t, s, p, 1)
+	ask := nodeInfo("")
+	ask.MAD.PutSMP(mad.SMPRequest{
+		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo,
+		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+	})
+	if m := exchange(t, p, ask); m.MAD.Method() != mad.MethodGet || m.MAD.Attr() != mad.AttrSMInfo || m.Status != 0 {
+		t.Errorf("the manager is not asked, but gets %+v", m)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if lastHost(f).Ports[1].Info.CapMask.Has(mad.CapSM) {
+		t.Error("a subnet manager after it ended")
+	}
+}
+
+// setSM sends what our own clients have no need of.
+func setSM(t *testing.T, s *Server, p *ibsim.Port, isSM byte) {
+	t.Helper()
+	var slot uint32
+	if _, err := fmt.Sscanf(p.Attr().Device, "ibsim%d", &slot); err != nil {
+		t.Fatal(err)
+	}
+	data := [ibsimproto.ControlDataSize]byte{isSM, isSM, isSM, isSM}
+	r := ibsimproto.NewControl(ibsimproto.SetIsSM, slot, data)
+	if reply, ok := s.handleControl(r[:], nil); !ok || reply.Kind() != ibsimproto.SetIsSM {
+		t.Fatal("refused")
+	}
+}
+
+func lastHost(f *sim.Fabric) *sim.Node {
+	for i := len(f.Nodes) - 1; i >= 0; i-- {
+		if n := f.Nodes[i]; !n.IsSwitch() {
+			return n
+		}
+	}
+	return nil
+}
+
+// TestDeadClient checks that the place of a client which ended without a word
+// is free for the next one.
+func TestDeadClient(t *testing.T) {
+	s, name := serve(t, build(t, "demo"), 0)
+	socket := ibsimproto.SockName(name)
+	data, err := net.ListenUnixgram("unixgram", socket.ClientData(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ibsimproto.NewControl(ibsimproto.Connect, 0, ibsimproto.ClientInfo{ID: 1}.Encode())
+	open := func(slot, id uint32) (net.Conn, error) { return s.listeners[0].open(slot, id, nil) }
+	if reply, _ := s.handleControl(r[:], open); reply.Kind() != ibsimproto.Connect {
+		t.Fatal("refused")
+	}
+	data.Close()
+	if reply, _ := s.handleControl(r[:], open); reply.Kind() != ibsimproto.Error {
+		t.Error("attached a client without a data socket")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.clients) != 0 {
+		t.Errorf("%d clients", len(s.clients))
+	}
+}
+
+func TestUDP(t *testing.T) {
+	free, err := net.ListenUDP("udp4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.LocalAddr().(*net.UDPAddr).Port
+	free.Close()
+	serve(t, build(t, "demo"), port)
+	p, err := ibsim.Open(t.Context(), ibsim.Options{Server: "127.0.0.1", Port: port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if m := exchange(t, p, nodeInfo("\x01")); m.Status != 0 || m.MAD.Method() != mad.MethodGetResp {
+		t.Errorf("got %+v", m)
+	}
+}
+
+func TestNameTaken(t *testing.T) {
+	_, name := serve(t, build(t, "demo"), 0)
+	if _, err := Listen(build(t, "demo"), Options{SockName: name}); err == nil {
+		t.Error("two servers of one name")
+	}
+}
