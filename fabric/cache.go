@@ -71,14 +71,21 @@ type cachePort struct {
 
 // A CacheError says where a cache is not what its format demands.
 type CacheError struct {
-	Offset  int    // in bytes from the beginning of the file
-	Problem string // what was expected, and what was found
+	File   string // empty where the cache did not come from a file
+	Offset int    // in bytes from the beginning of the file
+	Err    error  // what was expected, and what was found
 }
 
-// Error names the offset.
+// Error names file and offset.
 func (e *CacheError) Error() string {
-	return fmt.Sprintf("read fabric cache: at byte %d: %s", e.Offset, e.Problem)
+	if e.File == "" {
+		return fmt.Sprintf("read cache: offset %d: %v", e.Offset, e.Err)
+	}
+	return fmt.Sprintf("read cache %s: offset %d: %v", e.File, e.Offset, e.Err)
 }
+
+// Unwrap returns Err.
+func (e *CacheError) Unwrap() error { return e.Err }
 
 // ReadCache reads a cache to its end. See [ParseCache].
 func ReadCache(r io.Reader) (*Fabric, error) {
@@ -86,14 +93,14 @@ func ReadCache(r io.Reader) (*Fabric, error) {
 	b := bufio.NewReader(r)
 	head, err := b.Peek(cacheHeaderSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read fabric cache: %w", err)
+		return nil, fmt.Errorf("read cache: %w", err)
 	}
 	if _, err := parseCacheHeader(head); err != nil {
 		return nil, err
 	}
 	data, err := io.ReadAll(b)
 	if err != nil {
-		return nil, fmt.Errorf("read fabric cache: %w", err)
+		return nil, fmt.Errorf("read cache: %w", err)
 	}
 	return ParseCache(data)
 }
@@ -102,14 +109,14 @@ func ReadCache(r io.Reader) (*Fabric, error) {
 func ReadCacheFile(path string) (*Fabric, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read fabric cache: %w", err)
+		return nil, fmt.Errorf("read cache: %w", err)
 	}
 	defer file.Close()
 	f, err := ReadCache(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if e, ok := errors.AsType[*CacheError](err); ok {
+		e.File = path
 	}
-	return f, nil
+	return f, err
 }
 
 // WriteCacheFile writes the fabric as [Fabric.WriteCache] does. The file is
@@ -117,7 +124,7 @@ func ReadCacheFile(path string) (*Fabric, error) {
 func (f *Fabric) WriteCacheFile(path string) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("write fabric cache: %w", err)
+		return fmt.Errorf("write cache: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -135,7 +142,7 @@ func (f *Fabric) WriteCacheFile(path string) (err error) {
 		func() error { return os.Rename(temp.Name(), path) },
 	} {
 		if err := step(); err != nil {
-			return fmt.Errorf("write fabric cache: %w", err)
+			return fmt.Errorf("write cache: %w", err)
 		}
 	}
 	return nil

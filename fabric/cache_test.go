@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -193,6 +194,40 @@ func TestReadCacheLooksAtTheHeaderFirst(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func TestReadCacheFileNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spoilt")
+	if err := os.WriteFile(path, smallCache(t)[:100], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := fabric.ReadCacheFile(path)
+	if want := "read cache " + path + ": offset "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q in front", err, want)
+	}
+}
+
+// The format does not store the port by which a scan began.
+func TestParseCacheFindsThePortOfTheStart(t *testing.T) {
+	f, err := fabric.ParseCache(smallCache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapter := slices.IndexFunc(f.Nodes, func(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeCA })
+	f.Start = f.Nodes[adapter]
+	linked := f.Start.Info.LocalPort
+	for _, local := range []uint8{linked, 0} {
+		f.Start.Info.LocalPort = local
+		g := reload(f)
+		if g.StartPort != linked {
+			t.Errorf("local port %d: got port %d, want %d, the only one with a link", local, g.StartPort, linked)
+		}
+		for _, n := range g.Nodes[1:] {
+			if n.Route.Hops() == 0 {
+				t.Errorf("local port %d: no route to node 0x%016x", local, n.GUID)
+			}
+		}
+	}
+}
 
 func TestWriteCacheLeavesOutPortsWithoutAnswer(t *testing.T) {
 	f, err := fabric.ParseCache(smallCache(t))

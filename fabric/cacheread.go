@@ -46,9 +46,28 @@ func ParseCache(data []byte) (*Fabric, error) {
 	if f.Start == nil {
 		return nil, cacheErrorf(16, "expected the GUID of a node in the file, found 0x%016x", header.Start)
 	}
-	f.StartPort = f.Start.Info.LocalPort
+	f.StartPort = entryPort(f.Start)
 	f.finish()
 	return f, nil
+}
+
+// entryPort returns the port by which the scan came to its first node: the one
+// that answered. The format does not store it, so where that port leads
+// nowhere, the first that leads anywhere stands in for it.
+func entryPort(start *Node) uint8 {
+	local := start.Info.LocalPort
+	if start.Info.NodeType == mad.NodeTypeSwitch {
+		return local
+	}
+	if p := start.Ports[local]; p != nil && p.Peer != nil {
+		return local
+	}
+	for _, p := range start.Ports {
+		if p != nil && p.Peer != nil {
+			return p.Number
+		}
+	}
+	return local
 }
 
 func parseCacheHeader(data []byte) (cacheHeader, error) {
@@ -106,7 +125,7 @@ func (c *cacheReader) node() (*Node, error) {
 	}
 	n := &Node{GUID: r.GUID, Desc: r.Desc, Ports: make([]*Port, int(r.NumPorts)+1)}
 	if err := mad.Decode(&n.Info, r.Info[:]); err != nil {
-		return nil, cacheErrorf(start, "%v", err)
+		return nil, cacheErrorf(start, "%w", err)
 	}
 	switch {
 	case c.nodes[r.GUID] != nil:
@@ -121,7 +140,7 @@ func (c *cacheReader) node() (*Node, error) {
 	if isSwitch && r.Switch != [mad.DataSize]byte{} {
 		n.Switch = new(mad.SwitchInfo)
 		if err := mad.Decode(n.Switch, r.Switch[:]); err != nil {
-			return nil, cacheErrorf(start, "%v", err)
+			return nil, cacheErrorf(start, "%w", err)
 		}
 	}
 	c.nodes[r.GUID] = n
@@ -166,7 +185,7 @@ func (c *cacheReader) portRecords(count int) error {
 		}
 		p.port = &Port{Node: p.node, Number: r.Key.Number, GUID: r.Key.GUID, Info: new(mad.PortInfo)}
 		if err := mad.Decode(p.port.Info, r.Info[:]); err != nil {
-			return cacheErrorf(start, "%v", err)
+			return cacheErrorf(start, "%w", err)
 		}
 		p.off, p.linked, p.peer = start, r.Linked != 0, r.Peer
 		p.node.Ports[r.Key.Number] = p.port
@@ -212,5 +231,5 @@ func (c *cacheReader) next(record any, what string) error {
 func (k cacheKey) String() string { return fmt.Sprintf("port 0x%016x:%d", k.GUID, k.Number) }
 
 func cacheErrorf(offset int, format string, args ...any) error {
-	return &CacheError{offset, fmt.Sprintf(format, args...)}
+	return &CacheError{Offset: offset, Err: fmt.Errorf(format, args...)}
 }

@@ -17,7 +17,7 @@ import (
 // fabric is refused.
 func (f *Fabric) WriteCache(w io.Writer) error {
 	if f.Start == nil {
-		return errors.New("write fabric cache: no node is known")
+		return errors.New("write cache: no node is known")
 	}
 	c := cacheWriter{seen: make(map[cacheKey]bool)}
 	// libibnetdisc puts each node that it finds before the others and writes
@@ -34,10 +34,10 @@ func (f *Fabric) WriteCache(w io.Writer) error {
 		MaxHops: uint32(f.MaxHops),
 	})
 	if c.err != nil {
-		return fmt.Errorf("write fabric cache: %w", c.err)
+		return fmt.Errorf("write cache: %w", c.err)
 	}
 	if _, err := w.Write(slices.Concat(header, c.nodes, c.ports)); err != nil {
-		return fmt.Errorf("write fabric cache: %w", err)
+		return fmt.Errorf("write cache: %w", err)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (m *NameMap) add(line string) (problem string) {
 		first = line[:i]
 	}
 	guid, err := strconv.ParseUint(first, 0, 64)
-	if err != nil {
+	if err != nil || strings.Contains(first, "_") { // 1_000 is a number in Go only
 		return fmt.Sprintf("expected a node GUID such as 0x2c90300001234, found %q", first)
 	}
 	text := strings.TrimSpace(line[len(first):])
