@@ -38,16 +38,22 @@ var (
 )
 
 // Build makes a fabric from a description: a preset's name, or one with
-// parameters such as "fat-tree:levels=3,radix=40,pods=26". The fabric is
-// configured: its links are active and routes are set.
+// parameters such as "fat-tree:levels=3,radix=40,pods=26"; or net:FILE or
+// topo:FILE for a file that [ReadNetFile] or [ReadTopologyFile] reads. The
+// fabric is configured: its links are active and routes are set. A file's is
+// left as it was before that where ",sm=off" follows.
 func Build(description string) (*Fabric, error) {
 	name, rest, _ := strings.Cut(description, ":")
+	if read := fileReaders[name]; read != nil {
+		return buildFile(read, rest)
+	}
 	i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
 	if i < 0 {
 		var known []string
 		for _, p := range Presets {
 			known = append(known, p.Name)
 		}
+		known = append(known, slices.Sorted(maps.Keys(fileReaders))...)
 		return nil, fmt.Errorf("no simulated fabric is called %q (known: %s)", name, strings.Join(known, ", "))
 	}
 	f, err := Presets[i].Build(rest)

@@ -2,13 +2,14 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Configure does what a subnet manager does once: it gives every port a LID,
-// fills the switches' forwarding tables with shortest paths, and activates every
+// Configure does what a subnet manager does once: it gives every port a LID that
+// has none, fills the switches' forwarding tables with shortest paths, and activates every
 // link that is up. The subnet manager is said to run at the first channel
 // adapter that has a link.
 func (f *Fabric) Configure() error {
@@ -48,21 +49,52 @@ func (f *Fabric) firstAdapter() *Port {
 }
 
 // assignLIDs numbers switches and linked adapter ports in the order of the
-// nodes. It returns the ports by LID.
+// nodes, but for those that have LIDs already. It returns the ports by LID.
 func (f *Fabric) assignLIDs() ([]*Port, error) {
-	lids := []*Port{nil}
+	lids := make([]*Port, 1, len(f.Nodes)+1)
+	var fresh []*Port
 	for _, n := range f.Nodes {
 		for i := range n.Ports {
 			p := &n.Ports[i]
-			if n.IsSwitch() != (i == 0) || !n.IsSwitch() && !p.up() {
-				continue
+			switch {
+			case n.IsSwitch() != (i == 0) || !n.IsSwitch() && !p.up():
+			case p.Info.LID == 0:
+				fresh = append(fresh, p)
+			default:
+				var err error
+				if lids, err = takeLIDs(lids, p); err != nil {
+					return nil, err
+				}
 			}
-			if !mad.IsUnicastLID(uint16(min(len(lids), 0xffff))) {
-				return nil, errors.New("configure fabric: more ports than there are LIDs")
-			}
-			p.Info.LID = uint16(len(lids))
-			lids = append(lids, p)
 		}
+	}
+	next := 1
+	for _, p := range fresh {
+		for next < len(lids) && lids[next] != nil {
+			next++
+		}
+		p.Info.LID, p.Info.LMC = uint16(min(next, 0xffff)), 0
+		var err error
+		if lids, err = takeLIDs(lids, p); err != nil {
+			return nil, err
+		}
+	}
+	return lids, nil
+}
+
+// takeLIDs enters a port at its LIDs.
+func takeLIDs(lids []*Port, p *Port) ([]*Port, error) {
+	for lid := int(p.Info.LID); lid < int(p.Info.LID)+1<<p.Info.LMC; lid++ {
+		if lid > 0xffff || !mad.IsUnicastLID(uint16(lid)) {
+			return nil, errors.New("configure fabric: more ports than there are LIDs")
+		}
+		for len(lids) <= lid {
+			lids = append(lids, nil)
+		}
+		if lids[lid] != nil {
+			return nil, fmt.Errorf("configure fabric: %s and %s both have LID %d", lids[lid], p, lid)
+		}
+		lids[lid] = p
 	}
 	return lids, nil
 }
@@ -73,9 +105,9 @@ func (f *Fabric) assignLIDs() ([]*Port, error) {
 func (f *Fabric) routeAll(lids []*Port) {
 	graph := newGraph(f, len(lids))
 	behind := graph.attach(lids)
-	for to, ports := range behind {
-		if len(ports) > 0 {
-			graph.routeTo(to, ports)
+	for to, lids := range behind {
+		if len(lids) > 0 {
+			graph.routeTo(to, lids)
 		}
 	}
 }
@@ -119,26 +151,29 @@ func newGraph(f *Fabric, lids int) *graph {
 	return g
 }
 
-// attach sorts the ports that have a LID by the switch that they hang off, for
-// they are all reached by the same ways, and writes the last step to each.
-func (g *graph) attach(lids []*Port) [][]*Port {
-	behind := make([][]*Port, len(g.switches))
-	for _, p := range lids[1:] {
+// attach sorts the LIDs by the switch that their ports hang off, for they are
+// all reached by the same ways, and writes the last step to each.
+func (g *graph) attach(lids []*Port) [][]int {
+	behind := make([][]int, len(g.switches))
+	for lid, p := range lids {
+		if p == nil {
+			continue
+		}
 		n, last := p.Node, uint8(0)
 		if !n.IsSwitch() {
 			if n, last = p.Peer.Node, p.Peer.Number; !n.IsSwitch() {
 				continue // two adapters back to back need no table
 			}
 		}
-		n.LFT[p.Info.LID] = last
-		behind[n.index] = append(behind[n.index], p)
+		n.LFT[lid] = last
+		behind[n.index] = append(behind[n.index], lid)
 	}
 	return behind
 }
 
-// routeTo fills the tables for the ports that hang off one switch, by a walk
+// routeTo fills the tables for the LIDs that are behind one switch, by a walk
 // over all others that begins there.
-func (g *graph) routeTo(to int, ports []*Port) {
+func (g *graph) routeTo(to int, lids []int) {
 	for i := range g.distance {
 		g.distance[i] = -1
 	}
@@ -158,8 +193,8 @@ func (g *graph) routeTo(to int, ports []*Port) {
 		}
 		if len(g.closer) > 0 {
 			lft := g.switches[n].LFT
-			for k, p := range ports {
-				lft[p.Info.LID] = g.closer[k%len(g.closer)]
+			for k, lid := range lids {
+				lft[lid] = g.closer[k%len(g.closer)]
 			}
 		}
 	}

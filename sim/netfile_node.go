@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A netNode is what a file says about a node.
+type netNode struct {
+	at    *netLine
+	spec  NodeSpec
+	ports map[int]*netPort // those that have a line
+
+	ability  ability // of ports that have no line
+	enhanced bool    // port 0
+	lid      uint16  // of port 0
+	lmc      uint8
+}
+
+// A netPort is what a file says about a port.
+type netPort struct {
+	at     *netLine
+	node   *netNode
+	number int
+	alias  string // by which others may name the port; "": it has none
+
+	remote       string // ID or alias of the other end's node; "": the line says only what the alias is
+	remoteNumber int
+	peer         *netPort
+
+	guid    uint64 // 0: it follows the node's
+	lid     uint16
+	lmc     uint8
+	ability ability
+	running *running // topology files only
+}
+
+// maxID and maxDesc are how many bytes of an ID and of a description ibsim keeps.
+const (
+	maxID   = 64
+	maxDesc = 63
+)
+
+// nodeLine reads the line that begins a node:
+//
+//	Switch	36 "id"	# "description" base port 0 lid 4 lmc 0
+func (n *netReader) nodeLine(l *netLine, kind mad.NodeType) error {
+	l.blanks()
+	ports, err := l.integer("the number of ports", maxPorts)
+	if err != nil {
+		return err
+	}
+	if ports == 0 {
+		return l.errorf("a node without ports")
+	}
+	l.blanks()
+	start := l.at
+	id, err := l.quoted("the ID of the node")
+	if err != nil {
+		return err
+	}
+	after := l.at
+	l.at = start
+	switch {
+	case id == "" || strings.ContainsAny(id, "#@"):
+		return l.errorf("ID %q: it has to have characters, and neither # nor @", id)
+	case len(n.prefix)+1+len(id) > maxID:
+		return l.errorf("ID %q: longer than %d bytes with its module's prefix", id, maxID)
+	case len(n.nodes) == maxNetNodes || n.ports+int(ports) > maxNetPorts:
+		return l.errorf("more than %d nodes or %d ports", maxNetNodes, maxNetPorts)
+	}
+	id = n.expand(id)
+	guid := n.next[kind]
+	if other := n.byID[id]; other != nil {
+		return l.errorf("node %q is in %s already", id, other.at.where())
+	}
+	if other := n.guids[guid]; other != nil {
+		return l.errorf("node %q: GUID 0x%x is that of node %q in %s", id, guid, other.spec.ID, other.at.where())
+	}
+	l.at = after
+	node := &netNode{
+		at:      l,
+		spec:    NodeSpec{Kind: kind, ID: id, Ports: int(ports), GUID: guid, SystemGUID: n.system, VendorID: n.vendor, DeviceID: n.device},
+		ports:   map[int]*netPort{},
+		ability: n.ability,
+	}
+	rest := node.describe(l.comment(), n.rules)
+	node.enhanced = strings.Contains(rest, "enhanced port 0")
+	if kind == mad.NodeTypeSwitch {
+		if node.lid, node.lmc, err = lidAndLMC(rest); err != nil {
+			return l.errorf("%w", err)
+		}
+	}
+	n.add(node)
+	return nil
+}
+
+// add takes a node in and reserves its GUIDs.
+func (n *netReader) add(node *netNode) {
+	s := &node.spec
+	n.byID[s.ID], n.guids[s.GUID] = node, node
+	n.nodes = append(n.nodes, node)
+	n.ports += s.Ports
+	n.current = node
+	n.next[s.Kind]++
+	if s.Kind != mad.NodeTypeSwitch {
+		n.next[s.Kind] += uint64(s.Ports)
+	}
+	n.vendor, n.system = 0, 0
+}
+
+// expand adds the module's prefix to an ID that has none.
+func (n *netReader) expand(id string) string {
+	if n.prefix == "" || strings.Contains(id, "#") {
+		return id
+	}
+	return n.prefix + "#" + id
+}
+
+// comment returns what is behind the first #.
+func (l *netLine) comment() string {
+	_, comment, _ := strings.Cut(l.rest(), "#")
+	return strings.TrimLeft(comment, " \t")
+}
+
+// describe takes the description out of a comment and returns the rest of it.
+func (node *netNode) describe(comment string, r rules) (rest string) {
+	desc := comment
+	if quoted, ok := strings.CutPrefix(comment, `"`); ok {
+		if r == topologyRules {
+			// ibnetdiscover does not escape quotes: the last one ends the name.
+			end := max(strings.LastIndexByte(quoted, '"'), 0)
+			desc, rest = quoted[:end], quoted[end:]
+		} else {
+			desc, rest, _ = strings.Cut(quoted, `"`)
+		}
+	} else {
+		for _, end := range []string{" enhanced port ", " base port ", " lid ", " lmc "} {
+			if i := strings.Index(comment, end); i >= 0 {
+				desc, rest = comment[:i], comment[i:]
+				break
+			}
+		}
+	}
+	if desc == "" {
+		desc = node.spec.ID
+	}
+	if r == netRules && len(desc) > maxDesc {
+		desc = desc[:maxDesc]
+	}
+	node.spec.Desc = desc
+	return rest
+}
+
+// lidAndLMC finds "lid 4 lmc 0" in a comment; what is not there is 0.
+func lidAndLMC(comment string) (lid uint16, lmc uint8, err error) {
+	for _, field := range []struct {
+		name string
+		most uint64
+		set  func(v uint64)
+	}{
+		{"lid ", 0xbfff, func(v uint64) { lid = uint16(v) }},
+		{"lmc ", 7, func(v uint64) { lmc = uint8(v) }},
+	} {
+		_, text, ok := strings.Cut(comment, field.name)
+		if !ok || text == "" || !isDigit(text[0]) {
+			continue
+		}
+		l := netLine{text: text}
+		v, err := l.integer(field.name, field.most)
+		if err != nil {
+			return 0, 0, fmt.Errorf("%s%.20q: not a number from 0 to %d", field.name, text, field.most)
+		}
+		field.set(v)
+	}
+	return lid, lmc, nil
+}
