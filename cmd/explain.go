@@ -33,8 +33,8 @@ func (c *linkinfoCommand) explain(r *linkinfo.Result) {
 	}
 	if c.fabric.verbose > 0 {
 		s := f.Stats
-		fmt.Fprintf(w, "%d nodes, up to %d hops away; %d MADs sent, %d of them again, %d timed out, at most %d in flight\n",
-			len(f.Nodes), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
+		fmt.Fprintf(w, "%s, up to %d hops away; %d MADs sent, %d of them again, %d timed out, at most %d in flight\n",
+			count(len(f.Nodes), "node", "nodes"), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
 	}
 }
 
