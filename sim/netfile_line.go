@@ -68,7 +68,7 @@ func (l *netLine) integer(what string, most uint64) (uint64, error) {
 	n, err := strconv.ParseUint(text, 0, 64)
 	if err != nil || n > most {
 		l.at = start
-		return 0, l.expected(fmt.Sprintf("%s, a number up to %d,", what, most))
+		return 0, l.expected(fmt.Sprintf("%s, a number up to %d", what, most))
 	}
 	return n, nil
 }

@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// WriteNet writes the fabric as a net file, which ibsim and [ParseNet] load:
+// nodes, GUIDs, names, links that are up and what their ends have enabled. What
+// the format has no words for is lost: LIDs and states, for which a subnet
+// manager is run; speeds of XDR and FDR10, for which the next lower one stands;
+// and that a link runs below what its ends have enabled. ibsim before 0.12
+// refuses NDR.
+func (f *Fabric) WriteNet(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for i, n := range f.Nodes {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		writeIDs(out, n)
+		fmt.Fprintf(out, "%sguid=0x%x\n", kinds[n.Info.NodeType].guid, n.Info.NodeGUID)
+		fmt.Fprintf(out, "%s\t%d \"%s\"\t# \"%s\"\n", kinds[n.Info.NodeType].word, n.Info.NumPorts, netID(n), quotable(n.Desc.String()))
+		for k := range n.Ports {
+			if p := &n.Ports[k]; p.up() {
+				i := &p.Info
+				fmt.Fprintf(out, "[%d]\t\"%s\"[%d]\tw=%d s=%d e=%d\n", k, netID(p.Peer.Node), p.Peer.Number,
+					i.LinkWidthEnabled&maxWidths, i.LinkSpeedEnabled&maxSpeeds, i.LinkSpeedExtEnabled&maxExtSpeeds)
+			}
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write net file: %w", err)
+	}
+	return nil
+}
+
+// kinds are the words of both formats for kinds of nodes.
+var kinds = map[mad.NodeType]struct{ word, guid, letter string }{
+	mad.NodeTypeSwitch: {"Switch", "switch", "S"},
+	mad.NodeTypeCA:     {"Ca", "ca", "H"},
+	mad.NodeTypeRouter: {"Rt", "rt", "R"},
+}
+
+// writeIDs writes the lines in front of a node that both formats have.
+func writeIDs(out *bufio.Writer, n *Node) {
+	fmt.Fprintf(out, "vendid=0x%x\ndevid=0x%x\nsysimgguid=0x%x\n", n.Info.VendorID, n.Info.DeviceID, n.Info.SystemGUID)
+}
+
+// netID returns the ID of a node as a net file can have it, which is another
+// one where the formats' own characters are in it.
+func netID(n *Node) string {
+	if n.ID == "" || len(n.ID) > maxID || strings.ContainsAny(n.ID, "#@\"") || quotable(n.ID) != n.ID {
+		return topologyID(n)
+	}
+	return n.ID
+}
+
+// topologyID returns the ID by which ibnetdiscover names a node.
+func topologyID(n *Node) string {
+	return fmt.Sprintf("%s-%016x", kinds[n.Info.NodeType].letter, n.Info.NodeGUID)
+}
+
+// quotable returns a text that stays in one line and in its quotation marks,
+// for which the formats have no escapes.
+func quotable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '"':
+			return '\''
+		case r == '\n' || r == '\r':
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// WriteTopology writes the fabric in the form of ibnetdiscover, which ibsim and
+// [ParseTopology] load: names, GUIDs, LIDs and the links that are up with what
+// they run at.
+func (f *Fabric) WriteTopology(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	out.WriteString("#\n# Topology file: written by ibkit\n#\n")
+	if from := f.firstAdapter(); from != nil {
+		fmt.Fprintf(out, "# Initiated from node %016x port %016x\n", from.Node.Info.NodeGUID, from.GUID)
+	}
+	for _, kind := range []mad.NodeType{mad.NodeTypeSwitch, mad.NodeTypeCA, mad.NodeTypeRouter} {
+		for _, n := range f.Nodes {
+			if n.Info.NodeType == kind {
+				writeTopologyNode(out, n)
+			}
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write topology: %w", err)
+	}
+	return nil
+}
+
+func writeTopologyNode(out *bufio.Writer, n *Node) {
+	kind := kinds[n.Info.NodeType]
+	out.WriteByte('\n')
+	writeIDs(out, n)
+	fmt.Fprintf(out, "%sguid=0x%x", kind.guid, n.Info.NodeGUID)
+	if n.IsSwitch() {
+		fmt.Fprintf(out, "(%x)", n.Ports[0].GUID)
+	}
+	fmt.Fprintf(out, "\n%s\t%d \"%s\"\t\t# \"%s\"", kind.word, n.Info.NumPorts, topologyID(n), quotable(n.Desc.String()))
+	if n.IsSwitch() {
+		port0 := "base"
+		if n.Switch.EnhancedPort0 != 0 {
+			port0 = "enhanced"
+		}
+		fmt.Fprintf(out, " %s port 0 lid %d lmc %d", port0, n.Ports[0].Info.LID, n.Ports[0].Info.LMC)
+	}
+	out.WriteByte('\n')
+	for k := range n.Ports {
+		if p := &n.Ports[k]; p.up() {
+			writeTopologyPort(out, p)
+		}
+	}
+}
+
+func writeTopologyPort(out *bufio.Writer, p *Port) {
+	peer := p.Peer
+	fmt.Fprintf(out, "[%d]", p.Number)
+	if !p.Node.IsSwitch() {
+		fmt.Fprintf(out, "(%x) ", p.GUID)
+	}
+	fmt.Fprintf(out, "\t\"%s\"[%d]", topologyID(peer.Node), peer.Number)
+	switch {
+	case peer.Node.IsSwitch():
+	case p.Node.IsSwitch():
+		fmt.Fprintf(out, "(%x) ", peer.GUID)
+	default:
+		fmt.Fprintf(out, " (%x) ", peer.GUID)
+	}
+	out.WriteString("\t\t# ")
+	if !p.Node.IsSwitch() {
+		fmt.Fprintf(out, "lid %d lmc %d ", p.Info.LID, p.Info.LMC)
+	}
+	fmt.Fprintf(out, "\"%s\" lid %d %s%s\n", quotable(peer.Node.Desc.String()), peer.Node.managed(peer.Number).Info.LID,
+		strings.ToLower(p.Info.LinkWidthActive.String()), p.Info.ActiveSpeed(&p.Node.managed(p.Number).Info, p.Ext))
+}

@@ -1,0 +1,290 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+const nets = "../test/nets/*.net"
+
+func netFiles(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob(nets)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("find %s: %v, %v", nets, files, err)
+	}
+	return files
+}
+
+func parseNet(t *testing.T, text string) *Fabric {
+	t.Helper()
+	f, err := ParseNet(strings.NewReader(text), "net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// What lines assign to nodes that follow, what to one only, and how ibsim
+// numbers.
+func TestNetNumbering(t *testing.T) {
+	f := parseNet(t, `
+vendid=0x2c9
+devid=7
+sysimgguid=0x5
+Switch	2 "s"	# "desc" enhanced port 0 lid 9 lmc 2
+[1]	"a"
+Hca 2 "a" # no quotes lid 3
+[1]	"s"[1]
+# a comment does not end the ports
+[2]	"r" [3]
+rtguid = 0x300000
+Rt 3 "r"
+[3]	"a"[2]	w=3
+switchguid+0x10
+Switch 1 "t"
+`)
+	type node struct {
+		GUID, System, Port, Vendor, Device uint64
+		Desc                               string
+	}
+	got := map[string]node{}
+	for _, n := range f.Nodes {
+		i := &n.Info
+		got[n.ID] = node{i.NodeGUID, i.SystemGUID, n.Ports[1].GUID, uint64(i.VendorID), uint64(i.DeviceID), n.Desc.String()}
+	}
+	want := map[string]node{
+		"s": {0x200000, 5, 0x200000, 0x2c9, 7, "desc"},
+		"a": {0x100000, 0x100000, 0x100001, 0, 7, "no quotes"},
+		"r": {0x300000, 0x300000, 0x300001, 0, 7, "r"},
+		"t": {0x200010, 0x200010, 0x200010, 0, 7, "t"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	s := f.Node("s")
+	if i := &s.Ports[0].Info; i.LID != 9 || i.LMC != 2 || s.Switch.EnhancedPort0 != 1 {
+		t.Errorf("LID %d, LMC %d, enhanced port 0: %d", i.LID, i.LMC, s.Switch.EnhancedPort0)
+	}
+	if i := &f.Node("a").Ports[1].Info; i.State != mad.PortInit || i.LID != 0 || i.LinkWidthActive != mad.Width4X {
+		t.Errorf("state %v, LID %d, width %v", i.State, i.LID, i.LinkWidthActive)
+	}
+	if peer := f.Node("a").Ports[2].Peer; peer.String() != `"r"[3]` {
+		t.Errorf("second port leads to %s", peer)
+	}
+}
+
+// Modules prefix IDs, and aliases name ports of other modules.
+func TestNetModules(t *testing.T) {
+	f := parseNet(t, `
+module = "left"
+Switch 2 "s"
+@[1]	"up"
+[2]	"h"[1]
+Hca 1 "h"
+[1]	"s"[2]
+module = "right"
+Switch 2 "s"
+[1]	"left@up"
+do Unlink "left#h"[1]
+do Link "s"[2] "left#h"[1]
+`)
+	for port, want := range map[*Port]string{
+		&f.Node("right#s").Ports[1]: `"left#s"[1]`,
+		&f.Node("right#s").Ports[2]: `"left#h"[1]`,
+	} {
+		if port.Peer == nil || port.Peer.String() != want {
+			t.Errorf("%s leads to %v, want %s", port, port.Peer, want)
+		}
+	}
+	if f.Node("left#s").Ports[2].Peer != nil {
+		t.Error("Unlink did nothing")
+	}
+}
+
+// Mistakes are told with their place and what was expected.
+func TestNetErrors(t *testing.T) {
+	const pair = "Switch 8 \"s\"\n[1]\t\"h\"[1]\n\nHca 1 \"h\"\n"
+	for _, test := range []struct{ text, want string }{
+		{"", "there is no node"},
+		{"Swich 8 \"s\"\n", `net:1:1: expected a node`},
+		{"Switch 0 \"s\"\n", `a node without ports`},
+		{"Switch 300 \"s\"\n", `net:1:8: expected the number of ports, a number up to 254, not "300`},
+		{"Switch 8 s\n", `net:1:10: expected the ID of the node in quotation marks`},
+		{"Switch 8 \"s@t\"\n", `neither # nor @`},
+		{"Switch 8 \"s\"\n\nSwitch 8 \"s\"\n", `net:3:10: node "s" is in net:1 already`},
+		{"caguid=1\nCa 1 \"a\"\ncaguid=1\nCa 1 \"b\"\n", `GUID 0x1 is that of node "a" in net:2`},
+		{"[1]\t\"a\"[1]\n", `does not belong to a node`},
+		{"Switch 8 \"s\"\n[9]\t\"h\"[1]\n", `node "s" has ports 1 to 8, not 9`},
+		{"Switch 8 \"s\"\n[0]\t\"h\"[1]\n", `net:2:2: expected a port number from 1 to 254`},
+		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n[1]\t\"h\"[1]\n", `net:3:1: port 1 of node "s" is in net:2 already`},
+		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n", `net:2: "s"[1] is linked to node "h", which is not in the file`},
+		{pair, `"h"[1], which has no line that says so`},
+		{pair + "[1]\t\"s\"[2]\n", `"s"[2], which has no line`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2]\n[2]\t\"s\"[3]\n[3]\t\"s\"[1]\n", `net:2: "s"[1] is linked to "s"[2], which net:3 links to "s"[3]`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[1]\n", `is linked to itself`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[9]\n", `port 9 of node "s", which has 8`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=1\n[2]\t\"s\"[1] w=2\n", `width 1 enabled and "s"[2] (net:3) 2: no bit in common`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=0\n", `net:2:14: w=0: a port without a width`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2] x=0\n", `expected w=, s=, e= or a comment`},
+		{"width=32\n", `net:1:7: expected a value of width, a number up to 31`},
+		{"speed=0\n", `other than 0`},
+		{"do Error \"s\" 30\n", `console commands are not part of a fabric file`},
+		{"Switch 8 \"s\"\ndo Unlink \"s\"[1]\n", `"s"[1] is not linked`},
+		{"include \"other\"\n", `files can only be included by a file`},
+	} {
+		_, err := ParseNet(strings.NewReader(test.text), "net")
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v; want %s", test.text, err, test.want)
+		}
+	}
+}
+
+func TestNetInclude(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"net": "Switch 2 \"s\"\n[1]\t\"h\"[1]\ninclude \"host\"\n", "host": "Ca 1 \"h\"\n[1]\t\"s\"[1]\n",
+		"loop": "include \"loop\"\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := build(t, "net:net")
+	if p := &f.Node("h").Ports[1]; p.Info.State != mad.PortActive || p.Info.LID == 0 {
+		t.Errorf("state %v, LID %d", p.Info.State, p.Info.LID)
+	}
+	for description, want := range map[string]string{"net:loop": "include one another", "net:nosuch": "no such file", "topo:nosuch": "no such file"} {
+		if _, err := Build(description); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", description, err, want)
+		}
+	}
+}
+
+// summary is what a fabric file can say about a fabric, by GUIDs.
+type summary struct {
+	Nodes map[uint64]string
+	Links map[string]string
+}
+
+func summarize(f *Fabric, keepLIDs bool) summary {
+	s := summary{map[uint64]string{}, map[string]string{}}
+	for _, n := range f.Nodes {
+		s.Nodes[n.Info.NodeGUID] = fmt.Sprintf("%v %q", n.Info.NodeType, quotable(n.Desc.String()))
+		for i := range n.Ports {
+			p := &n.Ports[i]
+			port := fmt.Sprintf("%s[%d]", topologyID(n), i)
+			if keepLIDs && n.managed(uint8(i)) == p {
+				s.Links[port+" LID"] = fmt.Sprint(p.Info.LID, p.Info.LMC)
+			}
+			if p.up() {
+				s.Links[port] = fmt.Sprintf("%s[%d] %v %v", topologyID(p.Peer.Node), p.Peer.Number,
+					p.Info.LinkWidthActive, p.Info.ActiveSpeed(&n.managed(uint8(i)).Info, p.Ext))
+			}
+		}
+	}
+	return s
+}
+
+// What is written is read back as it was.
+func TestRoundTrip(t *testing.T) {
+	descriptions := []string{"fat-tree:radix=4,pods=3,speed=NDR", "torus:x=3,y=3,speed=QDR,width=1X", "demo"}
+	for _, file := range netFiles(t) {
+		descriptions = append(descriptions, "net:"+file+",sm=off", "net:"+file)
+	}
+	for _, d := range descriptions {
+		f := build(t, d)
+		var net, topology bytes.Buffer
+		if err := f.WriteNet(&net); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.WriteTopology(&topology); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := ParseTopology(&topology, "topology"); err != nil {
+			t.Errorf("%s: %v", d, err)
+		} else if d2 := cmp.Diff(summarize(f, true), summarize(back, true)); d2 != "" {
+			t.Errorf("%s as topology: %s", d, d2)
+		}
+		back, err := ParseNet(&net, "net")
+		if err != nil {
+			t.Errorf("%s: %v", d, err)
+		} else if d2 := cmp.Diff(summarize(f, false), summarize(back, false)); d2 != "" && d != "demo" {
+			t.Errorf("%s as net file: %s", d, d2)
+		}
+	}
+}
+
+// A topology file's LIDs stay when the fabric is configured.
+func TestTopologyKeepsLIDs(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=4")
+	f.Node("host002").Ports[1].Info.LID = 77
+	path := filepath.Join(t.TempDir(), "topology")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := f.WriteTopology(file); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(summarize(f, true), summarize(build(t, "topo:"+path), true)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTopologyErrors(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"Switch 8 \"S-1\"\n[1]\t\"S-2\"[1]\n", `expected a comment with the LID, width and speed`},
+		{"Switch 8 \"S-1\"\n[1]\t\"S-1\"[2] # \"s\" lid 0 4xHDR\n[2]\t\"S-1\"[1] # \"s\" lid 0 4xEDR\n", `runs at 4X HDR and "S-1"[2] (t:3) at 4X EDR`},
+		{"include \"x\"\n", "includes no other"},
+	} {
+		_, err := ParseTopology(strings.NewReader(test.text), "t")
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v; want %s", test.text, err, test.want)
+		}
+	}
+}
+
+func fuzz(f *testing.F, parse func(text string) (*Fabric, error), write func(*Fabric, *bytes.Buffer) error) {
+	for _, file := range netFiles(f) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		fabric, err := parse(text)
+		if err != nil {
+			return
+		}
+		_ = fabric.Configure() // a fabric without hosts has no subnet manager
+		var out bytes.Buffer
+		if err := write(fabric, &out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parse(out.String()); err != nil {
+			t.Errorf("what was written cannot be read: %v\n%s", err, out.String())
+		}
+	})
+}
+
+func FuzzParseNet(f *testing.F) {
+	fuzz(f, func(text string) (*Fabric, error) { return ParseNet(strings.NewReader(text), "net") },
+		func(f *Fabric, out *bytes.Buffer) error { return f.WriteNet(out) })
+}
+
+func FuzzParseTopology(f *testing.F) {
+	f.Add("caguid=0x1\nCa\t1 \"H-1\"\t\t# \"a\"\n[1](2) \t\"S-2\"[3]\t\t# lid 4 lmc 0 \"s\" lid 5 4xFDR10\n\nswitchguid=0x2(2)\nSwitch\t3 \"S-2\"\t\t# \"s\" base port 0 lid 5 lmc 0\n[3][ext 2]\t\"H-1\"[1](2) \t\t# \"a\" lid 4 4xFDR10 s=4 w=2 v=4\n")
+	fuzz(f, func(text string) (*Fabric, error) { return ParseTopology(strings.NewReader(text), "topology") },
+		func(f *Fabric, out *bytes.Buffer) error { return f.WriteTopology(out) })
+}
