@@ -1,16 +1,26 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // simCommands make the commands about simulated fabrics.
-var simCommands = []func(*environment) *cobra.Command{newSimServe}
+var simCommands = []func(*environment) *cobra.Command{newSimList, newSimExport, newSimServe}
 
 func newSim(env *environment, _ dialect) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Work with simulated fabrics",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Short: "List, export and serve simulated fabrics",
+		Long: strings.TrimSpace(`
+sim shows which fabrics --sim can simulate, writes them to files that ibkit and
+ibsim load, and serves them to other programs.`),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageErrorf("unknown command %q: see ibkit sim --help", args[0])
+			}
 			return usageErrorf("no command given: see ibkit sim --help")
 		},
 	}

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/sim"
+)
+
+// newSimExport makes the command that writes a fabric to a file.
+func newSimExport(env *environment) *cobra.Command {
+	var format, path string
+	cmd := &cobra.Command{
+		Use:   "export DESCRIPTION [flags]",
+		Short: "Write a simulated fabric to a file that ibkit and ibsim load",
+		Long: strings.TrimSpace(`
+export writes the fabric that --sim DESCRIPTION would simulate.
+
+A net file has what the ends of the links have enabled, a topology file what the
+links run at, and LIDs.`),
+		Example: strings.Trim(`
+  # a fat tree for ibsim
+  ibkit sim export fat-tree:radix=8,pods=4,speed=HDR -o fat-tree.net
+  ibsim -s fat-tree.net
+
+  # the form of ibnetdiscover
+  ibkit sim export demo --format topology`, "\n"),
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageErrorf("export takes one description of a fabric, such as demo, and not %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			write := map[string]func(*sim.Fabric, io.Writer) error{
+				"net": (*sim.Fabric).WriteNet, "topology": (*sim.Fabric).WriteTopology,
+			}[format]
+			if write == nil {
+				return usageErrorf("unknown format %q: it has to be net or topology", format)
+			}
+			f, err := sim.Build(args[0])
+			if err != nil {
+				return &usageError{err}
+			}
+			if path == "" {
+				return write(f, env.out)
+			}
+			return writeTo(path, func(w io.Writer) error { return write(f, w) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover")
+	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
+	return cmd
+}
+
+// writeTo creates or replaces a file.
+func writeTo(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write fabric: %w", err)
+	}
+	if err := write(file); err != nil {
+		_ = file.Close() // the first error counts
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write fabric: %w", err)
+	}
+	return nil
+}

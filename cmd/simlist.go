@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/sim"
+)
+
+// newSimList makes the command that lists what can be simulated.
+func newSimList(env *environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:                   "list [flags]",
+		Short:                 "List the fabrics that can be simulated, with their parameters and defaults",
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageErrorf("unexpected argument %q", args[0])
+			}
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return listFabricsJSON(env.out)
+			}
+			return listFabrics(env.out)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// simulatedFiles are the fabrics that come from elsewhere.
+var simulatedFiles = []struct{ description, about string }{
+	{"net:FILE", "a net file of ibsim; with ,sm=off as it is before a subnet manager ran"},
+	{"topo:FILE", "a topology file, as ibnetdiscover prints it; ,sm=off as above"},
+	{ibsimServer, "a running ibsim server"},
+}
+
+func listFabrics(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "FABRIC\tPARAMETER\tDEFAULT\tWHAT\n")
+	for _, p := range sim.Presets {
+		fmt.Fprintf(t, "%s\t\t\t%s\n", p.Name, p.About)
+		for _, v := range p.Parameters {
+			fmt.Fprintf(t, "\t%s\t%s\t%s\n", v.Name, v.Default, v.About)
+		}
+	}
+	for _, f := range simulatedFiles {
+		fmt.Fprintf(t, "%s\t\t\t%s\n", f.description, f.about)
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+type jsonPreset struct {
+	Name       string          `json:"name"`
+	About      string          `json:"about"`
+	Parameters []jsonParameter `json:"parameters"`
+}
+
+type jsonParameter struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	About   string `json:"about"`
+}
+
+// listFabricsJSON prints the presets.
+func listFabricsJSON(w io.Writer) error {
+	list := struct {
+		Presets []jsonPreset `json:"presets"`
+	}{}
+	for _, p := range sim.Presets {
+		j := jsonPreset{Name: p.Name, About: p.About, Parameters: []jsonParameter{}}
+		for _, v := range p.Parameters {
+			j.Parameters = append(j.Parameters, jsonParameter(v))
+		}
+		list.Presets = append(list.Presets, j)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	if err := e.Encode(list); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
