@@ -61,7 +61,9 @@ func (s Slot) String() string {
 
 // groupSystems finds out which nodes are built into one chassis and where in
 // it they sit, and gives their ports the numbers printed on it. The rules are
-// those of rdma-core's libibnetdisc/chassis.c.
+// those of rdma-core's libibnetdisc/chassis.c, but one board that does not fit
+// in has no slot here, where libibnetdisc gives up on the whole fabric; and of
+// two boards that claim a slot, the one first in Nodes has it.
 func (f *Fabric) groupSystems() {
 	f.Systems = nil
 	for _, n := range f.Nodes {
