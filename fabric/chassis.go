@@ -63,7 +63,8 @@ func (s Slot) String() string {
 // it they sit, and gives their ports the numbers printed on it. The rules are
 // those of rdma-core's libibnetdisc/chassis.c, but one board that does not fit
 // in has no slot here, where libibnetdisc gives up on the whole fabric; and of
-// two boards that claim a slot, the one first in Nodes has it.
+// two boards that claim a slot, the one found first has it, which in
+// libibnetdisc depends on the order of replies.
 func (f *Fabric) groupSystems() {
 	f.Systems = nil
 	for _, n := range f.Nodes {
