@@ -23,7 +23,7 @@ func (f *Fabric) WriteNet(w io.Writer) error {
 		}
 		writeIDs(out, n)
 		fmt.Fprintf(out, "%sguid=0x%x\n", kinds[n.Info.NodeType].guid, n.Info.NodeGUID)
-		fmt.Fprintf(out, "%s\t%d \"%s\"\t# \"%s\"\n", kinds[n.Info.NodeType].word, n.Info.NumPorts, netID(n), quotable(n.Desc.String()))
+		fmt.Fprintf(out, "%s\t%d \"%s\"\t# %s\n", kinds[n.Info.NodeType].word, n.Info.NumPorts, netID(n), netDesc(n))
 		for k := range n.Ports {
 			if p := &n.Ports[k]; p.up() {
 				i := &p.Info
@@ -53,7 +53,7 @@ func writeIDs(out *bufio.Writer, n *Node) {
 // netID returns the ID of a node as a net file can have it, which is another
 // one where the formats' own characters are in it.
 func netID(n *Node) string {
-	if n.ID == "" || len(n.ID) > maxID || strings.ContainsAny(n.ID, "#@\"") || quotable(n.ID) != n.ID {
+	if n.ID == "" || len(n.ID) > maxID || strings.ContainsAny(n.ID, "#@\"\r\n") {
 		return topologyID(n)
 	}
 	return n.ID
@@ -64,19 +64,27 @@ func topologyID(n *Node) string {
 	return fmt.Sprintf("%s-%016x", kinds[n.Info.NodeType].letter, n.Info.NodeGUID)
 }
 
-// quotable returns a text that stays in one line and in its quotation marks,
-// for which the formats have no escapes.
-func quotable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '"':
-			return '\''
-		case r == '\n' || r == '\r':
-			return ' '
-		}
-		return r
-	}, s)
+// netDesc returns a description as a net file can have it: in quotation marks,
+// for which there are no escapes, or without, where nothing in it looks like
+// the end of it. Where neither will do, its own quotation marks become others.
+func netDesc(n *Node) string {
+	desc := oneLine(n.Desc.String())
+	if !strings.Contains(desc, `"`) {
+		return `"` + desc + `"`
+	}
+	bare := !strings.ContainsAny(desc[:1], "\" \t\v\f")
+	for _, end := range descEnds {
+		bare = bare && !strings.Contains(desc, end)
+	}
+	if bare {
+		return desc
+	}
+	return `"` + strings.ReplaceAll(desc, `"`, "'") + `"`
 }
+
+// oneLine returns a text with blanks for what ends a line. ibnetdiscover's form
+// can have quotation marks in names: the last one in a line ends the name.
+func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
 // WriteTopology writes the fabric in the form of ibnetdiscover, which ibsim and
 // [ParseTopology] load: names, GUIDs, LIDs and the links that are up with what
@@ -108,7 +116,7 @@ func writeTopologyNode(out *bufio.Writer, n *Node) {
 	if n.IsSwitch() {
 		fmt.Fprintf(out, "(%x)", n.Ports[0].GUID)
 	}
-	fmt.Fprintf(out, "\n%s\t%d \"%s\"\t\t# \"%s\"", kind.word, n.Info.NumPorts, topologyID(n), quotable(n.Desc.String()))
+	fmt.Fprintf(out, "\n%s\t%d \"%s\"\t\t# \"%s\"", kind.word, n.Info.NumPorts, topologyID(n), oneLine(n.Desc.String()))
 	if n.IsSwitch() {
 		port0 := "base"
 		if n.Switch.EnhancedPort0 != 0 {
@@ -142,6 +150,6 @@ func writeTopologyPort(out *bufio.Writer, p *Port) {
 	if !p.Node.IsSwitch() {
 		fmt.Fprintf(out, "lid %d lmc %d ", p.Info.LID, p.Info.LMC)
 	}
-	fmt.Fprintf(out, "\"%s\" lid %d %s%s\n", quotable(peer.Node.Desc.String()), peer.Node.managed(peer.Number).Info.LID,
+	fmt.Fprintf(out, "\"%s\" lid %d %s%s\n", oneLine(peer.Node.Desc.String()), peer.Node.managed(peer.Number).Info.LID,
 		strings.ToLower(p.Info.LinkWidthActive.String()), p.Info.ActiveSpeed(&p.Node.managed(p.Number).Info, p.Ext))
 }

@@ -137,7 +137,7 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 			desc, rest, _ = strings.Cut(quoted, `"`)
 		}
 	} else {
-		for _, end := range []string{" enhanced port ", " base port ", " lid ", " lmc "} {
+		for _, end := range descEnds {
 			if i := strings.Index(comment, end); i >= 0 {
 				desc, rest = comment[:i], comment[i:]
 				break
@@ -153,6 +153,9 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 	node.spec.Desc = desc
 	return rest
 }
+
+// descEnds are what ends a description that is not in quotation marks.
+var descEnds = []string{" enhanced port ", " base port ", " lid ", " lmc "}
 
 // lidAndLMC finds "lid 4 lmc 0" in a comment; what is not there is 0.
 func lidAndLMC(comment string) (lid uint16, lmc uint8, err error) {

@@ -178,7 +178,7 @@ type summary struct {
 func summarize(f *Fabric, keepLIDs bool) summary {
 	s := summary{map[uint64]string{}, map[string]string{}}
 	for _, n := range f.Nodes {
-		s.Nodes[n.Info.NodeGUID] = fmt.Sprintf("%v %q", n.Info.NodeType, quotable(n.Desc.String()))
+		s.Nodes[n.Info.NodeGUID] = fmt.Sprintf("%v %q", n.Info.NodeType, n.Desc.String())
 		for i := range n.Ports {
 			p := &n.Ports[i]
 			port := fmt.Sprintf("%s[%d]", topologyID(n), i)
