@@ -99,8 +99,12 @@ func (f *Fabric) addVoltaire(first *Node) {
 	s.Kind = spineBoardOf(first).chassis
 	taken := make(map[Slot]bool)
 	add := func(n *Node) {
-		if n.System == nil && !taken[n.Slot] {
-			taken[n.Slot] = true
+		place := n.Slot
+		if place.Kind == SlotRouter {
+			place.Kind = SlotLine // a router board takes the place of a line board
+		}
+		if n.System == nil && !taken[place] {
+			taken[place] = true
 			s.add(n)
 		}
 	}
