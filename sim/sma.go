@@ -32,11 +32,21 @@ func (f *Fabric) manage(d destination, p *mad.Packet) bool {
 			status = a.get(f, d, p)
 		}
 	}
+	if p.Class() == mad.ClassSMPDirected {
+		p[offDirection] |= directionBit
+	}
 	p.SetStatus(status)
 	return true
 }
 
-const offMethod = 3 // of the common header
+const (
+	offMethod = 3 // of the common header
+
+	// By this bit, directed-route packets tell that they are on their way back
+	// (InfiniBand Architecture, Volume 1, 14.2.1.2).
+	offDirection = 4
+	directionBit = 0x80
+)
 
 // agent has what a node does with one attribute. set changes the node; get, by
 // which a Set is answered as well, writes the attribute as it then is.
