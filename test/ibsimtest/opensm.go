@@ -18,23 +18,29 @@ const subnetUp = "SUBNET UP"
 // ConfigureSubnet runs opensm once: it assigns LIDs, sets up the switches'
 // forwarding tables, makes all ports active, and ends.
 func (s *Sim) ConfigureSubnet(ctx context.Context, host string) error {
+	_, err := s.SubnetLog(ctx, host)
+	return err
+}
+
+// SubnetLog is [Sim.ConfigureSubnet], and returns what opensm logged.
+func (s *Sim) SubnetLog(ctx context.Context, host string) (string, error) {
 	dir, err := os.MkdirTemp(s.dir, "opensm-")
 	if err != nil {
-		return fmt.Errorf("configure subnet: %w", err)
+		return "", fmt.Errorf("configure subnet: %w", err)
 	}
 	log := filepath.Join(dir, "log")
 	r, err := s.runSM(ctx, host, dir, "-o", "-f", log)
 	if err != nil {
-		return fmt.Errorf("configure subnet: %w", err)
+		return "", fmt.Errorf("configure subnet: %w", err)
 	}
 	text, err := os.ReadFile(log)
 	if err != nil {
-		return fmt.Errorf("configure subnet: %w", err)
+		return "", fmt.Errorf("configure subnet: %w", err)
 	}
 	if r.Code != 0 || !strings.Contains(string(text), subnetUp) {
-		return fmt.Errorf("configure subnet: opensm ended with %d and log:\n%s", r.Code, text)
+		return "", fmt.Errorf("configure subnet: opensm ended with %d and log:\n%s", r.Code, text)
 	}
-	return nil
+	return string(text), nil
 }
 
 func (s *Sim) runSM(ctx context.Context, host, dir string, args ...string) (Result, error) {

@@ -1,0 +1,95 @@
+package ibsimtest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// readyLine is what another simulator prints, as ibsim does, once it serves.
+const readyLine = "Network simulator ready"
+
+// StartServer runs another program that serves a fabric as ibsim does, and
+// returns when it serves. It has no console: Command is of no use.
+func StartServer(path string, args ...string) (*Sim, error) {
+	lib, err := findPreload()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "ibsimtest-")
+	if err != nil {
+		return nil, fmt.Errorf("start simulator: %w", err)
+	}
+	s := &Sim{name: fmt.Sprintf("ibkit-%d-%d", os.Getpid(), started.Add(1)), dir: dir, lib: lib}
+	s.cmd = exec.Command(path, args...)
+	s.cmd.Env = append(os.Environ(), s.Env()...)
+	s.cmd.Stderr = &s.stderr
+	dieWithParent(s.cmd)
+	if err := s.awaitReady(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", filepath.Base(path), errors.Join(err, s.Stop(), s.complaint()))
+	}
+	return s, nil
+}
+
+// awaitReady starts the server and reads up to the line that says it is ready.
+func (s *Sim) awaitReady() error {
+	var err error
+	if s.stdout, err = s.cmd.StdoutPipe(); err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(s.stdout)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), readyLine) {
+			return nil
+		}
+	}
+	return errors.Join(lines.Err(), errors.New("it ended before it was ready"))
+}
+
+// NewServer is [StartServer] for tests: errors fail the test, the server ends
+// with it.
+func NewServer(tb testing.TB, path string, args ...string) *Sim {
+	tb.Helper()
+	s, err := StartServer(path, args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// NewPingServer runs ibping as a server at a host, until the test ends, and
+// returns when it answers.
+func (s *Sim) NewPingServer(tb testing.TB, host, asker, lid string) {
+	tb.Helper()
+	ctx, stop := context.WithCancel(testContext(tb))
+	path, err := findTool("ibping")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = s.exec(ctx, append(hostEnv(host), "SIM_SET_ISSM=1", "LD_PRELOAD="+s.lib), path, []string{"-S"})
+	}()
+	tb.Cleanup(func() { stop(); <-done })
+	for ctx.Err() == nil {
+		if s.MustRunC(tb, asker, "ibping", "-f", "-c", "1", lid).Code == 0 {
+			return
+		}
+	}
+	tb.Fatal("ibping -S does not answer")
+}

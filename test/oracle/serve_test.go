@@ -1,0 +1,159 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// ibkit is the binary by its own name.
+func ibkit() string { return filepath.Join(filepath.Dir(*binary), "ibkit") }
+
+// serveFabric starts ibkit's own simulator in place of ibsim.
+func serveFabric(t *testing.T, args ...string) *ibsimtest.Sim {
+	t.Helper()
+	return ibsimtest.NewServer(t, ibkit(), append([]string{"sim", "serve"}, args...)...)
+}
+
+var served = []string{"demo", "single-switch:hosts=3", "fat-tree:levels=2,radix=8,pods=4"}
+
+// TestServedLinks holds what the C tool sees of a fabric that ibkit serves
+// against what ibkit sees of the same fabric in its own process, and through the
+// sockets.
+func TestServedLinks(t *testing.T) {
+	for _, fabric := range served {
+		t.Run(fabric, func(t *testing.T) {
+			s := serveFabric(t, fabric)
+			for _, args := range [][]string{nil, {"-l"}, {"-p"}, {"-D", "0,1"}, {"--switches-only"}} {
+				want := s.MustRunC(t, "", "iblinkinfo", args...)
+				if d := diff(want, s.MustRun(t, "", *binary, args...)); d != "" {
+					t.Errorf("%v through the sockets: C tool (-), ibkit (+)\n%s", args, d)
+				}
+				if d := diff(want, s.MustRun(t, "", *binary, append([]string{"--sim", fabric}, args...)...)); d != "" {
+					t.Errorf("%v in process: C tool (-), ibkit (+)\n%s", args, d)
+				}
+			}
+		})
+	}
+}
+
+var (
+	listed  = regexp.MustCompile(`(?m)^\w+\s+: (0x[0-9a-f]{16}) ports \d+ devid \S+ vendid \S+ "(.*)"$`)
+	ownLine = regexp.MustCompile(`(?m)^(?:CA|Switch): (?:(0x[0-9a-f]{16}) )?(.*):$`)
+)
+
+// TestServedNodes compares the nodes that ibnetdiscover lists with those that
+// ibkit shows.
+func TestServedNodes(t *testing.T) {
+	for _, fabric := range served {
+		s := serveFabric(t, fabric)
+		var got, want []string
+		for _, m := range listed.FindAllStringSubmatch(s.MustRunC(t, "", "ibnetdiscover", "-l").Stdout, -1) {
+			got = append(got, m[2])
+		}
+		for _, m := range ownLine.FindAllStringSubmatch(s.MustRun(t, "", *binary, "--sim", fabric).Stdout, -1) {
+			want = append(want, m[2])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if d := cmp.Diff(want, got); d != "" || len(want) == 0 {
+			t.Errorf("%s: ibkit (-), ibnetdiscover (+)\n%s", fabric, d)
+		}
+	}
+}
+
+// TestServedQueries has the other tools ask for single attributes. In the demo,
+// spine1 has LID 1, spine2 LID 2, leaf1 LID 3, and node01 and node02 behind
+// it LIDs 4 and 5.
+func TestServedQueries(t *testing.T) {
+	s := serveFabric(t, "demo")
+	for _, test := range []struct {
+		command string
+		want    []string // expressions, each for one line
+	}{
+		{"smpquery nodeinfo -D 0", []string{`NodeType:\.+Channel Adapter`, `Guid:\.+0x0002c90000100300`, `PortGuid:\.+0x0002c90000100301`}},
+		{"smpquery nodeinfo 3", []string{`NodeType:\.+Switch`, `NumPorts:\.+16`, `Guid:\.+0x0002c90000800200`}},
+		{"smpquery portinfo -D 0 1", []string{`Lid:\.+4`, `SMLid:\.+4`, `LinkState:\.+Active`, `LinkSpeedExtActive:\.+106\.25 Gbps`}},
+		{"smpquery portinfo 3 3", []string{`LinkState:\.+Active`, `PhysLinkState:\.+LinkUp`}},
+		{"smpquery switchinfo -D 0,1", []string{`LinearFdbCap:\.+49152`, `LinearFdbTop:\.+22`}},
+		{"smpquery nodedesc 1", []string{`Node Description:\.+spine1`}},
+		{"smpquery pkeys -D 0", []string{`\s*0: 0xffff 0x0000.*`, `128 pkeys capacity for this port`}},
+		{"sminfo", []string{`sminfo: sm lid 4 sm guid 0x2c90000100301,.*SMINFO_MASTER`}},
+		{"ibroute 3", []string{`0x0003 000 : \(Switch portguid 0x0002c90000800200: 'leaf1'\)`, `0x0005 004 : \(Channel Adapter portguid 0x0002c90000100401: 'node02'\)`}},
+		{"ibtracert 1 5", []string{
+			`From switch \{0x0002c90000800000\} portnum 0 lid 1-1 "spine1"`,
+			`\[1\] -> switch port \{0x0002c90000800200\}\[1\] lid 3-3 "leaf1"`,
+			`\[4\] -> ca port \{0x0002c90000100401\}\[1\] lid 5-5 "node02"`,
+		}},
+	} {
+		t.Run(test.command, func(t *testing.T) {
+			words := strings.Fields(test.command)
+			r := s.MustRunC(t, "", words[0], words[1:]...)
+			if r.Code != 0 {
+				t.Fatalf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
+			}
+			for _, line := range test.want {
+				if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(r.Stdout) {
+					t.Errorf("no line %s in\n%s", line, r.Stdout)
+				}
+			}
+		})
+	}
+}
+
+var complaint = regexp.MustCompile(`(?m)^.* ERR .*$`)
+
+// TestServedSubnetManager lets opensm configure fabrics that nobody has
+// configured, and listens to what it thinks of the agents.
+func TestServedSubnetManager(t *testing.T) {
+	for _, fabric := range served {
+		t.Run(fabric, func(t *testing.T) {
+			s := serveFabric(t, "--sm=off", fabric)
+			links := func() string { return s.MustRunC(t, "", "iblinkinfo", "--line").Stdout }
+			if before := links(); strings.Contains(before, "Active/") || !strings.Contains(before, "Initialize/") {
+				t.Fatalf("configured before opensm ran:\n%s", before)
+			}
+			log, err := s.SubnetLog(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range complaint.FindAllString(log, -1) {
+				// ERR 3111: ports that know no FDR10 refuse Mellanox' attribute
+				// for it.
+				if !strings.Contains(line, "ERR 3111: Received MAD with error status = 0xC") {
+					t.Error(line)
+				}
+			}
+			if after := links(); strings.Contains(after, "Initialize/") || !strings.Contains(after, "Active/") {
+				t.Errorf("not configured after opensm ran:\n%s", after)
+			}
+		})
+	}
+}
+
+// TestServedPing has two C programs speak with one another.
+func TestServedPing(t *testing.T) {
+	s := serveFabric(t, "demo")
+	const server = "node05"
+	lid := regexp.MustCompile(`Lid:\.+(\d+)`).FindStringSubmatch(s.MustRunC(t, server, "smpquery", "portinfo", "-D", "0").Stdout)
+	if lid == nil {
+		t.Fatal("the server has no LID")
+	}
+	if n, err := strconv.Atoi(lid[1]); err != nil || n == 0 {
+		t.Fatalf("the server has LID %s", lid[1])
+	}
+	s.NewPingServer(t, server, "node07", lid[1])
+	r := s.MustRunC(t, "node07", "ibping", "-f", "-c", "100", lid[1])
+	if r.Code != 0 || !strings.Contains(r.Stdout, "100 packets transmitted, 100 received, 0% packet loss") {
+		t.Errorf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
+	}
+}
