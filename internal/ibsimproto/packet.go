@@ -60,8 +60,8 @@ func (p *Packet) SetLIDs(to, from uint16) {
 	putLID(p[offSLID:], from)
 }
 
-// SetQPs sets the destination and the source queue pair.
-func (p *Packet) SetQPs(to, from uint32) {
+// SetQueuePairs sets the destination and the source queue pair.
+func (p *Packet) SetQueuePairs(to, from uint32) {
 	binary.BigEndian.PutUint32(p[offDQP:], to)
 	binary.BigEndian.PutUint32(p[offSQP:], from)
 }

@@ -83,7 +83,7 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) *client
 		return manager
 	}
 	p.SetLIDs(p.SLID(), p.DLID())
-	p.SetQPs(p.SQP(), p.DQP())
+	p.SetQueuePairs(p.SQP(), p.DQP())
 	p.SetStatus(0)
 	return c
 }

@@ -17,7 +17,7 @@ func encodePacket(p *ibsimproto.Packet, m *umad.Message) {
 		source = umad.PermissiveLID
 	}
 	p.SetLIDs(m.Addr.LID, source)
-	p.SetQPs(m.Addr.QPN, m.Addr.QPN)
+	p.SetQueuePairs(m.Addr.QPN, m.Addr.QPN)
 	copy(p.MAD(), m.MAD[:])
 }
 
