@@ -2,7 +2,10 @@ package sysfs
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 )
 
@@ -48,28 +51,19 @@ type Port struct {
 	GUID      uint64 // lower half of gids/0
 }
 
-// Ports reads the ports of a device by number.
-func (fs FS) Ports(device string) ([]Port, error) {
-	numbers, err := fs.list("", infiniband, device, "ports")
+// Port reads a port of a device.
+func (fs FS) Port(device string, number uint8) (Port, error) {
+	p, err := fs.port(device, number)
 	if err != nil {
-		return nil, err
+		return p, fmt.Errorf("read port %d of %s: %w", number, device, err)
 	}
-	var ports []Port
-	for _, n := range numbers {
-		p, err := fs.port(device, n)
-		if err != nil {
-			return nil, fmt.Errorf("read port %s of %s: %w", n, device, err)
-		}
-		ports = append(ports, p)
-	}
-	return ports, nil
+	return p, nil
 }
 
-func (fs FS) port(device, number string) (Port, error) {
-	dir := infiniband + "/" + device + "/ports/" + number
-	p := Port{Device: device, LinkLayer: "InfiniBand"}
-	var n, state, phys, lid, lmc, smLID, smSL uint64
-	n, err := parsePortNumber(number)
+func (fs FS) port(device string, number uint8) (Port, error) {
+	dir := infiniband + "/" + device + "/ports/" + strconv.Itoa(int(number))
+	p := Port{Device: device, Number: number, LinkLayer: "InfiniBand"}
+	var state, phys, lid, lmc, smLID, smSL uint64
 	for _, f := range []struct {
 		file string
 		bits int
@@ -78,14 +72,12 @@ func (fs FS) port(device, number string) (Port, error) {
 		{"state", 8, &state}, {"phys_state", 8, &phys}, {"lid", 16, &lid},
 		{"lid_mask_count", 8, &lmc}, {"sm_lid", 16, &smLID}, {"sm_sl", 8, &smSL},
 	} {
-		if err == nil {
-			*f.to, err = fs.readUint(f.bits, dir, f.file)
+		var err error
+		if *f.to, err = fs.readUint(f.bits, dir, f.file); err != nil {
+			return p, err
 		}
 	}
-	if err != nil {
-		return p, err
-	}
-	p.Number, p.State, p.PhysState = uint8(n), uint8(state), uint8(phys)
+	p.State, p.PhysState = uint8(state), uint8(phys)
 	p.LID, p.LMC, p.SMLID, p.SMSL = uint16(lid), uint8(lmc), uint16(smLID), uint8(smSL)
 	if layer, err := fs.read(dir, "link_layer"); err == nil {
 		p.LinkLayer = layer
@@ -106,7 +98,8 @@ type MADNode struct {
 	Port   uint8  // port
 }
 
-// MADNodes reads the MAD device nodes by number.
+// MADNodes reads the MAD device nodes by number. One whose files are missing,
+// because its device is just being unplugged, is left out.
 func (fs FS) MADNodes() ([]MADNode, error) {
 	names, err := fs.list("umad", infinibandMAD)
 	if err != nil {
@@ -115,10 +108,13 @@ func (fs FS) MADNodes() ([]MADNode, error) {
 	var nodes []MADNode
 	for _, name := range names {
 		device, err := fs.read(infinibandMAD, name, "ibdev")
-		if err != nil {
-			return nil, err
+		var port uint64
+		if err == nil {
+			port, err = fs.readUint(8, infinibandMAD, name, "port")
 		}
-		port, err := fs.readUint(8, infinibandMAD, name, "port")
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -131,14 +127,6 @@ func (fs FS) MADNodes() ([]MADNode, error) {
 func (fs FS) MADABIVersion() (int, error) {
 	n, err := fs.readUint(31, infinibandMAD, "abi_version")
 	return int(n), err
-}
-
-func parsePortNumber(s string) (uint64, error) {
-	var n uint8
-	if _, err := fmt.Sscanf(s, "%d", &n); err != nil {
-		return 0, fmt.Errorf("port %q is not a number", s)
-	}
-	return uint64(n), nil
 }
 
 // parseGUID reads four groups of four digits, "0002:c903:00a0:1b2c".

@@ -31,17 +31,26 @@ func (fs FS) read(elements ...string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readUint returns a file's number: its first word, in the base that its prefix
-// says.
+// readUint returns the number that a file begins with, in the base that its
+// prefix says.
 func (fs FS) readUint(bits int, elements ...string) (uint64, error) {
 	text, err := fs.read(elements...)
 	if err != nil {
 		return 0, err
 	}
-	word, _, _ := strings.Cut(text, ":") // "4: ACTIVE"
+	n, err := parseUint(text, bits)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", fs.path(elements...), err)
+	}
+	return n, nil
+}
+
+// parseUint reads the number that a text begins with: "4: ACTIVE", "0x1f".
+func parseUint(text string, bits int) (uint64, error) {
+	word, _, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseUint(strings.TrimSpace(word), 0, bits)
 	if err != nil {
-		return 0, fmt.Errorf("read %s: %q is not a number of %d bits", fs.path(elements...), text, bits)
+		return 0, fmt.Errorf("%q is not a number of %d bits", text, bits)
 	}
 	return n, nil
 }

@@ -1,7 +1,10 @@
 package sysfs
 
 import (
+	"errors"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -36,10 +39,10 @@ func TestDevice(t *testing.T) {
 	if want := (Device{"mlx5_0", 1, 0xb8599f030001e2d4}); err != nil || d != want {
 		t.Errorf("got %+v, %v, want %+v", d, err, want)
 	}
-	ports, err := fs.Ports("mlx5_0")
+	port, err := fs.Port("mlx5_0", 1)
 	want := Port{"mlx5_0", 1, "InfiniBand", 4, 5, 0x1f, 0, 2, 0, 0xfe80 << 48, 0xb8599f030001e2d4}
-	if err != nil || len(ports) != 1 || ports[0] != want {
-		t.Errorf("got %+v, %v, want %+v", ports, err, want)
+	if err != nil || port != want {
+		t.Errorf("got %+v, %v, want %+v", port, err, want)
 	}
 	nodes, err := fs.MADNodes()
 	if err != nil || len(nodes) != 1 || nodes[0] != (MADNode{"umad0", "mlx5_0", 1}) {
@@ -58,25 +61,73 @@ func TestMissing(t *testing.T) {
 	if _, err := fs.Device("mlx5_0"); !os.IsNotExist(err) {
 		t.Errorf("no device: %v", err)
 	}
+	if _, err := fs.Port("mlx5_0", 1); !os.IsNotExist(errors.Unwrap(err)) {
+		t.Errorf("no port: %v", err)
+	}
+}
+
+// Old kernels do not show all that new ones do, and ports without a GID show
+// none.
+func TestOptional(t *testing.T) {
+	files := maps.Clone(mlx5)
+	delete(files, "class/infiniband/mlx5_0/node_guid")
+	delete(files, "class/infiniband/mlx5_0/ports/1/link_layer")
+	delete(files, "class/infiniband/mlx5_0/ports/1/gids/0")
+	fs := tree(t, files)
+	if d, err := fs.Device("mlx5_0"); err != nil || d.NodeGUID != 0 {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	if p, err := fs.Port("mlx5_0", 1); err != nil || p.LinkLayer != "InfiniBand" || p.GIDPrefix != 0 || p.GUID != 0 {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+func TestMADNodes(t *testing.T) {
+	files := maps.Clone(mlx5)
+	files["class/infiniband_mad/umad10/ibdev"] = "mlx5_2"
+	files["class/infiniband_mad/umad10/port"] = "2"
+	files["class/infiniband_mad/umad9/ibdev"] = "mlx5_1" // its port is gone already
+	nodes, err := tree(t, files).MADNodes()
+	if want := []MADNode{{"umad0", "mlx5_0", 1}, {"umad10", "mlx5_2", 2}}; err != nil || !slices.Equal(nodes, want) {
+		t.Errorf("got %+v, %v, want %+v", nodes, err, want)
+	}
+	files["class/infiniband_mad/umad9/port"] = "256"
+	if nodes, err := tree(t, files).MADNodes(); err == nil {
+		t.Errorf("port 256: no error, %+v", nodes)
+	}
 }
 
 func TestWrongValues(t *testing.T) {
 	for file, text := range map[string]string{
-		"class/infiniband/mlx5_0/ports/1/lid":     "0x10000",
-		"class/infiniband/mlx5_0/ports/1/state":   "ACTIVE",
-		"class/infiniband/mlx5_0/ports/1/sm_lid":  "",
-		"class/infiniband/mlx5_0/ports/1/gids/0":  "fe80::1",
-		"class/infiniband/mlx5_0/ports/999/state": "4",
+		"lid":    "0x10000",
+		"state":  "ACTIVE",
+		"sm_lid": "",
+		"gids/0": "fe80::1",
 	} {
-		files := map[string]string{}
-		for k, v := range mlx5 {
-			files[k] = v
-		}
-		files[file] = text
-		if ports, err := tree(t, files).Ports("mlx5_0"); err == nil {
-			t.Errorf("%s = %q: no error, %+v", file, text, ports)
+		files := maps.Clone(mlx5)
+		files["class/infiniband/mlx5_0/ports/1/"+file] = text
+		if port, err := tree(t, files).Port("mlx5_0", 1); err == nil {
+			t.Errorf("%s = %q: no error, %+v", file, text, port)
 		}
 	}
+	files := maps.Clone(mlx5)
+	files["class/infiniband/mlx5_0/node_guid"] = "b859:9f03:0001"
+	if d, err := tree(t, files).Device("mlx5_0"); err == nil {
+		t.Errorf("short GUID: no error, %+v", d)
+	}
+}
+
+func FuzzParseUint(f *testing.F) {
+	f.Add("4: ACTIVE", 8)
+	f.Add("0x1f", 16)
+	f.Add("0x10000", 16)
+	f.Fuzz(func(t *testing.T, s string, bits int) {
+		bits = 1 + bits&63
+		n, err := parseUint(s, bits)
+		if err == nil && n>>(bits-1)>>1 != 0 {
+			t.Errorf("%q: %d has more than %d bits", s, n, bits)
+		}
+	})
 }
 
 func FuzzHexGroups(f *testing.F) {

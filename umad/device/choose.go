@@ -30,13 +30,11 @@ func Candidates(fs sysfs.FS) ([]Candidate, error) {
 		if err != nil {
 			continue // being unplugged
 		}
-		ports, err := fs.Ports(n.Device)
+		port, err := fs.Port(n.Device, n.Port)
 		if err != nil {
 			continue
 		}
-		if i := slices.IndexFunc(ports, func(p sysfs.Port) bool { return p.Number == n.Port }); i >= 0 {
-			all = append(all, Candidate{n.Name, device, ports[i]})
-		}
+		all = append(all, Candidate{n.Name, device, port})
 	}
 	return all, nil
 }
@@ -78,7 +76,8 @@ func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
 }
 
 func (c Candidate) String() string {
-	return fmt.Sprintf("%s port %d (%s, %s)", c.Device.Name, c.Port.Number, c.Port.LinkLayer, mad.PortState(c.Port.State))
+	p := c.Port
+	return fmt.Sprintf("%s port %d (%s, %s, %s)", c.Device.Name, p.Number, p.LinkLayer, mad.PortState(p.State), mad.PhysState(p.PhysState))
 }
 
 func (c Candidate) attr() umad.PortAttr {
@@ -113,7 +112,7 @@ func (e *NoPortError) Error() string {
 	what := "an InfiniBand port that is not switched off"
 	switch {
 	case e.Device != "" && e.Port != 0:
-		what = fmt.Sprintf("port %d of %s", e.Port, e.Device)
+		what = fmt.Sprintf("usable port %d of %s", e.Port, e.Device)
 	case e.Device != "":
 		what = "a usable port of " + e.Device
 	case e.Port != 0:
@@ -137,8 +136,12 @@ func (e *NoPortError) Unwrap() error { return e.Err }
 
 // Hint says what to do.
 func (e *NoPortError) Hint() string {
-	if len(e.Existing) > 0 {
+	const simulated = " Without hardware, use a simulated fabric: --sim demo"
+	switch {
+	case len(e.Existing) > 0:
 		return "name another by -C and -P"
+	case e.Err != nil:
+		return "is the kernel's module there (modprobe ib_umad)?" + simulated
 	}
-	return "is the kernel's module there (modprobe ib_umad)? Without hardware, use a simulated fabric: --sim demo"
+	return "is the device's driver there (modprobe mlx5_ib, or what the device needs)?" + simulated
 }

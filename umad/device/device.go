@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -104,7 +103,7 @@ func (p *packet) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p))
 // and gives a request without one back. It sends nothing twice by itself: the
 // client does, and it learns from each time-out.
 func (p *Port) Send(m *umad.Message) error {
-	id, err := p.agent(m.MAD.Class())
+	id, err := p.agent(&m.MAD)
 	if err != nil {
 		return err
 	}
@@ -126,10 +125,6 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return os.ErrDeadlineExceeded
-		case errors.Is(err, unix.ENOSPC):
-			// The start of a longer, reassembled message, which the kernel
-			// keeps. None is asked for.
-			return p.failed("receive MAD", err)
 		case err != nil:
 			return p.failed("receive MAD", err)
 		}
@@ -139,9 +134,11 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	}
 }
 
-// failed tells a device that went away from other errors.
+// failed tells a device that went away from other errors. The kernel says EPIPE
+// where an agent is registered for it, and EIO where a MAD is sent or received
+// (drivers/infiniband/core/user_mad.c).
 func (p *Port) failed(op string, err error) error {
-	if errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EIO) {
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EIO) || errors.Is(err, unix.ENODEV) {
 		return fmt.Errorf("%s by %s: %s is %w: %w", op, p.name, p.attr.Device, umad.ErrGone, err)
 	}
 	return fmt.Errorf("%s by %s: %w", op, p.name, err)
@@ -153,33 +150,40 @@ func (p *Port) Interrupt() { p.conn.Interrupt() }
 // Close closes the device node; the kernel drops what is in flight.
 func (p *Port) Close() error { return p.file.Close() }
 
-// agent returns the registration for a class, made when it is used first.
-func (p *Port) agent(class mad.Class) (uint32, error) {
-	a := &p.agents[class]
+// agent returns the registration for the class of a MAD, made when the class is
+// used first.
+func (p *Port) agent(m *mad.Packet) (uint32, error) {
+	a := &p.agents[m.Class()]
 	if a.registered {
 		return a.id, nil
 	}
-	r := uapi.UMADRegister{QPN: 1, Class: uint8(class), ClassVers: classVersion}
-	switch {
-	case class.IsSMP():
-		r.QPN = 0
-	case class == mad.ClassSA:
-		r.ClassVers, r.RMPPVersion = saClassVersion, 1
-	}
+	r := registration(m)
 	if err := p.ioctl(uapi.UMADRegisterAgent, unsafe.Pointer(&r)); err != nil {
-		return 0, p.failed(fmt.Sprintf("register for %v", class), err)
+		return 0, p.failed(fmt.Sprintf("register for %v", m.Class()), err)
 	}
-	runtime.KeepAlive(&r)
 	*a = agent{id: r.ID, registered: true}
 	return a.id, nil
 }
 
-// Versions of the management classes that are in use: 2 for subnet
-// administration and 1 for the others.
-const (
-	classVersion   = 1
-	saClassVersion = 2
-)
+// registration makes an agent for MADs like m that receives replies only.
+// It leaves RMPP alone: a reply of many segments, for which nobody asks here,
+// would be longer than what is read, and the kernel would offer it again and
+// again.
+func registration(m *mad.Packet) uapi.UMADRegister {
+	h := m.Header()
+	r := uapi.UMADRegister{QPN: 1, Class: uint8(h.Class), ClassVers: h.ClassVersion}
+	switch {
+	case h.Class.IsSMP():
+		r.QPN = 0
+	case h.Class.HasOUI():
+		r.OUI = openIB
+	}
+	return r
+}
+
+// openIB is the OUI of the OpenIB Alliance, which libibumad registers vendor
+// classes with. The kernel wants one, and uses it for unsolicited MADs only.
+const openIB = 0x001405
 
 func (p *Port) ioctl(number uintptr, argument unsafe.Pointer) error {
 	raw, err := p.file.SyscallConn()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -76,9 +78,10 @@ func TestChoose(t *testing.T) {
 		{"port 0 of a switch", host{{"umad0", "sw", sw, 1, ib, active, linkUp}, {"umad1", "sw", sw, 0, ib, active, linkUp}}, "", 0, "umad1"},
 		{"by name", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, down, polling}}, "mlx5_1", 0, "umad1"},
 		{"by port", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_0", ca, 2, ib, down, polling}}, "", 2, "umad1"},
-		{"none but Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "there are only mlx5_0 port 1 (Ethernet, Active)"},
+		{"none but Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "there are only mlx5_0 port 1 (Ethernet, Active, LinkUp)"},
 		{"all off", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}}, "", 0, "an InfiniBand port that is not switched off"},
-		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}, "mlx5_7", 1, "find port 1 of mlx5_7: there are only mlx5_0 port 1"},
+		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: there are only mlx5_0 port 1"},
+		{"off, by name", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}}, "mlx5_0", 1, "there are only mlx5_0 port 1 (InfiniBand, Down, Disabled)"},
 		{"no device", host{}, "", 0, "there is none in"},
 	} {
 		c, err := Choose(test.host.write(t), test.device, test.port)
@@ -88,6 +91,29 @@ func TestChoose(t *testing.T) {
 		case err != nil && !strings.Contains(err.Error(), test.want):
 			t.Errorf("%s: got error %v, want %q", test.name, err, test.want)
 		}
+	}
+}
+
+// What is missing of one device is no reason not to use another.
+func TestCandidatesUnplugged(t *testing.T) {
+	fs := host{
+		{"umad0", "mlx5_0", ca, 1, ib, active, linkUp},
+		{"umad1", "mlx5_0", ca, 2, ib, active, linkUp},
+		{"umad2", "mlx5_1", ca, 1, ib, active, linkUp},
+		{"umad3", "mlx5_2", ca, 1, ib, active, linkUp},
+	}.write(t)
+	for _, gone := range []string{
+		"class/infiniband/mlx5_0/ports/2/state",
+		"class/infiniband/mlx5_1/node_type",
+		"class/infiniband_mad/umad3/ibdev",
+	} {
+		if err := os.Remove(filepath.Join(string(fs), gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := Candidates(fs)
+	if err != nil || len(all) != 1 || all[0].Node != "umad0" {
+		t.Errorf("got %v, %v", all, err)
 	}
 }
 
@@ -189,10 +215,91 @@ func TestPort(t *testing.T) {
 	if err := p.Recv(&got, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("got error %v", err)
 	}
+	p.Interrupt()
+	if err := p.Recv(&got, time.Time{}); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("interrupted: got error %v", err)
+	}
 	// A file without the ioctl says so.
 	m.MAD.PutGMP(mad.Header{Class: mad.ClassSA})
 	if err := p.Send(&m); err == nil || !strings.Contains(err.Error(), "register for") {
 		t.Fatalf("got error %v", err)
+	}
+}
+
+func TestPortFull(t *testing.T) {
+	p, _ := newTestPort(t)
+	p.agents[0].registered = true
+	var m umad.Message
+	for range 100000 {
+		if err := p.Send(&m); err != nil {
+			if !errors.Is(err, umad.ErrWouldBlock) {
+				t.Errorf("got error %v", err)
+			}
+			return
+		}
+	}
+	t.Error("there is always room")
+}
+
+func TestFailed(t *testing.T) {
+	p, peer := newTestPort(t)
+	p.agents[0].registered = true
+	peer.Close()
+	var m umad.Message
+	if err := p.Send(&m); !errors.Is(err, umad.ErrGone) || !strings.Contains(err.Error(), "send MAD by /dev/test: test0 is gone") {
+		t.Errorf("got error %v", err)
+	}
+	for err, gone := range map[error]bool{
+		syscall.ENODEV: true, syscall.EIO: true, syscall.EPIPE: true, syscall.EINVAL: false, os.ErrClosed: false,
+	} {
+		if got := p.failed("send MAD", err); errors.Is(got, umad.ErrGone) != gone || !errors.Is(got, err) {
+			t.Errorf("%v: got %v", err, got)
+		}
+	}
+}
+
+func TestRegistration(t *testing.T) {
+	for _, test := range []struct {
+		class   mad.Class
+		version uint8
+		want    uapi.UMADRegister
+	}{
+		{mad.ClassSMPLIDRouted, 1, uapi.UMADRegister{QPN: 0, Class: 0x01, ClassVers: 1}},
+		{mad.ClassSMPDirected, 1, uapi.UMADRegister{QPN: 0, Class: 0x81, ClassVers: 1}},
+		{mad.ClassSA, 2, uapi.UMADRegister{QPN: 1, Class: 0x03, ClassVers: 2}},
+		{mad.ClassPM, 1, uapi.UMADRegister{QPN: 1, Class: 0x04, ClassVers: 1}},
+		{0x0a, 1, uapi.UMADRegister{QPN: 1, Class: 0x0a, ClassVers: 1}},
+		{0x32, 1, uapi.UMADRegister{QPN: 1, Class: 0x32, ClassVers: 1, OUI: 0x1405}},
+	} {
+		var m mad.Packet
+		m.PutGMP(mad.Header{BaseVersion: 1, Class: test.class, ClassVersion: test.version})
+		if got := registration(&m); got != test.want {
+			t.Errorf("%v: got %+v, want %+v", test.class, got, test.want)
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	p, peer := newTestPort(t)
+	p.agents[mad.ClassSMPDirected].registered = true
+	var m umad.Message
+	m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true})
+	b := make([]byte, packetSize)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := p.Send(&m); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := peer.Read(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := peer.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Recv(&m, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations per MAD", n)
 	}
 }
 
