@@ -442,6 +442,54 @@ func TestWouldBlock(t *testing.T) {
 	checkIdle(t, c)
 }
 
+// TestNoRoomNoReplies checks that a port without room is asked again soon also
+// where no reply is on its way that could wake the client.
+func TestNoRoomNoReplies(t *testing.T) {
+	f, c := newFake(0, ClientOptions{Timeout: time.Minute})
+	refusals := 3
+	f.refuse = func() error {
+		if refusals--; refusals >= 0 {
+			return ErrWouldBlock
+		}
+		return nil
+	}
+	start := f.now
+	if _, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo}); err != nil {
+		t.Fatal(err)
+	}
+	if took := f.now.Sub(start); took != 3*sendPause {
+		t.Errorf("took %v", took)
+	}
+}
+
+// TestLateLimit checks that there is an end also to the requests that are late,
+// which the window does not hold back.
+func TestLateLimit(t *testing.T) {
+	f, c := newFake(0, ClientOptions{Timeout: time.Hour, Attempts: 1})
+	f.onSend = nil
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f.onRecv = func() error {
+		f.sent = f.sent[:0]
+		if c.Stats().Timeouts > 0 {
+			cancel()
+		}
+		return nil
+	}
+	requests := make([]Request, maxInFlight+100)
+	for i := range requests {
+		requests[i] = Request{Attr: mad.AttrNodeInfo, Done: func(*Request, *Reply) {}}
+		c.Submit(&requests[i])
+	}
+	if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if s := c.Stats(); s.Window != maxInFlight {
+		t.Errorf("stats %+v", s)
+	}
+	checkIdle(t, c)
+}
+
 // TestRandom lets everything go wrong at once and checks that each request
 // ends once, with its own answer.
 func TestRandom(t *testing.T) {

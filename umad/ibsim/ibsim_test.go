@@ -81,6 +81,21 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// TestOpenDetaches checks that a client which cannot go on gives its place back:
+// the server has ten.
+func TestOpenDetaches(t *testing.T) {
+	s := newFakeServer(t)
+	s.refused.Store(uint32(ibsimproto.GetNodeInfo))
+	if _, err := Open(t.Context(), Options{SockName: s.name}); err == nil || !strings.Contains(err.Error(), "read NodeInfo of the local node: refused") {
+		t.Errorf("error %v", err)
+	}
+	for _, want := range []ibsimproto.Kind{ibsimproto.Connect, ibsimproto.GetNodeInfo, ibsimproto.Disconnect} {
+		if kind, _, _ := s.next(t); kind != want {
+			t.Errorf("control request %d, want %d", kind, want)
+		}
+	}
+}
+
 // TestNoAnswer checks that a server which says nothing is not waited for
 // longer than it is given.
 func TestNoAnswer(t *testing.T) {
@@ -132,6 +147,12 @@ func TestForeignDatagrams(t *testing.T) {
 	var m umad.Message
 	if err := p.Recv(&m, soon()); err != nil || m.MAD.TID() != 9 || p.Foreign() != 5 {
 		t.Errorf("TID %d, %d foreign, error %v", m.MAD.TID(), p.Foreign(), err)
+	}
+	// However many come, they take no longer than the deadline.
+	s.send(t, nil)
+	s.send(t, nil)
+	if err := p.Recv(&m, time.Now().Add(-time.Hour)); !errors.Is(err, os.ErrDeadlineExceeded) || p.Foreign() != 6 {
+		t.Errorf("%d foreign, error %v", p.Foreign(), err)
 	}
 	s.send(t, []byte("not a packet"))
 	if err := p.Recv(&m, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {

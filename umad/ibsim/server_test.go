@@ -20,6 +20,7 @@ type fakeServer struct {
 	data    *net.UnixConn
 	client  atomic.Pointer[net.UnixAddr] // the client's data socket
 	refuse  atomic.Bool                  // say no to all requests
+	refused atomic.Uint32                // kind of request to say no to; 0: none
 	control chan ibsimproto.Control
 }
 
@@ -84,7 +85,7 @@ func (s *fakeServer) answer(c *ibsimproto.Control) {
 			panic(err)
 		}
 	}
-	if s.refuse.Load() {
+	if s.refuse.Load() || c.Kind() == ibsimproto.Kind(s.refused.Load()) && c.Kind() != 0 {
 		c.SetKind(ibsimproto.Error)
 	}
 }
