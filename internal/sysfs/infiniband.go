@@ -148,9 +148,14 @@ func parseGID(s string) (prefix, guid uint64, err error) {
 }
 
 func hexGroups(s string, groups int) ([]byte, error) {
-	b, err := hex.DecodeString(strings.ReplaceAll(s, ":", ""))
-	if err != nil || len(b) != 2*groups || strings.Count(s, ":") != groups-1 {
-		return nil, fmt.Errorf("%q is not %d groups of hexadecimal digits", s, groups)
+	var b []byte
+	all := strings.Split(s, ":")
+	for _, group := range all {
+		two, err := hex.DecodeString(group)
+		if err != nil || len(two) != 2 || len(all) != groups {
+			return nil, fmt.Errorf("%q is not %d groups of four hexadecimal digits", s, groups)
+		}
+		b = append(b, two...)
 	}
 	return b, nil
 }

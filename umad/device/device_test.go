@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/uapi"
@@ -130,6 +132,38 @@ func TestNoNode(t *testing.T) {
 	_, err := Open(Options{Sysfs: h.write(t), Dev: t.TempDir()})
 	var failed *OpenError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "umad0: no such file or directory") || failed.Hint() == "" {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// A FIFO does for a device node, as long as no MAD goes through it.
+func TestOpen(t *testing.T) {
+	h := host{{"umad7", "mlx5_0", ca, 1, ib, active, linkUp}}
+	dev := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dev, "umad7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(Options{Sysfs: h.write(t), Dev: dev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Attr(), (umad.PortAttr{
+		Device: "mlx5_0", Number: 1, LinkLayer: "InfiniBand", NodeGUID: 0x0002c90300000001, PortGUID: 0x0002c90300000002,
+		LID: 7, SMLID: 1, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfe80 << 48,
+	}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOtherABI(t *testing.T) {
+	fs := host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}.write(t)
+	if err := os.WriteFile(filepath.Join(string(fs), "class/infiniband_mad/abi_version"), []byte("6\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Sysfs: fs, Dev: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "version 6") {
 		t.Errorf("got error %v", err)
 	}
 }
