@@ -35,7 +35,12 @@ an ID or a description. Where there is none, it is the first adapter.`),
   ibkit sim serve demo &
   LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so iblinkinfo
   ibkit linkinfo --sim ibsim`, "\n"),
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageErrorf("%d arguments, expected one: the fabric to serve", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()

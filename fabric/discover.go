@@ -53,7 +53,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		client: c,
 		stop:   stop,
 		opts:   o,
-		fabric: &Fabric{},
+		fabric: &Fabric{Bounded: o.MaxHops > 0},
 		nodes:  map[uint64][]*scanNode{},
 	}
 	s.askNodeInfo(nil, 0, o.From)
@@ -144,25 +144,16 @@ func (a *ask) done(_ *umad.Request, r *umad.Reply) {
 	s := a.scan
 	s.waiting--
 	s.answered++
-	switch {
-	case r.Err == nil:
+	if errors.Is(r.Err, umad.ErrGone) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, context.DeadlineExceeded) {
+		s.sweeps = nil // the scan as a whole broke off, and Run says why
+	} else {
 		a.then(s, a, r)
-	case errors.Is(r.Err, umad.ErrTimeout) || isStatus(r.Err):
-		a.then(s, a, r)
-	default: // the scan as a whole broke off, and Run says why
-		s.sweeps = nil
 	}
 	s.sweep()
 	if s.opts.Progress != nil && s.answered%progressEvery == 0 {
 		s.opts.Progress(Progress{Nodes: len(s.order), Ports: s.ports, Answered: s.answered, Waiting: s.waiting})
 	}
 	s.free = append(s.free, a)
-}
-
-// isStatus reports whether the other side answered with an error of its own.
-func isStatus(err error) bool {
-	var status mad.StatusError
-	return errors.As(err, &status)
 }
 
 // fail keeps what a asked for and did not get.

@@ -27,6 +27,10 @@ type Fabric struct {
 	// is partial.
 	Failures []Failure
 
+	// Bounded says that the scan was to end some hops away from its start: that
+	// a link's other end is not known means nothing there.
+	Bounded bool
+
 	// Aborted is the error that ended the discovery before it was complete.
 	Aborted error
 

@@ -131,7 +131,7 @@ func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 	for _, n := range nodes {
 		for _, p := range n.Ports {
 			if p != nil && p.Number > 0 {
-				ends = append(ends, NewEnd(p, f.Aborted == nil))
+				ends = append(ends, NewEnd(p, f.Aborted == nil && !f.Bounded))
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package ibsimtest
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -69,27 +68,4 @@ func NewServer(tb testing.TB, path string, args ...string) *Sim {
 		}
 	})
 	return s
-}
-
-// NewPingServer runs ibping as a server at a host, until the test ends, and
-// returns when it answers.
-func (s *Sim) NewPingServer(tb testing.TB, host, asker, lid string) {
-	tb.Helper()
-	ctx, stop := context.WithCancel(testContext(tb))
-	path, err := findTool("ibping")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = s.exec(ctx, append(hostEnv(host), "SIM_SET_ISSM=1", "LD_PRELOAD="+s.lib), path, []string{"-S"})
-	}()
-	tb.Cleanup(func() { stop(); <-done })
-	for ctx.Err() == nil {
-		if s.MustRunC(tb, asker, "ibping", "-f", "-c", "1", lid).Code == 0 {
-			return
-		}
-	}
-	tb.Fatal("ibping -S does not answer")
 }

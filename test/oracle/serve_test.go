@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -137,23 +136,5 @@ func TestServedSubnetManager(t *testing.T) {
 				t.Errorf("not configured after opensm ran:\n%s", after)
 			}
 		})
-	}
-}
-
-// TestServedPing has two C programs speak with one another.
-func TestServedPing(t *testing.T) {
-	s := serveFabric(t, "demo")
-	const server = "node05"
-	lid := regexp.MustCompile(`Lid:\.+(\d+)`).FindStringSubmatch(s.MustRunC(t, server, "smpquery", "portinfo", "-D", "0").Stdout)
-	if lid == nil {
-		t.Fatal("the server has no LID")
-	}
-	if n, err := strconv.Atoi(lid[1]); err != nil || n == 0 {
-		t.Fatalf("the server has LID %s", lid[1])
-	}
-	s.NewPingServer(t, server, "node07", lid[1])
-	r := s.MustRunC(t, "node07", "ibping", "-f", "-c", "100", lid[1])
-	if r.Code != 0 || !strings.Contains(r.Stdout, "100 packets transmitted, 100 received, 0% packet loss") {
-		t.Errorf("exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }
