@@ -151,7 +151,7 @@ func (s *scan) recheck(round int) bool {
 func (s *scan) suspectOneSided() {
 	for _, n := range s.order {
 		for _, p := range n.Ports {
-			if p == nil || p.Peer == nil || p.Info == nil || p.Info.PhysState == mad.PhysLinkUp || n.checked[p.Number] {
+			if p == nil || p.Peer == nil || p.Info == nil || !unlinked(p.Info) || n.checked[p.Number] {
 				continue
 			}
 			n.checked[p.Number] = true
@@ -159,6 +159,12 @@ func (s *scan) suspectOneSided() {
 			s.askPortInfo(n, n.target, p.Number)
 		}
 	}
+}
+
+// unlinked reports whether a port says that nothing can come through it. One
+// that trains or recovers from errors may let a packet pass now and then.
+func unlinked(i *mad.PortInfo) bool {
+	return i.PhysState == mad.PhysPolling || i.PhysState == mad.PhysDisabled || i.PhysState == mad.PhysSleep
 }
 
 // look asks again what is behind both ports that claim the same far end.
@@ -226,7 +232,7 @@ func (s *scan) judge(u *suspect) {
 		if u.heldNow.info.NodeGUID != 0 {
 			s.found(u.heldNow)
 		}
-	case u.holder == nil && target != nil && target.Info != nil && target.Info.PhysState == mad.PhysLinkUp:
+	case u.holder == nil && target != nil && target.Info != nil && !unlinked(target.Info):
 		s.found(*c) // it came up during the scan, and both ends agree by now
 	default:
 		s.unlink(near)

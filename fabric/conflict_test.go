@@ -83,3 +83,13 @@ func testLinkMoves(t *testing.T) {
 		t.Errorf("got\n%s", describe(got))
 	}
 }
+
+// A link that recovers from errors at one end is one link, and its node one node.
+func TestLinkRecovers(t *testing.T) {
+	f, nodes := twoLevels(2)
+	nodes[4].ports[1].info.PhysState = mad.PhysLinkErrorRecovery // host1
+	got := discover(t, f, fabric.DiscoverOptions{})
+	if len(got.Nodes) != len(nodes) || len(got.Conflicts) != 0 {
+		t.Errorf("got\n%s", describe(got))
+	}
+}
