@@ -103,6 +103,43 @@ func TestDiscoverOrder(t *testing.T) {
 	}
 }
 
+// Nor does a bound on hops make the result depend on it.
+func TestDiscoverBoundedOrder(t *testing.T) {
+	for hops := 1; hops <= 6; hops++ {
+		want := ""
+		for seed := range uint64(100) {
+			f := ring(9)
+			random := rand.New(rand.NewPCG(seed, 0))
+			// The newest reply comes first, mostly: long ways are found before
+			// short ones.
+			f.pick = func(n int) int { return n - 1 - random.IntN(n)*random.IntN(2) }
+			got := describe(discover(t, f, fabric.DiscoverOptions{MaxHops: hops}))
+			if want == "" {
+				want = got
+			}
+			if got != want {
+				t.Fatalf("%d hops, seed %d: got\n%swant\n%s", hops, seed, got, want)
+			}
+		}
+	}
+}
+
+// ring is a ring of switches with a chord, so that there are longer and shorter
+// ways to most of them; the local host is at the first.
+func ring(n int) *fakeFabric {
+	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
+	switches := make([]*fakeNode, n)
+	for i := range switches {
+		switches[i] = newFakeNode(mad.NodeTypeSwitch, uint64(0x100+i), fmt.Sprintf("s%d", i), 4)
+	}
+	for i := range switches {
+		connect(switches[i], 1, switches[(i+1)%n], 2)
+	}
+	connect(switches[0], 3, switches[n/2], 3)
+	connect(local, 1, switches[0], 4)
+	return &fakeFabric{local: local}
+}
+
 func TestDiscoverPartOfFabric(t *testing.T) {
 	for _, test := range []struct {
 		name string

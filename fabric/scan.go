@@ -70,8 +70,25 @@ func (s *scan) found(c claim) {
 	}
 	s.link(c, n)
 	if depth < n.depth {
-		n.depth, n.target = depth, c.to
-		s.expandAll(n)
+		s.shorten(n, depth, c.to)
+	}
+}
+
+// shorten takes in that a node is closer to the start than was known, and so is
+// what lies behind it: ports that were out of bounds may be within them now.
+func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
+	n.depth, n.target = depth, to
+	s.expandAll(n)
+	if n.Info.NodeType != mad.NodeTypeSwitch {
+		return
+	}
+	for _, p := range n.Ports {
+		if p == nil || p.Peer == nil {
+			continue
+		}
+		if peer := s.scanNodeOf(p.Peer.Node); depth+1 < peer.depth {
+			s.shorten(peer, depth+1, umad.Target{LID: to.LID, Route: to.Route.Append(p.Number)})
+		}
 	}
 }
 

@@ -84,7 +84,10 @@ func NewEnd(p *fabric.Port, complete bool) End {
 	if e.Down() {
 		return e
 	}
-	e.Width, e.Speed = p.Info.LinkWidthActive, p.Info.ActiveSpeed(p.Caps(), p.Ext)
+	e.Width = p.Info.LinkWidthActive
+	if p.Caps() != nil {
+		e.Speed = p.Info.ActiveSpeed(p.Caps(), p.Ext)
+	}
 	switch {
 	case p.Peer == nil && !complete:
 	case p.Peer == nil:
@@ -119,13 +122,22 @@ func (e *End) judgePeer(here, there *mad.PortInfo) {
 		e.add(OneSided, "the other end says %s/%s", there.State, there.PhysState)
 		return
 	}
-	width, speed := there.LinkWidthActive, there.ActiveSpeed(peer.Caps(), peer.Ext)
+	// Without its capabilities a port's speed fields cannot be read, as those of
+	// a switch whose port 0 did not answer.
+	known := p.Caps() != nil && peer.Caps() != nil
+	width, speed := there.LinkWidthActive, e.Speed
+	if known {
+		speed = there.ActiveSpeed(peer.Caps(), peer.Ext)
+	}
 	if width != e.Width || speed != e.Speed {
 		e.add(OneSided, "the other end says %s %s", width, speed)
 	}
 
 	canWidth := here.LinkWidthSupported & there.LinkWidthSupported
-	canSpeed := p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
+	var canSpeed mad.Speed
+	if known {
+		canSpeed = p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
+	}
 	e.BestWidth = (canWidth & here.LinkWidthEnabled & there.LinkWidthEnabled).Max()
 	e.BestSpeed = (canSpeed & p.Info.EnabledSpeeds(p.Caps(), p.Ext) & there.EnabledSpeeds(peer.Caps(), peer.Ext)).Max()
 

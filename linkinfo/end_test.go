@@ -87,6 +87,19 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// The speed of a switch's port is not known where port 0 did not answer, and is
+// not held against the other end's.
+func TestSpeedWithoutCapabilities(t *testing.T) {
+	p := link(active(nil), active(nil))
+	p.Node.Info.NodeType, p.Node.Ports[0] = mad.NodeTypeSwitch, nil
+	for _, end := range []*fabric.Port{p, p.Peer} {
+		e := NewEnd(end, true)
+		if len(e.Findings) > 0 || e.BestSpeed != 0 || (end == p) != (e.Speed == 0) {
+			t.Errorf("speed %v, best %v, findings %v", e.Speed, e.BestSpeed, e.Findings)
+		}
+	}
+}
+
 // What a scan that was broken off did not come to is no finding.
 func TestFindingsOfAbortedScan(t *testing.T) {
 	for _, p := range []*fabric.Port{
