@@ -30,10 +30,13 @@ func (c *claim) sees(info *mad.NodeInfo) bool {
 // have the same GUID. Which one it is shows when both links are looked at again
 // after the rest is known.
 type suspect struct {
-	claim   claim
-	holder  *Port // the other end of the link that is known, when it was looked at
-	again   claim // what was seen behind the claim's port and the holder, looked at
-	heldNow claim // again; info.NodeGUID 0: no answer
+	claim  claim
+	holder *Port // the other end of the link that is known, when it was looked at
+	held   claim // that link
+
+	// What was seen behind the ports of claim and held, looked at again.
+	// info.NodeGUID 0: no answer.
+	again, heldNow claim
 }
 
 const (
@@ -98,14 +101,19 @@ func (s *scan) link(c claim, n *scanNode) {
 	}
 	from := s.port(c.from, c.port)
 	if other := from.Peer; other != nil && other != p {
-		s.suspects = append(s.suspects, suspect{claim: s.claimOf(other)})
+		s.suspects = append(s.suspects, suspect{claim: s.claimOn(other)})
 		other.Peer = nil
 	}
 	from.Peer, p.Peer = p, from
 }
 
-// claimOf states the link that begins at a port and is known to the scan.
-func (s *scan) claimOf(p *Port) claim {
+// claimOn states the link of a port, which is known to the scan, as seen from the
+// end that can be looked through: no directed route leads through an adapter,
+// other than out of the start.
+func (s *scan) claimOn(p *Port) claim {
+	if p.Node.Info.NodeType != mad.NodeTypeSwitch && (p.Node != s.fabric.Start || p.Number != s.fabric.StartPort) {
+		p = p.Peer
+	}
 	from := s.scanNodeOf(p.Node)
 	c := claim{from: from, port: p.Number, to: from.target, info: p.Peer.Node.Info}
 	c.to.Route = c.to.Route.Append(p.Number)
@@ -155,7 +163,7 @@ func (s *scan) suspectOneSided() {
 				continue
 			}
 			n.checked[p.Number] = true
-			s.suspects = append(s.suspects, suspect{claim: s.claimOf(p.Peer)})
+			s.suspects = append(s.suspects, suspect{claim: s.claimOn(p.Peer)})
 			s.askPortInfo(n, n.target, p.Number)
 		}
 	}
@@ -173,13 +181,14 @@ func (s *scan) look(u *suspect) {
 	target := s.targetPort(c)
 	if target != nil && target.Peer != nil && target.Peer != c.from.Ports[c.port] {
 		u.holder = target.Peer
-		held := s.claimOf(u.holder)
-		s.lookThrough(held, &u.heldNow)
+		u.held = s.claimOn(u.holder)
+		s.lookThrough(u.held, &u.heldNow)
 	}
 	s.lookThrough(*c, &u.again)
 }
 
-// lookThrough asks again what is behind the port of a claim.
+// lookThrough asks again what is behind the port of a claim and, where nothing
+// answers, whether the port is still up.
 func (s *scan) lookThrough(c claim, now *claim) {
 	*now = c
 	if c.from.Node == s.fabric.Start && c.from.target.Route != "" && c.port == s.fabric.StartPort {
@@ -189,6 +198,8 @@ func (s *scan) lookThrough(c claim, now *claim) {
 	s.submit(c.to, mad.AttrNodeInfo, 0, c.from, c.port, func(s *scan, a *ask, r *umad.Reply) {
 		if info, ok := s.nodeInfo(a, r); ok {
 			now.info = info
+		} else {
+			s.askPortInfo(a.node, a.node.target, a.port)
 		}
 	})
 }
@@ -225,7 +236,7 @@ func (s *scan) judge(u *suspect) {
 		if u.again.info.NodeGUID != 0 {
 			s.found(u.again)
 		}
-	case u.holder != nil && !u.sameHolder():
+	case u.holder != nil && u.heldGone():
 		s.conflict(c, "and another link led there before: the link moved during the scan")
 		s.unlink(u.holder)
 		s.found(*c)
@@ -236,12 +247,21 @@ func (s *scan) judge(u *suspect) {
 		s.found(*c) // it came up during the scan, and both ends agree by now
 	default:
 		s.unlink(near)
-		s.link(*c, s.newNode(*c, c.from.depth+1))
+		twin := s.newNode(*c, c.from.depth+1)
+		twin.checked[c.info.LocalPort] = true
+		s.link(*c, twin)
 	}
 }
 
-// sameHolder reports whether the other link still leads to the same port.
-func (u *suspect) sameHolder() bool { return u.claim.sees(&u.heldNow.info) }
+// heldGone reports whether the other link is no longer where it was. That
+// nothing answers through it does not say so while its port is up.
+func (u *suspect) heldGone() bool {
+	if u.heldNow.info.NodeGUID == 0 {
+		port := u.held.from.Ports[u.held.port]
+		return port.Info != nil && unlinked(port.Info)
+	}
+	return !u.held.sees(&u.heldNow.info)
+}
 
 // unlink takes the link off a port.
 func (s *scan) unlink(p *Port) {

@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,6 +48,34 @@ func TestDuplicateSwitches(t *testing.T) {
 	s := describe(got)
 	if len(got.Nodes) != 6 || !strings.Contains(s, `"behind a"`) || !strings.Contains(s, `"behind b"`) || len(got.Conflicts) == 0 {
 		t.Errorf("got\n%s", s)
+	}
+}
+
+// So are they where the first holds, by a host that no packet gets through, the
+// port by which the second was entered.
+func TestDuplicateSwitchesBehindHost(t *testing.T) {
+	for seed := range uint64(20) {
+		local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
+		hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
+		a := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
+		b := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
+		behindA := newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1)
+		behindB := newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1)
+		connect(local, 1, hub, 1)
+		connect(hub, 2, a, 1)
+		connect(hub, 3, b, 5)
+		connect(a, 5, behindA, 1)
+		connect(b, 4, behindB, 1)
+		f := &fakeFabric{local: local}
+		if seed > 0 {
+			f.pick = rand.New(rand.NewPCG(seed, 0)).IntN
+		}
+		got := discover(t, f, fabric.DiscoverOptions{})
+		s := describe(got)
+		if len(got.Nodes) != 6 || !strings.Contains(s, "5=behind a.1") || !strings.Contains(s, "4=behind b.1") ||
+			!strings.Contains(s, "two nodes have it") {
+			t.Fatalf("seed %d: got\n%s", seed, s)
+		}
 	}
 }
 

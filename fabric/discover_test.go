@@ -61,7 +61,11 @@ func describe(f *fabric.Fabric) string {
 		b.WriteByte('\n')
 	}
 	for _, x := range f.Failures {
-		fmt.Fprintf(&b, "failure: %s %s %v\n", x.Route, x.Attr, x.Err)
+		cause := x.Err // without the route, which depends on the order of replies
+		for errors.Unwrap(cause) != nil {
+			cause = errors.Unwrap(cause)
+		}
+		fmt.Fprintf(&b, "failure: 0x%x port %d %s: %v\n", x.NodeGUID, x.Port, x.Attr, cause)
 	}
 	for _, c := range f.Conflicts {
 		fmt.Fprintf(&b, "conflict: %s\n", c.Detail)
@@ -90,9 +94,16 @@ CA 0x1030 "host3" at 0,1,1,2,4 1=leaf1.4
 	}
 }
 
-// The result is the same whatever the order in which replies arrive.
+// The result is the same whatever the order in which replies arrive, and so is
+// the order of what failed.
 func TestDiscoverOrder(t *testing.T) {
 	f, _ := twoLevels(8)
+	f.answer = func(n *fakeNode, p *mad.Packet) bool {
+		if n.guid%16 == 5 && p.Attr() == mad.AttrPortInfo {
+			p.SetStatus(mad.StatusBadMethodAttr)
+		}
+		return true
+	}
 	want := describe(discover(t, f, fabric.DiscoverOptions{}))
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -103,40 +114,47 @@ func TestDiscoverOrder(t *testing.T) {
 	}
 }
 
-// Nor does a bound on hops make the result depend on it.
+// Nor does a bound on hops make the result depend on it: the reply by which a
+// short way to a switch is known may come last of all, after what is behind that
+// switch was found to be out of bounds by the long way.
 func TestDiscoverBoundedOrder(t *testing.T) {
-	for hops := 1; hops <= 6; hops++ {
-		want := ""
-		for seed := range uint64(100) {
-			f := ring(9)
-			random := rand.New(rand.NewPCG(seed, 0))
-			// The newest reply comes first, mostly: long ways are found before
-			// short ones.
-			f.pick = func(n int) int { return n - 1 - random.IntN(n)*random.IntN(2) }
-			got := describe(discover(t, f, fabric.DiscoverOptions{MaxHops: hops}))
-			if want == "" {
-				want = got
+	for hops := 1; hops <= 7; hops++ {
+		want := describe(discover(t, shortcut(), fabric.DiscoverOptions{MaxHops: hops}))
+		late := shortcut()
+		late.pick = func(n int) int {
+			for i := range n {
+				if m := late.replies[i].MAD; m.InitialPath() != "\x01\x03" || m.Attr() != mad.AttrNodeInfo {
+					return i
+				}
 			}
-			if got != want {
+			return 0
+		}
+		if got := describe(discover(t, late, fabric.DiscoverOptions{MaxHops: hops})); got != want {
+			t.Errorf("%d hops, with a late reply: got\n%swant\n%s", hops, got, want)
+		}
+		for seed := range uint64(50) {
+			f := shortcut()
+			f.pick = rand.New(rand.NewPCG(seed, 0)).IntN
+			if got := describe(discover(t, f, fabric.DiscoverOptions{MaxHops: hops})); got != want {
 				t.Fatalf("%d hops, seed %d: got\n%swant\n%s", hops, seed, got, want)
 			}
 		}
 	}
 }
 
-// ring is a ring of switches with a chord, so that there are longer and shorter
-// ways to most of them; the local host is at the first.
-func ring(n int) *fakeFabric {
+// shortcut is a row of eight switches in which the fourth is also linked to the
+// first, where the local host is.
+func shortcut() *fakeFabric {
 	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
-	switches := make([]*fakeNode, n)
-	for i := range switches {
-		switches[i] = newFakeNode(mad.NodeTypeSwitch, uint64(0x100+i), fmt.Sprintf("s%d", i), 4)
+	row := make([]*fakeNode, 8)
+	for i := range row {
+		row[i] = newFakeNode(mad.NodeTypeSwitch, uint64(0x100+i), fmt.Sprintf("s%d", i), 4)
+		if i > 0 {
+			connect(row[i-1], 1, row[i], 2)
+		}
 	}
-	for i := range switches {
-		connect(switches[i], 1, switches[(i+1)%n], 2)
-	}
-	connect(switches[0], 3, switches[n/2], 3)
-	connect(local, 1, switches[0], 4)
+	connect(row[0], 3, row[3], 3)
+	connect(local, 1, row[0], 4)
 	return &fakeFabric{local: local}
 }
 

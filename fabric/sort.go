@@ -13,15 +13,7 @@ import (
 func (f *Fabric) finish() {
 	f.sortNodes()
 	f.groupSystems()
-	slices.SortStableFunc(f.Failures, func(a, b Failure) int {
-		return cmp.Or(
-			cmp.Compare(a.Route.Hops(), b.Route.Hops()),
-			cmp.Compare(a.Route, b.Route),
-			cmp.Compare(a.LID, b.LID),
-			cmp.Compare(a.Attr, b.Attr),
-			cmp.Compare(a.Modifier, b.Modifier),
-		)
-	})
+	f.sortFailures()
 	slices.SortStableFunc(f.Conflicts, func(a, b Conflict) int {
 		return cmp.Or(cmp.Compare(a.GUID, b.GUID), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Detail, b.Detail))
 	})
@@ -75,4 +67,23 @@ func (f *Fabric) sortNodes() {
 		return cmp.Or(cmp.Compare(a.GUID, b.GUID), cmp.Compare(a.Route, b.Route))
 	})
 	f.Nodes = append(order, rest...)
+}
+
+// sortFailures puts the failures into the order of the nodes that they are
+// about. The route of a failure says how the packet went, which may differ
+// between two scans of one fabric.
+func (f *Fabric) sortFailures() {
+	place := make(map[uint64]int, len(f.Nodes))
+	for i := len(f.Nodes) - 1; i >= 0; i-- {
+		place[f.Nodes[i].GUID] = i
+	}
+	slices.SortStableFunc(f.Failures, func(a, b Failure) int {
+		return cmp.Or(
+			cmp.Compare(place[a.NodeGUID], place[b.NodeGUID]),
+			cmp.Compare(a.Port, b.Port),
+			cmp.Compare(a.Attr, b.Attr),
+			cmp.Compare(a.Modifier, b.Modifier),
+			cmp.Compare(a.Route, b.Route),
+		)
+	})
 }
