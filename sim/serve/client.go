@@ -2,7 +2,7 @@ package serve
 
 import (
 	"errors"
-	"net"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -15,30 +15,34 @@ const (
 	// maxClients bounds what strangers can make a server hold open.
 	maxClients = 1024
 
-	// backlog is how many packets wait for a client that does not read. The
+	// maxBacklog is how many packets wait for a client that does not read. The
 	// kernel has room for ten more; a client that sends without reading would
 	// otherwise wait for us, and we for it.
-	backlog = 1024
+	maxBacklog = 1024
 )
 
 // A client is a program that is attached to a node.
 type client struct {
 	slot uint32
 	at   *sim.Port
-	data net.Conn
-	out  chan ibsimproto.Packet // closed when the client is detached
+	data *socket
 
 	isSM  bool // wants what the node's agents do not answer
 	hadSM bool // the port said it has a subnet manager before the client did
+
+	mu      sync.Mutex // over what follows
+	ended   bool
+	backlog []ibsimproto.Packet // waits for room; a goroutine sends it while there is any
+	sending sync.WaitGroup      // of that goroutine
 }
 
 // attach makes a client and starts to serve it. The caller holds the lock.
-func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (net.Conn, error)) (*client, error) {
+func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (*socket, error)) (*client, error) {
 	s.dropDead()
 	if s.closed || len(s.clients) >= maxClients {
 		return nil, errors.New("no room")
 	}
-	if isSM && s.managerAt(at) != nil {
+	if isSM && s.managers[at] != nil {
 		return nil, errors.New("the node has such a client")
 	}
 	slot := uint32(0)
@@ -55,11 +59,10 @@ func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (net.Con
 	if err != nil {
 		return nil, err
 	}
-	c := &client{slot: slot, at: at, data: data, out: make(chan ibsimproto.Packet, backlog)}
+	c := &client{slot: slot, at: at, data: data}
 	s.clients[slot] = c
-	c.setSM(isSM)
+	s.setSM(c, isSM)
 	s.running.Go(func() { s.read(c) })
-	s.running.Go(func() { s.write(c) })
 	return c, nil
 }
 
@@ -68,37 +71,37 @@ func (s *Server) detach(c *client) {
 	if s.clients[c.slot] != c {
 		return
 	}
+	s.setSM(c, false)
 	delete(s.clients, c.slot)
-	c.setSM(false)
-	c.data.Close()
-	close(c.out)
+	c.end()
+}
+
+// end makes those who serve the client stop.
+func (c *client) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.data.shutdown()
 }
 
 // setSM takes in whether the client acts as a manager, which its port tells
-// everyone who asks.
-func (c *client) setSM(isSM bool) {
+// everyone who asks. The caller holds the lock.
+func (s *Server) setSM(c *client, isSM bool) {
 	if isSM == c.isSM {
 		return
 	}
 	c.isSM = isSM
 	capabilities := &c.at.Info.CapMask
 	if isSM {
+		s.managers[c.at] = c
 		c.hadSM = capabilities.Has(mad.CapSM)
 		*capabilities |= mad.CapSM
-	} else if !c.hadSM {
+		return
+	}
+	delete(s.managers, c.at)
+	if !c.hadSM {
 		*capabilities &^= mad.CapSM
 	}
-}
-
-// managerAt returns the client that is to have what a node's agents do not
-// answer; nil where there is none. The caller holds the lock.
-func (s *Server) managerAt(at *sim.Port) *client {
-	for _, c := range s.clients {
-		if c.isSM && c.at == at.Management() {
-			return c
-		}
-	}
-	return nil
 }
 
 // dropDead detaches clients that ended without saying so. A datagram socket
@@ -106,42 +109,31 @@ func (s *Server) managerAt(at *sim.Port) *client {
 // again. The caller holds the lock.
 func (s *Server) dropDead() {
 	for _, c := range s.clients {
-		local, ok := c.data.(*net.UnixConn)
-		if !ok {
-			continue
-		}
-		raw, err := local.SyscallConn()
-		if err != nil {
-			continue
-		}
-		name := local.RemoteAddr().String() + "\x00"
-		_ = raw.Control(func(fd uintptr) { err = unix.Connect(int(fd), &unix.SockaddrUnix{Name: name}) })
-		if errors.Is(err, unix.ECONNREFUSED) {
+		if errors.Is(c.data.connect(), unix.ECONNREFUSED) {
 			s.detach(c)
 		}
 	}
 }
 
-// read handles what a client sends until its socket is closed.
+// read handles what a client sends until it is detached.
 func (s *Server) read(c *client) {
 	var b [ibsimproto.PacketSize + 1]byte
 	for {
-		n, err := c.data.Read(b[:])
-		if err != nil {
-			s.end(c)
-			return
+		n, err := c.data.read(b[:])
+		if err != nil || n == 0 && c.hasEnded() {
+			break
 		}
 		s.handlePacket(c, b[:n])
 	}
+	s.end(c)
+	c.sending.Wait()
+	c.data.close()
 }
 
-// write sends what waits for a client until that is detached.
-func (s *Server) write(c *client) {
-	for p := range c.out {
-		if _, err := c.data.Write(p[:]); err != nil {
-			s.end(c)
-		}
-	}
+func (c *client) hasEnded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
 }
 
 func (s *Server) end(c *client) {
@@ -150,11 +142,54 @@ func (s *Server) end(c *client) {
 	s.detach(c)
 }
 
-// push has a packet sent to a client. The caller holds the lock.
-func (s *Server) push(c *client, p *ibsimproto.Packet) {
-	select {
-	case c.out <- *p:
-	default:
-		s.overflowed.Add(1)
+// send sends a packet to a client, after what waits for it. It reports false
+// where there is no more room for it to wait.
+func (c *client) send(p *ibsimproto.Packet) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return true
+	}
+	if len(c.backlog) == 0 {
+		if err := c.data.send(p[:]); err != unix.EAGAIN {
+			c.checkSent(err)
+			return true
+		}
+		c.sending.Go(c.sendBacklog)
+	}
+	if len(c.backlog) >= maxBacklog {
+		return false
+	}
+	c.backlog = append(c.backlog, *p)
+	return true
+}
+
+// sendBacklog sends what waits for the client.
+func (c *client) sendBacklog() {
+	for {
+		c.data.awaitRoom()
+		c.mu.Lock()
+		var err error
+		for len(c.backlog) > 0 && !c.ended && err == nil {
+			if err = c.data.send(c.backlog[0][:]); err != unix.EAGAIN {
+				c.checkSent(err)
+				c.backlog, err = c.backlog[1:], nil
+			}
+		}
+		if c.ended || len(c.backlog) == 0 {
+			c.backlog = nil
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+	}
+}
+
+// checkSent has the reader find out where the client is gone. The caller holds
+// the client's lock.
+func (c *client) checkSent(err error) {
+	if err != nil {
+		c.ended = true
+		c.data.shutdown()
 	}
 }

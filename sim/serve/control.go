@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/binary"
-	"net"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
@@ -11,7 +10,7 @@ import (
 // handleControl makes a control datagram into its reply; open makes the data
 // socket of a client that attaches. It reports false where the datagram is not
 // one of the protocol and gets no reply.
-func (s *Server) handleControl(b []byte, open func(slot, id uint32) (net.Conn, error)) (ibsimproto.Control, bool) {
+func (s *Server) handleControl(b []byte, open func(slot, id uint32) (*socket, error)) (ibsimproto.Control, bool) {
 	c, ok := ibsimproto.ParseControl(b)
 	if !ok {
 		return c, false
@@ -30,13 +29,13 @@ func (s *Server) handleControl(b []byte, open func(slot, id uint32) (net.Conn, e
 }
 
 // connect attaches a client and tells it its slot and the node that it is.
-func (s *Server) connect(data []byte, open func(slot, id uint32) (net.Conn, error)) bool {
+func (s *Server) connect(data []byte, open func(slot, id uint32) (*socket, error)) bool {
 	info := ibsimproto.DecodeClientInfo(data)
 	at, err := s.fabric.Place(info.Node)
 	if err != nil {
 		return false
 	}
-	c, err := s.attach(at, info.IsSM, func(slot uint32) (net.Conn, error) { return open(slot, info.ID) })
+	c, err := s.attach(at, info.IsSM, func(slot uint32) (*socket, error) { return open(slot, info.ID) })
 	if err != nil {
 		return false
 	}
@@ -81,10 +80,10 @@ func (s *Server) inform(c *client, kind ibsimproto.Kind, data []byte) bool {
 		return mad.Encode(&info, data) == nil
 	case ibsimproto.SetIsSM:
 		isSM := binary.NativeEndian.Uint32(data) != 0
-		if other := s.managerAt(port); isSM && other != nil && other != c {
+		if other := s.managers[port]; isSM && other != nil && other != c {
 			return false
 		}
-		c.setSM(isSM)
+		s.setSM(c, isSM)
 	case ibsimproto.GetPKeys:
 		clear(data)
 		for i, key := range port.PKeys[:min(len(port.PKeys), len(data)/2)] {

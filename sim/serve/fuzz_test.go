@@ -1,8 +1,9 @@
 package serve
 
 import (
-	"net"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
@@ -11,10 +12,13 @@ import (
 )
 
 // idle returns a server whose clients have no other side.
-func idle(f *sim.Fabric) (*Server, func(slot, id uint32) (net.Conn, error)) {
-	return newServer(f), func(uint32, uint32) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		return ours, theirs.Close()
+func idle(f *sim.Fabric) (*Server, func(slot, id uint32) (*socket, error)) {
+	return newServer(f), func(uint32, uint32) (*socket, error) {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return nil, err
+		}
+		return &socket{fd: fds[0], remote: &unix.SockaddrUnix{Name: "@nobody"}}, unix.Close(fds[1])
 	}
 }
 
@@ -66,12 +70,42 @@ func FuzzPacket(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &client{at: at, isSM: true, out: make(chan ibsimproto.Packet, 1)}
+		out, in := pair(t)
+		c := &client{at: at, data: out}
 		s.clients[0] = c
+		s.setSM(c, true)
 		repress := len(b) == ibsimproto.PacketSize && mad.Method((*ibsimproto.Packet)(b).MAD()[3]) == mad.MethodTrapRepress
 		s.handlePacket(c, b)
-		if sent := len(c.out); sent+int(s.malformed.Load()) != 1 && !repress {
+		if sent := count(t, in); sent+int(s.malformed.Load()) != 1 && !repress {
 			t.Errorf("%d packets sent, counters %+v", sent, s.Counters())
 		}
 	})
+}
+
+// pair returns two sockets that are connected to one another.
+func pair(t *testing.T) (a, b *socket) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b = &socket{fd: fds[0]}, &socket{fd: fds[1]}
+	t.Cleanup(func() { a.close(); b.close() })
+	return a, b
+}
+
+// count returns how many datagrams wait to be read.
+func count(t *testing.T, s *socket) (n int) {
+	t.Helper()
+	var b [ibsimproto.PacketSize]byte
+	for {
+		switch _, _, err := unix.Recvfrom(s.fd, b[:], unix.MSG_DONTWAIT); err {
+		case nil:
+			n++
+		case unix.EAGAIN:
+			return n
+		default:
+			t.Fatal(err)
+		}
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
@@ -15,7 +17,7 @@ type listener struct {
 
 	// open makes the data socket for a slot, connected to that of the client
 	// with an ID whose control socket is at from.
-	open func(slot, id uint32, from net.Addr) (net.Conn, error)
+	open func(slot, id uint32, from net.Addr) (*socket, error)
 }
 
 func listenUnix(name ibsimproto.SockName) (*listener, error) {
@@ -25,8 +27,8 @@ func listenUnix(name ibsimproto.SockName) (*listener, error) {
 	}
 	return &listener{
 		control: control,
-		open: func(slot, id uint32, _ net.Addr) (net.Conn, error) {
-			return net.DialUnix("unixgram", name.Data(slot), name.ClientData(id))
+		open: func(slot, id uint32, _ net.Addr) (*socket, error) {
+			return newSocket(unix.AF_UNIX, unixSockaddr(name.Data(slot)), unixSockaddr(name.ClientData(id)))
 		},
 	}, nil
 }
@@ -38,13 +40,13 @@ func listenUDP(port int) (*listener, error) {
 	}
 	return &listener{
 		control: control,
-		open: func(slot, id uint32, from net.Addr) (net.Conn, error) {
+		open: func(slot, id uint32, from net.Addr) (*socket, error) {
 			client, ok := from.(*net.UDPAddr)
 			data, fits := ibsimproto.DataPort(port, slot)
 			if !ok || !fits || id == 0 || id > 0xffff {
 				return nil, fmt.Errorf("no UDP ports for slot %d and client %d", slot, id)
 			}
-			return net.DialUDP("udp4", &net.UDPAddr{Port: data}, &net.UDPAddr{IP: client.IP, Port: int(id)})
+			return newSocket(unix.AF_INET, udpSockaddr(nil, data), udpSockaddr(client.IP, int(id)))
 		},
 	}, nil
 }

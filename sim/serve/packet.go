@@ -32,10 +32,18 @@ func (s *Server) handlePacket(c *client, b []byte) {
 		s.malformed.Add(1)
 		return
 	}
+	if to := s.pass(c, p, m); to != nil && !to.send(p) {
+		s.overflowed.Add(1)
+	}
+}
+
+// pass takes a packet through the fabric and returns who is to have what became
+// of it.
+func (s *Server) pass(c *client, p *ibsimproto.Packet, m *mad.Packet) *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.clients[c.slot] != c {
-		return
+		return nil
 	}
 	if p.SLID() == 0 {
 		p.SetLIDs(p.DLID(), c.at.Info.LID)
@@ -46,12 +54,11 @@ func (s *Server) handlePacket(c *client, b []byte) {
 		to = s.request
 	}
 	if receiver := to(c, p, m); receiver != nil {
-		s.push(receiver, p)
-		return
+		return receiver
 	}
 	s.unanswered.Add(1)
 	p.SetStatus(ibsimproto.StatusDropped)
-	s.push(c, p)
+	return c
 }
 
 // isWellFormed reports whether a MAD is one that an adapter would send on.
@@ -73,7 +80,7 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) *client
 	if at == nil {
 		return nil
 	}
-	manager := s.managerAt(at)
+	manager := s.managers[at.Management()]
 	// Whoever is the subnet manager knows better than the agent what it is up
 	// to.
 	if manager != nil && m.Class().IsSMP() && m.Attr() == mad.AttrSMInfo {

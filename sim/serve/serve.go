@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"sync/atomic"
 
@@ -45,11 +44,12 @@ type Server struct {
 
 	malformed, unanswered, overflowed atomic.Uint64
 
-	mu      sync.Mutex // over what follows
-	fabric  *sim.Fabric
-	clients map[uint32]*client // by slot
-	closed  bool
-	running sync.WaitGroup // of clients' goroutines
+	mu       sync.Mutex // over what follows
+	fabric   *sim.Fabric
+	clients  map[uint32]*client    // by slot
+	managers map[*sim.Port]*client // those that want what agents do not answer
+	closed   bool
+	running  sync.WaitGroup // of clients' goroutines
 }
 
 // Listen opens the sockets that clients attach by. They are served by
@@ -74,7 +74,7 @@ func Listen(f *sim.Fabric, o Options) (*Server, error) {
 }
 
 func newServer(f *sim.Fabric) *Server {
-	return &Server{fabric: f, clients: map[uint32]*client{}}
+	return &Server{fabric: f, clients: map[uint32]*client{}, managers: map[*sim.Port]*client{}}
 }
 
 // Serve serves clients until the context ends, and closes all sockets then. An
@@ -108,7 +108,7 @@ func (s *Server) serveControl(l *listener) error {
 			return err
 		}
 		from = ibsimproto.Sender(from)
-		reply, ok := s.handleControl(b[:n], func(slot, id uint32) (net.Conn, error) { return l.open(slot, id, from) })
+		reply, ok := s.handleControl(b[:n], func(slot, id uint32) (*socket, error) { return l.open(slot, id, from) })
 		if !ok {
 			s.malformed.Add(1)
 			continue

@@ -230,13 +230,13 @@ func lastHost(f *sim.Fabric) *sim.Node {
 // is free for the next one.
 func TestDeadClient(t *testing.T) {
 	s, name := serve(t, build(t, "demo"), 0)
-	socket := ibsimproto.SockName(name)
-	data, err := net.ListenUnixgram("unixgram", socket.ClientData(1))
+	names := ibsimproto.SockName(name)
+	data, err := net.ListenUnixgram("unixgram", names.ClientData(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := ibsimproto.NewControl(ibsimproto.Connect, 0, ibsimproto.ClientInfo{ID: 1}.Encode())
-	open := func(slot, id uint32) (net.Conn, error) { return s.listeners[0].open(slot, id, nil) }
+	open := func(slot, id uint32) (*socket, error) { return s.listeners[0].open(slot, id, nil) }
 	if reply, _ := s.handleControl(r[:], open); reply.Kind() != ibsimproto.Connect {
 		t.Fatal("refused")
 	}
