@@ -22,6 +22,9 @@ type Fabric struct {
 	// answers at once and loses nothing.
 	Model Model
 
+	// Manager says how Configure works. The zero value takes the shortest ways.
+	Manager Manager
+
 	byID map[string]*Node
 
 	// What is sent most often is made here: an attribute of its own for each

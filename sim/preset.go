@@ -37,32 +37,6 @@ var (
 	widthParameter = Parameter{"width", "4X", "width of all links"}
 )
 
-// Build makes a fabric from a description: a preset's name, or one with
-// parameters such as "fat-tree:levels=3,radix=40,pods=26"; or net:FILE or
-// topo:FILE for a file that [ReadNetFile] or [ReadTopologyFile] reads. The
-// fabric is configured: its links are active and routes are set. A file's is
-// left as it was before that where ",sm=off" follows.
-func Build(description string) (*Fabric, error) {
-	name, rest, _ := strings.Cut(description, ":")
-	if read := fileReaders[name]; read != nil {
-		return buildFile(read, rest)
-	}
-	i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
-	if i < 0 {
-		var known []string
-		for _, p := range Presets {
-			known = append(known, p.Name)
-		}
-		known = append(known, slices.Sorted(maps.Keys(fileReaders))...)
-		return nil, fmt.Errorf("no simulated fabric is called %q (known: %s)", name, strings.Join(known, ", "))
-	}
-	f, err := Presets[i].Build(rest)
-	if err != nil {
-		return nil, fmt.Errorf("build fabric %s: %w", name, err)
-	}
-	return f, nil
-}
-
 // Build makes the preset's fabric with parameters such as "levels=3,radix=40".
 func (p *Preset) Build(parameters string) (*Fabric, error) {
 	v := p.parse(parameters)
@@ -73,7 +47,7 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 	if err := cmp.Or(v.err, b.err); err != nil {
 		return nil, err
 	}
-	if err := b.fabric.Configure(); err != nil {
+	if err := v.setup.apply(b.fabric); err != nil {
 		return nil, err
 	}
 	if p.spoil != nil {
@@ -86,6 +60,7 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 // the first error, so that presets read as what they build.
 type params struct {
 	values map[string]string
+	setup  setup
 	err    error
 }
 
@@ -99,6 +74,10 @@ func (p *Preset) parse(text string) *params {
 			continue
 		}
 		name, value, ok := strings.Cut(pair, "=")
+		if taken, err := v.setup.take(name, value); taken {
+			v.err = cmp.Or(v.err, err)
+			continue
+		}
 		_, known := v.values[name]
 		switch {
 		case !ok:

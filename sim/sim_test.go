@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-func build(t testing.TB, description string) *Fabric {
+func build(t testing.TB, description string, options ...string) *Fabric {
 	t.Helper()
-	f, err := Build(description)
+	f, err := Build(description, options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// routeAll fills the forwarding tables for the ports that have LIDs or shall get
+// them. Where several ports of a switch are equally good, the destinations are
+// spread over them.
+func (f *Fabric) routeAll(lids []*Port) error {
+	g := newGraph(f)
+	newRouter := func() router { return newMinHop(g) }
+	var plan *upDownPlan
+	if f.Manager.Routing == UpDown {
+		var err error
+		if plan, err = g.planUpDown(f, lids); err != nil {
+			return err
+		}
+		newRouter = func() router { return newUpDown(plan) }
+	}
+	tables := make([][]uint8, len(g.switches))
+	for i := range tables {
+		tables[i] = slices.Repeat([]uint8{noRoute}, len(lids))
+	}
+	g.fill(tables, g.attach(tables, lids), newRouter)
+	if err := plan.check(g, tables, lids); err != nil {
+		return err
+	}
+	for i, n := range g.switches {
+		n.LFT, n.Switch.LinearFDBTop = tables[i], uint16(len(lids)-1)
+	}
+	return nil
+}
+
+// A graph has the switches of a fabric by number and the links between them.
+type graph struct {
+	switches []*Node
+	links    [][]hop // by switch
+}
+
+// hop is a link to another switch.
+type hop struct {
+	port uint8
+	to   int32
+}
+
+// newGraph numbers the switches.
+func newGraph(f *Fabric) *graph {
+	g := &graph{}
+	for _, n := range f.Nodes {
+		if n.IsSwitch() {
+			n.index = len(g.switches)
+			g.switches = append(g.switches, n)
+		}
+	}
+	g.links = make([][]hop, len(g.switches))
+	for i, n := range g.switches {
+		for k := range n.Ports {
+			if p := &n.Ports[k]; p.up() && p.Peer.Node.IsSwitch() && p.Peer.Node != n {
+				g.links[i] = append(g.links[i], hop{p.Number, int32(p.Peer.Node.index)})
+			}
+		}
+	}
+	return g
+}
+
+// nextTo returns the switch by which a port is reached and its port for the last
+// step, which is 0 where the switch itself is meant. It is nil for adapters
+// back to back, which need no table.
+func nextTo(p *Port) (*Node, uint8) {
+	if p.Node.IsSwitch() {
+		return p.Node, 0
+	}
+	if !p.up() || !p.Peer.Node.IsSwitch() {
+		return nil, 0
+	}
+	return p.Peer.Node, p.Peer.Number
+}
+
+// attach sorts the LIDs by the switch that their ports hang off, for they are
+// all reached by the same ways, and writes the last step to each.
+func (g *graph) attach(tables [][]uint8, lids []*Port) [][]int {
+	behind := make([][]int, len(g.switches))
+	for lid, p := range lids {
+		if p == nil {
+			continue
+		}
+		if n, last := nextTo(p); n != nil {
+			tables[n.index][lid] = last
+			behind[n.index] = append(behind[n.index], lid)
+		}
+	}
+	return behind
+}
+
+// A router finds ways. It keeps what it needs for that from one destination to
+// the next, and serves one goroutine.
+type router interface {
+	// routeTo calls choose for each switch from which there is a way to another
+	// one, with the ports that are equally good.
+	routeTo(to int, choose func(from int, ports []uint8))
+}
+
+// fill writes the forwarding tables. Destinations are independent of one
+// another, so that the outcome is the same however many processors share them.
+func (g *graph) fill(tables [][]uint8, behind [][]int, newRouter func() router) {
+	var workers sync.WaitGroup
+	count := min(runtime.GOMAXPROCS(0), len(behind))
+	for first := range count {
+		workers.Go(func() {
+			r := newRouter()
+			for to := first; to < len(behind); to += count {
+				lids := behind[to]
+				if len(lids) == 0 {
+					continue
+				}
+				r.routeTo(to, func(from int, ports []uint8) {
+					for k, lid := range lids {
+						tables[from][lid] = ports[k%len(ports)]
+					}
+				})
+			}
+		})
+	}
+	workers.Wait()
+}

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// irregular returns switches linked at random, in parts of the fabric that hang
+// together, with hosts at some of them and some links twice.
+func irregular(t *testing.T, seed uint64) *Fabric {
+	t.Helper()
+	chance := rand.New(rand.NewPCG(seed, 0))
+	b := newBuilder(&Fabric{}, LinkSpec{})
+	var switches []*Node
+	for i := range 5 + chance.IntN(30) {
+		s := b.addSwitch(200, "s%d", i)
+		if i > 0 && chance.IntN(20) > 0 {
+			b.connect(s, switches[chance.IntN(i)])
+		}
+		for k := range chance.IntN(3) {
+			b.connect(b.addHost("h%d-%d", i, k), s)
+		}
+		switches = append(switches, s)
+	}
+	b.connect(b.addHost("last"), switches[0])
+	for range chance.IntN(3 * len(switches)) {
+		if n, m := switches[chance.IntN(len(switches))], switches[chance.IntN(len(switches))]; n != m {
+			b.connect(n, m)
+		}
+	}
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	return b.fabric
+}
+
+// A channel is one direction of a link: what leaves a port.
+type channel = *Port
+
+// walkTables follows the tables of all switches to all LIDs. It returns, for each
+// channel, those that packets go on by, and how many pairs of a switch and a LID
+// in the same part of the fabric there is no way between.
+func walkTables(t *testing.T, f *Fabric) (next map[channel]map[channel]bool, lost int) {
+	t.Helper()
+	next = map[channel]map[channel]bool{}
+	lids, err := f.planLIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGraph(f)
+	parts := g.parts()
+	for _, from := range g.switches {
+		for lid, to := range lids {
+			if to == nil {
+				continue
+			}
+			last, _ := nextTo(to)
+			if last == nil || parts[last.index] != parts[from.index] {
+				continue
+			}
+			n, hops := from, 0
+			var before channel
+			for {
+				exit := n.LFT[lid]
+				if exit == noRoute {
+					lost++
+					break
+				}
+				if exit == 0 {
+					break
+				}
+				c := &n.Ports[exit]
+				if before != nil {
+					if next[before] == nil {
+						next[before] = map[channel]bool{}
+					}
+					next[before][c] = true
+				}
+				before, n = c, c.Peer.Node
+				if !n.IsSwitch() {
+					break
+				}
+				if hops++; hops > len(g.switches) {
+					t.Fatalf("from %s to LID %d: a loop", from.ID, lid)
+				}
+			}
+			if exit := n.LFT; n.IsSwitch() && exit[lid] == 0 && &n.Ports[0] != to || !n.IsSwitch() && before.Peer != to {
+				t.Fatalf("from %s to LID %d: ended at %s", from.ID, lid, n.ID)
+			}
+		}
+	}
+	return next, lost
+}
+
+// ring returns channels each of which waits for the next, as packets in them
+// would when all are full; nil: there are none, and no deadlock.
+func ring(next map[channel]map[channel]bool) []channel {
+	const entered, left = 1, 2
+	state := map[channel]int{}
+	var path, found []channel
+	var visit func(c channel)
+	visit = func(c channel) {
+		state[c] = entered
+		path = append(path, c)
+		for to := range next[c] {
+			if state[to] == entered {
+				found = append([]channel{to}, path...)
+			}
+			if state[to] == 0 {
+				visit(to)
+			}
+		}
+		path = path[:len(path)-1]
+		state[c] = left
+	}
+	for c := range next {
+		if state[c] == 0 {
+			visit(c)
+		}
+	}
+	return found
+}
+
+// turnsUp returns a turn from a way down to a way up.
+func turnsUp(p *upDownPlan, next map[channel]map[channel]bool) string {
+	isDown := func(c channel) bool { return p.position[c.Peer.Node.index] > p.position[c.Node.index] }
+	for c, after := range next {
+		for to := range after {
+			if to.Peer.Node.IsSwitch() && isDown(c) && !isDown(to) {
+				return fmt.Sprintf("%s, then %s", c, to)
+			}
+		}
+	}
+	return ""
+}
+
+// No way leads down and then up, none ends in a loop, no packets wait for one
+// another in a ring, and all is reached from everywhere.
+func TestUpDown(t *testing.T) {
+	fabrics := map[string]*Fabric{}
+	for _, d := range []string{
+		"torus:x=5,y=4", "torus:x=3,y=4,z=3,hosts=1", "fat-tree:levels=2,radix=8,pods=8", "fat-tree:levels=3,radix=6,pods=6",
+		"dragonfly", "single-switch", "demo", "net:../test/nets/multi-port-hosts.net", "net:../test/nets/parallel-links-and-router.net",
+	} {
+		fabrics[d] = build(t, d+map[bool]string{true: ",sm=updown", false: ":sm=updown"}[strings.Contains(d, ":")])
+	}
+	for seed := range uint64(40) {
+		f := irregular(t, seed)
+		f.Manager.Routing = UpDown
+		if err := f.Configure(); err != nil {
+			t.Fatal(err)
+		}
+		fabrics[fmt.Sprintf("irregular %d", seed)] = f
+	}
+	for name, f := range fabrics {
+		next, lost := walkTables(t, f)
+		if lost > 0 {
+			t.Errorf("%s: no way between %d pairs", name, lost)
+		}
+		if r := ring(next); r != nil {
+			t.Errorf("%s: %v wait for one another", name, r)
+		}
+		lids, err := f.planLIDs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := newGraph(f).planUpDown(f, lids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn := turnsUp(p, next); turn != "" {
+			t.Errorf("%s: %s", name, turn)
+		}
+	}
+	// What the test is for does happen.
+	if next, _ := walkTables(t, build(t, "torus:x=5,y=5")); ring(next) == nil {
+		t.Error("shortest ways in a torus wait for nothing")
+	}
+}
+
+// In a fat tree the ways are as short as they can be, and as well spread.
+func TestUpDownFatTree(t *testing.T) {
+	const tree = "fat-tree:levels=3,radix=6,pods=6"
+	count := func(f *Fabric) (hops int, busiest int) {
+		through := map[channel]int{}
+		for _, from := range f.Nodes {
+			for _, to := range f.Nodes {
+				if from.IsSwitch() || to.IsSwitch() || from == to {
+					continue
+				}
+				for n := from.Ports[1].Peer.Node; n.IsSwitch(); hops++ {
+					c := &n.Ports[n.LFT[to.Ports[1].Info.LID]]
+					if through[c]++; c.Peer.Node.IsSwitch() {
+						busiest = max(busiest, through[c])
+					}
+					n = c.Peer.Node
+				}
+			}
+		}
+		return hops, busiest
+	}
+	hops, busiest := count(build(t, tree))
+	upHops, upBusiest := count(build(t, tree+",sm=updown"))
+	if hops != upHops || upBusiest > busiest {
+		t.Errorf("%d hops and %d ways through one link; without rules %d and %d", upHops, upBusiest, hops, busiest)
+	}
+}
+
+func TestUpDownRoots(t *testing.T) {
+	f := build(t, "fat-tree:levels=2,radix=6,pods=6,sm=updown,root=spine001,root=spine002,root=spine003")
+	next, lost := walkTables(t, f)
+	// Between spines there is no way up.
+	if lost != 6 || ring(next) != nil {
+		t.Errorf("no way between %d pairs, a ring: %v", lost, ring(next))
+	}
+	for description, want := range map[string]string{
+		"torus:x=4,y=4,hosts=1,sm=updown,root=switch-0-0-0,root=switch-2-2-0": "choose other roots",
+		"torus:sm=updown,root=host-0-0-0-1":                                   `root "host-0-0-0-1" is no switch`,
+		"torus:root=switch-0-0-0":                                             "only sm=updown has roots",
+		"torus:sm=off,root=switch-0-0-0":                                      "only sm=updown has roots",
+		"torus:sm=dor":                                                        "sm=dor: it is on or minhop, updown, or off",
+	} {
+		if _, err := Build(description); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", description, err, want)
+		}
+	}
+}
+
+// A fabric that has more ports than there are LIDs can be had without any.
+func TestTooManyLIDs(t *testing.T) {
+	const big = "fat-tree:levels=3,radix=58,pods=58"
+	if _, err := Build(big); err == nil || !strings.Contains(err.Error(), "want 52983 LIDs, and there are 49151; with sm=off it is left without") {
+		t.Error(err)
+	}
+	f := build(t, big, "sm=off")
+	if p := f.firstAdapter(); p.Info.State != mad.PortInit || p.Info.LID != 0 {
+		t.Errorf("state %v, LID %d", p.Info.State, p.Info.LID)
+	}
+}
