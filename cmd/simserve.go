@@ -46,20 +46,21 @@ an ID or a description. Where there is none, it is the first adapter.`),
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: the environment variable IBSIM_SOCKNAME, or sim)")
 	flags.Uint16Var(&s.port, "listen", 0, "serve clients elsewhere as well, by UDP on `PORT` and one more port for each; anyone who gets there may attach")
-	flags.StringVar(&s.sm, "sm", "on", "`on`: a subnet manager has configured the fabric; off: none has, for one that attaches")
+	flags.StringVar(&s.sm, "sm", "", "how a subnet manager has configured the fabric: `WAY` on or minhop takes shortest ways, updown those that\ngo up and then down; off: none has, for one that attaches (default: what FABRIC says, or on)")
 	return cmd
 }
 
 func (s *simServe) run(cmd *cobra.Command, description string) error {
-	if s.sm != "on" && s.sm != "off" {
-		return usageErrorf("invalid --sm %q: it is on or off", s.sm)
+	var options []string
+	if s.sm != "" {
+		options = append(options, "sm="+s.sm)
 	}
-	f, err := sim.Build(description)
+	f, err := sim.Build(description, options...)
 	if err != nil {
 		return &usageError{err}
 	}
 	if s.sm == "off" {
-		f.Unconfigure()
+		f.Unconfigure() // a file may have LIDs
 	}
 	server, err := serve.Listen(f, serve.Options{
 		SockName: cmp.Or(s.name, s.env.getenv("IBSIM_SOCKNAME")),
