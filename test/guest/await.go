@@ -1,0 +1,36 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// poll is how often Await asks.
+const poll = 10 * time.Millisecond
+
+// Await runs a command again and again until its exit code is 0.
+func (g *Guest) Await(ctx context.Context, args ...string) error {
+	for {
+		r, err := g.Run(ctx, Command{Args: args})
+		if err != nil || r.Code == 0 {
+			return err
+		}
+		select {
+		case <-time.After(poll):
+		case <-ctx.Done():
+			return fmt.Errorf("wait for success: %w: %w", context.Cause(ctx), &ExitError{args, r})
+		}
+	}
+}
+
+// AwaitTCP returns when a program listens on a TCP port, by IPv4 or IPv6.
+func (g *Guest) AwaitTCP(ctx context.Context, port uint16) error {
+	// "sl local_address rem_address st", addresses in hexadecimal digits, state
+	// 0A is LISTEN (Documentation/networking/proc_net_tcp.rst).
+	err := g.Await(ctx, "grep", "-q", fmt.Sprintf("^ *[0-9]*: [0-9A-F]*:%04X [0-9A-F]*:0000 0A ", port), "/proc/net/tcp", "/proc/net/tcp6")
+	if err != nil {
+		return fmt.Errorf("wait for a listener on TCP port %d: %w", port, err)
+	}
+	return nil
+}

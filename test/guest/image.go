@@ -1,0 +1,150 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/test/guest/internal/cpio"
+)
+
+// image is the first and only file system of a guest.
+type image struct {
+	files map[string]imageFile // by absolute path
+}
+
+type imageFile struct {
+	mode uint32 // kind and permissions
+	body []byte // or target of a link
+}
+
+// userID is the number of the user and the group that [User] names.
+const userID = 1000
+
+// newImage returns an image with the folders of Debian, busybox and the agent.
+func newImage(ctx context.Context) (*image, error) {
+	im := &image{files: map[string]imageFile{}}
+	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
+		im.link("/"+dir, "usr/"+dir)
+		im.dir("/usr/" + dir)
+	}
+	for _, dir := range []string{"/dev", "/proc", "/sys", "/run", "/root", "/tmp", "/var/tmp", "/var/lib", "/home/user"} {
+		im.dir(dir)
+	}
+	for name, body := range map[string]string{
+		"passwd": fmt.Sprintf("root:x:0:0:root:/root:/bin/sh\nuser:x:%[1]d:%[1]d:user:/home/user:/bin/sh\n", userID),
+		"group":  fmt.Sprintf("root:x:0:\nuser:x:%d:\n", userID),
+		"hosts":  "127.0.0.1 localhost\n",
+		// The module dummy makes a device of its own when it is loaded.
+		"modprobe.d/guest.conf": "options dummy numdummies=0\n",
+	} {
+		im.add("/etc/"+name, 0o644, []byte(body))
+	}
+	if err := im.addBusybox(ctx); err != nil {
+		return nil, err
+	}
+	agent, err := buildProgram(ctx, Program{Package: module + "/test/guest/internal/agent"})
+	if err != nil {
+		return nil, err
+	}
+	im.add("/init", 0o755, agent)
+	return im, nil
+}
+
+// addBusybox adds busybox and a link for each of its programs. They come last
+// in the PATH: a program of Debian is preferred.
+func (im *image) addBusybox(ctx context.Context) error {
+	if err := im.addPrograms(ctx, []string{"busybox"}); err != nil {
+		return err
+	}
+	list, err := output(ctx, "busybox", "--list")
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(list) {
+		im.link("/usr/lib/busybox/"+name, "/usr/bin/busybox")
+	}
+	im.link("/usr/bin/sh", "busybox")
+	im.link("/usr/sbin/modprobe", "../bin/busybox") // for the kernel's own requests
+	return nil
+}
+
+// add adds a file and the folders above.
+func (im *image) add(name string, permissions uint32, body []byte) {
+	im.put(name, imageFile{cpio.File | permissions, body})
+}
+
+// addFile adds a file of this machine with its permissions.
+func (im *image) addFile(name, from string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	body, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	im.add(name, uint32(info.Mode().Perm()), body)
+	return nil
+}
+
+func (im *image) dir(name string) {
+	permissions := uint32(0o755)
+	if strings.HasSuffix(name, "tmp") {
+		permissions = 0o1777
+	}
+	im.put(name, imageFile{mode: cpio.Dir | permissions})
+}
+
+func (im *image) link(name, target string) {
+	im.put(name, imageFile{cpio.Link | 0o777, []byte(target)})
+}
+
+func (im *image) put(name string, f imageFile) {
+	name = merged(name)
+	if parent := path.Dir(name); parent != "/" && !im.has(parent) {
+		im.dir(parent)
+	}
+	im.files[name] = f
+}
+
+func (im *image) has(name string) bool {
+	_, ok := im.files[merged(name)]
+	return ok
+}
+
+// merged returns where a file is on a system with merged /usr, as Debian's are:
+// below a folder, not below a link to it.
+func merged(name string) string {
+	name = path.Clean(name)
+	for _, dir := range []string{"/bin/", "/sbin/", "/lib/", "/lib64/"} {
+		if strings.HasPrefix(name, dir) {
+			return "/usr" + name
+		}
+	}
+	return name
+}
+
+// write writes the image to an unnamed file: there is nothing to clean up.
+func (im *image) write() (*os.File, error) {
+	f, err := os.CreateTemp("", "guest-image-")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, err
+	}
+	w := cpio.NewWriter(f)
+	for _, name := range slices.Sorted(maps.Keys(im.files)) {
+		w.Add(strings.TrimPrefix(name, "/"), im.files[name].mode, im.files[name].body)
+	}
+	if err := w.Close(); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}

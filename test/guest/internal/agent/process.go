@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest/internal/wire"
+)
+
+// console is the terminal of the guest.
+const console = "/dev/ttyS0"
+
+// stream sends what a process writes.
+type stream func([]byte)
+
+func (s stream) Write(b []byte) (int, error) {
+	s(b)
+	return len(b), nil
+}
+
+// start starts a process and watches it from then on.
+func (s *server) start(id uint32, what wire.Start) {
+	fail := func(err error) {
+		s.tell(wire.Event{ID: id, Exit: &wire.Exit{Code: -1, Reason: err.Error()}})
+	}
+	cmd := exec.Command(what.Args[0], what.Args[1:]...)
+	cmd.Env = append(os.Environ(), what.Env...)
+	cmd.Dir = what.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if what.User != 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: what.User, Gid: what.User}
+	}
+	if what.Terminal {
+		terminal, err := os.OpenFile(console, os.O_RDWR|unix.O_NOCTTY, 0)
+		if err != nil {
+			fail(err)
+			return
+		}
+		defer terminal.Close() // the process has its own by then
+		cmd.SysProcAttr.Setctty = true
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	} else {
+		cmd.Stdin = bytes.NewReader(what.Stdin)
+		cmd.Stdout = stream(func(b []byte) { s.tell(wire.Event{ID: id, Stdout: b}) })
+		cmd.Stderr = stream(func(b []byte) { s.tell(wire.Event{ID: id, Stderr: b}) })
+	}
+	if err := cmd.Start(); err != nil {
+		fail(err)
+		return
+	}
+	s.mu.Lock()
+	s.processes[id] = cmd.Process.Pid
+	s.mu.Unlock()
+	go func() {
+		s.tell(wire.Event{ID: id, Exit: exit(cmd.Wait())})
+		s.mu.Lock()
+		delete(s.processes, id)
+		s.mu.Unlock()
+	}()
+}
+
+// exit puts into an event what a wait returned.
+func exit(err error) *wire.Exit {
+	var ended *exec.ExitError
+	switch {
+	case err == nil:
+		return &wire.Exit{}
+	case !errors.As(err, &ended):
+		return &wire.Exit{Code: -1, Reason: err.Error()}
+	}
+	if status := ended.Sys().(syscall.WaitStatus); status.Signaled() {
+		return &wire.Exit{Code: 128 + int(status.Signal())}
+	}
+	return &wire.Exit{Code: ended.ExitCode()}
+}
+
+// signal sends a signal to a process and its group. One that has ended
+// meanwhile has nothing to be told.
+func (s *server) signal(id uint32, sig unix.Signal) {
+	s.mu.Lock()
+	pid := s.processes[id]
+	s.mu.Unlock()
+	if pid == 0 {
+		return
+	}
+	if err := unix.Kill(-pid, sig); err != nil && !errors.Is(err, unix.ESRCH) {
+		s.tell(wire.Event{ID: id, Stderr: []byte("agent: send signal: " + err.Error() + "\n")})
+	}
+}

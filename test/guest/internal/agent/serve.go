@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest/internal/wire"
+)
+
+// server starts processes and tells of them.
+type server struct {
+	mu        sync.Mutex // guards all below
+	events    *gob.Encoder
+	processes map[uint32]int // process id by the runner's number
+}
+
+// serve answers the runner until it closes the port.
+func serve() error {
+	port, err := openPort(wire.PortName)
+	if err != nil {
+		return err
+	}
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return fmt.Errorf("name kernel: %w", err)
+	}
+	s := &server{events: gob.NewEncoder(port), processes: map[uint32]int{}}
+	s.tell(wire.Event{Hello: &wire.Hello{Release: unix.ByteSliceToString(name.Release[:])}})
+	for requests := gob.NewDecoder(port); ; {
+		var r wire.Request
+		if err := requests.Decode(&r); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("read request: %w", err)
+		}
+		if r.Start != nil {
+			s.start(r.ID, *r.Start)
+		} else {
+			s.signal(r.ID, unix.Signal(r.Signal))
+		}
+	}
+}
+
+// tell sends an event. When it cannot, nobody is there to be told: the guest
+// ends with the agent.
+func (s *server) tell(e wire.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.events.Encode(e); err != nil {
+		fmt.Fprintln(os.Stderr, "agent: tell runner:", err)
+		os.Exit(1)
+	}
+}
+
+// openPort opens the virtio-serial port of a name. The driver learns the name
+// by a message of the device some time after it was loaded: that is what the
+// loop waits for, and the runner's time-out bounds it.
+func openPort(name string) (*os.File, error) {
+	for {
+		files, err := filepath.Glob("/sys/class/virtio-ports/*/name")
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil || strings.TrimSpace(string(text)) != name {
+				continue
+			}
+			return os.OpenFile(filepath.Join("/dev", filepath.Base(filepath.Dir(file))), os.O_RDWR, 0)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

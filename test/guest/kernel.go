@@ -1,0 +1,155 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// metaPackage depends on the newest kernel of the Debian release.
+const metaPackage = "linux-image-amd64"
+
+// Kernel is a Debian kernel, unpacked in the cache.
+type Kernel struct {
+	Release string // as uname -r prints it: 6.1.0-56-amd64
+	Image   string // path of the compressed image
+	Modules string // path of the folder with modules.dep
+}
+
+// FindKernel returns the kernel that linux-image-amd64 depends on in the
+// package lists of this machine, and downloads it if the cache lacks it.
+func FindKernel(ctx context.Context) (*Kernel, error) {
+	text, err := output(ctx, "apt-cache", "show", "--no-all-versions", metaPackage)
+	if err != nil {
+		return nil, fmt.Errorf("find kernel package: %w", err)
+	}
+	p, err := parseMetaPackage(text)
+	if err != nil {
+		return nil, fmt.Errorf("find kernel package: %w", err)
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(cache, p.name+"_"+p.version)
+	unlock, err := lock(filepath.Join(cache, "lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := p.download(ctx, dir); err != nil {
+			return nil, fmt.Errorf("download kernel: %w", err)
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	return &Kernel{
+		Release: p.release,
+		Image:   filepath.Join(dir, "boot", "vmlinuz-"+p.release),
+		Modules: filepath.Join(dir, "lib", "modules", p.release),
+	}, nil
+}
+
+// kernelPackage is one version of a package with a kernel.
+type kernelPackage struct {
+	name, version, release string
+}
+
+// kernelDependency matches what the meta package depends on. The Depends field
+// is that of deb-control(5).
+var kernelDependency = regexp.MustCompile(`(?m)^Depends:.*?\b(linux-image-([0-9][^ ,]*)) \(= ([^)]+)\)`)
+
+func parseMetaPackage(text string) (kernelPackage, error) {
+	m := kernelDependency.FindStringSubmatch(text)
+	if m == nil {
+		return kernelPackage{}, fmt.Errorf("%s depends on no kernel: run apt-get update on a Debian system", metaPackage)
+	}
+	return kernelPackage{name: m[1], release: m[2], version: m[3]}, nil
+}
+
+// download unpacks the package into a folder, which is there as a whole or not
+// at all.
+func (p kernelPackage) download(ctx context.Context, dir string) error {
+	temp, err := os.MkdirTemp(filepath.Dir(dir), "download-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	apt := exec.CommandContext(ctx, "apt-get", "download", "-q", p.name+"="+p.version)
+	apt.Dir = temp
+	if out, err := apt.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", apt, err, out)
+	}
+	debs, err := filepath.Glob(filepath.Join(temp, "*.deb"))
+	if err != nil || len(debs) != 1 {
+		return fmt.Errorf("%s left %d packages", apt, len(debs))
+	}
+	tree := filepath.Join(temp, "tree")
+	if _, err := output(ctx, "dpkg-deb", "-x", debs[0], tree); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(tree, "lib")); errors.Is(err, fs.ErrNotExist) {
+		// Debian 13 has modules below /usr only.
+		if err := os.Symlink("usr/lib", filepath.Join(tree, "lib")); err != nil {
+			return err
+		}
+	}
+	if _, err := output(ctx, "depmod", "-b", tree, p.release); err != nil {
+		return err
+	}
+	return os.Rename(tree, dir)
+}
+
+// cacheDir returns the folder of what is kept between runs. It can be removed
+// at any time when no guest is being started.
+func cacheDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find cache: %w", err)
+	}
+	dir := filepath.Join(base, "ibkit", "guest")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make cache: %w", err)
+	}
+	return dir, nil
+}
+
+// lock waits until no other process holds the file. The kernel lets go of it
+// when the process ends.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock cache: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock cache: %w", err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// output runs a program of this machine, also one that only root has in the
+// PATH, and returns what it prints.
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	path, err := lookProgram(name)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", cmd, err, strings.TrimSpace(stderr.String()))
+	}
+	return string(out), nil
+}

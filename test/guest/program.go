@@ -1,0 +1,77 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"sync"
+)
+
+// module is the path of the module that this package belongs to.
+const module = "github.com/ibkit/ibkit"
+
+// Program is a Go program, which is built without cgo and put into /usr/bin of
+// a guest.
+type Program struct {
+	Package string // import path
+	Name    string // in the guest; if empty, the last element of Package
+	Test    bool   // the package's tests, built with the tag inguest; the name ends in .test
+}
+
+// Ibkit is ibkit itself, of this tree.
+var Ibkit = Program{Package: module}
+
+// name returns the file name in the guest.
+func (p Program) name() string {
+	name := p.Name
+	if name == "" {
+		name = path.Base(p.Package)
+	}
+	if p.Test {
+		name += ".test"
+	}
+	return name
+}
+
+// built holds the programs that this process has built: linking takes longer
+// than most of what is done with them.
+var built struct {
+	sync.Mutex
+	bodies map[Program][]byte
+}
+
+// buildProgram returns the executable of a program.
+func buildProgram(ctx context.Context, p Program) ([]byte, error) {
+	built.Lock()
+	defer built.Unlock()
+	if body, ok := built.bodies[p]; ok {
+		return body, nil
+	}
+	dir, err := os.MkdirTemp("", "guest-build-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	to := filepath.Join(dir, "program")
+	args := []string{"build", "-trimpath", "-o", to, p.Package}
+	if p.Test {
+		args = []string{"test", "-c", "-trimpath", "-tags", "inguest", "-o", to, p.Package}
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s: %w: %s", p.Package, err, out)
+	}
+	body, err := os.ReadFile(to)
+	if err != nil {
+		return nil, fmt.Errorf("build %s: %w", p.Package, err)
+	}
+	if built.bodies == nil {
+		built.bodies = map[Program][]byte{}
+	}
+	built.bodies[p] = body
+	return body, nil
+}

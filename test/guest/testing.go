@@ -1,0 +1,91 @@
+package guest
+
+import (
+	"context"
+	"path"
+	"testing"
+)
+
+// New is [Boot] for tests: errors fail the test, the guest ends with it.
+func New(tb testing.TB, spec Spec) *Guest {
+	tb.Helper()
+	// The context of a test ends before its cleanup, which would look as if the
+	// guest had ended too early.
+	g, err := Boot(context.WithoutCancel(tb.Context()), forTest(tb, spec))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	g.closeWith(tb)
+	return g
+}
+
+// NewPair is [BootPair] for tests.
+func NewPair(tb testing.TB, a, b Spec) (*Guest, *Guest) {
+	tb.Helper()
+	pair, err := BootPair(context.WithoutCancel(tb.Context()), forTest(tb, a), forTest(tb, b))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, g := range pair {
+		g.closeWith(tb)
+	}
+	return pair[0], pair[1]
+}
+
+// RunTests runs the tests of a package in a guest of their own, as root. Args
+// are for the test binary: "-test.run=Name".
+func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
+	tb.Helper()
+	spec.Programs = append([]Program{{Package: pkg, Test: true}}, spec.Programs...)
+	g := New(tb, spec)
+	g.Must(tb, append([]string{path.Base(pkg) + ".test", "-test.v"}, args...)...)
+}
+
+// MustStart is [Guest.Start] for tests.
+func (g *Guest) MustStart(tb testing.TB, args ...string) *Process {
+	tb.Helper()
+	p, err := g.Start(Command{Args: args})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// MustRun is [Guest.Run] for tests.
+func (g *Guest) MustRun(tb testing.TB, args ...string) Result {
+	tb.Helper()
+	r, err := g.Run(tb.Context(), Command{Args: args})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// Must is [Guest.Check] for tests.
+func (g *Guest) Must(tb testing.TB, args ...string) string {
+	tb.Helper()
+	out, err := g.Check(tb.Context(), args...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// forTest fills in what a test knows.
+func forTest(tb testing.TB, spec Spec) Spec {
+	if spec.Name == "" {
+		spec.Name = tb.Name()
+	}
+	if spec.Log == nil {
+		spec.Log = tb.Output()
+	}
+	return spec
+}
+
+func (g *Guest) closeWith(tb testing.TB) {
+	tb.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+}

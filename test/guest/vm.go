@@ -1,0 +1,118 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest/internal/wire"
+)
+
+// vm is a running QEMU.
+type vm struct {
+	agent net.Conn
+	done  chan struct{} // closed when QEMU has ended
+	err   error         // how it ended; valid then
+}
+
+// hardware is what a vm is made of.
+type hardware struct {
+	kernel   *Kernel
+	image    *os.File
+	wire     *os.File // a stream socket to another guest, or nil
+	host     int      // part of the network address of the wire's end
+	console  io.Writer
+	terminal bool // the console is this process's terminal
+}
+
+// qemu is the program to run.
+const qemu = "qemu-system-x86_64"
+
+// startVM starts QEMU. It ends with the context and with this process.
+func startVM(ctx context.Context, h hardware) (*vm, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	defer ours.Close() // net.FileConn has its own
+	agent, err := net.FileConn(ours)
+	if err != nil {
+		return nil, err
+	}
+
+	cmd := exec.CommandContext(ctx, qemu)
+	cmd.ExtraFiles = []*os.File{h.image, theirs}
+	if h.wire != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, h.wire)
+	}
+	cmd.Args = append(cmd.Args, h.args()...)
+	cmd.Stdout, cmd.Stderr = h.console, h.console
+	if h.terminal {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL}
+
+	v := &vm{agent: agent, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The kernel sends the parent death signal when the thread that
+		// started the child ends: it has to be one that lives as long.
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			v.err = cmd.Wait()
+			close(v.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		_ = agent.Close()
+		return nil, fmt.Errorf("start %s: %w; make deps installs it", qemu, err)
+	}
+	return v, nil
+}
+
+// The numbers that files have in QEMU: those of exec.Cmd.ExtraFiles.
+const (
+	imageFD = 3
+	agentFD = 4
+	wireFD  = 5
+)
+
+// args are QEMU's arguments. A restart of the guest, which is what a panic and
+// the end of the agent lead to, ends QEMU.
+func (h hardware) args() []string {
+	args := []string{
+		"-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024",
+		"-kernel", h.kernel.Image,
+		"-initrd", fmt.Sprintf("/proc/self/fd/%d", imageFD),
+		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t",
+		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
+		"-chardev", fmt.Sprintf("socket,id=agent,fd=%d", agentFD),
+		"-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=" + wire.PortName,
+	}
+	if h.wire != nil {
+		args = append(args,
+			"-netdev", fmt.Sprintf("socket,id=wire,fd=%d", wireFD),
+			"-device", fmt.Sprintf("virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:00:00:%02x", h.host))
+	}
+	return args
+}
+
+// socketPair returns two joined stream sockets.
+func socketPair() (a, b *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make socket pair: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
+}
