@@ -27,28 +27,66 @@ const (
 )
 
 // String returns the specification's name of the subnet management attribute.
-func (a AttrID) String() string {
-	if name, ok := attrNames[a]; ok {
-		return name
+// [Class.AttrName] knows those of the other classes.
+func (a AttrID) String() string { return ClassSMPLIDRouted.AttrName(a) }
+
+// AttrName returns the specification's name of the attribute that has a number
+// in the class.
+func (c Class) AttrName(id AttrID) string {
+	if k, ok := c.attributes()[id]; ok {
+		return k.name
 	}
-	return fmt.Sprintf("Attribute(0x%04x)", uint16(a))
+	return fmt.Sprintf("Attribute(0x%04x)", uint16(id))
 }
 
-var attrNames = map[AttrID]string{
-	AttrClassPortInfo:            "ClassPortInfo",
-	AttrNotice:                   "Notice",
-	AttrNodeDescription:          "NodeDescription",
-	AttrNodeInfo:                 "NodeInfo",
-	AttrSwitchInfo:               "SwitchInfo",
-	AttrGUIDInfo:                 "GUIDInfo",
-	AttrPortInfo:                 "PortInfo",
-	AttrPKeyTable:                "P_KeyTable",
-	AttrSLtoVLMapping:            "SLtoVLMappingTable",
-	AttrVLArbitration:            "VLArbitrationTable",
-	AttrLinearForwardingTable:    "LinearForwardingTable",
-	AttrMulticastForwardingTable: "MulticastForwardingTable",
-	AttrSMInfo:                   "SMInfo",
-	AttrPortInfoExtended:         "PortInfoExtended",
-	AttrMlnxExtPortInfo:          "ExtendedPortInfo",
-	AttrPathRecord:               "PathRecord",
+// NewAttribute returns an empty attribute of the kind that has a number in the
+// class, nil where this package has no such kind.
+func (c Class) NewAttribute(id AttrID) Attribute {
+	if k := c.attributes()[id]; k.empty != nil {
+		return k.empty()
+	}
+	return nil
+}
+
+// attributes returns what is known of the class's attributes.
+func (c Class) attributes() map[AttrID]attrKind {
+	switch c {
+	case ClassSMPLIDRouted, ClassSMPDirected:
+		return smpAttributes
+	case ClassSA:
+		return saAttributes
+	}
+	return nil
+}
+
+// An attrKind is one kind of attribute.
+type attrKind struct {
+	name  string
+	empty func() Attribute // nil where there is no struct for it
+}
+
+// kind describes the attribute that is in a T.
+func kind[T any, A interface {
+	*T
+	Attribute
+}](name string) attrKind {
+	return attrKind{name, func() Attribute { return A(new(T)) }}
+}
+
+var smpAttributes = map[AttrID]attrKind{
+	AttrClassPortInfo:            {name: "ClassPortInfo"},
+	AttrNotice:                   {name: "Notice"},
+	AttrNodeDescription:          kind[NodeDescription]("NodeDescription"),
+	AttrNodeInfo:                 kind[NodeInfo]("NodeInfo"),
+	AttrSwitchInfo:               kind[SwitchInfo]("SwitchInfo"),
+	AttrGUIDInfo:                 kind[GUIDInfo]("GUIDInfo"),
+	AttrPortInfo:                 kind[PortInfo]("PortInfo"),
+	AttrPKeyTable:                kind[PKeyTable]("P_KeyTable"),
+	AttrSLtoVLMapping:            kind[SLtoVLMapping]("SLtoVLMappingTable"),
+	AttrVLArbitration:            kind[VLArbitration]("VLArbitrationTable"),
+	AttrLinearForwardingTable:    kind[LinearForwardingTable]("LinearForwardingTable"),
+	AttrMulticastForwardingTable: kind[MulticastForwardingTable]("MulticastForwardingTable"),
+	AttrSMInfo:                   kind[SMInfo]("SMInfo"),
+	AttrPortInfoExtended:         kind[PortInfoExtended]("PortInfoExtended"),
+	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
 }

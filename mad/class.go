@@ -55,6 +55,25 @@ func (c Class) HasOUI() bool { return c >= 0x30 && c <= 0x4f }
 // travel over QP0.
 func (c Class) IsSMP() bool { return c == ClassSMPLIDRouted || c == ClassSMPDirected }
 
+// DataRange returns where the attribute data of the class's packets start and
+// how many bytes they have. Where the layout is the vendor's or not known here,
+// it is all that follows the headers.
+func (c Class) DataRange() (offset, size int) {
+	switch {
+	case c.IsSMP():
+		return offData, DataSize
+	case c == ClassSA:
+		// After the headers of RMPP and of the class (15.2.1.1).
+		return Size - SADataSize, SADataSize
+	case c == ClassPM, c == ClassBM, c == ClassDevMgt, c == ClassCC:
+		return offData, Size - offData
+	case c.HasOUI():
+		// After the header of RMPP, a reserved byte and the OUI (16.5).
+		return offVendorData, Size - offVendorData
+	}
+	return headerSize, Size - headerSize
+}
+
 // A Method says what a MAD asks for (13.4.5). The top bit marks a response.
 type Method uint8
 

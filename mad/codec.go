@@ -2,12 +2,13 @@ package mad
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"sync"
 )
 
-// An Attribute is a subnet management attribute: one of this package's structs,
-// by pointer.
+// An Attribute is what a MAD of some class carries, or an attribute's record in
+// subnet administration: one of this package's structs, by pointer.
 type Attribute interface {
 	// ID returns the attribute's number in a MAD header.
 	ID() AttrID
@@ -16,41 +17,69 @@ type Attribute interface {
 	fields(c *codec)
 }
 
-// Decode reads a from b, which must hold at least the [DataSize] bytes of an
-// attribute; more are not looked at. Reserved bits are skipped. Any bit pattern
-// decodes: a value that the specification does not define is kept as it is.
+// A format is the class that an attribute belongs to and its size in bytes.
+type format struct {
+	class Class
+	size  int
+}
+
+// A formatted attribute says what its format is. Those that do not are subnet
+// management's.
+type formatted interface{ format() format }
+
+func formatOf(a Attribute) format {
+	if f, ok := a.(formatted); ok {
+		return f.format()
+	}
+	return format{ClassSMPLIDRouted, DataSize}
+}
+
+// Decode reads a from b, which must hold at least the [AttributeSize] bytes of
+// the attribute; more are not looked at. Reserved bits are skipped. Any bit
+// pattern decodes: a value that the specification does not define is kept as it
+// is.
 func Decode(a Attribute, b []byte) error {
-	if len(b) < DataSize {
+	f := formatOf(a)
+	if len(b) < f.size {
 		return sizeError("decode", a, len(b))
 	}
 	c := codecs.Get().(*codec)
-	c.mode, c.data = decoding, (*[DataSize]byte)(b)
+	c.mode, c.data = decoding, b[:f.size]
 	a.fields(c)
 	c.release()
 	return nil
 }
 
-// Encode writes a to the first [DataSize] bytes of b, reserved bits as zero. A
-// value that is too large for its field is an error, after which b holds
+// Encode writes a to the first [AttributeSize] bytes of b, reserved bits as
+// zero. A value that is too large for its field is an error, after which b holds
 // nothing of use.
 func Encode(a Attribute, b []byte) error {
-	if len(b) < DataSize {
+	f := formatOf(a)
+	if len(b) < f.size {
 		return sizeError("encode", a, len(b))
 	}
 	c := codecs.Get().(*codec)
-	c.mode, c.data = encoding, (*[DataSize]byte)(b)
-	clear(c.data[:])
+	c.mode, c.data = encoding, b[:f.size]
+	clear(c.data)
 	a.fields(c)
 	err := c.err
 	c.release()
 	if err != nil {
-		return fmt.Errorf("encode %v: %w", a.ID(), err)
+		return fmt.Errorf("encode %s: %w", AttributeName(a), err)
 	}
 	return nil
 }
 
+// AttributeSize returns how many bytes a has on the wire: [DataSize] in subnet
+// management, [PerfDataSize] in performance management, and in subnet
+// administration those of the record.
+func AttributeSize(a Attribute) int { return formatOf(a).size }
+
+// AttributeName returns the specification's name of a.
+func AttributeName(a Attribute) string { return formatOf(a).class.AttrName(a.ID()) }
+
 func sizeError(verb string, a Attribute, got int) error {
-	return fmt.Errorf("%s %v: %d bytes wanted, got %d", verb, a.ID(), DataSize, got)
+	return fmt.Errorf("%s %s: %d bytes wanted, got %d", verb, AttributeName(a), AttributeSize(a), got)
 }
 
 type mode uint8
@@ -65,9 +94,9 @@ const (
 // A codec walks the fields of one attribute and does with each what mode says.
 type codec struct {
 	mode mode
-	data *[DataSize]byte // decoding, encoding
-	text []byte          // dumping, marshal
-	err  error           // of the first value that did not fit its field
+	data []byte // decoding, encoding
+	text []byte // dumping, marshal
+	err  error  // of the first value that did not fit its field
 }
 
 // Codecs are pooled because a call by way of the Attribute interface would have
@@ -98,17 +127,16 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 	}
 }
 
-// array declares a sequence of equal elements that fills the attribute from its
-// start.
-func array[T word](c *codec, v []T, width int, name string, s *arrayStyle) {
+// array declares a sequence of equal elements. They follow the rules of bits.
+func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyle) {
 	switch c.mode {
 	case decoding:
 		for i := range v {
-			v[i] = T(c.load(i*width, width))
+			v[i] = T(c.load(offset+i*width, width))
 		}
 	case encoding:
 		for i := range v {
-			c.store(i*width, width, uint64(v[i]), name)
+			c.store(offset+i*width, width, uint64(v[i]), name)
 		}
 	default:
 		elements := make([]uint64, len(v))
@@ -116,6 +144,27 @@ func array[T word](c *codec, v []T, width int, name string, s *arrayStyle) {
 			elements[i] = uint64(v[i])
 		}
 		c.showArray(name, elements, width, s)
+	}
+}
+
+// nested declares a whole attribute within another, as subnet administration's
+// records have them. It starts with a 32-bit word and may be longer than what
+// is left, if the rest is reserved. In JSON it is a member that is called name.
+func nested(c *codec, a Attribute, offset int, name string) {
+	switch c.mode {
+	case decoding, encoding:
+		whole := c.data
+		c.data = whole[offset/8:]
+		a.fields(c)
+		c.data = whole
+	case dumping:
+		c.text = appendDump(c.text, a)
+	case marshal:
+		text, err := json.Marshal(a)
+		if err != nil && c.err == nil {
+			c.err = fmt.Errorf("%s: %w", name, err)
+		}
+		c.text = append(appendKey(c.text, name), text...)
 	}
 }
 

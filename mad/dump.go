@@ -18,18 +18,19 @@ type dumper interface{ dump(b []byte) []byte }
 // Tables come as smpquery's rows, for one block numbered from 0. A management
 // key is written as it is.
 func Dump(w io.Writer, a Attribute) error {
-	var text []byte
-	if d, ok := a.(dumper); ok {
-		text = d.dump(nil)
-	} else {
-		c := codec{mode: dumping}
-		a.fields(&c)
-		text = c.text
-	}
-	if _, err := w.Write(text); err != nil {
-		return fmt.Errorf("dump %v: %w", a.ID(), err)
+	if _, err := w.Write(appendDump(nil, a)); err != nil {
+		return fmt.Errorf("dump %s: %w", AttributeName(a), err)
 	}
 	return nil
+}
+
+func appendDump(b []byte, a Attribute) []byte {
+	if d, ok := a.(dumper); ok {
+		return d.dump(b)
+	}
+	c := codec{mode: dumping, text: b}
+	a.fields(&c)
+	return c.text
 }
 
 // show writes a field in the modes that make text.

@@ -9,7 +9,7 @@ import (
 func marshalJSON(a Attribute) ([]byte, error) {
 	c := codec{mode: marshal, text: []byte{'{'}}
 	a.fields(&c)
-	return append(c.text, '}'), nil
+	return append(c.text, '}'), c.err
 }
 
 // appendKey writes the key of a member of the object that b ends in.

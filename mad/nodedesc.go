@@ -43,7 +43,7 @@ func (*NodeDescription) ID() AttrID { return AttrNodeDescription }
 // MarshalJSON writes the clean description as a string.
 func (a NodeDescription) MarshalJSON() ([]byte, error) { return json.Marshal(a.Clean()) }
 
-func (a *NodeDescription) fields(c *codec) { array(c, a[:], 8, "NodeDesc", hexString) }
+func (a *NodeDescription) fields(c *codec) { array(c, a[:], 0, 8, "NodeDesc", hexString) }
 
 // dump writes smpquery's line, whose dots depend on the length of the
 // description and not on that of the name.

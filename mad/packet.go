@@ -6,9 +6,12 @@ import "encoding/binary"
 // 13.4.2). RMPP spreads longer payloads over several of them.
 const Size = 256
 
-// DataSize is the length in bytes of the attribute data of a subnet management
-// packet (14.2.1.1).
-const DataSize = 64
+// Lengths in bytes of the attribute data in a packet.
+const (
+	DataSize     = 64  // of subnet management (14.2.1.1)
+	PerfDataSize = 192 // of performance management (16.1.1)
+	SADataSize   = 200 // of subnet administration (15.2.1.1)
+)
 
 // Offsets of the common MAD header (13.4.2) and of the two kinds of subnet
 // management packets (14.2.1.1 and 14.2.1.2).
@@ -19,9 +22,11 @@ const (
 	offTID         = 8
 	offAttr        = 16
 	offModifier    = 20
+	headerSize     = 24
 	offMKey        = 24
 	offDrSLID      = 32
 	offDrDLID      = 34
+	offVendorData  = 40
 	offData        = 64
 	offInitialPath = 128
 	offReturnPath  = 192
@@ -100,9 +105,15 @@ func (p *Packet) SetStatus(s Status) {
 	binary.BigEndian.PutUint16(p[offStatus:], uint16(s))
 }
 
-// Data returns the 64 bytes of attribute data of a subnet management packet.
-// They alias p.
-func (p *Packet) Data() []byte { return p[offData : offData+DataSize : offData+DataSize] }
+// Data returns the attribute data, the place and size of which depend on the
+// class; see [Class.DataRange]. They alias p.
+func (p *Packet) Data() []byte {
+	if p.Class().IsSMP() {
+		return p[offData : offData+DataSize : offData+DataSize]
+	}
+	offset, size := p.Class().DataRange()
+	return p[offset : offset+size : offset+size]
+}
 
 // PutGMP clears p and writes the 24 bytes of the common header of a general
 // management packet. What follows them belongs to the class and is the

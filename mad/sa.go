@@ -5,3 +5,9 @@ package mad
 const (
 	AttrPathRecord AttrID = 0x0035
 )
+
+var saAttributes = map[AttrID]attrKind{
+	AttrClassPortInfo: {name: "ClassPortInfo"},
+	AttrNotice:        {name: "Notice"},
+	AttrPathRecord:    {name: "PathRecord"},
+}

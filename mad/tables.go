@@ -17,7 +17,7 @@ func (*GUIDInfo) ID() AttrID { return AttrGUIDInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a GUIDInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *GUIDInfo) fields(c *codec) { array(c, a.GUIDs[:], 64, "Guids", guidRows) }
+func (a *GUIDInfo) fields(c *codec) { array(c, a.GUIDs[:], 0, 64, "Guids", guidRows) }
 
 // A PKey is a partition key: 15 bits of key below the bit of full membership.
 type PKey uint16
@@ -50,7 +50,7 @@ func (*PKeyTable) ID() AttrID { return AttrPKeyTable }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PKeyTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *PKeyTable) fields(c *codec) { array(c, a.PKeys[:], 16, "Pkeys", pkeyRows) }
+func (a *PKeyTable) fields(c *codec) { array(c, a.PKeys[:], 0, 16, "Pkeys", pkeyRows) }
 
 // A LinearForwardingTable is one block of the port by which a switch sends to
 // each LID (14.2.5.10). The modifier is the block's number; 255 is no port.
@@ -65,7 +65,7 @@ func (*LinearForwardingTable) ID() AttrID { return AttrLinearForwardingTable }
 func (a LinearForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
 func (a *LinearForwardingTable) fields(c *codec) {
-	array(c, a.Ports[:], 8, "LinearForwTbl", hexString)
+	array(c, a.Ports[:], 0, 8, "LinearForwTbl", hexString)
 }
 
 // A MulticastForwardingTable is one block of the masks of ports by which a
@@ -82,7 +82,7 @@ func (*MulticastForwardingTable) ID() AttrID { return AttrMulticastForwardingTab
 func (a MulticastForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
 func (a *MulticastForwardingTable) fields(c *codec) {
-	array(c, a.Masks[:], 16, "MulticastForwTbl", hexString)
+	array(c, a.Masks[:], 0, 16, "MulticastForwTbl", hexString)
 }
 
 // A SLtoVLMapping is the virtual lane for each service level (14.2.5.8), 15 for
@@ -98,7 +98,7 @@ func (*SLtoVLMapping) ID() AttrID { return AttrSLtoVLMapping }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SLtoVLMapping) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-func (a *SLtoVLMapping) fields(c *codec) { array(c, a.VL[:], 4, "VL", bars) }
+func (a *SLtoVLMapping) fields(c *codec) { array(c, a.VL[:], 0, 4, "VL", bars) }
 
 // A VLArbitration is one block of a port's arbitration between virtual lanes
 // (14.2.5.9). The modifier has the block in its upper half (1 and 2 low
