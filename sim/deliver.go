@@ -3,14 +3,14 @@ package sim
 import (
 	"errors"
 	"fmt"
-
-	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/umad"
+	"strconv"
+	"strings"
 )
 
 // Place returns the port that one attaches to by a node's ID or, where no node
 // has that ID, by its description; "" stands for the first channel adapter. It
-// is a switch's management port and the first port of others that is up.
+// is a switch's management port and the first port of others that is up. A
+// number in brackets after the name picks another port of an adapter: "H-1[2]".
 func (f *Fabric) Place(name string) (*Port, error) {
 	if name == "" {
 		if p := f.firstAdapter(); p != nil {
@@ -18,32 +18,38 @@ func (f *Fabric) Place(name string) (*Port, error) {
 		}
 		return nil, errors.New("attach to simulated fabric: it has no channel adapter with a link")
 	}
-	if n := f.byID[name]; n != nil {
+	if n := f.named(name); n != nil {
 		return n.firstPort(), nil
 	}
-	for _, n := range f.Nodes {
-		if n.Desc.String() == name {
-			return n.firstPort(), nil
+	if node, port, ok := cutPort(name); ok {
+		if n := f.named(node); n != nil && !n.IsSwitch() && port < len(n.Ports) {
+			return &n.Ports[port], nil
 		}
 	}
 	return nil, fmt.Errorf("attach to simulated fabric: it has no node %q", name)
 }
 
-// Reach returns the port by which a message that leaves a port comes to the node
-// where it ends; nil where it is lost on the way or the node is silent.
-func (f *Fabric) Reach(from *Port, m *umad.Message) *Port {
-	d, ok := f.route(from, m)
-	if !ok || d.node.Silent {
-		return nil
+// named returns a node by its ID, else by its description; nil: there is none.
+func (f *Fabric) named(name string) *Node {
+	if n := f.byID[name]; n != nil {
+		return n
 	}
-	return &d.node.Ports[d.entry]
+	for _, n := range f.Nodes {
+		if n.Desc.String() == name {
+			return n
+		}
+	}
+	return nil
 }
 
-// Answer has the agents of a node make a request that came in by a port into its
-// reply, at once. It reports false where they do not answer, and leaves the
-// request as it was.
-func (f *Fabric) Answer(at *Port, p *mad.Packet) bool {
-	return f.answer(destination{node: at.Node, entry: at.Number}, p)
+// cutPort takes NODE[NUMBER] apart.
+func cutPort(name string) (node string, port int, ok bool) {
+	node, number, ok := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	if !ok || !strings.HasSuffix(name, "]") {
+		return "", 0, false
+	}
+	port, err := strconv.Atoi(number)
+	return node, port, err == nil && port > 0
 }
 
 // Management returns the port that speaks for the node towards what comes in by

@@ -25,7 +25,9 @@ type Fabric struct {
 	// Manager says how Configure works. The zero value takes the shortest ways.
 	Manager Manager
 
-	byID map[string]*Node
+	byID    map[string]*Node
+	senders map[*Port]uint64 // how many were made
+	more    []mad.Packet     // what agents answer a packet with beside its reply
 
 	// What is sent most often is made here: an attribute of its own for each
 	// packet would be an allocation.
@@ -33,16 +35,17 @@ type Fabric struct {
 	portInfo mad.PortInfo
 }
 
-// A Node is a channel adapter, a switch or a router.
+// A Node is a channel adapter, a switch or a router. What packets on their way
+// look at comes first, so that it shares a cache line.
 type Node struct {
-	ID     string // unique in the fabric
-	Info   mad.NodeInfo
-	Desc   mad.NodeDescription
-	Switch mad.SwitchInfo // switches only
-
 	// Ports is indexed by port number. Entry 0 is a switch's management port
 	// and not used elsewhere.
 	Ports []Port
+
+	Info   mad.NodeInfo
+	ID     string // unique in the fabric
+	Desc   mad.NodeDescription
+	Switch mad.SwitchInfo // switches only
 
 	// LFT is a switch's linear forwarding table: the port for each LID,
 	// noRoute where there is none.
@@ -51,20 +54,24 @@ type Node struct {
 	// Silent makes the node swallow all that it is sent.
 	Silent bool
 
+	// PingServer is what the node answers pings with: the name of a host, as
+	// ibping's server does. "": no such server runs there.
+	PingServer string
+
 	busy  busy // the processor behind the agents
 	index int  // among the switches, while routes are computed
 }
 
-// A Port is one port of a node.
+// A Port is one port of a node. What packets on their way look at comes first.
 type Port struct {
 	Node   *Node
+	Peer   *Port // the other end of the cable; nil: none
 	Number uint8
-	GUID   uint64
 	Info   mad.PortInfo
+	GUID   uint64
 	Ext    *mad.MlnxExtPortInfo // FDR10-capable ports only
 	PKeys  []mad.PKey
 	SLtoVL mad.SLtoVLMapping
-	Peer   *Port // the other end of the cable; nil: none
 }
 
 // noRoute is a forwarding table's entry for a LID that leads nowhere.

@@ -5,37 +5,43 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// destination is where a packet ends.
-type destination struct {
-	node  *Node
-	entry uint8 // the port by which it came in
-	hops  int
-}
+// destination is what agents call it.
+type destination = Destination
 
-// route takes a packet that leaves a port to where it ends. It reports false
-// where the packet is lost on the way.
-func (f *Fabric) route(from *Port, m *umad.Message) (destination, bool) {
-	if m.MAD.Class() != mad.ClassSMPDirected {
-		return f.routeLID(from, m.Addr.LID, m.Addr.QPN == 0)
+// route takes a packet that leaves a port for a LID, or along its path, to where
+// it ends, and writes the way back into a directed one. It reports false where
+// the packet is lost on the way.
+func (f *Fabric) route(from *Port, lid uint16, management bool, p *mad.Packet) (destination, bool) {
+	if p.Class() != mad.ClassSMPDirected {
+		return f.routeLID(from, lid, management)
 	}
 	d := destination{node: from.Node, entry: from.Number}
-	route := m.MAD.InitialPath()
-	if lid := m.MAD.DrSLID(); lid != umad.PermissiveLID {
+	if p.DrSLID() != umad.PermissiveLID {
 		var ok bool
-		if d, ok = f.routeLID(from, m.Addr.LID, true); !ok {
+		if d, ok = f.routeLID(from, lid, true); !ok {
 			return d, false
 		}
 	}
-	for i := range route.Hops() {
-		if !d.node.IsSwitch() && (i > 0 || route[i] != d.entry) {
+	hops := min(int(p[offHopCount]), mad.MaxHops)
+	for i, exit := range p[offInitialPath+1:][:hops] {
+		if !d.node.IsSwitch() && (i > 0 || exit != d.entry) {
 			return d, false // adapters forward nothing
 		}
-		if !d.leave(route[i]) {
+		if !d.leave(exit) {
 			return d, false
 		}
+		p[offReturnPath+1+i] = d.entry
 	}
 	return d, true
 }
+
+// Where directed-route packets have their path (InfiniBand Architecture, Volume
+// 1, 14.2.1.2).
+const (
+	offHopCount    = 7
+	offInitialPath = 128
+	offReturnPath  = 192
+)
 
 // leave crosses the link at a port.
 func (d *destination) leave(port uint8) bool {

@@ -23,9 +23,11 @@ const (
 
 // A client is a program that is attached to a node.
 type client struct {
-	slot uint32
-	at   *sim.Port
-	data *socket
+	slot   uint32
+	at     *sim.Port
+	sender *sim.Sender
+	data   *socket
+	out    []delivery // what comes of the packet that is being handled
 
 	isSM  bool // wants what the node's agents do not answer
 	hadSM bool // the port said it has a subnet manager before the client did
@@ -59,7 +61,7 @@ func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (*socket
 	if err != nil {
 		return nil, err
 	}
-	c := &client{slot: slot, at: at, data: data}
+	c := &client{slot: slot, at: at, sender: s.fabric.NewSender(at), data: data}
 	s.clients[slot] = c
 	s.setSM(c, isSM)
 	s.running.Go(func() { s.read(c) })

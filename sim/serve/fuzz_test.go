@@ -12,8 +12,13 @@ import (
 )
 
 // idle returns a server whose clients have no other side.
-func idle(f *sim.Fabric) (*Server, func(slot, id uint32) (*socket, error)) {
-	return newServer(f), func(uint32, uint32) (*socket, error) {
+func idle(t *testing.T, f *sim.Fabric) (*Server, func(slot, id uint32) (*socket, error)) {
+	t.Helper()
+	s, err := newServer(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func(uint32, uint32) (*socket, error) {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
 		if err != nil {
 			return nil, err
@@ -31,7 +36,7 @@ func FuzzControl(f *testing.F) {
 	f.Add([]byte{})
 	fabric := build(f, "single-switch")
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, open := idle(fabric)
+		s, open := idle(t, fabric)
 		first := ibsimproto.NewControl(ibsimproto.Connect, 0, ibsimproto.ClientInfo{ID: 1}.Encode())
 		s.handleControl(first[:], open)
 		if _, ok := s.handleControl(b, open); ok && len(b) != ibsimproto.ControlSize {
@@ -65,13 +70,13 @@ func FuzzPacket(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _ := idle(fabric)
+		s, _ := idle(t, fabric)
 		at, err := fabric.Place("")
 		if err != nil {
 			t.Fatal(err)
 		}
 		out, in := pair(t)
-		c := &client{at: at, data: out}
+		c := &client{at: at, sender: fabric.NewSender(at), data: out}
 		s.clients[0] = c
 		s.setSM(c, true)
 		repress := len(b) == ibsimproto.PacketSize && mad.Method((*ibsimproto.Packet)(b).MAD()[3]) == mad.MethodTrapRepress
@@ -79,6 +84,8 @@ func FuzzPacket(f *testing.F) {
 		if sent := count(t, in); sent+int(s.malformed.Load()) != 1 && !repress {
 			t.Errorf("%d packets sent, counters %+v", sent, s.Counters())
 		}
+		s.close()
+		s.running.Wait()
 	})
 }
 

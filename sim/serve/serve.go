@@ -41,6 +41,7 @@ type Counters struct {
 // A Server serves one fabric, which nobody else may use meanwhile.
 type Server struct {
 	listeners []*listener
+	later     *timeline
 
 	malformed, unanswered, overflowed atomic.Uint64
 
@@ -55,10 +56,14 @@ type Server struct {
 // Listen opens the sockets that clients attach by. They are served by
 // [Server.Serve].
 func Listen(f *sim.Fabric, o Options) (*Server, error) {
-	s := newServer(f)
+	s, err := newServer(f)
+	if err != nil {
+		return nil, fmt.Errorf("serve simulated fabric: %w", err)
+	}
 	name := cmp.Or(o.SockName, ibsimproto.DefaultSockName)
 	local, err := listenUnix(ibsimproto.SockName(name))
 	if err != nil {
+		s.close()
 		return nil, fmt.Errorf("listen as ibsim %q: %w", name, err)
 	}
 	s.listeners = append(s.listeners, local)
@@ -66,6 +71,7 @@ func Listen(f *sim.Fabric, o Options) (*Server, error) {
 		udp, err := listenUDP(o.UDPPort)
 		if err != nil {
 			local.control.Close()
+			s.close()
 			return nil, fmt.Errorf("listen as ibsim on UDP port %d: %w", o.UDPPort, err)
 		}
 		s.listeners = append(s.listeners, udp)
@@ -73,8 +79,14 @@ func Listen(f *sim.Fabric, o Options) (*Server, error) {
 	return s, nil
 }
 
-func newServer(f *sim.Fabric) *Server {
-	return &Server{fabric: f, clients: map[uint32]*client{}, managers: map[*sim.Port]*client{}}
+func newServer(f *sim.Fabric) (*Server, error) {
+	later, err := newTimeline()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{later: later, fabric: f, clients: map[uint32]*client{}, managers: map[*sim.Port]*client{}}
+	s.running.Go(func() { later.run(s.deliver) })
+	return s, nil
 }
 
 // Serve serves clients until the context ends, and closes all sockets then. An
@@ -125,6 +137,7 @@ func (s *Server) close() {
 	for _, c := range s.clients {
 		s.detach(c)
 	}
+	s.later.end()
 }
 
 // Counters returns how many datagrams did not get through so far.

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// replies are those that wait, the next one due first; among equals, in the
+// order in which they came up.
+type replies struct {
+	fifo  []reply // of what is due at once
+	head  int
+	heap  replyHeap
+	count uint64 // of all that waited in the heap
+	mad   mad.Packet
+}
+
+type reply struct {
+	due     time.Time // zero: at once
+	order   uint64
+	message umad.Message
+}
+
+// scratch returns room for a request to be made into a reply: one of its own for
+// each would be an allocation.
+func (q *replies) scratch() *mad.Packet { return &q.mad }
+
+func (q *replies) len() int { return len(q.fifo) - q.head + len(q.heap) }
+
+func (q *replies) add(due time.Time, from umad.Addr, p *mad.Packet) {
+	if due.IsZero() {
+		q.fifo = append(q.fifo, reply{})
+		m := &q.fifo[len(q.fifo)-1].message
+		m.Addr, m.MAD = from, *p
+		return
+	}
+	heap.Push(&q.heap, &reply{due: due, order: q.count, message: umad.Message{Addr: from, MAD: *p}})
+	q.count++
+}
+
+func (q *replies) first() *reply {
+	if q.head < len(q.fifo) {
+		return &q.fifo[q.head]
+	}
+	return q.heap[0]
+}
+
+func (q *replies) pop(m *umad.Message) {
+	if q.head == len(q.fifo) {
+		*m = heap.Pop(&q.heap).(*reply).message
+		return
+	}
+	*m = q.fifo[q.head].message
+	if q.head++; q.head == len(q.fifo) {
+		q.fifo, q.head = q.fifo[:0], 0
+	}
+}
+
+type replyHeap []*reply
+
+func (h replyHeap) Len() int { return len(h) }
+func (h replyHeap) Less(i, j int) bool {
+	if h[i].due.Equal(h[j].due) {
+		return h[i].order < h[j].order
+	}
+	return h[i].due.Before(h[j].due)
+}
+func (h replyHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *replyHeap) Push(x any)   { *h = append(*h, x.(*reply)) }
+func (h *replyHeap) Pop() any {
+	old := *h
+	r := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return r
+}
