@@ -13,17 +13,25 @@ type builder struct {
 	link   LinkSpec
 	next   map[*Node]int // the lowest port that may be free
 	err    error
+
+	splits map[*Node]bool // switches whose connectors are two ports each
 }
 
 func newBuilder(f *Fabric, l LinkSpec) *builder {
-	return &builder{fabric: f, link: l, next: map[*Node]int{}}
+	return &builder{fabric: f, link: l, next: map[*Node]int{}, splits: map[*Node]bool{}}
 }
 
 func (b *builder) add(kind mad.NodeType, ports int, format string, args ...any) *Node {
+	return b.addSpec(NodeSpec{Kind: kind, ID: fmt.Sprintf(format, args...), Ports: ports})
+}
+
+// addSpec adds a node with ports of the builder's kind.
+func (b *builder) addSpec(s NodeSpec) *Node {
 	if b.err != nil {
 		return nil
 	}
-	n, err := b.fabric.Add(NodeSpec{Kind: kind, ID: fmt.Sprintf(format, args...), Ports: ports, Link: b.link})
+	s.Link = b.link
+	n, err := b.fabric.Add(s)
 	b.err = err
 	return n
 }
@@ -36,22 +44,30 @@ func (b *builder) addHost(format string, args ...any) *Node {
 	return b.add(mad.NodeTypeCA, 1, format, args...)
 }
 
-// connect links two nodes by the lowest port of each that is free.
+// connect links two nodes by the lowest port of each that is free; two switches
+// by whole connectors.
 func (b *builder) connect(n, m *Node) *Port {
 	if b.err != nil {
 		return nil
 	}
-	p, q := b.free(n), b.free(m)
+	p, q := b.free(n, m), b.free(m, n)
 	if b.err == nil {
 		b.err = b.fabric.Connect(p, q)
 	}
 	return p
 }
 
-func (b *builder) free(n *Node) *Port {
-	for b.next[n]++; b.next[n] < len(n.Ports); b.next[n]++ {
-		if p := &n.Ports[b.next[n]]; p.Peer == nil {
+// free returns a port of a node for a link to another one.
+func (b *builder) free(n, other *Node) *Port {
+	if b.splits[n] && other.IsSwitch() {
+		if p := b.whole(n); p != nil {
 			return p
+		}
+	} else {
+		for b.next[n]++; b.next[n] < len(n.Ports); b.next[n]++ {
+			if p := &n.Ports[b.next[n]]; p.Peer == nil {
+				return p
+			}
 		}
 	}
 	b.err = fmt.Errorf("switch %q has too few ports (%d)", n.ID, len(n.Ports)-1)

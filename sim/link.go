@@ -37,7 +37,7 @@ func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 	i.LinkSpeedActive = 1
 	i.CapMask = mad.CapTrap | mad.CapAutomaticMigration | mad.CapSLMapping | mad.CapSystemImageGUID |
 		mad.CapCommunicationManagement | mad.CapVendorClass | mad.CapCapMaskNotice | mad.CapClientReregistration
-	if speed > mad.QDR {
+	if speed > mad.FDR10 {
 		i.CapMask |= mad.CapExtendedSpeeds | mad.CapCapMask2
 		i.CapMask2 = mad.Cap2ExtendedSpeeds2
 	}
@@ -77,6 +77,9 @@ func enableSpeeds(i *mad.PortInfo, s mad.Speed) {
 func (p *Port) Enable(width mad.LinkWidth, speeds mad.Speed) {
 	p.Info.LinkWidthEnabled = width & p.Info.LinkWidthSupported
 	enableSpeeds(&p.Info, speeds&p.Info.SupportedSpeeds(&p.Info, nil))
+	if p.Ext != nil {
+		p.Ext.LinkSpeedEnabled = fdr10If(speeds.Has(mad.FDR10)) & p.Ext.LinkSpeedSupported
+	}
 	p.train()
 }
 
@@ -98,7 +101,7 @@ func (p *Port) train() {
 		return
 	}
 	width := (p.Info.LinkWidthEnabled & peer.Info.LinkWidthEnabled).Max()
-	speed := (p.Info.EnabledSpeeds(&p.Info, nil) & peer.Info.EnabledSpeeds(&peer.Info, nil)).Max()
+	speed := (p.Info.EnabledSpeeds(&p.Info, p.Ext) & peer.Info.EnabledSpeeds(&peer.Info, peer.Ext)).Max()
 	off := p.Info.PhysState == mad.PhysDisabled || peer.Info.PhysState == mad.PhysDisabled
 	for _, end := range []*Port{p, peer} {
 		switch {
@@ -122,6 +125,17 @@ func (p *Port) run(width mad.LinkWidth, speed mad.Speed) {
 	if speed > mad.QDR {
 		p.Info.LinkSpeedActive = mad.LinkSpeed(mad.QDR) // what those who do not know better are told
 	}
+	if p.Ext != nil {
+		p.Ext.LinkSpeedActive = fdr10If(speed == mad.FDR10)
+	}
+}
+
+// fdr10If returns the bit that NVIDIA's ExtendedPortInfo has for FDR10, or none.
+func fdr10If(yes bool) mad.MlnxLinkSpeed {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // down takes a port's link down.

@@ -104,12 +104,9 @@ type LinkSpec struct {
 	Speed mad.Speed     // the fastest; 0: HDR
 }
 
-// Vendor and device IDs of the nodes that presets make: NVIDIA's Quantum and
-// ConnectX-6.
+// The vendor ID of the nodes that presets make is NVIDIA's.
 const (
 	defaultVendor = 0x2c9
-	switchDevice  = 0xd2f0
-	hcaDevice     = 0x101b
 
 	firstSwitchGUID = 0x0002c90000800000
 	firstHCAGUID    = 0x0002c90000100000
@@ -127,9 +124,9 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	if f.byID[s.ID] != nil {
 		return nil, fmt.Errorf("add node %q: there is one of that name", s.ID)
 	}
-	guid, device := uint64(firstHCAGUID), uint16(hcaDevice)
+	guid, device := uint64(firstHCAGUID), devicesOf(s.Link.Speed).adapter
 	if isSwitch {
-		guid, device = firstSwitchGUID, switchDevice
+		guid, device = firstSwitchGUID, devicesOf(s.Link.Speed).fabric
 	}
 	// Port GUIDs of an adapter follow its own.
 	guid += uint64(len(f.Nodes)) << 8
@@ -157,6 +154,10 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 			p.GUID += uint64(i)
 		}
 		p.Info = s.Link.portInfo(isSwitch && i == 0)
+		if s.Link.Speed == mad.FDR10 {
+			p.Ext = fdr10()
+			p.Ext.LinkSpeedActive = 0
+		}
 	}
 	if isSwitch {
 		n.Switch = mad.SwitchInfo{LinearFDBCap: linearFDBCap, MulticastFDBCap: 0x400, LIDsPerPort: 0, PartitionEnforcementCap: partitionCap}

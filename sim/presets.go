@@ -1,107 +1,22 @@
 package sim
 
-import (
-	"fmt"
-
-	"github.com/ibkit/ibkit/mad"
-)
+import "github.com/ibkit/ibkit/mad"
 
 var singleSwitch = Preset{
 	Name:       "single-switch",
 	About:      "hosts around one switch",
-	Parameters: []Parameter{{"hosts", "8", "number of hosts"}, {"radix", "40", "ports of the switch"}, speedParameter, widthParameter},
+	Parameters: []Parameter{{"hosts", "8", "number of hosts"}, {"radix", "40", "ports of the switch"}, splitParameter, speedParameter, widthParameter},
 	build: func(b *builder, p *params) {
 		hosts := make([]*Node, p.number("hosts", 1, 254))
 		for i := range hosts {
 			hosts[i] = b.addHost("host%03d", i+1)
 		}
-		s := b.addSwitch(p.number("radix", 1, 254), "switch1")
+		split := p.split(b.link)
+		s := b.addEdge(p.number("radix", 1, 254/split), split, "switch1")
 		for _, h := range hosts {
 			b.connect(h, s)
 		}
 	},
-}
-
-var fatTree = Preset{
-	Name:  "fat-tree",
-	About: "leaves and spines with full bandwidth between all hosts",
-	Parameters: []Parameter{
-		{"levels", "2", "levels of switches, 2 or 3"},
-		{"radix", "40", "ports of a switch"},
-		{"pods", "4", "leaves (2 levels) or pods (3 levels)"},
-		speedParameter, widthParameter,
-	},
-	build: func(b *builder, p *params) {
-		levels, radix := p.number("levels", 2, 3), p.number("radix", 2, 254)
-		pods := p.number("pods", 1, radix)
-		switch {
-		case radix%2 != 0:
-			p.fail("radix=%d: half of the ports lead up, so it has to be even", radix)
-		case p.err != nil:
-		case levels == 2:
-			b.fatTree2(radix, pods)
-		default:
-			b.fatTree3(radix, pods)
-		}
-	},
-}
-
-// fatTree2 links each leaf to all spines.
-func (b *builder) fatTree2(radix, leaves int) {
-	half := radix / 2
-	spines := make([]*Node, half)
-	tops := b.pod(radix, leaves, "", 0)
-	for i := range spines {
-		spines[i] = b.addSwitch(radix, "spine%03d", i+1)
-	}
-	for _, leaf := range tops {
-		for _, s := range spines {
-			b.connect(leaf, s)
-		}
-	}
-}
-
-// pod adds leaves with their hosts.
-func (b *builder) pod(radix, leaves int, prefix string, firstHost int) []*Node {
-	half := radix / 2
-	out := make([]*Node, leaves)
-	for i := range out {
-		hosts := make([]*Node, half)
-		for k := range hosts {
-			hosts[k] = b.addHost("host%05d", firstHost+i*half+k+1)
-		}
-		out[i] = b.addSwitch(radix, "%sleaf%03d", prefix, i+1)
-		for _, h := range hosts {
-			b.connect(out[i], h)
-		}
-	}
-	return out
-}
-
-// fatTree3 makes pods of two levels and links them by cores: each switch at the
-// top of a pod has its own group of them.
-func (b *builder) fatTree3(radix, pods int) {
-	half := radix / 2
-	tops := make([][]*Node, pods)
-	for i := range tops {
-		prefix := fmt.Sprintf("pod%02d-", i+1)
-		leaves := b.pod(radix, half, prefix, i*half*half)
-		for k := range half {
-			top := b.addSwitch(radix, "%sspine%03d", prefix, k+1)
-			tops[i] = append(tops[i], top)
-			for _, leaf := range leaves {
-				b.connect(leaf, top)
-			}
-		}
-	}
-	for k := range half {
-		for g := range half {
-			core := b.addSwitch(radix, "core%04d", k*half+g+1)
-			for i := range tops {
-				b.connect(tops[i][k], core)
-			}
-		}
-	}
 }
 
 var dragonfly = Preset{

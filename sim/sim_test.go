@@ -249,10 +249,3 @@ func BenchmarkGet(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "MADs/s")
 }
-
-func BenchmarkBuild(b *testing.B) {
-	for b.Loop() {
-		f := build(b, "fat-tree:levels=3,radix=36,pods=32")
-		b.ReportMetric(float64(len(f.Nodes)), "nodes")
-	}
-}

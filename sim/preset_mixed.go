@@ -1,0 +1,41 @@
+package sim
+
+import (
+	"strings"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+var mixed = Preset{
+	Name:  "mixed",
+	About: "a rack of each generation from SDR to XDR around the spines of the last one",
+	Parameters: []Parameter{
+		{"hosts", "2", "hosts in a rack"},
+		{"spines", "2", "number of spines"},
+	},
+	link: LinkSpec{Speed: mad.XDR},
+	build: func(b *builder, p *params) {
+		hosts := p.number("hosts", 1, 64)
+		spines := make([]*Node, p.number("spines", 1, 64))
+		for i := range spines {
+			spines[i] = b.addSwitch(36, "spine%d", i+1)
+		}
+		for s := mad.SDR; s <= mad.XDR; s <<= 1 {
+			b.rack(s, hosts, spines)
+		}
+	},
+}
+
+// rack adds a leaf with hosts, all of one generation, and links it to the spines.
+// The cables between switches are new ones: they do what both ends can do.
+func (b *builder) rack(s mad.Speed, hosts int, spines []*Node) {
+	b.link.Speed = s
+	name := strings.ToLower(s.String())
+	leaf := b.addSwitch(hosts+len(spines), "%s-leaf", name)
+	for i := range hosts {
+		b.connect(leaf, b.addHost("%s-host%02d", name, i+1))
+	}
+	for _, spine := range spines {
+		b.connect(leaf, spine)
+	}
+}

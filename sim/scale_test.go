@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// What fits into the LIDs of a subnet, and what of that is built how fast and in
+// how much memory.
+var scales = []struct {
+	name, description string
+	hosts             int
+	heap              uint64 // bytes at most
+	time              time.Duration
+}{
+	{"10368", "fat-tree:levels=3,radix=36,pods=32", 10368, 300e6, time.Second},
+	{"48000", "fat-tree:levels=3,radix=144,pods=6,leaves=64,hosts=125,spines=19,cores=10", 48000, 2e9, 0},
+}
+
+// liveHeap returns how much memory is held.
+func liveHeap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func TestScale(t *testing.T) {
+	for _, s := range scales {
+		before := liveHeap()
+		f := build(t, s.description)
+		heap := liveHeap() - before
+		hosts := 0
+		for _, n := range f.Nodes {
+			if !n.IsSwitch() && n.Ports[1].Info.LID != 0 {
+				hosts++
+			}
+		}
+		if hosts != s.hosts || heap > s.heap {
+			t.Errorf("%s: %d hosts, %d bytes live", s.description, hosts, heap)
+		}
+		runtime.KeepAlive(f)
+	}
+}
+
+// BenchmarkBuild reports the time and the memory that a fabric takes. 10,368 end
+// ports are to be there in a second.
+func BenchmarkBuild(b *testing.B) {
+	for _, s := range scales {
+		b.Run(s.name, func(b *testing.B) {
+			before := liveHeap()
+			var f *Fabric
+			for b.Loop() {
+				f = build(b, s.description)
+			}
+			b.ReportMetric(float64(len(f.Nodes)), "nodes")
+			b.StopTimer()
+			b.ReportMetric(float64(liveHeap()-before)/1e6, "MB-live")
+			if mean := b.Elapsed() / time.Duration(b.N); s.time > 0 && mean > s.time {
+				b.Errorf("%v, more than %v", mean, s.time)
+			}
+			runtime.KeepAlive(f)
+		})
+	}
+}
