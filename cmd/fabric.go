@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
@@ -58,7 +56,7 @@ func (f *fabricFlags) define(flags *pflag.FlagSet) {
 }
 
 // resolve reads the config files and checks what the flags say.
-func (f *fabricFlags) resolve(env *environment) error {
+func (f *fabricFlags) resolve(ctx context.Context, env *environment, d dialect) error {
 	if err := f.confFile.ReadFile(ibdiagconf.DefaultPath, true); err != nil {
 		return &usageError{err}
 	}
@@ -77,8 +75,8 @@ func (f *fabricFlags) resolve(env *environment) error {
 	if f.mkey != "" {
 		key, err := strconv.ParseUint(f.mkey, 0, 64)
 		if err != nil {
-			if key, err = askMKey(env); err != nil {
-				return &usageError{err}
+			if key, err = askMKey(ctx, env); err != nil {
+				return err
 			}
 		}
 		f.mkeyValue = key
@@ -92,6 +90,9 @@ func (f *fabricFlags) resolve(env *environment) error {
 	if f.sim == "" {
 		f.sim = env.getenv("IBKIT_SIM")
 	}
+	if local := given(f.allFlags, []string{"Ca", "Port"}); f.sim != "" && local != "" && d == native {
+		return usageErrorf("%s and a simulated fabric (--sim or IBKIT_SIM) exclude each other", local)
+	}
 	if f.sim != "" && f.sim != ibsimServer {
 		var err error
 		if f.simulated, err = sim.Build(f.sim); err != nil {
@@ -103,26 +104,6 @@ func (f *fabricFlags) resolve(env *environment) error {
 
 // ibsimServer is the simulated fabric that another program simulates.
 const ibsimServer = "ibsim"
-
-// askMKey asks for an M_Key where it cannot be overseen: not on the command
-// line, which other users can read.
-func askMKey(env *environment) (uint64, error) {
-	stdin := int(os.Stdin.Fd())
-	if !term.IsTerminal(stdin) {
-		return 0, errors.New("invalid M_Key: not a number, and there is no terminal to ask for it")
-	}
-	fmt.Fprint(env.err, "M_Key: ")
-	text, err := term.ReadPassword(stdin)
-	fmt.Fprintln(env.err)
-	if err != nil {
-		return 0, fmt.Errorf("read M_Key: %w", err)
-	}
-	key, err := strconv.ParseUint(strings.TrimSpace(string(text)), 0, 64)
-	if err != nil {
-		return 0, errors.New("invalid M_Key: not a number")
-	}
-	return key, nil
-}
 
 // open opens the port to send from.
 func (f *fabricFlags) open(env *environment) func(context.Context) (umad.Port, error) {

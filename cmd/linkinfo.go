@@ -22,7 +22,7 @@ type linkinfoCommand struct {
 	fabric  fabricFlags
 
 	// The options of iblinkinfo.
-	portGUID, portGUID2   string
+	portGUID              string
 	route                 string
 	all                   bool
 	hops                  int
@@ -88,7 +88,7 @@ enabled.`),
 		},
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.resolve(cmd.Flags()); err != nil {
+			if err := c.resolve(cmd.Context(), cmd.Flags()); err != nil {
 				return err
 			}
 			return c.run(cmd.Context())
@@ -101,10 +101,10 @@ enabled.`),
 func (c *linkinfoCommand) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	flags.StringVarP(&c.portGUID, "port-guid", "G", "", "show the node with this port `GUID`, and scan no further than its neighbours")
-	flags.StringVarP(&c.portGUID2, "switch", "S", "", "the same as --port-guid `GUID`")
+	flags.StringVarP(&c.portGUID, "switch", "S", "", "the same as --port-guid `GUID`")
 	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed route, a `PATH` such as 0,1,3")
 	flags.BoolVarP(&c.all, "all", "a", false, "with -G or -D: show all nodes that were found on the way")
-	flags.IntVarP(&c.hops, "hops", "n", 0, "with -G or -D: scan `N` hops around the node (default 1)")
+	flags.IntVarP(&c.hops, "hops", "n", 0, "scan no further than `N` hops (default: 1 with -G or -D, else everywhere)")
 	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
 	flags.BoolVarP(&c.line, "line", "l", false, "print each link on one line, in the form of iblinkinfo -l")
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show the ports' HOQLife and VLStallCount too")
@@ -130,12 +130,35 @@ func (c *linkinfoCommand) define(flags *pflag.FlagSet) {
 	abbreviate(flags)
 }
 
+// linkinfoRules are what linkinfo's flags have to do with each other. -l, --json,
+// --csv and --diff exclude each other under the classic name too.
+var linkinfoRules = flagRules{
+	clashes: []clash{
+		{[]string{"Direct"}, []string{"port-guid", "switch"}},
+		{[]string{"load-cache"}, []string{"Direct", "hops", "sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors"}},
+		{[]string{"json", "csv", "line", "diff"}, []string{"wide"}},
+		{[]string{"json", "line", "diff"}, []string{"sort"}},
+		{[]string{"json", "csv"}, []string{"additional"}},
+		{[]string{"diff"}, []string{"problems", "finding", "state", "width", "speed", "all-ports"}},
+	},
+	needs: []need{
+		{[]string{"all", "sm_port"}, []string{"port-guid", "switch", "Direct"}},
+		{[]string{"show-keys"}, []string{"json"}},
+		{[]string{"diffcheck"}, []string{"diff"}},
+	},
+}
+
 // resolve checks what the flags say.
-func (c *linkinfoCommand) resolve(flags *pflag.FlagSet) (err error) {
+func (c *linkinfoCommand) resolve(ctx context.Context, flags *pflag.FlagSet) (err error) {
 	if c.showVersion {
 		return nil
 	}
-	if err := c.fabric.resolve(c.env); err != nil {
+	if c.dialect == native {
+		if err := linkinfoRules.check(flags); err != nil {
+			return err
+		}
+	}
+	if err := c.fabric.resolve(ctx, c.env, c.dialect); err != nil {
 		return err
 	}
 	o := &c.options
@@ -144,9 +167,6 @@ func (c *linkinfoCommand) resolve(flags *pflag.FlagSet) (err error) {
 	o.LoadCache, o.MaxHops = c.loadCache, c.hops
 	if o.SMLID, err = c.fabric.lidOfSM(); err != nil {
 		return err
-	}
-	if !flags.Changed("port-guid") {
-		c.portGUID = c.portGUID2
 	}
 	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
@@ -170,6 +190,8 @@ func (c *linkinfoCommand) resolve(flags *pflag.FlagSet) (err error) {
 	if c.checks, err = linkinfo.ParseChecks(c.diffcheck); err != nil {
 		return &usageError{err}
 	}
+	// iblinkinfo knows a peer by its GUID, which all ports of a switch share.
+	c.checks.PeerPort = c.dialect == native && c.checks.Connection
 	if c.json && (c.csv || c.line || c.diff != "") || c.csv && (c.line || c.diff != "") {
 		return usageErrorf("--json, --csv, --line and --diff exclude each other")
 	}
@@ -240,24 +262,33 @@ func (c *linkinfoCommand) print(out *output, r *linkinfo.Result, nodes []*fabric
 		view.printDiff(diffs)
 		return c.outcome(r, len(diffs) > 0)
 	}
-	if c.dialect == classic && !c.json && !c.csv || c.line {
+	if c.dialect == classic && !c.json && !c.csv {
 		view.print(nodes)
-		if c.dialect == classic {
-			return nil
-		}
+		return nil
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	problems := len(r.Fabric.Conflicts) > 0 || slices.ContainsFunc(ends, func(e linkinfo.End) bool { return e.HasProblem() })
+	c.table.order(ends, c.names)
 	switch {
 	case c.line:
+		view.only = portsOf(ends)
+		view.print(nodes)
 	case c.json:
 		writeLinksJSON(out, r, nodes, ends, c.names, c.showKeys)
 	case c.csv:
 		writeLinksCSV(out, ends, c.names)
 	default:
-		c.table.print(out, c.env, r, ends, c.names, c.additional)
+		c.table.print(out, c.env, r, nodes, ends, c.names, c.additional)
 	}
 	return c.outcome(r, problems)
+}
+
+func portsOf(ends []linkinfo.End) map[*fabric.Port]bool {
+	ports := make(map[*fabric.Port]bool, len(ends))
+	for i := range ends {
+		ports[ends[i].Port] = true
+	}
+	return ports
 }
 
 // outcome is how the command ends. iblinkinfo knows no findings.
@@ -273,11 +304,11 @@ func (c *linkinfoCommand) selectNodes(r *linkinfo.Result) ([]*fabric.Node, error
 	nodes := r.Fabric.Nodes
 	if c.options.Partial && !c.all {
 		if r.Node == nil || !c.isWantedType(r.Node) {
-			what := c.route
-			if c.portGUID != "" {
-				what = c.portGUID
+			what := "port " + c.portGUID
+			if c.options.PortGUID == 0 {
+				what = "node at " + c.route
 			}
-			err := fmt.Errorf("find port %s: there is none among the nodes that were asked for", what)
+			err := fmt.Errorf("find %s: there is none among the nodes that were asked for", what)
 			if c.dialect == classic {
 				complainAbort(c.env, err)
 				return nil, &outcome{code: exitOK}
@@ -310,17 +341,20 @@ func (c *linkinfoCommand) isWantedType(n *fabric.Node) bool {
 // isWanted returns a filter for a comparison, whose nodes may be of either
 // fabric; nil: all are wanted.
 func (c *linkinfoCommand) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool {
-	if !c.options.Partial || c.all {
-		if !c.switchesOnly && !c.casOnly {
-			return nil
-		}
-		return c.isWantedType
+	around := c.options.Partial && !c.all
+	if !around && !c.switchesOnly && !c.casOnly && len(c.links.nodes) == 0 {
+		return nil
 	}
 	guids := map[uint64]bool{}
 	for _, n := range nodes {
 		guids[n.GUID] = true
 	}
-	return func(n *fabric.Node) bool { return guids[n.GUID] }
+	return func(n *fabric.Node) bool {
+		if around {
+			return guids[n.GUID]
+		}
+		return c.isWantedType(n) && matchesNode(c.links.nodes, n, c.names)
+	}
 }
 
 // filter leaves out the ports that were not asked for.
@@ -330,7 +364,7 @@ func (c *linkinfoCommand) filter(ends []linkinfo.End, downBefore *fabric.Fabric)
 		switch {
 		case c.down && !e.Down():
 		case e.Down() && wasDown(downBefore, e.Port):
-		case !c.links.wants(&e, c.names, c.down || c.json || c.csv):
+		case !c.links.wants(&e, c.names, c.down || c.json || c.csv || c.line):
 		default:
 			kept = append(kept, e)
 		}

@@ -17,6 +17,7 @@ type classicLinks struct {
 	additional bool // -p: HOQLife and VLStallCount
 	onlyDown   bool // -d
 	downBefore *fabric.Fabric
+	only       map[*fabric.Port]bool // where not nil: no others
 
 	buf []byte
 }
@@ -32,7 +33,7 @@ func (v *classicLinks) print(nodes []*fabric.Node) {
 func (v *classicLinks) node(n *fabric.Node, prefix string) {
 	header := false
 	for _, p := range n.Ports {
-		if p == nil || p.Number == 0 || p.Info == nil && p.Peer == nil || v.onlyDown && !isDown(p) {
+		if p == nil || p.Number == 0 || p.Info == nil && p.Peer == nil || v.onlyDown && !isDown(p) || v.only != nil && !v.only[p] {
 			continue
 		}
 		if !header {

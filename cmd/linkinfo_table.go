@@ -68,12 +68,17 @@ func (t *linkTable) resolve() error {
 	return nil
 }
 
-// print writes the table and a summary below it.
-func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, ends []linkinfo.End, names *fabric.NameMap, additional bool) {
-	colour := render.NewPalette(env.out, env.getenv)
+// order sorts link ends as it was asked for.
+func (t *linkTable) order(ends []linkinfo.End, names *fabric.NameMap) {
 	if order := linkOrders[t.sort]; order != nil {
 		slices.SortStableFunc(ends, order(names))
 	}
+}
+
+// print writes the table and below it a summary of what is in the report: the
+// nodes that were asked for, and of their ports those that passed the filters.
+func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, names *fabric.NameMap, additional bool) {
+	colour := render.NewPalette(env.out, env.getenv)
 	header := []string{"NODE", "LID", "PORT", "WIDTH", "SPEED", "STATE", "PEER", "PEER PORT", "FINDING"}
 	if additional {
 		header = append(header, "HOQLIFE", "VLSTALL")
@@ -92,7 +97,7 @@ func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, end
 	for _, c := range r.Fabric.Conflicts {
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
 	}
-	s := summarize(r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes))
+	s := summarize(nodes, ends)
 	fmt.Fprintf(out, "%s, %s, %s, %s: ", count(s.Switches, "switch", "switches"), count(s.CAs, "channel adapter", "channel adapters"),
 		count(s.Routers, "router", "routers"), count(s.Links, "link", "links"))
 	if s.Problems == 0 {
@@ -177,7 +182,7 @@ type linkSummary struct {
 	CAs      int `json:"cas"`
 	Routers  int `json:"routers"`
 	Ports    int `json:"ports"`
-	Links    int `json:"links"`    // each counted once, where both of its ends are in the report
+	Links    int `json:"links"`    // each counted once, be it that one end or both are in the report
 	Problems int `json:"problems"` // ports with a problem
 }
 
@@ -199,7 +204,7 @@ func summarize(nodes []*fabric.Node, ends []linkinfo.End) linkSummary {
 		if ends[i].HasProblem() {
 			s.Problems++
 		}
-		if seen[p.Peer] {
+		if p.Peer != nil && !seen[p.Peer] {
 			s.Links++
 		}
 		seen[p] = true

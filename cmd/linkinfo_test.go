@@ -42,6 +42,7 @@ func TestLinkinfoViews(t *testing.T) {
 		{"problems", exitFindings, []string{"linkinfo", "--problems", "--sort", "name", "--wide", "-p"}},
 		{"csv", exitFindings, []string{"linkinfo", "--csv", "--switches", "--finding", "slow"}},
 		{"node", exitOK, []string{"linkinfo", "-D", "0,1,2", "--sort", "lid"}},
+		{"line", exitFindings, []string{"linkinfo", "-l", "--problems"}},
 		{"classic", exitOK, []string{"iblinkinfo"}},
 		{"classic-line", exitOK, []string{"iblinkinfo", "-lp", "--cas"}},
 	} {

@@ -14,6 +14,7 @@ type Checks struct {
 	State       bool // port state
 	LID         bool // LIDs of switches, and of peers where Connection is set
 	Description bool // node descriptions, of peers too where Connection is set
+	PeerPort    bool // to which port of the peer, where Connection is set
 }
 
 // DefaultChecks are those of iblinkinfo --diff.
@@ -115,6 +116,7 @@ func portDiffers(a, b *fabric.Port, checks Checks) bool {
 		return a.Peer != b.Peer
 	}
 	return a.Peer.GUID != b.Peer.GUID ||
+		checks.PeerPort && a.Peer.Number != b.Peer.Number ||
 		checks.LID && a.Peer.LID() != b.Peer.LID() ||
 		checks.Description && a.Peer.Node.Desc != b.Peer.Node.Desc
 }

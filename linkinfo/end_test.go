@@ -144,7 +144,7 @@ func TestCouldBe(t *testing.T) {
 }
 
 func TestParseChecks(t *testing.T) {
-	if c, err := ParseChecks("port,State,lid,nodedesc"); err != nil || c != (Checks{true, true, true, true}) {
+	if c, err := ParseChecks("port,State,lid,nodedesc"); err != nil || c != (Checks{Connection: true, State: true, LID: true, Description: true}) {
 		t.Errorf("got %v, %v", c, err)
 	}
 	if _, err := ParseChecks("port,speed"); err == nil {

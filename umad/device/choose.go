@@ -75,6 +75,11 @@ func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
 	return Candidate{}, &NoPortError{Sysfs: fs, Device: device, Port: port, Existing: all}
 }
 
+// canManage reports whether a port has subnet management and is not switched off.
+func (c Candidate) canManage() bool {
+	return c.Port.LinkLayer == "InfiniBand" && mad.PhysState(c.Port.PhysState) != mad.PhysDisabled
+}
+
 func (c Candidate) String() string {
 	p := c.Port
 	return fmt.Sprintf("%s port %d (%s, %s, %s)", c.Device.Name, p.Number, p.LinkLayer, mad.PortState(p.State), mad.PhysState(p.PhysState))
@@ -138,8 +143,10 @@ func (e *NoPortError) Unwrap() error { return e.Err }
 func (e *NoPortError) Hint() string {
 	const simulated = " Without hardware, use a simulated fabric: --sim demo"
 	switch {
-	case len(e.Existing) > 0:
+	case slices.ContainsFunc(e.Existing, Candidate.canManage):
 		return "name another by -C and -P"
+	case len(e.Existing) > 0:
+		return "only an InfiniBand port that is not switched off reaches a fabric's management." + simulated
 	case e.Err != nil:
 		return "is the kernel's module there (modprobe ib_umad)?" + simulated
 	}
