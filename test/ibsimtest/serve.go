@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 )
 
 // readyLine is what another simulator prints, as ibsim does, once it serves.
@@ -52,20 +51,4 @@ func (s *Sim) awaitReady() error {
 		}
 	}
 	return errors.Join(lines.Err(), errors.New("it ended before it was ready"))
-}
-
-// NewServer is [StartServer] for tests: errors fail the test, the server ends
-// with it.
-func NewServer(tb testing.TB, path string, args ...string) *Sim {
-	tb.Helper()
-	s, err := StartServer(path, args...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return s
 }

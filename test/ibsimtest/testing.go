@@ -1,10 +1,9 @@
 package ibsimtest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
-
-	"context"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/netgen"
@@ -14,6 +13,21 @@ import (
 func New(tb testing.TB, netFile string, args ...string) *Sim {
 	tb.Helper()
 	s, err := Start(netFile, args...)
+	return s.forTest(tb, err)
+}
+
+// NewServer is [StartServer] for tests: errors fail the test, the server ends
+// with it.
+func NewServer(tb testing.TB, path string, args ...string) *Sim {
+	tb.Helper()
+	s, err := StartServer(path, args...)
+	return s.forTest(tb, err)
+}
+
+// forTest hands a simulator that was started, or the error of the start, to a
+// test.
+func (s *Sim) forTest(tb testing.TB, err error) *Sim {
+	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}
