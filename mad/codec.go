@@ -85,10 +85,11 @@ func sizeError(verb string, a Attribute, got int) error {
 type mode uint8
 
 const (
-	decoding mode = iota // bytes to struct
-	encoding             // struct to bytes
-	dumping              // struct to the classic text
-	marshal              // struct to JSON
+	decoding  mode = iota // bytes to struct
+	encoding              // struct to bytes
+	dumping               // struct to the classic text
+	marshal               // struct to JSON
+	unmarshal             // JSON to struct
 )
 
 // A codec walks the fields of one attribute and does with each what mode says.
@@ -97,6 +98,8 @@ type codec struct {
 	data []byte // decoding, encoding
 	text []byte // dumping, marshal
 	err  error  // of the first value that did not fit its field
+
+	members map[string]json.RawMessage // unmarshal
 }
 
 // Codecs are pooled because a call by way of the Attribute interface would have
@@ -122,6 +125,8 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 		*v = T(c.load(offset, width))
 	case encoding:
 		c.store(offset, width, uint64(*v), name)
+	case unmarshal:
+		*v = T(c.member(name, width, s))
 	default:
 		c.show(name, uint64(*v), width, s)
 	}

@@ -50,6 +50,10 @@ func (*NodeInfo) ID() AttrID { return AttrNodeInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a NodeInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
+// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
+// member that is wrong.
+func (a *NodeInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
+
 func (a *NodeInfo) fields(c *codec) {
 	bits(c, &a.BaseVersion, 0, 8, "BaseVers", decimal)
 	bits(c, &a.ClassVersion, 8, 8, "ClassVers", decimal)

@@ -68,6 +68,10 @@ func (*PortInfo) ID() AttrID { return AttrPortInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
+// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
+// member that is wrong.
+func (a *PortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
+
 func (a *PortInfo) fields(c *codec) {
 	bits(c, &a.MKey, 0, 64, "Mkey", key)
 	bits(c, &a.GIDPrefix, 64, 64, "GidPrefix", key)

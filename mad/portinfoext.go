@@ -54,6 +54,10 @@ func (*MlnxExtPortInfo) ID() AttrID { return AttrMlnxExtPortInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxExtPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
+// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
+// member that is wrong.
+func (a *MlnxExtPortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
+
 func (a *MlnxExtPortInfo) fields(c *codec) {
 	bits(c, &a.StateChangeEnable, 24, 8, "StateChangeEnable", hexa)
 	bits(c, &a.LinkSpeedSupported, 56, 8, "LinkSpeedSupported", asMlnxLinkSpeed)

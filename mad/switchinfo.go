@@ -29,6 +29,10 @@ func (*SwitchInfo) ID() AttrID { return AttrSwitchInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
+// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
+// member that is wrong.
+func (a *SwitchInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
+
 func (a *SwitchInfo) fields(c *codec) {
 	bits(c, &a.LinearFDBCap, 0, 16, "LinearFdbCap", decimal)
 	bits(c, &a.RandomFDBCap, 16, 16, "RandomFdbCap", decimal)

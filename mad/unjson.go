@@ -1,0 +1,72 @@
+package mad
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// unmarshalJSON reads into a what marshalJSON wrote. All members have to be
+// there; members that are no fields are passed over, and so are the names of
+// values, for the values count. Errors begin with the name of the member.
+func unmarshalJSON(a Attribute, b []byte) error {
+	c := codec{mode: unmarshal}
+	if err := json.Unmarshal(b, &c.members); err != nil {
+		return err
+	}
+	a.fields(&c)
+	return c.err
+}
+
+// member returns the value of a field's member, 0 after an error.
+func (c *codec) member(name string, width int, s *style) uint64 {
+	if c.err != nil {
+		return 0
+	}
+	member := string(appendSnake(nil, name))
+	raw, ok := c.members[member]
+	if !ok {
+		c.err = fmt.Errorf("%s: expected %s, and there is nothing", member, s.form(width))
+		return 0
+	}
+	v, ok := s.value(raw)
+	if !ok || width < 64 && v>>width != 0 {
+		c.err = fmt.Errorf("%s: expected %s, not %.40s", member, s.form(width), raw)
+		return 0
+	}
+	return v
+}
+
+// form says what a value looks like in JSON.
+func (s *style) form(width int) string {
+	number := fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<width-1)
+	switch {
+	case s == key:
+		return `a string such as "0x0002c90000100300"`
+	case s.json != nil:
+		return `an object whose "value" is ` + number
+	}
+	return number
+}
+
+// value reads what the style's json function wrote.
+func (s *style) value(raw []byte) (uint64, bool) {
+	text := string(raw)
+	switch {
+	case s == key:
+		digits, ok := strings.CutPrefix(strings.Trim(text, `"`), "0x")
+		v, err := strconv.ParseUint(digits, 16, 64)
+		return v, ok && err == nil && text[0] == '"'
+	case s.json != nil:
+		var object struct {
+			Value json.RawMessage `json:"value"`
+		}
+		if json.Unmarshal(raw, &object) != nil {
+			return 0, false
+		}
+		text = string(object.Value)
+	}
+	v, err := strconv.ParseUint(text, 10, 64)
+	return v, err == nil
+}
