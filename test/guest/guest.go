@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -29,6 +30,7 @@ type Guest struct {
 	Release string
 
 	spec    Spec
+	log     io.Writer       // gets what commands print, once the guest is set up
 	ctx     context.Context // ends the guest
 	cancel  context.CancelFunc
 	vm      *vm
@@ -114,11 +116,15 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 	if err := g.setUp(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("boot guest %s: %w", spec.Name, err), g.Close())
 	}
+	g.log = spec.Log
 	return g, nil
 }
 
-// Close ends the guest. It returns why, if it had ended before.
+// Close ends the guest. It returns why, if it had ended before by other means.
 func (g *Guest) Close() error {
+	if errors.Is(context.Cause(g.ctx), errClosed) {
+		return nil
+	}
 	var err error
 	select {
 	case <-g.session.done:
@@ -153,7 +159,7 @@ func (g *Guest) failure() error {
 	if g.ctx.Err() != nil {
 		return fmt.Errorf("guest %s: %w\n%s", g.spec.Name, context.Cause(g.ctx), tail(text, 20))
 	}
-	return fmt.Errorf("guest %s ended by itself: %v\n%s", g.spec.Name, g.vm.err, tail(text, 20))
+	return errors.Join(fmt.Errorf("guest %s ended by itself\n%s", g.spec.Name, tail(text, 20)), g.vm.err)
 }
 
 // explain puts the reason why the guest ended in place of the error of a talk

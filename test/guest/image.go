@@ -56,9 +56,10 @@ func newImage(ctx context.Context) (*image, error) {
 }
 
 // addBusybox adds busybox and a link for each of its programs. They come last
-// in the PATH: a program of Debian is preferred.
+// in the PATH: a program of Debian is preferred. The shell is Debian's for the
+// same reason: that of busybox prefers what is built into it.
 func (im *image) addBusybox(ctx context.Context) error {
-	if err := im.addPrograms(ctx, []string{"busybox"}); err != nil {
+	if err := im.addPrograms(ctx, []string{"busybox", "dash"}); err != nil {
 		return err
 	}
 	list, err := output(ctx, "busybox", "--list")
@@ -68,7 +69,7 @@ func (im *image) addBusybox(ctx context.Context) error {
 	for _, name := range strings.Fields(list) {
 		im.link("/usr/lib/busybox/"+name, "/usr/bin/busybox")
 	}
-	im.link("/usr/bin/sh", "busybox")
+	im.link("/usr/bin/sh", "dash")
 	im.link("/usr/sbin/modprobe", "../bin/busybox") // for the kernel's own requests
 	return nil
 }

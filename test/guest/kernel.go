@@ -10,8 +10,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
+
+// vmlinux is the unpacked kernel in its folder of the cache.
+const vmlinux = "vmlinux"
 
 // metaPackage depends on the newest kernel of the Debian release.
 const metaPackage = "linux-image-amd64"
@@ -19,13 +23,32 @@ const metaPackage = "linux-image-amd64"
 // Kernel is a Debian kernel, unpacked in the cache.
 type Kernel struct {
 	Release string // as uname -r prints it: 6.1.0-56-amd64
-	Image   string // path of the compressed image
+	Image   string // path of the kernel as an ELF file
 	Modules string // path of the folder with modules.dep
+}
+
+// found is what this process uses once it has found a kernel.
+var found struct {
+	sync.Mutex
+	kernel *Kernel
 }
 
 // FindKernel returns the kernel that linux-image-amd64 depends on in the
 // package lists of this machine, and downloads it if the cache lacks it.
 func FindKernel(ctx context.Context) (*Kernel, error) {
+	found.Lock()
+	defer found.Unlock()
+	if found.kernel == nil {
+		k, err := findKernel(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found.kernel = k
+	}
+	return found.kernel, nil
+}
+
+func findKernel(ctx context.Context) (*Kernel, error) {
 	text, err := output(ctx, "apt-cache", "show", "--no-all-versions", metaPackage)
 	if err != nil {
 		return nil, fmt.Errorf("find kernel package: %w", err)
@@ -53,7 +76,7 @@ func FindKernel(ctx context.Context) (*Kernel, error) {
 	}
 	return &Kernel{
 		Release: p.release,
-		Image:   filepath.Join(dir, "boot", "vmlinuz-"+p.release),
+		Image:   filepath.Join(dir, vmlinux),
 		Modules: filepath.Join(dir, "lib", "modules", p.release),
 	}, nil
 }
@@ -103,6 +126,9 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 		}
 	}
 	if _, err := output(ctx, "depmod", "-b", tree, p.release); err != nil {
+		return err
+	}
+	if err := unpackKernel(ctx, filepath.Join(tree, "boot", "vmlinuz-"+p.release), filepath.Join(tree, vmlinux)); err != nil {
 		return err
 	}
 	return os.Rename(tree, dir)

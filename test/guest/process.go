@@ -21,6 +21,8 @@ type Command struct {
 	Dir   string   // if empty, the root folder
 	Stdin string
 	User  bool // run as an ordinary user, named user, instead of root
+
+	terminal bool // on the console instead of on pipes
 }
 
 // Result is how a command ended.
@@ -55,8 +57,8 @@ type Process struct {
 // Start starts a command. It goes on until it ends by itself, by
 // [Process.Signal], or with the guest.
 func (g *Guest) Start(c Command) (*Process, error) {
-	p := &Process{guest: g, args: c.Args, log: g.spec.Log, changed: make(chan struct{})}
-	start := wire.Start{Args: c.Args, Env: c.Env, Dir: c.Dir, Stdin: []byte(c.Stdin)}
+	p := &Process{guest: g, args: c.Args, log: g.log, changed: make(chan struct{})}
+	start := wire.Start{Args: c.Args, Env: c.Env, Dir: c.Dir, Stdin: []byte(c.Stdin), Terminal: c.terminal}
 	if c.User {
 		start.User = userID
 	}
@@ -163,6 +165,13 @@ func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	return p.Wait(ctx)
+}
+
+// Shell runs bash, which must be among the tools, on the terminal of this
+// process, which the spec must have given away as Interactive, to its end.
+func (g *Guest) Shell(ctx context.Context, rows, columns int) (Result, error) {
+	script := fmt.Sprintf("stty rows %d cols %d; exec bash --login", rows, columns)
+	return g.Run(ctx, Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
 }
 
 // Check runs a command and returns what it prints on stdout. An exit code other

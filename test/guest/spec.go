@@ -55,6 +55,7 @@ type Device struct {
 // Link is the kind of network device below an RDMA device.
 type Link int
 
+// The kinds of Link.
 const (
 	Dummy Link = iota // it talks to itself only
 	Veth              // one end of a pair; the other one is up and has no address

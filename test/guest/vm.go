@@ -18,6 +18,7 @@ import (
 // vm is a running QEMU.
 type vm struct {
 	agent net.Conn
+	pid   int
 	done  chan struct{} // closed when QEMU has ended
 	err   error         // how it ended; valid then
 }
@@ -67,6 +68,9 @@ func startVM(ctx context.Context, h hardware) (*vm, error) {
 		// started the child ends: it has to be one that lives as long.
 		runtime.LockOSThread()
 		err := cmd.Start()
+		if err == nil {
+			v.pid = cmd.Process.Pid
+		}
 		started <- err
 		if err == nil {
 			v.err = cmd.Wait()
