@@ -11,6 +11,7 @@ BENCHFLAGS =
 
 # A test that hangs fails after this long and shows where.
 TIMEOUT = 5m
+GUEST_TIMEOUT = 15m
 
 PLATFORMS  = linux/amd64 linux/arm64 linux/ppc64le
 
@@ -20,10 +21,13 @@ LINT = go tool -modfile=tools/go.mod golangci-lint
 
 # What the tests compare with, and the compiler for the race detector.
 DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
+# What guests are made of, and what runs and builds modules for them.
+DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
+DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build ibkit
@@ -41,7 +45,7 @@ deps: ## install what the tests need, from Debian packages
 .PHONY: test-all
 test-all: deps ## install what the tests need, run all checks, say how many passed
 	@mkdir -p $(BUILD) && rm -f $(RESULTS)
-	@$(MAKE) --no-print-directory -k lint cross test race oracle scripts fuzz || true
+	@$(MAKE) --no-print-directory -k lint cross test race oracle scripts guest fuzz || true
 	@$(TALLY) -sum $(RESULTS)
 
 .PHONY: test
@@ -61,6 +65,14 @@ oracle: $(TALLY) ## compare with Debian's tools on simulated fabrics
 scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
 	@$(TALLY) -results $(RESULTS) -name scripts go test -timeout $(TIMEOUT) -tags oracle ./test/scripts
 
+.PHONY: guest
+guest: $(TALLY) ## run the tests that boot a kernel with Soft-RoCE in QEMU
+	@$(TALLY) -results $(RESULTS) -name guest go test -timeout $(GUEST_TIMEOUT) -p 1 -tags guest ./test/guest/...
+
+.PHONY: guest-shell
+guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
+	@go run ./test/guest/shell
+
 .PHONY: fuzz
 fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, two at a time
 	@for package in $$(go list ./...); do \
@@ -79,7 +91,7 @@ cross: $(TALLY) ## build for all platforms
 .PHONY: lint
 lint: $(TALLY) ## check formatting, style and the direction of imports
 	@$(TALLY) -results $(RESULTS) -name lint $(LINT) run ./...
-	@$(TALLY) -results $(RESULTS) -name "lint oracle" $(LINT) run --build-tags oracle ./test/...
+	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest ./test/...
 
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo
