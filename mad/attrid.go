@@ -55,6 +55,8 @@ func (c Class) attributes() map[AttrID]attrKind {
 		return smpAttributes
 	case ClassSA:
 		return saAttributes
+	case ClassPM:
+		return perfAttributes
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package mad reads and writes InfiniBand management datagrams (MADs): the
-// common and the subnet management headers, directed routes, and the subnet
-// management attributes that discovery and the diagnostic tools need. It is
-// pure computation: package umad moves the bytes.
+// common and the subnet management headers, directed routes, and the attributes
+// of subnet and performance management that discovery and the diagnostic tools
+// need. It is pure computation: package umad moves the bytes.
 //
 // # Attributes
 //
@@ -11,7 +11,7 @@
 // disagree. Reserved bits are not kept: Encode writes them as zero.
 //
 // Bit offsets are those of the specification (InfiniBand Architecture,
-// Volume 1, chapter 14): bit 0 is the most significant bit of the first byte.
+// Volume 1, chapters 14 to 16): bit 0 is the most significant bit of the first byte.
 //
 // # JSON
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,29 @@ import (
 // attributes has an empty attribute of each kind by the name that golden files
 // start with.
 var attributes = map[string]func() Attribute{
+	"classportinfo":   func() Attribute { return new(ClassPortInfo) },
+	"extspeeds":       func() Attribute { return new(PortExtendedSpeedsCounters) },
+	"flowctl":         func() Attribute { return new(PortFlowCtlCounters) },
+	"oprcv":           func() Attribute { return new(PortOpRcvCounters) },
+	"portcounters":    func() Attribute { return new(PortCounters) },
+	"portcountersext": func() Attribute { return new(PortCountersExtended) },
+	"rcvcc":           func() Attribute { return new(PortRcvConCtrl) },
+	"rcverr":          func() Attribute { return new(PortRcvErrorDetails) },
+	"rcvsl":           func() Attribute { return new(PortRcvDataSL) },
+	"rsfec":           func() Attribute { return new(PortRSFECCounters) },
+	"samplesctl":      func() Attribute { return new(PortSamplesControl) },
+	"slbecn":          func() Attribute { return new(PortSLRcvBECN) },
+	"slfecn":          func() Attribute { return new(PortSLRcvFECN) },
+	"swvlcong":        func() Attribute { return new(SwPortVLCongestion) },
+	"vlflowctlerrors": func() Attribute { return new(PortVLXmitFlowCtlUpdateErrors) },
+	"vlopdata":        func() Attribute { return new(PortVLOpData) },
+	"vloppackets":     func() Attribute { return new(PortVLOpPackets) },
+	"vltimecc":        func() Attribute { return new(PortVLXmitTimeCong) },
+	"vlxmitwait":      func() Attribute { return new(PortVLXmitWaitCounters) },
+	"xmitcc":          func() Attribute { return new(PortXmitConCtrl) },
+	"xmtdisc":         func() Attribute { return new(PortXmitDiscardDetails) },
+	"xmtsl":           func() Attribute { return new(PortXmitDataSL) },
+
 	"guidinfo":    func() Attribute { return new(GUIDInfo) },
 	"lft":         func() Attribute { return new(LinearForwardingTable) },
 	"mepi":        func() Attribute { return new(MlnxExtPortInfo) },
@@ -48,15 +72,15 @@ func loadGolden(t *testing.T, dir string) map[string]golden {
 		}
 		digits, _, _ := strings.Cut(string(dump), "SMP status")
 		data, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
-		if err != nil || len(data) != DataSize {
+		name := strings.TrimSuffix(filepath.Base(f), ".hex")
+		kind, _, _ := strings.Cut(name, "-")
+		if err != nil || len(data) != AttributeSize(attributes[kind]()) {
 			t.Fatalf("%s: %d bytes, %v", f, len(data), err)
 		}
 		text, err := os.ReadFile(strings.TrimSuffix(f, "hex") + "txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := strings.TrimSuffix(filepath.Base(f), ".hex")
-		kind, _, _ := strings.Cut(name, "-")
 		all[name] = golden{kind, data, string(text)}
 	}
 	return all
@@ -81,7 +105,13 @@ func TestAgainstLibibmad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, got := decodeDump(t, g)
 			want := g.text
-			if g.kind == "portinfoext" {
+			switch g.kind {
+			case "portcounters":
+				// libibmad prints VL15Dropped in place of
+				// QP1Dropped; see PortCounters.
+				dropped := regexp.MustCompile(`(?m)^QP1Dropped:.*\n`)
+				got, want = dropped.ReplaceAllString(got, ""), dropped.ReplaceAllString(want, "")
+			case "portinfoext":
 				// libibmad reads the HDR and NDR modes from the
 				// wrong places; see TestPortInfoExtended.
 				const shared = 6

@@ -29,8 +29,8 @@ func appendValue(b []byte, v uint64, render func(b []byte, v uint64) []byte) []b
 }
 
 // acronyms are words in the names of the classic dump of which case alone does
-// not show where they end: "SLto", "OperVLs", "FDRFEC".
-var acronyms = []string{"VLs", "VL", "SL", "SM", "FDR", "EDR", "HDR", "NDR"}
+// not show where they end: "SLto", "OperVLs", "FDRFEC", "TrapPKey".
+var acronyms = []string{"VLs", "VL", "SL", "SM", "FDR", "EDR", "HDR", "NDR", "PKey", "QKey"}
 
 // appendSnake writes a name of the classic dump in snake case: "SMLid" becomes
 // sm_lid.
@@ -47,12 +47,12 @@ func appendSnake(b []byte, name string) []byte {
 }
 
 // wordLen returns how much of s its first word is: an acronym, a run of
-// capitals up to the one that starts the next word, or a capital and what
-// follows it.
+// capitals up to the one that starts the next word, both with the digits behind
+// them, or a capital and what follows it.
 func wordLen(s string) int {
 	for _, a := range acronyms {
 		if strings.HasPrefix(s, a) {
-			return len(a)
+			return withDigits(s, len(a))
 		}
 	}
 	n := 1
@@ -60,9 +60,18 @@ func wordLen(s string) int {
 		for n < len(s) && isUpper(s[n]) && (n+1 == len(s) || !isLower(s[n+1])) {
 			n++
 		}
-		return n
+		return withDigits(s, n)
 	}
 	for n < len(s) && !isUpper(s[n]) {
+		n++
+	}
+	return n
+}
+
+// withDigits returns the length of a word that has n bytes without the digits
+// that follow them.
+func withDigits(s string, n int) int {
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++
 	}
 	return n

@@ -23,7 +23,7 @@ func TestJSONNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&got, "%v:", a.ID())
+		fmt.Fprintf(&got, "%s:", AttributeName(a))
 		for _, key := range jsonKeys(t, text) {
 			got.WriteString(" " + key)
 		}

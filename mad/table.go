@@ -1,6 +1,9 @@
 package mad
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // An arrayStyle says how the elements of an array are written.
 type arrayStyle struct {
@@ -30,6 +33,23 @@ var (
 		return append(b, '\n')
 	}}
 )
+
+// lines and hexLines are a dotted line for each element, which is named by the
+// name and its index.
+var (
+	lines    = &arrayStyle{dump: dottedLines(decimal)}
+	hexLines = &arrayStyle{dump: dottedLines(hexa)}
+)
+
+func dottedLines(s *style) func([]byte, string, []uint64, int) []byte {
+	return func(b []byte, name string, v []uint64, width int) []byte {
+		for i, e := range v {
+			b = appendDotted(b, name+strconv.Itoa(i))
+			b = append(s.dump(b, e, width), '\n')
+		}
+		return b
+	}
+}
 
 // indexedRows writes n elements a row, behind the index of the first.
 func indexedRows(n int) func([]byte, string, []uint64, int) []byte {

@@ -1,0 +1,45 @@
+package mad
+
+// A PerfCapMask is the CapabilityMask of performance management's
+// ClassPortInfo (InfiniBand Architecture, Volume 1, 16.1.3.1; IB_PM_* of
+// iba_types.h).
+type PerfCapMask uint16
+
+// The capabilities of an agent of performance management.
+const (
+	PerfAllPortSelect       PerfCapMask = 1 << 8  // PortSelect AllPorts is understood
+	PerfExtendedWidth       PerfCapMask = 1 << 9  // PortCountersExtended, all of its traffic counters
+	PerfExtendedWidthNoIETF PerfCapMask = 1 << 10 // PortCountersExtended without those of unicast and multicast
+	PerfSamplesOnly         PerfCapMask = 1 << 11
+	PerfXmitWait            PerfCapMask = 1 << 12 // PortCounters has PortXmitWait
+	PerfInhibitLimitedPKey  PerfCapMask = 1 << 13 // members with a limited key cannot set
+	PerfRSFECCounters       PerfCapMask = 1 << 14 // PortExtendedSpeedsCounters has those of RS-FEC
+	PerfQP1Dropped          PerfCapMask = 1 << 15 // PortCounters has QP1Dropped
+	perfHasExtended                     = PerfExtendedWidth | PerfExtendedWidthNoIETF
+)
+
+// Has reports whether all of bits are set.
+func (m PerfCapMask) Has(bits PerfCapMask) bool { return m&bits == bits }
+
+// HasExtended reports whether there are PortCountersExtended, with or without
+// the counters of unicast and multicast.
+func (m PerfCapMask) HasExtended() bool { return m&perfHasExtended != 0 }
+
+// A PerfCapMask2 is the CapabilityMask2 of performance management's
+// ClassPortInfo.
+type PerfCapMask2 uint32
+
+// The capabilities of the second mask.
+const (
+	PerfPMKey              PerfCapMask2 = 1 << 0 // requests need a key
+	PerfAdditionalExtended PerfCapMask2 = 1 << 1 // PortCountersExtended has the error counters as well
+)
+
+// Has reports whether all of bits are set.
+func (m PerfCapMask2) Has(bits PerfCapMask2) bool { return m&bits == bits }
+
+// PerfCaps returns what the ClassPortInfo of performance management says that
+// the agent can do.
+func (a *ClassPortInfo) PerfCaps() (PerfCapMask, PerfCapMask2) {
+	return PerfCapMask(a.CapMask), PerfCapMask2(a.CapMask2)
+}

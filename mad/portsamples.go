@@ -1,0 +1,49 @@
+package mad
+
+// A PortSamplesControl starts the sampling of counters over an interval and
+// tells what can be sampled (InfiniBand Architecture, Volume 1, 16.1.3.2).
+type PortSamplesControl struct {
+	OpCode                uint8
+	PortSelect            uint8
+	Tick                  uint8
+	CounterWidth          uint8  // 3 bits
+	CounterMask0          uint8  // 3 bits
+	CounterMasks1To9      uint32 // 27 bits
+	CounterMasks10To14    uint16 // 15 bits
+	SampleMechanisms      uint8
+	SampleStatus          uint8  // 2 bits; 0 done, 1 running, 2 not yet started
+	OptionMask            uint64 // which optional counters and attributes there are
+	VendorMask            uint64
+	SampleStart           uint32 // ticks from now
+	SampleInterval        uint32 // ticks
+	Tag                   uint16
+	CounterSelect         [15]uint16 // what each counter is to count
+	SamplesOnlyOptionMask uint64
+}
+
+// ID returns AttrPortSamplesControl.
+func (*PortSamplesControl) ID() AttrID { return AttrPortSamplesControl }
+
+func (*PortSamplesControl) format() format { return perfFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a PortSamplesControl) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *PortSamplesControl) fields(c *codec) {
+	bits(c, &a.OpCode, 0, 8, "OpCode", hexa)
+	bits(c, &a.PortSelect, 8, 8, "PortSelect", decimal)
+	bits(c, &a.Tick, 16, 8, "Tick", hexa)
+	bits(c, &a.CounterWidth, 29, 3, "CounterWidth", decimal)
+	bits(c, &a.CounterMask0, 34, 3, "CounterMask0", hexa)
+	bits(c, &a.CounterMasks1To9, 37, 27, "CounterMasks1to9", hexa)
+	bits(c, &a.CounterMasks10To14, 65, 15, "CounterMasks10to14", hexa)
+	bits(c, &a.SampleMechanisms, 80, 8, "SampleMechanisms", decimal)
+	bits(c, &a.SampleStatus, 94, 2, "SampleStatus", decimal)
+	bits(c, &a.OptionMask, 96, 64, "OptionMask", key)
+	bits(c, &a.VendorMask, 160, 64, "VendorMask", key)
+	bits(c, &a.SampleStart, 224, 32, "SampleStart", decimal)
+	bits(c, &a.SampleInterval, 256, 32, "SampleInterval", decimal)
+	bits(c, &a.Tag, 288, 16, "Tag", hexa)
+	array(c, a.CounterSelect[:], 304, 16, "CounterSelect", hexLines)
+	bits(c, &a.SamplesOnlyOptionMask, 576, 64, "SamplesOnlyOptionMask", key)
+}
