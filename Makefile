@@ -67,7 +67,7 @@ scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
 
 .PHONY: guest
 guest: $(TALLY) ## run the tests that boot a kernel with Soft-RoCE in QEMU
-	@$(TALLY) -results $(RESULTS) -name guest go test -timeout $(GUEST_TIMEOUT) -p 1 -tags guest ./test/guest/...
+	@$(TALLY) -results $(RESULTS) -name guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
 
 .PHONY: guest-shell
 guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools

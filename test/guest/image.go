@@ -3,9 +3,11 @@ package guest
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -79,18 +81,24 @@ func (im *image) add(name string, permissions uint32, body []byte) {
 	im.put(name, imageFile{cpio.File | permissions, body})
 }
 
-// addFile adds a file of this machine with its permissions.
-func (im *image) addFile(name, from string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	body, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	im.add(name, uint32(info.Mode().Perm()), body)
-	return nil
+// addFiles adds a file of this machine, or a folder with all below, with their
+// permissions.
+func (im *image) addFiles(name, from string) error {
+	return filepath.WalkDir(from, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		im.add(path.Join(name, strings.TrimPrefix(file, from)), uint32(info.Mode().Perm()), body)
+		return nil
+	})
 }
 
 func (im *image) dir(name string) {

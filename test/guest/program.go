@@ -56,9 +56,9 @@ func buildProgram(ctx context.Context, p Program) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	to := filepath.Join(dir, "program")
-	args := []string{"build", "-trimpath", "-o", to, p.Package}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", to, p.Package}
 	if p.Test {
-		args = []string{"test", "-c", "-trimpath", "-tags", "inguest", "-o", to, p.Package}
+		args = []string{"test", "-c", "-trimpath", "-buildvcs=false", "-tags", "inguest", "-o", to, p.Package}
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")

@@ -37,12 +37,12 @@ func (s Spec) image(ctx context.Context, k *Kernel) (*os.File, error) {
 		im.add("/usr/bin/"+p.name(), 0o755, body)
 	}
 	for to, from := range s.Files {
-		if err := im.addFile(to, from); err != nil {
+		if err := im.addFiles(to, from); err != nil {
 			return nil, err
 		}
 	}
 	for _, from := range s.Insert {
-		if err := im.addFile(insertDir+filepath.Base(from), from); err != nil {
+		if err := im.addFiles(insertDir+filepath.Base(from), from); err != nil {
 			return nil, err
 		}
 	}

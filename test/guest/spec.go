@@ -22,7 +22,8 @@ type Spec struct {
 	// Programs are Go programs, built from this tree.
 	Programs []Program
 
-	// Files are files of this machine, by their absolute path in the guest.
+	// Files are files and folders of this machine, by their absolute path in
+	// the guest.
 	Files map[string]string
 
 	// Modules are kernel modules to load, by name, and Insert such as

@@ -2,7 +2,6 @@ package guest
 
 import (
 	"context"
-	"path"
 	"testing"
 )
 
@@ -32,13 +31,18 @@ func NewPair(tb testing.TB, a, b Spec) (*Guest, *Guest) {
 	return pair[0], pair[1]
 }
 
-// RunTests runs the tests of a package in a guest of their own, as root. Args
-// are for the test binary: "-test.run=Name".
-func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
+// Module is [Kernel.BuildModule] for tests.
+func Module(tb testing.TB, dir string) string {
 	tb.Helper()
-	spec.Programs = append([]Program{{Package: pkg, Test: true}}, spec.Programs...)
-	g := New(tb, spec)
-	g.Must(tb, append([]string{path.Base(pkg) + ".test", "-test.v"}, args...)...)
+	k, err := FindKernel(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path, err := k.BuildModule(tb.Context(), dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }
 
 // MustStart is [Guest.Start] for tests.

@@ -1,0 +1,49 @@
+package guest
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// workDir is where tests run in a guest.
+const workDir = "/root/package"
+
+// RunTests runs the tests of a package in a guest of their own, as root, those
+// with the build tag inguest included. They find the package's testdata where
+// tests do. Args are for the test binary: "-test.run=Name".
+func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
+	tb.Helper()
+	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()
+	if err != nil {
+		tb.Fatalf("find package %s: %v", pkg, err)
+	}
+	files := map[string]string{}
+	maps.Copy(files, spec.Files)
+	testdata := filepath.Join(strings.TrimSpace(string(dir)), "testdata")
+	if _, err := os.Stat(testdata); err == nil {
+		files[workDir+"/testdata"] = testdata
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		tb.Fatal(err)
+	}
+	test := Program{Package: pkg, Test: true}
+	spec.Files = files
+	spec.Programs = slices.Concat(spec.Programs, []Program{test})
+
+	g := New(tb, spec)
+	g.Must(tb, "mkdir", "-p", workDir)
+	args = slices.Concat([]string{test.name(), "-test.v"}, args)
+	r, err := g.Run(tb.Context(), Command{Args: args, Dir: workDir})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if r.Code != 0 {
+		tb.Fatal(&ExitError{args, r})
+	}
+}

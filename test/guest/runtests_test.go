@@ -1,0 +1,14 @@
+//go:build guest
+
+package guest_test
+
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+func TestRunTests(t *testing.T) {
+	spec := guest.Spec{Devices: []guest.Device{{Name: "rxe0"}}}
+	guest.RunTests(t, spec, "github.com/ibkit/ibkit/test/guest/internal/agent")
+}
