@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync"
 )
 
@@ -90,6 +91,7 @@ const (
 	dumping               // struct to the classic text
 	marshal               // struct to JSON
 	unmarshal             // JSON to struct
+	visiting              // struct to a function and back
 )
 
 // A codec walks the fields of one attribute and does with each what mode says.
@@ -99,7 +101,8 @@ type codec struct {
 	text []byte // dumping, marshal
 	err  error  // of the first value that did not fit its field
 
-	members map[string]json.RawMessage // unmarshal
+	members map[string]json.RawMessage                    // unmarshal
+	visit   func(name string, width int, v uint64) uint64 // visiting
 }
 
 // Codecs are pooled because a call by way of the Attribute interface would have
@@ -127,6 +130,8 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 		c.store(offset, width, uint64(*v), name)
 	case unmarshal:
 		*v = T(c.member(name, width, s))
+	case visiting:
+		*v = T(c.visit(name, width, uint64(*v)))
 	default:
 		c.show(name, uint64(*v), width, s)
 	}
@@ -142,6 +147,10 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 	case encoding:
 		for i := range v {
 			c.store(offset+i*width, width, uint64(v[i]), name)
+		}
+	case visiting:
+		for i := range v {
+			v[i] = T(c.visit(name+strconv.Itoa(i), width, uint64(v[i])))
 		}
 	default:
 		elements := make([]uint64, len(v))
@@ -162,6 +171,8 @@ func nested(c *codec, a Attribute, offset int, name string) {
 		c.data = whole[offset/8:]
 		a.fields(c)
 		c.data = whole
+	case visiting:
+		a.fields(c)
 	case dumping:
 		c.text = appendDump(c.text, a)
 	case marshal:

@@ -53,8 +53,8 @@ var perfAttributes = map[AttrID]attrKind{
 // perfFormat is that of the attributes of performance management.
 var perfFormat = format{ClassPM, PerfDataSize}
 
-// AllPorts, as a PortSelect, means the sums over all ports of a node, or in a
-// Set all of its ports. An agent can do so where it has [PerfAllPortSelect].
+// AllPorts is the PortSelect that stands for the sums over all ports of a node,
+// or in a Set for each of them. An agent can do so where it has [PerfAllPortSelect].
 const AllPorts = 0xff
 
 // A PortSelection begins each attribute with a port's counters: it says which
