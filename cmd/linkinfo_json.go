@@ -24,6 +24,7 @@ type jsonNode struct {
 	System      *jsonSystem         `json:"system"`
 	Info        mad.NodeInfo        `json:"info"`
 	SwitchInfo  *mad.SwitchInfo     `json:"switch_info"`
+	Port0       *mad.PortInfo       `json:"port0"`
 	Ports       []jsonPort          `json:"ports"`
 }
 
@@ -183,10 +184,25 @@ func newJSONNode(n *fabric.Node, ends []linkinfo.End, names *fabric.NameMap, sho
 			break
 		}
 	}
+	if n.Info.NodeType == mad.NodeTypeSwitch {
+		j.Port0 = jsonPortInfo(n.Ports[0], showKeys)
+	}
 	for i := range ends {
 		j.Ports = append(j.Ports, newJSONPort(&ends[i], names, showKeys))
 	}
 	return j
+}
+
+// jsonPortInfo returns what a port said of itself; nil: it said nothing.
+func jsonPortInfo(p *fabric.Port, showKeys bool) *mad.PortInfo {
+	if p == nil || p.Info == nil {
+		return nil
+	}
+	info := *p.Info
+	if !showKeys {
+		info.MKey = 0
+	}
+	return &info
 }
 
 func newJSONPort(e *linkinfo.End, names *fabric.NameMap, showKeys bool) jsonPort {
@@ -208,13 +224,8 @@ func newJSONPort(e *linkinfo.End, names *fabric.NameMap, showKeys bool) jsonPort
 	if e.Width != 0 && e.Speed != 0 {
 		j.Gbps = ptr(mad.LinkGbps(e.Width, e.Speed))
 	}
-	if p.Info != nil {
-		info := *p.Info
-		if !showKeys {
-			info.MKey = 0
-		}
-		j.Info = &info
-		j.State, j.PhysState = ptr(info.State.String()), ptr(info.PhysState.String())
+	if j.Info = jsonPortInfo(p, showKeys); j.Info != nil {
+		j.State, j.PhysState = ptr(j.Info.State.String()), ptr(j.Info.PhysState.String())
 	}
 	if peer := p.Peer; peer != nil {
 		j.Peer = &jsonPeer{guid(peer.Node.GUID), guid(peer.GUID), peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), names.Name(peer.Node)}

@@ -21,14 +21,19 @@ func newSimExport(env *environment) *cobra.Command {
 export writes the fabric that --sim DESCRIPTION would simulate.
 
 A net file has what the ends of the links have enabled, a topology file what the
-links run at, and LIDs.`),
+links run at, and LIDs. JSON is what linkinfo --json prints: all that ports say of
+themselves. ibsim loads the first two, ibkit all three.`),
 		Example: strings.Trim(`
   # a fat tree for ibsim
   ibkit sim export fat-tree:radix=8,pods=4,speed=HDR -o fat-tree.net
   ibsim -s fat-tree.net
 
   # the form of ibnetdiscover
-  ibkit sim export demo --format topology`, "\n"),
+  ibkit sim export demo --format topology
+
+  # the form of linkinfo --json
+  ibkit sim export demo --format json -o demo.json
+  ibkit linkinfo --sim demo.json`, "\n"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -36,12 +41,13 @@ links run at, and LIDs.`),
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			write := map[string]func(*sim.Fabric, io.Writer) error{
 				"net": (*sim.Fabric).WriteNet, "topology": (*sim.Fabric).WriteTopology,
+				"json": func(f *sim.Fabric, w io.Writer) error { return writeFabricJSON(cmd.Context(), f, w) },
 			}[format]
 			if write == nil {
-				return usageErrorf("unknown format %q: it has to be net or topology", format)
+				return usageErrorf("unknown format %q: it has to be net, topology or json", format)
 			}
 			f, err := sim.Build(args[0])
 			if err != nil {
@@ -54,7 +60,7 @@ links run at, and LIDs.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover")
+	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover, json for that of linkinfo --json")
 	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
 	return cmd
 }

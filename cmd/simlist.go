@@ -35,10 +35,18 @@ func newSimList(env *environment) *cobra.Command {
 	return cmd
 }
 
+// simulatedOptions hold for presets, behind a colon or a comma, and for files,
+// behind a comma.
+var simulatedOptions = []sim.Parameter{
+	{Name: "sm", Default: "on", About: "on or minhop: configured, with the shortest ways; updown: with ways that lead up and then down; off: as before a subnet manager ran"},
+	{Name: "root", Default: "", About: "with sm=updown: the ID of a switch that up leads to; can be given several times"},
+}
+
 // simulatedFiles are the fabrics that come from elsewhere.
 var simulatedFiles = []struct{ description, about string }{
-	{"net:FILE", "a net file of ibsim; with ,sm=off as it is before a subnet manager ran"},
-	{"topo:FILE", "a topology file, as ibnetdiscover prints it; ,sm=off as above"},
+	{"net:FILE", "a net file of ibsim"},
+	{"topo:FILE", "a topology file, as ibnetdiscover prints it"},
+	{"json:FILE", "a fabric as linkinfo --json printed it; FILE.json alone will do"},
 	{ibsimServer, "a running ibsim server"},
 }
 
@@ -53,6 +61,10 @@ func listFabrics(w io.Writer) error {
 	}
 	for _, f := range simulatedFiles {
 		fmt.Fprintf(t, "%s\t\t\t%s\n", f.description, f.about)
+	}
+	fmt.Fprintf(t, "all but %s\t\t\toptions that each of these fabrics has\n", ibsimServer)
+	for _, v := range simulatedOptions {
+		fmt.Fprintf(t, "\t%s\t%s\t%s\n", v.Name, v.Default, v.About)
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write output: %w", err)

@@ -62,7 +62,7 @@ func (s *setup) take(name, value string) (bool, error) {
 }
 
 // apply has the subnet manager configure a fabric.
-func (s *setup) apply(f *Fabric) error {
+func (s *setup) apply(f *Fabric, configure func(*Fabric) error) error {
 	if len(s.manager.Roots) > 0 && (s.off || s.manager.Routing != UpDown) {
 		return fmt.Errorf("root=%s: only sm=updown has roots", s.manager.Roots[0])
 	}
@@ -70,5 +70,5 @@ func (s *setup) apply(f *Fabric) error {
 	if s.off {
 		return nil
 	}
-	return f.Configure()
+	return configure(f)
 }

@@ -47,7 +47,7 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 	if err := cmp.Or(v.err, b.err); err != nil {
 		return nil, err
 	}
-	if err := v.setup.apply(b.fabric); err != nil {
+	if err := v.setup.apply(b.fabric, (*Fabric).Configure); err != nil {
 		return nil, err
 	}
 	if p.spoil != nil {

@@ -42,6 +42,21 @@ func (f *Fabric) Configure() error {
 	return nil
 }
 
+// resume is Configure for a fabric that was configured elsewhere: where all
+// ports have LIDs already, it only finds routes.
+func (f *Fabric) resume() error {
+	lids, err := f.planLIDs()
+	if err != nil {
+		return err
+	}
+	for _, p := range lids {
+		if p != nil && p.Info.LID == 0 {
+			return f.Configure()
+		}
+	}
+	return f.routeAll(lids)
+}
+
 // firstAdapter returns the first port of a channel adapter that is up; nil where
 // there is none.
 func (f *Fabric) firstAdapter() *Port {

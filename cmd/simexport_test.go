@@ -1,0 +1,106 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/sim"
+)
+
+// counts are what a scan costs and in what order it went, which are not the
+// fabric's. Nodes begin lines.
+var scanned = regexp.MustCompile(`"(sent|retries|timeouts|window)":\d+`)
+
+// What linkinfo --json prints of a fabric, it prints of the fabric that is made
+// of it: nothing that a scan sees is lost.
+func TestJSONRoundTrip(t *testing.T) {
+	for _, p := range sim.Presets {
+		_, want, _ := runCommand(t, nil, "linkinfo", "--sim", p.Name, "--json")
+		path := filepath.Join(t.TempDir(), "fabric.json")
+		if code, out, err := runCommand(t, nil, "sim", "export", p.Name, "--format", "json", "-o", path); code != exitOK || out != "" || err != "" {
+			t.Fatalf("%s: exit code %d, output %q, error output %q", p.Name, code, out, err)
+		}
+		_, got, err := runCommand(t, map[string]string{"IBKIT_SIM": path}, "linkinfo", "--json")
+		if scanned.ReplaceAllString(got, "") != scanned.ReplaceAllString(want, "") || len(got) == 0 {
+			t.Errorf("%s: not the same: %s", p.Name, err)
+		}
+	}
+}
+
+// A preset is the same fabric after each format, but for what a format has no
+// words for.
+func TestExportRoundTrip(t *testing.T) {
+	for _, p := range sim.Presets {
+		f, err := sim.Build(p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []string{"net", "topology", "json"} {
+			path := filepath.Join(t.TempDir(), "fabric")
+			if code, _, err := runCommand(t, nil, "sim", "export", p.Name, "--format", format, "-o", path); code != exitOK {
+				t.Fatalf("%s as %s: %s", p.Name, format, err)
+			}
+			back, err := sim.Build(map[string]string{"net": "net:", "topology": "topo:", "json": "json:"}[format] + path)
+			if err != nil {
+				t.Errorf("%s as %s: %v", p.Name, format, err)
+				continue
+			}
+			if got, want := links(back), links(f); got != want {
+				t.Errorf("%s as %s: got\n%s\nwant\n%s", p.Name, format, got, want)
+			}
+		}
+	}
+}
+
+// links writes down which ports of a fabric lead to which, by GUID of the node.
+func links(f *sim.Fabric) string {
+	lines := map[string]bool{}
+	for _, n := range f.Nodes {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; p.Peer != nil {
+				lines[strings.Join([]string{port(p), port(p.Peer)}, " ")] = true
+			}
+		}
+	}
+	return strings.Join(sorted(lines), "\n")
+}
+
+func TestExportUnreachable(t *testing.T) {
+	path := writeFile(t, "Switch 2 \"s\"\n[1]\t\"h\"[1]\n\nCa 1 \"h\"\n[1]\t\"s\"[1]\n\nCa 1 \"alone\"\n")
+	code, out, err := runCommand(t, nil, "sim", "export", "net:"+path, "--format", "json")
+	if code != exitFailed || out != "" || !strings.Contains(err, "finds 2 of 3 nodes") {
+		t.Errorf("exit code %d, output %q, error output %q", code, out, err)
+	}
+}
+
+// Files from before port 0 was printed are read as well.
+func TestJSONWithoutPort0(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fabric.json")
+	runCommand(t, nil, "sim", "export", "single-switch:speed=NDR", "--format", "json", "-o", path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := runCommand(t, nil, "linkinfo", "--sim", path, "--csv")
+	without := regexp.MustCompile(`"port0":(null|\{"mkey".*?"link_speed_ext_enabled2":\{[^}]*?\]\}\}),`).ReplaceAll(text, nil)
+	if bytes.Contains(without, []byte(`"port0"`)) {
+		t.Fatal("port0 is still there")
+	}
+	if err := os.WriteFile(path, without, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, _ := runCommand(t, nil, "linkinfo", "--sim", path, "--csv"); got != want || got == "" {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func port(p *sim.Port) string { return fmt.Sprintf("0x%x[%d]", p.Node.Info.NodeGUID, p.Number) }
+
+func sorted(lines map[string]bool) []string { return slices.Sorted(maps.Keys(lines)) }

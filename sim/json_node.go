@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A jsonNode is what the file says of a node.
+type jsonNode struct {
+	path, place string
+	desc        string
+	lid         uint16
+	info        mad.NodeInfo
+	switchInfo  *mad.SwitchInfo
+	port0       *mad.PortInfo
+	ports       []jsonPort // by number; entry 0 is not used
+}
+
+// A jsonPort is what the file says of a port.
+type jsonPort struct {
+	path string // "": it is not in the file
+	guid uint64
+	info *mad.PortInfo
+	ext  *mad.MlnxExtPortInfo
+	peer *jsonPeer
+}
+
+// A jsonPeer names the other end of a link.
+type jsonPeer struct {
+	guid   uint64
+	number uint8
+}
+
+func (n *jsonNode) String() string { return n.path + " (" + n.place + ")" }
+
+// errorf makes an error with the place of the node.
+func (n *jsonNode) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", n.place, fmt.Errorf(format, args...))
+}
+
+// nodeMembers are the members of a node that count. The others follow from them
+// or say what was wrong with the fabric.
+type nodeMembers struct {
+	GUID        string          `json:"guid"`
+	Description string          `json:"description"`
+	LID         uint16          `json:"lid"`
+	Info        json.RawMessage `json:"info"`
+	SwitchInfo  json.RawMessage `json:"switch_info"`
+	Port0       json.RawMessage `json:"port0"`
+	Ports       []portMembers   `json:"ports"`
+}
+
+type portMembers struct {
+	Number uint8           `json:"number"`
+	GUID   string          `json:"guid"`
+	Info   json.RawMessage `json:"info"`
+	Ext    json.RawMessage `json:"extended_port_info"`
+	Peer   *struct {
+		GUID   string `json:"node_guid"`
+		Number uint8  `json:"port"`
+	} `json:"peer"`
+}
+
+// read reads the text of a node. Errors begin with the path of the member that
+// is wrong, but for those about its type.
+func (n *jsonNode) read(text []byte) error {
+	var m nodeMembers
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	switch known, err := attribute(m.Info, &n.info, n.path+".info"); {
+	case err != nil:
+		return err
+	case !known:
+		return fmt.Errorf("%s.info: expected an object, the node's NodeInfo", n.path)
+	}
+	isSwitch := n.info.NodeType == mad.NodeTypeSwitch
+	guid, err := jsonGUID(m.GUID, n.path+".guid")
+	switch {
+	case err != nil:
+		return err
+	case guid != n.info.NodeGUID:
+		return fmt.Errorf("%s.guid: expected 0x%016x, the GUID in info", n.path, n.info.NodeGUID)
+	case n.info.NodeType < mad.NodeTypeCA || n.info.NodeType > mad.NodeTypeRouter:
+		return fmt.Errorf("%s.info.node_type: expected 1, 2 or 3, not %d", n.path, n.info.NodeType)
+	case n.info.NumPorts < 1 || n.info.NumPorts > maxPorts:
+		return fmt.Errorf("%s.info.num_ports: expected a number from 1 to %d, not %d", n.path, maxPorts, n.info.NumPorts)
+	}
+	n.desc, n.lid = m.Description, m.LID
+	if n.switchInfo, err = optional[mad.SwitchInfo](m.SwitchInfo, n.path+".switch_info"); err != nil {
+		return err
+	}
+	if n.port0, err = optional[mad.PortInfo](m.Port0, n.path+".port0"); err != nil {
+		return err
+	}
+	if !isSwitch && (n.switchInfo != nil || n.port0 != nil) {
+		return fmt.Errorf("%s: expected null for switch_info and port0, for the node is no switch", n.path)
+	}
+	n.ports = make([]jsonPort, int(n.info.NumPorts)+1)
+	for i := range m.Ports {
+		if err := n.readPort(&m.Ports[i], fmt.Sprintf("%s.ports[%d]", n.path, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *jsonNode) readPort(m *portMembers, path string) error {
+	if m.Number < 1 || int(m.Number) >= len(n.ports) {
+		return fmt.Errorf("%s.number: expected a number from 1 to %d, not %d", path, len(n.ports)-1, m.Number)
+	}
+	p := &n.ports[m.Number]
+	if p.path != "" {
+		return fmt.Errorf("%s.number: %s is port %d already", path, p.path, m.Number)
+	}
+	p.path = path
+	var err error
+	if p.guid, err = jsonGUID(m.GUID, path+".guid"); err != nil {
+		return err
+	}
+	if p.info, err = optional[mad.PortInfo](m.Info, path+".info"); err != nil {
+		return err
+	}
+	if p.ext, err = optional[mad.MlnxExtPortInfo](m.Ext, path+".extended_port_info"); err != nil {
+		return err
+	}
+	if m.Peer != nil {
+		p.peer = &jsonPeer{number: m.Peer.Number}
+		p.peer.guid, err = jsonGUID(m.Peer.GUID, path+".peer.node_guid")
+	}
+	return err
+}
+
+// optional reads an attribute that may be null or absent.
+func optional[T any, P interface {
+	*T
+	json.Unmarshaler
+}](text json.RawMessage, path string) (P, error) {
+	a := P(new(T))
+	if known, err := attribute(text, a, path); err != nil || !known {
+		return nil, err
+	}
+	return a, nil
+}
+
+// attribute reads an attribute. It reports false where it is null or absent.
+func attribute(text json.RawMessage, a json.Unmarshaler, path string) (bool, error) {
+	if len(text) == 0 || string(text) == "null" {
+		return false, nil
+	}
+	if text[0] != '{' {
+		return false, fmt.Errorf("%s: expected an object or null", path)
+	}
+	if err := a.UnmarshalJSON(text); err != nil {
+		return false, fmt.Errorf("%s.%w", path, err)
+	}
+	return true, nil
+}
+
+// jsonGUID reads a GUID. That of a port that was not asked is 0.
+func jsonGUID(text, path string) (uint64, error) {
+	digits, ok := strings.CutPrefix(text, "0x")
+	guid, err := strconv.ParseUint(digits, 16, 64)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("%s: expected a GUID such as \"0x0002c90000100300\", not %.40q", path, text)
+	}
+	return guid, nil
+}
