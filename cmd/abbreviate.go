@@ -20,6 +20,9 @@ func abbreviate(flags *pflag.FlagSet) {
 			case n == name:
 				return pflag.NormalizedName(name)
 			case !strings.HasPrefix(n, name):
+			case match != "" && strings.HasPrefix(n, match+"-"):
+				// What ibkit has beside an option, as --sim-model beside --sim,
+				// takes no abbreviation away. They come in this order.
 			case match != "":
 				return pflag.NormalizedName(name) // ambiguous: unknown
 			default:

@@ -38,11 +38,13 @@ type fabricFlags struct {
 	confFile  ibdiagconf.Config
 	mkeyValue uint64
 	simulated *sim.Fabric
+	behaviour simBehaviour
 }
 
 func (f *fabricFlags) define(flags *pflag.FlagSet) {
 	f.allFlags = flags
 	flags.StringVar(&f.sim, "sim", "", "use a simulated `FABRIC` instead of a device: demo or another that ibkit sim list shows,\nnet:FILE for a net file of ibsim, topo:FILE for what ibnetdiscover printed, either with ,sm=off for\nthe fabric before a subnet manager ran; or ibsim for a running ibsim server (default: the environment variable IBKIT_SIM)")
+	f.behaviour.define(flags, "sim-")
 	flags.StringVarP(&f.config, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
 	flags.StringVarP(&f.device, "Ca", "C", "", "local device to use, by `NAME`")
 	flags.Uint8VarP(&f.port, "Port", "P", 0, "local port to use, by `NUMBER` (default: the first that is active)")
@@ -98,6 +100,10 @@ func (f *fabricFlags) resolve(ctx context.Context, env *environment, d dialect) 
 		if f.simulated, err = sim.Build(f.sim); err != nil {
 			return &usageError{err}
 		}
+		return f.behaviour.apply(f.simulated, func(err error) { say(env, "simulated fabric", err) })
+	}
+	if f.behaviour.given() {
+		return usageErrorf("--sim-model and --sim-events do nothing without a fabric that ibkit itself simulates (--sim)")
 	}
 	return nil
 }

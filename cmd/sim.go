@@ -7,15 +7,15 @@ import (
 )
 
 // simCommands make the commands about simulated fabrics.
-var simCommands = []func(*environment) *cobra.Command{newSimList, newSimExport, newSimServe}
+var simCommands = []func(*environment) *cobra.Command{newSimList, newSimExport, newSimServe, newSimCtl}
 
 func newSim(env *environment, _ dialect) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "List, export and serve simulated fabrics",
+		Short: "List, export and serve simulated fabrics, and change them",
 		Long: strings.TrimSpace(`
 sim shows which fabrics --sim can simulate, writes them to files that ibkit and
-ibsim load, and serves them to other programs.`),
+ibsim load, serves them to other programs, and changes them meanwhile.`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

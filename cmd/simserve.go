@@ -13,10 +13,13 @@ import (
 
 // simServe is one call of sim serve.
 type simServe struct {
-	env  *environment
-	name string
-	port uint16
-	sm   string
+	env       *environment
+	name      string
+	port      uint16
+	sm        string
+	console   string
+	pings     []string
+	behaviour simBehaviour
 }
 
 func newSimServe(env *environment) *cobra.Command {
@@ -30,7 +33,10 @@ linux-rdma, until it is interrupted. C tools attach by its library
 libumad2sim.so, ibkit by --sim ibsim. More than ten at a time may do so.
 
 Programs choose the node that they run at by the environment variable SIM_HOST:
-an ID or a description. Where there is none, it is the first adapter.`),
+an ID or a description, with a port in brackets where it is not the first
+that is up. Where there is none, it is the first adapter.
+
+ibkit sim ctl changes the fabric meanwhile.`),
 		Example: strings.Trim(`
   ibkit sim serve demo &
   LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so iblinkinfo
@@ -47,6 +53,9 @@ an ID or a description. Where there is none, it is the first adapter.`),
 	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: the environment variable IBSIM_SOCKNAME, or sim)")
 	flags.Uint16Var(&s.port, "listen", 0, "serve clients elsewhere as well, by UDP on `PORT` and one more port for each; anyone who gets there may attach")
 	flags.StringVar(&s.sm, "sm", "", "how a subnet manager has configured the fabric: `WAY` on or minhop takes shortest ways, updown those that\ngo up and then down; off: none has, for one that attaches (default: what FABRIC says, or on)")
+	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a directory of the user's own)")
+	flags.StringArrayVar(&s.pings, "ping", nil, "answer pings at `NODE` as an ibping server would; all: at every node")
+	s.behaviour.define(flags, "")
 	return cmd
 }
 
@@ -62,9 +71,14 @@ func (s *simServe) run(cmd *cobra.Command, description string) error {
 	if s.sm == "off" {
 		f.Unconfigure() // a file may have LIDs
 	}
+	if err := s.prepare(cmd, f); err != nil {
+		return err
+	}
+	name := cmp.Or(s.name, s.env.getenv("IBSIM_SOCKNAME"))
 	server, err := serve.Listen(f, serve.Options{
-		SockName: cmp.Or(s.name, s.env.getenv("IBSIM_SOCKNAME")),
+		SockName: name,
 		UDPPort:  int(s.port),
+		Console:  consolePath(s.env, s.console, name),
 	})
 	if err != nil {
 		return err
@@ -78,4 +92,26 @@ func (s *simServe) run(cmd *cobra.Command, description string) error {
 		fmt.Fprintf(s.env.err, "dropped datagrams: %d that are not ibsim's, %d to clients that did not read\n", c.Malformed, c.Overflowed)
 	}
 	return err
+}
+
+// prepare has the fabric do what the flags say.
+func (s *simServe) prepare(cmd *cobra.Command, f *sim.Fabric) error {
+	for _, node := range s.pings {
+		c, err := f.ParseCommand("--ping", 1, "ping "+quoteNode(node))
+		if err != nil {
+			return &usageError{err}
+		}
+		if err := f.Do(c, s.env.err); err != nil {
+			return err
+		}
+	}
+	return s.behaviour.apply(f, func(err error) { say(s.env, cmd.CommandPath(), err) })
+}
+
+// quoteNode makes a node's name one word, but for all, which names none.
+func quoteNode(name string) string {
+	if name == "all" {
+		return name
+	}
+	return `"` + name + `"`
 }

@@ -110,6 +110,7 @@ func (p *Port) train() {
 				end.down(mad.PhysPolling)
 			}
 		default:
+			end.notice()
 			end.Info.State, end.Info.PhysState = mad.PortInit, mad.PhysLinkUp
 			end.run(width, speed)
 		}
@@ -140,6 +141,9 @@ func fdr10If(yes bool) mad.MlnxLinkSpeed {
 
 // down takes a port's link down.
 func (p *Port) down(phys mad.PhysState) {
+	if p.Info.State != mad.PortDown {
+		p.notice()
+	}
 	p.Info.State, p.Info.PhysState = mad.PortDown, phys
 }
 

@@ -29,6 +29,14 @@ type Fabric struct {
 	senders map[*Port]uint64 // how many were made
 	more    []mad.Packet     // what agents answer a packet with beside its reply
 
+	inUse   bool    // packets are sent
+	master  *Port   // where the fabric's own subnet manager is; nil: it has none
+	setting *Port   // whose state a subnet manager is about to set
+	noticed []*Node // switches with links that have changed since Traps
+
+	agenda *agenda         // nil: nothing is to happen
+	pulled map[*Port]*Port // where cables were that events have pulled out
+
 	// What is sent most often is made here: an attribute of its own for each
 	// packet would be an allocation.
 	nodeInfo mad.NodeInfo
@@ -58,8 +66,11 @@ type Node struct {
 	// ibping's server does. "": no such server runs there.
 	PingServer string
 
-	busy  busy // the processor behind the agents
-	index int  // among the switches, while routes are computed
+	fabric  *Fabric
+	off     bool // has no power
+	noticed bool // is among the fabric's noticed ones
+	busy    busy // the processor behind the agents
+	index   int  // among the switches, while routes are computed
 }
 
 // A Port is one port of a node. What packets on their way look at comes first.
@@ -131,7 +142,8 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	// Port GUIDs of an adapter follow its own.
 	guid += uint64(len(f.Nodes)) << 8
 	n := &Node{
-		ID: s.ID,
+		fabric: f,
+		ID:     s.ID,
 		Info: mad.NodeInfo{
 			BaseVersion:  1,
 			ClassVersion: 1,

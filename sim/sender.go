@@ -19,14 +19,28 @@ type Sender struct {
 // depends on the seed, on the port and on how often one was made for the port,
 // but not on what others do.
 func (f *Fabric) NewSender(at *Port) *Sender {
-	if f.senders == nil {
-		f.senders = map[*Port]uint64{}
+	if !f.inUse {
+		f.begin()
 	}
 	f.senders[at]++
 	return &Sender{
 		fabric: f,
 		at:     at,
 		chance: rand.New(rand.NewPCG(f.Model.Seed, at.GUID+f.senders[at]<<48)),
+	}
+}
+
+// begin is what comes before the first sender. Whoever is the subnet manager now
+// is the fabric's own; one that a client brings comes later.
+func (f *Fabric) begin() {
+	f.inUse = true
+	f.senders = map[*Port]uint64{}
+	for _, n := range f.Nodes {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; p.Info.CapMask.Has(mad.CapSM) && p.Info.LID == p.Info.SMLID {
+				f.master = p
+			}
+		}
 	}
 }
 
@@ -45,8 +59,9 @@ func (d Destination) Port() *Port { return &d.node.Ports[d.entry] }
 // false where the packet is lost on the way or the node is silent. Events of
 // the fabric that are due happen before.
 func (s *Sender) Route(lid uint16, qpn uint32, p *mad.Packet) (Destination, bool) {
+	s.fabric.step()
 	d, ok := s.fabric.route(s.at, lid, qpn == 0, p)
-	return d, ok && !d.node.Silent
+	return d, ok && !d.node.Silent && !s.at.Node.off
 }
 
 // Back returns where the response to a request that came along a directed path

@@ -195,7 +195,11 @@ func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	if !port.Info.CapMask.Has(mad.CapSM) {
 		return mad.StatusBadMethodAttr
 	}
-	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: 1, State: mad.SMMaster})
+	state := mad.SMMaster
+	if port.Info.SMLID != port.Info.LID {
+		state = mad.SMStandby
+	}
+	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: 1, State: state})
 }
 
 func getGUIDInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {

@@ -5,7 +5,7 @@ import "github.com/ibkit/ibkit/mad"
 // setPortInfo takes in what a subnet manager, or an operator, sets of a port
 // (InfiniBand Architecture, Volume 1, 14.2.5.6). Fields that only the port
 // itself can know stay as they are.
-func setPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
 	var set mad.PortInfo
 	if port == nil || mad.Decode(&set, p.Data()) != nil {
@@ -32,6 +32,8 @@ func setPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	if status := port.setEnabled(&set); status != 0 {
 		return status
 	}
+	f.setting = port
+	defer func() { f.setting = nil }()
 	return port.setState(set.State, set.PhysState)
 }
 

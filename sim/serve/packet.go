@@ -29,6 +29,7 @@ type delivery struct {
 // handlePacket does with a datagram of a client what the fabric would do. The
 // client's reader calls it, nobody else.
 func (s *Server) handlePacket(c *client, b []byte) {
+	s.received.Add(1)
 	if len(b) != ibsimproto.PacketSize {
 		s.malformed.Add(1)
 		return
@@ -97,6 +98,7 @@ func (s *Server) pass(c *client, p *ibsimproto.Packet, m *mad.Packet) {
 		p.SetStatus(ibsimproto.StatusDropped)
 		c.add(c, s.timeout(), p, m)
 	}
+	c.out = s.traps(c.out)
 }
 
 // timeout returns when a client is to learn that nobody answers.

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 
@@ -29,10 +30,15 @@ type Options struct {
 	// served as well, on all of this host's IPv4 addresses. Each takes another
 	// port above it.
 	UDPPort int
+
+	// Console is the path of the socket by which programs of the same user
+	// change the fabric, see [ConsolePath]; "": there is none.
+	Console string
 }
 
 // Counters are what became of datagrams that did not get through.
 type Counters struct {
+	Received   uint64 // all packets of clients
 	Malformed  uint64 // dropped: not of ibsim's protocol
 	Unanswered uint64 // returned to the sender: no way there, or nobody to answer
 	Overflowed uint64 // dropped: the client does not read
@@ -41,14 +47,17 @@ type Counters struct {
 // A Server serves one fabric, which nobody else may use meanwhile.
 type Server struct {
 	listeners []*listener
+	console   *net.UnixListener // nil: there is none
 	later     *timeline
+	changed   chan struct{} // the fabric may have new events and traps
 
-	malformed, unanswered, overflowed atomic.Uint64
+	received, malformed, unanswered, overflowed atomic.Uint64
 
 	mu       sync.Mutex // over what follows
 	fabric   *sim.Fabric
 	clients  map[uint32]*client    // by slot
 	managers map[*sim.Port]*client // those that want what agents do not answer
+	consoles map[*net.UnixConn]struct{}
 	closed   bool
 	running  sync.WaitGroup // of clients' goroutines
 }
@@ -60,23 +69,43 @@ func Listen(f *sim.Fabric, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve simulated fabric: %w", err)
 	}
+	if err := s.listen(o); err != nil {
+		s.closeListeners()
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) listen(o Options) error {
 	name := cmp.Or(o.SockName, ibsimproto.DefaultSockName)
 	local, err := listenUnix(ibsimproto.SockName(name))
 	if err != nil {
-		s.close()
-		return nil, fmt.Errorf("listen as ibsim %q: %w", name, err)
+		return fmt.Errorf("listen as ibsim %q: %w", name, err)
 	}
 	s.listeners = append(s.listeners, local)
 	if o.UDPPort != 0 {
 		udp, err := listenUDP(o.UDPPort)
 		if err != nil {
-			local.control.Close()
-			s.close()
-			return nil, fmt.Errorf("listen as ibsim on UDP port %d: %w", o.UDPPort, err)
+			return fmt.Errorf("listen as ibsim on UDP port %d: %w", o.UDPPort, err)
 		}
 		s.listeners = append(s.listeners, udp)
 	}
-	return s, nil
+	if o.Console != "" {
+		if s.console, err = listenConsole(o.Console); err != nil {
+			return fmt.Errorf("listen as console %s: %w", o.Console, err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) closeListeners() {
+	for _, l := range s.listeners {
+		l.control.Close()
+	}
+	if s.console != nil {
+		s.console.Close()
+	}
 }
 
 func newServer(f *sim.Fabric) (*Server, error) {
@@ -84,7 +113,14 @@ func newServer(f *sim.Fabric) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{later: later, fabric: f, clients: map[uint32]*client{}, managers: map[*sim.Port]*client{}}
+	s := &Server{
+		later:    later,
+		changed:  make(chan struct{}, 1),
+		fabric:   f,
+		clients:  map[uint32]*client{},
+		managers: map[*sim.Port]*client{},
+		consoles: map[*net.UnixConn]struct{}{},
+	}
 	s.running.Go(func() { later.run(s.deliver) })
 	return s, nil
 }
@@ -98,10 +134,12 @@ func (s *Server) Serve(ctx context.Context) error {
 	for _, l := range s.listeners {
 		controls.Go(func() { cancel(s.serveControl(l)) })
 	}
-	<-ctx.Done()
-	for _, l := range s.listeners {
-		l.control.Close()
+	if s.console != nil {
+		controls.Go(func() { cancel(s.serveConsole(s.console)) })
 	}
+	controls.Go(func() { s.runEvents(ctx) })
+	<-ctx.Done()
+	s.closeListeners()
 	controls.Wait()
 	s.close()
 	s.running.Wait()
@@ -137,12 +175,16 @@ func (s *Server) close() {
 	for _, c := range s.clients {
 		s.detach(c)
 	}
+	for c := range s.consoles {
+		c.Close()
+	}
 	s.later.end()
 }
 
 // Counters returns how many datagrams did not get through so far.
 func (s *Server) Counters() Counters {
 	return Counters{
+		Received:   s.received.Load(),
 		Malformed:  s.malformed.Load(),
 		Unanswered: s.unanswered.Load(),
 		Overflowed: s.overflowed.Load(),

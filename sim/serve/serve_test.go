@@ -114,7 +114,7 @@ func TestUnanswered(t *testing.T) {
 	if m := exchange(t, p, nodeInfo("\x4d")); m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 0x1234 {
 		t.Errorf("got %+v", m)
 	}
-	if got := s.Counters(); got != (Counters{Unanswered: 1}) {
+	if got := s.Counters(); got != (Counters{Received: 1, Unanswered: 1}) {
 		t.Errorf("counters %+v", got)
 	}
 }

@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An eventLine is one line of a script of events or of the console.
+type eventLine struct{ netLine }
+
+// bare bytes are those of names that need no quotation marks.
+func isBare(c byte) bool { return c > ' ' && c != '"' && c != '[' && c != ']' && c != '#' && c != 0x7f }
+
+// name reads a name, in quotation marks or without.
+func (l *eventLine) name(what string) (string, error) {
+	l.blanks()
+	if strings.HasPrefix(l.rest(), `"`) {
+		return l.quoted(what)
+	}
+	if word := l.run(isBare); word != "" {
+		return word, nil
+	}
+	return "", l.expected(what)
+}
+
+// node reads the ID or description of a node of a fabric.
+func (l *eventLine) node(f *Fabric) (*Node, error) {
+	l.blanks()
+	start := l.at
+	name, err := l.name("a node")
+	if err != nil {
+		return nil, err
+	}
+	n := f.named(name)
+	if n == nil {
+		l.at = start
+		return nil, l.errorf("expected a node of the fabric, and %q is none", name)
+	}
+	return n, nil
+}
+
+// port reads a node and a port number in brackets.
+func (l *eventLine) port(f *Fabric) (*Port, error) {
+	n, err := l.node(f)
+	if err != nil {
+		return nil, err
+	}
+	return l.portOf(n)
+}
+
+// portOf reads the number of one of a node's ports in brackets.
+func (l *eventLine) portOf(n *Node) (*Port, error) {
+	start := l.at
+	number, err := l.bracketed()
+	if err != nil {
+		return nil, err
+	}
+	if number >= len(n.Ports) {
+		l.at = start
+		return nil, l.errorf("expected a port from 1 to %d, for %q has no others", len(n.Ports)-1, n.ID)
+	}
+	return &n.Ports[number], nil
+}
+
+// more reports whether another word follows.
+func (l *eventLine) more() bool {
+	l.blanks()
+	return l.rest() != ""
+}
+
+// duration reads a time such as 1.5s or 20us.
+func (l *eventLine) duration(what string) (time.Duration, error) {
+	l.blanks()
+	start := l.at
+	d, err := time.ParseDuration(l.run(isBare))
+	if err != nil || d < 0 {
+		l.at = start
+		return 0, l.expected(what + " such as 1.5s or 20us")
+	}
+	return d, nil
+}
+
+// when reads the time of an event: a duration, or @ and a number of packets.
+func (l *eventLine) when(e *Event) (err error) {
+	l.blanks()
+	start := l.at
+	if !l.accept("@") {
+		e.After, err = l.duration("a time")
+		return err
+	}
+	if e.Packets, err = strconv.ParseUint(l.run(isDigit), 10, 63); err != nil || e.Packets == 0 {
+		l.at = start
+		return l.expected("a time such as 1.5s, or @ and a number of packets from 1 on")
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A modelField is one of a model's values, by the name that users know it by.
+type modelField struct {
+	name  string
+	parse func(l *eventLine, m *Model) error
+}
+
+var modelFields = []modelField{
+	{"hop", durationField(func(m *Model) *time.Duration { return &m.Hop })},
+	{"service", durationField(func(m *Model) *time.Duration { return &m.Service })},
+	{"queue", func(l *eventLine, m *Model) error {
+		n, err := l.integer("a number of packets", 1<<20)
+		m.Queue = int(n)
+		return err
+	}},
+	{"loss", partField(func(m *Model) *float64 { return &m.Loss })},
+	{"duplicate", partField(func(m *Model) *float64 { return &m.Duplicate })},
+	{"delay", durationField(func(m *Model) *time.Duration { return &m.Delay })},
+	{"jitter", durationField(func(m *Model) *time.Duration { return &m.Jitter })},
+	{"reorder", partField(func(m *Model) *float64 { return &m.Reorder })},
+	{"late", durationField(func(m *Model) *time.Duration { return &m.Late })},
+	{"timeout", durationField(func(m *Model) *time.Duration { return &m.Timeout })},
+	{"seed", func(l *eventLine, m *Model) (err error) {
+		m.Seed, err = l.integer("a seed", 1<<64-1)
+		return err
+	}},
+}
+
+func modelNames() string {
+	var names []string
+	for _, f := range modelFields {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// ParseModel changes a model by values such as "hop=1us,loss=0.01": the fields'
+// names in lower case, separated by commas or blanks. An error leaves it as it
+// was.
+func (m *Model) ParseModel(text string) error {
+	next := *m
+	l := &eventLine{netLine{file: "model", number: 1, text: text}}
+	if err := l.model(&next); err != nil {
+		return err
+	}
+	*m = next
+	return nil
+}
+
+// model reads values up to the end of the line.
+func (l *eventLine) model(m *Model) error {
+	for more := true; more; {
+		l.blanks()
+		if err := l.modelField(m); err != nil {
+			return err
+		}
+		more = l.more()
+		if l.accept(",") {
+			more = true
+		}
+	}
+	return nil
+}
+
+func (l *eventLine) modelField(m *Model) error {
+	start := l.at
+	name := l.run(isLetter)
+	for _, f := range modelFields {
+		if f.name == name && l.accept("=") {
+			return f.parse(l, m)
+		}
+	}
+	l.at = start
+	return l.expected("NAME=VALUE, where NAME is one of " + modelNames())
+}
+
+// isValue says which bytes a value can have.
+func isValue(c byte) bool { return isBare(c) && c != ',' }
+
+func durationField(of func(*Model) *time.Duration) func(*eventLine, *Model) error {
+	return func(l *eventLine, m *Model) error { return durationInto(l, of(m)) }
+}
+
+// durationInto reads a time that a comma may follow.
+func durationInto(l *eventLine, to *time.Duration) error {
+	start := l.at
+	d, err := time.ParseDuration(l.run(isValue))
+	if err != nil || d < 0 {
+		l.at = start
+		return l.expected("a time such as 1.5s or 20us")
+	}
+	*to = d
+	return nil
+}
+
+func partField(of func(*Model) *float64) func(*eventLine, *Model) error {
+	return func(l *eventLine, m *Model) error {
+		start := l.at
+		part, err := strconv.ParseFloat(l.run(isValue), 64)
+		if err != nil || !(part >= 0 && part <= 1) { // NaN is neither
+			l.at = start
+			return l.expected("a part of all packets, from 0 to 1")
+		}
+		*of(m) = part
+		return nil
+	}
+}
+
+func parseModelCommand(_ *Fabric, l *eventLine) (func(*Fabric, io.Writer) error, error) {
+	start := l.rest()
+	if err := l.model(&Model{}); err != nil {
+		return nil, err
+	}
+	return func(f *Fabric, _ io.Writer) error { return f.Model.ParseModel(start) }, nil
+}

@@ -1,0 +1,267 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// action is what a command does.
+type action = func(*Fabric, io.Writer) error
+
+func parseUnlink(f *Fabric, l *eventLine) (action, error) {
+	n, err := l.node(f)
+	if err != nil {
+		return nil, err
+	}
+	ports := n.Ports[1:]
+	if l.rest() != "" && l.rest()[0] == '[' {
+		p, err := l.portOf(n)
+		if err != nil {
+			return nil, err
+		}
+		ports = n.Ports[p.Number:][:1]
+	}
+	return func(f *Fabric, _ io.Writer) error {
+		for i := range ports {
+			f.pull(&ports[i])
+		}
+		return nil
+	}, nil
+}
+
+func parseLink(f *Fabric, l *eventLine) (action, error) {
+	a, err := l.port(f)
+	if err != nil || !l.more() {
+		return func(f *Fabric, _ io.Writer) error { return f.plugBack(a) }, err
+	}
+	b, err := l.port(f)
+	return func(f *Fabric, _ io.Writer) error { return f.plug(a, b) }, err
+}
+
+func parseFlap(f *Fabric, l *eventLine) (action, error) {
+	p, err := l.port(f)
+	if err != nil {
+		return nil, err
+	}
+	down, err := l.duration("how long the link is down, a time")
+	if err != nil {
+		return nil, err
+	}
+	times := uint64(1)
+	if l.more() {
+		if times, err = l.integer("how many times", 1<<20); err != nil {
+			return nil, err
+		}
+	}
+	where, text := fmt.Sprintf("%s:%d", l.where(), l.at+1), fmt.Sprintf("flap %s", p)
+	var flap func(left uint64) action
+	flap = func(left uint64) action {
+		return func(f *Fabric, _ io.Writer) error {
+			if left == 0 {
+				return nil
+			}
+			f.pull(p)
+			f.later(down, Command{where: where, text: text, do: func(f *Fabric, _ io.Writer) error {
+				f.later(down, Command{where: where, text: text, do: flap(left - 1)})
+				return f.plugBack(p)
+			}})
+			return nil
+		}
+	}
+	return flap(times), nil
+}
+
+func parsePower(on bool) func(*Fabric, *eventLine) (action, error) {
+	return func(f *Fabric, l *eventLine) (action, error) {
+		n, err := l.node(f)
+		return func(f *Fabric, _ io.Writer) error {
+			f.setPower(n, on)
+			return nil
+		}, err
+	}
+}
+
+func parseSilent(silent bool) func(*Fabric, *eventLine) (action, error) {
+	return func(f *Fabric, l *eventLine) (action, error) {
+		n, err := l.node(f)
+		return func(*Fabric, io.Writer) error {
+			n.Silent = silent
+			return nil
+		}, err
+	}
+}
+
+func parsePing(f *Fabric, l *eventLine) (action, error) {
+	l.blanks()
+	var nodes []*Node
+	if start := l.at; l.run(isBare) == "all" {
+		nodes = f.Nodes
+	} else {
+		l.at = start
+		n, err := l.node(f)
+		if err != nil {
+			return nil, err
+		}
+		nodes = []*Node{n}
+	}
+	on := true
+	if l.more() {
+		if on = false; !l.accept("off") {
+			return nil, l.expected("off or the end of the line")
+		}
+	}
+	return func(*Fabric, io.Writer) error {
+		for _, n := range nodes {
+			if n.PingServer = ""; on {
+				n.PingServer = n.Desc.String()
+			}
+		}
+		return nil
+	}, nil
+}
+
+func parseHandOver(f *Fabric, l *eventLine) (action, error) {
+	p, err := l.port(f)
+	return func(f *Fabric, _ io.Writer) error { return f.handOver(p) }, err
+}
+
+func parseSweep(*Fabric, *eventLine) (action, error) {
+	return func(f *Fabric, _ io.Writer) error { return f.Configure() }, nil
+}
+
+// pull takes the cable out of a port, and remembers where it was.
+func (f *Fabric) pull(p *Port) {
+	if peer := p.Peer; peer != nil {
+		f.Disconnect(p)
+		f.remember(p, peer)
+		f.remember(peer, p)
+	}
+}
+
+func (f *Fabric) remember(p, peer *Port) {
+	if f.pulled == nil {
+		f.pulled = map[*Port]*Port{}
+	}
+	f.pulled[p] = peer
+	if p.Node.off {
+		p.down(mad.PhysDisabled)
+	}
+}
+
+// plug connects two ports, unless that is what they are.
+func (f *Fabric) plug(a, b *Port) error {
+	if a.Peer == b {
+		return nil
+	}
+	if err := f.Connect(a, b); err != nil {
+		return err
+	}
+	f.comeUp(a)
+	return nil
+}
+
+// plugBack connects a port to the one that it was pulled from.
+func (f *Fabric) plugBack(p *Port) error {
+	if p.Peer != nil {
+		return nil
+	}
+	peer := f.pulled[p]
+	if peer == nil {
+		return errors.New("the cable was not pulled out before: name the port at its other end")
+	}
+	return f.plug(p, peer)
+}
+
+// setPower switches a node off or on. Its links go down and come up with it; it
+// keeps its LIDs.
+func (f *Fabric) setPower(n *Node, on bool) {
+	if on != n.off {
+		return
+	}
+	n.off, n.Silent = !on, !on
+	for i := range n.Ports[1:] {
+		p := &n.Ports[1+i]
+		if on {
+			p.Info.PhysState = mad.PhysPolling
+			p.train()
+			f.comeUp(p)
+			continue
+		}
+		p.down(mad.PhysDisabled)
+		if p.Peer != nil && p.Peer.Info.PhysState != mad.PhysDisabled {
+			p.Peer.down(mad.PhysPolling)
+		}
+	}
+}
+
+// comeUp lets the fabric's own subnet manager, where it has one, do its part for
+// a link that has come up.
+func (f *Fabric) comeUp(p *Port) {
+	if f.master != nil && !f.master.Node.Silent && p.up() {
+		p.Info.State, p.Peer.Info.State = mad.PortActive, mad.PortActive
+	}
+}
+
+// handOver makes another port the one of the subnet manager.
+func (f *Fabric) handOver(to *Port) error {
+	to = to.Management()
+	lid := to.Info.LID
+	if lid == 0 {
+		return errors.New("the port has no LID")
+	}
+	to.Info.CapMask |= mad.CapSM
+	if f.master != nil {
+		f.master = to
+	}
+	for _, n := range f.Nodes {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; p.Info.LID != 0 {
+				p.Info.SMLID = lid
+			}
+		}
+	}
+	return nil
+}
+
+func parseDump(f *Fabric, l *eventLine) (action, error) {
+	nodes := f.Nodes
+	if l.more() {
+		n, err := l.node(f)
+		if err != nil {
+			return nil, err
+		}
+		nodes = []*Node{n}
+	}
+	return func(_ *Fabric, out io.Writer) error {
+		for _, n := range nodes {
+			if err := n.dump(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// dump writes a node and its ports, one a line.
+func (n *Node) dump(out io.Writer) error {
+	state := ""
+	if n.Silent {
+		state = ", silent"
+	}
+	_, err := fmt.Fprintf(out, "%v %q 0x%016x%s\n", n.Info.NodeType, n.ID, n.Info.NodeGUID, state)
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		if err != nil || i == 0 && !n.IsSwitch() {
+			continue
+		}
+		peer := ""
+		if p.Peer != nil {
+			peer = " " + p.Peer.String()
+		}
+		_, err = fmt.Fprintf(out, "  [%d] lid %d %v/%v%s\n", i, p.Info.LID, p.Info.State, p.Info.PhysState, peer)
+	}
+	return err
+}

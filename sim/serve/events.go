@@ -1,0 +1,57 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+)
+
+// runEvents makes the fabric's events happen when they are due, clients or no
+// clients, until the context ends.
+func (s *Server) runEvents(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-s.changed:
+		}
+		s.mu.Lock()
+		s.fabric.Advance()
+		out := s.traps(nil)
+		due, any := s.fabric.NextEvent()
+		s.mu.Unlock()
+		s.deliver(out)
+		if timer.Stop(); any {
+			timer.Reset(time.Until(due))
+		}
+	}
+}
+
+// change has runEvents look what is due, and for whom there are traps.
+func (s *Server) change() {
+	select {
+	case s.changed <- struct{}{}:
+	default: // it is about to
+	}
+}
+
+// traps adds the traps that agents have sent to what is to be delivered. The
+// caller holds the lock.
+func (s *Server) traps(out []delivery) []delivery {
+	for _, t := range s.fabric.Traps() {
+		to := s.managers[t.To.Management()]
+		if to == nil {
+			continue
+		}
+		var p ibsimproto.Packet
+		p.Reset()
+		p.SetLIDs(t.At, t.From)
+		copy(p.MAD(), t.MAD[:])
+		out = append(out, delivery{to: to, packet: p})
+	}
+	return out
+}
