@@ -33,6 +33,10 @@ func TestCommands(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if got.Elapsed <= 0 {
+				t.Errorf("took %v", got.Elapsed)
+			}
+			got.Elapsed = 0
 			if got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,7 +29,8 @@ type Command struct {
 // Result is how a command ended.
 type Result struct {
 	Stdout, Stderr string
-	Code           int // 128 and its number if a signal ended it
+	Code           int           // 128 and its number if a signal ended it
+	Elapsed        time.Duration // of the whole process, on the guest's clock
 }
 
 // ExitError is that of a command that should have ended with 0.
@@ -100,7 +102,7 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 	if p.exit.Reason != "" {
 		return r, fmt.Errorf("run %q in guest: %s", p.args, p.exit.Reason)
 	}
-	r.Code = p.exit.Code
+	r.Code, r.Elapsed = p.exit.Code, p.exit.Elapsed
 	return r, nil
 }
 

@@ -106,7 +106,7 @@ func (g *Guest) setupScript() string {
 		}
 		line("ip address add %s/%d dev %s", p.Addr, prefixLen, p.Netdev)
 		line("ip link set %s up", p.Netdev)
-		line("rdma link add %s type rxe netdev %s", p.Device, p.Netdev)
+		line("rdma link add %s type rxe netdev %s", quote(p.Device), p.Netdev)
 	}
 	return s.String()
 }
@@ -116,8 +116,13 @@ func (g *Guest) setupScript() string {
 func (p Port) readyScript() string {
 	a := p.Addr.As4()
 	mapped := fmt.Sprintf("0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x", a[0], a[1], a[2], a[3])
-	return fmt.Sprintf(`cd /sys/class/infiniband/%s/ports/1
+	return fmt.Sprintf(`cd /sys/class/infiniband/%s/ports/1 || exit
 cat state
 cat gids/* 2>/dev/null | grep -v '^0000:.*:0000$'
-grep -q ACTIVE state && cat gids/* 2>/dev/null | grep -q %s && cat gids/* 2>/dev/null | grep -q ^fe80:`, p.Device, mapped)
+grep -q ACTIVE state && cat gids/* 2>/dev/null | grep -q %s && cat gids/* 2>/dev/null | grep -q ^fe80:`, quote(p.Device), mapped)
+}
+
+// quote makes one word of a text for the shell.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -49,6 +50,7 @@ func (s *server) start(id uint32, what wire.Start) {
 		cmd.Stdout = stream(func(b []byte) { s.tell(wire.Event{ID: id, Stdout: b}) })
 		cmd.Stderr = stream(func(b []byte) { s.tell(wire.Event{ID: id, Stderr: b}) })
 	}
+	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		fail(err)
 		return
@@ -57,7 +59,9 @@ func (s *server) start(id uint32, what wire.Start) {
 	s.processes[id] = cmd.Process.Pid
 	s.mu.Unlock()
 	go func() {
-		s.tell(wire.Event{ID: id, Exit: exit(cmd.Wait())})
+		e := exit(cmd.Wait())
+		e.Elapsed = time.Since(begin)
+		s.tell(wire.Event{ID: id, Exit: e})
 		s.mu.Lock()
 		delete(s.processes, id)
 		s.mu.Unlock()

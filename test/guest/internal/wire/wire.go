@@ -3,6 +3,8 @@
 // port.
 package wire
 
+import "time"
+
 // PortName is the name of the virtio-serial port in the guest.
 const PortName = "ibkit.agent"
 
@@ -40,6 +42,7 @@ type Hello struct {
 
 // Exit is the last event of a process.
 type Exit struct {
-	Code   int    // 128 and the signal's number if a signal ended it, as in a shell
-	Reason string // why it could not be started or watched; empty if it was
+	Code    int           // 128 and the signal's number if a signal ended it, as in a shell
+	Elapsed time.Duration // from before its start until its end
+	Reason  string        // why it could not be started or watched; empty if it was
 }
