@@ -1,0 +1,53 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// UverbsHeader is struct ib_uverbs_ioctl_hdr of <rdma/rdma_user_ioctl_cmds.h>:
+// the head of a request over RDMA_VERBS_IOCTL, which attributes follow without a
+// gap. Numbers are in the host's byte order.
+type UverbsHeader struct {
+	_        structs.HostLayout
+	Length   uint16 // of the request in bytes, attributes included
+	Object   uint16
+	Method   uint16
+	NumAttrs uint16
+	_        uint64
+	Driver   uint32 // enum rdma_driver_id; has to be the device's
+	_        uint32
+}
+
+// UverbsAttr is struct ib_uverbs_attr of <rdma/rdma_user_ioctl_cmds.h>.
+type UverbsAttr struct {
+	_      structs.HostLayout
+	ID     uint16
+	Len    uint16 // of what Data holds or points to; 0 for handles and files
+	Flags  uint16
+	ElemID uint8 // which of the variants of an enum attribute
+	_      uint8
+	Data   [8]byte // a pointer, a handle, a file or, if Len is at most 8, the value
+}
+
+// Flags of a UverbsAttr.
+const (
+	AttrMandatory   = 1 << 0 // UVERBS_ATTR_F_MANDATORY: an unknown attribute is an error
+	AttrValidOutput = 1 << 1 // UVERBS_ATTR_F_VALID_OUTPUT: the kernel wrote an output
+)
+
+// Sizes, for the ioctl number has the header's in it.
+const (
+	UverbsHeaderSize = 24
+	UverbsAttrSize   = 16
+)
+
+var (
+	_ [UverbsHeaderSize - unsafe.Sizeof(UverbsHeader{})]struct{}
+	_ [unsafe.Sizeof(UverbsHeader{}) - UverbsHeaderSize]struct{}
+	_ [UverbsAttrSize - unsafe.Sizeof(UverbsAttr{})]struct{}
+	_ [unsafe.Sizeof(UverbsAttr{}) - UverbsAttrSize]struct{}
+)
+
+// VerbsIoctl is RDMA_VERBS_IOCTL of <rdma/rdma_user_ioctl_cmds.h>.
+var VerbsIoctl = iowr(rdmaMagic, 0x01, UverbsHeaderSize)

@@ -1,0 +1,94 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// QueryPort is struct ib_uverbs_query_port of <rdma/ib_user_verbs.h>.
+type QueryPort struct {
+	_        structs.HostLayout
+	Response uint64 // ignored by INVOKE_WRITE
+	PortNum  uint8
+	_        [7]byte
+}
+
+// QueryPortResp is struct ib_uverbs_query_port_resp of <rdma/ib_user_verbs.h>.
+// Numbers are in the host's byte order.
+type QueryPortResp struct {
+	_             structs.HostLayout
+	CapFlags      uint32 // enum ib_uverbs_query_port_cap_flags
+	MaxMsgSize    uint32 // bytes
+	BadPKeyCntr   uint32
+	QKeyViolCntr  uint32
+	GIDTableLen   uint32
+	PKeyTableLen  uint16
+	LID           uint16
+	SMLID         uint16
+	State         uint8
+	MaxMTU        uint8 // enum ib_mtu
+	ActiveMTU     uint8
+	LMC           uint8
+	MaxVLNum      uint8
+	SMSL          uint8
+	SubnetTimeout uint8
+	InitTypeReply uint8
+	ActiveWidth   uint8
+	ActiveSpeed   uint8
+	PhysState     uint8
+	LinkLayer     uint8
+	Flags         uint8 // enum ib_uverbs_query_port_flags
+	_             uint8
+}
+
+// QueryPortRespEx is struct ib_uverbs_query_port_resp_ex of
+// <rdma/ib_user_ioctl_verbs.h>. ActiveSpeedEx is as in rdma-core 65; the header
+// of Linux 6.1 has reserved bytes there, and such a kernel writes zeros.
+type QueryPortRespEx struct {
+	_             structs.HostLayout
+	Legacy        QueryPortResp
+	CapFlags2     uint16
+	_             [2]byte
+	ActiveSpeedEx uint32
+}
+
+// GIDEntry is struct ib_uverbs_gid_entry of <rdma/ib_user_ioctl_verbs.h>.
+type GIDEntry struct {
+	_             structs.HostLayout
+	GID           [16]byte // network byte order
+	Index         uint32
+	PortNum       uint32
+	Type          uint32 // enum ib_uverbs_gid_type
+	NetdevIfindex uint32 // 0: none
+}
+
+// AsyncEvent is struct ib_uverbs_async_event_desc of <rdma/ib_user_verbs.h>: what
+// a read of an asynchronous event file returns.
+type AsyncEvent struct {
+	_       structs.HostLayout
+	Element uint64 // user handle of an object, or port number
+	Type    uint32 // enum ib_event_type
+	_       uint32
+}
+
+// Sizes: the kernel takes no responses of another size.
+const (
+	QueryPortSize       = 16
+	QueryPortRespSize   = 40
+	QueryPortRespExSize = 48
+	GIDEntrySize        = 32
+	AsyncEventSize      = 16
+)
+
+var (
+	_ [QueryPortSize - unsafe.Sizeof(QueryPort{})]struct{}
+	_ [unsafe.Sizeof(QueryPort{}) - QueryPortSize]struct{}
+	_ [QueryPortRespSize - unsafe.Sizeof(QueryPortResp{})]struct{}
+	_ [unsafe.Sizeof(QueryPortResp{}) - QueryPortRespSize]struct{}
+	_ [QueryPortRespExSize - unsafe.Sizeof(QueryPortRespEx{})]struct{}
+	_ [unsafe.Sizeof(QueryPortRespEx{}) - QueryPortRespExSize]struct{}
+	_ [GIDEntrySize - unsafe.Sizeof(GIDEntry{})]struct{}
+	_ [unsafe.Sizeof(GIDEntry{}) - GIDEntrySize]struct{}
+	_ [AsyncEventSize - unsafe.Sizeof(AsyncEvent{})]struct{}
+	_ [unsafe.Sizeof(AsyncEvent{}) - AsyncEventSize]struct{}
+)

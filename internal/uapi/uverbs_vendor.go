@@ -1,0 +1,148 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// MLX5QueryDeviceResp is the head of struct mlx5_ib_query_device_resp of
+// <rdma/mlx5-abi.h>, up to packet pacing.
+type MLX5QueryDeviceResp struct {
+	_                  structs.HostLayout
+	CompMask           uint32
+	ResponseLength     uint32 // bytes
+	MaxTSO             uint32 // bytes
+	TSOQPTypes         uint32 // a bit for each enum ib_qp_type
+	RxHashFieldsMask   uint64 // enum mlx5_rx_hash_fields
+	RxHashFunction     uint8  // enum mlx5_rx_hash_function_flags
+	_                  [7]byte
+	CQECompMaxNum      uint32
+	CQECompFormats     uint32
+	QPRateLimitMin     uint32 // kbit/s
+	QPRateLimitMax     uint32
+	PacketPacingQPType uint32 // a bit for each enum ib_qp_type
+	PacketPacingFlags  uint8
+	_                  [3]byte
+}
+
+// MLX4QueryDeviceResp is struct mlx4_uverbs_ex_query_device_resp of
+// <rdma/mlx4-abi.h>.
+type MLX4QueryDeviceResp struct {
+	_                  structs.HostLayout
+	CompMask           uint32
+	ResponseLength     uint32 // bytes
+	HCACoreClockOffset uint64
+	MaxInlRecvSz       uint32
+	_                  uint32
+	RxHashFieldsMask   uint64 // enum mlx4_ib_rx_hash_fields
+	RxHashFunction     uint8  // enum mlx4_ib_rx_hash_function_flags
+	_                  [7]byte
+	MaxTSO             uint32 // bytes
+	TSOQPTypes         uint32 // a bit for each enum ib_qp_type
+}
+
+// MLX5AllocUcontextReq is struct mlx5_ib_alloc_ucontext_req_v2 of
+// <rdma/mlx5-abi.h>.
+type MLX5AllocUcontextReq struct {
+	_                  structs.HostLayout
+	TotalNumBFRegs     uint32
+	NumLowLatencyBFReg uint32
+	Flags              uint32
+	CompMask           uint32
+	MaxCQEVersion      uint8
+	_                  [7]byte
+	LibCaps            uint64
+}
+
+// Library capabilities of a MLX5AllocUcontextReq.
+const (
+	MLX5LibCap4KUAR  = 1 << 0 // MLX5_LIB_CAP_4K_UAR
+	MLX5LibCapDynUAR = 1 << 1 // MLX5_LIB_CAP_DYN_UAR
+)
+
+// MLX5AllocUcontextResp is struct mlx5_ib_alloc_ucontext_resp of
+// <rdma/mlx5-abi.h>.
+type MLX5AllocUcontextResp struct {
+	_                  structs.HostLayout
+	QPTabSize          uint32
+	BFRegSize          uint32
+	TotBFRegs          uint32
+	CacheLineSize      uint32
+	MaxSQDescSize      uint16
+	MaxRQDescSize      uint16
+	MaxSendWQEBB       uint32
+	MaxRecvWR          uint32
+	MaxSRQRecvWR       uint32
+	NumPorts           uint16
+	FlowActionFlags    uint16
+	CompMask           uint32
+	ResponseLength     uint32
+	CQEVersion         uint8
+	CmdsSuppUHW        uint8
+	EthMinInline       uint8
+	ClockInfoVersions  uint8
+	HCACoreClockOffset uint64
+	LogUARSize         uint32
+	NumUARsPerPage     uint32
+	NumDynBFRegs       uint32
+	DumpFillMKey       uint32
+}
+
+// MLX5SuppUHWQueryDevice is MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE: the kernel
+// takes a MLX5QueryDeviceResp.
+const MLX5SuppUHWQueryDevice = 1 << 0
+
+// IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req of <rdma/irdma-abi.h>,
+// with the mask that Linux has since 6.2.
+type IRDMAAllocUcontextReq struct {
+	_            structs.HostLayout
+	_            uint32
+	UserspaceVer uint8
+	_            [3]byte
+	CompMask     uint64
+}
+
+// Values of an IRDMAAllocUcontextReq.
+const (
+	IRDMAABIVersion = 5      // IRDMA_ABI_VER
+	IRDMAUseRawAttr = 1 << 0 // IRDMA_ALLOC_UCTX_USE_RAW_ATTR
+)
+
+// EFAAllocUcontextCmd is struct efa_ibv_alloc_ucontext_cmd of <rdma/efa-abi.h>.
+type EFAAllocUcontextCmd struct {
+	_             structs.HostLayout
+	SupportedCaps uint32
+	_             uint32
+}
+
+// Capabilities of an EFAAllocUcontextCmd.
+const (
+	EFACapTxBatch = 1 << 0 // EFA_ALLOC_UCONTEXT_CMD_SUPP_CAPS_TX_BATCH
+	EFACapMinSQWR = 1 << 1 // EFA_ALLOC_UCONTEXT_CMD_SUPP_CAPS_MIN_SQ_WR
+)
+
+// Sizes.
+const (
+	irdmaAllocUcontextReqSize = 16
+	efaAllocUcontextCmdSize   = 8
+
+	MLX5QueryDeviceRespSize   = 56
+	MLX4QueryDeviceRespSize   = 48
+	MLX5AllocUcontextReqSize  = 32
+	MLX5AllocUcontextRespSize = 72
+)
+
+var (
+	_ [MLX5QueryDeviceRespSize - unsafe.Sizeof(MLX5QueryDeviceResp{})]struct{}
+	_ [unsafe.Sizeof(MLX5QueryDeviceResp{}) - MLX5QueryDeviceRespSize]struct{}
+	_ [MLX4QueryDeviceRespSize - unsafe.Sizeof(MLX4QueryDeviceResp{})]struct{}
+	_ [unsafe.Sizeof(MLX4QueryDeviceResp{}) - MLX4QueryDeviceRespSize]struct{}
+	_ [MLX5AllocUcontextReqSize - unsafe.Sizeof(MLX5AllocUcontextReq{})]struct{}
+	_ [unsafe.Sizeof(MLX5AllocUcontextReq{}) - MLX5AllocUcontextReqSize]struct{}
+	_ [MLX5AllocUcontextRespSize - unsafe.Sizeof(MLX5AllocUcontextResp{})]struct{}
+	_ [unsafe.Sizeof(MLX5AllocUcontextResp{}) - MLX5AllocUcontextRespSize]struct{}
+	_ [irdmaAllocUcontextReqSize - unsafe.Sizeof(IRDMAAllocUcontextReq{})]struct{}
+	_ [unsafe.Sizeof(IRDMAAllocUcontextReq{}) - irdmaAllocUcontextReqSize]struct{}
+	_ [efaAllocUcontextCmdSize - unsafe.Sizeof(EFAAllocUcontextCmd{})]struct{}
+	_ [unsafe.Sizeof(EFAAllocUcontextCmd{}) - efaAllocUcontextCmdSize]struct{}
+)

@@ -1,0 +1,52 @@
+package verbs
+
+import "math/bits"
+
+// A bit names one bit of a set.
+type bit[T ~uint16 | ~uint32 | ~uint64] struct {
+	mask T
+	name string
+}
+
+// names returns the names of the bits of v that have one, by number, and the
+// bits that have none.
+func names[T ~uint16 | ~uint32 | ~uint64](v T, table []bit[T]) (known []string, rest T) {
+	rest = v
+	for _, b := range table {
+		if v&b.mask != 0 {
+			known = append(known, b.name)
+			rest &^= b.mask
+		}
+	}
+	return known, rest
+}
+
+// A QPTypes is a set of types of queue pairs: a bit for each enum ib_qp_type.
+type QPTypes uint32
+
+// QPType is the type of a queue pair (enum ib_uverbs_qp_type).
+type QPType uint8
+
+// Types of queue pairs.
+const (
+	QPTypeRC        QPType = 2
+	QPTypeUC        QPType = 3
+	QPTypeUD        QPType = 4
+	QPTypeRawPacket QPType = 8
+	QPTypeXRCInit   QPType = 9
+	QPTypeXRCTarget QPType = 10
+	QPTypeDriver    QPType = 255
+)
+
+// Has tells whether a type is in the set.
+func (s QPTypes) Has(t QPType) bool { return t < bits.UintSize && s&(1<<t) != 0 }
+
+var qpTypeBits = []bit[QPTypes]{
+	{1 << QPTypeRawPacket, "SUPPORT_RAW_PACKET"},
+	{1 << QPTypeUD, "SUPPORT_UD"},
+	{1 << QPTypeRC, "SUPPORT_RC"},
+}
+
+// Names returns raw packet, UD and RC as ibv_devinfo spells and orders them, and
+// the other types.
+func (s QPTypes) Names() (known []string, rest QPTypes) { return names(s, qpTypeBits) }

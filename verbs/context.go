@@ -1,0 +1,133 @@
+package verbs
+
+import (
+	"errors"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// A Device is a device to open.
+type Device struct {
+	Name string // such as "mlx5_0", for errors
+	Path string // such as "/dev/infiniband/uverbs0"
+
+	// Driver saves asking the kernel for each driver in turn, where it is known
+	// from netlink. Zero: not known.
+	Driver DriverID
+}
+
+// Open opens a device by its name, which is for errors, and the path of its node,
+// such as /dev/infiniband/uverbs0.
+func Open(name, path string) (*Context, error) {
+	return Device{Name: name, Path: path}.Open()
+}
+
+// Open opens the device.
+func (d Device) Open() (*Context, error) { return d.open(linux{}) }
+
+func (d Device) open(k kernel) (*Context, error) {
+	fd, err := k.open(d.Path)
+	if err != nil {
+		return nil, &CallError{Op: "open " + d.Path, Device: d.Name, Err: err}
+	}
+	c := &Context{kernel: k, name: d.Name, driver: d.Driver, fd: fd, eventFD: -1}
+	if c.driver == unknownDriver {
+		err = c.findDriver()
+	}
+	if err == nil {
+		err = c.alloc()
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.close(fd))
+	}
+	return c, nil
+}
+
+// A Context is an open device. It may be used from several goroutines.
+type Context struct {
+	kernel  kernel
+	name    string
+	driver  DriverID
+	vectors uint32
+	support uint64
+	vendor  vendorContext
+
+	lock    sync.RWMutex // held for reading while fd is in use
+	fd      int
+	closed  bool
+	eventFD int // that came with the context, or -1
+	events  *Events
+}
+
+// Name returns the device's name as given to Open.
+func (c *Context) Name() string { return c.name }
+
+// Driver returns the kernel's driver of the device.
+func (c *Context) Driver() DriverID { return c.driver }
+
+// CompVectors returns how many completion vectors the device has.
+func (c *Context) CompVectors() uint32 { return c.vectors }
+
+// OptionalMRAccess tells whether the kernel takes access flags of memory regions
+// that a driver may ignore (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
+func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
+
+// Close closes the device, after all requests that are under way, and its events.
+// The kernel frees whatever the context still has. A second Close is an error.
+func (c *Context) Close() error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.closed {
+		return closedError("close", c.name)
+	}
+	c.closed = true
+	var err error
+	switch {
+	case c.events != nil:
+		err = c.events.file.Close()
+	case c.eventFD >= 0:
+		err = c.kernel.close(c.eventFD)
+	}
+	return errors.Join(err, c.kernel.close(c.fd))
+}
+
+// call sends a request on an open context.
+func (c *Context) call(r *request) error {
+	c.lock.RLock()
+	defer c.lock.RUnlock()
+	return c.locked(r)
+}
+
+// locked is call for who holds the lock.
+func (c *Context) locked(r *request) error {
+	if c.closed {
+		return closedError(r.op, c.name)
+	}
+	err := r.do(c.kernel, c.fd, c.driver)
+	var errno unix.Errno
+	if errors.As(err, &errno) {
+		h := r.frame.header
+		return &CallError{Op: r.op, Device: c.name, Method: methodName(h.Object, h.Method), Err: errno}
+	}
+	return err
+}
+
+// write sends one of the commands that have no method of their own. Core is its
+// structure without the header of write(2), vendor what the driver adds to the
+// answer.
+func (c *Context) write(op string, cmd uint32, core, resp, vendor []byte) error {
+	return c.call(writeRequest(op, cmd, core, resp, nil, vendor))
+}
+
+func writeRequest(op string, cmd uint32, core, resp, vendorIn, vendorOut []byte) *request {
+	r := newRequest(op, uapi.ObjectDevice, uapi.MethodInvokeWrite)
+	r.in(uapi.AttrCoreIn, core)
+	r.out(uapi.AttrCoreOut, resp)
+	r.constant(uapi.AttrWriteCmd, uint64(cmd))
+	r.in(uapi.AttrUHWIn, vendorIn)
+	r.out(uapi.AttrUHWOut, vendorOut)
+	return r
+}

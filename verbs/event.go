@@ -1,0 +1,112 @@
+package verbs
+
+import (
+	"strconv"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// An Event is something that happened to a device, a port or an object.
+type Event struct {
+	Type    EventType
+	Element uint64 // port number, or the user handle of a CQ, QP, SRQ or WQ; 0 for the device
+}
+
+// EventType is what happened (enum ib_event_type of the kernel, enum
+// ibv_event_type of libibverbs).
+type EventType uint32
+
+// Types of events.
+const (
+	EventCQErr            EventType = 0
+	EventQPFatal          EventType = 1
+	EventQPReqErr         EventType = 2
+	EventQPAccessErr      EventType = 3
+	EventCommEst          EventType = 4
+	EventSQDrained        EventType = 5
+	EventPathMig          EventType = 6
+	EventPathMigErr       EventType = 7
+	EventDeviceFatal      EventType = 8
+	EventPortActive       EventType = 9
+	EventPortErr          EventType = 10
+	EventLIDChange        EventType = 11
+	EventPKeyChange       EventType = 12
+	EventSMChange         EventType = 13
+	EventSRQErr           EventType = 14
+	EventSRQLimitReached  EventType = 15
+	EventQPLastWQEReached EventType = 16
+	EventClientReregister EventType = 17
+	EventGIDChange        EventType = 18
+	EventWQFatal          EventType = 19
+)
+
+var eventNames = [...]string{
+	"CQ_ERR", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR", "COMM_EST", "SQ_DRAINED", "PATH_MIG", "PATH_MIG_ERR",
+	"DEVICE_FATAL", "PORT_ACTIVE", "PORT_ERR", "LID_CHANGE", "PKEY_CHANGE", "SM_CHANGE", "SRQ_ERR",
+	"SRQ_LIMIT_REACHED", "QP_LAST_WQE_REACHED", "CLIENT_REREGISTER", "GID_CHANGE", "WQ_FATAL",
+}
+
+// String returns the name as libibverbs spells it, without IBV_EVENT_.
+func (t EventType) String() string {
+	if int(t) < len(eventNames) {
+		return eventNames[t]
+	}
+	return "EVENT_" + strconv.FormatUint(uint64(t), 10)
+}
+
+// An Element is what an event happens to.
+type Element uint8
+
+// What events happen to.
+const (
+	ElementDevice Element = iota
+	ElementPort
+	ElementCQ
+	ElementQP
+	ElementSRQ
+	ElementWQ
+)
+
+var elementNames = [...]string{"device", "port", "CQ", "QP", "SRQ", "WQ"}
+
+// String returns the name of the kind.
+func (e Element) String() string {
+	if int(e) < len(elementNames) {
+		return elementNames[e]
+	}
+	return "element"
+}
+
+// Element returns what Event.Element of an event of this type is. Types that are
+// not known are the device's.
+func (t EventType) Element() Element {
+	switch t {
+	case EventPortActive, EventPortErr, EventLIDChange, EventPKeyChange, EventSMChange, EventClientReregister,
+		EventGIDChange:
+		return ElementPort
+	case EventCQErr:
+		return ElementCQ
+	case EventQPFatal, EventQPReqErr, EventQPAccessErr, EventCommEst, EventSQDrained, EventPathMig,
+		EventPathMigErr, EventQPLastWQEReached:
+		return ElementQP
+	case EventSRQErr, EventSRQLimitReached:
+		return ElementSRQ
+	case EventWQFatal:
+		return ElementWQ
+	}
+	return ElementDevice
+}
+
+// String returns type and element: "PORT_ACTIVE, port 1".
+func (e Event) String() string {
+	kind := e.Type.Element()
+	if kind == ElementDevice {
+		return e.Type.String()
+	}
+	return e.Type.String() + ", " + kind.String() + " " + strconv.FormatUint(e.Element, 10)
+}
+
+func decodeEvent(b []byte) Event {
+	e := decode[uapi.AsyncEvent](b)
+	return Event{EventType(e.Type), e.Element}
+}

@@ -1,0 +1,81 @@
+package verbs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// Events are the asynchronous events of a context. A wait for one costs a
+// goroutine, no thread.
+type Events struct {
+	file   *os.File
+	device string
+}
+
+// Events returns the events of the device, its ports and, until they get a file
+// of their own, its objects. All calls return the same Events, which the context
+// closes; events from before the first call are lost. Linux has it since 5.0.
+func (c *Context) Events() (*Events, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.closed {
+		return nil, closedError("get events", c.name)
+	}
+	if c.events != nil {
+		return c.events, nil
+	}
+	if c.eventFD < 0 {
+		r := newRequest("get events", uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc)
+		fd := r.fd(uapi.AttrAsyncEventAllocFDHandle, 0)
+		if err := c.locked(r); err != nil {
+			return nil, err
+		}
+		c.eventFD = made(fd)
+	}
+	c.events = &Events{c.kernel.eventFile(c.eventFD), c.name}
+	return c.events, nil
+}
+
+// Next waits for an event. It serves one goroutine at a time. Of a device that
+// was removed it returns ErrGone, after DEVICE_FATAL; after Close of the context
+// fs.ErrClosed.
+func (e *Events) Next(ctx context.Context) (Event, error) {
+	stop := context.AfterFunc(ctx, func() { _ = e.file.SetReadDeadline(time.Unix(1, 0)) })
+	event, err := e.read()
+	if !stop() {
+		// The deadline is set, or about to be. It is not for the next call,
+		// but an event that came first is.
+		_ = e.file.SetReadDeadline(time.Time{})
+		if err != nil {
+			return Event{}, ctx.Err()
+		}
+	}
+	return event, err
+}
+
+// read reads one event: the kernel returns one at a time.
+func (e *Events) read() (Event, error) {
+	var b [uapi.AsyncEventSize]byte
+	n, err := e.file.Read(b[:])
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &errno):
+		return Event{}, &CallError{Op: "read event", Device: e.device, Err: errno}
+	case errors.Is(err, io.EOF):
+		return Event{}, &CallError{Op: "read event", Device: e.device, Err: io.ErrUnexpectedEOF}
+	case errors.Is(err, os.ErrClosed):
+		return Event{}, closedError("read event", e.device)
+	case err != nil:
+		return Event{}, fmt.Errorf("read event of %s: %w", e.device, err)
+	case n != len(b):
+		return Event{}, fmt.Errorf("read event of %s: %d bytes of %d", e.device, n, len(b))
+	}
+	return decodeEvent(b[:]), nil
+}

@@ -1,0 +1,47 @@
+package verbs
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// firstHandles is how many handles are asked for at first, maxHandles how many
+// fit an answer.
+const (
+	firstHandles = 256
+	maxHandles   = 1 << 13
+)
+
+// Handles returns the handles of the objects of a kind that this context has, in
+// no order, at most 8192. Linux has it since 5.1.
+func (c *Context) Handles(object uint16) ([]uint32, error) {
+	for room := firstHandles; ; room *= 4 {
+		room = min(room, maxHandles)
+		list := make([]byte, 4*room)
+		var total uint32
+		r := newRequest(fmt.Sprintf("list %s handles", ObjectName(object)), uapi.ObjectDevice, uapi.MethodInfoHandles)
+		r.constant(uapi.AttrInfoObjectID, uint64(object))
+		r.out(uapi.AttrInfoTotalHandles, bytesOf(&total))
+		r.out(uapi.AttrInfoHandlesList, list)
+		if err := c.call(r); err != nil {
+			return nil, err
+		}
+		// The kernel counts those that it had room for.
+		if int(total) >= room && room < maxHandles {
+			continue
+		}
+		return handles(list, uint64(total)), nil
+	}
+}
+
+// handles reads n handles, or as many as there are.
+func handles(list []byte, n uint64) []uint32 {
+	n = min(n, uint64(len(list)/4))
+	out := make([]uint32, n)
+	for i := range out {
+		out[i] = binary.NativeEndian.Uint32(list[4*i:])
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package verbs
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// A kernel is what requests go to: the real one, or one that a test made.
+type kernel interface {
+	// open opens a device node.
+	open(path string) (fd int, err error)
+
+	// ioctl does RDMA_VERBS_IOCTL. The request is a header and its attributes;
+	// when the kernel is probed, the header only. It is pinned, and so is what
+	// its attributes point to.
+	ioctl(fd int, request []byte) error
+
+	// eventFile returns a file that the poller watches. It owns fd from now on.
+	eventFile(fd int) *os.File
+
+	close(fd int) error
+}
+
+// linux is the kernel that this process runs on.
+type linux struct{}
+
+func (linux) open(path string) (int, error) {
+	for {
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+func (linux) ioctl(fd int, request []byte) error {
+	for {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
+			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
+		runtime.KeepAlive(request)
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+			continue
+		default:
+			return errno
+		}
+	}
+}
+
+func (linux) eventFile(fd int) *os.File {
+	// Where this fails the file blocks a thread instead of a goroutine.
+	_ = unix.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), fmt.Sprintf("uverbs events %d", fd))
+}
+
+func (linux) close(fd int) error { return unix.Close(fd) }

@@ -1,0 +1,71 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// QueryPort returns a port, by its number from 1.
+func (c *Context) QueryPort(port uint32) (PortAttr, error) {
+	op := fmt.Sprintf("query port %d", port)
+	var resp uapi.QueryPortRespEx
+	r := newRequest(op, uapi.ObjectDevice, uapi.MethodQueryPort)
+	r.constant(uapi.AttrQueryPortPortNum, uint64(port))
+	r.out(uapi.AttrQueryPortResp, bytesOf(&resp))
+	err := c.call(r)
+	if errors.Is(err, ErrUnknownMethod) && port <= 0xff {
+		core := uapi.QueryPort{PortNum: uint8(port)}
+		resp = uapi.QueryPortRespEx{}
+		err = c.write(op, uapi.CmdQueryPort, bytesOf(&core), bytesOf(&resp.Legacy), nil)
+	}
+	if err != nil {
+		return PortAttr{}, err
+	}
+	return portAttr(&resp), nil
+}
+
+// portAttr makes an attribute of a response. The speed of a kernel that has the
+// wide one is that: the other stops at 8 bits.
+func portAttr(r *uapi.QueryPortRespEx) PortAttr {
+	p := &r.Legacy
+	speed := LinkSpeed(r.ActiveSpeedEx)
+	if speed == 0 {
+		speed = LinkSpeed(p.ActiveSpeed)
+	}
+	return PortAttr{
+		State:         PortState(p.State),
+		MaxMTU:        MTU(p.MaxMTU),
+		ActiveMTU:     MTU(p.ActiveMTU),
+		SMLID:         p.SMLID,
+		LID:           p.LID,
+		LMC:           p.LMC,
+		LinkLayer:     LinkLayer(p.LinkLayer),
+		MaxMsgSize:    p.MaxMsgSize,
+		Caps:          PortCaps(p.CapFlags),
+		Caps2:         r.CapFlags2,
+		MaxVL:         VLNum(p.MaxVLNum),
+		BadPKeys:      p.BadPKeyCntr,
+		QKeyViols:     p.QKeyViolCntr,
+		SMSL:          p.SMSL,
+		PKeyTableLen:  p.PKeyTableLen,
+		GIDTableLen:   p.GIDTableLen,
+		SubnetTimeout: p.SubnetTimeout,
+		InitTypeReply: p.InitTypeReply,
+		ActiveWidth:   LinkWidth(p.ActiveWidth),
+		ActiveSpeed:   speed,
+		PhysState:     PhysState(p.PhysState),
+		GRHRequired:   p.Flags&1 != 0,
+	}
+}
+
+// PortSpeed returns the rate of a port over all lanes, in units of 100 Mbit/s.
+// Linux has it since after 6.18.
+func (c *Context) PortSpeed(port uint32) (uint64, error) {
+	var speed uint64
+	r := newRequest(fmt.Sprintf("query speed of port %d", port), uapi.ObjectDevice, uapi.MethodQueryPortSpeed)
+	r.constant(uapi.AttrQueryPortSpeedPortNum, uint64(port))
+	r.out(uapi.AttrQueryPortSpeedResp, bytesOf(&speed))
+	return speed, c.call(r)
+}
