@@ -9,29 +9,39 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
+// TestPair runs the two ends of Debian's tools in two guests.
 func TestPair(t *testing.T) {
 	spec := guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Wire}},
-		Tools:   []string{"ibv_rc_pingpong"},
+		Tools:   []string{"ibv_rc_pingpong", "ib_send_lat"},
 	}
 	a, b := guest.NewPair(t, spec, spec)
 	a.Must(t, "ping", "-c", "1", b.Ports[0].Addr.String())
 
-	const port = 18515
-	args := []string{"ibv_rc_pingpong", "-d", "rxe0", "-g", "1", "-n", "10"}
-	server := a.MustStart(t, args...)
-	if err := a.AwaitTCP(t.Context(), port); err != nil {
-		t.Fatal(err)
-	}
-	out := b.Must(t, append(args, a.Ports[0].Addr.String())...)
-	if !strings.Contains(out, "10 iters in") {
-		t.Errorf("client reports no iterations:\n%s", out)
-	}
-	r, err := server.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Code != 0 || !strings.Contains(r.Stdout, "10 iters in") {
-		t.Errorf("server ended with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+	for _, c := range []struct {
+		args []string
+		port uint16 // TCP
+		want string // on stdout at both ends
+	}{
+		{[]string{"ibv_rc_pingpong", "-d", "rxe0", "-g", "1", "-n", "10"}, 18515, "10 iters in"},
+		// Without a clock rate it says that it cannot produce a report.
+		{[]string{"ib_send_lat", "-d", "rxe0", "-n", "10", "-s", "64", "-p", "18600"}, 18600, "t_typical[usec]"},
+	} {
+		t.Run(c.args[0], func(t *testing.T) {
+			server := a.MustStart(t, c.args...)
+			if err := a.AwaitTCP(t.Context(), c.port); err != nil {
+				t.Fatal(err)
+			}
+			client := b.MustRun(t, append(c.args, a.Ports[0].Addr.String())...)
+			served, err := server.Wait(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for end, r := range map[string]guest.Result{"client": client, "server": served} {
+				if r.Code != 0 || !strings.Contains(r.Stdout, c.want) || strings.Contains(r.Stdout+r.Stderr, "report") {
+					t.Errorf("%s ended with %d:\n%s%s", end, r.Code, r.Stdout, r.Stderr)
+				}
+			}
+		})
 	}
 }
