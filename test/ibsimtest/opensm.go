@@ -22,14 +22,15 @@ func (s *Sim) ConfigureSubnet(ctx context.Context, host string) error {
 	return err
 }
 
-// SubnetLog is [Sim.ConfigureSubnet], and returns what opensm logged.
-func (s *Sim) SubnetLog(ctx context.Context, host string) (string, error) {
+// SubnetLog is [Sim.ConfigureSubnet] with further options of opensm, and returns
+// what opensm logged.
+func (s *Sim) SubnetLog(ctx context.Context, host string, options ...string) (string, error) {
 	dir, err := os.MkdirTemp(s.dir, "opensm-")
 	if err != nil {
 		return "", fmt.Errorf("configure subnet: %w", err)
 	}
 	log := filepath.Join(dir, "log")
-	r, err := s.runSM(ctx, host, dir, "-o", "-f", log)
+	r, err := s.runSM(ctx, host, dir, append([]string{"-o", "-f", log}, options...)...)
 	if err != nil {
 		return "", fmt.Errorf("configure subnet: %w", err)
 	}
