@@ -50,6 +50,8 @@ func init() { // help refers to them
 		{"ping", "NODE|all [off]", "start an ibping server on a node, or stop it", false, parsePing},
 		{"sm", "PORT", "hand the subnet over to a subnet manager at a port", false, parseHandOver},
 		{"sweep", "", "have the fabric's own subnet manager configure it anew", false, parseSweep},
+		{"counter", "PORT NAME VALUE", "set a performance counter, by perfquery's name for it", false, parseCounter},
+		{"rate", "PORT NAME NUMBER", "let a performance counter grow by so much a second", false, parseRate},
 		{"model", "NAME=VALUE...", "change the clock model: " + modelNames(), false, parseModelCommand},
 		{"dump", "[NODE]", "show the ports of one node or of all", true, parseDump},
 		{"help", "", "show all commands", true, parseHelp},

@@ -28,6 +28,8 @@ var modelFields = []modelField{
 	{"reorder", partField(func(m *Model) *float64 { return &m.Reorder })},
 	{"late", durationField(func(m *Model) *time.Duration { return &m.Late })},
 	{"timeout", durationField(func(m *Model) *time.Duration { return &m.Timeout })},
+	{"load", partField(func(m *Model) *float64 { return &m.Load })},
+	{"uptime", durationField(func(m *Model) *time.Duration { return &m.Uptime })},
 	{"seed", func(l *eventLine, m *Model) (err error) {
 		m.Seed, err = l.integer("a seed", 1<<64-1)
 		return err

@@ -119,6 +119,7 @@ func (p *Port) train() {
 
 // run sets what the link runs at.
 func (p *Port) run(width mad.LinkWidth, speed mad.Speed) {
+	p.linkChanges()
 	p.Info.LinkWidthActive = width
 	setSpeeds(&p.Info, speed, func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
 		return &i.LinkSpeedActive, &i.LinkSpeedExtActive, &i.LinkSpeedExt2Active
@@ -144,6 +145,7 @@ func (p *Port) down(phys mad.PhysState) {
 	if p.Info.State != mad.PortDown {
 		p.notice()
 	}
+	p.linkDowned()
 	p.Info.State, p.Info.PhysState = mad.PortDown, phys
 }
 

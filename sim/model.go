@@ -9,6 +9,7 @@ package sim
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ibkit/ibkit/mad"
 )
@@ -33,6 +34,9 @@ type Fabric struct {
 	master  *Port   // where the fabric's own subnet manager is; nil: it has none
 	setting *Port   // whose state a subnet manager is about to set
 	noticed []*Node // switches with links that have changed since Traps
+
+	clock     func() time.Time // nil: time.Now
+	firstLook time.Time        // when counters were looked at for the first time
 
 	agenda *agenda         // nil: nothing is to happen
 	pulled map[*Port]*Port // where cables were that events have pulled out
@@ -83,6 +87,7 @@ type Port struct {
 	Ext    *mad.MlnxExtPortInfo // FDR10-capable ports only
 	PKeys  []mad.PKey
 	SLtoVL mad.SLtoVLMapping
+	counts *counts // nil: nobody has looked at them
 }
 
 // noRoute is a forwarding table's entry for a LID that leads nowhere.
@@ -217,6 +222,7 @@ func (f *Fabric) Connect(a, b *Port) error {
 // Disconnect pulls the cable out of a port.
 func (f *Fabric) Disconnect(p *Port) {
 	if peer := p.Peer; peer != nil {
+		p.linkChanges()
 		p.Peer, peer.Peer = nil, nil
 		p.down(mad.PhysPolling)
 		peer.down(mad.PhysPolling)

@@ -80,6 +80,8 @@ func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 	switch p.Class() {
 	case mad.ClassSMPDirected, mad.ClassSMPLIDRouted:
 		return f.manage(d, p)
+	case mad.ClassPM:
+		return f.measure(d, p)
 	case classPing:
 		return f.pong(d, p)
 	}

@@ -105,6 +105,7 @@ func (p *Port) setState(state mad.PortState, phys mad.PhysState) mad.Status {
 		if i.State < state-1 || i.State == mad.PortDown {
 			return mad.StatusBadValue
 		}
+		p.linkChanges()
 		i.State = state
 	default:
 		return mad.StatusBadValue

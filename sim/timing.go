@@ -25,6 +25,13 @@ type Model struct {
 	// so. 0: no time, as in ibsim. It is of no concern in the same process.
 	Timeout time.Duration
 
+	// Load is which part of what they could carry links do carry on average, 0
+	// to 1; performance counters show it. Each direction of a link has a part
+	// of its own, which follows from Seed and the port that sends. Uptime is
+	// for how long that has gone on when somebody looks for the first time.
+	Load   float64
+	Uptime time.Duration
+
 	Seed uint64
 }
 

@@ -1,0 +1,86 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// measure is the performance management agent of a node (InfiniBand
+// Architecture, Volume 1, 16.1): it makes a request into its reply. It reports
+// false where the agent does not answer at all.
+//
+// It has all of the attributes that perfquery asks for but for
+// PortSamplesControl.
+func (f *Fabric) measure(d destination, p *mad.Packet) bool {
+	method := p.Method()
+	if method != mad.MethodGet && method != mad.MethodSet {
+		return false
+	}
+	p[offMethod] = byte(mad.MethodGetResp)
+	switch {
+	case p.Attr() != mad.AttrClassPortInfo:
+		p.SetStatus(f.answerCounters(d.node, p, method == mad.MethodSet))
+	case method == mad.MethodGet:
+		p.SetStatus(encode(p, d.node.performance()))
+	default:
+		p.SetStatus(mad.StatusBadMethodAttr)
+	}
+	return true
+}
+
+// performance returns what the agent of a node can do: on switches, as on
+// NVIDIA's, to add the counters of all ports up as well.
+func (n *Node) performance() *mad.ClassPortInfo {
+	caps := mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped
+	if n.IsSwitch() {
+		caps |= mad.PerfAllPortSelect
+	}
+	return &mad.ClassPortInfo{
+		BaseVersion:   1,
+		ClassVersion:  1,
+		CapMask:       uint16(caps),
+		CapMask2:      uint32(mad.PerfAdditionalExtended),
+		RespTimeValue: 18,
+	}
+}
+
+// answerCounters fills in an attribute with the counters of the ports that it
+// selects, after it has set those to 0 that it says.
+func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
+	t := counterTables[p.Attr()]
+	if t == nil || t.switchesOnly && !n.IsSwitch() {
+		return mad.StatusBadMethodAttr
+	}
+	a := t.empty()
+	if mad.Decode(a, p.Data()) != nil {
+		return mad.StatusBadValue
+	}
+	selected, mask := t.selection(a)
+	ports := n.selectPorts(selected)
+	if ports == nil {
+		return mad.StatusBadValue
+	}
+	sums := make([]uint64, len(t.counters))
+	for i := range ports {
+		f.settle(&ports[i])
+		if set {
+			ports[i].counts.reset(t, mask)
+		}
+		ports[i].counts.addTo(t, sums)
+	}
+	t.fill(a, sums)
+	return encode(p, a)
+}
+
+// selectPorts returns the ports that a PortSelect means, nil where there is none
+// of that number.
+func (n *Node) selectPorts(selected uint8) []Port {
+	first := 1
+	if n.IsSwitch() {
+		first = 0
+	}
+	switch {
+	case selected == mad.AllPorts && n.IsSwitch():
+		return n.Ports
+	case int(selected) < first || int(selected) >= len(n.Ports):
+		return nil
+	}
+	return n.Ports[selected : selected+1]
+}
