@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"unsafe"
 )
 
 // An Attribute is what a MAD of some class carries, or an attribute's record in
@@ -92,6 +93,7 @@ const (
 	marshal               // struct to JSON
 	unmarshal             // JSON to struct
 	visiting              // struct to a function and back
+	locating              // where each field is
 )
 
 // A codec walks the fields of one attribute and does with each what mode says.
@@ -103,6 +105,9 @@ type codec struct {
 
 	members map[string]json.RawMessage                    // unmarshal
 	visit   func(name string, width int, v uint64) uint64 // visiting
+
+	base  int         // locating: of the attribute within a record, in bits
+	parts []component // locating
 }
 
 // Codecs are pooled because a call by way of the Attribute interface would have
@@ -132,6 +137,8 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 		*v = T(c.member(name, width, s))
 	case visiting:
 		*v = T(c.visit(name, width, uint64(*v)))
+	case locating:
+		c.locate(unsafe.Pointer(v), offset, width)
 	default:
 		c.show(name, uint64(*v), width, s)
 	}
@@ -151,6 +158,14 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 	case visiting:
 		for i := range v {
 			v[i] = T(c.visit(name+strconv.Itoa(i), width, uint64(v[i])))
+		}
+	case locating:
+		if !s.components {
+			c.locate(unsafe.Pointer(&v[0]), offset, width*len(v))
+			return
+		}
+		for i := range v {
+			c.locate(unsafe.Pointer(&v[i]), offset+i*width, width)
 		}
 	default:
 		elements := make([]uint64, len(v))
@@ -173,6 +188,10 @@ func nested(c *codec, a Attribute, offset int, name string) {
 		c.data = whole
 	case visiting:
 		a.fields(c)
+	case locating:
+		c.base += offset
+		a.fields(c)
+		c.base -= offset
 	case dumping:
 		c.text = appendDump(c.text, a)
 	case marshal:

@@ -22,6 +22,23 @@ func TestEachBit(t *testing.T) {
 		"switchinfo":  DataSize*8 - 160 + 11,
 		"vlarb":       32 * 4,
 
+		"sa-guidinfo":   8 + 32,
+		"sa-inform":     16 + 3 + 8,
+		"sa-informinfo": 48 + 16 + 3 + 8,
+		"sa-lft":        32,
+		"sa-link":       16,
+		"sa-mcmember":   7 + 16,
+		"sa-mft":        3 + 32,
+		"sa-node":       16,
+		"sa-path":       3 + 48,
+		"sa-pkeys":      24,
+		"sa-portinfo":   3 + 3 + 1 + 3, // those of PortInfo
+		"sa-service":    16,
+		"sa-sl2vl":      32,
+		"sa-sminfo":     16 + 24,
+		"sa-switchinfo": 16 + 11,
+		"sa-vlarb":      32 + 32*4,
+
 		"classportinfo":   8, // before RedirectQP
 		"extspeeds":       PerfDataSize*8 - 8 - 64 - 14*16 - 24*32,
 		"flowctl":         perf - 2*32,

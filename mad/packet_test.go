@@ -130,7 +130,8 @@ func TestStatus(t *testing.T) {
 		0x0014: "reserved code 5",
 		0x001c: "invalid value in attribute or attribute modifier",
 		0x0041: "busy, the request was discarded, reserved flags 0x40",
-		0x0300: "class-specific code 0x03",
+		0x0300: "class-specific code 0x03 (subnet administration: no records)",
+		0x1200: "class-specific code 0x12",
 	} {
 		err := s.Err()
 		var se StatusError

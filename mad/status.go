@@ -25,6 +25,25 @@ const (
 	statusUndefinedSharedFlags        = statusSharedMask &^ (statusCodeMask | StatusBusy | StatusRedirect)
 )
 
+// What the class's byte says in subnet administration (15.2.4).
+const (
+	StatusNoResources            Status = 1 << 8
+	StatusInvalidRequest         Status = 2 << 8
+	StatusNoRecords              Status = 3 << 8
+	StatusTooManyRecords         Status = 4 << 8 // a Get matched more than one
+	StatusInvalidGID             Status = 5 << 8
+	StatusInsufficientComponents Status = 6 << 8
+	StatusRequestDenied          Status = 7 << 8
+	StatusPrioritySuggested      Status = 8 << 8
+)
+
+// saStatusNames are those of the class's byte in subnet administration, the one
+// class of those here that uses it.
+var saStatusNames = names{
+	"", "no resources", "invalid request", "no records", "too many records", "invalid GID",
+	"insufficient components", "request denied", "another priority suggested",
+}
+
 // Err returns nil for status 0 and a [StatusError] for any other.
 func (s Status) Err() error {
 	if s == 0 {
@@ -64,7 +83,11 @@ func (e StatusError) Error() string {
 		says = append(says, fmt.Sprintf("reserved flags 0x%02x", uint16(undefined)))
 	}
 	if class := s >> statusClassShift; class != 0 {
-		says = append(says, fmt.Sprintf("class-specific code 0x%02x", uint16(class)))
+		text := fmt.Sprintf("class-specific code 0x%02x", uint16(class))
+		if name := saStatusNames.of(uint64(class)); name != "" {
+			text += " (subnet administration: " + name + ")"
+		}
+		says = append(says, text)
 	}
 	return fmt.Sprintf("MAD status 0x%04x: %s", uint16(s), strings.Join(says, ", "))
 }

@@ -9,6 +9,12 @@ import (
 type arrayStyle struct {
 	dump func(b []byte, name string, v []uint64, width int) []byte
 	hex  bool // in JSON, elements are strings of hexadecimal digits
+
+	// json, where set, writes the array in another form than a list.
+	json func(b []byte, v []uint64) []byte
+
+	// components says that each element has a bit in a record's component mask.
+	components bool
 }
 
 var (
@@ -22,7 +28,7 @@ var (
 	}}
 
 	pkeyRows = &arrayStyle{dump: indexedRows(8), hex: true}
-	guidRows = &arrayStyle{dump: indexedRows(2), hex: true}
+	guidRows = &arrayStyle{dump: indexedRows(2), hex: true, components: true}
 
 	// bars is one line without a name: | 0| 1| 2|
 	bars = &arrayStyle{dump: func(b []byte, _ string, v []uint64, _ int) []byte {
@@ -73,7 +79,12 @@ func (c *codec) showArray(name string, v []uint64, width int, s *arrayStyle) {
 		c.text = s.dump(c.text, name, v, width)
 		return
 	}
-	c.text = append(appendKey(c.text, name), '[')
+	c.text = appendKey(c.text, name)
+	if s.json != nil {
+		c.text = s.json(c.text, v)
+		return
+	}
+	c.text = append(c.text, '[')
 	for i, e := range v {
 		if i > 0 {
 			c.text = append(c.text, ',')

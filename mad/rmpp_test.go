@@ -1,0 +1,151 @@
+package mad
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+)
+
+// TestRMPP reads and writes the header as it is laid out in table 164 of the
+// specification: version, type, response time and flags, status, segment,
+// length.
+func TestRMPP(t *testing.T) {
+	for _, test := range []struct {
+		header RMPP
+		want   string
+	}{
+		{RMPP{}, "00000000" + "00000000" + "00000000"},
+		{RMPP{1, RMPPData, 0, RMPPActive | RMPPFirst, 0, 1, 440}, "01010300" + "00000001" + "000001b8"},
+		{RMPP{1, RMPPData, NoRespTime, RMPPActive | RMPPLast, 0, 0x01020304, 132}, "0101fd00" + "01020304" + "00000084"},
+		{RMPP{1, RMPPAck, 0, RMPPActive, 0, 64, 128}, "01020100" + "00000040" + "00000080"},
+		{RMPP{1, RMPPAbort, 0, RMPPActive, RMPPTooManyRetries, 0, 0}, "0104017e" + "00000000" + "00000000"},
+	} {
+		var p Packet
+		for i := range p {
+			p[i] = 0xee
+		}
+		p.SetRMPP(test.header)
+		if got := hex.EncodeToString(p[24:36]); got != test.want {
+			t.Errorf("%+v: got %s, want %s", test.header, got, test.want)
+		}
+		if got := p.RMPP(); got != test.header {
+			t.Errorf("got %+v, want %+v", got, test.header)
+		}
+		if p[23] != 0xee || p[36] != 0xee {
+			t.Error("written beyond the header")
+		}
+	}
+}
+
+func TestRMPPNames(t *testing.T) {
+	for got, want := range map[string]string{
+		RMPPAbort.String():               "ABORT",
+		RMPPType(9).String():             "?(9)",
+		(RMPPActive | RMPPLast).String(): "active,last",
+		RMPPNoResources.String():         "resources exhausted",
+		RMPPStatus(5).String():           "reserved status 5",
+		RMPPStatus(130).String():         "class's status 130",
+		RMPPStatus(200).String():         "vendor's status 200",
+		RMPPBadSegment.String():          "inconsistent first flag and segment number",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for class, want := range map[Class]bool{ClassSA: true, 0x32: true, 0x10: true, ClassPM: false, ClassSMPDirected: false, 0x0a: false} {
+		if class.HasRMPP() != want {
+			t.Errorf("%v: RMPP %v", class, !want)
+		}
+	}
+}
+
+func TestSAHeader(t *testing.T) {
+	h := SAHeader{SMKey: 0x0102030405060708, AttributeOffset: 14, ComponentMask: 0x1112131415161718}
+	r := LinkRecord{FromLID: 1, FromPort: 2, ToPort: 3, ToLID: 4}
+	payload, err := SAPayload(h, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "000000000000000000000000" + "0102030405060708" + "000e0000" + "1112131415161718" + "0001020300040000"
+	if got := hex.EncodeToString(payload[:40]); got != want || len(payload) != Size-24 {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	var p Packet
+	p.PutGMP(Header{Class: ClassSA})
+	copy(p[24:], payload)
+	var back LinkRecord
+	if err := Decode(&back, p.Data()); err != nil || back != r || p.SA() != h {
+		t.Errorf("got %+v, %+v, %v", p.SA(), back, err)
+	}
+	if _, err := SAPayload(h, &PathRecord{SL: 16}); err == nil || !strings.Contains(err.Error(), "SL: value 16 does not fit") {
+		t.Errorf("got error %v", err)
+	}
+	if got := SARecordOffset(&NodeRecord{}); got != 14 {
+		t.Errorf("node records are %d words apart", got)
+	}
+}
+
+func TestRate(t *testing.T) {
+	for _, test := range []struct {
+		width LinkWidth
+		speed Speed
+		want  Rate
+		text  string
+	}{
+		{Width1X, SDR, 2, "2.5 Gb/sec"},
+		{Width4X, QDR, 7, "40 Gb/sec"},
+		{Width4X, FDR10, 7, "40 Gb/sec"},
+		{Width4X, FDR, 12, "56 Gb/sec"},
+		{Width4X, EDR, 16, "100 Gb/sec"},
+		{Width4X, HDR, 17, "200 Gb/sec"},
+		{Width2X, HDR, 16, "100 Gb/sec"},
+		{Width4X, NDR, 21, "400 Gb/sec"},
+		{Width4X, XDR, 23, "800 Gb/sec"},
+		{Width12X, EDR, 18, "300 Gb/sec"},
+		{0, EDR, 0, "?(0)"},
+		{Width8X, FDR10, 9, "80 Gb/sec"},
+	} {
+		if got := RateOf(test.width, test.speed); got != test.want || got.String() != test.text {
+			t.Errorf("%v %v: got %d, %v", test.width, test.speed, got, got)
+		}
+	}
+	if Rate(19).Compare(3) <= 0 || Rate(3).Compare(19) >= 0 || Rate(99).Compare(2) >= 0 {
+		t.Error("rates are in the order of their codes")
+	}
+}
+
+// FuzzSA reads and writes the headers and all records of subnet administration
+// in any packet.
+func FuzzSA(f *testing.F) {
+	f.Add(make([]byte, Size))
+	f.Add([]byte(strings.Repeat("\xff", Size)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var p, q Packet
+		copy(p[:], b)
+		q = p
+		q.SetRMPP(p.RMPP())
+		q.SetSA(p.SA())
+		if q[46] = p[46]; q[47] != 0 {
+			t.Error("reserved bits are kept")
+		}
+		if q[47] = p[47]; q != p {
+			t.Errorf("headers came back as % x", q[:56])
+		}
+		_, _ = p.RMPP().Status.String(), p.RMPP().Flags.String()
+		for id := range saAttributes {
+			a := ClassSA.NewAttribute(id)
+			if a == nil {
+				continue
+			}
+			if err := Decode(a, p[56:]); err != nil {
+				t.Fatal(err)
+			}
+			if err := Encode(a, q[56:]); err != nil {
+				t.Errorf("%s: %v", AttributeName(a), err)
+			}
+			if c := p.SA().ComponentMask.Bits(a); len(c) != AttributeSize(a) {
+				t.Errorf("%s: %d bytes of bits", AttributeName(a), len(c))
+			}
+		}
+	})
+}

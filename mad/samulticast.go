@@ -1,0 +1,64 @@
+package mad
+
+// A MCMemberRecord is a port's membership of a multicast group, or the group
+// itself (InfiniBand Architecture, Volume 1, 15.2.5.17).
+type MCMemberRecord struct {
+	MGID             GID
+	PortGID          GID // zero in the record of a group
+	QKey             uint32
+	MLID             uint16
+	MTUSelector      Selector
+	MTU              MTU // 6 bits
+	TrafficClass     uint8
+	PKey             PKey
+	RateSelector     Selector
+	Rate             Rate // 6 bits
+	LifeTimeSelector Selector
+	LifeTime         uint8  // 6 bits; 4.096 µs << LifeTime
+	SL               uint8  // 4 bits
+	FlowLabel        uint32 // 20 bits
+	HopLimit         uint8
+	Scope            uint8     // 4 bits
+	JoinState        JoinState // 4 bits
+	ProxyJoin        uint8     // 1: another port of the partition joined for this one
+}
+
+// A JoinState is a set of ways in which a port takes part in a group.
+type JoinState uint8
+
+// The ways.
+const (
+	JoinFull           JoinState = 1 << 0
+	JoinNonMember      JoinState = 1 << 1 // receives, but does not keep the group alive
+	JoinSendOnly       JoinState = 1 << 2
+	JoinSendOnlyMember JoinState = 1 << 3
+)
+
+// ID returns AttrMCMemberRecord.
+func (*MCMemberRecord) ID() AttrID { return AttrMCMemberRecord }
+
+func (*MCMemberRecord) format() format { return format{ClassSA, 52} }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MCMemberRecord) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MCMemberRecord) fields(c *codec) {
+	array(c, a.MGID[:], 0, 8, "MGID", asGID)
+	array(c, a.PortGID[:], 128, 8, "PortGID", asGID)
+	bits(c, &a.QKey, 256, 32, "Qkey", hexa)
+	bits(c, &a.MLID, 288, 16, "MLID", hexa)
+	bits(c, &a.MTUSelector, 304, 2, "MtuSelector", asSelector)
+	bits(c, &a.MTU, 306, 6, "Mtu", asMTU)
+	bits(c, &a.TrafficClass, 312, 8, "Tclass", hexa)
+	bits(c, &a.PKey, 320, 16, "Pkey", hexa)
+	bits(c, &a.RateSelector, 336, 2, "RateSelector", asSelector)
+	bits(c, &a.Rate, 338, 6, "Rate", asRate)
+	bits(c, &a.LifeTimeSelector, 344, 2, "PacketLifeTimeSelector", asSelector)
+	bits(c, &a.LifeTime, 346, 6, "PacketLifeTime", decimal)
+	bits(c, &a.SL, 352, 4, "SL", decimal)
+	bits(c, &a.FlowLabel, 356, 20, "FlowLabel", hexa)
+	bits(c, &a.HopLimit, 376, 8, "HopLimit", decimal)
+	bits(c, &a.Scope, 384, 4, "Scope", decimal)
+	bits(c, &a.JoinState, 388, 4, "JoinState", hexa)
+	bits(c, &a.ProxyJoin, 392, 1, "ProxyJoin", decimal)
+}
