@@ -123,5 +123,6 @@ var demo = Preset{
 		f.Node("node07").Ports[1].Degrade(mad.Width4X, mad.HDR)
 		late := &f.Node("node10").Ports[1]
 		late.Info.State, late.Peer.Info.State = mad.PortInit, mad.PortInit
+		wear(f)
 	},
 }

@@ -1,0 +1,51 @@
+package sim
+
+import "time"
+
+// wear gives the demo the counters of a cluster that has been at work for some
+// time: a bad cable, a link with congestion behind it, a host that was
+// restarted again and again.
+func wear(f *Fabric) {
+	f.Model.Load, f.Model.Uptime = 0.2, 31*time.Hour
+
+	cable := &f.Node("leaf1").Ports[1]
+	f.mustCount(cable, map[string]uint64{
+		"SymbolErrorCounter":       48213,
+		"LinkErrorRecoveryCounter": 3,
+		"LinkDownedCounter":        2,
+		"PortRcvErrors":            127,
+		"PortLocalPhysicalErrors":  119,
+		"PortMalformedPktErrors":   8,
+	})
+	f.mustCount(cable.Peer, map[string]uint64{"SymbolErrorCounter": 1906, "LinkErrorRecoveryCounter": 3, "LinkDownedCounter": 2})
+	f.mustGrow(cable, "SymbolErrorCounter", 2.5)
+	f.mustGrow(cable.Peer, "SymbolErrorCounter", 0.1)
+	// What the cable spoils is passed on marked as bad.
+	f.mustCount(&f.Node("node02").Ports[1], map[string]uint64{"PortRcvRemotePhysicalErrors": 41})
+
+	congested := f.Node("node14").Ports[1].Peer
+	f.mustCount(congested, map[string]uint64{
+		"PortXmitDiscards":               1822,
+		"PortSwHOQLifetimeLimitDiscards": 1799,
+		"PortSwLifetimeLimitDiscards":    23,
+		"PortXmitWait":                   91_338_402,
+	})
+	f.mustGrow(congested, "PortXmitWait", 820)
+
+	f.mustCount(f.Node("node10").Ports[1].Peer, map[string]uint64{"LinkDownedCounter": 17, "LinkErrorRecoveryCounter": 1})
+}
+
+// mustCount sets counters of a preset's port, which has them.
+func (f *Fabric) mustCount(p *Port, values map[string]uint64) {
+	for name, value := range values {
+		if err := f.SetCounter(p, name, value); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func (f *Fabric) mustGrow(p *Port, name string, perSecond float64) {
+	if err := f.SetCounterRate(p, name, perSecond); err != nil {
+		panic(err)
+	}
+}
