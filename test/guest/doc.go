@@ -35,10 +35,10 @@
 //
 // # Why not an existing runner
 //
-// github.com/hugelgupf/vmtest starts QEMU and builds an image of u-root's
-// programs; kernels come from container images with all drivers built in. It
-// would bring u-root in, and modules, C tools and their libraries, the agent
-// and the pair of guests would still be ours. lmb.io/vimto wants a kernel with
-// 9p, overlayfs and virtio built in, where Debian has modules, and joins no
-// guests by a network.
+// By their documentation: github.com/hugelgupf/vmtest starts QEMU, with a kernel
+// that one has or that comes in a container image, and builds images of u-root's
+// programs. It would bring u-root in, while the modules of Debian's kernel, C
+// tools with their libraries, devices and running many commands in one guest
+// would still be ours. lmb.io/vimto wants a kernel with 9p, overlayfs and virtio
+// built in, where Debian has modules, and has no network.
 package guest
