@@ -65,6 +65,11 @@ type Message struct {
 	Status syscall.Errno
 
 	MAD mad.Packet
+
+	// Rest is set by Recv of a transport that does RMPP (see [PortAttr]): the
+	// data of the segments after the first one, which MAD is. nil: there were
+	// none. Send does not look at it.
+	Rest []byte
 }
 
 // A Port sends and receives MADs. It serves one goroutine at a time, but for
@@ -106,4 +111,10 @@ type PortAttr struct {
 	State     mad.PortState
 	PhysState mad.PhysState
 	GIDPrefix uint64 // subnet prefix, host byte order
+
+	// RMPP says that the transport puts messages of many segments together by
+	// itself, and hands each over as one. Without it the segments come one by
+	// one, and whoever asked for them acknowledges them, or the transport knows
+	// no such messages and cuts them to their first segment.
+	RMPP bool
 }

@@ -1,0 +1,229 @@
+package umad
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// ErrNoSM is returned where the subnet administrator is to be asked and the
+// local port knows of no subnet manager.
+var ErrNoSM = errors.New("the local port knows of no subnet manager")
+
+// administrator returns where subnet administration is, unless to says it.
+func (c *Client) administrator(to Target) (Target, error) {
+	if to.LID == 0 {
+		to = Target{LID: c.attr.SMLID, SL: c.attr.SMSL}
+	}
+	if to.LID == 0 {
+		return Target{}, ErrNoSM
+	}
+	return to, nil
+}
+
+// Table asks subnet administration for records, and returns all of them; that
+// there are none is no error. What was submitted before ends first.
+//
+// Errors of what was asked are an [*Error], which wraps an [*RMPPError] where
+// the answer began and did not end.
+func (c *Client) Table(ctx context.Context, q *TableRequest) (*Table, error) {
+	to, err := c.administrator(q.To)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := mad.SAPayload(mad.SAHeader{SMKey: q.SMKey, ComponentMask: q.Mask}, q.Match)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Run(ctx); err != nil {
+		return nil, err
+	}
+	c.running = true
+	defer func() { c.running = false }()
+	defer context.AfterFunc(ctx, c.port.Interrupt)()
+
+	r := &Request{
+		To: to, Class: mad.ClassSA, Method: mad.MethodGetTable,
+		Attr: q.Match.ID(), Modifier: q.Modifier, Payload: payload,
+	}
+	c.table.add(r)
+	defer c.table.remove(r)
+	t := tableCall{
+		Client:   c,
+		request:  r,
+		kind:     q.Match,
+		end:      c.clock() + cmp.Or(q.Timeout, defaultTableTimeout),
+		receiver: NewRMPPReceiver(cmp.Or(q.Limit, defaultTableLimit)),
+	}
+	if err := t.run(ctx); err != nil {
+		return nil, r.fail(err)
+	}
+	return t.result, nil
+}
+
+// A tableCall is a Table under way.
+type tableCall struct {
+	*Client
+	request  *Request
+	kind     mad.Attribute
+	end      time.Duration // when it has taken too long
+	retry    time.Duration // when the request is to be sent again, unless an answer has begun
+	receiver *RMPPReceiver
+	tid      uint32 // that the transfer goes by; 0: none has begun
+	result   *Table
+}
+
+// run sends and receives until there is a result.
+func (t *tableCall) run(ctx context.Context) error {
+	var answer Message
+	for t.result == nil {
+		if err := ctx.Err(); err != nil {
+			t.abandon(&answer)
+			return err
+		}
+		now := t.clock()
+		wake := t.retry
+		switch {
+		case now >= t.end:
+			t.abandon(&answer)
+			return ErrTimeout
+		case t.tid != 0:
+			if t.receiver.Wake(now, &answer.MAD) {
+				t.respond(&answer)
+			}
+			if err := t.receiver.Err(); err != nil {
+				return err
+			}
+			wake = t.receiver.Deadline()
+		case now >= t.retry:
+			if err := t.ask(now); err != nil {
+				return err
+			}
+			wake = t.retry
+		}
+		err := t.port.Recv(&t.in, t.epoch.Add(min(wake, t.end)))
+		switch {
+		case err == nil:
+			if err := t.receive(&answer); err != nil {
+				return err
+			}
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		}
+	}
+	return nil
+}
+
+// ask sends the request. Each time an answer is waited for twice as long: where
+// the kernel puts it together, the time-out is one for the whole of it.
+func (t *tableCall) ask(now time.Duration) error {
+	f := &t.request.flight
+	if int(f.attempt) >= t.opts.Attempts {
+		return ErrTimeout
+	}
+	wait := min(t.opts.Timeout<<f.attempt, t.end-now)
+	f.attempt++
+	if err := t.build(t.request); err != nil {
+		return err
+	}
+	t.out.Timeout = wait
+	err := t.port.Send(&t.out)
+	switch {
+	case errors.Is(err, ErrWouldBlock):
+		f.attempt--
+		t.retry = now + sendPause
+		return nil
+	case err != nil:
+		return err
+	}
+	t.retry = now + wait + slack
+	t.stats.Sent++
+	if f.attempt > 1 {
+		t.stats.Retries++
+	}
+	if t.opts.Trace != nil {
+		t.trace(EventSent, t.request, &t.out.MAD, 0, nil)
+	}
+	return nil
+}
+
+// receive takes in the message that came. It returns an error where it ends the
+// call.
+func (t *tableCall) receive(answer *Message) error {
+	m := &t.in.MAD
+	tid, now := uint32(m.TID()), t.clock()
+	switch {
+	case t.table.find(tid) != t.request, m.Class() != mad.ClassSA, m.Attr() != t.request.Attr,
+		(t.in.Status != 0) == m.Method().IsResponse(), t.tid != 0 && t.tid != tid:
+		t.stray()
+		return nil
+	case t.in.Status != 0:
+		if tid == t.request.tid() {
+			t.stats.Timeouts++
+			t.retry = now
+		}
+		return nil
+	}
+	t.stats.Received++
+	err := m.Status().Err()
+	if t.opts.Trace != nil {
+		t.trace(EventReceived, t.request, m, 0, err)
+	}
+	if err != nil {
+		return err
+	}
+	h := m.RMPP()
+	if t.attr.RMPP || !h.Flags.Has(mad.RMPPActive) || h.Version == 0 && h.Type == mad.RMPPNone {
+		return t.whole(h)
+	}
+	t.tid = tid
+	if t.receiver.Receive(m, now, &answer.MAD) {
+		t.respond(answer)
+	}
+	if err := t.receiver.Err(); err != nil {
+		return err
+	}
+	if !t.receiver.Done() {
+		return nil
+	}
+	t.result, err = tableOf(t.kind, m.SA(), t.receiver.Data())
+	return err
+}
+
+// whole takes a message that came in one piece: one that the kernel has put
+// together, or one packet without RMPP.
+func (t *tableCall) whole(h mad.RMPP) (err error) {
+	// Data are those of the packet that is received next, and so are copied.
+	data := slices.Concat(t.in.MAD.Data(), t.in.Rest)
+	reassembled := t.attr.RMPP && h.Flags.Has(mad.RMPPActive)
+	if reassembled && len(t.in.Rest) == 0 {
+		// The one segment tells how much of it there is.
+		header, size := classHeader(&t.in.MAD)
+		data = data[:min(max(int(h.Length)-header, 0), size)]
+	}
+	if t.result, err = tableOf(t.kind, t.in.MAD.SA(), data); err != nil {
+		return err
+	}
+	t.result.Clipped = !reassembled && t.result.stride > 0
+	return nil
+}
+
+// respond sends what the receiver has to say. Where there is no room it gets
+// lost, as on its way, and the receiver says it again.
+func (t *tableCall) respond(answer *Message) {
+	to := t.request.To
+	answer.Addr = Addr{LID: to.LID, QPN: 1, QKey: QP1QKey, SL: to.SL}
+	_ = t.port.Send(answer)
+}
+
+// abandon tells the other side that its segments are not waited for any more.
+func (t *tableCall) abandon(answer *Message) {
+	if t.receiver.Abandon(&answer.MAD) {
+		t.respond(answer)
+	}
+}
