@@ -119,8 +119,8 @@ func doubled(text string) string {
 	return strings.Join(append(lines[:4:4], lines[3:]...), "\n")
 }
 
+// The seeds have no PortInfo: it is long, and mad has a fuzz target for it.
 func FuzzParseJSON(f *testing.F) {
-	f.Add(pair(f))
 	f.Fuzz(func(t *testing.T, text string) {
 		fabric, err := ParseJSON(strings.NewReader(text), "f")
 		if err != nil {
