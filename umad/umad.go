@@ -112,8 +112,8 @@ type PortAttr struct {
 	PhysState mad.PhysState
 	GIDPrefix uint64 // subnet prefix, host byte order
 
-	// RMPP says that the transport puts messages of many segments together by
-	// itself, and hands each over as one. Without it the segments come one by
+	// RMPP says that the transport puts subnet administration's messages of
+	// many segments together by itself, and hands each over as one. Without it the segments come one by
 	// one, and whoever asked for them acknowledges them, or the transport knows
 	// no such messages and cuts them to their first segment.
 	RMPP bool

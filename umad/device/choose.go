@@ -100,6 +100,7 @@ func (c Candidate) attr() umad.PortAttr {
 		State:     mad.PortState(p.State),
 		PhysState: mad.PhysState(p.PhysState),
 		GIDPrefix: p.GIDPrefix,
+		RMPP:      true,
 	}
 }
 

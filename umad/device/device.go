@@ -122,6 +122,10 @@ func (p *Port) Send(m *umad.Message) error {
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	for {
 		n, err := p.conn.Receive(p.in.bytes(), deadline)
+		m.Rest = nil
+		if errors.Is(err, unix.ENOSPC) {
+			n, err = p.receiveLong(m, deadline)
+		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return os.ErrDeadlineExceeded
@@ -132,6 +136,28 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 			return nil
 		}
 	}
+}
+
+// maxMessage is the longest message that is read. The records of the largest
+// fabrics have a tenth of it.
+const maxMessage = 1 << 30
+
+// receiveLong reads the message again that was too long for the buffer: the
+// kernel keeps it and has told in the header how long it is
+// (drivers/infiniband/core/user_mad.c).
+func (p *Port) receiveLong(m *umad.Message, deadline time.Time) (int, error) {
+	size := int(p.in.Length)
+	if size <= packetSize || size > maxMessage {
+		return 0, fmt.Errorf("message of %d bytes: %w", size, unix.EMSGSIZE)
+	}
+	long := make([]byte, size)
+	n, err := p.conn.Receive(long, deadline)
+	if err != nil {
+		return 0, err
+	}
+	head := copy(p.in.bytes(), long[:n])
+	m.Rest = long[head:n]
+	return head, nil
 }
 
 // failed tells a device that went away from other errors. The kernel says EPIPE
@@ -165,10 +191,9 @@ func (p *Port) agent(m *mad.Packet) (uint32, error) {
 	return a.id, nil
 }
 
-// registration makes an agent for MADs like m that receives replies only.
-// It leaves RMPP alone: a reply of many segments, for which nobody asks here,
-// would be longer than what is read, and the kernel would offer it again and
-// again.
+// registration makes an agent for MADs like m that receives replies only. Of
+// subnet administration's tables the kernel is to take care: it acknowledges
+// their segments and hands over the message that they make.
 func registration(m *mad.Packet) uapi.UMADRegister {
 	h := m.Header()
 	r := uapi.UMADRegister{QPN: 1, Class: uint8(h.Class), ClassVers: h.ClassVersion}
@@ -177,6 +202,9 @@ func registration(m *mad.Packet) uapi.UMADRegister {
 		r.QPN = 0
 	case h.Class.HasOUI():
 		r.OUI = openIB
+	}
+	if h.Class == mad.ClassSA {
+		r.RMPPVersion = mad.RMPPVersion
 	}
 	return r
 }

@@ -150,6 +150,7 @@ func TestOpen(t *testing.T) {
 	if got, want := p.Attr(), (umad.PortAttr{
 		Device: "mlx5_0", Number: 1, LinkLayer: "InfiniBand", NodeGUID: 0x0002c90300000001, PortGUID: 0x0002c90300000002,
 		LID: 7, SMLID: 1, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfe80 << 48,
+		RMPP: true,
 	}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -260,6 +261,36 @@ func TestPort(t *testing.T) {
 	}
 }
 
+// A message that the buffer is too small for is read again, as long as the
+// header has told; what comes after it is short again.
+func TestReceiveLong(t *testing.T) {
+	p, peer := newTestPort(t)
+	long := make([]byte, 1000)
+	for i := range long {
+		long[i] = byte(i / 7)
+	}
+	for _, message := range [][]byte{long, long[:packetSize]} {
+		if _, err := peer.Write(message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.in.Length = uint32(len(long))
+	var m umad.Message
+	n, err := p.receiveLong(&m, time.Now().Add(time.Second))
+	if err != nil || n != packetSize || !bytes.Equal(p.in.bytes(), long[:n]) || !bytes.Equal(m.Rest, long[n:]) {
+		t.Fatalf("got %d bytes and %d more, %v", n, len(m.Rest), err)
+	}
+	if err := p.Recv(&m, time.Now().Add(time.Second)); err != nil || m.Rest != nil {
+		t.Errorf("%d bytes are left over, %v", len(m.Rest), err)
+	}
+	for _, size := range []uint32{0, uint32(packetSize), maxMessage + 1} {
+		p.in.Length = size
+		if _, err := p.receiveLong(&m, time.Time{}); !errors.Is(err, unix.EMSGSIZE) {
+			t.Errorf("%d bytes: got error %v", size, err)
+		}
+	}
+}
+
 func TestPortFull(t *testing.T) {
 	p, _ := newTestPort(t)
 	p.agents[0].registered = true
@@ -300,7 +331,7 @@ func TestRegistration(t *testing.T) {
 	}{
 		{mad.ClassSMPLIDRouted, 1, uapi.UMADRegister{QPN: 0, Class: 0x01, ClassVers: 1}},
 		{mad.ClassSMPDirected, 1, uapi.UMADRegister{QPN: 0, Class: 0x81, ClassVers: 1}},
-		{mad.ClassSA, 2, uapi.UMADRegister{QPN: 1, Class: 0x03, ClassVers: 2}},
+		{mad.ClassSA, 2, uapi.UMADRegister{QPN: 1, Class: 0x03, ClassVers: 2, RMPPVersion: 1}},
 		{mad.ClassPM, 1, uapi.UMADRegister{QPN: 1, Class: 0x04, ClassVers: 1}},
 		{0x0a, 1, uapi.UMADRegister{QPN: 1, Class: 0x0a, ClassVers: 1}},
 		{0x32, 1, uapi.UMADRegister{QPN: 1, Class: 0x32, ClassVers: 1, OUI: 0x1405}},
