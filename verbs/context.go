@@ -31,7 +31,7 @@ func (d Device) Open() (*Context, error) { return d.open(linux{}) }
 func (d Device) open(k kernel) (*Context, error) {
 	fd, err := k.open(d.Path)
 	if err != nil {
-		return nil, &CallError{Op: "open " + d.Path, Device: d.Name, Err: err}
+		return nil, &CallError{Op: "open node " + d.Path, Device: d.Name, Err: err}
 	}
 	c := &Context{kernel: k, name: d.Name, driver: d.Driver, fd: fd, eventFD: -1}
 	if c.driver == unknownDriver {

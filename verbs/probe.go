@@ -34,9 +34,10 @@ func (m Method) Number() uint32 { return m.number }
 // for one that is not. Methods that need a function that the driver has not are
 // left out by the kernel; so "not there" means for this device.
 //
-// For a command, INVOKE_WRITE compares the sizes of what came with those of the
-// command's structures before it calls it, and nothing comes with it: ENOSPC is a
-// command that is there, EOPNOTSUPP one that is not.
+// A command comes with a structure that cannot be read, and without room for an
+// answer. INVOKE_WRITE compares the sizes with those of the command's structures,
+// which is ENOSPC, and a command that got as far as being called reads its
+// structure first, which is EFAULT. One that is not there is EOPNOTSUPP.
 func (c *Context) Methods() ([]Method, error) {
 	edge, err := newEdge()
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *Context) Methods() ([]Method, error) {
 	for i := range all {
 		m := &all[i]
 		if m.command {
-			m.Known, err = c.answersCommand(m.number)
+			m.Known, err = c.answersCommand(edge, m.number)
 		} else {
 			m.Known, err = c.answers(edge, m.object, uint16(m.number))
 		}
@@ -79,10 +80,10 @@ func (c *Context) answers(e edge, object, method uint16) (bool, error) {
 }
 
 // answersCommand tells whether the kernel has a command.
-func (c *Context) answersCommand(cmd uint32) (bool, error) {
-	err := c.write("probe command", cmd, nil, nil, nil)
+func (c *Context) answersCommand(e edge, cmd uint32) (bool, error) {
+	err := c.write("probe command", cmd, e.beyond(), nil, nil)
 	switch {
-	case errors.Is(err, unix.ENOSPC):
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EFAULT):
 		return true, nil
 	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrUnknownMethod), errors.Is(err, unix.EINVAL):
 		return false, nil
@@ -123,3 +124,7 @@ func (e edge) request(object, method uint16, driver DriverID) []byte {
 	copy(b, bytesOf(&h))
 	return b
 }
+
+// beyond returns the first bytes that cannot be read: more than fit an attribute,
+// so that it has their address.
+func (e edge) beyond() []byte { return e[len(e)/2:][:2*len(uapi.UverbsAttr{}.Data)] }

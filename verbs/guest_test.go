@@ -1,0 +1,392 @@
+//go:build inguest
+
+package verbs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// device is the one that the guest has, and netdev what is below it.
+const (
+	device = "rxe0"
+	node   = "/dev/infiniband/uverbs0"
+)
+
+func open(t *testing.T) *verbs.Context {
+	t.Helper()
+	c, err := verbs.Open(device, node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestGuestQueries is what the trace is taken of.
+func TestGuestQueries(t *testing.T) {
+	c := open(t)
+	if _, err := c.QueryDevice(); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.QueryPort(1); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.GIDTable(); err != nil {
+		t.Error(err)
+	}
+	if c.Driver() != verbs.DriverRXE {
+		t.Errorf("driver %v", c.Driver())
+	}
+}
+
+// labels returns the values of ibv_devinfo -v by label, those without a value but
+// with lines of their own below them joined by commas.
+func labels(t *testing.T) map[string]string {
+	t.Helper()
+	out, err := exec.Command("ibv_devinfo", "-v", "-d", device).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	last := ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimRight(line, "\n")
+		if text, ok := strings.CutPrefix(line, "\t\t\t\t\t"); ok {
+			all[last] = strings.TrimPrefix(all[last]+","+text, ",")
+			continue
+		}
+		label, value, ok := strings.Cut(strings.TrimSpace(line), ":\t")
+		if !ok {
+			label = strings.TrimSuffix(strings.TrimSpace(line), ":")
+		}
+		if label == "" {
+			continue
+		}
+		if label == "device_cap_flags" || label == "device_cap_flags_ex" {
+			all[label+" value"] = strings.TrimSpace(value)
+			last, all[label] = label, ""
+			continue
+		}
+		if prev, ok := all[label]; ok && label == "supported_qp" {
+			value = prev
+		}
+		last, all[label] = label, strings.TrimSpace(value)
+	}
+	return all
+}
+
+func list[T any](known []string, rest T) string { return strings.Join(known, ",") }
+
+// orNone is the list of a transport's operations.
+func orNone(c verbs.ODPTransport) string {
+	if c == 0 {
+		return "NO SUPPORT"
+	}
+	return list(c.Names())
+}
+
+func TestGuestAgainstDevinfo(t *testing.T) {
+	c := open(t)
+	d, err := c.QueryDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.QueryPort(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guid := func(v uint64) string {
+		return fmt.Sprintf("%04x:%04x:%04x:%04x", v>>48, v>>32&0xffff, v>>16&0xffff, v&0xffff)
+	}
+	n := func(v any) string { return fmt.Sprint(v) }
+	enum := func(v any) string { return fmt.Sprintf("%v (%d)", v, v) }
+	got := map[string]string{
+		"hca_id":                    c.Name(),
+		"fw_ver":                    d.FW.String(),
+		"node_guid":                 guid(d.NodeGUID),
+		"sys_image_guid":            guid(d.SysImageGUID),
+		"vendor_id":                 fmt.Sprintf("0x%04x", d.VendorID),
+		"vendor_part_id":            n(d.VendorPartID),
+		"hw_ver":                    fmt.Sprintf("0x%X", d.HWVersion),
+		"phys_port_cnt":             n(d.PhysPortCount),
+		"max_mr_size":               fmt.Sprintf("0x%x", d.MaxMRSize),
+		"page_size_cap":             fmt.Sprintf("0x%x", d.PageSizeCap),
+		"max_qp":                    n(d.MaxQP),
+		"max_qp_wr":                 n(d.MaxQPWR),
+		"device_cap_flags value":    fmt.Sprintf("0x%08x", uint32(d.Caps)),
+		"device_cap_flags":          list(d.Caps.Names()),
+		"max_sge":                   n(d.MaxSGE),
+		"max_sge_rd":                n(d.MaxSGERd),
+		"max_cq":                    n(d.MaxCQ),
+		"max_cqe":                   n(d.MaxCQE),
+		"max_mr":                    n(d.MaxMR),
+		"max_pd":                    n(d.MaxPD),
+		"max_qp_rd_atom":            n(d.MaxQPRdAtom),
+		"max_ee_rd_atom":            n(d.MaxEERdAtom),
+		"max_res_rd_atom":           n(d.MaxResRdAtom),
+		"max_qp_init_rd_atom":       n(d.MaxQPInitRdAtom),
+		"max_ee_init_rd_atom":       n(d.MaxEEInitRdAtom),
+		"atomic_cap":                enum(d.AtomicCap),
+		"max_ee":                    n(d.MaxEE),
+		"max_rdd":                   n(d.MaxRDD),
+		"max_mw":                    n(d.MaxMW),
+		"max_raw_ipv6_qp":           n(d.MaxRawIPv6QP),
+		"max_raw_ethy_qp":           n(d.MaxRawEthyQP),
+		"max_mcast_grp":             n(d.MaxMcastGroup),
+		"max_mcast_qp_attach":       n(d.MaxMcastQPAttach),
+		"max_total_mcast_qp_attach": n(d.MaxTotalMcastQPAttach),
+		"max_ah":                    n(d.MaxAH),
+		"max_fmr":                   n(d.MaxFMR),
+		"max_srq":                   n(d.MaxSRQ),
+		"max_srq_wr":                n(d.MaxSRQWR),
+		"max_srq_sge":               n(d.MaxSRQSGE),
+		"max_pkeys":                 n(d.MaxPKeys),
+		"local_ca_ack_delay":        n(d.LocalCAAckDelay),
+		"general_odp_caps":          list(d.ODP.General.Names()),
+		"rc_odp_caps":               orNone(d.ODP.RC),
+		"uc_odp_caps":               orNone(d.ODP.UC),
+		"ud_odp_caps":               orNone(d.ODP.UD),
+		"xrc_odp_caps":              orNone(*d.XRCODP),
+		"device_cap_flags_ex value": fmt.Sprintf("0x%X", uint64(*d.CapsEx)),
+		"device_cap_flags_ex":       list(d.CapsEx.Names()),
+
+		"max_rwq_indirection_tables":     n(d.RSS.MaxRWQIndirectionTables),
+		"max_rwq_indirection_table_size": n(d.RSS.MaxRWQIndirectionTableSize),
+		"max_wq_type_rq":                 n(*d.MaxWQTypeRQ),
+		"num_comp_vectors":               n(c.CompVectors()),
+
+		"port":            "1",
+		"state":           enum(p.State),
+		"max_mtu":         enum(p.MaxMTU),
+		"active_mtu":      enum(p.ActiveMTU),
+		"sm_lid":          n(p.SMLID),
+		"port_lid":        n(p.LID),
+		"port_lmc":        fmt.Sprintf("0x%02x", p.LMC),
+		"link_layer":      p.LinkLayer.String(),
+		"max_msg_sz":      fmt.Sprintf("0x%x", p.MaxMsgSize),
+		"port_cap_flags":  fmt.Sprintf("0x%08x", uint32(p.Caps)),
+		"port_cap_flags2": fmt.Sprintf("0x%04x", p.Caps2),
+		"max_vl_num":      enum(p.MaxVL),
+		"bad_pkey_cntr":   fmt.Sprintf("0x%x", p.BadPKeys),
+		"qkey_viol_cntr":  fmt.Sprintf("0x%x", p.QKeyViols),
+		"sm_sl":           n(p.SMSL),
+		"pkey_tbl_len":    n(p.PKeyTableLen),
+		"gid_tbl_len":     n(p.GIDTableLen),
+		"subnet_timeout":  n(p.SubnetTimeout),
+		"init_type_reply": n(p.InitTypeReply),
+		"active_width":    enum(p.ActiveWidth),
+		"active_speed":    enum(p.ActiveSpeed),
+		"phys_state":      enum(p.PhysState),
+	}
+	want := labels(t)
+	for label, value := range got {
+		w, ok := want[label]
+		if !ok {
+			t.Errorf("%s: ibv_devinfo prints none", label)
+		} else if w != value {
+			t.Errorf("%s: %q, ibv_devinfo prints %q", label, value, w)
+		}
+		delete(want, label)
+	}
+
+	// The GIDs of the table, one by one, and the entries apart.
+	table, err := c.GIDTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range table {
+		label := fmt.Sprintf("GID[%3d]", e.Index)
+		text := e.GID.String()
+		if e.Type != verbs.GIDTypeRoCEv2 {
+			text = e.GID.StringExpanded()
+		}
+		if value := text + ", " + e.Type.String(); want[label] != value {
+			t.Errorf("%s: %q, ibv_devinfo prints %q", label, value, want[label])
+		}
+		delete(want, label)
+		if one, err := c.GID(1, e.Index); err != nil || one != e {
+			t.Errorf("GID %d: %v, %v; in the table %v", e.Index, one, err, e)
+		}
+		if name, err := os.ReadFile("/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/" + fmt.Sprint(e.Index)); err != nil {
+			t.Error(err)
+		} else if index, err := os.ReadFile(filepath.Join("/sys/class/net", strings.TrimSpace(string(name)), "ifindex")); err != nil ||
+			strings.TrimSpace(string(index)) != fmt.Sprint(e.Ifindex) {
+			t.Errorf("GID %d: netdev %d, sysfs has %s", e.Index, e.Ifindex, index)
+		}
+	}
+	if len(table) < 2 {
+		t.Errorf("%d GIDs", len(table))
+	}
+
+	// What ibv_devinfo prints of what the kernel does not say is zero; the rest
+	// is not in a field of ours.
+	if d.TagMatching.MaxNumTags != 0 || *d.TimestampMask != 0 || *d.CoreClock != 0 || d.TSO != nil || d.PacketPacing != nil {
+		t.Errorf("rxe has new capabilities: %+v", d)
+	}
+	for _, label := range []string{
+		"transport", "completion_timestamp_mask not supported", "core clock not supported", "tag matching not supported",
+		"tso_caps", "max_tso", "rss_caps", "rx_hash_function", "rx_hash_fields_mask", "packet_pacing_caps",
+		"qp_rate_limit_min", "qp_rate_limit_max", "board_id",
+	} {
+		delete(want, label)
+	}
+	for label, value := range want {
+		t.Errorf("ibv_devinfo prints %s %q too", label, value)
+	}
+}
+
+func TestGuestErrors(t *testing.T) {
+	c := open(t)
+	if _, err := c.QueryPort(2); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("port 2: %v", err)
+	}
+	if _, err := c.GID(1, 900); !errors.Is(err, unix.ENODATA) {
+		t.Errorf("empty GID: %v", err)
+	}
+	if _, err := c.GID(1, 1<<20); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("GID past the table: %v", err)
+	}
+	if _, err := c.PortSpeed(1); !errors.Is(err, verbs.ErrUnknownMethod) {
+		t.Errorf("speed of a port: %v", err)
+	}
+	if h, err := c.Handles(uapi.ObjectPD); err != nil || len(h) != 0 {
+		t.Errorf("handles: %v, %v", h, err)
+	}
+	if _, err := verbs.Open("none", "/dev/infiniband/uverbs9"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no node: %v", err)
+	}
+	if _, err := verbs.Open("null", "/dev/null"); !errors.Is(err, verbs.ErrUnknownMethod) {
+		t.Errorf("not a device: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.QueryPort(1); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+func TestGuestMethods(t *testing.T) {
+	c := open(t)
+	methods, err := c.Methods()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, m := range methods {
+		known[m.Object+" "+m.Name] = m.Known
+		t.Logf("%v %s %s", m.Known, m.Object, m.Name)
+	}
+	for name, want := range map[string]bool{
+		"DEVICE GET_CONTEXT":      true,
+		"DEVICE QUERY_GID_TABLE":  true,
+		"DEVICE QUERY_PORT_SPEED": false,
+		"QP QP_CREATE":            true,
+		"MR REG_MR":               false,
+		"WRITE POST_SEND":         true,
+		"WRITE REG_MR":            true,
+		"WRITE BIND_MW":           false,
+		"WRITE EX_QUERY_DEVICE":   true,
+	} {
+		if known[name] != want {
+			t.Errorf("%s: %v", name, known[name])
+		}
+	}
+	// Asking made nothing.
+	for object := range uint16(uapi.ObjectAsyncEvent + 1) {
+		if h, err := c.Handles(object); err == nil && len(h) != 0 {
+			t.Errorf("%s: handles %v", verbs.ObjectName(object), h)
+		}
+	}
+}
+
+func TestGuestEvents(t *testing.T) {
+	c := open(t)
+	events, err := c.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	netdev := "dummy0"
+	seen := make(chan verbs.Event, 64)
+	go func() {
+		defer close(seen)
+		for {
+			e, err := events.Next(ctx)
+			if err != nil {
+				t.Logf("no more events: %v", err)
+				return
+			}
+			seen <- e
+		}
+	}()
+	set := func(state string, want verbs.EventType) {
+		if out, err := exec.Command("ip", "link", "set", netdev, state).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for e := range seen {
+			t.Log(e)
+			if e == (verbs.Event{Type: want, Element: 1}) {
+				return
+			}
+		}
+		t.Fatalf("%s: no %v", state, want)
+	}
+	set("down", verbs.EventPortErr)
+	set("up", verbs.EventPortActive)
+	cancel()
+	for range seen {
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := events.Next(t.Context()); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// Removing the device comes last: tests run in the order of the source. Soft-RoCE
+// cannot take a context away, so removal waits for the open one to be closed.
+func TestGuestRemoved(t *testing.T) {
+	c := open(t)
+	remove := exec.Command("rdma", "link", "delete", device)
+	if err := remove.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		another, err := verbs.Open(device, node)
+		if err == nil {
+			another.Close()
+			continue
+		}
+		if !errors.Is(err, verbs.ErrGone) && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("open of a removed device: %v", err)
+		}
+		t.Log(err)
+		break
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := remove.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := verbs.Open(device, node); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("open of what is not there: %v", err)
+	}
+}
