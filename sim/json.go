@@ -21,7 +21,8 @@ const linksSchema = "ibkit/linkinfo/1"
 // end does.
 //
 // The whole fabric has to be in the file: one that was printed with filters, so
-// that a link leads to a node or a port that is left out, is refused. name stands
+// that nodes or ports are left out, is refused. Only where the scan itself was a
+// partial one may ports be missing; they are down then. name stands
 // for the file in errors, which name line, column and member; after an error
 // there is no fabric.
 func ParseJSON(r io.Reader, name string) (*Fabric, error) {
@@ -60,6 +61,7 @@ func (j *jsonReader) read() (*Fabric, error) {
 		return nil, err
 	}
 	var schema *string
+	var partial bool
 	for j.tokens.More() {
 		member, err := j.tokens.Token()
 		if err != nil {
@@ -67,9 +69,9 @@ func (j *jsonReader) read() (*Fabric, error) {
 		}
 		switch member {
 		case "schema":
-			if err := j.value(&schema, "schema"); err != nil {
-				return nil, err
-			}
+			err = j.value(&schema, "schema")
+		case "partial":
+			err = j.value(&partial, "partial")
 		case "nodes":
 			err = j.readNodes()
 		default:
@@ -91,6 +93,13 @@ func (j *jsonReader) read() (*Fabric, error) {
 	}
 	if _, err := j.tokens.Token(); !errors.Is(err, io.EOF) {
 		return nil, j.errorf("expected the end of the file")
+	}
+	if !partial {
+		for _, n := range j.nodes {
+			if err := n.complete(); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return j.build()
 }

@@ -109,6 +109,22 @@ func (n *jsonNode) read(text []byte) error {
 	return nil
 }
 
+// complete makes sure that the ports are in the file that a scan asks about: all
+// of a switch, and of others the one that the node was found by.
+func (n *jsonNode) complete() error {
+	first, last := 1, len(n.ports)-1
+	if n.info.NodeType != mad.NodeTypeSwitch {
+		first = min(max(int(n.info.LocalPort), 1), last)
+		last = first
+	}
+	for number := first; number <= last; number++ {
+		if n.ports[number].path == "" {
+			return n.errorf("%s.ports: port %d is missing; was it printed with a filter?", n.path, number)
+		}
+	}
+	return nil
+}
+
 func (n *jsonNode) readPort(m *portMembers, path string) error {
 	if m.Number < 1 || int(m.Number) >= len(n.ports) {
 		return fmt.Errorf("%s.number: expected a number from 1 to %d, not %d", path, len(n.ports)-1, m.Number)

@@ -64,6 +64,8 @@ func kindOf(t reflect.Type) string {
 		return kindOf(t.Elem())
 	case reflect.String:
 		return "a string"
+	case reflect.Bool:
+		return "true or false"
 	case reflect.Slice:
 		return "an array"
 	case reflect.Uint8, reflect.Uint16:

@@ -52,6 +52,21 @@ func TestParseJSONUnknownPort(t *testing.T) {
 	}
 }
 
+// A file that was printed with a filter lacks ports; one of a scan that had no
+// answer may do so.
+func TestJSONFilter(t *testing.T) {
+	text := pair(t)
+	i, j := strings.Index(text, `,{"number":3,`), strings.Index(text, `,{"number":4,`)
+	text = text[:i] + text[j:]
+	_, err := ParseJSON(strings.NewReader(text), "f")
+	if err == nil || !strings.Contains(err.Error(), "f:5:1: nodes[1].ports: port 3 is missing; was it printed with a filter?") {
+		t.Error(err)
+	}
+	if _, err := ParseJSON(strings.NewReader(strings.Replace(text, `"partial":false`, `"partial":true`, 1)), "f"); err != nil {
+		t.Error(err)
+	}
+}
+
 // Mistakes are told with their place, the member and what was expected.
 func TestJSONErrors(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
@@ -76,6 +91,8 @@ func TestJSONErrors(t *testing.T) {
 		{`"peer":{"node_guid":"0x0002c90000800100"`, `"peer":{"node_guid":"0x0002c90000800101"`, `f:4:1: nodes[0].ports[0].peer.node_guid: 0x0002c90000800101 is no node of the file; was it printed with a filter?`},
 		{`"port_guid":"0x0002c90000800100","port":1`, `"port_guid":"0x0002c90000800100","port":9`, `nodes[0].ports[0].peer.port: expected a number from 1 to 4, for nodes[1] (f:5:1) has so many ports, not 9`},
 		{`"port_guid":"0x0002c90000800100","port":1`, `"port_guid":"0x0002c90000800100","port":2`, `nodes[0].ports[0].peer: port 2 of nodes[1] (f:5:1) is not linked back to it`},
+		{`"number":3,`, `"number":4,`, `nodes[1].ports[3].number: nodes[1].ports[2] is port 4 already`},
+		{`"partial":false`, `"partial":"no"`, `f:2:`},
 		{`"lid":2,"route"`, `"lid":70000,"route"`, `nodes[1].lid: expected a whole number from 0 to 65535, not number 70000`},
 		{`"ports":[{`, `"ports":[}`, `f:4:440: nodes[0]: invalid character '}'`},
 		{`"failures":[]`, `"failures":[`, `f:6:13: failures: invalid character ','`},
