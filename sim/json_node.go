@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -18,6 +19,10 @@ type jsonNode struct {
 	switchInfo  *mad.SwitchInfo
 	port0       *mad.PortInfo
 	ports       []jsonPort // by number; entry 0 is not used
+
+	// The last PortInfo: most ports of a switch have the same.
+	text     []byte
+	portInfo *mad.PortInfo
 }
 
 // A jsonPort is what the file says of a port.
@@ -72,6 +77,7 @@ func (n *jsonNode) read(text []byte) error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return err
 	}
+	defer func() { n.text = nil }()
 	switch known, err := attribute(m.Info, &n.info, n.path+".info"); {
 	case err != nil:
 		return err
@@ -138,9 +144,13 @@ func (n *jsonNode) readPort(m *portMembers, path string) error {
 	if p.guid, err = jsonGUID(m.GUID, path+".guid"); err != nil {
 		return err
 	}
-	if p.info, err = optional[mad.PortInfo](m.Info, path+".info"); err != nil {
-		return err
+	if n.portInfo == nil || !bytes.Equal(n.text, m.Info) {
+		if n.portInfo, err = optional[mad.PortInfo](m.Info, path+".info"); err != nil {
+			return err
+		}
+		n.text = m.Info
 	}
+	p.info = n.portInfo
 	if p.ext, err = optional[mad.MlnxExtPortInfo](m.Ext, path+".extended_port_info"); err != nil {
 		return err
 	}
