@@ -1,0 +1,55 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+var lidLine = regexp.MustCompile(`Lid:\.+(\d+)`)
+
+// lidOf returns the LID of a node, as a program that is attached there sees it.
+func lidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
+	t.Helper()
+	m := lidLine.FindStringSubmatch(s.MustRunC(t, node, "smpquery", "portinfo", "-D", "0").Stdout)
+	if m == nil || m[1] == "0" {
+		t.Fatalf("%s has no LID", node)
+	}
+	return m[1]
+}
+
+// flood sends pings, which all must be answered.
+func flood(t *testing.T, s *ibsimtest.Sim, from, lid string) {
+	t.Helper()
+	r := s.MustRunC(t, from, "ibping", "-f", "-c", "100", lid)
+	if !strings.Contains(r.Stdout, "100 packets transmitted, 100 received, 0% packet loss") {
+		t.Errorf("%s%s", r.Stdout, r.Stderr)
+	}
+}
+
+// TestServedPing has two C programs speak with one another through a served
+// fabric, whose agents know nothing of what they say.
+func TestServedPing(t *testing.T) {
+	s := serveFabric(t, "demo")
+	const server, client = "node05", "node07"
+	lid := lidOf(t, s, server)
+	s.NewPingServer(t, server)
+	flood(t, s, client, lid)
+}
+
+// TestServedAgentPing pings a node whose own agent answers.
+func TestServedAgentPing(t *testing.T) {
+	s := serveFabric(t, "--ping", "node05", "demo")
+	lid := lidOf(t, s, "node05")
+	flood(t, s, "node07", lid)
+	if r := s.MustRunC(t, "node07", "ibping", "-f", "-c", "1", lid); !strings.Contains(r.Stdout, "--- node05 (Lid "+lid+") ibping statistics ---") {
+		t.Errorf("%s%s", r.Stdout, r.Stderr)
+	}
+	if r := s.MustRunC(t, "node07", "ibping", "-f", "-c", "1", "-t", "100", lidOf(t, s, "node06")); !strings.Contains(r.Stdout, "1 packets transmitted, 0 received") {
+		t.Errorf("a node without a server answers: %s%s", r.Stdout, r.Stderr)
+	}
+}
