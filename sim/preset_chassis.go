@@ -92,7 +92,10 @@ var voltaireChassis = map[string]voltaireModel{
 	"ISR4700": {spine: 0x5a5c, line: 0x5a5b, radix: 36, lines: 18, spines: 9, spineChips: 1, lineChips: 1, inner: 18, speed: mad.QDR},
 }
 
-const vendorVoltaire = 0x8f1
+const (
+	vendorVoltaire    = 0x8f1
+	firstVoltaireGUID = 0x0008f10400400000
+)
 
 // A voltaireModel is a box: boards, the chips on them and how they are wired.
 type voltaireModel struct {
@@ -111,7 +114,10 @@ func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 		var out []*Node
 		for i := range boards * chips {
 			id := fmt.Sprintf("%s-%s%02d-%d", name, word, i/chips+1, i%chips+1)
-			out = append(out, b.addSpec(NodeSpec{Kind: mad.NodeTypeSwitch, ID: id, Ports: c.radix, VendorID: vendorVoltaire, DeviceID: device}))
+			out = append(out, b.addSpec(NodeSpec{
+				Kind: mad.NodeTypeSwitch, ID: id, Ports: c.radix, VendorID: vendorVoltaire, DeviceID: device,
+				GUID: firstVoltaireGUID + uint64(len(b.fabric.Nodes))<<8,
+			}))
 		}
 		return out
 	}
