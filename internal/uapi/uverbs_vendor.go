@@ -92,8 +92,7 @@ type MLX5AllocUcontextResp struct {
 // takes a MLX5QueryDeviceResp.
 const MLX5SuppUHWQueryDevice = 1 << 0
 
-// IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req of <rdma/irdma-abi.h>,
-// with the mask that Linux has since 6.2.
+// IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req of <rdma/irdma-abi.h>.
 type IRDMAAllocUcontextReq struct {
 	_            structs.HostLayout
 	_            uint32

@@ -1,0 +1,181 @@
+package verbs
+
+import (
+	"encoding/binary"
+	"os"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// A fake is a kernel that answers as a test says.
+type fake struct {
+	t      *testing.T
+	driver DriverID
+	answer func(call) error // of requests for methods that are there
+	calls  []call
+
+	opened []string
+	closed []int
+	events *os.File // the end that the kernel writes to
+}
+
+// fakeFD is the file of the device node, fakeEventFD that of events.
+const (
+	fakeFD      = 1000
+	fakeEventFD = 1001
+)
+
+func (f *fake) open(path string) (int, error) {
+	f.opened = append(f.opened, path)
+	return fakeFD, nil
+}
+
+func (f *fake) close(fd int) error {
+	f.closed = append(f.closed, fd)
+	return nil
+}
+
+func (f *fake) eventFile(fd int) *os.File {
+	if fd != fakeEventFD {
+		f.t.Errorf("file %d is no event file", fd)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { w.Close() })
+	f.events = w
+	return r
+}
+
+// ioctl does what uverbs_ioctl.c does before a method is called.
+func (f *fake) ioctl(fd int, request []byte) error {
+	c := parseCall(f.t, request)
+	if fd != fakeFD {
+		f.t.Errorf("ioctl of file %d", fd)
+	}
+	if c.header.Driver != uint32(f.driver) {
+		return unix.EINVAL
+	}
+	if int(c.header.Object) >= len(methodNames) || int(c.header.Method) >= len(methodNames[c.header.Object]) {
+		return unix.EPROTONOSUPPORT
+	}
+	f.calls = append(f.calls, c)
+	return f.answer(c)
+}
+
+// A call is a request as the kernel sees it.
+type call struct {
+	t      *testing.T
+	header uapi.UverbsHeader
+	attrs  []*uapi.UverbsAttr
+	probe  bool // its attributes cannot be read
+}
+
+func parseCall(t *testing.T, request []byte) call {
+	t.Helper()
+	c := call{t: t, header: decode[uapi.UverbsHeader](request)}
+	if want := uapi.UverbsHeaderSize + uapi.UverbsAttrSize*int(c.header.NumAttrs); int(c.header.Length) != want {
+		t.Errorf("length %d of a request with %d attributes", c.header.Length, c.header.NumAttrs)
+	}
+	c.probe = len(request) == uapi.UverbsHeaderSize && c.header.NumAttrs > 0
+	if c.probe {
+		return c
+	}
+	if len(request) != int(c.header.Length) {
+		t.Errorf("%d bytes of a request of length %d", len(request), c.header.Length)
+	}
+	for rest := request[uapi.UverbsHeaderSize:]; len(rest) > 0; rest = rest[uapi.UverbsAttrSize:] {
+		c.attrs = append(c.attrs, (*uapi.UverbsAttr)(unsafe.Pointer(unsafe.SliceData(rest))))
+	}
+	return c
+}
+
+// is tells whether the call is of a method.
+func (c call) is(object, method uint16) bool {
+	return c.header.Object == object && c.header.Method == method
+}
+
+// command returns the command that INVOKE_WRITE carries.
+func (c call) command() (uint64, bool) {
+	if !c.is(uapi.ObjectDevice, uapi.MethodInvokeWrite) || c.probe {
+		return 0, false
+	}
+	return c.number(uapi.AttrWriteCmd), true
+}
+
+// attr returns an attribute, or nil.
+func (c call) attr(id uint16) *uapi.UverbsAttr {
+	i := slices.IndexFunc(c.attrs, func(a *uapi.UverbsAttr) bool { return a.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return c.attrs[i]
+}
+
+// number returns what an attribute has inline.
+func (c call) number(id uint16) uint64 {
+	a := c.attr(id)
+	if a == nil {
+		c.t.Errorf("no attribute %#x", id)
+		return 0
+	}
+	return binary.NativeEndian.Uint64(a.Data[:])
+}
+
+// memory returns what an attribute points to.
+func (c call) memory(id uint16) []byte {
+	a := c.attr(id)
+	if a == nil {
+		c.t.Errorf("no attribute %#x", id)
+		return nil
+	}
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&a.Data)), a.Len)
+}
+
+// set writes an output.
+func (c call) set(id uint16, b []byte) {
+	if a := c.attr(id); a != nil {
+		copy(c.memory(id), b)
+		a.Flags |= uapi.AttrValidOutput
+	}
+}
+
+// contexts answers calls for a context, and leaves the rest to next.
+func contexts(next func(call) error) func(call) error {
+	return func(c call) error {
+		if !c.is(uapi.ObjectDevice, uapi.MethodGetContext) || c.probe {
+			return next(c)
+		}
+		vectors, support := uint32(3), uint64(1)
+		c.set(uapi.AttrGetContextNumCompVectors, bytesOf(&vectors))
+		c.set(uapi.AttrGetContextCoreSupport, bytesOf(&support))
+		if c.attr(uapi.AttrUHWOut) != nil && DriverID(c.header.Driver) == DriverMLX5 {
+			c.set(uapi.AttrUHWOut, bytesOf(&uapi.MLX5AllocUcontextResp{CmdsSuppUHW: uapi.MLX5SuppUHWQueryDevice}))
+		}
+		return nil
+	}
+}
+
+// openFake opens a device of a fake that answers calls for a context as a kernel
+// does, and others as a test says.
+func openFake(t *testing.T, driver DriverID, answer func(call) error) (*Context, *fake) {
+	t.Helper()
+	f := &fake{t: t, driver: driver, answer: contexts(answer)}
+	c, err := Device{Name: "dev0", Path: "/dev/uverbs0"}.open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !c.closed {
+			c.Close()
+		}
+	})
+	f.calls = nil
+	return c, f
+}

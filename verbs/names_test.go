@@ -1,0 +1,96 @@
+package verbs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The texts are those of rdma-core's ibv_devinfo.
+func TestStrings(t *testing.T) {
+	for _, test := range []struct {
+		values []fmt.Stringer
+		want   string
+	}{
+		{[]fmt.Stringer{PortState(0), PortDown, PortInit, PortArmed, PortActive, PortState(9)},
+			"invalid state|PORT_DOWN|PORT_INIT|PORT_ARMED|PORT_ACTIVE|invalid state"},
+		{[]fmt.Stringer{PhysState(0), PhysState(1), PhysState(2), PhysState(3), PhysState(4), PhysState(5), PhysState(6), PhysState(7)},
+			"invalid physical state|SLEEP|POLLING|DISABLED|PORT_CONFIGURATION TRAINNING|LINK_UP|LINK_ERROR_RECOVERY|PHY TEST"},
+		{[]fmt.Stringer{MTU(0), MTU(1), MTU(2), MTU(3), MTU(4), MTU(5), MTU(6)},
+			"invalid MTU|256|512|1024|2048|4096|invalid MTU"},
+		{[]fmt.Stringer{VLNum(0), VLNum(1), VLNum(2), VLNum(3), VLNum(4), VLNum(5)}, "invalid value|1|2|4|8|15"},
+		{[]fmt.Stringer{LinkLayerUnspecified, LinkLayerInfiniBand, LinkLayerEthernet, LinkLayer(3)},
+			"Unspecified|InfiniBand|Ethernet|Unknown"},
+		{[]fmt.Stringer{LinkWidth(1), LinkWidth(2), LinkWidth(4), LinkWidth(8), LinkWidth(16), LinkWidth(3)},
+			"1X|4X|8X|12X|2X|invalid widthX"},
+		{[]fmt.Stringer{LinkSpeed(1), LinkSpeed(2), LinkSpeed(4), LinkSpeed(8), LinkSpeed(16), LinkSpeed(32), LinkSpeed(64),
+			LinkSpeed(128), LinkSpeed(256), LinkSpeed(0)},
+			"2.5 Gbps|5.0 Gbps|10.0 Gbps|10.0 Gbps|14.0 Gbps|25.0 Gbps|50.0 Gbps|100.0 Gbps|200.0 Gbps|invalid speed"},
+		{[]fmt.Stringer{AtomicCap(0), AtomicCap(1), AtomicCap(2), AtomicCap(3)},
+			"ATOMIC_NONE|ATOMIC_HCA|ATOMIC_GLOB|invalid atomic capability"},
+		{[]fmt.Stringer{GIDTypeIB, GIDTypeRoCEv1, GIDTypeRoCEv2, GIDType(3)}, "IB|RoCE v1|RoCE v2|Invalid gid type"},
+		{[]fmt.Stringer{unknownDriver, DriverMLX5, DriverIRDMA, DriverRXE, DriverSIW, DriverIONIC, DriverID(99)},
+			"unknown|mlx5|irdma|rxe|siw|ionic|driver 99"},
+		{[]fmt.Stringer{EventCQErr, EventDeviceFatal, EventPortActive, EventGIDChange, EventWQFatal, EventType(20)},
+			"CQ_ERR|DEVICE_FATAL|PORT_ACTIVE|GID_CHANGE|WQ_FATAL|EVENT_20"},
+		{[]fmt.Stringer{Event{EventPortErr, 2}, Event{EventDeviceFatal, 0}, Event{EventQPFatal, 3}, Event{EventCQErr, 4},
+			Event{EventSRQLimitReached, 5}, Event{EventWQFatal, 6}, Event{EventType(77), 7}, Element(9)},
+			"PORT_ERR, port 2|DEVICE_FATAL|QP_FATAL, QP 3|CQ_ERR, CQ 4|SRQ_LIMIT_REACHED, SRQ 5|WQ_FATAL, WQ 6|EVENT_77|element"},
+	} {
+		var got []string
+		for _, v := range test.values {
+			got = append(got, v.String())
+		}
+		if g := strings.Join(got, "|"); g != test.want {
+			t.Errorf("%s, want %s", g, test.want)
+		}
+	}
+}
+
+func TestFWVersion(t *testing.T) {
+	for d, want := range map[DriverID]string{
+		DriverMLX5: "2.42.0500", DriverMLX4: "2.42.500", DriverHNS: "2.42.500", DriverRXE: "2.42.500",
+		DriverIRDMA: "2.500", DriverMANA: "", DriverID(99): "",
+	} {
+		if got := (FWVersion{2<<32 | 42<<16 | 500, d}).String(); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+	if got := (FWVersion{8<<24 | 37<<16 | 2<<8 | 1, DriverQEDR}).String(); got != "8.37.2.1" {
+		t.Error(got)
+	}
+	v := decode[uint64]([]byte{216, 0, 1, 7})
+	if got := (FWVersion{v, DriverBNXTRE}).String(); got != "216.0.1.7" {
+		t.Error(got)
+	}
+}
+
+func TestNames(t *testing.T) {
+	show := func(known []string, rest uint64) string { return fmt.Sprintf("%s %x", strings.Join(known, ","), rest) }
+	caps, rest := DeviceCaps(1<<10 | 1<<31 | 1<<0).Names()
+	if got := show(caps, uint64(rest)); got != "RESIZE_MAX_WR,PORT_ACTIVE_EVENT 80000000" {
+		t.Error(got)
+	}
+	ex, restEx := DeviceCapsEx(1<<36 | 1<<41 | 1<<50 | 0xffff).Names()
+	if got := show(ex, uint64(restEx)); got != "PCI_WRITE_END_PADDING,CC_DMA_BOUNCE 4000000000000" {
+		t.Error(got)
+	}
+	qp, restQP := QPTypes(1<<QPTypeRC | 1<<QPTypeUD | 1<<QPTypeRawPacket | 1<<QPTypeUC).Names()
+	if got := show(qp, uint64(restQP)); got != "SUPPORT_RAW_PACKET,SUPPORT_UD,SUPPORT_RC 8" {
+		t.Error(got)
+	}
+	if s := QPTypes(1 << QPTypeUD); !s.Has(QPTypeUD) || s.Has(QPTypeRC) || s.Has(QPTypeDriver) {
+		t.Error("set of queue pair types")
+	}
+	if MTU(5).Bytes() != 4096 || MTU(1).Bytes() != 256 || MTU(0).Bytes() != 0 || MTU(6).Bytes() != 0 {
+		t.Error("MTU in bytes")
+	}
+	for w, want := range map[LinkWidth]int{1: 1, 2: 4, 4: 8, 8: 12, 16: 2, 3: 0} {
+		if w.Lanes() != want {
+			t.Errorf("%v has %d lanes", w, w.Lanes())
+		}
+	}
+	if !PortCaps(1 << 26).IPBasedGIDs() {
+		t.Error("GIDs of IP addresses")
+	}
+}

@@ -1,0 +1,91 @@
+package verbs
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// The fake answers as uverbs_ioctl.c does: to a method that is there it fails to
+// read the attributes, and a command it refuses by size or by its structure.
+func TestMethods(t *testing.T) {
+	there := map[string]bool{"DEVICE QUERY_PORT": true, "QP QP_CREATE": true, "ASYNC_EVENT ASYNC_EVENT_ALLOC": true}
+	c, f := openFake(t, DriverRXE, func(c call) error {
+		if !c.probe {
+			cmd, ok := c.command()
+			if in := c.attr(uapi.AttrCoreIn); !ok || in.Len <= 8 || c.attr(uapi.AttrCoreOut) != nil {
+				t.Errorf("request %+v", c)
+			}
+			switch cmd {
+			case uapi.CmdPostSend:
+				return unix.ENOSPC
+			case uapi.CmdExQueryDevice:
+				return unix.EFAULT
+			}
+			return unix.EOPNOTSUPP
+		}
+		if c.header.NumAttrs != 1 {
+			t.Errorf("%d attributes", c.header.NumAttrs)
+		}
+		if there[methodName(c.header.Object, c.header.Method)] {
+			return unix.EFAULT
+		}
+		return unix.EPROTONOSUPPORT
+	})
+	methods, err := c.Methods()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, m := range methods {
+		if m.Known {
+			known = append(known, m.Object+" "+m.Name)
+		}
+	}
+	want := []string{
+		"DEVICE QUERY_PORT", "QP QP_CREATE", "ASYNC_EVENT ASYNC_EVENT_ALLOC", "WRITE POST_SEND", "WRITE EX_QUERY_DEVICE",
+	}
+	if !slices.Equal(known, want) {
+		t.Errorf("known %v, want %v", known, want)
+	}
+	if len(f.calls) != len(methods) || len(methods) < 90 {
+		t.Errorf("%d calls for %d methods", len(f.calls), len(methods))
+	}
+	last := methods[len(methods)-1]
+	if last.Name != "EX_MODIFY_CQ" || last.Number() != 0x80000039 {
+		t.Errorf("last command %+v", last)
+	}
+}
+
+// Other answers end the probing: the device is gone, or the kernel is not what
+// it should be.
+func TestMethodsFail(t *testing.T) {
+	for errno, want := range map[unix.Errno]error{unix.EIO: ErrGone, unix.ENOMEM: unix.ENOMEM} {
+		c, _ := openFake(t, DriverRXE, refuse(errno))
+		if _, err := c.Methods(); !errors.Is(err, want) {
+			t.Errorf("%v: %v", errno, err)
+		}
+	}
+	c, f := openFake(t, DriverRXE, func(call) error { return nil })
+	if _, err := c.Methods(); err == nil || len(f.calls) != 1 {
+		t.Errorf("%v after %d calls", err, len(f.calls))
+	}
+}
+
+func TestMethodNames(t *testing.T) {
+	for want, got := range map[string]string{
+		"DEVICE QUERY_GID_TABLE": methodName(uapi.ObjectDevice, uapi.MethodQueryGIDTable),
+		"COMP_CHANNEL method 0":  methodName(uapi.ObjectCompChannel, 0),
+		"object 4096 method 7":   methodName(4096, 7),
+		"COMP_CNTR":              ObjectName(uapi.ObjectCompCounter),
+		"object 20":              ObjectName(20),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
