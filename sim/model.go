@@ -26,6 +26,10 @@ type Fabric struct {
 	// Manager says how Configure works. The zero value takes the shortest ways.
 	Manager Manager
 
+	// NoRMPP cuts subnet administration's tables to what one MAD holds, for
+	// clients that know no messages of many segments.
+	NoRMPP bool
+
 	byID    map[string]*Node
 	senders map[*Port]uint64 // how many were made
 	more    []mad.Packet     // what agents answer a packet with beside its reply
@@ -37,6 +41,8 @@ type Fabric struct {
 
 	clock     func() time.Time // nil: time.Now
 	firstLook time.Time        // when counters were looked at for the first time
+
+	admin administration // what subnet administration keeps
 
 	agenda *agenda         // nil: nothing is to happen
 	pulled map[*Port]*Port // where cables were that events have pulled out

@@ -47,6 +47,7 @@ func (p *clientPort) Attr() umad.PortAttr {
 		Number:    p.at.Number,
 		LinkLayer: "InfiniBand",
 		NodeGUID:  p.at.Node.Info.NodeGUID,
+		PortGUID:  p.at.GUID,
 		LID:       i.LID,
 		LMC:       i.LMC,
 		SMLID:     i.SMLID,
@@ -82,6 +83,8 @@ func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 		return f.manage(d, p)
 	case mad.ClassPM:
 		return f.measure(d, p)
+	case mad.ClassSA:
+		return f.administer(d, p)
 	case classPing:
 		return f.pong(d, p)
 	}

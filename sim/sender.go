@@ -49,6 +49,7 @@ type Destination struct {
 	node  *Node
 	entry uint8 // the port by which it came in
 	hops  int
+	from  *Port // that sent it
 }
 
 // Port returns the port by which the packet came in.
@@ -61,6 +62,7 @@ func (d Destination) Port() *Port { return &d.node.Ports[d.entry] }
 func (s *Sender) Route(lid uint16, qpn uint32, p *mad.Packet) (Destination, bool) {
 	s.fabric.step()
 	d, ok := s.fabric.route(s.at, lid, qpn == 0, p)
+	d.from = s.at
 	return d, ok && !d.node.Silent && !s.at.Node.off
 }
 

@@ -12,14 +12,19 @@ func getLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	if p.Modifier() >= linearFDBCap/lftBlock {
 		return mad.StatusBadValue
 	}
-	var t mad.LinearForwardingTable
+	t := d.node.forwarding(int(p.Modifier()))
+	return encode(p, &t)
+}
+
+// forwarding returns a block of the forwarding table.
+func (n *Node) forwarding(block int) (t mad.LinearForwardingTable) {
 	for i := range t.Ports {
 		t.Ports[i] = noRoute
 	}
-	if first := int(p.Modifier()) * lftBlock; first < len(d.node.LFT) {
-		copy(t.Ports[:], d.node.LFT[first:])
+	if first := block * lftBlock; first < len(n.LFT) {
+		copy(t.Ports[:], n.LFT[first:])
 	}
-	return encode(p, &t)
+	return t
 }
 
 func setLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {

@@ -70,6 +70,11 @@ func Listen(f *sim.Fabric, o Options) (*Server, error) {
 		return nil, fmt.Errorf("serve simulated fabric: %w", err)
 	}
 	if err := s.listen(o); err != nil {
+	for _, n := range f.Nodes {
+		caps, caps2 := n.PerfCaps()
+		n.SetPerfCaps(caps, caps2&^mad.PerfAdditionalExtended)
+	}
+	f.NoRMPP = true // as libumad2sim.so
 		s.closeListeners()
 		s.close()
 		return nil, err

@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"iter"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// saKind has what subnet administration does with one kind of record.
+type saKind struct {
+	// records yields those that the fabric has. It may leave out what cannot
+	// match the request; nil: there are none to be asked for.
+	records func(*saQuery) iter.Seq[mad.Attribute]
+
+	// match, where set, takes out of the request what records does not need to
+	// equal, and is asked instead.
+	match func(*saQuery) (mad.ComponentMask, func(mad.Attribute) bool)
+
+	// first says that Get takes the first of several.
+	first bool
+
+	// set and remove change what is kept, and return the record that the answer
+	// has.
+	set, remove func(*saQuery) (mad.Attribute, mad.Status)
+}
+
+var saKinds = map[mad.AttrID]saKind{
+	mad.AttrNodeRecord:                     {records: nodeRecords},
+	mad.AttrPortInfoRecord:                 {records: portInfoRecords, match: matchCapMask},
+	mad.AttrSwitchInfoRecord:               {records: switchInfoRecords},
+	mad.AttrLinearForwardingTableRecord:    {records: lftRecords},
+	mad.AttrMulticastForwardingTableRecord: {records: noRecords},
+	mad.AttrVLArbitrationTableRecord:       {records: noRecords},
+	mad.AttrSLtoVLMappingTableRecord:       {records: sltovlRecords},
+	mad.AttrPKeyTableRecord:                {records: pkeyRecords},
+	mad.AttrGUIDInfoRecord:                 {records: guidInfoRecords},
+	mad.AttrSMInfoRecord:                   {records: smInfoRecords},
+	mad.AttrLinkRecord:                     {records: linkRecords},
+	mad.AttrPathRecord:                     {records: pathRecords, match: matchPath, first: true},
+	mad.AttrServiceRecord:                  {records: serviceRecords, set: setService, remove: removeService},
+	mad.AttrMCMemberRecord:                 {records: memberRecords, match: matchMember, set: join, remove: leave},
+	mad.AttrInformInfoRecord:               {records: informInfoRecords},
+	attrInformInfo:                         {set: subscribe},
+}
+
+var attrInformInfo = (*mad.InformInfo)(nil).ID()
+
+// noRecords is for tables that simulated nodes do not have.
+func noRecords(*saQuery) iter.Seq[mad.Attribute] { return func(func(mad.Attribute) bool) {} }
+
+// find answers Get and GetTable: with the records that have what the component
+// mask selects of the request's.
+func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
+	mask := q.mask
+	accept := func(mad.Attribute) bool { return true }
+	if kind.match != nil {
+		var special mad.ComponentMask
+		special, accept = kind.match(q)
+		mask &^= special
+	}
+	bits := mask.Bits(mad.ClassSA.NewAttribute(id))
+	var list recordList
+	for record := range kind.records(q) {
+		if !accept(record) {
+			continue
+		}
+		if status := list.add(record); status != 0 {
+			return recordList{}, status
+		}
+		if !equal(list.last(), q.data, bits) {
+			list.drop()
+			continue
+		}
+		if len(list.data) > maxAnswer {
+			return recordList{}, mad.StatusNoResources
+		}
+		if q.method == mad.MethodGet && kind.first {
+			break
+		}
+	}
+	if q.method == mad.MethodGet {
+		switch {
+		case list.count == 0:
+			return recordList{}, mad.StatusNoRecords
+		case list.count > 1:
+			return recordList{}, mad.StatusTooManyRecords
+		}
+	}
+	return list, 0
+}
+
+// maxAnswer bounds how many bytes of records are made for one request.
+const maxAnswer = 512 << 20
+
+// equal reports whether a and b have the same in the bits that are set.
+func equal(a, b, bits []byte) bool {
+	for i, set := range bits {
+		if (a[i]^b[i])&set != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// A recordList is records as they are in an answer.
+type recordList struct {
+	data  []byte
+	size  int // from one record to the next
+	count int
+}
+
+func (l *recordList) add(record mad.Attribute) mad.Status {
+	l.size = 8 * int(mad.SARecordOffset(record))
+	n := len(l.data)
+	for range l.size / 8 {
+		l.data = append(l.data, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	l.count++
+	if mad.Encode(record, l.data[n:]) != nil {
+		return mad.StatusBadValue
+	}
+	return 0
+}
+
+func (l *recordList) last() []byte { return l.data[len(l.data)-l.size:] }
+
+func (l *recordList) drop() {
+	l.data = l.data[:len(l.data)-l.size]
+	l.count--
+}
+
+// offset returns how far apart the records are, in words of 8 bytes; 0: there
+// are none.
+func (l *recordList) offset() uint16 {
+	if l.count == 0 {
+		return 0
+	}
+	return uint16(l.size / 8)
+}

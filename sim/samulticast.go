@@ -1,0 +1,197 @@
+package sim
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A group is a multicast group: what is common to its members, and they. Packets
+// of groups are not simulated.
+type group struct {
+	common  mad.MCMemberRecord
+	members []mad.MCMemberRecord
+	fixed   bool // stays without members
+}
+
+// broadcast is the group that IP over InfiniBand needs, which opensm makes for
+// the default partition.
+func broadcast() *group {
+	return &group{fixed: true, common: mad.MCMemberRecord{
+		MGID: mad.GID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff},
+		QKey: 0xb1b, MLID: firstMLID, MTUSelector: mad.SelectExactly, MTU: mad.MTU2048,
+		PKey: defaultPKey, RateSelector: mad.SelectExactly, Rate: rate10,
+		LifeTimeSelector: mad.SelectExactly, LifeTime: pathLifeTime, Scope: 2,
+	}}
+}
+
+const (
+	firstMLID, lastMLID          = 0xc000, 0xfffe
+	rate10              mad.Rate = 3 // 10 Gb/s
+)
+
+// multicast returns the groups.
+func (f *Fabric) multicast() []*group {
+	if f.admin.groups == nil {
+		f.admin.groups = []*group{broadcast()}
+	}
+	return f.admin.groups
+}
+
+// memberRecords yields the groups' members. To those who are not trusted, and
+// that is everyone, a group shows once and without ports (15.4.1.2).
+func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		for _, g := range q.fabric.multicast() {
+			r := g.common
+			for _, m := range g.members {
+				r.JoinState |= m.JoinState
+			}
+			if !yield(&r) {
+				return
+			}
+		}
+	}
+}
+
+// matchMember compares by selectors, as matchPath.
+func matchMember(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
+	var want mad.MCMemberRecord
+	if mad.Decode(&want, q.data) != nil {
+		return 0, func(mad.Attribute) bool { return false }
+	}
+	special := mad.Components(&want, &want.MTUSelector, &want.MTU, &want.RateSelector, &want.Rate,
+		&want.LifeTimeSelector, &want.LifeTime)
+	limits := limits{
+		mtu:      q.limit(&want, &want.MTUSelector, &want.MTU, want.MTUSelector),
+		rate:     q.limit(&want, &want.RateSelector, &want.Rate, want.RateSelector),
+		lifeTime: q.limit(&want, &want.LifeTimeSelector, &want.LifeTime, want.LifeTimeSelector),
+	}
+	return special, func(a mad.Attribute) bool {
+		r := a.(*mad.MCMemberRecord)
+		return limits.mtu(cmp.Compare(r.MTU, want.MTU)) && limits.rate(r.Rate.Compare(want.Rate)) &&
+			limits.lifeTime(cmp.Compare(r.LifeTime, want.LifeTime))
+	}
+}
+
+// join makes a port a member of a group, or adds ways in which it is one. A
+// group that is not there yet is made from what the request says (15.2.5.17.2).
+func join(q *saQuery) (mad.Attribute, mad.Status) {
+	r, status := q.member()
+	if status != 0 {
+		return nil, status
+	}
+	f := q.fabric
+	if _, known := q.portByGID(r.PortGID); !known {
+		return nil, mad.StatusInvalidGID
+	}
+	g := f.group(r.MGID)
+	if g == nil {
+		if !q.has(&r, &r.QKey, &r.PKey, &r.SL, &r.FlowLabel, &r.TrafficClass) {
+			return nil, mad.StatusInsufficientComponents
+		}
+		mlid := f.freeMLID()
+		if mlid == 0 {
+			return nil, mad.StatusNoResources
+		}
+		common := r
+		common.PortGID, common.JoinState, common.MLID = mad.GID{}, 0, mlid
+		common.MTUSelector, common.RateSelector, common.LifeTimeSelector = mad.SelectExactly, mad.SelectExactly, mad.SelectExactly
+		common.MTU = cmp.Or(common.MTU, mad.MTU2048)
+		common.Rate = cmp.Or(common.Rate, rate10)
+		common.LifeTime = cmp.Or(common.LifeTime, pathLifeTime)
+		g = &group{common: common}
+		f.admin.groups = append(f.multicast(), g)
+	}
+	i := g.member(r.PortGID)
+	if i < 0 {
+		m := g.common
+		m.PortGID = r.PortGID
+		g.members = append(g.members, m)
+		i = len(g.members) - 1
+	}
+	g.members[i].JoinState |= r.JoinState
+	answer := g.members[i]
+	return &answer, 0
+}
+
+// leave takes ways back in which a port is a member. A group without members is
+// no more.
+func leave(q *saQuery) (mad.Attribute, mad.Status) {
+	r, status := q.member()
+	if status != 0 {
+		return nil, status
+	}
+	f := q.fabric
+	g := f.group(r.MGID)
+	if g == nil {
+		return nil, mad.StatusInvalidRequest
+	}
+	i := g.member(r.PortGID)
+	if i < 0 || g.members[i].JoinState&r.JoinState == 0 {
+		return nil, mad.StatusInvalidRequest
+	}
+	m := &g.members[i]
+	answer := *m
+	answer.JoinState = m.JoinState & r.JoinState
+	if m.JoinState &^= r.JoinState; m.JoinState == 0 {
+		g.members = slices.Delete(g.members, i, i+1)
+	}
+	if len(g.members) == 0 && !g.fixed {
+		f.admin.groups = slices.DeleteFunc(f.admin.groups, func(other *group) bool { return other == g })
+	}
+	return &answer, 0
+}
+
+// member reads a request that is to change a membership.
+func (q *saQuery) member() (r mad.MCMemberRecord, _ mad.Status) {
+	if mad.Decode(&r, q.data) != nil || !q.has(&r, &r.MGID, &r.PortGID, &r.JoinState) {
+		return r, mad.StatusInsufficientComponents
+	}
+	if !r.MGID.IsMulticast() || r.JoinState == 0 {
+		return r, mad.StatusInvalidRequest
+	}
+	return r, 0
+}
+
+// portByGID returns the port that has a GID.
+func (q *saQuery) portByGID(gid mad.GID) (*Port, bool) {
+	for p := range q.fabric.endPorts() {
+		if p.gid() == gid {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// group returns the group of a GID, nil where there is none.
+func (f *Fabric) group(mgid mad.GID) *group {
+	for _, g := range f.multicast() {
+		if g.common.MGID == mgid {
+			return g
+		}
+	}
+	return nil
+}
+
+// member returns the index of the member that a port is, -1 where it is none.
+func (g *group) member(port mad.GID) int {
+	return slices.IndexFunc(g.members, func(m mad.MCMemberRecord) bool { return m.PortGID == port })
+}
+
+// freeMLID returns the first multicast LID that no group has, 0 where all are
+// taken.
+func (f *Fabric) freeMLID() uint16 {
+	taken := map[uint16]bool{}
+	for _, g := range f.multicast() {
+		taken[g.common.MLID] = true
+	}
+	for mlid := uint16(firstMLID); mlid <= lastMLID; mlid++ {
+		if !taken[mlid] {
+			return mlid
+		}
+	}
+	return 0
+}

@@ -1,0 +1,155 @@
+package sim
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// pathRecords yields the ways between the ports that the request names by GID or
+// LID, or from or to all where it names one only. They are those that packets
+// take by the forwarding tables, and where there is none there is no record.
+func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	var want mad.PathRecord
+	if mad.Decode(&want, q.data) != nil {
+		return noRecords(q)
+	}
+	from := q.ends(q.has(&want, &want.SGID), want.SGID, q.has(&want, &want.SLID), want.SLID)
+	to := q.ends(q.has(&want, &want.DGID), want.DGID, q.has(&want, &want.DLID), want.DLID)
+	return func(yield func(mad.Attribute) bool) {
+		for _, a := range from {
+			for _, b := range to {
+				if r, ok := q.fabric.path(a, b, q.pathLID(&want, b)); ok && !yield(&r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pathLID returns the LID of a port that the way is to lead to: the one that is
+// asked for, else its first.
+func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) uint16 {
+	if q.has(want, &want.DLID) {
+		return want.DLID
+	}
+	return to.Info.LID
+}
+
+// ends returns the ports that one end of a path can be.
+func (q *saQuery) ends(byGID bool, gid mad.GID, byLID bool, lid uint16) []*Port {
+	var ports []*Port
+	for p := range q.fabric.endPorts() {
+		if p.Info.LID == 0 || byGID && p.gid() != gid || byLID && !p.answersTo(lid) {
+			continue
+		}
+		ports = append(ports, p)
+	}
+	return ports
+}
+
+// gid returns the GID that every port has.
+func (p *Port) gid() mad.GID { return mad.MakeGID(p.Info.GIDPrefix, p.GUID) }
+
+// matchPath compares what the request wants of a path by its selectors, and what
+// its number of paths and such do not have to equal not at all.
+func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
+	var want mad.PathRecord
+	if mad.Decode(&want, q.data) != nil {
+		return 0, func(mad.Attribute) bool { return false }
+	}
+	special := mad.Components(&want, &want.ServiceID, &want.SLID, &want.DLID, &want.NumbPath, &want.QoSClass, &want.Reversible,
+		&want.PKey, &want.MTUSelector, &want.MTU, &want.RateSelector, &want.Rate, &want.LifeTimeSelector, &want.LifeTime)
+	limits := limits{
+		mtu:      q.limit(&want, &want.MTUSelector, &want.MTU, want.MTUSelector),
+		rate:     q.limit(&want, &want.RateSelector, &want.Rate, want.RateSelector),
+		lifeTime: q.limit(&want, &want.LifeTimeSelector, &want.LifeTime, want.LifeTimeSelector),
+	}
+	pkey := q.has(&want, &want.PKey)
+	return special, func(a mad.Attribute) bool {
+		r := a.(*mad.PathRecord)
+		return limits.mtu(cmp.Compare(r.MTU, want.MTU)) && limits.rate(r.Rate.Compare(want.Rate)) &&
+			limits.lifeTime(cmp.Compare(r.LifeTime, want.LifeTime)) && (!pkey || r.PKey.Base() == want.PKey.Base())
+	}
+}
+
+// limits judge how a value compares with what is wanted.
+type limits struct{ mtu, rate, lifeTime func(order int) bool }
+
+// limit returns what a selector in the request demands. Without one the value
+// has to be equal; what is not asked for can be anything.
+func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selector) func(order int) bool {
+	switch {
+	case !q.has(record, value):
+	case !q.has(record, selector) || s == mad.SelectExactly:
+		return func(order int) bool { return order == 0 }
+	case s == mad.SelectGreater:
+		return func(order int) bool { return order > 0 }
+	case s == mad.SelectLess:
+		return func(order int) bool { return order < 0 }
+	}
+	return func(int) bool { return true }
+}
+
+// pathLifeTime is what paths have by default in opensm: 4.096 µs << 18, about a
+// second.
+const pathLifeTime = 18
+
+// path returns the way from a port to a LID of another, and what the links on it
+// have in common. It reports false where packets do not arrive.
+func (f *Fabric) path(from, to *Port, lid uint16) (r mad.PathRecord, ok bool) {
+	pkey, ok := commonPKey(from, to)
+	if !ok {
+		return r, false
+	}
+	r = mad.PathRecord{
+		SGID: from.gid(), DGID: to.gid(), SLID: from.Info.LID, DLID: lid, Reversible: 1, PKey: pkey,
+		MTUSelector: mad.SelectExactly, MTU: from.Info.NeighborMTU,
+		RateSelector: mad.SelectExactly, Rate: from.rate(),
+		LifeTimeSelector: mad.SelectExactly, LifeTime: pathLifeTime,
+	}
+	if from == to {
+		r.LifeTime = 0
+		return r, true
+	}
+	end, ok := f.routeLID(from, lid, false)
+	if !ok || end.node.managed(end.entry) != to {
+		return r, false
+	}
+	d, exit := destination{node: from.Node}, from.Number
+	for range end.hops {
+		if d.node.IsSwitch() {
+			exit = d.node.LFT[lid]
+		}
+		p := &d.node.Ports[exit]
+		r.MTU = min(r.MTU, p.Info.NeighborMTU)
+		if rate := p.rate(); r.Rate == 0 || rate.Compare(r.Rate) < 0 {
+			r.Rate = rate
+		}
+		d.leave(exit)
+	}
+	return r, true
+}
+
+// rate returns what a port's link runs at; 0 for a switch's port 0, which has
+// none.
+func (p *Port) rate() mad.Rate {
+	if p.Peer == nil {
+		return 0
+	}
+	return mad.RateOf(p.Info.LinkWidthActive, p.Info.ActiveSpeed(&p.Info, p.Ext))
+}
+
+// commonPKey returns the first key by which two ports can talk.
+func commonPKey(a, b *Port) (mad.PKey, bool) {
+	for _, k := range a.PKeys {
+		if k.Base() != 0 && slices.ContainsFunc(b.PKeys, func(other mad.PKey) bool {
+			return other.Base() == k.Base() && (k.Full() || other.Full())
+		}) {
+			return k, true
+		}
+	}
+	return 0, false
+}

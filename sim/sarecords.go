@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"iter"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// endPorts yields the ports that have LIDs, or would have if the fabric were
+// configured: port 0 of switches and linked ports of others. lid, which all
+// kinds of records but paths begin with, narrows them down to one node where
+// the request has it.
+func (q *saQuery) endPorts() iter.Seq[*Port] {
+	var r mad.NodeRecord
+	wanted := q.has(&r, &r.LID) && mad.Decode(&r, q.data) == nil
+	return func(yield func(*Port) bool) {
+		for p := range q.fabric.endPorts() {
+			if (!wanted || p.Info.LID == r.LID) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+func (f *Fabric) endPorts() iter.Seq[*Port] {
+	return func(yield func(*Port) bool) {
+		for _, n := range f.Nodes {
+			for i := range n.Ports {
+				p := &n.Ports[i]
+				if n.IsSwitch() != (i == 0) || !n.IsSwitch() && !p.up() {
+					continue
+				}
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// physical yields the ports that are known by the LID of p: of a switch all, of
+// others itself.
+func (p *Port) physical() iter.Seq[*Port] {
+	return func(yield func(*Port) bool) {
+		if !p.Node.IsSwitch() {
+			yield(p)
+			return
+		}
+		for i := range p.Node.Ports {
+			if !yield(&p.Node.Ports[i]) {
+				return
+			}
+		}
+	}
+}
+
+func nodeRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.NodeRecord
+		for p := range q.endPorts() {
+			r = mad.NodeRecord{LID: p.Info.LID, NodeInfo: p.Node.Info, Description: p.Node.Desc}
+			r.NodeInfo.PortGUID, r.NodeInfo.LocalPort = p.GUID, p.Number
+			if !yield(&r) {
+				return
+			}
+		}
+	}
+}
+
+func portInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.PortInfoRecord
+		for end := range q.endPorts() {
+			for p := range end.physical() {
+				r = mad.PortInfoRecord{LID: end.Info.LID, PortNum: p.Number, PortInfo: p.Info}
+				r.PortInfo.LocalPort = p.Number
+				r.PortInfo.MKey = 0 // nobody is trusted with it
+				if !yield(&r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// matchCapMask compares the CapMask alone by the bits that are set, if the
+// modifier says so.
+func matchCapMask(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
+	var want mad.PortInfoRecord
+	mask := q.mask & mad.Components(&want, &want.PortInfo.CapMask)
+	if q.modifier&mad.MatchCapMask == 0 || mask == 0 || mad.Decode(&want, q.data) != nil {
+		return 0, func(mad.Attribute) bool { return true }
+	}
+	return mask, func(a mad.Attribute) bool {
+		return a.(*mad.PortInfoRecord).PortInfo.CapMask.Has(want.PortInfo.CapMask)
+	}
+}
+
+func switchInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		for p := range q.endPorts() {
+			if p.Node.IsSwitch() && !yield(&mad.SwitchInfoRecord{LID: p.Info.LID, SwitchInfo: p.Node.Switch}) {
+				return
+			}
+		}
+	}
+}
+
+func smInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		m := q.fabric.master
+		yield(&mad.SMInfoRecord{LID: m.Info.LID, SMInfo: mad.SMInfo{GUID: m.GUID, ActCount: 1, State: mad.SMMaster}})
+	}
+}
+
+func lftRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.LinearForwardingTableRecord
+		for p := range q.endPorts() {
+			if !p.Node.IsSwitch() {
+				continue
+			}
+			for block := range int(p.Node.Switch.LinearFDBTop)/lftBlock + 1 {
+				r = mad.LinearForwardingTableRecord{LID: p.Info.LID, Block: uint16(block), Table: p.Node.forwarding(block)}
+				if !yield(&r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func guidInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.GUIDInfoRecord
+		for p := range q.endPorts() {
+			for block := range (int(p.Info.GUIDCap) + len(r.Table.GUIDs) - 1) / len(r.Table.GUIDs) {
+				r = mad.GUIDInfoRecord{LID: p.Info.LID, Block: uint8(block)}
+				if block == 0 {
+					r.Table.GUIDs[0] = p.GUID
+				}
+				if !yield(&r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func pkeyRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.PKeyTableRecord
+		for end := range q.endPorts() {
+			for p := range end.physical() {
+				for first := 0; first < len(p.PKeys); first += len(r.Table.PKeys) {
+					r = mad.PKeyTableRecord{LID: end.Info.LID, Port: p.Number, Block: uint16(first / len(r.Table.PKeys))}
+					copy(r.Table.PKeys[:], p.PKeys[first:])
+					if !yield(&r) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// sltovlRecords has a table for each way through a switch. One serves all input
+// ports, as in the simulated switches.
+func sltovlRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.SLtoVLMappingTableRecord
+		for end := range q.endPorts() {
+			for in := range end.physical() {
+				for out := range end.physical() {
+					if end.Node.IsSwitch() && out.Number == 0 {
+						continue
+					}
+					r = mad.SLtoVLMappingTableRecord{LID: end.Info.LID, Table: out.SLtoVL}
+					if end.Node.IsSwitch() {
+						r.InPort, r.OutPort = in.Number, out.Number
+					}
+					if !yield(&r) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func linkRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.LinkRecord
+		for end := range q.endPorts() {
+			for p := range end.physical() {
+				if !p.up() {
+					continue
+				}
+				r = mad.LinkRecord{
+					FromLID: end.Info.LID, FromPort: p.Number,
+					ToLID: p.Peer.Management().Info.LID, ToPort: p.Peer.Number,
+				}
+				if !yield(&r) {
+					return
+				}
+			}
+		}
+	}
+}
