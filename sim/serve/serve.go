@@ -65,16 +65,12 @@ type Server struct {
 // Listen opens the sockets that clients attach by. They are served by
 // [Server.Serve].
 func Listen(f *sim.Fabric, o Options) (*Server, error) {
+	f.NoRMPP = true // as libumad2sim.so
 	s, err := newServer(f)
 	if err != nil {
 		return nil, fmt.Errorf("serve simulated fabric: %w", err)
 	}
 	if err := s.listen(o); err != nil {
-	for _, n := range f.Nodes {
-		caps, caps2 := n.PerfCaps()
-		n.SetPerfCaps(caps, caps2&^mad.PerfAdditionalExtended)
-	}
-	f.NoRMPP = true // as libumad2sim.so
 		s.closeListeners()
 		s.close()
 		return nil, err
