@@ -12,9 +12,8 @@ import (
 // WriteNet writes the fabric as a net file, which ibsim and [ParseNet] load:
 // nodes, GUIDs, names, links that are up and what their ends have enabled. What
 // the format has no words for is lost: LIDs and states, for which a subnet
-// manager is run; speeds of XDR and FDR10, for which the next lower one stands;
-// and that a link runs below what its ends have enabled. ibsim before 0.12
-// refuses NDR.
+// manager is run; XDR, for which NDR stands; and that a link runs below what its
+// ends have enabled. ibsim before 0.12 refuses NDR.
 func (f *Fabric) WriteNet(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for i, n := range f.Nodes {
@@ -27,8 +26,8 @@ func (f *Fabric) WriteNet(w io.Writer) error {
 		for k := range n.Ports {
 			if p := &n.Ports[k]; p.up() {
 				i := &p.Info
-				fmt.Fprintf(out, "[%d]\t\"%s\"[%d]\tw=%d s=%d e=%d\n", k, netID(p.Peer.Node), p.Peer.Number,
-					i.LinkWidthEnabled&maxWidths, i.LinkSpeedEnabled&maxSpeeds, i.LinkSpeedExtEnabled&maxExtSpeeds)
+				fmt.Fprintf(out, "[%d]\t\"%s\"[%d]\tw=%d s=%d e=%d%s\n", k, netID(p.Peer.Node), p.Peer.Number,
+					i.LinkWidthEnabled&maxWidths, i.LinkSpeedEnabled&maxSpeeds, i.LinkSpeedExtEnabled&maxExtSpeeds, netFDR10(p))
 			}
 		}
 	}
@@ -36,6 +35,15 @@ func (f *Fabric) WriteNet(w io.Writer) error {
 		return fmt.Errorf("write net file: %w", err)
 	}
 	return nil
+}
+
+// netFDR10 returns the comment by which a net file says that a link runs at FDR10,
+// for which there is no option; "" for other links.
+func netFDR10(p *Port) string {
+	if p.Ext == nil || p.Ext.LinkSpeedActive.Speed() != mad.FDR10 {
+		return ""
+	}
+	return fmt.Sprintf("\t# \"%s\" lid 0 4xFDR10", oneLine(p.Peer.Node.Desc.String()))
 }
 
 // kinds are the words of both formats for kinds of nodes.

@@ -170,6 +170,7 @@ func fdr10() *mad.MlnxExtPortInfo {
 func (p *Port) simulated(a ability) {
 	isPort0 := p.Number == 0 && p.Node.IsSwitch()
 	p.Info = LinkSpec{Width: mad.Width12X, Speed: mad.HDR}.portInfo(isPort0)
+	p.Ext = &mad.MlnxExtPortInfo{} // answered by ports that know no FDR10, too
 	i := &p.Info
 	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled = a.width, a.speed, a.ext
 	i.LinkSpeedExtSupported |= a.ext

@@ -214,14 +214,10 @@ func TestRoundTrip(t *testing.T) {
 		} else if d2 := cmp.Diff(summarize(f, true), summarize(back, true)); d2 != "" {
 			t.Errorf("%s as topology: %s", d, d2)
 		}
-		want := summarize(f, false)
-		for port, to := range want.Links {
-			want.Links[port] = strings.ReplaceAll(to, "FDR10", "QDR") // net files do not have it
-		}
 		back, err := ParseNet(&net, "net")
 		if err != nil {
 			t.Errorf("%s: %v", d, err)
-		} else if d2 := cmp.Diff(want, summarize(back, false)); d2 != "" && d != "demo" {
+		} else if d2 := cmp.Diff(summarize(f, false), summarize(back, false)); d2 != "" && d != "demo" {
 			t.Errorf("%s as net file: %s", d, d2)
 		}
 	}
