@@ -6,7 +6,7 @@ import "strconv"
 // <rdma/ib_user_ioctl_verbs.h>). Each request carries it.
 type DriverID uint32
 
-// Drivers. Zero is none.
+// Drivers. Zero is one outside of the kernel's tree.
 const (
 	DriverMLX5    DriverID = 1
 	DriverMLX4    DriverID = 2

@@ -47,15 +47,19 @@ func (c *Context) Events() (*Events, error) {
 // was removed it returns ErrGone, after DEVICE_FATAL; after Close of the context
 // fs.ErrClosed.
 func (e *Events) Next(ctx context.Context) (Event, error) {
-	stop := context.AfterFunc(ctx, func() { _ = e.file.SetReadDeadline(time.Unix(1, 0)) })
+	set := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = e.file.SetReadDeadline(time.Unix(1, 0))
+		close(set)
+	})
 	event, err := e.read()
-	if !stop() {
-		// The deadline is set, or about to be. It is not for the next call,
-		// but an event that came first is.
-		_ = e.file.SetReadDeadline(time.Time{})
-		if err != nil {
-			return Event{}, ctx.Err()
-		}
+	if stop() {
+		return event, err
+	}
+	<-set
+	_ = e.file.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = ctx.Err()
 	}
 	return event, err
 }

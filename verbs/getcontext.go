@@ -14,8 +14,10 @@ const noObject = 0x0fff
 // findDriver asks which driver the device has. The kernel compares the driver of
 // a request before it looks for the object: EINVAL is another driver, and
 // EPROTONOSUPPORT, for there is no such object, the right one.
+// A driver outside of the kernel's tree may have none, which is asked for last.
 func (c *Context) findDriver() error {
-	for c.driver = 1; c.driver <= lastDriver; c.driver++ {
+	for i := range lastDriver + 1 {
+		c.driver = (i + 1) % (lastDriver + 1)
 		err := newRequest("find driver", noObject, 0).do(c.kernel, c.fd, c.driver)
 		switch {
 		case errors.Is(err, unix.EPROTONOSUPPORT):

@@ -51,7 +51,8 @@ const (
 )
 
 // GIDTable returns the GIDs of all ports, by port and index. Empty entries are
-// left out. Linux has it since 5.10.
+// left out. More than 2047 do not fit an answer and are unix.EINVAL; GID still
+// returns them. Linux has it since 5.10.
 func (c *Context) GIDTable() ([]GIDEntry, error) {
 	for room := firstGIDs; ; room = min(4*room, maxGIDs) {
 		table := make([]byte, room*uapi.GIDEntrySize)

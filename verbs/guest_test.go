@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// device is the one that the guest has, and netdev what is below it.
+// The device that the guest has.
 const (
 	device = "rxe0"
 	node   = "/dev/infiniband/uverbs0"
@@ -36,7 +37,7 @@ func open(t *testing.T) *verbs.Context {
 	return c
 }
 
-// TestGuestQueries is what the trace is taken of.
+// TestGuestQueries is what the trace is taken of, and what an ordinary user does.
 func TestGuestQueries(t *testing.T) {
 	c := open(t)
 	if _, err := c.QueryDevice(); err != nil {
@@ -50,6 +51,51 @@ func TestGuestQueries(t *testing.T) {
 	}
 	if c.Driver() != verbs.DriverRXE {
 		t.Errorf("driver %v", c.Driver())
+	}
+}
+
+// TestUserDenied is for a user who may not open the device.
+func TestUserDenied(t *testing.T) {
+	if _, err := verbs.Open(device, node); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+}
+
+// TestGuestUser runs tests as an ordinary user: the kernel makes device nodes that
+// all may open, and an administrator takes that back.
+func TestGuestUser(t *testing.T) {
+	run := func(test string) {
+		t.Helper()
+		cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=^"+test+"$")
+		cmd.Dir = "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+test) {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	info, err := os.Stat(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("TestGuestQueries")
+	if err := os.Chmod(node, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("TestUserDenied")
+	if err := os.Chmod(node, info.Mode()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A driver that is told is not looked for, and another one is refused.
+func TestGuestDriver(t *testing.T) {
+	c, err := verbs.Device{Name: device, Path: node, Driver: verbs.DriverRXE}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if _, err := (verbs.Device{Name: device, Path: node, Driver: verbs.DriverMLX5}).Open(); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("another driver: %v", err)
 	}
 }
 
@@ -262,6 +308,9 @@ func TestGuestErrors(t *testing.T) {
 	}
 	if _, err := c.PortSpeed(1); !errors.Is(err, verbs.ErrUnknownMethod) {
 		t.Errorf("speed of a port: %v", err)
+	}
+	if _, err := c.CompCounterCaps(); !errors.Is(err, verbs.ErrUnknownMethod) {
+		t.Errorf("completion counters: %v", err)
 	}
 	if h, err := c.Handles(uapi.ObjectPD); err != nil || len(h) != 0 {
 		t.Errorf("handles: %v, %v", h, err)

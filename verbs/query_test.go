@@ -204,6 +204,22 @@ func TestPortSpeed(t *testing.T) {
 	}
 }
 
+func TestCompCounterCaps(t *testing.T) {
+	c, _ := openFake(t, DriverMLX5, func(c call) error {
+		c.set(uapi.AttrQueryCompCounterCapsMaxCounters, bytesOf(ptr(uint32(4))))
+		c.set(uapi.AttrQueryCompCounterCapsMaxValue, bytesOf(ptr(uint64(5))))
+		c.set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, bytesOf(ptr(uint32(0x41))))
+		return nil
+	})
+	got, err := c.CompCounterCaps()
+	if want := (CompCounterCaps{4, 5, 0x41}); got != want || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if names, rest := got.AttachOps.Names(); !slices.Equal(names, []string{"QP_ATTACH_SEND"}) || rest != 0x40 {
+		t.Errorf("%v and %x", names, rest)
+	}
+}
+
 func gidEntries(n int) []byte {
 	var b []byte
 	for i := range n {

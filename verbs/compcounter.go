@@ -1,0 +1,43 @@
+package verbs
+
+import "github.com/ibkit/ibkit/internal/uapi"
+
+// CompCounterCaps is what of completion counters a device has.
+type CompCounterCaps struct {
+	MaxCounters uint32
+	MaxValue    uint64
+	AttachOps   CompCounterOps
+}
+
+// CompCounterOps are the operations of a queue pair that a counter can count
+// (enum ib_uverbs_qp_attach_comp_cntr_op).
+type CompCounterOps uint32
+
+var compCounterBits = []bit[CompCounterOps]{
+	{1 << 0, "QP_ATTACH_SEND"},
+	{1 << 1, "QP_ATTACH_RECV"},
+	{1 << 2, "QP_ATTACH_RDMA_READ"},
+	{1 << 3, "QP_ATTACH_REMOTE_RDMA_READ"},
+	{1 << 4, "QP_ATTACH_RDMA_WRITE"},
+	{1 << 5, "QP_ATTACH_REMOTE_RDMA_WRITE"},
+}
+
+// Names returns the names of the operations as ibv_devinfo spells and orders
+// them, and the bits that have none.
+func (o CompCounterOps) Names() (known []string, rest CompCounterOps) {
+	return names(o, compCounterBits)
+}
+
+// CompCounterCaps returns what of completion counters the device has. Linux has
+// it since after 6.18.
+func (c *Context) CompCounterCaps() (CompCounterCaps, error) {
+	var caps CompCounterCaps
+	r := newRequest("query completion counters", uapi.ObjectDevice, uapi.MethodQueryCompCounterCaps)
+	r.out(uapi.AttrQueryCompCounterCapsMaxCounters, bytesOf(&caps.MaxCounters))
+	r.out(uapi.AttrQueryCompCounterCapsMaxValue, bytesOf(&caps.MaxValue))
+	r.out(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, bytesOf(&caps.AttachOps))
+	if err := c.call(r); err != nil {
+		return CompCounterCaps{}, err
+	}
+	return caps, nil
+}
