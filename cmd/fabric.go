@@ -43,7 +43,7 @@ type fabricFlags struct {
 
 func (f *fabricFlags) define(flags *pflag.FlagSet) {
 	f.allFlags = flags
-	flags.StringVar(&f.sim, "sim", "", "use a simulated `FABRIC` instead of a device: demo or another that ibkit sim list shows,\nnet:FILE for a net file of ibsim, topo:FILE for what ibnetdiscover printed, either with ,sm=off for\nthe fabric before a subnet manager ran; or ibsim for a running ibsim server (default: the environment variable IBKIT_SIM)")
+	flags.StringVar(&f.sim, "sim", "", "use a simulated `FABRIC` instead of a device: demo or another that ibkit sim list shows,\nnet:FILE for a net file of ibsim, topo:FILE for what ibnetdiscover printed, FILE.json for what linkinfo --json\nprinted; ,sm=off or ,sm=updown behind it for a fabric that no subnet manager has configured, or one with other routes; or ibsim for a running ibsim server\n(default: the environment variable IBKIT_SIM)")
 	f.behaviour.define(flags, "sim-")
 	flags.StringVarP(&f.config, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
 	flags.StringVarP(&f.device, "Ca", "C", "", "local device to use, by `NAME`")
