@@ -94,7 +94,7 @@ lint: $(TALLY) ## check formatting, style and the direction of imports
 	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest ./test/...
 
 .PHONY: bench
-bench: ## compare the speed with that of Debian's iblinkinfo
+bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 	go run ./test/bench $(BENCHFLAGS)
 
 .PHONY: $(TALLY)

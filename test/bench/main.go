@@ -1,5 +1,6 @@
 // Bench compares the speed of ibkit with that of Debian's iblinkinfo on
-// simulated fat trees:
+// simulated fat trees, and that of ibkit's simulator with that of ibsim, as
+// Debian's ibnetdiscover sees them:
 //
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
@@ -11,6 +12,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -63,13 +65,38 @@ func run(ctx context.Context, nets []string, runs int) error {
 		if err := write(file, shape); err != nil {
 			return err
 		}
-		results, err := contest(ctx, file, contestants(ours), runs)
-		if err != nil {
+		if err := compare(ctx, t, name, file, ours, runs); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return t.flush()
+}
+
+// compare runs all contests on one net.
+func compare(ctx context.Context, t *table, name, file, ours string, runs int) (err error) {
+	ibsim, err := ibsimtest.Start(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ibsim.Stop()) }()
+	results, err := contest(ctx, tools(ibsim, ours), runs)
+	if err != nil {
+		return err
+	}
+	t.add(name, results)
+	served, err := ibsimtest.StartServer(filepath.Join(filepath.Dir(ours), "ibkit"), "sim", "serve", "net:"+file+",sm=off")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, served.Stop()) }()
+	for _, options := range [][]string{nil, {"-o", "16"}} {
+		results, err := contest(ctx, servers(ibsim, served, options), runs)
+		if err != nil {
+			return err
 		}
 		t.add(name, results)
 	}
-	return t.flush()
+	return nil
 }
 
 func write(file string, shape netgen.FatTree) error {
@@ -88,26 +115,22 @@ func write(file string, shape netgen.FatTree) error {
 	return f.Close()
 }
 
-// contest runs all tools on a net of a simulator of their own.
-func contest(ctx context.Context, file string, tools []contestant, runs int) ([]result, error) {
-	sim, err := ibsimtest.Start(file)
-	if err != nil {
-		return nil, err
-	}
+// contest runs all contestants in turn.
+func contest(ctx context.Context, tools []contestant, runs int) ([]result, error) {
 	results := make([]result, len(tools))
 	for i, tool := range tools {
 		results[i].name = tool.name
 	}
 	for round := range runs + 1 {
-		sim.WatchRSS = round == 0
 		lines := -1
 		for i, tool := range tools {
-			s, err := measure(ctx, sim, tool)
+			tool.sim.WatchRSS = round == 0
+			s, err := measure(ctx, tool)
 			if err != nil {
-				return nil, stopAfter(sim, err)
+				return nil, err
 			}
 			if lines >= 0 && s.lines != lines {
-				return nil, stopAfter(sim, fmt.Errorf("%s printed %d lines, the tool before it %d", tool.name, s.lines, lines))
+				return nil, fmt.Errorf("%s printed %d lines, the tool before it %d", tool.name, s.lines, lines)
 			}
 			lines = s.lines
 			if round > 0 {
@@ -117,5 +140,5 @@ func contest(ctx context.Context, file string, tools []contestant, runs int) ([]
 			}
 		}
 	}
-	return results, sim.Stop()
+	return results, nil
 }

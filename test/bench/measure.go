@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,27 +12,38 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A contestant is one way to list the links of a fabric.
+// A contestant is one way to list the links of a fabric that a simulator serves.
 type contestant struct {
 	name string
+	sim  *ibsimtest.Sim
 	run  func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error)
 }
 
-// contestants returns ibkit, the C tool as it is, and the C tool with a window
-// of 16 packets in flight instead of 2: without that most of a lead would be
-// due to the window alone.
-func contestants(ours string) []contestant {
-	debian := func(args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
-		return func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
-			return sim.RunC(ctx, "", "iblinkinfo", args...)
-		}
-	}
+// tools returns ibkit, the C tool as it is, and the C tool with a window of 16
+// packets in flight instead of 2: without that most of a lead would be due to
+// the window alone.
+func tools(sim *ibsimtest.Sim, ours string) []contestant {
 	return []contestant{
-		{"ibkit", func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
+		{"ibkit", sim, func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
 			return sim.Run(ctx, "", ours)
 		}},
-		{"iblinkinfo", debian()},
-		{"iblinkinfo -o 16", debian("-o", "16")},
+		{"iblinkinfo", sim, debian("iblinkinfo")},
+		{"iblinkinfo -o 16", sim, debian("iblinkinfo", "-o", "16")},
+	}
+}
+
+// servers returns one and the same C tool, on ibsim and on ibkit's simulator.
+func servers(ibsim, ours *ibsimtest.Sim, options []string) []contestant {
+	tool := strings.Join(append([]string{"ibnetdiscover"}, options...), " ")
+	return []contestant{
+		{tool + " on ibsim", ibsim, debian("ibnetdiscover", options...)},
+		{tool + " on ibkit", ours, debian("ibnetdiscover", options...)},
+	}
+}
+
+func debian(tool string, args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
+	return func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
+		return sim.RunC(ctx, "", tool, args...)
 	}
 }
 
@@ -76,16 +86,16 @@ type sample struct {
 	lines           int           // printed
 }
 
-func measure(ctx context.Context, sim *ibsimtest.Sim, tool contestant) (sample, error) {
-	before, err := sim.CPU()
+func measure(ctx context.Context, tool contestant) (sample, error) {
+	before, err := tool.sim.CPU()
 	if err != nil {
 		return sample{}, err
 	}
-	r, err := tool.run(ctx, sim)
+	r, err := tool.run(ctx, tool.sim)
 	if err != nil {
 		return sample{}, err
 	}
-	after, err := sim.CPU()
+	after, err := tool.sim.CPU()
 	if err != nil {
 		return sample{}, err
 	}
@@ -97,6 +107,3 @@ func measure(ctx context.Context, sim *ibsimtest.Sim, tool contestant) (sample, 
 		sim: after - before, lines: strings.Count(r.Stdout, "\n"),
 	}, nil
 }
-
-// stopAfter stops the simulator when err has made an end of the contest.
-func stopAfter(sim *ibsimtest.Sim, err error) error { return errors.Join(err, sim.Stop()) }
