@@ -21,8 +21,8 @@ type request struct {
 		header uapi.UverbsHeader
 		attrs  [maxAttrs]uapi.UverbsAttr
 	}
-	pins runtime.Pinner
-	err  error // the first mistake in building it
+	buffers [maxAttrs]*byte // what the attributes point to
+	err     error           // the first mistake in building it
 }
 
 // newRequest returns a request without attributes.
@@ -53,13 +53,13 @@ func (r *request) in(id uint16, b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	a := r.add(id)
-	a.Len = r.length(len(b))
-	if len(b) <= len(a.Data) {
-		copy(a.Data[:], b)
+	if len(b) > len(uapi.UverbsAttr{}.Data) {
+		r.out(id, b)
 		return
 	}
-	r.point(a, b)
+	a := r.add(id)
+	a.Len = uint16(len(b))
+	copy(a.Data[:], b)
 }
 
 // out adds bytes for the kernel to write, always by their address. No bytes are
@@ -68,9 +68,8 @@ func (r *request) out(id uint16, b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	a := r.add(id)
-	a.Len = r.length(len(b))
-	r.point(a, b)
+	r.buffers[r.frame.header.NumAttrs] = unsafe.SliceData(b)
+	r.add(id).Len = r.length(len(b))
 }
 
 // constant adds a number, such as a port or an enum's value (CONST_IN).
@@ -116,23 +115,23 @@ func (r *request) length(n int) uint16 {
 	return uint16(n)
 }
 
-// point sets the address of pinned bytes.
-func (r *request) point(a *uapi.UverbsAttr, b []byte) {
-	p := unsafe.SliceData(b)
-	r.pins.Pin(p)
-	binary.NativeEndian.PutUint64(a.Data[:], uint64(uintptr(unsafe.Pointer(p))))
-}
-
 // do sends the request. The request and its buffers are the kernel's to write
 // until do returns.
 func (r *request) do(k kernel, fd int, driver DriverID) error {
-	defer r.pins.Unpin()
 	if r.err != nil {
 		return r.err
 	}
+	var pins runtime.Pinner
+	defer pins.Unpin()
 	h := &r.frame.header
 	h.Length = uapi.UverbsHeaderSize + uapi.UverbsAttrSize*h.NumAttrs
 	h.Driver = uint32(driver)
-	r.pins.Pin(&r.frame)
+	for i, p := range r.buffers[:h.NumAttrs] {
+		if p != nil {
+			pins.Pin(p)
+			binary.NativeEndian.PutUint64(r.frame.attrs[i].Data[:], uint64(uintptr(unsafe.Pointer(p))))
+		}
+	}
+	pins.Pin(&r.frame)
 	return k.ioctl(fd, unsafe.Slice((*byte)(unsafe.Pointer(&r.frame)), h.Length))
 }
