@@ -69,9 +69,10 @@ func (f *Fabric) administer(d destination, p *mad.Packet) bool {
 		copy(p.Data(), records.data)
 	case f.NoRMPP:
 		// As opensm behind libumad2sim: what one packet has room for, and no
-		// more than the flag to tell that there may have been more.
+		// version or type. The length is that of all.
+		header := mad.RMPPPayloadSize - mad.SADataSize
 		copy(p.Data(), records.data)
-		p.SetRMPP(mad.RMPP{Flags: mad.RMPPActive})
+		p.SetRMPP(mad.RMPP{Flags: mad.RMPPActive, Length: uint32(header + len(records.data))})
 	default:
 		f.transmit(d, p, records.data)
 	}

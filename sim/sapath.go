@@ -106,7 +106,7 @@ func (f *Fabric) path(from, to *Port, lid uint16) (r mad.PathRecord, ok bool) {
 	}
 	r = mad.PathRecord{
 		SGID: from.gid(), DGID: to.gid(), SLID: from.Info.LID, DLID: lid, Reversible: 1, PKey: pkey,
-		MTUSelector: mad.SelectExactly, MTU: from.Info.NeighborMTU,
+		MTUSelector: mad.SelectExactly, MTU: from.mtu(),
 		RateSelector: mad.SelectExactly, Rate: from.rate(),
 		LifeTimeSelector: mad.SelectExactly, LifeTime: pathLifeTime,
 	}
@@ -124,13 +124,22 @@ func (f *Fabric) path(from, to *Port, lid uint16) (r mad.PathRecord, ok bool) {
 			exit = d.node.LFT[lid]
 		}
 		p := &d.node.Ports[exit]
-		r.MTU = min(r.MTU, p.Info.NeighborMTU)
+		r.MTU = min(r.MTU, p.mtu())
 		if rate := p.rate(); r.Rate == 0 || rate.Compare(r.Rate) < 0 {
 			r.Rate = rate
 		}
 		d.leave(exit)
 	}
 	return r, true
+}
+
+// mtu returns the largest payload that a port sends; that of a switch's port 0 is
+// what it can do.
+func (p *Port) mtu() mad.MTU {
+	if p.Peer == nil {
+		return p.Info.MTUCap
+	}
+	return p.Info.NeighborMTU
 }
 
 // rate returns what a port's link runs at; 0 for a switch's port 0, which has

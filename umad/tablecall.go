@@ -201,15 +201,16 @@ func (t *tableCall) whole(h mad.RMPP) (err error) {
 	// Data are those of the packet that is received next, and so are copied.
 	data := slices.Concat(t.in.MAD.Data(), t.in.Rest)
 	reassembled := t.attr.RMPP && h.Flags.Has(mad.RMPPActive)
-	if reassembled && len(t.in.Rest) == 0 {
+	if len(t.in.Rest) == 0 && (reassembled || h.Length > 0) {
 		// The one segment tells how much of it there is.
 		header, size := classHeader(&t.in.MAD)
-		data = data[:min(max(int(h.Length)-header, 0), size)]
+		data = data[:min(max(int(min(h.Length, mad.RMPPPayloadSize))-header, 0), size)]
 	}
 	if t.result, err = tableOf(t.kind, t.in.MAD.SA(), data); err != nil {
 		return err
 	}
-	t.result.Clipped = !reassembled && t.result.stride > 0
+	full := h.Length == 0 || h.Length >= mad.RMPPPayloadSize
+	t.result.Clipped = !reassembled && full && t.result.stride > 0
 	return nil
 }
 

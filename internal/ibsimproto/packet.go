@@ -51,6 +51,16 @@ func (p *Packet) SQP() uint32 { return binary.BigEndian.Uint32(p[offSQP:]) }
 // Status returns 0 or an error number.
 func (p *Packet) Status() uint32 { return binary.BigEndian.Uint32(p[offStatus:]) }
 
+// Length returns how many bytes of the MAD its sender counts, which are less than
+// 256 where it says so. Clients read no more than that much of what has no other
+// length, such as a table of subnet administration.
+func (p *Packet) Length() int {
+	return int(min(binary.BigEndian.Uint64(p[offLength:]), madSize))
+}
+
+// SetLength sets how many bytes of the MAD count.
+func (p *Packet) SetLength(n int) { binary.BigEndian.PutUint64(p[offLength:], uint64(n)) }
+
 // MAD returns the 256 bytes of the MAD, in place.
 func (p *Packet) MAD() []byte { return p[offMAD:] }
 

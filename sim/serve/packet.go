@@ -142,6 +142,7 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent b
 			reply.SetLIDs(p.SLID(), p.DLID())
 			reply.SetQueuePairs(p.SQP(), p.DQP())
 			reply.SetStatus(0)
+			reply.SetLength(length(r))
 			c.add(c, due, &reply, r)
 			sent = true
 		case manager != nil:
@@ -149,6 +150,15 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent b
 		}
 	})
 	return sent
+}
+
+// length returns how many bytes of a reply count: of subnet administration's
+// tables, those of the records.
+func length(p *mad.Packet) int {
+	if h := p.RMPP(); p.Class() == mad.ClassSA && h.Flags.Has(mad.RMPPActive) {
+		return min(mad.Size-mad.RMPPPayloadSize+int(h.Length), mad.Size)
+	}
+	return mad.Size
 }
 
 // Where directed-route packets count hops.

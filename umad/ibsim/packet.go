@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -34,5 +35,16 @@ func decodePacket(m *umad.Message, b []byte) bool {
 	m.Timeout = 0
 	m.Status = syscall.Errno(p.Status())
 	copy(m.MAD[:], p.MAD())
+	setTableLength(&m.MAD, p.Length())
 	return true
+}
+
+// setTableLength writes into a table of subnet administration that is not in
+// segments how long it is, which only the packet tells.
+func setTableLength(m *mad.Packet, length int) {
+	h := m.RMPP()
+	if m.Class() == mad.ClassSA && h.Type == mad.RMPPNone && h.Flags.Has(mad.RMPPActive) && h.Length == 0 {
+		h.Length = uint32(max(length-(mad.Size-mad.RMPPPayloadSize), 0))
+		m.SetRMPP(h)
+	}
 }
