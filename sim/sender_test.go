@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// ask sends a directed request along a path.
+func ask(t *testing.T, p umad.Port, tid uint64, route mad.Route) {
+	t.Helper()
+	m := umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	m.MAD.PutSMP(mad.SMPRequest{
+		TID: tid, Method: mad.MethodGet, Attr: mad.AttrPortInfo, Route: route, Modifier: 1,
+		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+	})
+	if err := p.Send(&m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestModelRepeats checks that one seed and one script of events make the same
+// bytes come at the same times, and another seed does not.
+func TestModelRepeats(t *testing.T) {
+	run := func(seed uint64) (sum [sha256.Size]byte) {
+		synctest.Test(t, func(t *testing.T) {
+			f := build(t, "demo")
+			f.Model = Model{
+				Hop: time.Microsecond, Service: 20 * time.Microsecond, Queue: 16, Loss: 0.05, Duplicate: 0.05,
+				Jitter: 10 * time.Microsecond, Reorder: 0.1, Late: time.Millisecond, Seed: seed,
+			}
+			events, err := f.RandomEvents(RandomOptions{Seed: seed, Count: 10, Within: 40 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Play(events, nil)
+			p, err := f.Open("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start, h := time.Now(), sha256.New()
+			for i := range 2000 {
+				ask(t, p, uint64(i), []mad.Route{"\x01", "\x01\x01", "\x01\x02\x02"}[i%3])
+				var m umad.Message
+				for p.Recv(&m, time.Now().Add(20*time.Microsecond)) == nil {
+					h.Write([]byte(time.Since(start).String()))
+					h.Write(m.MAD[:])
+				}
+			}
+			sum = [sha256.Size]byte(h.Sum(nil))
+		})
+		return sum
+	}
+	if a, b := run(1), run(1); a != b {
+		t.Error("two runs with one seed differ")
+	}
+	if run(1) == run(2) {
+		t.Error("two seeds make no difference")
+	}
+}
+
+func TestDuplicate(t *testing.T) {
+	f := build(t, "single-switch:hosts=2,radix=4")
+	f.Model = Model{Duplicate: 1}
+	p, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, p, 1, "\x01")
+	var m umad.Message
+	n := 0
+	for p.Recv(&m, time.Now()) == nil {
+		n++
+	}
+	if n != 4 { // twice there, each twice back
+		t.Errorf("%d replies", n)
+	}
+}
+
+func TestReorder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=2,radix=4")
+		f.Model = Model{Hop: time.Microsecond, Reorder: 0.2, Late: time.Millisecond, Seed: 3}
+		p, err := f.Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			ask(t, p, uint64(i), "\x01")
+		}
+		overtaken, last := 0, uint64(0)
+		for range 100 {
+			var m umad.Message
+			if err := p.Recv(&m, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if m.MAD.TID() < last {
+				overtaken++
+			}
+			last = m.MAD.TID()
+		}
+		if overtaken == 0 || overtaken > 50 {
+			t.Errorf("%d of 100 overtaken", overtaken)
+		}
+	})
+}
+
+func TestReturnPath(t *testing.T) {
+	f := build(t, "fat-tree:levels=2,radix=4,pods=4")
+	p, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := f.firstAdapter()
+	leaf := at.Peer.Node
+	var up *Port // to a spine
+	for i := range leaf.Ports {
+		if q := &leaf.Ports[i]; q.Peer != nil && q.Peer.Node.IsSwitch() {
+			up = q
+		}
+	}
+	ask(t, p, 1, mad.Route([]byte{at.Number, up.Number}))
+	var m umad.Message
+	if err := p.Recv(&m, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := mad.Route([]byte{at.Peer.Number, up.Peer.Number}); m.MAD.ReturnPath() != want {
+		t.Errorf("return path %v, want %v", m.MAD.ReturnPath(), want)
+	}
+}
+
+func TestTraps(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=4")
+	if got := f.Traps(); len(got) != 0 {
+		t.Errorf("%d traps of how it was built", len(got))
+	}
+	f.NewSender(f.firstAdapter())
+	do(t, f, "unlink host002")
+	do(t, f, "link host002[1]")
+	traps := f.Traps()
+	if len(traps) != 1 || traps[0].To != f.firstAdapter() || traps[0].MAD.Method() != mad.MethodTrap || traps[0].MAD.Attr() != mad.AttrNotice {
+		t.Fatalf("traps %+v", traps)
+	}
+	if len(f.Traps()) != 0 {
+		t.Error("the same traps again")
+	}
+	f.Unconfigure()
+	do(t, f, "unlink host002")
+	if len(f.Traps()) != 0 {
+		t.Error("traps, and nobody to be told")
+	}
+}
