@@ -54,6 +54,7 @@ type Context struct {
 	vectors uint32
 	support uint64
 	vendor  vendorContext
+	ready   bool // the file has its context
 
 	lock    sync.RWMutex // held for reading while fd is in use
 	fd      int
@@ -109,10 +110,40 @@ func (c *Context) locked(r *request) error {
 	err := r.do(c.kernel, c.fd, c.driver)
 	var errno unix.Errno
 	if errors.As(err, &errno) {
+		// After the device was removed the file has no context any more.
+		if errno == unix.EINVAL && c.removed() {
+			errno = unix.EIO
+		}
 		h := r.frame.header
 		return &CallError{Op: r.op, Device: c.name, Method: methodName(h.Object, h.Method), Err: errno}
 	}
 	return err
+}
+
+// removed asks whether the device was removed, by asking for a second context: of
+// a device that is there that is EINVAL, else EIO (uverbs_cmd.c,
+// ib_alloc_ucontext). The lock is held.
+func (c *Context) removed() bool {
+	if !c.ready {
+		return false // it would be a first one
+	}
+	var vectors uint32
+	r := newRequest("find device", uapi.ObjectDevice, uapi.MethodGetContext)
+	r.out(uapi.AttrGetContextNumCompVectors, bytesOf(&vectors))
+	return errors.Is(r.do(c.kernel, c.fd, c.driver), unix.EIO)
+}
+
+// check returns an error if the context is closed or the device was removed.
+func (c *Context) check(op string) error {
+	c.lock.RLock()
+	defer c.lock.RUnlock()
+	if c.closed {
+		return closedError(op, c.name)
+	}
+	if c.removed() {
+		return &CallError{Op: op, Device: c.name, Err: unix.EIO}
+	}
+	return nil
 }
 
 // write sends one of the commands that have no method of their own. Core is its

@@ -156,6 +156,18 @@ func TestErrorKinds(t *testing.T) {
 	}
 }
 
+// Of a device that was removed, the kernel takes the context away.
+func TestRemoved(t *testing.T) {
+	c, f := openFake(t, DriverMLX5, refuse(unix.EINVAL))
+	if _, err := c.QueryPort(1); errors.Is(err, ErrGone) || !errors.Is(err, unix.EINVAL) {
+		t.Errorf("a device that is there: %v", err)
+	}
+	f.gone = true
+	if _, err := c.QueryPort(1); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+}
+
 func TestClosed(t *testing.T) {
 	c, f := openFake(t, DriverRXE, refuse(unix.EINVAL))
 	if err := c.Close(); err != nil {

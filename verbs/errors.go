@@ -51,8 +51,9 @@ func (e *CallError) Unwrap() error { return e.Err }
 // Is tells the kinds of errors apart by what the kernel's uverbs_ioctl.c returns:
 // EPROTONOSUPPORT is for what it cannot find only, and ENOTTY comes of a kernel
 // without the ioctl. EOPNOTSUPP, and ENOSYS of old kernels, come from behind
-// that. EIO is what a device that was removed leaves behind, ENODEV and ENXIO are
-// for who opens it too late.
+// that. EIO is what a device that was removed leaves behind, or EINVAL for want of
+// a context, of which Context makes EIO; ENODEV and ENXIO are for who opens it too
+// late.
 func (e *CallError) Is(kind error) bool {
 	var errno syscall.Errno
 	if !errors.As(e.Err, &errno) {

@@ -15,8 +15,10 @@ import (
 // Events are the asynchronous events of a context. A wait for one costs a
 // goroutine, no thread.
 type Events struct {
-	file   *os.File
-	device string
+	file    *os.File
+	device  string
+	context *Context
+	fatal   bool // the last event was DEVICE_FATAL
 }
 
 // Events returns the events of the device, its ports and, until they get a file
@@ -39,14 +41,31 @@ func (c *Context) Events() (*Events, error) {
 		}
 		c.eventFD = made(fd)
 	}
-	c.events = &Events{c.kernel.eventFile(c.eventFD), c.name}
+	c.events = &Events{file: c.kernel.eventFile(c.eventFD), device: c.name, context: c}
 	return c.events, nil
 }
 
-// Next waits for an event. It serves one goroutine at a time. Of a device that
-// was removed it returns ErrGone, after DEVICE_FATAL; after Close of the context
+// Next waits for an event. It serves one goroutine at a time. After DEVICE_FATAL
+// of a device that was removed it returns ErrGone; after Close of the context
 // fs.ErrClosed.
+//
+// A device that fails sends DEVICE_FATAL as well, and may recover. The kernel ends
+// the events of a removed one with it and says nothing from then on
+// (uverbs_std_types_async_fd.c), so Next asks whether the device is still there.
 func (e *Events) Next(ctx context.Context) (Event, error) {
+	if e.fatal {
+		if err := e.context.check("read event"); err != nil {
+			return Event{}, err
+		}
+		e.fatal = false
+	}
+	event, err := e.wait(ctx)
+	e.fatal = err == nil && event.Type == EventDeviceFatal
+	return event, err
+}
+
+// wait is Next for a device that is there.
+func (e *Events) wait(ctx context.Context) (Event, error) {
 	set := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = e.file.SetReadDeadline(time.Unix(1, 0))

@@ -91,3 +91,26 @@ func TestEventsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// DEVICE_FATAL is the last event of a device that was removed, and one more of
+// one that failed.
+func TestEventsFatal(t *testing.T) {
+	allocs := 0
+	c, f := openFake(t, DriverMLX5, withEvents(&allocs))
+	events, err := c.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		f.events.Write(bytesOf(&uapi.AsyncEvent{Type: uint32(EventDeviceFatal)}))
+		if e, err := events.Next(t.Context()); err != nil || e.Type != EventDeviceFatal {
+			t.Fatalf("%v, %v", e, err)
+		}
+	}
+	f.gone = true
+	for range 2 {
+		if _, err := events.Next(t.Context()); !errors.Is(err, ErrGone) {
+			t.Error(err)
+		}
+	}
+}

@@ -19,6 +19,9 @@ type fake struct {
 	answer func(call) error // of requests for methods that are there
 	calls  []call
 
+	ready bool // the file has a context
+	gone  bool // the device was removed
+
 	opened []string
 	closed []int
 	events *os.File // the end that the kernel writes to
@@ -64,6 +67,13 @@ func (f *fake) ioctl(fd int, request []byte) error {
 	}
 	if int(c.header.Object) >= len(methodNames) || int(c.header.Method) >= len(methodNames[c.header.Object]) {
 		return unix.EPROTONOSUPPORT
+	}
+	// A file has one context, until the device is removed.
+	if f.ready && !c.probe && c.is(uapi.ObjectDevice, uapi.MethodGetContext) {
+		if f.gone {
+			return unix.EIO
+		}
+		return unix.EINVAL
 	}
 	f.calls = append(f.calls, c)
 	return f.answer(c)
@@ -176,6 +186,6 @@ func openFake(t *testing.T, driver DriverID, answer func(call) error) (*Context,
 			c.Close()
 		}
 	})
-	f.calls = nil
+	f.calls, f.ready = nil, true
 	return c, f
 }

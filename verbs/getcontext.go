@@ -57,7 +57,7 @@ func (c *Context) alloc() error {
 	if err != nil {
 		return err
 	}
-	c.vectors = vectors
+	c.vectors, c.ready = vectors, true
 	c.vendor.response(c.driver, out)
 	return nil
 }

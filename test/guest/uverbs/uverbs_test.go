@@ -70,3 +70,11 @@ func TestCalls(t *testing.T) {
 	}
 	t.Logf("package verbs: %+v", c)
 }
+
+// TestFull is about a device that has what Soft-RoCE has not.
+func TestFull(t *testing.T) {
+	guest.RunTests(t, guest.Spec{
+		Modules: []string{"ib_uverbs"},
+		Insert:  []string{guest.Module(t, "testdata/ibfull")},
+	}, pkg, "-test.run=^TestFull$")
+}

@@ -1,0 +1,109 @@
+//go:build inguest
+
+package verbs_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// TestFull wants the device of the module ibfull, which tells what Soft-RoCE has
+// not, whose driver has no number, and which can be removed while it is open.
+func TestFull(t *testing.T) {
+	c, err := verbs.Open("ibfull0", node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Driver() != 0 || c.CompVectors() != 5 {
+		t.Errorf("driver %v, %d vectors", c.Driver(), c.CompVectors())
+	}
+	got, err := c.QueryDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := verbs.DeviceAttr{
+		FW:       verbs.FWVersion{Raw: 1<<32 | 2<<16 | 3},
+		NodeGUID: 0x0002c90300001234, SysImageGUID: 0x0002c90300001235, VendorID: 0x1405,
+		MaxQP: 16, MaxQPWR: 1024, MaxSGE: 4, MaxCQ: 16, MaxCQE: 1024, MaxPD: 16, MaxPKeys: 1, PhysPortCount: 1,
+		Caps:          1 << 10,
+		ODP:           &verbs.ODPCaps{General: 1, RC: 1<<0 | 1<<3, UC: 1 << 1, UD: 1 << 2},
+		TimestampMask: ptr(uint64(1<<63 - 1)),
+		CoreClock:     ptr(uint64(156250)),
+		CapsEx:        ptr(verbs.DeviceCapsEx(1<<36 | 1<<10)),
+		RSS:           &verbs.RSSCaps{QPTypes: 1 << 8, MaxRWQIndirectionTables: 101, MaxRWQIndirectionTableSize: 102},
+		MaxWQTypeRQ:   ptr(uint32(103)),
+		RawPacket:     ptr(verbs.RawPacketCaps(1 << 1)),
+		TagMatching:   &verbs.TagMatchingCaps{MaxRndvHdrSize: 104, MaxNumTags: 105, Flags: 1, MaxOps: 106, MaxSGE: 107},
+		CQModeration:  &verbs.CQModerationCaps{MaxCount: 108, MaxPeriod: 109},
+		MaxDMSize:     ptr(uint64(110)),
+		XRCODP:        ptr(verbs.ODPTransport(1 << 5)),
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	p, err := c.QueryPort(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPort := verbs.PortAttr{
+		State: verbs.PortActive, MaxMTU: 5, ActiveMTU: 4, SMLID: 1, LID: 7, LMC: 2, LinkLayer: verbs.LinkLayerInfiniBand,
+		MaxMsgSize: 1 << 20, Caps2: 0x1234, MaxVL: 4, PKeyTableLen: 1, GIDTableLen: 1, ActiveWidth: 2, ActiveSpeed: 128,
+		PhysState: 5,
+	}
+	if d := cmp.Diff(wantPort, p); d != "" {
+		t.Error(d)
+	}
+	table, err := c.GIDTable()
+	wantGID := verbs.GIDEntry{GID: netip.MustParseAddr("fe80::2:c903:0:1234"), Port: 1, Type: verbs.GIDTypeIB}
+	if err != nil || !slices.Equal(table, []verbs.GIDEntry{wantGID}) {
+		t.Errorf("GIDs %v, %v", table, err)
+	}
+
+	events, err := c.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("rmmod", "ibfull").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var types []verbs.EventType
+	for {
+		e, err := events.Next(ctx)
+		if errors.Is(err, verbs.ErrGone) {
+			t.Log(err)
+			break
+		}
+		if err != nil {
+			t.Fatalf("after %v: %v", types, err)
+		}
+		types = append(types, e.Type)
+	}
+	if !slices.Equal(types, []verbs.EventType{verbs.EventDeviceFatal}) {
+		t.Errorf("events %v", types)
+	}
+	for name, query := range map[string]func() error{
+		"device": func() error { _, err := c.QueryDevice(); return err },
+		"port":   func() error { _, err := c.QueryPort(1); return err },
+		"GIDs":   func() error { _, err := c.GIDTable(); return err },
+	} {
+		if err := query(); !errors.Is(err, verbs.ErrGone) {
+			t.Errorf("%s of a removed device: %v", name, err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,89 @@
+//go:build inguest
+
+package verbs
+
+import (
+	"errors"
+	"os/exec"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// old is this kernel without the methods that one of 2019 had not, and with a
+// driver that has no extended command.
+type old struct{ linux }
+
+func (k old) ioctl(fd int, request []byte) error {
+	h := decode[uapi.UverbsHeader](request)
+	if h.Object == uapi.ObjectDevice {
+		switch h.Method {
+		case uapi.MethodGetContext, uapi.MethodQueryPort:
+			return unix.EPROTONOSUPPORT
+		case uapi.MethodInvokeWrite:
+			// The command is the third attribute, if there is a response.
+			a := decode[uapi.UverbsAttr](request[uapi.UverbsHeaderSize+2*uapi.UverbsAttrSize:])
+			if a.ID == uapi.AttrWriteCmd && decode[uint64](a.Data[:]) == uapi.CmdExQueryDevice {
+				return unix.EOPNOTSUPP
+			}
+		}
+	}
+	return k.linux.ioctl(fd, request)
+}
+
+// The commands of old kernels, which this one has too, tell the same.
+func TestGuestOldKernel(t *testing.T) {
+	d := Device{Name: "rxe0", Path: "/dev/infiniband/uverbs0"}
+	now, err := d.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer now.Close()
+	then, err := d.open(old{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer then.Close()
+	if then.eventFD < 0 || then.CompVectors() != now.CompVectors() {
+		t.Errorf("context %+v", then)
+	}
+	want, err := now.QueryDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.ODP, want.TimestampMask, want.CoreClock, want.CapsEx, want.RSS = nil, nil, nil, nil, nil
+	want.MaxWQTypeRQ, want.RawPacket, want.TagMatching, want.CQModeration = nil, nil, nil, nil
+	want.MaxDMSize, want.XRCODP = nil, nil
+	got, err := then.QueryDevice()
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	wantPort, err := now.QueryPort(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := then.QueryPort(1)
+	if d := cmp.Diff(wantPort, port); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	events, err := then.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{"down", "up"} {
+		if out, err := exec.Command("ip", "link", "set", "dummy0", state).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for _, want := range []EventType{EventPortErr, EventPortActive} {
+		if e, err := events.Next(t.Context()); err != nil || e.Type != want || e.Element != 1 {
+			t.Errorf("%v, %v, want %v", e, err, want)
+		}
+	}
+	if _, err := then.GID(1, 1<<20); !errors.Is(err, unix.EINVAL) {
+		t.Error(err)
+	}
+}
