@@ -12,7 +12,8 @@ type RMPPSender struct {
 	head    mad.Packet // headers of each segment
 	data    []byte
 	count   uint32 // of segments
-	sent    uint32 // the last segment that was sent
+	sent    uint32 // the last segment that was sent, or is taken to have been
+	top     uint32 // the last one that was ever sent
 	acked   uint32 // the last one that was acknowledged
 	window  uint32 // the last one that may be sent
 	err     *RMPPError
@@ -39,6 +40,7 @@ func (s *RMPPSender) Next(now time.Duration, p *mad.Packet) bool {
 	first := int(s.sent) * size
 	part := s.data[first:min(first+size, len(s.data))]
 	s.sent++
+	s.top = max(s.top, s.sent)
 	s.touched = now
 	h := mad.RMPP{Version: mad.RMPPVersion, Type: mad.RMPPData, RespTime: mad.NoRespTime, Flags: mad.RMPPActive, Segment: s.sent}
 	if s.sent == 1 {
@@ -71,12 +73,13 @@ func (s *RMPPSender) Receive(p *mad.Packet, now time.Duration, answer *mad.Packe
 		return s.fail(abort(mad.RMPPBadType), p, answer)
 	case h.Length < h.Segment:
 		return s.fail(abort(mad.RMPPWindowTooSmall), p, answer)
-	case h.Segment > s.sent:
+	case h.Segment > s.top:
 		return s.fail(abort(mad.RMPPSegmentTooBig), p, answer)
 	case h.Segment < s.acked || h.Length < s.window:
 		return false // overtaken by a later one
 	case h.Segment > s.acked:
 		s.acked, s.window, s.retries = h.Segment, h.Length, 0
+		s.sent = max(s.sent, s.acked)
 	case h.Length > s.window:
 		s.window = h.Length
 	case now-s.touched >= rmppPause:
