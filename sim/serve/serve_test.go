@@ -23,8 +23,13 @@ var started atomic.Int32
 // sockets.
 func serve(t *testing.T, f *sim.Fabric, udpPort int) (*Server, string) {
 	t.Helper()
-	name := fmt.Sprintf("ibkit-serve-%d-%d", os.Getpid(), started.Add(1))
-	s, err := Listen(f, Options{SockName: name, UDPPort: udpPort})
+	return serveWith(t, f, Options{UDPPort: udpPort})
+}
+
+func serveWith(t *testing.T, f *sim.Fabric, o Options) (*Server, string) {
+	t.Helper()
+	o.SockName = fmt.Sprintf("ibkit-serve-%d-%d", os.Getpid(), started.Add(1))
+	s, err := Listen(f, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +42,7 @@ func serve(t *testing.T, f *sim.Fabric, udpPort int) (*Server, string) {
 			t.Error(err)
 		}
 	})
-	return s, name
+	return s, o.SockName
 }
 
 func build(t testing.TB, description string) *sim.Fabric {
