@@ -106,8 +106,11 @@ func (s *Sim) run() error {
 	return err
 }
 
-// Env returns the environment by which a client finds the server.
-func (s *Sim) Env() []string { return []string{"IBSIM_SOCKNAME=" + s.name} }
+// Env returns the environment by which a client finds the server, and where that
+// has the console if it is ibkit's.
+func (s *Sim) Env() []string {
+	return []string{"IBSIM_SOCKNAME=" + s.name, "XDG_RUNTIME_DIR=" + s.dir}
+}
 
 // Command runs one line on the server's console, such as `Unlink "S-1"[2]`,
 // and returns what it printed. It returns after the command took effect. What
