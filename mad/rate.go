@@ -34,6 +34,17 @@ func (r Rate) tenths() int {
 // other.
 func (r Rate) Compare(other Rate) int { return r.tenths() - other.tenths() }
 
+// Below returns the next lower rate, 0 where there is none.
+func (r Rate) Below() Rate {
+	var below Rate
+	for code := range Rate(len(rateGbps)) {
+		if code.Compare(r) < 0 && code.Compare(below) > 0 {
+			below = code
+		}
+	}
+	return below
+}
+
 // String returns the rate as "100 Gb/sec", and "?(9)" for an undefined code 9.
 func (r Rate) String() string {
 	if r.tenths() == 0 {

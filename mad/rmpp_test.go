@@ -109,6 +109,9 @@ func TestRate(t *testing.T) {
 			t.Errorf("%v %v: got %d, %v", test.width, test.speed, got, got)
 		}
 	}
+	if Rate(3).Below() != 5 || Rate(2).Below() != 0 || Rate(21).Below() != 18 || Rate(0).Below() != 0 {
+		t.Errorf("below: %v %v %v", Rate(3).Below(), Rate(2).Below(), Rate(21).Below())
+	}
 	if Rate(19).Compare(3) <= 0 || Rate(3).Compare(19) >= 0 || Rate(99).Compare(2) >= 0 {
 		t.Error("rates are in the order of their codes")
 	}

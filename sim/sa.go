@@ -1,6 +1,10 @@
 package sim
 
-import "github.com/ibkit/ibkit/mad"
+import (
+	"slices"
+
+	"github.com/ibkit/ibkit/mad"
+)
 
 // An administration is what subnet administration keeps beside the fabric
 // itself.
@@ -15,6 +19,7 @@ type administration struct {
 type saQuery struct {
 	fabric   *Fabric
 	from     *Port
+	trusted  bool
 	method   mad.Method
 	modifier uint32
 	mask     mad.ComponentMask
@@ -30,6 +35,11 @@ func (q *saQuery) has(record mad.Attribute, fields ...any) bool {
 // saClassVersion is that of subnet administration since release 1.1 of the
 // specification.
 const saClassVersion = 2
+
+// trustedKey is the SM_Key of requesters that are shown more: partition and
+// management keys and who is in a multicast group (15.4.1). It is opensm's
+// default.
+const trustedKey = 1
 
 // responseBit makes a method that of its response.
 const responseBit = mad.MethodGetResp &^ mad.MethodGet
@@ -49,8 +59,8 @@ func (f *Fabric) administer(d destination, p *mad.Packet) bool {
 	}
 	h := p.SA()
 	q := &saQuery{
-		fabric: f, from: d.from, method: method, modifier: p.Modifier(), mask: h.ComponentMask,
-		data: append([]byte(nil), p.Data()...),
+		fabric: f, from: d.from, trusted: h.SMKey == trustedKey,
+		method: method, modifier: p.Modifier(), mask: h.ComponentMask, data: slices.Clone(p.Data()),
 	}
 	records, status := recordList{}, mad.StatusBadVersion
 	if p.Header().ClassVersion == saClassVersion {

@@ -16,6 +16,9 @@ type saKind struct {
 	// equal, and is asked instead.
 	match func(*saQuery) (mad.ComponentMask, func(mad.Attribute) bool)
 
+	// trusted says that only those who are trusted may ask.
+	trusted bool
+
 	// first says that Get takes the first of several.
 	first bool
 
@@ -32,7 +35,7 @@ var saKinds = map[mad.AttrID]saKind{
 	mad.AttrMulticastForwardingTableRecord: {records: noRecords},
 	mad.AttrVLArbitrationTableRecord:       {records: noRecords},
 	mad.AttrSLtoVLMappingTableRecord:       {records: sltovlRecords},
-	mad.AttrPKeyTableRecord:                {records: pkeyRecords},
+	mad.AttrPKeyTableRecord:                {records: pkeyRecords, trusted: true},
 	mad.AttrGUIDInfoRecord:                 {records: guidInfoRecords},
 	mad.AttrSMInfoRecord:                   {records: smInfoRecords},
 	mad.AttrLinkRecord:                     {records: linkRecords},
@@ -51,6 +54,9 @@ func noRecords(*saQuery) iter.Seq[mad.Attribute] { return func(func(mad.Attribut
 // find answers Get and GetTable: with the records that have what the component
 // mask selects of the request's.
 func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
+	if kind.trusted && !q.trusted {
+		return recordList{}, mad.StatusInvalidRequest
+	}
 	mask := q.mask
 	accept := func(mad.Attribute) bool { return true }
 	if kind.match != nil {

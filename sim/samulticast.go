@@ -40,14 +40,20 @@ func (f *Fabric) multicast() []*group {
 	return f.admin.groups
 }
 
-// memberRecords yields the groups' members. To those who are not trusted, and
-// that is everyone, a group shows once and without ports (15.4.1.2).
+// memberRecords yields the groups' members. To those who are not trusted a group
+// shows once and without ports (15.4.1.2), as one without members does to all.
 func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		for _, g := range q.fabric.multicast() {
 			r := g.common
-			for _, m := range g.members {
-				r.JoinState |= m.JoinState
+			for i := range g.members {
+				r.JoinState |= g.members[i].JoinState
+				if q.trusted && !yield(&g.members[i]) {
+					return
+				}
+			}
+			if q.trusted && len(g.members) > 0 {
+				continue
 			}
 			if !yield(&r) {
 				return
@@ -56,7 +62,7 @@ func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// matchMember compares by selectors, as matchPath.
+// matchMember compares by selectors.
 func matchMember(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.MCMemberRecord
 	if mad.Decode(&want, q.data) != nil {
@@ -64,15 +70,13 @@ func matchMember(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	}
 	special := mad.Components(&want, &want.MTUSelector, &want.MTU, &want.RateSelector, &want.Rate,
 		&want.LifeTimeSelector, &want.LifeTime)
-	limits := limits{
-		mtu:      q.limit(&want, &want.MTUSelector, &want.MTU, want.MTUSelector),
-		rate:     q.limit(&want, &want.RateSelector, &want.Rate, want.RateSelector),
-		lifeTime: q.limit(&want, &want.LifeTimeSelector, &want.LifeTime, want.LifeTimeSelector),
-	}
+	mtu := q.limit(&want, &want.MTUSelector, &want.MTU, want.MTUSelector)
+	rate := q.limit(&want, &want.RateSelector, &want.Rate, want.RateSelector)
+	lifeTime := q.limit(&want, &want.LifeTimeSelector, &want.LifeTime, want.LifeTimeSelector)
 	return special, func(a mad.Attribute) bool {
 		r := a.(*mad.MCMemberRecord)
-		return limits.mtu(cmp.Compare(r.MTU, want.MTU)) && limits.rate(r.Rate.Compare(want.Rate)) &&
-			limits.lifeTime(cmp.Compare(r.LifeTime, want.LifeTime))
+		return mtu(cmp.Compare(r.MTU, want.MTU)) && rate(r.Rate.Compare(want.Rate)) &&
+			lifeTime(cmp.Compare(r.LifeTime, want.LifeTime))
 	}
 }
 

@@ -16,12 +16,20 @@ func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	if mad.Decode(&want, q.data) != nil {
 		return noRecords(q)
 	}
+	if !q.has(&want, &want.SL) {
+		want.SL = 0
+	}
 	from := q.ends(q.has(&want, &want.SGID), want.SGID, q.has(&want, &want.SLID), want.SLID)
 	to := q.ends(q.has(&want, &want.DGID), want.DGID, q.has(&want, &want.DLID), want.DLID)
 	return func(yield func(mad.Attribute) bool) {
 		for _, a := range from {
 			for _, b := range to {
-				if r, ok := q.fabric.path(a, b, q.pathLID(&want, b)); ok && !yield(&r) {
+				r, ok := q.fabric.path(a, b, q.pathLID(&want, b))
+				if !ok {
+					continue
+				}
+				r.SL = want.SL // all serve alike; not asked for, it is 0
+				if !yield(&r) {
 					return
 				}
 			}
@@ -53,8 +61,9 @@ func (q *saQuery) ends(byGID bool, gid mad.GID, byLID bool, lid uint16) []*Port 
 // gid returns the GID that every port has.
 func (p *Port) gid() mad.GID { return mad.MakeGID(p.Info.GIDPrefix, p.GUID) }
 
-// matchPath compares what the request wants of a path by its selectors, and what
-// its number of paths and such do not have to equal not at all.
+// matchPath fits a path to what the request wants of it by selectors: one that
+// can carry more is said to carry what is wanted. What a request tells of the use
+// of a path does not have to equal anything.
 func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.PathRecord
 	if mad.Decode(&want, q.data) != nil {
@@ -62,32 +71,59 @@ func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	}
 	special := mad.Components(&want, &want.ServiceID, &want.SLID, &want.DLID, &want.NumbPath, &want.QoSClass, &want.Reversible,
 		&want.PKey, &want.MTUSelector, &want.MTU, &want.RateSelector, &want.Rate, &want.LifeTimeSelector, &want.LifeTime)
-	limits := limits{
-		mtu:      q.limit(&want, &want.MTUSelector, &want.MTU, want.MTUSelector),
-		rate:     q.limit(&want, &want.RateSelector, &want.Rate, want.RateSelector),
-		lifeTime: q.limit(&want, &want.LifeTimeSelector, &want.LifeTime, want.LifeTimeSelector),
-	}
+	mtu := q.selector(&want, &want.MTUSelector, &want.MTU, want.MTUSelector)
+	rate := q.selector(&want, &want.RateSelector, &want.Rate, want.RateSelector)
+	lifeTime := q.limit(&want, &want.LifeTimeSelector, &want.LifeTime, want.LifeTimeSelector)
 	pkey := q.has(&want, &want.PKey)
 	return special, func(a mad.Attribute) bool {
 		r := a.(*mad.PathRecord)
-		return limits.mtu(cmp.Compare(r.MTU, want.MTU)) && limits.rate(r.Rate.Compare(want.Rate)) &&
-			limits.lifeTime(cmp.Compare(r.LifeTime, want.LifeTime)) && (!pkey || r.PKey.Base() == want.PKey.Base())
+		return fit(&r.MTU, want.MTU, want.MTU-min(want.MTU, 1), cmp.Compare(r.MTU, want.MTU), mtu) &&
+			fit(&r.Rate, want.Rate, want.Rate.Below(), r.Rate.Compare(want.Rate), rate) &&
+			lifeTime(cmp.Compare(r.LifeTime, want.LifeTime)) && (!pkey || r.PKey.Base() == want.PKey.Base())
 	}
 }
 
-// limits judge how a value compares with what is wanted.
-type limits struct{ mtu, rate, lifeTime func(order int) bool }
-
-// limit returns what a selector in the request demands. Without one the value
-// has to be equal; what is not asked for can be anything.
-func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selector) func(order int) bool {
+// selector returns by what a request compares a value: as exactly where it does
+// not say, and as whatever is best where it does not ask for the value.
+func (q *saQuery) selector(record mad.Attribute, selector, value any, s mad.Selector) mad.Selector {
 	switch {
 	case !q.has(record, value):
-	case !q.has(record, selector) || s == mad.SelectExactly:
+		return mad.SelectBest
+	case !q.has(record, selector):
+		return mad.SelectExactly
+	}
+	return s
+}
+
+// fit lowers what a path can carry to what is wanted, or to what is below that.
+// It reports false where the path carries too little. order is how the two
+// compare.
+func fit[T mad.MTU | mad.Rate](has *T, want, below T, order int, s mad.Selector) bool {
+	switch s {
+	case mad.SelectGreater:
+		return order > 0
+	case mad.SelectLess:
+		if order >= 0 {
+			*has = below
+		}
+		return *has != 0
+	case mad.SelectExactly:
+		if order > 0 {
+			*has = want
+		}
+		return order >= 0
+	}
+	return true
+}
+
+// limit returns what a selector in the request demands of a value.
+func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selector) func(order int) bool {
+	switch q.selector(record, selector, value, s) {
+	case mad.SelectExactly:
 		return func(order int) bool { return order == 0 }
-	case s == mad.SelectGreater:
+	case mad.SelectGreater:
 		return func(order int) bool { return order > 0 }
-	case s == mad.SelectLess:
+	case mad.SelectLess:
 		return func(order int) bool { return order < 0 }
 	}
 	return func(int) bool { return true }
@@ -111,7 +147,7 @@ func (f *Fabric) path(from, to *Port, lid uint16) (r mad.PathRecord, ok bool) {
 		LifeTimeSelector: mad.SelectExactly, LifeTime: pathLifeTime,
 	}
 	if from == to {
-		r.LifeTime = 0
+		r.LifeTime, r.Rate = 0, linkRate(&from.Info, from.Ext)
 		return r, true
 	}
 	end, ok := f.routeLID(from, lid, false)
@@ -148,7 +184,11 @@ func (p *Port) rate() mad.Rate {
 	if p.Peer == nil {
 		return 0
 	}
-	return mad.RateOf(p.Info.LinkWidthActive, p.Info.ActiveSpeed(&p.Info, p.Ext))
+	return linkRate(&p.Info, p.Ext)
+}
+
+func linkRate(i *mad.PortInfo, ext *mad.MlnxExtPortInfo) mad.Rate {
+	return mad.RateOf(i.LinkWidthActive, i.ActiveSpeed(i, ext))
 }
 
 // commonPKey returns the first key by which two ports can talk.

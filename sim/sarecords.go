@@ -74,7 +74,9 @@ func portInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 			for p := range end.physical() {
 				r = mad.PortInfoRecord{LID: end.Info.LID, PortNum: p.Number, PortInfo: p.Info}
 				r.PortInfo.LocalPort = p.Number
-				r.PortInfo.MKey = 0 // nobody is trusted with it
+				if !q.trusted {
+					r.PortInfo.MKey = 0
+				}
 				if !yield(&r) {
 					return
 				}
