@@ -79,11 +79,7 @@ func (s *simCtl) run(cmd *cobra.Command, args []string) error {
 		if !lines.Scan() {
 			return lines.Err()
 		}
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		switch err := s.command(c, text); {
+		switch err := s.command(c, lines.Text()); {
 		case err != nil && prompt:
 			fmt.Fprintln(s.env.err, err)
 		case err != nil:

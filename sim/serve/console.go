@@ -146,9 +146,12 @@ func (s *Server) command(number int, text string) (told, end string) {
 	s.mu.Lock()
 	defer s.change()
 	defer s.mu.Unlock()
-	switch strings.TrimSpace(text) {
-	case "":
+	text = strings.TrimRight(text, "\r")
+	word := strings.TrimSpace(text)
+	if word == "" || strings.HasPrefix(word, "#") {
 		return "", doneLine
+	}
+	switch word {
 	case "stats":
 		s.tellStats(&b)
 		return b.String(), doneLine

@@ -18,6 +18,7 @@ import (
 // commands beside those of testscript:
 //
 //	ibsim FILE [option...]         start ibsim on a net file for the rest of the script
+//	serve FABRIC [option...]       start ibkit's own simulator instead
 //	console COMMAND                run a command on ibsim's console
 //	opensm HOST                    configure the subnet once
 //	ctool HOST TOOL [argument...]  run a C tool; look at its output with stdout
@@ -39,6 +40,7 @@ func TestIbsim(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":    code,
 			"ibsim":   withArgs(1, "ibsim FILE [option...]", startIbsim),
+			"serve":   withArgs(1, "serve FABRIC [option...]", serve),
 			"console": withArgs(1, "console COMMAND", console),
 			"opensm":  withArgs(1, "opensm HOST", opensm),
 			"ctool":   withArgs(2, "ctool HOST TOOL [argument...]", ctool),
@@ -57,7 +59,7 @@ type (
 func simOf(ts *testscript.TestScript) *ibsimtest.Sim {
 	sim := ts.Value(simKey{}).(*simSlot).sim
 	if sim == nil {
-		ts.Fatalf("no simulator: start one with ibsim FILE")
+		ts.Fatalf("no simulator: start one with ibsim FILE or serve FABRIC")
 	}
 	return sim
 }
@@ -76,12 +78,7 @@ func withArgs(n int, usage string, f func(*testscript.TestScript, []string)) fun
 func startIbsim(ts *testscript.TestScript, args []string) {
 	sim, err := ibsimtest.Start(ts.MkAbs(args[0]), args[1:]...)
 	ts.Check(err)
-	ts.Defer(func() { ts.Check(sim.Stop()) })
-	ts.Value(simKey{}).(*simSlot).sim = sim
-	for _, v := range append(sim.Env(), "IBKIT_SIM=ibsim") {
-		name, value, _ := strings.Cut(v, "=")
-		ts.Setenv(name, value)
-	}
+	attach(ts, sim)
 }
 
 func console(ts *testscript.TestScript, args []string) {
