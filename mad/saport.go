@@ -9,9 +9,9 @@ type PortInfoRecord struct {
 	PortInfo PortInfo
 }
 
-// MatchCapMask, in the modifier of a request for PortInfoRecords, makes a record
-// match if all bits of the CapMask that is asked for are set in its own, and not
-// only if they are equal (15.2.5.3).
+// MatchCapMask is a modifier of requests for PortInfoRecords: a record matches if
+// all bits of the CapMask that is asked for are set in its own, and not only if
+// they are equal (15.2.5.3).
 const MatchCapMask uint32 = 1 << 31
 
 // ID returns AttrPortInfoRecord.
