@@ -153,7 +153,7 @@ func (c *client) send(p *ibsimproto.Packet) bool {
 		return true
 	}
 	if len(c.backlog) == 0 {
-		if err := c.data.send(p[:]); err != unix.EAGAIN {
+		if err := c.data.send(p[:]); !errors.Is(err, unix.EAGAIN) {
 			c.checkSent(err)
 			return true
 		}
@@ -173,7 +173,7 @@ func (c *client) sendBacklog() {
 		c.mu.Lock()
 		var err error
 		for len(c.backlog) > 0 && !c.ended && err == nil {
-			if err = c.data.send(c.backlog[0][:]); err != unix.EAGAIN {
+			if err = c.data.send(c.backlog[0][:]); !errors.Is(err, unix.EAGAIN) {
 				c.checkSent(err)
 				c.backlog, err = c.backlog[1:], nil
 			}

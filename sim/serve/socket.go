@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
@@ -42,7 +43,7 @@ func (s *socket) connect() error { return unix.Connect(s.fd, s.remote) }
 func (s *socket) read(b []byte) (int, error) {
 	for {
 		n, err := unix.Read(s.fd, b)
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}
@@ -52,7 +53,7 @@ func (s *socket) read(b []byte) (int, error) {
 func (s *socket) send(b []byte) error {
 	for {
 		err := unix.Send(s.fd, b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (s *Sim) StartC(host, ready string, env []string, tool string, args ...stri
 		fmt.Fprintln(&log, lines.Text())
 		if strings.Contains(lines.Text(), ready) {
 			late.Stop()
-			go io.Copy(io.Discard, r) // or it blocks; the end is that of the tool
+			go func() { _, _ = io.Copy(io.Discard, r) }() // or it blocks; the end is that of the tool
 			return d, nil
 		}
 	}
