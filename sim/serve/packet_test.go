@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// TestServedRepeats checks that one seed and one script of events make the same
+// bytes come out, and another seed does not.
+func TestServedRepeats(t *testing.T) {
+	run := func(seed uint64) [sha256.Size]byte {
+		f := build(t, "single-switch:hosts=4,radix=8")
+		f.Model = sim.Model{Loss: 0.1, Duplicate: 0.1, Seed: seed}
+		events, err := f.ParseEvents(strings.NewReader("@50 hang host003\n@100 unlink host002\n@150 model loss=0.5\n"), "events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Play(events, func(err error) { t.Error(err) })
+		_, name := serve(t, f, 0)
+		p := attach(t, name, "")
+		h := sha256.New()
+		for i := range 200 {
+			// Whatever comes of a request is there before what comes of the next.
+			m := nodeInfo(mad.Route([]byte{1, byte(1 + i%3)}))
+			m.MAD.SetTID(uint64(i))
+			if err := p.Send(m); err != nil {
+				t.Fatal(err)
+			}
+			got := receive(t, p)
+			h.Write(got.MAD[:])
+			h.Write([]byte{byte(got.Status)})
+		}
+		return [sha256.Size]byte(h.Sum(nil))
+	}
+	if run(1) != run(1) {
+		t.Error("two runs with one seed differ")
+	}
+	if run(1) == run(2) {
+		t.Error("two seeds make no difference")
+	}
+}
+
+// TestForwardDirected has one client ask another's subnet manager by a directed
+// route, which gets the way back with it.
+func TestForwardDirected(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=4")
+	f.Unconfigure()
+	s, name := serve(t, f, 0)
+	asking, answering := attach(t, name, "host001"), attach(t, name, "host003")
+	setSM(t, s, answering, 1)
+	ask := &umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	ask.MAD.PutSMP(mad.SMPRequest{
+		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo, Route: "\x01\x03",
+		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+	})
+	if err := asking.Send(ask); err != nil {
+		t.Fatal(err)
+	}
+	m := receive(t, answering)
+	if h := m.MAD.Header(); h.HopPointer != 3 || m.MAD.ReturnPath() != "\x01\x01" || h.Attr != mad.AttrSMInfo {
+		t.Fatalf("asked: %+v, return path %v", h, m.MAD.ReturnPath())
+	}
+	m.MAD[3], m.MAD[4] = byte(mad.MethodGetResp), 0x80
+	if err := answering.Send(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m := receive(t, asking); m.Status != 0 || m.MAD.Header().HopPointer != 0 || m.MAD.Method() != mad.MethodGetResp {
+		t.Errorf("answered: %+v, status %v", m.MAD.Header(), m.Status)
+	}
+}
+
+// TestDeadUDPClient checks that a client which ended without a word is noticed
+// when something is sent to it.
+func TestDeadUDPClient(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=4")
+	s, err := newServer(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.running.Wait()
+	defer s.close()
+	at, err := f.Place("host002")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	c, err := s.attach(at, true, func(uint32) (*socket, error) {
+		return newSocket(syscall.AF_INET, udpSockaddr(nil, 0), udpSockaddr([]byte{127, 0, 0, 1}, closedPort(t)))
+	})
+	s.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(new(ibsimproto.Packet))
+	for left := 1; left > 0; { // the reader finds out
+		s.mu.Lock()
+		left = len(s.clients)
+		s.mu.Unlock()
+	}
+}
+
+// closedPort returns a UDP port of this host that nobody listens on.
+func closedPort(t *testing.T) int {
+	t.Helper()
+	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).Port
+}
