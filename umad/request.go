@@ -91,10 +91,10 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	attr := e.Attr.String()
+	// Numbers of attributes mean something else in each class.
+	attr := e.Class.AttrName(e.Attr)
 	if !e.Class.IsSMP() {
-		// Numbers of attributes mean something else in each class.
-		attr = fmt.Sprintf("%v attribute 0x%04x", e.Class, uint16(e.Attr))
+		attr = fmt.Sprintf("%v %s", e.Class, attr)
 	}
 	var attempts string
 	if e.Attempts > 1 {

@@ -28,7 +28,7 @@ func TestErrorString(t *testing.T) {
 			To: Target{LID: 5}, Class: mad.ClassSMPLIDRouted, Method: mad.MethodGet, Attr: mad.AttrPortInfo,
 			Modifier: 4, Attempts: 3, Err: ErrTimeout,
 		},
-		"Set Perf attribute 0x0012 (modifier 0x0) of Lid 6: gone": {
+		"Set Perf PortCounters (modifier 0x0) of Lid 6: gone": {
 			To: Target{LID: 6}, Class: mad.ClassPM, Method: mad.MethodSet, Attr: 0x12, Attempts: 1, Err: ErrGone,
 		},
 	}

@@ -44,7 +44,7 @@ type Event struct {
 
 // String writes the event as one line.
 func (e Event) String() string {
-	s := fmt.Sprintf("%v: %v %v %v modifier 0x%x tid 0x%x", e.Kind, e.Class, e.Method, e.Attr, e.Modifier, e.TID)
+	s := fmt.Sprintf("%v: %v %v %v modifier 0x%x tid 0x%x", e.Kind, e.Class, e.Method, e.Class.AttrName(e.Attr), e.Modifier, e.TID)
 	if e.Attempt > 0 {
 		s += fmt.Sprintf(" attempt %d of %v", e.Attempt, e.To)
 	}
