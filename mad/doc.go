@@ -1,7 +1,8 @@
 // Package mad reads and writes InfiniBand management datagrams (MADs): the
-// common and the subnet management headers, directed routes, and the attributes
-// of subnet and performance management that discovery and the diagnostic tools
-// need. It is pure computation: package umad moves the bytes.
+// headers of all, of subnet management, of subnet administration and of RMPP,
+// directed routes, and the attributes and records of these classes and of
+// performance management that discovery and the diagnostic tools need. It is pure
+// computation: package umad moves the bytes.
 //
 // # Attributes
 //
