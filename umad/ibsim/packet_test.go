@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -81,4 +82,32 @@ func FuzzDecodePacket(f *testing.F) {
 			t.Errorf("sent on as %+v, was %+v", again, m)
 		}
 	})
+}
+
+// TestTableLength: only the packet tells how long a table without segments is.
+func TestTableLength(t *testing.T) {
+	for _, test := range []struct {
+		class mad.Class
+		rmpp  mad.RMPP
+		bytes int
+		want  uint32
+	}{
+		{mad.ClassSA, mad.RMPP{Flags: mad.RMPPActive}, 56 + 112, 132},
+		{mad.ClassSA, mad.RMPP{Flags: mad.RMPPActive}, 256, 220},
+		{mad.ClassSA, mad.RMPP{Flags: mad.RMPPActive}, 0, 0},
+		{mad.ClassSA, mad.RMPP{}, 56 + 112, 0},
+		{mad.ClassSA, mad.RMPP{Version: 1, Type: mad.RMPPData, Flags: mad.RMPPActive}, 168, 0},
+		{mad.ClassPM, mad.RMPP{Flags: mad.RMPPActive}, 168, 0},
+	} {
+		var p ibsimproto.Packet
+		p.Reset()
+		p.SetLength(test.bytes)
+		var m umad.Message
+		m.MAD.PutGMP(mad.Header{Class: test.class})
+		m.MAD.SetRMPP(test.rmpp)
+		copy(p.MAD(), m.MAD[:])
+		if !decodePacket(&m, p[:]) || m.MAD.RMPP().Length != test.want {
+			t.Errorf("%+v: got %d", test, m.MAD.RMPP().Length)
+		}
+	}
 }
