@@ -81,6 +81,12 @@ func (l *eventLine) duration(what string) (time.Duration, error) {
 	return d, nil
 }
 
+// integer reads a number, after blanks.
+func (l *eventLine) integer(what string, most uint64) (uint64, error) {
+	l.blanks()
+	return l.netLine.integer(what, most)
+}
+
 // when reads the time of an event: a duration, or @ and a number of packets.
 func (l *eventLine) when(e *Event) (err error) {
 	l.blanks()
