@@ -24,6 +24,8 @@ type saQuery struct {
 	modifier uint32
 	mask     mad.ComponentMask
 	data     []byte // the record in the request
+
+	refused mad.Status // why there are no records of a kind, where that is not for want of any
 }
 
 // has reports whether all of some fields of the request's record count. They are

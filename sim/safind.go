@@ -84,6 +84,9 @@ func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
 			break
 		}
 	}
+	if q.refused != 0 {
+		return recordList{}, q.refused
+	}
 	if q.method == mad.MethodGet {
 		switch {
 		case list.count == 0:
@@ -96,7 +99,7 @@ func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
 }
 
 // maxAnswer bounds how many bytes of records are made for one request.
-const maxAnswer = 512 << 20
+const maxAnswer = 256 << 20
 
 // equal reports whether a and b have the same in the bits that are set.
 func equal(a, b, bits []byte) bool {

@@ -21,6 +21,10 @@ func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 	from := q.ends(q.has(&want, &want.SGID), want.SGID, q.has(&want, &want.SLID), want.SLID)
 	to := q.ends(q.has(&want, &want.DGID), want.DGID, q.has(&want, &want.DLID), want.DLID)
+	if len(from)*len(to) > maxPaths {
+		q.refused = mad.StatusNoResources
+		return noRecords(q)
+	}
 	return func(yield func(mad.Attribute) bool) {
 		for _, a := range from {
 			for _, b := range to {
@@ -36,6 +40,10 @@ func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 		}
 	}
 }
+
+// maxPaths bounds how many paths are looked for at a time: all of those of the
+// largest fabrics would be billions.
+const maxPaths = 1 << 20
 
 // pathLID returns the LID of a port that the way is to lead to: the one that is
 // asked for, else its first.
