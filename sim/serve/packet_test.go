@@ -40,7 +40,7 @@ func TestServedRepeats(t *testing.T) {
 		}
 		return [sha256.Size]byte(h.Sum(nil))
 	}
-	if run(1) != run(1) {
+	if a, b := run(1), run(1); a != b {
 		t.Error("two runs with one seed differ")
 	}
 	if run(1) == run(2) {
