@@ -45,7 +45,7 @@ const (
 func Main() int {
 	env := &environment{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
 	args := os.Args[1:]
-	if name := filepath.Base(os.Args[0]); classicNames[name] != "" {
+	if name := filepath.Base(os.Args[0]); classicNames[name] != "" || classicTools[name] != nil {
 		args = append([]string{name}, args...)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -89,6 +89,9 @@ argument, it takes that tool's options and prints in that tool's form.`),
 		c := commands[stands](env, classic)
 		c.Use, c.Hidden = name+" [flags]", true
 		root.AddCommand(c)
+	}
+	for name := range classicTools {
+		root.AddCommand(newClassic(env, name))
 	}
 	return root
 }

@@ -1,0 +1,89 @@
+package devinfo
+
+import (
+	"net"
+	"net/netip"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// portTables completes the ports with what the device said, and with their
+// network devices.
+func (d *Device) portTables(o Options) {
+	for _, p := range d.Ports {
+		if p.Attr != nil {
+			p.complete(p.Attr)
+		}
+		if o.Brief {
+			continue
+		}
+		if len(p.GIDs) == 0 {
+			for _, g := range d.GIDs {
+				if int(g.Port) == p.Number && !nullGID(g.GID) {
+					p.GIDs = append(p.GIDs, fromVerbs(g))
+				}
+			}
+		}
+		if p.Netdev == nil && len(p.GIDs) > 0 {
+			p.Netdev = p.GIDs[0].Netdev
+		}
+		if p.Netdev != nil {
+			var ignored []error
+			p.NetdevMTU = o.Sysfs.Dir(&ignored, "class/net", *p.Netdev).Int("mtu")
+		}
+	}
+}
+
+// complete fills in what sysfs left out.
+func (p *Port) complete(a *verbs.PortAttr) {
+	if p.State == nil {
+		p.State = new(uint8(a.State))
+	}
+	if p.PhysState == nil {
+		p.PhysState = new(uint8(a.PhysState))
+	}
+	if p.LID == nil {
+		p.LID = &a.LID
+	}
+	if p.SMLID == nil {
+		p.SMLID = &a.SMLID
+	}
+	if p.LMC == nil {
+		p.LMC = &a.LMC
+	}
+	if p.LinkLayer == nil {
+		p.LinkLayer = new(a.LinkLayer.String())
+	}
+	if n := a.ActiveMTU.Bytes(); n > 0 {
+		p.MTU = &n
+	}
+	if n := a.MaxMTU.Bytes(); n > 0 {
+		p.MaxMTU = &n
+	}
+}
+
+func fromVerbs(g verbs.GIDEntry) GID {
+	out := GID{Index: g.Index, GID: g.GID, Type: new(g.Type.String())}
+	if g.Ifindex != 0 {
+		if i, err := net.InterfaceByIndex(int(g.Ifindex)); err == nil {
+			out.Netdev = &i.Name
+		}
+	}
+	return out
+}
+
+// Ethernet tells whether the port is one of RoCE or iWARP.
+func (p *Port) Ethernet() bool { return p.LinkLayer != nil && *p.LinkLayer == "Ethernet" }
+
+// Active tells whether the port carries traffic.
+func (p *Port) Active() bool { return p.State != nil && *p.State == uint8(verbs.PortActive) }
+
+// RoCEv2IPv4 returns the first GID of RoCE v2 over IPv4.
+func (p *Port) RoCEv2IPv4() (netip.Addr, bool) {
+	for _, g := range p.GIDs {
+		if g.GID.Is4In6() && g.Type != nil && *g.Type == "RoCE v2" {
+			return g.GID, true
+		}
+	}
+	return netip.Addr{}, false
+}

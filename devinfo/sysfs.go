@@ -1,0 +1,215 @@
+package devinfo
+
+import (
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"github.com/ibkit/ibkit/internal/sysfs"
+)
+
+// maxPort is the highest port number there can be.
+const maxPort = 254
+
+// pciAddress matches a PCI function: domain:bus:device.function.
+var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+
+// readDevice reads class/infiniband/<device>.
+func (o Options) readDevice(d *Device, problems *[]error) {
+	dir := o.Sysfs.Dir(problems, "class/infiniband", d.Name)
+	d.NodeType = narrow[uint8](dir.Uint("node_type", 8))
+	d.NodeGUID = (*GUID)(dir.GUID("node_guid"))
+	d.SysImageGUID = (*GUID)(dir.GUID("sys_image_guid"))
+	d.Firmware = dir.Text("fw_ver")
+	d.HWRev = dir.Text("hw_rev")
+	d.HCAType = dir.Text("hca_type")
+	d.BoardID = dir.Text("board_id")
+	if o.Brief {
+		return
+	}
+	d.NodeDesc = dir.Text("node_desc")
+	d.RDMACM = o.Sysfs.Dir(problems, "class/misc/rdma_cm").Exists()
+	device := dir.Sub("device")
+	d.NUMANode = device.Int("numa_node")
+	d.Driver = device.Link("driver")
+	d.PCI = readPCI(dir, device)
+	if d.Driver != nil {
+		d.Parameters = o.readParameters(*d.Driver, problems)
+	}
+}
+
+// readPCI reads where a device is plugged in; nil for one that is none of PCI.
+func readPCI(dir, device sysfs.Dir) *PCI {
+	address := ""
+	if link, err := filepath.EvalSymlinks(device.Path()); err == nil {
+		address = filepath.Base(link)
+	}
+	if !pciAddress.MatchString(address) {
+		return nil
+	}
+	return &PCI{
+		Address:  address,
+		Width:    device.Int("current_link_width"),
+		MaxWidth: device.Int("max_link_width"),
+		Speed:    device.Text("current_link_speed"),
+		MaxSpeed: device.Text("max_link_speed"),
+	}
+}
+
+// parameters are the module parameters that change what RDMA does, by module.
+// (modinfo -p; drivers/net/ethernet/mellanox/mlx5/core/main.c, mlx4/main.c,
+// hfi1/init.c, ib_core and rdma_cm have none of that kind.)
+var parameters = map[string][]string{
+	"mlx5_core": {"prof_sel", "debug_mask"},
+	"mlx4_core": {"num_vfs", "port_type_array", "log_num_mtt", "log_mtts_per_seg", "log_num_mgm_entry_size"},
+	"hfi1":      {"num_vls", "krcvqs", "max_mtu", "cap_mask", "num_user_contexts"},
+	"ib_qib":    {"ibmtu", "krcvqs"},
+}
+
+func (o Options) readParameters(module string, problems *[]error) map[string]string {
+	dir := o.Sysfs.Dir(problems, "module", module, "parameters")
+	found := map[string]string{}
+	for _, name := range parameters[module] {
+		if v := dir.Text(name); v != nil {
+			found[name] = *v
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found
+}
+
+// readPorts reads the ports of a device.
+func (o Options) readPorts(d *Device, problems *[]error) {
+	ports := o.Sysfs.Dir(problems, "class/infiniband", d.Name, "ports")
+	numbers := ports.Numbers(maxPort)
+	for _, n := range numbers {
+		o.readPort(d.port(n), ports.Sub(strconv.Itoa(n)))
+	}
+	if !o.Brief {
+		o.readMADNodes(d, problems)
+	}
+}
+
+func (o Options) readPort(p *Port, dir sysfs.Dir) {
+	p.State = narrow[uint8](dir.Uint("state", 8))
+	p.PhysState = narrow[uint8](dir.Uint("phys_state", 8))
+	p.LinkLayer = dir.Text("link_layer")
+	p.Rate = dir.Text("rate")
+	p.LID = narrow[uint16](dir.Uint("lid", 16))
+	p.LMC = narrow[uint8](dir.Uint("lid_mask_count", 8))
+	p.SMLID = narrow[uint16](dir.Uint("sm_lid", 16))
+	p.SMSL = narrow[uint8](dir.Uint("sm_sl", 8))
+	p.CapMask = narrow[uint32](dir.Uint("cap_mask", 32))
+	if text := dir.Sub("gids").Text("0"); text != nil {
+		if gid, err := netip.ParseAddr(*text); err == nil && gid.Is6() {
+			p.GID0 = &gid
+		}
+	}
+	if !o.Brief {
+		p.readTables(dir)
+	}
+}
+
+// readTables reads the port's counters, P_Keys and GIDs.
+func (p *Port) readTables(dir sysfs.Dir) {
+	p.Counters = readCounters(dir.Sub("counters"))
+	p.HWCounts = readCounters(dir.Sub("hw_counters"))
+	keys := dir.Sub("pkeys")
+	for _, i := range keys.Numbers(1<<16 - 1) {
+		if key := keys.Uint(strconv.Itoa(i), 16); key != nil && *key != 0 {
+			p.PKeys = append(p.PKeys, PKey{i, uint16(*key)})
+		}
+	}
+	gids, attrs := dir.Sub("gids"), dir.Sub("gid_attrs")
+	types, ndevs := attrs.Sub("types"), attrs.Sub("ndevs")
+	// An empty entry's type and netdev are EINVAL to read, so only those of GIDs
+	// that are there are asked for.
+	for _, i := range gids.Numbers(1<<16 - 1) {
+		name := strconv.Itoa(i)
+		text := gids.Text(name)
+		if text == nil {
+			continue
+		}
+		gid, err := netip.ParseAddr(*text)
+		if err != nil || !gid.Is6() || nullGID(gid) {
+			continue
+		}
+		g := GID{Index: uint32(i), GID: gid, Netdev: ndevs.Text(name)}
+		if kind := types.Text(name); kind != nil {
+			g.Type = new(gidType(*kind, p.LinkLayer))
+		}
+		p.GIDs = append(p.GIDs, g)
+		if p.Netdev == nil {
+			p.Netdev = g.Netdev
+		}
+	}
+}
+
+// gidType names a type of sysfs as ibv_devinfo does: InfiniBand's and that of
+// RoCE v1 are one in sysfs.
+func gidType(kind string, layer *string) string {
+	if kind == "IB/RoCE v1" {
+		if layer != nil && *layer == "Ethernet" {
+			return "RoCE v1"
+		}
+		return "IB"
+	}
+	return kind
+}
+
+// nullGID tells whether a GID has no interface.
+func nullGID(gid netip.Addr) bool {
+	b := gid.As16()
+	return [8]byte(b[8:]) == [8]byte{}
+}
+
+func readCounters(dir sysfs.Dir) map[string]uint64 {
+	all := map[string]uint64{}
+	for _, name := range dir.Names() {
+		if name == "lifespan" {
+			continue // how old values may be, in ms
+		}
+		// "N/A (no PMA)" is how the kernel says that there is none.
+		if text := dir.Text(name); text != nil {
+			if n, err := strconv.ParseUint(*text, 10, 64); err == nil {
+				all[name] = n
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// readMADNodes finds the device nodes for MADs of a device's ports.
+func (o Options) readMADNodes(d *Device, problems *[]error) {
+	class := o.Sysfs.Dir(problems, "class/infiniband_mad")
+	for _, name := range class.Names() {
+		node := class.Sub(name)
+		if !node.Exists() {
+			continue
+		}
+		device, number := node.Text("ibdev"), node.Uint("port", 8)
+		if device == nil || number == nil || *device != d.Name {
+			continue
+		}
+		p := d.port(int(*number))
+		switch {
+		case len(name) > 4 && name[:4] == "umad":
+			p.UMAD = &name
+		case len(name) > 4 && name[:4] == "issm":
+			p.ISSM = &name
+		}
+	}
+}
+
+func narrow[T uint8 | uint16 | uint32](v *uint64) *T {
+	if v == nil {
+		return nil
+	}
+	return new(T(*v))
+}

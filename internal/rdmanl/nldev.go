@@ -1,0 +1,243 @@
+// Package rdmanl asks the kernel about RDMA devices over NETLINK_RDMA
+// (RDMA_NL_NLDEV of <rdma/rdma_netlink.h>).
+package rdmanl
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// nldev is the client that knows devices; a message's type is the client and the
+// command: RDMA_NL_GET_TYPE(client, op).
+const nldev = 5
+
+// Commands (enum rdma_nldev_command).
+const (
+	cmdGet        = 1
+	cmdPortGet    = 5
+	cmdGetChardev = 15
+)
+
+// Attributes (enum rdma_nldev_attr).
+const (
+	attrDevIndex       = 1
+	attrDevName        = 2
+	attrPortIndex      = 3
+	attrFWVersion      = 5
+	attrNodeGUID       = 6
+	attrSysImageGUID   = 7
+	attrLID            = 9
+	attrSMLID          = 10
+	attrLMC            = 11
+	attrPortState      = 12
+	attrPortPhysState  = 13
+	attrDevNodeType    = 14
+	attrNetdevIndex    = 50
+	attrNetdevName     = 51
+	attrProtocol       = 67
+	attrChardevType    = 69
+	attrChardevName    = 70
+	attrUVerbsDriverID = 73
+)
+
+// A Device is what the kernel says of a device. Absent is nil or "".
+type Device struct {
+	Index        uint32
+	Name         string
+	Ports        uint32 // the number of the last one
+	FWVersion    string
+	NodeGUID     *uint64
+	SysImageGUID *uint64
+	NodeType     *uint8
+	Protocol     string // "ib", "roce", "iw"
+}
+
+// A Port is what the kernel says of a port.
+type Port struct {
+	Device      string
+	Number      uint32
+	State       *uint8 // as PortInfo has it
+	PhysState   *uint8
+	LID, SMLID  *uint32
+	LMC         *uint8
+	Netdev      string
+	NetdevIndex *uint32
+}
+
+// A Conn is a connection to the kernel.
+type Conn struct{ c *netlink.Conn }
+
+// Dial connects to the kernel. Without RDMA in the kernel the error is
+// fs.ErrNotExist.
+func Dial() (*Conn, error) {
+	c, err := netlink.Dial(unix.NETLINK_RDMA, nil)
+	if errors.Is(err, unix.EPROTONOSUPPORT) {
+		return nil, fmt.Errorf("open NETLINK_RDMA: %w: %w", err, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open NETLINK_RDMA: %w", err)
+	}
+	return &Conn{c}, nil
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.c.Close() }
+
+// Devices returns all devices of this network namespace by index.
+func (c *Conn) Devices() ([]Device, error) {
+	return dump(c, cmdGet, nil, parseDevice)
+}
+
+// Ports returns the ports of a device.
+func (c *Conn) Ports(device uint32) ([]Port, error) {
+	return dump(c, cmdPortGet, func(e *netlink.AttributeEncoder) { e.Uint32(attrDevIndex, device) }, parsePort)
+}
+
+// A Chardev is the device node of a client of a device.
+type Chardev struct {
+	Name     string  // such as "uverbs0"
+	DriverID *uint64 // enum rdma_driver_id; of uverbs only
+}
+
+// UVerbs returns the uverbs node of a device.
+func (c *Conn) UVerbs(device uint32) (Chardev, error) {
+	all, err := c.execute(cmdGetChardev, 0, func(e *netlink.AttributeEncoder) {
+		e.Uint32(attrDevIndex, device)
+		e.String(attrChardevType, "uverbs")
+	})
+	if err != nil {
+		return Chardev{}, err
+	}
+	if len(all) == 0 {
+		return Chardev{}, fmt.Errorf("ask for the uverbs node of device %d: no answer", device)
+	}
+	return parseChardev(all[0].Data)
+}
+
+func dump[T any](c *Conn, cmd uint16, ask func(*netlink.AttributeEncoder), parse func([]byte) (T, error)) ([]T, error) {
+	messages, err := c.execute(cmd, netlink.Dump, ask)
+	if err != nil {
+		return nil, err
+	}
+	var all []T
+	for _, m := range messages {
+		v, err := parse(m.Data)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func (c *Conn) execute(cmd uint16, flags netlink.HeaderFlags, ask func(*netlink.AttributeEncoder)) ([]netlink.Message, error) {
+	e := netlink.NewAttributeEncoder()
+	if ask != nil {
+		ask(e)
+	}
+	data, err := e.Encode()
+	if err != nil {
+		return nil, err
+	}
+	messages, err := c.c.Execute(netlink.Message{
+		Header: netlink.Header{Type: netlink.HeaderType(nldev<<10 | cmd), Flags: netlink.Request | flags},
+		Data:   data,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask NETLINK_RDMA: %w", err)
+	}
+	return messages, nil
+}
+
+func parseDevice(b []byte) (Device, error) {
+	var d Device
+	err := parse(b, func(ad *netlink.AttributeDecoder) {
+		switch ad.Type() {
+		case attrDevIndex:
+			d.Index = ad.Uint32()
+		case attrDevName:
+			d.Name = ad.String()
+		case attrPortIndex:
+			d.Ports = ad.Uint32()
+		case attrFWVersion:
+			d.FWVersion = ad.String()
+		case attrNodeGUID:
+			d.NodeGUID = guid(ad)
+		case attrSysImageGUID:
+			d.SysImageGUID = guid(ad)
+		case attrDevNodeType:
+			d.NodeType = new(ad.Uint8())
+		case attrProtocol:
+			d.Protocol = ad.String()
+		}
+	})
+	return d, err
+}
+
+func parsePort(b []byte) (Port, error) {
+	var p Port
+	err := parse(b, func(ad *netlink.AttributeDecoder) {
+		switch ad.Type() {
+		case attrDevName:
+			p.Device = ad.String()
+		case attrPortIndex:
+			p.Number = ad.Uint32()
+		case attrPortState:
+			p.State = new(ad.Uint8())
+		case attrPortPhysState:
+			p.PhysState = new(ad.Uint8())
+		case attrLID:
+			p.LID = new(ad.Uint32())
+		case attrSMLID:
+			p.SMLID = new(ad.Uint32())
+		case attrLMC:
+			p.LMC = new(ad.Uint8())
+		case attrNetdevName:
+			p.Netdev = ad.String()
+		case attrNetdevIndex:
+			p.NetdevIndex = new(ad.Uint32())
+		}
+	})
+	return p, err
+}
+
+func parseChardev(b []byte) (Chardev, error) {
+	var c Chardev
+	err := parse(b, func(ad *netlink.AttributeDecoder) {
+		switch ad.Type() {
+		case attrChardevName:
+			c.Name = ad.String()
+		case attrUVerbsDriverID:
+			c.DriverID = new(uint64(ad.Uint32()))
+		}
+	})
+	return c, err
+}
+
+// guid reads a GUID, which has the byte order of the wire.
+func guid(ad *netlink.AttributeDecoder) *uint64 {
+	b := ad.Bytes()
+	if len(b) != 8 {
+		return nil
+	}
+	return new(binary.BigEndian.Uint64(b))
+}
+
+func parse(b []byte, attribute func(*netlink.AttributeDecoder)) error {
+	ad, err := netlink.NewAttributeDecoder(b)
+	if err != nil {
+		return fmt.Errorf("read answer of NETLINK_RDMA: %w", err)
+	}
+	for ad.Next() {
+		attribute(ad)
+	}
+	if err := ad.Err(); err != nil {
+		return fmt.Errorf("read answer of NETLINK_RDMA: %w", err)
+	}
+	return nil
+}
