@@ -35,7 +35,7 @@ func ibstat(ctx context.Context, env *environment, args []string) error {
 	out := bufferedOut(env)
 	defer out.Flush()
 	v := ibstatView{out: out, env: env, port: -1}
-	var list, ports, help, version bool
+	var list, ports, help, showVersion bool
 	operands, err := getopt("ibstat", []getoptFlag{
 		{"list_of_cas", 'l', false}, {"short", 's', false}, {"port_list", 'p', false},
 		{"config", 'z', true}, {"verbose", 'v', false}, {"debug", 'd', false},
@@ -51,7 +51,7 @@ func ibstat(ctx context.Context, env *environment, args []string) error {
 		case 'h':
 			help = true
 		case 'V':
-			version = true
+			showVersion = true
 		}
 		return nil
 	})
@@ -62,7 +62,7 @@ func ibstat(ctx context.Context, env *environment, args []string) error {
 		fmt.Fprint(env.err, ibstatUsage)
 		return &outcome{code: 2}
 	}
-	if version {
+	if showVersion {
 		fmt.Fprintf(env.err, "ibstat BUILD VERSION: %s\n", version())
 		return nil
 	}
