@@ -1,0 +1,146 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/render"
+)
+
+// devinfoCommand is one call of devinfo.
+type devinfoCommand struct {
+	env   *environment
+	wide  bool
+	json  bool
+	check bool
+	uapi  bool
+	watch bool
+}
+
+// devinfoRules are what devinfo's flags have to do with each other.
+var devinfoRules = flagRules{
+	clashes: []clash{
+		{[]string{"watch"}, []string{"json", "wide", "check", "uapi"}},
+		{[]string{"json"}, []string{"wide"}},
+		{[]string{"uapi"}, []string{"wide", "check"}},
+	},
+}
+
+func newDevinfo(env *environment, _ dialect) *cobra.Command {
+	c := &devinfoCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "devinfo [flags] [DEVICE]",
+		Short: "Show the RDMA devices of this host and what is wrong with them",
+		Long: strings.TrimSpace(`
+devinfo shows the ports of this host's RDMA devices. With the name of a device it
+shows all that is known about it: GIDs, P_Keys, counters, capabilities.
+
+What the kernel did not let it see is named, and makes the exit code of --check
+4.`),
+		Example: strings.Trim(`
+  # all ports
+  ibkit devinfo
+
+  # one device
+  ibkit devinfo mlx5_0
+
+  # for health checks: exit code 3 if something is wrong
+  ibkit devinfo --check
+
+  # what happens to devices and ports, as it happens
+  ibkit devinfo --watch`, "\n"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageErrorf("unexpected argument %q", args[1])
+			}
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := devinfoRules.check(cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), append(args, "")[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&c.wide, "wide", false, "show node GUIDs, boards, P_Keys and device nodes too")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.check, "check", false, "print only what is wrong; exit code 3 if anything is, 4 if not all could be seen")
+	flags.BoolVar(&c.uapi, "uapi", false, "show which objects and methods the kernel answers to")
+	flags.BoolVar(&c.watch, "watch", false, "print what happens to devices and ports, until interrupted")
+	return cmd
+}
+
+func (c *devinfoCommand) run(ctx context.Context, device string) error {
+	o := devinfo.Options{Sysfs: sysfsRoot(c.env), Device: device, UAPI: c.uapi}
+	if c.watch {
+		return c.runWatch(ctx, o)
+	}
+	r, err := devinfo.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(r.Devices) == 0 {
+		return errNoDevices
+	}
+	out := bufferedOut(c.env)
+	v := &devinfoView{out: out, palette: render.NewPalette(c.env.out, c.env.getenv)}
+	switch {
+	case c.json:
+		err = printDevinfoJSON(out, r)
+	case c.uapi:
+		err = v.uapi(r)
+	case c.check:
+		v.findings(r)
+	case device != "":
+		err = v.page(r.Devices[0])
+		v.findings(r)
+	default:
+		err = v.table(r, c.wide)
+		v.findings(r)
+	}
+	for _, p := range r.Problems {
+		from := strings.TrimSpace("ibkit devinfo " + p.Device)
+		fmt.Fprintf(c.env.err, "%s: %s\n", from, p.Text)
+		if p.Hint != "" {
+			fmt.Fprintf(c.env.err, "hint: %s\n", p.Hint)
+		}
+	}
+	if err = errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	return outcomeOf(len(r.Problems) > 0, c.check && len(r.Findings) > 0)
+}
+
+// A noDevicesError says that there is nothing to show.
+type noDevicesError struct{}
+
+var errNoDevices = noDevicesError{}
+
+func (noDevicesError) Error() string   { return "find RDMA devices: there are none" }
+func (noDevicesError) Is(e error) bool { return e == fs.ErrNotExist }
+func (noDevicesError) Hint() string {
+	return "is the driver of the card loaded? for Soft-RoCE: rdma link add rxe0 type rxe netdev eth0"
+}
+
+// devinfoSchema names the form of devinfo's JSON, which schema/devinfo.json
+// describes.
+const devinfoSchema = "ibkit-devinfo-1"
+
+func printDevinfoJSON(out *output, r *devinfo.Result) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Schema string `json:"schema"`
+		*devinfo.Result
+	}{devinfoSchema, r})
+}

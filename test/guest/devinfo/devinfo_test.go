@@ -1,0 +1,183 @@
+//go:build guest
+
+// Package devinfo_test compares devinfo's classic names with Debian's tools on
+// Soft-RoCE, and its own views with iproute2.
+package devinfo_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+var spec = guest.Spec{
+	Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}, {Name: "rxe1", Link: guest.Veth}},
+	Tools:    []string{"ibv_devinfo", "ibv_devices", "ibstat", "ibstatus", "sed", "basename", "rdma", "ip", "strace"},
+	Programs: []guest.Program{guest.Ibkit},
+}
+
+// pid is in the warnings of infiniband-diags.
+var pid = regexp.MustCompile(`\[[0-9]+\]`)
+
+// TestClassic holds output, messages and exit codes against Debian's tools.
+func TestClassic(t *testing.T) {
+	g := guest.New(t, spec)
+	for _, line := range []string{
+		"ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -v", "ibv_devinfo -d rxe1", "ibv_devinfo -d rxe0 -v",
+		"ibv_devinfo -d rxe0 -i 1", "ibv_devinfo -i 1", "ibv_devinfo -i 2", "ibv_devinfo -d rxe0 -i 7",
+		"ibv_devinfo -i 0", "ibv_devinfo -i x", "ibv_devinfo -i 257", "ibv_devinfo -d nosuch", "ibv_devinfo -x",
+		"ibv_devinfo --ib-d rxe0", "ibv_devinfo --verb", "ibv_devinfo --nosuch", "ibv_devinfo -d", "ibv_devinfo -vd rxe1",
+		"ibv_devinfo --list=1", "ibv_devinfo rest", "ibv_devinfo -d nosuch -l",
+		"ibv_devices", "ibv_devices rest",
+		"ibstat", "ibstat -l", "ibstat -s", "ibstat -p", "ibstat rxe0", "ibstat rxe1 1", "ibstat rxe0 2", "ibstat rxe0 x",
+		"ibstat rxe0 -1", "ibstat -s rxe0", "ibstat -p rxe1", "ibstat -l rxe1", "ibstat nosuch", "ibstat -x", "ibstat -h",
+		"ibstat --port_list", "ibstat -d rxe0 0", "ibstat -- rxe0 -1",
+		"ibstatus", "ibstatus rxe0", "ibstatus rxe1:1", "ibstatus rxe0:2", "ibstatus nosuch", "ibstatus rxe0 rxe1", "ibstatus -h",
+	} {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			want := g.MustRun(t, args...)
+			got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+			for _, c := range []struct{ what, got, want string }{
+				{"stdout", got.Stdout, want.Stdout},
+				{"stderr", pid.ReplaceAllString(got.Stderr, "[]"), pid.ReplaceAllString(want.Stderr, "[]")},
+				{"exit code", fmt.Sprint(got.Code), fmt.Sprint(want.Code)},
+			} {
+				if c.got != c.want {
+					t.Errorf("%s:\n%s\nDebian:\n%s", c.what, c.got, c.want)
+				}
+			}
+		})
+	}
+	t.Run("speed", func(t *testing.T) { speed(t, g) })
+	t.Run("trace", func(t *testing.T) { trace(t, g) })
+	t.Run("rdma", func(t *testing.T) { agree(t, g) })
+}
+
+// speed measures whole processes, ours and Debian's in turn.
+func speed(t *testing.T, g *guest.Guest) {
+	const rounds = 15
+	for _, line := range []string{"ibv_devinfo", "ibv_devinfo -v", "ibstat"} {
+		args := strings.Fields(line)
+		best := [2]time.Duration{time.Hour, time.Hour}
+		for range rounds {
+			for i, a := range [][]string{append([]string{"ibkit"}, args...), args} {
+				best[i] = min(best[i], g.MustRun(t, a...).Elapsed)
+			}
+		}
+		t.Logf("%s: %v, Debian's %v, ratio %.2f", line, best[0], best[1], float64(best[0])/float64(best[1]))
+		if best[0] > best[1] {
+			t.Errorf("%s is slower than Debian's", line)
+		}
+	}
+}
+
+// trace looks at the system calls of ibv_devinfo.
+func trace(t *testing.T, g *guest.Guest) {
+	r := g.MustRun(t, "strace", "-f", "-y", "-e", "trace=openat,ioctl,write", "ibkit", "ibv_devinfo", "-v")
+	const node = "/dev/infiniband/uverbs"
+	if n := strings.Count(r.Stderr, `"`+node); n != len(spec.Devices) {
+		t.Errorf("%d opens of %d devices", n, len(spec.Devices))
+	}
+	if !strings.Contains(r.Stderr, "RDMA_VERBS_IOCTL") {
+		t.Error("no RDMA_VERBS_IOCTL")
+	}
+	for line := range strings.Lines(r.Stderr) {
+		if strings.Contains(line, "write(") && strings.Contains(line, "<"+node) || strings.Contains(line, "libibverbs") {
+			t.Error(line)
+		}
+	}
+}
+
+// agree compares with iproute2.
+func agree(t *testing.T, g *guest.Guest) {
+	var links []struct {
+		Ifname, Netdev, State string
+		Port                  int
+		Physical              string `json:"physical_state"`
+	}
+	if err := json.Unmarshal([]byte(g.Must(t, "rdma", "-j", "link")), &links); err != nil {
+		t.Fatal(err)
+	}
+	var ours struct {
+		Devices []struct {
+			Name  string
+			Index int
+			Ports []struct {
+				Port      int
+				State     int
+				PhysState int `json:"phys_state"`
+				Netdev    string
+			}
+		}
+	}
+	r := g.MustRun(t, "ibkit", "devinfo", "--json")
+	if err := json.Unmarshal([]byte(r.Stdout), &ours); err != nil {
+		t.Fatal(err)
+	}
+	states := map[int]string{1: "DOWN", 2: "INIT", 3: "ARMED", 4: "ACTIVE"}
+	phys := map[int]string{3: "DISABLED", 5: "LINK_UP"}
+	var got, want []string
+	for _, l := range links {
+		want = append(want, fmt.Sprint(l.Ifname, l.Port, l.State, l.Physical, l.Netdev))
+	}
+	for _, d := range ours.Devices {
+		for _, p := range d.Ports {
+			got = append(got, fmt.Sprint(d.Name, p.Port, states[p.State], phys[p.PhysState], p.Netdev))
+		}
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got %q, rdma has %q", got, want)
+	}
+}
+
+// TestWatch changes what is watched.
+func TestWatch(t *testing.T) {
+	g := guest.New(t, spec)
+	w := g.MustStart(t, "ibkit", "devinfo", "--watch")
+	step := func(text string, args ...string) {
+		t.Helper()
+		if len(args) > 0 {
+			g.Must(t, args...)
+		}
+		if err := w.AwaitOutput(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step("rxe1/1 is active")
+	step("rxe0/1 went down", "ip", "link", "set", g.Ports[0].Netdev, "down")
+	step("rxe0/1 is active again", "ip", "link", "set", g.Ports[0].Netdev, "up")
+	step("rxe1 was removed", "rdma", "link", "delete", "rxe1")
+	step("rxe9 was added", "rdma", "link", "add", "rxe9", "type", "rxe", "netdev", g.Ports[1].Netdev)
+	if err := w.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := w.Wait(t.Context()); err != nil || r.Code != 0 {
+		t.Errorf("%v, exit code %d: %s", err, r.Code, r.Stderr)
+	}
+}
+
+// TestVanishing runs devinfo while a device comes and goes.
+func TestVanishing(t *testing.T) {
+	g := guest.New(t, spec)
+	loop := fmt.Sprintf("while true; do rdma link delete rxe1; rdma link add rxe1 type rxe netdev %s; done", g.Ports[1].Netdev)
+	p := g.MustStart(t, "sh", "-c", loop)
+	for range 40 {
+		for _, args := range [][]string{{"devinfo", "--json"}, {"ibv_devinfo", "-v"}, {"ibstat"}} {
+			r := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+			if strings.Contains(r.Stderr, "panic:") || !strings.Contains(r.Stdout, "rxe0") {
+				t.Fatalf("%v: exit code %d\n%s%s", args, r.Code, r.Stdout, r.Stderr)
+			}
+		}
+	}
+	if err := p.Signal(unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
