@@ -3,11 +3,10 @@ package cmd
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -26,15 +25,19 @@ var classicTools = map[string]func(context.Context, *environment, []string) erro
 	"ibstatus":    ibstatus,
 }
 
-func newClassic(env *environment, name string) *cobra.Command {
-	return &cobra.Command{
-		Use:                name,
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return classicTools[name](cmd.Context(), env, args)
-		},
+// runClassic runs a classic tool and returns its exit code. It does without the
+// tree of commands, which takes longer to make than most of these tools run.
+func runClassic(ctx context.Context, env *environment, name string, args []string) int {
+	err := classicTools[name](ctx, env, args)
+	var o *outcome
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &o):
+		return o.code
 	}
+	say(env, name, err)
+	return exitFailed
 }
 
 // sysfsRoot is where sysfs is; tests and copies of a host's files have it

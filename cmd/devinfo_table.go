@@ -91,7 +91,7 @@ func portPhys(p *devinfo.Port) string {
 
 // rateParts splits "100 Gb/sec (4X EDR)".
 func rateParts(rate *string) (gbps, link string) {
-	if rate == nil {
+	if rate == nil || *rate == "" {
 		return "-", "-"
 	}
 	gbps, link, _ = strings.Cut(*rate, " (")

@@ -120,8 +120,8 @@ func (v *ibvView) odp(c verbs.ODPCaps, xrc verbs.ODPTransport) {
 }
 
 // qpTypes prints types of queue pairs; RC is unknown to ibv_devinfo here.
-func (v *ibvView) qpTypes(indent string, types verbs.QPTypes) {
-	fmt.Fprintf(v.out, "%ssupported_qp:\n", indent)
+func (v *ibvView) qpTypes(types verbs.QPTypes) {
+	fmt.Fprintf(v.out, "\t\tsupported_qp:\n")
 	const named = 1<<verbs.QPTypeRawPacket | 1<<verbs.QPTypeUD
 	known, _ := (types & named).Names()
 	bits(v, known, types&^named)
@@ -129,9 +129,9 @@ func (v *ibvView) qpTypes(indent string, types verbs.QPTypes) {
 
 func (v *ibvView) offloads(a *verbs.DeviceAttr) {
 	tso := or0(a.TSO)
-	fmt.Fprintf(v.out, "\ttso_caps:\n\tmax_tso:\t\t\t%d\n", int32(tso.Max))
+	fmt.Fprintf(v.out, "\ttso_caps:\n\t\tmax_tso:\t\t\t%d\n", int32(tso.Max))
 	if tso.Max != 0 {
-		v.qpTypes("\t", tso.QPTypes)
+		v.qpTypes(tso.QPTypes)
 	}
 	rss, hash := or0(a.RSS), or0(a.RxHash)
 	fmt.Fprintf(v.out, "\trss_caps:\n")
@@ -140,7 +140,7 @@ func (v *ibvView) offloads(a *verbs.DeviceAttr) {
 	fmt.Fprintf(v.out, "\t\trx_hash_function:\t\t\t\t0x%x\n", hash.Function)
 	fmt.Fprintf(v.out, "\t\trx_hash_fields_mask:\t\t\t\t0x%X\n", hash.Fields)
 	if rss.QPTypes != 0 {
-		v.qpTypes("\t\t", rss.QPTypes)
+		v.qpTypes(rss.QPTypes)
 	}
 	fmt.Fprintf(v.out, "\tmax_wq_type_rq:\t\t\t%d\n", or0(a.MaxWQTypeRQ))
 	pacing := or0(a.PacketPacing)
@@ -148,7 +148,7 @@ func (v *ibvView) offloads(a *verbs.DeviceAttr) {
 	fmt.Fprintf(v.out, "\t\tqp_rate_limit_min:\t%dkbps\n", pacing.Min)
 	fmt.Fprintf(v.out, "\t\tqp_rate_limit_max:\t%dkbps\n", pacing.Max)
 	if pacing.Max != 0 {
-		v.qpTypes("\t\t", pacing.QPTypes)
+		v.qpTypes(pacing.QPTypes)
 	}
 	if tm := or0(a.TagMatching); tm.MaxNumTags != 0 {
 		fmt.Fprintf(v.out, "\tmax_rndv_hdr_size:\t\t%d\n", tm.MaxRndvHdrSize)

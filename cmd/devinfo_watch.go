@@ -46,4 +46,3 @@ func changeText(e devinfo.Change) string {
 	}
 	return where + ": " + e.Event
 }
-

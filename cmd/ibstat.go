@@ -101,7 +101,9 @@ func ibstat(ctx context.Context, env *environment, args []string) error {
 			fmt.Fprintln(out, d.Name)
 		default:
 			if !complete(d) || !v.device(d) {
-				fmt.Fprintf(env.err, "ibwarn: [%d] main: stat of IB device '%s' failed\n", os.Getpid(), d.Name)
+				// The C tool adds what the last system call that failed left in errno.
+				fmt.Fprintf(env.err, "ibpanic: [%d] main: stat of IB device '%s' failed: No such file or directory\n", os.Getpid(), d.Name)
+				return &outcome{code: classicFailure}
 			}
 		}
 	}

@@ -57,6 +57,9 @@ func Main() int {
 
 // run runs one command line and returns its exit code.
 func run(ctx context.Context, env *environment, args []string) int {
+	if len(args) > 0 && classicTools[args[0]] != nil {
+		return runClassic(ctx, env, args[0], args[1:])
+	}
 	root := newRoot(env)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -90,9 +93,6 @@ argument, it takes that tool's options and prints in that tool's form.`),
 		c := commands[stands](env, classic)
 		c.Use, c.Hidden = name+" [flags]", true
 		root.AddCommand(c)
-	}
-	for name := range classicTools {
-		root.AddCommand(newClassic(env, name))
 	}
 	return root
 }

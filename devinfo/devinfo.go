@@ -35,7 +35,7 @@ var ErrNoDevice = errors.New("no such device")
 // error is that there is nothing to look at.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
-	r := &Result{}
+	r := &Result{Devices: []*Device{}, Problems: []Problem{}, Findings: []Finding{}}
 	for _, e := range o.enumerate(r) {
 		if o.Device != "" && e.name != o.Device {
 			continue
@@ -50,7 +50,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Device != "" && len(r.Devices) == 0 {
 		return r, fmt.Errorf("find device %s: %w", o.Device, ErrNoDevice)
 	}
-	r.Findings = findings(r.Devices, o)
+	r.Findings = append(r.Findings, findings(r.Devices, o)...)
 	return r, nil
 }
 
@@ -235,8 +235,11 @@ func (o Options) open(d *Device, e entry, problems *[]error) {
 		note(err)
 	}
 	if o.UAPI {
-		d.UAPI, err = c.Methods()
+		methods, err := c.Methods()
 		note(err)
+		for _, m := range methods {
+			d.UAPI = append(d.UAPI, Method{m.Object, m.Name, m.Known})
+		}
 	}
 	if d.Attr == nil {
 		return

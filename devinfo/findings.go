@@ -22,8 +22,9 @@ func findings(devices []*Device, o Options) []Finding {
 	}
 	var all []Finding
 	firmware := map[string]map[string][]string{}
-	umad := false
+	mads, umad := false, false // whether a device has management datagrams, and a node for them
 	for _, d := range devices {
+		mads = mads || d.NodeType != nil && *d.NodeType >= 1 && *d.NodeType <= 3
 		for _, p := range d.Ports {
 			all = append(all, d.portFindings(p)...)
 			umad = umad || p.UMAD != nil
@@ -47,7 +48,7 @@ func findings(devices []*Device, o Options) []Finding {
 			})
 		}
 	}
-	if len(devices) > 0 && !umad {
+	if mads && !umad {
 		all = append(all, Finding{
 			Kind: "no-umad", Text: "no port has a device node for management datagrams",
 			Hint: "modprobe ib_umad",

@@ -44,7 +44,7 @@ type Device struct {
 	CompVectors *uint32           `json:"comp_vectors"`
 	Limits      map[string]uint64 `json:"limits"` // of Attr, by the names of ibv_devinfo
 	Caps        []string          `json:"capabilities"`
-	UAPI        []verbs.Method    `json:"uapi"`       // asked for by Options.UAPI
+	UAPI        []Method          `json:"uapi"`       // asked for by Options.UAPI
 	Parameters  map[string]string `json:"parameters"` // module parameters
 	Ports       []*Port           `json:"ports"`
 	OpenError   error             `json:"-"` // why the device could not be opened
@@ -80,6 +80,13 @@ type Port struct {
 	QueryError error           `json:"-"`
 	// Effective is the rate over all lanes in units of 100 Mbit/s.
 	Effective *uint64 `json:"-"`
+}
+
+// A Method is a method of the kernel's, or one of its commands.
+type Method struct {
+	Object string `json:"object"` // "DEVICE"; "WRITE" for commands
+	Name   string `json:"method"` // "QUERY_PORT"
+	Known  bool   `json:"known"`  // whether the kernel answers to it for this device
 }
 
 // A GID is an entry of a port's GID table.

@@ -19,7 +19,7 @@ func (d *Device) portTables(o Options) {
 		}
 		if len(p.GIDs) == 0 {
 			for _, g := range d.GIDs {
-				if int(g.Port) == p.Number && !nullGID(g.GID) {
+				if int(g.Port) == p.Number && !g.GID.IsUnspecified() {
 					p.GIDs = append(p.GIDs, fromVerbs(g))
 				}
 			}

@@ -134,7 +134,7 @@ func (p *Port) readTables(dir sysfs.Dir) {
 			continue
 		}
 		gid, err := netip.ParseAddr(*text)
-		if err != nil || !gid.Is6() || nullGID(gid) {
+		if err != nil || !gid.Is6() || gid.IsUnspecified() {
 			continue
 		}
 		g := GID{Index: uint32(i), GID: gid, Netdev: ndevs.Text(name)}
@@ -158,12 +158,6 @@ func gidType(kind string, layer *string) string {
 		return "IB"
 	}
 	return kind
-}
-
-// nullGID tells whether a GID has no interface.
-func nullGID(gid netip.Addr) bool {
-	b := gid.As16()
-	return [8]byte(b[8:]) == [8]byte{}
 }
 
 func readCounters(dir sysfs.Dir) map[string]uint64 {

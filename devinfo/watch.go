@@ -22,6 +22,8 @@ const (
 	Down                      // a port is not active any more
 	Other                     // another event, by its name
 	Unseen                    // a device's events cannot be seen
+
+	leaving // the device node of a device is gone; Event is its name
 )
 
 // A Change is something that happened to a device or a port.
@@ -45,7 +47,7 @@ func Watch(ctx context.Context, o Options, changed func(Change)) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{options: o, changes: make(chan Change), open: map[string]bool{}}
+	w := &watcher{options: o, changes: make(chan Change), open: map[string]watched{}}
 	defer func() {
 		cancel()
 		_ = uevents.Close()
@@ -67,7 +69,13 @@ func Watch(ctx context.Context, o Options, changed func(Change)) error {
 type watcher struct {
 	options Options
 	changes chan Change
-	open    map[string]bool
+	open    map[string]watched
+}
+
+// A watched device.
+type watched struct {
+	node  string             // such as "uverbs0"
+	close context.CancelFunc // closes it
 }
 
 func (w *watcher) wants(device string) bool {
@@ -76,14 +84,22 @@ func (w *watcher) wants(device string) bool {
 
 // take handles one change.
 func (w *watcher) take(ctx context.Context, c Change, changed func(Change)) {
-	if c.Kind != Added && !w.wants(c.Device) {
-		return
-	}
 	switch c.Kind {
+	case leaving:
+		// Drivers that cannot take a context away from its owner, rxe among
+		// them, wait with the removal until all have closed the device.
+		for _, d := range w.open {
+			if d.node == c.Event {
+				d.close()
+			}
+		}
+		return
 	case Removed:
-		if !w.open[c.Device] {
+		d, ok := w.open[c.Device]
+		if !ok {
 			return
 		}
+		d.close()
 		delete(w.open, c.Device)
 	case Added:
 		w.scan(ctx, changed, false)
@@ -95,10 +111,11 @@ func (w *watcher) take(ctx context.Context, c Change, changed func(Change)) {
 // scan begins to watch devices that are new. At the begin of watching all are.
 func (w *watcher) scan(ctx context.Context, changed func(Change), begin bool) {
 	for _, e := range w.options.enumerate(&Result{}) {
-		if !w.wants(e.name) || w.open[e.name] || e.uverbs == "" {
+		if _, open := w.open[e.name]; open || !w.wants(e.name) || e.uverbs == "" {
 			continue
 		}
-		w.open[e.name] = true
+		ctx, cancel := context.WithCancel(ctx)
+		w.open[e.name] = watched{e.uverbs, cancel}
 		if !begin {
 			changed(Change{Time: time.Now(), Kind: Added, Device: e.name})
 		}
@@ -178,6 +195,8 @@ func (w *watcher) uevents(ctx context.Context, f *os.File) {
 		switch {
 		case u.subsystem == "infiniband_verbs" && u.action == "add":
 			w.send(ctx, Change{Time: time.Now(), Kind: Added})
+		case u.subsystem == "infiniband_verbs" && u.action == "remove":
+			w.send(ctx, Change{Kind: leaving, Event: u.name})
 		case u.subsystem == "infiniband" && u.action == "remove":
 			w.send(ctx, Change{Time: time.Now(), Kind: Removed, Device: u.name})
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // A Dir is a folder of sysfs whose files are read one by one. A file that is not
@@ -110,9 +111,10 @@ func parsed[T any](d Dir, name string, parse func(string) (T, error)) *T {
 	return &v
 }
 
-// failed notes an error, unless it says that something is not there.
+// failed notes an error, unless it says that something is not there: where one
+// expects a folder, a class may have a file of its own, such as abi_version.
 func (d Dir) failed(err error) bool {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		*d.problems = append(*d.problems, err)
 	}
 	return err != nil
