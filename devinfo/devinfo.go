@@ -94,10 +94,12 @@ func (o Options) enumerate(r *Result) []entry {
 	}
 	var problems []error
 	nodes := map[string]string{}
-	verbsDir := o.Sysfs.Dir(&problems, "class/infiniband_verbs")
-	for _, node := range verbsDir.Names() {
-		if device := verbsDir.Sub(node).Text("ibdev"); device != nil {
-			nodes[*device] = node
+	if !o.SysfsOnly {
+		class := o.Sysfs.Dir(&problems, "class/infiniband_verbs")
+		for _, node := range class.Names() {
+			if device := class.Sub(node).Text("ibdev"); device != nil {
+				nodes[*device] = node
+			}
 		}
 	}
 	known := map[string]bool{}

@@ -1,0 +1,64 @@
+package rdmanl
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mdlayher/netlink"
+)
+
+func encode(t testing.TB, build func(*netlink.AttributeEncoder)) []byte {
+	t.Helper()
+	e := netlink.NewAttributeEncoder()
+	build(e)
+	b, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// device and port are answers of the kernel, with an attribute that is not known.
+func device(e *netlink.AttributeEncoder) {
+	e.Uint32(attrDevIndex, 3)
+	e.String(attrDevName, "mlx5_0")
+	e.Uint32(attrPortIndex, 2)
+	e.String(attrFWVersion, "20.31.1014")
+	e.Bytes(attrNodeGUID, []byte{0, 1, 2, 3, 4, 5, 6, 7})
+	e.Uint8(attrDevNodeType, 1)
+	e.String(attrProtocol, "ib")
+	e.Uint64(999, 1)
+}
+
+func port(e *netlink.AttributeEncoder) {
+	e.String(attrDevName, "mlx5_0")
+	e.Uint32(attrPortIndex, 1)
+	e.Uint8(attrPortState, 4)
+	e.Uint8(attrPortPhysState, 5)
+	e.Uint32(attrLID, 31)
+	e.String(attrNetdevName, "eth0")
+}
+
+func TestParse(t *testing.T) {
+	d, err := parseDevice(encode(t, device))
+	want := Device{Index: 3, Name: "mlx5_0", Ports: 2, FWVersion: "20.31.1014", NodeGUID: new(uint64(0x0001020304050607)), NodeType: new(uint8(1)), Protocol: "ib"}
+	if diff := cmp.Diff(want, d); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	p, err := parsePort(encode(t, port))
+	wantPort := Port{Device: "mlx5_0", Number: 1, State: new(uint8(4)), PhysState: new(uint8(5)), LID: new(uint32(31)), Netdev: "eth0"}
+	if diff := cmp.Diff(wantPort, p); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(encode(f, device))
+	f.Add(encode(f, port))
+	f.Add([]byte{5, 0, 1, 0, 9, 0, 0, 0})
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		_, _ = parseDevice(b)
+		_, _ = parsePort(b)
+		_, _ = parseChardev(b)
+	})
+}
