@@ -49,6 +49,9 @@ func Main() int {
 	if name := filepath.Base(os.Args[0]); classicNames[name] != "" || classicTools[name] != nil {
 		args = append([]string{name}, args...)
 	}
+	if len(args) > 0 && classicTools[args[0]] != nil {
+		return runClassic(context.Background(), env, args[0], args[1:]) // a signal ends it
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends what does not look at the first

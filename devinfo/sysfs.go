@@ -1,9 +1,9 @@
 package devinfo
 
 import (
+	"fmt"
 	"net/netip"
 	"path/filepath"
-	"regexp"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -12,8 +12,13 @@ import (
 // maxPort is the highest port number there can be.
 const maxPort = 254
 
-// pciAddress matches a PCI function: domain:bus:device.function.
-var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
+// isPCIAddress tells whether a name is that of a PCI function,
+// domain:bus:device.function, such as 0000:3b:00.0.
+func isPCIAddress(name string) bool {
+	var domain, bus, device, function int
+	n, err := fmt.Sscanf(name, "%x:%x:%x.%x", &domain, &bus, &device, &function)
+	return err == nil && n == 4 && name == fmt.Sprintf("%04x:%02x:%02x.%x", domain, bus, device, function)
+}
 
 // readDevice reads class/infiniband/<device>.
 func (o Options) readDevice(d *Device, problems *[]error) {
@@ -45,7 +50,7 @@ func readPCI(dir, device sysfs.Dir) *PCI {
 	if link, err := filepath.EvalSymlinks(device.Path()); err == nil {
 		address = filepath.Base(link)
 	}
-	if !pciAddress.MatchString(address) {
+	if !isPCIAddress(address) {
 		return nil
 	}
 	return &PCI{
