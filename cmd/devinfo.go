@@ -42,8 +42,7 @@ func newDevinfo(env *environment, _ dialect) *cobra.Command {
 devinfo shows the ports of this host's RDMA devices. With the name of a device it
 shows all that is known about it: GIDs, P_Keys, counters, capabilities.
 
-What the kernel did not let it see is named, and makes the exit code of --check
-4.`),
+What the kernel did not let it see is named, and the exit code is 4 then.`),
 		Example: strings.Trim(`
   # all ports
   ibkit devinfo
