@@ -30,51 +30,28 @@ func TestDuplicateHosts(t *testing.T) {
 	}
 }
 
-// Two switches with one GUID are two nodes even where they were entered by
-// different ports, and what is behind each is found.
+// Two switches with one GUID are two nodes, and what is behind each is found:
+// where they were entered by different ports, and where the first holds, by a
+// host that no packet gets through, the port by which the second was entered.
 func TestDuplicateSwitches(t *testing.T) {
-	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
-	hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
-	a := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 4)
-	b := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 4)
-	behindA := newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1)
-	behindB := newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1)
-	connect(local, 1, hub, 1)
-	connect(hub, 2, a, 1)
-	connect(hub, 3, b, 2)
-	connect(a, 3, behindA, 1)
-	connect(b, 4, behindB, 1)
-	got := discover(t, &fakeFabric{local: local}, fabric.DiscoverOptions{})
-	s := describe(got)
-	if len(got.Nodes) != 6 || !strings.Contains(s, `"behind a"`) || !strings.Contains(s, `"behind b"`) || len(got.Conflicts) == 0 {
-		t.Errorf("got\n%s", s)
-	}
-}
-
-// So are they where the first holds, by a host that no packet gets through, the
-// port by which the second was entered.
-func TestDuplicateSwitchesBehindHost(t *testing.T) {
-	for seed := range uint64(20) {
+	for _, entry := range []uint8{2, 5} {
 		local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
 		hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
 		a := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
 		b := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
-		behindA := newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1)
-		behindB := newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1)
 		connect(local, 1, hub, 1)
 		connect(hub, 2, a, 1)
-		connect(hub, 3, b, 5)
-		connect(a, 5, behindA, 1)
-		connect(b, 4, behindB, 1)
-		f := &fakeFabric{local: local}
-		if seed > 0 {
-			f.pick = rand.New(rand.NewPCG(seed, 0)).IntN
-		}
-		got := discover(t, f, fabric.DiscoverOptions{})
-		s := describe(got)
-		if len(got.Nodes) != 6 || !strings.Contains(s, "5=behind a.1") || !strings.Contains(s, "4=behind b.1") ||
-			!strings.Contains(s, "two nodes have it") {
-			t.Fatalf("seed %d: got\n%s", seed, s)
+		connect(hub, 3, b, entry)
+		connect(a, 5, newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1), 1)
+		connect(b, 4, newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1), 1)
+		for seed := range uint64(20) {
+			f := &fakeFabric{local: local, pick: rand.New(rand.NewPCG(seed, 0)).IntN}
+			got := discover(t, f, fabric.DiscoverOptions{})
+			s := describe(got)
+			if len(got.Nodes) != 6 || !strings.Contains(s, "5=behind a.1") || !strings.Contains(s, "4=behind b.1") ||
+				!strings.Contains(s, "two nodes have it") {
+				t.Fatalf("entered by port %d, seed %d: got\n%s", entry, seed, s)
+			}
 		}
 	}
 }
