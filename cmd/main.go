@@ -63,13 +63,16 @@ func run(ctx context.Context, env *environment, args []string) int {
 	if len(args) > 0 && classicTools[args[0]] != nil {
 		return runClassic(ctx, env, args[0], args[1:])
 	}
-	root := newRoot(env)
+	root := newRoot(env, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	return report(env, cmd, err)
 }
 
-func newRoot(env *environment) *cobra.Command {
+// newRoot makes the root command and those below it: of the others only the one
+// that args begin with, if they do, as a command of a few milliseconds has no
+// time to make them all.
+func newRoot(env *environment, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ibkit",
 		Short: "Diagnostics for InfiniBand and RoCE",
@@ -89,13 +92,23 @@ argument, it takes that tool's options and prints in that tool's form.`),
 	root.SetOut(env.out)
 	root.SetErr(env.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	for _, newCommand := range commands {
-		root.AddCommand(newCommand(env, native))
-	}
-	for name, stands := range classicNames {
-		c := commands[stands](env, classic)
+	classicCommand := func(name string) *cobra.Command {
+		c := commands[classicNames[name]](env, classic)
 		c.Use, c.Hidden = name+" [flags]", true
-		root.AddCommand(c)
+		return c
+	}
+	switch {
+	case len(args) > 0 && commands[args[0]] != nil:
+		root.AddCommand(commands[args[0]](env, native))
+	case len(args) > 0 && classicNames[args[0]] != "":
+		root.AddCommand(classicCommand(args[0]))
+	default:
+		for _, newCommand := range commands {
+			root.AddCommand(newCommand(env, native))
+		}
+		for name := range classicNames {
+			root.AddCommand(classicCommand(name))
+		}
 	}
 	return root
 }
