@@ -73,11 +73,13 @@ guest: $(TALLY) ## run the tests that boot a kernel with Soft-RoCE in QEMU
 guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 	@go run ./test/guest/shell
 
+# Up to Go 1.26 the fuzzer now and then takes the end of its time for a failure
+# (go.dev/issue/75804).
 .PHONY: fuzz
 fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, two at a time
 	@for package in $$(go list ./...); do \
 		go test -list '^Fuzz' $$package | awk -v p=$$package '/^Fuzz/ { print $$1, p }'; \
-	done | xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0 in $$1" \
+	done | xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0 in $$1" -again "    context deadline exceeded" \
 		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -parallel 1 $$1'
 
 .PHONY: cross

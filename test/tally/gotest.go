@@ -18,7 +18,8 @@ type event struct {
 type key struct{ pkg, test string }
 
 // goTest runs "go" with args, which must make it print JSON, and counts tests.
-func goTest(args []string) (count, error) {
+// What failed ones said goes to w.
+func goTest(args []string, w io.Writer) (count, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -28,7 +29,7 @@ func goTest(args []string) (count, error) {
 	if err := cmd.Start(); err != nil {
 		return count{}, err
 	}
-	t := tests{output: map[key]string{}, failed: map[string]bool{}, w: os.Stdout}
+	t := tests{output: map[key]string{}, failed: map[string]bool{}, w: w}
 	dec := json.NewDecoder(out)
 	for {
 		var e event

@@ -1,6 +1,6 @@
 // Tally runs a check, shows what went wrong in it, and keeps count:
 //
-//	tally -results FILE [-name NAME] command [argument...]
+//	tally -results FILE [-name NAME] [-again TEXT] command [argument...]
 //	tally -sum FILE
 //
 // Of "go test" it counts each test and subtest, of any other command the
@@ -9,9 +9,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"os/exec"
@@ -28,14 +30,15 @@ func main() {
 	log.SetPrefix("tally: ")
 	results := flag.String("results", "", "`file` to which the counts are appended")
 	name := flag.String("name", "", "what to call the check")
+	again := flag.String("again", "", "run a go test once more where it fails with `text` in what it says")
 	sum := flag.String("sum", "", "add up the counts in `file` and do nothing else")
 	flag.Parse()
-	if err := run(*sum, *results, *name, flag.Args()); err != nil {
+	if err := run(*sum, *results, *name, *again, flag.Args()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(sum, results, name string, command []string) error {
+func run(sum, results, name, again string, command []string) error {
 	if sum != "" {
 		return report(sum)
 	}
@@ -50,7 +53,7 @@ func run(sum, results, name string, command []string) error {
 	var c count
 	var err error
 	if len(command) > 2 && command[0] == "go" && command[1] == "test" {
-		c, err = goTest(slices.Concat([]string{"test", "-json"}, command[2:]))
+		c, err = goTestAgain(slices.Concat([]string{"test", "-json"}, command[2:]), again)
 	} else {
 		c, err = whole(command)
 	}
@@ -65,6 +68,17 @@ func run(sum, results, name string, command []string) error {
 		return errFailed
 	}
 	return nil
+}
+
+// goTestAgain is [goTest], once more where the first time failed and said again.
+func goTestAgain(args []string, again string) (count, error) {
+	var said bytes.Buffer
+	c, err := goTest(args, io.MultiWriter(os.Stdout, &said))
+	if err == nil && c.failed > 0 && again != "" && bytes.Contains(said.Bytes(), []byte(again)) {
+		fmt.Fprintf(os.Stdout, "=== again, because of %q\n", again)
+		c, err = goTest(args, os.Stdout)
+	}
+	return c, err
 }
 
 // whole runs a command that counts as one check.
