@@ -50,6 +50,7 @@ func init() { // help refers to them
 		{"ping", "NODE|all [off]", "start an ibping server on a node, or stop it", false, parsePing},
 		{"sm", "PORT", "hand the subnet over to a subnet manager at a port", false, parseHandOver},
 		{"sweep", "", "have the fabric's own subnet manager configure it anew", false, parseSweep},
+		{"perfcaps", "NODE|all MASK [MASK2]", "change the capability masks of performance management", false, parsePerfCaps},
 		{"counter", "PORT NAME VALUE", "set a performance counter, by perfquery's name for it", false, parseCounter},
 		{"rate", "PORT NAME NUMBER", "let a performance counter grow by so much a second", false, parseRate},
 		{"model", "NAME=VALUE...", "change the clock model: " + modelNames(), false, parseModelCommand},

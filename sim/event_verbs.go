@@ -95,17 +95,9 @@ func parseSilent(silent bool) func(*Fabric, *eventLine) (action, error) {
 }
 
 func parsePing(f *Fabric, l *eventLine) (action, error) {
-	l.blanks()
-	var nodes []*Node
-	if start := l.at; l.run(isBare) == "all" {
-		nodes = f.Nodes
-	} else {
-		l.at = start
-		n, err := l.node(f)
-		if err != nil {
-			return nil, err
-		}
-		nodes = []*Node{n}
+	nodes, err := l.nodes(f)
+	if err != nil {
+		return nil, err
 	}
 	on := true
 	if l.more() {

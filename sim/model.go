@@ -77,6 +77,7 @@ type Node struct {
 	PingServer string
 
 	fabric  *Fabric
+	perf    perfCaps
 	off     bool // has no power
 	noticed bool // is among the fabric's noticed ones
 	busy    busy // the processor behind the agents
@@ -154,6 +155,7 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	guid += uint64(len(f.Nodes)) << 8
 	n := &Node{
 		fabric: f,
+		perf:   newPerfCaps(isSwitch),
 		ID:     s.ID,
 		Info: mad.NodeInfo{
 			BaseVersion:  1,

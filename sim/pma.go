@@ -18,34 +18,18 @@ func (f *Fabric) measure(d destination, p *mad.Packet) bool {
 	case p.Attr() != mad.AttrClassPortInfo:
 		p.SetStatus(f.answerCounters(d.node, p, method == mad.MethodSet))
 	case method == mad.MethodGet:
-		p.SetStatus(encode(p, d.node.performance()))
+		p.SetStatus(encode(p, d.node.perf.classPortInfo()))
 	default:
 		p.SetStatus(mad.StatusBadMethodAttr)
 	}
 	return true
 }
 
-// performance returns what the agent of a node can do: on switches, as on
-// NVIDIA's, to add the counters of all ports up as well.
-func (n *Node) performance() *mad.ClassPortInfo {
-	caps := mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped
-	if n.IsSwitch() {
-		caps |= mad.PerfAllPortSelect
-	}
-	return &mad.ClassPortInfo{
-		BaseVersion:   1,
-		ClassVersion:  1,
-		CapMask:       uint16(caps),
-		CapMask2:      uint32(mad.PerfAdditionalExtended),
-		RespTimeValue: 18,
-	}
-}
-
 // answerCounters fills in an attribute with the counters of the ports that it
 // selects, after it has set those to 0 that it says.
 func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	t := counterTables[p.Attr()]
-	if t == nil || t.switchesOnly && !n.IsSwitch() {
+	if t == nil || t.switchesOnly && !n.IsSwitch() || t.extended && !n.perf.caps.HasExtended() {
 		return mad.StatusBadMethodAttr
 	}
 	a := t.empty()
@@ -65,7 +49,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 		}
 		ports[i].counts.addTo(t, sums)
 	}
-	t.fill(a, sums)
+	t.fill(a, sums, n.perf)
 	return encode(p, a)
 }
 
@@ -77,8 +61,8 @@ func (n *Node) selectPorts(selected uint8) []Port {
 		first = 0
 	}
 	switch {
-	case selected == mad.AllPorts && n.IsSwitch():
-		return n.Ports
+	case selected == mad.AllPorts && n.perf.caps.Has(mad.PerfAllPortSelect):
+		return n.Ports[first:]
 	case int(selected) < first || int(selected) >= len(n.Ports):
 		return nil
 	}

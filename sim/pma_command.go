@@ -3,6 +3,8 @@ package sim
 import (
 	"io"
 	"strconv"
+
+	"github.com/ibkit/ibkit/mad"
 )
 
 // parseCounter reads "counter PORT NAME VALUE", which sets a counter.
@@ -11,8 +13,47 @@ func parseCounter(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.blanks()
 	value, err := l.integer("a value", 1<<64-1)
 	return func(f *Fabric, _ io.Writer) error { return f.SetCounter(p, name, value) }, err
+}
+
+// parsePerfCaps reads "perfcaps NODE|all MASK [MASK2]", which changes what agents
+// can do.
+func parsePerfCaps(f *Fabric, l *eventLine) (action, error) {
+	nodes, err := l.nodes(f)
+	if err != nil {
+		return nil, err
+	}
+	l.blanks()
+	caps, err := l.integer("a capability mask", 1<<16-1)
+	if err != nil {
+		return nil, err
+	}
+	caps2 := uint64(0)
+	if l.more() {
+		if caps2, err = l.integer("a second capability mask", 1<<27-1); err != nil {
+			return nil, err
+		}
+	}
+	return func(*Fabric, io.Writer) error {
+		for _, n := range nodes {
+			n.SetPerfCaps(mad.PerfCapMask(caps), mad.PerfCapMask2(caps2))
+		}
+		return nil
+	}, nil
+}
+
+// nodes reads a node, or all.
+func (l *eventLine) nodes(f *Fabric) ([]*Node, error) {
+	l.blanks()
+	start := l.at
+	if l.run(isBare) == "all" {
+		return f.Nodes, nil
+	}
+	l.at = start
+	n, err := l.node(f)
+	return []*Node{n}, err
 }
 
 // parseRate reads "rate PORT NAME PER-SECOND", which lets a counter grow.

@@ -13,6 +13,7 @@ type counterTable struct {
 	empty        func() mad.Attribute
 	counters     []counterField
 	switchesOnly bool
+	extended     bool // PortCountersExtended
 }
 
 // A counterField is one counter in an attribute.
@@ -48,6 +49,7 @@ func init() {
 		addCounterTable(id)
 	}
 	counterTables[mad.AttrSwPortVLCongestion].switchesOnly = true
+	counterTables[mad.AttrPortCountersExtended].extended = true
 }
 
 func addCounterTable(id mad.AttrID) {
@@ -66,9 +68,8 @@ func addCounterTable(id mad.AttrID) {
 	})
 	switch id {
 	case mad.AttrPortCounters:
-		// What came later goes on in CounterSelect2.
-		t.moveLast("PortXmitWait", 16)
-		t.moveLast("QP1Dropped", 17)
+		// It came later than the others, and so did its bit.
+		t.moveLast("QP1Dropped")
 	case mad.AttrPortCountersExtended:
 		const casts = 8 // CounterSelect has those of traffic
 		for i := range t.counters[casts:] {
@@ -77,15 +78,13 @@ func addCounterTable(id mad.AttrID) {
 	}
 }
 
-// moveLast gives a counter a bit behind those of all others, which close up.
-func (t *counterTable) moveLast(name string, bit int) {
+// moveLast gives a counter the bit behind those of all others, which close up.
+func (t *counterTable) moveLast(name string) {
 	i := slices.IndexFunc(t.counters, func(c counterField) bool { return c.name == name })
-	for k := range t.counters {
-		if t.counters[k].bit > t.counters[i].bit && t.counters[k].bit < 16 {
-			t.counters[k].bit--
-		}
+	for k := range t.counters[i:] {
+		t.counters[i+k].bit--
 	}
-	t.counters[i].bit = bit
+	t.counters[i].bit = len(t.counters) - 1
 }
 
 const (
@@ -114,14 +113,18 @@ func (t *counterTable) selection(a mad.Attribute) (port uint8, mask uint64) {
 	return port, mask
 }
 
-// fill writes values into an attribute.
-func (t *counterTable) fill(a mad.Attribute, values []uint64) {
+// fill writes values into an attribute, those that an agent has.
+func (t *counterTable) fill(a mad.Attribute, values []uint64, caps perfCaps) {
 	i := 0
 	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
 		if isSelection(name) {
 			return v
 		}
+		c, value := &t.counters[i], values[i]
 		i++
-		return values[i-1]
+		if !caps.has(t, c) {
+			return 0
+		}
+		return value
 	})
 }

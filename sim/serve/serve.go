@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -64,7 +65,15 @@ type Server struct {
 
 // Listen opens the sockets that clients attach by. They are served by
 // [Server.Serve].
+//
+// libumad2sim.so drops the last 32 bytes of each MAD and leaves what was in
+// memory there, where PortCountersExtended has some of its error counters. So
+// agents have none of those from now on; the C tools take the other ones.
 func Listen(f *sim.Fabric, o Options) (*Server, error) {
+	for _, n := range f.Nodes {
+		caps, caps2 := n.PerfCaps()
+		n.SetPerfCaps(caps, caps2&^mad.PerfAdditionalExtended)
+	}
 	f.NoRMPP = true // as libumad2sim.so
 	s, err := newServer(f)
 	if err != nil {

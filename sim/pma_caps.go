@@ -1,0 +1,54 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// perfCaps are what the performance management agent of a node can do.
+type perfCaps struct {
+	caps  mad.PerfCapMask
+	caps2 mad.PerfCapMask2
+}
+
+// newPerfCaps returns what agents of today can do: on switches, as on NVIDIA's,
+// to add the counters of all ports up as well.
+func newPerfCaps(isSwitch bool) perfCaps {
+	c := perfCaps{mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped, mad.PerfAdditionalExtended}
+	if isSwitch {
+		c.caps |= mad.PerfAllPortSelect
+	}
+	return c
+}
+
+// SetPerfCaps changes what the performance management agent of a node can do,
+// to what an older device could. What it cannot do it refuses, and counters that
+// it does not have are 0.
+func (n *Node) SetPerfCaps(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) {
+	n.perf = perfCaps{caps, caps2}
+}
+
+// PerfCaps returns what the performance management agent of a node can do.
+func (n *Node) PerfCaps() (mad.PerfCapMask, mad.PerfCapMask2) { return n.perf.caps, n.perf.caps2 }
+
+func (c perfCaps) classPortInfo() *mad.ClassPortInfo {
+	return &mad.ClassPortInfo{
+		BaseVersion:   1,
+		ClassVersion:  1,
+		CapMask:       uint16(c.caps),
+		CapMask2:      uint32(c.caps2),
+		RespTimeValue: 18,
+	}
+}
+
+// has reports whether an agent has a counter of a table.
+func (c perfCaps) has(t *counterTable, f *counterField) bool {
+	switch {
+	case t.extended && f.bit >= 16:
+		return c.caps2.Has(mad.PerfAdditionalExtended)
+	case t.extended && f.bit >= 4:
+		return c.caps.Has(mad.PerfExtendedWidth)
+	case f.name == "PortXmitWait":
+		return c.caps.Has(mad.PerfXmitWait)
+	case f.name == "QP1Dropped":
+		return c.caps.Has(mad.PerfQP1Dropped)
+	}
+	return true
+}
