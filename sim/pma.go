@@ -28,7 +28,7 @@ func (f *Fabric) measure(d destination, p *mad.Packet) bool {
 // answerCounters fills in an attribute with the counters of the ports that it
 // selects, after it has set those to 0 that it says.
 func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
-	t := counterTables[p.Attr()]
+	t := allCounters().tables[p.Attr()]
 	if t == nil || t.switchesOnly && !n.IsSwitch() || t.extended && !n.perf.caps.HasExtended() {
 		return mad.StatusBadMethodAttr
 	}

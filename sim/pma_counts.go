@@ -25,7 +25,7 @@ type rate struct {
 // CounterNames returns the names of all counters, which are those of perfquery.
 func CounterNames() []string {
 	var all []string
-	for name := range counterPlaces {
+	for name := range allCounters().places {
 		all = append(all, name)
 	}
 	slices.Sort(all)
@@ -34,10 +34,10 @@ func CounterNames() []string {
 
 // placesOf returns where a counter is found; case does not matter in its name.
 func placesOf(name string) ([]counterPlace, error) {
-	if places := counterPlaces[name]; places != nil {
+	if places := allCounters().places[name]; places != nil {
 		return places, nil
 	}
-	for known, places := range counterPlaces {
+	for known, places := range allCounters().places {
 		if strings.EqualFold(known, name) {
 			return places, nil
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/ibkit/ibkit/mad"
 )
@@ -23,20 +24,26 @@ type counterField struct {
 	bit   int    // of CounterSelect and, from 16 on, of CounterSelect2
 }
 
-// counterTables are the attributes that agents have. All have their own values,
-// which is why to reset a counter in one does not reset it in another.
-var counterTables = map[mad.AttrID]*counterTable{}
-
 // A counterPlace is where a counter's value is found.
 type counterPlace struct {
 	table *counterTable
 	index int
 }
 
-// counterPlaces has the places of each counter by its name, the widest first.
-var counterPlaces = map[string][]counterPlace{}
+// counterSet is what there is to count.
+type counterSet struct {
+	// tables are the attributes that agents have. All have their own values, which
+	// is why to reset a counter in one does not reset it in another.
+	tables map[mad.AttrID]*counterTable
 
-func init() {
+	// places has the places of each counter by its name, the widest first.
+	places map[string][]counterPlace
+}
+
+// allCounters is made when it is first asked for: a process that has no
+// simulated counters does not wait for it.
+var allCounters = sync.OnceValue(func() *counterSet {
+	s := &counterSet{map[mad.AttrID]*counterTable{}, map[string][]counterPlace{}}
 	for _, id := range []mad.AttrID{
 		mad.AttrPortCountersExtended, mad.AttrPortCounters,
 		mad.AttrPortRcvErrorDetails, mad.AttrPortXmitDiscardDetails,
@@ -46,23 +53,24 @@ func init() {
 		mad.AttrSwPortVLCongestion, mad.AttrPortRcvConCtrl, mad.AttrPortSLRcvFECN, mad.AttrPortSLRcvBECN,
 		mad.AttrPortXmitConCtrl, mad.AttrPortVLXmitTimeCong,
 	} {
-		addCounterTable(id)
+		s.add(id)
 	}
-	counterTables[mad.AttrSwPortVLCongestion].switchesOnly = true
-	counterTables[mad.AttrPortCountersExtended].extended = true
-}
+	s.tables[mad.AttrSwPortVLCongestion].switchesOnly = true
+	s.tables[mad.AttrPortCountersExtended].extended = true
+	return s
+})
 
-func addCounterTable(id mad.AttrID) {
+func (s *counterSet) add(id mad.AttrID) {
 	t := &counterTable{
-		index: len(counterTables),
+		index: len(s.tables),
 		empty: func() mad.Attribute { return mad.ClassPM.NewAttribute(id) },
 	}
-	counterTables[id] = t
+	s.tables[id] = t
 	mad.Visit(t.empty(), func(name string, width int, _ uint64) uint64 {
 		if !isSelection(name) {
 			c := counterField{name: name, limit: 1<<width - 1, bit: len(t.counters)}
 			t.counters = append(t.counters, c)
-			counterPlaces[name] = append(counterPlaces[name], counterPlace{t, c.bit})
+			s.places[name] = append(s.places[name], counterPlace{t, c.bit})
 		}
 		return 0
 	})

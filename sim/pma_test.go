@@ -100,7 +100,7 @@ func TestCountersSaturate(t *testing.T) {
 func TestReset(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid, port := s.Ports[0].Info.LID, &s.Ports[2]
-	for id, table := range counterTables {
+	for id, table := range allCounters().tables {
 		seen := map[string]bool{}
 		for bit := range 64 {
 			for _, c := range table.counters {
@@ -163,7 +163,7 @@ func TestResetBits(t *testing.T) {
 		{mad.AttrPortCountersExtended, "PortXmitWait", 28},
 		{mad.AttrPortCountersExtended, "QP1Dropped", 29},
 	} {
-		for _, f := range counterTables[c.id].counters {
+		for _, f := range allCounters().tables[c.id].counters {
 			if f.name == c.name && f.bit != c.bit {
 				t.Errorf("%s of %s: bit %d, want %d", c.name, mad.ClassPM.AttrName(c.id), f.bit, c.bit)
 			}

@@ -29,7 +29,7 @@ func (f *Fabric) uptime() time.Duration {
 // looked at, and before the port's link changes.
 func (f *Fabric) settle(p *Port) {
 	if p.counts == nil {
-		p.counts = &counts{tables: make([][]uint64, len(counterTables))}
+		p.counts = &counts{tables: make([][]uint64, len(allCounters().tables))}
 	}
 	c, now := p.counts, f.uptime()
 	if now <= c.settled {
@@ -38,7 +38,7 @@ func (f *Fabric) settle(p *Port) {
 	grow := func(name string, perSec float64) {
 		// The difference of what is due at both times: what is counted does
 		// not depend on how often somebody looks.
-		c.add(counterPlaces[name], due(perSec, now)-due(perSec, c.settled))
+		c.add(allCounters().places[name], due(perSec, now)-due(perSec, c.settled))
 	}
 	for _, r := range c.rates {
 		grow(r.name, r.perSec)
@@ -90,7 +90,7 @@ func (p *Port) linkDowned() {
 	}
 	p.linkChanges()
 	f.settle(p)
-	p.counts.add(counterPlaces["LinkDownedCounter"], 1)
+	p.counts.add(allCounters().places["LinkDownedCounter"], 1)
 }
 
 // linkChanges brings the counters at both ends of a link up to date, before the
