@@ -104,7 +104,7 @@ func parseHelp(_ *Fabric, _ *eventLine) (func(*Fabric, io.Writer) error, error) 
 func CommandHelp() string {
 	var b strings.Builder
 	for _, v := range verbs {
-		fmt.Fprintf(&b, "  %-28s %s\n", strings.TrimSpace(v.name+" "+v.usage), v.about)
+		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(v.name+" "+v.usage), v.about)
 	}
 	return b.String()
 }
