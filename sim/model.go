@@ -135,7 +135,17 @@ const (
 	firstHCAGUID    = 0x0002c90000100000
 )
 
-// Add makes a node. IDs and GUIDs that the fabric has already are refused.
+// nextGUID returns the GUID of the next node, which leaves room for those of an
+// adapter's ports. The GUIDs of adapters and of switches are apart by 0x7000
+// nodes, so that after 0x4000 they go on in another block of the vendor's.
+func (f *Fabric) nextGUID(first uint64) uint64 {
+	const block = 0x4000
+	i := uint64(len(f.Nodes))
+	return first + i/block<<32 + i%block<<8
+}
+
+// Add makes a node. An ID that the fabric has already is refused; a GUID is not, as
+// a fabric to be found fault with may have one twice.
 func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	isSwitch := s.Kind == mad.NodeTypeSwitch
 	if s.Ports < 1 || s.Ports > 254 {
@@ -147,12 +157,10 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	if f.byID[s.ID] != nil {
 		return nil, fmt.Errorf("add node %q: there is one of that name", s.ID)
 	}
-	guid, device := uint64(firstHCAGUID), devicesOf(s.Link.Speed).adapter
+	guid, device := f.nextGUID(firstHCAGUID), devicesOf(s.Link.Speed).adapter
 	if isSwitch {
-		guid, device = firstSwitchGUID, devicesOf(s.Link.Speed).fabric
+		guid, device = f.nextGUID(firstSwitchGUID), devicesOf(s.Link.Speed).fabric
 	}
-	// Port GUIDs of an adapter follow its own.
-	guid += uint64(len(f.Nodes)) << 8
 	n := &Node{
 		fabric: f,
 		perf:   newPerfCaps(isSwitch),

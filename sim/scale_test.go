@@ -32,7 +32,12 @@ func TestScale(t *testing.T) {
 		f := build(t, s.description)
 		heap := liveHeap() - before
 		hosts := 0
+		guids := map[uint64]bool{}
 		for _, n := range f.Nodes {
+			if guids[n.Info.NodeGUID] {
+				t.Fatalf("%s: two nodes have GUID 0x%016x", s.description, n.Info.NodeGUID)
+			}
+			guids[n.Info.NodeGUID] = true
 			if !n.IsSwitch() && n.Ports[1].Info.LID != 0 {
 				hosts++
 			}
