@@ -278,6 +278,7 @@ func (c *linkinfoCommand) print(out *output, r *linkinfo.Result, nodes []*fabric
 	case c.csv:
 		writeLinksCSV(out, ends, c.names)
 	default:
+		c.table.narrowed = c.down || c.links.narrows()
 		c.table.print(out, c.env, r, nodes, ends, c.names, c.additional)
 	}
 	return c.outcome(r, problems)

@@ -92,6 +92,11 @@ func (f *linkFilter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool
 		matchesNode(f.nodes, e.Port.Node, names)
 }
 
+// narrows reports whether links were to be left out.
+func (f *linkFilter) narrows() bool {
+	return f.problems || len(f.nodes)+len(f.states)+len(f.widths)+len(f.speeds)+len(f.findings) > 0
+}
+
 func anyEqual(list []string, s string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(v string) bool { return strings.EqualFold(v, s) })
 }

@@ -19,6 +19,8 @@ import (
 type linkTable struct {
 	wide bool
 	sort string
+
+	narrowed bool // some links were filtered out
 }
 
 func (t *linkTable) define(flags *pflag.FlagSet) {
@@ -98,8 +100,12 @@ func (t *linkTable) print(out *output, env *environment, r *linkinfo.Result, nod
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
 	}
 	s := summarize(nodes, ends)
+	links := count(s.Links, "link", "links")
+	if t.narrowed {
+		links += " shown"
+	}
 	fmt.Fprintf(out, "%s, %s, %s, %s: ", count(s.Switches, "switch", "switches"), count(s.CAs, "channel adapter", "channel adapters"),
-		count(s.Routers, "router", "routers"), count(s.Links, "link", "links"))
+		count(s.Routers, "router", "routers"), links)
 	if s.Problems == 0 {
 		fmt.Fprintln(out, colour.Good("no problems found"))
 	} else {
