@@ -1,0 +1,188 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// A counted is a counter that is set in both simulators.
+type counted struct {
+	node  string
+	port  int
+	attr  string // as ibsim's console names it
+	name  string // as perfquery does, and ibkit
+	value uint64
+}
+
+// worn are the counters of a fabric that has seen better days. Those of traffic
+// are not among them: ibsim counts each packet in them.
+var worn = []counted{
+	{"Switch1", 1, "PortCounters", "SymbolErrorCounter", 4321},
+	{"Switch1", 1, "PortCounters", "LinkErrorRecoveryCounter", 17},
+	{"Switch1", 2, "PortCounters", "PortXmitDiscards", 99},
+	{"Switch1", 2, "PortXmitDiscardDetails", "PortInactiveDiscards", 60},
+	{"Switch1", 2, "PortXmitDiscardDetails", "PortSwHOQLifetimeLimitDiscards", 39},
+	{"Switch1", 3, "PortCounters", "SymbolErrorCounter", 65535},
+	{"Switch2", 5, "PortCounters", "PortRcvErrors", 1000},
+	{"Switch2", 5, "PortRcvErrorDetails", "PortLocalPhysicalErrors", 700},
+	{"Switch2", 5, "PortRcvErrorDetails", "PortBufferOverrunErrors", 300},
+	{"Hca1", 1, "PortCounters", "LinkDownedCounter", 255},
+	{"Hca1", 1, "PortCounters", "VL15Dropped", 12},
+	{"Hca1", 1, "PortCounters", "ExcessiveBufferOverrunErrors", 15},
+	{"Hca1", 1, "PortOpRcvCounters", "PortOpRcvPkts", 123456},
+	{"Hca1", 1, "PortFlowCtlCounters", "PortRcvFlowPkts", 4000000000},
+	{"Hca2", 2, "PortCounters", "PortRcvConstraintErrors", 8},
+	{"Hca2", 2, "PortCounters", "PortXmitWait", 3000000},
+}
+
+// newWornRig returns one worn fabric twice: in ibsim, and as ibkit serves it.
+func newWornRig(t *testing.T) (theirs, ours *ibsimtest.Sim) {
+	t.Helper()
+	r := newSARig(t)
+	ours = serveFabric(t, r.topo)
+	for _, c := range worn {
+		ibsimName := strings.Replace(c.name, "PktErrors", "PacketErrors", 1)
+		r.theirs.MustCommand(t, fmt.Sprintf("PerformanceSet %q[%d] %s.%s=%d", c.node, c.port, c.attr, ibsimName, c.value))
+		ctl(t, ours, fmt.Sprintf("counter %s[%d] %s %d", c.node, c.port, c.name, c.value))
+	}
+	return r.theirs, ours
+}
+
+// What the simulators differ in: what they say they can do, and traffic.
+var (
+	perfCapabilities = regexp.MustCompile(`\(CapMask: .*\)`)
+	trafficCounters  = regexp.MustCompile(`(?m)^Port(Unicast|Multicast)?(Xmit|Rcv)(Data|Pkts):.*\n`)
+)
+
+func withoutTraffic(r ibsimtest.Result) ibsimtest.Result {
+	r.Stdout = perfCapabilities.ReplaceAllString(r.Stdout, "")
+	r.Stdout = trafficCounters.ReplaceAllString(r.Stdout, "")
+	return r
+}
+
+// TestPerfquery has Debian's perfquery read, add up and reset the counters of one
+// worn fabric in ibsim and in ibkit's simulator. The lines build on each other.
+func TestPerfquery(t *testing.T) {
+	theirs, ours := newWornRig(t)
+	for _, line := range []string{
+		"", "1 1", "2 1", "2 2", "2 3", "3 5", "5 2", "6 2", "2 0",
+		"-D 2 2", "-E 3 5", "--oprcvcounters 1 1", "--flowctlcounters 1 1",
+		"-a 2", "-a 2 1,3", "-a 2 1-3", "-l 2 1-3", "-l 2 1,2",
+		"-r 2 1", "2 1", // read, then reset
+		"-R 2 2 0x0020", "2 2", // one that is not set
+		"-R 2 2 0x0040", "2 2", // discards
+		"-D -R 2 2", "-D 2 2", "-E -r 3 5", "-E 3 5", "3 5",
+		"-R -a 2", "-a 2", "-l 2 1-8",
+		"-R 1 1 0x0fff", "1 1",
+		"2 9", "77 1", "-x 77 1",
+	} {
+		args := append([]string{"-t", "100"}, strings.Fields(line)...)
+		want := withoutTraffic(theirs.MustRunC(t, "Hca1", "perfquery", args...))
+		got := withoutTraffic(ours.MustRunC(t, "Hca1", "perfquery", args...))
+		if d := diff(want, got); d != "" {
+			t.Errorf("perfquery %s: ibsim (-), ibkit (+)\n%s", line, d)
+		}
+	}
+}
+
+// TestIbqueryerrors has Debian's ibqueryerrors find the errors of one worn fabric
+// in ibsim and in ibkit's simulator.
+func TestIbqueryerrors(t *testing.T) {
+	theirs, ours := newWornRig(t)
+	thresholds := filepath.Join(t.TempDir(), "thresholds")
+	if err := os.WriteFile(thresholds, []byte("SymbolErrorCounter=5000\nPortRcvErrors=10\nLinkDownedCounter=0\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"", "--details", "-r", "--switch", "--ca", "--router", "-c",
+		"-s SymbolErrorCounter,LinkDownedCounter", "--threshold-file " + thresholds,
+		"-D 0,1", "--skip-sl", "--details -r --switch",
+		"-k --details", "", // clear, and nothing is left
+	} {
+		args := append([]string{"-t", "100"}, strings.Fields(line)...)
+		want := theirs.MustRunC(t, "Hca1", "ibqueryerrors", args...)
+		got := ours.MustRunC(t, "Hca1", "ibqueryerrors", args...)
+		if d := diff(want, got); d != "" {
+			t.Errorf("ibqueryerrors %s: ibsim (-), ibkit (+)\n%s", line, d)
+		}
+		if line == "--details" && strings.Count(want.Stdout, "==") < len(worn)/2 {
+			t.Errorf("few errors in\n%s", want.Stdout)
+		}
+	}
+}
+
+var counterLine = regexp.MustCompile(`(?m)^(\w+):\.*(\d+)$`)
+
+// counters returns what perfquery printed, but for QP1Dropped, for which it prints
+// VL15Dropped (see mad.PortCounters).
+func counters(text string) map[string]string {
+	found := map[string]string{}
+	for _, m := range counterLine.FindAllStringSubmatch(text, -1) {
+		if m[1] != "PortSelect" && m[1] != "QP1Dropped" {
+			found[m[1]] = m[2]
+		}
+	}
+	return found
+}
+
+// TestCountersByName sets each counter that perfquery shows, by the name that it
+// has there, and has perfquery read it again. ibsim has not all of them.
+func TestCountersByName(t *testing.T) {
+	s := serveFabric(t, "single-switch:hosts=3")
+	sw := lidOfSwitch(t, s, "switch1")
+	for _, table := range []string{
+		"", "-x", "-X", "-S", "-D", "-E", "-T",
+		"--oprcvcounters", "--flowctlcounters", "--vloppackets", "--vlopdata", "--vlxmitflowctlerrors", "--vlxmitcounters",
+		"--swportvlcong", "--rcvcc", "--slrcvfecn", "--slrcvbecn", "--xmitcc", "--vlxmittimecc",
+	} {
+		args := append(strings.Fields(table), sw, "2")
+		want := counters(s.MustRunC(t, "", "perfquery", args...).Stdout)
+		i := 0
+		for name := range want {
+			i++
+			value := strconv.Itoa(1 + i%3) // which fits the smallest, of two bits
+			if table == "-x" {
+				value = strconv.Itoa(i * 1e12)
+			}
+			want[name] = value
+			ctl(t, s, "counter switch1[2] "+name+" "+value)
+		}
+		got := counters(s.MustRunC(t, "", "perfquery", args...).Stdout)
+		if d := cmp.Diff(want, got); d != "" || len(want) == 0 {
+			t.Errorf("perfquery %s: set (-), read (+)\n%s", table, d)
+		}
+	}
+}
+
+// TestServedTraffic has perfquery see counters grow by a load, at both ends of a
+// link alike.
+func TestServedTraffic(t *testing.T) {
+	s := serveFabric(t, "--model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
+	sw := lidOfSwitch(t, s, "switch1")
+	sent := counters(s.MustRunC(t, "", "perfquery", "-x", "1", "1").Stdout)
+	received := counters(s.MustRunC(t, "", "perfquery", "-x", sw, "1").Stdout)
+	for a, b := range map[string]string{"PortXmitData": "PortRcvData", "PortXmitPkts": "PortRcvPkts", "PortMulticastXmitPkts": "PortMulticastRcvPkts"} {
+		x, err := strconv.ParseUint(sent[a], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := strconv.ParseUint(received[b], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x == 0 || y < x {
+			t.Errorf("%s %d, and a moment later at the other end %s %d", a, x, b, y)
+		}
+	}
+}
