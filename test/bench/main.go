@@ -1,6 +1,7 @@
 // Bench compares the speed of ibkit with that of Debian's iblinkinfo on
 // simulated fat trees, and that of ibkit's simulator with that of ibsim, as
-// Debian's ibnetdiscover sees them:
+// Debian's ibnetdiscover sees them. On the last fabric, "slow", links and agents
+// take their time:
 //
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
@@ -29,7 +30,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
 	runs := flag.Int("runs", 5, "counted `runs` of each tool on each net")
-	nets := flag.String("nets", "ft100,ft1k,ft4k,ft10k", "`names` of the fat trees to run on")
+	nets := flag.String("nets", "ft100,ft1k,ft4k,ft10k,slow", "`names` of the fat trees to run on")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -57,6 +58,12 @@ func run(ctx context.Context, nets []string, runs int) error {
 	}
 	t := newTable(os.Stdout)
 	for _, name := range nets {
+		if name == "slow" {
+			if err := compareSlow(ctx, t, name, ours, runs); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			continue
+		}
 		shape, ok := netgen.Shapes[name]
 		if !ok {
 			return fmt.Errorf("no fat tree is called %q", name)
@@ -84,7 +91,7 @@ func compare(ctx context.Context, t *table, name, file, ours string, runs int) (
 		return err
 	}
 	t.add(name, results)
-	served, err := ibsimtest.StartServer(filepath.Join(filepath.Dir(ours), "ibkit"), "sim", "serve", "net:"+file+",sm=off")
+	served, err := serve(ours, "net:"+file+",sm=off")
 	if err != nil {
 		return err
 	}
@@ -96,6 +103,26 @@ func compare(ctx context.Context, t *table, name, file, ours string, runs int) (
 		}
 		t.add(name, results)
 	}
+	return nil
+}
+
+// serve starts ibkit's simulator.
+func serve(ours string, args ...string) (*ibsimtest.Sim, error) {
+	return ibsimtest.StartServer(filepath.Join(filepath.Dir(ours), "ibkit"), append([]string{"sim", "serve"}, args...)...)
+}
+
+// compareSlow runs the contest on the fabric that is slow.
+func compareSlow(ctx context.Context, t *table, name, ours string, runs int) (err error) {
+	served, err := serve(ours, "--model", slowModel, slowFabric)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, served.Stop()) }()
+	results, err := contest(ctx, slowTools(served, ours), runs)
+	if err != nil {
+		return err
+	}
+	t.add(name, results)
 	return nil
 }
 
@@ -122,17 +149,17 @@ func contest(ctx context.Context, tools []contestant, runs int) ([]result, error
 		results[i].name = tool.name
 	}
 	for round := range runs + 1 {
-		lines := -1
+		lines := map[string]int{}
 		for i, tool := range tools {
 			tool.sim.WatchRSS = round == 0
 			s, err := measure(ctx, tool)
 			if err != nil {
 				return nil, err
 			}
-			if lines >= 0 && s.lines != lines {
-				return nil, fmt.Errorf("%s printed %d lines, the tool before it %d", tool.name, s.lines, lines)
+			if want, known := lines[tool.prints]; known && s.lines != want {
+				return nil, fmt.Errorf("%s printed %d lines, the tool before it %d", tool.name, s.lines, want)
 			}
-			lines = s.lines
+			lines[tool.prints] = s.lines
 			if round > 0 {
 				results[i].samples = append(results[i].samples, s)
 			} else {

@@ -14,9 +14,10 @@ import (
 
 // A contestant is one way to list the links of a fabric that a simulator serves.
 type contestant struct {
-	name string
-	sim  *ibsimtest.Sim
-	run  func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error)
+	name   string
+	sim    *ibsimtest.Sim
+	run    func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error)
+	prints string // in what form: others of that form print as many lines
 }
 
 // tools returns ibkit, the C tool as it is, and the C tool with a window of 16
@@ -26,18 +27,38 @@ func tools(sim *ibsimtest.Sim, ours string) []contestant {
 	return []contestant{
 		{"ibkit", sim, func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
 			return sim.Run(ctx, "", ours)
-		}},
-		{"iblinkinfo", sim, debian("iblinkinfo")},
-		{"iblinkinfo -o 16", sim, debian("iblinkinfo", "-o", "16")},
+		}, "links"},
+		{"iblinkinfo", sim, debian("iblinkinfo"), "links"},
+		{"iblinkinfo -o 16", sim, debian("iblinkinfo", "-o", "16"), "links"},
 	}
+}
+
+// The fabric that is slow, and how slow.
+const (
+	slowFabric = "fat-tree:levels=3,radix=36,pods=32" // 10,368 hosts
+	slowModel  = "hop=1us,service=20us"
+)
+
+// slowTools returns ibkit and Debian's tools on a fabric whose links and agents
+// take their time, served by ibkit; and ibkit with the same fabric in its own
+// process, where no socket is between.
+func slowTools(sim *ibsimtest.Sim, ours string) []contestant {
+	inProcess := func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
+		return sim.Run(ctx, "", ours, "--sim", slowFabric, "--sim-model", slowModel)
+	}
+	all := tools(sim, ours)
+	return append(all,
+		contestant{"ibnetdiscover", sim, debian("ibnetdiscover"), "topology"},
+		contestant{"ibnetdiscover -o 16", sim, debian("ibnetdiscover", "-o", "16"), "topology"},
+		contestant{"ibkit in one process", sim, inProcess, "links"})
 }
 
 // servers returns one and the same C tool, on ibsim and on ibkit's simulator.
 func servers(ibsim, ours *ibsimtest.Sim, options []string) []contestant {
 	tool := strings.Join(append([]string{"ibnetdiscover"}, options...), " ")
 	return []contestant{
-		{tool + " on ibsim", ibsim, debian("ibnetdiscover", options...)},
-		{tool + " on ibkit", ours, debian("ibnetdiscover", options...)},
+		{tool + " on ibsim", ibsim, debian("ibnetdiscover", options...), "topology"},
+		{tool + " on ibkit", ours, debian("ibnetdiscover", options...), "topology"},
 	}
 }
 
