@@ -22,9 +22,11 @@ type environment struct {
 
 // commands makes the commands, by their native names.
 var commands = map[string]func(*environment, dialect) *cobra.Command{
-	"devinfo":  newDevinfo,
-	"linkinfo": newLinkinfo,
-	"sim":      newSim,
+	"completion": newCompletion,
+	"devinfo":    newDevinfo,
+	"linkinfo":   newLinkinfo,
+	"sim":        newSim,
+	"version":    newVersion,
 }
 
 // classicNames are the classic tools that a command can stand in for.
@@ -91,6 +93,8 @@ argument, it takes that tool's options and prints in that tool's form.`),
 	}
 	root.SetOut(env.out)
 	root.SetErr(env.err)
+	root.SetHelpCommand(newHelp())
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	classicCommand := func(name string) *cobra.Command {
 		c := commands[classicNames[name]](env, classic)
@@ -109,6 +113,9 @@ argument, it takes that tool's options and prints in that tool's form.`),
 		for name := range classicNames {
 			root.AddCommand(classicCommand(name))
 		}
+	}
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		addCompletions(env, root)
 	}
 	return root
 }

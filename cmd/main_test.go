@@ -35,6 +35,10 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		{[]string{}, "no command given"},
 		{[]string{"nonsense"}, "unknown command"},
+		{[]string{"help", "nonsense"}, "unknown command"},
+		{[]string{"completion"}, "no shell given"},
+		{[]string{"completion", "csh"}, "unknown shell"},
+		{[]string{"version", "word"}, "unexpected argument"},
 		{[]string{"linkinfo", "--nonsense"}, "unknown flag: --nonsense"},
 		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},
 		{[]string{"linkinfo", "-D", "0,x"}, `element 2: "x" is not a port number`},

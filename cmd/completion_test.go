@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// What shells offer is what the host, the files and the flags say.
+func TestCompletion(t *testing.T) {
+	names := writeFile(t, "# rack 1\n0x1 \"leaf one\"\n0x2 \"leaf two\" # spare\n")
+	env := map[string]string{"IBKIT_SYSFS": host(t, "testdata/devinfo/mlx5-ib.txtar")}
+	for _, test := range []struct {
+		args string
+		want string // one of the offers, without its description
+	}{
+		{"devinfo |", "mlx5_0"},
+		{"linkinfo -C |", "mlx5_0"},
+		{"linkinfo -C mlx5_0 -P |", "1"},
+		{"linkinfo --sim |fat-tree:l", "fat-tree:levels="},
+		{"linkinfo --finding |slow,", "slow,narrow"},
+		{"linkinfo --sort |", "finding"},
+		{"linkinfo --node-name-map " + names + " --node |", "leaf two"},
+		{"sim export |", "demo"},
+		{"sim export --format |", "topology"},
+		{"completion |", "zsh"},
+		{"help |", "linkinfo"},
+		{"help sim |", "export"},
+		{"iblinkinfo --sim |", "demo"},
+	} {
+		before, begun, _ := strings.Cut(test.args, "|")
+		for _, prefix := range []string{begun, test.want} {
+			args := append([]string{"__complete"}, strings.Fields(before)...)
+			code, out, err := runCommand(t, env, append(args, prefix)...)
+			var offers []string
+			for line := range strings.Lines(out) {
+				offer, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+				offers = append(offers, offer)
+			}
+			if code != exitOK || !slices.Contains(offers, test.want) {
+				t.Errorf("%s%s: exit code %d, offers %q, error output %q: want %q", before, prefix, code, offers, err, test.want)
+			}
+		}
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	for shell := range shells {
+		code, out, err := runCommand(t, nil, "completion", shell)
+		if code != exitOK || !strings.Contains(out, "__complete") || err != "" {
+			t.Errorf("%s: exit code %d, %d bytes, error output %q", shell, code, len(out), err)
+		}
+	}
+}
+
+func TestVersionReport(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../schema/version.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	archives, err := filepath.Glob("testdata/devinfo/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, archive := range archives {
+		env := map[string]string{"IBKIT_SYSFS": host(t, archive)}
+		code, out, stderr := runCommand(t, env, "version", "--json")
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(v); err != nil || code != exitOK || stderr != "" {
+			t.Errorf("%s: exit code %d, error output %q: %v", archive, code, stderr, err)
+		}
+	}
+	env := map[string]string{"IBKIT_SYSFS": host(t, "testdata/devinfo/mlx5-ib.txtar")}
+	if _, out, _ := runCommand(t, env, "version"); !strings.Contains(out, "mlx5_0, firmware ") {
+		t.Errorf("version says nothing of the device: %s", out)
+	}
+}
