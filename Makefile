@@ -13,7 +13,7 @@ BENCHFLAGS =
 TIMEOUT = 5m
 GUEST_TIMEOUT = 15m
 
-PLATFORMS  = linux/amd64 linux/arm64 linux/ppc64le
+PLATFORMS  = linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x
 
 # The linter has a module file of its own: what it needs is no dependency of
 # ibkit.
@@ -94,6 +94,10 @@ cross: $(TALLY) ## build for all platforms
 lint: $(TALLY) ## check formatting, style and the direction of imports
 	@$(TALLY) -results $(RESULTS) -name lint $(LINT) run ./...
 	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest ./test/...
+
+.PHONY: man
+man: ## write the manual pages in man/
+	go test ./cmd -run '^TestManual$$' -count 1 -update-manual
 
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim

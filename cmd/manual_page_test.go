@@ -1,0 +1,283 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// manualDate is in the foot of the pages: not that of the day, as the same
+// commands make the same pages.
+const manualDate = "2026-11-21"
+
+// A manualPage is a page of the manual: what a command says of itself, and what
+// is written by hand in manual/NAME.man, in the language of man(7).
+type manualPage struct {
+	name string         // of the page
+	cmd  *cobra.Command // nil: a classic tool that is no cobra command
+
+	tool  string // the classic tool
+	usage string // what it prints with -h
+
+	out bytes.Buffer
+}
+
+func (m *manualPage) write(t *testing.T) []byte {
+	t.Helper()
+	text := m.text(t, m.name)
+	m.line(`.\" Made by make man from the commands and cmd/manual: change those.`)
+	m.line(`.TH %s 1 %s "ibkit" "ibkit manual"`, strings.ToUpper(roff(m.name)), manualDate)
+	m.section("NAME")
+	m.line(`%s \- %s`, roff(m.name), roff(m.short()))
+	m.section("SYNOPSIS")
+	m.synopsis()
+	m.section("DESCRIPTION")
+	m.description()
+	m.out.WriteString(text["DESCRIPTION"])
+	m.options()
+	for _, title := range []string{"DIFFERENCES", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"} {
+		part := text[title]
+		switch {
+		case title == "EXAMPLES" && m.cmd != nil && m.cmd.HasExample():
+			part = verbatim(m.example()) + part
+		case part == "":
+			part = m.common(t, title)
+		}
+		if part != "" {
+			m.section(title)
+			m.out.WriteString(part)
+		}
+	}
+	m.seeAlso()
+	return m.out.Bytes()
+}
+
+func (m *manualPage) line(format string, args ...any) { fmt.Fprintf(&m.out, format+"\n", args...) }
+
+func (m *manualPage) section(title string) { m.line(".SH %s", title) }
+
+// isClassic tells whether the page is of a classic name.
+func (m *manualPage) isClassic() bool { return m.cmd == nil || classicNames[m.cmd.Name()] != "" }
+
+// classic is the classic name that the page is of.
+func (m *manualPage) classic() string {
+	if m.cmd == nil {
+		return m.tool
+	}
+	return m.cmd.Name()
+}
+
+func (m *manualPage) short() string {
+	if m.isClassic() {
+		return "ibkit in the place of " + m.classic()
+	}
+	return strings.ToLower(m.cmd.Short[:1]) + m.cmd.Short[1:]
+}
+
+func (m *manualPage) synopsis() {
+	switch {
+	case m.cmd == nil:
+		m.line(".B ibkit %s", m.tool)
+		m.line(".RI [ options ]\n.RI [ argument ...]")
+		return
+	case m.cmd.HasSubCommands():
+		m.line(".B %s\n.I command\n.RI [ argument ...]", roff(m.cmd.CommandPath()))
+		return
+	}
+	_, operands, _ := strings.Cut(m.cmd.Use, " ")
+	operands = strings.TrimSpace(strings.ReplaceAll(operands, "[flags]", ""))
+	m.line(".B %s", roff(m.cmd.CommandPath()))
+	m.line(".RI [ options ]")
+	if operands != "" {
+		m.line("%s", roff(operands))
+	}
+}
+
+func (m *manualPage) description() {
+	if m.isClassic() {
+		m.line("Started as %s, by a symbolic link of that name or as\n.BR \"ibkit %[1]s\" ,", roff(m.classic()))
+		m.line("ibkit takes the options of %s, prints in its form, and ends with its exit codes.", roff(m.classic()))
+		if m.cmd != nil {
+			m.line("What it does is described in\n.BR ibkit\\-%s (1).", roff(classicNames[m.cmd.Name()]))
+		}
+		return
+	}
+	m.paragraphs(m.cmd.Long)
+}
+
+// paragraphs writes a text of ours; indented lines stay as they are.
+func (m *manualPage) paragraphs(text string) {
+	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			m.line(".PP")
+		}
+		if strings.Contains("\n"+p, "\n ") {
+			m.out.WriteString(verbatim(p))
+		} else {
+			m.line("%s", roff(p))
+		}
+	}
+}
+
+func (m *manualPage) options() {
+	if m.cmd == nil {
+		if m.usage != "" {
+			m.section("OPTIONS")
+			m.out.WriteString(verbatim(withoutComplaint(m.usage)))
+		}
+		return
+	}
+	if m.cmd.HasSubCommands() {
+		m.section("COMMANDS")
+		for _, c := range m.cmd.Commands() {
+			if c.IsAvailableCommand() {
+				m.line(".TP\n.B %s\n%s.", roff(c.Name()), roff(c.Short))
+			}
+		}
+	}
+	m.cmd.InitDefaultHelpFlag()
+	m.section("OPTIONS")
+	m.cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		m.line(".TP")
+		option := `\fB` + roff("--"+f.Name) + `\fR`
+		if f.Shorthand != "" {
+			option = `\fB` + roff("-"+f.Shorthand) + `\fR, ` + option
+		}
+		if value != "" && f.NoOptDefVal == "" {
+			option += ` \fI` + roff(value) + `\fR`
+		}
+		m.line("%s", option)
+		m.line("%s", roff(strings.ReplaceAll(usage, "\n", " ")))
+	})
+}
+
+// complaint is what getopt says of an option -h that a tool does not have.
+var complaint = regexp.MustCompile(`(?m)^.*invalid option -- 'h'\n|^ibkit BUILD.*\n`)
+
+func withoutComplaint(usage string) string {
+	return strings.TrimSpace(complaint.ReplaceAllString(usage, ""))
+}
+
+func (m *manualPage) example() string {
+	lines := strings.Split(m.cmd.Example, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// common is what all native commands have in common, as far as it is of use to
+// this one.
+func (m *manualPage) common(t *testing.T, title string) string {
+	t.Helper()
+	if m.isClassic() {
+		return ""
+	}
+	sendsMADs := m.cmd.Flags().Lookup("sim") != nil && m.cmd.Flags().Lookup("Ca") != nil
+	switch {
+	case title == "EXIT STATUS":
+		return m.text(t, "exit")[title]
+	case sendsMADs && title == "ENVIRONMENT":
+		return m.text(t, "environment")[title]
+	case sendsMADs && title == "FILES":
+		return m.text(t, "files")[title]
+	}
+	return ""
+}
+
+// text reads what is written by hand, by the titles of its sections.
+func (m *manualPage) text(t *testing.T, name string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("manual", name+".man"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for part := range strings.SplitSeq("\n"+string(text), "\n.SH ") {
+		title, body, _ := strings.Cut(part, "\n")
+		sections[title] = strings.TrimRight(body, "\n") + "\n"
+	}
+	delete(sections, "")
+	return sections
+}
+
+// seeAlso names the page above, those below, and what shares the work.
+func (m *manualPage) seeAlso() {
+	var pages []string
+	above, _ := strings.CutSuffix(m.name, "-"+m.name[strings.LastIndexByte(m.name, '-')+1:])
+	if above != m.name && m.name != "ibkit" {
+		pages = append(pages, above)
+	}
+	if m.cmd == nil {
+		pages = append(pages, "ibkit-devinfo")
+	} else {
+		if native := classicNames[m.cmd.Name()]; native != "" {
+			pages = append(pages, "ibkit-"+native)
+		}
+		for _, c := range m.cmd.Commands() {
+			pages = append(pages, m.name+"-"+c.Name())
+		}
+		for name, native := range classicNames {
+			if native == m.cmd.Name() {
+				pages = append(pages, "ibkit-"+name)
+			}
+		}
+		if m.name == "ibkit" {
+			for name := range classicTools {
+				pages = append(pages, "ibkit-"+name)
+			}
+		}
+	}
+	if len(pages) == 0 {
+		return
+	}
+	slices.Sort(pages)
+	pages = slices.Compact(pages)
+	m.section(`"SEE ALSO"`)
+	for i, p := range pages {
+		comma := ","
+		if i == len(pages)-1 {
+			comma = ""
+		}
+		m.line(".BR %s (1)%s", roff(p), comma)
+	}
+}
+
+// verbatim is a text whose lines stay as they are.
+func verbatim(text string) string {
+	return ".nf\n" + roff(strings.TrimRight(expand(text), "\n")) + "\n.fi\n"
+}
+
+// expand replaces tabs, which stand for different widths in different places.
+func expand(text string) string { return strings.ReplaceAll(text, "\t", "    ") }
+
+// roff escapes a text for man(7).
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`, "`", `\(ga`, `'`, `\(aq`, "^", `\(ha`, "~", `\(ti`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, " ")
+		if strings.HasPrefix(line, ".") {
+			line = `\&` + line
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
+}
