@@ -21,6 +21,8 @@ LINT = go tool -modfile=tools/go.mod golangci-lint
 
 # What the tests compare with, and the compiler for the race detector.
 DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
+# What packages and manual pages are checked with.
+DEB_PACKAGES += lintian mandoc man-db groff rpm
 # What guests are made of, and what runs and builds modules for them.
 DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
@@ -45,7 +47,7 @@ deps: ## install what the tests need, from Debian packages
 .PHONY: test-all
 test-all: deps ## install what the tests need, run all checks, say how many passed
 	@mkdir -p $(BUILD) && rm -f $(RESULTS)
-	@$(MAKE) --no-print-directory -k lint cross test race oracle scripts guest fuzz || true
+	@$(MAKE) --no-print-directory -k lint cross test race oracle scripts package guest fuzz || true
 	@$(TALLY) -sum $(RESULTS)
 
 .PHONY: test
@@ -87,13 +89,42 @@ cross: $(TALLY) ## build for all platforms
 	@for platform in $(PLATFORMS); do \
 		GOOS=$${platform%/*} GOARCH=$${platform#*/} \
 		$(TALLY) -results $(RESULTS) -name "build $$platform" \
-			go build -o $(BUILD)/ibkit-$$(echo $$platform | tr / -) . || failed=1; \
+			go build -trimpath -o $(BUILD)/ibkit-$$(echo $$platform | tr / -) . || failed=1; \
 	done; test -z "$$failed"
 
 .PHONY: lint
 lint: $(TALLY) ## check formatting, style and the direction of imports
 	@$(TALLY) -results $(RESULTS) -name lint $(LINT) run ./...
 	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest ./test/...
+
+# What makes releases has a module file of its own too.
+GORELEASER = go tool -modfile=tools/goreleaser/go.mod goreleaser
+
+# Without a remote goreleaser does not even ask for the commit.
+package: export GIT_CONFIG_COUNT = 1
+package: export GIT_CONFIG_KEY_0 = remote.origin.url
+package: export GIT_CONFIG_VALUE_0 = https://github.com/ibkit/ibkit
+
+.PHONY: package
+package: $(TALLY) ## build the packages twice, compare them, install and remove one
+	@rm -rf $(BUILD)/dist $(BUILD)/dist-before
+	@$(TALLY) -results $(RESULTS) -name "check goreleaser.yaml" $(GORELEASER) check -q
+	@$(TALLY) -results $(RESULTS) -name "build packages" $(GORELEASER) release --snapshot --clean --skip publish
+	@mv $(BUILD)/dist $(BUILD)/dist-before
+	@$(TALLY) -results $(RESULTS) -name "build packages again" $(GORELEASER) release --snapshot --clean --skip publish
+	@$(TALLY) -results $(RESULTS) -name packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging
+
+# What packages hold beside the binary.
+.PHONY: package-files
+package-files:
+	@rm -rf $(BUILD)/package
+	@mkdir -p $(BUILD)/package/man $(BUILD)/package/completions $(BUILD)/package/bin
+	@for page in man/*.1; do gzip -9n <$$page >$(BUILD)/package/man/$${page##*/}.gz; done
+	@gzip -9n <packaging/changelog >$(BUILD)/package/changelog.gz
+	@go run . completion bash >$(BUILD)/package/completions/ibkit.bash
+	@go run . completion fish >$(BUILD)/package/completions/ibkit.fish
+	@go run . completion zsh >$(BUILD)/package/completions/_ibkit
+	@for name in $$(sed -n 's/.* in the place of //p' man/*.1); do ln -s ../../../bin/ibkit $(BUILD)/package/bin/$$name; done
 
 .PHONY: man
 man: ## write the manual pages in man/
