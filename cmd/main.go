@@ -25,6 +25,7 @@ var commands = map[string]func(*environment, dialect) *cobra.Command{
 	"completion": newCompletion,
 	"devinfo":    newDevinfo,
 	"linkinfo":   newLinkinfo,
+	"ping":       newPing,
 	"sim":        newSim,
 	"version":    newVersion,
 }

@@ -1,0 +1,55 @@
+package ping
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+func TestRun(t *testing.T) {
+	for _, via := range []Via{ViaVendor, ViaSMA, ViaPMA} {
+		f, err := sim.Build("demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port, err := f.Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer port.Close()
+		served, err := f.Place("node05")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served.Node.PingServer = "a-host"
+		c := umad.NewClient(port, umad.ClientOptions{Timeout: 20 * time.Millisecond, Attempts: 1})
+		targets := []*Target{{To: umad.Target{LID: served.Info.LID}}, {To: umad.Target{LID: 0xbff0}}}
+		hosts, nodes := 0, 0
+		r, err := Run(t.Context(), c, targets, Options{Via: via, OUI: OUI, Count: 3, Done: func(p *Probe) {
+			if string(p.Host) == "a-host" {
+				hosts++
+			}
+			if p.Node == served.Node.Info.NodeGUID {
+				nodes++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, down := targets[0].Stats, targets[1].Stats
+		if up.Sent != 3 || up.Received != 3 || up.Loss() != 0 || up.Quantile(99) < up.Min || up.Quantile(99) > up.Max {
+			t.Errorf("%v: %+v", via, up)
+		}
+		if down.Sent != 3 || down.Lost != 3 || down.Loss() != 1 || down.Quantile(99) != 0 {
+			t.Errorf("%v: %+v", via, down)
+		}
+		if r.Total.Sent != 6 || r.Total.Loss() != 0.5 {
+			t.Errorf("%v: %+v", via, r.Total)
+		}
+		if via == ViaVendor && hosts != 3 || via == ViaSMA && nodes != 3 {
+			t.Errorf("%v: %d hosts, %d nodes", via, hosts, nodes)
+		}
+	}
+}
