@@ -112,7 +112,7 @@ package: $(TALLY) ## build the packages twice, compare them, install and remove 
 	@$(TALLY) -results $(RESULTS) -name "build packages" $(GORELEASER) release --snapshot --clean --skip publish
 	@mv $(BUILD)/dist $(BUILD)/dist-before
 	@$(TALLY) -results $(RESULTS) -name "build packages again" $(GORELEASER) release --snapshot --clean --skip publish
-	@$(TALLY) -results $(RESULTS) -name packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging
+	@$(TALLY) -results $(RESULTS) -name packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging ./man
 
 # What packages hold beside the binary.
 .PHONY: package-files
