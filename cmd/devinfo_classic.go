@@ -21,6 +21,7 @@ const classicFailure = 255
 var classicTools = map[string]func(context.Context, *environment, []string) error{
 	"ibv_devinfo": ibvDevinfo,
 	"ibv_devices": ibvDevices,
+	"ibaddr":      ibaddr,
 	"ibstat":      ibstat,
 	"ibstatus":    ibstatus,
 }
