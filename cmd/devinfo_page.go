@@ -29,6 +29,7 @@ func (v *devinfoView) page(d *devinfo.Device) error {
 		{"capabilities", list(d.Caps)},
 	})
 	v.numbers(1, "limits", d.Limits)
+	v.extended(d.Extended)
 	for _, name := range slices.Sorted(maps.Keys(d.Parameters)) {
 		v.fields(1, [][2]string{{"parameter " + name, d.Parameters[name]}})
 	}
@@ -38,6 +39,48 @@ func (v *devinfoView) page(d *devinfo.Device) error {
 		}
 	}
 	return nil
+}
+
+// extended prints what of offloads and extensions is told.
+func (v *devinfoView) extended(e *devinfo.Extended) {
+	if e == nil {
+		return
+	}
+	var fields [][2]string
+	add := func(name, format string, args ...any) {
+		fields = append(fields, [2]string{name, fmt.Sprintf(format, args...)})
+	}
+	if o := e.ODP; o != nil {
+		add("on-demand paging", "%s; RC: %s; UC: %s; UD: %s; XRC: %s", list(o.General), list(o.RC), list(o.UC), list(o.UD), list(o.XRC))
+	}
+	if e.TimestampMask != nil {
+		add("timestamps", "mask 0x%016x", *e.TimestampMask)
+	}
+	if e.CoreClock != nil {
+		add("core clock", "%d kHz", *e.CoreClock)
+	}
+	if r := e.RSS; r != nil {
+		add("RSS", "%s; %d indirection tables of %d", list(r.QPTypes), r.MaxTables, r.MaxTableSize)
+	}
+	if e.RawPacket != nil {
+		add("raw packets", "%s", list(e.RawPacket))
+	}
+	if t := e.TSO; t != nil {
+		add("TSO", "%d bytes; %s", t.Max, list(t.QPTypes))
+	}
+	if p := e.PacketPacing; p != nil {
+		add("packet pacing", "%d to %d kbit/s; %s", p.Min, p.Max, list(p.QPTypes))
+	}
+	if t := e.TagMatching; t != nil {
+		add("tag matching", "%d tags, %d operations; %s", t.MaxNumTags, t.MaxOps, list(t.Flags))
+	}
+	if m := e.CQModeration; m != nil {
+		add("CQ moderation", "%d completions, %d µs", m.MaxCount, m.MaxPeriod)
+	}
+	if e.MaxDMSize != nil {
+		add("device memory", "%d bytes", *e.MaxDMSize)
+	}
+	v.fields(1, fields)
 }
 
 func (v *devinfoView) portPage(p *devinfo.Port) error {

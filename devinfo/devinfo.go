@@ -312,4 +312,5 @@ func (d *Device) addLimits() {
 		ex, _ := d.Attr.CapsEx.Names()
 		d.Caps = append(d.Caps, ex...)
 	}
+	d.Extended = newExtended(d.Attr)
 }

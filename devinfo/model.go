@@ -44,6 +44,7 @@ type Device struct {
 	CompVectors *uint32           `json:"comp_vectors"`
 	Limits      map[string]uint64 `json:"limits"` // of Attr, by the names of ibv_devinfo
 	Caps        []string          `json:"capabilities"`
+	Extended    *Extended         `json:"extended"`
 	UAPI        []Method          `json:"uapi"`       // asked for by Options.UAPI
 	Parameters  map[string]string `json:"parameters"` // module parameters
 	Ports       []*Port           `json:"ports"`

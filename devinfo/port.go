@@ -54,6 +54,9 @@ func (p *Port) complete(a *verbs.PortAttr) {
 	if p.LinkLayer == nil {
 		p.LinkLayer = new(a.LinkLayer.String())
 	}
+	if rate := a.Rate(); p.Rate == nil && rate != "" {
+		p.Rate = &rate
+	}
 	if n := a.ActiveMTU.Bytes(); n > 0 {
 		p.MTU = &n
 	}

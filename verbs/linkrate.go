@@ -1,5 +1,7 @@
 package verbs
 
+import "fmt"
+
 // LinkWidth is over how many lanes a link runs, in PortInfo's code (enum
 // ib_port_width).
 type LinkWidth uint8
@@ -63,4 +65,25 @@ func (s LinkSpeed) String() string {
 		return "200.0 Gbps"
 	}
 	return "invalid speed"
+}
+
+// linkSpeeds are the names of speeds and their lanes' rates, in 100 Mbit/s, as
+// the kernel has them in sysfs (drivers/infiniband/core/sysfs.c, rate_show).
+var linkSpeeds = map[LinkSpeed]struct {
+	name string
+	rate int
+}{
+	1: {"SDR", 25}, 2: {"DDR", 50}, 4: {"QDR", 100}, 8: {"FDR10", 100}, 16: {"FDR", 140},
+	32: {"EDR", 250}, 64: {"HDR", 500}, 128: {"NDR", 1000}, 256: {"XDR", 2000},
+}
+
+// Rate returns the rate of a link in the form of sysfs, "100 Gb/sec (4X EDR)"; ""
+// where width or speed are not known.
+func (a *PortAttr) Rate() string {
+	speed, ok := linkSpeeds[a.ActiveSpeed]
+	lanes := a.ActiveWidth.Lanes()
+	if !ok || lanes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v Gb/sec (%dX %s)", float64(speed.rate*lanes)/10, lanes, speed.name)
 }

@@ -3,7 +3,6 @@
 package rdmanl
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,7 +50,7 @@ type Device struct {
 	Name         string
 	Ports        uint32 // the number of the last one
 	FWVersion    string
-	NodeGUID     *uint64
+	NodeGUID     *uint64 // the attributes have it in the host's order, not the wire's
 	SysImageGUID *uint64
 	NodeType     *uint8
 	Protocol     string // "ib", "roce", "iw"
@@ -167,9 +166,9 @@ func parseDevice(b []byte) (Device, error) {
 		case attrFWVersion:
 			d.FWVersion = ad.String()
 		case attrNodeGUID:
-			d.NodeGUID = guid(ad)
+			d.NodeGUID = new(ad.Uint64())
 		case attrSysImageGUID:
-			d.SysImageGUID = guid(ad)
+			d.SysImageGUID = new(ad.Uint64())
 		case attrDevNodeType:
 			d.NodeType = new(ad.Uint8())
 		case attrProtocol:
@@ -217,15 +216,6 @@ func parseChardev(b []byte) (Chardev, error) {
 		}
 	})
 	return c, err
-}
-
-// guid reads a GUID, which has the byte order of the wire.
-func guid(ad *netlink.AttributeDecoder) *uint64 {
-	b := ad.Bytes()
-	if len(b) != 8 {
-		return nil
-	}
-	return new(binary.BigEndian.Uint64(b))
 }
 
 func parse(b []byte, attribute func(*netlink.AttributeDecoder)) error {

@@ -24,7 +24,7 @@ func device(e *netlink.AttributeEncoder) {
 	e.String(attrDevName, "mlx5_0")
 	e.Uint32(attrPortIndex, 2)
 	e.String(attrFWVersion, "20.31.1014")
-	e.Bytes(attrNodeGUID, []byte{0, 1, 2, 3, 4, 5, 6, 7})
+	e.Uint64(attrNodeGUID, 0x0001020304050607)
 	e.Uint8(attrDevNodeType, 1)
 	e.String(attrProtocol, "ib")
 	e.Uint64(999, 1)
