@@ -134,6 +134,10 @@ man: ## write the manual pages in man/
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 	go run ./test/bench $(BENCHFLAGS)
 
+.PHONY: bench-devinfo
+bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest
+	go test -tags guest ./test/guest/devices -run '^$$' -bench Classic -benchtime 1x
+
 .PHONY: $(TALLY)
 $(TALLY):
 	@mkdir -p $(BUILD)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,26 +57,35 @@ func TestClassic(t *testing.T) {
 			}
 		})
 	}
-	t.Run("speed", func(t *testing.T) { speed(t, g) })
 	t.Run("trace", func(t *testing.T) { trace(t, g) })
 	t.Run("rdma", func(t *testing.T) { agree(t, g) })
 }
 
-// speed measures whole processes, ours and Debian's in turn.
-func speed(t *testing.T, g *guest.Guest) {
-	const rounds = 15
+// BenchmarkClassic measures whole processes, ours and Debian's in turn, by the
+// guest's clock, and reports the medians and what ours takes of Debian's time.
+func BenchmarkClassic(b *testing.B) {
+	g := guest.New(b, spec)
+	const rounds = 31
 	for _, line := range []string{"ibv_devinfo", "ibv_devinfo -v", "ibstat"} {
-		args := strings.Fields(line)
-		best := [2]time.Duration{time.Hour, time.Hour}
-		for range rounds {
-			for i, a := range [][]string{append([]string{"ibkit"}, args...), args} {
-				best[i] = min(best[i], g.MustRun(t, a...).Elapsed)
+		b.Run(strings.ReplaceAll(line, " ", ""), func(b *testing.B) {
+			args := strings.Fields(line)
+			var took [2][]time.Duration
+			for b.Loop() {
+				for range rounds {
+					for i, a := range [][]string{append([]string{"ibkit"}, args...), args} {
+						took[i] = append(took[i], g.MustRun(b, a...).Elapsed)
+					}
+				}
 			}
-		}
-		t.Logf("%s: %v, Debian's %v, ratio %.2f", line, best[0], best[1], float64(best[0])/float64(best[1]))
-		if best[0] > best[1] {
-			t.Errorf("%s is slower than Debian's", line)
-		}
+			var median [2]time.Duration
+			for i := range took {
+				slices.Sort(took[i])
+				median[i] = took[i][len(took[i])/2]
+			}
+			b.ReportMetric(median[0].Seconds()*1e3, "ms-ours")
+			b.ReportMetric(median[1].Seconds()*1e3, "ms-Debian")
+			b.ReportMetric(float64(median[0])/float64(median[1]), "ratio")
+		})
 	}
 }
 
