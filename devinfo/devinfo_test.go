@@ -34,19 +34,3 @@ func TestMany(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestMTUFinding(t *testing.T) {
-	p := &Port{
-		Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: new("eth0"),
-		MTU: new(1024), MaxMTU: new(4096), NetdevMTU: new(9000),
-	}
-	d := &Device{Name: "rxe0", Ports: []*Port{p}}
-	got := d.portFindings(p)
-	if len(got) != 1 || got[0].Kind != "mtu-low" || got[0].Text != "MTU is 1024, eth0 with 9000 allows 4096" {
-		t.Errorf("got %+v", got)
-	}
-	*p.NetdevMTU = 1500
-	if got := d.portFindings(p); len(got) != 0 {
-		t.Errorf("got %+v", got)
-	}
-}
