@@ -114,8 +114,9 @@ func (v *ibvView) odp(c verbs.ODPCaps, xrc verbs.ODPTransport) {
 			fmt.Fprintf(v.out, "\t\t\t\t\tNO SUPPORT\n")
 			continue
 		}
-		known, rest := t.caps.Names()
-		bits(v, known, rest)
+		const named = 1<<6 - 1 // by ibv_devinfo 44
+		known, rest := (t.caps & named).Names()
+		bits(v, known, rest|t.caps&^named)
 	}
 }
 
