@@ -30,7 +30,8 @@ Examples:
 `
 
 // ibstat is ibstat of infiniband-diags. What of its common options has an effect
-// elsewhere, -z, -v and -d, has none on it.
+// elsewhere, -z and -v, has none on it; -d, given twice, makes libibumad tell
+// what it does, and there is none here.
 func ibstat(ctx context.Context, env *environment, args []string) error {
 	out := bufferedOut(env)
 	defer out.Flush()
