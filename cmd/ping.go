@@ -77,7 +77,7 @@ func (c *pingCommand) define(flags *pflag.FlagSet) {
 	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe as soon as the reply is in")
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "targets are GUIDs of ports, which subnet administration is asked about")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "show no probes, but what became of them")
-	flags.Float64Var(&c.maxLoss, "max-loss", 100, "exit with 3 if a target loses more `PERCENT`")
+	flags.Float64Var(&c.maxLoss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of its probes")
 	flags.DurationVar(&c.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a target's replies take longer than `TIME`")
 	c.fabric.define(flags)
 	abbreviate(flags)
