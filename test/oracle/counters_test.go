@@ -85,9 +85,9 @@ func TestPerfquery(t *testing.T) {
 		"-D -R 2 2", "-D 2 2", "-E -r 3 5", "-E 3 5", "3 5",
 		"-R -a 2", "-a 2", "-l 2 1-8",
 		"-R 1 1 0x0fff", "1 1",
-		"2 9", "77 1", "-x 77 1",
+		"2 9", "-t 100 77 1", "-t 100 -x 77 1", // no such port, no such LID
 	} {
-		args := append([]string{"-t", "100"}, strings.Fields(line)...)
+		args := strings.Fields(line)
 		want := withoutTraffic(theirs.MustRunC(t, "Hca1", "perfquery", args...))
 		got := withoutTraffic(ours.MustRunC(t, "Hca1", "perfquery", args...))
 		if d := diff(want, got); d != "" {
@@ -110,7 +110,7 @@ func TestIbqueryerrors(t *testing.T) {
 		"-D 0,1", "--skip-sl", "--details -r --switch",
 		"-k --details", "", // clear, and nothing is left
 	} {
-		args := append([]string{"-t", "100"}, strings.Fields(line)...)
+		args := strings.Fields(line)
 		want := theirs.MustRunC(t, "Hca1", "ibqueryerrors", args...)
 		got := ours.MustRunC(t, "Hca1", "ibqueryerrors", args...)
 		if d := diff(want, got); d != "" {
