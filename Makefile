@@ -6,7 +6,8 @@ BUILD   = build
 TALLY   = $(BUILD)/tally
 RESULTS = $(BUILD)/results
 
-FUZZTIME  ?= 30s
+# Enough to run the seeds and what lies next to them; a search wants minutes.
+FUZZTIME  ?= 10s
 BENCHFLAGS =
 
 # A test that hangs fails after this long and shows where.
