@@ -29,6 +29,7 @@ func (v *devinfoView) page(d *devinfo.Device) error {
 		{"capabilities", list(d.Caps)},
 	})
 	v.numbers(1, "limits", d.Limits)
+	v.numbers(1, "hardware counters", d.HWCounts)
 	v.extended(d.Extended)
 	for _, name := range slices.Sorted(maps.Keys(d.Parameters)) {
 		v.fields(1, [][2]string{{"parameter " + name, d.Parameters[name]}})

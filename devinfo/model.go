@@ -45,8 +45,9 @@ type Device struct {
 	Limits      map[string]uint64 `json:"limits"` // of Attr, by the names of ibv_devinfo
 	Caps        []string          `json:"capabilities"`
 	Extended    *Extended         `json:"extended"`
-	UAPI        []Method          `json:"uapi"`       // asked for by Options.UAPI
-	Parameters  map[string]string `json:"parameters"` // module parameters
+	UAPI        []Method          `json:"uapi"`        // asked for by Options.UAPI
+	Parameters  map[string]string `json:"parameters"`  // module parameters
+	HWCounts    map[string]uint64 `json:"hw_counters"` // hw_counters/: those of no port
 	Ports       []*Port           `json:"ports"`
 	OpenError   error             `json:"-"` // why the device could not be opened
 	QueryError  error             `json:"-"`

@@ -35,6 +35,7 @@ func (o Options) readDevice(d *Device, problems *[]error) {
 	}
 	d.NodeDesc = dir.Text("node_desc")
 	d.RDMACM = o.Sysfs.Dir(problems, "class/misc/rdma_cm").Exists()
+	d.HWCounts = readCounters(dir.Sub("hw_counters"))
 	device := dir.Sub("device")
 	d.NUMANode = device.Int("numa_node")
 	d.Driver = device.Link("driver")
