@@ -1,0 +1,67 @@
+package ping
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestEcho(t *testing.T) {
+	for _, e := range []Echo{
+		{},
+		{IsAnswer: true, ID: 1 << 63},
+		{Answer: FirstAnswerMethod, ID: 0x0102030405060708, Payload: []byte("abc")},
+		{Answer: LastAnswerMethod, Payload: bytes.Repeat([]byte{0xa5}, PayloadSize)},
+	} {
+		data := bytes.Repeat([]byte{0xff}, dataSize)
+		e.Put(data)
+		got, ok := ParseEcho(data)
+		if !ok || got.IsAnswer != e.IsAnswer || got.Answer != e.Answer || got.ID != e.ID || !bytes.Equal(got.Payload, e.Payload) {
+			t.Errorf("%+v became %+v, %v", e, got, ok)
+		}
+		if name := string(data[:offEchoMagic]); name != strings.Repeat("\xff", offEchoMagic) {
+			t.Errorf("Put wrote into the name: %q", name)
+		}
+	}
+}
+
+func TestParseEchoRefuses(t *testing.T) {
+	good := make([]byte, dataSize)
+	(&Echo{ID: 7}).Put(good)
+	for name, change := range map[string]func([]byte) []byte{
+		"nothing":          func([]byte) []byte { return nil },
+		"short":            func(b []byte) []byte { return b[:len(b)-1] },
+		"ibping's zeros":   func(b []byte) []byte { return make([]byte, len(b)) },
+		"other magic":      func(b []byte) []byte { b[offEchoMagic]++; return b },
+		"unknown kind":     func(b []byte) []byte { b[offEchoKind] = 3; return b },
+		"too long payload": func(b []byte) []byte { b[offEchoLength+1] = PayloadSize + 1; return b },
+		"a response":       func(b []byte) []byte { b[offEchoMethod] = 0x81; return b },
+		"answer by a Send": func(b []byte) []byte { b[offEchoMethod] = 3; return b },
+	} {
+		if e, ok := ParseEcho(change(bytes.Clone(good))); ok {
+			t.Errorf("%s is taken for %+v", name, e)
+		}
+	}
+}
+
+// FuzzParseEcho reads any data. What is good comes out again as it went in, but
+// for what nobody looks at.
+func FuzzParseEcho(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(make([]byte, dataSize))
+	data := make([]byte, dataSize)
+	(&Echo{Answer: FirstAnswerMethod, ID: 1, Payload: []byte("payload")}).Put(data)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, ok := ParseEcho(data)
+		if !ok {
+			return
+		}
+		again := make([]byte, dataSize)
+		e.Put(again)
+		got, ok := ParseEcho(again)
+		if !ok || got.IsAnswer != e.IsAnswer || got.Answer != e.Answer || got.ID != e.ID || !bytes.Equal(got.Payload, e.Payload) {
+			t.Errorf("%+v became %+v, %v", e, got, ok)
+		}
+	})
+}
