@@ -226,7 +226,7 @@ func (c *Client) receive() {
 	r := c.table.find(tid)
 	attempt := uint8(tid & maxAttempts)
 	switch {
-	case r == nil, (c.in.Status != 0) == m.Method().IsResponse():
+	case r == nil, (c.in.Status != 0) == r.answeredBy(m.Method()):
 		c.stray()
 	case c.in.Status != 0:
 		// The request came back. Where that is about an attempt that was given

@@ -51,6 +51,11 @@ type Request struct {
 	// header. What it leaves out is sent as 0.
 	Payload []byte
 
+	// Answer, where set, is the method of what answers, which is no response but
+	// a packet of its own: the port has to be a [Responder] that listens for it.
+	// Nobody but the client keeps time then.
+	Answer mad.Method
+
 	// Done is called once for each time that the request was submitted, by
 	// [Client.Run]. It may submit more, and change and submit this one.
 	Done func(*Request, *Reply)
@@ -121,6 +126,14 @@ func (r *Request) method() mad.Method {
 		return mad.MethodGet
 	}
 	return r.Method
+}
+
+// answeredBy reports whether a packet of a method answers r.
+func (r *Request) answeredBy(m mad.Method) bool {
+	if r.Answer != 0 {
+		return m == r.Answer
+	}
+	return m.IsResponse()
 }
 
 func (r *Request) fail(err error) error {

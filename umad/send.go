@@ -85,6 +85,9 @@ func (c *Client) sent(r *Request, now time.Duration) {
 func (c *Client) build(r *Request) error {
 	m := &c.out
 	m.Timeout = c.opts.Timeout
+	if r.Answer != 0 {
+		m.Timeout = 0
+	}
 	tid := uint64(r.tid())
 	class := r.class()
 	if !class.IsSMP() {

@@ -3,6 +3,7 @@
 package device
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -55,9 +56,6 @@ func Open(o Options) (*Port, error) {
 	if o.Sysfs == "" {
 		o.Sysfs = sysfs.Default
 	}
-	if o.Dev == "" {
-		o.Dev = defaultDev
-	}
 	if version, err := o.Sysfs.MADABIVersion(); err == nil && version != uapi.UMADABIVersion {
 		return nil, fmt.Errorf("open umad: the kernel has version %d of its interface, and known is %d", version, uapi.UMADABIVersion)
 	}
@@ -65,10 +63,12 @@ func Open(o Options) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(filepath.Join(o.Dev, candidate.Node), candidate)
+	return candidate.Open(o.Dev)
 }
 
-func open(path string, c Candidate) (*Port, error) {
+// Open opens the port. dev is the folder of the device nodes; "": /dev/infiniband.
+func (c Candidate) Open(dev string) (*Port, error) {
+	path := filepath.Join(cmp.Or(dev, defaultDev), c.Node)
 	// Non-blocking, the file is served by Go's poller: a read that waits
 	// blocks no thread.
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

@@ -344,6 +344,25 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
+func TestServiceRegistration(t *testing.T) {
+	got := serviceRegistration(umad.Service{Class: 0x32, ClassVersion: 1, OUI: 0x1405, Methods: []mad.Method{0x01, 0x03, 0x40, 0x7f}})
+	want := uapi.UMADRegister{QPN: 1, Class: 0x32, ClassVers: 1, OUI: 0x1405, MethodMask: [2]uint64{1<<1 | 1<<3, 1<<0 | 1<<63}}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A class has one agent, and a file without the ioctl says so.
+func TestListen(t *testing.T) {
+	p, _ := newTestPort(t)
+	p.agents[0x33].registered = true
+	for class, want := range map[mad.Class]string{0x32: "listen for Vendor(0x32) by /dev/test: ", 0x33: "in use already"} {
+		if err := p.Listen(umad.Service{Class: class}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("class %v: got error %v", class, err)
+		}
+	}
+}
+
 func TestAllocations(t *testing.T) {
 	p, peer := newTestPort(t)
 	p.agents[mad.ClassSMPDirected].registered = true

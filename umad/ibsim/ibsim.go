@@ -32,6 +32,10 @@ type Options struct {
 	SockName string // name of a server on this host; "": "sim"
 	Node     string // node ID or description of the node to be; "": the server's choice
 
+	// Responder attaches as one who answers for the node, which one client at a
+	// time can do, and makes [Port.Listen] possible.
+	Responder bool
+
 	Server string // host of a server elsewhere; "": this host's SockName
 	Port   int    // UDP port of Server; 0: 7070
 }
@@ -61,6 +65,8 @@ type Port struct {
 	data    net.Conn
 	conn    *nonblock.Conn // over data
 	slot    uint32
+
+	responder bool
 
 	foreign  int
 	answerIn time.Duration // for the server to answer a control request
@@ -99,7 +105,7 @@ func open(ctx context.Context, o Options) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{control: e.control, data: e.data, answerIn: controlTimeout}
+	p := &Port{control: e.control, data: e.data, responder: o.Responder, answerIn: controlTimeout}
 	if err := p.attach(e, o.Node); err != nil {
 		e.control.Close()
 		e.data.Close()
@@ -110,8 +116,11 @@ func open(ctx context.Context, o Options) (*Port, error) {
 
 // attach becomes a node of the fabric.
 func (p *Port) attach(e endpoint, node string) error {
-	reply, err := p.ask(ibsimproto.Connect, ibsimproto.ClientInfo{ID: e.id, Node: node}.Encode())
-	if errors.Is(err, errRefused) {
+	reply, err := p.ask(ibsimproto.Connect, ibsimproto.ClientInfo{ID: e.id, IsSM: p.responder, Node: node}.Encode())
+	switch {
+	case errors.Is(err, errRefused) && p.responder:
+		err = fmt.Errorf("there is no node %q, it has a client that answers for it, or all places for clients are taken", node)
+	case errors.Is(err, errRefused):
 		err = fmt.Errorf("there is no node %q, or all places for clients are taken", node)
 	}
 	if err != nil {

@@ -65,6 +65,26 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// Who is to answer for a node says so when it attaches.
+func TestListen(t *testing.T) {
+	for _, responder := range []bool{false, true} {
+		s := newFakeServer(t)
+		p, err := Open(t.Context(), Options{SockName: s.name, Responder: responder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, data := s.next(t); ibsimproto.DecodeClientInfo(data).IsSM != responder {
+			t.Errorf("attached by %x", data)
+		}
+		if err := p.Listen(umad.Service{Class: 0x32}); (err == nil) != responder {
+			t.Errorf("responder %v: error %v", responder, err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestOpenErrors(t *testing.T) {
 	s := newFakeServer(t)
 	s.refuse.Store(true)
