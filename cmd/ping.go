@@ -29,6 +29,7 @@ type pingCommand struct {
 	quiet    bool
 	maxLoss  float64
 	maxP99   time.Duration
+	serve    pingServe
 
 	options ping.Options
 	names   *fabric.NameMap
@@ -57,6 +58,9 @@ the host. A probe is sent once: what is not answered in time is lost.`),
   ibkit ping --via vendor -f -c 10000 -q 7`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.serve.on {
+				return c.serve.run(cmd.Context(), cmd.Flags(), args)
+			}
 			targets, err := c.resolve(cmd.Context(), cmd.Flags(), args)
 			if err != nil {
 				return err
@@ -79,6 +83,8 @@ func (c *pingCommand) define(flags *pflag.FlagSet) {
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "show no probes, but what became of them")
 	flags.Float64Var(&c.maxLoss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of its probes")
 	flags.DurationVar(&c.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a target's replies take longer than `TIME`")
+	c.serve = pingServe{env: c.env, fabric: &c.fabric, oui: &c.oui}
+	c.serve.define(flags)
 	c.fabric.define(flags)
 	abbreviate(flags)
 }

@@ -73,6 +73,9 @@ func (p *Packet) Class() Class { return Class(p[1]) }
 // Method returns the method, the response bit included.
 func (p *Packet) Method() Method { return Method(p[3]) }
 
+// SetMethod overwrites the method.
+func (p *Packet) SetMethod(m Method) { p[3] = byte(m) }
+
 // TID returns the transaction ID.
 func (p *Packet) TID() uint64 { return binary.BigEndian.Uint64(p[offTID:]) }
 

@@ -56,6 +56,9 @@ const (
 	offEchoID      = 80
 	offEchoPayload = 88
 	dataSize       = mad.Size - offData
+
+	echoRequest = 1
+	echoAnswer  = 2
 )
 
 var echoMagic = [...]byte{'i', 'b', 'k', 'p', 'i', 'n', 'g', '1'}
@@ -84,9 +87,9 @@ type Echo struct {
 func (e *Echo) Put(data []byte) {
 	data = data[:dataSize]
 	copy(data[offEchoMagic:], echoMagic[:])
-	data[offEchoKind] = 1
+	data[offEchoKind] = echoRequest
 	if e.IsAnswer {
-		data[offEchoKind] = 2
+		data[offEchoKind] = echoAnswer
 	}
 	data[offEchoMethod] = byte(e.Answer)
 	n := copy(data[offEchoPayload:], e.Payload)
@@ -103,11 +106,11 @@ func ParseEcho(data []byte) (Echo, bool) {
 		return Echo{}, false
 	}
 	kind, n := data[offEchoKind], int(binary.BigEndian.Uint16(data[offEchoLength:]))
-	if kind != 1 && kind != 2 || n > PayloadSize {
+	if kind != echoRequest && kind != echoAnswer || n > PayloadSize {
 		return Echo{}, false
 	}
 	e := Echo{
-		IsAnswer: kind == 2,
+		IsAnswer: kind == echoAnswer,
 		Answer:   mad.Method(data[offEchoMethod]),
 		ID:       binary.BigEndian.Uint64(data[offEchoID:]),
 		Payload:  data[offEchoPayload : offEchoPayload+n],
