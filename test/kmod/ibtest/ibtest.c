@@ -4,10 +4,9 @@
  * and come from it: the program is the cable, the ports' agents, and all that is
  * behind them. There is no data path: only QP0 and QP1 work.
  *
- * A device sits in a slot, which has the character device and outlives it. All
- * that the two share is under the slot's one lock, which is taken with
- * interrupts off, because the RDMA core posts and polls in any context, and is
- * never held while something sleeps.
+ * All that a device and its character device share is under the device's one
+ * lock, which is taken with interrupts off, because the RDMA core posts and polls
+ * in any context, and is never held while something sleeps.
  */
 #include <linux/completion.h>
 #include <linux/fs.h>
@@ -60,15 +59,14 @@ struct ibt_port {
 	u64 stats[STATS];
 };
 
-struct ibt_slot {
+struct ibt_device {
+	struct ib_device ib;
 	struct miscdevice misc;
 	char name[16];
-	struct mutex plug;		/* held while the device comes and goes */
-	struct ibt_device *device;	/* under plug: NULL once it is pulled out */
+	struct mutex changing;		/* events come in the order of changes */
 
 	spinlock_t lock;		/* all below */
 	bool open;			/* a program is there */
-	bool gone;			/* the device is pulled out */
 	struct list_head unread;	/* struct ibt_unread */
 	unsigned int unread_count;
 	struct list_head queries;	/* struct ibt_query */
@@ -88,13 +86,8 @@ struct ibt_query {
 	struct list_head list;
 	struct completion done;
 	u64 cookie;
-	bool answered;
+	int result;			/* IB_MAD_RESULT_... */
 	u8 answer[IB_MGMT_MAD_SIZE];
-};
-
-struct ibt_device {
-	struct ib_device ib;
-	struct ibt_slot *slot;
 };
 
 struct ibt_cq {
@@ -130,21 +123,17 @@ struct ibt_ah {
 struct ibt_pd { struct ib_pd ib; };
 struct ibt_ucontext { struct ib_ucontext ib; };
 
-static struct ibt_slot *slots[MAX_DEVICES];
+static struct ibt_device *all[MAX_DEVICES];
 
-static struct ibt_slot *slot_of(struct ib_device *ib)
-{
-	return container_of(ib, struct ibt_device, ib)->slot;
-}
-
-static struct ibt_port *port_of(struct ib_device *ib, u32 number)
-{
-	return &slot_of(ib)->port[number - 1];
-}
-
+static struct ibt_device *to_dev(struct ib_device *ib) { return container_of(ib, struct ibt_device, ib); }
 static struct ibt_cq *to_cq(struct ib_cq *ib) { return container_of(ib, struct ibt_cq, ib); }
 static struct ibt_qp *to_qp(struct ib_qp *ib) { return container_of(ib, struct ibt_qp, ib); }
 static struct ibt_ah *to_ah(struct ib_ah *ib) { return container_of(ib, struct ibt_ah, ib); }
+
+static struct ibt_port *port_of(struct ib_device *ib, u32 number)
+{
+	return &to_dev(ib)->port[number - 1];
+}
 
 /*
  * Records for the program.
@@ -162,39 +151,37 @@ static struct ibt_unread *new_record(u32 kind, u32 port)
 }
 
 /* Leaves a record, or NULL, to be read. Called with the lock held. */
-static bool leave(struct ibt_slot *slot, struct ibt_unread *u)
+static bool leave(struct ibt_device *dev, struct ibt_unread *u)
 {
-	lockdep_assert_held(&slot->lock);
-	if (!u || !slot->open || slot->gone || slot->unread_count >= MAX_UNREAD) {
+	lockdep_assert_held(&dev->lock);
+	if (!u || !dev->open || dev->unread_count >= MAX_UNREAD) {
 		kfree(u);
 		return false;
 	}
-	list_add_tail(&u->list, &slot->unread);
-	slot->unread_count++;
-	wake_up_interruptible(&slot->readers);
+	list_add_tail(&u->list, &dev->unread);
+	dev->unread_count++;
+	wake_up_interruptible(&dev->readers);
 	return true;
 }
 
 /* Called with the lock held. */
-static void forget_unread(struct ibt_slot *slot)
+static void forget_unread(struct ibt_device *dev)
 {
 	struct ibt_unread *u, *next;
 
-	list_for_each_entry_safe(u, next, &slot->unread, list)
+	list_for_each_entry_safe(u, next, &dev->unread, list)
 		kfree(u);
-	INIT_LIST_HEAD(&slot->unread);
-	slot->unread_count = 0;
+	INIT_LIST_HEAD(&dev->unread);
+	dev->unread_count = 0;
 }
 
 /* Ends the queries that wait, without an answer. Called with the lock held. */
-static void give_up_queries(struct ibt_slot *slot)
+static void give_up_queries(struct ibt_device *dev)
 {
-	struct ibt_query *q, *next;
+	struct ibt_query *q;
 
-	list_for_each_entry_safe(q, next, &slot->queries, list) {
-		list_del_init(&q->list);
+	list_for_each_entry(q, &dev->queries, list)
 		complete(&q->done);
-	}
 }
 
 /*
@@ -237,31 +224,31 @@ static void push_completion(struct ib_cq *ib, const struct ib_wc *wc)
 
 static int ibt_poll_cq(struct ib_cq *ib, int max, struct ib_wc *wc)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_cq *cq = to_cq(ib);
 	unsigned long flags;
 	int n;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	for (n = 0; n < max && cq->count; n++, cq->count--) {
 		wc[n] = cq->ring[cq->head];
 		cq->head = (cq->head + 1) % cq->size;
 	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return n;
 }
 
 static int ibt_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags notify)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_cq *cq = to_cq(ib);
 	unsigned long flags;
 	int missed;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	cq->armed = true;
 	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->count;
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return missed;
 }
 
@@ -271,7 +258,7 @@ static int ibt_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags notify)
 
 static int ibt_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_qp *qp = to_qp(ib);
 	struct ibt_qp **place;
 	unsigned long flags;
@@ -288,12 +275,12 @@ static int ibt_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct 
 	if (!qp->ring)
 		return -ENOMEM;
 	place = &port_of(ib->device, attr->port_num)->qp[ib->qp_num];
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	if (*place)
 		err = -EBUSY;
 	else
 		*place = qp;
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	if (err)
 		kvfree(qp->ring);
 	return err;
@@ -309,13 +296,13 @@ static void flush(struct ibt_qp *qp, struct ib_cq *cq, u64 wr_id)
 
 static int ibt_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_qp *qp = to_qp(ib);
 	unsigned long flags;
 
 	if (!(mask & IB_QP_STATE))
 		return 0;
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	qp->state = attr->qp_state;
 	if (qp->state == IB_QPS_RESET)
 		qp->count = 0;
@@ -323,35 +310,35 @@ static int ibt_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, st
 		flush(qp, ib->recv_cq, qp->ring[qp->head].wr_id);
 		qp->head = (qp->head + 1) % qp->size;
 	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return 0;
 }
 
 static int ibt_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_qp *qp = to_qp(ib);
 	unsigned long flags;
 	unsigned int i;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	for (i = 0; i < ports; i++)
-		if (slot->port[i].qp[ib->qp_num] == qp)
-			slot->port[i].qp[ib->qp_num] = NULL;
-	spin_unlock_irqrestore(&slot->lock, flags);
+		if (dev->port[i].qp[ib->qp_num] == qp)
+			dev->port[i].qp[ib->qp_num] = NULL;
+	spin_unlock_irqrestore(&dev->lock, flags);
 	kvfree(qp->ring);
 	return 0;
 }
 
 static int ibt_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_qp *qp = to_qp(ib);
 	struct ibt_receive *receive;
 	unsigned long flags;
 	int err = 0;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	for (; wr; wr = wr->next) {
 		if (qp->state == IB_QPS_ERR) {
 			flush(qp, ib->recv_cq, wr->wr_id);
@@ -366,7 +353,7 @@ static int ibt_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr, const st
 		receive->wr_id = wr->wr_id;
 		receive->sge = wr->sg_list[0];
 	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return err;
 }
 
@@ -381,10 +368,10 @@ static void fill_grh(struct ibtest_mad *mad, const struct ibt_ah *ah, const stru
 }
 
 /* Called with the lock held. */
-static void send_mad(struct ibt_slot *slot, struct ibt_port *port, struct ibt_qp *qp, const struct ib_send_wr *wr)
+static void send_mad(struct ibt_device *dev, struct ibt_port *port, struct ibt_qp *qp, const struct ib_send_wr *wr)
 {
 	const struct ibt_ah *ah = to_ah(ud_wr(wr)->ah);
-	struct ibt_unread *u = new_record(IBTEST_SENT, port - slot->port + 1);
+	struct ibt_unread *u = new_record(IBTEST_SENT, port - dev->port + 1);
 	unsigned int i, n, filled = 0;
 	struct ibtest_mad *mad;
 
@@ -406,18 +393,18 @@ static void send_mad(struct ibt_slot *slot, struct ibt_port *port, struct ibt_qp
 		if (ah->has_grh)
 			fill_grh(mad, ah, &port->attr);
 	}
-	if (!leave(slot, u))
+	if (!leave(dev, u))
 		port->stats[LOST_UNREAD]++;
 }
 
 static int ibt_post_send(struct ib_qp *ib, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
-	struct ibt_slot *slot = slot_of(ib->device);
+	struct ibt_device *dev = to_dev(ib->device);
 	struct ibt_port *port = port_of(ib->device, ib->port);
 	struct ibt_qp *qp = to_qp(ib);
 	unsigned long flags;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	for (; wr; wr = wr->next) {
 		struct ib_wc wc = { .wr_id = wr->wr_id, .opcode = IB_WC_SEND, .qp = ib };
 
@@ -426,11 +413,11 @@ static int ibt_post_send(struct ib_qp *ib, const struct ib_send_wr *wr, const st
 			continue;
 		}
 		/* Once on the wire it is done, whatever becomes of it there. */
-		send_mad(slot, port, qp, wr);
+		send_mad(dev, port, qp, wr);
 		if (qp->signal_all || (wr->send_flags & IB_SEND_SIGNALED))
 			push_completion(ib->send_cq, &wc);
 	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return 0;
 }
 
@@ -496,8 +483,9 @@ static int ibt_process_mad(struct ib_device *ib, int process_flags, u32 number, 
 			   const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 			   size_t *out_size, u16 *out_pkey_index)
 {
-	struct ibt_slot *slot = slot_of(ib);
-	struct ibt_query query = {};
+	struct ibt_device *dev = to_dev(ib);
+	/* Nobody says anything: who asked has to lose patience. */
+	struct ibt_query query = { .result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED };
 	struct ibt_unread *u;
 	bool asked;
 
@@ -512,36 +500,37 @@ static int ibt_process_mad(struct ib_device *ib, int process_flags, u32 number, 
 	u->record.mad.dest_qp = in->mad_hdr.mgmt_class == IB_MGMT_CLASS_PERF_MGMT;
 	init_completion(&query.done);
 
-	spin_lock_irq(&slot->lock);
-	query.cookie = ++slot->last_cookie;
+	spin_lock_irq(&dev->lock);
+	query.cookie = ++dev->last_cookie;
 	u->record.cookie = query.cookie;
-	asked = leave(slot, u);
+	asked = leave(dev, u);
 	if (asked)
-		list_add_tail(&query.list, &slot->queries);
-	spin_unlock_irq(&slot->lock);
+		list_add_tail(&query.list, &dev->queries);
+	spin_unlock_irq(&dev->lock);
 	if (asked) {
 		wait_for_completion_timeout(&query.done, ANSWER_TIME);
-		spin_lock_irq(&slot->lock);
-		list_del_init(&query.list);
-		spin_unlock_irq(&slot->lock);
+		spin_lock_irq(&dev->lock);
+		list_del(&query.list);
+		spin_unlock_irq(&dev->lock);
 	}
-	/* An agent that says nothing: who asked has to lose patience. */
-	if (!query.answered)
-		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED;
-	memcpy(out, query.answer, sizeof(query.answer));
-	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	if (query.result & IB_MAD_RESULT_REPLY)
+		memcpy(out, query.answer, sizeof(query.answer));
+	return query.result;
 }
 
 /* Called with the lock held. */
-static int take_answer(struct ibt_slot *slot, const struct ibtest_record *r)
+static int take_answer(struct ibt_device *dev, const struct ibtest_record *r)
 {
 	struct ibt_query *q;
 
-	list_for_each_entry(q, &slot->queries, list) {
-		if (q->cookie != r->cookie || q->answered)
+	list_for_each_entry(q, &dev->queries, list) {
+		if (q->cookie != r->cookie)
 			continue;
-		memcpy(q->answer, r->mad.data, sizeof(q->answer));
-		q->answered = true;
+		q->result = IB_MAD_RESULT_SUCCESS;
+		if (r->kind == IBTEST_ANSWER) {
+			q->result |= IB_MAD_RESULT_REPLY;
+			memcpy(q->answer, r->mad.data, sizeof(q->answer));
+		}
 		complete(&q->done);
 		return 0;
 	}
@@ -554,16 +543,16 @@ static int take_answer(struct ibt_slot *slot, const struct ibtest_record *r)
 
 static int ibt_query_device(struct ib_device *ib, struct ib_device_attr *attr, struct ib_udata *udata)
 {
-	struct ibt_slot *slot = slot_of(ib);
+	struct ibt_device *dev = to_dev(ib);
 
 	memset(attr, 0, sizeof(*attr));
 	attr->fw_ver = 1ULL << 32;	/* 1.0.0 */
-	spin_lock_irq(&slot->lock);
-	attr->sys_image_guid = slot->node.sys_image_guid;
-	attr->vendor_id = slot->node.vendor_id;
-	attr->vendor_part_id = slot->node.part_id;
-	attr->hw_ver = slot->node.hw_ver;
-	spin_unlock_irq(&slot->lock);
+	spin_lock_irq(&dev->lock);
+	attr->sys_image_guid = dev->node.sys_image_guid;
+	attr->vendor_id = dev->node.vendor_id;
+	attr->vendor_part_id = dev->node.part_id;
+	attr->hw_ver = dev->node.hw_ver;
+	spin_unlock_irq(&dev->lock);
 	attr->max_mr_size = ~0ULL;
 	attr->max_qp = 2 * MAX_PORTS;
 	attr->max_qp_wr = 4096;
@@ -581,10 +570,10 @@ static int ibt_query_device(struct ib_device *ib, struct ib_device_attr *attr, s
 static int ibt_query_port(struct ib_device *ib, u32 number, struct ib_port_attr *attr)
 {
 	struct ibt_port *port = port_of(ib, number);
-	struct ibt_slot *slot = slot_of(ib);
+	struct ibt_device *dev = to_dev(ib);
 	unsigned long flags;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	attr->state = port->attr.state;
 	attr->phys_state = port->attr.phys_state;
 	attr->max_mtu = port->attr.max_mtu;
@@ -600,7 +589,7 @@ static int ibt_query_port(struct ib_device *ib, u32 number, struct ib_port_attr 
 	attr->active_width = port->attr.active_width;
 	attr->active_speed = port->attr.active_speed;
 	attr->subnet_prefix = be64_to_cpu(port->attr.gid_prefix);
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	attr->gid_tbl_len = IBTEST_GIDS;
 	attr->pkey_tbl_len = IBTEST_PKEYS;
 	attr->max_msg_sz = IB_MGMT_MAD_SIZE;
@@ -610,18 +599,18 @@ static int ibt_query_port(struct ib_device *ib, u32 number, struct ib_port_attr 
 static int ibt_query_gid(struct ib_device *ib, u32 number, int index, union ib_gid *gid)
 {
 	struct ibtest_port *attr = &port_of(ib, number)->attr;
-	struct ibt_slot *slot = slot_of(ib);
+	struct ibt_device *dev = to_dev(ib);
 	unsigned long flags;
 
 	if (index < 0 || index >= IBTEST_GIDS)
 		return -EINVAL;
 	memset(gid, 0, sizeof(*gid));
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	if (attr->guids[index]) {
 		gid->global.subnet_prefix = attr->gid_prefix;
 		gid->global.interface_id = attr->guids[index];
 	}
-	spin_unlock_irqrestore(&slot->lock, flags);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return 0;
 }
 
@@ -656,7 +645,7 @@ static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr,
 {
 	struct ibt_device *d = rdma_device_to_drv_device(device, struct ibt_device, ib);
 
-	return sysfs_emit(to, "%x\n", READ_ONCE(d->slot->node.hw_ver));
+	return sysfs_emit(to, "%x\n", READ_ONCE(d->node.hw_ver));
 }
 static DEVICE_ATTR_RO(hw_rev);
 
@@ -679,15 +668,15 @@ static int ibt_modify_port(struct ib_device *ib, u32 number, int mask, struct ib
 {
 	struct ibt_unread *u = new_record(IBTEST_CAPS, number);
 	struct ibt_port *port = port_of(ib, number);
-	struct ibt_slot *slot = slot_of(ib);
+	struct ibt_device *dev = to_dev(ib);
 	unsigned long flags;
 
-	spin_lock_irqsave(&slot->lock, flags);
+	spin_lock_irqsave(&dev->lock, flags);
 	port->added_caps = (port->added_caps | modify->set_port_cap_mask) & ~modify->clr_port_cap_mask;
 	if (u)
 		u->record.caps.added = port->added_caps;
-	leave(slot, u);
-	spin_unlock_irqrestore(&slot->lock, flags);
+	leave(dev, u);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return 0;
 }
 
@@ -698,13 +687,13 @@ static struct rdma_hw_stats *ibt_alloc_hw_port_stats(struct ib_device *ib, u32 n
 
 static int ibt_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats, u32 number, int index)
 {
-	struct ibt_slot *slot = slot_of(ib);
+	struct ibt_device *dev = to_dev(ib);
 
 	if (!number)
 		return -EINVAL;
-	spin_lock_irq(&slot->lock);
-	memcpy(stats->value, port_of(ib, number)->stats, sizeof(slot->port[0].stats));
-	spin_unlock_irq(&slot->lock);
+	spin_lock_irq(&dev->lock);
+	memcpy(stats->value, port_of(ib, number)->stats, sizeof(dev->port[0].stats));
+	spin_unlock_irq(&dev->lock);
 	return STATS;
 }
 
@@ -824,17 +813,17 @@ static void tell(struct ib_device *ib, u32 number, enum ib_event_type type)
 }
 
 /* Takes over what a port is like and tells the host what that changes. */
-static void change_port(struct ibt_slot *slot, u32 number, const struct ibtest_port *attr)
+static void change_port(struct ibt_device *dev, u32 number, const struct ibtest_port *attr)
 {
-	struct ibt_port *port = &slot->port[number - 1];
-	struct ib_device *ib = &slot->device->ib;
+	struct ibt_port *port = &dev->port[number - 1];
+	struct ib_device *ib = &dev->ib;
 	struct ibtest_port old;
 
-	lockdep_assert_held(&slot->plug);
-	spin_lock_irq(&slot->lock);
+	lockdep_assert_held(&dev->changing);
+	spin_lock_irq(&dev->lock);
 	old = port->attr;
 	port->attr = *attr;
-	spin_unlock_irq(&slot->lock);
+	spin_unlock_irq(&dev->lock);
 
 	if (old.gid_prefix != attr->gid_prefix || memcmp(old.guids, attr->guids, sizeof(old.guids)))
 		tell(ib, number, IB_EVENT_GID_CHANGE);
@@ -869,14 +858,14 @@ static struct ibtest_port unplugged_port(unsigned int device, u32 number)
 	};
 }
 
-static void change_node(struct ibt_slot *slot, const struct ibtest_node *node)
+static void change_node(struct ibt_device *dev, const struct ibtest_node *node)
 {
-	struct ib_device *ib = &slot->device->ib;
+	struct ib_device *ib = &dev->ib;
 
-	lockdep_assert_held(&slot->plug);
-	spin_lock_irq(&slot->lock);
-	slot->node = *node;
-	spin_unlock_irq(&slot->lock);
+	lockdep_assert_held(&dev->changing);
+	spin_lock_irq(&dev->lock);
+	dev->node = *node;
+	spin_unlock_irq(&dev->lock);
 	/* The core has copies. */
 	ib->node_guid = node->node_guid;
 	ib->attrs.sys_image_guid = node->sys_image_guid;
@@ -886,142 +875,116 @@ static void change_node(struct ibt_slot *slot, const struct ibtest_node *node)
 	memcpy(ib->node_desc, node->description, sizeof(ib->node_desc));
 }
 
-/* Called with plug held. */
-static void unplug(struct ibt_slot *slot)
-{
-	if (!slot->device)
-		return;
-	spin_lock_irq(&slot->lock);
-	slot->gone = true;
-	forget_unread(slot);
-	give_up_queries(slot);
-	spin_unlock_irq(&slot->lock);
-	wake_up_interruptible(&slot->readers);
-	ib_unregister_device(&slot->device->ib);
-	ib_dealloc_device(&slot->device->ib);
-	slot->device = NULL;
-}
-
 static int ibt_open(struct inode *inode, struct file *file)
 {
-	struct ibt_slot *slot = container_of(file->private_data, struct ibt_slot, misc);
+	struct ibt_device *dev = container_of(file->private_data, struct ibt_device, misc);
 	int err = 0;
 
-	spin_lock_irq(&slot->lock);
-	if (slot->gone)
-		err = -ENODEV;
-	else if (slot->open)
+	spin_lock_irq(&dev->lock);
+	if (dev->open)
 		err = -EBUSY;
 	else
-		slot->open = true;
-	spin_unlock_irq(&slot->lock);
+		dev->open = true;
+	spin_unlock_irq(&dev->lock);
 	if (err)
 		return err;
-	file->private_data = slot;
+	file->private_data = dev;
 	return stream_open(inode, file);
 }
 
 /* The cable is cut. */
 static int ibt_release(struct inode *inode, struct file *file)
 {
-	struct ibt_slot *slot = file->private_data;
+	struct ibt_device *dev = file->private_data;
 	struct ibtest_port attr;
 	u32 number;
 
-	spin_lock_irq(&slot->lock);
-	slot->open = false;
-	forget_unread(slot);
-	give_up_queries(slot);
-	spin_unlock_irq(&slot->lock);
+	spin_lock_irq(&dev->lock);
+	dev->open = false;
+	forget_unread(dev);
+	give_up_queries(dev);
+	spin_unlock_irq(&dev->lock);
 
-	mutex_lock(&slot->plug);
-	for (number = 1; slot->device && number <= ports; number++) {
-		attr = slot->port[number - 1].attr;
+	mutex_lock(&dev->changing);
+	for (number = 1; number <= ports; number++) {
+		attr = dev->port[number - 1].attr;
 		attr.state = IB_PORT_DOWN;
 		attr.phys_state = IB_PORT_PHYS_STATE_POLLING;
-		change_port(slot, number, &attr);
+		change_port(dev, number, &attr);
 	}
-	mutex_unlock(&slot->plug);
+	mutex_unlock(&dev->changing);
 	return 0;
 }
 
-/* Takes the next record to read. */
-static int next_record(struct ibt_slot *slot, struct ibt_unread **next)
+/* Takes the next record to read; NULL: there is none. */
+static struct ibt_unread *next_record(struct ibt_device *dev)
 {
-	int err = 0;
+	struct ibt_unread *next;
 
-	spin_lock_irq(&slot->lock);
-	*next = list_first_entry_or_null(&slot->unread, struct ibt_unread, list);
-	if (*next) {
-		list_del(&(*next)->list);
-		slot->unread_count--;
-	} else {
-		err = slot->gone ? -ENODEV : -EAGAIN;
+	spin_lock_irq(&dev->lock);
+	next = list_first_entry_or_null(&dev->unread, struct ibt_unread, list);
+	if (next) {
+		list_del(&next->list);
+		dev->unread_count--;
 	}
-	spin_unlock_irq(&slot->lock);
-	return err;
+	spin_unlock_irq(&dev->lock);
+	return next;
 }
 
 static ssize_t ibt_read(struct file *file, char __user *to, size_t size, loff_t *offset)
 {
-	struct ibt_slot *slot = file->private_data;
+	struct ibt_device *dev = file->private_data;
+	ssize_t n = sizeof(struct ibtest_record);
 	struct ibt_unread *u;
-	int err;
 
-	if (size < sizeof(u->record))
+	if (size < n)
 		return -EINVAL;
-	if (file->f_flags & O_NONBLOCK)
-		err = next_record(slot, &u);
-	else if (wait_event_interruptible(slot->readers, (err = next_record(slot, &u)) != -EAGAIN))
-		err = -ERESTARTSYS;
-	if (err)
-		return err;
-	if (copy_to_user(to, &u->record, sizeof(u->record)))
-		err = -EFAULT;
+	if (file->f_flags & O_NONBLOCK) {
+		u = next_record(dev);
+		if (!u)
+			return -EAGAIN;
+	} else if (wait_event_interruptible(dev->readers, (u = next_record(dev)))) {
+		return -ERESTARTSYS;
+	}
+	if (copy_to_user(to, &u->record, n))
+		n = -EFAULT;
 	kfree(u);
-	return err ?: sizeof(u->record);
+	return n;
 }
 
-static int take_record(struct ibt_slot *slot, struct ibtest_record *r)
+static int take_record(struct ibt_device *dev, struct ibtest_record *r)
 {
-	int err = 0;
+	int err;
 
-	switch (r->kind) {
-	case IBTEST_NODE:
-	case IBTEST_UNPLUG:
-		break;
-	default:
-		if (r->port < 1 || r->port > ports)
-			return -EINVAL;
-	}
+	if (r->kind != IBTEST_NODE && (r->port < 1 || r->port > ports))
+		return -EINVAL;
 	switch (r->kind) {
 	case IBTEST_ARRIVED:
 		if (r->mad.dest_qp > 1)
 			return -EINVAL;
-		spin_lock_irq(&slot->lock);
-		arrive(&slot->port[r->port - 1], r->port, &r->mad);
-		spin_unlock_irq(&slot->lock);
+		spin_lock_irq(&dev->lock);
+		arrive(&dev->port[r->port - 1], r->port, &r->mad);
+		spin_unlock_irq(&dev->lock);
 		return 0;
 	case IBTEST_ANSWER:
-		spin_lock_irq(&slot->lock);
-		err = take_answer(slot, r);
-		spin_unlock_irq(&slot->lock);
+	case IBTEST_DECLINE:
+		spin_lock_irq(&dev->lock);
+		err = take_answer(dev, r);
+		spin_unlock_irq(&dev->lock);
 		return err;
+	case IBTEST_PORT:
+		mutex_lock(&dev->changing);
+		change_port(dev, r->port, &r->attr);
+		mutex_unlock(&dev->changing);
+		return 0;
+	case IBTEST_NODE:
+		mutex_lock(&dev->changing);
+		change_node(dev, &r->node);
+		mutex_unlock(&dev->changing);
+		return 0;
+	default:
+		return -EINVAL;
 	}
-
-	mutex_lock(&slot->plug);
-	if (!slot->device)
-		err = -ENODEV;
-	else if (r->kind == IBTEST_PORT)
-		change_port(slot, r->port, &r->attr);
-	else if (r->kind == IBTEST_NODE)
-		change_node(slot, &r->node);
-	else if (r->kind == IBTEST_UNPLUG)
-		unplug(slot);
-	else
-		err = -EINVAL;
-	mutex_unlock(&slot->plug);
-	return err;
 }
 
 static ssize_t ibt_write(struct file *file, const char __user *from, size_t size, loff_t *offset)
@@ -1039,16 +1002,14 @@ static ssize_t ibt_write(struct file *file, const char __user *from, size_t size
 
 static __poll_t ibt_poll(struct file *file, struct poll_table_struct *table)
 {
-	struct ibt_slot *slot = file->private_data;
+	struct ibt_device *dev = file->private_data;
 	__poll_t events = EPOLLOUT | EPOLLWRNORM;
 
-	poll_wait(file, &slot->readers, table);
-	spin_lock_irq(&slot->lock);
-	if (slot->unread_count)
+	poll_wait(file, &dev->readers, table);
+	spin_lock_irq(&dev->lock);
+	if (dev->unread_count)
 		events |= EPOLLIN | EPOLLRDNORM;
-	if (slot->gone)
-		events |= EPOLLIN | EPOLLERR | EPOLLHUP;
-	spin_unlock_irq(&slot->lock);
+	spin_unlock_irq(&dev->lock);
 	return events;
 }
 
@@ -1066,92 +1027,68 @@ static const struct file_operations ibt_fops = {
  * Devices come and go.
  */
 
-static int plug(struct ibt_slot *slot)
+static struct ibt_device *new_device(unsigned int index)
 {
-	struct ibt_device *device = ib_alloc_device(ibt_device, ib);
+	struct ibt_device *dev = ib_alloc_device(ibt_device, ib);
 	struct ib_device *ib;
-	int err;
-
-	if (!device)
-		return -ENOMEM;
-	device->slot = slot;
-	ib = &device->ib;
-	ib->node_type = RDMA_NODE_IB_CA;
-	ib->phys_port_cnt = ports;
-	ib->num_comp_vectors = 1;
-	ib->node_guid = slot->node.node_guid;
-	memcpy(ib->node_desc, slot->node.description, sizeof(ib->node_desc));
-	ib_set_device_ops(ib, &ibt_ops);
-	err = ib_register_device(ib, slot->name, NULL);
-	if (err) {
-		ib_dealloc_device(ib);
-		return err;
-	}
-	slot->device = device;
-	return 0;
-}
-
-static void remove_slot(struct ibt_slot *slot)
-{
-	misc_deregister(&slot->misc);
-	mutex_lock(&slot->plug);
-	unplug(slot);
-	mutex_unlock(&slot->plug);
-	mutex_destroy(&slot->plug);
-	kfree(slot);
-}
-
-static struct ibt_slot *new_slot(unsigned int index)
-{
-	struct ibt_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
 	u32 number;
 	int err;
 
-	if (!slot)
+	if (!dev)
 		return ERR_PTR(-ENOMEM);
-	snprintf(slot->name, sizeof(slot->name), "ibtest%u", index);
-	mutex_init(&slot->plug);
-	spin_lock_init(&slot->lock);
-	INIT_LIST_HEAD(&slot->unread);
-	INIT_LIST_HEAD(&slot->queries);
-	init_waitqueue_head(&slot->readers);
-	slot->node.node_guid = cpu_to_be64(guid + 16 * index);
-	slot->node.sys_image_guid = slot->node.node_guid;
-	memcpy(slot->node.description, slot->name, sizeof(slot->name));
+	snprintf(dev->name, sizeof(dev->name), "ibtest%u", index);
+	mutex_init(&dev->changing);
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->unread);
+	INIT_LIST_HEAD(&dev->queries);
+	init_waitqueue_head(&dev->readers);
+	dev->node.node_guid = cpu_to_be64(guid + 16 * index);
+	dev->node.sys_image_guid = dev->node.node_guid;
+	memcpy(dev->node.description, dev->name, sizeof(dev->name));
 	for (number = 1; number <= ports; number++)
-		slot->port[number - 1].attr = unplugged_port(index, number);
+		dev->port[number - 1].attr = unplugged_port(index, number);
 
-	mutex_lock(&slot->plug);
-	err = plug(slot);
-	mutex_unlock(&slot->plug);
-	if (err) {
-		kfree(slot);
-		return ERR_PTR(err);
-	}
-	slot->misc.minor = MISC_DYNAMIC_MINOR;
-	slot->misc.name = slot->name;
-	slot->misc.fops = &ibt_fops;
-	err = misc_register(&slot->misc);
-	if (err) {
-		mutex_lock(&slot->plug);
-		unplug(slot);
-		mutex_unlock(&slot->plug);
-		kfree(slot);
-		return ERR_PTR(err);
-	}
-	return slot;
+	ib = &dev->ib;
+	ib->node_type = RDMA_NODE_IB_CA;
+	ib->phys_port_cnt = ports;
+	ib->num_comp_vectors = 1;
+	ib->node_guid = dev->node.node_guid;
+	memcpy(ib->node_desc, dev->node.description, sizeof(ib->node_desc));
+	ib_set_device_ops(ib, &ibt_ops);
+	err = ib_register_device(ib, dev->name, NULL);
+	if (err)
+		goto dealloc;
+
+	dev->misc.minor = MISC_DYNAMIC_MINOR;
+	dev->misc.name = dev->name;
+	dev->misc.fops = &ibt_fops;
+	err = misc_register(&dev->misc);
+	if (err)
+		goto unregister;
+	return dev;
+
+unregister:
+	ib_unregister_device(ib);
+dealloc:
+	ib_dealloc_device(ib);
+	return ERR_PTR(err);
 }
 
-static void remove_slots(void)
+/* Nobody has the character device open: that would keep the module. */
+static void remove_devices(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < MAX_DEVICES && slots[i]; i++)
-		remove_slot(slots[i]);
+	for (i = 0; i < MAX_DEVICES && all[i]; i++) {
+		misc_deregister(&all[i]->misc);
+		ib_unregister_device(&all[i]->ib);
+		ib_dealloc_device(&all[i]->ib);
+	}
 }
 
 static int __init ibt_init(void)
 {
+	struct ibt_device *dev;
 	unsigned int i;
 
 	BUILD_BUG_ON(sizeof(struct ibtest_record) != 336);
@@ -1159,20 +1096,19 @@ static int __init ibt_init(void)
 	if (!devices || devices > MAX_DEVICES || !ports || ports > MAX_PORTS)
 		return -EINVAL;
 	for (i = 0; i < devices; i++) {
-		struct ibt_slot *slot = new_slot(i);
-
-		if (IS_ERR(slot)) {
-			remove_slots();
-			return PTR_ERR(slot);
+		dev = new_device(i);
+		if (IS_ERR(dev)) {
+			remove_devices();
+			return PTR_ERR(dev);
 		}
-		slots[i] = slot;
+		all[i] = dev;
 	}
 	return 0;
 }
 
 static void __exit ibt_exit(void)
 {
-	remove_slots();
+	remove_devices();
 }
 
 module_init(ibt_init);

@@ -18,9 +18,9 @@ enum ibtest_kind {
 	/* To the kernel. */
 	IBTEST_ARRIVED	= 16,	/* mad: a datagram that comes in at the port */
 	IBTEST_ANSWER	= 17,	/* mad: the reply to the QUERY of the same cookie */
-	IBTEST_PORT	= 18,	/* attr: what the port is like from now on */
-	IBTEST_NODE	= 19,	/* node: what the device is like from now on */
-	IBTEST_UNPLUG	= 20,	/* nothing: the device is pulled out */
+	IBTEST_DECLINE	= 18,	/* nothing: the QUERY of the same cookie is for programs */
+	IBTEST_PORT	= 19,	/* attr: what the port is like from now on */
+	IBTEST_NODE	= 20,	/* node: what the device is like from now on */
 };
 
 #define IBTEST_GIDS	8	/* entries of a port's GID table */
@@ -81,8 +81,8 @@ struct ibtest_caps {
 
 struct ibtest_record {
 	__u32 kind;		/* enum ibtest_kind */
-	__u32 port;		/* from 1; 0 for NODE and UNPLUG */
-	__u64 cookie;		/* of QUERY and ANSWER */
+	__u32 port;		/* from 1; 0 for NODE */
+	__u64 cookie;		/* of QUERY, ANSWER and DECLINE */
 	union {
 		struct ibtest_mad mad;
 		struct ibtest_port attr;
