@@ -7,19 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/sim/serve"
 )
 
 // simServe is one call of sim serve.
 type simServe struct {
-	env       *environment
-	name      string
-	port      uint16
-	sm        string
-	console   string
-	pings     []string
-	behaviour simBehaviour
+	env     *environment
+	name    string
+	port    uint16
+	console string
+	fabric  simInUse
 }
 
 func newSimServe(env *environment) *cobra.Command {
@@ -52,26 +49,14 @@ ibkit sim ctl changes the fabric meanwhile.`),
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: the environment variable IBSIM_SOCKNAME, or sim)")
 	flags.Uint16Var(&s.port, "listen", 0, "serve clients elsewhere as well, by UDP on `PORT` and one more port for each; anyone who gets there may attach")
-	flags.StringVar(&s.sm, "sm", "", "how a subnet manager has configured the fabric: `WAY` on or minhop takes shortest ways, updown those that\ngo up and then down; off: none has, for one that attaches (default: what FABRIC says, or on)")
 	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a directory of the user's own)")
-	flags.StringArrayVar(&s.pings, "ping", nil, "answer pings at `NODE` as an ibping server would; all: at every node")
-	s.behaviour.define(flags, "")
+	s.fabric.define(flags)
 	return cmd
 }
 
 func (s *simServe) run(cmd *cobra.Command, description string) error {
-	var options []string
-	if s.sm != "" {
-		options = append(options, "sm="+s.sm)
-	}
-	f, err := sim.Build(description, options...)
+	f, err := s.fabric.build(s.env, cmd.CommandPath(), description)
 	if err != nil {
-		return &usageError{err}
-	}
-	if s.sm == "off" {
-		f.Unconfigure() // a file may have LIDs
-	}
-	if err := s.prepare(cmd, f); err != nil {
 		return err
 	}
 	name := cmp.Or(s.name, s.env.getenv("IBSIM_SOCKNAME"))
@@ -92,26 +77,4 @@ func (s *simServe) run(cmd *cobra.Command, description string) error {
 		fmt.Fprintf(s.env.err, "dropped datagrams: %d that are not ibsim's, %d to clients that did not read\n", c.Malformed, c.Overflowed)
 	}
 	return err
-}
-
-// prepare has the fabric do what the flags say.
-func (s *simServe) prepare(cmd *cobra.Command, f *sim.Fabric) error {
-	for _, node := range s.pings {
-		c, err := f.ParseCommand("--ping", 1, "ping "+quoteNode(node))
-		if err != nil {
-			return &usageError{err}
-		}
-		if err := f.Do(c, s.env.err); err != nil {
-			return err
-		}
-	}
-	return s.behaviour.apply(f, func(err error) { say(s.env, cmd.CommandPath(), err) })
-}
-
-// quoteNode makes a node's name one word, but for all, which names none.
-func quoteNode(name string) string {
-	if name == "all" {
-		return name
-	}
-	return `"` + name + `"`
 }

@@ -143,7 +143,10 @@ func (p *Port) readTables(dir sysfs.Dir) {
 		if err != nil || !gid.Is6() || gid.IsUnspecified() {
 			continue
 		}
-		g := GID{Index: uint32(i), GID: gid, Netdev: ndevs.Text(name)}
+		g := GID{Index: uint32(i), GID: gid}
+		if p.LinkLayer == nil || *p.LinkLayer != "InfiniBand" {
+			g.Netdev = ndevs.Text(name) // InfiniBand's have none, which is EINVAL
+		}
 		if kind := types.Text(name); kind != nil {
 			g.Type = new(gidType(*kind, p.LinkLayer))
 		}
@@ -172,11 +175,13 @@ func readCounters(dir sysfs.Dir) map[string]uint64 {
 		if name == "lifespan" {
 			continue // how old values may be, in ms
 		}
+		text := dir.Text(name)
+		if text == nil {
+			break // an agent that does not answer for one does not for the others
+		}
 		// "N/A (no PMA)" is how the kernel says that there is none.
-		if text := dir.Text(name); text != nil {
-			if n, err := strconv.ParseUint(*text, 10, 64); err == nil {
-				all[name] = n
-			}
+		if n, err := strconv.ParseUint(*text, 10, 64); err == nil {
+			all[name] = n
 		}
 	}
 	if len(all) == 0 {

@@ -54,7 +54,9 @@ func (s *Server) deliver(out []delivery) {
 		d := &out[i]
 		switch {
 		case !d.due.IsZero():
-			s.later.add(d)
+			due := d.due
+			d.due = time.Time{}
+			s.later.Add(due, *d)
 		case !d.to.send(&d.packet):
 			s.overflowed.Add(1)
 		}

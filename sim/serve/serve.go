@@ -20,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/sim/timeline"
 )
 
 // Options say where a server listens. The zero value is where ibsim listens by
@@ -49,7 +50,7 @@ type Counters struct {
 type Server struct {
 	listeners []*listener
 	console   *net.UnixListener // nil: there is none
-	later     *timeline
+	later     *timeline.Timeline[delivery]
 	changed   chan struct{} // the fabric may have new events and traps
 
 	received, malformed, unanswered, overflowed atomic.Uint64
@@ -119,7 +120,7 @@ func (s *Server) closeListeners() {
 }
 
 func newServer(f *sim.Fabric) (*Server, error) {
-	later, err := newTimeline()
+	later, err := timeline.New[delivery]()
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func newServer(f *sim.Fabric) (*Server, error) {
 		managers: map[*sim.Port]*client{},
 		consoles: map[*net.UnixConn]struct{}{},
 	}
-	s.running.Go(func() { later.run(s.deliver) })
+	s.running.Go(func() { later.Run(s.deliver) })
 	return s, nil
 }
 
@@ -188,7 +189,7 @@ func (s *Server) close() {
 	for c := range s.consoles {
 		c.Close()
 	}
-	s.later.end()
+	s.later.End()
 }
 
 // Counters returns how many datagrams did not get through so far.

@@ -112,12 +112,7 @@ struct ibt_qp {
 
 struct ibt_ah {
 	struct ib_ah ib;
-	u16 dlid;
-	u8 path_bits;
-	u8 sl;
-	bool has_grh;
-	u8 sgid_index;
-	struct ib_grh grh;		/* all but the source */
+	struct rdma_ah_attr attr;	/* without references */
 };
 
 struct ibt_pd { struct ib_pd ib; };
@@ -357,12 +352,20 @@ static int ibt_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr, const st
 	return err;
 }
 
-static void fill_grh(struct ibtest_mad *mad, const struct ibt_ah *ah, const struct ibtest_port *from)
+static void fill_grh(struct ibtest_mad *mad, const struct rdma_ah_attr *attr, const struct ibtest_port *from)
 {
-	struct ib_grh grh = ah->grh;
+	const struct ib_global_route *route = rdma_ah_read_grh(attr);
+	struct ib_grh grh = {
+		.version_tclass_flow = cpu_to_be32(6 << 28 | route->traffic_class << 20 | route->flow_label),
+		/* BTH, DETH and ICRC go with the datagram. */
+		.paylen = cpu_to_be16(12 + 8 + IB_MGMT_MAD_SIZE + 4),
+		.next_hdr = 0x1b,	/* IBA */
+		.hop_limit = route->hop_limit,
+		.sgid.global.subnet_prefix = from->gid_prefix,
+		.sgid.global.interface_id = from->guids[route->sgid_index % IBTEST_GIDS],
+		.dgid = route->dgid,
+	};
 
-	grh.sgid.global.subnet_prefix = from->gid_prefix;
-	grh.sgid.global.interface_id = from->guids[ah->sgid_index % IBTEST_GIDS];
 	memcpy(mad->grh, &grh, sizeof(mad->grh));
 	mad->has_grh = 1;
 }
@@ -370,7 +373,7 @@ static void fill_grh(struct ibtest_mad *mad, const struct ibt_ah *ah, const stru
 /* Called with the lock held. */
 static void send_mad(struct ibt_device *dev, struct ibt_port *port, struct ibt_qp *qp, const struct ib_send_wr *wr)
 {
-	const struct ibt_ah *ah = to_ah(ud_wr(wr)->ah);
+	const struct rdma_ah_attr *to = &to_ah(ud_wr(wr)->ah)->attr;
 	struct ibt_unread *u = new_record(IBTEST_SENT, port - dev->port + 1);
 	unsigned int i, n, filled = 0;
 	struct ibtest_mad *mad;
@@ -387,11 +390,13 @@ static void send_mad(struct ibt_device *dev, struct ibt_port *port, struct ibt_q
 		mad->dest_qp = ud_wr(wr)->remote_qpn;
 		mad->qkey = ud_wr(wr)->remote_qkey;
 		mad->pkey_index = ud_wr(wr)->pkey_index;
-		mad->sl = ah->sl;
-		mad->dlid = ah->dlid;
-		mad->slid = ah->dlid == 0xffff && !qp->ib.qp_num ? 0xffff : port->attr.lid | ah->path_bits;
-		if (ah->has_grh)
-			fill_grh(mad, ah, &port->attr);
+		mad->sl = rdma_ah_get_sl(to);
+		mad->dlid = rdma_ah_get_dlid(to);
+		mad->slid = port->attr.lid | rdma_ah_get_path_bits(to);
+		if (mad->dlid == IBTEST_PERMISSIVE)
+			mad->slid = IBTEST_PERMISSIVE;
+		if (rdma_ah_get_ah_flags(to) & IB_AH_GRH)
+			fill_grh(mad, to, &port->attr);
 	}
 	if (!leave(dev, u))
 		port->stats[LOST_UNREAD]++;
@@ -703,24 +708,17 @@ static int ibt_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats, u
 
 static int ibt_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init, struct ib_udata *udata)
 {
-	const struct rdma_ah_attr *attr = init->ah_attr;
-	const struct ib_global_route *route;
 	struct ibt_ah *ah = to_ah(ib);
 
-	ah->dlid = rdma_ah_get_dlid(attr);
-	ah->path_bits = rdma_ah_get_path_bits(attr);
-	ah->sl = rdma_ah_get_sl(attr);
-	ah->has_grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
-	if (!ah->has_grh)
-		return 0;
-	route = rdma_ah_read_grh(attr);
-	ah->sgid_index = route->sgid_index;
-	ah->grh.version_tclass_flow = cpu_to_be32(6 << 28 | route->traffic_class << 20 | route->flow_label);
-	/* BTH, DETH and ICRC go with the datagram. */
-	ah->grh.paylen = cpu_to_be16(12 + 8 + IB_MGMT_MAD_SIZE + 4);
-	ah->grh.next_hdr = 0x1b;	/* IBA */
-	ah->grh.hop_limit = route->hop_limit;
-	ah->grh.dgid = route->dgid;
+	ah->attr = *init->ah_attr;
+	ah->attr.grh.sgid_attr = NULL;
+	return 0;
+}
+
+/* By this the MAD layer finds out which request a reply is for. */
+static int ibt_query_ah(struct ib_ah *ib, struct rdma_ah_attr *attr)
+{
+	*attr = to_ah(ib)->attr;
 	return 0;
 }
 
@@ -787,6 +785,7 @@ static const struct ib_device_ops ibt_ops = {
 	.post_recv = ibt_post_recv,
 	.post_send = ibt_post_send,
 	.process_mad = ibt_process_mad,
+	.query_ah = ibt_query_ah,
 	.query_device = ibt_query_device,
 	.query_gid = ibt_query_gid,
 	.query_pkey = ibt_query_pkey,

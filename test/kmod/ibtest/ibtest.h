@@ -23,6 +23,7 @@ enum ibtest_kind {
 	IBTEST_NODE	= 20,	/* node: what the device is like from now on */
 };
 
+#define IBTEST_PERMISSIVE 0xffff	/* the LID of directed-route datagrams */
 #define IBTEST_GIDS	8	/* entries of a port's GID table */
 #define IBTEST_PKEYS	32	/* entries of a port's P_Key table */
 

@@ -1,4 +1,5 @@
-package serve
+// Package timeline keeps things until they are due.
+package timeline
 
 import (
 	"container/heap"
@@ -11,30 +12,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A timeline keeps packets until they are due. It has a thread and an event file
+// A Timeline keeps values until they are due. It has a thread and an event file
 // of its own: the runtime's timers may be a millisecond late, which is an
 // eternity among switches.
-type timeline struct {
+type Timeline[T any] struct {
 	event int // readable when there is something new to wait for
 
 	mu      sync.Mutex // over what follows
-	waiting deliveries
+	waiting queue[T]
 	count   uint64
 	ended   bool
 }
 
-func newTimeline() (*timeline, error) {
+// New returns an empty timeline, which does nothing before Run.
+func New[T any]() (*Timeline[T], error) {
 	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("make event file: %w", err)
 	}
-	return &timeline{event: event}, nil
+	return &Timeline[T]{event: event}, nil
 }
 
-// add keeps a packet until it is due.
-func (t *timeline) add(d *delivery) {
+// Add keeps a value until it is due. Of those due at the same time, the one that
+// was added first comes first.
+func (t *Timeline[T]) Add(due time.Time, value T) {
 	t.mu.Lock()
-	heap.Push(&t.waiting, &ordered{delivery: *d, order: t.count})
+	heap.Push(&t.waiting, &entry[T]{due: due, order: t.count, value: value})
 	t.count++
 	first := t.waiting[0].order == t.count-1
 	t.mu.Unlock()
@@ -43,24 +46,24 @@ func (t *timeline) add(d *delivery) {
 	}
 }
 
-// end makes run return.
-func (t *timeline) end() {
+// End makes Run return. What is still kept is forgotten.
+func (t *Timeline[T]) End() {
 	t.mu.Lock()
 	t.ended = true
 	t.mu.Unlock()
 	t.wake()
 }
 
-func (t *timeline) wake() {
+func (t *Timeline[T]) wake() {
 	_, _ = unix.Write(t.event, binary.NativeEndian.AppendUint64(nil, 1))
 }
 
-// run hands over what is due until end is called.
-func (t *timeline) run(deliver func([]delivery)) {
+// Run hands over what is due, in order, until End is called. It is called once.
+func (t *Timeline[T]) Run(deliver func([]T)) {
 	runtime.LockOSThread() // and never unlock it: the thread ends with us
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	defer unix.Close(t.event)
-	var due []delivery
+	var due []T
 	for {
 		var wait *unix.Timespec
 		var ended bool
@@ -79,13 +82,11 @@ func (t *timeline) run(deliver func([]delivery)) {
 }
 
 // take returns what is due, or how long to wait for the next; nil: for ever.
-func (t *timeline) take(due []delivery, now time.Time) (_ []delivery, wait *unix.Timespec, ended bool) {
+func (t *Timeline[T]) take(due []T, now time.Time) (_ []T, wait *unix.Timespec, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.waiting) > 0 && !t.waiting[0].due.After(now) {
-		d := heap.Pop(&t.waiting).(*ordered).delivery
-		d.due = time.Time{}
-		due = append(due, d)
+		due = append(due, heap.Pop(&t.waiting).(*entry[T]).value)
 	}
 	if len(t.waiting) > 0 {
 		ts := unix.NsecToTimespec(int64(t.waiting[0].due.Sub(now)))
@@ -94,27 +95,28 @@ func (t *timeline) take(due []delivery, now time.Time) (_ []delivery, wait *unix
 	return due, wait, t.ended
 }
 
-// ordered is a delivery among those that are due at the same time.
-type ordered struct {
-	delivery
+// entry is a value that waits.
+type entry[T any] struct {
+	due   time.Time
 	order uint64
+	value T
 }
 
-type deliveries []*ordered
+type queue[T any] []*entry[T]
 
-func (d deliveries) Len() int { return len(d) }
-func (d deliveries) Less(i, j int) bool {
-	if d[i].due.Equal(d[j].due) {
-		return d[i].order < d[j].order
+func (q queue[T]) Len() int { return len(q) }
+func (q queue[T]) Less(i, j int) bool {
+	if q[i].due.Equal(q[j].due) {
+		return q[i].order < q[j].order
 	}
-	return d[i].due.Before(d[j].due)
+	return q[i].due.Before(q[j].due)
 }
-func (d deliveries) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-func (d *deliveries) Push(x any)   { *d = append(*d, x.(*ordered)) }
-func (d *deliveries) Pop() any {
-	old := *d
+func (q queue[T]) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue[T]) Push(x any)   { *q = append(*q, x.(*entry[T])) }
+func (q *queue[T]) Pop() any {
+	old := *q
 	last := old[len(old)-1]
 	old[len(old)-1] = nil
-	*d = old[:len(old)-1]
+	*q = old[:len(old)-1]
 	return last
 }

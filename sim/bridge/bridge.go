@@ -1,0 +1,221 @@
+// Package bridge plugs ports of a simulated fabric into this host's kernel, by
+// the module test/kmod/ibtest: programs that know nothing of a simulator see the
+// fabric through /dev/infiniband/umadN, and take part in it.
+//
+// Agents that the fabric has answer what they know. The rest is handed to the
+// host that it is for, if it is one of those that are plugged in: what it has
+// registered for, such as pings, or subnet administration where it has said that
+// a subnet manager runs on it.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/sim/timeline"
+	"github.com/ibkit/ibkit/umad"
+)
+
+const permissive = umad.PermissiveLID
+
+// A Plug says which port of this host is which of the fabric.
+type Plug struct {
+	Device string // such as "ibtest0"
+	Port   uint32 // from 1
+	Node   string // as [sim.Fabric.Place] takes it
+}
+
+// ParsePlug reads DEVICE[/PORT]=NODE.
+func ParsePlug(s string) (Plug, error) {
+	place, node, ok := strings.Cut(s, "=")
+	device, number, hasPort := strings.Cut(place, "/")
+	p := Plug{Device: device, Port: 1, Node: node}
+	if !ok || device == "" || strings.ContainsRune(device, '.') || strings.Contains(number, "/") {
+		return p, fmt.Errorf("parse plug %q: not of the form DEVICE[/PORT]=NODE", s)
+	}
+	if hasPort {
+		n, err := strconv.ParseUint(number, 10, 8)
+		if err != nil || n == 0 {
+			return p, fmt.Errorf("parse plug %q: no port number: %q", s, number)
+		}
+		p.Port = uint32(n)
+	}
+	return p, nil
+}
+
+// A Bridge is a fabric with the ports that are plugged in. Nobody else may use
+// the fabric meanwhile.
+type Bridge struct {
+	devices []*device
+	later   *timeline.Timeline[delivery]
+
+	mu     sync.Mutex // over what follows
+	fabric *sim.Fabric
+	hosts  map[*sim.Port]*host
+	out    []delivery // what comes of what is being handled
+}
+
+// device is one of the module's, with its ports that are plugged in.
+type device struct {
+	name  string
+	file  *os.File
+	hosts map[uint32]*host
+}
+
+// defaultDev is where the module's device nodes are.
+const defaultDev = "/dev"
+
+// Open plugs ports in.
+func Open(f *sim.Fabric, plugs []Plug) (*Bridge, error) { return open(f, plugs, defaultDev) }
+
+func open(f *sim.Fabric, plugs []Plug, dev string) (_ *Bridge, err error) {
+	b := &Bridge{fabric: f, hosts: map[*sim.Port]*host{}}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	if b.later, err = timeline.New[delivery](); err != nil {
+		return nil, err
+	}
+	for _, p := range plugs {
+		if err := b.plug(p, dev); err != nil {
+			return nil, fmt.Errorf("plug in %s/%d: %w", p.Device, p.Port, err)
+		}
+	}
+	return b, nil
+}
+
+func (b *Bridge) plug(p Plug, dev string) error {
+	at, err := b.fabric.Place(p.Node)
+	if err != nil {
+		return err
+	}
+	if b.hosts[at] != nil {
+		return fmt.Errorf("node %q: it is in use", p.Node)
+	}
+	d, err := b.device(p.Device, dev)
+	if err != nil {
+		return err
+	}
+	if d.hosts[p.Port] != nil {
+		return errors.New("it is in use")
+	}
+	h := b.newHost(d, p.Port, at)
+	if len(d.hosts) == 1 {
+		if err := d.write(describeNode(at.Node)); err != nil {
+			return err
+		}
+	}
+	if err := d.write(h.describe()); err != nil {
+		return err
+	}
+	return nil
+}
+
+// device returns a device of the module, opened if need be.
+func (b *Bridge) device(name, dev string) (*device, error) {
+	for _, d := range b.devices {
+		if d.name == name {
+			return d, nil
+		}
+	}
+	file, err := os.OpenFile(dev+"/"+name, os.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: is the module ibtest loaded, with as many devices?", err)
+	case errors.Is(err, unix.EBUSY):
+		return nil, fmt.Errorf("%w: another bridge has it", err)
+	case err != nil:
+		return nil, err
+	}
+	d := &device{name: name, file: file, hosts: map[uint32]*host{}}
+	b.devices = append(b.devices, d)
+	return d, nil
+}
+
+func (d *device) write(r record) error {
+	_, err := d.file.Write(r[:])
+	return err
+}
+
+// Run carries datagrams until the context ends or a device breaks. The ports are
+// down after that.
+func (b *Bridge) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	running.Go(func() { b.later.Run(b.deliver) })
+	for _, d := range b.devices {
+		running.Go(func() { cancel(b.serve(d)) })
+	}
+	running.Go(func() { b.runEvents(ctx) })
+	<-ctx.Done()
+	b.close()
+	running.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// close ends what Run does. Closing the files may wait for writes to them.
+func (b *Bridge) close() {
+	for _, d := range b.devices {
+		d.file.Close()
+	}
+	if b.later != nil {
+		b.later.End()
+	}
+}
+
+// serve handles what a device sends, until it is closed.
+func (b *Bridge) serve(d *device) error {
+	var r record
+	for {
+		n, err := d.file.Read(r[:])
+		if err == nil && n != len(r) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Errorf("read from %s: %w", d.name, err)
+		}
+		b.mu.Lock()
+		out := b.handle(d, &r)
+		b.deliver(out)
+		b.mu.Unlock()
+	}
+}
+
+// runEvents makes the fabric's events happen when they are due.
+func (b *Bridge) runEvents(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		b.mu.Lock()
+		b.fabric.Advance()
+		b.deliver(b.settle(nil))
+		due, any := b.fabric.NextEvent()
+		b.mu.Unlock()
+		if !any {
+			return
+		}
+		timer.Reset(time.Until(due))
+	}
+}

@@ -1,0 +1,33 @@
+package timeline
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestRun(t *testing.T) {
+	line, err := New[int]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	line.Add(start.Add(2*time.Millisecond), 3)
+	line.Add(start.Add(time.Millisecond), 1)
+	line.Add(start.Add(time.Millisecond), 2)
+	var got []int
+	line.Run(func(due []int) {
+		if got = append(got, due...); len(got) == 3 {
+			line.Add(time.Now(), 4) // from within
+		}
+		if len(got) == 4 {
+			line.End()
+		}
+	})
+	if !slices.Equal(got, []int{1, 2, 3, 4}) {
+		t.Errorf("order %v", got)
+	}
+	if took := time.Since(start); took < 2*time.Millisecond {
+		t.Errorf("all were due after %v", took)
+	}
+}
