@@ -22,6 +22,7 @@ var classicTools = map[string]func(context.Context, *environment, []string) erro
 	"ibv_devinfo": ibvDevinfo,
 	"ibv_devices": ibvDevices,
 	"ibaddr":      ibaddr,
+	"ibping":      ibping,
 	"ibstat":      ibstat,
 	"ibstatus":    ibstatus,
 }
@@ -35,6 +36,9 @@ func runClassic(ctx context.Context, env *environment, name string, args []strin
 	case err == nil:
 		return exitOK
 	case errors.As(err, &o):
+		if o.err != nil {
+			say(env, name, o.err)
+		}
 		return o.code
 	}
 	say(env, name, err)

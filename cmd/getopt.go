@@ -62,9 +62,9 @@ func takeLong(program string, flags []getoptFlag, arg string, rest []string, tak
 	}
 	switch {
 	case len(found) == 0:
-		return nil, getoptErrorf("%s: unrecognized option '--%s'", program, name)
+		return nil, getoptErrorf("%s: unrecognized option '--%s'", program, arg)
 	case len(found) > 1:
-		text := fmt.Sprintf("%s: option '--%s' is ambiguous; possibilities:", program, name)
+		text := fmt.Sprintf("%s: option '--%s' is ambiguous; possibilities:", program, arg)
 		for _, f := range found {
 			text += " '--" + f.long + "'"
 		}

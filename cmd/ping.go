@@ -89,7 +89,10 @@ func (c *pingCommand) define(flags *pflag.FlagSet) {
 	abbreviate(flags)
 }
 
-var pingRules = flagRules{clashes: []clash{{[]string{"flood"}, []string{"interval"}}}}
+var pingRules = flagRules{
+	clashes: []clash{{[]string{"flood"}, []string{"interval"}}},
+	needs:   []need{{[]string{"rate", "debug", "json"}, []string{"serve"}}},
+}
 
 // resolve checks what the command line says, before anything is sent.
 func (c *pingCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []pingTarget, err error) {

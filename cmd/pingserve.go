@@ -52,7 +52,7 @@ func (s *pingServe) check(flags *pflag.FlagSet, args []string) error {
 	var wrong error
 	flags.Visit(func(f *pflag.Flag) {
 		if !serveFlags[f.Name] && wrong == nil {
-			wrong = usageErrorf("--%s does nothing with --serve", f.Name)
+			wrong = usageErrorf("%s does nothing with --serve", shown(flags, f.Name))
 		}
 	})
 	switch {
@@ -112,17 +112,23 @@ func (s *pingServe) places() (ping.Places, error) {
 	case s.fabric.simulated != nil:
 		return p, &usageError{errServeAlone}
 	case s.fabric.sim == ibsimServer:
-		o, err := ibsim.OptionsFromEnv(s.env.getenv)
-		if err != nil {
-			return p, &usageError{err}
-		}
-		o.Responder = true
 		p.Every = 0 // what is simulated does not come back
-		p.Find = func() ([]ping.Place, error) {
-			return []ping.Place{{Name: "ibsim", Open: func(ctx context.Context) (umad.Port, error) { return ibsim.Open(ctx, o) }}}, nil
-		}
+		p.Find = func() ([]ping.Place, error) { return []ping.Place{{Name: "ibsim", Open: openResponder(s.env)}}, nil }
 	}
 	return p, nil
+}
+
+// openResponder opens a port of a running ibsim server as one that answers for
+// its node.
+func openResponder(env *environment) func(context.Context) (umad.Port, error) {
+	return func(ctx context.Context) (umad.Port, error) {
+		o, err := ibsim.OptionsFromEnv(env.getenv)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		o.Responder = true
+		return ibsim.Open(ctx, o)
+	}
 }
 
 // devices returns the ports of this host that -C and -P leave.

@@ -9,14 +9,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// A Daemon is a C tool that goes on running, such as ibping -S.
+// A Daemon is a program that goes on running, such as ibping -S.
 type Daemon struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
+
+	mu             sync.Mutex
+	stdout, stderr strings.Builder
 }
 
 // lineBuffer is the library by which stdbuf of coreutils does its work.
@@ -29,6 +34,17 @@ func (s *Sim) StartC(host, ready string, env []string, tool string, args ...stri
 	if err != nil {
 		return nil, err
 	}
+	// A tool keeps back what it prints into a pipe, unless it is told not to.
+	return s.start(host, ready, append([]string{"LD_PRELOAD=" + s.lib + ":" + lineBuffer, "_STDBUF_O=L"}, env...), path, args)
+}
+
+// Start runs a program as [Sim.Run] does, and returns once it has printed a line
+// that has ready in it.
+func (s *Sim) Start(host, ready, path string, args ...string) (*Daemon, error) {
+	return s.start(host, ready, []string{"IBKIT_SIM=ibsim"}, path, args)
+}
+
+func (s *Sim) start(host, ready string, env []string, path string, args []string) (*Daemon, error) {
 	dir, err := os.MkdirTemp(s.dir, "cwd-") // goes with the server's
 	if err != nil {
 		return nil, err
@@ -36,39 +52,81 @@ func (s *Sim) StartC(host, ready string, env []string, tool string, args ...stri
 	d := &Daemon{cmd: exec.Command(path, args...), ended: make(chan struct{})}
 	d.cmd.Args[0] = filepath.Base(path)
 	d.cmd.Dir = dir
-	d.cmd.Env = append(append(os.Environ(), s.Env()...), hostEnv(host)...)
-	// A tool keeps back what it prints into a pipe, unless it is told not to.
-	d.cmd.Env = append(append(d.cmd.Env, "LD_PRELOAD="+s.lib+":"+lineBuffer, "_STDBUF_O=L"), env...)
+	d.cmd.Env = append(append(append(os.Environ(), s.Env()...), hostEnv(host)...), env...)
 	dieWithParent(d.cmd)
-	r, w := io.Pipe()
-	d.cmd.Stdout, d.cmd.Stderr = w, w
+	isReady := make(chan struct{})
+	var once sync.Once
+	var reading sync.WaitGroup
+	for _, stream := range []struct {
+		open func() (io.ReadCloser, error)
+		to   *strings.Builder
+	}{{d.cmd.StdoutPipe, &d.stdout}, {d.cmd.StderrPipe, &d.stderr}} {
+		r, err := stream.open()
+		if err != nil {
+			return nil, err
+		}
+		reading.Go(func() {
+			for lines := bufio.NewScanner(r); lines.Scan(); {
+				d.mu.Lock()
+				fmt.Fprintln(stream.to, lines.Text())
+				d.mu.Unlock()
+				if strings.Contains(lines.Text(), ready) {
+					once.Do(func() { close(isReady) })
+				}
+			}
+		})
+	}
 	if err := d.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", tool, err)
+		return nil, fmt.Errorf("start %s: %w", filepath.Base(path), err)
 	}
 	go func() {
-		err := d.cmd.Wait()
-		w.CloseWithError(fmt.Errorf("it ended: %w", errors.Join(err, io.EOF)))
+		reading.Wait()
+		_ = d.cmd.Wait() // its state has what there is to know
 		close(d.ended)
 	}()
-	var log strings.Builder
-	lines := bufio.NewScanner(r)
-	late := time.AfterFunc(toolTimeout, func() { r.CloseWithError(errors.New("it takes too long")) })
-	for lines.Scan() {
-		fmt.Fprintln(&log, lines.Text())
-		if strings.Contains(lines.Text(), ready) {
-			late.Stop()
-			go func() { _, _ = io.Copy(io.Discard, r) }() // or it blocks; the end is that of the tool
-			return d, nil
-		}
+	late := time.NewTimer(toolTimeout)
+	defer late.Stop()
+	var why string
+	select {
+	case <-isReady:
+		return d, nil
+	case <-d.ended:
+		why = "it ended"
+	case <-late.C:
+		why = "it takes too long"
+		d.Stop()
 	}
-	d.Stop()
-	return nil, fmt.Errorf("start %s: %w before it printed %q:\n%s", tool, lines.Err(), ready, &log)
+	out, errs := d.Output()
+	return nil, fmt.Errorf("start %s: %s before it printed %q:\n%s%s", filepath.Base(path), why, ready, out, errs)
 }
 
-// Stop kills the tool, which leaves its place at the server.
+// Output returns what the program printed so far.
+func (d *Daemon) Output() (stdout, stderr string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.stdout.String(), d.stderr.String()
+}
+
+// Stop kills the program, which leaves its place at the server.
 func (d *Daemon) Stop() {
 	_ = d.cmd.Process.Kill() // the only error is that it has ended
 	<-d.ended
+}
+
+// End sends a signal to the program, waits until it has ended, and returns what
+// it did in all.
+func (d *Daemon) End(s syscall.Signal) (Result, error) {
+	if err := d.cmd.Process.Signal(s); err != nil {
+		return Result{}, err
+	}
+	select {
+	case <-d.ended:
+	case <-time.After(toolTimeout):
+		return Result{}, errors.New("end program: it takes too long")
+	}
+	r := Result{Code: d.cmd.ProcessState.ExitCode()}
+	r.Stdout, r.Stderr = d.Output()
+	return r, nil
 }
 
 // NewPingServer runs ibping's server at a node for as long as a test runs, and
@@ -78,8 +136,39 @@ func (d *Daemon) Stop() {
 func (s *Sim) NewPingServer(tb testing.TB, host string) {
 	tb.Helper()
 	d, err := s.StartC(host, "starting to serve", []string{"SIM_SET_ISSM=1"}, "ibping", "-S", "-d")
+	d.forTest(tb, err)
+}
+
+// NewDaemon is [Sim.Start] for tests: errors fail the test, the program ends with
+// it.
+func (s *Sim) NewDaemon(tb testing.TB, host, ready, path string, args ...string) *Daemon {
+	tb.Helper()
+	d, err := s.Start(host, ready, path, args...)
+	return d.forTest(tb, err)
+}
+
+// NewDaemonC is [Sim.StartC] for tests.
+func (s *Sim) NewDaemonC(tb testing.TB, host, ready, tool string, args ...string) *Daemon {
+	tb.Helper()
+	d, err := s.StartC(host, ready, nil, tool, args...)
+	return d.forTest(tb, err)
+}
+
+func (d *Daemon) forTest(tb testing.TB, err error) *Daemon {
+	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(d.Stop)
+	return d
+}
+
+// MustEnd is [Daemon.End] for tests.
+func (d *Daemon) MustEnd(tb testing.TB, s syscall.Signal) Result {
+	tb.Helper()
+	r, err := d.End(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }

@@ -61,8 +61,9 @@ func smEnv(dir string) []string {
 // changes, as subnet administration it answers queries.
 type SM struct{ cmd *exec.Cmd }
 
-// StartSM runs opensm and returns when the subnet is up.
-func (s *Sim) StartSM(host string) (*SM, error) {
+// StartSM runs opensm, with lines of its options file where there are any, and
+// returns when the subnet is up.
+func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
 	path, err := findTool("opensm")
 	if err != nil {
 		return nil, err
@@ -72,7 +73,15 @@ func (s *Sim) StartSM(host string) (*SM, error) {
 		return nil, fmt.Errorf("start opensm: %w", err)
 	}
 	// "-f -" logs to stdout, "-d 2" line by line.
-	sm := &SM{cmd: exec.Command(path, "-d", "2", "-f", "-")}
+	args := []string{"-d", "2", "-f", "-"}
+	if len(options) > 0 {
+		file := filepath.Join(dir, "options")
+		if err := os.WriteFile(file, []byte(strings.Join(options, "\n")+"\n"), 0o644); err != nil {
+			return nil, fmt.Errorf("start opensm: %w", err)
+		}
+		args = append(args, "-F", file)
+	}
+	sm := &SM{cmd: exec.Command(path, args...)}
 	sm.cmd.Dir = dir
 	sm.cmd.Env = append(append(os.Environ(), s.Env()...), smEnv(dir)...)
 	sm.cmd.Env = append(append(sm.cmd.Env, hostEnv(host)...), "LD_PRELOAD="+s.lib)

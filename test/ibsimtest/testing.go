@@ -78,9 +78,9 @@ func (s *Sim) OpenSM(tb testing.TB, host string) {
 }
 
 // NewSM is [Sim.StartSM] for tests: opensm ends with the test.
-func (s *Sim) NewSM(tb testing.TB, host string) {
+func (s *Sim) NewSM(tb testing.TB, host string, options ...string) {
 	tb.Helper()
-	sm, err := s.StartSM(host)
+	sm, err := s.StartSM(host, options...)
 	if err != nil {
 		tb.Fatal(err)
 	}

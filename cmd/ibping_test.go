@@ -1,0 +1,51 @@
+package cmd
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var pingTime = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
+
+// The classic name prints what the C tool prints, and loss is no failure.
+func TestIbping(t *testing.T) {
+	f := serveDemo(t)
+	r := start(f.env("node05"), "ibping", "-S", "-d")
+	r.out.await(t, "ibping_serv: starting to serve...")
+	lid := f.lids["node05"]
+	name := ""
+	for _, test := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"-c 1 LID", 0, "Pong from NAME (Lid LID): time T ms\n\n--- NAME (Lid LID) ibping statistics ---\n1 packets transmitted, 1 received, 0% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
+		{"-fc7 LID", 0, "\n--- NAME (Lid LID) ibping statistics ---\n7 packets transmitted, 7 received, 0% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
+		{"-f -c 2 49000", 0, "\n---  (Lid 49000) ibping statistics ---\n2 packets transmitted, 0 received, 100% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
+		{"-f -c 1 -t 5 -o 9 LID", 0, "\n---  (Lid LID) ibping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
+		{"-c 0 LID", 0, "\n---  (Lid LID) ibping statistics ---\n0 packets transmitted, 0 received, 0% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
+		{"0xc000", 255, ""},
+		{"-t -5 LID", 255, ""},
+		{"-G 0x1", 255, ""},
+		{"-D 0,1", 2, ""},
+		{"-K LID", 2, ""},
+		{"", 2, ""},
+		{"-h", 2, ""},
+		{"-V", 0, ""},
+	} {
+		args := strings.Fields(strings.ReplaceAll(test.args, "LID", lid))
+		code, out, err := runCommand(t, f.env("node07"), append([]string{"ibping"}, args...)...)
+		if m := regexp.MustCompile(`--- (\S+) \(`).FindStringSubmatch(out); name == "" && m != nil {
+			name = m[1]
+		}
+		got := pingTime.ReplaceAllString(out, "T")
+		want := strings.NewReplacer("NAME", name, "LID", lid).Replace(test.want)
+		if code != test.code || got != want || code != 0 && err == "" {
+			t.Errorf("ibping %s: exit code %d\n%q, want\n%q\n%s", test.args, code, got, want, err)
+		}
+	}
+	if code := r.end(); code != exitOK {
+		t.Errorf("the server ended with %d: %s", code, r.err)
+	}
+}

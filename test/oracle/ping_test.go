@@ -1,0 +1,184 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// A pingFabric is a fabric with two hosts to ping between and one that answers
+// for subnet administration.
+type pingFabric struct {
+	*ibsimtest.Sim
+	server, client string
+	lid, guid      string // of the server
+}
+
+// pingFabrics are Debian's simulator with opensm, and ibkit's own.
+var pingFabrics = map[string]func(t *testing.T) *pingFabric{
+	"ibsim": func(t *testing.T) *pingFabric {
+		s := ibsimtest.New(t, "../nets/parallel-links-and-router.net")
+		// A sweep asks each client that acts as a manager, as Debian's server has
+		// to, whether it is a subnet manager, and that ends the server:
+		// libumad2sim.so crashes at a class that nobody has registered.
+		s.NewSM(t, "host-a", "sweep_on_trap FALSE", "sweep_interval 0")
+		return &pingFabric{Sim: s, server: "host-b", client: "host-a"}
+	},
+	"sim serve": func(t *testing.T) *pingFabric {
+		return &pingFabric{Sim: serveFabric(t, "demo"), server: "node05", client: "node07"}
+	},
+}
+
+// pingServers start a server at a node.
+var pingServers = map[string]func(t *testing.T, f *pingFabric){
+	"Debian's": func(t *testing.T, f *pingFabric) { f.NewPingServer(t, f.server) },
+	"ibkit's": func(t *testing.T, f *pingFabric) {
+		f.NewDaemon(t, f.server, "starting to serve", ibkit(), "ibping", "-S", "-d")
+	},
+	"ping --serve": func(t *testing.T, f *pingFabric) {
+		f.NewDaemon(t, f.server, "serving pings", ibkit(), "ping", "--serve")
+	},
+}
+
+var portGUIDLine = regexp.MustCompile(`PortGuid:\.+(0x[0-9a-f]+)`)
+
+// newPingFabric starts a fabric and looks up the server's addresses.
+func newPingFabric(t *testing.T, name string) *pingFabric {
+	t.Helper()
+	f := pingFabrics[name](t)
+	f.lid = lidOf(t, f.Sim, f.server)
+	m := portGUIDLine.FindStringSubmatch(f.MustRunC(t, f.server, "smpquery", "nodeinfo", "-D", "0").Stdout)
+	if m == nil {
+		t.Fatal("no port GUID")
+	}
+	f.guid = m[1]
+	return f
+}
+
+// pingLines are command lines of ibping; LID and GUID stand for the server's.
+var pingLines = []string{
+	"-c 1 LID",
+	"-f -c 100 LID",
+	"-fc 20 -L LID",
+	"--flood --cou=3 -G GUID",
+	"-f -c 2 LID -o 0x1405",
+	"-f -c 1 -t 100 -o 0x1406 LID",
+	"-f -c 2 -t 100 0xbff0",
+	"-c 0 LID",
+	"-f -c 1 -v -P 1 LID",
+	"-c 1 0",
+	"-c 1 65535",
+	"-c 1 -D 0,1",
+	"-c",
+	"--c=1 --no LID",
+	"-h",
+	"",
+}
+
+// pingTimes are what two runs have different.
+var pingTimes = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
+
+func maskTimes(s string) string { return pingTimes.ReplaceAllString(s, "TIME") }
+
+// TestPing has both clients ping all servers, on both simulators: what they
+// print and how they end is the same but for the times.
+func TestPing(t *testing.T) {
+	for fabric := range pingFabrics {
+		for server, start := range pingServers {
+			t.Run(fabric+", "+server, func(t *testing.T) {
+				t.Parallel()
+				f := newPingFabric(t, fabric)
+				start(t, f)
+				for _, line := range pingLines {
+					args := strings.Fields(strings.NewReplacer("GUID", f.guid, "LID", f.lid).Replace(line))
+					want := f.MustRunC(t, f.client, "ibping", args...)
+					got := f.MustRun(t, f.client, native(), append([]string{"ibping"}, args...)...)
+					if got.Code != want.Code || want.Code == 0 && maskTimes(got.Stdout) != maskTimes(want.Stdout) {
+						t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
+					}
+					if want.Code == 2 && got.Stderr != want.Stderr {
+						t.Errorf("ibping %s: %s", line, cmp.Diff(want.Stderr, got.Stderr))
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPingInterrupted has a signal end the clients, which print what there was
+// until then.
+func TestPingInterrupted(t *testing.T) {
+	f := newPingFabric(t, "sim serve")
+	pingServers["ping --serve"](t, f)
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		want := f.NewDaemonC(t, f.client, "Pong from", "ibping", f.lid).MustEnd(t, signal)
+		got := f.NewDaemon(t, f.client, "Pong from", ibkit(), "ibping", f.lid).MustEnd(t, signal)
+		// The C tool prints from its signal handler, in the middle of whatever it
+		// was doing: its numbers, and lines before, may be those of a moment ago.
+		if w, g := summaryOf(want.Stdout), summaryOf(got.Stdout); got.Code != want.Code || g != w || w == "" {
+			t.Errorf("%v: ended with %d, not %d:\n%s", signal, got.Code, want.Code, cmp.Diff(w, g))
+		}
+		if !strings.Contains(got.Stdout, "1 packets transmitted, 1 received, 0% packet loss") {
+			t.Errorf("%v: %s", signal, got.Stdout)
+		}
+	}
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// summaryOf returns the last three lines of what ibping prints, without numbers.
+func summaryOf(stdout string) string {
+	_, summary, _ := strings.Cut(stdout, "\n---")
+	return digits.ReplaceAllString(summary, "N")
+}
+
+// TestPingServer holds what a server counted against what was sent to it.
+func TestPingServer(t *testing.T) {
+	f := newPingFabric(t, "sim serve")
+	s := f.NewDaemon(t, f.server, "serving pings", ibkit(), "ping", "--serve", "--json", "--debug")
+	flood(t, f.Sim, "node08", f.lid)
+	f.MustRun(t, f.client, ibkit(), "ibping", "-f", "-c", "10", f.lid)
+	f.MustRun(t, f.client, ibkit(), "ibping", "-f", "-c", "1", "-t", "50", "-o", "1", f.lid) // sent three times
+	r := s.MustEnd(t, syscall.SIGTERM)
+	if r.Code != 0 {
+		t.Errorf("ended with %d: %s", r.Code, r.Stderr)
+	}
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping-serve.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := json.Unmarshal([]byte(r.Stdout), &document); err != nil {
+		t.Fatalf("%v: %s", err, r.Stdout)
+	}
+	if err := schema.Validate(document); err != nil {
+		t.Errorf("%v\n%s", err, r.Stdout)
+	}
+	var got struct {
+		Received, Answered, Ignored int
+		Sources                     []struct{ LID, Received, Answered int }
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Ignored != 3 || got.Answered != 110 || got.Received != 110 || len(got.Sources) != 2 {
+		t.Errorf("counted %s", r.Stdout)
+	}
+	if n := strings.Count(r.Stderr, "level=DEBUG"); n != got.Received+got.Ignored {
+		t.Errorf("%d lines in the log, %d packets", n, got.Received+got.Ignored)
+	}
+	want := fmt.Sprintf("LID %s", lidOf(t, f.Sim, f.client))
+	if !strings.Contains(r.Stderr, want) {
+		t.Errorf("%s is not in the log", want)
+	}
+}
