@@ -1,0 +1,110 @@
+//go:build guest
+
+// Package pings_test pings in a guest: over Soft-RoCE, and over InfiniBand ports
+// of a kernel whose fabric is simulated.
+package pings_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// TestPings boots one guest for all that is here.
+func TestPings(t *testing.T) {
+	g := guest.New(t, guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0"}},
+		Modules:  []string{"ib_umad"},
+		Tools:    []string{"ibping", "rdma"},
+		Programs: []guest.Program{guest.Ibkit, {Package: "github.com/ibkit/ibkit/ping", Test: true}},
+		Files:    map[string]string{"/root/ibtest.ko": guest.Module(t, "../../kmod/ibtest")},
+	})
+	t.Run("exchanges over RoCE", func(t *testing.T) {
+		g.Must(t, "ping.test", "-test.v", "-test.run=^TestGuest")
+	})
+	t.Run("a port that comes and goes", func(t *testing.T) { comeAndGo(t, g) })
+
+	g.Must(t, "insmod", "/root/ibtest.ko", "devices=2")
+	fabric := g.MustStart(t, "ibkit", "sim", "bridge", "demo", "--plug", "ibtest0=node05", "--plug", "ibtest1=node07")
+	if err := fabric.AwaitOutput(t.Context(), "Plugged in"); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []string{"ibping -S -C ibtest0", "ibkit ibping -S -C ibtest0", "ibkit ping --serve"} {
+		t.Run(server, func(t *testing.T) { pairs(t, g, strings.Fields(server)) })
+	}
+}
+
+// comeAndGo takes the port of a server away and gives it back.
+func comeAndGo(t *testing.T, g *guest.Guest) {
+	server := g.MustStart(t, "ibkit", "ping", "--serve")
+	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0 port 1 (Ethernet)"); err != nil {
+		t.Fatal(err)
+	}
+	g.Must(t, "rdma", "link", "delete", "rxe0")
+	if err := server.AwaitOutput(t.Context(), "rxe0 is gone"); err != nil {
+		t.Fatal(err)
+	}
+	g.Must(t, "rdma", "link", "add", "rxe1", "type", "rxe", "netdev", g.Ports[0].Netdev)
+	if err := server.AwaitOutput(t.Context(), "serving pings at rxe1 port 1"); err != nil {
+		t.Fatal(err)
+	}
+	r := end(t, server)
+	if r.Code != 4 || !strings.Contains(r.Stdout, "at rxe0/1, rxe1/1 for ") {
+		t.Errorf("ended with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	g.Must(t, "rdma", "link", "delete", "rxe1")
+}
+
+// end interrupts a server.
+func end(t *testing.T, p *guest.Process) guest.Result {
+	t.Helper()
+	if err := p.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var times = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
+
+// pairs has both clients ping a server by LID and by GUID, from the other port
+// and from its own.
+func pairs(t *testing.T, g *guest.Guest, server []string) {
+	p := g.MustStart(t, server...)
+	lid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/lid"))
+	gid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/gids/0"))
+	guid := "0x" + strings.ReplaceAll(gid[len("fe80:0000:0000:0000:"):], ":", "")
+	// The kernel hands pings over from when the server has registered on.
+	ready := fmt.Sprintf("ibping -f -c 1 -t 100 -C ibtest1 %s | grep -q ' 1 received'", lid)
+	if err := g.Await(t.Context(), "sh", "-c", ready); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"-f -c 20 -C ibtest1 LID",
+		"-f -c 20 -C ibtest1 -G GUID",
+		"-c 1 -C ibtest0 -P 1 LID",
+		"-f -c 1 -t 100 -C ibtest1 -o 0x1406 LID",
+		"-f -c 1 -t 100 -C ibtest1 0xbff0",
+	} {
+		args := strings.Fields(strings.NewReplacer("GUID", guid, "LID", lid).Replace(line))
+		want := g.MustRun(t, append([]string{"ibping"}, args...)...)
+		got := g.MustRun(t, append([]string{"ibkit", "ibping"}, args...)...)
+		mask := func(r guest.Result) string { return times.ReplaceAllString(r.Stdout, "TIME") }
+		if got.Code != want.Code || mask(got) != mask(want) || !strings.Contains(want.Stdout, "statistics") {
+			t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(mask(want), mask(got)), want.Stderr, got.Stderr)
+		}
+	}
+	r := end(t, p)
+	if server[1] == "ping" && (r.Code != 0 || !strings.Contains(r.Stdout, " 0 failed; 0 ignored")) {
+		t.Errorf("the server ended with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+}
