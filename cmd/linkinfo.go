@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // linkinfoCommand is one call of linkinfo or iblinkinfo.
@@ -248,7 +249,8 @@ func (c *linkinfoCommand) run(ctx context.Context) error {
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
-	if result.Fabric.Aborted != nil && c.dialect == classic {
+	// Without its device the work could not be done, whatever was seen before.
+	if aborted := result.Fabric.Aborted; aborted != nil && (c.dialect == classic || errors.Is(aborted, umad.ErrGone)) {
 		return &outcome{code: exitFailed}
 	}
 	return code

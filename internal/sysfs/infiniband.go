@@ -90,6 +90,18 @@ func (fs FS) port(device string, number uint8) (Port, error) {
 	return p, nil
 }
 
+// DeviceNames returns the names in class/infiniband in the order in which the
+// kernel lists them, which is no order that means anything.
+func (fs FS) DeviceNames() []string {
+	dir, err := os.Open(fs.path(infiniband))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // those that it has got to
+	return names
+}
+
 // MADNode is class/infiniband_mad/umad<N>: the device node that carries the MADs
 // of one port.
 type MADNode struct {

@@ -43,8 +43,11 @@ func Candidates(fs sysfs.FS) ([]Candidate, error) {
 // have to match. Of several ports the first that is active is chosen, else the
 // first whose link is up, else the first that is not switched off; a switch
 // sends from port 0 only. Ports without InfiniBand's link layer have no subnet
-// management and are chosen only by name. (The order is that of libibumad,
-// umad.c.)
+// management and are chosen only by name.
+//
+// Which device comes first is up to the kernel, so that this is the port that
+// libibumad takes (umad.c, resolve_ca_name): on a host with several it is not
+// always that of the first name.
 func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
 	all, err := Candidates(fs)
 	if err != nil {
@@ -63,6 +66,10 @@ func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
 		}
 		fit = append(fit, c)
 	}
+	order := fs.DeviceNames()
+	slices.SortStableFunc(fit, func(a, b Candidate) int {
+		return slices.Index(order, a.Device.Name) - slices.Index(order, b.Device.Name)
+	})
 	for _, good := range []func(sysfs.Port) bool{
 		func(p sysfs.Port) bool { return mad.PortState(p.State) == mad.PortActive },
 		func(p sysfs.Port) bool { return mad.PhysState(p.PhysState) == mad.PhysLinkUp },

@@ -63,6 +63,25 @@ const (
 	polling          = "2: Polling"
 )
 
+func TestChooseAsListed(t *testing.T) {
+	fs := host{
+		{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, active, linkUp},
+		{"umad2", "mlx5_2", ca, 1, ib, active, linkUp}, {"umad3", "ibp9", ca, 1, ib, active, linkUp},
+	}.write(t)
+	dir, err := os.Open(filepath.Join(string(fs), "class/infiniband"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Choose(fs, "", 0); err != nil || c.Device.Name != names[0] {
+		t.Errorf("%s, %v; the folder has %q", c.Device.Name, err, names)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -72,7 +91,7 @@ func TestChoose(t *testing.T) {
 		want   string // node, or a part of the error
 	}{
 		{"the active one", host{{"umad0", "mlx5_0", ca, 1, ib, down, polling}, {"umad1", "mlx5_1", ca, 1, ib, active, linkUp}}, "", 0, "umad1"},
-		{"by number and not by name", host{{"umad10", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad2", "mlx5_1", ca, 1, ib, active, linkUp}}, "", 0, "umad2"},
+		{"the first port", host{{"umad10", "mlx5_0", ca, 2, ib, active, linkUp}, {"umad2", "mlx5_0", ca, 1, ib, active, linkUp}}, "", 0, "umad2"},
 		{"the one that is up", host{{"umad0", "mlx5_0", ca, 1, ib, down, polling}, {"umad1", "mlx5_0", ca, 2, ib, initial, linkUp}}, "", 0, "umad1"},
 		{"the one that is not off", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}, {"umad1", "mlx5_0", ca, 2, ib, down, polling}}, "", 0, "umad1"},
 		{"no Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, initial, linkUp}}, "", 0, "umad1"},

@@ -31,13 +31,13 @@
 /* Draining adds a request to each queue of a queue pair. */
 #define SLACK		8
 
-static unsigned int devices = 1;
+static unsigned int devices = 2;
 module_param(devices, uint, 0444);
-MODULE_PARM_DESC(devices, "number of devices, up to 4");
+MODULE_PARM_DESC(devices, "number of devices, up to 4 (default 2)");
 
 static unsigned int ports = 1;
 module_param(ports, uint, 0444);
-MODULE_PARM_DESC(ports, "ports of a device, up to 4");
+MODULE_PARM_DESC(ports, "ports of a device, up to 4 (default 1)");
 
 static unsigned long long guid = 0x0214050000000000ULL;
 module_param(guid, ullong, 0444);

@@ -1,0 +1,253 @@
+//go:build guest
+
+// Package umad_test runs ibkit and Debian's tools on InfiniBand ports of a real
+// kernel, by /dev/infiniband/umadN.
+package umad_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/ibports"
+)
+
+// tools are those of Debian that look at a fabric, or at the ports of this host.
+var tools = []string{
+	"iblinkinfo", "ibnetdiscover", "smpquery", "perfquery", "ibqueryerrors", "ibping", "ibaddr", "sminfo", "saquery",
+	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
+}
+
+// both runs a line by Debian's tools and by ibkit, and compares.
+func both(t *testing.T, g *guest.Guest, line string) {
+	t.Helper()
+	args := strings.Fields(line)
+	want := g.MustRun(t, args...)
+	got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+	if !slices.Equal(blocks(got.Stdout), blocks(want.Stdout)) || got.Code != want.Code || want.Stdout == "" {
+		t.Errorf("%s: exit code %d\n%s%s\nwant %d\n%s%s", line, got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
+	}
+}
+
+// blocks cuts what iblinkinfo prints into what belongs to one node, the order of
+// which is an accident of the order of replies.
+func blocks(text string) []string {
+	var found []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "    ") && len(found) > 0 {
+			found[len(found)-1] += line
+		} else {
+			found = append(found, line)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// TestSame compares what ibkit shows by its classic names.
+func TestSame(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t, tools...))
+	// Down, and of no fabric.
+	for _, line := range []string{"ibstat", "ibstatus", "ibv_devinfo -v"} {
+		both(t, g, line)
+	}
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	lines := []string{
+		"ibstat", "ibstat -p", "ibstat -l", "ibstat -s ibtest1", "ibstatus", "ibstatus ibtest1:1",
+		"ibv_devices", "ibv_devinfo", "ibv_devinfo -v", "ibv_devinfo -l", "ibv_devinfo -d ibtest1 -i 1",
+		"iblinkinfo", "iblinkinfo -l", "iblinkinfo -p", "iblinkinfo -d", "iblinkinfo -C ibtest1",
+		"iblinkinfo -D 0,1 -n 1", "iblinkinfo --switches-only",
+		"ibaddr", "ibaddr -C ibtest1 -P 1", "ibaddr -g 4", "ibaddr -l 9", "ibaddr -L 13", "ibaddr -D 0,1", "ibaddr -G 0x0002c90000100801",
+	}
+	for _, line := range lines {
+		both(t, g, line)
+	}
+}
+
+// TestTools runs those of Debian that have no counterpart, for the ports' sake:
+// by directed routes and LIDs, subnet and performance management, tables of
+// subnet administration that the kernel puts together.
+func TestTools(t *testing.T) {
+	spec := ibports.Spec(t, tools...)
+	spec.Programs = append(spec.Programs, guest.Program{Package: "github.com/ibkit/ibkit/umad/device", Test: true})
+	g := guest.New(t, spec)
+	// 128 hosts: tables of some hundred segments.
+	ibports.PlugIn(t, g, "fat-tree:radix=16,pods=16", "host00003", "host00100")
+	for line, want := range map[string]string{
+		"smpquery nodeinfo -D 0":   `NodeType:\.*Channel Adapter`,
+		"smpquery nodeinfo -D 0,1": `NodeType:\.*Switch`,
+		"smpquery portinfo 7 1":    `LinkState:\.*Active`,
+		"smpquery nodedesc 1":      `Node Description:\.*host00001`,
+		"perfquery":                `PortXmitPkts:`,
+		"perfquery -x -C ibtest1":  `PortXmitData:`,
+		"sminfo":                   `sm lid 1 sm guid 0x\w+, activity count \d+ priority 0 state 3 SMINFO_MASTER`,
+		"ibqueryerrors":            `## Summary: 152 nodes checked, 0 bad nodes found`,
+		"saquery --list":           `host00128`,
+	} {
+		r := g.MustRun(t, strings.Fields(line)...)
+		if r.Code != 0 || !regexp.MustCompile(want).MatchString(r.Stdout) {
+			t.Errorf("%s: exit code %d, no %q in\n%s%s", line, r.Code, want, r.Stdout, r.Stderr)
+		}
+	}
+	count := func(what string, args ...string) int {
+		t.Helper()
+		return strings.Count(g.Must(t, args...), what)
+	}
+	if n := count("\nCa\t", "ibnetdiscover"); n != 128 {
+		t.Errorf("ibnetdiscover: %d hosts", n)
+	}
+
+	// The kernel puts ibkit's tables together as well.
+	got := g.Must(t, "device.test", "-test.v", "-test.run=^TestGuestTables$")
+	for kind, records := range map[string]int{
+		"NodeRecord":                  count("NodeRecord dump", "saquery", "NR"),
+		"PortInfoRecord":              count("PortInfoRecord dump", "saquery", "PIR"),
+		"LinkRecord":                  count("LinkRecord dump", "saquery", "LR"),
+		"LinearForwardingTableRecord": count("LFT Record dump", "saquery", "LFTR"),
+	} {
+		if want := fmt.Sprintf("%s: %d records\n", kind, records); records < 24 || !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// TestSubnetManager has opensm configure a fabric and answer for subnet
+// administration, for its own host and another one.
+func TestSubnetManager(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t, append(tools, "opensm")...))
+	ibports.PlugIn(t, g, "fat-tree:radix=8,pods=4", "host00001", "host00010", "--sm", "off")
+	if r := g.MustRun(t, "ibstat", "ibtest0", "1"); !strings.Contains(r.Stdout, "State: Initializing") {
+		t.Errorf("before:\n%s", r.Stdout)
+	}
+	g.Must(t, "mkdir", "-p", "/var/cache/opensm", "/var/log")
+	sm := g.MustStart(t, "opensm", "-f", "stdout", "-g", "0x"+guid(t, g, "ibtest0"))
+	if err := sm.AwaitOutput(t.Context(), "SUBNET UP"); err != nil {
+		t.Fatal(err)
+	}
+	if r := g.MustRun(t, "ibkit", "linkinfo"); r.Code != 0 || strings.Contains(r.Stdout, "Initialize") {
+		t.Errorf("links: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	for _, line := range []string{"ibstat", "ibaddr", "ibaddr -C ibtest1", "iblinkinfo"} {
+		both(t, g, line)
+	}
+	for _, device := range ibports.Devices {
+		if r := g.MustRun(t, "ibstat", device, "1"); !strings.Contains(r.Stdout, "State: Active") {
+			t.Errorf("after:\n%s", r.Stdout)
+		}
+		if n := strings.Count(g.Must(t, "saquery", "-C", device, "NR"), "NodeRecord dump"); n != 24 {
+			t.Errorf("by %s: %d nodes", device, n)
+		}
+		both(t, g, "ibaddr -C "+device+" -G 0x"+guid(t, g, ibports.Devices[1]))
+	}
+}
+
+// guid returns the port GUID of a device, in digits.
+func guid(t *testing.T, g *guest.Guest, device string) string {
+	t.Helper()
+	gid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/"+device+"/ports/1/gids/0"))
+	return strings.Join(strings.Split(gid, ":")[4:], "")
+}
+
+// TestPing has Debian's ibping ask another host, by LID and GUID.
+func TestPing(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t, tools...))
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	// What it says itself stays in a buffer of its own.
+	server := g.MustStart(t, "ibping", "-S", "-C", "ibtest1", "-ddd")
+	if err := server.AwaitOutput(t.Context(), "umad_recv: fd"); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"ibping -C ibtest0 -c 10 -f 11", "ibping -C ibtest0 -c 10 -f -G 0x" + guid(t, g, "ibtest1"),
+		"ibkit ping -C ibtest0 -c 10 -f --via vendor 11",
+	} {
+		if r := g.MustRun(t, strings.Fields(line)...); r.Code != 0 || !strings.Contains(r.Stdout, "10 received") {
+			t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+		}
+	}
+}
+
+// TestCalls looks at the system calls of a scan: the newer registration, a write
+// for each request, reads that do not wait, and no thread for each of them.
+func TestCalls(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t, "strace"))
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	trace := g.MustRun(t, "strace", "-f", "-y", "-e", "trace=ioctl,read,write,epoll_ctl,epoll_pwait,clone,clone3", "ibkit", "linkinfo", "-C", "ibtest0").Stderr
+	count := func(pattern string) int { return len(regexp.MustCompile(pattern).FindAllString(trace, -1)) }
+	registrations := count(`ioctl\(\d+</dev/infiniband/umad0>, IB_USER_MAD_REGISTER_AGENT2\b`)
+	// Both move 320 bytes, and a call that another thread interrupts has two lines.
+	writes := count(`write\(\d+</dev/infiniband/umad0>`)
+	reads := count(` = 320\n`) - writes
+	polled := count(`epoll_ctl\(.*EPOLL_CTL_ADD, \d+</dev/infiniband/umad0>`)
+	threads := count(`clone3?\(`)
+	if registrations != 1 || writes < 100 || reads != writes || polled != 1 || threads > 20 {
+		t.Errorf("%d registrations, %d writes, %d reads of replies, polled %d times, %d threads\n%s", registrations, writes, reads, polled, threads, trace)
+	}
+	t.Logf("%d requests, %d threads", writes, threads)
+}
+
+// TestOrdinaryUser is about who may use the device node.
+func TestOrdinaryUser(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t))
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	run := func() guest.Result {
+		r, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "linkinfo"}, User: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := run(); r.Code != 1 || !strings.Contains(r.Stderr, "open /dev/infiniband/umad") || !strings.Contains(r.Stderr, "permission denied") || !strings.Contains(r.Stderr, "group") {
+		t.Errorf("without access: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	g.Must(t, "chmod", "0666", "/dev/infiniband/umad0", "/dev/infiniband/umad1")
+	if r := run(); r.Code != 3 || r.Stderr != "" || !strings.Contains(r.Stdout, "16 channel adapters") {
+		t.Errorf("with access: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+}
+
+// TestUnload takes the module away during a scan, which ends at once then.
+func TestUnload(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t))
+	b := ibports.PlugIn(t, g, "demo", "node02", "node07", "--model", "delay=200ms")
+	scan := g.MustStart(t, "ibkit", "linkinfo", "-C", "ibtest0", "--timeout", "60000")
+	sent := "/sys/class/infiniband/ibtest0/ports/1/hw_counters/mads_sent"
+	if err := g.Await(t.Context(), "sh", "-c", "test $(cat "+sent+") -gt 3"); err != nil {
+		t.Fatal(err)
+	}
+	b.Kill()
+	start := time.Now()
+	g.Must(t, "rmmod", "ibtest")
+	r, err := scan.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(r.Stderr, "\n"); r.Code != 1 || lines > 2 || !strings.Contains(r.Stderr, "ibtest0 is gone") {
+		t.Errorf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	t.Logf("rmmod and the end of the scan took %v", time.Since(start))
+}
+
+// TestReload loads and unloads the module a hundred times, half of them after it
+// was used.
+func TestReload(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t, "smpquery"))
+	g.Must(t, "sh", "-ec", `for i in $(seq 50); do
+		rmmod ibtest
+		insmod /usr/lib/modules/insert/ibtest.ko devices=3 ports=2
+		rmmod ibtest
+		insmod /usr/lib/modules/insert/ibtest.ko
+		ibkit sim bridge demo >/tmp/out & bridge=$!
+		until grep -q Plugged /tmp/out; do :; done
+		ibkit ibaddr -C ibtest0 >/dev/null
+		kill $bridge
+		wait $bridge
+	done`)
+	if text := g.Console(); strings.Contains(text, "WARNING") || strings.Contains(text, "BUG") {
+		t.Errorf("the kernel says:\n%s", text)
+	}
+}

@@ -1,0 +1,32 @@
+//go:build inguest
+
+package device
+
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// TestGuestTables asks for whole tables, which the kernel puts together from
+// their segments, and tells how many records there are.
+func TestGuestTables(t *testing.T) {
+	port, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	c := umad.NewClient(port, umad.ClientOptions{})
+	for _, kind := range []mad.Attribute{&mad.NodeRecord{}, &mad.PortInfoRecord{}, &mad.LinkRecord{}, &mad.LinearForwardingTableRecord{}} {
+		table, err := c.Table(t.Context(), &umad.TableRequest{Match: kind})
+		if err != nil {
+			t.Errorf("%s: %v", mad.AttributeName(kind), err)
+			continue
+		}
+		if table.Clipped {
+			t.Errorf("%s: clipped", mad.AttributeName(kind))
+		}
+		t.Logf("%s: %d records", mad.AttributeName(kind), table.Len())
+	}
+}
