@@ -1,8 +1,8 @@
 //go:build guest
 
-// Package umad_test runs ibkit and Debian's tools on InfiniBand ports of a real
+// Package infiniband_test runs ibkit and Debian's tools on InfiniBand ports of a real
 // kernel, by /dev/infiniband/umadN.
-package umad_test
+package infiniband_test
 
 import (
 	"fmt"
