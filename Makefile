@@ -135,6 +135,10 @@ man: ## write the manual pages in man/
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 	go run ./test/bench $(BENCHFLAGS)
 
+.PHONY: bench-umad
+bench-umad: ## compare the speed of linkinfo with Debian's iblinkinfo through a kernel's MAD layer, in a guest
+	go test -tags guest ./test/guest/infiniband -run '^$$' -bench Scan -benchtime 1x -timeout 20m
+
 .PHONY: bench-devinfo
 bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest
 	go test -tags guest ./test/guest/devices -run '^$$' -bench Classic -benchtime 1x

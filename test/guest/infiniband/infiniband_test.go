@@ -22,6 +22,8 @@ var tools = []string{
 	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
 }
 
+const devicePackage = "github.com/ibkit/ibkit/umad/device"
+
 // both runs a line by Debian's tools and by ibkit, and compares.
 func both(t *testing.T, g *guest.Guest, line string) {
 	t.Helper()
@@ -73,7 +75,7 @@ func TestSame(t *testing.T) {
 // subnet administration that the kernel puts together.
 func TestTools(t *testing.T) {
 	spec := ibports.Spec(t, tools...)
-	spec.Programs = append(spec.Programs, guest.Program{Package: "github.com/ibkit/ibkit/umad/device", Test: true})
+	spec.Programs = append(spec.Programs, guest.Program{Package: devicePackage, Test: true})
 	g := guest.New(t, spec)
 	// 128 hosts: tables of some hundred segments.
 	ibports.PlugIn(t, g, "fat-tree:radix=16,pods=16", "host00003", "host00100")
@@ -208,6 +210,15 @@ func TestOrdinaryUser(t *testing.T) {
 	if r := run(); r.Code != 3 || r.Stderr != "" || !strings.Contains(r.Stdout, "16 channel adapters") {
 		t.Errorf("with access: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
+}
+
+// TestKernel is about what the kernel does between a descriptor and the wire.
+func TestKernel(t *testing.T) {
+	spec := ibports.Spec(t)
+	spec.Programs = append(spec.Programs, guest.Program{Package: devicePackage, Test: true})
+	g := guest.New(t, spec)
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	t.Log(g.Must(t, "device.test", "-test.v", "-test.run=^TestGuest(Timeout|Outstanding|Unread)$"))
 }
 
 // TestUnload takes the module away during a scan, which ends at once then.

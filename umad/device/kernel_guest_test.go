@@ -1,0 +1,132 @@
+//go:build inguest
+
+package device
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// open opens the port of a device, and counts the datagrams that it sends.
+func openGuest(t *testing.T) (p *Port, sent func() int) {
+	t.Helper()
+	p, err := Open(Options{Device: "ibtest0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	count := func() int {
+		b, err := os.ReadFile("/sys/class/infiniband/ibtest0/ports/1/hw_counters/mads_sent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(string(bytes.TrimSpace(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := count()
+	return p, func() int { return count() - before }
+}
+
+// nobody is a LID that no port has.
+const nobody = 0xb000
+
+func request(lid uint16, tid uint64, timeout time.Duration) *umad.Message {
+	m := &umad.Message{Addr: umad.Addr{LID: lid}, Timeout: timeout}
+	m.MAD.PutSMP(mad.SMPRequest{TID: tid, Method: mad.MethodGet, Attr: mad.AttrNodeInfo})
+	return m
+}
+
+// TestGuestTimeout checks that the kernel sends a request once, and gives it
+// back when its time is over, under its own agent's part of the transaction ID.
+func TestGuestTimeout(t *testing.T) {
+	p, sent := openGuest(t)
+	const tid = 0x1122334455667788
+	start := time.Now()
+	if err := p.Send(request(nobody, tid, 200*time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	var m umad.Message
+	if err := p.Recv(&m, start.Add(5*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	if m.Status != 110 || uint32(m.MAD.TID()) != tid&0xffffffff || took < 200*time.Millisecond {
+		t.Errorf("status %d, TID %#x, after %v", m.Status, m.MAD.TID(), took)
+	}
+	t.Logf("a time-out of 200 ms took %v; TID %#x came back as %#x", took, uint64(tid), m.MAD.TID())
+	if n := sent(); n != 1 {
+		t.Errorf("%d datagrams were sent", n)
+	}
+
+	// The client's attempts are all there are.
+	c := umad.NewClient(p, umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 3})
+	_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: nobody}, Attr: mad.AttrNodeInfo})
+	if n := sent(); !errors.Is(err, umad.ErrTimeout) || n != 1+3 {
+		t.Errorf("%v after %d datagrams", err, n-1)
+	}
+}
+
+// TestGuestOutstanding keeps more requests in flight on one descriptor than the
+// send queue has room for (128), and reads nothing meanwhile.
+func TestGuestOutstanding(t *testing.T) {
+	p, _ := openGuest(t)
+	const many = 5000
+	start := time.Now()
+	for n := range many {
+		if err := p.Send(request(nobody, uint64(n), 3*time.Second)); err != nil {
+			t.Fatalf("request %d: %v", n, err)
+		}
+	}
+	t.Logf("%d requests were taken in %v", many, time.Since(start))
+	// None is forgotten.
+	seen := map[uint32]bool{}
+	for range many {
+		var m umad.Message
+		if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
+			t.Fatalf("%v after %d", err, len(seen))
+		}
+		if m.Status != 110 {
+			t.Fatalf("status %d", m.Status)
+		}
+		seen[uint32(m.MAD.TID())] = true
+	}
+	t.Logf("all %d came back after %v", len(seen), time.Since(start))
+	if len(seen) != many {
+		t.Errorf("%d of %d came back", len(seen), many)
+	}
+}
+
+// TestGuestUnread leaves replies unread: the kernel keeps them, and those that
+// it had no receive request for time out.
+func TestGuestUnread(t *testing.T) {
+	p, _ := openGuest(t)
+	const many = 5000
+	for n := range many {
+		if err := p.Send(request(p.Attr().LID, uint64(n), 2*time.Second)); err != nil {
+			t.Fatalf("request %d: %v", n, err)
+		}
+	}
+	replies, lost := 0, 0
+	for range many {
+		var m umad.Message
+		if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
+			t.Fatalf("%v after %d replies and %d time-outs", err, replies, lost)
+		}
+		if m.Status == 0 {
+			replies++
+		} else {
+			lost++
+		}
+	}
+	t.Logf("%d replies, %d time-outs", replies, lost)
+}
