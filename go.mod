@@ -3,6 +3,7 @@ module github.com/ibkit/ibkit
 go 1.26.0
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/fatih/color v1.19.0
 	github.com/google/go-cmp v0.7.0

@@ -2,96 +2,91 @@
 // what the binary itself says it was built from, and nothing that changes from
 // one run to the next.
 //
-//	sbom BINARY FILE
+//	sbom -version VERSION -time RFC3339 BINARY FILE
 package main
 
 import (
+	"bytes"
 	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
-)
+	"time"
 
-// The parts of CycloneDX 1.5 (https://cyclonedx.org/docs/1.5/json/) that a Go
-// binary has something to say in.
-type (
-	bom struct {
-		Format     string      `json:"bomFormat"`
-		Spec       string      `json:"specVersion"`
-		Version    int         `json:"version"`
-		Metadata   metadata    `json:"metadata"`
-		Components []component `json:"components"`
-	}
-	metadata struct {
-		Component  component  `json:"component"`
-		Properties []property `json:"properties"`
-	}
-	component struct {
-		Type    string `json:"type"`
-		Ref     string `json:"bom-ref"`
-		Name    string `json:"name"`
-		Version string `json:"version,omitempty"`
-		PURL    string `json:"purl"`
-		Hashes  []hash `json:"hashes,omitempty"`
-	}
-	hash struct {
-		Algorithm string `json:"alg"`
-		Content   string `json:"content"`
-	}
-	property struct {
-		Name  string `json:"name"`
-		Value string `json:"value"`
-	}
+	"github.com/CycloneDX/cyclonedx-go"
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	version := flag.String("version", "", "version of the binary")
+	built := flag.String("time", "", "time of the commit that it was built from")
+	flag.Parse()
+	if err := run(*version, *built, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
+func run(version, built string, args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("expected a binary and a file to write, got %q", args)
+	}
+	if _, err := time.Parse(time.RFC3339, built); err != nil {
+		return fmt.Errorf("read -time: %w", err)
+	}
+	if version == "" {
+		return errors.New("no -version given")
 	}
 	info, err := buildinfo.ReadFile(args[0])
 	if err != nil {
 		return fmt.Errorf("read build info: %w", err)
 	}
-	b := bom{Format: "CycloneDX", Spec: "1.5", Version: 1, Components: []component{}}
-	b.Metadata.Component = newComponent("application", info.Main.Path, "", "")
-	for _, s := range info.Settings {
-		b.Metadata.Properties = append(b.Metadata.Properties, property{"go:" + s.Key, s.Value})
+	var text bytes.Buffer
+	e := cyclonedx.NewBOMEncoder(&text, cyclonedx.BOMFileFormatJSON).SetPretty(true)
+	if err := e.EncodeVersion(newBill(info, version, built), cyclonedx.SpecVersion1_6); err != nil {
+		return fmt.Errorf("write bill: %w", err)
 	}
-	b.Components = append(b.Components, newComponent("library", "std", info.GoVersion, ""))
+	return os.WriteFile(args[1], text.Bytes(), 0o644)
+}
+
+func newBill(info *buildinfo.BuildInfo, version, built string) *cyclonedx.BOM {
+	product := newComponent(cyclonedx.ComponentTypeApplication, info.Main.Path, version, "")
+	var settings []cyclonedx.Property
+	for _, s := range info.Settings {
+		settings = append(settings, cyclonedx.Property{Name: "go:" + s.Key, Value: s.Value})
+	}
+	parts := []cyclonedx.Component{
+		newComponent(cyclonedx.ComponentTypeLibrary, "std", strings.TrimPrefix(info.GoVersion, "go"), ""),
+	}
 	for _, d := range info.Deps {
 		if d.Replace != nil {
 			d = d.Replace
 		}
-		b.Components = append(b.Components, newComponent("library", d.Path, d.Version, d.Sum))
+		parts = append(parts, newComponent(cyclonedx.ComponentTypeLibrary, d.Path, d.Version, d.Sum))
 	}
-	text, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write bill: %w", err)
+	var needed []string
+	for _, p := range parts {
+		needed = append(needed, p.BOMRef)
 	}
-	return os.WriteFile(args[1], append(text, '\n'), 0o644)
+	b := cyclonedx.NewBOM()
+	b.Metadata = &cyclonedx.Metadata{Timestamp: built, Component: &product, Properties: &settings}
+	b.Components = &parts
+	b.Dependencies = &[]cyclonedx.Dependency{{Ref: product.BOMRef, Dependencies: &needed}}
+	return b
 }
 
 // newComponent makes a component of a module. The sum is that of go.sum: h1: and
 // the base 64 of a SHA-256 of the module's files.
-func newComponent(kind, path, version, sum string) component {
-	c := component{Type: kind, Name: path, Version: version, PURL: "pkg:golang/" + path}
-	if version != "" {
-		c.PURL += "@" + version
-	}
-	c.Ref = c.PURL
+func newComponent(kind cyclonedx.ComponentType, path, version, sum string) cyclonedx.Component {
+	c := cyclonedx.Component{Type: kind, Name: path, Version: version}
+	c.PackageURL = "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
+	c.BOMRef = c.PackageURL
 	if text, isSHA := strings.CutPrefix(sum, "h1:"); isSHA {
 		if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
-			c.Hashes = []hash{{"SHA-256", hex.EncodeToString(raw)}}
+			c.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(raw)}}
 		}
 	}
 	return c
