@@ -22,8 +22,8 @@ LINT = go tool -modfile=tools/go.mod golangci-lint
 
 # What the tests compare with, and the compiler for the race detector.
 DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
-# What packages and manual pages are checked with.
-DEB_PACKAGES += lintian mandoc man-db groff rpm
+# What packages, manual pages and completions are checked with.
+DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint cpio debootstrap bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.
 DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
@@ -134,10 +134,6 @@ man: ## write the manual pages in man/
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 	go run ./test/bench $(BENCHFLAGS)
-
-.PHONY: bench-umad
-bench-umad: ## compare the speed of linkinfo with Debian's iblinkinfo through a kernel's MAD layer, in a guest
-	go test -tags guest ./test/guest/infiniband -run '^$$' -bench Scan -benchtime 1x -timeout 20m
 
 .PHONY: bench-devinfo
 bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest

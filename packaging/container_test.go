@@ -1,0 +1,51 @@
+//go:build packages
+
+package packaging
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestContainer runs the binary as a container of packaging/Containerfile does:
+// in a root that has nothing else, not even /proc, /sys and /tmp, in namespaces
+// of its own, as a user without rights.
+func TestContainer(t *testing.T) {
+	binary, err := os.ReadFile(one(t, "ibkit_linux_amd64_v1/ibkit"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "ibkit"), binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args string
+		want string
+		code int
+	}{
+		{"linkinfo --sim demo --problems", "6 ports with problems", 3},
+		{"linkinfo --sim demo --json", `"schema":"ibkit/linkinfo/1"`, 3},
+		{"iblinkinfo --sim demo", "Could be", 0},
+		{"ping --sim demo --count 1 3", "1", 0},
+		{"version", "linux/amd64", 0},
+		{"devinfo", "", 1},
+		{"linkinfo", "--sim", 1},
+	} {
+		run := exec.Command("/ibkit", strings.Fields(test.args)...)
+		run.Dir, run.Env = "/", []string{"TERM=xterm"}
+		run.SysProcAttr = &syscall.SysProcAttr{
+			Chroot:     root,
+			Credential: &syscall.Credential{Uid: 65532, Gid: 65532},
+			Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		}
+		out, _ := run.CombinedOutput()
+		if code := run.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
+			t.Errorf("%s: exit code %d\n%s", test.args, code, out)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+//go:build packages
+
+package packaging
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestInstall installs the deb in a Debian as debootstrap makes it, runs it there
+// by each classic name, and removes it.
+func TestInstall(t *testing.T) {
+	root := freshDebian(t)
+	before := tree(t, root)
+	deb, err := os.ReadFile(one(t, "*_amd64.deb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "ibkit.deb"), deb, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command(t, "chroot", root, "dpkg", "-i", "/ibkit.deb")
+	if err := os.Remove(filepath.Join(root, "ibkit.deb")); err != nil {
+		t.Fatal(err)
+	}
+	if group := command(t, "chroot", root, "getent", "group", "rdma"); !strings.HasPrefix(group, "rdma:") {
+		t.Errorf("there is no group rdma: %q", group)
+	}
+
+	runClassicNames(t, root)
+
+	command(t, "chroot", root, "dpkg", "--purge", "ibkit")
+	after := tree(t, root)
+	for _, path := range slices.Sorted(maps.Keys(after)) {
+		if before[path] != after[path] {
+			t.Errorf("%s is left or is another", path)
+		}
+	}
+	for path := range before {
+		if after[path] == "" {
+			t.Errorf("%s is gone", path)
+		}
+	}
+}
+
+// runClassicNames runs each classic name of the package on the fabric demo and on
+// a host without devices.
+func runClassicNames(t *testing.T, root string) {
+	t.Helper()
+	// What a run prints, and the exit code: those of the C tools.
+	runs := map[string]struct {
+		args []string
+		want string
+		code int
+	}{
+		"iblinkinfo":  {[]string{"--sim", "demo"}, `Switch: 0x[^!]*Could be`, 0},
+		"ibaddr":      {[]string{"3"}, `GID fe80::.* LID start 0x3 end 0x3`, 0},
+		"ibping":      {[]string{"-c", "1", "3"}, `1 packets transmitted`, 0},
+		"ibstat":      {nil, `^$`, 0},
+		"ibstatus":    {nil, `No devices`, 255},
+		"ibv_devices": {nil, `Failed to get IB devices list`, 1},
+		"ibv_devinfo": {nil, `Failed to get IB devices list`, 255},
+	}
+	names, err := os.ReadDir(filepath.Join(root, "usr/lib/ibkit/bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		run, has := runs[name.Name()]
+		if !has {
+			t.Errorf("there is no run of %s", name.Name())
+			continue
+		}
+		delete(runs, name.Name())
+		tool := exec.Command("chroot", append([]string{root, "/usr/lib/ibkit/bin/" + name.Name()}, run.args...)...)
+		tool.Env = []string{"IBKIT_SIM=demo"}
+		out, _ := tool.CombinedOutput()
+		if code := tool.ProcessState.ExitCode(); code != run.code || !regexp.MustCompile(run.want).Match(out) {
+			t.Errorf("%s %q: exit code %d\n%s", name.Name(), run.args, code, out)
+		}
+	}
+	for name := range runs {
+		t.Errorf("%s is not in the package", name)
+	}
+}
+
+// freshDebian makes a Debian as small as debootstrap can, from an archive that is
+// made once and kept in the user's cache.
+func freshDebian(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache = filepath.Join(cache, "ibkit", "packaging")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(cache, "bookworm.tar")
+	if _, err := os.Stat(archive); err != nil {
+		made := t.TempDir()
+		command(t, "debootstrap", "--variant=minbase", "bookworm", made)
+		command(t, "tar", "-C", made, "-cf", archive+".new", "--exclude=./var/cache/apt/archives/*.deb", ".")
+		if err := os.Rename(archive+".new", archive); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := t.TempDir()
+	command(t, "tar", "-C", root, "-xf", archive)
+	return root
+}
+
+// changing are the files that dpkg writes whatever it does, and those of the
+// group, which stays.
+var changing = regexp.MustCompile(`^(var/lib/dpkg/(status|status-old|lock.*|triggers/.*|available.*)|var/log/.*|etc/g?(shadow|group)-?)$`)
+
+// tree has what each file of a root is: its mode and its contents.
+func tree(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil || changing.MatchString(name) {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		is := info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			is += fmt.Sprintf(" %x", sha256.Sum256(data))
+		case info.Mode().Type() == fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			is += " " + target
+		}
+		files[name] = is
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
