@@ -23,7 +23,7 @@ LINT = go tool -modfile=tools/go.mod golangci-lint
 # What the tests compare with, and the compiler for the race detector.
 DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
 # What packages, manual pages and completions are checked with.
-DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint cpio debootstrap bash-completion zsh fish
+DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.
 DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
@@ -134,6 +134,10 @@ man: ## write the manual pages in man/
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 	go run ./test/bench $(BENCHFLAGS)
+
+.PHONY: bench-ping
+bench-ping: ## compare the speed of ping with that of Debian's ibping -f
+	go run ./test/bench -pings $(BENCHFLAGS)
 
 .PHONY: bench-devinfo
 bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest

@@ -55,7 +55,10 @@ the host. A probe is sent once: what is not answered in time is lost.`),
   ibkit ping -c 100 -i 10ms --max-loss 1 1-64
 
   # ports that run ibping -S, without a pause
-  ibkit ping --via vendor -f -c 10000 -q 7`, "\n"),
+  ibkit ping --via vendor -f -c 10000 -q 7
+
+  # answer the pings of others, and show who sent some
+  ibkit ping --serve`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.serve.on {

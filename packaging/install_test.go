@@ -162,3 +162,16 @@ func tree(t *testing.T, root string) map[string]string {
 	}
 	return files
 }
+
+// TestUnit has systemd read the unit of the ping server as the package brings it,
+// and weigh how much of the host it could touch.
+func TestUnit(t *testing.T) {
+	root := t.TempDir()
+	command(t, "dpkg-deb", "--extract", one(t, "*_amd64.deb"), root)
+	// What the unit hangs on is the host's.
+	command(t, "sh", "-c", `cp /usr/lib/systemd/system/*.target "$0"`, filepath.Join(root, "usr/lib/systemd/system"))
+	if out := command(t, "systemd-analyze", "verify", "--man=no", "--root="+root, "ibkit-ping.service"); out != "" {
+		t.Errorf("systemd-analyze verify:\n%s", out)
+	}
+	command(t, "systemd-analyze", "security", "--offline=true", "--threshold=15", "--root="+root, "ibkit-ping.service")
+}

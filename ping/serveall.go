@@ -45,9 +45,11 @@ func (s *Server) ServeAll(ctx context.Context, p Places) (missing []string, err 
 		defer ticker.Stop()
 		again = ticker.C
 	}
-	if err := a.look(ctx); a.serving == 0 {
-		return nil, err
+	failed, err := a.look(ctx)
+	if a.serving == 0 {
+		return nil, errors.Join(err, errors.Join(errorsOf(failed)...))
 	}
+	a.fail(failed)
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,13 +60,13 @@ func (s *Server) ServeAll(ctx context.Context, p Places) (missing []string, err 
 			}
 			return missing, nil
 		case <-again:
-			_ = a.look(ctx) // what is wrong was told
+			failed, _ := a.look(ctx) // there may be none for a while
+			a.fail(failed)
 		case e := <-a.ended:
-			a.serving--
-			a.set(e.name, umad.PortAttr{}, e.err)
-			if a.serving == 0 && again == nil {
+			if a.serving--; a.serving == 0 && again == nil {
 				return nil, e.err
 			}
+			a.fail([]placeEnd{e})
 		}
 	}
 }
@@ -84,35 +86,43 @@ type placeEnd struct {
 	err  error
 }
 
-// look serves the places that are not. It returns why the first of those could
-// not be served, or none was found.
-func (a *allPlaces) look(ctx context.Context) error {
+// look serves the places that are not served, and returns those where that
+// failed.
+func (a *allPlaces) look(ctx context.Context) (failed []placeEnd, err error) {
 	places, err := a.Find()
-	if err != nil {
-		return err
-	}
-	var first error
 	for _, p := range places {
 		if err, known := a.state[p.Name]; known && err == nil {
 			continue
 		}
 		if err := a.serve(ctx, p); err != nil {
-			first = errors.Join(first, err)
+			failed = append(failed, placeEnd{p.Name, err})
 		}
 	}
-	return first
+	return failed, err
+}
+
+func errorsOf(ends []placeEnd) (all []error) {
+	for _, e := range ends {
+		all = append(all, e.err)
+	}
+	return all
+}
+
+// fail takes in that places are not served.
+func (a *allPlaces) fail(ends []placeEnd) {
+	for _, e := range ends {
+		a.set(e.name, umad.PortAttr{}, e.err)
+	}
 }
 
 func (a *allPlaces) serve(ctx context.Context, p Place) error {
 	port, err := p.Open(ctx)
 	if err != nil {
-		a.set(p.Name, umad.PortAttr{}, err)
 		return err
 	}
 	serve, err := a.server.listen(port)
 	if err != nil {
 		_ = port.Close() // nothing was sent
-		a.set(p.Name, umad.PortAttr{}, err)
 		return err
 	}
 	a.serving++

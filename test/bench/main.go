@@ -5,6 +5,10 @@
 //
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
+// With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on
+// ibkit's simulator, and the round trips that ibkit prints with the time that the
+// pings took by the clock.
+//
 // The tools run in turn, so that what disturbs the machine disturbs all of
 // them. A first round, which warms up, is not counted: in it the tools' memory
 // is watched, which takes time from them. Each round must end with the same
@@ -31,16 +35,17 @@ func main() {
 	log.SetPrefix("bench: ")
 	runs := flag.Int("runs", 5, "counted `runs` of each tool on each net")
 	nets := flag.String("nets", "ft100,ft1k,ft4k,ft10k,slow", "`names` of the fat trees to run on")
+	pings := flag.Bool("pings", false, "compare ibkit ping with ibping instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*nets, ","), *runs); err != nil {
+	if err := run(ctx, strings.Split(*nets, ","), *pings, *runs); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, nets []string, runs int) error {
+func run(ctx context.Context, nets []string, pings bool, runs int) error {
 	if runs < 1 {
 		return fmt.Errorf("%d runs, need at least one", runs)
 	}
@@ -55,6 +60,9 @@ func run(ctx context.Context, nets []string, runs int) error {
 	ours, err := build(ctx, dir)
 	if err != nil {
 		return err
+	}
+	if pings {
+		return comparePings(ctx, os.Stdout, ours, runs)
 	}
 	t := newTable(os.Stdout)
 	for _, name := range nets {

@@ -105,6 +105,7 @@ type sample struct {
 	sim             time.Duration // processor time of the simulator
 	rss             int64         // bytes
 	lines           int           // printed
+	rtt             time.Duration // average that a tool which pings printed; 0: none
 }
 
 func measure(ctx context.Context, tool contestant) (sample, error) {
@@ -125,6 +126,6 @@ func measure(ctx context.Context, tool contestant) (sample, error) {
 	}
 	return sample{
 		wall: r.Wall, user: r.User, sys: r.Sys, rss: r.MaxRSS,
-		sim: after - before, lines: strings.Count(r.Stdout, "\n"),
+		sim: after - before, lines: strings.Count(r.Stdout, "\n"), rtt: rttOf(tool.name, r),
 	}, nil
 }

@@ -14,27 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
 // TestPings boots one guest for all that is here.
 func TestPings(t *testing.T) {
-	g := guest.New(t, guest.Spec{
-		Devices:  []guest.Device{{Name: "rxe0"}},
-		Modules:  []string{"ib_umad"},
-		Tools:    []string{"ibping", "rdma"},
-		Programs: []guest.Program{guest.Ibkit, {Package: "github.com/ibkit/ibkit/ping", Test: true}},
-		Files:    map[string]string{"/root/ibtest.ko": guest.Module(t, "../../kmod/ibtest")},
-	})
+	spec := ibports.Spec(t, "ibping", "rdma")
+	spec.Devices = []guest.Device{{Name: "rxe0"}}
+	spec.Programs = append(spec.Programs, guest.Program{Package: "github.com/ibkit/ibkit/ping", Test: true})
+	g := guest.New(t, spec)
 	t.Run("exchanges over RoCE", func(t *testing.T) {
 		g.Must(t, "ping.test", "-test.v", "-test.run=^TestGuest")
 	})
 	t.Run("a port that comes and goes", func(t *testing.T) { comeAndGo(t, g) })
-
-	g.Must(t, "insmod", "/root/ibtest.ko", "devices=2")
-	fabric := g.MustStart(t, "ibkit", "sim", "bridge", "demo", "--plug", "ibtest0=node05", "--plug", "ibtest1=node07")
-	if err := fabric.AwaitOutput(t.Context(), "Plugged in"); err != nil {
-		t.Fatal(err)
-	}
+	ibports.PlugIn(t, g, "demo", "node05", "node07")
 	for _, server := range []string{"ibping -S -C ibtest0", "ibkit ibping -S -C ibtest0", "ibkit ping --serve"} {
 		t.Run(server, func(t *testing.T) { pairs(t, g, strings.Fields(server)) })
 	}
@@ -55,7 +48,7 @@ func comeAndGo(t *testing.T, g *guest.Guest) {
 		t.Fatal(err)
 	}
 	r := end(t, server)
-	if r.Code != 4 || !strings.Contains(r.Stdout, "at rxe0/1, rxe1/1 for ") {
+	if r.Code != 4 || !strings.Contains(r.Stdout, "rxe0/1, rxe1/1 for ") {
 		t.Errorf("ended with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 	g.Must(t, "rdma", "link", "delete", "rxe1")
