@@ -76,7 +76,7 @@ func TestSimulatorDies(t *testing.T) {
 	}
 	rest, _ := io.ReadAll(lines)
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("ended with %v", err)
 	}
 	if !strings.Contains(string(rest), "ibsim is gone") {

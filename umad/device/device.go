@@ -1,5 +1,3 @@
-// Package device carries MADs through /dev/infiniband/umadN, the kernel's way to
-// a port of this host.
 package device
 
 import (

@@ -64,15 +64,19 @@ func TestGuestTimeout(t *testing.T) {
 		t.Errorf("status %d, TID %#x, after %v", m.Status, m.MAD.TID(), took)
 	}
 	t.Logf("a time-out of 200 ms took %v; TID %#x came back as %#x", took, uint64(tid), m.MAD.TID())
-	if n := sent(); n != 1 {
+	// Now and then one is the kernel's own, to subnet administration.
+	const own = 2
+	if n := sent(); n < 1 || n > 1+own {
 		t.Errorf("%d datagrams were sent", n)
 	}
 
 	// The client's attempts are all there are.
-	c := umad.NewClient(p, umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 3})
+	const attempts = 15
+	before := sent()
+	c := umad.NewClient(p, umad.ClientOptions{Timeout: 20 * time.Millisecond, Attempts: attempts})
 	_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: nobody}, Attr: mad.AttrNodeInfo})
-	if n := sent(); !errors.Is(err, umad.ErrTimeout) || n != 1+3 {
-		t.Errorf("%v after %d datagrams", err, n-1)
+	if n := sent() - before; !errors.Is(err, umad.ErrTimeout) || n < attempts || n > attempts+own {
+		t.Errorf("%v after %d datagrams", err, n)
 	}
 }
 

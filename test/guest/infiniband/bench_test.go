@@ -4,6 +4,7 @@ package infiniband_test
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +18,12 @@ import (
 // kernel: ibkit and Debian's iblinkinfo, in turn, and ibkit with other windows.
 func BenchmarkScan(b *testing.B) {
 	spec := ibports.Spec(b, "iblinkinfo")
-	spec.Timeout = 20 * time.Minute
+	spec.Timeout, spec.Log = 20*time.Minute, io.Discard
 	g := guest.New(b, spec)
 	ibports.PlugIn(b, g, "fat-tree:radix=24,pods=20", "host00001", "host00100")
-	const rounds = 11
+	const rounds = 7
 	lines := []string{"ibkit iblinkinfo", "iblinkinfo", "iblinkinfo -o 16"}
-	for _, window := range []int{1, 2, 4, 8, 16, 32, 128, 512} {
+	for _, window := range []int{1, 4, 16, 256} {
 		lines = append(lines, fmt.Sprintf("ibkit iblinkinfo -o %d", window))
 	}
 	took := make([][]time.Duration, len(lines))

@@ -243,6 +243,27 @@ func TestUnload(t *testing.T) {
 	t.Logf("rmmod and the end of the scan took %v", time.Since(start))
 }
 
+// TestBridgeDies takes the fabric away: requests time out, and there is a fabric
+// again with the next bridge.
+func TestBridgeDies(t *testing.T) {
+	g := guest.New(t, ibports.Spec(t))
+	ibports.PlugIn(t, g, "demo", "node02", "node07").Kill()
+	for line, want := range map[string]string{
+		"ibkit linkinfo --timeout 100": "sent 3 times: no reply in time",
+		"ibkit ibaddr -t 100 4":        "no reply in time",
+	} {
+		if r := g.MustRun(t, strings.Fields(line)...); r.Code == 0 || r.Code == 4 || !strings.Contains(r.Stdout+r.Stderr, want) {
+			t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+		}
+	}
+	ibports.PlugIn(t, g, "demo", "node02", "node07").Unplug()
+	if state := g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/state"); !strings.HasPrefix(state, "1: DOWN") {
+		t.Errorf("state without a cable: %s", state)
+	}
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	g.Must(t, "ibkit", "ibaddr", "-C", "ibtest0")
+}
+
 // TestReload loads and unloads the module a hundred times, half of them after it
 // was used.
 func TestReload(t *testing.T) {
