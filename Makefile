@@ -8,6 +8,8 @@ RESULTS = $(BUILD)/results
 
 # Enough to run the seeds and what lies next to them; a search wants minutes.
 FUZZTIME  ?= 10s
+# Of the codecs of MADs, and of what users write.
+FUZZTIME_CODECS ?= 30s
 BENCHFLAGS =
 
 # A test that hangs fails after this long and shows where.
@@ -79,11 +81,15 @@ guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 # Up to Go 1.26 the fuzzer now and then takes the end of its time for a failure
 # (go.dev/issue/75804).
 .PHONY: fuzz
-fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, two at a time
+fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS, two at a time
 	@for package in $$(go list ./...); do \
-		go test -list '^Fuzz' $$package | awk -v p=$$package '/^Fuzz/ { print $$1, p }'; \
+		case $$package in \
+		*/ibkit/mad | */ibkit/fabric | */umad/ibsim | */ibdiagconf) time=$(FUZZTIME_CODECS) ;; \
+		*) time=$(FUZZTIME) ;; \
+		esac; \
+		go test -list '^Fuzz' $$package | awk -v p=$$package -v t=$$time '/^Fuzz/ { print $$1, p, t }'; \
 	done | xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0 in $$1" -again "    context deadline exceeded" \
-		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $(FUZZTIME) -parallel 1 $$1'
+		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $$2 -parallel 1 $$1'
 
 .PHONY: cross
 cross: $(TALLY) ## build for all platforms
