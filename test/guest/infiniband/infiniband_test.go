@@ -22,7 +22,10 @@ var tools = []string{
 	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
 }
 
-const devicePackage = "github.com/ibkit/ibkit/umad/device"
+const (
+	devicePackage = "github.com/ibkit/ibkit/umad/device"
+	bridgePackage = "github.com/ibkit/ibkit/sim/bridge"
+)
 
 // both runs a line by Debian's tools and by ibkit, and compares.
 func both(t *testing.T, g *guest.Guest, line string) {
@@ -262,6 +265,25 @@ func TestBridgeDies(t *testing.T) {
 	}
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
 	g.Must(t, "ibkit", "ibaddr", "-C", "ibtest0")
+}
+
+// complaint is how the kernel begins to tell of a mistake in a module.
+var complaint = regexp.MustCompile(`BUG:|WARNING:|Oops|general protection|scheduling while atomic|refcount_t`)
+
+// TestHostile has a program write records to the module that make no sense. The
+// kernel goes on, and ports made anew work.
+func TestHostile(t *testing.T) {
+	spec := ibports.Spec(t)
+	spec.Programs = append(spec.Programs, guest.Program{Package: bridgePackage, Test: true})
+	g := guest.New(t, spec)
+	t.Log(g.Must(t, "bridge.test", "-test.v", "-test.run=^TestGuestHostile$"))
+	g.Must(t, "rmmod", "ibtest")
+	g.Must(t, "insmod", "/usr/lib/modules/insert/ibtest.ko")
+	ibports.PlugIn(t, g, "demo", "node02", "node07")
+	g.Must(t, "ibkit", "ibaddr", "-C", "ibtest0")
+	if lines := complaint.FindAllString(g.Console(), -1); lines != nil {
+		t.Errorf("the kernel complains: %q\n%s", lines, g.Console())
+	}
 }
 
 // TestReload loads and unloads the module a hundred times, half of them after it
