@@ -129,44 +129,12 @@ func (p *Port) readTables(dir sysfs.Dir) {
 			p.PKeys = append(p.PKeys, PKey{i, uint16(*key)})
 		}
 	}
-	gids, attrs := dir.Sub("gids"), dir.Sub("gid_attrs")
-	types, ndevs := attrs.Sub("types"), attrs.Sub("ndevs")
-	// An empty entry's type and netdev are EINVAL to read, so only those of GIDs
-	// that are there are asked for.
-	for _, i := range gids.Numbers(1<<16 - 1) {
-		name := strconv.Itoa(i)
-		text := gids.Text(name)
-		if text == nil {
-			continue
-		}
-		gid, err := netip.ParseAddr(*text)
-		if err != nil || !gid.Is6() || gid.IsUnspecified() {
-			continue
-		}
-		g := GID{Index: uint32(i), GID: gid}
-		if p.LinkLayer == nil || *p.LinkLayer != "InfiniBand" {
-			g.Netdev = ndevs.Text(name) // InfiniBand's have none, which is EINVAL
-		}
-		if kind := types.Text(name); kind != nil {
-			g.Type = new(gidType(*kind, p.LinkLayer))
-		}
-		p.GIDs = append(p.GIDs, g)
+	for _, g := range dir.GIDs(p.LinkLayer) {
+		p.GIDs = append(p.GIDs, GID(g))
 		if p.Netdev == nil {
 			p.Netdev = g.Netdev
 		}
 	}
-}
-
-// gidType names a type of sysfs as ibv_devinfo does: InfiniBand's and that of
-// RoCE v1 are one in sysfs.
-func gidType(kind string, layer *string) string {
-	if kind == "IB/RoCE v1" {
-		if layer != nil && *layer == "Ethernet" {
-			return "RoCE v1"
-		}
-		return "IB"
-	}
-	return kind
 }
 
 func readCounters(dir sysfs.Dir) map[string]uint64 {

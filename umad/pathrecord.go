@@ -15,33 +15,34 @@ const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 // GUID. smLID is where the administrator is; 0: where the local port's subnet
 // manager is, and [ErrNoSM] where there is none.
 func (c *Client) ResolveGUID(ctx context.Context, guid uint64, smLID uint16) (uint16, error) {
-	lid, err := c.pathTo(ctx, guid, smLID)
+	path, err := c.Path(ctx, mad.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
 	if err != nil {
 		return 0, fmt.Errorf("find LID of port 0x%016x: %w", guid, err)
 	}
-	return lid, nil
+	return path.DLID, nil
 }
 
-func (c *Client) pathTo(ctx context.Context, guid uint64, smLID uint16) (uint16, error) {
+// Path asks the subnet administrator for a way from the local port to the one
+// with a GID. smLID is as for [Client.ResolveGUID].
+func (c *Client) Path(ctx context.Context, gid mad.GID, smLID uint16) (*mad.PathRecord, error) {
 	to, err := c.administrator(Target{LID: smLID})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	prefix := cmp.Or(c.attr.GIDPrefix, defaultPrefix)
-	path := mad.PathRecord{DGID: mad.MakeGID(prefix, guid), SGID: mad.MakeGID(prefix, c.attr.PortGUID)}
-	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(&path, &path.DGID, &path.SGID)}, &path)
+	path := &mad.PathRecord{DGID: gid, SGID: mad.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), c.attr.PortGUID)}
+	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(path, &path.DGID, &path.SGID)}, path)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	reply, err := c.Call(ctx, &Request{To: to, Class: mad.ClassSA, Attr: mad.AttrPathRecord, Payload: payload})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := mad.Decode(&path, reply.Data()); err != nil {
-		return 0, err
+	if err := mad.Decode(path, reply.Data()); err != nil {
+		return nil, err
 	}
 	if !mad.IsUnicastLID(path.DLID) {
-		return 0, fmt.Errorf("subnet administrator answers with LID %d, which is not one of a port", path.DLID)
+		return nil, fmt.Errorf("subnet administrator answers with LID %d, which is not one of a port", path.DLID)
 	}
-	return path.DLID, nil
+	return path, nil
 }

@@ -1,0 +1,181 @@
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// Parse reads an address of any kind. What it is can be said in front of it, as
+// in "name:17" or "guid:0xbeef"; else it is told by its form:
+//
+//	7, 0x1f, 017, 4-9           a LID, or a range of them: decimal, hexadecimal of up to 4 digits, octal
+//	0x0002c9030010a1b2          a GUID: more than 4 digits behind 0x, or 16 without it
+//	0002:c903:0010:a1b2         a GUID as sysfs writes it
+//	0,1,3                       a directed route from the local port
+//	5,0,1                       one that begins at the node with LID 5
+//	fe80::2:c903:10:a1b2        a GID
+//	192.0.2.7, fe80::1%ib0      an IP address; of version 6 only with a zone or behind "ip:"
+//	anything else               a name
+//
+// A name may be that of a node with all its ports, or "NAME/1" for one of them.
+func Parse(s string) (Address, error) {
+	a, err := parse(s)
+	if err != nil {
+		return Address{}, fmt.Errorf("parse address %q: %w", s, err)
+	}
+	a.Text = s
+	return a, nil
+}
+
+func parse(s string) (Address, error) {
+	if s == "" {
+		return Address{}, errors.New("it is empty")
+	}
+	if prefix, rest, found := strings.Cut(s, ":"); found {
+		if as := parsers[strings.ToLower(prefix)]; as != nil {
+			return as(rest)
+		}
+	}
+	switch {
+	case strings.Count(s, ":") == 3 && isMadeOf(s, hexDigits+":"):
+		return parseGUID(s)
+	case strings.Contains(s, ":") && strings.Contains(s, "%"), isMadeOf(s, digits+".") && strings.Count(s, ".") == 3:
+		return parseIP(s)
+	case strings.Count(s, ":") > 1 && isMadeOf(s, hexDigits+":."):
+		return parseGID(s)
+	case isNumber(strings.SplitN(s, ",", 2)[0]) && strings.Contains(s, ","):
+		return parseRoute(s)
+	case len(s) == 16 && isMadeOf(s, hexDigits):
+		return parseGUID(s)
+	case strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"):
+		if len(s) > len("0xffff") && !strings.Contains(s, "-") {
+			return parseGUID(s)
+		}
+		return parseLIDs(s)
+	case isMadeOf(s, digits+"-") && s[0] != '-' && s[len(s)-1] != '-':
+		return parseLIDs(s)
+	}
+	return parseName(s)
+}
+
+// parsers read what is behind the name of a kind.
+var parsers = map[string]func(string) (Address, error){
+	"lid":   parseLIDs,
+	"guid":  parseGUID,
+	"route": parseRoute,
+	"dr":    parseRoute,
+	"gid":   parseGID,
+	"ip":    parseIP,
+	"name":  parseName,
+}
+
+const (
+	digits    = "0123456789"
+	hexDigits = digits + "abcdefABCDEF"
+)
+
+// isMadeOf reports whether s has no other characters than those.
+func isMadeOf(s, characters string) bool { return strings.Trim(s, characters) == "" }
+
+// isNumber reports whether s begins as numbers do that are a LID or 0.
+func isNumber(s string) bool {
+	return strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") || s != "" && isMadeOf(s, digits)
+}
+
+func parseLIDs(s string) (a Address, err error) {
+	a.Kind = LID
+	first, last, isRange := strings.Cut(s, "-")
+	if a.First, err = parseLID(first); err != nil {
+		return a, err
+	}
+	a.Last = a.First
+	if isRange {
+		if a.Last, err = parseLID(last); err != nil {
+			return a, err
+		}
+	}
+	if a.Last < a.First {
+		return a, fmt.Errorf("the range ends before it begins: LID %d is below %d", a.Last, a.First)
+	}
+	return a, nil
+}
+
+// parseLID reads a number as C's strtol does, but all of it.
+func parseLID(s string) (uint16, error) {
+	lid, err := strconv.ParseUint(s, 0, 64)
+	// Go has forms of numbers that C has not.
+	if isHex := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"); errors.Is(err, strconv.ErrSyntax) ||
+		isHex && !isMadeOf(s[2:], hexDigits) || !isHex && !isMadeOf(s, digits) {
+		return 0, fmt.Errorf("%q is no number", s)
+	}
+	switch {
+	case s == "0":
+		return 0, errors.New("no port has LID 0; the local one is route:0")
+	case err != nil || lid > 0xffff || !mad.IsUnicastLID(uint16(lid)):
+		return 0, fmt.Errorf("%s is no LID of a port, which are 1 to 49151 (0xbfff)", s)
+	}
+	return uint16(lid), nil
+}
+
+func parseGUID(s string) (Address, error) {
+	guid, err := mad.ParseGUID(s)
+	return Address{Kind: GUID, GUID: guid}, err
+}
+
+// parseRoute reads a route, which may begin with a LID.
+func parseRoute(s string) (a Address, err error) {
+	a.Kind = Route
+	if lid, route, found := strings.Cut(s, ","); found && strings.Trim(lid, "0 ") != "" {
+		if a.First, err = parseLID(strings.TrimSpace(lid)); err != nil {
+			return a, err
+		}
+		s = route
+	}
+	a.Route, err = mad.ParseRoute(s)
+	return a, err
+}
+
+func parseGID(s string) (Address, error) {
+	ip, err := netip.ParseAddr(s)
+	if err != nil {
+		return Address{}, err
+	}
+	gid := mad.GID(ip.As16())
+	switch {
+	case ip.Is4() || ip.Zone() != "":
+		return Address{}, errors.New("a GID has the form of an IPv6 address without a zone")
+	case gid.IsMulticast():
+		return Address{}, errors.New("it is the GID of a multicast group, not of a port")
+	case gid.GUID() == 0:
+		return Address{}, errors.New("no port has a GID that ends with GUID 0")
+	}
+	return Address{Kind: GID, GID: gid}, nil
+}
+
+func parseIP(s string) (Address, error) {
+	ip, err := netip.ParseAddr(s)
+	switch {
+	case err != nil:
+		return Address{}, err
+	case ip.IsMulticast(), ip.IsUnspecified(), ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return Address{}, errors.New("it is not the address of one host")
+	}
+	return Address{Kind: IP, IP: ip.Unmap()}, nil
+}
+
+func parseName(s string) (Address, error) {
+	if s == "" {
+		return Address{}, errors.New("the name is empty")
+	}
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		return Address{}, errors.New("a name has no control characters")
+	}
+	return Address{Kind: Name, Name: s}, nil
+}

@@ -1,0 +1,137 @@
+package resolve
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+var sameAddress = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
+
+func TestParse(t *testing.T) {
+	gid := mad.MakeGID(0xfe80<<48, 0x2c9030010a1b2)
+	for text, want := range map[string]Address{
+		"7":                              {Kind: LID, First: 7, Last: 7},
+		"0x1f":                           {Kind: LID, First: 31, Last: 31},
+		"017":                            {Kind: LID, First: 15, Last: 15},
+		"0xbfff":                         {Kind: LID, First: 0xbfff, Last: 0xbfff},
+		"4-9":                            {Kind: LID, First: 4, Last: 9},
+		"0x10-0x1f":                      {Kind: LID, First: 16, Last: 31},
+		"lid:0x00001":                    {Kind: LID, First: 1, Last: 1},
+		"0x0002c9030010a1b2":             {Kind: GUID, GUID: 0x2c9030010a1b2},
+		"0x10004":                        {Kind: GUID, GUID: 0x10004},
+		"0002:c903:0010:a1b2":            {Kind: GUID, GUID: 0x2c9030010a1b2},
+		"0002c9030010a1b2":               {Kind: GUID, GUID: 0x2c9030010a1b2},
+		"1234567812345678":               {Kind: GUID, GUID: 0x1234567812345678},
+		"guid:0xbeef":                    {Kind: GUID, GUID: 0xbeef},
+		"0,1,3":                          {Kind: Route, Route: "\x01\x03"},
+		"0, 1":                           {Kind: Route, Route: "\x01"},
+		"5,0,1":                          {Kind: Route, First: 5, Route: "\x01"},
+		"route:0":                        {Kind: Route},
+		"DR:0,2":                         {Kind: Route, Route: "\x02"},
+		"fe80::2:c903:10:a1b2":           {Kind: GID, GID: gid},
+		"fe80:0:0:0:0002:c903:0010:a1b2": {Kind: GID, GID: gid},
+		"::ffff:192.0.2.7":               {Kind: GID, GID: netip.MustParseAddr("::ffff:192.0.2.7").As16()},
+		"192.0.2.7":                      {Kind: IP, IP: netip.MustParseAddr("192.0.2.7")},
+		"ip:::ffff:192.0.2.7":            {Kind: IP, IP: netip.MustParseAddr("192.0.2.7")},
+		"ip:2001:db8::7":                 {Kind: IP, IP: netip.MustParseAddr("2001:db8::7")},
+		"fe80::1%ib0":                    {Kind: IP, IP: netip.MustParseAddr("fe80::1%ib0")},
+		"node07":                         {Kind: Name, Name: "node07"},
+		"node07 mlx5_0/1":                {Kind: Name, Name: "node07 mlx5_0/1"},
+		"MF0;leaf:MSB7700/U1":            {Kind: Name, Name: "MF0;leaf:MSB7700/U1"},
+		"42u-switch":                     {Kind: Name, Name: "42u-switch"},
+		"-5":                             {Kind: Name, Name: "-5"},
+		"name:17":                        {Kind: Name, Name: "17"},
+		"10.0.0.example":                 {Kind: Name, Name: "10.0.0.example"},
+	} {
+		got, err := Parse(text)
+		want.Text = text
+		if d := cmp.Diff(want, got, sameAddress); err != nil || d != "" {
+			t.Errorf("%q: %v\n%s", text, err, d)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                     "it is empty",
+		"0":                    "no port has LID 0",
+		"0xc000":               "no LID of a port",
+		"49152":                "no LID of a port",
+		"99999999999999999999": "no LID of a port",
+		"lid:1_0":              `"1_0" is no number`,
+		"lid:0o17":             `"0o17" is no number`,
+		"lid:0x1_0":            `"0x1_0" is no number`,
+		"089":                  `"089" is no number`,
+		"9-4":                  "ends before it begins",
+		"1-2-3":                "is no number",
+		"4--9":                 "is no number",
+		"0x12g4":               "is no number",
+		"0x12g456":             "position 5",
+		"guid:0":               "GUID 0",
+		"0,1,x":                "element 3",
+		"1,2":                  "element 1 is the local node",
+		"0,0":                  "no link leaves by port 0",
+		"0xc000,0,1":           "no LID of a port",
+		"ff12::1":              "multicast",
+		"fe80::":               "GUID 0",
+		"gid:192.0.2.7":        "form of an IPv6 address",
+		"1:2:3":                "ParseAddr",
+		"224.0.0.1":            "not the address of one host",
+		"300.0.0.1":            "ParseAddr",
+		"ip:node":              "ParseAddr",
+		"name:":                "name is empty",
+		"node\x1b[2J":          "control characters",
+	} {
+		a, err := Parse(text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v; want %q", text, a, err, want)
+		}
+	}
+}
+
+// FuzzParse holds what an address is made of to what it may be, and has it read
+// again behind the name of its kind.
+func FuzzParse(f *testing.F) {
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := Parse(s)
+		if err != nil {
+			return
+		}
+		ok := false
+		switch a.Kind {
+		case LID:
+			ok = mad.IsUnicastLID(a.First) && mad.IsUnicastLID(a.Last) && a.First <= a.Last
+		case GUID:
+			ok = a.GUID != 0
+		case Route:
+			ok = a.Route.Hops() <= mad.MaxHops && (a.First == 0 || mad.IsUnicastLID(a.First))
+		case GID:
+			ok = a.GID.GUID() != 0 && !a.GID.IsMulticast()
+		case IP:
+			ok = a.IP.IsValid() && !a.IP.Is4In6()
+		case Name:
+			ok = a.Name != ""
+		}
+		if !ok || a.Text != s {
+			t.Fatalf("%q: %+v", s, a)
+		}
+		again, err := Parse(a.Kind.String() + ":" + strings.TrimPrefix(s, prefixOf(s)))
+		if again.Text = s; err != nil || again != a {
+			t.Fatalf("%q: %+v, then %+v, %v", s, a, again, err)
+		}
+	})
+}
+
+// prefixOf returns what names the kind in front of an address.
+func prefixOf(s string) string {
+	prefix, _, found := strings.Cut(s, ":")
+	if !found || parsers[strings.ToLower(prefix)] == nil {
+		return ""
+	}
+	return prefix + ":"
+}
