@@ -1,0 +1,173 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// RXEMMInfo is struct mminfo of <rdma/rdma_user_rxe.h>: where of a device node to
+// map a queue, and how much.
+type RXEMMInfo struct {
+	_      structs.HostLayout
+	Offset uint64
+	Size   uint32
+	_      uint32
+}
+
+// RXECreateCQResp is struct rxe_create_cq_resp.
+type RXECreateCQResp struct {
+	_  structs.HostLayout
+	MI RXEMMInfo
+}
+
+// RXECreateQPResp is struct rxe_create_qp_resp.
+type RXECreateQPResp struct {
+	_    structs.HostLayout
+	RQMI RXEMMInfo
+	SQMI RXEMMInfo
+}
+
+// RXECreateSRQResp is struct rxe_create_srq_resp.
+type RXECreateSRQResp struct {
+	_      structs.HostLayout
+	MI     RXEMMInfo
+	SRQNum uint32
+	_      uint32
+}
+
+// RXECreateAHResp is struct rxe_create_ah_resp.
+type RXECreateAHResp struct {
+	_     structs.HostLayout
+	AHNum uint32
+	_     uint32
+}
+
+// RXEModifySRQCmd is struct rxe_modify_srq_cmd.
+type RXEModifySRQCmd struct {
+	_            structs.HostLayout
+	MMapInfoAddr uint64
+}
+
+// RXEQueueBuf is struct rxe_queue_buf: the head of a queue that is mapped.
+type RXEQueueBuf struct {
+	_             structs.HostLayout
+	Log2ElemSize  uint32
+	IndexMask     uint32
+	_             [30]uint32
+	ProducerIndex uint32
+	_             [31]uint32
+	ConsumerIndex uint32
+	_             [31]uint32
+}
+
+// RXESGE is struct rxe_sge.
+type RXESGE struct {
+	_      structs.HostLayout
+	Addr   uint64
+	Length uint32
+	LKey   uint32
+}
+
+// RXEDMAInfo is struct rxe_dma_info up to inline data or SGEs.
+type RXEDMAInfo struct {
+	_         structs.HostLayout
+	Length    uint32
+	Resid     uint32
+	CurSGE    uint32
+	NumSGE    uint32
+	SGEOffset uint32
+	_         uint32
+}
+
+// RXERDMA is the variant rdma of the union wr in struct rxe_send_wr.
+type RXERDMA struct {
+	_          structs.HostLayout
+	RemoteAddr uint64
+	RKey       uint32
+	_          uint32
+}
+
+// RXEAtomic is the variant atomic.
+type RXEAtomic struct {
+	_          structs.HostLayout
+	RemoteAddr uint64
+	CompareAdd uint64
+	Swap       uint64
+	RKey       uint32
+	_          uint32
+}
+
+// RXEUD is the variant ud.
+type RXEUD struct {
+	_         structs.HostLayout
+	RemoteQPN uint32
+	QKey      uint32
+	PKeyIndex uint16
+	_         uint16
+	AHNum     uint32
+	_         [4]uint32
+	_         [88]byte // struct rxe_av, of kernels without AHNum
+}
+
+// RXEMW is the variant mw.
+type RXEMW struct {
+	_      structs.HostLayout
+	Addr   uint64
+	Length uint64
+	MRLKey uint32
+	MWRKey uint32
+	RKey   uint32
+	Access uint32
+}
+
+// RXESendWQE is struct rxe_send_wqe without inline data or SGEs, which follow.
+type RXESendWQE struct {
+	_           structs.HostLayout
+	WRID        uint64
+	_           uint32
+	Opcode      uint32
+	SendFlags   uint32
+	Ex          [4]byte    // immediate data in network byte order, or a key in the host's
+	WR          [15]uint64 // a RXERDMA, RXEAtomic, RXEUD or RXEMW
+	Status      uint32
+	State       uint32
+	IOVA        uint64
+	Mask        uint32
+	FirstPSN    uint32
+	LastPSN     uint32
+	AckLength   uint32
+	SSN         uint32
+	HasRdAtomic uint32
+	DMA         RXEDMAInfo
+}
+
+// RXERecvWQE is struct rxe_recv_wqe without SGEs, which follow.
+type RXERecvWQE struct {
+	_    structs.HostLayout
+	WRID uint64
+	_    uint32
+	_    uint32
+	DMA  RXEDMAInfo
+}
+
+// Sizes: what follows a structure begins at its end.
+const (
+	RXEQueueBufSize = 384
+	RXESGESize      = 16
+	RXESendWQESize  = 208
+	RXERecvWQESize  = 40
+	rxeUDSize       = 120
+)
+
+var (
+	_ [RXEQueueBufSize - unsafe.Sizeof(RXEQueueBuf{})]struct{}
+	_ [unsafe.Sizeof(RXEQueueBuf{}) - RXEQueueBufSize]struct{}
+	_ [RXESGESize - unsafe.Sizeof(RXESGE{})]struct{}
+	_ [unsafe.Sizeof(RXESGE{}) - RXESGESize]struct{}
+	_ [RXESendWQESize - unsafe.Sizeof(RXESendWQE{})]struct{}
+	_ [unsafe.Sizeof(RXESendWQE{}) - RXESendWQESize]struct{}
+	_ [RXERecvWQESize - unsafe.Sizeof(RXERecvWQE{})]struct{}
+	_ [unsafe.Sizeof(RXERecvWQE{}) - RXERecvWQESize]struct{}
+	_ [rxeUDSize - unsafe.Sizeof(RXEUD{})]struct{}
+	_ [unsafe.Sizeof(RXEUD{}) - rxeUDSize]struct{}
+)

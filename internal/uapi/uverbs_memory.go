@@ -1,0 +1,114 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// AllocPD is struct ib_uverbs_alloc_pd of <rdma/ib_user_verbs.h>: the address of
+// the response, which INVOKE_WRITE ignores.
+type AllocPD uint64
+
+// AllocPDResp is struct ib_uverbs_alloc_pd_resp.
+type AllocPDResp struct {
+	_      structs.HostLayout
+	Handle uint32
+}
+
+// RegMR is struct ib_uverbs_reg_mr of <rdma/ib_user_verbs.h>.
+type RegMR struct {
+	_           structs.HostLayout
+	Response    uint64 // ignored by INVOKE_WRITE
+	Start       uint64 // address of the memory
+	Length      uint64 // bytes
+	HCAVA       uint64 // address by which the device knows it
+	PDHandle    uint32
+	AccessFlags uint32
+}
+
+// RegMRResp is struct ib_uverbs_reg_mr_resp.
+type RegMRResp struct {
+	_      structs.HostLayout
+	Handle uint32
+	LKey   uint32
+	RKey   uint32
+}
+
+// AllocMW is struct ib_uverbs_alloc_mw of <rdma/ib_user_verbs.h>.
+type AllocMW struct {
+	_        structs.HostLayout
+	Response uint64 // ignored by INVOKE_WRITE
+	PDHandle uint32
+	Type     uint8 // MWType2
+	_        [3]byte
+}
+
+// MWType2 is IB_MW_TYPE_2 of the kernel's <rdma/ib_verbs.h>: a window that work
+// requests bind.
+const MWType2 = 2
+
+// AllocMWResp is struct ib_uverbs_alloc_mw_resp.
+type AllocMWResp struct {
+	_      structs.HostLayout
+	Handle uint32
+	RKey   uint32
+}
+
+// GlobalRoute is struct ib_uverbs_global_route of <rdma/ib_user_verbs.h>.
+type GlobalRoute struct {
+	_            structs.HostLayout
+	DGID         [16]byte // network byte order
+	FlowLabel    uint32
+	SGIDIndex    uint8
+	HopLimit     uint8
+	TrafficClass uint8
+	_            uint8
+}
+
+// AHAttr is struct ib_uverbs_ah_attr of <rdma/ib_user_verbs.h>.
+type AHAttr struct {
+	_           structs.HostLayout
+	GRH         GlobalRoute
+	DLID        uint16
+	SL          uint8
+	SrcPathBits uint8
+	StaticRate  uint8
+	IsGlobal    uint8
+	PortNum     uint8
+	_           uint8
+}
+
+// CreateAH is struct ib_uverbs_create_ah of <rdma/ib_user_verbs.h>.
+type CreateAH struct {
+	_          structs.HostLayout
+	Response   uint64 // ignored by INVOKE_WRITE
+	UserHandle uint64
+	PDHandle   uint32
+	_          uint32
+	Attr       AHAttr
+}
+
+// CreateAHResp is struct ib_uverbs_create_ah_resp.
+type CreateAHResp struct {
+	_      structs.HostLayout
+	Handle uint32
+}
+
+// Sizes: INVOKE_WRITE takes no structures that are shorter.
+const (
+	regMRSize     = 40
+	regMRRespSize = 12
+	createAHSize  = 56
+	allocMWSize   = 16
+)
+
+var (
+	_ [regMRSize - unsafe.Sizeof(RegMR{})]struct{}
+	_ [unsafe.Sizeof(RegMR{}) - regMRSize]struct{}
+	_ [regMRRespSize - unsafe.Sizeof(RegMRResp{})]struct{}
+	_ [unsafe.Sizeof(RegMRResp{}) - regMRRespSize]struct{}
+	_ [allocMWSize - unsafe.Sizeof(AllocMW{})]struct{}
+	_ [unsafe.Sizeof(AllocMW{}) - allocMWSize]struct{}
+	_ [createAHSize - unsafe.Sizeof(CreateAH{})]struct{}
+	_ [unsafe.Sizeof(CreateAH{}) - createAHSize]struct{}
+)

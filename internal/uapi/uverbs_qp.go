@@ -1,0 +1,127 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// QPCap is struct ib_uverbs_qp_cap of <rdma/ib_user_ioctl_verbs.h>.
+type QPCap struct {
+	_          structs.HostLayout
+	MaxSendWR  uint32
+	MaxRecvWR  uint32
+	MaxSendSGE uint32
+	MaxRecvSGE uint32
+	MaxInline  uint32 // bytes
+}
+
+// QPCreateSignalAll is IB_UVERBS_QP_CREATE_SQ_SIG_ALL of
+// <rdma/ib_user_ioctl_verbs.h>.
+const QPCreateSignalAll = 1 << 12
+
+// QPDest is struct ib_uverbs_qp_dest of <rdma/ib_user_verbs.h>.
+type QPDest struct {
+	_            structs.HostLayout
+	DGID         [16]byte // network byte order
+	FlowLabel    uint32
+	DLID         uint16
+	_            uint16
+	SGIDIndex    uint8
+	HopLimit     uint8
+	TrafficClass uint8
+	SL           uint8
+	SrcPathBits  uint8
+	StaticRate   uint8
+	IsGlobal     uint8
+	PortNum      uint8
+}
+
+// QueryQP is struct ib_uverbs_query_qp of <rdma/ib_user_verbs.h>.
+type QueryQP struct {
+	_        structs.HostLayout
+	Response uint64 // ignored by INVOKE_WRITE
+	QPHandle uint32
+	AttrMask uint32 // enum ib_qp_attr_mask
+}
+
+// QueryQPResp is struct ib_uverbs_query_qp_resp of <rdma/ib_user_verbs.h>.
+type QueryQPResp struct {
+	_               structs.HostLayout
+	Dest            QPDest
+	AltDest         QPDest
+	MaxSendWR       uint32
+	MaxRecvWR       uint32
+	MaxSendSGE      uint32
+	MaxRecvSGE      uint32
+	MaxInline       uint32
+	QKey            uint32
+	RQPSN           uint32
+	SQPSN           uint32
+	DestQPNum       uint32
+	AccessFlags     uint32
+	PKeyIndex       uint16
+	AltPKeyIndex    uint16
+	State           uint8
+	CurState        uint8
+	PathMTU         uint8
+	PathMigState    uint8
+	SQDraining      uint8
+	MaxRdAtomic     uint8
+	MaxDestRdAtomic uint8
+	MinRNRTimer     uint8
+	PortNum         uint8
+	Timeout         uint8
+	RetryCnt        uint8
+	RNRRetry        uint8
+	AltPortNum      uint8
+	AltTimeout      uint8
+	SQSigAll        uint8
+	_               [5]byte
+}
+
+// ModifyQP is struct ib_uverbs_modify_qp of <rdma/ib_user_verbs.h>.
+type ModifyQP struct {
+	_                structs.HostLayout
+	Dest             QPDest
+	AltDest          QPDest
+	QPHandle         uint32
+	AttrMask         uint32 // enum ib_qp_attr_mask
+	QKey             uint32
+	RQPSN            uint32
+	SQPSN            uint32
+	DestQPNum        uint32
+	AccessFlags      uint32
+	PKeyIndex        uint16
+	AltPKeyIndex     uint16
+	State            uint8
+	CurState         uint8
+	PathMTU          uint8
+	PathMigState     uint8
+	EnSQDAsyncNotify uint8
+	MaxRdAtomic      uint8
+	MaxDestRdAtomic  uint8
+	MinRNRTimer      uint8
+	PortNum          uint8
+	Timeout          uint8
+	RetryCnt         uint8
+	RNRRetry         uint8
+	AltPortNum       uint8
+	AltTimeout       uint8
+	_                [2]byte
+}
+
+// Sizes: INVOKE_WRITE takes no structures that are shorter.
+const (
+	qpCapSize       = 20
+	queryQPRespSize = 128
+	modifyQPSize    = 112
+)
+
+var (
+	_ [qpCapSize - unsafe.Sizeof(QPCap{})]struct{}
+	_ [unsafe.Sizeof(QPCap{}) - qpCapSize]struct{}
+	_ [queryQPRespSize - unsafe.Sizeof(QueryQPResp{})]struct{}
+	_ [unsafe.Sizeof(QueryQPResp{}) - queryQPRespSize]struct{}
+	_ [modifyQPSize - unsafe.Sizeof(ModifyQP{})]struct{}
+	_ [unsafe.Sizeof(ModifyQP{}) - modifyQPSize]struct{}
+)

@@ -1,0 +1,122 @@
+package uapi
+
+import (
+	"structs"
+	"unsafe"
+)
+
+// CreateCompChannel is struct ib_uverbs_create_comp_channel of
+// <rdma/ib_user_verbs.h>: the address of the response, which INVOKE_WRITE ignores.
+type CreateCompChannel uint64
+
+// CreateCompChannelResp is struct ib_uverbs_create_comp_channel_resp.
+type CreateCompChannelResp struct {
+	_  structs.HostLayout
+	FD uint32
+}
+
+// CompEvent is struct ib_uverbs_comp_event_desc of <rdma/ib_user_verbs.h>: what a
+// read of a completion channel returns.
+type CompEvent struct {
+	_        structs.HostLayout
+	CQHandle uint64 // user handle
+}
+
+// ReqNotifyCQ is struct ib_uverbs_req_notify_cq of <rdma/ib_user_verbs.h>.
+type ReqNotifyCQ struct {
+	_             structs.HostLayout
+	CQHandle      uint32
+	SolicitedOnly uint32
+}
+
+// DestroyCQResp is struct ib_uverbs_destroy_cq_resp of <rdma/ib_user_verbs.h>.
+type DestroyCQResp struct {
+	_                   structs.HostLayout
+	CompEventsReported  uint32
+	AsyncEventsReported uint32
+}
+
+// DestroyQPResp is struct ib_uverbs_destroy_qp_resp; struct
+// ib_uverbs_destroy_srq_resp has the same layout.
+type DestroyQPResp struct {
+	_              structs.HostLayout
+	EventsReported uint32
+}
+
+// WC is struct ib_uverbs_wc of <rdma/ib_user_verbs.h>.
+type WC struct {
+	_         structs.HostLayout
+	WRID      uint64
+	Status    uint32 // enum ib_wc_status
+	Opcode    uint32
+	VendorErr uint32
+	ByteLen   uint32
+	Ex        [4]byte // immediate data in network byte order, or a key in the host's
+	QPNum     uint32
+	SrcQP     uint32
+	Flags     uint32 // enum ib_wc_flags
+	PKeyIndex uint16
+	SLID      uint16
+	SL        uint8
+	PathBits  uint8
+	PortNum   uint8
+	_         uint8
+}
+
+// PostSend is struct ib_uverbs_post_send of <rdma/ib_user_verbs.h>.
+type PostSend struct {
+	_        structs.HostLayout
+	Response uint64 // ignored by INVOKE_WRITE
+	QPHandle uint32
+	WRCount  uint32
+	SGECount uint32
+	WQESize  uint32 // bytes of a ib_uverbs_send_wr
+}
+
+// PostSendResp is struct ib_uverbs_post_send_resp.
+type PostSendResp struct {
+	_     structs.HostLayout
+	BadWR uint32
+}
+
+// SendWRSize is the size of struct ib_uverbs_send_wr.
+const SendWRSize = 56
+
+// ModifySRQ is struct ib_uverbs_modify_srq of <rdma/ib_user_verbs.h>.
+type ModifySRQ struct {
+	_         structs.HostLayout
+	SRQHandle uint32
+	AttrMask  uint32 // enum ib_srq_attr_mask
+	MaxWR     uint32
+	SRQLimit  uint32
+}
+
+// QuerySRQ is struct ib_uverbs_query_srq of <rdma/ib_user_verbs.h>.
+type QuerySRQ struct {
+	_         structs.HostLayout
+	Response  uint64 // ignored by INVOKE_WRITE
+	SRQHandle uint32
+	_         uint32
+}
+
+// QuerySRQResp is struct ib_uverbs_query_srq_resp.
+type QuerySRQResp struct {
+	_        structs.HostLayout
+	MaxWR    uint32
+	MaxSGE   uint32
+	SRQLimit uint32
+	_        uint32
+}
+
+// Sizes: INVOKE_WRITE takes no structures that are shorter.
+const (
+	wcSize       = 48
+	postSendSize = 24
+)
+
+var (
+	_ [wcSize - unsafe.Sizeof(WC{})]struct{}
+	_ [unsafe.Sizeof(WC{}) - wcSize]struct{}
+	_ [postSendSize - unsafe.Sizeof(PostSend{})]struct{}
+	_ [unsafe.Sizeof(PostSend{}) - postSendSize]struct{}
+)
