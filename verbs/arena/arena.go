@@ -1,0 +1,163 @@
+// Package arena has memory that devices read and write: mapped, outside of Go's
+// heap, never moved and never given back behind a device's back.
+package arena
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrRegistered means that the memory is still a device's.
+var ErrRegistered = errors.New("memory is still registered with a device")
+
+// Options are where memory comes from. The zero value is pages of the usual size
+// from anywhere.
+type Options struct {
+	// Huge takes pages of HugePageSize from those that the administrator set
+	// aside (vm.nr_hugepages). There being none is an error.
+	Huge bool
+
+	// Node is the NUMA node to take pages of, nil for any. It is a preference:
+	// where the node has none left, others serve.
+	Node *int
+}
+
+// HugePageSize is the size of a huge page, in bytes: the one that the processor's
+// page tables have on their second level.
+const HugePageSize = 2 << 20
+
+// Memory is zero at first. Its size is rounded up to whole pages, but Bytes has
+// the length that was asked for.
+type Memory struct {
+	lock    sync.Mutex
+	mapping []byte
+	length  int
+	holds   int // registrations
+	closed  bool
+}
+
+// New maps memory, at least one byte. All pages are there when it returns.
+func New(length int, o Options) (*Memory, error) {
+	op := fmt.Sprintf("map %d bytes", length)
+	if length <= 0 {
+		return nil, fmt.Errorf("%s: %w", op, unix.EINVAL)
+	}
+	page, flags := unix.Getpagesize(), unix.MAP_PRIVATE|unix.MAP_ANON
+	if o.Huge {
+		page, flags = HugePageSize, flags|unix.MAP_HUGETLB|hugePageFlag
+	}
+	size := (length + page - 1) &^ (page - 1)
+	if size < length {
+		return nil, fmt.Errorf("%s: %w", op, unix.ENOMEM)
+	}
+	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, flags)
+	if err != nil {
+		if o.Huge && errors.Is(err, unix.ENOMEM) {
+			return nil, fmt.Errorf("%s: %w (no huge pages are left: see vm.nr_hugepages)", op, err)
+		}
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	if err := prepare(b, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", op, err), unix.Munmap(b))
+	}
+	return &Memory{mapping: b, length: length}, nil
+}
+
+// prepare says where pages are to come from and takes them.
+func prepare(b []byte, o Options) error {
+	if o.Node != nil {
+		if err := prefer(b, *o.Node); err != nil {
+			return fmt.Errorf("prefer NUMA node %d: %w", *o.Node, err)
+		}
+	}
+	if !o.Huge && len(b) >= HugePageSize {
+		// What the kernel can put together to huge pages costs a device fewer
+		// entries. A kernel without them says EINVAL.
+		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
+	}
+	// A child must not get a copy of a page that a device writes to.
+	_ = unix.Madvise(b, unix.MADV_DONTFORK)
+	err := unix.Madvise(b, unix.MADV_POPULATE_WRITE)
+	if errors.Is(err, unix.EINVAL) { // Linux has it since 5.14
+		for i := 0; i < len(b); i += unix.Getpagesize() {
+			b[i] = 0
+		}
+		return nil
+	}
+	return err
+}
+
+// hugePageFlag is MAP_HUGE_2MB of <linux/mman.h>: 21 bits.
+const hugePageFlag = 21 << 26
+
+// mpolPreferred is MPOL_PREFERRED of <linux/mempolicy.h>.
+const mpolPreferred = 1
+
+// maxNodes is how many NUMA nodes a mask holds here.
+const maxNodes = 1024
+
+// prefer sets the policy of pages to come.
+func prefer(b []byte, node int) error {
+	if node < 0 || node >= maxNodes-1 {
+		return unix.EINVAL
+	}
+	const word = 8 * unsafe.Sizeof(uintptr(0))
+	var mask [maxNodes / word]uintptr
+	mask[uintptr(node)/word] = 1 << (uintptr(node) % word)
+	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
+		mpolPreferred, uintptr(unsafe.Pointer(&mask)), maxNodes, 0)
+	if errno != 0 && errno != unix.ENOSYS { // a kernel without NUMA
+		return errno
+	}
+	return nil
+}
+
+// Bytes returns the memory. It must not be used after Close: that is a fault, as
+// with any memory that is not mapped.
+func (m *Memory) Bytes() []byte { return m.mapping[:m.length:m.length] }
+
+// Len returns the length that was asked for, in bytes.
+func (m *Memory) Len() int { return m.length }
+
+// Addr returns the address of the first byte.
+func (m *Memory) Addr() uint64 {
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.mapping))))
+}
+
+// Hold keeps the memory from being closed until as many Releases.
+func (m *Memory) Hold() error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.closed {
+		return fmt.Errorf("register memory: %w", fs.ErrClosed)
+	}
+	m.holds++
+	return nil
+}
+
+// Release takes a Hold back.
+func (m *Memory) Release() {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.holds--
+}
+
+// Close gives the memory back. While it is registered that is ErrRegistered; a
+// second Close is an error.
+func (m *Memory) Close() error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	switch {
+	case m.closed:
+		return fmt.Errorf("unmap memory: %w", fs.ErrClosed)
+	case m.holds > 0:
+		return fmt.Errorf("unmap memory: %w", ErrRegistered)
+	}
+	m.closed = true
+	return unix.Munmap(m.mapping)
+}
