@@ -1,0 +1,100 @@
+package provider
+
+import "strconv"
+
+// A Completion is a work request that is over (struct ib_uverbs_wc). Unless
+// Status is StatusOK only ID, Status, QPN and VendorErr mean anything.
+type Completion struct {
+	ID        uint64
+	Status    Status
+	Opcode    CompletionOpcode
+	VendorErr uint32
+	ByteLen   uint32 // of what was received or read; a datagram's GRH counts 40
+	Imm       uint32 // with CompletionWithImm; host byte order
+	InvKey    uint32 // with CompletionWithInv: the key that the sender invalidated
+	QPN       uint32 // of this side
+	SrcQPN    uint32 // of datagrams
+	Flags     CompletionFlags
+	PKeyIndex uint16
+	SLID      uint16
+	SL        uint8
+	PathBits  uint8
+}
+
+// Status is how a work request ended (enum ib_wc_status of the kernel).
+type Status uint8
+
+// How work requests end.
+const (
+	StatusOK             Status = 0
+	StatusLocalLength    Status = 1
+	StatusLocalQPOp      Status = 2
+	StatusLocalEECOp     Status = 3
+	StatusLocalProt      Status = 4
+	StatusFlushed        Status = 5
+	StatusMWBind         Status = 6
+	StatusBadResponse    Status = 7
+	StatusLocalAccess    Status = 8
+	StatusRemoteInvalid  Status = 9
+	StatusRemoteAccess   Status = 10
+	StatusRemoteOp       Status = 11
+	StatusRetryExceeded  Status = 12
+	StatusRNRExceeded    Status = 13
+	StatusLocalRDD       Status = 14
+	StatusRemoteInvalRDD Status = 15
+	StatusRemoteAborted  Status = 16
+	StatusInvalidEEC     Status = 17
+	StatusInvalidEECCtx  Status = 18
+	StatusFatal          Status = 19
+	StatusRespTimeout    Status = 20
+	StatusGeneral        Status = 21
+)
+
+var statusNames = [...]string{
+	"success", "local length error", "local QP operation error", "local EE context operation error",
+	"local protection error", "work request flushed", "memory window bind error", "bad response",
+	"local access error", "remote invalid request", "remote access error", "remote operation error",
+	"transport retries exceeded", "RNR retries exceeded", "local RDD violation", "remote invalid RD request",
+	"remote abort", "invalid EE context number", "invalid EE context state", "fatal error", "response timeout",
+	"general error",
+}
+
+// String returns the status in words.
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return "status " + decimal(uint(s))
+}
+
+// CompletionOpcode is what a completed work request did (enum ib_uverbs_wc_opcode).
+type CompletionOpcode uint8
+
+// What completed.
+const (
+	CompletedSend            CompletionOpcode = 0
+	CompletedWrite           CompletionOpcode = 1
+	CompletedRead            CompletionOpcode = 2
+	CompletedCompareSwap     CompletionOpcode = 3
+	CompletedFetchAdd        CompletionOpcode = 4
+	CompletedBindMW          CompletionOpcode = 5
+	CompletedLocalInvalidate CompletionOpcode = 6
+	CompletedRecv            CompletionOpcode = 128
+	CompletedRecvWriteImm    CompletionOpcode = 129
+)
+
+// Received tells whether the work request was one of the receive queue.
+func (o CompletionOpcode) Received() bool { return o&CompletedRecv != 0 }
+
+// CompletionFlags tell which fields of a Completion mean something (enum
+// ibv_wc_flags of libibverbs).
+type CompletionFlags uint8
+
+// Flags of a Completion.
+const (
+	CompletionGRH     CompletionFlags = 1 << 0 // it came with a GRH: the first 40 bytes of a datagram's buffer
+	CompletionWithImm CompletionFlags = 1 << 1
+	CompletionWithInv CompletionFlags = 1 << 3
+)
+
+func decimal(v uint) string { return strconv.FormatUint(uint64(v), 10) }

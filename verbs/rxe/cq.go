@@ -1,0 +1,80 @@
+package rxe
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A cq is a completion queue: the kernel fills its ring.
+type cq struct {
+	device provider.Device
+	handle uint32
+	ring   ring
+}
+
+// Poll takes completions from the ring.
+func (q *cq) Poll(into []provider.Completion) (int, error) {
+	ready, err := q.ring.ready()
+	if err != nil {
+		return 0, err
+	}
+	n := min(ready, uint32(min(len(into), math.MaxInt32)))
+	if n == 0 {
+		return 0, nil
+	}
+	for i := range n {
+		complete(&into[i], (*uapi.WC)(q.ring.slot(q.ring.own+i)))
+	}
+	q.ring.taken(n)
+	return int(n), nil
+}
+
+// complete reads what the kernel wrote.
+func complete(c *provider.Completion, wc *uapi.WC) {
+	c.ID = wc.WRID
+	c.Status = provider.StatusGeneral
+	if wc.Status <= uint32(provider.StatusGeneral) {
+		c.Status = provider.Status(wc.Status)
+	}
+	c.Opcode = provider.CompletionOpcode(wc.Opcode)
+	c.VendorErr = wc.VendorErr
+	c.ByteLen = wc.ByteLen
+	c.Flags = flags(wc.Flags)
+	c.Imm, c.InvKey = 0, 0
+	if c.Flags&provider.CompletionWithImm != 0 {
+		c.Imm = binary.BigEndian.Uint32(wc.Ex[:])
+	} else if c.Flags&provider.CompletionWithInv != 0 {
+		c.InvKey = binary.NativeEndian.Uint32(wc.Ex[:])
+	}
+	c.QPN = wc.QPNum
+	c.SrcQPN = wc.SrcQP
+	c.PKeyIndex = wc.PKeyIndex
+	c.SLID = wc.SLID
+	c.SL = wc.SL
+	c.PathBits = wc.PathBits
+}
+
+// wcWithInvalidate is IB_WC_WITH_INVALIDATE of the kernel's <rdma/ib_verbs.h>.
+const wcWithInvalidate = 1 << 2
+
+// flags makes those of libibverbs, which package provider has, of what the driver
+// writes: those of the kernel, which numbers one of them otherwise.
+func flags(f uint32) provider.CompletionFlags {
+	known := provider.CompletionFlags(f) & (provider.CompletionGRH | provider.CompletionWithImm | provider.CompletionWithInv)
+	if f&wcWithInvalidate != 0 {
+		known |= provider.CompletionWithInv
+	}
+	return known
+}
+
+// Arm has the kernel arm the queue.
+func (q *cq) Arm(solicitedOnly bool) error { return q.device.NotifyCQ(q.handle, solicitedOnly) }
+
+// Close unmaps the ring.
+func (q *cq) Close() error { return q.device.Unmap(q.ring.memory) }
+
+const wcSize = int(unsafe.Sizeof(uapi.WC{}))

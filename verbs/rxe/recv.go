@@ -1,0 +1,79 @@
+package rxe
+
+import (
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A receiveQueue is a ring of receive work requests, of a queue pair or shared.
+// The kernel looks at it when a packet comes; there is no doorbell.
+type receiveQueue struct {
+	ring   ring
+	maxSGE int
+}
+
+// recvElement is how many bytes a receive work request has.
+func recvElement(maxSGE uint32) int { return uapi.RXERecvWQESize + int(maxSGE)*uapi.RXESGESize }
+
+// post fills slots.
+func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
+	for n < len(wrs) {
+		if err = q.fill(&wrs[n]); err != nil {
+			break
+		}
+		n++
+	}
+	if n > 0 {
+		q.ring.publish()
+	}
+	return n, err
+}
+
+func (q *receiveQueue) fill(wr *provider.RecvWR) error {
+	if len(wr.SGEs) > q.maxSGE {
+		return provider.ErrSGEs
+	}
+	length, err := total(wr.SGEs)
+	if err != nil {
+		return err
+	}
+	slot, err := q.ring.next()
+	if err != nil {
+		return err
+	}
+	wqe := (*uapi.RXERecvWQE)(slot)
+	*wqe = uapi.RXERecvWQE{}
+	wqe.WRID = wr.ID
+	wqe.DMA.Length, wqe.DMA.Resid = length, length
+	wqe.DMA.NumSGE = uint32(len(wr.SGEs))
+	copySGEs(unsafe.Add(slot, uapi.RXERecvWQESize), wr.SGEs)
+	q.ring.filled()
+	return nil
+}
+
+// maxMessage is the longest message, in bytes (InfiniBand Architecture, volume 1,
+// 9.7.2: 2^31).
+const maxMessage = 1 << 31
+
+// total returns the length of all SGEs. The kernel goes by it, not by the sum.
+func total(sges []provider.SGE) (uint32, error) {
+	var sum uint64
+	for i := range sges {
+		sum += uint64(sges[i].Length)
+	}
+	if sum > maxMessage {
+		return 0, provider.ErrLength
+	}
+	return uint32(sum), nil
+}
+
+// copySGEs writes SGEs behind the head of a work request.
+func copySGEs(to unsafe.Pointer, sges []provider.SGE) {
+	for i := range sges {
+		*(*uapi.RXESGE)(unsafe.Add(to, i*uapi.RXESGESize)) = uapi.RXESGE{
+			Addr: sges[i].Addr, Length: sges[i].Length, LKey: sges[i].LKey,
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package rxe
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// plain returns memory laid out as the kernel does it: slots of 2^shift bytes.
+func plain(slots uint32, shift uint) []byte {
+	words := make([]uint64, (uapi.RXEQueueBufSize+int(slots)<<shift)/8)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
+	head(b).Log2ElemSize, head(b).IndexMask = uint32(shift), slots-1
+	return b
+}
+
+func head(b []byte) *uapi.RXEQueueBuf {
+	return (*uapi.RXEQueueBuf)(unsafe.Pointer(unsafe.SliceData(b)))
+}
+
+// newPlain returns a ring on plain memory.
+func newPlain(t testing.TB, slots uint32, shift uint, element int) ring {
+	t.Helper()
+	r, err := newRing(plain(slots, shift), element)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A head that leads out of the mapping is no ring.
+func TestNewRing(t *testing.T) {
+	for name, change := range map[string]func(b []byte) []byte{
+		"empty":            func([]byte) []byte { return nil },
+		"short head":       func(b []byte) []byte { return b[:uapi.RXEQueueBufSize-8] },
+		"a byte too short": func(b []byte) []byte { return b[:len(b)-1] },
+		"no power of two":  func(b []byte) []byte { head(b).IndexMask = 2; return b },
+		"more slots":       func(b []byte) []byte { head(b).IndexMask = 7; return b },
+		"all slots":        func(b []byte) []byte { head(b).IndexMask = ^uint32(0); return b },
+		"larger slots":     func(b []byte) []byte { head(b).Log2ElemSize = 7; return b },
+		"huge slots":       func(b []byte) []byte { head(b).Log2ElemSize = 31; return b },
+		"no slots":         func(b []byte) []byte { head(b).Log2ElemSize = 64; return b },
+		"small slots":      func(b []byte) []byte { head(b).Log2ElemSize = 5; return b },
+	} {
+		if _, err := newRing(change(plain(4, 6)), 48); !errors.Is(err, provider.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := newRing(plain(4, 6), 64); err != nil {
+		t.Error(err)
+	}
+}
+
+// This side fills, the other takes, past the end again and again.
+func TestFill(t *testing.T) {
+	r := newPlain(t, 8, 6, 8)
+	taken := uint64(0)
+	for value := range uint64(100) {
+		slot, err := r.next()
+		if full := value-taken == 7; errors.Is(err, provider.ErrFull) != full {
+			t.Fatalf("%d of 7 filled: %v", value-taken, err)
+		}
+		if err != nil {
+			for range 3 {
+				if got := *(*uint64)(r.slot(uint32(taken))); got != taken {
+					t.Fatalf("took %d, want %d", got, taken)
+				}
+				taken++
+			}
+			r.consumer.Store(uint32(taken) & r.mask)
+			if slot, err = r.next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		*(*uint64)(slot) = value
+		r.filled()
+		if shown := r.producer.Load(); shown != uint32(value)&r.mask {
+			t.Fatalf("producer %d before publish of %d", shown, value)
+		}
+		r.publish()
+	}
+}
+
+// The other fills, this side takes.
+func TestTake(t *testing.T) {
+	r := newPlain(t, 8, 6, 8)
+	if n, err := r.ready(); n != 0 || err != nil {
+		t.Fatalf("empty: %d, %v", n, err)
+	}
+	next, want := uint64(0), uint64(0)
+	for round := range 50 {
+		for range round % 8 {
+			*(*uint64)(r.slot(uint32(next))) = next
+			next++
+		}
+		r.producer.Store(uint32(next) & r.mask)
+		n, err := r.ready()
+		if err != nil || n != uint32(round%8) {
+			t.Fatalf("%d ready, want %d: %v", n, round%8, err)
+		}
+		for i := range n {
+			if got := *(*uint64)(r.slot(r.own + i)); got != want {
+				t.Fatalf("got %d, want %d", got, want)
+			}
+			want++
+		}
+		r.taken(n)
+		if c := r.consumer.Load(); c != uint32(want)&r.mask {
+			t.Fatalf("consumer %d after %d", c, want)
+		}
+	}
+}
+
+// What the other side writes where this side's index is, is not asked; where its own
+// is, an index that is none is an error.
+func TestHostile(t *testing.T) {
+	for _, index := range []uint32{8, 9, 1 << 16, 1 << 31, ^uint32(0)} {
+		r := newPlain(t, 8, 6, 8)
+		r.consumer.Store(index)
+		if _, err := r.next(); !errors.Is(err, provider.ErrCorrupt) {
+			t.Errorf("consumer %d: %v", index, err)
+		}
+		r.producer.Store(index)
+		if _, err := r.ready(); !errors.Is(err, provider.ErrCorrupt) {
+			t.Errorf("producer %d: %v", index, err)
+		}
+		r.consumer.Store(0)
+		if slot, err := r.next(); err != nil || slot != r.slots {
+			t.Errorf("own index overwritten by %d: %v", index, err)
+		}
+		// A head that changes later changes nothing.
+		head(r.memory).IndexMask, head(r.memory).Log2ElemSize = index, index
+		if r.slot(index) != unsafe.Add(r.slots, uintptr(index&7)<<6) {
+			t.Errorf("slot %d is elsewhere", index)
+		}
+	}
+}

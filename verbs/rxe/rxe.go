@@ -1,0 +1,104 @@
+package rxe
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// New returns the provider of an open device.
+func New(d provider.Device) provider.Provider { return rxe{d} }
+
+type rxe struct{ device provider.Device }
+
+// bytesOf returns the memory of an answer.
+func bytesOf[T any](v *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
+}
+
+// mapRing maps a ring whose slots have room for an element.
+func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
+	memory, err := p.device.Map(mi.Offset, int(mi.Size))
+	if err != nil {
+		return ring{}, err
+	}
+	r, err := newRing(memory, element)
+	if err != nil {
+		return ring{}, errors.Join(err, p.device.Unmap(memory))
+	}
+	return r, nil
+}
+
+// NewCQ makes a completion queue.
+func (p rxe) NewCQ(create provider.Create) (provider.CQ, error) {
+	var resp uapi.RXECreateCQResp
+	made, err := create(nil, bytesOf(&resp))
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.mapRing(resp.MI, wcSize)
+	if err != nil {
+		return nil, err
+	}
+	return &cq{device: p.device, handle: made.Handle, ring: r}, nil
+}
+
+// NewQP makes a queue pair.
+func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, error) {
+	if int(attr.Transport) >= len(allowed) || allowed[attr.Transport] == 0 {
+		return nil, fmt.Errorf("queue pair of transport %d: %w", attr.Transport, provider.ErrOpcode)
+	}
+	var resp uapi.RXECreateQPResp
+	made, err := create(nil, bytesOf(&resp))
+	if err != nil {
+		return nil, err
+	}
+	q := &qp{device: p.device}
+	q.sq.transport = attr.Transport
+	q.sq.maxSGE, q.sq.maxInline = int(made.Cap.MaxSendSGE), int(made.Cap.MaxInline)
+	if q.sq.ring, err = p.mapRing(resp.SQMI, sendElement(made.Cap)); err != nil {
+		return nil, err
+	}
+	if !attr.SRQ {
+		q.rq.maxSGE = int(made.Cap.MaxRecvSGE)
+		if q.rq.ring, err = p.mapRing(resp.RQMI, recvElement(made.Cap.MaxRecvSGE)); err != nil {
+			return nil, errors.Join(err, unmap(p.device, q.sq.ring))
+		}
+	}
+	q.bell = p.device.Doorbell(made.Handle)
+	return q, nil
+}
+
+// NewSRQ makes a shared receive queue.
+func (p rxe) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
+	var resp uapi.RXECreateSRQResp
+	made, err := create(nil, bytesOf(&resp))
+	if err != nil {
+		return nil, err
+	}
+	q := &srq{device: p.device}
+	q.queue.maxSGE = int(made.MaxSGE)
+	if q.queue.ring, err = p.mapRing(resp.MI, recvElement(made.MaxSGE)); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// An ah is an address handle, which the kernel finds by a number.
+type ah struct{ number uint32 }
+
+// NewAH makes an address handle. A kernel that says no number wants the whole
+// address in each work request; Linux up to 5.13 does.
+func (p rxe) NewAH(create provider.Create) (any, error) {
+	var resp uapi.RXECreateAHResp
+	if _, err := create(nil, bytesOf(&resp)); err != nil {
+		return nil, err
+	}
+	if resp.AHNum == 0 {
+		return nil, fmt.Errorf("address handle without a number: %w", provider.ErrAH)
+	}
+	return &ah{resp.AHNum}, nil
+}

@@ -1,0 +1,165 @@
+package rxe
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A sendQueue is a ring of send work requests.
+type sendQueue struct {
+	ring      ring
+	transport provider.Transport
+	maxSGE    int
+	maxInline int // bytes
+}
+
+// sendElement is how many bytes a send work request has.
+func sendElement(c provider.QPCap) int {
+	return uapi.RXESendWQESize + max(int(c.MaxSendSGE)*uapi.RXESGESize, int(c.MaxInline))
+}
+
+// post fills slots. Some may be filled before one is refused.
+func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
+	for n < len(wrs) {
+		if err = q.fill(&wrs[n]); err != nil {
+			break
+		}
+		n++
+	}
+	if n > 0 {
+		q.ring.publish()
+	}
+	return n, err
+}
+
+func (q *sendQueue) fill(wr *provider.SendWR) error {
+	length, err := q.check(wr)
+	if err != nil {
+		return err
+	}
+	slot, err := q.ring.next()
+	if err != nil {
+		return err
+	}
+	wqe := (*uapi.RXESendWQE)(slot)
+	*wqe = uapi.RXESendWQE{}
+	wqe.WRID = wr.ID
+	wqe.Opcode = uint32(wr.Opcode)
+	wqe.SendFlags = uint32(wr.Flags)
+	if err := q.operation(wqe, wr); err != nil {
+		return err
+	}
+	wqe.DMA.Length, wqe.DMA.Resid = length, length
+	data := unsafe.Add(slot, uapi.RXESendWQESize)
+	if wr.Flags&provider.SendInline != 0 {
+		copy(unsafe.Slice((*byte)(data), q.maxInline), wr.Inline)
+	} else {
+		wqe.DMA.NumSGE = uint32(len(wr.SGEs))
+		copySGEs(data, wr.SGEs)
+	}
+	q.ring.filled()
+	return nil
+}
+
+// allowed are the operations of each transport (InfiniBand Architecture, volume 1,
+// table 43), a bit for each Opcode.
+var allowed = [...]uint32{
+	provider.RC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
+		1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
+		1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd | 1<<provider.OpLocalInvalidate | 1<<provider.OpBindMW,
+	provider.UC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
+		1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpLocalInvalidate | 1<<provider.OpBindMW,
+	provider.UD: 1<<provider.OpSend | 1<<provider.OpSendWithImm,
+}
+
+// check refuses what the kernel would take for something else, and returns the
+// length of the message.
+func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
+	if wr.Opcode > 31 || allowed[q.transport]>>wr.Opcode&1 == 0 {
+		return 0, provider.ErrOpcode
+	}
+	if wr.Flags&provider.SendInline != 0 {
+		if len(wr.Inline) > q.maxInline || len(wr.SGEs) > 0 || !sends(wr.Opcode) {
+			return 0, provider.ErrInline
+		}
+		return uint32(len(wr.Inline)), nil
+	}
+	if len(wr.SGEs) > q.maxSGE {
+		return 0, provider.ErrSGEs
+	}
+	length, err := total(wr.SGEs)
+	if err != nil {
+		return 0, err
+	}
+	switch wr.Opcode {
+	case provider.OpCompareSwap, provider.OpFetchAdd:
+		if length != 8 {
+			return 0, provider.ErrLength
+		}
+	case provider.OpLocalInvalidate, provider.OpBindMW:
+		if length != 0 {
+			return 0, provider.ErrLength
+		}
+		if wr.Opcode == provider.OpBindMW && wr.Bind == nil {
+			return 0, provider.ErrOpcode
+		}
+	}
+	return length, nil
+}
+
+// sends tells whether an operation takes data to the other side.
+func sends(o provider.Opcode) bool {
+	switch o {
+	case provider.OpRead, provider.OpCompareSwap, provider.OpFetchAdd, provider.OpLocalInvalidate,
+		provider.OpBindMW:
+		return false
+	}
+	return true
+}
+
+// operation writes what an operation has beside its data.
+func (q *sendQueue) operation(wqe *uapi.RXESendWQE, wr *provider.SendWR) error {
+	switch wr.Opcode {
+	case provider.OpWriteWithImm, provider.OpSendWithImm:
+		binary.BigEndian.PutUint32(wqe.Ex[:], wr.Imm)
+	case provider.OpSendInvalidate, provider.OpLocalInvalidate:
+		binary.NativeEndian.PutUint32(wqe.Ex[:], wr.InvalidateKey)
+	}
+	union := unsafe.Pointer(&wqe.WR)
+	switch wr.Opcode {
+	case provider.OpWrite, provider.OpWriteWithImm, provider.OpRead:
+		x := (*uapi.RXERDMA)(union)
+		x.RemoteAddr, x.RKey = wr.RemoteAddr, wr.RKey
+		wqe.IOVA = wr.RemoteAddr
+	case provider.OpCompareSwap, provider.OpFetchAdd:
+		x := (*uapi.RXEAtomic)(union)
+		x.RemoteAddr, x.RKey = wr.RemoteAddr, wr.RKey
+		x.CompareAdd, x.Swap = wr.CompareAdd, wr.Swap
+		wqe.IOVA = wr.RemoteAddr
+	case provider.OpBindMW:
+		x, b := (*uapi.RXEMW)(union), wr.Bind
+		x.Addr, x.Length, x.Access = b.Addr, b.Length, uint32(b.Access)
+		x.MRLKey, x.MWRKey, x.RKey = b.LKey, b.Window, b.RKey
+	case provider.OpSend, provider.OpSendWithImm:
+		if q.transport == provider.UD {
+			return datagram((*uapi.RXEUD)(union), wr)
+		}
+	}
+	return nil
+}
+
+// datagram writes where a datagram goes.
+func datagram(x *uapi.RXEUD, wr *provider.SendWR) error {
+	if wr.AH == nil {
+		return provider.ErrAH
+	}
+	to, ok := wr.AH.Provided().(*ah)
+	if !ok {
+		return provider.ErrAH
+	}
+	x.RemoteQPN, x.QKey, x.AHNum = wr.RemoteQPN, wr.QKey, to.number
+	return nil
+}
