@@ -1,6 +1,9 @@
 package verbs
 
-import "math/bits"
+import (
+	"math/bits"
+	"strconv"
+)
 
 // A bit names one bit of a set.
 type bit[T ~uint16 | ~uint32 | ~uint64] struct {
@@ -37,6 +40,27 @@ const (
 	QPTypeXRCTarget QPType = 10
 	QPTypeDriver    QPType = 255
 )
+
+// String returns the usual abbreviation.
+func (t QPType) String() string {
+	switch t {
+	case QPTypeRC:
+		return "RC"
+	case QPTypeUC:
+		return "UC"
+	case QPTypeUD:
+		return "UD"
+	case QPTypeRawPacket:
+		return "raw packet"
+	case QPTypeXRCInit:
+		return "XRC initiator"
+	case QPTypeXRCTarget:
+		return "XRC target"
+	case QPTypeDriver:
+		return "driver"
+	}
+	return "type " + strconv.Itoa(int(t))
+}
 
 // Has tells whether a type is in the set.
 func (s QPTypes) Has(t QPType) bool { return t < bits.UintSize && s&(1<<t) != 0 }

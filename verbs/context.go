@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
 )
 
 // A Device is a device to open.
@@ -43,6 +44,7 @@ func (d Device) open(k kernel) (*Context, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.close(fd))
 	}
+	c.findProvider()
 	return c, nil
 }
 
@@ -61,6 +63,9 @@ type Context struct {
 	closed  bool
 	eventFD int // that came with the context, or -1
 	events  *Events
+
+	objects  objects
+	provider provider.Provider // nil for a driver whose queues are not known
 }
 
 // Name returns the device's name as given to Open.
@@ -76,9 +81,11 @@ func (c *Context) CompVectors() uint32 { return c.vectors }
 // that a driver may ignore (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
 func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
 
-// Close closes the device, after all requests that are under way, and its events.
-// The kernel frees whatever the context still has. A second Close is an error.
+// Close closes the objects of the device, those first that were made last, then
+// the device, after all requests that are under way, and its events. A second
+// Close is an error.
 func (c *Context) Close() error {
+	objects := c.closeObjects()
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.closed {
@@ -92,7 +99,7 @@ func (c *Context) Close() error {
 	case c.eventFD >= 0:
 		err = c.kernel.close(c.eventFD)
 	}
-	return errors.Join(err, c.kernel.close(c.fd))
+	return errors.Join(objects, err, c.kernel.close(c.fd))
 }
 
 // call sends a request on an open context.

@@ -13,7 +13,28 @@
 // older kernel, or the driver, does not do is an error of its own kind:
 // [ErrUnknownMethod], [ErrUnsupported], [ErrGone], [io/fs.ErrPermission].
 //
+// # Moving data
+//
+// A [Context] makes protection domains ([PD]), completion queues ([CQ]) and
+// channels ([CompChannel]); a PD makes memory regions ([MR]), queue pairs ([QP]),
+// shared receive queues ([SRQ]), address handles ([AH]) and memory windows ([MW]).
+// The example shows all that a connection needs.
+//
+// Objects may be closed in any order in which none is closed that another needs;
+// that would be [ErrBusy]. Closing the context closes all of them in the right
+// order, and so does the kernel when the process ends. Closing twice, and use
+// after Close, are [io/fs.ErrClosed].
+//
+// Queues are mapped memory: posting is a few stores and one doorbell for the whole
+// batch, polling is loads. Their layouts are a matter of the driver's, known to one
+// package each (a provider); a driver that none knows is [ErrNoProvider]. Neither
+// posting nor polling allocates or waits. Each queue has a lock of its own, so all
+// may be used from several goroutines.
+//
 // # Memory
+//
+// What devices write to is never Go's heap: [Context.NewMemory] maps memory near
+// the device, and only such memory can be registered.
 //
 // A request has the addresses of its buffers in it, as numbers that Go's
 // collector does not see. Requests and buffers are therefore pinned until the

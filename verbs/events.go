@@ -21,9 +21,10 @@ type Events struct {
 	fatal   bool // the last event was DEVICE_FATAL
 }
 
-// Events returns the events of the device, its ports and, until they get a file
-// of their own, its objects. All calls return the same Events, which the context
-// closes; events from before the first call are lost. Linux has it since 5.0.
+// Events returns the events of the device, its ports and its objects. All calls
+// return the same Events, which the context closes. Events from before the first
+// call are lost, unless there was a CQ, QP or SRQ already. Linux has it since 5.6;
+// older kernels open them with the device.
 func (c *Context) Events() (*Events, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -33,16 +34,33 @@ func (c *Context) Events() (*Events, error) {
 	if c.events != nil {
 		return c.events, nil
 	}
-	if c.eventFD < 0 {
-		r := newRequest("get events", uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc)
-		fd := r.fd(uapi.AttrAsyncEventAllocFDHandle, 0)
-		if err := c.locked(r); err != nil {
-			return nil, err
-		}
-		c.eventFD = made(fd)
+	if err := c.allocEvents(); err != nil {
+		return nil, err
 	}
 	c.events = &Events{file: c.kernel.eventFile(c.eventFD), device: c.name, context: c}
 	return c.events, nil
+}
+
+// allocEvents makes the file of events. The lock is held.
+func (c *Context) allocEvents() error {
+	if c.eventFD >= 0 {
+		return nil
+	}
+	r := newRequest("get events", uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc)
+	fd := r.fd(uapi.AttrAsyncEventAllocFDHandle, 0)
+	if err := c.locked(r); err != nil {
+		return err
+	}
+	c.eventFD = made(fd)
+	return nil
+}
+
+// makeEvents goes before the making of an object that has events: one that is
+// made before the file sends none.
+func (c *Context) makeEvents() error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.allocEvents()
 }
 
 // Next waits for an event. It serves one goroutine at a time. After DEVICE_FATAL
@@ -86,19 +104,28 @@ func (e *Events) wait(ctx context.Context) (Event, error) {
 // read reads one event: the kernel returns one at a time.
 func (e *Events) read() (Event, error) {
 	var b [uapi.AsyncEventSize]byte
-	n, err := e.file.Read(b[:])
+	if err := readEvent(e.file, b[:], e.device); err != nil {
+		return Event{}, err
+	}
+	return decodeEvent(b[:]), nil
+}
+
+// readEvent reads one record of a file of events, which has the size of b.
+func readEvent(file *os.File, b []byte, device string) error {
+	n, err := file.Read(b)
+	if n == len(b) && err == nil {
+		return nil
+	}
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno):
-		return Event{}, &CallError{Op: "read event", Device: e.device, Err: errno}
+		return &CallError{Op: "read event", Device: device, Err: errno}
 	case errors.Is(err, io.EOF):
-		return Event{}, &CallError{Op: "read event", Device: e.device, Err: io.ErrUnexpectedEOF}
+		return &CallError{Op: "read event", Device: device, Err: io.ErrUnexpectedEOF}
 	case errors.Is(err, os.ErrClosed):
-		return Event{}, closedError("read event", e.device)
+		return closedError("read event", device)
 	case err != nil:
-		return Event{}, fmt.Errorf("read event of %s: %w", e.device, err)
-	case n != len(b):
-		return Event{}, fmt.Errorf("read event of %s: %d bytes of %d", e.device, n, len(b))
+		return fmt.Errorf("read event of %s: %w", device, err)
 	}
-	return decodeEvent(b[:]), nil
+	return fmt.Errorf("read event of %s: %d bytes of %d", device, n, len(b))
 }

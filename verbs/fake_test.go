@@ -22,6 +22,9 @@ type fake struct {
 	ready bool // the file has a context
 	gone  bool // the device was removed
 
+	maps     func(offset int64, length int) ([]byte, error)
+	unmapped int
+
 	opened []string
 	closed []int
 	events *os.File // the end that the kernel writes to
@@ -54,6 +57,18 @@ func (f *fake) eventFile(fd int) *os.File {
 	f.t.Cleanup(func() { w.Close() })
 	f.events = w
 	return r
+}
+
+func (f *fake) mmap(fd int, offset int64, length int) ([]byte, error) {
+	if f.maps == nil {
+		return nil, unix.EINVAL
+	}
+	return f.maps(offset, length)
+}
+
+func (f *fake) munmap(b []byte) error {
+	f.unmapped++
+	return nil
 }
 
 // ioctl does what uverbs_ioctl.c does before a method is called.

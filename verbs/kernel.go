@@ -24,6 +24,11 @@ type kernel interface {
 	// eventFile returns a file that the poller watches. It owns fd from now on.
 	eventFile(fd int) *os.File
 
+	// mmap maps what a driver offers at an offset of a device node, for both to
+	// read and write.
+	mmap(fd int, offset int64, length int) ([]byte, error)
+	munmap(b []byte) error
+
 	close(fd int) error
 }
 
@@ -62,3 +67,9 @@ func (linux) eventFile(fd int) *os.File {
 }
 
 func (linux) close(fd int) error { return unix.Close(fd) }
+
+func (linux) mmap(fd int, offset int64, length int) ([]byte, error) {
+	return unix.Mmap(fd, offset, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+func (linux) munmap(b []byte) error { return unix.Munmap(b) }

@@ -123,6 +123,11 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
+	return k.ioctl(fd, r.prepare(&pins, driver))
+}
+
+// prepare returns what the kernel gets, pinned with all that it points to.
+func (r *request) prepare(pins *runtime.Pinner, driver DriverID) []byte {
 	h := &r.frame.header
 	h.Length = uapi.UverbsHeaderSize + uapi.UverbsAttrSize*h.NumAttrs
 	h.Driver = uint32(driver)
@@ -133,5 +138,5 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 		}
 	}
 	pins.Pin(&r.frame)
-	return k.ioctl(fd, unsafe.Slice((*byte)(unsafe.Pointer(&r.frame)), h.Length))
+	return unsafe.Slice((*byte)(unsafe.Pointer(&r.frame)), h.Length)
 }

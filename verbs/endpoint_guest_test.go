@@ -1,0 +1,203 @@
+//go:build inguest
+
+package verbs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// An endpoint is all that one side needs to move data.
+type endpoint struct {
+	t       *testing.T
+	context *verbs.Context
+	pd      *verbs.PD
+	mr      *verbs.MR
+	channel *verbs.CompChannel
+	cq      *verbs.CQ
+	srq     *verbs.SRQ // may be nil
+	qp      *verbs.QP
+}
+
+const (
+	memorySize = 1 << 20
+	depth      = 16
+	maxSGE     = 4
+	maxInline  = 128
+	qkey       = 0x1234
+)
+
+const allAccess = verbs.AccessLocalWrite | verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic |
+	verbs.AccessMWBind
+
+// must returns a value that comes with no error.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// newEndpoint makes an endpoint of a type, of which the context closes all.
+func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool) *endpoint {
+	t.Helper()
+	e := &endpoint{t: t, context: c, pd: must(c.AllocPD())(t)}
+	memory := must(c.NewMemory(memorySize, false))(t)
+	t.Cleanup(func() {
+		if err := memory.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	e.mr = must(e.pd.RegisterMR(memory, allAccess))(t)
+	e.channel = must(c.NewCompChannel())(t)
+	e.cq = must(c.CreateCQ(verbs.CQInit{Entries: 4 * depth, Channel: e.channel}))(t)
+	if shared {
+		e.srq = must(e.pd.CreateSRQ(verbs.SRQInit{MaxWR: depth, MaxSGE: maxSGE}))(t)
+	}
+	e.qp = must(e.pd.CreateQP(verbs.QPInit{
+		Type: kind, SendCQ: e.cq, RecvCQ: e.cq, SRQ: e.srq,
+		Cap: verbs.QPCap{MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: maxSGE, MaxRecvSGE: maxSGE, MaxInline: maxInline},
+	}))(t)
+	// The context closes first, so that nothing holds the memory.
+	t.Cleanup(func() {
+		if err := e.context.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// path returns the way from a port to itself, by its RoCE v2 GID of IPv4.
+func path(t *testing.T, c *verbs.Context) verbs.Path {
+	t.Helper()
+	for _, e := range must(c.GIDTable())(t) {
+		if e.Type == verbs.GIDTypeRoCEv2 && e.GID.Is4In6() {
+			return verbs.Path{DGID: e.GID, SGIDIndex: uint8(e.Index), HopLimit: 64, Port: 1}
+		}
+	}
+	t.Fatal("no RoCE v2 GID")
+	return verbs.Path{}
+}
+
+// modify brings the queue pair to a state.
+func (e *endpoint) modify(to verbs.QPState, attr verbs.QPAttr) {
+	e.t.Helper()
+	if err := e.qp.Modify(to, attr); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// connect brings the queue pair to RTS, to talk with another one.
+func (e *endpoint) connect(peer *endpoint) {
+	e.t.Helper()
+	e.begin()
+	e.finish(peer)
+}
+
+// begin brings the queue pair to INIT.
+func (e *endpoint) begin() {
+	e.t.Helper()
+	attr := verbs.QPAttr{PKeyIndex: new(uint16), Port: new(uint8(1))}
+	if e.qp.Type() == verbs.QPTypeUD {
+		attr.QKey = new(uint32(qkey))
+	} else {
+		attr.Access = new(verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic)
+	}
+	if e.qp.Type() == verbs.QPTypeUC {
+		attr.Access = new(verbs.AccessRemoteWrite)
+	}
+	e.modify(verbs.QPStateInit, attr)
+}
+
+// finish brings the queue pair from INIT to RTS.
+func (e *endpoint) finish(peer *endpoint) {
+	e.t.Helper()
+	var rtr verbs.QPAttr
+	rts := verbs.QPAttr{SQPSN: new(uint32(e.qp.Number()))}
+	if e.qp.Type() != verbs.QPTypeUD {
+		rtr.Path, rtr.PathMTU = new(path(e.t, e.context)), new(verbs.MTU(3))
+		rtr.DestQPN, rtr.RQPSN = new(peer.qp.Number()), new(peer.qp.Number())
+	}
+	if e.qp.Type() == verbs.QPTypeRC {
+		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(4)), new(uint8(1))
+		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(10)), new(uint8(3)), new(uint8(3)), new(uint8(4))
+	}
+	e.modify(verbs.QPStateRTR, rtr)
+	e.modify(verbs.QPStateRTS, rts)
+}
+
+// send posts one work request that is signaled.
+func (e *endpoint) send(wr verbs.SendWR) {
+	e.t.Helper()
+	wr.Flags |= verbs.SendSignaled
+	if n, err := e.qp.PostSend([]verbs.SendWR{wr}); n != 1 || err != nil {
+		e.t.Fatalf("%v: posted %d: %v", wr.Opcode, n, err)
+	}
+}
+
+// receive posts one work request for pieces of memory.
+func (e *endpoint) receive(id uint64, sges ...verbs.SGE) {
+	e.t.Helper()
+	wrs := []verbs.RecvWR{{ID: id, SGEs: sges}}
+	var n int
+	var err error
+	if e.srq != nil {
+		n, err = e.srq.PostRecv(wrs)
+	} else {
+		n, err = e.qp.PostRecv(wrs)
+	}
+	if n != 1 || err != nil {
+		e.t.Fatalf("posted %d receives: %v", n, err)
+	}
+}
+
+// patience is how long anything may take.
+const patience = 20 * time.Second
+
+// completion waits for one by polling.
+func (e *endpoint) completion() verbs.Completion {
+	e.t.Helper()
+	var c [1]verbs.Completion
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if n, err := e.cq.Poll(c[:]); err != nil {
+			e.t.Fatal(err)
+		} else if n == 1 {
+			return c[0]
+		}
+	}
+	e.t.Fatal("no completion")
+	return c[0]
+}
+
+// event waits for a completion by the channel.
+func (e *endpoint) event() verbs.Completion {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), patience)
+	defer cancel()
+	var c [1]verbs.Completion
+	if n, err := e.cq.Wait(ctx, c[:]); n != 1 || err != nil {
+		e.t.Fatalf("%d completions: %v", n, err)
+	}
+	return c[0]
+}
+
+// ok waits for a completion of a work request that succeeded.
+func (e *endpoint) ok(id uint64, op verbs.CompletedOpcode) verbs.Completion {
+	e.t.Helper()
+	c := e.completion()
+	e.check(c, id, op)
+	return c
+}
+
+func (e *endpoint) check(c verbs.Completion, id uint64, op verbs.CompletedOpcode) {
+	e.t.Helper()
+	if c.Err() != nil || c.ID != id || c.Opcode != op || c.QPN != e.qp.Number() {
+		e.t.Fatalf("completion %+v (%v), want ID %d, opcode %d", c, c.Err(), id, op)
+	}
+}

@@ -1,0 +1,57 @@
+package verbs
+
+import (
+	"net/netip"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// A Path is the way to another port (struct ibv_ah_attr).
+type Path struct {
+	DGID         netip.Addr // an IPv6 address; zero: packets without a GRH, InfiniBand only
+	SGIDIndex    uint8      // of this port's GID table
+	FlowLabel    uint32     // 20 bits
+	HopLimit     uint8
+	TrafficClass uint8
+
+	DLID        uint16 // InfiniBand only
+	SL          uint8
+	SrcPathBits uint8 // low bits of this port's LID
+	StaticRate  uint8 // enum ib_rate; 0: the port's
+	Port        uint8 // of this device
+}
+
+// dest is the path for a queue pair.
+func (p Path) dest() uapi.QPDest {
+	d := uapi.QPDest{
+		DLID: p.DLID, SL: p.SL, SrcPathBits: p.SrcPathBits, StaticRate: p.StaticRate, PortNum: p.Port,
+	}
+	if p.DGID.IsValid() {
+		d.DGID, d.IsGlobal = p.DGID.As16(), 1
+		d.FlowLabel, d.SGIDIndex, d.HopLimit, d.TrafficClass = p.FlowLabel, p.SGIDIndex, p.HopLimit, p.TrafficClass
+	}
+	return d
+}
+
+// ahAttr is the path for an address handle.
+func (p Path) ahAttr() uapi.AHAttr {
+	d := p.dest()
+	return uapi.AHAttr{
+		GRH: uapi.GlobalRoute{
+			DGID: d.DGID, FlowLabel: d.FlowLabel, SGIDIndex: d.SGIDIndex, HopLimit: d.HopLimit, TrafficClass: d.TrafficClass,
+		},
+		DLID: d.DLID, SL: d.SL, SrcPathBits: d.SrcPathBits, StaticRate: d.StaticRate, IsGlobal: d.IsGlobal, PortNum: d.PortNum,
+	}
+}
+
+// pathOf is what the kernel says of a queue pair's path.
+func pathOf(d uapi.QPDest) Path {
+	p := Path{
+		DLID: d.DLID, SL: d.SL, SrcPathBits: d.SrcPathBits, StaticRate: d.StaticRate, Port: d.PortNum,
+	}
+	if d.IsGlobal != 0 {
+		p.DGID = netip.AddrFrom16(d.DGID)
+		p.FlowLabel, p.SGIDIndex, p.HopLimit, p.TrafficClass = d.FlowLabel, d.SGIDIndex, d.HopLimit, d.TrafficClass
+	}
+	return p
+}

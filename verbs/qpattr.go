@@ -1,0 +1,184 @@
+package verbs
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// QPAttr are attributes of a queue pair that change: those that are not nil.
+//
+//	err := qp.Modify(verbs.QPStateInit, verbs.QPAttr{Port: new(uint8(1)), …})
+type QPAttr struct {
+	CurState        *QPState // what the caller takes for the state
+	EnableSQDNotify *bool    // EventSQDrained
+	Access          *Access  // of the other side
+	PKeyIndex       *uint16
+	Port            *uint8
+	QKey            *uint32 // of datagrams
+	Path            *Path
+	PathMTU         *MTU
+	Timeout         *uint8 // until a packet is sent again: 4.096 µs times 2 to the power of it, 5 bits; 0: never
+	RetryCount      *uint8 // how often, 3 bits
+	RNRRetry        *uint8 // how often where the receiver has nothing posted, 3 bits; 7: for ever
+	RQPSN           *uint32
+	MaxRdAtomic     *uint8 // reads and atomics under way from this side
+	AltPath         *AltPath
+	MinRNRTimer     *uint8 // how long the sender waits then: Table 45 of the specification, 5 bits
+	SQPSN           *uint32
+	MaxDestRdAtomic *uint8 // reads and atomics under way from the other side
+	PathMigState    *uint8
+	DestQPN         *uint32
+}
+
+// AltPath is a queue pair's path to migrate to.
+type AltPath struct {
+	Path      Path
+	PKeyIndex uint16
+	Timeout   uint8
+}
+
+// set takes an attribute that is there into the kernel's structure.
+func set[T, F any](mask *qpAttrMask, bit qpAttrMask, v *T, field *F, convert func(T) F) {
+	if v != nil {
+		*mask |= bit
+		*field = convert(*v)
+	}
+}
+
+func same[T any](v T) T { return v }
+
+func flag(v bool) uint8 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// core returns the kernel's structure and its mask.
+func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
+	var b uapi.ModifyQP
+	var m qpAttrMask
+	set(&m, maskCurState, a.CurState, &b.CurState, func(s QPState) uint8 { return uint8(s) })
+	set(&m, maskEnableSQDNotify, a.EnableSQDNotify, &b.EnSQDAsyncNotify, flag)
+	set(&m, maskAccess, a.Access, &b.AccessFlags, func(f Access) uint32 { return uint32(f) })
+	set(&m, maskPKeyIndex, a.PKeyIndex, &b.PKeyIndex, same)
+	set(&m, maskPort, a.Port, &b.PortNum, same)
+	set(&m, maskQKey, a.QKey, &b.QKey, same)
+	set(&m, maskPath, a.Path, &b.Dest, Path.dest)
+	set(&m, maskPathMTU, a.PathMTU, &b.PathMTU, func(v MTU) uint8 { return uint8(v) })
+	set(&m, maskTimeout, a.Timeout, &b.Timeout, same)
+	set(&m, maskRetryCount, a.RetryCount, &b.RetryCnt, same)
+	set(&m, maskRNRRetry, a.RNRRetry, &b.RNRRetry, same)
+	set(&m, maskRQPSN, a.RQPSN, &b.RQPSN, same)
+	set(&m, maskMaxRdAtomic, a.MaxRdAtomic, &b.MaxRdAtomic, same)
+	set(&m, maskMinRNRTimer, a.MinRNRTimer, &b.MinRNRTimer, same)
+	set(&m, maskSQPSN, a.SQPSN, &b.SQPSN, same)
+	set(&m, maskMaxDestRdAtomic, a.MaxDestRdAtomic, &b.MaxDestRdAtomic, same)
+	set(&m, maskPathMigState, a.PathMigState, &b.PathMigState, same)
+	set(&m, maskDestQPN, a.DestQPN, &b.DestQPNum, same)
+	if p := a.AltPath; p != nil {
+		m |= maskAltPath
+		b.AltDest, b.AltPortNum = p.Path.dest(), p.Path.Port
+		b.AltPKeyIndex, b.AltTimeout = p.PKeyIndex, p.Timeout
+	}
+	return b, m
+}
+
+// Modify brings the queue pair to a state, or changes it within one. What the
+// specification does not allow is a TransitionError, and the kernel is not asked.
+// A Path's Port must be the queue pair's; the kernel says EINVAL else.
+func (qp *QP) Modify(to QPState, attr QPAttr) error {
+	op := fmt.Sprintf("bring QP %#x to %v", qp.number, to)
+	qp.send.Lock()
+	defer qp.send.Unlock()
+	qp.recv.Lock()
+	defer qp.recv.Unlock()
+	if qp.queue == nil {
+		return closedError(op, qp.context.name)
+	}
+	core, mask := attr.core()
+	if err := checkTransition(qp.init.Type, qp.state, to, mask); err != nil {
+		return fmt.Errorf("modify QP %#x of %s: %w", qp.number, qp.context.name, err)
+	}
+	core.QPHandle, core.State, core.AttrMask = qp.handle, uint8(to), uint32(mask|maskState)
+	if err := qp.invoke(op, uapi.CmdModifyQP, bytesOf(&core), nil, nil, nil); err != nil {
+		return err
+	}
+	qp.state = to
+	if to == QPStateReset {
+		qp.queue.Reset()
+	}
+	return nil
+}
+
+// QPStatus is what the kernel says of a queue pair.
+type QPStatus struct {
+	State           QPState
+	CurState        QPState
+	Cap             QPCap
+	Access          Access
+	PKeyIndex       uint16
+	Port            uint8
+	QKey            uint32
+	Path            Path
+	PathMTU         MTU
+	Timeout         uint8
+	RetryCount      uint8
+	RNRRetry        uint8
+	RQPSN           uint32
+	SQPSN           uint32
+	MaxRdAtomic     uint8
+	MaxDestRdAtomic uint8
+	MinRNRTimer     uint8
+	PathMigState    uint8
+	DestQPN         uint32
+	AltPath         AltPath
+	SQDraining      bool
+	SignalAll       bool
+}
+
+// State returns the state that Modify brought the queue pair to. The kernel may
+// have brought it to QPStateError since: see Query.
+func (qp *QP) State() QPState {
+	qp.send.Lock()
+	defer qp.send.Unlock()
+	return qp.state
+}
+
+// queryAll asks for all attributes.
+const queryAll = maskDestQPN<<1 - 1
+
+// Query asks the kernel for the queue pair's state and attributes.
+func (qp *QP) Query() (QPStatus, error) {
+	op := fmt.Sprintf("query QP %#x", qp.number)
+	qp.send.Lock()
+	defer qp.send.Unlock()
+	if qp.queue == nil {
+		return QPStatus{}, closedError(op, qp.context.name)
+	}
+	core := uapi.QueryQP{QPHandle: qp.handle, AttrMask: uint32(queryAll)}
+	var r uapi.QueryQPResp
+	if err := qp.invoke(op, uapi.CmdQueryQP, bytesOf(&core), bytesOf(&r), nil, nil); err != nil {
+		return QPStatus{}, err
+	}
+	return qpStatus(r), nil
+}
+
+func qpStatus(r uapi.QueryQPResp) QPStatus {
+	alt := pathOf(r.AltDest)
+	alt.Port = r.AltPortNum
+	return QPStatus{
+		State: QPState(r.State), CurState: QPState(r.CurState),
+		Cap: QPCap{
+			MaxSendWR: r.MaxSendWR, MaxRecvWR: r.MaxRecvWR, MaxSendSGE: r.MaxSendSGE, MaxRecvSGE: r.MaxRecvSGE,
+			MaxInline: r.MaxInline,
+		},
+		Access: Access(r.AccessFlags), PKeyIndex: r.PKeyIndex, Port: r.PortNum, QKey: r.QKey,
+		Path: pathOf(r.Dest), PathMTU: MTU(r.PathMTU), Timeout: r.Timeout, RetryCount: r.RetryCnt, RNRRetry: r.RNRRetry,
+		RQPSN: r.RQPSN, SQPSN: r.SQPSN, MaxRdAtomic: r.MaxRdAtomic, MaxDestRdAtomic: r.MaxDestRdAtomic,
+		MinRNRTimer: r.MinRNRTimer, PathMigState: r.PathMigState, DestQPN: r.DestQPNum,
+		AltPath:    AltPath{Path: alt, PKeyIndex: r.AltPKeyIndex, Timeout: r.AltTimeout},
+		SQDraining: r.SQDraining != 0, SignalAll: r.SQSigAll != 0,
+	}
+}

@@ -1,0 +1,173 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// QPState is a state of a queue pair (enum ib_qp_state of the kernel).
+type QPState uint8
+
+// States of queue pairs.
+const (
+	QPStateReset QPState = 0
+	QPStateInit  QPState = 1
+	QPStateRTR   QPState = 2 // ready to receive
+	QPStateRTS   QPState = 3 // ready to send
+	QPStateSQD   QPState = 4 // the send queue is drained
+	QPStateSQE   QPState = 5 // a send failed; not RC
+	QPStateError QPState = 6 // all that is posted is flushed
+)
+
+var qpStateNames = [...]string{"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"}
+
+// String returns the name as `rdma resource` spells it.
+func (s QPState) String() string {
+	if int(s) < len(qpStateNames) {
+		return qpStateNames[s]
+	}
+	return "state " + strconv.Itoa(int(s))
+}
+
+// ErrState means that a queue pair's state does not allow it.
+var ErrState = errors.New("not in state")
+
+// A TransitionError is a change of a queue pair that the specification does not
+// allow (InfiniBand Architecture, volume 1, 11.2.5.2), found before the kernel is
+// asked.
+type TransitionError struct {
+	Type     QPType
+	From, To QPState
+	Missing  []string // attributes that this change needs
+	Extra    []string // attributes that this change cannot have
+}
+
+func (e *TransitionError) Error() string {
+	change := fmt.Sprintf("%v QP from %v to %v", e.Type, e.From, e.To)
+	switch {
+	case e.Missing != nil:
+		return change + " needs " + strings.Join(e.Missing, ", ")
+	case e.Extra != nil:
+		return change + " cannot have " + strings.Join(e.Extra, ", ")
+	}
+	return change + ": there is no such change"
+}
+
+// Is makes it ErrState where there is no such change.
+func (e *TransitionError) Is(target error) bool {
+	return target == ErrState && e.Missing == nil && e.Extra == nil
+}
+
+// qpAttrMask is enum ib_qp_attr_mask of the kernel, enum ibv_qp_attr_mask of
+// libibverbs.
+type qpAttrMask uint32
+
+const (
+	maskState qpAttrMask = 1 << iota
+	maskCurState
+	maskEnableSQDNotify
+	maskAccess
+	maskPKeyIndex
+	maskPort
+	maskQKey
+	maskPath
+	maskPathMTU
+	maskTimeout
+	maskRetryCount
+	maskRNRRetry
+	maskRQPSN
+	maskMaxRdAtomic
+	maskAltPath
+	maskMinRNRTimer
+	maskSQPSN
+	maskMaxDestRdAtomic
+	maskPathMigState
+	maskCap
+	maskDestQPN
+)
+
+// qpAttrNames are the fields of QPAttr.
+var qpAttrNames = []bit[qpAttrMask]{
+	{maskCurState, "CurState"}, {maskEnableSQDNotify, "EnableSQDNotify"}, {maskAccess, "Access"},
+	{maskPKeyIndex, "PKeyIndex"}, {maskPort, "Port"}, {maskQKey, "QKey"}, {maskPath, "Path"},
+	{maskPathMTU, "PathMTU"}, {maskTimeout, "Timeout"}, {maskRetryCount, "RetryCount"},
+	{maskRNRRetry, "RNRRetry"}, {maskRQPSN, "RQPSN"}, {maskMaxRdAtomic, "MaxRdAtomic"},
+	{maskAltPath, "AltPath"}, {maskMinRNRTimer, "MinRNRTimer"}, {maskSQPSN, "SQPSN"},
+	{maskMaxDestRdAtomic, "MaxDestRdAtomic"}, {maskPathMigState, "PathMigState"},
+	{maskDestQPN, "DestQPN"},
+}
+
+// A transition is what a change of state needs and may have, beside the state.
+type transition struct{ needs, takes qpAttrMask }
+
+type stateChange struct{ from, to QPState }
+
+// transitions are the changes by type: what qp_state_table in the kernel's
+// drivers/infiniband/core/verbs.c has of them. All states go to RESET and ERR,
+// with nothing.
+var transitions = map[QPType]map[stateChange]transition{
+	QPTypeRC: {
+		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateRTR}: {
+			needs: maskPath | maskPathMTU | maskDestQPN | maskRQPSN | maskMaxDestRdAtomic | maskMinRNRTimer,
+			takes: maskAltPath | maskAccess | maskPKeyIndex,
+		},
+		{QPStateRTR, QPStateRTS}: {
+			needs: maskTimeout | maskRetryCount | maskRNRRetry | maskSQPSN | maskMaxRdAtomic,
+			takes: maskCurState | maskAltPath | maskAccess | maskMinRNRTimer | maskPathMigState,
+		},
+		{QPStateRTS, QPStateRTS}: {takes: maskCurState | maskAccess | maskAltPath | maskPathMigState | maskMinRNRTimer},
+		{QPStateRTS, QPStateSQD}: {takes: maskEnableSQDNotify},
+		{QPStateSQD, QPStateRTS}: {takes: maskCurState | maskAltPath | maskAccess | maskMinRNRTimer | maskPathMigState},
+		{QPStateSQD, QPStateSQD}: {
+			takes: maskPort | maskPath | maskTimeout | maskRetryCount | maskRNRRetry | maskMaxRdAtomic |
+				maskMaxDestRdAtomic | maskAltPath | maskAccess | maskPKeyIndex | maskMinRNRTimer | maskPathMigState,
+		},
+	},
+	QPTypeUC: {
+		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateRTR}: {
+			needs: maskPath | maskPathMTU | maskDestQPN | maskRQPSN,
+			takes: maskAltPath | maskAccess | maskPKeyIndex,
+		},
+		{QPStateRTR, QPStateRTS}: {needs: maskSQPSN, takes: maskCurState | maskAltPath | maskAccess | maskPathMigState},
+		{QPStateRTS, QPStateRTS}: {takes: maskCurState | maskAccess | maskAltPath | maskPathMigState},
+		{QPStateRTS, QPStateSQD}: {takes: maskEnableSQDNotify},
+		{QPStateSQD, QPStateRTS}: {takes: maskCurState | maskAltPath | maskAccess | maskPathMigState},
+		{QPStateSQD, QPStateSQD}: {takes: maskPath | maskAltPath | maskAccess | maskPKeyIndex | maskPathMigState},
+		{QPStateSQE, QPStateRTS}: {takes: maskCurState | maskAccess},
+	},
+	QPTypeUD: {
+		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskQKey},
+		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskQKey},
+		{QPStateInit, QPStateRTR}:   {takes: maskPKeyIndex | maskQKey},
+		{QPStateRTR, QPStateRTS}:    {needs: maskSQPSN, takes: maskCurState | maskQKey},
+		{QPStateRTS, QPStateRTS}:    {takes: maskCurState | maskQKey},
+		{QPStateRTS, QPStateSQD}:    {takes: maskEnableSQDNotify},
+		{QPStateSQD, QPStateRTS}:    {takes: maskCurState | maskQKey},
+		{QPStateSQD, QPStateSQD}:    {takes: maskPKeyIndex | maskQKey},
+		{QPStateSQE, QPStateRTS}:    {takes: maskCurState | maskQKey},
+	},
+}
+
+// checkTransition tells whether a queue pair may change so with the attributes of
+// a mask.
+func checkTransition(t QPType, from, to QPState, mask qpAttrMask) error {
+	var known transition
+	if to != QPStateReset && to != QPStateError {
+		var ok bool
+		if known, ok = transitions[t][stateChange{from, to}]; !ok {
+			return &TransitionError{Type: t, From: from, To: to}
+		}
+	}
+	missing, _ := names(known.needs&^mask, qpAttrNames)
+	extra, _ := names(mask&^(known.needs|known.takes), qpAttrNames)
+	if missing == nil && extra == nil {
+		return nil
+	}
+	return &TransitionError{Type: t, From: from, To: to, Missing: missing, Extra: extra}
+}

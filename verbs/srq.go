@@ -1,0 +1,147 @@
+package verbs
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A SRQ is a receive queue that several queue pairs share.
+type SRQ struct {
+	object
+	init SRQInit
+
+	lock  sync.Mutex
+	queue provider.SRQ // nil after Close
+}
+
+// SRQInit is a shared receive queue to be made, and what one really has.
+type SRQInit struct {
+	MaxWR  uint32 // work requests
+	MaxSGE uint32 // of each
+	Limit  uint32 // fewer than so many left: EventSRQLimitReached, once; 0: never
+}
+
+// CreateSRQ makes a shared receive queue.
+func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
+	op := fmt.Sprintf("create SRQ of %d work requests", init.MaxWR)
+	c := pd.context
+	if c.provider == nil {
+		return nil, c.noProvider(op)
+	}
+	if err := c.makeEvents(); err != nil {
+		return nil, err
+	}
+	o, err := c.newObject(op, uapi.ObjectSRQ, &pd.object)
+	if err != nil {
+		return nil, err
+	}
+	s := &SRQ{object: o, init: init}
+	attr := provider.SRQAttr{MaxWR: init.MaxWR, MaxSGE: init.MaxSGE}
+	s.queue, err = c.provider.NewSRQ(attr, func(in, out []byte) (provider.Created, error) {
+		made, err := s.create(op, pd, in, out)
+		s.handle = made.Handle
+		return made, err
+	})
+	if err != nil {
+		return nil, s.fail(s.destroySRQ, c.limit("SRQs", err,
+			demand{"work requests of a SRQ", uint64(init.MaxWR), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQWR) }},
+			demand{"SGEs of a SRQ", uint64(init.MaxSGE), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQSGE) }}))
+	}
+	return opened(&s.object, s), nil
+}
+
+// create is the kernel's part.
+func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error) {
+	var number uint32
+	got := s.init
+	r := newRequest(op, uapi.ObjectSRQ, uapi.MethodSRQCreate)
+	handle := r.handle(uapi.AttrCreateSRQHandle, 0)
+	r.handle(uapi.AttrCreateSRQPDHandle, pd.handle)
+	r.in(uapi.AttrCreateSRQUserHandle, bytesOf(&s.id))
+	r.in(uapi.AttrCreateSRQMaxWR, bytesOf(&s.init.MaxWR))
+	r.in(uapi.AttrCreateSRQMaxSGE, bytesOf(&s.init.MaxSGE))
+	r.in(uapi.AttrCreateSRQLimit, bytesOf(&s.init.Limit))
+	r.constant(uapi.AttrCreateSRQType, srqBasic)
+	r.out(uapi.AttrCreateSRQRespMaxWR, bytesOf(&got.MaxWR))
+	r.out(uapi.AttrCreateSRQRespMaxSGE, bytesOf(&got.MaxSGE))
+	r.out(uapi.AttrCreateSRQRespSRQNum, bytesOf(&number))
+	r.in(uapi.AttrUHWIn, in)
+	r.out(uapi.AttrUHWOut, out)
+	if err := s.context.call(r); err != nil {
+		return provider.Created{Handle: noHandle}, err
+	}
+	s.init = got
+	return provider.Created{Handle: uint32(made(handle)), Number: number, MaxWR: got.MaxWR, MaxSGE: got.MaxSGE}, nil
+}
+
+// srqBasic is IB_UVERBS_SRQT_BASIC.
+const srqBasic = 0
+
+// Cap returns what the queue holds.
+func (s *SRQ) Cap() SRQInit { return s.init }
+
+// PostRecv posts receive work requests in their order, and returns how many were
+// posted. It stops at the first that is refused.
+func (s *SRQ) PostRecv(wrs []RecvWR) (int, error) {
+	s.lock.Lock()
+	if s.queue == nil {
+		s.lock.Unlock()
+		return 0, closedError("post to SRQ", s.context.name)
+	}
+	n, err := s.queue.PostRecv(wrs)
+	s.lock.Unlock()
+	return n, err
+}
+
+// srqLimit is IB_SRQ_LIMIT of enum ib_srq_attr_mask.
+const srqLimit = 1 << 1
+
+// SetLimit arms EventSRQLimitReached, which comes once when fewer than n work
+// requests are left.
+func (s *SRQ) SetLimit(n uint32) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.queue == nil {
+		return closedError("set limit of SRQ", s.context.name)
+	}
+	core := uapi.ModifySRQ{SRQHandle: s.handle, AttrMask: srqLimit, SRQLimit: n}
+	return s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, bytesOf(&core), nil, s.queue.ModifyIn(), nil)
+}
+
+// Query asks the kernel for what the queue holds, and its limit.
+func (s *SRQ) Query() (SRQInit, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.queue == nil {
+		return SRQInit{}, closedError("query SRQ", s.context.name)
+	}
+	core := uapi.QuerySRQ{SRQHandle: s.handle}
+	var resp uapi.QuerySRQResp
+	if err := s.invoke("query SRQ", uapi.CmdQuerySRQ, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
+		return SRQInit{}, err
+	}
+	return SRQInit{MaxWR: resp.MaxWR, MaxSGE: resp.MaxSGE, Limit: resp.SRQLimit}, nil
+}
+
+// Close destroys the queue. While queue pairs use it that is ErrBusy; a second
+// Close is an error.
+func (s *SRQ) Close() error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.close(s.destroySRQ, s.finish)
+}
+
+func (s *SRQ) destroySRQ() error {
+	var resp uapi.DestroyQPResp
+	return s.destroy(uapi.MethodSRQDestroy, uapi.AttrDestroySRQHandle, uapi.AttrDestroySRQResp, bytesOf(&resp))
+}
+
+// finish frees what is not the kernel's. The lock is held.
+func (s *SRQ) finish() error {
+	queue := s.queue
+	s.queue = nil
+	return queue.Close()
+}
