@@ -115,16 +115,21 @@ func (c *Context) locked(r *request) error {
 		return closedError(r.op, c.name)
 	}
 	err := r.do(c.kernel, c.fd, c.driver)
+	h := r.frame.header
+	return c.callError(r.op, methodName(h.Object, h.Method), err)
+}
+
+// callError makes a CallError of the kernel's errors. The lock is held.
+func (c *Context) callError(op, method string, err error) error {
 	var errno unix.Errno
-	if errors.As(err, &errno) {
-		// After the device was removed the file has no context any more.
-		if errno == unix.EINVAL && c.removed() {
-			errno = unix.EIO
-		}
-		h := r.frame.header
-		return &CallError{Op: r.op, Device: c.name, Method: methodName(h.Object, h.Method), Err: errno}
+	if !errors.As(err, &errno) {
+		return err
 	}
-	return err
+	// After the device was removed the file has no context any more.
+	if errno == unix.EINVAL && c.removed() {
+		errno = unix.EIO
+	}
+	return &CallError{Op: op, Device: c.name, Method: method, Err: errno}
 }
 
 // removed asks whether the device was removed, by asking for a second context: of

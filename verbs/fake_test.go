@@ -22,6 +22,9 @@ type fake struct {
 	ready bool // the file has a context
 	gone  bool // the device was removed
 
+	written    [][]byte
+	writeError error
+
 	maps     func(offset int64, length int) ([]byte, error)
 	unmapped int
 
@@ -57,6 +60,15 @@ func (f *fake) eventFile(fd int) *os.File {
 	f.t.Cleanup(func() { w.Close() })
 	f.events = w
 	return r
+}
+
+// write keeps what is written.
+func (f *fake) write(fd int, message []byte, _ bool) error {
+	if fd != fakeFD {
+		f.t.Errorf("write to file %d", fd)
+	}
+	f.written = append(f.written, slices.Clone(message))
+	return f.writeError
 }
 
 func (f *fake) mmap(fd int, offset int64, length int) ([]byte, error) {

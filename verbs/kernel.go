@@ -21,6 +21,9 @@ type kernel interface {
 	// its attributes point to.
 	ioctl(fd int, request []byte) error
 
+	// write sends a command. Brief tells that the kernel has it done in no time.
+	write(fd int, message []byte, brief bool) error
+
 	// eventFile returns a file that the poller watches. It owns fd from now on.
 	eventFile(fd int) *os.File
 
@@ -49,6 +52,29 @@ func (linux) ioctl(fd int, request []byte) error {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
 		runtime.KeepAlive(request)
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+			continue
+		default:
+			return errno
+		}
+	}
+}
+
+// write makes no system call of Go's where the kernel is brief: to tell the
+// scheduler, before and after, takes longer than that. But Soft-RoCE up to Linux
+// 6.10 builds packets within the call, and a goroutine that is there for long holds
+// up others and the collector.
+func (linux) write(fd int, message []byte, brief bool) error {
+	for {
+		var errno unix.Errno
+		if brief {
+			_, _, errno = unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(message))), uintptr(len(message)))
+		} else {
+			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(message))), uintptr(len(message)))
+		}
 		switch errno {
 		case 0:
 			return nil

@@ -63,6 +63,18 @@ type WC struct {
 	_         uint8
 }
 
+// CmdHeader is struct ib_uverbs_cmd_hdr of <rdma/ib_user_verbs.h>: what a command
+// that is written to the device node begins with.
+type CmdHeader struct {
+	_        structs.HostLayout
+	Command  uint32
+	InWords  uint16 // of 4 bytes, with the header
+	OutWords uint16
+}
+
+// CmdHeaderSize is its size in bytes.
+const CmdHeaderSize = 8
+
 // PostSend is struct ib_uverbs_post_send of <rdma/ib_user_verbs.h>.
 type PostSend struct {
 	_        structs.HostLayout
@@ -115,6 +127,8 @@ const (
 )
 
 var (
+	_ [CmdHeaderSize - unsafe.Sizeof(CmdHeader{})]struct{}
+	_ [unsafe.Sizeof(CmdHeader{}) - CmdHeaderSize]struct{}
 	_ [wcSize - unsafe.Sizeof(WC{})]struct{}
 	_ [unsafe.Sizeof(WC{}) - wcSize]struct{}
 	_ [postSendSize - unsafe.Sizeof(PostSend{})]struct{}

@@ -104,16 +104,24 @@ type Device interface {
 	Unmap([]byte) error
 
 	// Doorbell makes a doorbell in the kernel: POST_SEND of no work requests on
-	// a queue pair. It works until the device is closed.
+	// a queue pair.
 	Doorbell(qp uint32) Doorbell
 
-	// NotifyCQ has the kernel arm a completion queue (REQ_NOTIFY_CQ).
-	NotifyCQ(cq uint32, solicitedOnly bool) error
+	// Notifier makes what has the kernel arm a completion queue (REQ_NOTIFY_CQ).
+	Notifier(cq uint32) Notifier
 }
 
 // A Doorbell tells the kernel that a queue has new work requests. Ring serves one
-// goroutine at a time and allocates nothing.
+// goroutine at a time and allocates nothing. Brief tells that there is so little
+// to do that the goroutine's thread may wait for it.
 type Doorbell interface {
-	Ring() error
+	Ring(brief bool) error
+	Close()
+}
+
+// A Notifier arms a completion queue. Arm serves one goroutine at a time and
+// allocates nothing.
+type Notifier interface {
+	Arm(solicitedOnly bool) error
 	Close()
 }

@@ -12,7 +12,7 @@ import (
 // A cq is a completion queue: the kernel fills its ring.
 type cq struct {
 	device provider.Device
-	handle uint32
+	notify provider.Notifier
 	ring   ring
 }
 
@@ -72,9 +72,12 @@ func flags(f uint32) provider.CompletionFlags {
 }
 
 // Arm has the kernel arm the queue.
-func (q *cq) Arm(solicitedOnly bool) error { return q.device.NotifyCQ(q.handle, solicitedOnly) }
+func (q *cq) Arm(solicitedOnly bool) error { return q.notify.Arm(solicitedOnly) }
 
 // Close unmaps the ring.
-func (q *cq) Close() error { return q.device.Unmap(q.ring.memory) }
+func (q *cq) Close() error {
+	q.notify.Close()
+	return q.device.Unmap(q.ring.memory)
+}
 
 const wcSize = int(unsafe.Sizeof(uapi.WC{}))

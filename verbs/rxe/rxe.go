@@ -43,7 +43,7 @@ func (p rxe) NewCQ(create provider.Create) (provider.CQ, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cq{device: p.device, handle: made.Handle, ring: r}, nil
+	return &cq{device: p.device, notify: p.device.Notifier(made.Handle), ring: r}, nil
 }
 
 // NewQP makes a queue pair.

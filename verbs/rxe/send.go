@@ -21,28 +21,32 @@ func sendElement(c provider.QPCap) int {
 	return uapi.RXESendWQESize + max(int(c.MaxSendSGE)*uapi.RXESGESize, int(c.MaxInline))
 }
 
-// post fills slots. Some may be filled before one is refused.
-func (q *sendQueue) post(wrs []provider.SendWR) (n int, err error) {
+// post fills slots, and returns how many and the length of their messages. Some
+// may be filled before one is refused.
+func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error) {
 	for n < len(wrs) {
-		if err = q.fill(&wrs[n]); err != nil {
+		var length uint32
+		if length, err = q.fill(&wrs[n]); err != nil {
 			break
 		}
+		bytes += uint64(length)
 		n++
 	}
 	if n > 0 {
 		q.ring.publish()
 	}
-	return n, err
+	return n, bytes, err
 }
 
-func (q *sendQueue) fill(wr *provider.SendWR) error {
+// fill fills a slot and returns the length of the message.
+func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	length, err := q.check(wr)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	slot, err := q.ring.next()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	wqe := (*uapi.RXESendWQE)(slot)
 	*wqe = uapi.RXESendWQE{}
@@ -50,7 +54,7 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 	wqe.Opcode = uint32(wr.Opcode)
 	wqe.SendFlags = uint32(wr.Flags)
 	if err := q.operation(wqe, wr); err != nil {
-		return err
+		return 0, err
 	}
 	wqe.DMA.Length, wqe.DMA.Resid = length, length
 	data := unsafe.Add(slot, uapi.RXESendWQESize)
@@ -61,7 +65,7 @@ func (q *sendQueue) fill(wr *provider.SendWR) error {
 		copySGEs(data, wr.SGEs)
 	}
 	q.ring.filled()
-	return nil
+	return length, nil
 }
 
 // allowed are the operations of each transport (InfiniBand Architecture, volume 1,
