@@ -92,6 +92,9 @@ func ibping(ctx context.Context, env *environment, args []string) error {
 	return err
 }
 
+// classicAttempts is how often libibmad sends what gets no answer.
+const classicAttempts = 3
+
 // ping pings a port until the count is reached or a signal comes, and prints
 // what the C tool prints then. Lost pings are no failure.
 func (p *classicPing) ping(ctx context.Context, operand string) error {
@@ -110,19 +113,27 @@ func (p *classicPing) ping(ctx context.Context, operand string) error {
 	if p.to, err = p.destination(ctx, c, operand, smLID); err != nil {
 		return err
 	}
-	o := ping.Options{Via: ping.ViaVendor, OUI: p.oui, Count: int(p.count), Interval: time.Second, Done: p.show}
+	requests := p.client(p.env)
+	o := ping.Options{
+		OUI: p.oui, Count: int(p.count), Interval: time.Second,
+		Timeout: requests.Timeout, Attempts: classicAttempts, Trace: requests.Trace, Done: p.show,
+	}
 	if p.flood {
 		o.Interval = 0
 	}
-	r, err := ping.Run(ctx, c, []*ping.Target{{To: p.to}}, o)
+	r, err := ping.Run(ctx, port, []*ping.Target{{To: p.to}}, o)
 	p.report(r)
 	return err
 }
 
 // show prints one ping.
 func (p *classicPing) show(probe *ping.Probe) {
-	if probe.Err != nil {
-		fmt.Fprintf(p.env.err, "ibping: %v\n", probe.Err)
+	switch probe.Outcome {
+	case ping.Late, ping.Duplicated:
+		return // the C tool does not see them
+	case ping.Received:
+	default:
+		fmt.Fprintf(p.env.err, "ibping: %s\n", probe.Reason())
 		return
 	}
 	host := printable(probe.Host)
@@ -137,7 +148,7 @@ func (p *classicPing) show(probe *ping.Probe) {
 // report prints the summary.
 func (p *classicPing) report(r *ping.Result) {
 	s := &r.Total
-	lost := s.Lost + s.Refused + s.Corrupted
+	lost := s.Bad()
 	percent := 0
 	if lost > 0 {
 		percent = lost * 100 / s.Sent

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,27 +16,36 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // pingCommand is one call of ping.
 type pingCommand struct {
-	env      *environment
-	fabric   fabricFlags
-	via      string
-	oui      uint32
-	count    int
-	interval time.Duration
-	flood    bool
-	byGUID   bool
-	quiet    bool
-	maxLoss  float64
-	maxP99   time.Duration
-	serve    pingServe
+	env         *environment
+	fabric      fabricFlags
+	via         string
+	oui         uint32
+	count       int
+	interval    time.Duration
+	flood       bool
+	deadline    time.Duration
+	size        int
+	pattern     string
+	guids       bool
+	routes      bool
+	allCAs      bool
+	allSwitches bool
+	file        string
+	rate        float64 // of --serve too
+	limits      pingLimits
+	view        pingView
+	serve       pingServe
 
+	auto    bool
+	agent   ping.Via // where it is not auto
 	options ping.Options
-	names   *fabric.NameMap
-	smLID   uint16
+	finder  pingFinder
 }
 
 func newPing(env *environment, _ dialect) *cobra.Command {
@@ -42,11 +54,22 @@ func newPing(env *environment, _ dialect) *cobra.Command {
 		Use:   "ping [flags] TARGET...",
 		Short: "Ask ports for a sign of life and measure how long it takes",
 		Long: strings.TrimSpace(`
-ping sends probes to ports, all at once, and shows what became of them. A TARGET
-is a LID, a range of LIDs such as 4-9, or with -G the GUID of a port.
+ping sends probes to ports, to all of them at once, and shows what became of each.
+A TARGET is
 
-Every port answers by its management agents; a ping server has to be started on
-the host. A probe is sent once: what is not answered in time is lost.`),
+  7, 4-9               a LID, or a range of them
+  0x0002c90300fed671   the GUID of a port
+  0,1,3                a directed route, for --via sma
+  fe80::2:c903:fed671  a GID
+  192.0.2.7            over RoCE: an IP address
+  node05, 'leaf*'      the name of a node, in the node name map or as it calls
+                       itself
+
+and lid:, guid:, route:, gid:, ip: or name: in front of it says which is meant.
+
+Every InfiniBand port answers by its management agents; a ping server (ibkit ping
+--serve, or ibping -S) has to be started on a host, and over RoCE there is nothing
+else that answers. A probe is sent once: what is not answered in time is lost.`),
 		Example: strings.Trim(`
   # five probes to one port
   ibkit ping 7
@@ -54,8 +77,17 @@ the host. A probe is sent once: what is not answered in time is lost.`),
   # a range of LIDs, as a check: exit code 3 if more than 1 % is lost
   ibkit ping -c 100 -i 10ms --max-loss 1 1-64
 
+  # is every host there?
+  ibkit ping --all-cas --via sma -c 3 -i 100ms -q
+
+  # over RoCE, where ibkit ping --serve runs on the other host
+  ibkit ping -c 1000 -f --histogram 192.0.2.7
+
   # ports that run ibping -S, without a pause
   ibkit ping --via vendor -f -c 10000 -q 7
+
+  # those in a file, each probe as JSON
+  ibkit ping --targets hosts.txt --json-lines
 
   # answer the pings of others, and show who sent some
   ibkit ping --serve`, "\n"),
@@ -77,24 +109,39 @@ the host. A probe is sent once: what is not answered in time is lost.`),
 
 func (c *pingCommand) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVar(&c.via, "via", "sma", "which `AGENT` answers: sma (subnet management), pma (performance management) or vendor (a ping server)")
-	flags.Uint32Var(&c.oui, "oui", ping.OUI, "with --via vendor: `OUI` of the ping server")
+	flags.StringVar(&c.via, "via", "auto", "which `AGENT` answers: sma (subnet management), pma (performance management), vendor (a ping server), or\nauto: a ping server where there is one, else pma")
 	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target; 0: until interrupted")
-	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` from one probe to a target to the next")
+	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` from one probe to a target to the next; 0: as --flood")
+	flags.Float64Var(&c.rate, "rate", 0, "send `N` probes a second to each target; with --serve: answer at most N a second of a source (default: all)")
 	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe as soon as the reply is in")
-	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "targets are GUIDs of ports, which subnet administration is asked about")
-	flags.BoolVarP(&c.quiet, "quiet", "q", false, "show no probes, but what became of them")
-	flags.Float64Var(&c.maxLoss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of its probes")
-	flags.DurationVar(&c.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a target's replies take longer than `TIME`")
-	c.serve = pingServe{env: c.env, fabric: &c.fabric, oui: &c.oui}
+	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "send no probe after `TIME`, however many there were; without --count: until then")
+	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("send `N` bytes of data, 0 to %d, to ping servers; those of ibkit send them back", ping.PayloadSize))
+	flags.StringVar(&c.pattern, "pattern", "", "what the data are, bytes in `HEX` over and over (default: 00 01 02 ...)")
+	flags.BoolVarP(&c.guids, "Guid", "G", false, "targets are GUIDs of ports, whatever they look like")
+	flags.BoolVarP(&c.routes, "Direct", "D", false, "targets are directed routes, whatever they look like")
+	flags.StringVar(&c.file, "targets", "", "ping those in `FILE` too, a target a line, # before comments; -: standard input")
+	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters that a scan finds")
+	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches that a scan finds")
+	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")
+	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of its probes")
+	flags.DurationVar(&c.limits.p99, "max-p99", 0, "exit with 3 if more than 1 % of a target's replies take longer than `TIME`")
+	c.view.define(flags)
+	c.serve = pingServe{env: c.env, fabric: &c.fabric, oui: &c.oui, rate: &c.rate, asJSON: &c.view.json}
 	c.serve.define(flags)
 	c.fabric.define(flags)
 	abbreviate(flags)
 }
 
 var pingRules = flagRules{
-	clashes: []clash{{[]string{"flood"}, []string{"interval"}}},
-	needs:   []need{{[]string{"rate", "debug", "json"}, []string{"serve"}}},
+	clashes: []clash{
+		{[]string{"flood"}, []string{"interval", "rate"}},
+		{[]string{"interval"}, []string{"rate"}},
+		{[]string{"Guid"}, []string{"Direct"}},
+		{[]string{"json"}, []string{"json-lines", "timestamps"}},
+		{[]string{"json-lines"}, []string{"timestamps", "quiet", "problems"}},
+		{[]string{"json"}, []string{"problems", "quiet"}},
+	},
+	needs: []need{{[]string{"debug"}, []string{"serve"}}},
 }
 
 // resolve checks what the command line says, before anything is sent.
@@ -105,41 +152,109 @@ func (c *pingCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []
 	if err := c.fabric.resolve(ctx, c.env, native); err != nil {
 		return nil, err
 	}
-	c.options = ping.Options{OUI: c.oui, Count: c.count, Interval: c.interval, Done: c.show}
-	if c.options.Via, err = ping.ParseVia(c.via); err != nil {
-		return nil, &usageError{err}
+	if c.auto = c.via == "auto"; !c.auto {
+		if c.agent, err = ping.ParseVia(c.via); err != nil {
+			return nil, usageErrorf("%w, nor auto", err)
+		}
 	}
+	toServers := c.auto || c.agent == ping.ViaVendor
 	switch {
-	case flags.Changed("oui") && c.options.Via != ping.ViaVendor:
-		return nil, usageErrorf("--oui does nothing without --via vendor")
+	case !toServers && given(flags, []string{"oui", "size", "pattern"}) != "":
+		return nil, usageErrorf("%s does nothing with --via %v", given(flags, []string{"oui", "size", "pattern"}), c.agent)
 	case c.oui >= 1<<24:
 		return nil, usageErrorf("invalid OUI 0x%x: it has 24 bits", c.oui)
 	case c.count < 0:
 		return nil, usageErrorf("invalid number of probes: %d", c.count)
-	case c.interval <= 0:
-		return nil, usageErrorf("invalid interval %v: --flood leaves no time between probes", c.interval)
-	case math.IsNaN(c.maxLoss) || c.maxLoss < 0 || c.maxLoss > 100:
-		return nil, usageErrorf("invalid loss %v: not from 0 to 100 percent", c.maxLoss)
-	case c.maxP99 < 0 || c.maxP99 == 0 && flags.Changed("max-p99"):
-		return nil, usageErrorf("invalid round trip: %v", c.maxP99)
+	case c.interval < 0:
+		return nil, usageErrorf("invalid interval: %v", c.interval)
+	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
+		return nil, usageErrorf("invalid rate %v: it has to be a positive number, 1e9 at most", c.rate)
+	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
+		return nil, usageErrorf("invalid deadline: %v", c.deadline)
+	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
+		return nil, usageErrorf("invalid loss %v: not from 0 to 100 percent", c.limits.loss)
+	case c.limits.p99 < 0 || c.limits.p99 == 0 && flags.Changed("max-p99"):
+		return nil, usageErrorf("invalid round trip: %v", c.limits.p99)
 	}
-	if c.flood {
-		c.options.Interval = 0
-	}
-	if c.count == 0 {
-		c.options.Count = -1
-	}
-	if c.smLID, err = c.fabric.lidOfSM(); err != nil {
+	c.setSchedule(flags)
+	if c.options.Payload, err = makePayload(c.size, flags.Changed("size"), c.pattern); err != nil {
 		return nil, err
 	}
-	if c.names, err = c.fabric.names(c.env); err != nil {
+	if targets, err = c.parseTargets(args); err != nil {
 		return nil, err
 	}
-	return parsePingTargets(args, c.byGUID)
+	c.finder = pingFinder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.ViaSMA}
+	if c.finder.smLID, err = c.fabric.lidOfSM(); err != nil {
+		return nil, err
+	}
+	c.finder.names, err = c.fabric.names(c.env)
+	return targets, err
 }
 
+// setSchedule says when probes are sent, and which.
+func (c *pingCommand) setSchedule(flags *pflag.FlagSet) {
+	client := c.fabric.client(c.env)
+	o := &c.options
+	o.OUI, o.MKey, o.Count, o.Interval, o.Deadline = c.oui, client.MKey, c.count, c.interval, c.deadline
+	o.Timeout, o.Window, o.Trace = client.Timeout, client.MaxWindow, client.Trace
+	switch {
+	case c.flood:
+		o.Interval = 0
+	case c.rate > 0:
+		o.Interval = time.Duration(float64(time.Second) / c.rate)
+	}
+	if c.count == 0 || c.deadline > 0 && !flags.Changed("count") {
+		o.Count = -1
+	}
+}
+
+// parseTargets reads the targets of the command line and of the file.
+func (c *pingCommand) parseTargets(args []string) (targets []pingTarget, err error) {
+	prefix := ""
+	switch {
+	case c.guids:
+		prefix = "guid:"
+	case c.routes:
+		prefix = "route:"
+	}
+	for _, arg := range args {
+		t, err := parsePingTarget(arg, prefix)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		targets = append(targets, t)
+	}
+	if c.file != "" {
+		more, err := readPingTargets(c.file, prefix)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, more...)
+	}
+	if len(targets) == 0 && !c.allCAs && !c.allSwitches {
+		return nil, usageErrorf("no target given: see ibkit ping --help")
+	}
+	for i := range targets {
+		t := &targets[i]
+		switch {
+		case t.Kind == resolve.Route && !c.auto && c.agent != ping.ViaSMA:
+			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
+		case t.Kind == resolve.IP && c.fabric.sim != "":
+			err = fmt.Errorf("invalid target %q: an IP address is one of a port over RoCE, which is not simulated", t.Text)
+		default:
+			continue
+		}
+		return nil, &usageError{t.fail(err)}
+	}
+	return targets, nil
+}
+
+// run pings and prints.
 func (c *pingCommand) run(ctx context.Context, targets []pingTarget) (err error) {
-	port, err := c.fabric.open(c.env)(ctx)
+	ask, stop := askOnQuit()
+	defer stop()
+	c.options.Ask = ask
+	port, err := c.finder.open(ctx, targets)
 	if err != nil {
 		return err
 	}
@@ -148,73 +263,100 @@ func (c *pingCommand) run(ctx context.Context, targets []pingTarget) (err error)
 			err = closed
 		}
 	}()
-	o := c.fabric.client(c.env)
-	finder := umad.NewClient(port, o)
-	for i := range targets {
-		if err := targets[i].find(ctx, finder, c.smLID); err != nil {
-			return err
-		}
+	var isWanted func(*fabric.Node) bool
+	if c.allCAs || c.allSwitches {
+		isWanted = c.isWanted
 	}
-	o.Attempts = 1
-	pinged := make([]*ping.Target, len(targets))
-	for i, t := range targets {
-		pinged[i] = &ping.Target{To: umad.Target{LID: t.lid}, Name: t.name}
+	f := &c.finder
+	if err := f.find(ctx, port, targets, isWanted); err != nil {
+		return err
 	}
-	r, err := ping.Run(ctx, umad.NewClient(port, o), pinged, c.options)
-	if code := c.summarize(r); err == nil {
-		err = code
+	for _, u := range f.notFound {
+		say(c.env, "ibkit ping", u.err)
+	}
+	if len(f.found) == 0 {
+		return &outcome{code: exitFailed, err: errNoTargets(len(f.notFound))}
+	}
+	if f.partial {
+		fmt.Fprintln(c.env.err, "ibkit ping: warning: parts of the fabric did not answer the scan; see ibkit linkinfo")
+	}
+	if err := c.choose(ctx, port, f.found); err != nil {
+		return err
+	}
+	v := &c.view
+	v.limits = c.limits
+	v.begin(c.env, f, c.auto)
+	c.options.Done, c.options.Idle, c.options.Status = v.probe, v.idle, v.status
+	r, err := ping.Run(ctx, port, f.found, c.options)
+	if shown := v.end(r); err == nil {
+		err = shown
+	}
+	if err == nil {
+		err = outcomeOf(f.partial || len(f.notFound) > 0, v.hasBad(r))
 	}
 	return err
 }
 
-// show prints one probe.
-func (c *pingCommand) show(p *ping.Probe) {
-	if c.quiet {
-		return
+func errNoTargets(notFound int) error {
+	if notFound > 0 {
+		return nil // each was told of
 	}
-	if p.Err != nil {
-		fmt.Fprintf(c.env.out, "%s: seq=%d %v\n", p.Target.Name, p.Seq, p.Err)
-		return
-	}
-	who := printable(p.Host)
-	if p.Node != 0 {
-		who = c.names.NameOf(p.Node, mad.NewNodeDescription(fmt.Sprintf("0x%016x", p.Node)))
-	}
-	if who != "" {
-		who = " from " + who
-	}
-	fmt.Fprintf(c.env.out, "%s: seq=%d time=%v%s\n", p.Target.Name, p.Seq, p.RTT, who)
+	return fmt.Errorf("find targets: the scan found none")
 }
 
-// printable is what a server calls itself, safe for a terminal.
-func printable(b []byte) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
+func (c *pingCommand) isWanted(n *fabric.Node) bool {
+	return c.allCAs && n.Info.NodeType == mad.NodeTypeCA || c.allSwitches && n.Info.NodeType == mad.NodeTypeSwitch
+}
+
+// choose says what is to answer for each target.
+func (c *pingCommand) choose(ctx context.Context, port umad.Port, targets []*ping.Target) (err error) {
+	var servers []*ping.Target
+	oneWay := false
+	for _, t := range targets {
+		byRoute := t.GRH == nil && (t.To.LID == 0 || t.To.Route != "")
+		t.Via = c.agent
+		switch {
+		case c.auto && byRoute:
+			t.Via = ping.ViaSMA
+		case c.auto:
+			servers = append(servers, t)
+		case t.GRH != nil && c.agent == ping.ViaSMA:
+			return usageErrorf("%s is reached over RoCE, where there is no subnet management: use --via vendor", t.Name)
+		case t.OneWay && c.agent == ping.ViaPMA:
+			return usageErrorf("%s is reached by IPv4 addresses, over which Linux hands no reply of an agent over: use --via vendor, or an IPv6 GID", t.Name)
 		}
-		return r
-	}, string(b))
+		oneWay = oneWay || t.OneWay
+	}
+	if oneWay {
+		if c.options.Answer, err = ping.ListenForAnswers(port, c.oui); err != nil {
+			return err
+		}
+	}
+	if len(servers) == 0 {
+		return nil
+	}
+	return ping.Detect(ctx, port, servers, c.options)
 }
 
-// summarize prints the account and returns the outcome.
-func (c *pingCommand) summarize(r *ping.Result) error {
-	bad := false
-	for _, t := range r.Targets {
-		s := &t.Stats
-		c.account(t.Name, s)
-		bad = bad || s.Loss()*100 > c.maxLoss || c.maxP99 > 0 && s.Quantile(99) > c.maxP99
-	}
-	if len(r.Targets) > 1 {
-		c.account("total", &r.Total)
-	}
-	return outcomeOf(false, bad)
-}
-
-func (c *pingCommand) account(name string, s *ping.Stats) {
-	fmt.Fprintf(c.env.out, "%s: %d sent, %d received, %d lost, %d refused, %d corrupted, %.4g%% loss\n",
-		name, s.Sent, s.Received, s.Lost, s.Refused, s.Corrupted, 100*s.Loss())
-	if s.Received > 0 {
-		fmt.Fprintf(c.env.out, "%s: min %v, avg %v, median %v, p90 %v, p99 %v, p99.9 %v, max %v, stddev %v, jitter %v\n", name,
-			s.Min, s.Avg(), s.Quantile(50), s.Quantile(90), s.Quantile(99), s.Quantile(99.9), s.Max, s.StdDev(), s.Jitter())
+// askOnQuit returns a channel that gets something at each SIGQUIT, until what it
+// returns too is called.
+func askOnQuit() (ask <-chan struct{}, stop func()) {
+	signals := make(chan os.Signal, 1)
+	asked := make(chan struct{}, 1)
+	signal.Notify(signals, syscall.SIGQUIT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range signals {
+			select {
+			case asked <- struct{}{}:
+			default: // one is on its way
+			}
+		}
+	}()
+	return asked, func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
 	}
 }

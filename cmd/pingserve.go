@@ -29,16 +29,14 @@ type pingServe struct {
 	oui    *uint32
 
 	on     bool
-	rate   float64
+	rate   *float64
 	debug  bool
-	asJSON bool
+	asJSON *bool
 }
 
 func (s *pingServe) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.on, "serve", false, "answer pings, at all ports or at that of -C and -P, until interrupted; SIGUSR1 and SIGQUIT show what was\nanswered so far")
-	flags.Float64Var(&s.rate, "rate", 0, "with --serve: answer at most `N` pings per second of a source (default: all)")
 	flags.BoolVar(&s.debug, "debug", false, "with --serve: log each ping")
-	flags.BoolVar(&s.asJSON, "json", false, "with --serve: print JSON")
 }
 
 // serveFlags mean something with --serve; all others have nothing to do there.
@@ -62,8 +60,8 @@ func (s *pingServe) check(flags *pflag.FlagSet, args []string) error {
 		return usageErrorf("unexpected argument %q: --serve waits for others to ping", args[0])
 	case *s.oui >= 1<<24:
 		return usageErrorf("invalid OUI 0x%x: it has 24 bits", *s.oui)
-	case flags.Changed("rate") && !(s.rate > 0) || math.IsInf(s.rate, 0):
-		return usageErrorf("invalid rate %v: it has to be a positive number", s.rate)
+	case flags.Changed("rate") && !(*s.rate > 0) || math.IsInf(*s.rate, 0):
+		return usageErrorf("invalid rate %v: it has to be a positive number", *s.rate)
 	}
 	return nil
 }
@@ -80,7 +78,7 @@ func (s *pingServe) run(ctx context.Context, flags *pflag.FlagSet, args []string
 	if err != nil {
 		return err
 	}
-	o := ping.ServeOptions{OUI: *s.oui, Rate: s.rate}
+	o := ping.ServeOptions{OUI: *s.oui, Rate: *s.rate}
 	if s.debug {
 		o.Log = slog.New(slog.NewTextHandler(s.env.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
@@ -197,7 +195,7 @@ func (s *pingServe) showOnSignal(server *ping.Server) (stop func()) {
 func (s *pingServe) show(c ping.ServeCounts) error {
 	out := bufferedOut(s.env)
 	view := s.table
-	if s.asJSON {
+	if *s.asJSON {
 		view = s.json
 	}
 	if err := view(out, c); err != nil {

@@ -1,65 +1,46 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
-	"strconv"
-	"strings"
+	"net/netip"
+	"path"
 
-	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/resolve"
 )
 
-// pingTarget is a port by LID or, until it was found, by GUID.
+// pingTarget is what a user wrote for one port or more.
 type pingTarget struct {
-	name string
-	lid  uint16
-	guid uint64
+	resolve.Address
+	where string // for errors: file and line; "": the command line
 }
 
-// parsePingTargets reads LIDs and ranges of them, or GUIDs of ports.
-func parsePingTargets(args []string, byGUID bool) ([]pingTarget, error) {
-	if len(args) == 0 {
-		return nil, usageErrorf("no target given: see ibkit ping --help")
-	}
-	var targets []pingTarget
-	for _, arg := range args {
-		if byGUID {
-			guid, err := mad.ParseGUID(arg)
-			if err != nil {
-				return nil, &usageError{err}
-			}
-			targets = append(targets, pingTarget{name: fmt.Sprintf("0x%016x", guid), guid: guid})
-			continue
-		}
-		low, high, isRange := strings.Cut(arg, "-")
-		first, err := parseUnicastLID(low)
-		last := first
-		if err == nil && isRange {
-			last, err = parseUnicastLID(high)
-		}
-		if err != nil || last < first {
-			return nil, usageErrorf("invalid target %q: neither a LID from 1 to 0xbfff nor a range of them", arg)
-		}
-		for lid := first; lid <= last; lid++ {
-			targets = append(targets, pingTarget{name: fmt.Sprintf("LID %d", lid), lid: lid})
+// parsePingTarget reads a target. prefix is the kind that all are of; "": any.
+func parsePingTarget(text, prefix string) (t pingTarget, err error) {
+	t.Address, err = resolve.Parse(prefix + text)
+	t.Text = text
+	if err == nil && t.Kind == resolve.Name {
+		if _, bad := path.Match(t.Name, ""); bad != nil {
+			err = fmt.Errorf("parse pattern %q: a bracket is not closed", t.Name)
 		}
 	}
-	return targets, nil
+	return t, err
 }
 
-func parseUnicastLID(s string) (uint16, error) {
-	lid, err := strconv.ParseUint(s, 0, 16)
-	if err == nil && !mad.IsUnicastLID(uint16(lid)) {
-		err = strconv.ErrRange
+// address returns the GID, or the IP address that is one over RoCE.
+func (t *pingTarget) address() (netip.Addr, bool) {
+	switch t.Kind {
+	case resolve.GID:
+		return netip.AddrFrom16(t.GID), true
+	case resolve.IP:
+		return t.IP, true
 	}
-	return uint16(lid), err
+	return netip.Addr{}, false
 }
 
-// find asks subnet administration for the LID of a target that is a GUID.
-func (t *pingTarget) find(ctx context.Context, c *umad.Client, smLID uint16) (err error) {
-	if t.guid != 0 {
-		t.lid, err = c.ResolveGUID(ctx, t.guid, smLID)
+// fail returns an error that says where the target is written.
+func (t *pingTarget) fail(err error) error {
+	if t.where == "" {
+		return err
 	}
-	return err
+	return fmt.Errorf("%s: %w", t.where, err)
 }

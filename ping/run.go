@@ -1,174 +1,272 @@
 package ping
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"math"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options say how to ping.
-type Options struct {
-	Via      Via
-	OUI      uint32        // of ViaVendor
-	Count    int           // probes to each target; negative: until the context ends
-	Interval time.Duration // from one probe to a target to the next; 0: as soon as the reply is in
-
-	// Done, where set, is called for each probe that ended. What it is given
-	// is valid until it returns.
-	Done func(*Probe)
-}
-
-// A Probe is one request and how it ended.
-type Probe struct {
-	Target *Target
-	Seq    int // counted from 0, for each target
-	RTT    time.Duration
-	Host   []byte // what a ping server calls itself
-	Node   uint64 // GUID of the node, of ViaSMA
-	Err    error  // nil: a good reply
-}
-
-// ErrCorrupted is a reply of a vendor that was not asked.
-var ErrCorrupted = errors.New("reply has another OUI")
-
-// A Target is what is pinged.
-type Target struct {
-	To    umad.Target
-	Name  string // for people
-	Stats Stats
-}
-
-// A Result is the account of a run.
-type Result struct {
-	Targets []*Target
-	Total   Stats
-	Took    time.Duration
-}
-
-// digits of a target's round trips: 1 % takes a tenth of the memory of 0.1 %,
-// which counts where there are thousands of targets.
 const (
-	targetDigits = 2
-	totalDigits  = 3
+	// minPatience is how long a probe counts against the window at least, if no
+	// answer comes.
+	minPatience = 10 * time.Millisecond
+
+	// mostSpacing is how far apart the first probes to two targets are at most.
+	// An answer that comes while others are sent looks late: so not all are sent
+	// at once.
+	mostSpacing = time.Millisecond
+
+	// afterlife is how much longer than the run itself the transport is told to
+	// wait for an answer. A kernel drops what comes later, which then would not
+	// be known to be late.
+	afterlife = 2 * time.Second
 )
 
-// Run pings targets over c, one probe in flight to each, until Count probes to
-// each have ended or ctx has: the result is there in either case. An error is
-// the port's.
-func Run(ctx context.Context, c *umad.Client, targets []*Target, o Options) (*Result, error) {
-	p := &pinger{client: c, o: o, result: &Result{Targets: targets, Total: newStats(totalDigits)}}
-	if o.Count < 0 {
-		p.o.Count = math.MaxInt
-	}
-	p.ctx = ctx
-	probers := make([]prober, len(targets))
+// Run pings targets through a port, which nothing else may use meanwhile, until
+// Count probes to each have ended or ctx has: the result is there in either case.
+// An error is the port's.
+//
+// Each target has a schedule of its own: one that does not answer costs the
+// others nothing. Times are taken right before a probe is handed to the system
+// and right after its answer was, by the monotonic clock.
+func Run(ctx context.Context, port umad.Port, targets []*Target, o Options) (*Result, error) {
+	o.setDefaults()
+	r := &runner{port: port, attr: port.Attr(), o: o, ids: uint64(rand.Uint32()) << 32, flights: newFlights(rand.Uint32())}
+	r.result = &Result{Targets: targets, Total: newStats(totalDigits), Began: time.Now()}
+	r.probe.Total = &r.result.Total
+	digits := targetDigits(len(targets))
+	spacing := min(o.Interval/time.Duration(max(len(targets), 1)), mostSpacing)
 	for i, t := range targets {
-		t.Stats = newStats(targetDigits)
-		probers[i] = prober{pinger: p, target: t, request: umad.Request{To: t.To}}
-		o.Via.request(&probers[i].request, o.OUI)
-		probers[i].request.Done = probers[i].done
+		t.Stats = newStats(digits)
+		t.seen = identity{}
+		t.prepare(&o, &r.attr)
+		if o.Count > 0 {
+			r.turns.push(turn{target: t, due: time.Duration(i) * spacing})
+		}
 	}
-	start := time.Now()
-	err := p.run(ctx, probers, start)
-	p.result.Took = time.Since(start)
+	defer context.AfterFunc(ctx, port.Interrupt)()
+	defer r.listenToAsk()()
+	err := r.run(ctx)
+	r.result.Took = r.clock()
 	if ctx.Err() != nil {
 		err = nil
 	}
-	return p.result, err
+	return r.result, err
 }
 
-type pinger struct {
-	ctx    context.Context
-	client *umad.Client
-	o      Options
-	result *Result
-	probe  Probe
-}
+// Digits that histograms keep. A target's take 19 kB at two digits, and the
+// tenth of it at one: that counts where there are thousands of targets.
+const (
+	totalDigits = 3
+	manyTargets = 256
+)
 
-// run sends a round, and with an interval the next ones when they are due: in
-// between the replies of a round are waited for.
-func (p *pinger) run(ctx context.Context, probers []prober, start time.Time) error {
-	rounds := p.o.Count
-	if p.o.Interval <= 0 {
-		rounds = min(rounds, 1)
+func targetDigits(targets int) int {
+	switch {
+	case targets == 1:
+		return totalDigits
+	case targets <= manyTargets:
+		return 2
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for round := range rounds {
-		timer.Reset(time.Until(start.Add(time.Duration(round) * p.o.Interval)))
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		}
-		for i := range probers {
-			probers[i].submit()
-		}
-		if err := p.client.Run(ctx); err != nil {
+	return 1
+}
+
+// runner is a run under way.
+type runner struct {
+	port   umad.Port
+	attr   umad.PortAttr
+	o      Options
+	ids    uint64 // upper half of what ibkit's servers send back
+	result *Result
+
+	flights
+	turns   turns
+	retries turns // due at once
+
+	in, out umad.Message
+	probe   Probe
+	info    mad.NodeInfo
+	limited bool          // the window keeps a turn that is due
+	full    bool          // the way out, when it was tried last
+	shown   bool          // Done was called since Idle was
+	wake    time.Duration // what Recv was told last
+
+	asked atomic.Bool
+}
+
+// clock returns the time since the run began.
+func (r *runner) clock() time.Duration { return time.Since(r.result.Began) }
+
+// run sends and receives until all probes have ended.
+func (r *runner) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		r.expire(r.clock())
+		if err := r.send(); err != nil {
 			return err
 		}
+		if r.asked.Swap(false) {
+			r.result.Took = r.clock()
+			r.o.Status(r.result)
+		}
+		if r.waiting == 0 && r.turns.len == 0 && r.retries.len == 0 {
+			return r.drain()
+		}
+		if r.shown && r.o.Idle != nil {
+			if r.poll() {
+				continue
+			}
+			r.shown = false
+			r.o.Idle()
+		}
+		if err := r.recv(r.until()); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// poll takes in a packet, if there is one, and reports whether there was.
+func (r *runner) poll() bool {
+	if r.port.Recv(&r.in, past) != nil {
+		return false // an error that lasts comes again
+	}
+	r.receive(r.clock())
+	return true
+}
+
+// drain takes in what came beside the last answers.
+func (r *runner) drain() error {
+	for r.poll() {
+	}
+	if r.shown && r.o.Idle != nil {
+		r.o.Idle()
 	}
 	return nil
 }
 
-// prober has the one probe to a target that is in flight.
-type prober struct {
-	pinger  *pinger
-	target  *Target
-	request umad.Request
-}
-
-func (b *prober) submit() {
-	b.target.Stats.Sent++
-	b.pinger.result.Total.Sent++
-	b.pinger.client.Submit(&b.request)
-}
-
-// done takes in how a probe ended and, in a flood, sends the next.
-func (b *prober) done(_ *umad.Request, r *umad.Reply) {
-	p := b.pinger
-	if r.MAD == nil && !errors.Is(r.Err, umad.ErrTimeout) {
-		return // the run ends, and this probe with it
+// recv waits for a packet and takes it in.
+func (r *runner) recv(until time.Duration) error {
+	// A deadline that is a bit early does no harm, and to set a new one for each
+	// packet costs.
+	if now := r.clock(); r.wake <= now || r.wake > until {
+		r.wake = until
 	}
-	p.probe = Probe{Target: b.target, Seq: b.target.Stats.Sent - 1, RTT: r.RTT, Err: r.Err}
-	if r.Err == nil && p.o.Via == ViaVendor {
-		if ouiOf(r.MAD) != p.o.OUI {
-			p.probe.Err = ErrCorrupted
-		}
-		p.probe.Host, _, _ = bytes.Cut(r.MAD[offData:], []byte{0})
-	}
-	if r.Err == nil && p.o.Via == ViaSMA {
-		var info mad.NodeInfo
-		if p.probe.Err = mad.Decode(&info, r.Data()); p.probe.Err == nil {
-			p.probe.Node = info.NodeGUID
-		}
-	}
-	p.count(&b.target.Stats)
-	p.count(&p.result.Total)
-	if p.o.Done != nil {
-		p.o.Done(&p.probe)
-	}
-	if p.o.Interval <= 0 && b.target.Stats.Sent < p.o.Count && p.ctx.Err() == nil {
-		b.submit()
-	}
-}
-
-// count adds the probe that just ended to s.
-func (p *pinger) count(s *Stats) {
-	var refused mad.StatusError
-	switch err := p.probe.Err; {
+	err := r.port.Recv(&r.in, r.result.Began.Add(r.wake))
+	switch {
 	case err == nil:
-		s.add(p.probe.RTT)
-	case errors.Is(err, ErrCorrupted):
-		s.Corrupted++
-	case errors.As(err, &refused):
-		s.Refused++
-	default:
-		s.Lost++
+		r.receive(r.clock())
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("ping: %w", err)
 	}
+	return nil
+}
+
+// until returns when there is something to do if nothing comes in before.
+func (r *runner) until() time.Duration {
+	now := r.clock()
+	next := now + time.Hour
+	if f := r.first(); f != nil {
+		next = f.sent + r.o.Timeout
+	}
+	switch {
+	case r.full:
+		next = min(next, now+fullPause)
+	case r.limited:
+		if f := r.firstQuick(); f != nil {
+			next = min(next, f.sent+r.patience())
+		}
+	case r.turns.len > 0:
+		next = min(next, r.turns.first().due)
+	}
+	return next
+}
+
+// patience is how long a probe may take before it counts as slow.
+func (r *runner) patience() time.Duration { return max(minPatience, 8*r.result.Total.Avg()) }
+
+// expire ends the probes that waited too long, and takes their place in the
+// window from those that are slow.
+func (r *runner) expire(now time.Duration) {
+	for f := r.first(); f != nil && now-f.sent >= r.o.Timeout; f = r.first() {
+		r.lost(f)
+	}
+	if !r.limited {
+		return
+	}
+	patience := r.patience()
+	for f := r.firstQuick(); f != nil && now-f.sent >= patience; f = r.firstQuick() {
+		r.release(f)
+	}
+}
+
+// lost ends a probe that nobody answered, or sends it again.
+func (r *runner) lost(f *flight) {
+	r.end(f, givenUp)
+	if r.o.Trace != nil {
+		r.trace(umad.EventTimedOut, f, nil, 0, umad.ErrTimeout)
+	}
+	if int(f.attempt) < r.o.Attempts {
+		r.retries.push(turn{target: f.target, seq: f.seq, attempt: f.attempt})
+		return
+	}
+	r.ended(f, Lost, 0, umad.ErrTimeout)
+}
+
+// ended accounts for a probe that has ended, and has the next one sent where
+// that is what it waits for.
+func (r *runner) ended(f *flight, o Outcome, rtt time.Duration, err error) {
+	r.count(f, o, rtt, err)
+	if r.o.Interval <= 0 {
+		r.schedule(f.target, f.seq+1, r.clock())
+	}
+}
+
+// schedule has a probe sent, unless all were.
+func (r *runner) schedule(t *Target, seq int, due time.Duration) {
+	if seq < r.o.Count && (r.o.Deadline <= 0 || due < r.o.Deadline) {
+		r.turns.push(turn{target: t, seq: seq, due: due})
+	}
+}
+
+// count accounts for what became of a probe, or came beside it, and shows it.
+func (r *runner) count(f *flight, o Outcome, rtt time.Duration, err error) {
+	f.target.Stats.count(o, rtt)
+	r.result.Total.count(o, rtt)
+	if r.o.Done == nil {
+		return
+	}
+	p := &r.probe
+	p.Target, p.Seq, p.Outcome, p.RTT, p.Err = f.target, f.seq, o, rtt, err
+	p.Sent = r.result.Began.Add(f.sent)
+	r.o.Done(p)
+	r.shown = true
+	p.Host, p.Node = nil, 0
+}
+
+// listenToAsk has the run call Status when it is asked to, until the function
+// that it returns is called.
+func (r *runner) listenToAsk() (stop func()) {
+	if r.o.Ask == nil || r.o.Status == nil {
+		return func() {}
+	}
+	end := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-end:
+				return
+			case <-r.o.Ask:
+				r.asked.Store(true)
+				r.port.Interrupt()
+			}
+		}
+	}()
+	return func() { close(end) }
 }

@@ -24,10 +24,9 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		served.Node.PingServer = "a-host"
-		c := umad.NewClient(port, umad.ClientOptions{Timeout: 20 * time.Millisecond, Attempts: 1})
-		targets := []*Target{{To: umad.Target{LID: served.Info.LID}}, {To: umad.Target{LID: 0xbff0}}}
+		targets := []*Target{{Via: via, To: umad.Target{LID: served.Info.LID}}, {Via: via, To: umad.Target{LID: 0xbff0}}}
 		hosts, nodes := 0, 0
-		r, err := Run(t.Context(), c, targets, Options{Via: via, OUI: OUI, Count: 3, Done: func(p *Probe) {
+		r, err := Run(t.Context(), port, targets, Options{OUI: OUI, Count: 3, Timeout: 20 * time.Millisecond, Done: func(p *Probe) {
 			if string(p.Host) == "a-host" {
 				hosts++
 			}

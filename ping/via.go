@@ -1,12 +1,11 @@
-// Package ping asks ports of an InfiniBand fabric for a sign of life and keeps
-// account of what came back, and how fast.
+// Package ping asks ports for a sign of life and keeps account of what came
+// back, and how fast; and it answers those who ask so.
 package ping
 
 import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // Class is the vendor class of OpenFabrics' ping (infiniband-diags, ibping.c).
@@ -19,7 +18,8 @@ const OUI = 0x001405
 // Via says what answers a probe.
 type Via uint8
 
-// What can answer. All but a ping server are in every port.
+// What can answer. All but a ping server are in every port of an InfiniBand
+// fabric.
 const (
 	ViaVendor Via = iota // a ping server, as ibping -S
 	ViaSMA               // the subnet management agent, asked for NodeInfo on QP0
@@ -50,24 +50,9 @@ func ParseVia(s string) (Via, error) {
 // Architecture, Volume 1, 16.5): a common header of 24 bytes, RMPP's of 12, a
 // reserved byte, the OUI and the data.
 const (
-	offRMPP = 24
 	offOUI  = 37
 	offData = 40
 )
-
-// request fills in what makes r a probe.
-func (v Via) request(r *umad.Request, oui uint32) {
-	switch v {
-	case ViaSMA:
-		r.Attr = mad.AttrNodeInfo
-	case ViaPMA:
-		r.Class, r.Attr = mad.ClassPM, mad.AttrClassPortInfo
-	default:
-		r.Class = Class
-		r.Payload = make([]byte, offData-offRMPP)
-		putOUI(r.Payload[offOUI-offRMPP:], oui)
-	}
-}
 
 func putOUI(b []byte, oui uint32) { b[0], b[1], b[2] = byte(oui>>16), byte(oui>>8), byte(oui) }
 

@@ -96,8 +96,11 @@ func (e *Echo) Put(data []byte) {
 	clear(data[offEchoPayload+n:])
 	binary.BigEndian.PutUint16(data[offEchoLength:], uint16(n))
 	clear(data[offEchoLength+2 : offEchoID])
-	binary.BigEndian.PutUint64(data[offEchoID:], e.ID)
+	putEchoID(data, e.ID)
 }
+
+// putEchoID overwrites the ID in the data of a packet.
+func putEchoID(data []byte, id uint64) { binary.BigEndian.PutUint64(data[offEchoID:], id) }
 
 // ParseEcho reads what is in the data of a packet. It reports false where there
 // is no Echo or no good one. The payload aliases data.

@@ -36,6 +36,23 @@ func TestResolveGUID(t *testing.T) {
 	}
 }
 
+func TestPath(t *testing.T) {
+	f, c := newFake(0, ClientOptions{})
+	f.onSend = func(m *Message) {
+		r := reply(m)
+		r.MAD[96], r.MAD[97] = 0x12, 0x34
+		r.MAD[109] = 0xf3 // SL behind the QoS class
+		f.arrive(0, r)
+	}
+	path, err := c.Path(t.Context(), mad.MakeGID(0xfec1<<48, 0x1112131415161718), 0)
+	if err != nil || path.DLID != 0x1234 || path.SL != 3 {
+		t.Fatalf("%+v, error %v", path, err)
+	}
+	if got := hex.EncodeToString(f.sent[0].MAD[64:80]); got != "fec10000000000001112131415161718" {
+		t.Errorf("asked for %s", got)
+	}
+}
+
 func TestResolveGUIDErrors(t *testing.T) {
 	f, c := newFake(0, ClientOptions{})
 	if _, err := c.ResolveGUID(t.Context(), 1, 0); err == nil {

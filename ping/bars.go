@@ -1,0 +1,44 @@
+package ping
+
+import (
+	"math"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// barsOf gathers what a histogram holds into bars: the range from the shortest
+// to the longest is cut into parts of equal ratio, so that a few slow ones do not
+// press all others into one bar.
+func barsOf(from []hdrhistogram.Bar, most int) []Bar {
+	for len(from) > 0 && from[0].Count == 0 {
+		from = from[1:]
+	}
+	for len(from) > 0 && from[len(from)-1].Count == 0 {
+		from = from[:len(from)-1]
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	low, high := max(from[0].From, 1), from[len(from)-1].To+1
+	ratio := math.Pow(float64(high)/float64(low), 1/float64(most))
+	var bars []Bar
+	begin := low
+	for i := range most {
+		end := int64(math.Ceil(float64(low) * math.Pow(ratio, float64(i+1))))
+		if i == most-1 {
+			end = high
+		}
+		if end <= begin {
+			continue // narrower than a step
+		}
+		b := Bar{From: time.Duration(begin) * step, To: time.Duration(end) * step}
+		for len(from) > 0 && from[0].From < end {
+			b.Count += int(from[0].Count)
+			from = from[1:]
+		}
+		bars = append(bars, b)
+		begin = end
+	}
+	return bars
+}
