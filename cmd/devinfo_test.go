@@ -1,41 +1,20 @@
 package cmd
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/tools/txtar"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// host writes the files of an archive, which stand for a host's sysfs, and
-// returns their root. A name "a -> b" is a symbolic link.
+// host is the sysfs of a host, by the name of an archive.
 func host(t *testing.T, archive string) string {
 	t.Helper()
-	a, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := t.TempDir()
-	for _, f := range a.Files {
-		name, target, link := strings.Cut(f.Name, " -> ")
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if link {
-			err = os.Symlink(target, path)
-		} else {
-			err = os.WriteFile(path, f.Data, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
+	return testenv.UnpackTree(t, archive)
 }
 
 // pids are in the messages of ibstat.

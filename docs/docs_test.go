@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/ibkit/ibkit/cmd"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // TestMain lets the test stand in for ibkit, under that name.
@@ -71,7 +70,7 @@ func TestExamples(t *testing.T) {
 	if err := os.Symlink(self, filepath.Join(bin, "ibkit")); err != nil {
 		t.Fatal(err)
 	}
-	sysfs := host(t)
+	sysfs := testenv.UnpackTree(t, "../cmd/testdata/devinfo/mlx5-ib.txtar")
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -109,32 +108,6 @@ func matches(shown []string, printed string) bool {
 		pattern.WriteString(regexp.QuoteMeta(strings.TrimRight(line, " ")) + ` *\n`)
 	}
 	return regexp.MustCompile(pattern.String() + `$`).MatchString(printed)
-}
-
-// host writes the files that stand for a host with an InfiniBand card.
-func host(t *testing.T) string {
-	t.Helper()
-	archive, err := txtar.ParseFile("../cmd/testdata/devinfo/mlx5-ib.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := t.TempDir()
-	for _, f := range archive.Files {
-		name, target, isLink := strings.Cut(f.Name, " -> ")
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if isLink {
-			err = os.Symlink(target, path)
-		} else {
-			err = os.WriteFile(path, f.Data, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
 }
 
 var link = regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)

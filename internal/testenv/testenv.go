@@ -5,9 +5,11 @@ package testenv
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/tools/txtar"
 )
 
 // WriteTree writes files, by their names below a new folder, and returns the
@@ -21,6 +23,33 @@ func WriteTree(tb testing.TB, files map[string]string) string {
 			tb.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return root
+}
+
+// UnpackTree writes the files of a txtar archive, such as a host's sysfs, below a
+// new folder, and returns the folder. A name "a -> b" is a symbolic link.
+func UnpackTree(tb testing.TB, archive string) string {
+	tb.Helper()
+	a, err := txtar.ParseFile(archive)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	root := tb.TempDir()
+	for _, f := range a.Files {
+		name, target, isLink := strings.Cut(f.Name, " -> ")
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if isLink {
+			err = os.Symlink(target, path)
+		} else {
+			err = os.WriteFile(path, f.Data, 0o644)
+		}
+		if err != nil {
 			tb.Fatal(err)
 		}
 	}
