@@ -1,0 +1,223 @@
+package pingpong
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/ibkit/ibkit/verbs"
+	"github.com/ibkit/ibkit/verbs/arena"
+)
+
+// A side is what this host has of a test: the objects, and the work requests to
+// post.
+type side struct {
+	test  Test
+	place Place
+
+	pd      *verbs.PD
+	memory  *arena.Memory
+	mr      *verbs.MR
+	channel *verbs.CompChannel // with Events
+	cq      *verbs.CQ
+	srq     *verbs.SRQ // with Shared
+	qps     []*verbs.QP
+	ah      *verbs.AH // of UD
+
+	recvs []verbs.RecvWR
+	sends []verbs.SendWR // one
+
+	local []Record
+}
+
+// IDs of work requests.
+const (
+	recvID = 1
+	sendID = 2
+)
+
+// newSide makes all that a side needs, with receives posted.
+func newSide(place Place, test Test) (_ *side, err error) {
+	s := &side{test: test, place: place}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	c := place.Context
+	if s.pd, err = c.AllocPD(); err != nil {
+		return nil, err
+	}
+	// The message that is sent, and behind it the one received.
+	room := s.recvAt() + test.headroom() + test.Size
+	if s.memory, err = c.NewMemory(room, false); err != nil {
+		return nil, err
+	}
+	if s.mr, err = s.pd.RegisterMR(s.memory, verbs.AccessLocalWrite); err != nil {
+		return nil, err
+	}
+	if test.Events {
+		if s.channel, err = c.NewCompChannel(); err != nil {
+			return nil, err
+		}
+	}
+	if s.cq, err = c.CreateCQ(verbs.CQInit{Entries: test.RxDepth + test.qps(), Channel: s.channel}); err != nil {
+		return nil, err
+	}
+	if test.Shared > 0 {
+		if s.srq, err = s.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(test.RxDepth), MaxSGE: 1}); err != nil {
+			return nil, err
+		}
+	}
+	s.prepare()
+	gid, lid, err := s.address()
+	if err != nil {
+		return nil, err
+	}
+	for range test.qps() {
+		qp, err := s.newQP()
+		if err != nil {
+			return nil, err
+		}
+		s.qps = append(s.qps, qp)
+		s.local = append(s.local, Record{LID: lid, QPN: qp.Number(), PSN: rand.Uint32N(1 << 24), GID: gid.GID})
+	}
+	return s, s.refill(test.RxDepth)
+}
+
+// recvAt is where received messages go in memory.
+func (s *side) recvAt() int { return (s.test.Size + 63) &^ 63 }
+
+// prepare makes the work requests.
+func (s *side) prepare() {
+	into := []verbs.SGE{s.mr.SGE(s.recvAt(), s.test.headroom()+s.test.Size)}
+	for range s.test.RxDepth {
+		s.recvs = append(s.recvs, verbs.RecvWR{ID: recvID, SGEs: into})
+	}
+	s.sends = []verbs.SendWR{{
+		ID: sendID, Opcode: verbs.OpSend, Flags: verbs.SendSignaled,
+		SGEs: []verbs.SGE{s.mr.SGE(0, s.test.Size)}, QKey: QKey,
+	}}
+}
+
+// out and in are the payloads in memory.
+func (s *side) out() []byte { return s.memory.Bytes()[:s.test.Size] }
+
+func (s *side) in() []byte {
+	return s.memory.Bytes()[s.recvAt()+s.test.headroom():][:s.test.Size]
+}
+
+// address is what the other side reaches this one by.
+func (s *side) address() (verbs.GIDEntry, uint16, error) {
+	port, err := s.place.Context.QueryPort(uint32(s.place.Port))
+	if err != nil {
+		return verbs.GIDEntry{}, 0, err
+	}
+	if s.test.Type == verbs.QPTypeUD && s.test.Size > port.ActiveMTU.Bytes() {
+		return verbs.GIDEntry{}, 0, fmt.Errorf("datagrams of %d bytes: the port's MTU is %v", s.test.Size, port.ActiveMTU)
+	}
+	if s.place.GIDIndex < 0 {
+		return verbs.GIDEntry{}, port.LID, nil
+	}
+	gid, err := s.place.Context.GID(uint32(s.place.Port), uint32(s.place.GIDIndex))
+	return gid, port.LID, err
+}
+
+func (s *side) newQP() (*verbs.QP, error) {
+	qp, err := s.pd.CreateQP(verbs.QPInit{
+		Type: s.test.Type, SendCQ: s.cq, RecvCQ: s.cq, SRQ: s.srq,
+		Cap: verbs.QPCap{MaxSendWR: 1, MaxRecvWR: uint32(s.test.RxDepth), MaxSendSGE: 1, MaxRecvSGE: 1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	attr := verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: &s.place.Port}
+	if s.test.Type == verbs.QPTypeUD {
+		attr.QKey = new(uint32(QKey))
+	} else {
+		attr.Access = new(verbs.Access(0))
+	}
+	if err := qp.Modify(verbs.QPStateInit, attr); err != nil {
+		return nil, errors.Join(err, qp.Close())
+	}
+	return qp, nil
+}
+
+// connect brings the queue pairs to where they can send.
+func (s *side) connect(remote []Record) error {
+	for i, qp := range s.qps {
+		path := s.path(remote[i])
+		rtr, rts := verbs.QPAttr{}, verbs.QPAttr{SQPSN: &s.local[i].PSN}
+		if s.test.Type != verbs.QPTypeUD {
+			rtr = verbs.QPAttr{Path: &path, PathMTU: &s.test.MTU, DestQPN: &remote[i].QPN, RQPSN: &remote[i].PSN}
+		}
+		if s.test.Type == verbs.QPTypeRC {
+			rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(1)), new(uint8(12))
+			rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(7)), new(uint8(7)), new(uint8(1))
+		}
+		if err := qp.Modify(verbs.QPStateRTR, rtr); err != nil {
+			return err
+		}
+		if err := qp.Modify(verbs.QPStateRTS, rts); err != nil {
+			return err
+		}
+	}
+	if s.test.Type == verbs.QPTypeUD {
+		ah, err := s.pd.CreateAH(s.path(remote[0]))
+		if err != nil {
+			return err
+		}
+		s.ah, s.sends[0].AH, s.sends[0].RemoteQPN = ah, ah, remote[0].QPN
+	}
+	return nil
+}
+
+// path is the way to a queue pair of the other side.
+func (s *side) path(r Record) verbs.Path {
+	p := verbs.Path{DLID: r.LID, SL: s.test.SL, Port: s.place.Port}
+	if r.NeedsGRH() {
+		p.DGID, p.SGIDIndex, p.HopLimit = r.GID, uint8(max(s.place.GIDIndex, 0)), 64
+	}
+	return p
+}
+
+// refill posts n receives.
+func (s *side) refill(n int) error {
+	var err error
+	if s.srq != nil {
+		_, err = s.srq.PostRecv(s.recvs[:n])
+	} else {
+		_, err = s.qps[0].PostRecv(s.recvs[:n])
+	}
+	return err
+}
+
+// close gives everything back, from the last to the first.
+func (s *side) close() error {
+	var errs []error
+	for _, qp := range s.qps {
+		errs = append(errs, qp.Close())
+	}
+	if s.ah != nil {
+		errs = append(errs, s.ah.Close())
+	}
+	if s.srq != nil {
+		errs = append(errs, s.srq.Close())
+	}
+	if s.cq != nil {
+		errs = append(errs, s.cq.Close())
+	}
+	if s.channel != nil {
+		errs = append(errs, s.channel.Close())
+	}
+	if s.mr != nil {
+		errs = append(errs, s.mr.Close())
+	}
+	if s.memory != nil {
+		errs = append(errs, s.memory.Close())
+	}
+	if s.pd != nil {
+		errs = append(errs, s.pd.Close())
+	}
+	return errors.Join(errs...)
+}
