@@ -64,7 +64,7 @@ race: $(TALLY) ## run the same tests under the race detector
 
 .PHONY: oracle
 oracle: $(TALLY) ## compare with Debian's tools on simulated fabrics
-	@$(TALLY) -results $(RESULTS) -name oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle
+	@$(TALLY) -results $(RESULTS) -name oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
 
 .PHONY: scripts
 scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
@@ -102,7 +102,7 @@ cross: $(TALLY) ## build for all platforms
 .PHONY: lint
 lint: $(TALLY) ## check formatting, style and the direction of imports
 	@$(TALLY) -results $(RESULTS) -name lint $(LINT) run ./...
-	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest,packages ./test/... ./man ./packaging/...
+	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest,packages ./test/... ./docs ./man ./packaging/...
 
 # What makes releases has a module file of its own too.
 GORELEASER = go tool -modfile=tools/goreleaser/go.mod goreleaser

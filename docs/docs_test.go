@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/ibkit/ibkit/cmd"
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -110,50 +112,82 @@ func matches(shown []string, printed string) bool {
 	return regexp.MustCompile(pattern.String() + `$`).MatchString(printed)
 }
 
-var link = regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]*))?\)|(?:src|href)="([^"#]*)(?:#([^"]*))?"`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
+)
 
-// TestLinks looks for the files that pages lead to.
+// TestLinks looks for the files that pages lead to, and for the headings in them.
+// What is elsewhere has to be on one of a few sites that are known to stay.
 func TestLinks(t *testing.T) {
 	for _, page := range append(pages(t), "../CONTRIBUTING.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(m[1], "://") {
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+			to, anchor := m[1]+m[3], m[2]+m[4]
+			if strings.Contains(to, "://") {
+				if !regexp.MustCompile(`^https://(github\.com|pkg\.go\.dev|www\.kernel\.org|docs\.kernel\.org)/`).MatchString(to) {
+					t.Errorf("%s leads to %s", page, to)
+				}
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s leads to %s, which is not there", page, m[1])
+			target := page
+			if to != "" {
+				target = filepath.Join(filepath.Dir(page), to)
+			}
+			linked, err := os.ReadFile(target)
+			if err != nil && !isDir(target) {
+				t.Errorf("%s leads to %s, which is not there", page, to)
+			}
+			if anchor != "" && !slices.Contains(anchors(string(linked)), anchor) {
+				t.Errorf("%s leads to %s#%s: there is no such heading", page, to, anchor)
 			}
 		}
 	}
 }
 
-var flagName = regexp.MustCompile(`--[a-zA-Z][-_a-zA-Z]*`)
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
 
-// TestMigration holds the table of options against those that iblinkinfo takes.
-func TestMigration(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+// anchors are the names that headings have in links, as GitHub makes them.
+func anchors(page string) []string {
+	var names []string
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+				return unicode.ToLower(r)
+			case r == ' ':
+				return '-'
+			}
+			return -1
+		}, m[1])
+		names = append(names, name)
 	}
-	table, err := os.ReadFile("migration.md")
-	if err != nil {
-		t.Fatal(err)
+	return names
+}
+
+// TestOrphans looks for pages that no other page leads to.
+func TestOrphans(t *testing.T) {
+	linked := map[string]bool{}
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			// The README is above this folder, the others are in it.
+			linked[strings.TrimPrefix(filepath.Join(filepath.Dir(page), m[1]), "../docs/")] = true
+		}
 	}
-	name := filepath.Join(t.TempDir(), "iblinkinfo")
-	if err := os.Symlink(self, name); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(name, "--help").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		option, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		if flag := flagName.FindString(option); strings.HasPrefix(option, "-") && !strings.Contains(string(table), flag) {
-			t.Errorf("migration.md says nothing of iblinkinfo's %s", flag)
+	for _, page := range pages(t) {
+		if page != "../README.md" && !linked[page] {
+			t.Errorf("no page leads to %s", page)
 		}
 	}
 }
