@@ -1,0 +1,93 @@
+package perftest
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// recorder is a Side that notes what it is to do.
+type recorder struct{ events []string }
+
+func (r *recorder) note(format string, args ...any) {
+	r.events = append(r.events, fmt.Sprintf(format, args...))
+}
+func (r *recorder) Connect(remote []Key) error { r.note("connect %d", len(remote)); return nil }
+func (r *recorder) Ready(size int) error       { r.note("ready %d", size); return nil }
+func (r *recorder) Run(size int) (Report, error) {
+	r.note("run %d", size)
+	return Report{Size: uint64(size), Average: float64(size)}, nil
+}
+
+// counting counts messages: a write each.
+type counting struct {
+	net.Conn
+	writes *[]int
+}
+
+func (c counting) Write(b []byte) (int, error) {
+	*c.writes = append(*c.writes, len(b))
+	return c.Conn.Write(b)
+}
+
+// TestOrders has two sides do each test, and compares what they do, and exchange,
+// with what perftest's programs do.
+func TestOrders(t *testing.T) {
+	const k, figures = sizeGID, 5
+	tests := []struct {
+		order          Order
+		client, server string
+		keys           int // exchanged
+		reports        int
+	}{
+		{Order{Verb: Send, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 1 + 2 + 1 + 1, 0},
+		{Order{Verb: Send, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 2 + 1 + 2 + 2 + 1, 0},
+		{Order{Verb: Write, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "run 2, run 4", 1 + 2 + 2 + 1 + 1, 0},
+		{Order{Verb: Read, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "", 1 + 2 + 2 + 1 + 1, 0},
+		{Order{Verb: Atomic, Sizes: []int{8}}, "run 8", "", 1 + 2 + 2 + 1 + 1, 0},
+		{Order{Verb: Send, Bandwidth: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 1 + 2 + 1 + 1, 0},
+		{Order{Verb: Send, Bandwidth: true, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 2 + 1 + 2 + 4 + 1, 0},
+		{Order{Verb: Send, Bandwidth: true, Bidirectional: true, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 2 + 1 + 2 + 4 + 1, 2},
+		{Order{Verb: Send, Bandwidth: true, Bidirectional: true, Timed: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 1 + 2 + 1 + 1, 0},
+		{Order{Verb: Write, Bandwidth: true, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "", 2 + 2 + 1 + 1 + 1, 1},
+		{Order{Verb: Read, Bandwidth: true, Sizes: []int{2}}, "run 2", "", 2 + 2 + 1 + 1 + 1, 1},
+		{Order{Verb: Write, Bandwidth: true, Bidirectional: true, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "run 2, run 4", 2 + 2 + 1 + 4 + 1, 2},
+		{Order{Verb: Read, Bandwidth: true, Bidirectional: true, Sizes: []int{2}}, "run 2", "run 2", 2 + 2 + 1 + 1 + 1, 1},
+		{Order{Verb: Atomic, Bandwidth: true, Bidirectional: true, All: true, Sizes: []int{8}}, "run 8", "run 8", 2 + 2 + 1 + 1 + 1, 1},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%s %+v", test.order.Program(), test.order), func(t *testing.T) {
+			a, b := net.Pipe()
+			defer a.Close()
+			defer b.Close()
+			var sent []int
+			c, s := NewConn(counting{a, &sent}, true, time.Minute), NewConn(b, false, time.Minute)
+			client, server := new(recorder), new(recorder)
+			keys := []Key{key, key}
+			ended := make(chan error)
+			go func() { ended <- s.Session(test.order, keys, server, func(int, *Report) {}) }()
+			if err := c.Session(test.order, keys, client, func(int, *Report) {}); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			for _, side := range []struct {
+				name string
+				got  *recorder
+				want string
+			}{{"client", client, test.client}, {"server", server, test.server}} {
+				if want := strings.TrimSuffix("connect 2, "+side.want, ", "); strings.Join(side.got.events, ", ") != want {
+					t.Errorf("the %s does %q, want %q", side.name, side.got.events, want)
+				}
+			}
+			want := slices.Concat(slices.Repeat([]int{8}, test.reports*figures), slices.Repeat([]int{k}, test.keys))
+			if slices.Sort(sent); !slices.Equal(sent, want) {
+				t.Errorf("sent %v, want %v", sent, want)
+			}
+		})
+	}
+}
