@@ -22,6 +22,7 @@ type environment struct {
 
 // commands makes the commands, by their native names.
 var commands = map[string]func(*environment, dialect) *cobra.Command{
+	"addr":       newAddr,
 	"completion": newCompletion,
 	"devinfo":    newDevinfo,
 	"linkinfo":   newLinkinfo,

@@ -1,0 +1,277 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// addrCommand is one call of addr.
+type addrCommand struct {
+	env      *environment
+	fabric   fabricFlags
+	allPorts bool
+	ask      string
+	file     string
+	json     bool
+	plain    bool
+	columns  []string
+
+	names   *fabric.NameMap
+	options resolve.Options
+}
+
+func newAddr(env *environment, _ dialect) *cobra.Command {
+	c := &addrCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "addr [flags] [TARGET...]",
+		Short: "Show all addresses of ports that one of them is known of",
+		Long: strings.TrimSpace(`
+addr finds ports by an address of any kind, and shows all others that they have:
+LIDs, GIDs, GUIDs, the name of the node. Without a TARGET it shows those of the
+local port. A TARGET is
+
+  7, 0x1f, 4-9           a LID or a range of them
+  0x0002c9030010a1b2     the GUID of a port, or of a node with all its ports
+  0,1,3                  a directed route; 5,0,1 begins at LID 5
+  fe80::2:c903:10:a1b2   a GID
+  192.0.2.7              an IP address, over RoCE or over IP over InfiniBand
+  node07, node07/1       a node by its name in the node name map, the one that it
+                         gives itself, or the first word of that; or one port
+
+What one of them looks like but is not can be named by its kind in front:
+name:17, guid:0xbeef, lid:, route:, gid:, ip:2001:db8::7.
+
+Where ports are, subnet administration is asked, and where there is none the
+fabric is scanned. What they are, they are asked themselves, and in place of one
+that is silent subnet administration. IP addresses are looked up in the kernel's
+neighbour table.`),
+		Example: strings.Trim(`
+  # the local port
+  ibkit addr
+
+  # the LID of a node, for scripts
+  ibkit addr --plain --columns lid node07
+
+  # whose LID is it
+  ibkit addr 7
+
+  # all ports of the node with a GUID
+  ibkit addr --all-ports 0x0002c9030010a1b2
+
+  # GIDs of a host on the network of a RoCE device
+  ibkit addr -C mlx5_2 192.0.2.7`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			addresses, err := c.resolve(cmd.Context(), cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), addresses)
+		},
+	}
+	c.define(cmd.Flags())
+	return cmd
+}
+
+func (c *addrCommand) define(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes that were found")
+	flags.StringVar(&c.ask, "ask", "all", "whom to ask, `WHO`: all, sa (subnet administration only) or nodes (only the nodes, found by a scan)")
+	flags.StringVarP(&c.file, "file", "f", "", "more targets from `FILE`, one a line; -: from the standard input")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.plain, "plain", false, "print lines for programs: no header, a tab between columns")
+	flags.StringSliceVar(&c.columns, "columns", nil, "show these columns, a `LIST` of "+strings.Join(addrColumnNames(), ", "))
+	c.fabric.define(flags)
+	abbreviate(flags)
+}
+
+var addrRules = flagRules{
+	clashes: []clash{{[]string{"json"}, []string{"plain", "columns"}}},
+}
+
+// resolve checks what the command line says, and returns the targets.
+func (c *addrCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) ([]resolve.Address, error) {
+	if err := addrRules.check(flags); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.options.Ask, err = resolve.ParseAsk(c.ask); err != nil {
+		return nil, usageErrorf("invalid --ask: %w", err)
+	}
+	for _, name := range c.columns {
+		if !slices.Contains(addrColumnNames(), name) {
+			return nil, usageErrorf("unknown column %q (known: %s)", name, strings.Join(addrColumnNames(), ", "))
+		}
+	}
+	var addresses []resolve.Address
+	for _, arg := range args {
+		a, err := resolve.Parse(arg)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		addresses = append(addresses, a)
+	}
+	if c.file != "" {
+		more, err := readTargets(c.file)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		addresses = append(addresses, more...)
+	}
+	if err := c.fabric.resolve(ctx, c.env, native); err != nil {
+		return nil, err
+	}
+	if c.options.SMLID, err = c.fabric.lidOfSM(); err != nil {
+		return nil, err
+	}
+	if c.names, err = c.fabric.names(c.env); err != nil {
+		return nil, err
+	}
+	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.sim != "", sysfsRoot(c.env)
+	if len(args) == 0 && c.file == "" {
+		addresses = []resolve.Address{resolve.Self()}
+	}
+	return addresses, nil
+}
+
+// readTargets reads a list of targets.
+func readTargets(path string) ([]resolve.Address, error) {
+	if path == "-" {
+		return resolve.ReadList(os.Stdin, "standard input")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return resolve.ReadList(file, path)
+}
+
+// An addrAnswer is what was found of one target.
+type addrAnswer struct {
+	target resolve.Address
+	ports  []*resolve.Port
+	err    error // why there are none
+}
+
+func (c *addrCommand) run(ctx context.Context, addresses []resolve.Address) (err error) {
+	port, err := c.fabric.open(c.env)(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := port.Close(); err == nil {
+			err = closed
+		}
+	}()
+	bar := newProgress(c.env)
+	defer bar.close()
+	c.options.Progress = bar.update
+	client := umad.NewClient(port, c.fabric.client(c.env))
+	r := resolve.New(client, port.Attr(), c.options)
+	answers, err := c.find(ctx, r, addresses)
+	if err != nil {
+		return err
+	}
+	bar.close()
+	view := &addrView{env: c.env, names: c.names, local: port.Attr(), answers: answers, columns: c.columns}
+	out := bufferedOut(c.env)
+	switch {
+	case c.json:
+		view.json(out)
+	case c.plain:
+		view.plain(out)
+	default:
+		view.table(out)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if c.fabric.verbose > 0 {
+		s := client.Stats()
+		fmt.Fprintf(c.env.err, "%d MADs sent, %d of them again, %d timed out\n", s.Sent, s.Retries, s.Timeouts)
+	}
+	return c.outcome(answers)
+}
+
+// find asks for all targets.
+func (c *addrCommand) find(ctx context.Context, r *resolve.Resolver, addresses []resolve.Address) ([]addrAnswer, error) {
+	answers := make([]addrAnswer, len(addresses))
+	var all []*resolve.Port
+	for i, a := range addresses {
+		answer := &answers[i]
+		answer.target = a
+		answer.ports, answer.err = r.Find(ctx, a)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		all = append(all, answer.ports...)
+	}
+	if err := r.Describe(ctx, all); err != nil {
+		return nil, err
+	}
+	if !c.allPorts {
+		return answers, nil
+	}
+	var more []*resolve.Port
+	for i := range answers {
+		answer := &answers[i]
+		found := len(answer.ports)
+		var err error
+		if answer.ports, err = r.Siblings(ctx, answer.ports); err != nil && answer.err == nil {
+			answer.err = fmt.Errorf("find other ports of the node: %w", err)
+		}
+		more = append(more, answer.ports[found:]...)
+	}
+	return answers, r.Describe(ctx, more)
+}
+
+// outcome tells of what was not found, and of what was found to be wrong.
+func (c *addrCommand) outcome(answers []addrAnswer) error {
+	found, failed, findings := 0, 0, false
+	tell := func(err error) {
+		if failed++; failed <= maxFailures || c.fabric.verbose > 0 {
+			say(c.env, "ibkit addr", err)
+		}
+	}
+	for i := range answers {
+		a := &answers[i]
+		if a.err != nil {
+			tell(a.err)
+		}
+		for _, p := range a.ports {
+			if p.Err != nil {
+				tell(fmt.Errorf("ask about %s: %w", placeOf(p, a.target), p.Err))
+			}
+			if p.Node != nil || p.Host != nil {
+				found++
+			}
+			findings = findings || len(p.Findings) > 0
+		}
+	}
+	if failed > maxFailures && c.fabric.verbose == 0 {
+		fmt.Fprintf(c.env.err, "ibkit addr: and %d more (-v shows all)\n", failed-maxFailures)
+	}
+	if found == 0 && failed > 0 {
+		return &outcome{code: exitFailed}
+	}
+	return outcomeOf(failed > 0, findings)
+}
+
+// placeOf names a port: the target, and of a range its LID.
+func placeOf(p *resolve.Port, target resolve.Address) string {
+	if target.Kind == resolve.LID {
+		return fmt.Sprintf("LID %d", p.To.LID)
+	}
+	return target.String()
+}

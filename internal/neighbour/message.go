@@ -1,0 +1,125 @@
+package neighbour
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// Messages are in the byte order of the host.
+var native = binary.NativeEndian
+
+// family is what the kernel calls the version of an IP address.
+func family(ip netip.Addr) uint8 {
+	if ip.Is4() {
+		return unix.AF_INET
+	}
+	return unix.AF_INET6
+}
+
+// route is what the kernel says of the way to an address: struct rtmsg of
+// <linux/rtnetlink.h> with its attributes.
+type route struct {
+	netdev          int // index
+	source, gateway netip.Addr
+}
+
+// askRoute is a request for the route to ip, by a network device where netdev is
+// not 0.
+func askRoute(ip netip.Addr, netdev int) ([]byte, error) {
+	b := make([]byte, unix.SizeofRtMsg)
+	b[0], b[1] = family(ip), uint8(ip.BitLen())
+	e := netlink.NewAttributeEncoder()
+	e.Bytes(unix.RTA_DST, ip.AsSlice())
+	if netdev != 0 {
+		e.Uint32(unix.RTA_OIF, uint32(netdev))
+	}
+	attributes, err := e.Encode()
+	return append(b, attributes...), err
+}
+
+var errShort = errors.New("it is too short")
+
+func parseRoute(b []byte) (r route, err error) {
+	if len(b) < unix.SizeofRtMsg {
+		return r, fmt.Errorf("read route: %w", errShort)
+	}
+	ad, err := netlink.NewAttributeDecoder(b[unix.SizeofRtMsg:])
+	if err != nil {
+		return r, fmt.Errorf("read route: %w", err)
+	}
+	for ad.Next() {
+		switch ad.Type() {
+		case unix.RTA_OIF:
+			r.netdev = int(ad.Uint32())
+		case unix.RTA_PREFSRC:
+			r.source, _ = netip.AddrFromSlice(ad.Bytes())
+		case unix.RTA_GATEWAY:
+			r.gateway, _ = netip.AddrFromSlice(ad.Bytes())
+		case unix.RTA_VIA: // a gateway of the other version: its family, and the address
+			if via := ad.Bytes(); len(via) > 2 {
+				r.gateway, _ = netip.AddrFromSlice(via[2:])
+			}
+		}
+	}
+	if err := ad.Err(); err != nil {
+		return r, fmt.Errorf("read route: %w", err)
+	}
+	return r, nil
+}
+
+// entry is one of the neighbour table: struct ndmsg of <linux/neighbour.h> with
+// its attributes.
+type entry struct {
+	ip       netip.Addr
+	netdev   int // index
+	state    uint16
+	linkAddr []byte
+}
+
+// askEntries is a request for all neighbours of an IP version.
+func askEntries(family uint8) []byte {
+	b := make([]byte, unix.SizeofNdMsg)
+	b[0] = family
+	return b
+}
+
+// Offsets in struct ndmsg.
+const (
+	offNetdev = 4
+	offState  = 8
+)
+
+func parseEntry(b []byte) (e entry, err error) {
+	if len(b) < unix.SizeofNdMsg {
+		return e, fmt.Errorf("read neighbour: %w", errShort)
+	}
+	e.netdev = int(int32(native.Uint32(b[offNetdev:])))
+	e.state = native.Uint16(b[offState:])
+	ad, err := netlink.NewAttributeDecoder(b[unix.SizeofNdMsg:])
+	if err != nil {
+		return e, fmt.Errorf("read neighbour: %w", err)
+	}
+	for ad.Next() {
+		switch ad.Type() {
+		case unix.NDA_DST:
+			e.ip, _ = netip.AddrFromSlice(ad.Bytes())
+		case unix.NDA_LLADDR:
+			e.linkAddr = ad.Bytes()
+		}
+	}
+	if err := ad.Err(); err != nil {
+		return e, fmt.Errorf("read neighbour: %w", err)
+	}
+	return e, nil
+}
+
+// known reports whether the link-layer address holds, as far as the kernel knows.
+func (e *entry) known() bool {
+	const valid = unix.NUD_REACHABLE | unix.NUD_STALE | unix.NUD_DELAY | unix.NUD_PROBE | unix.NUD_PERMANENT | unix.NUD_NOARP
+	return e.state&valid != 0 && len(e.linkAddr) > 0
+}

@@ -1,0 +1,173 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/neighbour"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// at returns a resolver at the first node of a simulated fabric.
+func at(t *testing.T, description string, o Options, change func(*sim.Fabric)) *Resolver {
+	t.Helper()
+	f, err := sim.Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(f)
+	}
+	p, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Simulated = o.Lookup == nil
+	return New(umad.NewClient(p, umad.ClientOptions{Attempts: 1}), p.Attr(), o)
+}
+
+// find returns the ports that an address leads to, described and written down.
+func find(t *testing.T, r *Resolver, address string) ([]string, error) {
+	t.Helper()
+	a, err := Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, err := r.Find(t.Context(), a)
+	if err == nil {
+		err = r.Describe(t.Context(), ports)
+	}
+	var lines []string
+	for _, p := range ports {
+		lines = append(lines, describe(p))
+	}
+	return lines, err
+}
+
+func describe(p *Port) string {
+	if p.Err != nil || p.Node == nil {
+		return fmt.Sprint(p.Err)
+	}
+	first, last := p.LIDs()
+	number, _ := p.Number()
+	s := fmt.Sprintf("%s/%d LID %d-%d GUID %x %v, %v, %v", p.Description.Clean(), number, first, last, p.Node.PortGUID, p.GIDs()[0], p.FoundBy, p.DescribedBy)
+	for _, f := range p.Findings {
+		s += " " + string(f.Kind)
+	}
+	return s
+}
+
+// TestDirections resolves the addresses of each port from each other kind, by
+// everybody who can be asked.
+func TestDirections(t *testing.T) {
+	f, err := sim.Build("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fabric.ReadNameMap(strings.NewReader(fmt.Sprintf("0x%x \"rack 7\"\n", f.Node("node07").Info.NodeGUID)), "map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range []Ask{AskAll, AskSA, AskNodes} {
+		r := at(t, "demo", Options{Ask: ask, Names: names}, nil)
+		for _, n := range f.Nodes {
+			number := 1
+			if n.IsSwitch() {
+				number = 0
+			}
+			p := &n.Ports[number]
+			if p.Info.LID == 0 {
+				continue
+			}
+			gid := mad.MakeGID(p.Info.GIDPrefix, p.GUID)
+			addresses := []string{fmt.Sprint(p.Info.LID), fmt.Sprintf("guid:%x", p.GUID), gid.String(), "name:" + n.Desc.Clean()}
+			if n == f.Node("node07") {
+				addresses = append(addresses, "rack 7")
+			}
+			for _, address := range addresses {
+				lines, err := find(t, r, address)
+				want := fmt.Sprintf("%s/%d LID %d-%d GUID %x %v", n.Desc.Clean(), number, p.Info.LID, p.Info.LID+1<<p.Info.LMC-1, p.GUID, gid)
+				if err != nil || len(lines) == 0 || !slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(s, want) }) {
+					t.Errorf("ask %d for %s: %q, %v; want %s", ask, address, lines, err, want)
+				}
+			}
+		}
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	for _, ask := range []Ask{AskAll, AskSA, AskNodes} {
+		r := at(t, "demo", Options{Ask: ask}, nil)
+		for _, address := range []string{"0x1234567890", "fe80::1:2:3:4", "name:nobody"} {
+			lines, err := find(t, r, address)
+			var not *NotFoundError
+			if !errors.As(err, &not) || len(lines) > 0 || !strings.Contains(err.Error(), strings.TrimPrefix(address, "name:")) {
+				t.Errorf("%s: %q, %v", address, lines, err)
+			}
+		}
+		_, err := find(t, r, "NODE0")
+		var not *NotFoundError
+		if !errors.As(err, &not) || len(not.Similar) != maxSimilar || !strings.Contains(not.Hint(), "node01") {
+			t.Errorf("%+v", not)
+		}
+	}
+}
+
+// TestUnconfigured looks for ports that no subnet manager knows.
+func TestUnconfigured(t *testing.T) {
+	r := at(t, "demo:sm=off", Options{}, nil)
+	lines, err := find(t, r, "node07")
+	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "LID 0-0") || !strings.HasSuffix(lines[0], "scan, node no-lid not-active") {
+		t.Errorf("%q, %v", lines, err)
+	}
+	_, err = find(t, at(t, "demo:sm=off", Options{Ask: AskSA}, nil), "node07")
+	if !errors.Is(err, umad.ErrNoSM) {
+		t.Error(err)
+	}
+}
+
+// TestSilent asks about a port whose node keeps silent.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	silence := func(f *sim.Fabric) { f.Node("node07").Silent = true }
+	r := at(t, "demo", Options{}, silence)
+	lines, err := find(t, r, "name:node07")
+	if err != nil || len(lines) != 1 || !strings.HasSuffix(lines[0], "sa, sa") {
+		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+// TestIPoIB finds the port behind an IP address.
+func TestIPoIB(t *testing.T) {
+	f, err := sim.Build("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &f.Node("node07").Ports[1]
+	gid := mad.MakeGID(p.Info.GIDPrefix, p.GUID)
+	way := &neighbour.Way{Netdev: "ib0", LinkAddr: append([]byte{0x80, 0, 0, 0x48}, gid[:]...)}
+	r := at(t, "demo", Options{Lookup: func(context.Context, netip.Addr) (*neighbour.Way, error) { return way, nil }}, nil)
+	lines, err := find(t, r, "192.0.2.7")
+	if err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node07") {
+		t.Errorf("%q, %v", lines, err)
+	}
+	for what, change := range map[string]func(){
+		"no IP over InfiniBand": func() { way.LinkAddr = way.LinkAddr[:6] },
+		"behind the router":     func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
+	} {
+		was := *way
+		change()
+		if _, err := find(t, r, "192.0.2.7"); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+		*way = was
+	}
+}

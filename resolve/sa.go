@@ -1,0 +1,130 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// known is a port with a LID that subnet administration has a record of.
+type known struct {
+	lid  uint16
+	node mad.NodeInfo
+	desc mad.NodeDescription
+}
+
+func (k *known) port() *Port {
+	node, desc := k.node, k.desc
+	return &Port{
+		To: umad.Target{LID: k.lid}, FoundBy: FromSA,
+		PortGUID: node.PortGUID, Node: &node, Description: &desc, DescribedBy: FromSA,
+	}
+}
+
+// errClipped is for what needs more records than one packet has room for.
+var errClipped = errors.New("subnet administration answers with one packet, and more records are needed")
+
+// isNoRecord reports whether subnet administration said that there is no such
+// record. For a GID that it does not know it may say that this is invalid.
+func isNoRecord(err error) bool {
+	var status mad.StatusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch mad.Status(status) {
+	case mad.StatusNoRecords, mad.StatusInvalidGID:
+		return true
+	}
+	return false
+}
+
+// path asks for a way to a GID.
+func (r *Resolver) path(ctx context.Context, gid mad.GID) (*Port, error) {
+	path, err := r.client.Path(ctx, gid, r.opts.SMLID)
+	if err != nil {
+		return nil, err
+	}
+	return &Port{To: umad.Target{LID: path.DLID, SL: path.SL}, FoundBy: FromSA}, nil
+}
+
+// withGUID asks for the port with a GUID, else for the ports of the node with it.
+func (r *Resolver) withGUID(ctx context.Context, guid uint64) ([]*Port, error) {
+	if ports, err := r.ofPort(ctx, guid); err != nil || len(ports) > 0 {
+		return ports, err
+	}
+	return r.ofNode(ctx, guid)
+}
+
+// ofPort asks for the port with a GUID.
+func (r *Resolver) ofPort(ctx context.Context, guid uint64) ([]*Port, error) {
+	if r.hasTable {
+		return r.fromTable(func(k *known) bool { return k.node.PortGUID == guid }), nil
+	}
+	q := mad.NodeRecord{NodeInfo: mad.NodeInfo{PortGUID: guid}}
+	ports, err := r.records(ctx, &q, mad.Components(&q, &q.NodeInfo.PortGUID))
+	if len(ports) > 0 && errors.Is(err, errClipped) {
+		err = nil // there is no other
+	}
+	return ports, err
+}
+
+// ofNode asks for the ports of a node.
+func (r *Resolver) ofNode(ctx context.Context, guid uint64) ([]*Port, error) {
+	if r.hasTable {
+		return r.fromTable(func(k *known) bool { return k.node.NodeGUID == guid }), nil
+	}
+	q := mad.NodeRecord{NodeInfo: mad.NodeInfo{NodeGUID: guid}}
+	return r.records(ctx, &q, mad.Components(&q, &q.NodeInfo.NodeGUID))
+}
+
+func (r *Resolver) records(ctx context.Context, match *mad.NodeRecord, mask mad.ComponentMask) ([]*Port, error) {
+	all, err := r.nodeRecords(ctx, match, mask)
+	ports := make([]*Port, len(all))
+	for i := range all {
+		ports[i] = all[i].port()
+	}
+	return ports, err
+}
+
+// nodes asks for all ports once.
+func (r *Resolver) nodes(ctx context.Context) error {
+	if !r.hasTable && r.tableErr == nil {
+		r.table, r.tableErr = r.nodeRecords(ctx, &mad.NodeRecord{}, 0)
+		r.hasTable = r.tableErr == nil
+	}
+	return r.tableErr
+}
+
+func (r *Resolver) fromTable(wanted func(*known) bool) []*Port {
+	var ports []*Port
+	for i := range r.table {
+		if k := &r.table[i]; wanted(k) {
+			ports = append(ports, k.port())
+		}
+	}
+	return ports
+}
+
+func (r *Resolver) nodeRecords(ctx context.Context, match *mad.NodeRecord, mask mad.ComponentMask) ([]known, error) {
+	t, err := r.client.Table(ctx, &umad.TableRequest{To: umad.Target{LID: r.opts.SMLID}, Match: match, Mask: mask})
+	if isNoRecord(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make([]known, t.Len())
+	for i := range all {
+		var record mad.NodeRecord
+		if err := t.Record(i, &record); err != nil {
+			return nil, err
+		}
+		all[i] = known{record.LID, record.NodeInfo, record.Description}
+	}
+	if t.Clipped {
+		return all, errClipped
+	}
+	return all, nil
+}

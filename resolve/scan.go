@@ -1,0 +1,63 @@
+package resolve
+
+import (
+	"context"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// scan scans the fabric once. One that is not complete does for whatever is found
+// in it.
+func (r *Resolver) scan(ctx context.Context) (*fabric.Fabric, error) {
+	if r.scanned == nil && r.scanErr == nil {
+		r.scanned, r.scanErr = fabric.Discover(ctx, r.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.opts.Progress})
+	}
+	if r.scanned == nil {
+		return nil, r.scanErr
+	}
+	return r.scanned, nil
+}
+
+// scannedPorts returns the ports of a node that have LIDs, or could have.
+func scannedPorts(n *fabric.Node) []*Port {
+	if n.Info.NodeType == mad.NodeTypeSwitch {
+		if n.Ports[0] == nil {
+			return nil
+		}
+		return []*Port{scannedPort(n.Ports[0])}
+	}
+	var ports []*Port
+	for _, p := range n.Ports {
+		if p != nil && p.GUID != 0 {
+			ports = append(ports, scannedPort(p))
+		}
+	}
+	return ports
+}
+
+// scannedPort returns a port that a scan has found. It is reached by its LID, and
+// where it has none by a route.
+func scannedPort(p *fabric.Port) *Port {
+	n := p.Node
+	node, desc := n.Info, n.Desc
+	node.PortGUID, node.LocalPort = p.GUID, p.Number
+	port := &Port{FoundBy: FromScan, PortGUID: p.GUID, Node: &node, Description: &desc, Info: p.Info, DescribedBy: FromScan}
+	if lid := p.LID(); lid != 0 {
+		port.To = umad.Target{LID: lid}
+	} else {
+		port.To = umad.Target{Route: routeTo(p)}
+	}
+	return port
+}
+
+// routeTo returns a route that comes in by a port: an adapter's ports have agents
+// of their own, and a node is reached by one of them.
+func routeTo(p *fabric.Port) mad.Route {
+	peer := p.Peer
+	if p.Node.Info.NodeType == mad.NodeTypeSwitch || peer == nil || peer.Node.Info.NodeType != mad.NodeTypeSwitch {
+		return p.Node.Route
+	}
+	return peer.Node.Route.Append(peer.Number)
+}
