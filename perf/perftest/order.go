@@ -171,7 +171,7 @@ func (c *Conn) after(o Order, key Key, ours Report) (*Report, error) {
 		}
 	}
 	var theirs *Report
-	if o.Bandwidth && o.Bidirectional && !(o.Verb == Send && o.Timed) {
+	if o.Bandwidth && o.Bidirectional && (o.Verb != Send || !o.Timed) {
 		r, err := c.ExchangeReports(ours)
 		if err != nil {
 			return nil, err
