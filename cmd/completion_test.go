@@ -18,6 +18,8 @@ func TestCompletion(t *testing.T) {
 		want string // one of the offers, without its description
 	}{
 		{"devinfo |", "mlx5_0"},
+		{"doctor --only |", "memlock"},
+		{"doctor --skip |nodes,", "nodes,memlock"},
 		{"linkinfo -C |", "mlx5_0"},
 		{"linkinfo -C mlx5_0 -P |", "1"},
 		{"linkinfo --sim |fat-tree:l", "fat-tree:levels="},

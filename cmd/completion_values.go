@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/doctor"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/sim"
@@ -42,6 +43,7 @@ var flagCompletions = map[string]completion{
 // placeholderCompletions are the values of operands and of other flags, by what
 // the usage calls them.
 var placeholderCompletions = map[string]completion{
+	"CHECK":       doctorChecks,
 	"DESCRIPTION": simulatedFabrics,
 	"DEVICE":      deviceNames,
 	"FABRIC":      simulatedFabrics,
@@ -151,6 +153,14 @@ func findingKinds(*environment, *pflag.FlagSet) []string {
 		kinds = append(kinds, string(k))
 	}
 	return kinds
+}
+
+func doctorChecks(*environment, *pflag.FlagSet) []string {
+	var checks []string
+	for _, c := range doctor.Checks {
+		checks = append(checks, c.Name+"\t"+c.About)
+	}
+	return checks
 }
 
 // nodeNames are the names in the node name map.

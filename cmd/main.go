@@ -25,6 +25,7 @@ var commands = map[string]func(*environment, dialect) *cobra.Command{
 	"addr":       newAddr,
 	"completion": newCompletion,
 	"devinfo":    newDevinfo,
+	"doctor":     newDoctor,
 	"linkinfo":   newLinkinfo,
 	"ping":       newPing,
 	"sim":        newSim,

@@ -13,16 +13,23 @@ import (
 )
 
 // WriteTree writes files, by their names below a new folder, and returns the
-// folder. Each text gets a line end, as the kernel's files have one.
+// folder. Each text gets a line end, as the kernel's files have one. A name
+// "a -> b" is a symbolic link.
 func WriteTree(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	root := tb.TempDir()
 	for name, text := range files {
+		name, target, isLink := strings.Cut(name, " -> ")
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			tb.Fatal(err)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		switch {
+		case err != nil:
+		case isLink:
+			err = os.Symlink(target, path)
+		default:
+			err = os.WriteFile(path, []byte(text+"\n"), 0o644)
 		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+		if err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -1,0 +1,42 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+func checkHugepages(_ context.Context, h *host) []Item {
+	text, err := h.text("proc/meminfo")
+	if err != nil {
+		return []Item{unread("", err)}
+	}
+	values := map[string]uint64{}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		if words := strings.Fields(value); len(words) > 0 {
+			if n, err := strconv.ParseUint(words[0], 10, 64); err == nil {
+				values[key] = n
+			}
+		}
+	}
+	size, hasSize := values["Hugepagesize"]
+	if !hasSize {
+		return nothing("this kernel has none")
+	}
+	total, free := values["HugePages_Total"], values["HugePages_Free"]
+	found := fmt.Sprintf("%d of %s, %d of them free", total, bytes(size<<10), free)
+	if free > 0 {
+		return []Item{good("", "%s", found)}
+	}
+	if total == 0 {
+		found = "none are reserved"
+	}
+	mend, keep := sysctl("vm.nr_hugepages", strconv.FormatUint(total+512, 10))
+	return []Item{{
+		Verdict: Note, Found: found,
+		Why:  "large regions in huge pages take a device fewer translations; SPDK, DPDK and perftest --use_hugepages do not start without",
+		Mend: mend, Keep: keep,
+	}}
+}

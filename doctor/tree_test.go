@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/testenv"
+)
+
+// status is of an ordinary user's process.
+const status = "Name:\tibkit\nPPid:\t41\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nGroups:\t27 1000\n" +
+	"CapEff:\t0000000000000000\nCpus_allowed_list:\t0-31"
+
+const limits = `Limit                     Soft Limit           Hard Limit           Units
+Max open files            %s                  524288               files
+Max locked memory         %s            unlimited            bytes`
+
+// healthy is a host with an InfiniBand and a RoCE card that nothing is wrong with,
+// but that nobody can ask its subnet manager or its devices.
+var healthy = func() map[string]string {
+	files := map[string]string{
+		"proc/self/status":               status,
+		"proc/self/uid_map":              "         0          0 4294967295",
+		"proc/self/limits":               fmt.Sprintf(limits, "1024", "unlimited"),
+		"proc/self/cgroup":               "0::/user.slice/session.scope",
+		"proc/meminfo":                   "MemTotal: 1 kB\nHugePages_Total: 8\nHugePages_Free: 8\nHugepagesize: 2048 kB",
+		"proc/sys/kernel/osrelease":      "6.1.0-18-amd64",
+		"proc/sys/kernel/numa_balancing": "0",
+		"proc/net/route": "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n" +
+			"eth1\t" + hostOrder(10, 0, 0, 0) + "\t00000000\t0001\t0\t0\t0\t" + hostOrder(255, 255, 255, 0) + "\t0\t0\t0",
+		"lib/modules/6.1.0-18-amd64/modules.dep": "kernel/drivers/infiniband/core/ib_umad.ko: kernel/drivers/infiniband/core/ib_core.ko\n" +
+			"kernel/drivers/infiniband/core/ib_uverbs.ko:\nkernel/drivers/infiniband/core/rdma_ucm.ko:\nkernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko:",
+		"etc/passwd": "root:x:0:0:root:/root:/bin/bash\nalice:x:1000:1000::/home/alice:/bin/bash",
+		"etc/group":  "root:x:0:\nsudo:x:27:alice\nalice:x:1000:",
+
+		"sys/module/ib_core/parameters/netns_mode":                          "Y",
+		"sys/module/mlx5_ib/refcnt":                                         "0",
+		"sys/class/misc/rdma_cm/dev":                                        "10:59",
+		"sys/class/net/eth1/mtu":                                            "9000",
+		"sys/class/net/eth1/flags":                                          "0x1003",
+		"sys/class/infiniband_mad/abi_version":                              "5",
+		"sys/class/infiniband_verbs/abi_version":                            "6",
+		"sys/devices/system/node/node0/cpulist":                             "0-15",
+		"sys/devices/system/node/node1/cpulist":                             "16-31",
+		"sys/devices/system/cpu/cpufreq/policy0/scaling_governor":           "performance",
+		"sys/devices/system/cpu/cpufreq/policy1/scaling_governor":           "performance",
+		"sys/devices/system/clocksource/clocksource0/current_clocksource":   "tsc",
+		"sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc hpet acpi_pm",
+		"dev/infiniband/rdma_cm":                                            "",
+	}
+	for _, m := range []string{"ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm"} {
+		files["sys/module/"+m+"/refcnt"] = "0"
+	}
+	card(files, "mlx5_0", 0, "InfiniBand")
+	card(files, "mlx5_1", 1, "Ethernet")
+	const gids = "sys/class/infiniband/mlx5_1/ports/1/"
+	files[gids+"gids/3"] = "0000:0000:0000:0000:0000:ffff:0a00:0002"
+	files[gids+"gid_attrs/types/3"] = "RoCE v2"
+	files[gids+"gid_attrs/ndevs/3"] = "eth1"
+	return files
+}()
+
+// hostOrder is how /proc/net/route shows an address.
+func hostOrder(a, b, c, d byte) string {
+	return fmt.Sprintf("%08X", binary.NativeEndian.Uint32([]byte{a, b, c, d}))
+}
+
+// card adds a card with a port.
+func card(files map[string]string, name string, number int, layer string) {
+	address := fmt.Sprintf("0000:%d0:00.0", number+1)
+	pci := "sys/devices/" + address + "/"
+	maps.Copy(files, map[string]string{
+		pci + "class":                                     "0x020700",
+		pci + "vendor":                                    "0x15b3",
+		pci + "numa_node":                                 "0",
+		pci + "local_cpulist":                             "0-15",
+		pci + "current_link_width":                        "16",
+		pci + "max_link_width":                            "16",
+		pci + "current_link_speed":                        "16.0 GT/s PCIe",
+		pci + "max_link_speed":                            "16.0 GT/s PCIe",
+		pci + "iommu_group/type":                          "identity",
+		pci + "infiniband/" + name + "/node_type":         "1: CA",
+		pci + "driver -> ../../bus/pci/drivers/mlx5_core": "",
+		"sys/bus/pci/devices/" + address + " -> ../../../devices/" + address: "",
+	})
+	dir := "sys/class/infiniband/" + name + "/"
+	maps.Copy(files, map[string]string{
+		dir + "device -> ../../../devices/" + address: "",
+		dir + "node_type":          "1: CA",
+		dir + "fw_ver":             "20.31.1014",
+		dir + "board_id":           "MT_0000000222",
+		dir + "ports/1/state":      "4: ACTIVE",
+		dir + "ports/1/phys_state": "5: LinkUp",
+		dir + "ports/1/rate":       "200 Gb/sec (4X HDR)",
+		dir + "ports/1/link_layer": layer,
+		dir + "ports/1/lid":        "0x5",
+		dir + "ports/1/sm_lid":     "0x1",
+	})
+	for i, node := range []string{"uverbs", "umad", "issm"} {
+		class := []string{"infiniband_verbs", "infiniband_mad", "infiniband_mad"}[i]
+		node = fmt.Sprintf("%s%d", node, number)
+		maps.Copy(files, map[string]string{
+			"sys/class/" + class + "/" + node + "/ibdev": name,
+			"sys/class/" + class + "/" + node + "/port":  "1",
+			"sys/class/" + class + "/" + node + "/dev":   fmt.Sprintf("231:%d", 192*(1-min(i, 1))+64*max(i-1, 0)+number),
+			"dev/infiniband/" + node:                     "",
+		})
+	}
+}
+
+// A change makes another host of the healthy one. A text that is gone is "-".
+type change map[string]string
+
+const gone = "-"
+
+// examine does one check on a host and returns what is not well, a line each, and
+// below what mends it. Modes are those of device nodes; all others are 0666.
+func examine(t *testing.T, name string, c change, modes map[string]os.FileMode) string {
+	t.Helper()
+	files := maps.Clone(healthy)
+	for path, text := range c {
+		if text != gone {
+			files[path] = text
+			continue
+		}
+		before := len(files)
+		maps.DeleteFunc(files, func(file, _ string) bool {
+			return file == path || strings.HasPrefix(file, path+"/") || strings.HasPrefix(file, path+" -> ")
+		})
+		if len(files) == before {
+			t.Fatalf("%s is not there", path)
+		}
+	}
+	root := testenv.WriteTree(t, files)
+	nodes, err := filepath.Glob(filepath.Join(root, "dev/infiniband/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range nodes {
+		mode, isSet := modes[filepath.Base(path)]
+		if !isSet {
+			mode = 0o666
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Run(t.Context(), Options{Root: root, Only: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Items) == 0 {
+		t.Error("nothing was looked at")
+	}
+	return strings.ReplaceAll(describe(r.Items), root, "")
+}
+
+// describe writes what is not well.
+func describe(items []Item) string {
+	var s strings.Builder
+	for _, i := range items {
+		if i.Verdict == OK {
+			continue
+		}
+		fmt.Fprintln(&s, strings.TrimSpace(fmt.Sprintf("%s %s", i.Verdict, i.Subject))+": "+i.Found)
+		for _, c := range i.Mend {
+			fmt.Fprintln(&s, "$ "+c)
+		}
+		for _, c := range i.Keep {
+			fmt.Fprintln(&s, "# "+c)
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A user is who runs this process, and what it may do, as /proc/self/status says
+// (man 5 proc).
+type user struct {
+	known  bool
+	uid    uint32
+	name   string
+	groups []uint32 // the effective one first
+	caps   uint64
+	cpus   string // Cpus_allowed_list
+	parent string // the number of the process that started this one
+}
+
+// Capabilities (linux/capability.h).
+const (
+	capDACOverride = 1
+	capIPCLock     = 14
+)
+
+// can tells whether the process has a capability that counts for the kernel: in a
+// user namespace of its own a process has all, and may still lock no more memory
+// nor open what root owns outside.
+func (u user) can(capability int) bool { return u.caps&(1<<capability) != 0 }
+
+func (u user) isRoot() bool { return u.known && u.uid == 0 }
+
+func (h *host) readUser() user {
+	var u user
+	text, err := h.text("proc/self/status")
+	if err != nil {
+		return u
+	}
+	number := func(words []string, i int) uint32 {
+		if i >= len(words) {
+			return 0
+		}
+		n, err := strconv.ParseUint(words[i], 10, 32)
+		if err != nil {
+			return 0
+		}
+		return uint32(n)
+	}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(line, ":")
+		words := strings.Fields(value)
+		switch key {
+		case "Uid": // real, effective, saved, of the file system
+			u.uid, u.known = number(words, 1), len(words) > 1
+		case "Gid":
+			u.groups = append([]uint32{number(words, 1)}, u.groups...)
+		case "Groups":
+			for i := range words {
+				u.groups = append(u.groups, number(words, i))
+			}
+		case "CapEff":
+			u.caps, _ = strconv.ParseUint(strings.TrimSpace(value), 16, 64)
+		case "Cpus_allowed_list":
+			u.cpus = strings.TrimSpace(value)
+		case "PPid":
+			u.parent = strings.TrimSpace(value)
+		}
+	}
+	if text, err := h.text("proc/self/uid_map"); err == nil && !slices.Equal(strings.Fields(text), []string{"0", "0", "4294967295"}) {
+		u.caps = 0
+	}
+	u.name = h.accountName("etc/passwd", u.uid)
+	return u
+}
+
+// accountName returns the name of a user or group, its number where it has none.
+func (h *host) accountName(file string, id uint32) string {
+	number := strconv.FormatUint(uint64(id), 10)
+	text, err := h.text(file)
+	if err != nil {
+		return number
+	}
+	for line := range strings.Lines(text) {
+		if fields := strings.Split(line, ":"); len(fields) > 3 && fields[2] == number {
+			return fields[0]
+		}
+	}
+	return number
+}
+
+// hasGroup tells whether there is a group of a name.
+func (h *host) hasGroup(name string) bool {
+	text, err := h.text("etc/group")
+	return err == nil && strings.Contains("\n"+text, "\n"+name+":")
+}
+
+// ownership is of a file.
+type ownership struct {
+	uid, gid     uint32
+	owner, group string
+	mode         fs.FileMode
+}
+
+func (h *host) ownership(info fs.FileInfo) ownership {
+	o := ownership{mode: info.Mode().Perm()}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		o.uid, o.gid = s.Uid, s.Gid
+		o.owner, o.group = h.accountName("etc/passwd", s.Uid), h.accountName("etc/group", s.Gid)
+	}
+	return o
+}
+
+func (o ownership) String() string {
+	return fmt.Sprintf("owner %s, group %s, mode %04o", o.owner, o.group, o.mode)
+}
+
+// mayUse tells whether a user may read and write a file, by its mode.
+func (u user) mayUse(o ownership) bool {
+	const readWrite = 6
+	switch {
+	case u.can(capDACOverride):
+		return true
+	case u.uid == o.uid:
+		return o.mode>>6&readWrite == readWrite
+	case slices.Contains(u.groups, o.gid):
+		return o.mode>>3&readWrite == readWrite
+	}
+	return o.mode&readWrite == readWrite
+}
