@@ -2,18 +2,23 @@ package uapi
 
 import "unsafe"
 
-// layout returns the size of each structure that is here as a whole, and the
-// offsets of its fields, by their names in C.
-func layout() map[string]uint64 {
-	all := map[string]uint64{}
-	add := func(name string, size uintptr, offsets map[string]uintptr) {
-		if size != 0 {
-			all[name] = uint64(size)
-		}
-		for field, offset := range offsets {
-			all[name+"."+field] = uint64(offset)
-		}
+// layouts are sizes of structures and offsets of their fields, by their names in C.
+type layouts map[string]uint64
+
+// add adds a structure. Size is 0 for one that is not here as a whole.
+func (l layouts) add(name string, size uintptr, offsets map[string]uintptr) {
+	if size != 0 {
+		l[name] = uint64(size)
 	}
+	for field, offset := range offsets {
+		l[name+"."+field] = uint64(offset)
+	}
+}
+
+// layout returns the structures of queries.
+func layout() layouts {
+	all := layouts{}
+	add := all.add
 	{
 		var x UverbsHeader
 		add("ib_uverbs_ioctl_hdr", unsafe.Sizeof(x), map[string]uintptr{
