@@ -40,6 +40,9 @@ func (d Device) open(k kernel) (*Context, error) {
 	}
 	if err == nil {
 		err = c.alloc()
+		if errors.Is(err, unix.EAGAIN) {
+			err = c.limit("contexts", err)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, k.close(fd))

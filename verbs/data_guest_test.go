@@ -4,8 +4,11 @@ package verbs_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -234,10 +237,53 @@ func TestGuestDatagrams(t *testing.T) {
 // Completions by the channel, of both kinds of arming.
 func TestGuestCompletionEvents(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
-	for id := range uint64(50) {
+	const messages = 50
+	received := make(chan verbs.Completion)
+	go func() {
+		defer close(received)
+		for range messages {
+			var c [1]verbs.Completion
+			if n, err := b.cq.Wait(t.Context(), c[:]); n != 1 || err != nil {
+				t.Errorf("%d completions: %v", n, err)
+				return
+			}
+			received <- c[0]
+		}
+	}()
+	for id := range uint64(messages) {
 		b.receive(id, b.mr.SGE(in, 8))
 		a.send(verbs.SendWR{ID: id, Opcode: verbs.OpSend, SGEs: []verbs.SGE{a.mr.SGE(out, 8)}})
 		a.check(a.event(), id, verbs.CompletedSend)
-		b.check(b.event(), id, verbs.CompletedRecv)
+		b.check(<-received, id, verbs.CompletedRecv)
 	}
+	// What was armed before is used up by this.
+	b.receive(1)
+	a.send(verbs.SendWR{ID: 1, Opcode: verbs.OpSend, Flags: verbs.SendSolicited})
+	b.ok(1, verbs.CompletedRecv)
+	events := func(within time.Duration) (n int, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		for ; err == nil; n++ {
+			_, err = b.channel.Wait(ctx)
+		}
+		return n - 1, err
+	}
+	_, _ = events(10 * time.Millisecond)
+	if err := b.cq.Arm(true); err != nil {
+		t.Fatal(err)
+	}
+	b.receive(2)
+	a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
+	b.ok(2, verbs.CompletedRecv)
+	if n, err := events(10 * time.Millisecond); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d events of what was not solicited: %v", n, err)
+	}
+	b.receive(3)
+	a.send(verbs.SendWR{ID: 3, Opcode: verbs.OpSend, Flags: verbs.SendSolicited})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if cq, err := b.channel.Wait(ctx); cq != b.cq || err != nil {
+		t.Errorf("event of %v: %v", cq, err)
+	}
+	b.ok(3, verbs.CompletedRecv)
 }

@@ -9,7 +9,7 @@ import (
 // An Event is something that happened to a device, a port or an object.
 type Event struct {
 	Type    EventType
-	Element uint64 // port number, or the user handle of a CQ, QP, SRQ or WQ; 0 for the device
+	Element uint64 // port number, or the ID of a CQ, QP or SRQ; 0 for the device
 }
 
 // EventType is what happened (enum ib_event_type of the kernel, enum

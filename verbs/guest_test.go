@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -409,8 +410,8 @@ func TestGuestEvents(t *testing.T) {
 	}
 }
 
-// Removing the device comes last: tests run in the order of the source. Soft-RoCE
-// cannot take a context away, so removal waits for the open one to be closed.
+// Soft-RoCE cannot take a context away, so removal waits for the open one to be
+// closed.
 func TestGuestRemoved(t *testing.T) {
 	c := open(t)
 	remove := exec.Command("rdma", "link", "delete", device)
@@ -437,5 +438,27 @@ func TestGuestRemoved(t *testing.T) {
 	}
 	if _, err := verbs.Open(device, node); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("open of what is not there: %v", err)
+	}
+	restore(t)
+}
+
+// restore makes the device again, as a guest has it.
+func restore(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("rdma", "link", "add", device, "type", "rxe", "netdev", "dummy0").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for end := time.Now().Add(patience); ; {
+		c, err := verbs.Open(device, node)
+		if err == nil {
+			table, err := c.GIDTable()
+			c.Close()
+			if err == nil && slices.ContainsFunc(table, func(e verbs.GIDEntry) bool { return e.GID.Is4In6() }) {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no device with GIDs: %v", err)
+		}
 	}
 }

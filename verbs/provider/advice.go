@@ -6,7 +6,8 @@ import "fmt"
 var advice = [...]string{
 	StatusLocalLength: "what arrived is longer than the receive buffer, or a message is longer than the port allows; " +
 		"compare message sizes, MTUs, and for datagrams the 40 bytes for the GRH",
-	StatusLocalQPOp:  "the work request is not one that the queue pair can do; check opcode, SGEs and the device's limits",
+	StatusLocalQPOp: "the work request is not one that the queue pair can do; check opcode, the SGEs' LKeys and ranges, " +
+		"and, of a receive, that it is as long as what arrived",
 	StatusLocalEECOp: "the work request is not one that the EE context can do",
 	StatusLocalProt:  "a SGE is not within a memory region of the queue pair's protection domain; check LKey, address and length",
 	StatusFlushed:    "the queue pair went to the error state before this was done; the first completion with another status says why",
@@ -18,7 +19,8 @@ var advice = [...]string{
 		"and that the other queue pair allows reads or atomics at all",
 	StatusRemoteAccess: "the other side does not allow it; check RKey, address and length, and the access of its " +
 		"memory region and of its queue pair",
-	StatusRemoteOp: "the other side failed while it did the request; its own completion or log says why",
+	StatusRemoteOp: "the other side failed while it did the request; its own completion says why, such as a receive " +
+		"that is too short",
 	StatusRetryExceeded: "the other side does not answer; check the path (ping it), that both GIDs are of one type (RoCE v1 " +
 		"or v2, IPv4 or IPv6), the MTU, that no firewall drops UDP port 4791, and that the peer is still there",
 	StatusRNRExceeded: "the other side has no receive posted; it is too slow, has ended, or posts too few; " +

@@ -4,6 +4,7 @@
 package uverbs_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,28 +26,47 @@ func TestVerbs(t *testing.T) {
 }
 
 // calls is what a trace shows of the device and of libibverbs.
-type calls struct{ opens, ioctls, writes, libibverbs int }
+type calls struct {
+	opens, ioctls, libibverbs int
+	maps                      int // for both sides to write
+	doorbells, arms           int // writes of POST_SEND and of REQ_NOTIFY_CQ
+	others                    int // on the device's file
+}
+
+// Lines of a trace: a call that names the device's node, and what is written there
+// for POST_SEND and for REQ_NOTIFY_CQ: command and lengths in words.
+var (
+	call     = regexp.MustCompile(`(\w+)\((.*/dev/infiniband/uverbs.*)`)
+	doorbell = regexp.MustCompile(`"\\34\\0\\0\\0\\10\\0\\1\\0.*, 32\b`)
+	arm      = regexp.MustCompile(`"\\27\\0\\0\\0\\4\\0\\0\\0.*, 16\b`)
+)
 
 // trace runs a program with strace, which names the file of each descriptor.
 func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	t.Helper()
-	const node = "/dev/infiniband/uverbs"
 	r := g.MustRun(t, slices.Concat(
-		[]string{"strace", "-f", "-y", "-e", "trace=open,openat,ioctl,write,writev,pwrite64"}, args)...)
+		[]string{"strace", "-f", "-y", "-e", "trace=open,openat,ioctl,mmap,write,writev,pwrite64,pwritev"}, args)...)
 	if r.Code != 0 {
 		t.Fatalf("%v ended with %d:\n%s%s", args, r.Code, r.Stdout, r.Stderr)
 	}
 	var c calls
 	for line := range strings.Lines(r.Stderr) {
-		switch {
-		case strings.Contains(line, "open") && strings.Contains(line, `"`+node):
+		if m := call.FindStringSubmatch(line); m == nil {
+			if strings.Contains(line, "libibverbs") && !strings.Contains(line, "ENOENT") {
+				c.libibverbs++
+			}
+		} else if name, args := m[1], m[2]; strings.HasPrefix(name, "open") {
 			c.opens++
-		case strings.Contains(line, "<"+node) && strings.Contains(line, "RDMA_VERBS_IOCTL"):
+		} else if name == "ioctl" && strings.Contains(args, "RDMA_VERBS_IOCTL") {
 			c.ioctls++
-		case strings.Contains(line, "<"+node) && strings.Contains(line, "write"):
-			c.writes++
-		case strings.Contains(line, "libibverbs") && !strings.Contains(line, "ENOENT"):
-			c.libibverbs++
+		} else if name == "mmap" && strings.Contains(args, "PROT_READ|PROT_WRITE, MAP_SHARED") {
+			c.maps++
+		} else if name == "write" && doorbell.MatchString(args) {
+			c.doorbells++
+		} else if name == "write" && arm.MatchString(args) {
+			c.arms++
+		} else {
+			c.others++
 		}
 	}
 	if t.Failed() || c.ioctls == 0 {
@@ -65,10 +85,18 @@ func TestCalls(t *testing.T) {
 		t.Errorf("ibv_devinfo: %+v", c)
 	}
 	c := trace(t, g, "verbs.test", "-test.run=^TestGuestQueries$")
-	if c.opens != 1 || c.ioctls < 4 || c.writes != 0 || c.libibverbs != 0 {
-		t.Errorf("package verbs: %+v", c)
+	if c.opens != 1 || c.ioctls < 4 || c.maps+c.doorbells+c.arms+c.others != 0 || c.libibverbs != 0 {
+		t.Errorf("queries: %+v", c)
 	}
-	t.Logf("package verbs: %+v", c)
+	t.Logf("queries: %+v", c)
+
+	// One queue pair sends 53 messages to another, each of which is waited for by an
+	// event: rings are mapped, a doorbell is a write.
+	c = trace(t, g, "verbs.test", "-test.run=^TestGuestCompletionEvents$")
+	if c.opens != 2 || c.maps != 2*3 || c.doorbells != 53 || c.arms == 0 || c.arms > 3*100 || c.others != 0 || c.libibverbs != 0 {
+		t.Errorf("data: %+v", c)
+	}
+	t.Logf("data: %+v", c)
 }
 
 // TestFull is about a device that has what Soft-RoCE has not.

@@ -1,0 +1,245 @@
+//go:build inguest
+
+package verbs_test
+
+import (
+	"errors"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+func TestGuestStates(t *testing.T) {
+	a := newEndpoint(t, open(t), verbs.QPTypeRC, false)
+	in := func(want verbs.QPState) verbs.QPStatus {
+		t.Helper()
+		s := must(a.qp.Query())(t)
+		if s.State != want || a.qp.State() != want {
+			t.Errorf("state %v, by the kernel %v, want %v", a.qp.State(), s.State, want)
+		}
+		return s
+	}
+	refused := func(to verbs.QPState, attr verbs.QPAttr) {
+		t.Helper()
+		before := a.qp.State()
+		var wrong *verbs.TransitionError
+		if err := a.qp.Modify(to, attr); !errors.As(err, &wrong) {
+			t.Errorf("from %v to %v: %v", before, to, err)
+		} else {
+			t.Log(err)
+		}
+		in(before)
+	}
+	in(verbs.QPStateReset)
+	if n, err := a.qp.PostRecv(make([]verbs.RecvWR, 1)); n != 0 || !errors.Is(err, verbs.ErrState) {
+		t.Errorf("receive in RESET: %d, %v", n, err)
+	}
+	refused(verbs.QPStateRTR, verbs.QPAttr{})
+	refused(verbs.QPStateRTS, verbs.QPAttr{})
+	refused(verbs.QPStateSQD, verbs.QPAttr{})
+	refused(verbs.QPStateInit, verbs.QPAttr{Port: new(uint8(1))})
+	refused(verbs.QPStateInit, verbs.QPAttr{
+		Port: new(uint8(1)), PKeyIndex: new(uint16), Access: new(verbs.Access), SQPSN: new(uint32),
+	})
+	a.begin()
+	in(verbs.QPStateInit)
+	a.receive(1)
+	if n, err := a.qp.PostSend(make([]verbs.SendWR, 1)); n != 0 || !errors.Is(err, verbs.ErrState) {
+		t.Errorf("send in INIT: %d, %v", n, err)
+	}
+	refused(verbs.QPStateRTS, verbs.QPAttr{SQPSN: new(uint32)})
+	refused(verbs.QPStateRTR, verbs.QPAttr{Path: new(path(t, a.context))})
+
+	// What only the kernel finds wrong leaves the state as it is.
+	bad := path(t, a.context)
+	bad.Port = 2
+	if err := a.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
+		Path: &bad, PathMTU: new(verbs.MTU(3)), DestQPN: new(uint32(1)), RQPSN: new(uint32),
+		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
+	}); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("path from another port: %v", err)
+	}
+	in(verbs.QPStateInit)
+
+	a.finish(a)
+	s := in(verbs.QPStateRTS)
+	want := path(t, a.context)
+	if s.Path.DGID != want.DGID || s.Path.SGIDIndex != want.SGIDIndex || s.Path.HopLimit != 64 || s.DestQPN != a.qp.Number() ||
+		s.RQPSN != a.qp.Number() || s.PathMTU != 3 || s.Timeout != 10 || s.RetryCount != 3 || s.RNRRetry != 3 ||
+		s.MaxRdAtomic != 4 || s.MaxDestRdAtomic != 4 || s.MinRNRTimer != 1 || s.Port != 1 ||
+		s.Access != verbs.AccessRemoteWrite|verbs.AccessRemoteRead|verbs.AccessRemoteAtomic || s.Cap.MaxSendWR < depth {
+		t.Errorf("status %+v", s)
+	}
+	refused(verbs.QPStateInit, verbs.QPAttr{})
+	refused(verbs.QPStateRTR, verbs.QPAttr{})
+	refused(verbs.QPStateRTS, verbs.QPAttr{DestQPN: new(uint32)})
+	a.modify(verbs.QPStateRTS, verbs.QPAttr{Access: new(verbs.AccessRemoteRead)})
+	if s := in(verbs.QPStateRTS); s.Access != verbs.AccessRemoteRead {
+		t.Errorf("access %v", s.Access)
+	}
+
+	// All that is posted is flushed in ERR, and what is posted then as well.
+	a.modify(verbs.QPStateError, verbs.QPAttr{})
+	if c := a.completion(); c.ID != 1 || c.Status != verbs.StatusFlushed {
+		t.Errorf("receive in ERR: %+v", c)
+	}
+	a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
+	if c := a.completion(); c.ID != 2 || c.Status != verbs.StatusFlushed {
+		t.Errorf("send in ERR: %+v", c)
+	}
+	refused(verbs.QPStateRTS, verbs.QPAttr{})
+
+	// What is posted before RESET is gone, and the queue pair as new: through the
+	// ends of its rings.
+	for round := range uint64(5) {
+		a.modify(verbs.QPStateReset, verbs.QPAttr{})
+		in(verbs.QPStateReset)
+		a.begin()
+		a.receive(10)
+		a.receive(11)
+		a.modify(verbs.QPStateReset, verbs.QPAttr{})
+		a.connect(a)
+		for id := range uint64(depth) {
+			a.receive(100 * (round + 1))
+			a.send(verbs.SendWR{ID: id, Opcode: verbs.OpSend})
+			for range 2 {
+				if c := a.completion(); c.Err() != nil || c.ID != id && c.ID != 100*(round+1) {
+					t.Fatalf("round %d: %+v", round, c)
+				}
+			}
+		}
+	}
+}
+
+// How work requests fail, and what is said of it.
+func TestGuestFailures(t *testing.T) {
+	fails := func(name string, status verbs.Status, try func(a, b *endpoint) verbs.SendWR, theirs ...verbs.Status) {
+		t.Run(name, func(t *testing.T) {
+			a, b := pair(t, verbs.QPTypeRC, false)
+			wr := try(a, b)
+			wr.ID = 1
+			a.send(wr)
+			c := a.completion()
+			if c.Status != status || c.ID != 1 || c.QPN != a.qp.Number() {
+				t.Errorf("completion %+v", c)
+			}
+			t.Log(c.Err())
+			for _, status := range theirs {
+				if c := b.completion(); c.Status != status {
+					t.Errorf("other side %+v", c)
+				}
+			}
+			// The queue pair is in ERR by now, and says so.
+			a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
+			if c := a.completion(); c.ID != 2 || c.Status != verbs.StatusFlushed {
+				t.Errorf("after it: %+v", c)
+			}
+			if s := must(a.qp.Query())(t); s.State != verbs.QPStateError {
+				t.Errorf("state %v", s.State)
+			}
+		})
+	}
+	write := func(a, b *endpoint) verbs.SendWR {
+		return remote(verbs.SendWR{Opcode: verbs.OpWrite, SGEs: []verbs.SGE{a.mr.SGE(0, 8)}}, b.mr, 0)
+	}
+	fails("no such key", verbs.StatusRemoteAccess, func(a, b *endpoint) verbs.SendWR {
+		wr := write(a, b)
+		wr.RKey ^= 1
+		return wr
+	})
+	fails("past the region", verbs.StatusRemoteAccess, func(a, b *endpoint) verbs.SendWR {
+		wr := write(a, b)
+		wr.RemoteAddr += memorySize - 7
+		return wr
+	})
+	// Hardware says StatusLocalProt.
+	fails("no such local key", verbs.StatusLocalQPOp, func(a, b *endpoint) verbs.SendWR {
+		wr := write(a, b)
+		wr.SGEs[0].LKey ^= 1
+		return wr
+	})
+	fails("no receive", verbs.StatusRNRExceeded, func(a, b *endpoint) verbs.SendWR {
+		return verbs.SendWR{Opcode: verbs.OpSend}
+	})
+	// Hardware says StatusRemoteInvalid, and there StatusLocalLength.
+	fails("receive is too short", verbs.StatusRemoteOp, func(a, b *endpoint) verbs.SendWR {
+		b.receive(1, b.mr.SGE(0, 7))
+		return verbs.SendWR{Opcode: verbs.OpSend, SGEs: []verbs.SGE{a.mr.SGE(0, 8)}}
+	}, verbs.StatusLocalQPOp)
+	fails("nobody there", verbs.StatusRetryExceeded, func(a, b *endpoint) verbs.SendWR {
+		if err := b.qp.Close(); err != nil {
+			t.Error(err)
+		}
+		return verbs.SendWR{Opcode: verbs.OpSend}
+	})
+	fails("region cannot be invalidated", verbs.StatusLocalQPOp, func(a, b *endpoint) verbs.SendWR {
+		return verbs.SendWR{Opcode: verbs.OpLocalInvalidate, InvalidateKey: a.mr.RKey()}
+	})
+}
+
+// What is refused before it is in the ring.
+func TestGuestRefused(t *testing.T) {
+	a, b := pair(t, verbs.QPTypeRC, false)
+	sge := a.mr.SGE(0, 8)
+	for name, test := range map[string]struct {
+		wr   verbs.SendWR
+		want error
+	}{
+		"opcode":             {verbs.SendWR{Opcode: 20}, verbs.ErrOpcode},
+		"opcode past a word": {verbs.SendWR{Opcode: 200}, verbs.ErrOpcode},
+		"SGEs":               {verbs.SendWR{Opcode: verbs.OpSend, SGEs: make([]verbs.SGE, a.qp.Cap().MaxSendSGE+1)}, verbs.ErrSGEs},
+		"inline":             {verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendInline, Inline: make([]byte, a.qp.Cap().MaxInline+1)}, verbs.ErrInline},
+		"inline read":        {verbs.SendWR{Opcode: verbs.OpRead, Flags: verbs.SendInline, Inline: make([]byte, 1)}, verbs.ErrInline},
+		"atomic of 4 bytes":  {verbs.SendWR{Opcode: verbs.OpFetchAdd, SGEs: []verbs.SGE{a.mr.SGE(0, 4)}}, verbs.ErrLength},
+		"too long": {
+			verbs.SendWR{Opcode: verbs.OpSend, SGEs: []verbs.SGE{{Length: 1 << 31}, {Length: 1}}}, verbs.ErrLength,
+		},
+		"bind of nothing": {verbs.SendWR{Opcode: verbs.OpBindMW}, verbs.ErrOpcode},
+	} {
+		wrs := []verbs.SendWR{{ID: 1, Opcode: verbs.OpWrite, Flags: verbs.SendSignaled}, test.wr, {ID: 2, Opcode: verbs.OpSend}}
+		if n, err := a.qp.PostSend(wrs); n != 1 || !errors.Is(err, test.want) {
+			t.Errorf("%s: posted %d: %v", name, n, err)
+		}
+		a.ok(1, verbs.CompletedWrite) // the doorbell was rung for what was posted
+	}
+	// A full queue.
+	wrs := make([]verbs.SendWR, 1000)
+	for i := range wrs {
+		wrs[i] = verbs.SendWR{Opcode: verbs.OpWrite, SGEs: []verbs.SGE{sge}}
+		wrs[i] = remote(wrs[i], b.mr, 0)
+	}
+	n, err := a.qp.PostSend(wrs)
+	if n < depth || !errors.Is(err, verbs.ErrFull) {
+		t.Errorf("posted %d: %v", n, err)
+	}
+	recvs := make([]verbs.RecvWR, 1000)
+	if n, err := a.qp.PostRecv(recvs); n < depth || n >= len(recvs) || !errors.Is(err, verbs.ErrFull) {
+		t.Errorf("posted %d receives: %v", n, err)
+	}
+	if _, err := b.qp.PostRecv([]verbs.RecvWR{{SGEs: make([]verbs.SGE, b.qp.Cap().MaxRecvSGE+1)}}); !errors.Is(err, verbs.ErrSGEs) {
+		t.Error(err)
+	}
+
+	u := newEndpoint(t, open(t), verbs.QPTypeUD, true)
+	u.connect(u)
+	ah := must(u.pd.CreateAH(path(t, u.context)))(t)
+	if err := ah.Close(); err != nil {
+		t.Error(err)
+	}
+	for name, wr := range map[string]verbs.SendWR{
+		"no AH":     {Opcode: verbs.OpSend},
+		"closed AH": {Opcode: verbs.OpSend, AH: ah},
+	} {
+		if n, err := u.qp.PostSend([]verbs.SendWR{wr}); n != 0 || !errors.Is(err, verbs.ErrAH) {
+			t.Errorf("%s: %d, %v", name, n, err)
+		}
+	}
+	if _, err := u.qp.PostSend([]verbs.SendWR{{Opcode: verbs.OpWrite}}); !errors.Is(err, verbs.ErrOpcode) {
+		t.Errorf("write of datagrams: %v", err)
+	}
+	if _, err := u.qp.PostRecv(make([]verbs.RecvWR, 1)); err == nil {
+		t.Error("receive posted to a queue pair with a SRQ")
+	}
+}
