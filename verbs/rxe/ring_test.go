@@ -2,6 +2,8 @@ package rxe
 
 import (
 	"errors"
+	"runtime"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -137,4 +139,54 @@ func TestHostile(t *testing.T) {
 			t.Errorf("slot %d is elsewhere", index)
 		}
 	}
+}
+
+// Two goroutines have one ring, as this side and the kernel do. The race detector
+// sees to it that what is in a slot comes before the index that shows it.
+func TestTwoSides(t *testing.T) {
+	memory := plain(8, 6)
+	fills, err := newRing(memory, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes, err := newRing(memory, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count = 5000
+	var group sync.WaitGroup
+	group.Go(func() {
+		for value := uint64(0); value < count; {
+			slot, err := fills.next()
+			if errors.Is(err, provider.ErrFull) {
+				fills.publish()
+				runtime.Gosched()
+				continue
+			} else if err != nil {
+				t.Error(err)
+				return
+			}
+			*(*uint64)(slot) = value
+			fills.filled()
+			value++
+			if value%3 == 0 || value == count {
+				fills.publish()
+			}
+		}
+	})
+	for want := uint64(0); want < count; {
+		n, err := takes.ready()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if got := *(*uint64)(takes.slot(takes.own + i)); got != want {
+				t.Fatalf("got %d, want %d", got, want)
+			}
+			want++
+		}
+		takes.taken(n)
+		runtime.Gosched()
+	}
+	group.Wait()
 }

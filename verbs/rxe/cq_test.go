@@ -1,0 +1,227 @@
+package rxe
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// complete has the kernel's side add a completion.
+func (d *device) complete(wc uapi.WC) {
+	b := d.rings[cqOffset]
+	h := head(b)
+	slot := b[uapi.RXEQueueBufSize+int(h.ProducerIndex)<<h.Log2ElemSize:]
+	copy(slot, bytesOf(&wc))
+	h.ProducerIndex = (h.ProducerIndex + 1) & h.IndexMask
+}
+
+func TestPoll(t *testing.T) {
+	d := newDevice()
+	q := d.newCQ(t)
+	var into [4]provider.Completion
+	if n, err := q.Poll(into[:]); n != 0 || err != nil {
+		t.Errorf("empty: %d, %v", n, err)
+	}
+	all := uapi.WC{
+		WRID: 1, Status: 0, Opcode: 129, VendorErr: 2, ByteLen: 3, Ex: [4]byte{1, 2, 3, 4}, QPNum: 5, SrcQP: 6, Flags: 3,
+		PKeyIndex: 7, SLID: 8, SL: 9, PathBits: 10,
+	}
+	want := provider.Completion{
+		ID: 1, Opcode: provider.CompletedRecvWriteImm, VendorErr: 2, ByteLen: 3, Imm: 0x01020304, QPN: 5, SrcQPN: 6,
+		Flags: provider.CompletionGRH | provider.CompletionWithImm, PKeyIndex: 7, SLID: 8, SL: 9, PathBits: 10,
+	}
+	d.complete(all)
+	all.Flags = wcWithInvalidate
+	d.complete(all)
+	all.Flags = ^uint32(0) &^ 7
+	all.Status = 12
+	d.complete(all)
+	all.Status = 1 << 8 // no status, but 0 in 8 bits
+	d.complete(all)
+	if n, err := q.Poll(into[:]); n != 4 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	wants := []provider.Completion{want, want, want, want}
+	for i := range wants[1:] {
+		c := &wants[i+1]
+		c.Flags, c.Imm, c.InvKey = provider.CompletionWithInv, 0, 0x04030201
+	}
+	wants[2].Status, wants[3].Status = provider.StatusRetryExceeded, provider.StatusGeneral
+	if !slices.Equal(into[:], wants) {
+		t.Errorf("%+v\nwant %+v", into, wants)
+	}
+	if n, err := q.Poll(nil); n != 0 || err != nil {
+		t.Errorf("into nothing: %d, %v", n, err)
+	}
+}
+
+// Completions come in order, however many are taken at once, past the end of the
+// ring again and again.
+func TestPollAround(t *testing.T) {
+	d := newDevice()
+	q := d.newCQ(t)
+	added, taken := uint64(0), uint64(0)
+	into := make([]provider.Completion, slots)
+	for round := range 100 {
+		for range min(round%7, slots-1-int(added-taken)) {
+			d.complete(uapi.WC{WRID: added})
+			added++
+		}
+		limit := round % 5
+		n, err := q.Poll(into[:limit])
+		if err != nil || n != min(limit, int(added-taken)) {
+			t.Fatalf("round %d: %d of %d: %v", round, n, added-taken, err)
+		}
+		for _, c := range into[:n] {
+			if c.ID != taken {
+				t.Fatalf("got %d, want %d", c.ID, taken)
+			}
+			taken++
+		}
+		if c := head(d.rings[cqOffset]).ConsumerIndex; c != uint32(taken)%slots {
+			t.Fatalf("consumer %d after %d", c, taken)
+		}
+	}
+	if taken < 3*slots {
+		t.Errorf("only %d taken", taken)
+	}
+	head(d.rings[cqOffset]).ProducerIndex = slots
+	if n, err := q.Poll(into); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
+		t.Errorf("corrupt: %d, %v", n, err)
+	}
+}
+
+func TestArm(t *testing.T) {
+	d := newDevice()
+	q := d.newCQ(t)
+	for _, solicited := range []bool{false, true} {
+		if err := q.Arm(solicited); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(d.armed, []bool{false, true}) {
+		t.Errorf("armed %v", d.armed)
+	}
+}
+
+// FuzzPoll has the other side write whatever it likes, head and slots, between
+// polls.
+func FuzzPoll(f *testing.F) {
+	f.Add([]byte{}, uint8(4))
+	for _, producer := range []byte{0, 1, 15, 16, 255} {
+		b := make([]byte, uapi.RXEQueueBufSize+3*64)
+		b[0], b[4], b[128] = 6, slots-1, producer
+		f.Add(b, uint8(8))
+	}
+	f.Fuzz(func(t *testing.T, written []byte, limit uint8) {
+		d := newDevice()
+		q := d.newCQ(t)
+		copy(d.rings[cqOffset], written)
+		into := make([]provider.Completion, limit)
+		for range 3 {
+			n, err := q.Poll(into)
+			if n < 0 || n > int(limit) || n > slots-1 {
+				t.Fatalf("%d completions", n)
+			}
+			if err != nil && (n != 0 || !errors.Is(err, provider.ErrCorrupt)) {
+				t.Fatalf("%d completions and %v", n, err)
+			}
+			for i := range into[:n] {
+				if c := &into[i]; c.Status > provider.StatusGeneral || (c.Err() == nil) != (c.Status == provider.StatusOK) {
+					t.Fatalf("completion %+v", c)
+				} else if c.Err() != nil && c.Err().Error() == "" {
+					t.Fatal("no words")
+				}
+			}
+			if n > 0 && head(d.rings[cqOffset]).ConsumerIndex >= slots {
+				t.Fatal("consumer is no index")
+			}
+		}
+	})
+}
+
+// FuzzRing has a head of whatever numbers: either it is refused, or no slot leads
+// out of the memory.
+func FuzzRing(f *testing.F) {
+	f.Add(uint32(6), uint32(15), uint16(1024), uint32(48), uint32(3))
+	f.Add(uint32(31), uint32(0), uint16(64), uint32(1), uint32(1<<31))
+	f.Add(uint32(0), ^uint32(0), uint16(0), uint32(0), ^uint32(0))
+	f.Fuzz(func(t *testing.T, shift, mask uint32, length uint16, element, index uint32) {
+		b := plain(1, 16)[:uapi.RXEQueueBufSize+int(length)]
+		head(b).Log2ElemSize, head(b).IndexMask = shift, mask
+		element %= 1 << 12
+		r, err := newRing(b, int(element))
+		if err != nil {
+			if !errors.Is(err, provider.ErrCorrupt) {
+				t.Fatal(err)
+			}
+			return
+		}
+		at := uintptr(r.slot(index)) - uintptr(r.slots)
+		if at+uintptr(element) > uintptr(length) || at>>shift<<shift != at {
+			t.Fatalf("slot %d is at %d of %d", index, at, length)
+		}
+	})
+}
+
+// BenchmarkPostPoll posts a send and polls its completion, with a kernel's side
+// that does nothing but complete.
+func BenchmarkPostPoll(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		wr   provider.SendWR
+	}{
+		{"SGE", provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Addr: 4096, Length: 64, LKey: 1}}}},
+		{"inline", provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, 32)}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			step := postPoll(b, test.wr)
+			b.ReportAllocs()
+			for b.Loop() {
+				step()
+			}
+		})
+	}
+}
+
+// postPoll returns a post of work requests to both queues and a poll.
+func postPoll(t testing.TB, wr provider.SendWR) func() {
+	d := newDevice()
+	qp, cq := d.newQP(t, provider.RC, false), d.newCQ(t)
+	sends, recvs, into := []provider.SendWR{wr}, []provider.RecvWR{{SGEs: make([]provider.SGE, 1)}}, make([]provider.Completion, 4)
+	sq, rq := head(d.rings[sqOffset]), head(d.rings[rqOffset])
+	return func() {
+		if n, err := qp.PostSend(sends); n != 1 || err != nil {
+			t.Fatalf("posted %d: %v", n, err)
+		}
+		if n, err := qp.PostRecv(recvs); n != 1 || err != nil {
+			t.Fatalf("posted %d: %v", n, err)
+		}
+		sq.ConsumerIndex, rq.ConsumerIndex = sq.ProducerIndex, rq.ProducerIndex
+		d.complete(uapi.WC{})
+		if n, err := cq.Poll(into); n != 1 || err != nil {
+			t.Fatalf("polled %d: %v", n, err)
+		}
+	}
+}
+
+// Neither posting nor polling allocates, and neither does what they refuse.
+func TestNoAllocation(t *testing.T) {
+	for name, step := range map[string]func(){
+		"SGE":    postPoll(t, provider.SendWR{Opcode: provider.OpSend, SGEs: make([]provider.SGE, 2)}),
+		"inline": postPoll(t, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, 32)}),
+	} {
+		if n := testing.AllocsPerRun(100, step); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	d := newDevice()
+	q := d.newQP(t, provider.UD, false)
+	wrs := []provider.SendWR{{Opcode: provider.OpSend}}
+	if n := testing.AllocsPerRun(100, func() { _, _ = q.PostSend(wrs) }); n != 0 {
+		t.Errorf("refusing: %v allocations", n)
+	}
+}

@@ -1,0 +1,236 @@
+package rxe
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// An address handle as verbs has it.
+type handle struct{ provided any }
+
+func (h handle) Provided() any { return h.provided }
+
+// words returns memory as 16 bytes a line, without lines of zeros.
+func words(p unsafe.Pointer, length int) string {
+	var text strings.Builder
+	for at := 0; at < length; at += 16 {
+		line := unsafe.Slice((*byte)(unsafe.Add(p, at)), 16)
+		if !bytes.Equal(line, make([]byte, 16)) {
+			text.WriteString(hex.EncodeToString([]byte{byte(at >> 8), byte(at)}) + ": " + hex.EncodeToString(line) + "\n")
+		}
+	}
+	return text.String()
+}
+
+// Each operation as <rdma/rdma_user_rxe.h> lays it out, on a slot full of what was
+// there before.
+func TestSendLayout(t *testing.T) {
+	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
+	remote := provider.SendWR{RemoteAddr: 0x0102030405060708, RKey: 0x90a0b0c0}
+	for _, test := range []struct {
+		name      string
+		transport provider.Transport
+		wr        provider.SendWR
+		want      string
+	}{
+		{"send", provider.RC, provider.SendWR{ID: 0xf1f2f3f4f5f6f7f8, Opcode: provider.OpSend, Flags: provider.SendSignaled | provider.SendSolicited, SGEs: sge}, `
+0000: f8f7f6f5f4f3f2f10000000002000000
+0010: 06000000000000000000000000000000
+00b0: 00000000000000000800000008000000
+00c0: 00000000010000000000000000000000
+00d0: 887766554433221108000000ddccbbaa`},
+		{"send with immediate", provider.UC, provider.SendWR{Opcode: provider.OpSendWithImm, Imm: 0x01020304}, `
+0000: 00000000000000000000000003000000
+0010: 00000000010203040000000000000000`},
+		{"send with invalidate", provider.RC, provider.SendWR{Opcode: provider.OpSendInvalidate, InvalidateKey: 0x01020304}, `
+0000: 00000000000000000000000009000000
+0010: 00000000040302010000000000000000`},
+		{"write", provider.RC, provider.SendWR{Opcode: provider.OpWrite, RemoteAddr: remote.RemoteAddr, RKey: remote.RKey, SGEs: sge}, `
+0010: 00000000000000000807060504030201
+0020: c0b0a090000000000000000000000000
+0090: 00000000000000000807060504030201
+00b0: 00000000000000000800000008000000
+00c0: 00000000010000000000000000000000
+00d0: 887766554433221108000000ddccbbaa`},
+		{"write with immediate", provider.RC, provider.SendWR{Opcode: provider.OpWriteWithImm, Imm: 0x01020304, RKey: 1}, `
+0000: 00000000000000000000000001000000
+0010: 00000000010203040000000000000000
+0020: 01000000000000000000000000000000`},
+		{"read", provider.RC, provider.SendWR{Opcode: provider.OpRead, RemoteAddr: 16, Flags: provider.SendFence}, `
+0000: 00000000000000000000000004000000
+0010: 01000000000000001000000000000000
+0090: 00000000000000001000000000000000`},
+		{"compare and swap", provider.RC, provider.SendWR{Opcode: provider.OpCompareSwap, RemoteAddr: 16, RKey: 5, CompareAdd: 6, Swap: 7, SGEs: sge}, `
+0000: 00000000000000000000000005000000
+0010: 00000000000000001000000000000000
+0020: 06000000000000000700000000000000
+0030: 05000000000000000000000000000000
+0090: 00000000000000001000000000000000
+00b0: 00000000000000000800000008000000
+00c0: 00000000010000000000000000000000
+00d0: 887766554433221108000000ddccbbaa`},
+		{"local invalidate", provider.RC, provider.SendWR{Opcode: provider.OpLocalInvalidate, InvalidateKey: 0x01020304}, `
+0000: 00000000000000000000000007000000
+0010: 00000000040302010000000000000000`},
+		{"bind", provider.RC, provider.SendWR{Opcode: provider.OpBindMW, Bind: &provider.Bind{Window: 1, RKey: 2, LKey: 3, Addr: 4, Length: 5, Access: 6}}, `
+0000: 00000000000000000000000008000000
+0010: 00000000000000000400000000000000
+0020: 05000000000000000300000001000000
+0030: 02000000060000000000000000000000`},
+		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{9}}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
+0000: 00000000000000000000000002000000
+0010: 00000000000000005634120000000180
+0020: 00000000090000000000000000000000
+00b0: 00000000000000000800000008000000
+00c0: 00000000010000000000000000000000
+00d0: 887766554433221108000000ddccbbaa`},
+		{"inline", provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("0123456789")}, `
+0000: 00000000000000000000000002000000
+0010: 08000000000000000000000000000000
+00b0: 00000000000000000a0000000a000000
+00d0: 30313233343536373839ffffffffffff`},
+	} {
+		d := newDevice()
+		q := d.newQP(t, test.transport, true)
+		slot := q.sq.ring.slot(0)
+		b := unsafe.Slice((*byte)(slot), 512)
+		for i := range b {
+			b[i] = 0xff
+		}
+		if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 1 || err != nil {
+			t.Errorf("%s: %d, %v", test.name, n, err)
+			continue
+		}
+		length := uapi.RXESendWQESize + max(len(test.wr.SGEs)*uapi.RXESGESize, (len(test.wr.Inline)+15)&^15)
+		if got := strings.TrimSpace(words(slot, length)); got != strings.TrimSpace(test.want) {
+			t.Errorf("%s:\n%s\nwant%s", test.name, got, test.want)
+		}
+		if d.bells != 1 || !d.brief || head(d.rings[sqOffset]).ProducerIndex != 1 {
+			t.Errorf("%s: %d doorbells, producer %d", test.name, d.bells, head(d.rings[sqOffset]).ProducerIndex)
+		}
+	}
+}
+
+// What a work request cannot be leaves the ring as it was, and what comes before
+// it posted.
+func TestSendRefused(t *testing.T) {
+	sges := func(n int) []provider.SGE { return make([]provider.SGE, n) }
+	for name, test := range map[string]struct {
+		transport provider.Transport
+		wr        provider.SendWR
+		want      error
+	}{
+		"no opcode":            {provider.RC, provider.SendWR{Opcode: 31}, provider.ErrOpcode},
+		"opcode of many bits":  {provider.RC, provider.SendWR{Opcode: 32 + provider.OpSend}, provider.ErrOpcode},
+		"read by UC":           {provider.UC, provider.SendWR{Opcode: provider.OpRead}, provider.ErrOpcode},
+		"atomic by UC":         {provider.UC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrOpcode},
+		"write by UD":          {provider.UD, provider.SendWR{Opcode: provider.OpWrite}, provider.ErrOpcode},
+		"bind of nothing":      {provider.RC, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrOpcode},
+		"SGEs":                 {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: sges(sgeCount + 1)}, provider.ErrSGEs},
+		"inline":               {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, inlineMax+1)}, provider.ErrInline},
+		"inline read":          {provider.RC, provider.SendWR{Opcode: provider.OpRead, Flags: provider.SendInline}, provider.ErrInline},
+		"inline and SGEs":      {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, SGEs: sges(1)}, provider.ErrInline},
+		"2 GiB and a byte":     {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1}}}, provider.ErrLength},
+		"16 GiB":               {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1<<32 - 1}, {Length: 1<<32 - 1}, {Length: 1<<32 - 1}, {Length: 1<<32 - 1}}}, provider.ErrLength},
+		"atomic of nothing":    {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
+		"invalidate with data": {provider.RC, provider.SendWR{Opcode: provider.OpLocalInvalidate, SGEs: []provider.SGE{{Length: 1}}}, provider.ErrLength},
+		"no AH":                {provider.UD, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
+		"closed AH":            {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{}}, provider.ErrAH},
+		"another's AH":         {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{7}}, provider.ErrAH},
+	} {
+		d := newDevice()
+		q := d.newQP(t, test.transport, false)
+		good := provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{1}}}
+		if n, err := q.PostSend([]provider.SendWR{good, test.wr, good}); n != 1 || !errors.Is(err, test.want) {
+			t.Errorf("%s: %d, %v", name, n, err)
+		}
+		if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 0 || !errors.Is(err, test.want) {
+			t.Errorf("%s alone: %d, %v", name, n, err)
+		}
+		if p := head(d.rings[sqOffset]).ProducerIndex; p != 1 || d.bells != 1 {
+			t.Errorf("%s: producer %d, %d doorbells", name, p, d.bells)
+		}
+	}
+}
+
+// A full queue takes what there is room for, and goes on when the other side has
+// taken some.
+func TestSendFull(t *testing.T) {
+	d := newDevice()
+	q := d.newQP(t, provider.RC, false)
+	h := head(d.rings[sqOffset])
+	wrs := make([]provider.SendWR, 2*slots)
+	for i := range wrs {
+		wrs[i] = provider.SendWR{ID: uint64(i), Opcode: provider.OpSend}
+	}
+	if n, err := q.PostSend(wrs); n != slots-1 || !errors.Is(err, provider.ErrFull) || d.bells != 1 || d.brief {
+		t.Errorf("posted %d: %v; %d doorbells, brief %v", n, err, d.bells, d.brief)
+	}
+	if n, err := q.PostSend(wrs); n != 0 || !errors.Is(err, provider.ErrFull) || d.bells != 1 {
+		t.Errorf("posted %d: %v; %d doorbells", n, err, d.bells)
+	}
+	h.ConsumerIndex = 5
+	if n, err := q.PostSend(wrs[20:]); n != 5 || !errors.Is(err, provider.ErrFull) || h.ProducerIndex != 4 {
+		t.Errorf("posted %d: %v, producer %d", n, err, h.ProducerIndex)
+	}
+	if id := (*uapi.RXESendWQE)(q.sq.ring.slot(3)).WRID; id != 24 {
+		t.Errorf("slot 3 has ID %d", id)
+	}
+	h.ConsumerIndex = slots
+	if n, err := q.PostSend(wrs); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
+		t.Errorf("posted %d to a corrupt ring: %v", n, err)
+	}
+	d.err, h.ConsumerIndex = errors.New("no bell"), 4
+	if n, err := q.PostSend(wrs[:1]); n != 1 || !errors.Is(err, d.err) {
+		t.Errorf("posted %d: %v", n, err)
+	}
+	if err := q.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReceive(t *testing.T) {
+	d := newDevice()
+	for name, q := range map[string]interface {
+		PostRecv([]provider.RecvWR) (int, error)
+	}{"QP": d.newQP(t, provider.RC, false), "SRQ": d.newSRQ(t)} {
+		ring := d.rings[rqOffset]
+		if name == "SRQ" {
+			ring = d.rings[srqOffset]
+		}
+		sges := []provider.SGE{{Addr: 1, Length: 2, LKey: 3}, {Addr: 4, Length: 5, LKey: 6}}
+		wrs := []provider.RecvWR{{ID: 7, SGEs: sges}, {ID: 8, SGEs: make([]provider.SGE, sgeCount+1)}}
+		if n, err := q.PostRecv(wrs); n != 1 || !errors.Is(err, provider.ErrSGEs) {
+			t.Errorf("%s: posted %d: %v", name, n, err)
+		}
+		got := strings.TrimSpace(words(unsafe.Pointer(&ring[uapi.RXEQueueBufSize]), 80))
+		if want := strings.TrimSpace(`
+0000: 07000000000000000000000000000000
+0010: 07000000070000000000000002000000
+0020: 00000000000000000100000000000000
+0030: 02000000030000000400000000000000
+0040: 05000000060000000000000000000000`); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+		long := []provider.RecvWR{{SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1}}}}
+		if n, err := q.PostRecv(long); n != 0 || !errors.Is(err, provider.ErrLength) {
+			t.Errorf("%s: posted %d: %v", name, n, err)
+		}
+		if n, err := q.PostRecv(make([]provider.RecvWR, slots)); n != slots-2 || !errors.Is(err, provider.ErrFull) {
+			t.Errorf("%s: posted %d: %v", name, n, err)
+		}
+		if p := head(ring).ProducerIndex; p != slots-1 {
+			t.Errorf("%s: producer %d", name, p)
+		}
+	}
+	if d.bells != 0 {
+		t.Errorf("%d doorbells", d.bells)
+	}
+}
