@@ -154,5 +154,9 @@ func (v *doctorView) summary(r *doctor.Result) {
 		fmt.Fprintln(v.out, "All is well.")
 		return
 	}
-	fmt.Fprintf(v.out, "%s; %d well.\n", strings.Join(parts, ", "), r.Count(doctor.OK))
+	text := strings.Join(parts, ", ")
+	if n := r.Count(doctor.OK); n > 0 {
+		text += fmt.Sprintf("; %d well", n)
+	}
+	fmt.Fprintln(v.out, text+".")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/mad"
@@ -93,10 +92,13 @@ func (h *host) interview(ctx context.Context, port umad.Port) Item {
 	if err == nil {
 		err = mad.Decode(&sm, reply.Data())
 	}
-	if err != nil {
+	var refused mad.StatusError
+	switch {
+	case errors.As(err, &refused): // by the agent of a port
+		return h.noSM("there is no subnet manager any more at LID %d, where the port was told that one is: %v", attr.SMLID, err)
+	case err != nil:
 		return h.noSM("the subnet manager at LID %d does not answer: %v", attr.SMLID, err)
 	}
-	rtt := reply.RTT
 	found := fmt.Sprintf("LID %d, port 0x%016x, %v with priority %d", attr.SMLID, sm.GUID, sm.State, sm.Priority)
 	if sm.State != mad.SMMaster {
 		return h.noSM("%s: there is no master where the port was told that one is", found)
@@ -108,7 +110,7 @@ func (h *host) interview(ctx context.Context, port umad.Port) Item {
 	if err != nil {
 		return h.noSM("%s; but subnet administration does not answer: %v", found, err)
 	}
-	return good("", "%s, answers in %v", found, rtt.Round(time.Microsecond))
+	return good("", "%s", found)
 }
 
 // noSM is for a port that has no subnet manager, or one that is no good.
