@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -35,14 +38,19 @@ var diagOptions = []getoptFlag{
 // diagFlags are what those options say.
 type diagFlags struct {
 	fabricFlags
+	env  *environment
+	tool string
+
 	byGUID, direct bool // what the operand is; neither: a LID
 	debug          int
+	portNumber     int // behind -P, where it was given
 }
 
 // parse reads the command line of a tool that has options of its own and is
 // without those in excluded. It returns the operands, or an outcome where the
-// command line leaves nothing to do: the usage, or the version.
+// command line leaves nothing to do: the usage, the version, or an error.
 func (d *diagFlags) parse(env *environment, tool, usage, excluded string, own []getoptFlag, args []string, take func(short byte, value string) error) ([]string, error) {
+	d.env, d.tool = env, tool
 	flags := pflag.NewFlagSet(tool, pflag.ContinueOnError)
 	d.define(flags)
 	options := own
@@ -53,71 +61,149 @@ func (d *diagFlags) parse(env *environment, tool, usage, excluded string, own []
 			long[o.short] = o.long
 		}
 	}
-	// The tools end at the option that says so.
-	end := &outcome{}
 	operands, err := getopt(tool, options, args, func(short byte, value string) error {
 		if long[short] == "" {
 			return take(short, value)
 		}
-		switch short {
-		case 'D':
-			d.direct, d.byGUID = true, false
-		case 'L':
-			d.direct, d.byGUID = false, false
-		case 'G':
-			d.direct, d.byGUID = false, true
-		case 'K': // shows what is not shown here
-		case 'e':
-			d.errors = true
-		case 'd':
-			d.debug++
-			d.errors = true
-		case 'v':
-			d.verbose++
-		case 'h':
-			end.code = exitUsage
-			return end
-		case 'V':
-			fmt.Fprintf(env.err, "%s BUILD VERSION: %s\n", tool, version())
-			end.code = exitOK
-			return end
-		default:
-			if err := flags.Set(long[short], value); err != nil {
-				return &outcome{code: classicFailure, err: err}
-			}
-		}
-		return nil
+		return d.take(flags, short, long[short], value)
 	})
 	var wrong *getoptError
 	if errors.As(err, &wrong) {
 		fmt.Fprintln(env.err, err)
-		end.code, err = exitUsage, end
+		err = &outcome{code: exitUsage}
 	}
-	if errors.Is(err, end) && end.code == exitUsage {
+	var end *outcome
+	if errors.As(err, &end) && end.code == exitUsage {
 		fmt.Fprint(env.err, usage)
 	}
 	return operands, err
 }
 
-// destination returns where an operand leads. c asks subnet administration where
-// that has to be known.
+// take acts on one of the options in common. The tools end at the one that says
+// so.
+func (d *diagFlags) take(flags *pflag.FlagSet, short byte, long, value string) error {
+	switch short {
+	case 'D':
+		d.direct, d.byGUID = true, false
+	case 'L':
+		d.direct, d.byGUID = false, false
+	case 'G':
+		d.direct, d.byGUID = false, true
+	case 'K': // shows what is not shown here
+	case 'P':
+		d.portNumber = int(int32(strtol(value)))
+		value = strconv.Itoa(int(uint8(d.portNumber)))
+	case 's':
+		lid := int(int32(strtol(value)))
+		if !isUnicastLID(lid) {
+			return d.iberror("process_opt", nil, "cannot resolve SM destination port %s", value)
+		}
+		value = strconv.Itoa(lid)
+	case 't':
+		n, err := strconv.ParseInt(value, 0, 32)
+		if err != nil || n <= 0 {
+			return d.iberror("process_opt", nil, "Invalid timeout \"%s\".  Timeout requires a positive integer value < %d.", value, math.MaxInt32)
+		}
+		value = strconv.FormatInt(n, 10)
+	case 'e':
+		d.errors = true
+	case 'd':
+		d.debug++
+		d.errors = true
+	case 'v':
+		d.verbose++
+	case 'h':
+		return &outcome{code: exitUsage}
+	case 'V':
+		fmt.Fprintf(d.env.err, "%s BUILD VERSION: %s\n", d.tool, version())
+		return &outcome{code: exitOK}
+	}
+	if strings.IndexByte(plainFlags, short) < 0 {
+		return nil
+	}
+	if err := flags.Set(long, value); err != nil {
+		return &outcome{code: classicFailure, err: err}
+	}
+	return nil
+}
+
+// plainFlags are those with a value that fabricFlags have as well.
+const plainFlags = "zCPtsy"
+
+// iberror ends a tool as IBEXIT of infiniband-diags does in one of its functions:
+// it says on the standard output what went wrong. err, where there is one, says
+// on the error output why.
+func (d *diagFlags) iberror(function string, err error, format string, args ...any) error {
+	where := ""
+	if d.debug > 0 {
+		where = fmt.Sprintf("[pid %d] %s: ", os.Getpid(), function)
+	}
+	fmt.Fprintf(d.env.out, "%s: iberror: %sfailed: %s\n", d.tool, where, fmt.Sprintf(format, args...))
+	return &outcome{code: classicFailure, err: err}
+}
+
+// openPort opens the local port.
+func (d *diagFlags) openPort(ctx context.Context) (umad.Port, error) {
+	number := int(d.port)
+	if d.allFlags.Changed("Port") {
+		number = d.portNumber
+	}
+	port, err := d.open(d.env)(ctx)
+	if err == nil && number != int(d.port) {
+		err = fmt.Errorf("no port has number %d", number)
+		_ = port.Close() // it was not used
+	}
+	if err == nil {
+		return port, nil
+	}
+	device := d.device
+	if device == "" && !d.allFlags.Changed("Ca") {
+		device = "(null)"
+	}
+	return nil, d.iberror("main", err, "Failed to open '%s' port '%d'", device, number)
+}
+
+// isUnicastLID reports whether a number is a LID that a port can have.
+func isUnicastLID(n int) bool { return n > 0 && n <= math.MaxUint16 && mad.IsUnicastLID(uint16(n)) }
+
+// destination returns where an operand leads, as resolve_portid_str of
+// ibdiag_common.c reads it. c asks subnet administration where that has to be
+// known.
 func (d *diagFlags) destination(ctx context.Context, c *umad.Client, operand string, smLID uint16) (to umad.Target, err error) {
 	switch {
 	case d.direct:
-		to.Route, err = mad.ParseRoute(operand)
+		to.Route, err = classicRoute(operand)
 	case d.byGUID:
-		var guid uint64
-		if guid, err = mad.ParseGUID(operand); err == nil {
-			to.LID, err = c.ResolveGUID(ctx, guid, smLID)
+		if guid := strtoull(operand); guid == 0 {
+			err = errors.New("no port has GUID 0")
+		} else {
+			to, err = c.TargetOf(ctx, guid, smLID)
 		}
 	default:
-		n := strtol(operand)
-		if to.LID = uint16(n); n != int(to.LID) || !mad.IsUnicastLID(to.LID) {
+		n := int(int32(strtol(operand))) // an int in C
+		if to.LID = uint16(n); !isUnicastLID(n) {
 			err = errors.New("not a LID from 1 to 0xbfff")
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("can't resolve destination port %s: %w", operand, err)
+		err = d.iberror("main", err, "can't resolve destination port %s", operand)
 	}
 	return to, err
+}
+
+// classicRoute reads a directed route as str2drpath of libibmad does: the first
+// number stands for the local node, whatever it is, what is no number is 0, and
+// nothing behind the last comma is nothing.
+func classicRoute(s string) (route mad.Route, err error) {
+	if s == "" {
+		return "", errors.New("a directed route begins with 0, the local node")
+	}
+	elements := strings.Split(strings.TrimSuffix(s, ","), ",")
+	if len(elements)-1 > mad.MaxHops {
+		return "", fmt.Errorf("a directed route has at most %d hops", mad.MaxHops)
+	}
+	for _, element := range elements[1:] {
+		route = route.Append(uint8(atoi(element)))
+	}
+	return route, nil
 }

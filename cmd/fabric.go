@@ -63,7 +63,12 @@ func (f *fabricFlags) resolve(ctx context.Context, env *environment, d dialect) 
 		return &usageError{err}
 	}
 	if f.config != "" {
-		if err := f.confFile.ReadFile(f.config, false); err != nil {
+		err := f.confFile.ReadFile(f.config, false)
+		var path *fs.PathError
+		switch {
+		case d == classic && errors.As(err, &path): // the C tools do not even tell
+			fmt.Fprintf(env.err, "warning: %v\n", err)
+		case err != nil:
 			return &usageError{err}
 		}
 	}
@@ -113,18 +118,37 @@ const ibsimServer = "ibsim"
 
 // open opens the port to send from.
 func (f *fabricFlags) open(env *environment) func(context.Context) (umad.Port, error) {
-	return func(ctx context.Context) (umad.Port, error) {
-		switch {
-		case f.simulated != nil:
-			return f.simulated.Open(env.getenv("SIM_HOST"))
-		case f.sim == ibsimServer:
+	switch {
+	case f.simulated != nil:
+		return f.simulatedPort(func(context.Context) (umad.Port, error) { return f.simulated.Open(env.getenv("SIM_HOST")) })
+	case f.sim == ibsimServer:
+		return f.simulatedPort(func(ctx context.Context) (umad.Port, error) {
 			o, err := ibsim.OptionsFromEnv(env.getenv)
 			if err != nil {
 				return nil, &usageError{err}
 			}
 			return ibsim.Open(ctx, o)
-		}
+		})
+	}
+	return func(context.Context) (umad.Port, error) {
 		return device.Open(device.Options{Device: f.device, Port: f.port})
+	}
+}
+
+// simulatedPort opens a port of a simulated fabric, which has one device with one
+// port to send from. The classic names may say which they mean.
+func (f *fabricFlags) simulatedPort(open func(context.Context) (umad.Port, error)) func(context.Context) (umad.Port, error) {
+	return func(ctx context.Context) (umad.Port, error) {
+		p, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		is := p.Attr()
+		if f.allFlags.Changed("Ca") && f.device != is.Device || f.allFlags.Changed("Port") && f.port != 0 && f.port != is.Number {
+			_ = p.Close() // it was not used
+			return nil, fmt.Errorf("open %q port %d: the simulated fabric has %s port %d only", f.device, f.port, is.Device, is.Number)
+		}
+		return p, nil
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -42,126 +40,98 @@ Examples:
 
 `
 
-// ibaddr is ibaddr of infiniband-diags.
+// classicAddr is ibaddr of infiniband-diags.
+type classicAddr struct {
+	diagFlags
+	gid, lid, decimal bool
+}
+
 func ibaddr(ctx context.Context, env *environment, args []string) error {
-	var f fabricFlags
-	flags := pflag.NewFlagSet("ibaddr", pflag.ContinueOnError)
-	f.define(flags)
-	common := map[byte]string{'z': "config", 'C': "Ca", 'P': "Port", 't': "timeout", 's': "sm_port", 'y': "m_key"}
-	var gid, lid, decimal, direct, byGUID, help, showVersion bool
-	operands, err := getopt("ibaddr", []getoptFlag{
+	var c classicAddr
+	operands, err := c.parse(env, "ibaddr", ibaddrUsage, "KL", []getoptFlag{
 		{"gid_show", 'g', false}, {"lid_show", 'l', false}, {"Lid_show", 'L', false},
-		{"config", 'z', true}, {"Ca", 'C', true}, {"Port", 'P', true}, {"Direct", 'D', false}, {"Guid", 'G', false},
-		{"timeout", 't', true}, {"sm_port", 's', true}, {"m_key", 'y', true}, {"errors", 'e', false},
-		{"verbose", 'v', false}, {"debug", 'd', false}, {"help", 'h', false}, {"version", 'V', false},
-	}, args, func(short byte, value string) error {
+	}, args, func(short byte, _ string) error {
 		switch short {
 		case 'g':
-			gid = true
+			c.gid = true
 		case 'l':
-			lid = true
+			c.lid = true
 		case 'L':
-			lid, decimal = true, true
-		case 'D':
-			direct, byGUID = true, false
-		case 'G':
-			direct, byGUID = false, true
-		case 'e', 'd':
-			f.errors = true
-		case 'v':
-			f.verbose++
-		case 'h':
-			help = true
-		case 'V':
-			showVersion = true
-		default:
-			return flags.Set(common[short], value)
+			c.lid, c.decimal = true, true
 		}
 		return nil
 	})
 	if err != nil {
-		fmt.Fprintln(env.err, err)
+		return err
 	}
-	if err != nil || help {
-		fmt.Fprint(env.err, ibaddrUsage)
-		return &outcome{code: 2}
+	if !c.gid && !c.lid {
+		c.gid, c.lid = true, true
 	}
-	if showVersion {
-		fmt.Fprintf(env.err, "ibaddr BUILD VERSION: %s\n", version())
-		return nil
+	if err := c.resolve(ctx, env, classic); err != nil {
+		return &outcome{code: classicFailure, err: err}
 	}
-	if !gid && !lid {
-		gid, lid = true, true
-	}
-	node, port, err := askAddress(ctx, env, &f, operands, direct, byGUID)
+	smLID, err := c.lidOfSM()
 	if err != nil {
 		return &outcome{code: classicFailure, err: err}
 	}
-	if gid {
-		fmt.Fprintf(env.out, "GID %v ", netip.AddrFrom16(mad.MakeGID(port.GIDPrefix, node.PortGUID)))
-	}
-	last := int(port.LID) + 1<<port.LMC - 1
-	switch {
-	case decimal:
-		fmt.Fprintf(env.out, "LID start %d end %d", port.LID, last)
-	case lid:
-		fmt.Fprintf(env.out, "LID start 0x%x end 0x%x", port.LID, last)
-	}
-	fmt.Fprintln(env.out)
-	return nil
-}
-
-// askAddress asks the node that the operands name for its addresses; the local
-// one where there are none.
-func askAddress(ctx context.Context, env *environment, f *fabricFlags, operands []string, direct, byGUID bool) (node mad.NodeInfo, port mad.PortInfo, err error) {
-	if err = f.resolve(ctx, env, classic); err != nil {
-		return node, port, err
-	}
-	smLID, err := f.lidOfSM()
+	port, err := c.openPort(ctx)
 	if err != nil {
-		return node, port, err
+		return err
 	}
-	p, err := f.open(env)(ctx)
-	if err != nil {
-		return node, port, err
-	}
-	defer p.Close()
-	c := umad.NewClient(p, f.client(env))
+	defer port.Close()
+	client := umad.NewClient(port, c.client(env))
 	var to umad.Target
-	number := uint32(0)
-	switch {
-	case len(operands) == 0:
-		number = uint32(p.Attr().Number)
-	case direct:
-		to.Route, err = mad.ParseRoute(operands[0])
-	case byGUID:
-		var guid uint64
-		if guid, err = mad.ParseGUID(operands[0]); err == nil {
-			to.LID, err = c.ResolveGUID(ctx, guid, smLID)
-		}
-	default:
-		n := strtol(operands[0])
-		if to.LID = uint16(n); n != int(to.LID) || !mad.IsUnicastLID(to.LID) {
-			err = fmt.Errorf("can't resolve destination port %s", operands[0])
-		}
+	number := 0
+	if len(operands) > 0 {
+		to, err = c.destination(ctx, client, operands[0], smLID)
+	} else {
+		number = int(port.Attr().Number)
+	}
+	if err != nil {
+		return err
 	}
 	if len(operands) > 1 {
-		number = uint32(strtol(operands[1]))
+		number = strtol(operands[1])
 	}
-	if err != nil {
-		return node, port, err
-	}
+	return c.show(ctx, client, to, uint32(number))
+}
+
+// show asks a node for its addresses and prints them.
+func (c *classicAddr) show(ctx context.Context, client *umad.Client, to umad.Target, number uint32) error {
+	var node mad.NodeInfo
+	var port mad.PortInfo
 	for _, a := range []struct {
 		attr     mad.Attribute
 		modifier uint32
 	}{{&node, 0}, {&port, number}} {
-		reply, err := c.Call(ctx, &umad.Request{To: to, Attr: a.attr.ID(), Modifier: a.modifier})
+		reply, err := client.Call(ctx, &umad.Request{To: to, Attr: a.attr.ID(), Modifier: a.modifier})
 		if err == nil {
 			err = mad.Decode(a.attr, reply.Data())
 		}
 		if err != nil {
-			return node, port, fmt.Errorf("can't resolve requested address: %w", err)
+			return c.iberror("main", err, "can't resolve requested address")
 		}
 	}
-	return node, port, nil
+	out := bufferedOut(c.env)
+	if c.gid {
+		fmt.Fprintf(out, "GID %s ", inetNtop(mad.MakeGID(port.GIDPrefix, node.PortGUID)))
+	}
+	last := int(port.LID) + 1<<port.LMC - 1
+	switch {
+	case c.decimal:
+		fmt.Fprintf(out, "LID start %d end %d", port.LID, last)
+	case c.lid:
+		fmt.Fprintf(out, "LID start 0x%x end 0x%x", port.LID, last)
+	}
+	fmt.Fprintln(out)
+	return out.Flush()
+}
+
+// inetNtop writes a GID as glibc's inet_ntop does. That takes one that begins with
+// 96 bits of 0, as where no subnet manager has set the prefix, for an IPv4 address.
+func inetNtop(gid mad.GID) string {
+	if [12]byte(gid[:]) == [12]byte{} && (gid[12] != 0 || gid[13] != 0) {
+		return "::" + netip.AddrFrom4([4]byte(gid[12:])).String()
+	}
+	return gid.String()
 }

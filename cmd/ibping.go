@@ -42,7 +42,6 @@ Options:
 // classicPing is ibping of infiniband-diags.
 type classicPing struct {
 	diagFlags
-	env    *environment
 	count  uint32
 	flood  bool
 	oui    uint32
@@ -53,7 +52,7 @@ type classicPing struct {
 }
 
 func ibping(ctx context.Context, env *environment, args []string) error {
-	p := &classicPing{env: env, count: math.MaxUint32, oui: ping.OUI}
+	p := &classicPing{count: math.MaxUint32, oui: ping.OUI}
 	operands, err := p.parse(env, "ibping", ibpingUsage, "DKy", []getoptFlag{
 		{"count", 'c', true}, {"flood", 'f', false}, {"oui", 'o', true}, {"Server", 'S', false},
 	}, args, func(short byte, value string) error {
@@ -104,7 +103,7 @@ func (p *classicPing) ping(ctx context.Context, operand string) error {
 	if err != nil {
 		return err
 	}
-	port, err := p.open(p.env)(ctx)
+	port, err := p.openPort(ctx)
 	if err != nil {
 		return err
 	}

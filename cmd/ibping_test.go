@@ -25,9 +25,9 @@ func TestIbping(t *testing.T) {
 		{"-f -c 2 49000", 0, "\n---  (Lid 49000) ibping statistics ---\n2 packets transmitted, 0 received, 100% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
 		{"-f -c 1 -t 5 -o 9 LID", 0, "\n---  (Lid LID) ibping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
 		{"-c 0 LID", 0, "\n---  (Lid LID) ibping statistics ---\n0 packets transmitted, 0 received, 0% packet loss, T\nrtt min/avg/max = T/T/T ms\n"},
-		{"0xc000", 255, ""},
-		{"-t -5 LID", 255, ""},
-		{"-G 0x1", 255, ""},
+		{"0xc000", 255, "ibping: iberror: failed: can't resolve destination port 0xc000\n"},
+		{"-t -5 LID", 255, "ibping: iberror: failed: Invalid timeout \"-5\".  Timeout requires a positive integer value < 2147483647.\n"},
+		{"-G 0x1", 255, "ibping: iberror: failed: can't resolve destination port 0x1\n"},
 		{"-D 0,1", 2, ""},
 		{"-K LID", 2, ""},
 		{"", 2, ""},
@@ -41,7 +41,7 @@ func TestIbping(t *testing.T) {
 		}
 		got := pingTime.ReplaceAllString(out, "T")
 		want := strings.NewReplacer("NAME", name, "LID", lid).Replace(test.want)
-		if code != test.code || got != want || code != 0 && err == "" {
+		if code != test.code || got != want || code != 0 && out+err == "" {
 			t.Errorf("ibping %s: exit code %d\n%q, want\n%q\n%s", test.args, code, got, want, err)
 		}
 	}

@@ -15,11 +15,17 @@ const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 // GUID. smLID is where the administrator is; 0: where the local port's subnet
 // manager is, and [ErrNoSM] where there is none.
 func (c *Client) ResolveGUID(ctx context.Context, guid uint64, smLID uint16) (uint16, error) {
+	to, err := c.TargetOf(ctx, guid, smLID)
+	return to.LID, err
+}
+
+// TargetOf is [Client.ResolveGUID] with the service level of the way there.
+func (c *Client) TargetOf(ctx context.Context, guid uint64, smLID uint16) (Target, error) {
 	path, err := c.Path(ctx, mad.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
 	if err != nil {
-		return 0, fmt.Errorf("find LID of port 0x%016x: %w", guid, err)
+		return Target{}, fmt.Errorf("find LID of port 0x%016x: %w", guid, err)
 	}
-	return path.DLID, nil
+	return Target{LID: path.DLID, SL: path.SL}, nil
 }
 
 // Path asks the subnet administrator for a way from the local port to the one

@@ -3,25 +3,161 @@
 package oracle
 
 import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// TestIbaddr compares the addresses of every node of a served fabric with those
-// that Debian's ibaddr prints.
-func TestIbaddr(t *testing.T) {
-	s := serveFabric(t, "demo")
-	const host = "node07"
-	lines := []string{"", "-g", "-l", "-L", "-D 0", "-D 0,1", "-G 0x0002c90000100401"}
-	for _, lid := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
-		lines = append(lines, lid, "-g "+lid, "-l "+lid, "-L "+lid, "-gL "+lid)
+// addrFlags are the options of ibaddr's own, in all ways that make a difference.
+var addrFlags = []string{"", "-g", "-l", "-L", "-gl", "-lg -L", "-l -l", "-L --lid", "--gid_show"}
+
+// addrLines are command lines of ibaddr whose targets are none, are written in
+// odd ways, or stand among other options. LID, GUID and ROUTE stand for those of
+// a node.
+var addrLines = []string{
+	"", "-g", "-l", "-L", "-D 0", "-D 0 1", "-D 0,", "-D ROUTE,", "-t 30 -D 0,255", "-t 30 -D 0,0", "-t 30 -D 0,x", "-t 30 -D 1,2", "-t 30 -D +0,-1",
+	"-D ", "-t 30 -D 0x0,0x1", "-D GUID", "LID x", "LID 1 2", "LID 255", "LID 256", "LID -1", "-- LID", "LID -g", "0x1", "01", "08", "1x", "x1", "0x", "1e3",
+	"0", "-G 0", "-G x", "-G LID", "-G 0xdead", "-G 0002:c903:0000:0001", "-G 99999999999999999999", "-G GUIDx", "-GD ROUTE", "-DG GUID",
+	"65535", "0xc000", "0xbfff -t 20", "65537", "-1", "4294967297",
+	"-v LID", "-vv LID", "-e LID", "-d LID", "-K LID", "-y 5 LID", "-y 0x5 LID", "--m_key=7 LID",
+	"-t 500 LID", "-t 0 LID", "-t -5 LID", "-t x LID", "-t 5x LID", "-t 99999999999 LID", "--tim 0x100 LID", "-d -t 0 LID",
+	"-C ibsim0 LID", "-C ibsim0 -P 1 -g", "-C nosuch LID", "-C nosuch -P 3", "-P 1 LID", "-P 9 LID", "-P x LID", "-P 300 LID", "-d -P 9 LID",
+	"-s SM LID", "-s 0 LID", "-s x LID", "-s 0xffff LID", "-s SM -G GUID", "--sm_port=SM -gG GUID", "-t 20 -s 0xbff0 -G GUID",
+	"-z /nonexistent LID", "-d 0", "-d -t 30 -D 0,255", "-h", "-V", "-x", "--nosuch", "--l LID", "--g LID", "--Li LID", "-L", "-t", "--Ca",
+}
+
+var pid = regexp.MustCompile(`\[pid \d+\]`)
+
+// addrRig is a fabric with the addresses of its nodes.
+type addrRig struct {
+	*ibsimtest.Sim
+	host  string
+	sm    string // LID; "": there is no subnet manager
+	nodes []addrNode
+}
+
+type addrNode struct {
+	GUID  string
+	Type  string
+	Name  string
+	LID   int
+	Route string
+	Ports []struct {
+		Number int
+		GUID   string
 	}
-	for _, line := range lines {
-		args := strings.Fields(line)
-		want := s.MustRunC(t, host, "ibaddr", args...)
-		got := s.MustRun(t, host, native(), append([]string{"ibaddr"}, args...)...)
-		if got.Stdout != want.Stdout || got.Stdout == "" {
-			t.Errorf("ibaddr %s:\n%q, want\n%q", line, got.Stdout, want.Stdout)
+}
+
+func (r *addrRig) scan(t *testing.T) {
+	t.Helper()
+	var fabric struct{ Nodes []addrNode }
+	found := r.MustRun(t, r.host, native(), "linkinfo", "--json")
+	if err := json.Unmarshal([]byte(found.Stdout), &fabric); err != nil || len(fabric.Nodes) == 0 {
+		t.Fatalf("%v: %s", err, found.Stderr)
+	}
+	r.nodes = fabric.Nodes
+}
+
+// compare runs both tools and holds what they print to the standard output, and
+// how they end, against each other; of the usage the error output too.
+func (r *addrRig) compare(t *testing.T, line string) {
+	t.Helper()
+	args := strings.Split(line, " ")
+	if line == "" {
+		args = nil
+	}
+	want := r.MustRunC(t, r.host, "ibaddr", args...)
+	got := r.MustRun(t, r.host, native(), append([]string{"ibaddr"}, args...)...)
+	mask := func(s string) string { return pid.ReplaceAllString(s, "[pid]") }
+	if got.Code != want.Code || mask(got.Stdout) != mask(want.Stdout) {
+		t.Errorf("ibaddr %s: ended with %d, not %d\n%q, want\n%q\n%s\n%s", line, got.Code, want.Code, got.Stdout, want.Stdout, want.Stderr, got.Stderr)
+	}
+	if want.Code == 2 && got.Stderr != want.Stderr {
+		t.Errorf("ibaddr %s:\n%s, want\n%s", line, got.Stderr, want.Stderr)
+	}
+}
+
+// all compares each node with each of some options, by one of its addresses in
+// turn; in a large fabric with one of them.
+func (r *addrRig) all(t *testing.T, flags []string) {
+	t.Helper()
+	for i, n := range r.nodes {
+		targets := r.targets(&n)
+		for k := range flags {
+			if len(r.nodes) <= largeFabric || k == i%len(flags) {
+				r.compare(t, strings.TrimSpace(flags[k]+" "+targets[(i+k)%len(targets)]))
+			}
 		}
 	}
+}
+
+// largeFabric is how many nodes are too many to ask each for everything.
+const largeFabric = 50
+
+// targets are the addresses of a node.
+func (r *addrRig) targets(n *addrNode) []string {
+	all := []string{"-D " + n.Route}
+	if n.LID != 0 {
+		all = append(all, fmt.Sprint(n.LID))
+	}
+	if n.Type == "Switch" {
+		all = append(all, "-D "+n.Route+" 1")
+	}
+	if guid := n.guid(); r.sm != "" {
+		all = append(all, "-G "+guid)
+	}
+	return all
+}
+
+// guid is that of a port with a LID.
+func (n *addrNode) guid() string {
+	for _, p := range n.Ports {
+		if n.Type != "Switch" || p.Number == 0 {
+			return p.GUID
+		}
+	}
+	return n.GUID // a switch's port 0 has that of the node
+}
+
+// odd compares all that is odd with the addresses of one node.
+func (r *addrRig) odd(t *testing.T) {
+	t.Helper()
+	n := &r.nodes[len(r.nodes)-1]
+	expand := strings.NewReplacer("LID", fmt.Sprint(n.LID), "GUID", n.guid(), "ROUTE", n.Route, "SM", r.sm)
+	for _, line := range addrLines {
+		r.compare(t, expand.Replace(line))
+	}
+}
+
+// TestIbaddr compares all addresses of all nodes of the example fabrics: without
+// a subnet manager, where there are directed routes only, and with one.
+func TestIbaddr(t *testing.T) {
+	for _, net := range nets(t) {
+		t.Run(filepath.Base(net), func(t *testing.T) {
+			t.Parallel()
+			r := &addrRig{Sim: ibsimtest.New(t, net), host: firstHost(t, net)}
+			r.scan(t)
+			r.all(t, []string{"", "-L"})
+			r.NewSM(t, r.host, "lmc 2") // four LIDs for each port of an adapter
+			r.scan(t)
+			r.sm = lidOf(t, r.Sim, r.host)
+			r.all(t, addrFlags)
+			if filepath.Base(net) == "net.2sw2path4hca2port" {
+				r.odd(t)
+			}
+		})
+	}
+}
+
+// TestIbaddrServed compares on a fabric that ibkit itself serves.
+func TestIbaddrServed(t *testing.T) {
+	r := &addrRig{Sim: serveFabric(t, "demo"), host: "node07", sm: "4"}
+	r.scan(t)
+	r.all(t, addrFlags)
+	r.odd(t)
 }

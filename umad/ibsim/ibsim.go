@@ -168,7 +168,7 @@ func (p *Port) readAttr() error {
 		portGUID += uint64(port.LocalPort)
 	}
 	p.attr = umad.PortAttr{
-		Device:    "ibsim" + strconv.FormatUint(uint64(p.slot), 10),
+		Device:    "ibsim0", // as in libumad2sim, whatever the place at the server
 		Number:    port.LocalPort,
 		LinkLayer: "InfiniBand",
 		NodeGUID:  node.NodeGUID,

@@ -45,7 +45,7 @@ func soon() time.Time { return time.Now().Add(5 * time.Second) }
 func TestOpen(t *testing.T) {
 	s, p := attach(t)
 	want := umad.PortAttr{
-		Device: "ibsim3", Number: 1, LinkLayer: "InfiniBand", NodeGUID: 0x100, PortGUID: 0x101,
+		Device: "ibsim0", Number: 1, LinkLayer: "InfiniBand", NodeGUID: 0x100, PortGUID: 0x101,
 		LID: 4, LMC: 1, SMLID: 2, SMSL: 3, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfec0 << 48,
 	}
 	if p.Attr() != want {
