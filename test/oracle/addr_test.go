@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -134,6 +136,40 @@ func (r *addrRig) odd(t *testing.T) {
 	}
 }
 
+// native has ibkit's own command find each node by all that it is known of, at
+// once, and holds what it shows against ibaddr's.
+func (r *addrRig) native(t *testing.T, code int) {
+	t.Helper()
+	names := map[string]int{}
+	for _, n := range r.nodes {
+		names[n.Name]++
+	}
+	args := []string{"addr", "--plain", "--columns", "gid,lids"}
+	var want strings.Builder
+	for _, n := range r.nodes {
+		targets := []string{fmt.Sprintf("lid:%d", n.LID), "guid:" + n.guid(), "route:" + n.Route}
+		if n.Name != "" && names[n.Name] == 1 && len(n.Ports) == 1 {
+			targets = append(targets, "name:"+n.Name)
+		}
+		c := r.MustRunC(t, r.host, "ibaddr", "-gL", fmt.Sprint(n.LID))
+		var gid string
+		var first, last int
+		if _, err := fmt.Sscanf(c.Stdout, "GID %s LID start %d end %d", &gid, &first, &last); err != nil {
+			t.Fatalf("%v: %s", err, c.Stdout)
+		}
+		lids := fmt.Sprint(first)
+		if last != first {
+			lids += fmt.Sprintf("-%d", last)
+		}
+		args = append(args, targets...)
+		want.WriteString(strings.Repeat(gid+"\t"+lids+"\n", len(targets)))
+	}
+	got := r.MustRun(t, r.host, native(), args...)
+	if d := cmp.Diff(want.String(), got.Stdout); d != "" || got.Code != code {
+		t.Errorf("%q ended with %d\n%s%s", args, got.Code, d, got.Stderr)
+	}
+}
+
 // TestIbaddr compares all addresses of all nodes of the example fabrics: without
 // a subnet manager, where there are directed routes only, and with one.
 func TestIbaddr(t *testing.T) {
@@ -147,6 +183,7 @@ func TestIbaddr(t *testing.T) {
 			r.scan(t)
 			r.sm = lidOf(t, r.Sim, r.host)
 			r.all(t, addrFlags)
+			r.native(t, 0)
 			if filepath.Base(net) == "net.2sw2path4hca2port" {
 				r.odd(t)
 			}
@@ -159,5 +196,6 @@ func TestIbaddrServed(t *testing.T) {
 	r := &addrRig{Sim: serveFabric(t, "demo"), host: "node07", sm: "4"}
 	r.scan(t)
 	r.all(t, addrFlags)
+	r.native(t, 3) // a host is not in service
 	r.odd(t)
 }
