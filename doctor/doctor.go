@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/dcbnl"
 )
 
 // Options say what to look at. The zero value is this machine, and all checks.
@@ -96,6 +97,7 @@ var Checks = []Check{
 	{"gids", "GIDs of RoCE v2 over IPv4", checkGIDs},
 	{"routes", "IP routes that RoCE's packets take", checkRoutes},
 	{"mtu", "MTU of ports, and of the network devices below", checkMTU},
+	{"lossless", "what keeps RoCE's packets from being dropped: PFC, ECN", checkLossless},
 	{"pcie", "width and speed of PCI Express links", checkPCIe},
 	{"iommu", "whether an IOMMU slows DMA down", checkIOMMU},
 	{"numa", "how near a device is to the CPUs", checkNUMA},
@@ -157,7 +159,9 @@ func orEmpty(list []string) []string {
 
 func newHost(ctx context.Context, o Options) (*host, error) {
 	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout)}
-	h.live = h.root == "/"
+	if h.live = h.root == "/"; h.live {
+		h.pfc = dcbnl.Get
+	}
 	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.sysfs(), Dev: h.path("dev/infiniband")})
 	if err != nil {
 		return nil, err

@@ -16,10 +16,10 @@ func TestChecks(t *testing.T) {
 		port0 = "sys/class/infiniband/mlx5_0/ports/1/"
 		port1 = "sys/class/infiniband/mlx5_1/ports/1/"
 	)
+	root := patient(t)
 	for _, test := range []struct {
 		name   string // begins with the check's
 		change change
-		modes  map[string]os.FileMode
 		want   string
 	}{
 		{name: "modules"},
@@ -39,6 +39,11 @@ error ib_umad: not loaded, and not among this kernel's modules`},
 error 0000:10:00.0: mlx5_core without mlx5_ib: a network card, and no RDMA device
 $ modprobe mlx5_ib
 # echo mlx5_ib >>/etc/modules-load.d/rdma.conf`},
+		{name: "modules: GPUs", change: change{"sys/module/nvidia/refcnt": "1", "lib/modules": gone}, want: `
+note nvidia_peermem: not loaded
+$ modprobe nvidia_peermem
+# echo nvidia_peermem >>/etc/modules-load.d/rdma.conf`},
+		{name: "modules: GPUs, well", change: change{"sys/module/nvidia/refcnt": "1", "sys/module/nvidia_peermem/refcnt": "1"}},
 		{name: "modules: a card that is told to do none", change: change{pci + "infiniband": gone}, want: `
 note 0000:10:00.0: mlx5_core and mlx5_ib are loaded, and there is no RDMA device`},
 		{name: "modules: a card without any", change: change{pci + "driver": gone, pci + "infiniband": gone,
@@ -190,6 +195,7 @@ unknown mlx5_1/1: the device could not be asked`},
 		{name: "pcie"},
 		{name: "pcie: narrow", change: change{pci + "current_link_width": "8"}, want: `
 warning mlx5_0: PCIe link at 0000:10:00.0 runs at x8 instead of x16`},
+		{name: "pcie: virtual function", change: change{pci + "current_link_width": "0", pci + "current_link_speed": "Unknown"}},
 		{name: "pcie: the kernel does not tell", change: change{pci + "current_link_speed": gone}, want: `
 unknown mlx5_0: the kernel does not tell of the link at 0000:10:00.0`},
 
@@ -249,7 +255,8 @@ $ sysctl -w vm.nr_hugepages=520
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			check, _, _ := strings.Cut(test.name, ":")
-			got := strings.TrimSpace(examine(t, check, test.change, test.modes))
+			wreck(t, root, test.change)
+			got := strings.TrimSpace(examine(t, root, check))
 			if want := strings.TrimSpace(test.want); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -295,20 +302,30 @@ warning /dev/infiniband/rdma_cm: closed to you: owner me, group ours, mode 0600
 $ chmod 0666 /dev/infiniband/rdma_cm
 # echo 'SUBSYSTEM=="misc", KERNEL=="rdma_cm", MODE="0666"' >>/etc/udev/rules.d/90-rdma.rules
 `
-	if got := examine(t, "nodes", files, modes); got != want {
+	root := patient(t)
+	setModes(t, root, modes)
+	look := func(name string) string {
+		var got string
+		t.Run(name, func(t *testing.T) {
+			wreck(t, root, files)
+			got = examine(t, root, "nodes")
+		})
+		return got
+	}
+	if got := look("closed"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	files["etc/group"] += "\nrdma:x:70:"
-	if got := examine(t, "nodes", files, modes); strings.Contains(got, "groupadd") {
+	if got := look("group"); strings.Contains(got, "groupadd") {
 		t.Errorf("a second group of the name:\n%s", got)
 	}
 	// A capability counts, but not in a user namespace.
 	files["proc/self/status"] = strings.Replace(files["proc/self/status"], "CapEff:\t0000000000000000", "CapEff:\t0000000000000002", 1)
-	if got := examine(t, "nodes", files, modes); got != "" {
+	if got := look("capability"); got != "" {
 		t.Errorf("with CAP_DAC_OVERRIDE:\n%s", got)
 	}
 	files["proc/self/uid_map"] = "0 4242 1"
-	if got := examine(t, "nodes", files, modes); strings.Count(got, "closed") != 3 {
+	if got := look("namespace"); strings.Count(got, "closed") != 3 {
 		t.Errorf("in a user namespace:\n%s", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/dcbnl"
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
@@ -25,6 +26,9 @@ type host struct {
 
 	devices *devinfo.Result
 	user    user
+
+	// pfc asks for the flow control of a network device; nil: nobody can.
+	pfc func(netdev string) (dcbnl.PFC, error)
 }
 
 // path returns where a file is. Its name is one below the root.

@@ -59,7 +59,22 @@ func checkModules(_ context.Context, h *host) []Item {
 			items = append(items, h.missingModule(p.name, p.verdict, p.why))
 		}
 	}
+	if h.exists("sys/module/nvidia") {
+		items = append(items, h.gpuMemory())
+	}
 	return append(items, h.cards()...)
+}
+
+// gpuMemory looks for what gives RDMA devices the memory of NVIDIA's GPUs.
+func (h *host) gpuMemory() Item {
+	for _, name := range []string{"nvidia_peermem", "nv_peer_mem"} {
+		if h.exists("sys/module/" + name) {
+			return good(name, "loaded")
+		}
+	}
+	i := h.missingModule("nvidia_peermem", Note, "GPUDirect RDMA goes by it, but for programs that use dma-buf")
+	i.Found = "not loaded"
+	return i
 }
 
 func (h *host) missingModule(name string, v Verdict, why string) Item {

@@ -20,6 +20,10 @@ func checkPCIe(_ context.Context, h *host) []Item {
 			items = append(items, Item{Subject: d.Name, Verdict: Unknown, Found: "the kernel does not tell of the link at " + d.PCI.Address})
 			continue
 		}
+		if *d.PCI.Width == 0 {
+			items = append(items, good(d.Name, "the slot does not tell, as that of a virtual function"))
+			continue
+		}
 		items = append(items, good(d.Name, "x%d at %s", *d.PCI.Width, *d.PCI.Speed))
 	}
 	if items == nil {

@@ -118,25 +118,17 @@ type change map[string]string
 
 const gone = "-"
 
-// examine does one check on a host and returns what is not well, a line each, and
-// below what mends it. Modes are those of device nodes; all others are 0666.
-func examine(t *testing.T, name string, c change, modes map[string]os.FileMode) string {
+// patient writes the healthy host and returns its root.
+func patient(t *testing.T) string {
 	t.Helper()
-	files := maps.Clone(healthy)
-	for path, text := range c {
-		if text != gone {
-			files[path] = text
-			continue
-		}
-		before := len(files)
-		maps.DeleteFunc(files, func(file, _ string) bool {
-			return file == path || strings.HasPrefix(file, path+"/") || strings.HasPrefix(file, path+" -> ")
-		})
-		if len(files) == before {
-			t.Fatalf("%s is not there", path)
-		}
-	}
-	root := testenv.WriteTree(t, files)
+	root := testenv.WriteTree(t, healthy)
+	setModes(t, root, nil)
+	return root
+}
+
+// setModes sets those of device nodes; all others are 0666.
+func setModes(t *testing.T, root string, modes map[string]os.FileMode) {
+	t.Helper()
 	nodes, err := filepath.Glob(filepath.Join(root, "dev/infiniband/*"))
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +142,55 @@ func examine(t *testing.T, name string, c change, modes map[string]os.FileMode) 
 			t.Fatal(err)
 		}
 	}
-	r, err := Run(t.Context(), Options{Root: root, Only: []string{name}})
+}
+
+// wreck makes a change, until the test ends.
+func wreck(t *testing.T, root string, c change) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	stash := t.TempDir()
+	for name, text := range c {
+		name, target, isLink := strings.Cut(name, " -> ")
+		path := filepath.Join(root, name)
+		if _, err := os.Lstat(path); err == nil {
+			aside := filepath.Join(stash, strings.ReplaceAll(name, "/", "_"))
+			must(os.Rename(path, aside))
+			t.Cleanup(func() { must(os.Rename(aside, path)) })
+		} else if text == gone {
+			t.Fatalf("%s is not there", path)
+		}
+		if text == gone {
+			continue
+		}
+		first := path // of what is made
+		for dir := filepath.Dir(path); !isThere(dir); dir = filepath.Dir(dir) {
+			first = dir
+		}
+		must(os.MkdirAll(filepath.Dir(path), 0o755))
+		t.Cleanup(func() { must(os.RemoveAll(first)) })
+		if isLink {
+			must(os.Symlink(target, path))
+		} else {
+			must(os.WriteFile(path, []byte(text+"\n"), 0o644))
+		}
+	}
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// examine does one check and returns what is not well, a line each, and below what
+// mends it.
+func examine(t *testing.T, root, check string) string {
+	t.Helper()
+	r, err := Run(t.Context(), Options{Root: root, Only: []string{check}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/internal/dcbnl"
+	"github.com/ibkit/ibkit/internal/testenv"
+)
+
+func TestLossless(t *testing.T) {
+	root := testenv.WriteTree(t, map[string]string{
+		"sys/class/net/bond0.5/lower_bond0/x":     "",
+		"sys/class/net/bond0/lower_eth1/x":        "",
+		"sys/class/net/bond0/lower_eth2/x":        "",
+		"sys/class/net/eth3/ecn/roce_np/enable/3": "1",
+		"sys/class/net/eth3/ecn/roce_np/enable/4": "0",
+		"sys/class/net/eth3/ecn/roce_rp/enable/3": "1",
+		"sys/class/net/eth3/ecn/roce_rp/enable/4": "1",
+		"sys/class/net/eth3/ecn/roce_rp/max_rate": "0",
+	})
+	on := func(enabled uint8) (dcbnl.PFC, error) {
+		return dcbnl.PFC{Classes: 8, Enabled: enabled, Requests: [8]uint64{3: 2}, Indications: [8]uint64{3: 1, 4: 4}}, nil
+	}
+	for _, test := range []struct {
+		name, netdev string
+		pfc          func(string) (dcbnl.PFC, error)
+		counts       map[string]uint64
+		verdicts     string
+		found        string
+	}{
+		{"one", "eth1", func(string) (dcbnl.PFC, error) { return on(8) }, nil, "ok", "eth1 pauses priority 3, 2 pauses sent, 5 received"},
+		{"all", "eth1", func(string) (dcbnl.PFC, error) { return on(0xff) }, nil, "note", "eth1 pauses priority 0 1 2 3 4 5 6 7,"},
+		{"none", "eth1", func(string) (dcbnl.PFC, error) { return on(0) }, nil, "note", "eth1 pauses no priority (PFC is off)"},
+		{"not with this driver", "eth1", func(string) (dcbnl.PFC, error) { return dcbnl.PFC{}, dcbnl.ErrNone }, nil, "ok", "the driver of eth1 pauses no priorities"},
+		{"forbidden", "eth1", func(string) (dcbnl.PFC, error) { return dcbnl.PFC{}, unix.EPERM }, nil, "unknown", "operation not permitted"},
+		{"broken", "eth1", func(string) (dcbnl.PFC, error) { return dcbnl.PFC{}, errors.New("no answer") }, nil, "unknown", "no answer"},
+		{"another host", "eth1", nil, nil, "unknown", "files do not tell the flow control of eth1"},
+		{"a VLAN on a bond", "bond0.5", func(netdev string) (dcbnl.PFC, error) {
+			if !slices.Contains([]string{"eth1", "eth2"}, netdev) {
+				t.Errorf("%s was asked", netdev)
+			}
+			return on(map[string]uint8{"eth1": 8}[netdev])
+		}, nil, "ok note", "eth1 pauses priority 3"},
+		{"ECN", "eth3", func(string) (dcbnl.PFC, error) { return on(8) }, map[string]uint64{"np_cnp_sent": 7, "rp_cnp_handled": 0},
+			"ok", "; ECN when receiving on priority 3, ECN when sending on priority 3 4, 7 senders told to slow down"},
+	} {
+		port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
+		h := &host{root: root, pfc: test.pfc, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
+		var verdicts, found []string
+		for _, i := range checkLossless(t.Context(), h) {
+			verdicts, found = append(verdicts, string(i.Verdict)), append(found, i.Found)
+		}
+		if strings.Join(verdicts, " ") != test.verdicts || !strings.Contains(strings.Join(found, "\n"), test.found) {
+			t.Errorf("%s: %q, %q", test.name, verdicts, found)
+		}
+	}
+}
+
+// TestMTU has ports that told theirs, which files do not.
+func TestMTU(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		layer   string
+		mtu     int
+		netdev  int
+		verdict Verdict
+		mend    string
+	}{
+		{"InfiniBand", "InfiniBand", 4096, 0, OK, ""},
+		{"InfiniBand, low", "InfiniBand", 2048, 0, Note, ""},
+		{"RoCE", "Ethernet", 4096, 9000, OK, ""},
+		{"RoCE, as the network device has no more", "Ethernet", 1024, 1500, Note, "ip link set eth1 mtu 4200"},
+		{"RoCE, and the network device has more", "Ethernet", 1024, 9000, Warning, "ip link set eth1 mtu 1500\nip link set eth1 mtu 9000"},
+	} {
+		port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: &test.layer, MTU: &test.mtu, MaxMTU: new(4096)}
+		r := &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}
+		if test.netdev != 0 {
+			port.Netdev, port.NetdevMTU = new("eth1"), &test.netdev
+		}
+		if test.verdict == Warning {
+			r.Findings = []devinfo.Finding{{Device: "mlx5_0", Port: 1, Kind: "mtu-low", Text: "low"}}
+		}
+		items := checkMTU(t.Context(), &host{devices: r})
+		if len(items) != 1 || items[0].Verdict != test.verdict || strings.Join(items[0].Mend, "\n") != test.mend {
+			t.Errorf("%s: %+v", test.name, items)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package dcbnl
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/mdlayher/netlink"
+)
+
+// answer is one of the kernel, with an attribute more.
+func answer(tb testing.TB, pfc []byte) []byte {
+	tb.Helper()
+	e := netlink.NewAttributeEncoder()
+	e.String(attrIfname, "eth0")
+	e.Nested(attrIEEE, func(e *netlink.AttributeEncoder) error {
+		e.Bytes(1, make([]byte, 59)) // struct ieee_ets
+		if pfc != nil {
+			e.Bytes(attrIEEEPFC, pfc)
+		}
+		return nil
+	})
+	b, err := e.Encode()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return append([]byte{0, cmdIEEEGet, 0, 0}, b...)
+}
+
+func flowControl() []byte {
+	b := make([]byte, pfcSize)
+	b[0], b[1] = 8, 1<<3
+	binary.NativeEndian.PutUint64(b[8+8*3:], 17)
+	binary.NativeEndian.PutUint64(b[72+8*7:], 5)
+	return b
+}
+
+func TestParse(t *testing.T) {
+	p, err := parse(answer(t, flowControl()))
+	want := PFC{Classes: 8, Enabled: 1 << 3}
+	want.Requests[3], want.Indications[7] = 17, 5
+	if p != want || err != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, short := range [][]byte{nil, {}, make([]byte, pfcSize-1)} {
+		if p, err := parse(answer(t, short)); !errors.Is(err, ErrNone) {
+			t.Errorf("%d bytes: %+v, %v", len(short), p, err)
+		}
+	}
+	if p, err := parse([]byte{0, cmdIEEEGet}); err == nil || errors.Is(err, ErrNone) {
+		t.Errorf("cut off: %+v, %v", p, err)
+	}
+}
+
+// Loopback has no bridging, and what is not there has none either.
+func TestGet(t *testing.T) {
+	if p, err := Get("lo"); !errors.Is(err, ErrNone) {
+		t.Errorf("lo: %+v, %v", p, err)
+	}
+	if p, err := Get("nosuch"); err == nil {
+		t.Errorf("nosuch: %+v", p)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(answer(f, flowControl()))
+	f.Add(answer(f, nil))
+	f.Add([]byte{0, cmdIEEEGet, 0, 0, 3, 0, 1, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := parse(b); err != nil && p != (PFC{}) {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
