@@ -63,7 +63,7 @@ func TestGuestDeviceLimits(t *testing.T) {
 			t.Errorf("%d bytes of memory: %v", n, err)
 		}
 	}
-	if _, err := c.NewMemory(1<<46, false); !errors.Is(err, unix.ENOMEM) {
+	if _, err := c.NewMemory(1<<62, false); !errors.Is(err, unix.ENOMEM) {
 		t.Errorf("too much memory: %v", err)
 	} else {
 		t.Log(err)

@@ -27,15 +27,6 @@ type MR struct {
 	lkey, rkey uint32
 }
 
-// NewMemory maps memory near the device, for RegisterMR.
-func (c *Context) NewMemory(length int, huge bool) (*arena.Memory, error) {
-	m, err := arena.New(length, arena.Options{Huge: huge, Node: c.numaNode()})
-	if err != nil {
-		return nil, fmt.Errorf("get memory for %s: %w", c.name, err)
-	}
-	return m, nil
-}
-
 // RegisterMR lets the device use memory, which cannot be closed before the region
 // is. Locked memory is limited: see LimitError.
 //

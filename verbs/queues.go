@@ -3,9 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/verbs/provider"
 	"github.com/ibkit/ibkit/verbs/rxe"
 )
@@ -50,14 +48,3 @@ func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 
 // Unmap gives it back.
 func (d queueDevice) Unmap(b []byte) error { return d.context.kernel.munmap(b) }
-
-// numaNode returns the node that the device is plugged in at, nil where there are
-// none or where it is plugged in nowhere.
-func (c *Context) numaNode() *int {
-	var problems []error
-	dir := sysfs.Default.Dir(&problems, filepath.Join("class/infiniband", c.name, "device"))
-	if node := dir.Int("numa_node"); node != nil && *node >= 0 {
-		return node
-	}
-	return nil
-}

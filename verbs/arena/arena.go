@@ -23,7 +23,7 @@ type Options struct {
 	Huge bool
 
 	// Node is the NUMA node to take pages of, nil for any. It is a preference:
-	// where the node has none left, others serve.
+	// where the node has none left, or a container may not choose, others serve.
 	Node *int
 }
 
@@ -71,9 +71,10 @@ func New(length int, o Options) (*Memory, error) {
 // prepare says where pages are to come from and takes them.
 func prepare(b []byte, o Options) error {
 	if o.Node != nil {
-		if err := prefer(b, *o.Node); err != nil {
-			return fmt.Errorf("prefer NUMA node %d: %w", *o.Node, err)
+		if *o.Node < 0 || *o.Node >= maxNodes-1 {
+			return fmt.Errorf("prefer NUMA node %d: %w", *o.Node, unix.EINVAL)
 		}
+		prefer(b, *o.Node)
 	}
 	if !o.Huge && len(b) >= HugePageSize {
 		// What the kernel can put together to huge pages costs a device fewer
@@ -101,20 +102,15 @@ const mpolPreferred = 1
 // maxNodes is how many NUMA nodes a mask holds here.
 const maxNodes = 1024
 
-// prefer sets the policy of pages to come.
-func prefer(b []byte, node int) error {
-	if node < 0 || node >= maxNodes-1 {
-		return unix.EINVAL
-	}
+// prefer sets the policy of pages to come. It comes to nothing in a kernel without
+// NUMA, where the node is none of the cpuset's, and where a container's filter of
+// system calls forbids it.
+func prefer(b []byte, node int) {
 	const word = 8 * unsafe.Sizeof(uintptr(0))
 	var mask [maxNodes / word]uintptr
 	mask[uintptr(node)/word] = 1 << (uintptr(node) % word)
-	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
+	_, _, _ = unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
 		mpolPreferred, uintptr(unsafe.Pointer(&mask)), maxNodes, 0)
-	if errno != 0 && errno != unix.ENOSYS { // a kernel without NUMA
-		return errno
-	}
-	return nil
 }
 
 // Bytes returns the memory. It must not be used after Close: that is a fault, as

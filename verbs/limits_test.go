@@ -1,0 +1,52 @@
+package verbs
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+func TestLimit(t *testing.T) {
+	c, _ := openFake(t, DriverRXE, func(call call) error {
+		call.set(uapi.AttrCoreOut, bytesOf(&uapi.ExQueryDeviceResp{Base: uapi.QueryDeviceResp{MaxCQE: 8, MaxMRSize: 1 << 20}}))
+		return nil
+	})
+	entries := func(n uint64) demand {
+		return demand{"entries of a CQ", n, func(d DeviceAttr) uint64 { return uint64(d.MaxCQE) }}
+	}
+	for _, test := range []struct {
+		err  unix.Errno
+		n    uint64
+		want string // "" for no LimitError
+	}{
+		{unix.EAGAIN, 1, "resource temporarily unavailable (limit of CQs reached: see rdma.max of the process's control group and those above it)"},
+		{unix.ENOMEM, 1, "cannot allocate memory (limit of CQs reached)"},
+		{unix.ENOSPC, 1, "no space left on device (limit of CQs reached)"},
+		{unix.EINVAL, 9, "invalid argument (limit of entries of a CQ reached: 9 are wanted, the device has 8 at most)"},
+		{unix.EINVAL, 8, ""},
+		{unix.EPERM, 9, ""},
+	} {
+		err := c.limit("CQs", test.err, entries(test.n))
+		var limit *LimitError
+		switch {
+		case !errors.Is(err, test.err):
+			t.Errorf("%v became %v", test.err, err)
+		case errors.As(err, &limit) != (test.want != ""):
+			t.Errorf("%v: %v", test.err, err)
+		case limit != nil && err.Error() != test.want:
+			t.Errorf("%q, want %q", err, test.want)
+		}
+	}
+	if err := c.memoryLimit(1<<20+1, unix.EINVAL); !strings.Contains(err.Error(), "1048577 are wanted") {
+		t.Error(err)
+	}
+	// A device that does not even answer what it has.
+	gone, _ := openFake(t, DriverRXE, refuse(unix.EIO))
+	if err := gone.limit("CQs", unix.EINVAL, entries(9)); !errors.Is(err, unix.EINVAL) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,246 @@
+package verbs
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// A maker is the part of a kernel that makes objects of Soft-RoCE, on plain memory.
+type maker struct {
+	t      *testing.T
+	handle uint32
+	made   []uint16 // objects, by kind
+	closed []uint16
+	refuse map[uint16]unix.Errno // of a method that makes or ends an object, by kind
+	calls  []call
+	limits uapi.QPCap // that a queue pair was to have
+	cores  [][]byte   // of commands that make nothing
+}
+
+// openMaker opens a device whose kernel makes objects.
+func openMaker(t *testing.T) (*Context, *fake, *maker) {
+	t.Helper()
+	m := &maker{t: t, handle: 100, refuse: map[uint16]unix.Errno{}}
+	c, f := openFake(t, DriverRXE, m.answer)
+	f.maps = func(offset int64, length int) ([]byte, error) {
+		words := make([]uint64, length/8)
+		b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), length)
+		head := (*uapi.RXEQueueBuf)(unsafe.Pointer(unsafe.SliceData(b)))
+		head.Log2ElemSize, head.IndexMask = 9, 15
+		return b, nil
+	}
+	return c, f, m
+}
+
+// commands are those that make objects.
+var commands = map[uint64]uint16{
+	uapi.CmdAllocPD: uapi.ObjectPD, uapi.CmdRegMR: uapi.ObjectMR, uapi.CmdAllocMW: uapi.ObjectMW,
+	uapi.CmdCreateAH: uapi.ObjectAH, uapi.CmdCreateCompChannel: uapi.ObjectCompChannel,
+}
+
+func (m *maker) answer(c call) error {
+	cmd, isCommand := c.command()
+	kind, makes := c.header.Object, false
+	if isCommand {
+		kind, makes = commands[cmd]
+	} else {
+		makes = c.header.Method == 0 && (kind == uapi.ObjectCQ || kind == uapi.ObjectQP || kind == uapi.ObjectSRQ)
+	}
+	m.calls = append(m.calls, c)
+	switch {
+	case c.is(uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc):
+		binary.NativeEndian.PutUint64(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], fakeEventFD)
+		return nil
+	case m.refuse[kind] != 0:
+		return m.refuse[kind]
+	case isCommand && !makes:
+		m.cores = append(m.cores, slices.Clone(c.memory(uapi.AttrCoreIn)))
+		return nil
+	case !makes:
+		m.closed = append(m.closed, kind)
+		return nil
+	}
+	m.made = append(m.made, kind)
+	m.handle++
+	ring := uapi.RXEMMInfo{Offset: uint64(m.handle) << 12, Size: 4 << 12}
+	switch kind {
+	case uapi.ObjectCompChannel:
+		c.set(uapi.AttrCoreOut, bytesOf(&uapi.CreateCompChannelResp{FD: fakeEventFD}))
+	case uapi.ObjectMR:
+		c.set(uapi.AttrCoreOut, bytesOf(&uapi.RegMRResp{Handle: m.handle, LKey: 11, RKey: 12}))
+	case uapi.ObjectAH:
+		c.set(uapi.AttrCoreOut, bytesOf(&m.handle))
+		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateAHResp{AHNum: 3}))
+	case uapi.ObjectCQ:
+		c.made(uapi.AttrCreateCQHandle, m.handle)
+		c.set(uapi.AttrCreateCQRespCQE, bytesOf(new(uint32(15))))
+		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateCQResp{MI: ring}))
+	case uapi.ObjectQP:
+		c.made(uapi.AttrCreateQPHandle, m.handle)
+		m.limits = decode[uapi.QPCap](c.memory(uapi.AttrCreateQPCap))
+		c.set(uapi.AttrCreateQPRespCap, bytesOf(&uapi.QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}))
+		c.set(uapi.AttrCreateQPRespQPNum, bytesOf(new(uint32(17))))
+		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateQPResp{SQMI: ring, RQMI: ring}))
+	case uapi.ObjectSRQ:
+		c.made(uapi.AttrCreateSRQHandle, m.handle)
+		c.set(uapi.AttrCreateSRQRespMaxSGE, bytesOf(new(uint32(2))))
+		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateSRQResp{MI: ring}))
+	default:
+		c.set(uapi.AttrCoreOut, bytesOf(&m.handle))
+	}
+	return nil
+}
+
+// made writes the handle of an object that was made.
+func (c call) made(id uint16, handle uint32) {
+	if a := c.attr(id); a != nil {
+		binary.NativeEndian.PutUint64(a.Data[:], uint64(handle))
+	}
+}
+
+// last returns the last call of a method.
+func (m *maker) last(object, method uint16) call {
+	m.t.Helper()
+	for i := len(m.calls) - 1; i >= 0; i-- {
+		if m.calls[i].is(object, method) {
+			return m.calls[i]
+		}
+	}
+	m.t.Fatal("no such call")
+	return call{}
+}
+
+// must returns a value that comes with no error.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// An objectSet is an object of each kind.
+type objectSet struct {
+	pd      *PD
+	mr      *MR
+	mw      *MW
+	ah      *AH
+	channel *CompChannel
+	cq      *CQ
+	srq     *SRQ
+	qp      *QP
+}
+
+func newSet(t *testing.T, c *Context) objectSet {
+	t.Helper()
+	s := objectSet{pd: must(c.AllocPD())(t)}
+	memory := must(c.NewMemory(100, false))(t)
+	s.mr = must(s.pd.RegisterMR(memory, AccessLocalWrite))(t)
+	s.mw = must(s.pd.AllocMW())(t)
+	s.ah = must(s.pd.CreateAH(Path{Port: 1}))(t)
+	s.channel = must(c.NewCompChannel())(t)
+	s.cq = must(c.CreateCQ(CQInit{Entries: 8, Channel: s.channel}))(t)
+	s.srq = must(s.pd.CreateSRQ(SRQInit{MaxWR: 8, MaxSGE: 2}))(t)
+	s.qp = must(s.pd.CreateQP(QPInit{
+		Type: QPTypeUD, SendCQ: s.cq, RecvCQ: s.cq, SRQ: s.srq, SignalAll: true, Cap: QPCap{MaxSendWR: 8, MaxRecvWR: 9, MaxSendSGE: 2},
+	}))(t)
+	return s
+}
+
+func TestCreateQP(t *testing.T) {
+	c, f, m := openMaker(t)
+	s := newSet(t, c)
+	q := m.last(uapi.ObjectQP, uapi.MethodQPCreate)
+	for name, test := range map[string]struct {
+		attr uint16
+		want uint64
+	}{
+		"PD":      {uapi.AttrCreateQPPDHandle, uint64(s.pd.handle)},
+		"send CQ": {uapi.AttrCreateQPSendCQHandle, uint64(s.cq.handle)},
+		"recv CQ": {uapi.AttrCreateQPRecvCQHandle, uint64(s.cq.handle)},
+		"SRQ":     {uapi.AttrCreateQPSRQHandle, uint64(s.srq.handle)},
+		"ID":      {uapi.AttrCreateQPUserHandle, s.qp.ID()},
+		"type":    {uapi.AttrCreateQPType, 4},
+		"flags":   {uapi.AttrCreateQPFlags, 1 << 12},
+	} {
+		if got := q.number(test.attr); got != test.want {
+			t.Errorf("%s: %#x, want %#x", name, got, test.want)
+		}
+	}
+	if m.limits != (uapi.QPCap{MaxSendWR: 8, MaxSendSGE: 2}) {
+		t.Errorf("asked for %+v", m.limits)
+	}
+	want := QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}
+	if s.qp.Number() != 17 || s.qp.Type() != QPTypeUD || s.qp.State() != QPStateReset || s.qp.Cap() != want {
+		t.Errorf("QP %#x, %v, %v, %+v", s.qp.Number(), s.qp.Type(), s.qp.State(), s.qp.Cap())
+	}
+	if got := s.qp.String(); got != "QP 108 of dev0" {
+		t.Errorf("name %q", got)
+	}
+	if n := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).number(uapi.AttrCreateCQCompChannel); n != fakeEventFD {
+		t.Errorf("channel %d", n)
+	}
+	if s.cq.Entries() != 15 || s.srq.Cap().MaxSGE != 2 || s.mr.LKey() != 11 || s.mr.RKey() != 12 {
+		t.Errorf("CQ of %d, SRQ %+v, MR %+v", s.cq.Entries(), s.srq.Cap(), s.mr)
+	}
+	if f.unmapped != 0 {
+		t.Errorf("%d unmapped", f.unmapped)
+	}
+}
+
+// What the other side has of an object that did not come about is destroyed, and
+// its parents can be closed.
+func TestCreateFails(t *testing.T) {
+	c, f, m := openMaker(t)
+	s := newSet(t, c)
+	maps := f.maps
+	f.maps = func(int64, int) ([]byte, error) { return nil, unix.ENOMEM }
+	for kind, create := range map[uint16]func() error{
+		uapi.ObjectCQ:  func() error { _, err := c.CreateCQ(CQInit{Entries: 1}); return err },
+		uapi.ObjectSRQ: func() error { _, err := s.pd.CreateSRQ(SRQInit{MaxWR: 1}); return err },
+		uapi.ObjectQP: func() error {
+			_, err := s.pd.CreateQP(QPInit{Type: QPTypeRC, SendCQ: s.cq, RecvCQ: s.cq})
+			return err
+		},
+	} {
+		m.closed = nil
+		if err := create(); !errors.Is(err, unix.ENOMEM) || len(m.closed) != 1 || m.closed[0] != kind {
+			t.Errorf("%s: %v, destroyed %v", ObjectName(kind), err, m.closed)
+		}
+		m.closed, m.refuse[kind] = nil, unix.EPERM
+		if err := create(); !errors.Is(err, unix.EPERM) || m.closed != nil {
+			t.Errorf("%s refused: %v, destroyed %v", ObjectName(kind), err, m.closed)
+		}
+		delete(m.refuse, kind)
+	}
+	f.maps = maps
+	for _, object := range []closer{s.qp, s.srq, s.cq, s.channel, s.ah, s.mw, s.mr, s.pd} {
+		if err := object.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNoProvider(t *testing.T) {
+	c, _ := openFake(t, DriverQIB, refuse(unix.EINVAL))
+	pd := &PD{object{context: c}}
+	for name, create := range map[string]func() error{
+		"CQ":  func() error { _, err := c.CreateCQ(CQInit{Entries: 1}); return err },
+		"QP":  func() error { _, err := pd.CreateQP(QPInit{}); return err },
+		"SRQ": func() error { _, err := pd.CreateSRQ(SRQInit{}); return err },
+		"AH":  func() error { _, err := pd.CreateAH(Path{}); return err },
+	} {
+		if err := create(); !errors.Is(err, ErrNoProvider) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
