@@ -51,6 +51,7 @@ type Fabric struct {
 	// packet would be an allocation.
 	nodeInfo mad.NodeInfo
 	portInfo mad.PortInfo
+	perfInfo mad.ClassPortInfo
 }
 
 // A Node is a channel adapter, a switch or a router. What packets on their way

@@ -18,7 +18,8 @@ func (f *Fabric) measure(d destination, p *mad.Packet) bool {
 	case p.Attr() != mad.AttrClassPortInfo:
 		p.SetStatus(f.answerCounters(d.node, p, method == mad.MethodSet))
 	case method == mad.MethodGet:
-		p.SetStatus(encode(p, d.node.perf.classPortInfo()))
+		f.perfInfo = d.node.perf.classPortInfo()
+		p.SetStatus(encode(p, &f.perfInfo))
 	default:
 		p.SetStatus(mad.StatusBadMethodAttr)
 	}

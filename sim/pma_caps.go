@@ -28,8 +28,8 @@ func (n *Node) SetPerfCaps(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) {
 // PerfCaps returns what the performance management agent of a node can do.
 func (n *Node) PerfCaps() (mad.PerfCapMask, mad.PerfCapMask2) { return n.perf.caps, n.perf.caps2 }
 
-func (c perfCaps) classPortInfo() *mad.ClassPortInfo {
-	return &mad.ClassPortInfo{
+func (c perfCaps) classPortInfo() mad.ClassPortInfo {
+	return mad.ClassPortInfo{
 		BaseVersion:   1,
 		ClassVersion:  1,
 		CapMask:       uint16(c.caps),

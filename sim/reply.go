@@ -32,6 +32,11 @@ func (q *replies) len() int { return len(q.fifo) - q.head + len(q.heap) }
 
 func (q *replies) add(due time.Time, from umad.Addr, p *mad.Packet) {
 	if due.IsZero() {
+		// Where some always wait, the room of those before is used again.
+		if len(q.fifo) == cap(q.fifo) && q.head > len(q.fifo)/2 {
+			n := copy(q.fifo, q.fifo[q.head:])
+			q.fifo, q.head = q.fifo[:n], 0
+		}
 		q.fifo = append(q.fifo, reply{})
 		m := &q.fifo[len(q.fifo)-1].message
 		m.Addr, m.MAD = from, *p
