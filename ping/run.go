@@ -51,6 +51,9 @@ func Run(ctx context.Context, port umad.Port, targets []*Target, o Options) (*Re
 			r.turns.push(turn{target: t, due: time.Duration(i) * spacing})
 		}
 	}
+	if err := waitInThread(port); err != nil {
+		return r.result, err
+	}
 	defer context.AfterFunc(ctx, port.Interrupt)()
 	defer r.listenToAsk()()
 	err := r.run(ctx)
@@ -194,8 +197,13 @@ func (r *runner) patience() time.Duration { return max(minPatience, 8*r.result.T
 // expire ends the probes that waited too long, and takes their place in the
 // window from those that are slow.
 func (r *runner) expire(now time.Duration) {
-	for f := r.first(); f != nil && now-f.sent >= r.o.Timeout; f = r.first() {
-		r.lost(f)
+	if f := r.first(); f != nil && now-f.sent >= r.o.Timeout {
+		// Where the process itself was held up, answers may lie here.
+		for r.poll() {
+		}
+		for f = r.first(); f != nil && now-f.sent >= r.o.Timeout; f = r.first() {
+			r.lost(f)
+		}
 	}
 	if !r.limited {
 		return

@@ -49,6 +49,9 @@ var past = time.Unix(1, 0)
 
 // serve answers what comes in.
 func (p *servedPort) serve(ctx context.Context, port umad.Responder) error {
+	if err := waitInThread(port); err != nil {
+		return fmt.Errorf("serve pings: %w", err)
+	}
 	defer context.AfterFunc(ctx, port.Interrupt)()
 	for round := 1; ctx.Err() == nil; round++ {
 		var deadline time.Time

@@ -97,6 +97,16 @@ type Port interface {
 	Close() error
 }
 
+// A ThreadWaiter is a Port whose Recv can wait in a system call, which takes a
+// thread for it alone, instead of in Go's poller. What comes is taken in sooner:
+// package ping has the figures.
+type ThreadWaiter interface {
+	Port
+
+	// WaitInThread has Recv wait so from now on. No Recv may be under way.
+	WaitInThread() error
+}
+
 // PortAttr is what a host knows of one of its own ports without a MAD.
 type PortAttr struct {
 	Device    string // name of the device, such as "mlx5_0"

@@ -19,8 +19,9 @@ type Conn struct {
 	file        File
 	raw         syscall.RawConn
 	interrupted atomic.Bool
-	deadline    time.Time // that the file has, unless it is stale
-	stale       bool      // Interrupt may have set another
+	deadline    time.Time              // that the file has, unless it is stale
+	stale       bool                   // Interrupt may have set another
+	thread      atomic.Pointer[thread] // nil: Go's poller waits
 
 	// The system calls, made once: a closure for each call would be an
 	// allocation for each message.
@@ -74,6 +75,9 @@ func (c *Conn) Receive(b []byte, deadline time.Time) (int, error) {
 	if !errors.Is(c.err, unix.EAGAIN) {
 		return c.n, c.err
 	}
+	if t := c.thread.Load(); t != nil {
+		return t.receive(c, deadline)
+	}
 	if c.stale || !deadline.Equal(c.deadline) {
 		c.deadline, c.stale = deadline, false
 		if err := c.file.SetReadDeadline(deadline); err != nil {
@@ -99,6 +103,10 @@ func (c *Conn) Receive(b []byte, deadline time.Time) (int, error) {
 
 // Interrupt ends the Receive that waits, or the next one that would.
 func (c *Conn) Interrupt() {
+	if t := c.thread.Load(); t != nil {
+		t.ring()
+		return
+	}
 	c.interrupted.Store(true)
 	_ = c.file.SetReadDeadline(time.Now())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -11,6 +12,27 @@ import (
 
 	"github.com/ibkit/ibkit/internal/testenv"
 )
+
+// inBoth runs a test with Go's poller and with a thread that waits.
+func inBoth(t *testing.T, test func(t *testing.T, c *Conn, peer *os.File)) {
+	t.Run("poller", func(t *testing.T) {
+		c, peer := pair(t)
+		test(t, c, peer)
+	})
+	t.Run("thread", func(t *testing.T) {
+		c, peer := pair(t)
+		for range 2 {
+			if err := c.WaitInThread(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		test(t, c, peer)
+		if err := c.Release(); err != nil {
+			t.Error(err)
+		}
+		c.Interrupt()
+	})
+}
 
 func pair(t *testing.T) (*Conn, *os.File) {
 	t.Helper()
@@ -22,8 +44,9 @@ func pair(t *testing.T) (*Conn, *os.File) {
 	return c, there
 }
 
-func TestSendReceive(t *testing.T) {
-	c, peer := pair(t)
+func TestSendReceive(t *testing.T) { inBoth(t, testSendReceive) }
+
+func testSendReceive(t *testing.T, c *Conn, peer *os.File) {
 	if err := c.Send([]byte("request")); err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +75,9 @@ func TestFull(t *testing.T) {
 }
 
 // A deadline ends the wait, and a later call waits again.
-func TestDeadline(t *testing.T) {
-	c, peer := pair(t)
+func TestDeadline(t *testing.T) { inBoth(t, testDeadline) }
+
+func testDeadline(t *testing.T, c *Conn, peer *os.File) {
 	b := make([]byte, 64)
 	for range 2 {
 		if _, err := c.Receive(b, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -68,8 +92,9 @@ func TestDeadline(t *testing.T) {
 
 // An interrupt ends one wait, whether it comes before or during it; what was
 // there to be read is read first.
-func TestInterrupt(t *testing.T) {
-	c, peer := pair(t)
+func TestInterrupt(t *testing.T) { inBoth(t, testInterrupt) }
+
+func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
 	b := make([]byte, 64)
 	c.Interrupt()
 	if _, err := peer.Write([]byte("early")); err != nil {
@@ -91,13 +116,58 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	c, _ := pair(t)
+func TestNoAllocation(t *testing.T) { inBoth(t, testNoAllocation) }
+
+func testNoAllocation(t *testing.T, c *Conn, _ *os.File) {
 	here, there := make([]byte, 64), []byte("x")
 	if n := testing.AllocsPerRun(100, func() {
 		_ = c.Send(there)
 		_, _ = c.Receive(here, time.Unix(1, 0))
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// BenchmarkRoundTrip sends a message to a thread that sends it back.
+func BenchmarkRoundTrip(b *testing.B) {
+	for _, thread := range []bool{false, true} {
+		b.Run(map[bool]string{false: "poller", true: "thread"}[thread], func(b *testing.B) {
+			here, there := testenv.SocketPair(b)
+			c, err := New(here)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if thread {
+				if err := c.WaitInThread(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			fd := int(there.Fd())
+			if err := unix.SetNonblock(fd, false); err != nil {
+				b.Fatal(err)
+			}
+			go func() {
+				runtime.LockOSThread()
+				message := make([]byte, 512)
+				for {
+					n, err := unix.Read(fd, message)
+					if err != nil || n == 0 {
+						return
+					}
+					_, _ = unix.Write(fd, message[:n])
+				}
+			}()
+			message := make([]byte, 320)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := c.Send(message); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := c.Receive(message, time.Time{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			here.Close()
+		})
 	}
 }

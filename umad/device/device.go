@@ -168,11 +168,14 @@ func (p *Port) failed(op string, err error) error {
 	return fmt.Errorf("%s by %s: %w", op, p.name, err)
 }
 
+// WaitInThread has Recv wait in a system call. It implements [umad.ThreadWaiter].
+func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
+
 // Interrupt ends the Recv that waits, or the next one that would.
 func (p *Port) Interrupt() { p.conn.Interrupt() }
 
 // Close closes the device node; the kernel drops what is in flight.
-func (p *Port) Close() error { return p.file.Close() }
+func (p *Port) Close() error { return errors.Join(p.file.Close(), p.conn.Release()) }
 
 // agent returns the registration for the class of a MAD, made when the class is
 // used first.

@@ -237,6 +237,9 @@ func (p *Port) gone(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
+// WaitInThread has Recv wait in a system call. It implements [umad.ThreadWaiter].
+func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
+
 // Interrupt ends the Recv that waits, or the next one that would.
 func (p *Port) Interrupt() { p.conn.Interrupt() }
 
@@ -244,7 +247,7 @@ func (p *Port) Interrupt() { p.conn.Interrupt() }
 // server's ten places for ever.
 func (p *Port) Close() error {
 	_, err := p.ask(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
-	err = errors.Join(p.data.Close(), p.control.Close(), err)
+	err = errors.Join(p.data.Close(), p.control.Close(), p.conn.Release(), err)
 	if errors.Is(err, unix.ECONNREFUSED) {
 		return nil // the server ended first
 	}
