@@ -1,0 +1,276 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// PingPong has one message under way at a time, on one lane.
+type PingPong struct {
+	Lane   *Lane
+	CQ     Completions
+	Watch  *Watch
+	Plan   Plan
+	Events bool
+	Depth  int // sends that the queue pair holds
+
+	// Lossy: messages may get lost, and a round trip that takes longer than the
+	// Watch's patience is begun again.
+	Lossy bool
+
+	Samples *Samples
+	Lost    uint64
+
+	wait    waiter
+	arrived uint64 // of which wait has not returned yet
+	in      lastByte
+	count   uint64 // of writes
+	polls   int
+}
+
+// maxLost is how many round trips may get lost in a row.
+const maxLost = 10
+
+// sendEvery is how many sends go without a completion at most.
+const sendEvery = 32
+
+func (p *PingPong) begin() {
+	p.wait = waiter{cq: p.CQ, into: make([]verbs.Completion, 16), watch: p.Watch, events: p.Events}
+	if p.Samples == nil {
+		p.Samples = NewSamples()
+	}
+	p.arrived, p.count, p.polls = 0, 0, 0
+}
+
+// LeadSends sends and waits for the answer, again and again, and keeps the times of
+// the whole round trips. Receives must be posted.
+func (p *PingPong) LeadSends() error {
+	p.begin()
+	return p.lead(p.postSend, p.awaitMessage)
+}
+
+// FollowSends answers messages: as many as the Plan has, or until the Watch stops.
+func (p *PingPong) FollowSends() error {
+	p.begin()
+	for n := p.Plan.Warmup + p.Plan.Count; p.Plan.Count == 0 || n > 0; n-- {
+		if ok, err := p.awaitMessage(); !ok || err != nil {
+			return err
+		}
+		if err := p.postSend(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LeadWrites writes to the other side's memory and waits until it has written to
+// this one's: the last byte of each message counts.
+func (p *PingPong) LeadWrites() error {
+	p.beginWrites()
+	return p.lead(p.postWrite, p.awaitWrite)
+}
+
+// FollowWrites answers writes.
+func (p *PingPong) FollowWrites() error {
+	p.beginWrites()
+	for n := p.Plan.Warmup + p.Plan.Count; p.Plan.Count == 0 || n > 0; n-- {
+		if ok, err := p.awaitWrite(); !ok || err != nil {
+			return err
+		}
+		if err := p.postWrite(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *PingPong) beginWrites() {
+	p.begin()
+	p.in = byteAt(p.Lane.In.Bytes, p.Lane.Size-1)
+}
+
+// Single does reads or atomics, one at a time.
+func (p *PingPong) Single() error {
+	p.begin()
+	return p.lead(p.postSingle, p.awaitSingle)
+}
+
+// lead posts and waits until the plan is over. A time is that from before a post to
+// before the next, so that nothing that a round trip takes is left out; it is kept
+// while the next one is under way.
+func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
+	at := progress{plan: p.Plan, begin: Now()}
+	last, measured, lost := int64(0), false, 0
+	for n := uint64(0); ; n++ {
+		now := Now()
+		if at.over(now, n) {
+			if measured {
+				p.Samples.Add(now - last)
+			}
+			return nil
+		}
+		if err := post(); err != nil {
+			return err
+		}
+		if measured {
+			p.Samples.Add(now - last)
+		}
+		last, measured = now, at.measures(now, n)
+		ok, err := await()
+		switch {
+		case p.Lossy && errors.Is(err, ErrStalled):
+			if lost++; lost == maxLost {
+				return fmt.Errorf("%w %d times in a row", err, lost)
+			}
+			p.Lost++
+			measured = false
+		case err != nil:
+			return err
+		case !ok:
+			return nil
+		default:
+			lost = 0
+		}
+	}
+}
+
+// postSend sends the next message.
+func (p *PingPong) postSend() error {
+	l := p.Lane
+	if l.Verify {
+		at := l.slot * l.Walk.Step
+		Fill(l.Out.Bytes[at:at+l.Size], l.Seed, p.number(l.posted+1))
+	}
+	return p.post()
+}
+
+// number is what a message's payload is made of. Where messages get lost nobody
+// can tell which one it is.
+func (p *PingPong) number(n uint64) uint64 {
+	if p.Lossy {
+		return 0
+	}
+	return n
+}
+
+// post sends with a completion now and then, for which there is always room.
+func (p *PingPong) post() error {
+	l := p.Lane
+	every := uint64(max(1, min(sendEvery, p.Depth/2)))
+	for l.posted-l.completed >= uint64(p.Depth) {
+		if ok, err := p.take(); !ok || err != nil {
+			return err
+		}
+	}
+	return l.send((l.posted+1)%every == 0)
+}
+
+// take waits for completions and sorts them.
+func (p *PingPong) take() (bool, error) {
+	done, err := p.wait.next()
+	if err != nil || done == nil {
+		return false, err
+	}
+	p.sort(done)
+	return true, nil
+}
+
+func (p *PingPong) sort(done []verbs.Completion) {
+	for i := range done {
+		if done[i].Opcode.Received() {
+			p.arrived++
+		} else {
+			p.Lane.completed = done[i].ID & idCountMask
+		}
+	}
+}
+
+// awaitMessage waits for the next message, looks at it, and posts a receive in its
+// place. False: the Watch has stopped.
+func (p *PingPong) awaitMessage() (bool, error) {
+	for p.arrived == 0 {
+		if ok, err := p.take(); !ok || err != nil {
+			return false, err
+		}
+	}
+	p.arrived--
+	l := p.Lane
+	if l.Verify {
+		at := l.tookSlot*l.InWalk.Step + l.GRH
+		if err := Check(l.In.Bytes[at:at+l.Size], l.PeerSeed, p.number(l.received+1)); err != nil {
+			return false, err
+		}
+	}
+	l.tookSlot = l.InWalk.next(l.tookSlot)
+	l.received++
+	return true, l.Receive(1)
+}
+
+// postWrite writes the next message. Its last byte is never the one before.
+func (p *PingPong) postWrite() error {
+	l := p.Lane
+	p.count++
+	if l.Verify {
+		Fill(l.Out.Bytes[:l.Size-1], l.Seed, p.count)
+	}
+	l.Out.Bytes[l.Size-1] = byte(p.count)
+	return p.post()
+}
+
+// awaitWrite waits until the other side has written.
+func (p *PingPong) awaitWrite() (bool, error) {
+	l := p.Lane
+	want := uint32(byte(l.received + 1))
+	since := int64(0)
+	for spins := 1; atomic.LoadUint32(p.in.word)>>p.in.shift&math.MaxUint8 != want; spins++ {
+		if p.Watch.Yield && spins%yieldEvery == 0 {
+			yield()
+		}
+		if spins%lookEvery != 0 {
+			continue
+		}
+		if p.Watch.Stopped() {
+			return false, nil
+		}
+		// A write that failed shows in the queue only.
+		done, err := p.wait.poll()
+		if err != nil {
+			return false, err
+		}
+		p.sort(done)
+		if p.Watch.Patience > 0 && spins%clockEvery == 0 {
+			if since, err = p.wait.impatient(since); err != nil {
+				return false, err
+			}
+		}
+	}
+	l.received++
+	if l.Verify {
+		return true, Check(l.In.Bytes[:l.Size-1], l.PeerSeed, l.received)
+	}
+	return true, nil
+}
+
+// postSingle posts a read or an atomic.
+func (p *PingPong) postSingle() error {
+	p.Lane.operate(0)
+	return p.Lane.send(true)
+}
+
+// awaitSingle waits for its completion.
+func (p *PingPong) awaitSingle() (bool, error) {
+	l := p.Lane
+	for l.completed < l.posted {
+		if ok, err := p.take(); !ok || err != nil {
+			return false, err
+		}
+	}
+	if l.Verify {
+		return true, l.checkResult(l.completed)
+	}
+	return true, nil
+}

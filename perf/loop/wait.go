@@ -1,0 +1,97 @@
+package loop
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// A waiter takes completions from a queue.
+type waiter struct {
+	cq     Completions
+	into   []verbs.Completion
+	watch  *Watch
+	events bool
+}
+
+// Polls between two looks at the Watch, and at the clock.
+const (
+	lookEvery  = 1 << 8
+	clockEvery = 1 << 12
+	yieldEvery = 1 << 5
+)
+
+// next returns at least one completion, or none when the Watch has stopped. An
+// empty wait that is longer than the Watch's patience is ErrStalled.
+func (w *waiter) next() ([]verbs.Completion, error) {
+	if w.events {
+		return w.event()
+	}
+	since := int64(0)
+	for spins := 1; ; spins++ {
+		n, err := w.cq.Poll(w.into)
+		if n > 0 || err != nil {
+			return w.into[:n], w.check(n, err)
+		}
+		if w.watch.Yield && spins%yieldEvery == 0 {
+			yield()
+		}
+		if spins%lookEvery != 0 {
+			continue
+		}
+		if w.watch.Stopped() {
+			return nil, nil
+		}
+		if w.watch.Patience > 0 && spins%clockEvery == 0 {
+			if since, err = w.impatient(since); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// impatient takes the time at its first call, and holds it against the patience
+// from then on.
+func (w *waiter) impatient(since int64) (int64, error) {
+	now := Now()
+	if since == 0 {
+		return now, nil
+	}
+	if now-since > int64(w.watch.Patience) {
+		return since, fmt.Errorf("%w: nothing for %v", ErrStalled, w.watch.Patience)
+	}
+	return since, nil
+}
+
+// event is next by the completion channel.
+func (w *waiter) event() ([]verbs.Completion, error) {
+	n, err := w.cq.Wait(w.watch.ctx, w.into)
+	if err != nil && w.watch.Stopped() {
+		return nil, nil
+	}
+	return w.into[:n], w.check(n, err)
+}
+
+// poll returns what completions there are, without a wait.
+func (w *waiter) poll() ([]verbs.Completion, error) {
+	n, err := w.cq.Poll(w.into)
+	return w.into[:n], w.check(n, err)
+}
+
+// check looks for work requests that failed.
+func (w *waiter) check(n int, err error) error {
+	if err != nil {
+		return err
+	}
+	for i := range w.into[:n] {
+		if w.into[i].Status != verbs.StatusOK {
+			return w.into[i].Err()
+		}
+	}
+	return nil
+}
+
+// yield lets another thread run on this processor.
+func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
