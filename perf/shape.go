@@ -91,13 +91,13 @@ func (s shape) list() int       { return min(s.List, s.depth()) }
 // memory is how much the side registers, in bytes.
 func (s shape) memory() int {
 	o := s.endpoint()
-	return s.QPs * (o.Out + o.In)
+	return s.QueuePairs * (o.Out + o.In)
 }
 
 // endpoint is what this side needs of a device, and allows the other one.
 func (s shape) endpoint() endpoint.Options {
 	o := endpoint.Options{
-		Type: s.Transport.qpType(), Groups: s.Threads, Lanes: s.QPs / s.Threads, Depth: s.depth(), Events: s.Events,
+		Type: s.Transport.qpType(), Groups: s.Threads, Lanes: s.QueuePairs / s.Threads, Depth: s.depth(), Events: s.Events,
 	}
 	if s.sends() {
 		o.Out = s.walk(s.depth()).Size()

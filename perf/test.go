@@ -85,7 +85,7 @@ type Test struct {
 	Duration   time.Duration `json:"duration_ns"`
 	Warmup     uint64        `json:"warmup"` // messages before those that count; by time, see warmupTime
 
-	QPs           int     `json:"qps"` // of all threads
+	QueuePairs    int     `json:"qps"` // of all threads
 	Threads       int     `json:"threads"`
 	Bidirectional bool    `json:"bidirectional"`
 	Depth         int     `json:"tx_depth"`
@@ -121,7 +121,7 @@ const (
 // NewTest returns a test with what most leave as it is.
 func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 	t := Test{
-		Op: op, Kind: kind, Transport: transport, Size: size, Iterations: 1000, Warmup: 100, QPs: 1, Threads: 1,
+		Op: op, Kind: kind, Transport: transport, Size: size, Iterations: 1000, Warmup: 100, QueuePairs: 1, Threads: 1,
 		Depth: defaultDepth, RecvDepth: defaultRecvDepth, Moderation: defaultModeration, List: 1,
 		Timeout: defaultTimeout, RetryCount: defaultRetry, RNRRetry: defaultRetry, HopLimit: defaultHopLimit,
 	}
@@ -139,14 +139,14 @@ var ErrTest = errors.New("no such test")
 
 // limits of any test, of either side.
 const (
-	maxSize     = 1 << 30
-	maxQPs      = 4096
-	maxThreads  = 256
-	maxDepth    = 16384
-	maxList     = 1024
-	maxDuration = 365 * 24 * time.Hour
-	maxMessages = 1 << 47 // loop's counts have 48 bits
-	verifyBytes = 64 << 20
+	maxSize       = 1 << 30
+	maxQueuePairs = 4096
+	maxThreads    = 256
+	maxDepth      = 16384
+	maxList       = 1024
+	maxDuration   = 365 * 24 * time.Hour
+	maxMessages   = 1 << 47 // loop's counts have 48 bits
+	verifyBytes   = 64 << 20
 )
 
 // Check tells what is wrong with a test.
@@ -179,7 +179,7 @@ func (t Test) Check() error {
 		what          string
 		v, least, max int
 	}{
-		{"size", t.Size, 1, maxSize}, {"number of queue pairs", t.QPs, 1, maxQPs}, {"number of threads", t.Threads, 1, maxThreads},
+		{"size", t.Size, 1, maxSize}, {"number of queue pairs", t.QueuePairs, 1, maxQueuePairs}, {"number of threads", t.Threads, 1, maxThreads},
 		{"tx depth", t.Depth, 1, maxDepth}, {"rx depth", t.RecvDepth, 1, maxDepth}, {"CQ moderation", t.Moderation, 1, maxDepth},
 		{"post list", t.List, 1, maxList}, {"queue pair time-out", int(t.Timeout), 0, 31}, {"retry count", int(t.RetryCount), 0, 7},
 		{"RNR retry count", int(t.RNRRetry), 0, 7}, {"service level", int(t.SL), 0, 15}, {"flow label", int(t.FlowLabel), 0, 1<<20 - 1},
@@ -201,10 +201,10 @@ func (t Test) Check() error {
 		return bad("duration %v", t.Duration)
 	case !(t.Rate >= 0 && t.Rate <= 1e12):
 		return bad("rate %v", t.Rate)
-	case t.Kind == Latency && (t.QPs != 1 || t.Threads != 1 || t.Bidirectional || t.List != 1 || t.Rate != 0):
+	case t.Kind == Latency && (t.QueuePairs != 1 || t.Threads != 1 || t.Bidirectional || t.List != 1 || t.Rate != 0):
 		return bad("latency is measured with one message under way: one queue pair, no rate, no list, not both ways at a time")
-	case t.QPs%t.Threads != 0:
-		return bad("%d queue pairs do not part among %d threads", t.QPs, t.Threads)
+	case t.QueuePairs%t.Threads != 0:
+		return bad("%d queue pairs do not part among %d threads", t.QueuePairs, t.Threads)
 	case t.Moderation > t.Depth || t.List > t.Depth:
 		return bad("CQ moderation %d and post list %d are not within the tx depth %d", t.Moderation, t.List, t.Depth)
 	case t.Inline && t.Op != Send && t.Op != Write:

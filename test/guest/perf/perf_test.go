@@ -18,3 +18,10 @@ func TestPingpong(t *testing.T) {
 		Tools:   []string{"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"},
 	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
 }
+
+// TestPerf has both sides of package perf talk to each other.
+func TestPerf(t *testing.T) {
+	guest.RunTests(t, guest.Spec{
+		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
+	}, "github.com/ibkit/ibkit/perf", "-test.run=^TestGuest")
+}

@@ -1,0 +1,278 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+
+	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/port"
+)
+
+// Options are what a client wants.
+type Options struct {
+	Server   string // host, or host:port
+	Tests    []Test
+	Identity Identity
+
+	Device   string // "": whichever reaches the server
+	Port     uint8  // 0: the first active one
+	GIDIndex int    // negative: the best
+	CPUs     CPUs
+	Huge     bool // memory of huge pages
+
+	// Done, unless nil, is told each measurement when it is over.
+	Done func(*Measurement)
+}
+
+// address returns where a server listens.
+func address(server string, port int) string {
+	if _, _, err := net.SplitHostPort(server); err == nil {
+		return server
+	}
+	return net.JoinHostPort(server, strconv.Itoa(port))
+}
+
+// Run does the tests, one after the other. What was measured until an error comes
+// with it; the last measurement is partial then.
+func Run(ctx context.Context, o Options) (_ *Result, err error) {
+	for _, t := range o.Tests {
+		if err := t.Check(); err != nil {
+			return nil, err
+		}
+	}
+	dialer := net.Dialer{Timeout: answerTime}
+	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, Port))
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", o.Server, err)
+	}
+	c := &client{talk: newTalk(conn), options: o}
+	defer func() { err = errors.Join(err, c.close()) }()
+	r := &Result{Client: o.Identity, ClockCost: loop.ClockCost()}
+	if err := c.send(message{Hello: &o.Identity}); err != nil {
+		return nil, err
+	}
+	m, err := c.answer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.Hello == nil {
+		return nil, errMessage
+	}
+	c.server = *m.Hello
+	r.Server = c.server
+	for _, t := range o.Tests {
+		one := &Measurement{Test: t}
+		err := c.measure(ctx, one)
+		if err != nil {
+			one.Partial, one.Err = true, err
+			err = fmt.Errorf("measure %v: %w", t, err)
+		}
+		r.Measurements = append(r.Measurements, *one)
+		if o.Done != nil {
+			o.Done(one)
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// A client is the client's side of a connection.
+type client struct {
+	*talk
+	options Options
+	server  Identity
+}
+
+// answer is the next message, which is not a failure.
+func (c *client) answer(ctx context.Context) (message, error) {
+	m, err := c.next(ctx, answerTime)
+	if err == nil && m.Failure != "" {
+		err = &PeerError{"server", printable(m.Failure)}
+	}
+	return m, err
+}
+
+// measure does one test.
+func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
+	ports, err := port.OpenAll(c.options.Device, c.options.Port)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
+	ask := request{Test: m.Test, GIDs: c.gids(ports)}
+	if ib := port.InfiniBand(ports); ib != nil {
+		ask.LID = ib.Attr.LID
+	}
+	if len(ask.GIDs) == 0 && ask.LID == 0 {
+		return fmt.Errorf("choose a GID: %w", port.ErrNoGID)
+	}
+	if err := c.send(message{Prepare: &ask}); err != nil {
+		return err
+	}
+	answer, err := c.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if answer.Prepared == nil {
+		return errMessage
+	}
+	m.Server = answer.Prepared.Port
+	s := &side{shape: shape{m.Test, true}, measurement: m}
+	if err := s.open(ports, answer.Prepared, c.options); err != nil {
+		return c.fail(err)
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := c.connect(ctx, s, answer.Prepared); err != nil {
+		return err
+	}
+	return c.run(ctx, s, answer.Prepared)
+}
+
+// gids are those that the server may choose from.
+func (c *client) gids(ports []*port.Port) []port.GID {
+	var all []port.GID
+	for _, p := range ports {
+		if !p.Ethernet() {
+			continue
+		}
+		for _, e := range p.GIDs {
+			if c.options.GIDIndex < 0 || int(e.Index) == c.options.GIDIndex {
+				all = append(all, port.GID{Addr: e.GID, Type: e.Type})
+			}
+		}
+	}
+	return all
+}
+
+// fail tells the server that there will be no test, and why.
+func (c *client) fail(err error) error {
+	return errors.Join(err, c.send(message{Failure: err.Error()}))
+}
+
+// connect brings the queue pairs up and has the server do so.
+func (c *client) connect(ctx context.Context, s *side, p *prepared) error {
+	link := s.link(p.Port.GID, p.Port.LID, p.ReadsIn)
+	if err := s.endpoint.Begin(link); err != nil {
+		return c.fail(err)
+	}
+	if err := s.endpoint.Connect(link, p.QueuePairs); err != nil {
+		return c.fail(err)
+	}
+	var err error
+	if s.running, err = prepare(s.shape, s.endpoint, p.QueuePairs); err != nil {
+		return c.fail(err)
+	}
+	err = c.send(message{Connect: &connect{
+		GID: s.choice.Local, LID: s.choice.Port.Attr.LID, MTU: s.mtu.Bytes(), ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(),
+	}})
+	if err != nil {
+		return err
+	}
+	m, err := c.answer(ctx)
+	if err == nil && m.Started == nil {
+		err = errMessage
+	}
+	return err
+}
+
+// run moves the data, and has the server say what became of it.
+func (c *client) run(ctx context.Context, s *side, p *prepared) error {
+	var others []int
+	if c.server.BootID == c.options.Identity.BootID {
+		others = p.CPUs
+	}
+	s.start(ctx, c.options.CPUs, others, p.Yield, false)
+	defer s.stop()
+	if err := c.await(ctx, s); err != nil {
+		return err
+	}
+	sent, _ := s.running.counts()
+	if err := c.send(message{Finish: &finish{Sent: sent}}); err != nil {
+		return err
+	}
+	m, err := c.next(ctx, s.slack())
+	if err == nil && m.Failure != "" {
+		err = &PeerError{"server", printable(m.Failure)}
+	} else if err == nil && m.Result == nil {
+		err = errMessage
+	}
+	s.stop()
+	if err := errors.Join(err, s.running.err); err != nil {
+		return err
+	}
+	s.measurement.ServerSide = *m.Result
+	s.measurement.Received, s.measurement.Reverse = m.Result.In, m.Result.Out
+	return s.running.verify(m.Result.Sent)
+}
+
+// await waits until this side has sent all.
+func (c *client) await(ctx context.Context, s *side) error {
+	over := s.running.sent
+	if s.Kind == Latency {
+		over = s.running.done
+	}
+	select {
+	case <-over:
+	case <-s.running.done: // too early
+	case m, ok := <-c.inbox:
+		m, err := c.take(m, ok)
+		if err == nil && m.Failure != "" {
+			return &PeerError{"server", printable(m.Failure)}
+		}
+		if err == nil {
+			err = errMessage
+		}
+		return err
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return c.fail(context.Cause(ctx))
+	}
+	select {
+	case <-s.running.done:
+		if err := s.running.err; err != nil {
+			return c.blame(ctx, err) // it may be the server's story
+		}
+	default:
+	}
+	return nil
+}
+
+// blame joins the error of this side's loop with what the server says, if it says
+// something soon.
+func (c *client) blame(ctx context.Context, err error) error {
+	failed := c.send(message{Failure: err.Error()})
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	m, e := c.next(ctx, answerTime)
+	if e == nil && m.Failure != "" && m.Failure != err.Error() {
+		return errors.Join(err, &PeerError{"server", printable(m.Failure)})
+	}
+	return err
+}
+
+// printable is what the other side says, safe for a terminal.
+func printable(text string) string {
+	const longest = 2000
+	var b []rune
+	for _, r := range text {
+		if len(b) == longest {
+			break
+		}
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			r = ' '
+		}
+		b = append(b, r)
+	}
+	return string(b)
+}
+
+// validGID tells an address that can be a GID.
+func validGID(a netip.Addr) bool { return a.Is6() && a.Zone() == "" }

@@ -1,0 +1,139 @@
+package perf
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/sysfs"
+)
+
+// NewIdentity says who this host is. Program is what the user knows it by.
+func NewIdentity(program string) Identity {
+	host, _ := os.Hostname() // where there is none, there is none
+	id := Identity{Program: program, Host: host, BootID: firstLine("/proc/sys/kernel/random/boot_id"), CPUs: len(allowed())}
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		id.Kernel = unix.ByteSliceToString(u.Release[:])
+	}
+	return id
+}
+
+func firstLine(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	return line
+}
+
+// allowed are the processors that this process may use.
+func allowed() []int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	var cpus []int
+	for i := range len(set) * 64 {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus
+}
+
+// near are processors that this process may use, those first that are near a
+// device.
+func near(device string) []int {
+	cpus := allowed()
+	local := parseCPUs(firstLine(filepath.Join(string(sysfs.Default), "class/infiniband", device, "device/local_cpulist")))
+	slices.SortStableFunc(cpus, func(a, b int) int {
+		return boolInt(slices.Contains(local, b)) - boolInt(slices.Contains(local, a))
+	})
+	return cpus
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// parseCPUs reads a list such as "0-3,8". What is none is left out.
+func parseCPUs(list string) []int {
+	var cpus []int
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err1 := strconv.ParseUint(first, 10, 16)
+		to, err2 := strconv.ParseUint(last, 10, 16)
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		for n := from; n <= to; n++ {
+			cpus = append(cpus, int(n))
+		}
+	}
+	return cpus
+}
+
+// CPUs is where loops run.
+type CPUs struct {
+	Off  bool  // the kernel decides
+	List []int // nil: near the device
+}
+
+// pick returns processors for n loops, none of those that are taken; from the end
+// of the list where last is set. Fewer than n: the kernel decides for the rest.
+func (c CPUs) pick(device string, n int, taken []int, last bool) []int {
+	if c.Off || n == 0 {
+		return nil
+	}
+	if c.List != nil {
+		return c.List[:min(n, len(c.List))]
+	}
+	cpus := near(device)
+	if last {
+		slices.Reverse(cpus)
+	}
+	cpus = slices.DeleteFunc(cpus, func(cpu int) bool { return slices.Contains(taken, cpu) })
+	return cpus[:min(n, len(cpus))]
+}
+
+// taken are the processors that tests of this process run on.
+var taken struct {
+	lock sync.Mutex
+	cpus []int
+}
+
+// reserve picks processors for a test of this process.
+func (c CPUs) reserve(device string, n int, others []int, last bool) (cpus []int, release func()) {
+	taken.lock.Lock()
+	defer taken.lock.Unlock()
+	cpus = c.pick(device, n, slices.Concat(taken.cpus, others), last)
+	taken.cpus = slices.Concat(taken.cpus, cpus)
+	return cpus, func() {
+		taken.lock.Lock()
+		defer taken.lock.Unlock()
+		for _, cpu := range cpus {
+			if i := slices.Index(taken.cpus, cpu); i >= 0 {
+				taken.cpus = slices.Delete(taken.cpus, i, i+1)
+			}
+		}
+	}
+}
+
+// crowded tells whether loops of both sides may have to share a processor: then
+// each gives it away between polls.
+func crowded(own, other Identity, loops int) bool {
+	return own.BootID != "" && own.BootID == other.BootID && own.CPUs < loops
+}

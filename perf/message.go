@@ -1,0 +1,107 @@
+package perf
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/perf/endpoint"
+	"github.com/ibkit/ibkit/perf/port"
+)
+
+// A message is what client and server tell each other: its length in four bytes,
+// big-endian, and an object of JSON with one member. The client begins:
+//
+//	hello      hello             once
+//	prepare    prepared          what to test; where the server's queue pairs are
+//	connect    started           where the client's are; the server is ready
+//	finish     result            how much was sent; what became of it
+//
+// A failure takes the place of any message, of either side; the server's ends the
+// test, and the next may begin.
+type message struct {
+	Hello    *Identity `json:"hello,omitempty"`
+	Prepare  *request  `json:"prepare,omitempty"`
+	Prepared *prepared `json:"prepared,omitempty"`
+	Connect  *connect  `json:"connect,omitempty"`
+	Started  *struct{} `json:"started,omitempty"`
+	Finish   *finish   `json:"finish,omitempty"`
+	Result   *Side     `json:"result,omitempty"`
+	Failure  string    `json:"failure,omitempty"`
+}
+
+// request asks for a test.
+type request struct {
+	Test Test       `json:"test"`
+	GIDs []port.GID `json:"gids"` // the client's, any of which will do
+	LID  uint16     `json:"lid"`  // of an InfiniBand port, where there are no GIDs
+}
+
+// prepared says where the server is.
+type prepared struct {
+	Port       Ends               `json:"port"`
+	ClientGID  port.GID           `json:"client_gid"`
+	ReadsIn    uint8              `json:"reads_in"` // reads and atomics that it answers at a time
+	QueuePairs []endpoint.Address `json:"queue_pairs"`
+	CPUs       []int              `json:"cpus"` // that its loops run on
+	Yield      bool               `json:"yield"`
+}
+
+// connect says where the client is.
+type connect struct {
+	GID        port.GID           `json:"gid"`
+	LID        uint16             `json:"lid"`
+	MTU        int                `json:"mtu"`
+	ReadsIn    uint8              `json:"reads_in"`
+	QueuePairs []endpoint.Address `json:"queue_pairs"`
+}
+
+// finish says how many messages the client sent, by queue pair.
+type finish struct {
+	Sent []uint64 `json:"sent"`
+}
+
+// maxMessage is the longest message, in bytes: enough for maxQueuePairs queue pairs.
+const maxMessage = 1 << 20
+
+var errMessage = errors.New("the other side sent what makes no sense")
+
+// write sends a message in one piece.
+func (m message) write(w io.Writer) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(body) > maxMessage {
+		return fmt.Errorf("send message of %d bytes: it is too long", len(body))
+	}
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+	return err
+}
+
+// readMessage reads the next message.
+func readMessage(r io.Reader) (message, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return message{}, err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > maxMessage {
+		return message{}, fmt.Errorf("%w: a message that begins with %q is none of ibkit perf's; does another program listen there, or talk to this one?", errMessage, head[:])
+	}
+	// As much is read as comes, whatever the length says.
+	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err != nil {
+		return message{}, err
+	}
+	if len(body) < int(n) {
+		return message{}, io.ErrUnexpectedEOF
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return message{}, fmt.Errorf("%w: %w", errMessage, err)
+	}
+	return m, nil
+}

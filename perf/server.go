@@ -1,0 +1,367 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/ibkit/ibkit/perf/port"
+)
+
+// ServeOptions are what a server does and what it does not.
+type ServeOptions struct {
+	Identity Identity
+	Device   string // "": whichever reaches the client
+	Port     uint8  // 0: the first active one
+	GIDIndex int    // negative: the best
+	CPUs     CPUs
+
+	Allow         []netip.Prefix // who may come; nil: everybody
+	MaxClients    int            // at a time
+	MaxQueuePairs int            // of a test
+	MaxMemory     int            // of a test, bytes
+	MaxTime       time.Duration  // of a test
+	Idle          time.Duration  // how long a client may do nothing
+
+	// Tell, unless nil, is told of what happens. It is called from several
+	// goroutines.
+	Tell func(Event)
+}
+
+// An Event is something that happened to a server.
+type Event struct {
+	Client netip.AddrPort
+	Test   *Test // that began or has ended; nil: of the connection
+	Done   bool  // it is over
+	Err    error // why it failed
+}
+
+// Defaults of ServeOptions.
+const (
+	DefaultMaxClients    = 16
+	DefaultMaxQueuePairs = 1024
+	DefaultMaxMemory     = 1 << 30
+	DefaultMaxTime       = time.Hour
+	DefaultIdle          = 30 * time.Second
+)
+
+// Serve serves clients that come to a listener until ctx ends, and closes it.
+func Serve(ctx context.Context, l net.Listener, o ServeOptions) error {
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	s := &server{ServeOptions: o, slots: make(chan struct{}, o.MaxClients)}
+	defer s.clients.Wait()
+	for {
+		conn, err := l.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				_ = conn.Close() // it came too late
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("wait for clients: %w", err)
+		case err != nil:
+			s.tell(Event{Err: fmt.Errorf("wait for clients: %w", err)})
+			select { // such as too many open files: it may pass
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		s.clients.Go(func() { s.serve(ctx, conn) })
+	}
+}
+
+type server struct {
+	ServeOptions
+	slots   chan struct{}
+	clients sync.WaitGroup
+}
+
+func (s *server) tell(e Event) {
+	if s.Tell != nil {
+		s.Tell(e)
+	}
+}
+
+// allowed tells whether a client may come.
+func (s *server) allowed(a netip.Addr) bool {
+	if s.Allow == nil {
+		return true
+	}
+	for _, p := range s.Allow {
+		if p.Contains(a.Unmap().WithZone("")) {
+			return true
+		}
+	}
+	return false
+}
+
+// serve serves one client to its end.
+func (s *server) serve(ctx context.Context, conn net.Conn) {
+	from, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+	refuse := func(why string) {
+		err := errors.New(why)
+		_ = conn.SetWriteDeadline(time.Now().Add(answerTime))
+		_ = message{Failure: why}.write(conn) // who is refused may be gone
+		_ = conn.Close()
+		s.tell(Event{Client: from, Err: err})
+	}
+	if !s.allowed(from.Addr()) {
+		refuse("this server does not serve your address (--allow)")
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		refuse(fmt.Sprintf("this server has %d clients already, which is as many as it takes (--max-clients)", s.MaxClients))
+		return
+	}
+	c := &served{server: s, talk: newTalk(conn), from: from}
+	err := c.serve(ctx)
+	err = errors.Join(err, c.close())
+	s.tell(Event{Client: from, Done: true, Err: err})
+}
+
+// served is one client of a server.
+type served struct {
+	*server
+	*talk
+	from   netip.AddrPort
+	client Identity
+}
+
+// errLeft means that the client has no more to ask.
+var errLeft = errors.New("the client is done")
+
+func (c *served) serve(ctx context.Context) error {
+	m, err := c.next(ctx, c.Idle)
+	if err != nil {
+		return err
+	}
+	if m.Hello == nil {
+		return c.fail(errMessage)
+	}
+	c.client = *m.Hello
+	if err := c.send(message{Hello: &c.Identity}); err != nil {
+		return err
+	}
+	for {
+		m, err := c.nextTest(ctx)
+		if errors.Is(err, errLeft) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if m.Prepare == nil {
+			return c.fail(errMessage)
+		}
+		test := m.Prepare.Test
+		c.tell(Event{Client: c.from, Test: &test})
+		err = c.test(ctx, m.Prepare)
+		c.tell(Event{Client: c.from, Test: &test, Done: true, Err: err})
+		if err != nil && !errors.As(err, new(*PeerError)) {
+			if err := c.fail(err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// nextTest waits for what the client wants next.
+func (c *served) nextTest(ctx context.Context) (message, error) {
+	m, err := c.next(ctx, c.Idle)
+	if errors.Is(err, errGone) {
+		err = errLeft
+	}
+	return m, err
+}
+
+// fail tells the client that something failed. Its own failure is not sent back.
+func (c *served) fail(err error) error {
+	if errors.Is(err, errGone) {
+		return err
+	}
+	if e := c.send(message{Failure: err.Error()}); e != nil {
+		return e
+	}
+	if errors.Is(err, errMessage) {
+		return err
+	}
+	return nil
+}
+
+// check holds a test against what the server allows.
+func (c *served) check(r *request) error {
+	t := r.Test
+	if err := t.Check(); err != nil {
+		return err
+	}
+	if err := checkGIDs(r.GIDs); err != nil {
+		return err
+	}
+	memory := (shape{t, false}).memory()
+	switch {
+	case t.QueuePairs > c.MaxQueuePairs:
+		return fmt.Errorf("%d queue pairs are more than this server makes for a test: %d (--max-qps)", t.QueuePairs, c.MaxQueuePairs)
+	case memory > c.MaxMemory:
+		return fmt.Errorf("the test needs %d bytes of memory, this server gives %d (--max-memory)", memory, c.MaxMemory)
+	case t.Duration > c.MaxTime:
+		return fmt.Errorf("a test of %v is longer than this server's longest: %v (--max-time)", t.Duration, c.MaxTime)
+	}
+	return nil
+}
+
+// test serves one test.
+func (c *served) test(ctx context.Context, r *request) (err error) {
+	if err := c.check(r); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.MaxTime, fmt.Errorf("the test took longer than this server allows: %v (--max-time)", c.MaxTime))
+	defer cancel()
+	ports, err := port.OpenAll(c.Device, c.Port)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
+	s := &side{shape: shape{r.Test, false}}
+	if err := c.choose(s, ports, r); err != nil {
+		return err
+	}
+	if err := s.makeEndpoint(false); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	loops := 0
+	if s.sends() || s.receives() {
+		loops = s.Threads
+	}
+	s.cpus, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil, true)
+	p := &prepared{
+		Port: ends(s.choice), ClientGID: s.choice.Remote, ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(), CPUs: s.cpus,
+		Yield: crowded(c.Identity, c.client, loops+s.Threads),
+	}
+	if err := c.send(message{Prepared: p}); err != nil {
+		return err
+	}
+	if err := c.connect(ctx, s, p.Yield); err != nil {
+		return err
+	}
+	return c.run(ctx, s)
+}
+
+// choose decides where the test goes through.
+func (c *served) choose(s *side, ports []*port.Port, r *request) error {
+	if ib := port.InfiniBand(ports); len(r.GIDs) == 0 && ib != nil {
+		s.choice.Port = ib
+		return nil
+	}
+	var err error
+	s.choice, err = port.Choose(ports, r.GIDs, c.GIDIndex, port.Routes)
+	return err
+}
+
+// word is the client's next message, which is not a failure.
+func (c *served) word(ctx context.Context, within time.Duration) (message, error) {
+	m, err := c.next(ctx, within)
+	if err == nil && m.Failure != "" {
+		err = &PeerError{"client", printable(m.Failure)}
+	}
+	return m, err
+}
+
+// connect brings the queue pairs up when the client has said where its own are, and
+// starts the loops.
+func (c *served) connect(ctx context.Context, s *side, yield bool) error {
+	m, err := c.word(ctx, c.Idle)
+	if err != nil {
+		return err
+	}
+	r := m.Connect
+	if r == nil || r.GID.Addr.IsValid() && !validGID(r.GID.Addr) {
+		return errMessage
+	}
+	if s.mtu = mtuOf(r.MTU); s.mtu == 0 || s.mtu > s.choice.Port.Attr.ActiveMTU {
+		return fmt.Errorf("%w: an MTU of %d", errMessage, r.MTU)
+	}
+	if err := s.checkDatagram(); err != nil {
+		return err
+	}
+	link := s.link(r.GID.Addr, r.LID, r.ReadsIn)
+	if err := s.endpoint.Begin(link); err != nil {
+		return err
+	}
+	if err := s.endpoint.Connect(link, r.QueuePairs); err != nil {
+		return err
+	}
+	if s.running, err = prepare(s.shape, s.endpoint, r.QueuePairs); err != nil {
+		return err
+	}
+	s.start(ctx, c.CPUs, nil, yield, true)
+	return c.send(message{Started: &struct{}{}})
+}
+
+// strayTime is how long messages that may get lost may be under way.
+const strayTime = 50 * time.Millisecond
+
+// run waits for the client to be done, and says what came of it.
+func (c *served) run(ctx context.Context, s *side) error {
+	for over := s.running.done; ; over = nil {
+		select {
+		case <-over: // by a failure, or all is sent
+			if err := s.running.err; err != nil {
+				return err
+			}
+		case m, ok := <-c.inbox:
+			m, err := c.take(m, ok)
+			switch {
+			case err != nil:
+				return err
+			case m.Failure != "":
+				return &PeerError{"client", printable(m.Failure)}
+			case m.Finish == nil:
+				return errMessage
+			}
+			return c.finish(ctx, s, m.Finish)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// finish ends the test.
+func (c *served) finish(ctx context.Context, s *side, f *finish) error {
+	select { // what this side sends comes to its end
+	case <-s.running.sent:
+	case <-s.running.done:
+	case m, ok := <-c.inbox:
+		m, err := c.take(m, ok)
+		if err == nil {
+			err = &PeerError{"client", printable(m.Failure)}
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if s.Transport.lossy() && s.receives() {
+		select {
+		case <-time.After(strayTime):
+		case <-ctx.Done():
+		}
+	}
+	s.stop()
+	if err := s.running.err; err != nil {
+		return err
+	}
+	if err := s.running.verify(f.Sent); err != nil {
+		return err
+	}
+	return c.send(message{Result: &s.own})
+}
