@@ -44,7 +44,7 @@ func parse(s string) (Address, error) {
 		}
 	}
 	switch {
-	case strings.Count(s, ":") == 3 && isMadeOf(s, hexDigits+":"):
+	case strings.Count(s, ":") == 3 && !strings.Contains(s, "::") && isMadeOf(s, hexDigits+":"):
 		return parseGUID(s)
 	case strings.Contains(s, ":") && strings.Contains(s, "%"), isMadeOf(s, digits+".") && strings.Count(s, ".") == 3:
 		return parseIP(s)

@@ -34,6 +34,7 @@ func TestParse(t *testing.T) {
 		"route:0":                        {Kind: Route},
 		"DR:0,2":                         {Kind: Route, Route: "\x02"},
 		"fe80::2:c903:10:a1b2":           {Kind: GID, GID: gid},
+		"2001:db8::7":                    {Kind: GID, GID: netip.MustParseAddr("2001:db8::7").As16()},
 		"fe80:0:0:0:0002:c903:0010:a1b2": {Kind: GID, GID: gid},
 		"::ffff:192.0.2.7":               {Kind: GID, GID: netip.MustParseAddr("::ffff:192.0.2.7").As16()},
 		"192.0.2.7":                      {Kind: IP, IP: netip.MustParseAddr("192.0.2.7")},

@@ -49,8 +49,8 @@ func (k *kernel) route(ip netip.Addr) (route, error) {
 	return parseRoute(messages[0].Data)
 }
 
-// find looks an address up in the neighbour table.
-func (k *kernel) find(ip netip.Addr, netdev int) ([]byte, error) {
+// find looks an address up in the neighbour table; nil: it is not there.
+func (k *kernel) find(ip netip.Addr, netdev int) (*entry, error) {
 	messages, err := k.Execute(netlink.Message{
 		Header: netlink.Header{Type: unix.RTM_GETNEIGH, Flags: netlink.Request | netlink.Dump}, Data: askEntries(family(ip)),
 	})
@@ -59,17 +59,16 @@ func (k *kernel) find(ip netip.Addr, netdev int) ([]byte, error) {
 	}
 	for _, m := range messages {
 		if e, err := parseEntry(m.Data); err == nil && e.ip == ip && e.netdev == netdev && e.known() {
-			return e.linkAddr, nil
+			return &e, nil
 		}
 	}
 	return nil, nil
 }
 
-// await returns the link-layer address of an IP address. Where the table does not
-// have it, it has the kernel ask and waits until that is told of the answer.
-func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) ([]byte, error) {
-	if addr, err := k.find(ip, link.Index); addr != nil || err != nil {
-		return addr, err
+// await returns the entry of an IP address. Where the table does not have it, it has the kernel ask and waits until that is told of the answer.
+func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) (*entry, error) {
+	if e, err := k.find(ip, link.Index); e != nil || err != nil {
+		return e, err
 	}
 	events, err := dial()
 	if err != nil {
@@ -85,8 +84,8 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 		return nil, err
 	}
 	// It may have come before anybody listened.
-	if addr, err := k.find(ip, link.Index); addr != nil || err != nil {
-		return addr, err
+	if e, err := k.find(ip, link.Index); e != nil || err != nil {
+		return e, err
 	}
 	for {
 		messages, err := events.Receive()
@@ -94,8 +93,8 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 		case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil:
 			return nil, errors.Join(ErrNoAnswer, ctx.Err())
 		case errors.Is(err, unix.ENOBUFS): // events got lost
-			if addr, err := k.find(ip, link.Index); addr != nil || err != nil {
-				return addr, err
+			if e, err := k.find(ip, link.Index); e != nil || err != nil {
+				return e, err
 			}
 			continue
 		case err != nil:
@@ -106,7 +105,7 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 			switch {
 			case err != nil, e.ip != ip, e.netdev != link.Index:
 			case e.known():
-				return e.linkAddr, nil
+				return &e, nil
 			case e.state&unix.NUD_FAILED != 0:
 				return nil, ErrNoAnswer
 			}

@@ -115,11 +115,15 @@ func parseEntry(b []byte) (e entry, err error) {
 	if err := ad.Err(); err != nil {
 		return e, fmt.Errorf("read neighbour: %w", err)
 	}
+	if e.state&unix.NUD_NOARP != 0 {
+		e.linkAddr = nil // it is that of this host's own device
+	}
 	return e, nil
 }
 
-// known reports whether the link-layer address holds, as far as the kernel knows.
+// known reports whether the kernel knows how to get there: by the link-layer
+// address, or without one on a device that has no use for them.
 func (e *entry) known() bool {
-	const valid = unix.NUD_REACHABLE | unix.NUD_STALE | unix.NUD_DELAY | unix.NUD_PROBE | unix.NUD_PERMANENT | unix.NUD_NOARP
-	return e.state&valid != 0 && len(e.linkAddr) > 0
+	const valid = unix.NUD_REACHABLE | unix.NUD_STALE | unix.NUD_DELAY | unix.NUD_PROBE | unix.NUD_PERMANENT
+	return e.state&unix.NUD_NOARP != 0 || e.state&valid != 0 && len(e.linkAddr) > 0
 }

@@ -58,6 +58,10 @@ func TestParse(t *testing.T) {
 	if r, err := parseRoute(via); err != nil || r.gateway != netip.MustParseAddr("fe80::1") {
 		t.Error(r, err)
 	}
+	// Of a device that asks nobody the kernel tells the device's own address.
+	if e, err := parseEntry(entryMessage(t, unix.NUD_NOARP)); err != nil || !e.known() || e.linkAddr != nil {
+		t.Error(e, err)
+	}
 	for state, known := range map[uint16]bool{unix.NUD_REACHABLE: true, unix.NUD_STALE: true, unix.NUD_PERMANENT: true, unix.NUD_FAILED: false, unix.NUD_INCOMPLETE: false} {
 		e, err := parseEntry(entryMessage(t, state))
 		if d := cmp.Diff(entry{ip: ip, netdev: 4, state: state, linkAddr: mac}, e, same); err != nil || d != "" || e.known() != known {
@@ -78,7 +82,7 @@ func FuzzParse(f *testing.F) {
 		if r, err := parseRoute(b); err == nil && len(b) < unix.SizeofRtMsg {
 			t.Errorf("%+v of %d bytes", r, len(b))
 		}
-		if e, err := parseEntry(b); err == nil && e.known() && len(e.linkAddr) == 0 {
+		if e, err := parseEntry(b); err == nil && e.known() && len(e.linkAddr) == 0 && e.state&unix.NUD_NOARP == 0 {
 			t.Errorf("%+v", e)
 		}
 	})

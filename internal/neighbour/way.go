@@ -23,7 +23,7 @@ type Way struct {
 
 	// LinkAddr is the link-layer address of the gateway, else of the address
 	// itself. Ethernet's has 6 bytes; IPoIB's has 20, the last 16 of which are the
-	// GID of the port (RFC 4391, 9.1.1).
+	// GID of the port (RFC 4391, 9.1.1). nil: the device has no use for one.
 	LinkAddr []byte
 }
 
@@ -60,10 +60,11 @@ func lookup(ctx context.Context, ip netip.Addr) (*Way, error) {
 	if w.Gateway.IsValid() {
 		next = w.Gateway
 	}
-	w.LinkAddr, err = k.await(ctx, next, link)
+	e, err := k.await(ctx, next, link)
 	if err != nil {
 		return nil, fmt.Errorf("ask for %v on %s: %w", next, link.Name, err)
 	}
+	w.LinkAddr = e.linkAddr
 	return w, nil
 }
 

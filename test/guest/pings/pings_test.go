@@ -19,15 +19,18 @@ import (
 
 // TestPings boots one guest for all that is here.
 func TestPings(t *testing.T) {
-	spec := ibports.Spec(t, "ibping", "rdma")
+	spec := ibports.Spec(t, "ibping", "ibaddr", "rdma")
 	spec.Devices = []guest.Device{{Name: "rxe0"}}
+	spec.Modules = append(spec.Modules, "veth")
 	spec.Programs = append(spec.Programs, guest.Program{Package: "github.com/ibkit/ibkit/ping", Test: true})
 	g := guest.New(t, spec)
 	t.Run("exchanges over RoCE", func(t *testing.T) {
 		g.Must(t, "ping.test", "-test.v", "-test.run=^TestGuest")
 	})
+	t.Run("addresses on Ethernet", func(t *testing.T) { ethernetAddresses(t, g) })
 	t.Run("a port that comes and goes", func(t *testing.T) { comeAndGo(t, g) })
 	ibports.PlugIn(t, g, "demo", "node05", "node07")
+	t.Run("addresses on InfiniBand", func(t *testing.T) { infinibandAddresses(t, g) })
 	for _, server := range []string{"ibping -S -C ibtest0", "ibkit ibping -S -C ibtest0", "ibkit ping --serve"} {
 		t.Run(server, func(t *testing.T) { pairs(t, g, strings.Fields(server)) })
 	}

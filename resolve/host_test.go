@@ -1,0 +1,172 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/neighbour"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// The host of these tests has a device of RoCE on eth0 and its VLAN.
+const (
+	ownMAC  = "\x02\x00\x00\x00\x00\x02"
+	peerMAC = "\x02\x00\x00\x00\x00\x07"
+)
+
+// gidTable writes the GID table of a port, entries as "GID|type|netdev", into a
+// sysfs of its own.
+func gidTable(t *testing.T, entries ...string) sysfs.FS {
+	t.Helper()
+	root := t.TempDir()
+	port := filepath.Join(root, "class/infiniband/rxe0/ports/1")
+	write := func(name, text string) {
+		path := filepath.Join(port, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("link_layer", "Ethernet")
+	for i, entry := range entries {
+		fields := strings.Split(entry, "|")
+		number := strconv.Itoa(i)
+		write("gids/"+number, netip.MustParseAddr(fields[0]).StringExpanded())
+		write("gid_attrs/types/"+number, fields[1])
+		write("gid_attrs/ndevs/"+number, fields[2])
+	}
+	return sysfs.FS(root)
+}
+
+// network is what the kernel of these tests says of addresses.
+var network = map[string]*neighbour.Way{
+	"192.0.2.7":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(peerMAC)},
+	"192.0.2.2":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(ownMAC), Local: true},
+	"198.51.100.9": {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), Gateway: netip.MustParseAddr("192.0.2.1"), LinkAddr: []byte(peerMAC)},
+	"203.0.113.5":  {Netdev: "eth0.5", Source: netip.MustParseAddr("203.0.113.2"), LinkAddr: []byte(peerMAC)},
+	"2001:db8::7":  {Netdev: "eth0", Source: netip.MustParseAddr("2001:db8::2"), LinkAddr: []byte(peerMAC)},
+	"10.0.0.1":     {Netdev: "eth9", LinkAddr: []byte(peerMAC)},
+}
+
+func roce(t *testing.T) *Resolver {
+	return New(nil, umad.PortAttr{Device: "rxe0", Number: 1, LinkLayer: ethernet}, Options{
+		Sysfs: gidTable(t,
+			"fe80::ff:fe00:2|IB/RoCE v1|eth0",
+			"fe80::ff:fe00:2|RoCE v2|eth0",
+			"::ffff:192.0.2.2|IB/RoCE v1|eth0",
+			"::ffff:192.0.2.2|RoCE v2|eth0",
+			"2001:db8::2|RoCE v2|eth0",
+			"::ffff:203.0.113.2|RoCE v2|eth0.5",
+		),
+		Lookup: func(_ context.Context, ip netip.Addr) (*neighbour.Way, error) {
+			if way := network[ip.String()]; way != nil {
+				return way, nil
+			}
+			return nil, fmt.Errorf("find way to %v: %w", ip, neighbour.ErrNoAnswer)
+		},
+		LookupHost: func(_ context.Context, name string) ([]netip.Addr, error) {
+			if name != "peer" {
+				return nil, errors.New("no such host")
+			}
+			return []netip.Addr{netip.MustParseAddr("192.0.2.99"), netip.MustParseAddr("192.0.2.7")}, nil
+		},
+	})
+}
+
+func TestEthernet(t *testing.T) {
+	const onLink = "fe80::ff:fe00:7 RoCE v2 from 1 derived, "
+	for address, want := range map[string]string{
+		"192.0.2.7":        "192.0.2.7 eth0: " + onLink + "::ffff:192.0.2.7 RoCE v2 from 3 one way",
+		"peer":             "192.0.2.7 eth0: " + onLink + "::ffff:192.0.2.7 RoCE v2 from 3 one way",
+		"::ffff:192.0.2.7": "192.0.2.7 eth0: " + onLink + "::ffff:192.0.2.7 RoCE v2 from 3 one way",
+		"192.0.2.2":        "192.0.2.2 eth0 local: fe80::ff:fe00:2 RoCE v2 from 1 derived, ::ffff:192.0.2.2 RoCE v2 from 3 one way",
+		"198.51.100.9":     "198.51.100.9 eth0 by 192.0.2.1: ::ffff:198.51.100.9 RoCE v2 from 3 one way",
+		"203.0.113.5":      "203.0.113.5 eth0.5: fe80::ff:fe00:7  from -1 derived, ::ffff:203.0.113.5 RoCE v2 from 5 one way",
+		"2001:db8::7":      "2001:db8::7 eth0: " + onLink + "2001:db8::7 RoCE v2 from 4",
+		"fe80::ff:fe00:7":  "invalid IP eth0: fe80::ff:fe00:7 RoCE v2 from 1",
+		"fe80::ff:fe00:2":  "invalid IP eth0 local: fe80::ff:fe00:2 RoCE v2 from 1",
+		"route:0": "invalid IP eth0 local: fe80::ff:fe00:2 RoCE v1 from 0, fe80::ff:fe00:2 RoCE v2 from 1, ::ffff:192.0.2.2 RoCE v1 from 2 one way, " +
+			"::ffff:192.0.2.2 RoCE v2 from 3 one way, 2001:db8::2 RoCE v2 from 4, ::ffff:203.0.113.2 RoCE v2 from 5 one way",
+	} {
+		a, err := Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports, err := roce(t).Find(t.Context(), a)
+		if err != nil || len(ports) != 1 {
+			t.Errorf("%s: %v, %v", address, ports, err)
+			continue
+		}
+		if got := hostText(ports[0].Host); got != want {
+			t.Errorf("%s:\n%s, want\n%s", address, got, want)
+		}
+		if err := roce(t).Describe(t.Context(), ports); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func hostText(h *Host) string {
+	s := fmt.Sprintf("%v %s", h.IP, h.Netdev)
+	if h.Local {
+		s += " local"
+	}
+	if h.Gateway.IsValid() {
+		s += " by " + h.Gateway.String()
+	}
+	var ways []string
+	for _, w := range h.Ways {
+		way := fmt.Sprintf("%v %s from %d", w.GID, w.Type, w.SGIDIndex)
+		if w.Derived {
+			way += " derived"
+		}
+		if w.OneWay {
+			way += " one way"
+		}
+		ways = append(ways, way)
+	}
+	return s + ": " + strings.Join(ways, ", ")
+}
+
+func TestEthernetErrors(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.0.0.1":    "go by eth9, and no GID of rxe0 port 1 is on that",
+		"192.0.2.99":  neighbour.ErrNoAnswer.Error(),
+		"name:nobody": "no such host",
+		"7":           "no LIDs, GUIDs and routes",
+		"0x12345678":  "no LIDs, GUIDs and routes",
+		"0,1":         "no LIDs, GUIDs and routes",
+	} {
+		a, err := Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := roce(t).Find(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// A link-layer address and the GID by it are told from one another.
+func TestLinkLocal(t *testing.T) {
+	ip, ok := linkLocal([]byte(peerMAC))
+	if mac, back := macOf(ip); !ok || !back || string(mac) != peerMAC {
+		t.Errorf("%v, %v", ip, mac)
+	}
+	if _, ok := macOf(netip.MustParseAddr("fe80::1")); ok {
+		t.Error("fe80::1 is by no link-layer address")
+	}
+	if _, ok := linkLocal(make([]byte, 20)); ok {
+		t.Error("InfiniBand's addresses make no GID")
+	}
+}

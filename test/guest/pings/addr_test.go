@@ -1,0 +1,94 @@
+//go:build guest
+
+package pings_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// ethernetAddresses finds the GIDs of a neighbour by its IP address. The neighbour
+// is another network namespace, which answers when it is asked.
+func ethernetAddresses(t *testing.T, g *guest.Guest) {
+	g.Must(t, "sh", "-exc", `
+ip netns add peer
+ip link add veth9 type veth peer name veth9p netns peer
+ip address add 10.9.0.1/24 dev veth9
+ip link set veth9 up
+ip -n peer address add 10.9.0.2/24 dev veth9p
+ip -n peer link set veth9p up
+echo 200 >/proc/sys/net/ipv4/neigh/veth9/retrans_time_ms
+rdma link add rxe9 type rxe netdev veth9`)
+	defer g.Must(t, "sh", "-exc", "rdma link delete rxe9; ip link delete veth9; ip netns delete peer")
+	gids := "cd /sys/class/infiniband/rxe9/ports/1/gids && cat * 2>/dev/null | grep -q :0a09:0001 && cat * 2>/dev/null | grep -q ^fe80:"
+	if err := g.Await(t.Context(), "sh", "-c", gids); err != nil {
+		t.Fatal(err)
+	}
+	if table := g.Must(t, "ip", "neighbour", "show", "10.9.0.2"); table != "" {
+		t.Fatalf("the neighbour is known: %s", table)
+	}
+	got := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "ip,gids,gid-type,link-address,netdev", "10.9.0.2")
+
+	// What the kernel knows of its neighbour now, and the neighbour of itself.
+	mac := word(g.Must(t, "ip", "neighbour", "show", "10.9.0.2"), "lladdr")
+	local, _, _ := strings.Cut(word(g.Must(t, "ip", "-n", "peer", "-6", "-o", "address", "show", "dev", "veth9p", "scope", "link"), "inet6"), "/")
+	if want := "10.9.0.2\t" + local + ",::ffff:10.9.0.2\tRoCE v2\t" + mac + "\tveth9\n"; got != want || mac == "" || local == "" {
+		t.Errorf("%q, want %q", got, want)
+	}
+
+	// Its own GIDs are those that the kernel gave the device.
+	for _, target := range []string{"10.9.0.1", "route:0"} {
+		own := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "gids", target)
+		for gid := range strings.SplitSeq(strings.TrimSpace(own), ",") {
+			if r := g.MustRun(t, "ibkit", "devinfo", "rxe9"); !strings.Contains(r.Stdout, gid) {
+				t.Errorf("%s of %s is none of\n%s", gid, target, r.Stdout)
+			}
+		}
+	}
+
+	// Nobody there, and no device of RDMA on the way.
+	for target, want := range map[string]string{
+		"10.9.0.3":  "nobody on the link says to have it",
+		"10.0.0.77": "hint: choose the device that is on it",
+	} {
+		if r := g.MustRun(t, "ibkit", "addr", "-C", "rxe9", target); r.Code != 1 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("%s: ended with %d: %s", target, r.Code, r.Stderr)
+		}
+	}
+}
+
+// word returns the word behind another one.
+func word(text, before string) string {
+	fields := strings.Fields(text)
+	for i := range len(fields) - 1 {
+		if fields[i] == before {
+			return fields[i+1]
+		}
+	}
+	return ""
+}
+
+// infinibandAddresses holds addresses that go through the kernel's MAD layer
+// against Debian's ibaddr.
+func infinibandAddresses(t *testing.T, g *guest.Guest) {
+	for _, line := range []string{
+		"-C ibtest0", "-C ibtest1 -P 1 -L", "-C ibtest0 -gL 11", "-C ibtest0 -l 3", "-C ibtest0 -g -D 0,1", "-C ibtest1 -G 0x0002c90000100801",
+		"-C ibtest0 -G 0xdead", "-C ibtest0 -t 50 -D 0,30", "-C ibtest0 -P 2", "-C nosuch 3",
+	} {
+		args := strings.Fields(line)
+		want := g.MustRun(t, append([]string{"ibaddr"}, args...)...)
+		got := g.MustRun(t, append([]string{"ibkit", "ibaddr"}, args...)...)
+		if got.Code != want.Code || got.Stdout != want.Stdout || want.Stdout == "" {
+			t.Errorf("ibaddr %s ended with %d, not %d\n%q, want\n%q\n%s", line, got.Code, want.Code, got.Stdout, want.Stdout, got.Stderr)
+		}
+	}
+	for _, ask := range []string{"all", "sa", "nodes"} {
+		got := g.Must(t, "ibkit", "addr", "-C", "ibtest0", "--ask", ask, "--plain", "--columns", "name,lid,gid",
+			"node07", "11", "0x0002c90000100a01", "fe80::2:c900:10:a01")
+		if want := strings.Repeat("node07\t11\tfe80::2:c900:10:a01\n", 4); got != want {
+			t.Errorf("--ask %s: %q, want %q", ask, got, want)
+		}
+	}
+}
