@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"path"
 	"strings"
 	"syscall"
 	"time"
@@ -54,22 +55,24 @@ func newPing(env *environment, _ dialect) *cobra.Command {
 		Use:   "ping [flags] TARGET...",
 		Short: "Ask ports for a sign of life and measure how long it takes",
 		Long: strings.TrimSpace(`
-ping sends probes to ports, to all of them at once, and shows what became of each.
-A TARGET is
+ping sends probes to ports, to all of them at once, and shows what became of
+each. A TARGET is
 
   7, 4-9               a LID, or a range of them
   0x0002c90300fed671   the GUID of a port
   0,1,3                a directed route, for --via sma
   fe80::2:c903:fed671  a GID
-  192.0.2.7            over RoCE: an IP address
-  node05, 'leaf*'      the name of a node, in the node name map or as it calls
-                       itself
+  192.0.2.7            an IP address, over RoCE or over IP over InfiniBand
+  node05, node05/1     a node by its name in the node name map, the one that it
+                       gives itself, or the first word of that; or one port
+  'leaf*'              all nodes with names like it
 
 and lid:, guid:, route:, gid:, ip: or name: in front of it says which is meant.
 
-Every InfiniBand port answers by its management agents; a ping server (ibkit ping
---serve, or ibping -S) has to be started on a host, and over RoCE there is nothing
-else that answers. A probe is sent once: what is not answered in time is lost.`),
+Every InfiniBand port answers by its management agents; a ping server (ibkit
+ping --serve, or ibping -S) has to be started on a host, and over RoCE there is
+nothing else that answers. A probe is sent once: what is not answered in time is
+lost.`),
 		Example: strings.Trim(`
   # five probes to one port
   ibkit ping 7
@@ -117,8 +120,8 @@ func (c *pingCommand) define(flags *pflag.FlagSet) {
 	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "send no probe after `TIME`, however many there were; without --count: until then")
 	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("send `N` bytes of data, 0 to %d, to ping servers; those of ibkit send them back", ping.PayloadSize))
 	flags.StringVar(&c.pattern, "pattern", "", "what the data are, bytes in `HEX` over and over (default: 00 01 02 ...)")
-	flags.BoolVarP(&c.guids, "Guid", "G", false, "targets are GUIDs of ports, whatever they look like")
-	flags.BoolVarP(&c.routes, "Direct", "D", false, "targets are directed routes, whatever they look like")
+	flags.BoolVarP(&c.guids, "Guid", "G", false, "the operands are GUIDs of ports, whatever they look like")
+	flags.BoolVarP(&c.routes, "Direct", "D", false, "the operands are directed routes, whatever they look like")
 	flags.StringVar(&c.file, "targets", "", "ping those in `FILE` too, a target a line, # before comments; -: standard input")
 	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters that a scan finds")
 	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches that a scan finds")
@@ -145,7 +148,7 @@ var pingRules = flagRules{
 }
 
 // resolve checks what the command line says, before anything is sent.
-func (c *pingCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []pingTarget, err error) {
+func (c *pingCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
 	if err := pingRules.check(flags); err != nil {
 		return nil, err
 	}
@@ -209,7 +212,7 @@ func (c *pingCommand) setSchedule(flags *pflag.FlagSet) {
 }
 
 // parseTargets reads the targets of the command line and of the file.
-func (c *pingCommand) parseTargets(args []string) (targets []pingTarget, err error) {
+func (c *pingCommand) parseTargets(args []string) (targets []resolve.Address, err error) {
 	prefix := ""
 	switch {
 	case c.guids:
@@ -218,16 +221,17 @@ func (c *pingCommand) parseTargets(args []string) (targets []pingTarget, err err
 		prefix = "route:"
 	}
 	for _, arg := range args {
-		t, err := parsePingTarget(arg, prefix)
+		a, err := resolve.Parse(prefix + arg)
 		if err != nil {
 			return nil, &usageError{err}
 		}
-		targets = append(targets, t)
+		a.Text = arg
+		targets = append(targets, a)
 	}
 	if c.file != "" {
-		more, err := readPingTargets(c.file, prefix)
+		more, err := readTargets(c.file)
 		if err != nil {
-			return nil, err
+			return nil, &usageError{err}
 		}
 		targets = append(targets, more...)
 	}
@@ -240,17 +244,22 @@ func (c *pingCommand) parseTargets(args []string) (targets []pingTarget, err err
 		case t.Kind == resolve.Route && !c.auto && c.agent != ping.ViaSMA:
 			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
 		case t.Kind == resolve.IP && c.fabric.sim != "":
-			err = fmt.Errorf("invalid target %q: an IP address is one of a port over RoCE, which is not simulated", t.Text)
+			err = fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
+		case isPattern(t):
+			if _, bad := path.Match(t.Name, ""); bad == nil {
+				continue
+			}
+			err = fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
 		default:
 			continue
 		}
-		return nil, &usageError{t.fail(err)}
+		return nil, &usageError{err}
 	}
 	return targets, nil
 }
 
 // run pings and prints.
-func (c *pingCommand) run(ctx context.Context, targets []pingTarget) (err error) {
+func (c *pingCommand) run(ctx context.Context, targets []resolve.Address) (err error) {
 	ask, stop := askOnQuit()
 	defer stop()
 	c.options.Ask = ask

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"path"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/resolve"
@@ -14,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// pingFinder makes what a user wrote into targets.
+// pingFinder makes addresses into targets.
 type pingFinder struct {
 	env    *environment
 	flags  *fabricFlags
@@ -22,8 +24,8 @@ type pingFinder struct {
 	smLID  uint16
 	routes bool // a port without a LID can be reached by a route: subnet management is asked
 
-	paths    map[int]device.Path // of targets over RoCE, by their numbers
-	client   *umad.Client
+	paths    map[int]device.Path // of addresses over RoCE, by their numbers
+	resolver *resolve.Resolver
 	fabric   *fabric.Fabric // nil: not scanned
 	found    []*ping.Target
 	notFound []unresolved
@@ -41,52 +43,58 @@ var errTwoPorts = errors.New("the targets are reached by different ports of this
 
 // open opens the port that leads to the targets: over RoCE that which the kernel
 // sends IP packets to them by.
-func (f *pingFinder) open(ctx context.Context, targets []pingTarget) (umad.Port, error) {
-	var candidates []device.Candidate
+func (f *pingFinder) open(ctx context.Context, addresses []resolve.Address) (umad.Port, error) {
 	if f.flags.sim == "" {
-		candidates = f.candidates()
-	}
-	var elsewhere error
-	for i := range targets {
-		t := &targets[i]
-		address, isAddress := t.address()
-		if !isAddress {
-			elsewhere = &usageError{errTwoPorts}
-			continue
-		}
-		p, err := device.PathTo(sysfs.Default, candidates, address)
-		switch {
-		case err == nil:
-			if f.paths == nil {
-				f.paths = map[int]device.Path{}
-			}
-			f.paths[i] = p
-		case !errors.Is(err, device.ErrNoRoCE):
-			return nil, t.fail(err)
-		case t.Kind == resolve.IP || address.Is4In6():
-			return nil, t.fail(err) // no InfiniBand port has such a GID
-		default:
-			elsewhere = &usageError{errTwoPorts}
+		if err := f.findPaths(addresses); err != nil {
+			return nil, err
 		}
 	}
 	if len(f.paths) == 0 {
 		return f.flags.open(f.env)(ctx)
 	}
-	if elsewhere != nil {
-		return nil, elsewhere
-	}
 	from := f.paths[0].From
-	for _, p := range f.paths {
-		if p.From.Node != from.Node {
+	for i := range addresses {
+		if p, overRoCE := f.paths[i]; !overRoCE || p.From.Node != from.Node {
 			return nil, &usageError{errTwoPorts}
 		}
 	}
 	return from.Open("")
 }
 
+// findPaths finds the addresses that are reached over RoCE.
+func (f *pingFinder) findPaths(addresses []resolve.Address) error {
+	candidates := f.candidates()
+	f.paths = map[int]device.Path{}
+	for i := range addresses {
+		ip, isAddress := ipOf(&addresses[i])
+		if !isAddress {
+			continue
+		}
+		p, err := device.PathTo(sysfsRoot(f.env), candidates, ip)
+		switch {
+		case err == nil:
+			f.paths[i] = p
+		case !errors.Is(err, device.ErrNoRoCE), ip.Is4In6():
+			return err // no InfiniBand port has such a GID
+		}
+	}
+	return nil
+}
+
+// ipOf returns the GID as an IP address, or the IP address that is one over RoCE.
+func ipOf(a *resolve.Address) (netip.Addr, bool) {
+	switch a.Kind {
+	case resolve.GID:
+		return netip.AddrFrom16(a.GID), true
+	case resolve.IP:
+		return a.IP, true
+	}
+	return netip.Addr{}, false
+}
+
 // candidates returns the ports that -C and -P leave.
 func (f *pingFinder) candidates() []device.Candidate {
-	all, err := device.Candidates(sysfs.Default)
+	all, err := device.Candidates(sysfsRoot(f.env))
 	if err != nil {
 		return nil // opening one says why
 	}
@@ -99,124 +107,130 @@ func (f *pingFinder) candidates() []device.Candidate {
 	return fit
 }
 
+// isPattern reports whether an address stands for all nodes with names like it.
+func isPattern(a *resolve.Address) bool {
+	return a.Kind == resolve.Name && strings.ContainsAny(a.Name, "*?[")
+}
+
 // find finds targets, by asking subnet administration or by a scan. One that is
 // not found does not keep the others from being pinged.
-func (f *pingFinder) find(ctx context.Context, port umad.Port, targets []pingTarget, isWanted func(*fabric.Node) bool) error {
-	f.client = umad.NewClient(port, f.flags.client(f.env))
+func (f *pingFinder) find(ctx context.Context, port umad.Port, addresses []resolve.Address, isWanted func(*fabric.Node) bool) error {
+	client := umad.NewClient(port, f.flags.client(f.env))
+	bar := newProgress(f.env)
+	defer bar.close()
+	f.resolver = resolve.New(client, port.Attr(), resolve.Options{
+		SMLID: f.smLID, Names: f.names, Sysfs: sysfsRoot(f.env), Simulated: f.flags.sim != "", Progress: bar.update,
+	})
 	scan := isWanted != nil
-	for i := range targets {
-		scan = scan || targets[i].Kind == resolve.Name
+	for i := range addresses {
+		scan = scan || isPattern(&addresses[i])
 	}
 	if scan {
-		if err := f.scan(ctx); err != nil {
+		var err error
+		f.fabric, err = fabric.Discover(ctx, client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: bar.update})
+		if err != nil {
 			return err
 		}
+		f.partial = f.fabric.Partial()
 	}
-	for i := range targets {
-		t := &targets[i]
-		if err := f.findOne(ctx, i, t); err != nil {
+	for i := range addresses {
+		a := &addresses[i]
+		if err := f.findOne(ctx, i, a); err != nil {
 			if ctx.Err() != nil || errors.Is(err, umad.ErrGone) {
 				return err
 			}
-			f.notFound = append(f.notFound, unresolved{t.Text, t.fail(err)})
+			f.notFound = append(f.notFound, unresolved{a.Text, err})
 		}
 	}
 	if isWanted != nil {
-		for _, n := range f.fabric.Nodes {
-			if isWanted(n) {
-				f.addNode(n)
-			}
-		}
+		f.addNodes(isWanted)
 	}
 	return nil
 }
 
-// scan finds out what the fabric consists of.
-func (f *pingFinder) scan(ctx context.Context) (err error) {
-	bar := newProgress(f.env)
-	defer bar.close()
-	f.fabric, err = fabric.Discover(ctx, f.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: bar.update})
+func (f *pingFinder) findOne(ctx context.Context, number int, a *resolve.Address) error {
+	if path, overRoCE := f.paths[number]; overRoCE {
+		f.found = append(f.found, &ping.Target{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded})
+		return nil
+	}
+	if isPattern(a) {
+		if !f.addNodes(func(n *fabric.Node) bool { return matches(a.Name, f.names.Name(n)) }) {
+			return fmt.Errorf("find nodes %q: none has such a name", a.Name)
+		}
+		return nil
+	}
+	ports, err := f.resolver.Find(ctx, *a)
 	if err != nil {
 		return err
 	}
-	f.partial = f.fabric.Partial()
-	return nil
-}
-
-func (f *pingFinder) findOne(ctx context.Context, number int, t *pingTarget) error {
-	if path, overRoCE := f.paths[number]; overRoCE {
-		f.found = append(f.found, &ping.Target{Name: t.Text, GRH: &path.GRH, OneWay: path.Embedded})
-		return nil
-	}
-	switch t.Kind {
-	case resolve.LID:
-		for lid := t.First; lid <= t.Last; lid++ {
-			f.found = append(f.found, &ping.Target{Name: fmt.Sprintf("LID %d", lid), To: umad.Target{LID: lid}})
-		}
-	case resolve.Route:
-		f.found = append(f.found, &ping.Target{Name: "route " + t.Text, To: umad.Target{LID: t.First, Route: t.Route}})
-	case resolve.GUID:
-		to, err := f.findGUID(ctx, t.GUID)
-		if err != nil {
-			return err
-		}
-		f.found = append(f.found, &ping.Target{Name: t.Text, To: to, PortGUID: t.GUID})
-	case resolve.Name:
-		before := len(f.found)
-		for _, n := range f.fabric.Nodes {
-			if matchesNode([]string{t.Name}, n, f.names) {
-				f.addNode(n)
+	for _, p := range ports {
+		t := &ping.Target{Name: a.Text, To: p.To, PortGUID: p.PortGUID}
+		switch {
+		case p.Host != nil && p.To == umad.Target{}:
+			w := &p.Host.Ways[0]
+			if w.SGIDIndex < 0 {
+				return fmt.Errorf("find path to %s: no GID of the local port is one to send from", a.Text)
 			}
+			t.GRH, t.OneWay = w.GRH(), w.OneWay
+		case a.Kind == resolve.LID:
+			t.Name = fmt.Sprintf("LID %d", p.To.LID)
+		case a.Kind == resolve.Route:
+			t.Name = "route " + a.Text
+		case len(ports) > 1:
+			t.Name = fmt.Sprintf("%s port 0x%016x", a.Text, p.PortGUID)
 		}
-		if len(f.found) == before {
-			return fmt.Errorf("find node %q: there is none with that name and an address", t.Name)
-		}
-	default:
-		path, err := f.client.Path(ctx, t.GID, f.smLID)
-		if err != nil {
-			return fmt.Errorf("find path to %v: %w", t.GID, err)
-		}
-		f.found = append(f.found, &ping.Target{Name: t.Text, To: umad.Target{LID: path.DLID, SL: path.SL}, PortGUID: t.GID.GUID()})
+		f.add(t)
 	}
 	return nil
 }
 
-// findGUID returns where the port with a GUID is: by what a scan found, where
-// there was one, else by subnet administration.
-func (f *pingFinder) findGUID(ctx context.Context, guid uint64) (umad.Target, error) {
-	if f.fabric != nil {
-		if p := f.fabric.PortByGUID(guid); p != nil && p.LID() != 0 {
-			return umad.Target{LID: p.LID()}, nil
-		}
-	}
-	lid, err := f.client.ResolveGUID(ctx, guid, f.smLID)
-	return umad.Target{LID: lid}, err
+// matches reports whether a name is like a pattern, which is a good one.
+func matches(pattern, name string) bool {
+	ok, _ := path.Match(pattern, name)
+	return ok
 }
 
-// addNode adds the ports of a node: a switch's port 0, and of others those that
-// the scan came by.
+// add adds a target that can be reached.
+func (f *pingFinder) add(t *ping.Target) {
+	if t.To.LID == 0 && t.GRH == nil && !f.routes && t.PortGUID != 0 {
+		f.notFound = append(f.notFound, unresolved{t.Name, fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", t.Name)})
+		return
+	}
+	f.found = append(f.found, t)
+}
+
+// addNodes adds the ports of all nodes that are wanted: a switch's port 0, and of
+// others those that the scan came by. It reports false where there are none.
+func (f *pingFinder) addNodes(isWanted func(*fabric.Node) bool) (any bool) {
+	for _, n := range f.fabric.Nodes {
+		if isWanted(n) {
+			f.addNode(n)
+			any = true
+		}
+	}
+	return any
+}
+
 func (f *pingFinder) addNode(n *fabric.Node) {
 	ports := n.Ports
 	if n.Info.NodeType == mad.NodeTypeSwitch {
 		ports = ports[:1]
 	}
-	first := len(f.found)
+	var targets []*ping.Target
 	for _, p := range ports {
-		switch {
-		case p == nil || p.Info == nil:
-		case p.LID() != 0:
-			f.found = append(f.found, &ping.Target{Name: f.names.Name(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID})
-		case f.routes:
-			f.found = append(f.found, &ping.Target{Name: f.names.Name(n), To: umad.Target{Route: n.Route}})
-			return
-		default:
-			f.notFound = append(f.notFound, unresolved{f.names.Name(n), fmt.Errorf("find %s: it has no LID; only --via sma reaches it", f.names.Name(n))})
-			return
+		if p == nil || p.Info == nil {
+			continue
 		}
+		t := &ping.Target{Name: f.names.Name(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
+		if p.LID() == 0 {
+			t.To.Route = n.Route
+		}
+		targets = append(targets, t)
 	}
-	if added := f.found[first:]; len(added) > 1 {
-		for _, t := range added {
+	for _, t := range targets {
+		if len(targets) > 1 {
 			t.Name = fmt.Sprintf("%s port 0x%016x", t.Name, t.PortGUID)
 		}
+		f.add(t)
 	}
 }
