@@ -56,7 +56,7 @@ func (ch *CompChannel) Wait(ctx context.Context) (*CQ, error) {
 		return nil, err
 	}
 	for {
-		if err := readEvent(ch.file, ch.buf, ch.context.name); err != nil {
+		if err := readEvent(ch.file, ch.buf, ch.context); err != nil {
 			if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil {
 				err = ctx.Err()
 			}

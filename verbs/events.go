@@ -16,7 +16,6 @@ import (
 // goroutine, no thread.
 type Events struct {
 	file    *os.File
-	device  string
 	context *Context
 	fatal   bool // the last event was DEVICE_FATAL
 }
@@ -37,7 +36,7 @@ func (c *Context) Events() (*Events, error) {
 	if err := c.allocEvents(); err != nil {
 		return nil, err
 	}
-	c.events = &Events{file: c.kernel.eventFile(c.eventFD), device: c.name, context: c}
+	c.events = &Events{file: c.kernel.eventFile(c.eventFD), context: c}
 	return c.events, nil
 }
 
@@ -104,14 +103,19 @@ func (e *Events) wait(ctx context.Context) (Event, error) {
 // read reads one event: the kernel returns one at a time.
 func (e *Events) read() (Event, error) {
 	var b [uapi.AsyncEventSize]byte
-	if err := readEvent(e.file, b[:], e.device); err != nil {
+	if err := readEvent(e.file, b[:], e.context); err != nil {
 		return Event{}, err
 	}
 	return decodeEvent(b[:]), nil
 }
 
 // readEvent reads one record of a file of events, which has the size of b.
-func readEvent(file *os.File, b []byte, device string) error {
+//
+// Of a removed device the kernel closes completion channels: it says EIO, but
+// before that the poller, which for want of anything to read finds the file to be
+// one that cannot be watched.
+func readEvent(file *os.File, b []byte, c *Context) error {
+	device := c.name
 	n, err := file.Read(b)
 	if n == len(b) && err == nil {
 		return nil
@@ -124,7 +128,12 @@ func readEvent(file *os.File, b []byte, device string) error {
 		return &CallError{Op: "read event", Device: device, Err: io.ErrUnexpectedEOF}
 	case errors.Is(err, os.ErrClosed):
 		return closedError("read event", device)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return err
 	case err != nil:
+		if gone := c.check("read event"); gone != nil {
+			return gone
+		}
 		return fmt.Errorf("read event of %s: %w", device, err)
 	}
 	return fmt.Errorf("read event of %s: %d bytes of %d", device, n, len(b))

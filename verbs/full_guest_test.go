@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"os"
 	"os/exec"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -74,6 +76,12 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pd := must(c.AllocPD())(t)
+	mr := dmaBuf(t, pd)
+	channel := must(c.NewCompChannel())(t)
+	if _, err := c.CreateCQ(verbs.CQInit{Entries: 1, Channel: channel}); !errors.Is(err, verbs.ErrNoProvider) {
+		t.Errorf("CQ of a driver that is not known: %v", err)
+	}
 	if out, err := exec.Command("rmmod", "ibfull").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -94,7 +102,11 @@ func TestFull(t *testing.T) {
 	if !slices.Equal(types, []verbs.EventType{verbs.EventDeviceFatal}) {
 		t.Errorf("events %v", types)
 	}
+	if _, err := channel.Wait(ctx); !errors.Is(err, verbs.ErrGone) {
+		t.Errorf("wait for completions: %v", err)
+	}
 	for name, query := range map[string]func() error{
+		"PD":     func() error { _, err := c.AllocPD(); return err },
 		"device": func() error { _, err := c.QueryDevice(); return err },
 		"port":   func() error { _, err := c.QueryPort(1); return err },
 		"GIDs":   func() error { _, err := c.GIDTable(); return err },
@@ -103,7 +115,36 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s of a removed device: %v", name, err)
 		}
 	}
+	for _, object := range []interface{ Close() error }{mr, pd} {
+		if err := object.Close(); err != nil {
+			t.Errorf("close object of a removed device: %v", err)
+		}
+	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// dmaBuf registers a file that the driver takes for a dma-buf, and returns a region
+// that is open.
+func dmaBuf(t *testing.T, pd *verbs.PD) *verbs.MR {
+	t.Helper()
+	const access = verbs.AccessLocalWrite | verbs.AccessRemoteWrite
+	mr := must(pd.RegisterDMABuf(int(os.Stdin.Fd()), 3<<12, 5<<12, 7<<12, access))(t)
+	if mr.LKey() != 3|5<<16 || mr.RKey() != 7|uint32(access)<<16 || mr.Addr() != 7<<12 || mr.Len() != 5<<12 || mr.Bytes() != nil {
+		t.Errorf("MR %+v", mr)
+	}
+	if sge := mr.SGE(1, 2); sge != (verbs.SGE{Addr: 7<<12 + 1, Length: 2, LKey: mr.LKey()}) {
+		t.Errorf("SGE %+v", sge)
+	}
+	if err := mr.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := pd.RegisterDMABuf(1<<20, 0, 4096, 0, 0); !errors.Is(err, unix.EBADF) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := pd.RegisterDMABuf(int(os.Stdin.Fd()), 1, 4096, 2, 0); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("address within a page that is not the offset's: %v", err)
+	}
+	return must(pd.RegisterDMABuf(int(os.Stdin.Fd()), 0, 4096, 0, access))(t)
 }

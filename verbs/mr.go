@@ -62,9 +62,9 @@ func (pd *PD) register(m *arena.Memory, access Access) (*MR, error) {
 }
 
 // RegisterDMABuf lets the device use memory of another device: length bytes from
-// an offset of a dma-buf, which the device knows by addresses from iova on. Linux
-// has it since 5.12; few drivers do it, others are ErrUnsupported or
-// ErrUnknownMethod.
+// an offset of a dma-buf, which the device knows by addresses from iova on; the two
+// agree within a page, else it is EINVAL. Linux has it since 5.12; few drivers do
+// it, others are ErrUnsupported or ErrUnknownMethod.
 func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access) (*MR, error) {
 	op := fmt.Sprintf("register %d bytes of a dma-buf", length)
 	o, err := pd.context.newObject(op, uapi.ObjectMR, &pd.object)

@@ -3,6 +3,7 @@
  * An RDMA device that does nothing but tell what it can do: each capability that
  * Soft-RoCE has not. Unlike Soft-RoCE it can be removed while it is open.
  */
+#include <linux/file.h>
 #include <linux/module.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
@@ -13,6 +14,7 @@ struct full_pd { struct ib_pd ib; };
 struct full_cq { struct ib_cq ib; };
 struct full_qp { struct ib_qp ib; };
 struct full_ah { struct ib_ah ib; };
+struct full_mr { struct ib_mr ib; struct file *file; };
 
 static int full_query_device(struct ib_device *d, struct ib_device_attr *a, struct ib_udata *u)
 {
@@ -125,9 +127,25 @@ static int full_post_send(struct ib_qp *q, const struct ib_send_wr *w, const str
 static int full_post_recv(struct ib_qp *q, const struct ib_recv_wr *w, const struct ib_recv_wr **bad) { return 0; }
 static struct ib_mr *full_dma_mr(struct ib_pd *p, int access)
 {
-	struct ib_mr *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	struct full_mr *m = kzalloc(sizeof(*m), GFP_KERNEL);
 
-	return m ? m : ERR_PTR(-ENOMEM);
+	return m ? &m->ib : ERR_PTR(-ENOMEM);
+}
+/* Takes any file for a dma-buf, and tells by the keys what it was given. */
+static struct ib_mr *full_reg_dmabuf(struct ib_pd *p, u64 offset, u64 len, u64 addr, int fd, int access, struct ib_udata *u)
+{
+	struct full_mr *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	if (!m)
+		return ERR_PTR(-ENOMEM);
+	m->file = fget(fd);
+	if (!m->file) {
+		kfree(m);
+		return ERR_PTR(-EBADF);
+	}
+	m->ib.lkey = offset >> 12 | len >> 12 << 16;
+	m->ib.rkey = addr >> 12 | access << 16;
+	return &m->ib;
 }
 static struct ib_mr *full_reg_mr(struct ib_pd *p, u64 start, u64 len, u64 addr, int access, struct ib_udata *u)
 {
@@ -135,7 +153,11 @@ static struct ib_mr *full_reg_mr(struct ib_pd *p, u64 start, u64 len, u64 addr, 
 }
 static int full_dereg_mr(struct ib_mr *m, struct ib_udata *u)
 {
-	kfree(m);
+	struct full_mr *full = container_of(m, struct full_mr, ib);
+
+	if (full->file)
+		fput(full->file);
+	kfree(full);
 	return 0;
 }
 static int full_create_ah(struct ib_ah *a, struct rdma_ah_init_attr *i, struct ib_udata *u) { return 0; }
@@ -167,6 +189,7 @@ static const struct ib_device_ops full_ops = {
 	.post_recv = full_post_recv,
 	.get_dma_mr = full_dma_mr,
 	.reg_user_mr = full_reg_mr,
+	.reg_user_mr_dmabuf = full_reg_dmabuf,
 	.dereg_mr = full_dereg_mr,
 	.create_ah = full_create_ah,
 	.destroy_ah = full_destroy_ah,
