@@ -148,6 +148,12 @@ func (c *Context) removed() bool {
 	return errors.Is(r.do(c.kernel, c.fd, c.driver), unix.EIO)
 }
 
+// Present returns nil as long as the device is there, and ErrGone when it was
+// removed. Soft-RoCE says nothing of that: who removes such a device waits until
+// nobody has it open, and meanwhile it moves data as before. So whoever has one
+// open for long should ask now and then, and close it.
+func (c *Context) Present() error { return c.check("find device") }
+
 // check returns an error if the context is closed or the device was removed.
 func (c *Context) check(op string) error {
 	c.lock.RLock()
@@ -155,7 +161,7 @@ func (c *Context) check(op string) error {
 	if c.closed {
 		return closedError(op, c.name)
 	}
-	if c.removed() {
+	if c.removed() || !c.kernel.present(c.fd) {
 		return &CallError{Op: op, Device: c.name, Err: unix.EIO}
 	}
 	return nil

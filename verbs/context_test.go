@@ -162,8 +162,24 @@ func TestRemoved(t *testing.T) {
 	if _, err := c.QueryPort(1); errors.Is(err, ErrGone) || !errors.Is(err, unix.EINVAL) {
 		t.Errorf("a device that is there: %v", err)
 	}
+	if err := c.Present(); err != nil {
+		t.Error(err)
+	}
 	f.gone = true
 	if _, err := c.QueryPort(1); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if err := c.Present(); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	f.gone, f.leaving = false, true
+	if err := c.Present(); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Present(); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 }

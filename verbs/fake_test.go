@@ -22,6 +22,8 @@ type fake struct {
 	ready bool // the file has a context
 	gone  bool // the device was removed
 
+	leaving bool // it waits to be removed
+
 	written    [][]byte
 	writeError error
 
@@ -43,6 +45,8 @@ func (f *fake) open(path string) (int, error) {
 	f.opened = append(f.opened, path)
 	return fakeFD, nil
 }
+
+func (f *fake) present(int) bool { return !f.leaving }
 
 func (f *fake) close(fd int) error {
 	f.closed = append(f.closed, fd)

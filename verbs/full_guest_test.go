@@ -106,6 +106,7 @@ func TestFull(t *testing.T) {
 		t.Errorf("wait for completions: %v", err)
 	}
 	for name, query := range map[string]func() error{
+		"itself": c.Present,
 		"PD":     func() error { _, err := c.AllocPD(); return err },
 		"device": func() error { _, err := c.QueryDevice(); return err },
 		"port":   func() error { _, err := c.QueryPort(1); return err },

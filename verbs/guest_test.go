@@ -414,6 +414,11 @@ func TestGuestEvents(t *testing.T) {
 // closed.
 func TestGuestRemoved(t *testing.T) {
 	c := open(t)
+	e := newEndpoint(t, c, verbs.QPTypeRC, false)
+	e.connect(e)
+	if err := c.Present(); err != nil {
+		t.Error(err)
+	}
 	remove := exec.Command("rdma", "link", "delete", device)
 	if err := remove.Start(); err != nil {
 		t.Fatal(err)
@@ -429,6 +434,12 @@ func TestGuestRemoved(t *testing.T) {
 		}
 		t.Log(err)
 		break
+	}
+	// All works on, and nothing else tells.
+	e.send(verbs.SendWR{ID: 1, Opcode: verbs.OpWrite})
+	e.ok(1, verbs.CompletedWrite)
+	if err := c.Present(); !errors.Is(err, verbs.ErrGone) {
+		t.Errorf("device that waits to be removed: %v", err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)

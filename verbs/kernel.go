@@ -1,7 +1,9 @@
 package verbs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"unsafe"
@@ -31,6 +33,9 @@ type kernel interface {
 	// read and write.
 	mmap(fd int, offset int64, length int) ([]byte, error)
 	munmap(b []byte) error
+
+	// present tells whether the device of a node is still there for others.
+	present(fd int) bool
 
 	close(fd int) error
 }
@@ -93,6 +98,22 @@ func (linux) eventFile(fd int) *os.File {
 }
 
 func (linux) close(fd int) error { return unix.Close(fd) }
+
+// present looks for the node's numbers in sysfs. What cannot be found out is no
+// reason to think that the device is gone.
+func (linux) present(fd int) bool {
+	const nodes = "/sys/dev/char"
+	var stat unix.Stat_t
+	if unix.Fstat(fd, &stat) != nil {
+		return true
+	}
+	_, err := os.Stat(fmt.Sprintf("%s/%d:%d", nodes, unix.Major(stat.Rdev), unix.Minor(stat.Rdev)))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	_, err = os.Stat(nodes)
+	return err != nil
+}
 
 func (linux) mmap(fd int, offset int64, length int) ([]byte, error) {
 	return unix.Mmap(fd, offset, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
