@@ -174,6 +174,12 @@ $ systemctl restart opensm
 		{name: "gids: version 1 only", change: change{port1 + "gid_attrs/types/3": "IB/RoCE v1"}, want: `
 warning mlx5_1/1: no GID of RoCE v2 over IPv4
 $ ip address add ADDRESS/PREFIX dev eth1`},
+		{name: "gids: IPv6 only", change: change{port1 + "gids/3": "2001:0db8:0000:0000:0000:0000:0000:0007"}, want: `
+note mlx5_1/1: no GID of RoCE v2 over IPv4, only over IPv6: index 3, 2001:db8::7
+$ ip address add ADDRESS/PREFIX dev eth1`},
+		{name: "gids: IPv6 link-local only", change: change{port1 + "gids/3": "fe80:0000:0000:0000:0000:0000:0000:0007"}, want: `
+warning mlx5_1/1: no GID of RoCE v2 over IPv4
+$ ip address add ADDRESS/PREFIX dev eth1`},
 		{name: "gids: none", change: change{port1 + "gids": gone}, want: `
 error mlx5_1/1: no GID at all`},
 
@@ -243,14 +249,18 @@ $ echo tsc >/sys/devices/system/clocksource/clocksource0/current_clocksource`},
 warning: acpi_pm`},
 
 		{name: "hugepages"},
-		{name: "hugepages: none", change: change{"proc/meminfo": "HugePages_Total: 0\nHugePages_Free: 0\nHugepagesize: 2048 kB"}, want: `
+		{name: "hugepages: none", change: change{"proc/meminfo": "MemTotal: 131072000 kB\nHugePages_Total: 0\nHugePages_Free: 0\nHugepagesize: 2048 kB"}, want: `
 note: none are reserved
 $ sysctl -w vm.nr_hugepages=512
 # echo 'vm.nr_hugepages = 512' >>/etc/sysctl.d/60-rdma.conf`},
-		{name: "hugepages: none free", change: change{"proc/meminfo": "HugePages_Total: 8\nHugePages_Free: 0\nHugepagesize: 2048 kB"}, want: `
+		{name: "hugepages: none free", change: change{"proc/meminfo": "MemTotal: 1024000 kB\nHugePages_Total: 8\nHugePages_Free: 0\nHugepagesize: 2048 kB"}, want: `
 note: 8 of 2 MiB, 0 of them free
-$ sysctl -w vm.nr_hugepages=520
-# echo 'vm.nr_hugepages = 520' >>/etc/sysctl.d/60-rdma.conf`},
+$ sysctl -w vm.nr_hugepages=70
+# echo 'vm.nr_hugepages = 70' >>/etc/sysctl.d/60-rdma.conf`},
+		{name: "hugepages: of a gigabyte", change: change{"proc/meminfo": "MemTotal: 131072000 kB\nHugePages_Total: 0\nHugePages_Free: 0\nHugepagesize: 1048576 kB"}, want: `
+note: none are reserved
+$ sysctl -w vm.nr_hugepages=1
+# echo 'vm.nr_hugepages = 1' >>/etc/sysctl.d/60-rdma.conf`},
 		{name: "hugepages: not in this kernel", change: change{"proc/meminfo": "MemTotal: 1 kB"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 
 	"github.com/ibkit/ibkit/devinfo"
 )
@@ -31,6 +30,13 @@ func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
 		Subject: portName(d, p), Verdict: Warning, Found: "no GID of RoCE v2 over IPv4",
 		Why: "NCCL, UCX and rdma_cm over IPv4 need one; those of IPv6 link-local addresses reach no further than a router",
 	}
+	for _, g := range p.GIDs {
+		if g.GID.IsGlobalUnicast() && !g.GID.Is4In6() && isVersion2(g) {
+			i.Verdict, i.Found = Note, fmt.Sprintf("%s, only over IPv6: index %d, %v", i.Found, g.Index, g.GID)
+			i.Why = "programs that look for one over IPv4 find none"
+			break
+		}
+	}
 	if len(p.GIDs) == 0 {
 		i.Verdict, i.Found = Error, "no GID at all"
 		i.Why = "packets of RoCE go from GID to GID: none can be sent"
@@ -55,8 +61,10 @@ func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
 
 // isRoutable4 tells whether a GID is one of RoCE v2 over IPv4.
 func isRoutable4(g devinfo.GID) bool {
-	return g.GID.Is4In6() && g.Type != nil && strings.EqualFold(*g.Type, "RoCE v2")
+	return g.GID.Is4In6() && isVersion2(g)
 }
+
+func isVersion2(g devinfo.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }
 
 // addresses are those of IPv4 that a network device of this machine has.
 func (h *host) addresses(netdev string) []netip.Prefix {

@@ -33,7 +33,9 @@ func checkHugepages(_ context.Context, h *host) []Item {
 	if total == 0 {
 		found = "none are reserved"
 	}
-	mend, keep := sysctl("vm.nr_hugepages", strconv.FormatUint(total+512, 10))
+	// A gigabyte, where it is no more than an eighth of the memory.
+	more := max(1, min(1<<20, values["MemTotal"]/8)/max(1, size))
+	mend, keep := sysctl("vm.nr_hugepages", strconv.FormatUint(total+more, 10))
 	return []Item{{
 		Verdict: Note, Found: found,
 		Why:  "large regions in huge pages take a device fewer translations; SPDK, DPDK and perftest --use_hugepages do not start without",

@@ -29,7 +29,7 @@ func checkNetns(_ context.Context, h *host) []Item {
 		items = append(items, good("", "exclusive: a device is seen in one network namespace only, and this one has some"))
 	}
 	for d, p := range h.roce() {
-		if p.Netdev != nil && h.exists("sys/class/net/"+*p.Netdev) {
+		if p.Netdev == nil && !h.live || p.Netdev != nil && h.exists("sys/class/net/"+*p.Netdev) {
 			continue
 		}
 		netdev := "its network device"

@@ -112,6 +112,11 @@ func (h *host) checkNode(n node) Item {
 			Subject: path, Verdict: n.kind.closed, Found: "there, and forbidden to this container or service", Why: n.kind.why,
 			Advice: "start the container with --device=" + path + ", a service with DeviceAllow=" + path + " rw",
 		}
+	case h.user.mayUse(o): // and yet it is not
+		return Item{
+			Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("forbidden to you, and not by its mode: %v", o), Why: n.kind.why,
+			Advice: "SELinux, AppArmor or an access list forbids it: getfacl " + path + ", journalctl -k | grep -i denied",
+		}
 	default:
 		i := Item{Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("closed to you: %v", o), Why: n.kind.why}
 		h.letIn(&i, n, o)
