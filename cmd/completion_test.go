@@ -23,6 +23,15 @@ func TestCompletion(t *testing.T) {
 		{"linkinfo -C |", "mlx5_0"},
 		{"linkinfo -C mlx5_0 -P |", "1"},
 		{"linkinfo --sim |fat-tree:l", "fat-tree:levels="},
+		{"linkinfo --node-name-map " + names + " -S |", "0x1"},
+		{"linkinfo --sim demo --node |spine", "spine1"},
+		{"ping --sim demo node01 |node0", "node02"},
+		{"ping --via |", "auto"},
+		{"addr --sim demo --ask |", "nodes"},
+		{"addr --columns |lid,", "lid,gid"},
+		{"addr --sim demo |", "node01"},
+		{"sim bridge --plug |", "mlx5_0="},
+		{"sim serve --model |hop=1us,", "hop=1us,loss="},
 		{"linkinfo --finding |slow,", "slow,narrow"},
 		{"linkinfo --sort |", "finding"},
 		{"linkinfo --node-name-map " + names + " --node |", "leaf two"},
@@ -45,6 +54,30 @@ func TestCompletion(t *testing.T) {
 			if code != exitOK || !slices.Contains(offers, test.want) {
 				t.Errorf("%s%s: exit code %d, offers %q, error output %q: want %q", before, prefix, code, offers, err, test.want)
 			}
+		}
+	}
+}
+
+// Where there is nothing to offer, the names of files are none either.
+func TestCompletionOfNothing(t *testing.T) {
+	for args, want := range map[string]string{
+		"linkinfo":            ":4", // no names of files
+		"linkinfo --hops":     ":4",
+		"linkinfo -D":         ":4",
+		"doctor":              ":4",
+		"doctor --timeout":    ":4",
+		"doctor --root":       ":16", // folders
+		"linkinfo --cache":    ":0",  // files
+		"ping --sim nosuch":   ":4",
+		"devinfo mlx5_0":      ":4",
+		"sim export demo":     ":4",
+		"ping --deadline":     ":4",
+		"addr --sim ibsim":    ":4",
+		"sim bridge --events": ":0",
+	} {
+		code, out, err := runCommand(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
+		if code != exitOK || out != want+"\n" {
+			t.Errorf("%s: exit code %d, offers %q, error output %q, want %s", args, code, out, err, want)
 		}
 	}
 }

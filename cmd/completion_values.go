@@ -1,21 +1,10 @@
 package cmd
 
 import (
-	"context"
-	"maps"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/doctor"
-	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/linkinfo"
-	"github.com/ibkit/ibkit/sim"
 )
 
 // A completion returns what an argument can be. It may look at the host and at
@@ -27,8 +16,12 @@ type completion func(env *environment, flags *pflag.FlagSet) []string
 var flagCompletions = map[string]completion{
 	"Ca":        deviceNames,
 	"Port":      portNumbers,
+	"Direct":    constant(), // a route
+	"ask":       constant("all", "sa", "nodes"),
+	"columns":   func(*environment, *pflag.FlagSet) []string { return addrColumnNames() },
 	"diffcheck": constant("port", "state", "lid", "nodedesc"),
 	"finding":   findingKinds,
+	"model":     modelParameters,
 	"node":      nodeNames,
 	"ping":      nodeNames,
 	"sim":       simulatedFabrics,
@@ -37,7 +30,9 @@ var flagCompletions = map[string]completion{
 	"speed":     constant("SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"),
 	"state":     constant("Down", "Initialize", "Armed", "Active"),
 	"width":     constant("1X", "2X", "4X", "8X", "12X"),
-	"sim-model": constant("hop=", "service=", "queue=", "loss=", "duplicate=", "delay=", "jitter=", "reorder=", "late=", "timeout=", "seed="),
+	"plug":      devicesToPlug,
+	"sim-model": modelParameters,
+	"via":       constant("auto", "vendor", "sma", "pma"),
 }
 
 // placeholderCompletions are the values of operands and of other flags, by what
@@ -48,7 +43,19 @@ var placeholderCompletions = map[string]completion{
 	"DEVICE":      deviceNames,
 	"FABRIC":      simulatedFabrics,
 	"FORMAT":      constant("json", "net", "topology"),
+	"GUID":        nodeGUIDs,
 	"NODE":        nodeNames,
+	"TARGET":      nodeNames,
+
+	// Of these there are too many, and none is the name of a file.
+	"HEX":     constant(),
+	"LID":     constant(),
+	"MS":      constant(),
+	"N":       constant(),
+	"NUMBER":  constant(),
+	"OUI":     constant(),
+	"PERCENT": constant(),
+	"TIME":    constant(),
 }
 
 // addCompletions gives the flags and operands of a command, and of those below,
@@ -63,21 +70,32 @@ func addCompletions(env *environment, cmd *cobra.Command) {
 		if _, has := cmd.GetFlagCompletionFunc(f.Name); values == nil || has {
 			return
 		}
-		isList := f.Value.Type() == "stringSlice" || f.Name == "diffcheck"
+		isList := f.Value.Type() == "stringSlice" || f.Name == "diffcheck" || strings.HasSuffix(f.Name, "model")
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(env, values, isList)); err != nil {
 			panic(err) // the flag is there
 		}
 	})
-	if cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil {
-		for word := range strings.FieldsSeq(cmd.Use) {
-			if values := placeholderCompletions[strings.Trim(word, "[].")]; values != nil {
-				cmd.ValidArgsFunction = onlyFirst(completeFrom(env, values, false))
-			}
-		}
+	if cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil && !cmd.HasSubCommands() {
+		cmd.ValidArgsFunction = operands(env, cmd)
 	}
 	for _, c := range cmd.Commands() {
 		addCompletions(env, c)
 	}
+}
+
+// operands completes those of a command by what its usage calls them.
+func operands(env *environment, cmd *cobra.Command) cobra.CompletionFunc {
+	for word := range strings.FieldsSeq(cmd.Use) {
+		values := placeholderCompletions[strings.Trim(word, "[].")]
+		switch {
+		case values == nil:
+		case strings.Contains(word, "..."):
+			return completeFrom(env, values, false)
+		default:
+			return onlyFirst(completeFrom(env, values, false))
+		}
+	}
+	return cobra.NoFileCompletions
 }
 
 // completeFrom makes a completion cobra's. In a list it completes what is behind the
@@ -97,9 +115,12 @@ func completeFrom(env *environment, values completion, isList bool) cobra.Comple
 				continue
 			}
 			open = open && (strings.HasSuffix(value, ":") || strings.HasSuffix(value, "="))
+			if before != "" {
+				v = value // bash finds no match for what has both a comma and a description
+			}
 			found = append(found, before+v)
 		}
-		if open {
+		if open && found != nil {
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}
 		return found, directive
@@ -118,88 +139,4 @@ func onlyFirst(f cobra.CompletionFunc) cobra.CompletionFunc {
 
 func constant(values ...string) completion {
 	return func(*environment, *pflag.FlagSet) []string { return values }
-}
-
-func deviceNames(env *environment, _ *pflag.FlagSet) []string {
-	return devinfo.Names(devinfo.Options{Sysfs: sysfsRoot(env)})
-}
-
-// portNumbers are the ports of the device that was given, else of all.
-func portNumbers(env *environment, flags *pflag.FlagSet) []string {
-	device := ""
-	if f := flags.Lookup("Ca"); f != nil {
-		device = f.Value.String()
-	}
-	r, err := devinfo.Run(context.Background(), devinfo.Options{Sysfs: sysfsRoot(env), Brief: true, SysfsOnly: true})
-	if err != nil {
-		return nil
-	}
-	var numbers []string
-	for _, d := range r.Devices {
-		if device != "" && d.Name != device {
-			continue
-		}
-		for _, p := range d.Ports {
-			numbers = append(numbers, strconv.Itoa(p.Number))
-		}
-	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
-}
-
-func findingKinds(*environment, *pflag.FlagSet) []string {
-	var kinds []string
-	for _, k := range linkinfo.Kinds {
-		kinds = append(kinds, string(k))
-	}
-	return kinds
-}
-
-func doctorChecks(*environment, *pflag.FlagSet) []string {
-	var checks []string
-	for _, c := range doctor.Checks {
-		checks = append(checks, c.Name+"\t"+c.About)
-	}
-	return checks
-}
-
-// nodeNames are the names in the node name map.
-func nodeNames(_ *environment, flags *pflag.FlagSet) []string {
-	path := fabric.DefaultNameMapPath
-	if f := flags.Lookup("node-name-map"); f != nil && f.Value.String() != "" {
-		path = f.Value.String()
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for line := range strings.Lines(string(text)) {
-		// 0xGUID "name" # comment
-		if fields := strings.SplitN(line, `"`, 3); len(fields) == 3 && strings.HasPrefix(line, "0x") {
-			names = append(names, fields[1])
-		}
-	}
-	return names
-}
-
-// simulatedFabrics are the presets and the kinds of files. A preset that nothing
-// was said of yet leads on to its parameters.
-func simulatedFabrics(*environment, *pflag.FlagSet) []string {
-	var fabrics []string
-	for _, p := range sim.Presets {
-		fabrics = append(fabrics, p.Name+"\t"+p.About)
-		for _, v := range p.Parameters {
-			fabrics = append(fabrics, p.Name+":"+v.Name+"=\t"+v.About)
-		}
-	}
-	for _, f := range simulatedFiles {
-		fabrics = append(fabrics, strings.TrimSuffix(f.description, "FILE")+"\t"+f.about)
-	}
-	return fabrics
-}
-
-// sortedKeys are the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }

@@ -83,6 +83,9 @@ may stay unknown, and the exit code is 4 then.`),
 	flags.BoolVar(&c.list, "list", false, "list the checks")
 	flags.StringVar(&c.options.Root, "root", "/", "look at the host whose files are below `DIR`: what only its kernel can be asked is unknown")
 	flags.DurationVar(&c.options.Timeout, "timeout", 500*time.Millisecond, "wait for a subnet manager's answer for a `TIME`, twice")
+	if err := cmd.MarkFlagDirname("root"); err != nil {
+		panic(err) // the flag is there
+	}
 	return cmd
 }
 

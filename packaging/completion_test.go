@@ -25,6 +25,8 @@ var completionCases = []struct{ typed, want string }{
 	{"ibkit linkinfo -C ml", "mlx5_"},
 	{"ibkit linkinfo -C mlx5_0 -P ", "-P 1"},
 	{"ibkit linkinfo --node-name-map names --node sp", "spine_one"},
+	{"ibkit ping --sim demo spi", "spine"},
+	{"ibkit doctor --only nodes,meml", "memlock"},
 	{"ibkit linkinfo --sim drag", "dragonfly"},
 	{"ibkit linkinfo --sim fat-tree:le", "levels="},
 	{"ibkit linkinfo --finding slow,na", "narrow"},
