@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -80,30 +81,44 @@ type Check struct {
 	Name  string
 	About string
 
-	run func(context.Context, *host) []Item
+	needs string // what has to be there, lest all seem missing
+	run   func(context.Context, *host) []Item
 }
+
+const (
+	sysClass  = "sys/class"
+	sysModule = "sys/module"
+)
 
 // Checks are all there are, in the order in which they are best mended.
 var Checks = []Check{
-	{"modules", "kernel modules, of RDMA and of the cards that are plugged in", checkModules},
-	{"devices", "RDMA devices, and what their drivers tell", checkDevices},
-	{"netns", "whether network namespaces share devices", checkNetns},
-	{"nodes", "device nodes, and what you may do with them", checkNodes},
-	{"memlock", "how much memory you may lock, and so register", checkMemlock},
-	{"nofile", "how many files you may open", checkNofile},
-	{"cgroup", "limits of the container or service on RDMA objects", checkCgroup},
-	{"ports", "whether ports are up", checkPorts},
-	{"sm", "whether the subnet manager answers, on InfiniBand", checkSM},
-	{"gids", "GIDs of RoCE v2 over IPv4", checkGIDs},
-	{"routes", "IP routes that RoCE's packets take", checkRoutes},
-	{"mtu", "MTU of ports, and of the network devices below", checkMTU},
-	{"lossless", "what keeps RoCE's packets from being dropped: PFC, ECN", checkLossless},
-	{"pcie", "width and speed of PCI Express links", checkPCIe},
-	{"iommu", "whether an IOMMU slows DMA down", checkIOMMU},
-	{"numa", "how near a device is to the CPUs", checkNUMA},
-	{"governor", "CPU frequency", checkGovernor},
-	{"clock", "what the kernel reads the time from", checkClock},
-	{"hugepages", "huge pages", checkHugepages},
+	{"modules", "kernel modules, of RDMA and of the cards that are plugged in", sysModule, checkModules},
+	{"devices", "RDMA devices, and what their drivers tell", sysClass, checkDevices},
+	{"netns", "whether network namespaces share devices", sysModule, checkNetns},
+	{"nodes", "device nodes, and what you may do with them", sysClass, checkNodes},
+	{"memlock", "how much memory you may lock, and so register", "", checkMemlock},
+	{"nofile", "how many files you may open", "", checkNofile},
+	{"cgroup", "limits of the container or service on RDMA objects", "", checkCgroup},
+	{"ports", "whether ports are up", sysClass, checkPorts},
+	{"sm", "whether the subnet manager answers, on InfiniBand", sysClass, checkSM},
+	{"gids", "GIDs of RoCE v2 over IPv4", sysClass, checkGIDs},
+	{"routes", "IP routes that RoCE's packets take", sysClass, checkRoutes},
+	{"mtu", "MTU of ports, and of the network devices below", sysClass, checkMTU},
+	{"lossless", "what keeps RoCE's packets from being dropped: PFC, ECN", sysClass, checkLossless},
+	{"pcie", "width and speed of PCI Express links", sysClass, checkPCIe},
+	{"iommu", "whether an IOMMU slows DMA down", sysClass, checkIOMMU},
+	{"numa", "how near a device is to the CPUs", sysClass, checkNUMA},
+	{"governor", "CPU frequency", "sys/devices", checkGovernor},
+	{"clock", "what the kernel reads the time from", "", checkClock},
+	{"hugepages", "huge pages", "", checkHugepages},
+}
+
+// look does the check.
+func (c *Check) look(ctx context.Context, h *host) []Item {
+	if _, err := os.Stat(h.path(c.needs)); err != nil {
+		return []Item{unread("", err)}
+	}
+	return c.run(ctx, h)
 }
 
 // Names returns the names of all checks.
@@ -140,7 +155,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, i := range c.run(ctx, h) {
+		for _, i := range c.look(ctx, h) {
 			i.Check = c.Name
 			i.Mend, i.Keep = orEmpty(i.Mend), orEmpty(i.Keep)
 			r.Items = append(r.Items, i)

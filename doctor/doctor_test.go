@@ -52,7 +52,12 @@ error 0000:10:00.0: a card of NVIDIA's without a driver
 $ modprobe mlx5_core
 # echo mlx5_core >>/etc/modules-load.d/rdma.conf`},
 
+		{name: "modules: hidden", change: change{"sys/module": gone}, want: `
+unknown: stat /sys/module: no such file or directory`},
+
 		{name: "devices"},
+		{name: "devices: hidden", change: change{"sys/class": gone}, want: `
+unknown: stat /sys/class: no such file or directory`},
 		{name: "devices: other firmware", change: change{"sys/class/infiniband/mlx5_0/fw_ver": "20.28.1002"}, want: `
 note mlx5_0: firmware 20.28.1002, and another one on a card of the same board MT_0000000222
 note mlx5_1: firmware 20.31.1014, and another one on a card of the same board MT_0000000222`},
@@ -107,8 +112,7 @@ note: 128 GiB of memory may be locked
 $ prlimit --pid $$ --memlock=unlimited:unlimited
 # echo '* - memlock unlimited' >>/etc/security/limits.d/rdma.conf`},
 		{name: "memlock: in a container", change: change{"proc/self/limits": fmt.Sprintf(limits, "1024", "65536"), "proc/1/environ": "HOME=/\x00container=lxc\x00"}, want: `
-error: 64 KiB of memory may be locked
-$ prlimit --pid $$ --memlock=unlimited:unlimited`},
+error: 64 KiB of memory may be locked`},
 		{name: "memlock: hidden", change: change{"proc/self/limits": gone}, want: `
 unknown: open /proc/self/limits: no such file or directory`},
 		{name: "memlock: odd", change: change{"proc/self/limits": "Max locked memory  much  more  bytes"}, want: `

@@ -55,7 +55,7 @@ func (h *host) raise(i *Item, option, item, value, unit string) {
 	i.Keep = []string{fmt.Sprintf("echo '%s - %s %s' >>/etc/security/limits.d/rdma.conf", name, item, value)}
 	i.Advice = fmt.Sprintf("the file counts from the next login on; a service needs %s=%s in its unit", unit, strings.Replace(value, "unlimited", "infinity", 1))
 	if h.isContainer() {
-		i.Keep = nil
+		i.Mend, i.Keep = nil, nil
 		i.Advice = fmt.Sprintf("start the container with --ulimit %s=%s", option, strings.Replace(value, "unlimited", "-1", 1))
 	}
 }

@@ -16,14 +16,18 @@ type route struct {
 	subnet netip.Prefix
 }
 
-// routes reads /proc/net/route, which has the kernel's main table. Addresses and
-// masks are 32 bits of network order read as a number of the host's (fib_trie.c,
-// fib_route_seq_show).
+// routes reads /proc/net/route, which has the kernel's main table.
 func (h *host) routes() ([]route, error) {
 	text, err := h.text("proc/net/route")
 	if err != nil {
 		return nil, err
 	}
+	return parseRoutes(text), nil
+}
+
+// parseRoutes reads lines of /proc/net/route. Addresses and masks are 32 bits of
+// network order read as a number of the host's (fib_trie.c, fib_route_seq_show).
+func parseRoutes(text string) []route {
 	var all []route
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -39,7 +43,7 @@ func (h *host) routes() ([]route, error) {
 		binary.NativeEndian.PutUint32(raw[:], uint32(to))
 		all = append(all, route{fields[0], netip.PrefixFrom(netip.AddrFrom4(raw), bits.OnesCount32(uint32(mask)))})
 	}
-	return all, nil
+	return all
 }
 
 // A rail is an IPv4 address that RoCE sends from.
