@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -176,6 +178,68 @@ func TestGuestKilled(t *testing.T) {
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			t.Error(err)
 		}
+	})
+}
+
+// Threads that move data, each by a queue pair of its own but all by one completion
+// queue and one shared receive queue, end with an error when the context closes.
+func TestGuestCloseWhileMoving(t *testing.T) {
+	leaves(t, "closing in the midst of it", func() {
+		c := open(t)
+		e := newEndpoint(t, c, verbs.QPTypeRC, true)
+		moved := make(chan bool, 1)
+		var group sync.WaitGroup
+		loop := func(name string, step func() (int, error)) {
+			group.Go(func() {
+				for {
+					n, err := step()
+					switch {
+					case errors.Is(err, fs.ErrClosed):
+						return
+					case err != nil && !errors.Is(err, verbs.ErrFull):
+						t.Errorf("%s: %v", name, err)
+						return
+					case n == 0:
+						runtime.Gosched()
+					}
+				}
+			})
+		}
+		for range 4 {
+			one := *e
+			one.qp = must(e.pd.CreateQP(verbs.QPInit{
+				Type: verbs.QPTypeRC, SendCQ: e.cq, RecvCQ: e.cq, SRQ: e.srq, Cap: verbs.QPCap{MaxSendWR: 4, MaxSendSGE: 1},
+			}))(t)
+			one.connect(&one)
+			wrs := []verbs.SendWR{remote(verbs.SendWR{
+				Opcode: verbs.OpWriteWithImm, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{e.mr.SGE(out, 64)},
+			}, e.mr, in)}
+			loop("send", func() (int, error) { return one.qp.PostSend(wrs) })
+		}
+		for range 2 {
+			loop("receive", func() (int, error) { return e.srq.PostRecv(make([]verbs.RecvWR, 1)) })
+			into := make([]verbs.Completion, 8)
+			total := 0
+			loop("poll", func() (int, error) {
+				n, err := e.cq.Poll(into)
+				if total += n; total > 100 {
+					select {
+					case moved <- true:
+					default:
+					}
+				}
+				return n, err
+			})
+		}
+		select {
+		case <-moved:
+		case <-time.After(patience):
+			t.Error("nothing moves")
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		group.Wait()
 	})
 }
 

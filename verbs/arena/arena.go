@@ -113,9 +113,16 @@ func prefer(b []byte, node int) {
 		mpolPreferred, uintptr(unsafe.Pointer(&mask)), maxNodes, 0)
 }
 
-// Bytes returns the memory. It must not be used after Close: that is a fault, as
-// with any memory that is not mapped.
-func (m *Memory) Bytes() []byte { return m.mapping[:m.length:m.length] }
+// Bytes returns the memory, nil after Close. What was returned before must not be
+// used then: that is a fault, as with any memory that is not mapped.
+func (m *Memory) Bytes() []byte {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.closed {
+		return nil
+	}
+	return m.mapping[:m.length:m.length]
+}
 
 // Len returns the length that was asked for, in bytes.
 func (m *Memory) Len() int { return m.length }

@@ -41,6 +41,9 @@ func TestMemory(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
+		if b := m.Bytes(); b != nil {
+			t.Errorf("%d bytes after Close", len(b))
+		}
 	}
 }
 
