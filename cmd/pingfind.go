@@ -44,13 +44,20 @@ var errTwoPorts = errors.New("the targets are reached by different ports of this
 // open opens the port that leads to the targets: over RoCE that which the kernel
 // sends IP packets to them by.
 func (f *pingFinder) open(ctx context.Context, addresses []resolve.Address) (umad.Port, error) {
+	var noPath error
 	if f.flags.sim == "" {
-		if err := f.findPaths(addresses); err != nil {
+		var err error
+		if noPath, err = f.findPaths(addresses); err != nil {
 			return nil, err
 		}
 	}
 	if len(f.paths) == 0 {
-		return f.flags.open(f.env)(ctx)
+		port, err := f.flags.open(f.env)(ctx)
+		var none *device.NoPortError
+		if noPath != nil && errors.As(err, &none) {
+			err = noPath
+		}
+		return port, err
 	}
 	from := f.paths[0].From
 	for i := range addresses {
@@ -61,8 +68,9 @@ func (f *pingFinder) open(ctx context.Context, addresses []resolve.Address) (uma
 	return from.Open("")
 }
 
-// findPaths finds the addresses that are reached over RoCE.
-func (f *pingFinder) findPaths(addresses []resolve.Address) error {
+// findPaths finds the addresses that are reached over RoCE. noPath says why one is
+// not, which still may be over InfiniBand.
+func (f *pingFinder) findPaths(addresses []resolve.Address) (noPath, err error) {
 	candidates := f.candidates()
 	f.paths = map[int]device.Path{}
 	for i := range addresses {
@@ -75,10 +83,12 @@ func (f *pingFinder) findPaths(addresses []resolve.Address) error {
 		case err == nil:
 			f.paths[i] = p
 		case !errors.Is(err, device.ErrNoRoCE), ip.Is4In6():
-			return err // no InfiniBand port has such a GID
+			return nil, err // no InfiniBand port has such a GID
+		default:
+			noPath = err
 		}
 	}
-	return nil
+	return noPath, nil
 }
 
 // ipOf returns the GID as an IP address, or the IP address that is one over RoCE.

@@ -474,3 +474,23 @@ func TestHeldUp(t *testing.T) {
 		t.Errorf("%v, %+v, %v", err, r.Total.counts(), r.Total.Max)
 	}
 }
+
+// A target that there is no way to does not go round and round in a flood, and
+// costs the others nothing.
+func TestUnreachableFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port := newPingFake(func(f *pingFake, n int, m umad.Message) error {
+			if m.Addr.LID == 7 {
+				return syscall.EHOSTUNREACH
+			}
+			f.arrive(rtt, answerOf(m))
+			return nil
+		})
+		targets := []*Target{{To: umad.Target{LID: 7}}, {To: umad.Target{LID: 8}}}
+		_, err := Run(t.Context(), port, targets, Options{OUI: OUI, Count: -1, Deadline: 10 * patience, Timeout: patience})
+		a, b := targets[0].Stats, targets[1].Stats
+		if want := int(10 * patience / rtt); err != nil || a.Unreachable != 10 || b.Received != want {
+			t.Errorf("%v, %+v, %+v", err, a.counts(), b.counts())
+		}
+	})
+}

@@ -92,6 +92,7 @@ type runner struct {
 	flights
 	turns   turns
 	retries turns // due at once
+	paused  turns // due later than turns can be
 
 	in, out umad.Message
 	probe   Probe
@@ -118,7 +119,7 @@ func (r *runner) run(ctx context.Context) error {
 			r.result.Took = r.clock()
 			r.o.Status(r.result)
 		}
-		if r.waiting == 0 && r.turns.len == 0 && r.retries.len == 0 {
+		if r.waiting+r.turns.len+r.retries.len+r.paused.len == 0 {
 			return r.drain()
 		}
 		if r.shown && r.o.Idle != nil {
@@ -178,6 +179,9 @@ func (r *runner) until() time.Duration {
 	if f := r.first(); f != nil {
 		next = f.sent + r.o.Timeout
 	}
+	if r.paused.len > 0 {
+		next = min(next, r.paused.first().due)
+	}
 	switch {
 	case r.full:
 		next = min(next, now+fullPause)
@@ -231,15 +235,21 @@ func (r *runner) lost(f *flight) {
 // that is what it waits for.
 func (r *runner) ended(f *flight, o Outcome, rtt time.Duration, err error) {
 	r.count(f, o, rtt, err)
-	if r.o.Interval <= 0 {
-		r.schedule(f.target, f.seq+1, r.clock())
+	if r.o.Interval > 0 {
+		return
 	}
+	if o == Unreachable {
+		// As if nobody had answered: else it would go round and round.
+		r.schedule(&r.paused, f.target, f.seq+1, r.clock()+r.o.Timeout)
+		return
+	}
+	r.schedule(&r.turns, f.target, f.seq+1, r.clock())
 }
 
 // schedule has a probe sent, unless all were.
-func (r *runner) schedule(t *Target, seq int, due time.Duration) {
+func (r *runner) schedule(queue *turns, t *Target, seq int, due time.Duration) {
 	if seq < r.o.Count && (r.o.Deadline <= 0 || due < r.o.Deadline) {
-		r.turns.push(turn{target: t, seq: seq, due: due})
+		queue.push(turn{target: t, seq: seq, due: due})
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 func (r *runner) send() error {
 	r.full, r.limited = false, false
 	now := r.clock()
+	for r.paused.len > 0 && r.paused.first().due <= now {
+		r.turns.push(*r.paused.first())
+		r.paused.pop()
+	}
 	for {
 		queue := &r.retries
 		if queue.len == 0 {
@@ -73,7 +77,7 @@ func (r *runner) launched(f *flight, t *turn, err error) {
 		if r.o.Interval > 0 {
 			// Where the schedule could not be kept, it goes on from now: what was
 			// missed is not made up for in a burst.
-			r.schedule(f.target, f.seq+1, max(t.due+r.o.Interval, f.sent))
+			r.schedule(&r.turns, f.target, f.seq+1, max(t.due+r.o.Interval, f.sent))
 		}
 	}
 	r.take(f)

@@ -1,0 +1,106 @@
+//go:build guest
+
+package pings_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// TestRoCE pings from one host to another over Soft-RoCE, by all kinds of
+// addresses, until a link is taken down.
+func TestRoCE(t *testing.T) {
+	spec := guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}},
+		Modules:  []string{"ib_umad"},
+		Tools:    []string{"ip"},
+		Programs: []guest.Program{guest.Ibkit},
+	}
+	a, b := guest.NewPair(t, spec, spec)
+	server := a.MustStart(t, "ibkit", "ping", "--serve")
+	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0 port 1 (Ethernet)"); err != nil {
+		t.Fatal(err)
+	}
+	ip := a.Ports[0].Addr.String()
+	gid := strings.TrimSpace(a.Must(t, "cat", "/sys/class/infiniband/rxe0/ports/1/gids/0"))
+	for _, address := range []string{gid, ip} {
+		awaitPing(t, b, address)
+	}
+	for _, test := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"-f -c 50 GID", 0, "50 sent, 50 received, 0 lost, "},
+		{"-f -c 50 --size 128 ip:GID%NETDEV", 0, "50 sent, 50 received, 0 lost, "},
+		{"-f -c 50 --size 128 ::ffff:ADDR", 0, "50 sent, 50 received, 0 lost, "},
+		{"-f -c 50 ADDR", 0, "50 sent, 50 received, 0 lost, "},
+		{"-c 10 -i 1ms -C rxe0 ADDR GID", 0, "20 sent, 20 received, 0 lost, "},
+		{"-c 1 --json --via vendor ADDR", 0, `"gid":"::ffff:ADDR"`},
+		{"-c 1 -t 100 --oui 7 ADDR", 3, "1 sent, 0 received, 1 lost"},
+		{"-c 1 --via sma GID", 2, "there is no subnet management"},
+		{"-c 1 --via pma ADDR", 2, "reached by IPv4 addresses"},
+		{"-c 1 ADDR 7", 2, "different ports"},
+		{"-c 1 192.0.2.77", 1, "find path to 192.0.2.77"},
+	} {
+		put := strings.NewReplacer("GID", gid, "ADDR", ip, "NETDEV", b.Ports[0].Netdev)
+		r := b.MustRun(t, strings.Fields("ibkit ping "+put.Replace(test.args))...)
+		if out := r.Stdout + r.Stderr; r.Code != test.code || !strings.Contains(out, put.Replace(test.want)) {
+			t.Errorf("ping %s ended with %d, not %d:\n%s", test.args, r.Code, test.code, out)
+		}
+	}
+	addresses := []string{gid, ip}
+	t.Run("the other host's link goes down", func(t *testing.T) { goDown(t, b, a, addresses, "lost\n") })
+	t.Run("this host's link goes down", func(t *testing.T) { goDown(t, b, b, addresses, "unreachable: ") })
+}
+
+// awaitPing waits until an address answers: the kernel first has to find who has
+// it.
+func awaitPing(t *testing.T, from *guest.Guest, address string) {
+	t.Helper()
+	line := fmt.Sprintf("ibkit ping -q -c 1 -t 500 --via vendor %s | grep -q ' 0%% loss'", address)
+	if err := from.Await(t.Context(), "sh", "-c", line); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sums are of what was received at first and not in the end.
+var sums = regexp.MustCompile(`\d+ sent, [1-9]\d* received, .*, [\d.]*[1-9][\d.]*% loss in`)
+
+// goDown takes a link down while addresses are pinged from a guest, and looks for
+// what becomes of probes then.
+func goDown(t *testing.T, from, g *guest.Guest, addresses []string, outcome string) {
+	var running []*guest.Process
+	for _, address := range addresses {
+		awaitPing(t, from, address)
+		p := from.MustStart(t, "ibkit", "ping", "-c", "0", "-i", "20ms", "-t", "200", address)
+		if err := p.AwaitOutput(t.Context(), "seq=5 time="); err != nil {
+			t.Fatal(err)
+		}
+		running = append(running, p)
+	}
+	netdev := g.Ports[0].Netdev
+	g.Must(t, "ip", "link", "set", netdev, "down")
+	defer func() { g.Must(t, "ip", "link", "set", netdev, "up") }()
+	for i, p := range running {
+		if err := p.AwaitOutput(t.Context(), outcome); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Signal(unix.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Code != 3 || !sums.MatchString(r.Stdout) {
+			t.Errorf("%s: ended with %d\n%s%s", addresses[i], r.Code, r.Stdout, r.Stderr)
+		}
+	}
+}
