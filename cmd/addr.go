@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/device"
 )
 
 // addrCommand is one call of addr.
@@ -68,8 +70,8 @@ neighbour table.`),
   # all ports of the node with a GUID
   ibkit addr --all-ports 0x0002c9030010a1b2
 
-  # GIDs of a host on the network of a RoCE device
-  ibkit addr -C mlx5_2 192.0.2.7`, "\n"),
+  # GIDs of a host on a network of RoCE
+  ibkit addr 192.0.2.7`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			addresses, err := c.resolve(cmd.Context(), cmd.Flags(), args)
@@ -165,26 +167,30 @@ type addrAnswer struct {
 }
 
 func (c *addrCommand) run(ctx context.Context, addresses []resolve.Address) (err error) {
-	port, err := c.fabric.open(c.env)(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closed := port.Close(); err == nil {
-			err = closed
-		}
-	}()
 	bar := newProgress(c.env)
 	defer bar.close()
 	c.options.Progress = bar.update
-	client := umad.NewClient(port, c.fabric.client(c.env))
-	r := resolve.New(client, port.Attr(), c.options)
-	answers, err := c.find(ctx, r, addresses)
+
+	var client *umad.Client
+	local := umad.PortAttr{LinkLayer: resolve.Ethernet}
+	port, err := c.fabric.open(c.env)(ctx)
+	switch {
+	case err == nil:
+		defer func() {
+			if closed := port.Close(); err == nil {
+				err = closed
+			}
+		}()
+		client, local = umad.NewClient(port, c.fabric.client(c.env)), port.Attr()
+	case !c.needsNoPort(err, addresses):
+		return err
+	}
+	answers, err := c.find(ctx, resolve.New(client, local, c.options), addresses)
 	if err != nil {
 		return err
 	}
 	bar.close()
-	view := &addrView{env: c.env, names: c.names, local: port.Attr(), answers: answers, columns: c.columns}
+	view := &addrView{env: c.env, names: c.names, local: local, answers: answers, columns: c.columns}
 	out := bufferedOut(c.env)
 	switch {
 	case c.json:
@@ -197,11 +203,24 @@ func (c *addrCommand) run(ctx context.Context, addresses []resolve.Address) (err
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
-	if c.fabric.verbose > 0 {
+	if c.fabric.verbose > 0 && client != nil {
 		s := client.Stats()
 		fmt.Fprintf(c.env.err, "%d MADs sent, %d of them again, %d timed out\n", s.Sent, s.Retries, s.Timeouts)
 	}
 	return c.outcome(answers)
+}
+
+// needsNoPort reports whether the targets can be found without the port that
+// could not be opened: hosts on Ethernet, where there are only ports of RoCE.
+func (c *addrCommand) needsNoPort(err error, addresses []resolve.Address) bool {
+	var none *device.NoPortError
+	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 {
+		return false
+	}
+	overEthernet := slices.ContainsFunc(none.Existing, func(p device.Candidate) bool { return p.Port.LinkLayer == resolve.Ethernet })
+	return overEthernet && !slices.ContainsFunc(addresses, func(a resolve.Address) bool {
+		return a.Kind == resolve.LID || a.Kind == resolve.GUID || a.Kind == resolve.Route && a != resolve.Self()
+	})
 }
 
 // find asks for all targets.
@@ -211,7 +230,9 @@ func (c *addrCommand) find(ctx context.Context, r *resolve.Resolver, addresses [
 	for i, a := range addresses {
 		answer := &answers[i]
 		answer.target = a
-		answer.ports, answer.err = r.Find(ctx, a)
+		if answer.ports, answer.err = r.Find(ctx, a); answer.err != nil {
+			answer.err = withHint(answer.err, c.options.Ask)
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -234,44 +255,4 @@ func (c *addrCommand) find(ctx context.Context, r *resolve.Resolver, addresses [
 		more = append(more, answer.ports[found:]...)
 	}
 	return answers, r.Describe(ctx, more)
-}
-
-// outcome tells of what was not found, and of what was found to be wrong.
-func (c *addrCommand) outcome(answers []addrAnswer) error {
-	found, failed, findings := 0, 0, false
-	tell := func(err error) {
-		if failed++; failed <= maxFailures || c.fabric.verbose > 0 {
-			say(c.env, "ibkit addr", err)
-		}
-	}
-	for i := range answers {
-		a := &answers[i]
-		if a.err != nil {
-			tell(a.err)
-		}
-		for _, p := range a.ports {
-			if p.Err != nil {
-				tell(fmt.Errorf("ask about %s: %w", placeOf(p, a.target), p.Err))
-			}
-			if p.Node != nil || p.Host != nil {
-				found++
-			}
-			findings = findings || len(p.Findings) > 0
-		}
-	}
-	if failed > maxFailures && c.fabric.verbose == 0 {
-		fmt.Fprintf(c.env.err, "ibkit addr: and %d more (-v shows all)\n", failed-maxFailures)
-	}
-	if found == 0 && failed > 0 {
-		return &outcome{code: exitFailed}
-	}
-	return outcomeOf(failed > 0, findings)
-}
-
-// placeOf names a port: the target, and of a range its LID.
-func placeOf(p *resolve.Port, target resolve.Address) string {
-	if target.Kind == resolve.LID {
-		return fmt.Sprintf("LID %d", p.To.LID)
-	}
-	return target.String()
 }

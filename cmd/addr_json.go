@@ -5,6 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // addrSchema names the form of addr's JSON, which schema/addr.json describes. A
@@ -63,6 +64,8 @@ type jsonAddrHost struct {
 type jsonAddrWay struct {
 	GID       mad.GID `json:"gid"`
 	Type      *string `json:"type"`
+	Device    *string `json:"device"`
+	Port      *uint8  `json:"port"`
 	SGIDIndex *int    `json:"sgid_index"`
 	Derived   bool    `json:"derived"`
 	OneWay    bool    `json:"one_way"`
@@ -75,11 +78,10 @@ type jsonAddrFind struct {
 
 // json writes what was found as one JSON object, a target a line.
 func (v *addrView) json(out *output) {
-	l := v.local
 	writeMembers(out, '{', struct {
-		Schema string        `json:"schema"`
-		Local  jsonAddrLocal `json:"local"`
-	}{addrSchema, jsonAddrLocal{Device: l.Device, Port: l.Number, LinkLayer: l.LinkLayer, LID: nonZero(l.LID), PortGUID: nonZero(guid(l.PortGUID))}})
+		Schema string         `json:"schema"`
+		Local  *jsonAddrLocal `json:"local"`
+	}{addrSchema, newJSONAddrLocal(v.local)})
 	writeArray(out, "targets", v.answers, func(a addrAnswer) any {
 		t := jsonAddrTarget{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []jsonAddrPort{}}
 		if a.err != nil {
@@ -91,6 +93,14 @@ func (v *addrView) json(out *output) {
 		return t
 	})
 	out.WriteString("\n}\n")
+}
+
+// newJSONAddrLocal returns the local port; nil where none was asked from.
+func newJSONAddrLocal(p umad.PortAttr) *jsonAddrLocal {
+	if p.Device == "" {
+		return nil
+	}
+	return &jsonAddrLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: nonZero(p.LID), PortGUID: nonZero(guid(p.PortGUID))}
 }
 
 func (v *addrView) jsonPort(l *addrLine) jsonAddrPort {
@@ -133,8 +143,8 @@ func newJSONAddrHost(h *resolve.Host) *jsonAddrHost {
 	}
 	for _, w := range h.Ways {
 		way := jsonAddrWay{GID: w.GID, Type: nonZero(w.Type), Derived: w.Derived, OneWay: w.OneWay}
-		if w.SGIDIndex >= 0 {
-			way.SGIDIndex = &w.SGIDIndex
+		if w.From != nil {
+			way.Device, way.Port, way.SGIDIndex = &w.From.Device.Name, &w.From.Port.Number, &w.SGIDIndex
 		}
 		j.Ways = append(j.Ways, way)
 	}

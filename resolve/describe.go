@@ -14,21 +14,25 @@ import (
 // [Options] say. What it does not find out is in the Err of each port. Hosts on
 // Ethernet cannot be asked.
 func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
-	if r.local.LinkLayer == ethernet {
+	if r.local.LinkLayer == Ethernet {
 		return nil
 	}
 	var silent []*description
 	if r.opts.Ask != AskSA {
 		for _, p := range ports {
-			d := &description{r: r, port: p}
-			d.fromNode(&silent)
+			if !p.onEthernet() {
+				d := &description{r: r, port: p}
+				d.fromNode(&silent)
+			}
 		}
 		if err := r.client.Run(ctx); err != nil {
 			return fmt.Errorf("describe ports: %w", err)
 		}
 	} else {
 		for _, p := range ports {
-			silent = append(silent, &description{r: r, port: p})
+			if !p.onEthernet() {
+				silent = append(silent, &description{r: r, port: p})
+			}
 		}
 	}
 	if r.opts.Ask != AskNodes {
@@ -37,10 +41,15 @@ func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 		}
 	}
 	for _, p := range ports {
-		p.check()
+		if !p.onEthernet() {
+			p.check()
+		}
 	}
 	return nil
 }
+
+// onEthernet reports whether the port is one that nobody can ask.
+func (p *Port) onEthernet() bool { return p.Host != nil && p.To == umad.Target{} }
 
 // description is a port that is being described.
 type description struct {

@@ -1,7 +1,9 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -11,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad/device"
 )
 
 // answerTime is how long the kernel may take to find a neighbour. It asks three
@@ -27,7 +30,11 @@ func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.Way, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	return r.opts.Lookup(ctx, ip)
+	way, err := r.opts.Lookup(ctx, ip)
+	if errors.Is(err, neighbour.ErrNoAnswer) {
+		return nil, &MisplacedError{err.Error(), "is the host up, and its address in this network?"}
+	}
+	return way, err
 }
 
 // hostOf is what the kernel says of an address.
@@ -35,17 +42,15 @@ func hostOf(ip netip.Addr, way *neighbour.Way) *Host {
 	return &Host{IP: ip, Netdev: way.Netdev, Local: way.Local, Gateway: way.Gateway, LinkAddr: way.LinkAddr}
 }
 
-// findIPoIB finds the port that has an IP address over InfiniBand.
-func (r *Resolver) findIPoIB(ctx context.Context, a Address) ([]*Port, error) {
+// findByIP finds the port that has an IP address over InfiniBand; or where
+// packets to it leave by a port of RoCE of this host, the host that has it.
+func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 	way, err := r.lookup(ctx, a.IP)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(way.LinkAddr) != ipoibAddrLen:
-		return nil, &MisplacedError{
-			fmt.Sprintf("packets to it go by %s, which is no IP over InfiniBand", way.Netdev),
-			"choose the device of RoCE to use: -C DEVICE",
-		}
+		return one(r.hostBy(a.IP, way))
 	case way.Gateway.IsValid():
 		return nil, &MisplacedError{fmt.Sprintf("it is behind the router %v, in another subnet", way.Gateway), "name its GID"}
 	}
@@ -66,24 +71,26 @@ func (r *Resolver) findIPoIB(ctx context.Context, a Address) ([]*Port, error) {
 func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error) {
 	switch a.Kind {
 	case IP:
-		p, err := r.hostByIP(ctx, a.IP)
-		return one(p, err)
+		return one(r.hostByIP(ctx, a.IP))
 	case GID:
 		ip := netip.AddrFrom16(a.GID)
 		if ip.IsLinkLocalUnicast() {
-			return one(r.hostByLinkLocal(ip), nil)
+			return one(r.hostByLinkLocal(ip))
 		}
-		p, err := r.hostByIP(ctx, ip.Unmap())
-		return one(p, err)
+		return one(r.hostByIP(ctx, ip.Unmap()))
 	case Name:
 		return r.hostsByName(ctx, a.Name)
 	case Route:
 		if a.First == 0 && a.Route == "" {
-			return one(r.self(), nil)
+			return r.self(), nil
 		}
 	}
+	what := "what there is of RoCE on this host"
+	if r.local.Device != "" {
+		what = fmt.Sprintf("%s port %d", r.local.Device, r.local.Number)
+	}
 	return nil, &MisplacedError{
-		fmt.Sprintf("%s is a port of RoCE, whose network has no LIDs, GUIDs and routes", r.local.Device),
+		fmt.Sprintf("%s is on Ethernet, where there are no LIDs, GUIDs and routes", what),
 		"name an IP address, a GID or a host, or choose a device of InfiniBand: -C DEVICE",
 	}
 }
@@ -121,101 +128,100 @@ func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error
 	return nil, err
 }
 
-// self is the local port of RoCE.
-func (r *Resolver) self() *Port {
-	h := &Host{Local: true}
-	for _, g := range r.opts.Sysfs.GIDs(r.local.Device, r.local.Number) {
-		w := Way{GID: g.GID.As16(), SGIDIndex: int(g.Index), OneWay: g.GID.Is4In6()}
-		if g.Type != nil {
-			w.Type = *g.Type
-		}
-		if g.Netdev != nil && h.Netdev == "" {
-			h.Netdev = *g.Netdev
-		}
-		h.Ways = append(h.Ways, w)
+// candidates returns the ports of RoCE to send from: the local one, or all where
+// that is none.
+func (r *Resolver) candidates() []device.Candidate {
+	all, err := device.Candidates(r.opts.Sysfs)
+	if err != nil {
+		return nil // none is there
 	}
-	if link, err := net.InterfaceByName(h.Netdev); err == nil {
-		h.LinkAddr = link.HardwareAddr
-	}
-	return &Port{Host: h, FoundBy: FromHost}
+	return slices.DeleteFunc(all, func(c device.Candidate) bool {
+		if r.local.LinkLayer == Ethernet && r.local.Device != "" && (c.Device.Name != r.local.Device || c.Port.Number != r.local.Number) {
+			return true
+		}
+		return c.Port.LinkLayer != Ethernet
+	})
 }
 
-// hostByIP finds the host with an IP address. Its GIDs are the address and, on the
-// same link, the one by its link-layer address.
+// self is the local port of RoCE, or all of them.
+func (r *Resolver) self() []*Port {
+	var ports []*Port
+	for _, c := range r.candidates() {
+		h := &Host{Local: true}
+		for _, g := range r.opts.Sysfs.GIDs(c.Device.Name, c.Port.Number) {
+			w := Way{GID: g.GID.As16(), From: &c, SGIDIndex: int(g.Index)}
+			if g.Type != nil {
+				w.Type = *g.Type
+			}
+			w.OneWay = g.GID.Is4In6() && w.Type == "RoCE v2"
+			if g.Netdev != nil && h.Netdev == "" {
+				h.Netdev = *g.Netdev
+			}
+			h.Ways = append(h.Ways, w)
+		}
+		if link, err := net.InterfaceByName(h.Netdev); err == nil {
+			h.LinkAddr = link.HardwareAddr
+		}
+		ports = append(ports, &Port{Host: h, FoundBy: FromHost})
+	}
+	return ports
+}
+
+// hostByIP finds the host with an IP address.
 func (r *Resolver) hostByIP(ctx context.Context, ip netip.Addr) (*Port, error) {
 	way, err := r.lookup(ctx, ip)
 	if err != nil {
 		return nil, err
 	}
+	return r.hostBy(ip, way)
+}
+
+// hostBy is the host at the end of a way over Ethernet. Its GIDs are the address
+// and, on the same link, the one by its link-layer address.
+func (r *Resolver) hostBy(ip netip.Addr, way *neighbour.Way) (*Port, error) {
 	h := hostOf(ip, way)
-	gids := r.gidsOn(way.Netdev)
-	if len(gids) == 0 {
+	candidates := r.candidates()
+	path, err := device.PathFrom(r.opts.Sysfs, candidates, way.Source, ip)
+	if errors.Is(err, device.ErrNoRoCE) {
 		return nil, &MisplacedError{
-			fmt.Sprintf("packets to it go by %s, and no GID of %s port %d is on that", way.Netdev, r.local.Device, r.local.Number),
-			"choose the device that is on it: -C DEVICE; ibkit devinfo shows which",
+			fmt.Sprintf("packets to it leave by %s, where no port of RoCE that may be used has a GID to send from", way.Netdev),
+			"ibkit devinfo shows which devices there are and which GIDs they have; -C DEVICE chooses one",
 		}
 	}
-	if local, ok := linkLocal(way.LinkAddr); ok && !way.Gateway.IsValid() && local.As16() != ip.As16() {
-		h.add(gids, local, netip.Addr{}, true)
+	if err != nil {
+		return nil, err
 	}
-	h.add(gids, ip.WithZone(""), way.Source, false)
+	if local, ok := linkLocal(way.LinkAddr); ok && !way.Gateway.IsValid() && local != ip.WithZone("") {
+		byMAC, err := device.PathFrom(r.opts.Sysfs, candidates, netip.Addr{}, local.WithZone(way.Netdev))
+		w := wayBy(&byMAC, local)
+		if err != nil {
+			w = Way{GID: local.As16(), SGIDIndex: -1}
+		}
+		w.Derived = true
+		h.Ways = append(h.Ways, w)
+	}
+	h.Ways = append(h.Ways, wayBy(&path, ip))
+	// The best one is first.
+	slices.SortStableFunc(h.Ways, func(a, b Way) int { return cmp.Compare(min(b.SGIDIndex, 0), min(a.SGIDIndex, 0)) })
 	return &Port{Host: h, FoundBy: FromNeighbours}, nil
 }
 
-// hostByLinkLocal is the host with a GID that holds on the link only.
-func (r *Resolver) hostByLinkLocal(ip netip.Addr) *Port {
-	h := &Host{}
-	gids := r.gidsOn("")
-	h.add(gids, ip, netip.Addr{}, false)
-	for i := range gids {
-		if g := &gids[i]; int(g.Index) == h.Ways[0].SGIDIndex && g.Netdev != nil {
-			h.Netdev = *g.Netdev
-		}
-		if gids[i].GID == ip {
-			h.Local = true
-		}
+// hostByLinkLocal is the host with a GID that means something on one link only.
+func (r *Resolver) hostByLinkLocal(ip netip.Addr) (*Port, error) {
+	path, err := device.PathFrom(r.opts.Sysfs, r.candidates(), netip.Addr{}, ip)
+	if err != nil {
+		return nil, err
 	}
+	h := &Host{Netdev: path.Netdev, Ways: []Way{wayBy(&path, ip)}}
+	h.Local = slices.ContainsFunc(r.opts.Sysfs.GIDs(path.From.Device.Name, path.From.Port.Number), func(g sysfs.GID) bool { return g.GID == ip })
 	if mac, ok := macOf(ip); ok {
 		h.LinkAddr = mac
 	}
-	return &Port{Host: h, FoundBy: FromAddress}
+	return &Port{Host: h, FoundBy: FromAddress}, nil
 }
 
-// gidsOn returns the entries of the local port's GID table that are on a network
-// device; "": all.
-func (r *Resolver) gidsOn(netdev string) []sysfs.GID {
-	return slices.DeleteFunc(r.opts.Sysfs.GIDs(r.local.Device, r.local.Number), func(g sysfs.GID) bool {
-		return netdev != "" && (g.Netdev == nil || *g.Netdev != netdev)
-	})
-}
-
-// add adds the way to a GID, from the entry of the local table that fits: of the
-// same kind of address, the source that the kernel would take, and RoCE v2 where
-// there is a choice.
-func (h *Host) add(gids []sysfs.GID, ip, source netip.Addr, derived bool) {
-	w := Way{GID: ip.As16(), SGIDIndex: -1, Derived: derived, OneWay: ip.Is4() || ip.Is4In6()}
-	best := -1
-	for _, g := range gids {
-		if g.Index > 0xff || g.GID.Is4In6() != w.OneWay || g.GID.IsLinkLocalUnicast() != ip.IsLinkLocalUnicast() {
-			continue
-		}
-		score := 0
-		if source.IsValid() && g.GID.Unmap() == source {
-			score += 2
-		}
-		if g.Type != nil && *g.Type == "RoCE v2" {
-			score++
-		}
-		if score > best {
-			best = score
-			w.SGIDIndex = int(g.Index)
-			w.Type = ""
-			if g.Type != nil {
-				w.Type = *g.Type
-			}
-		}
-	}
-	h.Ways = append(h.Ways, w)
+func wayBy(path *device.Path, ip netip.Addr) Way {
+	return Way{GID: ip.As16(), Type: path.Type, From: &path.From, SGIDIndex: int(path.GRH.SGIDIndex), OneWay: path.Embedded}
 }
 
 // linkLocal returns the address that a link-layer address of Ethernet stands for:

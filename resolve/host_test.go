@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -26,26 +25,27 @@ const (
 // sysfs of its own.
 func gidTable(t *testing.T, entries ...string) sysfs.FS {
 	t.Helper()
-	root := t.TempDir()
-	port := filepath.Join(root, "class/infiniband/rxe0/ports/1")
-	write := func(name, text string) {
-		path := filepath.Join(port, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	const port = "class/infiniband/rxe0/ports/1/"
+	files := map[string]string{
+		"class/infiniband/rxe0/node_type":  "1: CA",
+		"class/infiniband_mad/umad0/ibdev": "rxe0",
+		"class/infiniband_mad/umad0/port":  "1",
+		port + "link_layer":                "Ethernet",
+		port + "state":                     "4: ACTIVE",
+		port + "phys_state":                "5: LinkUp",
+		port + "lid":                       "0x0",
+		port + "lid_mask_count":            "0",
+		port + "sm_lid":                    "0x0",
+		port + "sm_sl":                     "0",
 	}
-	write("link_layer", "Ethernet")
 	for i, entry := range entries {
 		fields := strings.Split(entry, "|")
 		number := strconv.Itoa(i)
-		write("gids/"+number, netip.MustParseAddr(fields[0]).StringExpanded())
-		write("gid_attrs/types/"+number, fields[1])
-		write("gid_attrs/ndevs/"+number, fields[2])
+		files[port+"gids/"+number] = netip.MustParseAddr(fields[0]).StringExpanded()
+		files[port+"gid_attrs/types/"+number] = fields[1]
+		files[port+"gid_attrs/ndevs/"+number] = fields[2]
 	}
-	return sysfs.FS(root)
+	return sysfs.FS(testenv.WriteTree(t, files))
 }
 
 // network is what the kernel of these tests says of addresses.
@@ -58,8 +58,10 @@ var network = map[string]*neighbour.Way{
 	"10.0.0.1":     {Netdev: "eth9", LinkAddr: []byte(peerMAC)},
 }
 
-func roce(t *testing.T) *Resolver {
-	return New(nil, umad.PortAttr{Device: "rxe0", Number: 1, LinkLayer: ethernet}, Options{
+// roce returns a resolver at the port of RoCE, or by all that there are.
+func roce(t *testing.T, local umad.PortAttr) *Resolver {
+	local.LinkLayer = Ethernet
+	return New(nil, local, Options{
 		Sysfs: gidTable(t,
 			"fe80::ff:fe00:2|IB/RoCE v1|eth0",
 			"fe80::ff:fe00:2|RoCE v2|eth0",
@@ -91,27 +93,30 @@ func TestEthernet(t *testing.T) {
 		"::ffff:192.0.2.7": "192.0.2.7 eth0: " + onLink + "::ffff:192.0.2.7 RoCE v2 from 3 one way",
 		"192.0.2.2":        "192.0.2.2 eth0 local: fe80::ff:fe00:2 RoCE v2 from 1 derived, ::ffff:192.0.2.2 RoCE v2 from 3 one way",
 		"198.51.100.9":     "198.51.100.9 eth0 by 192.0.2.1: ::ffff:198.51.100.9 RoCE v2 from 3 one way",
-		"203.0.113.5":      "203.0.113.5 eth0.5: fe80::ff:fe00:7  from -1 derived, ::ffff:203.0.113.5 RoCE v2 from 5 one way",
+		"203.0.113.5":      "203.0.113.5 eth0.5: ::ffff:203.0.113.5 RoCE v2 from 5 one way, fe80::ff:fe00:7  from -1 derived",
 		"2001:db8::7":      "2001:db8::7 eth0: " + onLink + "2001:db8::7 RoCE v2 from 4",
 		"fe80::ff:fe00:7":  "invalid IP eth0: fe80::ff:fe00:7 RoCE v2 from 1",
 		"fe80::ff:fe00:2":  "invalid IP eth0 local: fe80::ff:fe00:2 RoCE v2 from 1",
-		"route:0": "invalid IP eth0 local: fe80::ff:fe00:2 RoCE v1 from 0, fe80::ff:fe00:2 RoCE v2 from 1, ::ffff:192.0.2.2 RoCE v1 from 2 one way, " +
+		"route:0": "invalid IP eth0 local: fe80::ff:fe00:2 RoCE v1 from 0, fe80::ff:fe00:2 RoCE v2 from 1, ::ffff:192.0.2.2 RoCE v1 from 2, " +
 			"::ffff:192.0.2.2 RoCE v2 from 3 one way, 2001:db8::2 RoCE v2 from 4, ::ffff:203.0.113.2 RoCE v2 from 5 one way",
 	} {
 		a, err := Parse(address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ports, err := roce(t).Find(t.Context(), a)
-		if err != nil || len(ports) != 1 {
-			t.Errorf("%s: %v, %v", address, ports, err)
-			continue
-		}
-		if got := hostText(ports[0].Host); got != want {
-			t.Errorf("%s:\n%s, want\n%s", address, got, want)
-		}
-		if err := roce(t).Describe(t.Context(), ports); err != nil {
-			t.Error(err)
+		for _, local := range []umad.PortAttr{{Device: "rxe0", Number: 1}, {}} {
+			r := roce(t, local)
+			ports, err := r.Find(t.Context(), a)
+			if err != nil || len(ports) != 1 {
+				t.Errorf("%s: %v, %v", address, ports, err)
+				continue
+			}
+			if got := hostText(ports[0].Host); got != want {
+				t.Errorf("%s:\n%s, want\n%s", address, got, want)
+			}
+			if err := r.Describe(t.Context(), ports); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
@@ -140,7 +145,7 @@ func hostText(h *Host) string {
 
 func TestEthernetErrors(t *testing.T) {
 	for address, want := range map[string]string{
-		"10.0.0.1":    "go by eth9, and no GID of rxe0 port 1 is on that",
+		"10.0.0.1":    "leave by eth9, where no port of RoCE",
 		"192.0.2.99":  neighbour.ErrNoAnswer.Error(),
 		"name:nobody": "no such host",
 		"7":           "no LIDs, GUIDs and routes",
@@ -151,7 +156,7 @@ func TestEthernetErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := roce(t).Find(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := roce(t, umad.PortAttr{}).Find(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

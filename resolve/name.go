@@ -2,25 +2,31 @@ package resolve
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
 )
 
-// findName finds the ports of the nodes with a name.
+// findName finds the ports of the nodes with a name: the one in the map, or the
+// one that the node gives itself, or the first word of that. An adapter calls
+// itself by its host and its device.
 func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
-	all, by, err := r.everything(ctx)
-	if err != nil {
-		return nil, err
+	if r.byName == nil {
+		all, by, err := r.everything(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.byName = newNameIndex(all, by, r.opts.Names)
 	}
-	if ports := r.named(all, a.Name); len(ports) > 0 {
+	if ports := r.byName.find(a.Name); len(ports) > 0 {
 		return ports, nil
 	}
 	if name, number, found := cutPort(a.Name); found {
-		ports := r.named(all, name)
-		ports = slices.DeleteFunc(ports, func(p *Port) bool {
+		ports := slices.DeleteFunc(r.byName.find(name), func(p *Port) bool {
 			n, _ := p.Number()
 			return n != number
 		})
@@ -28,7 +34,7 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 			return ports, nil
 		}
 	}
-	return nil, &NotFoundError{Address: a, By: by, Similar: r.similar(all, a.Name)}
+	return nil, &NotFoundError{Address: a, By: r.byName.from, Similar: r.byName.similar(a.Name)}
 }
 
 // everything returns all ports, from whoever is to be asked.
@@ -53,23 +59,57 @@ func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
 	return all, FromScan, nil
 }
 
-// named returns the ports of the nodes with a name: the one in the map, or the
-// one that the node gives itself, or the first word of that. An adapter calls
-// itself by its host and its device.
-func (r *Resolver) named(all []*Port, name string) []*Port {
-	var exact, first []*Port
+// nameIndex has all ports by the names of their nodes.
+type nameIndex struct {
+	from   Source
+	whole  map[string][]*Port
+	first  map[string][]*Port // by the first word of what nodes call themselves
+	sorted []string           // all whole names
+}
+
+func newNameIndex(all []*Port, from Source, names *fabric.NameMap) *nameIndex {
+	x := &nameIndex{from: from, whole: map[string][]*Port{}, first: map[string][]*Port{}}
 	for _, p := range all {
-		switch own := p.Description.Clean(); {
-		case name == own, name == r.opts.Names.NameOf(p.Node.NodeGUID, *p.Description):
-			exact = append(exact, p)
-		case strings.HasPrefix(own, name+" "):
-			first = append(first, p)
+		own := p.Description.Clean()
+		x.whole[own] = append(x.whole[own], p)
+		if mapped := names.NameOf(p.Node.NodeGUID, *p.Description); mapped != own {
+			x.whole[mapped] = append(x.whole[mapped], p)
+		}
+		if word, _, found := strings.Cut(own, " "); found {
+			x.first[word] = append(x.first[word], p)
 		}
 	}
-	if len(exact) > 0 {
-		return exact
+	x.sorted = slices.Sorted(maps.Keys(x.whole))
+	return x
+}
+
+// find returns copies of the ports with a name.
+func (x *nameIndex) find(name string) []*Port {
+	found := x.whole[name]
+	if len(found) == 0 {
+		found = x.first[name]
 	}
-	return first
+	ports := make([]*Port, len(found))
+	for i, p := range found {
+		ports[i] = new(*p)
+	}
+	return ports
+}
+
+// maxSimilar is how many names are told in place of one that there is not.
+const maxSimilar = 3
+
+// similar returns names that have the one that was asked for in them, in any
+// case.
+func (x *nameIndex) similar(name string) []string {
+	name, _, _ = cutPort(strings.ToLower(name))
+	var similar []string
+	for _, other := range x.sorted {
+		if len(similar) < maxSimilar && strings.Contains(strings.ToLower(other), name) {
+			similar = append(similar, other)
+		}
+	}
+	return similar
 }
 
 // cutPort takes the number of a port off a name, as in "node07/1".
@@ -80,25 +120,6 @@ func cutPort(name string) (node string, port uint8, found bool) {
 	}
 	n, err := strconv.ParseUint(name[i+1:], 10, 8)
 	return name[:i], uint8(n), err == nil
-}
-
-// maxSimilar is how many names are told in place of one that there is not.
-const maxSimilar = 3
-
-// similar returns names that have the one that was asked for in them, in any
-// case.
-func (r *Resolver) similar(all []*Port, name string) []string {
-	name, _, _ = cutPort(strings.ToLower(name))
-	var similar []string
-	for _, p := range all {
-		for _, other := range []string{r.opts.Names.NameOf(p.Node.NodeGUID, *p.Description), p.Description.Clean()} {
-			if strings.Contains(strings.ToLower(other), name) && !slices.Contains(similar, other) {
-				similar = append(similar, other)
-			}
-		}
-	}
-	slices.Sort(similar)
-	return similar[:min(len(similar), maxSimilar)]
 }
 
 // Siblings returns all ports of the nodes that ports belong to, those that were

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/device"
 )
 
 // A Source is who says something of a port.
@@ -124,8 +125,9 @@ type Way struct {
 	GID  mad.GID
 	Type string // "RoCE v1", "RoCE v2", "IB"; "": not known
 
-	// SGIDIndex is the entry of the local port's GID table to send from; -1:
-	// there is none that fits.
+	// From is the port of this host to send from, and SGIDIndex the entry of its
+	// GID table. nil and -1: there is none that fits.
+	From      *device.Candidate
 	SGIDIndex int
 
 	// Derived says that the host was not asked for the GID: it is the one that
@@ -139,7 +141,7 @@ type Way struct {
 
 // GRH returns the global route header of packets that go this way.
 func (w *Way) GRH() *umad.GRH {
-	return &umad.GRH{SGIDIndex: uint8(w.SGIDIndex), HopLimit: 64, DGID: w.GID}
+	return &umad.GRH{SGIDIndex: uint8(w.SGIDIndex), HopLimit: device.HopLimit, DGID: w.GID}
 }
 
 func (h *Host) gids() []mad.GID {

@@ -68,12 +68,15 @@ type Resolver struct {
 	tableErr error   // why they are not
 	hasTable bool
 
+	byName *nameIndex // nil: no name was looked for
+
 	scanned *fabric.Fabric
 	scanErr error // why it was not, or not all of it
 }
 
 // New returns a resolver that asks by a client of a port, whose attributes local
-// are.
+// are. Without a client, and with nothing but Ethernet as the link layer in local,
+// it finds hosts by all ports of RoCE that this host has.
 func New(c *umad.Client, local umad.PortAttr, o Options) *Resolver {
 	if o.Lookup == nil {
 		o.Lookup = neighbour.Lookup
@@ -124,7 +127,7 @@ func (e *MisplacedError) Hint() string { return e.hint }
 // a route is taken as it is. Errors are about the address, which they name.
 func (r *Resolver) Find(ctx context.Context, a Address) ([]*Port, error) {
 	find := r.findInfiniBand
-	if r.local.LinkLayer == ethernet {
+	if r.local.LinkLayer == Ethernet {
 		find = r.findEthernet
 	}
 	ports, err := find(ctx, a)
@@ -142,8 +145,8 @@ func (a Address) bare() string {
 	return a.Text
 }
 
-// ethernet is the link layer of RoCE.
-const ethernet = "Ethernet"
+// Ethernet is the link layer of RoCE.
+const Ethernet = "Ethernet"
 
 func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, error) {
 	switch a.Kind {
@@ -158,9 +161,12 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	case GUID:
 		return r.findGUID(ctx, a)
 	case GID:
+		if ip := netip.AddrFrom16(a.GID); ip.Is4In6() { // no InfiniBand port has such a GID
+			return one(r.hostByIP(ctx, ip.Unmap()))
+		}
 		return r.findGID(ctx, a)
 	case IP:
-		return r.findIPoIB(ctx, a)
+		return r.findByIP(ctx, a)
 	case Name:
 		return r.findName(ctx, a)
 	}

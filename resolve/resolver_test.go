@@ -160,8 +160,8 @@ func TestIPoIB(t *testing.T) {
 		t.Errorf("%q, %v", lines, err)
 	}
 	for what, change := range map[string]func(){
-		"no IP over InfiniBand": func() { way.LinkAddr = way.LinkAddr[:6] },
-		"behind the router":     func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
+		"leave by ib0, where no port of RoCE": func() { way.LinkAddr = way.LinkAddr[:6] },
+		"behind the router":                   func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
 	} {
 		was := *way
 		change()

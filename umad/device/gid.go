@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// hopLimit lets packets cross as many routers as IP packets commonly do.
-const hopLimit = 64
+// HopLimit lets packets cross as many routers as IP packets commonly do.
+const HopLimit = 64
 
 // ErrNoRoCE is wrapped by the error of [PathTo] where no port of this host is
 // the one to send from.
@@ -19,8 +19,10 @@ var ErrNoRoCE = errors.New("no RoCE port of this host leads there")
 
 // A Path is a way over RoCE, which has no LIDs.
 type Path struct {
-	From Candidate
-	GRH  umad.GRH
+	From   Candidate
+	GRH    umad.GRH
+	Type   string // of the GIDs, such as "RoCE v2"; "": not known
+	Netdev string // that packets leave by; "": not known
 
 	// Embedded says that the GIDs are IPv4 addresses and packets RoCE v2, whose
 	// header then is one of IPv4. Linux hands no response to such a packet over;
@@ -36,19 +38,35 @@ type Path struct {
 // such ones.
 func PathTo(fs sysfs.FS, candidates []Candidate, to netip.Addr) (Path, error) {
 	to = to.Unmap()
-	if !to.IsValid() || to.IsUnspecified() || to.IsMulticast() {
-		return Path{}, fmt.Errorf("find path to %v: not the address of a port", to)
-	}
 	var from netip.Addr
-	if !to.IsLinkLocalUnicast() || to.Is4() {
+	if isPort(to) && !isOfLink(to) {
 		var err error
 		if from, err = sourceOf(to); err != nil {
 			return Path{}, fmt.Errorf("find path to %v: %w: %w", to, ErrNoRoCE, err)
 		}
 	}
+	return PathFrom(fs, candidates, from, to)
+}
+
+// isPort reports whether an address can be that of a port.
+func isPort(ip netip.Addr) bool { return ip.IsValid() && !ip.IsUnspecified() && !ip.IsMulticast() }
+
+// isOfLink reports whether an address means something on one link only.
+func isOfLink(ip netip.Addr) bool { return ip.Is6() && ip.IsLinkLocalUnicast() }
+
+// PathFrom is [PathTo] where the source is known: the address that is the GID to
+// send from. To a link-local address packets are sent from any such one.
+func PathFrom(fs sysfs.FS, candidates []Candidate, from, to netip.Addr) (Path, error) {
+	to = to.Unmap()
+	if !isPort(to) {
+		return Path{}, fmt.Errorf("find path to %v: not the address of a port", to)
+	}
+	if isOfLink(to) {
+		from = netip.Addr{}
+	}
 	path, found := Path{}, 0
 	for _, c := range candidates {
-		if c.Port.LinkLayer != "Ethernet" {
+		if c.Port.LinkLayer != "Ethernet" || !from.IsValid() && !isOfLink(to) {
 			continue
 		}
 		gid, ok := pickGID(fs.GIDs(c.Device.Name, c.Port.Number), from, to.Zone())
@@ -60,9 +78,15 @@ func PathTo(fs sysfs.FS, candidates []Candidate, to netip.Addr) (Path, error) {
 		}
 		path = Path{
 			From: c,
-			GRH:  umad.GRH{SGIDIndex: uint8(gid.Index), HopLimit: hopLimit, DGID: to.WithZone("").As16()},
+			GRH:  umad.GRH{SGIDIndex: uint8(gid.Index), HopLimit: HopLimit, DGID: to.WithZone("").As16()},
 			// RoCE v1 has a global route header of its own.
 			Embedded: to.Is4() && isV2(gid),
+		}
+		if gid.Type != nil {
+			path.Type = *gid.Type
+		}
+		if gid.Netdev != nil {
+			path.Netdev = *gid.Netdev
 		}
 	}
 	switch {

@@ -21,7 +21,7 @@ ip -n peer address add 10.9.0.2/24 dev veth9p
 ip -n peer link set veth9p up
 echo 200 >/proc/sys/net/ipv4/neigh/veth9/retrans_time_ms
 rdma link add rxe9 type rxe netdev veth9`)
-	defer g.Must(t, "sh", "-exc", "rdma link delete rxe9; ip link delete veth9; ip netns delete peer")
+	defer g.Must(t, "rdma", "link", "delete", "rxe9")
 	gids := "cd /sys/class/infiniband/rxe9/ports/1/gids && cat * 2>/dev/null | grep -q :0a09:0001 && cat * 2>/dev/null | grep -q ^fe80:"
 	if err := g.Await(t.Context(), "sh", "-c", gids); err != nil {
 		t.Fatal(err)
@@ -29,12 +29,16 @@ rdma link add rxe9 type rxe netdev veth9`)
 	if table := g.Must(t, "ip", "neighbour", "show", "10.9.0.2"); table != "" {
 		t.Fatalf("the neighbour is known: %s", table)
 	}
-	got := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "ip,gids,gid-type,link-address,netdev", "10.9.0.2")
+	columns := []string{"--plain", "--columns", "ip,gids,gid-type,device,link-address,netdev", "10.9.0.2"}
+	got := g.Must(t, append([]string{"ibkit", "addr", "-C", "rxe9"}, columns...)...)
+	if other := g.Must(t, append([]string{"ibkit", "addr"}, columns...)...); other != got {
+		t.Errorf("%q, and without -C %q", got, other)
+	}
 
 	// What the kernel knows of its neighbour now, and the neighbour of itself.
 	mac := word(g.Must(t, "ip", "neighbour", "show", "10.9.0.2"), "lladdr")
 	local, _, _ := strings.Cut(word(g.Must(t, "ip", "-n", "peer", "-6", "-o", "address", "show", "dev", "veth9p", "scope", "link"), "inet6"), "/")
-	if want := "10.9.0.2\t" + local + ",::ffff:10.9.0.2\tRoCE v2\t" + mac + "\tveth9\n"; got != want || mac == "" || local == "" {
+	if want := "10.9.0.2\t" + local + ",::ffff:10.9.0.2\tRoCE v2\trxe9\t" + mac + "\tveth9\n"; got != want || mac == "" || local == "" {
 		t.Errorf("%q, want %q", got, want)
 	}
 
@@ -51,7 +55,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 	// Nobody there, and no device of RDMA on the way.
 	for target, want := range map[string]string{
 		"10.9.0.3":  "nobody on the link says to have it",
-		"10.0.0.77": "hint: choose the device that is on it",
+		"10.0.0.77": "hint: ibkit devinfo shows",
 	} {
 		if r := g.MustRun(t, "ibkit", "addr", "-C", "rxe9", target); r.Code != 1 || !strings.Contains(r.Stderr, want) {
 			t.Errorf("%s: ended with %d: %s", target, r.Code, r.Stderr)

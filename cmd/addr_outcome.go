@@ -1,0 +1,84 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// outcome tells of what was not found, and of what was found to be wrong.
+func (c *addrCommand) outcome(answers []addrAnswer) error {
+	found, failed, findings := 0, 0, false
+	tell := func(err error) {
+		if failed++; failed <= maxFailures || c.fabric.verbose > 0 {
+			say(c.env, "ibkit addr", err)
+		}
+	}
+	for i := range answers {
+		a := &answers[i]
+		if a.err != nil {
+			tell(a.err)
+		}
+		for _, p := range a.ports {
+			if p.Err != nil {
+				tell(withHint(fmt.Errorf("ask about %s: %w", placeOf(p, a.target), p.Err), c.options.Ask))
+			}
+			if p.Node != nil || p.Host != nil {
+				found++
+			}
+			findings = findings || len(p.Findings) > 0
+		}
+	}
+	if failed > maxFailures && c.fabric.verbose == 0 {
+		fmt.Fprintf(c.env.err, "ibkit addr: and %d more (-v shows all)\n", failed-maxFailures)
+	}
+	if found == 0 && failed > 0 {
+		return &outcome{code: exitFailed}
+	}
+	return outcomeOf(failed > 0, findings)
+}
+
+// placeOf names a port: the target, and of a range its LID.
+func placeOf(p *resolve.Port, target resolve.Address) string {
+	if target.Kind == resolve.LID {
+		return fmt.Sprintf("LID %d", p.To.LID)
+	}
+	return target.String()
+}
+
+// A hintedError is an error with what a user of addr can do about it.
+type hintedError struct {
+	err  error
+	hint string
+}
+
+func (e *hintedError) Error() string { return e.err.Error() }
+func (e *hintedError) Unwrap() error { return e.err }
+
+// Hint says what to do.
+func (e *hintedError) Hint() string { return e.hint }
+
+// withHint says what to do about an error that does not say it by itself.
+func withHint(err error, ask resolve.Ask) error {
+	var dns *net.DNSError
+	var failed *umad.Error
+	switch {
+	case hint(err) != "":
+		return err
+	case errors.Is(err, umad.ErrNoSM), errors.As(err, &failed) && failed.Class == mad.ClassSA && errors.Is(err, umad.ErrTimeout):
+		text := "is a subnet manager running?"
+		if ask == resolve.AskSA {
+			text += " Without one, --ask nodes finds ports by a scan"
+		}
+		return &hintedError{err, text}
+	case errors.Is(err, umad.ErrTimeout):
+		return &hintedError{err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric"}
+	case errors.As(err, &dns):
+		return &hintedError{err, "on Ethernet names are those of hosts: is there an address of this one in DNS or /etc/hosts?"}
+	}
+	return err
+}
