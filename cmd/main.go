@@ -27,6 +27,7 @@ var commands = map[string]func(*environment, dialect) *cobra.Command{
 	"devinfo":    newDevinfo,
 	"doctor":     newDoctor,
 	"linkinfo":   newLinkinfo,
+	"perf":       newPerf,
 	"ping":       newPing,
 	"sim":        newSim,
 	"version":    newVersion,

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"syscall"
 
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
@@ -36,6 +37,25 @@ func address(server string, port int) string {
 	return net.JoinHostPort(server, strconv.Itoa(port))
 }
 
+// A ConnectError is a server that cannot be reached.
+type ConnectError struct {
+	Server string
+	Err    error
+}
+
+func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", e.Server, e.Err) }
+
+// Unwrap returns Err.
+func (e *ConnectError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *ConnectError) Hint() string {
+	if errors.Is(e.Err, syscall.ECONNREFUSED) {
+		return "nothing listens there: start the server first, by ibkit perf --serve"
+	}
+	return fmt.Sprintf("a firewall may be in the way: the server listens at TCP port %d, and RoCE v2 is UDP port 4791", Port)
+}
+
 // Run does the tests, one after the other. What was measured until an error comes
 // with it; the last measurement is partial then.
 func Run(ctx context.Context, o Options) (_ *Result, err error) {
@@ -47,7 +67,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	dialer := net.Dialer{Timeout: answerTime}
 	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, Port))
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", o.Server, err)
+		return nil, &ConnectError{o.Server, err}
 	}
 	c := &client{talk: newTalk(conn), options: o}
 	defer func() { err = errors.Join(err, c.close()) }()

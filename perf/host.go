@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +53,8 @@ func allowed() []int {
 // device.
 func near(device string) []int {
 	cpus := allowed()
-	local := parseCPUs(firstLine(filepath.Join(string(sysfs.Default), "class/infiniband", device, "device/local_cpulist")))
+	// Of a device that is plugged in nowhere nothing is near.
+	local, _ := ParseCPUs(firstLine(filepath.Join(string(sysfs.Default), "class/infiniband", device, "device/local_cpulist")))
 	slices.SortStableFunc(cpus, func(a, b int) int {
 		return boolInt(slices.Contains(local, b)) - boolInt(slices.Contains(local, a))
 	})
@@ -66,24 +68,27 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// parseCPUs reads a list such as "0-3,8". What is none is left out.
-func parseCPUs(list string) []int {
+// ParseCPUs reads a list of processors such as "0-3,8".
+func ParseCPUs(list string) ([]int, error) {
 	var cpus []int
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		if !isRange {
 			last = first
 		}
-		from, err1 := strconv.ParseUint(first, 10, 16)
-		to, err2 := strconv.ParseUint(last, 10, 16)
-		if err1 != nil || err2 != nil {
-			continue
+		from, err := strconv.ParseUint(first, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("parse CPUs %q: %w", list, err)
+		}
+		to, err := strconv.ParseUint(last, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("parse CPUs %q: %w", list, err)
 		}
 		for n := from; n <= to; n++ {
 			cpus = append(cpus, int(n))
 		}
 	}
-	return cpus
+	return cpus, nil
 }
 
 // CPUs is where loops run.

@@ -219,10 +219,13 @@ func TestLimits(t *testing.T) {
 }
 
 func TestParseCPUs(t *testing.T) {
-	if d := cmp.Diff([]int{0, 1, 2, 3, 8}, parseCPUs("0-3,8")); d != "" {
-		t.Error(d)
+	got, err := ParseCPUs("0-3,8")
+	if d := cmp.Diff([]int{0, 1, 2, 3, 8}, got); err != nil || d != "" {
+		t.Error(err, d)
 	}
-	if got := parseCPUs("x,4-,-,9999999999"); got != nil {
-		t.Errorf("%v of nonsense", got)
+	for _, text := range []string{"", "x", "4-", "-", "9999999999", "1,,2"} {
+		if got, err := ParseCPUs(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
 	}
 }

@@ -110,31 +110,40 @@ type ThroughputPart struct {
 // parts is how many windows peak and minimum are taken from, about.
 const parts = 50
 
+// windowCompletions is how many completions a queue pair has in a window at least,
+// on average.
+const windowCompletions = 4
+
 // throughput sums up windows of several threads.
-func throughput(size int, all []*loop.Windows) (*Throughput, []ThroughputPart) {
-	t := &Throughput{}
+func throughput(t Test, all []*loop.Windows) (*Throughput, []ThroughputPart) {
+	sum := &Throughput{}
 	for _, w := range all {
 		n, ns := w.Total()
-		t.Messages += n
-		t.Elapsed = max(t.Elapsed, time.Duration(ns))
+		sum.Messages += n
+		sum.Elapsed = max(sum.Elapsed, time.Duration(ns))
 	}
-	t.Bytes = t.Messages * uint64(size)
-	series := merge(size, all)
+	sum.Bytes = sum.Messages * uint64(t.Size)
+	// A window that has few completions tells of these, not of the rate.
+	least := uint64(windowCompletions * t.QueuePairs * t.Moderation)
+	series := merge(t.Size, all, int(min(parts, sum.Messages/least)))
 	for i, p := range series {
 		if i == 0 {
-			t.Minimum = p.Rate
+			sum.Minimum = p.Rate
 		}
-		t.Peak, t.Minimum = max(t.Peak, p.Rate), min(t.Minimum, p.Rate)
+		sum.Peak, sum.Minimum = max(sum.Peak, p.Rate), min(sum.Minimum, p.Rate)
 	}
-	return t, series
+	return sum, series
 }
 
 // merge adds the rates of windows. Those of several threads begin together, to
 // some milliseconds, and are of one width as they last about as long.
-func merge(size int, all []*loop.Windows) []ThroughputPart {
+func merge(size int, all []*loop.Windows, want int) []ThroughputPart {
+	if want < 2 {
+		return nil
+	}
 	var series []ThroughputPart
 	for i, w := range all {
-		rates := w.Rates(parts)
+		rates := w.Rates(want)
 		if i > 0 {
 			series = series[:min(len(series), len(rates))]
 			if len(series) > 0 && series[0].Length != time.Duration(rates[0].Length) {
@@ -152,3 +161,9 @@ func merge(size int, all []*loop.Windows) []ThroughputPart {
 	}
 	return series
 }
+
+// Counters are those of a device, by their names in sysfs.
+type Counters = port.Counters
+
+// Trouble returns what a counter means that explains a bad figure; "" of others.
+func Trouble(name string) string { return port.Trouble(name) }

@@ -159,10 +159,10 @@ func (s *side) stop() {
 	}
 	var series []ThroughputPart
 	if r.Kind == Bandwidth && r.sends() {
-		s.own.Out, series = throughput(s.Size, out)
+		s.own.Out, series = throughput(s.Test, out)
 	}
 	if r.Kind == Bandwidth && r.receives() {
-		s.own.In, _ = throughput(s.Size, in)
+		s.own.In, _ = throughput(s.Test, in)
 	}
 	if m := s.measurement; m != nil {
 		m.ClientSide, m.Sent, m.Windows = s.own, s.own.Out, series

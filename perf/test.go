@@ -149,6 +149,17 @@ const (
 	verifyBytes   = 64 << 20
 )
 
+// Has tells whether the transport has the operation.
+func (t Test) Has() bool {
+	switch t.Transport {
+	case UC:
+		return t.Op == Send || t.Op == Write
+	case UD:
+		return t.Op == Send
+	}
+	return true
+}
+
 // Check tells what is wrong with a test.
 func (t Test) Check() error {
 	bad := func(format string, args ...any) error {
@@ -160,17 +171,12 @@ func (t Test) Check() error {
 		return bad("operation %.20q", t.Op)
 	}
 	switch t.Transport {
-	case RC:
-	case UC:
-		if t.Op != Send && t.Op != Write {
-			return bad("%s over uc: there are sends and writes only", t.Op)
-		}
-	case UD:
-		if t.Op != Send {
-			return bad("%s over ud: there are sends only", t.Op)
-		}
+	case RC, UC, UD:
 	default:
 		return bad("transport %.20q", t.Transport)
+	}
+	if !t.Has() {
+		return bad("%s over %s: uc has sends and writes, ud has sends", t.Op, t.Transport)
 	}
 	if t.Kind != Latency && t.Kind != Bandwidth {
 		return bad("measure of %.20q", t.Kind)

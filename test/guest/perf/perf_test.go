@@ -5,7 +5,13 @@
 package perf_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/test/guest"
 )
@@ -19,9 +25,139 @@ func TestPingpong(t *testing.T) {
 	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
 }
 
-// TestPerf has both sides of package perf talk to each other.
+// TestPerf boots one guest for package perf and the command on top of it.
 func TestPerf(t *testing.T) {
-	guest.RunTests(t, guest.Spec{
-		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
-	}, "github.com/ibkit/ibkit/perf", "-test.run=^TestGuest")
+	g := guest.New(t, guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
+		Tools:    []string{"rdma", "strace"},
+		Programs: []guest.Program{guest.Ibkit, {Package: "github.com/ibkit/ibkit/perf", Test: true}},
+	})
+	t.Run("package", func(t *testing.T) { g.Must(t, "perf.test", "-test.v", "-test.run=^TestGuest") })
+	t.Run("command", func(t *testing.T) { command(t, g) })
+	// Whatever was made is gone.
+	if left := g.Must(t, "rdma", "resource", "show", "qp"); strings.Contains(left, "RC") || strings.Contains(left, "UD") {
+		t.Errorf("queue pairs are left:\n%s", left)
+	}
+}
+
+// serve starts a server and returns it when it is ready.
+func serve(t *testing.T, g *guest.Guest, args ...string) *guest.Process {
+	t.Helper()
+	server := g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, args...)...)
+	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// command runs ibkit perf as a user does.
+func command(t *testing.T, g *guest.Guest) {
+	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := serve(t, g)
+	for _, c := range []struct {
+		args string
+		code int
+		want []string // on either stream
+	}{
+		{"10.0.0.1 -n 200", 0, []string{
+			"client: rxe0 port 1, Ethernet, GID 1 ::ffff:10.0.0.1, RoCE v2 (the route to 10.0.0.1 begins there)",
+			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024",
+		}},
+		{"10.0.0.1 --test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},
+		{"10.0.0.1 --test write-bw,send-bw -D 300ms -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s both ways, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
+		{"10.0.0.1 --test send-bw --transport ud --events -n 300 --json", 0, []string{`"transport": "ud"`}},
+		{"10.0.0.1 --test send-lat --events --inline -n 100 -x 0 --max-p99 1ns", 3, []string{"GID 0 fe80::", "(it was asked for)", "by events, inline"}},
+		{"10.0.0.1 --test write-bw --min-bw 1000 -n 100 --plot /root/plot.svg", 3, []string{"write over rc"}},
+		{"10.0.0.1 --transport ud --size 2K", 1, []string{"a datagram is one packet, of 1024 bytes at most here"}},
+		{"10.0.0.1 --transport ud --test read-bw", 2, []string{"read over ud"}},
+		{"10.0.0.1 --size 1G --test write-bw --verify", 1, []string{"server: the test needs", "--max-memory"}},
+		{"10.0.0.1:1", 1, []string{"connection refused", "hint: nothing listens there"}},
+		{"10.0.0.1 -d rxe7", 1, []string{"there is none of that name"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			r := g.MustRun(t, append([]string{"ibkit", "perf"}, strings.Fields(c.args)...)...)
+			for _, want := range c.want {
+				if !strings.Contains(r.Stdout+r.Stderr, want) {
+					t.Errorf("%q is not in what it printed", want)
+				}
+			}
+			if r.Code != c.code {
+				t.Errorf("exit code %d, not %d", r.Code, c.code)
+			}
+			if strings.Contains(c.args, "--json") {
+				v, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Stdout))
+				if err == nil {
+					err = schema.Validate(v)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			if t.Failed() {
+				t.Logf("%s%s", r.Stdout, r.Stderr)
+			}
+		})
+	}
+	if plot := g.Must(t, "cat", "/root/plot.svg"); !strings.Contains(plot, "Bandwidth by size") {
+		t.Errorf("plot:\n%s", plot)
+	}
+	t.Run("killed server", func(t *testing.T) { killed(t, g, server) })
+	if err := server.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	server = serve(t, g)
+	t.Run("killed client", func(t *testing.T) { clientKilled(t, g) })
+	if err := server.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := server.Wait(t.Context()); err != nil || r.Code != 0 {
+		t.Errorf("the server ended with %d: %v\n%s", r.Code, err, r.Stderr)
+	}
+}
+
+// killed ends the server in the middle of a test: the client says so, with what it
+// has.
+func killed(t *testing.T, g *guest.Guest, server *guest.Process) {
+	for _, test := range []string{"send-lat", "send-bw"} {
+		if test != "send-lat" {
+			server = serve(t, g)
+		}
+		client := g.MustStart(t, "ibkit", "perf", "10.0.0.1", "--test", test, "-D", "60s")
+		awaitTest(t, g)
+		if err := server.Signal(unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		r, err := client.Wait(t.Context())
+		if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "the other side hung up") {
+			t.Errorf("%s: ended with %d: %v\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
+		}
+	}
+}
+
+// clientKilled ends clients in the middle: the server goes on, with nothing left of
+// them.
+func clientKilled(t *testing.T, g *guest.Guest) {
+	client := g.MustStart(t, "ibkit", "perf", "10.0.0.1", "--test", "send-bw", "-D", "60s", "-b")
+	awaitTest(t, g)
+	if err := client.Signal(unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Await(t.Context(), "sh", "-c", "! rdma resource show qp | grep -q 'type RC'"); err != nil {
+		t.Error(err)
+	}
+	g.Must(t, "ibkit", "perf", "10.0.0.1", "-n", "20")
+}
+
+// awaitTest waits until two queue pairs are connected and move data.
+func awaitTest(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const script = `[ "$(rdma resource show qp | grep 'type RC' | grep -c 'state RTS')" = 2 ]`
+	if err := g.Await(ctx, "sh", "-c", script); err != nil {
+		t.Fatal(fmt.Errorf("wait for a test to run: %w", err))
+	}
 }

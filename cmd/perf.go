@@ -1,0 +1,203 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/perf"
+)
+
+// perfCommand is one call of perf.
+type perfCommand struct {
+	env   *environment
+	flags perfFlags
+	serve perfServe
+	view  perfView
+}
+
+// perfFlags are what a test is made of, as the user says it.
+type perfFlags struct {
+	tests, transport, sizes string
+	iterations              uint64
+	duration                time.Duration
+	warmup                  uint64
+	rate                    float64
+	device                  string
+	port                    uint8
+	gidIndex                int
+	cpus                    string
+	huge                    bool
+	test                    perf.Test // what needs no reading
+}
+
+func newPerf(env *environment, _ dialect) *cobra.Command {
+	c := &perfCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "perf [flags] SERVER",
+		Short: "Measure latency and bandwidth of RDMA between two hosts",
+		Long: strings.TrimSpace(`
+perf moves data between this host and SERVER, where ibkit perf --serve runs, and
+shows how long that takes. The client decides about everything: the server serves
+any test, and many clients.
+
+The GID on either side is the best that reaches the other one, and is said. Times
+of sends and writes are those of one way, half of a round trip; those of reads and
+atomics are of the whole. Not all that begins a test counts: see --warmup.`),
+		Example: strings.Trim(`
+  # on one host
+  ibkit perf --serve
+
+  # on the other: latency and bandwidth of sends
+  ibkit perf host1
+
+  # bandwidth of writes by size, both ways, with four queue pairs
+  ibkit perf host1 --test write-bw --size sweep -b -q 4
+
+  # ten seconds of reads, each payload looked at
+  ibkit perf host1 --test read-bw -D 10s --verify
+
+  # a check: exit code 3 below 80 Gb/s or above 5 µs
+  ibkit perf host1 --test write-bw,write-lat --size 64K --min-bw 80 --max-p99 5us`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := perfRules.check(cmd.Flags()); err != nil {
+				return err
+			}
+			if c.serve.on {
+				return c.serve.run(cmd.Context(), c, cmd.Flags(), args)
+			}
+			o, err := c.options(cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), o)
+		},
+	}
+	c.define(cmd.Flags())
+	return cmd
+}
+
+func (c *perfCommand) define(flags *pflag.FlagSet) {
+	f := &c.flags
+	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
+	flags.SortFlags = false
+	flags.StringVarP(&f.tests, "test", "t", "send-lat,send-bw", "`TESTS` to do: send, write, read, fetch-add, compare-swap, each with -lat or -bw;\nlat, bw, all")
+	flags.StringVar(&f.transport, "transport", "rc", "`TYPE` of queue pairs: rc, uc (sends and writes) or ud (sends)")
+	flags.StringVarP(&f.sizes, "size", "s", "", "`SIZES` of messages: 64, 4K, 1M, lists, ranges of powers of two such as 64-1M, or sweep, which is\n2-8M (default: 2 for latency, 64K for bandwidth)")
+	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "move `N` messages by each queue pair")
+	flags.DurationVarP(&f.duration, "duration", "D", 0, "measure for a `TIME`, not a number of messages")
+	flags.Uint64Var(&f.warmup, "warmup", f.test.Warmup, "move `N` messages first that do not count; with -D it is 200 ms")
+	flags.IntVarP(&f.test.QueuePairs, "qps", "q", 1, "`NUMBER` of queue pairs, of bandwidth")
+	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on either side, of bandwidth")
+	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "both sides send at a time, of bandwidth")
+	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages under way on a queue pair")
+	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted to a queue pair")
+	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message")
+	flags.IntVar(&f.test.List, "post-list", 1, "post `N` messages at a time")
+	flags.BoolVar(&f.test.Inline, "inline", false, "have the data of sends and writes in the work request")
+	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events, do not poll")
+	flags.BoolVar(&f.test.Verify, "verify", false, "fill each message anew and look at what arrives; this takes time that is measured")
+	flags.Float64Var(&f.rate, "rate", 0, "move at most `N` messages per second, of bandwidth")
+	flags.StringVarP(&f.device, "device", "d", "", "`DEVICE` of this side (default: whichever reaches the other)")
+	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active one)")
+	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of this side's GID (default: the best that reaches the other)")
+	flags.IntVarP(&f.test.MTU, "mtu", "m", 0, "`BYTES` of a packet (default: as many as both ports do)")
+	flags.Uint8VarP(&f.test.SL, "sl", "S", 0, "service `LEVEL`, 0 to 15")
+	flags.Uint8Var(&f.test.TrafficClass, "tclass", 0, "traffic `CLASS`: of RoCE v2, DSCP and ECN")
+	flags.Uint32Var(&f.test.FlowLabel, "flow-label", 0, "flow `LABEL`, 20 bits")
+	flags.Uint8Var(&f.test.HopLimit, "hop-limit", f.test.HopLimit, "`NUMBER` of routers between the hosts at most")
+	flags.Uint16Var(&f.test.PKeyIndex, "pkey-index", 0, "`INDEX` of the P_Key on both sides")
+	flags.Uint8Var(&f.test.Timeout, "qp-timeout", f.test.Timeout, "`EXPONENT` n of the time until a packet is sent again: 4.096 µs times 2^n; 0: never")
+	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "send a packet again `N` times, 0 to 7")
+	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "try again `N` times where the other side is not ready, 7: for ever")
+	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` that loops run on: auto (near the device), off, or a list such as 2,4-5")
+	flags.BoolVar(&f.huge, "huge", false, "take memory of huge pages")
+	c.view = perfView{env: c.env}
+	c.view.define(flags)
+	c.serve = perfServe{env: c.env}
+	c.serve.define(flags)
+}
+
+var perfRules = flagRules{
+	clashes: []clash{
+		{[]string{"iterations", "warmup"}, []string{"duration"}},
+	},
+	needs: []need{
+		{[]string{"listen", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, []string{"serve"}},
+	},
+}
+
+// errPerfServer is a call without a server.
+var errPerfServer = errors.New("no server given: start ibkit perf --serve on the other host and give its name or address")
+
+// options reads what the command line says.
+func (c *perfCommand) options(flags *pflag.FlagSet, args []string) (perf.Options, error) {
+	f := &c.flags
+	o := perf.Options{
+		Identity: perf.NewIdentity("ibkit " + version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex, Huge: f.huge,
+	}
+	switch {
+	case len(args) == 0:
+		return o, &usageError{errPerfServer}
+	case len(args) > 1:
+		return o, usageErrorf("unexpected argument %q", args[1])
+	case flags.Changed("gid-index") && (f.gidIndex < 0 || f.gidIndex > 255):
+		return o, usageErrorf("invalid index of a GID: %d", f.gidIndex)
+	case flags.Changed("rate") && !(f.rate > 0) || math.IsInf(f.rate, 0):
+		return o, usageErrorf("invalid rate %v: it has to be a positive number", f.rate)
+	}
+	o.Server = args[0]
+	var err error
+	if o.CPUs, err = parseCPUs(f.cpus); err != nil {
+		return o, &usageError{err}
+	}
+	if err := c.view.check(flags); err != nil {
+		return o, err
+	}
+	if o.Tests, err = f.all(flags); err != nil {
+		return o, &usageError{err}
+	}
+	return o, nil
+}
+
+// run measures and shows.
+func (c *perfCommand) run(ctx context.Context, o perf.Options) error {
+	o.Done = c.view.done
+	c.view.begin(o.Tests)
+	r, err := perf.Run(ctx, o)
+	if shown := c.view.end(r); err == nil {
+		err = shown
+	}
+	if err != nil && c.view.measured > 0 {
+		return &outcome{code: exitPartial, err: err}
+	}
+	if err == nil {
+		err = outcomeOf(false, c.view.findings)
+	}
+	if errors.Is(err, perf.ErrTest) {
+		return &usageError{err}
+	}
+	return err
+}
+
+// parseCPUs reads where loops are to run.
+func parseCPUs(text string) (perf.CPUs, error) {
+	switch text {
+	case "auto":
+		return perf.CPUs{}, nil
+	case "off":
+		return perf.CPUs{Off: true}, nil
+	}
+	cpus, err := perf.ParseCPUs(text)
+	if err != nil || len(cpus) == 0 {
+		return perf.CPUs{}, fmt.Errorf("invalid CPUs %q: neither auto nor off nor a list such as 2,4-5", text)
+	}
+	return perf.CPUs{List: cpus}, nil
+}

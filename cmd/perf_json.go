@@ -1,0 +1,202 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/loop"
+)
+
+// perfSchema names the form of perf's JSON, which schema/perf.json describes.
+const perfSchema = "ibkit/perf/1"
+
+type jsonPerf struct {
+	Schema  string            `json:"schema"`
+	Client  perf.Identity     `json:"client"`
+	Server  perf.Identity     `json:"server"`
+	Clock   jsonPerfClock     `json:"clock"`
+	Results []jsonPerfMeasure `json:"results"`
+}
+
+type jsonPerfClock struct {
+	Source string  `json:"source"`
+	CostNS float64 `json:"cost_ns"`
+}
+
+type jsonPerfMeasure struct {
+	Test       perf.Test           `json:"test"`
+	MTU        *int                `json:"mtu"`
+	ClientPort *jsonPerfPort       `json:"client_port"`
+	ServerPort *jsonPerfPort       `json:"server_port"`
+	Partial    bool                `json:"partial"`
+	Error      *string             `json:"error"`
+	Verified   bool                `json:"verified"`
+	Latency    *jsonPerfLatency    `json:"latency"`
+	Bandwidth  *jsonPerfThroughput `json:"bandwidth"`
+	Received   *jsonPerfThroughput `json:"received"`
+	Reverse    *jsonPerfThroughput `json:"reverse"`
+	Windows    []jsonPerfWindow    `json:"windows"`
+	ClientSide *jsonPerfSide       `json:"client_side"`
+	ServerSide *jsonPerfSide       `json:"server_side"`
+}
+
+type jsonPerfPort struct {
+	Device   string  `json:"device"`
+	Driver   string  `json:"driver"`
+	Port     uint8   `json:"port"`
+	Link     string  `json:"link"`
+	LID      *uint16 `json:"lid"`
+	GID      *string `json:"gid"`
+	GIDType  *string `json:"gid_type"`
+	GIDIndex *int    `json:"gid_index"`
+	Why      *string `json:"gid_chosen_because"`
+	MTU      int     `json:"mtu"`
+}
+
+type jsonPerfLatency struct {
+	Count       int64              `json:"count"`
+	Lost        uint64             `json:"lost"`
+	OneWay      bool               `json:"one_way"`
+	MinNS       float64            `json:"min_ns"`
+	AvgNS       float64            `json:"avg_ns"`
+	MedianNS    float64            `json:"median_ns"`
+	MaxNS       float64            `json:"max_ns"`
+	StdDevNS    float64            `json:"stddev_ns"`
+	JitterNS    float64            `json:"jitter_ns"`
+	Percentiles map[string]float64 `json:"percentiles_ns"`
+}
+
+type jsonPerfThroughput struct {
+	Messages      uint64   `json:"messages"`
+	Bytes         uint64   `json:"bytes"`
+	Seconds       float64  `json:"seconds"`
+	BytesPerSec   float64  `json:"bytes_per_second"`
+	MessagePerSec float64  `json:"messages_per_second"`
+	Peak          *float64 `json:"peak_bytes_per_second"`
+	Minimum       *float64 `json:"minimum_bytes_per_second"`
+}
+
+type jsonPerfWindow struct {
+	Begin float64 `json:"begin_seconds"`
+	Len   float64 `json:"seconds"`
+	Rate  float64 `json:"bytes_per_second"`
+}
+
+type jsonPerfSide struct {
+	Seconds  float64       `json:"seconds"`
+	User     float64       `json:"cpu_user_seconds"`
+	System   float64       `json:"cpu_system_seconds"`
+	CPUs     []int         `json:"cpus"`
+	Sent     uint64        `json:"messages_sent"`
+	Received uint64        `json:"messages_received"`
+	Counters perf.Counters `json:"counters"`
+}
+
+// document prints all that was measured.
+func (v *perfView) document(r *perf.Result) error {
+	j := jsonPerf{
+		Schema: perfSchema, Client: r.Client, Server: r.Server,
+		Clock: jsonPerfClock{Source: "CLOCK_MONOTONIC", CostNS: r.ClockCost}, Results: []jsonPerfMeasure{},
+	}
+	for i := range r.Measurements {
+		j.Results = append(j.Results, jsonMeasure(&r.Measurements[i]))
+	}
+	out := bufferedOut(v.env)
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(j); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+func jsonMeasure(m *perf.Measurement) jsonPerfMeasure {
+	j := jsonPerfMeasure{
+		Test: m.Test, ClientPort: jsonPerfEnds(m.Client), ServerPort: jsonPerfEnds(m.Server), Partial: m.Partial,
+		Verified: m.Test.Verify && !m.Partial, Bandwidth: jsonThroughput(m.Sent), Received: jsonThroughput(m.Received),
+		Reverse: jsonThroughput(m.Reverse), Windows: []jsonPerfWindow{}, ClientSide: jsonSide(m.ClientSide), ServerSide: jsonSide(m.ServerSide),
+	}
+	if m.MTU != 0 {
+		j.MTU = &m.MTU
+	}
+	if m.Err != nil {
+		text := m.Err.Error()
+		j.Error = &text
+	}
+	if m.Latency != nil && m.Latency.Count > 0 {
+		j.Latency = jsonLatency(m, m.Latency)
+	}
+	for _, w := range m.Windows {
+		j.Windows = append(j.Windows, jsonPerfWindow{w.Begin.Seconds(), w.Length.Seconds(), w.Rate})
+	}
+	return j
+}
+
+func jsonLatency(m *perf.Measurement, s *loop.Samples) *jsonPerfLatency {
+	part := 1.0
+	if m.Test.OneWay() {
+		part = 0.5
+	}
+	j := &jsonPerfLatency{
+		Count: s.Count, Lost: m.Lost, OneWay: m.Test.OneWay(), MinNS: part * float64(s.Min), AvgNS: part * s.Avg(),
+		MedianNS: part * float64(s.Quantile(50)), MaxNS: part * float64(s.Max), StdDevNS: part * s.StdDev(), JitterNS: part * s.Jitter(),
+		Percentiles: map[string]float64{},
+	}
+	for _, p := range percentiles {
+		j.Percentiles[strconv.FormatFloat(p, 'f', -1, 64)] = part * float64(s.Quantile(p))
+	}
+	return j
+}
+
+func jsonThroughput(t *perf.Throughput) *jsonPerfThroughput {
+	if t == nil {
+		return nil
+	}
+	j := &jsonPerfThroughput{
+		Messages: t.Messages, Bytes: t.Bytes, Seconds: t.Elapsed.Seconds(), BytesPerSec: t.Rate(), MessagePerSec: t.MessageRate(),
+	}
+	if t.Peak > 0 {
+		j.Peak, j.Minimum = &t.Peak, &t.Minimum
+	}
+	return j
+}
+
+func jsonPerfEnds(e perf.Ends) *jsonPerfPort {
+	if e.Device == "" {
+		return nil
+	}
+	j := &jsonPerfPort{Device: e.Device, Driver: e.Driver, Port: e.Port, Link: e.Link, MTU: e.MTU}
+	if e.LID != 0 {
+		j.LID = &e.LID
+	}
+	if e.GID.IsValid() {
+		gid := e.GID.String()
+		j.GID, j.GIDType, j.GIDIndex = &gid, &e.GIDType, &e.GIDIndex
+		if e.Why != "" {
+			j.Why = &e.Why
+		}
+	}
+	return j
+}
+
+func jsonSide(s perf.Side) *jsonPerfSide {
+	if s.Elapsed == 0 {
+		return nil
+	}
+	j := &jsonPerfSide{
+		Seconds: s.Elapsed.Seconds(), User: s.User.Seconds(), System: s.System.Seconds(), CPUs: s.CPUs,
+		Sent: total(s.Sent), Received: total(s.Received), Counters: s.Counters,
+	}
+	if j.CPUs == nil {
+		j.CPUs = []int{}
+	}
+	if j.Counters == nil {
+		j.Counters = perf.Counters{}
+	}
+	return j
+}

@@ -1,0 +1,187 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/perf"
+)
+
+// A perfTest is an operation and what is measured of it.
+type perfTest struct {
+	op   perf.Op
+	kind perf.Kind
+}
+
+// perfTestNames are what --test takes: each test by its name, and some by that of
+// a group.
+func perfTestNames() map[string][]perfTest {
+	names := map[string][]perfTest{}
+	for _, op := range perf.Ops {
+		for _, kind := range []perf.Kind{perf.Latency, perf.Bandwidth} {
+			t := perfTest{op, kind}
+			for _, name := range []string{fmt.Sprintf("%s-%s", op, kind), string(op), string(kind), "all"} {
+				names[name] = append(names[name], t)
+			}
+		}
+	}
+	return names
+}
+
+// all returns the tests that were asked for, each with each of its sizes.
+func (f *perfFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
+	names := perfTestNames()
+	var wanted []perfTest
+	group := false // that what the transport has not is left out of
+	for name := range strings.SplitSeq(f.tests, ",") {
+		tests := names[name]
+		if tests == nil {
+			return nil, fmt.Errorf("unknown test %q: known are %s", name, strings.Join(sortedKeys(names), ", "))
+		}
+		group = group || len(tests) > 1
+		for _, t := range tests {
+			if !slices.Contains(wanted, t) {
+				wanted = append(wanted, t)
+			}
+		}
+	}
+	var all []perf.Test
+	for _, t := range wanted {
+		tests, err := f.of(flags, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range tests {
+			err := one.Check()
+			if err != nil && group && !one.Has() {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, one)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("none of the tests %s is there over %s", f.tests, f.transport)
+	}
+	return all, nil
+}
+
+// of returns one test with each size.
+func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
+	one := f.test
+	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), f.rate
+	one.Iterations, one.Duration, one.Warmup = f.iterations, f.duration, f.warmup
+	if flags.Changed("duration") {
+		one.Iterations, one.Warmup = 0, 0
+	}
+	// What is a matter of bandwidth is left out where latency goes with it.
+	if t.kind == perf.Latency && strings.Contains(f.tests, ",") || f.tests == "all" {
+		if t.kind == perf.Latency {
+			one.QueuePairs, one.Threads, one.Bidirectional, one.List, one.Rate = 1, 1, false, 1, 0
+		}
+	}
+	if !flags.Changed("cq-moderation") {
+		one.Moderation = min(one.Moderation, one.Depth)
+	}
+	sizes, err := f.sizesOf(one)
+	if err != nil {
+		return nil, err
+	}
+	var all []perf.Test
+	for _, size := range sizes {
+		one.Size = size
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// Sizes that are taken where none are given, and those of a sweep.
+const (
+	latencySize   = 2
+	bandwidthSize = 64 << 10
+	datagramSize  = 1024
+	sweepFrom     = 2
+	sweepTo       = 8 << 20
+)
+
+// sizesOf returns the sizes of a test.
+func (f *perfFlags) sizesOf(t perf.Test) ([]int, error) {
+	ud := t.Transport == perf.UD
+	switch {
+	case t.Op == perf.FetchAdd || t.Op == perf.CompareSwap:
+		return []int{8}, nil
+	case f.sizes == "sweep" && ud:
+		return powers(sweepFrom, max(datagramSize, t.MTU)), nil
+	case f.sizes == "sweep":
+		return powers(sweepFrom, sweepTo), nil
+	case f.sizes != "":
+		return parseSizes(f.sizes)
+	case t.Kind == perf.Latency:
+		return []int{latencySize}, nil
+	case ud:
+		return []int{datagramSize}, nil
+	}
+	return []int{bandwidthSize}, nil
+}
+
+// powers returns the powers of two between two sizes, and these.
+func powers(from, to int) []int {
+	sizes := []int{from}
+	for n := 1; n < to; n *= 2 {
+		if n > from {
+			sizes = append(sizes, n)
+		}
+	}
+	if to > from {
+		sizes = append(sizes, to)
+	}
+	return sizes
+}
+
+// parseSizes reads a list of sizes and ranges.
+func parseSizes(text string) ([]int, error) {
+	var sizes []int
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		from, err := parseSize(first)
+		if err != nil {
+			return nil, err
+		}
+		if !isRange {
+			sizes = append(sizes, from)
+			continue
+		}
+		to, err := parseSize(last)
+		if err != nil {
+			return nil, err
+		}
+		if to < from {
+			return nil, fmt.Errorf("invalid range of sizes %q: it ends before it begins", part)
+		}
+		sizes = append(sizes, powers(from, to)...)
+	}
+	return sizes, nil
+}
+
+// parseSize reads a number of bytes with K, M or G behind.
+func parseSize(text string) (int, error) {
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
+	shift := 0
+	if number != "" {
+		if i := strings.IndexByte("KMG", number[len(number)-1]); i >= 0 {
+			shift = 10 * (i + 1)
+			number = number[:len(number)-1]
+		}
+	}
+	n, err := strconv.ParseUint(number, 10, 31)
+	if err != nil || n == 0 || n > 1<<30>>shift {
+		return 0, fmt.Errorf("invalid size %q: a number of bytes up to 1G, such as 64, 4K or 1M", text)
+	}
+	return int(n) << shift, nil
+}

@@ -1,0 +1,343 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/internal/render"
+	"github.com/ibkit/ibkit/perf"
+)
+
+// perfView shows what was measured, each kind of test in a table of its own.
+type perfView struct {
+	env    *environment
+	json   bool
+	unit   string
+	minBW  float64
+	maxP99 time.Duration
+	plot   string
+
+	live     io.Writer // of the line that says what is under way, nil: none
+	tests    []perf.Test
+	finished int
+	pending  []*perf.Measurement // of one table
+	measured int
+	findings bool
+	err      error // of a write
+}
+
+func (v *perfView) define(flags *pflag.FlagSet) {
+	flags.BoolVar(&v.json, "json", false, "print JSON")
+	flags.StringVar(&v.unit, "unit", "gbit", "show bandwidth in `UNIT`: gbit (Gb/s) or mib (MiB/s)")
+	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is less than `N`, in the unit of --unit")
+	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a test's times are longer than `TIME`")
+	flags.StringVar(&v.plot, "plot", "", "draw latency over percentiles, and bandwidth over size and time, into `FILE`, which ends in .svg or .html")
+}
+
+// check looks at the flags.
+func (v *perfView) check(flags *pflag.FlagSet) error {
+	switch {
+	case v.unit != "gbit" && v.unit != "mib":
+		return usageErrorf("unknown unit %q: it is gbit or mib", v.unit)
+	case flags.Changed("min-bw") && !(v.minBW > 0):
+		return usageErrorf("invalid bandwidth: %v", v.minBW)
+	case flags.Changed("max-p99") && v.maxP99 <= 0:
+		return usageErrorf("invalid time: %v", v.maxP99)
+	case v.plot != "" && !strings.HasSuffix(v.plot, ".svg") && !strings.HasSuffix(v.plot, ".html"):
+		return usageErrorf("cannot draw into %q: its name ends neither in .svg nor in .html", v.plot)
+	}
+	return nil
+}
+
+// begin is before the first test.
+func (v *perfView) begin(tests []perf.Test) {
+	v.tests = tests
+	if render.IsTerminal(v.env.err) {
+		v.live = v.env.err
+	}
+	v.line()
+}
+
+// line says which test is under way.
+func (v *perfView) line() {
+	if v.live == nil {
+		return
+	}
+	fmt.Fprint(v.live, "\r\x1b[K")
+	if v.finished < len(v.tests) {
+		fmt.Fprintf(v.live, "measuring %d of %d: %v", v.finished+1, len(v.tests), v.tests[v.finished])
+	}
+}
+
+// done takes a measurement that is over.
+func (v *perfView) done(m *perf.Measurement) {
+	if v.live != nil {
+		fmt.Fprint(v.live, "\r\x1b[K")
+	}
+	if !m.Partial {
+		v.measured++
+		v.judge(m)
+	}
+	if !v.json && (m.Latency != nil && m.Latency.Count > 0 || m.Sent != nil && m.Sent.Messages > 0) {
+		if len(v.pending) > 0 && !sameTable(v.pending[0].Test, m.Test) {
+			v.flush()
+		}
+		if len(v.pending) == 0 && v.measured <= 1 {
+			v.ends(m)
+		}
+		v.pending = append(v.pending, m)
+	}
+	v.finished++
+	v.line()
+}
+
+// sameTable tells whether two tests differ by their size only.
+func sameTable(a, b perf.Test) bool {
+	a.Size = b.Size
+	return a == b
+}
+
+// judge holds a measurement against --min-bw and --max-p99.
+func (v *perfView) judge(m *perf.Measurement) {
+	if m.Latency != nil && v.maxP99 > 0 && perfTime(m, m.Latency.Quantile(99)) > v.maxP99 {
+		v.findings = true
+	}
+	if v.minBW > 0 && m.Sent != nil {
+		rate := m.Sent.Rate()
+		if m.Received != nil { // what was lost is no bandwidth
+			rate = min(rate, m.Received.Rate())
+		}
+		v.findings = v.findings || v.inUnit(rate) < v.minBW
+	}
+}
+
+// perfTime is a time as it is shown: of one way, where it is measured there and
+// back.
+func perfTime(m *perf.Measurement, ns int64) time.Duration {
+	if m.Test.OneWay() {
+		ns /= 2
+	}
+	return time.Duration(ns)
+}
+
+// inUnit returns bytes per second in the unit asked for.
+func (v *perfView) inUnit(rate float64) float64 {
+	if v.unit == "mib" {
+		return rate / (1 << 20)
+	}
+	return rate * 8 / 1e9
+}
+
+func (v *perfView) unitName() string {
+	if v.unit == "mib" {
+		return "MiB/s"
+	}
+	return "Gb/s"
+}
+
+// end shows what is left.
+func (v *perfView) end(r *perf.Result) error {
+	if v.live != nil {
+		fmt.Fprint(v.live, "\r\x1b[K")
+	}
+	v.flush()
+	if r == nil {
+		return v.err
+	}
+	if v.json {
+		v.err = errors.Join(v.err, v.document(r))
+	}
+	if v.plot != "" && v.measured > 0 {
+		v.err = errors.Join(v.err, v.draw(r))
+	}
+	return v.err
+}
+
+// ends says between what it is measured.
+func (v *perfView) ends(m *perf.Measurement) {
+	for _, e := range []struct {
+		who string
+		perf.Ends
+	}{{"client", m.Client}, {"server", m.Server}} {
+		at := fmt.Sprintf("LID %d", e.LID)
+		if e.GID.IsValid() {
+			at = fmt.Sprintf("GID %d %v, %s", e.GIDIndex, e.GID, e.GIDType)
+			if e.Why != "" {
+				at += " (" + e.Why + ")"
+			}
+		}
+		fmt.Fprintf(v.env.out, "%s: %s port %d, %s, %s\n", e.who, e.Device, e.Port, e.Link, at)
+	}
+}
+
+// flush prints the table of the tests that belong together.
+func (v *perfView) flush() {
+	if len(v.pending) == 0 {
+		return
+	}
+	all := v.pending
+	v.pending = nil
+	t := all[0].Test
+	out := bufferedOut(v.env)
+	fmt.Fprintf(out, "\n%s\n", v.title(all[0]))
+	var header []string
+	var rows [][]string
+	for _, m := range all {
+		var row []string
+		if t.Kind == perf.Latency {
+			header, row = v.latency(m)
+		} else {
+			header, row = v.bandwidth(m)
+		}
+		rows = append(rows, row)
+	}
+	err := render.Table(out, header, rows)
+	for _, m := range all {
+		v.notes(out, m)
+	}
+	if e := out.Flush(); err == nil && e != nil {
+		err = fmt.Errorf("write output: %w", e)
+	}
+	v.err = errors.Join(v.err, err)
+}
+
+// title says what a table is about.
+func (v *perfView) title(m *perf.Measurement) string {
+	t := m.Test
+	words := []string{string(t.Op), "over", string(t.Transport)}
+	if t.Kind == perf.Latency {
+		words = append(words, "latency in µs,")
+		if t.OneWay() {
+			words = append(words, "one way")
+		} else {
+			words = append(words, "there and back")
+		}
+	} else {
+		words = append(words, "bandwidth in "+v.unitName())
+		if t.Bidirectional {
+			words = append(words, "both ways")
+		}
+	}
+	title := strings.Join(words, " ") + fmt.Sprintf(", MTU %d", m.MTU)
+	for _, o := range []struct {
+		on   bool
+		text string
+	}{
+		{t.QueuePairs > 1, fmt.Sprintf("%d queue pairs", t.QueuePairs)}, {t.Threads > 1, fmt.Sprintf("%d threads", t.Threads)},
+		{t.Events, "by events"}, {t.Inline, "inline"}, {t.Verify, "verified"},
+	} {
+		if o.on {
+			title += ", " + o.text
+		}
+	}
+	return title
+}
+
+// micro shows a time in microseconds.
+func micro(ns float64) string { return strconv.FormatFloat(ns/1e3, 'f', 2, 64) }
+
+// percentiles are those that are shown and written.
+var percentiles = []float64{50, 90, 99, 99.9, 99.99}
+
+// latency is a row of a table of latency.
+func (v *perfView) latency(m *perf.Measurement) (header, row []string) {
+	s, part := m.Latency, 1.0
+	if m.Test.OneWay() {
+		part = 0.5
+	}
+	header = []string{"BYTES", "COUNT", "MIN", "AVG"}
+	row = []string{strconv.Itoa(m.Test.Size), strconv.FormatInt(s.Count, 10), micro(part * float64(s.Min)), micro(part * s.Avg())}
+	for _, p := range percentiles {
+		header = append(header, "P"+strconv.FormatFloat(p, 'f', -1, 64))
+		row = append(row, micro(part*float64(s.Quantile(p))))
+	}
+	header = append(header, "MAX", "STDDEV", "JITTER", "CPU")
+	row = append(row, micro(part*float64(s.Max)), micro(part*s.StdDev()), micro(part*s.Jitter()), cpuUse(m))
+	return header, row
+}
+
+// cpuUse is the share of a processor that each side's loops took.
+func cpuUse(m *perf.Measurement) string {
+	share := func(s perf.Side) string {
+		if s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.0f%%", 100*float64(s.User+s.System)/float64(s.Elapsed))
+	}
+	return share(m.ClientSide) + "/" + share(m.ServerSide)
+}
+
+// bandwidth is a row of a table of bandwidth.
+func (v *perfView) bandwidth(m *perf.Measurement) (header, row []string) {
+	number := func(rate float64) string { return strconv.FormatFloat(v.inUnit(rate), 'f', 3, 64) }
+	t := m.Sent
+	window := func(rate float64) string {
+		if t.Peak == 0 {
+			return "-"
+		}
+		return number(rate)
+	}
+	header = []string{"BYTES", "COUNT", "AVG", "PEAK", "MIN", "MSG/S"}
+	row = []string{
+		strconv.Itoa(m.Test.Size), strconv.FormatUint(t.Messages, 10), number(t.Rate()), window(t.Peak), window(t.Minimum),
+		strconv.FormatFloat(t.MessageRate(), 'f', 0, 64),
+	}
+	if m.Test.Bidirectional {
+		header = append(header, "BACK", "SUM")
+		back := 0.0
+		if m.Reverse != nil {
+			back = m.Reverse.Rate()
+		}
+		row = append(row, number(back), number(back+t.Rate()))
+	}
+	if m.Test.Transport != perf.RC && m.Test.Op == perf.Send {
+		header = append(header, "LOST")
+		row = append(row, lost(m))
+	}
+	return append(header, "CPU"), append(row, cpuUse(m))
+}
+
+// lost is the share of messages that did not arrive.
+func lost(m *perf.Measurement) string {
+	sent, received := total(m.ClientSide.Sent), total(m.ServerSide.Received)
+	if m.Test.Bidirectional {
+		sent, received = sent+total(m.ServerSide.Sent), received+total(m.ClientSide.Received)
+	}
+	if sent == 0 || m.Received == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g%%", 100*float64(sent-min(sent, received))/float64(sent))
+}
+
+func total(counts []uint64) (sum uint64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// notes are what explains a bad figure.
+func (v *perfView) notes(out *output, m *perf.Measurement) {
+	for _, s := range []struct {
+		who      string
+		counters perf.Counters
+	}{{"client", m.ClientSide.Counters}, {"server", m.ServerSide.Counters}} {
+		for _, name := range sortedKeys(s.counters) {
+			if what := perf.Trouble(name); what != "" {
+				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.who, what, s.counters[name], name)
+			}
+		}
+	}
+	if m.Lost > 0 {
+		fmt.Fprintf(out, "%d B: %d round trips were lost\n", m.Test.Size, m.Lost)
+	}
+	if m.Partial {
+		fmt.Fprintf(out, "%d B: partial: it ended before it was over\n", m.Test.Size)
+	}
+}

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/perf"
+)
+
+// perfServe is one call of perf --serve.
+type perfServe struct {
+	env           *environment
+	on            bool
+	listen        string
+	allow         []string
+	maxClients    int
+	maxQueuePairs int
+	maxMemory     string
+	maxTime       time.Duration
+	idle          time.Duration
+}
+
+func (s *perfServe) define(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.on, "serve", false, "serve the tests of others, until interrupted")
+	flags.StringVar(&s.listen, "listen", ":"+strconv.Itoa(perf.Port), "with --serve: `ADDRESS` and TCP port to listen at")
+	flags.StringSliceVar(&s.allow, "allow", nil, "with --serve: serve `NETWORKS` only, such as 10.0.0.0/8,fe80::/10")
+	flags.IntVar(&s.maxClients, "max-clients", perf.DefaultMaxClients, "with --serve: serve `N` clients at a time")
+	flags.IntVar(&s.maxQueuePairs, "max-qps", perf.DefaultMaxQueuePairs, "with --serve: make `N` queue pairs for a test at most")
+	flags.StringVar(&s.maxMemory, "max-memory", "1G", "with --serve: register `BYTES` for a test at most")
+	flags.DurationVar(&s.maxTime, "max-time", perf.DefaultMaxTime, "with --serve: end a test that takes longer than `TIME`")
+	flags.DurationVar(&s.idle, "idle", perf.DefaultIdle, "with --serve: hang up on a client that does nothing for a `TIME`")
+}
+
+// perfServeFlags mean something with --serve; all others are the client's.
+var perfServeFlags = map[string]bool{
+	"serve": true, "listen": true, "allow": true, "max-clients": true, "max-qps": true, "max-memory": true, "max-time": true,
+	"idle": true, "device": true, "ib-port": true, "gid-index": true, "cpu": true, "help": true,
+}
+
+// options reads what the command line says.
+func (s *perfServe) options(c *perfCommand, flags *pflag.FlagSet, args []string) (perf.ServeOptions, error) {
+	o := perf.ServeOptions{
+		Identity: perf.NewIdentity("ibkit " + version()), Device: c.flags.device, Port: c.flags.port, GIDIndex: c.flags.gidIndex,
+		MaxClients: s.maxClients, MaxQueuePairs: s.maxQueuePairs, MaxTime: s.maxTime, Idle: s.idle, Tell: s.tell,
+	}
+	var wrong error
+	flags.Visit(func(f *pflag.Flag) {
+		if !perfServeFlags[f.Name] && wrong == nil {
+			wrong = usageErrorf("%s does nothing with --serve: the client decides", shown(flags, f.Name))
+		}
+	})
+	switch {
+	case wrong != nil:
+		return o, wrong
+	case len(args) > 0:
+		return o, usageErrorf("unexpected argument %q: --serve waits for others", args[0])
+	case s.maxClients < 1 || s.maxQueuePairs < 1 || s.maxTime <= 0 || s.idle <= 0:
+		return o, usageErrorf("limits of --serve have to be above 0")
+	}
+	var err error
+	if o.MaxMemory, err = parseSize(s.maxMemory); err != nil {
+		return o, &usageError{err}
+	}
+	if o.CPUs, err = parseCPUs(c.flags.cpus); err != nil {
+		return o, &usageError{err}
+	}
+	for _, text := range s.allow {
+		p, err := parseNetwork(text)
+		if err != nil {
+			return o, &usageError{err}
+		}
+		o.Allow = append(o.Allow, p)
+	}
+	return o, nil
+}
+
+// parseNetwork reads a network, or an address.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("invalid network %q: neither an address nor one with a length such as 10.0.0.0/8", text)
+	}
+	return p, nil
+}
+
+// run serves until ctx ends.
+func (s *perfServe) run(ctx context.Context, c *perfCommand, flags *pflag.FlagSet, args []string) error {
+	o, err := s.options(c, flags, args)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.env.err, "serving tests at %v\n", l.Addr())
+	if err := notifyReady(s.env.getenv); err != nil {
+		say(s.env, "ibkit perf", err)
+	}
+	return perf.Serve(ctx, l, o)
+}
+
+// tell says what happens.
+func (s *perfServe) tell(e perf.Event) {
+	who := "ibkit perf"
+	if e.Client.IsValid() {
+		who = e.Client.String()
+	}
+	switch {
+	case e.Err != nil && e.Test != nil:
+		say(s.env, fmt.Sprintf("%s: %v", who, e.Test), e.Err)
+	case e.Err != nil:
+		say(s.env, who, e.Err)
+	case e.Test != nil && e.Done:
+		fmt.Fprintf(s.env.err, "%s: %v: done\n", who, strings.TrimSpace(e.Test.String()))
+	}
+}
