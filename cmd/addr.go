@@ -28,6 +28,9 @@ type addrCommand struct {
 	plain    bool
 	columns  []string
 
+	byGUID, byRoute bool // what all targets are, whatever they look like
+	form            addrForm
+
 	names   *fabric.NameMap
 	options resolve.Options
 }
@@ -87,18 +90,27 @@ neighbour table.`),
 
 func (c *addrCommand) define(flags *pflag.FlagSet) {
 	flags.SortFlags = false
+	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "the targets are GUIDs, whatever they look like")
+	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "the targets are directed routes, whatever they look like")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes that were found")
 	flags.StringVar(&c.ask, "ask", "all", "whom to ask, `WHO`: all, sa (subnet administration only) or nodes (only the nodes, found by a scan)")
 	flags.StringVarP(&c.file, "file", "f", "", "more targets from `FILE`, one a line; -: from the standard input")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print lines for programs: no header, a tab between columns")
+	flags.BoolVarP(&c.form.gid, "gid_show", "g", false, "print the GIDs in the form of ibaddr")
+	flags.BoolVarP(&c.form.lid, "lid_show", "l", false, "print the LIDs in the form of ibaddr")
+	flags.BoolVarP(&c.form.decimal, "Lid_show", "L", false, "print the LIDs in the form of ibaddr, in decimal")
 	flags.StringSliceVar(&c.columns, "columns", nil, "show these columns, a `LIST` of "+strings.Join(addrColumnNames(), ", "))
 	c.fabric.define(flags)
 	abbreviate(flags)
 }
 
 var addrRules = flagRules{
-	clashes: []clash{{[]string{"json"}, []string{"plain", "columns"}}},
+	clashes: []clash{
+		{[]string{"json"}, []string{"plain", "columns"}},
+		{[]string{"gid_show", "lid_show", "Lid_show"}, []string{"json", "plain", "columns"}},
+		{[]string{"Guid"}, []string{"Direct"}},
+	},
 }
 
 // resolve checks what the command line says, and returns the targets.
@@ -116,8 +128,15 @@ func (c *addrCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []
 		}
 	}
 	var addresses []resolve.Address
+	prefix := ""
+	switch {
+	case c.byGUID:
+		prefix = resolve.GUID.String() + ":"
+	case c.byRoute:
+		prefix = resolve.Route.String() + ":"
+	}
 	for _, arg := range args {
-		a, err := resolve.Parse(arg)
+		a, err := resolve.Parse(prefix + arg)
 		if err != nil {
 			return nil, &usageError{err}
 		}
@@ -195,6 +214,9 @@ func (c *addrCommand) run(ctx context.Context, addresses []resolve.Address) (err
 	switch {
 	case c.json:
 		view.json(out)
+	case c.form != addrForm{}:
+		c.form.lid = c.form.lid || c.form.decimal
+		view.classic(out, c.form)
 	case c.plain:
 		view.plain(out)
 	default:

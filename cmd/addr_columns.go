@@ -146,6 +146,15 @@ func addrColumnNames() []string {
 	return names
 }
 
+// problems says what is wrong, for people.
+func (l *addrLine) problems() string {
+	var all []string
+	for _, f := range l.Findings {
+		all = append(all, fmt.Sprintf("%s: %s", f.Kind, f.Detail))
+	}
+	return strings.Join(all, "; ")
+}
+
 func (l *addrLine) name() string {
 	if l.Node == nil || l.Description == nil {
 		return ""

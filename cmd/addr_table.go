@@ -32,47 +32,69 @@ func (v *addrView) shown() []string {
 	return infinibandColumns
 }
 
-// rows returns what is in the columns, a row a port. A port that nothing is known
-// of is told of elsewhere.
-func (v *addrView) rows(columns []string) [][]string {
-	var rows [][]string
+// lines yields the ports. One that nothing is known of is told of elsewhere.
+func (v *addrView) lines(yield func(*addrLine) bool) {
 	for _, a := range v.answers {
 		for _, p := range a.ports {
-			if p.Node == nil && p.Host == nil {
-				continue
+			if (p.Node != nil || p.Host != nil) && !yield(&addrLine{a.target, p, v.names}) {
+				return
 			}
-			l := &addrLine{a.target, p, v.names}
-			var row []string
-			for _, name := range columns {
-				i := slices.IndexFunc(addrColumns, func(c addrColumn) bool { return c.name == name })
-				row = append(row, cmp.Or(addrColumns[i].value(l), absent))
-			}
-			rows = append(rows, row)
 		}
 	}
-	return rows
+}
+
+// row returns what a port has in the columns.
+func (l *addrLine) row(columns []string) []string {
+	var row []string
+	for _, name := range columns {
+		i := slices.IndexFunc(addrColumns, func(c addrColumn) bool { return c.name == name })
+		row = append(row, cmp.Or(addrColumns[i].value(l), absent))
+	}
+	return row
 }
 
 // plain writes a line a port with tabs between columns.
 func (v *addrView) plain(out *output) {
-	for _, row := range v.rows(v.shown()) {
-		fmt.Fprintln(out, strings.Join(row, "\t"))
+	columns := v.shown()
+	for l := range v.lines {
+		fmt.Fprintln(out, strings.Join(l.row(columns), "\t"))
 	}
 }
 
-// table writes a table, and below it what is wrong. Columns that nobody asked for
-// and that have nothing in them are left out.
+// classic writes a line a port as ibaddr does.
+func (v *addrView) classic(out *output, form addrForm) {
+	for l := range v.lines {
+		gids := l.GIDs()
+		if len(gids) == 0 {
+			continue // not all was told, which is told elsewhere
+		}
+		first, last := l.LIDs()
+		form.write(out, gids[0], int(first), int(last))
+	}
+}
+
+// table writes a table. Columns that nobody asked for and that have nothing in
+// them are left out.
 func (v *addrView) table(out *output) {
 	columns := v.shown()
-	rows := v.rows(columns)
+	colour := render.NewPalette(v.env.out, v.env.getenv)
+	findings := slices.Index(columns, "finding")
+	var rows [][]string
+	for l := range v.lines {
+		row := l.row(columns)
+		if findings >= 0 && len(l.Findings) > 0 {
+			row[findings] = colour.Bad(l.problems())
+		}
+		rows = append(rows, row)
+	}
 	if len(rows) == 0 {
 		return
 	}
 	var header []string
 	kept := make([][]string, len(rows))
 	for i, name := range columns {
-		empty := !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != absent })
-		if len(v.columns) == 0 && empty {
+		isEmpty := !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != absent })
+		if len(v.columns) == 0 && isEmpty {
 			continue
 		}
 		header = append(header, strings.ToUpper(strings.ReplaceAll(name, "-", " ")))
@@ -82,12 +104,4 @@ func (v *addrView) table(out *output) {
 	}
 	// The table writes to a buffer, whose errors Flush returns.
 	_ = render.Table(out, header, kept)
-	colour := render.NewPalette(v.env.out, v.env.getenv)
-	for _, a := range v.answers {
-		for _, p := range a.ports {
-			for _, f := range p.Findings {
-				fmt.Fprintf(out, "%s %s: %s\n", colour.Bad("problem:"), a.target, f.Detail)
-			}
-		}
-	}
 }

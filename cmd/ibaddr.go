@@ -43,7 +43,24 @@ Examples:
 // classicAddr is ibaddr of infiniband-diags.
 type classicAddr struct {
 	diagFlags
-	gid, lid, decimal bool
+	form addrForm
+}
+
+// addrForm is what ibaddr prints of a port, and how.
+type addrForm struct{ gid, lid, decimal bool }
+
+// write prints a line.
+func (f addrForm) write(out *output, gid mad.GID, first, last int) {
+	if f.gid {
+		fmt.Fprintf(out, "GID %s ", inetNtop(gid))
+	}
+	switch {
+	case f.decimal:
+		fmt.Fprintf(out, "LID start %d end %d", first, last)
+	case f.lid:
+		fmt.Fprintf(out, "LID start 0x%x end 0x%x", first, last)
+	}
+	fmt.Fprintln(out)
 }
 
 func ibaddr(ctx context.Context, env *environment, args []string) error {
@@ -53,19 +70,19 @@ func ibaddr(ctx context.Context, env *environment, args []string) error {
 	}, args, func(short byte, _ string) error {
 		switch short {
 		case 'g':
-			c.gid = true
+			c.form.gid = true
 		case 'l':
-			c.lid = true
+			c.form.lid = true
 		case 'L':
-			c.lid, c.decimal = true, true
+			c.form.lid, c.form.decimal = true, true
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if !c.gid && !c.lid {
-		c.gid, c.lid = true, true
+	if !c.form.gid && !c.form.lid {
+		c.form.gid, c.form.lid = true, true
 	}
 	if err := c.resolve(ctx, env, classic); err != nil {
 		return &outcome{code: classicFailure, err: err}
@@ -113,17 +130,7 @@ func (c *classicAddr) show(ctx context.Context, client *umad.Client, to umad.Tar
 		}
 	}
 	out := bufferedOut(c.env)
-	if c.gid {
-		fmt.Fprintf(out, "GID %s ", inetNtop(mad.MakeGID(port.GIDPrefix, node.PortGUID)))
-	}
-	last := int(port.LID) + 1<<port.LMC - 1
-	switch {
-	case c.decimal:
-		fmt.Fprintf(out, "LID start %d end %d", port.LID, last)
-	case c.lid:
-		fmt.Fprintf(out, "LID start 0x%x end 0x%x", port.LID, last)
-	}
-	fmt.Fprintln(out)
+	c.form.write(out, mad.MakeGID(port.GIDPrefix, node.PortGUID), int(port.LID), int(port.LID)+1<<port.LMC-1)
 	return out.Flush()
 }
 
