@@ -41,6 +41,7 @@ type Lane struct {
 	Walk   Walk // through Out and the other side's memory
 	Out    Area // what is sent from, or read into
 	In     Area // what is received into
+	Room   int  // bytes that a receive takes, if more than Size
 	GRH    int  // bytes in front of what is received: 40 of datagrams
 	InWalk Walk // through In
 	Inline bool
@@ -90,7 +91,7 @@ func (l *Lane) Prepare(index, list int) {
 		}
 	}
 	l.remote = l.Message.RemoteAddr
-	l.recvSGE[0] = verbs.SGE{Addr: l.In.Addr, Length: uint32(l.Size + l.GRH), LKey: l.In.LKey}
+	l.recvSGE[0] = verbs.SGE{Addr: l.In.Addr, Length: uint32(max(l.Size, l.Room) + l.GRH), LKey: l.In.LKey}
 	l.recv[0] = verbs.RecvWR{ID: l.index, SGEs: l.recvSGE[:]}
 	if l.InWalk.Slots == 0 { // nothing is received
 		l.InWalk.Slots = 1

@@ -22,6 +22,9 @@ type PingPong struct {
 	// Watch's patience is begun again.
 	Lossy bool
 
+	// FollowerMeasures: a side that follows keeps times, too.
+	FollowerMeasures bool
+
 	Samples *Samples
 	Lost    uint64
 
@@ -56,15 +59,7 @@ func (p *PingPong) LeadSends() error {
 // FollowSends answers messages: as many as the Plan has, or until the Watch stops.
 func (p *PingPong) FollowSends() error {
 	p.begin()
-	for n := p.Plan.Warmup + p.Plan.Count; p.Plan.Count == 0 || n > 0; n-- {
-		if ok, err := p.awaitMessage(); !ok || err != nil {
-			return err
-		}
-		if err := p.postSend(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.follow(p.postSend, p.awaitMessage)
 }
 
 // LeadWrites writes to the other side's memory and waits until it has written to
@@ -77,11 +72,37 @@ func (p *PingPong) LeadWrites() error {
 // FollowWrites answers writes.
 func (p *PingPong) FollowWrites() error {
 	p.beginWrites()
-	for n := p.Plan.Warmup + p.Plan.Count; p.Plan.Count == 0 || n > 0; n-- {
-		if ok, err := p.awaitWrite(); !ok || err != nil {
+	return p.follow(p.postWrite, p.awaitWrite)
+}
+
+// follow answers: as often as the plan has, or until the Watch stops. The times
+// that it keeps are from one answer to the next.
+func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
+	at := progress{plan: p.Plan, begin: Now()}
+	last, measured := int64(0), false
+	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
+		if ok, err := await(); !ok || err != nil {
 			return err
 		}
-		if err := p.postWrite(); err != nil {
+		if p.FollowerMeasures {
+			now := Now()
+			if measured {
+				p.Samples.Add(now - last)
+			}
+			last, measured = now, at.measures(now, n)
+		}
+		if err := post(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Drain waits until the device has sent all that completes when it has: before the
+// lane is prepared anew, or the other side is left alone.
+func (p *PingPong) Drain() error {
+	for p.Lane.completed < p.Lane.signaled {
+		if ok, err := p.take(); !ok || err != nil {
 			return err
 		}
 	}

@@ -79,6 +79,26 @@ func (c *Conn) fail(what string, err error) error {
 	return fmt.Errorf("exchange %s with %v: %w", what, c.conn.RemoteAddr(), err)
 }
 
+// hangUp says nothing more, and waits for the other side to do the same.
+func (c *Conn) hangUp() error {
+	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // the other side has hung up where that fails
+	}
+	if c.wait > 0 {
+		if err := c.conn.SetDeadline(time.Now().Add(c.wait)); err != nil {
+			return c.fail("the end", err)
+		}
+	}
+	n, err := c.conn.Read(make([]byte, 1))
+	switch {
+	case n > 0:
+		return c.fail("the end", errors.New("the other side goes on"))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return c.fail("the end", err)
+	}
+	return nil
+}
+
 // A Peer is what the other side says of itself before a test.
 type Peer struct {
 	Version   string // of the protocol, such as "6.06"

@@ -99,6 +99,11 @@ func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, their
 	if err := c.sizes(o, keys[0], side, done); err != nil {
 		return err
 	}
+	// ib_write_lat just hangs up, and the queue pair of this side has to answer it
+	// until then.
+	if !o.Bandwidth && o.Verb == Write {
+		return c.hangUp()
+	}
 	return c.Sync(keys[0])
 }
 

@@ -3,10 +3,13 @@ package perftest
 import (
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // recorder is a Side that notes what it is to do.
@@ -22,15 +25,36 @@ func (r *recorder) Run(size int) (Report, error) {
 	return Report{Size: uint64(size), Average: float64(size)}, nil
 }
 
+// sockets are two ends of a connection.
+func sockets(t *testing.T) (a, b *net.UnixConn) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends [2]*net.UnixConn
+	for i, fd := range fds {
+		f := os.NewFile(uintptr(fd), "socket")
+		c, err := net.FileConn(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		ends[i] = c.(*net.UnixConn)
+	}
+	return ends[0], ends[1]
+}
+
 // counting counts messages: a write each.
 type counting struct {
-	net.Conn
+	*net.UnixConn
 	writes *[]int
 }
 
 func (c counting) Write(b []byte) (int, error) {
 	*c.writes = append(*c.writes, len(b))
-	return c.Conn.Write(b)
+	return c.UnixConn.Write(b)
 }
 
 // TestOrders has two sides do each test, and compares what they do, and exchange,
@@ -45,7 +69,7 @@ func TestOrders(t *testing.T) {
 	}{
 		{Order{Verb: Send, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 1 + 2 + 1 + 1, 0},
 		{Order{Verb: Send, Sizes: []int{2, 4}, All: true}, "ready 2, run 2, ready 4, run 4", "ready 2, run 2, ready 4, run 4", 2 + 1 + 2 + 2 + 1, 0},
-		{Order{Verb: Write, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "run 2, run 4", 1 + 2 + 2 + 1 + 1, 0},
+		{Order{Verb: Write, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "run 2, run 4", 1 + 2 + 2 + 1, 0},
 		{Order{Verb: Read, Sizes: []int{2, 4}, All: true}, "run 2, run 4", "", 1 + 2 + 2 + 1 + 1, 0},
 		{Order{Verb: Atomic, Sizes: []int{8}}, "run 8", "", 1 + 2 + 2 + 1 + 1, 0},
 		{Order{Verb: Send, Bandwidth: true, Sizes: []int{2}}, "ready 2, run 2", "ready 2, run 2", 2 + 1 + 2 + 1 + 1, 0},
@@ -60,9 +84,7 @@ func TestOrders(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%s %+v", test.order.Program(), test.order), func(t *testing.T) {
-			a, b := net.Pipe()
-			defer a.Close()
-			defer b.Close()
+			a, b := sockets(t)
 			var sent []int
 			c, s := NewConn(counting{a, &sent}, true, time.Minute), NewConn(b, false, time.Minute)
 			client, server := new(recorder), new(recorder)
