@@ -58,7 +58,7 @@ func (p peer) String() string {
 
 func peers() []peer {
 	base := Test{
-		Type: verbs.QPTypeRC, QPs: 1, Iterations: 200, TxDepth: 64, RxDepth: 256, Moderation: 16, List: 1,
+		Type: verbs.QPTypeRC, QueuePairs: 1, Iterations: 200, TxDepth: 64, RxDepth: 256, Moderation: 16, List: 1,
 		Timeout: 14, RetryCount: 7, CPU: loop.NoCPU, Silence: 20 * time.Second,
 	}
 	make := func(verb Verb, bandwidth bool, size int, change func(*Test), args ...string) peer {
@@ -92,7 +92,7 @@ func peers() []peer {
 		}
 	}
 	events := func(t *Test) { t.Events = true }
-	qps := func(t *Test) { t.QPs = 4 }
+	qps := func(t *Test) { t.QueuePairs = 4 }
 	return []peer{
 		make(Send, false, 2, nil), make(Send, false, 4096, uc), make(Send, false, 64, ud),
 		make(Send, false, 64, of(events), "-e"),
@@ -190,7 +190,7 @@ func (p peer) check(t *testing.T, client bool, results []Result, err error, thei
 			if r.Theirs == nil || r.Theirs.Iterations == 0 {
 				t.Errorf("nothing of the client's figures: %+v", r)
 			}
-		case r.Messages == 0, !p.test.Timed && p.test.Bandwidth && !p.server(client) && r.Messages != uint64(p.test.Iterations*p.test.QPs):
+		case r.Messages == 0, !p.test.Timed && p.test.Bandwidth && !p.server(client) && r.Messages != uint64(p.test.Iterations*p.test.QueuePairs):
 			t.Errorf("%d messages of %d bytes", r.Messages, r.Size)
 		case !p.test.Bandwidth && (r.Samples.Min <= 0 || r.Samples.Count != int64(p.test.Iterations) && r.Samples.Count != int64(p.test.Iterations)-1 && !p.test.Timed):
 			t.Errorf("%d samples from %d ns on", r.Samples.Count, r.Samples.Min)

@@ -134,7 +134,7 @@ func (s *Session) slots() int {
 
 func (s *Session) options() endpoint.Options {
 	o := endpoint.Options{
-		Type: s.test.Type, Groups: 1, Lanes: s.test.QPs, Depth: s.depth(), RecvDepth: s.receives(),
+		Type: s.test.Type, Groups: 1, Lanes: s.test.QueuePairs, Depth: s.depth(), RecvDepth: s.receives(),
 		Out: s.slots(), In: s.slots() + int(s.Agreed.CacheLine), Inline: s.test.Inline, Events: s.test.Events,
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
 	}

@@ -15,7 +15,7 @@ type Test struct {
 	Order
 
 	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC or QPTypeUD
-	QPs         int           // -q
+	QueuePairs  int           // -q
 	Iterations  int           // -n, messages of each queue pair
 	Duration    time.Duration // -D, with Timed
 	Margin      time.Duration // -f: what of it does not count at the beginning, and at the end
@@ -77,11 +77,11 @@ func AllSizes(mtu int, kind verbs.QPType) []int {
 // Check looks for what cannot be.
 func (t *Test) Check() error {
 	switch {
-	case t.QPs < 1 || t.TxDepth < 1 || t.RxDepth < 1 || t.Moderation < 1 || t.List < 1 || len(t.Sizes) == 0:
+	case t.QueuePairs < 1 || t.TxDepth < 1 || t.RxDepth < 1 || t.Moderation < 1 || t.List < 1 || len(t.Sizes) == 0:
 		return fmt.Errorf("%d queue pairs, %d sends, %d receives, a completion per %d, %d in a list, %d sizes: each has to be above 0",
-			t.QPs, t.TxDepth, t.RxDepth, t.Moderation, t.List, len(t.Sizes))
-	case !t.Bandwidth && t.QPs > 1:
-		return fmt.Errorf("%d queue pairs: a test of latency has one", t.QPs)
+			t.QueuePairs, t.TxDepth, t.RxDepth, t.Moderation, t.List, len(t.Sizes))
+	case !t.Bandwidth && t.QueuePairs > 1:
+		return fmt.Errorf("%d queue pairs: a test of latency has one", t.QueuePairs)
 	case !t.Bandwidth && t.Bidirectional:
 		return fmt.Errorf("a test of latency goes both ways in any case")
 	case t.Timed && t.Duration <= 2*t.Margin:
