@@ -74,6 +74,19 @@ func word(text, before string) string {
 	return ""
 }
 
+// otherHostsAddresses finds the GIDs of another host by its IP address and by one
+// of them: they are those that its own kernel has.
+func otherHostsAddresses(t *testing.T, from, of *guest.Guest) {
+	own := strings.TrimSpace(of.Must(t, "ibkit", "addr", "--plain", "--columns", "gids"))
+	mac := strings.TrimSpace(of.Must(t, "cat", "/sys/class/net/"+of.Ports[0].Netdev+"/address"))
+	ip := of.Ports[0].Addr.String()
+	linkLocal, _, _ := strings.Cut(own, ",")
+	got := from.Must(t, "ibkit", "addr", "--plain", "--columns", "gids,link-address", ip, linkLocal)
+	if want := own + "\t" + mac + "\n" + linkLocal + "\t" + mac + "\n"; got != want || !strings.HasSuffix(own, "::ffff:"+ip) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // infinibandAddresses holds addresses that go through the kernel's MAD layer
 // against Debian's ibaddr.
 func infinibandAddresses(t *testing.T, g *guest.Guest) {

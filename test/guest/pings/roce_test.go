@@ -55,6 +55,7 @@ func TestRoCE(t *testing.T) {
 			t.Errorf("ping %s ended with %d, not %d:\n%s", test.args, r.Code, test.code, out)
 		}
 	}
+	t.Run("addresses", func(t *testing.T) { otherHostsAddresses(t, b, a) })
 	addresses := []string{gid, ip}
 	t.Run("the other host's link goes down", func(t *testing.T) { goDown(t, b, a, addresses, "lost\n") })
 	t.Run("this host's link goes down", func(t *testing.T) { goDown(t, b, b, addresses, "unreachable: ") })
