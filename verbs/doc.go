@@ -32,6 +32,15 @@
 // posting nor polling allocates or waits. Each queue has a lock of its own, so all
 // may be used from several goroutines.
 //
+// # When things go wrong
+//
+// A request that the kernel refuses is a [CallError], one that is over a limit a
+// [LimitError] that says which and who sets it. A work request that fails has a
+// completion whose Err says what to look at. What happens to ports and objects
+// comes by [Context.Events], with the object's ID. A device that is removed is
+// [ErrGone] where the driver lets go of it; where it does not, as Soft-RoCE's,
+// [Context.Present] tells.
+//
 // # Memory
 //
 // What devices write to is never Go's heap: [Context.NewMemory] maps memory near
