@@ -174,6 +174,21 @@ $ systemctl restart opensm
 # systemctl enable opensm`},
 		{name: "sm: no link", change: change{port0 + "phys_state": "2: Polling"}},
 
+		{name: "links", want: `
+unknown mlx5_0/1: only a running kernel can ask`},
+
+		{name: "pkeys"},
+		{name: "pkeys: limited", change: change{port0 + "pkeys/1": "0x0001"}, want: `
+note mlx5_0/1: limited member of 0x7fff 0x0001, and full member of no partition`},
+
+		{name: "names"},
+		{name: "names: another", change: change{"sys/class/infiniband/mlx5_0/node_desc": "MT4123 ConnectX6   Mellanox Technologies"}, want: `
+note mlx5_0: is called "MT4123 ConnectX6   Mellanox Technologies", which does not name this host (node1)
+$ echo 'node1 mlx5_0' >/sys/class/infiniband/mlx5_0/node_desc
+# systemctl enable --now rdma-ndd`},
+
+		{name: "names: of nobody", change: change{"proc/sys/kernel/hostname": "(none)"}},
+
 		{name: "gids"},
 		{name: "gids: version 1 only", change: change{port1 + "gid_attrs/types/3": "IB/RoCE v1"}, want: `
 warning mlx5_1/1: no GID of RoCE v2 over IPv4

@@ -29,6 +29,7 @@ var healthy = func() map[string]string {
 		"proc/self/limits":               fmt.Sprintf(limits, "1024", "unlimited"),
 		"proc/self/cgroup":               "0::/user.slice/session.scope",
 		"proc/meminfo":                   "MemTotal: 1 kB\nHugePages_Total: 8\nHugePages_Free: 8\nHugepagesize: 2048 kB",
+		"proc/sys/kernel/hostname":       "node1.example.com",
 		"proc/sys/kernel/osrelease":      "6.1.0-18-amd64",
 		"proc/sys/kernel/numa_balancing": "0",
 		"proc/net/route": "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n" +
@@ -94,6 +95,9 @@ func card(files map[string]string, name string, number int, layer string) {
 		dir + "node_type":          "1: CA",
 		dir + "fw_ver":             "20.31.1014",
 		dir + "board_id":           "MT_0000000222",
+		dir + "node_desc":          "node1 " + name,
+		dir + "ports/1/pkeys/0":    "0x7fff",
+		dir + "ports/1/pkeys/1":    "0x8001",
 		dir + "ports/1/state":      "4: ACTIVE",
 		dir + "ports/1/phys_state": "5: LinkUp",
 		dir + "ports/1/rate":       "200 Gb/sec (4X HDR)",

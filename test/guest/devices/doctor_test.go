@@ -48,6 +48,7 @@ func (p patient) look(t *testing.T, check, subject string) (item, int) {
 // commands that are printed.
 func TestDoctor(t *testing.T) {
 	s := spec
+	s.Timeout = 5 * time.Minute
 	s.Tools = slices.Concat(s.Tools, []string{"prlimit", "setpriv"})
 	g := guest.New(t, s)
 	port, netdev := g.Ports[0].Device+"/1", g.Ports[0].Netdev

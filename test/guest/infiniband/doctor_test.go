@@ -15,9 +15,11 @@ import (
 // TestDoctor looks for the subnet manager: before there is one, when the command
 // that doctor prints has started one, as an ordinary user, when it has died.
 func TestDoctor(t *testing.T) {
-	g := guest.New(t, ibports.Spec(t, "opensm"))
+	spec := ibports.Spec(t, "opensm")
+	spec.Timeout = 5 * time.Minute
+	g := guest.New(t, spec)
 	ibports.PlugIn(t, g, "demo", "node02", "node07", "--sm", "off")
-	doctor := []string{"ibkit", "doctor", "--only", "ports,sm", "--timeout", "2s"}
+	doctor := []string{"ibkit", "doctor", "--timeout", "2s", "--only", "ports,sm"}
 	look := func(what string, code int, user bool, want ...string) string {
 		t.Helper()
 		r, err := g.Run(t.Context(), guest.Command{Args: doctor, User: user})
@@ -48,6 +50,15 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	look("with "+mend, 0, false, "Active/LinkUp, ", "Master with priority ", "All is well.")
+	links := g.MustRun(t, "ibkit", "doctor", "--timeout", "2s", "--only", "links,pkeys")
+	for _, want := range []string{
+		"pkeys  ibtest0/1 ibtest1/1  full member of 0xffff\n", "links  ibtest0/1            4X NDR\n",
+		"warning: links ibtest1/1: HDR, but both ends have NDR enabled (to leaf2 port 5)\n",
+	} {
+		if links.Code != 3 || !strings.Contains(links.Stdout, want) {
+			t.Errorf("links: exit code %d, no %q", links.Code, want)
+		}
+	}
 	look("as an ordinary user", 4, true, "unknown: sm ibtest0/1: open /dev/infiniband/umad", "permission denied", "chgrp rdma")
 
 	g.Must(t, "sh", "-c", "kill -KILL $(pidof opensm)")
