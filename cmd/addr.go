@@ -59,7 +59,8 @@ name:17, guid:0xbeef, lid:, route:, gid:, ip:2001:db8::7.
 Where ports are, subnet administration is asked, and where there is none the
 fabric is scanned. What they are, they are asked themselves, and in place of one
 that is silent subnet administration. IP addresses are looked up in the kernel's
-neighbour table.`),
+neighbour table; one that is not there is sent an empty UDP packet, to its
+discard port, so that the kernel asks who has it.`),
 		Example: strings.Trim(`
   # the local port
   ibkit addr

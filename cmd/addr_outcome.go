@@ -13,8 +13,15 @@ import (
 // outcome tells of what was not found, and of what was found to be wrong.
 func (c *addrCommand) outcome(answers []addrAnswer) error {
 	found, failed, findings := 0, 0, false
+	hinted := map[string]bool{"": true}
 	tell := func(err error) {
-		if failed++; failed <= maxFailures || c.fabric.verbose > 0 {
+		failed++
+		switch h := hint(err); {
+		case failed > maxFailures && c.fabric.verbose == 0:
+		case hinted[h]: // said once, it is known
+			fmt.Fprintf(c.env.err, "ibkit addr: %v\n", err)
+		default:
+			hinted[h] = true
 			say(c.env, "ibkit addr", err)
 		}
 	}

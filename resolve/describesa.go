@@ -19,9 +19,8 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 	if sa.LID == 0 {
 		sa = umad.Target{LID: r.local.SMLID, SL: r.local.SMSL}
 	}
-	var gone error
 	if sa.LID == 0 {
-		gone = umad.ErrNoSM
+		r.noSA = umad.ErrNoSM
 	}
 	first := true
 	for _, d := range ports {
@@ -31,13 +30,13 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 				p.Err = &MisplacedError{"subnet administration knows no directed routes", "ask the nodes: --ask nodes"}
 			}
 			continue
-		case gone != nil:
+		case r.noSA != nil:
 			if r.opts.Ask == AskSA {
-				p.Err = gone
+				p.Err = r.noSA
 			}
 			continue
 		}
-		d.fromSA(sa, &gone)
+		d.fromSA(sa)
 		if first {
 			first = false
 			if err := r.client.Run(ctx); err != nil {
@@ -53,7 +52,7 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 
 // fromSA asks for the records of a port. Where there are none the port keeps the
 // error that the node was asked with before.
-func (d *description) fromSA(sa umad.Target, gone *error) {
+func (d *description) fromSA(sa umad.Target) {
 	p := d.port
 	q := mad.NodeRecord{LID: p.To.LID}
 	var node mad.NodeRecord
@@ -72,9 +71,7 @@ func (d *description) fromSA(sa umad.Target, gone *error) {
 			}
 		}, nil)
 	}, func(err error) {
-		if !isRefusal(err) {
-			*gone = err
-		}
+		d.r.absent(err)
 		switch {
 		case p.Err != nil:
 		case isNoRecord(err):

@@ -34,7 +34,8 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 			return ports, nil
 		}
 	}
-	return nil, &NotFoundError{Address: a, By: r.byName.from, Similar: r.byName.similar(a.Name)}
+	incomplete := r.byName.from == FromScan && r.scanned.Partial()
+	return nil, &NotFoundError{Address: a, By: r.byName.from, Similar: r.byName.similar(a.Name), Incomplete: incomplete}
 }
 
 // everything returns all ports, from whoever is to be asked.

@@ -64,6 +64,8 @@ type Resolver struct {
 	local  umad.PortAttr
 	opts   Options
 
+	noSA error // why subnet administration is not asked any more
+
 	table    []known // all ports with a LID, as subnet administration knows them
 	tableErr error   // why they are not
 	hasTable bool
@@ -96,6 +98,9 @@ type NotFoundError struct {
 	Address Address
 	By      Source
 	Similar []string // names like the one that was asked for
+
+	// Incomplete says that not all nodes have answered.
+	Incomplete bool
 }
 
 func (e *NotFoundError) Error() string {
@@ -108,6 +113,8 @@ func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Similar) > 0:
 		return "there is " + quoted(e.Similar)
+	case e.Incomplete:
+		return "not all nodes answered the scan; what was looked for may be one of them, or lie behind it"
 	case e.By == FromSA:
 		return "a scan also finds what the subnet manager has not configured: --ask nodes"
 	}
@@ -207,7 +214,7 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	if n := f.NodeByGUID(a.GUID); n != nil {
 		return scannedPorts(n), nil
 	}
-	return nil, &NotFoundError{Address: a, By: FromScan}
+	return nil, &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}
 }
 
 // findGID finds the port with a GID.
@@ -236,7 +243,7 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 		port.PortGUID = p.GUID
 		return []*Port{port}, nil
 	}
-	return nil, &NotFoundError{Address: a, By: FromScan}
+	return nil, &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}
 }
 
 // prefix is that of the local port's subnet.

@@ -145,6 +145,37 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+// TestNoAnswerOfSA finds ports where the host with subnet administration keeps
+// silent: that is found out once.
+func TestNoAnswerOfSA(t *testing.T) {
+	t.Parallel()
+	f, err := sim.Build("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Open("node07")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Node("node01").Silent = true // where the subnet manager is
+	c := umad.NewClient(p, umad.ClientOptions{Attempts: 1})
+	r := New(c, p.Attr(), Options{Simulated: true})
+	for _, address := range []string{"guid:0x0002c90000100401", "node02", "5", "fe80::2:c900:10:401"} {
+		lines, err := find(t, r, address)
+		if err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node02/1 LID 5-5") {
+			t.Errorf("%s: %q, %v", address, lines, err)
+		}
+	}
+	_, err = find(t, r, "node01")
+	var not *NotFoundError
+	if !errors.As(err, &not) || !not.Incomplete || not.Hint() == "" {
+		t.Errorf("%v", err)
+	}
+	if s := c.Stats(); s.Timeouts != 2 { // of subnet administration, and of the node
+		t.Errorf("%d requests timed out", s.Timeouts)
+	}
+}
+
 // TestIPoIB finds the port behind an IP address.
 func TestIPoIB(t *testing.T) {
 	f, err := sim.Build("demo")

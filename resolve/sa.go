@@ -40,10 +40,22 @@ func isNoRecord(err error) bool {
 	return false
 }
 
+// absent keeps the error of a request that subnet administration did not answer:
+// the next ones would only wait as long.
+func (r *Resolver) absent(err error) {
+	if errors.Is(err, umad.ErrTimeout) || errors.Is(err, umad.ErrNoSM) {
+		r.noSA = err
+	}
+}
+
 // path asks for a way to a GID.
 func (r *Resolver) path(ctx context.Context, gid mad.GID) (*Port, error) {
+	if r.noSA != nil {
+		return nil, r.noSA
+	}
 	path, err := r.client.Path(ctx, gid, r.opts.SMLID)
 	if err != nil {
+		r.absent(err)
 		return nil, err
 	}
 	return &Port{To: umad.Target{LID: path.DLID, SL: path.SL}, FoundBy: FromSA}, nil
@@ -108,11 +120,15 @@ func (r *Resolver) fromTable(wanted func(*known) bool) []*Port {
 }
 
 func (r *Resolver) nodeRecords(ctx context.Context, match *mad.NodeRecord, mask mad.ComponentMask) ([]known, error) {
+	if r.noSA != nil {
+		return nil, r.noSA
+	}
 	t, err := r.client.Table(ctx, &umad.TableRequest{To: umad.Target{LID: r.opts.SMLID}, Match: match, Mask: mask})
 	if isNoRecord(err) {
 		return nil, nil
 	}
 	if err != nil {
+		r.absent(err)
 		return nil, err
 	}
 	all := make([]known, t.Len())
