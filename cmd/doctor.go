@@ -44,7 +44,11 @@ subnet manager. It says what is right, what is wrong and why that matters, and
 prints the command that mends it. It changes nothing.
 
 It looks as who calls it: what is closed to you is named. Without root a part
-may stay unknown, and the exit code is 4 then.`),
+may stay unknown, and the exit code is 4 then.
+
+Checks:
+
+` + doctorCheckHelp()),
 		Example: strings.Trim(`
   # all checks
   ibkit doctor
@@ -87,6 +91,15 @@ may stay unknown, and the exit code is 4 then.`),
 		panic(err) // the flag is there
 	}
 	return cmd
+}
+
+// doctorCheckHelp describes the checks, one a line.
+func doctorCheckHelp() string {
+	var s strings.Builder
+	for _, c := range doctor.Checks {
+		fmt.Fprintf(&s, "  %-10s %s\n", c.Name, c.About)
+	}
+	return s.String()
 }
 
 func (c *doctorCommand) check(flags *pflag.FlagSet) error {

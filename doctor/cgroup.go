@@ -58,7 +58,7 @@ func cgroupItem(dir, device string, l rdmaLimit, used []rdmaLimit) Item {
 	i := Item{
 		Subject: device, Verdict: Note, Found: fmt.Sprintf("%s is limited to %s", l.resource, l.amount),
 		Why:    "handles are open devices, objects what is made on them (PD, MR, CQ, QP): what is beyond fails with EAGAIN",
-		Mend:   []string{fmt.Sprintf("echo '%s %s=max' >%s", device, l.resource, quote("/"+dir+"/rdma.max"))},
+		Mend:   []string{fmt.Sprintf("echo %s >%s", quote(device+" "+l.resource+"=max"), quote("/"+dir+"/rdma.max"))},
 		Advice: "whoever started the container or the service set it, and may again",
 	}
 	limit, err := strconv.ParseUint(l.amount, 10, 64)

@@ -15,7 +15,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if h.isContainer() {
 			i.Advice = "is it a container of a network namespace that devices were not given to? On the host: rdma system show, rdma dev set DEVICE netns NAME"
 		} else if netdev := h.someNetdev(); netdev != "" {
-			i.Mend = []string{fmt.Sprintf("rdma link add rxe0 type rxe netdev %s", netdev)}
+			i.Mend = []string{fmt.Sprintf("rdma link add rxe0 type rxe netdev %s", quote(netdev))}
 			i.Advice += "; the command makes a device of Soft-RoCE on Ethernet, for tests"
 		}
 		items = append(items, i)

@@ -92,6 +92,8 @@ $ mknod -m 0600 /dev/infiniband/issm1 c 231 65`},
 		{name: "nodes: missing in a container", change: change{"dev/infiniband/uverbs0": gone, "run/.containerenv": ""}, want: `
 error /dev/infiniband/uverbs0: missing`},
 
+		{name: "nodes: names that are none", change: change{"sys/class/infiniband_verbs/uverbs0;reboot/dev": "231:1", "sys/class/infiniband_mad/umad/dev": "1"}},
+
 		{name: "memlock"},
 		{name: "memlock: little", change: change{"proc/self/limits": fmt.Sprintf(limits, "1024", "8388608")}, want: `
 error: 8 MiB of memory may be locked

@@ -28,7 +28,7 @@ func checkNames(_ context.Context, h *host) []Item {
 		if !strings.Contains(*d.NodeDesc, short) {
 			i.Verdict, i.Found = Note, fmt.Sprintf("is called %q, which does not name this host (%s)", *d.NodeDesc, short)
 			i.Why = "linkinfo, ibnetdiscover and the subnet manager's log call it so: nobody finds the host by it"
-			i.Mend = []string{fmt.Sprintf("echo %s >/sys/class/infiniband/%s/node_desc", quote(short+" "+d.Name), d.Name)}
+			i.Mend = []string{fmt.Sprintf("echo %s >%s", quote(short+" "+d.Name), quote("/sys/class/infiniband/"+d.Name+"/node_desc"))}
 			i.Keep = []string{"systemctl enable --now rdma-ndd"}
 		}
 		items = append(items, i)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -54,15 +55,21 @@ var nodeKinds = []nodeKind{
 	},
 }
 
+var (
+	nodeName   = regexp.MustCompile(`^(uverbs|umad|issm)[0-9]+$|^rdma_cm$`)
+	nodeNumber = regexp.MustCompile(`^[0-9]+:[0-9]+$`)
+)
+
 func (h *host) nodes() []node {
 	var nodes []node
 	for _, k := range nodeKinds {
 		for _, name := range h.names("sys/class/" + k.class) {
-			if !strings.HasPrefix(name, k.prefix) {
+			// Names become parts of commands.
+			if !nodeName.MatchString(name) || !strings.HasPrefix(name, k.prefix) {
 				continue
 			}
 			number, err := h.text("sys/class/" + k.class + "/" + name + "/dev")
-			if err != nil {
+			if err != nil || !nodeNumber.MatchString(number) {
 				number = ""
 			}
 			nodes = append(nodes, node{name, number, k})
@@ -151,7 +158,7 @@ func (h *host) letIn(i *Item, n node, o ownership) {
 		if !h.hasGroup(group) {
 			i.Mend = []string{"groupadd -r " + group}
 		}
-		i.Mend = append(i.Mend, "chgrp "+group+" "+i.Subject, "chmod "+n.kind.mode+" "+i.Subject)
+		i.Mend = append(i.Mend, "chgrp "+quote(group)+" "+i.Subject, "chmod "+n.kind.mode+" "+i.Subject)
 		i.Keep = []string{rule}
 	}
 	i.Mend = append(i.Mend, fmt.Sprintf("usermod -aG %s %s", quote(group), quote(h.user.name)))

@@ -41,7 +41,7 @@ func checkNUMA(_ context.Context, h *host) []Item {
 			i.Verdict = Note
 			i.Found += fmt.Sprintf(", of which this shell may use none (only %s)", h.user.cpus)
 			i.Why = "what runs far away takes longer for each message, and moves less"
-			i.Mend = []string{fmt.Sprintf("taskset -pc %s $$", near)}
+			i.Mend = []string{fmt.Sprintf("taskset -pc %s $$", quote(near))}
 		}
 		items = append(items, i)
 	}

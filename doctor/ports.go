@@ -55,7 +55,7 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, others bool) Item {
 		i.Found = fmt.Sprintf("%s, %s is down", state, *p.Netdev)
 		i.Mend = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
 	case phys == mad.PhysDisabled && !p.Ethernet():
-		i.Mend = []string{fmt.Sprintf("ibportstate -C %s -P %d -D 0 %d enable", d.Name, p.Number, p.Number)}
+		i.Mend = []string{fmt.Sprintf("ibportstate -C %s -P %d -D 0 %d enable", quote(d.Name), p.Number, p.Number)}
 		i.Advice = "someone switched it off"
 	default:
 		i.Advice = "look at the cable, the transceiver and the port at the other end"
