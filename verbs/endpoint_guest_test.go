@@ -22,6 +22,8 @@ type endpoint struct {
 	cq      *verbs.CQ
 	srq     *verbs.SRQ // may be nil
 	qp      *verbs.QP
+
+	rnrRetry uint8 // 7: the other side may take its time with a receive
 }
 
 const (
@@ -49,7 +51,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 // newEndpoint makes an endpoint of a type, of which the context closes all.
 func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool) *endpoint {
 	t.Helper()
-	e := &endpoint{t: t, context: c, pd: must(c.AllocPD())(t)}
+	e := &endpoint{t: t, context: c, rnrRetry: 7, pd: must(c.AllocPD())(t)}
 	memory := must(c.NewMemory(memorySize, false))(t)
 	t.Cleanup(func() {
 		if err := memory.Close(); err != nil {
@@ -128,7 +130,9 @@ func (e *endpoint) finish(peer *endpoint) {
 	}
 	if e.qp.Type() == verbs.QPTypeRC {
 		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(4)), new(uint8(1))
-		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(10)), new(uint8(3)), new(uint8(3)), new(uint8(4))
+		// Half a second until nobody is there: a guest may stand still for a while. Of
+		// a retry count of 7 there would be no end.
+		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(6)), &e.rnrRetry, new(uint8(4))
 	}
 	e.modify(verbs.QPStateRTR, rtr)
 	e.modify(verbs.QPStateRTS, rts)

@@ -19,7 +19,7 @@ type QPAttr struct {
 	Path            *Path
 	PathMTU         *MTU
 	Timeout         *uint8 // until a packet is sent again: 4.096 µs times 2 to the power of it, 5 bits; 0: never
-	RetryCount      *uint8 // how often, 3 bits
+	RetryCount      *uint8 // how often, 3 bits; Soft-RoCE takes 7 for ever (rxe_comp.c) and sees no dead peer then
 	RNRRetry        *uint8 // how often where the receiver has nothing posted, 3 bits; 7: for ever
 	RQPSN           *uint32
 	MaxRdAtomic     *uint8 // reads and atomics under way from this side

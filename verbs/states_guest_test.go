@@ -67,7 +67,7 @@ func TestGuestStates(t *testing.T) {
 	s := in(verbs.QPStateRTS)
 	want := path(t, a.context)
 	if s.Path.DGID != want.DGID || s.Path.SGIDIndex != want.SGIDIndex || s.Path.HopLimit != 64 || s.DestQPN != a.qp.Number() ||
-		s.RQPSN != a.qp.Number() || s.PathMTU != 3 || s.Timeout != 10 || s.RetryCount != 3 || s.RNRRetry != 3 ||
+		s.RQPSN != a.qp.Number() || s.PathMTU != 3 || s.Timeout != 14 || s.RetryCount != 6 || s.RNRRetry != 7 ||
 		s.MaxRdAtomic != 4 || s.MaxDestRdAtomic != 4 || s.MinRNRTimer != 1 || s.Port != 1 ||
 		s.Access != verbs.AccessRemoteWrite|verbs.AccessRemoteRead|verbs.AccessRemoteAtomic || s.Cap.MaxSendWR < depth {
 		t.Errorf("status %+v", s)
@@ -117,7 +117,10 @@ func TestGuestStates(t *testing.T) {
 func TestGuestFailures(t *testing.T) {
 	fails := func(name string, status verbs.Status, try func(a, b *endpoint) verbs.SendWR, theirs ...verbs.Status) {
 		t.Run(name, func(t *testing.T) {
-			a, b := pair(t, verbs.QPTypeRC, false)
+			a, b := newEndpoint(t, open(t), verbs.QPTypeRC, false), newEndpoint(t, open(t), verbs.QPTypeRC, false)
+			a.rnrRetry = 3
+			a.connect(b)
+			b.connect(a)
 			wr := try(a, b)
 			wr.ID = 1
 			a.send(wr)
