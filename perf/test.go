@@ -114,7 +114,8 @@ const (
 	defaultRecvDepth  = 512
 	defaultModeration = 32
 	defaultTimeout    = 14
-	defaultRetry      = 7
+	defaultRetry      = 6 // 7 is for ever to Soft-RoCE, which would not notice that the peer is gone
+	defaultRNRRetry   = 7
 	defaultHopLimit   = 64
 )
 
@@ -123,7 +124,7 @@ func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 	t := Test{
 		Op: op, Kind: kind, Transport: transport, Size: size, Iterations: 1000, Warmup: 100, QueuePairs: 1, Threads: 1,
 		Depth: defaultDepth, RecvDepth: defaultRecvDepth, Moderation: defaultModeration, List: 1,
-		Timeout: defaultTimeout, RetryCount: defaultRetry, RNRRetry: defaultRetry, HopLimit: defaultHopLimit,
+		Timeout: defaultTimeout, RetryCount: defaultRetry, RNRRetry: defaultRNRRetry, HopLimit: defaultHopLimit,
 	}
 	if op.atomic() {
 		t.Size = 8
