@@ -19,6 +19,7 @@ type perfCommand struct {
 	env   *environment
 	flags perfFlags
 	serve perfServe
+	peer  perfPeer
 	view  perfView
 }
 
@@ -63,12 +64,21 @@ atomics are of the whole. Not all that begins a test counts: see --warmup.`),
   # ten seconds of reads, each payload looked at
   ibkit perf host1 --test read-bw -D 10s --verify
 
+  # with ib_write_bw -a --report_gbits, which was started on host1
+  ibkit perf host1 --peer perftest --test write-bw --size sweep
+
+  # serve ibv_rc_pingpong -g 1, which is to be started elsewhere
+  ibkit perf --serve --peer pingpong --test send-lat
+
   # a check: exit code 3 below 80 Gb/s or above 5 µs
   ibkit perf host1 --test write-bw,write-lat --size 64K --min-bw 80 --max-p99 5us`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := perfRules.check(cmd.Flags()); err != nil {
 				return err
+			}
+			if c.peer.program != "" {
+				return c.peer.run(cmd.Context(), c, cmd.Flags(), args)
 			}
 			if c.serve.on {
 				return c.serve.run(cmd.Context(), c, cmd.Flags(), args)
@@ -123,6 +133,7 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	c.view.define(flags)
 	c.serve = perfServe{env: c.env}
 	c.serve.define(flags)
+	c.peer.define(flags)
 }
 
 var perfRules = flagRules{
@@ -130,6 +141,7 @@ var perfRules = flagRules{
 		{[]string{"iterations", "warmup"}, []string{"duration"}},
 	},
 	needs: []need{
+		{[]string{"margin", "srq"}, []string{"peer"}},
 		{[]string{"listen", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, []string{"serve"}},
 	},
 }
@@ -144,8 +156,10 @@ func (c *perfCommand) options(flags *pflag.FlagSet, args []string) (perf.Options
 		Identity: perf.NewIdentity("ibkit " + version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex, Huge: f.huge,
 	}
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 && !c.serve.on:
 		return o, &usageError{errPerfServer}
+	case len(args) > 0 && c.serve.on:
+		return o, usageErrorf("unexpected argument %q: --serve waits for others", args[0])
 	case len(args) > 1:
 		return o, usageErrorf("unexpected argument %q", args[1])
 	case flags.Changed("gid-index") && (f.gidIndex < 0 || f.gidIndex > 255):
@@ -153,7 +167,9 @@ func (c *perfCommand) options(flags *pflag.FlagSet, args []string) (perf.Options
 	case flags.Changed("rate") && !(f.rate > 0) || math.IsInf(f.rate, 0):
 		return o, usageErrorf("invalid rate %v: it has to be a positive number", f.rate)
 	}
-	o.Server = args[0]
+	if len(args) == 1 {
+		o.Server = args[0]
+	}
 	var err error
 	if o.CPUs, err = parseCPUs(f.cpus); err != nil {
 		return o, &usageError{err}
@@ -170,8 +186,13 @@ func (c *perfCommand) options(flags *pflag.FlagSet, args []string) (perf.Options
 // run measures and shows.
 func (c *perfCommand) run(ctx context.Context, o perf.Options) error {
 	o.Done = c.view.done
-	c.view.begin(o.Tests)
-	r, err := perf.Run(ctx, o)
+	return c.show(o.Tests, func() (*perf.Result, error) { return perf.Run(ctx, o) })
+}
+
+// show shows what is measured, and says how it ended.
+func (c *perfCommand) show(tests []perf.Test, measure func() (*perf.Result, error)) error {
+	c.view.begin(tests)
+	r, err := measure()
 	if shown := c.view.end(r); err == nil {
 		err = shown
 	}

@@ -176,7 +176,10 @@ func jsonPerfEnds(e perf.Ends) *jsonPerfPort {
 	}
 	if e.GID.IsValid() {
 		gid := e.GID.String()
-		j.GID, j.GIDType, j.GIDIndex = &gid, &e.GIDType, &e.GIDIndex
+		j.GID, j.GIDType = &gid, &e.GIDType
+		if e.GIDIndex >= 0 {
+			j.GIDIndex = &e.GIDIndex
+		}
 		if e.Why != "" {
 			j.Why = &e.Why
 		}

@@ -167,12 +167,19 @@ func (v *perfView) ends(m *perf.Measurement) {
 	}{{"client", m.Client}, {"server", m.Server}} {
 		at := fmt.Sprintf("LID %d", e.LID)
 		if e.GID.IsValid() {
-			at = fmt.Sprintf("GID %d %v, %s", e.GIDIndex, e.GID, e.GIDType)
+			at = fmt.Sprintf("GID %v, %s", e.GID, e.GIDType)
+			if e.GIDIndex >= 0 {
+				at = fmt.Sprintf("GID %d %v, %s", e.GIDIndex, e.GID, e.GIDType)
+			}
 			if e.Why != "" {
 				at += " (" + e.Why + ")"
 			}
 		}
-		fmt.Fprintf(v.env.out, "%s: %s port %d, %s, %s\n", e.who, e.Device, e.Port, e.Link, at)
+		device := fmt.Sprintf("%s port %d", e.Device, e.Port)
+		if e.Port == 0 { // all that is known is the program
+			device = e.Device
+		}
+		fmt.Fprintf(v.env.out, "%s: %s, %s, %s\n", e.who, device, e.Link, at)
 	}
 }
 

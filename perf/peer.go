@@ -1,0 +1,364 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/perf/pingpong"
+	"github.com/ibkit/ibkit/perf/port"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// A Program is whose programs are at the other side.
+type Program string
+
+// Programs that are no ibkit.
+const (
+	Perftest Program = "perftest"
+	Pingpong Program = "pingpong"
+)
+
+// PeerOptions are what is wanted of a test with a program that is no ibkit: one
+// test, with one size, or all of those that the program does. It has to be started
+// with the same. Server is where it listens, unless Listener is there.
+type PeerOptions struct {
+	Options
+	Program  Program
+	Listener net.Listener  // the program connects to this side
+	Margin   time.Duration // perftest, by time: what does not count at either end
+	Shared   int           // pingpong: queue pairs with one receive queue; 0: one with its own
+}
+
+// RunPeer does a test with a program. What was measured until an error comes with
+// it.
+func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
+	for _, t := range o.Tests {
+		if err := errors.Join(t.Check(), o.check(t)); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := o.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	ports, err := port.OpenAll(o.Device, o.Port)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
+	choice, err := o.choose(ports, conn)
+	if err != nil {
+		return nil, err
+	}
+	p := &peerRun{o: o, choice: choice, conn: conn}
+	p.result = &Result{Client: o.Identity, ClockCost: loop.ClockCost()}
+	other := &p.result.Server
+	if o.Listener != nil {
+		p.result.Client, p.result.Server = Identity{}, o.Identity
+		other = &p.result.Client
+	}
+	*other = Identity{Program: string(o.Program), Host: host(conn)}
+	var release func()
+	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, nil, o.Listener != nil)
+	defer release()
+	if o.Program == Pingpong {
+		err = p.pingpong(ctx)
+	} else {
+		err = p.perftest(ctx, other)
+	}
+	if err != nil {
+		err = fmt.Errorf("measure %v with %s: %w", o.Tests[0], o.Program, err)
+	}
+	return p.result, err
+}
+
+// check looks for what programs do not do.
+func (o PeerOptions) check(t Test) error {
+	bad := func(what string) error { return fmt.Errorf("%w: %s has no %s", ErrTest, o.Program, what) }
+	switch {
+	case t.Rate != 0:
+		return bad("rate that this side could hold it to")
+	case t.Threads != 1:
+		return bad("second thread")
+	case o.Program == Perftest && t.Verify:
+		return bad("verification of payloads")
+	case o.Program == Pingpong && (t.Op != Send || t.Kind != Latency):
+		return bad("test but send-lat")
+	case o.Program == Pingpong && t.Iterations == 0:
+		return bad("test by time")
+	case o.Program == Pingpong && o.Shared > 0 && t.Transport != RC:
+		return bad("shared receive queue over " + string(t.Transport))
+	}
+	return nil
+}
+
+// connect reaches the program, or waits for it.
+func (o PeerOptions) connect(ctx context.Context) (net.Conn, error) {
+	if o.Listener != nil {
+		stop := context.AfterFunc(ctx, func() { _ = o.Listener.Close() }) // Accept returns
+		defer stop()
+		conn, err := o.Listener.Accept()
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return conn, err
+	}
+	dialer := net.Dialer{Timeout: answerTime}
+	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, perftest.Port))
+	if err != nil {
+		return nil, &PeerConnectError{ConnectError{o.Server, err}, o.Program}
+	}
+	return conn, nil
+}
+
+// A PeerConnectError is a program that cannot be reached.
+type PeerConnectError struct {
+	ConnectError
+	Program Program
+}
+
+// Hint says what to do.
+func (e *PeerConnectError) Hint() string {
+	return fmt.Sprintf("start the program of %s there first: it listens at TCP port %d until the first client comes", e.Program, perftest.Port)
+}
+
+// host is the other side's address.
+func host(conn net.Conn) string {
+	if a, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
+		return a.Addr().Unmap().String()
+	}
+	return conn.RemoteAddr().String()
+}
+
+// choose picks the port and the GID for the way to the other side.
+func (o PeerOptions) choose(ports []*port.Port, conn net.Conn) (port.Choice, error) {
+	a, err := netip.ParseAddr(host(conn))
+	if err != nil {
+		return port.Choice{}, fmt.Errorf("take %v for an address: %w", conn.RemoteAddr(), err)
+	}
+	c, err := port.ChooseFor(ports, a, o.GIDIndex, port.Routes)
+	if ib := port.InfiniBand(ports); err != nil && ib != nil && o.GIDIndex < 0 {
+		return port.Choice{Port: ib}, nil
+	}
+	return c, err
+}
+
+// A peerRun is a test with a program.
+type peerRun struct {
+	o      PeerOptions
+	choice port.Choice
+	conn   net.Conn
+	cpus   []int
+	result *Result
+}
+
+// add adds what was measured with a size.
+func (p *peerRun) add(m Measurement, err error) {
+	if err != nil {
+		m.Partial, m.Err = true, err
+	}
+	p.result.Measurements = append(p.result.Measurements, m)
+	if p.o.Done != nil {
+		p.o.Done(&m)
+	}
+}
+
+// measurement is one with both ends filled in.
+func (p *peerRun) measurement(t Test, other Ends) Measurement {
+	m := Measurement{Test: t, Client: ends(p.choice), Server: other}
+	if p.o.Listener != nil {
+		m.Client, m.Server = m.Server, m.Client
+	}
+	return m
+}
+
+// own is this side's part of a measurement.
+func (p *peerRun) own(m *Measurement) *Side {
+	if p.o.Listener != nil {
+		return &m.ServerSide
+	}
+	return &m.ClientSide
+}
+
+// otherEnds are where the other side's queue pair is.
+func (p *peerRun) otherEnds(program string, lid uint16, gid netip.Addr) Ends {
+	own := ends(p.choice)
+	e := Ends{Device: program, Link: own.Link, LID: lid}
+	if gid.IsValid() && own.GID.IsValid() {
+		e.GID, e.GIDType, e.GIDIndex = gid, own.GIDType, -1
+	}
+	return e
+}
+
+func (p *peerRun) cpu() int {
+	if len(p.cpus) == 0 {
+		return loop.NoCPU
+	}
+	return p.cpus[0]
+}
+
+var perftestVerbs = map[Op]perftest.Verb{
+	Send: perftest.Send, Write: perftest.Write, Read: perftest.Read, FetchAdd: perftest.Atomic, CompareSwap: perftest.Atomic,
+}
+
+// perftestTest is the test as perftest has it.
+func (p *peerRun) perftestTest() perftest.Test {
+	t := p.o.Tests[0]
+	test := perftest.Test{
+		Order: perftest.Order{
+			Verb: perftestVerbs[t.Op], Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional,
+			All: len(p.o.Tests) > 1, Timed: t.Iterations == 0,
+		},
+		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration, Margin: p.o.Margin,
+		CompareSwap: t.Op == CompareSwap, MTU: mtuOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
+		List: t.List, Events: t.Events, SL: t.SL, TrafficClass: t.TrafficClass, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout,
+		RetryCount: t.RetryCount, CPU: p.cpu(), Silence: answerTime,
+	}
+	for _, t := range p.o.Tests {
+		test.Sizes = append(test.Sizes, t.Size)
+	}
+	if t.Inline {
+		test.Inline = slices.Max(test.Sizes)
+	}
+	if t.Kind == Latency {
+		test.TxDepth, test.Moderation = 1, 1
+	}
+	return test
+}
+
+// perftest does the test with one of perftest's programs.
+func (p *peerRun) perftest(ctx context.Context, other *Identity) error {
+	test := p.perftestTest()
+	c := perftest.NewConn(p.conn, p.o.Listener == nil, answerTime)
+	s, err := perftest.Start(ctx, c, p.place(), test)
+	if err != nil {
+		return err
+	}
+	other.Program = "perftest " + c.Peer().Version
+	var last *perftest.Result
+	take := func(err error) {
+		if last == nil {
+			return
+		}
+		t := p.o.Tests[0]
+		t.Size = last.Size
+		m := p.measurement(t, p.otherEnds(test.Program(), s.Remote[0].LID, s.Remote[0].GID))
+		m.MTU = verbs.MTU(s.Agreed.MTU).Bytes()
+		p.fill(&m, test, last)
+		p.add(m, err)
+	}
+	// Only by the end of it is known whether a size is whole.
+	err = s.Run(func(r perftest.Result) { take(nil); last = &r })
+	take(err)
+	return errors.Join(err, s.Close())
+}
+
+// place is the port as perftest takes it.
+func (p *peerRun) place() perftest.Place {
+	place := perftest.Place{Port: p.choice.Port}
+	for _, g := range p.choice.Port.GIDs {
+		if p.choice.Local.Addr.IsValid() && g.Index == uint32(p.choice.Index) {
+			place.GID = g
+		}
+	}
+	return place
+}
+
+// fill takes what was measured with a size.
+func (p *peerRun) fill(m *Measurement, test perftest.Test, r *perftest.Result) {
+	own := p.own(m)
+	*own = Side{Elapsed: r.Elapsed, User: time.Duration(r.CPU.User), System: time.Duration(r.CPU.System), CPUs: p.cpus}
+	if !test.Bandwidth {
+		m.Latency = r.Samples
+		if r.Samples != nil {
+			own.Elapsed = time.Duration(r.Samples.Avg() * float64(r.Samples.Count))
+			own.Sent = []uint64{r.Messages}
+		}
+		return
+	}
+	ours := &Throughput{Messages: r.Messages, Bytes: r.Bytes(), Elapsed: r.Elapsed}
+	for i, rate := range r.Rates {
+		v := float64(rate.Count) * float64(r.Size) / (float64(rate.Length) / 1e9)
+		if i == 0 {
+			ours.Minimum = v
+		}
+		ours.Peak, ours.Minimum = max(ours.Peak, v), min(ours.Minimum, v)
+		m.Windows = append(m.Windows, ThroughputPart{Begin: time.Duration(rate.Begin), Length: time.Duration(rate.Length), Rate: v})
+	}
+	var theirs *Throughput
+	if r.Theirs != nil && r.Theirs.Average > 0 {
+		theirs = reported(r.Theirs, test.QueuePairs)
+	}
+	switch {
+	case p.o.Listener == nil:
+		own.Sent, m.Sent, m.Reverse = []uint64{r.Messages}, ours, theirs
+	case test.Bidirectional:
+		own.Sent, m.Sent, m.Reverse = []uint64{r.Messages}, theirs, ours
+	case test.Verb == perftest.Send: // the client does not tell its figures
+		own.Received, m.Sent, m.Received = []uint64{r.Messages}, ours, ours
+	default:
+		m.Sent = theirs
+	}
+}
+
+// reported are the figures that a program sends, in MiB/s.
+func reported(r *perftest.Report, qps int) *Throughput {
+	const mebi = 1 << 20
+	t := &Throughput{Messages: r.Iterations * uint64(qps), Peak: r.Peak * mebi}
+	t.Bytes = t.Messages * r.Size
+	t.Elapsed = time.Duration(float64(t.Bytes) / (r.Average * mebi) * 1e9)
+	return t
+}
+
+// pingpong does the test with one of libibverbs' examples.
+func (p *peerRun) pingpong(ctx context.Context) error {
+	t := p.o.Tests[0]
+	samples := loop.NewSamples()
+	mtu := mtuOf(t.MTU)
+	if mtu == 0 {
+		mtu = mtuOf(pingpongMTU)
+	}
+	place := pingpong.Place{Context: p.choice.Port.Context, Port: p.choice.Port.Number, GIDIndex: -1}
+	if p.choice.Local.Addr.IsValid() {
+		place.GIDIndex = int(p.choice.Index)
+	}
+	var r pingpong.Result
+	used, err := loop.Pinned(p.cpu(), func() error {
+		var err error
+		r, err = pingpong.Run(ctx, p.conn, p.o.Listener == nil, place, pingpong.Test{
+			Type: t.Transport.qpType(), Size: t.Size, Iterations: int(t.Iterations), RxDepth: t.RecvDepth, MTU: mtu, SL: t.SL,
+			Events: t.Events, Shared: p.o.Shared, Verify: t.Verify, Silence: answerTime,
+			Sample: func(d time.Duration) { samples.Add(int64(d)) },
+		})
+		return err
+	})
+	if len(r.Remote) == 0 {
+		return err
+	}
+	program := fmt.Sprintf("ibv_%s_pingpong", t.Transport)
+	if p.o.Shared > 0 {
+		program = "ibv_srq_pingpong"
+	}
+	m := p.measurement(t, p.otherEnds(program, r.Remote[0].LID, r.Remote[0].GID))
+	m.MTU, m.Latency = mtu.Bytes(), samples
+	*p.own(&m) = Side{
+		Elapsed: r.Elapsed, User: time.Duration(used.User), System: time.Duration(used.System), CPUs: p.cpus,
+		Sent: []uint64{uint64(r.Iterations)}, Verified: t.Verify && r.Corrupt == 0,
+	}
+	if r.Corrupt > 0 {
+		err = errors.Join(err, fmt.Errorf("%w: %d of %d messages did not come back as they went", loop.ErrCorrupt, r.Corrupt, r.Iterations))
+	}
+	p.add(m, err)
+	return err
+}
+
+// pingpongMTU is the MTU that the examples have by default.
+const pingpongMTU = 1024
