@@ -146,7 +146,10 @@ func (r *addrRig) native(t *testing.T, code int) {
 	}
 	args := []string{"addr", "--plain", "--columns", "gid,lids"}
 	var want strings.Builder
-	for _, n := range r.nodes {
+	for i, n := range r.nodes {
+		if len(r.nodes) > largeFabric && i%4 > 0 {
+			continue
+		}
 		targets := []string{fmt.Sprintf("lid:%d", n.LID), "guid:" + n.guid(), "route:" + n.Route}
 		if n.Name != "" && names[n.Name] == 1 && len(n.Ports) == 1 {
 			targets = append(targets, "name:"+n.Name)
@@ -178,7 +181,9 @@ func TestIbaddr(t *testing.T) {
 			t.Parallel()
 			r := &addrRig{Sim: ibsimtest.New(t, net), host: firstHost(t, net)}
 			r.scan(t)
-			r.all(t, []string{"", "-L"})
+			if len(r.nodes) <= largeFabric {
+				r.all(t, []string{"", "-L"})
+			}
 			r.NewSM(t, r.host, "lmc 2") // four LIDs for each port of an adapter
 			r.scan(t)
 			r.sm = lidOf(t, r.Sim, r.host)
