@@ -111,7 +111,10 @@ func (h *host) checkNode(n node) Item {
 	case err == nil:
 		return good(path, "open to you")
 	case !errors.Is(err, fs.ErrPermission):
-		return Item{Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("cannot be opened: %v", err), Why: n.kind.why}
+		return Item{
+			Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("cannot be opened: %v", err), Why: n.kind.why,
+			Advice: "look at what the driver says: dmesg | tail",
+		}
 	case n.kind.closed == OK:
 		return good(path, "not for you, which is as it should be")
 	case errors.Is(err, unix.EPERM):

@@ -201,6 +201,13 @@ func examine(t *testing.T, root, check string) string {
 	if len(r.Items) == 0 {
 		t.Error("nothing was looked at")
 	}
+	for _, i := range r.Items {
+		isRight := i.Why == "" && len(i.Mend)+len(i.Keep) == 0 && i.Advice == ""
+		isHelped := i.Why != "" && (len(i.Mend) > 0 || i.Advice != "")
+		if i.Found == "" || i.Verdict == OK && !isRight || i.Verdict != OK && i.Verdict != Unknown && !isHelped {
+			t.Errorf("says too much or too little: %+v", i)
+		}
+	}
 	return strings.ReplaceAll(describe(r.Items), root, "")
 }
 
