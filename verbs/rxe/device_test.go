@@ -185,7 +185,7 @@ func TestNewFails(t *testing.T) {
 			}, provider.ErrCorrupt,
 		},
 		"AH refused":          {func() (any, error) { return p.NewAH(refuse) }, refused},
-		"AH without a number": {func() (any, error) { return p.NewAH(answer(uapi.RXECreateAHResp{}, made)) }, provider.ErrAH},
+		"AH without a number": {func() (any, error) { return p.NewAH(answer(uapi.RXECreateAHResp{}, made)) }, errors.ErrUnsupported},
 	} {
 		if _, err := test.make(); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)

@@ -91,14 +91,14 @@ func (p rxe) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SRQ, e
 type ah struct{ number uint32 }
 
 // NewAH makes an address handle. A kernel that says no number wants the whole
-// address in each work request; Linux up to 5.13 does.
+// address in each work request.
 func (p rxe) NewAH(create provider.Create) (any, error) {
 	var resp uapi.RXECreateAHResp
 	if _, err := create(nil, bytesOf(&resp)); err != nil {
 		return nil, err
 	}
 	if resp.AHNum == 0 {
-		return nil, fmt.Errorf("address handle without a number: %w", provider.ErrAH)
+		return nil, fmt.Errorf("use address handle without a number, as Linux before 5.15 makes it: %w", errors.ErrUnsupported)
 	}
 	return &ah{resp.AHNum}, nil
 }

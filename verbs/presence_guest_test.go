@@ -1,0 +1,131 @@
+//go:build inguest
+
+package verbs_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+func TestGuestEvents(t *testing.T) {
+	c := open(t)
+	events, err := c.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	netdev := "dummy0"
+	seen := make(chan verbs.Event, 64)
+	go func() {
+		defer close(seen)
+		for {
+			e, err := events.Next(ctx)
+			if err != nil {
+				t.Logf("no more events: %v", err)
+				return
+			}
+			seen <- e
+		}
+	}()
+	set := func(state string, want verbs.EventType) {
+		if out, err := exec.Command("ip", "link", "set", netdev, state).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for e := range seen {
+			t.Log(e)
+			if e == (verbs.Event{Type: want, Element: 1}) {
+				return
+			}
+		}
+		t.Fatalf("%s: no %v", state, want)
+	}
+	set("down", verbs.EventPortErr)
+	set("up", verbs.EventPortActive)
+	cancel()
+	for range seen {
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := events.Next(t.Context()); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// Soft-RoCE cannot take a context away, so removal waits for the open one to be
+// closed.
+func TestGuestRemoved(t *testing.T) {
+	c := open(t)
+	e := newEndpoint(t, c, verbs.QPTypeRC, false)
+	e.connect(e)
+	if err := c.Present(); err != nil {
+		t.Error(err)
+	}
+	remove := exec.Command("rdma", "link", "delete", device)
+	if err := remove.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		another, err := verbs.Open(device, node)
+		if err == nil {
+			another.Close()
+			continue
+		}
+		if !errors.Is(err, verbs.ErrGone) && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("open of a removed device: %v", err)
+		}
+		t.Log(err)
+		break
+	}
+	// All works on, and nothing else tells.
+	e.send(verbs.SendWR{ID: 1, Opcode: verbs.OpWrite})
+	e.ok(1, verbs.CompletedWrite)
+	for end := time.Now().Add(patience); ; {
+		err := c.Present()
+		if errors.Is(err, verbs.ErrGone) {
+			break
+		}
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("device that waits to be removed: %v", err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := remove.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := verbs.Open(device, node); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("open of what is not there: %v", err)
+	}
+	restore(t)
+}
+
+// restore makes the device again, as a guest has it.
+func restore(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("rdma", "link", "add", device, "type", "rxe", "netdev", "dummy0").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for end := time.Now().Add(patience); ; {
+		c, err := verbs.Open(device, node)
+		if err == nil {
+			table, err := c.GIDTable()
+			c.Close()
+			if err == nil && slices.ContainsFunc(table, func(e verbs.GIDEntry) bool { return e.GID.Is4In6() }) {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no device with GIDs: %v", err)
+		}
+	}
+}
