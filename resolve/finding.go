@@ -44,6 +44,10 @@ func (p *Port) check() {
 		add(OtherLID, "at LID %d is a port whose own is %d", asked, first)
 	}
 	if n := p.Node; n != nil && n.NodeType != mad.NodeTypeSwitch && p.Info.State != mad.PortActive {
-		add(NotActive, "the port is %v", p.Info.State)
+		if p.Info.State == mad.PortDown {
+			add(NotActive, "the link is down")
+		} else {
+			add(NotActive, "no subnet manager has activated it")
+		}
 	}
 }
