@@ -178,7 +178,7 @@ func orEmpty(list []string) []string {
 func newHost(ctx context.Context, o Options) (*host, error) {
 	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout)}
 	if h.live = h.root == "/"; h.live {
-		h.pfc = dcbnl.Get
+		h.bridging = dcbnl.Get
 	}
 	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.sysfs(), Dev: h.path("dev/infiniband")})
 	if err != nil {

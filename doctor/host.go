@@ -27,8 +27,9 @@ type host struct {
 	devices *devinfo.Result
 	user    user
 
-	// pfc asks for the flow control of a network device; nil: nobody can.
-	pfc func(netdev string) (dcbnl.PFC, error)
+	// bridging asks what a network device does about priorities; nil: nobody
+	// can be asked.
+	bridging func(netdev string) (dcbnl.Bridging, error)
 }
 
 // path returns where a file is. Its name is one below the root.

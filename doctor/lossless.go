@@ -39,10 +39,10 @@ func checkLossless(_ context.Context, h *host) []Item {
 const whyLossless = "where a buffer on the way is full, packets are dropped, and RoCE sends all behind them again: throughput falls to a fraction"
 
 func (h *host) flowControl(netdev string) Item {
-	if h.pfc == nil {
+	if h.bridging == nil {
 		return Item{Verdict: Unknown, Found: "files do not tell the flow control of " + netdev, Advice: onHost}
 	}
-	p, err := h.pfc(netdev)
+	p, err := h.bridging(netdev)
 	switch {
 	case errors.Is(err, dcbnl.ErrNone):
 		return good("", "the driver of %s pauses no priorities (no DCB)", netdev)
@@ -71,7 +71,21 @@ func (h *host) flowControl(netdev string) Item {
 			Advice: "pause RoCE's priority only",
 		}
 	}
-	return good("", "%s", found)
+	var marked []string
+	for code := range uint8(64) {
+		if priority, has := p.DSCP[code]; has && p.Enabled>>priority&1 == 1 {
+			marked = append(marked, strconv.Itoa(int(code)))
+		}
+	}
+	if marked == nil {
+		return Item{
+			Verdict: Note, Found: found + "; no DSCP has that priority",
+			Why:    "packets without a VLAN tag have a priority by their DSCP or none: RoCE's are not those that are paused",
+			Mend:   []string{fmt.Sprintf("dcb app add dev %s dscp-prio 26:%s", quote(netdev), on[0])},
+			Advice: "unless RoCE runs over a VLAN that has the priority in its tags. DSCP 26 is only what is usual, and NVIDIA's mlnx_qos --trust dscp may have done it without the kernel's knowledge",
+		}
+	}
+	return good("", "%s; DSCP %s", found, strings.Join(marked, " "))
 }
 
 // ecn tells what is known of ECN: NVIDIA's own drivers show for each priority

@@ -24,34 +24,35 @@ func TestLossless(t *testing.T) {
 		"sys/class/net/eth3/ecn/roce_rp/enable/4": "1",
 		"sys/class/net/eth3/ecn/roce_rp/max_rate": "0",
 	})
-	on := func(enabled uint8) (dcbnl.PFC, error) {
-		return dcbnl.PFC{Classes: 8, Enabled: enabled, Requests: [8]uint64{3: 2}, Indications: [8]uint64{3: 1, 4: 4}}, nil
+	on := func(enabled uint8) (dcbnl.Bridging, error) {
+		return dcbnl.Bridging{Classes: 8, Enabled: enabled, Requests: [8]uint64{3: 2}, Indications: [8]uint64{3: 1, 4: 4}, DSCP: map[uint8]uint8{26: 3, 30: 3, 48: 6}}, nil
 	}
 	for _, test := range []struct {
 		name, netdev string
-		pfc          func(string) (dcbnl.PFC, error)
+		pfc          func(string) (dcbnl.Bridging, error)
 		counts       map[string]uint64
 		verdicts     string
 		found        string
 	}{
-		{"one", "eth1", func(string) (dcbnl.PFC, error) { return on(8) }, nil, "ok", "eth1 pauses priority 3, 2 pauses sent, 5 received"},
-		{"all", "eth1", func(string) (dcbnl.PFC, error) { return on(0xff) }, nil, "note", "eth1 pauses priority 0 1 2 3 4 5 6 7,"},
-		{"none", "eth1", func(string) (dcbnl.PFC, error) { return on(0) }, nil, "note", "eth1 pauses no priority (PFC is off)"},
-		{"not with this driver", "eth1", func(string) (dcbnl.PFC, error) { return dcbnl.PFC{}, dcbnl.ErrNone }, nil, "ok", "the driver of eth1 pauses no priorities"},
-		{"forbidden", "eth1", func(string) (dcbnl.PFC, error) { return dcbnl.PFC{}, unix.EPERM }, nil, "unknown", "operation not permitted"},
-		{"broken", "eth1", func(string) (dcbnl.PFC, error) { return dcbnl.PFC{}, errors.New("no answer") }, nil, "unknown", "no answer"},
+		{"one", "eth1", func(string) (dcbnl.Bridging, error) { return on(8) }, nil, "ok", "eth1 pauses priority 3, 2 pauses sent, 5 received; DSCP 26 30"},
+		{"another than the packets'", "eth1", func(string) (dcbnl.Bridging, error) { return on(1 << 4) }, nil, "note", "eth1 pauses priority 4, 2 pauses sent, 5 received; no DSCP has that priority"},
+		{"all", "eth1", func(string) (dcbnl.Bridging, error) { return on(0xff) }, nil, "note", "eth1 pauses priority 0 1 2 3 4 5 6 7,"},
+		{"none", "eth1", func(string) (dcbnl.Bridging, error) { return on(0) }, nil, "note", "eth1 pauses no priority (PFC is off)"},
+		{"not with this driver", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, dcbnl.ErrNone }, nil, "ok", "the driver of eth1 pauses no priorities"},
+		{"forbidden", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, unix.EPERM }, nil, "unknown", "operation not permitted"},
+		{"broken", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, errors.New("no answer") }, nil, "unknown", "no answer"},
 		{"another host", "eth1", nil, nil, "unknown", "files do not tell the flow control of eth1"},
-		{"a VLAN on a bond", "bond0.5", func(netdev string) (dcbnl.PFC, error) {
+		{"a VLAN on a bond", "bond0.5", func(netdev string) (dcbnl.Bridging, error) {
 			if !slices.Contains([]string{"eth1", "eth2"}, netdev) {
 				t.Errorf("%s was asked", netdev)
 			}
 			return on(map[string]uint8{"eth1": 8}[netdev])
 		}, nil, "ok note", "eth1 pauses priority 3"},
-		{"ECN", "eth3", func(string) (dcbnl.PFC, error) { return on(8) }, map[string]uint64{"np_cnp_sent": 7, "rp_cnp_handled": 0},
+		{"ECN", "eth3", func(string) (dcbnl.Bridging, error) { return on(8) }, map[string]uint64{"np_cnp_sent": 7, "rp_cnp_handled": 0},
 			"ok", "; ECN when receiving on priority 3, ECN when sending on priority 3 4, 7 senders told to slow down"},
 	} {
 		port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
-		h := &host{root: root, pfc: test.pfc, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
+		h := &host{root: root, bridging: test.pfc, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
 		var verdicts, found []string
 		for _, i := range checkLossless(t.Context(), h) {
 			verdicts, found = append(verdicts, string(i.Verdict)), append(found, i.Found)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mdlayher/netlink"
 )
 
@@ -16,8 +17,17 @@ func answer(tb testing.TB, pfc []byte) []byte {
 	e.Nested(attrIEEE, func(e *netlink.AttributeEncoder) error {
 		e.Bytes(1, make([]byte, 59)) // struct ieee_ets
 		if pfc != nil {
-			e.Bytes(attrIEEEPFC, pfc)
+			e.Bytes(attrPFC, pfc)
 		}
+		e.Nested(attrTable, func(e *netlink.AttributeEncoder) error {
+			e.Bytes(attrApp, app(byDSCP, 3, 26))
+			e.Bytes(attrApp, app(byDSCP, 2, 26))
+			e.Bytes(attrApp, app(byDSCP, 6, 48))
+			e.Bytes(attrApp, app(byDSCP, 6, 64)) // no code point
+			e.Bytes(attrApp, app(byDSCP, 8, 1))  // no priority
+			e.Bytes(attrApp, app(1, 3, 0x8915))  // RoCE v1, by its EtherType
+			return nil
+		})
 		return nil
 	})
 	b, err := e.Encode()
@@ -25,6 +35,10 @@ func answer(tb testing.TB, pfc []byte) []byte {
 		tb.Fatal(err)
 	}
 	return append([]byte{0, cmdIEEEGet, 0, 0}, b...)
+}
+
+func app(selector, priority uint8, protocol uint16) []byte {
+	return binary.NativeEndian.AppendUint16([]byte{selector, priority}, protocol)
 }
 
 func flowControl() []byte {
@@ -37,10 +51,10 @@ func flowControl() []byte {
 
 func TestParse(t *testing.T) {
 	p, err := parse(answer(t, flowControl()))
-	want := PFC{Classes: 8, Enabled: 1 << 3}
+	want := Bridging{Classes: 8, Enabled: 1 << 3, DSCP: map[uint8]uint8{26: 3, 48: 6}}
 	want.Requests[3], want.Indications[7] = 17, 5
-	if p != want || err != nil {
-		t.Errorf("%+v, %v", p, err)
+	if d := cmp.Diff(want, p); d != "" || err != nil {
+		t.Error(err, d)
 	}
 	for _, short := range [][]byte{nil, {}, make([]byte, pfcSize-1)} {
 		if p, err := parse(answer(t, short)); !errors.Is(err, ErrNone) {
@@ -67,8 +81,14 @@ func FuzzParse(f *testing.F) {
 	f.Add(answer(f, nil))
 	f.Add([]byte{0, cmdIEEEGet, 0, 0, 3, 0, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if p, err := parse(b); err != nil && p != (PFC{}) {
+		p, err := parse(b)
+		if err != nil && p.DSCP != nil {
 			t.Errorf("%+v, %v", p, err)
+		}
+		for code, priority := range p.DSCP {
+			if code >= codePoints || priority >= Priorities {
+				t.Errorf("DSCP %d has priority %d", code, priority)
+			}
 		}
 	})
 }
