@@ -123,7 +123,7 @@ func (e *endpoint) begin() {
 func (e *endpoint) finish(peer *endpoint) {
 	e.t.Helper()
 	var rtr verbs.QPAttr
-	rts := verbs.QPAttr{SQPSN: new(uint32(e.qp.Number()))}
+	rts := verbs.QPAttr{SQPSN: new(e.qp.Number())}
 	if e.qp.Type() != verbs.QPTypeUD {
 		rtr.Path, rtr.PathMTU = new(path(e.t, e.context)), new(verbs.MTU(3))
 		rtr.DestQPN, rtr.RQPSN = new(peer.qp.Number()), new(peer.qp.Number())
