@@ -59,7 +59,6 @@ func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 	for _, p := range ports {
 		p.Host = hostOf(a.IP, way)
 		p.Host.Ways = []Way{{GID: gid, Type: "IB", SGIDIndex: -1}}
-		p.PortGUID = gid.GUID()
 	}
 	if err != nil {
 		err = fmt.Errorf("the neighbour table has GID %v: %w", gid, err)

@@ -219,14 +219,22 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 
 // findGID finds the port with a GID.
 func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
+	isHere := a.GID.Prefix() == r.prefix() || a.GID.Prefix() == defaultPrefix
+	guid := a.GID.GUID()
 	if r.opts.Ask != AskNodes {
 		p, err := r.path(ctx, a.GID)
 		switch {
+		case p != nil && !isHere:
+			return nil, &MisplacedError{
+				fmt.Sprintf("it is in another subnet, behind the router with LID %d", p.To.LID),
+				"a host in its subnet can find out more",
+			}
 		case p != nil:
+			p.PortGUID = guid
 			return []*Port{p}, nil
 		case isNoRecord(err):
-			ports, err := r.ofPort(ctx, a.GID.GUID())
-			if err == nil && len(ports) > 0 && a.GID.Prefix() == r.prefix() {
+			ports, err := r.ofPort(ctx, guid)
+			if err == nil && len(ports) > 0 && isHere {
 				return ports, nil
 			}
 			return nil, &NotFoundError{Address: a, By: FromSA}
@@ -238,9 +246,9 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := f.PortByGUID(a.GID.GUID()); p != nil && p.Info != nil && p.Info.GIDPrefix == a.GID.Prefix() {
+	if p := f.PortByGUID(guid); p != nil && isHere {
 		port := scannedPort(p)
-		port.PortGUID = p.GUID
+		port.PortGUID = guid
 		return []*Port{port}, nil
 	}
 	return nil, &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}

@@ -145,6 +145,30 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+// TestOtherSubnet looks for a GID of the subnet that is as good as its own, and for
+// one of another subnet.
+func TestOtherSubnet(t *testing.T) {
+	move := func(f *sim.Fabric) {
+		for _, n := range f.Nodes {
+			for i := range n.Ports {
+				n.Ports[i].Info.GIDPrefix = 0xfec0 << 48
+			}
+		}
+	}
+	for _, ask := range []Ask{AskAll, AskNodes} {
+		r := at(t, "demo", Options{Ask: ask}, move)
+		if lines, err := find(t, r, "fec0::2:c900:10:401"); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node02/1 LID 5-5") {
+			t.Errorf("%q, %v", lines, err)
+		}
+		if lines, err := find(t, r, "fe80::2:c900:10:401"); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node02/1 LID 5-5") {
+			t.Errorf("%q, %v", lines, err)
+		}
+		if lines, err := find(t, r, "fec1::2:c900:10:401"); err == nil {
+			t.Errorf("%q", lines)
+		}
+	}
+}
+
 // TestNoAnswerOfSA finds ports where the host with subnet administration keeps
 // silent: that is found out once.
 func TestNoAnswerOfSA(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 func ethernetAddresses(t *testing.T, g *guest.Guest) {
 	g.Must(t, "sh", "-exc", `
 ip netns add peer
+ip netns exec peer sh -c 'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad'
 ip link add veth9 type veth peer name veth9p netns peer
 ip address add 10.9.0.1/24 dev veth9
 ip link set veth9 up
@@ -39,6 +40,12 @@ rdma link add rxe9 type rxe netdev veth9`)
 	mac := word(g.Must(t, "ip", "neighbour", "show", "10.9.0.2"), "lladdr")
 	local, _, _ := strings.Cut(word(g.Must(t, "ip", "-n", "peer", "-6", "-o", "address", "show", "dev", "veth9p", "scope", "link"), "inet6"), "/")
 	if want := "10.9.0.2\t" + local + ",::ffff:10.9.0.2\tRoCE v2\trxe9\t" + mac + "\tveth9\n"; got != want || mac == "" || local == "" {
+		t.Errorf("%q, want %q", got, want)
+	}
+
+	// By the other version of IP.
+	got = g.Must(t, "ibkit", "addr", "--plain", "--columns", "gids,link-address", "ip:"+local+"%veth9")
+	if want := local + "\t" + mac + "\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 
