@@ -64,7 +64,7 @@ atomics are of the whole. Not all that begins a test counts: see --warmup.`),
   # ten seconds of reads, each payload looked at
   ibkit perf host1 --test read-bw -D 10s --verify
 
-  # with ib_write_bw -a --report_gbits, which was started on host1
+  # with ib_write_bw -a, which was started on host1
   ibkit perf host1 --peer perftest --test write-bw --size sweep
 
   # serve ibv_rc_pingpong -g 1, which is to be started elsewhere

@@ -11,20 +11,22 @@ import (
 	"testing"
 )
 
-// A section of migration.md: the classic name, the native one, and the flags in
-// the first and in the second column of its table.
+// A section of migration.md: the classic names, the native one, and the flags in
+// the first and in the second column of its table. Lacks are those of the first
+// that are in no command of ours.
 type migration struct {
-	classic, native string
-	flags, become   map[string]bool
+	classic              []string
+	native               string
+	flags, become, lacks map[string]bool
 }
 
 var (
-	migrationHead = regexp.MustCompile(`(?m)^## (\w+) → ibkit (\w+)$`)
+	migrationHead = regexp.MustCompile(`(?m)^## (\w+(?:, \w+)*) → ibkit (\w+)$`)
 	quoted        = regexp.MustCompile("`[^`]*`")
 	flagName      = regexp.MustCompile(`(?:^|[\s,])(--[a-zA-Z][-\w]*|-[a-zA-Z])`)
 )
 
-func migrations(t *testing.T) map[string]migration {
+func migrations(t *testing.T) []migration {
 	t.Helper()
 	text, err := os.ReadFile("migration.md")
 	if err != nil {
@@ -32,16 +34,20 @@ func migrations(t *testing.T) map[string]migration {
 	}
 	page := string(text)
 	heads := migrationHead.FindAllStringSubmatchIndex(page, -1)
-	sections := map[string]migration{}
+	var sections []migration
 	for i, h := range heads {
 		end := len(page)
 		if i+1 < len(heads) {
 			end = heads[i+1][0]
 		}
-		m := migration{page[h[2]:h[3]], page[h[4]:h[5]], map[string]bool{}, map[string]bool{}}
+		m := migration{strings.Split(page[h[2]:h[3]], ", "), page[h[4]:h[5]], map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		for line := range strings.Lines(page[h[1]:end]) {
 			columns := strings.Split(strings.ReplaceAll(line, `\|`, ""), "|")
 			if len(columns) < 4 {
+				continue
+			}
+			if strings.TrimSpace(columns[2]) == "not there" {
+				maps.Copy(m.lacks, flagsIn(columns[1]))
 				continue
 			}
 			maps.Copy(m.flags, flagsIn(columns[1]))
@@ -50,7 +56,7 @@ func migrations(t *testing.T) map[string]migration {
 				maps.Copy(m.become, flagsIn(columns[1]))
 			}
 		}
-		sections[m.classic] = m
+		sections = append(sections, m)
 	}
 	return sections
 }
@@ -104,27 +110,38 @@ func TestMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	told := map[string]bool{}
+	for _, section := range sections {
+		takes := map[string]bool{}
+		for _, name := range section.classic {
+			told[name] = true
+			flags := helpFlags(help(t, name))
+			for _, flag := range missing(flags, section.flags) {
+				t.Errorf("migration.md says nothing of %s's %s", name, flag)
+			}
+			maps.Copy(takes, flags)
+		}
+		for _, flag := range missing(section.flags, takes) {
+			t.Errorf("migration.md: %v has no %s", section.classic, flag)
+		}
+		for flag := range section.lacks {
+			if takes[flag] {
+				t.Errorf("migration.md: %s is there in %v", flag, section.classic)
+			}
+		}
+		native := helpFlags(help(t, section.native))
+		for _, flag := range missing(section.become, native) {
+			t.Errorf("migration.md: ibkit %s has no %s", section.native, flag)
+		}
+	}
 	classic := regexp.MustCompile(`in the place of (\w+)`)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m := classic.FindSubmatch(text); m != nil && sections[string(m[1])].classic == "" {
+		if m := classic.FindSubmatch(text); m != nil && !told[string(m[1])] {
 			t.Errorf("migration.md says nothing of %s", m[1])
-		}
-	}
-	for name, section := range sections {
-		takes := helpFlags(help(t, name))
-		for _, flag := range missing(takes, section.flags) {
-			t.Errorf("migration.md says nothing of %s's %s", name, flag)
-		}
-		for _, flag := range missing(section.flags, takes) {
-			t.Errorf("migration.md: %s has no %s", name, flag)
-		}
-		native := helpFlags(help(t, section.native))
-		for _, flag := range missing(section.become, native) {
-			t.Errorf("migration.md: ibkit %s has no %s", section.native, flag)
 		}
 	}
 }

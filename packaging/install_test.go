@@ -62,13 +62,21 @@ func runClassicNames(t *testing.T, root string) {
 		want string
 		code int
 	}{
-		"iblinkinfo":  {[]string{"--sim", "demo"}, `Switch: 0x[^!]*Could be`, 0},
-		"ibaddr":      {[]string{"3"}, `GID fe80::.* LID start 0x3 end 0x3`, 0},
-		"ibping":      {[]string{"-c", "1", "3"}, `1 packets transmitted`, 0},
-		"ibstat":      {nil, `^$`, 0},
-		"ibstatus":    {nil, `No devices`, 255},
-		"ibv_devices": {nil, `Failed to get IB devices list`, 1},
-		"ibv_devinfo": {nil, `Failed to get IB devices list`, 255},
+		"iblinkinfo":    {[]string{"--sim", "demo"}, `Switch: 0x[^!]*Could be`, 0},
+		"ibaddr":        {[]string{"3"}, `GID fe80::.* LID start 0x3 end 0x3`, 0},
+		"ibping":        {[]string{"-c", "1", "3"}, `1 packets transmitted`, 0},
+		"ibstat":        {nil, `^$`, 0},
+		"ibstatus":      {nil, `No devices`, 255},
+		"ibv_devices":   {nil, `Failed to get IB devices list`, 1},
+		"ib_atomic_bw":  {[]string{"-V"}, `Version: 6`, 0},
+		"ib_atomic_lat": {[]string{"-V"}, `Version: 6`, 0},
+		"ib_read_bw":    {[]string{"-V"}, `Version: 6`, 0},
+		"ib_read_lat":   {[]string{"-V"}, `Version: 6`, 0},
+		"ib_send_bw":    {[]string{"-V"}, `Version: 6`, 0},
+		"ib_send_lat":   {[]string{"127.0.0.1"}, `has to be started there first`, 1},
+		"ib_write_bw":   {[]string{"-V"}, `Version: 6`, 0},
+		"ib_write_lat":  {[]string{"-V"}, `Version: 6`, 0},
+		"ibv_devinfo":   {nil, `Failed to get IB devices list`, 255},
 	}
 	names, err := os.ReadDir(filepath.Join(root, "usr/lib/ibkit/bin"))
 	if err != nil {

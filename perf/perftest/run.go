@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"slices"
@@ -39,6 +40,9 @@ type Session struct {
 // cacheLine is what this side says its cache lines have. A program whose lines are
 // larger has both take those.
 const cacheLine = 64
+
+// Place is the port that the session uses.
+func (s *Session) Place() Place { return s.place }
 
 // Start tells the other side about this one, and makes queue pairs and memory. The
 // port is the session's from then on; Close closes it.
@@ -102,19 +106,11 @@ func (s *Session) reads() uint8 {
 	if s.test.Verb != Read && s.test.Verb != Atomic {
 		return 1
 	}
-	n := maxReads
+	n := int(min(s.place.Port.Limits.MaxQPRdAtom, math.MaxUint8))
 	if s.test.OutReads > 0 {
-		n = s.test.OutReads
+		n = min(n, s.test.OutReads)
 	}
-	return uint8(min(n, int(s.place.Port.Limits.MaxQPRdAtom), 255))
-}
-
-// depth is how many sends are under way on a queue pair.
-func (s *Session) depth() int {
-	if !s.test.Timed && s.test.Bandwidth {
-		return min(s.test.TxDepth, s.test.Iterations)
-	}
-	return s.test.TxDepth
+	return uint8(n)
 }
 
 // receives is how many receives are posted to a queue pair.
@@ -134,7 +130,7 @@ func (s *Session) slots() int {
 
 func (s *Session) options() endpoint.Options {
 	o := endpoint.Options{
-		Type: s.test.Type, Groups: 1, Lanes: s.test.QueuePairs, Depth: s.depth(), RecvDepth: s.receives(),
+		Type: s.test.Type, Groups: 1, Lanes: s.test.QueuePairs, Depth: s.test.depth(), RecvDepth: s.receives(),
 		Out: s.slots(), In: s.slots() + int(s.Agreed.CacheLine), Inline: s.test.Inline, Events: s.test.Events,
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
 	}
@@ -303,7 +299,7 @@ func (s *Session) latency(watch *loop.Watch, size int) error {
 	l.Prepare(0, 1)
 	p := &loop.PingPong{
 		Lane: l, CQ: s.end.Groups[0].CQ, Watch: watch, Plan: s.plan(), Events: s.test.Events,
-		Depth: s.depth(), Samples: loop.NewSamples(), FollowerMeasures: true,
+		Depth: s.test.depth(), Samples: loop.NewSamples(), FollowerMeasures: true,
 	}
 	stop := s.timer(watch)
 	defer stop()
@@ -329,8 +325,8 @@ func (s *Session) latency(watch *loop.Watch, size int) error {
 // bandwidth keeps messages under way on all queue pairs.
 func (s *Session) bandwidth(watch *loop.Watch, size int) error {
 	st := &loop.Stream{
-		CQ: s.end.Groups[0].CQ, Watch: watch, Events: s.test.Events, Depth: s.depth(), List: min(s.test.List, s.depth()),
-		Moderation: s.moderation(size), Receives: s.receives() > 0,
+		CQ: s.end.Groups[0].CQ, Watch: watch, Events: s.test.Events, Depth: s.test.depth(), List: min(s.test.List, s.test.depth()),
+		Moderation: s.test.Moderate(size), Receives: s.receives() > 0,
 	}
 	for i := range s.end.Groups[0].Lanes {
 		l := s.lane(i, size)
@@ -359,26 +355,20 @@ func (s *Session) bandwidth(watch *loop.Watch, size int) error {
 // maxRates is how many rates over time are kept.
 const maxRates = 100
 
-// moderation is how many messages have one completion: large ones have one each,
-// as those of perftest do.
-func (s *Session) moderation(size int) int {
-	const large = 8192
-	if size > large && s.test.Type != verbs.QPTypeUD && !s.test.All && !s.test.Events {
-		return 1
-	}
-	return min(s.test.Moderation, s.depth())
-}
-
-// report is what the other side is told of a size.
+// report is what the other side is told of a size, in the unit that it takes it to
+// be.
 func (s *Session) report() Report {
-	const mebi = 1 << 20
+	unit := float64(1 << 20)
+	if s.test.Gbits {
+		unit = 1e9 / 8
+	}
 	r := Report{Size: uint64(s.result.Size), Iterations: uint64(s.test.Iterations)}
 	if seconds := s.result.Elapsed.Seconds(); seconds > 0 {
-		r.Average = float64(s.result.Bytes()) / seconds / mebi
+		r.Average = float64(s.result.Bytes()) / seconds / unit
 		r.MsgRate = float64(s.result.Messages) / seconds / 1e6
 	}
 	for _, rate := range s.result.Rates {
-		r.Peak = max(r.Peak, float64(rate.Count)*float64(s.result.Size)/(float64(rate.Length)/1e9)/mebi)
+		r.Peak = max(r.Peak, float64(rate.Count)*float64(s.result.Size)/(float64(rate.Length)/1e9)/unit)
 	}
 	return r
 }

@@ -21,6 +21,8 @@ type Test struct {
 	Margin      time.Duration // -f: what of it does not count at the beginning, and at the end
 	CompareSwap bool          // -A CMP_AND_SWAP; else fetch and add
 
+	Gbits bool // --report_gbits: figures are exchanged in Gb/s, not MiB/s
+
 	// Of this side.
 	MTU          verbs.MTU // -m; the other side may have a smaller one; 0: the port's
 	TxDepth      int       // -t
@@ -28,7 +30,7 @@ type Test struct {
 	Moderation   int       // -Q
 	List         int       // -l
 	Inline       int       // -I: messages of up to so many bytes
-	OutReads     int       // -o; 0: as many as the device does, at most 16
+	OutReads     int       // -o; 0: as many as the device does
 	Events       bool      // -e
 	SL           uint8     // -S
 	TrafficClass uint8     // --tclass
@@ -57,10 +59,6 @@ func (r Result) Bytes() uint64 { return uint64(r.Size) * r.Messages }
 // AtomicSize is the size of all messages of atomics.
 const AtomicSize = 8
 
-// maxReads is how many reads and atomics are under way by default, as far as the
-// device does so many.
-const maxReads = 16
-
 // AllSizes are those of -a: powers of two, of datagrams to the MTU.
 func AllSizes(mtu int, kind verbs.QPType) []int {
 	last := 23
@@ -72,6 +70,24 @@ func AllSizes(mtu int, kind verbs.QPType) []int {
 		sizes = append(sizes, 1<<n)
 	}
 	return sizes
+}
+
+// depth is how many sends are under way on a queue pair.
+func (t *Test) depth() int {
+	if !t.Timed && t.Bandwidth {
+		return min(t.TxDepth, t.Iterations)
+	}
+	return t.TxDepth
+}
+
+// Moderate is how many messages have one completion: large ones have one each, as
+// those of perftest do.
+func (t *Test) Moderate(size int) int {
+	const large = 8192
+	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events {
+		return 1
+	}
+	return min(t.Moderation, t.depth())
 }
 
 // Check looks for what cannot be.

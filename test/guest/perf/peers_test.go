@@ -5,6 +5,7 @@ package perf_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // peerTools are programs of Debian's that ibkit perf --peer talks to.
-var peerTools = []string{"ib_send_lat", "ib_write_bw", "ib_read_bw", "ibv_rc_pingpong", "ibv_srq_pingpong"}
+var peerTools = []string{"ib_send_lat", "ib_write_bw", "ib_read_bw", "ib_write_lat", "ibv_rc_pingpong", "ibv_srq_pingpong"}
 
 // TestPeer has the command talk to programs of Debian's, each as client and as
 // server.
@@ -65,6 +66,59 @@ func TestPeer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestClassicNames has ibkit stand in for programs of perftest at one side, and
+// then at the other, and compares what is printed but for the figures.
+func TestClassicNames(t *testing.T) {
+	g := guest.New(t, guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
+		Tools:    peerTools,
+		Programs: []guest.Program{guest.Ibkit},
+	})
+	// Without the frequency of a processor perftest has no figures.
+	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
+	for i, line := range []string{
+		"ib_send_lat -x 1 -F -n 100", "ib_write_lat -x 1 -F -s 1000 -n 100", "ib_write_bw -x 1 -F -b -q 2 -n 200 -s 4096", "ib_read_bw -x 1 -F -n 100 --report_gbits",
+	} {
+		t.Run(line, func(t *testing.T) {
+			theirs := strings.Fields(line)
+			ours := append([]string{"ibkit"}, theirs...)
+			text := func(server, client []string, tcp int) (serves, asks string) {
+				port := []string{"-p", fmt.Sprint(tcp)}
+				s := g.MustStart(t, append(server, port...)...)
+				if err := g.Await(t.Context(), "sh", "-c", fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)); err != nil {
+					t.Fatal(err)
+				}
+				asks = g.Must(t, append(append(client, port...), "127.0.0.1")...)
+				return finish(t, s), asks
+			}
+			theirServer, ourClient := text(theirs, ours, 18700+2*i)
+			ourServer, theirClient := text(ours, theirs, 18701+2*i)
+			for _, c := range []struct{ side, ours, theirs string }{
+				{"server", ourServer, theirServer}, {"client", ourClient, theirClient},
+			} {
+				if got, want := layout(c.ours), layout(c.theirs); got != want {
+					t.Errorf("%s:\n%s\nwant\n%s", c.side, got, want)
+				}
+			}
+		})
+	}
+}
+
+var (
+	figures = regexp.MustCompile(`0x[0-9a-f]+|-?nan|inf|[0-9]+(\.[0-9]+)?`)
+	spaces  = regexp.MustCompile(`[ \t]+`)
+	noise   = regexp.MustCompile(`(?m)^ *(Correlation coefficient|Conflicting CPU|PCIe relax order).*\n`)
+	rules   = regexp.MustCompile(`\A(\s*-{87}\n)+`)
+)
+
+// layout is what a program prints without figures, and without what the noise of
+// the machine has perftest say. This side never asks for relaxed order. ib_read_bw
+// begins with one rule more than others.
+func layout(text string) string {
+	text = rules.ReplaceAllString(text, "")
+	return spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")
 }
 
 // finish waits for a program to end well.
