@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -52,6 +51,7 @@ local port. A TARGET is
   192.0.2.7              an IP address, over RoCE or over IP over InfiniBand
   node07, node07/1       a node by its name in the node name map, the one that it
                          gives itself, or the first word of that; or one port
+  'node0*'               all nodes with names like a pattern of the shell
 
 What one of them looks like but is not can be named by its kind in front:
 name:17, guid:0xbeef, lid:, route:, gid:, ip:2001:db8::7.
@@ -128,27 +128,9 @@ func (c *addrCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []
 			return nil, usageErrorf("unknown column %q (known: %s)", name, strings.Join(addrColumnNames(), ", "))
 		}
 	}
-	var addresses []resolve.Address
-	prefix := ""
-	switch {
-	case c.byGUID:
-		prefix = resolve.GUID.String() + ":"
-	case c.byRoute:
-		prefix = resolve.Route.String() + ":"
-	}
-	for _, arg := range args {
-		a, err := resolve.Parse(prefix + arg)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		addresses = append(addresses, a)
-	}
-	if c.file != "" {
-		more, err := readTargets(c.file)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		addresses = append(addresses, more...)
+	addresses, err := parseTargets(args, c.byGUID, c.byRoute, c.file)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.fabric.resolve(ctx, c.env, native); err != nil {
 		return nil, err
@@ -164,19 +146,6 @@ func (c *addrCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []
 		addresses = []resolve.Address{resolve.Self()}
 	}
 	return addresses, nil
-}
-
-// readTargets reads a list of targets.
-func readTargets(path string) ([]resolve.Address, error) {
-	if path == "-" {
-		return resolve.ReadList(os.Stdin, "standard input")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return resolve.ReadList(file, path)
 }
 
 // An addrAnswer is what was found of one target.

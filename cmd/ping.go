@@ -213,27 +213,8 @@ func (c *pingCommand) setSchedule(flags *pflag.FlagSet) {
 
 // parseTargets reads the targets of the command line and of the file.
 func (c *pingCommand) parseTargets(args []string) (targets []resolve.Address, err error) {
-	prefix := ""
-	switch {
-	case c.guids:
-		prefix = "guid:"
-	case c.routes:
-		prefix = "route:"
-	}
-	for _, arg := range args {
-		a, err := resolve.Parse(prefix + arg)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		a.Text = arg
-		targets = append(targets, a)
-	}
-	if c.file != "" {
-		more, err := readTargets(c.file)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		targets = append(targets, more...)
+	if targets, err = parseTargets(args, c.guids, c.routes, c.file); err != nil {
+		return nil, err
 	}
 	if len(targets) == 0 && !c.allCAs && !c.allSwitches {
 		return nil, usageErrorf("no target given: see ibkit ping --help")

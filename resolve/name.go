@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +13,9 @@ import (
 )
 
 // findName finds the ports of the nodes with a name: the one in the map, or the
-// one that the node gives itself, or the first word of that. An adapter calls
-// itself by its host and its device.
+// one that the node gives itself, or the first word of that, as an adapter calls
+// itself by its host and its device; or where there is none, all with names like
+// the pattern of [path.Match] that it is.
 func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	if r.byName == nil {
 		all, by, err := r.everything(ctx)
@@ -84,17 +86,38 @@ func newNameIndex(all []*Port, from Source, names *fabric.NameMap) *nameIndex {
 	return x
 }
 
-// find returns copies of the ports with a name.
+// find returns copies of the ports with a name, or with names like a pattern.
 func (x *nameIndex) find(name string) []*Port {
 	found := x.whole[name]
 	if len(found) == 0 {
 		found = x.first[name]
+	}
+	if len(found) == 0 && strings.ContainsAny(name, "*?[") {
+		found = x.like(name)
 	}
 	ports := make([]*Port, len(found))
 	for i, p := range found {
 		ports[i] = new(*p)
 	}
 	return ports
+}
+
+// like returns the ports with names like a pattern, in the order of the names.
+func (x *nameIndex) like(pattern string) []*Port {
+	var found []*Port
+	seen := map[*Port]bool{}
+	for _, name := range x.sorted {
+		if ok, err := path.Match(pattern, name); !ok || err != nil {
+			continue
+		}
+		for _, p := range x.whole[name] {
+			if !seen[p] { // by the name in the map and its own
+				seen[p] = true
+				found = append(found, p)
+			}
+		}
+	}
+	return found
 }
 
 // maxSimilar is how many names are told in place of one that there is not.

@@ -24,7 +24,8 @@ import (
 //	192.0.2.7, fe80::1%ib0      an IP address; of version 6 only with a zone or behind "ip:"
 //	anything else               a name
 //
-// A name may be that of a node with all its ports, or "NAME/1" for one of them.
+// A name may be that of a node with all its ports, or "NAME/1" for one of them, or
+// a pattern such as "node0*".
 func Parse(s string) (Address, error) {
 	a, err := parse(s)
 	if err != nil {
