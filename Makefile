@@ -149,6 +149,10 @@ bench-ping: ## compare the speed of ping with that of Debian's ibping -f
 bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest
 	go test -tags guest ./test/guest/devices -run '^$$' -bench Classic -benchtime 1x
 
+.PHONY: bench-perf
+bench-perf: ## compare latency and bandwidth with Debian's perftest, in a guest
+	go test -tags guest ./test/guest/perf -run '^$$' -bench Perftest -benchtime 1x -timeout 2h -v | grep -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
+
 .PHONY: $(TALLY)
 $(TALLY):
 	@mkdir -p $(BUILD)

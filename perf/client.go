@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
@@ -264,6 +265,9 @@ func (c *client) await(ctx context.Context, s *side) error {
 	return nil
 }
 
+// blameTime is how long the server may take to say that it failed, too.
+const blameTime = 500 * time.Millisecond
+
 // blame joins the error of this side's loop with what the server says, if it says
 // something soon.
 func (c *client) blame(ctx context.Context, err error) error {
@@ -271,7 +275,7 @@ func (c *client) blame(ctx context.Context, err error) error {
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
-	m, e := c.next(ctx, answerTime)
+	m, e := c.next(ctx, blameTime)
 	if e == nil && m.Failure != "" && m.Failure != err.Error() {
 		return errors.Join(err, &PeerError{"server", printable(m.Failure)})
 	}

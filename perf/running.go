@@ -3,7 +3,9 @@ package perf
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/endpoint"
@@ -36,8 +38,11 @@ type running struct {
 	err  error         // of the loops, once done
 	used loop.Usage
 
+	portDown atomic.Bool // at some time
+
 	lock  sync.Mutex
-	toGo  int // loops that still send
+	toGo  int   // loops that still send
+	cause error // why the loops were stopped, unless they were to
 	begun time.Time
 	took  time.Duration
 }
@@ -136,11 +141,16 @@ func (r *running) start(ctx context.Context, cpus []int, yield bool) {
 	}
 	go func() {
 		all.Wait()
-		r.err = errors.Join(errs...)
-		r.took = time.Since(r.begun)
 		if len(loops) == 0 { // it is over when somebody says so
 			<-r.watch.Done()
 		}
+		r.lock.Lock()
+		r.err = errors.Join(append(errs, r.cause)...)
+		r.lock.Unlock()
+		if p := r.endpoint.Port; r.err != nil && r.portDown.Load() {
+			r.err = fmt.Errorf("%w; port %d of %s went down meanwhile", r.err, p.Number, p.Device)
+		}
+		r.took = time.Since(r.begun)
 		close(r.done)
 	}()
 }
@@ -204,6 +214,16 @@ func (r *running) latency() func() error {
 		return p.FollowWrites
 	}
 	return p.Single
+}
+
+// fail ends the loops with an error that they cannot see.
+func (r *running) fail(err error) {
+	r.lock.Lock()
+	if r.cause == nil {
+		r.cause = err
+	}
+	r.lock.Unlock()
+	r.watch.Stop()
 }
 
 // finish ends the loops, and returns their error.

@@ -160,6 +160,9 @@ func (c *served) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if m.Failure != "" {
+			continue // of a test that failed on either side
+		}
 		if m.Prepare == nil {
 			return c.fail(errMessage)
 		}

@@ -74,6 +74,9 @@ func (w *Watch) Stopped() bool { return w.stopped.Load() }
 // Done is closed when the loops are to end.
 func (w *Watch) Done() <-chan struct{} { return w.ctx.Done() }
 
+// Context ends when the loops are to end.
+func (w *Watch) Context() context.Context { return w.ctx }
+
 var epoch = time.Now()
 
 // Now is the monotonic clock in nanoseconds.

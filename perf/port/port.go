@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -20,7 +21,18 @@ type Port struct {
 	Attr    verbs.PortAttr
 	Limits  verbs.DeviceAttr
 	GIDs    []verbs.GIDEntry // of this port
+
+	node string // such as "uverbs0"
 }
+
+// Removed tells whether the device is gone, or about to be.
+func (p *Port) Removed() bool {
+	_, err := os.Stat(filepath.Join(string(sysfs.Default), verbsClass, p.node))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// verbsClass has a folder for each device that can be opened.
+const verbsClass = "class/infiniband_verbs"
 
 // ErrNone means that there is no device that could be used.
 var ErrNone = errors.New("no RDMA device")
@@ -43,7 +55,7 @@ func (e *NoneError) Hint() string {
 // are left out, if there is another.
 func OpenAll(device string, number uint8) ([]*Port, error) {
 	var problems []error
-	class := sysfs.Default.Dir(&problems, "class/infiniband_verbs")
+	class := sysfs.Default.Dir(&problems, verbsClass)
 	var ports []*Port
 	var failures []error
 	for _, node := range class.Names() {
@@ -51,7 +63,7 @@ func OpenAll(device string, number uint8) ([]*Port, error) {
 		if name == nil || device != "" && *name != device {
 			continue
 		}
-		p, err := open(*name, filepath.Join("/dev/infiniband", node), number)
+		p, err := open(*name, node, number)
 		if err != nil {
 			failures = append(failures, err)
 			continue
@@ -70,12 +82,12 @@ func OpenAll(device string, number uint8) ([]*Port, error) {
 }
 
 // open opens one port.
-func open(device, path string, number uint8) (*Port, error) {
-	c, err := verbs.Open(device, path)
+func open(device, node string, number uint8) (*Port, error) {
+	c, err := verbs.Open(device, filepath.Join("/dev/infiniband", node))
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{Context: c, Device: device, Number: number}
+	p := &Port{Context: c, Device: device, Number: number, node: node}
 	if err := p.look(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

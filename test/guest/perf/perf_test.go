@@ -101,9 +101,11 @@ func command(t *testing.T, g *guest.Guest) {
 			}
 		})
 	}
-	if plot := g.Must(t, "cat", "/root/plot.svg"); !strings.Contains(plot, "Bandwidth by size") {
-		t.Errorf("plot:\n%s", plot)
-	}
+	t.Run("plot", func(t *testing.T) {
+		if plot := g.Must(t, "cat", "/root/plot.svg"); !strings.Contains(plot, "Bandwidth by size") {
+			t.Errorf("plot:\n%s", plot)
+		}
+	})
 	t.Run("killed server", func(t *testing.T) { killed(t, g, server) })
 	if err := server.Signal(unix.SIGINT); err != nil {
 		t.Fatal(err)
@@ -115,6 +117,49 @@ func command(t *testing.T, g *guest.Guest) {
 	}
 	if r, err := server.Wait(t.Context()); err != nil || r.Code != 0 {
 		t.Errorf("the server ended with %d: %v\n%s", r.Code, err, r.Stderr)
+	}
+	server = serve(t, g)
+	t.Run("link down", func(t *testing.T) { linkDown(t, g) })
+	t.Run("device removed", func(t *testing.T) { removed(t, g) })
+	if err := server.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// linkDown takes the link away in the middle of a test, for as long as that may be
+// a matter of retries, and for longer.
+func linkDown(t *testing.T, g *guest.Guest) {
+	const flap = "ip link set dummy0 down; sleep 0.1; ip link set dummy0 up; ip -6 addr add fe80::77/64 dev dummy0 nodad; ip addr replace 10.0.0.1/24 dev dummy0"
+	client := g.MustStart(t, "ibkit", "perf", "127.0.0.1", "--test", "write-bw", "-D", "4s", "--qp-timeout", "18")
+	awaitTest(t, g)
+	g.Must(t, "sh", "-c", flap)
+	if r, err := client.Wait(t.Context()); err != nil || r.Code > 1 {
+		t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+	client = g.MustStart(t, "ibkit", "perf", "127.0.0.1", "--test", "send-lat", "-D", "60s")
+	awaitTest(t, g)
+	g.Must(t, "ip", "link", "set", "dummy0", "down")
+	r, err := client.Wait(t.Context())
+	if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "port 1 of rxe0 went down meanwhile") {
+		t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+	g.Must(t, "sh", "-c", flap)
+}
+
+// removed takes the device away in the middle of tests.
+func removed(t *testing.T, g *guest.Guest) {
+	for _, test := range []string{"write-lat", "read-bw"} {
+		client := g.MustStart(t, "ibkit", "perf", "127.0.0.1", "--test", test, "-D", "60s")
+		awaitTest(t, g)
+		g.Must(t, "rdma", "link", "delete", "rxe0")
+		r, err := client.Wait(t.Context())
+		if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: the device is gone") {
+			t.Errorf("%s: ended with %d: %v\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
+		}
+		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
+		if err := g.Await(t.Context(), "sh", "-c", "grep -q ffff: /sys/class/infiniband/rxe0/ports/1/gids/*"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
