@@ -34,7 +34,7 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 		return provider.Created{Handle: resp.Handle}, err
 	})
 	if err != nil {
-		return nil, ah.fail(ah.destroyAH, c.limit("AHs", err))
+		return nil, ah.fail(ah.destroyAH, c.limit("AHs", c.refusedPath(path, err)))
 	}
 	return opened(&ah.object, ah), nil
 }

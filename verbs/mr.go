@@ -3,6 +3,8 @@ package verbs
 import (
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/arena"
 )
@@ -45,6 +47,9 @@ func (pd *PD) RegisterMR(m *arena.Memory, access Access) (*MR, error) {
 
 func (pd *PD) register(m *arena.Memory, access Access) (*MR, error) {
 	op := fmt.Sprintf("register %d bytes", m.Len())
+	if err := checkAccess(access); err != nil {
+		return nil, fmt.Errorf("%s of %s: %w", op, pd.context.name, err)
+	}
 	o, err := pd.context.newObject(op, uapi.ObjectMR, &pd.object)
 	if err != nil {
 		return nil, err
@@ -67,6 +72,9 @@ func (pd *PD) register(m *arena.Memory, access Access) (*MR, error) {
 // it, others are ErrUnsupported or ErrUnknownMethod.
 func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access) (*MR, error) {
 	op := fmt.Sprintf("register %d bytes of a dma-buf", length)
+	if err := checkAccess(access); err != nil {
+		return nil, fmt.Errorf("%s of %s: %w", op, pd.context.name, err)
+	}
 	o, err := pd.context.newObject(op, uapi.ObjectMR, &pd.object)
 	if err != nil {
 		return nil, err
@@ -88,6 +96,15 @@ func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access)
 	}
 	mr.handle = uint32(made(handle))
 	return opened(&mr.object, mr), nil
+}
+
+// checkAccess refuses rights that the kernel would (ib_check_mr_access), and says
+// why.
+func checkAccess(access Access) error {
+	if access&(AccessRemoteWrite|AccessRemoteAtomic) != 0 && access&AccessLocalWrite == 0 {
+		return fmt.Errorf("%w: the access remote write or atomic needs local write too", unix.EINVAL)
+	}
+	return nil
 }
 
 // LKey is the region's key in SGEs.

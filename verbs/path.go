@@ -1,7 +1,11 @@
 package verbs
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 )
@@ -54,4 +58,34 @@ func pathOf(d uapi.QPDest) Path {
 		p.FlowLabel, p.SGIDIndex, p.HopLimit, p.TrafficClass = d.FlowLabel, d.SGIDIndex, d.HopLimit, d.TrafficClass
 	}
 	return p
+}
+
+// refusedPath adds to the kernel's refusal of a path what is wrong with it, where
+// that can be told: for all of it the kernel has the same few errors.
+func (c *Context) refusedPath(p Path, err error) error {
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENODATA) {
+		return err
+	}
+	port, e := c.QueryPort(uint32(p.Port))
+	switch {
+	case errors.Is(e, unix.EINVAL):
+		return fmt.Errorf("%w (there is no port %d)", err, p.Port)
+	case e != nil:
+		return err
+	case !p.DGID.IsValid() && port.LinkLayer == LinkLayerEthernet:
+		return fmt.Errorf("%w (a path over Ethernet needs a GID)", err)
+	case !p.DGID.IsValid():
+		return err
+	}
+	own, e := c.GID(uint32(p.Port), uint32(p.SGIDIndex))
+	switch {
+	case errors.Is(e, unix.ENODATA):
+		return fmt.Errorf("%w (GID %d of port %d is empty)", err, p.SGIDIndex, p.Port)
+	case errors.Is(e, unix.EINVAL):
+		return fmt.Errorf("%w (port %d has no GID %d)", err, p.Port, p.SGIDIndex)
+	case e == nil && own.Type == GIDTypeRoCEv2 && own.GID.Unmap().Is4() != p.DGID.Unmap().Is4():
+		return fmt.Errorf("%w (GID %d is %v, which is not of a kind with %v: both have to be IPv4 or both IPv6)",
+			err, p.SGIDIndex, own.GID, p.DGID)
+	}
+	return err
 }

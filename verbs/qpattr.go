@@ -17,7 +17,7 @@ type QPAttr struct {
 	Port            *uint8
 	QKey            *uint32 // of datagrams
 	Path            *Path
-	PathMTU         *MTU
+	PathMTU         *MTU   // at most PortAttr.ActiveMTU, which not every driver checks
 	Timeout         *uint8 // until a packet is sent again: 4.096 µs times 2 to the power of it, 5 bits; 0: never
 	RetryCount      *uint8 // how often, 3 bits; Soft-RoCE takes 7 for ever (rxe_comp.c) and sees no dead peer then
 	RNRRetry        *uint8 // how often where the receiver has nothing posted, 3 bits; 7: for ever
@@ -103,6 +103,9 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	}
 	core.QPHandle, core.State, core.AttrMask = qp.handle, uint8(to), uint32(mask|maskState)
 	if err := qp.invoke(op, uapi.CmdModifyQP, bytesOf(&core), nil, nil, nil); err != nil {
+		if attr.Path != nil {
+			err = qp.context.refusedPath(*attr.Path, err)
+		}
 		return err
 	}
 	qp.state = to

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 )
@@ -167,5 +168,61 @@ func TestPath(t *testing.T) {
 	// Without a GRH there are none of its fields.
 	if d := (Path{SGIDIndex: 1, HopLimit: 3, DLID: 7}).dest(); d != (uapi.QPDest{DLID: 7}) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// What is wrong with a path is said after the kernel's error.
+func TestRefusedPath(t *testing.T) {
+	gid := uapi.GIDEntry{GID: netip.MustParseAddr("::ffff:10.0.0.1").As16(), Type: uint32(GIDTypeRoCEv2)}
+	layer := LinkLayerEthernet
+	c, _ := openFake(t, DriverRXE, func(call call) error {
+		switch {
+		case call.is(uapi.ObjectDevice, uapi.MethodQueryPort) && call.number(uapi.AttrQueryPortPortNum) == 1:
+			call.set(uapi.AttrQueryPortResp, bytesOf(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer)}}))
+			return nil
+		case !call.is(uapi.ObjectDevice, uapi.MethodQueryGIDEntry):
+			return unix.EINVAL
+		case call.number(uapi.AttrQueryGIDEntryGIDIndex) == 1:
+			call.set(uapi.AttrQueryGIDEntryRespEntry, bytesOf(&gid))
+			return nil
+		case call.number(uapi.AttrQueryGIDEntryGIDIndex) == 2:
+			return unix.ENODATA
+		}
+		return unix.EINVAL
+	})
+	v4, v6 := netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("fe80::1")
+	for _, test := range []struct {
+		path  Path
+		layer LinkLayer
+		err   error
+		want  string
+	}{
+		{Path{Port: 2}, LinkLayerEthernet, unix.EINVAL, "invalid argument (there is no port 2)"},
+		{Path{Port: 1}, LinkLayerEthernet, unix.EINVAL, "invalid argument (a path over Ethernet needs a GID)"},
+		{Path{Port: 1}, LinkLayerInfiniBand, unix.EINVAL, "invalid argument"},
+		{Path{Port: 1, DGID: v4, SGIDIndex: 2}, LinkLayerEthernet, unix.ENODATA, "no data available (GID 2 of port 1 is empty)"},
+		{Path{Port: 1, DGID: v4, SGIDIndex: 3}, LinkLayerEthernet, unix.EINVAL, "invalid argument (port 1 has no GID 3)"},
+		{Path{Port: 1, DGID: v4, SGIDIndex: 1}, LinkLayerEthernet, unix.EINVAL, "invalid argument"},
+		{
+			Path{Port: 1, DGID: v6, SGIDIndex: 1}, LinkLayerEthernet, unix.EINVAL,
+			"invalid argument (GID 1 is ::ffff:10.0.0.1, which is not of a kind with fe80::1: both have to be IPv4 or both IPv6)",
+		},
+		{Path{Port: 2}, LinkLayerEthernet, unix.ENETUNREACH, "network is unreachable"},
+	} {
+		layer = test.layer
+		if err := c.refusedPath(test.path, test.err); !errors.Is(err, test.err) || err.Error() != test.want {
+			t.Errorf("%+v: %q, want %q", test.path, err, test.want)
+		}
+	}
+}
+
+func TestCheckAccess(t *testing.T) {
+	for access, ok := range map[Access]bool{
+		0: true, AccessRemoteRead: true, AccessRemoteWrite: false, AccessRemoteAtomic | AccessRemoteRead: false,
+		AccessRemoteWrite | AccessRemoteAtomic | AccessLocalWrite: true,
+	} {
+		if err := checkAccess(access); (err == nil) != ok || err != nil && !errors.Is(err, unix.EINVAL) {
+			t.Errorf("access %#x: %v", access, err)
+		}
 	}
 }

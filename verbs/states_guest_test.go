@@ -4,6 +4,8 @@ package verbs_test
 
 import (
 	"errors"
+	"net/netip"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -58,10 +60,22 @@ func TestGuestStates(t *testing.T) {
 	if err := a.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
 		Path: &bad, PathMTU: new(verbs.MTU(3)), DestQPN: new(uint32(1)), RQPSN: new(uint32),
 		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
-	}); !errors.Is(err, unix.EINVAL) {
+	}); !errors.Is(err, unix.EINVAL) || !strings.HasSuffix(err.Error(), "(there is no port 2)") {
 		t.Errorf("path from another port: %v", err)
 	}
 	in(verbs.QPStateInit)
+	for reason, change := range map[string]func(p *verbs.Path){
+		"(GID 100 of port 1 is empty)":         func(p *verbs.Path) { p.SGIDIndex = 100 },
+		"(a path over Ethernet needs a GID)":   func(p *verbs.Path) { p.DGID = netip.Addr{} },
+		": both have to be IPv4 or both IPv6)": func(p *verbs.Path) { p.DGID = netip.MustParseAddr("fe80::1") },
+		"(there is no port 9)":                 func(p *verbs.Path) { p.Port = 9 },
+	} {
+		p := path(t, a.context)
+		change(&p)
+		if _, err := a.pd.CreateAH(p); err == nil || !strings.HasSuffix(err.Error(), reason) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
 
 	a.finish(a)
 	s := in(verbs.QPStateRTS)
