@@ -1,0 +1,144 @@
+package verbs
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A second is a provider that only watches how it is called.
+type second struct {
+	t      *testing.T
+	maker  *maker
+	inside [3]atomic.Int32 // calls of a CQ, of a queue pair's send and of its receive queue
+	resets int
+	closed []uint16
+}
+
+func (s *second) NewCQ(create provider.Create) (provider.CQ, error) {
+	_, err := create([]byte("CQ's in.."), make([]byte, 8))
+	return secondCQ{s}, err
+}
+
+func (s *second) NewQP(_ provider.QPAttr, create provider.Create) (provider.QP, error) {
+	_, err := create(nil, nil)
+	return secondQP{s}, err
+}
+
+func (s *second) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
+	_, err := create(nil, nil)
+	return secondSRQ{s}, err
+}
+
+func (s *second) NewAH(create provider.Create) (any, error) {
+	_, err := create(nil, nil)
+	return "provided", err
+}
+
+// alone fails the test when two goroutines are in one queue.
+func (s *second) alone(queue int) {
+	if s.inside[queue].Add(1) != 1 {
+		s.t.Error("two calls of one queue at the same time")
+	}
+	s.inside[queue].Add(-1)
+}
+
+// close wants the kernel's object to be gone.
+func (s *second) close(kind uint16) error {
+	if !slices.Contains(s.maker.closed, kind) {
+		s.t.Errorf("%s closed before the kernel's", ObjectName(kind))
+	}
+	s.closed = append(s.closed, kind)
+	return nil
+}
+
+type secondCQ struct{ *second }
+
+func (q secondCQ) Poll(into []Completion) (int, error) { q.alone(0); return len(into), nil }
+func (q secondCQ) Arm(bool) error                      { q.alone(0); return nil }
+func (q secondCQ) Close() error                        { return q.close(uapi.ObjectCQ) }
+
+type secondQP struct{ *second }
+
+func (q secondQP) PostSend(wrs []SendWR) (int, error) { q.alone(1); return len(wrs), nil }
+func (q secondQP) PostRecv(wrs []RecvWR) (int, error) { q.alone(2); return len(wrs), nil }
+func (q secondQP) Reset()                             { q.alone(1); q.alone(2); q.resets++ }
+func (q secondQP) Close() error                       { q.alone(1); q.alone(2); return q.close(uapi.ObjectQP) }
+
+type secondSRQ struct{ *second }
+
+func (q secondSRQ) PostRecv(wrs []RecvWR) (int, error) { return len(wrs), nil }
+func (q secondSRQ) ModifyIn() []byte                   { return nil }
+func (q secondSRQ) Close() error                       { return q.close(uapi.ObjectSRQ) }
+
+// A driver's provider is all that it takes: callers stay as they are, and the rules
+// of package provider hold for verbs too.
+func TestSecondProvider(t *testing.T) {
+	m := &maker{t: t, handle: 100}
+	s := &second{t: t, maker: m}
+	providers[DriverSIW] = func(provider.Device) provider.Provider { return s }
+	defer delete(providers, DriverSIW)
+	c, _ := openFake(t, DriverSIW, m.answer)
+	o := newSet(t, c)
+	if o.ah.Provided() != "provided" {
+		t.Errorf("AH %v", o.ah.Provided())
+	}
+	if in := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).attr(uapi.AttrUHWIn); in == nil || in.Len != 9 {
+		t.Errorf("driver's data %+v", in)
+	}
+	if m.last(uapi.ObjectQP, uapi.MethodQPCreate).attr(uapi.AttrUHWOut) != nil {
+		t.Error("no room was wanted for an answer")
+	}
+	qp := must(o.pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: o.cq, RecvCQ: o.cq}))(t)
+	up := func() {
+		for _, err := range []error{
+			qp.Modify(QPStateInit, QPAttr{PKeyIndex: new(uint16), Port: new(uint8(1)), QKey: new(uint32)}),
+			qp.Modify(QPStateRTR, QPAttr{}),
+			qp.Modify(QPStateRTS, QPAttr{SQPSN: new(uint32)}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	up()
+	var group sync.WaitGroup
+	for range 2 {
+		for _, call := range []func() (int, error){
+			func() (int, error) { return qp.PostSend(make([]SendWR, 1)) },
+			func() (int, error) { return qp.PostRecv(make([]RecvWR, 1)) },
+			func() (int, error) { return o.cq.Poll(make([]Completion, 1)) },
+			func() (int, error) { return 1, o.cq.Arm(false) },
+		} {
+			group.Go(func() {
+				for {
+					if _, err := call(); errors.Is(err, fs.ErrClosed) {
+						return
+					} else if err != nil && !errors.Is(err, ErrState) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	for range 20 {
+		if err := qp.Modify(QPStateReset, QPAttr{}); err != nil {
+			t.Error(err)
+		}
+		up()
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	group.Wait()
+	if want := []uint16{uapi.ObjectQP, uapi.ObjectQP, uapi.ObjectSRQ, uapi.ObjectCQ}; s.resets != 20 || !slices.Equal(s.closed, want) {
+		t.Errorf("%d resets, closed %v", s.resets, s.closed)
+	}
+}
