@@ -90,6 +90,59 @@ var pingTimes = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 
 func maskTimes(s string) string { return pingTimes.ReplaceAllString(s, "TIME") }
 
+// nativePings are command lines of ibkit ping; LID, GUID and NAME stand for the
+// server's.
+var nativePings = []struct {
+	line string
+	code int
+	want string
+}{
+	{"-f -c 50 LID", 0, ": a ping server answers (--via vendor)"},
+	{"-f -c 50 --via vendor --size 128 --pattern a5c3 LID", 0, "50 sent, 50 received, 0 lost, 0 late, 0 duplicated, 0 corrupted, "},
+	{"-f -c 20 GUID", 0, "20 sent, 20 received, 0 lost, "},
+	{"-f -c 20 gid:fe80::GROUPS", 0, "20 sent, 20 received, 0 lost, "},
+	{"-f -c 20 --via vendor NAME", 0, "20 sent, 20 received, 0 lost, "},
+	{"-c 5 -i 1ms LID GUID NAME", 0, "15 sent, 15 received, 0 lost, "},
+	{"-f -c 20 --via pma LID", 0, "20 sent, 20 received, 0 lost, "},
+	{"-f -c 20 --via sma LID GUID", 0, "40 sent, 40 received, 0 lost, "},
+	{"-f -c 5 0,1", 0, "route 0,1: seq=4 time="},
+	{"-f -c 2 -q --all-cas --all-switches --via sma", 0, " 0% loss"},
+	{"-f -c 5 --json --histogram LID", 0, `"sent":5,"received":5,`},
+	{"-f -c 5 --json-lines LID", 0, `"seq":4,"outcome":"received"`},
+	{"-f -c 2 -t 100 LID 0xbff0", 3, "2 lost"},
+}
+
+// pingNatively pings a server by ibkit ping.
+func pingNatively(t *testing.T, f *pingFabric) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits := strings.TrimPrefix(f.guid, "0x")
+	groups := strings.Join([]string{digits[:4], digits[4:8], digits[8:12], digits[12:]}, ":")
+	put := strings.NewReplacer("LID", f.lid, "GUID", f.guid, "GROUPS", groups, "NAME", f.server)
+	for _, test := range nativePings {
+		args := strings.Fields(put.Replace(test.line))
+		r := f.MustRun(t, f.client, ibkit(), append([]string{"ping"}, args...)...)
+		if r.Code != test.code || !strings.Contains(r.Stdout, test.want) {
+			t.Errorf("ping %s ended with %d, not %d:\n%s%s", test.line, r.Code, test.code, r.Stdout, r.Stderr)
+		}
+		if !strings.Contains(test.line, "--json") {
+			continue
+		}
+		for line := range strings.Lines(r.Stdout) {
+			var document any
+			if err := json.Unmarshal([]byte(line), &document); err != nil {
+				t.Fatalf("ping %s: %v: %s", test.line, err, line)
+			}
+			if err := schema.Validate(document); err != nil {
+				t.Errorf("ping %s: %v\n%s", test.line, err, line)
+			}
+		}
+	}
+}
+
 // TestPing has both clients ping all servers, on both simulators: what they
 // print and how they end is the same but for the times.
 func TestPing(t *testing.T) {
@@ -110,6 +163,7 @@ func TestPing(t *testing.T) {
 						t.Errorf("ibping %s: %s", line, cmp.Diff(want.Stderr, got.Stderr))
 					}
 				}
+				pingNatively(t, f)
 			})
 		}
 	}
