@@ -3,10 +3,8 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
-	"path"
 	"strings"
 	"syscall"
 	"time"
@@ -133,110 +131,6 @@ func (c *pingCommand) define(flags *pflag.FlagSet) {
 	c.serve.define(flags)
 	c.fabric.define(flags)
 	abbreviate(flags)
-}
-
-var pingRules = flagRules{
-	clashes: []clash{
-		{[]string{"flood"}, []string{"interval", "rate"}},
-		{[]string{"interval"}, []string{"rate"}},
-		{[]string{"Guid"}, []string{"Direct"}},
-		{[]string{"json"}, []string{"json-lines", "timestamps"}},
-		{[]string{"json-lines"}, []string{"timestamps", "quiet", "problems"}},
-		{[]string{"json"}, []string{"problems", "quiet"}},
-	},
-	needs: []need{{[]string{"debug"}, []string{"serve"}}},
-}
-
-// resolve checks what the command line says, before anything is sent.
-func (c *pingCommand) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
-	if err := pingRules.check(flags); err != nil {
-		return nil, err
-	}
-	if err := c.fabric.resolve(ctx, c.env, native); err != nil {
-		return nil, err
-	}
-	if c.auto = c.via == "auto"; !c.auto {
-		if c.agent, err = ping.ParseVia(c.via); err != nil {
-			return nil, usageErrorf("%w, nor auto", err)
-		}
-	}
-	toServers := c.auto || c.agent == ping.ViaVendor
-	switch {
-	case !toServers && given(flags, []string{"oui", "size", "pattern"}) != "":
-		return nil, usageErrorf("%s does nothing with --via %v", given(flags, []string{"oui", "size", "pattern"}), c.agent)
-	case c.oui >= 1<<24:
-		return nil, usageErrorf("invalid OUI 0x%x: it has 24 bits", c.oui)
-	case c.count < 0:
-		return nil, usageErrorf("invalid number of probes: %d", c.count)
-	case c.interval < 0:
-		return nil, usageErrorf("invalid interval: %v", c.interval)
-	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
-		return nil, usageErrorf("invalid rate %v: it has to be a positive number, 1e9 at most", c.rate)
-	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
-		return nil, usageErrorf("invalid deadline: %v", c.deadline)
-	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
-		return nil, usageErrorf("invalid loss %v: not from 0 to 100 percent", c.limits.loss)
-	case c.limits.p99 < 0 || c.limits.p99 == 0 && flags.Changed("max-p99"):
-		return nil, usageErrorf("invalid round trip: %v", c.limits.p99)
-	}
-	c.setSchedule(flags)
-	if c.options.Payload, err = makePayload(c.size, flags.Changed("size"), c.pattern); err != nil {
-		return nil, err
-	}
-	if targets, err = c.parseTargets(args); err != nil {
-		return nil, err
-	}
-	c.finder = pingFinder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.ViaSMA}
-	if c.finder.smLID, err = c.fabric.lidOfSM(); err != nil {
-		return nil, err
-	}
-	c.finder.names, err = c.fabric.names(c.env)
-	return targets, err
-}
-
-// setSchedule says when probes are sent, and which.
-func (c *pingCommand) setSchedule(flags *pflag.FlagSet) {
-	client := c.fabric.client(c.env)
-	o := &c.options
-	o.OUI, o.MKey, o.Count, o.Interval, o.Deadline = c.oui, client.MKey, c.count, c.interval, c.deadline
-	o.Timeout, o.Window, o.Trace = client.Timeout, client.MaxWindow, client.Trace
-	switch {
-	case c.flood:
-		o.Interval = 0
-	case c.rate > 0:
-		o.Interval = time.Duration(float64(time.Second) / c.rate)
-	}
-	if c.count == 0 || c.deadline > 0 && !flags.Changed("count") {
-		o.Count = -1
-	}
-}
-
-// parseTargets reads the targets of the command line and of the file.
-func (c *pingCommand) parseTargets(args []string) (targets []resolve.Address, err error) {
-	if targets, err = parseTargets(args, c.guids, c.routes, c.file); err != nil {
-		return nil, err
-	}
-	if len(targets) == 0 && !c.allCAs && !c.allSwitches {
-		return nil, usageErrorf("no target given: see ibkit ping --help")
-	}
-	for i := range targets {
-		t := &targets[i]
-		switch {
-		case t.Kind == resolve.Route && !c.auto && c.agent != ping.ViaSMA:
-			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
-		case t.Kind == resolve.IP && c.fabric.sim != "":
-			err = fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
-		case isPattern(t):
-			if _, bad := path.Match(t.Name, ""); bad == nil {
-				continue
-			}
-			err = fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
-		default:
-			continue
-		}
-		return nil, &usageError{err}
-	}
-	return targets, nil
 }
 
 // run pings and prints.

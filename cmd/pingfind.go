@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"path"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
@@ -117,11 +115,6 @@ func (f *pingFinder) candidates() []device.Candidate {
 	return fit
 }
 
-// isPattern reports whether an address stands for all nodes with names like it.
-func isPattern(a *resolve.Address) bool {
-	return a.Kind == resolve.Name && strings.ContainsAny(a.Name, "*?[")
-}
-
 // find finds targets, by asking subnet administration or by a scan. One that is
 // not found does not keep the others from being pinged.
 func (f *pingFinder) find(ctx context.Context, port umad.Port, addresses []resolve.Address, isWanted func(*fabric.Node) bool) error {
@@ -131,11 +124,7 @@ func (f *pingFinder) find(ctx context.Context, port umad.Port, addresses []resol
 	f.resolver = resolve.New(client, port.Attr(), resolve.Options{
 		SMLID: f.smLID, Names: f.names, Sysfs: sysfsRoot(f.env), Simulated: f.flags.sim != "", Progress: bar.update,
 	})
-	scan := isWanted != nil
-	for i := range addresses {
-		scan = scan || isPattern(&addresses[i])
-	}
-	if scan {
+	if isWanted != nil {
 		var err error
 		f.fabric, err = fabric.Discover(ctx, client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: bar.update})
 		if err != nil {
@@ -163,16 +152,11 @@ func (f *pingFinder) findOne(ctx context.Context, number int, a *resolve.Address
 		f.found = append(f.found, &ping.Target{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded})
 		return nil
 	}
-	if isPattern(a) {
-		if !f.addNodes(func(n *fabric.Node) bool { return matches(a.Name, f.names.Name(n)) }) {
-			return fmt.Errorf("find nodes %q: none has such a name", a.Name)
-		}
-		return nil
-	}
 	ports, err := f.resolver.Find(ctx, *a)
 	if err != nil {
 		return err
 	}
+	var targets []*ping.Target
 	for _, p := range ports {
 		t := &ping.Target{Name: a.Text, To: p.To, PortGUID: p.PortGUID}
 		switch {
@@ -186,61 +170,55 @@ func (f *pingFinder) findOne(ctx context.Context, number int, a *resolve.Address
 			t.Name = fmt.Sprintf("LID %d", p.To.LID)
 		case a.Kind == resolve.Route:
 			t.Name = "route " + a.Text
-		case len(ports) > 1:
-			t.Name = fmt.Sprintf("%s port 0x%016x", a.Text, p.PortGUID)
-		}
-		f.add(t)
-	}
-	return nil
-}
-
-// matches reports whether a name is like a pattern, which is a good one.
-func matches(pattern, name string) bool {
-	ok, _ := path.Match(pattern, name)
-	return ok
-}
-
-// add adds a target that can be reached.
-func (f *pingFinder) add(t *ping.Target) {
-	if t.To.LID == 0 && t.GRH == nil && !f.routes && t.PortGUID != 0 {
-		f.notFound = append(f.notFound, unresolved{t.Name, fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", t.Name)})
-		return
-	}
-	f.found = append(f.found, t)
-}
-
-// addNodes adds the ports of all nodes that are wanted: a switch's port 0, and of
-// others those that the scan came by. It reports false where there are none.
-func (f *pingFinder) addNodes(isWanted func(*fabric.Node) bool) (any bool) {
-	for _, n := range f.fabric.Nodes {
-		if isWanted(n) {
-			f.addNode(n)
-			any = true
-		}
-	}
-	return any
-}
-
-func (f *pingFinder) addNode(n *fabric.Node) {
-	ports := n.Ports
-	if n.Info.NodeType == mad.NodeTypeSwitch {
-		ports = ports[:1]
-	}
-	var targets []*ping.Target
-	for _, p := range ports {
-		if p == nil || p.Info == nil {
-			continue
-		}
-		t := &ping.Target{Name: f.names.Name(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
-		if p.LID() == 0 {
-			t.To.Route = n.Route
+		case a.Kind == resolve.Name && p.Node != nil && p.Description != nil:
+			t.Name = f.names.NameOf(p.Node.NodeGUID, *p.Description)
 		}
 		targets = append(targets, t)
 	}
+	f.add(targets)
+	return nil
+}
+
+// add adds the targets that can be reached, by names that tell them apart.
+func (f *pingFinder) add(targets []*ping.Target) {
+	times := map[string]int{}
 	for _, t := range targets {
-		if len(targets) > 1 {
+		times[t.Name]++
+	}
+	for _, t := range targets {
+		if times[t.Name] > 1 {
 			t.Name = fmt.Sprintf("%s port 0x%016x", t.Name, t.PortGUID)
 		}
-		f.add(t)
+		if t.To.LID == 0 && t.GRH == nil && !f.routes && t.PortGUID != 0 {
+			f.notFound = append(f.notFound, unresolved{t.Name, fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", t.Name)})
+			continue
+		}
+		f.found = append(f.found, t)
 	}
+}
+
+// addNodes adds the ports of all nodes that are wanted: a switch's port 0, and of
+// others those that the scan came by.
+func (f *pingFinder) addNodes(isWanted func(*fabric.Node) bool) {
+	var targets []*ping.Target
+	for _, n := range f.fabric.Nodes {
+		if !isWanted(n) {
+			continue
+		}
+		ports := n.Ports
+		if n.Info.NodeType == mad.NodeTypeSwitch {
+			ports = ports[:1]
+		}
+		for _, p := range ports {
+			if p == nil || p.Info == nil {
+				continue
+			}
+			t := &ping.Target{Name: f.names.Name(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
+			if p.LID() == 0 {
+				t.To.Route = n.Route
+			}
+			targets = append(targets, t)
+		}
+	}
+	f.add(targets)
 }

@@ -20,7 +20,8 @@ func barsOf(from []hdrhistogram.Bar, most int) []Bar {
 	if len(from) == 0 {
 		return nil
 	}
-	low, high := max(from[0].From, 1), from[len(from)-1].To+1
+	last := from[len(from)-1]
+	low, high := max(from[0].From, 1), last.From+1
 	ratio := math.Pow(float64(high)/float64(low), 1/float64(most))
 	var bars []Bar
 	begin := low
@@ -40,5 +41,6 @@ func barsOf(from []hdrhistogram.Bar, most int) []Bar {
 		bars = append(bars, b)
 		begin = end
 	}
+	bars[len(bars)-1].To = time.Duration(last.To+1) * step
 	return bars
 }

@@ -2,6 +2,8 @@ package ping
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
@@ -74,7 +76,7 @@ func (r *runner) stray() {
 func (r *runner) judge(f *flight, m *umad.Message) (Outcome, error) {
 	t := f.target
 	if !t.isSource(&m.Addr) {
-		return WrongSource, nil
+		return WrongSource, fmt.Errorf("answered by %v", sourceOf(&m.Addr))
 	}
 	if err := m.MAD.Status().Err(); err != nil {
 		return Refused, err
@@ -102,12 +104,17 @@ func (r *runner) judgeNode(t *Target, p *mad.Packet) (Outcome, error) {
 	switch {
 	case info.NodeGUID == 0 || info.NodeType < mad.NodeTypeCA || info.NodeType > mad.NodeTypeRouter:
 		return Corrupted, nil
-	case t.PortGUID != 0 && info.PortGUID != t.PortGUID, t.seen.known && info.NodeGUID != t.seen.node:
-		return WrongSource, nil
+	case t.PortGUID != 0 && info.PortGUID != t.PortGUID:
+		return WrongSource, fmt.Errorf("answered by port 0x%016x", info.PortGUID)
+	case t.seen.known && info.NodeGUID != t.seen.node:
+		return WrongSource, fmt.Errorf("before answered node 0x%016x", t.seen.node)
 	}
 	t.seen.known, t.seen.node = true, info.NodeGUID
 	return Received, nil
 }
+
+// errOtherHost is about a server that calls itself otherwise than before.
+var errOtherHost = errors.New("before answered another host")
 
 // judgePong looks at what a ping server sent. Those of ibkit send back all but
 // the name, those of infiniband-diags nothing: of them only the name can be held
@@ -137,7 +144,7 @@ func (r *runner) judgePong(f *flight, p *mad.Packet) (Outcome, error) {
 		return Corrupted, nil
 	case !bytes.Equal(known, bytes.TrimRight(t.seen.name[:], "\x00")):
 		if isEcho {
-			return WrongSource, nil
+			return WrongSource, errOtherHost
 		}
 		return Corrupted, nil
 	}
