@@ -106,7 +106,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 
 	g.vm, err = startVM(ctx, hardware{
 		kernel: kernel, image: image, wire: wire, host: host,
-		console: g.console, terminal: spec.Interactive,
+		console: g.console, terminal: spec.Interactive, capture: spec.Capture,
 	})
 	if err != nil {
 		g.cancel()

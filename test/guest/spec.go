@@ -31,6 +31,10 @@ type Spec struct {
 	// after those that Devices need, before the devices are made.
 	Modules, Insert []string
 
+	// Capture is a file of this machine that gets what goes over Wire, as pcap.
+	// It is whole when the guest has ended.
+	Capture string
+
 	// Timeout is how long the guest lives at most. Zero is two minutes.
 	Timeout time.Duration
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +31,8 @@ type hardware struct {
 	wire     *os.File // a stream socket to another guest, or nil
 	host     int      // part of the network address of the wire's end
 	console  io.Writer
-	terminal bool // the console is this process's terminal
+	terminal bool   // the console is this process's terminal
+	capture  string // file for what goes over the wire, or ""
 }
 
 // qemu is the program to run.
@@ -108,6 +110,10 @@ func (h hardware) args() []string {
 		args = append(args,
 			"-netdev", fmt.Sprintf("socket,id=wire,fd=%d", wireFD),
 			"-device", fmt.Sprintf("virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:00:00:%02x", h.host))
+		if h.capture != "" {
+			// A comma ends the value of an option.
+			args = append(args, "-object", "filter-dump,id=capture,netdev=wire,file="+strings.ReplaceAll(h.capture, ",", ",,"))
+		}
 	}
 	return args
 }
