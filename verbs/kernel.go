@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -53,15 +52,20 @@ func (linux) open(path string) (int, error) {
 }
 
 func (linux) ioctl(fd int, request []byte) error {
-	for {
+	return uninterrupted(func() unix.Errno {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
-		runtime.KeepAlive(request)
-		switch errno {
+		return errno
+	})
+}
+
+// uninterrupted makes a call again that a signal has interrupted.
+func uninterrupted(call func() unix.Errno) error {
+	for {
+		switch errno := call(); errno {
 		case 0:
 			return nil
 		case unix.EINTR:
-			continue
 		default:
 			return errno
 		}
@@ -73,22 +77,15 @@ func (linux) ioctl(fd int, request []byte) error {
 // 6.10 builds packets within the call, and a goroutine that is there for long holds
 // up others and the collector.
 func (linux) write(fd int, message []byte, brief bool) error {
-	for {
-		var errno unix.Errno
+	return uninterrupted(func() (errno unix.Errno) {
+		at, length := unsafe.SliceData(message), uintptr(len(message))
 		if brief {
-			_, _, errno = unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(message))), uintptr(len(message)))
+			_, _, errno = unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		} else {
-			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(message))), uintptr(len(message)))
+			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		}
-		switch errno {
-		case 0:
-			return nil
-		case unix.EINTR:
-			continue
-		default:
-			return errno
-		}
-	}
+		return errno
+	})
 }
 
 func (linux) eventFile(fd int) *os.File {

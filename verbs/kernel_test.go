@@ -1,0 +1,36 @@
+package verbs
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A write, of either kind, sends all and allocates nothing.
+func TestWrite(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	fd, message := int(w.Fd()), []byte("doorbell")
+	for _, brief := range []bool{true, false} {
+		if n := testing.AllocsPerRun(10, func() {
+			if err := (linux{}).write(fd, message, brief); err != nil {
+				t.Error(err)
+			}
+		}); n != 0 {
+			t.Errorf("brief %v: %v allocations", brief, n)
+		}
+		if err := (linux{}).write(-1, message, brief); !errors.Is(err, unix.EBADF) {
+			t.Errorf("brief %v: %v", brief, err)
+		}
+	}
+	w.Close()
+	if all, err := io.ReadAll(r); err != nil || len(all) != 2*11*len(message) {
+		t.Errorf("%d bytes: %v", len(all), err)
+	}
+}
