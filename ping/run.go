@@ -64,8 +64,8 @@ func Run(ctx context.Context, port umad.Port, targets []*Target, o Options) (*Re
 	return r.result, err
 }
 
-// Digits that histograms keep. A target's take 19 kB at two digits, and the
-// tenth of it at one: that counts where there are thousands of targets.
+// Digits that histograms keep. Two take 25 kB and one 3.5, which counts where
+// there are thousands of targets.
 const (
 	totalDigits = 3
 	manyTargets = 256

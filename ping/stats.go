@@ -37,13 +37,13 @@ type Stats struct {
 	sum      time.Duration
 	jitter   time.Duration // sum of the differences of one round trip and the next
 	last     time.Duration
-	times    *hdrhistogram.Histogram
+	digits   int
+	times    *hdrhistogram.Histogram // nil: nothing was received
 }
 
-// newStats keeps round trips to so many significant digits.
-func newStats(digits int) Stats {
-	return Stats{times: hdrhistogram.New(1, int64(longest/step), digits)}
-}
+// newStats keeps round trips to so many significant digits. The room for them is
+// made at the first one: of many targets that were named most may be silent.
+func newStats(digits int) Stats { return Stats{digits: digits} }
 
 // count takes in what became of a probe, or came beside it.
 func (s *Stats) count(o Outcome, rtt time.Duration) {
@@ -78,7 +78,8 @@ func (s *Stats) count(o Outcome, rtt time.Duration) {
 
 // add counts a reply.
 func (s *Stats) add(rtt time.Duration) {
-	if s.Received == 0 {
+	if s.times == nil {
+		s.times = hdrhistogram.New(1, int64(longest/step), s.digits)
 		s.Min = rtt
 	} else {
 		s.jitter += (rtt - s.last).Abs()
