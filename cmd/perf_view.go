@@ -16,12 +16,13 @@ import (
 
 // perfView shows what was measured, each kind of test in a table of its own.
 type perfView struct {
-	env    *environment
-	json   bool
-	unit   string
-	minBW  float64
-	maxP99 time.Duration
-	plot   string
+	env     *environment
+	json    bool
+	classic bool // perftest's form
+	unit    string
+	minBW   float64
+	maxP99  time.Duration
+	plot    string
 
 	live     io.Writer // of the line that says what is under way, nil: none
 	tests    []perf.Test
@@ -34,6 +35,7 @@ type perfView struct {
 
 func (v *perfView) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&v.json, "json", false, "print JSON")
+	flags.BoolVar(&v.classic, "classic", false, "print in the form of perftest's programs, in MiB/s unless --unit is there")
 	flags.StringVar(&v.unit, "unit", "gbit", "show bandwidth in `UNIT`: gbit (Gb/s) or mib (MiB/s)")
 	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is less than `N`, in the unit of --unit")
 	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a test's times are longer than `TIME`")
@@ -42,7 +44,12 @@ func (v *perfView) define(flags *pflag.FlagSet) {
 
 // check looks at the flags.
 func (v *perfView) check(flags *pflag.FlagSet) error {
+	if v.classic && !flags.Changed("unit") {
+		v.unit = "mib"
+	}
 	switch {
+	case v.classic && v.json:
+		return usageErrorf("--classic and --json are two forms: take one")
 	case v.unit != "gbit" && v.unit != "mib":
 		return usageErrorf("unknown unit %q: it is gbit or mib", v.unit)
 	case flags.Changed("min-bw") && !(v.minBW > 0):
@@ -88,7 +95,7 @@ func (v *perfView) done(m *perf.Measurement) {
 		if len(v.pending) > 0 && !sameTable(v.pending[0].Test, m.Test) {
 			v.flush()
 		}
-		if len(v.pending) == 0 && v.measured <= 1 {
+		if len(v.pending) == 0 && v.measured <= 1 && !v.classic {
 			v.ends(m)
 		}
 		v.pending = append(v.pending, m)
@@ -192,6 +199,10 @@ func (v *perfView) flush() {
 	v.pending = nil
 	t := all[0].Test
 	out := bufferedOut(v.env)
+	if v.classic {
+		v.flushClassic(out, all)
+		return
+	}
 	fmt.Fprintf(out, "\n%s\n", v.title(all[0]))
 	var header []string
 	var rows [][]string

@@ -32,7 +32,7 @@ func (p *perfPeer) define(flags *pflag.FlagSet) {
 // ibkit does.
 var perfPeerFlags = map[string]string{
 	"test": "", "transport": "", "size": "", "iterations": "", "rx-depth": "", "events": "", "device": "", "ib-port": "", "gid-index": "",
-	"mtu": "", "sl": "", "cpu": "", "json": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
+	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
 	"duration": "perftest", "margin": "perftest", "qps": "perftest", "bidirectional": "perftest", "tx-depth": "perftest",
 	"cq-moderation": "perftest", "post-list": "perftest", "inline": "perftest", "tclass": "perftest", "pkey-index": "perftest",
 	"qp-timeout": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",

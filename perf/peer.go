@@ -209,28 +209,38 @@ var perftestVerbs = map[Op]perftest.Verb{
 	Send: perftest.Send, Write: perftest.Write, Read: perftest.Read, FetchAdd: perftest.Atomic, CompareSwap: perftest.Atomic,
 }
 
-// perftestTest is the test as perftest has it.
-func (p *peerRun) perftestTest() perftest.Test {
-	t := p.o.Tests[0]
+// Perftest is the test as perftest has it.
+func (t Test) Perftest() perftest.Test {
 	test := perftest.Test{
 		Order: perftest.Order{
-			Verb: perftestVerbs[t.Op], Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional,
-			All: len(p.o.Tests) > 1, Timed: t.Iterations == 0,
+			Verb: perftestVerbs[t.Op], Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional, Sizes: []int{t.Size},
+			Timed: t.Iterations == 0,
 		},
-		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration, Margin: p.o.Margin,
+		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration,
 		CompareSwap: t.Op == CompareSwap, MTU: mtuOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
 		List: t.List, Events: t.Events, SL: t.SL, TrafficClass: t.TrafficClass, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout,
-		RetryCount: t.RetryCount, CPU: p.cpu(), Silence: answerTime,
-	}
-	for _, t := range p.o.Tests {
-		test.Sizes = append(test.Sizes, t.Size)
+		RetryCount: t.RetryCount, CPU: loop.NoCPU, Silence: answerTime,
 	}
 	if t.Inline {
-		test.Inline = slices.Max(test.Sizes)
+		test.Inline = t.Size
 	}
 	if t.Kind == Latency {
 		test.TxDepth, test.Moderation = 1, 1
 	}
+	return test
+}
+
+// perftestTest is the test with all its sizes, as this side does it.
+func (p *peerRun) perftestTest() perftest.Test {
+	test := p.o.Tests[0].Perftest()
+	test.All, test.Sizes = len(p.o.Tests) > 1, nil
+	for _, t := range p.o.Tests {
+		test.Sizes = append(test.Sizes, t.Size)
+	}
+	if p.o.Tests[0].Inline {
+		test.Inline = slices.Max(test.Sizes)
+	}
+	test.Margin, test.CPU = p.o.Margin, p.cpu()
 	return test
 }
 

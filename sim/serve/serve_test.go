@@ -212,9 +212,13 @@ func TestManagerIsToldOf(t *testing.T) {
 func setSM(t *testing.T, s *Server, p *ibsim.Port, isSM byte) {
 	t.Helper()
 	var slot uint32
-	if _, err := fmt.Sscanf(p.Attr().Device, "ibsim%d", &slot); err != nil {
-		t.Fatal(err)
+	s.mu.Lock()
+	for _, c := range s.clients {
+		if c.at.Node.Info.NodeGUID == p.Attr().NodeGUID {
+			slot = c.slot
+		}
 	}
+	s.mu.Unlock()
 	data := [ibsimproto.ControlDataSize]byte{isSM, isSM, isSM, isSM}
 	r := ibsimproto.NewControl(ibsimproto.SetIsSM, slot, data)
 	if reply, ok := s.handleControl(r[:], nil); !ok || reply.Kind() != ibsimproto.SetIsSM {
