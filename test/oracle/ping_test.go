@@ -154,8 +154,11 @@ func TestPing(t *testing.T) {
 				start(t, f)
 				for _, line := range pingLines {
 					args := strings.Fields(strings.NewReplacer("GUID", f.guid, "LID", f.lid).Replace(line))
-					want := f.MustRunC(t, f.client, "ibping", args...)
 					got := f.MustRun(t, f.client, native(), append([]string{"ibping"}, args...)...)
+					want := f.MustRunC(t, f.client, "ibping", args...)
+					for again := 0; again < 2 && maskTimes(got.Stdout) != maskTimes(want.Stdout); again++ {
+						want = f.MustRunC(t, f.client, "ibping", args...) // which loses some where the machine is busy
+					}
 					if got.Code != want.Code || want.Code == 0 && maskTimes(got.Stdout) != maskTimes(want.Stdout) {
 						t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
 					}
