@@ -98,7 +98,7 @@ type jsonPerfSide struct {
 func (v *perfView) document(r *perf.Result) error {
 	j := jsonPerf{
 		Schema: perfSchema, Client: r.Client, Server: r.Server,
-		Clock: jsonPerfClock{Source: "CLOCK_MONOTONIC", CostNS: r.ClockCost}, Results: []jsonPerfMeasure{},
+		Clock: jsonPerfClock{Source: r.ClockSource, CostNS: r.ClockCost}, Results: []jsonPerfMeasure{},
 	}
 	for i := range r.Measurements {
 		j.Results = append(j.Results, jsonMeasure(&r.Measurements[i]))

@@ -72,7 +72,8 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	}
 	c := &client{talk: newTalk(conn), options: o}
 	defer func() { err = errors.Join(err, c.close()) }()
-	r := &Result{Client: o.Identity, ClockCost: loop.ClockCost()}
+	r := &Result{Client: o.Identity}
+	r.ClockSource, r.ClockCost = loop.ClockSource(!o.CPUs.Off)
 	if err := c.send(message{Hello: &o.Identity}); err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func (c *client) run(ctx context.Context, s *side, p *prepared) error {
 	if c.server.BootID == c.options.Identity.BootID {
 		others = p.CPUs
 	}
-	s.start(ctx, c.options.CPUs, others, p.Yield, false)
+	s.start(ctx, c.options.CPUs, others, p.Yield)
 	defer s.stop()
 	if err := c.await(ctx, s); err != nil {
 		return err

@@ -49,10 +49,11 @@ func allowed() []int {
 	return cpus
 }
 
-// near are processors that this process may use, those first that are near a
-// device.
+// near are processors that this process may use, from the last one on, those first
+// that are near a device.
 func near(device string) []int {
 	cpus := allowed()
+	slices.Reverse(cpus)
 	// Of a device that is plugged in nowhere nothing is near.
 	local, _ := ParseCPUs(firstLine(filepath.Join(string(sysfs.Default), "class/infiniband", device, "device/local_cpulist")))
 	slices.SortStableFunc(cpus, func(a, b int) int {
@@ -97,20 +98,17 @@ type CPUs struct {
 	List []int // nil: near the device
 }
 
-// pick returns processors for n loops, none of those that are taken; from the end
-// of the list where last is set. Fewer than n: the kernel decides for the rest.
-func (c CPUs) pick(device string, n int, taken []int, last bool) []int {
+// pick returns processors for n loops, none of those that are taken, the last ones
+// first: the first one is where the kernel does most of its own. Fewer than n: the
+// kernel decides for the rest.
+func (c CPUs) pick(device string, n int, taken []int) []int {
 	if c.Off || n == 0 {
 		return nil
 	}
 	if c.List != nil {
 		return c.List[:min(n, len(c.List))]
 	}
-	cpus := near(device)
-	if last {
-		slices.Reverse(cpus)
-	}
-	cpus = slices.DeleteFunc(cpus, func(cpu int) bool { return slices.Contains(taken, cpu) })
+	cpus := slices.DeleteFunc(near(device), func(cpu int) bool { return slices.Contains(taken, cpu) })
 	return cpus[:min(n, len(cpus))]
 }
 
@@ -121,10 +119,10 @@ var taken struct {
 }
 
 // reserve picks processors for a test of this process.
-func (c CPUs) reserve(device string, n int, others []int, last bool) (cpus []int, release func()) {
+func (c CPUs) reserve(device string, n int, others []int) (cpus []int, release func()) {
 	taken.lock.Lock()
 	defer taken.lock.Unlock()
-	cpus = c.pick(device, n, slices.Concat(taken.cpus, others), last)
+	cpus = c.pick(device, n, slices.Concat(taken.cpus, others))
 	taken.cpus = slices.Concat(taken.cpus, cpus)
 	return cpus, func() {
 		taken.lock.Lock()

@@ -59,7 +59,8 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 		return nil, err
 	}
 	p := &peerRun{o: o, choice: choice, conn: conn}
-	p.result = &Result{Client: o.Identity, ClockCost: loop.ClockCost()}
+	p.result = &Result{Client: o.Identity}
+	p.result.ClockSource, p.result.ClockCost = loop.ClockSource(!o.CPUs.Off)
 	other := &p.result.Server
 	if o.Listener != nil {
 		p.result.Client, p.result.Server = Identity{}, o.Identity
@@ -67,7 +68,7 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 	}
 	*other = Identity{Program: string(o.Program), Host: host(conn)}
 	var release func()
-	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, nil, o.Listener != nil)
+	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, nil)
 	defer release()
 	if o.Program == Pingpong {
 		err = p.pingpong(ctx)

@@ -11,7 +11,8 @@ import (
 // A Result is all that was measured.
 type Result struct {
 	Client, Server Identity
-	ClockCost      float64 // ns that reading the clock takes on the client
+	ClockSource    string  // of the client: "CLOCK_MONOTONIC", or "TSC"
+	ClockCost      float64 // ns that reading it takes
 	Measurements   []Measurement
 }
 

@@ -246,7 +246,7 @@ func (c *served) test(ctx context.Context, r *request) (err error) {
 	if s.sends() || s.receives() {
 		loops = s.Threads
 	}
-	s.cpus, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil, true)
+	s.cpus, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil)
 	p := &prepared{
 		Port: ends(s.choice), ClientGID: s.choice.Remote, ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(), CPUs: s.cpus,
 		Yield: crowded(c.Identity, c.client, loops+s.Threads),
@@ -307,7 +307,7 @@ func (c *served) connect(ctx context.Context, s *side, yield bool) error {
 	if s.running, err = prepare(s.shape, s.endpoint, r.QueuePairs); err != nil {
 		return err
 	}
-	s.start(ctx, c.CPUs, nil, yield, true)
+	s.start(ctx, c.CPUs, nil, yield)
 	return c.send(message{Started: &struct{}{}})
 }
 

@@ -124,13 +124,13 @@ func (s *side) link(gid netip.Addr, lid uint16, othersReads uint8) endpoint.Link
 const minRNRTimer = 12
 
 // start begins to move data.
-func (s *side) start(ctx context.Context, cpus CPUs, others []int, yield, last bool) {
+func (s *side) start(ctx context.Context, cpus CPUs, others []int, yield bool) {
 	loops := 0
 	if !s.running.idle() {
 		loops = s.Threads
 	}
 	if s.release == nil {
-		s.cpus, s.release = cpus.reserve(s.choice.Port.Device, loops, others, last)
+		s.cpus, s.release = cpus.reserve(s.choice.Port.Device, loops, others)
 	}
 	s.before = port.ReadCounters(sysfs.Default, s.choice.Port.Device, s.choice.Port.Number)
 	s.running.start(ctx, s.cpus, yield)

@@ -76,23 +76,3 @@ func (w *Watch) Done() <-chan struct{} { return w.ctx.Done() }
 
 // Context ends when the loops are to end.
 func (w *Watch) Context() context.Context { return w.ctx }
-
-var epoch = time.Now()
-
-// Now is the monotonic clock in nanoseconds.
-func Now() int64 { return int64(time.Since(epoch)) }
-
-// ClockCost measures how long a call of Now takes, in nanoseconds: the least of
-// many.
-func ClockCost() float64 {
-	const rounds, calls = 20, 200
-	best := int64(1 << 62)
-	for range rounds {
-		begin := Now()
-		for range calls - 1 {
-			Now()
-		}
-		best = min(best, Now()-begin)
-	}
-	return float64(best) / calls
-}

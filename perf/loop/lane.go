@@ -61,6 +61,7 @@ type Lane struct {
 	slot      int // the next message is in
 	recvSlot  int // the next receive goes to
 	tookSlot  int // the next message that arrives is in
+	waiting   int // receives that are posted
 	posted    uint64
 	completed uint64
 	signaled  uint64
@@ -108,6 +109,7 @@ func (l *Lane) Receive(n int) error {
 		if _, err := l.Queue.PostRecv(l.recv[:]); err != nil {
 			return err
 		}
+		l.waiting++
 	}
 	return nil
 }

@@ -28,11 +28,12 @@ type PingPong struct {
 	Samples *Samples
 	Lost    uint64
 
+	clock   clock
 	wait    waiter
 	arrived uint64 // of which wait has not returned yet
 	in      lastByte
+	spent   int    // receives that are to be posted anew
 	count   uint64 // of writes
-	polls   int
 }
 
 // maxLost is how many round trips may get lost in a row.
@@ -42,11 +43,12 @@ const maxLost = 10
 const sendEvery = 32
 
 func (p *PingPong) begin() {
+	p.clock = newClock()
 	p.wait = waiter{cq: p.CQ, into: make([]verbs.Completion, 16), watch: p.Watch, events: p.Events}
 	if p.Samples == nil {
 		p.Samples = NewSamples()
 	}
-	p.arrived, p.count, p.polls = 0, 0, 0
+	p.arrived, p.spent, p.count = 0, 0, 0
 }
 
 // LeadSends sends and waits for the answer, again and again, and keeps the times of
@@ -78,14 +80,14 @@ func (p *PingPong) FollowWrites() error {
 // follow answers: as often as the plan has, or until the Watch stops. The times
 // that it keeps are from one answer to the next.
 func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
-	at := progress{plan: p.Plan, begin: Now()}
+	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
 	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
 		if ok, err := await(); !ok || err != nil {
 			return err
 		}
 		if p.FollowerMeasures {
-			now := Now()
+			now := p.clock.now()
 			if measured {
 				p.Samples.Add(now - last)
 			}
@@ -94,8 +96,11 @@ func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
 		if err := post(); err != nil {
 			return err
 		}
+		if err := p.refill(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return p.clock.check()
 }
 
 // Drain waits until the device has sent all that completes when it has: before the
@@ -124,21 +129,24 @@ func (p *PingPong) Single() error {
 // before the next, so that nothing that a round trip takes is left out; it is kept
 // while the next one is under way.
 func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
-	at := progress{plan: p.Plan, begin: Now()}
+	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
 	for n := uint64(0); ; n++ {
-		now := Now()
+		now := p.clock.now()
 		if at.over(now, n) {
 			if measured {
 				p.Samples.Add(now - last)
 			}
-			return nil
+			return errors.Join(p.refill(), p.clock.check())
 		}
 		if err := post(); err != nil {
 			return err
 		}
 		if measured {
 			p.Samples.Add(now - last)
+		}
+		if err := p.refill(); err != nil {
+			return err
 		}
 		last, measured = now, at.measures(now, n)
 		ok, err := await()
@@ -210,8 +218,8 @@ func (p *PingPong) sort(done []verbs.Completion) {
 	}
 }
 
-// awaitMessage waits for the next message, looks at it, and posts a receive in its
-// place. False: the Watch has stopped.
+// awaitMessage waits for the next message and looks at it. False: the Watch has
+// stopped.
 func (p *PingPong) awaitMessage() (bool, error) {
 	for p.arrived == 0 {
 		if ok, err := p.take(); !ok || err != nil {
@@ -228,7 +236,19 @@ func (p *PingPong) awaitMessage() (bool, error) {
 	}
 	l.tookSlot = l.InWalk.next(l.tookSlot)
 	l.received++
-	return true, l.Receive(1)
+	p.spent++
+	if l.waiting > p.spent {
+		return true, nil // there are others until the next message is on its way
+	}
+	return true, p.refill()
+}
+
+// refill posts receives in place of those that were used.
+func (p *PingPong) refill() error {
+	n := p.spent
+	p.spent = 0
+	p.Lane.waiting -= n
+	return p.Lane.Receive(n)
 }
 
 // postWrite writes the next message. Its last byte is never the one before.

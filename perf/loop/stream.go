@@ -30,6 +30,7 @@ type Stream struct {
 
 	Out, In Windows // what was sent and what arrived while it counts
 
+	clock    clock
 	wait     waiter
 	at       progress
 	sending  bool
@@ -48,6 +49,13 @@ func (s *Stream) sends() bool { return s.Plan != Plan{} }
 // Watch stops.
 func (s *Stream) Run() error {
 	s.begin()
+	if err := s.run(); err != nil {
+		return err
+	}
+	return s.clock.check()
+}
+
+func (s *Stream) run() error {
 	for s.sending || s.Receives {
 		if s.sending {
 			if err := s.fill(); err != nil {
@@ -85,13 +93,14 @@ func (s *Stream) drain() error {
 }
 
 func (s *Stream) begin() {
+	s.clock = newClock()
 	s.wait = waiter{cq: s.CQ, into: make([]verbs.Completion, 64), watch: s.Watch, events: s.Events}
 	s.due = make([]int, len(s.Lanes))
 	// Where there is no room for a whole list a completion must be under way.
 	s.every = uint64(max(1, min(s.Moderation, s.Depth-s.List+1)))
 	s.sending = s.sends()
 	s.counting, s.doneOut, s.postedN, s.arrived = false, 0, 0, 0
-	s.at = progress{plan: s.Plan, begin: Now()}
+	s.at = progress{plan: s.Plan, begin: s.clock.now()}
 	s.Out, s.In = Windows{}, Windows{}
 	if s.sending && s.Plan.Warmup == 0 && s.Plan.Before == 0 {
 		s.count(s.at.begin)
@@ -147,7 +156,7 @@ func (s *Stream) end() uint64 {
 func (s *Stream) fill() error {
 	over := false
 	if s.Plan.Count == 0 || s.Rate > 0 {
-		now := Now()
+		now := s.clock.now()
 		over = s.Plan.Count == 0 && s.at.over(now, 0)
 		if s.Rate > 0 && !over && float64(s.postedN) > s.Rate*float64(now-s.at.begin)/1e9 {
 			return nil
@@ -293,7 +302,7 @@ func (s *Stream) repost() error {
 
 // tell counts what was sent and what came, and ends what is over.
 func (s *Stream) tell(sent, came uint64) {
-	now := Now()
+	now := s.clock.now()
 	s.doneOut += sent
 	if s.sending && sent > 0 {
 		s.countOut(now, sent)
