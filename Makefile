@@ -76,6 +76,10 @@ scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
 guest: $(TALLY) ## run the tests that boot a kernel with Soft-RoCE in QEMU
 	@$(TALLY) -results $(RESULTS) -name guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
 
+.PHONY: soak
+soak: ## measure between two guests for ten minutes while the link goes down every 20 s
+	go test -tags guest -count 1 -timeout 20m ./test/guest/perf -run '^TestSoak$$' -v -args -soak 10m -flap 20s
+
 .PHONY: guest-shell
 guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 	@go run ./test/guest/shell

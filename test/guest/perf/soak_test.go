@@ -1,0 +1,133 @@
+//go:build guest
+
+package perf_test
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+var (
+	soakTime = flag.Duration("soak", 20*time.Second, "how long TestSoak lasts")
+	flapTime = flag.Duration("flap", 8*time.Second, "how often TestSoak takes the link down")
+)
+
+// soakTests are those of which payloads are looked at. The emulated hosts stand
+// still now and then for longer than the default of the time-out, 67 ms.
+var soakTests = []string{
+	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 -q 2",
+	"--test send-lat,write-lat,read-lat,fetch-add-lat -D 300ms --size 4096",
+	"--test send-bw,write-bw -D 500ms -b --size 100000",
+	"--test send-lat --transport ud -D 300ms --size 1024",
+	"--test send-bw --transport uc -D 500ms --size 3000",
+}
+
+// TestSoak measures again and again between two hosts while the link goes down and
+// comes back. Whatever ends early says why, no payload is ever another, and at the
+// end the server is as large as after its first tests and nothing is left.
+func TestSoak(t *testing.T) {
+	spec := guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}},
+		Tools:    []string{"rdma", "ip"},
+		Programs: []guest.Program{guest.Ibkit},
+		Timeout:  *soakTime + 4*time.Minute,
+	}
+	a, b := guest.NewPair(t, spec, spec)
+	server := a.Ports[0].Addr.String()
+	serve(t, a)
+	round := func() (whole, early int) {
+		for _, line := range soakTests {
+			r := b.MustRun(t, append([]string{"ibkit", "perf", server, "--verify", "--qp-timeout", "17"}, strings.Fields(line)...)...)
+			switch {
+			case strings.Contains(r.Stdout+r.Stderr, "corrupt"):
+				t.Fatalf("%s: exit code %d:\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+			case r.Code == 0:
+				whole++
+			case r.Code != 1 && r.Code != 4, !strings.HasPrefix(r.Stderr, "ibkit perf: "):
+				t.Fatalf("%s: exit code %d:\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+			default:
+				early++
+				t.Logf("%s", strings.TrimSpace(r.Stderr))
+			}
+		}
+		return whole, early
+	}
+	round() // Go's heap has its size after it
+	before := resident(t, a)
+
+	end := time.Now().Add(*soakTime)
+	stop, flapped := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for ticker := time.NewTicker(*flapTime); ; {
+			select {
+			case <-stop:
+				flapped <- n
+				return
+			case <-ticker.C:
+				for _, state := range []string{"down", "up"} {
+					if _, err := a.Run(t.Context(), guest.Command{Args: []string{"ip", "link", "set", a.Ports[0].Netdev, state}}); err != nil {
+						t.Error(err)
+					}
+					if state == "down" {
+						select { // as long as it takes to plug a cable
+						case <-time.After(time.Second):
+						case <-stop:
+						}
+					}
+				}
+				n++
+			}
+		}
+	}()
+	whole, early := 0, 0
+	for time.Now().Before(end) {
+		w, e := round()
+		whole, early = whole+w, early+e
+	}
+	close(stop)
+	flaps := <-flapped
+	t.Logf("%d calls were whole, %d ended early, the link went down %d times; the server had %d KiB and has %d KiB", whole, early, flaps, before, resident(t, a))
+	if whole == 0 || flaps == 0 {
+		t.Error("that tells nothing")
+	}
+	// On a link that stays all is well again.
+	if w, _ := round(); w == 0 {
+		t.Error("nothing was whole after the link came back for good")
+	}
+	const grown = 4 << 10 // KiB that Go may take for itself
+	if now := resident(t, a); now > before+grown {
+		t.Errorf("the server grew from %d KiB to %d KiB", before, now)
+	}
+	for _, g := range []*guest.Guest{a, b} {
+		for _, kind := range []string{"qp", "cq", "mr", "pd"} {
+			if left := g.Must(t, "rdma", "resource", "show", kind); strings.Contains(left, "comm ibkit") {
+				t.Errorf("what is left:\n%s", left)
+			}
+		}
+	}
+}
+
+var vmRSS = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+// resident is how much memory the server of a guest has, in KiB.
+func resident(t *testing.T, g *guest.Guest) int {
+	t.Helper()
+	text := g.Must(t, "sh", "-c", `grep VmRSS /proc/$(pidof ibkit)/status`)
+	m := vmRSS.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatal(fmt.Errorf("no size of the server in %q", text))
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
