@@ -170,7 +170,10 @@ func (c *pingCommand) run(ctx context.Context, targets []resolve.Address) (err e
 	v := &c.view
 	v.limits = c.limits
 	v.begin(c.env, f, c.auto)
-	c.options.Done, c.options.Idle, c.options.Status = v.probe, v.idle, v.status
+	c.options.Status = v.status
+	if v.showsProbes() {
+		c.options.Done, c.options.Idle = v.probe, v.idle
+	}
 	r, err := ping.Run(ctx, port, f.found, c.options)
 	if shown := v.end(r); err == nil {
 		err = shown

@@ -57,7 +57,7 @@ func (v *pingView) define(flags *pflag.FlagSet) {
 func (v *pingView) begin(env *environment, f *pingFinder, auto bool) {
 	v.env, v.out, v.finder, v.names, v.auto = env, bufferedOut(env), f, f.names, auto
 	switch {
-	case v.json, v.quiet:
+	case !v.showsProbes():
 	case v.jsonLines:
 		v.labels = jsonLabels(f.found)
 	case !v.lines && !v.timestamps && render.IsTerminal(env.out):
@@ -94,11 +94,13 @@ var agentTexts = [...]string{
 	ping.ViaPMA:    "no ping server answers, performance management is asked",
 }
 
+// showsProbes reports whether anything is shown before the account.
+func (v *pingView) showsProbes() bool { return !v.json && !v.quiet }
+
 // probe shows what became of a probe. It allocates nothing for one that was
 // received, however many there are.
 func (v *pingView) probe(p *ping.Probe) {
 	switch {
-	case v.json || v.quiet:
 	case v.jsonLines:
 		v.line = v.appendJSON(v.line[:0], p)
 		v.out.Write(v.line)
