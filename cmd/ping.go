@@ -57,7 +57,7 @@ ping sends probes to ports, to all of them at once, and shows what became of
 each. A TARGET is
 
   7, 4-9               a LID, or a range of them
-  0x0002c90300fed671   the GUID of a port
+  0x0002c90300fed671   the GUID of a port, or of a node with all its ports
   0,1,3                a directed route, for --via sma
   fe80::2:c903:fed671  a GID
   192.0.2.7            an IP address, over RoCE or over IP over InfiniBand
@@ -177,6 +177,9 @@ func (c *pingCommand) run(ctx context.Context, targets []resolve.Address) (err e
 	r, err := ping.Run(ctx, port, f.found, c.options)
 	if shown := v.end(r); err == nil {
 		err = shown
+	}
+	if c.fabric.verbose > 0 {
+		fmt.Fprintf(c.env.err, "ibkit ping: %d packets came that answer nothing that was asked\n", r.Stray)
 	}
 	if err == nil {
 		err = outcomeOf(f.partial || len(f.notFound) > 0, v.hasBad(r))

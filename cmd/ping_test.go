@@ -65,6 +65,8 @@ func TestPingUsage(t *testing.T) {
 		{"-w 0 3", "invalid deadline"},
 		{"-f -i 1s 3", "exclude each other"},
 		{"--json --json-lines 3", "exclude each other"},
+		{"-q --timestamps 3", "exclude each other"},
+		{"-q --lines 3", "exclude each other"},
 	} {
 		code, out, err := runCommand(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
 		if code != exitUsage || out != "" || !strings.Contains(err, test.want) {
@@ -166,6 +168,14 @@ func TestPingJSON(t *testing.T) {
 				t.Errorf("ping %s: %v\n%s", test.args, err, line)
 			}
 		}
+	}
+}
+
+// Packets that nobody asked for are told of where more is to be told.
+func TestPingVerbose(t *testing.T) {
+	_, _, err := runCommand(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "-q", "-v", "--via", "pma", "3")
+	if err != "ibkit ping: 0 packets came that answer nothing that was asked\n" {
+		t.Error(err)
 	}
 }
 

@@ -22,7 +22,9 @@ var pingRules = flagRules{
 		{[]string{"Guid"}, []string{"Direct"}},
 		{[]string{"json"}, []string{"json-lines", "timestamps"}},
 		{[]string{"json-lines"}, []string{"timestamps", "quiet", "problems"}},
-		{[]string{"json"}, []string{"problems", "quiet"}},
+		{[]string{"json"}, []string{"problems", "quiet", "lines"}},
+		{[]string{"quiet", "json-lines"}, []string{"lines"}},
+		{[]string{"quiet"}, []string{"timestamps"}},
 	},
 	needs: []need{{[]string{"debug"}, []string{"serve"}}},
 }
