@@ -35,7 +35,7 @@ type Spec struct {
 	// It is whole when the guest has ended.
 	Capture string
 
-	// Timeout is how long the guest lives at most. Zero is two minutes.
+	// Timeout is how long the guest lives at most. Zero is four minutes.
 	Timeout time.Duration
 
 	// Log gets the console of the kernel and what programs print, as it
@@ -47,7 +47,7 @@ type Spec struct {
 }
 
 // defaultTimeout is that of a Spec without one.
-const defaultTimeout = 2 * time.Minute
+const defaultTimeout = 4 * time.Minute
 
 // Device is a Soft-RoCE device on a network device that is made for it. It is
 // active and has GIDs of an IPv6 link-local and of an IPv4 address when Boot
