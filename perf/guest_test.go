@@ -4,8 +4,11 @@ package perf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -88,5 +91,59 @@ func TestGuestEvery(t *testing.T) {
 				t.Logf("%v: %d messages %.1f MB/s; %+v %v", test, m.Sent.Messages, m.Sent.Rate()/1e6, m.ClientSide, m.ServerSide.Counters)
 			}
 		})
+	}
+}
+
+// TestGuestClients has several clients at one server at a time, and one too many.
+func TestGuestClients(t *testing.T) {
+	const clients = 3
+	server := serving(t, func(o *ServeOptions) { o.MaxClients = clients })
+	var ready, all sync.WaitGroup
+	ready.Add(clients)
+	release := make(chan struct{})
+	for i := range clients {
+		all.Go(func() {
+			first := NewTest(Write, Latency, RC, 64)
+			second := NewTest(Send, Bandwidth, RC, 3000+i)
+			first.Iterations, second.Iterations, second.Verify = 20, 200, true
+			done := 0
+			_, err := Run(t.Context(), Options{
+				Server: server, Tests: []Test{first, second}, Identity: NewIdentity("client"), GIDIndex: -1,
+				Done: func(*Measurement) {
+					if done++; done == 1 {
+						ready.Done()
+						<-release
+					}
+				},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ready.Wait()
+	_, err := Run(t.Context(), Options{Server: server, Tests: []Test{NewTest(Send, Latency, RC, 2)}, Identity: NewIdentity("client"), GIDIndex: -1})
+	if err == nil || !strings.Contains(err.Error(), "--max-clients") {
+		t.Errorf("one client too many: %v", err)
+	}
+	close(release)
+	all.Wait()
+}
+
+// TestGuestInterrupted ends a test early: what was measured is there, as partial.
+func TestGuestInterrupted(t *testing.T) {
+	server := serving(t, nil)
+	for _, kind := range []Kind{Latency, Bandwidth} {
+		test := NewTest(Write, kind, RC, 64)
+		test.Iterations, test.Warmup, test.Duration = 0, 0, time.Minute
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		r, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1})
+		if !errors.Is(err, context.DeadlineExceeded) || len(r.Measurements) != 1 || !r.Measurements[0].Partial {
+			t.Fatalf("%s: %+v, %v", kind, r, err)
+		}
+		if m := r.Measurements[0]; kind == Latency && m.Latency.Count == 0 || kind == Bandwidth && m.Sent.Messages == 0 {
+			t.Errorf("%s: nothing was measured: %+v", kind, m)
+		}
 	}
 }

@@ -108,6 +108,7 @@ func command(t *testing.T, g *guest.Guest) {
 			t.Errorf("plot:\n%s", plot)
 		}
 	})
+	t.Run("system calls", func(t *testing.T) { systemCalls(t, g) })
 	t.Run("killed server", func(t *testing.T) { killed(t, g, server) })
 	if err := server.Signal(unix.SIGINT); err != nil {
 		t.Fatal(err)
@@ -162,6 +163,31 @@ func removed(t *testing.T, g *guest.Guest) {
 		if err := g.Await(t.Context(), "sh", "-c", "grep -q ffff: /sys/class/infiniband/rxe0/ports/1/gids/*"); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// systemCalls: rings are mapped, and once a test runs there are doorbells only.
+func systemCalls(t *testing.T, g *guest.Guest) {
+	count := func(n string) (ioctls, doorbells, maps int) {
+		r := g.MustRun(t, "strace", "-f", "-y", "-e", "trace=openat,ioctl,write,mmap",
+			"ibkit", "perf", "10.0.0.1", "--test", "write-bw", "-s", "64", "-n", n, "--warmup", "0")
+		if r.Code != 0 || strings.Contains(r.Stderr, "libibverbs") {
+			t.Errorf("exit code %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		for line := range strings.Lines(r.Stderr) {
+			if !strings.Contains(line, "</dev/infiniband/uverbs0>") {
+				continue
+			}
+			ioctls += strings.Count(line, "ioctl(")
+			doorbells += strings.Count(line, "write(")
+			maps += strings.Count(line, "mmap(")
+		}
+		return ioctls, doorbells, maps
+	}
+	few, _, _ := count("20")
+	many, doorbells, maps := count("100")
+	if many != few || doorbells != 100 || maps < 3 {
+		t.Errorf("%d requests for 20 messages, %d for 100; %d doorbells, %d mappings", few, many, doorbells, maps)
 	}
 }
 
