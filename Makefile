@@ -143,6 +143,10 @@ package-files:
 man: ## write the manual pages in man/
 	go test ./cmd -run '^TestManual$$' -count 1 -update-manual
 
+.PHONY: pictures
+pictures: ## draw the pictures of runs in docs/pictures/
+	go test ./docs -run '^TestPictures$$' -count 1 -update-pictures
+
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 	go run ./test/bench $(BENCHFLAGS)

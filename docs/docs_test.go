@@ -25,6 +25,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// binDir makes a folder for the PATH in which this test is ibkit.
+func binDir(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "ibkit")); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
 func pages(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("*.md")
@@ -69,14 +83,7 @@ func commands(text string) []command {
 // for any lines, ... at the end of one for the rest of it. Elsewhere a command may
 // find problems (exit code 3), but has to be right.
 func TestExamples(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, "ibkit")); err != nil {
-		t.Fatal(err)
-	}
+	bin := binDir(t)
 	hosts := map[string]string{}
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)

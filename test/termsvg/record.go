@@ -1,0 +1,32 @@
+// Package termsvg runs programs on a terminal and draws what they printed, with
+// its colours, as SVG.
+package termsvg
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"github.com/creack/pty"
+)
+
+// Run runs a program on a terminal of so many columns and returns what it printed
+// there. That the program ends with an exit code other than 0 is no error.
+func Run(program *exec.Cmd, columns uint16) (string, error) {
+	terminal, err := pty.StartWithSize(program, &pty.Winsize{Rows: 50, Cols: columns})
+	if err != nil {
+		return "", fmt.Errorf("start %s on a terminal: %w", program.Path, err)
+	}
+	defer terminal.Close()
+	var printed strings.Builder
+	// Linux ends a terminal whose other side was closed with EIO.
+	_, readErr := io.Copy(&printed, terminal)
+	if err := program.Wait(); err != nil && program.ProcessState == nil {
+		return "", fmt.Errorf("wait for %s: %w", program.Path, err)
+	}
+	if printed.Len() == 0 && readErr != nil {
+		return "", fmt.Errorf("read terminal: %w", readErr)
+	}
+	return strings.ReplaceAll(printed.String(), "\r\n", "\n"), nil
+}
