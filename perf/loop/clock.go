@@ -64,7 +64,7 @@ func newClock() clock {
 	if hasTicks && tied() && cost1(Now) >= slowClock {
 		c.rate = tickRate()
 	}
-	c.begin, c.first = Now(), c.now()
+	c.begin, c.first = c.pair()
 	return c
 }
 
@@ -102,12 +102,28 @@ func both() (tick, kernel int64) {
 	return tick, kernel
 }
 
+// pair is the time by the kernel's clock and by this one, read together: the
+// thread may lose its processor between two readings.
+func (c *clock) pair() (kernel, own int64) {
+	if c.rate == 0 {
+		now := Now()
+		return now, now
+	}
+	tick, kernel := both()
+	return kernel, c.time(tick)
+}
+
 // now reads the clock.
 func (c *clock) now() int64 {
 	if c.rate == 0 {
 		return Now()
 	}
-	high, low := bits.Mul64(uint64(ticks()), c.rate)
+	return c.time(ticks())
+}
+
+// time is what the counter shows in nanoseconds.
+func (c *clock) time(tick int64) int64 {
+	high, low := bits.Mul64(uint64(tick), c.rate)
 	return int64(high<<32 | low>>32)
 }
 
@@ -122,7 +138,8 @@ func (c *clock) check() error {
 	if c.rate == 0 {
 		return nil
 	}
-	kernel, own := Now()-c.begin, c.now()-c.first
+	kernel, own := c.pair()
+	kernel, own = kernel-c.begin, own-c.first
 	if d := math.Abs(float64(own - kernel)); d > float64(clockSlack) && d > clockDeviation*float64(kernel) {
 		return fmt.Errorf("%w: %v by the counter are %v", ErrClock, time.Duration(own), time.Duration(kernel))
 	}

@@ -118,7 +118,8 @@ var (
 // begins with one rule more than others.
 func layout(text string) string {
 	text = rules.ReplaceAllString(text, "")
-	return spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")
+	text = spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")
+	return strings.ReplaceAll(text, " \n", "\n") // short figures are filled up
 }
 
 // finish waits for a program to end well.
