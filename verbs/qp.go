@@ -29,6 +29,12 @@ type QPInit struct {
 	SRQ       *SRQ // nil: the queue pair has a receive queue of its own
 	Cap       QPCap
 	SignalAll bool // each SendWR completes as if SendSignaled
+
+	// Dedicated is for who has a thread and a processor to itself, with as many
+	// more for Go to run other goroutines on (runtime.GOMAXPROCS): posting makes no
+	// system call of Go's scheduler, however long a message is. Where a driver moves
+	// the data within the call nothing else runs on that processor meanwhile.
+	Dedicated bool
 }
 
 // CreateQP makes a queue pair, in the state RESET.
@@ -57,7 +63,7 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	}
 	qp := &QP{object: o, init: init}
 	attr := provider.QPAttr{
-		Transport: provider.Transport(init.Type), Cap: init.Cap, SRQ: init.SRQ != nil, SignalAll: init.SignalAll,
+		Transport: provider.Transport(init.Type), Cap: init.Cap, SRQ: init.SRQ != nil, SignalAll: init.SignalAll, Dedicated: init.Dedicated,
 	}
 	qp.queue, err = c.provider.NewQP(attr, func(in, out []byte) (provider.Created, error) {
 		made, err := qp.create(op, pd, in, out)

@@ -133,7 +133,8 @@ func piece(mr *verbs.MR, at, length int) loop.Area {
 // queuePair makes one and brings it to INIT.
 func (e *Endpoint) queuePair(cq *verbs.CQ) (*verbs.QP, error) {
 	o := e.options
-	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, Cap: verbs.QPCap{
+	// Who posts is a loop with a thread of its own.
+	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, Dedicated: true, Cap: verbs.QPCap{
 		MaxSendWR: uint32(o.Depth), MaxRecvWR: uint32(max(1, o.RecvDepth)),
 		MaxSendSGE: 1, MaxRecvSGE: 1, MaxInline: uint32(o.Inline),
 	}})

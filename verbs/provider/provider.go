@@ -53,6 +53,7 @@ type QPAttr struct {
 	Cap       QPCap
 	SRQ       bool // receives from a shared receive queue
 	SignalAll bool
+	Dedicated bool // who posts has a processor to itself: a doorbell may take long
 }
 
 // SRQAttr is what a provider wants to know of a shared receive queue to be made.

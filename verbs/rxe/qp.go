@@ -8,17 +8,18 @@ import (
 
 // A qp is a queue pair.
 type qp struct {
-	device provider.Device
-	bell   provider.Doorbell
-	sq     sendQueue
-	rq     receiveQueue // without memory where there is a SRQ
+	device    provider.Device
+	bell      provider.Doorbell
+	sq        sendQueue
+	rq        receiveQueue // without memory where there is a SRQ
+	dedicated bool         // see provider.QPAttr
 }
 
 // PostSend fills the ring and rings the doorbell once.
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	n, bytes, err := q.sq.post(wrs)
 	if n > 0 {
-		if e := q.bell.Ring(bytes <= brief && n <= briefCount); e != nil {
+		if e := q.bell.Ring(q.dedicated || bytes <= brief && n <= briefCount); e != nil {
 			return n, errors.Join(e, err)
 		}
 	}

@@ -56,7 +56,7 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 	if err != nil {
 		return nil, err
 	}
-	q := &qp{device: p.device}
+	q := &qp{device: p.device, dedicated: attr.Dedicated}
 	q.sq.transport = attr.Transport
 	q.sq.maxSGE, q.sq.maxInline = int(made.Cap.MaxSendSGE), int(made.Cap.MaxInline)
 	if q.sq.ring, err = p.mapRing(resp.SQMI, sendElement(made.Cap)); err != nil {
