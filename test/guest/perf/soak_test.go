@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	soakTime = flag.Duration("soak", 20*time.Second, "how long TestSoak lasts")
-	flapTime = flag.Duration("flap", 8*time.Second, "how often TestSoak takes the link down")
+	soakTime = flag.Duration("soak", 10*time.Second, "how long TestSoak lasts")
+	flapTime = flag.Duration("flap", 4*time.Second, "how often TestSoak takes the link down")
 )
 
 // soakTests are those of which payloads are looked at. The emulated hosts stand
