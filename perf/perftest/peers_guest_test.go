@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
@@ -235,7 +236,7 @@ func TestGuestClient(t *testing.T) {
 			if err := server.Start(); err != nil {
 				t.Fatal(err)
 			}
-			conn := dial(t, tcp)
+			conn := testenv.Dial(t, tcp)
 			results, err := p.run(t, conn, at, true)
 			if err != nil {
 				server.Process.Kill()
@@ -272,21 +273,5 @@ func TestGuestServer(t *testing.T) {
 			}
 			p.check(t, false, results, err, client.Wait(), out)
 		})
-	}
-}
-
-// dial connects to a program that is about to listen.
-func dial(t *testing.T, tcp int) net.Conn {
-	t.Helper()
-	end := time.Now().Add(20 * time.Second)
-	for {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", tcp))
-		if err == nil {
-			return conn
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }

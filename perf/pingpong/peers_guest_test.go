@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -88,22 +89,6 @@ func (p peer) command(t *testing.T, at Place, tcp int, client bool) (*exec.Cmd, 
 	return cmd, out
 }
 
-// dial connects to a program that is about to listen.
-func dial(t *testing.T, tcp int) net.Conn {
-	t.Helper()
-	end := time.Now().Add(20 * time.Second)
-	for {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", tcp))
-		if err == nil {
-			return conn
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 // check looks at what both sides say of a test.
 func (p peer) check(t *testing.T, r Result, err error, theirs error, out *bytes.Buffer) {
 	t.Helper()
@@ -137,7 +122,7 @@ func TestGuestClient(t *testing.T) {
 					samples++
 				}
 			}
-			conn := dial(t, tcp)
+			conn := testenv.Dial(t, tcp)
 			defer conn.Close()
 			r, err := Run(t.Context(), conn, true, at, p.test)
 			if err != nil {
@@ -192,7 +177,7 @@ func TestGuestMismatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { server.Process.Kill(); server.Wait() })
-		return server, dial(t, tcp)
+		return server, testenv.Dial(t, tcp)
 	}
 	t.Run("fewer iterations", func(t *testing.T) {
 		_, conn := start(t, 18700, func(o *peer) { o.test.Iterations = 10 })
