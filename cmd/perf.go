@@ -196,7 +196,7 @@ func (c *perfCommand) show(tests []perf.Test, measure func() (*perf.Result, erro
 	if shown := c.view.end(r); err == nil {
 		err = shown
 	}
-	if err != nil && c.view.measured > 0 {
+	if err != nil && c.view.partial(err) {
 		return &outcome{code: exitPartial, err: err}
 	}
 	if err == nil {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,8 @@ type perfView struct {
 	tests    []perf.Test
 	finished int
 	pending  []*perf.Measurement // of one table
-	measured int
+	measured int                 // tests that are whole
+	part     bool                // there are figures of one that is not
 	findings bool
 	err      error // of a write
 }
@@ -91,7 +93,9 @@ func (v *perfView) done(m *perf.Measurement) {
 		v.measured++
 		v.judge(m)
 	}
-	if !v.json && (m.Latency != nil && m.Latency.Count > 0 || m.Sent != nil && m.Sent.Messages > 0) {
+	figures := m.Latency != nil && m.Latency.Count > 0 || m.Sent != nil && m.Sent.Messages > 0
+	v.part = v.part || m.Partial && figures
+	if !v.json && figures {
 		if len(v.pending) > 0 && !sameTable(v.pending[0].Test, m.Test) {
 			v.flush()
 		}
@@ -102,6 +106,13 @@ func (v *perfView) done(m *perf.Measurement) {
 	}
 	v.finished++
 	v.line()
+}
+
+// partial tells whether what was measured until an error is a part of what was
+// asked for: some of several tests, or one that the user ended early. Figures of
+// one that failed are shown, too, but they are not what it would have come to.
+func (v *perfView) partial(err error) bool {
+	return v.measured > 0 || v.part && errors.Is(err, context.Canceled)
 }
 
 // sameTable tells whether two tests differ by their size only.
