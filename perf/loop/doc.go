@@ -15,6 +15,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -67,6 +68,9 @@ func (w *Watch) Stop() {
 	w.stopped.Store(true)
 	w.cancel()
 }
+
+// stalled is ErrStalled of this Watch.
+func (w *Watch) stalled() error { return fmt.Errorf("%w: nothing for %v", ErrStalled, w.Patience) }
 
 // Stopped tells whether Stop was called or the context ended.
 func (w *Watch) Stopped() bool { return w.stopped.Load() }

@@ -20,6 +20,7 @@ type echo struct {
 	sent     int
 	status   verbs.Status
 	damage   bool
+	flood    bool // messages come as soon as there are receives
 }
 
 func (e *echo) PostSend(wrs []verbs.SendWR) (int, error) {
@@ -49,6 +50,10 @@ func (e *echo) PostRecv(wrs []verbs.RecvWR) (int, error) {
 		wr.SGEs = []verbs.SGE{wr.SGEs[0]}
 		e.receives = append(e.receives, wr)
 	}
+	for e.flood && len(e.receives) > 0 {
+		e.done = append(e.done, verbs.Completion{ID: e.receives[0].ID, Opcode: verbs.CompletedRecv})
+		e.receives = e.receives[1:]
+	}
 	return len(wrs), nil
 }
 
@@ -58,7 +63,13 @@ func (e *echo) Poll(into []verbs.Completion) (int, error) {
 	return n, nil
 }
 
-func (e *echo) Wait(_ context.Context, into []verbs.Completion) (int, error) { return e.Poll(into) }
+func (e *echo) Wait(ctx context.Context, into []verbs.Completion) (int, error) {
+	if len(e.done) == 0 {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return e.Poll(into)
+}
 
 // newEcho returns a lane that talks to an echo.
 func newEcho(size, list int, op verbs.Opcode) *echo {
@@ -167,19 +178,63 @@ func TestRate(t *testing.T) {
 
 // Nothing answers: the loop ends by its patience, or by Stop.
 func TestStalled(t *testing.T) {
-	e := newEcho(100, 1, verbs.OpSend)
-	e.answers = false
-	w := NewWatch(t.Context(), 20*time.Millisecond)
-	defer w.Stop()
-	p := &PingPong{Lane: e.lane, CQ: e, Watch: w, Depth: 16, Plan: Plan{Count: 100}}
-	if err := p.LeadSends(); !errors.Is(err, ErrStalled) {
-		t.Errorf("silence: %v", err)
+	for _, events := range []bool{false, true} {
+		e := newEcho(100, 1, verbs.OpSend)
+		e.answers = false
+		w := NewWatch(t.Context(), 20*time.Millisecond)
+		defer w.Stop()
+		p := &PingPong{Lane: e.lane, CQ: e, Watch: w, Depth: 16, Plan: Plan{Count: 100}, Events: events}
+		if err := p.LeadSends(); !errors.Is(err, ErrStalled) {
+			t.Errorf("silence: %v", err)
+		}
+		p.Lossy, p.Lost = true, 0
+		if err := p.LeadSends(); !errors.Is(err, ErrStalled) || p.Lost != maxLost-1 {
+			t.Errorf("silence where messages get lost: %v, %d lost", err, p.Lost)
+		}
+		p.Lossy = false
+		for _, patience := range []time.Duration{0, time.Minute} {
+			w = NewWatch(t.Context(), patience)
+			time.AfterFunc(5*time.Millisecond, w.Stop)
+			p.Watch = w
+			if err := p.FollowSends(); err != nil {
+				t.Errorf("stopped: %v", err)
+			}
+		}
 	}
-	w = NewWatch(t.Context(), 0)
-	time.AfterFunc(5*time.Millisecond, w.Stop)
-	p.Watch = w
-	if err := p.FollowSends(); err != nil {
-		t.Errorf("stopped: %v", err)
+}
+
+// Where completions never fail to come a loop ends by Stop as well.
+func TestStopped(t *testing.T) {
+	for name, run := range map[string]func(*echo, *Watch) error{
+		"round trips": func(e *echo, w *Watch) error {
+			if err := e.lane.Receive(4); err != nil {
+				return err
+			}
+			return (&PingPong{Lane: e.lane, CQ: e, Watch: w, Depth: 16, Plan: Plan{Count: 1 << 40}}).LeadSends()
+		},
+		"sends": func(e *echo, w *Watch) error {
+			e.answers = false
+			return (&Stream{Lanes: []*Lane{e.lane}, CQ: e, Watch: w, Depth: 16, List: 1, Moderation: 1, Plan: Plan{Count: 1 << 40}}).Run()
+		},
+		"both ways": func(e *echo, w *Watch) error {
+			if err := e.lane.Receive(32); err != nil {
+				return err
+			}
+			return (&Stream{Lanes: []*Lane{e.lane}, CQ: e, Watch: w, Depth: 16, List: 1, Moderation: 1, Plan: Plan{Count: 1 << 40}, Receives: true}).Run()
+		},
+		"receives": func(e *echo, w *Watch) error {
+			e.flood = true
+			if err := e.lane.Receive(32); err != nil {
+				return err
+			}
+			return (&Stream{Lanes: []*Lane{e.lane}, CQ: e, Watch: w, Receives: true}).Run()
+		},
+	} {
+		w := NewWatch(t.Context(), 0)
+		time.AfterFunc(5*time.Millisecond, w.Stop)
+		if err := run(newEcho(100, 1, verbs.OpSend), w); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -83,6 +83,9 @@ func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
 	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
+		if p.Watch.Stopped() { // a wait may be too short to see it
+			return nil
+		}
 		if ok, err := await(); !ok || err != nil {
 			return err
 		}
@@ -138,6 +141,9 @@ func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
 				p.Samples.Add(now - last)
 			}
 			return errors.Join(p.refill(), p.clock.check())
+		}
+		if p.Watch.Stopped() { // a wait may be too short to see it
+			return nil
 		}
 		if err := post(); err != nil {
 			return err

@@ -35,6 +35,7 @@ type Stream struct {
 	at       progress
 	sending  bool
 	counting bool
+	draining bool
 	doneOut  uint64 // of all lanes
 	postedN  uint64
 	arrived  uint64
@@ -57,6 +58,9 @@ func (s *Stream) Run() error {
 
 func (s *Stream) run() error {
 	for s.sending || s.Receives {
+		if s.Watch.Stopped() { // completions may come without end
+			return s.drain()
+		}
 		if s.sending {
 			if err := s.fill(); err != nil {
 				return err
@@ -69,9 +73,6 @@ func (s *Stream) run() error {
 		if err != nil {
 			return err
 		}
-		if len(done) == 0 && s.Watch.Stopped() {
-			return s.drain()
-		}
 		if err := s.sort(done); err != nil {
 			return err
 		}
@@ -79,12 +80,17 @@ func (s *Stream) run() error {
 	return nil
 }
 
-// drain takes what has come until the Watch stopped.
+// drain takes what has come until the Watch stopped. Receives are posted anew only
+// after it: the other side may go on.
 func (s *Stream) drain() error {
+	s.draining = true
 	for {
 		done, err := s.wait.poll()
-		if err != nil || len(done) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(done) == 0 {
+			return s.repost()
 		}
 		if err := s.sort(done); err != nil {
 			return err
@@ -99,7 +105,7 @@ func (s *Stream) begin() {
 	// Where there is no room for a whole list a completion must be under way.
 	s.every = uint64(max(1, min(s.Moderation, s.Depth-s.List+1)))
 	s.sending = s.sends()
-	s.counting, s.doneOut, s.postedN, s.arrived = false, 0, 0, 0
+	s.counting, s.draining, s.doneOut, s.postedN, s.arrived = false, false, 0, 0, 0
 	s.at = progress{plan: s.Plan, begin: s.clock.now()}
 	s.Out, s.In = Windows{}, Windows{}
 	if s.sending && s.Plan.Warmup == 0 && s.Plan.Before == 0 {
@@ -262,7 +268,7 @@ func (s *Stream) sort(done []verbs.Completion) error {
 		sent += upTo - l.completed
 		l.completed = upTo
 	}
-	if came > 0 {
+	if came > 0 && !s.draining {
 		if err := s.repost(); err != nil {
 			return err
 		}

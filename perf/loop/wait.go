@@ -1,7 +1,9 @@
 package loop
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -14,6 +16,11 @@ type waiter struct {
 	into   []verbs.Completion
 	watch  *Watch
 	events bool
+
+	// With events and a Watch that has patience: what ends a wait that takes too
+	// long. It is made anew once it has done so.
+	patient context.Context
+	late    *time.Timer
 }
 
 // Polls between two looks at the Watch, and at the clock.
@@ -60,18 +67,40 @@ func (w *waiter) impatient(since int64) (int64, error) {
 		return now, nil
 	}
 	if now-since > int64(w.watch.Patience) {
-		return since, fmt.Errorf("%w: nothing for %v", ErrStalled, w.watch.Patience)
+		return since, w.watch.stalled()
 	}
 	return since, nil
 }
 
 // event is next by the completion channel.
 func (w *waiter) event() ([]verbs.Completion, error) {
-	n, err := w.cq.Wait(w.watch.ctx, w.into)
-	if err != nil && w.watch.Stopped() {
+	ctx := w.watch.ctx
+	if w.watch.Patience > 0 {
+		ctx = w.timed()
+	}
+	n, err := w.cq.Wait(ctx, w.into)
+	switch {
+	case err == nil:
+	case w.watch.Stopped():
 		return nil, nil
+	case errors.Is(context.Cause(ctx), ErrStalled):
+		w.patient = nil
+		return nil, context.Cause(ctx)
 	}
 	return w.into[:n], w.check(n, err)
+}
+
+// timed returns a context that ends when a wait from now on takes longer than the
+// Watch's patience.
+func (w *waiter) timed() context.Context {
+	if w.patient != nil && w.late.Reset(w.watch.Patience) {
+		return w.patient
+	}
+	ctx, cancel := context.WithCancelCause(w.watch.ctx)
+	late := time.AfterFunc(w.watch.Patience, func() { cancel(w.watch.stalled()) })
+	context.AfterFunc(w.watch.ctx, func() { late.Stop() })
+	w.patient, w.late = ctx, late
+	return ctx
 }
 
 // poll returns what completions there are, without a wait.
