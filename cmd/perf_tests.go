@@ -169,19 +169,28 @@ func parseSizes(text string) ([]int, error) {
 	return sizes, nil
 }
 
-// parseSize reads a number of bytes with K, M or G behind.
+// parseSize reads the size of a message, in bytes.
 func parseSize(text string) (int, error) {
+	n, ok := parseBytes(text, 1<<30)
+	if !ok {
+		return 0, fmt.Errorf("invalid size %q: a number of bytes up to 1G, such as 64, 4K or 1M", text)
+	}
+	return n, nil
+}
+
+// parseBytes reads a number of bytes with K, M, G or T behind, which is above 0.
+func parseBytes(text string, most int) (n int, ok bool) {
 	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
 	shift := 0
 	if number != "" {
-		if i := strings.IndexByte("KMG", number[len(number)-1]); i >= 0 {
+		if i := strings.IndexByte("KMGT", number[len(number)-1]); i >= 0 {
 			shift = 10 * (i + 1)
 			number = number[:len(number)-1]
 		}
 	}
-	n, err := strconv.ParseUint(number, 10, 31)
-	if err != nil || n == 0 || n > 1<<30>>shift {
-		return 0, fmt.Errorf("invalid size %q: a number of bytes up to 1G, such as 64, 4K or 1M", text)
+	v, err := strconv.ParseUint(number, 10, 31)
+	if err != nil || v == 0 || int(v) > most>>shift {
+		return 0, false
 	}
-	return int(n) << shift, nil
+	return int(v) << shift, true
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"strconv"
@@ -64,10 +65,11 @@ func (s *perfServe) options(c *perfCommand, flags *pflag.FlagSet, args []string)
 	case s.maxClients < 1 || s.maxQueuePairs < 1 || s.maxTime <= 0 || s.idle <= 0:
 		return o, usageErrorf("limits of --serve have to be above 0")
 	}
-	var err error
-	if o.MaxMemory, err = parseSize(s.maxMemory); err != nil {
-		return o, &usageError{err}
+	var ok bool
+	if o.MaxMemory, ok = parseBytes(s.maxMemory, math.MaxInt); !ok {
+		return o, usageErrorf("invalid --max-memory %q: a number of bytes such as 512M or 4G", s.maxMemory)
 	}
+	var err error
 	if o.CPUs, err = parseCPUs(c.flags.cpus); err != nil {
 		return o, &usageError{err}
 	}
