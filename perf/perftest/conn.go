@@ -4,29 +4,36 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // ErrSilent is wrapped where the other side neither answers nor hangs up: most
-// often it waits for something else, as it was started with other flags.
-var ErrSilent = errors.New("the other side says nothing")
+// often it waits for something else, as it was started with other flags. ErrHungUp
+// is wrapped where it hangs up too early.
+var (
+	ErrSilent = errors.New("the other side says nothing")
+	ErrHungUp = errors.New("the other side hung up")
+)
 
 // A Conn is a connection to a program.
 type Conn struct {
 	conn   net.Conn
 	client bool
 	wait   time.Duration
+	begun  time.Time
 	peer   Peer
 }
 
 // NewConn talks over a TCP connection as its client or server. Nothing may take
 // the other side longer than wait, 0: for ever.
 func NewConn(conn net.Conn, client bool, wait time.Duration) *Conn {
-	return &Conn{conn: conn, client: client, wait: wait}
+	return &Conn{conn: conn, client: client, wait: wait, begun: time.Now()}
 }
 
 // Close hangs up.
@@ -61,7 +68,7 @@ func (c *Conn) inStep(what string, b []byte) error {
 		n, err := c.conn.Read(b[got:])
 		got += n
 		if err != nil {
-			return c.fail(what, fmt.Errorf("after %d of %d bytes: %w", got, len(b), err))
+			return c.fail(fmt.Sprintf("%s (%d of %d bytes came)", what, got, len(b)), err)
 		}
 	}
 	if !c.client {
@@ -73,8 +80,11 @@ func (c *Conn) inStep(what string, b []byte) error {
 }
 
 func (c *Conn) fail(what string, err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("%w: %w", ErrSilent, err)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = ErrSilent
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		err = fmt.Errorf("%w (%w)", ErrHungUp, err)
 	}
 	return fmt.Errorf("exchange %s with %v: %w", what, c.conn.RemoteAddr(), err)
 }
@@ -188,10 +198,15 @@ func (c *Conn) ExchangeKeys(local Key) (Key, error) {
 	return ParseKey(b, local.GID.IsValid())
 }
 
-// Sync waits for the other side to come to the same point, however long that
-// takes: until it does it measures. The key is the first queue pair's.
-func (c *Conn) Sync(local Key) error {
-	if err := c.conn.SetDeadline(time.Time{}); err != nil {
+// Sync waits for the other side to come to the same point. One that measures
+// meanwhile may take as long as it likes; one that does what this side does may
+// take as long again as all has taken. The key is the first queue pair's.
+func (c *Conn) Sync(local Key, measures bool) error {
+	var end time.Time
+	if c.wait > 0 && !measures {
+		end = time.Now().Add(time.Since(c.begun) + c.wait)
+	}
+	if err := c.conn.SetDeadline(end); err != nil {
 		return c.fail("keys", err)
 	}
 	b := local.Append(nil)

@@ -71,7 +71,7 @@ type Side interface {
 func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, theirs *Report)) error {
 	// Latency by other verbs than send begins in step.
 	if !o.Bandwidth && o.Verb != Send {
-		if err := c.Sync(keys[0]); err != nil {
+		if err := c.Sync(keys[0], false); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, their
 	}
 	// Nothing is learnt by the second time, but that the queue pairs are there.
 	if o.Verb == Send {
-		if err := c.Sync(keys[0]); err != nil {
+		if err := c.Sync(keys[0], false); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, their
 		return err
 	}
 	if o.Verb != Send {
-		if err := c.Sync(keys[0]); err != nil {
+		if err := c.Sync(keys[0], false); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,8 @@ func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, their
 	if !o.Bandwidth && o.Verb == Write {
 		return c.hangUp()
 	}
-	return c.Sync(keys[0])
+	// The server of a test that the client does alone has waited since it began.
+	return c.Sync(keys[0], !c.client && !o.Both())
 }
 
 func (c *Conn) exchangeAll(keys []Key) ([]Key, error) {
@@ -131,7 +132,7 @@ func (c *Conn) sizes(o Order, key Key, side Side, done func(int, *Report)) error
 			}
 		}
 		if o.stepped() {
-			if err := c.Sync(key); err != nil {
+			if err := c.Sync(key, false); err != nil {
 				return err
 			}
 		}
@@ -153,7 +154,7 @@ func (c *Conn) sizes(o Order, key Key, side Side, done func(int, *Report)) error
 		return nil
 	}
 	// The server waited until here, and gets the last figures.
-	if err := c.Sync(key); err != nil {
+	if err := c.Sync(key, !c.client); err != nil {
 		return err
 	}
 	theirs, err := c.ExchangeReports(last)
@@ -171,7 +172,7 @@ func (c *Conn) after(o Order, key Key, ours Report) (*Report, error) {
 	sync := o.All && o.stepped() && o.Bandwidth && o.Verb != Atomic
 	// ib_send_bw syncs after the figures, others before them.
 	if sync && o.Verb != Send {
-		if err := c.Sync(key); err != nil {
+		if err := c.Sync(key, false); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +185,7 @@ func (c *Conn) after(o Order, key Key, ours Report) (*Report, error) {
 		theirs = &r
 	}
 	if sync && o.Verb == Send {
-		if err := c.Sync(key); err != nil {
+		if err := c.Sync(key, false); err != nil {
 			return nil, err
 		}
 	}

@@ -59,7 +59,7 @@ func TestExchanges(t *testing.T) {
 		if got.key, got.err = c.ExchangeKeys(k); got.err != nil {
 			return got
 		}
-		if got.err = c.Sync(k); got.err != nil {
+		if got.err = c.Sync(k, false); got.err != nil {
 			return got
 		}
 		got.report, got.err = c.ExchangeReports(r)
@@ -92,7 +92,7 @@ func TestStrangers(t *testing.T) {
 		"0000:000011:8f31a0:00000000000000000000ffff0a000001":  "pingpong",
 		"SSH-2.0-OpenSSH_9.2": "no perftest program",
 		"NaN\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00": "too old",
-		"6.06": "EOF",
+		"6.06": "hung up (EOF)",
 		"6.06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff": "pages",
 	} {
 		client, server := pair(t, time.Minute)

@@ -92,10 +92,16 @@ func (s *Session) abort() (stop func() bool) {
 	return context.AfterFunc(s.ctx, func() { _ = s.conn.Abort() })
 }
 
-// cause is why something did not go on: the context's end, if it has ended.
+// cause is why something did not go on: the context's end, if it has ended. Of
+// another side that does not do what it should it says what that may be.
 func (s *Session) cause(err error) error {
-	if err != nil && s.ctx.Err() != nil {
+	switch {
+	case err == nil:
+		return nil
+	case s.ctx.Err() != nil:
 		return context.Cause(s.ctx)
+	case errors.Is(err, ErrSilent), errors.Is(err, ErrHungUp), errors.Is(err, loop.ErrStalled):
+		return fmt.Errorf("%w: is it there, as %s with the same flags for size, iterations, duration, queue pairs and connection?", err, s.test.Program())
 	}
 	return err
 }
@@ -237,9 +243,6 @@ func (d *driver) Run(size int) (Report, error) {
 	s.result.CPU, err = loop.Pinned(s.test.CPU, run)
 	if err == nil {
 		err = s.ctx.Err()
-	}
-	if errors.Is(err, loop.ErrStalled) {
-		err = fmt.Errorf("%w: is the other side there, as %s with the same flags for size, iterations, duration, queue pairs and connection?", err, s.test.Program())
 	}
 	return s.report(), err
 }

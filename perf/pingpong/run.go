@@ -6,7 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
+	"syscall"
 	"time"
 
 	"github.com/ibkit/ibkit/verbs"
@@ -44,13 +47,26 @@ func Run(ctx context.Context, conn net.Conn, client bool, place Place, test Test
 		err = Server(conn, s.local, test.Shared > 0, func(r []Record) error { remote = r; return s.connect(r) })
 	}
 	if err != nil {
-		return Result{Local: s.local, Remote: remote}, errors.Join(context.Cause(ctx), err)
+		return Result{Local: s.local, Remote: remote}, explain(ctx, err)
 	}
 	err = x.run(ctx, client)
 	return Result{
 		Local: s.local, Remote: remote, Iterations: min(x.sent, x.received),
 		Bytes: int64(x.sent+x.received) * int64(test.Size), Elapsed: x.elapsed, Corrupt: x.corrupt,
 	}, err
+}
+
+// explain says why the programs did not come to terms.
+func explain(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w: is it a pingpong program? (%w)", ErrSilent, err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("the other side hung up: is it a pingpong program, started with the same flags? (%w)", err)
+	}
+	return err
 }
 
 // An exchanger counts messages, and knows which queue pair waits for what.
