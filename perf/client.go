@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 // Options are what a client wants.
@@ -82,7 +83,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	if m.Hello == nil {
-		return nil, errMessage
+		return nil, c.strange()
 	}
 	c.server = *m.Hello
 	r.Server = c.server
@@ -142,8 +143,9 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 		return err
 	}
 	if answer.Prepared == nil {
-		return errMessage
+		return c.strange()
 	}
+	defer c.alive(min(max(answer.Prepared.AliveEvery, aliveLeast), aliveEvery), answerTime)()
 	m.Server = answer.Prepared.Port
 	s := &side{shape: shape{m.Test, true}, measurement: m}
 	if err := s.open(ports, answer.Prepared, c.options); err != nil {
@@ -198,7 +200,7 @@ func (c *client) connect(ctx context.Context, s *side, p *prepared) error {
 	}
 	m, err := c.answer(ctx)
 	if err == nil && m.Started == nil {
-		err = errMessage
+		err = c.strange()
 	}
 	return err
 }
@@ -222,7 +224,7 @@ func (c *client) run(ctx context.Context, s *side, p *prepared) error {
 	if err == nil && m.Failure != "" {
 		err = &PeerError{"server", printable(m.Failure)}
 	} else if err == nil && m.Result == nil {
-		err = errMessage
+		err = c.strange()
 	}
 	s.stop()
 	if err := errors.Join(err, s.running.err); err != nil {
@@ -248,7 +250,7 @@ func (c *client) await(ctx context.Context, s *side) error {
 			return &PeerError{"server", printable(m.Failure)}
 		}
 		if err == nil {
-			err = errMessage
+			err = c.strange()
 		}
 		return err
 	case <-ctx.Done():
@@ -277,8 +279,15 @@ func (c *client) blame(ctx context.Context, err error) error {
 		return errors.Join(err, failed)
 	}
 	m, e := c.next(ctx, blameTime)
-	if e == nil && m.Failure != "" && m.Failure != err.Error() {
-		return errors.Join(err, &PeerError{"server", printable(m.Failure)})
+	switch {
+	case e == nil && m.Failure != "" && m.Failure != err.Error():
+		peer := &PeerError{"server", printable(m.Failure)}
+		if f := (*verbs.CompletionError)(nil); errors.As(err, &f) && f.Status == verbs.StatusFlushed {
+			return peer // this side only saw the end of its queue pair
+		}
+		return errors.Join(err, peer)
+	case errors.Is(e, errGone):
+		return errors.Join(err, e)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/port"
@@ -20,7 +21,8 @@ import (
 //	finish     result            how much was sent; what became of it
 //
 // A failure takes the place of any message, of either side; the server's ends the
-// test, and the next may begin.
+// test, and the next may begin. From prepared on until the end of the test each side
+// says alive now and then, for data may move without either's doing.
 type message struct {
 	Hello    *Identity `json:"hello,omitempty"`
 	Prepare  *request  `json:"prepare,omitempty"`
@@ -29,6 +31,7 @@ type message struct {
 	Started  *struct{} `json:"started,omitempty"`
 	Finish   *finish   `json:"finish,omitempty"`
 	Result   *Side     `json:"result,omitempty"`
+	Alive    *struct{} `json:"alive,omitempty"`
 	Failure  string    `json:"failure,omitempty"`
 }
 
@@ -47,6 +50,7 @@ type prepared struct {
 	QueuePairs []endpoint.Address `json:"queue_pairs"`
 	CPUs       []int              `json:"cpus"` // that its loops run on
 	Yield      bool               `json:"yield"`
+	AliveEvery time.Duration      `json:"alive_every_ns"` // how often the client is to say alive
 }
 
 // connect says where the client is.

@@ -148,7 +148,7 @@ func (r *running) start(ctx context.Context, cpus []int, yield bool) {
 		r.err = errors.Join(append(errs, r.cause)...)
 		r.lock.Unlock()
 		if p := r.endpoint.Port; r.err != nil && r.portDown.Load() {
-			r.err = fmt.Errorf("%w; port %d of %s went down meanwhile", r.err, p.Number, p.Device)
+			r.err = fmt.Errorf("port %d of %s went down meanwhile: %w", p.Number, p.Device, r.err)
 		}
 		r.took = time.Since(r.begun)
 		close(r.done)

@@ -146,7 +146,7 @@ func (c *served) serve(ctx context.Context) error {
 		return err
 	}
 	if m.Hello == nil {
-		return c.fail(errMessage)
+		return c.fail(c.strange())
 	}
 	c.client = *m.Hello
 	if err := c.send(message{Hello: &c.Identity}); err != nil {
@@ -164,13 +164,19 @@ func (c *served) serve(ctx context.Context) error {
 			continue // of a test that failed on either side
 		}
 		if m.Prepare == nil {
-			return c.fail(errMessage)
+			return c.fail(c.strange())
 		}
 		test := m.Prepare.Test
 		c.tell(Event{Client: c.from, Test: &test})
 		err = c.test(ctx, m.Prepare)
 		c.tell(Event{Client: c.from, Test: &test, Done: true, Err: err})
-		if err != nil && !errors.As(err, new(*PeerError)) {
+		switch {
+		case errors.Is(err, errGone):
+			return nil // that was told
+		case errors.Is(err, errSilent):
+			_ = c.send(message{Failure: err.Error()}) // if ever it goes on
+			return nil
+		case err != nil && !errors.As(err, new(*PeerError)):
 			if err := c.fail(err); err != nil {
 				return err
 			}
@@ -181,17 +187,17 @@ func (c *served) serve(ctx context.Context) error {
 // nextTest waits for what the client wants next.
 func (c *served) nextTest(ctx context.Context) (message, error) {
 	m, err := c.next(ctx, c.Idle)
-	if errors.Is(err, errGone) {
+	switch {
+	case errors.Is(err, errGone):
 		err = errLeft
+	case errors.Is(err, errSilent):
+		err = fmt.Errorf("wait for the next test: the client asked for none in %v (--idle)", c.Idle)
 	}
 	return m, err
 }
 
 // fail tells the client that something failed. Its own failure is not sent back.
 func (c *served) fail(err error) error {
-	if errors.Is(err, errGone) {
-		return err
-	}
 	if e := c.send(message{Failure: err.Error()}); e != nil {
 		return e
 	}
@@ -249,11 +255,12 @@ func (c *served) test(ctx context.Context, r *request) (err error) {
 	s.cpus, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil)
 	p := &prepared{
 		Port: ends(s.choice), ClientGID: s.choice.Remote, ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(), CPUs: s.cpus,
-		Yield: crowded(c.Identity, c.client, loops+s.Threads),
+		Yield: crowded(c.Identity, c.client, loops+s.Threads), AliveEvery: min(aliveEvery, c.Idle/4),
 	}
 	if err := c.send(message{Prepared: p}); err != nil {
 		return err
 	}
+	defer c.alive(aliveEvery, max(c.Idle, 4*aliveLeast))()
 	if err := c.connect(ctx, s, p.Yield); err != nil {
 		return err
 	}
@@ -289,7 +296,7 @@ func (c *served) connect(ctx context.Context, s *side, yield bool) error {
 	}
 	r := m.Connect
 	if r == nil || r.GID.Addr.IsValid() && !validGID(r.GID.Addr) {
-		return errMessage
+		return c.strange()
 	}
 	if s.mtu = mtuOf(r.MTU); s.mtu == 0 || s.mtu > s.choice.Port.Attr.ActiveMTU {
 		return fmt.Errorf("%w: an MTU of %d", errMessage, r.MTU)
@@ -330,7 +337,7 @@ func (c *served) run(ctx context.Context, s *side) error {
 			case m.Failure != "":
 				return &PeerError{"client", printable(m.Failure)}
 			case m.Finish == nil:
-				return errMessage
+				return c.strange()
 			}
 			return c.finish(ctx, s, m.Finish)
 		case <-ctx.Done():

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,6 +17,9 @@ type talk struct {
 	conn  net.Conn
 	inbox chan message
 	err   error // why there is no more, once inbox is closed
+
+	lock   sync.Mutex
+	within time.Duration // how long the other side may be silent, 0: for ever
 }
 
 // answerTime is how long the other side may take to answer, and to take a message.
@@ -29,8 +33,12 @@ type PeerError struct {
 
 func (e *PeerError) Error() string { return e.Who + ": " + e.Text }
 
-// errGone means that the other side hung up.
-var errGone = errors.New("the other side hung up")
+// errGone means that the other side hung up, errSilent that it is there no more, as
+// far as can be told.
+var (
+	errGone   = errors.New("the other side hung up")
+	errSilent = errors.New("the other side says nothing")
+)
 
 // newTalk begins to read messages.
 func newTalk(conn net.Conn) *talk {
@@ -47,7 +55,10 @@ func newTalk(conn net.Conn) *talk {
 				t.err = err
 				return
 			}
-			t.inbox <- m
+			t.heard()
+			if m.Alive == nil {
+				t.inbox <- m
+			}
 		}
 	}()
 	return t
@@ -59,6 +70,64 @@ func (t *talk) close() error {
 	for range t.inbox { // until the reader has seen it
 	}
 	return err
+}
+
+// How often a side says that it is alive.
+const (
+	aliveEvery = 5 * time.Second
+	aliveLeast = 100 * time.Millisecond
+)
+
+// alive has each side watch the other one until stop is called: this one says again
+// and again that it is there, and the talk ends when the other one is silent for too
+// long.
+func (t *talk) alive(every, within time.Duration) (stop func()) {
+	t.expect(within)
+	over := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if t.send(message{Alive: &struct{}{}}) != nil {
+					return // whoever talks next sees why
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(over)
+		t.expect(0)
+	})
+}
+
+// expect sets how long the other side may be silent from now on.
+func (t *talk) expect(within time.Duration) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.within = within
+	t.extend()
+}
+
+// heard notes that the other side said something.
+func (t *talk) heard() {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.within > 0 {
+		t.extend()
+	}
+}
+
+// extend begins the time anew. The lock is held.
+func (t *talk) extend() {
+	var end time.Time
+	if t.within > 0 {
+		end = time.Now().Add(t.within)
+	}
+	_ = t.conn.SetReadDeadline(end) // of one that was closed: the reader sees it
 }
 
 func (t *talk) send(m message) error {
@@ -77,9 +146,14 @@ func (t *talk) explain(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		err = fmt.Errorf("%w (%w): it was stopped, or has ended by a fault", errGone, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fmt.Errorf("%w: the other side does not answer", err)
+		err = fmt.Errorf("%w: it is stopped, hangs, or cannot be reached any more", errSilent)
 	}
 	return fmt.Errorf("talk with %v: %w", t.conn.RemoteAddr(), err)
+}
+
+// strange is the error of a message that is not the one awaited.
+func (t *talk) strange() error {
+	return fmt.Errorf("talk with %v: %w", t.conn.RemoteAddr(), errMessage)
 }
 
 // next returns the next message, which is to come within a time, 0: whenever.

@@ -1,0 +1,372 @@
+//go:build guest
+
+package perf_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// TestBad has all go wrong that may go wrong between two sides: whoever is left says
+// so in one message and ends, and the server goes on with others.
+func TestBad(t *testing.T) {
+	g := guest.New(t, guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
+		Tools:    []string{"rdma"},
+		Programs: []guest.Program{guest.Ibkit},
+	})
+	server := serve(t, g, "--max-memory", "1T")
+	for _, c := range []struct {
+		name string
+		bad  func(*testing.T, *guest.Guest)
+	}{
+		{"interrupted", interrupted}, {"client killed", clientKilled}, {"client that says nonsense", badClients}, {"limits", limits},
+		{"link down", linkDown}, {"device removed", removed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.bad(t, g)
+			g.Must(t, "ibkit", "perf", "10.0.0.1", "-n", "20", "--test", "write-lat")
+			nothingLeft(t, g)
+		})
+	}
+	finishServer(t, server)
+	t.Run("server killed", func(t *testing.T) { killed(t, g) })
+	t.Run("server that says nonsense", func(t *testing.T) { badServers(t, g) })
+	t.Run("client of a program that says nonsense", func(t *testing.T) { badPrograms(t, g) })
+	t.Run("stopped", func(t *testing.T) { stopped(t, g) })
+	nothingLeft(t, g)
+}
+
+// nothingLeft waits until no object of this program's is there.
+func nothingLeft(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	const script = `for kind in qp cq mr pd; do rdma resource show $kind; done >/root/left; ! grep "comm ibkit" /root/left`
+	if err := g.Await(t.Context(), "sh", "-c", script); err != nil {
+		t.Error(err)
+	}
+}
+
+// client starts a client of a test that goes on for a minute.
+func client(t *testing.T, g *guest.Guest, args string) *guest.Process {
+	t.Helper()
+	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "60s"}, strings.Fields(args)...)...)
+}
+
+// awaitTests waits until so many queue pairs are connected, two of a test.
+func awaitTests(t *testing.T, g *guest.Guest, queuePairs int) {
+	t.Helper()
+	script := fmt.Sprintf(`[ "$(rdma resource show qp | grep 'type RC' | grep -c 'state RTS')" = %d ]`, queuePairs)
+	if err := g.Await(t.Context(), "sh", "-c", script); err != nil {
+		t.Fatal(fmt.Errorf("wait for a test to run: %w", err))
+	}
+}
+
+// moving gives a test the time to get beyond what does not count.
+func moving(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	g.Must(t, "sleep", "1")
+}
+
+// ends waits for a program to end, which is to be with one message that has all of
+// some texts in it.
+func ends(t *testing.T, p *guest.Process, code int, want ...string) guest.Result {
+	t.Helper()
+	begin := time.Now()
+	r, err := p.Wait(t.Context())
+	said(t, r, want...)
+	if err != nil || r.Code != code {
+		t.Errorf("ended with %d, %v, not %d:\n%s%s", r.Code, err, code, r.Stdout, r.Stderr)
+	}
+	t.Logf("%v: %s", time.Since(begin).Round(time.Second), r.Stderr)
+	return r
+}
+
+// said looks for texts in what a program said on standard error, in one message: a
+// line, and perhaps one with a hint.
+func said(t *testing.T, r guest.Result, want ...string) {
+	t.Helper()
+	for _, text := range want {
+		if !strings.Contains(r.Stderr, text) {
+			t.Errorf("does not say %q:\n%s%s", text, r.Stdout, r.Stderr)
+		}
+	}
+	lines := 0
+	for line := range strings.Lines(r.Stderr) {
+		if !strings.HasPrefix(line, "hint: ") && !strings.HasPrefix(line, "serving ") && !strings.HasPrefix(line, "waiting ") {
+			lines++
+		}
+	}
+	if lines != 1 {
+		t.Errorf("that is not one message:\n%s", r.Stderr)
+	}
+}
+
+// interrupted ends clients as a user does: what they have is partial, and says so.
+func interrupted(t *testing.T, g *guest.Guest) {
+	for _, test := range []string{"10.0.0.1 --test send-lat", "10.0.0.1 --test write-bw -b --json"} {
+		p := client(t, g, test)
+		awaitTests(t, g, 2)
+		moving(t, g)
+		if err := p.Signal(unix.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		r := ends(t, p, 4, "interrupted")
+		if !strings.Contains(test, "--json") {
+			if !strings.Contains(r.Stdout, "partial: it ended before it was over") {
+				t.Errorf("not marked as partial:\n%s", r.Stdout)
+			}
+			continue
+		}
+		var document struct{ Results []struct{ Partial bool } }
+		if err := json.Unmarshal([]byte(r.Stdout), &document); err != nil || len(document.Results) != 1 || !document.Results[0].Partial {
+			t.Errorf("not marked as partial, %v:\n%s", err, r.Stdout)
+		}
+	}
+	p := client(t, g, "10.0.0.1 --size 64,128")
+	awaitTests(t, g, 2)
+	if err := p.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := p.Wait(t.Context()); err != nil || r.Code != 4 && r.Code != 1 { // it may not have begun to count
+		t.Errorf("ended with %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+}
+
+// clientKilled ends clients without a word.
+func clientKilled(t *testing.T, g *guest.Guest) {
+	for _, test := range []string{"10.0.0.1 --test send-bw -b", "10.0.0.1 --test read-lat"} {
+		p := client(t, g, test)
+		awaitTests(t, g, 2)
+		if err := p.Signal(unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		awaitTests(t, g, 0)
+	}
+}
+
+// killed ends the server in the middle of a test: the client says so, with what it
+// has.
+func killed(t *testing.T, g *guest.Guest) {
+	for _, test := range []string{"send-lat", "send-bw", "read-bw --events"} {
+		server := serve(t, g)
+		p := client(t, g, "10.0.0.1 --test "+test)
+		awaitTests(t, g, 2)
+		moving(t, g)
+		if err := server.Signal(unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		r := ends(t, p, 1, "the other side hung up")
+		if !strings.Contains(r.Stdout, "partial: it ended before it was over") {
+			t.Errorf("not marked as partial:\n%s", r.Stdout)
+		}
+		nothingLeft(t, g)
+	}
+}
+
+// stopped stops one side in the middle, which is not gone then: the other one waits
+// for a while.
+func stopped(t *testing.T, g *guest.Guest) {
+	const other = "10.0.0.1:18600"
+	toStop, server := serve(t, g), serve(t, g, "--listen", other, "--idle", "3s")
+	var clients []*guest.Process
+	for _, test := range []string{"send-lat --events", "send-bw --events", "read-lat", "write-bw -b --events"} {
+		clients = append(clients, client(t, g, "10.0.0.1 --test "+test))
+	}
+	left := client(t, g, other+" --test send-bw --events")
+	awaitTests(t, g, 10)
+	// Others say nothing from the beginning.
+	for i, flags := range []string{"", "--peer perftest", "--peer pingpong"} {
+		tcp := uint16(18601 + i)
+		listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("sleep 60 | nc -l -p %d", tcp))
+		defer listen.Signal(unix.SIGKILL)
+		if err := g.AwaitTCP(t.Context(), tcp); err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, g.MustStart(t, append([]string{"ibkit", "perf", fmt.Sprintf("10.0.0.1:%d", tcp)}, strings.Fields(flags)...)...))
+	}
+	moving(t, g)
+	for _, p := range []*guest.Process{toStop, left} {
+		if err := p.Signal(unix.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := server.AwaitOutput(t.Context(), "the other side says nothing"); err != nil {
+		t.Error(err)
+	}
+	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
+	for _, p := range clients {
+		if r := ends(t, p, 1, "the other side"); r.Elapsed > 40*time.Second {
+			t.Errorf("that took %v", r.Elapsed)
+		}
+	}
+	for _, p := range []*guest.Process{toStop, left} {
+		if err := p.Signal(unix.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ends(t, left, 1)
+	for _, s := range []*guest.Process{toStop, server} {
+		finishServer(t, s)
+	}
+}
+
+// nonsense is what those say who are another program, or mean no good.
+var nonsense = map[string]string{
+	"a huge length":  `\377\377\377\377`,
+	"another's word": `GET / HTTP/1.1\r\n\r\n`,
+	"no JSON":        `\000\000\000\004{{{{`,
+	"half a message": `\000\000\000\100{"hello":{`,
+	"a wrong order":  `\000\000\000\026{"finish":{"sent":[]}}`,
+	"nothing":        ``,
+}
+
+// badClients say to the server what makes no sense.
+func badClients(t *testing.T, g *guest.Guest) {
+	for name, text := range nonsense {
+		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18516", text)); r.Code >= 128 {
+			t.Errorf("%s: nc ended with %d: %s", name, r.Code, r.Stderr)
+		}
+	}
+}
+
+// badServers say to clients what makes no sense.
+func badServers(t *testing.T, g *guest.Guest) {
+	tcp := uint16(18610)
+	for _, flags := range []string{"", "--peer perftest --test write-bw", "--peer pingpong"} {
+		for name, text := range nonsense {
+			tcp++
+			listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc -l -p %d", text, tcp))
+			if err := g.AwaitTCP(t.Context(), tcp); err != nil {
+				t.Fatal(err)
+			}
+			p := g.MustStart(t, append([]string{"ibkit", "perf", fmt.Sprintf("10.0.0.1:%d", tcp)}, strings.Fields(flags)...)...)
+			r := ends(t, p, 1)
+			strange(t, r)
+			if t.Failed() {
+				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
+			}
+			if _, err := listen.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// strange looks for a message that says that it is the other side that is not right.
+func strange(t *testing.T, r guest.Result) {
+	t.Helper()
+	if !strings.Contains(r.Stderr, "the other side") && !strings.Contains(r.Stderr, "it is no perftest program") {
+		t.Errorf("does not say whose fault it is:\n%s", r.Stderr)
+	}
+}
+
+// badPrograms say to servers of programs what makes no sense.
+func badPrograms(t *testing.T, g *guest.Guest) {
+	for _, flags := range []string{"--peer perftest --test write-bw", "--peer pingpong"} {
+		for name, text := range nonsense {
+			p := g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, strings.Fields(flags)...)...)
+			if err := p.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
+				t.Fatal(err)
+			}
+			g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18515", text))
+			r := ends(t, p, 1)
+			strange(t, r)
+			if t.Failed() {
+				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
+			}
+		}
+	}
+}
+
+// limits are those of memory, of locked memory, and of objects.
+func limits(t *testing.T, g *guest.Guest) {
+	run := func(user bool, script string) *guest.Process {
+		p, err := g.Start(guest.Command{Args: []string{"sh", "-c", script}, User: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const few = "ulimit -l 64; exec ibkit perf "
+	ends(t, run(false, "exec ibkit perf 10.0.0.1 --test write-bw --size 1G -q 64 -n 1"), 1, "server: ", "cannot allocate memory")
+	ends(t, run(true, few+"10.0.0.1 --test write-bw --size 1M -n 10"), 1, "locked memory", "ulimit -l", "--ulimit memlock=-1")
+
+	const other = "10.0.0.1:18600"
+	server := run(true, few+"--serve --listen "+other)
+	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw --size 1M -n 10"), 1, "server: ", "locked memory", "ulimit -l", "--ulimit memlock=-1")
+	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
+	finishServer(t, server)
+
+	g.Must(t, "sh", "-exc", `
+		mount -t cgroup2 none /sys/fs/cgroup
+		echo +rdma >/sys/fs/cgroup/cgroup.subtree_control
+		mkdir /sys/fs/cgroup/few
+		echo rxe0 hca_handle=4 hca_object=6 >/sys/fs/cgroup/few/rdma.max`)
+	const group = "echo $$ >/sys/fs/cgroup/few/cgroup.procs; exec ibkit perf "
+	ends(t, run(false, group+"10.0.0.1 --test write-bw -q 8 -n 10"), 1, "limit of QPs reached", "rdma.max")
+	server = run(false, group+"--serve --listen "+other)
+	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw -q 8 -n 10"), 1, "server: ", "limit of QPs reached", "rdma.max")
+	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
+	finishServer(t, server)
+	// A group that goes while it has limits of a device leaves a dangling pointer to
+	// itself in Linux 6.1, which it stumbles over when the device goes.
+	g.Must(t, "sh", "-exc", `
+		echo rxe0 hca_handle=max hca_object=max >/sys/fs/cgroup/few/rdma.max
+		rmdir /sys/fs/cgroup/few
+		umount /sys/fs/cgroup`)
+}
+
+// linkDown takes the link away in the middle of a test, for as long as that may be
+// a matter of retries, and for longer.
+func linkDown(t *testing.T, g *guest.Guest) {
+	const flap = "ip link set dummy0 down; sleep 0.1; ip link set dummy0 up; ip -6 addr add fe80::77/64 dev dummy0 nodad; ip addr replace 10.0.0.1/24 dev dummy0"
+	p := g.MustStart(t, "ibkit", "perf", "127.0.0.1", "--test", "write-bw", "-D", "4s", "--qp-timeout", "18")
+	awaitTests(t, g, 2)
+	g.Must(t, "sh", "-c", flap)
+	if r, err := p.Wait(t.Context()); err != nil || r.Code > 1 {
+		t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+	p = client(t, g, "127.0.0.1 --test send-lat")
+	awaitTests(t, g, 2)
+	g.Must(t, "ip", "link", "set", "dummy0", "down")
+	if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "port 1 of rxe0 went down meanwhile") {
+		t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+	g.Must(t, "sh", "-c", flap)
+	awaitGIDs(t, g)
+}
+
+// removed takes the device away in the middle of tests.
+func removed(t *testing.T, g *guest.Guest) {
+	for _, test := range []string{"write-lat", "read-bw"} {
+		p := client(t, g, "127.0.0.1 --test "+test)
+		awaitTests(t, g, 2)
+		g.Must(t, "rdma", "link", "delete", "rxe0")
+		if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: the device is gone") {
+			t.Errorf("%s: ended with %d: %v\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
+		}
+		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
+		awaitGIDs(t, g)
+	}
+}
+
+// awaitGIDs waits for the device to have those that it had.
+func awaitGIDs(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	if err := g.Await(t.Context(), "sh", "-c", "grep -q ffff: /sys/class/infiniband/rxe0/ports/1/gids/*"); err != nil {
+		t.Fatal(err)
+	}
+}
