@@ -134,6 +134,30 @@ func TestGuestPieces(t *testing.T) {
 	same(t, "pieces", append(got, b.bytes(in+5000, 1099)...), want)
 }
 
+// Work requests complete with a completion where they say so, or where all do.
+func TestGuestSignalAll(t *testing.T) {
+	e := newEndpoint(t, open(t), verbs.QPTypeRC, false)
+	for _, all := range []bool{false, true} {
+		one := *e
+		one.qp = must(e.pd.CreateQP(verbs.QPInit{
+			Type: verbs.QPTypeRC, SendCQ: e.cq, RecvCQ: e.cq, SignalAll: all,
+			Cap: verbs.QPCap{MaxSendWR: depth, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
+		}))(t)
+		one.connect(&one)
+		if s := must(one.qp.Query())(t); s.SignalAll != all {
+			t.Errorf("signal all %v, by the kernel %v", all, s.SignalAll)
+		}
+		if n, err := one.qp.PostSend([]verbs.SendWR{{ID: 1, Opcode: verbs.OpWrite}}); n != 1 || err != nil {
+			t.Fatalf("posted %d: %v", n, err)
+		}
+		one.send(verbs.SendWR{ID: 2, Opcode: verbs.OpWrite})
+		if all {
+			one.ok(1, verbs.CompletedWrite)
+		}
+		one.ok(2, verbs.CompletedWrite)
+	}
+}
+
 func TestGuestReadAtomic(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
 	for i, size := range []int{1, 1024, 70001} {

@@ -77,7 +77,10 @@ func TestTransitions(t *testing.T) {
 	}{
 		{QPTypeRC, QPStateReset, QPStateInit, 0x38, ""},
 		{QPTypeRC, QPStateRTS, QPStateReset, 0, ""},
-		{QPTypeRC, QPStateReset, QPStateError, 0, ""},
+		{QPTypeRC, QPStateInit, QPStateError, 0, ""},
+		{QPTypeRC, QPStateReset, QPStateReset, 0, ""},
+		{QPTypeRC, QPStateReset, QPStateError, 0, "RC QP from RESET to ERR: there is no such change"},
+		{QPTypeRC, QPStateInit, QPStateError, maskPort, "RC QP from INIT to ERR cannot have Port"},
 		{QPTypeUD, QPStateSQE, QPStateRTS, 0, ""},
 		{QPTypeRC, QPStateRTS, QPStateRTS, maskAccess, ""},
 		{QPTypeRC, QPStateReset, QPStateInit, 0x30, "RC QP from RESET to INIT needs Access"},

@@ -105,8 +105,8 @@ type transition struct{ needs, takes qpAttrMask }
 type stateChange struct{ from, to QPState }
 
 // transitions are the changes by type: what qp_state_table in the kernel's
-// drivers/infiniband/core/verbs.c has of them. All states go to RESET and ERR,
-// with nothing.
+// drivers/infiniband/core/verbs.c has of them. All states go to RESET, and all but
+// RESET to ERR, with nothing.
 var transitions = map[QPType]map[stateChange]transition{
 	QPTypeRC: {
 		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
@@ -157,12 +157,9 @@ var transitions = map[QPType]map[stateChange]transition{
 // checkTransition tells whether a queue pair may change so with the attributes of
 // a mask.
 func checkTransition(t QPType, from, to QPState, mask qpAttrMask) error {
-	var known transition
-	if to != QPStateReset && to != QPStateError {
-		var ok bool
-		if known, ok = transitions[t][stateChange{from, to}]; !ok {
-			return &TransitionError{Type: t, From: from, To: to}
-		}
+	known, ok := transitions[t][stateChange{from, to}]
+	if !ok && to != QPStateReset && (to != QPStateError || from == QPStateReset) {
+		return &TransitionError{Type: t, From: from, To: to}
 	}
 	missing, _ := names(known.needs&^mask, qpAttrNames)
 	extra, _ := names(mask&^(known.needs|known.takes), qpAttrNames)
