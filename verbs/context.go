@@ -2,11 +2,13 @@ package verbs
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/arena"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -47,7 +49,13 @@ func (d Device) open(k kernel) (*Context, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.close(fd))
 	}
-	c.findProvider()
+	if c.findProvider(); c.provider != nil {
+		// Of memory of Go's that is pinned Go's runtime wants an end, or it panics: a
+		// queue pair that nobody closed has none.
+		if c.scratch, err = arena.New(answerSize, arena.Options{}); err != nil {
+			return nil, errors.Join(fmt.Errorf("open %s: %w", d.Name, err), c.Close())
+		}
+	}
 	return c, nil
 }
 
@@ -69,6 +77,7 @@ type Context struct {
 
 	objects  objects
 	provider provider.Provider // nil for a driver whose queues are not known
+	scratch  *arena.Memory     // for answers to doorbells, which nobody reads; with a provider
 }
 
 // Name returns the device's name as given to Open.
@@ -102,7 +111,11 @@ func (c *Context) Close() error {
 	case c.eventFD >= 0:
 		err = c.kernel.close(c.eventFD)
 	}
-	return errors.Join(objects, err, c.kernel.close(c.fd))
+	err = errors.Join(objects, err, c.kernel.close(c.fd))
+	if c.scratch != nil {
+		err = errors.Join(err, c.scratch.Close())
+	}
+	return err
 }
 
 // call sends a request on an open context.

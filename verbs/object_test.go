@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -153,11 +154,29 @@ func TestOtherContext(t *testing.T) {
 	}
 }
 
+// What nobody closes costs memory, but the process goes on.
+func TestForgotten(t *testing.T) {
+	c, _, _ := openMaker(t)
+	gone := make(chan struct{})
+	func() {
+		bell := queueDevice{c}.Doorbell(1).(doorbell)
+		runtime.AddCleanup(bell.quick, func(gone chan struct{}) { close(gone) }, gone)
+	}()
+	for {
+		runtime.GC()
+		select {
+		case <-gone:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
 // A doorbell is written. Who may not write has the ioctl.
 func TestQuick(t *testing.T) {
 	c, f, m := openMaker(t)
 	bell := queueDevice{c}.Doorbell(0x01020304)
-	defer bell.Close()
 	if err := bell.Ring(true); err != nil {
 		t.Error(err)
 	}
@@ -169,7 +188,6 @@ func TestQuick(t *testing.T) {
 		t.Errorf("doorbell %+v", core)
 	}
 	notify := queueDevice{c}.Notifier(9)
-	defer notify.Close()
 	for _, solicited := range []bool{true, false} {
 		f.written = nil
 		if err := notify.Arm(solicited); err != nil {

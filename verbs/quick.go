@@ -1,8 +1,8 @@
 package verbs
 
 import (
+	"encoding/binary"
 	"errors"
-	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -23,20 +23,19 @@ type quick struct {
 	op      string
 	cmd     uint32
 	message []byte // header and command
-	resp    *uapi.PostSendResp
-	pins    runtime.Pinner
+	resp    []byte // mapped memory
 	refused bool
 }
 
 // newQuick prepares a command. One that has a response begins with its address.
-func newQuick(c *Context, op string, cmd uint32, core []byte, resp *uapi.PostSendResp) *quick {
+func newQuick(c *Context, op string, cmd uint32, core, resp []byte) *quick {
 	q := &quick{context: c, op: op, cmd: cmd, resp: resp}
-	head := uapi.CmdHeader{Command: cmd, InWords: uint16((uapi.CmdHeaderSize + len(core)) / 4)}
+	head := uapi.CmdHeader{
+		Command: cmd, InWords: uint16((uapi.CmdHeaderSize + len(core)) / 4), OutWords: uint16(len(resp) / 4),
+	}
 	q.message = append(bytesOf(&head)[:uapi.CmdHeaderSize:uapi.CmdHeaderSize], core...)
-	if resp != nil {
-		q.pins.Pin(resp)
-		(*uapi.CmdHeader)(unsafe.Pointer(unsafe.SliceData(q.message))).OutWords = uint16(unsafe.Sizeof(*resp) / 4)
-		*(*uint64)(unsafe.Pointer(unsafe.SliceData(q.core()))) = uint64(uintptr(unsafe.Pointer(resp)))
+	if len(resp) > 0 {
+		binary.NativeEndian.PutUint64(q.core(), uint64(uintptr(unsafe.Pointer(unsafe.SliceData(resp)))))
 	}
 	return q
 }
@@ -60,30 +59,25 @@ func (q *quick) send(brief bool) error {
 		}
 		q.refused = true
 	}
-	var resp []byte
-	if q.resp != nil {
-		resp = bytesOf(q.resp)
-	}
-	return c.write(q.op, q.cmd, q.core(), resp, nil)
+	return c.write(q.op, q.cmd, q.core(), q.resp, nil)
 }
 
-// close lets go of the command's memory.
-func (q *quick) close() { q.pins.Unpin() }
+// answerSize is how much memory a context has for the answers to doorbells, in
+// bytes.
+const answerSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 
 // A doorbell is POST_SEND of no work requests.
 type doorbell struct{ *quick }
 
-// Doorbell makes the doorbell of a queue pair.
+// Doorbell makes the doorbell of a queue pair. All have one place for answers, which
+// say how many work requests of a message were bad: there are none in it.
 func (d queueDevice) Doorbell(qp uint32) provider.Doorbell {
 	core := uapi.PostSend{QPHandle: qp, WQESize: uapi.SendWRSize}
-	return doorbell{newQuick(d.context, "ring doorbell", uapi.CmdPostSend, bytesOf(&core), new(uapi.PostSendResp))}
+	return doorbell{newQuick(d.context, "ring doorbell", uapi.CmdPostSend, bytesOf(&core), d.context.scratch.Bytes())}
 }
 
 // Ring has the kernel look at the queue pair's send queue.
 func (b doorbell) Ring(brief bool) error { return b.send(brief) }
-
-// Close lets go of the doorbell.
-func (b doorbell) Close() { b.close() }
 
 // A notifier is REQ_NOTIFY_CQ.
 type notifier struct{ *quick }
@@ -103,6 +97,3 @@ func (n notifier) Arm(solicitedOnly bool) error {
 	}
 	return n.send(true)
 }
-
-// Close lets go of the notifier.
-func (n notifier) Close() { n.close() }

@@ -117,12 +117,10 @@ type Device interface {
 // to do that the goroutine's thread may wait for it.
 type Doorbell interface {
 	Ring(brief bool) error
-	Close()
 }
 
 // A Notifier arms a completion queue. Arm serves one goroutine at a time and
 // allocates nothing.
 type Notifier interface {
 	Arm(solicitedOnly bool) error
-	Close()
 }

@@ -75,9 +75,6 @@ func flags(f uint32) provider.CompletionFlags {
 func (q *cq) Arm(solicitedOnly bool) error { return q.notify.Arm(solicitedOnly) }
 
 // Close unmaps the ring.
-func (q *cq) Close() error {
-	q.notify.Close()
-	return q.device.Unmap(q.ring.memory)
-}
+func (q *cq) Close() error { return q.device.Unmap(q.ring.memory) }
 
 const wcSize = int(unsafe.Sizeof(uapi.WC{}))

@@ -42,7 +42,6 @@ func (q *qp) Reset() {}
 
 // Close unmaps the rings.
 func (q *qp) Close() error {
-	q.bell.Close()
 	return errors.Join(unmap(q.device, q.sq.ring), unmap(q.device, q.rq.ring))
 }
 
