@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -28,6 +29,8 @@ type Conn struct {
 	wait   time.Duration
 	begun  time.Time
 	peer   Peer
+
+	aborted atomic.Bool
 }
 
 // NewConn talks over a TCP connection as its client or server. Nothing may take
@@ -39,8 +42,25 @@ func NewConn(conn net.Conn, client bool, wait time.Duration) *Conn {
 // Close hangs up.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Abort has whatever waits for the other side return, as if it had taken too long.
-func (c *Conn) Abort() error { return c.conn.SetDeadline(time.Unix(1, 0)) }
+// Abort has whatever waits for the other side return, from now on, as if it had
+// taken too long.
+func (c *Conn) Abort() error {
+	c.aborted.Store(true)
+	return c.conn.SetDeadline(time.Unix(1, 0))
+}
+
+// limit sets how long the other side may take from now on, 0: for ever.
+func (c *Conn) limit(within time.Duration) error {
+	var end time.Time
+	if within > 0 {
+		end = time.Now().Add(within)
+	}
+	err := c.conn.SetDeadline(end)
+	if c.aborted.Load() { // meanwhile
+		err = c.Abort()
+	}
+	return err
+}
 
 // Peer is what the other side said of itself.
 func (c *Conn) Peer() Peer { return c.peer }
@@ -48,10 +68,8 @@ func (c *Conn) Peer() Peer { return c.peer }
 // exchange sends a message, and takes one of the same length in b. What says what
 // it is about.
 func (c *Conn) exchange(what string, b []byte) error {
-	if c.wait > 0 {
-		if err := c.conn.SetDeadline(time.Now().Add(c.wait)); err != nil {
-			return c.fail(what, err)
-		}
+	if err := c.limit(c.wait); err != nil {
+		return c.fail(what, err)
 	}
 	return c.inStep(what, b)
 }
@@ -94,10 +112,8 @@ func (c *Conn) hangUp() error {
 	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // the other side has hung up where that fails
 	}
-	if c.wait > 0 {
-		if err := c.conn.SetDeadline(time.Now().Add(c.wait)); err != nil {
-			return c.fail("the end", err)
-		}
+	if err := c.limit(c.wait); err != nil {
+		return c.fail("the end", err)
 	}
 	n, err := c.conn.Read(make([]byte, 1))
 	switch {
@@ -202,11 +218,11 @@ func (c *Conn) ExchangeKeys(local Key) (Key, error) {
 // meanwhile may take as long as it likes; one that does what this side does may
 // take as long again as all has taken. The key is the first queue pair's.
 func (c *Conn) Sync(local Key, measures bool) error {
-	var end time.Time
+	within := time.Duration(0)
 	if c.wait > 0 && !measures {
-		end = time.Now().Add(time.Since(c.begun) + c.wait)
+		within = time.Since(c.begun) + c.wait
 	}
-	if err := c.conn.SetDeadline(end); err != nil {
+	if err := c.limit(within); err != nil {
 		return c.fail("keys", err)
 	}
 	b := local.Append(nil)

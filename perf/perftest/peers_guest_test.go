@@ -4,6 +4,7 @@ package perftest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -272,6 +273,64 @@ func TestGuestServer(t *testing.T) {
 				client.Process.Kill()
 			}
 			p.check(t, false, results, err, client.Wait(), out)
+		})
+	}
+}
+
+// TestGuestKilled kills programs in the midst of a test.
+func TestGuestKilled(t *testing.T) {
+	for _, c := range []struct {
+		verb              Verb
+		bandwidth, client bool
+	}{{Send, false, false}, {Write, false, true}, {Send, true, false}, {Read, true, true}} {
+		p := peers()[0]
+		p.args = []string{"-F"}
+		p.test.Order = Order{Verb: c.verb, Bandwidth: c.bandwidth, Sizes: []int{64}}
+		p.test.Iterations = 10_000_000
+		t.Run(fmt.Sprintf("%v, client %v", p, c.client), func(t *testing.T) {
+			at := place(t)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tcp := l.Addr().(*net.TCPAddr).Port
+			if c.client {
+				l.Close() // the program has it
+			}
+			program, _ := p.command(t, at, tcp, !c.client)
+			if err := program.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var conn net.Conn
+			if c.client {
+				conn = testenv.Dial(t, tcp)
+			} else if conn, err = l.Accept(); err != nil {
+				t.Fatal(err)
+			}
+			l.Close()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := p.run(t, conn, at, c.client)
+				ended <- err
+			}()
+			for {
+				out, err := exec.Command("rdma", "resource", "show", "qp").Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bytes.Count(out, []byte("state RTS")) >= 2 { // without those of the kernel
+					break
+				}
+			}
+			if err := program.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = program.Wait() // it was killed
+			if err := <-ended; !errors.Is(err, ErrHungUp) || !strings.Contains(err.Error(), p.test.Program()) {
+				t.Error(err)
+			} else {
+				t.Log(err)
+			}
 		})
 	}
 }

@@ -92,6 +92,9 @@ func (s *Session) abort() (stop func() bool) {
 	return context.AfterFunc(s.ctx, func() { _ = s.conn.Abort() })
 }
 
+// sameFlags are what both programs have to be started with.
+const sameFlags = "flags for size, iterations, duration, queue pairs and connection"
+
 // cause is why something did not go on: the context's end, if it has ended. Of
 // another side that does not do what it should it says what that may be.
 func (s *Session) cause(err error) error {
@@ -100,8 +103,10 @@ func (s *Session) cause(err error) error {
 		return nil
 	case s.ctx.Err() != nil:
 		return context.Cause(s.ctx)
-	case errors.Is(err, ErrSilent), errors.Is(err, ErrHungUp), errors.Is(err, loop.ErrStalled):
-		return fmt.Errorf("%w: is it there, as %s with the same flags for size, iterations, duration, queue pairs and connection?", err, s.test.Program())
+	case errors.Is(err, ErrHungUp):
+		return fmt.Errorf("%w: see what it says; it has to be %s with the same %s", err, s.test.Program(), sameFlags)
+	case errors.Is(err, ErrSilent), errors.Is(err, loop.ErrStalled):
+		return fmt.Errorf("%w: is it there, as %s with the same %s?", err, s.test.Program(), sameFlags)
 	}
 	return err
 }
@@ -239,8 +244,17 @@ func (d *driver) Run(size int) (Report, error) {
 	if s.test.Bandwidth {
 		run = func() error { return s.bandwidth(watch, size) }
 	}
+	// A test by time comes to its end by itself, and the other side may be at its own
+	// a little earlier.
+	hungUp := func() bool { return false }
+	if !s.test.Timed {
+		hungUp = s.conn.guard(watch.Stop).stop
+	}
 	var err error
 	s.result.CPU, err = loop.Pinned(s.test.CPU, run)
+	if gone := hungUp(); gone && err == nil && watch.Stopped() {
+		err = fmt.Errorf("%w before the end of the test", ErrHungUp)
+	}
 	if err == nil {
 		err = s.ctx.Err()
 	}
