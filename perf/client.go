@@ -282,14 +282,21 @@ func (c *client) blame(ctx context.Context, err error) error {
 	switch {
 	case e == nil && m.Failure != "" && m.Failure != err.Error():
 		peer := &PeerError{"server", printable(m.Failure)}
-		if f := (*verbs.CompletionError)(nil); errors.As(err, &f) && f.Status == verbs.StatusFlushed {
-			return peer // this side only saw the end of its queue pair
+		if flushed(err) {
+			return peer
 		}
 		return errors.Join(err, peer)
 	case errors.Is(e, errGone):
 		return errors.Join(err, e)
 	}
 	return err
+}
+
+// flushed tells whether an error is but that of a queue pair that has come to its
+// end: the reason is elsewhere.
+func flushed(err error) bool {
+	var failed *verbs.CompletionError
+	return errors.As(err, &failed) && failed.Status == verbs.StatusFlushed
 }
 
 // printable is what the other side says, safe for a terminal.

@@ -136,12 +136,15 @@ func TestGuestWrongKey(t *testing.T) {
 
 // TestGuestWrongPerftestKey is the same where both sides talk as perftest does.
 func TestGuestWrongPerftestKey(t *testing.T) {
-	for _, op := range []Op{Write, Read} {
+	for _, one := range []struct {
+		op   Op
+		kind Kind
+	}{{Write, Bandwidth}, {Read, Bandwidth}, {Write, Latency}} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		test := NewTest(op, Bandwidth, RC, 64)
+		test := NewTest(one.op, one.kind, RC, 64)
 		test.Iterations = 100000
 		options := Options{Tests: []Test{test}, Identity: NewIdentity("side"), GIDIndex: -1}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -161,23 +164,27 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 	}
 }
 
-// otherKey passes on what a server of a test of bandwidth says, with another key.
+// otherKey passes on what a server of a test of writes or reads says, with another key.
 func otherKey(to io.Writer, from io.Reader) error {
 	const begin = 16 + 4 + 4 + 2 // version, page size, cache line, MTU
 	if _, err := io.CopyN(to, from, begin); err != nil {
 		return err
 	}
-	b := perftest.Key{GID: netip.IPv6Unspecified()}.Append(nil)
-	if _, err := io.ReadFull(from, b); err != nil {
-		return err
-	}
-	k, err := perftest.ParseKey(b, true)
-	if err != nil {
-		return err
-	}
-	k.RKey ^= wrong
-	if _, err := to.Write(k.Append(nil)); err != nil {
-		return err
+	// The first key that comes is that of the queue pair, or, of latency, a sync; the
+	// second is another sync, or that of the queue pair.
+	for range 2 {
+		b := perftest.Key{GID: netip.IPv6Unspecified()}.Append(nil)
+		if _, err := io.ReadFull(from, b); err != nil {
+			return err
+		}
+		k, err := perftest.ParseKey(b, true)
+		if err != nil {
+			return err
+		}
+		k.RKey ^= wrong
+		if _, err := to.Write(k.Append(nil)); err != nil {
+			return err
+		}
 	}
 	return same(to, from)
 }

@@ -146,7 +146,7 @@ func (c *served) serve(ctx context.Context) error {
 		return err
 	}
 	if m.Hello == nil {
-		return c.fail(c.strange())
+		return c.refuse(c.strange())
 	}
 	c.client = *m.Hello
 	if err := c.send(message{Hello: &c.Identity}); err != nil {
@@ -164,20 +164,21 @@ func (c *served) serve(ctx context.Context) error {
 			continue // of a test that failed on either side
 		}
 		if m.Prepare == nil {
-			return c.fail(c.strange())
+			return c.refuse(c.strange())
 		}
 		test := m.Prepare.Test
 		c.tell(Event{Client: c.from, Test: &test})
 		err = c.test(ctx, m.Prepare)
 		c.tell(Event{Client: c.from, Test: &test, Done: true, Err: err})
 		switch {
+		case err == nil, errors.As(err, new(*PeerError)): // its own failure is not sent back
 		case errors.Is(err, errGone):
-			return nil // that was told
-		case errors.Is(err, errSilent):
-			_ = c.send(message{Failure: err.Error()}) // if ever it goes on
+			return nil // why was told
+		case errors.Is(err, errMessage), errors.Is(err, errSilent):
+			_ = c.refuse(err) // why was told
 			return nil
-		case err != nil && !errors.As(err, new(*PeerError)):
-			if err := c.fail(err); err != nil {
+		default:
+			if err := c.send(message{Failure: err.Error()}); err != nil {
 				return err
 			}
 		}
@@ -196,15 +197,10 @@ func (c *served) nextTest(ctx context.Context) (message, error) {
 	return m, err
 }
 
-// fail tells the client that something failed. Its own failure is not sent back.
-func (c *served) fail(err error) error {
-	if e := c.send(message{Failure: err.Error()}); e != nil {
-		return e
-	}
-	if errors.Is(err, errMessage) {
-		return err
-	}
-	return nil
+// refuse tells the client why this is the end, and returns it.
+func (c *served) refuse(err error) error {
+	_ = c.send(message{Failure: err.Error()}) // it may be gone
+	return err
 }
 
 // check holds a test against what the server allows.
@@ -335,7 +331,7 @@ func (c *served) run(ctx context.Context, s *side) error {
 			case err != nil:
 				return err
 			case m.Failure != "":
-				return &PeerError{"client", printable(m.Failure)}
+				return c.failed(s, m.Failure)
 			case m.Finish == nil:
 				return c.strange()
 			}
@@ -346,6 +342,24 @@ func (c *served) run(ctx context.Context, s *side) error {
 	}
 }
 
+// ownTime is how long this side's loops may take to see what the client has seen
+// already, less than blameTime.
+const ownTime = 100 * time.Millisecond
+
+// failed is a test that failed at the client: by what this side has done, where
+// this side's loops say so.
+func (c *served) failed(s *side, theirs string) error {
+	select {
+	case <-s.running.done:
+	case <-time.After(ownTime):
+	}
+	s.stop()
+	if err := s.running.err; err != nil && !flushed(err) {
+		return err
+	}
+	return &PeerError{"client", printable(theirs)}
+}
+
 // finish ends the test.
 func (c *served) finish(ctx context.Context, s *side, f *finish) error {
 	select { // what this side sends comes to its end
@@ -354,7 +368,7 @@ func (c *served) finish(ctx context.Context, s *side, f *finish) error {
 	case m, ok := <-c.inbox:
 		m, err := c.take(m, ok)
 		if err == nil {
-			err = &PeerError{"client", printable(m.Failure)}
+			err = c.failed(s, m.Failure)
 		}
 		return err
 	case <-ctx.Done():
