@@ -27,6 +27,7 @@ type CompChannel struct {
 	done     <-chan struct{}
 	stop     func() bool
 	fired    chan struct{}
+	woken    bool // a read ends, or would end, by wake
 }
 
 // NewCompChannel makes a completion channel.
@@ -52,34 +53,61 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 // Close of the channel it returns fs.ErrClosed, after removal of the device
 // ErrGone.
 func (ch *CompChannel) Wait(ctx context.Context) (*CQ, error) {
-	if err := ch.watch(ctx); err != nil {
-		return nil, err
-	}
 	for {
-		if err := readEvent(ch.file, ch.buf, ch.context); err != nil {
-			if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil {
-				err = ctx.Err()
-			}
-			return nil, err
-		}
-		id := binary.NativeEndian.Uint64(ch.buf)
-		ch.lock.Lock()
-		cq := ch.cqs[id]
-		ch.lock.Unlock()
-		if cq != nil { // else it was closed
-			return cq, nil
+		cq, err := ch.next(ctx, nil)
+		if cq != nil || err != nil { // else it was closed
+			return cq, err
 		}
 	}
 }
 
+// next waits for one event. It returns nil if that is of a queue that was closed,
+// and when the queue that is waited for, if any, is closed.
+func (ch *CompChannel) next(ctx context.Context, of *CQ) (*CQ, error) {
+	if err := ch.watch(ctx); err != nil {
+		return nil, err
+	}
+	if of != nil && of.isClosed() {
+		return nil, nil
+	}
+	err := readEvent(ch.file, ch.buf, ch.context)
+	switch {
+	case err == nil:
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, err
+	default: // ctx has ended, or a queue was closed
+		return nil, ctx.Err()
+	}
+	id := binary.NativeEndian.Uint64(ch.buf)
+	ch.lock.Lock()
+	defer ch.lock.Unlock()
+	return ch.cqs[id], nil
+}
+
+// remove takes a queue that was closed out of the channel, and ends a wait for it.
+func (ch *CompChannel) remove(cq *CQ) {
+	ch.lock.Lock()
+	delete(ch.cqs, cq.id)
+	ch.lock.Unlock()
+	ch.watching.Lock()
+	defer ch.watching.Unlock()
+	ch.woken = true
+	_ = ch.file.SetReadDeadline(time.Unix(1, 0)) // of a file that is closed nobody reads
+}
+
 // watch has the end of ctx end a read.
 func (ch *CompChannel) watch(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	done := ctx.Done()
 	ch.watching.Lock()
 	defer ch.watching.Unlock()
+	if ch.woken {
+		ch.woken = false
+		_ = ch.file.SetReadDeadline(time.Time{})
+	}
+	// From here on the end of ctx is seen, or the deadline that it sets stays.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if done == ch.done {
 		return nil
 	}

@@ -73,6 +73,48 @@ func TestChannel(t *testing.T) {
 	}
 }
 
+// Close of a queue ends a wait for it, whenever it comes, and no other.
+func TestWaitClosed(t *testing.T) {
+	c, f, _ := openMaker(t)
+	ch := must(c.NewCompChannel())(t)
+	other := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
+	for range 200 {
+		cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
+		waited := make(chan error)
+		go func() {
+			_, err := cq.Wait(t.Context(), make([]Completion, 1))
+			waited <- err
+		}()
+		if err := cq.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-waited; !errors.Is(err, fs.ErrClosed) {
+			t.Fatal(err)
+		}
+	}
+	f.tell(t, other.ID())
+	if got, err := ch.Wait(t.Context()); got != other || err != nil {
+		t.Errorf("event of %v: %v", got, err)
+	}
+	// What ends the context of a wait is not lost by it.
+	for range 200 {
+		cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		waited := make(chan error)
+		go func() {
+			_, err := other.Wait(ctx, make([]Completion, 1))
+			waited <- err
+		}()
+		go cancel()
+		if err := cq.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-waited; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A wait with the context of the last one allocates nothing.
 func TestChannelAllocations(t *testing.T) {
 	c, f, _ := openMaker(t)

@@ -118,7 +118,8 @@ func (cq *CQ) Arm(solicitedOnly bool) error {
 }
 
 // Wait is Poll that waits, by the queue's channel, until there is a completion. The
-// channel must have no other queue, for its events would be lost.
+// channel must have no other queue, for its events would be lost. Close of the queue
+// ends it.
 func (cq *CQ) Wait(ctx context.Context, into []Completion) (int, error) {
 	if cq.channel == nil {
 		return 0, fmt.Errorf("wait for %v: it has no completion channel", cq)
@@ -133,7 +134,7 @@ func (cq *CQ) Wait(ctx context.Context, into []Completion) (int, error) {
 		if n, err := cq.Poll(into); n > 0 || err != nil {
 			return n, err
 		}
-		if _, err := cq.channel.Wait(ctx); err != nil {
+		if _, err := cq.channel.next(ctx, cq); err != nil {
 			return 0, err
 		}
 	}
@@ -154,12 +155,17 @@ func (cq *CQ) destroyCQ() error {
 
 // finish frees what is not the kernel's. The lock is held.
 func (cq *CQ) finish() error {
-	if cq.channel != nil {
-		cq.channel.lock.Lock()
-		delete(cq.channel.cqs, cq.id)
-		cq.channel.lock.Unlock()
-	}
 	queue := cq.queue
 	cq.queue = nil
+	if cq.channel != nil {
+		cq.channel.remove(cq)
+	}
 	return queue.Close()
+}
+
+// isClosed tells whether the queue was closed.
+func (cq *CQ) isClosed() bool {
+	cq.lock.Lock()
+	defer cq.lock.Unlock()
+	return cq.queue == nil
 }

@@ -127,7 +127,8 @@ func (mr *MR) Bytes() []byte {
 	return mr.memory.Bytes()
 }
 
-// SGE returns length bytes from an offset on.
+// SGE returns length bytes from an offset on. What reaches past the region fails
+// with the work request that has it.
 func (mr *MR) SGE(offset, length int) SGE {
 	return SGE{Addr: mr.addr + uint64(offset), Length: uint32(length), LKey: mr.lkey}
 }
