@@ -189,7 +189,7 @@ func (c *served) serve(ctx context.Context) error {
 func (c *served) nextTest(ctx context.Context) (message, error) {
 	m, err := c.next(ctx, c.Idle)
 	switch {
-	case errors.Is(err, errGone):
+	case errors.Is(err, errGone), ctx.Err() != nil: // the server ends
 		err = errLeft
 	case errors.Is(err, errSilent):
 		err = fmt.Errorf("wait for the next test: the client asked for none in %v (--idle)", c.Idle)

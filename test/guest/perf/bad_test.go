@@ -168,6 +168,11 @@ func killed(t *testing.T, g *guest.Guest) {
 		}
 		nothingLeft(t, g)
 	}
+	server := serve(t, g)
+	p := client(t, g, "10.0.0.1 --test write-lat")
+	awaitTests(t, g, 2)
+	finishServer(t, server)
+	ends(t, p, 1, "server: ", "interrupt signal received")
 }
 
 // stopped stops one side in the middle, which is not gone then: the other one waits

@@ -1,0 +1,83 @@
+package perf
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// talks returns two ends of a talk; of the second only the connection.
+func talks(t *testing.T) (*talk, net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := newTalk(a)
+	t.Cleanup(func() {
+		b.Close()
+		one.close()
+	})
+	return one, b
+}
+
+// Each side hears of the other one for as long as that is alive, and of nothing else
+// than what it says.
+func TestAlive(t *testing.T) {
+	one, conn := talks(t)
+	other := newTalk(conn)
+	defer other.close()
+	const every, within = time.Millisecond, 10 * time.Second
+	stopOne, stopOther := one.alive(every, within), other.alive(every, within)
+	if err := one.send(message{Failure: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := other.next(t.Context(), within); err != nil || m.Failure != "no" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	stopOne()
+	stopOne()
+	stopOther()
+	// After it silence is nothing.
+	if err := other.send(message{Failure: "yes"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := one.next(t.Context(), within); err != nil || m.Failure != "yes" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// A side that is there, but says nothing, is given up; one that says anything is not.
+func TestSilent(t *testing.T) {
+	one, other := talks(t)
+	go io.Copy(io.Discard, other)
+	defer one.alive(time.Second, 50*time.Millisecond)()
+	for range 5 {
+		if err := (message{Alive: &struct{}{}}).write(other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m, err := one.next(t.Context(), time.Minute); !errors.Is(err, errSilent) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	one, other = talks(t)
+	stop := one.alive(time.Second, 50*time.Millisecond)
+	stop()
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := one.next(t.Context(), time.Minute); !errors.Is(err, errGone) {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
