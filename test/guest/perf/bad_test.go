@@ -38,9 +38,10 @@ func TestBad(t *testing.T) {
 	}
 	finishServer(t, server)
 	t.Run("server killed", func(t *testing.T) { killed(t, g) })
+	noticed := stopped(t, g) // that takes a while
 	t.Run("server that says nonsense", func(t *testing.T) { badServers(t, g) })
 	t.Run("client of a program that says nonsense", func(t *testing.T) { badPrograms(t, g) })
-	t.Run("stopped", func(t *testing.T) { stopped(t, g) })
+	t.Run("stopped", noticed)
 	nothingLeft(t, g)
 }
 
@@ -176,8 +177,9 @@ func killed(t *testing.T, g *guest.Guest) {
 }
 
 // stopped stops one side in the middle, which is not gone then: the other one waits
-// for a while.
-func stopped(t *testing.T, g *guest.Guest) {
+// for a while. It returns what looks at how that ends.
+func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
+	t.Helper()
 	const other = "10.0.0.1:18600"
 	toStop, server := serve(t, g), serve(t, g, "--listen", other, "--idle", "3s")
 	var clients []*guest.Process
@@ -190,7 +192,7 @@ func stopped(t *testing.T, g *guest.Guest) {
 	for i, flags := range []string{"", "--peer perftest", "--peer pingpong"} {
 		tcp := uint16(18601 + i)
 		listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("sleep 60 | nc -l -p %d", tcp))
-		defer listen.Signal(unix.SIGKILL)
+		t.Cleanup(func() { _ = listen.Signal(unix.SIGKILL) })
 		if err := g.AwaitTCP(t.Context(), tcp); err != nil {
 			t.Fatal(err)
 		}
@@ -202,136 +204,26 @@ func stopped(t *testing.T, g *guest.Guest) {
 			t.Fatal(err)
 		}
 	}
-	if err := server.AwaitOutput(t.Context(), "the other side says nothing"); err != nil {
-		t.Error(err)
-	}
-	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
-	for _, p := range clients {
-		if r := ends(t, p, 1, "the other side"); r.Elapsed > 40*time.Second {
-			t.Errorf("that took %v", r.Elapsed)
+	return func(t *testing.T) {
+		if err := server.AwaitOutput(t.Context(), "the other side says nothing"); err != nil {
+			t.Error(err)
 		}
-	}
-	for _, p := range []*guest.Process{toStop, left} {
-		if err := p.Signal(unix.SIGCONT); err != nil {
-			t.Fatal(err)
+		g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
+		for _, p := range clients {
+			if r := ends(t, p, 1, "the other side"); r.Elapsed > 40*time.Second {
+				t.Errorf("that took %v", r.Elapsed)
+			}
 		}
-	}
-	ends(t, left, 1)
-	for _, s := range []*guest.Process{toStop, server} {
-		finishServer(t, s)
-	}
-}
-
-// nonsense is what those say who are another program, or mean no good.
-var nonsense = map[string]string{
-	"a huge length":  `\377\377\377\377`,
-	"another's word": `GET / HTTP/1.1\r\n\r\n`,
-	"no JSON":        `\000\000\000\004{{{{`,
-	"half a message": `\000\000\000\100{"hello":{`,
-	"a wrong order":  `\000\000\000\026{"finish":{"sent":[]}}`,
-	"nothing":        ``,
-}
-
-// badClients say to the server what makes no sense.
-func badClients(t *testing.T, g *guest.Guest) {
-	for name, text := range nonsense {
-		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18516", text)); r.Code >= 128 {
-			t.Errorf("%s: nc ended with %d: %s", name, r.Code, r.Stderr)
-		}
-	}
-}
-
-// badServers say to clients what makes no sense.
-func badServers(t *testing.T, g *guest.Guest) {
-	tcp := uint16(18610)
-	for _, flags := range []string{"", "--peer perftest --test write-bw", "--peer pingpong"} {
-		for name, text := range nonsense {
-			tcp++
-			listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc -l -p %d", text, tcp))
-			if err := g.AwaitTCP(t.Context(), tcp); err != nil {
+		for _, p := range []*guest.Process{toStop, left} {
+			if err := p.Signal(unix.SIGCONT); err != nil {
 				t.Fatal(err)
 			}
-			p := g.MustStart(t, append([]string{"ibkit", "perf", fmt.Sprintf("10.0.0.1:%d", tcp)}, strings.Fields(flags)...)...)
-			r := ends(t, p, 1)
-			strange(t, r)
-			if t.Failed() {
-				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
-			}
-			if _, err := listen.Wait(t.Context()); err != nil {
-				t.Error(err)
-			}
+		}
+		ends(t, left, 1)
+		for _, s := range []*guest.Process{toStop, server} {
+			finishServer(t, s)
 		}
 	}
-}
-
-// strange looks for a message that says that it is the other side that is not right.
-func strange(t *testing.T, r guest.Result) {
-	t.Helper()
-	if !strings.Contains(r.Stderr, "the other side") && !strings.Contains(r.Stderr, "it is no perftest program") {
-		t.Errorf("does not say whose fault it is:\n%s", r.Stderr)
-	}
-}
-
-// badPrograms say to servers of programs what makes no sense.
-func badPrograms(t *testing.T, g *guest.Guest) {
-	for _, flags := range []string{"--peer perftest --test write-bw", "--peer pingpong"} {
-		for name, text := range nonsense {
-			p := g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, strings.Fields(flags)...)...)
-			if err := p.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
-				t.Fatal(err)
-			}
-			g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18515", text))
-			r := ends(t, p, 1)
-			strange(t, r)
-			if t.Failed() {
-				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
-			}
-		}
-	}
-}
-
-// limits are those of memory, of locked memory, and of objects.
-func limits(t *testing.T, g *guest.Guest) {
-	run := func(user bool, script string) *guest.Process {
-		p, err := g.Start(guest.Command{Args: []string{"sh", "-c", script}, User: user})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	const few = "ulimit -l 64; exec ibkit perf "
-	ends(t, run(false, "exec ibkit perf 10.0.0.1 --test write-bw --size 1G -q 64 -n 1"), 1, "server: ", "cannot allocate memory")
-	ends(t, run(true, few+"10.0.0.1 --test write-bw --size 1M -n 10"), 1, "locked memory", "ulimit -l", "--ulimit memlock=-1")
-
-	const other = "10.0.0.1:18600"
-	server := run(true, few+"--serve --listen "+other)
-	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
-		t.Fatal(err)
-	}
-	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw --size 1M -n 10"), 1, "server: ", "locked memory", "ulimit -l", "--ulimit memlock=-1")
-	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
-	finishServer(t, server)
-
-	g.Must(t, "sh", "-exc", `
-		mount -t cgroup2 none /sys/fs/cgroup
-		echo +rdma >/sys/fs/cgroup/cgroup.subtree_control
-		mkdir /sys/fs/cgroup/few
-		echo rxe0 hca_handle=4 hca_object=6 >/sys/fs/cgroup/few/rdma.max`)
-	const group = "echo $$ >/sys/fs/cgroup/few/cgroup.procs; exec ibkit perf "
-	ends(t, run(false, group+"10.0.0.1 --test write-bw -q 8 -n 10"), 1, "limit of QPs reached", "rdma.max")
-	server = run(false, group+"--serve --listen "+other)
-	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
-		t.Fatal(err)
-	}
-	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw -q 8 -n 10"), 1, "server: ", "limit of QPs reached", "rdma.max")
-	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
-	finishServer(t, server)
-	// A group that goes while it has limits of a device leaves a dangling pointer to
-	// itself in Linux 6.1, which it stumbles over when the device goes.
-	g.Must(t, "sh", "-exc", `
-		echo rxe0 hca_handle=max hca_object=max >/sys/fs/cgroup/few/rdma.max
-		rmdir /sys/fs/cgroup/few
-		umount /sys/fs/cgroup`)
 }
 
 // linkDown takes the link away in the middle of a test, for as long as that may be

@@ -1,0 +1,53 @@
+//go:build guest
+
+package perf_test
+
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// limits are those of memory, of locked memory, and of objects.
+func limits(t *testing.T, g *guest.Guest) {
+	run := func(user bool, script string) *guest.Process {
+		p, err := g.Start(guest.Command{Args: []string{"sh", "-c", script}, User: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const few = "ulimit -l 64; exec ibkit perf "
+	ends(t, run(false, "exec ibkit perf 10.0.0.1 --test write-bw --size 1G -q 64 -n 1"), 1, "server: ", "cannot allocate memory")
+	ends(t, run(true, few+"10.0.0.1 --test write-bw --size 1M -n 10"), 1, "locked memory", "ulimit -l", "--ulimit memlock=-1")
+
+	const other = "10.0.0.1:18600"
+	server := run(true, few+"--serve --listen "+other)
+	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw --size 1M -n 10"), 1, "server: ", "locked memory", "ulimit -l", "--ulimit memlock=-1")
+	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
+	finishServer(t, server)
+
+	g.Must(t, "sh", "-exc", `
+		mount -t cgroup2 none /sys/fs/cgroup
+		echo +rdma >/sys/fs/cgroup/cgroup.subtree_control
+		mkdir /sys/fs/cgroup/few
+		echo rxe0 hca_handle=4 hca_object=6 >/sys/fs/cgroup/few/rdma.max`)
+	const group = "echo $$ >/sys/fs/cgroup/few/cgroup.procs; exec ibkit perf "
+	ends(t, run(false, group+"10.0.0.1 --test write-bw -q 8 -n 10"), 1, "limit of QPs reached", "rdma.max")
+	server = run(false, group+"--serve --listen "+other)
+	if err := server.AwaitOutput(t.Context(), "serving tests at"); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, run(false, "exec ibkit perf "+other+" --test write-bw -q 8 -n 10"), 1, "server: ", "limit of QPs reached", "rdma.max")
+	g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
+	finishServer(t, server)
+	// A group that goes while it has limits of a device leaves a dangling pointer to
+	// itself in Linux 6.1, which it stumbles over when the device goes.
+	g.Must(t, "sh", "-exc", `
+		echo rxe0 hca_handle=max hca_object=max >/sys/fs/cgroup/few/rdma.max
+		rmdir /sys/fs/cgroup/few
+		umount /sys/fs/cgroup`)
+}

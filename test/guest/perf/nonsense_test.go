@@ -1,0 +1,79 @@
+//go:build guest
+
+package perf_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// nonsense is what those say who are another program, or mean no good.
+var nonsense = map[string]string{
+	"a huge length":  `\377\377\377\377`,
+	"another's word": `GET / HTTP/1.1\r\n\r\n`,
+	"no JSON":        `\000\000\000\004{{{{`,
+	"half a message": `\000\000\000\100{"hello":{`,
+	"a wrong order":  `\000\000\000\026{"finish":{"sent":[]}}`,
+	"nothing":        ``,
+}
+
+// badClients say to the server what makes no sense.
+func badClients(t *testing.T, g *guest.Guest) {
+	for name, text := range nonsense {
+		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18516", text)); r.Code >= 128 {
+			t.Errorf("%s: nc ended with %d: %s", name, r.Code, r.Stderr)
+		}
+	}
+}
+
+// badServers say to clients what makes no sense.
+func badServers(t *testing.T, g *guest.Guest) {
+	tcp := uint16(18610)
+	for _, flags := range []string{"", "--peer perftest --test write-bw", "--peer pingpong"} {
+		for name, text := range nonsense {
+			tcp++
+			listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc -l -p %d", text, tcp))
+			if err := g.AwaitTCP(t.Context(), tcp); err != nil {
+				t.Fatal(err)
+			}
+			p := g.MustStart(t, append([]string{"ibkit", "perf", fmt.Sprintf("10.0.0.1:%d", tcp)}, strings.Fields(flags)...)...)
+			r := ends(t, p, 1)
+			strange(t, r)
+			if t.Failed() {
+				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
+			}
+			if _, err := listen.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// strange looks for a message that says that it is the other side that is not right.
+func strange(t *testing.T, r guest.Result) {
+	t.Helper()
+	if !strings.Contains(r.Stderr, "the other side") && !strings.Contains(r.Stderr, "it is no perftest program") {
+		t.Errorf("does not say whose fault it is:\n%s", r.Stderr)
+	}
+}
+
+// badPrograms say to servers of programs what makes no sense.
+func badPrograms(t *testing.T, g *guest.Guest) {
+	for _, flags := range []string{"--peer perftest --test write-bw", "--peer pingpong"} {
+		for name, text := range nonsense {
+			p := g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, strings.Fields(flags)...)...)
+			if err := p.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
+				t.Fatal(err)
+			}
+			g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18515", text))
+			r := ends(t, p, 1)
+			strange(t, r)
+			if t.Failed() {
+				t.Fatalf("%s, %s:\n%s", name, flags, r.Stderr)
+			}
+		}
+	}
+}
