@@ -52,20 +52,13 @@ func (linux) open(path string) (int, error) {
 }
 
 func (linux) ioctl(fd int, request []byte) error {
-	return uninterrupted(func() unix.Errno {
+	for {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
-		return errno
-	})
-}
-
-// uninterrupted makes a call again that a signal has interrupted.
-func uninterrupted(call func() unix.Errno) error {
-	for {
-		switch errno := call(); errno {
+		switch errno {
 		case 0:
 			return nil
-		case unix.EINTR:
+		case unix.EINTR: // a signal came
 		default:
 			return errno
 		}
@@ -77,15 +70,22 @@ func uninterrupted(call func() unix.Errno) error {
 // 6.10 builds packets within the call, and a goroutine that is there for long holds
 // up others and the collector.
 func (linux) write(fd int, message []byte, brief bool) error {
-	return uninterrupted(func() (errno unix.Errno) {
-		at, length := unsafe.SliceData(message), uintptr(len(message))
+	at, length := unsafe.SliceData(message), uintptr(len(message))
+	for {
+		var errno unix.Errno
 		if brief {
 			_, _, errno = unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		} else {
 			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		}
-		return errno
-	})
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR: // a signal came
+		default:
+			return errno
+		}
+	}
 }
 
 func (linux) eventFile(fd int) *os.File {

@@ -44,7 +44,8 @@ func newQuick(c *Context, op string, cmd uint32, core, resp []byte) *quick {
 func (q *quick) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 
 // send sends the command. Brief tells that the kernel has it done in no time. Who
-// calls sees to it that the context is not closed meanwhile.
+// calls holds the lock of an object of the context, which is not closed meanwhile:
+// its own lock is not needed, and who posts never waits for it.
 func (q *quick) send(brief bool) error {
 	c := q.context
 	if !q.refused {
@@ -53,13 +54,11 @@ func (q *quick) send(brief bool) error {
 			return nil
 		}
 		if !errors.Is(err, unix.EACCES) {
-			c.lock.RLock()
-			defer c.lock.RUnlock()
 			return c.callError(q.op, writeCommands+" "+commandNames[q.cmd], err)
 		}
 		q.refused = true
 	}
-	return c.write(q.op, q.cmd, q.core(), q.resp, nil)
+	return c.locked(writeRequest(q.op, q.cmd, q.core(), q.resp, nil, nil))
 }
 
 // answerSize is how much memory a context has for the answers to doorbells, in

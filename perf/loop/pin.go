@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -26,7 +27,7 @@ func Pinned(cpu int, f func() error) (Usage, error) {
 	go func() {
 		runtime.LockOSThread()
 		release := held.hold()
-		err := pin(cpu)
+		err := errors.Join(pin(cpu), maskPreemption())
 		if err == nil {
 			before := usage()
 			err = f()
@@ -52,6 +53,17 @@ func pin(cpu int) error {
 	return nil
 }
 
+// maskPreemption keeps the signal by which Go preempts from this thread.
+func maskPreemption() error {
+	const bit = unix.SIGURG - 1
+	var set unix.Sigset_t
+	set.Val[bit/64] = 1 << (bit % 64)
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &set, nil); err != nil {
+		return fmt.Errorf("mask SIGURG: %w", err)
+	}
+	return nil
+}
+
 // usage is the thread's.
 func usage() Usage {
 	var r unix.Rusage
@@ -71,19 +83,16 @@ type runtimeHolder struct {
 
 var held runtimeHolder
 
-// hold stops the collector, and has one more goroutine run at a time, until what it
-// returns is called: a loop never gives its place to others.
+// hold stops the collector, and has as many goroutines more run at a time as there
+// are processors, until what it returns is called: a loop never gives its place to
+// others (see still).
 func (h *runtimeHolder) hold() (release func()) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	if h.loops++; h.loops == 1 {
-		runtime.GC()
 		h.percent = debug.SetGCPercent(-1)
-		h.procs = runtime.GOMAXPROCS(0)
-	}
-	// Never fewer: that would stop the loops that run.
-	if want := h.procs + h.loops; want > runtime.GOMAXPROCS(0) {
-		runtime.GOMAXPROCS(want)
+		runtime.GC()
+		h.procs = runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + runtime.NumCPU())
 	}
 	return func() {
 		h.lock.Lock()

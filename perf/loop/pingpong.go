@@ -80,6 +80,7 @@ func (p *PingPong) FollowWrites() error {
 // follow answers: as often as the plan has, or until the Watch stops. The times
 // that it keeps are from one answer to the next.
 func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
+	defer p.wait.hold()()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
 	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
@@ -132,6 +133,7 @@ func (p *PingPong) Single() error {
 // before the next, so that nothing that a round trip takes is left out; it is kept
 // while the next one is under way.
 func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
+	defer p.wait.hold()()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
 	for n := uint64(0); ; n++ {
@@ -280,6 +282,7 @@ func (p *PingPong) awaitWrite() (bool, error) {
 		if spins%lookEvery != 0 {
 			continue
 		}
+		p.wait.still.turn(lookEvery)
 		if p.Watch.Stopped() {
 			return false, nil
 		}

@@ -57,6 +57,7 @@ func (s *Stream) Run() error {
 }
 
 func (s *Stream) run() error {
+	defer s.wait.hold()()
 	for s.sending || s.Receives {
 		if s.Watch.Stopped() { // completions may come without end
 			return s.drain()
@@ -344,6 +345,8 @@ func (s *Stream) countOut(now int64, sent uint64) {
 func (s *Stream) finish() {
 	s.sending = false
 	if s.Sent != nil {
+		s.wait.still.release()
 		s.Sent()
+		s.wait.hold()
 	}
 }

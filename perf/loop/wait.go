@@ -16,6 +16,7 @@ type waiter struct {
 	into   []verbs.Completion
 	watch  *Watch
 	events bool
+	still  still
 
 	// With events and a Watch that has patience: what ends a wait that takes too
 	// long. It is made anew once it has done so.
@@ -30,12 +31,22 @@ const (
 	yieldEvery = 1 << 5
 )
 
+// hold keeps the loop on its thread until what it returns is called, unless it waits
+// for events.
+func (w *waiter) hold() (release func()) {
+	if !w.events {
+		w.still.hold()
+	}
+	return w.still.release
+}
+
 // next returns at least one completion, or none when the Watch has stopped. An
 // empty wait that is longer than the Watch's patience is ErrStalled.
 func (w *waiter) next() ([]verbs.Completion, error) {
 	if w.events {
 		return w.event()
 	}
+	w.still.turn(1)
 	since := int64(0)
 	for spins := 1; ; spins++ {
 		n, err := w.cq.Poll(w.into)
@@ -48,6 +59,7 @@ func (w *waiter) next() ([]verbs.Completion, error) {
 		if spins%lookEvery != 0 {
 			continue
 		}
+		w.still.turn(lookEvery)
 		if w.watch.Stopped() {
 			return nil, nil
 		}
@@ -105,6 +117,7 @@ func (w *waiter) timed() context.Context {
 
 // poll returns what completions there are, without a wait.
 func (w *waiter) poll() ([]verbs.Completion, error) {
+	w.still.turn(1)
 	n, err := w.cq.Poll(w.into)
 	return w.into[:n], w.check(n, err)
 }
