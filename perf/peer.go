@@ -68,7 +68,7 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 	}
 	*other = Identity{Program: string(o.Program), Host: host(conn)}
 	var release func()
-	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, nil)
+	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, o.others(choice.Port.Device, conn))
 	defer release()
 	if o.Program == Pingpong {
 		err = p.pingpong(ctx)
@@ -137,6 +137,16 @@ func host(conn net.Conn) string {
 		return a.Addr().Unmap().String()
 	}
 	return conn.RemoteAddr().String()
+}
+
+// others are processors that this side leaves to the other one. They cannot agree on
+// that, so on one host a client leaves those that a server of this program takes.
+func (o PeerOptions) others(device string, conn net.Conn) []int {
+	own, err := netip.ParseAddrPort(conn.LocalAddr().String())
+	if o.Listener != nil || err != nil || own.Addr().Unmap().String() != host(conn) {
+		return nil
+	}
+	return o.CPUs.pick(device, 1, nil)
 }
 
 // choose picks the port and the GID for the way to the other side.
