@@ -70,12 +70,16 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 	var release func()
 	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, o.others(choice.Port.Device, conn))
 	defer release()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	device := deviceWatch{port: choice.Port}
+	device.begin(ctx, cancel)
 	if o.Program == Pingpong {
 		err = p.pingpong(ctx)
 	} else {
 		err = p.perftest(ctx, other)
 	}
-	if err != nil {
+	if err = device.explain(err); err != nil {
 		err = fmt.Errorf("measure %v with %s: %w", o.Tests[0], o.Program, err)
 	}
 	return p.result, err

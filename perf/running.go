@@ -3,9 +3,7 @@ package perf
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/endpoint"
@@ -38,7 +36,7 @@ type running struct {
 	err  error         // of the loops, once done
 	used loop.Usage
 
-	portDown atomic.Bool // at some time
+	device deviceWatch
 
 	lock  sync.Mutex
 	toGo  int   // loops that still send
@@ -50,6 +48,7 @@ type running struct {
 // prepare makes work requests and posts receives. The queue pairs are connected.
 func prepare(s shape, e *endpoint.Endpoint, peers []endpoint.Address) (*running, error) {
 	r := &running{shape: s, endpoint: e, sent: make(chan struct{}), done: make(chan struct{})}
+	r.device.port = e.Port
 	i := 0
 	for _, g := range e.Groups {
 		var lanes []*loop.Lane
@@ -145,11 +144,8 @@ func (r *running) start(ctx context.Context, cpus []int, yield bool) {
 			<-r.watch.Done()
 		}
 		r.lock.Lock()
-		r.err = errors.Join(append(errs, r.cause)...)
+		r.err = r.device.explain(errors.Join(append(errs, r.cause)...))
 		r.lock.Unlock()
-		if p := r.endpoint.Port; r.err != nil && r.portDown.Load() {
-			r.err = fmt.Errorf("port %d of %s went down meanwhile: %w", p.Number, p.Device, r.err)
-		}
 		r.took = time.Since(r.begun)
 		close(r.done)
 	}()

@@ -134,55 +134,7 @@ func (s *side) start(ctx context.Context, cpus CPUs, others []int, yield bool) {
 	}
 	s.before = port.ReadCounters(sysfs.Default, s.choice.Port.Device, s.choice.Port.Number)
 	s.running.start(ctx, s.cpus, yield)
-	go s.awaitRemoval()
-	go s.awaitEvents()
-}
-
-// lookEvery is the time between two looks at whether the device is still there.
-const lookEvery = 500 * time.Millisecond
-
-// awaitRemoval ends the test when the device is to be removed: with some drivers
-// the kernel waits for whoever has the device open, and tells nobody.
-func (s *side) awaitRemoval() {
-	r := s.running
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-r.watch.Done():
-			return
-		}
-		if s.choice.Port.Removed() {
-			r.fail(fmt.Errorf("use %s: %w", s.choice.Port.Device, verbs.ErrGone))
-			return
-		}
-	}
-}
-
-// awaitEvents ends the test when the device says that it fails, and notes when its
-// port goes down.
-func (s *side) awaitEvents() {
-	p, r := s.choice.Port, s.running
-	events, err := p.Context.Events()
-	if err != nil {
-		return // an old kernel has none for a file that is open
-	}
-	for {
-		e, err := events.Next(r.watch.Context())
-		switch {
-		case errors.Is(err, verbs.ErrGone):
-			r.fail(fmt.Errorf("use %s: %w", p.Device, verbs.ErrGone))
-			return
-		case err != nil:
-			return // the test is over
-		case e.Type == verbs.EventDeviceFatal:
-			r.fail(fmt.Errorf("use %s: the device has failed (%v)", p.Device, e))
-			return
-		case e.Type == verbs.EventPortErr && e.Element == uint64(p.Number):
-			r.portDown.Store(true)
-		}
-	}
+	s.running.device.begin(s.running.watch.Context(), s.running.fail)
 }
 
 // slack is how long the other side may take to come to its end after this one did.

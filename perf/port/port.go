@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -21,14 +20,6 @@ type Port struct {
 	Attr    verbs.PortAttr
 	Limits  verbs.DeviceAttr
 	GIDs    []verbs.GIDEntry // of this port
-
-	node string // such as "uverbs0"
-}
-
-// Removed tells whether the device is gone, or about to be.
-func (p *Port) Removed() bool {
-	_, err := os.Stat(filepath.Join(string(sysfs.Default), verbsClass, p.node))
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // verbsClass has a folder for each device that can be opened.
@@ -87,7 +78,7 @@ func open(device, node string, number uint8) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{Context: c, Device: device, Number: number, node: node}
+	p := &Port{Context: c, Device: device, Number: number}
 	if err := p.look(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

@@ -130,6 +130,22 @@ func interrupted(t *testing.T, g *guest.Guest) {
 			t.Errorf("not marked as partial, %v:\n%s", err, r.Stdout)
 		}
 	}
+	for _, test := range []string{"perftest --test send-lat -n 10000000", "pingpong -n 10000000"} {
+		server, p := programs(t, g, test)
+		moving(t, g)
+		if err := p.Signal(unix.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if r := ends(t, p, 4, "interrupted"); !strings.Contains(r.Stdout, "partial: it ended before it was over") {
+			t.Errorf("not marked as partial:\n%s", r.Stdout)
+		}
+		if err := server.Signal(unix.SIGINT); err != nil { // a program of libibverbs does not hear of it
+			t.Fatal(err)
+		}
+		if r, err := server.Wait(t.Context()); err != nil || r.Code != 4 && r.Code != 1 {
+			t.Errorf("ended with %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		}
+	}
 	p := client(t, g, "10.0.0.1 --size 64,128")
 	awaitTests(t, g, 2)
 	if err := p.Signal(unix.SIGTERM); err != nil {
@@ -258,6 +274,29 @@ func removed(t *testing.T, g *guest.Guest) {
 		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
 		awaitGIDs(t, g)
 	}
+	server, p := programs(t, g, "perftest --test write-bw -D 60s")
+	g.Must(t, "rdma", "link", "delete", "rxe0")
+	for _, side := range []*guest.Process{server, p} {
+		if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "the device is gone") && !strings.Contains(r.Stderr, "the other side hung up") {
+			t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		}
+	}
+	g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
+	awaitGIDs(t, g)
+}
+
+// programs are two sides of a test that talk as another program does, once the test
+// is under way.
+func programs(t *testing.T, g *guest.Guest, test string) (server, client *guest.Process) {
+	t.Helper()
+	args := append([]string{"--peer"}, strings.Fields(test)...)
+	server = g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, args...)...)
+	if err := server.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
+		t.Fatal(err)
+	}
+	client = g.MustStart(t, append([]string{"ibkit", "perf", "10.0.0.1"}, args...)...)
+	awaitTests(t, g, 2)
+	return server, client
 }
 
 // awaitGIDs waits for the device to have those that it had.
