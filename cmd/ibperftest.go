@@ -168,12 +168,16 @@ func (c *classicPerf) run(ctx context.Context) error {
 	if err = errors.Join(err, perfport.CloseAll(ports)); err != nil {
 		return errors.Join(err, conn.Close())
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	device := perfport.Watch{Port: place.Port}
 	c.session, err = perftest.Start(ctx, perftest.NewConn(conn, c.server != "", c.test.Silence), place, c.test)
 	if err != nil {
 		return err
 	}
 	c.header()
-	err = c.session.Run(c.row)
+	device.Begin(ctx, cancel)
+	err = device.Explain(c.session.Run(c.row))
 	return errors.Join(err, c.session.Close())
 }
 

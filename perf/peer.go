@@ -72,14 +72,14 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	device := deviceWatch{port: choice.Port}
-	device.begin(ctx, cancel)
+	device := port.Watch{Port: choice.Port}
+	device.Begin(ctx, cancel)
 	if o.Program == Pingpong {
 		err = p.pingpong(ctx)
 	} else {
 		err = p.perftest(ctx, other)
 	}
-	if err = device.explain(err); err != nil {
+	if err = device.Explain(err); err != nil {
 		err = fmt.Errorf("measure %v with %s: %w", o.Tests[0], o.Program, err)
 	}
 	return p.result, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -36,7 +37,7 @@ type running struct {
 	err  error         // of the loops, once done
 	used loop.Usage
 
-	device deviceWatch
+	device port.Watch
 
 	lock  sync.Mutex
 	toGo  int   // loops that still send
@@ -48,7 +49,7 @@ type running struct {
 // prepare makes work requests and posts receives. The queue pairs are connected.
 func prepare(s shape, e *endpoint.Endpoint, peers []endpoint.Address) (*running, error) {
 	r := &running{shape: s, endpoint: e, sent: make(chan struct{}), done: make(chan struct{})}
-	r.device.port = e.Port
+	r.device.Port = e.Port
 	i := 0
 	for _, g := range e.Groups {
 		var lanes []*loop.Lane
@@ -144,7 +145,7 @@ func (r *running) start(ctx context.Context, cpus []int, yield bool) {
 			<-r.watch.Done()
 		}
 		r.lock.Lock()
-		r.err = r.device.explain(errors.Join(append(errs, r.cause)...))
+		r.err = r.device.Explain(errors.Join(append(errs, r.cause)...))
 		r.lock.Unlock()
 		r.took = time.Since(r.begun)
 		close(r.done)

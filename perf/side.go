@@ -134,7 +134,7 @@ func (s *side) start(ctx context.Context, cpus CPUs, others []int, yield bool) {
 	}
 	s.before = port.ReadCounters(sysfs.Default, s.choice.Port.Device, s.choice.Port.Number)
 	s.running.start(ctx, s.cpus, yield)
-	s.running.device.begin(s.running.watch.Context(), s.running.fail)
+	s.running.device.Begin(s.running.watch.Context(), s.running.fail)
 }
 
 // slack is how long the other side may take to come to its end after this one did.

@@ -274,15 +274,28 @@ func removed(t *testing.T, g *guest.Guest) {
 		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
 		awaitGIDs(t, g)
 	}
-	server, p := programs(t, g, "perftest --test write-bw -D 60s")
-	g.Must(t, "rdma", "link", "delete", "rxe0")
-	for _, side := range []*guest.Process{server, p} {
-		if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "the device is gone") && !strings.Contains(r.Stderr, "the other side hung up") {
-			t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	for _, start := range []func() (server, client *guest.Process){
+		func() (server, client *guest.Process) { return programs(t, g, "perftest --test write-bw -D 60s") },
+		func() (server, client *guest.Process) {
+			server = g.MustStart(t, "ibkit", "ib_read_lat", "-D", "60")
+			if err := g.AwaitTCP(t.Context(), 18515); err != nil {
+				t.Fatal(err)
+			}
+			client = g.MustStart(t, "ibkit", "ib_read_lat", "-D", "60", "10.0.0.1")
+			awaitTests(t, g, 2)
+			return server, client
+		},
+	} {
+		server, p := start()
+		g.Must(t, "rdma", "link", "delete", "rxe0")
+		for _, side := range []*guest.Process{server, p} {
+			if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "the device is gone") && !strings.Contains(r.Stderr, "the other side hung up") {
+				t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+			}
 		}
+		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
+		awaitGIDs(t, g)
 	}
-	g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
-	awaitGIDs(t, g)
 }
 
 // programs are two sides of a test that talk as another program does, once the test

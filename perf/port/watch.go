@@ -1,4 +1,4 @@
-package perf
+package port
 
 import (
 	"context"
@@ -7,39 +7,40 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A deviceWatch looks after a port and its device while a test runs.
-type deviceWatch struct {
-	port *port.Port
+// A Watch looks after a port and its device while a test runs.
+type Watch struct {
+	Port *Port
+
 	down atomic.Bool // the port was, at some time
 }
 
-// begin has fail called when the device cannot be used any more, until ctx ends.
-func (w *deviceWatch) begin(ctx context.Context, fail func(error)) {
+// Begin has fail called when the device cannot be used any more, until ctx ends: by
+// removal (verbs.ErrGone), or as it has failed.
+func (w *Watch) Begin(ctx context.Context, fail func(error)) {
 	go w.awaitRemoval(ctx, fail)
 	go w.awaitEvents(ctx, fail)
 }
 
-// explain says of an error that the port went down, if it did.
-func (w *deviceWatch) explain(err error) error {
+// Explain says of an error that the port went down, if it did.
+func (w *Watch) Explain(err error) error {
 	if err == nil || !w.down.Load() {
 		return err
 	}
-	return fmt.Errorf("port %d of %s went down meanwhile: %w", w.port.Number, w.port.Device, err)
+	return fmt.Errorf("port %d of %s went down meanwhile: %w", w.Port.Number, w.Port.Device, err)
 }
 
 // gone is the error of a device that was removed.
-func (w *deviceWatch) gone() error { return fmt.Errorf("use %s: %w", w.port.Device, verbs.ErrGone) }
+func (w *Watch) gone() error { return fmt.Errorf("use %s: %w", w.Port.Device, verbs.ErrGone) }
 
 // lookEvery is the time between two looks at whether the device is still there.
 const lookEvery = 500 * time.Millisecond
 
 // awaitRemoval looks whether the device is to be removed: with some drivers the
 // kernel waits for whoever has the device open, and tells nobody.
-func (w *deviceWatch) awaitRemoval(ctx context.Context, fail func(error)) {
+func (w *Watch) awaitRemoval(ctx context.Context, fail func(error)) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -48,7 +49,7 @@ func (w *deviceWatch) awaitRemoval(ctx context.Context, fail func(error)) {
 		case <-ctx.Done():
 			return
 		}
-		if errors.Is(w.port.Context.Present(), verbs.ErrGone) {
+		if errors.Is(w.Port.Context.Present(), verbs.ErrGone) {
 			fail(w.gone())
 			return
 		}
@@ -57,8 +58,8 @@ func (w *deviceWatch) awaitRemoval(ctx context.Context, fail func(error)) {
 
 // awaitEvents waits for the device to say that it fails, and notes when the port
 // goes down.
-func (w *deviceWatch) awaitEvents(ctx context.Context, fail func(error)) {
-	events, err := w.port.Context.Events()
+func (w *Watch) awaitEvents(ctx context.Context, fail func(error)) {
+	events, err := w.Port.Context.Events()
 	if err != nil {
 		return // an old kernel has none for a file that is open
 	}
@@ -71,9 +72,9 @@ func (w *deviceWatch) awaitEvents(ctx context.Context, fail func(error)) {
 		case err != nil:
 			return // the test is over
 		case e.Type == verbs.EventDeviceFatal:
-			fail(fmt.Errorf("use %s: the device has failed (%v)", w.port.Device, e))
+			fail(fmt.Errorf("use %s: the device has failed (%v)", w.Port.Device, e))
 			return
-		case e.Type == verbs.EventPortErr && e.Element == uint64(w.port.Number):
+		case e.Type == verbs.EventPortErr && e.Element == uint64(w.Port.Number):
 			w.down.Store(true)
 		}
 	}
