@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"slices"
@@ -319,7 +320,7 @@ func (p *peerRun) fill(m *Measurement, test perftest.Test, r *perftest.Result) {
 		m.Windows = append(m.Windows, ThroughputPart{Begin: time.Duration(rate.Begin), Length: time.Duration(rate.Length), Rate: v})
 	}
 	var theirs *Throughput
-	if r.Theirs != nil && r.Theirs.Average > 0 {
+	if r.Theirs != nil {
 		theirs = reported(r.Theirs, test.QueuePairs)
 	}
 	switch {
@@ -334,12 +335,21 @@ func (p *peerRun) fill(m *Measurement, test perftest.Test, r *perftest.Result) {
 	}
 }
 
-// reported are the figures that a program sends, in MiB/s.
+// reported are the figures that a program sends, in MiB/s; nil of those that are
+// none: a server that only served has zeros, and a program that finds no frequency
+// of its processor divides by zero.
 func reported(r *perftest.Report, qps int) *Throughput {
 	const mebi = 1 << 20
-	t := &Throughput{Messages: r.Iterations * uint64(qps), Peak: r.Peak * mebi}
+	messages := float64(r.Iterations) * float64(qps)
+	ns := messages * float64(r.Size) / (r.Average * mebi) * 1e9
+	if !(r.Average > 0) || !(ns >= 1 && ns < float64(maxDuration)) || !(messages*float64(r.Size) < 1<<63) {
+		return nil
+	}
+	t := &Throughput{Messages: r.Iterations * uint64(qps), Elapsed: time.Duration(ns)}
 	t.Bytes = t.Messages * r.Size
-	t.Elapsed = time.Duration(float64(t.Bytes) / (r.Average * mebi) * 1e9)
+	if r.Peak > 0 && !math.IsInf(r.Peak, 0) {
+		t.Peak = r.Peak * mebi
+	}
 	return t
 }
 

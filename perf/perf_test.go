@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/netip"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/perf/endpoint"
+	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -215,6 +217,37 @@ func TestLimits(t *testing.T) {
 	}
 	if m, err := readMessage(talking(t, func(o *ServeOptions) { o.Idle = time.Millisecond })); err == nil {
 		t.Errorf("an idle client got %+v", m)
+	}
+}
+
+// What a program reports is taken for figures only where it can be some.
+func TestReported(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	good := perftest.Report{Size: 1 << 20, Iterations: 100, Average: 200, Peak: 300}
+	got := reported(&good, 2)
+	if d := cmp.Diff(&Throughput{Messages: 200, Bytes: 200 << 20, Elapsed: time.Second, Peak: 300 << 20}, got); d != "" {
+		t.Error(d)
+	}
+	for name, change := range map[string]func(*perftest.Report){
+		"zeros":      func(r *perftest.Report) { *r = perftest.Report{} },
+		"infinite":   func(r *perftest.Report) { r.Average = inf },
+		"no number":  func(r *perftest.Report) { r.Average = nan },
+		"negative":   func(r *perftest.Report) { r.Average = -1 },
+		"for ever":   func(r *perftest.Report) { r.Average = 1e-300 },
+		"iterations": func(r *perftest.Report) { r.Iterations = 1 << 63 },
+		"size":       func(r *perftest.Report) { r.Size = 1 << 63 },
+	} {
+		bad := good
+		change(&bad)
+		if got := reported(&bad, 2); got != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for _, peak := range []float64{inf, nan, -1} {
+		good.Peak = peak
+		if got := reported(&good, 2); got == nil || got.Peak != 0 {
+			t.Errorf("peak %v: %+v", peak, got)
+		}
 	}
 }
 
