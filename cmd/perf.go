@@ -200,7 +200,7 @@ func (c *perfCommand) show(tests []perf.Test, measure func() (*perf.Result, erro
 		return &outcome{code: exitPartial, err: err}
 	}
 	if err == nil {
-		err = outcomeOf(false, c.view.findings)
+		err = outcomeOf(c.view.unjudged, c.view.findings)
 	}
 	if errors.Is(err, perf.ErrTest) {
 		return &usageError{err}

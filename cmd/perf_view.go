@@ -31,6 +31,7 @@ type perfView struct {
 	pending  []*perf.Measurement // of one table
 	measured int                 // tests that are whole
 	part     bool                // there are figures of one that is not
+	unjudged bool                // there are none of one that was to be judged
 	findings bool
 	err      error // of a write
 }
@@ -95,6 +96,10 @@ func (v *perfView) done(m *perf.Measurement) {
 	}
 	figures := m.Latency != nil && m.Latency.Count > 0 || m.Sent != nil && m.Sent.Messages > 0
 	v.part = v.part || m.Partial && figures
+	if !figures && !m.Partial {
+		fmt.Fprintf(v.env.err, "%v: no figures: the other side has them, and tells none\n", m.Test)
+		v.unjudged = v.unjudged || v.minBW > 0
+	}
 	if !v.json && figures {
 		if len(v.pending) > 0 && !sameTable(v.pending[0].Test, m.Test) {
 			v.flush()
