@@ -299,21 +299,5 @@ func flushed(err error) bool {
 	return errors.As(err, &failed) && failed.Status == verbs.StatusFlushed
 }
 
-// printable is what the other side says, safe for a terminal.
-func printable(text string) string {
-	const longest = 2000
-	var b []rune
-	for _, r := range text {
-		if len(b) == longest {
-			break
-		}
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			r = ' '
-		}
-		b = append(b, r)
-	}
-	return string(b)
-}
-
 // validGID tells an address that can be a GID.
 func validGID(a netip.Addr) bool { return a.Is6() && a.Zone() == "" }

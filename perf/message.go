@@ -105,7 +105,44 @@ func readMessage(r io.Reader) (message, error) {
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return message{}, fmt.Errorf("%w: %w", errMessage, err)
+		return message{}, fmt.Errorf("%w: %s", errMessage, printable(err.Error())) // it may have what was sent in it
+	}
+	if m.Hello != nil {
+		m.Hello.clean()
+	}
+	if m.Prepared != nil {
+		m.Prepared.Port.clean()
 	}
 	return m, nil
+}
+
+// clean makes what the other side says of itself safe for a terminal.
+func (id *Identity) clean() {
+	for _, text := range []*string{&id.Program, &id.Host, &id.Kernel, &id.BootID} {
+		*text = printable(*text)
+	}
+}
+
+// clean makes what the other side says of its port safe for a terminal.
+func (e *Ends) clean() {
+	for _, text := range []*string{&e.Device, &e.Driver, &e.Link, &e.GIDType, &e.Why} {
+		*text = printable(*text)
+	}
+	e.GID = e.GID.WithZone("") // which may be any text
+}
+
+// printable is a text of the other side's, safe for a terminal.
+func printable(text string) string {
+	const longest = 2000
+	var b []rune
+	for _, r := range text {
+		if len(b) == longest {
+			break
+		}
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			r = ' '
+		}
+		b = append(b, r)
+	}
+	return string(b)
 }

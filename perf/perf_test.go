@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -117,6 +120,45 @@ func TestBadMessage(t *testing.T) {
 	}
 	if _, err := readMessage(strings.NewReader("")); !errors.Is(err, io.EOF) {
 		t.Errorf("nothing: %v", err)
+	}
+}
+
+// What the other side says reaches no terminal as it is.
+func TestPrintable(t *testing.T) {
+	const nasty = "a\x1b[2J\u009b\r\n\x7f\xffz"
+	long := strings.Repeat(nasty, 1000)
+	safe := func(what, text string) {
+		t.Helper()
+		if strings.ContainsFunc(text, unicode.IsControl) || len(text) > 10000 || !strings.HasPrefix(text, "a [2J") && !strings.Contains(text, "a [2J") {
+			t.Errorf("%s: %.100q", what, text)
+		}
+	}
+	body, err := json.Marshal(message{
+		Hello:    &Identity{Program: long, Host: long, Kernel: long, BootID: long},
+		Prepared: &prepared{Port: Ends{Device: long, Driver: long, Link: long, GIDType: long, Why: long, GID: netip.MustParseAddr("fe80::1").WithZone(nasty)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := readMessage(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{m.Hello.Program, m.Hello.Host, m.Hello.Kernel, m.Hello.BootID} {
+		safe("identity", text)
+	}
+	for _, text := range []string{m.Prepared.Port.Device, m.Prepared.Port.Driver, m.Prepared.Port.Link, m.Prepared.Port.GIDType, m.Prepared.Port.Why} {
+		safe("port", text)
+	}
+	if gid := m.Prepared.Port.GID; gid != netip.MustParseAddr("fe80::1") {
+		t.Errorf("GID %q", gid)
+	}
+	safe("test", Test{Op: Op(long), Kind: Kind(long), Transport: Transport(long)}.String())
+	body = fmt.Appendf(nil, `{"connect":{"gid":{"gid":%q}}}`, strings.Repeat("a [2J", 10000))
+	if _, err := readMessage(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))); !errors.Is(err, errMessage) {
+		t.Error(err)
+	} else {
+		safe("error", err.Error())
 	}
 }
 

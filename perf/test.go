@@ -132,8 +132,11 @@ func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 	return t
 }
 
-// String names the test: "send lat rc 64 B".
-func (t Test) String() string { return fmt.Sprintf("%s %s %s %d B", t.Op, t.Kind, t.Transport, t.Size) }
+// String names the test: "send lat rc 64 B". Of one that was not checked it is safe
+// for a terminal.
+func (t Test) String() string {
+	return printable(fmt.Sprintf("%.20s %.20s %.20s %d B", t.Op, t.Kind, t.Transport, t.Size))
+}
 
 // ErrTest means that a test makes no sense.
 var ErrTest = errors.New("no such test")
