@@ -291,7 +291,7 @@ func (c *served) connect(ctx context.Context, s *side, yield bool) error {
 		return err
 	}
 	r := m.Connect
-	if r == nil || r.GID.Addr.IsValid() && !validGID(r.GID.Addr) {
+	if r == nil || r.GID != s.choice.Remote { // the one that was chosen of those that it has
 		return c.strange()
 	}
 	if s.mtu = mtuOf(r.MTU); s.mtu == 0 || s.mtu > s.choice.Port.Attr.ActiveMTU {
