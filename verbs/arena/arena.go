@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -18,8 +20,9 @@ var ErrRegistered = errors.New("memory is still registered with a device")
 // Options are where memory comes from. The zero value is pages of the usual size
 // from anywhere.
 type Options struct {
-	// Huge takes pages of HugePageSize from those that the administrator set
-	// aside (vm.nr_hugepages). There being none is an error.
+	// Huge takes huge pages of the size that the kernel has by default, from those
+	// that the administrator set aside (vm.nr_hugepages). There being none is an
+	// error.
 	Huge bool
 
 	// Node is the NUMA node to take pages of, nil for any. It is a preference:
@@ -27,9 +30,19 @@ type Options struct {
 	Node *int
 }
 
-// HugePageSize is the size of a huge page, in bytes: the one that the processor's
-// page tables have on their second level.
-const HugePageSize = 2 << 20
+// hugePageSize is the size of a huge page by default, in bytes: 2 MiB of most
+// processors, but 512 MiB of those of arm64 with pages of 64 KiB, 1 MiB of s390x,
+// and what the kernel's command line says.
+var hugePageSize = sync.OnceValue(func() int {
+	info, _ := os.ReadFile("/proc/meminfo") // as without huge pages
+	for line := range strings.Lines(string(info)) {
+		var kib int
+		if n, _ := fmt.Sscanf(line, "Hugepagesize: %d kB", &kib); n == 1 && kib > 0 {
+			return kib << 10
+		}
+	}
+	return 2 << 20
+})
 
 // Memory is zero at first. Its size is rounded up to whole pages, but Bytes has
 // the length that was asked for.
@@ -49,7 +62,7 @@ func New(length int, o Options) (*Memory, error) {
 	}
 	page, flags := unix.Getpagesize(), unix.MAP_PRIVATE|unix.MAP_ANON
 	if o.Huge {
-		page, flags = HugePageSize, flags|unix.MAP_HUGETLB|hugePageFlag
+		page, flags = hugePageSize(), flags|unix.MAP_HUGETLB
 	}
 	size := (length + page - 1) &^ (page - 1)
 	if size < length {
@@ -68,6 +81,10 @@ func New(length int, o Options) (*Memory, error) {
 	return &Memory{mapping: b, length: length}, nil
 }
 
+// transparent is the least memory, in bytes, that most processors have a huge page
+// within.
+const transparent = 2 << 20
+
 // prepare says where pages are to come from and takes them.
 func prepare(b []byte, o Options) error {
 	if o.Node != nil {
@@ -76,7 +93,7 @@ func prepare(b []byte, o Options) error {
 		}
 		prefer(b, *o.Node)
 	}
-	if !o.Huge && len(b) >= HugePageSize {
+	if !o.Huge && len(b) >= transparent {
 		// What the kernel can put together to huge pages costs a device fewer
 		// entries. A kernel without them says EINVAL.
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
@@ -92,9 +109,6 @@ func prepare(b []byte, o Options) error {
 	}
 	return err
 }
-
-// hugePageFlag is MAP_HUGE_2MB of <linux/mman.h>: 21 bits.
-const hugePageFlag = 21 << 26
 
 // mpolPreferred is MPOL_PREFERRED of <linux/mempolicy.h>.
 const mpolPreferred = 1

@@ -13,7 +13,7 @@ import (
 
 func TestMemory(t *testing.T) {
 	page := os.Getpagesize()
-	for _, length := range []int{1, page - 1, page, page + 1, HugePageSize, HugePageSize + 1} {
+	for _, length := range []int{1, page - 1, page, page + 1, transparent, transparent + 1} {
 		m, err := New(length, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestMemoryRefused(t *testing.T) {
 func TestHuge(t *testing.T) {
 	m, err := New(1, Options{Huge: true})
 	if err == nil {
-		if len(m.mapping) != HugePageSize || m.Addr()%HugePageSize != 0 || m.Len() != 1 {
+		if len(m.mapping) != hugePageSize() || m.Addr()%uint64(hugePageSize()) != 0 || m.Len() != 1 {
 			t.Errorf("%d bytes at %#x", len(m.mapping), m.Addr())
 		}
 		if err := m.Close(); err != nil {
@@ -80,7 +80,7 @@ func TestHuge(t *testing.T) {
 // A node is a preference: one that is not there does no harm.
 func TestNode(t *testing.T) {
 	for _, node := range []int{0, 1000} {
-		m, err := New(4*HugePageSize, Options{Node: &node})
+		m, err := New(4*transparent, Options{Node: &node})
 		if err != nil {
 			t.Fatal(err)
 		}
