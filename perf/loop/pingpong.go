@@ -34,6 +34,7 @@ type PingPong struct {
 	in      lastByte
 	spent   int    // receives that are to be posted anew
 	count   uint64 // of writes
+	every   uint64 // messages to a completion
 }
 
 // maxLost is how many round trips may get lost in a row.
@@ -49,6 +50,7 @@ func (p *PingPong) begin() {
 		p.Samples = NewSamples()
 	}
 	p.arrived, p.spent, p.count = 0, 0, 0
+	p.every = uint64(max(1, min(sendEvery, p.Depth/2)))
 }
 
 // LeadSends sends and waits for the answer, again and again, and keeps the times of
@@ -197,13 +199,12 @@ func (p *PingPong) number(n uint64) uint64 {
 // post sends with a completion now and then, for which there is always room.
 func (p *PingPong) post() error {
 	l := p.Lane
-	every := uint64(max(1, min(sendEvery, p.Depth/2)))
 	for l.posted-l.completed >= uint64(p.Depth) {
 		if ok, err := p.take(); !ok || err != nil {
 			return err
 		}
 	}
-	return l.send((l.posted+1)%every == 0)
+	return l.send(l.posted+1-l.signaled >= p.every)
 }
 
 // take waits for completions and sorts them.
