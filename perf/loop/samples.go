@@ -2,6 +2,8 @@ package loop
 
 import (
 	"math"
+	"math/big"
+	"math/bits"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -15,10 +17,9 @@ const longest = time.Minute
 type Samples struct {
 	Count    int64
 	Min, Max int64
-	sum      float64
-	squares  float64 // sum of squares of differences from the mean (Welford, 1962)
-	mean     float64
-	jitter   float64 // sum of the differences of one time and the next
+	sum      uint64
+	squares  [2]uint64 // sum of squares, the upper half first: exact, and less work than floats
+	jitter   uint64    // sum of the differences of one time and the next
 	last     int64
 	hist     *hdrhistogram.Histogram
 }
@@ -28,23 +29,28 @@ func NewSamples() *Samples {
 	return &Samples{hist: hdrhistogram.New(1, longest.Nanoseconds(), 3)}
 }
 
-// Add counts a time.
+// Add counts a time. One that is negative counts as 0.
 func (s *Samples) Add(ns int64) {
+	ns = max(ns, 0)
 	if s.Count == 0 {
 		s.Min, s.Max = ns, ns
 	} else {
-		s.jitter += math.Abs(float64(ns - s.last))
+		d := ns - s.last
+		s.jitter += uint64(max(d, -d))
 	}
 	s.Count++
 	s.Min, s.Max = min(s.Min, ns), max(s.Max, ns)
-	v := float64(ns)
-	s.sum += v
-	d := v - s.mean
-	s.mean += d / float64(s.Count)
-	s.squares += d * (v - s.mean)
+	s.sum += uint64(ns)
+	s.addSquares(bits.Mul64(uint64(ns), uint64(ns)))
 	s.last = ns
 	// What is out of range counts as the end of it: an error would mean that.
 	_ = s.hist.RecordValue(min(max(ns, 1), longest.Nanoseconds()))
+}
+
+func (s *Samples) addSquares(high, low uint64) {
+	var carry uint64
+	s.squares[1], carry = bits.Add64(s.squares[1], low, 0)
+	s.squares[0], _ = bits.Add64(s.squares[0], high, carry)
 }
 
 // Avg is the mean in nanoseconds, 0 of no samples.
@@ -52,7 +58,7 @@ func (s *Samples) Avg() float64 {
 	if s.Count == 0 {
 		return 0
 	}
-	return s.sum / float64(s.Count)
+	return float64(s.sum) / float64(s.Count)
 }
 
 // StdDev is the standard deviation in nanoseconds.
@@ -60,7 +66,18 @@ func (s *Samples) StdDev() float64 {
 	if s.Count == 0 {
 		return 0
 	}
-	return math.Sqrt(s.squares / float64(s.Count))
+	// n * squares - sum * sum, in which floats would lose what they are about.
+	whole := func(words ...uint64) *big.Int {
+		n := new(big.Int)
+		for _, w := range words {
+			n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(w))
+		}
+		return n
+	}
+	n, sum := whole(uint64(s.Count)), whole(s.sum)
+	v := new(big.Int).Mul(n, whole(s.squares[:]...))
+	f, _ := v.Sub(v, sum.Mul(sum, sum)).Float64()
+	return math.Sqrt(f) / float64(s.Count)
 }
 
 // Jitter is the mean difference between one time and the next, in nanoseconds.
@@ -68,7 +85,7 @@ func (s *Samples) Jitter() float64 {
 	if s.Count < 2 {
 		return 0
 	}
-	return s.jitter / float64(s.Count-1)
+	return float64(s.jitter) / float64(s.Count-1)
 }
 
 // Quantile returns the time that q percent of all took at most, in nanoseconds to
@@ -89,12 +106,9 @@ func (s *Samples) Merge(o *Samples) {
 	if s.Count == 0 {
 		s.Min, s.Max = o.Min, o.Max
 	}
-	n, m := float64(s.Count), float64(o.Count)
-	d := o.mean - s.mean
-	s.squares += o.squares + d*d*n*m/(n+m)
-	s.mean += d * m / (n + m)
 	s.Count += o.Count
 	s.sum += o.sum
+	s.addSquares(o.squares[0], o.squares[1])
 	s.jitter += o.jitter
 	s.Min, s.Max = min(s.Min, o.Min), max(s.Max, o.Max)
 	s.hist.Merge(o.hist)
