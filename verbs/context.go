@@ -29,7 +29,7 @@ func Open(name, path string) (*Context, error) {
 }
 
 // Open opens the device.
-func (d Device) Open() (*Context, error) { return d.open(linux{}) }
+func (d Device) Open() (*Context, error) { return d.open(new(linux)) }
 
 func (d Device) open(k kernel) (*Context, error) {
 	fd, err := k.open(d.Path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +43,7 @@ type kernel interface {
 // linux is the kernel that this process runs on.
 type linux struct{}
 
-func (linux) open(path string) (int, error) {
+func (*linux) open(path string) (int, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 		if err != unix.EINTR {
@@ -51,7 +52,7 @@ func (linux) open(path string) (int, error) {
 	}
 }
 
-func (linux) ioctl(fd int, request []byte) error {
+func (*linux) ioctl(fd int, request []byte) error {
 	for {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
@@ -68,13 +69,13 @@ func (linux) ioctl(fd int, request []byte) error {
 // write makes no system call of Go's where the kernel is brief: to tell the
 // scheduler, before and after, takes longer than that. But Soft-RoCE up to Linux
 // 6.10 builds packets within the call, and a goroutine that is there for long holds
-// up others and the collector.
-func (linux) write(fd int, message []byte, brief bool) error {
+// up others and the collector. Package unix would come to RawSyscall6 by three calls.
+func (*linux) write(fd int, message []byte, brief bool) error {
 	at, length := unsafe.SliceData(message), uintptr(len(message))
 	for {
 		var errno unix.Errno
 		if brief {
-			_, _, errno = unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
+			_, _, errno = syscall.RawSyscall6(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length, 0, 0, 0)
 		} else {
 			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		}
@@ -88,17 +89,17 @@ func (linux) write(fd int, message []byte, brief bool) error {
 	}
 }
 
-func (linux) eventFile(fd int) *os.File {
+func (*linux) eventFile(fd int) *os.File {
 	// Where this fails the file blocks a thread instead of a goroutine.
 	_ = unix.SetNonblock(fd, true)
 	return os.NewFile(uintptr(fd), fmt.Sprintf("uverbs events %d", fd))
 }
 
-func (linux) close(fd int) error { return unix.Close(fd) }
+func (*linux) close(fd int) error { return unix.Close(fd) }
 
 // present looks for the node's numbers in sysfs. What cannot be found out is no
 // reason to think that the device is gone.
-func (linux) present(fd int) bool {
+func (*linux) present(fd int) bool {
 	const nodes = "/sys/dev/char"
 	var stat unix.Stat_t
 	if unix.Fstat(fd, &stat) != nil {
@@ -112,8 +113,8 @@ func (linux) present(fd int) bool {
 	return err != nil
 }
 
-func (linux) mmap(fd int, offset int64, length int) ([]byte, error) {
+func (*linux) mmap(fd int, offset int64, length int) ([]byte, error) {
 	return unix.Mmap(fd, offset, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-func (linux) munmap(b []byte) error { return unix.Munmap(b) }
+func (*linux) munmap(b []byte) error { return unix.Munmap(b) }

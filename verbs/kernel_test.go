@@ -19,13 +19,13 @@ func TestWrite(t *testing.T) {
 	fd, message := int(w.Fd()), []byte("doorbell")
 	for _, brief := range []bool{true, false} {
 		if n := testing.AllocsPerRun(10, func() {
-			if err := (linux{}).write(fd, message, brief); err != nil {
+			if err := new(linux).write(fd, message, brief); err != nil {
 				t.Error(err)
 			}
 		}); n != 0 {
 			t.Errorf("brief %v: %v allocations", brief, n)
 		}
-		if err := (linux{}).write(-1, message, brief); !errors.Is(err, unix.EBADF) {
+		if err := new(linux).write(-1, message, brief); !errors.Is(err, unix.EBADF) {
 			t.Errorf("brief %v: %v", brief, err)
 		}
 	}

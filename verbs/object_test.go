@@ -159,8 +159,8 @@ func TestForgotten(t *testing.T) {
 	c, _, _ := openMaker(t)
 	gone := make(chan struct{})
 	func() {
-		bell := queueDevice{c}.Doorbell(1).(doorbell)
-		runtime.AddCleanup(bell.quick, func(gone chan struct{}) { close(gone) }, gone)
+		bell := queueDevice{c}.Doorbell(1).(*quick)
+		runtime.AddCleanup(bell, func(gone chan struct{}) { close(gone) }, gone)
 	}()
 	for {
 		runtime.GC()

@@ -43,10 +43,10 @@ func newQuick(c *Context, op string, cmd uint32, core, resp []byte) *quick {
 // core returns the command, which may be changed before it is sent.
 func (q *quick) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 
-// send sends the command. Brief tells that the kernel has it done in no time. Who
+// Ring sends the command, such as a doorbell. Brief tells that the kernel has it done in no time. Who
 // calls holds the lock of an object of the context, which is not closed meanwhile:
 // its own lock is not needed, and who posts never waits for it.
-func (q *quick) send(brief bool) error {
+func (q *quick) Ring(brief bool) error {
 	c := q.context
 	if !q.refused {
 		err := c.kernel.write(c.fd, q.message, brief)
@@ -65,18 +65,12 @@ func (q *quick) send(brief bool) error {
 // bytes.
 const answerSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 
-// A doorbell is POST_SEND of no work requests.
-type doorbell struct{ *quick }
-
-// Doorbell makes the doorbell of a queue pair. All have one place for answers, which
+// Doorbell makes the doorbell of a queue pair: POST_SEND of no work requests. All have one place for answers, which
 // say how many work requests of a message were bad: there are none in it.
 func (d queueDevice) Doorbell(qp uint32) provider.Doorbell {
 	core := uapi.PostSend{QPHandle: qp, WQESize: uapi.SendWRSize}
-	return doorbell{newQuick(d.context, "ring doorbell", uapi.CmdPostSend, bytesOf(&core), d.context.scratch.Bytes())}
+	return newQuick(d.context, "ring doorbell", uapi.CmdPostSend, bytesOf(&core), d.context.scratch.Bytes())
 }
-
-// Ring has the kernel look at the queue pair's send queue.
-func (b doorbell) Ring(brief bool) error { return b.send(brief) }
 
 // A notifier is REQ_NOTIFY_CQ.
 type notifier struct{ *quick }
@@ -94,5 +88,5 @@ func (n notifier) Arm(solicitedOnly bool) error {
 	if solicitedOnly {
 		core.SolicitedOnly = 1
 	}
-	return n.send(true)
+	return n.Ring(true)
 }

@@ -57,31 +57,31 @@ func (p *PingPong) begin() {
 // the whole round trips. Receives must be posted.
 func (p *PingPong) LeadSends() error {
 	p.begin()
-	return p.lead(p.postSend, p.awaitMessage)
+	return p.lead((*PingPong).postSend, (*PingPong).awaitMessage)
 }
 
 // FollowSends answers messages: as many as the Plan has, or until the Watch stops.
 func (p *PingPong) FollowSends() error {
 	p.begin()
-	return p.follow(p.postSend, p.awaitMessage)
+	return p.follow((*PingPong).postSend, (*PingPong).awaitMessage)
 }
 
 // LeadWrites writes to the other side's memory and waits until it has written to
 // this one's: the last byte of each message counts.
 func (p *PingPong) LeadWrites() error {
 	p.beginWrites()
-	return p.lead(p.postWrite, p.awaitWrite)
+	return p.lead((*PingPong).postWrite, (*PingPong).awaitWrite)
 }
 
 // FollowWrites answers writes.
 func (p *PingPong) FollowWrites() error {
 	p.beginWrites()
-	return p.follow(p.postWrite, p.awaitWrite)
+	return p.follow((*PingPong).postWrite, (*PingPong).awaitWrite)
 }
 
 // follow answers: as often as the plan has, or until the Watch stops. The times
 // that it keeps are from one answer to the next.
-func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
+func (p *PingPong) follow(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
 	defer p.wait.hold()()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
@@ -89,7 +89,7 @@ func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
 		if p.Watch.Stopped() { // a wait may be too short to see it
 			return nil
 		}
-		if ok, err := await(); !ok || err != nil {
+		if ok, err := await(p); !ok || err != nil {
 			return err
 		}
 		if p.FollowerMeasures {
@@ -99,7 +99,7 @@ func (p *PingPong) follow(post func() error, await func() (bool, error)) error {
 			}
 			last, measured = now, at.measures(now, n)
 		}
-		if err := post(); err != nil {
+		if err := post(p); err != nil {
 			return err
 		}
 		if err := p.refill(); err != nil {
@@ -128,13 +128,13 @@ func (p *PingPong) beginWrites() {
 // Single does reads or atomics, one at a time.
 func (p *PingPong) Single() error {
 	p.begin()
-	return p.lead(p.postSingle, p.awaitSingle)
+	return p.lead((*PingPong).postSingle, (*PingPong).awaitSingle)
 }
 
 // lead posts and waits until the plan is over. A time is that from before a post to
 // before the next, so that nothing that a round trip takes is left out; it is kept
 // while the next one is under way.
-func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
+func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
 	defer p.wait.hold()()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
@@ -149,7 +149,7 @@ func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
 		if p.Watch.Stopped() { // a wait may be too short to see it
 			return nil
 		}
-		if err := post(); err != nil {
+		if err := post(p); err != nil {
 			return err
 		}
 		if measured {
@@ -159,7 +159,7 @@ func (p *PingPong) lead(post func() error, await func() (bool, error)) error {
 			return err
 		}
 		last, measured = now, at.measures(now, n)
-		ok, err := await()
+		ok, err := await(p)
 		switch {
 		case p.Lossy && errors.Is(err, ErrStalled):
 			if lost++; lost == maxLost {
@@ -213,18 +213,22 @@ func (p *PingPong) take() (bool, error) {
 	if err != nil || done == nil {
 		return false, err
 	}
-	p.sort(done)
-	return true, nil
+	return true, p.sort(done)
 }
 
-func (p *PingPong) sort(done []verbs.Completion) {
+// sort takes completions in, up to one that failed.
+func (p *PingPong) sort(done []verbs.Completion) error {
 	for i := range done {
+		if done[i].Status != verbs.StatusOK {
+			return done[i].Err()
+		}
 		if done[i].Opcode.Received() {
 			p.arrived++
 		} else {
 			p.Lane.completed = done[i].ID & idCountMask
 		}
 	}
+	return nil
 }
 
 // awaitMessage waits for the next message and looks at it. False: the Watch has
@@ -280,10 +284,10 @@ func (p *PingPong) awaitWrite() (bool, error) {
 		if p.Watch.Yield && spins%yieldEvery == 0 {
 			yield()
 		}
-		if spins%lookEvery != 0 {
+		if spins%clockEvery != 0 { // a poll takes as long as many of these
 			continue
 		}
-		p.wait.still.turn(lookEvery)
+		p.wait.still.turn(clockEvery)
 		if p.Watch.Stopped() {
 			return false, nil
 		}
@@ -292,8 +296,10 @@ func (p *PingPong) awaitWrite() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		p.sort(done)
-		if p.Watch.Patience > 0 && spins%clockEvery == 0 {
+		if err := p.sort(done); err != nil {
+			return false, err
+		}
+		if p.Watch.Patience > 0 {
 			if since, err = p.wait.impatient(since); err != nil {
 				return false, err
 			}

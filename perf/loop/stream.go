@@ -242,11 +242,14 @@ func (s *Stream) number(n uint64) uint64 {
 	return n
 }
 
-// sort takes completions in.
+// sort takes completions in, up to one that failed.
 func (s *Stream) sort(done []verbs.Completion) error {
 	sent, came := uint64(0), uint64(0)
 	for i := range done {
 		c := &done[i]
+		if c.Status != verbs.StatusOK {
+			return c.Err()
+		}
 		index := int(c.ID >> idLaneShift)
 		l := s.Lanes[index]
 		if c.Opcode.Received() {

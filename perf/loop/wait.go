@@ -51,7 +51,7 @@ func (w *waiter) next() ([]verbs.Completion, error) {
 	for spins := 1; ; spins++ {
 		n, err := w.cq.Poll(w.into)
 		if n > 0 || err != nil {
-			return w.into[:n], w.check(n, err)
+			return w.into[:n], err
 		}
 		if w.watch.Yield && spins%yieldEvery == 0 {
 			yield()
@@ -99,7 +99,7 @@ func (w *waiter) event() ([]verbs.Completion, error) {
 		w.patient = nil
 		return nil, context.Cause(ctx)
 	}
-	return w.into[:n], w.check(n, err)
+	return w.into[:n], err
 }
 
 // timed returns a context that ends when a wait from now on takes longer than the
@@ -119,20 +119,7 @@ func (w *waiter) timed() context.Context {
 func (w *waiter) poll() ([]verbs.Completion, error) {
 	w.still.turn(1)
 	n, err := w.cq.Poll(w.into)
-	return w.into[:n], w.check(n, err)
-}
-
-// check looks for work requests that failed.
-func (w *waiter) check(n int, err error) error {
-	if err != nil {
-		return err
-	}
-	for i := range w.into[:n] {
-		if w.into[i].Status != verbs.StatusOK {
-			return w.into[i].Err()
-		}
-	}
-	return nil
+	return w.into[:n], err
 }
 
 // yield lets another thread run on this processor.
