@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -20,6 +21,15 @@ type Port struct {
 	Attr    verbs.PortAttr
 	Limits  verbs.DeviceAttr
 	GIDs    []verbs.GIDEntry // of this port
+
+	node string // such as "uverbs0"
+}
+
+// removed tells whether the device is gone, or about to be. Unlike Present of its
+// Context it asks nothing of the device, whose requests are few while a test runs.
+func (p *Port) removed() bool {
+	_, err := os.Stat(filepath.Join(string(sysfs.Default), verbsClass, p.node))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // verbsClass has a folder for each device that can be opened.
@@ -78,7 +88,7 @@ func open(device, node string, number uint8) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{Context: c, Device: device, Number: number}
+	p := &Port{Context: c, Device: device, Number: number, node: node}
 	if err := p.look(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

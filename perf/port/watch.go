@@ -49,7 +49,7 @@ func (w *Watch) awaitRemoval(ctx context.Context, fail func(error)) {
 		case <-ctx.Done():
 			return
 		}
-		if errors.Is(w.Port.Context.Present(), verbs.ErrGone) {
+		if w.Port.removed() {
 			fail(w.gone())
 			return
 		}
