@@ -15,7 +15,7 @@ import (
 
 // old is this kernel without the methods that one of 2019 had not, and with a
 // driver that has no extended command.
-type old struct{ linux }
+type old struct{ *linux }
 
 func (k old) ioctl(fd int, request []byte) error {
 	h := decode[uapi.UverbsHeader](request)
@@ -42,7 +42,7 @@ func TestGuestOldKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer now.Close()
-	then, err := d.open(old{})
+	then, err := d.open(old{new(linux)})
 	if err != nil {
 		t.Fatal(err)
 	}
