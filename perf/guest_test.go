@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -89,6 +90,46 @@ func TestGuestEvery(t *testing.T) {
 				t.Logf("%v: %d rounds, min %d avg %.0f p99 %d max %d ns", test, m.Latency.Count, m.Latency.Min, m.Latency.Avg(), m.Latency.Quantile(99), m.Latency.Max)
 			} else {
 				t.Logf("%v: %d messages %.1f MB/s; %+v %v", test, m.Sent.Messages, m.Sent.Rate()/1e6, m.ClientSide, m.ServerSide.Counters)
+			}
+		})
+	}
+}
+
+// TestGuestMixed has options of all kinds together, as they fall.
+func TestGuestMixed(t *testing.T) {
+	server := serving(t, nil)
+	r := rand.New(rand.NewPCG(7, 25))
+	one := func(of ...int) int { return of[r.IntN(len(of))] }
+	yes := func() bool { return r.IntN(2) == 1 }
+	for done := 0; done < 40; {
+		test := NewTest(Ops[r.IntN(len(Ops))], Bandwidth, []Transport{RC, RC, UC, UD}[r.IntN(4)], one(1, 64, 200, 1024, 9000))
+		if yes() {
+			test.Kind = Latency
+		}
+		test.Iterations, test.Warmup = uint64(one(1, 7, 100)), uint64(one(0, 3))
+		test.Depth, test.RecvDepth, test.Moderation, test.List = one(1, 2, 128), one(128, 512), one(1, 5, 200), one(1, 3, 16)
+		test.Inline, test.Events, test.Bidirectional = yes() && test.Size <= 200, yes(), yes()
+		if test.Kind == Bandwidth {
+			test.QueuePairs = one(1, 4)
+			test.Threads = one(1, 2)
+		}
+		if test.Verify = yes(); test.Transport == UC && test.Op == Write && test.Kind == Bandwidth {
+			test.Verify = false
+		}
+		if test.Check() != nil || test.Transport == UD && test.Size > 1024 {
+			continue
+		}
+		done++
+		t.Run(fmt.Sprint(done, test), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			defer cancel()
+			result, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1})
+			if err != nil {
+				t.Fatalf("%+v: %v", test, err)
+			}
+			m := result.Measurements[0]
+			if test.Kind == Bandwidth && m.Sent.Messages == 0 || test.Kind == Latency && m.Latency.Count == 0 {
+				t.Errorf("%+v: no figures", test)
 			}
 		})
 	}

@@ -84,7 +84,7 @@ func seed(lane uint64, leads bool) uint64 {
 func (r *running) lane(l endpoint.Lane, peer endpoint.Address, number uint64) *loop.Lane {
 	lane := &loop.Lane{
 		Queue: l.QP, Size: r.Size, Walk: r.walk(r.depth()), Out: l.Out, In: l.In, InWalk: r.inWalk(), GRH: r.grh(),
-		Inline: r.Inline, Verify: r.Verify, Seed: seed(number, r.leads), PeerSeed: seed(number, !r.leads),
+		Inline: r.Inline && r.sends(), Verify: r.Verify, Seed: seed(number, r.leads), PeerSeed: seed(number, !r.leads),
 	}
 	lane.Message = verbs.SendWR{Opcode: r.Op.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey}
 	if ah := r.endpoint.AH(); ah != nil {
