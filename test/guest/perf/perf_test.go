@@ -121,7 +121,7 @@ func finishServer(t *testing.T, server *guest.Process) {
 // systemCalls: rings are mapped, and once a test runs there are doorbells only.
 func systemCalls(t *testing.T, g *guest.Guest) {
 	count := func(n string) (ioctls, doorbells, maps int) {
-		r := g.MustRun(t, "strace", "-f", "-y", "-e", "trace=openat,ioctl,write,mmap",
+		r := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=openat,ioctl,write,mmap",
 			"ibkit", "perf", "10.0.0.1", "--test", "write-bw", "-s", "64", "-n", n, "--warmup", "0")
 		if r.Code != 0 || strings.Contains(r.Stderr, "libibverbs") {
 			t.Errorf("exit code %d:\n%s%s", r.Code, r.Stdout, r.Stderr)

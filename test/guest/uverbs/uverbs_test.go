@@ -45,7 +45,7 @@ var (
 func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	t.Helper()
 	r := g.MustRun(t, slices.Concat(
-		[]string{"strace", "-f", "-y", "-e", "trace=open,openat,ioctl,mmap,write,writev,pwrite64,pwritev"}, args)...)
+		[]string{"strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=open,openat,ioctl,mmap,write,writev,pwrite64,pwritev"}, args)...)
 	if r.Code != 0 {
 		t.Fatalf("%v ended with %d:\n%s%s", args, r.Code, r.Stdout, r.Stderr)
 	}
