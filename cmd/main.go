@@ -80,8 +80,9 @@ func run(ctx context.Context, env *environment, args []string) int {
 // time to make them all.
 func newRoot(env *environment, args []string) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ibkit",
-		Short: "Diagnostics for InfiniBand and RoCE",
+		Use:     "ibkit",
+		Short:   "Diagnostics for InfiniBand and RoCE",
+		Version: version(),
 		Long: strings.TrimSpace(`
 ibkit shows what an InfiniBand or RoCE network consists of, what its links run
 at, and what is wrong. It needs nothing else installed.
