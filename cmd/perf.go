@@ -191,7 +191,9 @@ func (c *perfCommand) run(ctx context.Context, o perf.Options) error {
 
 // show shows what is measured, and says how it ended.
 func (c *perfCommand) show(tests []perf.Test, measure func() (*perf.Result, error)) error {
-	c.view.begin(tests)
+	if err := c.view.begin(tests); err != nil {
+		return err
+	}
 	r, err := measure()
 	if shown := c.view.end(r); err == nil {
 		err = shown

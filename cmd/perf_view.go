@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type perfView struct {
 	maxP99  time.Duration
 	plot    string
 
+	drawing  *perfPlot // of --plot
 	live     io.Writer // of the line that says what is under way, nil: none
 	tests    []perf.Test
 	finished int
@@ -42,7 +44,7 @@ func (v *perfView) define(flags *pflag.FlagSet) {
 	flags.StringVar(&v.unit, "unit", "gbit", "show bandwidth in `UNIT`: gbit (Gb/s) or mib (MiB/s)")
 	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is less than `N`, in the unit of --unit")
 	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a test's times are longer than `TIME`")
-	flags.StringVar(&v.plot, "plot", "", "draw latency over percentiles, and bandwidth over size and time, into `FILE`, which ends in .svg or .html")
+	flags.StringVar(&v.plot, "plot", "", "draw latency over percentiles, and bandwidth over size and time, into `FILE`, which ends in .svg, .png or .html")
 }
 
 // check looks at the flags.
@@ -59,19 +61,26 @@ func (v *perfView) check(flags *pflag.FlagSet) error {
 		return usageErrorf("invalid bandwidth: %v", v.minBW)
 	case flags.Changed("max-p99") && v.maxP99 <= 0:
 		return usageErrorf("invalid time: %v", v.maxP99)
-	case v.plot != "" && !strings.HasSuffix(v.plot, ".svg") && !strings.HasSuffix(v.plot, ".html"):
-		return usageErrorf("cannot draw into %q: its name ends neither in .svg nor in .html", v.plot)
+	case flags.Changed("plot") && plotForms[filepath.Ext(v.plot)] == nil:
+		return usageErrorf("cannot draw into %q: its name ends neither in .svg nor in .png nor in .html", v.plot)
 	}
 	return nil
 }
 
 // begin is before the first test.
-func (v *perfView) begin(tests []perf.Test) {
+func (v *perfView) begin(tests []perf.Test) error {
 	v.tests = tests
+	if v.plot != "" {
+		var err error
+		if v.drawing, err = openPlot(v.plot); err != nil {
+			return err
+		}
+	}
 	if render.IsTerminal(v.env.err) {
 		v.live = v.env.err
 	}
 	v.line()
+	return nil
 }
 
 // line says which test is under way.
@@ -170,14 +179,11 @@ func (v *perfView) end(r *perf.Result) error {
 		fmt.Fprint(v.live, "\r\x1b[K")
 	}
 	v.flush()
-	if r == nil {
-		return v.err
+	if v.drawing != nil {
+		v.err = errors.Join(v.err, v.drawing.write(v.charts(r)))
 	}
-	if v.json {
+	if v.json && r != nil {
 		v.err = errors.Join(v.err, v.document(r))
-	}
-	if v.plot != "" && v.measured > 0 {
-		v.err = errors.Join(v.err, v.draw(r))
 	}
 	return v.err
 }
