@@ -161,7 +161,7 @@ bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in 
 
 .PHONY: bench-perf
 bench-perf: ## compare latency and bandwidth with Debian's perftest, in a guest
-	go test -tags guest ./test/guest/perf -run '^$$' -bench Perftest -benchtime 1x -timeout 2h -v | grep -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
+	go test -tags guest ./test/guest/perf -run '^$$' -bench Perftest -benchtime 1x -timeout 2h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
 
 .PHONY: $(TALLY)
 $(TALLY):
