@@ -179,6 +179,9 @@ func (v *perfView) end(r *perf.Result) error {
 		fmt.Fprint(v.live, "\r\x1b[K")
 	}
 	v.flush()
+	if r != nil && v.measured > 0 && !v.json && !v.classic {
+		fmt.Fprintf(v.env.out, "\nclock: %s, %.0f ns a reading\n", r.ClockSource, r.ClockCost)
+	}
 	if v.drawing != nil {
 		v.err = errors.Join(v.err, v.drawing.write(v.charts(r)))
 	}

@@ -59,7 +59,7 @@ func command(t *testing.T, g *guest.Guest) {
 	}{
 		{"10.0.0.1 -n 200", 0, []string{
 			"client: rxe0 port 1, Ethernet, GID 1 ::ffff:10.0.0.1, RoCE v2 (the route to 10.0.0.1 begins there)",
-			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024",
+			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024", "ns a reading",
 		}},
 		{"10.0.0.1 --test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},
 		{"10.0.0.1 --test write-bw,send-bw -D 300ms -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s both ways, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
