@@ -241,7 +241,7 @@ func (c *client) run(ctx context.Context, s *side, p *prepared) error {
 	return nil
 }
 
-var errNothing = errors.New("nothing went through in the time that counts")
+var errNothing = errors.New("nothing was completed in the time that counts")
 
 // await waits until this side has sent all.
 func (c *client) await(ctx context.Context, s *side) error {

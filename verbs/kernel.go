@@ -56,14 +56,22 @@ func (*linux) ioctl(fd int, request []byte) error {
 	for {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
-		switch errno {
-		case 0:
-			return nil
-		case unix.EINTR: // a signal came
-		default:
-			return errno
+		if ended, err := outcome(errno); ended {
+			return err
 		}
 	}
+}
+
+// outcome tells whether a call has ended and how. One that a signal has interrupted
+// is to be made again.
+func outcome(errno unix.Errno) (ended bool, err error) {
+	switch errno {
+	case 0:
+		return true, nil
+	case unix.EINTR:
+		return false, nil
+	}
+	return true, errno
 }
 
 // write makes no system call of Go's where the kernel is brief: to tell the
@@ -79,12 +87,8 @@ func (*linux) write(fd int, message []byte, brief bool) error {
 		} else {
 			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		}
-		switch errno {
-		case 0:
-			return nil
-		case unix.EINTR: // a signal came
-		default:
-			return errno
+		if ended, err := outcome(errno); ended {
+			return err
 		}
 	}
 }

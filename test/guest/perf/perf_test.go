@@ -62,7 +62,7 @@ func command(t *testing.T, g *guest.Guest) {
 			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024", "ns a reading",
 		}},
 		{"10.0.0.1 --test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},
-		{"10.0.0.1 --test write-bw,send-bw -D 300ms -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s both ways, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
+		{"10.0.0.1 --test write-bw,send-bw -D 1s -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s both ways, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
 		{"10.0.0.1 --test write-bw -n 200 -b --size 64,4K --classic", 0, []string{"RDMA_Write Bidirectional BW Test", "BW average[MB/sec]", " 4096       200 "}},
 		{"10.0.0.1 --test read-lat -D 300ms --classic", 0, []string{"RDMA_Read Latency Test", "tps average"}},
 		{"10.0.0.1 --test send-bw --transport ud --events -n 300 --json", 0, []string{`"transport": "ud"`}},
