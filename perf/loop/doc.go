@@ -41,6 +41,15 @@ var ErrStalled = errors.New("nothing more comes")
 // ErrCorrupt means that what arrived is not what was sent.
 var ErrCorrupt = errors.New("payload is corrupt")
 
+// ErrUntouched means that the device reported a read as done whose buffer is as it
+// was before. Soft-RoCE does so (seen with Linux 6.1, rxe_comp.c and rxe_resp.c):
+// a responder that could not send its answer, because the way to the requester was
+// gone for a moment, goes on with the last packet of the answer when the request
+// comes again. The requester takes that for an error in the sequence and ends the
+// work request with the status that it has, which is 0.
+var ErrUntouched = errors.New("the device reported a read as done and wrote nothing to its buffer " +
+	"(Soft-RoCE does so after the way back from the other side was gone for a moment)")
+
 // A Watch ends loops from outside, and by their own patience.
 type Watch struct {
 	stopped atomic.Bool

@@ -114,9 +114,13 @@ func (l *Lane) Receive(n int) error {
 	return nil
 }
 
-// place writes where the next message is into the work request i of the list.
+// place writes where the next message is into the work request i of the list. With
+// Verify, what a read is to bring is not there before.
 func (l *Lane) place(i int) {
 	offset := l.slot * l.Walk.Step
+	if l.Verify && l.Message.Opcode == verbs.OpRead {
+		spoil(l.Out.Bytes[offset:offset+l.Size], l.PeerSeed, uint64(l.slot))
+	}
 	l.slot = l.Walk.next(l.slot)
 	wr := &l.wrs[i]
 	if l.Inline {

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An echo is a queue pair whose other side answers each send with what was sent,
-// and its completion queue.
+// An echo is a queue pair whose other side answers each send with what was sent and
+// each read with what is at the same place in In, and its completion queue.
 type echo struct {
 	lane     *Lane
 	done     []verbs.Completion
@@ -21,6 +21,7 @@ type echo struct {
 	status   verbs.Status
 	damage   bool
 	flood    bool // messages come as soon as there are receives
+	deaf     bool // reads bring nothing
 }
 
 func (e *echo) PostSend(wrs []verbs.SendWR) (int, error) {
@@ -29,6 +30,10 @@ func (e *echo) PostSend(wrs []verbs.SendWR) (int, error) {
 		e.sent++
 		if wr.Flags&verbs.SendSignaled != 0 || e.status != 0 {
 			e.done = append(e.done, verbs.Completion{ID: wr.ID, Status: e.status})
+		}
+		if wr.Opcode == verbs.OpRead && !e.deaf {
+			at := int(wr.SGEs[0].Addr - e.lane.Out.Addr)
+			copy(e.lane.Out.Bytes[at:at+e.lane.Size], e.lane.In.Bytes[at:])
 		}
 		if e.answers {
 			r := e.receives[0]
@@ -323,6 +328,33 @@ func TestWindows(t *testing.T) {
 		if got := float64(r.Count) / float64(r.Length) * 1e6; math.Abs(got-3) > 0.2 {
 			t.Errorf("%v per ms in the window at %d", got, r.Begin)
 		}
+	}
+}
+
+// TestUntouched has reads that bring something, and then some that bring nothing.
+func TestUntouched(t *testing.T) {
+	for _, size := range []int{1, 8, 100} {
+		e := newEcho(size, 1, verbs.OpRead)
+		e.lane.Verify = true
+		e.lane.Offer()
+		p := &PingPong{Lane: e.lane, CQ: e, Watch: watch(t), Depth: 16, Plan: Plan{Count: 100}}
+		s := &Stream{Lanes: []*Lane{e.lane}, CQ: e, Watch: watch(t), Depth: 64, List: 1, Moderation: 8, Plan: Plan{Count: 100}}
+		for _, run := range []func() error{p.Single, s.Run} {
+			for _, c := range []struct {
+				deaf bool
+				want error
+			}{{false, nil}, {true, ErrUntouched}} {
+				e.deaf, e.done = c.deaf, nil
+				e.lane.Prepare(0, 1)
+				if err := run(); !errors.Is(err, c.want) {
+					t.Errorf("%d bytes: %v, not %v", size, err, c.want)
+				}
+			}
+		}
+	}
+	b := make([]byte, 64)
+	if Check(b, 0, 0) == nil {
+		t.Error("memory that nobody has written passes")
 	}
 }
 

@@ -10,8 +10,9 @@ var advice = [...]string{
 		"and, of a receive, that it is as long as what arrived",
 	StatusLocalEECOp: "the work request is not one that the EE context can do",
 	StatusLocalProt:  "a SGE is not within a memory region of the queue pair's protection domain; check LKey, address and length",
-	StatusFlushed:    "the queue pair went to the error state before this was done; the first completion with another status says why",
-	StatusMWBind:     "a memory window could not be bound; check the region's access, its key and the range",
+	StatusFlushed: "the queue pair went to the error state before this was done; the first completion with another status " +
+		"says why, or if there is none the kernel's log (dmesg)",
+	StatusMWBind: "a memory window could not be bound; check the region's access, its key and the range",
 	StatusBadResponse: "the other side answered with something that does not belong to the request; " +
 		"check that both sides mean the same queue pair",
 	StatusLocalAccess: "a receive buffer may not be written to; register it with the access local write",
