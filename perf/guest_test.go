@@ -7,20 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // serving starts a server, and returns where it listens.
 func serving(t *testing.T, change func(*ServeOptions)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Listen(t)
 	o := ServeOptions{
 		Identity: NewIdentity("server"), GIDIndex: -1, MaxClients: DefaultMaxClients, MaxQueuePairs: DefaultMaxQueuePairs,
 		MaxMemory: DefaultMaxMemory, MaxTime: DefaultMaxTime, Idle: DefaultIdle,

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -21,10 +22,7 @@ import (
 // returns where it listens.
 func between(t *testing.T, server string, asks, answers func(to io.Writer, from io.Reader) error) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Listen(t)
 	done := make(chan struct{})
 	t.Cleanup(func() {
 		l.Close()
@@ -140,10 +138,7 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 		op   Op
 		kind Kind
 	}{{Write, Bandwidth}, {Read, Bandwidth}, {Write, Latency}} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := testenv.Listen(t)
 		test := NewTest(one.op, one.kind, RC, 64)
 		test.Iterations = 100000
 		options := Options{Tests: []Test{test}, Identity: NewIdentity("side"), GIDIndex: -1}
@@ -155,7 +150,7 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 			served <- err
 		}()
 		options.Server = between(t, l.Addr().String(), same, otherKey)
-		_, err = RunPeer(ctx, PeerOptions{Options: options, Program: Perftest})
+		_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest})
 		denied(t, test.String(), err, false)
 		if err := <-served; !errors.Is(err, perftest.ErrHungUp) {
 			t.Errorf("the server: %v", err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/perf/port"
@@ -187,10 +188,7 @@ func FuzzMessage(f *testing.F) {
 // talking starts a server without devices and connects to it.
 func talking(t *testing.T, change func(*ServeOptions)) net.Conn {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := testenv.Listen(t)
 	o := ServeOptions{Device: "none", GIDIndex: -1, MaxClients: 1, MaxQueuePairs: 2, MaxMemory: 1 << 20, MaxTime: time.Minute, Idle: time.Minute}
 	if change != nil {
 		change(&o)

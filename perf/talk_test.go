@@ -6,29 +6,16 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // talks returns two ends of a talk; of the second only the connection.
 func talks(t *testing.T) (*talk, net.Conn) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, b := testenv.Pair(t)
 	one := newTalk(a)
-	t.Cleanup(func() {
-		b.Close()
-		one.close()
-	})
+	t.Cleanup(func() { one.close() })
 	return one, b
 }
 

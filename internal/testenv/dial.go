@@ -23,3 +23,32 @@ func Dial(tb testing.TB, port int) net.Conn {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// Listen listens at a TCP port of this host that nobody else has, until the test
+// ends.
+func Listen(tb testing.TB) net.Listener {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = l.Close() }) // whoever took it may have closed it
+	return l
+}
+
+// Pair returns the two ends of a TCP connection, which are closed when the test
+// ends.
+func Pair(tb testing.TB) (client, server net.Conn) {
+	tb.Helper()
+	l := Listen(tb)
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = client.Close() })
+	if server, err = l.Accept(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = server.Close() })
+	return client, server
+}

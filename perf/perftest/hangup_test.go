@@ -2,34 +2,16 @@ package perftest
 
 import (
 	"errors"
-	"net"
 	"testing"
 	"time"
-)
 
-// tcpPair returns the two ends of a connection.
-func tcpPair(t *testing.T) (*Conn, net.Conn) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close(); b.Close() })
-	return NewConn(a, true, time.Minute), b
-}
+	"github.com/ibkit/ibkit/internal/testenv"
+)
 
 // Who hangs up is noticed, and what somebody says is left to be read.
 func TestGuard(t *testing.T) {
-	c, other := tcpPair(t)
+	client, other := testenv.Pair(t)
+	c := NewConn(client, true, time.Minute)
 	ended := make(chan struct{})
 	end := func() { close(ended) }
 	if c.guard(end).stop() {

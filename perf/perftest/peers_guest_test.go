@@ -255,11 +255,7 @@ func TestGuestServer(t *testing.T) {
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			at := place(t)
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
+			l := testenv.Listen(t)
 			client, out := p.command(t, at, l.Addr().(*net.TCPAddr).Port, true)
 			if err := client.Start(); err != nil {
 				t.Fatal(err)
@@ -289,10 +285,7 @@ func TestGuestKilled(t *testing.T) {
 		p.test.Iterations = 10_000_000
 		t.Run(fmt.Sprintf("%v, client %v", p, c.client), func(t *testing.T) {
 			at := place(t)
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := testenv.Listen(t)
 			tcp := l.Addr().(*net.TCPAddr).Port
 			if c.client {
 				l.Close() // the program has it
@@ -302,12 +295,12 @@ func TestGuestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			var conn net.Conn
+			var err error
 			if c.client {
 				conn = testenv.Dial(t, tcp)
 			} else if conn, err = l.Accept(); err != nil {
 				t.Fatal(err)
 			}
-			l.Close()
 			ended := make(chan error, 1)
 			go func() {
 				_, err := p.run(t, conn, at, c.client)

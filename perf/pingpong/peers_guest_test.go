@@ -140,11 +140,7 @@ func TestGuestServer(t *testing.T) {
 	at := place(t)
 	for _, p := range peers() {
 		t.Run(p.String(), func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
+			l := testenv.Listen(t)
 			client, out := p.command(t, at, l.Addr().(*net.TCPAddr).Port, true)
 			if err := client.Start(); err != nil {
 				t.Fatal(err)
