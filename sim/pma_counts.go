@@ -22,16 +22,6 @@ type rate struct {
 	perSec float64
 }
 
-// CounterNames returns the names of all counters, which are those of perfquery.
-func CounterNames() []string {
-	var all []string
-	for name := range allCounters().places {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // placesOf returns where a counter is found; case does not matter in its name.
 func placesOf(name string) ([]counterPlace, error) {
 	if places := allCounters().places[name]; places != nil {

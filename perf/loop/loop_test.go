@@ -287,20 +287,6 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func TestSamples(t *testing.T) {
-	all, a, b := NewSamples(), NewSamples(), NewSamples()
-	for i := range int64(1000) {
-		v := 1000 + i*i%777
-		all.Add(v)
-		if i < 300 {
-			a.Add(v)
-		} else {
-			b.Add(v)
-		}
-	}
-	a.Merge(b)
-	if a.Count != all.Count || a.Min != all.Min || a.Max != all.Max || math.Abs(a.StdDev()-all.StdDev()) > 1e-6 || math.Abs(a.Avg()-all.Avg()) > 1e-6 {
-		t.Errorf("merged %+v, at once %+v", a, all)
-	}
 	s := NewSamples()
 	for _, v := range []int64{2, 4, 4, 4, 5, 5, 7, 9} {
 		s.Add(v)

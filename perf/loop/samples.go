@@ -96,20 +96,3 @@ func (s *Samples) Quantile(q float64) int64 {
 	}
 	return min(max(s.hist.ValueAtQuantile(q), s.Min), s.Max)
 }
-
-// Merge adds the samples of another lane. The jitter from one to the other is left
-// out.
-func (s *Samples) Merge(o *Samples) {
-	if o.Count == 0 {
-		return
-	}
-	if s.Count == 0 {
-		s.Min, s.Max = o.Min, o.Max
-	}
-	s.Count += o.Count
-	s.sum += o.sum
-	s.addSquares(o.squares[0], o.squares[1])
-	s.jitter += o.jitter
-	s.Min, s.Max = min(s.Min, o.Min), max(s.Max, o.Max)
-	s.hist.Merge(o.hist)
-}
