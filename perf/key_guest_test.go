@@ -159,7 +159,8 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 	}
 }
 
-// otherKey passes on what a server of a test of writes or reads says, with another key.
+// otherKey passes on what a server of a test of writes or reads says, with another
+// key.
 func otherKey(to io.Writer, from io.Reader) error {
 	const begin = 16 + 4 + 4 + 2 // version, page size, cache line, MTU
 	if _, err := io.CopyN(to, from, begin); err != nil {

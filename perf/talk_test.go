@@ -45,7 +45,8 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// A side that is there, but says nothing, is given up; one that says anything is not.
+// A side that is there, but says nothing, is given up; one that says anything is
+// not.
 func TestSilent(t *testing.T) {
 	one, other := talks(t)
 	go io.Copy(io.Discard, other)

@@ -77,7 +77,8 @@ func outcome(errno unix.Errno) (ended bool, err error) {
 // write makes no system call of Go's where the kernel is brief: to tell the
 // scheduler, before and after, takes longer than that. But Soft-RoCE up to Linux
 // 6.10 builds packets within the call, and a goroutine that is there for long holds
-// up others and the collector. Package unix would come to RawSyscall6 by three calls.
+// up others and the collector. Package unix would come to RawSyscall6 by three
+// calls.
 func (*linux) write(fd int, message []byte, brief bool) error {
 	at, length := unsafe.SliceData(message), uintptr(len(message))
 	for {

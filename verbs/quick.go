@@ -43,9 +43,10 @@ func newQuick(c *Context, op string, cmd uint32, core, resp []byte) *quick {
 // core returns the command, which may be changed before it is sent.
 func (q *quick) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 
-// Ring sends the command, such as a doorbell. Brief tells that the kernel has it done in no time. Who
-// calls holds the lock of an object of the context, which is not closed meanwhile:
-// its own lock is not needed, and who posts never waits for it.
+// Ring sends the command, such as a doorbell. Brief tells that the kernel has it
+// done in no time. Who calls holds the lock of an object of the context, which is
+// not closed meanwhile: its own lock is not needed, and who posts never waits for
+// it.
 func (q *quick) Ring(brief bool) error {
 	c := q.context
 	if !q.refused {
@@ -65,8 +66,9 @@ func (q *quick) Ring(brief bool) error {
 // bytes.
 const answerSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 
-// Doorbell makes the doorbell of a queue pair: POST_SEND of no work requests. All have one place for answers, which
-// say how many work requests of a message were bad: there are none in it.
+// Doorbell makes the doorbell of a queue pair: POST_SEND of no work requests. All
+// have one place for answers, which say how many work requests of a message were
+// bad: there are none in it.
 func (d queueDevice) Doorbell(qp uint32) provider.Doorbell {
 	core := uapi.PostSend{QPHandle: qp, WQESize: uapi.SendWRSize}
 	return newQuick(d.context, "ring doorbell", uapi.CmdPostSend, bytesOf(&core), d.context.scratch.Bytes())

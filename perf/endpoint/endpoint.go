@@ -66,8 +66,8 @@ type Endpoint struct {
 	options Options
 }
 
-// New makes an endpoint, whose queue pairs are not connected yet. Close is to be
-// called in any case where there is no error.
+// New makes an endpoint, whose queue pairs are not connected yet. The port is the
+// endpoint's from then on: Close closes it, and so does New where it fails.
 func New(p *port.Port, o Options) (*Endpoint, error) {
 	e := &Endpoint{Port: p, options: o}
 	if err := e.make(); err != nil {
@@ -130,7 +130,7 @@ func piece(mr *verbs.MR, at, length int) loop.Area {
 	return loop.Area{Bytes: mr.Bytes()[at : at+length], Addr: mr.Addr() + uint64(at), LKey: mr.LKey()}
 }
 
-// queuePair makes one and brings it to INIT.
+// queuePair makes one, in the state RESET.
 func (e *Endpoint) queuePair(cq *verbs.CQ) (*verbs.QP, error) {
 	o := e.options
 	// Who posts is a loop with a thread of its own.
@@ -154,7 +154,7 @@ func (e *Endpoint) Addresses() []Address {
 // AH is the way to the other side for datagrams, nil of other types.
 func (e *Endpoint) AH() *verbs.AH { return e.ah }
 
-// Close destroys all that was made.
+// Close destroys all that was made, and closes the port.
 func (e *Endpoint) Close() error {
 	var errs []error
 	for _, g := range e.Groups {

@@ -2,10 +2,11 @@
 // first and the last time stamp of a test, and nothing else.
 //
 // A loop serves one goroutine, which is locked to its thread ([Pinned]) and is not
-// preempted as long as it polls. It allocates nothing once it runs, reads the clock no
-// more often than it must, and waits by polling, or by completion events where it is
-// told to. Its queue pairs and completion queue are used by nobody else meanwhile. All that can be prepared
-// is: work requests are made by [Lane.Prepare].
+// preempted as long as it polls. It allocates nothing once it runs, reads the clock
+// no more often than it must, and waits by polling, or by completion events where it
+// is told to. Its queue pairs and completion queue are used by nobody else
+// meanwhile: to wait for another's lock would end the program (see still). All that
+// can be prepared is: work requests are made by [Lane.Prepare].
 //
 // Both sides of a test run a loop. One that leads sends the first message of a
 // round trip, and one that follows answers ([PingPong]); in a test of bandwidth
