@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/ibkit/ibkit/verbs"
@@ -172,6 +173,9 @@ func byteAt(b []byte, i int) lastByte {
 	}
 	return lastByte{word, shift}
 }
+
+// load returns what the byte is now.
+func (b *lastByte) load() byte { return byte(atomic.LoadUint32(b.word) >> b.shift) }
 
 var littleEndian = func() bool {
 	one := uint16(1)
