@@ -92,10 +92,10 @@ func ibperftest(ctx context.Context, env *environment, name string, order perfte
 		flags = append(flags, o.getoptFlag)
 	}
 	var wrong *getoptError
-	operands, err := getopt(name, flags, args, c.take)
+	operands, err := getopt(name, flags, args, c.takeNamed)
 	switch {
-	case errors.Is(err, errShown):
-		return c.out.Flush()
+	case errors.Is(err, errShown): // the programs exit with 1 after that, too
+		return errors.Join(c.out.Flush(), &outcome{code: exitFailed})
 	case errors.As(err, &wrong): // it has the program's name
 		fmt.Fprintln(env.err, wrong)
 		return &outcome{code: exitFailed}
@@ -103,6 +103,8 @@ func ibperftest(ctx context.Context, env *environment, name string, order perfte
 		return &outcome{code: exitFailed, err: err}
 	case len(operands) > 1:
 		return &outcome{code: exitFailed, err: fmt.Errorf("unexpected operand %q", operands[1])}
+	case len(operands) == 1 && operands[0] == "": // such as of a variable that is not set
+		return &outcome{code: exitFailed, err: errors.New("the host's name is empty")}
 	case len(operands) == 1:
 		c.server = operands[0]
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -94,6 +95,23 @@ func (c *classicPerf) usage() {
 		}
 		fmt.Fprintf(c.out, "  %-27s  %s\n", name, o.help)
 	}
+}
+
+// takeNamed takes one option. What is wrong with it is said with its name.
+func (c *classicPerf) takeNamed(short byte, value string) error {
+	err := c.take(short, value)
+	if err == nil || errors.Is(err, errShown) {
+		return err
+	}
+	for _, o := range perftestOptions {
+		if o.short == short && short < firstLong {
+			return fmt.Errorf("-%c, --%s: %w", short, o.long, err)
+		}
+		if o.short == short {
+			return fmt.Errorf("--%s: %w", o.long, err)
+		}
+	}
+	return err
 }
 
 // take takes one option.
@@ -204,8 +222,11 @@ func (c *classicPerf) takeLong(short byte, value string, small func(*uint8, stri
 	case optGbits:
 		c.test.Gbits = true
 	case optOutput:
-		if value != "latency" && (value != "bandwidth" && value != "message_rate" || !t.Bandwidth) {
-			return fmt.Errorf("invalid output %q: it is bandwidth, message_rate or latency, as the test is", value)
+		switch {
+		case t.Bandwidth && value != "bandwidth" && value != "message_rate":
+			return fmt.Errorf("invalid output %q: it is bandwidth or message_rate", value)
+		case !t.Bandwidth && value != "latency":
+			return fmt.Errorf("invalid output %q: it is latency", value)
 		}
 		c.output = value
 	case optTClass:

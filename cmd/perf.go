@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -50,7 +49,11 @@ any test, and many clients.
 
 The GID on either side is the best that reaches the other one, and is said. Times
 of sends and writes are those of one way, half of a round trip; those of reads and
-atomics are of the whole. Not all that begins a test counts: see --warmup.`),
+atomics are of the whole. Not all that begins a test counts: see --warmup.
+
+An option that has to do with some of several tests only is left out of the others.
+A test that fails for a reason of its own, such as one that the device does not do,
+does not keep the rest from being done; the exit code is 4 then.`),
 		Example: strings.Trim(`
   # on one host
   ibkit perf --serve
@@ -77,7 +80,7 @@ atomics are of the whole. Not all that begins a test counts: see --warmup.`),
 			if err := perfRules.check(cmd.Flags()); err != nil {
 				return err
 			}
-			if c.peer.program != "" {
+			if cmd.Flags().Changed("peer") {
 				return c.peer.run(cmd.Context(), c, cmd.Flags(), args)
 			}
 			if c.serve.on {
@@ -108,11 +111,11 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on either side, of bandwidth")
 	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "both sides send at a time, of bandwidth")
 	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages under way on a queue pair")
-	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted to a queue pair")
-	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message")
+	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted to a queue pair, of sends")
+	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message, of bandwidth; fewer with a low --rate")
 	flags.IntVar(&f.test.List, "post-list", 1, "post `N` messages at a time")
 	flags.BoolVar(&f.test.Inline, "inline", false, "have the data of sends and writes in the work request")
-	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events, do not poll")
+	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events, do not poll; not of write-lat")
 	flags.BoolVar(&f.test.Verify, "verify", false, "fill each message anew and look at what arrives; this takes time that is measured")
 	flags.Float64Var(&f.rate, "rate", 0, "move at most `N` messages per second, of bandwidth")
 	flags.StringVarP(&f.device, "device", "d", "", "`DEVICE` of this side (default: whichever reaches the other)")
@@ -124,10 +127,10 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	flags.Uint32Var(&f.test.FlowLabel, "flow-label", 0, "flow `LABEL`, 20 bits")
 	flags.Uint8Var(&f.test.HopLimit, "hop-limit", f.test.HopLimit, "`NUMBER` of routers between the hosts at most")
 	flags.Uint16Var(&f.test.PKeyIndex, "pkey-index", 0, "`INDEX` of the P_Key on both sides")
-	flags.Uint8Var(&f.test.Timeout, "qp-timeout", f.test.Timeout, "`EXPONENT` n of the time until a packet is sent again: 4.096 µs times 2^n; 0: never")
-	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "send a packet again `N` times, 0 to 7")
-	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "try again `N` times where the other side is not ready, 7: for ever")
-	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` that loops run on: auto (near the device), off, or a list such as 2,4-5")
+	flags.Uint8Var(&f.test.Timeout, "qp-timeout", f.test.Timeout, "`EXPONENT` n of the time until a packet is sent again: 4.096 µs times 2^n; 0: never; over rc")
+	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "send a packet again `N` times, 0 to 7, over rc; 7 is for ever to Soft-RoCE")
+	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "try again `N` times where the other side is not ready, over rc; 7: for ever")
+	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` that loops run on: auto (near the device), off, or a list such as 2,4-5, which\nthey share if they are more")
 	flags.BoolVar(&f.huge, "huge", false, "take memory of huge pages")
 	c.view = perfView{env: c.env}
 	c.view.define(flags)
@@ -139,8 +142,10 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 var perfRules = flagRules{
 	clashes: []clash{
 		{[]string{"iterations", "warmup"}, []string{"duration"}},
+		{[]string{"classic"}, []string{"json"}},
 	},
 	needs: []need{
+		{[]string{"margin"}, []string{"duration"}},
 		{[]string{"margin", "srq"}, []string{"peer"}},
 		{[]string{"listen", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, []string{"serve"}},
 	},
@@ -156,21 +161,32 @@ func (c *perfCommand) options(flags *pflag.FlagSet, args []string) (perf.Options
 		Identity: perf.NewIdentity("ibkit " + version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex, Huge: f.huge,
 	}
 	switch {
+	case len(args) == 0 && !c.serve.on && c.peer.program != "":
+		return o, usageErrorf("no server given: start the program of %s on the other host and give its name or address", c.peer.program)
 	case len(args) == 0 && !c.serve.on:
 		return o, &usageError{errPerfServer}
 	case len(args) > 0 && c.serve.on:
 		return o, usageErrorf("unexpected argument %q: --serve waits for others", args[0])
 	case len(args) > 1:
 		return o, usageErrorf("unexpected argument %q", args[1])
-	case flags.Changed("gid-index") && (f.gidIndex < 0 || f.gidIndex > 255):
-		return o, usageErrorf("invalid index of a GID: %d", f.gidIndex)
 	case flags.Changed("rate") && !(f.rate > 0) || math.IsInf(f.rate, 0):
-		return o, usageErrorf("invalid rate %v: it has to be a positive number", f.rate)
+		return o, usageErrorf("invalid --rate %v: it has to be a positive number", f.rate)
+	case flags.Changed("iterations") && f.iterations == 0:
+		return o, usageErrorf("invalid --iterations 0: it has to be 1 at least")
+	case flags.Changed("duration") && f.duration <= 0:
+		return o, usageErrorf("invalid --duration %v: it has to be above 0", f.duration)
+	case flags.Changed("mtu") && f.test.MTU == 0:
+		return o, usageErrorf("invalid --mtu 0: it is 256, 512, 1024, 2048 or 4096")
 	}
-	if len(args) == 1 {
-		o.Server = args[0]
+	if err := f.checkPlace(flags); err != nil {
+		return o, err
 	}
 	var err error
+	if len(args) == 1 {
+		if o.Server, err = parseServer(args[0]); err != nil {
+			return o, &usageError{err}
+		}
+	}
 	if o.CPUs, err = parseCPUs(f.cpus); err != nil {
 		return o, &usageError{err}
 	}
@@ -208,19 +224,4 @@ func (c *perfCommand) show(tests []perf.Test, measure func() (*perf.Result, erro
 		return &usageError{err}
 	}
 	return err
-}
-
-// parseCPUs reads where loops are to run.
-func parseCPUs(text string) (perf.CPUs, error) {
-	switch text {
-	case "auto":
-		return perf.CPUs{}, nil
-	case "off":
-		return perf.CPUs{Off: true}, nil
-	}
-	cpus, err := perf.ParseCPUs(text)
-	if err != nil || len(cpus) == 0 {
-		return perf.CPUs{}, fmt.Errorf("invalid CPUs %q: neither auto nor off nor a list such as 2,4-5", text)
-	}
-	return perf.CPUs{List: cpus}, nil
 }

@@ -18,6 +18,8 @@ type jsonPerf struct {
 	Server  perf.Identity     `json:"server"`
 	Clock   jsonPerfClock     `json:"clock"`
 	Results []jsonPerfMeasure `json:"results"`
+
+	NotBegun []perf.Test `json:"not_begun"`
 }
 
 type jsonPerfClock struct {
@@ -32,6 +34,7 @@ type jsonPerfMeasure struct {
 	ServerPort *jsonPerfPort       `json:"server_port"`
 	Partial    bool                `json:"partial"`
 	Error      *string             `json:"error"`
+	Missed     []string            `json:"missed"`
 	Verified   bool                `json:"verified"`
 	Latency    *jsonPerfLatency    `json:"latency"`
 	Bandwidth  *jsonPerfThroughput `json:"bandwidth"`
@@ -99,9 +102,15 @@ func (v *perfView) document(r *perf.Result) error {
 	j := jsonPerf{
 		Schema: perfSchema, Client: r.Client, Server: r.Server,
 		Clock: jsonPerfClock{Source: r.ClockSource, CostNS: r.ClockCost}, Results: []jsonPerfMeasure{},
+		NotBegun: append([]perf.Test{}, r.NotBegun...),
 	}
 	for i := range r.Measurements {
-		j.Results = append(j.Results, jsonMeasure(&r.Measurements[i]))
+		m := &r.Measurements[i]
+		one := jsonMeasure(m)
+		for _, missed := range v.missed(m) {
+			one.Missed = append(one.Missed, missed.limit)
+		}
+		j.Results = append(j.Results, one)
 	}
 	out := bufferedOut(v.env)
 	encoder := json.NewEncoder(out)
@@ -117,7 +126,7 @@ func (v *perfView) document(r *perf.Result) error {
 
 func jsonMeasure(m *perf.Measurement) jsonPerfMeasure {
 	j := jsonPerfMeasure{
-		Test: m.Test, ClientPort: jsonPerfEnds(m.Client), ServerPort: jsonPerfEnds(m.Server), Partial: m.Partial,
+		Test: m.Test, ClientPort: jsonPerfEnds(m.Client), ServerPort: jsonPerfEnds(m.Server), Partial: m.Partial, Missed: []string{},
 		Verified: m.Test.Verify && !m.Partial, Bandwidth: jsonThroughput(m.Sent), Received: jsonThroughput(m.Received),
 		Reverse: jsonThroughput(m.Reverse), Windows: []jsonPerfWindow{}, ClientSide: jsonSide(m.ClientSide), ServerSide: jsonSide(m.ServerSide),
 	}

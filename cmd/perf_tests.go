@@ -40,7 +40,7 @@ func (f *perfFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 	for name := range strings.SplitSeq(f.tests, ",") {
 		tests := names[name]
 		if tests == nil {
-			return nil, fmt.Errorf("unknown test %q: known are %s", name, strings.Join(sortedKeys(names), ", "))
+			return nil, fmt.Errorf("unknown --test %q: known are %s", name, strings.Join(sortedKeys(names), ", "))
 		}
 		group = group || len(tests) > 1
 		for _, t := range tests {
@@ -48,6 +48,13 @@ func (f *perfFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 				wanted = append(wanted, t)
 			}
 		}
+	}
+	transport := perf.Transport(f.transport)
+	there := slices.DeleteFunc(slices.Clone(wanted), func(t perfTest) bool {
+		return !(perf.Test{Op: t.op, Transport: transport}).Has()
+	})
+	if err := checkApplies(flags, there, transport); err != nil && len(there) > 0 {
+		return nil, err
 	}
 	var all []perf.Test
 	for _, t := range wanted {
@@ -67,7 +74,7 @@ func (f *perfFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("none of the tests %s is there over %s", f.tests, f.transport)
+		return nil, fmt.Errorf("--test %s: there is none of it over %s", f.tests, f.transport)
 	}
 	return all, nil
 }
@@ -80,14 +87,13 @@ func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
 	if flags.Changed("duration") {
 		one.Iterations, one.Warmup = 0, 0
 	}
-	// What is a matter of bandwidth is left out where latency goes with it.
-	if t.kind == perf.Latency && strings.Contains(f.tests, ",") || f.tests == "all" {
-		if t.kind == perf.Latency {
-			one.QueuePairs, one.Threads, one.Bidirectional, one.List, one.Rate = 1, 1, false, 1, 0
-		}
-	}
+	dropOthers(&one, t)
 	if !flags.Changed("cq-moderation") {
 		one.Moderation = min(one.Moderation, one.Depth)
+		if one.Rate > 0 { // there is to be one soon, and not when so many have gone at last
+			perSecond := one.Rate / float64(max(1, one.QueuePairs))
+			one.Moderation = max(1, min(one.Moderation, int(perSecond/completionsPerSecond)))
+		}
 	}
 	sizes, err := f.sizesOf(one)
 	if err != nil {
@@ -100,6 +106,9 @@ func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
 	}
 	return all, nil
 }
+
+// completionsPerSecond are those of a queue pair, at least, of a test at a rate.
+const completionsPerSecond = 100
 
 // Sizes that are taken where none are given, and those of a sweep.
 const (
@@ -149,7 +158,7 @@ func parseSizes(text string) ([]int, error) {
 	var sizes []int
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(part, "-")
-		from, err := parseSize(first)
+		from, err := parseSize(first, part)
 		if err != nil {
 			return nil, err
 		}
@@ -157,23 +166,24 @@ func parseSizes(text string) ([]int, error) {
 			sizes = append(sizes, from)
 			continue
 		}
-		to, err := parseSize(last)
+		to, err := parseSize(last, part)
 		if err != nil {
 			return nil, err
 		}
 		if to < from {
-			return nil, fmt.Errorf("invalid range of sizes %q: it ends before it begins", part)
+			return nil, fmt.Errorf("invalid --size %q: the range ends before it begins", part)
 		}
 		sizes = append(sizes, powers(from, to)...)
 	}
 	return sizes, nil
 }
 
-// parseSize reads the size of a message, in bytes.
-func parseSize(text string) (int, error) {
+// parseSize reads the size of a message, in bytes, which is a part of what was
+// given.
+func parseSize(text, given string) (int, error) {
 	n, ok := parseBytes(text, 1<<30)
 	if !ok {
-		return 0, fmt.Errorf("invalid size %q: a number of bytes up to 1G, such as 64, 4K or 1M", text)
+		return 0, fmt.Errorf("invalid --size %q: a number of bytes from 1 to 1G, such as 64, 4K or 1M, or a range such as 64-1M", given)
 	}
 	return n, nil
 }

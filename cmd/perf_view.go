@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,7 +27,7 @@ type perfView struct {
 	plot    string
 
 	drawing  *perfPlot // of --plot
-	live     io.Writer // of the line that says what is under way, nil: none
+	live     *perfLive // nil: there is no terminal
 	tests    []perf.Test
 	finished int
 	pending  []*perf.Measurement // of one table
@@ -42,7 +42,7 @@ func (v *perfView) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&v.json, "json", false, "print JSON")
 	flags.BoolVar(&v.classic, "classic", false, "print in the form of perftest's programs, in MiB/s unless --unit is there")
 	flags.StringVar(&v.unit, "unit", "gbit", "show bandwidth in `UNIT`: gbit (Gb/s) or mib (MiB/s)")
-	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is less than `N`, in the unit of --unit")
+	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth, of either way with -b, is less than `N`, in the unit of --unit")
 	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a test's times are longer than `TIME`")
 	flags.StringVar(&v.plot, "plot", "", "draw latency over percentiles, and bandwidth over size and time, into `FILE`, which ends in .svg, .png or .html")
 }
@@ -53,16 +53,16 @@ func (v *perfView) check(flags *pflag.FlagSet) error {
 		v.unit = "mib"
 	}
 	switch {
-	case v.classic && v.json:
-		return usageErrorf("--classic and --json are two forms: take one")
 	case v.unit != "gbit" && v.unit != "mib":
-		return usageErrorf("unknown unit %q: it is gbit or mib", v.unit)
-	case flags.Changed("min-bw") && !(v.minBW > 0):
-		return usageErrorf("invalid bandwidth: %v", v.minBW)
+		return usageErrorf("unknown --unit %q: it is gbit or mib", v.unit)
+	case v.json && flags.Changed("unit") && !flags.Changed("min-bw") && !flags.Changed("plot"):
+		return usageErrorf("--unit does nothing with --json, which is in bytes per second")
+	case flags.Changed("min-bw") && (!(v.minBW > 0) || math.IsInf(v.minBW, 0)):
+		return usageErrorf("invalid --min-bw %v: it has to be a positive number", v.minBW)
 	case flags.Changed("max-p99") && v.maxP99 <= 0:
-		return usageErrorf("invalid time: %v", v.maxP99)
+		return usageErrorf("invalid --max-p99 %v: it has to be above 0", v.maxP99)
 	case flags.Changed("plot") && plotForms[filepath.Ext(v.plot)] == nil:
-		return usageErrorf("cannot draw into %q: its name ends neither in .svg nor in .png nor in .html", v.plot)
+		return usageErrorf("invalid --plot %q: its name ends neither in .svg nor in .png nor in .html", v.plot)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (v *perfView) begin(tests []perf.Test) error {
 		}
 	}
 	if render.IsTerminal(v.env.err) {
-		v.live = v.env.err
+		v.live = newPerfLive(v.env.err)
 	}
 	v.line()
 	return nil
@@ -85,23 +85,22 @@ func (v *perfView) begin(tests []perf.Test) error {
 
 // line says which test is under way.
 func (v *perfView) line() {
-	if v.live == nil {
-		return
-	}
-	fmt.Fprint(v.live, "\r\x1b[K")
-	if v.finished < len(v.tests) {
-		fmt.Fprintf(v.live, "measuring %d of %d: %v", v.finished+1, len(v.tests), v.tests[v.finished])
+	if v.live != nil && v.finished < len(v.tests) {
+		v.live.show(fmt.Sprintf("measuring %d of %d: %v", v.finished+1, len(v.tests), v.tests[v.finished]))
 	}
 }
 
 // done takes a measurement that is over.
 func (v *perfView) done(m *perf.Measurement) {
 	if v.live != nil {
-		fmt.Fprint(v.live, "\r\x1b[K")
+		v.live.show("")
 	}
 	if !m.Partial {
 		v.measured++
-		v.judge(m)
+		for _, missed := range v.missed(m) {
+			v.findings = true
+			fmt.Fprintf(v.env.err, "%v: %s\n", m.Test, missed.text)
+		}
 	}
 	figures := m.Latency != nil && m.Latency.Count > 0 || m.Sent != nil && m.Sent.Messages > 0
 	v.part = v.part || m.Partial && figures
@@ -135,20 +134,6 @@ func sameTable(a, b perf.Test) bool {
 	return a == b
 }
 
-// judge holds a measurement against --min-bw and --max-p99.
-func (v *perfView) judge(m *perf.Measurement) {
-	if m.Latency != nil && v.maxP99 > 0 && perfTime(m, m.Latency.Quantile(99)) > v.maxP99 {
-		v.findings = true
-	}
-	if v.minBW > 0 && m.Sent != nil {
-		rate := m.Sent.Rate()
-		if m.Received != nil { // what was lost is no bandwidth
-			rate = min(rate, m.Received.Rate())
-		}
-		v.findings = v.findings || v.inUnit(rate) < v.minBW
-	}
-}
-
 // perfTime is a time as it is shown: of one way, where it is measured there and
 // back.
 func perfTime(m *perf.Measurement, ns int64) time.Duration {
@@ -166,6 +151,16 @@ func (v *perfView) inUnit(rate float64) float64 {
 	return rate * 8 / 1e9
 }
 
+// number shows bytes per second in the unit asked for: with more digits where a few
+// would leave nothing of it.
+func (v *perfView) number(rate float64) string {
+	n, digits := v.inUnit(rate), 3
+	if n < 0.1 {
+		digits = 6
+	}
+	return strconv.FormatFloat(n, 'f', digits, 64)
+}
+
 func (v *perfView) unitName() string {
 	if v.unit == "mib" {
 		return "MiB/s"
@@ -176,7 +171,7 @@ func (v *perfView) unitName() string {
 // end shows what is left.
 func (v *perfView) end(r *perf.Result) error {
 	if v.live != nil {
-		fmt.Fprint(v.live, "\r\x1b[K")
+		v.live.close()
 	}
 	v.flush()
 	if r != nil && v.measured > 0 && !v.json && !v.classic {
@@ -318,7 +313,7 @@ func cpuUse(m *perf.Measurement) string {
 
 // bandwidth is a row of a table of bandwidth.
 func (v *perfView) bandwidth(m *perf.Measurement) (header, row []string) {
-	number := func(rate float64) string { return strconv.FormatFloat(v.inUnit(rate), 'f', 3, 64) }
+	number := v.number
 	t := m.Sent
 	window := func(rate float64) string {
 		if t.Peak == 0 {

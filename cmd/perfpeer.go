@@ -3,7 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -41,10 +41,16 @@ var perfPeerFlags = map[string]string{
 // check looks at the flags.
 func (p *perfPeer) check(flags *pflag.FlagSet) error {
 	if p.program != string(perf.Perftest) && p.program != string(perf.Pingpong) {
-		return usageErrorf("unknown program %q of --peer: it is perftest or pingpong", p.program)
+		return usageErrorf("unknown --peer %q: it is perftest or pingpong", p.program)
 	}
-	if flags.Changed("srq") && p.shared < 1 {
-		return usageErrorf("invalid number of queue pairs: %d", p.shared)
+	switch {
+	case flags.Changed("srq") && p.shared < 1:
+		return usageErrorf("invalid --srq %d: it has to be above 0", p.shared)
+	case p.margin < 0:
+		return usageErrorf("invalid --margin %v: it is below 0", p.margin)
+	}
+	if flags.Changed("tx-depth") && !strings.HasSuffix(flags.Lookup("test").Value.String(), "-bw") {
+		return usageErrorf("--tx-depth does nothing here: it is a matter of bandwidth")
 	}
 	var wrong error
 	flags.Visit(func(f *pflag.Flag) {
@@ -88,11 +94,14 @@ func (p *perfPeer) run(ctx context.Context, c *perfCommand, flags *pflag.FlagSet
 		return err
 	}
 	if c.serve.on {
+		if err := checkListen(c.serve.listen); err != nil {
+			return err
+		}
 		listen := c.serve.listen
 		if !flags.Changed("listen") {
 			listen = fmt.Sprintf(":%d", perftest.Port)
 		}
-		peer.Listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+		peer.Listener, err = perfListen(ctx, listen)
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net"
 	"net/netip"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -62,8 +64,19 @@ func (s *perfServe) options(c *perfCommand, flags *pflag.FlagSet, args []string)
 		return o, wrong
 	case len(args) > 0:
 		return o, usageErrorf("unexpected argument %q: --serve waits for others", args[0])
-	case s.maxClients < 1 || s.maxQueuePairs < 1 || s.maxTime <= 0 || s.idle <= 0:
-		return o, usageErrorf("limits of --serve have to be above 0")
+	case s.maxClients < 1:
+		return o, usageErrorf("invalid --max-clients %d: it has to be above 0", s.maxClients)
+	case s.maxQueuePairs < 1:
+		return o, usageErrorf("invalid --max-qps %d: it has to be above 0", s.maxQueuePairs)
+	case s.maxTime <= 0:
+		return o, usageErrorf("invalid --max-time %v: it has to be above 0", s.maxTime)
+	case s.idle <= 0:
+		return o, usageErrorf("invalid --idle %v: it has to be above 0", s.idle)
+	case flags.Changed("allow") && len(s.allow) == 0: // such as of a variable that is not set
+		return o, usageErrorf("invalid --allow: it is empty, and would allow nobody")
+	}
+	if err := errors.Join(c.flags.checkPlace(flags), checkListen(s.listen)); err != nil {
+		return o, err
 	}
 	var ok bool
 	if o.MaxMemory, ok = parseBytes(s.maxMemory, math.MaxInt); !ok {
@@ -90,7 +103,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return p, fmt.Errorf("invalid network %q: neither an address nor one with a length such as 10.0.0.0/8", text)
+		return p, fmt.Errorf("invalid --allow %q: neither an address nor one with a length such as 10.0.0.0/8", text)
 	}
 	return p, nil
 }
@@ -101,7 +114,7 @@ func (s *perfServe) run(ctx context.Context, c *perfCommand, flags *pflag.FlagSe
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	l, err := perfListen(ctx, s.listen)
 	if err != nil {
 		return err
 	}
@@ -110,6 +123,15 @@ func (s *perfServe) run(ctx context.Context, c *perfCommand, flags *pflag.FlagSe
 		say(s.env, "ibkit perf", err)
 	}
 	return perf.Serve(ctx, l, o)
+}
+
+// perfListen listens at an address of --listen.
+func perfListen(ctx context.Context, at string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: does another server run? --listen takes another port", err)
+	}
+	return l, err
 }
 
 // tell says what happens.

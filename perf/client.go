@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -47,62 +46,26 @@ type ConnectError struct {
 
 func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", e.Server, e.Err) }
 
+// unknown is the hint of a name that nobody knows, "" of other errors.
+func (e *ConnectError) unknown() string {
+	if errors.As(e.Err, new(*net.DNSError)) {
+		return "the name is not known here: give the server's IP address"
+	}
+	return ""
+}
+
 // Unwrap returns Err.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
 // Hint says what to do.
 func (e *ConnectError) Hint() string {
+	if hint := e.unknown(); hint != "" {
+		return hint
+	}
 	if errors.Is(e.Err, syscall.ECONNREFUSED) {
 		return "nothing listens there: start the server first, by ibkit perf --serve"
 	}
 	return fmt.Sprintf("a firewall may be in the way: the server listens at TCP port %d, and RoCE v2 is UDP port 4791", Port)
-}
-
-// Run does the tests, one after the other. What was measured until an error comes
-// with it; the last measurement is partial then.
-func Run(ctx context.Context, o Options) (_ *Result, err error) {
-	for _, t := range o.Tests {
-		if err := t.Check(); err != nil {
-			return nil, err
-		}
-	}
-	dialer := net.Dialer{Timeout: answerTime}
-	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, Port))
-	if err != nil {
-		return nil, &ConnectError{o.Server, err}
-	}
-	c := &client{talk: newTalk(conn), options: o}
-	defer func() { err = errors.Join(err, c.close()) }()
-	r := &Result{Client: o.Identity}
-	r.ClockSource, r.ClockCost = loop.ClockSource(!o.CPUs.Off)
-	if err := c.send(message{Hello: &o.Identity}); err != nil {
-		return nil, err
-	}
-	m, err := c.answer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if m.Hello == nil {
-		return nil, c.strange()
-	}
-	c.server = *m.Hello
-	r.Server = c.server
-	for _, t := range o.Tests {
-		one := &Measurement{Test: t}
-		err := c.measure(ctx, one)
-		if err != nil {
-			one.Partial, one.Err = true, err
-			err = fmt.Errorf("measure %v: %w", t, err)
-		}
-		r.Measurements = append(r.Measurements, *one)
-		if o.Done != nil {
-			o.Done(one)
-		}
-		if err != nil {
-			return r, err
-		}
-	}
-	return r, nil
 }
 
 // A client is the client's side of a connection.
@@ -133,6 +96,9 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 		ask.LID = ib.Attr.LID
 	}
 	if len(ask.GIDs) == 0 && ask.LID == 0 {
+		if c.options.GIDIndex >= 0 {
+			return fmt.Errorf("use GID %d: no active port has one of that index", c.options.GIDIndex)
+		}
 		return fmt.Errorf("choose a GID: %w", port.ErrNoGID)
 	}
 	if err := c.send(message{Prepare: &ask}); err != nil {

@@ -17,7 +17,7 @@ import (
 // NewIdentity says who this host is. Program is what the user knows it by.
 func NewIdentity(program string) Identity {
 	host, _ := os.Hostname() // where there is none, there is none
-	id := Identity{Program: program, Host: host, BootID: firstLine("/proc/sys/kernel/random/boot_id"), CPUs: len(allowed())}
+	id := Identity{Program: program, Host: host, BootID: firstLine("/proc/sys/kernel/random/boot_id"), CPUs: len(AllowedCPUs())}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		id.Kernel = unix.ByteSliceToString(u.Release[:])
@@ -34,8 +34,8 @@ func firstLine(path string) string {
 	return line
 }
 
-// allowed are the processors that this process may use.
-func allowed() []int {
+// AllowedCPUs are the processors that this process may use.
+func AllowedCPUs() []int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
 		return nil
@@ -52,7 +52,7 @@ func allowed() []int {
 // near are processors that this process may use, from the last one on, those first
 // that are near a device.
 func near(device string) []int {
-	cpus := allowed()
+	cpus := AllowedCPUs()
 	slices.Reverse(cpus)
 	// Of a device that is plugged in nowhere nothing is near.
 	local, _ := ParseCPUs(firstLine(filepath.Join(string(sysfs.Default), "class/infiniband", device, "device/local_cpulist")))
@@ -99,17 +99,27 @@ type CPUs struct {
 }
 
 // pick returns processors for n loops, none of those that are taken, the last ones
-// first: the first one is where the kernel does most of its own. Fewer than n: the
-// kernel decides for the rest.
-func (c CPUs) pick(device string, n int, taken []int) []int {
+// first: the first one is where the kernel does most of its own. Where there are too
+// few the kernel decides for the rest, unless there is a list: then loops share.
+func (c CPUs) pick(device string, n int, taken []int) (cpus []int, shared bool) {
 	if c.Off || n == 0 {
-		return nil
+		return nil, false
 	}
-	if c.List != nil {
-		return c.List[:min(n, len(c.List))]
+	if c.List == nil {
+		cpus = slices.DeleteFunc(near(device), func(cpu int) bool { return slices.Contains(taken, cpu) })
+		return cpus[:min(n, len(cpus))], false
 	}
-	cpus := slices.DeleteFunc(near(device), func(cpu int) bool { return slices.Contains(taken, cpu) })
-	return cpus[:min(n, len(cpus))]
+	uses := map[int]int{}
+	for _, cpu := range taken {
+		uses[cpu]++
+	}
+	for range n {
+		cpu := slices.MinFunc(c.List, func(a, b int) int { return uses[a] - uses[b] })
+		shared = shared || uses[cpu] > 0
+		uses[cpu]++
+		cpus = append(cpus, cpu)
+	}
+	return cpus, shared
 }
 
 // taken are the processors that tests of this process run on.
@@ -118,13 +128,14 @@ var taken struct {
 	cpus []int
 }
 
-// reserve picks processors for a test of this process.
-func (c CPUs) reserve(device string, n int, others []int) (cpus []int, release func()) {
+// reserve picks processors for a test of this process. Shared: another loop of it
+// runs on one of them.
+func (c CPUs) reserve(device string, n int, others []int) (cpus []int, shared bool, release func()) {
 	taken.lock.Lock()
 	defer taken.lock.Unlock()
-	cpus = c.pick(device, n, slices.Concat(taken.cpus, others))
+	cpus, shared = c.pick(device, n, slices.Concat(taken.cpus, others))
 	taken.cpus = slices.Concat(taken.cpus, cpus)
-	return cpus, func() {
+	return cpus, shared, func() {
 		taken.lock.Lock()
 		defer taken.lock.Unlock()
 		for _, cpu := range cpus {

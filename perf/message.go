@@ -15,13 +15,13 @@ import (
 // A message is what client and server tell each other: its length in four bytes,
 // big-endian, and an object of JSON with one member. The client begins:
 //
-//	hello      hello             once
+//	hello      hello             once, and after a test that failed
 //	prepare    prepared          what to test; where the server's queue pairs are
 //	connect    started           where the client's are; the server is ready
 //	finish     result            how much was sent; what became of it
 //
 // A failure takes the place of any message, of either side; the server's ends the
-// test, and the next may begin. From prepared on until the end of the test each side
+// test, and the next may begin once both have said hello. From prepared on until the end of the test each side
 // says alive now and then, for data may move without either's doing.
 type message struct {
 	Hello    *Identity `json:"hello,omitempty"`

@@ -45,6 +45,7 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 			return nil, err
 		}
 	}
+	o.Tests = o.settled()
 	conn, err := o.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 	}
 	*other = Identity{Program: string(o.Program), Host: host(conn)}
 	var release func()
-	p.cpus, release = o.CPUs.reserve(choice.Port.Device, 1, o.others(choice.Port.Device, conn))
+	p.cpus, _, release = o.CPUs.reserve(choice.Port.Device, 1, o.others(choice.Port.Device, conn))
 	defer release()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -86,26 +87,6 @@ func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
 	return p.result, err
 }
 
-// check looks for what programs do not do.
-func (o PeerOptions) check(t Test) error {
-	bad := func(what string) error { return fmt.Errorf("%w: %s has no %s", ErrTest, o.Program, what) }
-	switch {
-	case t.Rate != 0:
-		return bad("rate that this side could hold it to")
-	case t.Threads != 1:
-		return bad("second thread")
-	case o.Program == Perftest && t.Verify:
-		return bad("verification of payloads")
-	case o.Program == Pingpong && (t.Op != Send || t.Kind != Latency):
-		return bad("test but send-lat")
-	case o.Program == Pingpong && t.Iterations == 0:
-		return bad("test by time")
-	case o.Program == Pingpong && o.Shared > 0 && t.Transport != RC:
-		return bad("shared receive queue over " + string(t.Transport))
-	}
-	return nil
-}
-
 // connect reaches the program, or waits for it.
 func (o PeerOptions) connect(ctx context.Context) (net.Conn, error) {
 	if o.Listener != nil {
@@ -120,20 +101,9 @@ func (o PeerOptions) connect(ctx context.Context) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: answerTime}
 	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, perftest.Port))
 	if err != nil {
-		return nil, &PeerConnectError{ConnectError{o.Server, err}, o.Program}
+		return nil, &PeerConnectError{ConnectError{o.Server, err}, o.program()}
 	}
 	return conn, nil
-}
-
-// A PeerConnectError is a program that cannot be reached.
-type PeerConnectError struct {
-	ConnectError
-	Program Program
-}
-
-// Hint says what to do.
-func (e *PeerConnectError) Hint() string {
-	return fmt.Sprintf("start the program of %s there first: it listens at TCP port %d until the first client comes", e.Program, perftest.Port)
 }
 
 // host is the other side's address.
@@ -151,7 +121,8 @@ func (o PeerOptions) others(device string, conn net.Conn) []int {
 	if o.Listener != nil || err != nil || own.Addr().Unmap().String() != host(conn) {
 		return nil
 	}
-	return o.CPUs.pick(device, 1, nil)
+	cpus, _ := o.CPUs.pick(device, 1, nil)
+	return cpus
 }
 
 // choose picks the port and the GID for the way to the other side.
@@ -219,31 +190,6 @@ func (p *peerRun) cpu() int {
 		return loop.NoCPU
 	}
 	return p.cpus[0]
-}
-
-var perftestVerbs = map[Op]perftest.Verb{
-	Send: perftest.Send, Write: perftest.Write, Read: perftest.Read, FetchAdd: perftest.Atomic, CompareSwap: perftest.Atomic,
-}
-
-// Perftest is the test as perftest has it.
-func (t Test) Perftest() perftest.Test {
-	test := perftest.Test{
-		Order: perftest.Order{
-			Verb: perftestVerbs[t.Op], Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional, Sizes: []int{t.Size},
-			Timed: t.Iterations == 0,
-		},
-		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration,
-		CompareSwap: t.Op == CompareSwap, MTU: mtuOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
-		List: t.List, Events: t.Events, SL: t.SL, TrafficClass: t.TrafficClass, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout,
-		RetryCount: t.RetryCount, CPU: loop.NoCPU, Silence: answerTime,
-	}
-	if t.Inline {
-		test.Inline = t.Size
-	}
-	if t.Kind == Latency {
-		test.TxDepth, test.Moderation = 1, 1
-	}
-	return test
 }
 
 // perftestTest is the test with all its sizes, as this side does it.
@@ -357,10 +303,8 @@ func reported(r *perftest.Report, qps int) *Throughput {
 func (p *peerRun) pingpong(ctx context.Context) error {
 	t := p.o.Tests[0]
 	samples := loop.NewSamples()
-	mtu := mtuOf(t.MTU)
-	if mtu == 0 {
-		mtu = mtuOf(pingpongMTU)
-	}
+	test := p.o.pingpongTest(t)
+	test.Sample = func(d time.Duration) { samples.Add(int64(d)) }
 	place := pingpong.Place{Context: p.choice.Port.Context, Port: p.choice.Port.Number, GIDIndex: -1}
 	if p.choice.Local.Addr.IsValid() {
 		place.GIDIndex = int(p.choice.Index)
@@ -368,22 +312,17 @@ func (p *peerRun) pingpong(ctx context.Context) error {
 	var r pingpong.Result
 	used, err := loop.Pinned(p.cpu(), func() error {
 		var err error
-		r, err = pingpong.Run(ctx, p.conn, p.o.Listener == nil, place, pingpong.Test{
-			Type: t.Transport.qpType(), Size: t.Size, Iterations: int(t.Iterations), RxDepth: t.RecvDepth, MTU: mtu, SL: t.SL,
-			Events: t.Events, Shared: p.o.Shared, Verify: t.Verify, Silence: answerTime,
-			Sample: func(d time.Duration) { samples.Add(int64(d)) },
-		})
+		r, err = pingpong.Run(ctx, p.conn, p.o.Listener == nil, place, test)
 		return err
 	})
 	if len(r.Remote) == 0 {
 		return err
 	}
-	program := fmt.Sprintf("ibv_%s_pingpong", t.Transport)
-	if p.o.Shared > 0 {
-		program = "ibv_srq_pingpong"
+	m := p.measurement(t, p.otherEnds(p.o.program(), r.Remote[0].LID, r.Remote[0].GID))
+	m.MTU, m.Latency = test.MTU.Bytes(), samples
+	if test.MTU == 0 { // a datagram is as long as it is
+		m.MTU = p.choice.Port.Attr.ActiveMTU.Bytes()
 	}
-	m := p.measurement(t, p.otherEnds(program, r.Remote[0].LID, r.Remote[0].GID))
-	m.MTU, m.Latency = mtu.Bytes(), samples
 	*p.own(&m) = Side{
 		Elapsed: r.Elapsed, User: time.Duration(used.User), System: time.Duration(used.System), CPUs: p.cpus,
 		Sent: []uint64{uint64(r.Iterations)}, Verified: t.Verify && r.Corrupt == 0,
@@ -394,6 +333,3 @@ func (p *peerRun) pingpong(ctx context.Context) error {
 	p.add(m, err)
 	return err
 }
-
-// pingpongMTU is the MTU that the examples have by default.
-const pingpongMTU = 1024

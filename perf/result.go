@@ -14,6 +14,7 @@ type Result struct {
 	ClockSource    string  // of the client: "CLOCK_MONOTONIC", or "TSC"
 	ClockCost      float64 // ns that reading it takes
 	Measurements   []Measurement
+	NotBegun       []Test // tests that were to be done after one that failed
 }
 
 // Identity is who one side is.

@@ -163,6 +163,12 @@ func (c *served) serve(ctx context.Context) error {
 		if m.Failure != "" {
 			continue // of a test that failed on either side
 		}
+		if m.Hello != nil { // it wants to know where this side is
+			if err := c.send(message{Hello: &c.Identity}); err != nil {
+				return err
+			}
+			continue
+		}
 		if m.Prepare == nil {
 			return c.refuse(c.strange())
 		}
@@ -248,7 +254,7 @@ func (c *served) test(ctx context.Context, r *request) (err error) {
 	if s.sends() || s.receives() {
 		loops = s.Threads
 	}
-	s.cpus, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil)
+	s.cpus, s.crowded, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil)
 	p := &prepared{
 		Port: ends(s.choice), ClientGID: s.choice.Remote, ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(), CPUs: s.cpus,
 		Yield: crowded(c.Identity, c.client, loops+s.Threads), AliveEvery: min(aliveEvery, c.Idle/4),

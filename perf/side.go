@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
@@ -25,6 +26,7 @@ type side struct {
 	running     *running
 	before      port.Counters
 	cpus        []int
+	crowded     bool // another loop runs on one of these, too
 	release     func()
 	own         Side
 	stopped     bool
@@ -77,7 +79,7 @@ func (s *side) decideMTU(others int) error {
 // checkDatagram looks whether a datagram fits a packet.
 func (s *side) checkDatagram() error {
 	if s.Transport == UD && s.Size > s.mtu.Bytes() {
-		return fmt.Errorf("send %d bytes over ud: a datagram is one packet, of %v bytes at most here", s.Size, s.mtu)
+		return ownError{fmt.Errorf("send %d bytes over ud: a datagram is one packet, of %v bytes at most here", s.Size, s.mtu)}
 	}
 	return nil
 }
@@ -86,8 +88,13 @@ func (s *side) makeEndpoint(huge bool) error {
 	o := s.shape.endpoint()
 	o.Huge = huge
 	var err error
-	s.endpoint, err = endpoint.New(s.choice.Port, o)
-	return err
+	if s.endpoint, err = endpoint.New(s.choice.Port, o); err == nil {
+		return nil
+	}
+	if s.Inline && o.Inline > 0 && errors.Is(err, syscall.EINVAL) {
+		err = fmt.Errorf("%w: %d bytes may be more than the device takes in a work request (--inline)", err, o.Inline)
+	}
+	return ownError{err}
 }
 
 // ends says where a side's queue pairs are.
@@ -130,10 +137,10 @@ func (s *side) start(ctx context.Context, cpus CPUs, others []int, yield bool) {
 		loops = s.Threads
 	}
 	if s.release == nil {
-		s.cpus, s.release = cpus.reserve(s.choice.Port.Device, loops, others)
+		s.cpus, s.crowded, s.release = cpus.reserve(s.choice.Port.Device, loops, others)
 	}
 	s.before = port.ReadCounters(sysfs.Default, s.choice.Port.Device, s.choice.Port.Number)
-	s.running.start(ctx, s.cpus, yield)
+	s.running.start(ctx, s.cpus, yield || s.crowded)
 	s.running.device.Begin(s.running.watch.Context(), s.running.fail)
 }
 

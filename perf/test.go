@@ -150,6 +150,7 @@ const (
 	maxList       = 1024
 	maxDuration   = 365 * 24 * time.Hour
 	maxMessages   = 1 << 47 // loop's counts have 48 bits
+	maxRate       = 1e12    // messages per second
 	verifyBytes   = 64 << 20
 )
 
@@ -177,7 +178,7 @@ func (t Test) Check() error {
 	switch t.Transport {
 	case RC, UC, UD:
 	default:
-		return bad("transport %.20q", t.Transport)
+		return bad("--transport %.20q: it is rc, uc or ud", t.Transport)
 	}
 	if !t.Has() {
 		return bad("%s over %s: uc has sends and writes, ud has sends", t.Op, t.Transport)
@@ -186,43 +187,43 @@ func (t Test) Check() error {
 		return bad("measure of %.20q", t.Kind)
 	}
 	for _, r := range []struct {
-		what          string
+		what          string // as the command line has it
 		v, least, max int
 	}{
-		{"size", t.Size, 1, maxSize}, {"number of queue pairs", t.QueuePairs, 1, maxQueuePairs}, {"number of threads", t.Threads, 1, maxThreads},
-		{"tx depth", t.Depth, 1, maxDepth}, {"rx depth", t.RecvDepth, 1, maxDepth}, {"CQ moderation", t.Moderation, 1, maxDepth},
-		{"post list", t.List, 1, maxList}, {"queue pair time-out", int(t.Timeout), 0, 31}, {"retry count", int(t.RetryCount), 0, 7},
-		{"RNR retry count", int(t.RNRRetry), 0, 7}, {"service level", int(t.SL), 0, 15}, {"flow label", int(t.FlowLabel), 0, 1<<20 - 1},
+		{"size", t.Size, 1, maxSize}, {"qps", t.QueuePairs, 1, maxQueuePairs}, {"threads", t.Threads, 1, maxThreads},
+		{"tx-depth", t.Depth, 1, maxDepth}, {"rx-depth", t.RecvDepth, 1, maxDepth}, {"cq-moderation", t.Moderation, 1, maxDepth},
+		{"post-list", t.List, 1, maxList}, {"qp-timeout", int(t.Timeout), 0, 31}, {"retry", int(t.RetryCount), 0, 7},
+		{"rnr-retry", int(t.RNRRetry), 0, 7}, {"sl", int(t.SL), 0, 15}, {"flow-label", int(t.FlowLabel), 0, 1<<20 - 1},
 	} {
 		if r.v < r.least || r.v > r.max {
-			return bad("%s %d is not from %d to %d", r.what, r.v, r.least, r.max)
+			return bad("--%s %d is not from %d to %d", r.what, r.v, r.least, r.max)
 		}
 	}
 	switch {
 	case t.Op.atomic() && t.Size != 8:
 		return bad("atomics of %d bytes: they have 8", t.Size)
 	case t.MTU != 0 && mtuOf(t.MTU) == 0:
-		return bad("MTU of %d bytes: it is 256, 512, 1024, 2048 or 4096", t.MTU)
+		return bad("--mtu %d: it is 256, 512, 1024, 2048 or 4096 bytes", t.MTU)
 	case (t.Iterations == 0) == (t.Duration == 0):
-		return bad("it has to end after a number of messages or after a time, one of them")
+		return bad("it has to end after a number of messages (--iterations) or after a time (--duration), one of them")
 	case t.Iterations > maxMessages || t.Warmup > maxMessages:
-		return bad("more than %d messages", uint64(maxMessages))
+		return bad("more than %d messages (--iterations, --warmup)", uint64(maxMessages))
 	case t.Duration < 0 || t.Duration > maxDuration:
-		return bad("duration %v", t.Duration)
-	case !(t.Rate >= 0 && t.Rate <= 1e12):
-		return bad("rate %v", t.Rate)
+		return bad("--duration %v is not from 1ns to %v", t.Duration, maxDuration)
+	case !(t.Rate >= 0 && t.Rate <= maxRate):
+		return bad("--rate %v is more than %v messages per second", t.Rate, float64(maxRate))
 	case t.Kind == Latency && (t.QueuePairs != 1 || t.Threads != 1 || t.Bidirectional || t.List != 1 || t.Rate != 0):
 		return bad("latency is measured with one message under way: one queue pair, no rate, no list, not both ways at a time")
 	case t.QueuePairs%t.Threads != 0:
-		return bad("%d queue pairs do not part among %d threads", t.QueuePairs, t.Threads)
+		return bad("--qps %d is no multiple of --threads %d, each of which has as many", t.QueuePairs, t.Threads)
 	case t.Moderation > t.Depth || t.List > t.Depth:
-		return bad("CQ moderation %d and post list %d are not within the tx depth %d", t.Moderation, t.List, t.Depth)
+		return bad("--cq-moderation %d and --post-list %d have to be within --tx-depth %d", t.Moderation, t.List, t.Depth)
 	case t.Inline && t.Op != Send && t.Op != Write:
-		return bad("inline %s: only sends and writes have their data inline", t.Op)
+		return bad("--inline and %s: only sends and writes have their data inline", t.Op)
 	case t.Events && t.Kind == Latency && t.Op == Write:
-		return bad("latency of writes with events: the other side polls its memory, as a write is no event")
+		return bad("--events and latency of writes: the other side polls its memory, as a write is no event")
 	case t.Verify && t.Op == Write && t.Transport == UC && t.Kind == Bandwidth:
-		return bad("verification of writes over uc: nobody can tell which were lost")
+		return bad("--verify and bandwidth of writes over uc: nobody can tell which were lost")
 	}
 	return nil
 }

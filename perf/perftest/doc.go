@@ -17,6 +17,9 @@ const Port = 18515
 // QKey is that of datagrams.
 const QKey = 0x11111111
 
+// HopLimit is that of all packets.
+const HopLimit = 255
+
 // Version is what this side says it speaks: the protocol before the programs began
 // to compare their settings (6.28), whose size depends on how a program was built.
 // With it old and new programs do the same.

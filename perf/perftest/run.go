@@ -165,7 +165,7 @@ func (s *Session) options() endpoint.Options {
 func (s *Session) link(remote Key) endpoint.Link {
 	return endpoint.Link{
 		GID: remote.GID, GIDIndex: uint8(s.place.GID.Index), LID: remote.LID, MTU: verbs.MTU(s.Agreed.MTU),
-		SL: s.test.SL, TrafficClass: s.test.TrafficClass, HopLimit: 255, PKeyIndex: s.test.PKeyIndex,
+		SL: s.test.SL, TrafficClass: s.test.TrafficClass, HopLimit: HopLimit, PKeyIndex: s.test.PKeyIndex,
 		Timeout: s.test.Timeout, RetryCount: s.test.RetryCount, RNRRetry: 7, MinRNRTimer: 12,
 		ReadsOut: uint8(min(uint32(s.reads()), remote.OutReads)), ReadsIn: s.reads(), QKey: QKey,
 	}

@@ -100,6 +100,8 @@ func (t *Test) Check() error {
 		return fmt.Errorf("%d queue pairs: a test of latency has one", t.QueuePairs)
 	case !t.Bandwidth && t.Bidirectional:
 		return fmt.Errorf("a test of latency goes both ways in any case")
+	case t.Timed && (t.All || len(t.Sizes) > 1):
+		return fmt.Errorf("all sizes by time: the programs do one size")
 	case t.Timed && t.Duration <= 2*t.Margin:
 		return fmt.Errorf("%v with margins of %v at either end leave no time to measure", t.Duration, t.Margin)
 	case !t.Timed && t.Iterations < minIterations:

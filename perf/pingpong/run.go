@@ -24,7 +24,7 @@ var ErrSilent = errors.New("nothing came from the other side")
 // are, and then answers each message with one. The client sends the first. What
 // was measured until an error comes with it.
 func Run(ctx context.Context, conn net.Conn, client bool, place Place, test Test) (_ Result, err error) {
-	if err := test.check(); err != nil {
+	if err := test.Check(); err != nil {
 		return Result{}, err
 	}
 	s, err := newSide(place, test)
@@ -119,7 +119,7 @@ func (x *exchanger) run(ctx context.Context, client bool) error {
 // next returns the next completions.
 func (x *exchanger) next(ctx context.Context, into []verbs.Completion) (int, error) {
 	if x.test.Events {
-		x.watchdog.Reset(x.test.Silence)
+		x.watchdog.Reset(x.patience())
 		n, err := x.cq.Wait(ctx, into)
 		switch cause := context.Cause(ctx); {
 		case err == nil || cause == nil:
@@ -143,15 +143,27 @@ func (x *exchanger) next(ctx context.Context, into []verbs.Completion) (int, err
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
 		case end.IsZero():
-			end = now.Add(x.test.Silence)
+			end = now.Add(x.patience())
 		case now.After(end):
 			return 0, x.silent()
 		}
 	}
 }
 
+// underWay is how long to wait once messages have come: programs that were started
+// alike go on, and nothing else tells of one that was killed while it was to answer.
+const underWay = 5 * time.Second
+
+// patience is how long to wait for the next completion.
+func (x *exchanger) patience() time.Duration {
+	if x.received == 0 {
+		return x.test.Silence
+	}
+	return min(x.test.Silence, underWay)
+}
+
 func (x *exchanger) silent() error {
-	return fmt.Errorf("%w for %v after %d messages: is it there, with the same size, MTU and number of iterations?", ErrSilent, x.test.Silence, x.received)
+	return fmt.Errorf("%w for %v after %d messages: is it there, with the same size, MTU and number of iterations?", ErrSilent, x.patience(), x.received)
 }
 
 // complete takes note of a completion, and sends the next message when a queue

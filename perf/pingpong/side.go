@@ -143,6 +143,10 @@ func (s *side) newQP() (*verbs.QP, error) {
 	return qp, nil
 }
 
+// retryCount is how often a packet is sent again. 7, which the programs have, is for
+// ever to Soft-RoCE, and would not notice that the other side was killed.
+const retryCount = 6
+
 // connect brings the queue pairs to where they can send.
 func (s *side) connect(remote []Record) error {
 	for i, qp := range s.qps {
@@ -153,7 +157,7 @@ func (s *side) connect(remote []Record) error {
 		}
 		if s.test.Type == verbs.QPTypeRC {
 			rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(1)), new(uint8(12))
-			rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(7)), new(uint8(7)), new(uint8(1))
+			rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(retryCount)), new(uint8(7)), new(uint8(1))
 		}
 		if err := qp.Modify(verbs.QPStateRTR, rtr); err != nil {
 			return err

@@ -28,7 +28,8 @@ type Test struct {
 	// receive to and send from.
 	Verify bool
 
-	// Silence is how long to wait for the other side's next message.
+	// Silence is how long to wait for the other side's first message, and at most for
+	// the next.
 	Silence time.Duration
 
 	// Sample, unless nil, is told how long each message and its answer took. It
@@ -60,7 +61,8 @@ var errNotBoth = errors.New("messages of several queue pairs cannot be verified:
 // Specification, volume 1, section 11.4.1.2).
 const grhSize = 40
 
-func (t *Test) check() error {
+// Check looks for what cannot be.
+func (t *Test) Check() error {
 	switch {
 	case t.Size < 1 || t.Iterations < 1 || t.RxDepth < 1 || t.Silence <= 0:
 		return fmt.Errorf("a test of %d messages of %d bytes, %d posted, %v of silence: each has to be above 0", t.Iterations, t.Size, t.RxDepth, t.Silence)

@@ -35,8 +35,12 @@ func ReadCounters(fs sysfs.FS, device string, number uint8) Counters {
 func (c Counters) Since(before Counters) Counters {
 	moved := Counters{}
 	for name, v := range c {
-		if was, ok := before[name]; ok && v != was {
+		was, ok := before[name]
+		switch {
+		case ok && v > was:
 			moved[name] = v - was
+		case ok && 0 < v && v < was: // somebody has set it to 0 meanwhile
+			moved[name] = v
 		}
 	}
 	return moved
