@@ -49,7 +49,7 @@ func (ah *AH) Provided() any {
 
 // Close destroys the handle. Datagrams to it that are not sent yet fail. A second
 // Close is an error.
-func (ah *AH) Close() error { return ah.close(ah.destroyAH, nothing) }
+func (ah *AH) Close() error { return ah.close(ah.destroyAH, ah.finish) }
 
 // destroyAH has work requests refuse the handle first: the kernel may give its
 // number to the next.
@@ -58,4 +58,10 @@ func (ah *AH) destroyAH() error {
 	err := ah.destroy(uapi.MethodAHDestroy, uapi.AttrDestroyAHHandle, 0, nil)
 	ah.dead.Store(err == nil)
 	return err
+}
+
+// finish is for handles that went with the device.
+func (ah *AH) finish() error {
+	ah.dead.Store(true)
+	return nil
 }

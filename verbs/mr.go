@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"math"
 
 	"golang.org/x/sys/unix"
 
@@ -127,10 +128,10 @@ func (mr *MR) Bytes() []byte {
 	return mr.memory.Bytes()
 }
 
-// SGE returns length bytes from an offset on. What reaches past the region fails
-// with the work request that has it.
+// SGE returns length bytes from an offset on. What reaches past the region, or is
+// longer than a message can be, fails with the work request that has it.
 func (mr *MR) SGE(offset, length int) SGE {
-	return SGE{Addr: mr.addr + uint64(offset), Length: uint32(length), LKey: mr.lkey}
+	return SGE{Addr: mr.addr + uint64(offset), Length: uint32(min(uint64(length), math.MaxUint32)), LKey: mr.lkey}
 }
 
 // Close ends the registration. The memory stays. A second Close is an error.

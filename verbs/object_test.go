@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -93,6 +94,9 @@ func TestCloseGone(t *testing.T) {
 	}
 	if f.unmapped != 3 {
 		t.Errorf("%d rings unmapped", f.unmapped)
+	}
+	if s.ah.Provided() != nil {
+		t.Error("an address handle that was closed is still good for work requests")
 	}
 }
 
@@ -222,6 +226,16 @@ func TestQuick(t *testing.T) {
 		cmd, _ := call.command()
 		if core := decode[uapi.PostSend](m.cores[i]); cmd != 28 || core.QPHandle != 0x01020304 || core.WQESize != 56 {
 			t.Errorf("command %d, %+v", cmd, core)
+		}
+	}
+}
+
+// A length that does not fit a SGE is none that does.
+func TestSGE(t *testing.T) {
+	mr := &MR{addr: 1 << 20, lkey: 7}
+	for length, want := range map[int]uint32{100: 100, 1 << 32: math.MaxUint32, 1<<32 + 1: math.MaxUint32, -1: math.MaxUint32} {
+		if got := mr.SGE(10, length); got != (SGE{Addr: 1<<20 + 10, Length: want, LKey: 7}) {
+			t.Errorf("%d bytes: %+v", length, got)
 		}
 	}
 }
