@@ -38,6 +38,20 @@ type Choice struct {
 // not valid: there is no way.
 type Router func(to netip.Addr) netip.Addr
 
+// once asks about each address once. Hosts of many containers have hundreds of
+// GIDs, and each of one side's may go with each of the other's.
+func (r Router) once() Router {
+	known := map[netip.Addr]netip.Addr{}
+	return func(to netip.Addr) netip.Addr {
+		from, ok := known[to]
+		if !ok {
+			from = r(to)
+			known[to] = from
+		}
+		return from
+	}
+}
+
 // Routes asks the kernel. Nothing is sent.
 func Routes(to netip.Addr) netip.Addr {
 	const roce = 4791 // the UDP port of RoCE v2
@@ -62,6 +76,7 @@ var ErrNoGID = errors.New("no GID of this side reaches one of the other side's")
 func Choose(ports []*Port, remote []GID, index int, route Router) (Choice, error) {
 	var best Choice
 	score := -1
+	route = route.once()
 	for _, p := range ports {
 		if !p.Ethernet() {
 			continue

@@ -61,6 +61,11 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
+	asked := 0
+	_, err := Choose([]*Port{a, b}, []GID{gid("10.9.9.9", v2)}, -1, func(netip.Addr) netip.Addr { asked++; return netip.Addr{} })
+	if err != nil || asked != 1 {
+		t.Errorf("asked %d times for a route to one address, %v", asked, err)
+	}
 	// A peer of which nothing but its address is known.
 	got, err := ChooseFor([]*Port{a, b}, netip.MustParseAddr("192.168.7.7"), -1, routes)
 	if err != nil || got.Port != b || got.Index != 1 {
@@ -87,11 +92,13 @@ func TestCounters(t *testing.T) {
 	write("ports/1/hw_counters/send_rnr_err", "1\n")
 	write("ports/1/hw_counters/lifespan", "10\n")
 	write("ports/1/counters/symbol_error", "0\n")
+	write("ports/1/counters/link_downed", "7\n")
 	before := ReadCounters(sysfs.FS(root), "rxe0", 1)
 	write("ports/1/hw_counters/sent_pkts", "25\n")
+	write("ports/1/counters/link_downed", "1\n")
 	write("ports/1/counters/port_rcv_errors", "3\n") // of which there was none before
 	after := ReadCounters(sysfs.FS(root), "rxe0", 1)
-	if d := cmp.Diff(Counters{"sent_pkts": 15}, after.Since(before)); d != "" {
+	if d := cmp.Diff(Counters{"sent_pkts": 15, "link_downed": 1}, after.Since(before)); d != "" {
 		t.Error(d)
 	}
 	if Trouble("send_rnr_err") == "" || Trouble("sent_pkts") != "" {
