@@ -155,7 +155,8 @@ func (c *Conn) Begin(local Layout) (Layout, error) {
 		return Layout{}, err
 	}
 	text, _, _ := strings.Cut(string(version), "\x00")
-	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	text = strings.TrimSpace(text)
+	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return Layout{}, fmt.Errorf("%v sent %.16q for its version: it is no perftest program%s", c.conn.RemoteAddr(), text, guess(version))
 	}

@@ -105,6 +105,10 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%q: %v", said, err)
 		}
 	}
+	c := NewConn(script{said: strings.NewReader("\r\u00856.06\n\x00\x00\x00\x00\x00\x00\x00\x00")}, true, time.Minute)
+	if _, err := c.Begin(Layout{}); err == nil || c.Peer().Version != "6.06" {
+		t.Errorf("a version with what steers a terminal: %q, %v", c.Peer().Version, err)
+	}
 	client, server := pair(t, time.Millisecond)
 	go io.Copy(io.Discard, server.conn)
 	if _, err := client.ExchangeKeys(key); !errors.Is(err, ErrSilent) {
