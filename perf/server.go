@@ -332,20 +332,27 @@ func (c *served) run(ctx context.Context, s *side) error {
 				return err
 			}
 		case m, ok := <-c.inbox:
-			m, err := c.take(m, ok)
-			switch {
-			case err != nil:
-				return err
-			case m.Failure != "":
-				return c.failed(s, m.Failure)
-			case m.Finish == nil:
-				return c.strange()
+			if m.Finish == nil {
+				return c.early(s, m, ok)
 			}
 			return c.finish(ctx, s, m.Finish)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// early is why a test ends before it is over: what the client says, or that it is
+// gone.
+func (c *served) early(s *side, m message, ok bool) error {
+	m, err := c.take(m, ok)
+	switch {
+	case err != nil:
+		return err
+	case m.Failure != "":
+		return c.failed(s, m.Failure)
+	}
+	return c.strange()
 }
 
 // ownTime is how long this side's loops may take to see what the client has seen
@@ -372,11 +379,7 @@ func (c *served) finish(ctx context.Context, s *side, f *finish) error {
 	case <-s.running.sent:
 	case <-s.running.done:
 	case m, ok := <-c.inbox:
-		m, err := c.take(m, ok)
-		if err == nil {
-			err = c.failed(s, m.Failure)
-		}
-		return err
+		return c.early(s, m, ok)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

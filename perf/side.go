@@ -144,8 +144,9 @@ func (s *side) start(ctx context.Context, cpus CPUs, others []int, yield bool) {
 	s.running.device.Begin(s.running.watch.Context(), s.running.fail)
 }
 
-// slack is how long the other side may take to come to its end after this one did.
-func (s *side) slack() time.Duration { return answerTime + s.Duration + s.running.took }
+// slack is how long the other side may take to come to its end after this one has
+// sent all: its loops may still run.
+func (s *side) slack() time.Duration { return answerTime + s.Duration + time.Since(s.running.begun) }
 
 // stop ends the loops and takes the figures, once.
 func (s *side) stop() {

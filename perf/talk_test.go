@@ -19,6 +19,26 @@ func talks(t *testing.T) (*talk, net.Conn) {
 	return one, b
 }
 
+// What is not the message awaited ends a test as a failure does, but is none.
+func TestEarly(t *testing.T) {
+	one, other := talks(t)
+	if err := (message{Started: &struct{}{}}).write(other); err != nil {
+		t.Fatal(err)
+	}
+	s := &side{running: &running{sent: make(chan struct{}), done: make(chan struct{})}}
+	if err := (&served{talk: one}).finish(t.Context(), s, &finish{}); !errors.Is(err, errMessage) {
+		t.Error(err)
+	}
+}
+
+// A side whose loops still run gives the other one as long as they have run so far.
+func TestSlack(t *testing.T) {
+	s := &side{running: &running{begun: time.Now().Add(-time.Hour)}}
+	if s.slack() < time.Hour+answerTime {
+		t.Error(s.slack())
+	}
+}
+
 // Each side hears of the other one for as long as that is alive, and of nothing else
 // than what it says.
 func TestAlive(t *testing.T) {
