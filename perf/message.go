@@ -113,6 +113,9 @@ func readMessage(r io.Reader) (message, error) {
 	if m.Prepared != nil {
 		m.Prepared.Port.clean()
 	}
+	if m.Result != nil {
+		m.Result.clean()
+	}
 	return m, nil
 }
 
@@ -129,6 +132,15 @@ func (e *Ends) clean() {
 		*text = printable(*text)
 	}
 	e.GID = e.GID.WithZone("") // which may be any text
+}
+
+// clean makes the names of what the other side's device counts safe for a terminal.
+func (s *Side) clean() {
+	safe := make(port.Counters, len(s.Counters))
+	for name, v := range s.Counters {
+		safe[printable(name)] = v
+	}
+	s.Counters = safe
 }
 
 // printable is a text of the other side's, safe for a terminal.

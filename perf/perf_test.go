@@ -137,6 +137,7 @@ func TestPrintable(t *testing.T) {
 	body, err := json.Marshal(message{
 		Hello:    &Identity{Program: long, Host: long, Kernel: long, BootID: long},
 		Prepared: &prepared{Port: Ends{Device: long, Driver: long, Link: long, GIDType: long, Why: long, GID: netip.MustParseAddr("fe80::1").WithZone(nasty)}},
+		Result:   &Side{Counters: port.Counters{long: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +154,9 @@ func TestPrintable(t *testing.T) {
 	}
 	if gid := m.Prepared.Port.GID; gid != netip.MustParseAddr("fe80::1") {
 		t.Errorf("GID %q", gid)
+	}
+	for name := range m.Result.Counters {
+		safe("counter", name)
 	}
 	safe("test", Test{Op: Op(long), Kind: Kind(long), Transport: Transport(long)}.String())
 	body = fmt.Appendf(nil, `{"connect":{"gid":{"gid":%q}}}`, strings.Repeat("a [2J", 10000))
