@@ -37,15 +37,15 @@ const slowClock = 150
 // ClockSource names the clock of loops that are tied to a processor, or are not,
 // and says how long it takes to read, in nanoseconds.
 func ClockSource(tied bool) (name string, cost float64) {
-	kernel := cost1(Now)
+	kernel := costOf(Now)
 	if !tied || !hasTicks || kernel < slowClock {
 		return "CLOCK_MONOTONIC", kernel
 	}
-	return "TSC", cost1(ticks)
+	return "TSC", costOf(ticks)
 }
 
-// cost1 measures how long a call takes, in nanoseconds: the least of many.
-func cost1(read func() int64) float64 {
+// costOf measures how long a call takes, in nanoseconds: the least of many.
+func costOf(read func() int64) float64 {
 	const rounds, calls = 20, 200
 	best := int64(math.MaxInt64)
 	for range rounds {
@@ -61,7 +61,7 @@ func cost1(read func() int64) float64 {
 // newClock picks the clock for a loop on this thread.
 func newClock() clock {
 	var c clock
-	if hasTicks && tied() && cost1(Now) >= slowClock {
+	if hasTicks && tied() && costOf(Now) >= slowClock {
 		c.rate = tickRate()
 	}
 	c.begin, c.first = c.pair()
