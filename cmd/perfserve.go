@@ -36,7 +36,7 @@ func (s *perfServe) define(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.allow, "allow", nil, "with --serve: serve `NETWORKS` only, such as 10.0.0.0/8,fe80::/10")
 	flags.IntVar(&s.maxClients, "max-clients", perf.DefaultMaxClients, "with --serve: serve `N` clients at a time")
 	flags.IntVar(&s.maxQueuePairs, "max-qps", perf.DefaultMaxQueuePairs, "with --serve: make `N` queue pairs for a test at most")
-	flags.StringVar(&s.maxMemory, "max-memory", "1G", "with --serve: register `BYTES` for a test at most")
+	flags.StringVar(&s.maxMemory, "max-memory", "1G", "with --serve: take `BYTES` of memory for a test at most, queues included")
 	flags.DurationVar(&s.maxTime, "max-time", perf.DefaultMaxTime, "with --serve: end a test that takes longer than `TIME`")
 	flags.DurationVar(&s.idle, "idle", perf.DefaultIdle, "with --serve: hang up on a client that does nothing for a `TIME`")
 }

@@ -239,6 +239,10 @@ func TestLimits(t *testing.T) {
 		return message{Prepare: &request{Test: test}}
 	}
 	conn := talking(t, nil)
+	deep := wanting(func(t *Test) { t.Depth, t.RecvDepth = maxDepth, maxDepth })
+	if answer, err := ask(t, talking(t, nil), hello, deep); err != nil || !strings.Contains(answer.Failure, "--max-memory") {
+		t.Errorf("large queues: %+v, %v", answer, err)
+	}
 	for want, m := range map[string]message{
 		"--max-qps":    wanting(func(t *Test) { t.QueuePairs = 3 }),
 		"--max-memory": wanting(func(t *Test) { t.Size = 1 << 24 }),

@@ -88,10 +88,21 @@ func (s shape) bounded(depth int) int {
 func (s shape) moderation() int { return min(s.Moderation, s.depth()) }
 func (s shape) list() int       { return min(s.List, s.depth()) }
 
-// memory is how much the side registers, in bytes.
+// What an entry of a queue takes at most, in bytes: with Soft-RoCE, whose entries
+// are the largest. Its kernel rounds both their size and their number up to a power
+// of two.
+const (
+	sendEntry       = 2 * 256 // without inline data
+	recvEntry       = 2 * 64
+	completionEntry = 2 * 64
+)
+
+// memory is how much the side takes, in bytes: what it registers, and its queues,
+// which no limit of locked memory holds.
 func (s shape) memory() int {
 	o := s.endpoint()
-	return s.QueuePairs * (o.Out + o.In)
+	queues := o.Depth*(sendEntry+2*o.Inline+completionEntry) + o.RecvDepth*(recvEntry+completionEntry)
+	return s.QueuePairs * (o.Out + o.In + queues)
 }
 
 // endpoint is what this side needs of a device, and allows the other one.
