@@ -22,6 +22,7 @@ type echo struct {
 	damage   bool
 	flood    bool // messages come as soon as there are receives
 	deaf     bool // reads bring nothing
+	polls    int
 }
 
 func (e *echo) PostSend(wrs []verbs.SendWR) (int, error) {
@@ -63,6 +64,7 @@ func (e *echo) PostRecv(wrs []verbs.RecvWR) (int, error) {
 }
 
 func (e *echo) Poll(into []verbs.Completion) (int, error) {
+	e.polls++
 	n := copy(into, e.done)
 	e.done = e.done[:copy(e.done, e.done[n:])]
 	return n, nil
@@ -168,16 +170,21 @@ func TestStreamByTime(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	e := newEcho(100, 1, verbs.OpWrite)
-	s := &Stream{
-		Lanes: []*Lane{e.lane}, CQ: e, Watch: watch(t), Depth: 64, List: 1, Moderation: 1, Rate: 10000,
-		Plan: Plan{Count: 100, Warmup: 1},
-	}
-	if err := s.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if n, ns := s.Out.Total(); n != 100 || ns < 9.5e6 {
-		t.Errorf("%d in %d ns, at 10000 per second", n, ns)
+	for _, events := range []bool{false, true} {
+		e := newEcho(100, 1, verbs.OpWrite)
+		s := &Stream{
+			Lanes: []*Lane{e.lane}, CQ: e, Watch: watch(t), Depth: 64, List: 1, Moderation: 1, Rate: 10000,
+			Plan: Plan{Count: 100, Warmup: 1}, Events: events,
+		}
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		if n, ns := s.Out.Total(); n != 100 || ns < 9.5e6 {
+			t.Errorf("%d in %d ns, at 10000 per second", n, ns)
+		}
+		if events && e.polls > 1000 {
+			t.Errorf("%d polls, with events", e.polls)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"time"
+
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -123,9 +125,22 @@ func (s *Stream) count(now int64) {
 // take returns completions. It waits unless there is more to send.
 func (s *Stream) take() ([]verbs.Completion, error) {
 	if s.sending && s.held() {
+		if s.Events {
+			s.doze()
+		}
 		return s.wait.poll()
 	}
 	return s.wait.next()
+}
+
+// longestDoze is how long a completion, or Stop, may go unseen.
+const longestDoze = time.Millisecond
+
+// doze sleeps until the rate lets a message go: who waits for events is not to keep
+// a processor busy meanwhile.
+func (s *Stream) doze() {
+	next := s.at.begin + int64(float64(s.postedN)/s.Rate*1e9)
+	time.Sleep(min(time.Duration(next-s.clock.now()), longestDoze))
 }
 
 // held tells whether it is the rate, not the depth, that keeps back what is to be
