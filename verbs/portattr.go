@@ -18,7 +18,7 @@ type PortAttr struct {
 	SMSL          uint8
 	PKeyTableLen  uint16
 	GIDTableLen   uint32
-	SubnetTimeout uint8
+	SubnetTimeout uint8 // 4.096 µs · 2^n
 	InitTypeReply uint8
 	ActiveWidth   LinkWidth
 	ActiveSpeed   LinkSpeed

@@ -115,7 +115,7 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	return nil
 }
 
-// QPStatus is what the kernel says of a queue pair.
+// QPStatus is what the kernel says of a queue pair, in the units of QPAttr.
 type QPStatus struct {
 	State           QPState
 	CurState        QPState
