@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -31,13 +30,12 @@ type Options struct {
 	Done func(*Measurement)
 }
 
-// address returns where a server listens. An address of IPv6 may have brackets
-// around it without a port, too.
+// address returns where a server listens.
 func address(server string, port int) string {
 	if _, _, err := net.SplitHostPort(server); err == nil {
 		return server
 	}
-	return net.JoinHostPort(strings.TrimSuffix(strings.TrimPrefix(server, "["), "]"), strconv.Itoa(port))
+	return net.JoinHostPort(server, strconv.Itoa(port))
 }
 
 // A ConnectError is a server that cannot be reached.

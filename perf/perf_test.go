@@ -310,14 +310,3 @@ func TestParseCPUs(t *testing.T) {
 		}
 	}
 }
-
-func TestAddress(t *testing.T) {
-	for server, want := range map[string]string{
-		"host1": "host1:7", "host1:80": "host1:80", "10.0.0.1": "10.0.0.1:7", "fe80::1%eth0": "[fe80::1%eth0]:7", "[::1]": "[::1]:7",
-		"[::1]:80": "[::1]:80",
-	} {
-		if got := address(server, 7); got != want {
-			t.Errorf("%s: %s, want %s", server, got, want)
-		}
-	}
-}
