@@ -21,8 +21,9 @@ import (
 //	finish     result            how much was sent; what became of it
 //
 // A failure takes the place of any message, of either side; the server's ends the
-// test, and the next may begin once both have said hello. From prepared on until the end of the test each side
-// says alive now and then, for data may move without either's doing.
+// test, and the next may begin once both have said hello. From prepared on until the
+// end of the test each side says alive now and then, for data may move without
+// either's doing.
 type message struct {
 	Hello    *Identity `json:"hello,omitempty"`
 	Prepare  *request  `json:"prepare,omitempty"`

@@ -61,8 +61,10 @@ func TestAgain(t *testing.T) {
 	if err != nil || !strings.Contains(answer.Failure, "--size 0") {
 		t.Fatalf("%+v, %v", answer, err)
 	}
-	if err := (message{Failure: "mine"}).write(conn); err != nil {
-		t.Fatal(err)
+	for _, m := range []message{{Finish: &finish{}}, {Failure: "mine"}} {
+		if err := m.write(conn); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c := &client{talk: newTalk(conn)}
 	if err := c.again(t.Context()); err != nil {

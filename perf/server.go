@@ -160,8 +160,8 @@ func (c *served) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if m.Failure != "" {
-			continue // of a test that failed on either side
+		if m.Failure != "" || m.Finish != nil {
+			continue // of a test that failed on either side, which the client may not have known
 		}
 		if m.Hello != nil { // it wants to know where this side is
 			if err := c.send(message{Hello: &c.Identity}); err != nil {
