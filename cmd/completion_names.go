@@ -25,8 +25,10 @@ func deviceNames(env *environment, _ *pflag.FlagSet) []string {
 // portNumbers are the ports of the device that was given, else of all.
 func portNumbers(env *environment, flags *pflag.FlagSet) []string {
 	device := ""
-	if f := flags.Lookup("Ca"); f != nil {
-		device = f.Value.String()
+	for _, name := range []string{"Ca", "device"} {
+		if f := flags.Lookup(name); f != nil {
+			device = f.Value.String()
+		}
 	}
 	r, err := devinfo.Run(context.Background(), devinfo.Options{Sysfs: sysfsRoot(env), Brief: true, SysfsOnly: true})
 	if err != nil {

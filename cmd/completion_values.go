@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/perf"
 )
 
 // A completion returns what an argument can be. It may look at the host and at
@@ -18,17 +20,24 @@ var flagCompletions = map[string]completion{
 	"Port":      portNumbers,
 	"Direct":    constant(), // a route
 	"ask":       constant("all", "sa", "nodes"),
+	"cpu":       constant("auto", "off"),
 	"columns":   func(*environment, *pflag.FlagSet) []string { return addrColumnNames() },
 	"diffcheck": constant("port", "state", "lid", "nodedesc"),
 	"finding":   findingKinds,
+	"ib-port":   portNumbers,
 	"model":     modelParameters,
+	"mtu":       constant("256", "512", "1024", "2048", "4096"),
 	"node":      nodeNames,
+	"peer":      constant(string(perf.Perftest), string(perf.Pingpong)),
 	"ping":      nodeNames,
 	"sim":       simulatedFabrics,
 	"sm":        constant("on", "minhop", "updown", "off"),
 	"sort":      func(*environment, *pflag.FlagSet) []string { return sortedKeys(linkOrders) },
 	"speed":     constant("SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"),
 	"state":     constant("Down", "Initialize", "Armed", "Active"),
+	"test":      func(*environment, *pflag.FlagSet) []string { return sortedKeys(perfTestNames()) },
+	"transport": constant(string(perf.RC), string(perf.UC), string(perf.UD)),
+	"unit":      constant("gbit", "mib"),
 	"width":     constant("1X", "2X", "4X", "8X", "12X"),
 	"plug":      devicesToPlug,
 	"sim-model": modelParameters,
@@ -45,17 +54,26 @@ var placeholderCompletions = map[string]completion{
 	"FORMAT":      constant("json", "net", "topology"),
 	"GUID":        nodeGUIDs,
 	"NODE":        nodeNames,
+	"SIZES":       constant("sweep"),
 	"TARGET":      nodeNames,
 
 	// Of these there are too many, and none is the name of a file.
-	"HEX":     constant(),
-	"LID":     constant(),
-	"MS":      constant(),
-	"N":       constant(),
-	"NUMBER":  constant(),
-	"OUI":     constant(),
-	"PERCENT": constant(),
-	"TIME":    constant(),
+	"ADDRESS":  constant(),
+	"BYTES":    constant(),
+	"CLASS":    constant(),
+	"EXPONENT": constant(),
+	"HEX":      constant(),
+	"INDEX":    constant(),
+	"LABEL":    constant(),
+	"LEVEL":    constant(),
+	"LID":      constant(),
+	"MS":       constant(),
+	"N":        constant(),
+	"NETWORKS": constant(),
+	"NUMBER":   constant(),
+	"OUI":      constant(),
+	"PERCENT":  constant(),
+	"TIME":     constant(),
 }
 
 // addCompletions gives the flags and operands of a command, and of those below,
@@ -70,7 +88,7 @@ func addCompletions(env *environment, cmd *cobra.Command) {
 		if _, has := cmd.GetFlagCompletionFunc(f.Name); values == nil || has {
 			return
 		}
-		isList := f.Value.Type() == "stringSlice" || f.Name == "diffcheck" || strings.HasSuffix(f.Name, "model")
+		isList := f.Value.Type() == "stringSlice" || f.Name == "diffcheck" || f.Name == "test" || strings.HasSuffix(f.Name, "model")
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, completeFrom(env, values, isList)); err != nil {
 			panic(err) // the flag is there
 		}
