@@ -146,10 +146,8 @@ func (s *Session) options() endpoint.Options {
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
 	}
 	switch s.test.Verb {
-	case Send, Write:
-		if s.test.Verb == Write {
-			o.InAccess |= verbs.AccessRemoteWrite
-		}
+	case Write:
+		o.InAccess |= verbs.AccessRemoteWrite
 		o.QPAccess = verbs.AccessRemoteWrite
 	case Read:
 		o.InAccess |= verbs.AccessRemoteRead
