@@ -47,6 +47,9 @@ type Lane struct {
 	InWalk Walk // through In
 	Inline bool
 
+	// Waiting is how many receives are posted: those of before Prepare, and of Receive.
+	Waiting int
+
 	// Verify fills each message with what it alone has, and looks at it where it
 	// arrives. Seed tells the lanes of a test from one another: a lane's Seed is its
 	// peer's PeerSeed.
@@ -62,7 +65,6 @@ type Lane struct {
 	slot      int // the next message is in
 	recvSlot  int // the next receive goes to
 	tookSlot  int // the next message that arrives is in
-	waiting   int // receives that are posted
 	posted    uint64
 	completed uint64
 	signaled  uint64
@@ -110,7 +112,7 @@ func (l *Lane) Receive(n int) error {
 		if _, err := l.Queue.PostRecv(l.recv[:]); err != nil {
 			return err
 		}
-		l.waiting++
+		l.Waiting++
 	}
 	return nil
 }

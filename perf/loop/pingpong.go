@@ -23,8 +23,8 @@ type PingPong struct {
 	// FollowerMeasures: a side that follows keeps times, too.
 	FollowerMeasures bool
 
-	Samples *Samples
-	Lost    uint64
+	Samples *Samples // of whole round trips; made unless it is there
+	Lost    uint64   // round trips that were begun again
 
 	clock   clock
 	wait    waiter
@@ -249,7 +249,7 @@ func (p *PingPong) awaitMessage() (bool, error) {
 	l.tookSlot = l.InWalk.next(l.tookSlot)
 	l.received++
 	p.spent++
-	if l.waiting > p.spent {
+	if l.Waiting > p.spent {
 		return true, nil // there are others until the next message is on its way
 	}
 	return true, p.refill()
@@ -259,7 +259,7 @@ func (p *PingPong) awaitMessage() (bool, error) {
 func (p *PingPong) refill() error {
 	n := p.spent
 	p.spent = 0
-	p.Lane.waiting -= n
+	p.Lane.Waiting -= n
 	return p.Lane.Receive(n)
 }
 

@@ -221,7 +221,6 @@ func (d *driver) Ready(int) error {
 	if d.posted || n == 0 {
 		return nil
 	}
-	d.posted = true
 	for i := range d.end.Groups[0].Lanes {
 		l := (*Session)(d).lane(i, slices.Max(d.test.Sizes))
 		l.Prepare(i, 1)
@@ -229,6 +228,7 @@ func (d *driver) Ready(int) error {
 			return err
 		}
 	}
+	d.posted = true
 	return nil
 }
 
@@ -289,6 +289,9 @@ func (s *Session) lane(i, size int) *loop.Lane {
 		Queue: e.QP, Size: size, Out: e.Out, In: e.In, Walk: s.walk(size), Room: slices.Max(s.test.Sizes),
 		Inline:  size <= s.test.Inline && (s.test.Verb == Send || s.test.Verb == Write),
 		Message: verbs.SendWR{Opcode: opcode, RemoteAddr: remote.VAddr, RKey: remote.RKey},
+	}
+	if s.posted {
+		l.Waiting = s.receives()
 	}
 	if s.test.Type == verbs.QPTypeUD {
 		l.GRH = endpoint.GRH
