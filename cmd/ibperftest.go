@@ -224,9 +224,9 @@ func (c *classicPerf) choose(ports []*perfport.Port, conn net.Conn) (perftest.Pl
 	ib := perfport.InfiniBand(ports)
 	switch {
 	case err == nil:
-		return perftest.GIDOf(c.choice.Port, int(c.choice.Index))
+		return perftest.PlaceAt(c.choice.Port, int(c.choice.Index))
 	case ib != nil:
-		return perftest.GIDOf(ib, c.gidIndex)
+		return perftest.PlaceAt(ib, c.gidIndex)
 	}
 	return perftest.Place{}, err
 }

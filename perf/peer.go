@@ -208,9 +208,13 @@ func (p *peerRun) perftestTest() perftest.Test {
 
 // perftest does the test with one of perftest's programs.
 func (p *peerRun) perftest(ctx context.Context, other *Identity) error {
+	place, err := perftest.PlaceAt(p.choice.Port, p.gidIndex())
+	if err != nil {
+		return err
+	}
 	test := p.perftestTest()
 	c := perftest.NewConn(p.conn, p.o.Listener == nil, answerTime)
-	s, err := perftest.Start(ctx, c, p.place(), test)
+	s, err := perftest.Start(ctx, c, place, test)
 	if err != nil {
 		return err
 	}
@@ -233,15 +237,12 @@ func (p *peerRun) perftest(ctx context.Context, other *Identity) error {
 	return errors.Join(err, s.Close())
 }
 
-// place is the port as perftest takes it.
-func (p *peerRun) place() perftest.Place {
-	place := perftest.Place{Port: p.choice.Port}
-	for _, g := range p.choice.Port.GIDs {
-		if p.choice.Local.Addr.IsValid() && g.Index == uint32(p.choice.Index) {
-			place.GID = g
-		}
+// gidIndex is that of this side's GID, -1 if it has none.
+func (p *peerRun) gidIndex() int {
+	if !p.choice.Local.Addr.IsValid() {
+		return -1
 	}
-	return place
+	return int(p.choice.Index)
 }
 
 // fill takes what was measured with a size.
@@ -305,10 +306,7 @@ func (p *peerRun) pingpong(ctx context.Context) error {
 	samples := loop.NewSamples()
 	test := p.o.pingpongTest(t)
 	test.Sample = func(d time.Duration) { samples.Add(int64(d)) }
-	place := pingpong.Place{Context: p.choice.Port.Context, Port: p.choice.Port.Number, GIDIndex: -1}
-	if p.choice.Local.Addr.IsValid() {
-		place.GIDIndex = int(p.choice.Index)
-	}
+	place := pingpong.Place{Context: p.choice.Port.Context, Port: p.choice.Port.Number, GIDIndex: p.gidIndex()}
 	var r pingpong.Result
 	used, err := loop.Pinned(p.cpu(), func() error {
 		var err error
