@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -182,8 +183,8 @@ func (c *client) run(ctx context.Context, s *side, p *prepared) error {
 	if err := c.await(ctx, s); err != nil {
 		return err
 	}
-	sent, _ := s.running.counts()
-	if err := c.send(message{Finish: &finish{Sent: sent}}); err != nil {
+	// What comes from the server may go on, and is its loops' to count.
+	if err := c.send(message{Finish: &finish{Sent: s.running.counts((*loop.Lane).Posted)}}); err != nil {
 		return err
 	}
 	m, err := c.next(ctx, s.slack())

@@ -230,15 +230,15 @@ func (r *running) finish() error {
 	return r.err
 }
 
-// counts returns how many messages were sent and received, by queue pair.
-func (r *running) counts() (sent, received []uint64) {
+// counts returns what is counted of each queue pair.
+func (r *running) counts(of func(*loop.Lane) uint64) []uint64 {
+	var all []uint64
 	for _, lanes := range r.lanes {
 		for _, l := range lanes {
-			s, n := l.Counts()
-			sent, received = append(sent, s), append(received, n)
+			all = append(all, of(l))
 		}
 	}
-	return sent, received
+	return all
 }
 
 // verify looks at memory that the other side has used, in so many messages by

@@ -161,7 +161,7 @@ func (s *side) stop() {
 		Elapsed: r.took, User: time.Duration(r.used.User), System: time.Duration(r.used.System),
 		CPUs: s.cpus, Counters: after.Since(s.before), Verified: s.Verify && err == nil,
 	}
-	s.own.Sent, s.own.Received = r.counts()
+	s.own.Sent, s.own.Received = r.counts((*loop.Lane).Posted), r.counts((*loop.Lane).Received)
 	var out, in []*loop.Windows
 	for _, st := range r.streams {
 		out, in = append(out, &st.Out), append(in, &st.In)

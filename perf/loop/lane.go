@@ -155,8 +155,12 @@ func (l *Lane) send(signaled bool) error {
 	return err
 }
 
-// Counts returns how many messages were posted and how many arrived.
-func (l *Lane) Counts() (posted, received uint64) { return l.posted, l.received }
+// Posted returns how many messages were posted. They are all when Sent of a Stream
+// is called.
+func (l *Lane) Posted() uint64 { return l.posted }
+
+// Received returns how many messages arrived. It is the loop's until that has ended.
+func (l *Lane) Received() uint64 { return l.received }
 
 // lastByte is a byte that the device writes.
 type lastByte struct {
