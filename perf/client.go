@@ -208,7 +208,7 @@ func (c *client) run(ctx context.Context, s *side, p *prepared) error {
 	return nil
 }
 
-var errNothing = errors.New("nothing was completed in the time that counts")
+var errNothing = errors.New("nothing was completed in the time that counts: was the link down, or is that time too short (--duration)?")
 
 // await waits until this side has sent all.
 func (c *client) await(ctx context.Context, s *side) error {

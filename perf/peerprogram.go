@@ -96,7 +96,7 @@ func (e *PeerConnectError) Hint() string {
 	if hint := e.unknown(); hint != "" {
 		return hint
 	}
-	return fmt.Sprintf("start %s there first: it listens at TCP port %d until the first client comes", e.Program, perftest.Port)
+	return fmt.Sprintf("start %s there first: it listens at TCP port %d, or that of its -p, until the first client comes", e.Program, perftest.Port)
 }
 
 var perftestVerbs = map[Op]perftest.Verb{

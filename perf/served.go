@@ -41,7 +41,7 @@ func (c *served) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if m.Failure != "" || m.Finish != nil {
+		if m.Failure != "" || m.Connect != nil || m.Finish != nil {
 			continue // of a test that failed on either side, which the client may not have known
 		}
 		if m.Hello != nil { // it wants to know where this side is
