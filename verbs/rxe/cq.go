@@ -62,9 +62,10 @@ func complete(c *provider.Completion, wc *uapi.WC) {
 const wcWithInvalidate = 1 << 2
 
 // flags makes those of libibverbs, which package provider has, of what the driver
-// writes: those of the kernel, which numbers one of them otherwise.
+// writes: those of the kernel, which numbers one of them otherwise. What has its
+// number there is IB_WC_IP_CSUM_OK.
 func flags(f uint32) provider.CompletionFlags {
-	known := provider.CompletionFlags(f) & (provider.CompletionGRH | provider.CompletionWithImm | provider.CompletionWithInv)
+	known := provider.CompletionFlags(f) & (provider.CompletionGRH | provider.CompletionWithImm)
 	if f&wcWithInvalidate != 0 {
 		known |= provider.CompletionWithInv
 	}
