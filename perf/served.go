@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
 )
 
@@ -201,9 +202,6 @@ func (c *served) connect(ctx context.Context, s *side, yield bool) error {
 	return c.send(message{Started: &struct{}{}})
 }
 
-// strayTime is how long messages that may get lost may be under way.
-const strayTime = 50 * time.Millisecond
-
 // run waits for the client to be done, and says what came of it.
 func (c *served) run(ctx context.Context, s *side) error {
 	for over := s.running.done; ; over = nil {
@@ -266,7 +264,7 @@ func (c *served) finish(ctx context.Context, s *side, f *finish) error {
 	}
 	if s.Transport.lossy() && s.receives() {
 		select {
-		case <-time.After(strayTime):
+		case <-time.After(loop.StrayTime):
 		case <-ctx.Done():
 		}
 	}

@@ -76,3 +76,39 @@ func TestLostWrites(t *testing.T) {
 		t.Errorf("%d sent, %d came", sent, came)
 	}
 }
+
+// A lateEcho is an echo whose answer to one message comes after the next one.
+type lateEcho struct {
+	*echo
+	late int
+	kept []verbs.Completion
+}
+
+func (e *lateEcho) PostSend(wrs []verbs.SendWR) (int, error) {
+	e.done = append(e.done, e.kept...)
+	e.kept = nil
+	n, err := e.echo.PostSend(wrs)
+	if e.sent == e.late {
+		e.kept, e.done = e.done, nil
+	}
+	return n, err
+}
+
+// An answer that comes late is not taken for that of a later message from then on.
+func TestLateAnswer(t *testing.T) {
+	e := &lateEcho{echo: newEcho(64, 1, verbs.OpSend), late: 5}
+	e.lane.Queue = e
+	if err := e.lane.Receive(8); err != nil {
+		t.Fatal(err)
+	}
+	w := NewWatch(t.Context(), time.Millisecond)
+	defer w.Stop()
+	p := &PingPong{Lane: e.lane, CQ: e, Watch: w, Depth: 16, Plan: Plan{Count: 10}, Lossy: true}
+	if err := p.LeadSends(); err != nil {
+		t.Fatal(err)
+	}
+	// Neither the one that was lost counts nor the one that began anew.
+	if p.Lost != 1 || p.arrived != 0 || e.lane.Received() != 10 || p.Samples.Count != 8 {
+		t.Errorf("%d lost, %d too many, %d received, %d samples", p.Lost, p.arrived, e.lane.Received(), p.Samples.Count)
+	}
+}

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -170,10 +171,39 @@ func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool,
 			return err
 		case !ok:
 			return nil
-		default:
-			lost = 0
+		case lost > 0:
+			if err := p.settle(); err != nil {
+				return err
+			}
+			lost, measured = 0, false
 		}
 	}
+}
+
+// StrayTime is how long messages that may get lost may be under way.
+const StrayTime = 50 * time.Millisecond
+
+// settle takes what else comes after round trips that were lost. An answer that was
+// but late would be taken for that of the next message, and so would all after it.
+func (p *PingPong) settle() error {
+	for end := Now() + int64(StrayTime); Now() < end && !p.Watch.Stopped(); {
+		done, err := p.wait.poll()
+		if err != nil {
+			return err
+		}
+		if err := p.sort(done); err != nil {
+			return err
+		}
+	}
+	for p.arrived > 0 {
+		if _, err := p.awaitMessage(); err != nil {
+			return err
+		}
+	}
+	if p.in.word != nil {
+		p.heard += uint64(p.in.load() - byte(p.heard))
+	}
+	return nil
 }
 
 // postSend sends the next message.
