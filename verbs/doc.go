@@ -9,10 +9,10 @@
 //
 // An Open is one open(2) and one context. Nothing is ever written to the file but
 // doorbells, and what arms completion queues, which are quicker so. Commands that
-// the kernel has no method for go through its method INVOKE_WRITE,
-// so Linux 5.0 is the oldest kernel that answers. GID tables want 5.10. What an
-// older kernel, or the driver, does not do is an error of its own kind:
-// [ErrUnknownMethod], [ErrUnsupported], [ErrGone], [io/fs.ErrPermission].
+// the kernel has no method for go through its method INVOKE_WRITE, so Linux 5.0 is
+// the oldest kernel that answers. GID tables want 5.10. What an older kernel, or the
+// driver, does not do is an error of its own kind: [ErrUnknownMethod],
+// [ErrUnsupported], [ErrGone], [io/fs.ErrPermission].
 //
 // # Moving data
 //
