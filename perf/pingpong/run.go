@@ -3,7 +3,6 @@ package pingpong
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -219,7 +219,7 @@ func (x *exchanger) find(qpn uint32) int {
 // for the next to come.
 func (x *exchanger) send(i int) error {
 	if x.test.Verify {
-		fill(x.out(), uint64(x.sent)+1)
+		loop.Fill(x.out(), 0, uint64(x.sent)+1)
 	}
 	x.began[i] = time.Now()
 	if _, err := x.qps[i].PostSend(x.sends); err != nil {
@@ -237,18 +237,5 @@ func (x *exchanger) verify(length int) {
 	}
 	if length != x.test.Size || !bytes.Equal(x.in(), x.out()) {
 		x.corrupt++
-	}
-}
-
-// fill writes numbers that no other message has in the same places.
-func fill(b []byte, seed uint64) {
-	const step = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: no two are alike
-	v := seed * step
-	for ; len(b) >= 8; b = b[8:] {
-		v += step
-		binary.LittleEndian.PutUint64(b, v)
-	}
-	for i := range b {
-		b[i] = byte(v >> (8 * i))
 	}
 }
