@@ -112,7 +112,7 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "both sides send at a time, of bandwidth")
 	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages under way on a queue pair")
 	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted to a queue pair, of sends")
-	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message, of bandwidth; fewer with a low --rate")
+	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message, of bandwidth; unless it is given,\nmore often of messages that take long")
 	flags.IntVar(&f.test.List, "post-list", 1, "post `N` messages at a time")
 	flags.BoolVar(&f.test.Inline, "inline", false, "have the data of sends and writes in the work request")
 	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events, do not poll; not of write-lat")
@@ -211,8 +211,8 @@ func (c *perfCommand) show(tests []perf.Test, measure func() (*perf.Result, erro
 		return err
 	}
 	r, err := measure()
-	if shown := c.view.end(r); err == nil {
-		err = shown
+	if shown := c.view.end(r); shown != nil {
+		return errors.Join(err, shown) // nobody has the figures
 	}
 	if err != nil && c.view.partial(err) {
 		return &outcome{code: exitPartial, err: err}

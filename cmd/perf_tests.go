@@ -88,13 +88,6 @@ func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
 		one.Iterations, one.Warmup = 0, 0
 	}
 	dropOthers(&one, t)
-	if !flags.Changed("cq-moderation") {
-		one.Moderation = min(one.Moderation, one.Depth)
-		if one.Rate > 0 { // there is to be one soon, and not when so many have gone at last
-			perSecond := one.Rate / float64(max(1, one.QueuePairs))
-			one.Moderation = max(1, min(one.Moderation, int(perSecond/completionsPerSecond)))
-		}
-	}
 	sizes, err := f.sizesOf(one)
 	if err != nil {
 		return nil, err
@@ -102,13 +95,31 @@ func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
 	var all []perf.Test
 	for _, size := range sizes {
 		one.Size = size
+		if !flags.Changed("cq-moderation") {
+			one.Moderation = f.moderation(one)
+		}
 		all = append(all, one)
 	}
 	return all, nil
 }
 
-// completionsPerSecond are those of a queue pair, at least, of a test at a rate.
-const completionsPerSecond = 100
+// moderation is how many messages have a completion together where nothing is said:
+// fewer than there could be of those that take long, so that what was moved is known
+// soon after.
+func (f *perfFlags) moderation(t perf.Test) int {
+	n := min(f.test.Moderation, t.Depth, completionBytes/max(1, t.Size))
+	if t.Rate > 0 {
+		n = min(n, int(t.Rate/float64(max(1, t.QueuePairs))/completionsPerSecond))
+	}
+	return max(1, n)
+}
+
+// A completion is of so much data at most, and there are so many of a queue pair in a
+// test at a rate.
+const (
+	completionBytes      = 512 << 10
+	completionsPerSecond = 100
+)
 
 // Sizes that are taken where none are given, and those of a sweep.
 const (

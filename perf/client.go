@@ -92,7 +92,7 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
-	ask := request{Test: m.Test, GIDs: c.gids(ports)}
+	ask := request{Test: m.Test, GIDs: c.gids(ports), CPUs: c.options.CPUs.List}
 	if ib := port.InfiniBand(ports); ib != nil {
 		ask.LID = ib.Attr.LID
 	}

@@ -41,6 +41,7 @@ type request struct {
 	Test Test       `json:"test"`
 	GIDs []port.GID `json:"gids"` // the client's, any of which will do
 	LID  uint16     `json:"lid"`  // of an InfiniBand port, where there are no GIDs
+	CPUs []int      `json:"cpus"` // that its loops are to run on; none: it takes what the server leaves
 }
 
 // prepared says where the server is.

@@ -136,7 +136,11 @@ func (c *served) test(ctx context.Context, r *request) (err error) {
 	if s.sends() || s.receives() {
 		loops = s.Threads
 	}
-	s.cpus, s.crowded, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, nil)
+	var others []int
+	if c.client.BootID == c.Identity.BootID {
+		others = r.CPUs
+	}
+	s.cpus, s.crowded, s.release = c.CPUs.reserve(s.choice.Port.Device, loops, others)
 	p := &prepared{
 		Port: ends(s.choice), ClientGID: s.choice.Remote, ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(), CPUs: s.cpus,
 		Yield: crowded(c.Identity, c.client, loops+s.Threads), AliveEvery: min(aliveEvery, c.Idle/4),
