@@ -7,7 +7,6 @@ type Windows struct {
 	end    int64 // of what was added last
 	width  int64
 	counts [maxWindows]uint64
-	used   int // windows that something was added to, or after
 	total  uint64
 }
 
@@ -29,7 +28,6 @@ func (w *Windows) add(now int64, n uint64) {
 		i = (now - w.begin) / w.width
 	}
 	w.counts[i] += n
-	w.used = max(w.used, int(i)+1)
 	w.total += n
 	w.end = now
 }
@@ -41,7 +39,6 @@ func (w *Windows) halve() {
 	}
 	clear(w.counts[maxWindows/2:])
 	w.width *= 2
-	w.used = (w.used + 1) / 2
 }
 
 // Total returns how many messages there were, and in how many nanoseconds.
