@@ -18,7 +18,7 @@ func withEvents(allocs *int) func(call) error {
 			return unix.EPROTONOSUPPORT
 		}
 		*allocs++
-		copy(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], bytesOf(ptr(uint64(fakeEventFD))))
+		copy(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], bytesOf(new(uint64(fakeEventFD))))
 		return nil
 	}
 }

@@ -18,8 +18,6 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // TestFull wants the device of the module ibfull, which tells what Soft-RoCE has
 // not, whose driver has no number, and which can be removed while it is open.
 func TestFull(t *testing.T) {
@@ -40,16 +38,16 @@ func TestFull(t *testing.T) {
 		MaxQP: 16, MaxQPWR: 1024, MaxSGE: 4, MaxCQ: 16, MaxCQE: 1024, MaxPD: 16, MaxPKeys: 1, PhysPortCount: 1,
 		Caps:          1 << 10,
 		ODP:           &verbs.ODPCaps{General: 1, RC: 1<<0 | 1<<3, UC: 1 << 1, UD: 1 << 2},
-		TimestampMask: ptr(uint64(1<<63 - 1)),
-		CoreClock:     ptr(uint64(156250)),
-		CapsEx:        ptr(verbs.DeviceCapsEx(1<<36 | 1<<10)),
+		TimestampMask: new(uint64(1<<63 - 1)),
+		CoreClock:     new(uint64(156250)),
+		CapsEx:        new(verbs.DeviceCapsEx(1<<36 | 1<<10)),
 		RSS:           &verbs.RSSCaps{QPTypes: 1 << 8, MaxRWQIndirectionTables: 101, MaxRWQIndirectionTableSize: 102},
-		MaxWQTypeRQ:   ptr(uint32(103)),
-		RawPacket:     ptr(verbs.RawPacketCaps(1 << 1)),
+		MaxWQTypeRQ:   new(uint32(103)),
+		RawPacket:     new(verbs.RawPacketCaps(1 << 1)),
 		TagMatching:   &verbs.TagMatchingCaps{MaxRndvHdrSize: 104, MaxNumTags: 105, Flags: 1, MaxOps: 106, MaxSGE: 107},
 		CQModeration:  &verbs.CQModerationCaps{MaxCount: 108, MaxPeriod: 109},
-		MaxDMSize:     ptr(uint64(110)),
-		XRCODP:        ptr(verbs.ODPTransport(1 << 5)),
+		MaxDMSize:     new(uint64(110)),
+		XRCODP:        new(verbs.ODPTransport(1 << 5)),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -12,8 +12,6 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // fullDevice has another number in each field.
 var fullDevice = uapi.ExQueryDeviceResp{
 	Base: uapi.QueryDeviceResp{
@@ -45,16 +43,16 @@ var fullAttr = DeviceAttr{
 	MaxMapPerFMR: 30, MaxSRQ: 31, MaxSRQWR: 32, MaxSRQSGE: 33, MaxPKeys: 34, LocalCAAckDelay: 35, PhysPortCount: 2,
 
 	ODP:           &ODPCaps{General: 3, RC: 0x1f, UC: 0x100, UD: 1},
-	TimestampMask: ptr(uint64(1<<63 - 1)),
-	CoreClock:     ptr(uint64(156250)),
-	CapsEx:        ptr(DeviceCapsEx(1<<36 | 1<<40 | 1<<10)),
+	TimestampMask: new(uint64(1<<63 - 1)),
+	CoreClock:     new(uint64(156250)),
+	CapsEx:        new(DeviceCapsEx(1<<36 | 1<<40 | 1<<10)),
 	RSS:           &RSSCaps{QPTypes: 1 << 8, MaxRWQIndirectionTables: 36, MaxRWQIndirectionTableSize: 37},
-	MaxWQTypeRQ:   ptr(uint32(38)),
-	RawPacket:     ptr(RawPacketCaps(0xf)),
+	MaxWQTypeRQ:   new(uint32(38)),
+	RawPacket:     new(RawPacketCaps(0xf)),
 	TagMatching:   &TagMatchingCaps{MaxRndvHdrSize: 39, MaxNumTags: 40, Flags: 1, MaxOps: 41, MaxSGE: 42},
 	CQModeration:  &CQModerationCaps{MaxCount: 43, MaxPeriod: 44},
-	MaxDMSize:     ptr(uint64(45)),
-	XRCODP:        ptr(ODPTransport(2)),
+	MaxDMSize:     new(uint64(45)),
+	XRCODP:        new(ODPTransport(2)),
 	TSO:           &TSOCaps{Max: 46, QPTypes: 1 << 4},
 	RxHash:        &RxHashCaps{Function: 1, Fields: 0xff},
 	PacketPacing:  &PacketPacingCaps{Min: 47, Max: 48, QPTypes: 1 << 2},
@@ -196,7 +194,7 @@ func TestQueryPortOld(t *testing.T) {
 
 func TestPortSpeed(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		c.set(uapi.AttrQueryPortSpeedResp, bytesOf(ptr(uint64(8000))))
+		c.set(uapi.AttrQueryPortSpeedResp, bytesOf(new(uint64(8000))))
 		return nil
 	})
 	if got, err := c.PortSpeed(1); got != 8000 || err != nil {
@@ -206,9 +204,9 @@ func TestPortSpeed(t *testing.T) {
 
 func TestCompCounterCaps(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		c.set(uapi.AttrQueryCompCounterCapsMaxCounters, bytesOf(ptr(uint32(4))))
-		c.set(uapi.AttrQueryCompCounterCapsMaxValue, bytesOf(ptr(uint64(5))))
-		c.set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, bytesOf(ptr(uint32(0x41))))
+		c.set(uapi.AttrQueryCompCounterCapsMaxCounters, bytesOf(new(uint32(4))))
+		c.set(uapi.AttrQueryCompCounterCapsMaxValue, bytesOf(new(uint64(5))))
+		c.set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, bytesOf(new(uint32(0x41))))
 		return nil
 	})
 	got, err := c.CompCounterCaps()
@@ -242,7 +240,7 @@ func TestGIDTable(t *testing.T) {
 				return unix.EINVAL
 			}
 			c.set(uapi.AttrQueryGIDTableRespEntries, gidEntries(entries))
-			c.set(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(ptr(uint64(entries))))
+			c.set(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(new(uint64(entries))))
 			return nil
 		})
 		got, err := c.GIDTable()
@@ -296,7 +294,7 @@ func TestHandles(t *testing.T) {
 		for i := range n {
 			copy(c.memory(uapi.AttrInfoHandlesList)[4*i:], bytesOf(&have[i]))
 		}
-		c.set(uapi.AttrInfoTotalHandles, bytesOf(ptr(uint32(n))))
+		c.set(uapi.AttrInfoTotalHandles, bytesOf(new(uint32(n))))
 		return nil
 	})
 	got, err := c.Handles(uapi.ObjectMR)
