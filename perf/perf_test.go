@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Nothing is allowed that the test does not need.
+// Nothing is allowed, and no queue is there, that the test does not need.
 func TestAccess(t *testing.T) {
 	for _, c := range []struct {
 		op                Op
@@ -77,7 +77,7 @@ func TestAccess(t *testing.T) {
 	} {
 		s := shape{NewTest(c.op, Bandwidth, RC, 64), c.leads}
 		o := s.endpoint()
-		if o.OutAccess != c.out || o.InAccess != c.in || o.QPAccess != c.qp || (o.RecvDepth > 0) != c.receives {
+		if o.OutAccess != c.out || o.InAccess != c.in || o.QPAccess != c.qp || (o.RecvDepth > 0) != c.receives || (o.Depth > 1) != c.leads {
 			t.Errorf("%s, leads %v: %+v", c.op, c.leads, o)
 		}
 	}

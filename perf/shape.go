@@ -108,9 +108,10 @@ func (s shape) memory() int {
 // endpoint is what this side needs of a device, and allows the other one.
 func (s shape) endpoint() endpoint.Options {
 	o := endpoint.Options{
-		Type: s.Transport.qpType(), Groups: s.Threads, Lanes: s.QueuePairs / s.Threads, Depth: s.depth(), Events: s.Events,
+		Type: s.Transport.qpType(), Groups: s.Threads, Lanes: s.QueuePairs / s.Threads, Depth: 1, Events: s.Events,
 	}
 	if s.sends() {
+		o.Depth = s.depth()
 		o.Out = s.walk(s.depth()).Size()
 		if s.Op == Read || s.Op.atomic() {
 			o.OutAccess = verbs.AccessLocalWrite
