@@ -20,6 +20,7 @@ func TestIbperftestUsage(t *testing.T) {
 		"ib_send_lat -m 1500 host":                    "-m, --mtu: ",
 		"ib_send_lat -D 3 host":                       "margins of 2s",
 		"ib_send_lat -a -D 5 host":                    "all sizes by time",
+		"ib_send_bw -e -D 5 host":                     "events by time",
 		"ib_send_lat --output=bandwidth host":         "--output: ",
 		"ib_send_bw --output=latency host":            "--output: ",
 		"ib_send_bw --retry_count 9 host":             "--retry_count: ",

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,7 @@ func readMessage(r io.Reader) (message, error) {
 	}
 	n := binary.BigEndian.Uint32(head[:])
 	if n > maxMessage {
-		return message{}, fmt.Errorf("%w: a message that begins with %q is none of ibkit perf's; does another program listen there, or talk to this one?", errMessage, head[:])
+		return message{}, fmt.Errorf("%w: a message that begins with %q is %s", errMessage, head[:], whose(head))
 	}
 	// As much is read as comes, whatever the length says.
 	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
@@ -119,6 +120,18 @@ func readMessage(r io.Reader) (message, error) {
 		m.Result.clean()
 	}
 	return m, nil
+}
+
+// whose says of a message that is none of this program's whose it is.
+func whose(head [4]byte) string {
+	const hex = "0123456789abcdef"
+	switch {
+	case head[0] >= '0' && head[0] <= '9' && head[1] == '.': // a version, such as 6.06
+		return "of one of perftest's programs, which want --peer perftest"
+	case len(bytes.Trim(head[:], hex)) == 0: // a LID
+		return "of one of libibverbs' pingpong programs, which want --peer pingpong"
+	}
+	return "none of ibkit perf's; does another program listen there, or talk to this one?"
 }
 
 // clean makes what the other side says of itself safe for a terminal.

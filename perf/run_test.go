@@ -96,3 +96,11 @@ func TestPick(t *testing.T) {
 		t.Errorf("off: %v, %v", got, shared)
 	}
 }
+
+func TestWhose(t *testing.T) {
+	for head, want := range map[string]string{"6.06": "--peer perftest", "0000": "--peer pingpong", "1f2a": "--peer pingpong", "GET ": "another program"} {
+		if _, err := readMessage(strings.NewReader(head + "16 bytes or more")); !errors.Is(err, errMessage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+}

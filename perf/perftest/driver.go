@@ -197,6 +197,9 @@ func (s *Session) report() Report {
 		r.Average = float64(s.result.Bytes()) / seconds / unit
 		r.MsgRate = float64(s.result.Messages) / seconds / 1e6
 	}
+	if !s.test.Timed { // there is none by time, and no peak is below the average
+		r.Peak = r.Average
+	}
 	for _, rate := range s.result.Rates {
 		r.Peak = max(r.Peak, float64(rate.Count)*float64(s.result.Size)/(float64(rate.Length)/1e9)/unit)
 	}

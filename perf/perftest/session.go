@@ -96,6 +96,8 @@ func (s *Session) cause(err error) error {
 		return context.Cause(s.ctx)
 	case errors.Is(err, ErrHungUp):
 		return fmt.Errorf("%w: see what it says; it has to be %s with the same %s", err, s.test.Program(), sameFlags)
+	case errors.As(err, new(*verbs.CompletionError)):
+		return fmt.Errorf("%w; the other side has to be %s with the same %s", err, s.test.Program(), sameFlags)
 	case errors.Is(err, ErrSilent), errors.Is(err, loop.ErrStalled):
 		return fmt.Errorf("%w: is it there, as %s with the same %s?", err, s.test.Program(), sameFlags)
 	}

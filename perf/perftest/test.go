@@ -102,6 +102,8 @@ func (t *Test) Check() error {
 		return fmt.Errorf("a test of latency goes both ways in any case")
 	case t.Timed && (t.All || len(t.Sizes) > 1):
 		return fmt.Errorf("all sizes by time: the programs do one size")
+	case t.Timed && t.Events:
+		return fmt.Errorf("events by time: the programs poll then")
 	case t.Timed && t.Duration <= 2*t.Margin:
 		return fmt.Errorf("%v with margins of %v at either end leave no time to measure", t.Duration, t.Margin)
 	case !t.Timed && t.Iterations < minIterations:

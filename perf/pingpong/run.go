@@ -170,7 +170,7 @@ func (x *exchanger) silent() error {
 // pair waits for nothing any more.
 func (x *exchanger) complete(c *verbs.Completion) error {
 	if err := c.Err(); err != nil {
-		return err
+		return fmt.Errorf("%w; the other side has to be there, with the same size, MTU and number of iterations", err)
 	}
 	i := x.find(c.QPN)
 	if i < 0 {
