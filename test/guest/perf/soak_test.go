@@ -20,13 +20,13 @@ var (
 )
 
 // soakTests are those of which payloads are looked at. The emulated hosts stand
-// still now and then for longer than the default of the time-out, 67 ms.
+// still now and then for longer than the default of the time-out over rc, 67 ms.
 var soakTests = []string{
-	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 -q 2",
-	"--test send-lat,write-lat,read-lat,fetch-add-lat -D 300ms --size 4096",
-	"--test send-bw,write-bw -D 500ms -b --size 100000",
+	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 -q 2 --qp-timeout 17",
+	"--test send-lat,write-lat,read-lat,fetch-add-lat -D 300ms --size 4096 --qp-timeout 17",
+	"--test send-bw,write-bw -D 500ms -b --size 100000 --qp-timeout 17",
 	"--test send-lat --transport ud -D 300ms --size 1024",
-	"--test send-bw --transport uc -D 500ms --size 3000",
+	"--test send-bw,write-lat --transport uc -D 500ms --size 3000",
 }
 
 // TestSoak measures again and again between two hosts while the link goes down and
@@ -44,7 +44,7 @@ func TestSoak(t *testing.T) {
 	serve(t, a)
 	round := func() (whole, early int) {
 		for _, line := range soakTests {
-			r := b.MustRun(t, append([]string{"ibkit", "perf", server, "--verify", "--qp-timeout", "17"}, strings.Fields(line)...)...)
+			r := b.MustRun(t, append([]string{"ibkit", "perf", server, "--verify"}, strings.Fields(line)...)...)
 			switch {
 			case strings.Contains(r.Stdout+r.Stderr, "corrupt"):
 				t.Fatalf("%s: exit code %d:\n%s%s", line, r.Code, r.Stdout, r.Stderr)
