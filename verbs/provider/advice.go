@@ -2,12 +2,13 @@ package provider
 
 import "fmt"
 
-// advice is what to look at, by Status.
+// advice is what to look at, by Status. A packet that finds no route is a local QP
+// operation error to Soft-RoCE (rxe_req.c).
 var advice = [...]string{
 	StatusLocalLength: "what arrived is longer than the receive buffer, or a message is longer than the port allows; " +
 		"compare message sizes, MTUs, and for datagrams the 40 bytes for the GRH",
 	StatusLocalQPOp: "the work request is not one that the queue pair can do; check opcode, the SGEs' LKeys and ranges, " +
-		"and, of a receive, that it is as long as what arrived",
+		"of a receive, that it is as long as what arrived, and with Soft-RoCE that the link is up and has a route to the other side",
 	StatusLocalEECOp: "the work request is not one that the EE context can do",
 	StatusLocalProt:  "a SGE is not within a memory region of the queue pair's protection domain; check LKey, address and length",
 	StatusFlushed: "the queue pair went to the error state before this was done; the first completion with another status " +

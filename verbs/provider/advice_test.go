@@ -20,6 +20,7 @@ func TestAdvice(t *testing.T) {
 		}
 	}
 	for status, words := range map[Status]string{
+		StatusLocalQPOp:     "that the link is up",
 		StatusFlushed:       "(status 5): the queue pair went to the error state",
 		StatusRemoteAccess:  "RKey",
 		StatusRetryExceeded: "UDP port 4791",
