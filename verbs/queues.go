@@ -24,6 +24,15 @@ func (c *Context) findProvider() {
 	}
 }
 
+// CheckQueues returns nil of a device that data can be moved with, and ErrNoProvider
+// of one whose driver's queues no package here knows.
+func (c *Context) CheckQueues() error {
+	if c.provider == nil {
+		return c.noProvider("map queues")
+	}
+	return nil
+}
+
 func (c *Context) noProvider(op string) error {
 	return fmt.Errorf("%s of %s (%v): %w", op, c.name, c.driver, ErrNoProvider)
 }

@@ -234,6 +234,7 @@ func TestNoProvider(t *testing.T) {
 	c, _ := openFake(t, DriverQIB, refuse(unix.EINVAL))
 	pd := &PD{object{context: c}}
 	for name, create := range map[string]func() error{
+		"any": c.CheckQueues,
 		"CQ":  func() error { _, err := c.CreateCQ(CQInit{Entries: 1}); return err },
 		"QP":  func() error { _, err := pd.CreateQP(QPInit{}); return err },
 		"SRQ": func() error { _, err := pd.CreateSRQ(SRQInit{}); return err },
@@ -242,5 +243,9 @@ func TestNoProvider(t *testing.T) {
 		if err := create(); !errors.Is(err, ErrNoProvider) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	c, _, _ = openMaker(t)
+	if err := c.CheckQueues(); err != nil {
+		t.Error(err)
 	}
 }

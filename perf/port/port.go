@@ -52,8 +52,9 @@ func (e *NoneError) Hint() string {
 }
 
 // OpenAll opens a port of a device; of all devices where the name is empty, and
-// the first active port of each where the number is 0. Ports that are not active
-// are left out, if there is another.
+// the first active port of each where the number is 0. Ports that are not active,
+// and those of devices that no data can be moved with, are left out, if there is
+// another.
 func OpenAll(device string, number uint8) ([]*Port, error) {
 	var problems []error
 	class := sysfs.Default.Dir(&problems, verbsClass)
@@ -97,7 +98,10 @@ func open(device, node string, number uint8) (*Port, error) {
 
 // look asks the device about the port.
 func (p *Port) look() error {
-	var err error
+	err := p.Context.CheckQueues()
+	if err != nil {
+		return err
+	}
 	if p.Limits, err = p.Context.QueryDevice(); err != nil {
 		return err
 	}
