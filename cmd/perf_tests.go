@@ -114,8 +114,8 @@ func (f *perfFlags) moderation(t perf.Test) int {
 	return max(1, n)
 }
 
-// A completion is of so much data at most, and there are so many of a queue pair in a
-// test at a rate.
+// A completion is of so much data at most, and there are so many of a queue pair in
+// a test at a rate.
 const (
 	completionBytes      = 512 << 10
 	completionsPerSecond = 100
