@@ -33,7 +33,6 @@ type perfFlags struct {
 	port                    uint8
 	gidIndex                int
 	cpus                    string
-	huge                    bool
 	test                    perf.Test // what needs no reading
 }
 
@@ -110,7 +109,7 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.test.QueuePairs, "qps", "q", 1, "`NUMBER` of queue pairs, of bandwidth")
 	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on either side, of bandwidth")
 	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "both sides send at a time, of bandwidth")
-	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages under way on a queue pair")
+	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages under way on a queue pair; unless it is given, fewer than that of\nlarge messages")
 	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted to a queue pair, of sends")
 	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message, of bandwidth; unless it is given,\nmore often of messages that take long")
 	flags.IntVar(&f.test.List, "post-list", 1, "post `N` messages at a time")
@@ -131,7 +130,7 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "send a packet again `N` times, 0 to 7, over rc; 7 is for ever to Soft-RoCE")
 	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "try again `N` times where the other side is not ready, over rc; 7: for ever")
 	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` that loops run on: auto (near the device), off, or a list such as 2,4-5, which\nthey share if they are more")
-	flags.BoolVar(&f.huge, "huge", false, "take memory of huge pages")
+	flags.BoolVar(&f.test.Huge, "huge", false, "take memory of huge pages on both sides, of those set aside (vm.nr_hugepages)")
 	c.view = perfView{env: c.env}
 	c.view.define(flags)
 	c.serve = perfServe{env: c.env}
@@ -158,7 +157,7 @@ var errPerfServer = errors.New("no server given: start ibkit perf --serve on the
 func (c *perfCommand) options(flags *pflag.FlagSet, args []string) (perf.Options, error) {
 	f := &c.flags
 	o := perf.Options{
-		Identity: perf.NewIdentity("ibkit " + version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex, Huge: f.huge,
+		Identity: perf.NewIdentity("ibkit " + version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex,
 	}
 	switch {
 	case len(args) == 0 && !c.serve.on && c.peer.program != "":

@@ -95,6 +95,12 @@ func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
 	var all []perf.Test
 	for _, size := range sizes {
 		one.Size = size
+		if !flags.Changed("tx-depth") {
+			one.Depth = max(2, one.List, min(f.test.Depth, underWayBytes/max(1, size)))
+			if flags.Changed("cq-moderation") {
+				one.Depth = max(one.Depth, min(f.test.Depth, one.Moderation))
+			}
+		}
 		if !flags.Changed("cq-moderation") {
 			one.Moderation = f.moderation(one)
 		}
@@ -114,9 +120,11 @@ func (f *perfFlags) moderation(t perf.Test) int {
 	return max(1, n)
 }
 
-// A completion is of so much data at most, and there are so many of a queue pair in
-// a test at a rate.
+// So much data is under way on a queue pair: to post more takes a device that sends
+// while it is told of it, as Soft-RoCE does, seconds. A completion is of so much at
+// most, and there are so many of a queue pair in a test at a rate.
 const (
+	underWayBytes        = 16 << 20
 	completionBytes      = 512 << 10
 	completionsPerSecond = 100
 )

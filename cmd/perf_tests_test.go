@@ -63,6 +63,34 @@ func TestPerfTests(t *testing.T) {
 	}
 }
 
+// TestPerfDepth: of large messages few are under way, unless the user wants otherwise.
+func TestPerfDepth(t *testing.T) {
+	for line, want := range map[string]int{
+		"-s 128K":                  128,
+		"-s 1M":                    16,
+		"-s 1G":                    2,
+		"-s 1M --tx-depth 128":     128,
+		"-s 8M --post-list 8":      8,
+		"-s 8M --cq-moderation 20": 20,
+		"-s 64 --cq-moderation 64": 128,
+	} {
+		one := testsOf(t, "-t send-bw "+line)[0]
+		if err := one.Check(); err != nil || one.Depth != want {
+			t.Errorf("%s: %d under way, not %d: %v", line, one.Depth, want, err)
+		}
+	}
+}
+
+// TestPerfTable: sizes of one test are one table.
+func TestPerfTable(t *testing.T) {
+	all := testsOf(t, "-t bw -s 64,64K,8M")
+	for i := range all[:3] {
+		if !sameTable(all[0], all[i]) || sameTable(all[i], all[3]) {
+			t.Errorf("%v is not in the table of %v, or in that of %v", all[i], all[0], all[3])
+		}
+	}
+}
+
 // TestPerfModeration: what takes long completes one by one, unless the user wants
 // otherwise.
 func TestPerfModeration(t *testing.T) {

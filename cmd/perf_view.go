@@ -128,9 +128,9 @@ func (v *perfView) partial(err error) bool {
 	return v.measured > 0 || v.part && errors.Is(err, context.Canceled)
 }
 
-// sameTable tells whether two tests differ by their size only.
+// sameTable tells whether two tests differ by their size only, and what comes of it.
 func sameTable(a, b perf.Test) bool {
-	a.Size = b.Size
+	a.Size, a.Depth, a.Moderation = b.Size, b.Depth, b.Moderation
 	return a == b
 }
 
@@ -268,7 +268,7 @@ func (v *perfView) title(m *perf.Measurement) string {
 		text string
 	}{
 		{t.QueuePairs > 1, fmt.Sprintf("%d queue pairs", t.QueuePairs)}, {t.Threads > 1, fmt.Sprintf("%d threads", t.Threads)},
-		{t.Events, "by events"}, {t.Inline, "inline"}, {t.Verify, "verified"},
+		{t.Events, "by events"}, {t.Inline, "inline"}, {t.Huge, "huge pages"}, {t.Verify, "verified"},
 	} {
 		if o.on {
 			title += ", " + o.text

@@ -25,7 +25,6 @@ type Options struct {
 	Port     uint8  // 0: the first active one
 	GIDIndex int    // negative: the best
 	CPUs     CPUs
-	Huge     bool // memory of huge pages
 
 	// Done, unless nil, is told each measurement when it is over.
 	Done func(*Measurement)

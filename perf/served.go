@@ -128,7 +128,7 @@ func (c *served) test(ctx context.Context, r *request) (err error) {
 	if err := c.choose(s, ports, r); err != nil {
 		return err
 	}
-	if err := s.makeEndpoint(false); err != nil {
+	if err := s.makeEndpoint(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()

@@ -4,6 +4,7 @@ import (
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/verbs"
+	"github.com/ibkit/ibkit/verbs/arena"
 )
 
 // A shape is what one side of a test does and needs.
@@ -102,13 +103,23 @@ const (
 func (s shape) memory() int {
 	o := s.endpoint()
 	queues := o.Depth*(sendEntry+2*o.Inline+completionEntry) + o.RecvDepth*(recvEntry+completionEntry)
-	return s.QueuePairs * (o.Out + o.In + queues)
+	return s.region(s.QueuePairs*o.Out) + s.region(s.QueuePairs*o.In) + s.QueuePairs*queues
+}
+
+// region is how much memory so many bytes take.
+func (s shape) region(size int) int {
+	if !s.Huge {
+		return size
+	}
+	page := arena.HugePageSize()
+	return (size + page - 1) / page * page
 }
 
 // endpoint is what this side needs of a device, and allows the other one.
 func (s shape) endpoint() endpoint.Options {
 	o := endpoint.Options{
 		Type: s.Transport.qpType(), Groups: s.Threads, Lanes: s.QueuePairs / s.Threads, Depth: 1, Events: s.Events,
+		Huge: s.Huge,
 	}
 	if s.sends() {
 		o.Depth = s.depth()

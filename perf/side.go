@@ -56,7 +56,7 @@ func (s *side) open(ports []*port.Port, p *prepared, o Options) error {
 		s.choice.Why = "it was asked for"
 	}
 	s.measurement.Client, s.measurement.MTU = ends(s.choice), s.mtu.Bytes()
-	return s.makeEndpoint(o.Huge)
+	return s.makeEndpoint()
 }
 
 // decideMTU takes what both ports do, or what the test wants.
@@ -84,9 +84,8 @@ func (s *side) checkDatagram() error {
 	return nil
 }
 
-func (s *side) makeEndpoint(huge bool) error {
+func (s *side) makeEndpoint() error {
 	o := s.shape.endpoint()
-	o.Huge = huge
 	var err error
 	if s.endpoint, err = endpoint.New(s.choice.Port, o); err == nil {
 		return nil

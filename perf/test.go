@@ -95,6 +95,7 @@ type Test struct {
 	Inline        bool    `json:"inline"`
 	Events        bool    `json:"events"` // wait for completion events, do not poll
 	Verify        bool    `json:"verify"`
+	Huge          bool    `json:"huge"` // memory of huge pages
 	Rate          float64 `json:"rate"` // messages per second; 0: as many as can be
 
 	MTU          int    `json:"mtu"` // bytes; 0: as much as both ports do

@@ -118,7 +118,7 @@ func (e *Endpoint) make() error {
 
 // region registers memory.
 func (e *Endpoint) region(size int, access verbs.Access) (*verbs.MR, error) {
-	m, err := e.Port.Context.NewMemory(max(size, 1), e.options.Huge)
+	m, err := e.Port.Context.NewMemory(max(size, 1), e.options.Huge && size > 0)
 	if err != nil {
 		return nil, err
 	}

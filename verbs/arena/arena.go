@@ -44,6 +44,9 @@ var hugePageSize = sync.OnceValue(func() int {
 	return 2 << 20
 })
 
+// HugePageSize is what memory of huge pages is rounded up to, in bytes.
+func HugePageSize() int { return hugePageSize() }
+
 // Memory is zero at first. Its size is rounded up to whole pages, but Bytes has
 // the length that was asked for.
 type Memory struct {
