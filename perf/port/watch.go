@@ -66,8 +66,8 @@ func (w *Watch) awaitEvents(ctx context.Context, fail func(error)) {
 	for {
 		e, err := events.Next(ctx)
 		switch {
-		case errors.Is(err, verbs.ErrGone):
-			fail(w.gone())
+		case errors.Is(err, verbs.ErrGone), err == nil && e.Type == verbs.EventDeviceFatal && w.Port.removed():
+			fail(w.gone()) // the kernel says of a device that it removes that it failed
 			return
 		case err != nil:
 			return // the test is over
