@@ -90,7 +90,11 @@ func (s *side) makeEndpoint() error {
 	if s.endpoint, err = endpoint.New(s.choice.Port, o); err == nil {
 		return nil
 	}
-	if s.Inline && o.Inline > 0 && errors.Is(err, syscall.EINVAL) {
+	switch {
+	case !errors.Is(err, syscall.EINVAL):
+	case errors.As(err, new(*verbs.LimitError)):
+		err = fmt.Errorf("%w: less of --tx-depth, --rx-depth and --qps, or more --threads, want fewer", err)
+	case o.Inline > 0:
 		err = fmt.Errorf("%w: %d bytes may be more than the device takes in a work request (--inline)", err, o.Inline)
 	}
 	return ownError{err}
