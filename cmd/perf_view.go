@@ -106,7 +106,7 @@ func (v *perfView) done(m *perf.Measurement) {
 	v.part = v.part || m.Partial && figures
 	if !figures && !m.Partial {
 		fmt.Fprintf(v.env.err, "%v: no figures: the other side has them, and tells none\n", m.Test)
-		v.unjudged = v.unjudged || v.minBW > 0
+		v.unjudged = v.unjudged || v.minBW > 0 || v.maxP99 > 0
 	}
 	if !v.json && figures {
 		if len(v.pending) > 0 && !sameTable(v.pending[0].Test, m.Test) {
