@@ -55,6 +55,9 @@ func (o PeerOptions) settled() []Test {
 		if t.Kind == Latency {
 			t.Depth, t.Moderation = 1, 1
 		}
+		if o.Shared > 0 {
+			t.QueuePairs = o.Shared
+		}
 		switch {
 		case o.Program == Perftest:
 			t.HopLimit = perftest.HopLimit
