@@ -7,7 +7,7 @@ TALLY   = $(BUILD)/tally
 RESULTS = $(BUILD)/results
 
 # Enough to run the seeds and what lies next to them; a search wants minutes.
-FUZZTIME  ?= 6s
+FUZZTIME  ?= 5s
 # Of the codecs of MADs, and of what users write.
 FUZZTIME_CODECS ?= 30s
 BENCHFLAGS =
