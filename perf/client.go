@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -38,31 +39,36 @@ func address(server string, port int) string {
 	return net.JoinHostPort(server, strconv.Itoa(port))
 }
 
+// dial connects to a server: this program, or another of that name.
+func dial(ctx context.Context, server string, port int, program string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: answerTime}
+	conn, err := dialer.DialContext(ctx, "tcp", address(server, port))
+	if err != nil {
+		return nil, &ConnectError{server, program, err}
+	}
+	return conn, nil
+}
+
 // A ConnectError is a server that cannot be reached.
 type ConnectError struct {
-	Server string
-	Err    error
+	Server  string
+	Program string // such as "ib_send_lat", "": it is to be this one
+	Err     error
 }
 
 func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", e.Server, e.Err) }
-
-// unknown is the hint of a name that nobody knows, "" of other errors.
-func (e *ConnectError) unknown() string {
-	if errors.As(e.Err, new(*net.DNSError)) {
-		return "the name is not known here: give the server's IP address"
-	}
-	return ""
-}
 
 // Unwrap returns Err.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
 // Hint says what to do.
 func (e *ConnectError) Hint() string {
-	if hint := e.unknown(); hint != "" {
-		return hint
-	}
-	if errors.Is(e.Err, syscall.ECONNREFUSED) {
+	switch {
+	case errors.As(e.Err, new(*net.DNSError)):
+		return "the name is not known here: give the server's IP address"
+	case e.Program != "":
+		return fmt.Sprintf("start %s there first: it listens at TCP port %d, or that of its -p, until the first client comes", e.Program, perftest.Port)
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
 		return "nothing listens there: start the server first, by ibkit perf --serve"
 	}
 	return fmt.Sprintf("a firewall may be in the way: the server listens at TCP port %d, and RoCE v2 is UDP port 4791", Port)
@@ -73,15 +79,6 @@ type client struct {
 	*talk
 	options Options
 	server  Identity
-}
-
-// answer is the next message, which is not a failure.
-func (c *client) answer(ctx context.Context) (message, error) {
-	m, err := c.next(ctx, answerTime)
-	if err == nil && m.Failure != "" {
-		err = &PeerError{"server", printable(m.Failure)}
-	}
-	return m, err
 }
 
 // measure does one test.
@@ -104,7 +101,7 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 	if err := c.send(message{Prepare: &ask}); err != nil {
 		return err
 	}
-	answer, err := c.answer(ctx)
+	answer, err := c.next(ctx, answerTime)
 	if err != nil {
 		return err
 	}
@@ -164,7 +161,7 @@ func (c *client) connect(ctx context.Context, s *side, p *prepared) error {
 	if err != nil {
 		return err
 	}
-	m, err := c.answer(ctx)
+	m, err := c.next(ctx, answerTime)
 	if err == nil && m.Started == nil {
 		err = c.strange()
 	}
@@ -187,9 +184,7 @@ func (c *client) run(ctx context.Context, s *side, p *prepared) error {
 		return err
 	}
 	m, err := c.next(ctx, s.slack())
-	if err == nil && m.Failure != "" {
-		err = &PeerError{"server", printable(m.Failure)}
-	} else if err == nil && m.Result == nil {
+	if err == nil && m.Result == nil {
 		err = c.strange()
 	}
 	s.stop()
@@ -219,14 +214,10 @@ func (c *client) await(ctx context.Context, s *side) error {
 	case <-over:
 	case <-s.running.done: // too early
 	case m, ok := <-c.inbox:
-		m, err := c.take(m, ok)
-		if err == nil && m.Failure != "" {
-			return &PeerError{"server", printable(m.Failure)}
+		if _, err := c.take(m, ok); err != nil {
+			return err
 		}
-		if err == nil {
-			err = c.strange()
-		}
-		return err
+		return c.strange()
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
@@ -252,18 +243,17 @@ func (c *client) blame(ctx context.Context, err error) error {
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
-	m, e := c.next(ctx, blameTime)
+	_, told := c.next(ctx, blameTime)
+	var peer *PeerError
 	switch {
-	case e == nil && m.Failure != "" && m.Failure != err.Error():
-		peer := &PeerError{"server", printable(m.Failure)}
-		if flushed(err) {
-			return peer
-		}
-		return errors.Join(err, peer)
-	case errors.Is(e, errGone):
-		return errors.Join(err, e)
+	case errors.Is(told, errGone):
+		return errors.Join(err, told)
+	case !errors.As(told, &peer) || peer.Text == err.Error():
+		return err
+	case flushed(err):
+		return peer
 	}
-	return err
+	return errors.Join(err, peer)
 }
 
 // flushed tells whether an error is but that of a queue pair that has come to its

@@ -98,12 +98,7 @@ func (o PeerOptions) connect(ctx context.Context) (net.Conn, error) {
 		}
 		return conn, err
 	}
-	dialer := net.Dialer{Timeout: answerTime}
-	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, perftest.Port))
-	if err != nil {
-		return nil, &PeerConnectError{ConnectError{o.Server, err}, o.program()}
-	}
-	return conn, nil
+	return dial(ctx, o.Server, perftest.Port, o.program())
 }
 
 // host is the other side's address.
@@ -265,14 +260,10 @@ func (p *peerRun) fill(m *Measurement, test perftest.Test, r *perftest.Result) {
 		return
 	}
 	ours := &Throughput{Messages: r.Messages, Bytes: r.Bytes(), Elapsed: r.Elapsed}
-	for i, rate := range r.Rates {
-		v := float64(rate.Count) * float64(r.Size) / (float64(rate.Length) / 1e9)
-		if i == 0 {
-			ours.Minimum = v
-		}
-		ours.Peak, ours.Minimum = max(ours.Peak, v), min(ours.Minimum, v)
-		m.Windows = append(m.Windows, ThroughputPart{Begin: time.Duration(rate.Begin), Length: time.Duration(rate.Length), Rate: v})
+	for _, rate := range r.Rates {
+		m.Windows = append(m.Windows, part(rate, r.Size))
 	}
+	ours.extremes(m.Windows)
 	var theirs *Throughput
 	if r.Theirs != nil {
 		theirs = reported(r.Theirs, test.QueuePairs)

@@ -88,20 +88,6 @@ func (o PeerOptions) program() string {
 	return fmt.Sprintf("ibv_%s_pingpong", t.Transport)
 }
 
-// A PeerConnectError is a program that cannot be reached.
-type PeerConnectError struct {
-	ConnectError
-	Program string // such as "ib_send_lat"
-}
-
-// Hint says what to do.
-func (e *PeerConnectError) Hint() string {
-	if hint := e.unknown(); hint != "" {
-		return hint
-	}
-	return fmt.Sprintf("start %s there first: it listens at TCP port %d, or that of its -p, until the first client comes", e.Program, perftest.Port)
-}
-
 var perftestVerbs = map[Op]perftest.Verb{
 	Send: perftest.Send, Write: perftest.Write, Read: perftest.Read, FetchAdd: perftest.Atomic, CompareSwap: perftest.Atomic,
 }

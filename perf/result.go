@@ -128,13 +128,23 @@ func throughput(t Test, all []*loop.Windows) (*Throughput, []ThroughputPart) {
 	// A window that has few completions tells of these, not of the rate.
 	least := uint64(windowCompletions * t.QueuePairs * t.Moderation)
 	series := merge(t.Size, all, int(min(parts, sum.Messages/least)))
+	sum.extremes(series)
+	return sum, series
+}
+
+// extremes takes the best and the worst window of a series.
+func (t *Throughput) extremes(series []ThroughputPart) {
 	for i, p := range series {
 		if i == 0 {
-			sum.Minimum = p.Rate
+			t.Minimum = p.Rate
 		}
-		sum.Peak, sum.Minimum = max(sum.Peak, p.Rate), min(sum.Minimum, p.Rate)
+		t.Peak, t.Minimum = max(t.Peak, p.Rate), min(t.Minimum, p.Rate)
 	}
-	return sum, series
+}
+
+// part is a window of messages of a size.
+func part(r loop.Rate, size int) ThroughputPart {
+	return ThroughputPart{Begin: time.Duration(r.Begin), Length: time.Duration(r.Length), Rate: r.PerSecond() * float64(size)}
 }
 
 // merge adds the rates of windows. Those of several threads begin together, to
@@ -153,11 +163,11 @@ func merge(size int, all []*loop.Windows, want int) []ThroughputPart {
 			}
 		}
 		for j, r := range rates {
-			rate := float64(r.Count) * float64(size) / (float64(r.Length) / 1e9)
+			p := part(r, size)
 			if i == 0 {
-				series = append(series, ThroughputPart{Begin: time.Duration(r.Begin), Length: time.Duration(r.Length), Rate: rate})
+				series = append(series, p)
 			} else if j < len(series) {
-				series[j].Rate += rate
+				series[j].Rate += p.Rate
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/ibkit/ibkit/perf/loop"
@@ -20,12 +19,11 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 			return nil, err
 		}
 	}
-	dialer := net.Dialer{Timeout: answerTime}
-	conn, err := dialer.DialContext(ctx, "tcp", address(o.Server, Port))
+	conn, err := dial(ctx, o.Server, Port, "")
 	if err != nil {
-		return nil, &ConnectError{o.Server, err}
+		return nil, err
 	}
-	c := &client{talk: newTalk(conn), options: o}
+	c := &client{talk: newTalk("server", conn), options: o}
 	defer func() { err = errors.Join(err, c.close()) }()
 	r := &Result{Client: o.Identity}
 	r.ClockSource, r.ClockCost = loop.ClockSource(!o.CPUs.Off)
@@ -41,7 +39,7 @@ func (c *client) greet(ctx context.Context) (Identity, error) {
 	if err := c.send(message{Hello: &c.options.Identity}); err != nil {
 		return Identity{}, err
 	}
-	m, err := c.answer(ctx)
+	m, err := c.next(ctx, answerTime)
 	if err == nil && m.Hello == nil {
 		err = c.strange()
 	}
@@ -85,11 +83,12 @@ func (c *client) again(ctx context.Context) error {
 	for {
 		m, err := c.next(ctx, answerTime)
 		switch {
+		case errors.As(err, new(*PeerError)):
 		case err != nil:
 			return err
 		case m.Hello != nil:
 			return nil
-		case m.Failure == "":
+		default:
 			return c.strange()
 		}
 	}

@@ -66,7 +66,7 @@ func TestAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := &client{talk: newTalk(conn)}
+	c := &client{talk: newTalk("server", conn)}
 	if err := c.again(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -39,11 +39,11 @@ func (c *served) serve(ctx context.Context) error {
 		if errors.Is(err, errLeft) {
 			return nil
 		}
+		if errors.As(err, new(*PeerError)) || m.Connect != nil || m.Finish != nil {
+			continue // of a test that failed on either side, which the client may not have known
+		}
 		if err != nil {
 			return err
-		}
-		if m.Failure != "" || m.Connect != nil || m.Finish != nil {
-			continue // of a test that failed on either side, which the client may not have known
 		}
 		if m.Hello != nil { // it wants to know where this side is
 			if err := c.send(message{Hello: &c.Identity}); err != nil {
@@ -166,19 +166,10 @@ func (c *served) choose(s *side, ports []*port.Port, r *request) error {
 	return err
 }
 
-// word is the client's next message, which is not a failure.
-func (c *served) word(ctx context.Context, within time.Duration) (message, error) {
-	m, err := c.next(ctx, within)
-	if err == nil && m.Failure != "" {
-		err = &PeerError{"client", printable(m.Failure)}
-	}
-	return m, err
-}
-
 // connect brings the queue pairs up when the client has said where its own are, and
 // starts the loops.
 func (c *served) connect(ctx context.Context, s *side, yield bool) error {
-	m, err := c.word(ctx, c.Idle)
+	m, err := c.next(ctx, c.Idle)
 	if err != nil {
 		return err
 	}
@@ -228,14 +219,14 @@ func (c *served) run(ctx context.Context, s *side) error {
 // early is why a test ends before it is over: what the client says, or that it is
 // gone.
 func (c *served) early(s *side, m message, ok bool) error {
-	m, err := c.take(m, ok)
+	_, err := c.take(m, ok)
 	switch {
-	case err != nil:
-		return err
-	case m.Failure != "":
-		return c.failed(s, m.Failure)
+	case err == nil:
+		return c.strange()
+	case errors.As(err, new(*PeerError)):
+		return c.failed(s, err)
 	}
-	return c.strange()
+	return err
 }
 
 // ownTime is how long this side's loops may take to see what the client has seen
@@ -244,7 +235,7 @@ const ownTime = 100 * time.Millisecond
 
 // failed is a test that failed at the client: by what this side has done, where
 // this side's loops say so.
-func (c *served) failed(s *side, theirs string) error {
+func (c *served) failed(s *side, theirs error) error {
 	select {
 	case <-s.running.done:
 	case <-time.After(ownTime):
@@ -253,7 +244,7 @@ func (c *served) failed(s *side, theirs string) error {
 	if err := s.running.err; err != nil && !flushed(err) {
 		return err
 	}
-	return &PeerError{"client", printable(theirs)}
+	return theirs
 }
 
 // finish ends the test.

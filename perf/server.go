@@ -121,7 +121,7 @@ func (s *server) serve(ctx context.Context, conn net.Conn) {
 		refuse(fmt.Sprintf("this server has %d clients already, which is as many as it takes (--max-clients)", s.MaxClients))
 		return
 	}
-	c := &served{server: s, talk: newTalk(conn), from: from}
+	c := &served{server: s, talk: newTalk("client", conn), from: from}
 	err := c.serve(ctx)
 	err = errors.Join(err, c.close())
 	s.tell(Event{Client: from, Done: true, Err: err})

@@ -14,6 +14,7 @@ import (
 
 // A talk is a connection of two of this program.
 type talk struct {
+	who   string // the other side: "server" or "client"
 	conn  net.Conn
 	inbox chan message
 	err   error // why there is no more, once inbox is closed
@@ -40,13 +41,13 @@ var (
 	errSilent = errors.New("the other side says nothing")
 )
 
-// newTalk begins to read messages.
-func newTalk(conn net.Conn) *talk {
+// newTalk begins to read messages of the server or client at the other side.
+func newTalk(who string, conn net.Conn) *talk {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		// A host that is gone shows within some 20 seconds.
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 5 * time.Second, Count: 3})
 	}
-	t := &talk{conn: conn, inbox: make(chan message, 4)}
+	t := &talk{who: who, conn: conn, inbox: make(chan message, 4)}
 	go func() {
 		defer close(t.inbox)
 		for {
@@ -156,7 +157,8 @@ func (t *talk) strange() error {
 	return fmt.Errorf("talk with %v: %w", t.conn.RemoteAddr(), errMessage)
 }
 
-// next returns the next message, which is to come within a time, 0: whenever.
+// next returns the next message, which is to come within a time, 0: whenever. A
+// failure of the other side's is a [PeerError].
 func (t *talk) next(ctx context.Context, within time.Duration) (message, error) {
 	var late <-chan time.Time
 	if within > 0 {
@@ -178,6 +180,9 @@ func (t *talk) next(ctx context.Context, within time.Duration) (message, error) 
 func (t *talk) take(m message, ok bool) (message, error) {
 	if !ok {
 		return message{}, t.explain(t.err)
+	}
+	if m.Failure != "" {
+		return message{}, &PeerError{t.who, printable(m.Failure)}
 	}
 	return m, nil
 }

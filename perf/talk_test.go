@@ -14,7 +14,7 @@ import (
 func talks(t *testing.T) (*talk, net.Conn) {
 	t.Helper()
 	a, b := testenv.Pair(t)
-	one := newTalk(a)
+	one := newTalk("client", a)
 	t.Cleanup(func() { one.close() })
 	return one, b
 }
@@ -43,24 +43,25 @@ func TestSlack(t *testing.T) {
 // than what it says.
 func TestAlive(t *testing.T) {
 	one, conn := talks(t)
-	other := newTalk(conn)
+	other := newTalk("server", conn)
 	defer other.close()
 	const every, within = time.Millisecond, 10 * time.Second
 	stopOne, stopOther := one.alive(every, within), other.alive(every, within)
 	if err := one.send(message{Failure: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := other.next(t.Context(), within); err != nil || m.Failure != "no" {
+	var failure *PeerError
+	if m, err := other.next(t.Context(), within); !errors.As(err, &failure) || failure.Error() != "server: no" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	stopOne()
 	stopOne()
 	stopOther()
 	// After it silence is nothing.
-	if err := other.send(message{Failure: "yes"}); err != nil {
+	if err := other.send(message{Started: &struct{}{}}); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := one.next(t.Context(), within); err != nil || m.Failure != "yes" {
+	if m, err := one.next(t.Context(), within); err != nil || m.Started == nil {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -51,6 +51,9 @@ type Rate struct {
 	Count  uint64
 }
 
+// PerSecond returns messages per second.
+func (r Rate) PerSecond() float64 { return float64(r.Count) / (float64(r.Length) / 1e9) }
+
 // Rates returns about as many windows as wanted, of one length. What is left over
 // at the end, as it does not fill one, is left out.
 func (w *Windows) Rates(want int) []Rate {

@@ -201,7 +201,7 @@ func (s *Session) report() Report {
 		r.Peak = r.Average
 	}
 	for _, rate := range s.result.Rates {
-		r.Peak = max(r.Peak, float64(rate.Count)*float64(s.result.Size)/(float64(rate.Length)/1e9)/unit)
+		r.Peak = max(r.Peak, rate.PerSecond()*float64(s.result.Size)/unit)
 	}
 	return r
 }
