@@ -105,7 +105,7 @@ func (c *perfCommand) define(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.sizes, "size", "s", "", "`SIZES` of messages: 64, 4K, 1M, lists, ranges of powers of two such as 64-1M, or sweep, which is\n2-8M (default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "move `N` messages by each queue pair")
 	flags.DurationVarP(&f.duration, "duration", "D", 0, "measure for a `TIME`, not a number of messages")
-	flags.Uint64Var(&f.warmup, "warmup", f.test.Warmup, "move `N` messages first that do not count; with -D it is 200 ms")
+	flags.Uint64Var(&f.warmup, "warmup", f.test.Warmup, "move `N` messages first that do not count, unless given a tenth of --iterations at most; with -D it is 200 ms")
 	flags.IntVarP(&f.test.QueuePairs, "qps", "q", 1, "`NUMBER` of queue pairs, of bandwidth")
 	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on either side, of bandwidth")
 	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "both sides send at a time, of bandwidth")

@@ -84,8 +84,11 @@ func (f *perfFlags) of(flags *pflag.FlagSet, t perfTest) ([]perf.Test, error) {
 	one := f.test
 	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), f.rate
 	one.Iterations, one.Duration, one.Warmup = f.iterations, f.duration, f.warmup
-	if flags.Changed("duration") {
+	switch {
+	case flags.Changed("duration"):
 		one.Iterations, one.Warmup = 0, 0
+	case !flags.Changed("warmup"): // a few large messages take long as it is
+		one.Warmup = min(f.warmup, (f.iterations+9)/10)
 	}
 	dropOthers(&one, t)
 	sizes, err := f.sizesOf(one)

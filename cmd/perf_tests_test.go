@@ -81,6 +81,24 @@ func TestPerfDepth(t *testing.T) {
 	}
 }
 
+// TestPerfWarmup: what does not count is little of the whole, unless the user wants
+// otherwise.
+func TestPerfWarmup(t *testing.T) {
+	for line, want := range map[string]uint64{
+		"":                  100,
+		"-n 1000000":        100,
+		"-n 32":             4,
+		"-n 1":              1,
+		"-n 1 --warmup 100": 100,
+		"--warmup 0":        0,
+		"-D 1s":             0,
+	} {
+		if got := testsOf(t, "-t send-lat "+line)[0].Warmup; got != want {
+			t.Errorf("%s: %d messages of warm-up, not %d", line, got, want)
+		}
+	}
+}
+
 // TestPerfTable: sizes of one test are one table.
 func TestPerfTable(t *testing.T) {
 	all := testsOf(t, "-t bw -s 64,64K,8M")
