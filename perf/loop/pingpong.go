@@ -314,8 +314,8 @@ func (p *PingPong) awaitWrite() (bool, error) {
 	}
 	since := int64(0)
 	for spins := 1; (p.in.load() == number) == p.Lossy; spins++ {
-		if p.Watch.Yield && spins%yieldEvery == 0 {
-			yield()
+		if spins%restEvery == 0 {
+			p.wait.rest(spins)
 		}
 		if spins%clockEvery != 0 { // a poll takes as long as many of these
 			continue

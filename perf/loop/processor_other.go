@@ -6,3 +6,8 @@ package loop
 const hasTicks = false
 
 func ticks() int64 { return 0 }
+
+// isVirtual: it is not known, and loops wait without a pause.
+func isVirtual() bool { return false }
+
+func relax() {}
