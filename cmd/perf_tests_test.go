@@ -63,9 +63,20 @@ func TestPerfTests(t *testing.T) {
 	}
 }
 
+// settle looks what a number of a test comes to, by the rest of its command line.
+func settle(t *testing.T, name string, number func(perf.Test) int, want map[string]int) {
+	t.Helper()
+	for line, n := range want {
+		one := testsOf(t, "-t "+name+" "+line)[0]
+		if err := one.Check(); err != nil || number(one) != n {
+			t.Errorf("%s %s: %d, not %d: %v", name, line, number(one), n, err)
+		}
+	}
+}
+
 // TestPerfDepth: of large messages few are under way, unless the user wants otherwise.
 func TestPerfDepth(t *testing.T) {
-	for line, want := range map[string]int{
+	settle(t, "send-bw", func(one perf.Test) int { return one.Depth }, map[string]int{
 		"-s 128K":                  128,
 		"-s 1M":                    16,
 		"-s 1G":                    2,
@@ -73,18 +84,13 @@ func TestPerfDepth(t *testing.T) {
 		"-s 8M --post-list 8":      8,
 		"-s 8M --cq-moderation 20": 20,
 		"-s 64 --cq-moderation 64": 128,
-	} {
-		one := testsOf(t, "-t send-bw "+line)[0]
-		if err := one.Check(); err != nil || one.Depth != want {
-			t.Errorf("%s: %d under way, not %d: %v", line, one.Depth, want, err)
-		}
-	}
+	})
 }
 
 // TestPerfWarmup: what does not count is little of the whole, unless the user wants
 // otherwise.
 func TestPerfWarmup(t *testing.T) {
-	for line, want := range map[string]uint64{
+	settle(t, "send-lat", func(one perf.Test) int { return int(one.Warmup) }, map[string]int{
 		"":                  100,
 		"-n 1000000":        100,
 		"-n 32":             4,
@@ -92,11 +98,7 @@ func TestPerfWarmup(t *testing.T) {
 		"-n 1 --warmup 100": 100,
 		"--warmup 0":        0,
 		"-D 1s":             0,
-	} {
-		if got := testsOf(t, "-t send-lat "+line)[0].Warmup; got != want {
-			t.Errorf("%s: %d messages of warm-up, not %d", line, got, want)
-		}
-	}
+	})
 }
 
 // TestPerfTable: sizes of one test are one table.
@@ -112,7 +114,7 @@ func TestPerfTable(t *testing.T) {
 // TestPerfModeration: what takes long completes one by one, unless the user wants
 // otherwise.
 func TestPerfModeration(t *testing.T) {
-	for line, want := range map[string]int{
+	settle(t, "send-bw", func(one perf.Test) int { return one.Moderation }, map[string]int{
 		"-s 64":                              32,
 		"-s 64 --tx-depth 4":                 4,
 		"-s 64K":                             8,
@@ -121,9 +123,5 @@ func TestPerfModeration(t *testing.T) {
 		"-s 64 --rate 100":                   1,
 		"-s 64 --rate 2000 -q 4":             5,
 		"-s 64 --rate 100 --cq-moderation 9": 9,
-	} {
-		if got := testsOf(t, "-t send-bw "+line)[0].Moderation; got != want {
-			t.Errorf("%s: a completion for %d messages, not %d", line, got, want)
-		}
-	}
+	})
 }
