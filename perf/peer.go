@@ -214,28 +214,29 @@ func (p *peerRun) perftest(ctx context.Context, other *Identity) error {
 		return err
 	}
 	other.Program = "perftest " + c.Peer().Version
-	var last *perftest.Result
-	take := func(err error) {
-		if last == nil {
-			return
-		}
+	add := func(r *perftest.Result, err error) {
 		t := p.o.Tests[0]
-		t.Size = last.Size
+		t.Size = r.Size
 		m := p.measurement(t, p.otherEnds(test.Program(), s.Remote[0].LID, s.Remote[0].GID))
 		m.MTU = verbs.MTU(s.Agreed.MTU).Bytes()
-		p.fill(&m, test, last)
+		p.fill(&m, test, r)
 		p.add(m, err)
 	}
-	// Only by the end of it is known whether a size is whole.
-	err = s.Run(func(r perftest.Result) { take(nil); last = &r })
-	if err == nil && last == nil { // the client of reads and atomics alone has their times
-		for _, size := range test.Sizes {
-			last = &perftest.Result{Size: size}
-			take(nil)
+	var last *perftest.Result // whether it is whole is only known by what comes after it
+	err = s.Run(func(r perftest.Result) {
+		if last != nil {
+			add(last, nil)
 		}
-		last = nil
+		last = &r
+	})
+	switch {
+	case last != nil:
+		add(last, err)
+	case err == nil: // the client of reads and atomics alone has their times
+		for _, size := range test.Sizes {
+			add(&perftest.Result{Size: size}, nil)
+		}
 	}
-	take(err)
 	return errors.Join(err, s.Close())
 }
 
