@@ -102,7 +102,7 @@ func (e ownError) Unwrap() error { return e.error }
 // ownFailure tells whether a test may have failed where another will not: the server
 // says why, or the device does not do what the test wants, or payloads were wrong.
 func ownFailure(err error) bool {
-	if errors.Is(err, verbs.ErrGone) {
+	if errors.Is(err, verbs.ErrDeviceRemoved) {
 		return false
 	}
 	return errors.As(err, new(*PeerError)) || errors.As(err, new(ownError)) || errors.Is(err, loop.ErrCorrupt) || errors.Is(err, errNothing)

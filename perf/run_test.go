@@ -20,7 +20,7 @@ func TestOwnFailure(t *testing.T) {
 			t.Errorf("%v: another test may not fail of it", err)
 		}
 	}
-	for _, err := range []error{errGone, errSilent, errMessage, ownError{verbs.ErrGone}, loop.ErrStalled} {
+	for _, err := range []error{errGone, errSilent, errMessage, ownError{verbs.ErrDeviceRemoved}, loop.ErrStalled} {
 		if ownFailure(err) {
 			t.Errorf("%v: another test will not fail of it", err)
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // A shape is what one side of a test does and needs.
@@ -111,7 +111,7 @@ func (s shape) region(size int) int {
 	if !s.Huge {
 		return size
 	}
-	page := arena.HugePageSize()
+	page := dmamem.HugePageSize()
 	return (size + page - 1) / page * page
 }
 

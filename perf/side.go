@@ -198,7 +198,7 @@ func (s *side) close() error {
 	}
 	err := s.endpoint.Close()
 	s.endpoint = nil
-	if errors.Is(err, verbs.ErrGone) {
+	if errors.Is(err, verbs.ErrDeviceRemoved) {
 		return nil // with the device all is gone
 	}
 	return err

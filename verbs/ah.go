@@ -36,7 +36,7 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 	if err != nil {
 		return nil, ah.fail(ah.destroyAH, c.limit("AHs", c.refusedPath(path, err)))
 	}
-	return opened(&ah.object, ah), nil
+	return register(&ah.object, ah), nil
 }
 
 // Provided returns what the provider made, for the provider.

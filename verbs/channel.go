@@ -45,13 +45,13 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 	}
 	ch.handle = resp.FD
 	ch.file = c.kernel.eventFile(int(resp.FD))
-	return opened(&ch.object, ch), nil
+	return register(&ch.object, ch), nil
 }
 
 // Wait waits for a completion queue that was armed and has something new. It serves
 // one goroutine at a time and allocates nothing while ctx stays the same. After
 // Close of the channel it returns fs.ErrClosed, after removal of the device
-// ErrGone.
+// ErrDeviceRemoved.
 func (ch *CompChannel) Wait(ctx context.Context) (*CQ, error) {
 	for {
 		cq, err := ch.next(ctx, nil)

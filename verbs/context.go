@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -52,7 +52,7 @@ func (d Device) open(k kernel) (*Context, error) {
 	if c.findProvider(); c.provider != nil {
 		// Of memory of Go's that is pinned Go's runtime wants an end, or it panics: a
 		// queue pair that nobody closed has none.
-		if c.scratch, err = arena.New(answerSize, arena.Options{}); err != nil {
+		if c.scratch, err = dmamem.New(answerSize, dmamem.Options{}); err != nil {
 			return nil, errors.Join(fmt.Errorf("open %s: %w", d.Name, err), c.Close())
 		}
 	}
@@ -77,7 +77,7 @@ type Context struct {
 
 	objects  objects
 	provider provider.Provider // nil for a driver whose queues are not known
-	scratch  *arena.Memory     // for answers to doorbells, which nobody reads; with a provider
+	scratch  *dmamem.Memory    // for answers to doorbells, which nobody reads; with a provider
 }
 
 // Name returns the device's name as given to Open.
@@ -161,11 +161,11 @@ func (c *Context) removed() bool {
 	return errors.Is(r.do(c.kernel, c.fd, c.driver), unix.EIO)
 }
 
-// Present returns nil as long as the device is there, and ErrGone when it was
+// CheckPresent returns nil as long as the device is there, and ErrDeviceRemoved when it was
 // removed. Soft-RoCE says nothing of that: who removes such a device waits until
 // nobody has it open, and meanwhile it moves data as before. So whoever has one
 // open for long should ask now and then, and close it.
-func (c *Context) Present() error { return c.check("find device") }
+func (c *Context) CheckPresent() error { return c.check("find device") }
 
 // check returns an error if the context is closed or the device was removed.
 func (c *Context) check(op string) error {

@@ -99,7 +99,7 @@ func TestOpenFails(t *testing.T) {
 	}{
 		{"context", refuse(unix.ENOMEM), DriverRXE, unix.ENOMEM, "get context of dev0 (DEVICE GET_CONTEXT): cannot allocate memory"},
 		{"permission", refuse(unix.EPERM), DriverRXE, fs.ErrPermission, "get context of dev0 (DEVICE GET_CONTEXT): operation not permitted"},
-		{"gone", refuse(unix.EIO), DriverRXE, ErrGone, "get context of dev0 (DEVICE GET_CONTEXT): the device is gone (input/output error)"},
+		{"gone", refuse(unix.EIO), DriverRXE, ErrDeviceRemoved, "get context of dev0 (DEVICE GET_CONTEXT): device removed (input/output error)"},
 		{"old", refuse(unix.EPROTONOSUPPORT), DriverRXE, ErrUnknownMethod, "get context of dev0 (DEVICE INVOKE_WRITE): the kernel does not know this method (protocol not supported)"},
 		{"driver", nil, 99, nil, "find driver of dev0: none that is known"},
 	} {
@@ -128,15 +128,15 @@ func TestOpenNoNode(t *testing.T) {
 }
 
 func TestErrorKinds(t *testing.T) {
-	kinds := []error{ErrUnknownMethod, ErrUnsupported, ErrGone, fs.ErrPermission}
+	kinds := []error{ErrUnknownMethod, ErrUnsupported, ErrDeviceRemoved, fs.ErrPermission}
 	for errno, want := range map[syscall.Errno]error{
 		unix.EPROTONOSUPPORT: ErrUnknownMethod,
 		unix.ENOTTY:          ErrUnknownMethod,
 		unix.EOPNOTSUPP:      ErrUnsupported,
 		unix.ENOSYS:          ErrUnsupported,
-		unix.EIO:             ErrGone,
-		unix.ENODEV:          ErrGone,
-		unix.ENXIO:           ErrGone,
+		unix.EIO:             ErrDeviceRemoved,
+		unix.ENODEV:          ErrDeviceRemoved,
+		unix.ENXIO:           ErrDeviceRemoved,
 		unix.EPERM:           fs.ErrPermission,
 		unix.EACCES:          fs.ErrPermission,
 		unix.EINVAL:          nil,
@@ -159,27 +159,27 @@ func TestErrorKinds(t *testing.T) {
 // Of a device that was removed, the kernel takes the context away.
 func TestRemoved(t *testing.T) {
 	c, f := openFake(t, DriverMLX5, refuse(unix.EINVAL))
-	if _, err := c.QueryPort(1); errors.Is(err, ErrGone) || !errors.Is(err, unix.EINVAL) {
+	if _, err := c.QueryPort(1); errors.Is(err, ErrDeviceRemoved) || !errors.Is(err, unix.EINVAL) {
 		t.Errorf("a device that is there: %v", err)
 	}
-	if err := c.Present(); err != nil {
+	if err := c.CheckPresent(); err != nil {
 		t.Error(err)
 	}
 	f.gone = true
-	if _, err := c.QueryPort(1); !errors.Is(err, ErrGone) {
+	if _, err := c.QueryPort(1); !errors.Is(err, ErrDeviceRemoved) {
 		t.Error(err)
 	}
-	if err := c.Present(); !errors.Is(err, ErrGone) {
+	if err := c.CheckPresent(); !errors.Is(err, ErrDeviceRemoved) {
 		t.Error(err)
 	}
 	f.gone, f.leaving = false, true
-	if err := c.Present(); !errors.Is(err, ErrGone) {
+	if err := c.CheckPresent(); !errors.Is(err, ErrDeviceRemoved) {
 		t.Error(err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := c.Present(); !errors.Is(err, fs.ErrClosed) {
+	if err := c.CheckPresent(); !errors.Is(err, fs.ErrClosed) {
 		t.Error(err)
 	}
 }

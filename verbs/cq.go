@@ -67,7 +67,7 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 		cq.channel.cqs[cq.id] = cq
 		cq.channel.lock.Unlock()
 	}
-	return opened(&cq.object, cq), nil
+	return register(&cq.object, cq), nil
 }
 
 // create is the kernel's part.
@@ -87,7 +87,7 @@ func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, 
 	if err := cq.context.call(r); err != nil {
 		return provider.Created{Handle: noHandle}, err
 	}
-	return provider.Created{Handle: uint32(made(handle)), CQE: got}, nil
+	return provider.Created{Handle: uint32(createdHandle(handle)), CQE: got}, nil
 }
 
 // Entries returns how many completions the queue holds.

@@ -170,7 +170,7 @@ func TestGuestReadAtomic(t *testing.T) {
 	}
 	word, before := b.bytes(out, 8), a.bytes(in, 8)
 	binary.NativeEndian.PutUint64(word, 1<<40)
-	atomic := func(wr verbs.SendWR, op verbs.CompletedOpcode, want uint64) {
+	atomic := func(wr verbs.SendWR, op verbs.CompletionOpcode, want uint64) {
 		t.Helper()
 		was := binary.NativeEndian.Uint64(word)
 		wr.SGEs = []verbs.SGE{a.mr.SGE(in, 8)}

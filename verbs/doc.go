@@ -12,7 +12,7 @@
 // the kernel has no method for go through its method INVOKE_WRITE, so Linux 5.0 is
 // the oldest kernel that answers. GID tables want 5.10. What an older kernel, or the
 // driver, does not do is an error of its own kind: [ErrUnknownMethod],
-// [ErrUnsupported], [ErrGone], [io/fs.ErrPermission].
+// [ErrUnsupported], [ErrDeviceRemoved], [io/fs.ErrPermission].
 //
 // # Moving data
 //
@@ -38,8 +38,8 @@
 // [LimitError] that says which and who sets it. A work request that fails has a
 // completion whose Err says what to look at. What happens to ports and objects
 // comes by [Context.Events], with the object's ID. A device that is removed is
-// [ErrGone] where the driver lets go of it; where it does not, as Soft-RoCE's,
-// [Context.Present] tells.
+// [ErrDeviceRemoved] where the driver lets go of it; where it does not, as Soft-RoCE's,
+// [Context.CheckPresent] tells.
 //
 // # Memory
 //

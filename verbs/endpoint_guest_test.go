@@ -194,14 +194,14 @@ func (e *endpoint) event() verbs.Completion {
 }
 
 // ok waits for a completion of a work request that succeeded.
-func (e *endpoint) ok(id uint64, op verbs.CompletedOpcode) verbs.Completion {
+func (e *endpoint) ok(id uint64, op verbs.CompletionOpcode) verbs.Completion {
 	e.t.Helper()
 	c := e.completion()
 	e.check(c, id, op)
 	return c
 }
 
-func (e *endpoint) check(c verbs.Completion, id uint64, op verbs.CompletedOpcode) {
+func (e *endpoint) check(c verbs.Completion, id uint64, op verbs.CompletionOpcode) {
 	e.t.Helper()
 	if c.Err() != nil || c.ID != id || c.Opcode != op || c.QPN != e.qp.Number() {
 		e.t.Fatalf("completion %+v (%v), want ID %d, opcode %d", c, c.Err(), id, op)

@@ -20,8 +20,8 @@ var (
 	// ErrUnsupported: the kernel knows the method, the driver does not do it.
 	ErrUnsupported = errors.New("the driver does not support it")
 
-	// ErrGone: the device was removed.
-	ErrGone = errors.New("the device is gone")
+	// ErrDeviceRemoved: the device was removed.
+	ErrDeviceRemoved = errors.New("device removed")
 )
 
 // A CallError is a request that the kernel refused.
@@ -37,7 +37,7 @@ func (e *CallError) Error() string {
 	if e.Method != "" {
 		where += " (" + e.Method + ")"
 	}
-	for _, kind := range []error{ErrUnknownMethod, ErrUnsupported, ErrGone} {
+	for _, kind := range []error{ErrUnknownMethod, ErrUnsupported, ErrDeviceRemoved} {
 		if e.Is(kind) {
 			return fmt.Sprintf("%s of %s: %v (%v)", e.Op, where, kind, e.Err)
 		}
@@ -65,7 +65,7 @@ func (e *CallError) Is(kind error) bool {
 	case unix.EOPNOTSUPP, unix.ENOSYS:
 		return kind == ErrUnsupported
 	case unix.EIO, unix.ENODEV, unix.ENXIO:
-		return kind == ErrGone
+		return kind == ErrDeviceRemoved
 	}
 	return false
 }

@@ -50,7 +50,7 @@ func (c *Context) allocEvents() error {
 	if err := c.locked(r); err != nil {
 		return err
 	}
-	c.eventFD = made(fd)
+	c.eventFD = createdHandle(fd)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (c *Context) makeEvents() error {
 }
 
 // Next waits for an event. It serves one goroutine at a time. After DEVICE_FATAL
-// of a device that was removed it returns ErrGone; after Close of the context
+// of a device that was removed it returns ErrDeviceRemoved; after Close of the context
 // fs.ErrClosed.
 //
 // A device that fails sends DEVICE_FATAL as well, and may recover. The kernel ends

@@ -109,7 +109,7 @@ func TestEventsFatal(t *testing.T) {
 	}
 	f.gone = true
 	for range 2 {
-		if _, err := events.Next(t.Context()); !errors.Is(err, ErrGone) {
+		if _, err := events.Next(t.Context()); !errors.Is(err, ErrDeviceRemoved) {
 			t.Error(err)
 		}
 	}

@@ -88,7 +88,7 @@ func TestFull(t *testing.T) {
 	var types []verbs.EventType
 	for {
 		e, err := events.Next(ctx)
-		if errors.Is(err, verbs.ErrGone) {
+		if errors.Is(err, verbs.ErrDeviceRemoved) {
 			t.Log(err)
 			break
 		}
@@ -100,17 +100,17 @@ func TestFull(t *testing.T) {
 	if !slices.Equal(types, []verbs.EventType{verbs.EventDeviceFatal}) {
 		t.Errorf("events %v", types)
 	}
-	if _, err := channel.Wait(ctx); !errors.Is(err, verbs.ErrGone) {
+	if _, err := channel.Wait(ctx); !errors.Is(err, verbs.ErrDeviceRemoved) {
 		t.Errorf("wait for completions: %v", err)
 	}
 	for name, query := range map[string]func() error{
-		"itself": c.Present,
+		"itself": c.CheckPresent,
 		"PD":     func() error { _, err := c.AllocPD(); return err },
 		"device": func() error { _, err := c.QueryDevice(); return err },
 		"port":   func() error { _, err := c.QueryPort(1); return err },
 		"GIDs":   func() error { _, err := c.GIDTable(); return err },
 	} {
-		if err := query(); !errors.Is(err, verbs.ErrGone) {
+		if err := query(); !errors.Is(err, verbs.ErrDeviceRemoved) {
 			t.Errorf("%s of a removed device: %v", name, err)
 		}
 	}

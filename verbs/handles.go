@@ -16,13 +16,13 @@ const (
 
 // Handles returns the handles of the objects of a kind that this context has, in
 // no order, at most 8192. Linux has it since 5.1.
-func (c *Context) Handles(object uint16) ([]uint32, error) {
+func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 	for room := firstHandles; ; room *= 4 {
 		room = min(room, maxHandles)
 		list := make([]byte, 4*room)
 		var total uint32
-		r := newRequest(fmt.Sprintf("list %s handles", ObjectName(object)), uapi.ObjectDevice, uapi.MethodInfoHandles)
-		r.constant(uapi.AttrInfoObjectID, uint64(object))
+		r := newRequest(fmt.Sprintf("list %v handles", kind), uapi.ObjectDevice, uapi.MethodInfoHandles)
+		r.constant(uapi.AttrInfoObjectID, uint64(kind))
 		r.out(uapi.AttrInfoTotalHandles, bytesOf(&total))
 		r.out(uapi.AttrInfoHandlesList, list)
 		if err := c.call(r); err != nil {

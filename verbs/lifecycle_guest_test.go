@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // resources returns how many objects the kernel has of the device, its own too.
@@ -125,7 +125,7 @@ func TestGuestCloseObjects(t *testing.T) {
 				t.Errorf("close %s that is in use: %v", name, err)
 			}
 		}
-		if err := memory.Close(); !errors.Is(err, arena.ErrRegistered) {
+		if err := memory.Close(); !errors.Is(err, dmamem.ErrRegistered) {
 			t.Errorf("unmap registered memory: %v", err)
 		}
 		for i, object := range []interface{ Close() error }{ah, mw, mr, memory, e.qp, e.srq, e.cq, e.channel} {

@@ -10,16 +10,16 @@ import (
 // A LimitError is a request that was refused because something is used up, or
 // never was as much.
 type LimitError struct {
-	What string // such as "locked memory", "QPs"
-	Hint string // what to do about it, or what the limit is; may be ""
-	Err  error
+	Resource string // "locked memory", "QPs"
+	Hint     string // what to do about it, or what the limit is; may be ""
+	Err      error
 }
 
 func (e *LimitError) Error() string {
 	if e.Hint == "" {
-		return fmt.Sprintf("%v (limit of %s reached)", e.Err, e.What)
+		return fmt.Sprintf("%v (limit of %s reached)", e.Err, e.Resource)
 	}
-	return fmt.Sprintf("%v (limit of %s reached: %s)", e.Err, e.What, e.Hint)
+	return fmt.Sprintf("%v (limit of %s reached: %s)", e.Err, e.Resource, e.Hint)
 }
 
 // Unwrap returns Err.
@@ -38,9 +38,9 @@ type demand struct {
 func (c *Context) limit(objects string, err error, demands ...demand) error {
 	switch {
 	case errors.Is(err, unix.EAGAIN): // rdmacg_try_charge
-		return &LimitError{What: objects, Hint: "see rdma.max of the process's control group and those above it", Err: err}
+		return &LimitError{Resource: objects, Hint: "see rdma.max of the process's control group and those above it", Err: err}
 	case errors.Is(err, unix.ENOMEM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return &LimitError{What: objects, Err: err}
+		return &LimitError{Resource: objects, Err: err}
 	case !errors.Is(err, unix.EINVAL) || len(demands) == 0:
 		return err
 	}
@@ -51,7 +51,7 @@ func (c *Context) limit(objects string, err error, demands ...demand) error {
 	for _, want := range demands {
 		if most := want.max(d); want.n > most {
 			return &LimitError{
-				What: want.what, Hint: fmt.Sprintf("%d are wanted, the device has %d at most", want.n, most), Err: err,
+				Resource: want.what, Hint: fmt.Sprintf("%d are wanted, the device has %d at most", want.n, most), Err: err,
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func (c *Context) memoryLimit(length uint64, err error) error {
 		return c.limit("memory", err)
 	}
 	return &LimitError{
-		What: "locked memory",
+		Resource: "locked memory",
 		Hint: fmt.Sprintf("it is %d KiB for all regions, this one wants %d; raise it by ulimit -l, memlock in limits.conf, "+
 			"LimitMEMLOCK= of systemd or --ulimit memlock=-1 of docker and podman", r.Cur>>10, (length+1023)>>10),
 		Err: err,

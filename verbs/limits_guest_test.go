@@ -22,7 +22,7 @@ import (
 func limited(t *testing.T, err error, what string, words ...string) {
 	t.Helper()
 	var limit *verbs.LimitError
-	if !errors.As(err, &limit) || limit.What != what {
+	if !errors.As(err, &limit) || limit.Resource != what {
 		t.Errorf("%s: %v", what, err)
 		return
 	}

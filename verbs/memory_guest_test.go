@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // Memory of huge pages, set aside by the administrator, and memory near a node.
@@ -32,7 +32,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 	if smaps, err := os.ReadFile("/proc/self/smaps"); err != nil || !regexp.MustCompile(`Private_Hugetlb: +4096 kB`).Match(smaps) {
 		t.Errorf("no huge pages: %v", err)
 	}
-	near := must(arena.New(1<<20, arena.Options{Node: new(int)}))(t)
+	near := must(dmamem.New(1<<20, dmamem.Options{Node: new(int)}))(t)
 	if mode := policy(t, near); mode != 1 { // MPOL_PREFERRED
 		t.Errorf("policy %d", mode)
 	}
@@ -50,7 +50,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, m := range []*arena.Memory{huge, near} {
+	for _, m := range []*dmamem.Memory{huge, near} {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
@@ -58,7 +58,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 }
 
 // policy returns the mode by which the kernel takes pages of memory.
-func policy(t *testing.T, m *arena.Memory) (mode int32) {
+func policy(t *testing.T, m *dmamem.Memory) (mode int32) {
 	t.Helper()
 	const byAddress = 1 << 1 // MPOL_F_ADDR
 	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), 0, 0, uintptr(m.Addr()), byAddress, 0)

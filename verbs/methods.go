@@ -6,31 +6,6 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// objectNames are the objects of uverbs by number, as UVERBS_OBJECT_* of
-// <rdma/ib_user_ioctl_cmds.h> names them.
-var objectNames = [...]string{
-	uapi.ObjectDevice:      "DEVICE",
-	uapi.ObjectPD:          "PD",
-	uapi.ObjectCompChannel: "COMP_CHANNEL",
-	uapi.ObjectCQ:          "CQ",
-	uapi.ObjectQP:          "QP",
-	uapi.ObjectSRQ:         "SRQ",
-	uapi.ObjectAH:          "AH",
-	uapi.ObjectMR:          "MR",
-	uapi.ObjectMW:          "MW",
-	uapi.ObjectFlow:        "FLOW",
-	uapi.ObjectXRCD:        "XRCD",
-	uapi.ObjectRWQIndTable: "RWQ_IND_TBL",
-	uapi.ObjectWQ:          "WQ",
-	uapi.ObjectFlowAction:  "FLOW_ACTION",
-	uapi.ObjectDM:          "DM",
-	uapi.ObjectCounters:    "COUNTERS",
-	uapi.ObjectAsyncEvent:  "ASYNC_EVENT",
-	uapi.ObjectDMAHandle:   "DMAH",
-	uapi.ObjectDMABuf:      "DMABUF",
-	uapi.ObjectCompCounter: "COMP_CNTR",
-}
-
 // methodNames are the methods of each object by number (UVERBS_METHOD_*).
 var methodNames = [...][]string{
 	uapi.ObjectDevice: {
@@ -119,18 +94,11 @@ var methodNames = [...][]string{
 	},
 }
 
-// ObjectName returns the name of a kind of object, such as "MR".
-func ObjectName(object uint16) string {
-	if int(object) < len(objectNames) {
-		return objectNames[object]
-	}
-	return fmt.Sprintf("object %d", object)
-}
-
 // methodName returns the names of an object and its method.
 func methodName(object, method uint16) string {
+	kind := ObjectKind(object)
 	if int(object) < len(methodNames) && int(method) < len(methodNames[object]) {
-		return ObjectName(object) + " " + methodNames[object][method]
+		return kind.String() + " " + methodNames[object][method]
 	}
-	return fmt.Sprintf("%s method %d", ObjectName(object), method)
+	return fmt.Sprintf("%v method %d", kind, method)
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // Rights. Remote writes and atomics want the local one too.
@@ -24,7 +24,7 @@ const (
 // A MR is a memory region: memory that a device may use.
 type MR struct {
 	object
-	memory     *arena.Memory // nil for a dma-buf
+	memory     *dmamem.Memory // nil for a dma-buf
 	addr       uint64
 	length     uint64
 	lkey, rkey uint32
@@ -33,9 +33,9 @@ type MR struct {
 // RegisterMR lets the device use memory, which cannot be closed before the region
 // is. Locked memory is limited: see LimitError.
 //
-// Only memory of package arena can be registered. A device that writes to Go's
+// Only memory of package dmamem can be registered. A device that writes to Go's
 // heap would go on writing there after the collector gave the memory to another.
-func (pd *PD) RegisterMR(m *arena.Memory, access Access) (*MR, error) {
+func (pd *PD) RegisterMR(m *dmamem.Memory, access Access) (*MR, error) {
 	if err := m.Hold(); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (pd *PD) RegisterMR(m *arena.Memory, access Access) (*MR, error) {
 	return mr, err
 }
 
-func (pd *PD) register(m *arena.Memory, access Access) (*MR, error) {
+func (pd *PD) register(m *dmamem.Memory, access Access) (*MR, error) {
 	op := fmt.Sprintf("register %d bytes", m.Len())
 	if err := checkAccess(access); err != nil {
 		return nil, fmt.Errorf("%s of %s: %w", op, pd.context.name, err)
@@ -64,7 +64,7 @@ func (pd *PD) register(m *arena.Memory, access Access) (*MR, error) {
 		return nil, mr.fail(nothing, pd.context.memoryLimit(mr.length, err))
 	}
 	mr.handle, mr.lkey, mr.rkey = resp.Handle, resp.LKey, resp.RKey
-	return opened(&mr.object, mr), nil
+	return register(&mr.object, mr), nil
 }
 
 // RegisterDMABuf lets the device use memory of another device: length bytes from
@@ -95,8 +95,8 @@ func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access)
 	if err := pd.context.call(r); err != nil {
 		return nil, mr.fail(nothing, pd.context.limit("MRs", err))
 	}
-	mr.handle = uint32(made(handle))
-	return opened(&mr.object, mr), nil
+	mr.handle = uint32(createdHandle(handle))
+	return register(&mr.object, mr), nil
 }
 
 // checkAccess refuses rights that the kernel would (ib_check_mr_access), and says

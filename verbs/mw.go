@@ -24,7 +24,7 @@ func (pd *PD) AllocMW() (*MW, error) {
 		return nil, mw.fail(nothing, pd.context.limit("MWs", err))
 	}
 	mw.handle, mw.rkey = resp.Handle, resp.RKey
-	return opened(&mw.object, mw), nil
+	return register(&mw.object, mw), nil
 }
 
 // RKey is the window's key when it was made, for the first Bind.

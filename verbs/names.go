@@ -39,8 +39,8 @@ type (
 	// CompletionFlags tell which fields of a Completion mean something.
 	CompletionFlags = provider.CompletionFlags
 
-	// CompletedOpcode is what a Completion's work request did.
-	CompletedOpcode = provider.CompletionOpcode
+	// CompletionOpcode is what a Completion's work request did.
+	CompletionOpcode = provider.CompletionOpcode
 
 	// QPCap is how much a queue pair holds.
 	QPCap = provider.QPCap

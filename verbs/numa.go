@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // NUMANode returns the node that the device is plugged in at: memory and CPUs of
@@ -24,8 +24,8 @@ func numaNode(fs sysfs.FS, device string) *int {
 
 // NewMemory maps memory near the device, for RegisterMR: at least one byte. With
 // huge it is of pages that the administrator set aside (vm.nr_hugepages).
-func (c *Context) NewMemory(length int, huge bool) (*arena.Memory, error) {
-	m, err := arena.New(length, arena.Options{Huge: huge, Node: c.NUMANode()})
+func (c *Context) NewMemory(length int, huge bool) (*dmamem.Memory, error) {
+	m, err := dmamem.New(length, dmamem.Options{Huge: huge, Node: c.NUMANode()})
 	if err != nil {
 		return nil, fmt.Errorf("get memory for %s: %w", c.name, err)
 	}

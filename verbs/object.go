@@ -16,7 +16,7 @@ var ErrBusy = errors.New("it is still in use")
 // object is what all objects of a context have.
 type object struct {
 	context *Context
-	kind    uint16 // of uapi's Object numbers
+	kind    ObjectKind
 	handle  uint32
 	id      uint64    // tells it from all others of the context, and is its user handle
 	parents []*object // what it needs
@@ -43,12 +43,12 @@ func (o *object) ID() uint64 { return o.id }
 
 // String names the object in errors: "QP 3 of rxe0".
 func (o *object) String() string {
-	return fmt.Sprintf("%s %d of %s", ObjectName(o.kind), o.handle, o.context.name)
+	return fmt.Sprintf("%v %d of %s", o.kind, o.handle, o.context.name)
 }
 
 // newObject returns one that is not yet known to the kernel. It holds its parents
-// until it is closed. A call of opened or fail follows.
-func (c *Context) newObject(op string, kind uint16, parents ...*object) (object, error) {
+// until it is closed. A call of register or fail follows.
+func (c *Context) newObject(op string, kind ObjectKind, parents ...*object) (object, error) {
 	c.objects.lock.Lock()
 	defer c.objects.lock.Unlock()
 	if c.objects.closed {
@@ -59,7 +59,7 @@ func (c *Context) newObject(op string, kind uint16, parents ...*object) (object,
 		case p.context != c:
 			return object{}, fmt.Errorf("%s of %s: %v is another device's", op, c.name, p)
 		case p.closed:
-			return object{}, fmt.Errorf("%s: %w", op, closedError("use "+ObjectName(p.kind), c.name))
+			return object{}, fmt.Errorf("%s: %w", op, closedError("use "+p.kind.String(), c.name))
 		}
 	}
 	c.objects.making.Add(1)
@@ -86,9 +86,9 @@ func (o *object) fail(destroy func() error, err error) error {
 	return err
 }
 
-// opened takes an object that was made into the context's list. A Close of the
+// register takes an object that was made into the context's list. A Close of the
 // context that is under way waits for it and closes it as the others.
-func opened[T closer](o *object, made T) T {
+func register[T closer](o *object, made T) T {
 	objects := &o.context.objects
 	objects.lock.Lock()
 	defer objects.lock.Unlock()
@@ -114,7 +114,7 @@ func (o *object) release() {
 // left the kernel frees with the file.
 func (o *object) close(destroy func() error, finish func() error) error {
 	objects := &o.context.objects
-	op := "close " + ObjectName(o.kind)
+	op := "close " + o.kind.String()
 	objects.lock.Lock()
 	switch {
 	case o.closed:
@@ -128,7 +128,7 @@ func (o *object) close(destroy func() error, finish func() error) error {
 	objects.lock.Unlock()
 
 	err := destroy()
-	if errors.Is(err, ErrGone) || errors.Is(err, fs.ErrClosed) {
+	if errors.Is(err, ErrDeviceRemoved) || errors.Is(err, fs.ErrClosed) {
 		err = nil
 	}
 	objects.lock.Lock()
@@ -145,7 +145,7 @@ func (o *object) close(destroy func() error, finish func() error) error {
 // destroy is the request that ends the object. Its answer, how many events there
 // were of it, nobody needs: events carry IDs, and none is used twice.
 func (o *object) destroy(method uint16, attr, respAttr uint16, resp []byte) error {
-	r := newRequest("close "+ObjectName(o.kind), o.kind, method)
+	r := newRequest("close "+o.kind.String(), uint16(o.kind), method)
 	r.handle(attr, o.handle)
 	r.out(respAttr, resp)
 	return o.context.call(r)

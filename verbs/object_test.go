@@ -210,7 +210,7 @@ func TestQuick(t *testing.T) {
 		t.Error(err)
 	}
 	f.writeError, f.gone = unix.EINVAL, true
-	if err := bell.Ring(true); !errors.Is(err, ErrGone) {
+	if err := bell.Ring(true); !errors.Is(err, ErrDeviceRemoved) {
 		t.Error(err)
 	}
 	f.writeError, f.gone, f.written, m.calls = unix.EACCES, false, nil, nil

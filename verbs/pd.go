@@ -19,7 +19,7 @@ func (c *Context) AllocPD() (*PD, error) {
 		return nil, pd.fail(nothing, c.limit("PDs", err))
 	}
 	pd.handle = resp.Handle
-	return opened(&pd.object, pd), nil
+	return register(&pd.object, pd), nil
 }
 
 // Close frees the protection domain. While it has MRs, queue pairs and so on that

@@ -66,7 +66,7 @@ func TestGuestRemoved(t *testing.T) {
 	c := open(t)
 	e := newEndpoint(t, c, verbs.QPTypeRC, false)
 	e.connect(e)
-	if err := c.Present(); err != nil {
+	if err := c.CheckPresent(); err != nil {
 		t.Error(err)
 	}
 	remove := exec.Command("rdma", "link", "delete", device)
@@ -79,7 +79,7 @@ func TestGuestRemoved(t *testing.T) {
 			another.Close()
 			continue
 		}
-		if !errors.Is(err, verbs.ErrGone) && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, verbs.ErrDeviceRemoved) && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("open of a removed device: %v", err)
 		}
 		t.Log(err)
@@ -89,8 +89,8 @@ func TestGuestRemoved(t *testing.T) {
 	e.send(verbs.SendWR{ID: 1, Opcode: verbs.OpWrite})
 	e.ok(1, verbs.CompletedWrite)
 	for end := time.Now().Add(patience); ; {
-		err := c.Present()
-		if errors.Is(err, verbs.ErrGone) {
+		err := c.CheckPresent()
+		if errors.Is(err, verbs.ErrDeviceRemoved) {
 			break
 		}
 		if err != nil || time.Now().After(end) {

@@ -64,7 +64,7 @@ func TestMethods(t *testing.T) {
 // Other answers end the probing: the device is gone, or the kernel is not what
 // it should be.
 func TestMethodsFail(t *testing.T) {
-	for errno, want := range map[unix.Errno]error{unix.EIO: ErrGone, unix.ENOMEM: unix.ENOMEM} {
+	for errno, want := range map[unix.Errno]error{unix.EIO: ErrDeviceRemoved, unix.ENOMEM: unix.ENOMEM} {
 		c, _ := openFake(t, DriverRXE, refuse(errno))
 		if _, err := c.Methods(); !errors.Is(err, want) {
 			t.Errorf("%v: %v", errno, err)
@@ -81,8 +81,8 @@ func TestMethodNames(t *testing.T) {
 		"DEVICE QUERY_GID_TABLE": methodName(uapi.ObjectDevice, uapi.MethodQueryGIDTable),
 		"COMP_CHANNEL method 0":  methodName(uapi.ObjectCompChannel, 0),
 		"object 4096 method 7":   methodName(4096, 7),
-		"COMP_CNTR":              ObjectName(uapi.ObjectCompCounter),
-		"object 20":              ObjectName(20),
+		"COMP_CNTR":              ObjectKind(uapi.ObjectCompCounter).String(),
+		"object 20":              ObjectKind(20).String(),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -52,7 +52,7 @@ func (s *second) alone(queue int) {
 // close wants the kernel's object to be gone.
 func (s *second) close(kind uint16) error {
 	if !slices.Contains(s.maker.closed, kind) {
-		s.t.Errorf("%s closed before the kernel's", ObjectName(kind))
+		s.t.Errorf("%s closed before the kernel's", ObjectKind(kind))
 	}
 	s.closed = append(s.closed, kind)
 	return nil

@@ -73,7 +73,7 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	if err != nil {
 		return nil, qp.fail(qp.destroyQP, c.limit("QPs", err, demands(init.Cap)...))
 	}
-	return opened(&qp.object, qp), nil
+	return register(&qp.object, qp), nil
 }
 
 // demands are what is limited of a queue pair. There is no limit of inline data
@@ -118,7 +118,7 @@ func (qp *QP) create(op string, pd *PD, in, out []byte) (provider.Created, error
 		MaxSendWR: got.MaxSendWR, MaxRecvWR: got.MaxRecvWR,
 		MaxSendSGE: got.MaxSendSGE, MaxRecvSGE: got.MaxRecvSGE, MaxInline: got.MaxInline,
 	}
-	return provider.Created{Handle: uint32(made(handle)), Number: number, Cap: qp.init.Cap}, nil
+	return provider.Created{Handle: uint32(createdHandle(handle)), Number: number, Cap: qp.init.Cap}, nil
 }
 
 func capOf(c QPCap) uapi.QPCap {

@@ -79,17 +79,17 @@ func (m *maker) answer(c call) error {
 		c.set(uapi.AttrCoreOut, bytesOf(&m.handle))
 		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateAHResp{AHNum: 3}))
 	case uapi.ObjectCQ:
-		c.made(uapi.AttrCreateCQHandle, m.handle)
+		c.setHandle(uapi.AttrCreateCQHandle, m.handle)
 		c.set(uapi.AttrCreateCQRespCQE, bytesOf(new(uint32(15))))
 		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateCQResp{MI: ring}))
 	case uapi.ObjectQP:
-		c.made(uapi.AttrCreateQPHandle, m.handle)
+		c.setHandle(uapi.AttrCreateQPHandle, m.handle)
 		m.limits = decode[uapi.QPCap](c.memory(uapi.AttrCreateQPCap))
 		c.set(uapi.AttrCreateQPRespCap, bytesOf(&uapi.QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}))
 		c.set(uapi.AttrCreateQPRespQPNum, bytesOf(new(uint32(17))))
 		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateQPResp{SQMI: ring, RQMI: ring}))
 	case uapi.ObjectSRQ:
-		c.made(uapi.AttrCreateSRQHandle, m.handle)
+		c.setHandle(uapi.AttrCreateSRQHandle, m.handle)
 		c.set(uapi.AttrCreateSRQRespMaxSGE, bytesOf(new(uint32(2))))
 		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateSRQResp{MI: ring}))
 	default:
@@ -99,7 +99,7 @@ func (m *maker) answer(c call) error {
 }
 
 // made writes the handle of an object that was made.
-func (c call) made(id uint16, handle uint32) {
+func (c call) setHandle(id uint16, handle uint32) {
 	if a := c.attr(id); a != nil {
 		binary.NativeEndian.PutUint64(a.Data[:], uint64(handle))
 	}
@@ -214,11 +214,11 @@ func TestCreateFails(t *testing.T) {
 	} {
 		m.closed = nil
 		if err := create(); !errors.Is(err, unix.ENOMEM) || len(m.closed) != 1 || m.closed[0] != kind {
-			t.Errorf("%s: %v, destroyed %v", ObjectName(kind), err, m.closed)
+			t.Errorf("%s: %v, destroyed %v", ObjectKind(kind), err, m.closed)
 		}
 		m.closed, m.refuse[kind] = nil, unix.EPERM
 		if err := create(); !errors.Is(err, unix.EPERM) || m.closed != nil {
-			t.Errorf("%s refused: %v, destroyed %v", ObjectName(kind), err, m.closed)
+			t.Errorf("%s refused: %v, destroyed %v", ObjectKind(kind), err, m.closed)
 		}
 		delete(m.refuse, kind)
 	}

@@ -103,7 +103,7 @@ func (r *request) fd(id uint16, fd int) *uapi.UverbsAttr {
 
 // made returns the file or the handle that the kernel made. It writes it before
 // the method runs, so it means nothing unless the call succeeded.
-func made(a *uapi.UverbsAttr) int {
+func createdHandle(a *uapi.UverbsAttr) int {
 	return int(int64(binary.NativeEndian.Uint64(a.Data[:])))
 }
 

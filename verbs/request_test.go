@@ -70,8 +70,8 @@ func TestMadeHandle(t *testing.T) {
 	if err := r.do(&k, 3, DriverRXE); err != nil {
 		t.Fatal(err)
 	}
-	if made(fd) != 42 {
-		t.Errorf("made %d", made(fd))
+	if createdHandle(fd) != 42 {
+		t.Errorf("made %d", createdHandle(fd))
 	}
 }
 

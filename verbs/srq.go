@@ -50,7 +50,7 @@ func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
 			demand{"work requests of a SRQ", uint64(init.MaxWR), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQWR) }},
 			demand{"SGEs of a SRQ", uint64(init.MaxSGE), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQSGE) }}))
 	}
-	return opened(&s.object, s), nil
+	return register(&s.object, s), nil
 }
 
 // create is the kernel's part.
@@ -74,7 +74,7 @@ func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error
 		return provider.Created{Handle: noHandle}, err
 	}
 	s.init = got
-	return provider.Created{Handle: uint32(made(handle)), Number: number, MaxWR: got.MaxWR, MaxSGE: got.MaxSGE}, nil
+	return provider.Created{Handle: uint32(createdHandle(handle)), Number: number, MaxWR: got.MaxWR, MaxSGE: got.MaxSGE}, nil
 }
 
 // srqBasic is IB_UVERBS_SRQT_BASIC.

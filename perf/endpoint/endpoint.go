@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // GRH is how many bytes a datagram has in front of its payload when it arrives.
@@ -61,7 +61,7 @@ type Endpoint struct {
 	Port   *port.Port
 
 	pd      *verbs.PD
-	memory  []*arena.Memory
+	memory  []*dmamem.Memory
 	ah      *verbs.AH
 	options Options
 }

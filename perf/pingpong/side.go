@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ibkit/ibkit/verbs"
-	"github.com/ibkit/ibkit/verbs/arena"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // A side is what this host has of a test: the objects, and the work requests to
@@ -16,7 +16,7 @@ type side struct {
 	place Place
 
 	pd      *verbs.PD
-	memory  *arena.Memory
+	memory  *dmamem.Memory
 	mr      *verbs.MR
 	channel *verbs.CompChannel // with Events
 	cq      *verbs.CQ

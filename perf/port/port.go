@@ -25,7 +25,7 @@ type Port struct {
 	node string // such as "uverbs0"
 }
 
-// removed tells whether the device is gone, or about to be. Unlike Present of its
+// removed tells whether the device is gone, or about to be. Unlike CheckPresent of its
 // Context it asks nothing of the device, whose requests are few while a test runs.
 func (p *Port) removed() bool {
 	_, err := os.Stat(filepath.Join(string(sysfs.Default), verbsClass, p.node))

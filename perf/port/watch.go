@@ -18,7 +18,7 @@ type Watch struct {
 }
 
 // Begin has fail called when the device cannot be used any more, until ctx ends: by
-// removal (verbs.ErrGone), or as it has failed.
+// removal (verbs.ErrDeviceRemoved), or as it has failed.
 func (w *Watch) Begin(ctx context.Context, fail func(error)) {
 	go w.awaitRemoval(ctx, fail)
 	go w.awaitEvents(ctx, fail)
@@ -33,7 +33,7 @@ func (w *Watch) Explain(err error) error {
 }
 
 // gone is the error of a device that was removed.
-func (w *Watch) gone() error { return fmt.Errorf("use %s: %w", w.Port.Device, verbs.ErrGone) }
+func (w *Watch) gone() error { return fmt.Errorf("use %s: %w", w.Port.Device, verbs.ErrDeviceRemoved) }
 
 // lookEvery is the time between two looks at whether the device is still there.
 const lookEvery = 500 * time.Millisecond
@@ -66,7 +66,7 @@ func (w *Watch) awaitEvents(ctx context.Context, fail func(error)) {
 	for {
 		e, err := events.Next(ctx)
 		switch {
-		case errors.Is(err, verbs.ErrGone), err == nil && e.Type == verbs.EventDeviceFatal && w.Port.removed():
+		case errors.Is(err, verbs.ErrDeviceRemoved), err == nil && e.Type == verbs.EventDeviceFatal && w.Port.removed():
 			fail(w.gone()) // the kernel says of a device that it removes that it failed
 			return
 		case err != nil:

@@ -9,7 +9,7 @@
 //
 //   - A queue is made within New…: the provider calls create once, with what the
 //     driver reads and room for what it writes, and maps what the answer names, or
-//     hands over memory of package arena. After an error of create it undoes what
+//     hands over memory of package dmamem. After an error of create it undoes what
 //     it did and returns that error. If it fails after create, verbs destroys the
 //     kernel's object.
 //   - Close of a queue comes after the kernel destroyed the object, or with the
@@ -22,7 +22,7 @@
 // Memory:
 //
 //   - What the device or the kernel reads or writes is mapped memory
-//     ([Device.Map], package arena), never Go's, and holds no Go pointers.
+//     ([Device.Map], package dmamem), never Go's, and holds no Go pointers.
 //   - What comes out of a shared ring is not to be trusted: an index is checked
 //     against the ring before it is used, and nothing read from it can lead out of
 //     the mapping. A ring that makes no sense is [ErrCorrupt]. What the head of a

@@ -268,7 +268,7 @@ func removed(t *testing.T, g *guest.Guest) {
 		p := client(t, g, "127.0.0.1 --test "+test)
 		awaitTests(t, g, 2)
 		g.Must(t, "rdma", "link", "delete", "rxe0")
-		if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: the device is gone") {
+		if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: device removed") {
 			t.Errorf("%s: ended with %d: %v\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
 		}
 		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
@@ -289,7 +289,7 @@ func removed(t *testing.T, g *guest.Guest) {
 		server, p := start()
 		g.Must(t, "rdma", "link", "delete", "rxe0")
 		for _, side := range []*guest.Process{server, p} {
-			if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "the device is gone") && !strings.Contains(r.Stderr, "the other side hung up") {
+			if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "device removed") && !strings.Contains(r.Stderr, "the other side hung up") {
 				t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 			}
 		}

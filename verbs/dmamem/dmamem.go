@@ -1,6 +1,6 @@
-// Package arena has memory that devices read and write: mapped, outside of Go's
+// Package dmamem has memory that devices read and write: mapped, outside of Go's
 // heap, never moved and never given back behind a device's back.
-package arena
+package dmamem
 
 import (
 	"errors"
