@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/internal/rdmanl"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/verbs"
@@ -37,7 +38,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
 	r := &Result{Devices: []*Device{}, Problems: []Problem{}, Findings: []Finding{}}
 	for _, e := range o.enumerate(r) {
-		if o.Device != "" && e.name != o.Device {
+		if o.Device != "" && e.Name != o.Device {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -64,102 +65,36 @@ func (o Options) withDefaults() Options {
 // files.
 func (o Options) live() bool { return o.Sysfs == sysfs.Default }
 
-// An entry is a device that was enumerated.
-type entry struct {
-	name   string
-	nl     *rdmanl.Device
-	ports  []rdmanl.Port
-	uverbs string
-	driver *verbs.DriverID
-}
-
 // Names returns the names of the devices that have a device node for verbs, in
 // the kernel's order, as libibverbs lists them.
 func Names(o Options) []string {
+	o = o.withDefaults()
+	devices, _ := verbs.Host{Sysfs: string(o.Sysfs)}.Devices()
 	var names []string
-	for _, e := range o.withDefaults().enumerate(&Result{}) {
-		if e.uverbs != "" {
-			names = append(names, e.name)
-		}
+	for _, d := range devices {
+		names = append(names, d.Name)
 	}
 	return names
 }
 
-// enumerate finds the devices by NETLINK_RDMA and by sysfs. Those of netlink come
-// first, in its order, which is that of their indices.
-func (o Options) enumerate(r *Result) []entry {
-	var entries []entry
-	if o.live() && !o.SysfsOnly {
-		entries = o.fromNetlink(r)
+// enumerate lists the devices.
+func (o Options) enumerate(r *Result) []rdmahost.Device {
+	devices, problems := rdmahost.Query{
+		Sysfs: o.Sysfs, Netlink: o.live() && !o.SysfsOnly, UVerbs: !o.SysfsOnly, Ports: !o.Brief,
+	}.Devices()
+	for _, p := range problems {
+		r.add(p.Device, []error{p.Err})
 	}
-	var problems []error
-	nodes := map[string]string{}
-	if !o.SysfsOnly {
-		class := o.Sysfs.Dir(&problems, "class/infiniband_verbs")
-		for _, node := range class.Names() {
-			if device := class.Sub(node).Text("ibdev"); device != nil {
-				nodes[*device] = node
-			}
-		}
-	}
-	known := map[string]bool{}
-	for i := range entries {
-		e := &entries[i]
-		known[e.name] = true
-		e.uverbs = cmp.Or(e.uverbs, nodes[e.name])
-	}
-	var more []entry
-	for _, name := range o.Sysfs.Dir(&problems, "class/infiniband").Names() {
-		if !known[name] {
-			more = append(more, entry{name: name, uverbs: nodes[name]})
-		}
-	}
-	slices.SortFunc(more, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(nodeNumber(a.uverbs), nodeNumber(b.uverbs)), cmp.Compare(a.name, b.name))
-	})
-	entries = append(entries, more...)
-	r.add("", problems)
-	return entries
+	return devices
 }
 
-func nodeNumber(name string) int {
-	var n int
-	if _, err := fmt.Sscanf(name, "uverbs%d", &n); err != nil {
-		return 1 << 30
+// device is the device to open.
+func (o Options) device(e rdmahost.Device) verbs.Device {
+	d := verbs.Device{Name: e.Name, Path: filepath.Join(o.Dev, e.UVerbs)}
+	if e.DriverID != nil {
+		d.Driver = verbs.DriverID(*e.DriverID)
 	}
-	return n
-}
-
-func (o Options) fromNetlink(r *Result) []entry {
-	c, err := rdmanl.Dial()
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.add("", []error{err})
-		}
-		return nil
-	}
-	defer c.Close()
-	devices, err := c.Devices()
-	if err != nil {
-		r.add("", []error{err})
-	}
-	var entries []entry
-	for _, d := range devices {
-		e := entry{name: d.Name, nl: &d}
-		if node, err := c.UVerbs(d.Index); err == nil {
-			e.uverbs = node.Name
-			if node.DriverID != nil {
-				e.driver = new(verbs.DriverID(*node.DriverID))
-			}
-		}
-		if !o.Brief {
-			if e.ports, err = c.Ports(d.Index); err != nil {
-				r.add(d.Name, []error{err})
-			}
-		}
-		entries = append(entries, e)
-	}
-	return entries
+	return d
 }
 
 // add notes what could not be seen.
@@ -174,28 +109,29 @@ func (r *Result) add(device string, errs []error) {
 }
 
 // look looks at one device, nil if it is gone.
-func (o Options) look(r *Result, e entry) *Device {
-	d := &Device{Name: e.name}
+func (o Options) look(r *Result, e rdmahost.Device) *Device {
+	d := &Device{Name: e.Name}
 	var problems []error
 	o.readDevice(d, &problems)
-	if e.nl != nil {
-		d.mergeNetlink(e)
+	if e.Netlink != nil {
+		d.mergeNetlink(e.Netlink)
 	}
-	if e.uverbs != "" {
-		d.UVerbs = &e.uverbs
+	if e.UVerbs != "" {
+		d.UVerbs = &e.UVerbs
 	}
-	if d.NodeType == nil && len(problems) == 0 && e.nl == nil {
+	if d.NodeType == nil && len(problems) == 0 && e.Netlink == nil {
 		return nil // removed since it was listed
 	}
-	if e.driver != nil {
-		d.DriverID = new(e.driver.String())
+	device := o.device(e)
+	if e.DriverID != nil {
+		d.DriverID = new(device.Driver.String())
 	}
-	o.open(d, e, &problems)
+	o.open(d, device, &problems)
 	if o.SysfsOnly || !o.Brief {
 		o.readPorts(d, &problems)
 	}
-	if e.nl != nil {
-		d.mergePorts(e.ports)
+	if e.Netlink != nil {
+		d.mergePorts(e.Ports)
 	}
 	d.portTables(o)
 	r.add(d.Name, problems)
@@ -203,13 +139,9 @@ func (o Options) look(r *Result, e entry) *Device {
 }
 
 // open asks the device itself.
-func (o Options) open(d *Device, e entry, problems *[]error) {
-	if e.uverbs == "" || !o.live() || o.SysfsOnly {
+func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
+	if d.UVerbs == nil || !o.live() || o.SysfsOnly {
 		return
-	}
-	device := verbs.Device{Name: d.Name, Path: filepath.Join(o.Dev, e.uverbs)}
-	if e.driver != nil {
-		device.Driver = *e.driver
 	}
 	c, err := device.Open()
 	if err != nil {
@@ -275,8 +207,7 @@ func (d *Device) port(number int) *Port {
 	return p
 }
 
-func (d *Device) mergeNetlink(e entry) {
-	n := e.nl
+func (d *Device) mergeNetlink(n *rdmanl.Device) {
 	d.Index = &n.Index
 	d.NodeType = cmp.Or(d.NodeType, n.NodeType)
 	d.NodeGUID = cmp.Or(d.NodeGUID, (*GUID)(n.NodeGUID))

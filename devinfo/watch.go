@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/rdmahost"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -111,13 +111,13 @@ func (w *watcher) take(ctx context.Context, c Change, changed func(Change)) {
 // scan begins to watch devices that are new. At the begin of watching all are.
 func (w *watcher) scan(ctx context.Context, changed func(Change), begin bool) {
 	for _, e := range w.options.enumerate(&Result{}) {
-		if _, open := w.open[e.name]; open || !w.wants(e.name) || e.uverbs == "" {
+		if _, open := w.open[e.Name]; open || !w.wants(e.Name) || e.UVerbs == "" {
 			continue
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		w.open[e.name] = watched{e.uverbs, cancel}
+		w.open[e.Name] = watched{e.UVerbs, cancel}
 		if !begin {
-			changed(Change{Time: time.Now(), Kind: Added, Device: e.name})
+			changed(Change{Time: time.Now(), Kind: Added, Device: e.Name})
 		}
 		w.watchDevice(ctx, e, changed)
 	}
@@ -125,14 +125,10 @@ func (w *watcher) scan(ctx context.Context, changed func(Change), begin bool) {
 
 // watchDevice opens a device, tells how its ports are and starts to wait for its
 // events.
-func (w *watcher) watchDevice(ctx context.Context, e entry, changed func(Change)) {
+func (w *watcher) watchDevice(ctx context.Context, e rdmahost.Device, changed func(Change)) {
 	now := time.Now()
-	device := verbs.Device{Name: e.name, Path: filepath.Join(w.options.Dev, e.uverbs)}
-	if e.driver != nil {
-		device.Driver = *e.driver
-	}
-	unseen := func(err error) { changed(Change{Time: now, Kind: Unseen, Device: e.name, Err: err}) }
-	c, err := device.Open()
+	unseen := func(err error) { changed(Change{Time: now, Kind: Unseen, Device: e.Name, Err: err}) }
+	c, err := w.options.device(e).Open()
 	if err != nil {
 		unseen(err)
 		return
@@ -145,7 +141,7 @@ func (w *watcher) watchDevice(ctx context.Context, e entry, changed func(Change)
 	if attr, err := c.QueryDevice(); err == nil {
 		for n := 1; n <= int(attr.PhysPortCount); n++ {
 			if p, err := c.QueryPort(uint32(n)); err == nil {
-				changed(Change{Time: now, Kind: Seen, Device: e.name, Port: n, State: uint8(p.State)})
+				changed(Change{Time: now, Kind: Seen, Device: e.Name, Port: n, State: uint8(p.State)})
 			}
 		}
 	}
@@ -156,7 +152,7 @@ func (w *watcher) watchDevice(ctx context.Context, e entry, changed func(Change)
 			if err != nil {
 				return // removed, which a uevent tells, or the end
 			}
-			w.send(ctx, fromEvent(e.name, event))
+			w.send(ctx, fromEvent(e.Name, event))
 		}
 	}()
 }

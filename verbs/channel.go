@@ -113,10 +113,10 @@ func (ch *CompChannel) watch(ctx context.Context) error {
 	}
 	ch.unwatch()
 	if done != nil {
-		fired := make(chan struct{})
+		file, fired := ch.file, make(chan struct{})
 		ch.done, ch.fired = done, fired
-		ch.stop = context.AfterFunc(ctx, func() {
-			_ = ch.file.SetReadDeadline(time.Unix(1, 0))
+		ch.stop = context.AfterFunc(ctx, func() { // without ch, which may be dropped before ctx ends
+			_ = file.SetReadDeadline(time.Unix(1, 0))
 			close(fired)
 		})
 	}

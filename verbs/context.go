@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -36,7 +37,7 @@ func (d Device) open(k kernel) (*Context, error) {
 	if err != nil {
 		return nil, &CallError{Op: "open node " + d.Path, Device: d.Name, Err: err}
 	}
-	c := &Context{kernel: k, name: d.Name, driver: d.Driver, fd: fd, eventFD: -1}
+	c := &Context{resources: &resources{kernel: k, fd: fd, eventFD: -1}, name: d.Name, driver: d.Driver}
 	if c.driver == unknownDriver {
 		err = c.findDriver()
 	}
@@ -56,12 +57,15 @@ func (d Device) open(k kernel) (*Context, error) {
 			return nil, errors.Join(fmt.Errorf("open %s: %w", d.Name, err), c.Close())
 		}
 	}
+	c.cleanup = runtime.AddCleanup(c, func(r *resources) { _ = r.release() }, c.resources)
 	return c, nil
 }
 
 // A Context is an open device. It may be used from several goroutines.
 type Context struct {
-	kernel  kernel
+	*resources
+	cleanup runtime.Cleanup // releases the resources of a Context that is never closed
+
 	name    string
 	driver  DriverID
 	vectors uint32
@@ -69,15 +73,12 @@ type Context struct {
 	vendor  vendorContext
 	ready   bool // the file has its context
 
-	lock    sync.RWMutex // held for reading while fd is in use
-	fd      int
-	closed  bool
-	eventFD int // that came with the context, or -1
-	events  *Events
+	lock   sync.RWMutex // held for reading while fd is in use
+	closed bool
+	events *Events
 
 	objects  objects
 	provider provider.Provider // nil for a driver whose queues are not known
-	scratch  *dmamem.Memory    // for answers to doorbells, which nobody reads; with a provider
 }
 
 // Name returns the device's name as given to Open.
@@ -104,18 +105,8 @@ func (c *Context) Close() error {
 		return closedError("close", c.name)
 	}
 	c.closed = true
-	var err error
-	switch {
-	case c.events != nil:
-		err = c.events.file.Close()
-	case c.eventFD >= 0:
-		err = c.kernel.close(c.eventFD)
-	}
-	err = errors.Join(objects, err, c.kernel.close(c.fd))
-	if c.scratch != nil {
-		err = errors.Join(err, c.scratch.Close())
-	}
-	return err
+	c.cleanup.Stop()
+	return errors.Join(objects, c.release())
 }
 
 // call sends a request on an open context.

@@ -36,7 +36,8 @@ func (c *Context) Events() (*Events, error) {
 	if err := c.allocEvents(); err != nil {
 		return nil, err
 	}
-	c.events = &Events{file: c.kernel.eventFile(c.eventFD), context: c}
+	c.eventFile = c.kernel.eventFile(c.eventFD)
+	c.events = &Events{file: c.eventFile, context: c}
 	return c.events, nil
 }
 

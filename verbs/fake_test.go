@@ -208,6 +208,11 @@ func contexts(next func(call) error) func(call) error {
 func openFake(t *testing.T, driver DriverID, answer func(call) error) (*Context, *fake) {
 	t.Helper()
 	f := &fake{t: t, driver: driver, answer: contexts(answer)}
+	return openKernel(t, f), f
+}
+
+func openKernel(t *testing.T, f *fake) *Context {
+	t.Helper()
 	c, err := Device{Name: "dev0", Path: "/dev/uverbs0"}.open(f)
 	if err != nil {
 		t.Fatal(err)
@@ -218,5 +223,5 @@ func openFake(t *testing.T, driver DriverID, answer func(call) error) (*Context,
 		}
 	})
 	f.calls, f.ready = nil, true
-	return c, f
+	return c
 }

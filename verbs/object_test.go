@@ -6,11 +6,15 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
+	"weak"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
 // Closing the context closes all objects, the newest first, and then the file.
@@ -158,23 +162,108 @@ func TestOtherContext(t *testing.T) {
 	}
 }
 
-// What nobody closes costs memory, but the process goes on.
-func TestForgotten(t *testing.T) {
+// collect runs the garbage collector until done reports true.
+func collect(t *testing.T, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !done(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("not collected after 20 s")
+		}
+		runtime.GC()
+	}
+}
+
+// A countingKernel counts the files and mappings that are released, also by the
+// goroutine of a cleanup.
+type countingKernel struct {
+	*fake
+	closed, unmapped atomic.Int32
+}
+
+func (k *countingKernel) close(fd int) error {
+	if fd != fakeFD && fd != fakeEventFD {
+		k.t.Errorf("got close of file %d", fd)
+	}
+	k.closed.Add(1)
+	return nil
+}
+
+func (k *countingKernel) munmap([]byte) error {
+	k.unmapped.Add(1)
+	return nil
+}
+
+// A context that is dropped with all of its objects releases its files and mappings.
+func TestContext_Forgotten(t *testing.T) {
+	for name, wantFiles := range map[string]int32{"events never read": 2, "events": 1} {
+		t.Run(name, func(t *testing.T) {
+			k := &countingKernel{}
+			var scratch weak.Pointer[dmamem.Memory]
+			func() {
+				f, m := newMaker(t)
+				k.fake = f
+				c := must(Device{Name: "dev0", Path: "/dev/uverbs0"}.open(k))(t)
+				newSet(t, c)
+				if name == "events" { // the file that os.NewFile made closes itself
+					must(c.Events())(t)
+				}
+				scratch = weak.Make(c.scratch)
+				f.calls, m.calls = nil, nil // they point to fields of the objects
+			}()
+			collect(t, func() bool { return scratch.Value() == nil })
+			if files, queues := k.closed.Load(), k.unmapped.Load(); files != wantFiles || queues != 3 {
+				t.Errorf("got %d files closed and %d queues unmapped, want %d and 3", files, queues, wantFiles)
+			}
+		})
+	}
+}
+
+// A context stays open as long as one of its objects is reachable.
+func TestContext_ReachableByObject(t *testing.T) {
+	k := &countingKernel{}
+	var pd *PD
+	func() {
+		f, m := newMaker(t)
+		k.fake = f
+		c := must(Device{Name: "dev0", Path: "/dev/uverbs0"}.open(k))(t)
+		pd = newSet(t, c).pd
+		f.calls, m.calls = nil, nil
+	}()
+	sentinel := make(chan struct{})
+	func() {
+		garbage := new([16]byte)
+		runtime.AddCleanup(garbage, func(c chan struct{}) { close(c) }, sentinel)
+	}()
+	collect(t, func() bool { return closed(sentinel) })
+	if n := k.closed.Load() + k.unmapped.Load(); n != 0 {
+		t.Errorf("got %d files and queues released, want 0", n)
+	}
+	if err := pd.context.Close(); err != nil {
+		t.Error(err)
+	}
+	if files, queues := k.closed.Load(), k.unmapped.Load(); files != 2 || queues != 3 {
+		t.Errorf("got %d files closed and %d queues unmapped by Close, want 2 and 3", files, queues)
+	}
+}
+
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// A doorbell that is dropped while its context stays open is collected.
+func TestDoorbell_Forgotten(t *testing.T) {
 	c, _, _ := openMaker(t)
 	gone := make(chan struct{})
 	func() {
 		bell := queueDevice{c}.Doorbell(1).(*quick)
 		runtime.AddCleanup(bell, func(gone chan struct{}) { close(gone) }, gone)
 	}()
-	for {
-		runtime.GC()
-		select {
-		case <-gone:
-			return
-		default:
-			runtime.Gosched()
-		}
-	}
+	collect(t, func() bool { return closed(gone) })
 }
 
 // A doorbell is written. Who may not write has the ioctl.

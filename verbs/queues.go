@@ -48,7 +48,7 @@ func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 	if c.closed {
 		return nil, closedError("map queue", c.name)
 	}
-	b, err := c.kernel.mmap(c.fd, int64(offset), length)
+	b, err := c.mapQueue(int64(offset), length)
 	if err != nil {
 		return nil, &CallError{Op: fmt.Sprintf("map %d bytes of queue", length), Device: c.name, Err: err}
 	}
@@ -56,4 +56,4 @@ func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 }
 
 // Unmap gives it back.
-func (d queueDevice) Unmap(b []byte) error { return d.context.kernel.munmap(b) }
+func (d queueDevice) Unmap(b []byte) error { return d.context.unmapQueue(b) }

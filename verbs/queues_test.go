@@ -27,8 +27,13 @@ type maker struct {
 // openMaker opens a device whose kernel makes objects.
 func openMaker(t *testing.T) (*Context, *fake, *maker) {
 	t.Helper()
+	f, m := newMaker(t)
+	return openKernel(t, f), f, m
+}
+
+func newMaker(t *testing.T) (*fake, *maker) {
 	m := &maker{t: t, handle: 100, refuse: map[uint16]unix.Errno{}}
-	c, f := openFake(t, DriverRXE, m.answer)
+	f := &fake{t: t, driver: DriverRXE, answer: contexts(m.answer)}
 	f.maps = func(offset int64, length int) ([]byte, error) {
 		words := make([]uint64, length/8)
 		b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), length)
@@ -36,7 +41,7 @@ func openMaker(t *testing.T) (*Context, *fake, *maker) {
 		head.Log2ElemSize, head.IndexMask = 9, 15
 		return b, nil
 	}
-	return c, f, m
+	return f, m
 }
 
 // commands are those that make objects.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -55,6 +56,8 @@ type Memory struct {
 	length  int
 	holds   int // registrations
 	closed  bool
+	cleanup runtime.Cleanup // unmaps memory that is dropped
+	lent    bool            // Bytes was called: cleanup is stopped
 }
 
 // New maps memory, at least one byte. All pages are there when it returns.
@@ -81,7 +84,9 @@ func New(length int, o Options) (*Memory, error) {
 	if err := prepare(b, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", op, err), unix.Munmap(b))
 	}
-	return &Memory{mapping: b, length: length}, nil
+	m := &Memory{mapping: b, length: length}
+	m.cleanup = runtime.AddCleanup(m, func(b []byte) { _ = unix.Munmap(b) }, b)
+	return m, nil
 }
 
 // transparent is the least memory, in bytes, that most processors have a huge page
@@ -138,6 +143,10 @@ func (m *Memory) Bytes() []byte {
 	if m.closed {
 		return nil
 	}
+	if !m.lent {
+		m.lent = true
+		m.cleanup.Stop()
+	}
 	return m.mapping[:m.length:m.length]
 }
 
@@ -179,5 +188,6 @@ func (m *Memory) Close() error {
 		return fmt.Errorf("unmap memory: %w", ErrRegistered)
 	}
 	m.closed = true
+	m.cleanup.Stop()
 	return unix.Munmap(m.mapping)
 }

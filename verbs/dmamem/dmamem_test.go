@@ -2,10 +2,13 @@ package dmamem
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -125,4 +128,59 @@ func mincore(b, resident []byte) error {
 		return errno
 	}
 	return nil
+}
+
+// mapped reports whether an address is in a mapping of this process.
+func mapped(t *testing.T, addr uint64) bool {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(maps)) {
+		var from, to uint64
+		if _, err := fmt.Sscanf(line, "%x-%x", &from, &to); err == nil && from <= addr && addr < to {
+			return true
+		}
+	}
+	return false
+}
+
+// Memory that is dropped is unmapped, unless a slice of it may be in use.
+func TestMemory_Forgotten(t *testing.T) {
+	const size = 64 << 20 // no other mapping takes its place
+	m, err := New(size, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := m.Bytes()
+	collected := make(chan struct{})
+	runtime.AddCleanup(m, func(c chan struct{}) { close(c) }, collected)
+	dropped := dropMemory(t, size)
+	for end := time.Now().Add(20 * time.Second); mapped(t, dropped); {
+		if time.Now().After(end) {
+			t.Fatal("memory without slices is still mapped after 20 s")
+		}
+		runtime.GC()
+	}
+	select {
+	case <-collected:
+	case <-time.After(20 * time.Second):
+		t.Fatal("memory with a slice was not collected after 20 s")
+	}
+	kept[size-1] = 1
+	if !mapped(t, uint64(uintptr(unsafe.Pointer(&kept[0])))) {
+		t.Error("memory was unmapped while a slice of it is in use")
+	}
+	if err := unix.Munmap(kept); err != nil {
+		t.Error(err)
+	}
+}
+
+func dropMemory(t *testing.T, size int) (addr uint64) {
+	m, err := New(size, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Addr()
 }

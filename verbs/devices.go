@@ -1,0 +1,55 @@
+package verbs
+
+import (
+	"cmp"
+	"errors"
+	"path/filepath"
+
+	"github.com/ibkit/ibkit/internal/rdmahost"
+	"github.com/ibkit/ibkit/internal/sysfs"
+)
+
+// A Host is where [Host.Devices] finds devices. The zero value is this host.
+type Host struct {
+	// Sysfs is the root of sysfs (default /sys). Any other root, such as a copy
+	// of the files of another host, is the only source: netlink describes the
+	// running kernel.
+	Sysfs string
+
+	// Dev is the directory of the device nodes (default /dev/infiniband).
+	Dev string
+}
+
+// Devices lists the RDMA devices of this host that have a uverbs node, in the
+// order of libibverbs. See [Host.Devices].
+func Devices() ([]Device, error) { return Host{}.Devices() }
+
+// Devices lists the RDMA devices that have a uverbs node, in the order of
+// libibverbs: by the kernel's index. A host without RDMA has none, which is not an
+// error. If a source cannot be read, Devices returns the devices that it could
+// find together with the error.
+//
+// Devices opens no device: opening one may still fail, for instance for lack of
+// permission. The name, path and, if the kernel reports it, the driver of each
+// Device are set.
+func (h Host) Devices() ([]Device, error) {
+	root := cmp.Or(sysfs.FS(h.Sysfs), sysfs.Default)
+	dev := cmp.Or(h.Dev, "/dev/infiniband")
+	all, problems := rdmahost.Query{Sysfs: root, Netlink: root == sysfs.Default, UVerbs: true}.Devices()
+	var devices []Device
+	for _, d := range all {
+		if d.UVerbs == "" {
+			continue
+		}
+		device := Device{Name: d.Name, Path: filepath.Join(dev, d.UVerbs)}
+		if d.DriverID != nil {
+			device.Driver = DriverID(*d.DriverID)
+		}
+		devices = append(devices, device)
+	}
+	var errs []error
+	for _, p := range problems {
+		errs = append(errs, p.Err)
+	}
+	return devices, errors.Join(errs...)
+}
