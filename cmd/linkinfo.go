@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -385,7 +386,7 @@ func wasDown(before *fabric.Fabric, p *fabric.Port) bool {
 		return false
 	}
 	old := n.Ports[p.Number]
-	return old != nil && old.Info != nil && old.Info.State == mad.PortDown
+	return old != nil && old.Info != nil && old.Info.State == ib.PortDown
 }
 
 // cacheError ends iblinkinfo with the exit code that it has for a cache that

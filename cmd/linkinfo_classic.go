@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -44,7 +45,7 @@ func (v *classicLinks) node(n *fabric.Node, prefix string) {
 	}
 }
 
-func isDown(p *fabric.Port) bool { return p.Info != nil && p.Info.State == mad.PortDown }
+func isDown(p *fabric.Port) bool { return p.Info != nil && p.Info.State == ib.PortDown }
 
 // header prints the line over a node's ports; in line mode there is none.
 func (v *classicLinks) header(n *fabric.Node, prefix string) {
@@ -113,7 +114,7 @@ func (v *classicLinks) appendLink(b []byte, p *fabric.Port) []byte {
 		info = &mad.PortInfo{}
 	}
 	b = append(b, '(')
-	if info.State == mad.PortDown {
+	if info.State == ib.PortDown {
 		b = append(b, "              "...)
 	} else {
 		b = append(appendRight(b, info.LinkWidthActive.String(), 3), ' ')
@@ -121,7 +122,7 @@ func (v *classicLinks) appendLink(b []byte, p *fabric.Port) []byte {
 	}
 	b = append(appendRight(b, info.State.String(), 6), '/')
 	b = append(appendRight(b, info.PhysState.String(), 8), ')')
-	if v.additional && info.State != mad.PortDown {
+	if v.additional && info.State != ib.PortDown {
 		b = append(b, " (HOQ:"...)
 		b = strconv.AppendUint(b, uint64(info.HOQLife), 10)
 		b = append(b, " VL_Stall:"...)

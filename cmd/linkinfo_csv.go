@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -34,7 +35,7 @@ var linkColumns = []struct {
 		if e.Width == 0 || e.Speed == 0 {
 			return ""
 		}
-		return strconv.FormatFloat(mad.LinkGbps(e.Width, e.Speed), 'f', -1, 64)
+		return strconv.FormatFloat(ib.LinkGbps(e.Width, e.Speed), 'f', -1, 64)
 	}},
 	{"best_width", func(e *linkinfo.End, _ *fabric.NameMap) string { return text(e.BestWidth) }},
 	{"best_speed", func(e *linkinfo.End, _ *fabric.NameMap) string { return text(e.BestSpeed) }},

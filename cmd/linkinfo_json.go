@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -222,7 +223,7 @@ func newJSONPort(e *linkinfo.End, names *fabric.NameMap, showKeys bool) jsonPort
 		j.External = &p.External
 	}
 	if e.Width != 0 && e.Speed != 0 {
-		j.Gbps = ptr(mad.LinkGbps(e.Width, e.Speed))
+		j.Gbps = ptr(ib.LinkGbps(e.Width, e.Speed))
 	}
 	if j.Info = jsonPortInfo(p, showKeys); j.Info != nil {
 		j.State, j.PhysState = ptr(j.Info.State.String()), ptr(j.Info.PhysState.String())

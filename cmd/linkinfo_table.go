@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/render"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
@@ -43,7 +44,7 @@ var linkOrders = map[string]func(names *fabric.NameMap) func(a, b linkinfo.End) 
 	},
 	"speed": func(*fabric.NameMap) func(a, b linkinfo.End) int {
 		return func(a, b linkinfo.End) int {
-			return cmp.Compare(mad.LinkGbps(a.Width, a.Speed), mad.LinkGbps(b.Width, b.Speed))
+			return cmp.Compare(ib.LinkGbps(a.Width, a.Speed), ib.LinkGbps(b.Width, b.Speed))
 		}
 	},
 	"finding": func(*fabric.NameMap) func(a, b linkinfo.End) int {
@@ -160,7 +161,7 @@ func portLabel(p *fabric.Port) string {
 }
 
 func stateText(i *mad.PortInfo) string {
-	if i.State == mad.PortActive && i.PhysState == mad.PhysLinkUp {
+	if i.State == ib.PortActive && i.PhysState == ib.PhysLinkUp {
 		return i.State.String()
 	}
 	return i.State.String() + "/" + i.PhysState.String()

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -19,7 +19,7 @@ func TestLookAlong(t *testing.T) {
 		{"well", "node05", nil, OK, "4X NDR"},
 		{"slow", "node07", nil, Warning, "HDR, but both ends have NDR enabled (to leaf2 port 5)"},
 		{"not active", "node10", nil, OK, "4X NDR"},
-		{"limited", "node05", func(p *sim.Port) { p.Enable(mad.Width1X, mad.NDR) }, Note, "both ends can do 4X "},
+		{"limited", "node05", func(p *sim.Port) { p.Enable(ib.Width1X, ib.NDR) }, Note, "both ends can do 4X "},
 	} {
 		f, err := sim.Build("demo")
 		if err != nil {

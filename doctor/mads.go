@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 )
@@ -17,7 +17,7 @@ func (h *host) eachLink(look func(*devinfo.Device, *devinfo.Port) Item) []Item {
 	var items []Item
 	var looks []func() Item
 	for d, p := range h.ports() {
-		if p.LinkLayer == nil || *p.LinkLayer != "InfiniBand" || p.PhysState == nil || mad.PhysState(*p.PhysState) != mad.PhysLinkUp {
+		if p.LinkLayer == nil || *p.LinkLayer != "InfiniBand" || p.PhysState == nil || ib.PhysState(*p.PhysState) != ib.PhysLinkUp {
 			continue // which is a matter of the check of ports
 		}
 		items = append(items, Item{Subject: portName(d, p)})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/devinfo"
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 func checkPorts(_ context.Context, h *host) []Item {
@@ -31,9 +31,9 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, others bool) Item {
 		i.Verdict, i.Found, i.Advice = Unknown, "the kernel does not tell its state", "run as root"
 		return i
 	}
-	state := mad.PortState(*p.State).String()
+	state := ib.PortState(*p.State).String()
 	if p.PhysState != nil {
-		state += "/" + mad.PhysState(*p.PhysState).String()
+		state += "/" + ib.PhysState(*p.PhysState).String()
 	}
 	if p.Active() {
 		rate := ""
@@ -43,18 +43,18 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, others bool) Item {
 		return good(i.Subject, "%s%s", state, rate)
 	}
 	i.Verdict, i.Found, i.Why = Error, state, "nothing is sent by it"
-	phys := mad.PhysState(0)
+	phys := ib.PhysState(0)
 	if p.PhysState != nil {
-		phys = mad.PhysState(*p.PhysState)
+		phys = ib.PhysState(*p.PhysState)
 	}
 	switch {
-	case phys == mad.PhysLinkUp && !p.Ethernet():
+	case phys == ib.PhysLinkUp && !p.Ethernet():
 		i.Why = "the link is up, and no subnet manager has made the port active"
 		i.Advice = "look at what sm says below"
 	case p.Ethernet() && h.isDown(p):
 		i.Found = fmt.Sprintf("%s, %s is down", state, *p.Netdev)
 		i.Mend = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
-	case phys == mad.PhysDisabled && !p.Ethernet():
+	case phys == ib.PhysDisabled && !p.Ethernet():
 		i.Mend = []string{fmt.Sprintf("ibportstate -C %s -P %d -D 0 %d enable", quote(d.Name), p.Number, p.Number)}
 		i.Advice = "someone switched it off"
 	default:

@@ -3,6 +3,7 @@ package fabric
 import (
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -172,7 +173,7 @@ func (s *scan) suspectOneSided() {
 // unlinked reports whether a port says that nothing can come through it. One
 // that trains or recovers from errors may let a packet pass now and then.
 func unlinked(i *mad.PortInfo) bool {
-	return i.PhysState == mad.PhysPolling || i.PhysState == mad.PhysDisabled || i.PhysState == mad.PhysSleep
+	return i.PhysState == ib.PhysPolling || i.PhysState == ib.PhysDisabled || i.PhysState == ib.PhysSleep
 }
 
 // look asks again what is behind both ports that claim the same far end.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -78,7 +79,7 @@ func testLinkMoves(t *testing.T) {
 	f.answer = func(n *fakeNode, p *mad.Packet) bool {
 		if n == host && p.Attr() == mad.AttrNodeInfo && host.ports[1].peer == leaf0 {
 			leaf0.ports[4].peer = nil
-			leaf0.ports[4].info.PhysState = mad.PhysPolling
+			leaf0.ports[4].info.PhysState = ib.PhysPolling
 			connect(leaf1, 6, host, 1)
 		}
 		return true
@@ -93,7 +94,7 @@ func testLinkMoves(t *testing.T) {
 // A link that recovers from errors at one end is one link, and its node one node.
 func TestLinkRecovers(t *testing.T) {
 	f, nodes := twoLevels(2)
-	nodes[4].ports[1].info.PhysState = mad.PhysLinkErrorRecovery // host1
+	nodes[4].ports[1].info.PhysState = ib.PhysLinkErrorRecovery // host1
 	got := discover(t, f, fabric.DiscoverOptions{})
 	if len(got.Nodes) != len(nodes) || len(got.Conflicts) != 0 {
 		t.Errorf("got\n%s", describe(got))

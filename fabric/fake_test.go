@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -44,11 +45,11 @@ func newFakeNode(kind mad.NodeType, guid uint64, name string, ports int) *fakeNo
 	n := &fakeNode{guid: guid, kind: kind, name: name, ports: make([]fakePort, ports+1)}
 	for i := range n.ports {
 		n.ports[i].info = mad.PortInfo{
-			State:              mad.PortDown,
-			PhysState:          mad.PhysPolling,
-			LinkWidthEnabled:   mad.Width4X,
-			LinkWidthSupported: mad.Width1X | mad.Width4X,
-			LinkWidthActive:    mad.Width4X,
+			State:              ib.PortDown,
+			PhysState:          ib.PhysPolling,
+			LinkWidthEnabled:   ib.Width4X,
+			LinkWidthSupported: ib.Width1X | ib.Width4X,
+			LinkWidthActive:    ib.Width4X,
 			LinkSpeedSupported: 7,
 			LinkSpeedEnabled:   7,
 			LinkSpeedActive:    4,
@@ -62,7 +63,7 @@ func connect(a *fakeNode, ap uint8, b *fakeNode, bp uint8) {
 	a.ports[ap].peer, a.ports[ap].peerPort = b, bp
 	b.ports[bp].peer, b.ports[bp].peerPort = a, ap
 	for _, p := range []*fakePort{&a.ports[ap], &b.ports[bp]} {
-		p.info.State, p.info.PhysState = mad.PortActive, mad.PhysLinkUp
+		p.info.State, p.info.PhysState = ib.PortActive, ib.PhysLinkUp
 	}
 }
 

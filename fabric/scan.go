@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -209,7 +210,7 @@ func (s *scan) gotPortInfo(a *ask, r *umad.Reply) {
 // is up and leads further away than the port by which the scan came in.
 func (s *scan) expand(n *scanNode, number uint8) {
 	p := n.Ports[number]
-	if p == nil || p.Info == nil || number == 0 || n.probed[number] || p.Info.PhysState != mad.PhysLinkUp {
+	if p == nil || p.Info == nil || number == 0 || n.probed[number] || p.Info.PhysState != ib.PhysLinkUp {
 		return
 	}
 	if s.opts.MaxHops > 0 && n.depth >= s.opts.MaxHops {
@@ -274,7 +275,7 @@ func (s *scan) askExtendedPortInfo(n *scanNode, number uint8) {
 		return
 	}
 	caps := p.Caps()
-	if caps == nil || p.Info.PhysState != mad.PhysLinkUp || p.Info.ActiveSpeed(caps, nil) != mad.QDR {
+	if caps == nil || p.Info.PhysState != ib.PhysLinkUp || p.Info.ActiveSpeed(caps, nil) != ib.QDR {
 		return
 	}
 	p.Ext = new(mad.MlnxExtPortInfo)

@@ -2,11 +2,12 @@ package linkinfo
 
 import (
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
 // extendedSpeeds are the speeds that the fields LinkSpeedExt… hold.
-const extendedSpeeds = mad.FDR | mad.EDR | mad.HDR | mad.NDR | mad.XDR
+const extendedSpeeds = ib.FDR | ib.EDR | ib.HDR | ib.NDR | ib.XDR
 
 // CouldBe returns what iblinkinfo says of a link that has a peer: the best
 // width and the best speed that both ends support, whether enabled or not, each
@@ -41,9 +42,9 @@ func couldBeSpeed(p *fabric.Port, here, there *mad.PortInfo) string {
 		active, best = here.ActiveSpeed(p.Caps(), nil), (mine & theirs).Max()
 	case supportsFDR10(p) && supportsFDR10(p.Peer):
 		switch {
-		case p.Ext.LinkSpeedActive.Speed() == mad.FDR10:
+		case p.Ext.LinkSpeedActive.Speed() == ib.FDR10:
 			return ""
-		case active == mad.QDR:
+		case active == ib.QDR:
 			return "Could be FDR10 (Found link at QDR but expected speed is FDR10)"
 		}
 		return "Could be FDR10"
@@ -55,5 +56,5 @@ func couldBeSpeed(p *fabric.Port, here, there *mad.PortInfo) string {
 }
 
 func supportsFDR10(p *fabric.Port) bool {
-	return p.Ext != nil && p.Ext.LinkSpeedSupported.Speed() == mad.FDR10
+	return p.Ext != nil && p.Ext.LinkSpeedSupported.Speed() == ib.FDR10
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -121,9 +122,9 @@ func portDiffers(a, b *fabric.Port, checks Checks) bool {
 		checks.Description && a.Peer.Node.Desc != b.Peer.Node.Desc
 }
 
-func state(p *fabric.Port) mad.PortState {
+func state(p *fabric.Port) ib.PortState {
 	if p.Info == nil {
-		return mad.PortNoChange
+		return ib.PortNoChange
 	}
 	return p.Info.State
 }

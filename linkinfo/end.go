@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -14,12 +15,12 @@ type End struct {
 
 	// What the link runs at; 0 while it is down or where the port did not
 	// answer.
-	Width mad.LinkWidth
-	Speed mad.Speed
+	Width ib.LinkWidth
+	Speed ib.Speed
 
 	// The best that both ends can do and have enabled; 0 without a peer.
-	BestWidth mad.LinkWidth
-	BestSpeed mad.Speed
+	BestWidth ib.LinkWidth
+	BestSpeed ib.Speed
 
 	Findings []Finding
 }
@@ -65,7 +66,7 @@ func (e *End) HasProblem() bool {
 
 // Down reports whether the port says that its link is down.
 func (e *End) Down() bool {
-	return e.Port.Info != nil && e.Port.Info.State == mad.PortDown
+	return e.Port.Info != nil && e.Port.Info.State == ib.PortDown
 }
 
 // NewEnd judges a port. complete says that the scan came to its end: that
@@ -105,12 +106,12 @@ func (e *End) add(k Kind, format string, args ...any) {
 func (e *End) judgeState() {
 	info := e.Port.Info
 	switch info.PhysState {
-	case mad.PhysDisabled:
+	case ib.PhysDisabled:
 		e.add(Disabled, "switched off by configuration")
-	case mad.PhysTraining, mad.PhysLinkErrorRecovery, mad.PhysTest:
+	case ib.PhysTraining, ib.PhysLinkErrorRecovery, ib.PhysTest:
 		e.add(Unstable, "physical state is %s", info.PhysState)
 	}
-	if info.State == mad.PortInit || info.State == mad.PortArmed {
+	if info.State == ib.PortInit || info.State == ib.PortArmed {
 		e.add(NotActive, "no subnet manager has activated it")
 	}
 }
@@ -118,7 +119,7 @@ func (e *End) judgeState() {
 // judgePeer compares the two ends of a link.
 func (e *End) judgePeer(here, there *mad.PortInfo) {
 	p, peer := e.Port, e.Port.Peer
-	if there.State == mad.PortDown {
+	if there.State == ib.PortDown {
 		e.add(OneSided, "the other end says %s/%s", there.State, there.PhysState)
 		return
 	}
@@ -134,7 +135,7 @@ func (e *End) judgePeer(here, there *mad.PortInfo) {
 	}
 
 	canWidth := here.LinkWidthSupported & there.LinkWidthSupported
-	var canSpeed mad.Speed
+	var canSpeed ib.Speed
 	if known {
 		canSpeed = p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -26,12 +27,12 @@ func link(here, there *mad.PortInfo) *fabric.Port {
 // can do and has enabled; change makes it another.
 func active(change func(*mad.PortInfo)) *mad.PortInfo {
 	i := &mad.PortInfo{
-		State:                 mad.PortActive,
-		PhysState:             mad.PhysLinkUp,
+		State:                 ib.PortActive,
+		PhysState:             ib.PhysLinkUp,
 		CapMask:               extended,
-		LinkWidthSupported:    mad.Width1X | mad.Width4X,
-		LinkWidthEnabled:      mad.Width1X | mad.Width4X,
-		LinkWidthActive:       mad.Width4X,
+		LinkWidthSupported:    ib.Width1X | ib.Width4X,
+		LinkWidthEnabled:      ib.Width1X | ib.Width4X,
+		LinkWidthActive:       ib.Width4X,
 		LinkSpeedSupported:    7,
 		LinkSpeedEnabled:      7,
 		LinkSpeedActive:       4,
@@ -57,14 +58,14 @@ func TestFindings(t *testing.T) {
 		{"other end does not answer", link(active(nil), nil), "[]"},
 		{"nothing behind it", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: active(nil)},
 			"[{no-peer the link is up, but nothing answers behind it}]"},
-		{"not in use", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: mad.PortDown, PhysState: mad.PhysPolling}}, "[]"},
-		{"switched off", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: mad.PortDown, PhysState: mad.PhysDisabled}},
+		{"not in use", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysPolling}}, "[]"},
+		{"switched off", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysDisabled}},
 			"[{disabled switched off by configuration}]"},
-		{"training", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: mad.PortDown, PhysState: mad.PhysTraining}},
+		{"training", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysTraining}},
 			"[{unstable physical state is PortConfigurationTraining}]"},
-		{"no subnet manager", both(func(i *mad.PortInfo) { i.State = mad.PortInit }),
+		{"no subnet manager", both(func(i *mad.PortInfo) { i.State = ib.PortInit }),
 			"[{not-active no subnet manager has activated it}]"},
-		{"narrow", both(func(i *mad.PortInfo) { i.LinkWidthActive = mad.Width1X }),
+		{"narrow", both(func(i *mad.PortInfo) { i.LinkWidthActive = ib.Width1X }),
 			"[{narrow 1X, but both ends have 4X enabled}]"},
 		{"slow", both(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 }),
 			"[{slow EDR, but both ends have HDR enabled}]"},
@@ -75,7 +76,7 @@ func TestFindings(t *testing.T) {
 			"[{limited both ends can do 4X HDR}]"},
 		{"extended speeds switched off", both(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 30, 0 }),
 			"[{limited both ends can do 4X HDR}]"},
-		{"other end is down", link(active(nil), active(func(i *mad.PortInfo) { i.State, i.PhysState = mad.PortDown, mad.PhysPolling })),
+		{"other end is down", link(active(nil), active(func(i *mad.PortInfo) { i.State, i.PhysState = ib.PortDown, ib.PhysPolling })),
 			"[{one-sided the other end says Down/Polling}]"},
 		{"other end says another speed", link(active(nil), active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 })),
 			"[{one-sided the other end says 4X EDR}]"},
@@ -125,7 +126,7 @@ func TestCouldBe(t *testing.T) {
 		width, speed string
 	}{
 		{"best", link(active(nil), active(nil)), "", ""},
-		{"narrow", link(active(func(i *mad.PortInfo) { i.LinkWidthActive = mad.Width1X }), active(nil)), "Could be 4X", ""},
+		{"narrow", link(active(func(i *mad.PortInfo) { i.LinkWidthActive = ib.Width1X }), active(nil)), "Could be 4X", ""},
 		{"slow", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 1 }), active(nil)), "", "Could be 53.125 Gbps"},
 		{"limited by configuration is slow to it", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 1, 1 }), active(nil)), "", "Could be 53.125 Gbps"},
 		{"XDR", link(active(func(i *mad.PortInfo) { i.CapMask2, i.LinkSpeedExt2Supported = mad.Cap2ExtendedSpeeds2, 1 }),

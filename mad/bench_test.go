@@ -1,6 +1,10 @@
 package mad
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 func BenchmarkDecodePortInfo(b *testing.B) {
 	data := make([]byte, DataSize)
@@ -18,7 +22,7 @@ func BenchmarkDecodePortInfo(b *testing.B) {
 
 func BenchmarkEncodePortInfo(b *testing.B) {
 	data := make([]byte, DataSize)
-	a := PortInfo{LID: 1, State: PortActive}
+	a := PortInfo{LID: 1, State: ib.PortActive}
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := Encode(&a, data); err != nil {

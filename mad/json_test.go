@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 var update = flag.Bool("update", false, "write the golden file of JSON names")
@@ -72,10 +74,10 @@ func jsonKeys(t *testing.T, text []byte) []string {
 
 func TestJSONValues(t *testing.T) {
 	pi := PortInfo{
-		MKey: 1, GIDPrefix: 0xfe80 << 48, LID: 7, State: PortActive, PhysState: 9,
+		MKey: 1, GIDPrefix: 0xfe80 << 48, LID: 7, State: ib.PortActive, PhysState: 9,
 		CapMask:          CapSM | CapCommunicationManagement | 1,
-		LinkWidthEnabled: Width1X | Width4X | Width2X, LinkWidthActive: Width4X,
-		LinkSpeedSupported: 7, LinkSpeedExtEnabled: 30, MTUCap: MTU4096,
+		LinkWidthEnabled: ib.Width1X | ib.Width4X | ib.Width2X, LinkWidthActive: ib.Width4X,
+		LinkSpeedSupported: 7, LinkSpeedExtEnabled: 30, MTUCap: ib.MTU4096,
 	}
 	for _, tt := range []struct {
 		v         any

@@ -3,6 +3,8 @@ package mad
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A LinkSpeed is the speed fields' original group: 1 SDR, 2 DDR, 4 QDR, or a
@@ -21,19 +23,21 @@ type MlnxLinkSpeed uint8
 
 // Speed returns s in the terms that all groups have in common. Undefined bits
 // are left out.
-func (s LinkSpeed) Speed() Speed { return Speed(s) & (SDR | DDR | QDR) }
+func (s LinkSpeed) Speed() ib.Speed { return ib.Speed(s) & (ib.SDR | ib.DDR | ib.QDR) }
 
 // Speed returns s in the terms that all groups have in common. Undefined bits
 // are left out.
-func (s LinkSpeedExt) Speed() Speed { return Speed(s) * FDR & (FDR | EDR | HDR | NDR) }
+func (s LinkSpeedExt) Speed() ib.Speed {
+	return ib.Speed(s) * ib.FDR & (ib.FDR | ib.EDR | ib.HDR | ib.NDR)
+}
 
 // Speed returns s in the terms that all groups have in common. Undefined bits
 // are left out.
-func (s LinkSpeedExt2) Speed() Speed { return Speed(s) * XDR & XDR }
+func (s LinkSpeedExt2) Speed() ib.Speed { return ib.Speed(s) * ib.XDR & ib.XDR }
 
 // Speed returns s in the terms that all groups have in common. Undefined bits
 // are left out.
-func (s MlnxLinkSpeed) Speed() Speed { return Speed(s) * FDR10 & FDR10 }
+func (s MlnxLinkSpeed) Speed() ib.Speed { return ib.Speed(s) * ib.FDR10 & ib.FDR10 }
 
 // String returns the names of the speeds, for example "SDR,DDR,QDR".
 func (s LinkSpeed) String() string { return s.Speed().String() }
@@ -49,15 +53,15 @@ func (s MlnxLinkSpeed) String() string { return s.Speed().String() }
 
 // speedGroup is what the styles of one group of speed fields have in common.
 type speedGroup struct {
-	speed func(v uint64) Speed
+	speed func(v uint64) ib.Speed
 	bits  int    // that are defined
 	none  string // classic text of the active speed 0
 }
 
 var (
-	speedGroup1 = speedGroup{func(v uint64) Speed { return LinkSpeed(v).Speed() }, 3, "Extended speed"}
-	speedGroup2 = speedGroup{func(v uint64) Speed { return LinkSpeedExt(v).Speed() }, 4, "No Extended Speed"}
-	speedGroup3 = speedGroup{func(v uint64) Speed { return LinkSpeedExt2(v).Speed() }, 1, "No Extended Speed 2"}
+	speedGroup1 = speedGroup{func(v uint64) ib.Speed { return LinkSpeed(v).Speed() }, 3, "Extended speed"}
+	speedGroup2 = speedGroup{func(v uint64) ib.Speed { return LinkSpeedExt(v).Speed() }, 4, "No Extended Speed"}
+	speedGroup3 = speedGroup{func(v uint64) ib.Speed { return LinkSpeedExt2(v).Speed() }, 1, "No Extended Speed 2"}
 )
 
 // known reports whether v has no undefined bits.
@@ -86,7 +90,7 @@ func (g speedGroup) active() *style {
 
 // set is the style of a group's supported or enabled speeds.
 func (g speedGroup) set(dump func(v uint64) string) *style {
-	return mask(func(v uint64) []string { return g.speed(v).names() }, dump)
+	return mask(func(v uint64) []string { return g.speed(v).Names() }, dump)
 }
 
 // rates lists the classic texts of the defined speeds in v, and a remark on
@@ -154,11 +158,11 @@ var (
 			if LinkSpeedExt(v) == extDisabled {
 				return nil
 			}
-			return LinkSpeedExt(v).Speed().names()
+			return LinkSpeedExt(v).Speed().Names()
 		}, dumpSpeedsExtEnabled)
 	asLinkSpeedExt2Active = speedGroup3.active()
 	asLinkSpeedsExt2      = speedGroup3.set(dumpSpeedsExt2)
 	asMlnxLinkSpeed       = mask(
-		func(v uint64) []string { return MlnxLinkSpeed(v).Speed().names() },
+		func(v uint64) []string { return MlnxLinkSpeed(v).Speed().Names() },
 		func(v uint64) string { return string(appendHex(nil, v, 8)) })
 )

@@ -154,13 +154,8 @@ func TestNames(t *testing.T) {
 		Method(0x44).String():         "Method(0x44)",
 		AttrPortInfoExtended.String(): "PortInfoExtended",
 		AttrID(0x99).String():         "Attribute(0x0099)",
-		PortInit.String():             "Initialize",
-		PortState(9).String():         "?(9)",
-		PhysTraining.String():         "PortConfigurationTraining",
 		LinkDownPolling.String():      "Polling",
 		NodeTypeCA.String():           "CA",
-		MTU4096.String():              "4096",
-		VLCap(5).String():             "VL0-14",
 		SMMaster.String():             "Master",
 		PKey(0x7fff).String():         "0x7fff",
 	} {

@@ -1,5 +1,7 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A PortInfo describes a port: its addresses, its link and what it can do
 // (InfiniBand Architecture, Volume 1, 14.2.5.6). The modifier of its packets is
 // the port number; a channel adapter takes 0 for the port that was asked.
@@ -14,29 +16,29 @@ type PortInfo struct {
 	DiagCode                 uint16
 	MKeyLeasePeriod          uint16 // seconds
 	LocalPort                uint8  // the port that the packet came in by
-	LinkWidthEnabled         LinkWidth
-	LinkWidthSupported       LinkWidth
-	LinkWidthActive          LinkWidth
+	LinkWidthEnabled         ib.LinkWidth
+	LinkWidthSupported       ib.LinkWidth
+	LinkWidthActive          ib.LinkWidth
 	LinkSpeedSupported       LinkSpeed
-	State                    PortState
-	PhysState                PhysState
+	State                    ib.PortState
+	PhysState                ib.PhysState
 	LinkDownDefault          LinkDownDefault
 	MKeyProtect              uint8
 	LMC                      uint8 // the port answers to 1<<LMC LIDs
 	LinkSpeedActive          LinkSpeed
 	LinkSpeedEnabled         LinkSpeed
-	NeighborMTU              MTU
+	NeighborMTU              ib.MTU
 	SMSL                     uint8
-	VLCap                    VLCap
+	VLCap                    ib.VLCap
 	InitType                 uint8
 	VLHighLimit              uint8
 	VLArbHighCap             uint8 // entries
 	VLArbLowCap              uint8 // entries
 	InitReply                uint8
-	MTUCap                   MTU
+	MTUCap                   ib.MTU
 	VLStallCount             uint8
 	HOQLife                  uint8 // 4.096 µs << HOQLife; from 20 on without limit
-	OperVLs                  VLCap
+	OperVLs                  ib.VLCap
 	PartEnforceInbound       uint8
 	PartEnforceOutbound      uint8
 	FilterRawInbound         uint8

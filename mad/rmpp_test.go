@@ -85,38 +85,6 @@ func TestSAHeader(t *testing.T) {
 	}
 }
 
-func TestRate(t *testing.T) {
-	for _, test := range []struct {
-		width LinkWidth
-		speed Speed
-		want  Rate
-		text  string
-	}{
-		{Width1X, SDR, 2, "2.5 Gb/sec"},
-		{Width4X, QDR, 7, "40 Gb/sec"},
-		{Width4X, FDR10, 7, "40 Gb/sec"},
-		{Width4X, FDR, 12, "56 Gb/sec"},
-		{Width4X, EDR, 16, "100 Gb/sec"},
-		{Width4X, HDR, 17, "200 Gb/sec"},
-		{Width2X, HDR, 16, "100 Gb/sec"},
-		{Width4X, NDR, 21, "400 Gb/sec"},
-		{Width4X, XDR, 23, "800 Gb/sec"},
-		{Width12X, EDR, 18, "300 Gb/sec"},
-		{0, EDR, 0, "?(0)"},
-		{Width8X, FDR10, 9, "80 Gb/sec"},
-	} {
-		if got := RateOf(test.width, test.speed); got != test.want || got.String() != test.text {
-			t.Errorf("%v %v: got %d, %v", test.width, test.speed, got, got)
-		}
-	}
-	if Rate(3).Below() != 5 || Rate(2).Below() != 0 || Rate(21).Below() != 18 || Rate(0).Below() != 0 {
-		t.Errorf("below: %v %v %v", Rate(3).Below(), Rate(2).Below(), Rate(21).Below())
-	}
-	if Rate(19).Compare(3) <= 0 || Rate(3).Compare(19) >= 0 || Rate(99).Compare(2) >= 0 {
-		t.Error("rates are in the order of their codes")
-	}
-}
-
 // FuzzSA reads and writes the headers and all records of subnet administration
 // in any packet.
 func FuzzSA(f *testing.F) {

@@ -1,5 +1,7 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A MCMemberRecord is a port's membership of a multicast group, or the group
 // itself (InfiniBand Architecture, Volume 1, 15.2.5.17).
 type MCMemberRecord struct {
@@ -8,11 +10,11 @@ type MCMemberRecord struct {
 	QKey             uint32
 	MLID             uint16
 	MTUSelector      Selector
-	MTU              MTU // 6 bits
+	MTU              ib.MTU // 6 bits
 	TrafficClass     uint8
 	PKey             PKey
 	RateSelector     Selector
-	Rate             Rate // 6 bits
+	Rate             ib.Rate // 6 bits
 	LifeTimeSelector Selector
 	LifeTime         uint8  // 6 bits; 4.096 µs << LifeTime
 	SL               uint8  // 4 bits

@@ -1,5 +1,7 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A LinearForwardingTableRecord is one block of subnet administration's
 // forwarding table of a switch (InfiniBand Architecture, Volume 1, 15.2.5.6).
 type LinearForwardingTableRecord struct {
@@ -85,9 +87,9 @@ type PathRecord struct {
 	QoSClass         uint16 // 12 bits
 	SL               uint8  // 4 bits
 	MTUSelector      Selector
-	MTU              MTU // 6 bits
+	MTU              ib.MTU // 6 bits
 	RateSelector     Selector
-	Rate             Rate // 6 bits
+	Rate             ib.Rate // 6 bits
 	LifeTimeSelector Selector
 	LifeTime         uint8 // 6 bits; 4.096 µs << LifeTime
 	Preference       uint8 // 0: the best

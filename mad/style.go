@@ -38,6 +38,26 @@ func enum(name, dump func(v uint64) string) *style {
 	}
 }
 
+// A code is an enumeration of package ib.
+type code interface {
+	~uint8
+	Defined() bool
+	String() string
+}
+
+// codes is the style of an enumeration of package ib.
+func codes[T code]() *style {
+	return enum(codeName[T], func(v uint64) string { return T(v).String() })
+}
+
+// codeName returns the name of a value, "" if it is undefined.
+func codeName[T code](v uint64) string {
+	if !T(v).Defined() {
+		return ""
+	}
+	return T(v).String()
+}
+
 // mask is the style of a set of bits. names gives the names of those that are
 // set; dump gives the set's classic text.
 func mask(names func(v uint64) []string, dump func(v uint64) string) *style {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -43,8 +44,8 @@ func (p *Port) check() {
 	case asked != 0 && p.To.Route == "" && (asked < first || asked > last):
 		add(OtherLID, "at LID %d is a port whose own is %d", asked, first)
 	}
-	if n := p.Node; n != nil && n.NodeType != mad.NodeTypeSwitch && p.Info.State != mad.PortActive {
-		if p.Info.State == mad.PortDown {
+	if n := p.Node; n != nil && n.NodeType != mad.NodeTypeSwitch && p.Info.State != ib.PortActive {
+		if p.Info.State == ib.PortDown {
 			add(NotActive, "the link is down")
 		} else {
 			add(NotActive, "no subnet manager has activated it")

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/ibkit/ibkit/mad"
+import "github.com/ibkit/ibkit/ib"
 
 // splitParameter asks for switches as they are where cables lead from one
 // connector to two hosts: each connector is two ports of two lanes, with numbers
@@ -11,7 +11,7 @@ var splitParameter = Parameter{"split", "1", "2: each connector of a switch with
 // split reads the parameter: how many ports a connector is.
 func (p *params) split(l LinkSpec) int {
 	n := p.number("split", 1, 2)
-	if n == 2 && or(l.Width, mad.Width4X) != mad.Width4X {
+	if n == 2 && or(l.Width, ib.Width4X) != ib.Width4X {
 		p.fail("split=2: only ports at 4X can be split")
 	}
 	return n
@@ -23,7 +23,7 @@ func (b *builder) addEdge(connectors, split int, format string, args ...any) *No
 		return b.addSwitch(connectors, format, args...)
 	}
 	whole := b.link
-	b.link.Width = mad.Width2X
+	b.link.Width = ib.Width2X
 	n := b.addSwitch(connectors*split, format, args...)
 	b.link = whole
 	b.splits[n] = true

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -31,27 +31,27 @@ func TestCommands(t *testing.T) {
 	}
 	sw := f.Node("switch1")
 	host := f.Node("host002")
-	state := func() mad.PortState { return host.Ports[1].Info.State }
+	state := func() ib.PortState { return host.Ports[1].Info.State }
 
 	do(t, f, `unlink "host002"[1]`)
-	if host.Ports[1].Peer != nil || state() != mad.PortDown || sw.Switch.PortStateChange != 1 {
+	if host.Ports[1].Peer != nil || state() != ib.PortDown || sw.Switch.PortStateChange != 1 {
 		t.Errorf("unlinked: %v, switch %+v", state(), sw.Switch)
 	}
 	do(t, f, `link switch1[2]`)
-	if host.Ports[1].Peer != &sw.Ports[2] || state() != mad.PortActive {
+	if host.Ports[1].Peer != &sw.Ports[2] || state() != ib.PortActive {
 		t.Errorf("linked again: %v", state())
 	}
 	do(t, f, "down host002")
-	if sw.Ports[2].Info.State != mad.PortDown || !host.Silent {
+	if sw.Ports[2].Info.State != ib.PortDown || !host.Silent {
 		t.Errorf("without power: %v at the switch", sw.Ports[2].Info.State)
 	}
 	do(t, f, "unlink host002")
 	do(t, f, "link host002[1] switch1[4]")
-	if sw.Ports[4].Info.State != mad.PortDown {
+	if sw.Ports[4].Info.State != ib.PortDown {
 		t.Errorf("a node without power has a link")
 	}
 	do(t, f, "up host002")
-	if state() != mad.PortActive || sw.Ports[4].Info.State != mad.PortActive {
+	if state() != ib.PortActive || sw.Ports[4].Info.State != ib.PortActive {
 		t.Errorf("with power again: %v", state())
 	}
 	do(t, f, "hang switch1")

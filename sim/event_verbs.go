@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -139,7 +140,7 @@ func (f *Fabric) remember(p, peer *Port) {
 	}
 	f.pulled[p] = peer
 	if p.Node.off {
-		p.down(mad.PhysDisabled)
+		p.down(ib.PhysDisabled)
 	}
 }
 
@@ -177,14 +178,14 @@ func (f *Fabric) setPower(n *Node, on bool) {
 	for i := range n.Ports[1:] {
 		p := &n.Ports[1+i]
 		if on {
-			p.Info.PhysState = mad.PhysPolling
+			p.Info.PhysState = ib.PhysPolling
 			p.train()
 			f.comeUp(p)
 			continue
 		}
-		p.down(mad.PhysDisabled)
-		if p.Peer != nil && p.Peer.Info.PhysState != mad.PhysDisabled {
-			p.Peer.down(mad.PhysPolling)
+		p.down(ib.PhysDisabled)
+		if p.Peer != nil && p.Peer.Info.PhysState != ib.PhysDisabled {
+			p.Peer.down(ib.PhysPolling)
 		}
 	}
 }
@@ -193,7 +194,7 @@ func (f *Fabric) setPower(n *Node, on bool) {
 // a link that has come up.
 func (f *Fabric) comeUp(p *Port) {
 	if f.master != nil && !f.master.Node.Silent && p.up() {
-		p.Info.State, p.Peer.Info.State = mad.PortActive, mad.PortActive
+		p.Info.State, p.Peer.Info.State = ib.PortActive, ib.PortActive
 	}
 }
 

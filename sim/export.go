@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -40,7 +41,7 @@ func (f *Fabric) WriteNet(w io.Writer) error {
 // netFDR10 returns the comment by which a net file says that a link runs at FDR10,
 // for which there is no option; "" for other links.
 func netFDR10(p *Port) string {
-	if p.Ext == nil || p.Ext.LinkSpeedActive.Speed() != mad.FDR10 {
+	if p.Ext == nil || p.Ext.LinkSpeedActive.Speed() != ib.FDR10 {
 		return ""
 	}
 	return fmt.Sprintf("\t# \"%s\" lid 0 4xFDR10", oneLine(p.Peer.Node.Desc.String()))

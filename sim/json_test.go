@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -26,7 +27,7 @@ func TestParseJSON(t *testing.T) {
 		t.Fatalf("%d nodes", len(f.Nodes))
 	}
 	p := &host.Ports[1]
-	if p.Peer != &sw.Ports[1] || p.Info.State != mad.PortActive || p.Info.LID != 1 || p.GUID != 0x0002c90000100001 || !p.Info.CapMask.Has(mad.CapSM) {
+	if p.Peer != &sw.Ports[1] || p.Info.State != ib.PortActive || p.Info.LID != 1 || p.GUID != 0x0002c90000100001 || !p.Info.CapMask.Has(mad.CapSM) {
 		t.Errorf("leads to %v, state %v, LID %d, GUID 0x%x", p.Peer, p.Info.State, p.Info.LID, p.GUID)
 	}
 	if sw.Ports[0].Info.LID != 2 || sw.LFT[1] != 1 || sw.Desc.String() != "switch1" {

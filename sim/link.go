@@ -1,15 +1,18 @@
 package sim
 
-import "github.com/ibkit/ibkit/mad"
+import (
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
 
 // portInfo returns the PortInfo of a port that is new: down where it has a
 // connector, and always up where it is a switch's port 0.
 func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
-	width, speed := or(l.Width, mad.Width4X), or(l.Speed, mad.HDR)
+	width, speed := or(l.Width, ib.Width4X), or(l.Speed, ib.HDR)
 	i := mad.PortInfo{
 		GIDPrefix:       defaultPrefix,
-		State:           mad.PortDown,
-		PhysState:       mad.PhysPolling,
+		State:           ib.PortDown,
+		PhysState:       ib.PhysPolling,
 		LinkDownDefault: linkDownToPolling,
 		NeighborMTU:     mtu4096,
 		MTUCap:          mtu4096,
@@ -23,13 +26,13 @@ func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 		LocalPhysErrors: 8,
 		OverrunErrors:   8,
 	}
-	for _, w := range []mad.LinkWidth{mad.Width1X, mad.Width2X, mad.Width4X, mad.Width8X, mad.Width12X} {
+	for _, w := range []ib.LinkWidth{ib.Width1X, ib.Width2X, ib.Width4X, ib.Width8X, ib.Width12X} {
 		if w.Lanes() <= width.Lanes() {
 			i.LinkWidthSupported |= w
 		}
 	}
 	i.LinkWidthEnabled = i.LinkWidthSupported
-	i.LinkWidthActive = mad.Width4X // says nothing while the port is down
+	i.LinkWidthActive = ib.Width4X // says nothing while the port is down
 	setSpeeds(&i, upTo(speed), func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
 		return &i.LinkSpeedSupported, &i.LinkSpeedExtSupported, &i.LinkSpeedExt2Supported
 	})
@@ -37,55 +40,55 @@ func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 	i.LinkSpeedActive = 1
 	i.CapMask = mad.CapTrap | mad.CapAutomaticMigration | mad.CapSLMapping | mad.CapSystemImageGUID |
 		mad.CapCommunicationManagement | mad.CapVendorClass | mad.CapCapMaskNotice | mad.CapClientReregistration
-	if speed > mad.FDR10 {
+	if speed > ib.FDR10 {
 		i.CapMask |= mad.CapExtendedSpeeds | mad.CapCapMask2
 		i.CapMask2 = mad.Cap2ExtendedSpeeds2
 	}
 	if isPort0 {
-		i.State, i.PhysState = mad.PortActive, mad.PhysLinkUp
+		i.State, i.PhysState = ib.PortActive, ib.PhysLinkUp
 	}
 	return i
 }
 
 const (
 	defaultPrefix                         = 0xfe80_0000_0000_0000
-	mtu4096           mad.MTU             = 5
-	vl0to3            mad.VLCap           = 3
+	mtu4096           ib.MTU              = 5
+	vl0to3            ib.VLCap            = 3
 	linkDownToPolling mad.LinkDownDefault = 2
 )
 
 // upTo returns a speed and all slower ones, but for FDR10, which is not
 // PortInfo's to tell.
-func upTo(s mad.Speed) mad.Speed { return (s<<1 - 1) &^ mad.FDR10 }
+func upTo(s ib.Speed) ib.Speed { return (s<<1 - 1) &^ ib.FDR10 }
 
 // setSpeeds writes a set of speeds into the three groups of fields that
 // PortInfo has for them.
-func setSpeeds(i *mad.PortInfo, s mad.Speed, fields func(*mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2)) {
+func setSpeeds(i *mad.PortInfo, s ib.Speed, fields func(*mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2)) {
 	speed, ext, ext2 := fields(i)
-	*speed = mad.LinkSpeed(s & (mad.SDR | mad.DDR | mad.QDR))
-	*ext = mad.LinkSpeedExt(s / mad.FDR & 0xf)
-	*ext2 = mad.LinkSpeedExt2(s / mad.XDR & 1)
+	*speed = mad.LinkSpeed(s & (ib.SDR | ib.DDR | ib.QDR))
+	*ext = mad.LinkSpeedExt(s / ib.FDR & 0xf)
+	*ext2 = mad.LinkSpeedExt2(s / ib.XDR & 1)
 }
 
-func enableSpeeds(i *mad.PortInfo, s mad.Speed) {
+func enableSpeeds(i *mad.PortInfo, s ib.Speed) {
 	setSpeeds(i, s, func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
 		return &i.LinkSpeedEnabled, &i.LinkSpeedExtEnabled, &i.LinkSpeedExt2Enabled
 	})
 }
 
 // Enable limits what a port has enabled, and lets its link train again.
-func (p *Port) Enable(width mad.LinkWidth, speeds mad.Speed) {
+func (p *Port) Enable(width ib.LinkWidth, speeds ib.Speed) {
 	p.Info.LinkWidthEnabled = width & p.Info.LinkWidthSupported
 	enableSpeeds(&p.Info, speeds&p.Info.SupportedSpeeds(&p.Info, nil))
 	if p.Ext != nil {
-		p.Ext.LinkSpeedEnabled = fdr10If(speeds.Has(mad.FDR10)) & p.Ext.LinkSpeedSupported
+		p.Ext.LinkSpeedEnabled = fdr10If(speeds.Has(ib.FDR10)) & p.Ext.LinkSpeedSupported
 	}
 	p.train()
 }
 
 // Degrade makes a link run below what it could, as a bad cable does. It lasts
 // until the link trains again.
-func (p *Port) Degrade(width mad.LinkWidth, speed mad.Speed) {
+func (p *Port) Degrade(width ib.LinkWidth, speed ib.Speed) {
 	for _, end := range []*Port{p, p.Peer} {
 		if end != nil {
 			end.run(width, speed)
@@ -102,33 +105,33 @@ func (p *Port) train() {
 	}
 	width := (p.Info.LinkWidthEnabled & peer.Info.LinkWidthEnabled).Max()
 	speed := (p.Info.EnabledSpeeds(&p.Info, p.Ext) & peer.Info.EnabledSpeeds(&peer.Info, peer.Ext)).Max()
-	off := p.Info.PhysState == mad.PhysDisabled || peer.Info.PhysState == mad.PhysDisabled
+	off := p.Info.PhysState == ib.PhysDisabled || peer.Info.PhysState == ib.PhysDisabled
 	for _, end := range []*Port{p, peer} {
 		switch {
 		case off || width == 0 || speed == 0:
-			if end.Info.PhysState != mad.PhysDisabled {
-				end.down(mad.PhysPolling)
+			if end.Info.PhysState != ib.PhysDisabled {
+				end.down(ib.PhysPolling)
 			}
 		default:
 			end.notice()
-			end.Info.State, end.Info.PhysState = mad.PortInit, mad.PhysLinkUp
+			end.Info.State, end.Info.PhysState = ib.PortInit, ib.PhysLinkUp
 			end.run(width, speed)
 		}
 	}
 }
 
 // run sets what the link runs at.
-func (p *Port) run(width mad.LinkWidth, speed mad.Speed) {
+func (p *Port) run(width ib.LinkWidth, speed ib.Speed) {
 	p.linkChanges()
 	p.Info.LinkWidthActive = width
 	setSpeeds(&p.Info, speed, func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
 		return &i.LinkSpeedActive, &i.LinkSpeedExtActive, &i.LinkSpeedExt2Active
 	})
-	if speed > mad.QDR {
-		p.Info.LinkSpeedActive = mad.LinkSpeed(mad.QDR) // what those who do not know better are told
+	if speed > ib.QDR {
+		p.Info.LinkSpeedActive = mad.LinkSpeed(ib.QDR) // what those who do not know better are told
 	}
 	if p.Ext != nil {
-		p.Ext.LinkSpeedActive = fdr10If(speed == mad.FDR10)
+		p.Ext.LinkSpeedActive = fdr10If(speed == ib.FDR10)
 	}
 }
 
@@ -141,13 +144,13 @@ func fdr10If(yes bool) mad.MlnxLinkSpeed {
 }
 
 // down takes a port's link down.
-func (p *Port) down(phys mad.PhysState) {
-	if p.Info.State != mad.PortDown {
+func (p *Port) down(phys ib.PhysState) {
+	if p.Info.State != ib.PortDown {
 		p.notice()
 	}
 	p.linkDowned()
-	p.Info.State, p.Info.PhysState = mad.PortDown, phys
+	p.Info.State, p.Info.PhysState = ib.PortDown, phys
 }
 
 // up reports whether packets pass through the port.
-func (p *Port) up() bool { return p.Peer != nil && p.Info.PhysState == mad.PhysLinkUp }
+func (p *Port) up() bool { return p.Peer != nil && p.Info.PhysState == ib.PhysLinkUp }

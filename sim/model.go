@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -124,8 +125,8 @@ type NodeSpec struct {
 
 // A LinkSpec says what ports can do and have enabled.
 type LinkSpec struct {
-	Width mad.LinkWidth // the widest; 0: 4X
-	Speed mad.Speed     // the fastest; 0: HDR
+	Width ib.LinkWidth // the widest; 0: 4X
+	Speed ib.Speed     // the fastest; 0: HDR
 }
 
 // The vendor ID of the nodes that presets make is NVIDIA's.
@@ -188,7 +189,7 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 			p.GUID += uint64(i)
 		}
 		p.Info = s.Link.portInfo(isSwitch && i == 0)
-		if s.Link.Speed == mad.FDR10 {
+		if s.Link.Speed == ib.FDR10 {
 			p.Ext = fdr10()
 			p.Ext.LinkSpeedActive = 0
 		}
@@ -241,8 +242,8 @@ func (f *Fabric) Disconnect(p *Port) {
 	if peer := p.Peer; peer != nil {
 		p.linkChanges()
 		p.Peer, peer.Peer = nil, nil
-		p.down(mad.PhysPolling)
-		peer.down(mad.PhysPolling)
+		p.down(ib.PhysPolling)
+		peer.down(ib.PhysPolling)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -86,7 +87,7 @@ type netReader struct {
 
 // ability is what a port has enabled.
 type ability struct {
-	width mad.LinkWidth
+	width ib.LinkWidth
 	speed mad.LinkSpeed
 	ext   mad.LinkSpeedExt
 	fdr10 bool
@@ -101,7 +102,7 @@ func newNetReader(r rules) *netReader {
 		rules: r,
 		byID:  map[string]*netNode{}, guids: map[uint64]*netNode{}, aliases: map[string]*netPort{},
 		base: first(), next: first(),
-		ability: ability{width: mad.Width4X, speed: mad.LinkSpeed(mad.SDR)},
+		ability: ability{width: ib.Width4X, speed: mad.LinkSpeed(ib.SDR)},
 	}
 }
 
@@ -230,7 +231,7 @@ func (n *netReader) assign(l *netLine, word string) error {
 	case "sysimgguid":
 		n.system = v
 	case "width":
-		n.ability.width = mad.LinkWidth(v)
+		n.ability.width = ib.LinkWidth(v)
 	case "speed":
 		n.ability.speed = mad.LinkSpeed(v)
 	case "extspeed":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -153,8 +154,8 @@ func (p *Port) discovered(line *netPort) {
 		return
 	}
 	l = LinkSpec{Width: line.running.width, Speed: line.running.speed}
-	if l.Speed == mad.FDR10 {
-		l.Speed = mad.QDR
+	if l.Speed == ib.FDR10 {
+		l.Speed = ib.QDR
 		p.Ext = fdr10()
 	}
 	p.Info = l.portInfo(false)
@@ -169,7 +170,7 @@ func fdr10() *mad.MlnxExtPortInfo {
 // simulated makes a port as ibsim makes its ports.
 func (p *Port) simulated(a ability) {
 	isPort0 := p.Number == 0 && p.Node.IsSwitch()
-	p.Info = LinkSpec{Width: mad.Width12X, Speed: mad.HDR}.portInfo(isPort0)
+	p.Info = LinkSpec{Width: ib.Width12X, Speed: ib.HDR}.portInfo(isPort0)
 	p.Ext = &mad.MlnxExtPortInfo{} // answered by ports that know no FDR10, too
 	i := &p.Info
 	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled = a.width, a.speed, a.ext
@@ -189,10 +190,10 @@ func (p *Port) simulated(a ability) {
 }
 
 const (
-	mtu256  mad.MTU   = 1
-	mtu1024 mad.MTU   = 3
-	mtu2048 mad.MTU   = 4
-	vl0to7  mad.VLCap = 4
+	mtu256  ib.MTU   = 1
+	mtu1024 ib.MTU   = 3
+	mtu2048 ib.MTU   = 4
+	vl0to7  ib.VLCap = 4
 )
 
 // link makes the link of a port, once for both ends.

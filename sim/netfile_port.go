@@ -3,6 +3,7 @@ package sim
 import (
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -119,13 +120,13 @@ func (p *netPort) options(l *netLine) error {
 		}
 		switch name {
 		case "w":
-			if p.ability.width = mad.LinkWidth(v); v == 0 {
+			if p.ability.width = ib.LinkWidth(v); v == 0 {
 				l.at = start
 				return l.errorf("w=0: a port without a width")
 			}
 		case "s":
 			// To ibsim, 0 is QDR and nothing else.
-			p.ability.speed = mad.LinkSpeed(or(v, uint64(mad.QDR)))
+			p.ability.speed = mad.LinkSpeed(or(v, uint64(ib.QDR)))
 		case "e":
 			p.ability.ext = mad.LinkSpeedExt(v)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 const nets = "../test/nets/*.net"
@@ -74,7 +74,7 @@ Switch 1 "t"
 	if i := &s.Ports[0].Info; i.LID != 9 || i.LMC != 2 || s.Switch.EnhancedPort0 != 1 {
 		t.Errorf("LID %d, LMC %d, enhanced port 0: %d", i.LID, i.LMC, s.Switch.EnhancedPort0)
 	}
-	if i := &f.Node("a").Ports[1].Info; i.State != mad.PortInit || i.LID != 0 || i.LinkWidthActive != mad.Width4X {
+	if i := &f.Node("a").Ports[1].Info; i.State != ib.PortInit || i.LID != 0 || i.LinkWidthActive != ib.Width4X {
 		t.Errorf("state %v, LID %d, width %v", i.State, i.LID, i.LinkWidthActive)
 	}
 	if peer := f.Node("a").Ports[2].Peer; peer.String() != `"r"[3]` {
@@ -159,7 +159,7 @@ func TestNetInclude(t *testing.T) {
 		}
 	}
 	f := build(t, "net:net")
-	if p := &f.Node("h").Ports[1]; p.Info.State != mad.PortActive || p.Info.LID == 0 {
+	if p := &f.Node("h").Ports[1]; p.Info.State != ib.PortActive || p.Info.LID == 0 {
 		t.Errorf("state %v, LID %d", p.Info.State, p.Info.LID)
 	}
 	for description, want := range map[string]string{"net:loop": "include one another", "net:nosuch": "no such file", "topo:nosuch": "no such file"} {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // now is the time by the fabric's clock.
@@ -68,7 +68,7 @@ type flow struct{ words, packets, multicast float64 }
 
 // flow returns what a port sends: nothing where its link is not in service.
 func (f *Fabric) flow(p *Port) flow {
-	if f.Model.Load <= 0 || p == nil || !p.up() || p.Info.State != mad.PortActive {
+	if f.Model.Load <= 0 || p == nil || !p.up() || p.Info.State != ib.PortActive {
 		return flow{}
 	}
 	chance := rand.New(rand.NewPCG(f.Model.Seed, p.GUID+uint64(p.Number)<<48))
@@ -85,7 +85,7 @@ func (f *Fabric) flow(p *Port) flow {
 // linkDowned notes that a port's link, if it was up, goes down.
 func (p *Port) linkDowned() {
 	f := p.Node.fabric
-	if !f.inUse || p.Info.PhysState != mad.PhysLinkUp {
+	if !f.inUse || p.Info.PhysState != ib.PhysLinkUp {
 		return
 	}
 	p.linkChanges()

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A Preset is a fabric that can be had by name.
@@ -124,17 +124,17 @@ func (p *params) link(l LinkSpec) LinkSpec {
 
 // speedByName returns the speed that PortInfo has a bit for, 0 where there is
 // none of that name.
-func speedByName(name string) mad.Speed {
-	for s := mad.SDR; s <= mad.XDR; s <<= 1 {
-		if s != mad.FDR10 && strings.EqualFold(s.String(), name) {
+func speedByName(name string) ib.Speed {
+	for s := ib.SDR; s <= ib.XDR; s <<= 1 {
+		if s != ib.FDR10 && strings.EqualFold(s.String(), name) {
 			return s
 		}
 	}
 	return 0
 }
 
-func widthByName(name string) mad.LinkWidth {
-	for _, w := range []mad.LinkWidth{mad.Width1X, mad.Width2X, mad.Width4X, mad.Width8X, mad.Width12X} {
+func widthByName(name string) ib.LinkWidth {
+	for _, w := range []ib.LinkWidth{ib.Width1X, ib.Width2X, ib.Width4X, ib.Width8X, ib.Width12X} {
 		if strings.EqualFold(w.String(), name) {
 			return w
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -60,7 +61,7 @@ const (
 
 // mellanox adds a box and returns the chips of its line boards.
 func (b *builder) mellanox(name string, lines int) []*Node {
-	b.link.Speed = mad.QDR
+	b.link.Speed = ib.QDR
 	system := b.systemGUID()
 	board := func(kind string, number int) *Node {
 		return b.addSpec(NodeSpec{
@@ -86,10 +87,10 @@ func (b *builder) mellanox(name string, lines int) []*Node {
 // follows from the wiring between the boards and from their device IDs, as
 // rdma-core's libibnetdisc/chassis.c reads them.
 var voltaireChassis = map[string]voltaireModel{
-	"ISR9288": {spine: 0x5a08, line: 0x5a09, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: mad.SDR},
-	"ISR2012": {spine: 0x5a37, line: 0x5a38, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: mad.DDR},
-	"ISR9096": {spine: 0x5a0b, line: 0x5a09, radix: 24, lines: 4, spines: 4, spineChips: 1, lineChips: 2, inner: 12, speed: mad.SDR},
-	"ISR4700": {spine: 0x5a5c, line: 0x5a5b, radix: 36, lines: 18, spines: 9, spineChips: 1, lineChips: 1, inner: 18, speed: mad.QDR},
+	"ISR9288": {spine: 0x5a08, line: 0x5a09, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: ib.SDR},
+	"ISR2012": {spine: 0x5a37, line: 0x5a38, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: ib.DDR},
+	"ISR9096": {spine: 0x5a0b, line: 0x5a09, radix: 24, lines: 4, spines: 4, spineChips: 1, lineChips: 2, inner: 12, speed: ib.SDR},
+	"ISR4700": {spine: 0x5a5c, line: 0x5a5b, radix: 36, lines: 18, spines: 9, spineChips: 1, lineChips: 1, inner: 18, speed: ib.QDR},
 }
 
 const (
@@ -104,7 +105,7 @@ type voltaireModel struct {
 	lines, spines         int    // boards
 	spineChips, lineChips int    // on a board
 	inner                 int    // ports of a line chip that lead to spines; they come first
-	speed                 mad.Speed
+	speed                 ib.Speed
 }
 
 // voltaire adds a box and returns the chips of its line boards.

@@ -3,7 +3,7 @@ package sim
 import (
 	"strings"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 var mixed = Preset{
@@ -13,14 +13,14 @@ var mixed = Preset{
 		{"hosts", "2", "hosts in a rack"},
 		{"spines", "2", "number of spines"},
 	},
-	link: LinkSpec{Speed: mad.XDR},
+	link: LinkSpec{Speed: ib.XDR},
 	build: func(b *builder, p *params) {
 		hosts := p.number("hosts", 1, 64)
 		spines := make([]*Node, p.number("spines", 1, 64))
 		for i := range spines {
 			spines[i] = b.addSwitch(36, "spine%d", i+1)
 		}
-		for s := mad.SDR; s <= mad.XDR; s <<= 1 {
+		for s := ib.SDR; s <= ib.XDR; s <<= 1 {
 			b.rack(s, hosts, spines)
 		}
 	},
@@ -28,7 +28,7 @@ var mixed = Preset{
 
 // rack adds a leaf with hosts, all of one generation, and links it to the spines.
 // The cables between switches are new ones: they do what both ends can do.
-func (b *builder) rack(s mad.Speed, hosts int, spines []*Node) {
+func (b *builder) rack(s ib.Speed, hosts int, spines []*Node) {
 	b.link.Speed = s
 	name := strings.ToLower(s.String())
 	leaf := b.addSwitch(hosts+len(spines), "%s-leaf", name)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // Every preset is built, and all its ends can be reached.
@@ -60,9 +60,9 @@ func TestSplitPorts(t *testing.T) {
 	if leaf.Info.NumPorts != 12 {
 		t.Errorf("%d ports", leaf.Info.NumPorts)
 	}
-	for number, want := range []mad.LinkWidth{
-		1: mad.Width2X, 2: mad.Width2X, 3: mad.Width2X, 4: mad.Width2X, // two connectors, four hosts
-		5: mad.Width4X, 6: 0, 7: mad.Width4X, 8: 0, // two spines
+	for number, want := range []ib.LinkWidth{
+		1: ib.Width2X, 2: ib.Width2X, 3: ib.Width2X, 4: ib.Width2X, // two connectors, four hosts
+		5: ib.Width4X, 6: 0, 7: ib.Width4X, 8: 0, // two spines
 		9: 0, 10: 0, 11: 0, 12: 0,
 	} {
 		p := &leaf.Ports[number]
@@ -76,11 +76,11 @@ func TestSplitPorts(t *testing.T) {
 // FDR10 is QDR to spines that do not know it.
 func TestMixedSpeeds(t *testing.T) {
 	f := build(t, "mixed")
-	for s := mad.SDR; s <= mad.XDR; s <<= 1 {
+	for s := ib.SDR; s <= ib.XDR; s <<= 1 {
 		leaf := f.Node(strings.ToLower(s.String()) + "-leaf")
-		for number, want := range map[int]mad.Speed{1: s, 4: s} {
-			if s == mad.FDR10 && number == 4 {
-				want = mad.QDR
+		for number, want := range map[int]ib.Speed{1: s, 4: s} {
+			if s == ib.FDR10 && number == 4 {
+				want = ib.QDR
 			}
 			p := &leaf.Ports[number]
 			for _, end := range []*Port{p, p.Peer} {

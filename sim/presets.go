@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/ibkit/ibkit/mad"
+import "github.com/ibkit/ibkit/ib"
 
 var singleSwitch = Preset{
 	Name:       "single-switch",
@@ -102,7 +102,7 @@ func forEach(size []int, visit func([3]int)) {
 var demo = Preset{
 	Name:  "demo",
 	About: "a small cluster with a bad cable, a slow link and a host that is not in service",
-	link:  LinkSpec{Speed: mad.NDR},
+	link:  LinkSpec{Speed: ib.NDR},
 	build: func(b *builder, _ *params) {
 		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
 		for i := range 4 {
@@ -111,7 +111,7 @@ var demo = Preset{
 				b.connect(leaf, s)
 			}
 			if i == 3 {
-				b.link.Speed = mad.HDR // the last rack is older than the others
+				b.link.Speed = ib.HDR // the last rack is older than the others
 			}
 			for k := range 4 {
 				b.connect(leaf, b.addHost("node%02d", i*4+k+1))
@@ -119,10 +119,10 @@ var demo = Preset{
 		}
 	},
 	spoil: func(f *Fabric) {
-		f.Node("leaf1").Ports[1].Degrade(mad.Width2X, mad.NDR)
-		f.Node("node07").Ports[1].Degrade(mad.Width4X, mad.HDR)
+		f.Node("leaf1").Ports[1].Degrade(ib.Width2X, ib.NDR)
+		f.Node("node07").Ports[1].Degrade(ib.Width4X, ib.HDR)
 		late := &f.Node("node10").Ports[1]
-		late.Info.State, late.Peer.Info.State = mad.PortInit, mad.PortInit
+		late.Info.State, late.Peer.Info.State = ib.PortInit, ib.PortInit
 		wear(f)
 	},
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -74,7 +75,7 @@ func (f *Fabric) routeLID(from *Port, lid uint16, management bool) (destination,
 				return d, d.node.Ports[0].answersTo(lid)
 			}
 		}
-		if !management && int(exit) < len(d.node.Ports) && d.node.Ports[exit].Info.State != mad.PortActive {
+		if !management && int(exit) < len(d.node.Ports) && d.node.Ports[exit].Info.State != ib.PortActive {
 			return d, false
 		}
 		if !d.leave(exit) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -180,17 +181,17 @@ func TestPath(t *testing.T) {
 	}
 	p := mad.PathRecord{SLID: from.Info.LID, DLID: to.Info.LID}
 	all := query(t, c, &p, &p.SLID, &p.DLID)
-	if len(all) != 1 || all[0].MTU != mad.MTU4096 || all[0].Reversible != 1 || all[0].DGID != to.gid() ||
-		all[0].Rate != mad.RateOf(from.Info.LinkWidthActive, from.Info.ActiveSpeed(&from.Info, from.Ext)) {
+	if len(all) != 1 || all[0].MTU != ib.MTU4096 || all[0].Reversible != 1 || all[0].DGID != to.gid() ||
+		all[0].Rate != ib.RateOf(from.Info.LinkWidthActive, from.Info.ActiveSpeed(&from.Info, from.Ext)) {
 		t.Errorf("got %+v", all)
 	}
-	from.Info.NeighborMTU = mad.MTU1024
-	p.MTU, p.MTUSelector = mad.MTU1024, mad.SelectGreater
+	from.Info.NeighborMTU = ib.MTU1024
+	p.MTU, p.MTUSelector = ib.MTU1024, mad.SelectGreater
 	if all := query(t, c, &p, &p.SLID, &p.DLID, &p.MTU, &p.MTUSelector); len(all) != 0 {
 		t.Errorf("got %+v", all)
 	}
 	p.MTUSelector = mad.SelectLess
-	if all := query(t, c, &p, &p.SLID, &p.DLID, &p.MTU, &p.MTUSelector); len(all) != 1 || all[0].MTU != mad.MTU512 {
+	if all := query(t, c, &p, &p.SLID, &p.DLID, &p.MTU, &p.MTUSelector); len(all) != 1 || all[0].MTU != ib.MTU512 {
 		t.Errorf("got %+v", all)
 	}
 	reached := 0

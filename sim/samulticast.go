@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -21,15 +22,15 @@ type group struct {
 func broadcast() *group {
 	return &group{fixed: true, common: mad.MCMemberRecord{
 		MGID: mad.GID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff},
-		QKey: 0xb1b, MLID: firstMLID, MTUSelector: mad.SelectExactly, MTU: mad.MTU2048,
+		QKey: 0xb1b, MLID: firstMLID, MTUSelector: mad.SelectExactly, MTU: ib.MTU2048,
 		PKey: defaultPKey, RateSelector: mad.SelectExactly, Rate: rate10,
 		LifeTimeSelector: mad.SelectExactly, LifeTime: pathLifeTime, Scope: 2,
 	}}
 }
 
 const (
-	firstMLID, lastMLID          = 0xc000, 0xfffe
-	rate10              mad.Rate = 3 // 10 Gb/s
+	firstMLID, lastMLID         = 0xc000, 0xfffe
+	rate10              ib.Rate = 3 // 10 Gb/s
 )
 
 // multicast returns the groups.
@@ -103,7 +104,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 		common := r
 		common.PortGID, common.JoinState, common.MLID = mad.GID{}, 0, mlid
 		common.MTUSelector, common.RateSelector, common.LifeTimeSelector = mad.SelectExactly, mad.SelectExactly, mad.SelectExactly
-		common.MTU = cmp.Or(common.MTU, mad.MTU2048)
+		common.MTU = cmp.Or(common.MTU, ib.MTU2048)
 		common.Rate = cmp.Or(common.Rate, rate10)
 		common.LifeTime = cmp.Or(common.LifeTime, pathLifeTime)
 		g = &group{common: common}

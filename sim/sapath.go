@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -106,7 +107,7 @@ func (q *saQuery) selector(record mad.Attribute, selector, value any, s mad.Sele
 // fit lowers what a path can carry to what is wanted, or to what is below that.
 // It reports false where the path carries too little. order is how the two
 // compare.
-func fit[T mad.MTU | mad.Rate](has *T, want, below T, order int, s mad.Selector) bool {
+func fit[T ib.MTU | ib.Rate](has *T, want, below T, order int, s mad.Selector) bool {
 	switch s {
 	case mad.SelectGreater:
 		return order > 0
@@ -179,7 +180,7 @@ func (f *Fabric) path(from, to *Port, lid uint16) (r mad.PathRecord, ok bool) {
 
 // mtu returns the largest payload that a port sends; that of a switch's port 0 is
 // what it can do.
-func (p *Port) mtu() mad.MTU {
+func (p *Port) mtu() ib.MTU {
 	if p.Peer == nil {
 		return p.Info.MTUCap
 	}
@@ -188,15 +189,15 @@ func (p *Port) mtu() mad.MTU {
 
 // rate returns what a port's link runs at; 0 for a switch's port 0, which has
 // none.
-func (p *Port) rate() mad.Rate {
+func (p *Port) rate() ib.Rate {
 	if p.Peer == nil {
 		return 0
 	}
 	return linkRate(&p.Info, p.Ext)
 }
 
-func linkRate(i *mad.PortInfo, ext *mad.MlnxExtPortInfo) mad.Rate {
-	return mad.RateOf(i.LinkWidthActive, i.ActiveSpeed(i, ext))
+func linkRate(i *mad.PortInfo, ext *mad.MlnxExtPortInfo) ib.Rate {
+	return ib.RateOf(i.LinkWidthActive, i.ActiveSpeed(i, ext))
 }
 
 // commonPKey returns the first key by which two ports can talk.

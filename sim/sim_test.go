@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -91,23 +92,23 @@ func TestSetPortInfo(t *testing.T) {
 	}
 	host := f.Node("host002")
 
-	if err := change(func(i *mad.PortInfo) { i.PhysState = mad.PhysDisabled }); err != nil {
+	if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysDisabled }); err != nil {
 		t.Fatal(err)
 	}
-	if i := read(); i.State != mad.PortDown || i.PhysState != mad.PhysDisabled || host.Ports[1].up() {
+	if i := read(); i.State != ib.PortDown || i.PhysState != ib.PhysDisabled || host.Ports[1].up() {
 		t.Errorf("switched off: %v/%v, other end %v", i.State, i.PhysState, host.Ports[1].Info.PhysState)
 	}
-	if err := change(func(i *mad.PortInfo) { i.PhysState = mad.PhysPolling; i.LinkWidthEnabled = mad.Width1X }); err != nil {
+	if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysPolling; i.LinkWidthEnabled = ib.Width1X }); err != nil {
 		t.Fatal(err)
 	}
-	if i := read(); i.State != mad.PortInit || i.LinkWidthActive != mad.Width1X {
+	if i := read(); i.State != ib.PortInit || i.LinkWidthActive != ib.Width1X {
 		t.Errorf("switched on at 1X: %v, %v", i.State, i.LinkWidthActive)
 	}
 	var refused mad.StatusError
-	if err := change(func(i *mad.PortInfo) { i.State = mad.PortActive }); !errors.As(err, &refused) {
+	if err := change(func(i *mad.PortInfo) { i.State = ib.PortActive }); !errors.As(err, &refused) {
 		t.Errorf("from Initialize to Active: error %v", err)
 	}
-	for _, s := range []mad.PortState{mad.PortArmed, mad.PortActive} {
+	for _, s := range []ib.PortState{ib.PortArmed, ib.PortActive} {
 		if err := change(func(i *mad.PortInfo) { i.State = s }); err != nil || read().State != s {
 			t.Errorf("to %v: %v, %v", s, read().State, err)
 		}

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -34,7 +35,7 @@ func (f *Fabric) Configure() error {
 				p.Info.SMLID = sm.Info.LID
 			}
 			if p.up() {
-				p.Info.State = mad.PortActive
+				p.Info.State = ib.PortActive
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/ibkit/ibkit/mad"
+import (
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
 
 // setPortInfo takes in what a subnet manager, or an operator, sets of a port
 // (InfiniBand Architecture, Volume 1, 14.2.5.6). Fields that only the port
@@ -39,7 +42,7 @@ func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 
 // allWidths and allSpeeds, as enabled ones, stand for all that is supported.
 const (
-	allWidths mad.LinkWidth = 0xff
+	allWidths ib.LinkWidth  = 0xff
 	allSpeeds mad.LinkSpeed = 0xf
 )
 
@@ -76,33 +79,33 @@ func (p *Port) setEnabled(set *mad.PortInfo) mad.Status {
 
 // setState takes in a change of state: Down lets the link train again, Armed
 // and Active bring it into service, a physical state switches it off or on.
-func (p *Port) setState(state mad.PortState, phys mad.PhysState) mad.Status {
+func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 	i := &p.Info
 	switch phys {
-	case mad.PhysDisabled:
-		p.down(mad.PhysDisabled)
-		if p.Peer != nil && p.Peer.Info.PhysState != mad.PhysDisabled {
-			p.Peer.down(mad.PhysPolling)
+	case ib.PhysDisabled:
+		p.down(ib.PhysDisabled)
+		if p.Peer != nil && p.Peer.Info.PhysState != ib.PhysDisabled {
+			p.Peer.down(ib.PhysPolling)
 		}
 		return 0
-	case mad.PhysPolling:
-		p.down(mad.PhysPolling)
+	case ib.PhysPolling:
+		p.down(ib.PhysPolling)
 		p.train()
 		return 0
-	case 0, mad.PhysSleep:
+	case 0, ib.PhysSleep:
 	default:
 		return mad.StatusBadValue
 	}
 	switch state {
-	case mad.PortNoChange:
-	case mad.PortDown:
-		if i.PhysState != mad.PhysDisabled {
-			p.down(mad.PhysPolling)
+	case ib.PortNoChange:
+	case ib.PortDown:
+		if i.PhysState != ib.PhysDisabled {
+			p.down(ib.PhysPolling)
 			p.train()
 		}
-	case mad.PortArmed, mad.PortActive:
+	case ib.PortArmed, ib.PortActive:
 		// Ready comes after initialised, and service after ready (14.3.6).
-		if i.State < state-1 || i.State == mad.PortDown {
+		if i.State < state-1 || i.State == ib.PortDown {
 			return mad.StatusBadValue
 		}
 		p.linkChanges()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -31,8 +32,8 @@ func ReadTopologyFile(path string) (*Fabric, error) {
 
 // running is what a link runs at.
 type running struct {
-	width mad.LinkWidth
-	speed mad.Speed
+	width ib.LinkWidth
+	speed ib.Speed
 }
 
 // parseRunning reads "lid 4 4xHDR". It reports false where there is no such
@@ -47,14 +48,14 @@ func parseRunning(text string) (running, bool) {
 		width, speed, ok = "??", fields[2][2:], true
 	}
 	r := running{width: widthByName(width + "X"), speed: speedByName(speed)}
-	if speed == mad.FDR10.String() {
-		r.speed = mad.FDR10
+	if speed == ib.FDR10.String() {
+		r.speed = ib.FDR10
 	}
 	if width == "??" {
-		r.width = mad.Width4X
+		r.width = ib.Width4X
 	}
 	if speed == "???" {
-		r.speed = mad.SDR
+		r.speed = ib.SDR
 	}
 	return r, ok && r.width != 0 && r.speed != 0
 }
@@ -64,19 +65,19 @@ func parseRunning(text string) (running, bool) {
 // speed allows for all slower ones.
 func (r running) enable(a *ability) {
 	switch r.width {
-	case mad.Width12X:
-		a.width = mad.Width1X | mad.Width4X | mad.Width12X
-	case mad.Width4X:
-		a.width = mad.Width1X | mad.Width4X
+	case ib.Width12X:
+		a.width = ib.Width1X | ib.Width4X | ib.Width12X
+	case ib.Width4X:
+		a.width = ib.Width1X | ib.Width4X
 	default:
 		a.width = r.width
 	}
 	up := upTo(r.speed)
-	a.speed = mad.LinkSpeed(up & (mad.SDR | mad.DDR | mad.QDR))
-	if r.speed > mad.QDR && r.speed != mad.FDR10 {
-		a.ext = mad.LinkSpeedExt(up / mad.FDR & maxExtSpeeds)
+	a.speed = mad.LinkSpeed(up & (ib.SDR | ib.DDR | ib.QDR))
+	if r.speed > ib.QDR && r.speed != ib.FDR10 {
+		a.ext = mad.LinkSpeedExt(up / ib.FDR & maxExtSpeeds)
 	}
-	if r.speed > mad.QDR {
+	if r.speed > ib.QDR {
 		a.fdr10 = true
 	}
 }

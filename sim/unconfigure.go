@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/ibkit/ibkit/mad"
+import (
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
 
 // Unconfigure takes back what a subnet manager does, as if all power had been
 // off: no port has a LID, no switch a route, and links that are up wait for one
@@ -13,7 +16,7 @@ func (f *Fabric) Unconfigure() {
 			info.LID, info.LMC, info.SMLID, info.SMSL = 0, 0, 0, 0
 			info.CapMask &^= mad.CapSM
 			if n.Ports[i].up() {
-				info.State = mad.PortInit
+				info.State = ib.PortInit
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // irregular returns switches linked at random, in parts of the fabric that hang
@@ -237,7 +237,7 @@ func TestTooManyLIDs(t *testing.T) {
 		t.Error(err)
 	}
 	f := build(t, big, "sm=off")
-	if p := f.firstAdapter(); p.Info.State != mad.PortInit || p.Info.LID != 0 {
+	if p := f.firstAdapter(); p.Info.State != ib.PortInit || p.Info.LID != 0 {
 		t.Errorf("state %v, LID %d", p.Info.State, p.Info.LID)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -118,8 +119,8 @@ type PortAttr struct {
 	LMC       uint8
 	SMLID     uint16 // LID of the subnet manager that serves this port
 	SMSL      uint8
-	State     mad.PortState
-	PhysState mad.PhysState
+	State     ib.PortState
+	PhysState ib.PhysState
 	GIDPrefix uint64 // subnet prefix, host byte order
 
 	// RMPP says that the transport puts subnet administration's messages of

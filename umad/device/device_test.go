@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/uapi"
@@ -56,7 +57,7 @@ func (h host) write(t *testing.T) sysfs.FS {
 
 const (
 	ca, sw           = "1: CA", "2: Switch"
-	ib, eth          = "InfiniBand", "Ethernet"
+	ibLayer, eth     = "InfiniBand", "Ethernet"
 	active, initial  = "4: ACTIVE", "2: INIT"
 	down             = "1: DOWN"
 	linkUp, disabled = "5: LinkUp", "3: Disabled"
@@ -65,8 +66,8 @@ const (
 
 func TestChooseAsListed(t *testing.T) {
 	fs := host{
-		{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, active, linkUp},
-		{"umad2", "mlx5_2", ca, 1, ib, active, linkUp}, {"umad3", "ibp9", ca, 1, ib, active, linkUp},
+		{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp},
+		{"umad2", "mlx5_2", ca, 1, ibLayer, active, linkUp}, {"umad3", "ibp9", ca, 1, ibLayer, active, linkUp},
 	}.write(t)
 	dir, err := os.Open(filepath.Join(string(fs), "class/infiniband"))
 	if err != nil {
@@ -90,19 +91,19 @@ func TestChoose(t *testing.T) {
 		port   uint8
 		want   string // node, or a part of the error
 	}{
-		{"the active one", host{{"umad0", "mlx5_0", ca, 1, ib, down, polling}, {"umad1", "mlx5_1", ca, 1, ib, active, linkUp}}, "", 0, "umad1"},
-		{"the first port", host{{"umad10", "mlx5_0", ca, 2, ib, active, linkUp}, {"umad2", "mlx5_0", ca, 1, ib, active, linkUp}}, "", 0, "umad2"},
-		{"the one that is up", host{{"umad0", "mlx5_0", ca, 1, ib, down, polling}, {"umad1", "mlx5_0", ca, 2, ib, initial, linkUp}}, "", 0, "umad1"},
-		{"the one that is not off", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}, {"umad1", "mlx5_0", ca, 2, ib, down, polling}}, "", 0, "umad1"},
-		{"no Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, initial, linkUp}}, "", 0, "umad1"},
+		{"the active one", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad1"},
+		{"the first port", host{{"umad10", "mlx5_0", ca, 2, ibLayer, active, linkUp}, {"umad2", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad2"},
+		{"the one that is up", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_0", ca, 2, ibLayer, initial, linkUp}}, "", 0, "umad1"},
+		{"the one that is not off", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, polling}}, "", 0, "umad1"},
+		{"no Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, initial, linkUp}}, "", 0, "umad1"},
 		{"Ethernet by name", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "mlx5_0", 0, "umad0"},
-		{"port 0 of a switch", host{{"umad0", "sw", sw, 1, ib, active, linkUp}, {"umad1", "sw", sw, 0, ib, active, linkUp}}, "", 0, "umad1"},
-		{"by name", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ib, down, polling}}, "mlx5_1", 0, "umad1"},
-		{"by port", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}, {"umad1", "mlx5_0", ca, 2, ib, down, polling}}, "", 2, "umad1"},
+		{"port 0 of a switch", host{{"umad0", "sw", sw, 1, ibLayer, active, linkUp}, {"umad1", "sw", sw, 0, ibLayer, active, linkUp}}, "", 0, "umad1"},
+		{"by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, down, polling}}, "mlx5_1", 0, "umad1"},
+		{"by port", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, polling}}, "", 2, "umad1"},
 		{"none but Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "there are only mlx5_0 port 1 (Ethernet, Active, LinkUp)"},
-		{"all off", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}}, "", 0, "an InfiniBand port that is not switched off"},
-		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: there are only mlx5_0 port 1"},
-		{"off, by name", host{{"umad0", "mlx5_0", ca, 1, ib, down, disabled}}, "mlx5_0", 1, "there are only mlx5_0 port 1 (InfiniBand, Down, Disabled)"},
+		{"all off", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 0, "an InfiniBand port that is not switched off"},
+		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: there are only mlx5_0 port 1"},
+		{"off, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "there are only mlx5_0 port 1 (InfiniBand, Down, Disabled)"},
 		{"no device", host{}, "", 0, "there is none in"},
 	} {
 		c, err := Choose(test.host.write(t), test.device, test.port)
@@ -118,10 +119,10 @@ func TestChoose(t *testing.T) {
 // What is missing of one device is no reason not to use another.
 func TestCandidatesUnplugged(t *testing.T) {
 	fs := host{
-		{"umad0", "mlx5_0", ca, 1, ib, active, linkUp},
-		{"umad1", "mlx5_0", ca, 2, ib, active, linkUp},
-		{"umad2", "mlx5_1", ca, 1, ib, active, linkUp},
-		{"umad3", "mlx5_2", ca, 1, ib, active, linkUp},
+		{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp},
+		{"umad1", "mlx5_0", ca, 2, ibLayer, active, linkUp},
+		{"umad2", "mlx5_1", ca, 1, ibLayer, active, linkUp},
+		{"umad3", "mlx5_2", ca, 1, ibLayer, active, linkUp},
 	}.write(t)
 	for _, gone := range []string{
 		"class/infiniband/mlx5_0/ports/2/state",
@@ -147,7 +148,7 @@ func TestNoModule(t *testing.T) {
 }
 
 func TestNoNode(t *testing.T) {
-	h := host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}
+	h := host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}
 	_, err := Open(Options{Sysfs: h.write(t), Dev: t.TempDir()})
 	var failed *OpenError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "umad0: no such file or directory") || failed.Hint() == "" {
@@ -157,7 +158,7 @@ func TestNoNode(t *testing.T) {
 
 // A FIFO does for a device node, as long as no MAD goes through it.
 func TestOpen(t *testing.T) {
-	h := host{{"umad7", "mlx5_0", ca, 1, ib, active, linkUp}}
+	h := host{{"umad7", "mlx5_0", ca, 1, ibLayer, active, linkUp}}
 	dev := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dev, "umad7"), 0o600); err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestOpen(t *testing.T) {
 	}
 	if got, want := p.Attr(), (umad.PortAttr{
 		Device: "mlx5_0", Number: 1, LinkLayer: "InfiniBand", NodeGUID: 0x0002c90300000001, PortGUID: 0x0002c90300000002,
-		LID: 7, SMLID: 1, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfe80 << 48,
+		LID: 7, SMLID: 1, State: ib.PortActive, PhysState: ib.PhysLinkUp, GIDPrefix: 0xfe80 << 48,
 		RMPP: true,
 	}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -179,7 +180,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOtherABI(t *testing.T) {
-	fs := host{{"umad0", "mlx5_0", ca, 1, ib, active, linkUp}}.write(t)
+	fs := host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}.write(t)
 	if err := os.WriteFile(filepath.Join(string(fs), "class/infiniband_mad/abi_version"), []byte("6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

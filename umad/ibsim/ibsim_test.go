@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -46,7 +47,7 @@ func TestOpen(t *testing.T) {
 	s, p := attach(t)
 	want := umad.PortAttr{
 		Device: "ibsim0", Number: 1, LinkLayer: "InfiniBand", NodeGUID: 0x100, PortGUID: 0x101,
-		LID: 4, LMC: 1, SMLID: 2, SMSL: 3, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfec0 << 48,
+		LID: 4, LMC: 1, SMLID: 2, SMSL: 3, State: ib.PortActive, PhysState: ib.PhysLinkUp, GIDPrefix: 0xfec0 << 48,
 	}
 	if p.Attr() != want {
 		t.Errorf("got  %+v\nwant %+v", p.Attr(), want)

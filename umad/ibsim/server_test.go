@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -78,7 +79,7 @@ func (s *fakeServer) answer(c *ibsimproto.Control) {
 	case ibsimproto.GetNodeInfo:
 		attr = &mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 2, NodeGUID: 0x100}
 	case ibsimproto.GetPortInfo:
-		attr = &mad.PortInfo{LocalPort: 1, LID: 4, LMC: 1, SMLID: 2, SMSL: 3, State: mad.PortActive, PhysState: mad.PhysLinkUp, GIDPrefix: 0xfec0 << 48}
+		attr = &mad.PortInfo{LocalPort: 1, LID: 4, LMC: 1, SMLID: 2, SMSL: 3, State: ib.PortActive, PhysState: ib.PhysLinkUp, GIDPrefix: 0xfec0 << 48}
 	}
 	if attr != nil {
 		if err := mad.Encode(attr, c.Data()); err != nil {

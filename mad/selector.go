@@ -1,0 +1,20 @@
+package mad
+
+// A Selector says how a record in a request compares a rate, an MTU or a life
+// time (15.2.5.16).
+type Selector uint8
+
+// The selectors.
+const (
+	SelectGreater Selector = 0
+	SelectLess    Selector = 1
+	SelectExactly Selector = 2
+	SelectBest    Selector = 3 // the largest rate or MTU, the smallest life time
+)
+
+var selectorNames = names{"greater than", "less than", "exactly", "best"}
+
+// String returns what the selector means, for example "less than".
+func (s Selector) String() string { return selectorNames.text(uint64(s)) }
+
+var asSelector = selectorNames.style()
