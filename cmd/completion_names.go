@@ -121,15 +121,6 @@ func modelParameters(*environment, *pflag.FlagSet) []string {
 	return []string{"hop=", "service=", "queue=", "loss=", "duplicate=", "delay=", "jitter=", "reorder=", "late=", "timeout=", "seed="}
 }
 
-// devicesToPlug are those that a node of a fabric can be plugged into.
-func devicesToPlug(env *environment, flags *pflag.FlagSet) []string {
-	names := deviceNames(env, flags)
-	for i := range names {
-		names[i] += "="
-	}
-	return names
-}
-
 // simulatedFabrics are the presets and the kinds of files. A preset that nothing
 // was said of yet leads on to its parameters.
 func simulatedFabrics(*environment, *pflag.FlagSet) []string {

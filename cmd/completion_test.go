@@ -34,7 +34,6 @@ func TestCompletion(t *testing.T) {
 		{"perf host --transport |", "uc"},
 		{"perf host -d |", "mlx5_0"},
 		{"perf host -d mlx5_0 -i |", "1"},
-		{"sim bridge --plug |", "mlx5_0="},
 		{"sim serve --model |hop=1us,", "hop=1us,loss="},
 		{"linkinfo --finding |slow,", "slow,narrow"},
 		{"linkinfo --sort |", "finding"},
@@ -65,21 +64,21 @@ func TestCompletion(t *testing.T) {
 // Where there is nothing to offer, the names of files are none either.
 func TestCompletionOfNothing(t *testing.T) {
 	for args, want := range map[string]string{
-		"linkinfo":            ":4", // no names of files
-		"linkinfo --hops":     ":4",
-		"linkinfo -D":         ":4",
-		"doctor":              ":4",
-		"doctor --timeout":    ":4",
-		"doctor --root":       ":16", // folders
-		"linkinfo --cache":    ":0",  // files
-		"ping --sim nosuch":   ":4",
-		"devinfo mlx5_0":      ":4",
-		"sim export demo":     ":4",
-		"ping --deadline":     ":4",
-		"perf":                ":4",
-		"perf --plot":         ":0",
-		"addr --sim ibsim":    ":4",
-		"sim bridge --events": ":0",
+		"linkinfo":           ":4", // no names of files
+		"linkinfo --hops":    ":4",
+		"linkinfo -D":        ":4",
+		"doctor":             ":4",
+		"doctor --timeout":   ":4",
+		"doctor --root":      ":16", // folders
+		"linkinfo --cache":   ":0",  // files
+		"ping --sim nosuch":  ":4",
+		"devinfo mlx5_0":     ":4",
+		"sim export demo":    ":4",
+		"ping --deadline":    ":4",
+		"perf":               ":4",
+		"perf --plot":        ":0",
+		"addr --sim ibsim":   ":4",
+		"sim serve --events": ":0",
 	} {
 		code, out, err := runCommand(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
 		if code != exitOK || out != want+"\n" {

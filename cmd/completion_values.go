@@ -39,7 +39,6 @@ var flagCompletions = map[string]completion{
 	"transport": constant(string(perf.RC), string(perf.UC), string(perf.UD)),
 	"unit":      constant("gbit", "mib"),
 	"width":     constant("1X", "2X", "4X", "8X", "12X"),
-	"plug":      devicesToPlug,
 	"sim-model": modelParameters,
 	"via":       constant("auto", "vendor", "sma", "pma"),
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // simCommands make the commands about simulated fabrics.
-var simCommands = []func(*environment) *cobra.Command{newSimList, newSimExport, newSimServe, newSimBridge, newSimCtl}
+var simCommands = []func(*environment) *cobra.Command{newSimList, newSimExport, newSimServe, newSimCtl}
 
 func newSim(env *environment, _ dialect) *cobra.Command {
 	cmd := &cobra.Command{

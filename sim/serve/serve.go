@@ -18,9 +18,9 @@ import (
 	"sync/atomic"
 
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/timeline"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/sim/timeline"
 )
 
 // Options say where a server listens. The zero value is where ibsim listens by

@@ -1,5 +1,5 @@
-// Package ibports gives guests InfiniBand ports: those of the module
-// test/kmod/ibtest, plugged into a fabric that ibkit simulates in the guest.
+// Package ibports gives guests InfiniBand ports: the ports of the kernel module
+// test/kmod/ibtest, plugged into a simulated fabric by test/simbridge.
 package ibports
 
 import (
@@ -14,35 +14,42 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// Devices are those that the module makes, with a port each.
+// Devices lists the module's devices. Each has one port.
 var Devices = []string{"ibtest0", "ibtest1"}
 
-// Spec returns that of a guest with the module, ibkit, and tools of Debian.
+// bridge is the program that plugs the ports into a fabric.
+var bridge = guest.Program{Package: BridgePackage}
+
+// BridgePackage is the import path of the bridge.
+const BridgePackage = "github.com/ibkit/ibkit/test/simbridge"
+
+// Spec returns the specification of a guest with the module, ibkit, and tools from
+// Debian.
 func Spec(tb testing.TB, tools ...string) guest.Spec {
 	tb.Helper()
 	_, file, _, _ := runtime.Caller(0)
 	return guest.Spec{
 		Modules:  []string{"ib_uverbs", "ib_umad"},
 		Insert:   []string{guest.Module(tb, filepath.Join(filepath.Dir(file), "../../kmod/ibtest"))},
-		Programs: []guest.Program{guest.Ibkit},
+		Programs: []guest.Program{guest.Ibkit, bridge},
 		Tools:    tools,
 	}
 }
 
-// A Bridge is a running ibkit sim bridge.
+// A Bridge is a running simbridge.
 type Bridge struct {
 	tb      testing.TB
 	guest   *guest.Guest
 	process *guest.Process
 }
 
-// PlugIn makes the first device of a guest a port of one node of a fabric, and
-// the second one of another node. Args are further ones for ibkit sim bridge.
+// PlugIn connects the two devices of a guest to the ports of two nodes of a fabric.
+// args are additional options of simbridge.
 func PlugIn(tb testing.TB, g *guest.Guest, fabric, first, second string, args ...string) *Bridge {
 	tb.Helper()
 	args = slices.Concat([]string{
-		"ibkit", "sim", "bridge", fabric, "--plug", Devices[0] + "=" + first, "--plug", Devices[1] + "=" + second,
-	}, args)
+		"simbridge", "-plug", Devices[0] + "=" + first, "-plug", Devices[1] + "=" + second,
+	}, args, []string{fabric})
 	b := &Bridge{tb, g, g.MustStart(tb, args...)}
 	if err := b.process.AwaitOutput(tb.Context(), "Plugged in."); err != nil {
 		tb.Fatal(err)
@@ -50,15 +57,15 @@ func PlugIn(tb testing.TB, g *guest.Guest, fabric, first, second string, args ..
 	return b
 }
 
-// Unplug ends the bridge, and leaves the ports down.
+// Unplug stops the bridge. The ports are down afterwards.
 func (b *Bridge) Unplug() {
 	b.tb.Helper()
 	if code := b.end(unix.SIGTERM); code != 0 {
-		b.tb.Errorf("ibkit sim bridge ended with %d", code)
+		b.tb.Errorf("simbridge: got exit code %d, want 0", code)
 	}
 }
 
-// Kill ends the bridge without its having a say.
+// Kill stops the bridge with SIGKILL.
 func (b *Bridge) Kill() {
 	b.tb.Helper()
 	b.end(unix.SIGKILL)

@@ -18,7 +18,7 @@ func TestDoctor(t *testing.T) {
 	spec := ibports.Spec(t, "opensm")
 	spec.Timeout = 5 * time.Minute
 	g := guest.New(t, spec)
-	ibports.PlugIn(t, g, "demo", "node02", "node07", "--sm", "off")
+	ibports.PlugIn(t, g, "demo", "node02", "node07", "-sm", "off")
 	doctor := []string{"ibkit", "doctor", "--timeout", "2s", "--only", "ports,sm"}
 	look := func(what string, code int, user bool, want ...string) string {
 		t.Helper()

@@ -22,10 +22,7 @@ var tools = []string{
 	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
 }
 
-const (
-	devicePackage = "github.com/ibkit/ibkit/umad/device"
-	bridgePackage = "github.com/ibkit/ibkit/sim/bridge"
-)
+const devicePackage = "github.com/ibkit/ibkit/umad/device"
 
 // both runs a line by Debian's tools and by ibkit, and compares.
 func both(t *testing.T, g *guest.Guest, line string) {
@@ -124,7 +121,7 @@ func TestTools(t *testing.T) {
 // administration, for its own host and another one.
 func TestSubnetManager(t *testing.T) {
 	g := guest.New(t, ibports.Spec(t, append(tools, "opensm")...))
-	ibports.PlugIn(t, g, "fat-tree:radix=8,pods=4", "host00001", "host00010", "--sm", "off")
+	ibports.PlugIn(t, g, "fat-tree:radix=8,pods=4", "host00001", "host00010", "-sm", "off")
 	if r := g.MustRun(t, "ibstat", "ibtest0", "1"); !strings.Contains(r.Stdout, "State: Initializing") {
 		t.Errorf("before:\n%s", r.Stdout)
 	}
@@ -227,7 +224,7 @@ func TestKernel(t *testing.T) {
 // TestUnload takes the module away during a scan, which ends at once then.
 func TestUnload(t *testing.T) {
 	g := guest.New(t, ibports.Spec(t))
-	b := ibports.PlugIn(t, g, "demo", "node02", "node07", "--model", "delay=200ms")
+	b := ibports.PlugIn(t, g, "demo", "node02", "node07", "-model", "delay=200ms")
 	scan := g.MustStart(t, "ibkit", "linkinfo", "-C", "ibtest0", "--timeout", "60000")
 	sent := "/sys/class/infiniband/ibtest0/ports/1/hw_counters/mads_sent"
 	if err := g.Await(t.Context(), "sh", "-c", "test $(cat "+sent+") -gt 3"); err != nil {
@@ -274,9 +271,9 @@ var complaint = regexp.MustCompile(`BUG:|WARNING:|Oops|general protection|schedu
 // kernel goes on, and ports made anew work.
 func TestHostile(t *testing.T) {
 	spec := ibports.Spec(t)
-	spec.Programs = append(spec.Programs, guest.Program{Package: bridgePackage, Test: true})
+	spec.Programs = append(spec.Programs, guest.Program{Package: ibports.BridgePackage, Test: true})
 	g := guest.New(t, spec)
-	t.Log(g.Must(t, "bridge.test", "-test.v", "-test.run=^TestGuestHostile$"))
+	t.Log(g.Must(t, "simbridge.test", "-test.v", "-test.run=^TestGuestHostile$"))
 	g.Must(t, "rmmod", "ibtest")
 	g.Must(t, "insmod", "/usr/lib/modules/insert/ibtest.ko")
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
@@ -295,7 +292,7 @@ func TestReload(t *testing.T) {
 		insmod /usr/lib/modules/insert/ibtest.ko devices=3 ports=2
 		rmmod ibtest
 		insmod /usr/lib/modules/insert/ibtest.ko
-		ibkit sim bridge demo >/tmp/out & bridge=$!
+		simbridge demo >/tmp/out & bridge=$!
 		until grep -q Plugged /tmp/out; do :; done
 		ibkit ibaddr -C ibtest0 >/dev/null
 		kill $bridge

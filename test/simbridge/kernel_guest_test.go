@@ -1,6 +1,6 @@
 //go:build inguest
 
-package bridge
+package main
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestGuestHostile writes records to the kernel that a broken program could
-// write: it refuses them, or takes them for what a broken fabric would send.
+// TestGuestHostile writes records to the kernel that only a defective program would
+// write. The kernel rejects them or treats them as output of a defective fabric.
 func TestGuestHostile(t *testing.T) {
 	fd, err := unix.Open("/dev/ibtest0", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestGuestHostile(t *testing.T) {
 		case !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ENOENT):
 			t.Fatalf("write: %v", err)
 		}
-		// What the host answers is of no interest.
+		// Discard the output of the host.
 		var out record
 		for {
 			if n, _ := unix.Read(fd, out[:]); n <= 0 {
@@ -45,18 +45,18 @@ func TestGuestHostile(t *testing.T) {
 		}
 	}
 	if taken == 0 || taken == many {
-		t.Errorf("%d of %d records were taken", taken, many)
+		t.Errorf("%d of %d records were accepted, want some but not all", taken, many)
 	}
-	t.Logf("%d of %d records were taken", taken, many)
+	t.Logf("%d of %d records were accepted", taken, many)
 	for _, size := range []int{1, offUnion, recordSize - 1, recordSize + 1, 2 * recordSize} {
 		if _, err := unix.Write(fd, make([]byte, size)); !errors.Is(err, unix.EINVAL) {
-			t.Errorf("write of %d bytes: %v", size, err)
+			t.Errorf("write of %d bytes: got %v, want EINVAL", size, err)
 		}
 	}
 }
 
-// plausible makes a datagram one that the MAD layer looks into: of a class that
-// somebody may wait for, with a method, and often an attribute, that it knows.
+// plausible turns a record into a datagram that the MAD layer does not drop at once:
+// it has a registered class and a valid method, and often a valid attribute.
 func plausible(r *record, random *rand.Rand) {
 	const baseVersion = 1
 	m := r.mad()
@@ -65,7 +65,7 @@ func plausible(r *record, random *rand.Rand) {
 	m[2] = byte(1 + random.IntN(2))                                         // its version
 	m[3] = []byte{0x01, 0x02, 0x81, 0x12, 0x92, 0x05, 0x07}[random.IntN(7)] // method
 	if random.IntN(2) > 0 {
-		m[6], m[7] = byte(random.IntN(70)), byte(random.IntN(70)) // a directed route's hop pointer and count
+		m[6], m[7] = byte(random.IntN(70)), byte(random.IntN(70)) // hop pointer and hop count of a directed route
 	}
 	qp := byte(1)
 	if m[1] == 0x01 || m[1] == 0x81 {

@@ -1,4 +1,4 @@
-package bridge
+package main
 
 import (
 	"bytes"
@@ -8,21 +8,20 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// Sizes of a port's tables at the host (IBTEST_GIDS, IBTEST_PKEYS).
+// Table sizes of the kernel module (IBTEST_GIDS, IBTEST_PKEYS).
 const (
 	gidEntries  = 8
 	pkeyEntries = 32
 )
 
-// describePort tells what a port is like: struct ibtest_port, whose fields are
-// those of the kernel's struct ib_port_attr (<rdma/ib_verbs.h>). Codes of
-// states, widths and MTUs are PortInfo's; those of speeds are in the order of
-// [mad.Speed].
+// describePort encodes the attributes of a port as struct ibtest_port. The fields
+// are those of the kernel's struct ib_port_attr (<rdma/ib_verbs.h>). States, widths
+// and MTUs use PortInfo's codes; speeds use the order of [mad.Speed].
 func describePort(number uint32, p *sim.Port, added mad.PortCapMask) record {
 	r := newRecord(portAttr, number)
 	i := &p.Info
 	w := bytes.NewBuffer(r[:offUnion])
-	put := func(v any) { _ = binary.Write(w, binary.NativeEndian, v) } // a buffer takes all
+	put := func(v any) { _ = binary.Write(w, binary.NativeEndian, v) } // a bytes.Buffer accepts every write
 	var guids [gidEntries]uint64
 	guids[0] = p.GUID
 	_ = binary.Write(w, binary.BigEndian, i.GIDPrefix)
@@ -44,7 +43,7 @@ func describePort(number uint32, p *sim.Port, added mad.PortCapMask) record {
 	return r
 }
 
-// describeNode tells what a node is like: struct ibtest_node.
+// describeNode encodes the attributes of a node as struct ibtest_node.
 func describeNode(n *sim.Node) record {
 	r := newRecord(nodeAttr, 0)
 	w := bytes.NewBuffer(r[:offUnion])

@@ -1,4 +1,4 @@
-package bridge
+package main
 
 import (
 	"slices"
@@ -7,47 +7,47 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A delivery is a record on its way to a host.
+// A delivery is a record on its route to a host.
 type delivery struct {
 	to     *device
-	due    time.Time // zero: at once
+	due    time.Time // zero: immediately
 	record record
 }
 
-// deliver writes what is due at once, and keeps the rest until it is. A device
-// that cannot be written to is about to be read from, which says so too.
+// deliver writes records that are due and delays the others. A write error needs no
+// handling: the next read of the device returns it as well.
 func (b *Bridge) deliver(out []delivery) {
 	for i := range out {
 		d := &out[i]
 		if due := d.due; !due.IsZero() {
 			d.due = time.Time{}
-			b.later.Add(due, *d)
+			b.delayed.Add(due, *d)
 			continue
 		}
 		_ = d.to.write(d.record)
 	}
 }
 
-// handle takes a record of a device through the fabric and returns what comes of
-// it, which is valid until the next one. The caller holds the lock.
+// handle passes a record of a device through the fabric. The returned deliveries are
+// valid until the next call. The caller holds the lock.
 func (b *Bridge) handle(d *device, r *record) []delivery {
 	b.out = b.out[:0]
 	if h := d.hosts[r.port()]; h != nil {
 		switch r.kind() {
 		case sent:
-			b.pass(h, r)
+			b.forward(h, r)
 		case query:
-			b.ask(h, r)
+			b.answerQuery(h, r)
 		case caps:
 			h.add(mad.PortCapMask(r.added()))
 		}
 	}
-	return b.settle(b.out)
+	return b.addPending(b.out)
 }
 
-// settle adds what the kernel has to know of ports that changed, before what
-// comes of the change, and the traps that agents have sent.
-func (b *Bridge) settle(out []delivery) []delivery {
+// addPending adds the traps that agents have sent and, in front of all other records,
+// the state of ports that changed.
+func (b *Bridge) addPending(out []delivery) []delivery {
 	for _, t := range b.fabric.Traps() {
 		if h := b.hosts[t.To.Management()]; h != nil {
 			r := newRecord(arrived, h.number)
@@ -64,23 +64,23 @@ func (b *Bridge) settle(out []delivery) []delivery {
 	return out
 }
 
-// pass takes a datagram that left a host to where it goes.
-func (b *Bridge) pass(from *host, r *record) {
+// forward routes a datagram that left a host.
+func (b *Bridge) forward(from *host, r *record) {
 	m := *r.mad()
 	if m.Method().IsResponse() {
-		b.respond(from, r, &m)
+		b.forwardResponse(from, r, &m)
 		return
 	}
 	directed := m.Class() == mad.ClassSMPDirected
 	if directed {
-		m[offHopPointer] = 0 // where agents look at it
+		m[offHopPointer] = 0 // the value that agents expect
 	}
 	d, ok := from.sender.Route(r.dlid(), r.destQP(), &m)
 	if !ok {
-		return // who asked has to lose patience
+		return // the requester times out
 	}
 	to := b.hosts[d.Port().Management()]
-	hand := func(due time.Time, p *mad.Packet) {
+	handOver := func(due time.Time, p *mad.Packet) {
 		q := r.arrival(to.number, p)
 		if directed {
 			q.mad()[offHopPointer] = q.mad()[offHopCount]
@@ -88,7 +88,7 @@ func (b *Bridge) pass(from *host, r *record) {
 		b.out = append(b.out, delivery{to.device, due, q})
 	}
 	if to != nil && to.manages(&m) {
-		from.sender.Carry(d, &m, hand)
+		from.sender.Carry(d, &m, handOver)
 		return
 	}
 	from.sender.Exchange(d, &m, func(due time.Time, p *mad.Packet, answered bool) {
@@ -101,27 +101,28 @@ func (b *Bridge) pass(from *host, r *record) {
 			}
 			b.out = append(b.out, delivery{from.device, due, q})
 		case to != nil:
-			hand(due, p)
+			handOver(due, p)
 		}
 	})
 }
 
-// Where directed-route packets count hops (InfiniBand Architecture, Volume 1,
-// 14.2.1.2). Before the last hop the pointer is the count, before the first one
-// on the way back it is 1.
+// Hop pointer and hop count of directed-route packets (InfiniBand Architecture,
+// Volume 1, 14.2.1.2). The pointer equals the count before the last hop, and is 1
+// before the first hop of the return path.
 const (
 	offHopPointer = 6
 	offHopCount   = 7
 )
 
-// respond takes a host's response to the host that asked. Agents never ask.
-func (b *Bridge) respond(from *host, r *record, m *mad.Packet) {
-	way := m
+// forwardResponse routes a host's response to the requesting host. Agents send no
+// requests.
+func (b *Bridge) forwardResponse(from *host, r *record, m *mad.Packet) {
+	route := m
 	if m.Class() == mad.ClassSMPDirected {
-		way = back(m)
+		route = back(m)
 		m[offHopPointer] = min(1, m[offHopCount])
 	}
-	d, ok := from.sender.Route(r.dlid(), r.destQP(), way)
+	d, ok := from.sender.Route(r.dlid(), r.destQP(), route)
 	to := b.hosts[d.Port().Management()]
 	if !ok || to == nil {
 		return
@@ -131,21 +132,21 @@ func (b *Bridge) respond(from *host, r *record, m *mad.Packet) {
 	})
 }
 
-// back returns a request that goes the way that a response takes: by the ports
-// at which its request came in, the last one first.
+// back returns a request that takes the route of a response: the ports at which the
+// request came in, in reverse order.
 func back(m *mad.Packet) *mad.Packet {
 	path := []byte(m.ReturnPath())
 	slices.Reverse(path)
-	var way mad.Packet
-	way.PutSMP(mad.SMPRequest{
+	var route mad.Packet
+	route.PutSMP(mad.SMPRequest{
 		Method: mad.MethodGet, Directed: true, Route: mad.Route(path), DrSLID: permissive, DrDLID: permissive,
 	})
-	return &way
+	return &route
 }
 
-// ask has the agents of a host's own port answer it.
-func (b *Bridge) ask(h *host, r *record) {
-	give := func(due time.Time, k kind, p *mad.Packet) {
+// answerQuery passes a query to the agents of the host's own port.
+func (b *Bridge) answerQuery(h *host, r *record) {
+	reply := func(due time.Time, k kind, p *mad.Packet) {
 		q := newRecord(k, h.number)
 		q.setCookieOf(r)
 		*q.mad() = *p
@@ -153,7 +154,7 @@ func (b *Bridge) ask(h *host, r *record) {
 	}
 	m := *r.mad()
 	if h.manages(&m) {
-		give(time.Time{}, decline, &m)
+		reply(time.Time{}, decline, &m)
 		return
 	}
 	d, ok := h.sender.Route(permissive, r.destQP(), &m)
@@ -162,9 +163,9 @@ func (b *Bridge) ask(h *host, r *record) {
 	}
 	h.sender.Exchange(d, &m, func(due time.Time, p *mad.Packet, answered bool) {
 		if answered {
-			give(due, answer, p)
+			reply(due, answer, p)
 		} else {
-			give(due, decline, p)
+			reply(due, decline, p)
 		}
 	})
 }

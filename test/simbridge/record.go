@@ -1,4 +1,4 @@
-package bridge
+package main
 
 import (
 	"encoding/binary"
@@ -6,34 +6,34 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// recordSize is that of struct ibtest_record (test/kmod/ibtest/ibtest.h): what
-// one read of the device gives, and one write takes.
+// recordSize is the size of struct ibtest_record (test/kmod/ibtest/ibtest.h). Each
+// read and each write of the device transfers one record.
 const recordSize = 336
 
-// kind is enum ibtest_kind: what a record is about.
+// kind is enum ibtest_kind.
 type kind uint32
 
 const (
 	sent   kind = 1 // a datagram that leaves the port
-	query  kind = 2 // a request of this host to the port's own agents
-	caps   kind = 3 // what the host has added to the port's capabilities
+	query  kind = 2 // a request of this host to the agents of the port
+	caps   kind = 3 // capabilities that the host has added to the port
 	toHost kind = 16
 )
 
 // To the kernel.
 const (
-	arrived  = toHost + iota // a datagram that comes in
+	arrived  = toHost + iota // a datagram that arrives at the port
 	answer                   // the reply to a query
-	decline                  // no agent of the port takes the query
-	portAttr                 // what the port is like from now on
-	nodeAttr                 // what the device is like from now on
+	decline                  // no agent of the port answers the query
+	portAttr                 // new attributes of the port
+	nodeAttr                 // new attributes of the device
 )
 
-// record is struct ibtest_record. Its numbers have the host's byte order, but
-// for GUIDs and what is as on the wire.
+// record is struct ibtest_record. Integers are in host byte order; GUIDs and MADs are
+// in wire byte order.
 type record [recordSize]byte
 
-// Where the fields are.
+// Offsets of the fields.
 const (
 	offKind   = 0
 	offPort   = 4
@@ -54,7 +54,7 @@ const (
 	offAdded = offUnion // struct ibtest_caps
 )
 
-// Where the GIDs are in a global route header.
+// Offsets of the GIDs in a global route header.
 const (
 	offSGID = offGRH + 8
 	offDGID = offGRH + 24
@@ -80,7 +80,7 @@ func (r *record) mad() *mad.Packet { return (*mad.Packet)(r[offMAD:]) }
 
 func (r *record) setCookieOf(q *record) { copy(r[offCookie:offUnion], q[offCookie:]) }
 
-// arrival makes of a datagram that was sent one that arrives at a port.
+// arrival returns a sent datagram as the record that arrives at a port.
 func (r *record) arrival(port uint32, p *mad.Packet) record {
 	a := newRecord(arrived, port)
 	copy(a[offUnion:], r[offUnion:])
@@ -93,7 +93,7 @@ func (r *record) setLIDs(slid, dlid uint16) {
 	binary.NativeEndian.PutUint16(r[offDLID:], dlid)
 }
 
-// turn makes a datagram go back to where it came from.
+// turn swaps source and destination of a datagram.
 func (r *record) turn() {
 	r.setLIDs(r.u16(offDLID), r.u16(offSLID))
 	src, dest := r.u32(offSrcQP), r.u32(offDestQP)

@@ -1,17 +1,13 @@
-// Package bridge plugs ports of a simulated fabric into this host's kernel, by
-// the module test/kmod/ibtest: programs that know nothing of a simulator see the
-// fabric through /dev/infiniband/umadN, and take part in it.
-//
-// Agents that the fabric has answer what they know. The rest is handed to the
-// host that it is for, if it is one of those that are plugged in: what it has
-// registered for, such as pings, or subnet administration where it has said that
-// a subnet manager runs on it.
-package bridge
+package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ibkit/ibkit/internal/timeline"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+	"golang.org/x/sys/unix"
 	"io"
 	"io/fs"
 	"os"
@@ -19,24 +15,18 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/sim/timeline"
-	"github.com/ibkit/ibkit/umad"
 )
 
 const permissive = umad.PermissiveLID
 
-// A Plug says which port of this host is which of the fabric.
+// A Plug connects a port of this host to a port of the fabric.
 type Plug struct {
 	Device string // such as "ibtest0"
 	Port   uint32 // from 1
-	Node   string // as [sim.Fabric.Place] takes it
+	Node   string // in the syntax of [sim.Fabric.Place]
 }
 
-// ParsePlug reads DEVICE[/PORT]=NODE.
+// ParsePlug parses DEVICE[/PORT]=NODE.
 func ParsePlug(s string) (Plug, error) {
 	place, node, ok := strings.Cut(s, "=")
 	device, number, hasPort := strings.Cut(place, "/")
@@ -47,38 +37,36 @@ func ParsePlug(s string) (Plug, error) {
 	if hasPort {
 		n, err := strconv.ParseUint(number, 10, 8)
 		if err != nil || n == 0 {
-			return p, fmt.Errorf("parse plug %q: no port number: %q", s, number)
+			return p, fmt.Errorf("parse plug %q: invalid port number %q", s, number)
 		}
 		p.Port = uint32(n)
 	}
 	return p, nil
 }
 
-// A Bridge is a fabric with the ports that are plugged in. Nobody else may use
-// the fabric meanwhile.
+// A Bridge carries datagrams between a fabric and the kernel ports that are plugged
+// into it. While a Bridge runs, it is the only user of the fabric.
 type Bridge struct {
 	devices []*device
-	later   *timeline.Timeline[delivery]
-
-	mu     sync.Mutex // over what follows
-	fabric *sim.Fabric
-	hosts  map[*sim.Port]*host
-	out    []delivery // what comes of what is being handled
+	delayed *timeline.Timeline[delivery]
+	mu      sync.Mutex // guards the fields below
+	fabric  *sim.Fabric
+	hosts   map[*sim.Port]*host
+	out     []delivery // output of the record that is being handled
 }
 
-// device is one of the module's, with its ports that are plugged in.
+// device is a device of the kernel module.
 type device struct {
 	name  string
 	file  *os.File
 	hosts map[uint32]*host
 }
 
-// defaultDev is where the module's device nodes are.
+// defaultDev is the directory of the module's device nodes.
 const defaultDev = "/dev"
 
-// Open plugs ports in.
+// Open opens the devices and plugs their ports into the fabric.
 func Open(f *sim.Fabric, plugs []Plug) (*Bridge, error) { return open(f, plugs, defaultDev) }
-
 func open(f *sim.Fabric, plugs []Plug, dev string) (_ *Bridge, err error) {
 	b := &Bridge{fabric: f, hosts: map[*sim.Port]*host{}}
 	defer func() {
@@ -86,7 +74,7 @@ func open(f *sim.Fabric, plugs []Plug, dev string) (_ *Bridge, err error) {
 			b.close()
 		}
 	}()
-	if b.later, err = timeline.New[delivery](); err != nil {
+	if b.delayed, err = timeline.New[delivery](); err != nil {
 		return nil, err
 	}
 	for _, p := range plugs {
@@ -96,21 +84,20 @@ func open(f *sim.Fabric, plugs []Plug, dev string) (_ *Bridge, err error) {
 	}
 	return b, nil
 }
-
 func (b *Bridge) plug(p Plug, dev string) error {
 	at, err := b.fabric.Place(p.Node)
 	if err != nil {
 		return err
 	}
 	if b.hosts[at] != nil {
-		return fmt.Errorf("node %q: it is in use", p.Node)
+		return fmt.Errorf("node %q: already plugged in", p.Node)
 	}
 	d, err := b.device(p.Device, dev)
 	if err != nil {
 		return err
 	}
 	if d.hosts[p.Port] != nil {
-		return errors.New("it is in use")
+		return errors.New("already plugged in")
 	}
 	h := b.newHost(d, p.Port, at)
 	if len(d.hosts) == 1 {
@@ -124,7 +111,7 @@ func (b *Bridge) plug(p Plug, dev string) error {
 	return nil
 }
 
-// device returns a device of the module, opened if need be.
+// device returns a device of the module and opens it on first use.
 func (b *Bridge) device(name, dev string) (*device, error) {
 	for _, d := range b.devices {
 		if d.name == name {
@@ -134,9 +121,9 @@ func (b *Bridge) device(name, dev string) (*device, error) {
 	file, err := os.OpenFile(dev+"/"+name, os.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: is the module ibtest loaded, with as many devices?", err)
+		return nil, fmt.Errorf("%w (load the module ibtest with enough devices)", err)
 	case errors.Is(err, unix.EBUSY):
-		return nil, fmt.Errorf("%w: another bridge has it", err)
+		return nil, fmt.Errorf("%w: in use by another bridge", err)
 	case err != nil:
 		return nil, err
 	}
@@ -144,19 +131,18 @@ func (b *Bridge) device(name, dev string) (*device, error) {
 	b.devices = append(b.devices, d)
 	return d, nil
 }
-
 func (d *device) write(r record) error {
 	_, err := d.file.Write(r[:])
 	return err
 }
 
-// Run carries datagrams until the context ends or a device breaks. The ports are
-// down after that.
+// Run carries datagrams until the context ends or a device fails. The ports are down
+// when it returns.
 func (b *Bridge) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var running sync.WaitGroup
-	running.Go(func() { b.later.Run(b.deliver) })
+	running.Go(func() { b.delayed.Run(b.deliver) })
 	for _, d := range b.devices {
 		running.Go(func() { cancel(b.serve(d)) })
 	}
@@ -170,17 +156,17 @@ func (b *Bridge) Run(ctx context.Context) error {
 	return nil
 }
 
-// close ends what Run does. Closing the files may wait for writes to them.
+// close makes Run return. Closing the files may wait for writes in progress.
 func (b *Bridge) close() {
 	for _, d := range b.devices {
 		d.file.Close()
 	}
-	if b.later != nil {
-		b.later.End()
+	if b.delayed != nil {
+		b.delayed.End()
 	}
 }
 
-// serve handles what a device sends, until it is closed.
+// serve handles the records of a device until the device is closed.
 func (b *Bridge) serve(d *device) error {
 	var r record
 	for {
@@ -198,7 +184,7 @@ func (b *Bridge) serve(d *device) error {
 	}
 }
 
-// runEvents makes the fabric's events happen when they are due.
+// runEvents applies the fabric's events when they are due.
 func (b *Bridge) runEvents(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -210,7 +196,7 @@ func (b *Bridge) runEvents(ctx context.Context) {
 		}
 		b.mu.Lock()
 		b.fabric.Advance()
-		b.deliver(b.settle(nil))
+		b.deliver(b.addPending(nil))
 		due, any := b.fabric.NextEvent()
 		b.mu.Unlock()
 		if !any {

@@ -1,4 +1,4 @@
-package bridge
+package main
 
 import (
 	"encoding/binary"
@@ -11,14 +11,14 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// kernel is the module's side of a device.
+// kernel is the module's end of a device.
 type kernel struct {
 	t  testing.TB
 	fd int
 }
 
-// plugged returns a bridge with a fabric of two hosts at a switch, both plugged
-// in, without the subnet manager that the fabric has at the first.
+// plugged returns a bridge with a fabric of three hosts on one switch. The second and
+// the third host are plugged in; the fabric's subnet manager runs on the first.
 func plugged(t testing.TB) (b *Bridge, first, second kernel) {
 	t.Helper()
 	f, err := sim.Build("single-switch:hosts=3")
@@ -49,28 +49,28 @@ func plugged(t testing.TB) (b *Bridge, first, second kernel) {
 	return b, kernels[0], kernels[1]
 }
 
-// expect returns the next record, which is of some kind.
+// expect reads the next record and checks its kind.
 func (k kernel) expect(want kind) *record {
 	k.t.Helper()
 	var r record
 	n, err := unix.Read(k.fd, r[:])
 	if err != nil || n != len(r) || r.kind() != want {
-		k.t.Fatalf("read %d bytes, kind %d, %v; want kind %d", n, r.kind(), err, want)
+		k.t.Fatalf("got %d bytes, kind %d, %v; want kind %d", n, r.kind(), err, want)
 	}
 	return &r
 }
 
-// nothing checks that no record is left.
-func (k kernel) nothing() {
+// expectEmpty checks that no record is waiting.
+func (k kernel) expectEmpty() {
 	k.t.Helper()
 	var r record
 	if n, err := unix.Read(k.fd, r[:]); err != unix.EAGAIN {
-		k.t.Errorf("read %d bytes, kind %d, %v", n, r.kind(), err)
+		k.t.Errorf("got %d bytes, kind %d, %v, want no record", n, r.kind(), err)
 	}
 }
 
-// does has the bridge handle a record of a device.
-func (b *Bridge) does(index int, r record) { b.deliver(b.handle(b.devices[index], &r)) }
+// receive makes the bridge handle a record from a device.
+func (b *Bridge) receive(index int, r record) { b.deliver(b.handle(b.devices[index], &r)) }
 
 func smp(k kind, q mad.SMPRequest) record {
 	r := newRecord(k, 1)
@@ -86,35 +86,35 @@ func TestAgents(t *testing.T) {
 	b, first, second := plugged(t)
 	lid := b.devices[1].hosts[1].at.Info.LID
 
-	// A directed request as the kernel sends it, with the pointer at 1.
+	// A directed-route request as the kernel sends it: the hop pointer is 1.
 	r := smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, Route: "\x01\x03"})
 	r.mad()[offHopPointer] = 1
-	b.does(0, r)
+	b.receive(0, r)
 	var info mad.NodeInfo
 	reply := first.expect(arrived)
 	if err := mad.Decode(&info, reply.mad().Data()); err != nil || info.NodeGUID != b.devices[1].hosts[1].at.Node.Info.NodeGUID {
-		t.Errorf("reply %x, %v", *reply.mad(), err)
+		t.Errorf("got reply %x, %v", *reply.mad(), err)
 	}
 	if p := reply.mad(); !p.Returning() || p[offHopPointer] != 1 || p.Method() != mad.MethodGetResp {
-		t.Errorf("reply %x: pointer %d", *p, p[offHopPointer])
+		t.Errorf("got reply %x with hop pointer %d, want a GetResp with hop pointer 1", *p, p[offHopPointer])
 	}
 
 	r = smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeDescription})
 	r.setLIDs(7, lid)
-	b.does(0, r)
+	b.receive(0, r)
 	if reply := first.expect(arrived); reply.dlid() != 7 || reply.u16(offSLID) != lid {
-		t.Errorf("reply from LID %d to %d", reply.u16(offSLID), reply.dlid())
+		t.Errorf("got reply from LID %d to %d, want from %d to 7", reply.u16(offSLID), reply.dlid(), lid)
 	}
 
-	// Nobody has that LID.
+	// No port has this LID.
 	r.setLIDs(7, 0x1234)
-	b.does(0, r)
-	first.nothing()
-	second.nothing()
+	b.receive(0, r)
+	first.expectEmpty()
+	second.expectEmpty()
 
-	b.does(0, smp(query, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true}))
+	b.receive(0, smp(query, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true}))
 	if reply := first.expect(answer); binary.NativeEndian.Uint64(reply[offCookie:]) != 77 || reply.mad().Method() != mad.MethodGetResp {
-		t.Errorf("answer %x", reply[:])
+		t.Errorf("got answer %x, want a GetResp with cookie 77", reply[:])
 	}
 }
 
@@ -127,18 +127,18 @@ func TestPortFollows(t *testing.T) {
 	if err := mad.Encode(&set, r.mad().Data()); err != nil {
 		t.Fatal(err)
 	}
-	b.does(1, r)
-	// The port is told before the subnet manager, which may count on it.
-	told := first.expect(portAttr)
-	// Of struct ibtest_port: lid and reregister.
-	if lid, reregister := told.u16(offUnion+142), told[offUnion+157]; lid != 99 || reregister != 1 {
-		t.Errorf("LID %d, reregister %d", lid, reregister)
+	b.receive(1, r)
+	// The port's record precedes the reply, so that a subnet manager may rely on it.
+	reported := first.expect(portAttr)
+	// Offsets of lid and reregister in struct ibtest_port.
+	if lid, reregister := reported.u16(offUnion+142), reported[offUnion+157]; lid != 99 || reregister != 1 {
+		t.Errorf("got LID %d, reregister %d, want 99, 1", lid, reregister)
 	}
 	if second.expect(arrived).mad().Status() != 0 {
-		t.Error("the Set was refused")
+		t.Error("got an error status in the reply to Set, want success")
 	}
-	b.does(0, newRecord(caps, 1))
-	first.nothing() // asks for registrations once
+	b.receive(0, newRecord(caps, 1))
+	first.expectEmpty() // reregistration is requested once
 }
 
 func TestHosts(t *testing.T) {
@@ -148,38 +148,38 @@ func TestHosts(t *testing.T) {
 	ping.setLIDs(hosts[0].at.Info.LID, hosts[1].at.Info.LID)
 	ping.mad().PutGMP(mad.Header{Class: 0x32, ClassVersion: 1, Method: mad.MethodGet, TID: 1 << 60})
 	binary.NativeEndian.PutUint32(ping[offDestQP:], 1)
-	b.does(0, ping)
+	b.receive(0, ping)
 	request := second.expect(arrived)
 	if request.mad().TID() != 1<<60 || request.u16(offSLID) != hosts[0].at.Info.LID {
-		t.Errorf("request %x", request[:])
+		t.Errorf("got request %x", request[:])
 	}
 	pong := newRecord(sent, 1)
 	copy(pong[offUnion:], request[offUnion:])
 	pong.turn()
 	pong.mad()[3] |= 0x80
-	b.does(1, pong)
+	b.receive(1, pong)
 	if reply := first.expect(arrived); reply.mad().TID() != 1<<60 {
-		t.Errorf("reply %x", reply[:])
+		t.Errorf("got reply %x", reply[:])
 	}
 
-	// A subnet manager on the second host is asked by a directed request, and
-	// its response goes back the same way.
+	// A directed-route request reaches the subnet manager on the second host, and the
+	// response returns by the same route.
 	isSM := newRecord(caps, 1)
 	binary.NativeEndian.PutUint32(isSM[offAdded:], uint32(mad.CapSM))
-	b.does(1, isSM)
+	b.receive(1, isSM)
 	second.expect(portAttr)
-	b.does(0, smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrSMInfo, Directed: true, Route: "\x01\x03"}))
+	b.receive(0, smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrSMInfo, Directed: true, Route: "\x01\x03"}))
 	request = second.expect(arrived)
 	if p := request.mad(); p[offHopPointer] != 2 || string(p.ReturnPath()) != "\x02\x01" {
-		t.Errorf("request %x: pointer %d, path back %x", *p, p[offHopPointer], p.ReturnPath())
+		t.Errorf("got request %x with hop pointer %d, return path %x, want 2, 0201", *p, p[offHopPointer], p.ReturnPath())
 	}
 	response := newRecord(sent, 1)
 	response.setLIDs(permissive, permissive)
 	*response.mad() = *request.mad()
 	response.mad()[3], response.mad()[4] = byte(mad.MethodGetResp), 0x80
-	b.does(1, response)
+	b.receive(1, response)
 	first.expect(arrived)
-	b.does(1, smp(query, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrSMInfo, Directed: true}))
+	b.receive(1, smp(query, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrSMInfo, Directed: true}))
 	second.expect(decline)
 }
 
@@ -189,17 +189,17 @@ func TestParsePlug(t *testing.T) {
 		"ibtest1/2=H-1[2]": {"ibtest1", 2, "H-1[2]"},
 	} {
 		if got, err := ParsePlug(text); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
+			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "ibtest0", "=x", "ibtest0/0=x", "ibtest0/x=x", "ibtest0/1/1=x", "../x=y"} {
 		if got, err := ParsePlug(text); err == nil {
-			t.Errorf("%s: %+v", text, got)
+			t.Errorf("%s: got %+v, want an error", text, got)
 		}
 	}
 }
 
-// FuzzHandle checks that anything may be read from a device.
+// FuzzHandle checks that the bridge accepts any record from a device.
 func FuzzHandle(f *testing.F) {
 	add := func(r record) { f.Add(r[:]) }
 	add(smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, Route: "\x01\x03"}))
@@ -209,6 +209,6 @@ func FuzzHandle(f *testing.F) {
 		b, _, _ := plugged(t)
 		var r record
 		copy(r[:], text)
-		b.does(0, r)
+		b.receive(0, r)
 	})
 }

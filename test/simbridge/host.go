@@ -1,4 +1,4 @@
-package bridge
+package main
 
 import (
 	"slices"
@@ -7,16 +7,16 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// host is a port of the fabric that is one of this host's.
+// host is a port of this host that is plugged into the fabric.
 type host struct {
 	device *device
 	number uint32
 	at     *sim.Port
 	sender *sim.Sender
-	hadSM  bool            // the fabric's own subnet manager is there
-	added  mad.PortCapMask // what the host has added to the port's capabilities
+	hadSM  bool            // the fabric's own subnet manager runs at this port
+	added  mad.PortCapMask // capabilities that the host has added
 
-	// What the kernel was told last.
+	// The state that was last reported to the kernel.
 	info  mad.PortInfo
 	pkeys []mad.PKey
 }
@@ -28,21 +28,21 @@ func (b *Bridge) newHost(d *device, number uint32, at *sim.Port) *host {
 	return h
 }
 
-// describe tells what the port is like now.
+// describe returns the record with the current state of the port.
 func (h *host) describe() record {
 	r := describePort(h.number, h.at, h.added)
-	h.at.Info.ClientReregister = 0 // it asks for something once
+	h.at.Info.ClientReregister = 0 // one request is enough
 	h.info, h.pkeys = h.at.Info, slices.Clone(h.at.PKeys)
 	return r
 }
 
-// changed reports whether the port is like something else than the kernel knows.
+// changed reports whether the port's state differs from the one the kernel has.
 func (h *host) changed() bool {
 	return h.info != h.at.Info || !slices.Equal(h.pkeys, h.at.PKeys)
 }
 
-// add takes in what the host adds to its capabilities, which everyone sees who
-// asks for the port.
+// add replaces the capabilities that the host adds to its port. They are visible in
+// the PortInfo of the fabric.
 func (h *host) add(added mad.PortCapMask) {
 	h.at.Info.CapMask &^= h.added
 	h.added = added
@@ -52,8 +52,8 @@ func (h *host) add(added mad.PortCapMask) {
 	}
 }
 
-// manages reports whether the host is asked before the agents of its node are: a
-// subnet manager knows better than an agent what it is up to.
+// manages reports whether a request goes to the host before the agents of its node:
+// requests for a subnet manager that runs on the host.
 func (h *host) manages(p *mad.Packet) bool {
 	if h.hadSM || !h.added.Has(mad.CapSM) {
 		return false

@@ -1,0 +1,71 @@
+// Simbridge plugs InfiniBand ports of the kernel module test/kmod/ibtest into a
+// simulated fabric, until it is interrupted. Programs without any knowledge of the
+// simulator then see the fabric through /dev/infiniband/umadN and can take part in
+// it, for example as a subnet manager or an ibping server:
+//
+//	simbridge -sm off -plug ibtest0=host00001 -plug ibtest1=host00002 fat-tree
+//
+// The agents of the fabric answer first. Requests that no agent answers go to the
+// destination host if it is plugged in: requests of classes that a program has
+// registered for, and subnet administration if a subnet manager runs on that host.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/sim"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("simbridge: ")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) error {
+	var plugs []Plug
+	flag.Func("plug", "connect a port of this host to a port of the fabric: `DEVICE[/PORT]=NODE` (default ibtest0=)", func(s string) error {
+		p, err := ParsePlug(s)
+		plugs = append(plugs, p)
+		return err
+	})
+	sm := flag.String("sm", "on", "routing `MODE` of the fabric's subnet manager; off: none has run")
+	model := flag.String("model", "", "clock model: `NAME=VALUE,...`")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		return errors.New("expected one argument: the fabric")
+	}
+	if len(plugs) == 0 {
+		plugs = []Plug{{Device: "ibtest0", Port: 1}}
+	}
+	f, err := sim.Build(flag.Arg(0), "sm="+*sm)
+	if err != nil {
+		return err
+	}
+	if *model != "" {
+		if err := f.Model.ParseModel(*model); err != nil {
+			return err
+		}
+	}
+	b, err := Open(f, plugs)
+	if err != nil {
+		return err
+	}
+	// Tests wait for this line.
+	if _, err := fmt.Fprintln(os.Stdout, "Plugged in."); err != nil {
+		return err
+	}
+	return b.Run(ctx)
+}
