@@ -69,14 +69,15 @@ type Stats struct {
 // A Client is not safe for concurrent use: everything, Done functions included,
 // happens in the goroutine that calls [Client.Run].
 type Client struct {
-	port     Port
+	port     BatchPort
 	attr     PortAttr
 	opts     ClientOptions
 	now      func() time.Time
 	epoch    time.Time
 	running  bool
 	stats    Stats
-	in, out  Message
+	in, out  []Message
+	batch    [batchSize]*Request // of the messages in out
 	reply    Reply
 	window   window
 	held     int  // requests in flight that count against the window
@@ -104,11 +105,13 @@ func NewClient(p Port, o ClientOptions) *Client {
 	o.Attempts = min(o.Attempts, maxAttempts)
 	o.MaxWindow = min(o.MaxWindow, maxInFlight)
 	return &Client{
-		port:   p,
+		port:   batchPort(p),
 		attr:   p.Attr(),
 		opts:   o,
 		now:    time.Now,
 		epoch:  time.Now(),
+		in:     make([]Message, batchSize),
+		out:    make([]Message, batchSize),
 		window: window{size: min(firstWindow, o.MaxWindow), limit: o.MaxWindow},
 		// Replies to whoever had the port before must not look like ours.
 		table: newTable(rand.Uint32()),
@@ -152,12 +155,15 @@ func (c *Client) Run(ctx context.Context) error {
 		if c.queue.len+c.retries.len+c.flying.len == 0 {
 			return nil
 		}
-		err := c.port.Recv(&c.in, c.epoch.Add(c.deadline(now)))
-		switch {
-		case err == nil:
-			c.receive()
-		case !errors.Is(err, os.ErrDeadlineExceeded):
+		n, err := c.port.RecvBatch(c.in, c.epoch.Add(c.deadline(now)))
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return c.abort(err)
+		}
+		if n > 0 {
+			now = c.clock()
+		}
+		for i := range c.in[:n] {
+			c.receive(&c.in[i], now)
 		}
 	}
 }
@@ -219,51 +225,51 @@ func (c *Client) expire(now time.Duration) {
 	}
 }
 
-// receive takes in the message that came.
-func (c *Client) receive() {
-	m := &c.in.MAD
+// receive processes a message that was received by now.
+func (c *Client) receive(in *Message, now time.Duration) {
+	m := &in.MAD
 	tid := uint32(m.TID())
 	r := c.table.find(tid)
 	attempt := uint8(tid & maxAttempts)
 	switch {
-	case r == nil, (c.in.Status != 0) == r.answeredBy(m.Method()):
-		c.stray()
-	case c.in.Status != 0:
+	case r == nil, (in.Status != 0) == r.answeredBy(m.Method()):
+		c.stray(m)
+	case in.Status != 0:
 		// The request came back. Where that is about an attempt that was given
 		// up before, the next one is under way already.
 		if r.flight.state != flying || attempt != r.flight.attempt {
-			c.stray()
+			c.stray(m)
 			return
 		}
 		c.lost(r)
 	case attempt == 0 || attempt > r.flight.attempt,
 		m.Class() != r.class() || m.Attr() != r.Attr || m.Modifier() != r.Modifier:
-		c.stray()
+		c.stray(m)
 	default:
-		c.answered(r, attempt)
+		c.answered(r, m, attempt, now)
 	}
 }
 
 // answered ends r with the reply that came to one of its attempts.
-func (c *Client) answered(r *Request, attempt uint8) {
+func (c *Client) answered(r *Request, m *mad.Packet, attempt uint8, now time.Duration) {
 	c.stats.Received++
 	var took time.Duration
 	if attempt == r.flight.attempt && r.flight.state == flying {
-		took = c.clock() - r.flight.sent
+		took = now - r.flight.sent
 		c.window.rtt.add(took)
 	}
 	if c.limited {
 		c.window.grow()
 	}
-	err := c.in.MAD.Status().Err()
+	err := m.Status().Err()
 	if c.opts.Trace != nil {
-		c.trace(EventReceived, r, &c.in.MAD, took, err)
+		c.trace(EventReceived, r, m, took, err)
 	}
 	if err != nil {
 		err = r.fail(err)
 	}
 	c.unlink(r)
-	c.end(r, Reply{Err: err, MAD: &c.in.MAD, RTT: took})
+	c.end(r, Reply{Err: err, MAD: m, RTT: took})
 }
 
 // lost ends an attempt that got no reply.
@@ -323,10 +329,9 @@ func (c *Client) abort(err error) error {
 	return err
 }
 
-func (c *Client) stray() {
+func (c *Client) stray(m *mad.Packet) {
 	c.stats.Stray++
 	if c.opts.Trace != nil {
-		m := &c.in.MAD
 		c.opts.Trace(Event{
 			Kind: EventStray, Class: m.Class(), Method: m.Method(), Attr: m.Attr(), Modifier: m.Modifier(), TID: m.TID(),
 		})

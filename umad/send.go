@@ -12,60 +12,109 @@ import (
 // payload of a general management packet begins.
 const headerSize = 24
 
-// send sends as much as the port takes and the window allows. It returns an
-// error where the port is broken.
+// send sends as many requests as the port accepts and the window permits. It
+// returns an error if the port is broken.
 //
-// Retries do not wait for room in the window: each is sent for an attempt that
-// ended, and keeps the place of that attempt or goes without one as it did.
-// So they are as far apart as the first attempts were.
+// Retries do not wait for room in the window: each one replaces an attempt that
+// ended, and inherits the place of that attempt, or the lack of one. So they are
+// as far apart as the first attempts were.
 func (c *Client) send(now time.Duration) error {
 	c.sendable, c.limited = true, false
 	for {
-		from, r := &c.retries, c.retries.head
-		if r == nil {
-			from, r = &c.queue, c.queue.head
-			if r == nil {
-				return nil
-			}
-			if c.held >= c.window.size || c.table.used >= maxInFlight {
-				c.limited = true
-				return nil
-			}
-		}
-		first := r.flight.attempt == 0
-		if first {
-			c.table.add(r)
-		}
-		r.flight.attempt++
-		err := c.build(r)
-		if err == nil {
-			err = c.port.Send(&c.out)
-		}
-		if errors.Is(err, ErrWouldBlock) {
-			r.flight.attempt--
-			if first {
-				c.table.remove(r)
-			}
-			c.sendable = false
+		n, err := c.fill()
+		if n == 0 && err == nil {
 			return nil
 		}
-		if first {
-			c.held++
+		sent := 0
+		if n > 0 {
+			if sent, err = c.port.SendBatch(c.out[:n]); err == nil && sent < n {
+				err = ErrWouldBlock
+			}
 		}
-		if errors.Is(err, ErrGone) {
-			return err // r is still in its list and ends with the others
+		for i, r := range c.batch[:sent] {
+			c.listOf(r).remove(r)
+			c.sent(r, &c.out[i], now)
 		}
-		from.remove(r)
-		if err != nil {
-			c.end(r, Reply{Err: r.fail(err)})
+		if err == nil {
 			continue
 		}
-		c.sent(r, now)
+		for _, r := range c.batch[min(sent+1, n):n] {
+			c.unclaim(r)
+		}
+		r := c.batch[sent]
+		switch {
+		case errors.Is(err, ErrWouldBlock):
+			c.unclaim(r)
+			c.sendable = false
+			return nil
+		case errors.Is(err, ErrGone):
+			return err // r is still in its list and ends with the others
+		}
+		c.listOf(r).remove(r)
+		c.end(r, Reply{Err: r.fail(err)})
 	}
 }
 
+// fill builds the next messages to send and returns their number. An error is one
+// of the request after these, of which no message can be built.
+func (c *Client) fill() (n int, err error) {
+	first := c.retries.head == nil
+	r := c.retries.head
+	if first {
+		r = c.queue.head
+	}
+	for ; n < batchSize; n++ {
+		if r == nil && !first {
+			first, r = true, c.queue.head
+		}
+		if r == nil {
+			return n, nil
+		}
+		if first && (c.held >= c.window.size || c.table.used >= maxInFlight) {
+			c.limited = true
+			return n, nil
+		}
+		c.claim(r)
+		c.batch[n] = r
+		if err := c.build(r, &c.out[n]); err != nil {
+			if n == 0 {
+				return 0, err
+			}
+			c.unclaim(r) // until those before it are sent
+			return n, nil
+		}
+		r = r.flight.next
+	}
+	return n, nil
+}
+
+// claim begins the next attempt of a request.
+func (c *Client) claim(r *Request) {
+	if r.flight.attempt == 0 {
+		c.table.add(r)
+		c.held++
+	}
+	r.flight.attempt++
+}
+
+// unclaim takes claim back.
+func (c *Client) unclaim(r *Request) {
+	if r.flight.attempt--; r.flight.attempt == 0 {
+		c.table.remove(r)
+		c.held--
+	}
+}
+
+// listOf returns the list that a claimed request waits in.
+func (c *Client) listOf(r *Request) *list {
+	if r.flight.attempt > 1 {
+		return &c.retries
+	}
+	return &c.queue
+}
+
 // sent puts r, which just was, among those in flight.
-func (c *Client) sent(r *Request, now time.Duration) {
+func (c *Client) sent(r *Request, m *Message, now time.Duration) {
 	c.stats.Sent++
 	if r.flight.attempt > 1 {
 		c.stats.Retries++
@@ -77,13 +126,12 @@ func (c *Client) sent(r *Request, now time.Duration) {
 	}
 	c.stats.Window = max(c.stats.Window, c.flying.len)
 	if c.opts.Trace != nil {
-		c.trace(EventSent, r, &c.out.MAD, 0, nil)
+		c.trace(EventSent, r, &m.MAD, 0, nil)
 	}
 }
 
-// build makes the message for the next attempt of r.
-func (c *Client) build(r *Request) error {
-	m := &c.out
+// build makes the message for the current attempt of r.
+func (c *Client) build(r *Request, m *Message) error {
 	m.Timeout = c.opts.Timeout
 	if r.Answer != 0 {
 		m.Timeout = 0
@@ -96,7 +144,7 @@ func (c *Client) build(r *Request) error {
 			BaseVersion: 1, Class: class, ClassVersion: classVersion(class),
 			Method: r.method(), TID: tid, Attr: r.Attr, Modifier: r.Modifier,
 		})
-		return fill(m.MAD[headerSize:], r.Payload)
+		return copyPayload(m.MAD[headerSize:], r.Payload)
 	}
 	m.Addr = Addr{LID: r.To.LID, SL: r.To.SL}
 	smp := mad.SMPRequest{
@@ -112,10 +160,10 @@ func (c *Client) build(r *Request) error {
 		smp.DrSLID = c.attr.LID // where the reply's way by LID ends
 	}
 	m.MAD.PutSMP(smp)
-	return fill(m.MAD.Data(), r.Payload)
+	return copyPayload(m.MAD.Data(), r.Payload)
 }
 
-func fill(room, payload []byte) error {
+func copyPayload(room, payload []byte) error {
 	if copy(room, payload) < len(payload) {
 		return fmt.Errorf("build request: payload has %d bytes, %d are possible", len(payload), len(room))
 	}

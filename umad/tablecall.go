@@ -106,7 +106,7 @@ func (t *tableCall) run(ctx context.Context) error {
 			}
 			wake = t.retry
 		}
-		err := t.port.Recv(&t.in, t.epoch.Add(min(wake, t.end)))
+		err := t.port.Recv(&t.in[0], t.epoch.Add(min(wake, t.end)))
 		switch {
 		case err == nil:
 			if err := t.receive(&answer); err != nil {
@@ -128,11 +128,12 @@ func (t *tableCall) ask(now time.Duration) error {
 	}
 	wait := min(t.opts.Timeout<<f.attempt, t.end-now)
 	f.attempt++
-	if err := t.build(t.request); err != nil {
+	out := &t.out[0]
+	if err := t.build(t.request, out); err != nil {
 		return err
 	}
-	t.out.Timeout = wait
-	err := t.port.Send(&t.out)
+	out.Timeout = wait
+	err := t.port.Send(out)
 	switch {
 	case errors.Is(err, ErrWouldBlock):
 		f.attempt--
@@ -147,7 +148,7 @@ func (t *tableCall) ask(now time.Duration) error {
 		t.stats.Retries++
 	}
 	if t.opts.Trace != nil {
-		t.trace(EventSent, t.request, &t.out.MAD, 0, nil)
+		t.trace(EventSent, t.request, &out.MAD, 0, nil)
 	}
 	return nil
 }
@@ -155,14 +156,15 @@ func (t *tableCall) ask(now time.Duration) error {
 // receive takes in the message that came. It returns an error where it ends the
 // call.
 func (t *tableCall) receive(answer *Message) error {
-	m := &t.in.MAD
+	in := &t.in[0]
+	m := &in.MAD
 	tid, now := uint32(m.TID()), t.clock()
 	switch {
 	case t.table.find(tid) != t.request, m.Class() != mad.ClassSA, m.Attr() != t.request.Attr,
-		(t.in.Status != 0) == m.Method().IsResponse(), t.tid != 0 && t.tid != tid:
-		t.stray()
+		(in.Status != 0) == m.Method().IsResponse(), t.tid != 0 && t.tid != tid:
+		t.stray(m)
 		return nil
-	case t.in.Status != 0:
+	case in.Status != 0:
 		if tid == t.request.tid() {
 			t.stats.Timeouts++
 			t.retry = now
@@ -198,15 +200,16 @@ func (t *tableCall) receive(answer *Message) error {
 // whole takes a message that came in one piece: one that the kernel has put
 // together, or one packet without RMPP.
 func (t *tableCall) whole(h mad.RMPP) (err error) {
-	// Data are those of the packet that is received next, and so are copied.
-	data := slices.Concat(t.in.MAD.Data(), t.in.Rest)
+	in := &t.in[0]
+	// The next message overwrites the buffer, so the data are copied.
+	data := slices.Concat(in.MAD.Data(), in.Rest)
 	reassembled := t.attr.RMPP && h.Flags.Has(mad.RMPPActive)
-	if len(t.in.Rest) == 0 && (reassembled || h.Length > 0) {
+	if len(in.Rest) == 0 && (reassembled || h.Length > 0) {
 		// The one segment tells how much of it there is.
-		header, size := classHeader(&t.in.MAD)
+		header, size := classHeader(&in.MAD)
 		data = data[:min(max(int(min(h.Length, mad.RMPPPayloadSize))-header, 0), size)]
 	}
-	if t.result, err = tableOf(t.kind, t.in.MAD.SA(), data); err != nil {
+	if t.result, err = tableOf(t.kind, in.MAD.SA(), data); err != nil {
 		return err
 	}
 	full := h.Length == 0 || h.Length >= mad.RMPPPayloadSize

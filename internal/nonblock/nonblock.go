@@ -1,6 +1,7 @@
 // Package nonblock reads and writes whole messages on a file descriptor of Go's
-// poller: a message to a system call, without a wait where there is something to
-// read, without an allocation, and with a way to interrupt.
+// poller: one system call per message, or per batch of messages on a socket. It
+// polls only after a read that found no message, does not allocate, and a waiting
+// read can be interrupted.
 package nonblock
 
 import (
@@ -13,23 +14,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Conn carries messages over a descriptor. It serves one goroutine at a time,
-// but for Interrupt, which may be called from any.
+// A Conn carries messages over a descriptor. Its methods are not safe for
+// concurrent use, except Interrupt.
 type Conn struct {
 	file        File
 	raw         syscall.RawConn
 	interrupted atomic.Bool
-	deadline    time.Time              // that the file has, unless it is stale
-	stale       bool                   // Interrupt may have set another
+	deadline    time.Time              // set on the file, unless stale
+	stale       bool                   // Interrupt may have set another deadline
 	thread      atomic.Pointer[thread] // nil: Go's poller waits
 
-	// The system calls, made once: a closure for each call would be an
+	// The system calls, made once: a closure for each call would cost an
 	// allocation for each message.
-	send, receive func(fd uintptr)
-	wait          func(fd uintptr) bool
-	out, in       []byte
-	n             int
-	err           error
+	write, read           func(fd uintptr)
+	writeBatch, readBatch func(fd uintptr)
+	receive               func(fd uintptr) // read or readBatch
+	wait                  func(fd uintptr) bool
+	out, in               []byte
+	batch                 []mmsghdr
+	n                     int
+	err                   error
 }
 
 // A File is an *os.File or a *net.UnixConn, *net.UDPConn and the like.
@@ -38,15 +42,17 @@ type File interface {
 	SetReadDeadline(t time.Time) error
 }
 
-// New returns a Conn over a file, which stays the caller's to close.
+// New returns a Conn over a file. The caller closes the file.
 func New(f File) (*Conn, error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
 	c := &Conn{file: f, raw: raw}
-	c.send = func(fd uintptr) { _, c.err = unix.Write(int(fd), c.out) }
-	c.receive = func(fd uintptr) { c.n, c.err = unix.Read(int(fd), c.in) }
+	c.write = func(fd uintptr) { _, c.err = unix.Write(int(fd), c.out) }
+	c.read = func(fd uintptr) { c.n, c.err = unix.Read(int(fd), c.in) }
+	c.writeBatch = func(fd uintptr) { c.n, c.err = mmsg(unix.SYS_SENDMMSG, fd, c.batch) }
+	c.readBatch = func(fd uintptr) { c.n, c.err = mmsg(unix.SYS_RECVMMSG, fd, c.batch) }
 	c.wait = func(fd uintptr) bool {
 		c.receive(fd)
 		return !errors.Is(c.err, unix.EAGAIN)
@@ -54,54 +60,74 @@ func New(f File) (*Conn, error) {
 	return c, nil
 }
 
-// Send writes a message. It does not wait: where there is no room, the error is
-// EAGAIN or whatever else the file says.
+// Send writes a message. It does not wait: if the file has no room, it returns
+// EAGAIN or the error that the file's driver uses instead.
 func (c *Conn) Send(b []byte) error {
 	c.out = b
-	if err := c.raw.Control(c.send); err != nil {
+	if err := c.raw.Control(c.write); err != nil {
 		return err
 	}
 	return c.err
 }
 
 // Receive reads the next message into b and returns its length. It returns
-// os.ErrDeadlineExceeded where none came by the deadline, or by when Interrupt
-// was called; with a zero deadline it waits as long as it takes.
+// os.ErrDeadlineExceeded if none arrives before the deadline or an Interrupt. A
+// zero deadline never expires.
 func (c *Conn) Receive(b []byte, deadline time.Time) (int, error) {
 	c.in = b
-	if err := c.raw.Control(c.receive); err != nil {
+	return c.next(c.read, deadline)
+}
+
+// next runs a non-blocking read until it returns a message or an error other than
+// EAGAIN. It returns the length that the read left in c.n.
+func (c *Conn) next(read func(fd uintptr), deadline time.Time) (int, error) {
+	c.receive = read
+	if t := c.thread.Load(); t != nil {
+		return t.receive(c, deadline)
+	}
+	if !c.expired(deadline) {
+		// The poller's own read comes first: a read before it would return
+		// EAGAIN whenever the caller has to wait, and would be repeated.
+		err := c.raw.Read(c.wait)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			if err != nil {
+				return 0, err
+			}
+			return c.n, c.err
+		}
+		c.stale = true
+	}
+	if err := c.raw.Control(read); err != nil {
 		return 0, err
 	}
 	if !errors.Is(c.err, unix.EAGAIN) {
 		return c.n, c.err
 	}
-	if t := c.thread.Load(); t != nil {
-		return t.receive(c, deadline)
+	c.interrupted.Store(false)
+	return 0, os.ErrDeadlineExceeded
+}
+
+// expired reports whether a read has no time to wait. Otherwise it sets the
+// file's deadline.
+func (c *Conn) expired(deadline time.Time) bool {
+	if !deadline.IsZero() && !deadline.After(time.Now()) {
+		return true
 	}
 	if c.stale || !deadline.Equal(c.deadline) {
 		c.deadline, c.stale = deadline, false
-		if err := c.file.SetReadDeadline(deadline); err != nil {
-			return 0, err
-		}
+		// An error means that the file is closed, which the read reports.
+		_ = c.file.SetReadDeadline(deadline)
 	}
-	// Interrupt sets its mark first and its own deadline then: the mark is
-	// seen here, or its deadline comes after ours.
-	if c.interrupted.Swap(false) {
+	// Interrupt sets its mark first and its own deadline then: either the mark
+	// is seen here, or Interrupt's deadline replaces the one set above.
+	if c.interrupted.Load() {
 		c.stale = true
-		return 0, os.ErrDeadlineExceeded
+		return true
 	}
-	if err := c.raw.Read(c.wait); err != nil {
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			c.stale = true
-			c.interrupted.Store(false)
-			err = os.ErrDeadlineExceeded
-		}
-		return 0, err
-	}
-	return c.n, c.err
+	return false
 }
 
-// Interrupt ends the Receive that waits, or the next one that would.
+// Interrupt ends the current wait for a message, or the next one.
 func (c *Conn) Interrupt() {
 	if t := c.thread.Load(); t != nil {
 		t.ring()

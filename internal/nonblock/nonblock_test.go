@@ -171,3 +171,37 @@ func BenchmarkRoundTrip(b *testing.B) {
 		})
 	}
 }
+
+// TestReceive_Reads checks how many reads a message takes: one if it is there,
+// and one more if the caller has to wait for it.
+func TestReceive_Reads(t *testing.T) {
+	tests := []struct {
+		name  string
+		waits bool
+		want  int
+	}{
+		{"message there", false, 1},
+		{"message to come", true, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, c *Conn, peer *os.File) {
+				got := 0
+				read := c.read
+				c.read = func(fd uintptr) { got++; read(fd) }
+				write := func() { _, _ = peer.Write([]byte("message")) }
+				if tt.waits {
+					time.AfterFunc(20*time.Millisecond, write)
+				} else {
+					write()
+				}
+				if _, err := c.Receive(make([]byte, 64), time.Now().Add(10*time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				if got != tt.want {
+					t.Errorf("reads: got %d, want %d", got, tt.want)
+				}
+			})
+		})
+	}
+}

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thread is what waits in a system call. Where that goes on for long, it keeps a
-// thread of the process from doing anything else; but who waits is woken by the
-// kernel, and not by Go's poller, which first has to be woken itself.
+// thread waits in a system call. A long wait occupies a thread of the process,
+// but the kernel wakes the waiting thread itself, without the detour through Go's
+// poller.
 type thread struct {
-	bell  *os.File // an eventfd, which Interrupt rings
+	bell  *os.File // an eventfd that Interrupt writes to
 	fds   [2]unix.PollFd
 	limit unix.Timespec
 	until *unix.Timespec // limit, or nil: none
@@ -22,9 +22,9 @@ type thread struct {
 	err   error
 }
 
-// WaitInThread has Receive wait in a system call from now on. Interrupt and the
-// deadline end it as before. No Receive may be under way, and [Conn.Release] has
-// to be called at the end. To call it again does nothing.
+// WaitInThread makes Receive wait in a system call from now on. Interrupt and the
+// deadline end the wait as before. No Receive may be in progress. The caller
+// calls [Conn.Release] at the end. Further calls have no effect.
 func (c *Conn) WaitInThread() error {
 	if c.thread.Load() != nil {
 		return nil
@@ -43,7 +43,8 @@ func (c *Conn) WaitInThread() error {
 	return nil
 }
 
-// Release gives back what WaitInThread took. Interrupt may be called after it.
+// Release closes the descriptor that WaitInThread opened. Interrupt may still be
+// called after it.
 func (c *Conn) Release() error {
 	if t := c.thread.Load(); t != nil {
 		return t.bell.Close()
@@ -51,15 +52,21 @@ func (c *Conn) Release() error {
 	return nil
 }
 
-// ring ends the wait, or the next one.
+// ring ends the current wait, or the next one.
 func (t *thread) ring() {
-	one := [8]byte{7: 1} // whatever the byte order, not 0
+	one := [8]byte{7: 1} // not 0 in either byte order
 	_, _ = t.bell.Write(one[:])
 }
 
-// receive waits for a message and reads it.
+// receive reads the next message and waits for it if necessary.
 func (t *thread) receive(c *Conn, deadline time.Time) (int, error) {
 	for {
+		if err := c.raw.Control(c.receive); err != nil {
+			return 0, err
+		}
+		if !errors.Is(c.err, unix.EAGAIN) {
+			return c.n, c.err
+		}
 		t.until = nil
 		if !deadline.IsZero() {
 			left := time.Until(deadline)
@@ -85,12 +92,6 @@ func (t *thread) receive(c *Conn, deadline time.Time) (int, error) {
 			return 0, os.ErrDeadlineExceeded
 		case t.fds[0].Revents == 0:
 			return 0, os.ErrDeadlineExceeded
-		}
-		if err := c.raw.Control(c.receive); err != nil {
-			return 0, err
-		}
-		if !errors.Is(c.err, unix.EAGAIN) {
-			return c.n, c.err
 		}
 	}
 }

@@ -71,9 +71,12 @@ type Port struct {
 	foreign  int
 	answerIn time.Duration // for the server to answer a control request
 
-	out ibsimproto.Packet
-	in  [ibsimproto.PacketSize + 1]byte // one more, to tell a longer datagram
+	out, in *nonblock.Batch
 }
+
+// batchSize is the largest number of datagrams per system call. A Unix socket
+// queues 11 by default (net.unix.max_dgram_qlen).
+const batchSize = 32
 
 // Open attaches to a server.
 func Open(ctx context.Context, o Options) (*Port, error) {
@@ -105,7 +108,15 @@ func open(ctx context.Context, o Options) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{control: e.control, data: e.data, responder: o.Responder, answerIn: controlTimeout}
+	p := &Port{
+		control:   e.control,
+		data:      e.data,
+		responder: o.Responder,
+		answerIn:  controlTimeout,
+		out:       nonblock.NewBatch(batchSize, ibsimproto.PacketSize),
+		// One byte more, to recognise a datagram that is too long.
+		in: nonblock.NewBatch(batchSize, ibsimproto.PacketSize+1),
+	}
 	if err := p.attach(e, o.Node); err != nil {
 		e.control.Close()
 		e.data.Close()
@@ -194,39 +205,118 @@ func (p *Port) Foreign() int { return p.foreign }
 // without an answer.
 var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that begin at a LID")
 
-// Send hands one MAD to the server.
+// Send sends one MAD to the server.
 func (p *Port) Send(m *umad.Message) error {
-	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != umad.PermissiveLID {
-		return errLIDThenRoute
+	out, err := p.encode(0, m)
+	if err != nil {
+		return err
 	}
-	encodePacket(&p.out, m)
-	switch err := p.conn.Send(p.out[:]); {
+	return p.sendError(p.conn.Send(out))
+}
+
+// SendBatch sends several MADs to the server. It implements [umad.BatchPort].
+func (p *Port) SendBatch(m []umad.Message) (int, error) {
+	for sent := 0; sent < len(m); {
+		n := 0
+		var invalid error
+		for ; n < p.out.Size() && sent+n < len(m) && invalid == nil; n++ {
+			if _, invalid = p.encode(n, &m[sent+n]); invalid != nil {
+				break
+			}
+		}
+		if n > 0 {
+			done, err := p.conn.SendBatch(p.out, n)
+			if sent += done; err != nil {
+				return sent, p.sendError(err)
+			}
+		}
+		if invalid != nil {
+			return sent, invalid
+		}
+	}
+	return len(m), nil
+}
+
+// encode writes the packet of a message into a buffer and returns it.
+func (p *Port) encode(buffer int, m *umad.Message) ([]byte, error) {
+	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != umad.PermissiveLID {
+		return nil, errLIDThenRoute
+	}
+	out := p.out.Buffer(buffer)
+	encodePacket((*ibsimproto.Packet)(out), m)
+	return out, nil
+}
+
+// sendError returns the error of a Port for one of the socket.
+func (p *Port) sendError(err error) error {
+	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOBUFS):
 		return umad.ErrWouldBlock
-	default:
-		return p.gone("send MAD", err)
+	}
+	return p.gone("send MAD", err)
+}
+
+// Recv returns the next MAD. It skips datagrams that are not ibsim's packets.
+func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	for {
+		in := p.in.Buffer(0)
+		n, err := p.conn.Receive(in, deadline)
+		if err != nil {
+			return p.recvError(err)
+		}
+		if decodePacket(m, in[:n]) {
+			return nil
+		}
+		if err := p.skipped(1, deadline); err != nil {
+			return err
+		}
 	}
 }
 
-// Recv returns the next MAD. What is not one of ibsim's packets is left out.
-func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+// RecvBatch returns the MADs that have arrived. It implements [umad.BatchPort].
+func (p *Port) RecvBatch(m []umad.Message, deadline time.Time) (int, error) {
 	for {
-		n, err := p.conn.Receive(p.in[:], deadline)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return err
-		case err != nil:
-			return p.gone("receive MAD", err)
-		case decodePacket(m, p.in[:n]):
-			return nil
+		received, err := p.conn.ReceiveBatch(p.in, min(len(m), p.in.Size()), deadline)
+		if err != nil {
+			return 0, p.recvError(err)
 		}
-		p.foreign++
-		if !deadline.IsZero() && time.Now().After(deadline) {
-			return os.ErrDeadlineExceeded
+		n := 0
+		for i := range received {
+			if decodePacket(&m[n], p.in.Message(i)) {
+				n++
+			}
+		}
+		if n == received {
+			return n, nil
+		}
+		err = p.skipped(received-n, deadline)
+		if n > 0 {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
+}
+
+// skipped counts datagrams that are not packets. It returns an error after the
+// deadline, so that a flood of them does not keep the caller.
+func (p *Port) skipped(n int, deadline time.Time) error {
+	p.foreign += n
+	if !deadline.IsZero() && time.Now().After(deadline) {
+		return os.ErrDeadlineExceeded
+	}
+	return nil
+}
+
+// recvError returns the error of a Port for one of the socket.
+func (p *Port) recvError(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return p.gone("receive MAD", err)
 }
 
 // gone tells a server that went away from other errors.

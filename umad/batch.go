@@ -1,0 +1,51 @@
+package umad
+
+import "time"
+
+// A BatchPort is a Port whose transport carries several MADs per system call. A
+// [Client] uses it if a port implements it.
+type BatchPort interface {
+	Port
+
+	// SendBatch sends messages in order, without waiting, and returns the
+	// number of messages sent. If that is less than len(m), the error is the
+	// one that Send would have returned for the first message not sent.
+	SendBatch(m []Message) (int, error)
+
+	// RecvBatch fills m with the MADs that have arrived and returns their
+	// number. It waits for the first one as Recv does.
+	RecvBatch(m []Message, deadline time.Time) (int, error)
+}
+
+// batchSize is the largest number of MADs that a client passes to a port in one
+// call.
+const batchSize = 32
+
+// batchPort returns p as a BatchPort.
+func batchPort(p Port) BatchPort {
+	if b, ok := p.(BatchPort); ok {
+		return b
+	}
+	return singlePort{p}
+}
+
+// singlePort makes a BatchPort of a Port that carries one MAD per system call.
+// It receives one at a time, because an attempt to receive one more costs a system
+// call that finds nothing most of the time.
+type singlePort struct{ Port }
+
+func (p singlePort) SendBatch(m []Message) (int, error) {
+	for i := range m {
+		if err := p.Send(&m[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(m), nil
+}
+
+func (p singlePort) RecvBatch(m []Message, deadline time.Time) (int, error) {
+	if err := p.Recv(&m[0], deadline); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
