@@ -37,14 +37,14 @@ func newDoctor(env *environment, _ dialect) *cobra.Command {
 	c := &doctorCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "doctor [flags]",
-		Short: "Look at what RDMA needs of this host, and say how to mend what is wrong",
+		Short: "Check whether this host is ready for RDMA, and print the fixes",
 		Long: strings.TrimSpace(`
-doctor looks at this host: modules, device nodes, limits, slots, addresses, the
-subnet manager. It says what is right, what is wrong and why that matters, and
-prints the command that mends it. It changes nothing.
+doctor checks this host: kernel modules, device nodes, limits, PCI Express slots,
+addresses and the subnet manager. For each problem it prints the effect and the
+command that fixes it. It changes nothing.
 
-It looks as who calls it: what is closed to you is named. Without root a part
-may stay unknown, and the exit code is 4 then.
+Checks run with your privileges; inaccessible files are listed. Checks that need
+more privileges are reported as unknown, with exit code 4.
 
 Checks:
 
@@ -53,17 +53,17 @@ Checks:
   # all checks
   ibkit doctor
 
-  # for a job's prologue: print only what is wrong, exit code 3 if anything is
+  # in a job prologue: print problems only, exit code 3 if there are any
   ibkit doctor --quiet --skip governor,hugepages
 
-  # may my user register memory and open the devices?
+  # check whether your user can register memory and open the devices
   ibkit doctor --only nodes,memlock
 
-  # the host, from a container that has it at /host
+  # check the host from a container that mounts it at /host
   ibkit doctor --root /host
 
-  # the commands that mend what is wrong
-  ibkit doctor --json | jq -r '.items[].mend[]'`, "\n"),
+  # print the commands that fix all problems
+  ibkit doctor --json | jq -r '.items[].fix[]'`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageErrorf("unexpected argument %q", args[0])
@@ -80,13 +80,13 @@ Checks:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&c.options.Only, "only", nil, "do only a `CHECK`, or several: see --list")
-	flags.StringSliceVar(&c.options.Skip, "skip", nil, "leave out a `CHECK`, or several")
-	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only what is wrong or unknown")
+	flags.StringSliceVar(&c.options.Only, "only", nil, "run only this `CHECK`, or a comma-separated list (see --list)")
+	flags.StringSliceVar(&c.options.Skip, "skip", nil, "skip this `CHECK`, or a comma-separated list")
+	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.list, "list", false, "list the checks")
-	flags.StringVar(&c.options.Root, "root", "/", "look at the host whose files are below `DIR`: what only its kernel can be asked is unknown")
-	flags.DurationVar(&c.options.Timeout, "timeout", 500*time.Millisecond, "wait for a subnet manager's answer for a `TIME`, twice")
+	flags.StringVar(&c.options.Root, "root", "/", "check the host whose root file system is mounted at `DIR`")
+	flags.DurationVar(&c.options.Timeout, "timeout", 500*time.Millisecond, "wait this `TIME` for a reply of the subnet manager, twice")
 	if err := cmd.MarkFlagDirname("root"); err != nil {
 		panic(err) // the flag is there
 	}
@@ -124,7 +124,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		for _, check := range doctor.Checks {
 			rows = append(rows, []string{check.Name, check.About})
 		}
-		return errors.Join(render.Table(out, []string{"CHECK", "LOOKS AT"}, rows), out.Flush())
+		return errors.Join(render.Table(out, []string{"CHECK", "SUBJECT"}, rows), out.Flush())
 	}
 	r, err := doctor.Run(ctx, c.options)
 	var unknown doctor.UnknownCheckError
@@ -146,16 +146,9 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	return outcomeOf(r.Count(doctor.Unknown) > 0, r.Count(doctor.Warning)+r.Count(doctor.Error) > 0)
 }
 
-// doctorSchema names the form of doctor's JSON, which schema/doctor.json
-// describes.
-const doctorSchema = "ibkit-doctor-1"
-
 func printDoctorJSON(out *output, r *doctor.Result) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false) // commands have > and &
 	e.SetIndent("", "  ")
-	return e.Encode(struct {
-		Schema string `json:"schema"`
-		*doctor.Result
-	}{doctorSchema, r})
+	return e.Encode(r)
 }

@@ -16,16 +16,16 @@ type doctorView struct {
 	palette *render.Palette
 }
 
-// print shows first what is well, then what is not.
+// print prints the passed and skipped checks first, then the problems.
 func (v *doctorView) print(r *doctor.Result, quiet bool) error {
 	groups := grouped(r.Items)
 	if !quiet {
-		if err := v.well(groups); err != nil {
+		if err := v.passed(groups); err != nil {
 			return err
 		}
 	}
 	for _, g := range groups {
-		if g.Verdict == doctor.OK || quiet && g.Verdict == doctor.Note {
+		if isPassed(g.Verdict) || quiet && g.Verdict == doctor.Note {
 			continue
 		}
 		v.paragraph(g)
@@ -36,8 +36,8 @@ func (v *doctorView) print(r *doctor.Result, quiet bool) error {
 	return nil
 }
 
-// A doctorGroup is things of which a check found the same. What mends them is that
-// of all.
+// A doctorGroup combines items of one check with the same result. Its commands are
+// those of all its items.
 type doctorGroup struct {
 	doctor.Item
 	subjects []string
@@ -47,24 +47,24 @@ func grouped(items []doctor.Item) []*doctorGroup {
 	var groups []*doctorGroup
 	for _, i := range items {
 		k := slices.IndexFunc(groups, func(g *doctorGroup) bool {
-			return g.Check == i.Check && g.Verdict == i.Verdict && g.Found == i.Found && g.Why == i.Why && g.Advice == i.Advice
+			return g.Check == i.Check && g.Verdict == i.Verdict && g.Found == i.Found && g.Why == i.Why && g.Hint == i.Hint
 		})
 		if k < 0 {
 			k = len(groups)
 			g := &doctorGroup{Item: i}
-			g.Mend, g.Keep = nil, nil
+			g.Fix, g.Persist = nil, nil
 			groups = append(groups, g)
 		}
 		g := groups[k]
 		if i.Subject != "" {
 			g.subjects = append(g.subjects, i.Subject)
 		}
-		g.Mend, g.Keep = appendNew(g.Mend, i.Mend), appendNew(g.Keep, i.Keep)
+		g.Fix, g.Persist = appendNew(g.Fix, i.Fix), appendNew(g.Persist, i.Persist)
 	}
 	return groups
 }
 
-// appendNew appends what a list does not have yet.
+// appendNew appends the elements that the list does not contain yet.
 func appendNew(list, more []string) []string {
 	for _, s := range more {
 		if !slices.Contains(list, s) {
@@ -74,28 +74,34 @@ func appendNew(list, more []string) []string {
 	return list
 }
 
-func (v *doctorView) well(groups []*doctorGroup) error {
+// isPassed reports whether a verdict is no problem.
+func isPassed(v doctor.Verdict) bool { return v == doctor.OK || v == doctor.Skipped }
+
+func (v *doctorView) passed(groups []*doctorGroup) error {
 	var rows [][]string
 	for _, g := range groups {
-		if g.Verdict == doctor.OK {
-			rows = append(rows, []string{g.Check, cmp.Or(some(g.subjects), "-"), v.palette.Good(g.Found)})
+		found := v.palette.Good(g.Found)
+		if g.Verdict == doctor.Skipped {
+			found = v.palette.Faint("skipped: " + g.Found)
+		}
+		if isPassed(g.Verdict) {
+			rows = append(rows, []string{g.Check, cmp.Or(some(g.subjects), "-"), found})
 		}
 	}
 	if rows == nil {
 		return nil
 	}
-	if err := render.Table(v.out, []string{"CHECK", "OF", "FOUND"}, rows); err != nil {
+	if err := render.Table(v.out, []string{"CHECK", "SUBJECT", "FOUND"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(v.out)
 	return nil
 }
 
-// maxSubjects is how many columns the names of things take of which the same was
-// found.
+// maxSubjects is the width in columns of the list of subjects in a group.
 const maxSubjects = 40
 
-// some names the first of many.
+// some joins the first names of a list.
 func some(names []string) string {
 	text := ""
 	for i, name := range names {
@@ -107,7 +113,7 @@ func some(names []string) string {
 	return text
 }
 
-// paragraph prints what is not well.
+// paragraph prints a problem.
 func (v *doctorView) paragraph(g *doctorGroup) {
 	verdict := string(g.Verdict)
 	switch g.Verdict {
@@ -118,23 +124,23 @@ func (v *doctorView) paragraph(g *doctorGroup) {
 	}
 	fmt.Fprintf(v.out, "%s: %s: %s\n", verdict, strings.TrimSpace(g.Check+" "+some(g.subjects)), g.Found)
 	line := func(name, text string) {
-		fmt.Fprintf(v.out, "  %s %s\n", v.palette.Faint(fmt.Sprintf("%-5s", name+":")), text)
+		fmt.Fprintf(v.out, "  %s %s\n", v.palette.Faint(fmt.Sprintf("%-8s", name+":")), text)
 	}
 	if g.Why != "" {
 		line("why", g.Why)
 	}
-	for _, c := range g.Mend {
-		line("mend", c)
+	for _, c := range g.Fix {
+		line("fix", c)
 	}
-	for _, c := range g.Keep {
-		line("keep", c)
+	for _, c := range g.Persist {
+		line("persist", c)
 	}
-	if g.Advice != "" {
-		line("also", g.Advice)
+	if g.Hint != "" {
+		line("hint", g.Hint)
 	}
 }
 
-// summary prints how many there are of each verdict.
+// summary prints the number of items per verdict.
 func (v *doctorView) summary(r *doctor.Result) {
 	var parts []string
 	for _, k := range []struct {
@@ -150,13 +156,14 @@ func (v *doctorView) summary(r *doctor.Result) {
 			parts = append(parts, count(n, k.one, k.many))
 		}
 	}
-	if parts == nil {
-		fmt.Fprintln(v.out, "All is well.")
-		return
-	}
 	text := strings.Join(parts, ", ")
-	if n := r.Count(doctor.OK); n > 0 {
-		text += fmt.Sprintf("; %d well", n)
+	switch passed := r.Count(doctor.OK); {
+	case parts == nil && passed == 0:
+		text = "no check applies to this host"
+	case parts == nil:
+		text = "no problems found"
+	case passed > 0:
+		text += fmt.Sprintf("; %d ok", passed)
 	}
-	fmt.Fprintln(v.out, text+".")
+	fmt.Fprintln(v.out, text)
 }

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// checkCgroup looks at the limits of the cgroups that this process is in, of both
-// versions (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/rdma.rst).
+// checkCgroup checks the limits of this process's cgroups, of both versions
+// (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/rdma.rst).
 func checkCgroup(_ context.Context, h *host) []Item {
 	dirs, err := h.rdmaCgroups()
 	if err != nil {
-		return []Item{unread("", err)}
+		return []Item{unreadable("", err)}
 	}
 	var items []Item
 	for _, dir := range dirs {
 		limits, err := h.text(dir + "/rdma.max")
 		if err != nil {
-			continue // not with this controller
+			continue // the cgroup does not use the rdma controller
 		}
 		current, _ := h.text(dir + "/rdma.current")
 		used := parseRDMALimits(current)
@@ -32,15 +32,16 @@ func checkCgroup(_ context.Context, h *host) []Item {
 		}
 	}
 	if items == nil {
-		return nothing("no limit")
+		return []Item{good("", "no limit")}
 	}
 	return items
 }
 
-// An rdmaLimit is one of hca_handle and hca_object.
+// An rdmaLimit limits one resource: hca_handle or hca_object.
 type rdmaLimit struct{ resource, amount string }
 
-// parseRDMALimits reads lines such as "mlx5_0 hca_handle=2 hca_object=max".
+// parseRDMALimits parses lines like "mlx5_0 hca_handle=2 hca_object=max". It
+// returns the limits of each device.
 func parseRDMALimits(text string) map[string][]rdmaLimit {
 	all := map[string][]rdmaLimit{}
 	for line := range strings.Lines(text) {
@@ -57,14 +58,14 @@ func parseRDMALimits(text string) map[string][]rdmaLimit {
 func cgroupItem(dir, device string, l rdmaLimit, used []rdmaLimit) Item {
 	i := Item{
 		Subject: device, Verdict: Note, Found: fmt.Sprintf("%s is limited to %s", l.resource, l.amount),
-		Why:    "handles are open devices, objects what is made on them (PD, MR, CQ, QP): what is beyond fails with EAGAIN",
-		Mend:   []string{fmt.Sprintf("echo %s >%s", quote(device+" "+l.resource+"=max"), quote("/"+dir+"/rdma.max"))},
-		Advice: "whoever started the container or the service set it, and may again",
+		Why:  "programs fail with EAGAIN above the limit; handles are open devices, objects are PDs, MRs, CQs and QPs",
+		Fix:  []string{fmt.Sprintf("echo %s >%s", quote(device+" "+l.resource+"=max"), quote("/"+dir+"/rdma.max"))},
+		Hint: "the container runtime or service manager sets this limit; change it there to keep the fix",
 	}
 	limit, err := strconv.ParseUint(l.amount, 10, 64)
 	for _, u := range used {
 		if n, err2 := strconv.ParseUint(u.amount, 10, 64); u.resource == l.resource && err == nil && err2 == nil {
-			i.Found += fmt.Sprintf(", %d are in use", n)
+			i.Found += fmt.Sprintf(", %d in use", n)
 			if n >= limit {
 				i.Verdict = Error
 			}
@@ -73,7 +74,7 @@ func cgroupItem(dir, device string, l rdmaLimit, used []rdmaLimit) Item {
 	return i
 }
 
-// rdmaCgroups returns the folders of the cgroups that hold for this process.
+// rdmaCgroups returns the directories of the cgroups that limit this process.
 func (h *host) rdmaCgroups() ([]string, error) {
 	text, err := h.text("proc/self/cgroup")
 	if err != nil {
@@ -94,8 +95,8 @@ func (h *host) rdmaCgroups() ([]string, error) {
 		default:
 			continue
 		}
-		// A limit holds for all below; a path that leads out of what is seen
-		// here is cut off at its root.
+		// A limit also applies to all descendants. Clean removes ".." elements
+		// that lead out of the visible hierarchy.
 		for p := path.Clean("/" + fields[2]); ; p = path.Dir(p) {
 			dirs = append(dirs, path.Join(mount, p))
 			if p == "/" {

@@ -5,27 +5,32 @@ import (
 	"fmt"
 )
 
+const (
+	noDevice    = "no RDMA device"
+	whyNoDevice = "programs have no device to use"
+)
+
 func checkDevices(_ context.Context, h *host) []Item {
 	var items []Item
 	if len(h.devices.Devices) == 0 {
 		i := Item{
-			Verdict: Error, Found: "there is no RDMA device", Why: "there is nothing to run RDMA on",
-			Advice: "see above for modules of cards",
+			Verdict: Error, Found: noDevice, Why: whyNoDevice,
+			Hint: "fix missing modules first",
 		}
 		if h.isContainer() {
-			i.Advice = "is it a container of a network namespace that devices were not given to? On the host: rdma system show, rdma dev set DEVICE netns NAME"
+			i.Hint = "the container may be in a network namespace without devices; on the host: rdma system show, rdma dev set DEVICE netns NAME"
 		} else if netdev := h.someNetdev(); netdev != "" {
-			i.Mend = []string{fmt.Sprintf("rdma link add rxe0 type rxe netdev %s", quote(netdev))}
-			i.Advice += "; the command makes a device of Soft-RoCE on Ethernet, for tests"
+			i.Fix = []string{fmt.Sprintf("rdma link add rxe0 type rxe netdev %s", quote(netdev))}
+			i.Hint += "; the command creates a Soft-RoCE device on an Ethernet port, which is enough for tests"
 		}
 		items = append(items, i)
 	}
-	known := map[string]bool{} // what the check of nodes tells
+	known := map[string]bool{} // problems that checkNodes reports
 	for _, d := range h.devices.Devices {
 		if d.OpenError != nil {
 			known[d.OpenError.Error()] = true
 		}
-		driver, firmware := "driver unknown", ""
+		driver, firmware := "unknown driver", ""
 		if d.DriverID != nil {
 			driver = *d.DriverID
 		}
@@ -38,7 +43,7 @@ func checkDevices(_ context.Context, h *host) []Item {
 		if f := h.finding("firmware-differs", d.Name, 0); f != nil {
 			items = append(items, Item{
 				Subject: d.Name, Verdict: Note, Found: f.Text,
-				Why: "like cards that differ in firmware differ in speed and in faults", Advice: f.Hint,
+				Why: "adapters of one model with different firmware may differ in speed and in bugs", Hint: f.Hint,
 			})
 			continue
 		}
@@ -46,14 +51,14 @@ func checkDevices(_ context.Context, h *host) []Item {
 	}
 	for _, p := range h.devices.Problems {
 		if !known[p.Text] {
-			items = append(items, Item{Subject: p.Device, Verdict: Unknown, Found: p.Text, Advice: p.Hint})
+			items = append(items, Item{Subject: p.Device, Verdict: Unknown, Found: p.Text, Hint: p.Hint})
 		}
 	}
 	return items
 }
 
-// someNetdev returns a network device that is up and belongs to a card; "": there
-// is none.
+// someNetdev returns the name of a network device that is up and backed by
+// hardware; "" if there is no such device.
 func (h *host) someNetdev() string {
 	for _, name := range h.names("sys/class/net") {
 		if state, err := h.text("sys/class/net/" + name + "/operstate"); err == nil && state == "up" && h.exists("sys/class/net/"+name+"/device") {

@@ -1,10 +1,11 @@
-// Package doctor looks at what RDMA needs of a host: modules, device nodes,
-// limits, slots, addresses, the subnet manager. It says what is right, what is
-// wrong, and the command that mends it. It changes nothing.
+// Package doctor checks whether a host is ready for RDMA: kernel modules, device
+// nodes, resource limits, PCI Express slots, addresses and the subnet manager. Each
+// problem comes with its effect and, if there is one, the command that fixes it.
+// The package changes nothing.
 //
-// Each check reads files below a root, which need not be that of this machine.
-// What is asked of a running kernel instead (device nodes that are opened, a
-// subnet manager, network devices) is unknown for another root.
+// Checks read files below a root directory, which may hold the files of another
+// host. Checks that need a running kernel (opening device nodes, querying the
+// subnet manager or network devices) report Unknown for any root but "/".
 package doctor
 
 import (
@@ -19,53 +20,62 @@ import (
 	"github.com/ibkit/ibkit/internal/dcbnl"
 )
 
-// Options say what to look at. The zero value is this machine, and all checks.
+// Options select the host and the checks. The zero value runs all checks on this
+// host.
 type Options struct {
-	Root string // of the file system, default /
+	Root string // root directory of the host's files; default "/"
 
-	// Only names the checks to do, nil: all; Skip those to leave out.
-	Only, Skip []string
+	Only []string // names of the checks to run; nil for all
+	Skip []string // names of the checks to leave out
 
-	// Timeout is how long a subnet manager may take for an answer, of which it
-	// is asked for twice at most; 0: half a second.
+	// Timeout limits each of at most two attempts to query a subnet manager or
+	// a peer port; 0 for 500 ms.
 	Timeout time.Duration
 }
 
-// defaultTimeout is many times what an idle subnet manager takes.
+// defaultTimeout is many times the response time of an idle subnet manager.
 const defaultTimeout = 500 * time.Millisecond
 
-// A Verdict says how a thing was found.
+// A Verdict rates the result of a check.
 type Verdict string
 
-// Verdicts, from good to bad; Unknown is none of them.
+// Verdicts.
 const (
 	OK      Verdict = "ok"
-	Note    Verdict = "note"    // works, and could be better
-	Warning Verdict = "warning" // slow, or works for some programs only
+	Note    Verdict = "note"    // works, could be better
+	Warning Verdict = "warning" // slow, or fails for some programs
 	Error   Verdict = "error"   // does not work
-	Unknown Verdict = "unknown" // could not be looked at
+	Unknown Verdict = "unknown" // could not be checked
+	Skipped Verdict = "skipped" // does not apply to this host
 )
 
-// An Item is one thing that a check looked at.
+// An Item is the result of a check for one subject.
 type Item struct {
-	Check   string  `json:"check"`
-	Subject string  `json:"subject"` // such as "mlx5_0/1" or "/dev/infiniband/umad0"; "": the host
+	Check   string  `json:"check"`   // name of the check
+	Subject string  `json:"subject"` // for example "mlx5_0/1" or "/dev/infiniband/umad0"; "" for the host
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`
 
-	// What follows is empty where all is well.
-	Why    string   `json:"why"`    // it matters
-	Mend   []string `json:"mend"`   // commands for a shell of root
-	Keep   []string `json:"keep"`   // commands that keep it so after a restart
-	Advice string   `json:"advice"` // what no command does
+	// The fields below are empty if the verdict is OK or Skipped.
+
+	Why     string   `json:"why"`     // effect of the problem
+	Fix     []string `json:"fix"`     // commands for a root shell that fix the problem
+	Persist []string `json:"persist"` // commands that make the fix survive a reboot
+	Hint    string   `json:"hint"`    // advice that no command covers
 }
 
-// A Result is what all checks found.
+// Schema identifies the version of the JSON encoding of a Result. The file
+// schema/doctor.json describes it.
+const Schema = "ibkit/doctor/2"
+
+// A Result holds the items of all checks, in the order of Checks. Its JSON encoding
+// is the output of ibkit doctor --json.
 type Result struct {
-	Items []Item `json:"items"`
+	Schema string `json:"schema"`
+	Items  []Item `json:"items"`
 }
 
-// Count returns how many items have a verdict.
+// Count returns the number of items with the given verdict.
 func (r *Result) Count(v Verdict) int {
 	n := 0
 	for _, i := range r.Items {
@@ -76,13 +86,14 @@ func (r *Result) Count(v Verdict) int {
 	return n
 }
 
-// A Check is a kind of thing to look at.
+// A Check is one kind of check.
 type Check struct {
 	Name  string
-	About string
+	About string // subject of the check, as a noun phrase
 
-	needs string // what has to be there, lest all seem missing
-	run   func(context.Context, *host) []Item
+	requires    string // file without which the check cannot run; "" for none
+	needsDevice bool
+	run         func(context.Context, *host) []Item
 }
 
 const (
@@ -90,36 +101,43 @@ const (
 	sysModule = "sys/module"
 )
 
-// Checks are all there are, in the order in which they are best mended.
+// Checks lists all checks in the order in which problems are best fixed: a later
+// problem is often a consequence of an earlier one.
 var Checks = []Check{
-	{"modules", "kernel modules, of RDMA and of the cards that are plugged in", sysModule, checkModules},
-	{"devices", "RDMA devices, and what their drivers tell", sysClass, checkDevices},
-	{"netns", "whether network namespaces share devices", sysModule, checkNetns},
-	{"nodes", "device nodes, and what you may do with them", sysClass, checkNodes},
-	{"memlock", "how much memory you may lock, and so register", "", checkMemlock},
-	{"nofile", "how many files you may open", "", checkNofile},
-	{"cgroup", "limits of the container or service on RDMA objects", "", checkCgroup},
-	{"ports", "whether ports are up", sysClass, checkPorts},
-	{"links", "what InfiniBand links run at, and what both ends could", sysClass, checkLinks},
-	{"sm", "whether the subnet manager answers, on InfiniBand", sysClass, checkSM},
-	{"pkeys", "partitions that InfiniBand ports are full members of", sysClass, checkPKeys},
-	{"names", "what InfiniBand devices are called in the subnet", sysClass, checkNames},
-	{"gids", "GIDs of RoCE v2 over IPv4", sysClass, checkGIDs},
-	{"routes", "IP routes that RoCE's packets take", sysClass, checkRoutes},
-	{"mtu", "MTU of ports, and of the network devices below", sysClass, checkMTU},
-	{"lossless", "what keeps RoCE's packets from being dropped: PFC, ECN", sysClass, checkLossless},
-	{"pcie", "width and speed of PCI Express links", sysClass, checkPCIe},
-	{"iommu", "whether an IOMMU slows DMA down", sysClass, checkIOMMU},
-	{"numa", "how near a device is to the CPUs", sysClass, checkNUMA},
-	{"governor", "CPU frequency", "sys/devices", checkGovernor},
-	{"clock", "what the kernel reads the time from", "", checkClock},
-	{"hugepages", "huge pages", "", checkHugepages},
+	{"modules", "kernel modules for RDMA and for the installed adapters", sysModule, false, checkModules},
+	{"devices", "RDMA devices and their firmware", sysClass, false, checkDevices},
+	{"netns", "sharing of RDMA devices between network namespaces", sysModule, false, checkNetns},
+	{"nodes", "device nodes in /dev/infiniband and your access to them", sysClass, false, checkNodes},
+	{"memlock", "limit on locked memory, which bounds registered memory", "", false, checkMemlock},
+	{"nofile", "limit on open files", "", false, checkNofile},
+	{"cgroup", "limits of the container or service on RDMA objects", "", false, checkCgroup},
+	{"ports", "port states", sysClass, true, checkPorts},
+	{"links", "speed and width of InfiniBand links, compared at both ends", sysClass, true, checkLinks},
+	{"sm", "subnet manager of each InfiniBand port", sysClass, true, checkSM},
+	{"pkeys", "partition membership of InfiniBand ports", sysClass, true, checkPKeys},
+	{"names", "node descriptions of InfiniBand devices", sysClass, true, checkNames},
+	{"gids", "RoCE v2 GIDs over IPv4", sysClass, true, checkGIDs},
+	{"routes", "IP routes and ARP settings for RoCE", sysClass, true, checkRoutes},
+	{"mtu", "MTU of ports and of their network devices", sysClass, true, checkMTU},
+	{"lossless", "flow control and congestion marking for RoCE (PFC, ECN)", sysClass, true, checkLossless},
+	{"pcie", "width and speed of PCI Express links", sysClass, true, checkPCIe},
+	{"iommu", "address translation by the IOMMU", sysClass, true, checkIOMMU},
+	{"numa", "NUMA distance between devices and CPUs", sysClass, true, checkNUMA},
+	{"governor", "CPU frequency governors", "sys/devices", false, checkGovernor},
+	{"clock", "clock source of the kernel", "", false, checkClock},
+	{"hugepages", "huge pages", "", false, checkHugepages},
 }
 
-// look does the check.
-func (c *Check) look(ctx context.Context, h *host) []Item {
-	if _, err := os.Stat(h.path(c.needs)); err != nil {
-		return []Item{unread("", err)}
+// runOn runs the check unless its prerequisites are missing.
+func (c *Check) runOn(ctx context.Context, h *host) []Item {
+	if _, err := os.Stat(h.path(c.requires)); err != nil {
+		return []Item{unreadable("", err)}
+	}
+	if c.needsDevice && len(h.devices.Devices) == 0 {
+		return []Item{h.prerequisite("devices", Item{
+			Verdict: Error, Found: noDevice, Why: whyNoDevice,
+			Hint: "run ibkit doctor without --only to find the cause",
+		})}
 	}
 	return c.run(ctx, h)
 }
@@ -133,13 +151,14 @@ func Names() []string {
 	return names
 }
 
-// An UnknownCheckError is a name that no check has.
+// An UnknownCheckError is the name of a check that does not exist.
 type UnknownCheckError string
 
 func (e UnknownCheckError) Error() string { return fmt.Sprintf("no check is called %q", string(e)) }
 
-// Run does the checks. What cannot be looked at is an item of its own; an error
-// is that the checks cannot be done at all, or an UnknownCheckError.
+// Run runs the selected checks. A check that fails is an Item with the verdict
+// Unknown. Run returns an error if no check can run, if the context ends, or, as an
+// UnknownCheckError, for a name in the options that is not the name of a check.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	for _, name := range slices.Concat(o.Only, o.Skip) {
 		if !slices.Contains(Names(), name) {
@@ -150,24 +169,28 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Items: []Item{}}
+	r := &Result{Schema: Schema, Items: []Item{}}
 	for _, c := range Checks {
-		if o.Only != nil && !slices.Contains(o.Only, c.Name) || slices.Contains(o.Skip, c.Name) {
+		if !o.selects(c.Name) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, i := range c.look(ctx, h) {
+		for _, i := range c.runOn(ctx, h) {
 			i.Check = c.Name
-			i.Mend, i.Keep = orEmpty(i.Mend), orEmpty(i.Keep)
+			i.Fix, i.Persist = orEmpty(i.Fix), orEmpty(i.Persist)
 			r.Items = append(r.Items, i)
 		}
 	}
 	return r, nil
 }
 
-// orEmpty makes nothing a list, as JSON has it.
+func (o *Options) selects(check string) bool {
+	return (o.Only == nil || slices.Contains(o.Only, check)) && !slices.Contains(o.Skip, check)
+}
+
+// orEmpty replaces nil, which JSON encodes as null, by an empty list.
 func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -176,7 +199,7 @@ func orEmpty(list []string) []string {
 }
 
 func newHost(ctx context.Context, o Options) (*host, error) {
-	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout)}
+	h := &host{root: cmp.Or(o.Root, "/"), timeout: cmp.Or(o.Timeout, defaultTimeout), selects: o.selects}
 	if h.live = h.root == "/"; h.live {
 		h.bridging = dcbnl.Get
 	}

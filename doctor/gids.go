@@ -9,13 +9,18 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
+const (
+	noIPv4GID  = "no RoCE v2 GID over IPv4"
+	whyIPv4GID = "NCCL, UCX and rdma_cm over IPv4 need one; GIDs of IPv6 link-local addresses do not pass routers"
+)
+
 func checkGIDs(_ context.Context, h *host) []Item {
 	var items []Item
 	for d, p := range h.roce() {
 		items = append(items, h.checkPortGIDs(d, p))
 	}
 	if items == nil {
-		return nothing("no port runs RoCE")
+		return h.noActivePort("RoCE port", isRoCE)
 	}
 	return items
 }
@@ -27,46 +32,46 @@ func (h *host) checkPortGIDs(d *devinfo.Device, p *devinfo.Port) Item {
 		}
 	}
 	i := Item{
-		Subject: portName(d, p), Verdict: Warning, Found: "no GID of RoCE v2 over IPv4",
-		Why: "NCCL, UCX and rdma_cm over IPv4 need one; those of IPv6 link-local addresses reach no further than a router",
+		Subject: portName(d, p), Verdict: Warning, Found: noIPv4GID, Why: whyIPv4GID,
 	}
 	for _, g := range p.GIDs {
 		if g.GID.IsGlobalUnicast() && !g.GID.Is4In6() && isVersion2(g) {
 			i.Verdict, i.Found = Note, fmt.Sprintf("%s, only over IPv6: index %d, %v", i.Found, g.Index, g.GID)
-			i.Why = "programs that look for one over IPv4 find none"
+			i.Why = "programs that use IPv4 addresses do not find a GID"
 			break
 		}
 	}
 	if len(p.GIDs) == 0 {
-		i.Verdict, i.Found = Error, "no GID at all"
-		i.Why = "packets of RoCE go from GID to GID: none can be sent"
+		i.Verdict, i.Found = Error, "no GID"
+		i.Why = "RoCE packets are addressed by GID: the port cannot send or receive"
 	}
 	if p.Netdev == nil {
-		i.Advice = "the kernel does not tell which network device it belongs to"
+		i.Hint = "the kernel does not report the network device of this port"
 		return i
 	}
 	netdev := quote(*p.Netdev)
 	if have := h.addresses(*p.Netdev); len(have) > 0 {
-		i.Found += fmt.Sprintf(", but %s has %v", *p.Netdev, have[0].Addr())
-		i.Mend = []string{
+		i.Found += fmt.Sprintf(", although %s has the address %v", *p.Netdev, have[0].Addr())
+		i.Fix = []string{
 			fmt.Sprintf("ip address delete %v dev %s", have[0], netdev),
 			fmt.Sprintf("ip address add %v dev %s", have[0], netdev),
 		}
 		return i
 	}
-	i.Mend = []string{fmt.Sprintf("ip address add ADDRESS/PREFIX dev %s", netdev)}
-	i.Advice = "an address of your network, which the network's configuration is to set at each start"
+	i.Fix = []string{fmt.Sprintf("ip address add ADDRESS/PREFIX dev %s", netdev)}
+	i.Hint = "replace ADDRESS/PREFIX by an address of your network, and add it to the network configuration to keep it"
 	return i
 }
 
-// isRoutable4 tells whether a GID is one of RoCE v2 over IPv4.
+// isRoutable4 reports whether a GID is a RoCE v2 GID over IPv4.
 func isRoutable4(g devinfo.GID) bool {
 	return g.GID.Is4In6() && isVersion2(g)
 }
 
 func isVersion2(g devinfo.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }
 
-// addresses are those of IPv4 that a network device of this machine has.
+// addresses returns the IPv4 addresses of a network device of this host; nil for
+// the files of another host.
 func (h *host) addresses(netdev string) []netip.Prefix {
 	if !h.live {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkGovernor looks at how CPUs choose their frequency
+// checkGovernor checks the CPU frequency governors
 // (Documentation/admin-guide/pm/cpufreq.rst).
 func checkGovernor(_ context.Context, h *host) []Item {
 	const dir = "sys/devices/system/cpu/cpufreq"
@@ -17,10 +17,10 @@ func checkGovernor(_ context.Context, h *host) []Item {
 		}
 		governor, err := h.text(dir + "/" + policy + "/scaling_governor")
 		if err != nil {
-			return []Item{unread(policy, err)}
+			return []Item{unreadable(policy, err)}
 		}
 		all++
-		// Where the processor chooses by itself, what counts is its preference.
+		// If the processor itself selects the frequency, its preference counts.
 		if preference, err := h.text(dir + "/" + policy + "/energy_performance_preference"); err == nil && governor != "performance" && preference == "performance" {
 			continue
 		}
@@ -30,7 +30,7 @@ func checkGovernor(_ context.Context, h *host) []Item {
 	}
 	switch {
 	case all == 0:
-		return nothing("the kernel does not choose the frequency")
+		return skipped("the kernel does not control the CPU frequency")
 	case len(slow) == 0:
 		return []Item{good("", "performance")}
 	}
@@ -38,20 +38,20 @@ func checkGovernor(_ context.Context, h *host) []Item {
 	for _, governor := range []string{"powersave", "schedutil", "ondemand", "conservative", "userspace"} {
 		if n := slow[governor]; n > 0 {
 			delete(slow, governor)
-			items = append(items, slowGovernor(governor, n))
+			items = append(items, slowGovernor(governor, n, all))
 		}
 	}
 	for governor, n := range slow {
-		items = append(items, slowGovernor(governor, n))
+		items = append(items, slowGovernor(governor, n, all))
 	}
 	return items
 }
 
-func slowGovernor(governor string, n int) Item {
+func slowGovernor(governor string, n, all int) Item {
 	return Item{
-		Subject: governor, Verdict: Warning, Found: fmt.Sprintf("%d of the CPUs' frequencies are chosen so", n),
-		Why:    "CPUs that rest between messages take long to get fast again: latency is higher, and differs from run to run",
-		Mend:   []string{"for f in /sys/devices/system/cpu/cpufreq/policy*/scaling_governor; do echo performance >$f; done"},
-		Advice: "cpupower or tuned (profile network-latency) sets it at each start",
+		Subject: governor, Verdict: Warning, Found: fmt.Sprintf("used by %d of %d CPU frequency policies", n, all),
+		Why:  "idle CPUs take long to reach full speed: latency is higher and varies between runs",
+		Fix:  []string{"for f in /sys/devices/system/cpu/cpufreq/policy*/scaling_governor; do echo performance >$f; done"},
+		Hint: "use cpupower or tuned (profile network-latency) to set the governor at boot",
 	}
 }

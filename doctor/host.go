@@ -18,26 +18,27 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// A host is what is looked at.
+// A host is the host to check.
 type host struct {
 	root    string
-	live    bool // this machine's kernel, not a copy of its files
+	live    bool // the host runs this process; its kernel can be queried
 	timeout time.Duration
+	selects func(check string) bool // whether a check runs; nil if all run
 
 	devices *devinfo.Result
 	user    user
 
-	// bridging asks what a network device does about priorities; nil: nobody
-	// can be asked.
+	// bridging queries the priority settings of a network device; nil if the
+	// host is not live.
 	bridging func(netdev string) (dcbnl.Bridging, error)
 }
 
-// path returns where a file is. Its name is one below the root.
+// path returns the path of a file that is named relative to the root.
 func (h *host) path(name string) string { return filepath.Join(h.root, name) }
 
 func (h *host) sysfs() sysfs.FS { return sysfs.FS(h.path("sys")) }
 
-// text reads a file without blanks around.
+// text returns the contents of a file without leading and trailing white space.
 func (h *host) text(name string) (string, error) {
 	b, err := os.ReadFile(h.path(name))
 	if err != nil {
@@ -46,13 +47,12 @@ func (h *host) text(name string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// exists tells whether there is something of a name.
 func (h *host) exists(name string) bool {
 	_, err := os.Stat(h.path(name))
 	return err == nil
 }
 
-// names returns the names in a folder; none where it is not there or closed.
+// names returns the names of the entries of a directory; nil if it cannot be read.
 func (h *host) names(dir string) []string {
 	entries, err := os.ReadDir(h.path(dir))
 	if err != nil {
@@ -65,8 +65,8 @@ func (h *host) names(dir string) []string {
 	return names
 }
 
-// link returns the last part of what a symbolic link points to; "": there is
-// none.
+// link returns the last element of the target of a symbolic link; "" if the name is
+// not a link.
 func (h *host) link(name string) string {
 	target, err := os.Readlink(h.path(name))
 	if err != nil {
@@ -75,8 +75,9 @@ func (h *host) link(name string) string {
 	return filepath.Base(target)
 }
 
-// isContainer tells whether the process runs in a container, by what those that
-// run them leave there: Docker, Podman, systemd-nspawn, LXC, Kubernetes.
+// isContainer reports whether the process runs in a container. It checks the marker
+// files of Docker, Podman, systemd-nspawn and Kubernetes, and the environment
+// variable that LXC sets.
 func (h *host) isContainer() bool {
 	if h.exists(".dockerenv") || h.exists("run/.containerenv") || h.exists("run/systemd/container") ||
 		h.exists("run/secrets/kubernetes.io") || h.exists("var/run/secrets/kubernetes.io") {
@@ -101,21 +102,27 @@ func (h *host) ports() iter.Seq2[*devinfo.Device, *devinfo.Port] {
 	}
 }
 
-// roce yields the ports that RoCE runs over now.
+// roce yields the active RoCE ports.
 func (h *host) roce() iter.Seq2[*devinfo.Device, *devinfo.Port] {
 	return func(yield func(*devinfo.Device, *devinfo.Port) bool) {
 		for d, p := range h.ports() {
-			if p.Ethernet() && p.Active() && !isIWARP(d) && !yield(d, p) {
+			if isRoCE(d, p) && p.Active() && !yield(d, p) {
 				return
 			}
 		}
 	}
 }
 
-// isIWARP tells whether a device is one of iWARP, as its node type says.
+func isRoCE(d *devinfo.Device, p *devinfo.Port) bool { return p.Ethernet() && !isIWARP(d) }
+
+func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
+	return p.LinkLayer != nil && *p.LinkLayer == "InfiniBand"
+}
+
+// isIWARP reports whether the device is an iWARP adapter (node type RNIC).
 func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == 4 }
 
-// finding returns what devinfo found wrong of a kind; nil: nothing.
+// finding returns devinfo's finding of the given kind; nil if there is none.
 func (h *host) finding(kind, device string, port int) *devinfo.Finding {
 	for _, f := range h.devices.Findings {
 		if f.Kind == kind && f.Device == device && f.Port == port {
@@ -125,35 +132,58 @@ func (h *host) finding(kind, device string, port int) *devinfo.Finding {
 	return nil
 }
 
-// portName is how a port is called: "mlx5_0/1".
+// portName returns the name of a port, for example "mlx5_0/1".
 func portName(d *devinfo.Device, p *devinfo.Port) string {
 	return fmt.Sprintf("%s/%d", d.Name, p.Number)
 }
 
-// good is an item that all is well with.
+// good returns an item without a problem.
 func good(subject, format string, args ...any) Item {
 	return Item{Subject: subject, Verdict: OK, Found: fmt.Sprintf(format, args...)}
 }
 
-// nothing is that of a check which has nothing to look at.
-func nothing(what string) []Item { return []Item{good("", "%s", what)} }
+// skipped returns the result of a check that does not apply to the host.
+func skipped(reason string) []Item { return []Item{{Verdict: Skipped, Found: reason}} }
 
-// unread is an item that could not be looked at.
-func unread(subject string, err error) Item {
+// prerequisite returns the item of a check that cannot run because of a problem that
+// another check reports. If the other check runs too, the item is only Skipped.
+func (h *host) prerequisite(check string, problem Item) Item {
+	if h.selects == nil || h.selects(check) {
+		return Item{Verdict: Skipped, Found: problem.Found}
+	}
+	return problem
+}
+
+// noActivePort returns the result of a check of active ports on a host without an
+// active port of that kind.
+func (h *host) noActivePort(kind string, match func(*devinfo.Device, *devinfo.Port) bool) []Item {
+	for d, p := range h.ports() {
+		if match(d, p) {
+			return []Item{h.prerequisite("ports", Item{Verdict: Error, Found: "no active " + kind, Why: whyDown, Hint: hintCable})}
+		}
+	}
+	return skipped("no " + kind)
+}
+
+// unreadable returns an item for a check that failed to read a file.
+func unreadable(subject string, err error) Item {
 	i := Item{Subject: subject, Verdict: Unknown, Found: err.Error()}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		i.Advice = "run as root"
+		i.Hint = "run as root"
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
-		i.Advice = "is /proc or /sys not mounted, or hidden from this container?"
+		i.Hint = "check that /proc and /sys are mounted and not hidden from this container"
 	}
 	return i
 }
 
-// onHost is advice for what files do not tell.
-const onHost = "run it on the host itself"
+// Result and hint of checks that cannot run on the files of another host.
+const (
+	notLive    = "requires the running kernel of the host"
+	hintOnHost = "run ibkit doctor on the host itself"
+)
 
-// quote makes one word of a text for a shell, as it is where it is one.
+// quote quotes a word for the shell if necessary.
 func quote(text string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@,", r)
@@ -164,14 +194,14 @@ func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// sysctl returns the commands that set a value of /proc/sys now and for good.
-func sysctl(name, value string) (mend, keep []string) {
+// sysctl returns the commands that set a kernel parameter now and permanently.
+func sysctl(name, value string) (fix, persist []string) {
 	return []string{fmt.Sprintf("sysctl -w %s=%s", name, value)},
 		[]string{fmt.Sprintf("echo '%s = %s' >>/etc/sysctl.d/60-rdma.conf", name, value)}
 }
 
-// bootParameter returns the commands that add a parameter to the kernel's command
-// line, by the tool that this distribution has; none where it is not known.
+// bootParameter returns the commands that add a parameter to the kernel command line
+// with the tool of the distribution; nil if the tool is unknown.
 func (h *host) bootParameter(parameter string) []string {
 	switch {
 	case h.exists("usr/sbin/grubby"):

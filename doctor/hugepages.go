@@ -10,7 +10,7 @@ import (
 func checkHugepages(_ context.Context, h *host) []Item {
 	text, err := h.text("proc/meminfo")
 	if err != nil {
-		return []Item{unread("", err)}
+		return []Item{unreadable("", err)}
 	}
 	values := map[string]uint64{}
 	for line := range strings.Lines(text) {
@@ -23,22 +23,22 @@ func checkHugepages(_ context.Context, h *host) []Item {
 	}
 	size, hasSize := values["Hugepagesize"]
 	if !hasSize {
-		return nothing("this kernel has none")
+		return skipped("the kernel does not support huge pages")
 	}
 	total, free := values["HugePages_Total"], values["HugePages_Free"]
-	found := fmt.Sprintf("%d of %s, %d of them free", total, bytes(size<<10), free)
+	found := fmt.Sprintf("%d of %s reserved, %d free", total, bytes(size<<10), free)
 	if free > 0 {
 		return []Item{good("", "%s", found)}
 	}
 	if total == 0 {
-		found = "none are reserved"
+		found = "no huge pages are reserved"
 	}
-	// A gigabyte, where it is no more than an eighth of the memory.
+	// Add 1 GiB, but not more than an eighth of the memory.
 	more := max(1, min(1<<20, values["MemTotal"]/8)/max(1, size))
-	mend, keep := sysctl("vm.nr_hugepages", strconv.FormatUint(total+more, 10))
+	fix, persist := sysctl("vm.nr_hugepages", strconv.FormatUint(total+more, 10))
 	return []Item{{
 		Verdict: Note, Found: found,
-		Why:  "large regions in huge pages take a device fewer translations; SPDK, DPDK and perftest --use_hugepages do not start without",
-		Mend: mend, Keep: keep,
+		Why: "devices need fewer address translations for memory in huge pages; SPDK, DPDK and perftest --use_hugepages require them",
+		Fix: fix, Persist: persist,
 	}}
 }

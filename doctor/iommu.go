@@ -7,8 +7,11 @@ import (
 	"io/fs"
 )
 
-// checkIOMMU looks at the kind of mapping that the kernel uses for a device
-// (Documentation/ABI/testing/sysfs-kernel-iommu_groups).
+// noPCI is the reason to skip a check of PCI devices.
+const noPCI = "no RDMA device on PCI"
+
+// checkIOMMU checks the type of address translation that the kernel uses for each
+// device (Documentation/ABI/testing/sysfs-kernel-iommu_groups).
 func checkIOMMU(_ context.Context, h *host) []Item {
 	var items []Item
 	for _, d := range h.devices.Devices {
@@ -18,26 +21,29 @@ func checkIOMMU(_ context.Context, h *host) []Item {
 		kind, err := h.text("sys/class/infiniband/" + d.Name + "/device/iommu_group/type")
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			items = append(items, good(d.Name, "no IOMMU before it"))
+			items = append(items, good(d.Name, "no IOMMU"))
 		case err != nil:
-			items = append(items, unread(d.Name, err))
+			items = append(items, unreadable(d.Name, err))
 		case kind == "identity":
-			items = append(items, good(d.Name, "passed through"))
+			items = append(items, good(d.Name, "passthrough"))
 		default:
 			i := Item{
-				Subject: d.Name, Verdict: Note, Found: fmt.Sprintf("mapped by the IOMMU (%s)", kind),
-				Why:    "each registration is mapped, and each access looked up: registering takes longer, and transfers over much memory are slower",
-				Mend:   h.bootParameter("iommu=pt"),
-				Advice: "the kernel needs iommu=pt on its command line, and a restart",
+				Subject: d.Name, Verdict: Note, Found: fmt.Sprintf("the IOMMU translates addresses (%s)", kind),
+				Why:  "memory registration takes longer, and transfers over large memory areas are slower",
+				Fix:  h.bootParameter("iommu=pt"),
+				Hint: "reboot to apply the change",
 			}
-			if kind == "DMA" { // each mapping that goes is flushed at once
+			if i.Fix == nil {
+				i.Hint = "add iommu=pt to the kernel command line, then reboot"
+			}
+			if kind == "DMA" { // strict mode: each unmap flushes the IOTLB
 				i.Verdict = Warning
 			}
 			items = append(items, i)
 		}
 	}
 	if items == nil {
-		return nothing("no RDMA device is one of PCI")
+		return skipped(noPCI)
 	}
 	return items
 }

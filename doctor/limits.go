@@ -1,8 +1,8 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// unlimited is a limit that is none.
+// unlimited stands for the absence of a limit.
 const unlimited = math.MaxUint64
 
-// A limit is a soft and a hard one of a process.
+// A limit is a resource limit of a process.
 type limit struct{ soft, hard uint64 }
 
-// limit reads one of a process by its name, such as "Max open files".
+// limit reads a resource limit of a process. The name is that of the limit in
+// /proc/PID/limits, for example "Max open files".
 func (h *host) limit(process, name string) (limit, error) {
 	file := "proc/" + process + "/limits"
 	text, err := h.text(file)
@@ -28,8 +29,8 @@ func (h *host) limit(process, name string) (limit, error) {
 		if words := strings.Fields(rest); is && len(words) >= 2 {
 			soft, err1 := parseLimit(words[0])
 			hard, err2 := parseLimit(words[1])
-			if err := errors.Join(err1, err2); err != nil {
-				return limit{}, fmt.Errorf("read %s: %w", h.path(file), err)
+			if err := cmp.Or(err1, err2); err != nil {
+				return limit{}, fmt.Errorf("read %s: %s: %w", h.path(file), name, err)
 			}
 			return limit{soft, hard}, nil
 		}
@@ -41,45 +42,49 @@ func parseLimit(word string) (uint64, error) {
 	if word == "unlimited" {
 		return unlimited, nil
 	}
-	return strconv.ParseUint(word, 10, 64)
+	n, err := strconv.ParseUint(word, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number or \"unlimited\"", word)
+	}
+	return n, nil
 }
 
-// raise returns the commands that raise a limit for the shell that they are typed
-// in, and for good.
+// raise adds the commands that raise a limit: for the shell that runs them, and
+// permanently.
 func (h *host) raise(i *Item, option, item, value, unit string) {
-	i.Mend = []string{fmt.Sprintf("prlimit --pid $$ --%s=%s:%s", option, value, value)}
+	i.Fix = []string{fmt.Sprintf("prlimit --pid $$ --%s=%s:%s", option, value, value)}
 	name := "*"
 	if h.user.isRoot() {
-		name = "root" // * leaves root out (man 5 limits.conf)
+		name = "root" // * does not include root (man 5 limits.conf)
 	}
-	i.Keep = []string{fmt.Sprintf("echo '%s - %s %s' >>/etc/security/limits.d/rdma.conf", name, item, value)}
-	i.Advice = fmt.Sprintf("the file counts from the next login on; a service needs %s=%s in its unit", unit, strings.Replace(value, "unlimited", "infinity", 1))
+	i.Persist = []string{fmt.Sprintf("echo '%s - %s %s' >>/etc/security/limits.d/rdma.conf", name, item, value)}
+	i.Hint = fmt.Sprintf("the file takes effect at the next login; for a service, set %s=%s in its unit", unit, strings.Replace(value, "unlimited", "infinity", 1))
 	if h.isContainer() {
-		i.Mend, i.Keep = nil, nil
-		i.Advice = fmt.Sprintf("start the container with --ulimit %s=%s", option, strings.Replace(value, "unlimited", "-1", 1))
+		i.Fix, i.Persist = nil, nil
+		i.Hint = fmt.Sprintf("start the container with --ulimit %s=%s", option, strings.Replace(value, "unlimited", "-1", 1))
 	}
 }
 
-// littleMemory is what MPI and NCCL need more of: the limit of distributions is
-// 64 KiB, or 8 MiB.
+// littleMemory is a limit that is too low for MPI and NCCL. Distributions set
+// 64 KiB or 8 MiB.
 const littleMemory = 64 << 20
 
-// checkMemlock looks at RLIMIT_MEMLOCK, which does not hold for those with
+// checkMemlock checks RLIMIT_MEMLOCK, which does not apply to processes with
 // CAP_IPC_LOCK (ib_umem_get in drivers/infiniband/core/umem.c).
 func checkMemlock(_ context.Context, h *host) []Item {
 	l, err := h.limit("self", "Max locked memory")
 	if err != nil {
-		return []Item{unread("", err)}
+		return []Item{unreadable("", err)}
 	}
 	switch {
 	case l.soft == unlimited:
 		return []Item{good("", "unlimited")}
 	case h.user.can(capIPCLock):
-		return []Item{good("", "%s, which does not hold for you (CAP_IPC_LOCK)", bytes(l.soft))}
+		return []Item{good("", "%s, but does not apply to you (CAP_IPC_LOCK)", bytes(l.soft))}
 	}
 	i := Item{
-		Verdict: Note, Found: bytes(l.soft) + " of memory may be locked",
-		Why: "memory that a device reads and writes is locked: registering more fails with ENOMEM (ibv_reg_mr, ibv_create_qp, ibv_create_cq)",
+		Verdict: Note, Found: "locked memory is limited to " + bytes(l.soft),
+		Why: "devices need locked memory: ibv_reg_mr, ibv_create_qp and ibv_create_cq fail with ENOMEM above the limit",
 	}
 	if l.soft < littleMemory {
 		i.Verdict = Error
@@ -88,30 +93,30 @@ func checkMemlock(_ context.Context, h *host) []Item {
 	return []Item{i}
 }
 
-// fewFiles is the soft limit that distributions have.
+// fewFiles is the default soft limit of distributions.
 const fewFiles = 1024
 
-// checkNofile looks at RLIMIT_NOFILE of the process that started this one: Go
-// raises its own to what it may.
+// checkNofile checks RLIMIT_NOFILE of the parent process, because the Go runtime
+// raises the limit of its own process.
 func checkNofile(_ context.Context, h *host) []Item {
 	l, err := h.limit(h.user.parent, "Max open files")
 	if err != nil {
 		if l, err = h.limit("self", "Max open files"); err != nil {
-			return []Item{unread("", err)}
+			return []Item{unreadable("", err)}
 		}
 	}
 	if l.soft >= fewFiles {
 		return []Item{good("", "%d", l.soft)}
 	}
 	i := Item{
-		Verdict: Warning, Found: fmt.Sprintf("%d files may be open", l.soft),
-		Why: "each device, completion channel and connection of rdma_cm is an open file: large jobs fail with EMFILE",
+		Verdict: Warning, Found: fmt.Sprintf("open files are limited to %d", l.soft),
+		Why: "each device, completion channel and rdma_cm connection is an open file: large jobs fail with EMFILE",
 	}
 	h.raise(&i, "nofile", "nofile", "65536", "LimitNOFILE")
 	return []Item{i}
 }
 
-// bytes writes a number of bytes for people.
+// bytes formats a number of bytes with a binary unit.
 func bytes(n uint64) string {
 	for _, unit := range []struct {
 		size uint64

@@ -11,20 +11,20 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// checkLinks asks both ends of each port's link what it runs at, and what they
-// could.
+// checkLinks queries both ends of the link of each port and compares the speed and
+// width in use with those that both ends support.
 func checkLinks(ctx context.Context, h *host) []Item {
-	return h.eachLink(func(d *devinfo.Device, p *devinfo.Port) Item {
-		port, unknown := h.openPort(d, p)
+	return h.forEachLink(func(d *devinfo.Device, p *devinfo.Port) Item {
+		port, failed := h.openPort(d, p)
 		if port == nil {
-			return unknown
+			return failed
 		}
-		return h.lookAlong(ctx, port)
+		return h.checkLink(ctx, port)
 	})
 }
 
-// lookAlong looks at the link of a port, which it closes.
-func (h *host) lookAlong(ctx context.Context, port umad.Port) Item {
+// checkLink checks the link of a port. It closes the port.
+func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 	number := int(port.Attr().Number)
 	r, err := linkinfo.Run(ctx, linkinfo.Options{
 		Open:    func(context.Context) (umad.Port, error) { return port, nil },
@@ -35,33 +35,33 @@ func (h *host) lookAlong(ctx context.Context, port umad.Port) Item {
 	case err != nil:
 		return Item{Verdict: Unknown, Found: err.Error()}
 	case r.Node == nil || number >= len(r.Node.Ports) || r.Node.Ports[number] == nil:
-		return Item{Verdict: Unknown, Found: "the port did not answer"}
+		return Item{Verdict: Unknown, Found: "the port did not respond"}
 	}
-	return judgeLink(linkinfo.NewEnd(r.Node.Ports[number], true))
+	return linkItem(linkinfo.NewEnd(r.Node.Ports[number], true))
 }
 
-func judgeLink(e linkinfo.End) Item {
+func linkItem(e linkinfo.End) Item {
 	i := good("", "%v %v", e.Width, e.Speed)
-	var said []string
+	var details []string
 	for _, f := range e.Findings {
 		switch {
 		case f.Kind == linkinfo.NotActive:
-			continue // which is a matter of the check of ports
+			continue // checkPorts reports it
 		case f.IsProblem():
 			i.Verdict = Warning
 		case i.Verdict == OK:
 			i.Verdict = Note
 		}
-		said = append(said, f.Detail)
+		details = append(details, f.Detail)
 	}
-	if said == nil {
+	if details == nil {
 		return i
 	}
-	i.Found = strings.Join(said, "; ")
-	i.Why = "a link that runs below what it could slows down all that goes over it"
-	i.Advice = "reseat the cable, then replace it, then change the port"
+	i.Found = strings.Join(details, "; ")
+	i.Why = "a slow link slows down all traffic that crosses it"
+	i.Hint = "reseat the cable; if that does not help, replace it; then use another switch port"
 	if i.Verdict == Note {
-		i.Advice = "that is how the ports are configured"
+		i.Hint = "the configuration of the ports limits the link"
 	}
 	if peer := e.Port.Peer; peer != nil {
 		var names *fabric.NameMap

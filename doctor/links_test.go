@@ -9,36 +9,38 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-func TestLookAlong(t *testing.T) {
+func TestCheckLink(t *testing.T) {
 	for _, test := range []struct {
 		name, node string
 		change     func(*sim.Port)
 		verdict    Verdict
 		found      string
 	}{
-		{"well", "node05", nil, OK, "4X NDR"},
+		{"full speed", "node05", nil, OK, "4X NDR"},
 		{"slow", "node07", nil, Warning, "HDR, but both ends have NDR enabled (to leaf2 port 5)"},
 		{"not active", "node10", nil, OK, "4X NDR"},
 		{"limited", "node05", func(p *sim.Port) { p.Enable(ib.Width1X, ib.NDR) }, Note, "both ends can do 4X "},
 	} {
-		f, err := sim.Build("demo")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if test.change != nil {
-			place, err := f.Place(test.node)
+		t.Run(test.name, func(t *testing.T) {
+			f, err := sim.Build("demo")
 			if err != nil {
 				t.Fatal(err)
 			}
-			test.change(place)
-		}
-		port, err := f.Open(test.node)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &host{timeout: time.Second}
-		if i := h.lookAlong(t.Context(), port); i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
-			t.Errorf("%s: %+v", test.name, i)
-		}
+			if test.change != nil {
+				place, err := f.Place(test.node)
+				if err != nil {
+					t.Fatal(err)
+				}
+				test.change(place)
+			}
+			port, err := f.Open(test.node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &host{timeout: time.Second}
+			if i := h.checkLink(t.Context(), port); i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
+				t.Errorf("got %+v, want %s, %s", i, test.verdict, test.found)
+			}
+		})
 	}
 }

@@ -12,16 +12,17 @@ import (
 	"github.com/ibkit/ibkit/internal/dcbnl"
 )
 
-// checkLossless looks at what keeps RoCE's packets from being dropped: pauses by
-// priority (PFC), and slowing down where switches mark packets (ECN).
+// checkLossless checks the features that keep RoCE packets from being dropped:
+// priority flow control (PFC) and congestion marking (ECN).
 func checkLossless(_ context.Context, h *host) []Item {
 	var items []Item
 	for d, p := range h.roce() {
 		if p.Netdev == nil {
+			items = append(items, Item{Subject: portName(d, p), Verdict: Skipped, Found: "the kernel does not report the network device"})
 			continue
 		}
 		ecn := h.ecn(*p.Netdev, p)
-		for _, netdev := range h.below(*p.Netdev) {
+		for _, netdev := range h.lowerDevices(*p.Netdev) {
 			i := h.flowControl(netdev)
 			i.Subject = portName(d, p)
 			if ecn != "" {
@@ -31,28 +32,28 @@ func checkLossless(_ context.Context, h *host) []Item {
 		}
 	}
 	if items == nil {
-		return nothing("no port runs RoCE")
+		return h.noActivePort("RoCE port", isRoCE)
 	}
 	return items
 }
 
-const whyLossless = "where a buffer on the way is full, packets are dropped, and RoCE sends all behind them again: throughput falls to a fraction"
+const whyLossless = "switches drop packets if a buffer is full; RoCE then retransmits all later packets too, and throughput collapses"
 
 func (h *host) flowControl(netdev string) Item {
 	if h.bridging == nil {
-		return Item{Verdict: Unknown, Found: "files do not tell the flow control of " + netdev, Advice: onHost}
+		return Item{Verdict: Unknown, Found: "flow control of " + netdev + ": " + notLive, Hint: hintOnHost}
 	}
 	p, err := h.bridging(netdev)
 	switch {
 	case errors.Is(err, dcbnl.ErrNone):
-		return good("", "the driver of %s pauses no priorities (no DCB)", netdev)
+		return good("", "%s: PFC not supported by the driver (no DCB)", netdev)
 	case err != nil:
-		return unread("", err)
+		return unreadable("", err)
 	case p.Enabled == 0:
 		return Item{
-			Verdict: Note, Found: fmt.Sprintf("%s pauses no priority (PFC is off)", netdev), Why: whyLossless,
-			Mend:   []string{fmt.Sprintf("dcb pfc set dev %s prio-pfc 3:on", quote(netdev))},
-			Advice: "priority 3 is only what is usual: switches and peers need the same, and traffic needs its DSCP. A network that is made for ECN alone, or for loss, does without",
+			Verdict: Note, Found: netdev + ": PFC is off", Why: whyLossless,
+			Fix:  []string{fmt.Sprintf("dcb pfc set dev %s prio-pfc 3:on", quote(netdev))},
+			Hint: "use the priority of your network (3 is common) on switches and peers too, and map the DSCP of RoCE to it; networks designed for ECN only or for lossy RoCE do not need PFC",
 		}
 	}
 	var on []string
@@ -63,37 +64,37 @@ func (h *host) flowControl(netdev string) Item {
 		}
 		sent, received = sent+p.Requests[priority], received+p.Indications[priority]
 	}
-	found := fmt.Sprintf("%s pauses priority %s, %d pauses sent, %d received", netdev, strings.Join(on, " "), sent, received)
+	found := fmt.Sprintf("%s: PFC on priority %s, %d pauses sent, %d received", netdev, strings.Join(on, " "), sent, received)
 	if bits.OnesCount8(p.Enabled) > 2 {
 		return Item{
 			Verdict: Note, Found: found,
-			Why:    "each paused priority takes room in the buffers of switches, and other traffic is held up with RoCE's",
-			Advice: "pause RoCE's priority only",
+			Why:  "each paused priority needs buffers in switches, and pauses delay other traffic together with RoCE",
+			Hint: "enable PFC only on the priority of RoCE",
 		}
 	}
-	var marked []string
+	var mapped []string
 	for code := range uint8(64) {
 		if priority, has := p.DSCP[code]; has && p.Enabled>>priority&1 == 1 {
-			marked = append(marked, strconv.Itoa(int(code)))
+			mapped = append(mapped, strconv.Itoa(int(code)))
 		}
 	}
-	if marked == nil {
+	if mapped == nil {
 		return Item{
-			Verdict: Note, Found: found + "; no DSCP has that priority",
-			Why:    "packets without a VLAN tag have a priority by their DSCP or none: RoCE's are not those that are paused",
-			Mend:   []string{fmt.Sprintf("dcb app add dev %s dscp-prio 26:%s", quote(netdev), on[0])},
-			Advice: "unless RoCE runs over a VLAN that has the priority in its tags. DSCP 26 is only what is usual, and NVIDIA's mlnx_qos --trust dscp may have done it without the kernel's knowledge",
+			Verdict: Note, Found: found + "; no DSCP is mapped to it",
+			Why:  "packets without a VLAN tag get their priority from the DSCP: RoCE packets use a priority without flow control",
+			Fix:  []string{fmt.Sprintf("dcb app add dev %s dscp-prio 26:%s", quote(netdev), on[0])},
+			Hint: "use the DSCP of your network (26 is common); not needed if RoCE runs over a VLAN with this priority, or if mlnx_qos --trust dscp configured the adapter, which the kernel does not report",
 		}
 	}
-	return good("", "%s; DSCP %s", found, strings.Join(marked, " "))
+	return good("", "%s; DSCP %s", found, strings.Join(mapped, " "))
 }
 
-// ecn tells what is known of ECN: NVIDIA's own drivers show for each priority
-// whether a device asks senders to slow down (np) and slows down itself (rp);
-// others count.
+// ecn describes the state of ECN; "" if it is unknown. NVIDIA's out-of-tree drivers
+// report for each priority whether the adapter requests that senders slow down (np)
+// and whether it slows down itself (rp). Other drivers only have counters.
 func (h *host) ecn(netdev string, p *devinfo.Port) string {
 	var parts []string
-	for _, role := range []struct{ dir, name string }{{"roce_np", "receiving"}, {"roce_rp", "sending"}} {
+	for _, role := range []struct{ dir, name string }{{"roce_np", "receiver"}, {"roce_rp", "sender"}} {
 		dir := "sys/class/net/" + netdev + "/ecn/" + role.dir + "/enable"
 		var on []string
 		for _, priority := range h.names(dir) {
@@ -102,13 +103,13 @@ func (h *host) ecn(netdev string, p *devinfo.Port) string {
 			}
 		}
 		if on != nil {
-			parts = append(parts, fmt.Sprintf("ECN when %s on priority %s", role.name, strings.Join(on, " ")))
+			parts = append(parts, fmt.Sprintf("ECN as %s on priority %s", role.name, strings.Join(on, " ")))
 		}
 	}
 	for _, c := range []struct{ name, text string }{
-		{"np_ecn_marked_roce_packets", "%d packets marked by ECN"},
-		{"np_cnp_sent", "%d senders told to slow down"},
-		{"rp_cnp_handled", "slowed down %d times"},
+		{"np_ecn_marked_roce_packets", "%d packets with an ECN mark"},
+		{"np_cnp_sent", "%d congestion notifications sent"},
+		{"rp_cnp_handled", "%d congestion notifications received"},
 	} {
 		if n := p.HWCounts[c.name]; n > 0 {
 			parts = append(parts, fmt.Sprintf(c.text, n))
@@ -117,12 +118,13 @@ func (h *host) ecn(netdev string, p *devinfo.Port) string {
 	return strings.Join(parts, ", ")
 }
 
-// below returns the network devices below a bond or a VLAN, or the device itself.
-func (h *host) below(netdev string) []string {
+// lowerDevices returns the network devices below a bond or a VLAN, or the device
+// itself if there are none.
+func (h *host) lowerDevices(netdev string) []string {
 	var lowest []string
 	for _, name := range h.names("sys/class/net/" + netdev) {
 		if lower, is := strings.CutPrefix(name, "lower_"); is {
-			lowest = append(lowest, h.below(lower)...)
+			lowest = append(lowest, h.lowerDevices(lower)...)
 		}
 	}
 	if lowest == nil {

@@ -34,36 +34,38 @@ func TestLossless(t *testing.T) {
 		verdicts     string
 		found        string
 	}{
-		{"one", "eth1", func(string) (dcbnl.Bridging, error) { return on(8) }, nil, "ok", "eth1 pauses priority 3, 2 pauses sent, 5 received; DSCP 26 30"},
-		{"another than the packets'", "eth1", func(string) (dcbnl.Bridging, error) { return on(1 << 4) }, nil, "note", "eth1 pauses priority 4, 2 pauses sent, 5 received; no DSCP has that priority"},
-		{"all", "eth1", func(string) (dcbnl.Bridging, error) { return on(0xff) }, nil, "note", "eth1 pauses priority 0 1 2 3 4 5 6 7,"},
-		{"none", "eth1", func(string) (dcbnl.Bridging, error) { return on(0) }, nil, "note", "eth1 pauses no priority (PFC is off)"},
-		{"not with this driver", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, dcbnl.ErrNone }, nil, "ok", "the driver of eth1 pauses no priorities"},
+		{"one priority", "eth1", func(string) (dcbnl.Bridging, error) { return on(8) }, nil, "ok", "eth1: PFC on priority 3, 2 pauses sent, 5 received; DSCP 26 30"},
+		{"priority without DSCP", "eth1", func(string) (dcbnl.Bridging, error) { return on(1 << 4) }, nil, "note", "eth1: PFC on priority 4, 2 pauses sent, 5 received; no DSCP is mapped to it"},
+		{"all priorities", "eth1", func(string) (dcbnl.Bridging, error) { return on(0xff) }, nil, "note", "eth1: PFC on priority 0 1 2 3 4 5 6 7,"},
+		{"no priority", "eth1", func(string) (dcbnl.Bridging, error) { return on(0) }, nil, "note", "eth1: PFC is off"},
+		{"unsupported", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, dcbnl.ErrNone }, nil, "ok", "eth1: PFC not supported by the driver"},
 		{"forbidden", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, unix.EPERM }, nil, "unknown", "operation not permitted"},
-		{"broken", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, errors.New("no answer") }, nil, "unknown", "no answer"},
-		{"another host", "eth1", nil, nil, "unknown", "files do not tell the flow control of eth1"},
-		{"a VLAN on a bond", "bond0.5", func(netdev string) (dcbnl.Bridging, error) {
+		{"failure", "eth1", func(string) (dcbnl.Bridging, error) { return dcbnl.Bridging{}, errors.New("no answer") }, nil, "unknown", "no answer"},
+		{"another host", "eth1", nil, nil, "unknown", "flow control of eth1: requires the running kernel"},
+		{"VLAN on a bond", "bond0.5", func(netdev string) (dcbnl.Bridging, error) {
 			if !slices.Contains([]string{"eth1", "eth2"}, netdev) {
-				t.Errorf("%s was asked", netdev)
+				t.Errorf("got a query for %s, want eth1 or eth2", netdev)
 			}
 			return on(map[string]uint8{"eth1": 8}[netdev])
-		}, nil, "ok note", "eth1 pauses priority 3"},
+		}, nil, "ok note", "eth1: PFC on priority 3"},
 		{"ECN", "eth3", func(string) (dcbnl.Bridging, error) { return on(8) }, map[string]uint64{"np_cnp_sent": 7, "rp_cnp_handled": 0},
-			"ok", "; ECN when receiving on priority 3, ECN when sending on priority 3 4, 7 senders told to slow down"},
+			"ok", "; ECN as receiver on priority 3, ECN as sender on priority 3 4, 7 congestion notifications sent"},
 	} {
-		port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
-		h := &host{root: root, bridging: test.pfc, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
-		var verdicts, found []string
-		for _, i := range checkLossless(t.Context(), h) {
-			verdicts, found = append(verdicts, string(i.Verdict)), append(found, i.Found)
-		}
-		if strings.Join(verdicts, " ") != test.verdicts || !strings.Contains(strings.Join(found, "\n"), test.found) {
-			t.Errorf("%s: %q, %q", test.name, verdicts, found)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: new("Ethernet"), Netdev: &test.netdev, HWCounts: test.counts}
+			h := &host{root: root, bridging: test.pfc, devices: &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}}
+			var verdicts, found []string
+			for _, i := range checkLossless(t.Context(), h) {
+				verdicts, found = append(verdicts, string(i.Verdict)), append(found, i.Found)
+			}
+			if strings.Join(verdicts, " ") != test.verdicts || !strings.Contains(strings.Join(found, "\n"), test.found) {
+				t.Errorf("got %q, %q, want %s, %q", verdicts, found, test.verdicts, test.found)
+			}
+		})
 	}
 }
 
-// TestMTU has ports that told theirs, which files do not.
+// TestMTU sets the MTU of ports directly, because sysfs does not contain it.
 func TestMTU(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -71,25 +73,27 @@ func TestMTU(t *testing.T) {
 		mtu     int
 		netdev  int
 		verdict Verdict
-		mend    string
+		fix     string
 	}{
 		{"InfiniBand", "InfiniBand", 4096, 0, OK, ""},
 		{"InfiniBand, low", "InfiniBand", 2048, 0, Note, ""},
 		{"RoCE", "Ethernet", 4096, 9000, OK, ""},
-		{"RoCE, as the network device has no more", "Ethernet", 1024, 1500, Note, "ip link set eth1 mtu 4200"},
-		{"RoCE, and the network device has more", "Ethernet", 1024, 9000, Warning, "ip link set eth1 mtu 1500\nip link set eth1 mtu 9000"},
+		{"RoCE, limited by the network device", "Ethernet", 1024, 1500, Note, "ip link set eth1 mtu 4200"},
+		{"RoCE, below the network device", "Ethernet", 1024, 9000, Warning, "ip link set eth1 mtu 1500\nip link set eth1 mtu 9000"},
 	} {
-		port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: &test.layer, MTU: &test.mtu, MaxMTU: new(4096)}
-		r := &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}
-		if test.netdev != 0 {
-			port.Netdev, port.NetdevMTU = new("eth1"), &test.netdev
-		}
-		if test.verdict == Warning {
-			r.Findings = []devinfo.Finding{{Device: "mlx5_0", Port: 1, Kind: "mtu-low", Text: "low"}}
-		}
-		items := checkMTU(t.Context(), &host{devices: r})
-		if len(items) != 1 || items[0].Verdict != test.verdict || strings.Join(items[0].Mend, "\n") != test.mend {
-			t.Errorf("%s: %+v", test.name, items)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			port := &devinfo.Port{Number: 1, State: new(uint8(4)), LinkLayer: &test.layer, MTU: &test.mtu, MaxMTU: new(4096)}
+			r := &devinfo.Result{Devices: []*devinfo.Device{{Name: "mlx5_0", Ports: []*devinfo.Port{port}}}}
+			if test.netdev != 0 {
+				port.Netdev, port.NetdevMTU = new("eth1"), &test.netdev
+			}
+			if test.verdict == Warning {
+				r.Findings = []devinfo.Finding{{Device: "mlx5_0", Port: 1, Kind: "mtu-low", Text: "low"}}
+			}
+			items := checkMTU(t.Context(), &host{devices: r})
+			if len(items) != 1 || items[0].Verdict != test.verdict || strings.Join(items[0].Fix, "\n") != test.fix {
+				t.Errorf("got %+v, want one item: %s, fix %q", items, test.verdict, test.fix)
+			}
+		})
 	}
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// eachLink looks at all InfiniBand ports that have a link, at once: what does not
-// answer takes its time.
-func (h *host) eachLink(look func(*devinfo.Device, *devinfo.Port) Item) []Item {
+// forEachLink runs a check on all InfiniBand ports whose link is up, concurrently,
+// because an unresponsive subnet manager or peer delays the check of its port.
+func (h *host) forEachLink(check func(*devinfo.Device, *devinfo.Port) Item) []Item {
 	var items []Item
-	var looks []func() Item
+	var checks []func() Item
 	for d, p := range h.ports() {
-		if p.LinkLayer == nil || *p.LinkLayer != "InfiniBand" || p.PhysState == nil || ib.PhysState(*p.PhysState) != ib.PhysLinkUp {
-			continue // which is a matter of the check of ports
+		if !isInfiniBand(d, p) || p.PhysState == nil || ib.PhysState(*p.PhysState) != ib.PhysLinkUp {
+			continue // checkPorts reports ports without a link
 		}
 		items = append(items, Item{Subject: portName(d, p)})
-		looks = append(looks, func() Item { return look(d, p) })
+		checks = append(checks, func() Item { return check(d, p) })
 	}
 	if items == nil {
-		return nothing("no InfiniBand port has a link")
+		return h.noActivePort("InfiniBand port", isInfiniBand)
 	}
 	var all sync.WaitGroup
-	for i := range looks {
+	for i := range checks {
 		all.Go(func() {
-			found := looks[i]()
+			found := checks[i]()
 			found.Subject = items[i].Subject
 			items[i] = found
 		})
@@ -38,17 +38,17 @@ func (h *host) eachLink(look func(*devinfo.Device, *devinfo.Port) Item) []Item {
 	return items
 }
 
-// openPort opens the device node of a port for management datagrams. Where it
-// cannot, it returns nil, and the item that says why.
+// openPort opens the MAD device node of a port. If it fails, the port is nil and the
+// Item describes the failure.
 func (h *host) openPort(d *devinfo.Device, p *devinfo.Port) (umad.Port, Item) {
 	if !h.live {
-		return nil, Item{Verdict: Unknown, Found: "only a running kernel can ask", Advice: onHost}
+		return nil, Item{Verdict: Unknown, Found: notLive, Hint: hintOnHost}
 	}
 	all, err := device.Candidates(h.sysfs())
 	if err == nil {
 		i := slices.IndexFunc(all, func(c device.Candidate) bool { return c.Device.Name == d.Name && int(c.Port.Number) == p.Number })
 		if i < 0 {
-			return nil, Item{Verdict: Unknown, Found: "the port has no device node for management datagrams", Advice: "see modules above"}
+			return nil, Item{Verdict: Unknown, Found: "the port has no device node for management datagrams", Hint: "load the module ib_umad: modprobe ib_umad"}
 		}
 		var port *device.Port
 		if port, err = all[i].Open(h.path("dev/infiniband")); err == nil {
@@ -58,7 +58,7 @@ func (h *host) openPort(d *devinfo.Device, p *devinfo.Port) (umad.Port, Item) {
 	i := Item{Verdict: Unknown, Found: err.Error()}
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) {
-		i.Advice = hinter.Hint()
+		i.Hint = hinter.Hint()
 	}
 	return nil, i
 }

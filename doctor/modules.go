@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A kernelPart is a module that RDMA needs, and how one sees that it is there
-// where it is built into the kernel: such a one is no file of /sys/module.
+// A kernelPart is a kernel module that RDMA needs. A module that is built into the
+// kernel may have no directory in /sys/module, so evidence names a file that exists
+// whenever the module is present.
 type kernelPart struct {
 	name     string
 	evidence string // below sys/class
@@ -16,17 +17,23 @@ type kernelPart struct {
 	why      string
 }
 
+const (
+	whyUverbs  = "programs use devices through it: no verbs, no MPI, no NCCL"
+	whyUmad    = "management datagrams need it: no ping, no linkinfo, no subnet manager on this host"
+	whyRDMAUCM = "programs connect by IP address through it: rping, perftest -R, UCX"
+)
+
 var kernelParts = []kernelPart{
-	{"ib_core", "infiniband", Error, "nothing of RDMA works without it"},
-	{"ib_uverbs", "infiniband_verbs", Error, "programs reach devices by it: no verbs, no MPI, no NCCL"},
-	{"ib_umad", "infiniband_mad", Error, "management datagrams go by it: no ping, no linkinfo, no subnet manager on this host"},
+	{"ib_core", "infiniband", Error, "RDMA does not work without it"},
+	{"ib_uverbs", "infiniband_verbs", Error, whyUverbs},
+	{"ib_umad", "infiniband_mad", Error, whyUmad},
 	{"rdma_cm", "misc/rdma_cm", Warning, "connections by IP address need it: NVMe over RDMA, rping, perftest -R"},
-	{"rdma_ucm", "misc/rdma_cm", Warning, "programs make connections by IP address by it: rping, perftest -R, UCX"},
+	{"rdma_ucm", "misc/rdma_cm", Warning, whyRDMAUCM},
 }
 
-// partners are the drivers of the RDMA side of cards, by the driver of the network
-// side (Kconfig of drivers/infiniband/hw).
-var partners = map[string]string{
+// rdmaDrivers maps the network driver of an adapter to its RDMA driver (Kconfig of
+// drivers/infiniband/hw).
+var rdmaDrivers = map[string]string{
 	"mlx4_core": "mlx4_ib",
 	"mlx5_core": "mlx5_ib",
 	"bnxt_en":   "bnxt_re",
@@ -38,13 +45,13 @@ var partners = map[string]string{
 	"qede":      "qedr",
 }
 
-// onlyRDMA are the drivers of cards whose owners have them for RDMA's sake.
+// onlyRDMA contains the drivers of adapters that are usually bought for RDMA.
 var onlyRDMA = map[string]bool{"mlx4_core": true, "mlx5_core": true}
 
-// mellanox is the PCI vendor whose network cards all do RDMA.
+// mellanox is the PCI vendor whose network adapters all support RDMA.
 const mellanox = "0x15b3"
 
-// networkClass begins the PCI class of network cards, InfiniBand's included.
+// networkClass is the prefix of the PCI class of network and InfiniBand adapters.
 const networkClass = "0x02"
 
 func checkModules(_ context.Context, h *host) []Item {
@@ -62,17 +69,18 @@ func checkModules(_ context.Context, h *host) []Item {
 	if h.exists("sys/module/nvidia") {
 		items = append(items, h.gpuMemory())
 	}
-	return append(items, h.cards()...)
+	return append(items, h.adapters()...)
 }
 
-// gpuMemory looks for what gives RDMA devices the memory of NVIDIA's GPUs.
+// gpuMemory checks for a module that gives RDMA devices access to the memory of
+// NVIDIA GPUs.
 func (h *host) gpuMemory() Item {
 	for _, name := range []string{"nvidia_peermem", "nv_peer_mem"} {
 		if h.exists("sys/module/" + name) {
 			return good(name, "loaded")
 		}
 	}
-	i := h.missingModule("nvidia_peermem", Note, "GPUDirect RDMA goes by it, but for programs that use dma-buf")
+	i := h.missingModule("nvidia_peermem", Note, "GPUDirect RDMA needs it, except in programs that use dma-buf")
 	i.Found = "not loaded"
 	return i
 }
@@ -81,19 +89,19 @@ func (h *host) missingModule(name string, v Verdict, why string) Item {
 	i := Item{Subject: name, Verdict: v, Found: "not loaded", Why: why}
 	switch {
 	case h.isContainer():
-		i.Advice = fmt.Sprintf("on the host, not in the container: modprobe %s", name)
+		i.Hint = fmt.Sprintf("run this on the host, not in the container: modprobe %s", name)
 	case h.lacksModule(name):
-		i.Found = "not loaded, and not among this kernel's modules"
-		i.Advice = "install it: on Ubuntu linux-modules-extra of this kernel, on RHEL kernel-modules-extra, or a kernel with RDMA"
+		i.Found = "not loaded, and not installed for this kernel"
+		i.Hint = "install linux-modules-extra (Ubuntu) or kernel-modules-extra (RHEL) for this kernel, or a kernel with RDMA support"
 	default:
-		i.Mend = []string{"modprobe " + name}
-		i.Keep = []string{fmt.Sprintf("echo %s >>/etc/modules-load.d/rdma.conf", name)}
+		i.Fix = []string{"modprobe " + name}
+		i.Persist = []string{fmt.Sprintf("echo %s >>/etc/modules-load.d/rdma.conf", name)}
 	}
 	return i
 }
 
-// lacksModule tells whether the modules of the kernel are installed, and a module is
-// not among them.
+// lacksModule reports whether the module is missing although the modules of the
+// kernel are installed.
 func (h *host) lacksModule(name string) bool {
 	release, err := h.text("proc/sys/kernel/osrelease")
 	if err != nil {
@@ -103,46 +111,45 @@ func (h *host) lacksModule(name string) bool {
 	return err == nil && text != "" && !strings.Contains(text, "/"+name+".ko")
 }
 
-// cards looks for cards that can do RDMA and are no RDMA device.
-func (h *host) cards() []Item {
+// adapters checks that each installed adapter with RDMA support has an RDMA device.
+func (h *host) adapters() []Item {
 	const dir = "sys/bus/pci/devices"
-	// With devices that belong to one network namespace, those of others are
-	// not seen.
+	// In exclusive mode, the devices of other network namespaces are hidden.
 	if mode, err := h.text(netnsMode); err == nil && mode == "N" {
 		return nil
 	}
 	var items []Item
 	for _, address := range h.names(dir) {
-		card := path.Join(dir, address)
-		class, _ := h.text(card + "/class")
+		adapter := path.Join(dir, address)
+		class, _ := h.text(adapter + "/class")
 		if !strings.HasPrefix(class, networkClass) {
 			continue
 		}
-		driver := h.link(card + "/driver")
-		vendor, _ := h.text(card + "/vendor")
-		module := partners[driver]
-		found := h.names(card + "/infiniband")
+		driver := h.link(adapter + "/driver")
+		vendor, _ := h.text(adapter + "/vendor")
+		module := rdmaDrivers[driver]
+		found := h.names(adapter + "/infiniband")
 		switch {
 		case len(found) > 0 && module != "":
 			items = append(items, good(address, "%s, %s", driver, strings.Join(found, " ")))
 		case len(found) > 0:
 			items = append(items, good(address, "%s", strings.Join(found, " ")))
 		case driver == "" && vendor == mellanox:
-			i := h.missingModule("mlx5_core", Error, "the card is there, and nothing uses it")
-			i.Subject, i.Found = address, "a card of NVIDIA's without a driver"
+			i := h.missingModule("mlx5_core", Error, "the adapter cannot be used")
+			i.Subject, i.Found = address, "NVIDIA adapter without a driver"
 			items = append(items, i)
 		case module != "" && !h.exists("sys/module/"+module):
-			i := h.missingModule(module, Note, "the card's driver is there, that of its RDMA side is not")
+			i := h.missingModule(module, Note, "the network driver of the adapter is loaded, its RDMA driver is not")
 			if onlyRDMA[driver] {
 				i.Verdict = Error
 			}
-			i.Subject, i.Found = address, fmt.Sprintf("%s without %s: a network card, and no RDMA device", driver, module)
+			i.Subject, i.Found = address, fmt.Sprintf("no RDMA device: %s is loaded, %s is not", driver, module)
 			items = append(items, i)
 		case module != "":
 			items = append(items, Item{
-				Subject: address, Verdict: Note, Found: fmt.Sprintf("%s and %s are loaded, and there is no RDMA device", driver, module),
-				Why:    "the card does no RDMA, or is told not to",
-				Advice: fmt.Sprintf("dmesg | grep %s says why; devlink dev param show pci/%s shows whether RDMA is enabled", address, address),
+				Subject: address, Verdict: Note, Found: fmt.Sprintf("no RDMA device, although %s and %s are loaded", driver, module),
+				Why:  "the adapter does not support RDMA, or RDMA is disabled",
+				Hint: fmt.Sprintf("find the reason with: dmesg | grep %s; devlink dev param show pci/%s", address, address),
 			})
 		}
 	}

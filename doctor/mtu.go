@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// netdevMTU is what a network device needs for RoCE's 4096 bytes with the longest
-// headers, rounded up.
+// netdevMTU is the MTU that a network device needs for RoCE packets with a payload
+// of 4096 bytes and the longest headers, rounded up.
 const netdevMTU = 4200
 
 func checkMTU(_ context.Context, h *host) []Item {
@@ -19,7 +19,7 @@ func checkMTU(_ context.Context, h *host) []Item {
 		}
 	}
 	if items == nil {
-		return nothing("no port is active")
+		return h.noActivePort("port", func(d *devinfo.Device, _ *devinfo.Port) bool { return !isIWARP(d) })
 	}
 	return items
 }
@@ -27,19 +27,19 @@ func checkMTU(_ context.Context, h *host) []Item {
 func (h *host) checkPortMTU(d *devinfo.Device, p *devinfo.Port) Item {
 	name := portName(d, p)
 	if p.MTU == nil || p.MaxMTU == nil {
-		i := Item{Subject: name, Verdict: Unknown, Found: "the device could not be asked", Advice: "see nodes above"}
+		i := Item{Subject: name, Verdict: Unknown, Found: "the device could not be queried", Hint: "run ibkit doctor --only nodes to check the access to its device node"}
 		if !h.live {
-			i.Advice = onHost
+			i.Hint = hintOnHost
 		}
 		return i
 	}
-	const why = "smaller packets cost more of each byte's time, and peers with a larger MTU do not connect by default"
+	const why = "small packets waste bandwidth on headers, and by default peers with a larger MTU do not connect"
 	if f := h.finding("mtu-low", d.Name, p.Number); f != nil && p.Netdev != nil && p.NetdevMTU != nil {
 		netdev := quote(*p.Netdev)
 		return Item{
 			Subject: name, Verdict: Warning, Found: f.Text, Why: why,
-			// Nothing happens where the value stays the same.
-			Mend: []string{fmt.Sprintf("ip link set %s mtu 1500", netdev), fmt.Sprintf("ip link set %s mtu %d", netdev, *p.NetdevMTU)},
+			// The kernel ignores a command that does not change the value.
+			Fix: []string{fmt.Sprintf("ip link set %s mtu 1500", netdev), fmt.Sprintf("ip link set %s mtu %d", netdev, *p.NetdevMTU)},
 		}
 	}
 	i := good(name, "%d bytes", *p.MTU)
@@ -50,14 +50,14 @@ func (h *host) checkPortMTU(d *devinfo.Device, p *devinfo.Port) Item {
 		return i
 	}
 	i.Verdict, i.Why = Note, why
-	i.Found += fmt.Sprintf("; the device can do %d", *p.MaxMTU)
+	i.Found += fmt.Sprintf("; the device supports %d", *p.MaxMTU)
 	if !p.Ethernet() {
-		i.Advice = "the subnet manager sets it: opensm's partitions.conf has mtu=5 for 4096"
+		i.Hint = "the subnet manager sets the MTU: for 4096 bytes, set mtu=5 in the partitions.conf of opensm"
 		return i
 	}
 	if p.Netdev != nil && p.NetdevMTU != nil && *p.NetdevMTU < netdevMTU {
-		i.Mend = []string{fmt.Sprintf("ip link set %s mtu %d", quote(*p.Netdev), netdevMTU)}
-		i.Advice = "switches and peers need as much, and the network's configuration is to set it at each start"
+		i.Fix = []string{fmt.Sprintf("ip link set %s mtu %d", quote(*p.Netdev), netdevMTU)}
+		i.Hint = "switches and peers need at least this MTU too; add it to the network configuration to keep it"
 	}
 	return i
 }

@@ -5,41 +5,41 @@ import (
 	"fmt"
 )
 
-// netnsMode is Y where devices are shared by all network namespaces
-// (ib_devices_shared_netns in drivers/infiniband/core/device.c, which rdma system
-// set netns changes).
+// netnsMode is the file that contains Y if all network namespaces share all devices
+// (ib_devices_shared_netns in drivers/infiniband/core/device.c; changed by rdma
+// system set netns).
 const netnsMode = "sys/module/ib_core/parameters/netns_mode"
 
 func checkNetns(_ context.Context, h *host) []Item {
 	var items []Item
 	switch mode, err := h.text(netnsMode); {
 	case err != nil && len(h.devices.Devices) == 0:
-		return nothing("no RDMA device")
+		return skipped(noDevice)
 	case err != nil:
-		items = append(items, unread("", err))
+		items = append(items, unreadable("", err))
 	case mode == "Y":
-		items = append(items, good("", "shared: all network namespaces see all devices"))
+		items = append(items, good("", "shared: all network namespaces use all devices"))
 	case len(h.devices.Devices) == 0:
 		items = append(items, Item{
-			Verdict: Warning, Found: "exclusive, and no device is in this network namespace",
-			Why:    "a device is seen in one network namespace only",
-			Advice: "on the host: rdma dev set DEVICE netns NAME, or rdma system set netns shared",
+			Verdict: Warning, Found: "exclusive mode, and no device in this network namespace",
+			Why:  "in exclusive mode, a device can be used in one network namespace only",
+			Hint: "on the host: rdma dev set DEVICE netns NAME, or rdma system set netns shared",
 		})
 	default:
-		items = append(items, good("", "exclusive: a device is seen in one network namespace only, and this one has some"))
+		items = append(items, good("", "exclusive: devices of this network namespace only"))
 	}
 	for d, p := range h.roce() {
 		if p.Netdev == nil && !h.live || p.Netdev != nil && h.exists("sys/class/net/"+*p.Netdev) {
 			continue
 		}
-		netdev := "its network device"
+		netdev := "the network device"
 		if p.Netdev != nil {
 			netdev = *p.Netdev
 		}
 		items = append(items, Item{
 			Subject: portName(d, p), Verdict: Error, Found: netdev + " is in another network namespace",
-			Why: "the device is seen here, but RoCE sends by the addresses of its network device, which this namespace does not have",
-			Advice: fmt.Sprintf("on the host, give it to this namespace (ip link set %s netns NAME), or run the program in the host's network",
+			Why: "RoCE needs the addresses of its network device, which do not exist in this network namespace",
+			Hint: fmt.Sprintf("on the host, move it here (ip link set %s netns NAME), or run the program in the network namespace of the host",
 				netdev),
 		})
 	}

@@ -13,44 +13,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A node is a device node that the kernel has a device for.
+// A node is a device node that should exist, because the kernel has its device.
 type node struct {
 	name   string // below /dev/infiniband
-	number string // major:minor, as sysfs tells it
+	number string // major:minor in sysfs
 	kind   nodeKind
 }
 
-// A nodeKind is what nodes of one kind are for, and who may use them.
+// A nodeKind describes the purpose of a device node and the access to it.
 type nodeKind struct {
 	prefix  string
 	class   string  // below sys/class
-	mode    string  // that the kernel, or the udev rule of our package, gives
-	missing Verdict // where there is none
-	closed  Verdict // where it is not for this user
+	mode    string  // set by the kernel or by the udev rule of the ibkit package
+	missing Verdict // if the node does not exist
+	closed  Verdict // if the user has no access
 	why     string
-	rule    string // of udev
+	rule    string // udev rule
 }
 
 var nodeKinds = []nodeKind{
 	{
 		"uverbs", "infiniband_verbs", "0666", Error, Error,
-		"programs reach the device by it: no verbs, no MPI, no NCCL",
+		whyUverbs,
 		`SUBSYSTEM=="infiniband_verbs", KERNEL=="uverbs*", MODE="0666"`,
 	},
 	{
 		"umad", "infiniband_mad", "0660", Error, Warning,
-		"management datagrams go by it: no ping, no linkinfo, no look at the subnet manager",
+		"management datagrams need it: no ping, no linkinfo, no queries to the subnet manager",
 		`SUBSYSTEM=="infiniband_mad", KERNEL=="umad*", GROUP="rdma", MODE="0660"`,
 	},
 	{
-		// Opening one says that a subnet manager runs on the port.
+		// Opening the node announces a subnet manager on the port.
 		"issm", "infiniband_mad", "0600", Note, OK,
-		"a subnet manager on this host needs it; others do not",
+		"only a subnet manager on this host needs it",
 		`SUBSYSTEM=="infiniband_mad", KERNEL=="issm*", MODE="0600"`,
 	},
 	{
 		"rdma_cm", "misc", "0666", Warning, Warning,
-		"programs make connections by IP address by it: rping, perftest -R, UCX",
+		whyRDMAUCM,
 		`SUBSYSTEM=="misc", KERNEL=="rdma_cm", MODE="0666"`,
 	},
 }
@@ -64,7 +64,7 @@ func (h *host) nodes() []node {
 	var nodes []node
 	for _, k := range nodeKinds {
 		for _, name := range h.names("sys/class/" + k.class) {
-			// Names become parts of commands.
+			// Names become part of shell commands.
 			if !nodeName.MatchString(name) || !strings.HasPrefix(name, k.prefix) {
 				continue
 			}
@@ -81,7 +81,7 @@ func (h *host) nodes() []node {
 func checkNodes(_ context.Context, h *host) []Item {
 	nodes := h.nodes()
 	if len(nodes) == 0 {
-		return nothing("no RDMA device has a device node")
+		return skipped("no RDMA device has a device node")
 	}
 	var items []Item
 	for _, n := range nodes {
@@ -95,81 +95,82 @@ func (h *host) checkNode(n node) Item {
 	info, err := os.Stat(h.path(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		i := Item{Subject: path, Verdict: n.kind.missing, Found: "missing", Why: n.kind.why}
-		h.remake(&i, n, "mkdir -p /dev/infiniband")
+		h.recreate(&i, n, "mkdir -p /dev/infiniband")
 		return i
 	}
 	if err != nil {
-		return unread(path, err)
+		return unreadable(path, err)
 	}
 	if number := deviceNumber(info); number != "" && n.number != "" && number != n.number {
-		i := Item{Subject: path, Verdict: n.kind.missing, Found: fmt.Sprintf("is device %s, and the kernel has %s", number, n.number), Why: n.kind.why}
-		h.remake(&i, n, "rm "+path)
+		i := Item{Subject: path, Verdict: n.kind.missing, Found: fmt.Sprintf("wrong device number %s, the kernel uses %s", number, n.number), Why: n.kind.why}
+		h.recreate(&i, n, "rm "+path)
 		return i
 	}
 	o := h.ownership(info)
 	switch err := h.tryOpen(path, o, n.kind); {
 	case err == nil:
-		return good(path, "open to you")
+		return good(path, "accessible")
 	case !errors.Is(err, fs.ErrPermission):
 		return Item{
 			Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("cannot be opened: %v", err), Why: n.kind.why,
-			Advice: "look at what the driver says: dmesg | tail",
+			Hint: "read the messages of the driver: dmesg | tail",
 		}
 	case n.kind.closed == OK:
-		return good(path, "not for you, which is as it should be")
+		return good(path, "not accessible to you, as intended")
 	case errors.Is(err, unix.EPERM):
 		return Item{
-			Subject: path, Verdict: n.kind.closed, Found: "there, and forbidden to this container or service", Why: n.kind.why,
-			Advice: "start the container with --device=" + path + ", a service with DeviceAllow=" + path + " rw",
+			Subject: path, Verdict: n.kind.closed, Found: "access denied to this container or service", Why: n.kind.why,
+			Hint: "start the container with --device=" + path + ", or set DeviceAllow=" + path + " rw in the unit of the service",
 		}
-	case h.user.mayUse(o): // and yet it is not
+	case h.user.mayUse(o): // access failed although the mode permits it
 		return Item{
-			Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("forbidden to you, and not by its mode: %v", o), Why: n.kind.why,
-			Advice: "SELinux, AppArmor or an access list forbids it: getfacl " + path + ", journalctl -k | grep -i denied",
+			Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("access denied although the mode permits it: %v", o), Why: n.kind.why,
+			Hint: "SELinux, AppArmor or an access control list denies it; check: getfacl " + path + "; journalctl -k | grep -i denied",
 		}
 	default:
-		i := Item{Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("closed to you: %v", o), Why: n.kind.why}
-		h.letIn(&i, n, o)
+		i := Item{Subject: path, Verdict: n.kind.closed, Found: fmt.Sprintf("permission denied: %v", o), Why: n.kind.why}
+		h.grantAccess(&i, n, o)
 		return i
 	}
 }
 
-// remake says how to make a node that is missing or of another device: udev does
-// not make nodes, the kernel does when a device appears.
-func (h *host) remake(i *Item, n node, first string) {
+// recreate adds the commands that create a node that is missing or has the wrong
+// device number. The kernel creates nodes when a device appears; udev does not.
+func (h *host) recreate(i *Item, n node, first string) {
 	switch {
 	case h.isContainer():
-		i.Advice = "start the container with --device=" + i.Subject
+		i.Hint = "start the container with --device=" + i.Subject
 	case n.number == "":
-		i.Advice = "load the driver of the device again"
+		i.Hint = "reload the driver of the device"
 	default:
-		i.Mend = []string{first, fmt.Sprintf("mknod -m %s %s c %s", n.kind.mode, i.Subject, strings.Replace(n.number, ":", " ", 1))}
-		i.Advice = "after a restart the kernel makes it again; if not, is /dev a devtmpfs?"
+		i.Fix = []string{first, fmt.Sprintf("mknod -m %s %s c %s", n.kind.mode, i.Subject, strings.Replace(n.number, ":", " ", 1))}
+		i.Hint = "the kernel creates the node at boot; if it does not, check that /dev is a devtmpfs"
 	}
 }
 
-// letIn says how a user gets access to a node.
-func (h *host) letIn(i *Item, n node, o ownership) {
+// grantAccess adds the commands that give the user access to a node.
+func (h *host) grantAccess(i *Item, n node, o ownership) {
 	rule := fmt.Sprintf("echo '%s' >>/etc/udev/rules.d/90-rdma.rules", n.kind.rule)
 	if n.kind.mode == "0666" {
-		i.Mend, i.Keep = []string{"chmod 0666 " + i.Subject}, []string{rule}
+		i.Fix, i.Persist = []string{"chmod 0666 " + i.Subject}, []string{rule}
 		return
 	}
 	group := o.group
 	if o.mode&0o060 != 0o060 || o.gid == 0 {
 		group = "rdma"
 		if !h.hasGroup(group) {
-			i.Mend = []string{"groupadd -r " + group}
+			i.Fix = []string{"groupadd -r " + group}
 		}
-		i.Mend = append(i.Mend, "chgrp "+quote(group)+" "+i.Subject, "chmod "+n.kind.mode+" "+i.Subject)
-		i.Keep = []string{rule}
+		i.Fix = append(i.Fix, "chgrp "+quote(group)+" "+i.Subject, "chmod "+n.kind.mode+" "+i.Subject)
+		i.Persist = []string{rule}
 	}
-	i.Mend = append(i.Mend, fmt.Sprintf("usermod -aG %s %s", quote(group), quote(h.user.name)))
-	i.Advice = "then log in again. Who may send management datagrams administers the subnet"
+	i.Fix = append(i.Fix, fmt.Sprintf("usermod -aG %s %s", quote(group), quote(h.user.name)))
+	i.Hint = "then log in again; users with access can send any management datagram, including those that change the subnet"
 }
 
-// tryOpen opens a node to read and write. What means something to the kernel, or is
-// a copy of another host's, is judged by its mode.
+// tryOpen checks the access to a node by opening it for reading and writing. For
+// issm nodes, where opening has a side effect, and for the files of another host, it
+// checks the mode instead.
 func (h *host) tryOpen(path string, o ownership, k nodeKind) error {
 	if !h.live || k.prefix == "issm" {
 		if !h.user.mayUse(o) {
@@ -184,7 +185,8 @@ func (h *host) tryOpen(path string, o ownership, k nodeKind) error {
 	return unix.Close(fd)
 }
 
-// deviceNumber returns the device that a node stands for; "": it is a file.
+// deviceNumber returns the device number of a node; "" if it is not a character
+// device.
 func deviceNumber(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || info.Mode()&fs.ModeCharDevice == 0 {

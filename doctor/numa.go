@@ -17,7 +17,7 @@ func checkNUMA(_ context.Context, h *host) []Item {
 		}
 	}
 	if nodes < 2 {
-		return nothing("one NUMA node, or none")
+		return skipped("fewer than two NUMA nodes")
 	}
 	var items []Item
 	for _, d := range h.devices.Devices {
@@ -26,41 +26,41 @@ func checkNUMA(_ context.Context, h *host) []Item {
 		}
 		if *d.NUMANode < 0 {
 			items = append(items, Item{
-				Subject: d.Name, Verdict: Note, Found: fmt.Sprintf("the firmware does not tell which of %d NUMA nodes it is at", nodes),
-				Why: "programs cannot choose the CPUs and the memory next to it", Advice: "look for an option in the BIOS, or a newer one",
+				Subject: d.Name, Verdict: Note, Found: fmt.Sprintf("the firmware does not report its NUMA node (of %d)", nodes),
+				Why: "programs cannot select the CPUs and the memory near the device", Hint: "check the BIOS for a NUMA option or an update",
 			})
 			continue
 		}
 		near, err := h.text("sys/class/infiniband/" + d.Name + "/device/local_cpulist")
 		if err != nil {
-			items = append(items, unread(d.Name, err))
+			items = append(items, unreadable(d.Name, err))
 			continue
 		}
 		i := good(d.Name, "node %d of %d, CPUs %s", *d.NUMANode, nodes, near)
 		if h.user.cpus != "" && !overlap(near, h.user.cpus) {
 			i.Verdict = Note
-			i.Found += fmt.Sprintf(", of which this shell may use none (only %s)", h.user.cpus)
-			i.Why = "what runs far away takes longer for each message, and moves less"
-			i.Mend = []string{fmt.Sprintf("taskset -pc %s $$", quote(near))}
+			i.Found += fmt.Sprintf(", but this shell may only use CPUs %s", h.user.cpus)
+			i.Why = "programs on distant CPUs have higher latency and lower bandwidth"
+			i.Fix = []string{fmt.Sprintf("taskset -pc %s $$", quote(near))}
 		}
 		items = append(items, i)
 	}
 	if balancing, err := h.text("proc/sys/kernel/numa_balancing"); err == nil && balancing != "0" && items != nil {
-		mend, keep := sysctl("kernel.numa_balancing", "0")
+		fix, persist := sysctl("kernel.numa_balancing", "0")
 		items = append(items, Item{
 			Subject: "numa_balancing", Verdict: Note, Found: "on: the kernel moves memory between NUMA nodes",
-			Why:  "pages are unmapped to see who uses them, which shows as spikes of latency",
-			Mend: mend, Keep: keep,
+			Why: "the kernel unmaps pages to find out which CPU uses them, which causes latency spikes",
+			Fix: fix, Persist: persist,
 		})
 	}
 	if items == nil {
-		return nothing("no RDMA device is one of PCI")
+		return skipped(noPCI)
 	}
 	return items
 }
 
-// overlap tells whether two lists of CPUs, such as "0-3,8", have one in common.
-// What cannot be read is taken for all.
+// overlap reports whether two CPU lists, for example "0-3,8", have a CPU in common.
+// A list that cannot be parsed overlaps with every list.
 func overlap(a, b string) bool {
 	for x := range strings.SplitSeq(a, ",") {
 		for y := range strings.SplitSeq(b, ",") {

@@ -11,23 +11,23 @@ func checkPCIe(_ context.Context, h *host) []Item {
 		if f := h.finding("pcie-slow", d.Name, 0); f != nil {
 			items = append(items, Item{
 				Subject: d.Name, Verdict: Warning, Found: f.Text,
-				Why:    "a port is no faster than its slot: 4.0 x16 carries 250 Gbit/s, 5.0 x16 500",
-				Advice: f.Hint + " A card of two slots' worth shares them; one not pushed in shows fewer lanes",
+				Why:  "the slot limits the speed of the port: 250 Gbit/s at PCIe 4.0 x16, 500 Gbit/s at 5.0 x16",
+				Hint: f.Hint + "; two devices in one slot share its lanes",
 			})
 			continue
 		}
 		if d.PCI.Width == nil || d.PCI.Speed == nil {
-			items = append(items, Item{Subject: d.Name, Verdict: Unknown, Found: "the kernel does not tell of the link at " + d.PCI.Address})
+			items = append(items, Item{Subject: d.Name, Verdict: Unknown, Found: "the kernel does not report the PCIe link at " + d.PCI.Address})
 			continue
 		}
 		if *d.PCI.Width == 0 {
-			items = append(items, good(d.Name, "the slot does not tell, as that of a virtual function"))
+			items = append(items, good(d.Name, "no PCIe link of its own (virtual function)"))
 			continue
 		}
 		items = append(items, good(d.Name, "x%d at %s", *d.PCI.Width, *d.PCI.Speed))
 	}
 	if items == nil {
-		return nothing("no RDMA device is one of PCI")
+		return skipped(noPCI)
 	}
 	return items
 }

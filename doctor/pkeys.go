@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fullMember is the bit of a P_Key that says so (InfiniBand Architecture, Volume 1,
+// fullMember is the membership bit of a P_Key (InfiniBand Architecture, Volume 1,
 // 10.9.1).
 const fullMember = 1 << 15
 
@@ -29,13 +29,13 @@ func checkPKeys(_ context.Context, h *host) []Item {
 			continue
 		}
 		items = append(items, Item{
-			Subject: portName(d, p), Verdict: Note, Found: "limited member of " + strings.Join(limited, " ") + ", and full member of no partition",
-			Why:    "limited members reach full members only, such as file servers, and not each other: a job of MPI does not start",
-			Advice: "the subnet manager says who is what: opensm's partitions.conf",
+			Subject: portName(d, p), Verdict: Note, Found: "limited member of " + strings.Join(limited, " ") + ", full member of no partition",
+			Why:  "limited members communicate with full members (often file servers) but not with each other: MPI jobs do not start",
+			Hint: "the subnet manager assigns the membership: edit the partitions.conf of opensm",
 		})
 	}
 	if items == nil {
-		return nothing("no InfiniBand port is active")
+		return h.noActivePort("InfiniBand port", isInfiniBand)
 	}
 	return items
 }

@@ -8,6 +8,11 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
+const (
+	whyDown   = "a port that is not active carries no traffic"
+	hintCable = "check the cable, the transceiver and the peer port"
+)
+
 func checkPorts(_ context.Context, h *host) []Item {
 	active := false
 	for _, p := range h.ports() {
@@ -18,17 +23,17 @@ func checkPorts(_ context.Context, h *host) []Item {
 		items = append(items, h.checkPort(d, p, active))
 	}
 	if items == nil {
-		return nothing("no RDMA device")
+		return skipped("no port")
 	}
 	return items
 }
 
-// checkPort looks at a port. That one is not plugged in is less bad where others
-// are.
-func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, others bool) Item {
+// checkPort checks the state of a port. A port without a link is only a warning if
+// another port of the host is active.
+func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Item {
 	i := Item{Subject: portName(d, p)}
 	if p.State == nil {
-		i.Verdict, i.Found, i.Advice = Unknown, "the kernel does not tell its state", "run as root"
+		i.Verdict, i.Found, i.Hint = Unknown, "the kernel does not report the port state", "run as root"
 		return i
 	}
 	state := ib.PortState(*p.State).String()
@@ -42,32 +47,32 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, others bool) Item {
 		}
 		return good(i.Subject, "%s%s", state, rate)
 	}
-	i.Verdict, i.Found, i.Why = Error, state, "nothing is sent by it"
+	i.Verdict, i.Found, i.Why = Error, state, whyDown
 	phys := ib.PhysState(0)
 	if p.PhysState != nil {
 		phys = ib.PhysState(*p.PhysState)
 	}
 	switch {
 	case phys == ib.PhysLinkUp && !p.Ethernet():
-		i.Why = "the link is up, and no subnet manager has made the port active"
-		i.Advice = "look at what sm says below"
+		i.Why = "the link is up, but no subnet manager has activated the port"
+		i.Hint = "start a subnet manager, or find out why it ignores this port: ibkit doctor --only sm"
 	case p.Ethernet() && h.isDown(p):
 		i.Found = fmt.Sprintf("%s, %s is down", state, *p.Netdev)
-		i.Mend = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
+		i.Fix = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
 	case phys == ib.PhysDisabled && !p.Ethernet():
-		i.Mend = []string{fmt.Sprintf("ibportstate -C %s -P %d -D 0 %d enable", quote(d.Name), p.Number, p.Number)}
-		i.Advice = "someone switched it off"
+		i.Fix = []string{fmt.Sprintf("ibportstate -C %s -P %d -D 0 %d enable", quote(d.Name), p.Number, p.Number)}
+		i.Hint = "the port was disabled on purpose, by an administrator or a tool; ibportstate is part of the package infiniband-diags"
 	default:
-		i.Advice = "look at the cable, the transceiver and the port at the other end"
-		if others {
+		i.Hint = hintCable
+		if anyActive {
 			i.Verdict = Warning
 		}
 	}
 	return i
 }
 
-// isDown tells whether the network device of a port is switched off: IFF_UP is 1
-// (linux/if.h).
+// isDown reports whether the network device of a port is administratively down: the
+// flag IFF_UP is 1 (linux/if.h).
 func (h *host) isDown(p *devinfo.Port) bool {
 	if p.Netdev == nil {
 		return false

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// A route is one of IPv4 to a subnet, by a network device.
+// A route is an IPv4 route to a subnet through a network device.
 type route struct {
 	netdev string
 	subnet netip.Prefix
 }
 
-// routes reads /proc/net/route, which has the kernel's main table.
+// routes reads /proc/net/route, which contains the main routing table.
 func (h *host) routes() ([]route, error) {
 	text, err := h.text("proc/net/route")
 	if err != nil {
@@ -25,8 +25,8 @@ func (h *host) routes() ([]route, error) {
 	return parseRoutes(text), nil
 }
 
-// parseRoutes reads lines of /proc/net/route. Addresses and masks are 32 bits of
-// network order read as a number of the host's (fib_trie.c, fib_route_seq_show).
+// parseRoutes parses /proc/net/route. Addresses and masks are printed as the host
+// order number of their bytes in network order (fib_trie.c, fib_route_seq_show).
 func parseRoutes(text string) []route {
 	var all []route
 	for line := range strings.Lines(text) {
@@ -46,7 +46,7 @@ func parseRoutes(text string) []route {
 	return all
 }
 
-// A rail is an IPv4 address that RoCE sends from.
+// A rail is an IPv4 address that a RoCE port uses as its source address.
 type rail struct {
 	port, netdev string
 	addr         netip.Addr
@@ -71,11 +71,11 @@ func (h *host) rails() []rail {
 func checkRoutes(_ context.Context, h *host) []Item {
 	rails := h.rails()
 	if rails == nil {
-		return nothing("no port has a GID of RoCE v2 over IPv4")
+		return h.noRails()
 	}
 	routes, err := h.routes()
 	if err != nil {
-		return []Item{unread("", err)}
+		return []Item{unreadable("", err)}
 	}
 	var items []Item
 	users := map[netip.Prefix][]rail{}
@@ -90,14 +90,14 @@ func checkRoutes(_ context.Context, h *host) []Item {
 			items = append(items, h.noRoute(r))
 			continue
 		}
-		items = append(items, good(r.port, "%v from %v by %s", found, r.addr, r.netdev))
+		items = append(items, good(r.port, "%v through %s, source %v", found, r.netdev, r.addr))
 		if found.Bits() > 0 {
 			users[found] = append(users[found], r)
 		}
 	}
 	for _, r := range rails {
 		for subnet, of := range users {
-			if of[0] == r { // once a subnet, in the order of ports
+			if of[0] == r { // once per subnet, in the order of ports
 				items = append(items, h.sharedSubnet(subnet, of)...)
 			}
 		}
@@ -105,26 +105,36 @@ func checkRoutes(_ context.Context, h *host) []Item {
 	return items
 }
 
+// noRails returns the result of checkRoutes on a host without rails.
+func (h *host) noRails() []Item {
+	for range h.roce() {
+		return []Item{h.prerequisite("gids", Item{
+			Verdict: Warning, Found: noIPv4GID, Why: whyIPv4GID, Hint: "for a fix, run: ibkit doctor --only gids",
+		})}
+	}
+	return h.noActivePort("RoCE port", isRoCE)
+}
+
 func (h *host) noRoute(r rail) Item {
 	i := Item{
-		Subject: r.port, Verdict: Warning, Found: fmt.Sprintf("no route by %s to the network of %v", r.netdev, r.addr),
-		Why: "the kernel looks for the way to a peer when a connection is made: it fails, or leaves by another device",
+		Subject: r.port, Verdict: Warning, Found: fmt.Sprintf("no route through %s to the subnet of %v", r.netdev, r.addr),
+		Why: "the kernel needs a route to set up a connection: connections fail or use another device",
 	}
 	for _, p := range h.addresses(r.netdev) {
 		if p.Addr() == r.addr && p.Bits() < 32 {
-			i.Mend = []string{fmt.Sprintf("ip route add %v dev %s src %v", p.Masked(), quote(r.netdev), r.addr)}
+			i.Fix = []string{fmt.Sprintf("ip route add %v dev %s src %v", p.Masked(), quote(r.netdev), r.addr)}
 		}
 	}
-	if i.Mend == nil {
-		i.Mend = []string{fmt.Sprintf("ip route add SUBNET/PREFIX dev %s src %v", quote(r.netdev), r.addr)}
+	if i.Fix == nil {
+		i.Fix = []string{fmt.Sprintf("ip route add SUBNET/PREFIX dev %s src %v", quote(r.netdev), r.addr)}
 	}
-	i.Advice = "with rules of your own (ip rule) a route of another table may do; this looks at the main one"
+	i.Hint = "only the main routing table was checked; with policy routing (ip rule), another table may contain the route"
 	return i
 }
 
-// sharedSubnet looks at devices with addresses of one subnet: the kernel answers
-// ARP for any address on any device unless it is told not to, and peers then send
-// all to one (Documentation/networking/ip-sysctl.rst).
+// sharedSubnet checks network devices with addresses in the same subnet. By default,
+// the kernel answers ARP requests for any of its addresses on any device, and peers
+// may then send all traffic to one device (Documentation/networking/ip-sysctl.rst).
 func (h *host) sharedSubnet(subnet netip.Prefix, rails []rail) []Item {
 	var netdevs []string
 	for _, r := range rails {
@@ -136,7 +146,7 @@ func (h *host) sharedSubnet(subnet netip.Prefix, rails []rail) []Item {
 		return nil
 	}
 	i := Item{
-		Subject: strings.Join(netdevs, " "), Verdict: OK, Found: fmt.Sprintf("share %v, and each answers ARP for its own address", subnet),
+		Subject: strings.Join(netdevs, " "), Verdict: OK, Found: fmt.Sprintf("in one subnet (%v), each answers ARP for its own address only", subnet),
 	}
 	for _, s := range []struct {
 		name  string
@@ -147,19 +157,19 @@ func (h *host) sharedSubnet(subnet netip.Prefix, rails []rail) []Item {
 			low = low || max(h.sysctlValue("net/ipv4/conf/all/"+s.name), h.sysctlValue("net/ipv4/conf/"+netdev+"/"+s.name)) < s.value
 		}
 		if low {
-			mend, keep := sysctl("net.ipv4.conf.all."+s.name, strconv.Itoa(s.value))
-			i.Mend, i.Keep = append(i.Mend, mend...), append(i.Keep, keep...)
+			fix, persist := sysctl("net.ipv4.conf.all."+s.name, strconv.Itoa(s.value))
+			i.Fix, i.Persist = append(i.Fix, fix...), append(i.Persist, persist...)
 		}
 	}
-	if i.Mend != nil {
-		i.Verdict, i.Found = Warning, fmt.Sprintf("share %v, and each answers ARP for the other", subnet)
-		i.Why = "peers learn one device's address for both: all traffic goes by one, or is dropped"
-		i.Advice = "with rules of your own (ip rule) for each device's source address what is sent goes by the right one too"
+	if i.Fix != nil {
+		i.Verdict, i.Found = Warning, fmt.Sprintf("in one subnet (%v), each answers ARP for the others' addresses", subnet)
+		i.Why = "peers may learn one device's MAC address for all: traffic uses one device or is dropped"
+		i.Hint = "policy routing by source address (ip rule) also sends outgoing traffic through the right device"
 	}
 	return []Item{i}
 }
 
-// sysctlValue reads a number of /proc/sys, 0 where it is not there.
+// sysctlValue reads a numeric kernel parameter; 0 if it cannot be read.
 func (h *host) sysctlValue(name string) int {
 	text, err := h.text("proc/sys/" + name)
 	if err != nil {

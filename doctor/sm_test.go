@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A misledPort was told of a subnet manager elsewhere.
+// A misledPort reports another LID as that of the subnet manager.
 type misledPort struct {
 	umad.Port
 	smLID uint16
@@ -23,30 +23,32 @@ func (p misledPort) Attr() umad.PortAttr {
 	return a
 }
 
-func TestInterview(t *testing.T) {
+func TestQuerySM(t *testing.T) {
 	f, err := sim.Build("demo")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		name    string
-		smLID   uint16 // 0: where it is
+		smLID   uint16 // 0 for the right one
 		verdict Verdict
 		found   string
 	}{
-		{"there", 0, OK, "LID 4, port 0x0002c90000100301, Master with priority 0"},
-		{"not at that port", 7, Error, "there is no subnet manager any more at LID 7, "},
-		{"no such port", 999, Error, "the subnet manager at LID 999 does not answer: "},
+		{"running", 0, OK, "LID 4, port 0x0002c90000100301, Master with priority 0"},
+		{"port without subnet manager", 7, Error, "the subnet manager at LID 7 is gone: "},
+		{"unused LID", 999, Error, "the subnet manager at LID 999 does not respond: "},
 	} {
-		port, err := f.Open("node05")
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &host{root: t.TempDir(), timeout: 10 * time.Millisecond}
-		i := h.interview(t.Context(), misledPort{port, test.smLID})
-		if i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
-			t.Errorf("%s: %+v", test.name, i)
-		}
-		port.Close()
+		t.Run(test.name, func(t *testing.T) {
+			port, err := f.Open("node05")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer port.Close()
+			h := &host{root: t.TempDir(), timeout: 10 * time.Millisecond}
+			i := h.querySM(t.Context(), misledPort{port, test.smLID})
+			if i.Verdict != test.verdict || !strings.HasPrefix(i.Found, test.found) {
+				t.Errorf("got %+v, want %s, %s", i, test.verdict, test.found)
+			}
+		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// status is of an ordinary user's process.
+// status is the /proc/self/status of an unprivileged process.
 const status = "Name:\tibkit\nPPid:\t41\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nGroups:\t27 1000\n" +
 	"CapEff:\t0000000000000000\nCpus_allowed_list:\t0-31"
 
@@ -20,8 +20,8 @@ const limits = `Limit                     Soft Limit           Hard Limit       
 Max open files            %s                  524288               files
 Max locked memory         %s            unlimited            bytes`
 
-// healthy is a host with an InfiniBand and a RoCE card that nothing is wrong with,
-// but that nobody can ask its subnet manager or its devices.
+// healthy is a host without problems, with an InfiniBand and a RoCE adapter. Checks
+// that need a running kernel are unknown.
 var healthy = func() map[string]string {
 	files := map[string]string{
 		"proc/self/status":               status,
@@ -57,8 +57,8 @@ var healthy = func() map[string]string {
 	for _, m := range []string{"ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm"} {
 		files["sys/module/"+m+"/refcnt"] = "0"
 	}
-	card(files, "mlx5_0", 0, "InfiniBand")
-	card(files, "mlx5_1", 1, "Ethernet")
+	adapter(files, "mlx5_0", 0, "InfiniBand")
+	adapter(files, "mlx5_1", 1, "Ethernet")
 	const gids = "sys/class/infiniband/mlx5_1/ports/1/"
 	files[gids+"gids/3"] = "0000:0000:0000:0000:0000:ffff:0a00:0002"
 	files[gids+"gid_attrs/types/3"] = "RoCE v2"
@@ -66,13 +66,13 @@ var healthy = func() map[string]string {
 	return files
 }()
 
-// hostOrder is how /proc/net/route shows an address.
+// hostOrder formats an address like /proc/net/route.
 func hostOrder(a, b, c, d byte) string {
 	return fmt.Sprintf("%08X", binary.NativeEndian.Uint32([]byte{a, b, c, d}))
 }
 
-// card adds a card with a port.
-func card(files map[string]string, name string, number int, layer string) {
+// adapter adds an adapter with one port.
+func adapter(files map[string]string, name string, number int, layer string) {
 	address := fmt.Sprintf("0000:%d0:00.0", number+1)
 	pci := "sys/devices/" + address + "/"
 	maps.Copy(files, map[string]string{
@@ -117,20 +117,20 @@ func card(files map[string]string, name string, number int, layer string) {
 	}
 }
 
-// A change makes another host of the healthy one. A text that is gone is "-".
+// A change maps file names to new contents, or to removed.
 type change map[string]string
 
-const gone = "-"
+const removed = "-"
 
-// patient writes the healthy host and returns its root.
-func patient(t *testing.T) string {
+// healthyHost writes the files of the healthy host and returns their root.
+func healthyHost(t *testing.T) string {
 	t.Helper()
 	root := testenv.WriteTree(t, healthy)
 	setModes(t, root, nil)
 	return root
 }
 
-// setModes sets those of device nodes; all others are 0666.
+// setModes sets the modes of device nodes; the default is 0666.
 func setModes(t *testing.T, root string, modes map[string]os.FileMode) {
 	t.Helper()
 	nodes, err := filepath.Glob(filepath.Join(root, "dev/infiniband/*"))
@@ -148,8 +148,8 @@ func setModes(t *testing.T, root string, modes map[string]os.FileMode) {
 	}
 }
 
-// wreck makes a change, until the test ends.
-func wreck(t *testing.T, root string, c change) {
+// apply makes a change that lasts until the end of the test.
+func apply(t *testing.T, root string, c change) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -165,14 +165,14 @@ func wreck(t *testing.T, root string, c change) {
 			aside := filepath.Join(stash, strings.ReplaceAll(name, "/", "_"))
 			must(os.Rename(path, aside))
 			t.Cleanup(func() { must(os.Rename(aside, path)) })
-		} else if text == gone {
-			t.Fatalf("%s is not there", path)
+		} else if text == removed {
+			t.Fatalf("%s does not exist", path)
 		}
-		if text == gone {
+		if text == removed {
 			continue
 		}
-		first := path // of what is made
-		for dir := filepath.Dir(path); !isThere(dir); dir = filepath.Dir(dir) {
+		first := path // topmost new directory or file
+		for dir := filepath.Dir(path); !exists(dir); dir = filepath.Dir(dir) {
 			first = dir
 		}
 		must(os.MkdirAll(filepath.Dir(path), 0o755))
@@ -185,44 +185,53 @@ func wreck(t *testing.T, root string, c change) {
 	}
 }
 
-func isThere(path string) bool {
+func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// examine does one check and returns what is not well, a line each, and below what
-// mends it.
-func examine(t *testing.T, root, check string) string {
+// problems runs one check and returns its problems and fixes, one per line.
+func problems(t *testing.T, root, check string) string {
 	t.Helper()
 	r, err := Run(t.Context(), Options{Root: root, Only: []string{check}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Items) == 0 {
-		t.Error("nothing was looked at")
+		t.Error("got no items")
 	}
 	for _, i := range r.Items {
-		isRight := i.Why == "" && len(i.Mend)+len(i.Keep) == 0 && i.Advice == ""
-		isHelped := i.Why != "" && (len(i.Mend) > 0 || i.Advice != "")
-		if i.Found == "" || i.Verdict == OK && !isRight || i.Verdict != OK && i.Verdict != Unknown && !isHelped {
-			t.Errorf("says too much or too little: %+v", i)
+		isPlain := i.Why == "" && len(i.Fix)+len(i.Persist) == 0 && i.Hint == ""
+		isExplained := i.Why != "" && (len(i.Fix) > 0 || i.Hint != "")
+		switch i.Verdict {
+		case OK, Skipped:
+			if !isPlain {
+				t.Errorf("got an explanation without a problem: %+v", i)
+			}
+		case Note, Warning, Error:
+			if !isExplained {
+				t.Errorf("got a problem without an explanation: %+v", i)
+			}
+		}
+		if i.Found == "" {
+			t.Errorf("got no result: %+v", i)
 		}
 	}
-	return strings.ReplaceAll(describe(r.Items), root, "")
+	return strings.TrimSpace(strings.ReplaceAll(format(r.Items), root, ""))
 }
 
-// describe writes what is not well.
-func describe(items []Item) string {
+// format formats the items that are problems.
+func format(items []Item) string {
 	var s strings.Builder
 	for _, i := range items {
-		if i.Verdict == OK {
+		if i.Verdict == OK || i.Verdict == Skipped {
 			continue
 		}
 		fmt.Fprintln(&s, strings.TrimSpace(fmt.Sprintf("%s %s", i.Verdict, i.Subject))+": "+i.Found)
-		for _, c := range i.Mend {
+		for _, c := range i.Fix {
 			fmt.Fprintln(&s, "$ "+c)
 		}
-		for _, c := range i.Keep {
+		for _, c := range i.Persist {
 			fmt.Fprintln(&s, "# "+c)
 		}
 	}

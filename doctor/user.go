@@ -9,16 +9,15 @@ import (
 	"syscall"
 )
 
-// A user is who runs this process, and what it may do, as /proc/self/status says
-// (man 5 proc).
+// A user holds the credentials of this process, from /proc/self/status (man 5 proc).
 type user struct {
 	known  bool
 	uid    uint32
 	name   string
-	groups []uint32 // the effective one first
+	groups []uint32 // the first is the effective group
 	caps   uint64
 	cpus   string // Cpus_allowed_list
-	parent string // the number of the process that started this one
+	parent string // process ID of the parent
 }
 
 // Capabilities (linux/capability.h).
@@ -27,9 +26,9 @@ const (
 	capIPCLock     = 14
 )
 
-// can tells whether the process has a capability that counts for the kernel: in a
-// user namespace of its own a process has all, and may still lock no more memory
-// nor open what root owns outside.
+// can reports whether the process has a capability in the initial user namespace. In
+// other user namespaces a process may have all capabilities, but they permit neither
+// locking more memory nor opening files of the host's root.
 func (u user) can(capability int) bool { return u.caps&(1<<capability) != 0 }
 
 func (u user) isRoot() bool { return u.known && u.uid == 0 }
@@ -54,7 +53,7 @@ func (h *host) readUser() user {
 		key, value, _ := strings.Cut(line, ":")
 		words := strings.Fields(value)
 		switch key {
-		case "Uid": // real, effective, saved, of the file system
+		case "Uid": // real, effective, saved, file system
 			u.uid, u.known = number(words, 1), len(words) > 1
 		case "Gid":
 			u.groups = append([]uint32{number(words, 1)}, u.groups...)
@@ -77,7 +76,7 @@ func (h *host) readUser() user {
 	return u
 }
 
-// accountName returns the name of a user or group, its number where it has none.
+// accountName returns the name of a user or group, or its number if it has no name.
 func (h *host) accountName(file string, id uint32) string {
 	number := strconv.FormatUint(uint64(id), 10)
 	text, err := h.text(file)
@@ -92,13 +91,13 @@ func (h *host) accountName(file string, id uint32) string {
 	return number
 }
 
-// hasGroup tells whether there is a group of a name.
+// hasGroup reports whether a group exists.
 func (h *host) hasGroup(name string) bool {
 	text, err := h.text("etc/group")
 	return err == nil && strings.Contains("\n"+text, "\n"+name+":")
 }
 
-// ownership is of a file.
+// ownership holds the owner, group and mode of a file.
 type ownership struct {
 	uid, gid     uint32
 	owner, group string
@@ -118,7 +117,7 @@ func (o ownership) String() string {
 	return fmt.Sprintf("owner %s, group %s, mode %04o", o.owner, o.group, o.mode)
 }
 
-// mayUse tells whether a user may read and write a file, by its mode.
+// mayUse reports whether the mode of a file permits the user to read and write it.
 func (u user) mayUse(o ownership) bool {
 	const readWrite = 6
 	switch {

@@ -11,41 +11,31 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/doctor"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// An item is one of doctor's JSON.
-type item struct {
-	Check, Subject, Verdict, Found string
-	Mend                           []string
-}
-
-// A patient is a host that is broken and mended.
-type patient struct {
-	*guest.Guest
-	user bool // looks as an ordinary user
-}
-
-// look runs a check. It returns what it found of a subject, and the exit code.
-func (p patient) look(t *testing.T, check, subject string) (item, int) {
+// runCheck runs a check, as an unprivileged user if user is set. It returns the item
+// of the subject, and the exit code.
+func runCheck(t *testing.T, g *guest.Guest, user bool, check, subject string) (doctor.Item, int) {
 	t.Helper()
-	r, err := p.Run(t.Context(), guest.Command{Args: []string{"ibkit", "doctor", "--json", "--only", check}, User: p.user})
+	r, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "doctor", "--json", "--only", check}, User: user})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found struct{ Items []item }
+	var found doctor.Result
 	if err := json.Unmarshal([]byte(r.Stdout), &found); err != nil {
 		t.Fatalf("exit code %d, %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
-	i := slices.IndexFunc(found.Items, func(i item) bool { return i.Subject == subject })
+	i := slices.IndexFunc(found.Items, func(i doctor.Item) bool { return i.Subject == subject })
 	if i < 0 {
-		return item{}, r.Code
+		return doctor.Item{}, r.Code
 	}
 	return found.Items[i], r.Code
 }
 
-// TestDoctor breaks one thing after the other, sees it named, and mends it by the
-// commands that are printed.
+// TestDoctor causes one problem at a time, expects doctor to report it, and runs the
+// printed commands, which must fix it.
 func TestDoctor(t *testing.T) {
 	s := spec
 	s.Timeout = 5 * time.Minute
@@ -57,51 +47,51 @@ func TestDoctor(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		check, subject string
-		wreck          string // breaks it
+		cause          string // command that causes the problem
 		verdict, found string
 		user           bool
-		replace        []string // words in capitals
+		replace        []string // placeholders
 		code           int
 	}{
 		{
-			name: "module", check: "modules", subject: "ib_umad", wreck: "rmmod ib_umad",
+			name: "module", check: "modules", subject: "ib_umad", cause: "rmmod ib_umad",
 			verdict: "error", found: "not loaded", code: 3,
 		},
 		{
-			name: "module of connections", check: "modules", subject: "rdma_ucm", wreck: "rmmod rdma_ucm",
+			name: "connection manager module", check: "modules", subject: "rdma_ucm", cause: "rmmod rdma_ucm",
 			verdict: "warning", found: "not loaded", code: 3,
 		},
 		{
-			name: "node is closed", check: "nodes", subject: "/dev/infiniband/uverbs0", wreck: "chmod 0666 /dev/infiniband/umad*; chmod 0600 /dev/infiniband/uverbs0",
-			verdict: "error", found: "closed to you: owner root, group root, mode 0600", user: true, code: 3,
+			name: "node without permission", check: "nodes", subject: "/dev/infiniband/uverbs0", cause: "chmod 0666 /dev/infiniband/umad*; chmod 0600 /dev/infiniband/uverbs0",
+			verdict: "error", found: "permission denied: owner root, group root, mode 0600", user: true, code: 3,
 		},
 		{
-			name: "node is missing", check: "nodes", subject: "/dev/infiniband/uverbs1", wreck: "rm /dev/infiniband/uverbs1",
+			name: "missing node", check: "nodes", subject: "/dev/infiniband/uverbs1", cause: "rm /dev/infiniband/uverbs1",
 			verdict: "error", found: "missing", code: 3,
 		},
 		{
-			name: "node is of another device", check: "nodes", subject: "/dev/infiniband/umad0", wreck: "rm /dev/infiniband/umad0; mknod /dev/infiniband/umad0 c 1 3",
-			verdict: "error", found: "is device 1:3, and the kernel has 231:0", code: 3,
+			name: "node with a wrong number", check: "nodes", subject: "/dev/infiniband/umad0", cause: "rm /dev/infiniband/umad0; mknod /dev/infiniband/umad0 c 1 3",
+			verdict: "error", found: "wrong device number 1:3, the kernel uses 231:0", code: 3,
 		},
 		{
-			name: "address", check: "gids", subject: port, wreck: "ip address delete " + g.Ports[0].Addr.String() + "/24 dev " + netdev,
-			verdict: "warning", found: "no GID of RoCE v2 over IPv4", replace: []string{"ADDRESS/PREFIX", g.Ports[0].Addr.String() + "/24"}, code: 3,
+			name: "address", check: "gids", subject: port, cause: "ip address delete " + g.Ports[0].Addr.String() + "/24 dev " + netdev,
+			verdict: "warning", found: "no RoCE v2 GID over IPv4", replace: []string{"ADDRESS/PREFIX", g.Ports[0].Addr.String() + "/24"}, code: 3,
 		},
 		{
-			name: "link", check: "ports", subject: port, wreck: "ip link set " + netdev + " down",
+			name: "link", check: "ports", subject: port, cause: "ip link set " + netdev + " down",
 			verdict: "error", found: "Down/Disabled, " + netdev + " is down", code: 3,
 		},
 		{
-			name: "route", check: "routes", subject: port, wreck: "ip route delete 10.0.0.0/24 dev " + netdev,
-			verdict: "warning", found: "no route by " + netdev + " to the network of 10.0.0.1", code: 3,
+			name: "route", check: "routes", subject: port, cause: "ip route delete 10.0.0.0/24 dev " + netdev,
+			verdict: "warning", found: "no route through " + netdev + " to the subnet of 10.0.0.1", code: 3,
 		},
 		{
-			name: "MTU", check: "mtu", subject: port, wreck: "ip link set " + netdev + " mtu 1500",
-			verdict: "note", found: "1024 bytes, " + netdev + " has 1500; the device can do 4096",
+			name: "MTU", check: "mtu", subject: port, cause: "ip link set " + netdev + " mtu 1500",
+			verdict: "note", found: "1024 bytes, " + netdev + " has 1500; the device supports 4096",
 		},
 		{
 			name: "cgroup", check: "cgroup", subject: "rxe0",
-			wreck: "mkdir /sys/fs/cgroup/job; echo 'rxe0 hca_handle=3' >/sys/fs/cgroup/job/rdma.max; " +
+			cause: "mkdir /sys/fs/cgroup/job; echo 'rxe0 hca_handle=3' >/sys/fs/cgroup/job/rdma.max; " +
 				"for p in $(cat /sys/fs/cgroup/cgroup.procs); do echo $p >/sys/fs/cgroup/job/cgroup.procs 2>/dev/null || true; done",
 			verdict: "note", found: "hca_handle is limited to 3",
 		},
@@ -109,66 +99,65 @@ func TestDoctor(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			p := patient{g, test.user}
-			g.Must(t, "sh", "-ec", test.wreck)
-			// Tables of GIDs change some time after addresses do.
+			g.Must(t, "sh", "-ec", test.cause)
+			// GID tables change some time after addresses do.
 			want := fmt.Sprintf("{%s %s %s %s}", test.check, test.subject, test.verdict, test.found)
-			var i item
+			var i doctor.Item
 			var code int
-			for i.Verdict != test.verdict && ctx.Err() == nil {
-				i, code = p.look(t, test.check, test.subject)
+			for string(i.Verdict) != test.verdict && ctx.Err() == nil {
+				i, code = runCheck(t, g, test.user, test.check, test.subject)
 			}
 			got := fmt.Sprintf("{%s %s %s %s}", i.Check, i.Subject, i.Verdict, i.Found)
 			if !strings.HasPrefix(got, strings.TrimSuffix(want, "}")) || code != test.code {
-				t.Errorf("got %s, exit code %d, want %s, %d", got, code, want, test.code)
+				t.Errorf("got %s, exit code %d, want %s, exit code %d", got, code, want, test.code)
 			}
-			mend := strings.Join(i.Mend, "\n")
+			fix := strings.Join(i.Fix, "\n")
 			if test.replace != nil {
-				mend = strings.NewReplacer(test.replace...).Replace(mend)
+				fix = strings.NewReplacer(test.replace...).Replace(fix)
 			}
-			g.Must(t, "sh", "-exc", mend)
-			for i.Verdict != "ok" && i.Verdict != "" && ctx.Err() == nil {
-				i, code = p.look(t, test.check, test.subject)
+			g.Must(t, "sh", "-exc", fix)
+			for i.Verdict != doctor.OK && i.Verdict != "" && ctx.Err() == nil {
+				i, code = runCheck(t, g, test.user, test.check, test.subject)
 			}
 			if code != 0 {
-				t.Errorf("after %s: %+v, exit code %d", mend, i, code)
+				t.Errorf("after %s: got %+v, exit code %d, want verdict ok, exit code 0", fix, i, code)
 			}
-			t.Logf("%s: %s\n%s", test.verdict, got, mend)
+			t.Logf("%s: %s\n%s", test.verdict, got, fix)
 		})
 	}
 
-	// A limit is one of a shell and of what it starts.
+	// Resource limits apply to a shell and its children.
 	for _, test := range []struct{ check, lower, before string }{
-		{"memlock", "ulimit -l 64", "error: memlock: 64 KiB of memory may be locked"},
-		{"nofile", "ulimit -n 256", "warning: nofile: 256 files may be open"},
+		{"memlock", "ulimit -l 64", "error: memlock: locked memory is limited to 64 KiB"},
+		{"nofile", "ulimit -n 256", "warning: nofile: open files are limited to 256"},
 	} {
-		look := "ibkit doctor --only " + test.check + "; echo exit code $?\n"
-		shell := func(mend string) string {
-			// Root locks what it likes, unless it is one of a container.
-			return g.Must(t, "setpriv", "--bounding-set", "-ipc_lock", "sh", "-c", test.lower+"\n"+look+mend+"\n"+look)
+		run := "ibkit doctor --only " + test.check + "; echo exit code $?\n"
+		shell := func(fix string) string {
+			// Without CAP_IPC_LOCK, as in a container, the limit applies to root.
+			return g.Must(t, "setpriv", "--bounding-set", "-ipc_lock", "sh", "-c", test.lower+"\n"+run+fix+"\n"+run)
 		}
 		out := shell("")
-		_, mend, _ := strings.Cut(out, "  mend: ")
-		mend, _, _ = strings.Cut(mend, "\n")
+		_, fix, _ := strings.Cut(out, "  fix:     ")
+		fix, _, _ = strings.Cut(fix, "\n")
 		if !strings.HasPrefix(out, test.before) || !strings.Contains(out, "exit code 3") {
-			t.Errorf("%s:\n%s", test.check, out)
+			t.Errorf("%s: got\n%s\nwant %q and exit code 3", test.check, out, test.before)
 		}
-		if out := shell(mend); strings.Count(out, test.before) != 1 || !strings.HasSuffix(out, "All is well.\nexit code 0\n") {
-			t.Errorf("%s, after %s:\n%s", test.check, mend, out)
+		if out := shell(fix); strings.Count(out, test.before) != 1 || !strings.HasSuffix(out, "no problems found\nexit code 0\n") {
+			t.Errorf("%s: got after %s:\n%s", test.check, fix, out)
 		}
 	}
 
-	// In another network namespace the devices are seen, and what RoCE sends by is
-	// not.
+	// Another network namespace shares the devices, but not the network devices that
+	// RoCE uses.
 	g.Must(t, "ip", "netns", "add", "other")
 	r := g.MustRun(t, "ip", "netns", "exec", "other", "ibkit", "doctor", "--only", "netns")
 	if want := "error: netns rxe0/1: " + netdev + " is in another network namespace"; r.Code != 3 || !strings.Contains(r.Stdout, want) {
-		t.Errorf("in another network namespace: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d, want 3 and %q\n%s%s", r.Code, want, r.Stdout, r.Stderr)
 	}
 	g.Must(t, "ip", "netns", "delete", "other")
 
-	// What is left is well, or only noted. The clock is that of QEMU.
+	// No problems are left but those of QEMU's clock.
 	if r := g.MustRun(t, "ibkit", "doctor", "--quiet", "--skip", "clock"); r.Code != 0 || r.Stdout+r.Stderr != "" {
-		t.Errorf("at the end: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d, want 0 and no output\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestDoctor looks for the subnet manager: before there is one, when the command
-// that doctor prints has started one, as an ordinary user, when it has died.
+// TestDoctor checks for a subnet manager: before one runs, after the printed command
+// has started one, as an unprivileged user, and after the subnet manager has died.
 func TestDoctor(t *testing.T) {
 	spec := ibports.Spec(t, "opensm")
 	spec.Timeout = 5 * time.Minute
 	g := guest.New(t, spec)
 	ibports.PlugIn(t, g, "demo", "node02", "node07", "-sm", "off")
 	doctor := []string{"ibkit", "doctor", "--timeout", "2s", "--only", "ports,sm"}
-	look := func(what string, code int, user bool, want ...string) string {
+	run := func(name string, code int, user bool, want ...string) string {
 		t.Helper()
 		r, err := g.Run(t.Context(), guest.Command{Args: doctor, User: user})
 		if err != nil {
@@ -28,39 +28,39 @@ func TestDoctor(t *testing.T) {
 		}
 		for _, w := range want {
 			if !strings.Contains(r.Stdout, w) {
-				t.Errorf("%s: no %q", what, w)
+				t.Errorf("%s: output does not contain %q", name, w)
 			}
 		}
 		if r.Code != code || t.Failed() {
-			t.Errorf("%s: exit code %d\n%s%s", what, r.Code, r.Stdout, r.Stderr)
+			t.Errorf("%s: got exit code %d, want %d\n%s%s", name, r.Code, code, r.Stdout, r.Stderr)
 		}
 		return r.Stdout
 	}
-	out := look("before", 3, false,
+	out := run("before", 3, false,
 		"error: ports ibtest0/1 ibtest1/1: Initialize/LinkUp\n",
 		"error: sm ibtest0/1 ibtest1/1: no subnet manager has configured the port\n")
-	_, mend, _ := strings.Cut(out, "  mend: ")
-	mend, _, _ = strings.Cut(mend, "\n")
+	_, fix, _ := strings.Cut(out, "  fix:     ")
+	fix, _, _ = strings.Cut(fix, "\n")
 
 	g.Must(t, "mkdir", "-p", "/var/cache/opensm", "/var/log")
-	g.Must(t, "sh", "-c", mend)
+	g.Must(t, "sh", "-c", fix)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := g.Await(ctx, doctor...); err != nil {
 		t.Fatal(err)
 	}
-	look("with "+mend, 0, false, "Active/LinkUp, ", "Master with priority ", "All is well.")
+	run("after "+fix, 0, false, "Active/LinkUp, ", "Master with priority ", "\nno problems found\n")
 	links := g.MustRun(t, "ibkit", "doctor", "--timeout", "2s", "--only", "links,pkeys")
 	for _, want := range []string{
 		"pkeys  ibtest0/1 ibtest1/1  full member of 0xffff\n", "links  ibtest0/1            4X NDR\n",
 		"warning: links ibtest1/1: HDR, but both ends have NDR enabled (to leaf2 port 5)\n",
 	} {
 		if links.Code != 3 || !strings.Contains(links.Stdout, want) {
-			t.Errorf("links: exit code %d, no %q", links.Code, want)
+			t.Errorf("links: got exit code %d, want 3 and %q in\n%s", links.Code, want, links.Stdout)
 		}
 	}
-	look("as an ordinary user", 4, true, "unknown: sm ibtest0/1: open /dev/infiniband/umad", "permission denied", "chgrp rdma")
+	run("as an unprivileged user", 4, true, "unknown: sm ibtest0/1: open /dev/infiniband/umad", "permission denied", "chgrp rdma")
 
 	g.Must(t, "sh", "-c", "kill -KILL $(pidof opensm)")
-	look("without it", 3, false, "error: sm ibtest0/1 ibtest1/1: there is no subnet manager any more at LID ")
+	run("after its end", 3, false, "error: sm ibtest0/1 ibtest1/1: the subnet manager at LID ", " is gone: ")
 }
