@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"slices"
@@ -28,9 +29,12 @@ func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.Way, e
 	if r.opts.Simulated {
 		return nil, &MisplacedError{"a simulated fabric has no IP addresses", "name a LID, a GUID, a GID or a node"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	limited, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	way, err := r.opts.Lookup(ctx, ip)
+	way, err := r.opts.Lookup(limited, ip)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if errors.Is(err, neighbour.ErrNoAnswer) {
 		return nil, &MisplacedError{err.Error(), "is the host up, and its address in this network?"}
 	}
@@ -81,7 +85,7 @@ func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error)
 		return r.hostsByName(ctx, a.Name)
 	case Route:
 		if a.First == 0 && a.Route == "" {
-			return r.self(), nil
+			return r.self()
 		}
 	}
 	what := "what there is of RoCE on this host"
@@ -120,6 +124,9 @@ func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error
 		if p, err = r.hostByIP(ctx, ip.Unmap()); err == nil {
 			return []*Port{p}, nil
 		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 	}
 	if err == nil {
 		err = fmt.Errorf("it has no IP address")
@@ -127,25 +134,32 @@ func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error
 	return nil, err
 }
 
-// candidates returns the ports of RoCE to send from: the local one, or all where
-// that is none.
-func (r *Resolver) candidates() []device.Candidate {
+// candidates returns the RoCE ports to send from: the local port, or all RoCE
+// ports if the local port is not one.
+func (r *Resolver) candidates() ([]device.Candidate, error) {
 	all, err := device.Candidates(r.opts.Sysfs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the kernel has no module for MADs
+	}
 	if err != nil {
-		return nil // none is there
+		return nil, err
 	}
 	return slices.DeleteFunc(all, func(c device.Candidate) bool {
 		if r.local.LinkLayer == Ethernet && r.local.Device != "" && (c.Device.Name != r.local.Device || c.Port.Number != r.local.Number) {
 			return true
 		}
 		return c.Port.LinkLayer != Ethernet
-	})
+	}), nil
 }
 
 // self is the local port of RoCE, or all of them.
-func (r *Resolver) self() []*Port {
+func (r *Resolver) self() ([]*Port, error) {
+	candidates, err := r.candidates()
+	if err != nil {
+		return nil, err
+	}
 	var ports []*Port
-	for _, c := range r.candidates() {
+	for _, c := range candidates {
 		h := &Host{Local: true}
 		for _, g := range r.opts.Sysfs.GIDs(c.Device.Name, c.Port.Number) {
 			w := Way{GID: g.GID.As16(), From: &c, SGIDIndex: int(g.Index)}
@@ -163,7 +177,7 @@ func (r *Resolver) self() []*Port {
 		}
 		ports = append(ports, &Port{Host: h, FoundBy: FromHost})
 	}
-	return ports
+	return ports, nil
 }
 
 // hostByIP finds the host with an IP address.
@@ -179,7 +193,10 @@ func (r *Resolver) hostByIP(ctx context.Context, ip netip.Addr) (*Port, error) {
 // and, on the same link, the one by its link-layer address.
 func (r *Resolver) hostBy(ip netip.Addr, way *neighbour.Way) (*Port, error) {
 	h := hostOf(ip, way)
-	candidates := r.candidates()
+	candidates, err := r.candidates()
+	if err != nil {
+		return nil, err
+	}
 	path, err := device.PathFrom(r.opts.Sysfs, candidates, way.Source, ip)
 	if errors.Is(err, device.ErrNoRoCE) {
 		return nil, &MisplacedError{
@@ -207,7 +224,11 @@ func (r *Resolver) hostBy(ip netip.Addr, way *neighbour.Way) (*Port, error) {
 
 // hostByLinkLocal is the host with a GID that means something on one link only.
 func (r *Resolver) hostByLinkLocal(ip netip.Addr) (*Port, error) {
-	path, err := device.PathFrom(r.opts.Sysfs, r.candidates(), netip.Addr{}, ip)
+	candidates, err := r.candidates()
+	if err != nil {
+		return nil, err
+	}
+	path, err := device.PathFrom(r.opts.Sysfs, candidates, netip.Addr{}, ip)
 	if err != nil {
 		return nil, err
 	}

@@ -17,18 +17,24 @@ import (
 // itself by its host and its device; or where there is none, all with names like
 // the pattern of [path.Match] that it is.
 func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
-	if r.byName == nil {
-		all, by, err := r.everything(ctx)
-		if err != nil {
-			return nil, err
+	names := r.byName
+	var listErr error // that ended the list of names early
+	if names == nil {
+		var all []*Port
+		var by Source
+		if all, by, listErr = r.everything(ctx); len(all) == 0 && listErr != nil {
+			return nil, listErr
 		}
-		r.byName = newNameIndex(all, by, r.opts.Names)
+		names = newNameIndex(all, by, r.opts.Names)
+		if listErr == nil {
+			r.byName = names
+		}
 	}
-	if ports := r.byName.find(a.Name); len(ports) > 0 {
+	if ports := names.find(a.Name); len(ports) > 0 {
 		return ports, nil
 	}
 	if name, number, found := cutPort(a.Name); found {
-		ports := slices.DeleteFunc(r.byName.find(name), func(p *Port) bool {
+		ports := slices.DeleteFunc(names.find(name), func(p *Port) bool {
 			n, _ := p.Number()
 			return n != number
 		})
@@ -36,11 +42,15 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 			return ports, nil
 		}
 	}
-	incomplete := r.byName.from == FromScan && r.scanned.Partial()
-	return nil, &NotFoundError{Address: a, By: r.byName.from, Similar: r.byName.similar(a.Name), Incomplete: incomplete}
+	if listErr != nil {
+		return nil, listErr
+	}
+	incomplete := names.from == FromScan && r.scanned.Partial()
+	return nil, &NotFoundError{Address: a, By: names.from, Similar: names.similar(a.Name), Incomplete: incomplete}
 }
 
-// everything returns all ports, from whoever is to be asked.
+// everything returns all ports, from subnet administration or a scan. If the scan
+// ends early it returns the ports found so far and the error.
 func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
 	if r.opts.Ask != AskNodes {
 		err := r.nodes(ctx)
@@ -52,14 +62,14 @@ func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
 		}
 	}
 	f, err := r.scan(ctx)
-	if err != nil {
+	if f == nil {
 		return nil, FromScan, err
 	}
 	var all []*Port
 	for _, n := range f.Nodes {
 		all = append(all, scannedPorts(n)...)
 	}
-	return all, FromScan, nil
+	return all, FromScan, err
 }
 
 // nameIndex has all ports by the names of their nodes.
@@ -177,13 +187,13 @@ func (r *Resolver) portsOf(ctx context.Context, guid uint64) ([]*Port, error) {
 		}
 	}
 	f, err := r.scan(ctx)
-	if err != nil {
+	if f == nil {
 		return nil, err
 	}
 	if n := f.NodeByGUID(guid); n != nil {
 		return scannedPorts(n), nil
 	}
-	return nil, nil
+	return nil, err
 }
 
 // quoted writes names one behind the other.

@@ -203,7 +203,7 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 		}
 	}
 	f, err := r.scan(ctx)
-	if err != nil {
+	if f == nil {
 		return nil, err
 	}
 	if p := f.PortByGUID(a.GUID); p != nil {
@@ -214,7 +214,16 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	if n := f.NodeByGUID(a.GUID); n != nil {
 		return scannedPorts(n), nil
 	}
-	return nil, &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}
+	return nil, notInScan(a, f, err)
+}
+
+// notInScan returns the error for an address that a scan did not find: the error
+// that ended the scan early, or that there is no such address.
+func notInScan(a Address, f *fabric.Fabric, scanErr error) error {
+	if scanErr != nil {
+		return scanErr
+	}
+	return &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}
 }
 
 // findGID finds the port with a GID.
@@ -233,17 +242,22 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 			p.PortGUID = guid
 			return []*Port{p}, nil
 		case isNoRecord(err):
-			ports, err := r.ofPort(ctx, guid)
-			if err == nil && len(ports) > 0 && isHere {
-				return ports, nil
+			// There is no path to a port that is not in service, which has a
+			// record.
+			var ports []*Port
+			if ports, err = r.ofPort(ctx, guid); err == nil {
+				if len(ports) > 0 && isHere {
+					return ports, nil
+				}
+				return nil, &NotFoundError{Address: a, By: FromSA}
 			}
-			return nil, &NotFoundError{Address: a, By: FromSA}
-		case r.opts.Ask == AskSA || ctx.Err() != nil:
+		}
+		if r.opts.Ask == AskSA || ctx.Err() != nil {
 			return nil, err
 		}
 	}
 	f, err := r.scan(ctx)
-	if err != nil {
+	if f == nil {
 		return nil, err
 	}
 	if p := f.PortByGUID(guid); p != nil && isHere {
@@ -251,7 +265,7 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 		port.PortGUID = guid
 		return []*Port{port}, nil
 	}
-	return nil, &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}
+	return nil, notInScan(a, f, err)
 }
 
 // prefix is that of the local port's subnet.

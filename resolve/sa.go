@@ -103,8 +103,12 @@ func (r *Resolver) records(ctx context.Context, match *mad.NodeRecord, mask mad.
 // nodes asks for all ports once.
 func (r *Resolver) nodes(ctx context.Context) error {
 	if !r.hasTable && r.tableErr == nil {
-		r.table, r.tableErr = r.nodeRecords(ctx, &mad.NodeRecord{}, 0)
-		r.hasTable = r.tableErr == nil
+		table, err := r.nodeRecords(ctx, &mad.NodeRecord{}, 0)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		r.table, r.tableErr = table, err
+		r.hasTable = err == nil
 	}
 	return r.tableErr
 }

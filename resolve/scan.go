@@ -8,16 +8,18 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// scan scans the fabric once. One that is not complete does for whatever is found
-// in it.
+// scan scans the fabric once. If the scan ends early, it returns both the part
+// that was scanned and the error: a port found in that part is good, and a port
+// not found in it may exist.
 func (r *Resolver) scan(ctx context.Context) (*fabric.Fabric, error) {
-	if r.scanned == nil && r.scanErr == nil {
-		r.scanned, r.scanErr = fabric.Discover(ctx, r.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.opts.Progress})
+	if r.scanned != nil || r.scanErr != nil {
+		return r.scanned, r.scanErr
 	}
-	if r.scanned == nil {
-		return nil, r.scanErr
+	f, err := fabric.Discover(ctx, r.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.opts.Progress})
+	if ctx.Err() == nil {
+		r.scanned, r.scanErr = f, err
 	}
-	return r.scanned, nil
+	return f, err
 }
 
 // scannedPorts returns the ports of a node that have LIDs, or could have.
