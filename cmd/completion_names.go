@@ -19,7 +19,7 @@ import (
 )
 
 func deviceNames(env *environment, _ *pflag.FlagSet) []string {
-	return devinfo.Names(devinfo.Options{Sysfs: sysfsRoot(env)})
+	return devinfo.Names(devinfo.Options{Sysfs: string(sysfsRoot(env))})
 }
 
 // portNumbers are the ports of the device that was given, else of all.
@@ -30,7 +30,7 @@ func portNumbers(env *environment, flags *pflag.FlagSet) []string {
 			device = f.Value.String()
 		}
 	}
-	r, err := devinfo.Run(context.Background(), devinfo.Options{Sysfs: sysfsRoot(env), Brief: true, SysfsOnly: true})
+	r, err := devinfo.Run(context.Background(), devinfo.Options{Sysfs: string(sysfsRoot(env)), Brief: true, SysfsOnly: true})
 	if err != nil {
 		return nil
 	}

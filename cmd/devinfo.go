@@ -80,7 +80,7 @@ What the kernel did not let it see is named, and the exit code is 4 then.`),
 }
 
 func (c *devinfoCommand) run(ctx context.Context, device string) error {
-	o := devinfo.Options{Sysfs: sysfsRoot(c.env), Device: device, UAPI: c.uapi}
+	o := devinfo.Options{Sysfs: string(sysfsRoot(c.env)), Device: device, UAPI: c.uapi}
 	if c.watch {
 		return c.runWatch(ctx, o)
 	}
@@ -131,15 +131,8 @@ func (noDevicesError) Hint() string {
 	return "is the driver of the card loaded? for Soft-RoCE: rdma link add rxe0 type rxe netdev eth0"
 }
 
-// devinfoSchema names the form of devinfo's JSON, which schema/devinfo.json
-// describes.
-const devinfoSchema = "ibkit-devinfo-1"
-
 func printDevinfoJSON(out *output, r *devinfo.Result) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")
-	return e.Encode(struct {
-		Schema string `json:"schema"`
-		*devinfo.Result
-	}{devinfoSchema, r})
+	return e.Encode(r)
 }

@@ -103,7 +103,7 @@ func ibvDevinfo(ctx context.Context, env *environment, args []string) error {
 		return err
 	}
 	if list {
-		names := devinfo.Names(devinfo.Options{Sysfs: sysfsRoot(env)})
+		names := devinfo.Names(devinfo.Options{Sysfs: string(sysfsRoot(env))})
 		s := "s"
 		if len(names) == 1 {
 			s = ""
@@ -115,7 +115,7 @@ func ibvDevinfo(ctx context.Context, env *environment, args []string) error {
 		fmt.Fprintln(out)
 		return nil
 	}
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: sysfsRoot(env), Brief: true, Device: device})
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: string(sysfsRoot(env)), Brief: true, Device: device})
 	if r == nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func ibvDevices(ctx context.Context, env *environment, _ []string) error {
 	defer out.Flush()
 	fmt.Fprintf(out, "    %-16s\t   node GUID\n", "device")
 	fmt.Fprintf(out, "    %-16s\t----------------\n", "------")
-	for _, name := range devinfo.Names(devinfo.Options{Sysfs: sysfsRoot(env)}) {
+	for _, name := range devinfo.Names(devinfo.Options{Sysfs: string(sysfsRoot(env))}) {
 		d, err := sysfsRoot(env).Device(name)
 		if err == nil {
 			fmt.Fprintf(out, "    %-16s\t%016x\n", name, d.NodeGUID)

@@ -32,7 +32,7 @@ func changeText(e devinfo.Change) string {
 		return where + " was added"
 	case devinfo.Removed:
 		return where + " was removed"
-	case devinfo.Seen:
+	case devinfo.Initial:
 		if e.State == 4 {
 			return where + " is active"
 		}
@@ -41,7 +41,7 @@ func changeText(e devinfo.Change) string {
 		return where + " is active again"
 	case devinfo.Down:
 		return where + " went down"
-	case devinfo.Unseen:
+	case devinfo.Failed:
 		return fmt.Sprintf("%s: events cannot be seen: %v", where, e.Err)
 	}
 	return where + ": " + e.Event

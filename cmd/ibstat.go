@@ -70,7 +70,7 @@ func ibstat(ctx context.Context, env *environment, args []string) error {
 	if len(operands) > 1 {
 		v.port = strtol(operands[1])
 	}
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: sysfsRoot(env), Brief: true, SysfsOnly: true})
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: string(sysfsRoot(env)), Brief: true, SysfsOnly: true})
 	if err != nil {
 		return err
 	}

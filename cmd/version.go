@@ -126,7 +126,7 @@ func reportVersion(ctx context.Context, env *environment) (*versionReport, error
 	if c := commit(); c != "" {
 		r.Commit = &c
 	}
-	found, err := devinfo.Run(ctx, devinfo.Options{Sysfs: sysfsRoot(env), Brief: true, SysfsOnly: true})
+	found, err := devinfo.Run(ctx, devinfo.Options{Sysfs: string(sysfsRoot(env)), Brief: true, SysfsOnly: true})
 	if err != nil {
 		return nil, err
 	}

@@ -16,27 +16,31 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Options say what to look for. The zero value is all that there is on all
-// devices, but UAPI.
+// Options select the devices and the sources to read. The zero value reads all
+// information but the UAPI, of all devices.
 type Options struct {
-	Sysfs sysfs.FS // default sysfs.Default; another one is looked at alone
-	Dev   string   // where device nodes are, default /dev/infiniband
+	// Sysfs is the mount point of sysfs; default "/sys". For any other value, the
+	// files are those of another host: Run neither queries netlink nor opens
+	// devices.
+	Sysfs string
+	Dev   string // directory of device nodes; default "/dev/infiniband"
 
-	Device string // only this device
+	Device string // name of the only device to read; "" for all
 
-	Brief     bool // what ibv_devinfo, or with SysfsOnly ibstat, shows
-	SysfsOnly bool // neither ask netlink nor open devices
-	UAPI      bool // ask which methods the kernel has
+	Brief     bool // read only the fields that ibv_devinfo shows, or ibstat with SysfsOnly
+	SysfsOnly bool // neither query netlink nor open devices
+	UAPI      bool // list the methods that the kernel supports
 }
 
-// ErrNoDevice is for a device that was asked for and is not there.
+// ErrNoDevice is the error for a device name that does not exist.
 var ErrNoDevice = errors.New("no such device")
 
-// Run looks at the devices. What cannot be seen is a Problem in the result; an
-// error is that there is nothing to look at.
+// Run reads the devices of the host. A source that cannot be read is a Problem of the
+// Result. Run returns an error if Options.Device does not exist, together with the
+// Result, or if the context ends.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o = o.withDefaults()
-	r := &Result{Devices: []*Device{}, Problems: []Problem{}, Findings: []Finding{}}
+	r := &Result{Schema: Schema, Devices: []*Device{}, Problems: []Problem{}, Findings: []Finding{}}
 	for _, e := range o.enumerate(r) {
 		if o.Device != "" && e.Name != o.Device {
 			continue
@@ -44,7 +48,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if d := o.look(r, e); d != nil {
+		if d := o.read(r, e); d != nil {
 			r.Devices = append(r.Devices, d)
 		}
 	}
@@ -56,20 +60,21 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (o Options) withDefaults() Options {
-	o.Sysfs = cmp.Or(o.Sysfs, sysfs.Default)
+	o.Sysfs = cmp.Or(o.Sysfs, string(sysfs.Default))
 	o.Dev = cmp.Or(o.Dev, "/dev/infiniband")
 	return o
 }
 
-// live tells whether the kernel of this machine is looked at, not a copy of its
-// files.
-func (o Options) live() bool { return o.Sysfs == sysfs.Default }
+func (o Options) sysfs() sysfs.FS { return sysfs.FS(o.Sysfs) }
 
-// Names returns the names of the devices that have a device node for verbs, in
-// the kernel's order, as libibverbs lists them.
+// live reports whether the files are those of the running kernel.
+func (o Options) live() bool { return o.sysfs() == sysfs.Default }
+
+// Names returns the names of the devices that have a uverbs node, in the order of
+// libibverbs.
 func Names(o Options) []string {
 	o = o.withDefaults()
-	devices, _ := verbs.Host{Sysfs: string(o.Sysfs)}.Devices()
+	devices, _ := verbs.Host{Sysfs: o.Sysfs}.Devices()
 	var names []string
 	for _, d := range devices {
 		names = append(names, d.Name)
@@ -80,7 +85,7 @@ func Names(o Options) []string {
 // enumerate lists the devices.
 func (o Options) enumerate(r *Result) []rdmahost.Device {
 	devices, problems := rdmahost.Query{
-		Sysfs: o.Sysfs, Netlink: o.live() && !o.SysfsOnly, UVerbs: !o.SysfsOnly, Ports: !o.Brief,
+		Sysfs: o.sysfs(), Netlink: o.live() && !o.SysfsOnly, UVerbs: !o.SysfsOnly, Ports: !o.Brief,
 	}.Devices()
 	for _, p := range problems {
 		r.add(p.Device, []error{p.Err})
@@ -88,7 +93,7 @@ func (o Options) enumerate(r *Result) []rdmahost.Device {
 	return devices
 }
 
-// device is the device to open.
+// device returns the verbs device to open.
 func (o Options) device(e rdmahost.Device) verbs.Device {
 	d := verbs.Device{Name: e.Name, Path: filepath.Join(o.Dev, e.UVerbs)}
 	if e.DriverID != nil {
@@ -97,19 +102,19 @@ func (o Options) device(e rdmahost.Device) verbs.Device {
 	return d
 }
 
-// add notes what could not be seen.
+// add adds a problem for each error.
 func (r *Result) add(device string, errs []error) {
 	for _, err := range errs {
 		p := Problem{Device: device, Text: err.Error()}
 		if errors.Is(err, fs.ErrPermission) {
-			p.Hint = "run as root, or let your user read the file"
+			p.Hint = "run as root, or give your user read access"
 		}
 		r.Problems = append(r.Problems, p)
 	}
 }
 
-// look looks at one device, nil if it is gone.
-func (o Options) look(r *Result, e rdmahost.Device) *Device {
+// read reads one device. It returns nil if the device has been removed.
+func (o Options) read(r *Result, e rdmahost.Device) *Device {
 	d := &Device{Name: e.Name}
 	var problems []error
 	o.readDevice(d, &problems)
@@ -120,7 +125,7 @@ func (o Options) look(r *Result, e rdmahost.Device) *Device {
 		d.UVerbs = &e.UVerbs
 	}
 	if d.NodeType == nil && len(problems) == 0 && e.Netlink == nil {
-		return nil // removed since it was listed
+		return nil // removed after it was listed
 	}
 	device := o.device(e)
 	if e.DriverID != nil {
@@ -138,7 +143,7 @@ func (o Options) look(r *Result, e rdmahost.Device) *Device {
 	return d
 }
 
-// open asks the device itself.
+// open opens the device and queries it.
 func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 	if d.UVerbs == nil || !o.live() || o.SysfsOnly {
 		return
@@ -150,7 +155,7 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 		return
 	}
 	defer c.Close()
-	note := func(err error) {
+	addProblem := func(err error) {
 		if err != nil && !errors.Is(err, verbs.ErrUnknownMethod) {
 			*problems = append(*problems, err)
 		}
@@ -160,17 +165,17 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 	attr, err := c.QueryDevice()
 	if err != nil {
 		d.QueryError = err
-		note(err)
+		addProblem(err)
 	} else {
 		d.Attr = &attr
 		d.addLimits()
 	}
 	if d.GIDs, err = c.GIDTable(); err != nil {
-		note(err)
+		addProblem(err)
 	}
 	if o.UAPI {
 		methods, err := c.Methods()
-		note(err)
+		addProblem(err)
 		for _, m := range methods {
 			d.UAPI = append(d.UAPI, Method{m.Object, m.Name, m.Known})
 		}
@@ -183,7 +188,7 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 		attr, err := c.QueryPort(uint32(n))
 		if err != nil {
 			p.QueryError = err
-			note(err)
+			addProblem(err)
 		} else {
 			p.Attr = &attr
 		}
@@ -194,7 +199,7 @@ func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
 	}
 }
 
-// port returns a port of the device, new if need be.
+// port returns the port with the given number. It adds the port if necessary.
 func (d *Device) port(number int) *Port {
 	for _, p := range d.Ports {
 		if p.Number == number {
@@ -235,7 +240,7 @@ func (d *Device) mergePorts(ports []rdmanl.Port) {
 	}
 }
 
-// addLimits fills in what JSON shows of the attributes.
+// addLimits sets the fields that encode the attributes in JSON.
 func (d *Device) addLimits() {
 	d.Limits = maps.Collect(Limits(d.Attr))
 	d.Caps, _ = d.Attr.Caps.Names()

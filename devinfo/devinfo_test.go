@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// Many devices come in the order of their device nodes, by number.
-func TestMany(t *testing.T) {
+// TestRun_Order checks that devices are sorted by the number of their uverbs node.
+func TestRun_Order(t *testing.T) {
 	const devices = 64
 	files := map[string]string{}
 	for i := range devices {
@@ -19,18 +18,18 @@ func TestMany(t *testing.T) {
 		files["class/infiniband/"+name+"/ports/1/state"] = "4: ACTIVE"
 		files[fmt.Sprintf("class/infiniband_verbs/uverbs%d/ibdev", i)] = name
 	}
-	o := Options{Sysfs: sysfs.FS(testenv.WriteTree(t, files))}
+	o := Options{Sysfs: testenv.WriteTree(t, files)}
 	r, err := Run(t.Context(), o)
 	if err != nil || len(r.Devices) != devices || len(r.Problems) != 0 {
-		t.Fatal(err, len(r.Devices), r.Problems)
+		t.Fatalf("got %d devices, problems %v, error %v, want %d devices", len(r.Devices), r.Problems, err, devices)
 	}
 	for i, d := range r.Devices {
 		if want := fmt.Sprintf("dev%d", devices-i); d.Name != want || *d.UVerbs != fmt.Sprintf("uverbs%d", i) {
-			t.Errorf("device %d is %s, want %s", i, d.Name, want)
+			t.Errorf("device %d: got %s at %s, want %s at uverbs%d", i, d.Name, *d.UVerbs, want, i)
 		}
 	}
 	o.Device = "nosuch"
 	if _, err := Run(t.Context(), o); !errors.Is(err, ErrNoDevice) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrNoDevice)
 	}
 }

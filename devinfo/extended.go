@@ -2,10 +2,10 @@ package devinfo
 
 import "github.com/ibkit/ibkit/verbs"
 
-// Extended is what of offloads and extensions a device can do: what the kernel
-// tells by its extended command, and drivers of mlx4 and mlx5. Parts that are not
-// told are nil. Flags go by the names of rdma-core (libibverbs/verbs.h, without
-// their prefixes), those without a name are left out.
+// Extended describes the offloads and extensions of a device, as reported by the
+// extended query command of the kernel and by the drivers mlx4 and mlx5. Unreported
+// parts are nil. Flags have the names of libibverbs/verbs.h without their prefixes;
+// unknown flags are omitted.
 type Extended struct {
 	ODP           *ODP          `json:"odp"`
 	TimestampMask *uint64       `json:"timestamp_mask"`
@@ -20,38 +20,38 @@ type Extended struct {
 	MaxDMSize     *uint64       `json:"max_dm_size"` // bytes
 }
 
-// ODP is which memory regions may be paged in on demand, by transport.
+// ODP lists the operations that support on-demand paging, by transport.
 type ODP struct {
 	General []string `json:"general"`
 	RC      []string `json:"rc"`
 	UC      []string `json:"uc"`
 	UD      []string `json:"ud"`
-	XRC     []string `json:"xrc"` // nil where the kernel is too old to tell
+	XRC     []string `json:"xrc"` // nil if the kernel is too old to report it
 }
 
-// RSS is how what is received is spread over work queues.
+// RSS describes how received packets are distributed over work queues.
 type RSS struct {
 	QPTypes       []string `json:"qp_types"`
 	MaxTables     uint32   `json:"max_rwq_indirection_tables"`
 	MaxTableSize  uint32   `json:"max_rwq_indirection_table_size"`
-	HashFunctions *uint8   `json:"rx_hash_functions"` // the driver's bits
-	HashFields    *uint64  `json:"rx_hash_fields"`    // the driver's bits
+	HashFunctions *uint8   `json:"rx_hash_functions"` // bits defined by the driver
+	HashFields    *uint64  `json:"rx_hash_fields"`    // bits defined by the driver
 }
 
-// TSO is how large sends are cut into packets.
+// TSO describes the segmentation of large sends into packets.
 type TSO struct {
 	Max     uint32   `json:"max"` // bytes
 	QPTypes []string `json:"qp_types"`
 }
 
-// PacketPacing is between which rates a queue pair can be held, in kbit/s.
+// PacketPacing contains the range of the send rate limit of a queue pair.
 type PacketPacing struct {
-	Min     uint32   `json:"min_kbps"`
-	Max     uint32   `json:"max_kbps"`
+	Min     uint32   `json:"min_kbps"` // kbit/s
+	Max     uint32   `json:"max_kbps"` // kbit/s
 	QPTypes []string `json:"qp_types"`
 }
 
-// TagMatching is how messages are matched with tagged buffers.
+// TagMatching describes the matching of messages with tagged buffers.
 type TagMatching struct {
 	MaxRndvHdrSize uint32   `json:"max_rndv_hdr_size"` // bytes
 	MaxNumTags     uint32   `json:"max_num_tags"`
@@ -60,7 +60,7 @@ type TagMatching struct {
 	MaxSGE         uint32   `json:"max_sge"`
 }
 
-// CQModeration is for how long events may be held back.
+// CQModeration contains the limits for delaying completion events.
 type CQModeration struct {
 	MaxCount  uint16 `json:"max_count"`
 	MaxPeriod uint16 `json:"max_period_us"`
@@ -103,7 +103,7 @@ func newExtended(a *verbs.DeviceAttr) *Extended {
 	return e
 }
 
-// known returns the names of those flags of a set that have one.
+// known returns the names of the known flags of a set.
 func known[T interface{ Names() ([]string, T) }](flags T) []string {
 	names, _ := flags.Names()
 	if names == nil {

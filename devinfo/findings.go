@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// mtus are the path MTUs there are, in bytes.
+// mtus lists the path MTUs of InfiniBand in bytes.
 var mtus = []int{4096, 2048, 1024, 512, 256}
 
-// roceOverhead is what RoCE v2 over IPv6 adds to a packet's payload within the
-// MTU of Ethernet: IPv6 40, UDP 8, BTH 12, the longest extended header 28, ICRC 4,
-// as the kernel's iboe_get_mtu counts it (GRH + UDP + BTH + EXT_XRC + EXT_ATOMIC
-// + ICRC).
+// roceOverhead is the size of the headers that RoCE v2 adds to the payload within the
+// MTU of the network device, as computed by the kernel's iboe_get_mtu: GRH 40, UDP 8,
+// BTH 12, EXT_XRC 4, EXT_ATOMIC 28, ICRC 4.
 const roceOverhead = 40 + 8 + 12 + 4 + 28 + 4
 
-// findings says what is wrong with devices.
+// findings returns the problems of the devices.
 func findings(devices []*Device, o Options) []Finding {
 	if o.Brief {
 		return nil
 	}
 	var all []Finding
 	firmware := map[string]map[string][]string{}
-	mads, umad := false, false // whether a device has management datagrams, and a node for them
+	mads, umad := false, false // a device supports MADs; a port has a umad node
 	for _, d := range devices {
 		mads = mads || d.NodeType != nil && *d.NodeType >= 1 && *d.NodeType <= 3
 		for _, p := range d.Ports {
@@ -43,14 +42,14 @@ func findings(devices []*Device, o Options) []Finding {
 		if d.BoardID != nil && d.Firmware != nil && len(firmware[*d.BoardID]) > 1 && *d.Firmware != "" {
 			all = append(all, Finding{
 				Device: d.Name, Kind: "firmware-differs",
-				Text: fmt.Sprintf("firmware %s, and another one on a card of the same board %s", *d.Firmware, *d.BoardID),
-				Hint: "give like cards the same firmware",
+				Text: fmt.Sprintf("firmware %s differs from that of another adapter with board ID %s", *d.Firmware, *d.BoardID),
+				Hint: "install the same firmware on adapters of the same model",
 			})
 		}
 	}
 	if mads && !umad {
 		all = append(all, Finding{
-			Kind: "no-umad", Text: "no port has a device node for management datagrams",
+			Kind: "no-umad", Text: "no device node for management datagrams",
 			Hint: "modprobe ib_umad",
 		})
 	}
@@ -63,12 +62,12 @@ func (d *Device) portFindings(p *Port) []Finding {
 		all = append(all, Finding{d.Name, p.Number, kind, fmt.Sprintf(format, args...), hint})
 	}
 	if p.State != nil && !p.Active() {
-		hint := "look at the cable and the other end"
+		hint := "check the cable and the peer port"
 		switch {
 		case p.PhysState != nil && *p.PhysState == 3 && p.Netdev != nil:
 			hint = "ip link set " + *p.Netdev + " up"
 		case p.PhysState != nil && *p.PhysState == 5 && !p.Ethernet():
-			hint = "the link is up: is a subnet manager running?"
+			hint = "the link is up; check that a subnet manager is running"
 		}
 		add("port-down", hint, "port is not active")
 		return all
@@ -85,12 +84,12 @@ func (d *Device) portFindings(p *Port) []Finding {
 			}
 		}
 		if *p.MTU < want {
-			add("mtu-low", "set the MTU of the network device again", "MTU is %d, %s with %d allows %d", *p.MTU, deref(p.Netdev), *p.NetdevMTU, want)
+			add("mtu-low", "set the MTU of the network device again", "MTU is %d, although the MTU %d of %s permits %d", *p.MTU, *p.NetdevMTU, deref(p.Netdev), want)
 		}
 	}
 	iwarp := d.NodeType != nil && *d.NodeType == 4
 	if _, ok := p.RoCEv2IPv4(); !ok && !iwarp && p.GIDs != nil {
-		add("no-ipv4-gid", "give the network device an IPv4 address", "no GID of RoCE v2 over IPv4")
+		add("no-ipv4-gid", "add an IPv4 address to the network device", "no RoCE v2 GID over IPv4")
 	}
 	return all
 }
@@ -113,11 +112,11 @@ func (d *Device) pciFinding() *Finding {
 	return &Finding{
 		Device: d.Name, Kind: "pcie-slow",
 		Text: "PCIe link at " + p.Address + " runs at " + strings.Join(slow, ", "),
-		Hint: "look at the slot and the BIOS: can the slot do more?",
+		Hint: "reseat the adapter, or use a slot with more lanes or a newer PCIe generation",
 	}
 }
 
-// gigatransfers reads "16.0 GT/s PCIe", 0 where it is "Unknown".
+// gigatransfers parses a speed like "16.0 GT/s PCIe". It returns 0 for "Unknown".
 func gigatransfers(s *string) float64 {
 	if s == nil {
 		return 0

@@ -6,9 +6,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Limits yields the limits of a device by the names that ibv_devinfo has for
-// them, in its order. A device without SRQ, and one without FMR, has no limits of
-// these.
+// Limits yields the limits of a device by their names in ibv_devinfo, in its order. It
+// omits limits on SRQs and FMRs of devices that do not support these.
 func Limits(a *verbs.DeviceAttr) iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
 		for _, l := range []struct {

@@ -1,9 +1,9 @@
-// Package devinfo finds the RDMA devices of this host and what is to know about
-// them: ports, GIDs, capabilities, where they are plugged in, and what is wrong.
+// Package devinfo describes the RDMA devices of a host: their ports, GIDs,
+// capabilities and PCI slots, and problems with them.
 //
-// It reads sysfs, asks the kernel over NETLINK_RDMA, and opens each device once.
-// Each of the three may be missing; what only it knows is then nil, and a
-// Problem says why.
+// It reads sysfs, queries the kernel over NETLINK_RDMA and opens each device once.
+// Each of these sources may be missing. The fields that only a missing source
+// provides are nil, and a Problem contains the reason.
 package devinfo
 
 import (
@@ -13,18 +13,24 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Result is what was found. Pointers are nil where the kernel does not tell.
+// Schema identifies the version of the JSON encoding of a Result. The file
+// schema/devinfo.json describes it.
+const Schema = "ibkit/devinfo/2"
+
+// A Result describes the devices of a host. Its JSON encoding is the output of ibkit
+// devinfo --json. Pointers are nil for values that the kernel does not provide.
 type Result struct {
+	Schema   string    `json:"schema"`
 	Devices  []*Device `json:"devices"`
-	Problems []Problem `json:"problems"` // what could not be seen
-	Findings []Finding `json:"findings"` // what is wrong with what was seen
+	Problems []Problem `json:"problems"` // sources that could not be read
+	Findings []Finding `json:"findings"` // problems of devices and ports
 }
 
-// A Device is an RDMA device. Comments name the file below
-// class/infiniband/<Name> that a field is from.
+// A Device is an RDMA device. The comments name the source of a field: a file below
+// class/infiniband/<Name>, unless noted otherwise.
 type Device struct {
 	Name         string  `json:"name"`
-	Index        *uint32 `json:"index"`          // of NETLINK_RDMA
+	Index        *uint32 `json:"index"`          // NETLINK_RDMA
 	NodeType     *uint8  `json:"node_type"`      // node_type: 1 CA, 2 switch, 3 router, 4 RNIC, 5 usNIC, 6 usNIC UDP, 7 unspecified
 	NodeDesc     *string `json:"node_desc"`      // node_desc
 	NodeGUID     *GUID   `json:"node_guid"`      // node_guid
@@ -34,31 +40,32 @@ type Device struct {
 	HCAType      *string `json:"hca_type"`       // hca_type
 	BoardID      *string `json:"board_id"`       // board_id
 	Driver       *string `json:"driver"`         // device/driver
-	DriverID     *string `json:"driver_id"`      // of uverbs
-	NUMANode     *int    `json:"numa_node"`      // device/numa_node; -1 where there are none
-	PCI          *PCI    `json:"pci"`            // device, where it is one
+	DriverID     *string `json:"driver_id"`      // uverbs
+	NUMANode     *int    `json:"numa_node"`      // device/numa_node; -1 if the host has no NUMA nodes
+	PCI          *PCI    `json:"pci"`            // device, if it is a PCI function
 	UVerbs       *string `json:"uverbs"`         // class/infiniband_verbs/uverbs<N>/ibdev
-	RDMACM       bool    `json:"rdma_cm"`        // class/misc/rdma_cm is there
+	RDMACM       bool    `json:"rdma_cm"`        // class/misc/rdma_cm exists
 
 	Attr        *verbs.DeviceAttr `json:"-"`
 	CompVectors *uint32           `json:"comp_vectors"`
-	Limits      map[string]uint64 `json:"limits"` // of Attr, by the names of ibv_devinfo
+	Limits      map[string]uint64 `json:"limits"` // limits in Attr, by their names in ibv_devinfo
 	Caps        []string          `json:"capabilities"`
 	Extended    *Extended         `json:"extended"`
-	UAPI        []Method          `json:"uapi"`        // asked for by Options.UAPI
+	UAPI        []Method          `json:"uapi"`        // set if Options.UAPI is set
 	Parameters  map[string]string `json:"parameters"`  // module parameters
-	HWCounts    map[string]uint64 `json:"hw_counters"` // hw_counters/: those of no port
+	HWCounts    map[string]uint64 `json:"hw_counters"` // hw_counters/, without those of ports
 	Ports       []*Port           `json:"ports"`
-	OpenError   error             `json:"-"` // why the device could not be opened
+	OpenError   error             `json:"-"` // reason why the device could not be opened
 	QueryError  error             `json:"-"`
 	GIDs        []verbs.GIDEntry  `json:"-"`
 }
 
-// A Port is a port of a device. Comments name the file below ports/<Number>.
+// A Port is a port of a device. The comments name the source of a field: a file below
+// ports/<Number>, unless noted otherwise.
 type Port struct {
 	Number    int               `json:"port"`
-	State     *uint8            `json:"state"`      // state, as PortInfo has it
-	PhysState *uint8            `json:"phys_state"` // phys_state
+	State     *uint8            `json:"state"`      // state, encoded as in PortInfo
+	PhysState *uint8            `json:"phys_state"` // phys_state, encoded as in PortInfo
 	LinkLayer *string           `json:"link_layer"` // link_layer
 	Rate      *string           `json:"rate"`       // rate: "100 Gb/sec (4X EDR)"
 	LID       *uint16           `json:"lid"`        // lid
@@ -67,10 +74,10 @@ type Port struct {
 	SMSL      *uint8            `json:"sm_sl"`      // sm_sl
 	CapMask   *uint32           `json:"cap_mask"`   // cap_mask
 	GID0      *netip.Addr       `json:"gid0"`       // gids/0
-	MTU       *int              `json:"mtu"`        // active, bytes
-	MaxMTU    *int              `json:"max_mtu"`    // bytes
+	MTU       *int              `json:"mtu"`        // uverbs: active MTU in bytes
+	MaxMTU    *int              `json:"max_mtu"`    // uverbs: highest MTU in bytes
 	Netdev    *string           `json:"netdev"`     // gid_attrs/ndevs, or NETLINK_RDMA
-	NetdevMTU *int              `json:"netdev_mtu"` // class/net/<Netdev>/mtu, bytes
+	NetdevMTU *int              `json:"netdev_mtu"` // class/net/<Netdev>/mtu, in bytes
 	UMAD      *string           `json:"umad"`       // class/infiniband_mad/umad<N>
 	ISSM      *string           `json:"issm"`       // class/infiniband_mad/issm<N>
 	GIDs      []GID             `json:"gids"`
@@ -80,18 +87,19 @@ type Port struct {
 
 	Attr       *verbs.PortAttr `json:"-"`
 	QueryError error           `json:"-"`
-	// Effective is the rate over all lanes in units of 100 Mbit/s.
+	// Effective is the rate of all lanes together in units of 100 Mbit/s.
 	Effective *uint64 `json:"-"`
 }
 
-// A Method is a method of the kernel's, or one of its commands.
+// A Method is a method of the uverbs ioctl interface, or a command of its write
+// interface.
 type Method struct {
-	Object string `json:"object"` // "DEVICE"; "WRITE" for commands
-	Name   string `json:"method"` // "QUERY_PORT"
-	Known  bool   `json:"known"`  // whether the kernel answers to it for this device
+	Object string `json:"object"` // for example "DEVICE"; "WRITE" for commands
+	Name   string `json:"method"` // for example "QUERY_PORT"
+	Known  bool   `json:"known"`  // the kernel supports it for this device
 }
 
-// A GID is an entry of a port's GID table.
+// A GID is an entry of the GID table of a port.
 type GID struct {
 	Index  uint32     `json:"index"`
 	GID    netip.Addr `json:"gid"`
@@ -99,14 +107,14 @@ type GID struct {
 	Netdev *string    `json:"netdev"`
 }
 
-// A PKey is an entry of a port's P_Key table; empty ones are left out.
+// A PKey is an entry of the P_Key table of a port. Empty entries are omitted.
 type PKey struct {
 	Index int    `json:"index"`
 	Key   uint16 `json:"pkey"`
 }
 
-// PCI is where a device is plugged in. Widths are in lanes, speeds as sysfs has
-// them: "16.0 GT/s PCIe".
+// PCI describes the PCI Express link of a device. Widths are numbers of lanes; speeds
+// have the format of sysfs, for example "16.0 GT/s PCIe".
 type PCI struct {
 	Address  string  `json:"address"`
 	Width    *int    `json:"width"`     // current_link_width
@@ -124,18 +132,18 @@ func (g GUID) String() string { return fmt.Sprintf("0x%016x", uint64(g)) }
 // MarshalText is String.
 func (g GUID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// A Problem is something that could not be seen, with the reason.
+// A Problem is a source that could not be read.
 type Problem struct {
-	Device string `json:"device"` // "" for none in particular
+	Device string `json:"device"` // "" if it concerns all devices
 	Text   string `json:"text"`
 	Hint   string `json:"hint"`
 }
 
-// A Finding is something wrong with a device, or one of its ports.
+// A Finding is a problem of a device or of one of its ports.
 type Finding struct {
 	Device string `json:"device"`
-	Port   int    `json:"port"` // 0: the device
-	Kind   string `json:"kind"` // such as "port-down"
+	Port   int    `json:"port"` // 0 for the device
+	Kind   string `json:"kind"` // for example "port-down"
 	Text   string `json:"text"`
 	Hint   string `json:"hint"`
 }

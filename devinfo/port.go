@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// portTables completes the ports with what the device said, and with their
-// network devices.
+// portTables completes the ports with the attributes of the opened device and with
+// their network devices.
 func (d *Device) portTables(o Options) {
 	for _, p := range d.Ports {
 		if p.Attr != nil {
@@ -29,12 +29,12 @@ func (d *Device) portTables(o Options) {
 		}
 		if p.Netdev != nil {
 			var ignored []error
-			p.NetdevMTU = o.Sysfs.Dir(&ignored, "class/net", *p.Netdev).Int("mtu")
+			p.NetdevMTU = o.sysfs().Dir(&ignored, "class/net", *p.Netdev).Int("mtu")
 		}
 	}
 }
 
-// complete fills in what sysfs left out.
+// complete sets the fields that sysfs does not provide.
 func (p *Port) complete(a *verbs.PortAttr) {
 	if p.State == nil {
 		p.State = new(uint8(a.State))
@@ -75,13 +75,13 @@ func fromVerbs(g verbs.GIDEntry) GID {
 	return out
 }
 
-// Ethernet tells whether the port is one of RoCE or iWARP.
+// Ethernet reports whether the link layer of the port is Ethernet (RoCE or iWARP).
 func (p *Port) Ethernet() bool { return p.LinkLayer != nil && *p.LinkLayer == "Ethernet" }
 
-// Active tells whether the port carries traffic.
+// Active reports whether the port is active.
 func (p *Port) Active() bool { return p.State != nil && *p.State == uint8(verbs.PortActive) }
 
-// RoCEv2IPv4 returns the first GID of RoCE v2 over IPv4.
+// RoCEv2IPv4 returns the first RoCE v2 GID over IPv4.
 func (p *Port) RoCEv2IPv4() (netip.Addr, bool) {
 	for _, g := range p.GIDs {
 		if g.GID.Is4In6() && g.Type != nil && *g.Type == "RoCE v2" {

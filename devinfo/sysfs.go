@@ -9,11 +9,11 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// maxPort is the highest port number there can be.
+// maxPort is the highest port number.
 const maxPort = 254
 
-// isPCIAddress tells whether a name is that of a PCI function,
-// domain:bus:device.function, such as 0000:3b:00.0.
+// isPCIAddress reports whether a name is the address of a PCI function,
+// domain:bus:device.function, for example 0000:3b:00.0.
 func isPCIAddress(name string) bool {
 	var domain, bus, device, function int
 	n, err := fmt.Sscanf(name, "%x:%x:%x.%x", &domain, &bus, &device, &function)
@@ -22,7 +22,7 @@ func isPCIAddress(name string) bool {
 
 // readDevice reads class/infiniband/<device>.
 func (o Options) readDevice(d *Device, problems *[]error) {
-	dir := o.Sysfs.Dir(problems, "class/infiniband", d.Name)
+	dir := o.sysfs().Dir(problems, "class/infiniband", d.Name)
 	d.NodeType = narrow[uint8](dir.Uint("node_type", 8))
 	d.NodeGUID = (*GUID)(dir.GUID("node_guid"))
 	d.SysImageGUID = (*GUID)(dir.GUID("sys_image_guid"))
@@ -34,7 +34,7 @@ func (o Options) readDevice(d *Device, problems *[]error) {
 		return
 	}
 	d.NodeDesc = dir.Text("node_desc")
-	d.RDMACM = o.Sysfs.Dir(problems, "class/misc/rdma_cm").Exists()
+	d.RDMACM = o.sysfs().Dir(problems, "class/misc/rdma_cm").Exists()
 	d.HWCounts = readCounters(dir.Sub("hw_counters"))
 	device := dir.Sub("device")
 	d.NUMANode = device.Int("numa_node")
@@ -45,7 +45,8 @@ func (o Options) readDevice(d *Device, problems *[]error) {
 	}
 }
 
-// readPCI reads where a device is plugged in; nil for one that is none of PCI.
+// readPCI reads the PCI attributes of a device. It returns nil if the device is not a
+// PCI function.
 func readPCI(dir, device sysfs.Dir) *PCI {
 	address := ""
 	if link, err := filepath.EvalSymlinks(device.Path()); err == nil {
@@ -63,9 +64,9 @@ func readPCI(dir, device sysfs.Dir) *PCI {
 	}
 }
 
-// parameters are the module parameters that change what RDMA does, by module.
-// (modinfo -p; drivers/net/ethernet/mellanox/mlx5/core/main.c, mlx4/main.c,
-// hfi1/init.c, ib_core and rdma_cm have none of that kind.)
+// parameters lists the module parameters that affect RDMA, by module (modinfo -p;
+// drivers/net/ethernet/mellanox/mlx5/core/main.c, mlx4/main.c, hfi1/init.c). The
+// modules ib_core and rdma_cm do not have such parameters.
 var parameters = map[string][]string{
 	"mlx5_core": {"prof_sel", "debug_mask"},
 	"mlx4_core": {"num_vfs", "port_type_array", "log_num_mtt", "log_mtts_per_seg", "log_num_mgm_entry_size"},
@@ -74,7 +75,7 @@ var parameters = map[string][]string{
 }
 
 func (o Options) readParameters(module string, problems *[]error) map[string]string {
-	dir := o.Sysfs.Dir(problems, "module", module, "parameters")
+	dir := o.sysfs().Dir(problems, "module", module, "parameters")
 	found := map[string]string{}
 	for _, name := range parameters[module] {
 		if v := dir.Text(name); v != nil {
@@ -89,7 +90,7 @@ func (o Options) readParameters(module string, problems *[]error) map[string]str
 
 // readPorts reads the ports of a device.
 func (o Options) readPorts(d *Device, problems *[]error) {
-	ports := o.Sysfs.Dir(problems, "class/infiniband", d.Name, "ports")
+	ports := o.sysfs().Dir(problems, "class/infiniband", d.Name, "ports")
 	numbers := ports.Numbers(maxPort)
 	for _, n := range numbers {
 		o.readPort(d.port(n), ports.Sub(strconv.Itoa(n)))
@@ -119,7 +120,7 @@ func (o Options) readPort(p *Port, dir sysfs.Dir) {
 	}
 }
 
-// readTables reads the port's counters, P_Keys and GIDs.
+// readTables reads the counters, P_Keys and GIDs of the port.
 func (p *Port) readTables(dir sysfs.Dir) {
 	p.Counters = readCounters(dir.Sub("counters"))
 	p.HWCounts = readCounters(dir.Sub("hw_counters"))
@@ -141,13 +142,13 @@ func readCounters(dir sysfs.Dir) map[string]uint64 {
 	all := map[string]uint64{}
 	for _, name := range dir.Names() {
 		if name == "lifespan" {
-			continue // how old values may be, in ms
+			continue // maximum age of the values in ms
 		}
 		text := dir.Text(name)
 		if text == nil {
-			break // an agent that does not answer for one does not for the others
+			break // if the PMA does not respond, it will not for the other counters
 		}
-		// "N/A (no PMA)" is how the kernel says that there is none.
+		// Without a PMA, the file contains "N/A (no PMA)".
 		if n, err := strconv.ParseUint(*text, 10, 64); err == nil {
 			all[name] = n
 		}
@@ -158,9 +159,9 @@ func readCounters(dir sysfs.Dir) map[string]uint64 {
 	return all
 }
 
-// readMADNodes finds the device nodes for MADs of a device's ports.
+// readMADNodes finds the umad and issm nodes of the ports of a device.
 func (o Options) readMADNodes(d *Device, problems *[]error) {
-	class := o.Sysfs.Dir(problems, "class/infiniband_mad")
+	class := o.sysfs().Dir(problems, "class/infiniband_mad")
 	for _, name := range class.Names() {
 		node := class.Sub(name)
 		if !node.Exists() {

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A uevent is a message of the kernel's about an object of sysfs
-// (lib/kobject_uevent.c): "ACTION@DEVPATH", then KEY=VALUE, each ended by a NUL.
+// A uevent is a message of the kernel about an object in sysfs
+// (lib/kobject_uevent.c): "ACTION@DEVPATH" followed by KEY=VALUE fields, each
+// terminated by NUL.
 type uevent struct {
 	action    string // "add", "remove"
 	subsystem string // "infiniband"
-	name      string // the last part of DEVPATH
+	name      string // last element of DEVPATH
 }
 
-// parseUevent reads a message. One that is none has no action.
+// parseUevent parses a message. The result for an invalid message has no action.
 func parseUevent(b []byte) uevent {
 	var u uevent
 	for i, field := range bytes.Split(b, []byte{0}) {
@@ -37,8 +38,8 @@ func parseUevent(b []byte) uevent {
 	return u
 }
 
-// listen opens a socket for the kernel's uevents. NETLINK_RDMA tells of devices
-// that come and go only since Linux 6.12, uevents always have.
+// listen opens a socket for the kernel's uevents. NETLINK_RDMA also reports added and
+// removed devices, but only since Linux 6.12.
 func listen() (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_KOBJECT_UEVENT)
 	if err != nil {

@@ -10,36 +10,36 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A ChangeKind is what happened.
+// A ChangeKind is the kind of a Change.
 type ChangeKind int
 
 // Kinds of changes.
 const (
-	Seen    ChangeKind = iota // a port as it is when watching begins, or its device appears
-	Added                     // a device
-	Removed                   // a device
-	Up                        // a port is active
-	Down                      // a port is not active any more
-	Other                     // another event, by its name
-	Unseen                    // a device's events cannot be seen
+	Initial ChangeKind = iota // state of a port when watching starts or its device is added
+	Added                     // device added
+	Removed                   // device removed
+	Up                        // port became active
+	Down                      // port is no longer active
+	Other                     // any other event; Event is its name
+	Failed                    // events of the device cannot be read; Err is the reason
 
-	leaving // the device node of a device is gone; Event is its name
+	leaving // uverbs node removed; Event is its name
 )
 
-// A Change is something that happened to a device or a port.
+// A Change is an event of a device or a port.
 type Change struct {
-	Time   time.Time // when it was seen
+	Time   time.Time // time of detection
 	Kind   ChangeKind
 	Device string
-	Port   int    // 0: the device
-	State  uint8  // of Seen, as PortInfo has it
-	Event  string // of Other, such as "GID_CHANGE"
-	Err    error  // of Unseen
+	Port   int    // 0 for the device
+	State  uint8  // of Initial, encoded as in PortInfo
+	Event  string // of Other, for example "GID_CHANGE"
+	Err    error  // of Failed
 }
 
-// Watch calls changed with what happens, in one goroutine, until the context
-// ends. Devices come and go by the kernel's uevents; what happens to a port comes
-// from the asynchronous events of its device, which is kept open.
+// Watch calls changed for each change, from one goroutine, until the context ends.
+// Added and removed devices are reported by uevents of the kernel, changes of ports by
+// the asynchronous events of their device, which Watch keeps open.
 func Watch(ctx context.Context, o Options, changed func(Change)) error {
 	o = o.withDefaults()
 	uevents, err := listen()
@@ -57,37 +57,36 @@ func Watch(ctx context.Context, o Options, changed func(Change)) error {
 	for {
 		select {
 		case c := <-w.changes:
-			w.take(ctx, c, changed)
+			w.handle(ctx, c, changed)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// A watcher knows which devices are watched. All but changes belongs to Watch's
-// goroutine.
+// A watcher holds the state of Watch. Only changes is used by other goroutines.
 type watcher struct {
 	options Options
 	changes chan Change
 	open    map[string]watched
 }
 
-// A watched device.
+// watched is an open device.
 type watched struct {
-	node  string             // such as "uverbs0"
-	close context.CancelFunc // closes it
+	node  string             // for example "uverbs0"
+	close context.CancelFunc // closes the device
 }
 
 func (w *watcher) wants(device string) bool {
 	return w.options.Device == "" || w.options.Device == device
 }
 
-// take handles one change.
-func (w *watcher) take(ctx context.Context, c Change, changed func(Change)) {
+// handle processes one change.
+func (w *watcher) handle(ctx context.Context, c Change, changed func(Change)) {
 	switch c.Kind {
 	case leaving:
-		// Drivers that cannot take a context away from its owner, rxe among
-		// them, wait with the removal until all have closed the device.
+		// Some drivers, for example rxe, cannot revoke contexts: the removal
+		// waits until all processes have closed the device.
 		for _, d := range w.open {
 			if d.node == c.Event {
 				d.close()
@@ -108,40 +107,41 @@ func (w *watcher) take(ctx context.Context, c Change, changed func(Change)) {
 	changed(c)
 }
 
-// scan begins to watch devices that are new. At the begin of watching all are.
-func (w *watcher) scan(ctx context.Context, changed func(Change), begin bool) {
+// scan starts to watch new devices. At the start of watching, all devices are new but
+// not reported as Added.
+func (w *watcher) scan(ctx context.Context, changed func(Change), start bool) {
 	for _, e := range w.options.enumerate(&Result{}) {
 		if _, open := w.open[e.Name]; open || !w.wants(e.Name) || e.UVerbs == "" {
 			continue
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		w.open[e.Name] = watched{e.UVerbs, cancel}
-		if !begin {
+		if !start {
 			changed(Change{Time: time.Now(), Kind: Added, Device: e.Name})
 		}
 		w.watchDevice(ctx, e, changed)
 	}
 }
 
-// watchDevice opens a device, tells how its ports are and starts to wait for its
+// watchDevice opens a device, reports the state of its ports and starts to read its
 // events.
 func (w *watcher) watchDevice(ctx context.Context, e rdmahost.Device, changed func(Change)) {
 	now := time.Now()
-	unseen := func(err error) { changed(Change{Time: now, Kind: Unseen, Device: e.Name, Err: err}) }
+	failed := func(err error) { changed(Change{Time: now, Kind: Failed, Device: e.Name, Err: err}) }
 	c, err := w.options.device(e).Open()
 	if err != nil {
-		unseen(err)
+		failed(err)
 		return
 	}
-	events, err := c.Events() // before the ports are asked: nothing is lost between
+	events, err := c.Events() // before the query of the ports, so that no change is lost
 	if err != nil {
-		unseen(errors.Join(err, c.Close()))
+		failed(errors.Join(err, c.Close()))
 		return
 	}
 	if attr, err := c.QueryDevice(); err == nil {
 		for n := 1; n <= int(attr.PhysPortCount); n++ {
 			if p, err := c.QueryPort(uint32(n)); err == nil {
-				changed(Change{Time: now, Kind: Seen, Device: e.Name, Port: n, State: uint8(p.State)})
+				changed(Change{Time: now, Kind: Initial, Device: e.Name, Port: n, State: uint8(p.State)})
 			}
 		}
 	}
@@ -150,14 +150,14 @@ func (w *watcher) watchDevice(ctx context.Context, e rdmahost.Device, changed fu
 		for {
 			event, err := events.Next(ctx)
 			if err != nil {
-				return // removed, which a uevent tells, or the end
+				return // the context ended, or the device was removed, which a uevent reports
 			}
 			w.send(ctx, fromEvent(e.Name, event))
 		}
 	}()
 }
 
-// fromEvent makes a change of an event.
+// fromEvent converts an event to a change.
 func fromEvent(device string, e verbs.Event) Change {
 	c := Change{Time: time.Now(), Kind: Other, Device: device, Event: e.Type.String()}
 	if e.Type.Element() == verbs.ElementPort {
@@ -179,7 +179,7 @@ func (w *watcher) send(ctx context.Context, c Change) {
 	}
 }
 
-// uevents turns the kernel's uevents about devices for verbs into changes.
+// uevents converts uevents of RDMA devices to changes.
 func (w *watcher) uevents(ctx context.Context, f *os.File) {
 	b := make([]byte, 16<<10)
 	for {

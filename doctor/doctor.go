@@ -203,7 +203,7 @@ func newHost(ctx context.Context, o Options) (*host, error) {
 	if h.live = h.root == "/"; h.live {
 		h.bridging = dcbnl.Get
 	}
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.sysfs(), Dev: h.path("dev/infiniband")})
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.path("sys"), Dev: h.path("dev/infiniband")})
 	if err != nil {
 		return nil, err
 	}

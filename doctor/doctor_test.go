@@ -58,8 +58,8 @@ unknown: stat /sys/module: no such file or directory`},
 		{name: "devices: unreadable", change: change{"sys/class": removed}, want: `
 unknown: stat /sys/class: no such file or directory`},
 		{name: "devices: different firmware", change: change{"sys/class/infiniband/mlx5_0/fw_ver": "20.28.1002"}, want: `
-note mlx5_0: firmware 20.28.1002, and another one on a card of the same board MT_0000000222
-note mlx5_1: firmware 20.31.1014, and another one on a card of the same board MT_0000000222`},
+note mlx5_0: firmware 20.28.1002 differs from that of another adapter with board ID MT_0000000222
+note mlx5_1: firmware 20.31.1014 differs from that of another adapter with board ID MT_0000000222`},
 		{name: "devices: none", change: change{"sys/class/infiniband": removed, "sys/class/infiniband_verbs": removed, "sys/class/infiniband_mad": removed}, want: `
 error: no RDMA device`},
 		{name: "devices: none, Ethernet port", change: change{
