@@ -3,6 +3,7 @@ package cmd
 import (
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
@@ -44,7 +45,7 @@ type jsonAddrPort struct {
 	SMLID       *uint16        `json:"sm_lid"`
 	State       *string        `json:"state"`
 	PhysState   *string        `json:"phys_state"`
-	GIDs        []mad.GID      `json:"gids"`
+	GIDs        []ib.GID       `json:"gids"`
 	Host        *jsonAddrHost  `json:"host"`
 	FoundBy     string         `json:"found_by"`
 	DescribedBy *string        `json:"described_by"`
@@ -62,7 +63,7 @@ type jsonAddrHost struct {
 }
 
 type jsonAddrWay struct {
-	GID       mad.GID `json:"gid"`
+	GID       ib.GID  `json:"gid"`
 	Type      *string `json:"type"`
 	Device    *string `json:"device"`
 	Port      *uint8  `json:"port"`
@@ -107,7 +108,7 @@ func (v *addrView) jsonPort(l *addrLine) jsonAddrPort {
 	first, last := l.LIDs()
 	j := jsonAddrPort{
 		Name: nonZero(l.name()), LID: nonZero(first), LastLID: nonZero(last), SL: l.To.SL,
-		GIDs: append([]mad.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: nonZero(l.DescribedBy.String()), Findings: []jsonAddrFind{},
+		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: nonZero(l.DescribedBy.String()), Findings: []jsonAddrFind{},
 	}
 	if n := l.Node; n != nil {
 		number, _ := l.Number()

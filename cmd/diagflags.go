@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -177,7 +178,7 @@ func (d *diagFlags) destination(ctx context.Context, c *umad.Client, operand str
 		if guid := strtoull(operand); guid == 0 {
 			err = errors.New("no port has GUID 0")
 		} else {
-			to, err = c.TargetOf(ctx, guid, smLID)
+			to, err = c.TargetOf(ctx, ib.GUID(guid), smLID)
 		}
 	default:
 		n := int(int32(strtol(operand))) // an int in C

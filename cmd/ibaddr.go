@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -50,7 +51,7 @@ type classicAddr struct {
 type addrForm struct{ gid, lid, decimal bool }
 
 // write prints a line.
-func (f addrForm) write(out *output, gid mad.GID, first, last int) {
+func (f addrForm) write(out *output, gid ib.GID, first, last int) {
 	if f.gid {
 		fmt.Fprintf(out, "GID %s ", inetNtop(gid))
 	}
@@ -130,13 +131,13 @@ func (c *classicAddr) show(ctx context.Context, client *umad.Client, to umad.Tar
 		}
 	}
 	out := bufferedOut(c.env)
-	c.form.write(out, mad.MakeGID(port.GIDPrefix, node.PortGUID), int(port.LID), int(port.LID)+1<<port.LMC-1)
+	c.form.write(out, ib.MakeGID(port.GIDPrefix, node.PortGUID), int(port.LID), int(port.LID)+1<<port.LMC-1)
 	return out.Flush()
 }
 
 // inetNtop writes a GID as glibc's inet_ntop does. That takes one that begins with
 // 96 bits of 0, as where no subnet manager has set the prefix, for an IPv4 address.
-func inetNtop(gid mad.GID) string {
+func inetNtop(gid ib.GID) string {
 	if [12]byte(gid[:]) == [12]byte{} && (gid[12] != 0 || gid[13] != 0) {
 		return "::" + netip.AddrFrom4([4]byte(gid[12:])).String()
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // The classic name prints what the C tool prints; test/oracle has more.
@@ -39,12 +39,12 @@ func TestIbaddr(t *testing.T) {
 }
 
 func TestInetNtop(t *testing.T) {
-	for want, gid := range map[string]mad.GID{
-		"fe80::10:1":     mad.MakeGID(0xfe80<<48, 0x100001),
-		"::0.16.0.1":     mad.MakeGID(0, 0x100001),
-		"::1":            mad.MakeGID(0, 1),
-		"::1:10:1":       mad.MakeGID(0, 0x1_0010_0001),
-		"::ffff:1.2.3.4": mad.MakeGID(0, 0xffff_0102_0304),
+	for want, gid := range map[string]ib.GID{
+		"fe80::10:1":     ib.MakeGID(0xfe80<<48, 0x100001),
+		"::0.16.0.1":     ib.MakeGID(0, 0x100001),
+		"::1":            ib.MakeGID(0, 1),
+		"::1:10:1":       ib.MakeGID(0, 0x1_0010_0001),
+		"::ffff:1.2.3.4": ib.MakeGID(0, 0xffff_0102_0304),
 	} {
 		if got := inetNtop(gid); got != want {
 			t.Errorf("%q, want %q", got, want)

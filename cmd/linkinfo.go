@@ -182,8 +182,11 @@ func (c *linkinfoCommand) resolve(ctx context.Context, flags *pflag.FlagSet) (er
 		}
 	case byGUID:
 		o.Partial = true
-		if o.PortGUID, err = mad.ParseGUID(c.portGUID); err != nil {
+		if o.PortGUID, err = ib.ParseGUID(c.portGUID); err != nil {
 			return &usageError{err}
+		}
+		if o.PortGUID == 0 {
+			return usageErrorf("parse GUID %q: no port has GUID 0", c.portGUID)
 		}
 	}
 	if c.hops < 0 {
@@ -349,7 +352,7 @@ func (c *linkinfoCommand) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool
 	if !around && !c.switchesOnly && !c.casOnly && len(c.links.nodes) == 0 {
 		return nil
 	}
-	guids := map[uint64]bool{}
+	guids := map[ib.GUID]bool{}
 	for _, n := range nodes {
 		guids[n.GUID] = true
 	}

@@ -215,7 +215,7 @@ func (v *classicLinks) nodeDiff(d linkinfo.NodeDiff) {
 }
 
 // appendGUID writes a GUID as 0x and 16 digits.
-func appendGUID(b []byte, guid uint64) []byte {
+func appendGUID(b []byte, guid ib.GUID) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, "0x"...)
 	for shift := 60; shift >= 0; shift -= 4 {

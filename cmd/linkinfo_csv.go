@@ -77,7 +77,7 @@ func writeLinksCSV(out *output, ends []linkinfo.End, names *fabric.NameMap) {
 	w.Flush()
 }
 
-func guidText(g uint64) string { return string(appendGUID(nil, g)) }
+func guidText(g ib.GUID) string { return string(appendGUID(nil, g)) }
 
 func ofInfo(p *fabric.Port, value func(*mad.PortInfo) string) string {
 	if p.Info == nil {

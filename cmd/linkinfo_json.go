@@ -93,9 +93,9 @@ type jsonStats struct {
 
 // guid is a GUID that JSON readers take as a string: 64 bits do not fit their
 // numbers.
-type guid uint64
+type guid ib.GUID
 
-func (g guid) MarshalText() ([]byte, error) { return appendGUID(nil, uint64(g)), nil }
+func (g guid) MarshalText() ([]byte, error) { return appendGUID(nil, ib.GUID(g)), nil }
 
 // writeLinksJSON writes the report as one JSON object, a node at a time: that
 // of a large fabric would not fit into memory next to it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 )
@@ -42,7 +43,7 @@ func (v *pingView) appendText(b []byte, p *ping.Probe) []byte {
 }
 
 // appendNode appends the name that the map has for a node, or the GUID.
-func (v *pingView) appendNode(b []byte, guid uint64) []byte {
+func (v *pingView) appendNode(b []byte, guid ib.GUID) []byte {
 	if v.names == nil {
 		return appendGUID(b, guid)
 	}

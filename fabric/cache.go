@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -34,7 +35,7 @@ type cacheHeader struct {
 	Version uint32
 	Nodes   uint32
 	Ports   uint32
-	Start   uint64 // GUID of the node at which the discovery began
+	Start   ib.GUID // GUID of the node at which the discovery began
 	MaxHops uint32
 }
 
@@ -44,7 +45,7 @@ type cacheNode struct {
 	LMC           uint8
 	EnhancedPort0 uint8
 	Switch        [mad.DataSize]byte // SwitchInfo; zero where there is none
-	GUID          uint64
+	GUID          ib.GUID
 	Type          uint8
 	NumPorts      uint8
 	Info          [mad.DataSize]byte
@@ -54,7 +55,7 @@ type cacheNode struct {
 
 // A cacheKey refers to a port record. All ports of a switch have one GUID.
 type cacheKey struct {
-	GUID   uint64
+	GUID   ib.GUID
 	Number uint8
 }
 
@@ -64,7 +65,7 @@ type cachePort struct {
 	LID      uint16 // for a switch's ports, that of port 0
 	LMC      uint8
 	Info     [mad.DataSize]byte
-	Node     uint64
+	Node     ib.GUID
 	Linked   uint8 // not 0: Peer is meant
 	Peer     cacheKey
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -23,7 +24,7 @@ func ParseCache(data []byte) (*Fabric, error) {
 		data:  data,
 		off:   cacheHeaderSize,
 		ports: make(map[cacheKey]*readPort),
-		nodes: make(map[uint64]*Node),
+		nodes: make(map[ib.GUID]*Node),
 	}
 	f := &Fabric{MaxHops: int(min(header.MaxHops, mad.MaxHops))}
 	if err := c.checkCounts(header); err != nil {
@@ -89,7 +90,7 @@ func parseCacheHeader(data []byte) (cacheHeader, error) {
 type cacheReader struct {
 	data  []byte
 	off   int // of what is read next
-	nodes map[uint64]*Node
+	nodes map[ib.GUID]*Node
 	ports map[cacheKey]*readPort
 	keys  []*readPort // in the order in which the nodes list them
 }

@@ -3,12 +3,14 @@ package fabric
 import (
 	"slices"
 	"strconv"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A System is a chassis: several nodes behind one front panel.
 type System struct {
 	Number int     // counts from 1, Voltaire's first, each nearer to the start before those farther away
-	GUID   uint64  // of the chassis; by it the nodes of most systems are grouped
+	GUID   ib.GUID // of the chassis; by it the nodes of most systems are grouped
 	Kind   string  // the model, such as "ISR9288"; empty where it is not known
 	Nodes  []*Node // spines, lines and routers by slot, then the others
 }
@@ -89,8 +91,8 @@ func (f *Fabric) groupSystems() {
 // groupByGUID makes a system of all nodes, Voltaire's apart, that have a
 // chassis GUID in common. A node alone is no system.
 func (f *Fabric) groupByGUID(kinds map[*Node]string) {
-	members := make(map[uint64][]*Node)
-	var guids []uint64 // in the order of the nodes
+	members := make(map[ib.GUID][]*Node)
+	var guids []ib.GUID // in the order of the nodes
 	for _, n := range f.Nodes {
 		guid := chassisGUID(n)
 		if guid == 0 || n.Info.VendorID == vendorVoltaire {
@@ -121,7 +123,7 @@ func (f *Fabric) groupByGUID(kinds map[*Node]string) {
 	}
 }
 
-func (f *Fabric) newSystem(guid uint64) *System {
+func (f *Fabric) newSystem(guid ib.GUID) *System {
 	s := &System{Number: len(f.Systems) + 1, GUID: guid}
 	f.Systems = append(f.Systems, s)
 	return s

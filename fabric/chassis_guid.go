@@ -1,5 +1,7 @@
 package fabric
 
+import "github.com/ibkit/ibkit/ib"
+
 // Vendors whose system image GUIDs differ within one chassis.
 const (
 	vendorTopspin   = 0x5ad // Cisco
@@ -10,7 +12,7 @@ const (
 // chassisGUID returns what the nodes of one chassis have in common: the system
 // image GUID, less the part in which some vendors number the boards. 0: the
 // node told none.
-func chassisGUID(n *Node) uint64 {
+func chassisGUID(n *Node) ib.GUID {
 	const slot = 0xff << 24
 	guid := n.Info.SystemGUID
 	switch n.Info.VendorID {

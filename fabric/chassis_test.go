@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -138,7 +139,7 @@ func TestMellanoxSlots(t *testing.T) {
 func newTestFabric(desc ...string) *fabric.Fabric {
 	f := new(fabric.Fabric)
 	for i, d := range desc {
-		n := &fabric.Node{GUID: uint64(i + 1), Desc: mad.NewNodeDescription(d), Ports: make([]*fabric.Port, 37)}
+		n := &fabric.Node{GUID: ib.GUID(i + 1), Desc: mad.NewNodeDescription(d), Ports: make([]*fabric.Port, 37)}
 		n.Info = mad.NodeInfo{NodeType: mad.NodeTypeSwitch, NumPorts: 36, NodeGUID: n.GUID, PortGUID: n.GUID, SystemGUID: 1, VendorID: 0x2c9, DeviceID: 0xbd36}
 		f.Nodes = append(f.Nodes, n)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -54,7 +55,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		stop:   stop,
 		opts:   o,
 		fabric: &Fabric{Bounded: o.MaxHops > 0},
-		nodes:  map[uint64][]*scanNode{},
+		nodes:  map[ib.GUID][]*scanNode{},
 	}
 	s.askNodeInfo(nil, 0, o.From)
 	err := c.Run(ctx)
@@ -86,8 +87,8 @@ type scan struct {
 	opts   DiscoverOptions
 	fabric *Fabric
 
-	nodes map[uint64][]*scanNode // by GUID; more than one: duplicates
-	order []*scanNode            // in order of discovery
+	nodes map[ib.GUID][]*scanNode // by GUID; more than one: duplicates
+	order []*scanNode             // in order of discovery
 	ports int
 
 	sweeps []sweep // switches whose ports are still to be asked for

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -25,13 +26,13 @@ func twoLevels(leaves int) (*fakeFabric, []*fakeNode) {
 	}
 	nodes = append(nodes, spines...)
 	for i := range leaves {
-		leaf := newFakeNode(mad.NodeTypeSwitch, 0x200+uint64(i), fmt.Sprintf("leaf%d", i), 6)
+		leaf := newFakeNode(mad.NodeTypeSwitch, 0x200+ib.GUID(i), fmt.Sprintf("leaf%d", i), 6)
 		nodes = append(nodes, leaf)
 		for k, spine := range spines {
 			connect(leaf, uint8(1+k), spine, uint8(1+i))
 		}
 		for k := range 2 {
-			host := newFakeNode(mad.NodeTypeCA, 0x1000+uint64(i*2+k)<<4, fmt.Sprintf("host%d", i*2+k), 1)
+			host := newFakeNode(mad.NodeTypeCA, 0x1000+ib.GUID(i*2+k)<<4, fmt.Sprintf("host%d", i*2+k), 1)
 			connect(leaf, uint8(3+k), host, 1)
 			nodes = append(nodes, host)
 		}
@@ -148,7 +149,7 @@ func shortcut() *fakeFabric {
 	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
 	row := make([]*fakeNode, 8)
 	for i := range row {
-		row[i] = newFakeNode(mad.NodeTypeSwitch, uint64(0x100+i), fmt.Sprintf("s%d", i), 4)
+		row[i] = newFakeNode(mad.NodeTypeSwitch, ib.GUID(0x100+i), fmt.Sprintf("s%d", i), 4)
 		if i > 0 {
 			connect(row[i-1], 1, row[i], 2)
 		}
@@ -297,7 +298,7 @@ func TestDiscoverNonsense(t *testing.T) {
 // for ever.
 func TestDiscoverEndless(t *testing.T) {
 	f, nodes := twoLevels(1)
-	guid := uint64(1 << 32)
+	guid := ib.GUID(1 << 32)
 	f.answer = func(n *fakeNode, p *mad.Packet) bool {
 		if p.Attr() == mad.AttrNodeInfo && n != f.local {
 			guid++

@@ -28,7 +28,7 @@ type fakeFabric struct {
 }
 
 type fakeNode struct {
-	guid  uint64
+	guid  ib.GUID
 	kind  mad.NodeType
 	name  string
 	ports []fakePort // by number; a switch's port 0 included
@@ -41,7 +41,7 @@ type fakePort struct {
 }
 
 // newFakeNode returns a node with ports that are not linked.
-func newFakeNode(kind mad.NodeType, guid uint64, name string, ports int) *fakeNode {
+func newFakeNode(kind mad.NodeType, guid ib.GUID, name string, ports int) *fakeNode {
 	n := &fakeNode{guid: guid, kind: kind, name: name, ports: make([]fakePort, ports+1)}
 	for i := range n.ports {
 		n.ports[i].info = mad.PortInfo{
@@ -133,7 +133,7 @@ func (n *fakeNode) fill(p *mad.Packet, entry uint8) bool {
 	case mad.AttrNodeInfo:
 		portGUID := n.guid
 		if n.kind != mad.NodeTypeSwitch {
-			portGUID += uint64(entry)
+			portGUID += ib.GUID(entry)
 		}
 		attr = &mad.NodeInfo{
 			BaseVersion: 1, ClassVersion: 1, NodeType: n.kind, NumPorts: uint8(len(n.ports) - 1),

@@ -4,6 +4,7 @@
 package fabric
 
 import (
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -40,8 +41,8 @@ type Fabric struct {
 
 	Stats umad.Stats // what the discovery cost
 
-	byGUID     map[uint64]*Node
-	byPortGUID map[uint64]*Port
+	byGUID     map[ib.GUID]*Node
+	byPortGUID map[ib.GUID]*Port
 }
 
 // Partial reports whether anything that was asked for is missing.
@@ -49,7 +50,7 @@ func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Aborted != nil
 
 // A Node is a channel adapter, a switch or a router.
 type Node struct {
-	GUID  uint64
+	GUID  ib.GUID
 	Info  mad.NodeInfo
 	Desc  mad.NodeDescription // as the node sent it: not safe for a terminal, see Name
 	Route mad.Route           // a shortest directed route from the start of the scan
@@ -72,7 +73,7 @@ type Node struct {
 type Port struct {
 	Node   *Node
 	Number uint8
-	GUID   uint64
+	GUID   ib.GUID
 
 	// Info is nil where the port did not answer.
 	Info *mad.PortInfo
@@ -116,9 +117,9 @@ func (p *Port) Caps() *mad.PortInfo {
 // A Failure is one thing that discovery asked for and did not get.
 type Failure struct {
 	Route    mad.Route
-	LID      uint16 // 0, or the LID to which the packet was sent first
-	NodeGUID uint64 // the node asked, or the one before it where it is not known; 0: the start
-	Port     uint8  // the port asked about, or the one of NodeGUID that leads to the node asked
+	LID      uint16  // 0, or the LID to which the packet was sent first
+	NodeGUID ib.GUID // the node asked, or the one before it where it is not known; 0: the start
+	Port     uint8   // the port asked about, or the one of NodeGUID that leads to the node asked
 	Attr     mad.AttrID
 	Modifier uint32
 	Err      error
@@ -126,23 +127,23 @@ type Failure struct {
 
 // A Conflict is something seen that cannot hold for one fabric at one time.
 type Conflict struct {
-	GUID   uint64
+	GUID   ib.GUID
 	Port   uint8
 	Detail string // a sentence for people
 }
 
 // NodeByGUID returns the node with the GUID, nil where there is none. Of
 // several with the same GUID it returns the first.
-func (f *Fabric) NodeByGUID(guid uint64) *Node { return f.byGUID[guid] }
+func (f *Fabric) NodeByGUID(guid ib.GUID) *Node { return f.byGUID[guid] }
 
 // PortByGUID returns the port with the GUID, nil where there is none. All
 // ports of a switch share one GUID; it stands for port 0.
-func (f *Fabric) PortByGUID(guid uint64) *Port { return f.byPortGUID[guid] }
+func (f *Fabric) PortByGUID(guid ib.GUID) *Port { return f.byPortGUID[guid] }
 
 // index fills the look-up tables from Nodes.
 func (f *Fabric) index() {
-	f.byGUID = make(map[uint64]*Node, len(f.Nodes))
-	f.byPortGUID = make(map[uint64]*Port, len(f.Nodes))
+	f.byGUID = make(map[ib.GUID]*Node, len(f.Nodes))
+	f.byPortGUID = make(map[ib.GUID]*Port, len(f.Nodes))
 	for _, n := range f.Nodes {
 		if f.byGUID[n.GUID] == nil {
 			f.byGUID[n.GUID] = n

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -22,7 +23,7 @@ const maxNameMapErrors = 10
 // A NameMap gives nodes the names that an administrator chose for them. The
 // nil map names none.
 type NameMap struct {
-	names map[uint64]string
+	names map[ib.GUID]string
 }
 
 // A NameMapError is a line of a name map that cannot be read.
@@ -49,7 +50,7 @@ func (e *NameMapError) Error() string {
 // an error; the error then joins a [*NameMapError] for each such line, or for
 // the first of very many.
 func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
-	m := &NameMap{names: make(map[uint64]string)}
+	m := &NameMap{names: make(map[ib.GUID]string)}
 	var errs []error
 	lines := bufio.NewScanner(r)
 	number := 0
@@ -83,7 +84,7 @@ func (m *NameMap) add(line string) (problem string) {
 	if i := strings.IndexFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '#' }); i >= 0 {
 		first = line[:i]
 	}
-	guid, err := strconv.ParseUint(first, 0, 64)
+	v, err := strconv.ParseUint(first, 0, 64)
 	if err != nil || strings.Contains(first, "_") { // 1_000 is a number in Go only
 		return fmt.Sprintf("expected a node GUID such as 0x2c90300001234, found %q", first)
 	}
@@ -98,7 +99,7 @@ func (m *NameMap) add(line string) (problem string) {
 	if text = strings.TrimSpace(printable(text)); text == "" {
 		return ""
 	}
-	if _, ok := m.names[guid]; !ok {
+	if guid := ib.GUID(v); m.names[guid] == "" {
 		m.names[guid] = text
 	}
 	return ""
@@ -121,7 +122,7 @@ func (m *NameMap) Name(n *Node) string { return m.NameOf(n.GUID, n.Desc) }
 
 // NameOf is [NameMap.Name] for a node of which only GUID and description are
 // known.
-func (m *NameMap) NameOf(guid uint64, desc mad.NodeDescription) string {
+func (m *NameMap) NameOf(guid ib.GUID, desc mad.NodeDescription) string {
 	if m != nil {
 		if name, ok := m.names[guid]; ok {
 			return name

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -30,7 +31,7 @@ func TestNameMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for guid, want := range map[uint64]string{
+	for guid, want := range map[ib.GUID]string{
 		0x2c90300001234: "rack 1 leaf 3",
 		1:               "indented",
 		2:               "bare words",
@@ -83,7 +84,7 @@ func TestNameMapErrors(t *testing.T) {
 func FuzzReadNameMap(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string) {
 		m, _ := fabric.ReadNameMap(strings.NewReader(file), "names")
-		for _, guid := range []uint64{0, 1, 2, 3} {
+		for _, guid := range []ib.GUID{0, 1, 2, 3} {
 			name := m.NameOf(guid, mad.NewNodeDescription(file))
 			for _, r := range name {
 				if !unicode.IsPrint(r) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -73,7 +74,7 @@ func (f *Fabric) sortNodes() {
 // about. The route of a failure says how the packet went, which may differ
 // between two scans of one fabric.
 func (f *Fabric) sortFailures() {
-	place := make(map[uint64]int, len(f.Nodes))
+	place := make(map[ib.GUID]int, len(f.Nodes))
 	for i := len(f.Nodes) - 1; i >= 0; i-- {
 		place[f.Nodes[i].GUID] = i
 	}

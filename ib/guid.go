@@ -76,10 +76,10 @@ func hexDigit(c byte) (byte, bool) {
 
 // String returns "0x" and 16 hexadecimal digits, for example
 // "0x0002c90300fed670".
-func (g GUID) String() string { return string(g.appendTo(make([]byte, 0, len("0x")+16))) }
+func (g GUID) String() string { return string(g.AppendTo(make([]byte, 0, len("0x")+16))) }
 
 // AppendText appends the text of [GUID.String] to b. The error is always nil.
-func (g GUID) AppendText(b []byte) ([]byte, error) { return g.appendTo(b), nil }
+func (g GUID) AppendText(b []byte) ([]byte, error) { return g.AppendTo(b), nil }
 
 // MarshalText returns the text of [GUID.String]. The error is always nil.
 func (g GUID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
@@ -93,7 +93,8 @@ func (g *GUID) UnmarshalText(text []byte) (err error) {
 // Format implements [fmt.Formatter].
 func (g GUID) Format(f fmt.State, verb rune) { format(f, verb, g.String, uint64(g)) }
 
-func (g GUID) appendTo(b []byte) []byte {
+// AppendTo appends the text of [GUID.String] to b.
+func (g GUID) AppendTo(b []byte) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, "0x"...)
 	for shift := 60; shift >= 0; shift -= 4 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -30,7 +31,7 @@ type Options struct {
 	// where Route or PortGUID says which.
 	Partial  bool
 	Route    mad.Route // the node at the end of a directed route
-	PortGUID uint64    // the node with that port; 0: Route counts
+	PortGUID ib.GUID   // the node with that port; 0: Route counts
 	MaxHops  int       // how far around it to look; 0: one hop
 
 	NoExtendedPortInfo bool

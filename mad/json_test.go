@@ -97,7 +97,7 @@ func TestJSONValues(t *testing.T) {
 		{pi, "mtu_cap", `{"value":5,"name":"4096"}`},
 		{NodeInfo{NodeType: NodeTypeCA}, "node_type", `{"value":1,"name":"CA"}`},
 		{SMInfo{State: SMMaster}, "sm_state", `{"value":3,"name":"Master"}`},
-		{GUIDInfo{GUIDs: [8]uint64{1}}, "guids", `["0x0000000000000001",` + strings.Repeat(`"0x0000000000000000",`, 6) + `"0x0000000000000000"]`},
+		{GUIDInfo{GUIDs: [8]ib.GUID{1}}, "guids", `["0x0000000000000001",` + strings.Repeat(`"0x0000000000000000",`, 6) + `"0x0000000000000000"]`},
 		{VLArbitration{}, "entries", "[" + strings.Repeat(`{"vl":0,"weight":0},`, 31) + `{"vl":0,"weight":0}]`},
 	} {
 		text, err := json.Marshal(tt.v)

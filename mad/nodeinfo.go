@@ -1,6 +1,10 @@
 package mad
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // A NodeType says what a node is.
 type NodeType uint8
@@ -33,11 +37,11 @@ type NodeInfo struct {
 	BaseVersion  uint8
 	ClassVersion uint8
 	NodeType     NodeType
-	NumPorts     uint8  // a switch's port 0 is not counted
-	SystemGUID   uint64 // the same for the nodes of one system; 0: not told
-	NodeGUID     uint64
-	PortGUID     uint64 // of the port that was asked
-	PartitionCap uint16 // entries in a port's P_Key table
+	NumPorts     uint8   // a switch's port 0 is not counted
+	SystemGUID   ib.GUID // the same for the nodes of one system; 0: not told
+	NodeGUID     ib.GUID
+	PortGUID     ib.GUID // of the port that was asked
+	PartitionCap uint16  // entries in a port's P_Key table
 	DeviceID     uint16
 	Revision     uint32
 	LocalPort    uint8  // the port that the packet came in by

@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // saPackets are packets of subnet administration that tshark was given, as
 // those of [tsharkPackets].
 func saPackets(t *testing.T) map[string]*Packet {
 	path := PathRecord{
-		DGID: MakeGID(0x0102030405060708, 0x1112131415161718), SGID: MakeGID(0x2122232425262728, 0x3132333435363738),
+		DGID: ib.MakeGID(0x0102030405060708, 0x1112131415161718), SGID: ib.MakeGID(0x2122232425262728, 0x3132333435363738),
 		DLID: 0x4142, SLID: 0x5152, RawTraffic: 1, FlowLabel: 0x61626, HopLimit: 0x71, TrafficClass: 0x81, Reversible: 1,
 		NumbPath: 0x55, PKey: 0x9192, SL: 11, MTUSelector: 2, MTU: 5, RateSelector: 1, Rate: 17,
 		LifeTimeSelector: 3, LifeTime: 18, Preference: 0xa1,

@@ -1,9 +1,11 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // An InformInfo subscribes to traps (InfiniBand Architecture, Volume 1,
 // 13.4.8.3).
 type InformInfo struct {
-	GID          GID    // of the port that the traps come from; zero: see LIDBegin
+	GID          ib.GID // of the port that the traps come from; zero: see LIDBegin
 	LIDBegin     uint16 // first LID that they come from; 0xffff: all
 	LIDEnd       uint16 // the last one; 0: LIDBegin alone
 	Generic      uint8  // 1: traps of the specification, 0: of a vendor
@@ -39,7 +41,7 @@ func (a *InformInfo) fields(c *codec) {
 // An InformInfoRecord is a subscription that subnet administration keeps
 // (15.2.5.12).
 type InformInfoRecord struct {
-	SubscriberGID GID
+	SubscriberGID ib.GID
 	Enum          uint16 // tells the subscriptions of one port apart
 	InformInfo    InformInfo
 }

@@ -5,8 +5,8 @@ import "github.com/ibkit/ibkit/ib"
 // A MCMemberRecord is a port's membership of a multicast group, or the group
 // itself (InfiniBand Architecture, Volume 1, 15.2.5.17).
 type MCMemberRecord struct {
-	MGID             GID
-	PortGID          GID // zero in the record of a group
+	MGID             ib.GID
+	PortGID          ib.GID // zero in the record of a group
 	QKey             uint32
 	MLID             uint16
 	MTUSelector      Selector

@@ -75,7 +75,7 @@ func (a *LinkRecord) fields(c *codec) {
 // (15.2.5.16).
 type PathRecord struct {
 	ServiceID        uint64
-	DGID, SGID       GID
+	DGID, SGID       ib.GID
 	DLID, SLID       uint16
 	RawTraffic       uint8  // 1: not of the IBA transport
 	FlowLabel        uint32 // 20 bits

@@ -2,13 +2,15 @@ package mad
 
 import (
 	"strconv"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A ServiceRecord advertises a service at a port (InfiniBand Architecture,
 // Volume 1, 15.2.5.14).
 type ServiceRecord struct {
 	ServiceID uint64
-	GID       GID
+	GID       ib.GID
 	PKey      PKey
 	Lease     uint32 // seconds that the record lives; 0xffffffff: for ever
 	Key       [16]uint8

@@ -1,5 +1,7 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A SMState is the state of a subnet manager.
 type SMState uint8
 
@@ -22,7 +24,7 @@ var asSMState = &style{dump: decimal.dump, json: smStateNames.style().json}
 // A SMInfo describes a subnet manager (InfiniBand Architecture, Volume 1,
 // 14.2.5.13).
 type SMInfo struct {
-	GUID     uint64 // of the port that it runs on
+	GUID     ib.GUID // of the port that it runs on
 	SMKey    uint64
 	ActCount uint32 // counts up while the manager is alive
 	Priority uint8  // 4 bits, the highest wins

@@ -3,12 +3,14 @@ package mad
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A GUIDInfo is one block of a port's GUID table (InfiniBand Architecture,
 // Volume 1, 14.2.5.5). The modifier is the block's number.
 type GUIDInfo struct {
-	GUIDs [8]uint64
+	GUIDs [8]ib.GUID
 }
 
 // ID returns AttrGUIDInfo.

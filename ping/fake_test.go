@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -97,7 +98,7 @@ func ibpingAnswerOf(m umad.Message, host string) umad.Message {
 }
 
 // agentAnswerOf is what an agent of a node answers.
-func agentAnswerOf(m umad.Message, node uint64) umad.Message {
+func agentAnswerOf(m umad.Message, node ib.GUID) umad.Message {
 	m.MAD.SetMethod(mad.MethodGetResp)
 	if m.MAD.Class().IsSMP() {
 		info := &mad.NodeInfo{BaseVersion: 1, ClassVersion: 1, NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: node, PortGUID: node + 1}

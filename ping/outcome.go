@@ -3,6 +3,8 @@ package ping
 import (
 	"fmt"
 	"time"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // An Outcome is what became of a probe, or what came beside it.
@@ -43,7 +45,7 @@ type Probe struct {
 	Sent    time.Time     // when it was, the last time
 	RTT     time.Duration // from then to the answer; 0: there was none
 	Host    []byte        // what a ping server calls itself; not safe for a terminal
-	Node    uint64        // GUID of the node that answered, of ViaSMA
+	Node    ib.GUID       // GUID of the node that answered, of ViaSMA
 	Total   *Stats        // of all targets, this one included
 	Err     error         // nil: Received; of others why, where more is known than the outcome
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -51,7 +52,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		via    Via
-		guid   uint64
+		guid   ib.GUID
 		count  int
 		every  time.Duration
 		onSend func(f *pingFake, n int, m umad.Message) error
@@ -193,7 +194,7 @@ func TestOutcomes(t *testing.T) {
 			via:   ViaSMA,
 			count: 2,
 			onSend: func(f *pingFake, n int, m umad.Message) error {
-				f.arrive(rtt, agentAnswerOf(m, []uint64{7, 9}[n]))
+				f.arrive(rtt, agentAnswerOf(m, []ib.GUID{7, 9}[n]))
 				return nil
 			},
 			want:  "0 received 100µs, 1 wrong source 100µs",

@@ -1,6 +1,7 @@
 package ping
 
 import (
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -22,7 +23,7 @@ type Target struct {
 
 	// PortGUID is that of the port which is meant, and whose node has to answer
 	// ViaSMA; 0: whichever is there.
-	PortGUID uint64
+	PortGUID ib.GUID
 
 	Stats Stats
 
@@ -33,7 +34,7 @@ type Target struct {
 // identity is who answered first: whoever answers later has to be the same.
 type identity struct {
 	known bool
-	node  uint64   // GUID
+	node  ib.GUID  // GUID
 	echo  bool     // it is a server of ibkit
 	name  [64]byte // of the server, as far as it fits
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -42,9 +43,9 @@ type Address struct {
 	// route First is the LID where it begins; 0: the local port.
 	First, Last uint16
 
-	GUID  uint64
+	GUID  ib.GUID
 	Route mad.Route
-	GID   mad.GID
+	GID   ib.GID
 	IP    netip.Addr // IPv4 or IPv6, perhaps with a zone
 	Name  string
 }

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad/device"
 )
 
@@ -23,7 +23,7 @@ const answerTime = 4 * time.Second
 
 // ipoibAddrLen is the length of IPoIB's link-layer addresses: flags and queue
 // pair in 4 bytes, and the port's GID (RFC 4391, 9.1.1).
-const ipoibAddrLen = 4 + len(mad.GID{})
+const ipoibAddrLen = 4 + len(ib.GID{})
 
 func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.Way, error) {
 	if r.opts.Simulated {
@@ -58,7 +58,7 @@ func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
 	case way.Gateway.IsValid():
 		return nil, &MisplacedError{fmt.Sprintf("it is behind the router %v, in another subnet", way.Gateway), "name its GID"}
 	}
-	gid := mad.GID(way.LinkAddr[ipoibAddrLen-len(mad.GID{}):])
+	gid := ib.GID(way.LinkAddr[ipoibAddrLen-len(ib.GID{}):])
 	ports, err := r.findGID(ctx, Address{Kind: GID, GID: gid})
 	for _, p := range ports {
 		p.Host = hostOf(a.IP, way)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -160,7 +161,7 @@ func cutPort(name string) (node string, port uint8, found bool) {
 // given first, as far as they are known. Only InfiniBand's have any.
 func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error) {
 	all := slices.Clone(ports)
-	seen := map[uint64]bool{}
+	seen := map[ib.GUID]bool{}
 	for _, p := range ports {
 		if p.Node == nil || p.Node.NodeType == mad.NodeTypeSwitch || seen[p.Node.NodeGUID] {
 			continue
@@ -179,7 +180,7 @@ func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error)
 	return all, nil
 }
 
-func (r *Resolver) portsOf(ctx context.Context, guid uint64) ([]*Port, error) {
+func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if r.opts.Ask != AskNodes {
 		ports, err := r.ofNode(ctx, guid)
 		if err == nil || r.opts.Ask == AskSA || ctx.Err() != nil {

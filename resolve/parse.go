@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -126,7 +127,10 @@ func parseLID(s string) (uint16, error) {
 }
 
 func parseGUID(s string) (Address, error) {
-	guid, err := mad.ParseGUID(s)
+	guid, err := ib.ParseGUID(s)
+	if err == nil && guid == 0 {
+		err = fmt.Errorf("parse GUID %q: no port has GUID 0", s)
+	}
 	return Address{Kind: GUID, GUID: guid}, err
 }
 
@@ -148,7 +152,7 @@ func parseGID(s string) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	gid := mad.GID(ip.As16())
+	gid := ib.GID(ip.As16())
 	switch {
 	case ip.Is4() || ip.Zone() != "":
 		return Address{}, errors.New("a GID has the form of an IPv6 address without a zone")

@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
 var sameAddress = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
 
 func TestParse(t *testing.T) {
-	gid := mad.MakeGID(0xfe80<<48, 0x2c9030010a1b2)
+	gid := ib.MakeGID(0xfe80<<48, 0x2c9030010a1b2)
 	for text, want := range map[string]Address{
 		"7":                              {Kind: LID, First: 7, Last: 7},
 		"0x1f":                           {Kind: LID, First: 31, Last: 31},

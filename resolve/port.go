@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
@@ -47,14 +48,14 @@ type Port struct {
 
 	// PortGUID is that of the port which the address means; 0: whichever is
 	// there.
-	PortGUID uint64
+	PortGUID ib.GUID
 
 	// What the port, or somebody else, says of itself. Of NodeInfo the port's own
 	// members are those of this port.
 	Node        *mad.NodeInfo
 	Description *mad.NodeDescription
 	Info        *mad.PortInfo
-	GUIDs       []uint64 // of the port's GUID table, as far as they are not 0
+	GUIDs       []ib.GUID // of the port's GUID table, as far as they are not 0
 	DescribedBy Source
 
 	Findings []Finding // what is wrong with it
@@ -89,7 +90,7 @@ func (p *Port) LIDs() (first, last uint16) {
 }
 
 // GIDs returns the port's GIDs, the one that it always has first.
-func (p *Port) GIDs() []mad.GID {
+func (p *Port) GIDs() []ib.GID {
 	if p.Host != nil && p.Node == nil {
 		return p.Host.gids()
 	}
@@ -97,10 +98,10 @@ func (p *Port) GIDs() []mad.GID {
 		return nil
 	}
 	own := p.Node.PortGUID
-	gids := []mad.GID{mad.MakeGID(p.Info.GIDPrefix, own)}
+	gids := []ib.GID{ib.MakeGID(p.Info.GIDPrefix, own)}
 	for _, guid := range p.GUIDs {
 		if guid != own {
-			gids = append(gids, mad.MakeGID(p.Info.GIDPrefix, guid))
+			gids = append(gids, ib.MakeGID(p.Info.GIDPrefix, guid))
 		}
 	}
 	return gids
@@ -122,7 +123,7 @@ type Host struct {
 
 // A Way is a GID of a host and what goes with it.
 type Way struct {
-	GID  mad.GID
+	GID  ib.GID
 	Type string // "RoCE v1", "RoCE v2", "IB"; "": not known
 
 	// From is the port of this host to send from, and SGIDIndex the entry of its
@@ -144,8 +145,8 @@ func (w *Way) GRH() *umad.GRH {
 	return &umad.GRH{SGIDIndex: uint8(w.SGIDIndex), HopLimit: device.HopLimit, DGID: w.GID}
 }
 
-func (h *Host) gids() []mad.GID {
-	var gids []mad.GID
+func (h *Host) gids() []ib.GID {
+	var gids []ib.GID
 	for _, w := range h.Ways {
 		gids = append(gids, w.GID)
 	}

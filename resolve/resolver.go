@@ -8,9 +8,9 @@ import (
 	"net/netip"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -183,7 +183,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 // findGUID finds the port with a GUID, or the ports of a node with it.
 func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	if r.opts.Ask != AskNodes {
-		p, err := r.path(ctx, mad.MakeGID(r.prefix(), a.GUID))
+		p, err := r.path(ctx, ib.MakeGID(r.prefix(), a.GUID))
 		if p != nil {
 			p.PortGUID = a.GUID
 			return []*Port{p}, nil

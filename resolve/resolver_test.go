@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/neighbour"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -87,7 +87,7 @@ func TestDirections(t *testing.T) {
 			if p.Info.LID == 0 {
 				continue
 			}
-			gid := mad.MakeGID(p.Info.GIDPrefix, p.GUID)
+			gid := ib.MakeGID(p.Info.GIDPrefix, p.GUID)
 			addresses := []string{fmt.Sprint(p.Info.LID), fmt.Sprintf("guid:%x", p.GUID), gid.String(), "name:" + n.Desc.Clean()}
 			if n == f.Node("node07") {
 				addresses = append(addresses, "rack 7")
@@ -207,7 +207,7 @@ func TestIPoIB(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &f.Node("node07").Ports[1]
-	gid := mad.MakeGID(p.Info.GIDPrefix, p.GUID)
+	gid := ib.MakeGID(p.Info.GIDPrefix, p.GUID)
 	way := &neighbour.Way{Netdev: "ib0", LinkAddr: append([]byte{0x80, 0, 0, 0x48}, gid[:]...)}
 	r := at(t, "demo", Options{Lookup: func(context.Context, netip.Addr) (*neighbour.Way, error) { return way, nil }}, nil)
 	lines, err := find(t, r, "192.0.2.7")

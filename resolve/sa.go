@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -49,7 +50,7 @@ func (r *Resolver) absent(err error) {
 }
 
 // path asks for a way to a GID.
-func (r *Resolver) path(ctx context.Context, gid mad.GID) (*Port, error) {
+func (r *Resolver) path(ctx context.Context, gid ib.GID) (*Port, error) {
 	if r.noSA != nil {
 		return nil, r.noSA
 	}
@@ -62,7 +63,7 @@ func (r *Resolver) path(ctx context.Context, gid mad.GID) (*Port, error) {
 }
 
 // withGUID asks for the port with a GUID, else for the ports of the node with it.
-func (r *Resolver) withGUID(ctx context.Context, guid uint64) ([]*Port, error) {
+func (r *Resolver) withGUID(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if ports, err := r.ofPort(ctx, guid); err != nil || len(ports) > 0 {
 		return ports, err
 	}
@@ -70,7 +71,7 @@ func (r *Resolver) withGUID(ctx context.Context, guid uint64) ([]*Port, error) {
 }
 
 // ofPort asks for the port with a GUID.
-func (r *Resolver) ofPort(ctx context.Context, guid uint64) ([]*Port, error) {
+func (r *Resolver) ofPort(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if r.hasTable {
 		return r.fromTable(func(k *known) bool { return k.node.PortGUID == guid }), nil
 	}
@@ -83,7 +84,7 @@ func (r *Resolver) ofPort(ctx context.Context, guid uint64) ([]*Port, error) {
 }
 
 // ofNode asks for the ports of a node.
-func (r *Resolver) ofNode(ctx context.Context, guid uint64) ([]*Port, error) {
+func (r *Resolver) ofNode(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if r.hasTable {
 		return r.fromTable(func(k *known) bool { return k.node.NodeGUID == guid }), nil
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // linksSchema is the form of JSON that is read: that of ibkit linkinfo --json,
@@ -26,7 +28,7 @@ const linksSchema = "ibkit/linkinfo/1"
 // for the file in errors, which name line, column and member; after an error
 // there is no fabric.
 func ParseJSON(r io.Reader, name string) (*Fabric, error) {
-	j := &jsonReader{at: newPlaces(r, name), byGUID: map[uint64]*jsonNode{}}
+	j := &jsonReader{at: newPlaces(r, name), byGUID: map[ib.GUID]*jsonNode{}}
 	j.tokens = json.NewDecoder(j.at)
 	f, err := j.read()
 	if err != nil {
@@ -52,7 +54,7 @@ type jsonReader struct {
 	tokens *json.Decoder
 
 	nodes  []*jsonNode
-	byGUID map[uint64]*jsonNode
+	byGUID map[ib.GUID]*jsonNode
 	ports  int
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -41,7 +42,7 @@ func (from *jsonNode) add(f *Fabric) error {
 		p, line := &n.Ports[i], &from.ports[i]
 		p.GUID = n.Info.NodeGUID
 		if !n.IsSwitch() {
-			p.GUID = or(line.guid, p.GUID+uint64(i))
+			p.GUID = or(line.guid, p.GUID+ib.GUID(i))
 		}
 		if line.info != nil {
 			p.Info = *line.info

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -28,7 +29,7 @@ type jsonNode struct {
 // A jsonPort is what the file says of a port.
 type jsonPort struct {
 	path string // "": it is not in the file
-	guid uint64
+	guid ib.GUID
 	info *mad.PortInfo
 	ext  *mad.MlnxExtPortInfo
 	peer *jsonPeer
@@ -36,7 +37,7 @@ type jsonPort struct {
 
 // A jsonPeer names the other end of a link.
 type jsonPeer struct {
-	guid   uint64
+	guid   ib.GUID
 	number uint8
 }
 
@@ -188,11 +189,11 @@ func attribute(text json.RawMessage, a json.Unmarshaler, path string) (bool, err
 }
 
 // jsonGUID reads a GUID. That of a port that was not asked is 0.
-func jsonGUID(text, path string) (uint64, error) {
+func jsonGUID(text, path string) (ib.GUID, error) {
 	digits, ok := strings.CutPrefix(text, "0x")
 	guid, err := strconv.ParseUint(digits, 16, 64)
 	if !ok || err != nil {
 		return 0, fmt.Errorf("%s: expected a GUID such as \"0x0002c90000100300\", not %.40q", path, text)
 	}
-	return guid, nil
+	return ib.GUID(guid), nil
 }

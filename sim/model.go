@@ -92,7 +92,7 @@ type Port struct {
 	Peer   *Port // the other end of the cable; nil: none
 	Number uint8
 	Info   mad.PortInfo
-	GUID   uint64
+	GUID   ib.GUID
 	Ext    *mad.MlnxExtPortInfo // FDR10-capable ports only
 	PKeys  []mad.PKey
 	SLtoVL mad.SLtoVLMapping
@@ -115,8 +115,8 @@ type NodeSpec struct {
 	Desc  string // "": ID
 	Ports int
 
-	GUID       uint64
-	SystemGUID uint64
+	GUID       ib.GUID
+	SystemGUID ib.GUID
 	VendorID   uint32
 	DeviceID   uint16
 
@@ -140,10 +140,10 @@ const (
 // nextGUID returns the GUID of the next node, which leaves room for those of an
 // adapter's ports. The GUIDs of adapters and of switches are apart by 0x7000
 // nodes, so that after 0x4000 they go on in another block of the vendor's.
-func (f *Fabric) nextGUID(first uint64) uint64 {
+func (f *Fabric) nextGUID(first ib.GUID) ib.GUID {
 	const block = 0x4000
 	i := uint64(len(f.Nodes))
-	return first + i/block<<32 + i%block<<8
+	return first + ib.GUID(i/block<<32+i%block<<8)
 }
 
 // Add makes a node. An ID that the fabric has already is refused; a GUID is not, as
@@ -186,7 +186,7 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 		p := &n.Ports[i]
 		*p = Port{Node: n, Number: uint8(i), GUID: n.Info.NodeGUID, PKeys: []mad.PKey{defaultPKey}}
 		if !isSwitch {
-			p.GUID += uint64(i)
+			p.GUID += ib.GUID(i)
 		}
 		p.Info = s.Link.portInfo(isSwitch && i == 0)
 		if s.Link.Speed == ib.FDR10 {

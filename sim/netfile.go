@@ -70,18 +70,18 @@ type netReader struct {
 
 	nodes    []*netNode
 	byID     map[string]*netNode
-	guids    map[uint64]*netNode
+	guids    map[ib.GUID]*netNode
 	aliases  map[string]*netPort
 	ports    int
 	current  *netNode // whose port lines may follow
 	commands []netCommand
 
 	// What lines assign to the nodes that follow.
-	base, next map[mad.NodeType]uint64
+	base, next map[mad.NodeType]ib.GUID
 	prefix     string // module=
 	vendor     uint32
 	device     uint16
-	system     uint64
+	system     ib.GUID
 	ability    ability
 }
 
@@ -95,12 +95,12 @@ type ability struct {
 
 func newNetReader(r rules) *netReader {
 	// Routers start at 0: ibsim has no default for them.
-	first := func() map[mad.NodeType]uint64 {
-		return map[mad.NodeType]uint64{mad.NodeTypeCA: 0x100000, mad.NodeTypeSwitch: 0x200000}
+	first := func() map[mad.NodeType]ib.GUID {
+		return map[mad.NodeType]ib.GUID{mad.NodeTypeCA: 0x100000, mad.NodeTypeSwitch: 0x200000}
 	}
 	return &netReader{
 		rules: r,
-		byID:  map[string]*netNode{}, guids: map[uint64]*netNode{}, aliases: map[string]*netPort{},
+		byID:  map[string]*netNode{}, guids: map[ib.GUID]*netNode{}, aliases: map[string]*netPort{},
 		base: first(), next: first(),
 		ability: ability{width: ib.Width4X, speed: mad.LinkSpeed(ib.SDR)},
 	}
@@ -194,10 +194,10 @@ func (n *netReader) guidBase(l *netLine, kind mad.NodeType) error {
 		return err
 	}
 	if !relative {
-		n.base[kind] = v
+		n.base[kind] = ib.GUID(v)
 		v = 0
 	}
-	n.next[kind] = n.base[kind] + v
+	n.next[kind] = n.base[kind] + ib.GUID(v)
 	if _, err := l.guid(); err != nil { // of port 0
 		return err
 	}
@@ -229,7 +229,7 @@ func (n *netReader) assign(l *netLine, word string) error {
 	case "devid":
 		n.device = uint16(v)
 	case "sysimgguid":
-		n.system = v
+		n.system = ib.GUID(v)
 	case "width":
 		n.ability.width = ib.LinkWidth(v)
 	case "speed":

@@ -121,7 +121,7 @@ func (n *netReader) addNode(f *Fabric, from *netNode) error {
 		p := &node.Ports[i]
 		p.GUID = s.GUID
 		if !node.IsSwitch() {
-			p.GUID += uint64(i)
+			p.GUID += ib.GUID(i)
 		}
 		a := from.ability
 		line := from.ports[i]

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A netLine is one line of a net file, read from left to right.
@@ -122,7 +124,7 @@ func (l *netLine) external() error {
 }
 
 // guid reads a GUID in parentheses, hexadecimal without 0x; 0: there is none.
-func (l *netLine) guid() (uint64, error) {
+func (l *netLine) guid() (ib.GUID, error) {
 	l.blanks()
 	if !l.accept("(") {
 		return 0, nil
@@ -132,5 +134,5 @@ func (l *netLine) guid() (uint64, error) {
 	if err != nil || !l.accept(")") {
 		return 0, l.expected("a GUID in hexadecimal digits and )")
 	}
-	return n, nil
+	return ib.GUID(n), nil
 }

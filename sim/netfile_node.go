@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -30,7 +31,7 @@ type netPort struct {
 	remoteNumber int
 	peer         *netPort
 
-	guid    uint64 // 0: it follows the node's
+	guid    ib.GUID // 0: it follows the node's
 	lid     uint16
 	lmc     uint8
 	ability ability
@@ -106,7 +107,7 @@ func (n *netReader) add(node *netNode) {
 	n.current = node
 	n.next[s.Kind]++
 	if s.Kind != mad.NodeTypeSwitch {
-		n.next[s.Kind] += uint64(s.Ports)
+		n.next[s.Kind] += ib.GUID(s.Ports)
 	}
 	n.vendor, n.system = 0, 0
 }

@@ -53,8 +53,9 @@ switchguid+0x10
 Switch 1 "t"
 `)
 	type node struct {
-		GUID, System, Port, Vendor, Device uint64
-		Desc                               string
+		GUID, System, Port ib.GUID
+		Vendor, Device     uint64
+		Desc               string
 	}
 	got := map[string]node{}
 	for _, n := range f.Nodes {
@@ -171,12 +172,12 @@ func TestNetInclude(t *testing.T) {
 
 // summary is what a fabric file can say about a fabric, by GUIDs.
 type summary struct {
-	Nodes map[uint64]string
+	Nodes map[ib.GUID]string
 	Links map[string]string
 }
 
 func summarize(f *Fabric, keepLIDs bool) summary {
-	s := summary{map[uint64]string{}, map[string]string{}}
+	s := summary{map[ib.GUID]string{}, map[string]string{}}
 	for _, n := range f.Nodes {
 		s.Nodes[n.Info.NodeGUID] = fmt.Sprintf("%v %q", n.Info.NodeType, n.Desc.String())
 		for i := range n.Ports {

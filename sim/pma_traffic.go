@@ -71,7 +71,7 @@ func (f *Fabric) flow(p *Port) flow {
 	if f.Model.Load <= 0 || p == nil || !p.up() || p.Info.State != ib.PortActive {
 		return flow{}
 	}
-	chance := rand.New(rand.NewPCG(f.Model.Seed, p.GUID+uint64(p.Number)<<48))
+	chance := rand.New(rand.NewPCG(f.Model.Seed, uint64(p.GUID)+uint64(p.Number)<<48))
 	load := min(f.Model.Load*2*chance.Float64(), 1)
 	size := 256 + chance.Float64()*3840 // bytes in a packet
 

@@ -117,7 +117,7 @@ func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 			id := fmt.Sprintf("%s-%s%02d-%d", name, word, i/chips+1, i%chips+1)
 			out = append(out, b.addSpec(NodeSpec{
 				Kind: mad.NodeTypeSwitch, ID: id, Ports: c.radix, VendorID: vendorVoltaire, DeviceID: device,
-				GUID: firstVoltaireGUID + uint64(len(b.fabric.Nodes))<<8,
+				GUID: firstVoltaireGUID + ib.GUID(len(b.fabric.Nodes))<<8,
 			}))
 		}
 		return out
@@ -144,6 +144,6 @@ func (b *builder) wire(n *Node, port int, m *Node, peer int) {
 }
 
 // systemGUID returns a GUID that the next system can have.
-func (b *builder) systemGUID() uint64 { return firstSystemGUID + uint64(len(b.fabric.Nodes))<<8 }
+func (b *builder) systemGUID() ib.GUID { return firstSystemGUID + ib.GUID(len(b.fabric.Nodes))<<8 }
 
 const firstSystemGUID = 0x0002c90000a00000

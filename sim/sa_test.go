@@ -213,7 +213,7 @@ func TestMulticast(t *testing.T) {
 	f, c := saClient(t, "demo", "", nil)
 	port := f.master
 	m := mad.MCMemberRecord{
-		MGID: mad.GID{0xff, 0x12, 15: 9}, PortGID: port.gid(), JoinState: mad.JoinFull, PKey: defaultPKey, QKey: 7,
+		MGID: ib.GID{0xff, 0x12, 15: 9}, PortGID: port.gid(), JoinState: mad.JoinFull, PKey: defaultPKey, QKey: 7,
 	}
 	checkStatus(t, askAbout(t, f, c, mad.MethodSet, &m, &m.MGID, &m.PortGID, &m.JoinState), mad.StatusInsufficientComponents)
 	whole := []any{&m.MGID, &m.PortGID, &m.JoinState, &m.QKey, &m.PKey, &m.SL, &m.FlowLabel, &m.TrafficClass}
@@ -224,7 +224,7 @@ func TestMulticast(t *testing.T) {
 	if err := askAbout(t, f, c, mad.MethodSet, &m, whole...); err != nil || m.JoinState != mad.JoinFull|mad.JoinSendOnly {
 		t.Errorf("got %+v, %v", m, err)
 	}
-	if groups := query(t, c, &mad.MCMemberRecord{}); len(groups) != 2 || groups[1].PortGID != (mad.GID{}) {
+	if groups := query(t, c, &mad.MCMemberRecord{}); len(groups) != 2 || groups[1].PortGID != (ib.GID{}) {
 		t.Errorf("got %+v", groups)
 	}
 	table, err := c.Table(t.Context(), &umad.TableRequest{Match: &mad.MCMemberRecord{}, SMKey: trustedKey})

@@ -21,7 +21,7 @@ type group struct {
 // the default partition.
 func broadcast() *group {
 	return &group{fixed: true, common: mad.MCMemberRecord{
-		MGID: mad.GID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff},
+		MGID: ib.GID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff},
 		QKey: 0xb1b, MLID: firstMLID, MTUSelector: mad.SelectExactly, MTU: ib.MTU2048,
 		PKey: defaultPKey, RateSelector: mad.SelectExactly, Rate: rate10,
 		LifeTimeSelector: mad.SelectExactly, LifeTime: pathLifeTime, Scope: 2,
@@ -102,7 +102,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 			return nil, mad.StatusNoResources
 		}
 		common := r
-		common.PortGID, common.JoinState, common.MLID = mad.GID{}, 0, mlid
+		common.PortGID, common.JoinState, common.MLID = ib.GID{}, 0, mlid
 		common.MTUSelector, common.RateSelector, common.LifeTimeSelector = mad.SelectExactly, mad.SelectExactly, mad.SelectExactly
 		common.MTU = cmp.Or(common.MTU, ib.MTU2048)
 		common.Rate = cmp.Or(common.Rate, rate10)
@@ -162,7 +162,7 @@ func (q *saQuery) member() (r mad.MCMemberRecord, _ mad.Status) {
 }
 
 // portByGID returns the port that has a GID.
-func (q *saQuery) portByGID(gid mad.GID) (*Port, bool) {
+func (q *saQuery) portByGID(gid ib.GID) (*Port, bool) {
 	for p := range q.fabric.endPorts() {
 		if p.gid() == gid {
 			return p, true
@@ -172,7 +172,7 @@ func (q *saQuery) portByGID(gid mad.GID) (*Port, bool) {
 }
 
 // group returns the group of a GID, nil where there is none.
-func (f *Fabric) group(mgid mad.GID) *group {
+func (f *Fabric) group(mgid ib.GID) *group {
 	for _, g := range f.multicast() {
 		if g.common.MGID == mgid {
 			return g
@@ -182,7 +182,7 @@ func (f *Fabric) group(mgid mad.GID) *group {
 }
 
 // member returns the index of the member that a port is, -1 where it is none.
-func (g *group) member(port mad.GID) int {
+func (g *group) member(port ib.GID) int {
 	return slices.IndexFunc(g.members, func(m mad.MCMemberRecord) bool { return m.PortGID == port })
 }
 

@@ -56,7 +56,7 @@ func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) uint16 {
 }
 
 // ends returns the ports that one end of a path can be.
-func (q *saQuery) ends(byGID bool, gid mad.GID, byLID bool, lid uint16) []*Port {
+func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid uint16) []*Port {
 	var ports []*Port
 	for p := range q.fabric.endPorts() {
 		if p.Info.LID == 0 || byGID && p.gid() != gid || byLID && !p.answersTo(lid) {
@@ -68,7 +68,7 @@ func (q *saQuery) ends(byGID bool, gid mad.GID, byLID bool, lid uint16) []*Port 
 }
 
 // gid returns the GID that every port has.
-func (p *Port) gid() mad.GID { return mad.MakeGID(p.Info.GIDPrefix, p.GUID) }
+func (p *Port) gid() ib.GID { return ib.MakeGID(p.Info.GIDPrefix, p.GUID) }
 
 // matchPath fits a path to what the request wants of it by selectors: one that
 // can carry more is said to carry what is wanted. What a request tells of the use

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // What fits into the LIDs of a subnet, and what of that is built how fast and in
@@ -32,7 +34,7 @@ func TestScale(t *testing.T) {
 		f := build(t, s.description)
 		heap := liveHeap() - before
 		hosts := 0
-		guids := map[uint64]bool{}
+		guids := map[ib.GUID]bool{}
 		for _, n := range f.Nodes {
 			if guids[n.Info.NodeGUID] {
 				t.Fatalf("%s: two nodes have GUID 0x%016x", s.description, n.Info.NodeGUID)

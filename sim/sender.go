@@ -26,7 +26,7 @@ func (f *Fabric) NewSender(at *Port) *Sender {
 	return &Sender{
 		fabric: f,
 		at:     at,
-		chance: rand.New(rand.NewPCG(f.Model.Seed, at.GUID+f.senders[at]<<48)),
+		chance: rand.New(rand.NewPCG(f.Model.Seed, uint64(at.GUID)+f.senders[at]<<48)),
 	}
 }
 

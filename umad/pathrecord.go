@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -14,14 +15,14 @@ const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 // ResolveGUID asks the subnet administrator for the LID of the port with a
 // GUID. smLID is where the administrator is; 0: where the local port's subnet
 // manager is, and [ErrNoSM] where there is none.
-func (c *Client) ResolveGUID(ctx context.Context, guid uint64, smLID uint16) (uint16, error) {
+func (c *Client) ResolveGUID(ctx context.Context, guid ib.GUID, smLID uint16) (uint16, error) {
 	to, err := c.TargetOf(ctx, guid, smLID)
 	return to.LID, err
 }
 
 // TargetOf is [Client.ResolveGUID] with the service level of the way there.
-func (c *Client) TargetOf(ctx context.Context, guid uint64, smLID uint16) (Target, error) {
-	path, err := c.Path(ctx, mad.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
+func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID uint16) (Target, error) {
+	path, err := c.Path(ctx, ib.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
 	if err != nil {
 		return Target{}, fmt.Errorf("find LID of port 0x%016x: %w", guid, err)
 	}
@@ -30,12 +31,12 @@ func (c *Client) TargetOf(ctx context.Context, guid uint64, smLID uint16) (Targe
 
 // Path asks the subnet administrator for a way from the local port to the one
 // with a GID. smLID is as for [Client.ResolveGUID].
-func (c *Client) Path(ctx context.Context, gid mad.GID, smLID uint16) (*mad.PathRecord, error) {
+func (c *Client) Path(ctx context.Context, gid ib.GID, smLID uint16) (*mad.PathRecord, error) {
 	to, err := c.administrator(Target{LID: smLID})
 	if err != nil {
 		return nil, err
 	}
-	path := &mad.PathRecord{DGID: gid, SGID: mad.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), c.attr.PortGUID)}
+	path := &mad.PathRecord{DGID: gid, SGID: ib.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), c.attr.PortGUID)}
 	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(path, &path.DGID, &path.SGID)}, path)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -44,7 +45,7 @@ func TestPath(t *testing.T) {
 		r.MAD[109] = 0xf3 // SL behind the QoS class
 		f.arrive(0, r)
 	}
-	path, err := c.Path(t.Context(), mad.MakeGID(0xfec1<<48, 0x1112131415161718), 0)
+	path, err := c.Path(t.Context(), ib.MakeGID(0xfec1<<48, 0x1112131415161718), 0)
 	if err != nil || path.DLID != 0x1234 || path.SL != 3 {
 		t.Fatalf("%+v, error %v", path, err)
 	}

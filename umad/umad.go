@@ -113,8 +113,8 @@ type PortAttr struct {
 	Device    string // name of the device, such as "mlx5_0"
 	Number    uint8  // port number on the device
 	LinkLayer string // "InfiniBand" or "Ethernet"
-	NodeGUID  uint64
-	PortGUID  uint64
+	NodeGUID  ib.GUID
+	PortGUID  ib.GUID
 	LID       uint16
 	LMC       uint8
 	SMLID     uint16 // LID of the subnet manager that serves this port

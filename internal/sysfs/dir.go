@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A Dir is a folder of sysfs whose files are read one by one. A file that is not
@@ -86,7 +88,7 @@ func (d Dir) Uint(name string, bits int) *uint64 {
 func (d Dir) Int(name string) *int { return parsed(d, name, strconv.Atoi) }
 
 // GUID returns the GUID that a file holds.
-func (d Dir) GUID(name string) *uint64 { return parsed(d, name, parseGUID) }
+func (d Dir) GUID(name string) *ib.GUID { return parsed(d, name, parseGUID) }
 
 // Link returns the last part of what a symbolic link points to.
 func (d Dir) Link(name string) *string {

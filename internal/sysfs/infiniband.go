@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 const (
@@ -17,8 +19,8 @@ const (
 // Device is class/infiniband/<Name>.
 type Device struct {
 	Name     string
-	NodeType uint8  // node_type: 1 channel adapter, 2 switch, 3 router
-	NodeGUID uint64 // node_guid; 0 where it is not shown
+	NodeType uint8   // node_type: 1 channel adapter, 2 switch, 3 router
+	NodeGUID ib.GUID // node_guid; 0 where it is not shown
 }
 
 // Device reads a device.
@@ -40,15 +42,15 @@ func (fs FS) Device(name string) (Device, error) {
 type Port struct {
 	Device    string
 	Number    uint8
-	LinkLayer string // link_layer; "InfiniBand" on kernels that do not show it
-	State     uint8  // state, as PortInfo has it
-	PhysState uint8  // phys_state, as PortInfo has it
-	LID       uint16 // lid
-	LMC       uint8  // lid_mask_count
-	SMLID     uint16 // sm_lid
-	SMSL      uint8  // sm_sl
-	GIDPrefix uint64 // upper half of gids/0; 0 where it is not shown
-	GUID      uint64 // lower half of gids/0
+	LinkLayer string  // link_layer; "InfiniBand" on kernels that do not show it
+	State     uint8   // state, as PortInfo has it
+	PhysState uint8   // phys_state, as PortInfo has it
+	LID       uint16  // lid
+	LMC       uint8   // lid_mask_count
+	SMLID     uint16  // sm_lid
+	SMSL      uint8   // sm_sl
+	GIDPrefix uint64  // upper half of gids/0; 0 where it is not shown
+	GUID      ib.GUID // lower half of gids/0
 }
 
 // Port reads a port of a device.
@@ -142,21 +144,21 @@ func (fs FS) MADABIVersion() (int, error) {
 }
 
 // parseGUID reads four groups of four digits, "0002:c903:00a0:1b2c".
-func parseGUID(s string) (uint64, error) {
+func parseGUID(s string) (ib.GUID, error) {
 	b, err := hexGroups(s, 4)
 	if err != nil {
 		return 0, err
 	}
-	return be64(b), nil
+	return ib.GUID(be64(b)), nil
 }
 
 // parseGID reads eight groups of four digits.
-func parseGID(s string) (prefix, guid uint64, err error) {
+func parseGID(s string) (prefix uint64, guid ib.GUID, err error) {
 	b, err := hexGroups(s, 8)
 	if err != nil {
 		return 0, 0, err
 	}
-	return be64(b), be64(b[8:]), nil
+	return be64(b), ib.GUID(be64(b[8:])), nil
 }
 
 func hexGroups(s string, groups int) ([]byte, error) {

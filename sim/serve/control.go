@@ -64,9 +64,9 @@ func (s *Server) inform(c *client, kind ibsimproto.Kind, data []byte) bool {
 		binary.NativeEndian.PutUint64(data[16:], firmware)
 	case ibsimproto.GetGID:
 		binary.BigEndian.PutUint64(data[0:], port.Info.GIDPrefix)
-		binary.BigEndian.PutUint64(data[8:], port.GUID)
+		binary.BigEndian.PutUint64(data[8:], uint64(port.GUID))
 	case ibsimproto.GetGUID:
-		binary.BigEndian.PutUint64(data, port.GUID)
+		binary.BigEndian.PutUint64(data, uint64(port.GUID))
 	case ibsimproto.GetNodeInfo:
 		info := *node
 		info.LocalPort, info.PortGUID = port.Number, port.GUID

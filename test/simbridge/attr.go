@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 )
@@ -22,7 +23,7 @@ func describePort(number uint32, p *sim.Port, added mad.PortCapMask) record {
 	i := &p.Info
 	w := bytes.NewBuffer(r[:offUnion])
 	put := func(v any) { _ = binary.Write(w, binary.NativeEndian, v) } // a bytes.Buffer accepts every write
-	var guids [gidEntries]uint64
+	var guids [gidEntries]ib.GUID
 	guids[0] = p.GUID
 	_ = binary.Write(w, binary.BigEndian, i.GIDPrefix)
 	_ = binary.Write(w, binary.BigEndian, guids)
@@ -47,7 +48,7 @@ func describePort(number uint32, p *sim.Port, added mad.PortCapMask) record {
 func describeNode(n *sim.Node) record {
 	r := newRecord(nodeAttr, 0)
 	w := bytes.NewBuffer(r[:offUnion])
-	_ = binary.Write(w, binary.BigEndian, [2]uint64{n.Info.NodeGUID, n.Info.SystemGUID})
+	_ = binary.Write(w, binary.BigEndian, [2]ib.GUID{n.Info.NodeGUID, n.Info.SystemGUID})
 	_ = binary.Write(w, binary.NativeEndian, [4]uint32{n.Info.VendorID, uint32(n.Info.DeviceID), n.Info.Revision, 0})
 	_ = binary.Write(w, binary.NativeEndian, n.Desc)
 	return r

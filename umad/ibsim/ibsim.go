@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/internal/nonblock"
 	"github.com/ibkit/ibkit/mad"
@@ -176,7 +177,7 @@ func (p *Port) readAttr() error {
 	// it, and port 0 of a switch has the node's.
 	portGUID := node.NodeGUID
 	if node.NodeType != mad.NodeTypeSwitch {
-		portGUID += uint64(port.LocalPort)
+		portGUID += ib.GUID(port.LocalPort)
 	}
 	p.attr = umad.PortAttr{
 		Device:    "ibsim0", // as in libumad2sim, whatever the place at the server
