@@ -57,6 +57,8 @@ func (c Class) attributes() map[AttrID]attrKind {
 		return saAttributes
 	case ClassPM:
 		return perfAttributes
+	case ClassCC:
+		return congestionAttributes
 	}
 	return nil
 }

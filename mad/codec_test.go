@@ -12,6 +12,7 @@ import (
 func TestEachBit(t *testing.T) {
 	// Bits that no field has. What all of a port's counters begin with leaves 8.
 	const perf = PerfDataSize*8 - 24
+	const cc = 8 * CongestionDataSize
 	reserved := map[string]int{
 		"mepi":        DataSize*8 - 4*8,
 		"nodeinfo":    DataSize*8 - 320,
@@ -38,6 +39,15 @@ func TestEachBit(t *testing.T) {
 		"sa-sminfo":     16 + 24,
 		"sa-switchinfo": 16 + 11,
 		"sa-vlarb":      32 + 32*4,
+
+		"ccca":    cc - 32 - 16*40,
+		"ccinfo":  cc - 24,
+		"cckey":   cc - 64 - 1 - 2*16,
+		"cclog":   8*CongestionLogSize - 16, // all but the header: the type is not valid
+		"ccport":  cc - 32*30,
+		"ccsw":    cc - 32 - 2*256 - 2*4 - 8 - 2*16,
+		"cctable": cc - 16 - 64*16,
+		"cctime":  cc - 32,
 
 		"classportinfo":   8, // before RedirectQP
 		"extspeeds":       PerfDataSize*8 - 8 - 64 - 14*16 - 24*32,

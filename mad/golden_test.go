@@ -36,6 +36,15 @@ var attributes = map[string]func() Attribute{
 	"xmtdisc":         func() Attribute { return new(PortXmitDiscardDetails) },
 	"xmtsl":           func() Attribute { return new(PortXmitDataSL) },
 
+	"ccca":    func() Attribute { return new(CACongestionSetting) },
+	"ccinfo":  func() Attribute { return new(CongestionInfo) },
+	"cckey":   func() Attribute { return new(CongestionKeyInfo) },
+	"cclog":   func() Attribute { return new(CongestionLog) },
+	"ccport":  func() Attribute { return new(SwitchPortCongestionSetting) },
+	"ccsw":    func() Attribute { return new(SwitchCongestionSetting) },
+	"cctable": func() Attribute { return new(CongestionControlTable) },
+	"cctime":  func() Attribute { return new(TimeStamp) },
+
 	"sa-guidinfo":   func() Attribute { return new(GUIDInfoRecord) },
 	"sa-inform":     func() Attribute { return new(InformInfo) },
 	"sa-informinfo": func() Attribute { return new(InformInfoRecord) },

@@ -41,7 +41,7 @@ func appendSnake(b []byte, name string) []byte {
 			b = append(b, '_')
 		}
 		b = append(b, strings.ToLower(word)...)
-		rest = rest[len(word):]
+		rest = strings.TrimPrefix(rest[len(word):], "_")
 	}
 	return b
 }
@@ -62,7 +62,7 @@ func wordLen(s string) int {
 		}
 		return withDigits(s, n)
 	}
-	for n < len(s) && !isUpper(s[n]) {
+	for n < len(s) && !isUpper(s[n]) && s[n] != '_' {
 		n++
 	}
 	return n

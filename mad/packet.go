@@ -109,12 +109,16 @@ func (p *Packet) SetStatus(s Status) {
 }
 
 // Data returns the attribute data, the place and size of which depend on the
-// class; see [Class.DataRange]. They alias p.
+// class; see [Class.DataRange]. The data of a CongestionLog begin earlier. They
+// alias p.
 func (p *Packet) Data() []byte {
 	if p.Class().IsSMP() {
 		return p[offData : offData+DataSize : offData+DataSize]
 	}
 	offset, size := p.Class().DataRange()
+	if p.Class() == ClassCC && p.Attr() == AttrCongestionLog {
+		offset, size = Size-CongestionLogSize, CongestionLogSize // the log precedes other data (A10.4.1)
+	}
 	return p[offset : offset+size : offset+size]
 }
 

@@ -1,0 +1,339 @@
+package mad
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+)
+
+// Attributes of congestion control (InfiniBand Architecture, Volume 1, A10.4.3).
+// Other classes use the same numbers for other attributes.
+const (
+	AttrCongestionInfo              AttrID = 0x0011
+	AttrCongestionKeyInfo           AttrID = 0x0012
+	AttrCongestionLog               AttrID = 0x0013
+	AttrSwitchCongestionSetting     AttrID = 0x0014
+	AttrSwitchPortCongestionSetting AttrID = 0x0015
+	AttrCACongestionSetting         AttrID = 0x0016
+	AttrCongestionControlTable      AttrID = 0x0017
+	AttrTimeStamp                   AttrID = 0x0018
+)
+
+var congestionAttributes = map[AttrID]attrKind{
+	AttrClassPortInfo:               kind[ClassPortInfo]("ClassPortInfo"),
+	AttrNotice:                      {name: "Notice"},
+	AttrCongestionInfo:              kind[CongestionInfo]("CongestionInfo"),
+	AttrCongestionKeyInfo:           kind[CongestionKeyInfo]("CongestionKeyInfo"),
+	AttrCongestionLog:               kind[CongestionLog]("CongestionLog"),
+	AttrSwitchCongestionSetting:     kind[SwitchCongestionSetting]("SwitchCongestionSetting"),
+	AttrSwitchPortCongestionSetting: kind[SwitchPortCongestionSetting]("SwitchPortCongestionSetting"),
+	AttrCACongestionSetting:         kind[CACongestionSetting]("CACongestionSetting"),
+	AttrCongestionControlTable:      kind[CongestionControlTable]("CongestionControlTable"),
+	AttrTimeStamp:                   kind[TimeStamp]("TimeStamp"),
+}
+
+// Lengths in bytes of the attribute data of congestion control (A10.4.1). The log
+// uses a larger range that begins earlier in the packet.
+const (
+	CongestionDataSize = 192
+	CongestionLogSize  = 224
+)
+
+var (
+	congestionFormat    = format{ClassCC, CongestionDataSize}
+	congestionLogFormat = format{ClassCC, CongestionLogSize}
+)
+
+const offCCKey = 24
+
+// CCKey returns the key in a packet of congestion control (A10.4.1).
+func (p *Packet) CCKey() uint64 { return binary.BigEndian.Uint64(p[offCCKey:]) }
+
+// SetCCKey overwrites the key in a packet of congestion control.
+func (p *Packet) SetCCKey(key uint64) { binary.BigEndian.PutUint64(p[offCCKey:], key) }
+
+// CongestionCreditStarvation is the bit of CongestionInfo.Info by which a switch
+// reports support for credit starvation.
+const CongestionCreditStarvation = 1
+
+// A CongestionInfo describes the capabilities of an agent of congestion control
+// (A10.4.3.3).
+type CongestionInfo struct {
+	Info            uint16 // CongestionCreditStarvation
+	ControlTableCap uint8  // 64-entry blocks in the congestion control table of a channel adapter
+}
+
+// ID returns AttrCongestionInfo.
+func (*CongestionInfo) ID() AttrID { return AttrCongestionInfo }
+
+func (*CongestionInfo) format() format { return congestionFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a CongestionInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *CongestionInfo) fields(c *codec) {
+	bits(c, &a.Info, 0, 16, "CongestionInfo", hexa)
+	bits(c, &a.ControlTableCap, 16, 8, "ControlTableCap", decimal)
+}
+
+// A CongestionKeyInfo is the CC_Key of a port and its protection (A10.4.3.4).
+type CongestionKeyInfo struct {
+	Key         uint64
+	ProtectBit  uint8  // 1 bit; 1: Get returns the key only to requesters that have it
+	LeasePeriod uint16 // seconds until ProtectBit is cleared after a violation; 0: never
+	Violations  uint16 // requests with a wrong key
+}
+
+// ID returns AttrCongestionKeyInfo.
+func (*CongestionKeyInfo) ID() AttrID { return AttrCongestionKeyInfo }
+
+func (*CongestionKeyInfo) format() format { return congestionFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a CongestionKeyInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *CongestionKeyInfo) fields(c *codec) {
+	bits(c, &a.Key, 0, 64, "CC_Key", key)
+	bits(c, &a.ProtectBit, 64, 1, "CC_KeyProtectBit", decimal)
+	bits(c, &a.LeasePeriod, 80, 16, "CC_KeyLeasePeriod", decimal)
+	bits(c, &a.Violations, 96, 16, "CC_KeyViolations", decimal)
+}
+
+// A PortMask selects ports of a switch. The last bit of the last byte is port 0.
+type PortMask [32]uint8
+
+// Has reports whether the mask selects a port.
+func (m *PortMask) Has(port uint8) bool { return m[31-port/8]>>(port%8)&1 != 0 }
+
+// Add selects a port.
+func (m *PortMask) Add(port uint8) { m[31-port/8] |= 1 << (port % 8) }
+
+// A SwitchCongestionSetting configures the marking of packets in a switch
+// (A10.4.3.6). In a Set, ControlMap selects the fields that change.
+type SwitchCongestionSetting struct {
+	ControlMap    uint32
+	VictimMask    PortMask // ports that mark packets as victims of congestion, too
+	CreditMask    PortMask // ports that apply credit starvation
+	Threshold     uint8    // 4 bits; 0: no marking, 15: most aggressive
+	PacketSize    uint8    // in units of 64 bytes; smaller packets are not marked
+	CSThreshold   uint8    // 4 bits; threshold of credit starvation
+	CSReturnDelay uint16   // shift (2 bits) and multiplier (14 bits)
+	MarkingRate   uint16   // mean number of packets between marked ones
+}
+
+// The bits of SwitchCongestionSetting.ControlMap.
+const (
+	CongestionSetVictimMask  = 1 << iota // VictimMask
+	CongestionSetCreditMask              // CreditMask
+	CongestionSetThreshold               // Threshold and PacketSize
+	CongestionSetStarvation              // CSThreshold and CSReturnDelay
+	CongestionSetMarkingRate             // MarkingRate
+)
+
+// ID returns AttrSwitchCongestionSetting.
+func (*SwitchCongestionSetting) ID() AttrID { return AttrSwitchCongestionSetting }
+
+func (*SwitchCongestionSetting) format() format { return congestionFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a SwitchCongestionSetting) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *SwitchCongestionSetting) fields(c *codec) {
+	bits(c, &a.ControlMap, 0, 32, "Control_Map", hexa)
+	array(c, a.VictimMask[:], 32, 8, "Victim_Mask", hexString)
+	array(c, a.CreditMask[:], 288, 8, "Credit_Mask", hexString)
+	bits(c, &a.Threshold, 544, 4, "Threshold", hexa)
+	bits(c, &a.PacketSize, 552, 8, "Packet_Size", decimal)
+	bits(c, &a.CSThreshold, 560, 4, "CS_Threshold", hexa)
+	bits(c, &a.CSReturnDelay, 576, 16, "CS_ReturnDelay", hexa)
+	bits(c, &a.MarkingRate, 592, 16, "Marking_Rate", decimal)
+}
+
+// A SwitchPortCongestionSetting is one block of the settings of single switch ports
+// (A10.4.3.7). The modifier is the number of the block.
+type SwitchPortCongestionSetting struct {
+	Ports [32]PortCongestionSetting
+}
+
+// A PortCongestionSetting is the setting of one switch port.
+type PortCongestionSetting struct {
+	Valid       uint8  `json:"valid"`        // 1 bit; 0: the setting of the switch applies
+	ControlType uint8  `json:"control_type"` // 1 bit; 0: congestion control, 1: credit starvation
+	Threshold   uint8  `json:"threshold"`    // 4 bits
+	PacketSize  uint8  `json:"packet_size"`  // ControlType 0: in units of 64 bytes
+	Parameter   uint16 `json:"cong_parm"`    // ControlType 0: marking rate; 1: return delay
+}
+
+// ID returns AttrSwitchPortCongestionSetting.
+func (*SwitchPortCongestionSetting) ID() AttrID { return AttrSwitchPortCongestionSetting }
+
+func (*SwitchPortCongestionSetting) format() format { return congestionFormat }
+
+// MarshalJSON writes {"ports": [{"valid": 1, ...}, ...]}.
+func (a SwitchPortCongestionSetting) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Ports []PortCongestionSetting `json:"ports"`
+	}{a.Ports[:]})
+}
+
+func (a *SwitchPortCongestionSetting) fields(c *codec) {
+	for i := range a.Ports {
+		a.Ports[i].fields(c, i*32)
+	}
+}
+
+func (s *PortCongestionSetting) fields(c *codec, at int) {
+	bits(c, &s.Valid, at, 1, "Valid", decimal)
+	bits(c, &s.ControlType, at+1, 1, "Control_Type", decimal)
+	bits(c, &s.Threshold, at+4, 4, "Threshold", hexa)
+	bits(c, &s.PacketSize, at+8, 8, "Packet_Size", decimal)
+	bits(c, &s.Parameter, at+16, 16, "Cong_Parm_Marking_Rate", decimal)
+}
+
+// dump writes one paragraph per port, as ibccquery does.
+func (a *SwitchPortCongestionSetting) dump(b []byte) []byte {
+	for i := range a.Ports {
+		b = fmt.Appendf(appendDotted(b, "Port"), "%d\n", i)
+		b = appendParagraph(b, func(c *codec) { a.Ports[i].fields(c, 0) })
+	}
+	return b
+}
+
+// appendParagraph writes fields in the classic form and an empty line.
+func appendParagraph(b []byte, fields func(*codec)) []byte {
+	c := codec{mode: dumping, text: b}
+	fields(&c)
+	return append(c.text, '\n')
+}
+
+// A CACongestionSetting configures the reaction of a channel adapter's port to
+// congestion (A10.4.3.8). In a Set, ControlMap selects the service levels whose
+// entries change.
+type CACongestionSetting struct {
+	PortControl uint16 // bit 0: 0: per queue pair, 1: per service level
+	ControlMap  uint16
+	SLs         [16]SLCongestionSetting
+}
+
+// An SLCongestionSetting is the setting of one service level. CCTI is the index
+// into the congestion control table.
+type SLCongestionSetting struct {
+	Timer            uint16 `json:"ccti_timer"` // after this time, in units of 1.024 µs, CCTI is decremented
+	Increase         uint8  `json:"ccti_increase"`
+	TriggerThreshold uint8  `json:"trigger_threshold"` // CCTI at which an event is logged
+	Min              uint8  `json:"ccti_min"`
+}
+
+// ID returns AttrCACongestionSetting.
+func (*CACongestionSetting) ID() AttrID { return AttrCACongestionSetting }
+
+func (*CACongestionSetting) format() format { return congestionFormat }
+
+// MarshalJSON writes {"port_control": 0, "control_map": 0, "sls": [...]}.
+func (a CACongestionSetting) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		PortControl uint16                `json:"port_control"`
+		ControlMap  uint16                `json:"control_map"`
+		SLs         []SLCongestionSetting `json:"sls"`
+	}{a.PortControl, a.ControlMap, a.SLs[:]})
+}
+
+func (a *CACongestionSetting) fields(c *codec) {
+	a.header(c)
+	for i := range a.SLs {
+		a.SLs[i].fields(c, 32+i*64)
+	}
+}
+
+func (a *CACongestionSetting) header(c *codec) {
+	bits(c, &a.PortControl, 0, 16, "Port_Control", hexa)
+	bits(c, &a.ControlMap, 16, 16, "Control_Map", hexa)
+}
+
+func (s *SLCongestionSetting) fields(c *codec, at int) {
+	bits(c, &s.Timer, at, 16, "CCTI_Timer", decimal)
+	bits(c, &s.Increase, at+16, 8, "CCTI_Increase", decimal)
+	bits(c, &s.TriggerThreshold, at+24, 8, "Trigger_Threshold", decimal)
+	bits(c, &s.Min, at+32, 8, "CCTI_Min", decimal)
+}
+
+// dump writes one paragraph per service level, as ibccquery does.
+func (a *CACongestionSetting) dump(b []byte) []byte {
+	b = appendParagraph(b, a.header)
+	for i := range a.SLs {
+		b = fmt.Appendf(appendDotted(b, "SL"), "%d\n", i)
+		b = appendParagraph(b, func(c *codec) { a.SLs[i].fields(c, 0) })
+	}
+	return b
+}
+
+// A CongestionControlTable is one block of the injection rate delays of a channel
+// adapter's port (A10.4.3.9). The modifier is the number of the block.
+type CongestionControlTable struct {
+	Limit   uint16 // highest valid index of the whole table
+	Entries [64]CongestionControlEntry
+}
+
+// A CongestionControlEntry is a delay.
+type CongestionControlEntry struct {
+	Shift      uint8  `json:"shift"`      // 2 bits
+	Multiplier uint16 `json:"multiplier"` // 14 bits
+}
+
+// ID returns AttrCongestionControlTable.
+func (*CongestionControlTable) ID() AttrID { return AttrCongestionControlTable }
+
+func (*CongestionControlTable) format() format { return congestionFormat }
+
+// MarshalJSON writes {"ccti_limit": 63, "entries": [...]}.
+func (a CongestionControlTable) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Limit   uint16                   `json:"ccti_limit"`
+		Entries []CongestionControlEntry `json:"entries"`
+	}{a.Limit, a.Entries[:]})
+}
+
+func (a *CongestionControlTable) fields(c *codec) {
+	a.header(c)
+	for i := range a.Entries {
+		a.Entries[i].fields(c, 32+i*16)
+	}
+}
+
+func (a *CongestionControlTable) header(c *codec) {
+	bits(c, &a.Limit, 0, 16, "CCTI_Limit", decimal)
+}
+
+func (e *CongestionControlEntry) fields(c *codec, at int) {
+	bits(c, &e.Shift, at, 2, "CCT_Shift", decimal)
+	bits(c, &e.Multiplier, at+2, 14, "CCT_Multiplier", decimal)
+}
+
+// dump writes one paragraph per entry up to Limit, as ibccquery does. A limit of 0
+// means that the table is not in use.
+func (a *CongestionControlTable) dump(b []byte) []byte {
+	b = appendParagraph(b, a.header)
+	if a.Limit == 0 {
+		return b
+	}
+	for i := range a.Entries[:min(len(a.Entries), int(a.Limit)+1)] {
+		b = fmt.Appendf(appendDotted(b, "Entry"), "%d\n", i)
+		b = appendParagraph(b, func(c *codec) { a.Entries[i].fields(c, 0) })
+	}
+	return b
+}
+
+// A TimeStamp is the free-running clock of a node (A10.4.3.10).
+type TimeStamp struct {
+	Time uint32 // in units of 1.024 µs
+}
+
+// ID returns AttrTimeStamp.
+func (*TimeStamp) ID() AttrID { return AttrTimeStamp }
+
+func (*TimeStamp) format() format { return congestionFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a TimeStamp) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *TimeStamp) fields(c *codec) { bits(c, &a.Time, 0, 32, "Timestamp", decimal) }

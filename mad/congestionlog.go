@@ -1,0 +1,159 @@
+package mad
+
+import "encoding/json"
+
+// A CongestionLog is the log of an agent of congestion control (InfiniBand
+// Architecture, Volume 1, A10.4.3.5). Type determines which fields are valid. The
+// layout of a channel adapter's log is that of libibmad: the specification moved its
+// fields more than once.
+type CongestionLog struct {
+	Type      uint8 // CongestionLogSwitch or CongestionLogCA
+	Flags     uint8
+	Events    uint16 // since the log was last read
+	TimeStamp uint32 // of this reply; see [TimeStamp]
+
+	PortMap      PortMask // switch: ports that have marked packets
+	SwitchEvents [15]SwitchCongestionEvent
+
+	SLMap    uint16 // channel adapter: service levels that have reached the threshold
+	CAEvents [13]CACongestionEvent
+}
+
+// The types of congestion logs.
+const (
+	CongestionLogSwitch = 1
+	CongestionLogCA     = 2
+)
+
+// A SwitchCongestionEvent is a packet that a switch has marked.
+type SwitchCongestionEvent struct {
+	SLID      uint16 `json:"slid"`
+	DLID      uint16 `json:"dlid"`
+	SL        uint8  `json:"sl"` // 4 bits
+	TimeStamp uint32 `json:"timestamp"`
+}
+
+// A CACongestionEvent is a flow that has reached the threshold of its service level.
+type CACongestionEvent struct {
+	LocalQP     uint32 `json:"local_qp"`     // 24 bits
+	SL          uint8  `json:"sl"`           // 4 bits
+	ServiceType uint8  `json:"service_type"` // 4 bits
+	RemoteQP    uint32 `json:"remote_qp"`    // 24 bits
+	LocalLID    uint16 `json:"local_lid"`
+	RemoteLID   uint16 `json:"remote_lid"`
+	TimeStamp   uint32 `json:"timestamp"`
+}
+
+// ID returns AttrCongestionLog.
+func (*CongestionLog) ID() AttrID { return AttrCongestionLog }
+
+func (*CongestionLog) format() format { return congestionLogFormat }
+
+// MarshalJSON writes the fields that are valid for the type of log, with the events
+// that are in use.
+func (a CongestionLog) MarshalJSON() ([]byte, error) {
+	log := struct {
+		Type      uint8  `json:"log_type"`
+		Flags     uint8  `json:"congestion_flags"`
+		Events    uint16 `json:"events"`
+		TimeStamp uint32 `json:"timestamp"`
+		PortMap   []int  `json:"ports,omitempty"`
+		SLMap     uint16 `json:"sl_map,omitempty"`
+		Log       any    `json:"log"`
+	}{Type: a.Type, Flags: a.Flags, Events: a.Events, TimeStamp: a.TimeStamp}
+	switch a.Type {
+	case CongestionLogSwitch:
+		for port := range 256 {
+			if a.PortMap.Has(uint8(port)) {
+				log.PortMap = append(log.PortMap, port)
+			}
+		}
+		log.Log = used(a.SwitchEvents[:])
+	case CongestionLogCA:
+		log.SLMap, log.Log = a.SLMap, used(a.CAEvents[:])
+	}
+	return json.Marshal(log)
+}
+
+// used returns the events that are not empty.
+func used[T comparable](events []T) []T {
+	found := []T{}
+	var empty T
+	for _, e := range events {
+		if e != empty {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (a *CongestionLog) fields(c *codec) {
+	a.common(c)
+	switch a.Type {
+	case CongestionLogSwitch:
+		a.switchFields(c)
+		for i := range a.SwitchEvents {
+			a.SwitchEvents[i].fields(c, 320+i*96)
+		}
+	case CongestionLogCA:
+		a.adapterFields(c)
+		for i := range a.CAEvents {
+			a.CAEvents[i].fields(c, 96+i*128)
+		}
+	}
+}
+
+func (a *CongestionLog) common(c *codec) {
+	bits(c, &a.Type, 0, 8, "LogType", decimal)
+	bits(c, &a.Flags, 8, 8, "CongestionFlags", hexa)
+}
+
+func (a *CongestionLog) switchFields(c *codec) {
+	bits(c, &a.Events, 16, 16, "LogEventsCounter", decimal)
+	bits(c, &a.TimeStamp, 32, 32, "CurrentTimeStamp", decimal)
+	array(c, a.PortMap[:], 64, 8, "PortMap", hexString)
+}
+
+func (e *SwitchCongestionEvent) fields(c *codec, at int) {
+	bits(c, &e.SLID, at, 16, "SLID", decimal)
+	bits(c, &e.DLID, at+16, 16, "DLID", decimal)
+	bits(c, &e.SL, at+32, 4, "SL", decimal)
+	bits(c, &e.TimeStamp, at+64, 32, "Timestamp", decimal)
+}
+
+func (a *CongestionLog) adapterFields(c *codec) {
+	bits(c, &a.Events, 16, 16, "ThresholdEventCounter", decimal)
+	bits(c, &a.SLMap, 32, 16, "ThresholdCongestionEventMap", hexa)
+	bits(c, &a.TimeStamp, 64, 32, "CurrentTimeStamp", decimal)
+}
+
+func (e *CACongestionEvent) fields(c *codec, at int) {
+	bits(c, &e.LocalQP, at, 24, "Local_QP_CN_Entry", decimal)
+	bits(c, &e.SL, at+24, 4, "SL_CN_Entry", decimal)
+	bits(c, &e.ServiceType, at+28, 4, "Service_Type_CN_Entry", hexa)
+	bits(c, &e.RemoteQP, at+32, 24, "Remote_QP_Number_CN_Entry", decimal)
+	bits(c, &e.LocalLID, at+64, 16, "Local_LID_CN", decimal)
+	bits(c, &e.RemoteLID, at+80, 16, "Remote_LID_CN_Entry", decimal)
+	bits(c, &e.TimeStamp, at+96, 32, "Timestamp_CN_Entry", decimal)
+}
+
+// dump writes one paragraph per event that is in use, as ibccquery does.
+func (a *CongestionLog) dump(b []byte) []byte {
+	c := codec{mode: dumping, text: b}
+	a.common(&c)
+	switch a.Type {
+	case CongestionLogSwitch:
+		b = appendParagraph(c.text, a.switchFields)
+		for _, e := range used(a.SwitchEvents[:]) {
+			b = appendParagraph(b, func(c *codec) { e.fields(c, 0) })
+		}
+		return b
+	case CongestionLogCA:
+		b = appendParagraph(c.text, a.adapterFields)
+		for _, e := range used(a.CAEvents[:]) {
+			b = appendParagraph(b, func(c *codec) { e.fields(c, 0) })
+		}
+		return b
+	}
+	return c.text
+}
