@@ -143,7 +143,7 @@ package-files:
 
 .PHONY: man
 man: ## write the manual pages in man/
-	go test ./cmd -run '^TestManual$$' -count 1 -update-manual
+	go test ./cmd -run '^TestManual$$' -count 1 -update
 
 .PHONY: pictures
 pictures: ## draw the pictures of runs in docs/pictures/

@@ -1,18 +1,19 @@
 package cmd
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 // What shells offer is what the host, the files and the flags say.
 func TestCompletion(t *testing.T) {
-	names := writeFile(t, "# rack 1\n0x1 \"leaf one\"\n0x2 \"leaf two\" # spare\n")
-	env := map[string]string{"IBKIT_SYSFS": host(t, "testdata/devinfo/mlx5-ib.txtar")}
+	names := cmdtest.WriteFile(t, "# rack 1\n0x1 \"leaf one\"\n0x2 \"leaf two\" # spare\n")
+	env := map[string]string{"IBKIT_SYSFS": testenv.Host(t, "mlx5-ib")}
 	for _, test := range []struct {
 		args string
 		want string // one of the offers, without its description
@@ -48,13 +49,13 @@ func TestCompletion(t *testing.T) {
 		before, begun, _ := strings.Cut(test.args, "|")
 		for _, prefix := range []string{begun, test.want} {
 			args := append([]string{"__complete"}, strings.Fields(before)...)
-			code, out, err := runCommand(t, env, append(args, prefix)...)
+			code, out, err := program.Run(t, env, append(args, prefix)...)
 			var offers []string
 			for line := range strings.Lines(out) {
 				offer, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 				offers = append(offers, offer)
 			}
-			if code != exitOK || !slices.Contains(offers, test.want) {
+			if code != cmdutil.ExitOK || !slices.Contains(offers, test.want) {
 				t.Errorf("%s%s: exit code %d, offers %q, error output %q: want %q", before, prefix, code, offers, err, test.want)
 			}
 		}
@@ -80,44 +81,9 @@ func TestCompletionOfNothing(t *testing.T) {
 		"addr --sim ibsim":   ":4",
 		"sim serve --events": ":0",
 	} {
-		code, out, err := runCommand(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
-		if code != exitOK || out != want+"\n" {
+		code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
+		if code != cmdutil.ExitOK || out != want+"\n" {
 			t.Errorf("%s: exit code %d, offers %q, error output %q, want %s", args, code, out, err, want)
 		}
-	}
-}
-
-func TestCompletionScripts(t *testing.T) {
-	for shell := range shells {
-		code, out, err := runCommand(t, nil, "completion", shell)
-		if code != exitOK || !strings.Contains(out, "__complete") || err != "" {
-			t.Errorf("%s: exit code %d, %d bytes, error output %q", shell, code, len(out), err)
-		}
-	}
-}
-
-func TestVersionReport(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../schema/version.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	archives, err := filepath.Glob("testdata/devinfo/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, archive := range archives {
-		env := map[string]string{"IBKIT_SYSFS": host(t, archive)}
-		code, out, stderr := runCommand(t, env, "version", "--json")
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(v); err != nil || code != exitOK || stderr != "" {
-			t.Errorf("%s: exit code %d, error output %q: %v", archive, code, stderr, err)
-		}
-	}
-	env := map[string]string{"IBKIT_SYSFS": host(t, "testdata/devinfo/mlx5-ib.txtar")}
-	if _, out, _ := runCommand(t, env, "version"); !strings.Contains(out, "mlx5_0, firmware ") {
-		t.Errorf("version says nothing of the device: %s", out)
 	}
 }

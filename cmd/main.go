@@ -4,7 +4,6 @@ package cmd
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -12,51 +11,21 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-)
 
-// environment is what a command reads from and writes to.
-type environment struct {
-	out, err io.Writer
-	getenv   func(string) string
-}
-
-// commands makes the commands, by their native names.
-var commands = map[string]func(*environment, dialect) *cobra.Command{
-	"addr":       newAddr,
-	"completion": newCompletion,
-	"devinfo":    newDevinfo,
-	"doctor":     newDoctor,
-	"linkinfo":   newLinkinfo,
-	"perf":       newPerf,
-	"ping":       newPing,
-	"sim":        newSim,
-	"version":    newVersion,
-}
-
-// classicNames are the classic tools that a command can stand in for.
-var classicNames = map[string]string{
-	"iblinkinfo": "linkinfo",
-}
-
-// dialect is the name that a command goes by. The classic name picks the
-// classic view and the classic exit codes, nothing else.
-type dialect int
-
-const (
-	native dialect = iota
-	classic
+	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
 // Main runs the command that the process was started as and returns its exit
 // code. A program name that is a classic tool's picks that tool.
 func Main() int {
-	env := &environment{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	env := &cmdutil.Env{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Getenv: os.Getenv}
 	args := os.Args[1:]
-	if name := filepath.Base(os.Args[0]); classicNames[name] != "" || classicTools[name] != nil {
+	if name := filepath.Base(os.Args[0]); registry[name].native != "" {
 		args = append([]string{name}, args...)
 	}
-	if len(args) > 0 && classicTools[args[0]] != nil {
-		return runClassic(context.Background(), env, args[0], args[1:]) // a signal ends it
+	if len(args) > 0 && registry[args[0]].tool != nil {
+		return run(context.Background(), env, args) // a signal ends it
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -64,63 +33,50 @@ func Main() int {
 	return run(ctx, env, args)
 }
 
-// run runs one command line and returns its exit code.
-func run(ctx context.Context, env *environment, args []string) int {
-	if len(args) > 0 && classicTools[args[0]] != nil {
-		return runClassic(ctx, env, args[0], args[1:])
+// run runs one command line and returns its exit code. A classic tool does
+// without the tree of commands, which takes longer to make than most of these
+// tools run.
+func run(ctx context.Context, env *cmdutil.Env, args []string) int {
+	if len(args) > 0 {
+		if tool := registry[args[0]].tool; tool != nil {
+			return cmdutil.ExitCode(env, args[0], tool(ctx, env, args[1:]))
+		}
 	}
-	root := newRoot(env, args)
-	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
-	return report(env, cmd, err)
+	return cmdutil.Execute(ctx, env, newRoot(env, args), args)
 }
 
 // newRoot makes the root command and those below it: of the others only the one
 // that args begin with, if they do, as a command of a few milliseconds has no
 // time to make them all.
-func newRoot(env *environment, args []string) *cobra.Command {
+func newRoot(env *cmdutil.Env, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "ibkit",
 		Short:   "Diagnostics for InfiniBand and RoCE",
-		Version: version(),
+		Version: buildinfo.Version(),
 		Long: strings.TrimSpace(`
 ibkit shows what an InfiniBand or RoCE network consists of, what its links run
 at, and what is wrong. It needs nothing else installed.
 
 Started under a classic tool's name, by a symbolic link or as the first
 argument, it takes that tool's options and prints in that tool's form.`),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf("no command given: see ibkit --help")
+			return cmdutil.UsageErrorf("no command given: see ibkit --help")
 		},
 	}
-	root.SetOut(env.out)
-	root.SetErr(env.err)
 	root.SetHelpCommand(newHelp())
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	classicCommand := func(name string) *cobra.Command {
-		c := commands[classicNames[name]](env, classic)
-		c.Use, c.Hidden = name+" [flags]", true
-		return c
+	if len(args) > 0 && registry[args[0]].command != nil {
+		root.AddCommand(registry[args[0]].command(env))
+		return root
 	}
-	switch {
-	case len(args) > 0 && commands[args[0]] != nil:
-		root.AddCommand(commands[args[0]](env, native))
-	case len(args) > 0 && classicNames[args[0]] != "":
-		root.AddCommand(classicCommand(args[0]))
-	default:
-		for _, newCommand := range commands {
-			root.AddCommand(newCommand(env, native))
-		}
-		for name := range classicNames {
-			root.AddCommand(classicCommand(name))
+	for _, e := range registry {
+		if e.command != nil {
+			root.AddCommand(e.command(env))
 		}
 	}
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		addCompletions(env, root)
+		noFileNames(root)
 	}
 	return root
 }

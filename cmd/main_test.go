@@ -1,31 +1,14 @@
 package cmd
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// runCommand runs a command line in an environment of its own.
-func runCommand(t *testing.T, env map[string]string, args ...string) (code int, out, err string) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	e := &environment{out: &stdout, err: &stderr, getenv: func(k string) string { return env[k] }}
-	code = run(context.Background(), e, args)
-	return code, stdout.String(), stderr.String()
-}
-
-func writeFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+var program = cmdtest.Program(run)
 
 // Mistakes of the user end with exit code 2 and name what is wrong.
 func TestUsageErrors(t *testing.T) {
@@ -66,14 +49,14 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "--show-keys"}, "--show-keys does nothing without --json"},
 		{[]string{"linkinfo", "--sim", "demo", "-C", "mlx5_0"}, "exclude each other"},
 		{[]string{"linkinfo", "-z", "/nonexistent"}, "read config"},
-		{[]string{"linkinfo", "-z", writeFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not a valid value`},
+		{[]string{"linkinfo", "-z", cmdtest.WriteFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not a valid value`},
 		{[]string{"linkinfo", "--node-name-map", "/nonexistent"}, "read node name map"},
-		{[]string{"linkinfo", "--node-name-map", writeFile(t, "0x1 \"a\"\nbad\n")}, ":2:"},
+		{[]string{"linkinfo", "--node-name-map", cmdtest.WriteFile(t, "0x1 \"a\"\nbad\n")}, ":2:"},
 		{[]string{"linkinfo", "--diff", "/nonexistent"}, "loading cached fabric for diff failed"},
 		{[]string{"iblinkinfo", "--sw"}, "unknown flag"}, // ambiguous: --switch, --switches-only
 	} {
-		code, out, err := runCommand(t, nil, test.args...)
-		if code != exitUsage || !strings.Contains(err, test.want) || out != "" {
+		code, out, err := program.Run(t, nil, test.args...)
+		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
 			t.Errorf("%q: exit code %d, output %q, error output %q: want %q", test.args, code, out, err, test.want)
 		}
 	}
@@ -86,23 +69,23 @@ func TestNoServer(t *testing.T) {
 		{"linkinfo", "--sim", "ibsim"},
 		{"iblinkinfo", "--si", "ibsim"}, // abbreviated as getopt_long allows
 	} {
-		code, out, err := runCommand(t, env, args...)
-		if code != exitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: is ibsim running") {
+		code, out, err := program.Run(t, env, args...)
+		if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: is ibsim running") {
 			t.Errorf("%q: exit code %d, output %q, error output %q", args, code, out, err)
 		}
 	}
 }
 
 func TestVersion(t *testing.T) {
-	code, out, err := runCommand(t, nil, "iblinkinfo", "-V")
-	if code != exitOK || out != "" || !strings.HasPrefix(err, "iblinkinfo BUILD VERSION: ") {
+	code, out, err := program.Run(t, nil, "iblinkinfo", "-V")
+	if code != cmdutil.ExitOK || out != "" || !strings.HasPrefix(err, "iblinkinfo BUILD VERSION: ") {
 		t.Errorf("exit code %d, output %q, error output %q", code, out, err)
 	}
 }
 
 func TestHelp(t *testing.T) {
-	code, out, _ := runCommand(t, nil, "linkinfo", "--help")
-	if code != exitOK || !strings.Contains(out, "Examples:") || !strings.Contains(out, "--outstanding_smps") {
+	code, out, _ := program.Run(t, nil, "linkinfo", "--help")
+	if code != cmdutil.ExitOK || !strings.Contains(out, "Examples:") || !strings.Contains(out, "--outstanding_smps") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
 }

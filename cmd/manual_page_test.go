@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,7 +19,7 @@ import (
 const manualDate = "2026-11-21"
 
 // A manualPage is a page of the manual: what a command says of itself, and what
-// is written by hand in manual/NAME.man, in the language of man(7).
+// is written by hand in NAME.man next to it, in the language of man(7).
 type manualPage struct {
 	name string         // of the page
 	cmd  *cobra.Command // nil: a classic tool that is no cobra command
@@ -35,7 +33,7 @@ type manualPage struct {
 func (m *manualPage) write(t *testing.T) []byte {
 	t.Helper()
 	text := m.text(t, m.name)
-	m.line(`.\" Made by make man from the commands and cmd/manual: change those.`)
+	m.line(`.\" Made by make man from the commands and cmd/**/*.man: change those.`)
 	m.line(`.TH %s 1 %s "ibkit" "ibkit manual"`, strings.ToUpper(roff(m.name)), manualDate)
 	m.section("NAME")
 	m.line(`%s \- %s`, roff(m.name), roff(m.short()))
@@ -67,7 +65,7 @@ func (m *manualPage) line(format string, args ...any) { fmt.Fprintf(&m.out, form
 func (m *manualPage) section(title string) { m.line(".SH %s", title) }
 
 // isClassic tells whether the page is of a classic name.
-func (m *manualPage) isClassic() bool { return m.cmd == nil || classicNames[m.cmd.Name()] != "" }
+func (m *manualPage) isClassic() bool { return m.cmd == nil || registry[m.cmd.Name()].native != "" }
 
 // classic is the classic name that the page is of.
 func (m *manualPage) classic() string {
@@ -108,7 +106,7 @@ func (m *manualPage) description() {
 		m.line("Started as %s, by a symbolic link of that name or as\n.BR \"ibkit %[1]s\" ,", roff(m.classic()))
 		m.line("ibkit takes the options of %s, prints in its form, and ends with its exit codes.", roff(m.classic()))
 		if m.cmd != nil {
-			m.line("What it does is described in\n.BR ibkit\\-%s (1).", roff(classicNames[m.cmd.Name()]))
+			m.line("What it does is described in\n.BR ibkit\\-%s (1).", roff(registry[m.cmd.Name()].native))
 		}
 		return
 	}
@@ -199,15 +197,22 @@ func (m *manualPage) common(t *testing.T, title string) string {
 	return ""
 }
 
+// textPatterns are the places of texts written by hand: next to the command, and
+// those of several commands in manual/.
+var textPatterns = []string{"*/%s.man", "classic/*/%s.man"}
+
 // text reads what is written by hand, by the titles of its sections.
 func (m *manualPage) text(t *testing.T, name string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("manual", name+".man"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, pattern := range textPatterns {
+		paths, err := filepath.Glob(fmt.Sprintf(pattern, name))
+		if err == nil && len(paths) > 0 {
+			text, err = os.ReadFile(paths[0])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	sections := map[string]string{}
 	for part := range strings.SplitSeq("\n"+string(text), "\n.SH ") {
@@ -225,22 +230,14 @@ func (m *manualPage) seeAlso() {
 	if above != m.name && m.name != "ibkit" {
 		pages = append(pages, above)
 	}
-	if m.cmd == nil {
-		pages = append(pages, "ibkit-devinfo")
+	if m.isClassic() {
+		pages = append(pages, "ibkit-"+registry[m.classic()].native)
 	} else {
-		if native := classicNames[m.cmd.Name()]; native != "" {
-			pages = append(pages, "ibkit-"+native)
-		}
 		for _, c := range m.cmd.Commands() {
 			pages = append(pages, m.name+"-"+c.Name())
 		}
-		for name, native := range classicNames {
-			if native == m.cmd.Name() {
-				pages = append(pages, "ibkit-"+name)
-			}
-		}
-		if m.name == "ibkit" {
-			for name := range classicTools {
+		for name, e := range registry {
+			if e.native != "" && (e.native == m.cmd.Name() || m.name == "ibkit") {
 				pages = append(pages, "ibkit-"+name)
 			}
 		}

@@ -2,8 +2,7 @@ package cmd
 
 import (
 	"bytes"
-	"flag"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,22 +10,23 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-)
 
-var updateManual = flag.Bool("update-manual", false, "write the manual pages in man/")
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
 
 // TestManual holds the pages in man/ against the commands: make man writes them.
 func TestManual(t *testing.T) {
 	pages := manual(t)
 	dir := "../man"
-	if *updateManual {
+	if *cmdtest.Update {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, page := range pages {
 		path := filepath.Join(dir, name)
-		if *updateManual {
+		if *cmdtest.Update {
 			if err := os.WriteFile(path, page, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestManual(t *testing.T) {
 		if pages[filepath.Base(path)] != nil {
 			continue
 		}
-		if !*updateManual {
+		if !*cmdtest.Update {
 			t.Errorf("man/%s is of no command: run make man", filepath.Base(path))
 		} else if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -55,22 +55,24 @@ func TestManual(t *testing.T) {
 // Each text written by hand belongs to a command.
 func TestManualTexts(t *testing.T) {
 	pages := manual(t)
-	err := fs.WalkDir(os.DirFS("manual"), ".", func(path string, d fs.DirEntry, err error) error {
-		name, isText := strings.CutSuffix(path, ".man")
-		if isText && pages[name+".1"] == nil && !slices.Contains([]string{"exit", "files", "environment"}, name) {
-			t.Errorf("manual/%s is of no command", path)
+	for _, pattern := range textPatterns {
+		paths, err := filepath.Glob(fmt.Sprintf(pattern, "*"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		for _, path := range paths {
+			name := strings.TrimSuffix(filepath.Base(path), ".man")
+			if pages[name+".1"] == nil && !slices.Contains([]string{"exit", "files", "environment"}, name) {
+				t.Errorf("%s is of no command", path)
+			}
+		}
 	}
 }
 
 // manual makes all pages, by the names of their files.
 func manual(t *testing.T) map[string][]byte {
 	t.Helper()
-	env := &environment{out: new(bytes.Buffer), err: new(bytes.Buffer), getenv: func(string) string { return "" }}
+	env := &cmdutil.Env{Out: new(bytes.Buffer), ErrOut: new(bytes.Buffer), Getenv: func(string) string { return "" }}
 	root := newRoot(env, nil)
 	pages := map[string][]byte{}
 	var add func(cmd *cobra.Command)
@@ -82,8 +84,11 @@ func manual(t *testing.T) map[string][]byte {
 		}
 	}
 	add(root)
-	for name := range classicTools {
-		_, out, err := runCommand(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, name, "-h")
+	for name, e := range registry {
+		if e.tool == nil {
+			continue
+		}
+		_, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, name, "-h")
 		m := manualPage{name: "ibkit-" + name, tool: name, usage: out + err}
 		pages[m.name+".1"] = m.write(t)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -22,12 +24,12 @@ var scanned = regexp.MustCompile(`"(sent|retries|timeouts|window)":\d+`)
 // of it: nothing that a scan sees is lost.
 func TestJSONRoundTrip(t *testing.T) {
 	for _, p := range sim.Presets {
-		_, want, _ := runCommand(t, nil, "linkinfo", "--sim", p.Name, "--json")
+		_, want, _ := program.Run(t, nil, "linkinfo", "--sim", p.Name, "--json")
 		path := filepath.Join(t.TempDir(), "fabric.json")
-		if code, out, err := runCommand(t, nil, "sim", "export", p.Name, "--format", "json", "-o", path); code != exitOK || out != "" || err != "" {
+		if code, out, err := program.Run(t, nil, "sim", "export", p.Name, "--format", "json", "-o", path); code != cmdutil.ExitOK || out != "" || err != "" {
 			t.Fatalf("%s: exit code %d, output %q, error output %q", p.Name, code, out, err)
 		}
-		_, got, err := runCommand(t, map[string]string{"IBKIT_SIM": path}, "linkinfo", "--json")
+		_, got, err := program.Run(t, map[string]string{"IBKIT_SIM": path}, "linkinfo", "--json")
 		if scanned.ReplaceAllString(got, "") != scanned.ReplaceAllString(want, "") || len(got) == 0 {
 			t.Errorf("%s: not the same: %s", p.Name, err)
 		}
@@ -44,7 +46,7 @@ func TestExportRoundTrip(t *testing.T) {
 		}
 		for _, format := range []string{"net", "topology", "json"} {
 			path := filepath.Join(t.TempDir(), "fabric")
-			if code, _, err := runCommand(t, nil, "sim", "export", p.Name, "--format", format, "-o", path); code != exitOK {
+			if code, _, err := program.Run(t, nil, "sim", "export", p.Name, "--format", format, "-o", path); code != cmdutil.ExitOK {
 				t.Fatalf("%s as %s: %s", p.Name, format, err)
 			}
 			back, err := sim.Build(map[string]string{"net": "net:", "topology": "topo:", "json": "json:"}[format] + path)
@@ -73,9 +75,9 @@ func links(f *sim.Fabric) string {
 }
 
 func TestExportUnreachable(t *testing.T) {
-	path := writeFile(t, "Switch 2 \"s\"\n[1]\t\"h\"[1]\n\nCa 1 \"h\"\n[1]\t\"s\"[1]\n\nCa 1 \"alone\"\n")
-	code, out, err := runCommand(t, nil, "sim", "export", "net:"+path, "--format", "json")
-	if code != exitFailed || out != "" || !strings.Contains(err, "finds 2 of 3 nodes") {
+	path := cmdtest.WriteFile(t, "Switch 2 \"s\"\n[1]\t\"h\"[1]\n\nCa 1 \"h\"\n[1]\t\"s\"[1]\n\nCa 1 \"alone\"\n")
+	code, out, err := program.Run(t, nil, "sim", "export", "net:"+path, "--format", "json")
+	if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, "finds 2 of 3 nodes") {
 		t.Errorf("exit code %d, output %q, error output %q", code, out, err)
 	}
 }
@@ -83,12 +85,12 @@ func TestExportUnreachable(t *testing.T) {
 // Files from before port 0 was printed are read as well.
 func TestJSONWithoutPort0(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fabric.json")
-	runCommand(t, nil, "sim", "export", "single-switch:speed=NDR", "--format", "json", "-o", path)
+	program.Run(t, nil, "sim", "export", "single-switch:speed=NDR", "--format", "json", "-o", path)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, want, _ := runCommand(t, nil, "linkinfo", "--sim", path, "--csv")
+	_, want, _ := program.Run(t, nil, "linkinfo", "--sim", path, "--csv")
 	without := regexp.MustCompile(`"port0":(null|\{"mkey".*?"link_speed_ext_enabled2":\{[^}]*?\]\}\}),`).ReplaceAll(text, nil)
 	if bytes.Contains(without, []byte(`"port0"`)) {
 		t.Fatal("port0 is still there")
@@ -96,7 +98,7 @@ func TestJSONWithoutPort0(t *testing.T) {
 	if err := os.WriteFile(path, without, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := runCommand(t, nil, "linkinfo", "--sim", path, "--csv"); got != want || got == "" {
+	if _, got, _ := program.Run(t, nil, "linkinfo", "--sim", path, "--csv"); got != want || got == "" {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -49,7 +49,7 @@ func pages(t *testing.T) []string {
 }
 
 // A command is a line behind a $ in a console block, and what it prints below, on
-// a host of cmd/testdata/devinfo, which a page names in a comment of HTML.
+// a host of internal/testenv/hosts, which a page names in a comment of HTML.
 type command struct {
 	host, line string
 	output     []string
@@ -93,7 +93,7 @@ func TestExamples(t *testing.T) {
 		dir := t.TempDir()
 		for _, c := range commands(string(text)) {
 			if hosts[c.host] == "" {
-				hosts[c.host] = testenv.UnpackTree(t, "../cmd/testdata/devinfo/"+c.host+".txtar")
+				hosts[c.host] = testenv.Host(t, c.host)
 			}
 			shell := exec.Command("sh", "-c", c.line)
 			shell.Dir = dir

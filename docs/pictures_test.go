@@ -30,7 +30,7 @@ var recordings = map[string][]string{
 // pictures: make pictures draws them.
 func TestPictures(t *testing.T) {
 	bin := binDir(t)
-	sysfs := testenv.UnpackTree(t, "../cmd/testdata/devinfo/mlx5-ib.txtar")
+	sysfs := testenv.Host(t, "mlx5-ib")
 	for name, lines := range recordings {
 		var screen string
 		for _, line := range lines {

@@ -70,7 +70,7 @@ autoload -Uz compinit; compinit -u -d ~/zcompdump
 			t.Fatal(err)
 		}
 	}
-	sysfs := testenv.UnpackTree(t, "../cmd/testdata/devinfo/mlx5-ib.txtar")
+	sysfs := testenv.Host(t, "mlx5-ib")
 	return dir, []string{
 		"HOME=" + dir, "ZDOTDIR=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir,
 		"BASH_COMPLETION_USER_DIR=" + dir + "/bash", "PATH=" + dir + "/bin:" + os.Getenv("PATH"),

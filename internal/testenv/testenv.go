@@ -44,11 +44,17 @@ func UnpackTree(tb testing.TB, archive string) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return unpack(tb, a)
+}
+
+func unpack(tb testing.TB, a *txtar.Archive) string {
+	tb.Helper()
 	root := tb.TempDir()
 	for _, f := range a.Files {
 		name, target, isLink := strings.Cut(f.Name, " -> ")
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err != nil {
 			tb.Fatal(err)
 		}
 		if isLink {

@@ -1,0 +1,260 @@
+// Package addr is the command that shows all addresses of ports.
+package addr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/device"
+)
+
+// command is one call of addr.
+type command struct {
+	env      *cmdutil.Env
+	fabric   fabricflag.Flags
+	allPorts bool
+	ask      string
+	file     string
+	json     bool
+	plain    bool
+	columns  []string
+
+	byGUID, byRoute bool // what all targets are, whatever they look like
+	form            portaddr.Form
+
+	names   *fabric.NameMap
+	options resolve.Options
+}
+
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "addr [flags] [TARGET...]",
+		Short: "Show all addresses of ports that one of them is known of",
+		Long: strings.TrimSpace(`
+addr finds ports by an address of any kind, and shows all others that they have:
+LIDs, GIDs, GUIDs, the name of the node. Without a TARGET it shows those of the
+local port. A TARGET is
+
+  7, 0x1f, 4-9           a LID or a range of them
+  0x0002c9030010a1b2     the GUID of a port, or of a node with all its ports
+  0,1,3                  a directed route; 5,0,1 begins at LID 5
+  fe80::2:c903:10:a1b2   a GID
+  192.0.2.7              an IP address, over RoCE or over IP over InfiniBand
+  node07, node07/1       a node by its name in the node name map, the one that it
+                         gives itself, or the first word of that; or one port
+  'node0*'               all nodes with names like a pattern of the shell
+
+What one of them looks like but is not can be named by its kind in front:
+name:17, guid:0xbeef, lid:, route:, gid:, ip:2001:db8::7.
+
+Where ports are, subnet administration is asked, and where there is none the
+fabric is scanned. What they are, they are asked themselves, and in place of one
+that is silent subnet administration. IP addresses are looked up in the kernel's
+neighbour table; one that is not there is sent an empty UDP packet, to its
+discard port, so that the kernel asks who has it.`),
+		Example: strings.Trim(`
+  # the local port
+  ibkit addr
+
+  # the LID of a node, for scripts
+  ibkit addr --plain --columns lid node07
+
+  # whose LID is it
+  ibkit addr 7
+
+  # all ports of the node with a GUID
+  ibkit addr --all-ports 0x0002c9030010a1b2
+
+  # GIDs of a host on a network of RoCE
+  ibkit addr 192.0.2.7`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			addresses, err := c.resolve(cmd.Context(), cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), addresses)
+		},
+	}
+	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "the targets are GUIDs, whatever they look like")
+	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "the targets are directed routes, whatever they look like")
+	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes that were found")
+	flags.StringVar(&c.ask, "ask", "all", "whom to ask, `WHO`: all, sa (subnet administration only) or nodes (only the nodes, found by a scan)")
+	cmdutil.CompleteFlag(c.env, cmd, "ask", cmdutil.Constant("all", "sa", "nodes"))
+	flags.StringVarP(&c.file, "file", "f", "", "more targets from `FILE`, one a line; -: from the standard input")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.plain, "plain", false, "print lines for programs: no header, a tab between columns")
+	flags.BoolVarP(&c.form.GID, "gid_show", "g", false, "print the GIDs in the form of ibaddr")
+	flags.BoolVarP(&c.form.LID, "lid_show", "l", false, "print the LIDs in the form of ibaddr")
+	flags.BoolVarP(&c.form.Decimal, "Lid_show", "L", false, "print the LIDs in the form of ibaddr, in decimal")
+	flags.StringSliceVar(&c.columns, "columns", nil, "show these columns, a `LIST` of "+strings.Join(columnNames(), ", "))
+	cmdutil.CompleteList(c.env, cmd, "columns", cmdutil.Constant(columnNames()...))
+	c.fabric.Define(c.env, cmd)
+	cmdutil.Abbreviate(flags)
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"plain", "columns"}},
+		{Flags: []string{"gid_show", "lid_show", "Lid_show"}, Others: []string{"json", "plain", "columns"}},
+		{Flags: []string{"Guid"}, Others: []string{"Direct"}},
+	},
+}
+
+// resolve checks what the command line says, and returns the targets.
+func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) ([]resolve.Address, error) {
+	if err := rules.Check(flags); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.options.Ask, err = resolve.ParseAsk(c.ask); err != nil {
+		return nil, cmdutil.UsageErrorf("invalid --ask: %w", err)
+	}
+	for _, name := range c.columns {
+		if !slices.Contains(columnNames(), name) {
+			return nil, cmdutil.UsageErrorf("unknown column %q (known: %s)", name, strings.Join(columnNames(), ", "))
+		}
+	}
+	addresses, err := cmdutil.ParseTargets(c.env.In, args, c.byGUID, c.byRoute, c.file)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fabric.Resolve(ctx, c.env, fabricflag.Native); err != nil {
+		return nil, err
+	}
+	if c.options.SMLID, err = c.fabric.SMLID(); err != nil {
+		return nil, err
+	}
+	if c.names, err = c.fabric.Names(c.env); err != nil {
+		return nil, err
+	}
+	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.Sim != "", sysfs.FS(c.env.Sysfs())
+	if len(args) == 0 && c.file == "" {
+		addresses = []resolve.Address{resolve.Self()}
+	}
+	return addresses, nil
+}
+
+// An answer is what was found of one target.
+type answer struct {
+	target resolve.Address
+	ports  []*resolve.Port
+	err    error // why there are none
+}
+
+func (c *command) run(ctx context.Context, addresses []resolve.Address) (err error) {
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	c.options.Progress = bar.Update
+
+	var client *umad.Client
+	local := umad.PortAttr{LinkLayer: resolve.Ethernet}
+	port, err := c.fabric.Open(c.env)(ctx)
+	switch {
+	case err == nil:
+		defer func() {
+			if closed := port.Close(); err == nil {
+				err = closed
+			}
+		}()
+		client, local = umad.NewClient(port, c.fabric.Client(c.env)), port.Attr()
+	case !c.needsNoPort(err, addresses):
+		return err
+	}
+	answers, err := c.find(ctx, resolve.New(client, local, c.options), addresses)
+	if err != nil {
+		return err
+	}
+	bar.Close()
+	view := &view{env: c.env, names: c.names, local: local, answers: answers, columns: c.columns}
+	out := render.NewOutput(c.env.Out)
+	switch {
+	case c.json:
+		view.json(out)
+	case c.form != portaddr.Form{}:
+		c.form.LID = c.form.LID || c.form.Decimal
+		view.classic(out, c.form)
+	case c.plain:
+		view.plain(out)
+	default:
+		view.table(out)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if c.fabric.Verbose > 0 && client != nil {
+		s := client.Stats()
+		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, %d of them again, %d timed out\n", s.Sent, s.Retries, s.Timeouts)
+	}
+	return c.outcome(answers)
+}
+
+// needsNoPort reports whether the targets can be found without the port that
+// could not be opened: hosts on Ethernet, where there are only ports of RoCE.
+func (c *command) needsNoPort(err error, addresses []resolve.Address) bool {
+	var none *device.NoPortError
+	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 {
+		return false
+	}
+	overEthernet := slices.ContainsFunc(none.Existing, func(p device.Candidate) bool { return p.Port.LinkLayer == resolve.Ethernet })
+	return overEthernet && !slices.ContainsFunc(addresses, func(a resolve.Address) bool {
+		return a.Kind == resolve.LID || a.Kind == resolve.GUID || a.Kind == resolve.Route && a != resolve.Self()
+	})
+}
+
+// find asks for all targets.
+func (c *command) find(ctx context.Context, r *resolve.Resolver, addresses []resolve.Address) ([]answer, error) {
+	answers := make([]answer, len(addresses))
+	var all []*resolve.Port
+	for i, a := range addresses {
+		answer := &answers[i]
+		answer.target = a
+		if answer.ports, answer.err = r.Find(ctx, a); answer.err != nil {
+			answer.err = withHint(answer.err, c.options.Ask)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		all = append(all, answer.ports...)
+	}
+	if err := r.Describe(ctx, all); err != nil {
+		return nil, err
+	}
+	if !c.allPorts {
+		return answers, nil
+	}
+	var more []*resolve.Port
+	for i := range answers {
+		answer := &answers[i]
+		found := len(answer.ports)
+		var err error
+		if answer.ports, err = r.Siblings(ctx, answer.ports); err != nil && answer.err == nil {
+			answer.err = fmt.Errorf("find other ports of the node: %w", err)
+		}
+		more = append(more, answer.ports[found:]...)
+	}
+	return answers, r.Describe(ctx, more)
+}

@@ -1,0 +1,41 @@
+package addr
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+var program = cmdtest.Native(New)
+
+// The JSON is what the schema says, whatever was found.
+func TestAddrJSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/addr.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]int{
+		"":                                cmdutil.ExitOK,
+		"7 4-6 node07 0,1":                cmdutil.ExitOK,
+		"node07 nobody":                   cmdutil.ExitPartial,
+		"nobody 192.0.2.1":                cmdutil.ExitFailed,
+		"-a --ask sa leaf1":               cmdutil.ExitOK,
+		"node10":                          cmdutil.ExitFindings,
+		"node10 nobody":                   cmdutil.ExitPartial,
+		"--ask nodes fe80::2:c900:10:a01": cmdutil.ExitOK,
+		"--ask sa 0,1":                    cmdutil.ExitFailed,
+	} {
+		code, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"addr", "--json"}, strings.Fields(line)...)...)
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+		if err == nil {
+			err = schema.Validate(v)
+		}
+		if code != want || err != nil || (stderr == "") != (code == cmdutil.ExitOK || code == cmdutil.ExitFindings) {
+			t.Errorf("addr %s: exit code %d, %v\n%s%s", line, code, err, out, stderr)
+		}
+	}
+}

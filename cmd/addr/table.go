@@ -1,0 +1,109 @@
+package addr
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// view shows what was found.
+type view struct {
+	env     *cmdutil.Env
+	names   *fabric.NameMap
+	local   umad.PortAttr
+	answers []answer
+	columns []string
+}
+
+// shown returns the columns to show.
+func (v *view) shown() []string {
+	switch {
+	case len(v.columns) > 0:
+		return v.columns
+	case v.local.LinkLayer == resolve.Ethernet:
+		return ethernetColumns
+	}
+	return infinibandColumns
+}
+
+// lines yields the ports. One that nothing is known of is told of elsewhere.
+func (v *view) lines(yield func(*portLine) bool) {
+	for _, a := range v.answers {
+		for _, p := range a.ports {
+			if (p.Node != nil || p.Host != nil) && !yield(&portLine{a.target, p, v.names}) {
+				return
+			}
+		}
+	}
+}
+
+// row returns what a port has in the columns.
+func (l *portLine) row(columns []string) []string {
+	var row []string
+	for _, name := range columns {
+		i := slices.IndexFunc(allColumns, func(c column) bool { return c.name == name })
+		row = append(row, cmp.Or(allColumns[i].value(l), render.Absent))
+	}
+	return row
+}
+
+// plain writes a line a port with tabs between columns.
+func (v *view) plain(out *render.Output) {
+	columns := v.shown()
+	for l := range v.lines {
+		fmt.Fprintln(out, strings.Join(l.row(columns), "\t"))
+	}
+}
+
+// classic writes a line a port as ibaddr does.
+func (v *view) classic(out *render.Output, form portaddr.Form) {
+	for l := range v.lines {
+		gids := l.GIDs()
+		if len(gids) == 0 {
+			continue // not all was told, which is told elsewhere
+		}
+		first, last := l.LIDs()
+		form.Write(out, gids[0], int(first), int(last))
+	}
+}
+
+// table writes a table. Columns that nobody asked for and that have nothing in
+// them are left out.
+func (v *view) table(out *render.Output) {
+	columns := v.shown()
+	colour := render.NewPalette(v.env.Out, v.env.Getenv)
+	findings := slices.Index(columns, "finding")
+	var rows [][]string
+	for l := range v.lines {
+		row := l.row(columns)
+		if findings >= 0 && len(l.Findings) > 0 {
+			row[findings] = colour.Bad(l.problems())
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return
+	}
+	var header []string
+	kept := make([][]string, len(rows))
+	for i, name := range columns {
+		isEmpty := !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != render.Absent })
+		if len(v.columns) == 0 && isEmpty {
+			continue
+		}
+		header = append(header, strings.ToUpper(strings.ReplaceAll(name, "-", " ")))
+		for j, row := range rows {
+			kept[j] = append(kept[j], row[i])
+		}
+	}
+	// The table writes to a buffer, whose errors Flush returns.
+	_ = render.Table(out, header, kept)
+}

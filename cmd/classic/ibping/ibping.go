@@ -1,0 +1,212 @@
+// Package ibping is ibping of infiniband-diags.
+package ibping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/umad"
+)
+
+const usage = `
+Usage: ibping [options] <dest lid|guid>
+
+Options:
+  --count, -c <num>       stop after count packets
+  --flood, -f             flood destination
+  --oui, -o <val>         use specified OUI number
+  --Server, -S            start in server mode
+  --config, -z <config>   use config file, default: /etc/infiniband-diags/ibdiag.conf
+  --Ca, -C <ca>           Ca name to use
+  --Port, -P <port>       Ca port number to use
+  --Lid, -L               use LID address argument
+  --Guid, -G              use GUID address argument
+  --timeout, -t <ms>      timeout in ms
+  --sm_port, -s <lid>     SM port lid
+  --errors, -e            show send and receive errors
+  --verbose, -v           increase verbosity level
+  --debug, -d             raise debug level
+  --help, -h              help message
+  --version, -V           show version
+
+`
+
+// command is ibping of infiniband-diags.
+type command struct {
+	getopt.Diag
+	count  uint32
+	flood  bool
+	oui    uint32
+	server bool
+
+	to   umad.Target
+	host string // that answered first
+}
+
+func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
+	p := &command{count: math.MaxUint32, oui: ping.OUI}
+	operands, err := p.Parse(env, "ibping", usage, "DKy", []getopt.Option{
+		{Long: "count", Short: 'c', HasValue: true}, {Long: "flood", Short: 'f', HasValue: false}, {Long: "oui", Short: 'o', HasValue: true}, {Long: "Server", Short: 'S', HasValue: false},
+	}, args, func(short byte, value string) error {
+		switch short {
+		case 'c':
+			p.count = uint32(getopt.Strtol(value))
+		case 'f':
+			p.flood = true
+		case 'o':
+			p.oui = uint32(getopt.Strtol(value)) & (1<<24 - 1)
+		case 'S':
+			p.server = true
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(operands) == 0 && !p.server {
+		fmt.Fprint(env.ErrOut, usage)
+		return &cmdutil.ExitError{Code: cmdutil.ExitUsage}
+	}
+	run := p.ping
+	if p.server {
+		run = func(ctx context.Context, _ string) error { return p.serve(ctx) }
+		operands = []string{""}
+	}
+	if err := p.Resolve(ctx, env, fabricflag.Classic); err != nil {
+		return &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
+	}
+	err = run(ctx, operands[0])
+	var ended *cmdutil.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		err = &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
+	}
+	return err
+}
+
+// classicAttempts is how often libibmad sends what gets no answer.
+const classicAttempts = 3
+
+// ping pings a port until the count is reached or a signal comes, and prints
+// what the C tool prints then. Lost pings are no failure.
+func (p *command) ping(ctx context.Context, operand string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	smLID, err := p.SMLID()
+	if err != nil {
+		return err
+	}
+	port, err := p.OpenPort(ctx)
+	if err != nil {
+		return err
+	}
+	defer port.Close()
+	c := umad.NewClient(port, p.Client(p.Env))
+	if p.to, err = p.Destination(ctx, c, operand, smLID); err != nil {
+		return err
+	}
+	requests := p.Client(p.Env)
+	o := ping.Options{
+		OUI: p.oui, Count: int(p.count), Interval: time.Second,
+		Timeout: requests.Timeout, Attempts: classicAttempts, Trace: requests.Trace, Done: p.show,
+	}
+	if p.flood {
+		o.Interval = 0
+	}
+	r, err := ping.Run(ctx, port, []*ping.Target{{To: p.to}}, o)
+	p.report(r)
+	return err
+}
+
+// show prints one ping.
+func (p *command) show(probe *ping.Probe) {
+	switch probe.Outcome {
+	case ping.Late, ping.Duplicated:
+		return // the C tool does not see them
+	case ping.Received:
+	default:
+		fmt.Fprintf(p.Env.ErrOut, "ibping: %s\n", probe.Reason())
+		return
+	}
+	host := render.Printable(probe.Host)
+	if p.host == "" {
+		p.host = host
+	}
+	if !p.flood {
+		fmt.Fprintf(p.Env.Out, "Pong from %s (%v): time %s ms\n", host, p.to, milliseconds(probe.RTT))
+	}
+}
+
+// report prints the summary.
+func (p *command) report(r *ping.Result) {
+	s := &r.Total
+	lost := s.Bad()
+	percent := 0
+	if lost > 0 {
+		percent = lost * 100 / s.Sent
+	}
+	fmt.Fprintf(p.Env.Out, "\n--- %s (%v) ibping statistics ---\n", p.host, p.to)
+	fmt.Fprintf(p.Env.Out, "%d packets transmitted, %d received, %d%% packet loss, time %d ms\n",
+		s.Sent, s.Received, percent, r.Took.Milliseconds())
+	fmt.Fprintf(p.Env.Out, "rtt min/avg/max = %s/%s/%s ms\n", milliseconds(s.Min), milliseconds(s.Avg()), milliseconds(s.Max))
+}
+
+// milliseconds writes a time as ibping does, with three decimals.
+func milliseconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 3, 64)
+}
+
+// serve answers pings until a signal comes. The C tool is ended by it and by
+// nothing else; here a simulator that the port is at is told first.
+func (p *command) serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	defer context.AfterFunc(ctx, func() { signal.Stop(signals) })() // a second one ends what does not look at the first
+	go func() { cancel(signalled{<-signals}) }()
+
+	o := ping.ServeOptions{OUI: p.oui}
+	if p.Debug > 0 {
+		o.Log = slog.New(slog.NewTextHandler(p.Env.ErrOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	open := p.Open(p.Env)
+	if p.Sim == fabricflag.Ibsim {
+		open = fabricflag.OpenResponder(p.Env)
+	}
+	_, err := ping.NewServer(o).ServeAll(ctx, ping.Places{
+		Find: func() ([]ping.Place, error) { return []ping.Place{{Open: open}}, nil },
+		Tell: func(_ string, _ umad.PortAttr, err error) {
+			// Scripts wait for this line.
+			if err == nil && p.Debug > 0 {
+				fmt.Fprintf(p.Env.Out, "ibdebug: [%d] ibping_serv: starting to serve...\n", os.Getpid())
+			}
+		},
+	})
+	var by signalled
+	if errors.As(context.Cause(ctx), &by) {
+		return &cmdutil.ExitError{Code: signalCode + int(by.Signal.(syscall.Signal)), Err: err}
+	}
+	return err
+}
+
+// signalCode and a signal's number are what shells show for the end by one.
+const signalCode = 128
+
+// signalled is a signal as the cause of an end.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.String() }

@@ -1,0 +1,29 @@
+package ibvdevices
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+)
+
+var program = cmdtest.Classic(Run)
+
+func TestRun_Hosts(t *testing.T) { program.RunOnHosts(t, "ibv_devices") }
+
+func TestRun_NoDevices(t *testing.T) {
+	env := map[string]string{"IBKIT_SYSFS": t.TempDir()}
+	for _, test := range []struct {
+		line, out, err string
+		code           int
+	}{
+		{"ibv_devices", "", "Failed to get IB devices list: Function not implemented\n", 1},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, out, err := program.Run(t, env, strings.Fields(test.line)...)
+			if code != test.code || out != test.out || err != test.err {
+				t.Errorf("got exit code %d, output %q, error output %q, want %d, %q, %q", code, out, err, test.code, test.out, test.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,220 @@
+// Package ibvdevinfo is ibv_devinfo of libibverbs.
+package ibvdevinfo
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/libibverbs"
+	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+const usageText = `Usage: ibv_devinfo             print the ca attributes
+
+Options:
+  -d, --ib-dev=<dev>     use IB device <dev> (default first device found)
+  -i, --ib-port=<port>   use port <port> of IB device (default all ports)
+  -l, --list             print only the IB devices names
+  -v, --verbose          print all the attributes of the IB device(s)
+`
+
+// Run is ibv_devinfo of libibverbs.
+func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
+	out := render.NewOutput(env.Out)
+	defer out.Flush()
+	v := view{out: out, env: env}
+	device, list, usage := "", false, 0
+	stop := &cmdutil.ExitError{}
+	_, err := getopt.Parse("ibv_devinfo", []getopt.Option{
+		{Long: "ib-dev", Short: 'd', HasValue: true}, {Long: "ib-port", Short: 'i', HasValue: true}, {Long: "list", Short: 'l', HasValue: false}, {Long: "verbose", Short: 'v', HasValue: false},
+	}, args, func(short byte, value string) error {
+		switch short {
+		case 'd':
+			device = value
+		case 'i':
+			if v.port = getopt.Strtol(value); v.port <= 0 {
+				usage = 1
+				return stop
+			}
+			v.port &= 0xff // the C tool keeps a byte
+		case 'l':
+			list = true
+			return stop
+		case 'v':
+			v.verbose = true
+		}
+		return nil
+	})
+	switch {
+	case usage != 0:
+		fmt.Fprint(out, usageText)
+		return &cmdutil.ExitError{Code: usage}
+	case err != nil && !list:
+		fmt.Fprintln(env.ErrOut, err)
+		fmt.Fprint(out, usageText)
+		return &cmdutil.ExitError{Code: getopt.ExitFailure}
+	}
+	if err := libibverbs.Check(env); err != nil {
+		return err
+	}
+	if list {
+		names := devinfo.Names(devinfo.Options{Sysfs: env.Sysfs()})
+		s := "s"
+		if len(names) == 1 {
+			s = ""
+		}
+		fmt.Fprintf(out, "%d HCA%s found:\n", len(names), s)
+		for _, name := range names {
+			fmt.Fprintf(out, "\t%s\n", name)
+		}
+		fmt.Fprintln(out)
+		return nil
+	}
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: env.Sysfs(), Brief: true, Device: device})
+	if r == nil {
+		return err
+	}
+	code, found := 0, false
+	for _, d := range r.Devices {
+		if d.UVerbs != nil {
+			found = true
+			code |= v.device(d)
+		}
+	}
+	if !found {
+		code = getopt.ExitFailure
+		if device != "" {
+			fmt.Fprintf(env.ErrOut, "IB device '%s' wasn't found\n", device)
+		} else {
+			fmt.Fprintln(env.ErrOut, "No IB devices found")
+		}
+	}
+	if code != 0 {
+		return &cmdutil.ExitError{Code: code}
+	}
+	return nil
+}
+
+// transports are those of node types, as libibverbs maps and names them.
+var transports = map[uint8]struct {
+	number int
+	name   string
+}{
+	1: {0, "InfiniBand"}, 2: {0, "InfiniBand"}, 3: {0, "InfiniBand"},
+	4: {1, "iWARP"}, 5: {2, "usNIC"}, 6: {3, "usNIC UDP"}, 7: {4, "unspecified"},
+}
+
+// view prints devices as ibv_devinfo does.
+type view struct {
+	out     *render.Output
+	env     *cmdutil.Env
+	port    int // 0: all
+	verbose bool
+}
+
+// fail prints to stderr behind what is to be on stdout already.
+func (v *view) fail(code int, format string, args ...any) int {
+	fmt.Fprintf(v.env.ErrOut, format+"\n", args...)
+	return code
+}
+
+// device prints a device and returns the bits it adds to the exit code.
+func (v *view) device(d *devinfo.Device) int {
+	switch {
+	case d.OpenError != nil:
+		return v.fail(1, "Failed to open device")
+	case d.Attr == nil:
+		return v.fail(2, "Failed to query device props")
+	case v.port > int(d.Attr.PhysPortCount):
+		return v.fail(4, "Invalid port requested for device")
+	}
+	a := d.Attr
+	kind := uint8(0)
+	if d.NodeType != nil {
+		kind = *d.NodeType
+	}
+	transport, ok := transports[kind]
+	if !ok {
+		transport.number, transport.name = -1, "invalid transport"
+	}
+	fmt.Fprintf(v.out, "hca_id:\t%s\n", d.Name)
+	fmt.Fprintf(v.out, "\ttransport:\t\t\t%s (%d)\n", transport.name, transport.number)
+	fw := a.FW.String()
+	if fw == "" && d.Firmware != nil {
+		fw = *d.Firmware
+	}
+	if fw != "" {
+		fmt.Fprintf(v.out, "\tfw_ver:\t\t\t\t%s\n", fw)
+	}
+	fmt.Fprintf(v.out, "\tnode_guid:\t\t\t%s\n", colons(a.NodeGUID))
+	fmt.Fprintf(v.out, "\tsys_image_guid:\t\t\t%s\n", colons(a.SysImageGUID))
+	fmt.Fprintf(v.out, "\tvendor_id:\t\t\t0x%04x\n", a.VendorID)
+	fmt.Fprintf(v.out, "\tvendor_part_id:\t\t\t%d\n", int32(a.VendorPartID))
+	fmt.Fprintf(v.out, "\thw_ver:\t\t\t\t0x%X\n", a.HWVersion)
+	if d.BoardID != nil && *d.BoardID != "" {
+		fmt.Fprintf(v.out, "\tboard_id:\t\t\t%s\n", *d.BoardID)
+	}
+	fmt.Fprintf(v.out, "\tphys_port_cnt:\t\t\t%d\n", a.PhysPortCount)
+	if v.verbose {
+		v.capabilities(d)
+	}
+	for _, p := range d.Ports {
+		if v.port != 0 && p.Number != v.port {
+			continue
+		}
+		if p.Attr == nil {
+			return v.fail(errnoOf(p.QueryError), "Failed to query port %d props", p.Number)
+		}
+		v.showPort(d, p, transport.number == 0)
+	}
+	return 0
+}
+
+func (v *view) showPort(d *devinfo.Device, p *devinfo.Port, infiniband bool) {
+	a := p.Attr
+	fmt.Fprintf(v.out, "\t\tport:\t%d\n", p.Number)
+	fmt.Fprintf(v.out, "\t\t\tstate:\t\t\t%s (%d)\n", a.State, a.State)
+	fmt.Fprintf(v.out, "\t\t\tmax_mtu:\t\t%s (%d)\n", a.MaxMTU, a.MaxMTU)
+	fmt.Fprintf(v.out, "\t\t\tactive_mtu:\t\t%s (%d)\n", a.ActiveMTU, a.ActiveMTU)
+	fmt.Fprintf(v.out, "\t\t\tsm_lid:\t\t\t%d\n", a.SMLID)
+	fmt.Fprintf(v.out, "\t\t\tport_lid:\t\t%d\n", a.LID)
+	fmt.Fprintf(v.out, "\t\t\tport_lmc:\t\t0x%02x\n", a.LMC)
+	fmt.Fprintf(v.out, "\t\t\tlink_layer:\t\t%s\n", a.LinkLayer)
+	if v.verbose {
+		v.portCapabilities(p, infiniband)
+		for _, g := range d.GIDs {
+			if int(g.Port) == p.Number {
+				v.gid(g, a.LinkLayer)
+			}
+		}
+	}
+	fmt.Fprintln(v.out)
+}
+
+// gid prints an entry of the GID table. Those of RoCE v2 are in the short form.
+func (v *view) gid(g verbs.GIDEntry, layer verbs.LinkLayer) {
+	b := g.GID.As16()
+	if binary.BigEndian.Uint64(b[8:]) == 0 {
+		return
+	}
+	text := g.GID.StringExpanded()
+	if g.GID.Is4In6() {
+		text = fmt.Sprintf("0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x", b[12], b[13], b[14], b[15])
+	}
+	if g.Type == verbs.GIDTypeRoCEv2 {
+		text = g.GID.String()
+	}
+	if layer == verbs.LinkLayerEthernet {
+		kind := verbs.GIDTypeRoCEv1
+		if g.Type == verbs.GIDTypeRoCEv2 {
+			kind = g.Type
+		}
+		text += ", " + kind.String()
+	}
+	fmt.Fprintf(v.out, "\t\t\tGID[%3d]:\t\t%s\n", g.Index, text)
+}

@@ -1,0 +1,55 @@
+// Package completion is the command that prints completion scripts for shells.
+package completion
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// shells are the shells that there are completions for.
+var shells = map[string]func(*cobra.Command, *cmdutil.Env) error{
+	"bash": func(root *cobra.Command, env *cmdutil.Env) error { return root.GenBashCompletionV2(env.Out, true) },
+	"fish": func(root *cobra.Command, env *cmdutil.Env) error { return root.GenFishCompletion(env.Out, true) },
+	"zsh":  func(root *cobra.Command, env *cmdutil.Env) error { return root.GenZshCompletion(env.Out) },
+}
+
+func New(env *cmdutil.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|fish|zsh",
+		Short: "Print a script that completes command lines in a shell",
+		Long: strings.TrimSpace(`
+completion prints a script for a shell. With it the shell completes commands,
+flags and what they take: devices of this host, simulated fabrics, findings,
+names of nodes from the node name map.`),
+		Example: strings.Trim(`
+  # for this session of bash
+  source <(ibkit completion bash)
+
+  # from now on, in fish
+  ibkit completion fish > ~/.config/fish/completions/ibkit.fish
+
+  # from now on, in zsh, for all users
+  ibkit completion zsh > /usr/local/share/zsh/site-functions/_ibkit`, "\n"),
+		DisableFlagsInUseLine: true,
+		ValidArgs:             slices.Sorted(maps.Keys(shells)),
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return cmdutil.UsageErrorf("no shell given (known: %s)", strings.Join(slices.Sorted(maps.Keys(shells)), ", "))
+			case len(args) > 1:
+				return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+			case shells[args[0]] == nil:
+				return cmdutil.UsageErrorf("unknown shell %q (known: %s)", args[0], strings.Join(slices.Sorted(maps.Keys(shells)), ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return shells[args[0]](cmd.Root(), env)
+		},
+	}
+}

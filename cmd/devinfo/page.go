@@ -1,0 +1,147 @@
+package devinfo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/devinfo"
+)
+
+// page prints all that is known of a device.
+func (v *view) page(d *devinfo.Device) error {
+	fmt.Fprintln(v.out, d.Name)
+	v.fields(1, [][2]string{
+		{"description", show(d.NodeDesc)},
+		{"node GUID", show(d.NodeGUID)},
+		{"system image GUID", show(d.SysImageGUID)},
+		{"driver", driver(d) + " (verbs: " + show(d.DriverID) + ")"},
+		{"firmware", show(d.Firmware)},
+		{"hardware", show(d.HCAType) + " rev " + show(d.HWRev)},
+		{"board", show(d.BoardID)},
+		{"PCI", pciAddress(d.PCI) + " " + pcie(d.PCI)},
+		{"NUMA node", show(d.NUMANode)},
+		{"device node", show(d.UVerbs)},
+		{"completion vectors", show(d.CompVectors)},
+		{"capabilities", list(d.Caps)},
+	})
+	v.numbers(1, "limits", d.Limits)
+	v.numbers(1, "hardware counters", d.HWCounts)
+	v.extended(d.Extended)
+	for _, name := range slices.Sorted(maps.Keys(d.Parameters)) {
+		v.fields(1, [][2]string{{"parameter " + name, d.Parameters[name]}})
+	}
+	for _, p := range d.Ports {
+		if err := v.portPage(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extended prints what of offloads and extensions is told.
+func (v *view) extended(e *devinfo.Extended) {
+	if e == nil {
+		return
+	}
+	var fields [][2]string
+	add := func(name, format string, args ...any) {
+		fields = append(fields, [2]string{name, fmt.Sprintf(format, args...)})
+	}
+	if o := e.ODP; o != nil {
+		add("on-demand paging", "%s; RC: %s; UC: %s; UD: %s; XRC: %s", list(o.General), list(o.RC), list(o.UC), list(o.UD), list(o.XRC))
+	}
+	if e.TimestampMask != nil {
+		add("timestamps", "mask 0x%016x", *e.TimestampMask)
+	}
+	if e.CoreClock != nil {
+		add("core clock", "%d kHz", *e.CoreClock)
+	}
+	if r := e.RSS; r != nil {
+		add("RSS", "%s; %d indirection tables of %d", list(r.QPTypes), r.MaxTables, r.MaxTableSize)
+	}
+	if e.RawPacket != nil {
+		add("raw packets", "%s", list(e.RawPacket))
+	}
+	if t := e.TSO; t != nil {
+		add("TSO", "%d bytes; %s", t.Max, list(t.QPTypes))
+	}
+	if p := e.PacketPacing; p != nil {
+		add("packet pacing", "%d to %d kbit/s; %s", p.Min, p.Max, list(p.QPTypes))
+	}
+	if t := e.TagMatching; t != nil {
+		add("tag matching", "%d tags, %d operations; %s", t.MaxNumTags, t.MaxOps, list(t.Flags))
+	}
+	if m := e.CQModeration; m != nil {
+		add("CQ moderation", "%d completions, %d µs", m.MaxCount, m.MaxPeriod)
+	}
+	if e.MaxDMSize != nil {
+		add("device memory", "%d bytes", *e.MaxDMSize)
+	}
+	v.fields(1, fields)
+}
+
+func (v *view) portPage(p *devinfo.Port) error {
+	fmt.Fprintf(v.out, "  port %d\n", p.Number)
+	v.fields(2, [][2]string{
+		{"state", portState(p) + ", " + portPhys(p)},
+		{"link layer", show(p.LinkLayer)},
+		{"rate", show(p.Rate)},
+		{"MTU", show(p.MTU) + " of " + show(p.MaxMTU)},
+		{"LID", show(p.LID) + ", LMC " + show(p.LMC)},
+		{"subnet manager", "LID " + show(p.SMLID) + ", SL " + show(p.SMSL)},
+		{"network device", show(p.Netdev) + ", MTU " + show(p.NetdevMTU)},
+		{"MAD device nodes", show(p.UMAD) + ", " + show(p.ISSM)},
+		{"P_Keys", pkeys(p)},
+	})
+	v.numbers(2, "counters", p.Counters)
+	v.numbers(2, "hardware counters", p.HWCounts)
+	if len(p.GIDs) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, g := range p.GIDs {
+		ip := "-"
+		if g.GID.Is4In6() {
+			ip = g.GID.Unmap().String()
+		}
+		rows = append(rows, []string{"    " + strconv.Itoa(int(g.Index)), g.GID.String(), ip, show(g.Type), show(g.Netdev)})
+	}
+	return render.Table(v.out, []string{"    INDEX", "GID", "IPV4", "TYPE", "NETDEV"}, rows)
+}
+
+// fields prints names and values.
+func (v *view) fields(indent int, fields [][2]string) {
+	for _, f := range fields {
+		fmt.Fprintf(v.out, "%s%-22s %s\n", strings.Repeat("  ", indent), f[0], f[1])
+	}
+}
+
+// numbers prints numbers by name; nothing where there are none.
+func (v *view) numbers(indent int, title string, numbers map[string]uint64) {
+	if len(numbers) == 0 {
+		return
+	}
+	fmt.Fprintf(v.out, "%s%s\n", strings.Repeat("  ", indent), title)
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		fmt.Fprintf(v.out, "%s%-36s %d\n", strings.Repeat("  ", indent+1), name, numbers[name])
+	}
+}
+
+func pkeys(p *devinfo.Port) string {
+	var all []string
+	for _, k := range p.PKeys {
+		all = append(all, fmt.Sprintf("%d: 0x%04x", k.Index, k.Key))
+	}
+	return list(all)
+}
+
+func list(all []string) string {
+	if len(all) == 0 {
+		return "-"
+	}
+	return strings.Join(all, ", ")
+}

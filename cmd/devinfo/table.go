@@ -1,0 +1,184 @@
+package devinfo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/classic/ibstat"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
+	"github.com/ibkit/ibkit/devinfo"
+)
+
+// view prints devices in ibkit's own form.
+type view struct {
+	out     *render.Output
+	palette *render.Palette
+}
+
+// show returns what a pointer points to as text, "-" where it is nil or empty.
+func show[T any](p *T) string {
+	if p == nil {
+		return "-"
+	}
+	if s := fmt.Sprint(*p); s != "" {
+		return s
+	}
+	return "-"
+}
+
+// table prints one line a port.
+func (v *view) table(r *devinfo.Result, wide bool) error {
+	header := []string{
+		"DEVICE", "PORT", "LAYER", "STATE", "PHYSICAL", "RATE", "LINK", "MTU", "LID/GID", "NETDEV",
+		"PCI", "NUMA", "FIRMWARE", "DRIVER",
+	}
+	if wide {
+		header = append(header, "NODE GUID", "BOARD", "PCIE", "UVERBS", "UMAD", "ISSM", "DESCRIPTION")
+	}
+	var rows [][]string
+	for _, d := range r.Devices {
+		ports := d.Ports
+		if len(ports) == 0 {
+			ports = []*devinfo.Port{nil}
+		}
+		for _, p := range ports {
+			row := append(v.portCells(d, p), pciAddress(d.PCI), show(d.NUMANode), show(d.Firmware), driver(d))
+			if wide {
+				umad, issm := "-", "-"
+				if p != nil {
+					umad, issm = show(p.UMAD), show(p.ISSM)
+				}
+				row = append(row, show(d.NodeGUID), show(d.BoardID), pcie(d.PCI), show(d.UVerbs), umad, issm, show(d.NodeDesc))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return render.Table(v.out, header, rows)
+}
+
+func (v *view) portCells(d *devinfo.Device, p *devinfo.Port) []string {
+	if p == nil {
+		return []string{d.Name, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+	}
+	state := portState(p)
+	switch {
+	case p.State == nil:
+	case p.Active():
+		state = v.palette.Good(state)
+	default:
+		state = v.palette.Bad(state)
+	}
+	rate, link := rateParts(p.Rate)
+	mtu := show(p.MTU)
+	return []string{
+		d.Name, strconv.Itoa(p.Number), show(p.LinkLayer), state, portPhys(p), rate, link, mtu, address(p), show(p.Netdev),
+	}
+}
+
+func portState(p *devinfo.Port) string {
+	if p.State == nil || int(*p.State) >= len(portstate.Names) {
+		return show(p.State)
+	}
+	return portstate.Names[*p.State]
+}
+
+func portPhys(p *devinfo.Port) string {
+	if p.PhysState == nil || int(*p.PhysState) >= len(ibstat.IbstatPhys) {
+		return show(p.PhysState)
+	}
+	return ibstat.IbstatPhys[*p.PhysState]
+}
+
+// rateParts splits "100 Gb/sec (4X EDR)".
+func rateParts(rate *string) (gbps, link string) {
+	if rate == nil || *rate == "" {
+		return "-", "-"
+	}
+	gbps, link, _ = strings.Cut(*rate, " (")
+	if link = strings.TrimSuffix(link, ")"); link == "" {
+		link = "-"
+	}
+	return strings.TrimSuffix(gbps, " Gb/sec") + " Gb/s", link
+}
+
+// address is the LID of InfiniBand, and of others the GID that a connection is
+// best made with.
+func address(p *devinfo.Port) string {
+	if !p.Ethernet() && p.LID != nil && *p.LID != 0 {
+		return strconv.Itoa(int(*p.LID))
+	}
+	if gid, ok := p.RoCEv2IPv4(); ok {
+		return gid.Unmap().String()
+	}
+	if len(p.GIDs) > 0 {
+		return p.GIDs[0].GID.String()
+	}
+	return "-"
+}
+
+func driver(d *devinfo.Device) string {
+	if d.Driver != nil {
+		return *d.Driver
+	}
+	return show(d.DriverID)
+}
+
+func pciAddress(p *devinfo.PCI) string {
+	if p == nil {
+		return "-"
+	}
+	return p.Address
+}
+
+func pcie(p *devinfo.PCI) string {
+	if p == nil {
+		return "-"
+	}
+	return "x" + show(p.Width) + "/x" + show(p.MaxWidth) + " " + show(p.Speed)
+}
+
+// findings prints what is wrong, with what can be done about it.
+func (v *view) findings(r *devinfo.Result) {
+	for _, f := range r.Findings {
+		where := f.Device
+		if f.Port != 0 {
+			where += "/" + strconv.Itoa(f.Port)
+		}
+		if where != "" {
+			where += ": "
+		}
+		fmt.Fprintf(v.out, "%s%s %s\n", where, v.palette.Warn(f.Text), v.palette.Faint("("+f.Hint+")"))
+	}
+}
+
+// uapi prints which methods the kernel answers to, by object.
+func (v *view) uapi(r *devinfo.Result) error {
+	header := []string{"OBJECT", "METHOD"}
+	for _, d := range r.Devices {
+		header = append(header, d.Name)
+	}
+	var rows [][]string
+	for _, d := range r.Devices {
+		if d.UAPI == nil {
+			continue
+		}
+		for i, m := range d.UAPI {
+			row := []string{m.Object, m.Name}
+			for _, e := range r.Devices {
+				switch {
+				case i >= len(e.UAPI):
+					row = append(row, "-")
+				case e.UAPI[i].Known:
+					row = append(row, v.palette.Good("yes"))
+				default:
+					row = append(row, "no")
+				}
+			}
+			rows = append(rows, row)
+		}
+		break // all are asked the same
+	}
+	return render.Table(v.out, header, rows)
+}

@@ -1,0 +1,166 @@
+// Package doctor is the command that checks what RDMA needs of this host.
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/doctor"
+)
+
+func checkNames(*cmdutil.Env, *pflag.FlagSet) []string {
+	var checks []string
+	for _, c := range doctor.Checks {
+		checks = append(checks, c.Name+"\t"+c.About)
+	}
+	return checks
+}
+
+// command is one call of doctor.
+type command struct {
+	env     *cmdutil.Env
+	options doctor.Options
+	json    bool
+	quiet   bool
+	list    bool
+}
+
+// rules are what doctor's flags have to do with each other.
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"quiet"}},
+		{Flags: []string{"list"}, Others: []string{"json", "quiet", "only", "skip", "root", "timeout"}},
+	},
+}
+
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "doctor [flags]",
+		Short: "Check whether this host is ready for RDMA, and print the fixes",
+		Long: strings.TrimSpace(`
+doctor checks this host: kernel modules, device nodes, limits, PCI Express slots,
+addresses and the subnet manager. For each problem it prints the effect and the
+command that fixes it. It changes nothing.
+
+Checks run with your privileges; inaccessible files are listed. Checks that need
+more privileges are reported as unknown, with exit code 4.
+
+Checks:
+
+` + checkHelp()),
+		Example: strings.Trim(`
+  # all checks
+  ibkit doctor
+
+  # in a job prologue: print problems only, exit code 3 if there are any
+  ibkit doctor --quiet --skip governor,hugepages
+
+  # check whether your user can register memory and open the devices
+  ibkit doctor --only nodes,memlock
+
+  # check the host from a container that mounts it at /host
+  ibkit doctor --root /host
+
+  # print the commands that fix all problems
+  ibkit doctor --json | jq -r '.items[].fix[]'`, "\n"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
+			}
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.check(cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&c.options.Only, "only", nil, "run only this `CHECK`, or a comma-separated list (see --list)")
+	flags.StringSliceVar(&c.options.Skip, "skip", nil, "skip this `CHECK`, or a comma-separated list")
+	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.list, "list", false, "list the checks")
+	flags.StringVar(&c.options.Root, "root", "/", "check the host whose root file system is mounted at `DIR`")
+	flags.DurationVar(&c.options.Timeout, "timeout", 500*time.Millisecond, "wait this `TIME` for a reply of the subnet manager, twice")
+	cmdutil.CompleteList(env, cmd, "only", checkNames)
+	cmdutil.CompleteList(env, cmd, "skip", checkNames)
+	if err := cmd.MarkFlagDirname("root"); err != nil {
+		panic(err) // the flag is there
+	}
+	return cmd
+}
+
+// checkHelp describes the checks, one a line.
+func checkHelp() string {
+	var s strings.Builder
+	for _, c := range doctor.Checks {
+		fmt.Fprintf(&s, "  %-10s %s\n", c.Name, c.About)
+	}
+	return s.String()
+}
+
+func (c *command) check(flags *pflag.FlagSet) error {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if c.options.Timeout <= 0 {
+		return cmdutil.UsageErrorf("invalid --timeout %v: it is to be more than 0", c.options.Timeout)
+	}
+	if info, err := os.Stat(c.options.Root); err != nil {
+		return cmdutil.UsageErrorf("look below --root: %w", err)
+	} else if !info.IsDir() {
+		return cmdutil.UsageErrorf("look below --root: %s is no folder", c.options.Root)
+	}
+	return nil
+}
+
+func (c *command) run(ctx context.Context) error {
+	out := render.NewOutput(c.env.Out)
+	if c.list {
+		var rows [][]string
+		for _, check := range doctor.Checks {
+			rows = append(rows, []string{check.Name, check.About})
+		}
+		return errors.Join(render.Table(out, []string{"CHECK", "SUBJECT"}, rows), out.Flush())
+	}
+	r, err := doctor.Run(ctx, c.options)
+	var unknown doctor.UnknownCheckError
+	if errors.As(err, &unknown) {
+		return cmdutil.UsageErrorf("%w (known: %s)", err, strings.Join(doctor.Names(), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = printJSON(out, r)
+	} else {
+		v := &view{out, render.NewPalette(c.env.Out, c.env.Getenv)}
+		err = v.print(r, c.quiet)
+	}
+	if err = errors.Join(err, out.Flush()); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return cmdutil.ResultError(r.Count(doctor.Unknown) > 0, r.Count(doctor.Warning)+r.Count(doctor.Error) > 0)
+}
+
+func printJSON(out *render.Output, r *doctor.Result) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false) // commands have > and &
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

@@ -1,0 +1,43 @@
+// Package buildinfo knows what the binary was built from.
+package buildinfo
+
+import (
+	"runtime/debug"
+)
+
+// A release sets these: -ldflags "-X github.com/ibkit/ibkit/cmd/internal/buildinfo.release=…".
+var release, releaseCommit string
+
+// Version returns the version that the binary was built as: that of a release,
+// else the commit that it was built from.
+func Version() string {
+	if release != "" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	if c := Commit(); c != "" {
+		return "devel-" + c[:min(12, len(c))]
+	}
+	return "devel"
+}
+
+// Commit returns the commit that the binary was built from; "": not known.
+func Commit() string {
+	if releaseCommit != "" {
+		return releaseCommit
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,23 @@
+// Package cmdutil has the parts that all commands share: their environment, errors
+// and exit codes, relations between flags, and completions.
+package cmdutil
+
+import (
+	"cmp"
+	"io"
+
+	"github.com/ibkit/ibkit/internal/sysfs"
+)
+
+// An Env is what a command reads from and writes to.
+type Env struct {
+	In          io.Reader
+	Out, ErrOut io.Writer
+	Getenv      func(string) string
+}
+
+// Sysfs returns the root of sysfs: IBKIT_SYSFS if it is set, as for tests and for
+// copies of a host's files.
+func (e *Env) Sysfs() string {
+	return cmp.Or(e.Getenv("IBKIT_SYSFS"), string(sysfs.Default))
+}

@@ -1,0 +1,98 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Exit codes of the native names.
+const (
+	ExitOK       = 0
+	ExitFailed   = 1 // could not do the work
+	ExitUsage    = 2
+	ExitFindings = 3 // did the work and found something wrong
+	ExitPartial  = 4 // did a part of the work
+)
+
+// A UsageError is a mistake in how the command was called, or in a file that
+// the user wrote.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func UsageErrorf(format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...)}
+}
+
+// An ExitError is an exit code other than 0 of a command that has said what there
+// is to say; err, where set, is still to be printed.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (o *ExitError) Error() string {
+	if o.Err == nil {
+		return fmt.Sprintf("exit code %d", o.Code)
+	}
+	return o.Err.Error()
+}
+
+func (o *ExitError) Unwrap() error { return o.Err }
+
+// ResultError is the exit code of a native command that did its work: partial
+// results come before findings, for what is missing may be worse.
+func ResultError(partial, findings bool) error {
+	switch {
+	case partial:
+		return &ExitError{Code: ExitPartial}
+	case findings:
+		return &ExitError{Code: ExitFindings}
+	}
+	return nil
+}
+
+// ExitCode prints the error of a command, if any, behind who or what it is from,
+// and returns the exit code. All exit codes are made here.
+func ExitCode(env *Env, from string, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var o *ExitError
+	if errors.As(err, &o) {
+		if o.Err != nil {
+			PrintError(env, from, o.Err)
+		}
+		return o.Code
+	}
+	PrintError(env, from, err)
+	var usage *UsageError
+	if errors.As(err, &usage) {
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// PrintError prints an error behind who or what it is from, and below it what a user
+// can do.
+func PrintError(env *Env, from string, err error) {
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	fmt.Fprintf(env.ErrOut, "%s: %v\n", from, err)
+	if h := Hint(err); h != "" {
+		fmt.Fprintf(env.ErrOut, "hint: %s\n", h)
+	}
+}
+
+// Hint returns what an error suggests to do, "" where it suggests nothing.
+func Hint(err error) string {
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) {
+		return hinter.Hint()
+	}
+	return ""
+}

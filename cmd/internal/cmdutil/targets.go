@@ -1,0 +1,50 @@
+package cmdutil
+
+import (
+	"io"
+	"os"
+
+	"github.com/ibkit/ibkit/resolve"
+)
+
+// ParseTargets reads the targets of a command line, and those of a file where there
+// is one. They are GUIDs or routes where that was said, whatever they look like.
+func ParseTargets(in io.Reader, args []string, areGUIDs, areRoutes bool, file string) ([]resolve.Address, error) {
+	prefix := ""
+	switch {
+	case areGUIDs:
+		prefix = resolve.GUID.String() + ":"
+	case areRoutes:
+		prefix = resolve.Route.String() + ":"
+	}
+	var targets []resolve.Address
+	for _, arg := range args {
+		a, err := resolve.Parse(prefix + arg)
+		if err != nil {
+			return nil, &UsageError{err}
+		}
+		a.Text = arg
+		targets = append(targets, a)
+	}
+	if file == "" {
+		return targets, nil
+	}
+	more, err := readTargets(in, file)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	return append(targets, more...), nil
+}
+
+// readTargets reads a list of targets.
+func readTargets(in io.Reader, path string) ([]resolve.Address, error) {
+	if path == "-" {
+		return resolve.ReadList(in, "standard input")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return resolve.ReadList(file, path)
+}

@@ -1,0 +1,96 @@
+package fabricflag
+
+import (
+	"cmp"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/sim"
+)
+
+// NodeNames are the names in the node name map, and those of a simulated fabric.
+func NodeNames(env *cmdutil.Env, flags *pflag.FlagSet) []string {
+	var names []string
+	for _, n := range knownNodes(env, flags) {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// NodeGUIDs are those of the same nodes.
+func NodeGUIDs(env *cmdutil.Env, flags *pflag.FlagSet) []string {
+	var guids []string
+	for _, n := range knownNodes(env, flags) {
+		guids = append(guids, n.guid+"\t"+n.name)
+	}
+	return guids
+}
+
+// A knownNode is one that something can be asked of without a scan.
+type knownNode struct{ guid, name string }
+
+func knownNodes(env *cmdutil.Env, flags *pflag.FlagSet) []knownNode {
+	var nodes []knownNode
+	path := fabric.DefaultNameMapPath
+	if f := flags.Lookup("node-name-map"); f != nil && f.Value.String() != "" {
+		path = f.Value.String()
+	}
+	if text, err := os.ReadFile(path); err == nil {
+		for line := range strings.Lines(string(text)) {
+			// 0xGUID "name" # comment
+			if fields := strings.SplitN(line, `"`, 3); len(fields) == 3 && strings.HasPrefix(line, "0x") {
+				nodes = append(nodes, knownNode{strings.TrimSpace(fields[0]), fields[1]})
+			}
+		}
+	}
+	f := flags.Lookup("sim")
+	if f == nil {
+		return nodes
+	}
+	description := cmp.Or(f.Value.String(), env.Getenv("IBKIT_SIM"))
+	if description == "" || description == Ibsim {
+		return nodes
+	}
+	simulated, err := sim.Build(description)
+	if err != nil {
+		return nodes
+	}
+	for _, n := range simulated.Nodes {
+		nodes = append(nodes, knownNode{render.GUIDText(n.Info.NodeGUID), n.Desc.String()})
+	}
+	return nodes
+}
+
+// modelParameters are those of a simulated fabric's clock model.
+func modelParameters(*cmdutil.Env, *pflag.FlagSet) []string {
+	return []string{"hop=", "service=", "queue=", "loss=", "duplicate=", "delay=", "jitter=", "reorder=", "late=", "timeout=", "seed="}
+}
+
+// Fabrics are the presets and the kinds of files. A preset that nothing
+// was said of yet leads on to its parameters.
+func Fabrics(*cmdutil.Env, *pflag.FlagSet) []string {
+	var fabrics []string
+	for _, p := range sim.Presets {
+		fabrics = append(fabrics, p.Name+"\t"+p.About)
+		for _, v := range p.Parameters {
+			fabrics = append(fabrics, p.Name+":"+v.Name+"=\t"+v.About)
+		}
+	}
+	for _, f := range Sources {
+		fabrics = append(fabrics, strings.TrimSuffix(f.Description, "FILE")+"\t"+f.About)
+	}
+	return fabrics
+}
+
+// Sources are the fabrics that come from elsewhere.
+var Sources = []struct{ Description, About string }{
+	{"net:FILE", "a net file of ibsim"},
+	{"topo:FILE", "a topology file, as ibnetdiscover prints it"},
+	{"json:FILE", "a fabric as linkinfo --json printed it; FILE.json alone will do"},
+	{Ibsim, "a running ibsim server"},
+}

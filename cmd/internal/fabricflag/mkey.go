@@ -1,0 +1,59 @@
+package fabricflag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// askMKey asks for an M_Key where it cannot be overseen: not on the command
+// line, which other users can read.
+func askMKey(ctx context.Context, env *cmdutil.Env) (uint64, error) {
+	stdin := int(os.Stdin.Fd())
+	if !term.IsTerminal(stdin) {
+		return 0, cmdutil.UsageErrorf("invalid M_Key: not a number, and there is no terminal to ask for it")
+	}
+	fmt.Fprint(env.ErrOut, "M_Key: ")
+	text, err := readPassword(ctx, stdin)
+	fmt.Fprintln(env.ErrOut)
+	if err != nil {
+		return 0, fmt.Errorf("read M_Key: %w", err)
+	}
+	key, err := strconv.ParseUint(strings.TrimSpace(string(text)), 0, 64)
+	if err != nil {
+		return 0, cmdutil.UsageErrorf("invalid M_Key: not a number")
+	}
+	return key, nil
+}
+
+// readPassword reads a line from a terminal without showing it. It gives up when
+// ctx ends, with the terminal as it was before; the read itself cannot be
+// stopped and ends with the process.
+func readPassword(ctx context.Context, fd int) ([]byte, error) {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return nil, err
+	}
+	type line struct {
+		text []byte
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := term.ReadPassword(fd)
+		read <- line{text, err}
+	}()
+	select {
+	case l := <-read:
+		return l.text, l.err
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), term.Restore(fd, before))
+	}
+}

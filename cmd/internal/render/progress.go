@@ -1,0 +1,48 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+)
+
+// progressAfter is how long a scan may take before it is told how far it is.
+const progressAfter = time.Second
+
+// progressEvery is the time between two such lines.
+const progressEvery = 200 * time.Millisecond
+
+// progress is a line on a terminal that tells how far a scan is. It is written
+// over itself and removed at the end.
+type progress struct {
+	w     io.Writer // nil: not a terminal
+	next  time.Time
+	shown bool
+}
+
+func NewProgress(w io.Writer) *progress {
+	p := &progress{next: time.Now().Add(progressAfter)}
+	if IsTerminal(w) {
+		p.w = w
+	}
+	return p
+}
+
+// Update shows how far the scan is, if it is time to.
+func (p *progress) Update(s fabric.Progress) {
+	now := time.Now()
+	if p.w == nil || now.Before(p.next) {
+		return
+	}
+	p.next, p.shown = now.Add(progressEvery), true
+	fmt.Fprintf(p.w, "\r\x1b[Kscanning: %d nodes, %d ports, %d requests done, %d to go", s.Nodes, s.Ports, s.Answered, s.Waiting)
+}
+
+// Close removes the line.
+func (p *progress) Close() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,29 @@
+package render
+
+import (
+	"strconv"
+)
+
+// TimeFormat is how a time stamp is written, in local time.
+const TimeFormat = "2006-01-02T15:04:05.000000-07:00"
+
+// Count writes a number and what it counts.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// Printable is what a server calls itself, safe for a terminal.
+func Printable(b []byte) string { return string(AppendPrintable(nil, b)) }
+
+func AppendPrintable(b, text []byte) []byte {
+	for _, c := range text {
+		if c < ' ' || c > '~' {
+			c = ' '
+		}
+		b = append(b, c)
+	}
+	return b
+}

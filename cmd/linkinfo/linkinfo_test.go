@@ -1,0 +1,117 @@
+package linkinfo
+
+import (
+	"context"
+	"encoding/csv"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// program is linkinfo and iblinkinfo.
+var program = cmdtest.Program(func(ctx context.Context, env *cmdutil.Env, args []string) int {
+	if args[0] == "iblinkinfo" {
+		return cmdtest.Native(NewClassic)(ctx, env, args)
+	}
+	return cmdtest.Native(New)(ctx, env, args)
+})
+
+func TestLinkinfoViews(t *testing.T) {
+	for _, test := range []struct {
+		golden string
+		code   int
+		args   []string
+	}{
+		{"table", cmdutil.ExitFindings, []string{"linkinfo"}},
+		{"problems", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--sort", "name", "--wide", "-p"}},
+		{"csv", cmdutil.ExitFindings, []string{"linkinfo", "--csv", "--switches", "--finding", "slow"}},
+		{"node", cmdutil.ExitOK, []string{"linkinfo", "-D", "0,1,2", "--sort", "lid"}},
+		{"line", cmdutil.ExitFindings, []string{"linkinfo", "-l", "--problems"}},
+		{"classic", cmdutil.ExitOK, []string{"iblinkinfo"}},
+		{"classic-line", cmdutil.ExitOK, []string{"iblinkinfo", "-lp", "--cas"}},
+	} {
+		t.Run(test.golden, func(t *testing.T) {
+			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, test.args...)
+			if code != test.code || err != "" {
+				t.Errorf("exit code %d, error output %q", code, err)
+			}
+			cmdtest.Golden(t, test.golden+".golden", out)
+		})
+	}
+}
+
+// The JSON is what the schema says, on a fabric with all that there can be.
+func TestLinkinfoJSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/linkinfo.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"linkinfo", "--sim", "demo", "--json"},
+		{"linkinfo", "--sim", "demo", "--json", "--problems"},
+		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "-D", "0,1"},
+		{"iblinkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
+	} {
+		_, out, _ := program.Run(t, nil, args...)
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestLinkinfoFilters(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		want int // ports
+	}{
+		{"", 96 + 16},
+		{"--switches", 96},
+		{"--cas", 16},
+		{"--problems", 6},
+		{"--finding narrow,slow", 4},
+		{"--speed hdr", 10},
+		{"--width 2x", 2},
+		{"--state initialize", 2},
+		{"--node spine*", 32},
+		{"--node 0x0002c90000800000,node01", 16 + 1},
+		{"--down", 96 - 2*4 - 4*6},
+	} {
+		_, out, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo", "--csv"}, strings.Fields(test.args)...)...)
+		records, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
+		if failed != nil || err != "" {
+			t.Fatalf("%s: %v, %s", test.args, failed, err)
+		}
+		if got := len(records) - 1; got != test.want {
+			t.Errorf("%q: %d ports, want %d", test.args, got, test.want)
+		}
+	}
+}
+
+// What was stored is shown again, and compares equal to itself.
+func TestLinkinfoCache(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	_, live, _ := program.Run(t, nil, "iblinkinfo", "--sim", "demo", "--cache", cache)
+	code, stored, err := program.Run(t, nil, "iblinkinfo", "--load-cache", cache)
+	if code != cmdutil.ExitOK || err != "" || stored != live {
+		t.Errorf("exit code %d, error output %q\n%s", code, err, cmp.Diff(live, stored))
+	}
+	for _, sim := range []struct {
+		name string
+		code int
+	}{{"demo", cmdutil.ExitOK}, {"single-switch", cmdutil.ExitFindings}} {
+		code, out, _ := program.Run(t, nil, "linkinfo", "--sim", sim.name, "--diff", cache)
+		if code != sim.code || (out == "") != (sim.code == cmdutil.ExitOK) {
+			t.Errorf("difference from %s: exit code %d, output %q", sim.name, code, out)
+		}
+	}
+}

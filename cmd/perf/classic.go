@@ -1,0 +1,47 @@
+package perf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
+	"github.com/ibkit/ibkit/perf"
+)
+
+// flushClassic prints the tests that belong together as perftest's programs would.
+// What they say of the other side's queue pairs is not known here.
+func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
+	first := all[0]
+	test, gbits := first.Test.Perftest(), v.unit == "gbit"
+	header := perftestview.Header{
+		Test: test, MTU: first.MTU, Device: first.Client.Device, Link: first.Client.Link, HasGID: first.Client.GID.IsValid(),
+		GIDIndex: first.Client.GIDIndex, Reads: uint32(first.Test.Depth), Sends: true,
+		Receives: first.Test.Op == perf.Send && first.Test.Bidirectional,
+	}
+	header.Print(out)
+	perftestview.PrintColumns(out, test.Bandwidth, test.Timed, gbits)
+	for _, m := range all {
+		if m.Latency != nil {
+			part := 1.0
+			if m.Test.OneWay() {
+				part = 0.5
+			}
+			perftestview.PrintTimes(out, m.Test.Size, uint64(m.Latency.Count), m.Latency, part, test.Timed)
+			continue
+		}
+		var rates perftestview.Rates
+		for _, t := range []*perf.Throughput{m.Sent, m.Reverse} {
+			if t != nil {
+				rates.Average += perftestview.Unit(t.Rate(), gbits)
+				rates.Peak += perftestview.Unit(max(t.Peak, t.Rate()), gbits)
+				rates.Messages += t.MessageRate() / 1e6
+			}
+		}
+		rates.Print(out, m.Test.Size, m.Sent.Messages/uint64(m.Test.QueuePairs), gbits)
+	}
+	fmt.Fprint(out, perftestview.Rule)
+	if err := out.Flush(); err != nil {
+		v.err = errors.Join(v.err, fmt.Errorf("write output: %w", err))
+	}
+}

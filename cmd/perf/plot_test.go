@@ -1,0 +1,144 @@
+package perf
+
+import (
+	"bytes"
+	"errors"
+	"image/png"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/loop"
+)
+
+// perfEnds is one side's place in perfResult.
+func perfEnds(device, gid, why string) perf.Ends {
+	return perf.Ends{
+		Device: device, Driver: "rxe", Port: 1, Link: "Ethernet", GID: netip.MustParseAddr(gid), GIDType: "RoCE v2", GIDIndex: 1,
+		Why: why, MTU: 1024,
+	}
+}
+
+// perfResult is what tests of two hosts may bring: of latency with two sizes and of
+// bandwidth both ways with five, the last of which ended early.
+func perfResult() *perf.Result {
+	r := &perf.Result{
+		Client: perf.Identity{Program: "ibkit 1", Host: "a", Kernel: "6.1", BootID: "1", CPUs: 2},
+		Server: perf.Identity{Program: "ibkit 1", Host: "b", Kernel: "6.1", BootID: "2", CPUs: 2}, ClockSource: "TSC", ClockCost: 20.5,
+	}
+	one := perf.Measurement{
+		Client: perfEnds("rxe0", "::ffff:10.0.0.1", "the route to 10.0.0.2 begins there"), Server: perfEnds("rxe1", "::ffff:10.0.0.2", ""), MTU: 1024,
+	}
+	for i, size := range []int{2, 4096} {
+		m := one
+		m.Test = perf.NewTest(perf.Send, perf.Latency, perf.RC, size)
+		m.Latency = loop.NewSamples()
+		for n := range 1000 {
+			m.Latency.Add(int64(10000*(i+1) + 17*n + n*n/50))
+		}
+		m.ClientSide = perf.Side{Elapsed: time.Second, User: 900 * time.Millisecond, System: 80 * time.Millisecond, CPUs: []int{1}, Sent: []uint64{1000}}
+		m.ServerSide = m.ClientSide
+		m.ServerSide.Counters = perf.Counters{"rcvd_rnr_err": 3, "sent_pkts": 1000}
+		r.Measurements = append(r.Measurements, m)
+	}
+	for i, size := range []int{64, 1024, 4096, 65536, 1 << 20} {
+		m := one
+		m.Test = perf.NewTest(perf.Write, perf.Bandwidth, perf.RC, size)
+		m.Test.Bidirectional = true
+		rate := 1e8 * float64(i+1)
+		m.Sent = &perf.Throughput{Messages: 1000, Bytes: uint64(1000 * size), Elapsed: time.Duration(float64(1000*size) / rate * 1e9), Peak: 1.2 * rate, Minimum: 0.7 * rate}
+		m.Reverse = m.Sent
+		for n := range 20 {
+			part := m.Sent.Elapsed / 20
+			m.Windows = append(m.Windows, perf.ThroughputPart{Begin: time.Duration(n) * part, Length: part, Rate: rate * (0.7 + 0.02*float64(n))})
+		}
+		m.ClientSide = perf.Side{Elapsed: time.Second, User: 100 * time.Millisecond, System: 880 * time.Millisecond, CPUs: []int{1}, Sent: []uint64{1000}}
+		m.ServerSide = m.ClientSide
+		r.Measurements = append(r.Measurements, m)
+	}
+	last := &r.Measurements[len(r.Measurements)-1]
+	last.Partial, last.Err = true, errors.New("port 1 of rxe0 went down")
+	return r
+}
+
+// Each form shows latency over percentiles, and bandwidth over size and over time.
+func TestPerfPlot(t *testing.T) {
+	r := perfResult()
+	const charts = 3
+	for _, form := range []string{".svg", ".html", ".png"} {
+		name := filepath.Join(t.TempDir(), "plot"+form)
+		// What is there gives way to what is shorter, too.
+		if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := openPlot(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := view{unit: "gbit"}
+		if err := p.write(v.charts(r)); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if form == ".png" {
+			image, err := png.Decode(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := image.Bounds().Size()
+			if size.X != 2*860 || size.Y != charts*2*420 {
+				t.Errorf("%v dots", size)
+			}
+			for chart := range charts { // there are lines, with colours
+				coloured := 0
+				for y := chart * size.Y / charts; y < (chart+1)*size.Y/charts; y++ {
+					for x := range size.X {
+						if r, g, b, _ := image.At(x, y).RGBA(); r != g || g != b {
+							coloured++
+						}
+					}
+				}
+				if coloured < 1000 {
+					t.Errorf("chart %d is blank: %d coloured dots", chart, coloured)
+				}
+			}
+			continue
+		}
+		for _, want := range []string{"Latency", "99.9 %", "Bandwidth by size", "Gb/s", "write rc, both ways", "64K", "Bandwidth over time", "write rc 1048576 B (partial)"} {
+			if !strings.Contains(string(b), want) {
+				t.Errorf("%s: no %q", form, want)
+			}
+		}
+		if strings.Contains(string(b), "NaN") || !strings.HasPrefix(string(b), "<") || !strings.HasSuffix(string(b), ">\n") {
+			t.Errorf("%s: %s", form, b)
+		}
+	}
+}
+
+// A file that cannot be written is told of before anything is measured, and where
+// nothing was measured none is left.
+func TestPerfPlotFile(t *testing.T) {
+	dir := t.TempDir()
+	code, _, stderr := program.Run(t, nil, "perf", "127.0.0.1:1", "--plot", filepath.Join(dir, "none", "plot.png"))
+	if code != cmdutil.ExitFailed || !strings.Contains(stderr, "no such file or directory") || strings.Contains(stderr, "refused") {
+		t.Errorf("no directory: exit code %d: %s", code, stderr)
+	}
+	name := filepath.Join(dir, "plot.png")
+	if code, _, stderr := program.Run(t, nil, "perf", "127.0.0.1:1", "--plot", name); code != cmdutil.ExitFailed || !strings.Contains(stderr, "refused") {
+		t.Errorf("no server: exit code %d: %s", code, stderr)
+	}
+	if _, err := os.Stat(name); err == nil {
+		t.Error("a file was left")
+	}
+	if code, _, stderr := program.Run(t, nil, "perf", "127.0.0.1:1", "--plot", "plot.pdf"); code != cmdutil.ExitUsage || !strings.Contains(stderr, ".png") {
+		t.Errorf("form: exit code %d: %s", code, stderr)
+	}
+}

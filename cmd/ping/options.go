@@ -1,0 +1,154 @@
+package ping
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/resolve"
+)
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"flood"}, Others: []string{"interval", "rate"}},
+		{Flags: []string{"interval"}, Others: []string{"rate"}},
+		{Flags: []string{"Guid"}, Others: []string{"Direct"}},
+		{Flags: []string{"json"}, Others: []string{"json-lines", "timestamps"}},
+		{Flags: []string{"json-lines"}, Others: []string{"timestamps", "quiet", "problems"}},
+		{Flags: []string{"json"}, Others: []string{"problems", "quiet", "lines"}},
+		{Flags: []string{"quiet", "json-lines"}, Others: []string{"lines"}},
+		{Flags: []string{"quiet"}, Others: []string{"timestamps"}},
+	},
+	Needs: []cmdutil.Need{{Flags: []string{"debug"}, Others: []string{"serve"}}},
+}
+
+// resolve checks what the command line says, before anything is sent.
+func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
+	if err := rules.Check(flags); err != nil {
+		return nil, err
+	}
+	if err := c.fabric.Resolve(ctx, c.env, fabricflag.Native); err != nil {
+		return nil, err
+	}
+	if c.auto = c.via == "auto"; !c.auto {
+		if c.agent, err = ping.ParseVia(c.via); err != nil {
+			return nil, cmdutil.UsageErrorf("%w, nor auto", err)
+		}
+	}
+	toServers := c.auto || c.agent == ping.ViaVendor
+	switch {
+	case !toServers && cmdutil.Given(flags, []string{"oui", "size", "pattern"}) != "":
+		return nil, cmdutil.UsageErrorf("%s does nothing with --via %v", cmdutil.Given(flags, []string{"oui", "size", "pattern"}), c.agent)
+	case c.oui >= 1<<24:
+		return nil, cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", c.oui)
+	case c.count < 0:
+		return nil, cmdutil.UsageErrorf("invalid number of probes: %d", c.count)
+	case c.interval < 0:
+		return nil, cmdutil.UsageErrorf("invalid interval: %v", c.interval)
+	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
+		return nil, cmdutil.UsageErrorf("invalid rate %v: it has to be a positive number, 1e9 at most", c.rate)
+	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
+		return nil, cmdutil.UsageErrorf("invalid deadline: %v", c.deadline)
+	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
+		return nil, cmdutil.UsageErrorf("invalid loss %v: not from 0 to 100 percent", c.limits.loss)
+	case c.limits.p99 < 0 || c.limits.p99 == 0 && flags.Changed("max-p99"):
+		return nil, cmdutil.UsageErrorf("invalid round trip: %v", c.limits.p99)
+	}
+	c.setSchedule(flags)
+	if c.options.Payload, err = makePayload(c.size, flags.Changed("size"), c.pattern); err != nil {
+		return nil, err
+	}
+	if targets, err = c.parseTargets(args); err != nil {
+		return nil, err
+	}
+	c.finder = finder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.ViaSMA}
+	if c.finder.smLID, err = c.fabric.SMLID(); err != nil {
+		return nil, err
+	}
+	c.finder.names, err = c.fabric.Names(c.env)
+	return targets, err
+}
+
+// setSchedule says when probes are sent, and which.
+func (c *command) setSchedule(flags *pflag.FlagSet) {
+	client := c.fabric.Client(c.env)
+	o := &c.options
+	o.OUI, o.MKey, o.Count, o.Interval, o.Deadline = c.oui, client.MKey, c.count, c.interval, c.deadline
+	o.Timeout, o.Window, o.Trace = client.Timeout, client.MaxWindow, client.Trace
+	switch {
+	case c.flood:
+		o.Interval = 0
+	case c.rate > 0:
+		o.Interval = time.Duration(float64(time.Second) / c.rate)
+	}
+	if c.count == 0 || c.deadline > 0 && !flags.Changed("count") {
+		o.Count = -1
+	}
+}
+
+// parseTargets reads the targets of the command line and of the file.
+func (c *command) parseTargets(args []string) (targets []resolve.Address, err error) {
+	if targets, err = cmdutil.ParseTargets(c.env.In, args, c.guids, c.routes, c.file); err != nil {
+		return nil, err
+	}
+	if len(targets) == 0 && !c.allCAs && !c.allSwitches {
+		return nil, cmdutil.UsageErrorf("no target given: see ibkit ping --help")
+	}
+	for i := range targets {
+		t := &targets[i]
+		switch {
+		case t.Kind == resolve.Route && !c.auto && c.agent != ping.ViaSMA:
+			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
+		case t.Kind == resolve.IP && c.fabric.Sim != "":
+			err = fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
+		case t.Kind == resolve.Name && !isPattern(t.Name):
+			err = fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
+		default:
+			continue
+		}
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	return targets, nil
+}
+
+// isPattern reports whether a name is a good pattern, if it is one at all.
+func isPattern(name string) bool {
+	_, err := path.Match(name, "")
+	return err == nil
+}
+
+// makePayload makes the data that probes carry. A pattern without a size fills
+// all the room that there is.
+func makePayload(size int, sized bool, pattern string) ([]byte, error) {
+	if size < 0 || size > ping.PayloadSize {
+		return nil, cmdutil.UsageErrorf("invalid size %d: a probe has room for 0 to %d bytes", size, ping.PayloadSize)
+	}
+	unit := make([]byte, ping.PayloadSize)
+	for i := range unit {
+		unit[i] = byte(i)
+	}
+	if pattern != "" {
+		var err error
+		unit, err = hex.DecodeString(strings.TrimPrefix(pattern, "0x"))
+		if err != nil || len(unit) == 0 || len(unit) > ping.PayloadSize {
+			return nil, cmdutil.UsageErrorf("invalid pattern %q: not 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
+		}
+		if !sized {
+			size = ping.PayloadSize
+		}
+	}
+	payload := make([]byte, size)
+	for i := range payload {
+		payload[i] = unit[i%len(unit)]
+	}
+	return payload, nil
+}

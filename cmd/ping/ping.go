@@ -1,0 +1,257 @@
+// Package ping is the command that pings InfiniBand and RoCE ports.
+package ping
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// command is one call of ping.
+type command struct {
+	env         *cmdutil.Env
+	fabric      fabricflag.Flags
+	via         string
+	oui         uint32
+	count       int
+	interval    time.Duration
+	flood       bool
+	deadline    time.Duration
+	size        int
+	pattern     string
+	guids       bool
+	routes      bool
+	allCAs      bool
+	allSwitches bool
+	file        string
+	rate        float64 // of --serve too
+	limits      limits
+	view        view
+	serve       server
+
+	auto    bool
+	agent   ping.Via // where it is not auto
+	options ping.Options
+	finder  finder
+}
+
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "ping [flags] TARGET...",
+		Short: "Ask ports for a sign of life and measure how long it takes",
+		Long: strings.TrimSpace(`
+ping sends probes to ports, to all of them at once, and shows what became of
+each. A TARGET is
+
+  7, 4-9               a LID, or a range of them
+  0x0002c90300fed671   the GUID of a port, or of a node with all its ports
+  0,1,3                a directed route, for --via sma
+  fe80::2:c903:fed671  a GID
+  192.0.2.7            an IP address, over RoCE or over IP over InfiniBand
+  node05, node05/1     a node by its name in the node name map, the one that it
+                       gives itself, or the first word of that; or one port
+  'leaf*'              all nodes with names like it
+
+and lid:, guid:, route:, gid:, ip: or name: in front of it says which is meant.
+
+Every InfiniBand port answers by its management agents; a ping server (ibkit
+ping --serve, or ibping -S) has to be started on a host, and over RoCE there is
+nothing else that answers. A probe is sent once: what is not answered in time is
+lost.`),
+		Example: strings.Trim(`
+  # five probes to one port
+  ibkit ping 7
+
+  # a range of LIDs, as a check: exit code 3 if more than 1 % is lost
+  ibkit ping -c 100 -i 10ms --max-loss 1 1-64
+
+  # is every host there?
+  ibkit ping --all-cas --via sma -c 3 -i 100ms -q
+
+  # over RoCE, where ibkit ping --serve runs on the other host
+  ibkit ping -c 1000 -f --histogram 192.0.2.7
+
+  # ports that run ibping -S, without a pause
+  ibkit ping --via vendor -f -c 10000 -q 7
+
+  # those in a file, each probe as JSON
+  ibkit ping --targets hosts.txt --json-lines
+
+  # answer the pings of others, and show who sent some
+  ibkit ping --serve`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.serve.on {
+				return c.serve.run(cmd.Context(), cmd.Flags(), args)
+			}
+			targets, err := c.resolve(cmd.Context(), cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			return c.run(cmd.Context(), targets)
+		},
+	}
+	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.via, "via", "auto", "which `AGENT` answers: sma (subnet management), pma (performance management), vendor (a ping server), or\nauto: a ping server where there is one, else pma")
+	cmdutil.CompleteFlag(c.env, cmd, "via", cmdutil.Constant("auto", "vendor", "sma", "pma"))
+	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target; 0: until interrupted")
+	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` from one probe to a target to the next; 0: as --flood")
+	flags.Float64Var(&c.rate, "rate", 0, "send `N` probes a second to each target; with --serve: answer at most N a second of a source (default: all)")
+	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe as soon as the reply is in")
+	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "send no probe after `TIME`, however many there were; without --count: until then")
+	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("send `N` bytes of data, 0 to %d, to ping servers; those of ibkit send them back", ping.PayloadSize))
+	flags.StringVar(&c.pattern, "pattern", "", "what the data are, bytes in `HEX` over and over (default: 00 01 02 ...)")
+	flags.BoolVarP(&c.guids, "Guid", "G", false, "the operands are GUIDs of ports, whatever they look like")
+	flags.BoolVarP(&c.routes, "Direct", "D", false, "the operands are directed routes, whatever they look like")
+	flags.StringVar(&c.file, "targets", "", "ping those in `FILE` too, a target a line, # before comments; -: standard input")
+	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters that a scan finds")
+	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches that a scan finds")
+	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")
+	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of its probes")
+	flags.DurationVar(&c.limits.p99, "max-p99", 0, "exit with 3 if more than 1 % of a target's replies take longer than `TIME`")
+	c.view.define(flags)
+	c.serve = server{env: c.env, fabric: &c.fabric, oui: &c.oui, rate: &c.rate, asJSON: &c.view.json}
+	c.serve.define(flags)
+	c.fabric.Define(c.env, cmd)
+	cmdutil.Abbreviate(flags)
+}
+
+// run pings and prints.
+func (c *command) run(ctx context.Context, targets []resolve.Address) (err error) {
+	ask, stop := askOnQuit()
+	defer stop()
+	c.options.Ask = ask
+	port, err := c.finder.open(ctx, targets)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := port.Close(); err == nil {
+			err = closed
+		}
+	}()
+	var isWanted func(*fabric.Node) bool
+	if c.allCAs || c.allSwitches {
+		isWanted = c.isWanted
+	}
+	f := &c.finder
+	if err := f.find(ctx, port, targets, isWanted); err != nil {
+		return err
+	}
+	for _, u := range f.notFound {
+		cmdutil.PrintError(c.env, "ibkit ping", u.err)
+	}
+	if len(f.found) == 0 {
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: errNoTargets(len(f.notFound))}
+	}
+	if f.partial {
+		fmt.Fprintln(c.env.ErrOut, "ibkit ping: warning: parts of the fabric did not answer the scan; see ibkit linkinfo")
+	}
+	if err := c.choose(ctx, port, f.found); err != nil {
+		return err
+	}
+	v := &c.view
+	v.limits = c.limits
+	v.begin(c.env, f, c.auto)
+	c.options.Status = v.status
+	if v.showsProbes() {
+		c.options.Done, c.options.Idle = v.probe, v.idle
+	}
+	r, err := ping.Run(ctx, port, f.found, c.options)
+	if shown := v.end(r); err == nil {
+		err = shown
+	}
+	if c.fabric.Verbose > 0 {
+		fmt.Fprintf(c.env.ErrOut, "ibkit ping: %d packets came that answer nothing that was asked\n", r.Stray)
+	}
+	if err == nil {
+		err = cmdutil.ResultError(f.partial || len(f.notFound) > 0, v.hasBad(r))
+	}
+	return err
+}
+
+func errNoTargets(notFound int) error {
+	if notFound > 0 {
+		return nil // each was told of
+	}
+	return fmt.Errorf("find targets: the scan found none")
+}
+
+func (c *command) isWanted(n *fabric.Node) bool {
+	return c.allCAs && n.Info.NodeType == mad.NodeTypeCA || c.allSwitches && n.Info.NodeType == mad.NodeTypeSwitch
+}
+
+// choose says what is to answer for each target.
+func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Target) (err error) {
+	var servers []*ping.Target
+	oneWay := false
+	for _, t := range targets {
+		byRoute := t.GRH == nil && (t.To.LID == 0 || t.To.Route != "")
+		t.Via = c.agent
+		switch {
+		case c.auto && byRoute:
+			t.Via = ping.ViaSMA
+		case c.auto:
+			servers = append(servers, t)
+		case t.GRH != nil && c.agent == ping.ViaSMA:
+			return cmdutil.UsageErrorf("%s is reached over RoCE, where there is no subnet management: use --via vendor", t.Name)
+		case t.OneWay && c.agent == ping.ViaPMA:
+			return cmdutil.UsageErrorf("%s is reached by IPv4 addresses, over which Linux hands no reply of an agent over: use --via vendor, or an IPv6 GID", t.Name)
+		}
+		oneWay = oneWay || t.OneWay
+	}
+	if oneWay {
+		if c.options.Answer, err = ping.ListenForAnswers(port, c.oui); err != nil {
+			return err
+		}
+	}
+	if len(servers) == 0 {
+		return nil
+	}
+	return ping.Detect(ctx, port, servers, c.options)
+}
+
+// askOnQuit returns a channel that gets something at each SIGQUIT, until what it
+// returns too is called.
+func askOnQuit() (ask <-chan struct{}, stop func()) {
+	signals := make(chan os.Signal, 1)
+	asked := make(chan struct{}, 1)
+	signal.Notify(signals, syscall.SIGQUIT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range signals {
+			select {
+			case asked <- struct{}{}:
+			default: // one is on its way
+			}
+		}
+	}()
+	return asked, func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
+}

@@ -1,0 +1,213 @@
+package ping
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+)
+
+var program = cmdtest.Native(New)
+
+// Lost probes are something wrong, unless so many may be.
+func TestPingExitCodes(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"3 4-5", cmdutil.ExitOK},
+		{"--via sma 0,1 0x3", cmdutil.ExitOK},
+		{"node05 leaf* name:leaf1 node05/1", cmdutil.ExitOK},
+		{"--all-switches --all-cas --via sma", cmdutil.ExitOK},
+		{"-t 1 77", cmdutil.ExitFindings},
+		{"-t 1 3 77", cmdutil.ExitFindings},
+		{"-t 1 --max-loss 100 77", cmdutil.ExitOK},
+		{"--max-p99 1ns 3", cmdutil.ExitFindings},
+		{"3 node99", cmdutil.ExitPartial},
+		{"3 0x0002c90300000bad", cmdutil.ExitPartial},
+		{"node99", cmdutil.ExitFailed},
+		{"nod*99", cmdutil.ExitFailed},
+		{"--max-loss 101 3", cmdutil.ExitUsage},
+	} {
+		args := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "-q"}, strings.Fields(test.args)...)
+		if code, out, err := program.Run(t, nil, args...); code != test.code {
+			t.Errorf("ping %s: exit code %d, want %d\n%s%s", test.args, code, test.code, out, err)
+		}
+	}
+}
+
+// What is wrong with a command line is told before anything is sent.
+func TestPingUsage(t *testing.T) {
+	list := cmdtest.WriteFile(t, "3\n\n# a comment\n7-5 # behind it\nnode05 # fine\n0xc000\n")
+	for _, test := range []struct{ args, want string }{
+		{"", "no target given"},
+		{"0", "no port has LID 0"},
+		{"0,x", "not a port number"},
+		{"-G 3 leaf1", `parse GUID "leaf1"`},
+		{"-D 0,1,x", "not a port number"},
+		{"0x12345678z", "not a hexadecimal digit"},
+		{"ff02::1", "multicast group"},
+		{"10.0.0.1", "a simulated fabric has no IP addresses"},
+		{"[", "a bracket in the pattern is not closed"},
+		{"--targets " + list, list + ":4: parse address \"7-5\""},
+		{"--targets " + list + "-not", "no such file"},
+		{"--via smp 3", "neither vendor, sma nor pma, nor auto"},
+		{"--via sma --size 3 3", "--size does nothing with --via sma"},
+		{"--via pma 0,1", "only subnet management agents"},
+		{"--size 129 3", "invalid size"},
+		{"--pattern xy 3", "invalid pattern"},
+		{"--oui 0x1000000 3", "24 bits"},
+		{"-c -1 3", "invalid number of probes"},
+		{"-i -1s 3", "invalid interval"},
+		{"--rate 0 3", "invalid rate"},
+		{"-w 0 3", "invalid deadline"},
+		{"-f -i 1s 3", "exclude each other"},
+		{"--json --json-lines 3", "exclude each other"},
+		{"-q --timestamps 3", "exclude each other"},
+		{"-q --lines 3", "exclude each other"},
+	} {
+		code, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
+		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
+			t.Errorf("ping %s: exit code %d: %s%s", test.args, code, out, err)
+		}
+	}
+}
+
+var times = regexp.MustCompile(`\d+(\.\d+)?(ns|µs|ms|s)\b *`)
+
+// maskPing makes round trips comparable.
+func maskPing(s string) string { return times.ReplaceAllString(s, "T ") }
+
+func TestPingText(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"-c 2 -i 1ms 3", `LID 3: no ping server answers, performance management is asked (--via pma)
+LID 3: seq=0 time=T 
+LID 3: seq=1 time=T 
+
+--- LID 3 (via pma) ---
+2 sent, 2 received, 0 lost, 0 late, 0 duplicated, 0 corrupted, 0 from a wrong source, 0% loss in T 
+round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T , jitter T 
+`},
+		{"-c 1 -t 1 --via pma 0xbfff", `LID 49151: seq=0 lost
+
+--- LID 49151 (via pma) ---
+1 sent, 0 received, 1 lost, 0 late, 0 duplicated, 0 corrupted, 0 from a wrong source, 100% loss in T 
+`},
+		{"-c 1 -f -t 1 --via pma -q --problems 3 77", `
+TARGET  VIA  SENT  RECEIVED  LOSS  MIN  AVG  MEDIAN  P90  P99  P99.9  MAX  STDDEV  JITTER  WRONG
+LID 77  pma  1     0         100%  -    -    -       -    -    -      -    -       -       1 lost
+
+--- total of 2 targets ---
+2 sent, 1 received, 1 lost, 0 late, 0 duplicated, 0 corrupted, 0 from a wrong source, 50% loss in T 
+round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T , jitter T 
+`},
+		{"-c 1 -f --via sma node05", `node05: seq=0 time=T from GUID
+
+--- node05 (via sma) ---
+1 sent, 1 received, 0 lost, 0 late, 0 duplicated, 0 corrupted, 0 from a wrong source, 0% loss in T 
+round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T , jitter T 
+`},
+	} {
+		_, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
+		got := regexp.MustCompile(`0x[0-9a-f]{16}`).ReplaceAllString(maskPing(out), "GUID")
+		if got != test.want || err != "" {
+			t.Errorf("ping %s printed\n%s%s\nwant\n%s", test.args, got, err, test.want)
+		}
+	}
+}
+
+func TestPingHistogram(t *testing.T) {
+	_, out, _ := program.Run(t, nil, "ping", "--sim", "demo", "-q", "-f", "-c", "50", "--histogram", "3")
+	bars := regexp.MustCompile(`(?m)^ +\S+ to \S+ +#* +(\d+) \(\S+%\)$`).FindAllStringSubmatch(out, -1)
+	if len(bars) < 2 || len(bars) > mostBars || !strings.Contains(out, strings.Repeat("#", barWidth)) {
+		t.Errorf("%d bars in\n%s", len(bars), out)
+	}
+}
+
+func TestPingTimestamps(t *testing.T) {
+	_, out, _ := program.Run(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "--timestamps", "--via", "pma", "3")
+	if !regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d LID 3: seq=0 time=`).MatchString(out) {
+		t.Error(out)
+	}
+}
+
+// What is printed as JSON is what the schema says.
+func TestPingJSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := cmdtest.WriteFile(t, "0x0002c90300000001 \"a \\\"name\\\" ü\"\n")
+	for _, test := range []struct {
+		args  string
+		lines int
+		want  string
+	}{
+		{"--json 3", 1, `"loss_percent":0`},
+		{"--json --histogram 3 4", 1, `"histogram":[{"from_ns":`},
+		{"--json -t 1 3 77", 1, `"lost":2,`},
+		{"--json --via sma 0,1 node05 node99", 1, `"unresolved":[{"target":"node99",`},
+		{"--json-lines 3 4", 5, `"outcome":"received"`},
+		{"--json-lines -t 1 77", 3, `"outcome":"lost"`},
+		{"--json-lines --via sma --node-name-map " + names + " 3", 3, `"node_guid":"0x`},
+	} {
+		args := append([]string{"ping", "--sim", "demo", "-c", "2", "-f"}, strings.Fields(test.args)...)
+		_, out, _ := program.Run(t, nil, args...)
+		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		if len(lines) != test.lines || !strings.Contains(out, test.want) {
+			t.Errorf("ping %s: %d lines:\n%s", test.args, len(lines), out)
+		}
+		for _, line := range lines {
+			var document any
+			if err := json.Unmarshal([]byte(line), &document); err != nil {
+				t.Fatalf("ping %s: %v: %s", test.args, err, line)
+			}
+			if err := schema.Validate(document); err != nil {
+				t.Errorf("ping %s: %v\n%s", test.args, err, line)
+			}
+		}
+	}
+}
+
+// Packets that nobody asked for are told of where more is to be told.
+func TestPingVerbose(t *testing.T) {
+	_, _, err := program.Run(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "-q", "-v", "--via", "pma", "3")
+	if err != "ibkit ping: 0 packets came that answer nothing that was asked\n" {
+		t.Error(err)
+	}
+}
+
+// A signal shows how things stand, and an interrupt ends with the same.
+func TestPingSignals(t *testing.T) {
+	r := program.Start(nil, "ping", "--sim", "demo", "-c", "0", "-i", "1ms", "--via", "pma", "3")
+	r.Out.Await(t, "seq=1 ")
+	if err := syscall.Kill(os.Getpid(), syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	r.Out.Await(t, "--- LID 3 (via pma) ---")
+	if code := r.End(); code != cmdutil.ExitOK {
+		t.Errorf("exit code %d: %s", code, r.ErrOut)
+	}
+	if n := strings.Count(r.Out.String(), ", 0% loss in "); n != 2 {
+		t.Errorf("%d accounts:\n%s", n, r.Out)
+	}
+}
+
+// The server's name is shown as it is safe for a terminal and for JSON.
+func TestPingHost(t *testing.T) {
+	if got := render.Printable([]byte("a\x1b[31m\"b\\\xff")); got != `a [31m"b\ ` {
+		t.Errorf("%q", got)
+	}
+	var s string
+	if err := json.Unmarshal(appendJSONText(nil, []byte("a\x1b\"b\\\xff")), &s); err != nil || s != `a "b\ ` {
+		t.Errorf("%q: %v", s, err)
+	}
+}

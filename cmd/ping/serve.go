@@ -1,0 +1,211 @@
+package ping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ping"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/device"
+)
+
+// server is one call of ping --serve.
+type server struct {
+	env    *cmdutil.Env
+	fabric *fabricflag.Flags
+	oui    *uint32
+
+	on     bool
+	rate   *float64
+	debug  bool
+	asJSON *bool
+}
+
+func (s *server) define(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.on, "serve", false, "answer pings, at all ports or at that of -C and -P, until interrupted; SIGUSR1 and SIGQUIT show what was\nanswered so far")
+	flags.BoolVar(&s.debug, "debug", false, "with --serve: log each ping")
+}
+
+// serveFlags mean something with --serve; all others have nothing to do there.
+var serveFlags = map[string]bool{
+	"serve": true, "rate": true, "debug": true, "json": true, "oui": true, "help": true,
+	"sim": true, "config": true, "Ca": true, "Port": true,
+}
+
+// check looks at the flags of a call with --serve.
+func (s *server) check(flags *pflag.FlagSet, args []string) error {
+	var wrong error
+	flags.Visit(func(f *pflag.Flag) {
+		if !serveFlags[f.Name] && wrong == nil {
+			wrong = cmdutil.UsageErrorf("%s does nothing with --serve", cmdutil.FlagName(flags, f.Name))
+		}
+	})
+	switch {
+	case wrong != nil:
+		return wrong
+	case len(args) > 0:
+		return cmdutil.UsageErrorf("unexpected argument %q: --serve waits for others to ping", args[0])
+	case *s.oui >= 1<<24:
+		return cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", *s.oui)
+	case flags.Changed("rate") && !(*s.rate > 0) || math.IsInf(*s.rate, 0):
+		return cmdutil.UsageErrorf("invalid rate %v: it has to be a positive number", *s.rate)
+	}
+	return nil
+}
+
+// run answers pings until ctx ends, and prints what it did.
+func (s *server) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+	if err := s.check(flags, args); err != nil {
+		return err
+	}
+	if err := s.fabric.Resolve(ctx, s.env, fabricflag.Native); err != nil {
+		return err
+	}
+	places, err := s.places()
+	if err != nil {
+		return err
+	}
+	o := ping.ServeOptions{OUI: *s.oui, Rate: *s.rate}
+	if s.debug {
+		o.Log = slog.New(slog.NewTextHandler(s.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	server := ping.NewServer(o)
+	defer s.showOnSignal(server)()
+	missing, err := server.ServeAll(ctx, places)
+	if err != nil && len(server.Counts().Ports) == 0 {
+		return err // nothing to account for
+	}
+	if shown := s.show(server.Counts()); err == nil {
+		err = shown
+	}
+	if err == nil {
+		err = cmdutil.ResultError(len(missing) > 0, false)
+	}
+	return err
+}
+
+// rescan is how often ports are looked for that were not there.
+const rescan = 2 * time.Second
+
+// errServeAlone is what becomes of a server in a fabric of its own.
+var errServeAlone = errors.New("a fabric that this process simulates has nobody else in it: serve it by ibkit sim serve, and then ping --serve --sim ibsim")
+
+// places returns where to answer pings.
+func (s *server) places() (ping.Places, error) {
+	p := ping.Places{Find: s.devices, Every: rescan, Tell: s.tell}
+	switch {
+	case s.fabric.Simulated != nil:
+		return p, &cmdutil.UsageError{Err: errServeAlone}
+	case s.fabric.Sim == fabricflag.Ibsim:
+		p.Every = 0 // what is simulated does not come back
+		p.Find = func() ([]ping.Place, error) {
+			return []ping.Place{{Name: "ibsim", Open: fabricflag.OpenResponder(s.env)}}, nil
+		}
+	}
+	return p, nil
+}
+
+// devices returns the ports of this host that -C and -P leave.
+func (s *server) devices() ([]ping.Place, error) {
+	all, err := device.Candidates(sysfs.Default)
+	if err != nil {
+		return nil, err
+	}
+	var places []ping.Place
+	for _, c := range all {
+		if s.fabric.Device != "" && c.Device.Name != s.fabric.Device || s.fabric.Port != 0 && c.Port.Number != s.fabric.Port {
+			continue
+		}
+		if c.Device.NodeType == uint8(mad.NodeTypeSwitch) && c.Port.Number != 0 {
+			continue // its management is at port 0
+		}
+		places = append(places, ping.Place{
+			Name: fmt.Sprintf("%s port %d", c.Device.Name, c.Port.Number),
+			Open: func(context.Context) (umad.Port, error) { return c.Open("") },
+		})
+	}
+	if len(places) == 0 {
+		return nil, &device.NoPortError{Sysfs: sysfs.Default, Device: s.fabric.Device, Port: s.fabric.Port, Existing: all}
+	}
+	return places, nil
+}
+
+// tell says what is served from now on, and what is not.
+func (s *server) tell(place string, attr umad.PortAttr, err error) {
+	if err != nil {
+		cmdutil.PrintError(s.env, "ibkit ping: "+place, err)
+		return
+	}
+	at := attr.LinkLayer
+	if attr.LID != 0 {
+		at += fmt.Sprintf(", LID %d", attr.LID)
+	}
+	fmt.Fprintf(s.env.ErrOut, "serving pings at %s (%s)\n", place, at)
+	if err := cmdutil.NotifyReady(s.env.Getenv); err != nil {
+		cmdutil.PrintError(s.env, "ibkit ping", err)
+	}
+}
+
+// showOnSignal prints what was counted so far at each SIGUSR1 and SIGQUIT, until
+// what it returns is called.
+func (s *server) showOnSignal(server *ping.Server) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGQUIT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range signals {
+			if err := s.show(server.Counts()); err != nil {
+				cmdutil.PrintError(s.env, "ibkit ping", err)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
+}
+
+// show prints what was counted.
+func (s *server) show(c ping.ServeCounts) error {
+	out := render.NewOutput(s.env.Out)
+	view := s.table
+	if *s.asJSON {
+		view = s.json
+	}
+	if err := view(out, c); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// portName names a port in one word.
+func portName(device string, port uint8) string { return fmt.Sprintf("%s/%d", device, port) }
+
+// printablePorts names ports in one line.
+func printablePorts(ports []ping.ServedPort) string {
+	var names []string
+	for _, p := range ports {
+		names = append(names, portName(p.Device, p.Port))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,158 @@
+package ping
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ping"
+)
+
+// limits are what a target may do without being called bad.
+type limits struct {
+	loss float64       // percent
+	p99  time.Duration // 0: any
+}
+
+func (l *limits) exceeded(s *ping.Stats) bool {
+	return s.Loss()*100 > l.loss || l.p99 > 0 && s.Quantile(99) > l.p99
+}
+
+// view shows what becomes of probes: a line each, or on a terminal one for
+// all, and at the end the account.
+type view struct {
+	quiet      bool
+	lines      bool
+	timestamps bool
+	histogram  bool
+	problems   bool
+	json       bool
+	jsonLines  bool
+
+	env    *cmdutil.Env
+	out    *render.Output
+	limits limits
+	auto   bool
+	names  *fabric.NameMap
+	finder *finder
+	live   *liveLine // nil: a line a probe, or none
+	line   []byte    // of a probe
+	labels map[*ping.Target][]byte
+}
+
+func (v *view) define(flags *pflag.FlagSet) {
+	flags.BoolVarP(&v.quiet, "quiet", "q", false, "show no probes, but what became of them")
+	flags.BoolVar(&v.lines, "lines", false, "print a line for each probe on a terminal too, as in a pipe")
+	flags.BoolVar(&v.timestamps, "timestamps", false, "print with each probe when it was sent")
+	flags.BoolVar(&v.histogram, "histogram", false, "show how the round trips are distributed")
+	flags.BoolVar(&v.problems, "problems", false, "in the account show only targets with something wrong")
+	flags.BoolVar(&v.json, "json", false, "print the account as JSON")
+	flags.BoolVar(&v.jsonLines, "json-lines", false, "print a JSON object for each probe, and the account as the last one")
+}
+
+// begin is called when the targets are known.
+func (v *view) begin(env *cmdutil.Env, f *finder, auto bool) {
+	v.env, v.out, v.finder, v.names, v.auto = env, render.NewOutput(env.Out), f, f.names, auto
+	switch {
+	case !v.showsProbes():
+	case v.jsonLines:
+		v.labels = jsonLabels(f.found)
+	case !v.lines && !v.timestamps && render.IsTerminal(env.Out):
+		v.live = &liveLine{targets: f.found}
+	default:
+		v.tellAgents()
+	}
+}
+
+// tellAgents says what answers, where that was found out.
+func (v *view) tellAgents() {
+	if !v.auto {
+		return
+	}
+	var by [3]int
+	for _, t := range v.finder.found {
+		by[t.Via]++
+	}
+	if all := v.finder.found; len(all) == 1 {
+		fmt.Fprintf(v.out, "%s: %s (--via %v)\n", all[0].Name, agentTexts[all[0].Via], all[0].Via)
+		return
+	}
+	for via, n := range by {
+		if n > 0 {
+			fmt.Fprintf(v.out, "%d targets: %s (--via %v)\n", n, agentTexts[via], ping.Via(via))
+		}
+	}
+}
+
+// agentTexts say what answers.
+var agentTexts = [...]string{
+	ping.ViaVendor: "a ping server answers",
+	ping.ViaSMA:    "a directed route leads to subnet management",
+	ping.ViaPMA:    "no ping server answers, performance management is asked",
+}
+
+// showsProbes reports whether anything is shown before the account.
+func (v *view) showsProbes() bool { return !v.json && !v.quiet }
+
+// probe shows what became of a probe. It allocates nothing for one that was
+// received, however many there are.
+func (v *view) probe(p *ping.Probe) {
+	switch {
+	case v.jsonLines:
+		v.line = v.appendJSON(v.line[:0], p)
+		v.out.Write(v.line)
+	case v.live != nil:
+		v.live.probe(v.out, p)
+	default:
+		v.line = v.appendText(v.line[:0], p)
+		v.out.Write(v.line)
+	}
+}
+
+// idle shows what was written.
+func (v *view) idle() {
+	if v.live != nil {
+		v.live.idle(v.out)
+	}
+	_ = v.out.Flush() // the error stays and comes back at the end
+}
+
+// status shows how things stand.
+func (v *view) status(r *ping.Result) {
+	v.account(r)
+	_ = v.out.Flush()
+}
+
+// end shows how things stand at the end.
+func (v *view) end(r *ping.Result) error {
+	v.account(r)
+	if err := v.out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+func (v *view) account(r *ping.Result) {
+	if v.live != nil {
+		v.live.clear(v.out)
+	}
+	if v.json || v.jsonLines {
+		v.accountJSON(r)
+		return
+	}
+	v.accountText(r)
+}
+
+// hasBad reports whether a target is bad.
+func (v *view) hasBad(r *ping.Result) bool {
+	for _, t := range r.Targets {
+		if v.limits.exceeded(&t.Stats) {
+			return true
+		}
+	}
+	return false
+}

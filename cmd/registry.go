@@ -1,0 +1,64 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/cmd/addr"
+	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
+	"github.com/ibkit/ibkit/cmd/classic/ibping"
+	"github.com/ibkit/ibkit/cmd/classic/ibstat"
+	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
+	"github.com/ibkit/ibkit/cmd/classic/ibvdevices"
+	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
+	"github.com/ibkit/ibkit/cmd/classic/perftest"
+	"github.com/ibkit/ibkit/cmd/completion"
+	"github.com/ibkit/ibkit/cmd/devinfo"
+	"github.com/ibkit/ibkit/cmd/doctor"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/linkinfo"
+	"github.com/ibkit/ibkit/cmd/perf"
+	"github.com/ibkit/ibkit/cmd/ping"
+	"github.com/ibkit/ibkit/cmd/sim"
+	"github.com/ibkit/ibkit/cmd/version"
+)
+
+// An entry of the registry makes one command. Exactly one of command and tool is
+// set.
+type entry struct {
+	command func(*cmdutil.Env) *cobra.Command
+	tool    func(context.Context, *cmdutil.Env, []string) error // parses its own options
+
+	native string // the native command with the same task, for a classic name
+}
+
+// registry has all commands by name, the native and the classic ones.
+var registry = map[string]entry{
+	"addr":       {command: addr.New},
+	"completion": {command: completion.New},
+	"devinfo":    {command: devinfo.New},
+	"doctor":     {command: doctor.New},
+	"linkinfo":   {command: linkinfo.New},
+	"perf":       {command: perf.New},
+	"ping":       {command: ping.New},
+	"sim":        {command: sim.New},
+	"version":    {command: version.New},
+
+	"ibaddr":      {tool: ibaddr.Run, native: "addr"},
+	"iblinkinfo":  {command: linkinfo.NewClassic, native: "linkinfo"},
+	"ibping":      {tool: ibping.Run, native: "ping"},
+	"ibstat":      {tool: ibstat.Run, native: "devinfo"},
+	"ibstatus":    {tool: ibstatus.Run, native: "devinfo"},
+	"ibv_devices": {tool: ibvdevices.Run, native: "devinfo"},
+	"ibv_devinfo": {tool: ibvdevinfo.Run, native: "devinfo"},
+
+	"ib_atomic_bw":  {tool: perftest.Program("ib_atomic_bw"), native: "perf"},
+	"ib_atomic_lat": {tool: perftest.Program("ib_atomic_lat"), native: "perf"},
+	"ib_read_bw":    {tool: perftest.Program("ib_read_bw"), native: "perf"},
+	"ib_read_lat":   {tool: perftest.Program("ib_read_lat"), native: "perf"},
+	"ib_send_bw":    {tool: perftest.Program("ib_send_bw"), native: "perf"},
+	"ib_send_lat":   {tool: perftest.Program("ib_send_lat"), native: "perf"},
+	"ib_write_bw":   {tool: perftest.Program("ib_write_bw"), native: "perf"},
+	"ib_write_lat":  {tool: perftest.Program("ib_write_lat"), native: "perf"},
+}

@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/sim/serve"
+)
+
+// ctlCommand is one call of sim ctl.
+type ctlCommand struct {
+	env    *cmdutil.Env
+	name   string
+	socket string
+}
+
+func newCtl(env *cmdutil.Env) *cobra.Command {
+	s := &ctlCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "ctl [COMMAND...]",
+		Short: "Change a simulated fabric while it is served",
+		Long: strings.TrimSpace(`
+ctl has a running ibkit sim serve of the same user carry out a command, or each
+line of its input where there is no command. It ends at the first one that is
+wrong.
+
+Commands, which files for --events have too, each line behind a time (1.5s) or @
+and a number of packets (@1000):
+
+` + strings.TrimRight(sim.CommandHelp(), "\n") + `
+  clients                      show who is attached
+  stats                        show counters of packets
+
+NODE is an ID or a description, in quotation marks where it has blanks or
+brackets; PORT is NODE[NUMBER].`),
+		Example: strings.Trim(`
+  ibkit sim ctl unlink 'leaf1[3]'
+  ibkit sim ctl model loss=0.01 jitter=5us
+  ibkit sim ctl < commands`, "\n"),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+	}
+	// What follows the command is the command's: -5 or --sm is no flag of ours.
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&s.name, "name", "", "`NAME` that the server has (default: the environment variable IBSIM_SOCKNAME, or sim)")
+	cmd.Flags().StringVar(&s.socket, "console", "", "`PATH` of the server's console (default: where sim serve has it)")
+	return cmd
+}
+
+// consolePath returns where the console of a server is.
+func consolePath(env *cmdutil.Env, path, name string) string {
+	return cmp.Or(path, serve.ConsolePath(cmp.Or(name, env.Getenv("IBSIM_SOCKNAME"), ibsimproto.DefaultSockName), env.Getenv))
+}
+
+func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {
+	c, err := serve.DialConsole(cmd.Context(), consolePath(s.env, s.socket, s.name))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if len(args) > 0 {
+		return s.command(c, strings.Join(args, " "))
+	}
+	prompt := term.IsTerminal(int(os.Stdin.Fd()))
+	lines := bufio.NewScanner(os.Stdin)
+	for {
+		if prompt {
+			fmt.Fprint(s.env.ErrOut, "sim> ")
+		}
+		if !lines.Scan() {
+			return lines.Err()
+		}
+		switch err := s.command(c, lines.Text()); {
+		case err != nil && prompt:
+			fmt.Fprintln(s.env.ErrOut, err)
+		case err != nil:
+			return err
+		}
+	}
+}
+
+func (s *ctlCommand) command(c *serve.Console, text string) error {
+	told, err := c.Run(text)
+	if _, err := fmt.Fprint(s.env.Out, told); err != nil {
+		return err
+	}
+	var wrong *serve.CommandError
+	if errors.As(err, &wrong) {
+		return &cmdutil.UsageError{Err: err}
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/sim"
+)
+
+// newExport makes the command that writes a fabric to a file.
+func newExport(env *cmdutil.Env) *cobra.Command {
+	var format, path string
+	cmd := &cobra.Command{
+		Use:   "export DESCRIPTION [flags]",
+		Short: "Write a simulated fabric to a file that ibkit and ibsim load",
+		Long: strings.TrimSpace(`
+export writes the fabric that --sim DESCRIPTION would simulate.
+
+A net file has what the ends of the links have enabled, a topology file what the
+links run at, and LIDs. JSON is what linkinfo --json prints: all that ports say of
+themselves. ibsim loads the first two, ibkit all three.`),
+		Example: strings.Trim(`
+  # a fat tree for ibsim
+  ibkit sim export fat-tree:radix=8,pods=4,speed=HDR -o fat-tree.net
+  ibsim -s fat-tree.net
+
+  # the form of ibnetdiscover
+  ibkit sim export demo --format topology
+
+  # the form of linkinfo --json
+  ibkit sim export demo --format json -o demo.json
+  ibkit linkinfo --sim demo.json`, "\n"),
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return cmdutil.UsageErrorf("export takes one description of a fabric, such as demo, and not %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write := map[string]func(*sim.Fabric, io.Writer) error{
+				"net": (*sim.Fabric).WriteNet, "topology": (*sim.Fabric).WriteTopology,
+				"json": func(f *sim.Fabric, w io.Writer) error { return writeFabricJSON(cmd.Context(), f, w) },
+			}[format]
+			if write == nil {
+				return cmdutil.UsageErrorf("unknown format %q: it has to be net, topology or json", format)
+			}
+			f, err := sim.Build(args[0])
+			if err != nil {
+				return &cmdutil.UsageError{Err: err}
+			}
+			if path == "" {
+				return write(f, env.Out)
+			}
+			return writeTo(path, func(w io.Writer) error { return write(f, w) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover, json for that of linkinfo --json")
+	cmdutil.CompleteFlag(env, cmd, "format", cmdutil.Constant("json", "net", "topology"))
+	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
+	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)
+	return cmd
+}
+
+// writeTo creates or replaces a file.
+func writeTo(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write fabric: %w", err)
+	}
+	if err := write(file); err != nil {
+		_ = file.Close() // the first error counts
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write fabric: %w", err)
+	}
+	return nil
+}

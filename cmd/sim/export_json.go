@@ -1,0 +1,34 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// writeFabricJSON writes what linkinfo --json prints of a simulated fabric. It
+// holds what a scan finds: a fabric of which a scan would not find all is
+// refused.
+func writeFabricJSON(ctx context.Context, f *sim.Fabric, w io.Writer) error {
+	r, err := linkinfo.Run(ctx, linkinfo.Options{
+		Open: func(context.Context) (umad.Port, error) { return f.Open("") },
+	})
+	if err != nil {
+		return fmt.Errorf("scan fabric: %w", err)
+	}
+	if found := len(r.Fabric.Nodes); found < len(f.Nodes) {
+		return fmt.Errorf("write fabric as JSON: a scan from %q finds %d of %d nodes, for no link leads to the others; the other formats can have them", r.Fabric.Start.Desc.Clean(), found, len(f.Nodes))
+	}
+	out := render.NewOutput(w)
+	links.WriteJSON(out, r, r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes), nil, false)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write fabric as JSON: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/sim"
+)
+
+var program = cmdtest.Native(New)
+
+func TestSimList(t *testing.T) {
+	code, out, err := program.Run(t, nil, "sim", "list")
+	if code != cmdutil.ExitOK || err != "" {
+		t.Fatalf("exit code %d, error output %q", code, err)
+	}
+	for _, p := range sim.Presets {
+		if !strings.Contains(out, p.Name) || !strings.Contains(out, p.About) {
+			t.Errorf("preset %s is not in the list", p.Name)
+		}
+	}
+	for _, want := range []string{"radix", "net:FILE", "topo:FILE"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not in the list", want)
+		}
+	}
+
+	code, out, err = program.Run(t, nil, "sim", "list", "--json")
+	var list struct {
+		Presets []struct {
+			Name       string
+			Parameters []struct{ Name, Default, About string }
+		}
+	}
+	if e := json.Unmarshal([]byte(out), &list); e != nil || code != cmdutil.ExitOK {
+		t.Fatalf("exit code %d, %v, error output %q", code, e, err)
+	}
+	if len(list.Presets) != len(sim.Presets) || list.Presets[1].Parameters[0].Default != "8" {
+		t.Errorf("%+v", list)
+	}
+}

@@ -1,0 +1,39 @@
+package testenv
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// hosts are archives of the sysfs of hosts with adapters of all kinds.
+//
+//go:embed hosts/*.txtar
+var hosts embed.FS
+
+// Host unpacks the sysfs of a host below a new directory and returns the directory.
+func Host(tb testing.TB, name string) string {
+	tb.Helper()
+	text, err := hosts.ReadFile("hosts/" + name + ".txtar")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return unpack(tb, txtar.Parse(text))
+}
+
+// Hosts returns the names of all hosts.
+func Hosts(tb testing.TB) []string {
+	tb.Helper()
+	paths, err := fs.Glob(hosts, "hosts/*.txtar")
+	if err != nil || len(paths) == 0 {
+		tb.Fatalf("found no hosts: %v", err)
+	}
+	var names []string
+	for _, path := range paths {
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(path, "hosts/"), ".txtar"))
+	}
+	return names
+}
