@@ -145,7 +145,7 @@ func (a *ask) done(_ *umad.Request, r *umad.Reply) {
 	s := a.scan
 	s.waiting--
 	s.answered++
-	if errors.Is(r.Err, umad.ErrGone) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, context.DeadlineExceeded) {
+	if errors.Is(r.Err, umad.ErrDeviceRemoved) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, context.DeadlineExceeded) {
 		s.sweeps = nil // the scan as a whole broke off, and Run says why
 	} else {
 		a.then(s, a, r)

@@ -219,12 +219,12 @@ func TestDiscoverBreaksOff(t *testing.T) {
 	f, _ := twoLevels(4)
 	f.answer = func(*fakeNode, *mad.Packet) bool {
 		if f.sent == 40 {
-			f.broken = umad.ErrGone
+			f.broken = umad.ErrDeviceRemoved
 		}
 		return true
 	}
 	got, err := fabric.Discover(context.Background(), umad.NewClient(f, umad.ClientOptions{}), fabric.DiscoverOptions{})
-	if !errors.Is(err, umad.ErrGone) {
+	if !errors.Is(err, umad.ErrDeviceRemoved) {
 		t.Fatalf("got error %v", err)
 	}
 	if got == nil || len(got.Nodes) == 0 || !got.Partial() || got.Aborted == nil {

@@ -36,12 +36,12 @@ func TestBrokenPort(t *testing.T) {
 	target := &Target{To: umad.Target{LID: 7}}
 	r, _, err := pingOne(t, target, Options{Count: 5}, func(f *pingFake, n int, m umad.Message) error {
 		if n == 2 {
-			return fmt.Errorf("send MAD: %w", umad.ErrGone)
+			return fmt.Errorf("send MAD: %w", umad.ErrDeviceRemoved)
 		}
 		f.arrive(rtt, answerOf(m))
 		return nil
 	})
-	if !errors.Is(err, umad.ErrGone) || r.Total.Received != 2 {
+	if !errors.Is(err, umad.ErrDeviceRemoved) || r.Total.Received != 2 {
 		t.Errorf("%v, %+v", err, r.Total.counts())
 	}
 }

@@ -41,7 +41,7 @@ func (r *runner) send() error {
 			r.full = true
 			return nil
 		}
-		if errors.Is(err, umad.ErrGone) {
+		if errors.Is(err, umad.ErrDeviceRemoved) {
 			f.state = noFlight
 			return err
 		}

@@ -31,7 +31,7 @@ func (f *fleet) find() ([]Place, error) {
 			// Nothing comes in at a port that does not break.
 			p := &servedFake{attr: umad.PortAttr{Device: name}, interrupted: make(chan struct{})}
 			if f.breaks[name] {
-				p.broken = umad.ErrGone
+				p.broken = umad.ErrDeviceRemoved
 			}
 			return p, nil
 		}})
@@ -84,14 +84,14 @@ func TestServeAll(t *testing.T) {
 			err: denied,
 		},
 		{
-			name: "one breaks", fleet: fleet{breaks: map[string]bool{"b": true}}, last: "b: serve pings: gone",
-			told:    []string{"a serves a", "b serves b", "b: serve pings: gone"},
+			name: "one breaks", fleet: fleet{breaks: map[string]bool{"b": true}}, last: "b: serve pings: device removed",
+			told:    []string{"a serves a", "b serves b", "b: serve pings: device removed"},
 			missing: []string{"b"},
 		},
 		{
 			name: "all break", fleet: fleet{breaks: map[string]bool{"b": true}, opens: map[string]error{"a": denied}}, last: "-",
 			told: []string{"b serves b", "a: denied"},
-			err:  umad.ErrGone,
+			err:  umad.ErrDeviceRemoved,
 		},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())

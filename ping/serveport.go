@@ -133,7 +133,7 @@ func (p *servedPort) answer(port umad.Responder) error {
 		}
 		p.mu.Unlock()
 		switch {
-		case errors.Is(err, umad.ErrGone):
+		case errors.Is(err, umad.ErrDeviceRemoved):
 			return err
 		case p.full:
 			return nil

@@ -240,13 +240,13 @@ func TestServeFailed(t *testing.T) {
 func TestServeGone(t *testing.T) {
 	s := NewServer(ServeOptions{OUI: OUI})
 	for range 2 {
-		f := &servedFake{attr: umad.PortAttr{Device: "test0", Number: 1}, arrivals: []umad.Message{pingFrom(7, 1)}, broken: umad.ErrGone}
-		if err := s.Serve(t.Context(), f); !errors.Is(err, umad.ErrGone) {
+		f := &servedFake{attr: umad.PortAttr{Device: "test0", Number: 1}, arrivals: []umad.Message{pingFrom(7, 1)}, broken: umad.ErrDeviceRemoved}
+		if err := s.Serve(t.Context(), f); !errors.Is(err, umad.ErrDeviceRemoved) {
 			t.Errorf("got error %v", err)
 		}
 	}
-	f := &servedFake{arrivals: []umad.Message{pingFrom(7, 1)}, onSend: func(*umad.Message) error { return umad.ErrGone }}
-	if err := s.Serve(t.Context(), f); !errors.Is(err, umad.ErrGone) {
+	f := &servedFake{arrivals: []umad.Message{pingFrom(7, 1)}, onSend: func(*umad.Message) error { return umad.ErrDeviceRemoved }}
+	if err := s.Serve(t.Context(), f); !errors.Is(err, umad.ErrDeviceRemoved) {
 		t.Errorf("got error %v", err)
 	}
 	if c := s.Counts(); len(c.Ports) != 2 || c.Sources[0].Device != "test0" || c.Sources[0].Answered != 2 || c.Total.Failed != 1 {

@@ -134,7 +134,7 @@ func TestClient_BatchBroken(t *testing.T) {
 	calls := 0
 	b.refuse = func() error {
 		if calls++; calls > 2 {
-			return ErrGone
+			return ErrDeviceRemoved
 		}
 		return nil
 	}
@@ -142,12 +142,12 @@ func TestClient_BatchBroken(t *testing.T) {
 	for i := range o {
 		c.Submit(o[i].request(uint32(i)))
 	}
-	if err := c.Run(t.Context()); !errors.Is(err, ErrGone) {
-		t.Fatalf("Run: got error %v, want %v", err, ErrGone)
+	if err := c.Run(t.Context()); !errors.Is(err, ErrDeviceRemoved) {
+		t.Fatalf("Run: got error %v, want %v", err, ErrDeviceRemoved)
 	}
 	for i := range o {
-		if o[i].calls != 1 || !errors.Is(o[i].err, ErrGone) {
-			t.Errorf("request %d: got %d calls, error %v, want %v", i, o[i].calls, o[i].err, ErrGone)
+		if o[i].calls != 1 || !errors.Is(o[i].err, ErrDeviceRemoved) {
+			t.Errorf("request %d: got %d calls, error %v, want %v", i, o[i].calls, o[i].err, ErrDeviceRemoved)
 		}
 	}
 	checkIdle(t, c)

@@ -309,7 +309,7 @@ func TestCancelSubmits(t *testing.T) {
 }
 
 func TestPortGone(t *testing.T) {
-	gone := fmt.Errorf("device was unplugged: %w", ErrGone)
+	gone := fmt.Errorf("device was unplugged: %w", ErrDeviceRemoved)
 	for _, where := range []string{"send", "receive"} {
 		t.Run(where, func(t *testing.T) {
 			f, c := newFake(time.Microsecond, ClientOptions{MaxWindow: 8})
@@ -329,7 +329,7 @@ func TestPortGone(t *testing.T) {
 			for i := range o {
 				c.Submit(o[i].request(uint32(i)))
 			}
-			if err := c.Run(t.Context()); !errors.Is(err, ErrGone) {
+			if err := c.Run(t.Context()); !errors.Is(err, ErrDeviceRemoved) {
 				t.Errorf("Run returned %v", err)
 			}
 			failed := 0
@@ -337,7 +337,7 @@ func TestPortGone(t *testing.T) {
 				if o[i].calls != 1 {
 					t.Errorf("request %d ended %d times", i, o[i].calls)
 				}
-				if errors.Is(o[i].err, ErrGone) {
+				if errors.Is(o[i].err, ErrDeviceRemoved) {
 					failed++
 				}
 			}

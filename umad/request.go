@@ -89,7 +89,7 @@ type Error struct {
 	Attempts int // how often the request was sent
 
 	// Err wraps [ErrTimeout] where no attempt was answered, a
-	// [mad.StatusError] where the answer was no, [ErrGone] where the port
+	// [mad.StatusError] where the answer was no, [ErrDeviceRemoved] where the port
 	// broke, the context's error where the run was ended, or is what
 	// [Port.Send] returned.
 	Err error

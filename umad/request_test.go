@@ -28,8 +28,8 @@ func TestErrorString(t *testing.T) {
 			To: Target{LID: 5}, Class: mad.ClassSMPLIDRouted, Method: mad.MethodGet, Attr: mad.AttrPortInfo,
 			Modifier: 4, Attempts: 3, Err: ErrTimeout,
 		},
-		"Set Perf PortCounters (modifier 0x0) of Lid 6: gone": {
-			To: Target{LID: 6}, Class: mad.ClassPM, Method: mad.MethodSet, Attr: 0x12, Attempts: 1, Err: ErrGone,
+		"Set Perf PortCounters (modifier 0x0) of Lid 6: device removed": {
+			To: Target{LID: 6}, Class: mad.ClassPM, Method: mad.MethodSet, Attr: 0x12, Attempts: 1, Err: ErrDeviceRemoved,
 		},
 	}
 	for want, err := range tests {

@@ -47,7 +47,7 @@ func (c *Client) send(now time.Duration) error {
 			c.unclaim(r)
 			c.sendable = false
 			return nil
-		case errors.Is(err, ErrGone):
+		case errors.Is(err, ErrDeviceRemoved):
 			return err // r is still in its list and ends with the others
 		}
 		c.listOf(r).remove(r)

@@ -16,13 +16,13 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrWouldBlock is what [Port.Send] returns while the way out is full:
-// receive something, then send again.
+// ErrWouldBlock is returned by [Port.Send] if the send queue is full. The caller
+// receives a message, or waits, and sends again.
 var ErrWouldBlock = errors.New("send queue is full")
 
-// ErrGone is wrapped by what a Port returns once its device was unplugged or
-// its server went away. Nothing more can be sent or received.
-var ErrGone = errors.New("gone")
+// ErrDeviceRemoved is wrapped by the errors of a Port whose device was unplugged,
+// or whose simulator ended. Such a port cannot send or receive any more.
+var ErrDeviceRemoved = errors.New("device removed")
 
 // PermissiveLID is the permissive LID: directed-route packets carry it, and
 // a port without a LID answers to it.

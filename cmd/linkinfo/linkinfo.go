@@ -272,7 +272,7 @@ func (c *command) run(ctx context.Context) error {
 		return fmt.Errorf("write output: %w", err)
 	}
 	// Without its device the work could not be done, whatever was seen before.
-	if aborted := result.Fabric.Aborted; aborted != nil && (c.dialect == fabricflag.Classic || errors.Is(aborted, umad.ErrGone)) {
+	if aborted := result.Fabric.Aborted; aborted != nil && (c.dialect == fabricflag.Classic || errors.Is(aborted, umad.ErrDeviceRemoved)) {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return code

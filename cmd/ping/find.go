@@ -139,7 +139,7 @@ func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.A
 	for i := range addresses {
 		a := &addresses[i]
 		if err := f.findOne(ctx, i, a); err != nil {
-			if ctx.Err() != nil || errors.Is(err, umad.ErrGone) {
+			if ctx.Err() != nil || errors.Is(err, umad.ErrDeviceRemoved) {
 				return err
 			}
 			f.notFound = append(f.notFound, unresolved{a.Text, err})

@@ -79,7 +79,7 @@ func TestSimulatorDies(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("ended with %v", err)
 	}
-	if !strings.Contains(string(rest), "ibsim is gone") {
+	if !strings.Contains(string(rest), "ibsim has ended") {
 		t.Errorf("does not say why: %.2000s", rest)
 	}
 	if !strings.Contains(out.String(), "links:") {

@@ -158,14 +158,14 @@ func (p *Port) receiveLong(m *umad.Message, deadline time.Time) (int, error) {
 	return head, nil
 }
 
-// failed tells a device that went away from other errors. The kernel says EPIPE
-// where an agent is registered for it, and EIO where a MAD is sent or received
-// (drivers/infiniband/core/user_mad.c).
+// failed returns the error of an operation. For a device that was removed the
+// kernel returns EPIPE to the registration of an agent, and EIO to a read or a
+// write (drivers/infiniband/core/user_mad.c).
 func (p *Port) failed(op string, err error) error {
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EIO) || errors.Is(err, unix.ENODEV) {
-		return fmt.Errorf("%s by %s: %s is %w: %w", op, p.name, p.attr.Device, umad.ErrGone, err)
+		err = fmt.Errorf("%w: %w", umad.ErrDeviceRemoved, err)
 	}
-	return fmt.Errorf("%s by %s: %w", op, p.name, err)
+	return fmt.Errorf("%s by %s (%s): %w", op, p.name, p.attr.Device, err)
 }
 
 // WaitInThread has Recv wait in a system call. It implements [umad.ThreadWaiter].

@@ -331,13 +331,13 @@ func TestFailed(t *testing.T) {
 	p.agents[0].registered = true
 	peer.Close()
 	var m umad.Message
-	if err := p.Send(&m); !errors.Is(err, umad.ErrGone) || !strings.Contains(err.Error(), "send MAD by /dev/test: test0 is gone") {
+	if err := p.Send(&m); !errors.Is(err, umad.ErrDeviceRemoved) || !strings.Contains(err.Error(), "send MAD by /dev/test (test0): device removed") {
 		t.Errorf("got error %v", err)
 	}
 	for err, gone := range map[error]bool{
 		syscall.ENODEV: true, syscall.EIO: true, syscall.EPIPE: true, syscall.EINVAL: false, os.ErrClosed: false,
 	} {
-		if got := p.failed("send MAD", err); errors.Is(got, umad.ErrGone) != gone || !errors.Is(got, err) {
+		if got := p.failed("send MAD", err); errors.Is(got, umad.ErrDeviceRemoved) != gone || !errors.Is(got, err) {
 			t.Errorf("%v: got %v", err, got)
 		}
 	}
@@ -376,7 +376,7 @@ func TestServiceRegistration(t *testing.T) {
 func TestListen(t *testing.T) {
 	p, _ := newTestPort(t)
 	p.agents[0x33].registered = true
-	for class, want := range map[mad.Class]string{0x32: "listen for Vendor(0x32) by /dev/test: ", 0x33: "in use already"} {
+	for class, want := range map[mad.Class]string{0x32: "listen for Vendor(0x32) by /dev/test (test0): ", 0x33: "in use already"} {
 		if err := p.Listen(umad.Service{Class: class}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("class %v: got error %v", class, err)
 		}

@@ -256,7 +256,7 @@ func (p *Port) sendError(err error) error {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOBUFS):
 		return umad.ErrWouldBlock
 	}
-	return p.gone("send MAD", err)
+	return p.failed("send MAD", err)
 }
 
 // Recv returns the next MAD. It skips datagrams that are not ibsim's packets.
@@ -317,16 +317,24 @@ func (p *Port) recvError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
 	}
-	return p.gone("receive MAD", err)
+	return p.failed("receive MAD", err)
 }
 
-// gone tells a server that went away from other errors.
-func (p *Port) gone(op string, err error) error {
+// failed returns the error of an operation on the data socket.
+func (p *Port) failed(op string, err error) error {
 	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.ENOTCONN) {
-		return fmt.Errorf("%s: ibsim is %w: %w", op, umad.ErrGone, err)
+		err = &endedError{err}
 	}
 	return fmt.Errorf("%s: %w", op, err)
 }
+
+// An endedError reports that the server has ended. It is an
+// [umad.ErrDeviceRemoved].
+type endedError struct{ err error }
+
+func (e *endedError) Error() string        { return "ibsim has ended: " + e.err.Error() }
+func (e *endedError) Unwrap() error        { return e.err }
+func (e *endedError) Is(target error) bool { return target == umad.ErrDeviceRemoved }
 
 // WaitInThread has Recv wait in a system call. It implements [umad.ThreadWaiter].
 func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }

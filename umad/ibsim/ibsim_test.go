@@ -234,7 +234,7 @@ func TestServerGone(t *testing.T) {
 	s, p := attach(t)
 	s.data.Close()
 	s.ctl.Close()
-	if err := p.Send(directed(1)); !errors.Is(err, umad.ErrGone) {
+	if err := p.Send(directed(1)); !errors.Is(err, umad.ErrDeviceRemoved) {
 		t.Errorf("error %v", err)
 	}
 	if err := p.Close(); err != nil {

@@ -237,7 +237,7 @@ func TestUnload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Count(r.Stderr, "\n"); r.Code != 1 || lines > 2 || !strings.Contains(r.Stderr, "ibtest0 is gone") {
+	if lines := strings.Count(r.Stderr, "\n"); r.Code != 1 || lines > 2 || !strings.Contains(r.Stderr, "(ibtest0): device removed") {
 		t.Errorf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 	t.Logf("rmmod and the end of the scan took %v", time.Since(start))

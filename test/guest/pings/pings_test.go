@@ -43,7 +43,7 @@ func comeAndGo(t *testing.T, g *guest.Guest) {
 		t.Fatal(err)
 	}
 	g.Must(t, "rdma", "link", "delete", "rxe0")
-	if err := server.AwaitOutput(t.Context(), "rxe0 is gone"); err != nil {
+	if err := server.AwaitOutput(t.Context(), "(rxe0): device removed"); err != nil {
 		t.Fatal(err)
 	}
 	g.Must(t, "rdma", "link", "add", "rxe1", "type", "rxe", "netdev", g.Ports[0].Netdev)
