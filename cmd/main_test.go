@@ -49,7 +49,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "--show-keys"}, "--show-keys does nothing without --json"},
 		{[]string{"linkinfo", "--sim", "demo", "-C", "mlx5_0"}, "exclude each other"},
 		{[]string{"linkinfo", "-z", "/nonexistent"}, "read config"},
-		{[]string{"linkinfo", "-z", cmdtest.WriteFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not a valid value`},
+		{[]string{"linkinfo", "-z", cmdtest.WriteFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not an unsigned 8-bit number`},
 		{[]string{"linkinfo", "--node-name-map", "/nonexistent"}, "read node name map"},
 		{[]string{"linkinfo", "--node-name-map", cmdtest.WriteFile(t, "0x1 \"a\"\nbad\n")}, ":2:"},
 		{[]string{"linkinfo", "--diff", "/nonexistent"}, "loading cached fabric for diff failed"},

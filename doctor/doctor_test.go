@@ -69,7 +69,7 @@ error: no RDMA device`},
 error: no RDMA device
 $ rdma link add rxe0 type rxe netdev eth0`},
 		{name: "devices: invalid file", change: change{port0 + "lid": "many"}, want: `
-unknown mlx5_0: read /sys/class/infiniband/mlx5_0/ports/1/lid: "many" is not a number of 16 bits`},
+unknown mlx5_0: read /sys/class/infiniband/mlx5_0/ports/1/lid: "many" is not an unsigned 16-bit number`},
 
 		{name: "netns"},
 		{name: "netns: exclusive", change: change{"sys/module/ib_core/parameters/netns_mode": "N"}},

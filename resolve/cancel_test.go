@@ -130,9 +130,9 @@ func TestFind_NeighbourCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := New(nil, umad.PortAttr{LinkLayer: Ethernet}, Options{
 		Sysfs: gidTable(t),
-		Lookup: func(ctx context.Context, _ netip.Addr) (*neighbour.Way, error) {
+		Lookup: func(ctx context.Context, _ netip.Addr) (*neighbour.NextHop, error) {
 			cancel()
-			return nil, errors.Join(neighbour.ErrNoAnswer, ctx.Err())
+			return nil, errors.Join(neighbour.ErrNoReply, ctx.Err())
 		},
 		LookupHost: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("192.0.2.8")}, nil
@@ -155,7 +155,7 @@ func TestFind_UnreadableSysfs(t *testing.T) {
 	}
 	r := New(nil, umad.PortAttr{LinkLayer: Ethernet}, Options{
 		Sysfs:  sysfs.FS(root),
-		Lookup: func(context.Context, netip.Addr) (*neighbour.Way, error) { return network["192.0.2.7"], nil },
+		Lookup: func(context.Context, netip.Addr) (*neighbour.NextHop, error) { return network["192.0.2.7"], nil },
 	})
 	for _, address := range []string{"192.0.2.7", "fe80::2:c900:10:401", "route:0"} {
 		a, err := Parse(address)

@@ -25,7 +25,7 @@ const answerTime = 4 * time.Second
 // pair in 4 bytes, and the port's GID (RFC 4391, 9.1.1).
 const ipoibAddrLen = 4 + len(ib.GID{})
 
-func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.Way, error) {
+func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.NextHop, error) {
 	if r.opts.Simulated {
 		return nil, &MisplacedError{"a simulated fabric has no IP addresses", "name a LID, a GUID, a GID or a node"}
 	}
@@ -35,14 +35,14 @@ func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.Way, e
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, neighbour.ErrNoAnswer) {
+	if errors.Is(err, neighbour.ErrNoReply) {
 		return nil, &MisplacedError{err.Error(), "is the host up, and its address in this network?"}
 	}
 	return way, err
 }
 
 // hostOf is what the kernel says of an address.
-func hostOf(ip netip.Addr, way *neighbour.Way) *Host {
+func hostOf(ip netip.Addr, way *neighbour.NextHop) *Host {
 	return &Host{IP: ip, Netdev: way.Netdev, Local: way.Local, Gateway: way.Gateway, LinkAddr: way.LinkAddr}
 }
 
@@ -191,7 +191,7 @@ func (r *Resolver) hostByIP(ctx context.Context, ip netip.Addr) (*Port, error) {
 
 // hostBy is the host at the end of a way over Ethernet. Its GIDs are the address
 // and, on the same link, the one by its link-layer address.
-func (r *Resolver) hostBy(ip netip.Addr, way *neighbour.Way) (*Port, error) {
+func (r *Resolver) hostBy(ip netip.Addr, way *neighbour.NextHop) (*Port, error) {
 	h := hostOf(ip, way)
 	candidates, err := r.candidates()
 	if err != nil {

@@ -49,7 +49,7 @@ func gidTable(t *testing.T, entries ...string) sysfs.FS {
 }
 
 // network is what the kernel of these tests says of addresses.
-var network = map[string]*neighbour.Way{
+var network = map[string]*neighbour.NextHop{
 	"192.0.2.7":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(peerMAC)},
 	"192.0.2.2":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(ownMAC), Local: true},
 	"198.51.100.9": {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), Gateway: netip.MustParseAddr("192.0.2.1"), LinkAddr: []byte(peerMAC)},
@@ -70,11 +70,11 @@ func roce(t *testing.T, local umad.PortAttr) *Resolver {
 			"2001:db8::2|RoCE v2|eth0",
 			"::ffff:203.0.113.2|RoCE v2|eth0.5",
 		),
-		Lookup: func(_ context.Context, ip netip.Addr) (*neighbour.Way, error) {
+		Lookup: func(_ context.Context, ip netip.Addr) (*neighbour.NextHop, error) {
 			if way := network[ip.String()]; way != nil {
 				return way, nil
 			}
-			return nil, fmt.Errorf("find way to %v: %w", ip, neighbour.ErrNoAnswer)
+			return nil, fmt.Errorf("find next hop to %v: %w", ip, neighbour.ErrNoReply)
 		},
 		LookupHost: func(_ context.Context, name string) ([]netip.Addr, error) {
 			if name != "peer" {
@@ -146,7 +146,7 @@ func hostText(h *Host) string {
 func TestEthernetErrors(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.0.0.1":    "leave by eth9, where no port of RoCE",
-		"192.0.2.99":  neighbour.ErrNoAnswer.Error(),
+		"192.0.2.99":  neighbour.ErrNoReply.Error(),
 		"name:nobody": "no such host",
 		"7":           "no LIDs, GUIDs and routes",
 		"0x12345678":  "no LIDs, GUIDs and routes",

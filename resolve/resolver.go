@@ -47,7 +47,7 @@ type Options struct {
 	Simulated bool
 
 	// Lookup finds the way to an IP address; nil: the kernel knows.
-	Lookup func(context.Context, netip.Addr) (*neighbour.Way, error)
+	Lookup func(context.Context, netip.Addr) (*neighbour.NextHop, error)
 
 	// LookupHost finds the IP addresses of a host; nil: as all programs do.
 	LookupHost func(context.Context, string) ([]netip.Addr, error)

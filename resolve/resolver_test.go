@@ -208,8 +208,8 @@ func TestIPoIB(t *testing.T) {
 	}
 	p := &f.Node("node07").Ports[1]
 	gid := ib.MakeGID(p.Info.GIDPrefix, p.GUID)
-	way := &neighbour.Way{Netdev: "ib0", LinkAddr: append([]byte{0x80, 0, 0, 0x48}, gid[:]...)}
-	r := at(t, "demo", Options{Lookup: func(context.Context, netip.Addr) (*neighbour.Way, error) { return way, nil }}, nil)
+	way := &neighbour.NextHop{Netdev: "ib0", LinkAddr: append([]byte{0x80, 0, 0, 0x48}, gid[:]...)}
+	r := at(t, "demo", Options{Lookup: func(context.Context, netip.Addr) (*neighbour.NextHop, error) { return way, nil }}, nil)
 	lines, err := find(t, r, "192.0.2.7")
 	if err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node07") {
 		t.Errorf("%q, %v", lines, err)

@@ -1,5 +1,5 @@
-// Package dcbnl asks the kernel about data center bridging, RTM_GETDCB of
-// rtnetlink (linux/dcbnl.h).
+// Package dcbnl queries the data center bridging settings of network devices with
+// RTM_GETDCB of rtnetlink (linux/dcbnl.h).
 package dcbnl
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Numbers of linux/rtnetlink.h and linux/dcbnl.h.
+// Constants of linux/rtnetlink.h and linux/dcbnl.h.
 const (
 	getDCB = 78 // RTM_GETDCB
 
@@ -28,30 +28,32 @@ const (
 	appSize    = 4   // struct dcb_app
 )
 
-// Priorities is how many there are.
+// Priorities is the number of priorities.
 const Priorities = 8
 
-// codePoints is how many DSCPs there are.
+// codePoints is the number of DSCPs.
 const codePoints = 64
 
-// Bridging is what a network device does about priorities: flow control of each
-// (struct ieee_pfc; IEEE 802.1Qbb), and which packets have which (struct dcb_app).
+// Bridging holds the priority settings of a network device: flow control per priority
+// (struct ieee_pfc; IEEE 802.1Qbb) and the mapping of packets to priorities (struct
+// dcb_app).
 type Bridging struct {
-	Classes     uint8              // how many can have flow control at once
-	Enabled     uint8              // the bits of priorities that have it
+	Classes     uint8              // number of priorities that support flow control at once
+	Enabled     uint8              // bit mask of priorities with flow control
 	Requests    [Priorities]uint64 // pauses sent
 	Indications [Priorities]uint64 // pauses received
 
-	// DSCP has the priority of each code point that is given one. Of several
-	// it is the highest. Other packets have that of their VLAN tag, or none.
+	// DSCP maps code points to priorities. If a code point is mapped more than
+	// once, the highest priority counts. Other packets have the priority of their
+	// VLAN tag, if any.
 	DSCP map[uint8]uint8
 }
 
-// ErrNone is that a network device, or its driver, has no such thing.
+// ErrNone is the error for a device or driver without data center bridging.
 var ErrNone = errors.New("no data center bridging")
 
-// Get asks for what a network device does. Errors are ErrNone, or those
-// of netlink.
+// Get queries the settings of a network device. Errors wrap ErrNone or an error of
+// netlink.
 func Get(netdev string) (Bridging, error) {
 	c, err := netlink.Dial(unix.NETLINK_ROUTE, nil)
 	if err != nil {
@@ -62,32 +64,32 @@ func Get(netdev string) (Bridging, error) {
 	e.String(attrIfname, netdev)
 	attributes, err := e.Encode()
 	if err != nil {
-		return Bridging{}, fmt.Errorf("ask for flow control of %s: %w", netdev, err)
+		return Bridging{}, fmt.Errorf("query flow control of %s: %w", netdev, err)
 	}
-	answers, err := c.Execute(netlink.Message{
+	replies, err := c.Execute(netlink.Message{
 		Header: netlink.Header{Type: getDCB, Flags: netlink.Request},
 		Data:   append([]byte{unix.AF_UNSPEC, cmdIEEEGet, 0, 0}, attributes...),
 	})
 	if errors.Is(err, unix.EOPNOTSUPP) {
 		err = ErrNone
 	}
-	if err == nil && len(answers) == 0 {
-		err = errors.New("no answer")
+	if err == nil && len(replies) == 0 {
+		err = errors.New("empty reply")
 	}
 	if err != nil {
-		return Bridging{}, fmt.Errorf("ask for flow control of %s: %w", netdev, err)
+		return Bridging{}, fmt.Errorf("query flow control of %s: %w", netdev, err)
 	}
-	p, err := parse(answers[0].Data)
+	p, err := parse(replies[0].Data)
 	if err != nil {
-		return Bridging{}, fmt.Errorf("read flow control of %s: %w", netdev, err)
+		return Bridging{}, fmt.Errorf("parse flow control of %s: %w", netdev, err)
 	}
 	return p, nil
 }
 
-// parse reads an answer, ErrNone where it does not say.
+// parse parses a reply. It returns ErrNone if the reply does not contain PFC settings.
 func parse(b []byte) (Bridging, error) {
 	if len(b) < headerSize {
-		return Bridging{}, fmt.Errorf("%d bytes are no answer", len(b))
+		return Bridging{}, fmt.Errorf("reply of %d bytes is too short", len(b))
 	}
 	ad, err := netlink.NewAttributeDecoder(b[headerSize:])
 	if err != nil {
@@ -119,8 +121,8 @@ func parse(b []byte) (Bridging, error) {
 	return p, nil
 }
 
-// readPFC reads struct ieee_pfc: __u8 pfc_cap, pfc_en, mbc; __u16 delay; __u64
-// requests[8], indications[8], in the host's order.
+// readPFC parses struct ieee_pfc: __u8 pfc_cap, pfc_en, mbc; __u16 delay; __u64
+// requests[8], indications[8], in host byte order.
 func (p *Bridging) readPFC(b []byte) {
 	p.Classes, p.Enabled = b[0], b[1]
 	for i := range Priorities {
@@ -129,8 +131,8 @@ func (p *Bridging) readPFC(b []byte) {
 	}
 }
 
-// readTable reads entries of struct dcb_app: __u8 selector, priority; __u16
-// protocol, in the host's order.
+// readTable parses entries of struct dcb_app: __u8 selector, priority; __u16 protocol,
+// in host byte order.
 func (p *Bridging) readTable(ad *netlink.AttributeDecoder) error {
 	for ad.Next() {
 		b := ad.Bytes()

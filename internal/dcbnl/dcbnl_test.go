@@ -9,8 +9,8 @@ import (
 	"github.com/mdlayher/netlink"
 )
 
-// answer is one of the kernel, with an attribute more.
-func answer(tb testing.TB, pfc []byte) []byte {
+// reply encodes a reply of the kernel, including an attribute that parse ignores.
+func reply(tb testing.TB, pfc []byte) []byte {
 	tb.Helper()
 	e := netlink.NewAttributeEncoder()
 	e.String(attrIfname, "eth0")
@@ -23,8 +23,8 @@ func answer(tb testing.TB, pfc []byte) []byte {
 			e.Bytes(attrApp, app(byDSCP, 3, 26))
 			e.Bytes(attrApp, app(byDSCP, 2, 26))
 			e.Bytes(attrApp, app(byDSCP, 6, 48))
-			e.Bytes(attrApp, app(byDSCP, 6, 64)) // no code point
-			e.Bytes(attrApp, app(byDSCP, 8, 1))  // no priority
+			e.Bytes(attrApp, app(byDSCP, 6, 64)) // invalid code point
+			e.Bytes(attrApp, app(byDSCP, 8, 1))  // invalid priority
 			e.Bytes(attrApp, app(1, 3, 0x8915))  // RoCE v1, by its EtherType
 			return nil
 		})
@@ -50,44 +50,45 @@ func flowControl() []byte {
 }
 
 func TestParse(t *testing.T) {
-	p, err := parse(answer(t, flowControl()))
+	p, err := parse(reply(t, flowControl()))
 	want := Bridging{Classes: 8, Enabled: 1 << 3, DSCP: map[uint8]uint8{26: 3, 48: 6}}
 	want.Requests[3], want.Indications[7] = 17, 5
 	if d := cmp.Diff(want, p); d != "" || err != nil {
-		t.Error(err, d)
+		t.Errorf("error %v, (-want +got):\n%s", err, d)
 	}
 	for _, short := range [][]byte{nil, {}, make([]byte, pfcSize-1)} {
-		if p, err := parse(answer(t, short)); !errors.Is(err, ErrNone) {
-			t.Errorf("%d bytes: %+v, %v", len(short), p, err)
+		if p, err := parse(reply(t, short)); !errors.Is(err, ErrNone) {
+			t.Errorf("PFC of %d bytes: got %+v, error %v, want %v", len(short), p, err, ErrNone)
 		}
 	}
 	if p, err := parse([]byte{0, cmdIEEEGet}); err == nil || errors.Is(err, ErrNone) {
-		t.Errorf("cut off: %+v, %v", p, err)
+		t.Errorf("truncated: got %+v, error %v, want another error than %v", p, err, ErrNone)
 	}
 }
 
-// Loopback has no bridging, and what is not there has none either.
+// TestGet queries the loopback device, which does not support data center bridging,
+// and a device that does not exist.
 func TestGet(t *testing.T) {
 	if p, err := Get("lo"); !errors.Is(err, ErrNone) {
-		t.Errorf("lo: %+v, %v", p, err)
+		t.Errorf("lo: got %+v, error %v, want %v", p, err, ErrNone)
 	}
 	if p, err := Get("nosuch"); err == nil {
-		t.Errorf("nosuch: %+v", p)
+		t.Errorf("nosuch: got %+v, want an error", p)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(answer(f, flowControl()))
-	f.Add(answer(f, nil))
+	f.Add(reply(f, flowControl()))
+	f.Add(reply(f, nil))
 	f.Add([]byte{0, cmdIEEEGet, 0, 0, 3, 0, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := parse(b)
 		if err != nil && p.DSCP != nil {
-			t.Errorf("%+v, %v", p, err)
+			t.Errorf("got %+v with error %v", p, err)
 		}
 		for code, priority := range p.DSCP {
 			if code >= codePoints || priority >= Priorities {
-				t.Errorf("DSCP %d has priority %d", code, priority)
+				t.Errorf("got DSCP %d with priority %d", code, priority)
 			}
 		}
 	})

@@ -1,5 +1,4 @@
-// Package ibdiagconf reads ibdiag.conf, the file of defaults that the tools of
-// infiniband-diags share.
+// Package ibdiagconf reads ibdiag.conf, the configuration file of infiniband-diags.
 package ibdiagconf
 
 import (
@@ -14,22 +13,22 @@ import (
 	"time"
 )
 
-// DefaultPath is where Debian's and most other builds of infiniband-diags look.
+// DefaultPath is the path that most builds of infiniband-diags read.
 const DefaultPath = "/etc/infiniband-diags/ibdiag.conf"
 
-// A Config has the settings of a file. Settings that it does not make keep the
-// value that they had before.
+// A Config holds the settings of a file. Read does not change settings that the file
+// does not contain.
 type Config struct {
 	Device  string
-	Port    uint8         // 0: any
-	Timeout time.Duration // 0: the default
+	Port    uint8         // 0 for any port
+	Timeout time.Duration // 0 for the default
 	MKey    uint64
 
-	NoExtendedPortInfo bool // MLX_EPI=false
+	NoExtendedPortInfo bool // MLX_EPI is not true
 }
 
-// ReadFile reads a file into c. A file that is not there changes nothing where
-// optional is set.
+// ReadFile reads a file into c. If optional is set, a missing file is not an error.
+// Otherwise its errors are those of opening the file and of Read.
 func (c *Config) ReadFile(path string, optional bool) error {
 	f, err := os.Open(path)
 	if optional && errors.Is(err, fs.ErrNotExist) {
@@ -42,9 +41,11 @@ func (c *Config) ReadFile(path string, optional bool) error {
 	return c.Read(f, path)
 }
 
-// Read reads lines KEY=VALUE; name is the file's, for errors. Blank lines and
-// those that begin with # say nothing.
+// Read reads KEY=VALUE lines. It ignores blank lines and lines that start with #. The
+// name of the file appears in errors. An invalid line is an error, but Read applies all
+// other lines, so that a caller can continue with a warning.
 func (c *Config) Read(r io.Reader, name string) error {
+	var errs []error
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -57,40 +58,40 @@ func (c *Config) Read(r io.Reader, name string) error {
 			err = c.set(strings.TrimSpace(key), strings.TrimSpace(value))
 		}
 		if err != nil {
-			return fmt.Errorf("read config: %s:%d: %w", name, n, err)
+			errs = append(errs, fmt.Errorf("read config: %s:%d: %w", name, n, err))
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read config: %s: %w", name, err)
+		errs = append(errs, fmt.Errorf("read config: %s: %w", name, err))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-func (c *Config) set(key, value string) (err error) {
+func (c *Config) set(key, value string) error {
 	switch key {
 	case "CA":
 		c.Device = value
 	case "Port":
-		var n uint64
-		n, err = strconv.ParseUint(value, 0, 8)
-		c.Port = uint8(n)
+		return setUint(8, key, value, func(n uint64) { c.Port = uint8(n) })
 	case "timeout":
-		var ms uint64
-		ms, err = strconv.ParseUint(value, 0, 31)
-		c.Timeout = time.Duration(ms) * time.Millisecond
+		return setUint(31, key, value, func(ms uint64) { c.Timeout = time.Duration(ms) * time.Millisecond })
 	case "MLX_EPI":
-		var on bool
-		on, err = strconv.ParseBool(value)
-		c.NoExtendedPortInfo = !on
+		// infiniband-diags treats all other values as false.
+		c.NoExtendedPortInfo = !strings.HasPrefix(value, "true") && !strings.HasPrefix(value, "TRUE")
 	case "m_key":
-		c.MKey, err = strconv.ParseUint(value, 0, 64)
-	case "sa_key", "nd_format":
-		// For saquery and the node description daemon: no concern of ours.
+		return setUint(64, key, value, func(n uint64) { c.MKey = n })
+	case "sa_key", "nd_format": // for saquery and rdma-ndd
 	default:
 		return fmt.Errorf("unknown key %q", key)
 	}
+	return nil
+}
+
+func setUint(bits int, key, value string, set func(uint64)) error {
+	n, err := strconv.ParseUint(value, 0, bits)
 	if err != nil {
-		return fmt.Errorf("%s: %q is not a valid value", key, value)
+		return fmt.Errorf("%s: %q is not an unsigned %d-bit number", key, value, bits)
 	}
+	set(n)
 	return nil
 }

@@ -30,21 +30,42 @@ nd_format=%h %d
 	}
 }
 
-func TestReadErrors(t *testing.T) {
+func TestRead_Invalid(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"CA", "f:1: expected KEY=VALUE"},
-		{"\n#\nPort=300", `f:3: Port: "300" is not a valid value`},
-		{"timeout=-1", `f:1: timeout: "-1" is not a valid value`},
-		{"MLX_EPI=perhaps", "f:1: MLX_EPI"},
+		{"\n#\nPort=300", `f:3: Port: "300" is not an unsigned 8-bit number`},
+		{"timeout=-1", `f:1: timeout: "-1" is not an unsigned 31-bit number`},
 		{"m_key=secret", "f:1: m_key"},
 		{"CAs=mlx5_0", `f:1: unknown key "CAs"`},
 		{"CA=" + strings.Repeat("x", 1<<17), "f: bufio.Scanner: token too long"},
 	} {
-		var c Config
-		err := c.Read(strings.NewReader(test.text), "f")
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%.20q: got error %v, want one with %q", test.text, err, test.want)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			var c Config
+			err := c.Read(strings.NewReader(test.text), "f")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%.20q: got error %v, want one with %q", test.text, err, test.want)
+			}
+		})
+	}
+	// Valid lines apply, and all invalid ones are reported.
+	var c Config
+	err := c.Read(strings.NewReader("Port=x\nCA=mlx5_1\nnosuch=1\ntimeout=20"), "f")
+	if want := (Config{Device: "mlx5_1", Timeout: 20 * time.Millisecond}); c != want {
+		t.Errorf("got %+v, want %+v", c, want)
+	}
+	if err == nil || !strings.Contains(err.Error(), "f:1:") || !strings.Contains(err.Error(), "f:3:") {
+		t.Errorf("got error %v, want one for lines 1 and 3", err)
+	}
+}
+
+func TestRead_ExtendedPortInfo(t *testing.T) {
+	for value, off := range map[string]bool{"true": false, "TRUE": false, "false": true, "no": true, "1": true} {
+		t.Run(value, func(t *testing.T) {
+			c := Config{NoExtendedPortInfo: !off}
+			if err := c.Read(strings.NewReader("MLX_EPI="+value), "f"); err != nil || c.NoExtendedPortInfo != off {
+				t.Errorf("got %+v, error %v, want NoExtendedPortInfo %v", c, err, off)
+			}
+		})
 	}
 }
 
@@ -52,10 +73,10 @@ func TestReadFile(t *testing.T) {
 	var c Config
 	missing := filepath.Join(t.TempDir(), "missing")
 	if err := c.ReadFile(missing, true); err != nil {
-		t.Errorf("an optional file that is missing: %v", err)
+		t.Errorf("optional file: got error %v, want nil", err)
 	}
 	if err := c.ReadFile(missing, false); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is missing: %v", err)
+		t.Errorf("got error %v, want %v", err, fs.ErrNotExist)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernel is a connection to it by rtnetlink.
+// kernel is an rtnetlink connection.
 type kernel struct{ *netlink.Conn }
 
 func dial() (*kernel, error) {
@@ -23,9 +23,9 @@ func dial() (*kernel, error) {
 	return &kernel{c}, nil
 }
 
-func (k *kernel) close() { _ = k.Close() } // nothing was written that could get lost
+func (k *kernel) close() { _ = k.Close() } // an error cannot lose data
 
-// route asks for the way to an address.
+// route queries the route to an address.
 func (k *kernel) route(ip netip.Addr) (route, error) {
 	netdev := 0
 	if zone := ip.Zone(); zone != "" {
@@ -35,7 +35,7 @@ func (k *kernel) route(ip netip.Addr) (route, error) {
 		}
 		netdev = link.Index
 	}
-	data, err := askRoute(ip.WithZone(""), netdev)
+	data, err := routeRequest(ip.WithZone(""), netdev)
 	if err != nil {
 		return route{}, err
 	}
@@ -44,15 +44,16 @@ func (k *kernel) route(ip netip.Addr) (route, error) {
 		return route{}, err
 	}
 	if len(messages) == 0 {
-		return route{}, errors.New("the kernel tells no route")
+		return route{}, errors.New("empty reply")
 	}
 	return parseRoute(messages[0].Data)
 }
 
-// find looks an address up in the neighbour table; nil: it is not there.
+// find looks up an address in the neighbour table. It returns nil if the table does not
+// contain the address.
 func (k *kernel) find(ip netip.Addr, netdev int) (*entry, error) {
 	messages, err := k.Execute(netlink.Message{
-		Header: netlink.Header{Type: unix.RTM_GETNEIGH, Flags: netlink.Request | netlink.Dump}, Data: askEntries(family(ip)),
+		Header: netlink.Header{Type: unix.RTM_GETNEIGH, Flags: netlink.Request | netlink.Dump}, Data: neighboursRequest(family(ip)),
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +66,8 @@ func (k *kernel) find(ip netip.Addr, netdev int) (*entry, error) {
 	return nil, nil
 }
 
-// await returns the entry of an IP address. Where the table does not have it, it has the kernel ask and waits until that is told of the answer.
+// await returns the entry of an IP address. If the table does not contain it, await
+// triggers address resolution and waits for its result.
 func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) (*entry, error) {
 	if e, err := k.find(ip, link.Index); e != nil || err != nil {
 		return e, err
@@ -80,10 +82,10 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 	}
 	stop := context.AfterFunc(ctx, func() { _ = events.SetReadDeadline(time.Now()) })
 	defer stop()
-	if err := provoke(ip, link); err != nil {
+	if err := triggerResolution(ip, link); err != nil {
 		return nil, err
 	}
-	// It may have come before anybody listened.
+	// The entry may have been added before the subscription.
 	if e, err := k.find(ip, link.Index); e != nil || err != nil {
 		return e, err
 	}
@@ -91,8 +93,8 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 		messages, err := events.Receive()
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() != nil:
-			return nil, errors.Join(ErrNoAnswer, ctx.Err())
-		case errors.Is(err, unix.ENOBUFS): // events got lost
+			return nil, errors.Join(ErrNoReply, ctx.Err())
+		case errors.Is(err, unix.ENOBUFS): // events were lost
 			if e, err := k.find(ip, link.Index); e != nil || err != nil {
 				return e, err
 			}
@@ -107,17 +109,17 @@ func (k *kernel) await(ctx context.Context, ip netip.Addr, link *net.Interface) 
 			case e.known():
 				return &e, nil
 			case e.state&unix.NUD_FAILED != 0:
-				return nil, ErrNoAnswer
+				return nil, ErrNoReply
 			}
 		}
 	}
 }
 
-// discard is the port that throws away what it gets (RFC 863).
+// discard is the UDP port of the discard service (RFC 863).
 const discard = 9
 
-// provoke sends a packet, so that the kernel has to ask who has the address.
-func provoke(ip netip.Addr, link *net.Interface) error {
+// triggerResolution sends a packet to an address, which makes the kernel resolve it.
+func triggerResolution(ip netip.Addr, link *net.Interface) error {
 	if ip.IsLinkLocalUnicast() && ip.Is6() {
 		ip = ip.WithZone(link.Name)
 	}

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Messages are in the byte order of the host.
+// native is the byte order of netlink messages.
 var native = binary.NativeEndian
 
-// family is what the kernel calls the version of an IP address.
+// family returns the address family of an IP address.
 func family(ip netip.Addr) uint8 {
 	if ip.Is4() {
 		return unix.AF_INET
@@ -21,16 +21,16 @@ func family(ip netip.Addr) uint8 {
 	return unix.AF_INET6
 }
 
-// route is what the kernel says of the way to an address: struct rtmsg of
-// <linux/rtnetlink.h> with its attributes.
+// route is a route to an address: struct rtmsg of linux/rtnetlink.h with its
+// attributes.
 type route struct {
 	netdev          int // index
 	source, gateway netip.Addr
 }
 
-// askRoute is a request for the route to ip, by a network device where netdev is
-// not 0.
-func askRoute(ip netip.Addr, netdev int) ([]byte, error) {
+// routeRequest encodes a request for the route to ip. If netdev is not 0, the route
+// must use the network device with this index.
+func routeRequest(ip netip.Addr, netdev int) ([]byte, error) {
 	b := make([]byte, unix.SizeofRtMsg)
 	b[0], b[1] = family(ip), uint8(ip.BitLen())
 	e := netlink.NewAttributeEncoder()
@@ -42,15 +42,15 @@ func askRoute(ip netip.Addr, netdev int) ([]byte, error) {
 	return append(b, attributes...), err
 }
 
-var errShort = errors.New("it is too short")
+var errShort = errors.New("message is too short")
 
 func parseRoute(b []byte) (r route, err error) {
 	if len(b) < unix.SizeofRtMsg {
-		return r, fmt.Errorf("read route: %w", errShort)
+		return r, fmt.Errorf("parse route: %w", errShort)
 	}
 	ad, err := netlink.NewAttributeDecoder(b[unix.SizeofRtMsg:])
 	if err != nil {
-		return r, fmt.Errorf("read route: %w", err)
+		return r, fmt.Errorf("parse route: %w", err)
 	}
 	for ad.Next() {
 		switch ad.Type() {
@@ -60,20 +60,20 @@ func parseRoute(b []byte) (r route, err error) {
 			r.source, _ = netip.AddrFromSlice(ad.Bytes())
 		case unix.RTA_GATEWAY:
 			r.gateway, _ = netip.AddrFromSlice(ad.Bytes())
-		case unix.RTA_VIA: // a gateway of the other version: its family, and the address
+		case unix.RTA_VIA: // gateway of the other IP version: family and address
 			if via := ad.Bytes(); len(via) > 2 {
 				r.gateway, _ = netip.AddrFromSlice(via[2:])
 			}
 		}
 	}
 	if err := ad.Err(); err != nil {
-		return r, fmt.Errorf("read route: %w", err)
+		return r, fmt.Errorf("parse route: %w", err)
 	}
 	return r, nil
 }
 
-// entry is one of the neighbour table: struct ndmsg of <linux/neighbour.h> with
-// its attributes.
+// entry is an entry of the neighbour table: struct ndmsg of linux/neighbour.h with its
+// attributes.
 type entry struct {
 	ip       netip.Addr
 	netdev   int // index
@@ -81,8 +81,8 @@ type entry struct {
 	linkAddr []byte
 }
 
-// askEntries is a request for all neighbours of an IP version.
-func askEntries(family uint8) []byte {
+// neighboursRequest encodes a request for all neighbours of an address family.
+func neighboursRequest(family uint8) []byte {
 	b := make([]byte, unix.SizeofNdMsg)
 	b[0] = family
 	return b
@@ -96,13 +96,13 @@ const (
 
 func parseEntry(b []byte) (e entry, err error) {
 	if len(b) < unix.SizeofNdMsg {
-		return e, fmt.Errorf("read neighbour: %w", errShort)
+		return e, fmt.Errorf("parse neighbour: %w", errShort)
 	}
 	e.netdev = int(int32(native.Uint32(b[offNetdev:])))
 	e.state = native.Uint16(b[offState:])
 	ad, err := netlink.NewAttributeDecoder(b[unix.SizeofNdMsg:])
 	if err != nil {
-		return e, fmt.Errorf("read neighbour: %w", err)
+		return e, fmt.Errorf("parse neighbour: %w", err)
 	}
 	for ad.Next() {
 		switch ad.Type() {
@@ -113,16 +113,16 @@ func parseEntry(b []byte) (e entry, err error) {
 		}
 	}
 	if err := ad.Err(); err != nil {
-		return e, fmt.Errorf("read neighbour: %w", err)
+		return e, fmt.Errorf("parse neighbour: %w", err)
 	}
 	if e.state&unix.NUD_NOARP != 0 {
-		e.linkAddr = nil // it is that of this host's own device
+		e.linkAddr = nil // the kernel reports the address of the local device
 	}
 	return e, nil
 }
 
-// known reports whether the kernel knows how to get there: by the link-layer
-// address, or without one on a device that has no use for them.
+// known reports whether the kernel can send to the neighbour: it has the link-layer
+// address, or the device does not use link-layer addresses.
 func (e *entry) known() bool {
 	const valid = unix.NUD_REACHABLE | unix.NUD_STALE | unix.NUD_DELAY | unix.NUD_PROBE | unix.NUD_PERMANENT
 	return e.state&unix.NUD_NOARP != 0 || e.state&valid != 0 && len(e.linkAddr) > 0

@@ -36,7 +36,7 @@ func routeMessage(t testing.TB) []byte {
 }
 
 func entryMessage(t testing.TB, state uint16) []byte {
-	head := askEntries(unix.AF_INET)
+	head := neighboursRequest(unix.AF_INET)
 	native.PutUint32(head[offNetdev:], 4)
 	native.PutUint16(head[offState:], state)
 	return encode(t, head, func(e *netlink.AttributeEncoder) {
@@ -49,41 +49,42 @@ func TestParse(t *testing.T) {
 	same := cmp.Options{cmp.AllowUnexported(route{}, entry{}), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })}
 	r, err := parseRoute(routeMessage(t))
 	if d := cmp.Diff(route{netdev: 4, source: netip.MustParseAddr("192.0.2.2"), gateway: gateway}, r, same); err != nil || d != "" {
-		t.Error(err, d)
+		t.Errorf("route: error %v, (-want +got):\n%s", err, d)
 	}
-	// A gateway of the other version has its family in front.
+	// The address family precedes a gateway of the other IP version.
 	via := encode(t, make([]byte, unix.SizeofRtMsg), func(e *netlink.AttributeEncoder) {
 		e.Bytes(unix.RTA_VIA, append([]byte{unix.AF_INET6, 0}, netip.MustParseAddr("fe80::1").AsSlice()...))
 	})
 	if r, err := parseRoute(via); err != nil || r.gateway != netip.MustParseAddr("fe80::1") {
-		t.Error(r, err)
+		t.Errorf("got %+v, %v, want gateway fe80::1", r, err)
 	}
-	// Of a device that asks nobody the kernel tells the device's own address.
+	// For a device without address resolution, the kernel reports the address of the
+	// device itself.
 	if e, err := parseEntry(entryMessage(t, unix.NUD_NOARP)); err != nil || !e.known() || e.linkAddr != nil {
-		t.Error(e, err)
+		t.Errorf("got %+v, %v, want a known entry without an address", e, err)
 	}
 	for state, known := range map[uint16]bool{unix.NUD_REACHABLE: true, unix.NUD_STALE: true, unix.NUD_PERMANENT: true, unix.NUD_FAILED: false, unix.NUD_INCOMPLETE: false} {
 		e, err := parseEntry(entryMessage(t, state))
 		if d := cmp.Diff(entry{ip: ip, netdev: 4, state: state, linkAddr: mac}, e, same); err != nil || d != "" || e.known() != known {
-			t.Error(err, d, e.known())
+			t.Errorf("state %#x: error %v, got known %v, want %v, (-want +got):\n%s", state, err, e.known(), known, d)
 		}
 	}
 }
 
-func TestOwn(t *testing.T) {
-	w, err := Lookup(t.Context(), netip.MustParseAddr("127.0.0.1"))
-	if err != nil || !w.Local || w.Netdev == "" {
-		t.Errorf("%+v, %v", w, err)
+func TestLookup_Local(t *testing.T) {
+	hop, err := Lookup(t.Context(), netip.MustParseAddr("127.0.0.1"))
+	if err != nil || !hop.Local || hop.Netdev == "" {
+		t.Errorf("got %+v, %v, want a local address with a device", hop, err)
 	}
 }
 
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if r, err := parseRoute(b); err == nil && len(b) < unix.SizeofRtMsg {
-			t.Errorf("%+v of %d bytes", r, len(b))
+			t.Errorf("got route %+v from %d bytes", r, len(b))
 		}
 		if e, err := parseEntry(b); err == nil && e.known() && len(e.linkAddr) == 0 && e.state&unix.NUD_NOARP == 0 {
-			t.Errorf("%+v", e)
+			t.Errorf("got known entry %+v without an address", e)
 		}
 	})
 }

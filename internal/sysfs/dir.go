@@ -15,35 +15,34 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Dir is a folder of sysfs whose files are read one by one. A file that is not
-// there is nil and no problem: kernels and drivers differ in what they show. One
-// that cannot be read or understood is nil and a problem, and the others are
-// still read.
+// A Dir is a directory of sysfs. Its methods return nil for a file that does not
+// exist, because the set of files depends on the kernel and the driver. They also
+// return nil for a file that cannot be read or parsed, and append the error to the
+// list of problems.
 type Dir struct {
 	path     string
 	problems *[]error
 }
 
-// Dir returns a folder by its path below the root. What cannot be read in it or
-// below is appended to problems.
+// Dir returns the directory with the given path below the root. Its methods, and those
+// of its subdirectories, append errors to problems.
 func (fs FS) Dir(problems *[]error, elements ...string) Dir {
 	return Dir{fs.path(elements...), problems}
 }
 
-// Sub returns a folder below.
+// Sub returns a subdirectory.
 func (d Dir) Sub(name string) Dir { return Dir{filepath.Join(d.path, name), d.problems} }
 
-// Path returns where the folder is.
+// Path returns the path of the directory, including the root.
 func (d Dir) Path() string { return d.path }
 
-// Exists tells whether the folder is there.
+// Exists reports whether the directory exists.
 func (d Dir) Exists() bool {
 	info, err := os.Stat(d.path)
 	return err == nil && info.IsDir()
 }
 
-// Names returns the names in the folder in the order of their bytes, nil if the
-// folder is not there.
+// Names returns the sorted names of the entries; nil if the directory does not exist.
 func (d Dir) Names() []string {
 	entries, err := os.ReadDir(d.path)
 	if d.failed(err) {
@@ -56,8 +55,8 @@ func (d Dir) Names() []string {
 	return names
 }
 
-// Numbers returns the names in the folder that are numbers from 0 to max, in
-// their order.
+// Numbers returns the entries whose names are numbers from 0 to max, in ascending
+// order.
 func (d Dir) Numbers(max int) []int {
 	var numbers []int
 	for _, name := range d.Names() {
@@ -69,7 +68,7 @@ func (d Dir) Numbers(max int) []int {
 	return numbers
 }
 
-// Text returns what a file says, without blanks around it.
+// Text returns the contents of a file without leading and trailing white space.
 func (d Dir) Text(name string) *string {
 	b, err := readFile(filepath.Join(d.path, name))
 	if d.failed(err) {
@@ -79,18 +78,18 @@ func (d Dir) Text(name string) *string {
 	return &text
 }
 
-// Uint returns the number of so many bits that a file begins with.
+// Uint returns the number at the start of a file. The number must fit into bits.
 func (d Dir) Uint(name string, bits int) *uint64 {
 	return parsed(d, name, func(s string) (uint64, error) { return parseUint(s, bits) })
 }
 
-// Int returns the decimal number that a file holds.
-func (d Dir) Int(name string) *int { return parsed(d, name, strconv.Atoi) }
+// Int returns the decimal number in a file.
+func (d Dir) Int(name string) *int { return parsed(d, name, parseInt) }
 
-// GUID returns the GUID that a file holds.
+// GUID returns the GUID in a file.
 func (d Dir) GUID(name string) *ib.GUID { return parsed(d, name, parseGUID) }
 
-// Link returns the last part of what a symbolic link points to.
+// Link returns the last element of the target of a symbolic link.
 func (d Dir) Link(name string) *string {
 	target, err := os.Readlink(filepath.Join(d.path, name))
 	if d.failed(err) {
@@ -100,7 +99,7 @@ func (d Dir) Link(name string) *string {
 	return &base
 }
 
-// parsed reads a file by a parser.
+// parsed reads and parses a file.
 func parsed[T any](d Dir, name string, parse func(string) (T, error)) *T {
 	text := d.Text(name)
 	if text == nil {
@@ -114,11 +113,11 @@ func parsed[T any](d Dir, name string, parse func(string) (T, error)) *T {
 	return &v
 }
 
-// pageSize is the most that a file of sysfs holds (PAGE_SIZE of the widest kernel).
+// pageSize is the maximum size of a file in sysfs: the largest PAGE_SIZE of the kernel.
 const pageSize = 64 << 10
 
-// readFile reads a file of sysfs, which comes whole in one read. os.ReadFile makes
-// three times as many system calls, for it takes such files for ones to wait for.
+// readFile reads a file of sysfs, which one read returns completely. os.ReadFile makes
+// three times as many system calls, because it tries to add the file to the poller.
 func readFile(path string) ([]byte, error) {
 	fail := func(op string, err error) ([]byte, error) { return nil, &fs.PathError{Op: op, Path: path, Err: err} }
 	fd, err := retry(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
@@ -138,7 +137,7 @@ func readFile(path string) ([]byte, error) {
 	}
 }
 
-// retry repeats a system call that a signal interrupted.
+// retry repeats a system call while signals interrupt it.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
@@ -148,8 +147,9 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// failed notes an error, unless it says that something is not there: where one
-// expects a folder, a class may have a file of its own, such as abi_version.
+// failed reports whether err is an error. It adds the error to the problems unless the
+// file does not exist or is not a directory: a class may contain files, for example
+// abi_version, beside the directories of its devices.
 func (d Dir) failed(err error) bool {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
 		*d.problems = append(*d.problems, err)

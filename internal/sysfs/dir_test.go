@@ -21,29 +21,29 @@ func TestDir(t *testing.T) {
 	var problems []error
 	d := fs.Dir(&problems, "device")
 	if v := d.Text("fw_ver"); v == nil || *v != "20.31.1014" {
-		t.Errorf("fw_ver: %v", v)
+		t.Errorf("fw_ver: got %v, want 20.31.1014", v)
 	}
 	if v := d.Int("numa"); v == nil || *v != -1 {
-		t.Errorf("numa: %v", v)
+		t.Errorf("numa: got %v, want -1", v)
 	}
 	if v := d.GUID("guid"); v == nil || *v != 0xb8599f030001e2d4 {
-		t.Errorf("guid: %v", v)
+		t.Errorf("guid: got %v, want 0xb8599f030001e2d4", v)
 	}
 	if v := d.Sub("ports").Numbers(255); !slices.Equal(v, []int{2, 10}) {
-		t.Errorf("ports: %v", v)
+		t.Errorf("ports: got %v, want [2 10]", v)
 	}
 	if d.Text("absent") != nil || d.Uint("absent", 8) != nil || d.Sub("absent").Names() != nil || d.Link("absent") != nil {
-		t.Error("something absent is there")
+		t.Error("got a value of an absent file, want nil")
 	}
 	if len(problems) != 0 {
-		t.Errorf("problems: %v", problems)
+		t.Errorf("got problems %v, want none", problems)
 	}
 	if d.Uint("empty", 8) != nil || d.Uint("word", 8) != nil || d.Text("ports") != nil || len(problems) != 3 {
-		t.Errorf("problems: %v", problems)
+		t.Errorf("got problems %v, want 3 and no values", problems)
 	}
 }
 
-// Whatever a file holds, it is a value or a problem.
+// FuzzDir checks that the contents of a file lead to either a value or a problem.
 func FuzzDir(f *testing.F) {
 	f.Add("4: ACTIVE")
 	f.Add("b859:9f03:0001:e2d4")
@@ -57,7 +57,7 @@ func FuzzDir(f *testing.F) {
 			var problems []error
 			d := tree(t, map[string]string{"file": text}).Dir(&problems)
 			if got := parse(d); got == (len(problems) != 0) {
-				t.Errorf("%q: value %v, problems %v", text, got, problems)
+				t.Errorf("%q: got value %v and problems %v", text, got, problems)
 			}
 		}
 	})

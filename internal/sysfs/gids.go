@@ -5,21 +5,19 @@ import (
 	"strconv"
 )
 
-// A GID is an entry of a port's GID table.
+// A GID is an entry of the GID table of a port.
 type GID struct {
-	Index  uint32 // in the table
+	Index  uint32
 	GID    netip.Addr
-	Type   *string // gid_attrs/types, such as "RoCE v2"
-	Netdev *string // gid_attrs/ndevs; InfiniBand's have none
+	Type   *string // gid_attrs/types, for example "RoCE v2"
+	Netdev *string // gid_attrs/ndevs; nil on InfiniBand
 }
 
-// GIDs reads the GID table of a port in whose folder d is. Entries that are empty
-// are left out.
+// GIDs reads the GID table of the port with the directory d. It omits empty entries.
 func (d Dir) GIDs(linkLayer *string) []GID {
 	gids, attrs := d.Sub("gids"), d.Sub("gid_attrs")
 	types, ndevs := attrs.Sub("types"), attrs.Sub("ndevs")
-	// An empty entry's type and netdev are EINVAL to read, so only those of GIDs
-	// that are there are asked for.
+	// Reading the type or the network device of an empty entry fails with EINVAL.
 	var all []GID
 	for _, i := range gids.Numbers(1<<16 - 1) {
 		name := strconv.Itoa(i)
@@ -33,7 +31,7 @@ func (d Dir) GIDs(linkLayer *string) []GID {
 		}
 		g := GID{Index: uint32(i), GID: gid, Type: types.Text(name)}
 		if linkLayer == nil || *linkLayer != "InfiniBand" {
-			g.Netdev = ndevs.Text(name) // InfiniBand's have none, which is EINVAL
+			g.Netdev = ndevs.Text(name) // EINVAL on InfiniBand
 		}
 		if g.Type != nil {
 			*g.Type = gidType(*g.Type, linkLayer)
@@ -43,8 +41,8 @@ func (d Dir) GIDs(linkLayer *string) []GID {
 	return all
 }
 
-// gidType names a type of sysfs as ibv_devinfo does: InfiniBand's and that of
-// RoCE v1 are one in sysfs.
+// gidType converts a GID type from sysfs, which has one name for IB and RoCE v1, to
+// the name that ibv_devinfo prints.
 func gidType(kind string, layer *string) string {
 	if kind == "IB/RoCE v1" {
 		if layer != nil && *layer == "Ethernet" {
@@ -55,7 +53,7 @@ func gidType(kind string, layer *string) string {
 	return kind
 }
 
-// GIDs reads the GID table of a port of a device. What cannot be read is left out.
+// GIDs reads the GID table of a port. It omits entries that cannot be read.
 func (fs FS) GIDs(device string, port uint8) []GID {
 	var problems []error
 	d := fs.Dir(&problems, infiniband, device, "ports", strconv.Itoa(int(port)))

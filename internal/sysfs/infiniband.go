@@ -16,11 +16,11 @@ const (
 	infinibandMAD = "class/infiniband_mad"
 )
 
-// Device is class/infiniband/<Name>.
+// A Device is a directory class/infiniband/<Name>.
 type Device struct {
 	Name     string
 	NodeType uint8   // node_type: 1 channel adapter, 2 switch, 3 router
-	NodeGUID ib.GUID // node_guid; 0 where it is not shown
+	NodeGUID ib.GUID // node_guid; 0 if the file does not exist
 }
 
 // Device reads a device.
@@ -38,18 +38,18 @@ func (fs FS) Device(name string) (Device, error) {
 	return d, nil
 }
 
-// Port is class/infiniband/<Device>/ports/<Number>.
+// A Port is a directory class/infiniband/<Device>/ports/<Number>.
 type Port struct {
 	Device    string
 	Number    uint8
-	LinkLayer string  // link_layer; "InfiniBand" on kernels that do not show it
-	State     uint8   // state, as PortInfo has it
-	PhysState uint8   // phys_state, as PortInfo has it
+	LinkLayer string  // link_layer; "InfiniBand" if the file does not exist
+	State     uint8   // state, encoded as in PortInfo
+	PhysState uint8   // phys_state, encoded as in PortInfo
 	LID       uint16  // lid
 	LMC       uint8   // lid_mask_count
 	SMLID     uint16  // sm_lid
 	SMSL      uint8   // sm_sl
-	GIDPrefix uint64  // upper half of gids/0; 0 where it is not shown
+	GIDPrefix uint64  // upper half of gids/0; 0 if the file does not exist
 	GUID      ib.GUID // lower half of gids/0
 }
 
@@ -92,28 +92,28 @@ func (fs FS) port(device string, number uint8) (Port, error) {
 	return p, nil
 }
 
-// DeviceNames returns the names in class/infiniband in the order in which the
-// kernel lists them, which is no order that means anything.
+// DeviceNames returns the names of the devices in the order of readdir, which libibumad
+// uses to choose a device.
 func (fs FS) DeviceNames() []string {
 	dir, err := os.Open(fs.path(infiniband))
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // those that it has got to
+	names, _ := dir.Readdirnames(-1) // on errors, use the names read so far
 	return names
 }
 
-// MADNode is class/infiniband_mad/umad<N>: the device node that carries the MADs
-// of one port.
+// A MADNode is a directory class/infiniband_mad/umad<N>. Its device node carries the
+// MADs of one port.
 type MADNode struct {
 	Name   string // "umad0"
 	Device string // ibdev
 	Port   uint8  // port
 }
 
-// MADNodes reads the MAD device nodes by number. One whose files are missing,
-// because its device is just being unplugged, is left out.
+// MADNodes reads the MAD device nodes in the order of their numbers. It omits nodes
+// without files, whose device is being removed.
 func (fs FS) MADNodes() ([]MADNode, error) {
 	names, err := fs.list("umad", infinibandMAD)
 	if err != nil {
@@ -137,13 +137,13 @@ func (fs FS) MADNodes() ([]MADNode, error) {
 	return nodes, nil
 }
 
-// MADABIVersion reads the version of the MAD device nodes' protocol.
+// MADABIVersion reads the ABI version of the MAD device nodes.
 func (fs FS) MADABIVersion() (int, error) {
 	n, err := fs.readUint(31, infinibandMAD, "abi_version")
 	return int(n), err
 }
 
-// parseGUID reads four groups of four digits, "0002:c903:00a0:1b2c".
+// parseGUID parses a GUID of four groups, for example "0002:c903:00a0:1b2c".
 func parseGUID(s string) (ib.GUID, error) {
 	b, err := hexGroups(s, 4)
 	if err != nil {
@@ -152,7 +152,7 @@ func parseGUID(s string) (ib.GUID, error) {
 	return ib.GUID(be64(b)), nil
 }
 
-// parseGID reads eight groups of four digits.
+// parseGID parses a GID of eight groups of four digits.
 func parseGID(s string) (prefix uint64, guid ib.GUID, err error) {
 	b, err := hexGroups(s, 8)
 	if err != nil {

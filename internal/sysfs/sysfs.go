@@ -1,6 +1,6 @@
-// Package sysfs reads what the kernel shows of RDMA devices below
-// /sys/class/infiniband and its neighbours. The root is a value, so that tests
-// read a tree of their own.
+// Package sysfs reads the attributes of RDMA devices from /sys/class/infiniband and
+// related classes. The mount point of sysfs is a value, so that tests and copies of
+// other hosts can use another directory.
 package sysfs
 
 import (
@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// An FS is a mounted sysfs by its root.
+// An FS is the mount point of sysfs.
 type FS string
 
-// Default is where sysfs is mounted.
+// Default is the usual mount point.
 const Default FS = "/sys"
 
 func (fs FS) path(elements ...string) string {
 	return filepath.Join(append([]string{string(fs)}, elements...)...)
 }
 
-// read returns a file's text without the line end.
+// read returns the contents of a file without leading and trailing white space.
 func (fs FS) read(elements ...string) (string, error) {
 	b, err := os.ReadFile(fs.path(elements...))
 	if err != nil {
@@ -31,8 +31,8 @@ func (fs FS) read(elements ...string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readUint returns the number that a file begins with, in the base that its
-// prefix says.
+// readUint returns the number at the start of a file. The prefix of the number
+// determines its base.
 func (fs FS) readUint(bits int, elements ...string) (uint64, error) {
 	text, err := fs.read(elements...)
 	if err != nil {
@@ -45,18 +45,27 @@ func (fs FS) readUint(bits int, elements ...string) (uint64, error) {
 	return n, nil
 }
 
-// parseUint reads the number that a text begins with: "4: ACTIVE", "0x1f".
+// parseUint parses the number at the start of a text like "4: ACTIVE" or "0x1f".
 func parseUint(text string, bits int) (uint64, error) {
 	word, _, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseUint(strings.TrimSpace(word), 0, bits)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a number of %d bits", text, bits)
+		return 0, fmt.Errorf("%q is not an unsigned %d-bit number", text, bits)
 	}
 	return n, nil
 }
 
-// list returns the names in a folder that begin with a prefix and end in a
-// number, in the order of the numbers.
+// parseInt parses a decimal number.
+func parseInt(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number", text)
+	}
+	return n, nil
+}
+
+// list returns the names in a directory that consist of a prefix and a number, in the
+// order of the numbers.
 func (fs FS) list(prefix string, elements ...string) ([]string, error) {
 	entries, err := os.ReadDir(fs.path(elements...))
 	if err != nil {

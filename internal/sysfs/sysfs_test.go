@@ -15,7 +15,7 @@ func tree(t testing.TB, files map[string]string) FS {
 	return FS(testenv.WriteTree(t, files))
 }
 
-// mlx5 is a port as kernels show it.
+// mlx5 contains the files of a device with one port.
 var mlx5 = map[string]string{
 	"class/infiniband/mlx5_0/node_type":              "1: CA",
 	"class/infiniband/mlx5_0/node_guid":              "b859:9f03:0001:e2d4",
@@ -46,28 +46,28 @@ func TestDevice(t *testing.T) {
 	}
 	nodes, err := fs.MADNodes()
 	if err != nil || len(nodes) != 1 || nodes[0] != (MADNode{"umad0", "mlx5_0", 1}) {
-		t.Errorf("got %+v, %v", nodes, err)
+		t.Errorf("got %+v, %v, want umad0 of mlx5_0 port 1", nodes, err)
 	}
 	if v, err := fs.MADABIVersion(); v != 5 || err != nil {
-		t.Errorf("ABI version %d, %v", v, err)
+		t.Errorf("got ABI version %d, %v, want 5", v, err)
 	}
 }
 
 func TestMissing(t *testing.T) {
 	fs := FS(t.TempDir())
 	if _, err := fs.MADNodes(); !os.IsNotExist(err) {
-		t.Errorf("no class: %v", err)
+		t.Errorf("no class: got error %v, want one that the file does not exist", err)
 	}
 	if _, err := fs.Device("mlx5_0"); !os.IsNotExist(err) {
-		t.Errorf("no device: %v", err)
+		t.Errorf("no device: got error %v, want one that the file does not exist", err)
 	}
 	if _, err := fs.Port("mlx5_0", 1); !os.IsNotExist(errors.Unwrap(err)) {
-		t.Errorf("no port: %v", err)
+		t.Errorf("no port: got error %v, want one that the file does not exist", err)
 	}
 }
 
-// Old kernels do not show all that new ones do, and ports without a GID show
-// none.
+// TestOptional reads a device without the files that old kernels do not provide, and a
+// port without a GID.
 func TestOptional(t *testing.T) {
 	files := maps.Clone(mlx5)
 	delete(files, "class/infiniband/mlx5_0/node_guid")
@@ -75,10 +75,10 @@ func TestOptional(t *testing.T) {
 	delete(files, "class/infiniband/mlx5_0/ports/1/gids/0")
 	fs := tree(t, files)
 	if d, err := fs.Device("mlx5_0"); err != nil || d.NodeGUID != 0 {
-		t.Errorf("got %+v, %v", d, err)
+		t.Errorf("got %+v, %v, want a node GUID of 0", d, err)
 	}
 	if p, err := fs.Port("mlx5_0", 1); err != nil || p.LinkLayer != "InfiniBand" || p.GIDPrefix != 0 || p.GUID != 0 {
-		t.Errorf("got %+v, %v", p, err)
+		t.Errorf("got %+v, %v, want InfiniBand without a GID", p, err)
 	}
 }
 
@@ -86,18 +86,18 @@ func TestMADNodes(t *testing.T) {
 	files := maps.Clone(mlx5)
 	files["class/infiniband_mad/umad10/ibdev"] = "mlx5_2"
 	files["class/infiniband_mad/umad10/port"] = "2"
-	files["class/infiniband_mad/umad9/ibdev"] = "mlx5_1" // its port is gone already
+	files["class/infiniband_mad/umad9/ibdev"] = "mlx5_1" // its file port has been removed
 	nodes, err := tree(t, files).MADNodes()
 	if want := []MADNode{{"umad0", "mlx5_0", 1}, {"umad10", "mlx5_2", 2}}; err != nil || !slices.Equal(nodes, want) {
 		t.Errorf("got %+v, %v, want %+v", nodes, err, want)
 	}
 	files["class/infiniband_mad/umad9/port"] = "256"
 	if nodes, err := tree(t, files).MADNodes(); err == nil {
-		t.Errorf("port 256: no error, %+v", nodes)
+		t.Errorf("port 256: got %+v, want an error", nodes)
 	}
 }
 
-func TestWrongValues(t *testing.T) {
+func TestInvalidValues(t *testing.T) {
 	for file, text := range map[string]string{
 		"lid":    "0x10000",
 		"state":  "ACTIVE",
@@ -107,13 +107,13 @@ func TestWrongValues(t *testing.T) {
 		files := maps.Clone(mlx5)
 		files["class/infiniband/mlx5_0/ports/1/"+file] = text
 		if port, err := tree(t, files).Port("mlx5_0", 1); err == nil {
-			t.Errorf("%s = %q: no error, %+v", file, text, port)
+			t.Errorf("%s = %q: got %+v, want an error", file, text, port)
 		}
 	}
 	files := maps.Clone(mlx5)
 	files["class/infiniband/mlx5_0/node_guid"] = "b859:9f03:0001"
 	if d, err := tree(t, files).Device("mlx5_0"); err == nil {
-		t.Errorf("short GUID: no error, %+v", d)
+		t.Errorf("short GUID: got %+v, want an error", d)
 	}
 }
 
@@ -125,7 +125,7 @@ func FuzzParseUint(f *testing.F) {
 		bits = 1 + bits&63
 		n, err := parseUint(s, bits)
 		if err == nil && n>>(bits-1)>>1 != 0 {
-			t.Errorf("%q: %d has more than %d bits", s, n, bits)
+			t.Errorf("%q: got %d, which has more than %d bits", s, n, bits)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func FuzzHexGroups(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, groups int) {
 		b, err := hexGroups(s, groups)
 		if err == nil && (len(b) != 2*groups || len(s) != 5*groups-1) {
-			t.Errorf("%q: %d bytes for %d groups", s, len(b), groups)
+			t.Errorf("%q: got %d bytes for %d groups", s, len(b), groups)
 		}
 	})
 }

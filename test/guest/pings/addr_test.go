@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/test/guest"
 )
 
@@ -61,7 +62,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 
 	// Nobody there, and no device of RDMA on the way.
 	for target, want := range map[string]string{
-		"10.9.0.3":  "nobody on the link says to have it",
+		"10.9.0.3":  neighbour.ErrNoReply.Error(),
 		"10.0.0.77": "hint: ibkit devinfo shows",
 	} {
 		if r := g.MustRun(t, "ibkit", "addr", "-C", "rxe9", target); r.Code != 1 || !strings.Contains(r.Stderr, want) {
