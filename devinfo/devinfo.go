@@ -215,8 +215,8 @@ func (d *Device) port(number int) *Port {
 func (d *Device) mergeNetlink(n *rdmanl.Device) {
 	d.Index = &n.Index
 	d.NodeType = cmp.Or(d.NodeType, n.NodeType)
-	d.NodeGUID = cmp.Or(d.NodeGUID, (*GUID)(n.NodeGUID))
-	d.SysImageGUID = cmp.Or(d.SysImageGUID, (*GUID)(n.SysImageGUID))
+	d.NodeGUID = cmp.Or(d.NodeGUID, n.NodeGUID)
+	d.SysImageGUID = cmp.Or(d.SysImageGUID, n.SysImageGUID)
 	if d.Firmware == nil && n.FWVersion != "" {
 		d.Firmware = &n.FWVersion
 	}

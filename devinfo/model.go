@@ -7,9 +7,9 @@
 package devinfo
 
 import (
-	"fmt"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -29,22 +29,22 @@ type Result struct {
 // A Device is an RDMA device. The comments name the source of a field: a file below
 // class/infiniband/<Name>, unless noted otherwise.
 type Device struct {
-	Name         string  `json:"name"`
-	Index        *uint32 `json:"index"`          // NETLINK_RDMA
-	NodeType     *uint8  `json:"node_type"`      // node_type: 1 CA, 2 switch, 3 router, 4 RNIC, 5 usNIC, 6 usNIC UDP, 7 unspecified
-	NodeDesc     *string `json:"node_desc"`      // node_desc
-	NodeGUID     *GUID   `json:"node_guid"`      // node_guid
-	SysImageGUID *GUID   `json:"sys_image_guid"` // sys_image_guid
-	Firmware     *string `json:"firmware"`       // fw_ver
-	HWRev        *string `json:"hw_rev"`         // hw_rev
-	HCAType      *string `json:"hca_type"`       // hca_type
-	BoardID      *string `json:"board_id"`       // board_id
-	Driver       *string `json:"driver"`         // device/driver
-	DriverID     *string `json:"driver_id"`      // uverbs
-	NUMANode     *int    `json:"numa_node"`      // device/numa_node; -1 if the host has no NUMA nodes
-	PCI          *PCI    `json:"pci"`            // device, if it is a PCI function
-	UVerbs       *string `json:"uverbs"`         // class/infiniband_verbs/uverbs<N>/ibdev
-	RDMACM       bool    `json:"rdma_cm"`        // class/misc/rdma_cm exists
+	Name         string   `json:"name"`
+	Index        *uint32  `json:"index"`          // NETLINK_RDMA
+	NodeType     *uint8   `json:"node_type"`      // node_type: 1 CA, 2 switch, 3 router, 4 RNIC, 5 usNIC, 6 usNIC UDP, 7 unspecified
+	NodeDesc     *string  `json:"node_desc"`      // node_desc
+	NodeGUID     *ib.GUID `json:"node_guid"`      // node_guid
+	SysImageGUID *ib.GUID `json:"sys_image_guid"` // sys_image_guid
+	Firmware     *string  `json:"firmware"`       // fw_ver
+	HWRev        *string  `json:"hw_rev"`         // hw_rev
+	HCAType      *string  `json:"hca_type"`       // hca_type
+	BoardID      *string  `json:"board_id"`       // board_id
+	Driver       *string  `json:"driver"`         // device/driver
+	DriverID     *string  `json:"driver_id"`      // uverbs
+	NUMANode     *int     `json:"numa_node"`      // device/numa_node; -1 if the host has no NUMA nodes
+	PCI          *PCI     `json:"pci"`            // device, if it is a PCI function
+	UVerbs       *string  `json:"uverbs"`         // class/infiniband_verbs/uverbs<N>/ibdev
+	RDMACM       bool     `json:"rdma_cm"`        // class/misc/rdma_cm exists
 
 	Attr        *verbs.DeviceAttr `json:"-"`
 	CompVectors *uint32           `json:"comp_vectors"`
@@ -122,15 +122,6 @@ type PCI struct {
 	Speed    *string `json:"speed"`     // current_link_speed
 	MaxSpeed *string `json:"max_speed"` // max_link_speed
 }
-
-// GUID is one of 64 bits.
-type GUID uint64
-
-// String returns 16 digits behind 0x.
-func (g GUID) String() string { return fmt.Sprintf("0x%016x", uint64(g)) }
-
-// MarshalText is String.
-func (g GUID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // A Problem is a source that could not be read.
 type Problem struct {

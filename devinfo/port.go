@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -43,10 +44,10 @@ func (p *Port) complete(a *verbs.PortAttr) {
 		p.PhysState = new(uint8(a.PhysState))
 	}
 	if p.LID == nil {
-		p.LID = &a.LID
+		p.LID = new(uint16(a.LID))
 	}
 	if p.SMLID == nil {
-		p.SMLID = &a.SMLID
+		p.SMLID = new(uint16(a.SMLID))
 	}
 	if p.LMC == nil {
 		p.LMC = &a.LMC
@@ -79,7 +80,7 @@ func fromVerbs(g verbs.GIDEntry) GID {
 func (p *Port) Ethernet() bool { return p.LinkLayer != nil && *p.LinkLayer == "Ethernet" }
 
 // Active reports whether the port is active.
-func (p *Port) Active() bool { return p.State != nil && *p.State == uint8(verbs.PortActive) }
+func (p *Port) Active() bool { return p.State != nil && *p.State == uint8(ib.PortActive) }
 
 // RoCEv2IPv4 returns the first RoCE v2 GID over IPv4.
 func (p *Port) RoCEv2IPv4() (netip.Addr, bool) {

@@ -24,8 +24,8 @@ func isPCIAddress(name string) bool {
 func (o Options) readDevice(d *Device, problems *[]error) {
 	dir := o.sysfs().Dir(problems, "class/infiniband", d.Name)
 	d.NodeType = narrow[uint8](dir.Uint("node_type", 8))
-	d.NodeGUID = (*GUID)(dir.GUID("node_guid"))
-	d.SysImageGUID = (*GUID)(dir.GUID("sys_image_guid"))
+	d.NodeGUID = dir.GUID("node_guid")
+	d.SysImageGUID = dir.GUID("sys_image_guid")
 	d.Firmware = dir.Text("fw_ver")
 	d.HWRev = dir.Text("hw_rev")
 	d.HCAType = dir.Text("hca_type")

@@ -90,7 +90,7 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
 	ask := request{Test: m.Test, GIDs: c.gids(ports), CPUs: c.options.CPUs.List}
 	if ib := port.InfiniBand(ports); ib != nil {
-		ask.LID = ib.Attr.LID
+		ask.LID = uint16(ib.Attr.LID)
 	}
 	if len(ask.GIDs) == 0 && ask.LID == 0 {
 		if c.options.GIDIndex >= 0 {
@@ -156,7 +156,7 @@ func (c *client) connect(ctx context.Context, s *side, p *prepared) error {
 		return c.fail(err)
 	}
 	err = c.send(message{Connect: &connect{
-		GID: s.choice.Local, LID: s.choice.Port.Attr.LID, MTU: s.mtu.Bytes(), ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(),
+		GID: s.choice.Local, LID: uint16(s.choice.Port.Attr.LID), MTU: s.mtu.Bytes(), ReadsIn: s.readsIn(), QueuePairs: s.endpoint.Addresses(),
 	}})
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/perf/pingpong"
 	"github.com/ibkit/ibkit/perf/port"
-	"github.com/ibkit/ibkit/verbs"
 )
 
 // A Program is whose programs are at the other side.
@@ -218,7 +218,7 @@ func (p *peerRun) perftest(ctx context.Context, other *Identity) error {
 		t := p.o.Tests[0]
 		t.Size = r.Size
 		m := p.measurement(t, p.otherEnds(test.Program(), s.Remote[0].LID, s.Remote[0].GID))
-		m.MTU = verbs.MTU(s.Agreed.MTU).Bytes()
+		m.MTU = ib.MTU(s.Agreed.MTU).Bytes()
 		p.fill(&m, test, r)
 		p.add(m, err)
 	}

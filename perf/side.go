@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/loop"
@@ -21,7 +22,7 @@ type side struct {
 	shape
 	measurement *Measurement // the client's
 	choice      port.Choice
-	mtu         verbs.MTU
+	mtu         ib.MTU
 	endpoint    *endpoint.Endpoint
 	running     *running
 	before      port.Counters
@@ -104,7 +105,7 @@ func (s *side) makeEndpoint() error {
 func ends(c port.Choice) Ends {
 	p := c.Port
 	e := Ends{
-		Device: p.Device, Driver: p.Context.Driver().String(), Port: p.Number, Link: p.Attr.LinkLayer.String(), LID: p.Attr.LID,
+		Device: p.Device, Driver: p.Context.Driver().String(), Port: p.Number, Link: p.Attr.LinkLayer.String(), LID: uint16(p.Attr.LID),
 		GIDIndex: -1, MTU: p.Attr.ActiveMTU.Bytes(),
 	}
 	if c.Local.Addr.IsValid() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -230,8 +231,8 @@ func (t Test) Check() error {
 }
 
 // mtuOf returns an MTU of so many bytes, 0 if there is none.
-func mtuOf(bytes int) verbs.MTU {
-	for m := verbs.MTU(1); m <= 5; m++ {
+func mtuOf(bytes int) ib.MTU {
+	for m := ib.MTU256; m <= ib.MTU4096; m++ {
 		if m.Bytes() == bytes {
 			return m
 		}

@@ -1,11 +1,13 @@
 package verbs
 
+import "github.com/ibkit/ibkit/ib"
+
 // A DeviceAttr is what a device can do. Parts that are nil are not told: the
 // kernel is too old for them, or the driver tells none.
 type DeviceAttr struct {
 	FW           FWVersion
-	NodeGUID     uint64
-	SysImageGUID uint64
+	NodeGUID     ib.GUID
+	SysImageGUID ib.GUID
 
 	MaxMRSize   uint64 // bytes
 	PageSizeCap uint64 // a bit for each page size in bytes

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -125,7 +126,7 @@ func (e *endpoint) finish(peer *endpoint) {
 	var rtr verbs.QPAttr
 	rts := verbs.QPAttr{SQPSN: new(e.qp.Number())}
 	if e.qp.Type() != verbs.QPTypeUD {
-		rtr.Path, rtr.PathMTU = new(path(e.t, e.context)), new(verbs.MTU(3))
+		rtr.Path, rtr.PathMTU = new(path(e.t, e.context)), new(ib.MTU1024)
 		rtr.DestQPN, rtr.RQPSN = new(peer.qp.Number()), new(peer.qp.Number())
 	}
 	if e.qp.Type() == verbs.QPTypeRC {

@@ -6,6 +6,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -62,7 +63,7 @@ func Example() {
 	}
 	peer, path := exchange(qp.Number())
 	err = qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
-		Path: &path, PathMTU: new(verbs.MTU(3)), DestQPN: &peer, RQPSN: new(uint32(0)),
+		Path: &path, PathMTU: new(ib.MTU1024), DestQPN: &peer, RQPSN: new(uint32(0)),
 		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(12)),
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -57,7 +58,7 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantPort := verbs.PortAttr{
-		State: verbs.PortActive, MaxMTU: 5, ActiveMTU: 4, SMLID: 1, LID: 7, LMC: 2, LinkLayer: verbs.LinkLayerInfiniBand,
+		State: ib.PortActive, MaxMTU: 5, ActiveMTU: 4, SMLID: 1, LID: 7, LMC: 2, LinkLayer: ib.LinkLayerInfiniBand,
 		MaxMsgSize: 1 << 20, Caps2: 0x1234, MaxVL: 4, PKeyTableLen: 1, GIDTableLen: 1, ActiveWidth: 2, ActiveSpeed: 128,
 		PhysState: 5,
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -153,11 +154,12 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guid := func(v uint64) string {
+	guid := func(v ib.GUID) string {
 		return fmt.Sprintf("%04x:%04x:%04x:%04x", v>>48, v>>32&0xffff, v>>16&0xffff, v&0xffff)
 	}
 	n := func(v any) string { return fmt.Sprint(v) }
 	enum := func(v any) string { return fmt.Sprintf("%v (%d)", v, v) }
+	code := func(v any) string { return fmt.Sprintf("(%d)", v) } // ibv_devinfo has names of its own
 	got := map[string]string{
 		"hca_id":                    c.Name(),
 		"fw_ver":                    d.FW.String(),
@@ -214,7 +216,7 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 		"num_comp_vectors":               n(c.CompVectors()),
 
 		"port":            "1",
-		"state":           enum(p.State),
+		"state":           code(p.State),
 		"max_mtu":         enum(p.MaxMTU),
 		"active_mtu":      enum(p.ActiveMTU),
 		"sm_lid":          n(p.SMLID),
@@ -224,7 +226,7 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 		"max_msg_sz":      fmt.Sprintf("0x%x", p.MaxMsgSize),
 		"port_cap_flags":  fmt.Sprintf("0x%08x", uint32(p.Caps)),
 		"port_cap_flags2": fmt.Sprintf("0x%04x", p.Caps2),
-		"max_vl_num":      enum(p.MaxVL),
+		"max_vl_num":      code(p.MaxVL),
 		"bad_pkey_cntr":   fmt.Sprintf("0x%x", p.BadPKeys),
 		"qkey_viol_cntr":  fmt.Sprintf("0x%x", p.QKeyViols),
 		"sm_sl":           n(p.SMSL),
@@ -233,15 +235,15 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 		"subnet_timeout":  n(p.SubnetTimeout),
 		"init_type_reply": n(p.InitTypeReply),
 		"active_width":    enum(p.ActiveWidth),
-		"active_speed":    enum(p.ActiveSpeed),
-		"phys_state":      enum(p.PhysState),
+		"active_speed":    code(p.ActiveSpeed),
+		"phys_state":      code(p.PhysState),
 	}
 	want := labels(t)
 	for label, value := range got {
 		w, ok := want[label]
 		if !ok {
 			t.Errorf("%s: ibv_devinfo prints none", label)
-		} else if w != value {
+		} else if w != value && !(strings.HasPrefix(value, "(") && strings.HasSuffix(w, " "+value)) {
 			t.Errorf("%s: %q, ibv_devinfo prints %q", label, value, w)
 		}
 		delete(want, label)

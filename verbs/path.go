@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -18,17 +19,17 @@ type Path struct {
 	HopLimit     uint8
 	TrafficClass uint8
 
-	DLID        uint16 // InfiniBand only
+	DLID        ib.LID // InfiniBand only
 	SL          uint8
-	SrcPathBits uint8 // low bits of this port's LID
-	StaticRate  uint8 // enum ib_rate; 0: the port's
-	Port        uint8 // of this device
+	SrcPathBits uint8   // low bits of this port's LID
+	StaticRate  ib.Rate // 0: the rate of the port
+	Port        uint8   // of this device
 }
 
 // dest is the path for a queue pair.
 func (p Path) dest() uapi.QPDest {
 	d := uapi.QPDest{
-		DLID: p.DLID, SL: p.SL, SrcPathBits: p.SrcPathBits, StaticRate: p.StaticRate, PortNum: p.Port,
+		DLID: uint16(p.DLID), SL: p.SL, SrcPathBits: p.SrcPathBits, StaticRate: uint8(p.StaticRate), PortNum: p.Port,
 	}
 	if p.DGID.IsValid() {
 		d.DGID, d.IsGlobal = p.DGID.As16(), 1
@@ -51,7 +52,7 @@ func (p Path) ahAttr() uapi.AHAttr {
 // pathOf is what the kernel says of a queue pair's path.
 func pathOf(d uapi.QPDest) Path {
 	p := Path{
-		DLID: d.DLID, SL: d.SL, SrcPathBits: d.SrcPathBits, StaticRate: d.StaticRate, Port: d.PortNum,
+		DLID: ib.LID(d.DLID), SL: d.SL, SrcPathBits: d.SrcPathBits, StaticRate: ib.Rate(d.StaticRate), Port: d.PortNum,
 	}
 	if d.IsGlobal != 0 {
 		p.DGID = netip.AddrFrom16(d.DGID)
@@ -72,7 +73,7 @@ func (c *Context) refusedPath(p Path, err error) error {
 		return fmt.Errorf("%w (there is no port %d)", err, p.Port)
 	case e != nil:
 		return err
-	case !p.DGID.IsValid() && port.LinkLayer == LinkLayerEthernet:
+	case !p.DGID.IsValid() && port.LinkLayer == ib.LinkLayerEthernet:
 		return fmt.Errorf("%w (a path over Ethernet needs a GID)", err)
 	case !p.DGID.IsValid():
 		return err

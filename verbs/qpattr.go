@@ -3,6 +3,7 @@ package verbs
 import (
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -17,10 +18,10 @@ type QPAttr struct {
 	Port            *uint8
 	QKey            *uint32 // of datagrams
 	Path            *Path
-	PathMTU         *MTU   // at most PortAttr.ActiveMTU, which not every driver checks
-	Timeout         *uint8 // until a packet is sent again: 4.096 µs times 2 to the power of it, 5 bits; 0: never
-	RetryCount      *uint8 // how often, 3 bits; Soft-RoCE takes 7 for ever (rxe_comp.c) and sees no dead peer then
-	RNRRetry        *uint8 // how often where the receiver has nothing posted, 3 bits; 7: for ever
+	PathMTU         *ib.MTU // at most PortAttr.ActiveMTU, which not every driver checks
+	Timeout         *uint8  // until a packet is sent again: 4.096 µs times 2 to the power of it, 5 bits; 0: never
+	RetryCount      *uint8  // how often, 3 bits; Soft-RoCE takes 7 for ever (rxe_comp.c) and sees no dead peer then
+	RNRRetry        *uint8  // how often where the receiver has nothing posted, 3 bits; 7: for ever
 	RQPSN           *uint32
 	MaxRdAtomic     *uint8 // reads and atomics under way from this side
 	AltPath         *AltPath
@@ -66,7 +67,7 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 	set(&m, maskPort, a.Port, &b.PortNum, same)
 	set(&m, maskQKey, a.QKey, &b.QKey, same)
 	set(&m, maskPath, a.Path, &b.Dest, Path.dest)
-	set(&m, maskPathMTU, a.PathMTU, &b.PathMTU, func(v MTU) uint8 { return uint8(v) })
+	set(&m, maskPathMTU, a.PathMTU, &b.PathMTU, func(v ib.MTU) uint8 { return uint8(v) })
 	set(&m, maskTimeout, a.Timeout, &b.Timeout, same)
 	set(&m, maskRetryCount, a.RetryCount, &b.RetryCnt, same)
 	set(&m, maskRNRRetry, a.RNRRetry, &b.RNRRetry, same)
@@ -125,7 +126,7 @@ type QPStatus struct {
 	Port            uint8
 	QKey            uint32
 	Path            Path
-	PathMTU         MTU
+	PathMTU         ib.MTU
 	Timeout         uint8
 	RetryCount      uint8
 	RNRRetry        uint8
@@ -178,7 +179,7 @@ func qpStatus(r uapi.QueryQPResp) QPStatus {
 			MaxInline: r.MaxInline,
 		},
 		Access: Access(r.AccessFlags), PKeyIndex: r.PKeyIndex, Port: r.PortNum, QKey: r.QKey,
-		Path: pathOf(r.Dest), PathMTU: MTU(r.PathMTU), Timeout: r.Timeout, RetryCount: r.RetryCnt, RNRRetry: r.RNRRetry,
+		Path: pathOf(r.Dest), PathMTU: ib.MTU(r.PathMTU), Timeout: r.Timeout, RetryCount: r.RetryCnt, RNRRetry: r.RNRRetry,
 		RQPSN: r.RQPSN, SQPSN: r.SQPSN, MaxRdAtomic: r.MaxRdAtomic, MaxDestRdAtomic: r.MaxDestRdAtomic,
 		MinRNRTimer: r.MinRNRTimer, PathMigState: r.PathMigState, DestQPN: r.DestQPNum,
 		AltPath:    AltPath{Path: alt, PKeyIndex: r.AltPKeyIndex, Timeout: r.AltTimeout},

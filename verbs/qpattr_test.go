@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -177,7 +178,7 @@ func TestPath(t *testing.T) {
 // What is wrong with a path is said after the kernel's error.
 func TestRefusedPath(t *testing.T) {
 	gid := uapi.GIDEntry{GID: netip.MustParseAddr("::ffff:10.0.0.1").As16(), Type: uint32(GIDTypeRoCEv2)}
-	layer := LinkLayerEthernet
+	layer := ib.LinkLayerEthernet
 	c, _ := openFake(t, DriverRXE, func(call call) error {
 		switch {
 		case call.is(uapi.ObjectDevice, uapi.MethodQueryPort) && call.number(uapi.AttrQueryPortPortNum) == 1:
@@ -196,21 +197,21 @@ func TestRefusedPath(t *testing.T) {
 	v4, v6 := netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("fe80::1")
 	for _, test := range []struct {
 		path  Path
-		layer LinkLayer
+		layer ib.LinkLayer
 		err   error
 		want  string
 	}{
-		{Path{Port: 2}, LinkLayerEthernet, unix.EINVAL, "invalid argument (there is no port 2)"},
-		{Path{Port: 1}, LinkLayerEthernet, unix.EINVAL, "invalid argument (a path over Ethernet needs a GID)"},
-		{Path{Port: 1}, LinkLayerInfiniBand, unix.EINVAL, "invalid argument"},
-		{Path{Port: 1, DGID: v4, SGIDIndex: 2}, LinkLayerEthernet, unix.ENODATA, "no data available (GID 2 of port 1 is empty)"},
-		{Path{Port: 1, DGID: v4, SGIDIndex: 3}, LinkLayerEthernet, unix.EINVAL, "invalid argument (port 1 has no GID 3)"},
-		{Path{Port: 1, DGID: v4, SGIDIndex: 1}, LinkLayerEthernet, unix.EINVAL, "invalid argument"},
+		{Path{Port: 2}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument (there is no port 2)"},
+		{Path{Port: 1}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument (a path over Ethernet needs a GID)"},
+		{Path{Port: 1}, ib.LinkLayerInfiniBand, unix.EINVAL, "invalid argument"},
+		{Path{Port: 1, DGID: v4, SGIDIndex: 2}, ib.LinkLayerEthernet, unix.ENODATA, "no data available (GID 2 of port 1 is empty)"},
+		{Path{Port: 1, DGID: v4, SGIDIndex: 3}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument (port 1 has no GID 3)"},
+		{Path{Port: 1, DGID: v4, SGIDIndex: 1}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument"},
 		{
-			Path{Port: 1, DGID: v6, SGIDIndex: 1}, LinkLayerEthernet, unix.EINVAL,
+			Path{Port: 1, DGID: v6, SGIDIndex: 1}, ib.LinkLayerEthernet, unix.EINVAL,
 			"invalid argument (GID 1 is ::ffff:10.0.0.1, which is not of a kind with fe80::1: both have to be IPv4 or both IPv6)",
 		},
-		{Path{Port: 2}, LinkLayerEthernet, unix.ENETUNREACH, "network is unreachable"},
+		{Path{Port: 2}, ib.LinkLayerEthernet, unix.ENETUNREACH, "network is unreachable"},
 	} {
 		layer = test.layer
 		if err := c.refusedPath(test.path, test.err); !errors.Is(err, test.err) || err.Error() != test.want {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -139,7 +140,7 @@ var (
 		CapFlags2: 11,
 	}
 	fullPortAttr = PortAttr{
-		State: PortActive, MaxMTU: 5, ActiveMTU: 3, SMLID: 6, LID: 5, LMC: 7, LinkLayer: LinkLayerInfiniBand,
+		State: ib.PortActive, MaxMTU: 5, ActiveMTU: 3, SMLID: 6, LID: 5, LMC: 7, LinkLayer: ib.LinkLayerInfiniBand,
 		MaxMsgSize: 1 << 30, Caps: 1 << 26, Caps2: 11, MaxVL: 2, BadPKeys: 1, QKeyViols: 2, SMSL: 8, PKeyTableLen: 4,
 		GIDTableLen: 3, SubnetTimeout: 9, InitTypeReply: 10, ActiveWidth: 2, ActiveSpeed: 128, PhysState: 5,
 		GRHRequired: true,

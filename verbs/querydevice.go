@@ -5,6 +5,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -36,8 +37,8 @@ func deviceAttr(r *uapi.ExQueryDeviceResp, driver DriverID) DeviceAttr {
 	b := &r.Base
 	a := DeviceAttr{
 		FW:                    FWVersion{b.FWVersion, driver},
-		NodeGUID:              binary.BigEndian.Uint64(b.NodeGUID[:]),
-		SysImageGUID:          binary.BigEndian.Uint64(b.SysImageGUID[:]),
+		NodeGUID:              ib.GUID(binary.BigEndian.Uint64(b.NodeGUID[:])),
+		SysImageGUID:          ib.GUID(binary.BigEndian.Uint64(b.SysImageGUID[:])),
 		MaxMRSize:             b.MaxMRSize,
 		PageSizeCap:           b.PageSizeCap,
 		VendorID:              b.VendorID,

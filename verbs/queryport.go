@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -30,22 +31,22 @@ func (c *Context) QueryPort(port uint32) (PortAttr, error) {
 // wide one is that: the other stops at 8 bits.
 func portAttr(r *uapi.QueryPortRespEx) PortAttr {
 	p := &r.Legacy
-	speed := LinkSpeed(r.ActiveSpeedEx)
+	speed := ib.Speed(r.ActiveSpeedEx)
 	if speed == 0 {
-		speed = LinkSpeed(p.ActiveSpeed)
+		speed = ib.Speed(p.ActiveSpeed)
 	}
 	return PortAttr{
-		State:         PortState(p.State),
-		MaxMTU:        MTU(p.MaxMTU),
-		ActiveMTU:     MTU(p.ActiveMTU),
-		SMLID:         p.SMLID,
-		LID:           p.LID,
+		State:         ib.PortState(p.State),
+		MaxMTU:        ib.MTU(p.MaxMTU),
+		ActiveMTU:     ib.MTU(p.ActiveMTU),
+		SMLID:         ib.LID(p.SMLID),
+		LID:           ib.LID(p.LID),
 		LMC:           p.LMC,
-		LinkLayer:     LinkLayer(p.LinkLayer),
+		LinkLayer:     ib.LinkLayer(p.LinkLayer),
 		MaxMsgSize:    p.MaxMsgSize,
 		Caps:          PortCaps(p.CapFlags),
 		Caps2:         r.CapFlags2,
-		MaxVL:         VLNum(p.MaxVLNum),
+		MaxVL:         ib.VLCap(p.MaxVLNum),
 		BadPKeys:      p.BadPKeyCntr,
 		QKeyViols:     p.QKeyViolCntr,
 		SMSL:          p.SMSL,
@@ -53,9 +54,9 @@ func portAttr(r *uapi.QueryPortRespEx) PortAttr {
 		GIDTableLen:   p.GIDTableLen,
 		SubnetTimeout: p.SubnetTimeout,
 		InitTypeReply: p.InitTypeReply,
-		ActiveWidth:   LinkWidth(p.ActiveWidth),
+		ActiveWidth:   ib.LinkWidth(p.ActiveWidth),
 		ActiveSpeed:   speed,
-		PhysState:     PhysState(p.PhysState),
+		PhysState:     ib.PhysState(p.PhysState),
 		GRHRequired:   p.Flags&1 != 0,
 	}
 }

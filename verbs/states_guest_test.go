@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -58,7 +59,7 @@ func TestGuestStates(t *testing.T) {
 	bad := path(t, a.context)
 	bad.Port = 2
 	if err := a.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
-		Path: &bad, PathMTU: new(verbs.MTU(3)), DestQPN: new(uint32(1)), RQPSN: new(uint32),
+		Path: &bad, PathMTU: new(ib.MTU1024), DestQPN: new(uint32(1)), RQPSN: new(uint32),
 		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
 	}); !errors.Is(err, unix.EINVAL) || !strings.HasSuffix(err.Error(), "(there is no port 2)") {
 		t.Errorf("path from another port: %v", err)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -26,7 +27,7 @@ func TestGuestTransitions(t *testing.T) {
 	}
 	// All that a change may need.
 	all := QPAttr{
-		PKeyIndex: new(uint16), Port: new(uint8(1)), Access: new(Access), QKey: new(uint32(1)), Path: &path, PathMTU: new(MTU(3)),
+		PKeyIndex: new(uint16), Port: new(uint8(1)), Access: new(Access), QKey: new(uint32(1)), Path: &path, PathMTU: new(ib.MTU(3)),
 		DestQPN: new(uint32(99)), RQPSN: new(uint32), MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
 		Timeout: new(uint8(14)), RetryCount: new(uint8(1)), RNRRetry: new(uint8(1)), SQPSN: new(uint32), MaxRdAtomic: new(uint8(1)),
 	}

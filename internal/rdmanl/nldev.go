@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 )
@@ -50,8 +51,8 @@ type Device struct {
 	Name         string
 	Ports        uint32 // the number of the last one
 	FWVersion    string
-	NodeGUID     *uint64 // the attributes have it in the host's order, not the wire's
-	SysImageGUID *uint64
+	NodeGUID     *ib.GUID
+	SysImageGUID *ib.GUID
 	NodeType     *uint8
 	Protocol     string // "ib", "roce", "iw"
 }
@@ -166,9 +167,9 @@ func parseDevice(b []byte) (Device, error) {
 		case attrFWVersion:
 			d.FWVersion = ad.String()
 		case attrNodeGUID:
-			d.NodeGUID = new(ad.Uint64())
+			d.NodeGUID = new(ib.GUID(ad.Uint64())) // host byte order
 		case attrSysImageGUID:
-			d.SysImageGUID = new(ad.Uint64())
+			d.SysImageGUID = new(ib.GUID(ad.Uint64()))
 		case attrDevNodeType:
 			d.NodeType = new(ad.Uint8())
 		case attrProtocol:

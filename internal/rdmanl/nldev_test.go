@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/mdlayher/netlink"
 )
 
@@ -41,7 +42,7 @@ func port(e *netlink.AttributeEncoder) {
 
 func TestParse(t *testing.T) {
 	d, err := parseDevice(encode(t, device))
-	want := Device{Index: 3, Name: "mlx5_0", Ports: 2, FWVersion: "20.31.1014", NodeGUID: new(uint64(0x0001020304050607)), NodeType: new(uint8(1)), Protocol: "ib"}
+	want := Device{Index: 3, Name: "mlx5_0", Ports: 2, FWVersion: "20.31.1014", NodeGUID: new(ib.GUID(0x0001020304050607)), NodeType: new(uint8(1)), Protocol: "ib"}
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

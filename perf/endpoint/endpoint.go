@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
@@ -176,7 +177,7 @@ type Link struct {
 	GID          netip.Addr // of the other side; not valid: InfiniBand by LID
 	GIDIndex     uint8      // of this side
 	LID          uint16     // of the other side
-	MTU          verbs.MTU
+	MTU          ib.MTU
 	SL           uint8
 	TrafficClass uint8
 	FlowLabel    uint32
@@ -209,7 +210,7 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 	}
 	path := verbs.Path{
 		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
-		TrafficClass: link.TrafficClass, DLID: link.LID, SL: link.SL, Port: e.Port.Number,
+		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number,
 	}
 	kind := e.options.Type
 	err := e.modify(verbs.QPStateRTR, func(i int) verbs.QPAttr {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/endpoint"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/verbs"
@@ -63,15 +64,15 @@ func (s *Session) start() error {
 	if err != nil {
 		return err
 	}
-	if largest := slices.Max(s.test.Sizes); s.test.Type == verbs.QPTypeUD && largest > verbs.MTU(s.Agreed.MTU).Bytes() {
-		return fmt.Errorf("send datagrams of %d bytes: the MTU of both sides is %v", largest, verbs.MTU(s.Agreed.MTU))
+	if largest := slices.Max(s.test.Sizes); s.test.Type == verbs.QPTypeUD && largest > ib.MTU(s.Agreed.MTU).Bytes() {
+		return fmt.Errorf("send datagrams of %d bytes: the MTU of both sides is %v", largest, ib.MTU(s.Agreed.MTU))
 	}
 	if s.end, err = endpoint.New(s.place.Port, s.options()); err != nil {
 		return err
 	}
 	for _, a := range s.end.Addresses() {
 		s.Local = append(s.Local, Key{
-			LID: s.place.Port.Attr.LID, OutReads: uint32(s.reads()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr, GID: s.place.GID.GID,
+			LID: uint16(s.place.Port.Attr.LID), OutReads: uint32(s.reads()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr, GID: s.place.GID.GID,
 		})
 	}
 	return nil
@@ -155,7 +156,7 @@ func (s *Session) options() endpoint.Options {
 // link is how the queue pairs are connected.
 func (s *Session) link(remote Key) endpoint.Link {
 	return endpoint.Link{
-		GID: remote.GID, GIDIndex: uint8(s.place.GID.Index), LID: remote.LID, MTU: verbs.MTU(s.Agreed.MTU),
+		GID: remote.GID, GIDIndex: uint8(s.place.GID.Index), LID: remote.LID, MTU: ib.MTU(s.Agreed.MTU),
 		SL: s.test.SL, TrafficClass: s.test.TrafficClass, HopLimit: HopLimit, PKeyIndex: s.test.PKeyIndex,
 		Timeout: s.test.Timeout, RetryCount: s.test.RetryCount, RNRRetry: 7, MinRNRTimer: 12,
 		ReadsOut: uint8(min(uint32(s.reads()), remote.OutReads)), ReadsIn: s.reads(), QKey: QKey,

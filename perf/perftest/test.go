@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -24,19 +25,19 @@ type Test struct {
 	Gbits bool // --report_gbits: figures are exchanged in Gb/s, not MiB/s
 
 	// Of this side.
-	MTU          verbs.MTU // -m; the other side may have a smaller one; 0: the port's
-	TxDepth      int       // -t
-	RxDepth      int       // -r
-	Moderation   int       // -Q
-	List         int       // -l
-	Inline       int       // -I: messages of up to so many bytes
-	OutReads     int       // -o; 0: as many as the device does
-	Events       bool      // -e
-	SL           uint8     // -S
-	TrafficClass uint8     // --tclass
-	PKeyIndex    uint16    // --pkey_index
-	Timeout      uint8     // -u
-	RetryCount   uint8     // --retry_count
+	MTU          ib.MTU // -m; the other side may have a smaller one; 0: the port's
+	TxDepth      int    // -t
+	RxDepth      int    // -r
+	Moderation   int    // -Q
+	List         int    // -l
+	Inline       int    // -I: messages of up to so many bytes
+	OutReads     int    // -o; 0: as many as the device does
+	Events       bool   // -e
+	SL           uint8  // -S
+	TrafficClass uint8  // --tclass
+	PKeyIndex    uint16 // --pkey_index
+	Timeout      uint8  // -u
+	RetryCount   uint8  // --retry_count
 
 	CPU     int           // that the measured loop runs on; loop.NoCPU: any
 	Silence time.Duration // that is taken for an end of the other side

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
@@ -117,10 +118,10 @@ func (s *side) address() (verbs.GIDEntry, uint16, error) {
 		return verbs.GIDEntry{}, 0, fmt.Errorf("datagrams of %d bytes: the port's MTU is %v", s.test.Size, port.ActiveMTU)
 	}
 	if s.place.GIDIndex < 0 {
-		return verbs.GIDEntry{}, port.LID, nil
+		return verbs.GIDEntry{}, uint16(port.LID), nil
 	}
 	gid, err := s.place.Context.GID(uint32(s.place.Port), uint32(s.place.GIDIndex))
-	return gid, port.LID, err
+	return gid, uint16(port.LID), err
 }
 
 func (s *side) newQP() (*verbs.QP, error) {
@@ -178,7 +179,7 @@ func (s *side) connect(remote []Record) error {
 
 // path is the way to a queue pair of the other side.
 func (s *side) path(r Record) verbs.Path {
-	p := verbs.Path{DLID: r.LID, SL: s.test.SL, Port: s.place.Port}
+	p := verbs.Path{DLID: ib.LID(r.LID), SL: s.test.SL, Port: s.place.Port}
 	if r.NeedsGRH() {
 		p.DGID, p.SGIDIndex, p.HopLimit = r.GID, uint8(max(s.place.GIDIndex, 0)), 64
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -15,7 +16,7 @@ type Test struct {
 	Size       int          // bytes of a message, -s
 	Iterations int          // messages of each side, -n; with Shared of all queue pairs together
 	RxDepth    int          // receives posted, -r; a matter of each side
-	MTU        verbs.MTU    // -m; not of UD
+	MTU        ib.MTU       // -m; not of UD
 	SL         uint8        // -l
 	Events     bool         // wait for completions instead of polling, -e; a matter of each side
 

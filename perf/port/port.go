@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -125,7 +126,7 @@ func (p *Port) find() error {
 	if p.Number != 0 {
 		var err error
 		p.Attr, err = p.Context.QueryPort(uint32(p.Number))
-		if err == nil && p.Attr.State != verbs.PortActive {
+		if err == nil && p.Attr.State != ib.PortActive {
 			err = fmt.Errorf("use port %d of %s: it is %v, not active", p.Number, p.Device, p.Attr.State)
 		}
 		return err
@@ -135,7 +136,7 @@ func (p *Port) find() error {
 		if err != nil {
 			return err
 		}
-		if attr.State == verbs.PortActive {
+		if attr.State == ib.PortActive {
 			p.Number, p.Attr = n+1, attr
 			return nil
 		}
@@ -144,7 +145,7 @@ func (p *Port) find() error {
 }
 
 // Ethernet tells whether the port's link is one.
-func (p *Port) Ethernet() bool { return p.Attr.LinkLayer == verbs.LinkLayerEthernet }
+func (p *Port) Ethernet() bool { return p.Attr.LinkLayer == ib.LinkLayerEthernet }
 
 // Close closes the device with all that was made of it.
 func (p *Port) Close() error {

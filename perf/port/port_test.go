@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -18,7 +19,7 @@ func entry(index uint32, gid string, kind verbs.GIDType) verbs.GIDEntry {
 }
 
 func ethernet(name string, gids ...verbs.GIDEntry) *Port {
-	return &Port{Device: name, Number: 1, Attr: verbs.PortAttr{LinkLayer: verbs.LinkLayerEthernet}, GIDs: gids}
+	return &Port{Device: name, Number: 1, Attr: verbs.PortAttr{LinkLayer: ib.LinkLayerEthernet}, GIDs: gids}
 }
 
 func TestChoose(t *testing.T) {

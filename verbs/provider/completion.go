@@ -1,6 +1,10 @@
 package provider
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // A Completion is a work request that is over (struct ib_uverbs_wc). Unless
 // Status is StatusOK only ID, Status, QPN and VendorErr mean anything.
@@ -16,7 +20,7 @@ type Completion struct {
 	SrcQPN    uint32 // of datagrams
 	Flags     CompletionFlags
 	PKeyIndex uint16
-	SLID      uint16
+	SLID      ib.LID
 	SL        uint8
 	PathBits  uint8
 }

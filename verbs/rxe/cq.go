@@ -5,6 +5,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -53,7 +54,7 @@ func complete(c *provider.Completion, wc *uapi.WC) {
 	c.QPN = wc.QPNum
 	c.SrcQPN = wc.SrcQP
 	c.PKeyIndex = wc.PKeyIndex
-	c.SLID = wc.SLID
+	c.SLID = ib.LID(wc.SLID)
 	c.SL = wc.SL
 	c.PathBits = wc.PathBits
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/libibverbs"
 	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -151,8 +152,8 @@ func (v *view) device(d *devinfo.Device) int {
 	if fw != "" {
 		fmt.Fprintf(v.out, "\tfw_ver:\t\t\t\t%s\n", fw)
 	}
-	fmt.Fprintf(v.out, "\tnode_guid:\t\t\t%s\n", colons(a.NodeGUID))
-	fmt.Fprintf(v.out, "\tsys_image_guid:\t\t\t%s\n", colons(a.SysImageGUID))
+	fmt.Fprintf(v.out, "\tnode_guid:\t\t\t%s\n", colons(uint64(a.NodeGUID)))
+	fmt.Fprintf(v.out, "\tsys_image_guid:\t\t\t%s\n", colons(uint64(a.SysImageGUID)))
 	fmt.Fprintf(v.out, "\tvendor_id:\t\t\t0x%04x\n", a.VendorID)
 	fmt.Fprintf(v.out, "\tvendor_part_id:\t\t\t%d\n", int32(a.VendorPartID))
 	fmt.Fprintf(v.out, "\thw_ver:\t\t\t\t0x%X\n", a.HWVersion)
@@ -178,13 +179,13 @@ func (v *view) device(d *devinfo.Device) int {
 func (v *view) showPort(d *devinfo.Device, p *devinfo.Port, infiniband bool) {
 	a := p.Attr
 	fmt.Fprintf(v.out, "\t\tport:\t%d\n", p.Number)
-	fmt.Fprintf(v.out, "\t\t\tstate:\t\t\t%s (%d)\n", a.State, a.State)
-	fmt.Fprintf(v.out, "\t\t\tmax_mtu:\t\t%s (%d)\n", a.MaxMTU, a.MaxMTU)
-	fmt.Fprintf(v.out, "\t\t\tactive_mtu:\t\t%s (%d)\n", a.ActiveMTU, a.ActiveMTU)
+	fmt.Fprintf(v.out, "\t\t\tstate:\t\t\t%s (%d)\n", portState(a.State), uint8(a.State))
+	fmt.Fprintf(v.out, "\t\t\tmax_mtu:\t\t%s (%d)\n", mtu(a.MaxMTU), uint8(a.MaxMTU))
+	fmt.Fprintf(v.out, "\t\t\tactive_mtu:\t\t%s (%d)\n", mtu(a.ActiveMTU), uint8(a.ActiveMTU))
 	fmt.Fprintf(v.out, "\t\t\tsm_lid:\t\t\t%d\n", a.SMLID)
 	fmt.Fprintf(v.out, "\t\t\tport_lid:\t\t%d\n", a.LID)
 	fmt.Fprintf(v.out, "\t\t\tport_lmc:\t\t0x%02x\n", a.LMC)
-	fmt.Fprintf(v.out, "\t\t\tlink_layer:\t\t%s\n", a.LinkLayer)
+	fmt.Fprintf(v.out, "\t\t\tlink_layer:\t\t%s\n", linkLayer(a.LinkLayer))
 	if v.verbose {
 		v.portCapabilities(p, infiniband)
 		for _, g := range d.GIDs {
@@ -197,7 +198,7 @@ func (v *view) showPort(d *devinfo.Device, p *devinfo.Port, infiniband bool) {
 }
 
 // gid prints an entry of the GID table. Those of RoCE v2 are in the short form.
-func (v *view) gid(g verbs.GIDEntry, layer verbs.LinkLayer) {
+func (v *view) gid(g verbs.GIDEntry, layer ib.LinkLayer) {
 	b := g.GID.As16()
 	if binary.BigEndian.Uint64(b[8:]) == 0 {
 		return
@@ -209,7 +210,7 @@ func (v *view) gid(g verbs.GIDEntry, layer verbs.LinkLayer) {
 	if g.Type == verbs.GIDTypeRoCEv2 {
 		text = g.GID.String()
 	}
-	if layer == verbs.LinkLayerEthernet {
+	if layer == ib.LinkLayerEthernet {
 		kind := verbs.GIDTypeRoCEv1
 		if g.Type == verbs.GIDTypeRoCEv2 {
 			kind = g.Type

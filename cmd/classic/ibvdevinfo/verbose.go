@@ -169,7 +169,7 @@ func (v *view) portCapabilities(p *devinfo.Port, infiniband bool) {
 	fmt.Fprintf(v.out, "\t\t\tmax_msg_sz:\t\t0x%x\n", a.MaxMsgSize)
 	fmt.Fprintf(v.out, "\t\t\tport_cap_flags:\t\t0x%08x\n", uint32(a.Caps))
 	fmt.Fprintf(v.out, "\t\t\tport_cap_flags2:\t0x%04x\n", a.Caps2)
-	fmt.Fprintf(v.out, "\t\t\tmax_vl_num:\t\t%s (%d)\n", a.MaxVL, a.MaxVL)
+	fmt.Fprintf(v.out, "\t\t\tmax_vl_num:\t\t%s (%d)\n", virtualLanes(a.MaxVL), uint8(a.MaxVL))
 	fmt.Fprintf(v.out, "\t\t\tbad_pkey_cntr:\t\t0x%x\n", a.BadPKeys)
 	fmt.Fprintf(v.out, "\t\t\tqkey_viol_cntr:\t\t0x%x\n", a.QKeyViols)
 	fmt.Fprintf(v.out, "\t\t\tsm_sl:\t\t\t%d\n", a.SMSL)
@@ -177,9 +177,9 @@ func (v *view) portCapabilities(p *devinfo.Port, infiniband bool) {
 	fmt.Fprintf(v.out, "\t\t\tgid_tbl_len:\t\t%d\n", a.GIDTableLen)
 	fmt.Fprintf(v.out, "\t\t\tsubnet_timeout:\t\t%d\n", a.SubnetTimeout)
 	fmt.Fprintf(v.out, "\t\t\tinit_type_reply:\t%d\n", a.InitTypeReply)
-	fmt.Fprintf(v.out, "\t\t\tactive_width:\t\t%s (%d)\n", a.ActiveWidth, a.ActiveWidth)
-	fmt.Fprintf(v.out, "\t\t\tactive_speed:\t\t%s (%d)\n", a.ActiveSpeed, a.ActiveSpeed)
+	fmt.Fprintf(v.out, "\t\t\tactive_width:\t\t%s (%d)\n", linkWidth(a.ActiveWidth), uint8(a.ActiveWidth))
+	fmt.Fprintf(v.out, "\t\t\tactive_speed:\t\t%s (%d)\n", linkSpeed(a.ActiveSpeed), uint16(a.ActiveSpeed))
 	if infiniband {
-		fmt.Fprintf(v.out, "\t\t\tphys_state:\t\t%s (%d)\n", a.PhysState, a.PhysState)
+		fmt.Fprintf(v.out, "\t\t\tphys_state:\t\t%s (%d)\n", physState(a.PhysState), uint8(a.PhysState))
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/perftest"
-	"github.com/ibkit/ibkit/verbs"
 )
 
 // Options of perftest that have no letter.
@@ -170,7 +170,7 @@ func (c *command) take(short byte, value string) error {
 		err = number(&t.List, "post list", 1, 1024)
 	case 'm':
 		err = number(&n, "MTU", 256, 4096)
-		for mtu := verbs.MTU(1); mtu <= 5; mtu++ {
+		for mtu := ib.MTU256; mtu <= ib.MTU4096; mtu++ {
 			if mtu.Bytes() == n {
 				t.MTU = mtu
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/perftest"
 	perfport "github.com/ibkit/ibkit/perf/port"
@@ -135,7 +136,7 @@ var errShown = errors.New("shown")
 func (c *command) settle() error {
 	t := &c.test
 	if t.All {
-		t.Sizes = perftest.AllSizes(verbs.MTU(5).Bytes(), t.Type)
+		t.Sizes = perftest.AllSizes(ib.MTU4096.Bytes(), t.Type)
 	}
 	t.TxDepth = max(t.TxDepth, t.List)
 	if t.List > 1 {

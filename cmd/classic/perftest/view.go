@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/perftest"
-	"github.com/ibkit/ibkit/verbs"
 )
 
 // header prints what the test is and where this side is.
@@ -16,7 +16,7 @@ func (c *command) header() {
 	}
 	t, place, client := c.test, c.session.Place(), c.server != ""
 	perftestview.Header{
-		Test: t, MTU: verbs.MTU(c.session.Agreed.MTU).Bytes(), Device: place.Port.Device, Link: place.Port.Attr.LinkLayer.String(),
+		Test: t, MTU: ib.MTU(c.session.Agreed.MTU).Bytes(), Device: place.Port.Device, Link: place.Port.Attr.LinkLayer.String(),
 		HasGID: place.GID.GID.IsValid(), GIDIndex: int(place.GID.Index), Reads: c.session.Local[0].OutReads,
 		Sends: client || t.Bidirectional, Receives: t.Verb == perftest.Send && (!client || t.Bidirectional),
 	}.Print(c.out)
