@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -12,7 +13,7 @@ import (
 // A misledPort reports another LID as that of the subnet manager.
 type misledPort struct {
 	umad.Port
-	smLID uint16
+	smLID ib.LID
 }
 
 func (p misledPort) Attr() umad.PortAttr {
@@ -30,7 +31,7 @@ func TestQuerySM(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
-		smLID   uint16 // 0 for the right one
+		smLID   ib.LID // 0 for the right one
 		verdict Verdict
 		found   string
 	}{

@@ -41,7 +41,7 @@ type cacheHeader struct {
 
 // Stored cacheKeys follow each cacheNode.
 type cacheNode struct {
-	LID           uint16 // of a switch's port 0; 0 for other nodes
+	LID           ib.LID // of a switch's port 0; 0 for other nodes
 	LMC           uint8
 	EnhancedPort0 uint8
 	Switch        [mad.DataSize]byte // SwitchInfo; zero where there is none
@@ -62,7 +62,7 @@ type cacheKey struct {
 type cachePort struct {
 	Key      cacheKey
 	External uint8
-	LID      uint16 // for a switch's ports, that of port 0
+	LID      ib.LID // for a switch's ports, that of port 0
 	LMC      uint8
 	Info     [mad.DataSize]byte
 	Node     ib.GUID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -14,7 +15,7 @@ const noPort = 255
 // RouteTo returns a directed route to the port with a LID, found by following
 // the forwarding tables of the switches on the way. Where LID routing is
 // broken, the error names the switch at which the way ends.
-func RouteTo(ctx context.Context, c *umad.Client, lid uint16) (mad.Route, error) {
+func RouteTo(ctx context.Context, c *umad.Client, lid ib.LID) (mad.Route, error) {
 	var route mad.Route
 	for {
 		next, arrived, err := nextHop(ctx, c, route, lid)
@@ -32,7 +33,7 @@ func RouteTo(ctx context.Context, c *umad.Client, lid uint16) (mad.Route, error)
 
 // nextHop returns the port by which the node at the end of route forwards a
 // LID, or that the LID is the node's own.
-func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid uint16) (port uint8, arrived bool, err error) {
+func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (port uint8, arrived bool, err error) {
 	var node mad.NodeInfo
 	if err := get(ctx, c, route, &node, 0); err != nil {
 		return 0, false, err
@@ -59,7 +60,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid uint16) (
 		return 0, false, fmt.Errorf("switch 0x%016x forwards no LID above %d", node.NodeGUID, info.LinearFDBTop)
 	}
 	var table mad.LinearForwardingTable
-	block, entry := lid/uint16(len(table.Ports)), lid%uint16(len(table.Ports))
+	block, entry := lid/ib.LID(len(table.Ports)), lid%ib.LID(len(table.Ports))
 	if err := get(ctx, c, route, &table, uint32(block)); err != nil {
 		return 0, false, err
 	}

@@ -91,7 +91,7 @@ type Port struct {
 
 // LID returns the base LID that the port answers to. For a switch's external
 // ports this is the LID of its management port.
-func (p *Port) LID() uint16 {
+func (p *Port) LID() ib.LID {
 	if p.Node.Info.NodeType == mad.NodeTypeSwitch {
 		p = p.Node.Ports[0]
 	}
@@ -117,7 +117,7 @@ func (p *Port) Caps() *mad.PortInfo {
 // A Failure is one thing that discovery asked for and did not get.
 type Failure struct {
 	Route    mad.Route
-	LID      uint16  // 0, or the LID to which the packet was sent first
+	LID      ib.LID  // 0, or the LID to which the packet was sent first
 	NodeGUID ib.GUID // the node asked, or the one before it where it is not known; 0: the start
 	Port     uint8   // the port asked about, or the one of NodeGUID that leads to the node asked
 	Attr     mad.AttrID

@@ -96,7 +96,7 @@ func diffNode(from, to *fabric.Node, checks Checks) (d NodeDiff, differs bool) {
 }
 
 // smaLID returns the LID of a switch's management port.
-func smaLID(n *fabric.Node) uint16 {
+func smaLID(n *fabric.Node) ib.LID {
 	if n.Ports[0] == nil {
 		return 0
 	}

@@ -22,7 +22,7 @@ type Options struct {
 
 	// SMLID is where the subnet administrator is asked for PortGUID; 0: the
 	// subnet manager of the local port.
-	SMLID uint16
+	SMLID ib.LID
 
 	// LoadCache names a cache file to be read instead of a scan.
 	LoadCache string

@@ -1,5 +1,7 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A ClassPortInfo says what a port's agent of a management class can do, where
 // requests to it are to go instead and where it sends traps (InfiniBand
 // Architecture, Volume 1, 13.4.8.1). What the capabilities mean depends on the
@@ -15,7 +17,7 @@ type ClassPortInfo struct {
 	RedirectTrafficClass uint8
 	RedirectSL           uint8  // 4 bits
 	RedirectFlowLabel    uint32 // 20 bits
-	RedirectLID          uint16 // 0: no redirection
+	RedirectLID          ib.LID // 0: no redirection
 	RedirectPKey         PKey
 	RedirectQP           uint32 // 24 bits
 	RedirectQKey         uint32
@@ -24,7 +26,7 @@ type ClassPortInfo struct {
 	TrapTrafficClass uint8
 	TrapSL           uint8  // 4 bits
 	TrapFlowLabel    uint32 // 20 bits
-	TrapLID          uint16
+	TrapLID          ib.LID
 	TrapPKey         PKey
 	TrapHopLimit     uint8
 	TrapQP           uint32 // 24 bits

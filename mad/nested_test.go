@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A testRecord embeds attributes as the records of subnet administration do,
 // the last one with its reserved rest cut off.
 type testRecord struct {
-	LID      uint16
+	LID      ib.LID
 	NodeInfo NodeInfo
 	Desc     NodeDescription
 	SM       SMInfo

@@ -10,8 +10,8 @@ import "github.com/ibkit/ibkit/ib"
 type PortInfo struct {
 	MKey                     uint64
 	GIDPrefix                uint64
-	LID                      uint16 // base LID; 0 on a switch's external ports
-	SMLID                    uint16
+	LID                      ib.LID // base LID; 0 on a switch's external ports
+	SMLID                    ib.LID
 	CapMask                  PortCapMask // on a switch, only port 0's counts
 	DiagCode                 uint16
 	MKeyLeasePeriod          uint16 // seconds

@@ -6,8 +6,8 @@ import "github.com/ibkit/ibkit/ib"
 // 13.4.8.3).
 type InformInfo struct {
 	GID          ib.GID // of the port that the traps come from; zero: see LIDBegin
-	LIDBegin     uint16 // first LID that they come from; 0xffff: all
-	LIDEnd       uint16 // the last one; 0: LIDBegin alone
+	LIDBegin     ib.LID // first LID that they come from; 0xffff: all
+	LIDEnd       ib.LID // the last one; 0: LIDBegin alone
 	Generic      uint8  // 1: traps of the specification, 0: of a vendor
 	Subscribe    uint8  // 0: end the subscription
 	Type         uint16 // 0xffff: all

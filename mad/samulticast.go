@@ -8,7 +8,7 @@ type MCMemberRecord struct {
 	MGID             ib.GID
 	PortGID          ib.GID // zero in the record of a group
 	QKey             uint32
-	MLID             uint16
+	MLID             ib.LID
 	MTUSelector      Selector
 	MTU              ib.MTU // 6 bits
 	TrafficClass     uint8

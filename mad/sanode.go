@@ -1,9 +1,11 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A NodeRecord is subnet administration's NodeInfo and description of a node, by
 // one of its ports with a LID (InfiniBand Architecture, Volume 1, 15.2.5.2).
 type NodeRecord struct {
-	LID         uint16
+	LID         ib.LID
 	NodeInfo    NodeInfo
 	Description NodeDescription
 }
@@ -24,7 +26,7 @@ func (a *NodeRecord) fields(c *codec) {
 
 // A SwitchInfoRecord is subnet administration's SwitchInfo (15.2.5.5).
 type SwitchInfoRecord struct {
-	LID        uint16
+	LID        ib.LID
 	SwitchInfo SwitchInfo
 }
 
@@ -43,7 +45,7 @@ func (a *SwitchInfoRecord) fields(c *codec) {
 
 // A SMInfoRecord is subnet administration's SMInfo (15.2.5.10).
 type SMInfoRecord struct {
-	LID    uint16
+	LID    ib.LID
 	SMInfo SMInfo
 }
 

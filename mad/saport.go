@@ -1,9 +1,11 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A PortInfoRecord is subnet administration's PortInfo (InfiniBand Architecture,
 // Volume 1, 15.2.5.3).
 type PortInfoRecord struct {
-	LID      uint16 // of the port; on a switch's external ones, that of port 0
+	LID      ib.LID // of the port; on a switch's external ones, that of port 0
 	PortNum  uint8
 	Options  uint8
 	PortInfo PortInfo
@@ -32,7 +34,7 @@ func (a *PortInfoRecord) fields(c *codec) {
 // A GUIDInfoRecord is one block of subnet administration's GUID table of a port
 // (15.2.5.18).
 type GUIDInfoRecord struct {
-	LID   uint16
+	LID   ib.LID
 	Block uint8
 	Table GUIDInfo
 }
@@ -56,7 +58,7 @@ func (a *GUIDInfoRecord) fields(c *codec) {
 // A PKeyTableRecord is one block of subnet administration's partition table of a
 // port (15.2.5.11).
 type PKeyTableRecord struct {
-	LID   uint16
+	LID   ib.LID
 	Block uint16
 	Port  uint8
 	Table PKeyTable
@@ -80,7 +82,7 @@ func (a *PKeyTableRecord) fields(c *codec) {
 // A SLtoVLMappingTableRecord is subnet administration's mapping of service
 // levels to lanes, for packets from one port of a switch to another (15.2.5.4).
 type SLtoVLMappingTableRecord struct {
-	LID     uint16
+	LID     ib.LID
 	InPort  uint8 // 0 on adapters
 	OutPort uint8
 	Table   SLtoVLMapping
@@ -104,7 +106,7 @@ func (a *SLtoVLMappingTableRecord) fields(c *codec) {
 // A VLArbitrationTableRecord is one block of subnet administration's table of
 // arbitration between the lanes of a port (15.2.5.9).
 type VLArbitrationTableRecord struct {
-	LID   uint16
+	LID   ib.LID
 	Port  uint8
 	Block uint8 // counted from 1, as in [VLArbitration]
 	Table VLArbitration

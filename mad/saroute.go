@@ -5,7 +5,7 @@ import "github.com/ibkit/ibkit/ib"
 // A LinearForwardingTableRecord is one block of subnet administration's
 // forwarding table of a switch (InfiniBand Architecture, Volume 1, 15.2.5.6).
 type LinearForwardingTableRecord struct {
-	LID   uint16 // of the switch
+	LID   ib.LID // of the switch
 	Block uint16
 	Table LinearForwardingTable
 }
@@ -27,7 +27,7 @@ func (a *LinearForwardingTableRecord) fields(c *codec) {
 // A MulticastForwardingTableRecord is one block of subnet administration's
 // multicast forwarding table of a switch (15.2.5.8).
 type MulticastForwardingTableRecord struct {
-	LID      uint16 // of the switch
+	LID      ib.LID // of the switch
 	Position uint8  // 4 bits: which 16 ports
 	Block    uint16 // 9 bits
 	Table    MulticastForwardingTable
@@ -50,10 +50,10 @@ func (a *MulticastForwardingTableRecord) fields(c *codec) {
 
 // A LinkRecord is one direction of a link (15.2.5.13).
 type LinkRecord struct {
-	FromLID  uint16
+	FromLID  ib.LID
 	FromPort uint8
 	ToPort   uint8
-	ToLID    uint16
+	ToLID    ib.LID
 }
 
 // ID returns AttrLinkRecord.
@@ -76,7 +76,7 @@ func (a *LinkRecord) fields(c *codec) {
 type PathRecord struct {
 	ServiceID        uint64
 	DGID, SGID       ib.GID
-	DLID, SLID       uint16
+	DLID, SLID       ib.LID
 	RawTraffic       uint8  // 1: not of the IBA transport
 	FlowLabel        uint32 // 20 bits
 	HopLimit         uint8

@@ -1,6 +1,10 @@
 package mad
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // An SMPRequest describes a subnet management packet to be built by
 // [Packet.PutSMP].
@@ -19,7 +23,7 @@ type SMPRequest struct {
 	// DrSLID and DrDLID are the LIDs of the ends of the directed part of a
 	// route that has LID-routed parts before or after it. 0xffff, the
 	// permissive LID, where there are none.
-	DrSLID, DrDLID uint16
+	DrSLID, DrDLID ib.LID
 }
 
 // PutSMP clears p and writes the subnet management packet that r asks for, all
@@ -46,8 +50,8 @@ func (p *Packet) PutSMP(r SMPRequest) {
 	}
 	// Entry 0 of the path is not used: the hop pointer counts from 1.
 	p[offHopCount] = byte(copy(p[offInitialPath+1:offReturnPath], r.Route))
-	binary.BigEndian.PutUint16(p[offDrSLID:], r.DrSLID)
-	binary.BigEndian.PutUint16(p[offDrDLID:], r.DrDLID)
+	binary.BigEndian.PutUint16(p[offDrSLID:], uint16(r.DrSLID))
+	binary.BigEndian.PutUint16(p[offDrDLID:], uint16(r.DrDLID))
 }
 
 // MKey returns the management key of a subnet management packet.
@@ -55,10 +59,10 @@ func (p *Packet) MKey() uint64 { return binary.BigEndian.Uint64(p[offMKey:]) }
 
 // DrSLID and DrDLID return the LIDs at the ends of the directed part of a
 // directed-route packet's way.
-func (p *Packet) DrSLID() uint16 { return binary.BigEndian.Uint16(p[offDrSLID:]) }
+func (p *Packet) DrSLID() ib.LID { return ib.LID(binary.BigEndian.Uint16(p[offDrSLID:])) }
 
 // DrDLID is the counterpart of [Packet.DrSLID] at the destination.
-func (p *Packet) DrDLID() uint16 { return binary.BigEndian.Uint16(p[offDrDLID:]) }
+func (p *Packet) DrDLID() ib.LID { return ib.LID(binary.BigEndian.Uint16(p[offDrDLID:])) }
 
 // Returning reports whether a directed-route packet is on its way back (its
 // direction bit is set).

@@ -1,12 +1,14 @@
 package mad
 
+import "github.com/ibkit/ibkit/ib"
+
 // A SwitchInfo describes a switch's forwarding (InfiniBand Architecture,
 // Volume 1, 14.2.5.4).
 type SwitchInfo struct {
 	LinearFDBCap                   uint16 // entries of the linear forwarding table
 	RandomFDBCap                   uint16
 	MulticastFDBCap                uint16
-	LinearFDBTop                   uint16 // highest LID in use in the linear forwarding table
+	LinearFDBTop                   ib.LID // highest LID in use in the linear forwarding table
 	DefaultPort                    uint8
 	DefaultMulticastPrimaryPort    uint8
 	DefaultMulticastNotPrimaryPort uint8
@@ -20,7 +22,7 @@ type SwitchInfo struct {
 	FilterRawInbound               uint8
 	FilterRawOutbound              uint8
 	EnhancedPort0                  uint8
-	MulticastFDBTop                uint16
+	MulticastFDBTop                ib.LID
 }
 
 // ID returns AttrSwitchInfo.

@@ -3,6 +3,7 @@ package ping
 import (
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -16,14 +17,14 @@ func FuzzFairQueue(f *testing.F) {
 		var q fairQueue
 		sources := make([]source, 32)
 		for i := range sources {
-			sources[i].from.LID = uint16(i)
+			sources[i].from.LID = ib.LID(i)
 		}
 		model := make([][]uint64, len(sources))
 		var tid uint64
 		var m umad.Message
 		push := func(i int) {
 			tid++
-			in := pingFrom(uint16(i), tid)
+			in := pingFrom(ib.LID(i), tid)
 			switch loser := q.push(&sources[i], &in); {
 			case loser == &sources[i]:
 				return
@@ -50,7 +51,7 @@ func FuzzFairQueue(f *testing.F) {
 					break
 				}
 				i := int(s.from.LID)
-				if m.MAD.TID() != model[i][0] || m.Addr.LID != uint16(i) {
+				if m.MAD.TID() != model[i][0] || m.Addr.LID != ib.LID(i) {
 					t.Fatalf("got %d from LID %d, want %d", m.MAD.TID(), m.Addr.LID, model[i][0])
 				}
 				if op >= 0xc0 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -29,7 +30,7 @@ func FuzzReceive(f *testing.F) {
 		p := r.place()
 		p.target, p.attempt = target, 1
 		r.take(p)
-		r.in = umad.Message{Addr: umad.Addr{LID: lid}}
+		r.in = umad.Message{Addr: umad.Addr{LID: ib.LID(lid)}}
 		copy(r.in.MAD[:], packet)
 		for range 2 {
 			r.receive(time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -51,7 +52,7 @@ func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const interval = 5 * time.Millisecond
 		begin := time.Now()
-		sent := map[uint16][]time.Duration{}
+		sent := map[ib.LID][]time.Duration{}
 		port := newPingFake(func(f *pingFake, _ int, m umad.Message) error {
 			sent[m.Addr.LID] = append(sent[m.Addr.LID], time.Since(begin))
 			if m.Addr.LID != 9 {
@@ -100,7 +101,7 @@ func TestWindow(t *testing.T) {
 			return nil
 		})
 		var targets []*Target
-		for lid := range uint16(60) {
+		for lid := range ib.LID(60) {
 			targets = append(targets, &Target{To: umad.Target{LID: lid + 1}})
 		}
 		r, err := Run(t.Context(), port, targets, Options{OUI: OUI, Count: 4, Window: 8, Timeout: time.Second, Done: func(p *Probe) {

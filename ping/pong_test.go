@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -19,7 +20,7 @@ func FuzzServe(f *testing.F) {
 	f.Add(m.MAD[:], uint32(0), uint16(7))
 	f.Add(m.MAD[:], uint32(110), uint16(0))
 	f.Fuzz(func(t *testing.T, packet []byte, status uint32, lid uint16) {
-		in := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}, Status: syscall.Errno(status)}
+		in := umad.Message{Addr: umad.Addr{LID: ib.LID(lid), QPN: 1}, Status: syscall.Errno(status)}
 		copy(in.MAD[:], packet)
 		port := &servedFake{arrivals: []umad.Message{in}}
 		c := serveFake(t, ServeOptions{OUI: OUI, Name: "host.(none)"}, port).Counts()
@@ -37,7 +38,7 @@ func FuzzServe(f *testing.F) {
 			want = echo.Answer
 		}
 		request.Method = want
-		if answer != request || out.Addr.LID != lid || !bytes.HasPrefix(out.MAD.Data(), []byte("host.(none)\x00")) {
+		if answer != request || out.Addr.LID != ib.LID(lid) || !bytes.HasPrefix(out.MAD.Data(), []byte("host.(none)\x00")) {
 			t.Errorf("%x\nwas answered by\n%x", in.MAD, out.MAD)
 		}
 		if got, ok := ParseEcho(out.MAD.Data()); hasEcho && !echo.IsAnswer && (!ok || !got.IsAnswer || got.ID != echo.ID || !bytes.Equal(got.Payload, echo.Payload)) {

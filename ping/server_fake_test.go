@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -83,7 +84,7 @@ func copied(m *umad.Message) umad.Message {
 }
 
 // pingFrom returns what an ibping client at a LID sends.
-func pingFrom(lid uint16, tid uint64) umad.Message {
+func pingFrom(lid ib.LID, tid uint64) umad.Message {
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1, SL: 3, PathBits: 2, PKeyIndex: 1}}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: Class, ClassVersion: 1, Method: mad.MethodGet, TID: tid})
 	putOUI(m.MAD[offOUI:], OUI)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -156,7 +157,7 @@ func TestServeFair(t *testing.T) {
 	for i := range flood {
 		f.arrivals = append(f.arrivals, pingFrom(7, uint64(i)))
 		if i%(flood/others) == flood/others-1 {
-			f.arrivals = append(f.arrivals, pingFrom(uint16(8+i%3), uint64(i)))
+			f.arrivals = append(f.arrivals, pingFrom(ib.LID(8+i%3), uint64(i)))
 		}
 	}
 	// Answers to those that flood do not wait for more than are read at once.
@@ -188,7 +189,7 @@ func TestServeFair(t *testing.T) {
 func TestServeFull(t *testing.T) {
 	f := &servedFake{}
 	for i := range 10 {
-		f.arrivals = append(f.arrivals, pingFrom(uint16(7+i%2), uint64(i)))
+		f.arrivals = append(f.arrivals, pingFrom(ib.LID(7+i%2), uint64(i)))
 	}
 	tries := 0
 	f.onSend = func(*umad.Message) error {
@@ -201,7 +202,7 @@ func TestServeFull(t *testing.T) {
 	if want := (Counts{Received: 10, Answered: 10}); c.Total != want {
 		t.Errorf("counted %+v", c.Total)
 	}
-	for lid := range uint16(2) {
+	for lid := range ib.LID(2) {
 		var tids []uint64
 		for _, m := range f.sent {
 			if m.Addr.LID == 7+lid {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -14,7 +15,7 @@ const MaxSources = 4096
 
 // A Source is where pings come from.
 type Source struct {
-	LID uint16   // 0 where they have a global route header
+	LID ib.LID   // 0 where they have a global route header
 	GID [16]byte // else all 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -45,7 +46,7 @@ func TestServeMemory(t *testing.T) {
 	round := func() {
 		for range 64 {
 			n++
-			p.in = pingFrom(uint16(n), uint64(n))
+			p.in = pingFrom(ib.LID(n), uint64(n))
 			port.grh.DGID[8], port.grh.DGID[9], port.grh.DGID[10] = byte(n>>16), byte(n>>8), byte(n)
 			if n%2 == 0 {
 				p.in.Addr.GRH = &port.grh

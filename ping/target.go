@@ -47,7 +47,7 @@ func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 		smp := mad.SMPRequest{
 			Method: mad.MethodGet, Attr: mad.AttrNodeInfo, MKey: o.MKey,
 			Directed: t.To.LID == 0 || t.To.Route != "",
-			Route:    t.To.Route, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+			Route:    t.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 		}
 		if smp.Directed && t.To.LID != 0 {
 			smp.DrSLID = attr.LID // where the answer's way by LID ends
@@ -73,7 +73,7 @@ func (t *Target) address() umad.Addr {
 	if t.Via != ViaSMA {
 		a.QPN, a.QKey = 1, umad.QP1QKey
 	} else if a.LID == 0 {
-		a.LID = umad.PermissiveLID
+		a.LID = ib.PermissiveLID
 	}
 	return a
 }

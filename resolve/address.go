@@ -41,7 +41,7 @@ type Address struct {
 
 	// First and Last bound a range of LIDs, and are equal where it is one. Of a
 	// route First is the LID where it begins; 0: the local port.
-	First, Last uint16
+	First, Last ib.LID
 
 	GUID  ib.GUID
 	Route mad.Route

@@ -110,7 +110,7 @@ func parseLIDs(s string) (a Address, err error) {
 }
 
 // parseLID reads a number as C's strtol does, but all of it.
-func parseLID(s string) (uint16, error) {
+func parseLID(s string) (ib.LID, error) {
 	lid, err := strconv.ParseUint(s, 0, 64)
 	// Go has forms of numbers that C has not.
 	if isHex := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"); errors.Is(err, strconv.ErrSyntax) ||
@@ -120,10 +120,10 @@ func parseLID(s string) (uint16, error) {
 	switch {
 	case s == "0":
 		return 0, errors.New("no port has LID 0; the local one is route:0")
-	case err != nil || lid > 0xffff || !mad.IsUnicastLID(uint16(lid)):
+	case err != nil || lid > 0xffff || !ib.LID(lid).IsUnicast():
 		return 0, fmt.Errorf("%s is no LID of a port, which are 1 to 49151 (0xbfff)", s)
 	}
-	return uint16(lid), nil
+	return ib.LID(lid), nil
 }
 
 func parseGUID(s string) (Address, error) {

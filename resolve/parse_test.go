@@ -107,11 +107,11 @@ func FuzzParse(f *testing.F) {
 		ok := false
 		switch a.Kind {
 		case LID:
-			ok = mad.IsUnicastLID(a.First) && mad.IsUnicastLID(a.Last) && a.First <= a.Last
+			ok = a.First.IsUnicast() && a.Last.IsUnicast() && a.First <= a.Last
 		case GUID:
 			ok = a.GUID != 0
 		case Route:
-			ok = a.Route.Hops() <= mad.MaxHops && (a.First == 0 || mad.IsUnicastLID(a.First))
+			ok = a.Route.Hops() <= mad.MaxHops && (a.First == 0 || a.First.IsUnicast())
 		case GID:
 			ok = a.GID.GUID() != 0 && !a.GID.IsMulticast()
 		case IP:

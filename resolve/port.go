@@ -77,7 +77,7 @@ func (p *Port) Number() (uint8, bool) {
 
 // LIDs returns the first and the last LID of the port, and 0 where it has none or
 // they are not known.
-func (p *Port) LIDs() (first, last uint16) {
+func (p *Port) LIDs() (first, last ib.LID) {
 	switch {
 	case p.Info == nil && p.To.Route != "": // its LID is where the route begins
 		return 0, 0

@@ -39,7 +39,7 @@ func ParseAsk(s string) (Ask, error) {
 // Options steer a [Resolver]. The zero value is good for most.
 type Options struct {
 	Ask   Ask
-	SMLID uint16          // where subnet administration is; 0: where the local port's subnet manager is
+	SMLID ib.LID          // where subnet administration is; 0: where the local port's subnet manager is
 	Names *fabric.NameMap // names of nodes beside those that they give themselves
 	Sysfs sysfs.FS        // "": where sysfs is mounted
 
@@ -160,7 +160,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	case LID:
 		ports := make([]*Port, 0, int(a.Last-a.First)+1)
 		for lid := int(a.First); lid <= int(a.Last); lid++ {
-			ports = append(ports, &Port{To: umad.Target{LID: uint16(lid)}, FoundBy: FromAddress})
+			ports = append(ports, &Port{To: umad.Target{LID: ib.LID(lid)}, FoundBy: FromAddress})
 		}
 		return ports, nil
 	case Route:

@@ -11,7 +11,7 @@ import (
 
 // known is a port with a LID that subnet administration has a record of.
 type known struct {
-	lid  uint16
+	lid  ib.LID
 	node mad.NodeInfo
 	desc mad.NodeDescription
 }

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // routeAll fills the forwarding tables for the ports that have LIDs or shall get
@@ -29,7 +31,7 @@ func (f *Fabric) routeAll(lids []*Port) error {
 		return err
 	}
 	for i, n := range g.switches {
-		n.LFT, n.Switch.LinearFDBTop = tables[i], uint16(len(lids)-1)
+		n.LFT, n.Switch.LinearFDBTop = tables[i], ib.LID(len(lids)-1)
 	}
 	return nil
 }

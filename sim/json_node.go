@@ -15,7 +15,7 @@ import (
 type jsonNode struct {
 	path, place string
 	desc        string
-	lid         uint16
+	lid         ib.LID
 	info        mad.NodeInfo
 	switchInfo  *mad.SwitchInfo
 	port0       *mad.PortInfo
@@ -97,7 +97,7 @@ func (n *jsonNode) read(text []byte) error {
 	case n.info.NumPorts < 1 || n.info.NumPorts > maxPorts:
 		return fmt.Errorf("%s.info.num_ports: expected a number from 1 to %d, not %d", n.path, maxPorts, n.info.NumPorts)
 	}
-	n.desc, n.lid = m.Description, m.LID
+	n.desc, n.lid = m.Description, ib.LID(m.LID)
 	if n.switchInfo, err = optional[mad.SwitchInfo](m.SwitchInfo, n.path+".switch_info"); err != nil {
 		return err
 	}

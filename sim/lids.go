@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 
-	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/ib"
 )
 
 // lastLID is the highest unicast LID (InfiniBand Architecture, Volume 1, 4.1.3).
@@ -36,7 +36,7 @@ func (f *Fabric) planLIDs() ([]*Port, error) {
 	top := 0
 	for _, p := range settled {
 		for lid := int(p.Info.LID); lid < int(p.Info.LID)+1<<p.Info.LMC; lid++ {
-			if lid > lastLID || !mad.IsUnicastLID(uint16(lid)) {
+			if lid > lastLID || !ib.LID(lid).IsUnicast() {
 				return nil, fmt.Errorf("configure fabric: %s has LID %d, which is none of a port", p, lid)
 			}
 			if lids[lid] != nil {

@@ -16,7 +16,7 @@ type netNode struct {
 
 	ability  ability // of ports that have no line
 	enhanced bool    // port 0
-	lid      uint16  // of port 0
+	lid      ib.LID  // of port 0
 	lmc      uint8
 }
 
@@ -32,7 +32,7 @@ type netPort struct {
 	peer         *netPort
 
 	guid    ib.GUID // 0: it follows the node's
-	lid     uint16
+	lid     ib.LID
 	lmc     uint8
 	ability ability
 	running *running // topology files only
@@ -159,13 +159,13 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 var descEnds = []string{" enhanced port ", " base port ", " lid ", " lmc "}
 
 // lidAndLMC finds "lid 4 lmc 0" in a comment; what is not there is 0.
-func lidAndLMC(comment string) (lid uint16, lmc uint8, err error) {
+func lidAndLMC(comment string) (lid ib.LID, lmc uint8, err error) {
 	for _, field := range []struct {
 		name string
 		most uint64
 		set  func(v uint64)
 	}{
-		{"lid ", 0xbfff, func(v uint64) { lid = uint16(v) }},
+		{"lid ", 0xbfff, func(v uint64) { lid = ib.LID(v) }},
 		{"lmc ", 7, func(v uint64) { lmc = uint8(v) }},
 	} {
 		_, text, ok := strings.Cut(comment, field.name)

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // perf sends a request of performance management to a LID, and decodes into a
 // what comes back.
-func perf(t *testing.T, p umad.Port, lid uint16, method mad.Method, a mad.Attribute) mad.Status {
+func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute) mad.Status {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: 1, Method: method, Attr: a.ID()})

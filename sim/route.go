@@ -3,7 +3,6 @@ package sim
 import (
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // destination is what agents call it.
@@ -12,12 +11,12 @@ type destination = Destination
 // route takes a packet that leaves a port for a LID, or along its path, to where
 // it ends, and writes the way back into a directed one. It reports false where
 // the packet is lost on the way.
-func (f *Fabric) route(from *Port, lid uint16, management bool, p *mad.Packet) (destination, bool) {
+func (f *Fabric) route(from *Port, lid ib.LID, management bool, p *mad.Packet) (destination, bool) {
 	if p.Class() != mad.ClassSMPDirected {
 		return f.routeLID(from, lid, management)
 	}
 	d := destination{node: from.Node, entry: from.Number}
-	if p.DrSLID() != umad.PermissiveLID {
+	if p.DrSLID() != ib.PermissiveLID {
 		var ok bool
 		if d, ok = f.routeLID(from, lid, true); !ok {
 			return d, false
@@ -60,9 +59,9 @@ func (d *destination) leave(port uint8) bool {
 
 // routeLID follows the forwarding tables to a LID. Subnet management packets
 // pass as soon as the links are up, others only where they are active.
-func (f *Fabric) routeLID(from *Port, lid uint16, management bool) (destination, bool) {
+func (f *Fabric) routeLID(from *Port, lid ib.LID, management bool) (destination, bool) {
 	d := destination{node: from.Node, entry: from.Number}
-	if lid == umad.PermissiveLID || from.answersTo(lid) {
+	if lid == ib.PermissiveLID || from.answersTo(lid) {
 		return d, true
 	}
 	exit := from.Number
@@ -89,7 +88,7 @@ func (f *Fabric) routeLID(from *Port, lid uint16, management bool) (destination,
 }
 
 // answersTo reports whether a LID is the port's own.
-func (p *Port) answersTo(lid uint16) bool {
+func (p *Port) answersTo(lid ib.LID) bool {
 	base := p.Info.LID
 	return base != 0 && lid >= base && int(lid) < int(base)+1<<p.Info.LMC
 }

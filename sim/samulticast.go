@@ -188,12 +188,12 @@ func (g *group) member(port ib.GID) int {
 
 // freeMLID returns the first multicast LID that no group has, 0 where all are
 // taken.
-func (f *Fabric) freeMLID() uint16 {
-	taken := map[uint16]bool{}
+func (f *Fabric) freeMLID() ib.LID {
+	taken := map[ib.LID]bool{}
 	for _, g := range f.multicast() {
 		taken[g.common.MLID] = true
 	}
-	for mlid := uint16(firstMLID); mlid <= lastMLID; mlid++ {
+	for mlid := ib.LID(firstMLID); mlid <= lastMLID; mlid++ {
 		if !taken[mlid] {
 			return mlid
 		}

@@ -48,7 +48,7 @@ const maxPaths = 1 << 20
 
 // pathLID returns the LID of a port that the way is to lead to: the one that is
 // asked for, else its first.
-func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) uint16 {
+func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) ib.LID {
 	if q.has(want, &want.DLID) {
 		return want.DLID
 	}
@@ -56,7 +56,7 @@ func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) uint16 {
 }
 
 // ends returns the ports that one end of a path can be.
-func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid uint16) []*Port {
+func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid ib.LID) []*Port {
 	var ports []*Port
 	for p := range q.fabric.endPorts() {
 		if p.Info.LID == 0 || byGID && p.gid() != gid || byLID && !p.answersTo(lid) {
@@ -144,7 +144,7 @@ const pathLifeTime = 18
 
 // path returns the way from a port to a LID of another, and what the links on it
 // have in common. It reports false where packets do not arrive.
-func (f *Fabric) path(from, to *Port, lid uint16) (r mad.PathRecord, ok bool) {
+func (f *Fabric) path(from, to *Port, lid ib.LID) (r mad.PathRecord, ok bool) {
 	pkey, ok := commonPKey(from, to)
 	if !ok {
 		return r, false

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -59,7 +60,7 @@ func (d Destination) Port() *Port { return &d.node.Ports[d.entry] }
 // directed one, where its path leads, and fills in the path back. It reports
 // false where the packet is lost on the way or the node is silent. Events of
 // the fabric that are due happen before.
-func (s *Sender) Route(lid uint16, qpn uint32, p *mad.Packet) (Destination, bool) {
+func (s *Sender) Route(lid ib.LID, qpn uint32, p *mad.Packet) (Destination, bool) {
 	s.fabric.step()
 	d, ok := s.fabric.route(s.at, lid, qpn == 0, p)
 	d.from = s.at

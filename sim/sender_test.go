@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -13,10 +14,10 @@ import (
 // ask sends a directed request along a path.
 func ask(t *testing.T, p umad.Port, tid uint64, route mad.Route) {
 	t.Helper()
-	m := umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	m := umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	m.MAD.PutSMP(mad.SMPRequest{
 		TID: tid, Method: mad.MethodGet, Attr: mad.AttrPortInfo, Route: route, Modifier: 1,
-		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	if err := p.Send(&m); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func (f *Fabric) Configure() error {
 	}
 	for lid, p := range lids {
 		if p != nil && p.Info.LID == 0 {
-			p.Info.LID, p.Info.LMC = uint16(lid), 0
+			p.Info.LID, p.Info.LMC = ib.LID(lid), 0
 		}
 	}
 	for _, n := range f.Nodes {

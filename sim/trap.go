@@ -3,13 +3,14 @@ package sim
 import (
 	"encoding/binary"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
 // A Trap is a notice that an agent sends to the subnet manager by itself.
 type Trap struct {
 	To       *Port // where it ends
-	From, At uint16
+	From, At ib.LID
 	MAD      mad.Packet
 }
 
@@ -52,7 +53,7 @@ func (p *Port) notice() {
 
 // linkStateTrap returns trap 128, by which a switch says that the state of at
 // least one of its links has changed.
-func linkStateTrap(lid uint16) (p mad.Packet) {
+func linkStateTrap(lid ib.LID) (p mad.Packet) {
 	const (
 		genericUrgent = 1<<7 | 1
 		fromSwitch    = 2
@@ -63,7 +64,7 @@ func linkStateTrap(lid uint16) (p mad.Packet) {
 	notice[0] = genericUrgent
 	notice[3] = fromSwitch // 24 bits
 	binary.BigEndian.PutUint16(notice[4:], linkState)
-	binary.BigEndian.PutUint16(notice[6:], lid)
-	binary.BigEndian.PutUint16(notice[10:], lid) // the switch whose links it is about
+	binary.BigEndian.PutUint16(notice[6:], uint16(lid))
+	binary.BigEndian.PutUint16(notice[10:], uint16(lid)) // the switch whose links it is about
 	return p
 }

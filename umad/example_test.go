@@ -6,6 +6,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -50,7 +51,7 @@ func ExampleClient_Submit() {
 	defer port.Close()
 	client := umad.NewClient(port, umad.ClientOptions{Timeout: time.Second, Attempts: 3})
 	answered := 0
-	for lid := range uint16(10) {
+	for lid := range ib.LID(10) {
 		client.Submit(&umad.Request{
 			To: umad.Target{LID: lid + 1}, Attr: mad.AttrPortInfo,
 			Done: func(_ *umad.Request, reply *umad.Reply) {

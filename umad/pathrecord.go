@@ -15,13 +15,13 @@ const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 // ResolveGUID asks the subnet administrator for the LID of the port with a
 // GUID. smLID is where the administrator is; 0: where the local port's subnet
 // manager is, and [ErrNoSM] where there is none.
-func (c *Client) ResolveGUID(ctx context.Context, guid ib.GUID, smLID uint16) (uint16, error) {
+func (c *Client) ResolveGUID(ctx context.Context, guid ib.GUID, smLID ib.LID) (ib.LID, error) {
 	to, err := c.TargetOf(ctx, guid, smLID)
 	return to.LID, err
 }
 
 // TargetOf is [Client.ResolveGUID] with the service level of the way there.
-func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID uint16) (Target, error) {
+func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID ib.LID) (Target, error) {
 	path, err := c.Path(ctx, ib.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
 	if err != nil {
 		return Target{}, fmt.Errorf("find LID of port 0x%016x: %w", guid, err)
@@ -31,7 +31,7 @@ func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID uint16) (Targ
 
 // Path asks the subnet administrator for a way from the local port to the one
 // with a GID. smLID is as for [Client.ResolveGUID].
-func (c *Client) Path(ctx context.Context, gid ib.GID, smLID uint16) (*mad.PathRecord, error) {
+func (c *Client) Path(ctx context.Context, gid ib.GID, smLID ib.LID) (*mad.PathRecord, error) {
 	to, err := c.administrator(Target{LID: smLID})
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (c *Client) Path(ctx context.Context, gid ib.GID, smLID uint16) (*mad.PathR
 	if err := mad.Decode(path, reply.Data()); err != nil {
 		return nil, err
 	}
-	if !mad.IsUnicastLID(path.DLID) {
+	if !path.DLID.IsUnicast() {
 		return nil, fmt.Errorf("subnet administrator answers with LID %d, which is not one of a port", path.DLID)
 	}
 	return path, nil

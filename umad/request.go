@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -18,7 +19,7 @@ type Target struct {
 	// packets can have, the packet is routed by LID up to the node that has
 	// it and takes the directed route from there. 0: the directed route
 	// begins at the local port.
-	LID   uint16
+	LID   ib.LID
 	Route mad.Route
 	SL    uint8 // service level; subnet management packets need none
 }

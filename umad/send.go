@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -150,12 +151,12 @@ func (c *Client) build(r *Request, m *Message) error {
 	smp := mad.SMPRequest{
 		TID: tid, Method: r.method(), Attr: r.Attr, Modifier: r.Modifier, MKey: c.opts.MKey,
 		Directed: class == mad.ClassSMPDirected,
-		Route:    r.To.Route, DrSLID: PermissiveLID, DrDLID: PermissiveLID,
+		Route:    r.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	}
 	switch {
 	case !smp.Directed:
 	case r.To.LID == 0:
-		m.Addr.LID = PermissiveLID
+		m.Addr.LID = ib.PermissiveLID
 	default:
 		smp.DrSLID = c.attr.LID // where the reply's way by LID ends
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -23,13 +24,13 @@ func TestBuild(t *testing.T) {
 		{
 			name: "local port",
 			r:    Request{Attr: mad.AttrNodeInfo},
-			addr: Addr{LID: PermissiveLID},
+			addr: Addr{LID: ib.PermissiveLID},
 			want: "01810101 00000000" + anyTID + "00110000 00000000 00000000deadbeef ffffffff",
 		},
 		{
 			name: "directed route",
 			r:    Request{To: Target{Route: "\x01\x03"}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Payload: []byte{0xaa, 0xbb}},
-			addr: Addr{LID: PermissiveLID},
+			addr: Addr{LID: ib.PermissiveLID},
 			want: "01810102 00000002" + anyTID + "00150000 00000004 00000000deadbeef ffffffff" +
 				strings.Repeat("00", 28) + "aabb" + strings.Repeat("00", 62) + "000103",
 		},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -14,7 +15,7 @@ func linkTable(t *testing.T, n int) []byte {
 	t.Helper()
 	b := make([]byte, 8*n)
 	for i := range n {
-		if err := mad.Encode(&mad.LinkRecord{FromLID: uint16(i + 1), ToLID: uint16(i + 2)}, b[8*i:]); err != nil {
+		if err := mad.Encode(&mad.LinkRecord{FromLID: ib.LID(i + 1), ToLID: ib.LID(i + 2)}, b[8*i:]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +70,7 @@ func TestGetTable(t *testing.T) {
 		f, c := newFake(0, ClientOptions{})
 		tableServer(f, linkTable(t, n), nil)
 		all, table, err := askLinks(c)
-		if err != nil || len(all) != n || table.Clipped || n > 0 && all[n-1].ToLID != uint16(n+1) {
+		if err != nil || len(all) != n || table.Clipped || n > 0 && all[n-1].ToLID != ib.LID(n+1) {
 			t.Errorf("%d records: got %d, %v", n, len(all), err)
 		}
 		if f.sent[0].Addr != (Addr{LID: 3, SL: 2, QPN: 1, QKey: QP1QKey}) || f.sent[0].MAD.Method() != mad.MethodGetTable {

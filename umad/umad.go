@@ -24,10 +24,6 @@ var ErrWouldBlock = errors.New("send queue is full")
 // or whose simulator ended. Such a port cannot send or receive any more.
 var ErrDeviceRemoved = errors.New("device removed")
 
-// PermissiveLID is the permissive LID: directed-route packets carry it, and
-// a port without a LID answers to it.
-const PermissiveLID = 0xffff
-
 // QP1QKey is the well-known queue key of the general services queue pair
 // (InfiniBand Architecture, Volume 1, 3.5.3).
 const QP1QKey = 0x80010000
@@ -43,7 +39,7 @@ type GRH struct {
 
 // An Addr says where a MAD goes to or came from.
 type Addr struct {
-	LID       uint16 // destination (sent) or source (received); PermissiveLID for directed routes
+	LID       ib.LID // destination (sent) or source (received); PermissiveLID for directed routes
 	QPN       uint32 // 0 for subnet management, 1 for all other classes
 	QKey      uint32 // QP1QKey for QPN 1, 0 for QPN 0
 	SL        uint8  // service level
@@ -115,9 +111,9 @@ type PortAttr struct {
 	LinkLayer string // "InfiniBand" or "Ethernet"
 	NodeGUID  ib.GUID
 	PortGUID  ib.GUID
-	LID       uint16
+	LID       ib.LID
 	LMC       uint8
-	SMLID     uint16 // LID of the subnet manager that serves this port
+	SMLID     ib.LID // LID of the subnet manager that serves this port
 	SMSL      uint8
 	State     ib.PortState
 	PhysState ib.PhysState

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 )
@@ -188,7 +189,7 @@ func textOf(v interface {
 	return v.String()
 }
 
-func numberUnlessZero(n uint16) string {
+func numberUnlessZero(n ib.LID) string {
 	if n == 0 {
 		return ""
 	}

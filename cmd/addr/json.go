@@ -20,7 +20,7 @@ type jsonLocal struct {
 	Port      uint8        `json:"port"`
 	LinkLayer string       `json:"link_layer"`
 	PortGUID  *render.GUID `json:"port_guid"`
-	LID       *uint16      `json:"lid"`
+	LID       *ib.LID      `json:"lid"`
 }
 
 type jsonTarget struct {
@@ -39,12 +39,12 @@ type jsonPort struct {
 	SystemGUID  *render.GUID  `json:"system_guid"`
 	PortGUID    *render.GUID  `json:"port_guid"`
 	Port        *uint8        `json:"port"`
-	LID         *uint16       `json:"lid"`
-	LastLID     *uint16       `json:"last_lid"`
+	LID         *ib.LID       `json:"lid"`
+	LastLID     *ib.LID       `json:"last_lid"`
 	LMC         *uint8        `json:"lmc"`
 	SL          uint8         `json:"sl"`
 	Route       *mad.Route    `json:"route"`
-	SMLID       *uint16       `json:"sm_lid"`
+	SMLID       *ib.LID       `json:"sm_lid"`
 	State       *string       `json:"state"`
 	PhysState   *string       `json:"phys_state"`
 	GIDs        []ib.GID      `json:"gids"`

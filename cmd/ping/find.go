@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
@@ -23,7 +24,7 @@ type finder struct {
 	env    *cmdutil.Env
 	flags  *fabricflag.Flags
 	names  *fabric.NameMap
-	smLID  uint16
+	smLID  ib.LID
 	routes bool // a port without a LID can be reached by a route: subnet management is asked
 
 	paths    map[int]device.Path // of addresses over RoCE, by their numbers

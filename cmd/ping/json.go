@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 )
@@ -30,7 +31,7 @@ type jsonResult struct {
 type jsonTarget struct {
 	Target   string       `json:"target"`
 	Via      string       `json:"via"`
-	LID      *uint16      `json:"lid"`
+	LID      *ib.LID      `json:"lid"`
 	Route    *mad.Route   `json:"route"`
 	GID      *string      `json:"gid"`
 	PortGUID *render.GUID `json:"port_guid"`

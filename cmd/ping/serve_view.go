@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/ping"
 )
 
@@ -72,7 +73,7 @@ type jsonServeCounts struct {
 
 type jsonSource struct {
 	jsonServedPort
-	LID *uint16 `json:"lid"`
+	LID *ib.LID `json:"lid"`
 	GID *string `json:"gid"`
 	jsonServeCounts
 	First time.Time `json:"first"`

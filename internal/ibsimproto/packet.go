@@ -4,7 +4,11 @@
 // elsewhere.
 package ibsimproto
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // Offsets in struct sim_request. Numbers are big-endian, but for the LIDs: those
 // are two big-endian bytes in the low half of a word of the host.
@@ -37,10 +41,10 @@ func (p *Packet) Reset() {
 }
 
 // DLID returns the destination LID, 0xffff for a directed route.
-func (p *Packet) DLID() uint16 { return lid(p[offDLID:]) }
+func (p *Packet) DLID() ib.LID { return lid(p[offDLID:]) }
 
 // SLID returns the source LID; 0 leaves it to the server to fill in.
-func (p *Packet) SLID() uint16 { return lid(p[offSLID:]) }
+func (p *Packet) SLID() ib.LID { return lid(p[offSLID:]) }
 
 // DQP returns the destination queue pair.
 func (p *Packet) DQP() uint32 { return binary.BigEndian.Uint32(p[offDQP:]) }
@@ -65,7 +69,7 @@ func (p *Packet) SetLength(n int) { binary.BigEndian.PutUint64(p[offLength:], ui
 func (p *Packet) MAD() []byte { return p[offMAD:] }
 
 // SetLIDs sets the destination and the source LID.
-func (p *Packet) SetLIDs(to, from uint16) {
+func (p *Packet) SetLIDs(to, from ib.LID) {
 	putLID(p[offDLID:], to)
 	putLID(p[offSLID:], from)
 }
@@ -80,14 +84,14 @@ func (p *Packet) SetQueuePairs(to, from uint32) {
 func (p *Packet) SetStatus(errno uint32) { binary.BigEndian.PutUint32(p[offStatus:], errno) }
 
 // putLID stores htons(lid) as a uint32 of the host, as the C programs do.
-func putLID(b []byte, lid uint16) {
+func putLID(b []byte, lid ib.LID) {
 	var be [2]byte
-	binary.BigEndian.PutUint16(be[:], lid)
+	binary.BigEndian.PutUint16(be[:], uint16(lid))
 	binary.NativeEndian.PutUint32(b, uint32(binary.NativeEndian.Uint16(be[:])))
 }
 
-func lid(b []byte) uint16 {
+func lid(b []byte) ib.LID {
 	var be [2]byte
 	binary.NativeEndian.PutUint16(be[:], uint16(binary.NativeEndian.Uint32(b)))
-	return binary.BigEndian.Uint16(be[:])
+	return ib.LID(binary.BigEndian.Uint16(be[:]))
 }

@@ -45,9 +45,9 @@ type Port struct {
 	LinkLayer string  // link_layer; "InfiniBand" if the file does not exist
 	State     uint8   // state, encoded as in PortInfo
 	PhysState uint8   // phys_state, encoded as in PortInfo
-	LID       uint16  // lid
+	LID       ib.LID  // lid
 	LMC       uint8   // lid_mask_count
-	SMLID     uint16  // sm_lid
+	SMLID     ib.LID  // sm_lid
 	SMSL      uint8   // sm_sl
 	GIDPrefix uint64  // upper half of gids/0; 0 if the file does not exist
 	GUID      ib.GUID // lower half of gids/0
@@ -80,7 +80,7 @@ func (fs FS) port(device string, number uint8) (Port, error) {
 		}
 	}
 	p.State, p.PhysState = uint8(state), uint8(phys)
-	p.LID, p.LMC, p.SMLID, p.SMSL = uint16(lid), uint8(lmc), uint16(smLID), uint8(smSL)
+	p.LID, p.LMC, p.SMLID, p.SMSL = ib.LID(lid), uint8(lmc), ib.LID(smLID), uint8(smSL)
 	if layer, err := fs.read(dir, "link_layer"); err == nil {
 		p.LinkLayer = layer
 	}

@@ -55,7 +55,7 @@ func (s *Server) inform(c *client, kind ibsimproto.Kind, data []byte) bool {
 	case ibsimproto.Disconnect:
 		s.detach(c)
 	case ibsimproto.GetPort:
-		binary.NativeEndian.PutUint16(data, port.Info.LID)
+		binary.NativeEndian.PutUint16(data, uint16(port.Info.LID))
 		data[2] = byte(port.Info.State)
 	case ibsimproto.GetVendor:
 		binary.NativeEndian.PutUint32(data[0:], node.VendorID)

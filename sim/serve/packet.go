@@ -3,10 +3,10 @@ package serve
 import (
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // The version of all MADs, and the highest of those that their classes have.
@@ -74,7 +74,7 @@ func isWellFormed(m *mad.Packet) bool {
 	}
 	// The other end has got a request with the pointer behind the path.
 	atStart := h.HopPointer == 0 || h.Method.IsResponse() && h.HopPointer == h.HopCount+1
-	return atStart && m.Returning() == h.Method.IsResponse() && m.DrDLID() == umad.PermissiveLID
+	return atStart && m.Returning() == h.Method.IsResponse() && m.DrDLID() == ib.PermissiveLID
 }
 
 // pass takes a packet through the fabric, and leaves with its sender what came

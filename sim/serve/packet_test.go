@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -56,10 +57,10 @@ func TestForwardDirected(t *testing.T) {
 	s, name := serve(t, f, 0)
 	asking, answering := attach(t, name, "host001"), attach(t, name, "host003")
 	setSM(t, s, answering, 1)
-	ask := &umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	ask := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	ask.MAD.PutSMP(mad.SMPRequest{
 		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo, Route: "\x01\x03",
-		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	if err := asking.Send(ask); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
@@ -82,10 +83,10 @@ func receive(t *testing.T, p umad.Port) (m umad.Message) {
 }
 
 func nodeInfo(route mad.Route) *umad.Message {
-	m := &umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	m := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	m.MAD.PutSMP(mad.SMPRequest{
 		TID: 0x1234, Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Route: route,
-		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	return m
 }
@@ -193,7 +194,7 @@ func TestManagerIsToldOf(t *testing.T) {
 	ask := nodeInfo("")
 	ask.MAD.PutSMP(mad.SMPRequest{
 		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo,
-		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	if m := exchange(t, p, ask); m.MAD.Method() != mad.MethodGet || m.MAD.Attr() != mad.AttrSMInfo || m.Status != 0 {
 		t.Errorf("the manager is not asked, but gets %+v", m)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/timeline"
 	"github.com/ibkit/ibkit/sim"
-	"github.com/ibkit/ibkit/umad"
 	"golang.org/x/sys/unix"
 	"io"
 	"io/fs"
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-const permissive = umad.PermissiveLID
+const permissive = ib.PermissiveLID
 
 // A Plug connects a port of this host to a port of the fabric.
 type Plug struct {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 )
@@ -102,7 +103,7 @@ func TestAgents(t *testing.T) {
 	r = smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeDescription})
 	r.setLIDs(7, lid)
 	b.receive(0, r)
-	if reply := first.expect(arrived); reply.dlid() != 7 || reply.u16(offSLID) != lid {
+	if reply := first.expect(arrived); reply.dlid() != 7 || ib.LID(reply.u16(offSLID)) != lid {
 		t.Errorf("got reply from LID %d to %d, want from %d to 7", reply.u16(offSLID), reply.dlid(), lid)
 	}
 
@@ -150,7 +151,7 @@ func TestHosts(t *testing.T) {
 	binary.NativeEndian.PutUint32(ping[offDestQP:], 1)
 	b.receive(0, ping)
 	request := second.expect(arrived)
-	if request.mad().TID() != 1<<60 || request.u16(offSLID) != hosts[0].at.Info.LID {
+	if request.mad().TID() != 1<<60 || ib.LID(request.u16(offSLID)) != hosts[0].at.Info.LID {
 		t.Errorf("got request %x", request[:])
 	}
 	pong := newRecord(sent, 1)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -73,7 +74,7 @@ func (r *record) u32(at int) uint32 { return binary.NativeEndian.Uint32(r[at:]) 
 
 func (r *record) kind() kind       { return kind(r.u32(offKind)) }
 func (r *record) port() uint32     { return r.u32(offPort) }
-func (r *record) dlid() uint16     { return r.u16(offDLID) }
+func (r *record) dlid() ib.LID     { return ib.LID(r.u16(offDLID)) }
 func (r *record) destQP() uint32   { return r.u32(offDestQP) }
 func (r *record) added() uint32    { return r.u32(offAdded) }
 func (r *record) mad() *mad.Packet { return (*mad.Packet)(r[offMAD:]) }
@@ -88,14 +89,14 @@ func (r *record) arrival(port uint32, p *mad.Packet) record {
 	return a
 }
 
-func (r *record) setLIDs(slid, dlid uint16) {
-	binary.NativeEndian.PutUint16(r[offSLID:], slid)
-	binary.NativeEndian.PutUint16(r[offDLID:], dlid)
+func (r *record) setLIDs(slid, dlid ib.LID) {
+	binary.NativeEndian.PutUint16(r[offSLID:], uint16(slid))
+	binary.NativeEndian.PutUint16(r[offDLID:], uint16(dlid))
 }
 
 // turn swaps source and destination of a datagram.
 func (r *record) turn() {
-	r.setLIDs(r.u16(offDLID), r.u16(offSLID))
+	r.setLIDs(ib.LID(r.u16(offDLID)), ib.LID(r.u16(offSLID)))
 	src, dest := r.u32(offSrcQP), r.u32(offDestQP)
 	binary.NativeEndian.PutUint32(r[offSrcQP:], dest)
 	binary.NativeEndian.PutUint32(r[offDestQP:], src)

@@ -245,7 +245,7 @@ func TestPort(t *testing.T) {
 	p, peer := newTestPort(t)
 	p.agents[mad.ClassSMPDirected] = agent{id: 3, registered: true}
 	var m umad.Message
-	m.Addr.LID = umad.PermissiveLID
+	m.Addr.LID = ib.PermissiveLID
 	m.MAD.PutSMP(mad.SMPRequest{TID: 9, Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true})
 	if err := p.Send(&m); err != nil {
 		t.Fatal(err)

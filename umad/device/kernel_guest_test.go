@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -40,7 +41,7 @@ func openGuest(t *testing.T) (p *Port, sent func() int) {
 // nobody is a LID that no port has.
 const nobody = 0xb000
 
-func request(lid uint16, tid uint64, timeout time.Duration) *umad.Message {
+func request(lid ib.LID, tid uint64, timeout time.Duration) *umad.Message {
 	m := &umad.Message{Addr: umad.Addr{LID: lid}, Timeout: timeout}
 	m.MAD.PutSMP(mad.SMPRequest{TID: tid, Method: mad.MethodGet, Attr: mad.AttrNodeInfo})
 	return m

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -23,7 +24,7 @@ func (p *packet) encode(m *umad.Message, agent uint32) {
 	}
 	binary.BigEndian.PutUint32(h.QPN[:], m.Addr.QPN)
 	binary.BigEndian.PutUint32(h.QKey[:], m.Addr.QKey)
-	binary.BigEndian.PutUint16(h.LID[:], m.Addr.LID)
+	binary.BigEndian.PutUint16(h.LID[:], uint16(m.Addr.LID))
 	if g := m.Addr.GRH; g != nil {
 		h.GRHPresent, h.GIDIndex, h.HopLimit, h.TrafficClass, h.GID = 1, g.SGIDIndex, g.HopLimit, g.TrafficClass, g.DGID
 		binary.BigEndian.PutUint32(h.FlowLabel[:], g.FlowLabel)
@@ -43,7 +44,7 @@ func (p *packet) decode(m *umad.Message, n int) bool {
 	}
 	h := &p.UMADHeader
 	m.Addr = umad.Addr{
-		LID:       binary.BigEndian.Uint16(h.LID[:]),
+		LID:       ib.LID(binary.BigEndian.Uint16(h.LID[:])),
 		QPN:       binary.BigEndian.Uint32(h.QPN[:]),
 		QKey:      binary.BigEndian.Uint32(h.QKey[:]),
 		SL:        h.SL,

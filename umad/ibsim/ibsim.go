@@ -240,7 +240,7 @@ func (p *Port) SendBatch(m []umad.Message) (int, error) {
 
 // encode writes the packet of a message into a buffer and returns it.
 func (p *Port) encode(buffer int, m *umad.Message) ([]byte, error) {
-	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != umad.PermissiveLID {
+	if m.MAD.Class() == mad.ClassSMPDirected && m.Addr.LID != ib.PermissiveLID {
 		return nil, errLIDThenRoute
 	}
 	out := p.out.Buffer(buffer)

@@ -27,10 +27,10 @@ func attach(t *testing.T) (*fakeServer, *Port) {
 }
 
 func directed(tid uint64) *umad.Message {
-	m := &umad.Message{Addr: umad.Addr{LID: umad.PermissiveLID}}
+	m := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	m.MAD.PutSMP(mad.SMPRequest{
 		TID: tid, Method: mad.MethodGet, Attr: mad.AttrNodeInfo,
-		Directed: true, DrSLID: umad.PermissiveLID, DrDLID: umad.PermissiveLID,
+		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	return m
 }

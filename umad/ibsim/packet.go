@@ -3,6 +3,7 @@ package ibsim
 import (
 	"syscall"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -13,9 +14,9 @@ import (
 // server fills in the source LID.
 func encodePacket(p *ibsimproto.Packet, m *umad.Message) {
 	p.Reset()
-	source := uint16(0)
-	if m.Addr.LID == umad.PermissiveLID {
-		source = umad.PermissiveLID
+	source := ib.LID(0)
+	if m.Addr.LID == ib.PermissiveLID {
+		source = ib.PermissiveLID
 	}
 	p.SetLIDs(m.Addr.LID, source)
 	p.SetQueuePairs(m.Addr.QPN, m.Addr.QPN)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -25,7 +26,7 @@ func TestEncodePacket(t *testing.T) {
 		head string
 	}{
 		"directed": {
-			addr: umad.Addr{LID: umad.PermissiveLID},
+			addr: umad.Addr{LID: ib.PermissiveLID},
 			head: word(0xff, 0xff) + word(0xff, 0xff) + "00000000" + "00000000" + "00000000" + "00000000" + "0000000000000100",
 		},
 		"general": {

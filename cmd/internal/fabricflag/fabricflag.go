@@ -16,8 +16,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
@@ -184,15 +184,15 @@ func (f *Flags) Client(env *cmdutil.Env) umad.ClientOptions {
 }
 
 // SMLID returns where the flags say the subnet manager is; 0: nowhere.
-func (f *Flags) SMLID() (uint16, error) {
+func (f *Flags) SMLID() (ib.LID, error) {
 	if f.smLID == "" {
 		return 0, nil
 	}
 	lid, err := strconv.ParseUint(f.smLID, 0, 16)
-	if err != nil || !mad.IsUnicastLID(uint16(lid)) {
+	if err != nil || !ib.LID(lid).IsUnicast() {
 		return 0, cmdutil.UsageErrorf("invalid LID %q of the subnet manager: not a number from 1 to 0xbfff", f.smLID)
 	}
-	return uint16(lid), nil
+	return ib.LID(lid), nil
 }
 
 // Names reads the map of node Names. The default map is read where it exists,

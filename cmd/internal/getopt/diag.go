@@ -170,12 +170,12 @@ func (d *Diag) OpenPort(ctx context.Context) (umad.Port, error) {
 }
 
 // isUnicastLID reports whether a number is a LID that a port can have.
-func isUnicastLID(n int) bool { return n > 0 && n <= math.MaxUint16 && mad.IsUnicastLID(uint16(n)) }
+func isUnicastLID(n int) bool { return n > 0 && n <= math.MaxUint16 && ib.LID(n).IsUnicast() }
 
 // Destination returns where an operand leads, as resolve_portid_str of
 // ibdiag_common.c reads it. c asks subnet administration where that has to be
 // known.
-func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string, smLID uint16) (to umad.Target, err error) {
+func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string, smLID ib.LID) (to umad.Target, err error) {
 	switch {
 	case d.direct:
 		to.Route, err = classicRoute(operand)
@@ -187,7 +187,7 @@ func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string, 
 		}
 	default:
 		n := int(int32(Strtol(operand))) // an int in C
-		if to.LID = uint16(n); !isUnicastLID(n) {
+		if to.LID = ib.LID(n); !isUnicastLID(n) {
 			err = errors.New("not a LID from 1 to 0xbfff")
 		}
 	}

@@ -17,7 +17,7 @@ type jsonNode struct {
 	Type        string              `json:"type"`
 	Name        string              `json:"name"`
 	Description mad.NodeDescription `json:"description"`
-	LID         uint16              `json:"lid"`
+	LID         ib.LID              `json:"lid"`
 	Route       mad.Route           `json:"route"`
 	Duplicate   bool                `json:"duplicate_guid"`
 	System      *jsonSystem         `json:"system"`
@@ -37,7 +37,7 @@ type jsonPort struct {
 	Number    uint8                `json:"number"`
 	External  *int                 `json:"external_number"`
 	GUID      render.GUID          `json:"guid"`
-	LID       uint16               `json:"lid"`
+	LID       ib.LID               `json:"lid"`
 	State     *string              `json:"state"`
 	PhysState *string              `json:"phys_state"`
 	Width     *string              `json:"width"`
@@ -55,7 +55,7 @@ type jsonPeer struct {
 	NodeGUID render.GUID `json:"node_guid"`
 	PortGUID render.GUID `json:"port_guid"`
 	Port     uint8       `json:"port"`
-	LID      uint16      `json:"lid"`
+	LID      ib.LID      `json:"lid"`
 	Type     string      `json:"type"`
 	Name     string      `json:"name"`
 }
@@ -68,7 +68,7 @@ type jsonFinding struct {
 
 type jsonFailure struct {
 	Route    mad.Route    `json:"route"`
-	LID      uint16       `json:"lid"`
+	LID      ib.LID       `json:"lid"`
 	NodeGUID *render.GUID `json:"node_guid"`
 	Port     uint8        `json:"port"`
 	Attr     string       `json:"attribute"`
