@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -69,13 +68,13 @@ var allColumns = []column{
 		return strings.Join(all, ",")
 	}},
 	{"port-guid", func(l *portLine) string {
-		return ofNode(l, func(n *mad.NodeInfo) string { return render.GUIDText(n.PortGUID) })
+		return ofNode(l, func(n *mad.NodeInfo) string { return n.PortGUID.String() })
 	}},
 	{"node-guid", func(l *portLine) string {
-		return ofNode(l, func(n *mad.NodeInfo) string { return render.GUIDText(n.NodeGUID) })
+		return ofNode(l, func(n *mad.NodeInfo) string { return n.NodeGUID.String() })
 	}},
 	{"system-guid", func(l *portLine) string {
-		return ofNode(l, func(n *mad.NodeInfo) string { return render.GUIDText(n.SystemGUID) })
+		return ofNode(l, func(n *mad.NodeInfo) string { return n.SystemGUID.String() })
 	}},
 	{"state", func(l *portLine) string {
 		if l.Info == nil {

@@ -16,11 +16,11 @@ import (
 const schemaID = "ibkit/addr/1"
 
 type jsonLocal struct {
-	Device    string       `json:"device"`
-	Port      uint8        `json:"port"`
-	LinkLayer string       `json:"link_layer"`
-	PortGUID  *render.GUID `json:"port_guid"`
-	LID       *ib.LID      `json:"lid"`
+	Device    string   `json:"device"`
+	Port      uint8    `json:"port"`
+	LinkLayer string   `json:"link_layer"`
+	PortGUID  *ib.GUID `json:"port_guid"`
+	LID       *ib.LID  `json:"lid"`
 }
 
 type jsonTarget struct {
@@ -35,9 +35,9 @@ type jsonPort struct {
 	Name        *string       `json:"name"`
 	Description *string       `json:"description"`
 	NodeType    *string       `json:"node_type"`
-	NodeGUID    *render.GUID  `json:"node_guid"`
-	SystemGUID  *render.GUID  `json:"system_guid"`
-	PortGUID    *render.GUID  `json:"port_guid"`
+	NodeGUID    *ib.GUID      `json:"node_guid"`
+	SystemGUID  *ib.GUID      `json:"system_guid"`
+	PortGUID    *ib.GUID      `json:"port_guid"`
 	Port        *uint8        `json:"port"`
 	LID         *ib.LID       `json:"lid"`
 	LastLID     *ib.LID       `json:"last_lid"`
@@ -103,7 +103,7 @@ func newJSONLocal(p umad.PortAttr) *jsonLocal {
 	if p.Device == "" {
 		return nil
 	}
-	return &jsonLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(render.GUID(p.PortGUID))}
+	return &jsonLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
 }
 
 func (v *view) jsonPort(l *portLine) jsonPort {
@@ -114,8 +114,8 @@ func (v *view) jsonPort(l *portLine) jsonPort {
 	}
 	if n := l.Node; n != nil {
 		number, _ := l.Number()
-		j.NodeType, j.NodeGUID, j.SystemGUID = render.Ptr(n.NodeType.String()), render.Ptr(render.GUID(n.NodeGUID)), render.NonZero(render.GUID(n.SystemGUID))
-		j.PortGUID, j.Port = render.Ptr(render.GUID(n.PortGUID)), &number
+		j.NodeType, j.NodeGUID, j.SystemGUID = render.Ptr(n.NodeType.String()), render.Ptr(n.NodeGUID), render.NonZero(n.SystemGUID)
+		j.PortGUID, j.Port = render.Ptr(n.PortGUID), &number
 	}
 	if l.Description != nil {
 		j.Description = render.Ptr(l.Description.Clean())

@@ -42,6 +42,6 @@ func (c *command) place(f fabric.Failure) string {
 	if f.NodeGUID == 0 {
 		return "start of the scan"
 	}
-	name := render.GUIDText(f.NodeGUID)
+	name := f.NodeGUID.String()
 	return fmt.Sprintf("%s port %d", name, f.Port)
 }

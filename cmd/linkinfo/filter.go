@@ -123,7 +123,7 @@ func matchesNode(patterns []string, n *fabric.Node, names *fabric.NameMap) bool 
 	if len(patterns) == 0 {
 		return true
 	}
-	name, guid := names.Name(n), render.GUIDText(n.GUID)
+	name, guid := names.Name(n), n.GUID.String()
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		byName, _ := path.Match(p, name)
 		byGUID, _ := path.Match(p, guid)

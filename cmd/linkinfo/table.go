@@ -139,7 +139,7 @@ func (t *table) row(e *linkinfo.End, names *fabric.NameMap, colour *render.Palet
 			orAbsent(links.OfInfo(p, func(i *mad.PortInfo) string { return strconv.Itoa(int(i.VLStallCount)) })))
 	}
 	if t.wide {
-		row = append(row, render.GUIDText(p.GUID), orAbsent(links.OfPeer(p, func(p *fabric.Port) string { return render.GUIDText(p.GUID) })))
+		row = append(row, p.GUID.String(), orAbsent(links.OfPeer(p, func(p *fabric.Port) string { return p.GUID.String() })))
 	}
 	return row
 }

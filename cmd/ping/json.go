@@ -29,13 +29,13 @@ type jsonResult struct {
 }
 
 type jsonTarget struct {
-	Target   string       `json:"target"`
-	Via      string       `json:"via"`
-	LID      *ib.LID      `json:"lid"`
-	Route    *mad.Route   `json:"route"`
-	GID      *string      `json:"gid"`
-	PortGUID *render.GUID `json:"port_guid"`
-	Problem  bool         `json:"problem"`
+	Target   string     `json:"target"`
+	Via      string     `json:"via"`
+	LID      *ib.LID    `json:"lid"`
+	Route    *mad.Route `json:"route"`
+	GID      *string    `json:"gid"`
+	PortGUID *ib.GUID   `json:"port_guid"`
+	Problem  bool       `json:"problem"`
 	jsonStats
 }
 
@@ -118,7 +118,7 @@ func (v *view) accountJSON(r *ping.Result) {
 			one.Route = &t.To.Route
 		}
 		if t.PortGUID != 0 {
-			one.PortGUID = render.Ptr(render.GUID(t.PortGUID))
+			one.PortGUID = render.Ptr(t.PortGUID)
 		}
 		j.Targets = append(j.Targets, one)
 	}
@@ -166,7 +166,7 @@ func (v *view) appendJSON(b []byte, p *ping.Probe) []byte {
 	}
 	b = append(b, `,"node_guid":`...)
 	if p.Node != 0 {
-		b = append(render.AppendGUID(append(b, '"'), p.Node), '"')
+		b = append(p.Node.AppendTo(append(b, '"')), '"')
 	} else {
 		b = append(b, "null"...)
 	}

@@ -46,9 +46,9 @@ func (v *view) appendText(b []byte, p *ping.Probe) []byte {
 // appendNode appends the name that the map has for a node, or the GUID.
 func (v *view) appendNode(b []byte, guid ib.GUID) []byte {
 	if v.names == nil {
-		return render.AppendGUID(b, guid)
+		return guid.AppendTo(b)
 	}
-	return append(b, v.names.NameOf(guid, mad.NewNodeDescription(render.GUIDText(guid)))...)
+	return append(b, v.names.NameOf(guid, mad.NewNodeDescription(guid.String()))...)
 }
 
 // appendRTT appends a round trip in the unit that suits it, with three digits or

@@ -42,15 +42,15 @@ func (fs FS) Device(name string) (Device, error) {
 type Port struct {
 	Device    string
 	Number    uint8
-	LinkLayer string  // link_layer; "InfiniBand" if the file does not exist
-	State     uint8   // state, encoded as in PortInfo
-	PhysState uint8   // phys_state, encoded as in PortInfo
-	LID       ib.LID  // lid
-	LMC       uint8   // lid_mask_count
-	SMLID     ib.LID  // sm_lid
-	SMSL      uint8   // sm_sl
-	GIDPrefix uint64  // upper half of gids/0; 0 if the file does not exist
-	GUID      ib.GUID // lower half of gids/0
+	LinkLayer string       // link_layer; "InfiniBand" if the file does not exist
+	State     ib.PortState // state, encoded as in PortInfo
+	PhysState ib.PhysState // phys_state, encoded as in PortInfo
+	LID       ib.LID       // lid
+	LMC       uint8        // lid_mask_count
+	SMLID     ib.LID       // sm_lid
+	SMSL      uint8        // sm_sl
+	GIDPrefix uint64       // upper half of gids/0; 0 if the file does not exist
+	GUID      ib.GUID      // lower half of gids/0
 }
 
 // Port reads a port of a device.
@@ -79,7 +79,7 @@ func (fs FS) port(device string, number uint8) (Port, error) {
 			return p, err
 		}
 	}
-	p.State, p.PhysState = uint8(state), uint8(phys)
+	p.State, p.PhysState = ib.PortState(state), ib.PhysState(phys)
 	p.LID, p.LMC, p.SMLID, p.SMSL = ib.LID(lid), uint8(lmc), ib.LID(smLID), uint8(smSL)
 	if layer, err := fs.read(dir, "link_layer"); err == nil {
 		p.LinkLayer = layer

@@ -72,9 +72,9 @@ func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
 		return slices.Index(order, a.Device.Name) - slices.Index(order, b.Device.Name)
 	})
 	for _, good := range []func(sysfs.Port) bool{
-		func(p sysfs.Port) bool { return ib.PortState(p.State) == ib.PortActive },
-		func(p sysfs.Port) bool { return ib.PhysState(p.PhysState) == ib.PhysLinkUp },
-		func(p sysfs.Port) bool { return ib.PhysState(p.PhysState) != ib.PhysDisabled },
+		func(p sysfs.Port) bool { return p.State == ib.PortActive },
+		func(p sysfs.Port) bool { return p.PhysState == ib.PhysLinkUp },
+		func(p sysfs.Port) bool { return p.PhysState != ib.PhysDisabled },
 	} {
 		if i := slices.IndexFunc(fit, func(c Candidate) bool { return good(c.Port) }); i >= 0 {
 			return fit[i], nil
@@ -85,12 +85,12 @@ func Choose(fs sysfs.FS, device string, port uint8) (Candidate, error) {
 
 // canManage reports whether a port has subnet management and is not switched off.
 func (c Candidate) canManage() bool {
-	return c.Port.LinkLayer == "InfiniBand" && ib.PhysState(c.Port.PhysState) != ib.PhysDisabled
+	return c.Port.LinkLayer == "InfiniBand" && c.Port.PhysState != ib.PhysDisabled
 }
 
 func (c Candidate) String() string {
 	p := c.Port
-	return fmt.Sprintf("%s port %d (%s, %s, %s)", c.Device.Name, p.Number, p.LinkLayer, ib.PortState(p.State), ib.PhysState(p.PhysState))
+	return fmt.Sprintf("%s port %d (%s, %s, %s)", c.Device.Name, p.Number, p.LinkLayer, p.State, p.PhysState)
 }
 
 func (c Candidate) attr() umad.PortAttr {
@@ -105,8 +105,8 @@ func (c Candidate) attr() umad.PortAttr {
 		LMC:       p.LMC,
 		SMLID:     p.SMLID,
 		SMSL:      p.SMSL,
-		State:     ib.PortState(p.State),
-		PhysState: ib.PhysState(p.PhysState),
+		State:     p.State,
+		PhysState: p.PhysState,
 		GIDPrefix: p.GIDPrefix,
 		RMPP:      true,
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/sim"
 )
@@ -61,7 +60,7 @@ func knownNodes(env *cmdutil.Env, flags *pflag.FlagSet) []knownNode {
 		return nodes
 	}
 	for _, n := range simulated.Nodes {
-		nodes = append(nodes, knownNode{render.GUIDText(n.Info.NodeGUID), n.Desc.String()})
+		nodes = append(nodes, knownNode{n.Info.NodeGUID.String(), n.Desc.String()})
 	}
 	return nodes
 }

@@ -75,7 +75,7 @@ func (v *Classic) header(n *fabric.Node, prefix string) {
 		if p := n.Ports[0]; p != nil {
 			guid = p.GUID
 		}
-		b = append(render.AppendGUID(b, guid), ' ')
+		b = append(guid.AppendTo(b), ' ')
 	}
 	b = append(b, v.Names.Name(n)...)
 	v.flush(append(b, ":\n"...))
@@ -89,13 +89,13 @@ func (v *Classic) port(p *fabric.Port, prefix string) {
 	b := append(v.buf[:0], prefix...)
 	switch {
 	case v.Line:
-		b = append(render.AppendGUID(b, p.GUID), ` "`...)
+		b = append(p.GUID.AppendTo(b), ` "`...)
 		b = append(appendRight(b, v.Names.Name(p.Node), 30), `" `...)
 	case p.Node.Info.NodeType == mad.NodeTypeSwitch:
 		b = append(b, "      "...)
 	default:
 		b = append(b, "      "...)
-		b = append(render.AppendGUID(b, p.GUID), ' ')
+		b = append(p.GUID.AppendTo(b), ' ')
 	}
 	b = v.appendAddress(b, p)
 	b = append(b, " =="...)
@@ -170,7 +170,7 @@ func (v *Classic) appendPeer(b []byte, p *fabric.Port) []byte {
 		return append(b, `    "Port not available"`...)
 	}
 	if v.Line {
-		b = append(render.AppendGUID(b, p.Peer.GUID), ' ')
+		b = append(p.Peer.GUID.AppendTo(b), ' ')
 	}
 	b = v.appendAddress(b, p.Peer)
 	b = append(b, ` "`...)

@@ -18,10 +18,10 @@ var columns = []struct {
 	name  string
 	value func(*linkinfo.End, *fabric.NameMap) string
 }{
-	{"node_guid", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.GUIDText(e.Port.Node.GUID) }},
+	{"node_guid", func(e *linkinfo.End, _ *fabric.NameMap) string { return e.Port.Node.GUID.String() }},
 	{"node_type", func(e *linkinfo.End, _ *fabric.NameMap) string { return e.Port.Node.Info.NodeType.String() }},
 	{"node", func(e *linkinfo.End, names *fabric.NameMap) string { return names.Name(e.Port.Node) }},
-	{"port_guid", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.GUIDText(e.Port.GUID) }},
+	{"port_guid", func(e *linkinfo.End, _ *fabric.NameMap) string { return e.Port.GUID.String() }},
 	{"lid", func(e *linkinfo.End, _ *fabric.NameMap) string { return strconv.Itoa(int(e.Port.LID())) }},
 	{"port", func(e *linkinfo.End, _ *fabric.NameMap) string { return strconv.Itoa(int(e.Port.Number)) }},
 	{"state", func(e *linkinfo.End, _ *fabric.NameMap) string {
@@ -41,7 +41,7 @@ var columns = []struct {
 	{"best_width", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.Text(e.BestWidth) }},
 	{"best_speed", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.Text(e.BestSpeed) }},
 	{"peer_node_guid", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		return OfPeer(e.Port, func(p *fabric.Port) string { return render.GUIDText(p.Node.GUID) })
+		return OfPeer(e.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
 	}},
 	{"peer_node", func(e *linkinfo.End, names *fabric.NameMap) string {
 		return OfPeer(e.Port, func(p *fabric.Port) string { return names.Name(p.Node) })

@@ -13,7 +13,7 @@ import (
 const schemaID = "ibkit/linkinfo/1"
 
 type jsonNode struct {
-	GUID        render.GUID         `json:"guid"`
+	GUID        ib.GUID             `json:"guid"`
 	Type        string              `json:"type"`
 	Name        string              `json:"name"`
 	Description mad.NodeDescription `json:"description"`
@@ -28,15 +28,15 @@ type jsonNode struct {
 }
 
 type jsonSystem struct {
-	Number int         `json:"number"`
-	GUID   render.GUID `json:"guid"`
-	Slot   string      `json:"slot"`
+	Number int     `json:"number"`
+	GUID   ib.GUID `json:"guid"`
+	Slot   string  `json:"slot"`
 }
 
 type jsonPort struct {
 	Number    uint8                `json:"number"`
 	External  *int                 `json:"external_number"`
-	GUID      render.GUID          `json:"guid"`
+	GUID      ib.GUID              `json:"guid"`
 	LID       ib.LID               `json:"lid"`
 	State     *string              `json:"state"`
 	PhysState *string              `json:"phys_state"`
@@ -52,12 +52,12 @@ type jsonPort struct {
 }
 
 type jsonPeer struct {
-	NodeGUID render.GUID `json:"node_guid"`
-	PortGUID render.GUID `json:"port_guid"`
-	Port     uint8       `json:"port"`
-	LID      ib.LID      `json:"lid"`
-	Type     string      `json:"type"`
-	Name     string      `json:"name"`
+	NodeGUID ib.GUID `json:"node_guid"`
+	PortGUID ib.GUID `json:"port_guid"`
+	Port     uint8   `json:"port"`
+	LID      ib.LID  `json:"lid"`
+	Type     string  `json:"type"`
+	Name     string  `json:"name"`
 }
 
 type jsonFinding struct {
@@ -67,19 +67,19 @@ type jsonFinding struct {
 }
 
 type jsonFailure struct {
-	Route    mad.Route    `json:"route"`
-	LID      ib.LID       `json:"lid"`
-	NodeGUID *render.GUID `json:"node_guid"`
-	Port     uint8        `json:"port"`
-	Attr     string       `json:"attribute"`
-	Modifier uint32       `json:"modifier"`
-	Error    string       `json:"error"`
+	Route    mad.Route `json:"route"`
+	LID      ib.LID    `json:"lid"`
+	NodeGUID *ib.GUID  `json:"node_guid"`
+	Port     uint8     `json:"port"`
+	Attr     string    `json:"attribute"`
+	Modifier uint32    `json:"modifier"`
+	Error    string    `json:"error"`
 }
 
 type jsonConflict struct {
-	GUID   render.GUID `json:"guid"`
-	Port   uint8       `json:"port"`
-	Detail string      `json:"detail"`
+	GUID   ib.GUID `json:"guid"`
+	Port   uint8   `json:"port"`
+	Detail string  `json:"detail"`
 }
 
 type jsonStats struct {
@@ -94,16 +94,16 @@ type jsonStats struct {
 func WriteJSON(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, names *fabric.NameMap, showKeys bool) {
 	f := r.Fabric
 	head := struct {
-		Schema  string      `json:"schema"`
-		Partial bool        `json:"partial"`
-		Aborted *string     `json:"aborted"`
-		Start   render.GUID `json:"start"`
+		Schema  string  `json:"schema"`
+		Partial bool    `json:"partial"`
+		Aborted *string `json:"aborted"`
+		Start   ib.GUID `json:"start"`
 	}{Schema: schemaID, Partial: f.Partial()}
 	if f.Aborted != nil {
 		head.Aborted = render.Ptr(f.Aborted.Error())
 	}
 	if f.Start != nil {
-		head.Start = render.GUID(f.Start.GUID)
+		head.Start = f.Start.GUID
 	}
 	render.WriteMembers(out, '{', head)
 
@@ -116,7 +116,7 @@ func WriteJSON(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, end
 	})
 	render.WriteArray(out, "failures", f.Failures, func(f fabric.Failure) any { return newJSONFailure(f) })
 	render.WriteArray(out, "conflicts", f.Conflicts, func(c fabric.Conflict) any {
-		return jsonConflict{render.GUID(c.GUID), c.Port, c.Detail}
+		return jsonConflict{c.GUID, c.Port, c.Detail}
 	})
 	render.WriteMembers(out, ',', struct {
 		Stats   jsonStats `json:"stats"`
@@ -127,7 +127,7 @@ func WriteJSON(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, end
 
 func newJSONNode(n *fabric.Node, ends []linkinfo.End, names *fabric.NameMap, showKeys bool) jsonNode {
 	j := jsonNode{
-		GUID:        render.GUID(n.GUID),
+		GUID:        n.GUID,
 		Type:        n.Info.NodeType.String(),
 		Name:        names.Name(n),
 		Description: n.Desc,
@@ -138,7 +138,7 @@ func newJSONNode(n *fabric.Node, ends []linkinfo.End, names *fabric.NameMap, sho
 		Ports:       []jsonPort{},
 	}
 	if n.System != nil {
-		j.System = &jsonSystem{n.System.Number, render.GUID(n.System.GUID), n.Slot.String()}
+		j.System = &jsonSystem{n.System.Number, n.System.GUID, n.Slot.String()}
 	}
 	for _, p := range n.Ports {
 		if p != nil {
@@ -171,7 +171,7 @@ func newJSONPort(e *linkinfo.End, names *fabric.NameMap, showKeys bool) jsonPort
 	p := e.Port
 	j := jsonPort{
 		Number:    p.Number,
-		GUID:      render.GUID(p.GUID),
+		GUID:      p.GUID,
 		LID:       p.LID(),
 		Width:     render.UnlessZero(e.Width),
 		Speed:     render.UnlessZero(e.Speed),
@@ -190,7 +190,7 @@ func newJSONPort(e *linkinfo.End, names *fabric.NameMap, showKeys bool) jsonPort
 		j.State, j.PhysState = render.Ptr(j.Info.State.String()), render.Ptr(j.Info.PhysState.String())
 	}
 	if peer := p.Peer; peer != nil {
-		j.Peer = &jsonPeer{render.GUID(peer.Node.GUID), render.GUID(peer.GUID), peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), names.Name(peer.Node)}
+		j.Peer = &jsonPeer{peer.Node.GUID, peer.GUID, peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), names.Name(peer.Node)}
 	}
 	for _, f := range e.Findings {
 		j.Findings = append(j.Findings, jsonFinding{f.Kind, f.IsProblem(), f.Detail})
@@ -208,7 +208,7 @@ func newJSONFailure(f fabric.Failure) jsonFailure {
 		Error:    f.Err.Error(),
 	}
 	if f.NodeGUID != 0 {
-		j.NodeGUID = render.Ptr(render.GUID(f.NodeGUID))
+		j.NodeGUID = render.Ptr(f.NodeGUID)
 	}
 	return j
 }
