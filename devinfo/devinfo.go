@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -70,13 +71,18 @@ func (o Options) sysfs() sysfs.FS { return sysfs.FS(o.Sysfs) }
 // live reports whether the files are those of the running kernel.
 func (o Options) live() bool { return o.sysfs() == sysfs.Default }
 
-// Names returns the names of the devices that have a uverbs node, in the order of
-// libibverbs.
+// Names returns the names of the devices that libibverbs lists, in its order: the
+// devices whose uverbs node exists in Options.Dev. For the files of another host, nodes
+// are only checked if Options.Dev is set.
 func Names(o Options) []string {
+	checkNodes := o.Dev != ""
 	o = o.withDefaults()
-	devices, _ := verbs.Host{Sysfs: o.Sysfs}.Devices()
+	devices, _ := verbs.Host{Sysfs: o.Sysfs, Dev: o.Dev}.Devices()
 	var names []string
 	for _, d := range devices {
+		if _, err := os.Stat(d.Path); err != nil && (checkNodes || o.live()) {
+			continue
+		}
 		names = append(names, d.Name)
 	}
 	return names

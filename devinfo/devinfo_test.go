@@ -3,6 +3,7 @@ package devinfo
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ibkit/ibkit/internal/testenv"
@@ -27,6 +28,11 @@ func TestRun_Order(t *testing.T) {
 		if want := fmt.Sprintf("dev%d", devices-i); d.Name != want || *d.UVerbs != fmt.Sprintf("uverbs%d", i) {
 			t.Errorf("device %d: got %s at %s, want %s at uverbs%d", i, d.Name, *d.UVerbs, want, i)
 		}
+	}
+	// Names omits devices without a node.
+	o.Dev = testenv.WriteTree(t, map[string]string{"uverbs7": "", "uverbs9": ""})
+	if got, want := Names(o), []string{"dev57", "dev55"}; !slices.Equal(got, want) {
+		t.Errorf("got names %v, want %v", got, want)
 	}
 	o.Device = "nosuch"
 	if _, err := Run(t.Context(), o); !errors.Is(err, ErrNoDevice) {

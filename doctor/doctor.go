@@ -101,9 +101,11 @@ const (
 	sysModule = "sys/module"
 )
 
-// Checks lists all checks in the order in which problems are best fixed: a later
+// Checks returns all checks in the order in which problems are best fixed: a later
 // problem is often a consequence of an earlier one.
-var Checks = []Check{
+func Checks() []Check { return slices.Clone(checks) }
+
+var checks = []Check{
 	{"modules", "kernel modules for RDMA and for the installed adapters", sysModule, false, checkModules},
 	{"devices", "RDMA devices and their firmware", sysClass, false, checkDevices},
 	{"netns", "sharing of RDMA devices between network namespaces", sysModule, false, checkNetns},
@@ -142,27 +144,13 @@ func (c *Check) runOn(ctx context.Context, h *host) []Item {
 	return c.run(ctx, h)
 }
 
-// Names returns the names of all checks.
-func Names() []string {
-	var names []string
-	for _, c := range Checks {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-// An UnknownCheckError is the name of a check that does not exist.
-type UnknownCheckError string
-
-func (e UnknownCheckError) Error() string { return fmt.Sprintf("no check is called %q", string(e)) }
-
 // Run runs the selected checks. A check that fails is an Item with the verdict
-// Unknown. Run returns an error if no check can run, if the context ends, or, as an
-// UnknownCheckError, for a name in the options that is not the name of a check.
+// Unknown. Run returns an error if no check can run, if the context ends, or if the
+// options contain a name that is not the name of a check.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	for _, name := range slices.Concat(o.Only, o.Skip) {
-		if !slices.Contains(Names(), name) {
-			return nil, UnknownCheckError(name)
+		if !slices.ContainsFunc(checks, func(c Check) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("unknown check %q", name)
 		}
 	}
 	h, err := newHost(ctx, o)
@@ -170,7 +158,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Schema: Schema, Items: []Item{}}
-	for _, c := range Checks {
+	for _, c := range checks {
 		if !o.selects(c.Name) {
 			continue
 		}

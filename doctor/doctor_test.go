@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -356,7 +355,7 @@ func TestPrerequisite(t *testing.T) {
 }
 
 func TestOnlyAndSkip(t *testing.T) {
-	checks := func(o Options) string {
+	run := func(o Options) string {
 		o.Root = t.TempDir()
 		r, err := Run(t.Context(), o)
 		if err != nil {
@@ -370,16 +369,19 @@ func TestOnlyAndSkip(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	if got, want := checks(Options{}), strings.Join(Names(), " "); got != want {
+	var names []string
+	for _, c := range Checks() {
+		names = append(names, c.Name)
+	}
+	if got, want := run(Options{}), strings.Join(names, " "); got != want {
 		t.Errorf("got checks %s, want %s", got, want)
 	}
-	if got := checks(Options{Only: []string{"clock", "nodes", "modules"}, Skip: []string{"nodes"}}); got != "modules clock" {
+	if got := run(Options{Only: []string{"clock", "nodes", "modules"}, Skip: []string{"nodes"}}); got != "modules clock" {
 		t.Errorf("got checks %s, want modules clock", got)
 	}
 	for _, o := range []Options{{Only: []string{"nosuch"}}, {Skip: []string{"nosuch"}}} {
-		var unknown UnknownCheckError
-		if _, err := Run(t.Context(), o); !errors.As(err, &unknown) || unknown != "nosuch" {
-			t.Errorf("%+v: got error %v, want UnknownCheckError", o, err)
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), `"nosuch"`) {
+			t.Errorf("%+v: got error %v, want one with the name", o, err)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package devinfo is the command that shows the RDMA devices of this host.
+// Package devinfo implements the command devinfo, which shows the RDMA devices of the
+// host.
 package devinfo
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// command is one call of devinfo.
+// command holds the flags of devinfo.
 type command struct {
 	env   *cmdutil.Env
 	wide  bool
@@ -26,7 +27,6 @@ type command struct {
 	watch bool
 }
 
-// rules are what devinfo's flags have to do with each other.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"watch"}, Others: []string{"json", "wide", "check", "uapi"}},
@@ -39,12 +39,12 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "devinfo [flags] [DEVICE]",
-		Short: "Show the RDMA devices of this host and what is wrong with them",
+		Short: "Show the RDMA devices of this host and problems with them",
 		Long: strings.TrimSpace(`
-devinfo shows the ports of this host's RDMA devices. With the name of a device it
-shows all that is known about it: GIDs, P_Keys, counters, capabilities.
+devinfo lists the ports of the RDMA devices of this host. With the name of a device,
+it shows all attributes of the device: GIDs, P_Keys, counters and capabilities.
 
-What the kernel did not let it see is named, and the exit code is 4 then.`),
+Sources that cannot be read are reported on the error output, with exit code 4.`),
 		Example: strings.Trim(`
   # all ports
   ibkit devinfo
@@ -52,10 +52,10 @@ What the kernel did not let it see is named, and the exit code is 4 then.`),
   # one device
   ibkit devinfo mlx5_0
 
-  # for health checks: exit code 3 if something is wrong
+  # in a health check: exit code 3 if there are problems
   ibkit devinfo --check
 
-  # what happens to devices and ports, as it happens
+  # print changes of devices and ports as they happen
   ibkit devinfo --watch`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -73,11 +73,11 @@ What the kernel did not let it see is named, and the exit code is 4 then.`),
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&c.wide, "wide", false, "show node GUIDs, boards, P_Keys and device nodes too")
+	flags.BoolVar(&c.wide, "wide", false, "add node GUIDs, boards, PCIe links and device nodes")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.BoolVar(&c.check, "check", false, "print only what is wrong; exit code 3 if anything is, 4 if not all could be seen")
-	flags.BoolVar(&c.uapi, "uapi", false, "show which objects and methods the kernel answers to")
-	flags.BoolVar(&c.watch, "watch", false, "print what happens to devices and ports, until interrupted")
+	flags.BoolVar(&c.check, "check", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
+	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
+	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
 	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
 	return cmd
 }
@@ -123,17 +123,17 @@ func (c *command) run(ctx context.Context, device string) error {
 	return cmdutil.ResultError(len(r.Problems) > 0, c.check && len(r.Findings) > 0)
 }
 
-// A noDevicesError says that there is nothing to show.
+// A noDevicesError is the error for a host without RDMA devices.
 type noDevicesError struct{}
 
 var errNoDevices = noDevicesError{}
 
-func (noDevicesError) Error() string { return "find RDMA devices: there are none" }
+func (noDevicesError) Error() string { return "find RDMA devices: none found" }
 
 func (noDevicesError) Is(e error) bool { return e == fs.ErrNotExist }
 
 func (noDevicesError) Hint() string {
-	return "is the driver of the card loaded? for Soft-RoCE: rdma link add rxe0 type rxe netdev eth0"
+	return "run ibkit doctor to find the cause; to create a Soft-RoCE device: rdma link add rxe0 type rxe netdev eth0"
 }
 
 func printJSON(out *render.Output, r *devinfo.Result) error {

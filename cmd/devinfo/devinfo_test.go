@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
@@ -33,6 +34,8 @@ func TestDevinfo_JSON(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Error(err)
 			}
+			var r devinfo.Result
+			cmdtest.RoundTrip(t, out, &r)
 			cmdtest.Golden(t, name+".json", strings.ReplaceAll(out, root, "/sys"))
 		})
 	}
@@ -44,7 +47,7 @@ func TestDevinfo_NoDevices(t *testing.T) {
 		line, want string
 		code       int
 	}{
-		{"devinfo", "there are none", cmdutil.ExitFailed},
+		{"devinfo", "none found", cmdutil.ExitFailed},
 		{"devinfo nosuch", "no such device", cmdutil.ExitFailed},
 		{"devinfo --watch --json", "", cmdutil.ExitUsage},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// page prints all that is known of a device.
+// page prints all attributes of a device.
 func (v *view) page(d *devinfo.Device) error {
 	fmt.Fprintln(v.out, d.Name)
 	v.fields(1, [][2]string{
@@ -42,7 +42,7 @@ func (v *view) page(d *devinfo.Device) error {
 	return nil
 }
 
-// extended prints what of offloads and extensions is told.
+// extended prints the known offloads and extensions.
 func (v *view) extended(e *devinfo.Extended) {
 	if e == nil {
 		return
@@ -120,7 +120,7 @@ func (v *view) fields(indent int, fields [][2]string) {
 	}
 }
 
-// numbers prints numbers by name; nothing where there are none.
+// numbers prints a list of numbers with a title, unless the list is empty.
 func (v *view) numbers(indent int, title string, numbers map[string]uint64) {
 	if len(numbers) == 0 {
 		return

@@ -5,19 +5,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ibkit/ibkit/cmd/classic/ibstat"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// view prints devices in ibkit's own form.
+// view prints devices in the native format.
 type view struct {
 	out     *render.Output
 	palette *render.Palette
 }
 
-// show returns what a pointer points to as text, "-" where it is nil or empty.
+// show formats the value of a pointer. It returns "-" for nil and for empty text.
 func show[T any](p *T) string {
 	if p == nil {
 		return "-"
@@ -28,7 +27,7 @@ func show[T any](p *T) string {
 	return "-"
 }
 
-// table prints one line a port.
+// table prints one line per port.
 func (v *view) table(r *devinfo.Result, wide bool) error {
 	header := []string{
 		"DEVICE", "PORT", "LAYER", "STATE", "PHYSICAL", "RATE", "LINK", "MTU", "LID/GID", "NETDEV",
@@ -85,10 +84,10 @@ func portState(p *devinfo.Port) string {
 }
 
 func portPhys(p *devinfo.Port) string {
-	if p.PhysState == nil || int(*p.PhysState) >= len(ibstat.IbstatPhys) {
+	if p.PhysState == nil || int(*p.PhysState) >= len(portstate.PhysNames) {
 		return show(p.PhysState)
 	}
-	return ibstat.IbstatPhys[*p.PhysState]
+	return portstate.PhysNames[*p.PhysState]
 }
 
 // rateParts splits "100 Gb/sec (4X EDR)".
@@ -103,8 +102,8 @@ func rateParts(rate *string) (gbps, link string) {
 	return strings.TrimSuffix(gbps, " Gb/sec") + " Gb/s", link
 }
 
-// address is the LID of InfiniBand, and of others the GID that a connection is
-// best made with.
+// address returns the LID of an InfiniBand port. For other ports, it returns the GID
+// that suits most programs: RoCE v2 over IPv4 if there is one.
 func address(p *devinfo.Port) string {
 	if !p.Ethernet() && p.LID != nil && *p.LID != 0 {
 		return strconv.Itoa(int(*p.LID))
@@ -139,7 +138,7 @@ func pcie(p *devinfo.PCI) string {
 	return "x" + show(p.Width) + "/x" + show(p.MaxWidth) + " " + show(p.Speed)
 }
 
-// findings prints what is wrong, with what can be done about it.
+// findings prints problems and hints.
 func (v *view) findings(r *devinfo.Result) {
 	for _, f := range r.Findings {
 		where := f.Device
@@ -153,7 +152,7 @@ func (v *view) findings(r *devinfo.Result) {
 	}
 }
 
-// uapi prints which methods the kernel answers to, by object.
+// uapi prints the uverbs methods that the kernel supports.
 func (v *view) uapi(r *devinfo.Result) error {
 	header := []string{"OBJECT", "METHOD"}
 	for _, d := range r.Devices {
@@ -178,7 +177,7 @@ func (v *view) uapi(r *devinfo.Result) error {
 			}
 			rows = append(rows, row)
 		}
-		break // all are asked the same
+		break // the methods are the same for all devices
 	}
 	return render.Table(v.out, header, rows)
 }

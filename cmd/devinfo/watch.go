@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// runWatch prints changes until the context ends, which is no error.
+// runWatch prints changes until the context ends.
 func (c *command) runWatch(ctx context.Context, o devinfo.Options) error {
 	err := devinfo.Watch(ctx, o, func(e devinfo.Change) {
 		fmt.Fprintf(c.env.Out, "%s %s\n", e.Time.Format(render.TimeFormat), changeText(e))
@@ -41,7 +41,7 @@ func changeText(e devinfo.Change) string {
 	case devinfo.Down:
 		return where + " went down"
 	case devinfo.Failed:
-		return fmt.Sprintf("%s: events cannot be seen: %v", where, e.Err)
+		return fmt.Sprintf("%s: events cannot be read: %v", where, e.Err)
 	}
 	return where + ": " + e.Event
 }

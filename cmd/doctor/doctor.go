@@ -1,4 +1,5 @@
-// Package doctor is the command that checks what RDMA needs of this host.
+// Package doctor implements the command doctor, which checks whether a host is ready
+// for RDMA.
 package doctor
 
 import (
@@ -7,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,15 +20,16 @@ import (
 	"github.com/ibkit/ibkit/doctor"
 )
 
+// checkNames returns the names of all checks with descriptions, for completion.
 func checkNames(*cmdutil.Env, *pflag.FlagSet) []string {
-	var checks []string
-	for _, c := range doctor.Checks {
-		checks = append(checks, c.Name+"\t"+c.About)
+	var names []string
+	for _, c := range doctor.Checks() {
+		names = append(names, c.Name+"\t"+c.About)
 	}
-	return checks
+	return names
 }
 
-// command is one call of doctor.
+// command holds the flags of doctor.
 type command struct {
 	env     *cmdutil.Env
 	options doctor.Options
@@ -35,7 +38,6 @@ type command struct {
 	list    bool
 }
 
-// rules are what doctor's flags have to do with each other.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"quiet"}},
@@ -105,10 +107,10 @@ Checks:
 	return cmd
 }
 
-// checkHelp describes the checks, one a line.
+// checkHelp describes the checks, one per line.
 func checkHelp() string {
 	var s strings.Builder
-	for _, c := range doctor.Checks {
+	for _, c := range doctor.Checks() {
 		fmt.Fprintf(&s, "  %-10s %s\n", c.Name, c.About)
 	}
 	return s.String()
@@ -119,12 +121,26 @@ func (c *command) check(flags *pflag.FlagSet) error {
 		return err
 	}
 	if c.options.Timeout <= 0 {
-		return cmdutil.UsageErrorf("invalid --timeout %v: it is to be more than 0", c.options.Timeout)
+		return cmdutil.UsageErrorf("invalid --timeout %v: must be greater than 0", c.options.Timeout)
 	}
 	if info, err := os.Stat(c.options.Root); err != nil {
-		return cmdutil.UsageErrorf("look below --root: %w", err)
+		return cmdutil.UsageErrorf("invalid --root: %w", err)
 	} else if !info.IsDir() {
-		return cmdutil.UsageErrorf("look below --root: %s is no folder", c.options.Root)
+		return cmdutil.UsageErrorf("invalid --root: %s is not a directory", c.options.Root)
+	}
+	return checkSelection(slices.Concat(c.options.Only, c.options.Skip))
+}
+
+// checkSelection checks names of checks from the command line.
+func checkSelection(selected []string) error {
+	var known []string
+	for _, check := range doctor.Checks() {
+		known = append(known, check.Name)
+	}
+	for _, name := range selected {
+		if !slices.Contains(known, name) {
+			return cmdutil.UsageErrorf("unknown check %q (checks: %s)", name, strings.Join(known, ", "))
+		}
 	}
 	return nil
 }
@@ -133,16 +149,12 @@ func (c *command) run(ctx context.Context) error {
 	out := render.NewOutput(c.env.Out)
 	if c.list {
 		var rows [][]string
-		for _, check := range doctor.Checks {
+		for _, check := range doctor.Checks() {
 			rows = append(rows, []string{check.Name, check.About})
 		}
 		return errors.Join(render.Table(out, []string{"CHECK", "SUBJECT"}, rows), out.Flush())
 	}
 	r, err := doctor.Run(ctx, c.options)
-	var unknown doctor.UnknownCheckError
-	if errors.As(err, &unknown) {
-		return cmdutil.UsageErrorf("%w (known: %s)", err, strings.Join(doctor.Names(), ", "))
-	}
 	if err != nil {
 		return err
 	}

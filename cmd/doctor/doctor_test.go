@@ -10,13 +10,14 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/doctor"
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 var program = cmdtest.Native(New)
 
-// TestDoctorHosts shows hosts in all views.
-func TestDoctorHosts(t *testing.T) {
+// TestDoctor_Hosts compares all views of hosts with golden files.
+func TestDoctor_Hosts(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/doctor.json")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func TestDoctorHosts(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(archive), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			root := testenv.UnpackTree(t, archive)
-			// Who owns the files of a test is up to who runs it.
+			// The owner of the files depends on the user who runs the test.
 			nodes, err := filepath.Glob(filepath.Join(root, "dev/infiniband/*"))
 			if err != nil {
 				t.Fatal(err)
@@ -57,36 +58,40 @@ func TestDoctorHosts(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Error(err)
 			}
+			var r doctor.Result
+			cmdtest.RoundTrip(t, out, &r)
 		})
 	}
 }
 
-// TestDoctorHere looks at this machine, whatever it is.
-func TestDoctorHere(t *testing.T) {
+// TestDoctor_ThisHost checks the host that runs the test.
+func TestDoctor_ThisHost(t *testing.T) {
 	code, out, err := program.Run(t, nil, "doctor", "--timeout", "1ms")
 	if code != cmdutil.ExitOK && code != cmdutil.ExitFindings && code != cmdutil.ExitPartial || out == "" || err != "" {
-		t.Errorf("exit code %d, output %q, error output %q", code, out, err)
+		t.Errorf("got exit code %d, output %q, error output %q, want a result", code, out, err)
 	}
 }
 
-func TestDoctorUsage(t *testing.T) {
+func TestDoctor_Usage(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"word", `unexpected argument "word"`},
-		{"--only nosuch", `no check is called "nosuch" (known: modules, `},
-		{"--skip nosuch", `no check is called "nosuch"`},
+		{"--only nosuch", `unknown check "nosuch" (checks: modules, `},
+		{"--skip nosuch", `unknown check "nosuch"`},
 		{"--json --quiet", "exclude each other"},
 		{"--list --only nodes", "exclude each other"},
 		{"--timeout 0s", "invalid --timeout"},
 		{"--root /nonexistent", "no such file"},
-		{"--root doctor_test.go", "is no folder"},
+		{"--root doctor_test.go", "is not a directory"},
 	} {
-		code, out, err := program.Run(t, nil, append([]string{"doctor"}, strings.Fields(test.line)...)...)
-		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
-			t.Errorf("%s: exit code %d, output %q, error output %q", test.line, code, out, err)
-		}
+		t.Run(test.line, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"doctor"}, strings.Fields(test.line)...)...)
+			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and error %q", code, out, err, cmdutil.ExitUsage, test.want)
+			}
+		})
 	}
 	code, out, err := program.Run(t, nil, "doctor", "--list")
 	if code != cmdutil.ExitOK || !strings.Contains(out, "\nmemlock ") || err != "" {
-		t.Errorf("--list: exit code %d, output %q, error output %q", code, out, err)
+		t.Errorf("--list: got exit code %d, output %q, error output %q, want the checks", code, out, err)
 	}
 }

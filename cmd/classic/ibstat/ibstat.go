@@ -1,4 +1,4 @@
-// Package ibstat is ibstat of infiniband-diags.
+// Package ibstat implements ibstat of infiniband-diags.
 package ibstat
 
 import (
@@ -35,9 +35,8 @@ Examples:
 
 `
 
-// Run is Run of infiniband-diags. What of its common options has an effect
-// elsewhere, -z and -v, has none on it; -d, given twice, makes libibumad tell
-// what it does, and there is none here.
+// Run runs ibstat. The options -z and -v have no effect, as in infiniband-diags. -d
+// would enable messages of libibumad, which is not used here.
 func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	out := render.NewOutput(env.Out)
 	defer out.Flush()
@@ -108,7 +107,7 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 			fmt.Fprintln(out, d.Name)
 		default:
 			if !complete(d) || !v.device(d) {
-				// The C tool adds what the last system call that failed left in errno.
+				// The C tool prints errno of the last failed system call.
 				fmt.Fprintf(env.ErrOut, "ibpanic: [%d] main: stat of IB device '%s' failed: No such file or directory\n", os.Getpid(), d.Name)
 				return &cmdutil.ExitError{Code: getopt.ExitFailure}
 			}
@@ -117,7 +116,7 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	return nil
 }
 
-// complete tells whether libibumad could read the device: it wants all of these.
+// complete reports whether all files exist that libibumad requires.
 func complete(d *devinfo.Device) bool {
 	if d.NodeGUID == nil || d.SysImageGUID == nil || d.Ports == nil {
 		return false
@@ -142,21 +141,16 @@ func portGUID(p *devinfo.Port) uint64 {
 
 var nodeTypes = [...]string{"???", "CA", "Switch", "Router"}
 
-// IbstatPhys are the names of physical port states.
-var IbstatPhys = [...]string{
-	"No state change", "Sleep", "Polling", "Disabled",
-	"PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "PhyTest",
-}
-
-// view prints devices as ibstat does.
+// view prints devices in the format of ibstat.
 type view struct {
 	out   *render.Output
 	env   *cmdutil.Env
 	short bool
-	port  int // -1: all
+	port  int // -1 for all
 }
 
-// device prints a device, or one port of it; false if there is no such port.
+// device prints a device or one of its ports. It returns false if the port does not
+// exist.
 func (v *view) device(d *devinfo.Device) bool {
 	kind := nodeTypes[*d.NodeType]
 	if !v.short && v.port >= 0 {
@@ -202,7 +196,7 @@ func (v *view) showPort(p *devinfo.Port, header, indent string) {
 	fmt.Fprintf(v.out, "%sPort %d:\n", header, p.Number)
 	line := func(format string, args ...any) { fmt.Fprintf(v.out, indent+format+"\n", args...) }
 	line("State: %s", name(portstate.Names[:], *p.State))
-	line("Physical state: %s", name(IbstatPhys[:], *p.PhysState))
+	line("Physical state: %s", name(portstate.PhysNames[:], *p.PhysState))
 	switch rate := getopt.Strtol(*p.Rate); {
 	case strings.Contains(strings.ToLower(*p.Rate), "fdr10)"):
 		line("Rate: %d (FDR10)", rate)

@@ -1,4 +1,4 @@
-// Package ibvdevices is ibv_devices of libibverbs.
+// Package ibvdevices implements ibv_devices of libibverbs.
 package ibvdevices
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// Run is ibv_devices of libibverbs.
+// Run runs ibv_devices.
 func Run(ctx context.Context, env *cmdutil.Env, _ []string) error {
 	if err := libibverbs.Check(env); err != nil {
 		return &cmdutil.ExitError{Code: 1}

@@ -1,10 +1,12 @@
-// Package ibvdevinfo is ibv_devinfo of libibverbs.
+// Package ibvdevinfo implements ibv_devinfo of libibverbs.
 package ibvdevinfo
 
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
@@ -24,7 +26,7 @@ Options:
   -v, --verbose          print all the attributes of the IB device(s)
 `
 
-// Run is ibv_devinfo of libibverbs.
+// Run runs ibv_devinfo.
 func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	out := render.NewOutput(env.Out)
 	defer out.Flush()
@@ -82,10 +84,12 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	}
 	code, found := 0, false
 	for _, d := range r.Devices {
-		if d.UVerbs != nil {
-			found = true
-			code |= v.device(d)
+		// libibverbs lists only devices whose uverbs node exists.
+		if d.UVerbs == nil || errors.Is(d.OpenError, fs.ErrNotExist) {
+			continue
 		}
+		found = true
+		code |= v.device(d)
 	}
 	if !found {
 		code = getopt.ExitFailure
@@ -101,7 +105,7 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	return nil
 }
 
-// transports are those of node types, as libibverbs maps and names them.
+// transports maps node types to the transports of libibverbs.
 var transports = map[uint8]struct {
 	number int
 	name   string
@@ -110,21 +114,21 @@ var transports = map[uint8]struct {
 	4: {1, "iWARP"}, 5: {2, "usNIC"}, 6: {3, "usNIC UDP"}, 7: {4, "unspecified"},
 }
 
-// view prints devices as ibv_devinfo does.
+// view prints devices in the format of ibv_devinfo.
 type view struct {
 	out     *render.Output
 	env     *cmdutil.Env
-	port    int // 0: all
+	port    int // 0 for all
 	verbose bool
 }
 
-// fail prints to stderr behind what is to be on stdout already.
+// fail prints an error and returns the exit code.
 func (v *view) fail(code int, format string, args ...any) int {
 	fmt.Fprintf(v.env.ErrOut, format+"\n", args...)
 	return code
 }
 
-// device prints a device and returns the bits it adds to the exit code.
+// device prints a device. It returns the bits to set in the exit code.
 func (v *view) device(d *devinfo.Device) int {
 	switch {
 	case d.OpenError != nil:
@@ -197,7 +201,7 @@ func (v *view) showPort(d *devinfo.Device, p *devinfo.Port, infiniband bool) {
 	fmt.Fprintln(v.out)
 }
 
-// gid prints an entry of the GID table. Those of RoCE v2 are in the short form.
+// gid prints an entry of the GID table. RoCE v2 GIDs have the short form of an address.
 func (v *view) gid(g verbs.GIDEntry, layer ib.LinkLayer) {
 	b := g.GID.As16()
 	if binary.BigEndian.Uint64(b[8:]) == 0 {

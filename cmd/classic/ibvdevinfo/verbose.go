@@ -11,13 +11,13 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// colons writes a GUID as four groups.
+// colons formats a GUID as four groups.
 func colons(guid uint64) string {
 	return fmt.Sprintf("%04x:%04x:%04x:%04x", guid>>48, guid>>32&0xffff, guid>>16&0xffff, guid&0xffff)
 }
 
-// errnoOf returns the number of a system error, which ibv_devinfo adds to its
-// exit code.
+// errnoOf returns the number of a system error, which ibv_devinfo adds to its exit
+// code; 1 for other errors.
 func errnoOf(err error) int {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -26,16 +26,16 @@ func errnoOf(err error) int {
 	return 1
 }
 
-// label writes a name and tabs up to a column, counted from the label's indent.
+// label returns a name followed by tabs up to a column, which includes the indent.
 func label(indent int, name string, column int) string {
 	tabs := max(1, (column-8*indent-len(name)-1+7)/8)
 	return strings.Repeat("\t", indent) + name + ":" + strings.Repeat("\t", tabs)
 }
 
-// valueColumn is where values of a device begin.
+// valueColumn is the column of the values of a device.
 const valueColumn = 40
 
-// bits prints names, one a line, and the bits that have none.
+// bits prints names, one per line, and the bits without a name.
 func bits[T ~uint16 | ~uint32 | ~uint64](v *view, known []string, rest T) {
 	for _, name := range known {
 		fmt.Fprintf(v.out, "\t\t\t\t\t%s\n", name)
@@ -45,7 +45,7 @@ func bits[T ~uint16 | ~uint32 | ~uint64](v *view, known []string, rest T) {
 	}
 }
 
-// capabilities prints what -v adds to a device.
+// capabilities prints the lines that -v adds to a device.
 func (v *view) capabilities(d *devinfo.Device) {
 	a := d.Attr
 	for name, value := range devinfo.Limits(a) {
@@ -86,7 +86,7 @@ func (v *view) capabilities(d *devinfo.Device) {
 	fmt.Fprintf(v.out, "\tnum_comp_vectors:\t\t%d\n", render.OrZero(d.CompVectors))
 }
 
-// capsEx prints the capabilities that ibv_devinfo 44 has names for.
+// capsEx prints the extended capabilities. ibv_devinfo 44 knows only two names.
 func (v *view) capsEx(ex verbs.DeviceCapsEx) {
 	known, rest := (ex & (1<<34 | 1<<36)).Names()
 	bits(v, known, rest|ex&^(1<<34|1<<36)&^(1<<32-1))
@@ -105,13 +105,13 @@ func (v *view) odp(c verbs.ODPCaps, xrc verbs.ODPTransport) {
 			fmt.Fprintf(v.out, "\t\t\t\t\tNO SUPPORT\n")
 			continue
 		}
-		const named = 1<<6 - 1 // by ibv_devinfo 44
+		const named = 1<<6 - 1 // known to ibv_devinfo 44
 		known, rest := (t.caps & named).Names()
 		bits(v, known, rest|t.caps&^named)
 	}
 }
 
-// qpTypes prints types of queue pairs; RC is unknown to ibv_devinfo here.
+// qpTypes prints types of queue pairs. Here, ibv_devinfo does not know RC.
 func (v *view) qpTypes(types verbs.QPTypes) {
 	fmt.Fprintf(v.out, "\t\tsupported_qp:\n")
 	const named = 1<<verbs.QPTypeRawPacket | 1<<verbs.QPTypeUD
@@ -163,7 +163,7 @@ func (v *view) offloads(a *verbs.DeviceAttr) {
 	}
 }
 
-// portCapabilities prints what -v adds to a port, without its GIDs.
+// portCapabilities prints the lines that -v adds to a port, except GIDs.
 func (v *view) portCapabilities(p *devinfo.Port, infiniband bool) {
 	a := p.Attr
 	fmt.Fprintf(v.out, "\t\t\tmax_msg_sz:\t\t0x%x\n", a.MaxMsgSize)

@@ -24,10 +24,10 @@ var spec = guest.Spec{
 	Programs: []guest.Program{guest.Ibkit},
 }
 
-// pid is in the warnings of infiniband-diags.
+// pid matches the process ID in warnings of infiniband-diags.
 var pid = regexp.MustCompile(`\[[0-9]+\]`)
 
-// TestClassic holds output, messages and exit codes against Debian's tools.
+// TestClassic compares output, messages and exit codes with those of Debian's tools.
 func TestClassic(t *testing.T) {
 	g := guest.New(t, spec)
 	for _, line := range []string{
@@ -42,23 +42,39 @@ func TestClassic(t *testing.T) {
 		"ibstat --port_list", "ibstat -d rxe0 0", "ibstat -- rxe0 -1",
 		"ibstatus", "ibstatus rxe0", "ibstatus rxe1:1", "ibstatus rxe0:2", "ibstatus nosuch", "ibstatus rxe0 rxe1", "ibstatus -h",
 	} {
-		t.Run(line, func(t *testing.T) {
-			args := strings.Fields(line)
-			want := g.MustRun(t, args...)
-			got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
-			for _, c := range []struct{ what, got, want string }{
-				{"stdout", got.Stdout, want.Stdout},
-				{"stderr", pid.ReplaceAllString(got.Stderr, "[]"), pid.ReplaceAllString(want.Stderr, "[]")},
-				{"exit code", fmt.Sprint(got.Code), fmt.Sprint(want.Code)},
-			} {
-				if c.got != c.want {
-					t.Errorf("%s:\n%s\nDebian:\n%s", c.what, c.got, c.want)
-				}
-			}
-		})
+		t.Run(line, func(t *testing.T) { compare(t, g, line) })
 	}
 	t.Run("trace", func(t *testing.T) { trace(t, g) })
 	t.Run("rdma", func(t *testing.T) { agree(t, g) })
+	t.Run("missing nodes", func(t *testing.T) { missingNodes(t, g) })
+}
+
+// missingNodes compares ibkit with Debian's tools while uverbs nodes are missing.
+func missingNodes(t *testing.T, g *guest.Guest) {
+	lines := []string{"ibv_devices", "ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -d rxe0"}
+	for _, node := range []string{"uverbs0", "uverbs1"} {
+		g.Must(t, "rm", "/dev/infiniband/"+node)
+		for _, line := range lines {
+			t.Run(node+" "+line, func(t *testing.T) { compare(t, g, line) })
+		}
+	}
+}
+
+// compare runs a command line with Debian's tool and with ibkit.
+func compare(t *testing.T, g *guest.Guest, line string) {
+	t.Helper()
+	args := strings.Fields(line)
+	want := g.MustRun(t, args...)
+	got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+	for _, c := range []struct{ name, got, want string }{
+		{"stdout", got.Stdout, want.Stdout},
+		{"stderr", pid.ReplaceAllString(got.Stderr, "[]"), pid.ReplaceAllString(want.Stderr, "[]")},
+		{"exit code", fmt.Sprint(got.Code), fmt.Sprint(want.Code)},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, c.got, c.want)
+		}
+	}
 }
 
 // BenchmarkClassic measures whole processes, ours and Debian's in turn, by the

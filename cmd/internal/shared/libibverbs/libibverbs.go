@@ -1,4 +1,4 @@
-// Package libibverbs has the part of libibverbs that its programs share.
+// Package libibverbs contains the part of libibverbs that its programs share.
 package libibverbs
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
-// Check looks whether the kernel has verbs for user space, as libibverbs
-// does first.
+// Check prints an error if the kernel does not provide verbs to programs. libibverbs
+// checks this first.
 func Check(env *cmdutil.Env) error {
 	if _, err := os.Stat(filepath.Join(env.Sysfs(), "class/infiniband_verbs/abi_version")); err != nil {
 		fmt.Fprintln(env.ErrOut, "Failed to get IB devices list: Function not implemented")

@@ -1,5 +1,11 @@
-// Package portstate has the names of port states.
+// Package portstate contains the names of port states in ibstat.
 package portstate
 
-// Names are the names of port states.
+// Names lists the names of port states, by their numbers in PortInfo.
 var Names = [...]string{"???", "Down", "Initializing", "Armed", "Active"}
+
+// PhysNames lists the names of physical port states, by their numbers in PortInfo.
+var PhysNames = [...]string{
+	"No state change", "Sleep", "Polling", "Disabled",
+	"PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "PhyTest",
+}
