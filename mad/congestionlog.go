@@ -1,6 +1,10 @@
 package mad
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // A CongestionLog is the log of an agent of congestion control (InfiniBand
 // Architecture, Volume 1, A10.4.3.5). Type determines which fields are valid. The
@@ -27,8 +31,8 @@ const (
 
 // A SwitchCongestionEvent is a packet that a switch has marked.
 type SwitchCongestionEvent struct {
-	SLID      uint16 `json:"slid"`
-	DLID      uint16 `json:"dlid"`
+	SLID      ib.LID `json:"slid"`
+	DLID      ib.LID `json:"dlid"`
 	SL        uint8  `json:"sl"` // 4 bits
 	TimeStamp uint32 `json:"timestamp"`
 }
@@ -39,8 +43,8 @@ type CACongestionEvent struct {
 	SL          uint8  `json:"sl"`           // 4 bits
 	ServiceType uint8  `json:"service_type"` // 4 bits
 	RemoteQP    uint32 `json:"remote_qp"`    // 24 bits
-	LocalLID    uint16 `json:"local_lid"`
-	RemoteLID   uint16 `json:"remote_lid"`
+	LocalLID    ib.LID `json:"local_lid"`
+	RemoteLID   ib.LID `json:"remote_lid"`
 	TimeStamp   uint32 `json:"timestamp"`
 }
 

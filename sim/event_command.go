@@ -53,6 +53,7 @@ func init() { // help refers to them
 		{"perfcaps", "NODE|all MASK [MASK2]", "change the capability masks of performance management", false, parsePerfCaps},
 		{"counter", "PORT NAME VALUE", "set a performance counter, by perfquery's name for it", false, parseCounter},
 		{"rate", "PORT NAME NUMBER", "let a performance counter grow by so much a second", false, parseRate},
+		{"congest", "PORT NODE NODE [SL]", "log congestion at a port by a packet between two nodes", false, parseCongest},
 		{"model", "NAME=VALUE...", "change the clock model: " + modelNames(), false, parseModelCommand},
 		{"dump", "[NODE]", "show the ports of one node or of all", true, parseDump},
 		{"help", "", "show all commands", true, parseHelp},

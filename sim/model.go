@@ -71,6 +71,8 @@ type Node struct {
 	// noRoute where there is none.
 	LFT []uint8
 
+	mft map[ib.LID]*mad.PortMask // a switch's multicast forwarding table, by multicast LID
+
 	// Silent makes the node swallow all that it is sent.
 	Silent bool
 
@@ -96,7 +98,9 @@ type Port struct {
 	Ext    *mad.MlnxExtPortInfo // FDR10-capable ports only
 	PKeys  []mad.PKey
 	SLtoVL mad.SLtoVLMapping
-	counts *counts // nil: nobody has looked at them
+	counts *counts        // nil: nobody has looked at them
+	vlArb  *vlArbitration // nil: defaultVLArbitration
+	cc     *congestion    // nil: no request yet
 }
 
 // noRoute is a forwarding table's entry for a LID that leads nowhere.
@@ -195,7 +199,7 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 		}
 	}
 	if isSwitch {
-		n.Switch = mad.SwitchInfo{LinearFDBCap: linearFDBCap, MulticastFDBCap: 0x400, LIDsPerPort: 0, PartitionEnforcementCap: partitionCap}
+		n.Switch = mad.SwitchInfo{LinearFDBCap: linearFDBCap, MulticastFDBCap: multicastCap, LIDsPerPort: 0, PartitionEnforcementCap: partitionCap}
 	}
 	f.byID[s.ID] = n
 	f.Nodes = append(f.Nodes, n)

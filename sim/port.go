@@ -86,6 +86,8 @@ func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 		return f.measure(d, p)
 	case mad.ClassSA:
 		return f.administer(d, p)
+	case mad.ClassCC:
+		return f.controlCongestion(d, p)
 	case classPing:
 		return f.pong(d, p)
 	}

@@ -32,8 +32,8 @@ var saKinds = map[mad.AttrID]saKind{
 	mad.AttrPortInfoRecord:                 {records: portInfoRecords, match: matchCapMask},
 	mad.AttrSwitchInfoRecord:               {records: switchInfoRecords},
 	mad.AttrLinearForwardingTableRecord:    {records: lftRecords},
-	mad.AttrMulticastForwardingTableRecord: {records: noRecords},
-	mad.AttrVLArbitrationTableRecord:       {records: noRecords},
+	mad.AttrMulticastForwardingTableRecord: {records: mftRecords},
+	mad.AttrVLArbitrationTableRecord:       {records: vlArbRecords},
 	mad.AttrSLtoVLMappingTableRecord:       {records: sltovlRecords},
 	mad.AttrPKeyTableRecord:                {records: pkeyRecords, trusted: true},
 	mad.AttrGUIDInfoRecord:                 {records: guidInfoRecords},
@@ -48,7 +48,6 @@ var saKinds = map[mad.AttrID]saKind{
 
 var attrInformInfo = (*mad.InformInfo)(nil).ID()
 
-// noRecords is for tables that simulated nodes do not have.
 func noRecords(*saQuery) iter.Seq[mad.Attribute] { return func(func(mad.Attribute) bool) {} }
 
 // find answers Get and GetTable: with the records that have what the component

@@ -15,6 +15,7 @@ type group struct {
 	common  mad.MCMemberRecord
 	members []mad.MCMemberRecord
 	fixed   bool // stays without members
+	routed  bool // the forwarding tables have it as it is
 }
 
 // broadcast is the group that IP over InfiniBand needs, which opensm makes for
@@ -118,6 +119,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 		i = len(g.members) - 1
 	}
 	g.members[i].JoinState |= r.JoinState
+	g.routed = false
 	answer := g.members[i]
 	return &answer, 0
 }
@@ -143,8 +145,10 @@ func leave(q *saQuery) (mad.Attribute, mad.Status) {
 	answer.JoinState = m.JoinState & r.JoinState
 	if m.JoinState &^= r.JoinState; m.JoinState == 0 {
 		g.members = slices.Delete(g.members, i, i+1)
+		g.routed = false
 	}
 	if len(g.members) == 0 && !g.fixed {
+		f.unroute(g)
 		f.admin.groups = slices.DeleteFunc(f.admin.groups, func(other *group) bool { return other == g })
 	}
 	return &answer, 0

@@ -190,6 +190,52 @@ func sltovlRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
+// mftRecords yields the blocks of the multicast forwarding tables up to the last one
+// in use, as opensm does.
+func mftRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		q.fabric.routeGroups()
+		var r mad.MulticastForwardingTableRecord
+		for p := range q.endPorts() {
+			n := p.Node
+			last := -1
+			for mlid := range n.mft {
+				last = max(last, int(mlid-firstMLID)/mftBlock)
+			}
+			for block := range last + 1 {
+				for group := range int(n.Info.NumPorts)/mftGroup + 1 {
+					r = mad.MulticastForwardingTableRecord{
+						LID: p.Info.LID, Position: uint8(group), Block: uint16(block), Table: n.mftBlock(block, group),
+					}
+					if !yield(&r) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func vlArbRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	return func(yield func(mad.Attribute) bool) {
+		var r mad.VLArbitrationTableRecord
+		for end := range q.endPorts() {
+			for p := range end.physical() {
+				for number := range uint32(4) {
+					block, ok := p.vlArbBlock(number)
+					if !ok {
+						continue
+					}
+					r = mad.VLArbitrationTableRecord{LID: end.Info.LID, Port: p.Number, Block: uint8(number + 1), Table: block.read()}
+					if !yield(&r) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 func linkRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		var r mad.LinkRecord

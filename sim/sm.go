@@ -40,6 +40,9 @@ func (f *Fabric) Configure() error {
 		}
 	}
 	sm.Info.CapMask |= mad.CapSM
+	for _, g := range f.admin.groups {
+		g.routed = false
+	}
 	return nil
 }
 

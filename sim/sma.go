@@ -55,16 +55,18 @@ type agent struct {
 }
 
 var agents = map[mad.AttrID]agent{
-	mad.AttrNodeDescription:       {get: getNodeDescription, set: setNodeDescription},
-	mad.AttrNodeInfo:              {get: getNodeInfo},
-	mad.AttrSwitchInfo:            {get: getSwitchInfo, set: setSwitchInfo},
-	mad.AttrPortInfo:              {get: getPortInfo, set: setPortInfo},
-	mad.AttrPKeyTable:             {get: getPKeyTable, set: setPKeyTable},
-	mad.AttrSLtoVLMapping:         {get: getSLtoVL, set: setSLtoVL},
-	mad.AttrGUIDInfo:              {get: getGUIDInfo},
-	mad.AttrLinearForwardingTable: {get: getLFT, set: setLFT},
-	mad.AttrSMInfo:                {get: getSMInfo},
-	mad.AttrMlnxExtPortInfo:       {get: getExtendedPortInfo},
+	mad.AttrNodeDescription:          {get: getNodeDescription, set: setNodeDescription},
+	mad.AttrNodeInfo:                 {get: getNodeInfo},
+	mad.AttrSwitchInfo:               {get: getSwitchInfo, set: setSwitchInfo},
+	mad.AttrPortInfo:                 {get: getPortInfo, set: setPortInfo},
+	mad.AttrPKeyTable:                {get: getPKeyTable, set: setPKeyTable},
+	mad.AttrSLtoVLMapping:            {get: getSLtoVL, set: setSLtoVL},
+	mad.AttrGUIDInfo:                 {get: getGUIDInfo},
+	mad.AttrLinearForwardingTable:    {get: getLFT, set: setLFT},
+	mad.AttrMulticastForwardingTable: {get: getMFT, set: setMFT},
+	mad.AttrVLArbitration:            {get: getVLArbitration, set: setVLArbitration},
+	mad.AttrSMInfo:                   {get: getSMInfo},
+	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo},
 }
 
 // keyCheck is what a node thinks of a packet's M_Key.

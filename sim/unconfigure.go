@@ -10,7 +10,7 @@ import (
 // to come.
 func (f *Fabric) Unconfigure() {
 	for _, n := range f.Nodes {
-		n.LFT, n.Switch.LinearFDBTop = nil, 0
+		n.LFT, n.mft, n.Switch.LinearFDBTop = nil, nil, 0
 		for i := range n.Ports {
 			info := &n.Ports[i].Info
 			info.LID, info.LMC, info.SMLID, info.SMSL = 0, 0, 0, 0
