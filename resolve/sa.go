@@ -128,7 +128,7 @@ func (r *Resolver) nodeRecords(ctx context.Context, match *mad.NodeRecord, mask 
 	if r.noSA != nil {
 		return nil, r.noSA
 	}
-	t, err := r.client.Table(ctx, &umad.TableRequest{To: umad.Target{LID: r.opts.SMLID}, Match: match, Mask: mask})
+	t, err := r.client.GetTable(ctx, &umad.TableRequest{To: umad.Target{LID: r.opts.SMLID}, Match: match, Mask: mask})
 	if isNoRecord(err) {
 		return nil, nil
 	}

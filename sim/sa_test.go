@@ -33,7 +33,7 @@ func query[T any, R interface {
 	mad.Attribute
 }](t testing.TB, c *umad.Client, match R, fields ...any) []T {
 	t.Helper()
-	table, err := c.Table(t.Context(), &umad.TableRequest{Match: match, Mask: mad.Components(match, fields...)})
+	table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: match, Mask: mad.Components(match, fields...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +112,14 @@ func TestPortTables(t *testing.T) {
 	if all := query(t, c, &mad.GUIDInfoRecord{}); len(all) != 4 || all[0].Table.GUIDs[0] == 0 {
 		t.Errorf("%d GUID tables", len(all))
 	}
-	_, err := c.Table(t.Context(), &umad.TableRequest{Match: &mad.PKeyTableRecord{}})
+	_, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.PKeyTableRecord{}})
 	checkStatus(t, err, mad.StatusInvalidRequest)
-	table, err := c.Table(t.Context(), &umad.TableRequest{Match: &mad.PKeyTableRecord{}, SMKey: trustedKey})
+	table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.PKeyTableRecord{}, SMKey: trustedKey})
 	if err != nil || table.Len() == 0 {
 		t.Errorf("with the key: %v", err)
 	}
 	sm := mad.PortInfoRecord{PortInfo: mad.PortInfo{CapMask: mad.CapSM}}
-	table, err = c.Table(t.Context(), &umad.TableRequest{
+	table, err = c.GetTable(t.Context(), &umad.TableRequest{
 		Match: &sm, Mask: mad.Components(&sm, &sm.PortInfo.CapMask), Modifier: mad.MatchCapMask,
 	})
 	if err != nil || table.Len() != 1 {
@@ -227,7 +227,7 @@ func TestMulticast(t *testing.T) {
 	if groups := query(t, c, &mad.MCMemberRecord{}); len(groups) != 2 || groups[1].PortGID != (ib.GID{}) {
 		t.Errorf("got %+v", groups)
 	}
-	table, err := c.Table(t.Context(), &umad.TableRequest{Match: &mad.MCMemberRecord{}, SMKey: trustedKey})
+	table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.MCMemberRecord{}, SMKey: trustedKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,12 +313,12 @@ func TestTransfersForgotten(t *testing.T) {
 func TestClipped(t *testing.T) {
 	f, c := saClient(t, "demo", "", nil)
 	f.NoRMPP = true
-	table, err := c.Table(t.Context(), &umad.TableRequest{Match: &mad.NodeRecord{}})
+	table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.NodeRecord{}})
 	if err != nil || table.Len() != 1 || !table.Clipped {
 		t.Fatalf("got %+v, %v", table, err)
 	}
 	q := mad.NodeRecord{LID: f.master.Info.LID}
-	table, err = c.Table(t.Context(), &umad.TableRequest{Match: &q, Mask: mad.Components(&q, &q.LID)})
+	table, err = c.GetTable(t.Context(), &umad.TableRequest{Match: &q, Mask: mad.Components(&q, &q.LID)})
 	if err != nil || table.Len() != 1 || table.Clipped {
 		t.Errorf("got %+v, %v", table, err)
 	}

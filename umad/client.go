@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/inflight"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -54,8 +55,11 @@ type Stats struct {
 	Received int // replies
 	Retries  int // packets sent for want of a reply to an earlier one
 	Timeouts int // attempts without a reply
-	Stray    int // packets received that answer nothing that was asked
 	Window   int // most requests in flight at a time
+
+	Late      int // replies to requests that had timed out
+	Duplicate int // replies to requests that had been answered
+	Stray     int // packets that match no request
 }
 
 // A Client sends requests over a port and matches the replies to them. It
@@ -72,23 +76,20 @@ type Client struct {
 	port     BatchPort
 	attr     PortAttr
 	opts     ClientOptions
-	now      func() time.Time
 	epoch    time.Time
 	running  bool
 	stats    Stats
 	in, out  []Message
-	batch    [batchSize]*Request // of the messages in out
+	batch    [batchSize]uint32 // transaction IDs of the messages in out
 	reply    Reply
 	window   window
-	held     int  // requests in flight that count against the window
 	limited  bool // the window, and nothing else, keeps requests in the queue
 	sendable bool // the port has room, as far as is known
 
-	table   table    // all that were sent and not answered
-	queue   list     // not sent yet
-	retries list     // to be sent again
-	flying  list     // in flight, by time of sending
-	fresh   *Request // all before it in flying are slow, and some after it may be
+	submissions uint64
+	sent        *inflight.Tracker[attempt]
+	queue       list // not sent yet
+	retries     list // to be sent again
 }
 
 // NewClient returns a client for p, which nothing else may use from then on.
@@ -103,20 +104,21 @@ func NewClient(p Port, o ClientOptions) *Client {
 		o.MaxWindow = defaultWindow
 	}
 	o.Attempts = min(o.Attempts, maxAttempts)
-	o.MaxWindow = min(o.MaxWindow, maxInFlight)
+	o.MaxWindow = min(o.MaxWindow, maxOutstanding)
 	return &Client{
 		port:   batchPort(p),
 		attr:   p.Attr(),
 		opts:   o,
-		now:    time.Now,
 		epoch:  time.Now(),
 		in:     make([]Message, batchSize),
 		out:    make([]Message, batchSize),
 		window: window{size: min(firstWindow, o.MaxWindow), limit: o.MaxWindow},
-		// Replies to whoever had the port before must not look like ours.
-		table: newTable(rand.Uint32()),
+		// Replies to a previous user of the port must not match our requests.
+		sent: newSent(rand.Uint32()),
 	}
 }
+
+func newSent(firstID uint32) *inflight.Tracker[attempt] { return inflight.New[attempt](firstID) }
 
 // Stats returns what the client has done so far.
 func (c *Client) Stats() Stats { return c.stats }
@@ -127,7 +129,8 @@ func (c *Client) Submit(r *Request) {
 	if r.flight.state != idle {
 		panic("umad: request submitted twice")
 	}
-	r.flight = flight{state: queued}
+	c.submissions++
+	r.flight = flight{state: queued, id: c.submissions}
 	c.queue.push(r)
 }
 
@@ -152,7 +155,7 @@ func (c *Client) Run(ctx context.Context) error {
 		if err := c.send(now); err != nil {
 			return c.abort(err)
 		}
-		if c.queue.len+c.retries.len+c.flying.len == 0 {
+		if c.queue.len+c.retries.len+c.sent.Outstanding() == 0 {
 			return nil
 		}
 		n, err := c.port.RecvBatch(c.in, c.epoch.Add(c.deadline(now)))
@@ -191,16 +194,18 @@ func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 }
 
 // clock returns the time since the client was made.
-func (c *Client) clock() time.Duration { return c.now().Sub(c.epoch) }
+func (c *Client) clock() time.Duration { return time.Since(c.epoch) }
 
-// deadline returns when something is to be done if nothing comes in before.
+// deadline returns when the client has to act if it receives nothing before.
 func (c *Client) deadline(now time.Duration) time.Duration {
 	next := now + c.opts.Timeout + slack
-	if r := c.flying.head; r != nil {
-		next = r.flight.sent + c.opts.Timeout + slack
+	if e := c.sent.Oldest(); e != nil {
+		next = e.Sent + c.opts.Timeout + slack
 	}
-	if c.limited && c.fresh != nil {
-		next = min(next, c.fresh.flight.sent+c.window.rtt.patience())
+	if c.limited {
+		if e := c.sent.OldestOnTime(); e != nil {
+			next = min(next, e.Sent+c.window.rtt.lateAfter())
+		}
 	}
 	if !c.sendable {
 		next = min(next, now+sendPause)
@@ -208,80 +213,101 @@ func (c *Client) deadline(now time.Duration) time.Duration {
 	return next
 }
 
-// expire ends the attempts that waited too long, and takes their place in the
-// window from those that are late.
+// expire ends the attempts that waited too long, and removes the late ones from
+// the window.
 func (c *Client) expire(now time.Duration) {
-	for r := c.flying.head; r != nil && now-r.flight.sent >= c.opts.Timeout+slack; r = c.flying.head {
-		c.lost(r)
+	for e := c.sent.Oldest(); e != nil && now-e.Sent >= c.opts.Timeout+slack; e = c.sent.Oldest() {
+		c.lost(e)
 	}
-	patience := c.window.rtt.patience()
-	for r := c.fresh; r != nil && (r.flight.slow || now-r.flight.sent >= patience); r = c.fresh {
-		c.fresh = r.flight.next
-		if !r.flight.slow {
-			r.flight.slow = true
-			c.held--
-			c.window.shrink(r.flight.number, c.stats.Sent)
-		}
+	late := c.window.rtt.lateAfter()
+	for e := c.sent.OldestOnTime(); e != nil && now-e.Sent >= late; e = c.sent.OldestOnTime() {
+		c.sent.Release(e)
+		e.Data.request.flight.slow = true
+		c.window.shrink(e.Data.packets, c.stats.Sent)
 	}
 }
 
 // receive processes a message that was received by now.
 func (c *Client) receive(in *Message, now time.Duration) {
 	m := &in.MAD
-	tid := uint32(m.TID())
-	r := c.table.find(tid)
-	attempt := uint8(tid & maxAttempts)
-	switch {
-	case r == nil, (in.Status != 0) == r.answeredBy(m.Method()):
+	e := c.sent.Find(uint32(m.TID()))
+	if e == nil || (in.Status != 0) == e.Data.answeredBy(m.Method()) {
 		c.stray(m)
-	case in.Status != 0:
-		// The request came back. Where that is about an attempt that was given
-		// up before, the next one is under way already.
-		if r.flight.state != flying || attempt != r.flight.attempt {
-			c.stray(m)
-			return
+		return
+	}
+	if in.Status != 0 {
+		// The request came back. If the client itself gave the attempt up
+		// before, the next one is on its way and nothing is to be done.
+		if e.State == inflight.Waiting {
+			c.lost(e)
 		}
-		c.lost(r)
-	case attempt == 0 || attempt > r.flight.attempt,
-		m.Class() != r.class() || m.Attr() != r.Attr || m.Modifier() != r.Modifier:
+		return
+	}
+	if !e.Data.matches(m) {
 		c.stray(m)
+		return
+	}
+	a := &e.Data
+	switch state := c.sent.Answer(e); {
+	case state == inflight.Waiting:
+		rtt := now - e.Sent
+		c.window.rtt.add(rtt)
+		c.answered(e, m, rtt)
+	case state == inflight.Expired && a.pending():
+		// The reply to an earlier attempt. Which attempt the round trip began
+		// with is known, but not whether the current one is late, too.
+		if a.request.flight.state == queued {
+			c.retries.remove(a.request)
+		} else {
+			c.sent.Answer(c.sent.Find(a.request.flight.tid))
+		}
+		c.answered(e, m, 0)
+	case state == inflight.Expired:
+		c.stats.Late++
+		c.beside(EventLate, e, m, now)
 	default:
-		c.answered(r, m, attempt, now)
+		c.stats.Duplicate++
+		c.beside(EventDuplicate, e, m, now)
 	}
 }
 
-// answered ends r with the reply that came to one of its attempts.
-func (c *Client) answered(r *Request, m *mad.Packet, attempt uint8, now time.Duration) {
+// answered ends the request of an attempt with the reply to it. rtt is 0 if it is
+// not known.
+func (c *Client) answered(e *inflight.Entry[attempt], m *mad.Packet, rtt time.Duration) {
 	c.stats.Received++
-	var took time.Duration
-	if attempt == r.flight.attempt && r.flight.state == flying {
-		took = now - r.flight.sent
-		c.window.rtt.add(took)
-	}
 	if c.limited {
 		c.window.grow()
 	}
 	err := m.Status().Err()
 	if c.opts.Trace != nil {
-		c.trace(EventReceived, r, m, took, err)
+		c.opts.Trace(e.Data.event(EventReceived, e.TID, m, rtt, err))
 	}
+	r := e.Data.request
 	if err != nil {
 		err = r.fail(err)
 	}
-	c.unlink(r)
-	c.end(r, Reply{Err: err, MAD: m, RTT: took})
+	c.end(r, Reply{Err: err, MAD: m, RTT: rtt})
+}
+
+// beside reports a reply to a request that had ended.
+func (c *Client) beside(kind EventKind, e *inflight.Entry[attempt], m *mad.Packet, now time.Duration) {
+	if c.opts.Trace != nil {
+		c.opts.Trace(e.Data.event(kind, e.TID, m, now-e.Sent, m.Status().Err()))
+	}
 }
 
 // lost ends an attempt that got no reply.
-func (c *Client) lost(r *Request) {
+func (c *Client) lost(e *inflight.Entry[attempt]) {
+	a := &e.Data
 	c.stats.Timeouts++
-	if !r.flight.slow {
-		c.window.shrink(r.flight.number, c.stats.Sent)
+	if !e.Slow {
+		c.window.shrink(a.packets, c.stats.Sent)
 	}
 	if c.opts.Trace != nil {
-		c.trace(EventTimedOut, r, nil, 0, ErrTimeout)
+		c.opts.Trace(a.event(EventTimedOut, e.TID, nil, 0, ErrTimeout))
 	}
-	c.unlink(r)
+	c.sent.Expire(e)
+	r := a.request
 	if int(r.flight.attempt) < c.opts.Attempts {
 		r.flight.state = queued
 		c.retries.push(r)
@@ -290,35 +316,23 @@ func (c *Client) lost(r *Request) {
 	c.end(r, Reply{Err: r.fail(ErrTimeout)})
 }
 
-// unlink takes a request that was sent out of the list that it is in.
-func (c *Client) unlink(r *Request) {
-	if r.flight.state == queued {
-		c.retries.remove(r)
-		return
-	}
-	if r == c.fresh {
-		c.fresh = r.flight.next
-	}
-	c.flying.remove(r)
-}
-
-// end gives r, which is in no list any more, back to its owner.
+// end returns r, which is in no list any more, to its owner.
 func (c *Client) end(r *Request, reply Reply) {
-	if r.flight.attempt > 0 {
-		c.table.remove(r)
-		if !r.flight.slow {
-			c.held--
-		}
-	}
 	r.flight = flight{}
 	c.reply = reply
 	r.Done(r, &c.reply)
 }
 
-// abort ends everything with err and returns it.
+// abort ends all requests with err and returns it. Requests that Done functions
+// submit meanwhile stay in the queue.
 func (c *Client) abort(err error) error {
-	lists := [...]list{c.flying, c.retries, c.queue}
-	c.flying, c.retries, c.queue, c.fresh = list{}, list{}, list{}, nil
+	lists := [...]list{c.retries, c.queue}
+	c.retries, c.queue = list{}, list{}
+	for e := c.sent.Oldest(); e != nil; e = c.sent.Oldest() {
+		c.sent.Expire(e)
+		r := e.Data.request
+		c.end(r, Reply{Err: r.fail(err)})
+	}
 	for i := range lists {
 		l := &lists[i]
 		for r := l.head; r != nil; r = l.head {
@@ -329,6 +343,7 @@ func (c *Client) abort(err error) error {
 	return err
 }
 
+// stray counts a packet that matches no request.
 func (c *Client) stray(m *mad.Packet) {
 	c.stats.Stray++
 	if c.opts.Trace != nil {
@@ -336,15 +351,4 @@ func (c *Client) stray(m *mad.Packet) {
 			Kind: EventStray, Class: m.Class(), Method: m.Method(), Attr: m.Attr(), Modifier: m.Modifier(), TID: m.TID(),
 		})
 	}
-}
-
-func (c *Client) trace(kind EventKind, r *Request, m *mad.Packet, took time.Duration, err error) {
-	e := Event{
-		Kind: kind, To: r.To, Class: r.class(), Method: r.method(), Attr: r.Attr, Modifier: r.Modifier,
-		TID: uint64(r.tid()), Attempt: int(r.flight.attempt), RTT: took, Err: err,
-	}
-	if m != nil {
-		e.Method, e.TID = m.Method(), m.TID()
-	}
-	c.opts.Trace(e)
 }

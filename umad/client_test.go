@@ -1,40 +1,41 @@
-package umad
+package umad_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-func TestReply(t *testing.T) {
-	f, c := newFake(3*time.Microsecond, ClientOptions{})
-	var o outcome
-	c.Submit(o.request(5))
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if o.calls != 1 || o.err != nil || o.reply.RTT != 3*time.Microsecond {
-		t.Errorf("got %+v", o)
-	}
-	if want := (Stats{Sent: 1, Received: 1, Window: 1}); c.Stats() != want {
-		t.Errorf("stats %+v, want %+v", c.Stats(), want)
-	}
-	if f.sent[0].Timeout != time.Second {
-		t.Errorf("the transport was told a time-out of %v", f.sent[0].Timeout)
-	}
-	checkIdle(t, c)
+func TestClient_Reply(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = answerAfter(3 * time.Microsecond)
+		var o outcome
+		c.Submit(o.request(5))
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if o.calls != 1 || o.err != nil || o.reply.RTT != 3*time.Microsecond {
+			t.Errorf("got %+v, want one reply after 3 µs", o)
+		}
+		if got, want := c.Stats(), (umad.Stats{Sent: 1, Received: 1, Window: 1}); got != want {
+			t.Errorf("stats: got %+v, want %+v", got, want)
+		}
+		if got := p.Sent()[0].Timeout; got != time.Second {
+			t.Errorf("timeout of the message: got %v, want 1s", got)
+		}
+	})
 }
 
-// TestLoss checks how long it takes until a request is given up, and how often
-// it is sent.
-func TestLoss(t *testing.T) {
+// TestClient_Loss checks when a request is given up, and how often it is sent.
+func TestClient_Loss(t *testing.T) {
 	tests := []struct {
 		name     string
 		lost     int // attempts that get no reply
@@ -43,546 +44,593 @@ func TestLoss(t *testing.T) {
 		took     time.Duration
 		err      error
 	}{
-		{name: "first attempt", lost: 1, attempts: 2, took: time.Second + slack + time.Millisecond},
-		{name: "all", lost: 99, attempts: 3, took: 3 * (time.Second + slack), err: ErrTimeout},
-		{name: "all, kernel keeps time", lost: 99, reports: time.Second, attempts: 3, took: 3 * time.Second, err: ErrTimeout},
-		{name: "all, dropped at once", lost: 99, reports: time.Microsecond, attempts: 3, took: 3 * time.Microsecond, err: ErrTimeout},
+		{name: "first attempt", lost: 1, attempts: 2, took: time.Second + umad.Slack + time.Millisecond},
+		{name: "all", lost: 99, attempts: 3, took: 3 * (time.Second + umad.Slack), err: umad.ErrTimeout},
+		{name: "all, kernel keeps time", lost: 99, reports: time.Second, attempts: 3, took: 3 * time.Second, err: umad.ErrTimeout},
+		{name: "all, dropped at once", lost: 99, reports: time.Microsecond, attempts: 3, took: 3 * time.Microsecond, err: umad.ErrTimeout},
 		{name: "two, dropped at once", lost: 2, reports: time.Microsecond, attempts: 3, took: 2*time.Microsecond + time.Millisecond},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, c := newFake(0, ClientOptions{})
-			f.onSend = func(m *Message) {
-				switch {
-				case len(f.sent) > tt.lost:
-					f.arrive(time.Millisecond, reply(m))
-				case tt.reports > 0:
-					f.arrive(tt.reports, returned(m))
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+					switch {
+					case len(p.Sent()) >= tt.lost:
+						p.Deliver(time.Millisecond, umadtest.Reply(m))
+					case tt.reports > 0:
+						p.Deliver(tt.reports, umadtest.Returned(m))
+					}
+				})
+				start := time.Now()
+				_, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo})
+				if !errors.Is(err, tt.err) {
+					t.Errorf("got error %v, want %v", err, tt.err)
 				}
-			}
-			start := f.now
-			_, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo})
-			if !errors.Is(err, tt.err) {
-				t.Errorf("error %v, want %v", err, tt.err)
-			}
-			if got := f.now.Sub(start); got != tt.took {
-				t.Errorf("took %v, want %v", got, tt.took)
-			}
-			if len(f.sent) != tt.attempts || c.Stats().Retries != tt.attempts-1 || c.Stats().Timeouts != min(tt.lost, tt.attempts) {
-				t.Errorf("sent %d times, want %d; stats %+v", len(f.sent), tt.attempts, c.Stats())
-			}
-			var e *Error
-			if tt.err != nil && (!errors.As(err, &e) || e.Attempts != tt.attempts) {
-				t.Errorf("error is %#v", err)
-			}
-			checkIdle(t, c)
+				if got := time.Since(start); got != tt.took {
+					t.Errorf("duration: got %v, want %v", got, tt.took)
+				}
+				if n := len(p.Sent()); n != tt.attempts {
+					t.Errorf("attempts: got %d, want %d", n, tt.attempts)
+				}
+				if s := c.Stats(); s.Retries != tt.attempts-1 || s.Timeouts != min(tt.lost, tt.attempts) {
+					t.Errorf("stats: got %+v, want %d retries and %d timeouts", s, tt.attempts-1, min(tt.lost, tt.attempts))
+				}
+				var e *umad.Error
+				if tt.err != nil && (!errors.As(err, &e) || e.Attempts != tt.attempts) {
+					t.Errorf("got %#v, want an error after %d attempts", err, tt.attempts)
+				}
+			})
 		})
 	}
 }
 
-// TestStrays checks that what answers nothing that was asked is counted and
-// left alone.
-func TestStrays(t *testing.T) {
-	tests := map[string]func(good, request Message) Message{
-		"other transaction": func(m, _ Message) Message { m.MAD.SetTID(m.MAD.TID() + 1<<attemptBits); return m },
-		"later attempt":     func(m, _ Message) Message { m.MAD.SetTID(m.MAD.TID() + 1); return m },
-		"attempt 0":         func(m, _ Message) Message { m.MAD.SetTID(m.MAD.TID() - 1); return m },
-		"other attribute":   func(m, _ Message) Message { m.MAD[17]++; return m },
-		"other modifier":    func(m, _ Message) Message { m.MAD[23]++; return m },
-		"other class":       func(m, _ Message) Message { m.MAD[1] = byte(mad.ClassPM); return m },
-		"a request":         func(_, m Message) Message { return m },
-		"response with transport error": func(m, _ Message) Message {
-			m.Status = 110
-			return m
-		},
+// TestClient_Stray checks that a packet which matches no request is counted and
+// has no other effect.
+func TestClient_Stray(t *testing.T) {
+	tests := []struct {
+		name  string
+		stray func(reply, request umad.Message) umad.Message
+	}{
+		{"later transaction", func(m, _ umad.Message) umad.Message { m.MAD.SetTID(m.MAD.TID() + 1); return m }},
+		{"earlier transaction", func(m, _ umad.Message) umad.Message { m.MAD.SetTID(m.MAD.TID() - 1); return m }},
+		{"other attribute", func(m, _ umad.Message) umad.Message { m.MAD[17]++; return m }},
+		{"other modifier", func(m, _ umad.Message) umad.Message { m.MAD[23]++; return m }},
+		{"other class", func(m, _ umad.Message) umad.Message { m.MAD[1] = byte(mad.ClassPM); return m }},
+		{"a request", func(_, m umad.Message) umad.Message { return m }},
+		{"response with transport error", func(m, _ umad.Message) umad.Message { m.Status = 110; return m }},
 	}
-	for name, spoil := range tests {
-		t.Run(name, func(t *testing.T) {
-			f, c := newFake(0, ClientOptions{})
-			f.onSend = func(m *Message) {
-				f.arrive(time.Microsecond, spoil(reply(m), *m))
-				f.arrive(time.Millisecond, reply(m))
-			}
-			r, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo})
-			if err != nil || r.RTT != time.Millisecond {
-				t.Errorf("RTT %v, error %v", r.RTT, err)
-			}
-			if s := c.Stats(); s.Stray != 1 || s.Received != 1 || s.Retries != 0 {
-				t.Errorf("stats %+v", s)
-			}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+					p.Deliver(time.Microsecond, tt.stray(umadtest.Reply(m), m))
+					p.Deliver(time.Millisecond, umadtest.Reply(m))
+				})
+				r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo})
+				if err != nil || r.RTT != time.Millisecond {
+					t.Errorf("got round trip %v, error %v, want 1ms", r.RTT, err)
+				}
+				if got, want := c.Stats(), (umad.Stats{Sent: 1, Received: 1, Stray: 1, Window: 1}); got != want {
+					t.Errorf("stats: got %+v, want %+v", got, want)
+				}
+			})
 		})
 	}
 }
 
-func TestDuplicate(t *testing.T) {
-	f, c := newFake(0, ClientOptions{})
-	f.onSend = func(m *Message) {
-		f.arrive(time.Microsecond, reply(m))
-		f.arrive(time.Microsecond, reply(m))
-	}
-	var o [5]outcome
-	for i := range o {
-		c.Submit(o[i].request(uint32(i)))
-	}
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	// A duplicate of the last one is nobody's business any more.
-	if s := c.Stats(); s.Received != 5 || s.Stray < 4 {
-		t.Errorf("stats %+v", s)
-	}
-	for i := range o {
-		if o[i].calls != 1 {
-			t.Errorf("request %d ended %d times", i, o[i].calls)
-		}
-	}
-}
-
-// TestLateReply checks that a reply to an earlier attempt is taken, that what
-// comes of the later one is ignored, and that neither says how long a reply
-// takes.
-func TestLateReply(t *testing.T) {
-	f, c := newFake(0, ClientOptions{})
-	f.onSend = func(m *Message) {
-		switch len(f.sent) {
-		case 1:
-			f.arrive(1500*time.Millisecond, reply(m))
-			// That the first attempt timed out is reported late, too.
-			f.arrive(1400*time.Millisecond, returned(m))
-		case 2:
-			f.arrive(600*time.Millisecond, reply(m))
-		default:
-			f.arrive(time.Second, reply(m))
-		}
-	}
-	r, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo, Modifier: 1})
-	if err != nil || r.RTT != 0 {
-		t.Errorf("RTT %v, error %v", r.RTT, err)
-	}
-	if r, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo, Modifier: 2}); err != nil || r.RTT != time.Second {
-		t.Errorf("next request: RTT %v, error %v", r.RTT, err)
-	}
-	if s := c.Stats(); s.Stray != 2 || s.Sent != 3 {
-		t.Errorf("stats %+v", s)
-	}
-}
-
-func TestStatusError(t *testing.T) {
-	f, c := newFake(0, ClientOptions{})
-	f.onSend = func(m *Message) {
-		r := reply(m)
-		r.MAD.SetStatus(mad.StatusBadMethodAttr)
-		f.arrive(0, r)
-	}
-	r, err := c.Call(t.Context(), &Request{Attr: mad.AttrSwitchInfo})
-	var status mad.StatusError
-	if !errors.As(err, &status) || mad.Status(status) != mad.StatusBadMethodAttr || r.MAD == nil {
-		t.Errorf("got %v, error %v", r, err)
-	}
-	if len(f.sent) != 1 {
-		t.Errorf("an answer was asked for %d times", len(f.sent))
-	}
-}
-
-// TestDeadTargets checks that dead targets wait side by side, and do not hold
-// up the others.
-func TestDeadTargets(t *testing.T) {
-	const latency = 20 * time.Microsecond
-	f, c := newFake(0, ClientOptions{})
-	f.onSend = func(m *Message) {
-		if m.MAD.Modifier()%20 != 0 {
-			f.arrive(latency, reply(m))
-		}
-	}
-	start := f.now
-	var alive, dead int
-	var lastAlive time.Time
-	for i := range uint32(1000) {
-		c.Submit(&Request{Attr: mad.AttrPortInfo, Modifier: i, Done: func(_ *Request, r *Reply) {
-			if errors.Is(r.Err, ErrTimeout) {
-				dead++
-				return
-			}
-			alive++
-			lastAlive = f.now
-		}})
-	}
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if alive != 950 || dead != 50 {
-		t.Errorf("%d alive, %d dead", alive, dead)
-	}
-	// Each dead one can hold its place in the window for as long as the
-	// patience is, and not for its time-out.
-	if got := lastAlive.Sub(start); got > 50*minPatience {
-		t.Errorf("the last good reply came after %v", got)
-	}
-	if got, most := f.now.Sub(start), 3*(time.Second+slack)+50*minPatience; got > most {
-		t.Errorf("took %v, want at most %v", got, most)
-	}
-	checkIdle(t, c)
-}
-
-func TestCancel(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	f, c := newFake(0, ClientOptions{MaxWindow: 4})
-	f.onSend = nil
-	recvs := 0
-	f.onRecv = func() error {
-		if recvs++; recvs == 3 {
-			cancel()
-		}
-		return nil
-	}
-	o := make([]outcome, 50)
-	for i := range o {
-		c.Submit(o[i].request(uint32(i)))
-	}
-	if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("Run returned %v", err)
-	}
-	for i := range o {
-		if o[i].calls != 1 || !errors.Is(o[i].err, context.Canceled) {
-			t.Errorf("request %d: ended %d times, %v", i, o[i].calls, o[i].err)
-		}
-	}
-	checkIdle(t, c)
-
-	f.onRecv = nil
-	f.onSend = func(m *Message) { f.arrive(0, reply(m)) }
-	if _, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo}); err != nil {
-		t.Errorf("after a run that was ended: %v", err)
-	}
-}
-
-// TestCancelRetries checks that requests end which wait to be sent again.
-func TestCancelRetries(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	f, c := newFake(0, ClientOptions{})
-	f.onSend = func(m *Message) { f.arrive(0, returned(m)) }
-	f.refuse = func() error {
-		if len(f.sent) >= 3 {
-			return ErrWouldBlock
-		}
-		return nil
-	}
-	f.onRecv = func() error {
-		if c.retries.len == 3 {
-			cancel()
-		}
-		return nil
-	}
-	var o [3]outcome
-	for i := range o {
-		c.Submit(o[i].request(uint32(i)))
-	}
-	if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("Run returned %v", err)
-	}
-	for i := range o {
-		if o[i].calls != 1 || !errors.Is(o[i].err, context.Canceled) {
-			t.Errorf("request %d: ended %d times, %v", i, o[i].calls, o[i].err)
-		}
-	}
-	checkIdle(t, c)
-}
-
-// TestCancelSubmits checks that a Done which tries again at once does not keep
-// a run alive that was ended.
-func TestCancelSubmits(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, c := newFake(0, ClientOptions{})
-	calls := 0
-	c.Submit(&Request{Attr: mad.AttrNodeInfo, Done: func(r *Request, p *Reply) {
-		if calls++; p.Err != nil {
-			c.Submit(r)
-		}
-	}})
-	if err := c.Run(ctx); !errors.Is(err, context.Canceled) || calls != 1 {
-		t.Errorf("Run returned %v after %d calls", err, calls)
-	}
-	if err := c.Run(t.Context()); err != nil || calls != 2 {
-		t.Errorf("the next Run returned %v after %d calls", err, calls)
-	}
-}
-
-func TestPortGone(t *testing.T) {
-	gone := fmt.Errorf("device was unplugged: %w", ErrDeviceRemoved)
-	for _, where := range []string{"send", "receive"} {
-		t.Run(where, func(t *testing.T) {
-			f, c := newFake(time.Microsecond, ClientOptions{MaxWindow: 8})
-			count := 0
-			die := func() error {
-				if count++; count > 10 {
-					return gone
-				}
-				return nil
-			}
-			if where == "send" {
-				f.refuse = die
-			} else {
-				f.onRecv = die
-			}
-			o := make([]outcome, 40)
-			for i := range o {
-				c.Submit(o[i].request(uint32(i)))
-			}
-			if err := c.Run(t.Context()); !errors.Is(err, ErrDeviceRemoved) {
-				t.Errorf("Run returned %v", err)
-			}
-			failed := 0
-			for i := range o {
-				if o[i].calls != 1 {
-					t.Errorf("request %d ended %d times", i, o[i].calls)
-				}
-				if errors.Is(o[i].err, ErrDeviceRemoved) {
-					failed++
-				}
-			}
-			if failed+c.Stats().Received != len(o) || failed < len(o)-10 {
-				t.Errorf("%d failed, stats %+v", failed, c.Stats())
-			}
-			checkIdle(t, c)
+func TestClient_Duplicate(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			p.Deliver(time.Microsecond, umadtest.Reply(m))
+			p.Deliver(time.Microsecond, umadtest.Reply(m))
 		})
-	}
-}
-
-// TestRefused checks that what a port cannot send ends one request only.
-func TestRefused(t *testing.T) {
-	f, c := newFake(0, ClientOptions{})
-	refused := errors.New("no such agent")
-	count := 0
-	f.refuse = func() error {
-		if count++; count == 2 {
-			return refused
+		o := submit(c, 5)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}
-	var o [3]outcome
-	for i := range o {
-		c.Submit(o[i].request(uint32(i)))
-	}
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if o[0].err != nil || !errors.Is(o[1].err, refused) || o[2].err != nil {
-		t.Errorf("errors %v, %v, %v", o[0].err, o[1].err, o[2].err)
-	}
-	checkIdle(t, c)
-}
-
-func TestSubmitFromDone(t *testing.T) {
-	_, c := newFake(time.Microsecond, ClientOptions{})
-	left := 1000
-	r := &Request{Attr: mad.AttrPortInfo}
-	r.Done = func(r *Request, p *Reply) {
-		if p.Err != nil {
-			t.Error(p.Err)
+		// The run ends before the duplicate of the last reply is received.
+		if s := c.Stats(); s.Received != 5 || s.Duplicate != 4 || s.Stray != 0 {
+			t.Errorf("stats: got %+v, want 5 received and 4 duplicates", s)
 		}
-		if left--; left > 0 {
-			r.Modifier++
-			c.Submit(r)
-		}
-	}
-	c.Submit(r)
-	if err := c.Run(t.Context()); err != nil || left != 0 {
-		t.Errorf("%d left, %v", left, err)
-	}
-}
-
-func TestMisuse(t *testing.T) {
-	_, c := newFake(0, ClientOptions{})
-	var run, call error
-	c.Submit(&Request{Attr: mad.AttrNodeInfo, Done: func(*Request, *Reply) {
-		run = c.Run(context.Background())
-		_, call = c.Call(context.Background(), &Request{Attr: mad.AttrNodeInfo})
-	}})
-	if err := c.Run(t.Context()); err != nil || run == nil || call == nil {
-		t.Errorf("outer %v, nested Run %v, nested Call %v", err, run, call)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a request can be submitted twice")
-		}
-	}()
-	r := &Request{}
-	c.Submit(r)
-	c.Submit(r)
-}
-
-// TestWouldBlock checks that a port without room is asked again after a while,
-// or after the next reply, and not all the time.
-func TestWouldBlock(t *testing.T) {
-	f, c := newFake(50*time.Microsecond, ClientOptions{})
-	refusals, storm := 0, 0
-	f.refuse = func() error {
-		if storm++; storm%100 != 0 && f.now.Sub(time.Unix(1000, 0)) < time.Second {
-			refusals++
-			return ErrWouldBlock
-		}
-		return nil
-	}
-	o := make([]outcome, 100)
-	for i := range o {
-		c.Submit(o[i].request(uint32(i)))
-	}
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for i := range o {
-		if o[i].calls != 1 || o[i].err != nil {
-			t.Errorf("request %d ended %d times, %v", i, o[i].calls, o[i].err)
-		}
-	}
-	if most := int(time.Second/sendPause) + len(o) + 1; refusals > most {
-		t.Errorf("asked %d times, want at most %d", refusals, most)
-	}
-	checkIdle(t, c)
-}
-
-// TestNoRoomNoReplies checks that a port without room is asked again soon also
-// where no reply is on its way that could wake the client.
-func TestNoRoomNoReplies(t *testing.T) {
-	f, c := newFake(0, ClientOptions{Timeout: time.Minute})
-	refusals := 3
-	f.refuse = func() error {
-		if refusals--; refusals >= 0 {
-			return ErrWouldBlock
-		}
-		return nil
-	}
-	start := f.now
-	if _, err := c.Call(t.Context(), &Request{Attr: mad.AttrNodeInfo}); err != nil {
-		t.Fatal(err)
-	}
-	if took := f.now.Sub(start); took != 3*sendPause {
-		t.Errorf("took %v", took)
-	}
-}
-
-// TestLateLimit checks that there is an end also to the requests that are late,
-// which the window does not hold back.
-func TestLateLimit(t *testing.T) {
-	f, c := newFake(0, ClientOptions{Timeout: time.Hour, Attempts: 1})
-	f.onSend = nil
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	f.onRecv = func() error {
-		f.sent = f.sent[:0]
-		if c.Stats().Timeouts > 0 {
-			cancel()
-		}
-		return nil
-	}
-	requests := make([]Request, maxInFlight+100)
-	for i := range requests {
-		requests[i] = Request{Attr: mad.AttrNodeInfo, Done: func(*Request, *Reply) {}}
-		c.Submit(&requests[i])
-	}
-	if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	if s := c.Stats(); s.Window != maxInFlight {
-		t.Errorf("stats %+v", s)
-	}
-	checkIdle(t, c)
-}
-
-// TestRandom lets everything go wrong at once and checks that each request
-// ends once, with its own answer.
-func TestRandom(t *testing.T) {
-	for seed := range uint64(50) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		f, c := newFake(0, ClientOptions{MaxWindow: 1 + rnd.IntN(80), Attempts: 1 + rnd.IntN(4), Timeout: 100 * time.Millisecond})
-		f.refuse = func() error {
-			if rnd.IntN(10) == 0 {
-				return ErrWouldBlock
+		for i := range o {
+			if o[i].calls != 1 {
+				t.Errorf("request %d: got %d ends, want 1", i, o[i].calls)
 			}
+		}
+	})
+}
+
+// A reply to an earlier attempt ends the request. The reply to the later attempt
+// is then a duplicate, and the round-trip time is unknown.
+func TestClient_ReplyToEarlierAttempt(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			switch len(p.Sent()) {
+			case 0:
+				p.Deliver(1500*time.Millisecond, umadtest.Reply(m))
+				// The transport reports the timeout of the first attempt late.
+				p.Deliver(1400*time.Millisecond, umadtest.Returned(m))
+			case 1:
+				p.Deliver(600*time.Millisecond, umadtest.Reply(m))
+			default:
+				p.Deliver(time.Second, umadtest.Reply(m))
+			}
+		})
+		r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo, Modifier: 1})
+		if err != nil || r.RTT != 0 {
+			t.Errorf("got round trip %v, error %v, want an unknown one", r.RTT, err)
+		}
+		if r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo, Modifier: 2}); err != nil || r.RTT != time.Second {
+			t.Errorf("next request: got round trip %v, error %v, want 1s", r.RTT, err)
+		}
+		if s := c.Stats(); s.Duplicate != 1 || s.Stray != 0 || s.Late != 0 || s.Sent != 3 {
+			t.Errorf("stats: got %+v, want 3 sent and 1 duplicate", s)
+		}
+	})
+}
+
+// A reply to an earlier attempt also ends a request that waits to be sent again.
+func TestClient_ReplyBeforeRetry(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			if len(p.Sent()) > 0 {
+				return umad.ErrWouldBlock
+			}
+			p.Deliver(time.Millisecond, umadtest.Returned(m))
+			p.Deliver(3*time.Millisecond, umadtest.Reply(m))
 			return nil
 		}
-		f.onSend = func(m *Message) {
-			delay := time.Duration(rnd.ExpFloat64() * float64(20*time.Millisecond))
-			switch rnd.IntN(8) {
-			case 0: // lost
-			case 1:
-				f.arrive(delay, returned(m))
-			case 2:
-				f.arrive(delay, reply(m))
-				f.arrive(2*delay, reply(m))
-			case 3:
-				f.arrive(300*time.Millisecond, reply(m))
-			case 4:
-				foreign := reply(m)
-				foreign.MAD.SetTID(rnd.Uint64())
-				f.arrive(delay, foreign)
-			default:
-				f.arrive(delay, reply(m))
+		if r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil || r.MAD == nil {
+			t.Errorf("got %+v, error %v, want the reply to the first attempt", r, err)
+		}
+	})
+}
+
+// TestClient_Late checks the replies to requests that have ended.
+func TestClient_Late(t *testing.T) {
+	var kinds []umad.EventKind
+	o := umad.ClientOptions{Attempts: 1, Trace: func(e umad.Event) {
+		if e.Kind == umad.EventLate || e.Kind == umad.EventDuplicate {
+			kinds = append(kinds, e.Kind)
+			if e.To.LID != 9 || e.Attempt != 1 || e.Method != mad.MethodGetResp {
+				t.Errorf("got event %+v, want the response of LID 9 to attempt 1", e)
 			}
 		}
-		ended := make([]int, 300)
-		for i := range ended {
-			c.Submit(&Request{Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(r *Request, p *Reply) {
-				ended[i]++
-				switch {
-				case p.Err == nil && p.MAD.Modifier() != uint32(i):
-					t.Errorf("seed %d: request %d got the answer to %d", seed, i, p.MAD.Modifier())
-				case p.Err != nil && !errors.Is(p.Err, ErrTimeout):
-					t.Errorf("seed %d: request %d: %v", seed, i, p.Err)
+	}}
+	inBubble(t, o, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			if m.Addr.LID == 9 {
+				p.Deliver(1500*time.Millisecond, umadtest.Reply(m))
+				p.Deliver(1600*time.Millisecond, umadtest.Reply(m))
+			} else {
+				p.Deliver(800*time.Millisecond, umadtest.Reply(m))
+			}
+		})
+		r := &umad.Request{To: umad.Target{LID: 9}, Attr: mad.AttrNodeInfo}
+		if _, err := c.Call(t.Context(), r); !errors.Is(err, umad.ErrTimeout) {
+			t.Fatalf("got error %v, want %v", err, umad.ErrTimeout)
+		}
+		// The request is reused, and must not be ended by the late reply.
+		r.To.LID = 5
+		if reply, err := c.Call(t.Context(), r); err != nil || reply.RTT != 800*time.Millisecond {
+			t.Errorf("got round trip %v, error %v, want 800ms", reply.RTT, err)
+		}
+		if s := c.Stats(); s.Late != 1 || s.Duplicate != 1 || s.Stray != 0 || s.Received != 1 {
+			t.Errorf("stats: got %+v, want 1 late reply and 1 duplicate", s)
+		}
+	})
+	if len(kinds) != 2 || kinds[0] != umad.EventLate || kinds[1] != umad.EventDuplicate {
+		t.Errorf("got events %v, want a late reply and a duplicate", kinds)
+	}
+}
+
+func TestClient_StatusError(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			r := umadtest.Reply(m)
+			r.MAD.SetStatus(mad.StatusBadMethodAttr)
+			p.Deliver(0, r)
+		})
+		r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrSwitchInfo})
+		var status mad.StatusError
+		if !errors.As(err, &status) || mad.Status(status) != mad.StatusBadMethodAttr || r.MAD == nil {
+			t.Errorf("got %v, error %v, want the packet and its status", r, err)
+		}
+		if n := len(p.Sent()); n != 1 {
+			t.Errorf("attempts: got %d, want 1", n)
+		}
+	})
+}
+
+// Requests to dead targets wait at the same time, and do not delay the others.
+func TestClient_DeadTargets(t *testing.T) {
+	const latency = 20 * time.Microsecond
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			if m.MAD.Modifier()%20 != 0 {
+				p.Deliver(latency, umadtest.Reply(m))
+			}
+		})
+		start := time.Now()
+		var alive, dead int
+		var lastAlive time.Time
+		for i := range uint32(1000) {
+			c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Modifier: i, Done: func(_ *umad.Request, r *umad.Reply) {
+				if errors.Is(r.Err, umad.ErrTimeout) {
+					dead++
+					return
 				}
+				alive++
+				lastAlive = time.Now()
 			}})
 		}
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for i, n := range ended {
-			if n != 1 {
-				t.Errorf("seed %d: request %d ended %d times", seed, i, n)
-			}
+		if alive != 950 || dead != 50 {
+			t.Errorf("got %d alive and %d dead, want 950 and 50", alive, dead)
 		}
-		checkIdle(t, c)
-	}
-}
-
-// A waitingPort blocks as a real one does and never gets a reply.
-type waitingPort struct {
-	fakeTransport
-	wake chan struct{}
-}
-
-func (p *waitingPort) Interrupt() { p.wake <- struct{}{} }
-
-func (p *waitingPort) Recv(_ *Message, deadline time.Time) error {
-	select {
-	case <-p.wake:
-	case <-time.After(time.Until(deadline)):
-	}
-	return os.ErrDeadlineExceeded
-}
-
-// TestNothingLeftBehind checks that a run which waits ends with its context,
-// and leaves no goroutine behind: the bubble would not end.
-func TestNothingLeftBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &waitingPort{wake: make(chan struct{}, 1)}
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		defer cancel()
-		c := NewClient(p, ClientOptions{})
-		start := time.Now()
-		_, err := c.Call(ctx, &Request{Attr: mad.AttrNodeInfo})
-		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 500*time.Millisecond {
-			t.Errorf("ended after %v: %v", took, err)
+		// A dead target occupies the window until its request counts as late,
+		// and not until its timeout.
+		if got, most := lastAlive.Sub(start), 50*umad.MinLateAfter; got > most {
+			t.Errorf("last good reply: got %v after the start, want at most %v", got, most)
+		}
+		if got, most := time.Since(start), 3*(time.Second+umad.Slack)+50*umad.MinLateAfter; got > most {
+			t.Errorf("duration: got %v, want at most %v", got, most)
 		}
 	})
 }
 
-// TestAllocations checks that a request costs no allocation.
-func TestAllocations(t *testing.T) {
-	c := NewClient(&loopback{}, ClientOptions{})
-	requests := make([]Request, 1000)
+func TestClient_Cancel(t *testing.T) {
+	inBubble(t, umad.ClientOptions{MaxWindow: 4}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p.OnSend = nil
+		recvs := 0
+		p.OnRecv = func(*umadtest.Port) error {
+			if recvs++; recvs == 3 {
+				cancel()
+			}
+			return nil
+		}
+		o := submit(c, 50)
+		if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Run: got error %v, want %v", err, context.Canceled)
+		}
+		for i := range o {
+			if o[i].calls != 1 || !errors.Is(o[i].err, context.Canceled) {
+				t.Errorf("request %d: got %d ends, error %v, want one with %v", i, o[i].calls, o[i].err, context.Canceled)
+			}
+		}
+		checkIdle(t, c)
+
+		p.OnRecv, p.OnSend = nil, answerAfter(0)
+		if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil {
+			t.Errorf("next call: got error %v", err)
+		}
+	})
+}
+
+// Cancellation also ends requests that wait to be sent again.
+func TestClient_CancelRetries(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			if len(p.Sent()) >= 3 {
+				return umad.ErrWouldBlock
+			}
+			p.Deliver(0, umadtest.Returned(m))
+			return nil
+		}
+		p.OnRecv = func(*umadtest.Port) error {
+			if c.Retries() == 3 {
+				cancel()
+			}
+			return nil
+		}
+		o := submit(c, 3)
+		if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Run: got error %v, want %v", err, context.Canceled)
+		}
+		for i := range o {
+			if o[i].calls != 1 || !errors.Is(o[i].err, context.Canceled) {
+				t.Errorf("request %d: got %d ends, error %v, want one with %v", i, o[i].calls, o[i].err, context.Canceled)
+			}
+		}
+	})
+}
+
+// A Done function that submits its request again at once does not prolong a run
+// that was cancelled.
+func TestClient_CancelSubmits(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		calls := 0
+		c.Submit(&umad.Request{Attr: mad.AttrNodeInfo, Done: func(r *umad.Request, p *umad.Reply) {
+			if calls++; p.Err != nil {
+				c.Submit(r)
+			}
+		}})
+		if err := c.Run(ctx); !errors.Is(err, context.Canceled) || calls != 1 {
+			t.Errorf("Run: got error %v after %d calls, want %v after 1", err, calls, context.Canceled)
+		}
+		if err := c.Run(t.Context()); err != nil || calls != 2 {
+			t.Errorf("next Run: got error %v after %d calls, want none after 2", err, calls)
+		}
+	})
+}
+
+func TestClient_DeviceRemoved(t *testing.T) {
+	removed := fmt.Errorf("device was unplugged: %w", umad.ErrDeviceRemoved)
+	for _, during := range []string{"send", "receive"} {
+		t.Run(during, func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{MaxWindow: 8}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				count := 0
+				breaks := func() error {
+					if count++; count > 10 {
+						return removed
+					}
+					return nil
+				}
+				p.OnSend = answerAfter(time.Microsecond)
+				if during == "send" {
+					p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+						if err := breaks(); err != nil {
+							return err
+						}
+						p.Deliver(time.Microsecond, umadtest.Reply(m))
+						return nil
+					}
+				} else {
+					p.OnRecv = func(*umadtest.Port) error { return breaks() }
+				}
+				o := submit(c, 40)
+				if err := c.Run(t.Context()); !errors.Is(err, umad.ErrDeviceRemoved) {
+					t.Errorf("Run: got error %v, want %v", err, umad.ErrDeviceRemoved)
+				}
+				failed := 0
+				for i := range o {
+					if o[i].calls != 1 {
+						t.Errorf("request %d: got %d ends, want 1", i, o[i].calls)
+					}
+					if errors.Is(o[i].err, umad.ErrDeviceRemoved) {
+						failed++
+					}
+				}
+				if failed+c.Stats().Received != len(o) || failed < len(o)-10 {
+					t.Errorf("got %d failed, stats %+v, want all but 10 to fail", failed, c.Stats())
+				}
+			})
+		})
+	}
+}
+
+// A message that the port cannot send ends its own request only.
+func TestClient_SendError(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		refused := errors.New("no such agent")
+		count := 0
+		p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			if count++; count == 2 {
+				return refused
+			}
+			p.Deliver(0, umadtest.Reply(m))
+			return nil
+		}
+		o := submit(c, 3)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if o[0].err != nil || !errors.Is(o[1].err, refused) || o[2].err != nil {
+			t.Errorf("got errors %v, %v, %v, want the second one to be %v", o[0].err, o[1].err, o[2].err, refused)
+		}
+	})
+}
+
+func TestClient_SubmitFromDone(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
+		left := 1000
+		r := &umad.Request{Attr: mad.AttrPortInfo}
+		r.Done = func(r *umad.Request, p *umad.Reply) {
+			if p.Err != nil {
+				t.Error(p.Err)
+			}
+			if left--; left > 0 {
+				r.Modifier++
+				c.Submit(r)
+			}
+		}
+		c.Submit(r)
+		if err := c.Run(t.Context()); err != nil || left != 0 {
+			t.Errorf("got %d requests left, error %v, want none left", left, err)
+		}
+	})
+}
+
+func TestClient_Nested(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
+		var run, call error
+		c.Submit(&umad.Request{Attr: mad.AttrNodeInfo, Done: func(*umad.Request, *umad.Reply) {
+			run = c.Run(context.Background())
+			_, call = c.Call(context.Background(), &umad.Request{Attr: mad.AttrNodeInfo})
+		}})
+		if err := c.Run(t.Context()); err != nil || run == nil || call == nil {
+			t.Errorf("got errors %v of Run, %v of the nested Run, %v of the nested Call, want the latter two", err, run, call)
+		}
+	})
+}
+
+func TestClient_SubmittedTwice(t *testing.T) {
+	c := umad.NewClient(newPort(0), umad.ClientOptions{})
+	defer func() {
+		if recover() == nil {
+			t.Error("got no panic, want one")
+		}
+	}()
+	r := &umad.Request{}
+	c.Submit(r)
+	c.Submit(r)
+}
+
+// A client whose port has no room tries again after a pause or the next reply, and
+// not all the time.
+func TestClient_WouldBlock(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		refusals, calls := 0, 0
+		start := time.Now()
+		p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			if calls++; calls%100 != 0 && time.Since(start) < time.Second {
+				refusals++
+				return umad.ErrWouldBlock
+			}
+			p.Deliver(50*time.Microsecond, umadtest.Reply(m))
+			return nil
+		}
+		o := submit(c, 100)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range o {
+			if o[i].calls != 1 || o[i].err != nil {
+				t.Errorf("request %d: got %d ends, error %v, want one reply", i, o[i].calls, o[i].err)
+			}
+		}
+		if most := int(time.Second/umad.SendPause) + len(o) + 1; refusals > most {
+			t.Errorf("got %d refusals, want at most %d", refusals, most)
+		}
+	})
+}
+
+// A client whose port has no room tries again soon even if no reply is awaited
+// that would wake it.
+func TestClient_WouldBlockWithoutReplies(t *testing.T) {
+	inBubble(t, umad.ClientOptions{Timeout: time.Minute}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		refusals := 3
+		p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			if refusals--; refusals >= 0 {
+				return umad.ErrWouldBlock
+			}
+			p.Deliver(0, umadtest.Reply(m))
+			return nil
+		}
+		start := time.Now()
+		if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := time.Since(start), 3*umad.SendPause; got != want {
+			t.Errorf("duration: got %v, want %v", got, want)
+		}
+	})
+}
+
+// The number of late requests, which are not in the window, is bounded.
+func TestClient_MaxOutstanding(t *testing.T) {
+	inBubble(t, umad.ClientOptions{Timeout: time.Hour, Attempts: 1}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = nil
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p.OnRecv = func(*umadtest.Port) error {
+			if c.Stats().Timeouts > 0 {
+				cancel()
+			}
+			return nil
+		}
+		requests := make([]umad.Request, umad.MaxOutstanding+100)
+		for i := range requests {
+			requests[i] = umad.Request{Attr: mad.AttrNodeInfo, Done: func(*umad.Request, *umad.Reply) {}}
+			c.Submit(&requests[i])
+		}
+		if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("Run: got error %v, want %v", err, context.Canceled)
+		}
+		if got := c.Stats().Window; got != umad.MaxOutstanding {
+			t.Errorf("outstanding requests: got %d, want %d", got, umad.MaxOutstanding)
+		}
+	})
+}
+
+// TestClient_Random lets all kinds of failures happen at the same time. Each
+// request must end once, with its own reply.
+func TestClient_Random(t *testing.T) {
+	for seed := range uint64(50) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			o := umad.ClientOptions{MaxWindow: 1 + random.IntN(80), Attempts: 1 + random.IntN(4), Timeout: 100 * time.Millisecond}
+			inBubble(t, o, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+					if random.IntN(10) == 0 {
+						return umad.ErrWouldBlock
+					}
+					deliverRandomly(random, p, m)
+					return nil
+				}
+				ended := make([]int, 300)
+				for i := range ended {
+					c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(r *umad.Request, p *umad.Reply) {
+						ended[i]++
+						switch {
+						case p.Err == nil && p.MAD.Modifier() != uint32(i):
+							t.Errorf("request %d: got the reply to %d", i, p.MAD.Modifier())
+						case p.Err != nil && !errors.Is(p.Err, umad.ErrTimeout):
+							t.Errorf("request %d: got error %v, want %v or none", i, p.Err, umad.ErrTimeout)
+						}
+					}})
+				}
+				if err := c.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for i, n := range ended {
+					if n != 1 {
+						t.Errorf("request %d: got %d ends, want 1", i, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// deliverRandomly delivers a reply to m, several, or anything else.
+func deliverRandomly(random *rand.Rand, p *umadtest.Port, m umad.Message) {
+	delay := time.Duration(random.ExpFloat64() * float64(20*time.Millisecond))
+	switch random.IntN(8) {
+	case 0: // lost
+	case 1:
+		p.Deliver(delay, umadtest.Returned(m))
+	case 2:
+		p.Deliver(delay, umadtest.Reply(m))
+		p.Deliver(2*delay, umadtest.Reply(m))
+	case 3:
+		p.Deliver(300*time.Millisecond, umadtest.Reply(m))
+	case 4:
+		foreign := umadtest.Reply(m)
+		foreign.MAD.SetTID(random.Uint64())
+		p.Deliver(delay, foreign)
+	default:
+		p.Deliver(delay, umadtest.Reply(m))
+	}
+}
+
+// A run that waits ends with its context, and leaves no goroutine behind: the
+// bubble would not end.
+func TestClient_CancelWhileWaiting(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = nil
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		_, err := c.Call(ctx, &umad.Request{Attr: mad.AttrNodeInfo})
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 500*time.Millisecond {
+			t.Errorf("got error %v after %v, want %v after 500ms", err, took, context.DeadlineExceeded)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestClient_NoAllocation(t *testing.T) {
+	c := umad.NewClient(&loopback{}, umad.ClientOptions{})
+	requests := make([]umad.Request, 1000)
 	for i := range requests {
-		requests[i] = Request{Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(*Request, *Reply) {}}
+		requests[i] = umad.Request{Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(*umad.Request, *umad.Reply) {}}
 	}
 	run := func(n int) func() {
 		return func() {
@@ -594,44 +642,44 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 	}
-	run(1000)() // grow what grows once
+	run(1000)() // grows what grows once
 	if one, many := testing.AllocsPerRun(20, run(1)), testing.AllocsPerRun(20, run(1000)); many > one {
-		t.Errorf("%v allocations for one request, %v for 1000", one, many)
+		t.Errorf("got %v allocations for one request and %v for 1000, want no more", one, many)
 	}
 }
 
 // loopback answers everything at once, in order, and allocates nothing.
 type loopback struct {
-	fakeTransport
-	ring       [128]Message
+	umadtest.Port
+	ring       [128]umad.Message
 	head, tail int
 }
 
-func (p *loopback) Send(m *Message) error {
+func (p *loopback) Send(m *umad.Message) error {
 	p.ring[p.tail%len(p.ring)] = *m
 	p.tail++
 	return nil
 }
 
-func (p *loopback) Recv(m *Message, _ time.Time) error {
+func (p *loopback) Recv(m *umad.Message, _ time.Time) error {
 	*m = p.ring[p.head%len(p.ring)]
-	m.MAD[3] |= 0x80
+	m.MAD[umad.OffMethod] |= umad.ResponseBit
 	p.head++
 	return nil
 }
 
 func BenchmarkClient(b *testing.B) {
-	c := NewClient(&loopback{}, ClientOptions{})
+	c := umad.NewClient(&loopback{}, umad.ClientOptions{})
 	left := b.N
-	requests := make([]Request, 256)
-	done := func(r *Request, _ *Reply) {
+	requests := make([]umad.Request, 256)
+	done := func(r *umad.Request, _ *umad.Reply) {
 		if left--; left > 0 {
 			c.Submit(r)
 		}
 	}
 	b.ReportAllocs()
 	for i := range requests {
-		requests[i] = Request{To: Target{Route: "\x01\x02\x03"}, Attr: mad.AttrPortInfo, Done: done}
+		requests[i] = umad.Request{To: umad.Target{Route: "\x01\x02\x03"}, Attr: mad.AttrPortInfo, Done: done}
 		c.Submit(&requests[i])
 	}
 	if err := c.Run(b.Context()); err != nil {

@@ -1,43 +1,83 @@
 package umad
 
-import "time"
+import (
+	"time"
 
-// A transaction ID's lower half holds the request's sequence number and, in
-// the lowest bits, the attempt. The upper half is not ours: the kernel puts the
-// agent there, and ibsim the client's slot. A sequence number comes round only
-// after 2^28 requests, so that no late reply meets a request that is not its
-// own; and each attempt has an ID of its own, so that the kernel never sees the
-// same one twice and a time-out it reports late ends no later attempt.
-const (
-	attemptBits = 4
-	maxAttempts = 1<<attemptBits - 1
-	maxInFlight = 1 << 15
+	"github.com/ibkit/ibkit/mad"
 )
 
-// flight is what the client keeps of a request that it was given.
+// maxOutstanding bounds the requests that wait for a reply, whatever the window.
+const maxOutstanding = 1 << 15
+
+// maxAttempts is the largest number of attempts of a request.
+const maxAttempts = 15
+
+// flight is the client's part of a request that was submitted.
 type flight struct {
 	state   state
 	attempt uint8
 	slow    bool   // gave its place in the window back
-	seq     uint32 // without the bits of the attempt
-	number  int    // how many packets had been sent when this one was
-	sent    time.Duration
+	id      uint64 // number of the submission
+	tid     uint32 // of the current attempt
 
-	next, prev *Request // in the queue or among those in flight
+	next, prev *Request // in the list of the state
 }
 
 type state uint8
 
 const (
-	idle   state = iota
-	queued       // waits for its first attempt
-	flying       // was sent and waits for its reply
+	idle    state = iota
+	queued        // waits to be sent for the first time, or again
+	waiting       // was sent and waits for its reply
 )
 
-func (r *Request) tid() uint32 { return r.flight.seq<<attemptBits | uint32(r.flight.attempt) }
+// An attempt is what the client keeps of each request that it sent. The request
+// may be reused before a late reply to the attempt arrives, so the attempt has
+// its own copy of what such a reply is compared with.
+type attempt struct {
+	request    *Request
+	submission uint64 // number of it
+	packets    int    // sent by the client so far, this one included
+	to         Target
+	modifier   uint32
+	attr       mad.AttrID
+	class      mad.Class
+	method     mad.Method
+	answer     mad.Method
+	number     uint8 // from 1
+}
 
-// list is a doubly linked list of requests through their own fields: a request
-// is in one list at a time, and being in it costs no allocation.
+// pending reports whether the request of the attempt has not ended.
+func (a *attempt) pending() bool { return a.request.flight.id == a.submission }
+
+// matches reports whether a packet is of the class, attribute and modifier of the
+// request.
+func (a *attempt) matches(m *mad.Packet) bool {
+	return m.Class() == a.class && m.Attr() == a.attr && m.Modifier() == a.modifier
+}
+
+// answeredBy reports whether a packet of a method answers the request.
+func (a *attempt) answeredBy(m mad.Method) bool {
+	if a.answer != 0 {
+		return m == a.answer
+	}
+	return m.IsResponse()
+}
+
+// event returns an event of the attempt. m is the packet that caused it, or nil.
+func (a *attempt) event(kind EventKind, tid uint32, m *mad.Packet, rtt time.Duration, err error) Event {
+	e := Event{
+		Kind: kind, To: a.to, Class: a.class, Method: a.method, Attr: a.attr, Modifier: a.modifier,
+		TID: uint64(tid), Attempt: int(a.number), RTT: rtt, Err: err,
+	}
+	if m != nil {
+		e.Method, e.TID = m.Method(), m.TID()
+	}
+	return e
+}
+
+// list is a doubly linked list of requests through their own fields: a request is
+// in one list at a time, and is added without an allocation.
 type list struct {
 	head, tail *Request
 	len        int
@@ -68,60 +108,4 @@ func (l *list) remove(r *Request) {
 	}
 	f.prev, f.next = nil, nil
 	l.len--
-}
-
-// table finds the request in flight that a transaction ID belongs to. A
-// sequence number's low bits are its slot; what is above them tells a reply to
-// the request in the slot from a late one to a predecessor.
-type table struct {
-	slots []*Request // a power of two
-	used  int
-	last  uint32 // sequence number given out last
-}
-
-func newTable(seed uint32) table {
-	return table{slots: make([]*Request, 128), last: seed}
-}
-
-func (t *table) slot(seq uint32) *(*Request) { return &t.slots[int(seq)&(len(t.slots)-1)] }
-
-// add gives r a sequence number whose slot is free.
-func (t *table) add(r *Request) {
-	if 2*t.used >= len(t.slots) {
-		t.grow()
-	}
-	for {
-		t.last = (t.last + 1) & (1<<(32-attemptBits) - 1)
-		// A transaction ID of 0 looks unset to some.
-		if s := t.slot(t.last); t.last != 0 && *s == nil {
-			*s = r
-			break
-		}
-	}
-	r.flight.seq = t.last
-	t.used++
-}
-
-// grow doubles the table. Two that shared no slot before share none after.
-func (t *table) grow() {
-	old := t.slots
-	t.slots = make([]*Request, 2*len(old))
-	for _, r := range old {
-		if r != nil {
-			*t.slot(r.flight.seq) = r
-		}
-	}
-}
-
-func (t *table) find(tid uint32) *Request {
-	seq := tid >> attemptBits
-	if r := *t.slot(seq); r != nil && r.flight.seq == seq {
-		return r
-	}
-	return nil
-}
-
-func (t *table) remove(r *Request) {
-	*t.slot(r.flight.seq) = nil
-	t.used--
 }

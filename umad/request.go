@@ -129,14 +129,6 @@ func (r *Request) method() mad.Method {
 	return r.Method
 }
 
-// answeredBy reports whether a packet of a method answers r.
-func (r *Request) answeredBy(m mad.Method) bool {
-	if r.Answer != 0 {
-		return m == r.Answer
-	}
-	return m.IsResponse()
-}
-
 func (r *Request) fail(err error) error {
 	return &Error{
 		To: r.To, Class: r.class(), Method: r.method(), Attr: r.Attr, Modifier: r.Modifier,

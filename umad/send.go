@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/inflight"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -22,7 +23,7 @@ const headerSize = 24
 func (c *Client) send(now time.Duration) error {
 	c.sendable, c.limited = true, false
 	for {
-		n, err := c.fill()
+		n, err := c.fill(now)
 		if n == 0 && err == nil {
 			return nil
 		}
@@ -32,33 +33,37 @@ func (c *Client) send(now time.Duration) error {
 				err = ErrWouldBlock
 			}
 		}
-		for i, r := range c.batch[:sent] {
-			c.listOf(r).remove(r)
-			c.sent(r, &c.out[i], now)
+		for i, tid := range c.batch[:sent] {
+			e := c.sent.Find(tid)
+			c.listOf(e.Data.request).remove(e.Data.request)
+			c.launched(e, &c.out[i])
 		}
 		if err == nil {
 			continue
 		}
-		for _, r := range c.batch[min(sent+1, n):n] {
-			c.unclaim(r)
+		for _, tid := range c.batch[min(sent+1, n):n] {
+			c.unclaim(c.sent.Find(tid))
 		}
-		r := c.batch[sent]
+		e := c.sent.Find(c.batch[sent])
 		switch {
 		case errors.Is(err, ErrWouldBlock):
-			c.unclaim(r)
+			c.unclaim(e)
 			c.sendable = false
 			return nil
 		case errors.Is(err, ErrDeviceRemoved):
-			return err // r is still in its list and ends with the others
+			c.unclaim(e)
+			return err
 		}
+		r := e.Data.request
 		c.listOf(r).remove(r)
+		c.sent.Cancel(e)
 		c.end(r, Reply{Err: r.fail(err)})
 	}
 }
 
 // fill builds the next messages to send and returns their number. An error is one
 // of the request after these, of which no message can be built.
-func (c *Client) fill() (n int, err error) {
+func (c *Client) fill(now time.Duration) (n int, err error) {
 	first := c.retries.head == nil
 	r := c.retries.head
 	if first {
@@ -71,17 +76,17 @@ func (c *Client) fill() (n int, err error) {
 		if r == nil {
 			return n, nil
 		}
-		if first && (c.held >= c.window.size || c.table.used >= maxInFlight) {
+		if first && (c.sent.InFlight() >= c.window.size || c.sent.Outstanding() >= maxOutstanding) {
 			c.limited = true
 			return n, nil
 		}
-		c.claim(r)
-		c.batch[n] = r
-		if err := c.build(r, &c.out[n]); err != nil {
+		e := c.claim(r, now)
+		c.batch[n] = e.TID
+		if err := c.build(r, e.TID, &c.out[n]); err != nil {
 			if n == 0 {
 				return 0, err
 			}
-			c.unclaim(r) // until those before it are sent
+			c.unclaim(e) // until those before it are sent
 			return n, nil
 		}
 		r = r.flight.next
@@ -89,21 +94,25 @@ func (c *Client) fill() (n int, err error) {
 	return n, nil
 }
 
-// claim begins the next attempt of a request.
-func (c *Client) claim(r *Request) {
-	if r.flight.attempt == 0 {
-		c.table.add(r)
-		c.held++
+// claim begins the next attempt of a request, which stays in its list.
+func (c *Client) claim(r *Request, now time.Duration) *inflight.Entry[attempt] {
+	e := c.sent.Add(now)
+	if r.flight.slow {
+		c.sent.Release(e)
 	}
 	r.flight.attempt++
+	r.flight.tid = e.TID
+	e.Data = attempt{
+		request: r, submission: r.flight.id, number: r.flight.attempt,
+		to: r.To, class: r.class(), method: r.method(), attr: r.Attr, modifier: r.Modifier, answer: r.Answer,
+	}
+	return e
 }
 
-// unclaim takes claim back.
-func (c *Client) unclaim(r *Request) {
-	if r.flight.attempt--; r.flight.attempt == 0 {
-		c.table.remove(r)
-		c.held--
-	}
+// unclaim reverses claim.
+func (c *Client) unclaim(e *inflight.Entry[attempt]) {
+	e.Data.request.flight.attempt--
+	c.sent.Cancel(e)
 }
 
 // listOf returns the list that a claimed request waits in.
@@ -114,30 +123,28 @@ func (c *Client) listOf(r *Request) *list {
 	return &c.queue
 }
 
-// sent puts r, which just was, among those in flight.
-func (c *Client) sent(r *Request, m *Message, now time.Duration) {
+// launched accounts for an attempt that was sent.
+func (c *Client) launched(e *inflight.Entry[attempt], m *Message) {
+	r := e.Data.request
+	r.flight.state = waiting
 	c.stats.Sent++
 	if r.flight.attempt > 1 {
 		c.stats.Retries++
 	}
-	r.flight.state, r.flight.sent, r.flight.number = flying, now, c.stats.Sent
-	c.flying.push(r)
-	if c.fresh == nil {
-		c.fresh = r
-	}
-	c.stats.Window = max(c.stats.Window, c.flying.len)
+	e.Data.packets = c.stats.Sent
+	c.stats.Window = max(c.stats.Window, c.sent.Outstanding())
 	if c.opts.Trace != nil {
-		c.trace(EventSent, r, &m.MAD, 0, nil)
+		c.opts.Trace(e.Data.event(EventSent, e.TID, &m.MAD, 0, nil))
 	}
 }
 
-// build makes the message for the current attempt of r.
-func (c *Client) build(r *Request, m *Message) error {
+// build makes a message of r.
+func (c *Client) build(r *Request, id uint32, m *Message) error {
 	m.Timeout = c.opts.Timeout
 	if r.Answer != 0 {
 		m.Timeout = 0
 	}
-	tid := uint64(r.tid())
+	tid := uint64(id)
 	class := r.class()
 	if !class.IsSMP() {
 		m.Addr = Addr{LID: r.To.LID, QPN: 1, QKey: QP1QKey, SL: r.To.SL}

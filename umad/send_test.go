@@ -1,4 +1,4 @@
-package umad
+package umad_test
 
 import (
 	"bytes"
@@ -9,89 +9,94 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// TestBuild checks what requests look like, up to where all is 0. The upper
-// half of the transaction ID is 0, the lower is checked by others.
-func TestBuild(t *testing.T) {
+// TestClient_Build checks the packets of requests without the zeros at their end.
+// The upper half of the transaction ID is 0; other tests check the lower one.
+func TestClient_Build(t *testing.T) {
 	const anyTID = "0000000000000000"
 	tests := []struct {
 		name string
-		r    Request
-		addr Addr
+		r    umad.Request
+		addr umad.Addr
 		want string
 	}{
 		{
 			name: "local port",
-			r:    Request{Attr: mad.AttrNodeInfo},
-			addr: Addr{LID: ib.PermissiveLID},
+			r:    umad.Request{Attr: mad.AttrNodeInfo},
+			addr: umad.Addr{LID: ib.PermissiveLID},
 			want: "01810101 00000000" + anyTID + "00110000 00000000 00000000deadbeef ffffffff",
 		},
 		{
 			name: "directed route",
-			r:    Request{To: Target{Route: "\x01\x03"}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Payload: []byte{0xaa, 0xbb}},
-			addr: Addr{LID: ib.PermissiveLID},
+			r:    umad.Request{To: umad.Target{Route: "\x01\x03"}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Payload: []byte{0xaa, 0xbb}},
+			addr: umad.Addr{LID: ib.PermissiveLID},
 			want: "01810102 00000002" + anyTID + "00150000 00000004 00000000deadbeef ffffffff" +
 				strings.Repeat("00", 28) + "aabb" + strings.Repeat("00", 62) + "000103",
 		},
 		{
 			name: "by LID",
-			r:    Request{To: Target{LID: 5, SL: 1}, Attr: mad.AttrSwitchInfo},
-			addr: Addr{LID: 5, SL: 1},
+			r:    umad.Request{To: umad.Target{LID: 5, SL: 1}, Attr: mad.AttrSwitchInfo},
+			addr: umad.Addr{LID: 5, SL: 1},
 			want: "01010101 00000000" + anyTID + "00120000 00000000 00000000deadbeef",
 		},
 		{
 			name: "by LID, then directed",
-			r:    Request{To: Target{LID: 5, Route: "\x09"}, Attr: mad.AttrNodeInfo},
-			addr: Addr{LID: 5},
+			r:    umad.Request{To: umad.Target{LID: 5, Route: "\x09"}, Attr: mad.AttrNodeInfo},
+			addr: umad.Addr{LID: 5},
 			want: "01810101 00000001" + anyTID + "00110000 00000000 00000000deadbeef 0007ffff" + strings.Repeat("00", 28+64) + "0009",
 		},
 		{
 			name: "performance management",
-			r:    Request{To: Target{LID: 6}, Class: mad.ClassPM, Attr: 0x12, Modifier: 1, Payload: []byte{1, 2, 3}},
-			addr: Addr{LID: 6, QPN: 1, QKey: QP1QKey},
+			r:    umad.Request{To: umad.Target{LID: 6}, Class: mad.ClassPM, Attr: 0x12, Modifier: 1, Payload: []byte{1, 2, 3}},
+			addr: umad.Addr{LID: 6, QPN: 1, QKey: umad.QP1QKey},
 			want: "01040101 00000000" + anyTID + "00120000 00000001 010203",
 		},
 		{
 			name: "subnet administration",
-			r:    Request{To: Target{LID: 3, SL: 2}, Class: mad.ClassSA, Method: mad.MethodGetTable, Attr: mad.AttrPathRecord},
-			addr: Addr{LID: 3, QPN: 1, QKey: QP1QKey, SL: 2},
+			r:    umad.Request{To: umad.Target{LID: 3, SL: 2}, Class: mad.ClassSA, Method: mad.MethodGetTable, Attr: mad.AttrPathRecord},
+			addr: umad.Addr{LID: 3, QPN: 1, QKey: umad.QP1QKey, SL: 2},
 			want: "01030212 00000000" + anyTID + "00350000",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, c := newFake(0, ClientOptions{MKey: 0xdeadbeef})
-			if _, err := c.Call(t.Context(), &tt.r); err != nil {
-				t.Fatal(err)
-			}
-			got := f.sent[0]
-			if got.Addr != tt.addr {
-				t.Errorf("address %+v, want %+v", got.Addr, tt.addr)
-			}
-			if tid := got.MAD.TID(); tid == 0 || tid>>32 != 0 {
-				t.Errorf("transaction ID %#x", tid)
-			}
-			got.MAD.SetTID(0)
-			want, err := hex.DecodeString(strings.ReplaceAll(tt.want, " ", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if sent := bytes.TrimRight(got.MAD[:], "\x00"); !bytes.Equal(sent, bytes.TrimRight(want, "\x00")) {
-				t.Errorf("sent %x\nwant %x", sent, want)
-			}
+			inBubble(t, umad.ClientOptions{MKey: 0xdeadbeef}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				if _, err := c.Call(t.Context(), &tt.r); err != nil {
+					t.Fatal(err)
+				}
+				got := p.Sent()[0]
+				if got.Addr != tt.addr {
+					t.Errorf("address: got %+v, want %+v", got.Addr, tt.addr)
+				}
+				if tid := got.MAD.TID(); tid == 0 || tid>>32 != 0 {
+					t.Errorf("transaction ID: got %#x, want 32 bits and not 0", tid)
+				}
+				got.MAD.SetTID(0)
+				want, err := hex.DecodeString(strings.ReplaceAll(tt.want, " ", ""))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sent := bytes.TrimRight(got.MAD[:], "\x00"); !bytes.Equal(sent, bytes.TrimRight(want, "\x00")) {
+					t.Errorf("packet:\ngot  %x\nwant %x", sent, want)
+				}
+			})
 		})
 	}
 }
 
-func TestPayloadTooLong(t *testing.T) {
+func TestClient_PayloadTooLong(t *testing.T) {
 	for _, class := range []mad.Class{0, mad.ClassPM} {
-		f, c := newFake(0, ClientOptions{})
-		r := &Request{To: Target{LID: 1}, Class: class, Attr: mad.AttrPortInfo, Payload: make([]byte, mad.Size-headerSize+1)}
-		var e *Error
-		if _, err := c.Call(t.Context(), r); !errors.As(err, &e) || len(f.sent) > 0 {
-			t.Errorf("class %v: sent %d, error %v", class, len(f.sent), err)
-		}
-		checkIdle(t, c)
+		t.Run(class.String(), func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				r := &umad.Request{To: umad.Target{LID: 1}, Class: class, Attr: mad.AttrPortInfo, Payload: make([]byte, mad.Size-umad.HeaderSize+1)}
+				var e *umad.Error
+				if _, err := c.Call(t.Context(), r); !errors.As(err, &e) || len(p.Sent()) > 0 {
+					t.Errorf("got error %v after %d messages, want an error and no message", err, len(p.Sent()))
+				}
+			})
+		})
 	}
 }

@@ -1,13 +1,16 @@
-package umad
+package umad_test
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
 // linkTable returns the records of n links as they are in an answer.
@@ -22,187 +25,221 @@ func linkTable(t *testing.T, n int) []byte {
 	return b
 }
 
-// tableServer answers GetTable with data in segments. drop, where set, loses
-// packets in either direction.
-func tableServer(f *fakeTransport, data []byte, drop func(count int) bool) {
-	senders := map[uint64]*RMPPSender{}
+// serveTable answers GetTable with data in segments. drop, if set, loses packets in
+// both directions; it gets their number, from 1.
+func serveTable(data []byte, drop func(count int) bool) func(*umadtest.Port, umad.Message) error {
+	senders := map[uint64]*umad.RMPPSender{}
+	start := time.Now()
 	count := 0
 	lost := func() bool {
 		count++
 		return drop != nil && drop(count)
 	}
-	f.onSend = func(m *Message) {
+	return onSend(func(p *umadtest.Port, m umad.Message) {
 		if lost() {
 			return
 		}
-		now := f.now.Sub(time.Unix(0, 0))
+		now := time.Since(start)
 		s := senders[m.MAD.TID()]
-		var out Message
+		var out umad.Message
 		if !m.MAD.RMPP().Flags.Has(mad.RMPPActive) {
 			head := m.MAD
-			head[offMethod] |= responseBit
+			head[umad.OffMethod] |= umad.ResponseBit
 			clear(head.Data())
 			head.SetSA(mad.SAHeader{AttributeOffset: 1})
-			s = NewRMPPSender(&head, data)
+			s = umad.NewRMPPSender(&head, data)
 			senders[m.MAD.TID()] = s
 		} else if s == nil || s.Receive(&m.MAD, now, &out.MAD) {
 			return
 		}
 		for s.Next(now, &out.MAD) {
 			if !lost() {
-				f.arrive(time.Millisecond, out)
+				p.Deliver(time.Millisecond, out)
 			}
 		}
-	}
+	})
 }
 
-func askLinks(c *Client) ([]mad.LinkRecord, *Table, error) {
-	table, err := c.Table(context.Background(), &TableRequest{Match: &mad.LinkRecord{}})
+// getLinks requests all link records.
+func getLinks(t *testing.T, c *umad.Client) ([]mad.LinkRecord, *umad.Table, error) {
+	t.Helper()
+	table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.LinkRecord{}})
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := Records[mad.LinkRecord](table)
+	all, err := umad.Records[mad.LinkRecord](table)
 	return all, table, err
 }
 
-func TestGetTable(t *testing.T) {
+func TestClient_GetTable(t *testing.T) {
 	for _, n := range []int{0, 1, 25, 26, 5000} {
-		f, c := newFake(0, ClientOptions{})
-		tableServer(f, linkTable(t, n), nil)
-		all, table, err := askLinks(c)
-		if err != nil || len(all) != n || table.Clipped || n > 0 && all[n-1].ToLID != ib.LID(n+1) {
-			t.Errorf("%d records: got %d, %v", n, len(all), err)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				p.OnSend = serveTable(linkTable(t, n), nil)
+				all, table, err := getLinks(t, c)
+				if err != nil || len(all) != n || table.Clipped || n > 0 && all[n-1].ToLID != ib.LID(n+1) {
+					t.Errorf("got %d records, error %v, want %d", len(all), err, n)
+				}
+				m := p.Sent()[0]
+				if want := (umad.Addr{LID: 3, SL: 2, QPN: 1, QKey: umad.QP1QKey}); m.Addr != want || m.MAD.Method() != mad.MethodGetTable {
+					t.Errorf("request: got %v to %+v, want %v to %+v", m.MAD.Method(), m.Addr, mad.MethodGetTable, want)
+				}
+			})
+		})
+	}
+}
+
+func TestClient_GetTableLossy(t *testing.T) {
+	tests := []struct {
+		name string
+		drop func(int) bool
+	}{
+		{"request", func(n int) bool { return n == 1 }},
+		{"first segment", func(n int) bool { return n == 2 }},
+		{"every 5th packet", func(n int) bool { return n%5 == 0 }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				p.OnSend = serveTable(linkTable(t, 2000), tt.drop)
+				if all, _, err := getLinks(t, c); err != nil || len(all) != 2000 {
+					t.Errorf("got %d records, error %v, want 2000", len(all), err)
+				}
+			})
+		})
+	}
+}
+
+// TestClient_GetTableErrors checks requests for tables that fail. The replies to
+// one of them must not disturb the next one.
+func TestClient_GetTableErrors(t *testing.T) {
+	inBubble(t, umad.ClientOptions{Timeout: time.Second, Attempts: 3}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		p.OnSend = nil
+		start := time.Now()
+		if _, _, err := getLinks(t, c); !errors.Is(err, umad.ErrTimeout) || len(p.Sent()) != 3 {
+			t.Errorf("no reply: got error %v after %d requests, want %v after 3", err, len(p.Sent()), umad.ErrTimeout)
 		}
-		if f.sent[0].Addr != (Addr{LID: 3, SL: 2, QPN: 1, QKey: QP1QKey}) || f.sent[0].MAD.Method() != mad.MethodGetTable {
-			t.Errorf("asked %+v", f.sent[0].Addr)
+		if took := time.Since(start); took < 7*time.Second || took > 8*time.Second {
+			t.Errorf("no reply: took %v, want 7s to 8s", took)
 		}
 		checkIdle(t, c)
-	}
-}
 
-func TestTableLossy(t *testing.T) {
-	for name, drop := range map[string]func(int) bool{
-		"the request": func(n int) bool { return n == 1 },
-		"the answer":  func(n int) bool { return n == 2 },
-		"every 5th":   func(n int) bool { return n%5 == 0 },
-	} {
-		f, c := newFake(0, ClientOptions{})
-		tableServer(f, linkTable(t, 2000), drop)
-		if all, _, err := askLinks(c); err != nil || len(all) != 2000 {
-			t.Errorf("%s: got %d records, %v", name, len(all), err)
+		var status mad.StatusError
+		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+			r := umadtest.Reply(m)
+			r.MAD.SetStatus(mad.StatusNoResources)
+			p.Deliver(0, r)
+		})
+		if _, _, err := getLinks(t, c); !errors.As(err, &status) {
+			t.Errorf("refused: got error %v, want a status", err)
+		}
+
+		p.OnSend = serveTable(linkTable(t, 2000), func(n int) bool { return n > 2 })
+		var rmpp *umad.RMPPError
+		if _, _, err := getLinks(t, c); !errors.As(err, &rmpp) || rmpp.Status != mad.RMPPTooManyRetries {
+			t.Errorf("first segment only: got error %v, want status %v", err, mad.RMPPTooManyRetries)
+		}
+		if last := lastSent(p).RMPP(); last.Type != mad.RMPPAbort {
+			t.Errorf("first segment only: last packet: got %+v, want an abort", last)
+		}
+
+		p.OnSend = serveTable(linkTable(t, 2000), nil)
+		if _, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.LinkRecord{}, Limit: 1000}); !errors.As(err, &rmpp) || rmpp.Type != mad.RMPPStop {
+			t.Errorf("too long: got error %v, want type %v", err, mad.RMPPStop)
+		}
+		if _, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.NodeRecord{}}); err == nil {
+			t.Error("records of 8 bytes as node records: got no error")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.GetTable(ctx, &umad.TableRequest{Match: &mad.LinkRecord{}}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: got error %v, want %v", err, context.Canceled)
 		}
 		checkIdle(t, c)
-	}
+		p.Attributes.SMLID = 0
+		if _, _, err := getLinks(t, umad.NewClient(p, umad.ClientOptions{})); !errors.Is(err, umad.ErrNoSM) {
+			t.Errorf("no subnet manager: got error %v, want %v", err, umad.ErrNoSM)
+		}
+	})
 }
 
-func TestTableErrors(t *testing.T) {
-	f, c := newFake(0, ClientOptions{Timeout: time.Second, Attempts: 3})
-	f.onSend = func(*Message) {}
-	start := f.now
-	if _, _, err := askLinks(c); !errors.Is(err, ErrTimeout) || len(f.sent) != 3 {
-		t.Errorf("silence: sent %d, error %v", len(f.sent), err)
-	}
-	if took := f.now.Sub(start); took < 7*time.Second || took > 8*time.Second {
-		t.Errorf("gave up after %v", took)
-	}
-	checkIdle(t, c)
-
-	var status mad.StatusError
-	f.onSend = func(m *Message) {
-		r := reply(m)
-		r.MAD.SetStatus(mad.StatusNoResources)
-		f.arrive(0, r)
-	}
-	if _, _, err := askLinks(c); !errors.As(err, &status) {
-		t.Errorf("refused: error %v", err)
-	}
-
-	// The transfer begins and nothing follows.
-	tableServer(f, linkTable(t, 2000), func(n int) bool { return n > 2 })
-	var rmpp *RMPPError
-	if _, _, err := askLinks(c); !errors.As(err, &rmpp) || rmpp.Status != mad.RMPPTooManyRetries {
-		t.Errorf("broken off: error %v", err)
-	}
-	if last := f.sent[len(f.sent)-1].MAD; last.RMPP().Type != mad.RMPPAbort {
-		t.Errorf("the last packet is %+v", last.RMPP())
-	}
-
-	tableServer(f, linkTable(t, 2000), nil)
-	if _, err := c.Table(t.Context(), &TableRequest{Match: &mad.LinkRecord{}, Limit: 1000}); !errors.As(err, &rmpp) || rmpp.Type != mad.RMPPStop {
-		t.Errorf("too long: error %v", err)
-	}
-	if _, err := c.Table(t.Context(), &TableRequest{Match: &mad.NodeRecord{}}); err == nil {
-		t.Error("records of 8 bytes are taken for node records")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := c.Table(ctx, &TableRequest{Match: &mad.LinkRecord{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: error %v", err)
-	}
-	checkIdle(t, c)
-	f.attr.SMLID = 0
-	if _, _, err := askLinks(NewClient(f, ClientOptions{})); !errors.Is(err, ErrNoSM) {
-		t.Errorf("no subnet manager: error %v", err)
-	}
+// lastSent returns the packet that was sent last.
+func lastSent(p *umadtest.Port) *mad.Packet {
+	sent := p.Sent()
+	return &sent[len(sent)-1].MAD
 }
 
-// TestTableTotalTime: however lively a transfer is, it ends in time.
-func TestTableTotalTime(t *testing.T) {
-	f, c := newFake(0, ClientOptions{})
-	tableServer(f, linkTable(t, 20000), nil)
-	serve := f.onSend
-	f.onSend = func(m *Message) {
-		f.now = f.now.Add(50 * time.Millisecond)
-		serve(m)
-	}
-	_, err := c.Table(t.Context(), &TableRequest{Match: &mad.LinkRecord{}, Timeout: 300 * time.Millisecond})
-	if last := f.sent[len(f.sent)-1].MAD.RMPP(); !errors.Is(err, ErrTimeout) || last.Status != mad.RMPPTimeTooLong {
-		t.Errorf("error %v, the last packet is %+v", err, last)
-	}
+// A transfer ends at its timeout even if it makes progress.
+func TestClient_GetTableTimeout(t *testing.T) {
+	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+		serve := serveTable(linkTable(t, 20000), nil)
+		p.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			time.Sleep(50 * time.Millisecond)
+			return serve(p, m)
+		}
+		_, err := c.GetTable(t.Context(), &umad.TableRequest{Match: &mad.LinkRecord{}, Timeout: 300 * time.Millisecond})
+		if last := lastSent(p).RMPP(); !errors.Is(err, umad.ErrTimeout) || last.Status != mad.RMPPTimeTooLong {
+			t.Errorf("got error %v, last packet %+v, want %v and status %v", err, last, umad.ErrTimeout, mad.RMPPTimeTooLong)
+		}
+	})
 }
 
-// TestTableWhole is a transport that does RMPP itself, as the kernel does: the
-// first segment comes with the data of the others.
-func TestTableWhole(t *testing.T) {
+// A transport that does RMPP itself, as the kernel does, returns the first segment
+// together with the data of the others.
+func TestClient_GetTableReassembled(t *testing.T) {
 	for _, n := range []int{0, 3, 25, 26, 500} {
-		f, _ := newFake(0, ClientOptions{})
-		f.attr.RMPP = true
-		c := NewClient(f, ClientOptions{})
-		c.now, c.epoch = func() time.Time { return f.now }, f.now
-		data := linkTable(t, n)
-		f.onSend = func(m *Message) {
-			r := *m
-			r.MAD[offMethod] |= responseBit
-			r.MAD.SetSA(mad.SAHeader{AttributeOffset: 1})
-			clear(r.MAD.Data())
-			s := NewRMPPSender(&r.MAD, data)
-			s.Next(0, &r.MAD)
-			r.Rest = data[min(len(data), 200):]
-			f.arrive(0, r)
-		}
-		if all, table, err := askLinks(c); err != nil || len(all) != n || table.Clipped || len(f.sent) != 1 {
-			t.Errorf("%d records: got %d, %v", n, len(all), err)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, _ *umad.Client) {
+				p.Attributes.RMPP = true
+				c := umad.NewClient(p, umad.ClientOptions{})
+				data := linkTable(t, n)
+				p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+					r := umadtest.Reply(m)
+					r.MAD.SetSA(mad.SAHeader{AttributeOffset: 1})
+					clear(r.MAD.Data())
+					s := umad.NewRMPPSender(&r.MAD, data)
+					s.Next(0, &r.MAD)
+					r.Rest = data[min(len(data), 200):]
+					p.Deliver(0, r)
+				})
+				all, table, err := getLinks(t, c)
+				if err != nil || len(all) != n || table.Clipped || len(p.Sent()) != 1 {
+					t.Errorf("got %d records by %d requests, error %v, want %d by 1", len(all), len(p.Sent()), err, n)
+				}
+				checkIdle(t, c)
+			})
+		})
 	}
 }
 
-// TestTableClipped is a transport without RMPP: one packet, which tells how long
-// the answer was, or not even that.
-func TestTableClipped(t *testing.T) {
-	for _, test := range []struct {
+// A transport without RMPP returns one packet, which may contain the length of the
+// whole answer.
+func TestClient_GetTableClipped(t *testing.T) {
+	tests := []struct {
 		length  uint32
 		records int
 		clipped bool
-	}{{20 + 8*3, 3, false}, {220, 25, true}, {20 + 8*40, 25, true}, {0, 25, true}, {5, 0, false}} {
-		f, c := newFake(0, ClientOptions{})
-		f.onSend = func(m *Message) {
-			r := reply(m)
-			r.MAD.SetSA(mad.SAHeader{AttributeOffset: 1})
-			r.MAD.SetRMPP(mad.RMPP{Flags: mad.RMPPActive, Length: test.length})
-			f.arrive(0, r)
-		}
-		if all, table, err := askLinks(c); err != nil || len(all) != test.records || table.Clipped != test.clipped {
-			t.Errorf("length %d: got %d records, %v", test.length, len(all), err)
-		}
+	}{
+		{20 + 8*3, 3, false},
+		{220, 25, true},
+		{20 + 8*40, 25, true},
+		{0, 25, true},
+		{5, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.length), func(t *testing.T) {
+			inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
+				p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {
+					r := umadtest.Reply(m)
+					r.MAD.SetSA(mad.SAHeader{AttributeOffset: 1})
+					r.MAD.SetRMPP(mad.RMPP{Flags: mad.RMPPActive, Length: tt.length})
+					p.Deliver(0, r)
+				})
+				all, table, err := getLinks(t, c)
+				if err != nil || len(all) != tt.records || table.Clipped != tt.clipped {
+					t.Errorf("got %d records, clipped %t, error %v, want %d, clipped %t", len(all), table != nil && table.Clipped, err, tt.records, tt.clipped)
+				}
+			})
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/inflight"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -26,12 +27,12 @@ func (c *Client) administrator(to Target) (Target, error) {
 	return to, nil
 }
 
-// Table asks subnet administration for records, and returns all of them; that
+// GetTable asks subnet administration for records, and returns all of them; that
 // there are none is no error. What was submitted before ends first.
 //
 // Errors of what was asked are an [*Error], which wraps an [*RMPPError] where
 // the answer began and did not end.
-func (c *Client) Table(ctx context.Context, q *TableRequest) (*Table, error) {
+func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) {
 	to, err := c.administrator(q.To)
 	if err != nil {
 		return nil, err
@@ -51,8 +52,8 @@ func (c *Client) Table(ctx context.Context, q *TableRequest) (*Table, error) {
 		To: to, Class: mad.ClassSA, Method: mad.MethodGetTable,
 		Attr: q.Match.ID(), Modifier: q.Modifier, Payload: payload,
 	}
-	c.table.add(r)
-	defer c.table.remove(r)
+	c.submissions++
+	r.flight.id = c.submissions
 	t := tableCall{
 		Client:   c,
 		request:  r,
@@ -60,9 +61,13 @@ func (c *Client) Table(ctx context.Context, q *TableRequest) (*Table, error) {
 		end:      c.clock() + cmp.Or(q.Timeout, defaultTableTimeout),
 		receiver: NewRMPPReceiver(cmp.Or(q.Limit, defaultTableLimit)),
 	}
-	if err := t.run(ctx); err != nil {
+	err = t.run(ctx)
+	defer func() { r.flight = flight{} }()
+	if err != nil {
+		t.settle(r.flight.tid, inflight.Expired)
 		return nil, r.fail(err)
 	}
+	t.settle(r.flight.tid, inflight.Answered)
 	return t.result, nil
 }
 
@@ -101,7 +106,7 @@ func (t *tableCall) run(ctx context.Context) error {
 			}
 			wake = t.receiver.Deadline()
 		case now >= t.retry:
-			if err := t.ask(now); err != nil {
+			if err := t.sendRequest(now); err != nil {
 				return err
 			}
 			wake = t.retry
@@ -119,53 +124,67 @@ func (t *tableCall) run(ctx context.Context) error {
 	return nil
 }
 
-// ask sends the request. Each time an answer is waited for twice as long: where
-// the kernel puts it together, the time-out is one for the whole of it.
-func (t *tableCall) ask(now time.Duration) error {
-	f := &t.request.flight
-	if int(f.attempt) >= t.opts.Attempts {
+// sendRequest sends the request. Each attempt waits twice as long as the one before:
+// where the kernel reassembles the reply, the timeout is one for all of it.
+func (t *tableCall) sendRequest(now time.Duration) error {
+	r := t.request
+	if int(r.flight.attempt) >= t.opts.Attempts {
 		return ErrTimeout
 	}
-	wait := min(t.opts.Timeout<<f.attempt, t.end-now)
-	f.attempt++
+	wait := min(t.opts.Timeout<<r.flight.attempt, t.end-now)
+	before := r.flight.tid
+	e := t.claim(r, now)
 	out := &t.out[0]
-	if err := t.build(t.request, out); err != nil {
-		return err
+	err := t.build(r, e.TID, out)
+	if err == nil {
+		out.Timeout = wait
+		err = t.port.Send(out)
 	}
-	out.Timeout = wait
-	err := t.port.Send(out)
-	switch {
-	case errors.Is(err, ErrWouldBlock):
-		f.attempt--
-		t.retry = now + sendPause
-		return nil
-	case err != nil:
+	if err != nil {
+		t.unclaim(e)
+		r.flight.tid = before
+		if errors.Is(err, ErrWouldBlock) {
+			t.retry = now + sendPause
+			return nil
+		}
 		return err
 	}
 	t.retry = now + wait + slack
-	t.stats.Sent++
-	if f.attempt > 1 {
-		t.stats.Retries++
-	}
-	if t.opts.Trace != nil {
-		t.trace(EventSent, t.request, &out.MAD, 0, nil)
-	}
+	t.launched(e, out)
+	t.settle(before, inflight.Expired)
 	return nil
 }
 
-// receive takes in the message that came. It returns an error where it ends the
-// call.
-func (t *tableCall) receive(answer *Message) error {
-	in := &t.in[0]
-	m := &in.MAD
-	tid, now := uint32(m.TID()), t.clock()
+// settle ends the attempt with a transaction ID, if it waits.
+func (t *tableCall) settle(tid uint32, as inflight.State) {
+	e := t.sent.Find(tid)
 	switch {
-	case t.table.find(tid) != t.request, m.Class() != mad.ClassSA, m.Attr() != t.request.Attr,
+	case e == nil || e.State != inflight.Waiting:
+	case as == inflight.Answered:
+		t.sent.Answer(e)
+	default:
+		t.sent.Expire(e)
+	}
+}
+
+// receive processes the message that was received. It returns an error that ends
+// the call.
+func (t *tableCall) receive(answer *Message) error {
+	in, now := &t.in[0], t.clock()
+	m := &in.MAD
+	tid := uint32(m.TID())
+	e := t.sent.Find(tid)
+	if e == nil || e.Data.request != t.request {
+		t.Client.receive(in, now)
+		return nil
+	}
+	switch {
+	case m.Class() != mad.ClassSA, m.Attr() != t.request.Attr,
 		(in.Status != 0) == m.Method().IsResponse(), t.tid != 0 && t.tid != tid:
 		t.stray(m)
 		return nil
 	case in.Status != 0:
-		if tid == t.request.tid() {
+		if tid == t.request.flight.tid {
 			t.stats.Timeouts++
 			t.retry = now
 		}
@@ -174,7 +193,7 @@ func (t *tableCall) receive(answer *Message) error {
 	t.stats.Received++
 	err := m.Status().Err()
 	if t.opts.Trace != nil {
-		t.trace(EventReceived, t.request, m, 0, err)
+		t.opts.Trace(e.Data.event(EventReceived, tid, m, 0, err))
 	}
 	if err != nil {
 		return err

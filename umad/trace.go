@@ -12,13 +12,15 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	EventSent     EventKind = iota // a request was sent
-	EventReceived                  // it was answered; Err is set where the answer was no
-	EventTimedOut                  // an attempt ended without a reply
-	EventStray                     // something came that nobody waits for
+	EventSent      EventKind = iota // a request was sent
+	EventReceived                   // it was answered; Err is set for a status other than 0
+	EventTimedOut                   // an attempt ended without a reply
+	EventLate                       // a reply came after its request had timed out
+	EventDuplicate                  // a reply came after its request had been answered
+	EventStray                      // a packet matches no request
 )
 
-var eventNames = [...]string{"sent", "received", "timed out", "stray"}
+var eventNames = [...]string{"sent", "received", "timed out", "late", "duplicate", "stray"}
 
 // String returns the kind as a verb, for example "timed out".
 func (k EventKind) String() string {

@@ -5,9 +5,9 @@ import "time"
 const (
 	firstWindow = 4
 
-	// minPatience is how long a request may take at least before it counts as
-	// slow: far more than any fabric needs, far less than a time-out.
-	minPatience = 10 * time.Millisecond
+	// minLateAfter is the shortest time after which a request without a reply
+	// counts as late: far more than any fabric needs, far less than a timeout.
+	minLateAfter = 10 * time.Millisecond
 )
 
 // window limits how many requests are in flight, as TCP's congestion window
@@ -60,7 +60,7 @@ func (e *rtt) add(sample time.Duration) {
 	e.smoothed += (sample - e.smoothed) / 8
 }
 
-// patience is how long a request may take before it counts as slow.
-func (e *rtt) patience() time.Duration {
-	return max(minPatience, 4*e.smoothed+4*e.variation)
+// lateAfter returns the time after which a request without a reply counts as late.
+func (e *rtt) lateAfter() time.Duration {
+	return max(minLateAfter, 4*e.smoothed+4*e.variation)
 }

@@ -22,7 +22,7 @@ func TestTables(t *testing.T) {
 		{&mad.SMInfoRecord{}, 1, false},
 		{&mad.ServiceRecord{}, 0, false},
 	} {
-		table, err := c.Table(t.Context(), &umad.TableRequest{Match: test.kind})
+		table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: test.kind})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func tableOf[T any, R interface {
 }](t *testing.T, p umad.Port, match R, fields ...any) ([]T, bool) {
 	t.Helper()
 	c := umad.NewClient(p, umad.ClientOptions{})
-	table, err := c.Table(t.Context(), &umad.TableRequest{Match: match, Mask: mad.Components(match, fields...)})
+	table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: match, Mask: mad.Components(match, fields...)})
 	if err != nil {
 		t.Fatal(err)
 	}

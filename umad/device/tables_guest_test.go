@@ -19,7 +19,7 @@ func TestGuestTables(t *testing.T) {
 	defer port.Close()
 	c := umad.NewClient(port, umad.ClientOptions{})
 	for _, kind := range []mad.Attribute{&mad.NodeRecord{}, &mad.PortInfoRecord{}, &mad.LinkRecord{}, &mad.LinearForwardingTableRecord{}} {
-		table, err := c.Table(t.Context(), &umad.TableRequest{Match: kind})
+		table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: kind})
 		if err != nil {
 			t.Errorf("%s: %v", mad.AttributeName(kind), err)
 			continue
