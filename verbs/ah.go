@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// An AH is an address handle: where the datagrams of SendWRs with it go.
+// An AH is an address handle: the path of the datagrams that are posted with it.
 type AH struct {
 	object
 	provided any
 	dead     atomic.Bool
 }
 
-// CreateAH makes an address handle. RoCE wants a path with a GID.
+// CreateAH creates an address handle. On RoCE, the path needs a GID.
 func (pd *PD) CreateAH(path Path) (*AH, error) {
 	const op = "create AH"
 	c := pd.context
@@ -34,12 +34,13 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 		return provider.Created{Handle: resp.Handle}, err
 	})
 	if err != nil {
-		return nil, ah.fail(ah.destroyAH, c.limit("AHs", c.refusedPath(path, err)))
+		return nil, ah.fail(ah.destroyAH, c.limit("AHs", c.explainPath(path, err)))
 	}
 	return register(&ah.object, ah), nil
 }
 
-// Provided returns what the provider made, for the provider.
+// Provided returns the provider's part of the handle, or nil after Close. Only
+// providers call it.
 func (ah *AH) Provided() any {
 	if ah.dead.Load() {
 		return nil
@@ -47,12 +48,12 @@ func (ah *AH) Provided() any {
 	return ah.provided
 }
 
-// Close destroys the handle. Datagrams to it that are not sent yet fail. A second
-// Close is an error.
+// Close destroys the handle. Datagrams that are posted but not yet sent fail. A
+// second Close returns fs.ErrClosed.
 func (ah *AH) Close() error { return ah.close(ah.destroyAH, ah.finish) }
 
-// destroyAH has work requests refuse the handle first: the kernel may give its
-// number to the next.
+// destroyAH invalidates the handle for work requests before it destroys it: the
+// kernel may reuse its number.
 func (ah *AH) destroyAH() error {
 	ah.dead.Store(true)
 	err := ah.destroy(uapi.MethodAHDestroy, uapi.AttrDestroyAHHandle, 0, nil)
@@ -60,7 +61,7 @@ func (ah *AH) destroyAH() error {
 	return err
 }
 
-// finish is for handles that went with the device.
+// finish invalidates a handle whose device was removed.
 func (ah *AH) finish() error {
 	ah.dead.Store(true)
 	return nil

@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// A bit names one bit of a set.
+// A bit is one bit of a set, with its name.
 type bit[T ~uint16 | ~uint32 | ~uint64] struct {
 	mask T
 	name string
 }
 
-// names returns the names of the bits of v that have one, by number, and the
-// bits that have none.
+// names returns the names of the bits in v in the order of the table, and the bits
+// without a name.
 func names[T ~uint16 | ~uint32 | ~uint64](v T, table []bit[T]) (known []string, rest T) {
 	rest = v
 	for _, b := range table {
@@ -24,13 +24,14 @@ func names[T ~uint16 | ~uint32 | ~uint64](v T, table []bit[T]) (known []string, 
 	return known, rest
 }
 
-// A QPTypes is a set of types of queue pairs: a bit for each enum ib_qp_type.
+// A QPTypes is a set of queue pair types, with one bit for each value of enum
+// ib_qp_type.
 type QPTypes uint32
 
 // QPType is the type of a queue pair (enum ib_uverbs_qp_type).
 type QPType uint8
 
-// Types of queue pairs.
+// The types of queue pairs.
 const (
 	QPTypeRC        QPType = 2
 	QPTypeUC        QPType = 3
@@ -62,7 +63,7 @@ func (t QPType) String() string {
 	return "type " + strconv.Itoa(int(t))
 }
 
-// Has tells whether a type is in the set.
+// Has reports whether the set contains a type.
 func (s QPTypes) Has(t QPType) bool { return t < bits.UintSize && s&(1<<t) != 0 }
 
 var qpTypeBits = []bit[QPTypes]{
@@ -71,6 +72,6 @@ var qpTypeBits = []bit[QPTypes]{
 	{1 << QPTypeRC, "SUPPORT_RC"},
 }
 
-// Names returns raw packet, UD and RC as ibv_devinfo spells and orders them, and
-// the other types.
+// Names returns the names of raw packet, UD and RC as ibv_devinfo spells and orders
+// them, and the other types.
 func (s QPTypes) Names() (known []string, rest QPTypes) { return names(s, qpTypeBits) }

@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A CompChannel tells of completion queues that have something new. A wait costs a
-// goroutine, no thread.
+// A CompChannel delivers the events of armed completion queues. A wait blocks a
+// goroutine, not a thread.
 type CompChannel struct {
 	object
 	file *os.File
@@ -21,16 +21,16 @@ type CompChannel struct {
 	lock sync.Mutex
 	cqs  map[uint64]*CQ
 
-	// What ended the last Wait early, if anything, which most often is what does
-	// the next: the watch over it stays.
+	// The context of the last Wait. Most callers pass the same one again, so that
+	// its registration stays in place.
 	watching sync.Mutex
 	done     <-chan struct{}
 	stop     func() bool
 	fired    chan struct{}
-	woken    bool // a read ends, or would end, by wake
+	woken    bool // remove has set a read deadline
 }
 
-// NewCompChannel makes a completion channel.
+// NewCompChannel creates a completion channel.
 func (c *Context) NewCompChannel() (*CompChannel, error) {
 	const op = "make completion channel"
 	o, err := c.newObject(op, uapi.ObjectCompChannel)
@@ -41,33 +41,33 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 	var core uapi.CreateCompChannel
 	var resp uapi.CreateCompChannelResp
 	if err := ch.invoke(op, uapi.CmdCreateCompChannel, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
-		return nil, ch.fail(nothing, c.limit("completion channels", err))
+		return nil, ch.fail(noop, c.limit("completion channels", err))
 	}
 	ch.handle = resp.FD
 	ch.file = c.kernel.eventFile(int(resp.FD))
 	return register(&ch.object, ch), nil
 }
 
-// Wait waits for a completion queue that was armed and has something new. It serves
-// one goroutine at a time and allocates nothing while ctx stays the same. After
-// Close of the channel it returns fs.ErrClosed, after removal of the device
-// ErrDeviceRemoved.
+// Wait waits until an armed completion queue has a new completion, and returns the
+// queue. Only one goroutine may wait at a time. Wait does not allocate as long as
+// ctx stays the same. It returns fs.ErrClosed after Close of the channel and
+// ErrDeviceRemoved after removal of the device.
 func (ch *CompChannel) Wait(ctx context.Context) (*CQ, error) {
 	for {
 		cq, err := ch.next(ctx, nil)
-		if cq != nil || err != nil { // else it was closed
+		if cq != nil || err != nil { // otherwise the queue was closed
 			return cq, err
 		}
 	}
 }
 
-// next waits for one event. It returns nil if that is of a queue that was closed,
-// and when the queue that is waited for, if any, is closed.
-func (ch *CompChannel) next(ctx context.Context, of *CQ) (*CQ, error) {
+// next waits for one event. It returns nil if the queue of the event was closed, or
+// if want, the queue that the caller waits for, was closed.
+func (ch *CompChannel) next(ctx context.Context, want *CQ) (*CQ, error) {
 	if err := ch.watch(ctx); err != nil {
 		return nil, err
 	}
-	if of != nil && of.isClosed() {
+	if want != nil && want.isClosed() {
 		return nil, nil
 	}
 	err := readEvent(ch.file, ch.buf, ch.context)
@@ -84,7 +84,7 @@ func (ch *CompChannel) next(ctx context.Context, of *CQ) (*CQ, error) {
 	return ch.cqs[id], nil
 }
 
-// remove takes a queue that was closed out of the channel, and ends a wait for it.
+// remove removes a closed queue from the channel and interrupts a wait for it.
 func (ch *CompChannel) remove(cq *CQ) {
 	ch.lock.Lock()
 	delete(ch.cqs, cq.id)
@@ -92,10 +92,10 @@ func (ch *CompChannel) remove(cq *CQ) {
 	ch.watching.Lock()
 	defer ch.watching.Unlock()
 	ch.woken = true
-	_ = ch.file.SetReadDeadline(time.Unix(1, 0)) // of a file that is closed nobody reads
+	_ = ch.file.SetReadDeadline(time.Unix(1, 0)) // fails for a closed file only
 }
 
-// watch has the end of ctx end a read.
+// watch arranges that the end of ctx interrupts a read.
 func (ch *CompChannel) watch(ctx context.Context) error {
 	done := ctx.Done()
 	ch.watching.Lock()
@@ -104,7 +104,8 @@ func (ch *CompChannel) watch(ctx context.Context) error {
 		ch.woken = false
 		_ = ch.file.SetReadDeadline(time.Time{})
 	}
-	// From here on the end of ctx is seen, or the deadline that it sets stays.
+	// From here on, either ctx.Err detects the end of ctx, or the deadline that it
+	// sets stays.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (ch *CompChannel) watch(ctx context.Context) error {
 	if done != nil {
 		file, fired := ch.file, make(chan struct{})
 		ch.done, ch.fired = done, fired
-		ch.stop = context.AfterFunc(ctx, func() { // without ch, which may be dropped before ctx ends
+		ch.stop = context.AfterFunc(ctx, func() { // ch stays collectable until ctx ends
 			_ = file.SetReadDeadline(time.Unix(1, 0))
 			close(fired)
 		})
@@ -123,7 +124,7 @@ func (ch *CompChannel) watch(ctx context.Context) error {
 	return nil
 }
 
-// unwatch undoes watch. The lock is held.
+// unwatch undoes watch. The caller holds ch.watching.
 func (ch *CompChannel) unwatch() {
 	if ch.stop != nil && !ch.stop() {
 		<-ch.fired
@@ -132,8 +133,8 @@ func (ch *CompChannel) unwatch() {
 	ch.done, ch.stop = nil, nil
 }
 
-// Close closes the channel. While completion queues use it that is ErrBusy; a
-// second Close is an error.
+// Close closes the channel. It returns ErrBusy while completion queues use the
+// channel, and fs.ErrClosed if it is closed already.
 func (ch *CompChannel) Close() error {
 	return ch.close(ch.file.Close, func() error {
 		ch.watching.Lock()

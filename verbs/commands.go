@@ -2,8 +2,8 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// commandNames are the commands of write(2) by number, as IB_USER_VERBS_CMD_* of
-// <rdma/ib_user_verbs.h> names them.
+// commandNames are the names of the write(2) commands by number: IB_USER_VERBS_CMD_*
+// of <rdma/ib_user_verbs.h> without the prefix.
 var commandNames = [...]string{
 	"GET_CONTEXT", "QUERY_DEVICE", "QUERY_PORT", "ALLOC_PD", "DEALLOC_PD",
 	"CREATE_AH", "MODIFY_AH", "QUERY_AH", "DESTROY_AH", "REG_MR",
@@ -16,7 +16,8 @@ var commandNames = [...]string{
 	"OPEN_QP",
 }
 
-// extendedNames are the extended commands (IB_USER_VERBS_EX_CMD_*).
+// extendedNames are the names of the extended commands: IB_USER_VERBS_EX_CMD_*
+// without IB_USER_VERBS_CMD_.
 var extendedNames = []struct {
 	number uint32
 	name   string
@@ -35,10 +36,10 @@ var extendedNames = []struct {
 	{uapi.CmdExModifyCQ, "EX_MODIFY_CQ"},
 }
 
-// writeCommands is what stands for the object of commands.
+// writeCommands is the Method.Object of commands.
 const writeCommands = "WRITE"
 
-// knownMethods returns all methods and commands that have a name here.
+// knownMethods returns all methods and commands in the tables of names.
 func knownMethods() []Method {
 	var all []Method
 	for object, methods := range methodNames {

@@ -2,15 +2,15 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// CompCounterCaps is what of completion counters a device has.
+// CompCounterCaps are the limits of a device's completion counters.
 type CompCounterCaps struct {
 	MaxCounters uint32
 	MaxValue    uint64
 	AttachOps   CompCounterOps
 }
 
-// CompCounterOps are the operations of a queue pair that a counter can count
-// (enum ib_uverbs_qp_attach_comp_cntr_op).
+// CompCounterOps are the operations of a queue pair that a completion counter can
+// count (enum ib_uverbs_qp_attach_comp_cntr_op).
 type CompCounterOps uint32
 
 var compCounterBits = []bit[CompCounterOps]{
@@ -22,14 +22,14 @@ var compCounterBits = []bit[CompCounterOps]{
 	{1 << 5, "QP_ATTACH_REMOTE_RDMA_WRITE"},
 }
 
-// Names returns the names of the operations as ibv_devinfo spells and orders
-// them, and the bits that have none.
+// Names returns the names of the operations as ibv_devinfo spells and orders them,
+// and the bits without a name.
 func (o CompCounterOps) Names() (known []string, rest CompCounterOps) {
 	return names(o, compCounterBits)
 }
 
-// CompCounterCaps returns what of completion counters the device has. Linux has
-// it since after 6.18.
+// CompCounterCaps returns the limits of the device's completion counters. It needs a
+// kernel newer than Linux 6.18.
 func (c *Context) CompCounterCaps() (CompCounterCaps, error) {
 	var caps CompCounterCaps
 	r := newRequest("query completion counters", uapi.ObjectDevice, uapi.MethodQueryCompCounterCaps)

@@ -13,18 +13,19 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A Device is a device to open.
+// A Device is an RDMA device that can be opened. Devices lists the devices of this
+// host.
 type Device struct {
-	Name string // such as "mlx5_0", for errors
-	Path string // such as "/dev/infiniband/uverbs0"
+	Name string // the kernel's name of the device, "mlx5_0"
+	Path string // "/dev/infiniband/uverbs0"
 
-	// Driver saves asking the kernel for each driver in turn, where it is known
-	// from netlink. Zero: not known.
+	// Driver is the driver of the device. If it is zero, Open determines the driver
+	// by trial.
 	Driver DriverID
 }
 
-// Open opens a device by its name, which is for errors, and the path of its node,
-// such as /dev/infiniband/uverbs0.
+// Open opens a device by its name, for example rxe0, and its device node, for
+// example /dev/infiniband/uverbs0.
 func Open(name, path string) (*Context, error) {
 	return Device{Name: name, Path: path}.Open()
 }
@@ -51,9 +52,10 @@ func (d Device) open(k kernel) (*Context, error) {
 		return nil, errors.Join(err, k.close(fd))
 	}
 	if c.findProvider(); c.provider != nil {
-		// Of memory of Go's that is pinned Go's runtime wants an end, or it panics: a
-		// queue pair that nobody closed has none.
-		if c.scratch, err = dmamem.New(answerSize, dmamem.Options{}); err != nil {
+		// The responses to doorbells need memory outside of Go's heap: prepared
+		// writes contain its address for as long as they exist, and a runtime.Pinner
+		// that is never unpinned panics.
+		if c.scratch, err = dmamem.New(responseSize, dmamem.Options{}); err != nil {
 			return nil, errors.Join(fmt.Errorf("open %s: %w", d.Name, err), c.Close())
 		}
 	}
@@ -61,42 +63,45 @@ func (d Device) open(k kernel) (*Context, error) {
 	return c, nil
 }
 
-// A Context is an open device. It may be used from several goroutines.
+// A Context is an open device. Its methods may be called concurrently.
+//
+// The garbage collector closes a Context that is dropped together with all of its
+// objects. Close does it at a known time and reports errors.
 type Context struct {
 	*resources
-	cleanup runtime.Cleanup // releases the resources of a Context that is never closed
+	cleanup runtime.Cleanup // releases the resources of a Context that is dropped
 
 	name    string
 	driver  DriverID
 	vectors uint32
 	support uint64
 	vendor  vendorContext
-	ready   bool // the file has its context
+	ready   bool // the kernel has created the context of the file
 
 	lock   sync.RWMutex // held for reading while fd is in use
 	closed bool
 	events *Events
 
 	objects  objects
-	provider provider.Provider // nil for a driver whose queues are not known
+	provider provider.Provider // nil for a driver without a provider
 }
 
-// Name returns the device's name as given to Open.
+// Name returns the name of the device as given to Open.
 func (c *Context) Name() string { return c.name }
 
-// Driver returns the kernel's driver of the device.
+// Driver returns the driver of the device.
 func (c *Context) Driver() DriverID { return c.driver }
 
-// CompVectors returns how many completion vectors the device has.
+// CompVectors returns the number of completion vectors.
 func (c *Context) CompVectors() uint32 { return c.vectors }
 
-// OptionalMRAccess tells whether the kernel takes access flags of memory regions
+// OptionalMRAccess reports whether the kernel accepts access flags of memory regions
 // that a driver may ignore (IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS).
 func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
 
-// Close closes the objects of the device, those first that were made last, then
-// the device, after all requests that are under way, and its events. A second
-// Close is an error.
+// Close closes all objects of the context, the newest first. Then it waits for
+// requests in progress and closes the device and its events. A second Close returns
+// fs.ErrClosed.
 func (c *Context) Close() error {
 	objects := c.closeObjects()
 	c.lock.Lock()
@@ -113,11 +118,11 @@ func (c *Context) Close() error {
 func (c *Context) call(r *request) error {
 	c.lock.RLock()
 	defer c.lock.RUnlock()
-	return c.locked(r)
+	return c.callLocked(r)
 }
 
-// locked is call for who holds the lock.
-func (c *Context) locked(r *request) error {
+// callLocked is call for callers that hold c.lock.
+func (c *Context) callLocked(r *request) error {
 	if c.closed {
 		return closedError(r.op, c.name)
 	}
@@ -126,25 +131,25 @@ func (c *Context) locked(r *request) error {
 	return c.callError(r.op, methodName(h.Object, h.Method), err)
 }
 
-// callError makes a CallError of the kernel's errors. The lock is held.
+// callError wraps an error of the kernel in a CallError. The caller holds c.lock.
 func (c *Context) callError(op, method string, err error) error {
 	var errno unix.Errno
 	if !errors.As(err, &errno) {
 		return err
 	}
-	// After the device was removed the file has no context any more.
+	// After removal of the device, the file has no context.
 	if errno == unix.EINVAL && c.removed() {
 		errno = unix.EIO
 	}
 	return &CallError{Op: op, Device: c.name, Method: method, Err: errno}
 }
 
-// removed asks whether the device was removed, by asking for a second context: of
-// a device that is there that is EINVAL, else EIO (uverbs_cmd.c,
-// ib_alloc_ucontext). The lock is held.
+// removed reports whether the device was removed. It requests a second context for
+// the file: the kernel returns EINVAL if the device is present and EIO if it was
+// removed (uverbs_cmd.c, ib_alloc_ucontext). The caller holds c.lock.
 func (c *Context) removed() bool {
 	if !c.ready {
-		return false // it would be a first one
+		return false // the request would create the first context
 	}
 	var vectors uint32
 	r := newRequest("find device", uapi.ObjectDevice, uapi.MethodGetContext)
@@ -152,14 +157,15 @@ func (c *Context) removed() bool {
 	return errors.Is(r.do(c.kernel, c.fd, c.driver), unix.EIO)
 }
 
-// CheckPresent returns nil as long as the device is there, and ErrDeviceRemoved when it was
-// removed. Soft-RoCE says nothing of that: who removes such a device waits until
-// nobody has it open, and meanwhile it moves data as before. So whoever has one
-// open for long should ask now and then, and close it.
-func (c *Context) CheckPresent() error { return c.check("find device") }
+// CheckPresent returns nil while the device is present and ErrDeviceRemoved after
+// its removal. Soft-RoCE does not report a removal: the removal waits until every
+// process has closed the device, which keeps moving data meanwhile. A process that
+// keeps such a device open for long should call CheckPresent from time to time, and
+// close the device if it was removed.
+func (c *Context) CheckPresent() error { return c.checkPresent("find device") }
 
-// check returns an error if the context is closed or the device was removed.
-func (c *Context) check(op string) error {
+// checkPresent returns an error if the context is closed or the device was removed.
+func (c *Context) checkPresent(op string) error {
 	c.lock.RLock()
 	defer c.lock.RUnlock()
 	if c.closed {
@@ -171,9 +177,8 @@ func (c *Context) check(op string) error {
 	return nil
 }
 
-// write sends one of the commands that have no method of their own. Core is its
-// structure without the header of write(2), vendor what the driver adds to the
-// answer.
+// write sends a command that has no method of its own. core is its structure without
+// the header for write(2), vendor the room for the driver's part of the response.
 func (c *Context) write(op string, cmd uint32, core, resp, vendor []byte) error {
 	return c.call(writeRequest(op, cmd, core, resp, nil, vendor))
 }

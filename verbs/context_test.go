@@ -100,8 +100,8 @@ func TestOpenFails(t *testing.T) {
 		{"context", refuse(unix.ENOMEM), DriverRXE, unix.ENOMEM, "get context of dev0 (DEVICE GET_CONTEXT): cannot allocate memory"},
 		{"permission", refuse(unix.EPERM), DriverRXE, fs.ErrPermission, "get context of dev0 (DEVICE GET_CONTEXT): operation not permitted"},
 		{"gone", refuse(unix.EIO), DriverRXE, ErrDeviceRemoved, "get context of dev0 (DEVICE GET_CONTEXT): device removed (input/output error)"},
-		{"old", refuse(unix.EPROTONOSUPPORT), DriverRXE, ErrUnknownMethod, "get context of dev0 (DEVICE INVOKE_WRITE): the kernel does not know this method (protocol not supported)"},
-		{"driver", nil, 99, nil, "find driver of dev0: none that is known"},
+		{"old", refuse(unix.EPROTONOSUPPORT), DriverRXE, ErrUnknownMethod, "get context of dev0 (DEVICE INVOKE_WRITE): not supported by the kernel (protocol not supported)"},
+		{"driver", nil, 99, nil, "find driver of dev0: unknown driver"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{t: t, driver: test.driver, answer: test.answer}

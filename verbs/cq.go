@@ -22,17 +22,17 @@ type CQ struct {
 	queue provider.CQ // nil after Close
 }
 
-// CQInit is a completion queue to be made.
+// CQInit are the parameters of CreateCQ.
 type CQInit struct {
-	// Entries is how many completions it has to hold at least. Where more come
-	// the queue is broken for good: as many as there are work requests is enough.
+	// Entries is the minimum number of completions that the queue holds. An overflow
+	// breaks the queue for good; one entry per outstanding work request prevents it.
 	Entries int
 
-	Channel *CompChannel // that tells of new completions; may be nil
+	Channel *CompChannel // delivers the events of the queue; may be nil
 	Vector  uint32       // less than Context.CompVectors
 }
 
-// CreateCQ makes a completion queue.
+// CreateCQ creates a completion queue.
 func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 	op := fmt.Sprintf("create CQ of %d entries", init.Entries)
 	switch {
@@ -45,7 +45,7 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 	if init.Channel != nil {
 		parents = append(parents, &init.Channel.object)
 	}
-	if err := c.makeEvents(); err != nil {
+	if err := c.ensureEvents(); err != nil {
 		return nil, err
 	}
 	o, err := c.newObject(op, uapi.ObjectCQ, parents...)
@@ -54,9 +54,9 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 	}
 	cq := &CQ{object: o, channel: init.Channel}
 	cq.queue, err = c.provider.NewCQ(func(in, out []byte) (provider.Created, error) {
-		made, err := cq.create(op, init, in, out)
-		cq.handle, cq.capacity = made.Handle, int(made.CQE)
-		return made, err
+		created, err := cq.create(op, init, in, out)
+		cq.handle, cq.capacity = created.Handle, int(created.CQE)
+		return created, err
 	})
 	if err != nil {
 		return nil, cq.fail(cq.destroyCQ, c.limit("CQs", err,
@@ -70,7 +70,7 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 	return register(&cq.object, cq), nil
 }
 
-// create is the kernel's part.
+// create creates the kernel's object.
 func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, error) {
 	entries, got := uint32(init.Entries), uint32(0)
 	r := newRequest(op, uapi.ObjectCQ, uapi.MethodCQCreate)
@@ -90,11 +90,11 @@ func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, 
 	return provider.Created{Handle: uint32(createdHandle(handle)), CQE: got}, nil
 }
 
-// Entries returns how many completions the queue holds.
+// Entries returns the capacity of the queue.
 func (cq *CQ) Entries() int { return cq.capacity }
 
-// Poll takes as many completions as there are and fit, without a wait, a system
-// call or an allocation.
+// Poll removes completions from the queue, as many as are available and fit, and
+// returns their number. It does not block, call the kernel or allocate.
 func (cq *CQ) Poll(into []Completion) (int, error) {
 	cq.lock.Lock()
 	if cq.queue == nil {
@@ -106,8 +106,9 @@ func (cq *CQ) Poll(into []Completion) (int, error) {
 	return n, err
 }
 
-// Arm has the next completion, or the next solicited one, show in the channel.
-// Completions from before Arm do not: poll once more after it, then wait.
+// Arm requests an event on the channel for the next completion, or for the next
+// solicited one. Completions that arrived before Arm cause no event: poll once more
+// after Arm, then wait.
 func (cq *CQ) Arm(solicitedOnly bool) error {
 	cq.lock.Lock()
 	defer cq.lock.Unlock()
@@ -117,12 +118,12 @@ func (cq *CQ) Arm(solicitedOnly bool) error {
 	return cq.queue.Arm(solicitedOnly)
 }
 
-// Wait is Poll that waits, by the queue's channel, until there is a completion. The
-// channel must have no other queue, for its events would be lost. Close of the queue
-// ends it.
+// Wait polls the queue and, while it is empty, waits for an event on its channel.
+// The channel must have no other queue: Wait discards the events of other queues.
+// Close of the queue ends the wait.
 func (cq *CQ) Wait(ctx context.Context, into []Completion) (int, error) {
 	if cq.channel == nil {
-		return 0, fmt.Errorf("wait for %v: it has no completion channel", cq)
+		return 0, fmt.Errorf("wait for %v: no completion channel", cq)
 	}
 	for {
 		if n, err := cq.Poll(into); n > 0 || err != nil {
@@ -140,8 +141,8 @@ func (cq *CQ) Wait(ctx context.Context, into []Completion) (int, error) {
 	}
 }
 
-// Close destroys the queue. While queue pairs use it that is ErrBusy; a second
-// Close is an error.
+// Close destroys the queue. It returns ErrBusy while queue pairs use the queue, and
+// fs.ErrClosed if it is closed already.
 func (cq *CQ) Close() error {
 	cq.lock.Lock()
 	defer cq.lock.Unlock()
@@ -153,7 +154,7 @@ func (cq *CQ) destroyCQ() error {
 	return cq.destroy(uapi.MethodCQDestroy, uapi.AttrDestroyCQHandle, uapi.AttrDestroyCQResp, bytesOf(&resp))
 }
 
-// finish frees what is not the kernel's. The lock is held.
+// finish releases the provider's queue. The caller holds cq.lock.
 func (cq *CQ) finish() error {
 	queue := cq.queue
 	cq.queue = nil
@@ -163,7 +164,7 @@ func (cq *CQ) finish() error {
 	return queue.Close()
 }
 
-// isClosed tells whether the queue was closed.
+// isClosed reports whether the queue was closed.
 func (cq *CQ) isClosed() bool {
 	cq.lock.Lock()
 	defer cq.lock.Unlock()

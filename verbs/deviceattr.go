@@ -2,8 +2,8 @@ package verbs
 
 import "github.com/ibkit/ibkit/ib"
 
-// A DeviceAttr is what a device can do. Parts that are nil are not told: the
-// kernel is too old for them, or the driver tells none.
+// DeviceAttr are the attributes and limits of a device. Nil fields are unknown: the
+// kernel is too old or the driver does not report them.
 type DeviceAttr struct {
 	FW           FWVersion
 	NodeGUID     ib.GUID
@@ -49,7 +49,7 @@ type DeviceAttr struct {
 	LocalCAAckDelay       uint8 // 4.096 µs · 2^n
 	PhysPortCount         uint8
 
-	// Of the extended command, in the order in which kernels learned them.
+	// Reported by the extended command, in the order in which kernels added them.
 	ODP           *ODPCaps
 	TimestampMask *uint64 // bits of a completion's timestamp
 	CoreClock     *uint64 // kHz
@@ -62,47 +62,49 @@ type DeviceAttr struct {
 	MaxDMSize     *uint64 // device memory, bytes
 	XRCODP        *ODPTransport
 
-	// Of the driver: mlx4 and mlx5 tell some.
+	// Reported by the drivers mlx4 and mlx5.
 	TSO          *TSOCaps
 	RxHash       *RxHashCaps
 	PacketPacing *PacketPacingCaps
 }
 
-// ODPCaps is what of memory regions that are paged in on demand a device can do.
-// That of XRC is apart, for it came later.
+// ODPCaps are the capabilities of on-demand paging. Those of XRC are in
+// DeviceAttr.XRCODP, because kernels added them later.
 type ODPCaps struct {
 	General    ODPGeneral
 	RC, UC, UD ODPTransport
 }
 
-// RSSCaps is how a device spreads what it receives over work queues.
+// RSSCaps are the limits of receive side scaling, which distributes received packets
+// over work queues.
 type RSSCaps struct {
 	QPTypes                    QPTypes
 	MaxRWQIndirectionTables    uint32
 	MaxRWQIndirectionTableSize uint32
 }
 
-// RxHashCaps is what RSS can hash. The values are the driver's.
+// RxHashCaps are the hash functions and packet fields of receive side scaling, in
+// the encoding of the driver.
 type RxHashCaps struct {
 	Function uint8
 	Fields   uint64
 }
 
-// TSOCaps is how a device cuts large sends into packets.
+// TSOCaps are the limits of TCP segmentation offload.
 type TSOCaps struct {
 	Max     uint32 // bytes
 	QPTypes QPTypes
 }
 
-// PacketPacingCaps is between which rates a device holds the sending of a queue
+// PacketPacingCaps are the rates to which a device can limit the sends of a queue
 // pair.
 type PacketPacingCaps struct {
 	Min, Max uint32 // kbit/s
 	QPTypes  QPTypes
 }
 
-// TagMatchingCaps is what of matching messages with tagged buffers a device can
-// do.
+// TagMatchingCaps are the limits of tag matching, which delivers messages to tagged
+// buffers.
 type TagMatchingCaps struct {
 	MaxRndvHdrSize uint32 // bytes
 	MaxNumTags     uint32 // 0: no tag matching
@@ -111,7 +113,8 @@ type TagMatchingCaps struct {
 	MaxSGE         uint32
 }
 
-// CQModerationCaps is how long a completion queue may hold back events.
+// CQModerationCaps are the limits of completion queue moderation, which delays
+// events.
 type CQModerationCaps struct {
 	MaxCount  uint16 // completions
 	MaxPeriod uint16 // µs

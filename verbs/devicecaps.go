@@ -1,7 +1,7 @@
 package verbs
 
-// DeviceCaps are capabilities of a device (enum ib_uverbs_device_cap_flags, the
-// lower half).
+// DeviceCaps are the capabilities of a device (the lower half of enum
+// ib_uverbs_device_cap_flags).
 type DeviceCaps uint32
 
 var deviceCapBits = []bit[DeviceCaps]{
@@ -31,12 +31,12 @@ var deviceCapBits = []bit[DeviceCaps]{
 	{1 << 29, "MANAGED_FLOW_STEERING"},
 }
 
-// Names returns the names of the capabilities as ibv_devinfo spells and orders
-// them, and the bits that have none.
+// Names returns the names of the capabilities as ibv_devinfo spells and orders them,
+// and the bits without a name.
 func (c DeviceCaps) Names() (known []string, rest DeviceCaps) { return names(c, deviceCapBits) }
 
-// DeviceCapsEx are capabilities of a device (enum ib_uverbs_device_cap_flags).
-// The lower half is that of DeviceCaps as a rule.
+// DeviceCapsEx are the capabilities of a device (enum ib_uverbs_device_cap_flags).
+// The lower half usually equals DeviceCaps.
 type DeviceCapsEx uint64
 
 var deviceCapExBits = []bit[DeviceCapsEx]{
@@ -48,14 +48,14 @@ var deviceCapExBits = []bit[DeviceCapsEx]{
 	{1 << 41, "CC_DMA_BOUNCE"},
 }
 
-// Names returns the names of the capabilities of the upper half, and the bits of
-// it that have none. The ibv_devinfo of rdma-core 65 does not name FLUSH_GLOBAL,
-// FLUSH_PERSISTENT and ATOMIC_WRITE.
+// Names returns the names of the capabilities in the upper half, and the bits of the
+// upper half without a name. The ibv_devinfo of rdma-core 65 has no names for
+// FLUSH_GLOBAL, FLUSH_PERSISTENT and ATOMIC_WRITE.
 func (c DeviceCapsEx) Names() (known []string, rest DeviceCapsEx) {
 	return names(c&^(1<<32-1), deviceCapExBits)
 }
 
-// RawPacketCaps are capabilities of raw packet queue pairs (enum
+// RawPacketCaps are the capabilities of raw packet queue pairs (enum
 // ib_uverbs_raw_packet_caps).
 type RawPacketCaps uint32
 
@@ -66,11 +66,11 @@ var rawPacketBits = []bit[RawPacketCaps]{
 	{1 << 3, "Delay drop"},
 }
 
-// Names returns the names of the capabilities as ibv_devinfo spells and orders
-// them, and the bits that have none.
+// Names returns the names of the capabilities as ibv_devinfo spells and orders them,
+// and the bits without a name.
 func (c RawPacketCaps) Names() (known []string, rest RawPacketCaps) { return names(c, rawPacketBits) }
 
-// ODPGeneral are capabilities of paging on demand (enum
+// ODPGeneral are the general capabilities of on-demand paging (enum
 // ib_uverbs_odp_general_cap_bits).
 type ODPGeneral uint64
 
@@ -79,11 +79,11 @@ var odpGeneralBits = []bit[ODPGeneral]{
 	{1 << 1, "ODP_SUPPORT_IMPLICIT"},
 }
 
-// Names returns the names of the capabilities as ibv_devinfo spells and orders
-// them, and the bits that have none.
+// Names returns the names of the capabilities as ibv_devinfo spells and orders them,
+// and the bits without a name.
 func (c ODPGeneral) Names() (known []string, rest ODPGeneral) { return names(c, odpGeneralBits) }
 
-// ODPTransport are the operations for which a transport can page on demand (enum
+// ODPTransport are the operations of a transport that support on-demand paging (enum
 // ib_uverbs_odp_transport_cap_bits).
 type ODPTransport uint32
 
@@ -98,8 +98,8 @@ var odpTransportBits = []bit[ODPTransport]{
 	{1 << 7, "SUPPORT_ATOMIC_WRITE"},
 }
 
-// Names returns the names of the operations as ibv_devinfo spells and orders
-// them, and the bits that have none.
+// Names returns the names of the operations as ibv_devinfo spells and orders them,
+// and the bits without a name.
 func (c ODPTransport) Names() (known []string, rest ODPTransport) { return names(c, odpTransportBits) }
 
 // TagMatching are kinds of tag matching (enum ibv_tm_cap_flags).
@@ -108,13 +108,14 @@ type TagMatching uint32
 var tagMatchingBits = []bit[TagMatching]{{1 << 0, "IBV_TM_CAP_RC"}}
 
 // Names returns the names of the kinds as ibv_devinfo spells them, and the bits
-// that have none.
+// without a name.
 func (c TagMatching) Names() (known []string, rest TagMatching) { return names(c, tagMatchingBits) }
 
-// AtomicCap is among whom atomic operations are atomic (enum ib_atomic_cap).
+// AtomicCap is the scope within which atomic operations are atomic (enum
+// ib_atomic_cap).
 type AtomicCap uint32
 
-// String returns what ibv_devinfo prints.
+// String returns the text that ibv_devinfo prints.
 func (c AtomicCap) String() string {
 	switch c {
 	case 0:

@@ -9,7 +9,8 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// A Host is where [Host.Devices] finds devices. The zero value is this host.
+// A Host selects the directories that [Host.Devices] reads. The zero value is this
+// host.
 type Host struct {
 	// Sysfs is the root of sysfs (default /sys). Any other root, such as a copy
 	// of the files of another host, is the only source: netlink describes the

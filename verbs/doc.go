@@ -1,52 +1,53 @@
-// Package verbs talks to RDMA devices by RDMA_VERBS_IOCTL on
+// Package verbs uses RDMA devices through RDMA_VERBS_IOCTL on
 // /dev/infiniband/uverbsN, without libibverbs.
 //
-//	c, err := verbs.Open("rxe0", "/dev/infiniband/uverbs0")
+//	devices, err := verbs.Devices()
+//	c, err := devices[0].Open()
 //	defer c.Close()
 //	device, err := c.QueryDevice()
 //	port, err := c.QueryPort(1)
 //	gids, err := c.GIDTable()
 //
-// An Open is one open(2) and one context. Nothing is ever written to the file but
-// doorbells, and what arms completion queues, which are quicker so. Commands that
-// the kernel has no method for go through its method INVOKE_WRITE, so Linux 5.0 is
-// the oldest kernel that answers. GID tables want 5.10. What an older kernel, or the
-// driver, does not do is an error of its own kind: [ErrUnknownMethod],
-// [ErrUnsupported], [ErrDeviceRemoved], [io/fs.ErrPermission].
+// Opening a device takes one open(2) and creates one context. Only doorbells and
+// requests to arm completion queues are written to its file, because that is faster
+// than an ioctl. Commands without a method of their own are sent with the method
+// INVOKE_WRITE, which requires Linux 5.0; GID tables require 5.10. Requests that an
+// older kernel or the driver does not support return [ErrUnknownMethod] or
+// [ErrUnsupported], missing permission is [io/fs.ErrPermission], and a removed
+// device is [ErrDeviceRemoved].
 //
 // # Moving data
 //
-// A [Context] makes protection domains ([PD]), completion queues ([CQ]) and
-// channels ([CompChannel]); a PD makes memory regions ([MR]), queue pairs ([QP]),
-// shared receive queues ([SRQ]), address handles ([AH]) and memory windows ([MW]).
-// The example shows all that a connection needs.
+// A [Context] creates protection domains ([PD]), completion queues ([CQ]) and
+// completion channels ([CompChannel]). A PD creates memory regions ([MR]), queue
+// pairs ([QP]), shared receive queues ([SRQ]), address handles ([AH]) and memory
+// windows ([MW]). The example shows a complete connection.
 //
-// Objects may be closed in any order in which none is closed that another needs;
-// that would be [ErrBusy]. Closing the context closes all of them in the right
-// order, and so does the kernel when the process ends. Closing twice, and use
-// after Close, are [io/fs.ErrClosed].
+// Close of an object returns [ErrBusy] while other objects use it. Close of the
+// context closes all objects in the right order; the kernel does the same when the
+// process ends. A second Close, and use after Close, return [io/fs.ErrClosed].
 //
-// Queues are mapped memory: posting is a few stores and one doorbell for the whole
-// batch, polling is loads. Their layouts are a matter of the driver's, known to one
-// package each (a provider); a driver that none knows is [ErrNoProvider]. Neither
-// posting nor polling allocates or waits. Each queue has a lock of its own, so all
-// may be used from several goroutines.
+// Queues are mapped memory. Posting takes a few stores and one doorbell per batch,
+// polling takes loads; neither allocates or blocks. Each queue has its own lock, so
+// queues may be used concurrently. The layout of the queues depends on the driver
+// and is implemented by one package per driver, a provider. Drivers without one
+// return [ErrNoProvider].
 //
-// # When things go wrong
+// # Errors
 //
-// A request that the kernel refuses is a [CallError], one that is over a limit a
-// [LimitError] that says which and who sets it. A work request that fails has a
-// completion whose Err says what to look at. What happens to ports and objects
-// comes by [Context.Events], with the object's ID. A device that is removed is
-// [ErrDeviceRemoved] where the driver lets go of it; where it does not, as Soft-RoCE's,
-// [Context.CheckPresent] tells.
+// A request that the kernel rejects returns a [CallError]. A request that exceeds a
+// limit returns a [LimitError], which names the limit and the way to raise it. The
+// Err method of a [Completion] returns the error of a failed work request with its
+// likely causes. [Context.Events] delivers events of ports and objects; objects are
+// identified by their ID. Requests to a removed device return [ErrDeviceRemoved] if
+// the driver disconnects the process. Soft-RoCE and other drivers do not: call
+// [Context.CheckPresent].
 //
 // # Memory
 //
-// What devices write to is never Go's heap: [Context.NewMemory] maps memory near
-// the device, and only such memory can be registered.
+// Devices never write to Go's heap. [Context.NewMemory] maps memory near the device;
+// only such memory can be registered.
 //
-// A request has the addresses of its buffers in it, as numbers that Go's
-// collector does not see. Requests and buffers are therefore pinned until the
-// call is over.
+// Requests contain the addresses of buffers as numbers, which Go's collector does
+// not see. Requests and buffers are therefore pinned until the call returns.
 package verbs

@@ -9,27 +9,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kinds of errors, for errors.Is. Missing permission is [io/fs.ErrPermission],
-// a context that was closed [io/fs.ErrClosed].
+// Kinds of errors, for errors.Is. Missing permission is [io/fs.ErrPermission], use
+// after Close is [io/fs.ErrClosed].
 var (
-	// ErrUnknownMethod: the kernel does not know the object, the method or an
-	// attribute, at least not for this device; it leaves out what needs a
-	// function that the driver has not.
-	ErrUnknownMethod = errors.New("the kernel does not know this method")
+	// ErrUnknownMethod: the kernel does not support the object, the method or an
+	// attribute for this device. It also hides the methods that need a function
+	// which the driver lacks.
+	ErrUnknownMethod = errors.New("not supported by the kernel")
 
-	// ErrUnsupported: the kernel knows the method, the driver does not do it.
-	ErrUnsupported = errors.New("the driver does not support it")
+	// ErrUnsupported: the kernel supports the method, the driver does not.
+	ErrUnsupported = errors.New("not supported by the driver")
 
 	// ErrDeviceRemoved: the device was removed.
 	ErrDeviceRemoved = errors.New("device removed")
 )
 
-// A CallError is a request that the kernel refused.
+// A CallError is the error of a request to the kernel.
 type CallError struct {
-	Op     string // what was wanted: "query port 1"
+	Op     string // operation, "query port 1"
 	Device string
-	Method string // such as "DEVICE QUERY_PORT"; "" for open
-	Err    error  // a syscall.Errno as a rule
+	Method string // "DEVICE QUERY_PORT"; "" for open
+	Err    error  // usually a syscall.Errno
 }
 
 func (e *CallError) Error() string {
@@ -48,12 +48,12 @@ func (e *CallError) Error() string {
 // Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
-// Is tells the kinds of errors apart by what the kernel's uverbs_ioctl.c returns:
-// EPROTONOSUPPORT is for what it cannot find only, and ENOTTY comes of a kernel
-// without the ioctl. EOPNOTSUPP, and ENOSYS of old kernels, come from behind
-// that. EIO is what a device that was removed leaves behind, or EINVAL for want of
-// a context, of which Context makes EIO; ENODEV and ENXIO are for who opens it too
-// late.
+// Is maps the errors of the kernel's uverbs_ioctl.c to the kinds of errors.
+// EPROTONOSUPPORT means that the object, the method or an attribute is unknown,
+// ENOTTY that the kernel lacks the ioctl. EOPNOTSUPP, or ENOSYS of old kernels,
+// comes from the driver. EIO follows the removal of a device; so does EINVAL for
+// lack of a context, which Context converts to EIO. ENODEV and ENXIO are returned
+// for a device that is removed while it is opened.
 func (e *CallError) Is(kind error) bool {
 	var errno syscall.Errno
 	if !errors.As(e.Err, &errno) {
@@ -70,7 +70,7 @@ func (e *CallError) Is(kind error) bool {
 	return false
 }
 
-// closedError is the use of a context after Close.
+// closedError is the error of use after Close.
 func closedError(op, device string) error {
 	return fmt.Errorf("%s of %s: %w", op, device, fs.ErrClosed)
 }

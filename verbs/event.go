@@ -6,17 +6,17 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// An Event is something that happened to a device, a port or an object.
+// An Event is an asynchronous event of a device, a port or an object.
 type Event struct {
 	Type    EventType
 	Element uint64 // port number, or the ID of a CQ, QP or SRQ; 0 for the device
 }
 
-// EventType is what happened (enum ib_event_type of the kernel, enum
+// EventType is the type of an event (enum ib_event_type of the kernel, enum
 // ibv_event_type of libibverbs).
 type EventType uint32
 
-// Types of events.
+// The types of events.
 const (
 	EventCQErr            EventType = 0
 	EventQPFatal          EventType = 1
@@ -46,7 +46,7 @@ var eventNames = [...]string{
 	"SRQ_LIMIT_REACHED", "QP_LAST_WQE_REACHED", "CLIENT_REREGISTER", "GID_CHANGE", "WQ_FATAL",
 }
 
-// String returns the name as libibverbs spells it, without IBV_EVENT_.
+// String returns the name that libibverbs uses, without IBV_EVENT_.
 func (t EventType) String() string {
 	if int(t) < len(eventNames) {
 		return eventNames[t]
@@ -54,10 +54,10 @@ func (t EventType) String() string {
 	return "EVENT_" + strconv.FormatUint(uint64(t), 10)
 }
 
-// An Element is what an event happens to.
+// An Element is the kind of thing that an event concerns.
 type Element uint8
 
-// What events happen to.
+// The kinds of things that events concern.
 const (
 	ElementDevice Element = iota
 	ElementPort
@@ -77,8 +77,8 @@ func (e Element) String() string {
 	return "element"
 }
 
-// Element returns what Event.Element of an event of this type is. Types that are
-// not known are the device's.
+// Element returns the meaning of Event.Element for events of this type. Events of
+// unknown types concern the device.
 func (t EventType) Element() Element {
 	switch t {
 	case EventPortActive, EventPortErr, EventLIDChange, EventPKeyChange, EventSMChange, EventClientReregister,
@@ -97,7 +97,7 @@ func (t EventType) Element() Element {
 	return ElementDevice
 }
 
-// String returns type and element: "PORT_ACTIVE, port 1".
+// String returns the type and the element: "PORT_ACTIVE, port 1".
 func (e Event) String() string {
 	kind := e.Type.Element()
 	if kind == ElementDevice {

@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// Events are the asynchronous events of a context. A wait for one costs a
-// goroutine, no thread.
+// Events delivers the asynchronous events of a context. A wait blocks a goroutine,
+// not a thread.
 type Events struct {
 	file    *os.File
 	context *Context
@@ -21,9 +21,11 @@ type Events struct {
 }
 
 // Events returns the events of the device, its ports and its objects. All calls
-// return the same Events, which the context closes. Events from before the first
-// call are lost, unless there was a CQ, QP or SRQ already. Linux has it since 5.6;
-// older kernels open them with the device.
+// return the same Events, which Close of the context closes. Events that occur
+// before the first call are lost unless the context has had a CQ, QP or SRQ.
+//
+// Linux supports it since 5.6; older kernels open the events together with the
+// device.
 func (c *Context) Events() (*Events, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -41,38 +43,38 @@ func (c *Context) Events() (*Events, error) {
 	return c.events, nil
 }
 
-// allocEvents makes the file of events. The lock is held.
+// allocEvents opens the file of events. The caller holds c.lock.
 func (c *Context) allocEvents() error {
 	if c.eventFD >= 0 {
 		return nil
 	}
 	r := newRequest("get events", uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc)
 	fd := r.fd(uapi.AttrAsyncEventAllocFDHandle, 0)
-	if err := c.locked(r); err != nil {
+	if err := c.callLocked(r); err != nil {
 		return err
 	}
 	c.eventFD = createdHandle(fd)
 	return nil
 }
 
-// makeEvents goes before the making of an object that has events: one that is
-// made before the file sends none.
-func (c *Context) makeEvents() error {
+// ensureEvents opens the file of events. It precedes the creation of an object that
+// has events: objects that are older than the file send none.
+func (c *Context) ensureEvents() error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.allocEvents()
 }
 
-// Next waits for an event. It serves one goroutine at a time. After DEVICE_FATAL
-// of a device that was removed it returns ErrDeviceRemoved; after Close of the context
-// fs.ErrClosed.
+// Next waits for an event. Only one goroutine may call it at a time. It returns
+// ErrDeviceRemoved after the event DEVICE_FATAL of a removed device, and
+// fs.ErrClosed after Close of the context.
 //
-// A device that fails sends DEVICE_FATAL as well, and may recover. The kernel ends
-// the events of a removed one with it and says nothing from then on
-// (uverbs_std_types_async_fd.c), so Next asks whether the device is still there.
+// A failed device sends DEVICE_FATAL too and may recover, while a removed device
+// sends no further events (uverbs_std_types_async_fd.c). So Next checks after
+// DEVICE_FATAL whether the device is present.
 func (e *Events) Next(ctx context.Context) (Event, error) {
 	if e.fatal {
-		if err := e.context.check("read event"); err != nil {
+		if err := e.context.checkPresent("read event"); err != nil {
 			return Event{}, err
 		}
 		e.fatal = false
@@ -82,7 +84,7 @@ func (e *Events) Next(ctx context.Context) (Event, error) {
 	return event, err
 }
 
-// wait is Next for a device that is there.
+// wait is Next without the check for removal.
 func (e *Events) wait(ctx context.Context) (Event, error) {
 	set := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -101,7 +103,7 @@ func (e *Events) wait(ctx context.Context) (Event, error) {
 	return event, err
 }
 
-// read reads one event: the kernel returns one at a time.
+// read reads one event. The kernel returns one event per read.
 func (e *Events) read() (Event, error) {
 	var b [uapi.AsyncEventSize]byte
 	if err := readEvent(e.file, b[:], e.context); err != nil {
@@ -110,11 +112,11 @@ func (e *Events) read() (Event, error) {
 	return decodeEvent(b[:]), nil
 }
 
-// readEvent reads one record of a file of events, which has the size of b.
+// readEvent reads one record from a file of events into b, which has the size of a
+// record.
 //
-// Of a removed device the kernel closes completion channels: it says EIO, but
-// before that the poller, which for want of anything to read finds the file to be
-// one that cannot be watched.
+// The kernel closes the completion channels of a removed device, and a read returns
+// EIO. The runtime's poller may fail first, because such a file cannot be polled.
 func readEvent(file *os.File, b []byte, c *Context) error {
 	device := c.name
 	n, err := file.Read(b)
@@ -132,7 +134,7 @@ func readEvent(file *os.File, b []byte, c *Context) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return err
 	case err != nil:
-		if gone := c.check("read event"); gone != nil {
+		if gone := c.checkPresent("read event"); gone != nil {
 			return gone
 		}
 		return fmt.Errorf("read event of %s: %w", device, err)

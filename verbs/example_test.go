@@ -2,6 +2,7 @@ package verbs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -10,96 +11,126 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// exchange tells the other side, over TCP for instance, what it needs, and returns
-// what it says.
-var exchange func(qpn uint32) (peer uint32, path verbs.Path)
-
-// One side of a reliable connection: a message to the other side, and one back.
+// Send a message over a reliable connection between two queue pairs of one device.
+// Processes on different hosts exchange the number of the queue pair and the GID
+// over TCP first.
 func Example() {
-	c, err := verbs.Open("rxe0", "/dev/infiniband/uverbs0")
+	devices, err := verbs.Devices()
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer c.Close() // closes all that follows
+	if len(devices) == 0 {
+		log.Fatal("this host has no RDMA device")
+	}
+	c, err := devices[0].Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	received, err := transfer(c, "hello")
+	if err := errors.Join(err, c.Close()); err != nil { // Close closes all objects of c
+		log.Fatal(err)
+	}
+	fmt.Println(received)
+}
 
+func transfer(c *verbs.Context, text string) (string, error) {
+	const size = 4096
+	memory, err := c.NewMemory(2*size, false)
+	if err != nil {
+		return "", err
+	}
+	defer memory.Close() // after mr
 	pd, err := c.AllocPD()
 	if err != nil {
-		log.Fatal(err)
-	}
-	memory, err := c.NewMemory(64<<10, false)
-	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
 	mr, err := pd.RegisterMR(memory, verbs.AccessLocalWrite)
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
+	defer mr.Close()
 	channel, err := c.NewCompChannel()
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
 	cq, err := c.CreateCQ(verbs.CQInit{Entries: 32, Channel: channel})
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
-	qp, err := pd.CreateQP(verbs.QPInit{
-		Type: verbs.QPTypeRC, SendCQ: cq, RecvCQ: cq,
-		Cap: verbs.QPCap{MaxSendWR: 16, MaxRecvWR: 16, MaxSendSGE: 1, MaxRecvSGE: 1},
-	})
-	if err != nil {
-		log.Fatal(err)
+	var pair [2]*verbs.QP
+	for i := range pair {
+		if pair[i], err = pd.CreateQP(verbs.QPInit{
+			Type: verbs.QPTypeRC, SendCQ: cq, RecvCQ: cq,
+			Cap: verbs.QPCap{MaxSendWR: 16, MaxRecvWR: 16, MaxSendSGE: 1, MaxRecvSGE: 1},
+		}); err != nil {
+			return "", err
+		}
 	}
 
-	// Attributes that a change of state lacks, or cannot have, are an error that
-	// names them.
-	err = qp.Modify(verbs.QPStateInit, verbs.QPAttr{
-		PKeyIndex: new(uint16(0)), Port: new(uint8(1)), Access: new(verbs.Access(0)),
-	})
+	const port = 1
+	attr, err := c.QueryPort(port)
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
-	if _, err := qp.PostRecv([]verbs.RecvWR{{ID: 1, SGEs: []verbs.SGE{mr.SGE(0, 4096)}}}); err != nil {
-		log.Fatal(err)
+	gid, err := c.GID(port, 0)
+	if err != nil {
+		return "", err
 	}
-	peer, path := exchange(qp.Number())
-	err = qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
-		Path: &path, PathMTU: new(ib.MTU1024), DestQPN: &peer, RQPSN: new(uint32(0)),
+	path := verbs.Path{Port: port, DLID: attr.LID, DGID: gid.GID, SGIDIndex: uint8(gid.Index), HopLimit: 64}
+	sender, receiver := pair[0], pair[1]
+	if err := errors.Join(connect(sender, receiver.Number(), path, attr.ActiveMTU),
+		connect(receiver, sender.Number(), path, attr.ActiveMTU)); err != nil {
+		return "", err
+	}
+
+	if _, err := receiver.PostRecv([]verbs.RecvWR{{SGEs: []verbs.SGE{mr.SGE(0, size)}}}); err != nil {
+		return "", err
+	}
+	n := copy(mr.Bytes()[size:], text)
+	if _, err := sender.PostSend([]verbs.SendWR{{
+		Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{mr.SGE(size, n)},
+	}}); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	received := ""
+	completions := make([]verbs.Completion, 2)
+	for done := 0; done < 2; { // one of the send, one of the receive
+		n, err := cq.Wait(ctx, completions) // Poll does not wait
+		if err != nil {
+			return "", err
+		}
+		for i := range completions[:n] {
+			c := &completions[i]
+			if err := c.Err(); err != nil {
+				return "", err
+			}
+			if c.Opcode.Received() {
+				received = string(mr.Bytes()[:c.ByteLen])
+			}
+		}
+		done += n
+	}
+	return received, nil
+}
+
+// connect changes a queue pair to the state RTS. A change without a required
+// attribute returns an error that names it.
+func connect(qp *verbs.QP, peer uint32, path verbs.Path, mtu ib.MTU) error {
+	if err := qp.Modify(verbs.QPStateInit, verbs.QPAttr{
+		PKeyIndex: new(uint16(0)), Port: &path.Port, Access: new(verbs.Access(0)),
+	}); err != nil {
+		return err
+	}
+	if err := qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
+		Path: &path, PathMTU: &mtu, DestQPN: &peer, RQPSN: new(uint32(0)),
 		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(12)),
-	})
-	if err != nil {
-		log.Fatal(err)
+	}); err != nil {
+		return err
 	}
-	err = qp.Modify(verbs.QPStateRTS, verbs.QPAttr{
-		SQPSN: new(uint32(0)), Timeout: new(uint8(14)), RetryCount: new(uint8(7)), RNRRetry: new(uint8(7)),
+	return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{
+		SQPSN: new(uint32(0)), Timeout: new(uint8(14)), RetryCount: new(uint8(6)), RNRRetry: new(uint8(6)),
 		MaxRdAtomic: new(uint8(1)),
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	n := copy(mr.Bytes()[4096:], "hello")
-	_, err = qp.PostSend([]verbs.SendWR{{
-		ID: 2, Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{mr.SGE(4096, n)},
-	}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	done := make([]verbs.Completion, 2)
-	for got := 0; got < 2; {
-		n, err := cq.Wait(ctx, done) // Poll does not wait
-		if err != nil {
-			log.Fatal(err)
-		}
-		for i := range done[:n] {
-			if err := done[i].Err(); err != nil {
-				log.Fatal(err) // says what to look at
-			}
-			if done[i].Opcode.Received() {
-				fmt.Printf("%s\n", mr.Bytes()[:done[i].ByteLen])
-			}
-		}
-		got += n
-	}
 }

@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// A FWVersion is the version of a device's firmware. Each driver has its own way
-// to put it into 64 bits.
+// A FWVersion is the firmware version of a device, in the driver's encoding.
 type FWVersion struct {
 	Raw    uint64
 	Driver DriverID
 }
 
-// String returns the version as rdma-core's provider of the driver writes it, ""
-// for a driver whose version stands elsewhere (sysfs: fw_ver).
+// String returns the version in the format of rdma-core's provider for the driver,
+// or "" for a driver that reports it in sysfs only (fw_ver).
 func (v FWVersion) String() string {
 	var b [8]byte
 	binary.NativeEndian.PutUint64(b[:], v.Raw)

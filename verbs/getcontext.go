@@ -8,13 +8,13 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// noObject is one that no kernel has.
+// noObject is the number of an object that does not exist in any kernel.
 const noObject = 0x0fff
 
-// findDriver asks which driver the device has. The kernel compares the driver of
-// a request before it looks for the object: EINVAL is another driver, and
-// EPROTONOSUPPORT, for there is no such object, the right one.
-// A driver outside of the kernel's tree may have none, which is asked for last.
+// findDriver determines the driver of the device by trial. The kernel compares the
+// driver of a request before it looks up the object: EINVAL means another driver,
+// EPROTONOSUPPORT (no such object) means the right one. Zero, a driver outside of
+// the kernel tree, is tried last.
 func (c *Context) findDriver() error {
 	for i := range lastDriver + 1 {
 		c.driver = (i + 1) % (lastDriver + 1)
@@ -25,16 +25,16 @@ func (c *Context) findDriver() error {
 		case errors.Is(err, unix.EINVAL):
 			continue
 		case err == nil:
-			err = errors.New("the kernel has an object that it cannot have")
+			err = errors.New("kernel accepted an object that does not exist")
 		}
 		return &CallError{Op: "find driver", Device: c.name, Err: err}
 	}
-	return &CallError{Op: "find driver", Device: c.name, Err: errors.New("none that is known")}
+	return &CallError{Op: "find driver", Device: c.name, Err: errors.New("unknown driver")}
 }
 
-// alloc makes the context of the open file, which all queries need: by the method
-// GET_CONTEXT, which Linux has since 5.6, else by the command of that name, which
-// makes the file of asynchronous events too.
+// alloc creates the context of the open file, which all queries need: with the
+// method GET_CONTEXT since Linux 5.6, otherwise with the command GET_CONTEXT, which
+// also opens the file of events.
 func (c *Context) alloc() error {
 	in, out := c.vendor.request(c.driver)
 	var vectors uint32

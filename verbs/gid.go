@@ -17,20 +17,20 @@ type GIDEntry struct {
 	Index   uint32
 	Port    uint32
 	Type    GIDType
-	Ifindex uint32 // of the network device, 0: none
+	Ifindex uint32 // of the network device; 0 without
 }
 
-// GIDType is what packets with a GID look like (enum ib_uverbs_gid_type).
+// GIDType is the packet format of a GID (enum ib_uverbs_gid_type).
 type GIDType uint32
 
-// Types of GIDs.
+// The types of GIDs.
 const (
 	GIDTypeIB     GIDType = 0
 	GIDTypeRoCEv1 GIDType = 1
 	GIDTypeRoCEv2 GIDType = 2
 )
 
-// String returns what ibv_devinfo prints, "IB" for InfiniBand.
+// String returns the text that ibv_devinfo prints, or "IB" for InfiniBand.
 func (t GIDType) String() string {
 	switch t {
 	case GIDTypeIB:
@@ -43,16 +43,16 @@ func (t GIDType) String() string {
 	return "Invalid gid type"
 }
 
-// maxGIDs is how many entries fit an answer, and firstGIDs how many are asked for
-// at first.
+// maxGIDs is the number of entries that fit into a response, firstGIDs the number
+// that the first request has room for.
 const (
 	maxGIDs   = math.MaxUint16 / uapi.GIDEntrySize
 	firstGIDs = 64
 )
 
-// GIDTable returns the GIDs of all ports, by port and index. Empty entries are
-// left out. More than 2047 do not fit an answer and are unix.EINVAL; GID still
-// returns them. Linux has it since 5.10.
+// GIDTable returns the GIDs of all ports by port and index, without empty entries.
+// More than 2047 entries do not fit into a response, and GIDTable returns
+// unix.EINVAL; GID still works then. Linux supports it since 5.10.
 func (c *Context) GIDTable() ([]GIDEntry, error) {
 	for room := firstGIDs; ; room = min(4*room, maxGIDs) {
 		table := make([]byte, room*uapi.GIDEntrySize)
@@ -64,7 +64,7 @@ func (c *Context) GIDTable() ([]GIDEntry, error) {
 		r.out(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(&n))
 		err := c.call(r)
 		if errors.Is(err, unix.EINVAL) && room < maxGIDs {
-			continue // what the kernel says when there is too little room
+			continue // the response has too little room
 		}
 		if err != nil {
 			return nil, err
@@ -73,7 +73,7 @@ func (c *Context) GIDTable() ([]GIDEntry, error) {
 	}
 }
 
-// gidTable reads n entries, or as many as there are.
+// gidTable decodes n entries, or fewer if the table is shorter.
 func gidTable(table []byte, n uint64) []GIDEntry {
 	n = min(n, uint64(len(table)/uapi.GIDEntrySize))
 	entries := make([]GIDEntry, n)
@@ -87,8 +87,9 @@ func gidEntry(e uapi.GIDEntry) GIDEntry {
 	return GIDEntry{netip.AddrFrom16(e.GID), e.Index, e.PortNum, GIDType(e.Type), e.NetdevIfindex}
 }
 
-// GID returns an entry of a port's GID table. An empty one is unix.ENODATA, an
-// index past the table unix.EINVAL. Linux has it since 5.10.
+// GID returns an entry of a port's GID table. It returns unix.ENODATA for an empty
+// entry and unix.EINVAL for an index past the end of the table. Linux supports it
+// since 5.10.
 func (c *Context) GID(port, index uint32) (GIDEntry, error) {
 	var e uapi.GIDEntry
 	r := newRequest(fmt.Sprintf("query GID %d of port %d", index, port), uapi.ObjectDevice, uapi.MethodQueryGIDEntry)

@@ -7,15 +7,15 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// firstHandles is how many handles are asked for at first, maxHandles how many
-// fit an answer.
+// firstHandles is the number of handles that the first request has room for,
+// maxHandles the number that fits into a response.
 const (
 	firstHandles = 256
 	maxHandles   = 1 << 13
 )
 
-// Handles returns the handles of the objects of a kind that this context has, in
-// no order, at most 8192. Linux has it since 5.1.
+// Handles returns the kernel's handles of the objects of one kind in this context,
+// in no particular order, at most 8192. Linux supports it since 5.1.
 func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 	for room := firstHandles; ; room *= 4 {
 		room = min(room, maxHandles)
@@ -28,7 +28,7 @@ func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 		if err := c.call(r); err != nil {
 			return nil, err
 		}
-		// The kernel counts those that it had room for.
+		// The kernel counts only the handles that fit.
 		if int(total) >= room && room < maxHandles {
 			continue
 		}
@@ -36,7 +36,7 @@ func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 	}
 }
 
-// handles reads n handles, or as many as there are.
+// handles decodes n handles, or fewer if the list is shorter.
 func handles(list []byte, n uint64) []uint32 {
 	n = min(n, uint64(len(list)/4))
 	out := make([]uint32, n)

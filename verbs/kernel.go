@@ -13,34 +13,34 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A kernel is what requests go to: the real one, or one that a test made.
+// A kernel executes requests: the running kernel, or a fake in tests.
 type kernel interface {
 	// open opens a device node.
 	open(path string) (fd int, err error)
 
-	// ioctl does RDMA_VERBS_IOCTL. The request is a header and its attributes;
-	// when the kernel is probed, the header only. It is pinned, and so is what
-	// its attributes point to.
+	// ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and its
+	// attributes, or of the header only when a method is probed. The request and the
+	// memory that its attributes point to are pinned.
 	ioctl(fd int, request []byte) error
 
-	// write sends a command. Brief tells that the kernel has it done in no time.
+	// write sends a command. brief: the write does not block; bypass the scheduler.
 	write(fd int, message []byte, brief bool) error
 
-	// eventFile returns a file that the poller watches. It owns fd from now on.
+	// eventFile returns a file for the runtime's poller. It owns fd from then on.
 	eventFile(fd int) *os.File
 
-	// mmap maps what a driver offers at an offset of a device node, for both to
-	// read and write.
+	// mmap maps memory of the driver at an offset of a device node, shared for
+	// reading and writing.
 	mmap(fd int, offset int64, length int) ([]byte, error)
 	munmap(b []byte) error
 
-	// present tells whether the device of a node is still there for others.
+	// present reports whether the device of a node still exists.
 	present(fd int) bool
 
 	close(fd int) error
 }
 
-// linux is the kernel that this process runs on.
+// linux is the running kernel.
 type linux struct{}
 
 func (*linux) open(path string) (int, error) {
@@ -56,15 +56,15 @@ func (*linux) ioctl(fd int, request []byte) error {
 	for {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
-		if ended, err := outcome(errno); ended {
+		if done, err := completed(errno); done {
 			return err
 		}
 	}
 }
 
-// outcome tells whether a call has ended and how. One that a signal has interrupted
-// is to be made again.
-func outcome(errno unix.Errno) (ended bool, err error) {
+// completed reports whether a system call is complete, and its error. A call that a
+// signal has interrupted must be repeated.
+func completed(errno unix.Errno) (done bool, err error) {
 	switch errno {
 	case 0:
 		return true, nil
@@ -74,11 +74,11 @@ func outcome(errno unix.Errno) (ended bool, err error) {
 	return true, errno
 }
 
-// write makes no system call of Go's where the kernel is brief: to tell the
-// scheduler, before and after, takes longer than that. But Soft-RoCE up to Linux
-// 6.10 builds packets within the call, and a goroutine that is there for long holds
-// up others and the collector. Package unix would come to RawSyscall6 by three
-// calls.
+// A brief write bypasses Go's scheduler, whose work before and after a system call
+// takes longer than the call itself. Soft-RoCE up to Linux 6.10 builds packets
+// within the call; such writes may take long and are not brief, because a goroutine
+// in a raw system call delays other goroutines and the collector. The call of
+// syscall.RawSyscall6 is direct, since package unix reaches it by three calls.
 func (*linux) write(fd int, message []byte, brief bool) error {
 	at, length := unsafe.SliceData(message), uintptr(len(message))
 	for {
@@ -88,22 +88,22 @@ func (*linux) write(fd int, message []byte, brief bool) error {
 		} else {
 			_, _, errno = unix.Syscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(at)), length)
 		}
-		if ended, err := outcome(errno); ended {
+		if done, err := completed(errno); done {
 			return err
 		}
 	}
 }
 
 func (*linux) eventFile(fd int) *os.File {
-	// Where this fails the file blocks a thread instead of a goroutine.
+	// If this fails, a read blocks a thread instead of a goroutine.
 	_ = unix.SetNonblock(fd, true)
 	return os.NewFile(uintptr(fd), fmt.Sprintf("uverbs events %d", fd))
 }
 
 func (*linux) close(fd int) error { return unix.Close(fd) }
 
-// present looks for the node's numbers in sysfs. What cannot be found out is no
-// reason to think that the device is gone.
+// present looks up the numbers of the node in sysfs. It reports true if the lookup
+// is not possible.
 func (*linux) present(fd int) bool {
 	const nodes = "/sys/dev/char"
 	var stat unix.Stat_t

@@ -43,9 +43,9 @@ func TestGuestDeviceLimits(t *testing.T) {
 	_, err := c.CreateCQ(verbs.CQInit{Entries: int(d.MaxCQE) + 1})
 	limited(t, err, "entries of a CQ", fmt.Sprint(d.MaxCQE))
 	_, err = pd.CreateSRQ(verbs.SRQInit{MaxWR: d.MaxSRQWR + 1, MaxSGE: 1})
-	limited(t, err, "work requests of a SRQ", fmt.Sprint(d.MaxSRQWR))
+	limited(t, err, "work requests of an SRQ", fmt.Sprint(d.MaxSRQWR))
 	_, err = pd.CreateSRQ(verbs.SRQInit{MaxWR: 1, MaxSGE: d.MaxSRQSGE + 1})
-	limited(t, err, "SGEs of a SRQ", fmt.Sprint(d.MaxSRQSGE))
+	limited(t, err, "SGEs of an SRQ", fmt.Sprint(d.MaxSRQSGE))
 	for what, limit := range map[string]verbs.QPCap{
 		"send work requests of a QP":    {MaxSendWR: d.MaxQPWR + 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
 		"receive work requests of a QP": {MaxSendWR: 1, MaxRecvWR: d.MaxQPWR + 1, MaxSendSGE: 1, MaxRecvSGE: 1},
@@ -108,7 +108,7 @@ func TestMemoryLimited(t *testing.T) {
 	pd := must(c.AllocPD())(t)
 	memory := must(c.NewMemory(memorySize, false))(t)
 	_, err := pd.RegisterMR(memory, verbs.AccessLocalWrite)
-	limited(t, err, "locked memory", fmt.Sprintf("it is %d KiB", limit/1024), "1024", "ulimit -l", "--ulimit memlock=-1")
+	limited(t, err, "locked memory", fmt.Sprintf("the limit is %d KiB", limit/1024), "1024", "ulimit -l", "--ulimit memlock=-1")
 	// What failed does not hold the memory.
 	if err := memory.Close(); err != nil {
 		t.Error(err)

@@ -23,10 +23,10 @@ func TestLimit(t *testing.T) {
 		n    uint64
 		want string // "" for no LimitError
 	}{
-		{unix.EAGAIN, 1, "resource temporarily unavailable (limit of CQs reached: see rdma.max of the process's control group and those above it)"},
+		{unix.EAGAIN, 1, "resource temporarily unavailable (limit of CQs reached: see rdma.max of the process's control group and its parents)"},
 		{unix.ENOMEM, 1, "cannot allocate memory (limit of CQs reached)"},
 		{unix.ENOSPC, 1, "no space left on device (limit of CQs reached)"},
-		{unix.EINVAL, 9, "invalid argument (limit of entries of a CQ reached: 9 are wanted, the device has 8 at most)"},
+		{unix.EINVAL, 9, "invalid argument (limit of entries of a CQ reached: got 9, the device supports at most 8)"},
 		{unix.EINVAL, 8, ""},
 		{unix.EPERM, 9, ""},
 	} {
@@ -41,7 +41,7 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%q, want %q", err, test.want)
 		}
 	}
-	if err := c.memoryLimit(1<<20+1, unix.EINVAL); !strings.Contains(err.Error(), "1048577 are wanted") {
+	if err := c.memoryLimit(1<<20+1, unix.EINVAL); !strings.Contains(err.Error(), "got 1048577, the device") {
 		t.Error(err)
 	}
 	// A device that does not even answer what it has.

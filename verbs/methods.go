@@ -6,7 +6,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// methodNames are the methods of each object by number (UVERBS_METHOD_*).
+// methodNames are the names of the methods of each object: UVERBS_METHOD_* without
+// the prefix.
 var methodNames = [...][]string{
 	uapi.ObjectDevice: {
 		uapi.MethodInvokeWrite:          "INVOKE_WRITE",

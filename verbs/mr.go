@@ -10,7 +10,8 @@ import (
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
-// Rights. Remote writes and atomics want the local one too.
+// The access rights. AccessRemoteWrite and AccessRemoteAtomic require
+// AccessLocalWrite.
 const (
 	AccessLocalWrite      Access = 1 << 0
 	AccessRemoteWrite     Access = 1 << 1
@@ -21,7 +22,7 @@ const (
 	AccessRelaxedOrdering Access = 1 << 20 // see Context.OptionalMRAccess
 )
 
-// A MR is a memory region: memory that a device may use.
+// An MR is a memory region: memory that is registered with a device.
 type MR struct {
 	object
 	memory     *dmamem.Memory // nil for a dma-buf
@@ -30,11 +31,11 @@ type MR struct {
 	lkey, rkey uint32
 }
 
-// RegisterMR lets the device use memory, which cannot be closed before the region
-// is. Locked memory is limited: see LimitError.
+// RegisterMR registers memory with the device. The memory cannot be closed before
+// the region. Locked memory is limited: see LimitError.
 //
-// Only memory of package dmamem can be registered. A device that writes to Go's
-// heap would go on writing there after the collector gave the memory to another.
+// Only memory of package dmamem can be registered. A device would keep writing to
+// memory of Go's heap after the collector has reused it.
 func (pd *PD) RegisterMR(m *dmamem.Memory, access Access) (*MR, error) {
 	if err := m.Hold(); err != nil {
 		return nil, err
@@ -61,16 +62,17 @@ func (pd *PD) register(m *dmamem.Memory, access Access) (*MR, error) {
 	}
 	var resp uapi.RegMRResp
 	if err := mr.invoke(op, uapi.CmdRegMR, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
-		return nil, mr.fail(nothing, pd.context.memoryLimit(mr.length, err))
+		return nil, mr.fail(noop, pd.context.memoryLimit(mr.length, err))
 	}
 	mr.handle, mr.lkey, mr.rkey = resp.Handle, resp.LKey, resp.RKey
 	return register(&mr.object, mr), nil
 }
 
-// RegisterDMABuf lets the device use memory of another device: length bytes from
-// an offset of a dma-buf, which the device knows by addresses from iova on; the two
-// agree within a page, else it is EINVAL. Linux has it since 5.12; few drivers do
-// it, others are ErrUnsupported or ErrUnknownMethod.
+// RegisterDMABuf registers memory of another device: length bytes of a dma-buf from
+// an offset on. The device addresses them from iova on. offset and iova must be
+// equal modulo the page size, or RegisterDMABuf returns EINVAL. Linux supports it
+// since 5.12 for a few drivers; the others return ErrUnsupported or
+// ErrUnknownMethod.
 func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access) (*MR, error) {
 	op := fmt.Sprintf("register %d bytes of a dma-buf", length)
 	if err := checkAccess(access); err != nil {
@@ -93,34 +95,34 @@ func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access)
 	r.out(uapi.AttrRegDMABufMRRespLKey, bytesOf(&mr.lkey))
 	r.out(uapi.AttrRegDMABufMRRespRKey, bytesOf(&mr.rkey))
 	if err := pd.context.call(r); err != nil {
-		return nil, mr.fail(nothing, pd.context.limit("MRs", err))
+		return nil, mr.fail(noop, pd.context.limit("MRs", err))
 	}
 	mr.handle = uint32(createdHandle(handle))
 	return register(&mr.object, mr), nil
 }
 
-// checkAccess refuses rights that the kernel would (ib_check_mr_access), and says
-// why.
+// checkAccess rejects the combinations of rights that the kernel rejects
+// (ib_check_mr_access), and returns the reason.
 func checkAccess(access Access) error {
 	if access&(AccessRemoteWrite|AccessRemoteAtomic) != 0 && access&AccessLocalWrite == 0 {
-		return fmt.Errorf("%w: the access remote write or atomic needs local write too", unix.EINVAL)
+		return fmt.Errorf("%w: access remote write or atomic requires local write", unix.EINVAL)
 	}
 	return nil
 }
 
-// LKey is the region's key in SGEs.
+// LKey returns the key of the region for SGEs.
 func (mr *MR) LKey() uint32 { return mr.lkey }
 
-// RKey is the region's key for the other side.
+// RKey returns the key of the region for the peer.
 func (mr *MR) RKey() uint32 { return mr.rkey }
 
-// Addr is the address of the first byte, for both sides.
+// Addr returns the address of the first byte, which the peer uses too.
 func (mr *MR) Addr() uint64 { return mr.addr }
 
-// Len is the region's length in bytes.
+// Len returns the length of the region in bytes.
 func (mr *MR) Len() uint64 { return mr.length }
 
-// Bytes returns the region's memory, nil for a dma-buf.
+// Bytes returns the memory of the region, or nil for a dma-buf.
 func (mr *MR) Bytes() []byte {
 	if mr.memory == nil {
 		return nil
@@ -128,13 +130,15 @@ func (mr *MR) Bytes() []byte {
 	return mr.memory.Bytes()
 }
 
-// SGE returns length bytes from an offset on. What reaches past the region, or is
-// longer than a message can be, fails with the work request that has it.
+// SGE returns the SGE of length bytes from an offset on. The range is not checked: a
+// work request with an SGE that exceeds the region, or the length of a message,
+// fails.
 func (mr *MR) SGE(offset, length int) SGE {
 	return SGE{Addr: mr.addr + uint64(offset), Length: uint32(min(uint64(length), math.MaxUint32)), LKey: mr.lkey}
 }
 
-// Close ends the registration. The memory stays. A second Close is an error.
+// Close ends the registration. The memory stays mapped. A second Close returns
+// fs.ErrClosed.
 func (mr *MR) Close() error {
 	return mr.close(func() error {
 		return mr.destroy(uapi.MethodMRDestroy, uapi.AttrDestroyMRHandle, 0, nil)

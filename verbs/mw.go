@@ -2,15 +2,15 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// A MW is a memory window of type 2: a piece of a memory region for the other side,
-// by a key of its own that a work request makes ([OpBindMW]) and takes away
-// ([OpLocalInvalidate], [OpSendInvalidate]).
+// An MW is a memory window of type 2: a part of a memory region that the peer
+// accesses with a key of its own. Work requests create the key ([OpBindMW]) and
+// invalidate it ([OpLocalInvalidate], [OpSendInvalidate]).
 type MW struct {
 	object
 	rkey uint32
 }
 
-// AllocMW makes a memory window that is bound to nothing.
+// AllocMW creates an unbound memory window.
 func (pd *PD) AllocMW() (*MW, error) {
 	const op = "allocate MW"
 	o, err := pd.context.newObject(op, uapi.ObjectMW, &pd.object)
@@ -21,19 +21,19 @@ func (pd *PD) AllocMW() (*MW, error) {
 	core := uapi.AllocMW{PDHandle: pd.handle, Type: uapi.MWType2}
 	var resp uapi.AllocMWResp
 	if err := mw.invoke(op, uapi.CmdAllocMW, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
-		return nil, mw.fail(nothing, pd.context.limit("MWs", err))
+		return nil, mw.fail(noop, pd.context.limit("MWs", err))
 	}
 	mw.handle, mw.rkey = resp.Handle, resp.RKey
 	return register(&mw.object, mw), nil
 }
 
-// RKey is the window's key when it was made, for the first Bind.
+// RKey returns the initial key of the window, for the first Bind.
 func (mw *MW) RKey() uint32 { return mw.rkey }
 
-// Close frees the window; the other side has no access by it any more. A second
-// Close is an error.
+// Close frees the window and ends the peer's access through it. A second Close
+// returns fs.ErrClosed.
 func (mw *MW) Close() error {
 	return mw.close(func() error {
 		return mw.destroy(uapi.MethodMWDestroy, uapi.AttrDestroyMWHandle, 0, nil)
-	}, nothing)
+	}, noop)
 }

@@ -2,9 +2,10 @@ package verbs
 
 import "github.com/ibkit/ibkit/verbs/provider"
 
-// Package provider has these, so that drivers' queues can use them.
+// The types are declared in package provider, because the queues of drivers use
+// them.
 type (
-	// A SGE is a piece of registered memory.
+	// An SGE is a range of registered memory.
 	SGE = provider.SGE
 
 	// A SendWR is a send work request.
@@ -13,40 +14,39 @@ type (
 	// A RecvWR is a receive work request.
 	RecvWR = provider.RecvWR
 
-	// Bind is what OpBindMW does to a memory window.
+	// Bind are the parameters of OpBindMW.
 	Bind = provider.Bind
 
-	// Access is what may be done to memory, and what a queue pair lets the other
-	// side do: both have to allow it.
+	// Access are access rights of memory and of queue pairs. A request of the peer
+	// needs the right on both.
 	Access = provider.Access
 
-	// Opcode is what a SendWR does.
+	// Opcode is the operation of a SendWR.
 	Opcode = provider.Opcode
 
 	// SendFlags are flags of a SendWR.
 	SendFlags = provider.SendFlags
 
-	// A Completion is a work request that is over.
+	// A Completion is the result of a work request.
 	Completion = provider.Completion
 
-	// A CompletionError is a work request that ended with an error; it says what to
-	// look at. See Completion.Err.
+	// A CompletionError is the error of a failed work request. See Completion.Err.
 	CompletionError = provider.CompletionError
 
-	// Status is how a work request ended.
+	// Status is the result code of a work request.
 	Status = provider.Status
 
-	// CompletionFlags tell which fields of a Completion mean something.
+	// CompletionFlags mark the optional fields of a Completion that are valid.
 	CompletionFlags = provider.CompletionFlags
 
-	// CompletionOpcode is what a Completion's work request did.
+	// CompletionOpcode is the operation of a completed work request.
 	CompletionOpcode = provider.CompletionOpcode
 
-	// QPCap is how much a queue pair holds.
+	// QPCap is the capacity of a queue pair.
 	QPCap = provider.QPCap
 )
 
-// Operations of a SendWR.
+// The operations of a SendWR.
 const (
 	OpWrite           = provider.OpWrite
 	OpWriteWithImm    = provider.OpWriteWithImm
@@ -60,7 +60,7 @@ const (
 	OpSendInvalidate  = provider.OpSendInvalidate
 )
 
-// Flags of a SendWR.
+// The flags of a SendWR.
 const (
 	SendFence     = provider.SendFence
 	SendSignaled  = provider.SendSignaled
@@ -68,7 +68,7 @@ const (
 	SendInline    = provider.SendInline
 )
 
-// How work requests end.
+// The result codes of work requests.
 const (
 	StatusOK            = provider.StatusOK
 	StatusLocalLength   = provider.StatusLocalLength
@@ -89,7 +89,7 @@ const (
 	StatusGeneral       = provider.StatusGeneral
 )
 
-// What a Completion's work request did.
+// The operations of completed work requests.
 const (
 	CompletedSend            = provider.CompletedSend
 	CompletedWrite           = provider.CompletedWrite
@@ -102,14 +102,14 @@ const (
 	CompletedRecvWriteImm    = provider.CompletedRecvWriteImm
 )
 
-// Flags of a Completion.
+// The flags of a Completion.
 const (
 	CompletionGRH     = provider.CompletionGRH
 	CompletionWithImm = provider.CompletionWithImm
 	CompletionWithInv = provider.CompletionWithInv
 )
 
-// What posting and polling refuse, for errors.Is. An object that was closed is
+// The errors of posting and polling, for errors.Is. Use after Close is
 // [io/fs.ErrClosed].
 var (
 	ErrFull    = provider.ErrFull

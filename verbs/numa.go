@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
-// NUMANode returns the node that the device is plugged in at: memory and CPUs of
-// it are nearest. It is nil where the kernel says none, as of a device of software.
+// NUMANode returns the NUMA node that the device is attached to, or nil if the
+// kernel reports none, as for software devices.
 func (c *Context) NUMANode() *int { return numaNode(sysfs.Default, c.name) }
 
-// numaNode reads numa_node of the device's parent, which is -1 for none
-// (Documentation/ABI/testing/sysfs-bus-pci).
+// numaNode reads numa_node of the parent device. The file contains -1 if there is no
+// node (Documentation/ABI/testing/sysfs-bus-pci).
 func numaNode(fs sysfs.FS, device string) *int {
-	var problems []error // all mean that there is none
+	var problems []error // ignored: without the file, there is no node
 	node := fs.Dir(&problems, "class/infiniband", device, "device").Int("numa_node")
 	if node == nil || *node < 0 {
 		return nil
@@ -22,12 +22,13 @@ func numaNode(fs sysfs.FS, device string) *int {
 	return node
 }
 
-// NewMemory maps memory near the device, for RegisterMR: at least one byte. With
-// huge it is of pages that the administrator set aside (vm.nr_hugepages).
+// NewMemory maps memory near the device, for RegisterMR. The length is at least one
+// byte. If huge is true, the memory consists of huge pages, which the administrator
+// has to reserve (vm.nr_hugepages).
 func (c *Context) NewMemory(length int, huge bool) (*dmamem.Memory, error) {
 	m, err := dmamem.New(length, dmamem.Options{Huge: huge, Node: c.NUMANode()})
 	if err != nil {
-		return nil, fmt.Errorf("get memory for %s: %w", c.name, err)
+		return nil, fmt.Errorf("allocate memory for %s: %w", c.name, err)
 	}
 	return m, nil
 }

@@ -10,44 +10,44 @@ import (
 	"sync"
 )
 
-// ErrBusy means that others need the object that is to be closed.
-var ErrBusy = errors.New("it is still in use")
+// ErrBusy is returned by Close of an object that other objects use.
+var ErrBusy = errors.New("still in use")
 
-// object is what all objects of a context have.
+// object is the common part of all objects of a context.
 type object struct {
 	context *Context
 	kind    ObjectKind
 	handle  uint32
-	id      uint64    // tells it from all others of the context, and is its user handle
-	parents []*object // what it needs
+	id      uint64    // unique in the context; the user handle of the object
+	parents []*object // objects that it uses
 
-	// The context's objects.lock is held for these.
-	users  int // objects that need it, those being made too
+	// Guarded by the context's objects.lock.
+	users  int // objects that use it, including those being created
 	closed bool
 }
 
-// objects are those of a context that are open.
+// objects are the open objects of a context.
 type objects struct {
-	making sync.WaitGroup // those under way
-	lock   sync.Mutex
-	last   uint64
-	open   map[uint64]closer
-	closed bool // there will be no more
+	creating sync.WaitGroup // objects being created
+	lock     sync.Mutex
+	last     uint64
+	open     map[uint64]closer
+	closed   bool // no further objects can be created
 }
 
 type closer interface{ Close() error }
 
-// ID tells the object from all others of its kind on the context: it is the
-// Element of events that happen to it. No ID is used twice.
+// ID identifies the object within its context: it is the Element of its events. IDs
+// are not reused.
 func (o *object) ID() uint64 { return o.id }
 
-// String names the object in errors: "QP 3 of rxe0".
+// String returns the name of the object for errors: "QP 3 of rxe0".
 func (o *object) String() string {
 	return fmt.Sprintf("%v %d of %s", o.kind, o.handle, o.context.name)
 }
 
-// newObject returns one that is not yet known to the kernel. It holds its parents
-// until it is closed. A call of register or fail follows.
+// newObject returns an object that the kernel has not created yet. It uses its
+// parents until it is closed. The caller must call register or fail.
 func (c *Context) newObject(op string, kind ObjectKind, parents ...*object) (object, error) {
 	c.objects.lock.Lock()
 	defer c.objects.lock.Unlock()
@@ -57,12 +57,12 @@ func (c *Context) newObject(op string, kind ObjectKind, parents ...*object) (obj
 	for _, p := range parents {
 		switch {
 		case p.context != c:
-			return object{}, fmt.Errorf("%s of %s: %v is another device's", op, c.name, p)
+			return object{}, fmt.Errorf("%s of %s: %v belongs to another device", op, c.name, p)
 		case p.closed:
 			return object{}, fmt.Errorf("%s: %w", op, closedError("use "+p.kind.String(), c.name))
 		}
 	}
-	c.objects.making.Add(1)
+	c.objects.creating.Add(1)
 	for _, p := range parents {
 		p.users++
 	}
@@ -70,11 +70,11 @@ func (c *Context) newObject(op string, kind ObjectKind, parents ...*object) (obj
 	return object{context: c, kind: kind, handle: noHandle, id: c.objects.last, parents: parents}, nil
 }
 
-// noHandle is the handle of an object that the kernel did not make.
+// noHandle is the handle of an object that the kernel has not created.
 const noHandle = ^uint32(0)
 
-// fail undoes the making of an object that failed with err, before the kernel
-// made it or after.
+// fail undoes the creation of an object after err, whether or not the kernel has
+// created it.
 func (o *object) fail(destroy func() error, err error) error {
 	if o.handle != noHandle {
 		err = errors.Join(err, destroy())
@@ -82,25 +82,25 @@ func (o *object) fail(destroy func() error, err error) error {
 	o.context.objects.lock.Lock()
 	defer o.context.objects.lock.Unlock()
 	o.release()
-	o.context.objects.making.Done()
+	o.context.objects.creating.Done()
 	return err
 }
 
-// register takes an object that was made into the context's list. A Close of the
-// context that is under way waits for it and closes it as the others.
-func register[T closer](o *object, made T) T {
+// register adds a created object to the objects of its context. A concurrent Close
+// of the context waits for it and closes the object too.
+func register[T closer](o *object, created T) T {
 	objects := &o.context.objects
 	objects.lock.Lock()
 	defer objects.lock.Unlock()
 	if objects.open == nil {
 		objects.open = map[uint64]closer{}
 	}
-	objects.open[o.id] = made
-	objects.making.Done()
-	return made
+	objects.open[o.id] = created
+	objects.creating.Done()
+	return created
 }
 
-// release lets go of the parents. The lock is held.
+// release ends the use of the parents. The caller holds objects.lock.
 func (o *object) release() {
 	for _, p := range o.parents {
 		p.users--
@@ -108,10 +108,10 @@ func (o *object) release() {
 	delete(o.context.objects.open, o.id)
 }
 
-// close destroys the object, by destroy what the kernel has of it and by finish
-// the rest. Of a device that is gone, and of a context that is closed, the kernel
-// has nothing left. While the context closes nothing holds up finish: what destroy
-// left the kernel frees with the file.
+// close destroys the kernel's object with destroy and releases the rest with finish.
+// If the device was removed or the context is closed, the kernel's object does not
+// exist any more, which is not an error. While the context is closing, finish runs
+// even if destroy fails: the kernel destroys the object with the file.
 func (o *object) close(destroy func() error, finish func() error) error {
 	objects := &o.context.objects
 	op := "close " + o.kind.String()
@@ -122,7 +122,7 @@ func (o *object) close(destroy func() error, finish func() error) error {
 		return closedError(op, o.context.name)
 	case o.users > 0 && !objects.closed:
 		objects.lock.Unlock()
-		return fmt.Errorf("%s of %s: %w by %d others", op, o.context.name, ErrBusy, o.users)
+		return fmt.Errorf("%s of %s: %w by %d objects", op, o.context.name, ErrBusy, o.users)
 	}
 	o.closed = true
 	objects.lock.Unlock()
@@ -142,8 +142,8 @@ func (o *object) close(destroy func() error, finish func() error) error {
 	return errors.Join(err, finish())
 }
 
-// destroy is the request that ends the object. Its answer, how many events there
-// were of it, nobody needs: events carry IDs, and none is used twice.
+// destroy sends the request that destroys the object. The response, the number of
+// reported events, is not needed: events carry IDs, which are not reused.
 func (o *object) destroy(method uint16, attr, respAttr uint16, resp []byte) error {
 	r := newRequest("close "+o.kind.String(), uint16(o.kind), method)
 	r.handle(attr, o.handle)
@@ -151,14 +151,14 @@ func (o *object) destroy(method uint16, attr, respAttr uint16, resp []byte) erro
 	return o.context.call(r)
 }
 
-// closeObjects closes all objects, those first that were made last: each is older
-// than all that need it. There are no more from then on.
+// closeObjects closes all objects, the newest first, since an object is older than
+// its users. No object can be created afterwards.
 func (c *Context) closeObjects() error {
 	objects := &c.objects
 	objects.lock.Lock()
 	objects.closed = true
 	objects.lock.Unlock()
-	objects.making.Wait()
+	objects.creating.Wait()
 
 	objects.lock.Lock()
 	ids := slices.SortedFunc(maps.Keys(objects.open), func(a, b uint64) int { return cmp.Compare(b, a) })
@@ -169,14 +169,14 @@ func (c *Context) closeObjects() error {
 	objects.lock.Unlock()
 	var errs []error
 	for _, o := range all {
-		if err := o.Close(); !errors.Is(err, fs.ErrClosed) { // else another goroutine does it
+		if err := o.Close(); !errors.Is(err, fs.ErrClosed) { // otherwise another goroutine closes it
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// invoke sends a command that makes or changes an object.
+// invoke sends a command that creates or changes an object.
 func (o *object) invoke(op string, cmd uint32, core, resp, vendorIn, vendorOut []byte) error {
 	return o.context.call(writeRequest(op, cmd, core, resp, vendorIn, vendorOut))
 }

@@ -260,14 +260,14 @@ func TestDoorbell_Forgotten(t *testing.T) {
 	c, _, _ := openMaker(t)
 	gone := make(chan struct{})
 	func() {
-		bell := queueDevice{c}.Doorbell(1).(*quick)
+		bell := queueDevice{c}.Doorbell(1).(*preparedWrite)
 		runtime.AddCleanup(bell, func(gone chan struct{}) { close(gone) }, gone)
 	}()
 	collect(t, func() bool { return closed(gone) })
 }
 
 // A doorbell is written. Who may not write has the ioctl.
-func TestQuick(t *testing.T) {
+func TestPreparedWrite(t *testing.T) {
 	c, f, m := openMaker(t)
 	bell := queueDevice{c}.Doorbell(0x01020304)
 	if err := bell.Ring(true); err != nil {
@@ -319,7 +319,7 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// A length that does not fit a SGE is none that does.
+// A length that does not fit an SGE is none that does.
 func TestSGE(t *testing.T) {
 	mr := &MR{addr: 1 << 20, lkey: 7}
 	for length, want := range map[int]uint32{100: 100, 1 << 32: math.MaxUint32, 1<<32 + 1: math.MaxUint32, -1: math.MaxUint32} {

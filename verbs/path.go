@@ -11,22 +11,22 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A Path is the way to another port (struct ibv_ah_attr).
+// A Path is the route to another port (struct ibv_ah_attr).
 type Path struct {
-	DGID         netip.Addr // an IPv6 address; zero: packets without a GRH, InfiniBand only
-	SGIDIndex    uint8      // of this port's GID table
+	DGID         netip.Addr // an IPv6 address; invalid: packets without a GRH, InfiniBand only
+	SGIDIndex    uint8      // index into the GID table of the local port
 	FlowLabel    uint32     // 20 bits
 	HopLimit     uint8
 	TrafficClass uint8
 
 	DLID        ib.LID // InfiniBand only
 	SL          uint8
-	SrcPathBits uint8   // low bits of this port's LID
+	SrcPathBits uint8   // low bits of the local port's LID
 	StaticRate  ib.Rate // 0: the rate of the port
-	Port        uint8   // of this device
+	Port        uint8   // local port
 }
 
-// dest is the path for a queue pair.
+// dest converts the path for a queue pair.
 func (p Path) dest() uapi.QPDest {
 	d := uapi.QPDest{
 		DLID: uint16(p.DLID), SL: p.SL, SrcPathBits: p.SrcPathBits, StaticRate: uint8(p.StaticRate), PortNum: p.Port,
@@ -38,7 +38,7 @@ func (p Path) dest() uapi.QPDest {
 	return d
 }
 
-// ahAttr is the path for an address handle.
+// ahAttr converts the path for an address handle.
 func (p Path) ahAttr() uapi.AHAttr {
 	d := p.dest()
 	return uapi.AHAttr{
@@ -49,7 +49,7 @@ func (p Path) ahAttr() uapi.AHAttr {
 	}
 }
 
-// pathOf is what the kernel says of a queue pair's path.
+// pathOf converts the path that the kernel returns for a queue pair.
 func pathOf(d uapi.QPDest) Path {
 	p := Path{
 		DLID: ib.LID(d.DLID), SL: d.SL, SrcPathBits: d.SrcPathBits, StaticRate: ib.Rate(d.StaticRate), Port: d.PortNum,
@@ -61,16 +61,16 @@ func pathOf(d uapi.QPDest) Path {
 	return p
 }
 
-// refusedPath adds to the kernel's refusal of a path what is wrong with it, where
-// that can be told: for all of it the kernel has the same few errors.
-func (c *Context) refusedPath(p Path, err error) error {
+// explainPath adds the reason to the kernel's error for a path, if it can be
+// determined: the kernel returns the same few errors for all reasons.
+func (c *Context) explainPath(p Path, err error) error {
 	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENODATA) {
 		return err
 	}
 	port, e := c.QueryPort(uint32(p.Port))
 	switch {
 	case errors.Is(e, unix.EINVAL):
-		return fmt.Errorf("%w (there is no port %d)", err, p.Port)
+		return fmt.Errorf("%w (no port %d)", err, p.Port)
 	case e != nil:
 		return err
 	case !p.DGID.IsValid() && port.LinkLayer == ib.LinkLayerEthernet:
@@ -85,7 +85,7 @@ func (c *Context) refusedPath(p Path, err error) error {
 	case errors.Is(e, unix.EINVAL):
 		return fmt.Errorf("%w (port %d has no GID %d)", err, p.Port, p.SGIDIndex)
 	case e == nil && own.Type == GIDTypeRoCEv2 && own.GID.Unmap().Is4() != p.DGID.Unmap().Is4():
-		return fmt.Errorf("%w (GID %d is %v, which is not of a kind with %v: both have to be IPv4 or both IPv6)",
+		return fmt.Errorf("%w (GID %d is %v and cannot reach %v: both must be IPv4 or both IPv6)",
 			err, p.SGIDIndex, own.GID, p.DGID)
 	}
 	return err

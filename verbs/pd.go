@@ -2,10 +2,11 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// A PD is a protection domain: queue pairs reach only memory of their own.
+// A PD is a protection domain: queue pairs access only the memory of their own
+// domain.
 type PD struct{ object }
 
-// AllocPD makes a protection domain.
+// AllocPD creates a protection domain.
 func (c *Context) AllocPD() (*PD, error) {
 	o, err := c.newObject("allocate PD", uapi.ObjectPD)
 	if err != nil {
@@ -16,19 +17,19 @@ func (c *Context) AllocPD() (*PD, error) {
 	var resp uapi.AllocPDResp
 	err = pd.invoke("allocate PD", uapi.CmdAllocPD, bytesOf(&core), bytesOf(&resp), nil, nil)
 	if err != nil {
-		return nil, pd.fail(nothing, c.limit("PDs", err))
+		return nil, pd.fail(noop, c.limit("PDs", err))
 	}
 	pd.handle = resp.Handle
 	return register(&pd.object, pd), nil
 }
 
-// Close frees the protection domain. While it has MRs, queue pairs and so on that
-// is ErrBusy; a second Close is an error.
+// Close frees the protection domain. It returns ErrBusy while objects use the
+// domain, and fs.ErrClosed if it is closed already.
 func (pd *PD) Close() error {
 	return pd.close(func() error {
 		return pd.destroy(uapi.MethodPDDestroy, uapi.AttrDestroyPDHandle, 0, nil)
-	}, nothing)
+	}, noop)
 }
 
-// nothing is left to do.
-func nothing() error { return nil }
+// noop destroys or finishes an object that needs nothing of the kind.
+func noop() error { return nil }

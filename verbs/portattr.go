@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A PortAttr is a port and its link.
+// PortAttr are the attributes of a port and its link.
 type PortAttr struct {
 	State         ib.PortState
 	MaxMTU        ib.MTU
@@ -32,12 +32,12 @@ type PortAttr struct {
 	GRHRequired   bool
 }
 
-// PortCaps are a port's capabilities: PortInfo's CapabilityMask, but for bit 26,
-// which says that GIDs are made of IP addresses (enum
+// PortCaps are the capabilities of a port: PortInfo's CapabilityMask, except that
+// bit 26 means that GIDs are derived from IP addresses (enum
 // ib_uverbs_query_port_cap_flags).
 type PortCaps uint32
 
-// IPBasedGIDs tells that GIDs are made of IP addresses.
+// IPBasedGIDs reports whether GIDs are derived from IP addresses.
 func (c PortCaps) IPBasedGIDs() bool { return c&(1<<26) != 0 }
 
 // Rate returns the rate of the link in the form of sysfs, "100 Gb/sec (4X EDR)",

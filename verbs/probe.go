@@ -15,7 +15,7 @@ import (
 type Method struct {
 	Object  string // "DEVICE"; "WRITE" for commands
 	Name    string // "QUERY_PORT"
-	Known   bool   // whether the kernel answers to it for this device
+	Known   bool   // supported by the kernel for this device
 	command bool
 	object  uint16
 	number  uint32
@@ -24,20 +24,19 @@ type Method struct {
 // Number returns the number of the method or command.
 func (m Method) Number() uint32 { return m.number }
 
-// Methods asks the kernel which of the methods and commands that are known here
-// it answers to for this device, in their order. Nothing is done by asking:
+// Methods returns all known methods and commands, and whether the kernel supports
+// them for this device. Probing has no side effect.
 //
-// The kernel (uverbs_ioctl.c) looks the method up before it reads the attributes,
-// and reads all attributes before it does anything with one. A request whose
-// header is the end of the memory that can be read, and that says it has an
-// attribute, therefore gets EFAULT for a method that is there and EPROTONOSUPPORT
-// for one that is not. Methods that need a function that the driver has not are
-// left out by the kernel; so "not there" means for this device.
+// The kernel (uverbs_ioctl.c) looks up a method before it reads the attributes, and
+// reads all attributes before it evaluates one. So a request whose header announces
+// an attribute, but ends where readable memory ends, returns EFAULT for a supported
+// method and EPROTONOSUPPORT for any other. The kernel hides methods that need a
+// function which the driver lacks.
 //
-// A command comes with a structure that cannot be read, and without room for an
-// answer. INVOKE_WRITE compares the sizes with those of the command's structures,
-// which is ENOSPC, and a command that got as far as being called reads its
-// structure first, which is EFAULT. One that is not there is EOPNOTSUPP.
+// A command is sent with a structure that cannot be read and without room for a
+// response. INVOKE_WRITE compares these sizes with those of the command's structures
+// and returns ENOSPC; a command that is called nevertheless reads its structure
+// first and returns EFAULT. An unsupported command returns EOPNOTSUPP.
 func (c *Context) Methods() ([]Method, error) {
 	edge, err := newEdge()
 	if err != nil {
@@ -48,9 +47,9 @@ func (c *Context) Methods() ([]Method, error) {
 	for i := range all {
 		m := &all[i]
 		if m.command {
-			m.Known, err = c.answersCommand(edge, m.number)
+			m.Known, err = c.hasCommand(edge, m.number)
 		} else {
-			m.Known, err = c.answers(edge, m.object, uint16(m.number))
+			m.Known, err = c.hasMethod(edge, m.object, uint16(m.number))
 		}
 		if err != nil {
 			return nil, err
@@ -59,8 +58,8 @@ func (c *Context) Methods() ([]Method, error) {
 	return all, nil
 }
 
-// answers tells whether the kernel has a method.
-func (c *Context) answers(e edge, object, method uint16) (bool, error) {
+// hasMethod reports whether the kernel supports a method.
+func (c *Context) hasMethod(e edge, object, method uint16) (bool, error) {
 	c.lock.RLock()
 	defer c.lock.RUnlock()
 	op := "probe method"
@@ -74,26 +73,26 @@ func (c *Context) answers(e edge, object, method uint16) (bool, error) {
 	case errors.Is(err, unix.EPROTONOSUPPORT):
 		return false, nil
 	case err == nil:
-		err = errors.New("the kernel read an attribute that is not there")
+		err = errors.New("kernel accepted an attribute that cannot be read")
 	}
 	return false, &CallError{Op: op, Device: c.name, Method: methodName(object, method), Err: err}
 }
 
-// answersCommand tells whether the kernel has a command.
-func (c *Context) answersCommand(e edge, cmd uint32) (bool, error) {
-	err := c.write("probe command", cmd, e.beyond(), nil, nil)
+// hasCommand reports whether the kernel supports a command.
+func (c *Context) hasCommand(e edge, cmd uint32) (bool, error) {
+	err := c.write("probe command", cmd, e.unreadable(), nil, nil)
 	switch {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EFAULT):
 		return true, nil
 	case errors.Is(err, ErrUnsupported), errors.Is(err, ErrUnknownMethod), errors.Is(err, unix.EINVAL):
 		return false, nil
 	case err == nil:
-		err = fmt.Errorf("probe command of %s: the kernel takes command %#x without its structure", c.name, cmd)
+		err = fmt.Errorf("probe command of %s: kernel accepted command %#x without its structure", c.name, cmd)
 	}
 	return false, err
 }
 
-// An edge is memory that ends at a page that cannot be read.
+// An edge is memory that ends at an unreadable page.
 type edge []byte
 
 func newEdge() (edge, error) {
@@ -110,7 +109,7 @@ func newEdge() (edge, error) {
 
 func (e edge) free() { _ = unix.Munmap(e) }
 
-// request returns a header that has its attribute behind the edge.
+// request returns a header whose attribute is behind the edge.
 func (e edge) request(object, method uint16, driver DriverID) []byte {
 	h := uapi.UverbsHeader{
 		Length:   uapi.UverbsHeaderSize + uapi.UverbsAttrSize,
@@ -125,6 +124,6 @@ func (e edge) request(object, method uint16, driver DriverID) []byte {
 	return b
 }
 
-// beyond returns the first bytes that cannot be read: more than fit an attribute,
-// so that it has their address.
-func (e edge) beyond() []byte { return e[len(e)/2:][:2*len(uapi.UverbsAttr{}.Data)] }
+// unreadable returns the first bytes behind the edge, too many to fit into an
+// attribute, which therefore contains their address.
+func (e edge) unreadable() []byte { return e[len(e)/2:][:2*len(uapi.UverbsAttr{}.Data)] }

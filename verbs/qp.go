@@ -8,36 +8,37 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A QP is a queue pair. Its two queues may be posted to at the same time.
+// A QP is a queue pair. Sends and receives may be posted concurrently.
 type QP struct {
 	object
 	init   QPInit
 	number uint32
 
-	// Both are held, send first, to change what follows, one is to read it.
+	// The fields below are read with one lock held and changed with both held; send
+	// is locked first.
 	send, recv sync.Mutex
 
 	queue provider.QP // nil after Close
-	state QPState     // that Modify brought it to; the kernel may have gone to QPStateError
+	state QPState     // set by Modify; the kernel may have changed it to QPStateError
 }
 
-// QPInit is a queue pair to be made.
+// QPInit are the parameters of CreateQP.
 type QPInit struct {
 	Type      QPType // QPTypeRC, QPTypeUC or QPTypeUD
 	SendCQ    *CQ
 	RecvCQ    *CQ  // may be SendCQ
-	SRQ       *SRQ // nil: the queue pair has a receive queue of its own
+	SRQ       *SRQ // nil for a receive queue of its own
 	Cap       QPCap
-	SignalAll bool // each SendWR completes as if SendSignaled
+	SignalAll bool // every SendWR completes as with SendSignaled
 
-	// Dedicated is for who has a thread and a processor to itself, with as many
-	// more for Go to run other goroutines on (runtime.GOMAXPROCS): posting makes no
-	// system call of Go's scheduler, however long a message is. Where a driver moves
-	// the data within the call nothing else runs on that processor meanwhile.
+	// Dedicated declares that the caller has a thread and a processor of its own, in
+	// addition to those that Go needs for other goroutines (runtime.GOMAXPROCS).
+	// Posting then always bypasses Go's scheduler. If the driver moves data within
+	// the call, other goroutines cannot run on that processor meanwhile.
 	Dedicated bool
 }
 
-// CreateQP makes a queue pair, in the state RESET.
+// CreateQP creates a queue pair in the state RESET.
 func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	op := fmt.Sprintf("create %v QP", init.Type)
 	c := pd.context
@@ -47,14 +48,14 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	case init.Type != QPTypeRC && init.Type != QPTypeUC && init.Type != QPTypeUD:
 		return nil, fmt.Errorf("%s of %s: %w", op, c.name, ErrUnsupported)
 	case init.SendCQ == nil || init.RecvCQ == nil:
-		return nil, fmt.Errorf("%s of %s: it needs a CQ for each queue", op, c.name)
+		return nil, fmt.Errorf("%s of %s: SendCQ and RecvCQ are required", op, c.name)
 	}
 	parents := []*object{&pd.object, &init.SendCQ.object, &init.RecvCQ.object}
 	if init.SRQ != nil {
 		parents = append(parents, &init.SRQ.object)
 		init.Cap.MaxRecvWR, init.Cap.MaxRecvSGE = 0, 0
 	}
-	if err := c.makeEvents(); err != nil {
+	if err := c.ensureEvents(); err != nil {
 		return nil, err
 	}
 	o, err := c.newObject(op, uapi.ObjectQP, parents...)
@@ -66,9 +67,9 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 		Transport: provider.Transport(init.Type), Cap: init.Cap, SRQ: init.SRQ != nil, SignalAll: init.SignalAll, Dedicated: init.Dedicated,
 	}
 	qp.queue, err = c.provider.NewQP(attr, func(in, out []byte) (provider.Created, error) {
-		made, err := qp.create(op, pd, in, out)
-		qp.handle, qp.number = made.Handle, made.Number
-		return made, err
+		created, err := qp.create(op, pd, in, out)
+		qp.handle, qp.number = created.Handle, created.Number
+		return created, err
 	})
 	if err != nil {
 		return nil, qp.fail(qp.destroyQP, c.limit("QPs", err, demands(init.Cap)...))
@@ -76,8 +77,8 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	return register(&qp.object, qp), nil
 }
 
-// demands are what is limited of a queue pair. There is no limit of inline data
-// to ask for.
+// demands are the limited resources of a queue pair. Devices report no limit of
+// inline data.
 func demands(q QPCap) []demand {
 	wrs := func(d DeviceAttr) uint64 { return uint64(d.MaxQPWR) }
 	sges := func(d DeviceAttr) uint64 { return uint64(d.MaxSGE) }
@@ -87,7 +88,7 @@ func demands(q QPCap) []demand {
 	}
 }
 
-// create is the kernel's part.
+// create creates the kernel's object.
 func (qp *QP) create(op string, pd *PD, in, out []byte) (provider.Created, error) {
 	want := capOf(qp.init.Cap)
 	var got uapi.QPCap
@@ -134,50 +135,51 @@ func (qp *QP) Number() uint32 { return qp.number }
 // Type returns the type of the queue pair.
 func (qp *QP) Type() QPType { return qp.init.Type }
 
-// Cap returns what the queue pair holds, at least what was asked for.
+// Cap returns the capacity of the queue pair, which is at least the requested one.
 func (qp *QP) Cap() QPCap { return qp.init.Cap }
 
-// PostSend posts send work requests in their order, tells the device once, and
-// returns how many were posted. It stops at the first that is refused. It neither
-// waits nor allocates.
+// PostSend posts send work requests in order and rings the doorbell once. It stops
+// at the first request that it rejects, and returns the number of posted requests.
+// It does not block or allocate.
 func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 	qp.send.Lock()
 	if qp.queue == nil || qp.state < QPStateRTS {
 		defer qp.send.Unlock()
-		return 0, qp.refuse("post send to")
+		return 0, qp.postError("post send to")
 	}
 	n, err := qp.queue.PostSend(wrs)
 	qp.send.Unlock()
 	return n, err
 }
 
-// PostRecv posts receive work requests in their order, and returns how many were
-// posted. It stops at the first that is refused. A queue pair in the state RESET
-// refuses all.
+// PostRecv posts receive work requests in order. It stops at the first request that
+// it rejects, and returns the number of posted requests. In the state RESET it
+// returns ErrState.
 func (qp *QP) PostRecv(wrs []RecvWR) (int, error) {
 	qp.recv.Lock()
 	if qp.queue == nil || qp.state < QPStateInit || qp.init.SRQ != nil {
 		defer qp.recv.Unlock()
-		return 0, qp.refuse("post receive to")
+		return 0, qp.postError("post receive to")
 	}
 	n, err := qp.queue.PostRecv(wrs)
 	qp.recv.Unlock()
 	return n, err
 }
 
-// refuse says why nothing can be posted.
-func (qp *QP) refuse(op string) error {
+// postError returns the reason why work requests cannot be posted.
+func (qp *QP) postError(op string) error {
 	switch {
 	case qp.queue == nil:
 		return closedError(op+" QP", qp.context.name)
 	case qp.init.SRQ != nil && qp.state >= QPStateInit:
-		return fmt.Errorf("%s QP %#x of %s: it receives from a SRQ", op, qp.number, qp.context.name)
+		return fmt.Errorf("%s QP %#x of %s: the QP receives from an SRQ", op, qp.number, qp.context.name)
 	}
 	return fmt.Errorf("%s QP %#x of %s: %w %v", op, qp.number, qp.context.name, ErrState, qp.state)
 }
 
-// Close destroys the queue pair. What is still posted never completes; for
-// completions bring it to QPStateError and poll first. A second Close is an error.
+// Close destroys the queue pair. Posted work requests do not complete: to receive
+// their completions, change to QPStateError and poll before Close. A second Close
+// returns fs.ErrClosed.
 func (qp *QP) Close() error {
 	qp.send.Lock()
 	defer qp.send.Unlock()
@@ -191,7 +193,7 @@ func (qp *QP) destroyQP() error {
 	return qp.destroy(uapi.MethodQPDestroy, uapi.AttrDestroyQPHandle, uapi.AttrDestroyQPResp, bytesOf(&resp))
 }
 
-// finish frees what is not the kernel's. Both locks are held.
+// finish releases the provider's queues. The caller holds both locks.
 func (qp *QP) finish() error {
 	queue := qp.queue
 	qp.queue = nil

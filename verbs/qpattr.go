@@ -7,39 +7,39 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// QPAttr are attributes of a queue pair that change: those that are not nil.
+// QPAttr are the attributes that Modify changes: those that are not nil.
 //
 //	err := qp.Modify(verbs.QPStateInit, verbs.QPAttr{Port: new(uint8(1)), …})
 type QPAttr struct {
-	CurState        *QPState // what the caller takes for the state
+	CurState        *QPState // the state that the caller assumes
 	EnableSQDNotify *bool    // EventSQDrained
-	Access          *Access  // of the other side
+	Access          *Access  // rights of the peer
 	PKeyIndex       *uint16
 	Port            *uint8
-	QKey            *uint32 // of datagrams
+	QKey            *uint32 // for datagrams
 	Path            *Path
 	PathMTU         *ib.MTU // at most PortAttr.ActiveMTU, which not every driver checks
-	Timeout         *uint8  // until a packet is sent again: 4.096 µs times 2 to the power of it, 5 bits; 0: never
-	RetryCount      *uint8  // how often, 3 bits; Soft-RoCE takes 7 for ever (rxe_comp.c) and sees no dead peer then
-	RNRRetry        *uint8  // how often where the receiver has nothing posted, 3 bits; 7: for ever
+	Timeout         *uint8  // time until a packet is sent again: 4.096 µs · 2^n, 5 bits; 0: never
+	RetryCount      *uint8  // retries after Timeout, 3 bits; Soft-RoCE retries forever if it is 7 (rxe_comp.c) and does not detect a dead peer
+	RNRRetry        *uint8  // retries if the peer has no receive posted, 3 bits; 7: forever
 	RQPSN           *uint32
-	MaxRdAtomic     *uint8 // reads and atomics under way from this side
+	MaxRdAtomic     *uint8 // outstanding reads and atomics of this queue pair
 	AltPath         *AltPath
-	MinRNRTimer     *uint8 // how long the sender waits then: Table 45 of the specification, 5 bits
+	MinRNRTimer     *uint8 // delay of the peer's RNR retries: Table 45 of the specification, 5 bits
 	SQPSN           *uint32
-	MaxDestRdAtomic *uint8 // reads and atomics under way from the other side
+	MaxDestRdAtomic *uint8 // outstanding reads and atomics of the peer
 	PathMigState    *uint8
 	DestQPN         *uint32
 }
 
-// AltPath is a queue pair's path to migrate to.
+// AltPath is the path that a queue pair migrates to.
 type AltPath struct {
 	Path      Path
 	PKeyIndex uint16
 	Timeout   uint8
 }
 
-// set takes an attribute that is there into the kernel's structure.
+// set copies an attribute to the kernel's structure unless it is nil.
 func set[T, F any](mask *qpAttrMask, bit qpAttrMask, v *T, field *F, convert func(T) F) {
 	if v != nil {
 		*mask |= bit
@@ -86,11 +86,12 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 	return b, m
 }
 
-// Modify brings the queue pair to a state, or changes it within one. What the
-// specification does not allow is a TransitionError, and the kernel is not asked.
-// A Path's Port must be the queue pair's; the kernel says EINVAL else.
+// Modify changes the state of the queue pair, or attributes within a state. If the
+// specification does not allow the change, it returns a TransitionError without
+// calling the kernel. The Port of a Path must be the port of the queue pair;
+// otherwise the kernel returns EINVAL.
 func (qp *QP) Modify(to QPState, attr QPAttr) error {
-	op := fmt.Sprintf("bring QP %#x to %v", qp.number, to)
+	op := fmt.Sprintf("change QP %#x to %v", qp.number, to)
 	qp.send.Lock()
 	defer qp.send.Unlock()
 	qp.recv.Lock()
@@ -105,7 +106,7 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	core.QPHandle, core.State, core.AttrMask = qp.handle, uint8(to), uint32(mask|maskState)
 	if err := qp.invoke(op, uapi.CmdModifyQP, bytesOf(&core), nil, nil, nil); err != nil {
 		if attr.Path != nil {
-			err = qp.context.refusedPath(*attr.Path, err)
+			err = qp.context.explainPath(*attr.Path, err)
 		}
 		return err
 	}
@@ -116,7 +117,7 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	return nil
 }
 
-// QPStatus is what the kernel says of a queue pair, in the units of QPAttr.
+// QPStatus is the state of a queue pair in the kernel, in the units of QPAttr.
 type QPStatus struct {
 	State           QPState
 	CurState        QPState
@@ -142,18 +143,18 @@ type QPStatus struct {
 	SignalAll       bool
 }
 
-// State returns the state that Modify brought the queue pair to. The kernel may
-// have brought it to QPStateError since: see Query.
+// State returns the state that Modify has set. The kernel may have changed it to
+// QPStateError: see Query.
 func (qp *QP) State() QPState {
 	qp.send.Lock()
 	defer qp.send.Unlock()
 	return qp.state
 }
 
-// queryAll asks for all attributes.
+// queryAll selects all attributes.
 const queryAll = maskDestQPN<<1 - 1
 
-// Query asks the kernel for the queue pair's state and attributes.
+// Query returns the state and the attributes of the queue pair in the kernel.
 func (qp *QP) Query() (QPStatus, error) {
 	op := fmt.Sprintf("query QP %#x", qp.number)
 	qp.send.Lock()

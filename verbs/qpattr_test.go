@@ -80,25 +80,25 @@ func TestTransitions(t *testing.T) {
 		{QPTypeRC, QPStateRTS, QPStateReset, 0, ""},
 		{QPTypeRC, QPStateInit, QPStateError, 0, ""},
 		{QPTypeRC, QPStateReset, QPStateReset, 0, ""},
-		{QPTypeRC, QPStateReset, QPStateError, 0, "RC QP from RESET to ERR: there is no such change"},
-		{QPTypeRC, QPStateInit, QPStateError, maskPort, "RC QP from INIT to ERR cannot have Port"},
+		{QPTypeRC, QPStateReset, QPStateError, 0, "RC QP from RESET to ERR: no such transition"},
+		{QPTypeRC, QPStateInit, QPStateError, maskPort, "RC QP from INIT to ERR does not allow Port"},
 		{QPTypeUD, QPStateSQE, QPStateRTS, 0, ""},
 		{QPTypeRC, QPStateRTS, QPStateRTS, maskAccess, ""},
-		{QPTypeRC, QPStateReset, QPStateInit, 0x30, "RC QP from RESET to INIT needs Access"},
-		{QPTypeUD, QPStateReset, QPStateInit, 0x30, "UD QP from RESET to INIT needs QKey"},
-		{QPTypeUD, QPStateReset, QPStateInit, 0x78, "UD QP from RESET to INIT cannot have Access"},
-		{QPTypeRC, QPStateRTS, QPStateReset, maskPort, "RC QP from RTS to RESET cannot have Port"},
-		{QPTypeRC, QPStateSQE, QPStateRTS, 0, "RC QP from SQE to RTS: there is no such change"},
-		{QPTypeUC, QPStateRTR, QPStateSQD, 0, "UC QP from RTR to SQD: there is no such change"},
-		{QPTypeRawPacket, QPStateReset, QPStateInit, 0, "raw packet QP from RESET to INIT: there is no such change"},
-		{QPTypeRC, QPStateRTS, 9, 0, "RC QP from RTS to state 9: there is no such change"},
+		{QPTypeRC, QPStateReset, QPStateInit, 0x30, "RC QP from RESET to INIT requires Access"},
+		{QPTypeUD, QPStateReset, QPStateInit, 0x30, "UD QP from RESET to INIT requires QKey"},
+		{QPTypeUD, QPStateReset, QPStateInit, 0x78, "UD QP from RESET to INIT does not allow Access"},
+		{QPTypeRC, QPStateRTS, QPStateReset, maskPort, "RC QP from RTS to RESET does not allow Port"},
+		{QPTypeRC, QPStateSQE, QPStateRTS, 0, "RC QP from SQE to RTS: no such transition"},
+		{QPTypeUC, QPStateRTR, QPStateSQD, 0, "UC QP from RTR to SQD: no such transition"},
+		{QPTypeRawPacket, QPStateReset, QPStateInit, 0, "raw packet QP from RESET to INIT: no such transition"},
+		{QPTypeRC, QPStateRTS, 9, 0, "RC QP from RTS to state 9: no such transition"},
 	} {
 		err := checkTransition(test.kind, test.from, test.to, test.mask)
 		text := ""
 		if err != nil {
 			text = err.Error()
 		}
-		if text != test.want || errors.Is(err, ErrState) != strings.HasSuffix(text, "no such change") {
+		if text != test.want || errors.Is(err, ErrState) != strings.HasSuffix(text, "no such transition") {
 			t.Errorf("%v from %v to %v with %#x: %q, want %q", test.kind, test.from, test.to, test.mask, text, test.want)
 		}
 	}
@@ -201,7 +201,7 @@ func TestRefusedPath(t *testing.T) {
 		err   error
 		want  string
 	}{
-		{Path{Port: 2}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument (there is no port 2)"},
+		{Path{Port: 2}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument (no port 2)"},
 		{Path{Port: 1}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument (a path over Ethernet needs a GID)"},
 		{Path{Port: 1}, ib.LinkLayerInfiniBand, unix.EINVAL, "invalid argument"},
 		{Path{Port: 1, DGID: v4, SGIDIndex: 2}, ib.LinkLayerEthernet, unix.ENODATA, "no data available (GID 2 of port 1 is empty)"},
@@ -209,12 +209,12 @@ func TestRefusedPath(t *testing.T) {
 		{Path{Port: 1, DGID: v4, SGIDIndex: 1}, ib.LinkLayerEthernet, unix.EINVAL, "invalid argument"},
 		{
 			Path{Port: 1, DGID: v6, SGIDIndex: 1}, ib.LinkLayerEthernet, unix.EINVAL,
-			"invalid argument (GID 1 is ::ffff:10.0.0.1, which is not of a kind with fe80::1: both have to be IPv4 or both IPv6)",
+			"invalid argument (GID 1 is ::ffff:10.0.0.1 and cannot reach fe80::1: both must be IPv4 or both IPv6)",
 		},
 		{Path{Port: 2}, ib.LinkLayerEthernet, unix.ENETUNREACH, "network is unreachable"},
 	} {
 		layer = test.layer
-		if err := c.refusedPath(test.path, test.err); !errors.Is(err, test.err) || err.Error() != test.want {
+		if err := c.explainPath(test.path, test.err); !errors.Is(err, test.err) || err.Error() != test.want {
 			t.Errorf("%+v: %q, want %q", test.path, err, test.want)
 		}
 	}

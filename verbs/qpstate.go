@@ -10,7 +10,7 @@ import (
 // QPState is a state of a queue pair (enum ib_qp_state of the kernel).
 type QPState uint8
 
-// States of queue pairs.
+// The states of queue pairs.
 const (
 	QPStateReset QPState = 0
 	QPStateInit  QPState = 1
@@ -18,12 +18,12 @@ const (
 	QPStateRTS   QPState = 3 // ready to send
 	QPStateSQD   QPState = 4 // the send queue is drained
 	QPStateSQE   QPState = 5 // a send failed; not RC
-	QPStateError QPState = 6 // all that is posted is flushed
+	QPStateError QPState = 6 // posted work requests are flushed
 )
 
 var qpStateNames = [...]string{"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"}
 
-// String returns the name as `rdma resource` spells it.
+// String returns the name as rdma resource prints it.
 func (s QPState) String() string {
 	if int(s) < len(qpStateNames) {
 		return qpStateNames[s]
@@ -31,31 +31,32 @@ func (s QPState) String() string {
 	return "state " + strconv.Itoa(int(s))
 }
 
-// ErrState means that a queue pair's state does not allow it.
-var ErrState = errors.New("not in state")
+// ErrState is returned for an operation that the state of the queue pair does not
+// allow.
+var ErrState = errors.New("not allowed in state")
 
 // A TransitionError is a change of a queue pair that the specification does not
-// allow (InfiniBand Architecture, volume 1, 11.2.5.2), found before the kernel is
-// asked.
+// allow (InfiniBand Architecture, volume 1, 11.2.5.2). It is detected without
+// calling the kernel.
 type TransitionError struct {
 	Type     QPType
 	From, To QPState
-	Missing  []string // attributes that this change needs
-	Extra    []string // attributes that this change cannot have
+	Missing  []string // required attributes that are not set
+	Extra    []string // attributes that this change does not allow
 }
 
 func (e *TransitionError) Error() string {
 	change := fmt.Sprintf("%v QP from %v to %v", e.Type, e.From, e.To)
 	switch {
 	case e.Missing != nil:
-		return change + " needs " + strings.Join(e.Missing, ", ")
+		return change + " requires " + strings.Join(e.Missing, ", ")
 	case e.Extra != nil:
-		return change + " cannot have " + strings.Join(e.Extra, ", ")
+		return change + " does not allow " + strings.Join(e.Extra, ", ")
 	}
-	return change + ": there is no such change"
+	return change + ": no such transition"
 }
 
-// Is makes it ErrState where there is no such change.
+// Is reports ErrState for a transition that does not exist.
 func (e *TransitionError) Is(target error) bool {
 	return target == ErrState && e.Missing == nil && e.Extra == nil
 }
@@ -99,14 +100,15 @@ var qpAttrNames = []bit[qpAttrMask]{
 	{maskDestQPN, "DestQPN"},
 }
 
-// A transition is what a change of state needs and may have, beside the state.
+// A transition lists the required and the optional attributes of a change of state,
+// except the state.
 type transition struct{ needs, takes qpAttrMask }
 
 type stateChange struct{ from, to QPState }
 
-// transitions are the changes by type: what qp_state_table in the kernel's
-// drivers/infiniband/core/verbs.c has of them. All states go to RESET, and all but
-// RESET to ERR, with nothing.
+// transitions are the changes of state by type, those of qp_state_table in the
+// kernel's drivers/infiniband/core/verbs.c. In addition, all states change to RESET,
+// and all but RESET to ERR, without attributes.
 var transitions = map[QPType]map[stateChange]transition{
 	QPTypeRC: {
 		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
@@ -154,8 +156,7 @@ var transitions = map[QPType]map[stateChange]transition{
 	},
 }
 
-// checkTransition tells whether a queue pair may change so with the attributes of
-// a mask.
+// checkTransition checks a change of state with the attributes of a mask.
 func checkTransition(t QPType, from, to QPState, mask qpAttrMask) error {
 	known, ok := transitions[t][stateChange{from, to}]
 	if !ok && to != QPStateReset && (to != QPStateError || from == QPStateReset) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// QueryDevice returns what the device can do, with the extended command or, where
-// the kernel or the driver has none, with the old one.
+// QueryDevice returns the attributes of the device. It sends the extended command,
+// or the old one if the kernel or the driver does not support it.
 func (c *Context) QueryDevice() (DeviceAttr, error) {
 	var (
 		core   uapi.ExQueryDevice
@@ -32,7 +32,7 @@ func (c *Context) QueryDevice() (DeviceAttr, error) {
 	return a, nil
 }
 
-// deviceAttr makes an attribute of a response.
+// deviceAttr converts a response.
 func deviceAttr(r *uapi.ExQueryDeviceResp, driver DriverID) DeviceAttr {
 	b := &r.Base
 	a := DeviceAttr{
@@ -81,7 +81,7 @@ func deviceAttr(r *uapi.ExQueryDeviceResp, driver DriverID) DeviceAttr {
 	return a
 }
 
-// addExtended adds the parts up to which the response reaches.
+// addExtended adds the fields that the response contains.
 func (a *DeviceAttr) addExtended(r *uapi.ExQueryDeviceResp) {
 	reaches := func(offset, size uintptr) bool { return uintptr(r.ResponseLength) >= offset+size }
 	if reaches(unsafe.Offsetof(r.ODP), unsafe.Sizeof(r.ODP)) {
@@ -134,7 +134,7 @@ func (a *DeviceAttr) addExtended(r *uapi.ExQueryDeviceResp) {
 	}
 }
 
-// addVendor adds what the driver told. Its response says how long it is.
+// addVendor adds the fields of the driver's response, which contains its length.
 func (a *DeviceAttr) addVendor(driver DriverID, b []byte) {
 	if len(b) == 0 {
 		return

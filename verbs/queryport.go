@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// QueryPort returns a port, by its number from 1.
+// QueryPort returns the attributes of a port. Ports are numbered from 1.
 func (c *Context) QueryPort(port uint32) (PortAttr, error) {
 	op := fmt.Sprintf("query port %d", port)
 	var resp uapi.QueryPortRespEx
@@ -27,8 +27,8 @@ func (c *Context) QueryPort(port uint32) (PortAttr, error) {
 	return portAttr(&resp), nil
 }
 
-// portAttr makes an attribute of a response. The speed of a kernel that has the
-// wide one is that: the other stops at 8 bits.
+// portAttr converts a response. The speed is that of the wide field if the kernel
+// sets it, because the other field has only 8 bits.
 func portAttr(r *uapi.QueryPortRespEx) PortAttr {
 	p := &r.Legacy
 	speed := ib.Speed(r.ActiveSpeedEx)
@@ -61,8 +61,8 @@ func portAttr(r *uapi.QueryPortRespEx) PortAttr {
 	}
 }
 
-// PortSpeed returns the rate of a port over all lanes, in units of 100 Mbit/s.
-// Linux has it since after 6.18.
+// PortSpeed returns the rate of a port over all lanes in units of 100 Mbit/s. It
+// needs a kernel newer than Linux 6.18.
 func (c *Context) PortSpeed(port uint32) (uint64, error) {
 	var speed uint64
 	r := newRequest(fmt.Sprintf("query speed of port %d", port), uapi.ObjectDevice, uapi.MethodQueryPortSpeed)

@@ -8,24 +8,24 @@ import (
 	"github.com/ibkit/ibkit/verbs/rxe"
 )
 
-// ErrNoProvider means that no package here knows the driver's queues, so that
-// there are no CQs, QPs, SRQs and AHs of its devices.
-var ErrNoProvider = errors.New("the queues of this driver are not known")
+// ErrNoProvider is returned for a device whose driver has no provider: CQs, QPs,
+// SRQs and AHs cannot be created.
+var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
-// providers are those that there are.
+// providers are the constructors of providers by driver.
 var providers = map[DriverID]func(provider.Device) provider.Provider{
 	DriverRXE: rxe.New,
 }
 
-// findProvider finds the driver's.
+// findProvider creates the provider of the driver, if there is one.
 func (c *Context) findProvider() {
 	if f := providers[c.driver]; f != nil {
 		c.provider = f(queueDevice{c})
 	}
 }
 
-// CheckQueues returns nil of a device that data can be moved with, and ErrNoProvider
-// of one whose driver's queues no package here knows.
+// CheckQueues returns nil if queues can be created on the device, and ErrNoProvider
+// if not.
 func (c *Context) CheckQueues() error {
 	if c.provider == nil {
 		return c.noProvider("map queues")
@@ -37,10 +37,10 @@ func (c *Context) noProvider(op string) error {
 	return fmt.Errorf("%s of %s (%v): %w", op, c.name, c.driver, ErrNoProvider)
 }
 
-// queueDevice is what a provider may use of a context.
+// queueDevice gives a provider access to a context.
 type queueDevice struct{ context *Context }
 
-// Map maps memory that the driver offers.
+// Map maps memory of the driver.
 func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 	c := d.context
 	c.lock.RLock()
@@ -55,5 +55,5 @@ func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 	return b, nil
 }
 
-// Unmap gives it back.
+// Unmap undoes Map.
 func (d queueDevice) Unmap(b []byte) error { return d.context.unmapQueue(b) }

@@ -10,19 +10,19 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// maxAttrs is more than any method of the kernel has.
+// maxAttrs exceeds the number of attributes of every method.
 const maxAttrs = 24
 
-// A request is a call of a method of an object: a header, attributes and the
-// memory that they point to. It is good for one call.
+// A request is a call of a method of an object: a header, attributes and the memory
+// that they point to. It can be sent once.
 type request struct {
-	op    string // what the caller wanted, for errors: "query port 1"
+	op    string // operation, for errors: "query port 1"
 	frame struct {
 		header uapi.UverbsHeader
 		attrs  [maxAttrs]uapi.UverbsAttr
 	}
-	buffers [maxAttrs]*byte // what the attributes point to
-	err     error           // the first mistake in building it
+	buffers [maxAttrs]*byte // memory that the attributes point to
+	err     error           // the first error in building the request
 }
 
 // newRequest returns a request without attributes.
@@ -33,8 +33,8 @@ func newRequest(op string, object, method uint16) *request {
 	return r
 }
 
-// add appends an attribute and returns it. Each is mandatory: a kernel that does
-// not know it says so instead of doing something else.
+// add appends an attribute and returns it. All attributes are mandatory: a kernel
+// fails the request rather than ignore an attribute that it does not know.
 func (r *request) add(id uint16) *uapi.UverbsAttr {
 	a := &r.frame.attrs[r.frame.header.NumAttrs]
 	r.frame.header.NumAttrs++
@@ -42,13 +42,14 @@ func (r *request) add(id uint16) *uapi.UverbsAttr {
 	return a
 }
 
-// optional makes the attribute added last one that the kernel may not know.
+// optional makes the last attribute optional: a kernel that does not know it ignores
+// it.
 func (r *request) optional() {
 	r.frame.attrs[r.frame.header.NumAttrs-1].Flags &^= uapi.AttrMandatory
 }
 
-// in adds bytes for the kernel to read: within the attribute where they fit, as
-// the kernel expects it, else by their address. No bytes are no attribute.
+// in adds bytes for the kernel to read: within the attribute if they fit, as the
+// kernel expects, else by address. An empty slice adds no attribute.
 func (r *request) in(id uint16, b []byte) {
 	if len(b) == 0 {
 		return
@@ -62,8 +63,8 @@ func (r *request) in(id uint16, b []byte) {
 	copy(a.Data[:], b)
 }
 
-// out adds bytes for the kernel to write, always by their address. No bytes are
-// no attribute.
+// out adds bytes for the kernel to write, always by address. An empty slice adds no
+// attribute.
 func (r *request) out(id uint16, b []byte) {
 	if len(b) == 0 {
 		return
@@ -72,7 +73,7 @@ func (r *request) out(id uint16, b []byte) {
 	r.add(id).Len = r.length(len(b))
 }
 
-// constant adds a number, such as a port or an enum's value (CONST_IN).
+// constant adds a number, for example a port or the value of an enum (CONST_IN).
 func (r *request) constant(id uint16, v uint64) {
 	a := r.add(id)
 	a.Len = 8
@@ -86,37 +87,37 @@ func (r *request) flags32(id uint16, v uint32) {
 	binary.NativeEndian.PutUint32(a.Data[:], v)
 }
 
-// handle adds an object that exists, or, with 0, one for the kernel to make
-// (IDR).
+// handle adds the handle of an existing object, or 0 for an object that the kernel
+// creates (IDR).
 func (r *request) handle(id uint16, h uint32) *uapi.UverbsAttr {
 	a := r.add(id)
 	binary.NativeEndian.PutUint64(a.Data[:], uint64(h))
 	return a
 }
 
-// fd adds a file that exists, or, with 0, one for the kernel to make (FD).
+// fd adds an existing file, or 0 for a file that the kernel creates (FD).
 func (r *request) fd(id uint16, fd int) *uapi.UverbsAttr {
 	a := r.add(id)
 	binary.NativeEndian.PutUint64(a.Data[:], uint64(fd))
 	return a
 }
 
-// made returns the file or the handle that the kernel made. It writes it before
-// the method runs, so it means nothing unless the call succeeded.
+// createdHandle returns the handle or file that the kernel has created. The kernel
+// writes it before the method runs, so it is valid only if the call succeeds.
 func createdHandle(a *uapi.UverbsAttr) int {
 	return int(int64(binary.NativeEndian.Uint64(a.Data[:])))
 }
 
-// length checks that a buffer's length fits its field.
+// length checks that the length of a buffer fits its field.
 func (r *request) length(n int) uint16 {
 	if n > math.MaxUint16 && r.err == nil {
-		r.err = fmt.Errorf("%s: a buffer of %d bytes is too long for the kernel", r.op, n)
+		r.err = fmt.Errorf("%s: buffer of %d bytes is too long", r.op, n)
 	}
 	return uint16(n)
 }
 
-// do sends the request. The request and its buffers are the kernel's to write
-// until do returns.
+// do sends the request. The kernel may write to the request and its buffers until do
+// returns.
 func (r *request) do(k kernel, fd int, driver DriverID) error {
 	if r.err != nil {
 		return r.err
@@ -126,7 +127,8 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 	return k.ioctl(fd, r.prepare(&pins, driver))
 }
 
-// prepare returns what the kernel gets, pinned with all that it points to.
+// prepare returns the bytes of the request. It pins them and the memory that they
+// point to.
 func (r *request) prepare(pins *runtime.Pinner, driver DriverID) []byte {
 	h := &r.frame.header
 	h.Length = uapi.UverbsHeaderSize + uapi.UverbsAttrSize*h.NumAttrs

@@ -82,7 +82,7 @@ func TestRequestTooLong(t *testing.T) {
 	r.in(1, make([]byte, 1<<17))
 	var k catch
 	err := r.do(&k, 3, DriverRXE)
-	if err == nil || !strings.HasPrefix(err.Error(), "do something: a buffer of 65536 bytes") {
+	if err == nil || !strings.HasPrefix(err.Error(), "do something: buffer of 65536 bytes") {
 		t.Error(err)
 	}
 	if k.request != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A SRQ is a receive queue that several queue pairs share.
+// An SRQ is a receive queue that several queue pairs share.
 type SRQ struct {
 	object
 	init SRQInit
@@ -17,21 +17,21 @@ type SRQ struct {
 	queue provider.SRQ // nil after Close
 }
 
-// SRQInit is a shared receive queue to be made, and what one really has.
+// SRQInit are the parameters of CreateSRQ, or the actual values of an SRQ.
 type SRQInit struct {
 	MaxWR  uint32 // work requests
-	MaxSGE uint32 // of each
-	Limit  uint32 // fewer than so many left: EventSRQLimitReached, once; 0: never
+	MaxSGE uint32 // SGEs per work request
+	Limit  uint32 // EventSRQLimitReached is sent once if fewer work requests are left; 0: never
 }
 
-// CreateSRQ makes a shared receive queue.
+// CreateSRQ creates a shared receive queue.
 func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
 	op := fmt.Sprintf("create SRQ of %d work requests", init.MaxWR)
 	c := pd.context
 	if c.provider == nil {
 		return nil, c.noProvider(op)
 	}
-	if err := c.makeEvents(); err != nil {
+	if err := c.ensureEvents(); err != nil {
 		return nil, err
 	}
 	o, err := c.newObject(op, uapi.ObjectSRQ, &pd.object)
@@ -41,19 +41,19 @@ func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
 	s := &SRQ{object: o, init: init}
 	attr := provider.SRQAttr{MaxWR: init.MaxWR, MaxSGE: init.MaxSGE}
 	s.queue, err = c.provider.NewSRQ(attr, func(in, out []byte) (provider.Created, error) {
-		made, err := s.create(op, pd, in, out)
-		s.handle = made.Handle
-		return made, err
+		created, err := s.create(op, pd, in, out)
+		s.handle = created.Handle
+		return created, err
 	})
 	if err != nil {
 		return nil, s.fail(s.destroySRQ, c.limit("SRQs", err,
-			demand{"work requests of a SRQ", uint64(init.MaxWR), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQWR) }},
-			demand{"SGEs of a SRQ", uint64(init.MaxSGE), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQSGE) }}))
+			demand{"work requests of an SRQ", uint64(init.MaxWR), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQWR) }},
+			demand{"SGEs of an SRQ", uint64(init.MaxSGE), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQSGE) }}))
 	}
 	return register(&s.object, s), nil
 }
 
-// create is the kernel's part.
+// create creates the kernel's object.
 func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error) {
 	var number uint32
 	got := s.init
@@ -80,11 +80,11 @@ func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error
 // srqBasic is IB_UVERBS_SRQT_BASIC.
 const srqBasic = 0
 
-// Cap returns what the queue holds.
+// Cap returns the capacity of the queue.
 func (s *SRQ) Cap() SRQInit { return s.init }
 
-// PostRecv posts receive work requests in their order, and returns how many were
-// posted. It stops at the first that is refused.
+// PostRecv posts receive work requests in order. It stops at the first request that
+// it rejects, and returns the number of posted requests.
 func (s *SRQ) PostRecv(wrs []RecvWR) (int, error) {
 	s.lock.Lock()
 	if s.queue == nil {
@@ -99,7 +99,7 @@ func (s *SRQ) PostRecv(wrs []RecvWR) (int, error) {
 // srqLimit is IB_SRQ_LIMIT of enum ib_srq_attr_mask.
 const srqLimit = 1 << 1
 
-// SetLimit arms EventSRQLimitReached, which comes once when fewer than n work
+// SetLimit arms EventSRQLimitReached, which is sent once when fewer than n work
 // requests are left.
 func (s *SRQ) SetLimit(n uint32) error {
 	s.lock.Lock()
@@ -111,7 +111,7 @@ func (s *SRQ) SetLimit(n uint32) error {
 	return s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, bytesOf(&core), nil, s.queue.ModifyIn(), nil)
 }
 
-// Query asks the kernel for what the queue holds, and its limit.
+// Query returns the capacity and the limit of the queue in the kernel.
 func (s *SRQ) Query() (SRQInit, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -126,8 +126,8 @@ func (s *SRQ) Query() (SRQInit, error) {
 	return SRQInit{MaxWR: resp.MaxWR, MaxSGE: resp.MaxSGE, Limit: resp.SRQLimit}, nil
 }
 
-// Close destroys the queue. While queue pairs use it that is ErrBusy; a second
-// Close is an error.
+// Close destroys the queue. It returns ErrBusy while queue pairs use the queue, and
+// fs.ErrClosed if it is closed already.
 func (s *SRQ) Close() error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -139,7 +139,7 @@ func (s *SRQ) destroySRQ() error {
 	return s.destroy(uapi.MethodSRQDestroy, uapi.AttrDestroySRQHandle, uapi.AttrDestroySRQResp, bytesOf(&resp))
 }
 
-// finish frees what is not the kernel's. The lock is held.
+// finish releases the provider's queue. The caller holds s.lock.
 func (s *SRQ) finish() error {
 	queue := s.queue
 	s.queue = nil

@@ -61,15 +61,15 @@ func TestGuestStates(t *testing.T) {
 	if err := a.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
 		Path: &bad, PathMTU: new(ib.MTU1024), DestQPN: new(uint32(1)), RQPSN: new(uint32),
 		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
-	}); !errors.Is(err, unix.EINVAL) || !strings.HasSuffix(err.Error(), "(there is no port 2)") {
+	}); !errors.Is(err, unix.EINVAL) || !strings.HasSuffix(err.Error(), "(no port 2)") {
 		t.Errorf("path from another port: %v", err)
 	}
 	in(verbs.QPStateInit)
 	for reason, change := range map[string]func(p *verbs.Path){
-		"(GID 100 of port 1 is empty)":         func(p *verbs.Path) { p.SGIDIndex = 100 },
-		"(a path over Ethernet needs a GID)":   func(p *verbs.Path) { p.DGID = netip.Addr{} },
-		": both have to be IPv4 or both IPv6)": func(p *verbs.Path) { p.DGID = netip.MustParseAddr("fe80::1") },
-		"(there is no port 9)":                 func(p *verbs.Path) { p.Port = 9 },
+		"(GID 100 of port 1 is empty)":       func(p *verbs.Path) { p.SGIDIndex = 100 },
+		"(a path over Ethernet needs a GID)": func(p *verbs.Path) { p.DGID = netip.Addr{} },
+		": both must be IPv4 or both IPv6)":  func(p *verbs.Path) { p.DGID = netip.MustParseAddr("fe80::1") },
+		"(no port 9)":                        func(p *verbs.Path) { p.Port = 9 },
 	} {
 		p := path(t, a.context)
 		change(&p)
@@ -258,6 +258,6 @@ func TestGuestRefused(t *testing.T) {
 		t.Errorf("write of datagrams: %v", err)
 	}
 	if _, err := u.qp.PostRecv(make([]verbs.RecvWR, 1)); err == nil {
-		t.Error("receive posted to a queue pair with a SRQ")
+		t.Error("receive posted to a queue pair with an SRQ")
 	}
 }

@@ -2,15 +2,16 @@ package verbs
 
 import "github.com/ibkit/ibkit/internal/uapi"
 
-// A vendorContext is what drivers want to know, and tell, when a context is made.
+// A vendorContext is the driver-specific part of a context.
 type vendorContext struct {
-	queryDevice int // bytes of QUERY_DEVICE's answer that are the driver's
+	queryDevice int // size of the driver's response to QUERY_DEVICE
 }
 
-// contextIn is what drivers read when a context is made. The others read nothing,
-// or take nothing for zeros.
+// contextIn are the structures that drivers read when a context is created. Other
+// drivers read none, or treat a missing one as zeros.
 var contextIn = map[DriverID]func() []byte{
-	// Two doorbell registers are the least, and none has to be of low latency.
+	// Two doorbell registers are the minimum, of which none has to be a low-latency
+	// one.
 	DriverMLX5: func() []byte {
 		return bytesOf(&uapi.MLX5AllocUcontextReq{
 			TotalNumBFRegs: 2,
@@ -26,9 +27,9 @@ var contextIn = map[DriverID]func() []byte{
 	},
 }
 
-// contextOut is how many bytes drivers write when a context is made: those that
-// insist on it. (Sizes of the structures *alloc_ucontext_resp, bnxt_re_uctx_resp,
-// siw_uresp_alloc_ctx and so on of <rdma/*-abi.h>.)
+// contextOut are the sizes of the responses of drivers that require room for one
+// when a context is created, in bytes: *alloc_ucontext_resp, bnxt_re_uctx_resp,
+// siw_uresp_alloc_ctx and similar structures of <rdma/*-abi.h>.
 var contextOut = map[DriverID]int{
 	DriverMLX5:   uapi.MLX5AllocUcontextRespSize,
 	DriverMLX4:   16,
@@ -46,8 +47,8 @@ var contextOut = map[DriverID]int{
 	DriverIONIC:  40,
 }
 
-// request returns the driver's part of the request for a context, and room for
-// that of the answer.
+// request returns the driver's part of the request for a context, and room for the
+// driver's response.
 func (v *vendorContext) request(d DriverID) (in, out []byte) {
 	if f := contextIn[d]; f != nil {
 		in = f()
@@ -55,7 +56,7 @@ func (v *vendorContext) request(d DriverID) (in, out []byte) {
 	return in, make([]byte, contextOut[d])
 }
 
-// response takes what the driver said.
+// response evaluates the driver's response.
 func (v *vendorContext) response(d DriverID, out []byte) {
 	switch d {
 	case DriverMLX5:

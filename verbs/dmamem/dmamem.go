@@ -1,5 +1,5 @@
-// Package dmamem has memory that devices read and write: mapped, outside of Go's
-// heap, never moved and never given back behind a device's back.
+// Package dmamem maps memory that devices read and write. It lies outside of Go's
+// heap, so the collector neither moves nor reuses it.
 package dmamem
 
 import (
@@ -15,27 +15,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrRegistered means that the memory is still a device's.
+// ErrRegistered is returned by Close of memory that is registered with a device.
 var ErrRegistered = errors.New("memory is still registered with a device")
 
-// Options are where memory comes from. The zero value is pages of the usual size
-// from anywhere.
+// Options select the memory. The zero value means pages of the usual size on any
+// NUMA node.
 type Options struct {
-	// Huge takes huge pages of the size that the kernel has by default, from those
-	// that the administrator set aside (vm.nr_hugepages). There being none is an
-	// error.
+	// Huge selects huge pages of the default size, which the administrator has to
+	// reserve (vm.nr_hugepages). New fails if too few are free.
 	Huge bool
 
-	// Node is the NUMA node to take pages of, nil for any. It is a preference:
-	// where the node has none left, or a container may not choose, others serve.
+	// Node is the preferred NUMA node, nil for any. If the node has no free memory,
+	// or a container forbids the choice, the pages are from other nodes.
 	Node *int
 }
 
-// hugePageSize is the size of a huge page by default, in bytes: 2 MiB of most
-// processors, but 512 MiB of those of arm64 with pages of 64 KiB, 1 MiB of s390x,
-// and what the kernel's command line says.
+// hugePageSize returns the default size of a huge page in bytes: 2 MiB on most
+// processors, 512 MiB on arm64 with pages of 64 KiB, 1 MiB on s390x, or the size on
+// the kernel's command line.
 var hugePageSize = sync.OnceValue(func() int {
-	info, _ := os.ReadFile("/proc/meminfo") // as without huge pages
+	info, _ := os.ReadFile("/proc/meminfo") // without the file, the size below
 	for line := range strings.Lines(string(info)) {
 		var kib int
 		if n, _ := fmt.Sscanf(line, "Hugepagesize: %d kB", &kib); n == 1 && kib > 0 {
@@ -45,22 +44,26 @@ var hugePageSize = sync.OnceValue(func() int {
 	return 2 << 20
 })
 
-// HugePageSize is what memory of huge pages is rounded up to, in bytes.
+// HugePageSize returns the size of a huge page in bytes. The size of memory on huge
+// pages is rounded up to a multiple of it.
 func HugePageSize() int { return hugePageSize() }
 
-// Memory is zero at first. Its size is rounded up to whole pages, but Bytes has
-// the length that was asked for.
+// Memory is a mapping whose bytes are initially zero. Its size is rounded up to
+// whole pages, but Bytes has the requested length.
+//
+// The garbage collector unmaps Memory that is dropped without Close, but only if
+// Bytes was never called, because it does not track slices of a mapping.
 type Memory struct {
 	lock    sync.Mutex
 	mapping []byte
 	length  int
 	holds   int // registrations
 	closed  bool
-	cleanup runtime.Cleanup // unmaps memory that is dropped
+	cleanup runtime.Cleanup // unmaps Memory that is dropped
 	lent    bool            // Bytes was called: cleanup is stopped
 }
 
-// New maps memory, at least one byte. All pages are there when it returns.
+// New maps length bytes, at least one. All pages are allocated when it returns.
 func New(length int, o Options) (*Memory, error) {
 	op := fmt.Sprintf("map %d bytes", length)
 	if length <= 0 {
@@ -89,11 +92,11 @@ func New(length int, o Options) (*Memory, error) {
 	return m, nil
 }
 
-// transparent is the least memory, in bytes, that most processors have a huge page
-// within.
+// transparent is the size of a huge page of most processors in bytes. Shorter memory
+// cannot contain one.
 const transparent = 2 << 20
 
-// prepare says where pages are to come from and takes them.
+// prepare sets the policy of the pages and allocates them.
 func prepare(b []byte, o Options) error {
 	if o.Node != nil {
 		if *o.Node < 0 || *o.Node >= maxNodes-1 {
@@ -102,14 +105,14 @@ func prepare(b []byte, o Options) error {
 		prefer(b, *o.Node)
 	}
 	if !o.Huge && len(b) >= transparent {
-		// What the kernel can put together to huge pages costs a device fewer
-		// entries. A kernel without them says EINVAL.
+		// Transparent huge pages take fewer entries in the tables of the device. A
+		// kernel without them returns EINVAL.
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}
-	// A child must not get a copy of a page that a device writes to.
+	// A fork must not copy a page that a device writes to.
 	_ = unix.Madvise(b, unix.MADV_DONTFORK)
 	err := unix.Madvise(b, unix.MADV_POPULATE_WRITE)
-	if errors.Is(err, unix.EINVAL) { // Linux has it since 5.14
+	if errors.Is(err, unix.EINVAL) { // since Linux 5.14
 		for i := 0; i < len(b); i += unix.Getpagesize() {
 			b[i] = 0
 		}
@@ -121,12 +124,12 @@ func prepare(b []byte, o Options) error {
 // mpolPreferred is MPOL_PREFERRED of <linux/mempolicy.h>.
 const mpolPreferred = 1
 
-// maxNodes is how many NUMA nodes a mask holds here.
+// maxNodes is the number of NUMA nodes in a node mask.
 const maxNodes = 1024
 
-// prefer sets the policy of pages to come. It comes to nothing in a kernel without
-// NUMA, where the node is none of the cpuset's, and where a container's filter of
-// system calls forbids it.
+// prefer sets the preferred node of pages that are not allocated yet. It has no
+// effect in a kernel without NUMA, for a node outside of the cpuset, and if the
+// system call filter of a container forbids it.
 func prefer(b []byte, node int) {
 	const word = 8 * unsafe.Sizeof(uintptr(0))
 	var mask [maxNodes / word]uintptr
@@ -135,8 +138,8 @@ func prefer(b []byte, node int) {
 		mpolPreferred, uintptr(unsafe.Pointer(&mask)), maxNodes, 0)
 }
 
-// Bytes returns the memory, nil after Close. What was returned before must not be
-// used then: that is a fault, as with any memory that is not mapped.
+// Bytes returns the memory, or nil after Close. Slices are invalid after Close: an
+// access is a fault.
 func (m *Memory) Bytes() []byte {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -150,7 +153,7 @@ func (m *Memory) Bytes() []byte {
 	return m.mapping[:m.length:m.length]
 }
 
-// Len returns the length that was asked for, in bytes.
+// Len returns the requested length in bytes.
 func (m *Memory) Len() int { return m.length }
 
 // Addr returns the address of the first byte.
@@ -158,7 +161,7 @@ func (m *Memory) Addr() uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.mapping))))
 }
 
-// Hold keeps the memory from being closed until as many Releases.
+// Hold prevents Close until a matching call of Release.
 func (m *Memory) Hold() error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -169,15 +172,15 @@ func (m *Memory) Hold() error {
 	return nil
 }
 
-// Release takes a Hold back.
+// Release undoes one call of Hold.
 func (m *Memory) Release() {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.holds--
 }
 
-// Close gives the memory back. While it is registered that is ErrRegistered; a
-// second Close is an error.
+// Close unmaps the memory. It returns ErrRegistered while the memory is registered,
+// and fs.ErrClosed if it is closed already.
 func (m *Memory) Close() error {
 	m.lock.Lock()
 	defer m.lock.Unlock()

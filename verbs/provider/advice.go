@@ -2,42 +2,42 @@ package provider
 
 import "fmt"
 
-// advice is what to look at, by Status. A packet that finds no route is a local QP
-// operation error to Soft-RoCE (rxe_req.c).
+// advice are the likely causes and the things to check, by Status. Soft-RoCE reports
+// a packet without a route as a local QP operation error (rxe_req.c).
 var advice = [...]string{
-	StatusLocalLength: "what arrived is longer than the receive buffer, or a message is longer than the port allows; " +
-		"compare message sizes, MTUs, and for datagrams the 40 bytes for the GRH",
-	StatusLocalQPOp: "the work request is not one that the queue pair can do; check opcode, the SGEs' LKeys and ranges, " +
-		"of a receive, that it is as long as what arrived, and with Soft-RoCE that the link is up and has a route to the other side",
-	StatusLocalEECOp: "the work request is not one that the EE context can do",
-	StatusLocalProt:  "a SGE is not within a memory region of the queue pair's protection domain; check LKey, address and length",
-	StatusFlushed: "the queue pair went to the error state before this was done; the first completion with another status " +
-		"says why, or if there is none the kernel's log (dmesg)",
-	StatusMWBind: "a memory window could not be bound; check the region's access, its key and the range",
-	StatusBadResponse: "the other side answered with something that does not belong to the request; " +
-		"check that both sides mean the same queue pair",
-	StatusLocalAccess: "a receive buffer may not be written to; register it with the access local write",
-	StatusRemoteInvalid: "the other side cannot do the request; check that it is no longer than the receive buffer, " +
-		"and that the other queue pair allows reads or atomics at all",
-	StatusRemoteAccess: "the other side does not allow it; check RKey, address and length, and the access of its " +
-		"memory region and of its queue pair",
-	StatusRemoteOp: "the other side failed while it did the request; its own completion says why, such as a receive " +
+	StatusLocalLength: "the received data exceeds the receive buffer, or a message exceeds the limit of the port; " +
+		"compare message sizes and MTUs; datagrams need 40 more bytes for the GRH",
+	StatusLocalQPOp: "the queue pair cannot execute the work request; check the opcode, the LKeys and ranges of the SGEs, " +
+		"the length of the receive buffer, and with Soft-RoCE that the link is up and has a route to the peer",
+	StatusLocalEECOp: "the EE context cannot execute the work request",
+	StatusLocalProt:  "an SGE is not within a memory region of the queue pair's protection domain; check LKey, address and length",
+	StatusFlushed: "the queue pair changed to the error state before the work request was complete; the first completion " +
+		"with another status has the cause; without one, check the kernel's log (dmesg)",
+	StatusMWBind:      "a memory window could not be bound; check the access of the region, its key and the range",
+	StatusBadResponse: "the peer's response does not match the request; check that the two queue pairs are connected to each other",
+	StatusLocalAccess: "a receive buffer is not writable for the device; register it with local write access",
+	StatusRemoteInvalid: "the peer cannot execute the request; check that its length does not exceed the receive buffer, " +
+		"and that the peer's queue pair allows reads or atomics",
+	StatusRemoteAccess: "the peer denies access; check RKey, address and length, and the access of the peer's memory region " +
+		"and queue pair",
+	StatusRemoteOp: "the peer failed to execute the request; its own completion has the cause, for example a receive buffer " +
 		"that is too short",
-	StatusRetryExceeded: "the other side does not answer; check the path (ping it), that both GIDs are of one type (RoCE v1 " +
-		"or v2, IPv4 or IPv6), the MTU, that no firewall drops UDP port 4791, and that the peer is still there",
-	StatusRNRExceeded: "the other side has no receive posted; it is too slow, has ended, or posts too few; " +
+	StatusRetryExceeded: "the peer does not respond; check the path (ping), that both GIDs have the same type (RoCE v1 or v2, " +
+		"IPv4 or IPv6), the MTU, that no firewall drops UDP port 4791, and that the peer is still running",
+	StatusRNRExceeded: "the peer has no receive posted; it is too slow, has ended, or posts too few; " +
 		"a larger RNR retry count or timer waits longer",
-	StatusLocalRDD:       "the datagram domains of queue pair and EE context differ",
-	StatusRemoteInvalRDD: "the other side cannot do the datagram request",
-	StatusRemoteAborted:  "the other side gave the operation up",
-	StatusInvalidEEC:     "there is no such EE context",
+	StatusLocalRDD:       "the datagram domains of the queue pair and the EE context differ",
+	StatusRemoteInvalRDD: "the peer cannot execute the datagram request",
+	StatusRemoteAborted:  "the peer aborted the operation",
+	StatusInvalidEEC:     "the EE context does not exist",
 	StatusInvalidEECCtx:  "the EE context is not in the right state",
-	StatusFatal:          "the device failed; see the kernel's log",
-	StatusRespTimeout:    "the other side took too long to answer",
-	StatusGeneral:        "the device says no more; see the kernel's log",
+	StatusFatal:          "the device failed; check the kernel's log",
+	StatusRespTimeout:    "the peer did not respond in time",
+	StatusGeneral:        "the device reports no details; check the kernel's log",
 }
 
-// Advice returns what to look at when a work request ended so, "" for StatusOK.
+// Advice returns the likely cause of the status and the things to check, or "" for
+// StatusOK.
 func (s Status) Advice() string {
 	if int(s) < len(advice) {
 		return advice[s]
@@ -45,10 +45,10 @@ func (s Status) Advice() string {
 	return advice[StatusGeneral]
 }
 
-// A CompletionError is a work request that ended with an error.
+// A CompletionError is the error of a failed work request.
 type CompletionError struct{ Completion }
 
-// Error returns the status in words, its number and what to look at.
+// Error returns the status as text and number, followed by its Advice.
 func (e *CompletionError) Error() string {
 	vendor := ""
 	if e.VendorErr != 0 {
@@ -57,7 +57,7 @@ func (e *CompletionError) Error() string {
 	return fmt.Sprintf("complete work request on QP %#x: %v (status %d%s): %s", e.QPN, e.Status, e.Status, vendor, e.Status.Advice())
 }
 
-// Err returns a CompletionError, or nil of a work request that succeeded.
+// Err returns a CompletionError, or nil for StatusOK.
 func (c *Completion) Err() error {
 	if c.Status == StatusOK {
 		return nil

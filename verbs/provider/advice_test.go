@@ -21,10 +21,10 @@ func TestAdvice(t *testing.T) {
 	}
 	for status, words := range map[Status]string{
 		StatusLocalQPOp:     "that the link is up",
-		StatusFlushed:       "(status 5): the queue pair went to the error state",
+		StatusFlushed:       "(status 5): the queue pair changed to the error state",
 		StatusRemoteAccess:  "RKey",
 		StatusRetryExceeded: "UDP port 4791",
-		StatusRNRExceeded:   "(status 13): the other side has no receive posted",
+		StatusRNRExceeded:   "(status 13): the peer has no receive posted",
 		200:                 "status 200 (status 200)",
 	} {
 		c := Completion{Status: status, QPN: 0x11}

@@ -6,18 +6,18 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Completion is a work request that is over (struct ib_uverbs_wc). Unless
-// Status is StatusOK only ID, Status, QPN and VendorErr mean anything.
+// A Completion is the result of a work request (struct ib_uverbs_wc). Unless Status
+// is StatusOK, only ID, Status, QPN and VendorErr are valid.
 type Completion struct {
 	ID        uint64
 	Status    Status
 	Opcode    CompletionOpcode
 	VendorErr uint32
-	ByteLen   uint32 // of what was received or read; a datagram's GRH counts 40
+	ByteLen   uint32 // bytes received or read, with the 40 bytes of a datagram's GRH
 	Imm       uint32 // with CompletionWithImm; host byte order
 	InvKey    uint32 // with CompletionWithInv: the key that the sender invalidated
-	QPN       uint32 // of this side
-	SrcQPN    uint32 // of datagrams
+	QPN       uint32 // local queue pair
+	SrcQPN    uint32 // sender of a datagram
 	Flags     CompletionFlags
 	PKeyIndex uint16
 	SLID      ib.LID
@@ -25,10 +25,10 @@ type Completion struct {
 	PathBits  uint8
 }
 
-// Status is how a work request ended (enum ib_wc_status of the kernel).
+// Status is the result code of a work request (enum ib_wc_status of the kernel).
 type Status uint8
 
-// How work requests end.
+// The result codes.
 const (
 	StatusOK             Status = 0
 	StatusLocalLength    Status = 1
@@ -63,7 +63,7 @@ var statusNames = [...]string{
 	"general error",
 }
 
-// String returns the status in words.
+// String returns the status as text.
 func (s Status) String() string {
 	if int(s) < len(statusNames) {
 		return statusNames[s]
@@ -71,10 +71,11 @@ func (s Status) String() string {
 	return "status " + decimal(uint(s))
 }
 
-// CompletionOpcode is what a completed work request did (enum ib_uverbs_wc_opcode).
+// CompletionOpcode is the operation of a completed work request (enum
+// ib_uverbs_wc_opcode).
 type CompletionOpcode uint8
 
-// What completed.
+// The operations of completed work requests.
 const (
 	CompletedSend            CompletionOpcode = 0
 	CompletedWrite           CompletionOpcode = 1
@@ -87,16 +88,16 @@ const (
 	CompletedRecvWriteImm    CompletionOpcode = 129
 )
 
-// Received tells whether the work request was one of the receive queue.
+// Received reports whether the work request came from a receive queue.
 func (o CompletionOpcode) Received() bool { return o&CompletedRecv != 0 }
 
-// CompletionFlags tell which fields of a Completion mean something (enum
+// CompletionFlags mark the optional fields of a Completion that are valid (enum
 // ibv_wc_flags of libibverbs).
 type CompletionFlags uint8
 
-// Flags of a Completion.
+// The flags of a Completion.
 const (
-	CompletionGRH     CompletionFlags = 1 << 0 // it came with a GRH: the first 40 bytes of a datagram's buffer
+	CompletionGRH     CompletionFlags = 1 << 0 // the first 40 bytes of a datagram's buffer are a GRH
 	CompletionWithImm CompletionFlags = 1 << 1
 	CompletionWithInv CompletionFlags = 1 << 3
 )

@@ -1,63 +1,60 @@
-// Package provider says what a driver's user space half does for package verbs:
-// it knows the layout of the driver's queues. Callers of verbs do not see it; the
-// types of work requests and completions are here only so that both can use them,
-// and have their names in verbs.
+// Package provider is the interface between package verbs and the user space part
+// of a driver, which implements the layout of the driver's queues. Callers of verbs
+// do not use it: package verbs has aliases for its work requests and completions.
 //
 // # Rules for a provider
 //
-// Making and closing:
+// Creating and closing:
 //
-//   - A queue is made within New…: the provider calls create once, with what the
-//     driver reads and room for what it writes, and maps what the answer names, or
-//     hands over memory of package dmamem. After an error of create it undoes what
-//     it did and returns that error. If it fails after create, verbs destroys the
-//     kernel's object.
-//   - Close of a queue comes after the kernel destroyed the object, or with the
-//     context. It frees mappings and memory.
-//   - Nothing is called on a queue at the same time, or after Close: verbs has a
-//     lock for each queue (two for a QP: sending and receiving) and holds it for
-//     each call. A provider needs locks for what several queues share only, such
-//     as a doorbell page.
+//   - New… creates one queue: it calls create once, with the data that the driver
+//     reads and room for the driver's response, and maps the memory that the
+//     response names, or passes memory of package dmamem to create. If create
+//     fails, New… undoes its own work and returns the error. If New… fails after
+//     create, verbs destroys the kernel's object.
+//   - Close of a queue follows the destruction of the kernel's object, or the close
+//     of the context. It releases mappings and memory.
+//   - No method of a queue is called concurrently or after Close: verbs holds a
+//     lock for each queue during a call (a QP has two: for sends and for receives).
+//     A provider needs locks only for memory that several queues share, for example
+//     a doorbell page.
 //
 // Memory:
 //
-//   - What the device or the kernel reads or writes is mapped memory
-//     ([Device.Map], package dmamem), never Go's, and holds no Go pointers.
-//   - What comes out of a shared ring is not to be trusted: an index is checked
-//     against the ring before it is used, and nothing read from it can lead out of
-//     the mapping. A ring that makes no sense is [ErrCorrupt]. What the head of a
-//     ring says of its size is read once.
+//   - The device and the kernel read and write mapped memory only ([Device.Map],
+//     package dmamem), never memory of Go's heap. Mapped memory has no Go pointers.
+//   - The contents of a shared ring are untrusted: check an index against the ring
+//     before using it, so that no value can lead out of the mapping. An invalid ring
+//     is [ErrCorrupt]. Read the size in the head of a ring only once.
 //   - Indices are published with a release and read with an acquire: sync/atomic
-//     does both. A doorbell in device memory is a plain store in a function that
-//     is not inlined, never an atomic one (on amd64 that would read the register),
-//     with the fence of the architecture before it.
+//     does both. A doorbell in device memory is a plain store in a function that is
+//     not inlined, after the fence of the architecture. It is never an atomic store,
+//     which would read the register on amd64.
 //
 // Posting and polling:
 //
-//   - Nothing is allocated, and nothing sleeps. Errors on that way are the values
-//     of this package, so that a caller can go on when it has polled.
-//   - Posting stops at the first work request that is refused. Those before it are
-//     posted and the doorbell is rung for them, once for the whole batch.
-//   - What the specification or the driver forbids for a type of queue pair is
-//     [ErrOpcode] before the ring is touched.
-//   - Statuses, opcodes and flags of a [Completion] are the ones named here,
-//     whatever numbers the driver has. A status that is not known is
-//     [StatusGeneral], never [StatusOK]. Where the device reports no ID or no
-//     number of the queue pair the provider keeps a table.
-//   - Arm takes effect for completions that come after it. Callers poll once more
-//     before they wait, so a provider need not look.
+//   - They do not allocate or sleep. Their errors are the values of this package,
+//     so that a caller can continue after polling.
+//   - Posting stops at the first work request that it rejects. Those before it are
+//     posted, and one doorbell is rung for all of them.
+//   - An operation that the specification or the driver does not allow for the type
+//     of the queue pair is [ErrOpcode], before the ring is changed.
+//   - The status, opcode and flags of a [Completion] are the constants of this
+//     package, whatever numbers the driver uses. An unknown status is
+//     [StatusGeneral], never [StatusOK]. If the device does not report the ID or the
+//     number of the queue pair, the provider keeps a table of them.
+//   - Arm applies to later completions. Callers poll once more before they wait, so
+//     a provider does not check for earlier ones.
 //
-// # How one comes
+// # Adding a provider
 //
-// It is a package below verbs with a function like rxe.New, and a line in the table
-// of package verbs that picks it by the driver. Nothing else of verbs, and no
-// caller, knows of it. Its queues run on plain memory in tests, with a [Device] of
-// the test's: past the end of the ring, full, empty, with hostile indices, without
-// an allocation, and with a fuzz target of completions.
+// A provider is a package below verbs with a function like rxe.New, and a line in
+// the table of package verbs that selects it by the driver. No other part of verbs,
+// and no caller, refers to it. Tests run its queues on plain memory with a [Device]
+// of their own: past the end of the ring, full, empty, with invalid indices and
+// without allocations, plus a fuzz target for completions.
 //
-// What drivers want that Soft-RoCE does not, so that [Provider] and [Device] may
-// grow by it: siw reads a key with a region's registration, arms by a store, and
-// connects through rdma_cm only; mlx5 has its queues in memory of the process, whose
-// addresses create's in has, and maps doorbell pages that the answer to GET_CONTEXT
-// counts.
+// [Provider] and [Device] may have to grow for other drivers. siw reads a key with
+// the registration of a region, arms by a store, and connects through rdma_cm only.
+// mlx5 has its queues in memory of the process, whose addresses are in the data for
+// create, and maps doorbell pages that the response to GET_CONTEXT counts.
 package provider

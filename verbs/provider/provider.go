@@ -1,126 +1,128 @@
 package provider
 
-// A Provider knows the queues of one driver on one open device. Its methods may be
-// called at the same time.
+// A Provider implements the queues of one driver on one open device. Its methods may
+// be called concurrently.
 type Provider interface {
-	// NewCQ makes a completion queue.
+	// NewCQ creates a completion queue.
 	NewCQ(create Create) (CQ, error)
 
-	// NewQP makes a queue pair's two work queues.
+	// NewQP creates the two work queues of a queue pair.
 	NewQP(attr QPAttr, create Create) (QP, error)
 
-	// NewSRQ makes a shared receive queue.
+	// NewSRQ creates a shared receive queue.
 	NewSRQ(attr SRQAttr, create Create) (SRQ, error)
 
-	// NewAH makes an address handle; what it returns is AddressHandle.Provided.
+	// NewAH creates an address handle. AddressHandle.Provided returns its result.
 	NewAH(create Create) (any, error)
 }
 
-// Create has the kernel make an object. In is what the driver reads, out is room
-// for what it writes (UVERBS_ATTR_UHW_IN, UVERBS_ATTR_UHW_OUT).
+// Create creates the kernel's object. in is the data that the driver reads, out the
+// room for its response (UVERBS_ATTR_UHW_IN, UVERBS_ATTR_UHW_OUT).
 type Create func(in, out []byte) (Created, error)
 
-// Created is the object that the kernel made.
+// Created describes an object that the kernel has created.
 type Created struct {
 	Handle uint32
 	Number uint32 // QPN or SRQ number
-	CQE    uint32 // of a CQ: completions it holds
-	Cap    QPCap  // of a QP: what it really has
-	MaxWR  uint32 // of a SRQ
-	MaxSGE uint32 // of a SRQ
+	CQE    uint32 // of a CQ: capacity in completions
+	Cap    QPCap  // of a QP: actual capacity
+	MaxWR  uint32 // of an SRQ
+	MaxSGE uint32 // of an SRQ
 }
 
-// QPCap is how much a queue pair holds (struct ib_uverbs_qp_cap).
+// QPCap is the capacity of a queue pair (struct ib_uverbs_qp_cap).
 type QPCap struct {
 	MaxSendWR, MaxRecvWR   uint32 // work requests
-	MaxSendSGE, MaxRecvSGE uint32 // SGEs each
-	MaxInline              uint32 // bytes of a work request
+	MaxSendSGE, MaxRecvSGE uint32 // SGEs per work request
+	MaxInline              uint32 // bytes per work request
 }
 
-// Transport is the type of a queue pair as far as posting goes.
+// Transport is the type of a queue pair that can be posted to.
 type Transport uint8
 
-// Transports, by enum ib_uverbs_qp_type.
+// The transports, with the values of enum ib_uverbs_qp_type.
 const (
 	RC Transport = 2
 	UC Transport = 3
 	UD Transport = 4
 )
 
-// QPAttr is what a provider wants to know of a queue pair to be made.
+// QPAttr are the parameters of NewQP.
 type QPAttr struct {
 	Transport Transport
 	Cap       QPCap
 	SRQ       bool // receives from a shared receive queue
 	SignalAll bool
-	Dedicated bool // who posts has a processor to itself: a doorbell may take long
+	Dedicated bool // PostSend has a processor of its own: every doorbell is brief
 }
 
-// SRQAttr is what a provider wants to know of a shared receive queue to be made.
+// SRQAttr are the parameters of NewSRQ.
 type SRQAttr struct {
 	MaxWR, MaxSGE uint32
 }
 
 // A CQ is a completion queue.
 type CQ interface {
-	// Poll takes as many completions as there are and fit.
+	// Poll removes as many completions as are available and fit, and returns their
+	// number.
 	Poll(into []Completion) (int, error)
 
-	// Arm asks for an event by the next completion, or the next solicited one.
+	// Arm requests an event for the next completion, or for the next solicited one.
 	Arm(solicitedOnly bool) error
 
 	Close() error
 }
 
-// A QP is a queue pair. Sending and receiving may happen at the same time.
+// A QP is a queue pair. Sends and receives may be posted concurrently.
 type QP interface {
-	// PostSend returns how many were posted.
+	// PostSend returns the number of posted requests.
 	PostSend(wrs []SendWR) (int, error)
 
-	// PostRecv returns how many were posted.
+	// PostRecv returns the number of posted requests.
 	PostRecv(wrs []RecvWR) (int, error)
 
-	// Reset forgets all that was posted: the kernel did, for the queue pair went
-	// to the state RESET.
+	// Reset discards all posted work requests, as the kernel did when the queue pair
+	// changed to the state RESET.
 	Reset()
 
 	Close() error
 }
 
-// A SRQ is a shared receive queue.
+// An SRQ is a shared receive queue.
 type SRQ interface {
 	PostRecv(wrs []RecvWR) (int, error)
 
-	// ModifyIn is what the driver reads with MODIFY_SRQ of the limit.
+	// ModifyIn returns the data that the driver reads with a MODIFY_SRQ of the
+	// limit.
 	ModifyIn() []byte
 
 	Close() error
 }
 
-// A Device is what a provider may use of the open device.
+// A Device gives a provider access to the open device.
 type Device interface {
-	// Map maps memory that the driver offers at an offset of the device's node,
-	// to be read and written by both. Unmap gives it back.
+	// Map maps memory of the driver at an offset of the device node, shared for
+	// reading and writing. Unmap undoes it.
 	Map(offset uint64, length int) ([]byte, error)
 	Unmap([]byte) error
 
-	// Doorbell makes a doorbell in the kernel: POST_SEND of no work requests on
+	// Doorbell returns a doorbell of the kernel: POST_SEND without work requests on
 	// a queue pair.
 	Doorbell(qp uint32) Doorbell
 
-	// Notifier makes what has the kernel arm a completion queue (REQ_NOTIFY_CQ).
+	// Notifier returns the notifier of a completion queue (REQ_NOTIFY_CQ).
 	Notifier(cq uint32) Notifier
 }
 
-// A Doorbell tells the kernel that a queue has new work requests. Ring serves one
-// goroutine at a time and allocates nothing. Brief tells that there is so little
-// to do that the goroutine's thread may wait for it.
+// A Doorbell notifies the kernel of new work requests in a queue. Ring is not called
+// concurrently and does not allocate. brief: the kernel does not block; bypass the
+// scheduler.
 type Doorbell interface {
 	Ring(brief bool) error
 }
 
-// A Notifier arms a completion queue. Arm serves one goroutine at a time and
-// allocates nothing.
+// A Notifier arms a completion queue. Arm is not called concurrently and does not
+// allocate.
 type Notifier interface {
 	Arm(solicitedOnly bool) error
 }

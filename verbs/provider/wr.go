@@ -1,21 +1,21 @@
 package provider
 
-// Access is what may be done to memory (enum ib_uverbs_access_flags). A queue pair
-// has such rights too; both have to allow what comes from the other side.
+// Access are access rights of memory (enum ib_uverbs_access_flags) and of queue
+// pairs. A request of the peer needs the right on both.
 type Access uint32
 
-// A SGE is a piece of registered memory (struct ibv_sge).
+// An SGE is a range of registered memory (struct ibv_sge).
 type SGE struct {
 	Addr   uint64 // an address within the MR
 	Length uint32 // bytes
 	LKey   uint32
 }
 
-// Opcode is what a send work request does (enum ib_uverbs_wr_opcode of
+// Opcode is the operation of a send work request (enum ib_uverbs_wr_opcode of
 // <rdma/ib_user_verbs.h>).
 type Opcode uint8
 
-// Operations.
+// The operations.
 const (
 	OpWrite           Opcode = 0
 	OpWriteWithImm    Opcode = 1
@@ -35,7 +35,7 @@ var opcodeNames = [...]string{
 	OpLocalInvalidate: "local invalidate", OpBindMW: "bind memory window", OpSendInvalidate: "send with invalidate",
 }
 
-// String returns the operation in words.
+// String returns the operation as text.
 func (o Opcode) String() string {
 	if int(o) < len(opcodeNames) && opcodeNames[o] != "" {
 		return opcodeNames[o]
@@ -46,62 +46,62 @@ func (o Opcode) String() string {
 // SendFlags are flags of a send work request (enum ib_uverbs_send_flags).
 type SendFlags uint8
 
-// Flags of a send work request.
+// The flags of a send work request.
 const (
-	SendFence     SendFlags = 1 << 0 // begins after the reads and atomics before it
-	SendSignaled  SendFlags = 1 << 1 // completes with a Completion even without an error
-	SendSolicited SendFlags = 1 << 2 // wakes a receiver that armed for solicited only
-	SendInline    SendFlags = 1 << 3 // the data is Inline
+	SendFence     SendFlags = 1 << 0 // starts after all earlier reads and atomics are complete
+	SendSignaled  SendFlags = 1 << 1 // generates a Completion on success, too
+	SendSolicited SendFlags = 1 << 2 // causes an event if the peer's CQ is armed for solicited completions only
+	SendInline    SendFlags = 1 << 3 // the payload is SendWR.Inline
 )
 
-// A SendWR is a send work request. The memory of SGEs is the device's until the
-// work request has completed; SGEs itself and Inline are the caller's again when
-// posting returns.
+// A SendWR is a send work request. The device uses the memory of the SGEs until the
+// work request is complete. The slices SGEs and Inline may be reused when posting
+// returns.
 type SendWR struct {
-	ID     uint64 // comes back as Completion.ID
+	ID     uint64 // returned in Completion.ID
 	Opcode Opcode
 	Flags  SendFlags
-	SGEs   []SGE  // what is sent, or where what is read goes to
-	Inline []byte // instead of SGEs, with SendInline
+	SGEs   []SGE  // payload, or the destination of reads and atomics
+	Inline []byte // payload instead of SGEs, with SendInline
 
-	Imm           uint32 // of operations with immediate; host byte order
-	InvalidateKey uint32 // a window's RKey, of this side or, with a send, of the other
+	Imm           uint32 // immediate data; host byte order
+	InvalidateKey uint32 // RKey of a memory window; of the peer's window for OpSendInvalidate
 
-	// Of writes, reads and atomics. An atomic's address is a multiple of 8, and
-	// its SGEs 8 bytes, where the value from before goes.
+	// For writes, reads and atomics. The address of an atomic is a multiple of 8;
+	// its SGEs have 8 bytes and receive the previous value.
 	RemoteAddr uint64
 	RKey       uint32
 
-	CompareAdd uint64 // compare and swap: what is expected; fetch and add: what is added
+	CompareAdd uint64 // compare and swap: expected value; fetch and add: addend
 	Swap       uint64
 
-	Bind *Bind // of OpBindMW
+	Bind *Bind // for OpBindMW
 
-	// Of datagrams. One that is longer than the port's MTU is not sent, but
-	// completes as if it was: so the specification wants it (C10-93.1.1).
+	// For datagrams. A datagram that exceeds the MTU of the port is not sent but
+	// completes with StatusOK, as the specification requires (C10-93.1.1).
 	AH        AddressHandle
 	RemoteQPN uint32
 	QKey      uint32
 }
 
-// Bind is what OpBindMW does to a memory window.
+// Bind are the parameters of OpBindMW.
 type Bind struct {
-	Window uint32 // the window's RKey so far
-	RKey   uint32 // its RKey from then on; only the low 8 bits may differ
-	LKey   uint32 // of the memory region, which has AccessMWBind
+	Window uint32 // current RKey of the window
+	RKey   uint32 // new RKey; only the low 8 bits may differ
+	LKey   uint32 // of the memory region, which needs AccessMWBind
 	Addr   uint64 // within the region
 	Length uint64
-	Access Access // AccessRemoteRead and so on
+	Access Access // rights of the peer, for example AccessRemoteRead
 }
 
 // A RecvWR is a receive work request.
 type RecvWR struct {
 	ID   uint64
-	SGEs []SGE // datagrams need 40 bytes more, in front, for the GRH
+	SGEs []SGE // a datagram's begin with 40 bytes for the GRH
 }
 
-// An AddressHandle says where datagrams go.
+// An AddressHandle is the destination of datagrams.
 type AddressHandle interface {
-	// Provided returns what the provider made, or nil after it was closed.
+	// Provided returns the result of Provider.NewAH, or nil after Close.
 	Provided() any
 }

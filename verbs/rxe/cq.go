@@ -17,7 +17,7 @@ type cq struct {
 	ring   ring
 }
 
-// Poll takes completions from the ring.
+// Poll removes completions from the ring.
 func (q *cq) Poll(into []provider.Completion) (int, error) {
 	ready, err := q.ring.ready()
 	if err != nil {
@@ -28,14 +28,14 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 		return 0, nil
 	}
 	for i := range n {
-		complete(&into[i], (*uapi.WC)(q.ring.slot(q.ring.own+i)))
+		decodeWC(&into[i], (*uapi.WC)(q.ring.slot(q.ring.own+i)))
 	}
-	q.ring.taken(n)
+	q.ring.release(n)
 	return int(n), nil
 }
 
-// complete reads what the kernel wrote.
-func complete(c *provider.Completion, wc *uapi.WC) {
+// decodeWC decodes a completion.
+func decodeWC(c *provider.Completion, wc *uapi.WC) {
 	c.ID = wc.WRID
 	c.Status = provider.StatusGeneral
 	if wc.Status <= uint32(provider.StatusGeneral) {
@@ -62,9 +62,9 @@ func complete(c *provider.Completion, wc *uapi.WC) {
 // wcWithInvalidate is IB_WC_WITH_INVALIDATE of the kernel's <rdma/ib_verbs.h>.
 const wcWithInvalidate = 1 << 2
 
-// flags makes those of libibverbs, which package provider has, of what the driver
-// writes: those of the kernel, which numbers one of them otherwise. What has its
-// number there is IB_WC_IP_CSUM_OK.
+// flags converts the driver's flags, which are the kernel's, to those of package
+// provider, which are libibverbs'. One flag has another number in the kernel, where
+// its bit in libibverbs is IB_WC_IP_CSUM_OK.
 func flags(f uint32) provider.CompletionFlags {
 	known := provider.CompletionFlags(f) & (provider.CompletionGRH | provider.CompletionWithImm)
 	if f&wcWithInvalidate != 0 {
@@ -73,7 +73,7 @@ func flags(f uint32) provider.CompletionFlags {
 	return known
 }
 
-// Arm has the kernel arm the queue.
+// Arm arms the queue in the kernel.
 func (q *cq) Arm(solicitedOnly bool) error { return q.notify.Arm(solicitedOnly) }
 
 // Close unmaps the ring.

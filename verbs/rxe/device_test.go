@@ -147,8 +147,8 @@ func TestNewFails(t *testing.T) {
 	d := newDevice()
 	p := New(d)
 	attr := provider.QPAttr{Transport: provider.RC, Cap: queueCap}
-	made := provider.Created{Cap: queueCap, MaxSGE: sgeCount}
-	larger := made
+	created := provider.Created{Cap: queueCap, MaxSGE: sgeCount}
+	larger := created
 	larger.Cap.MaxSendSGE, larger.Cap.MaxRecvSGE, larger.MaxSGE = 100, 100, 100
 	sq, rq := d.info(sqOffset), d.info(rqOffset)
 	short := uapi.RXEMMInfo{Offset: cqOffset, Size: 400}
@@ -158,17 +158,17 @@ func TestNewFails(t *testing.T) {
 		want error
 	}{
 		"CQ refused":   {func() (any, error) { return p.NewCQ(refuse) }, refused},
-		"CQ not there": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: none}, made)) }, errNoRing},
-		"CQ too short": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: short}, made)) }, provider.ErrCorrupt},
+		"CQ not there": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: none}, created)) }, errNoRing},
+		"CQ too short": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: short}, created)) }, provider.ErrCorrupt},
 		"QP refused":   {func() (any, error) { return p.NewQP(attr, refuse) }, refused},
 		"QP of a type that is none": {
 			func() (any, error) { return p.NewQP(provider.QPAttr{Transport: 8}, refuse) }, provider.ErrOpcode,
 		},
 		"send queue not there": {
-			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: none, RQMI: rq}, made)) }, errNoRing,
+			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: none, RQMI: rq}, created)) }, errNoRing,
 		},
 		"receive queue not there": {
-			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: sq, RQMI: none}, made)) }, errNoRing,
+			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: sq, RQMI: none}, created)) }, errNoRing,
 		},
 		"slots too small": {
 			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: sq, RQMI: rq}, larger)) }, provider.ErrCorrupt,
@@ -180,7 +180,7 @@ func TestNewFails(t *testing.T) {
 			}, provider.ErrCorrupt,
 		},
 		"AH refused":          {func() (any, error) { return p.NewAH(refuse) }, refused},
-		"AH without a number": {func() (any, error) { return p.NewAH(answer(uapi.RXECreateAHResp{}, made)) }, errors.ErrUnsupported},
+		"AH without a number": {func() (any, error) { return p.NewAH(answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
 	} {
 		if _, err := test.make(); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)

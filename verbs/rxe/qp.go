@@ -11,7 +11,7 @@ type qp struct {
 	device    provider.Device
 	bell      provider.Doorbell
 	sq        sendQueue
-	rq        receiveQueue // without memory where there is a SRQ
+	rq        receiveQueue // without memory if the queue pair uses an SRQ
 	dedicated bool         // see provider.QPAttr
 }
 
@@ -19,25 +19,25 @@ type qp struct {
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	n, bytes, err := q.sq.post(wrs)
 	if n > 0 {
-		if e := q.bell.Ring(q.dedicated || bytes <= brief && n <= briefCount); e != nil {
+		if e := q.bell.Ring(q.dedicated || bytes <= briefBytes && n <= briefMessages); e != nil {
 			return n, errors.Join(e, err)
 		}
 	}
 	return n, err
 }
 
-// So much of messages Soft-RoCE up to Linux 6.10 sends within the doorbell in some
-// tens of microseconds. Newer ones leave that to another thread.
+// The limits of brief doorbells. Soft-RoCE up to Linux 6.10 sends so much within the
+// doorbell in some tens of microseconds. Later kernels send in another thread.
 const (
-	brief      = 8 << 10 // bytes
-	briefCount = 8
+	briefBytes    = 8 << 10 // bytes
+	briefMessages = 8
 )
 
 // PostRecv fills the ring.
 func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) { return q.rq.post(wrs) }
 
-// Reset does nothing: the kernel has emptied both rings, by its own indices
-// (rxe_qp.c, rxe_qp_reset), and goes on from there.
+// Reset does nothing: the kernel has emptied both rings by its own indices
+// (rxe_qp.c, rxe_qp_reset) and continues from there.
 func (q *qp) Reset() {}
 
 // Close unmaps the rings.
@@ -45,7 +45,7 @@ func (q *qp) Close() error {
 	return errors.Join(unmap(q.device, q.sq.ring), unmap(q.device, q.rq.ring))
 }
 
-// unmap unmaps a ring that was mapped.
+// unmap unmaps a ring unless it is empty.
 func unmap(d provider.Device, r ring) error {
 	if r.memory == nil {
 		return nil
@@ -62,8 +62,8 @@ type srq struct {
 // PostRecv fills the ring.
 func (q *srq) PostRecv(wrs []provider.RecvWR) (int, error) { return q.queue.post(wrs) }
 
-// ModifyIn is a struct rxe_modify_srq_cmd: where the kernel writes of a ring that
-// it made anew, which a change of the limit does not.
+// ModifyIn returns a struct rxe_modify_srq_cmd: the address at which the kernel
+// describes a new ring. A change of the limit creates no ring.
 func (q *srq) ModifyIn() []byte { return make([]byte, 8) }
 
 // Close unmaps the ring.

@@ -7,17 +7,17 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A receiveQueue is a ring of receive work requests, of a queue pair or shared.
-// The kernel looks at it when a packet comes; there is no doorbell.
+// A receiveQueue is the ring of receive work requests of a queue pair or an SRQ. The
+// kernel reads it when a packet arrives, without a doorbell.
 type receiveQueue struct {
 	ring   ring
 	maxSGE int
 }
 
-// recvElement is how many bytes a receive work request has.
+// recvElement returns the size of a receive work request in bytes.
 func recvElement(maxSGE uint32) int { return uapi.RXERecvWQESize + int(maxSGE)*uapi.RXESGESize }
 
-// post fills slots.
+// post writes work requests into slots and returns their number.
 func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
 	for n < len(wrs) {
 		if err = q.fill(&wrs[n]); err != nil {
@@ -49,15 +49,16 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 	wqe.DMA.Length, wqe.DMA.Resid = length, length
 	wqe.DMA.NumSGE = uint32(len(wr.SGEs))
 	copySGEs(unsafe.Add(slot, uapi.RXERecvWQESize), wr.SGEs)
-	q.ring.filled()
+	q.ring.advance()
 	return nil
 }
 
-// maxMessage is the longest message, in bytes (InfiniBand Architecture, volume 1,
-// 9.7.2: 2^31).
+// maxMessage is the maximum length of a message in bytes (InfiniBand Architecture,
+// volume 1, 9.7.2: 2^31).
 const maxMessage = 1 << 31
 
-// total returns the length of all SGEs. The kernel goes by it, not by the sum.
+// total returns the sum of the lengths of the SGEs. The kernel uses it and does not
+// add up the SGEs.
 func total(sges []provider.SGE) (uint32, error) {
 	var sum uint64
 	for i := range sges {

@@ -78,7 +78,7 @@ func TestFill(t *testing.T) {
 			}
 		}
 		*(*uint64)(slot) = value
-		r.filled()
+		r.advance()
 		if shown := r.producer.Load(); shown != uint32(value)&r.mask {
 			t.Fatalf("producer %d before publish of %d", shown, value)
 		}
@@ -109,7 +109,7 @@ func TestTake(t *testing.T) {
 			}
 			want++
 		}
-		r.taken(n)
+		r.release(n)
 		if c := r.consumer.Load(); c != uint32(want)&r.mask {
 			t.Fatalf("consumer %d after %d", c, want)
 		}
@@ -167,7 +167,7 @@ func TestTwoSides(t *testing.T) {
 				return
 			}
 			*(*uint64)(slot) = value
-			fills.filled()
+			fills.advance()
 			value++
 			if value%3 == 0 || value == count {
 				fills.publish()
@@ -185,7 +185,7 @@ func TestTwoSides(t *testing.T) {
 			}
 			want++
 		}
-		takes.taken(n)
+		takes.release(n)
 		runtime.Gosched()
 	}
 	group.Wait()

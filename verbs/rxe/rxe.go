@@ -14,12 +14,12 @@ func New(d provider.Device) provider.Provider { return rxe{d} }
 
 type rxe struct{ device provider.Device }
 
-// bytesOf returns the memory of an answer.
+// bytesOf returns the memory of a response.
 func bytesOf[T any](v *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
 }
 
-// mapRing maps a ring whose slots have room for an element.
+// mapRing maps a ring with slots of at least element bytes.
 func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
 	memory, err := p.device.Map(mi.Offset, int(mi.Size))
 	if err != nil {
@@ -32,10 +32,10 @@ func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
 	return r, nil
 }
 
-// NewCQ makes a completion queue.
+// NewCQ creates a completion queue.
 func (p rxe) NewCQ(create provider.Create) (provider.CQ, error) {
 	var resp uapi.RXECreateCQResp
-	made, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, bytesOf(&resp))
 	if err != nil {
 		return nil, err
 	}
@@ -43,62 +43,62 @@ func (p rxe) NewCQ(create provider.Create) (provider.CQ, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cq{device: p.device, notify: p.device.Notifier(made.Handle), ring: r}, nil
+	return &cq{device: p.device, notify: p.device.Notifier(created.Handle), ring: r}, nil
 }
 
-// NewQP makes a queue pair.
+// NewQP creates a queue pair.
 func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, error) {
 	if int(attr.Transport) >= len(allowed) || allowed[attr.Transport] == 0 {
 		return nil, fmt.Errorf("queue pair of transport %d: %w", attr.Transport, provider.ErrOpcode)
 	}
 	var resp uapi.RXECreateQPResp
-	made, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, bytesOf(&resp))
 	if err != nil {
 		return nil, err
 	}
 	q := &qp{device: p.device, dedicated: attr.Dedicated}
 	q.sq.transport = attr.Transport
-	q.sq.maxSGE, q.sq.maxInline = int(made.Cap.MaxSendSGE), int(made.Cap.MaxInline)
-	if q.sq.ring, err = p.mapRing(resp.SQMI, sendElement(made.Cap)); err != nil {
+	q.sq.maxSGE, q.sq.maxInline = int(created.Cap.MaxSendSGE), int(created.Cap.MaxInline)
+	if q.sq.ring, err = p.mapRing(resp.SQMI, sendElement(created.Cap)); err != nil {
 		return nil, err
 	}
 	if !attr.SRQ {
-		q.rq.maxSGE = int(made.Cap.MaxRecvSGE)
-		if q.rq.ring, err = p.mapRing(resp.RQMI, recvElement(made.Cap.MaxRecvSGE)); err != nil {
+		q.rq.maxSGE = int(created.Cap.MaxRecvSGE)
+		if q.rq.ring, err = p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)); err != nil {
 			return nil, errors.Join(err, unmap(p.device, q.sq.ring))
 		}
 	}
-	q.bell = p.device.Doorbell(made.Handle)
+	q.bell = p.device.Doorbell(created.Handle)
 	return q, nil
 }
 
-// NewSRQ makes a shared receive queue.
+// NewSRQ creates a shared receive queue.
 func (p rxe) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
 	var resp uapi.RXECreateSRQResp
-	made, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, bytesOf(&resp))
 	if err != nil {
 		return nil, err
 	}
 	q := &srq{device: p.device}
-	q.queue.maxSGE = int(made.MaxSGE)
-	if q.queue.ring, err = p.mapRing(resp.MI, recvElement(made.MaxSGE)); err != nil {
+	q.queue.maxSGE = int(created.MaxSGE)
+	if q.queue.ring, err = p.mapRing(resp.MI, recvElement(created.MaxSGE)); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-// An ah is an address handle, which the kernel finds by a number.
+// An ah is an address handle, which the kernel looks up by its number.
 type ah struct{ number uint32 }
 
-// NewAH makes an address handle. A kernel that says no number wants the whole
-// address in each work request.
+// NewAH creates an address handle. A kernel that returns no number needs the
+// complete address in each work request, which is not supported.
 func (p rxe) NewAH(create provider.Create) (any, error) {
 	var resp uapi.RXECreateAHResp
 	if _, err := create(nil, bytesOf(&resp)); err != nil {
 		return nil, err
 	}
 	if resp.AHNum == 0 {
-		return nil, fmt.Errorf("use address handle without a number, as Linux before 5.15 makes it: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("create address handle: no number from the kernel (Linux before 5.15): %w", errors.ErrUnsupported)
 	}
 	return &ah{resp.AHNum}, nil
 }

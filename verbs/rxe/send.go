@@ -16,13 +16,13 @@ type sendQueue struct {
 	maxInline int // bytes
 }
 
-// sendElement is how many bytes a send work request has.
+// sendElement returns the size of a send work request in bytes.
 func sendElement(c provider.QPCap) int {
 	return uapi.RXESendWQESize + max(int(c.MaxSendSGE)*uapi.RXESGESize, int(c.MaxInline))
 }
 
-// post fills slots, and returns how many and the length of their messages. Some
-// may be filled before one is refused.
+// post writes work requests into slots and returns their number and the total length
+// of their messages, also if it rejects one.
 func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error) {
 	for n < len(wrs) {
 		var length uint32
@@ -38,7 +38,7 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error)
 	return n, bytes, err
 }
 
-// fill fills a slot and returns the length of the message.
+// fill writes a work request into a slot and returns the length of its message.
 func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	length, err := q.check(wr)
 	if err != nil {
@@ -64,12 +64,12 @@ func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 		wqe.DMA.NumSGE = uint32(len(wr.SGEs))
 		copySGEs(data, wr.SGEs)
 	}
-	q.ring.filled()
+	q.ring.advance()
 	return length, nil
 }
 
 // allowed are the operations of each transport (InfiniBand Architecture, volume 1,
-// table 43), a bit for each Opcode.
+// table 43), with one bit for each Opcode.
 var allowed = [...]uint32{
 	provider.RC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
 		1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
@@ -79,14 +79,14 @@ var allowed = [...]uint32{
 	provider.UD: 1<<provider.OpSend | 1<<provider.OpSendWithImm,
 }
 
-// check refuses what the kernel would take for something else, and returns the
+// check rejects work requests that the kernel would misinterpret, and returns the
 // length of the message.
 func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 	if wr.Opcode > 31 || allowed[q.transport]>>wr.Opcode&1 == 0 {
 		return 0, provider.ErrOpcode
 	}
 	if wr.Flags&provider.SendInline != 0 {
-		if len(wr.Inline) > q.maxInline || len(wr.SGEs) > 0 || !sends(wr.Opcode) {
+		if len(wr.Inline) > q.maxInline || len(wr.SGEs) > 0 || !carriesPayload(wr.Opcode) {
 			return 0, provider.ErrInline
 		}
 		return uint32(len(wr.Inline)), nil
@@ -114,8 +114,8 @@ func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 	return length, nil
 }
 
-// sends tells whether an operation takes data to the other side.
-func sends(o provider.Opcode) bool {
+// carriesPayload reports whether an operation sends a payload to the peer.
+func carriesPayload(o provider.Opcode) bool {
 	switch o {
 	case provider.OpRead, provider.OpCompareSwap, provider.OpFetchAdd, provider.OpLocalInvalidate,
 		provider.OpBindMW:
@@ -124,7 +124,7 @@ func sends(o provider.Opcode) bool {
 	return true
 }
 
-// operation writes what an operation has beside its data.
+// operation writes the parameters of an operation.
 func (q *sendQueue) operation(wqe *uapi.RXESendWQE, wr *provider.SendWR) error {
 	switch wr.Opcode {
 	case provider.OpWriteWithImm, provider.OpSendWithImm:
@@ -155,7 +155,7 @@ func (q *sendQueue) operation(wqe *uapi.RXESendWQE, wr *provider.SendWR) error {
 	return nil
 }
 
-// datagram writes where a datagram goes.
+// datagram writes the destination of a datagram.
 func datagram(x *uapi.RXEUD, wr *provider.SendWR) error {
 	if wr.AH == nil {
 		return provider.ErrAH

@@ -1,0 +1,81 @@
+//go:build inguest
+
+package verbs_test
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// output returns the standard output of f.
+func output(t *testing.T, f func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = w
+	f()
+	os.Stdout = stdout
+	w.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestGuestExample(t *testing.T) {
+	leaves(t, "the example", func() {
+		if got, want := output(t, Example), "hello\n"; got != want {
+			t.Errorf("got output %q, want %q", got, want)
+		}
+	})
+	if got, want := output(t, ExampleDevices), "rxe0 Active 1024\n"; got != want {
+		t.Errorf("got output %q, want %q", got, want)
+	}
+}
+
+func TestGuestDevices(t *testing.T) {
+	got, err := verbs.Devices()
+	want := []verbs.Device{{Name: device, Path: node, Driver: verbs.DriverRXE}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
+
+// The kernel frees the objects of a dropped context, as after Close.
+func TestGuestForgotten(t *testing.T) {
+	files := func() int {
+		t.Helper()
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	before := files()
+	leaves(t, "a dropped context", func() {
+		func() {
+			c := must(verbs.Open(device, node))(t)
+			must(c.Events())(t)
+			pd := must(c.AllocPD())(t)
+			must(pd.RegisterMR(must(c.NewMemory(1, false))(t), 0))(t)
+			cq := must(c.CreateCQ(verbs.CQInit{Entries: 1, Channel: must(c.NewCompChannel())(t)}))(t)
+			must(pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeUD, SendCQ: cq, RecvCQ: cq}))(t)
+		}()
+		for end := time.Now().Add(patience); files() > before; runtime.GC() {
+			if time.Now().After(end) {
+				t.Fatalf("got %d open files, want %d", files(), before)
+			}
+		}
+	})
+}
