@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// complete has the kernel's side add a completion.
+// complete adds a completion, as the kernel does.
 func (d *device) complete(wc uapi.WC) {
 	b := d.rings[cqOffset]
 	h := head(b)
@@ -23,7 +23,7 @@ func TestPoll(t *testing.T) {
 	q := d.newCQ(t)
 	var into [4]provider.Completion
 	if n, err := q.Poll(into[:]); n != 0 || err != nil {
-		t.Errorf("empty: %d, %v", n, err)
+		t.Errorf("empty queue: got %d completions, error %v, want 0", n, err)
 	}
 	all := uapi.WC{
 		WRID: 1, Status: 0, Opcode: 129, VendorErr: 2, ByteLen: 3, Ex: [4]byte{1, 2, 3, 4}, QPNum: 5, SrcQP: 6, Flags: 3,
@@ -34,15 +34,15 @@ func TestPoll(t *testing.T) {
 		Flags: provider.CompletionGRH | provider.CompletionWithImm, PKeyIndex: 7, SLID: 8, SL: 9, PathBits: 10,
 	}
 	d.complete(all)
-	all.Flags = ^uint32(0) &^ 3 // the kernel's other flags are no concern
+	all.Flags = ^uint32(0) &^ 3 // other flags of the kernel are dropped
 	d.complete(all)
 	all.Flags = ^uint32(0) &^ 7
 	all.Status = 12
 	d.complete(all)
-	all.Status = 1 << 8 // no status, but 0 in 8 bits
+	all.Status = 1 << 8 // invalid status that is 0 in its low 8 bits
 	d.complete(all)
 	if n, err := q.Poll(into[:]); n != 4 || err != nil {
-		t.Fatalf("%d, %v", n, err)
+		t.Fatalf("got %d completions, error %v, want 4", n, err)
 	}
 	wants := []provider.Completion{want, want, want, want}
 	wants[1].Flags, wants[1].Imm, wants[1].InvKey = provider.CompletionWithInv, 0, 0x04030201
@@ -51,15 +51,15 @@ func TestPoll(t *testing.T) {
 	}
 	wants[2].Status, wants[3].Status = provider.StatusRetryExceeded, provider.StatusGeneral
 	if !slices.Equal(into[:], wants) {
-		t.Errorf("%+v\nwant %+v", into, wants)
+		t.Errorf("got %+v\nwant %+v", into, wants)
 	}
 	if n, err := q.Poll(nil); n != 0 || err != nil {
-		t.Errorf("into nothing: %d, %v", n, err)
+		t.Errorf("empty slice: got %d completions, error %v, want 0", n, err)
 	}
 }
 
-// Completions come in order, however many are taken at once, past the end of the
-// ring again and again.
+// Completions arrive in order for any number per poll, past the end of the ring
+// several times.
 func TestPollAround(t *testing.T) {
 	d := newDevice()
 	q := d.newCQ(t)
@@ -73,24 +73,24 @@ func TestPollAround(t *testing.T) {
 		limit := round % 5
 		n, err := q.Poll(into[:limit])
 		if err != nil || n != min(limit, int(added-taken)) {
-			t.Fatalf("round %d: %d of %d: %v", round, n, added-taken, err)
+			t.Fatalf("round %d: got %d completions, error %v, want %d", round, n, err, min(limit, int(added-taken)))
 		}
 		for _, c := range into[:n] {
 			if c.ID != taken {
-				t.Fatalf("got %d, want %d", c.ID, taken)
+				t.Fatalf("got ID %d, want %d", c.ID, taken)
 			}
 			taken++
 		}
 		if c := head(d.rings[cqOffset]).ConsumerIndex; c != uint32(taken)%slots {
-			t.Fatalf("consumer %d after %d", c, taken)
+			t.Fatalf("got consumer %d, want %d", c, taken%slots)
 		}
 	}
 	if taken < 3*slots {
-		t.Errorf("only %d taken", taken)
+		t.Errorf("got %d completions, want at least %d", taken, 3*slots)
 	}
 	head(d.rings[cqOffset]).ProducerIndex = slots
 	if n, err := q.Poll(into); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
-		t.Errorf("corrupt: %d, %v", n, err)
+		t.Errorf("corrupt ring: got %d completions, error %v, want %v", n, err, provider.ErrCorrupt)
 	}
 }
 
@@ -103,12 +103,11 @@ func TestArm(t *testing.T) {
 		}
 	}
 	if !slices.Equal(d.armed, []bool{false, true}) {
-		t.Errorf("armed %v", d.armed)
+		t.Errorf("got %v armed, want [false true]", d.armed)
 	}
 }
 
-// FuzzPoll has the other side write whatever it likes, head and slots, between
-// polls.
+// FuzzPoll overwrites the head and the slots with arbitrary bytes between polls.
 func FuzzPoll(f *testing.F) {
 	f.Add([]byte{}, uint8(4))
 	for _, producer := range []byte{0, 1, 15, 16, 255} {
@@ -124,27 +123,27 @@ func FuzzPoll(f *testing.F) {
 		for range 3 {
 			n, err := q.Poll(into)
 			if n < 0 || n > int(limit) || n > slots-1 {
-				t.Fatalf("%d completions", n)
+				t.Fatalf("got %d completions, want at most %d", n, min(int(limit), slots-1))
 			}
 			if err != nil && (n != 0 || !errors.Is(err, provider.ErrCorrupt)) {
-				t.Fatalf("%d completions and %v", n, err)
+				t.Fatalf("got %d completions and error %v", n, err)
 			}
 			for i := range into[:n] {
 				if c := &into[i]; c.Status > provider.StatusGeneral || (c.Err() == nil) != (c.Status == provider.StatusOK) {
-					t.Fatalf("completion %+v", c)
+					t.Fatalf("got status %v and error %v", c.Status, c.Err())
 				} else if c.Err() != nil && c.Err().Error() == "" {
-					t.Fatal("no words")
+					t.Fatal("got an empty error text")
 				}
 			}
 			if n > 0 && head(d.rings[cqOffset]).ConsumerIndex >= slots {
-				t.Fatal("consumer is no index")
+				t.Fatalf("got consumer %d, want less than %d", head(d.rings[cqOffset]).ConsumerIndex, slots)
 			}
 		}
 	})
 }
 
-// FuzzRing has a head of whatever numbers: either it is refused, or no slot leads
-// out of the memory.
+// FuzzRing checks that a head with arbitrary numbers is rejected, or that all slots
+// lie within the memory.
 func FuzzRing(f *testing.F) {
 	f.Add(uint32(6), uint32(15), uint16(1024), uint32(48), uint32(3))
 	f.Add(uint32(31), uint32(0), uint16(64), uint32(1), uint32(1<<31))
@@ -156,19 +155,19 @@ func FuzzRing(f *testing.F) {
 		r, err := newRing(b, int(element))
 		if err != nil {
 			if !errors.Is(err, provider.ErrCorrupt) {
-				t.Fatal(err)
+				t.Fatalf("got error %v, want %v", err, provider.ErrCorrupt)
 			}
 			return
 		}
 		at := uintptr(r.slot(index)) - uintptr(r.slots)
 		if at+uintptr(element) > uintptr(length) || at>>shift<<shift != at {
-			t.Fatalf("slot %d is at %d of %d", index, at, length)
+			t.Fatalf("got slot %d at %d of %d bytes", index, at, length)
 		}
 	})
 }
 
-// BenchmarkPostPoll posts a send and polls its completion, with a kernel's side
-// that does nothing but complete.
+// BenchmarkPostPoll posts a send and polls its completion, with a kernel that only
+// completes.
 func BenchmarkPostPoll(b *testing.B) {
 	for _, test := range []struct {
 		name string
@@ -187,7 +186,7 @@ func BenchmarkPostPoll(b *testing.B) {
 	}
 }
 
-// postPoll returns a post of work requests to both queues and a poll.
+// postPoll returns a function that posts to both queues and polls once.
 func postPoll(t testing.TB, wr provider.SendWR) func() {
 	d := newDevice()
 	qp, cq := d.newQP(t, provider.RC, false), d.newCQ(t)
@@ -195,33 +194,35 @@ func postPoll(t testing.TB, wr provider.SendWR) func() {
 	sq, rq := head(d.rings[sqOffset]), head(d.rings[rqOffset])
 	return func() {
 		if n, err := qp.PostSend(sends); n != 1 || err != nil {
-			t.Fatalf("posted %d: %v", n, err)
+			t.Fatalf("got %d posted, error %v, want 1", n, err)
 		}
 		if n, err := qp.PostRecv(recvs); n != 1 || err != nil {
-			t.Fatalf("posted %d: %v", n, err)
+			t.Fatalf("got %d posted, error %v, want 1", n, err)
 		}
 		sq.ConsumerIndex, rq.ConsumerIndex = sq.ProducerIndex, rq.ProducerIndex
 		d.complete(uapi.WC{})
 		if n, err := cq.Poll(into); n != 1 || err != nil {
-			t.Fatalf("polled %d: %v", n, err)
+			t.Fatalf("got %d completions, error %v, want 1", n, err)
 		}
 	}
 }
 
-// Neither posting nor polling allocates, and neither does what they refuse.
+// Posting, polling and rejected work requests do not allocate.
 func TestNoAllocation(t *testing.T) {
 	for name, step := range map[string]func(){
 		"SGE":    postPoll(t, provider.SendWR{Opcode: provider.OpSend, SGEs: make([]provider.SGE, 2)}),
 		"inline": postPoll(t, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, 32)}),
 	} {
-		if n := testing.AllocsPerRun(100, step); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
+		t.Run(name, func(t *testing.T) {
+			if n := testing.AllocsPerRun(100, step); n != 0 {
+				t.Errorf("got %v allocations, want 0", n)
+			}
+		})
 	}
 	d := newDevice()
 	q := d.newQP(t, provider.UD, false)
 	wrs := []provider.SendWR{{Opcode: provider.OpSend}}
 	if n := testing.AllocsPerRun(100, func() { _, _ = q.PostSend(wrs) }); n != 0 {
-		t.Errorf("refusing: %v allocations", n)
+		t.Errorf("rejected work request: got %v allocations, want 0", n)
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A device is the kernel's side of queues, on plain memory.
+// A device is the kernel's part of queues, on plain memory.
 type device struct {
 	rings  map[uint64][]byte // by offset
-	mapped int               // that are not unmapped
-	bells  int               // rung
-	brief  bool              // what the last was
+	mapped int               // rings that are mapped
+	bells  int               // doorbells
+	brief  bool              // of the last doorbell
 	armed  []bool            // solicited only
-	err    error             // of doorbells
+	err    error             // error of doorbells
 }
 
 var errNoRing = errors.New("no such ring")
@@ -54,7 +54,7 @@ func (n *notifier) Arm(solicitedOnly bool) error {
 	return nil
 }
 
-// Where rings of the device are, and what queues hold.
+// Offsets of the rings, and capacities of the queues.
 const (
 	sqOffset, rqOffset, cqOffset, srqOffset = 1 << 12, 2 << 12, 3 << 12, 4 << 12
 
@@ -72,16 +72,16 @@ func newDevice() *device {
 	}}
 }
 
-// info is where a ring is.
+// info returns the mapping of a ring.
 func (d *device) info(offset uint64) uapi.RXEMMInfo {
 	return uapi.RXEMMInfo{Offset: offset, Size: uint32(len(d.rings[offset]))}
 }
 
-// answer returns a Create that answers so.
+// answer returns a Create with a fixed response.
 func answer[T any](resp T, created provider.Created) provider.Create {
 	return func(in, out []byte) (provider.Created, error) {
 		if len(in) != 0 || len(out) != int(unsafe.Sizeof(resp)) {
-			return provider.Created{}, errors.New("driver wants something else")
+			return provider.Created{}, errors.New("unexpected size of the driver's data")
 		}
 		copy(out, bytesOf(&resp))
 		return created, nil
@@ -121,14 +121,14 @@ func (d *device) newSRQ(t testing.TB) *srq {
 	return q.(*srq)
 }
 
-// What is mapped is unmapped, once.
+// Close unmaps each ring once.
 func TestClose(t *testing.T) {
 	d := newDevice()
 	queues := []interface{ Close() error }{
 		d.newCQ(t), d.newQP(t, provider.RC, false), d.newQP(t, provider.UD, true), d.newSRQ(t),
 	}
 	if d.mapped != 5 {
-		t.Errorf("%d rings mapped", d.mapped)
+		t.Errorf("got %d rings mapped, want 5", d.mapped)
 	}
 	for _, q := range queues {
 		if err := q.Close(); err != nil {
@@ -136,11 +136,11 @@ func TestClose(t *testing.T) {
 		}
 	}
 	if d.mapped != 0 {
-		t.Errorf("%d rings left", d.mapped)
+		t.Errorf("got %d rings mapped, want 0", d.mapped)
 	}
 }
 
-// What does not come about leaves no mapping.
+// A failed New… leaves no mapping.
 func TestNewFails(t *testing.T) {
 	refused := errors.New("refused")
 	refuse := func([]byte, []byte) (provider.Created, error) { return provider.Created{}, refused }
@@ -157,17 +157,17 @@ func TestNewFails(t *testing.T) {
 		make func() (any, error)
 		want error
 	}{
-		"CQ refused":   {func() (any, error) { return p.NewCQ(refuse) }, refused},
-		"CQ not there": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: none}, created)) }, errNoRing},
-		"CQ too short": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: short}, created)) }, provider.ErrCorrupt},
-		"QP refused":   {func() (any, error) { return p.NewQP(attr, refuse) }, refused},
-		"QP of a type that is none": {
+		"CQ refused":    {func() (any, error) { return p.NewCQ(refuse) }, refused},
+		"CQ not mapped": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: none}, created)) }, errNoRing},
+		"CQ too short":  {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: short}, created)) }, provider.ErrCorrupt},
+		"QP refused":    {func() (any, error) { return p.NewQP(attr, refuse) }, refused},
+		"QP of an invalid type": {
 			func() (any, error) { return p.NewQP(provider.QPAttr{Transport: 8}, refuse) }, provider.ErrOpcode,
 		},
-		"send queue not there": {
+		"send queue not mapped": {
 			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: none, RQMI: rq}, created)) }, errNoRing,
 		},
-		"receive queue not there": {
+		"receive queue not mapped": {
 			func() (any, error) { return p.NewQP(attr, answer(uapi.RXECreateQPResp{SQMI: sq, RQMI: none}, created)) }, errNoRing,
 		},
 		"slots too small": {
@@ -182,11 +182,13 @@ func TestNewFails(t *testing.T) {
 		"AH refused":          {func() (any, error) { return p.NewAH(refuse) }, refused},
 		"AH without a number": {func() (any, error) { return p.NewAH(answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
 	} {
-		if _, err := test.make(); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := test.make(); !errors.Is(err, test.want) {
+				t.Errorf("got error %v, want %v", err, test.want)
+			}
+		})
 	}
 	if d.mapped != 0 {
-		t.Errorf("%d rings left", d.mapped)
+		t.Errorf("got %d rings mapped, want 0", d.mapped)
 	}
 }

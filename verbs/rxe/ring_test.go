@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// plain returns memory laid out as the kernel does it: slots of 2^shift bytes.
+// plain returns memory with the kernel's layout: slots of 2^shift bytes.
 func plain(slots uint32, shift uint) []byte {
 	words := make([]uint64, (uapi.RXEQueueBufSize+int(slots)<<shift)/8)
 	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
@@ -33,7 +33,7 @@ func newPlain(t testing.TB, slots uint32, shift uint, element int) ring {
 	return r
 }
 
-// A head that leads out of the mapping is no ring.
+// A head that leads out of the mapping is rejected.
 func TestNewRing(t *testing.T) {
 	for name, change := range map[string]func(b []byte) []byte{
 		"empty":            func([]byte) []byte { return nil },
@@ -47,28 +47,31 @@ func TestNewRing(t *testing.T) {
 		"no slots":         func(b []byte) []byte { head(b).Log2ElemSize = 64; return b },
 		"small slots":      func(b []byte) []byte { head(b).Log2ElemSize = 5; return b },
 	} {
-		if _, err := newRing(change(plain(4, 6)), 48); !errors.Is(err, provider.ErrCorrupt) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := newRing(change(plain(4, 6)), 48); !errors.Is(err, provider.ErrCorrupt) {
+				t.Errorf("got error %v, want %v", err, provider.ErrCorrupt)
+			}
+		})
 	}
 	if _, err := newRing(plain(4, 6), 64); err != nil {
-		t.Error(err)
+		t.Errorf("got error %v for a valid ring", err)
 	}
 }
 
-// This side fills, the other takes, past the end again and again.
+// The process fills slots and the kernel takes them, past the end of the ring
+// several times.
 func TestFill(t *testing.T) {
 	r := newPlain(t, 8, 6, 8)
 	taken := uint64(0)
 	for value := range uint64(100) {
 		slot, err := r.next()
 		if full := value-taken == 7; errors.Is(err, provider.ErrFull) != full {
-			t.Fatalf("%d of 7 filled: %v", value-taken, err)
+			t.Fatalf("got error %v with %d of 7 slots filled", err, value-taken)
 		}
 		if err != nil {
 			for range 3 {
 				if got := *(*uint64)(r.slot(uint32(taken))); got != taken {
-					t.Fatalf("took %d, want %d", got, taken)
+					t.Fatalf("got %d, want %d", got, taken)
 				}
 				taken++
 			}
@@ -80,17 +83,17 @@ func TestFill(t *testing.T) {
 		*(*uint64)(slot) = value
 		r.advance()
 		if shown := r.producer.Load(); shown != uint32(value)&r.mask {
-			t.Fatalf("producer %d before publish of %d", shown, value)
+			t.Fatalf("got producer %d before publish, want %d", shown, uint32(value)&r.mask)
 		}
 		r.publish()
 	}
 }
 
-// The other fills, this side takes.
+// The kernel fills slots and the process takes them.
 func TestTake(t *testing.T) {
 	r := newPlain(t, 8, 6, 8)
 	if n, err := r.ready(); n != 0 || err != nil {
-		t.Fatalf("empty: %d, %v", n, err)
+		t.Fatalf("got %d slots, error %v, of an empty ring", n, err)
 	}
 	next, want := uint64(0), uint64(0)
 	for round := range 50 {
@@ -101,7 +104,7 @@ func TestTake(t *testing.T) {
 		r.producer.Store(uint32(next) & r.mask)
 		n, err := r.ready()
 		if err != nil || n != uint32(round%8) {
-			t.Fatalf("%d ready, want %d: %v", n, round%8, err)
+			t.Fatalf("got %d slots, error %v, want %d", n, err, round%8)
 		}
 		for i := range n {
 			if got := *(*uint64)(r.slot(r.own + i)); got != want {
@@ -111,38 +114,38 @@ func TestTake(t *testing.T) {
 		}
 		r.release(n)
 		if c := r.consumer.Load(); c != uint32(want)&r.mask {
-			t.Fatalf("consumer %d after %d", c, want)
+			t.Fatalf("got consumer %d, want %d", c, uint32(want)&r.mask)
 		}
 	}
 }
 
-// What the other side writes where this side's index is, is not asked; where its own
-// is, an index that is none is an error.
+// The process ignores changes of its own index in the ring. An invalid index of the
+// kernel is an error.
 func TestHostile(t *testing.T) {
 	for _, index := range []uint32{8, 9, 1 << 16, 1 << 31, ^uint32(0)} {
 		r := newPlain(t, 8, 6, 8)
 		r.consumer.Store(index)
 		if _, err := r.next(); !errors.Is(err, provider.ErrCorrupt) {
-			t.Errorf("consumer %d: %v", index, err)
+			t.Errorf("consumer %d: got error %v, want %v", index, err, provider.ErrCorrupt)
 		}
 		r.producer.Store(index)
 		if _, err := r.ready(); !errors.Is(err, provider.ErrCorrupt) {
-			t.Errorf("producer %d: %v", index, err)
+			t.Errorf("producer %d: got error %v, want %v", index, err, provider.ErrCorrupt)
 		}
 		r.consumer.Store(0)
 		if slot, err := r.next(); err != nil || slot != r.slots {
-			t.Errorf("own index overwritten by %d: %v", index, err)
+			t.Errorf("own index overwritten with %d: got slot %p, error %v, want slot %p", index, slot, err, r.slots)
 		}
-		// A head that changes later changes nothing.
+		// Later changes of the head have no effect.
 		head(r.memory).IndexMask, head(r.memory).Log2ElemSize = index, index
 		if r.slot(index) != unsafe.Add(r.slots, uintptr(index&7)<<6) {
-			t.Errorf("slot %d is elsewhere", index)
+			t.Errorf("got another slot %d after a change of the head", index)
 		}
 	}
 }
 
-// Two goroutines have one ring, as this side and the kernel do. The race detector
-// sees to it that what is in a slot comes before the index that shows it.
+// Two goroutines share a ring, as the process and the kernel do. The race detector
+// verifies that the contents of a slot are written before the index.
 func TestTwoSides(t *testing.T) {
 	memory := plain(8, 6)
 	fills, err := newRing(memory, 8)

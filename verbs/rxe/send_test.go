@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// An address handle as verbs has it.
+// A handle is an address handle of package verbs.
 type handle struct{ provided any }
 
 func (h handle) Provided() any { return h.provided }
 
-// words returns memory as 16 bytes a line, without lines of zeros.
+// words returns a hex dump without lines of zeros.
 func words(p unsafe.Pointer, length int) string {
 	var text strings.Builder
 	for at := 0; at < length; at += 16 {
@@ -29,8 +29,8 @@ func words(p unsafe.Pointer, length int) string {
 	return text.String()
 }
 
-// Each operation as <rdma/rdma_user_rxe.h> lays it out, on a slot full of what was
-// there before.
+// Each operation has the layout of <rdma/rdma_user_rxe.h>, in a slot with old
+// contents.
 func TestSendLayout(t *testing.T) {
 	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
 	remote := provider.SendWR{RemoteAddr: 0x0102030405060708, RKey: 0x90a0b0c0}
@@ -97,29 +97,29 @@ func TestSendLayout(t *testing.T) {
 00b0: 00000000000000000a0000000a000000
 00d0: 30313233343536373839ffffffffffff`},
 	} {
-		d := newDevice()
-		q := d.newQP(t, test.transport, true)
-		slot := q.sq.ring.slot(0)
-		b := unsafe.Slice((*byte)(slot), 512)
-		for i := range b {
-			b[i] = 0xff
-		}
-		if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 1 || err != nil {
-			t.Errorf("%s: %d, %v", test.name, n, err)
-			continue
-		}
-		length := uapi.RXESendWQESize + max(len(test.wr.SGEs)*uapi.RXESGESize, (len(test.wr.Inline)+15)&^15)
-		if got := strings.TrimSpace(words(slot, length)); got != strings.TrimSpace(test.want) {
-			t.Errorf("%s:\n%s\nwant%s", test.name, got, test.want)
-		}
-		if d.bells != 1 || !d.brief || head(d.rings[sqOffset]).ProducerIndex != 1 {
-			t.Errorf("%s: %d doorbells, producer %d", test.name, d.bells, head(d.rings[sqOffset]).ProducerIndex)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			d := newDevice()
+			q := d.newQP(t, test.transport, true)
+			slot := q.sq.ring.slot(0)
+			b := unsafe.Slice((*byte)(slot), 512)
+			for i := range b {
+				b[i] = 0xff
+			}
+			if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 1 || err != nil {
+				t.Fatalf("got %d posted, error %v, want 1", n, err)
+			}
+			length := uapi.RXESendWQESize + max(len(test.wr.SGEs)*uapi.RXESGESize, (len(test.wr.Inline)+15)&^15)
+			if got := strings.TrimSpace(words(slot, length)); got != strings.TrimSpace(test.want) {
+				t.Errorf("got\n%s\nwant%s", got, test.want)
+			}
+			if d.bells != 1 || !d.brief || head(d.rings[sqOffset]).ProducerIndex != 1 {
+				t.Errorf("got %d doorbells, brief %v, producer %d, want 1, true, 1", d.bells, d.brief, head(d.rings[sqOffset]).ProducerIndex)
+			}
+		})
 	}
 }
 
-// What a work request cannot be leaves the ring as it was, and what comes before
-// it posted.
+// A rejected work request leaves the ring unchanged, and earlier ones stay posted.
 func TestSendRefused(t *testing.T) {
 	sges := func(n int) []provider.SGE { return make([]provider.SGE, n) }
 	for name, test := range map[string]struct {
@@ -127,41 +127,43 @@ func TestSendRefused(t *testing.T) {
 		wr        provider.SendWR
 		want      error
 	}{
-		"no opcode":            {provider.RC, provider.SendWR{Opcode: 31}, provider.ErrOpcode},
-		"opcode of many bits":  {provider.RC, provider.SendWR{Opcode: 32 + provider.OpSend}, provider.ErrOpcode},
-		"read by UC":           {provider.UC, provider.SendWR{Opcode: provider.OpRead}, provider.ErrOpcode},
-		"atomic by UC":         {provider.UC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrOpcode},
-		"write by UD":          {provider.UD, provider.SendWR{Opcode: provider.OpWrite}, provider.ErrOpcode},
-		"bind of nothing":      {provider.RC, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrOpcode},
-		"SGEs":                 {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: sges(sgeCount + 1)}, provider.ErrSGEs},
-		"inline":               {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, inlineMax+1)}, provider.ErrInline},
-		"inline read":          {provider.RC, provider.SendWR{Opcode: provider.OpRead, Flags: provider.SendInline}, provider.ErrInline},
-		"inline and SGEs":      {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, SGEs: sges(1)}, provider.ErrInline},
-		"2 GiB and a byte":     {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1}}}, provider.ErrLength},
-		"16 GiB":               {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1<<32 - 1}, {Length: 1<<32 - 1}, {Length: 1<<32 - 1}, {Length: 1<<32 - 1}}}, provider.ErrLength},
-		"atomic of nothing":    {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
-		"invalidate with data": {provider.RC, provider.SendWR{Opcode: provider.OpLocalInvalidate, SGEs: []provider.SGE{{Length: 1}}}, provider.ErrLength},
-		"no AH":                {provider.UD, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
-		"closed AH":            {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{}}, provider.ErrAH},
-		"another's AH":         {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{7}}, provider.ErrAH},
+		"opcode 31":              {provider.RC, provider.SendWR{Opcode: 31}, provider.ErrOpcode},
+		"opcode of many bits":    {provider.RC, provider.SendWR{Opcode: 32 + provider.OpSend}, provider.ErrOpcode},
+		"read by UC":             {provider.UC, provider.SendWR{Opcode: provider.OpRead}, provider.ErrOpcode},
+		"atomic by UC":           {provider.UC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrOpcode},
+		"write by UD":            {provider.UD, provider.SendWR{Opcode: provider.OpWrite}, provider.ErrOpcode},
+		"bind without window":    {provider.RC, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrOpcode},
+		"SGEs":                   {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: sges(sgeCount + 1)}, provider.ErrSGEs},
+		"inline":                 {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, inlineMax+1)}, provider.ErrInline},
+		"inline read":            {provider.RC, provider.SendWR{Opcode: provider.OpRead, Flags: provider.SendInline}, provider.ErrInline},
+		"inline and SGEs":        {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, SGEs: sges(1)}, provider.ErrInline},
+		"2 GiB and a byte":       {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1}}}, provider.ErrLength},
+		"16 GiB":                 {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1<<32 - 1}, {Length: 1<<32 - 1}, {Length: 1<<32 - 1}, {Length: 1<<32 - 1}}}, provider.ErrLength},
+		"atomic without SGE":     {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
+		"invalidate with data":   {provider.RC, provider.SendWR{Opcode: provider.OpLocalInvalidate, SGEs: []provider.SGE{{Length: 1}}}, provider.ErrLength},
+		"no AH":                  {provider.UD, provider.SendWR{Opcode: provider.OpSend}, provider.ErrAH},
+		"closed AH":              {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{}}, provider.ErrAH},
+		"AH of another provider": {provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{7}}, provider.ErrAH},
 	} {
-		d := newDevice()
-		q := d.newQP(t, test.transport, false)
-		good := provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{1}}}
-		if n, err := q.PostSend([]provider.SendWR{good, test.wr, good}); n != 1 || !errors.Is(err, test.want) {
-			t.Errorf("%s: %d, %v", name, n, err)
-		}
-		if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 0 || !errors.Is(err, test.want) {
-			t.Errorf("%s alone: %d, %v", name, n, err)
-		}
-		if p := head(d.rings[sqOffset]).ProducerIndex; p != 1 || d.bells != 1 {
-			t.Errorf("%s: producer %d, %d doorbells", name, p, d.bells)
-		}
+		t.Run(name, func(t *testing.T) {
+			d := newDevice()
+			q := d.newQP(t, test.transport, false)
+			good := provider.SendWR{Opcode: provider.OpSend, AH: handle{&ah{1}}}
+			if n, err := q.PostSend([]provider.SendWR{good, test.wr, good}); n != 1 || !errors.Is(err, test.want) {
+				t.Errorf("got %d posted, error %v, want 1 and %v", n, err, test.want)
+			}
+			if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 0 || !errors.Is(err, test.want) {
+				t.Errorf("first of the batch: got %d posted, error %v, want 0 and %v", n, err, test.want)
+			}
+			if p := head(d.rings[sqOffset]).ProducerIndex; p != 1 || d.bells != 1 {
+				t.Errorf("got producer %d, %d doorbells, want 1, 1", p, d.bells)
+			}
+		})
 	}
 }
 
-// A full queue takes what there is room for, and goes on when the other side has
-// taken some.
+// A full queue accepts as many work requests as fit, and further ones after the
+// kernel has taken some.
 func TestSendFull(t *testing.T) {
 	d := newDevice()
 	q := d.newQP(t, provider.RC, false)
@@ -171,25 +173,25 @@ func TestSendFull(t *testing.T) {
 		wrs[i] = provider.SendWR{ID: uint64(i), Opcode: provider.OpSend}
 	}
 	if n, err := q.PostSend(wrs); n != slots-1 || !errors.Is(err, provider.ErrFull) || d.bells != 1 || d.brief {
-		t.Errorf("posted %d: %v; %d doorbells, brief %v", n, err, d.bells, d.brief)
+		t.Errorf("got %d posted, error %v, %d doorbells, brief %v, want %d, %v, 1, false", n, err, d.bells, d.brief, slots-1, provider.ErrFull)
 	}
 	if n, err := q.PostSend(wrs); n != 0 || !errors.Is(err, provider.ErrFull) || d.bells != 1 {
-		t.Errorf("posted %d: %v; %d doorbells", n, err, d.bells)
+		t.Errorf("got %d posted, error %v, %d doorbells, want 0, %v, 1", n, err, d.bells, provider.ErrFull)
 	}
 	h.ConsumerIndex = 5
 	if n, err := q.PostSend(wrs[20:]); n != 5 || !errors.Is(err, provider.ErrFull) || h.ProducerIndex != 4 {
-		t.Errorf("posted %d: %v, producer %d", n, err, h.ProducerIndex)
+		t.Errorf("got %d posted, error %v, producer %d, want 5, %v, 4", n, err, h.ProducerIndex, provider.ErrFull)
 	}
 	if id := (*uapi.RXESendWQE)(q.sq.ring.slot(3)).WRID; id != 24 {
-		t.Errorf("slot 3 has ID %d", id)
+		t.Errorf("slot 3: got ID %d, want 24", id)
 	}
 	h.ConsumerIndex = slots
 	if n, err := q.PostSend(wrs); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
-		t.Errorf("posted %d to a corrupt ring: %v", n, err)
+		t.Errorf("corrupt ring: got %d posted, error %v, want 0 and %v", n, err, provider.ErrCorrupt)
 	}
-	d.err, h.ConsumerIndex = errors.New("no bell"), 4
+	d.err, h.ConsumerIndex = errors.New("doorbell failed"), 4
 	if n, err := q.PostSend(wrs[:1]); n != 1 || !errors.Is(err, d.err) {
-		t.Errorf("posted %d: %v", n, err)
+		t.Errorf("doorbell fails: got %d posted, error %v, want 1 and %v", n, err, d.err)
 	}
 	if err := q.Close(); err != nil {
 		t.Error(err)
@@ -201,36 +203,38 @@ func TestReceive(t *testing.T) {
 	for name, q := range map[string]interface {
 		PostRecv([]provider.RecvWR) (int, error)
 	}{"QP": d.newQP(t, provider.RC, false), "SRQ": d.newSRQ(t)} {
-		ring := d.rings[rqOffset]
-		if name == "SRQ" {
-			ring = d.rings[srqOffset]
-		}
-		sges := []provider.SGE{{Addr: 1, Length: 2, LKey: 3}, {Addr: 4, Length: 5, LKey: 6}}
-		wrs := []provider.RecvWR{{ID: 7, SGEs: sges}, {ID: 8, SGEs: make([]provider.SGE, sgeCount+1)}}
-		if n, err := q.PostRecv(wrs); n != 1 || !errors.Is(err, provider.ErrSGEs) {
-			t.Errorf("%s: posted %d: %v", name, n, err)
-		}
-		got := strings.TrimSpace(words(unsafe.Pointer(&ring[uapi.RXEQueueBufSize]), 80))
-		if want := strings.TrimSpace(`
+		t.Run(name, func(t *testing.T) {
+			ring := d.rings[rqOffset]
+			if name == "SRQ" {
+				ring = d.rings[srqOffset]
+			}
+			sges := []provider.SGE{{Addr: 1, Length: 2, LKey: 3}, {Addr: 4, Length: 5, LKey: 6}}
+			wrs := []provider.RecvWR{{ID: 7, SGEs: sges}, {ID: 8, SGEs: make([]provider.SGE, sgeCount+1)}}
+			if n, err := q.PostRecv(wrs); n != 1 || !errors.Is(err, provider.ErrSGEs) {
+				t.Errorf("too many SGEs: got %d posted, error %v, want 1 and %v", n, err, provider.ErrSGEs)
+			}
+			got := strings.TrimSpace(words(unsafe.Pointer(&ring[uapi.RXEQueueBufSize]), 80))
+			if want := strings.TrimSpace(`
 0000: 07000000000000000000000000000000
 0010: 07000000070000000000000002000000
 0020: 00000000000000000100000000000000
 0030: 02000000030000000400000000000000
 0040: 05000000060000000000000000000000`); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
-		}
-		long := []provider.RecvWR{{SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1}}}}
-		if n, err := q.PostRecv(long); n != 0 || !errors.Is(err, provider.ErrLength) {
-			t.Errorf("%s: posted %d: %v", name, n, err)
-		}
-		if n, err := q.PostRecv(make([]provider.RecvWR, slots)); n != slots-2 || !errors.Is(err, provider.ErrFull) {
-			t.Errorf("%s: posted %d: %v", name, n, err)
-		}
-		if p := head(ring).ProducerIndex; p != slots-1 {
-			t.Errorf("%s: producer %d", name, p)
-		}
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			long := []provider.RecvWR{{SGEs: []provider.SGE{{Length: 1 << 31}, {Length: 1}}}}
+			if n, err := q.PostRecv(long); n != 0 || !errors.Is(err, provider.ErrLength) {
+				t.Errorf("too long: got %d posted, error %v, want 0 and %v", n, err, provider.ErrLength)
+			}
+			if n, err := q.PostRecv(make([]provider.RecvWR, slots)); n != slots-2 || !errors.Is(err, provider.ErrFull) {
+				t.Errorf("full queue: got %d posted, error %v, want %d and %v", n, err, slots-2, provider.ErrFull)
+			}
+			if p := head(ring).ProducerIndex; p != slots-1 {
+				t.Errorf("got producer %d, want %d", p, slots-1)
+			}
+		})
 	}
 	if d.bells != 0 {
-		t.Errorf("%d doorbells", d.bells)
+		t.Errorf("got %d doorbells, want 0", d.bells)
 	}
 }
