@@ -46,7 +46,7 @@ func migrations(t *testing.T) []migration {
 			if len(columns) < 4 {
 				continue
 			}
-			if strings.TrimSpace(columns[2]) == "not there" {
+			if strings.TrimSpace(columns[2]) == "not supported" {
 				maps.Copy(m.lacks, flagsIn(columns[1]))
 				continue
 			}
