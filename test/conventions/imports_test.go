@@ -1,0 +1,191 @@
+// Package conventions tests rules about the source code that no linter knows: the
+// direction of imports, and who prints.
+package conventions
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ibkit/ibkit"
+
+// root is the directory of the module.
+const root = "../.."
+
+// A rule lists what the packages in some directories may import from this module:
+// directories, with those below them. An import from the directory's own package is
+// always allowed. The first rule that has the directory of a package applies to it.
+type rule struct {
+	dirs  []string // patterns of [match]
+	allow []string
+}
+
+// Groups of directories, each with those that its packages may import.
+var (
+	leaves     = []string{"internal"}
+	wire       = []string{"ib", "mad"}
+	management = slices.Concat(wire, []string{"umad"})
+	data       = []string{"ib", "verbs"}
+	public     = slices.Concat(management, data, []string{"fabric", "sim", "resolve"})
+	tools      = []string{"devinfo", "linkinfo", "ping", "perf", "doctor"}
+	parts      = slices.Concat([]string{"cmd/internal"}, tools, public, leaves)
+)
+
+var rules = []rule{
+	// Only package cmd imports commands. Commands do not import each other.
+	{[]string{"."}, []string{"cmd"}},
+	{[]string{"cmd"}, slices.Concat([]string{"cmd"}, parts)},
+	{[]string{"cmd/..."}, parts},
+	// Tools do not import each other, but doctor reads the results of two.
+	{[]string{"doctor/..."}, slices.Concat([]string{"devinfo", "linkinfo"}, public, leaves)},
+	{[]string{"devinfo/...", "linkinfo/...", "ping/..."}, slices.Concat(public, leaves)},
+	{[]string{"perf/..."}, slices.Concat([]string{"perf"}, public, leaves)},
+	// Public packages import downwards.
+	{[]string{"resolve/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
+	{[]string{"fabric/..."}, slices.Concat(management, leaves)},
+	{[]string{"sim/..."}, slices.Concat(management, []string{"sim"}, leaves)},
+	{[]string{"umad/..."}, slices.Concat(management, leaves)},
+	{[]string{"verbs/..."}, slices.Concat(data, leaves)},
+	{[]string{"mad/..."}, wire},
+	{[]string{"ib/..."}, nil},
+	{[]string{"internal/..."}, []string{"ib", "internal"}},
+	{[]string{"test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
+	{[]string{"docs/...", "man/...", "packaging/...", "schema/..."}, slices.Concat([]string{"cmd"}, parts)},
+}
+
+// exceptions are imports that are still to be removed.
+var exceptions = []string{
+	"cmd/devinfo imports cmd/classic/ibstat",
+}
+
+// libraries are packages that few may import, with the patterns of the directories
+// that may.
+var libraries = map[string][]string{
+	"github.com/spf13/cobra":            {"cmd/..."},
+	"github.com/spf13/pflag":            {"cmd/..."},
+	"github.com/olekukonko/tablewriter": {"cmd/internal/render"},
+	"github.com/fatih/color":            {"cmd/internal/render"},
+	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/..."},
+	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
+	module + "/cmd/internal/cmdtest":    {"test/..."},
+}
+
+// match reports whether a pattern has a directory: "a" is a alone, "a/..." is a
+// with all below.
+func match(pattern, dir string) bool {
+	parent, all := strings.CutSuffix(pattern, "/...")
+	return dir == parent || all && strings.HasPrefix(dir, parent+"/")
+}
+
+func matchAny(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return match(p, dir) })
+}
+
+// below reports whether a directory is one of some or below one of them.
+func below(parents []string, dir string) bool {
+	return slices.ContainsFunc(parents, func(p string) bool { return match(p+"/...", dir) })
+}
+
+// check returns the reason why the package in a directory may not import a path, or
+// "".
+func check(dir, imported string) string {
+	for library, allowed := range libraries {
+		if (imported == library || strings.HasPrefix(imported, library+"/")) && !matchAny(allowed, dir) {
+			return fmt.Sprintf("%s imports %s; only %s may", dir, imported, strings.Join(allowed, ", "))
+		}
+	}
+	to, ours := strings.CutPrefix(imported, module)
+	if !ours {
+		return ""
+	}
+	to = path.Join(".", strings.TrimPrefix(to, "/"))
+	for _, r := range rules {
+		if !matchAny(r.dirs, dir) {
+			continue
+		}
+		reason := dir + " imports " + to
+		if to != "." && below(r.allow, to) || slices.Contains(exceptions, reason) {
+			return ""
+		}
+		return reason
+	}
+	return dir + ": there is no rule for this directory"
+}
+
+func TestImports(t *testing.T) {
+	for _, file := range sources(t) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file.path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reason := check(file.dir, imported); reason != "" {
+				t.Errorf("%s: %s", file.path, reason)
+			}
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		dir, imported string
+		allowed       bool
+	}{
+		{".", module + "/cmd", true},
+		{".", module + "/linkinfo", false},
+		{"cmd", module + "/cmd/ping", true},
+		{"cmd/ping", module + "/cmd/internal/render", true},
+		{"cmd/ping", module + "/cmd/perf", false},
+		{"cmd/ping", module + "/cmd", false},
+		{"ping", module + "/umad", true},
+		{"ping", module + "/perf", false},
+		{"ping", "github.com/spf13/cobra", false},
+		{"doctor", module + "/linkinfo", true},
+		{"sim", module + "/fabric", false},
+		{"verbs", module + "/mad", false},
+		{"verbs/rxe", module + "/verbs/provider", true},
+		{"mad", module + "/internal/sysfs", false},
+		{"ib", module + "/mad", false},
+		{"internal/sysfs", module + "/umad", false},
+		{"fabric", "testing", false},
+		{"fabric", "fmt", true},
+		{"new", module + "/ib", false},
+		{"mad", module, false},
+	} {
+		t.Run(c.dir+" imports "+c.imported, func(t *testing.T) {
+			if reason := check(c.dir, c.imported); (reason == "") != c.allowed {
+				t.Errorf("got %q, want allowed: %v", reason, c.allowed)
+			}
+		})
+	}
+}
+
+// TestExceptions fails when an exception is no longer needed.
+func TestExceptions(t *testing.T) {
+	for _, e := range exceptions {
+		from, to, _ := strings.Cut(e, " imports ")
+		files, err := filepath.Glob(filepath.Join(root, from, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(text), strconv.Quote(module+"/"+to))
+		})
+		if !used {
+			t.Errorf("unused exception %q", e)
+		}
+	}
+}
