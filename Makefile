@@ -3,24 +3,26 @@
 export CGO_ENABLED = 0
 
 BUILD   = build
-TALLY   = $(BUILD)/tally
 RESULTS = $(BUILD)/results
 
-# Enough to run the seeds and what lies next to them; a search wants minutes.
+# Runs a check and keeps its results for the summary.
+CHECK = tools/check
+
+# Enough for the seeds and their neighbours; a search needs minutes.
 FUZZTIME  ?= 5s
-# Of the codecs of MADs, and of what users write.
+# For the codecs of MADs and for files that users write.
 FUZZTIME_CODECS ?= 30s
 BENCHFLAGS =
 
-# A test that hangs fails after this long and shows where.
-TIMEOUT = 5m
-GUEST_TIMEOUT = 15m
+# More than four times the duration on a quiet machine with two cores.
+TIMEOUT = 15m
+GUEST_TIMEOUT = 30m
 
-PLATFORMS  = linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x
+ARCHITECTURES = amd64 arm64 ppc64le riscv64 s390x
+LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconvert usestdlibvars misspell
 
-# The linter has a module file of its own: what it needs is no dependency of
-# ibkit.
-LINT = go tool -modfile=tools/go.mod golangci-lint
+# Packages with goroutines, locks or atomic operations, in the code or its tests.
+RACY = $(addprefix ./,$(sort $(dir $(shell git grep -lE '^[[:space:]]*go (func|[a-z])|[.]Go[[:punct:]]|"sync(/atomic)?"' -- '*.go' ':!test' ':!*_guest_test.go'))))
 
 # What the tests compare with, and the compiler for the race detector.
 DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
@@ -45,37 +47,41 @@ demo: ## show the links of a simulated fabric
 	go run . linkinfo --sim demo
 
 .PHONY: deps
-deps: ## install what the tests need, from Debian packages
+deps: ## install the Debian packages that the tests need
 	apt-get update -q
 	DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(DEB_PACKAGES)
 
 .PHONY: test-all
-test-all: deps ## install what the tests need, run all checks, say how many passed
-	@mkdir -p $(BUILD) && rm -f $(RESULTS)
-	@$(MAKE) --no-print-directory -k lint cross test race oracle scripts package || true
+test-all: deps ## install what the tests need, run all checks, and count them
+	@rm -rf $(RESULTS)
+	@$(MAKE) --no-print-directory -k lint test race oracle scripts package || true
 	@$(MAKE) --no-print-directory -k -j 2 guest fuzz || true
-	@$(TALLY) -sum $(RESULTS)
+	@$(MAKE) --no-print-directory summary
+
+.PHONY: summary
+summary: # add up the results of the checks
+	@tools/summary $(RESULTS)/*.json
 
 .PHONY: test
-test: $(TALLY) ## run the tests that need nothing installed
-	@$(TALLY) -results $(RESULTS) -name test go test -timeout $(TIMEOUT) ./...
+test: ## run the tests that need Go only
+	@$(CHECK) test go test -timeout $(TIMEOUT) ./...
 
 .PHONY: race
 race: export CGO_ENABLED = 1
-race: $(TALLY) ## run the same tests under the race detector
-	@$(TALLY) -results $(RESULTS) -name race go test -timeout $(TIMEOUT) -race ./...
+race: ## run the tests of packages with concurrency under the race detector
+	@$(CHECK) race go test -timeout $(TIMEOUT) -race $(RACY)
 
 .PHONY: oracle
-oracle: $(TALLY) ## compare with Debian's tools on simulated fabrics
-	@$(TALLY) -results $(RESULTS) -name oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
+oracle: ## compare with Debian's tools on simulated fabrics
+	@$(CHECK) oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
 
 .PHONY: scripts
-scripts: $(TALLY) ## run the command-line scripts on simulated fabrics
-	@$(TALLY) -results $(RESULTS) -name scripts go test -timeout $(TIMEOUT) -tags oracle ./test/scripts
+scripts: ## run the command-line scripts on simulated fabrics
+	@$(CHECK) scripts go test -timeout $(TIMEOUT) -tags oracle ./test/scripts
 
 .PHONY: guest
-guest: $(TALLY) ## run the tests that boot a kernel with Soft-RoCE in QEMU
-	@$(TALLY) -results $(RESULTS) -name guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
+guest: ## run the tests that boot a kernel with Soft-RoCE in QEMU
+	@$(CHECK) guest go test -timeout $(GUEST_TIMEOUT) -p 1 -count 1 -tags guest ./test/guest/...
 
 .PHONY: soak
 soak: ## measure between two guests for ten minutes while the link goes down every 20 s
@@ -85,57 +91,47 @@ soak: ## measure between two guests for ten minutes while the link goes down eve
 guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 	@go run ./test/guest/shell
 
-# Guests leave a part of the machine idle: fuzzing takes what they leave.
-# Up to Go 1.26 the fuzzer now and then takes the end of its time for a failure
-# (go.dev/issue/75804).
+# Guests leave a part of the machine idle, which fuzzing uses. Up to Go 1.26 the
+# fuzzer sometimes reports the end of its time as a failure (go.dev/issue/75804): a
+# failed target runs once more.
 .PHONY: fuzz
-fuzz: $(TALLY) ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS, two at a time
+fuzz: ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS
 	@for package in $$(go list ./...); do \
 		case $$package in \
 		*/ibkit/mad | */ibkit/fabric | */umad/ibsim | */ibdiagconf) time=$(FUZZTIME_CODECS) ;; \
 		*) time=$(FUZZTIME) ;; \
 		esac; \
 		go test -list '^Fuzz' $$package | awk -v p=$$package -v t=$$time '/^Fuzz/ { print $$1, p, t }'; \
-	done | nice -n 19 xargs -P 2 -L 1 sh -c '$(TALLY) -results $(RESULTS) -name "fuzz $$0 in $$1" -again "    context deadline exceeded" \
+	done | nice -n 19 xargs -P 2 -L 1 sh -c '$(CHECK) "fuzz $$0 in $$1" \
 		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $$2 -parallel 1 $$1'
 
-.PHONY: cross
-cross: $(TALLY) ## build for all platforms
-	@for platform in $(PLATFORMS); do \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} \
-		$(TALLY) -results $(RESULTS) -name "build $$platform" \
-			go build -trimpath -o $(BUILD)/ibkit-$$(echo $$platform | tr / -) . || failed=1; \
-	done; test -z "$$failed"
-
 .PHONY: lint
-lint: $(TALLY) ## check formatting, style and the direction of imports
-	@$(TALLY) -results $(RESULTS) -name lint $(LINT) run ./...
-	@$(TALLY) -results $(RESULTS) -name "lint tests" $(LINT) run --build-tags oracle,guest,inguest,packages ./...
+lint: $(addprefix lint-,$(LINTERS)) ## check formatting and style
 
-# What makes releases has a module file of its own too.
-GORELEASER = go tool -modfile=tools/goreleaser/go.mod goreleaser
+.PHONY: $(addprefix lint-,$(LINTERS))
+$(addprefix lint-,$(LINTERS)): lint-%:
+	@$(CHECK) "lint $*" tools/lint/lint $*
 
-# Without a remote goreleaser does not even ask for the commit.
-package: export GIT_CONFIG_COUNT = 1
-package: export GIT_CONFIG_KEY_0 = remote.origin.url
-package: export GIT_CONFIG_VALUE_0 = https://github.com/ibkit/ibkit
+.PHONY: dist
+dist: $(addprefix dist-,$(ARCHITECTURES)) ## build the archives and packages of a release in build/dist
+	@cd $(BUILD)/dist && sha256sum *.tar.gz *.deb *.rpm *.json >SHA256SUMS
+
+.PHONY: $(addprefix dist-,$(ARCHITECTURES))
+$(addprefix dist-,$(ARCHITECTURES)): dist-%: package-files
+	@$(CHECK) "build for linux/$*" packaging/build $(BUILD)/dist $*
 
 .PHONY: package
-package: $(TALLY) ## build the packages twice, compare them, install and remove one
-	@rm -rf $(BUILD)/dist $(BUILD)/dist-before
-	@$(TALLY) -results $(RESULTS) -name "check goreleaser.yaml" $(GORELEASER) check -q
-	@$(TALLY) -results $(RESULTS) -name "build packages" $(GORELEASER) release --snapshot --clean --skip publish
-	@mv $(BUILD)/dist $(BUILD)/dist-before
-	@$(TALLY) -results $(RESULTS) -name "build packages again" $(GORELEASER) release --snapshot --clean --skip publish
-	@$(TALLY) -results $(RESULTS) -name packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging ./man
+package: dist ## test the packages: build one twice, compare, install, remove
+	@$(CHECK) "build for linux/amd64 again" packaging/build $(BUILD)/dist-again amd64
+	@$(CHECK) packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging ./man
 
-# What packages hold beside the binary.
+# The files of packages beside the binary.
 .PHONY: package-files
 package-files:
-	@rm -rf $(BUILD)/package
+	@rm -rf $(BUILD)/package $(BUILD)/dist $(BUILD)/dist-again
 	@mkdir -p $(BUILD)/package/man $(BUILD)/package/completions $(BUILD)/package/bin
 	@for page in man/*.1; do gzip -9n <$$page >$(BUILD)/package/man/$${page##*/}.gz; done
-	@gzip -9n <packaging/changelog >$(BUILD)/package/changelog.gz
+	@packaging/changelog "$$(git show -s --format=%cD HEAD)" <CHANGELOG.md | gzip -9n >$(BUILD)/package/changelog.gz
 	@go run . completion bash >$(BUILD)/package/completions/ibkit.bash
 	@go run . completion fish >$(BUILD)/package/completions/ibkit.fish
 	@go run . completion zsh >$(BUILD)/package/completions/_ibkit
@@ -164,11 +160,6 @@ bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in 
 .PHONY: bench-perf
 bench-perf: ## compare latency and bandwidth with Debian's perftest, in a guest
 	go test -tags guest ./test/guest/perf -run '^$$' -bench Perftest -benchtime 1x -timeout 2h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
-
-.PHONY: $(TALLY)
-$(TALLY):
-	@mkdir -p $(BUILD)
-	@go build -o $(TALLY) ./test/tally
 
 .PHONY: clean
 clean: ## remove what was built

@@ -15,7 +15,7 @@ import (
 // in a root that has nothing else, not even /proc, /sys and /tmp, in namespaces
 // of its own, as a user without rights.
 func TestContainer(t *testing.T) {
-	binary, err := os.ReadFile(one(t, "ibkit_linux_amd64_v1/ibkit"))
+	binary, err := os.ReadFile(one(t, "linux-amd64/ibkit"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +33,7 @@ func TestContainer(t *testing.T) {
 		{"iblinkinfo --sim demo", "Could be", 0},
 		{"ping --sim demo --count 1 3", "1", 0},
 		{"version", "linux/amd64", 0},
+		{"version", "0.0.0~git", 0},
 		{"devinfo", "", 1},
 		{"linkinfo", "--sim", 1},
 	} {

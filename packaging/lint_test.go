@@ -17,7 +17,7 @@ func TestLintian(t *testing.T) {
 }
 
 // TestRPMLint looks at the package for amd64. rpmlint unpacks it with cpio where
-// it is told to, and packages of goreleaser have absolute names: without the
+// it is told to, and packages of nfpm have absolute names: without the
 // option below it would be / where cpio writes to.
 func TestRPMLint(t *testing.T) {
 	cpio, err := exec.LookPath("cpio")

@@ -58,7 +58,7 @@ func run(devices int, timeout time.Duration, command []string) (int, error) {
 	// QEMU makes the terminal raw and, killed, leaves it so.
 	stdin := int(os.Stdin.Fd())
 	if state, err := term.GetState(stdin); err == nil {
-		defer term.Restore(stdin, state) //nolint:errcheck // there is nothing more to try
+		defer func() { _ = term.Restore(stdin, state) }()
 	}
 	g, err := guest.Boot(ctx, spec)
 	if err != nil {
