@@ -46,7 +46,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "--diff", "x", "--problems"}, "--diff and --problems exclude each other"},
 		{[]string{"linkinfo", "--json", "--sort", "lid"}, "--json and --sort exclude each other"},
 		{[]string{"linkinfo", "--all"}, "-a (--all) does nothing without -G (--port-guid)"},
-		{[]string{"linkinfo", "--show-keys"}, "--show-keys does nothing without --json"},
+		{[]string{"linkinfo", "--show-keys"}, "--show-keys does nothing without --attributes"},
 		{[]string{"linkinfo", "--sim", "demo", "-C", "mlx5_0"}, "exclude each other"},
 		{[]string{"linkinfo", "-z", "/nonexistent"}, "read config"},
 		{[]string{"linkinfo", "-z", cmdtest.WriteFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not an unsigned 8-bit number`},

@@ -52,7 +52,7 @@ func linkItem(e linkinfo.End) Item {
 		case i.Verdict == OK:
 			i.Verdict = Note
 		}
-		details = append(details, f.Detail)
+		details = append(details, f.Detail())
 	}
 	if details == nil {
 		return i

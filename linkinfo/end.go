@@ -8,48 +8,130 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An End is one end of a link, or a port without one, and what is to be said of
-// it.
+// An End is one end of a link, or a port without a link, and its findings.
 type End struct {
 	Port *fabric.Port
 
-	// What the link runs at; 0 while it is down or where the port did not
-	// answer.
+	// The active width and speed; 0 if the link is down or the port did not
+	// respond.
 	Width ib.LinkWidth
 	Speed ib.Speed
 
-	// The best that both ends can do and have enabled; 0 without a peer.
+	// The best width and speed that both ends support and have enabled; 0 without
+	// a peer.
 	BestWidth ib.LinkWidth
 	BestSpeed ib.Speed
 
 	Findings []Finding
 }
 
-// A Kind is a sort of finding. Its text is stable: scripts match it.
-type Kind string
+// A Kind is a category of findings.
+type Kind uint8
 
-// The findings. Those that IsProblem reports are wrong on any fabric; the
-// others are worth knowing.
+// The findings. [Finding.IsProblem] reports those that are wrong on any fabric.
 const (
-	NoAnswer  Kind = "no-answer"  // the port did not answer
-	NoPeer    Kind = "no-peer"    // the link is up, and what is behind it did not answer
-	OneSided  Kind = "one-sided"  // the two ends do not agree on the link's state, width or speed
-	NotActive Kind = "not-active" // the link is up and the subnet manager did not activate it
-	Unstable  Kind = "unstable"   // the link is training or recovers from errors
-	Narrow    Kind = "narrow"     // fewer lanes than both ends have enabled
-	Slow      Kind = "slow"       // slower than both ends have enabled
-	Disabled  Kind = "disabled"   // switched off
-	Limited   Kind = "limited"    // both ends can do more than is enabled
+	NoAnswer  Kind = iota + 1 // the port did not respond
+	NoPeer                    // the link is up, but the peer did not respond
+	OneSided                  // the ends report different states, widths or speeds
+	NotActive                 // the link is up, but not activated by a subnet manager
+	Unstable                  // the link is training or recovers from errors
+	Narrow                    // fewer lanes than both ends have enabled
+	Slow                      // slower than both ends have enabled
+	Disabled                  // disabled by configuration
+	Limited                   // both ends support more than is enabled
 )
 
-// Kinds are all kinds of findings.
+// Kinds contains all kinds of findings.
 var Kinds = []Kind{NoAnswer, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited}
 
-// A Finding is one thing to be said of a port.
-type Finding struct {
-	Kind   Kind
-	Detail string // for people
+// kindNames are the texts of kinds. They are stable: scripts match them.
+var kindNames = [...]string{
+	NoAnswer:  "no-answer",
+	NoPeer:    "no-peer",
+	OneSided:  "one-sided",
+	NotActive: "not-active",
+	Unstable:  "unstable",
+	Narrow:    "narrow",
+	Slow:      "slow",
+	Disabled:  "disabled",
+	Limited:   "limited",
 }
+
+// ParseKind parses the text of a kind.
+func ParseKind(s string) (Kind, error) {
+	for _, k := range Kinds {
+		if k.String() == s {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown finding %q", s)
+}
+
+// String returns the text of the kind, for example "one-sided".
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// MarshalText returns the text of the kind. The error is always nil.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText parses the text of a kind.
+func (k *Kind) UnmarshalText(text []byte) (err error) {
+	*k, err = ParseKind(string(text))
+	return err
+}
+
+// A Finding is an observation about a port. Findings are comparable: those of the
+// two ends of a link are equal if they state the same.
+type Finding struct {
+	Kind Kind
+
+	// The values that the detail quotes. The detail is formatted on demand: on a
+	// fabric without a subnet manager every port has findings.
+	got, want rate
+	state     ib.PortState
+	phys      ib.PhysState
+}
+
+// A rate is the width and the speed of a link.
+type rate struct {
+	width ib.LinkWidth
+	speed ib.Speed
+}
+
+// Detail returns the finding in words, without its kind.
+func (f Finding) Detail() string {
+	switch f.Kind {
+	case NoAnswer:
+		return "the port did not respond"
+	case NoPeer:
+		return "the link is up, but the peer did not respond"
+	case OneSided:
+		if f.state != ib.PortNoChange {
+			return fmt.Sprintf("the peer reports %s/%s", f.state, f.phys)
+		}
+		return fmt.Sprintf("the peer reports %s %s", f.got.width, f.got.speed)
+	case NotActive:
+		return "not activated by a subnet manager"
+	case Unstable:
+		return fmt.Sprintf("the physical state is %s", f.phys)
+	case Narrow:
+		return fmt.Sprintf("%s, but both ends have %s enabled", f.got.width, f.want.width)
+	case Slow:
+		return fmt.Sprintf("%s, but both ends have %s enabled", f.got.speed, f.want.speed)
+	case Disabled:
+		return "disabled by configuration"
+	case Limited:
+		return fmt.Sprintf("both ends support %s %s", f.want.width, f.want.speed)
+	}
+	return ""
+}
+
+// String returns the kind and the detail.
+func (f Finding) String() string { return f.Kind.String() + ": " + f.Detail() }
 
 // IsProblem reports whether a finding is wrong on any fabric.
 func (f Finding) IsProblem() bool { return f.Kind != Disabled && f.Kind != Limited }
@@ -64,26 +146,42 @@ func (e *End) HasProblem() bool {
 	return false
 }
 
-// Down reports whether the port says that its link is down.
+// Has reports whether the port has a finding of a kind.
+func (e *End) Has(k Kind) bool {
+	for _, f := range e.Findings {
+		if f.Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// Down reports whether the port reports that its link is down.
 func (e *End) Down() bool {
 	return e.Port.Info != nil && e.Port.Info.State == ib.PortDown
 }
 
-// NewEnd judges a port. complete says that the scan came to its end: that
-// nothing is known of a port or its peer means something only then.
+// NewEnd checks a port and its link. complete states that the scan reached every
+// node: only then is a missing response a finding.
 func NewEnd(p *fabric.Port, complete bool) End {
 	e := End{Port: p}
+	e.check(complete)
+	return e
+}
+
+func (e *End) check(complete bool) {
+	p := e.Port
 	if p.Info == nil {
 		if complete {
-			e.add(NoAnswer, "the port did not answer")
+			e.add(Finding{Kind: NoAnswer})
 		}
-		return e
+		return
 	}
-	e.judgeState()
-	// While the state is Down, the other fields mean nothing
+	e.checkState()
+	// While the state is Down, the other fields are undefined
 	// (InfiniBand Architecture, Volume 1, C14-24.2.1).
 	if e.Down() {
-		return e
+		return
 	}
 	e.Width = p.Info.LinkWidthActive
 	if p.Caps() != nil {
@@ -92,64 +190,63 @@ func NewEnd(p *fabric.Port, complete bool) End {
 	switch {
 	case p.Peer == nil && !complete:
 	case p.Peer == nil:
-		e.add(NoPeer, "the link is up, but nothing answers behind it")
+		e.add(Finding{Kind: NoPeer})
 	case p.Peer.Info != nil:
-		e.judgePeer(p.Info, p.Peer.Info)
+		e.checkPeer(p.Info, p.Peer.Info)
 	}
-	return e
 }
 
-func (e *End) add(k Kind, format string, args ...any) {
-	e.Findings = append(e.Findings, Finding{k, fmt.Sprintf(format, args...)})
-}
+func (e *End) add(f Finding) { e.Findings = append(e.Findings, f) }
 
-func (e *End) judgeState() {
+func (e *End) checkState() {
 	info := e.Port.Info
 	switch info.PhysState {
 	case ib.PhysDisabled:
-		e.add(Disabled, "switched off by configuration")
+		e.add(Finding{Kind: Disabled})
 	case ib.PhysTraining, ib.PhysLinkErrorRecovery, ib.PhysTest:
-		e.add(Unstable, "physical state is %s", info.PhysState)
+		e.add(Finding{Kind: Unstable, phys: info.PhysState})
 	}
 	if info.State == ib.PortInit || info.State == ib.PortArmed {
-		e.add(NotActive, "no subnet manager has activated it")
+		e.add(Finding{Kind: NotActive})
 	}
 }
 
-// judgePeer compares the two ends of a link.
-func (e *End) judgePeer(here, there *mad.PortInfo) {
+// checkPeer compares the two ends of a link.
+func (e *End) checkPeer(here, there *mad.PortInfo) {
 	p, peer := e.Port, e.Port.Peer
 	if there.State == ib.PortDown {
-		e.add(OneSided, "the other end says %s/%s", there.State, there.PhysState)
+		e.add(Finding{Kind: OneSided, state: there.State, phys: there.PhysState})
 		return
 	}
-	// Without its capabilities a port's speed fields cannot be read, as those of
-	// a switch whose port 0 did not answer.
+	// The capability mask decides the meaning of the speed fields. It is missing
+	// for a switch whose port 0 did not respond.
 	known := p.Caps() != nil && peer.Caps() != nil
-	width, speed := there.LinkWidthActive, e.Speed
+	active := rate{e.Width, e.Speed}
+	reported := rate{there.LinkWidthActive, e.Speed}
 	if known {
-		speed = there.ActiveSpeed(peer.Caps(), peer.Ext)
+		reported.speed = there.ActiveSpeed(peer.Caps(), peer.Ext)
 	}
-	if width != e.Width || speed != e.Speed {
-		e.add(OneSided, "the other end says %s %s", width, speed)
+	if reported != active {
+		e.add(Finding{Kind: OneSided, got: reported})
 	}
 
-	canWidth := here.LinkWidthSupported & there.LinkWidthSupported
-	var canSpeed ib.Speed
+	supported := here.LinkWidthSupported & there.LinkWidthSupported
+	var speeds ib.Speed
 	if known {
-		canSpeed = p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
+		speeds = p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
 	}
-	e.BestWidth = (canWidth & here.LinkWidthEnabled & there.LinkWidthEnabled).Max()
-	e.BestSpeed = (canSpeed & p.Info.EnabledSpeeds(p.Caps(), p.Ext) & there.EnabledSpeeds(peer.Caps(), peer.Ext)).Max()
+	e.BestWidth = (supported & here.LinkWidthEnabled & there.LinkWidthEnabled).Max()
+	e.BestSpeed = (speeds & p.Info.EnabledSpeeds(p.Caps(), p.Ext) & there.EnabledSpeeds(peer.Caps(), peer.Ext)).Max()
 
+	best := rate{e.BestWidth, e.BestSpeed}
 	if e.Width.Lanes() < e.BestWidth.Lanes() {
-		e.add(Narrow, "%s, but both ends have %s enabled", e.Width, e.BestWidth)
+		e.add(Finding{Kind: Narrow, got: active, want: best})
 	}
 	if e.Speed < e.BestSpeed {
-		e.add(Slow, "%s, but both ends have %s enabled", e.Speed, e.BestSpeed)
+		e.add(Finding{Kind: Slow, got: active, want: best})
 	}
-	if wider, faster := canWidth.Max(), canSpeed.Max(); wider.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) ||
-		faster > max(e.BestSpeed, e.Speed) {
-		e.add(Limited, "both ends can do %s %s", wider, faster)
+	if most := (rate{supported.Max(), speeds.Max()}); most.width.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) ||
+		most.speed > max(e.BestSpeed, e.Speed) {
+		e.add(Finding{Kind: Limited, want: most})
 	}
 }

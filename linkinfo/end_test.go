@@ -54,32 +54,32 @@ func TestFindings(t *testing.T) {
 		want string
 	}{
 		{"good", both(nil), "[]"},
-		{"no answer", link(nil, active(nil)), "[{no-answer the port did not answer}]"},
+		{"no answer", link(nil, active(nil)), "[no-answer: the port did not respond]"},
 		{"other end does not answer", link(active(nil), nil), "[]"},
 		{"nothing behind it", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: active(nil)},
-			"[{no-peer the link is up, but nothing answers behind it}]"},
+			"[no-peer: the link is up, but the peer did not respond]"},
 		{"not in use", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysPolling}}, "[]"},
 		{"switched off", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysDisabled}},
-			"[{disabled switched off by configuration}]"},
+			"[disabled: disabled by configuration]"},
 		{"training", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysTraining}},
-			"[{unstable physical state is PortConfigurationTraining}]"},
+			"[unstable: the physical state is PortConfigurationTraining]"},
 		{"no subnet manager", both(func(i *mad.PortInfo) { i.State = ib.PortInit }),
-			"[{not-active no subnet manager has activated it}]"},
+			"[not-active: not activated by a subnet manager]"},
 		{"narrow", both(func(i *mad.PortInfo) { i.LinkWidthActive = ib.Width1X }),
-			"[{narrow 1X, but both ends have 4X enabled}]"},
+			"[narrow: 1X, but both ends have 4X enabled]"},
 		{"slow", both(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 }),
-			"[{slow EDR, but both ends have HDR enabled}]"},
+			"[slow: EDR, but both ends have HDR enabled]"},
 		{"slower than one end can do", link(active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 }), active(func(i *mad.PortInfo) {
 			i.LinkSpeedExtSupported, i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 3, 3, 2
 		})), "[]"},
 		{"limited by configuration", both(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 3, 2 }),
-			"[{limited both ends can do 4X HDR}]"},
+			"[limited: both ends support 4X HDR]"},
 		{"extended speeds switched off", both(func(i *mad.PortInfo) { i.LinkSpeedExtEnabled, i.LinkSpeedExtActive = 30, 0 }),
-			"[{limited both ends can do 4X HDR}]"},
+			"[limited: both ends support 4X HDR]"},
 		{"other end is down", link(active(nil), active(func(i *mad.PortInfo) { i.State, i.PhysState = ib.PortDown, ib.PhysPolling })),
-			"[{one-sided the other end says Down/Polling}]"},
+			"[one-sided: the peer reports Down/Polling]"},
 		{"other end says another speed", link(active(nil), active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 })),
-			"[{one-sided the other end says 4X EDR}]"},
+			"[one-sided: the peer reports 4X EDR]"},
 	} {
 		e := NewEnd(test.port, true)
 		if got := fmt.Sprint(e.Findings); got != test.want {

@@ -5,6 +5,7 @@ package linkinfo
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -126,15 +127,54 @@ func (r *Result) find(o Options) *fabric.Node {
 	}
 }
 
-// Ends judges the external ports of some of a fabric's nodes, in their order.
+// Ends checks the external ports of some of a fabric's nodes, in their order.
 func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
-	var ends []End
-	for _, n := range nodes {
-		for _, p := range n.Ports {
-			if p != nil && p.Number > 0 {
-				ends = append(ends, NewEnd(p, f.Aborted == nil && !f.Bounded))
+	n := 0
+	for range externalPorts(nodes) {
+		n++
+	}
+	ends := make([]End, 0, n)
+	complete := f.Aborted == nil && !f.Bounded
+	var block findingBlock
+	for p := range externalPorts(nodes) {
+		e := End{Port: p, Findings: block.free()}
+		e.check(complete)
+		block.take(&e)
+		ends = append(ends, e)
+	}
+	return ends
+}
+
+// externalPorts yields the known ports of nodes except port 0 of switches.
+func externalPorts(nodes []*fabric.Node) iter.Seq[*fabric.Port] {
+	return func(yield func(*fabric.Port) bool) {
+		for _, n := range nodes {
+			for _, p := range n.Ports {
+				if p != nil && p.Number > 0 && !yield(p) {
+					return
+				}
 			}
 		}
 	}
-	return ends
+}
+
+// A findingBlock provides the findings of many ends from one allocation.
+type findingBlock struct{ findings []Finding }
+
+// free returns the rest of the block for the findings of an end.
+func (b *findingBlock) free() []Finding {
+	const size, most = 1024, 8
+	if cap(b.findings)-len(b.findings) < most {
+		b.findings = make([]Finding, 0, size)
+	}
+	return b.findings[len(b.findings):]
+}
+
+// take keeps the findings of e in the block.
+func (b *findingBlock) take(e *End) {
+	n := len(e.Findings)
+	e.Findings = e.Findings[:n:n]
+	if start := len(b.findings); start+n <= cap(b.findings) {
+		b.findings = b.findings[:start+n]
+	}
 }

@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
 )
 
-// linksSchema is the form of JSON that is read: that of ibkit linkinfo --json,
-// which schema/linkinfo.json describes.
-const linksSchema = "ibkit/linkinfo/1"
+// linksSchemas are the versions of JSON that can be read: those of ibkit linkinfo
+// --json, which schema/linkinfo.json describes. Version 1 always has the attributes,
+// version 2 with --attributes.
+var linksSchemas = []string{"ibkit/linkinfo/1", "ibkit/linkinfo/2"}
 
 // ParseJSON reads a fabric as ibkit linkinfo --json printed it: all nodes with
 // what NodeInfo, SwitchInfo and PortInfo said of them, and the links. Ports are
@@ -88,8 +90,8 @@ func (j *jsonReader) read() (*Fabric, error) {
 		return nil, err
 	}
 	switch {
-	case schema == nil || *schema != linksSchema:
-		return nil, j.errorf("schema: expected %q, the form that ibkit linkinfo --json prints", linksSchema)
+	case schema == nil || !slices.Contains(linksSchemas, *schema):
+		return nil, j.errorf("schema: expected %s, the form that ibkit linkinfo --json --attributes prints", strings.Join(linksSchemas, " or "))
 	case len(j.nodes) == 0:
 		return nil, j.errorf("nodes: there is none")
 	}

@@ -83,7 +83,7 @@ func (n *jsonNode) read(text []byte) error {
 	case err != nil:
 		return err
 	case !known:
-		return fmt.Errorf("%s.info: expected an object, the node's NodeInfo", n.path)
+		return fmt.Errorf("%s.info: expected an object, the node's NodeInfo, which linkinfo --json prints with --attributes", n.path)
 	}
 	isSwitch := n.info.NodeType == mad.NodeTypeSwitch
 	guid, err := jsonGUID(m.GUID, n.path+".guid")

@@ -73,7 +73,7 @@ func TestJSONErrors(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{`{` + "\n" + `"schema"`, "[" + "\n" + `"schema"`, "f:1:1: expected an object, as ibkit linkinfo --json prints it"},
-		{`ibkit/linkinfo/1`, `ibkit/linkinfo/9`, `schema: expected "ibkit/linkinfo/1"`},
+		{`ibkit/linkinfo/1`, `ibkit/linkinfo/9`, "schema: expected ibkit/linkinfo/1 or ibkit/linkinfo/2"},
 		{`"ibkit/linkinfo/1"`, `5`, `f:2:10: schema: expected a string, not number`},
 		{`"nodes":[`, `"nodes":{`, "f:3:9: expected nodes: an array"},
 		{`"nodes":[`, `"knots":[`, "nodes: there is none"},

@@ -18,7 +18,7 @@ import (
 func findingKinds(*cmdutil.Env, *pflag.FlagSet) []string {
 	var kinds []string
 	for _, k := range linkinfo.Kinds {
-		kinds = append(kinds, string(k))
+		kinds = append(kinds, k.String())
 	}
 	return kinds
 }
@@ -33,6 +33,7 @@ type filter struct {
 	widths   []string
 	speeds   []string
 	findings []string
+	kinds    []linkinfo.Kind // the findings, parsed
 }
 
 func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
@@ -54,7 +55,7 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 func joinKinds() string {
 	var s []string
 	for _, k := range linkinfo.Kinds {
-		s = append(s, string(k))
+		s = append(s, k.String())
 	}
 	return strings.Join(s, ", ")
 }
@@ -67,9 +68,11 @@ func (f *filter) resolve() error {
 		}
 	}
 	for _, k := range f.findings {
-		if !slices.Contains(linkinfo.Kinds, linkinfo.Kind(k)) {
-			return cmdutil.UsageErrorf("unknown finding %q (known: %s)", k, joinKinds())
+		kind, err := linkinfo.ParseKind(k)
+		if err != nil {
+			return cmdutil.UsageErrorf("%w (known: %s)", err, joinKinds())
 		}
+		f.kinds = append(f.kinds, kind)
 	}
 	for _, l := range []struct {
 		what          string
@@ -97,9 +100,7 @@ func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bo
 	if f.problems && !e.HasProblem() {
 		return false
 	}
-	if len(f.findings) > 0 && !slices.ContainsFunc(e.Findings, func(found linkinfo.Finding) bool {
-		return slices.Contains(f.findings, string(found.Kind))
-	}) {
+	if len(f.kinds) > 0 && !slices.ContainsFunc(f.kinds, e.Has) {
 		return false
 	}
 	state := ""
@@ -112,7 +113,7 @@ func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bo
 
 // narrows reports whether links were to be left out.
 func (f *filter) narrows() bool {
-	return f.problems || len(f.nodes)+len(f.states)+len(f.widths)+len(f.speeds)+len(f.findings) > 0
+	return f.problems || len(f.nodes)+len(f.states)+len(f.widths)+len(f.speeds)+len(f.kinds) > 0
 }
 
 func anyEqual(list []string, s string) bool {

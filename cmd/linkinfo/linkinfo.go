@@ -44,12 +44,13 @@ type command struct {
 	showVersion           bool
 
 	// The options of linkinfo.
-	cache    string
-	json     bool
-	csv      bool
-	showKeys bool
-	links    filter
-	table    table
+	cache      string
+	json       bool
+	csv        bool
+	attributes bool
+	showKeys   bool
+	links      filter
+	table      table
 
 	// What they come to.
 	options linkinfo.Options
@@ -136,11 +137,12 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.CompleteList(c.env, cmd, "diffcheck", cmdutil.Constant("port", "state", "lid", "nodedesc"))
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "leave out ports that are down and were down in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
-	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line a port")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	if c.dialect == fabricflag.Native {
 		flags.BoolVar(&c.switchesOnly, "switches", false, "the same as --switches-only")
 		flags.BoolVar(&c.casOnly, "cas", false, "the same as --cas-only")
-		flags.BoolVar(&c.showKeys, "show-keys", false, "with --json: show M_Keys, which are printed as 0 otherwise")
+		flags.BoolVar(&c.attributes, "attributes", false, "include the attributes as received, PortInfo and others (--json)")
+		flags.BoolVar(&c.showKeys, "show-keys", false, "show M_Keys, printed as 0 by default (--json --attributes)")
 		c.links.define(c.env, cmd)
 		c.table.define(c.env, cmd)
 	} else {
@@ -157,13 +159,14 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"Direct"}, Others: []string{"port-guid", "switch"}},
 		{Flags: []string{"load-cache"}, Others: []string{"Direct", "hops", "sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors"}},
 		{Flags: []string{"json", "csv", "line", "diff"}, Others: []string{"wide"}},
-		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort"}},
+		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "state", "width", "speed", "all-ports"}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"all", "sm_port"}, Others: []string{"port-guid", "switch", "Direct"}},
-		{Flags: []string{"show-keys"}, Others: []string{"json"}},
+		{Flags: []string{"attributes"}, Others: []string{"json"}},
+		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
 	},
 }
@@ -298,12 +301,17 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		view.Only = portsOf(ends)
 		view.Print(nodes)
 	case c.json:
-		links.WriteJSON(out, r, nodes, ends, c.names, c.showKeys)
+		links.WriteJSON(out, r.Fabric, nodes, ends, linkinfo.ReportOptions{Attributes: c.attributes, Keys: c.showKeys, Names: c.names})
 	case c.csv:
-		links.WriteCSV(out, ends, c.names)
+		rows := endRows(ends)
+		if c.dialect == fabricflag.Native && !c.table.ends {
+			rows = linkinfo.Links(ends)
+		}
+		links.WriteCSV(out, rows, c.names)
 	default:
 		c.table.narrowed = c.down || c.links.narrows()
-		c.table.print(out, c.env, r, nodes, ends, c.names, c.additional)
+		c.table.additional = c.additional
+		c.table.print(out, c.env, r, nodes, ends, c.names)
 	}
 	return c.outcome(r, problems)
 }

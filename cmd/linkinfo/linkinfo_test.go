@@ -1,8 +1,10 @@
 package linkinfo
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/linkinfo"
 )
 
 // program is linkinfo and iblinkinfo.
@@ -30,6 +33,7 @@ func TestLinkinfoViews(t *testing.T) {
 	}{
 		{"table", cmdutil.ExitFindings, []string{"linkinfo"}},
 		{"problems", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--sort", "name", "--wide", "-p"}},
+		{"ends", cmdutil.ExitFindings, []string{"linkinfo", "--problems", "--ends"}},
 		{"csv", cmdutil.ExitFindings, []string{"linkinfo", "--csv", "--switches", "--finding", "slow"}},
 		{"node", cmdutil.ExitOK, []string{"linkinfo", "-D", "0,1,2", "--sort", "lid"}},
 		{"line", cmdutil.ExitFindings, []string{"linkinfo", "-l", "--problems"}},
@@ -55,7 +59,8 @@ func TestLinkinfoJSON(t *testing.T) {
 	for _, args := range [][]string{
 		{"linkinfo", "--sim", "demo", "--json"},
 		{"linkinfo", "--sim", "demo", "--json", "--problems"},
-		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "-D", "0,1"},
+		{"linkinfo", "--sim", "demo", "--json", "--attributes"},
+		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
 		{"iblinkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
 	} {
 		_, out, _ := program.Run(t, nil, args...)
@@ -65,6 +70,21 @@ func TestLinkinfoJSON(t *testing.T) {
 		}
 		if err := schema.Validate(v); err != nil {
 			t.Errorf("%q: %v", args, err)
+		}
+		var report linkinfo.Report
+		d := json.NewDecoder(strings.NewReader(out))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&report); err != nil {
+			t.Errorf("decode %q: %v", args, err)
+		}
+		again, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := jsonschema.UnmarshalJSON(strings.NewReader(out))
+		got, _ := jsonschema.UnmarshalJSON(bytes.NewReader(again))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: decoded and encoded again (-want +got):\n%s", args, diff)
 		}
 	}
 }
@@ -86,7 +106,7 @@ func TestLinkinfoFilters(t *testing.T) {
 		{"--node 0x0002c90000800000,node01", 16 + 1},
 		{"--down", 96 - 2*4 - 4*6},
 	} {
-		_, out, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo", "--csv"}, strings.Fields(test.args)...)...)
+		_, out, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo", "--csv", "--ends"}, strings.Fields(test.args)...)...)
 		records, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
 		if failed != nil || err != "" {
 			t.Fatalf("%s: %v, %s", test.args, failed, err)

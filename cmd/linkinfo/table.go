@@ -19,10 +19,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// table is the table of links, one line a link end.
+// table is the table of links, one line per link or per end.
 type table struct {
-	wide bool
-	sort string
+	wide       bool
+	additional bool
+	ends       bool
+	sort       string
 
 	narrowed bool // some links were filtered out
 }
@@ -30,6 +32,7 @@ type table struct {
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&t.wide, "wide", false, "show GUIDs too")
+	flags.BoolVar(&t.ends, "ends", false, "print one line per link end (default: one per link)")
 	flags.StringVar(&t.sort, "sort", "fabric", "order of lines, a `KEY`: fabric (by distance), name, lid, speed (slowest first), finding")
 	cmdutil.CompleteFlag(env, cmd, "sort", cmdutil.Constant(slices.Sorted(maps.Keys(orders))...))
 }
@@ -83,69 +86,107 @@ func (t *table) order(ends []linkinfo.End, names *fabric.NameMap) {
 	}
 }
 
-// print writes the table and below it a summary of what is in the report: the
-// nodes that were asked for, and of their ports those that passed the filters.
-func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, names *fabric.NameMap, additional bool) {
+// print writes the table and below it a summary of the report: the selected nodes
+// and the links that passed the filters.
+func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, nodes []*fabric.Node, ends []linkinfo.End, names *fabric.NameMap) {
+	links := linkinfo.Links(ends)
+	rows := links
+	if t.ends {
+		rows = endRows(ends)
+	}
 	colour := render.NewPalette(env.Out, env.Getenv)
-	header := []string{"NODE", "LID", "PORT", "WIDTH", "SPEED", "STATE", "PEER", "PEER PORT", "FINDING"}
-	if additional {
-		header = append(header, "HOQLIFE", "VLSTALL")
-	}
-	if t.wide {
-		header = append(header, "PORT GUID", "PEER GUID")
-	}
-	rows := make([][]string, 0, len(ends))
-	for i := range ends {
-		rows = append(rows, t.row(&ends[i], names, colour, additional))
-	}
 	if len(rows) > 0 {
-		// The table writes to a buffer, whose errors Flush returns.
-		_ = render.Table(out, header, rows)
+		render.Columns(out, t.columns(names, colour), rows)
 	}
 	for _, c := range r.Fabric.Conflicts {
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
 	}
-	s := links.Summarize(nodes, ends)
-	links := render.Count(s.Links, "link", "links")
+	s := linkinfo.Summarize(nodes, ends, links)
+	shown := render.Count(s.Links, "link", "links")
 	if t.narrowed {
-		links += " shown"
+		shown += " shown"
 	}
 	fmt.Fprintf(out, "%s, %s, %s, %s: ", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
-		render.Count(s.Routers, "router", "routers"), links)
-	if s.Problems == 0 {
-		fmt.Fprintln(out, colour.Good("no problems found"))
-	} else {
-		fmt.Fprintln(out, colour.Bad(render.Count(s.Problems, "port with problems", "ports with problems")))
+		render.Count(s.Routers, "router", "routers"), shown)
+	verdict, mark := "no problems found", colour.Good
+	if n := t.problems(rows); n > 0 {
+		one, many := "link with problems", "links with problems"
+		if t.ends {
+			one, many = "port with problems", "ports with problems"
+		}
+		verdict, mark = render.Count(n, one, many), colour.Bad
 	}
+	if r.Fabric.Partial() {
+		verdict, mark = "partial result, "+verdict, colour.Bad
+	}
+	fmt.Fprintln(out, mark(verdict))
 }
 
-func (t *table) row(e *linkinfo.End, names *fabric.NameMap, colour *render.Palette, additional bool) []string {
-	p := e.Port
-	orAbsent := func(s string) string { return cmp.Or(s, render.Absent) }
-	row := []string{
-		orAbsent(names.Name(p.Node)),
-		strconv.Itoa(int(p.LID())),
-		portLabel(p),
-		orAbsent(render.Text(e.Width)),
-		orAbsent(render.Text(e.Speed)),
-		orAbsent(links.OfInfo(p, stateText)),
-		orAbsent(links.OfPeer(p, func(p *fabric.Port) string { return names.Name(p.Node) })),
-		orAbsent(links.OfPeer(p, portLabel)),
-		t.findings(e, colour),
+// endRows returns a row for each end.
+func endRows(ends []linkinfo.End) []linkinfo.Link {
+	rows := make([]linkinfo.Link, len(ends))
+	for i := range ends {
+		rows[i].Near = &ends[i]
 	}
-	if additional {
-		row = append(row,
-			orAbsent(links.OfInfo(p, func(i *mad.PortInfo) string { return strconv.Itoa(int(i.HOQLife)) })),
-			orAbsent(links.OfInfo(p, func(i *mad.PortInfo) string { return strconv.Itoa(int(i.VLStallCount)) })))
+	return rows
+}
+
+func (t *table) problems(links []linkinfo.Link) int {
+	n := 0
+	for _, l := range links {
+		if l.HasProblem() {
+			n++
+		}
+	}
+	return n
+}
+
+// columns returns the columns of the table.
+func (t *table) columns(names *fabric.NameMap, colour *render.Palette) []render.Column[linkinfo.Link] {
+	node := func(p *fabric.Port) string { return names.Name(p.Node) }
+	guid := func(p *fabric.Port) string { return p.GUID.String() }
+	columns := []render.Column[linkinfo.Link]{
+		{Header: "NODE", Text: near(node)},
+		{Header: "LID", Text: near(lid)},
+		{Header: "PORT", Text: near(portLabel)},
+		{Header: "WIDTH", Text: func(l linkinfo.Link) string { return orAbsent(render.Text(l.Near.Width)) }},
+		{Header: "SPEED", Text: func(l linkinfo.Link) string { return orAbsent(render.Text(l.Near.Speed)) }},
+		{Header: "STATE", Text: nearInfo(stateText)},
+		{Header: "PEER", Text: peer(node)},
+		{Header: "PEER PORT", Text: peer(portLabel)},
+		{Header: "FINDING", Text: func(l linkinfo.Link) string { return findings(l, colour) }},
+	}
+	if t.additional {
+		columns = append(columns,
+			render.Column[linkinfo.Link]{Header: "HOQLIFE", Text: nearInfo(func(i *mad.PortInfo) string { return strconv.Itoa(int(i.HOQLife)) })},
+			render.Column[linkinfo.Link]{Header: "VLSTALL", Text: nearInfo(func(i *mad.PortInfo) string { return strconv.Itoa(int(i.VLStallCount)) })})
 	}
 	if t.wide {
-		row = append(row, p.GUID.String(), orAbsent(links.OfPeer(p, func(p *fabric.Port) string { return p.GUID.String() })))
+		columns = append(columns,
+			render.Column[linkinfo.Link]{Header: "PORT GUID", Text: near(guid)},
+			render.Column[linkinfo.Link]{Header: "PEER GUID", Text: peer(guid)})
 	}
-	return row
+	return columns
 }
 
-// portLabel is a port's number, and the one printed on the chassis where there
-// is such a number.
+func orAbsent(s string) string { return cmp.Or(s, render.Absent) }
+
+func near(text func(*fabric.Port) string) func(linkinfo.Link) string {
+	return func(l linkinfo.Link) string { return orAbsent(text(l.Near.Port)) }
+}
+
+func nearInfo(text func(*mad.PortInfo) string) func(linkinfo.Link) string {
+	return func(l linkinfo.Link) string { return orAbsent(links.OfInfo(l.Near.Port, text)) }
+}
+
+func peer(text func(*fabric.Port) string) func(linkinfo.Link) string {
+	return func(l linkinfo.Link) string { return orAbsent(links.OfPeer(l.Near.Port, text)) }
+}
+
+func lid(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) }
+
+// portLabel returns the number of a port, and in brackets the number printed on the
+// chassis.
 func portLabel(p *fabric.Port) string {
 	s := strconv.Itoa(int(p.Number))
 	if p.External != 0 {
@@ -161,17 +202,21 @@ func stateText(i *mad.PortInfo) string {
 	return i.State.String() + "/" + i.PhysState.String()
 }
 
-func (t *table) findings(e *linkinfo.End, colour *render.Palette) string {
-	if len(e.Findings) == 0 {
-		return ""
-	}
+// findings returns the findings of both ends.
+func findings(l linkinfo.Link, colour *render.Palette) string {
 	var s []string
-	for _, f := range e.Findings {
+	add := func(where string, f linkinfo.Finding) {
 		mark := colour.Warn
 		if f.IsProblem() {
 			mark = colour.Bad
 		}
-		s = append(s, mark(string(f.Kind))+": "+f.Detail)
+		s = append(s, where+mark(f.Kind.String())+": "+f.Detail())
+	}
+	for _, f := range l.Near.Findings {
+		add("", f)
+	}
+	for _, f := range l.FarFindings() {
+		add("at the peer ", f)
 	}
 	return strings.Join(s, "; ")
 }

@@ -19,7 +19,7 @@ func TestJSON(t *testing.T) {
 	for _, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			b := newRig(t, net, true)
-			r := b.MustRun(t, b.host, native(), "linkinfo", "--sim", "ibsim", "--json")
+			r := b.MustRun(t, b.host, native(), "linkinfo", "--sim", "ibsim", "--json", "--attributes")
 			v, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Stdout))
 			if err != nil {
 				t.Fatalf("exit code %d, %v: %s", r.Code, err, r.Stderr)

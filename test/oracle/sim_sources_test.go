@@ -129,7 +129,7 @@ func TestServedJSON(t *testing.T) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			b := newRig(t, net, true)
 			file := filepath.Join(t.TempDir(), "fabric.json")
-			found := b.MustRun(t, b.host, native(), "linkinfo", "--sim", "ibsim", "--json").Stdout
+			found := b.MustRun(t, b.host, native(), "linkinfo", "--sim", "ibsim", "--json", "--attributes").Stdout
 			if err := os.WriteFile(file, []byte(found), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -12,66 +12,70 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// columns are the columns of the CSV, each with what a port has there; ""
-// is for what is not known or does not exist.
+// columns are the columns of the CSV. "" stands for a value that is unknown or does
+// not exist.
 var columns = []struct {
 	name  string
-	value func(*linkinfo.End, *fabric.NameMap) string
+	value func(linkinfo.Link, *fabric.NameMap) string
 }{
-	{"node_guid", func(e *linkinfo.End, _ *fabric.NameMap) string { return e.Port.Node.GUID.String() }},
-	{"node_type", func(e *linkinfo.End, _ *fabric.NameMap) string { return e.Port.Node.Info.NodeType.String() }},
-	{"node", func(e *linkinfo.End, names *fabric.NameMap) string { return names.Name(e.Port.Node) }},
-	{"port_guid", func(e *linkinfo.End, _ *fabric.NameMap) string { return e.Port.GUID.String() }},
-	{"lid", func(e *linkinfo.End, _ *fabric.NameMap) string { return strconv.Itoa(int(e.Port.LID())) }},
-	{"port", func(e *linkinfo.End, _ *fabric.NameMap) string { return strconv.Itoa(int(e.Port.Number)) }},
-	{"state", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		return OfInfo(e.Port, func(i *mad.PortInfo) string { return i.State.String() })
+	{"node_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.GUID.String() }},
+	{"node_type", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.Info.NodeType.String() }},
+	{"node", func(l linkinfo.Link, names *fabric.NameMap) string { return names.Name(l.Near.Port.Node) }},
+	{"port_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.GUID.String() }},
+	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.LID())) }},
+	{"port", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.Number)) }},
+	{"state", func(l linkinfo.Link, _ *fabric.NameMap) string {
+		return OfInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.State.String() })
 	}},
-	{"phys_state", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		return OfInfo(e.Port, func(i *mad.PortInfo) string { return i.PhysState.String() })
+	{"phys_state", func(l linkinfo.Link, _ *fabric.NameMap) string {
+		return OfInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.PhysState.String() })
 	}},
-	{"width", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.Text(e.Width) }},
-	{"speed", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.Text(e.Speed) }},
-	{"gbps", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		if e.Width == 0 || e.Speed == 0 {
+	{"width", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.Width) }},
+	{"speed", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.Speed) }},
+	{"gbps", func(l linkinfo.Link, _ *fabric.NameMap) string {
+		if l.Near.Width == 0 || l.Near.Speed == 0 {
 			return ""
 		}
-		return strconv.FormatFloat(ib.LinkGbps(e.Width, e.Speed), 'f', -1, 64)
+		return strconv.FormatFloat(ib.LinkGbps(l.Near.Width, l.Near.Speed), 'f', -1, 64)
 	}},
-	{"best_width", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.Text(e.BestWidth) }},
-	{"best_speed", func(e *linkinfo.End, _ *fabric.NameMap) string { return render.Text(e.BestSpeed) }},
-	{"peer_node_guid", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		return OfPeer(e.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
+	{"best_width", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.BestWidth) }},
+	{"best_speed", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.BestSpeed) }},
+	{"peer_node_guid", func(l linkinfo.Link, _ *fabric.NameMap) string {
+		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
 	}},
-	{"peer_node", func(e *linkinfo.End, names *fabric.NameMap) string {
-		return OfPeer(e.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
+	{"peer_node", func(l linkinfo.Link, names *fabric.NameMap) string {
+		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
 	}},
-	{"peer_lid", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		return OfPeer(e.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) })
+	{"peer_lid", func(l linkinfo.Link, _ *fabric.NameMap) string {
+		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) })
 	}},
-	{"peer_port", func(e *linkinfo.End, _ *fabric.NameMap) string {
-		return OfPeer(e.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.Number)) })
+	{"peer_port", func(l linkinfo.Link, _ *fabric.NameMap) string {
+		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.Number)) })
 	}},
-	{"findings", func(e *linkinfo.End, _ *fabric.NameMap) string {
+	{"findings", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		var kinds []string
-		for _, f := range e.Findings {
-			kinds = append(kinds, string(f.Kind))
+		for _, f := range l.Near.Findings {
+			kinds = append(kinds, f.Kind.String())
+		}
+		for _, f := range l.FarFindings() {
+			kinds = append(kinds, f.Kind.String())
 		}
 		return strings.Join(kinds, " ")
 	}},
 }
 
-// WriteCSV writes a header and one record a port. Errors stay with out.
-func WriteCSV(out *render.Output, ends []linkinfo.End, names *fabric.NameMap) {
+// WriteCSV writes a header and one record per link, as its near end reports it.
+// Errors stay with out.
+func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap) {
 	w := csv.NewWriter(out)
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.name
 	}
 	_ = w.Write(record)
-	for i := range ends {
+	for _, l := range links {
 		for k, c := range columns {
-			record[k] = c.value(&ends[i], names)
+			record[k] = c.value(l, names)
 		}
 		_ = w.Write(record)
 	}

@@ -1,23 +1,23 @@
-package links
+package linkinfo
 
 import (
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Summary counts what a report is about.
+// A Summary counts the contents of a report.
 type Summary struct {
 	Nodes    int `json:"nodes"`
 	Switches int `json:"switches"`
 	CAs      int `json:"cas"`
 	Routers  int `json:"routers"`
 	Ports    int `json:"ports"`
-	Links    int `json:"links"`    // each counted once, be it that one end or both are in the report
+	Links    int `json:"links"`    // each counted once, with one or both ends in the report
 	Problems int `json:"problems"` // ports with a problem
 }
 
-func Summarize(nodes []*fabric.Node, ends []linkinfo.End) Summary {
+// Summarize counts nodes, the ends of their links, and the links.
+func Summarize(nodes []*fabric.Node, ends []End, links []Link) Summary {
 	s := Summary{Nodes: len(nodes), Ports: len(ends)}
 	for _, n := range nodes {
 		switch n.Info.NodeType {
@@ -29,16 +29,15 @@ func Summarize(nodes []*fabric.Node, ends []linkinfo.End) Summary {
 			s.CAs++
 		}
 	}
-	seen := make(map[*fabric.Port]bool, len(ends))
 	for i := range ends {
-		p := ends[i].Port
 		if ends[i].HasProblem() {
 			s.Problems++
 		}
-		if p.Peer != nil && !seen[p.Peer] {
+	}
+	for _, l := range links {
+		if l.Near.Port.Peer != nil {
 			s.Links++
 		}
-		seen[p] = true
 	}
 	return s
 }

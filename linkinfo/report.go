@@ -1,0 +1,270 @@
+package linkinfo
+
+import (
+	"encoding/hex"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// ReportSchema identifies the JSON form of a [Report]; schema/linkinfo.json
+// describes it. A change that breaks readers changes the number.
+const ReportSchema = "ibkit/linkinfo/2"
+
+// A Report is the document that "ibkit linkinfo --json" prints. Pointers are nil if
+// a value is unknown or does not exist.
+type Report struct {
+	ReportHead
+	Nodes     []ReportNode     `json:"nodes"`
+	Failures  []ReportFailure  `json:"failures"`
+	Conflicts []ReportConflict `json:"conflicts"`
+	ReportTail
+}
+
+// A ReportHead contains the members of a [Report] before the nodes.
+type ReportHead struct {
+	Schema  string  `json:"schema"`
+	Partial bool    `json:"partial"` // part of the fabric is missing: see Failures and Aborted
+	Aborted *string `json:"aborted"` // the reason if the scan ended early
+	Start   ib.GUID `json:"start"`   // of the node where the scan began
+}
+
+// A ReportTail contains the members of a [Report] after the nodes.
+type ReportTail struct {
+	Stats   ReportStats `json:"stats"`
+	Summary Summary     `json:"summary"`
+}
+
+// A ReportNode is a node of a [Report] with those of its ports that were selected.
+type ReportNode struct {
+	GUID           ib.GUID       `json:"guid"`
+	Type           string        `json:"type"`
+	Name           string        `json:"name"`            // from the node name map, else the description
+	Description    string        `json:"description"`     // a blank for each byte that is not printable ASCII
+	DescriptionHex *string       `json:"description_hex"` // the bytes; nil if they are all printable ASCII
+	LID            ib.LID        `json:"lid"`
+	Route          string        `json:"route"` // directed, for example "0,1,3"
+	Duplicate      bool          `json:"duplicate_guid"`
+	System         *ReportSystem `json:"system"`
+	Ports          []ReportPort  `json:"ports"`
+
+	// Attributes as received; nil unless they were requested.
+	Info       *mad.NodeInfo   `json:"info,omitempty"`
+	SwitchInfo *mad.SwitchInfo `json:"switch_info,omitempty"`
+	Port0      *mad.PortInfo   `json:"port0,omitempty"`
+}
+
+// A ReportSystem is the chassis that contains a node.
+type ReportSystem struct {
+	Number int     `json:"number"`
+	GUID   ib.GUID `json:"guid"`
+	Slot   string  `json:"slot"`
+}
+
+// A ReportPort is a port, its link and its findings.
+type ReportPort struct {
+	Number    uint8           `json:"number"`
+	External  *int            `json:"external_number"` // as printed on the chassis
+	GUID      ib.GUID         `json:"guid"`
+	LID       ib.LID          `json:"lid"`
+	State     *string         `json:"state"`
+	PhysState *string         `json:"phys_state"`
+	Width     *string         `json:"width"`
+	Speed     *string         `json:"speed"`
+	Gbps      *float64        `json:"gbps"` // signalling rate of the link, 10^9 bits per second
+	BestWidth *string         `json:"best_width"`
+	BestSpeed *string         `json:"best_speed"`
+	Peer      *ReportPeer     `json:"peer"`
+	Findings  []ReportFinding `json:"findings"`
+
+	// Attributes as received; nil unless they were requested.
+	Info *mad.PortInfo        `json:"info,omitempty"`
+	Ext  *mad.MlnxExtPortInfo `json:"extended_port_info,omitempty"`
+}
+
+// A ReportPeer is the port at the other end of a link.
+type ReportPeer struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	PortGUID ib.GUID `json:"port_guid"`
+	Port     uint8   `json:"port"`
+	LID      ib.LID  `json:"lid"`
+	Type     string  `json:"type"`
+	Name     string  `json:"name"`
+}
+
+// A ReportFinding is a [Finding].
+type ReportFinding struct {
+	Kind    Kind   `json:"kind"`
+	Problem bool   `json:"problem"`
+	Detail  string `json:"detail"`
+}
+
+// A ReportFailure is a request without a response.
+type ReportFailure struct {
+	Route    string   `json:"route"`
+	LID      ib.LID   `json:"lid"`
+	NodeGUID *ib.GUID `json:"node_guid"`
+	Port     uint8    `json:"port"`
+	Attr     string   `json:"attribute"`
+	Modifier uint32   `json:"modifier"`
+	Error    string   `json:"error"`
+}
+
+// A ReportConflict is a contradiction in the fabric, such as a duplicate GUID.
+type ReportConflict struct {
+	GUID   ib.GUID `json:"guid"`
+	Port   uint8   `json:"port"`
+	Detail string  `json:"detail"`
+}
+
+// ReportStats counts the MADs of the scan.
+type ReportStats struct {
+	Sent     int `json:"sent"` // retries included
+	Retries  int `json:"retries"`
+	Timeouts int `json:"timeouts"`
+	Window   int `json:"window"` // most MADs in flight
+}
+
+// ReportOptions select the contents of a [ReportNode].
+type ReportOptions struct {
+	Attributes bool            // include the attributes as received
+	Keys       bool            // include M_Keys in the attributes; they are 0 otherwise
+	Names      *fabric.NameMap // nil: names are node descriptions
+}
+
+// NewReportHead returns the members of the report on f before the nodes.
+func NewReportHead(f *fabric.Fabric) ReportHead {
+	h := ReportHead{Schema: ReportSchema, Partial: f.Partial()}
+	if f.Aborted != nil {
+		h.Aborted = new(f.Aborted.Error())
+	}
+	if f.Start != nil {
+		h.Start = f.Start.GUID
+	}
+	return h
+}
+
+// NewReportTail returns the members of the report on f after the nodes.
+func NewReportTail(f *fabric.Fabric, s Summary) ReportTail {
+	return ReportTail{ReportStats{f.Stats.Sent, f.Stats.Retries, f.Stats.Timeouts, f.Stats.Window}, s}
+}
+
+// NewReportNode returns the report on a node and on those of its ports that are in
+// ends.
+func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
+	r := ReportNode{
+		GUID:        n.GUID,
+		Type:        n.Info.NodeType.String(),
+		Name:        o.Names.Name(n),
+		Description: n.Desc.Clean(),
+		LID:         firstLID(n),
+		Route:       n.Route.String(),
+		Duplicate:   n.Duplicate,
+		Ports:       make([]ReportPort, 0, len(ends)),
+	}
+	if raw := n.Desc.String(); raw != r.Description {
+		r.DescriptionHex = new(hex.EncodeToString([]byte(raw)))
+	}
+	if n.System != nil {
+		r.System = &ReportSystem{n.System.Number, n.System.GUID, n.Slot.String()}
+	}
+	if o.Attributes {
+		r.Info, r.SwitchInfo = &n.Info, n.Switch
+		if n.Info.NodeType == mad.NodeTypeSwitch {
+			r.Port0 = o.portInfo(n.Ports[0])
+		}
+	}
+	for i := range ends {
+		r.Ports = append(r.Ports, newReportPort(&ends[i], o))
+	}
+	return r
+}
+
+// firstLID returns the LID of the first port that is known.
+func firstLID(n *fabric.Node) ib.LID {
+	for _, p := range n.Ports {
+		if p != nil {
+			return p.LID()
+		}
+	}
+	return 0
+}
+
+// portInfo returns the PortInfo of a port; nil if the port did not respond.
+func (o ReportOptions) portInfo(p *fabric.Port) *mad.PortInfo {
+	if p == nil || p.Info == nil {
+		return nil
+	}
+	info := *p.Info
+	if !o.Keys {
+		info.MKey = 0
+	}
+	return &info
+}
+
+func newReportPort(e *End, o ReportOptions) ReportPort {
+	p := e.Port
+	r := ReportPort{
+		Number:    p.Number,
+		GUID:      p.GUID,
+		LID:       p.LID(),
+		Width:     textOf(e.Width),
+		Speed:     textOf(e.Speed),
+		BestWidth: textOf(e.BestWidth),
+		BestSpeed: textOf(e.BestSpeed),
+		Findings:  make([]ReportFinding, 0, len(e.Findings)),
+	}
+	if p.External != 0 {
+		r.External = &p.External
+	}
+	if e.Width != 0 && e.Speed != 0 {
+		r.Gbps = new(ib.LinkGbps(e.Width, e.Speed))
+	}
+	if p.Info != nil {
+		r.State, r.PhysState = new(p.Info.State.String()), new(p.Info.PhysState.String())
+	}
+	if o.Attributes {
+		r.Info, r.Ext = o.portInfo(p), p.Ext
+	}
+	if peer := p.Peer; peer != nil {
+		r.Peer = &ReportPeer{peer.Node.GUID, peer.GUID, peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), o.Names.Name(peer.Node)}
+	}
+	for _, f := range e.Findings {
+		r.Findings = append(r.Findings, ReportFinding{f.Kind, f.IsProblem(), f.Detail()})
+	}
+	return r
+}
+
+// NewReportFailure returns the report on a request without a response.
+func NewReportFailure(f fabric.Failure) ReportFailure {
+	r := ReportFailure{
+		Route:    f.Route.String(),
+		LID:      f.LID,
+		Port:     f.Port,
+		Attr:     f.Attr.String(),
+		Modifier: f.Modifier,
+		Error:    f.Err.Error(),
+	}
+	if f.NodeGUID != 0 {
+		r.NodeGUID = &f.NodeGUID
+	}
+	return r
+}
+
+// NewReportConflict returns the report on a contradiction.
+func NewReportConflict(c fabric.Conflict) ReportConflict {
+	return ReportConflict{c.GUID, c.Port, c.Detail}
+}
+
+// textOf returns the text of a value, nil for the zero value.
+func textOf[T interface {
+	comparable
+	String() string
+}](v T) *string {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return new(v.String())
+}
