@@ -1,5 +1,5 @@
-// Package docs tests the documentation: its commands run, print what it says,
-// and its links lead somewhere.
+// Package docs tests the documentation: it runs the commands, compares their output
+// with the pages, and checks links.
 package docs
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// TestMain lets the test stand in for ibkit, under that name.
+// TestMain runs ibkit if the test binary is started under its name.
 func TestMain(m *testing.M) {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "ib") {
 		os.Exit(cmd.Main())
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// binDir makes a folder for the PATH in which this test is ibkit.
+// binDir creates a directory for PATH that contains the test binary as ibkit.
 func binDir(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -43,13 +43,14 @@ func pages(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("*.md")
 	if err != nil || len(found) == 0 {
-		t.Fatalf("found no pages: %v", err)
+		t.Fatalf("got no pages, error %v", err)
 	}
 	return append(found, "../README.md")
 }
 
-// A command is a line behind a $ in a console block, and what it prints below, on
-// a host of internal/testenv/hosts, which a page names in a comment of HTML.
+// A command is a line after a $ in a console block, followed by its expected output.
+// It runs on a host of internal/testenv/hosts, which the page selects in an HTML
+// comment.
 type command struct {
 	host, line string
 	output     []string
@@ -78,10 +79,10 @@ func commands(text string) []command {
 	return list
 }
 
-// TestExamples runs each page's commands one after the other, on the fabric demo.
-// Where a page shows what a command prints, that is compared; a line of ... stands
-// for any lines, ... at the end of one for the rest of it. Elsewhere a command may
-// find problems (exit code 3), but has to be right.
+// TestExamples runs the commands of each page in order, on the fabric demo, and
+// compares their output with the page. A line "..." matches any lines, and ... at the end
+// of a line matches the rest of the line. A command without output on the page must
+// exit with 0 or 3 (problems found).
 func TestExamples(t *testing.T) {
 	bin := binDir(t)
 	hosts := map[string]string{}
@@ -103,17 +104,17 @@ func TestExamples(t *testing.T) {
 			switch {
 			case len(c.output) > 0:
 				if !matches(c.output, string(out)) {
-					t.Errorf("%s: %s printed\n%s", page, c.line, out)
+					t.Errorf("%s: %s: got\n%s\nwant\n%s", page, c.line, out, strings.Join(c.output, "\n"))
 				}
 			case errors.As(err, &exit) && exit.ExitCode() == 3:
 			case err != nil:
-				t.Errorf("%s: %s: %v\n%s", page, c.line, err, out)
+				t.Errorf("%s: %s: got %v, want exit code 0 or 3\n%s", page, c.line, err, out)
 			}
 		}
 	}
 }
 
-// matches compares what was printed with what a page shows of it.
+// matches reports whether output matches the output on a page.
 func matches(shown []string, printed string) bool {
 	var pattern strings.Builder
 	pattern.WriteString(`^`)
@@ -122,9 +123,9 @@ func matches(shown []string, printed string) bool {
 			pattern.WriteString(`(?:.*\n)*?`)
 			continue
 		}
-		line, isBegin := strings.CutSuffix(line, "...")
+		line, isPrefix := strings.CutSuffix(line, "...")
 		pattern.WriteString(regexp.QuoteMeta(strings.TrimRight(line, " ")))
-		if isBegin {
+		if isPrefix {
 			pattern.WriteString(`.*`)
 		}
 		pattern.WriteString(` *\n`)
@@ -138,8 +139,8 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// TestLinks looks for the files that pages lead to, and for the headings in them.
-// What is elsewhere has to be on one of a few sites that are known to stay.
+// TestLinks checks that the files and headings of links exist. External links must lead
+// to one of a few stable sites.
 func TestLinks(t *testing.T) {
 	for _, page := range append(pages(t), "../CONTRIBUTING.md") {
 		text, err := os.ReadFile(page)
@@ -150,7 +151,7 @@ func TestLinks(t *testing.T) {
 			to, anchor := m[1]+m[3], m[2]+m[4]
 			if strings.Contains(to, "://") {
 				if !regexp.MustCompile(`^https://(github\.com|pkg\.go\.dev|www\.kernel\.org|docs\.kernel\.org)/`).MatchString(to) {
-					t.Errorf("%s leads to %s", page, to)
+					t.Errorf("%s links to %s, which is not on the list of sites", page, to)
 				}
 				continue
 			}
@@ -160,10 +161,10 @@ func TestLinks(t *testing.T) {
 			}
 			linked, err := os.ReadFile(target)
 			if err != nil && !isDir(target) {
-				t.Errorf("%s leads to %s, which is not there", page, to)
+				t.Errorf("%s links to %s, which does not exist", page, to)
 			}
 			if anchor != "" && !slices.Contains(anchors(string(linked)), anchor) {
-				t.Errorf("%s leads to %s#%s: there is no such heading", page, to, anchor)
+				t.Errorf("%s links to %s#%s, but this heading does not exist", page, to, anchor)
 			}
 		}
 	}
@@ -174,7 +175,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// anchors are the names that headings have in links, as GitHub makes them.
+// anchors returns the names of headings in links, as generated by GitHub.
 func anchors(page string) []string {
 	var names []string
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
@@ -192,7 +193,7 @@ func anchors(page string) []string {
 	return names
 }
 
-// TestOrphans looks for pages that no other page leads to.
+// TestOrphans checks that each page is linked from another page.
 func TestOrphans(t *testing.T) {
 	linked := map[string]bool{}
 	for _, page := range pages(t) {
@@ -201,13 +202,13 @@ func TestOrphans(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			// The README is above this folder, the others are in it.
+			// All pages but the README are in this directory.
 			linked[strings.TrimPrefix(filepath.Join(filepath.Dir(page), m[1]), "../docs/")] = true
 		}
 	}
 	for _, page := range pages(t) {
 		if page != "../README.md" && !linked[page] {
-			t.Errorf("no page leads to %s", page)
+			t.Errorf("no page links to %s", page)
 		}
 	}
 }

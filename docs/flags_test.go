@@ -12,8 +12,8 @@ var (
 	ibkitCall  = regexp.MustCompile(`(?:^|[\s;|&$(])(?:ibkit|go run \.) ([^|;&>)\n]*)`)
 )
 
-// TestFlags looks up each command and flag that a page has behind the word ibkit,
-// in a block or in a quotation: what is not run by TestExamples goes stale too.
+// TestFlags checks that each command and flag after the word ibkit exists, in code
+// blocks and inline code, because TestExamples does not run all of them.
 func TestFlags(t *testing.T) {
 	helps := map[string]string{}
 	for _, page := range append(pages(t), "../CONTRIBUTING.md") {
@@ -31,7 +31,7 @@ func TestFlags(t *testing.T) {
 				helps[name] = help(t, command...)
 			}
 			if !regexp.MustCompile(`Usage:\s+(ibkit )?` + name + `\b`).MatchString(helps[name]) {
-				t.Errorf("%s: there is no ibkit %s", page, name)
+				t.Errorf("%s: the command ibkit %s does not exist", page, name)
 				continue
 			}
 			known := helpFlags(helps[name])
@@ -45,7 +45,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// calls returns what a page has behind the word ibkit.
+// calls returns the words after the word ibkit on a page.
 func calls(page string) [][]string {
 	var code []string
 	for _, m := range shellBlock.FindAllStringSubmatch(page, -1) {
@@ -65,7 +65,7 @@ func calls(page string) [][]string {
 	return all
 }
 
-// TestContainerfile holds the recipe that a page shows against the file.
+// TestContainerfile compares the Containerfile on the page with the file.
 func TestContainerfile(t *testing.T) {
 	page, err := os.ReadFile("container.md")
 	if err != nil {
@@ -77,6 +77,6 @@ func TestContainerfile(t *testing.T) {
 	}
 	_, recipe, _ := strings.Cut(string(file), "\n") // its first line is a comment
 	if !strings.Contains(string(page), "```dockerfile\n"+recipe+"```\n") {
-		t.Error("container.md shows another recipe than packaging/Containerfile")
+		t.Error("the Containerfile in container.md differs from packaging/Containerfile")
 	}
 }

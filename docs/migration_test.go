@@ -11,13 +11,14 @@ import (
 	"testing"
 )
 
-// A section of migration.md: the classic names, the native one, and the flags in
-// the first and in the second column of its table. Lacks are those of the first
-// that are in no command of ours.
+// A migration is a section of migration.md with its table of flags.
 type migration struct {
-	classic              []string
-	native               string
-	flags, become, lacks map[string]bool
+	classic []string // classic names
+	native  string   // native command
+
+	flags       map[string]bool // supported flags of the classic names
+	replacement map[string]bool // flags of the native command
+	unsupported map[string]bool // flags of the C tools that ibkit does not support
 }
 
 var (
@@ -40,20 +41,23 @@ func migrations(t *testing.T) []migration {
 		if i+1 < len(heads) {
 			end = heads[i+1][0]
 		}
-		m := migration{strings.Split(page[h[2]:h[3]], ", "), page[h[4]:h[5]], map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		m := migration{
+			classic: strings.Split(page[h[2]:h[3]], ", "), native: page[h[4]:h[5]],
+			flags: map[string]bool{}, replacement: map[string]bool{}, unsupported: map[string]bool{},
+		}
 		for line := range strings.Lines(page[h[1]:end]) {
 			columns := strings.Split(strings.ReplaceAll(line, `\|`, ""), "|")
 			if len(columns) < 4 {
 				continue
 			}
 			if strings.TrimSpace(columns[2]) == "not supported" {
-				maps.Copy(m.lacks, flagsIn(columns[1]))
+				maps.Copy(m.unsupported, flagsIn(columns[1]))
 				continue
 			}
 			maps.Copy(m.flags, flagsIn(columns[1]))
-			maps.Copy(m.become, flagsIn(columns[2]))
+			maps.Copy(m.replacement, flagsIn(columns[2]))
 			if strings.HasPrefix(strings.TrimSpace(columns[2]), "the same") {
-				maps.Copy(m.become, flagsIn(columns[1]))
+				maps.Copy(m.replacement, flagsIn(columns[1]))
 			}
 		}
 		sections = append(sections, m)
@@ -61,7 +65,7 @@ func migrations(t *testing.T) []migration {
 	return sections
 }
 
-// flagsIn returns the flags in the quotations of a cell.
+// flagsIn returns the flags in the inline code of a cell.
 func flagsIn(cell string) map[string]bool {
 	flags := map[string]bool{}
 	for _, q := range quoted.FindAllString(cell, -1) {
@@ -72,7 +76,7 @@ func flagsIn(cell string) map[string]bool {
 	return flags
 }
 
-// helpFlags returns the flags that the help of a command lists.
+// helpFlags returns the flags in the help of a command.
 func helpFlags(help string) map[string]bool {
 	flags := map[string]bool{}
 	for line := range strings.Lines(help) {
@@ -88,7 +92,7 @@ func helpFlags(help string) map[string]bool {
 	return flags
 }
 
-// help has this binary print the help of a command.
+// help returns the help of a command.
 func help(t *testing.T, args ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -98,40 +102,40 @@ func help(t *testing.T, args ...string) string {
 	run := exec.Command(self, append(args, "-h")...)
 	run.Args[0] = "ibkit"
 	run.Env = append(os.Environ(), "IBKIT_SYSFS="+t.TempDir())
-	out, _ := run.CombinedOutput() // ibv_devinfo knows no -h, and shows its options
+	out, _ := run.CombinedOutput() // ibv_devinfo rejects -h and prints its options
 	return string(out)
 }
 
-// TestMigration holds the tables against the commands: each classic name has one,
-// with all its flags and no others, and what they become is there.
+// TestMigration compares the tables with the commands: each classic name has a table
+// with exactly its flags, and their replacements exist.
 func TestMigration(t *testing.T) {
 	sections := migrations(t)
 	pages, err := filepath.Glob("../man/*.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]bool{}
+	covered := map[string]bool{}
 	for _, section := range sections {
-		takes := map[string]bool{}
+		accepted := map[string]bool{}
 		for _, name := range section.classic {
-			told[name] = true
+			covered[name] = true
 			flags := helpFlags(help(t, name))
 			for _, flag := range missing(flags, section.flags) {
-				t.Errorf("migration.md says nothing of %s's %s", name, flag)
+				t.Errorf("migration.md does not list %s of %s", flag, name)
 			}
-			maps.Copy(takes, flags)
+			maps.Copy(accepted, flags)
 		}
-		for _, flag := range missing(section.flags, takes) {
-			t.Errorf("migration.md: %v has no %s", section.classic, flag)
+		for _, flag := range missing(section.flags, accepted) {
+			t.Errorf("migration.md: %v do not support %s", section.classic, flag)
 		}
-		for flag := range section.lacks {
-			if takes[flag] {
-				t.Errorf("migration.md: %s is there in %v", flag, section.classic)
+		for flag := range section.unsupported {
+			if accepted[flag] {
+				t.Errorf("migration.md: %s is not unsupported in %v", flag, section.classic)
 			}
 		}
 		native := helpFlags(help(t, section.native))
-		for _, flag := range missing(section.become, native) {
-			t.Errorf("migration.md: ibkit %s has no %s", section.native, flag)
+		for _, flag := range missing(section.replacement, native) {
+			t.Errorf("migration.md: ibkit %s does not support %s", section.native, flag)
 		}
 	}
 	classic := regexp.MustCompile(`in the place of (\w+)`)
@@ -140,13 +144,13 @@ func TestMigration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m := classic.FindSubmatch(text); m != nil && !told[string(m[1])] {
-			t.Errorf("migration.md says nothing of %s", m[1])
+		if m := classic.FindSubmatch(text); m != nil && !covered[string(m[1])] {
+			t.Errorf("migration.md does not mention %s", m[1])
 		}
 	}
 }
 
-// missing returns what is in a and not in b.
+// missing returns the elements of a that are not in b, sorted.
 func missing(a, b map[string]bool) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(a)) {

@@ -15,9 +15,9 @@ import (
 	"github.com/ibkit/ibkit/test/termsvg"
 )
 
-var updatePictures = flag.Bool("update-pictures", false, "draw the pictures of runs in pictures/")
+var updatePictures = flag.Bool("update-pictures", false, "write the pictures of terminal sessions to pictures/")
 
-// recordings are the pictures of runs: what is typed, on the host mlx5-ib.
+// recordings contains the command lines of each terminal session, on the host mlx5-ib.
 var recordings = map[string][]string{
 	"run.svg": {
 		"ibkit linkinfo --sim demo --problems",
@@ -26,8 +26,8 @@ var recordings = map[string][]string{
 	},
 }
 
-// TestPictures runs commands on a terminal and holds what it shows against the
-// pictures: make pictures draws them.
+// TestPictures runs commands in a terminal and compares the screen with the pictures,
+// which make pictures writes.
 func TestPictures(t *testing.T) {
 	bin := binDir(t)
 	sysfs := testenv.Host(t, "mlx5-ib")
@@ -58,11 +58,11 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestPicturesAreXML reads all pictures, those drawn by hand too.
-func TestPicturesAreXML(t *testing.T) {
+// TestPictures_XML parses all pictures, including those that are drawn by hand.
+func TestPictures_XML(t *testing.T) {
 	found, err := filepath.Glob("pictures/*.svg")
 	if err != nil || len(found) == 0 {
-		t.Fatalf("found no pictures: %v", err)
+		t.Fatalf("got no pictures, error %v", err)
 	}
 	for _, path := range found {
 		text, err := os.ReadFile(path)
