@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// tell writes an event of a completion queue.
-func (f *fake) tell(t *testing.T, id uint64) {
+// sendEvent sends an event of a completion queue.
+func (f *fake) sendEvent(t *testing.T, id uint64) {
 	t.Helper()
 	if _, err := f.events.Write(binary.NativeEndian.AppendUint64(nil, id)); err != nil {
 		t.Fatal(err)
@@ -27,32 +27,32 @@ func TestChannel(t *testing.T) {
 	if err := gone.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f.tell(t, gone.ID())
-	f.tell(t, 1<<60)
-	f.tell(t, other.ID())
-	f.tell(t, cq.ID())
+	f.sendEvent(t, gone.ID())
+	f.sendEvent(t, 1<<60)
+	f.sendEvent(t, other.ID())
+	f.sendEvent(t, cq.ID())
 	for _, want := range []*CQ{other, cq} {
 		if got, err := ch.Wait(t.Context()); got != want || err != nil {
-			t.Errorf("event of %v: %v", got, err)
+			t.Errorf("got event of %v, error %v, want %v", got, err, want)
 		}
 	}
 
-	// A context that ends, before or while, ends waits with it only.
+	// A context that ends before or during a wait ends only waits with this context.
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ch.Wait(ended); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		for range 2 {
 			if _, err := ch.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Error(err)
+				t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 			}
 		}
-		f.tell(t, cq.ID())
+		f.sendEvent(t, cq.ID())
 		if got, err := ch.Wait(t.Context()); got != cq || err != nil {
-			t.Errorf("event of %v after a time-out: %v", got, err)
+			t.Errorf("after a timeout: got event of %v, error %v, want %v", got, err, cq)
 		}
 		cancel()
 	}
@@ -66,14 +66,14 @@ func TestChannel(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-waited; !errors.Is(err, fs.ErrClosed) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, fs.ErrClosed)
 	}
 	if _, err := ch.Wait(t.Context()); !errors.Is(err, fs.ErrClosed) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
-// Close of a queue ends a wait for it, whenever it comes, and no other.
+// Close of a queue ends a wait for it at any time, and no other wait.
 func TestWaitClosed(t *testing.T) {
 	c, f, _ := openMaker(t)
 	ch := must(c.NewCompChannel())(t)
@@ -89,14 +89,14 @@ func TestWaitClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := <-waited; !errors.Is(err, fs.ErrClosed) {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want %v", err, fs.ErrClosed)
 		}
 	}
-	f.tell(t, other.ID())
+	f.sendEvent(t, other.ID())
 	if got, err := ch.Wait(t.Context()); got != other || err != nil {
-		t.Errorf("event of %v: %v", got, err)
+		t.Errorf("got event of %v, error %v, want %v", got, err, other)
 	}
-	// What ends the context of a wait is not lost by it.
+	// The end of a wait's context is not lost by it.
 	for range 200 {
 		cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -110,12 +110,12 @@ func TestWaitClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := <-waited; !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want %v", err, context.Canceled)
 		}
 	}
 }
 
-// A wait with the context of the last one allocates nothing.
+// A wait with the context of the previous one does not allocate.
 func TestChannelAllocations(t *testing.T) {
 	c, f, _ := openMaker(t)
 	ch := must(c.NewCompChannel())(t)
@@ -131,11 +131,11 @@ func TestChannelAllocations(t *testing.T) {
 			t.Error(err)
 		}
 	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("got %v allocations, want 0", n)
 	}
 }
 
-// Wait of a CQ arms it and polls again before it waits.
+// CQ.Wait arms the queue and polls again before it waits.
 func TestCQWait(t *testing.T) {
 	c, f, _ := openMaker(t)
 	ch := must(c.NewCompChannel())(t)
@@ -143,20 +143,20 @@ func TestCQWait(t *testing.T) {
 	alone := must(c.CreateCQ(CQInit{Entries: 1}))(t)
 	var done [1]Completion
 	if _, err := alone.Wait(t.Context(), done[:]); err == nil {
-		t.Error("wait without a channel")
+		t.Error("wait without a channel: got no error")
 	}
-	f.tell(t, cq.ID()) // of nothing: it waits on
+	f.sendEvent(t, cq.ID()) // without a completion: it keeps waiting
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if n, err := cq.Wait(ctx, done[:]); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%d, %v", n, err)
+		t.Errorf("got %d completions, error %v, want 0 and %v", n, err, context.DeadlineExceeded)
 	}
 	if len(f.written) != 2 {
-		t.Errorf("armed %d times", len(f.written))
+		t.Errorf("got %d commands, want 2", len(f.written))
 	}
 	for _, message := range f.written {
 		if head := decode[uapi.CmdHeader](message); head.Command != uapi.CmdReqNotifyCQ {
-			t.Errorf("command %d", head.Command)
+			t.Errorf("got command %d, want REQ_NOTIFY_CQ", head.Command)
 		}
 	}
 }

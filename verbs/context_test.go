@@ -18,32 +18,33 @@ func refuse(errno unix.Errno) func(call) error { return func(call) error { retur
 
 func TestOpen(t *testing.T) {
 	for d := unknownDriver; d <= lastDriver; d++ {
-		c, f := openFake(t, d, refuse(unix.EINVAL))
-		if c.Driver() != d || c.CompVectors() != 3 || !c.OptionalMRAccess() || c.Name() != "dev0" {
-			t.Errorf("%v: context %+v", d, c)
-		}
-		if !slices.Equal(f.opened, []string{"/dev/uverbs0"}) {
-			t.Errorf("opened %v", f.opened)
-		}
-		if err := c.Close(); err != nil || !slices.Equal(f.closed, []int{fakeFD}) {
-			t.Errorf("closed %v, %v", f.closed, err)
-		}
+		t.Run(d.String(), func(t *testing.T) {
+			c, f := openFake(t, d, refuse(unix.EINVAL))
+			if c.Driver() != d || c.CompVectors() != 3 || !c.OptionalMRAccess() || c.Name() != "dev0" {
+				t.Errorf("got driver %v, %d vectors, optional access %v, name %s, want %v, 3, true, dev0", c.Driver(), c.CompVectors(), c.OptionalMRAccess(), c.Name(), d)
+			}
+			if !slices.Equal(f.opened, []string{"/dev/uverbs0"}) {
+				t.Errorf("got %v opened, want /dev/uverbs0", f.opened)
+			}
+			if err := c.Close(); err != nil || !slices.Equal(f.closed, []int{fakeFD}) {
+				t.Errorf("got files %v closed, error %v, want %d", f.closed, err, fakeFD)
+			}
+		})
 	}
 }
 
-// A driver that is known is not looked for.
+// The driver is not determined if the caller specifies it.
 func TestOpenKnownDriver(t *testing.T) {
 	f := &fake{t: t, driver: DriverSIW, answer: contexts(refuse(unix.EINVAL))}
 	if _, err := (Device{Name: "dev0", Driver: DriverSIW}).open(f); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.calls) != 1 || !f.calls[0].is(uapi.ObjectDevice, uapi.MethodGetContext) {
-		t.Errorf("calls %v", f.calls)
+		t.Errorf("got calls %v, want GET_CONTEXT", f.calls)
 	}
 }
 
-// What the driver wants for a context comes with the request, and there is room
-// for what it answers.
+// The request for a context contains the driver's data and room for its response.
 func TestOpenVendor(t *testing.T) {
 	var got call
 	var in []byte
@@ -57,21 +58,21 @@ func TestOpenVendor(t *testing.T) {
 	}
 	req := decode[uapi.MLX5AllocUcontextReq](in)
 	if len(in) != 32 || req.TotalNumBFRegs != 2 || req.LibCaps != 3 {
-		t.Errorf("request %+v", req)
+		t.Errorf("got request %+v, want 2 registers, capabilities 3", req)
 	}
 	if n := got.attr(uapi.AttrUHWOut).Len; n != 72 || c.vendor.queryDevice != 56 {
-		t.Errorf("room for %d, then for %d", n, c.vendor.queryDevice)
+		t.Errorf("got room for %d and %d bytes, want 72 and 56", n, c.vendor.queryDevice)
 	}
 }
 
-// Kernels before 5.6 have the command only. It makes the file of events.
+// Kernels before 5.6 have only the command, which opens the events too.
 func TestOpenOldKernel(t *testing.T) {
 	f := &fake{t: t, driver: DriverRXE, answer: func(c call) error {
 		if cmd, ok := c.command(); !ok || cmd != uapi.CmdGetContext {
 			return unix.EPROTONOSUPPORT
 		}
 		if in := c.attr(uapi.AttrCoreIn); in.Len != 8 {
-			t.Errorf("structure of %d bytes", in.Len)
+			t.Errorf("got structure of %d bytes, want 8", in.Len)
 		}
 		c.set(uapi.AttrCoreOut, bytesOf(&uapi.GetContextResp{AsyncFD: fakeEventFD, NumCompVectors: 2}))
 		return nil
@@ -81,14 +82,14 @@ func TestOpenOldKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.CompVectors() != 2 || c.OptionalMRAccess() {
-		t.Errorf("context %+v", c)
+		t.Errorf("got %d vectors, optional access %v, want 2, false", c.CompVectors(), c.OptionalMRAccess())
 	}
 	if err := c.Close(); err != nil || !slices.Equal(f.closed, []int{fakeEventFD, fakeFD}) {
-		t.Errorf("closed %v, %v", f.closed, err)
+		t.Errorf("got files %v closed, error %v, want %d and %d", f.closed, err, fakeEventFD, fakeFD)
 	}
 }
 
-// A device that cannot be used is closed again.
+// The file of a device is closed if Open fails.
 func TestOpenFails(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -107,10 +108,10 @@ func TestOpenFails(t *testing.T) {
 			f := &fake{t: t, driver: test.driver, answer: test.answer}
 			_, err := Device{Name: "dev0"}.open(f)
 			if err == nil || test.want != nil && !errors.Is(err, test.want) || err.Error() != test.text {
-				t.Errorf("%v, want %s", err, test.text)
+				t.Errorf("got error %v, want %s", err, test.text)
 			}
 			if !slices.Equal(f.closed, []int{fakeFD}) {
-				t.Errorf("closed %v", f.closed)
+				t.Errorf("got files %v closed, want %d", f.closed, fakeFD)
 			}
 		})
 	}
@@ -119,11 +120,11 @@ func TestOpenFails(t *testing.T) {
 func TestOpenNoNode(t *testing.T) {
 	_, err := Open("dev0", t.TempDir()+"/uverbs0")
 	if !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "open node /") {
-		t.Error(err)
+		t.Errorf("got error %v, want %v of the node", err, fs.ErrNotExist)
 	}
-	// Any other file has no such ioctl.
+	// Other files do not have the ioctl.
 	if _, err := Open("dev0", "/dev/null"); !errors.Is(err, ErrUnknownMethod) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrUnknownMethod)
 	}
 }
 
@@ -142,45 +143,47 @@ func TestErrorKinds(t *testing.T) {
 		unix.EINVAL:          nil,
 		unix.ENODATA:         nil,
 	} {
-		c, _ := openFake(t, DriverRXE, refuse(errno))
-		_, err := c.PortSpeed(1)
-		var call *CallError
-		if !errors.As(err, &call) || call.Device != "dev0" || call.Method != "DEVICE QUERY_PORT_SPEED" || !errors.Is(err, errno) {
-			t.Errorf("%v: %v", errno, err)
-		}
-		for _, kind := range kinds {
-			if errors.Is(err, kind) != errors.Is(want, kind) {
-				t.Errorf("%v: errors.Is %v: %v", err, kind, errors.Is(err, kind))
+		t.Run(unix.ErrnoName(errno), func(t *testing.T) {
+			c, _ := openFake(t, DriverRXE, refuse(errno))
+			_, err := c.PortSpeed(1)
+			var call *CallError
+			if !errors.As(err, &call) || call.Device != "dev0" || call.Method != "DEVICE QUERY_PORT_SPEED" || !errors.Is(err, errno) {
+				t.Errorf("got error %v, want a CallError with %v", err, errno)
 			}
-		}
+			for _, kind := range kinds {
+				if errors.Is(err, kind) != errors.Is(want, kind) {
+					t.Errorf("%v: got errors.Is %v for %v, want %v", err, errors.Is(err, kind), kind, errors.Is(want, kind))
+				}
+			}
+		})
 	}
 }
 
-// Of a device that was removed, the kernel takes the context away.
+// After removal of a device, its file has no context.
 func TestRemoved(t *testing.T) {
 	c, f := openFake(t, DriverMLX5, refuse(unix.EINVAL))
 	if _, err := c.QueryPort(1); errors.Is(err, ErrDeviceRemoved) || !errors.Is(err, unix.EINVAL) {
-		t.Errorf("a device that is there: %v", err)
+		t.Errorf("device is present: got error %v, want %v", err, unix.EINVAL)
 	}
 	if err := c.CheckPresent(); err != nil {
 		t.Error(err)
 	}
-	f.gone = true
+	f.removed = true
 	if _, err := c.QueryPort(1); !errors.Is(err, ErrDeviceRemoved) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrDeviceRemoved)
 	}
 	if err := c.CheckPresent(); !errors.Is(err, ErrDeviceRemoved) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrDeviceRemoved)
 	}
-	f.gone, f.leaving = false, true
+	f.removed, f.removing = false, true
 	if err := c.CheckPresent(); !errors.Is(err, ErrDeviceRemoved) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrDeviceRemoved)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := c.CheckPresent(); !errors.Is(err, fs.ErrClosed) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
@@ -198,17 +201,19 @@ func TestClosed(t *testing.T) {
 		"methods": func() error { _, err := c.Methods(); return err },
 		"close":   c.Close,
 	} {
-		if err := use(); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := use(); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("got error %v, want %v", err, fs.ErrClosed)
+			}
+		})
 	}
 	if len(f.calls) != 0 || len(f.closed) != 1 {
-		t.Errorf("calls %v, closed %v", f.calls, f.closed)
+		t.Errorf("got calls %v, files %v closed, want none, one", f.calls, f.closed)
 	}
 }
 
-// Close waits for requests that are under way; none goes to a file that may be
-// another one by then.
+// Close waits for requests in progress, so that no request goes to a file that
+// reuses the number.
 func TestCloseWhileCalling(t *testing.T) {
 	inside, leave := make(chan bool), make(chan bool)
 	c, f := openFake(t, DriverRXE, func(call) error {
@@ -221,15 +226,15 @@ func TestCloseWhileCalling(t *testing.T) {
 	<-inside
 	group.Go(func() { _ = c.Close() })
 	if c.lock.TryLock() {
-		t.Error("a request does not hold the context")
+		t.Error("got the lock of the context during a request")
 		c.lock.Unlock()
 	}
 	if len(f.closed) != 0 {
-		t.Error("closed during a request")
+		t.Error("got the file closed during a request")
 	}
 	close(leave)
 	group.Wait()
 	if len(f.closed) != 1 {
-		t.Errorf("closed %v", f.closed)
+		t.Errorf("got files %v closed, want one", f.closed)
 	}
 }

@@ -139,5 +139,5 @@ func readEvent(file *os.File, b []byte, c *Context) error {
 		}
 		return fmt.Errorf("read event of %s: %w", device, err)
 	}
-	return fmt.Errorf("read event of %s: %d bytes of %d", device, n, len(b))
+	return fmt.Errorf("read event of %s: got %d bytes, want %d", device, n, len(b))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// withEvents answers what asks for events, and counts.
+// withEvents responds to requests for events and counts them.
 func withEvents(allocs *int) func(call) error {
 	return func(c call) error {
 		if !c.is(uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc) {
@@ -31,36 +31,36 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := c.Events(); again != events || err != nil || allocs != 1 {
-		t.Errorf("%d files of events, %v", allocs, err)
+		t.Errorf("got %d files of events, error %v, want 1", allocs, err)
 	}
 	for _, want := range []Event{{EventPortErr, 1}, {EventPortActive, 2}, {EventDeviceFatal, 0}} {
 		if _, err := f.events.Write(bytesOf(&uapi.AsyncEvent{Element: want.Element, Type: uint32(want.Type)})); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := events.Next(t.Context()); got != want || err != nil {
-			t.Errorf("%v, %v, want %v", got, err, want)
+			t.Errorf("got %v, error %v, want %v", got, err, want)
 		}
 	}
 
-	// A wait that is given up leaves the next one alone.
+	// A canceled wait does not affect the next one.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := events.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
 	f.events.Write(bytesOf(&uapi.AsyncEvent{Element: 1, Type: 18}))
 	if got, err := events.Next(t.Context()); err != nil || got.Type != EventGIDChange {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, error %v, want %v", got, err, EventGIDChange)
 	}
 
-	// The kernel writes whole events.
+	// The kernel writes only whole events.
 	f.events.Write(make([]byte, 7))
-	if _, err := events.Next(t.Context()); err == nil || err.Error() != "read event of dev0: 7 bytes of 16" {
-		t.Error(err)
+	if _, err := events.Next(t.Context()); err == nil || err.Error() != "read event of dev0: got 7 bytes, want 16" {
+		t.Errorf("got error %v, want 7 bytes instead of 16", err)
 	}
 	f.events.Close()
 	if _, err := events.Next(t.Context()); err == nil || err.Error() != "read event of dev0: unexpected EOF" {
-		t.Error(err)
+		t.Errorf("got error %v, want unexpected EOF", err)
 	}
 }
 
@@ -81,19 +81,18 @@ func TestEventsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-ended; !errors.Is(err, fs.ErrClosed) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
 func TestEventsRefused(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, refuse(unix.EOPNOTSUPP))
 	if _, err := c.Events(); !errors.Is(err, ErrUnsupported) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrUnsupported)
 	}
 }
 
-// DEVICE_FATAL is the last event of a device that was removed, and one more of
-// one that failed.
+// DEVICE_FATAL is the last event of a removed device, but not of a failed one.
 func TestEventsFatal(t *testing.T) {
 	allocs := 0
 	c, f := openFake(t, DriverMLX5, withEvents(&allocs))
@@ -104,13 +103,13 @@ func TestEventsFatal(t *testing.T) {
 	for range 2 {
 		f.events.Write(bytesOf(&uapi.AsyncEvent{Type: uint32(EventDeviceFatal)}))
 		if e, err := events.Next(t.Context()); err != nil || e.Type != EventDeviceFatal {
-			t.Fatalf("%v, %v", e, err)
+			t.Fatalf("got %v, error %v, want %v", e, err, EventDeviceFatal)
 		}
 	}
-	f.gone = true
+	f.removed = true
 	for range 2 {
 		if _, err := events.Next(t.Context()); !errors.Is(err, ErrDeviceRemoved) {
-			t.Error(err)
+			t.Errorf("got error %v, want %v", err, ErrDeviceRemoved)
 		}
 	}
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A fake is a kernel that answers as a test says.
+// A fake is a kernel that responds as the test specifies.
 type fake struct {
 	t      *testing.T
 	driver DriverID
-	answer func(call) error // of requests for methods that are there
+	answer func(call) error // response to requests for supported methods
 	calls  []call
 
-	ready bool // the file has a context
-	gone  bool // the device was removed
+	ready   bool // the file has a context
+	removed bool // the device was removed
 
-	leaving bool // it waits to be removed
+	removing bool // the removal waits for Close
 
 	written    [][]byte
 	writeError error
@@ -32,10 +32,10 @@ type fake struct {
 
 	opened []string
 	closed []int
-	events *os.File // the end that the kernel writes to
+	events *os.File // write end of the event file
 }
 
-// fakeFD is the file of the device node, fakeEventFD that of events.
+// fakeFD is the file of the device node, fakeEventFD the file of events.
 const (
 	fakeFD      = 1000
 	fakeEventFD = 1001
@@ -46,7 +46,7 @@ func (f *fake) open(path string) (int, error) {
 	return fakeFD, nil
 }
 
-func (f *fake) present(int) bool { return !f.leaving }
+func (f *fake) present(int) bool { return !f.removing }
 
 func (f *fake) close(fd int) error {
 	f.closed = append(f.closed, fd)
@@ -55,7 +55,7 @@ func (f *fake) close(fd int) error {
 
 func (f *fake) eventFile(fd int) *os.File {
 	if fd != fakeEventFD {
-		f.t.Errorf("file %d is no event file", fd)
+		f.t.Errorf("event file: got file %d, want %d", fd, fakeEventFD)
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -66,10 +66,10 @@ func (f *fake) eventFile(fd int) *os.File {
 	return r
 }
 
-// write keeps what is written.
+// write records the message.
 func (f *fake) write(fd int, message []byte, _ bool) error {
 	if fd != fakeFD {
-		f.t.Errorf("write to file %d", fd)
+		f.t.Errorf("write: got file %d, want %d", fd, fakeFD)
 	}
 	f.written = append(f.written, slices.Clone(message))
 	return f.writeError
@@ -87,11 +87,11 @@ func (f *fake) munmap(b []byte) error {
 	return nil
 }
 
-// ioctl does what uverbs_ioctl.c does before a method is called.
+// ioctl performs the checks that uverbs_ioctl.c performs before it calls a method.
 func (f *fake) ioctl(fd int, request []byte) error {
 	c := parseCall(f.t, request)
 	if fd != fakeFD {
-		f.t.Errorf("ioctl of file %d", fd)
+		f.t.Errorf("ioctl: got file %d, want %d", fd, fakeFD)
 	}
 	if c.header.Driver != uint32(f.driver) {
 		return unix.EINVAL
@@ -99,9 +99,9 @@ func (f *fake) ioctl(fd int, request []byte) error {
 	if int(c.header.Object) >= len(methodNames) || int(c.header.Method) >= len(methodNames[c.header.Object]) {
 		return unix.EPROTONOSUPPORT
 	}
-	// A file has one context, until the device is removed.
+	// A file has one context until the device is removed.
 	if f.ready && !c.probe && c.is(uapi.ObjectDevice, uapi.MethodGetContext) {
-		if f.gone {
+		if f.removed {
 			return unix.EIO
 		}
 		return unix.EINVAL
@@ -115,21 +115,21 @@ type call struct {
 	t      *testing.T
 	header uapi.UverbsHeader
 	attrs  []*uapi.UverbsAttr
-	probe  bool // its attributes cannot be read
+	probe  bool // its attributes are unreadable
 }
 
 func parseCall(t *testing.T, request []byte) call {
 	t.Helper()
 	c := call{t: t, header: decode[uapi.UverbsHeader](request)}
 	if want := uapi.UverbsHeaderSize + uapi.UverbsAttrSize*int(c.header.NumAttrs); int(c.header.Length) != want {
-		t.Errorf("length %d of a request with %d attributes", c.header.Length, c.header.NumAttrs)
+		t.Errorf("request with %d attributes: got length %d, want %d", c.header.NumAttrs, c.header.Length, want)
 	}
 	c.probe = len(request) == uapi.UverbsHeaderSize && c.header.NumAttrs > 0
 	if c.probe {
 		return c
 	}
 	if len(request) != int(c.header.Length) {
-		t.Errorf("%d bytes of a request of length %d", len(request), c.header.Length)
+		t.Errorf("got request of %d bytes, want %d", len(request), c.header.Length)
 	}
 	for rest := request[uapi.UverbsHeaderSize:]; len(rest) > 0; rest = rest[uapi.UverbsAttrSize:] {
 		c.attrs = append(c.attrs, (*uapi.UverbsAttr)(unsafe.Pointer(unsafe.SliceData(rest))))
@@ -137,7 +137,7 @@ func parseCall(t *testing.T, request []byte) call {
 	return c
 }
 
-// is tells whether the call is of a method.
+// is reports whether the call is of a method.
 func (c call) is(object, method uint16) bool {
 	return c.header.Object == object && c.header.Method == method
 }
@@ -159,21 +159,21 @@ func (c call) attr(id uint16) *uapi.UverbsAttr {
 	return c.attrs[i]
 }
 
-// number returns what an attribute has inline.
+// number returns the value that an attribute contains.
 func (c call) number(id uint16) uint64 {
 	a := c.attr(id)
 	if a == nil {
-		c.t.Errorf("no attribute %#x", id)
+		c.t.Errorf("got no attribute %#x", id)
 		return 0
 	}
 	return binary.NativeEndian.Uint64(a.Data[:])
 }
 
-// memory returns what an attribute points to.
+// memory returns the memory that an attribute points to.
 func (c call) memory(id uint16) []byte {
 	a := c.attr(id)
 	if a == nil {
-		c.t.Errorf("no attribute %#x", id)
+		c.t.Errorf("got no attribute %#x", id)
 		return nil
 	}
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&a.Data)), a.Len)
@@ -187,7 +187,7 @@ func (c call) set(id uint16, b []byte) {
 	}
 }
 
-// contexts answers calls for a context, and leaves the rest to next.
+// contexts responds to requests for a context and passes the others to next.
 func contexts(next func(call) error) func(call) error {
 	return func(c call) error {
 		if !c.is(uapi.ObjectDevice, uapi.MethodGetContext) || c.probe {
@@ -203,8 +203,7 @@ func contexts(next func(call) error) func(call) error {
 	}
 }
 
-// openFake opens a device of a fake that answers calls for a context as a kernel
-// does, and others as a test says.
+// openFake opens a device of a fake kernel.
 func openFake(t *testing.T, driver DriverID, answer func(call) error) (*Context, *fake) {
 	t.Helper()
 	f := &fake{t: t, driver: driver, answer: contexts(answer)}

@@ -13,10 +13,10 @@ func FuzzDevice(f *testing.F) {
 		a.addVendor(DriverID(driver), vendor)
 		_ = a.FW.String()
 		if _, rest := a.Caps.Names(); rest&^a.Caps != 0 {
-			t.Errorf("capabilities %x of %x", rest, a.Caps)
+			t.Errorf("got rest %x of capabilities %x", rest, a.Caps)
 		}
 		if (a.XRCODP != nil) != (r.ResponseLength >= uapi.ExQueryDeviceRespSize-4) {
-			t.Errorf("last field of a response of %d bytes: %v", r.ResponseLength, a.XRCODP)
+			t.Errorf("response of %d bytes: got XRCODP %v", r.ResponseLength, a.XRCODP)
 		}
 	})
 }
@@ -30,7 +30,7 @@ func FuzzPort(f *testing.F) {
 			a.ActiveSpeed.String(), a.PhysState.String(),
 		} {
 			if s == "" {
-				t.Errorf("a name is empty: %+v", a)
+				t.Errorf("got an empty name: %+v", a)
 			}
 		}
 	})
@@ -39,7 +39,7 @@ func FuzzPort(f *testing.F) {
 func FuzzGIDTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, n uint64) {
 		if got := gidTable(b, n); uint64(len(got)) > n || len(got) > len(b)/uapi.GIDEntrySize {
-			t.Errorf("%d entries", len(got))
+			t.Errorf("got %d entries of %d bytes, count %d", len(got), len(b), n)
 		}
 	})
 }
@@ -47,7 +47,7 @@ func FuzzGIDTable(f *testing.F) {
 func FuzzHandles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, n uint64) {
 		if got := handles(b, n); uint64(len(got)) > n || len(got) > len(b)/4 {
-			t.Errorf("%d handles", len(got))
+			t.Errorf("got %d handles of %d bytes, count %d", len(got), len(b), n)
 		}
 	})
 }
@@ -55,7 +55,7 @@ func FuzzHandles(f *testing.F) {
 func FuzzEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if decodeEvent(b).String() == "" {
-			t.Error("an event has no name")
+			t.Error("got an empty name of an event")
 		}
 	})
 }

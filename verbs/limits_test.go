@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestLimit(t *testing.T) {
 	for _, test := range []struct {
 		err  unix.Errno
 		n    uint64
-		want string // "" for no LimitError
+		want string // "" if it is not a LimitError
 	}{
 		{unix.EAGAIN, 1, "resource temporarily unavailable (limit of CQs reached: see rdma.max of the process's control group and its parents)"},
 		{unix.ENOMEM, 1, "cannot allocate memory (limit of CQs reached)"},
@@ -30,23 +31,25 @@ func TestLimit(t *testing.T) {
 		{unix.EINVAL, 8, ""},
 		{unix.EPERM, 9, ""},
 	} {
-		err := c.limit("CQs", test.err, entries(test.n))
-		var limit *LimitError
-		switch {
-		case !errors.Is(err, test.err):
-			t.Errorf("%v became %v", test.err, err)
-		case errors.As(err, &limit) != (test.want != ""):
-			t.Errorf("%v: %v", test.err, err)
-		case limit != nil && err.Error() != test.want:
-			t.Errorf("%q, want %q", err, test.want)
-		}
+		t.Run(fmt.Sprint(test.err, " ", test.n), func(t *testing.T) {
+			err := c.limit("CQs", test.err, entries(test.n))
+			var limit *LimitError
+			switch {
+			case !errors.Is(err, test.err):
+				t.Errorf("got error %v, want %v in its chain", err, test.err)
+			case errors.As(err, &limit) != (test.want != ""):
+				t.Errorf("got LimitError %v, want %v: %v", limit != nil, test.want != "", err)
+			case limit != nil && err.Error() != test.want:
+				t.Errorf("got %q, want %q", err, test.want)
+			}
+		})
 	}
 	if err := c.memoryLimit(1<<20+1, unix.EINVAL); !strings.Contains(err.Error(), "got 1048577, the device") {
-		t.Error(err)
+		t.Errorf("got %q, want the requested size in it", err)
 	}
-	// A device that does not even answer what it has.
+	// The limits of a removed device are unknown.
 	gone, _ := openFake(t, DriverRXE, refuse(unix.EIO))
 	if err := gone.limit("CQs", unix.EINVAL, entries(9)); !errors.Is(err, unix.EINVAL) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, unix.EINVAL)
 	}
 }

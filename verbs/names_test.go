@@ -23,13 +23,15 @@ func TestStrings(t *testing.T) {
 			Event{EventSRQLimitReached, 5}, Event{EventWQFatal, 6}, Event{EventType(77), 7}, Element(9)},
 			"PORT_ERR, port 2|DEVICE_FATAL|QP_FATAL, QP 3|CQ_ERR, CQ 4|SRQ_LIMIT_REACHED, SRQ 5|WQ_FATAL, WQ 6|EVENT_77|element"},
 	} {
-		var got []string
-		for _, v := range test.values {
-			got = append(got, v.String())
-		}
-		if g := strings.Join(got, "|"); g != test.want {
-			t.Errorf("%s, want %s", g, test.want)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			var got []string
+			for _, v := range test.values {
+				got = append(got, v.String())
+			}
+			if g := strings.Join(got, "|"); g != test.want {
+				t.Errorf("got %s, want %s", g, test.want)
+			}
+		})
 	}
 }
 
@@ -39,15 +41,15 @@ func TestFWVersion(t *testing.T) {
 		DriverIRDMA: "2.500", DriverMANA: "", DriverID(99): "",
 	} {
 		if got := (FWVersion{2<<32 | 42<<16 | 500, d}).String(); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
+			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}
 	if got := (FWVersion{8<<24 | 37<<16 | 2<<8 | 1, DriverQEDR}).String(); got != "8.37.2.1" {
-		t.Error(got)
+		t.Errorf("got %q, want 8.37.2.1", got)
 	}
 	v := decode[uint64]([]byte{216, 0, 1, 7})
 	if got := (FWVersion{v, DriverBNXTRE}).String(); got != "216.0.1.7" {
-		t.Error(got)
+		t.Errorf("got %q, want 216.0.1.7", got)
 	}
 }
 
@@ -55,20 +57,20 @@ func TestNames(t *testing.T) {
 	show := func(known []string, rest uint64) string { return fmt.Sprintf("%s %x", strings.Join(known, ","), rest) }
 	caps, rest := DeviceCaps(1<<10 | 1<<31 | 1<<0).Names()
 	if got := show(caps, uint64(rest)); got != "RESIZE_MAX_WR,PORT_ACTIVE_EVENT 80000000" {
-		t.Error(got)
+		t.Errorf("DeviceCaps: got %s", got)
 	}
 	ex, restEx := DeviceCapsEx(1<<36 | 1<<41 | 1<<50 | 0xffff).Names()
 	if got := show(ex, uint64(restEx)); got != "PCI_WRITE_END_PADDING,CC_DMA_BOUNCE 4000000000000" {
-		t.Error(got)
+		t.Errorf("DeviceCapsEx: got %s", got)
 	}
 	qp, restQP := QPTypes(1<<QPTypeRC | 1<<QPTypeUD | 1<<QPTypeRawPacket | 1<<QPTypeUC).Names()
 	if got := show(qp, uint64(restQP)); got != "SUPPORT_RAW_PACKET,SUPPORT_UD,SUPPORT_RC 8" {
-		t.Error(got)
+		t.Errorf("QPTypes: got %s", got)
 	}
 	if s := QPTypes(1 << QPTypeUD); !s.Has(QPTypeUD) || s.Has(QPTypeRC) || s.Has(QPTypeDriver) {
-		t.Error("set of queue pair types")
+		t.Errorf("QPTypes.Has: got UD %v, RC %v, driver %v, want only UD", s.Has(QPTypeUD), s.Has(QPTypeRC), s.Has(QPTypeDriver))
 	}
 	if !PortCaps(1 << 26).IPBasedGIDs() {
-		t.Error("GIDs of IP addresses")
+		t.Error("IPBasedGIDs: got false, want true")
 	}
 }

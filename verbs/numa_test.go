@@ -20,11 +20,11 @@ func TestNUMANode(t *testing.T) {
 		}
 	}
 	if node := numaNode(sysfs.FS(root), "near"); node == nil || *node != 1 {
-		t.Errorf("node %v", node)
+		t.Errorf("got node %v, want 1", node)
 	}
 	for _, device := range []string{"nowhere", "odd", "none"} {
 		if node := numaNode(sysfs.FS(root), device); node != nil {
-			t.Errorf("%s: node %d", device, *node)
+			t.Errorf("%s: got node %d, want nil", device, *node)
 		}
 	}
 }

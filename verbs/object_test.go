@@ -29,17 +29,17 @@ func TestCloseAll(t *testing.T) {
 		uapi.ObjectQP, uapi.ObjectSRQ, uapi.ObjectCQ, uapi.ObjectAH, uapi.ObjectMW, uapi.ObjectMR, uapi.ObjectPD,
 	}
 	if !slices.Equal(m.closed, want) {
-		t.Errorf("closed %v, want %v", m.closed, want)
+		t.Errorf("got %v destroyed, want %v", m.closed, want)
 	}
 	if f.unmapped != 3 {
-		t.Errorf("%d rings unmapped", f.unmapped)
+		t.Errorf("got %d queues unmapped, want 3", f.unmapped)
 	}
-	if err := memory.Close(); err != nil { // nobody holds it
+	if err := memory.Close(); err != nil { // not registered any more
 		t.Error(err)
 	}
 	for _, object := range []closer{s.qp, s.srq, s.cq, s.channel, s.ah, s.mw, s.mr, s.pd, c} {
 		if err := object.Close(); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%v: %v", object, err)
+			t.Errorf("second Close of %v: got error %v, want %v", object, err, fs.ErrClosed)
 		}
 	}
 }
@@ -49,47 +49,47 @@ func TestCloseBusy(t *testing.T) {
 	s := newSet(t, c)
 	for _, object := range []closer{s.pd, s.cq, s.srq, s.channel} {
 		if err := object.Close(); !errors.Is(err, ErrBusy) {
-			t.Errorf("%v: %v", object, err)
+			t.Errorf("Close of %v: got error %v, want %v", object, err, ErrBusy)
 		}
 	}
 	if len(m.closed) != 0 {
-		t.Errorf("destroyed %v", m.closed)
+		t.Errorf("got %v destroyed, want nothing", m.closed)
 	}
 }
 
-// An object that the kernel does not give up stays, until the context goes.
+// An object that the kernel does not destroy stays open until the context closes.
 func TestCloseRefused(t *testing.T) {
 	c, f, m := openMaker(t)
 	s := newSet(t, c)
 	m.refuse[uapi.ObjectQP], m.refuse[uapi.ObjectAH] = unix.EBUSY, unix.EBUSY
 	if err := s.qp.Close(); !errors.Is(err, unix.EBUSY) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, unix.EBUSY)
 	}
 	if err := s.ah.Close(); !errors.Is(err, unix.EBUSY) || s.ah.Provided() == nil {
-		t.Error(err)
+		t.Errorf("got error %v, AH %v, want %v and a valid AH", err, s.ah.Provided(), unix.EBUSY)
 	}
 	if _, err := s.qp.PostSend(nil); !errors.Is(err, ErrState) {
-		t.Errorf("post to what is still there: %v", err)
+		t.Errorf("post to a QP that is still open: got error %v, want %v", err, ErrState)
 	}
 	if err := c.Close(); !errors.Is(err, unix.EBUSY) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, unix.EBUSY)
 	}
 	if f.unmapped != 3 || !slices.Contains(f.closed, fakeFD) {
-		t.Errorf("%d rings unmapped, closed %v", f.unmapped, f.closed)
+		t.Errorf("got %d queues unmapped, files %v closed, want 3, %d", f.unmapped, f.closed, fakeFD)
 	}
 	if _, err := s.qp.PostSend(nil); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("post to what was closed: %v", err)
+		t.Errorf("post after Close: got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
-// Of a device that is gone nothing has to be destroyed.
+// Close of an object succeeds after removal of the device.
 func TestCloseGone(t *testing.T) {
 	c, f, m := openMaker(t)
 	s := newSet(t, c)
 	for kind := range uint16(20) {
 		m.refuse[kind] = unix.EIO
 	}
-	f.gone = true
+	f.removed = true
 	if err := s.qp.Close(); err != nil {
 		t.Error(err)
 	}
@@ -97,14 +97,14 @@ func TestCloseGone(t *testing.T) {
 		t.Error(err)
 	}
 	if f.unmapped != 3 {
-		t.Errorf("%d rings unmapped", f.unmapped)
+		t.Errorf("got %d queues unmapped, want 3", f.unmapped)
 	}
 	if s.ah.Provided() != nil {
-		t.Error("an address handle that was closed is still good for work requests")
+		t.Errorf("closed AH: got %v, want nil", s.ah.Provided())
 	}
 }
 
-// Close of a context waits for objects that are being made, and closes them too.
+// Close of a context waits for objects that are being created, and closes them too.
 func TestCloseWhileMaking(t *testing.T) {
 	c, f, m := openMaker(t)
 	pd := must(c.AllocPD())(t)
@@ -128,7 +128,7 @@ func TestCloseWhileMaking(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- c.Close() }()
 	for !closing(c) {
-		// Close has begun when there can be no more objects.
+		// Close has started if no objects can be created.
 	}
 	close(leave)
 	srq := <-made
@@ -136,10 +136,10 @@ func TestCloseWhileMaking(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := srq.PostRecv(nil); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("post to what was closed: %v", err)
+		t.Errorf("post after Close: got error %v, want %v", err, fs.ErrClosed)
 	}
 	if want := []uint16{uapi.ObjectSRQ, uapi.ObjectPD}; !slices.Equal(m.closed, want) || f.unmapped != 1 {
-		t.Errorf("destroyed %v, %d rings unmapped", m.closed, f.unmapped)
+		t.Errorf("got %v destroyed, %d queues unmapped, want %v, 1", m.closed, f.unmapped, want)
 	}
 }
 
@@ -149,15 +149,15 @@ func closing(c *Context) bool {
 	return c.objects.closed
 }
 
-// What belongs to another device is refused here.
+// Objects of another device are rejected.
 func TestOtherContext(t *testing.T) {
 	c, _, _ := openMaker(t)
 	other, _, _ := openMaker(t)
 	pd, cq := must(c.AllocPD())(t), must(other.CreateCQ(CQInit{Entries: 1}))(t)
 	if _, err := pd.CreateQP(QPInit{Type: QPTypeRC, SendCQ: cq, RecvCQ: cq}); err == nil {
-		t.Error("QP with another device's CQ")
+		t.Error("QP with a CQ of another device: got no error")
 	}
-	if err := pd.Close(); err != nil { // the attempt holds nothing
+	if err := pd.Close(); err != nil { // the failed creation does not use it
 		t.Error(err)
 	}
 }
@@ -266,7 +266,8 @@ func TestDoorbell_Forgotten(t *testing.T) {
 	collect(t, func() bool { return closed(gone) })
 }
 
-// A doorbell is written. Who may not write has the ioctl.
+// A doorbell is sent by write(2), or by ioctl if the credentials do not permit the
+// write.
 func TestPreparedWrite(t *testing.T) {
 	c, f, m := openMaker(t)
 	bell := queueDevice{c}.Doorbell(0x01020304)
@@ -275,10 +276,10 @@ func TestPreparedWrite(t *testing.T) {
 	}
 	head, core := decode[uapi.CmdHeader](f.written[0]), decode[uapi.PostSend](f.written[0][uapi.CmdHeaderSize:])
 	if len(f.written[0]) != 32 || head.Command != 28 || head.InWords != 8 || head.OutWords != 1 {
-		t.Errorf("%d bytes, %+v", len(f.written[0]), head)
+		t.Errorf("got %d bytes, header %+v, want 32, command 28, 8 and 1 words", len(f.written[0]), head)
 	}
 	if core.Response == 0 || core.QPHandle != 0x01020304 || core.WRCount != 0 || core.SGECount != 0 || core.WQESize != 56 {
-		t.Errorf("doorbell %+v", core)
+		t.Errorf("got doorbell %+v, want QP 0x01020304 without work requests", core)
 	}
 	notify := queueDevice{c}.Notifier(9)
 	for _, solicited := range []bool{true, false} {
@@ -289,42 +290,42 @@ func TestPreparedWrite(t *testing.T) {
 		core := decode[uapi.ReqNotifyCQ](f.written[0][uapi.CmdHeaderSize:])
 		if head := decode[uapi.CmdHeader](f.written[0]); head.Command != 23 || head.InWords != 4 || head.OutWords != 0 ||
 			core.CQHandle != 9 || (core.SolicitedOnly == 1) != solicited {
-			t.Errorf("%+v, %+v", head, core)
+			t.Errorf("got header %+v, command %+v, want command 23 of CQ 9, solicited %v", head, core, solicited)
 		}
 	}
 
 	f.writeError = unix.ENOENT
 	var refused *CallError
 	if err := bell.Ring(true); !errors.As(err, &refused) || refused.Method != "WRITE POST_SEND" || !errors.Is(err, unix.ENOENT) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v of WRITE POST_SEND", err, unix.ENOENT)
 	}
-	f.writeError, f.gone = unix.EINVAL, true
+	f.writeError, f.removed = unix.EINVAL, true
 	if err := bell.Ring(true); !errors.Is(err, ErrDeviceRemoved) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrDeviceRemoved)
 	}
-	f.writeError, f.gone, f.written, m.calls = unix.EACCES, false, nil, nil
+	f.writeError, f.removed, f.written, m.calls = unix.EACCES, false, nil, nil
 	for range 2 {
 		if err := bell.Ring(true); err != nil {
 			t.Error(err)
 		}
 	}
 	if len(f.written) != 1 || len(m.calls) != 2 {
-		t.Fatalf("%d writes, %d calls", len(f.written), len(m.calls))
+		t.Fatalf("got %d writes, %d calls, want 1, 2", len(f.written), len(m.calls))
 	}
 	for i, call := range m.calls {
 		cmd, _ := call.command()
 		if core := decode[uapi.PostSend](m.cores[i]); cmd != 28 || core.QPHandle != 0x01020304 || core.WQESize != 56 {
-			t.Errorf("command %d, %+v", cmd, core)
+			t.Errorf("got command %d, %+v, want 28 of QP 0x01020304", cmd, core)
 		}
 	}
 }
 
-// A length that does not fit an SGE is none that does.
+// A length that does not fit into an SGE is replaced by the maximum.
 func TestSGE(t *testing.T) {
 	mr := &MR{addr: 1 << 20, lkey: 7}
 	for length, want := range map[int]uint32{100: 100, 1 << 32: math.MaxUint32, 1<<32 + 1: math.MaxUint32, -1: math.MaxUint32} {
 		if got := mr.SGE(10, length); got != (SGE{Addr: 1<<20 + 10, Length: want, LKey: 7}) {
-			t.Errorf("%d bytes: %+v", length, got)
+			t.Errorf("%d bytes: got %+v, want length %d", length, got, want)
 		}
 	}
 }

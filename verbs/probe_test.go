@@ -10,15 +10,15 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// The fake answers as uverbs_ioctl.c does: to a method that is there it fails to
-// read the attributes, and a command it refuses by size or by its structure.
+// The fake responds like uverbs_ioctl.c: a supported method fails to read the
+// attributes, a supported command fails because of the sizes or of its structure.
 func TestMethods(t *testing.T) {
-	there := map[string]bool{"DEVICE QUERY_PORT": true, "QP QP_CREATE": true, "ASYNC_EVENT ASYNC_EVENT_ALLOC": true}
+	supported := map[string]bool{"DEVICE QUERY_PORT": true, "QP QP_CREATE": true, "ASYNC_EVENT ASYNC_EVENT_ALLOC": true}
 	c, f := openFake(t, DriverRXE, func(c call) error {
 		if !c.probe {
 			cmd, ok := c.command()
 			if in := c.attr(uapi.AttrCoreIn); !ok || in.Len <= 8 || c.attr(uapi.AttrCoreOut) != nil {
-				t.Errorf("request %+v", c)
+				t.Errorf("got request %+v, want a command with an unreadable structure", c)
 			}
 			switch cmd {
 			case uapi.CmdPostSend:
@@ -29,9 +29,9 @@ func TestMethods(t *testing.T) {
 			return unix.EOPNOTSUPP
 		}
 		if c.header.NumAttrs != 1 {
-			t.Errorf("%d attributes", c.header.NumAttrs)
+			t.Errorf("got %d attributes, want 1", c.header.NumAttrs)
 		}
-		if there[methodName(c.header.Object, c.header.Method)] {
+		if supported[methodName(c.header.Object, c.header.Method)] {
 			return unix.EFAULT
 		}
 		return unix.EPROTONOSUPPORT
@@ -50,29 +50,31 @@ func TestMethods(t *testing.T) {
 		"DEVICE QUERY_PORT", "QP QP_CREATE", "ASYNC_EVENT ASYNC_EVENT_ALLOC", "WRITE POST_SEND", "WRITE EX_QUERY_DEVICE",
 	}
 	if !slices.Equal(known, want) {
-		t.Errorf("known %v, want %v", known, want)
+		t.Errorf("got %v, want %v", known, want)
 	}
 	if len(f.calls) != len(methods) || len(methods) < 90 {
-		t.Errorf("%d calls for %d methods", len(f.calls), len(methods))
+		t.Errorf("got %d calls for %d methods, want one each and at least 90", len(f.calls), len(methods))
 	}
 	last := methods[len(methods)-1]
 	if last.Name != "EX_MODIFY_CQ" || last.Number() != 0x80000039 {
-		t.Errorf("last command %+v", last)
+		t.Errorf("last command: got %+v, want EX_MODIFY_CQ", last)
 	}
 }
 
-// Other answers end the probing: the device is gone, or the kernel is not what
-// it should be.
+// Other errors end the probing: the device was removed, or the kernel behaves in an
+// unknown way.
 func TestMethodsFail(t *testing.T) {
 	for errno, want := range map[unix.Errno]error{unix.EIO: ErrDeviceRemoved, unix.ENOMEM: unix.ENOMEM} {
-		c, _ := openFake(t, DriverRXE, refuse(errno))
-		if _, err := c.Methods(); !errors.Is(err, want) {
-			t.Errorf("%v: %v", errno, err)
-		}
+		t.Run(unix.ErrnoName(errno), func(t *testing.T) {
+			c, _ := openFake(t, DriverRXE, refuse(errno))
+			if _, err := c.Methods(); !errors.Is(err, want) {
+				t.Errorf("got error %v, want %v", err, want)
+			}
+		})
 	}
 	c, f := openFake(t, DriverRXE, func(call) error { return nil })
 	if _, err := c.Methods(); err == nil || len(f.calls) != 1 {
-		t.Errorf("%v after %d calls", err, len(f.calls))
+		t.Errorf("got error %v after %d calls, want an error after 1", err, len(f.calls))
 	}
 }
 
@@ -85,7 +87,7 @@ func TestMethodNames(t *testing.T) {
 		"object 20":              ObjectKind(20).String(),
 	} {
 		if got != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

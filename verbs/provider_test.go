@@ -12,11 +12,11 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A second is a provider that only watches how it is called.
+// A second is a provider that records how it is called.
 type second struct {
 	t      *testing.T
 	maker  *maker
-	inside [3]atomic.Int32 // calls of a CQ, of a queue pair's send and of its receive queue
+	inside [3]atomic.Int32 // concurrent calls of a CQ, of a send queue and of a receive queue
 	resets int
 	closed []uint16
 }
@@ -41,18 +41,18 @@ func (s *second) NewAH(create provider.Create) (any, error) {
 	return "provided", err
 }
 
-// alone fails the test when two goroutines are in one queue.
+// alone fails the test if two goroutines are in one queue.
 func (s *second) alone(queue int) {
 	if s.inside[queue].Add(1) != 1 {
-		s.t.Error("two calls of one queue at the same time")
+		s.t.Error("got concurrent calls of one queue")
 	}
 	s.inside[queue].Add(-1)
 }
 
-// close wants the kernel's object to be gone.
+// close fails the test unless the kernel's object is destroyed.
 func (s *second) close(kind uint16) error {
 	if !slices.Contains(s.maker.closed, kind) {
-		s.t.Errorf("%s closed before the kernel's", ObjectKind(kind))
+		s.t.Errorf("%v: got Close before the kernel's object was destroyed", ObjectKind(kind))
 	}
 	s.closed = append(s.closed, kind)
 	return nil
@@ -77,8 +77,8 @@ func (q secondSRQ) PostRecv(wrs []RecvWR) (int, error) { return len(wrs), nil }
 func (q secondSRQ) ModifyIn() []byte                   { return nil }
 func (q secondSRQ) Close() error                       { return q.close(uapi.ObjectSRQ) }
 
-// A driver's provider is all that it takes: callers stay as they are, and the rules
-// of package provider hold for verbs too.
+// A provider is all that a new driver needs, and verbs follows the rules of package
+// provider.
 func TestSecondProvider(t *testing.T) {
 	m := &maker{t: t, handle: 100}
 	s := &second{t: t, maker: m}
@@ -87,13 +87,13 @@ func TestSecondProvider(t *testing.T) {
 	c, _ := openFake(t, DriverSIW, m.answer)
 	o := newSet(t, c)
 	if o.ah.Provided() != "provided" {
-		t.Errorf("AH %v", o.ah.Provided())
+		t.Errorf("AH: got %v, want provided", o.ah.Provided())
 	}
 	if in := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).attr(uapi.AttrUHWIn); in == nil || in.Len != 9 {
-		t.Errorf("driver's data %+v", in)
+		t.Errorf("got driver's data %+v, want 9 bytes", in)
 	}
 	if m.last(uapi.ObjectQP, uapi.MethodQPCreate).attr(uapi.AttrUHWOut) != nil {
-		t.Error("no room was wanted for an answer")
+		t.Error("got room for a response, want none")
 	}
 	qp := must(o.pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: o.cq, RecvCQ: o.cq}))(t)
 	up := func() {
@@ -139,6 +139,6 @@ func TestSecondProvider(t *testing.T) {
 	}
 	group.Wait()
 	if want := []uint16{uapi.ObjectQP, uapi.ObjectQP, uapi.ObjectSRQ, uapi.ObjectCQ}; s.resets != 20 || !slices.Equal(s.closed, want) {
-		t.Errorf("%d resets, closed %v", s.resets, s.closed)
+		t.Errorf("got %d resets, closed %v, want 20, %v", s.resets, s.closed, want)
 	}
 }

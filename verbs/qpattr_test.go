@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 	"net/netip"
 	"reflect"
@@ -16,41 +17,43 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// Each attribute sets a bit of its own, which has the attribute's name.
+// Each attribute sets its own bit, which has the name of the attribute.
 func TestQPAttrMask(t *testing.T) {
 	fields := reflect.VisibleFields(reflect.TypeFor[QPAttr]())
 	var all qpAttrMask
 	for _, field := range fields {
-		var a QPAttr
-		value := reflect.New(field.Type.Elem())
-		if value.Elem().CanUint() {
-			value.Elem().SetUint(1)
-		}
-		reflect.ValueOf(&a).Elem().FieldByIndex(field.Index).Set(value)
-		core, mask := a.core()
-		known, rest := names(mask, qpAttrNames)
-		if bits.OnesCount32(uint32(mask)) != 1 || rest != 0 || !slices.Equal(known, []string{field.Name}) {
-			t.Errorf("%s: mask %#x, %v", field.Name, mask, known)
-		}
-		if value.Elem().CanUint() && core == (uapi.ModifyQP{}) {
-			t.Errorf("%s: not in the structure", field.Name)
-		}
-		all |= mask
+		t.Run(field.Name, func(t *testing.T) {
+			var a QPAttr
+			value := reflect.New(field.Type.Elem())
+			if value.Elem().CanUint() {
+				value.Elem().SetUint(1)
+			}
+			reflect.ValueOf(&a).Elem().FieldByIndex(field.Index).Set(value)
+			core, mask := a.core()
+			known, rest := names(mask, qpAttrNames)
+			if bits.OnesCount32(uint32(mask)) != 1 || rest != 0 || !slices.Equal(known, []string{field.Name}) {
+				t.Errorf("got mask %#x, %v, want one bit, %s", mask, known, field.Name)
+			}
+			if value.Elem().CanUint() && core == (uapi.ModifyQP{}) {
+				t.Error("got an empty structure")
+			}
+			all |= mask
+		})
 	}
 	if len(fields) != len(qpAttrNames) || bits.OnesCount32(uint32(all)) != len(fields) {
-		t.Errorf("%d attributes, %d names, mask %#x", len(fields), len(qpAttrNames), all)
+		t.Errorf("got %d attributes, %d names, mask %#x, want equal numbers", len(fields), len(qpAttrNames), all)
 	}
 	if _, mask := (QPAttr{}).core(); mask != 0 {
-		t.Errorf("nothing sets %#x", mask)
+		t.Errorf("no attributes: got mask %#x, want 0", mask)
 	}
 }
 
-// The masks that the specification wants, as programs of libibverbs have them.
+// The masks that the specification requires, with the values of libibverbs.
 func TestTransitionMasks(t *testing.T) {
 	for _, test := range []struct {
 		kind     QPType
 		from, to QPState
-		needs    qpAttrMask // with the state
+		needs    qpAttrMask // including the state
 	}{
 		{QPTypeRC, QPStateReset, QPStateInit, 0x39},
 		{QPTypeUC, QPStateReset, QPStateInit, 0x39},
@@ -62,10 +65,12 @@ func TestTransitionMasks(t *testing.T) {
 		{QPTypeUC, QPStateRTR, QPStateRTS, 0x10001},
 		{QPTypeUD, QPStateRTR, QPStateRTS, 0x10001},
 	} {
-		needs := transitions[test.kind][stateChange{test.from, test.to}].needs | maskState
-		if needs != test.needs {
-			t.Errorf("%v from %v to %v needs %#x, want %#x", test.kind, test.from, test.to, needs, test.needs)
-		}
+		t.Run(fmt.Sprintf("%v from %v to %v", test.kind, test.from, test.to), func(t *testing.T) {
+			needs := transitions[test.kind][stateChange{test.from, test.to}].needs | maskState
+			if needs != test.needs {
+				t.Errorf("got %#x, want %#x", needs, test.needs)
+			}
+		})
 	}
 }
 
@@ -93,18 +98,20 @@ func TestTransitions(t *testing.T) {
 		{QPTypeRawPacket, QPStateReset, QPStateInit, 0, "raw packet QP from RESET to INIT: no such transition"},
 		{QPTypeRC, QPStateRTS, 9, 0, "RC QP from RTS to state 9: no such transition"},
 	} {
-		err := checkTransition(test.kind, test.from, test.to, test.mask)
-		text := ""
-		if err != nil {
-			text = err.Error()
-		}
-		if text != test.want || errors.Is(err, ErrState) != strings.HasSuffix(text, "no such transition") {
-			t.Errorf("%v from %v to %v with %#x: %q, want %q", test.kind, test.from, test.to, test.mask, text, test.want)
-		}
+		t.Run(fmt.Sprintf("%v from %v to %v with %#x", test.kind, test.from, test.to, uint32(test.mask)), func(t *testing.T) {
+			err := checkTransition(test.kind, test.from, test.to, test.mask)
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if text != test.want || errors.Is(err, ErrState) != strings.HasSuffix(text, "no such transition") {
+				t.Errorf("got %q, want %q", text, test.want)
+			}
+		})
 	}
 }
 
-// What is refused here the kernel never sees.
+// A change that is not allowed does not reach the kernel.
 func TestModify(t *testing.T) {
 	c, _, m := openMaker(t)
 	pd, cq := must(c.AllocPD())(t), must(c.CreateCQ(CQInit{Entries: 1}))(t)
@@ -112,23 +119,23 @@ func TestModify(t *testing.T) {
 	m.cores = nil
 	var wrong *TransitionError
 	if err := qp.Modify(QPStateRTS, QPAttr{SQPSN: new(uint32)}); !errors.As(err, &wrong) || len(m.cores) != 0 {
-		t.Errorf("%v; the kernel saw %d commands", err, len(m.cores))
+		t.Errorf("got error %v after %d commands, want a TransitionError after 0", err, len(m.cores))
 	}
 	if err := qp.Modify(QPStateInit, QPAttr{PKeyIndex: new(uint16(3)), Port: new(uint8(1)), QKey: new(uint32(7))}); err != nil {
 		t.Fatal(err)
 	}
 	want := uapi.ModifyQP{QPHandle: qp.handle, AttrMask: 0x71, PKeyIndex: 3, PortNum: 1, QKey: 7, State: 1}
 	if got := decode[uapi.ModifyQP](m.cores[0]); len(m.cores[0]) != 112 || got != want {
-		t.Errorf("%+v, want %+v", got, want)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if qp.State() != QPStateInit {
-		t.Errorf("state %v", qp.State())
+		t.Errorf("got state %v, want %v", qp.State(), QPStateInit)
 	}
 	if n, err := qp.PostRecv([]RecvWR{{}}); n != 1 || err != nil {
-		t.Errorf("posted %d: %v", n, err)
+		t.Errorf("got %d posted, error %v, want 1", n, err)
 	}
 	if n, err := qp.PostSend([]SendWR{{}}); n != 0 || !errors.Is(err, ErrState) {
-		t.Errorf("posted %d: %v", n, err)
+		t.Errorf("got %d posted, error %v, want 0 and %v", n, err, ErrState)
 	}
 }
 
@@ -153,7 +160,7 @@ func TestQPStatus(t *testing.T) {
 	}
 }
 
-// A path means the same to a queue pair and to an address handle.
+// A path has the same meaning for a queue pair and an address handle.
 func TestPath(t *testing.T) {
 	for _, p := range []Path{
 		{DGID: netip.MustParseAddr("::ffff:10.0.0.1"), SGIDIndex: 1, FlowLabel: 2, HopLimit: 3, TrafficClass: 4, SL: 5, Port: 1},
@@ -161,22 +168,22 @@ func TestPath(t *testing.T) {
 	} {
 		d, ah := p.dest(), p.ahAttr()
 		if got := pathOf(d); got != p {
-			t.Errorf("%+v, want %+v", got, p)
+			t.Errorf("got %+v, want %+v", got, p)
 		}
 		if ah.GRH.DGID != d.DGID || ah.GRH.SGIDIndex != d.SGIDIndex || ah.GRH.HopLimit != d.HopLimit || ah.GRH.FlowLabel != d.FlowLabel ||
 			ah.GRH.TrafficClass != d.TrafficClass || ah.DLID != d.DLID || ah.SL != d.SL || ah.SrcPathBits != d.SrcPathBits ||
 			ah.StaticRate != d.StaticRate || ah.IsGlobal != d.IsGlobal || ah.PortNum != d.PortNum {
-			t.Errorf("%+v, %+v", d, ah)
+			t.Errorf("got %+v for the AH, want %+v", ah, d)
 		}
 	}
-	// Without a GRH there are none of its fields.
+	// Without a GRH, its fields are not set.
 	if d := (Path{SGIDIndex: 1, HopLimit: 3, DLID: 7}).dest(); d != (uapi.QPDest{DLID: 7}) {
-		t.Errorf("%+v", d)
+		t.Errorf("without a GRH: got %+v, want only the DLID", d)
 	}
 }
 
-// What is wrong with a path is said after the kernel's error.
-func TestRefusedPath(t *testing.T) {
+// The reason follows the kernel's error.
+func TestExplainPath(t *testing.T) {
 	gid := uapi.GIDEntry{GID: netip.MustParseAddr("::ffff:10.0.0.1").As16(), Type: uint32(GIDTypeRoCEv2)}
 	layer := ib.LinkLayerEthernet
 	c, _ := openFake(t, DriverRXE, func(call call) error {
@@ -195,7 +202,7 @@ func TestRefusedPath(t *testing.T) {
 		return unix.EINVAL
 	})
 	v4, v6 := netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("fe80::1")
-	for _, test := range []struct {
+	for i, test := range []struct {
 		path  Path
 		layer ib.LinkLayer
 		err   error
@@ -213,10 +220,12 @@ func TestRefusedPath(t *testing.T) {
 		},
 		{Path{Port: 2}, ib.LinkLayerEthernet, unix.ENETUNREACH, "network is unreachable"},
 	} {
-		layer = test.layer
-		if err := c.explainPath(test.path, test.err); !errors.Is(err, test.err) || err.Error() != test.want {
-			t.Errorf("%+v: %q, want %q", test.path, err, test.want)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			layer = test.layer
+			if err := c.explainPath(test.path, test.err); !errors.Is(err, test.err) || err.Error() != test.want {
+				t.Errorf("%+v: got %q, want %q", test.path, err, test.want)
+			}
+		})
 	}
 }
 
@@ -225,8 +234,10 @@ func TestCheckAccess(t *testing.T) {
 		0: true, AccessRemoteRead: true, AccessRemoteWrite: false, AccessRemoteAtomic | AccessRemoteRead: false,
 		AccessRemoteWrite | AccessRemoteAtomic | AccessLocalWrite: true,
 	} {
-		if err := checkAccess(access); (err == nil) != ok || err != nil && !errors.Is(err, unix.EINVAL) {
-			t.Errorf("access %#x: %v", access, err)
-		}
+		t.Run(fmt.Sprintf("%#x", uint32(access)), func(t *testing.T) {
+			if err := checkAccess(access); (err == nil) != ok || err != nil && !errors.Is(err, unix.EINVAL) {
+				t.Errorf("got error %v, want %v", err, !ok)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// fullDevice has another number in each field.
+// fullDevice has a different number in each field.
 var fullDevice = uapi.ExQueryDeviceResp{
 	Base: uapi.QueryDeviceResp{
 		FWVersion: 22<<32 | 31<<16 | 1014, NodeGUID: [8]byte{1, 2, 3, 4, 5, 6, 7, 8},
@@ -62,10 +63,10 @@ var fullAttr = DeviceAttr{
 func TestQueryDevice(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
 		if cmd, _ := c.command(); cmd != uapi.CmdExQueryDevice {
-			t.Errorf("command %#x", cmd)
+			t.Errorf("got command %#x, want %#x", cmd, uapi.CmdExQueryDevice)
 		}
 		if in, out := c.attr(uapi.AttrCoreIn), c.attr(uapi.AttrCoreOut); in.Len != 8 || out.Len != 304 {
-			t.Errorf("structures of %d and %d bytes", in.Len, out.Len)
+			t.Errorf("got structures of %d and %d bytes, want 8 and 304", in.Len, out.Len)
 		}
 		c.set(uapi.AttrCoreOut, bytesOf(&fullDevice))
 		c.set(uapi.AttrUHWOut, bytesOf(&uapi.MLX5QueryDeviceResp{
@@ -82,11 +83,11 @@ func TestQueryDevice(t *testing.T) {
 		t.Error(d)
 	}
 	if fw := got.FW.String(); fw != "22.31.1014" {
-		t.Errorf("firmware %s", fw)
+		t.Errorf("got firmware %s, want 22.31.1014", fw)
 	}
 }
 
-// A kernel that knows less says so by the length of its response.
+// The length of the response determines the fields that an older kernel supports.
 func TestQueryDeviceShort(t *testing.T) {
 	c, _ := openFake(t, DriverMLX4, func(c call) error {
 		short := fullDevice
@@ -109,14 +110,14 @@ func TestQueryDeviceShort(t *testing.T) {
 	}
 }
 
-// A driver without the extended command has the old one.
+// A driver without the extended command supports the old one.
 func TestQueryDeviceOld(t *testing.T) {
 	c, _ := openFake(t, DriverMTHCA, func(c call) error {
 		if cmd, _ := c.command(); cmd != uapi.CmdQueryDevice {
 			return unix.EOPNOTSUPP
 		}
 		if out := c.attr(uapi.AttrCoreOut); out.Len != 176 {
-			t.Errorf("room for %d bytes", out.Len)
+			t.Errorf("got room for %d bytes, want 176", out.Len)
 		}
 		c.set(uapi.AttrCoreOut, bytesOf(&fullDevice.Base))
 		return nil
@@ -126,7 +127,7 @@ func TestQueryDeviceOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.MaxSRQSGE != 33 || got.ODP != nil || got.XRCODP != nil || got.FW.String() != "22.31.1014" {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want the fields of the old command only", got)
 	}
 }
 
@@ -151,7 +152,7 @@ func TestQueryPort(t *testing.T) {
 	resp := fullPort
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
 		if !c.is(uapi.ObjectDevice, uapi.MethodQueryPort) || c.number(uapi.AttrQueryPortPortNum) != 2 {
-			t.Errorf("request %+v", c)
+			t.Errorf("got request %+v, want QUERY_PORT of port 2", c)
 		}
 		c.set(uapi.AttrQueryPortResp, bytesOf(&resp))
 		return nil
@@ -160,7 +161,7 @@ func TestQueryPort(t *testing.T) {
 	if d := cmp.Diff(fullPortAttr, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	// XDR is past what 8 bits hold.
+	// XDR does not fit into the 8 bits of the old field.
 	resp.ActiveSpeedEx = 256
 	want := fullPortAttr
 	want.ActiveSpeed = 256
@@ -176,7 +177,7 @@ func TestQueryPortOld(t *testing.T) {
 			return unix.EPROTONOSUPPORT
 		}
 		if in := decode[uapi.QueryPort](c.memory(uapi.AttrCoreIn)); in.PortNum != 2 {
-			t.Errorf("port %d", in.PortNum)
+			t.Errorf("got port %d, want 2", in.PortNum)
 		}
 		c.set(uapi.AttrCoreOut, bytesOf(&fullPort.Legacy))
 		return nil
@@ -187,9 +188,9 @@ func TestQueryPortOld(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	// No port of that number fits the command.
+	// The command has 8 bits for the port.
 	if _, err := c.QueryPort(258); !errors.Is(err, ErrUnknownMethod) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, ErrUnknownMethod)
 	}
 }
 
@@ -199,7 +200,7 @@ func TestPortSpeed(t *testing.T) {
 		return nil
 	})
 	if got, err := c.PortSpeed(1); got != 8000 || err != nil {
-		t.Error(got, err)
+		t.Errorf("got %d, error %v, want 8000", got, err)
 	}
 }
 
@@ -212,10 +213,10 @@ func TestCompCounterCaps(t *testing.T) {
 	})
 	got, err := c.CompCounterCaps()
 	if want := (CompCounterCaps{4, 5, 0x41}); got != want || err != nil {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, error %v, want %v", got, err, want)
 	}
 	if names, rest := got.AttachOps.Names(); !slices.Equal(names, []string{"QP_ATTACH_SEND"}) || rest != 0x40 {
-		t.Errorf("%v and %x", names, rest)
+		t.Errorf("got %v, rest %#x, want QP_ATTACH_SEND, 0x40", names, rest)
 	}
 }
 
@@ -227,46 +228,49 @@ func gidEntries(n int) []byte {
 	return b
 }
 
-// The kernel refuses a table that is too short, so a longer one follows.
+// The kernel rejects a table that is too short, so GIDTable repeats the request with
+// a longer one.
 func TestGIDTable(t *testing.T) {
 	for _, entries := range []int{0, 1, 63, 64, 65, 1000, maxGIDs} {
-		c, f := openFake(t, DriverMLX5, func(c call) error {
-			if size := c.number(uapi.AttrQueryGIDTableEntrySize); size != 32 {
-				t.Errorf("entries of %d bytes", size)
+		t.Run(strconv.Itoa(entries), func(t *testing.T) {
+			c, f := openFake(t, DriverMLX5, func(c call) error {
+				if size := c.number(uapi.AttrQueryGIDTableEntrySize); size != 32 {
+					t.Errorf("got entries of %d bytes, want 32", size)
+				}
+				if c.attr(uapi.AttrQueryGIDTableFlags).Len != 4 {
+					t.Errorf("got flags of %d bytes, want 4", c.attr(uapi.AttrQueryGIDTableFlags).Len)
+				}
+				if len(c.memory(uapi.AttrQueryGIDTableRespEntries)) < 32*entries {
+					return unix.EINVAL
+				}
+				c.set(uapi.AttrQueryGIDTableRespEntries, gidEntries(entries))
+				c.set(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(new(uint64(entries))))
+				return nil
+			})
+			got, err := c.GIDTable()
+			if err != nil || len(got) != entries || len(f.calls) > 4 {
+				t.Fatalf("got %d entries, error %v, in %d calls, want %d in at most 4", len(got), err, len(f.calls), entries)
 			}
-			if c.attr(uapi.AttrQueryGIDTableFlags).Len != 4 {
-				t.Error("flags of another size")
+			want := GIDEntry{netip.MustParseAddr("fe80::"), 0, 1, GIDTypeRoCEv2, 7}
+			if entries > 0 && got[0] != want {
+				t.Errorf("got %v, want %v", got[0], want)
 			}
-			if len(c.memory(uapi.AttrQueryGIDTableRespEntries)) < 32*entries {
-				return unix.EINVAL
-			}
-			c.set(uapi.AttrQueryGIDTableRespEntries, gidEntries(entries))
-			c.set(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(new(uint64(entries))))
-			return nil
 		})
-		got, err := c.GIDTable()
-		if err != nil || len(got) != entries || len(f.calls) > 4 {
-			t.Fatalf("%d entries: %d, %v, in %d calls", entries, len(got), err, len(f.calls))
-		}
-		want := GIDEntry{netip.MustParseAddr("fe80::"), 0, 1, GIDTypeRoCEv2, 7}
-		if entries > 0 && got[0] != want {
-			t.Errorf("entry %v, want %v", got[0], want)
-		}
 	}
 }
 
-// EINVAL of a table that could not be longer is one of another kind.
+// EINVAL for a table of the maximum length has another cause.
 func TestGIDTableRefused(t *testing.T) {
 	c, f := openFake(t, DriverMLX5, refuse(unix.EINVAL))
 	if _, err := c.GIDTable(); !errors.Is(err, unix.EINVAL) || len(f.calls) != 4 {
-		t.Errorf("%v after %d calls", err, len(f.calls))
+		t.Errorf("got error %v after %d calls, want %v after 4", err, len(f.calls), unix.EINVAL)
 	}
 }
 
 func TestGID(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
 		if c.number(uapi.AttrQueryGIDEntryPort) != 1 {
-			t.Error("another port")
+			t.Errorf("got port %d, want 1", c.number(uapi.AttrQueryGIDEntryPort))
 		}
 		if c.number(uapi.AttrQueryGIDEntryGIDIndex) != 0 {
 			return unix.ENODATA
@@ -275,10 +279,10 @@ func TestGID(t *testing.T) {
 		return nil
 	})
 	if got, err := c.GID(1, 0); err != nil || got.Ifindex != 7 || got.Type.String() != "RoCE v2" {
-		t.Error(got, err)
+		t.Errorf("got %v, error %v, want interface 7, RoCE v2", got, err)
 	}
 	if _, err := c.GID(1, 3); !errors.Is(err, unix.ENODATA) || err.Error() != "query GID 3 of port 1 of dev0 (DEVICE QUERY_GID_ENTRY): no data available" {
-		t.Error(err)
+		t.Errorf("got error %v, want %v of GID 3", err, unix.ENODATA)
 	}
 }
 
@@ -289,7 +293,7 @@ func TestHandles(t *testing.T) {
 	}
 	c, f := openFake(t, DriverMLX5, func(c call) error {
 		if c.number(uapi.AttrInfoObjectID) != uapi.ObjectMR || c.attr(uapi.AttrInfoTotalHandles).Len != 4 {
-			t.Errorf("request %+v", c)
+			t.Errorf("got request %+v, want MRs", c)
 		}
 		n := min(len(have), len(c.memory(uapi.AttrInfoHandlesList))/4)
 		for i := range n {
@@ -300,11 +304,11 @@ func TestHandles(t *testing.T) {
 	})
 	got, err := c.Handles(uapi.ObjectMR)
 	if err != nil || !slices.Equal(got, have) || len(f.calls) != 2 {
-		t.Errorf("%d handles, %v, in %d calls", len(got), err, len(f.calls))
+		t.Errorf("got %d handles, error %v, in %d calls, want %d in 2", len(got), err, len(f.calls), len(have))
 	}
 }
 
-// A kernel that counts more than there was room for is not believed.
+// A count that exceeds the room is ignored.
 func TestHostileCounts(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
 		for _, a := range c.attrs {
@@ -318,9 +322,9 @@ func TestHostileCounts(t *testing.T) {
 		return nil
 	})
 	if got, err := c.GIDTable(); err != nil || len(got) != firstGIDs {
-		t.Errorf("%d GIDs, %v", len(got), err)
+		t.Errorf("got %d GIDs, error %v, want %d", len(got), err, firstGIDs)
 	}
 	if got, err := c.Handles(0); err != nil || len(got) != maxHandles {
-		t.Errorf("%d handles, %v", len(got), err)
+		t.Errorf("got %d handles, error %v, want %d", len(got), err, maxHandles)
 	}
 }

@@ -12,19 +12,20 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A maker is the part of a kernel that makes objects of Soft-RoCE, on plain memory.
+// A maker is the part of a kernel that creates objects of Soft-RoCE, on plain
+// memory.
 type maker struct {
 	t      *testing.T
 	handle uint32
-	made   []uint16 // objects, by kind
+	made   []uint16 // kinds of created objects
 	closed []uint16
-	refuse map[uint16]unix.Errno // of a method that makes or ends an object, by kind
+	refuse map[uint16]unix.Errno // error of creating or destroying a kind of object
 	calls  []call
-	limits uapi.QPCap // that a queue pair was to have
-	cores  [][]byte   // of commands that make nothing
+	limits uapi.QPCap // capacity that a queue pair requested
+	cores  [][]byte   // structures of other commands
 }
 
-// openMaker opens a device whose kernel makes objects.
+// openMaker opens a device whose kernel creates objects.
 func openMaker(t *testing.T) (*Context, *fake, *maker) {
 	t.Helper()
 	f, m := newMaker(t)
@@ -44,7 +45,7 @@ func newMaker(t *testing.T) (*fake, *maker) {
 	return f, m
 }
 
-// commands are those that make objects.
+// commands are the commands that create objects.
 var commands = map[uint64]uint16{
 	uapi.CmdAllocPD: uapi.ObjectPD, uapi.CmdRegMR: uapi.ObjectMR, uapi.CmdAllocMW: uapi.ObjectMW,
 	uapi.CmdCreateAH: uapi.ObjectAH, uapi.CmdCreateCompChannel: uapi.ObjectCompChannel,
@@ -103,7 +104,7 @@ func (m *maker) answer(c call) error {
 	return nil
 }
 
-// made writes the handle of an object that was made.
+// setHandle writes the handle of a created object.
 func (c call) setHandle(id uint16, handle uint32) {
 	if a := c.attr(id); a != nil {
 		binary.NativeEndian.PutUint64(a.Data[:], uint64(handle))
@@ -118,11 +119,11 @@ func (m *maker) last(object, method uint16) call {
 			return m.calls[i]
 		}
 	}
-	m.t.Fatal("no such call")
+	m.t.Fatalf("got no call of %s", methodName(object, method))
 	return call{}
 }
 
-// must returns a value that comes with no error.
+// must returns a function that returns v, or ends the test if err is not nil.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -133,7 +134,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// An objectSet is an object of each kind.
+// An objectSet contains an object of each kind.
 type objectSet struct {
 	pd      *PD
 	mr      *MR
@@ -177,33 +178,35 @@ func TestCreateQP(t *testing.T) {
 		"type":    {uapi.AttrCreateQPType, 4},
 		"flags":   {uapi.AttrCreateQPFlags, 1 << 12},
 	} {
-		if got := q.number(test.attr); got != test.want {
-			t.Errorf("%s: %#x, want %#x", name, got, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := q.number(test.attr); got != test.want {
+				t.Errorf("got %#x, want %#x", got, test.want)
+			}
+		})
 	}
 	if m.limits != (uapi.QPCap{MaxSendWR: 8, MaxSendSGE: 2}) {
-		t.Errorf("asked for %+v", m.limits)
+		t.Errorf("got request for %+v, want 8 send work requests of 2 SGEs", m.limits)
 	}
 	want := QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}
 	if s.qp.Number() != 17 || s.qp.Type() != QPTypeUD || s.qp.State() != QPStateReset || s.qp.Cap() != want {
-		t.Errorf("QP %#x, %v, %v, %+v", s.qp.Number(), s.qp.Type(), s.qp.State(), s.qp.Cap())
+		t.Errorf("got QP %#x, %v, %v, %+v, want 0x11, UD, RESET, %+v", s.qp.Number(), s.qp.Type(), s.qp.State(), s.qp.Cap(), want)
 	}
 	if got := s.qp.String(); got != "QP 108 of dev0" {
-		t.Errorf("name %q", got)
+		t.Errorf("got name %q, want QP 108 of dev0", got)
 	}
 	if n := m.last(uapi.ObjectCQ, uapi.MethodCQCreate).number(uapi.AttrCreateCQCompChannel); n != fakeEventFD {
-		t.Errorf("channel %d", n)
+		t.Errorf("got channel %d, want %d", n, fakeEventFD)
 	}
 	if s.cq.Entries() != 15 || s.srq.Cap().MaxSGE != 2 || s.mr.LKey() != 11 || s.mr.RKey() != 12 {
-		t.Errorf("CQ of %d, SRQ %+v, MR %+v", s.cq.Entries(), s.srq.Cap(), s.mr)
+		t.Errorf("got CQ of %d, SRQ %+v, LKey %d, RKey %d, want 15, 2 SGEs, 11, 12", s.cq.Entries(), s.srq.Cap(), s.mr.LKey(), s.mr.RKey())
 	}
 	if f.unmapped != 0 {
-		t.Errorf("%d unmapped", f.unmapped)
+		t.Errorf("got %d queues unmapped, want 0", f.unmapped)
 	}
 }
 
-// What the other side has of an object that did not come about is destroyed, and
-// its parents can be closed.
+// The kernel's object is destroyed if the provider fails, and the parents can be
+// closed.
 func TestCreateFails(t *testing.T) {
 	c, f, m := openMaker(t)
 	s := newSet(t, c)
@@ -217,15 +220,17 @@ func TestCreateFails(t *testing.T) {
 			return err
 		},
 	} {
-		m.closed = nil
-		if err := create(); !errors.Is(err, unix.ENOMEM) || len(m.closed) != 1 || m.closed[0] != kind {
-			t.Errorf("%s: %v, destroyed %v", ObjectKind(kind), err, m.closed)
-		}
-		m.closed, m.refuse[kind] = nil, unix.EPERM
-		if err := create(); !errors.Is(err, unix.EPERM) || m.closed != nil {
-			t.Errorf("%s refused: %v, destroyed %v", ObjectKind(kind), err, m.closed)
-		}
-		delete(m.refuse, kind)
+		t.Run(ObjectKind(kind).String(), func(t *testing.T) {
+			m.closed = nil
+			if err := create(); !errors.Is(err, unix.ENOMEM) || len(m.closed) != 1 || m.closed[0] != kind {
+				t.Errorf("got error %v, destroyed %v, want %v, %v", err, m.closed, unix.ENOMEM, ObjectKind(kind))
+			}
+			m.closed, m.refuse[kind] = nil, unix.EPERM
+			if err := create(); !errors.Is(err, unix.EPERM) || m.closed != nil {
+				t.Errorf("kernel fails: got error %v, destroyed %v, want %v and nothing", err, m.closed, unix.EPERM)
+			}
+			delete(m.refuse, kind)
+		})
 	}
 	f.maps = maps
 	for _, object := range []closer{s.qp, s.srq, s.cq, s.channel, s.ah, s.mw, s.mr, s.pd} {
@@ -245,9 +250,11 @@ func TestNoProvider(t *testing.T) {
 		"SRQ": func() error { _, err := pd.CreateSRQ(SRQInit{}); return err },
 		"AH":  func() error { _, err := pd.CreateAH(Path{}); return err },
 	} {
-		if err := create(); !errors.Is(err, ErrNoProvider) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := create(); !errors.Is(err, ErrNoProvider) {
+				t.Errorf("got error %v, want %v", err, ErrNoProvider)
+			}
+		})
 	}
 	c, _, _ = openMaker(t)
 	if err := c.CheckQueues(); err != nil {

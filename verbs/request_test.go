@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// catch keeps the last request and answers with what it is told.
+// catch records the last request and responds with answer.
 type catch struct {
 	linux
 	request []byte
@@ -25,10 +25,10 @@ func (c *catch) ioctl(_ int, request []byte) error {
 	return nil
 }
 
-// The bytes are those of <rdma/rdma_user_ioctl_cmds.h>, written down by hand.
+// The bytes are those of <rdma/rdma_user_ioctl_cmds.h>, written by hand.
 func TestRequestBytes(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		t.Skip("the bytes are those of a little-endian machine")
+		t.Skip("requires a little-endian machine")
 	}
 	long := []byte("sixteen bytes...")
 	r := newRequest("test", uapi.ObjectQP, uapi.MethodQPCreate)
@@ -59,11 +59,11 @@ func TestRequestBytes(t *testing.T) {
 		{1, 0x10, 4, 0, 1, 0, 0, 0}, at(long),
 	}, nil)
 	if !bytes.Equal(k.request, want) {
-		t.Errorf("request\n% x, want\n% x", k.request, want)
+		t.Errorf("got\n% x, want\n% x", k.request, want)
 	}
 }
 
-func TestMadeHandle(t *testing.T) {
+func TestCreatedHandle(t *testing.T) {
 	r := newRequest("test", uapi.ObjectAsyncEvent, uapi.MethodAsyncEventAlloc)
 	fd := r.fd(0, 0)
 	k := catch{answer: func(b []byte) { b[24+8] = 42 }}
@@ -71,11 +71,11 @@ func TestMadeHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	if createdHandle(fd) != 42 {
-		t.Errorf("made %d", createdHandle(fd))
+		t.Errorf("got %d, want 42", createdHandle(fd))
 	}
 }
 
-// A buffer that is too long is an error before it is a call.
+// A buffer that is too long is an error before the call.
 func TestRequestTooLong(t *testing.T) {
 	r := newRequest("do something", 0, 0)
 	r.out(0, make([]byte, 1<<16))
@@ -83,9 +83,9 @@ func TestRequestTooLong(t *testing.T) {
 	var k catch
 	err := r.do(&k, 3, DriverRXE)
 	if err == nil || !strings.HasPrefix(err.Error(), "do something: buffer of 65536 bytes") {
-		t.Error(err)
+		t.Errorf("got error %v, want the length of the buffer", err)
 	}
 	if k.request != nil {
-		t.Error("the request was sent")
+		t.Errorf("got request % x, want none", k.request)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,58 +18,60 @@ import (
 func TestMemory(t *testing.T) {
 	page := os.Getpagesize()
 	for _, length := range []int{1, page - 1, page, page + 1, transparent, transparent + 1} {
-		m, err := New(length, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := m.Bytes()
-		if len(b) != length || cap(b) != length || m.Len() != length || m.Addr()%uint64(page) != 0 || len(m.mapping)%page != 0 {
-			t.Errorf("%d bytes: %d of %d at %#x", length, len(b), cap(b), m.Addr())
-		}
-		for i := range b {
-			if b[i] != 0 {
-				t.Fatalf("byte %d is %d", i, b[i])
+		t.Run(strconv.Itoa(length), func(t *testing.T) {
+			m, err := New(length, Options{})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		b[length-1] = 1
-		// All pages are there.
-		resident := make([]byte, len(m.mapping)/page)
-		if err := mincore(m.mapping, resident); err != nil {
-			t.Error(err)
-		}
-		for i, there := range resident {
-			if there&1 == 0 {
-				t.Errorf("page %d of %d bytes is not there", i, length)
+			b := m.Bytes()
+			if len(b) != length || cap(b) != length || m.Len() != length || m.Addr()%uint64(page) != 0 || len(m.mapping)%page != 0 {
+				t.Errorf("got length %d, capacity %d, address %#x, want %d on whole pages", len(b), cap(b), m.Addr(), length)
 			}
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-		if b := m.Bytes(); b != nil {
-			t.Errorf("%d bytes after Close", len(b))
-		}
+			for i := range b {
+				if b[i] != 0 {
+					t.Fatalf("byte %d: got %d, want 0", i, b[i])
+				}
+			}
+			b[length-1] = 1
+			// All pages are allocated.
+			resident := make([]byte, len(m.mapping)/page)
+			if err := mincore(m.mapping, resident); err != nil {
+				t.Error(err)
+			}
+			for i, there := range resident {
+				if there&1 == 0 {
+					t.Errorf("page %d: got no memory, want all pages allocated", i)
+				}
+			}
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+			if b := m.Bytes(); b != nil {
+				t.Errorf("after Close: got %d bytes, want nil", len(b))
+			}
+		})
 	}
 }
 
 func TestMemoryRefused(t *testing.T) {
 	for length, want := range map[int]error{0: unix.EINVAL, -1: unix.EINVAL, 1 << 62: unix.ENOMEM, 1<<63 - 1: unix.ENOMEM} {
 		if _, err := New(length, Options{}); !errors.Is(err, want) {
-			t.Errorf("%d bytes: %v", length, err)
+			t.Errorf("%d bytes: got error %v, want %v", length, err, want)
 		}
 	}
 	for _, node := range []int{-1, 1 << 20} {
 		if _, err := New(1, Options{Node: &node}); !errors.Is(err, unix.EINVAL) {
-			t.Errorf("node %d: %v", node, err)
+			t.Errorf("node %d: got error %v, want %v", node, err, unix.EINVAL)
 		}
 	}
 }
 
-// Where the administrator set no huge pages aside the error says what would.
+// Without reserved huge pages, the error names the setting that reserves them.
 func TestHuge(t *testing.T) {
 	m, err := New(1, Options{Huge: true})
 	if err == nil {
 		if len(m.mapping) != hugePageSize() || m.Addr()%uint64(hugePageSize()) != 0 || m.Len() != 1 {
-			t.Errorf("%d bytes at %#x", len(m.mapping), m.Addr())
+			t.Errorf("got %d bytes at %#x, want one huge page of %d", len(m.mapping), m.Addr(), hugePageSize())
 		}
 		if err := m.Close(); err != nil {
 			t.Error(err)
@@ -76,11 +79,11 @@ func TestHuge(t *testing.T) {
 		return
 	}
 	if errors.Is(err, unix.ENOMEM) && !strings.Contains(err.Error(), "vm.nr_hugepages") {
-		t.Error(err)
+		t.Errorf("got error %v, want vm.nr_hugepages in it", err)
 	}
 }
 
-// A node is a preference: one that is not there does no harm.
+// The node is a preference: a node that does not exist is no error.
 func TestNode(t *testing.T) {
 	for _, node := range []int{0, 1000} {
 		m, err := New(4*transparent, Options{Node: &node})
@@ -106,7 +109,7 @@ func TestHold(t *testing.T) {
 	}
 	for range 2 {
 		if err := m.Close(); !errors.Is(err, ErrRegistered) {
-			t.Errorf("close what is held: %v", err)
+			t.Errorf("Close of held memory: got error %v, want %v", err, ErrRegistered)
 		}
 		m.Release()
 	}
@@ -114,14 +117,14 @@ func TestHold(t *testing.T) {
 		t.Error(err)
 	}
 	if err := m.Close(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("second close: %v", err)
+		t.Errorf("second Close: got error %v, want %v", err, fs.ErrClosed)
 	}
 	if err := m.Hold(); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("hold what is closed: %v", err)
+		t.Errorf("Hold of closed memory: got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
-// mincore tells which pages are in memory, by bit 0 of a byte for each.
+// mincore stores in bit 0 of each byte whether a page is in memory.
 func mincore(b, resident []byte) error {
 	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(resident))))
 	if errno != 0 {
@@ -159,18 +162,18 @@ func TestMemory_Forgotten(t *testing.T) {
 	dropped := dropMemory(t, size)
 	for end := time.Now().Add(20 * time.Second); mapped(t, dropped); {
 		if time.Now().After(end) {
-			t.Fatal("memory without slices is still mapped after 20 s")
+			t.Fatal("memory without slices: got a mapping after 20 s, want none")
 		}
 		runtime.GC()
 	}
 	select {
 	case <-collected:
 	case <-time.After(20 * time.Second):
-		t.Fatal("memory with a slice was not collected after 20 s")
+		t.Fatal("memory with a slice: got no collection after 20 s")
 	}
 	kept[size-1] = 1
 	if !mapped(t, uint64(uintptr(unsafe.Pointer(&kept[0])))) {
-		t.Error("memory was unmapped while a slice of it is in use")
+		t.Error("memory with a slice: got it unmapped")
 	}
 	if err := unix.Munmap(kept); err != nil {
 		t.Error(err)

@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// Each status but success has words and advice, numbers that are none too.
+// Every status but StatusOK has text and advice, and so have undefined ones.
 func TestAdvice(t *testing.T) {
 	for s := range Status(255) {
 		c := Completion{Status: s, QPN: 0x11, VendorErr: uint32(s)}
 		err := c.Err()
 		if (err == nil) != (s == StatusOK) || (s.Advice() == "") != (s == StatusOK) || s.String() == "" {
-			t.Errorf("status %d: %v", s, err)
+			t.Errorf("status %d: got error %v, advice %q, text %q", s, err, s.Advice(), s)
 		}
 		var e *CompletionError
 		if err != nil && (!errors.As(err, &e) || e.Completion != c) {
-			t.Errorf("status %d: %v", s, err)
+			t.Errorf("status %d: got error %#v, want a CompletionError of %+v", s, err, c)
 		}
 	}
 	for status, words := range map[Status]string{
@@ -29,22 +29,22 @@ func TestAdvice(t *testing.T) {
 	} {
 		c := Completion{Status: status, QPN: 0x11}
 		if text := c.Err().Error(); !strings.Contains(text, words) || !strings.HasPrefix(text, "complete work request on QP 0x11: ") {
-			t.Errorf("%q has no %q", text, words)
+			t.Errorf("status %d: got %q, want %q in it", status, text, words)
 		}
 	}
 	c := Completion{Status: StatusFatal, VendorErr: 0x81}
 	if text := c.Err().Error(); !strings.Contains(text, "(status 19, vendor error 0x81)") {
-		t.Error(text)
+		t.Errorf("got %q, want the vendor error in it", text)
 	}
 }
 
 func TestOpcodeNames(t *testing.T) {
 	for o, want := range map[Opcode]string{OpWrite: "write", OpSendInvalidate: "send with invalidate", 10: "operation 10", 255: "operation 255"} {
 		if got := o.String(); got != want {
-			t.Errorf("%d: %q", o, got)
+			t.Errorf("opcode %d: got %q, want %q", o, got, want)
 		}
 	}
 	if !CompletedRecv.Received() || !CompletedRecvWriteImm.Received() || CompletedSend.Received() {
-		t.Error("what is a receive")
+		t.Error("Received: got a wrong result")
 	}
 }
