@@ -20,7 +20,7 @@ func StartServer(path string, args ...string) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ibsimtest-")
+	dir, err := makeScratch()
 	if err != nil {
 		return nil, fmt.Errorf("start simulator: %w", err)
 	}

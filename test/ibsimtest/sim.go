@@ -64,7 +64,7 @@ func Start(netFile string, args ...string) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ibsimtest-")
+	dir, err := makeScratch()
 	if err != nil {
 		return nil, fmt.Errorf("start ibsim: %w", err)
 	}

@@ -73,8 +73,8 @@ func TestServedChanges(t *testing.T) {
 	if after := links(); after != before {
 		t.Errorf("with power again:\n%s\nbefore:\n%s", after, before)
 	}
-	ctl(t, s, `counter leaf1[1] SymbolErrorCounter 4321`)
-	if r := s.MustRunC(t, "", "perfquery", lidOfSwitch(t, s, "leaf1"), "1"); !strings.Contains(r.Stdout, "SymbolErrorCounter:..............4321") {
+	ctl(t, s, `counter leaf1[3] SymbolErrorCounter 4321`)
+	if r := s.MustRunC(t, "", "perfquery", lidOfSwitch(t, s, "leaf1"), "3"); !strings.Contains(r.Stdout, "SymbolErrorCounter:..............4321") {
 		t.Errorf("perfquery:\n%s%s", r.Stdout, r.Stderr)
 	}
 	ctl(t, s, "model loss=1")
