@@ -36,6 +36,7 @@ func TestCompletion(t *testing.T) {
 		{"perf host -d |", "mlx5_0"},
 		{"perf host -d mlx5_0 -i |", "1"},
 		{"sim serve --model |hop=1us,", "hop=1us,loss="},
+		{"linkinfo --sim-model |l", "load="},
 		{"linkinfo --finding |slow,", "slow,narrow"},
 		{"linkinfo --sort |", "finding"},
 		{"linkinfo --node-name-map " + names + " --node |", "leaf two"},

@@ -34,7 +34,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "-o", "0"}, "requests in flight"},
 		{[]string{"linkinfo", "-G", "0x1", "-s", "0xc000"}, "invalid LID"},
 		{[]string{"linkinfo", "-y", "secret"}, "invalid M_Key"},
-		{[]string{"linkinfo", "--sim", "moon"}, `no simulated fabric is called "moon"`},
+		{[]string{"linkinfo", "--sim", "moon"}, `unknown fabric "moon": not a file, and not one of demo, `},
 		{[]string{"linkinfo", "--sort", "colour"}, "unknown order"},
 		{[]string{"linkinfo", "--speed", "UDR"}, "unknown speed"},
 		{[]string{"linkinfo", "--finding", "odd"}, "unknown finding"},

@@ -39,7 +39,7 @@ func TestSimUsage(t *testing.T) {
 		{[]string{"sim", "nonsense"}, `unknown command "nonsense"`},
 		{[]string{"sim", "list", "word"}, `unexpected argument "word"`},
 		{[]string{"sim", "export"}, "one description"},
-		{[]string{"sim", "export", "moon"}, `no simulated fabric is called "moon"`},
+		{[]string{"sim", "export", "moon"}, `unknown fabric "moon": not a file, and not one of demo, `},
 		{[]string{"sim", "export", "demo", "--format", "dot"}, `unknown format "dot"`},
 		{[]string{"linkinfo", "--sim", "net:" + cmdtest.WriteFile(t, "Switch x\n")}, `:1:8: expected the number of ports`},
 		{[]string{"linkinfo", "--sim", "topo:/nonexistent"}, "no such file"},

@@ -1,87 +1,94 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 )
 
-// Build makes a fabric from a description: a preset's name, or one with
-// parameters such as "fat-tree:levels=3,radix=40,pods=26"; or net:FILE, topo:FILE
-// or json:FILE for a file that [ReadNetFile], [ReadTopologyFile] or
-// [ReadJSONFile] reads, the last without the word where it ends in .json.
+// Build makes a fabric from a description:
 //
-// The fabric is configured: its links are active and routes are set. More
-// parameters say how, behind a file's name too: sm=updown takes ways that go up
-// and then down, each root=ID naming a switch that up leads to; sm=off leaves
-// the fabric as it was before a subnet manager ran. options are such parameters
-// that count more than those in the description.
+//   - the name of a preset, with parameters after a colon or a comma:
+//     "demo", "fat-tree:levels=3,radix=40,pods=26", "demo,sm=off";
+//   - the path of a file that [ReadFile] reads: "fabric.net", "topology,sm=updown";
+//   - net:FILE, topo:FILE or json:FILE, to skip the recognition of the format.
 //
-// A fabric of a JSON file in which all ports have LIDs stays as it is in the
-// file, but for its routes, which the file does not have.
+// The fabric is configured: its links are active and routes are set. The parameters
+// sm and root, which files accept as well, choose the subnet manager: sm=updown uses
+// up/down routing, with the switches of root=ID as roots; sm=off leaves the fabric in
+// the state before a subnet manager has run. options are further parameters, which
+// override those of the description.
+//
+// A fabric from a JSON file in which all ports have LIDs keeps the state of the file;
+// only routes, which the file does not contain, are added.
 func Build(description string, options ...string) (*Fabric, error) {
-	name, rest, _ := strings.Cut(description, ":")
-	if format, ok := formats[name]; ok {
-		return format.build(rest, options)
-	}
-	if path, after := cutOptions(description); strings.HasSuffix(path, ".json") {
-		return formats["json"].build(path, append(after, options...))
-	}
-	i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
-	if i < 0 {
-		var known []string
-		for _, p := range Presets {
-			known = append(known, p.Name)
+	if prefix, path, ok := strings.Cut(description, ":"); ok {
+		if format, ok := fileFormats[prefix]; ok {
+			return buildFile(path, options, func(path string) (*Fabric, fileFormat, error) {
+				f, err := readAs(path, format)
+				return f, format, err
+			})
 		}
-		known = append(known, slices.Sorted(maps.Keys(formats))...)
-		return nil, fmt.Errorf("no simulated fabric is called %q (known: %s)", name, strings.Join(known, ", "))
 	}
-	f, err := Presets[i].Build(strings.Join(append([]string{rest}, options...), ","))
-	if err != nil {
-		return nil, fmt.Errorf("build fabric %s: %w", name, err)
+	name, parameters := description, ""
+	if i := strings.IndexAny(description, ":,"); i >= 0 {
+		name, parameters = description[:i], description[i+1:]
 	}
-	return f, nil
+	if i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name }); i >= 0 {
+		f, err := Presets[i].Build(strings.Join(append([]string{parameters}, options...), ","))
+		if err != nil {
+			return nil, fmt.Errorf("build fabric %s: %w", name, err)
+		}
+		return f, nil
+	}
+	if path, _ := cutOptions(description); !strings.ContainsRune(path, '/') {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("unknown fabric %q: not a file, and not one of %s", name, strings.Join(known(), ", "))
+		}
+	}
+	return buildFile(description, options, readAny)
 }
 
-// A format is a form of file that a fabric is read from, and what a subnet
-// manager does to one that has just been read.
-type format struct {
-	read      func(path string) (*Fabric, error)
-	configure func(*Fabric) error
+// known returns the presets and the prefixes of file formats.
+func known() []string {
+	var names []string
+	for _, p := range Presets {
+		names = append(names, p.Name)
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(fileFormats)) {
+		names = append(names, prefix+":FILE")
+	}
+	return names
 }
 
-// formats are the forms of files by the word that stands before their names.
-var formats = map[string]format{
-	"net":  {ReadNetFile, (*Fabric).Configure},
-	"topo": {ReadTopologyFile, (*Fabric).Configure},
-	"json": {ReadJSONFile, (*Fabric).resume},
-}
-
-// build makes a fabric from "FILE" or "FILE,sm=off".
-func (t format) build(description string, more []string) (*Fabric, error) {
+// buildFile makes a fabric from "FILE" or "FILE,sm=off".
+func buildFile(description string, more []string, read func(path string) (*Fabric, fileFormat, error)) (*Fabric, error) {
 	path, options := cutOptions(description)
 	var s setup
 	for _, o := range append(options, more...) {
 		name, value, _ := strings.Cut(o, "=")
-		switch taken, err := s.take(name, value); {
+		switch used, err := s.set(name, value); {
 		case err != nil:
 			return nil, err
-		case !taken:
-			return nil, fmt.Errorf("no option %q for a file (known: sm, root)", o)
+		case !used:
+			return nil, fmt.Errorf("unknown option %q of a file (known: sm, root)", o)
 		}
 	}
-	f, err := t.read(path)
+	f, format, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.apply(f, t.configure); err != nil {
+	if err := s.apply(f, format.configure); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
 
-// cutOptions takes the options off a path, which may have commas in it.
+// cutOptions separates the options from a path, which may contain commas.
 func cutOptions(description string) (path string, options []string) {
 	for path = description; ; {
 		i := strings.LastIndexByte(path, ',')

@@ -36,13 +36,16 @@ var modelFields = []modelField{
 	}},
 }
 
-func modelNames() string {
+// ModelParameters returns the names of the parameters that [Model.ParseModel] accepts.
+func ModelParameters() []string {
 	var names []string
 	for _, f := range modelFields {
 		names = append(names, f.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+func modelNames() string { return strings.Join(ModelParameters(), ", ") }
 
 // ParseModel changes a model by values such as "hop=1us,loss=0.01": the fields'
 // names in lower case, separated by commas or blanks. An error leaves it as it

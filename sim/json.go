@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -39,16 +38,6 @@ func ParseJSON(r io.Reader, name string) (*Fabric, error) {
 	return f, nil
 }
 
-// ReadJSONFile reads a file as [ParseJSON] does.
-func ReadJSONFile(path string) (*Fabric, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read fabric: %w", err)
-	}
-	defer file.Close()
-	return ParseJSON(file, path)
-}
-
 // A jsonReader reads a node at a time: the text of a large fabric would not fit
 // into memory next to it.
 type jsonReader struct {
@@ -61,7 +50,7 @@ type jsonReader struct {
 }
 
 func (j *jsonReader) read() (*Fabric, error) {
-	if err := j.delimiter('{', "an object, as ibkit linkinfo --json prints it"); err != nil {
+	if err := j.delimiter('{', "an object, as ibkit linkinfo --json --attributes prints it"); err != nil {
 		return nil, err
 	}
 	var schema *string

@@ -72,7 +72,7 @@ func TestJSONFilter(t *testing.T) {
 func TestJSONErrors(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"", "", ""},
-		{`{` + "\n" + `"schema"`, "[" + "\n" + `"schema"`, "f:1:1: expected an object, as ibkit linkinfo --json prints it"},
+		{`{` + "\n" + `"schema"`, "[" + "\n" + `"schema"`, "f:1:1: expected an object, as ibkit linkinfo --json --attributes prints it"},
 		{`ibkit/linkinfo/1`, `ibkit/linkinfo/9`, "schema: expected ibkit/linkinfo/1 or ibkit/linkinfo/2"},
 		{`"ibkit/linkinfo/1"`, `5`, `f:2:10: schema: expected a string, not number`},
 		{`"nodes":[`, `"nodes":{`, "f:3:9: expected nodes: an array"},

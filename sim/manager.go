@@ -39,9 +39,9 @@ type setup struct {
 	manager Manager
 }
 
-// take takes an option in. It reports false where it is none of a subnet
+// set sets a parameter. It reports false if the parameter is not one of a subnet
 // manager.
-func (s *setup) take(name, value string) (bool, error) {
+func (s *setup) set(name, value string) (bool, error) {
 	switch name {
 	case "sm":
 		s.off = value == "off"

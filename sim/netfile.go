@@ -19,7 +19,7 @@ import (
 // which name the line and the column too; after an error there is no fabric.
 //
 // Of the lines of the grammar (ibsim's README and its sim_net.c), these are
-// refused: include, for the reader has no files beside it ([ReadNetFile]
+// refused: include, for the reader has no files beside it ([ReadFile]
 // follows them), commands of ibsim's console ("do ...") other than Link and
 // Unlink, and all that ibsim passes over because it does not know it.
 // Extended speeds include NDR, as of ibsim 0.12.
@@ -31,18 +31,11 @@ func ParseNet(r io.Reader, name string) (*Fabric, error) {
 	return n.load(r, name)
 }
 
-// ReadNetFile reads a net file and those that it includes. As in ibsim, their
-// paths are relative to the working directory.
-func ReadNetFile(path string) (*Fabric, error) { return readFile(path, newNetReader(netRules)) }
-
-func readFile(path string, n *netReader) (*Fabric, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read fabric: %w", err)
-	}
-	defer file.Close()
+// parseNetFile reads a net file and the files that it includes.
+func parseNetFile(r io.Reader, name string) (*Fabric, error) {
+	n := newNetReader(netRules)
 	n.open = func(path string) (io.ReadCloser, error) { return os.Open(path) }
-	return n.load(file, path)
+	return n.load(r, name)
 }
 
 // A fabric file has no more than this. It is more than LIDs can name, and keeps
@@ -152,32 +145,54 @@ func (n *netReader) line(l *netLine) error {
 	if strings.TrimSpace(l.text) == "" {
 		return nil
 	}
-	switch word := l.run(isLetter); word {
-	case "Switch":
-		return n.nodeLine(l, mad.NodeTypeSwitch)
-	case "Hca", "Ca":
-		return n.nodeLine(l, mad.NodeTypeCA)
-	case "Rt":
-		return n.nodeLine(l, mad.NodeTypeRouter)
-	case "switchguid":
-		return n.guidBase(l, mad.NodeTypeSwitch)
-	case "hcaguids", "hcaguid", "caguid", "caguids":
-		return n.guidBase(l, mad.NodeTypeCA)
-	case "rtguid":
-		return n.guidBase(l, mad.NodeTypeRouter)
-	case "vendid", "devid", "sysimgguid", "width", "speed", "extspeed":
-		return n.assign(l, word)
-	case "module":
-		return n.module(l)
-	case "include":
-		return n.include(l)
-	case "do":
-		return n.command(l)
-	case "Chassis", "pdebug":
-		return nil // a heading of ibnetdiscover -g; what ibsim says about its reading
+	if read := lineReader(l.run(isLetter)); read != nil {
+		return read(n, l)
 	}
 	l.at = 0
 	return l.expected("a node (Switch, Hca, Ca, Rt), a port ([1]), an assignment (switchguid=) or a comment (#)")
+}
+
+// lineReader returns the function that reads the rest of a line with a first word,
+// nil for an unknown word.
+func lineReader(word string) func(*netReader, *netLine) error {
+	node := func(kind mad.NodeType) func(*netReader, *netLine) error {
+		return func(n *netReader, l *netLine) error { return n.nodeLine(l, kind) }
+	}
+	base := func(kind mad.NodeType) func(*netReader, *netLine) error {
+		return func(n *netReader, l *netLine) error { return n.guidBase(l, kind) }
+	}
+	switch word {
+	case "Switch":
+		return node(mad.NodeTypeSwitch)
+	case "Hca", "Ca":
+		return node(mad.NodeTypeCA)
+	case "Rt":
+		return node(mad.NodeTypeRouter)
+	case "switchguid":
+		return base(mad.NodeTypeSwitch)
+	case "hcaguids", "hcaguid", "caguid", "caguids":
+		return base(mad.NodeTypeCA)
+	case "rtguid":
+		return base(mad.NodeTypeRouter)
+	case "vendid", "devid", "sysimgguid", "width", "speed", "extspeed":
+		return func(n *netReader, l *netLine) error { return n.assign(l, word) }
+	case "module":
+		return (*netReader).module
+	case "include":
+		return (*netReader).include
+	case "do":
+		return (*netReader).command
+	case "Chassis", "pdebug": // a heading of ibnetdiscover -g; ibsim's debug output
+		return func(*netReader, *netLine) error { return nil }
+	case "Non": // the other heading of ibnetdiscover -g
+		return func(_ *netReader, l *netLine) error {
+			if !l.accept("-Chassis Nodes") {
+				return l.expected(`"Non-Chassis Nodes"`)
+			}
+			return l.end()
+		}
+	}
+	return nil
 }
 
 // guidBase reads the GUID of the next node of a kind: an absolute one behind

@@ -74,7 +74,7 @@ func (p *Preset) parse(text string) *params {
 			continue
 		}
 		name, value, ok := strings.Cut(pair, "=")
-		if taken, err := v.setup.take(name, value); taken {
+		if used, err := v.setup.set(name, value); used {
 			v.err = cmp.Or(v.err, err)
 			continue
 		}

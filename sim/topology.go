@@ -25,11 +25,6 @@ func ParseTopology(r io.Reader, name string) (*Fabric, error) {
 	return n.load(r, name)
 }
 
-// ReadTopologyFile reads a file as [ParseTopology] does.
-func ReadTopologyFile(path string) (*Fabric, error) {
-	return readFile(path, newNetReader(topologyRules))
-}
-
 // running is what a link runs at.
 type running struct {
 	width ib.LinkWidth

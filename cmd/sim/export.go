@@ -23,7 +23,7 @@ func newExport(env *cmdutil.Env) *cobra.Command {
 export writes the fabric that --sim DESCRIPTION would simulate.
 
 A net file has what the ends of the links have enabled, a topology file what the
-links run at, and LIDs. JSON is what linkinfo --json prints: all that ports say of
+links run at, and LIDs. JSON is what linkinfo --json --attributes prints: all that ports say of
 themselves. ibsim loads the first two, ibkit all three.`),
 		Example: strings.Trim(`
   # a fat tree for ibsim
@@ -33,7 +33,7 @@ themselves. ibsim loads the first two, ibkit all three.`),
   # the form of ibnetdiscover
   ibkit sim export demo --format topology
 
-  # the form of linkinfo --json
+  # the form of linkinfo --json --attributes
   ibkit sim export demo --format json -o demo.json
   ibkit linkinfo --sim demo.json`, "\n"),
 		DisableFlagsInUseLine: true,
@@ -51,9 +51,9 @@ themselves. ibsim loads the first two, ibkit all three.`),
 			if write == nil {
 				return cmdutil.UsageErrorf("unknown format %q: it has to be net, topology or json", format)
 			}
-			f, err := sim.Build(args[0])
+			f, err := fabricflag.Build(args[0])
 			if err != nil {
-				return &cmdutil.UsageError{Err: err}
+				return err
 			}
 			if path == "" {
 				return write(f, env.Out)
@@ -62,7 +62,7 @@ themselves. ibsim loads the first two, ibkit all three.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover, json for that of linkinfo --json")
+	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover, json for that of linkinfo --json --attributes")
 	cmdutil.CompleteFlag(env, cmd, "format", cmdutil.Constant("json", "net", "topology"))
 	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)

@@ -31,9 +31,9 @@ func (s *inUse) build(env *cmdutil.Env, command, description string) (*sim.Fabri
 	if s.sm != "" {
 		options = append(options, "sm="+s.sm)
 	}
-	f, err := sim.Build(description, options...)
+	f, err := fabricflag.Build(description, options...)
 	if err != nil {
-		return nil, &cmdutil.UsageError{Err: err}
+		return nil, err
 	}
 	if s.sm == "off" {
 		f.Unconfigure() // a file may have LIDs

@@ -53,6 +53,18 @@ func TestTopologyFile(t *testing.T) {
 				t.Errorf("ibnetdiscover (-), ibkit (+): exit code %d: %s\n%s", got.Code, got.Stderr, d)
 			}
 
+			// The format is recognised, with the headings and speeds that options add.
+			for _, content := range []string{want, s.MustRunC(t, host, "ibnetdiscover", "-g", "-f").Stdout} {
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				byPrefix := s.MustRun(t, host, native(), "sim", "export", "topo:"+path, "--format", "topology")
+				byContent := s.MustRun(t, host, native(), "sim", "export", path, "--format", "topology")
+				if byContent.Code != 0 || byContent.Stdout != byPrefix.Stdout {
+					t.Errorf("by content: exit code %d: %s: got\n%s\nwant\n%s", byContent.Code, byContent.Stderr, byContent.Stdout, byPrefix.Stdout)
+				}
+			}
+
 			// Only what can be reached from the host is the C tool's to show.
 			before := s.MustRunC(t, host, "iblinkinfo", "--switches-only").Stdout
 			exported := filepath.Join(dir, "net")

@@ -65,9 +65,13 @@ func knownNodes(env *cmdutil.Env, flags *pflag.FlagSet) []knownNode {
 	return nodes
 }
 
-// modelParameters are those of a simulated fabric's clock model.
+// modelParameters returns the parameters of the clock model of a simulated fabric.
 func modelParameters(*cmdutil.Env, *pflag.FlagSet) []string {
-	return []string{"hop=", "service=", "queue=", "loss=", "duplicate=", "delay=", "jitter=", "reorder=", "late=", "timeout=", "seed="}
+	names := sim.ModelParameters()
+	for i := range names {
+		names[i] += "="
+	}
+	return names
 }
 
 // Fabrics are the presets and the kinds of files. A preset that nothing
@@ -81,15 +85,18 @@ func Fabrics(*cmdutil.Env, *pflag.FlagSet) []string {
 		}
 	}
 	for _, f := range Sources {
-		fabrics = append(fabrics, strings.TrimSuffix(f.Description, "FILE")+"\t"+f.About)
+		if prefix := strings.TrimSuffix(f.Description, "FILE"); prefix != "" {
+			fabrics = append(fabrics, prefix+"\t"+f.About)
+		}
 	}
 	return fabrics
 }
 
-// Sources are the fabrics that come from elsewhere.
+// Sources are the fabrics that are not presets.
 var Sources = []struct{ Description, About string }{
+	{"FILE", "a net file of ibsim, or the output of ibnetdiscover or of ibkit linkinfo --json --attributes"},
 	{"net:FILE", "a net file of ibsim"},
-	{"topo:FILE", "a topology file, as ibnetdiscover prints it"},
-	{"json:FILE", "a fabric as linkinfo --json printed it; FILE.json alone will do"},
+	{"topo:FILE", "the output of ibnetdiscover"},
+	{"json:FILE", "the output of ibkit linkinfo --json --attributes"},
 	{Ibsim, "a running ibsim server"},
 }

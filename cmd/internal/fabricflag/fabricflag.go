@@ -51,7 +51,7 @@ type Flags struct {
 func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.AllFlags = flags
-	flags.StringVar(&f.Sim, "sim", "", "use a simulated `FABRIC` instead of a device: demo or another that ibkit sim list shows,\nnet:FILE for a net file of ibsim, topo:FILE for what ibnetdiscover printed, FILE.json for what linkinfo --json\nprinted; ,sm=off or ,sm=updown behind it for a fabric that no subnet manager has configured, or one with other routes; or ibsim for a running ibsim server\n(default: the environment variable IBKIT_SIM)")
+	flags.StringVar(&f.Sim, "sim", "", "simulate a `FABRIC` instead of using a device: a preset (see ibkit sim list),\na file, or ibsim for a running ibsim server (default: $IBKIT_SIM)")
 	cmdutil.CompleteFlag(env, cmd, "sim", Fabrics)
 	f.behaviour.Define(env, cmd, "sim-")
 	flags.StringVarP(&f.config, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
@@ -113,8 +113,8 @@ func (f *Flags) Resolve(ctx context.Context, env *cmdutil.Env, d Dialect) error 
 	}
 	if f.Sim != "" && f.Sim != Ibsim {
 		var err error
-		if f.Simulated, err = sim.Build(f.Sim); err != nil {
-			return &cmdutil.UsageError{Err: err}
+		if f.Simulated, err = Build(f.Sim); err != nil {
+			return err
 		}
 		return f.behaviour.Apply(f.Simulated, func(err error) { cmdutil.PrintError(env, "simulated fabric", err) })
 	}

@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// ErrCache is wrapped by the error of [ReadFile] for a binary cache of a scan, as
+// ibnetdiscover --cache writes it.
+var ErrCache = errors.New("a cache of a scan")
+
+// A fileFormat is a format of fabric files.
+type fileFormat struct {
+	parse func(r io.Reader, name string) (*Fabric, error)
+
+	// configure runs the fabric's own subnet manager.
+	configure func(*Fabric) error
+}
+
+// fileFormats are the formats of files by their prefixes in descriptions.
+var fileFormats = map[string]fileFormat{
+	"net":  {parseNetFile, (*Fabric).Configure},
+	"topo": {ParseTopology, (*Fabric).Configure},
+	"json": {ParseJSON, (*Fabric).resume},
+}
+
+// ReadFile reads a net file of ibsim ([ParseNet]), the output of ibnetdiscover
+// ([ParseTopology]) or of ibkit linkinfo --json --attributes ([ParseJSON]). It recognises the
+// format by the content. A net file may include others; as in ibsim, their paths are
+// relative to the working directory.
+func ReadFile(path string) (*Fabric, error) {
+	f, _, err := readAny(path)
+	return f, err
+}
+
+func readAny(path string) (*Fabric, fileFormat, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fileFormat{}, fmt.Errorf("read fabric: %w", err)
+	}
+	defer file.Close()
+	format, content, err := detect(file, path)
+	if err != nil {
+		return nil, format, fmt.Errorf("read fabric: %w", err)
+	}
+	f, err := format.parse(content, path)
+	return f, format, err
+}
+
+func readAs(path string, format fileFormat) (*Fabric, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read fabric: %w", err)
+	}
+	defer file.Close()
+	return format.parse(file, path)
+}
+
+// detectSize is the number of bytes at the start of a file that must show its
+// format. Comments at the start may not be longer.
+const detectSize = 1 << 16
+
+// detect returns the format of a file, and the whole content to be parsed.
+func detect(r io.Reader, name string) (fileFormat, io.Reader, error) {
+	in := bufio.NewReaderSize(r, detectSize)
+	start, err := in.Peek(detectSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fileFormat{}, nil, err
+	}
+	text := bytes.TrimLeft(start, " \t\r\n")
+	switch {
+	case len(text) == 0:
+		return fileFormat{}, nil, fmt.Errorf("%s: the file is empty", name)
+	case isCache(start):
+		return fileFormat{}, nil, fmt.Errorf("%s: %w, not a fabric file", name, ErrCache)
+	case text[0] == '{':
+		return fileFormats["json"], in, nil
+	}
+	if err := checkText(start, name); err != nil {
+		return fileFormat{}, nil, err
+	}
+	whole, err := io.ReadAll(in)
+	if err != nil {
+		return fileFormat{}, nil, err
+	}
+	if isTopology(whole) {
+		return fileFormats["topo"], bytes.NewReader(whole), nil
+	}
+	return fileFormats["net"], bytes.NewReader(whole), nil
+}
+
+// isCache reports whether a file starts with the magic number of libibnetdisc's
+// caches, in either byte order.
+func isCache(start []byte) bool {
+	return bytes.HasPrefix(start, []byte{0x8f, 0xe7, 0x83, 0x2b}) || bytes.HasPrefix(start, []byte{0x2b, 0x83, 0xe7, 0x8f})
+}
+
+// checkText checks that the first line other than comments begins as lines of net
+// files and topology files do.
+func checkText(start []byte, name string) error {
+	lines := bufio.NewScanner(bytes.NewReader(start))
+	lines.Buffer(nil, detectSize+1)
+	for number := 1; lines.Scan(); number++ {
+		l := &netLine{file: name, number: number, text: lines.Text()}
+		if l.blanks(); l.rest() == "" || l.rest()[0] == '#' {
+			continue
+		}
+		if lineReader(l.run(isLetter)) == nil {
+			l.at = 0
+			return l.expected("a net file of ibsim, or the output of ibnetdiscover or of ibkit linkinfo --json --attributes")
+		}
+		break
+	}
+	return nil
+}
+
+// isTopology distinguishes the two text formats, which have the same grammar: in the
+// output of ibnetdiscover, the comment of each link has its width and speed, and no
+// link has options.
+func isTopology(text []byte) bool {
+	links := 0
+	for line := range strings.Lines(string(text)) {
+		if line[0] != '[' {
+			continue
+		}
+		links++
+		l := &netLine{text: strings.TrimRight(line, "\r\n")}
+		if !l.hasRunning() {
+			return false
+		}
+	}
+	return links > 0
+}
+
+// hasRunning reports whether a port line names no options and has the width and speed
+// of the link in its comment.
+func (l *netLine) hasRunning() bool {
+	var p netPort
+	var n netReader
+	if _, err := l.bracketed(); err != nil || l.external() != nil {
+		return false
+	}
+	if _, err := l.guid(); err != nil {
+		return false
+	}
+	if l.blanks(); n.remote(l, &p) != nil {
+		return false
+	}
+	if l.blanks(); l.rest() == "" || l.rest()[0] != '#' {
+		return false
+	}
+	comment := l.comment()
+	_, known := parseRunning(comment[strings.LastIndexByte(comment, '"')+1:])
+	return known
+}
