@@ -7,13 +7,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// pattern fills memory with what differs by seed.
+// pattern fills memory with bytes that depend on the seed.
 func pattern(b []byte, seed byte) []byte {
 	for i := range b {
 		b[i] = byte(i*7) ^ byte(i>>8) ^ seed
@@ -21,7 +22,7 @@ func pattern(b []byte, seed byte) []byte {
 	return b
 }
 
-// Where each side has what in its memory.
+// Offsets of the data in the memory of an endpoint.
 const (
 	out = 0
 	in  = memorySize / 2
@@ -29,7 +30,7 @@ const (
 
 func (e *endpoint) bytes(offset, length int) []byte { return e.mr.Bytes()[offset : offset+length] }
 
-// pair returns two queue pairs that are connected, on contexts of their own.
+// pair returns two connected queue pairs, each on its own context.
 func pair(t *testing.T, kind verbs.QPType, shared bool) (*endpoint, *endpoint) {
 	t.Helper()
 	a, b := newEndpoint(t, open(t), kind, shared), newEndpoint(t, open(t), kind, shared)
@@ -38,20 +39,20 @@ func pair(t *testing.T, kind verbs.QPType, shared bool) (*endpoint, *endpoint) {
 	return a, b
 }
 
-// remote is where the other side's memory is.
+// remote adds the address and key of the peer's memory to a work request.
 func remote(wr verbs.SendWR, to *verbs.MR, offset int) verbs.SendWR {
 	wr.RemoteAddr, wr.RKey = to.Addr()+uint64(offset), to.RKey()
 	return wr
 }
 
-func same(t *testing.T, what string, got, want []byte) {
+func same(t *testing.T, name string, got, want []byte) {
 	t.Helper()
 	if !bytes.Equal(got, want) {
 		i := 0
 		for got[i] == want[i] {
 			i++
 		}
-		t.Errorf("%s: byte %d of %d differs", what, i, len(got))
+		t.Errorf("%s: got another byte %d of %d", name, i, len(got))
 	}
 }
 
@@ -71,7 +72,7 @@ func TestGuestData(t *testing.T) {
 					a.send(verbs.SendWR{ID: id, Opcode: verbs.OpSend, SGEs: []verbs.SGE{a.mr.SGE(out, size)}})
 					a.ok(id, verbs.CompletedSend)
 					if c := b.ok(id, verbs.CompletedRecv); int(c.ByteLen) != size || c.Flags != verbs.CompletionGRH {
-						t.Errorf("receive %+v", c)
+						t.Errorf("receive: got %+v, want %d bytes with a GRH", c, size)
 					}
 					same(t, "send", b.bytes(in, size), want)
 
@@ -81,7 +82,7 @@ func TestGuestData(t *testing.T) {
 					a.send(remote(wr, b.mr, in))
 					a.ok(id, verbs.CompletedWrite)
 					if c := b.ok(id, verbs.CompletedRecvWriteImm); c.Imm != 0x01020304+uint32(i) || c.Flags&verbs.CompletionWithImm == 0 || int(c.ByteLen) != size {
-						t.Errorf("write with immediate: %+v", c)
+						t.Errorf("write with immediate: got %+v, want %d bytes, immediate data %#x", c, size, 0x01020304+uint32(i))
 					}
 					same(t, "write with immediate", b.bytes(in, size), want)
 				}
@@ -89,10 +90,10 @@ func TestGuestData(t *testing.T) {
 				a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSendWithImm, Imm: 0xfffefdfc, SGEs: []verbs.SGE{a.mr.SGE(out, 16)}})
 				a.ok(2, verbs.CompletedSend)
 				if c := b.ok(1, verbs.CompletedRecv); c.Imm != 0xfffefdfc || c.Flags != verbs.CompletionGRH|verbs.CompletionWithImm {
-					t.Errorf("send with immediate: %+v", c)
+					t.Errorf("send with immediate: got %+v, want immediate data 0xfffefdfc", c)
 				}
 
-				// A write shows to nobody; the send after it does.
+				// A write is not visible to the peer until the send that follows it.
 				want := pattern(a.bytes(out, 5000), 99)
 				b.receive(3, b.mr.SGE(0, 8))
 				a.send(remote(verbs.SendWR{ID: 4, Opcode: verbs.OpWrite, SGEs: []verbs.SGE{a.mr.SGE(out, 5000)}}, b.mr, in))
@@ -106,7 +107,7 @@ func TestGuestData(t *testing.T) {
 	}
 }
 
-// Data of the work request itself, and data of several pieces.
+// The payload is in the work request, or in several SGEs.
 func TestGuestPieces(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
 	want := pattern(make([]byte, maxInline), 3)
@@ -134,27 +135,31 @@ func TestGuestPieces(t *testing.T) {
 	same(t, "pieces", append(got, b.bytes(in+5000, 1099)...), want)
 }
 
-// Work requests complete with a completion where they say so, or where all do.
+// Work requests generate a completion if they are signaled, or always with
+// SignalAll.
 func TestGuestSignalAll(t *testing.T) {
 	e := newEndpoint(t, open(t), verbs.QPTypeRC, false)
 	for _, all := range []bool{false, true} {
-		one := *e
-		one.qp = must(e.pd.CreateQP(verbs.QPInit{
-			Type: verbs.QPTypeRC, SendCQ: e.cq, RecvCQ: e.cq, SignalAll: all,
-			Cap: verbs.QPCap{MaxSendWR: depth, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
-		}))(t)
-		one.connect(&one)
-		if s := must(one.qp.Query())(t); s.SignalAll != all {
-			t.Errorf("signal all %v, by the kernel %v", all, s.SignalAll)
-		}
-		if n, err := one.qp.PostSend([]verbs.SendWR{{ID: 1, Opcode: verbs.OpWrite}}); n != 1 || err != nil {
-			t.Fatalf("posted %d: %v", n, err)
-		}
-		one.send(verbs.SendWR{ID: 2, Opcode: verbs.OpWrite})
-		if all {
-			one.ok(1, verbs.CompletedWrite)
-		}
-		one.ok(2, verbs.CompletedWrite)
+		t.Run(fmt.Sprint("SignalAll ", all), func(t *testing.T) {
+			one := *e
+			one.t = t
+			one.qp = must(e.pd.CreateQP(verbs.QPInit{
+				Type: verbs.QPTypeRC, SendCQ: e.cq, RecvCQ: e.cq, SignalAll: all,
+				Cap: verbs.QPCap{MaxSendWR: depth, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
+			}))(t)
+			one.connect(&one)
+			if s := must(one.qp.Query())(t); s.SignalAll != all {
+				t.Errorf("got %v from the kernel, want %v", s.SignalAll, all)
+			}
+			if n, err := one.qp.PostSend([]verbs.SendWR{{ID: 1, Opcode: verbs.OpWrite}}); n != 1 || err != nil {
+				t.Fatalf("got %d posted, error %v, want 1", n, err)
+			}
+			one.send(verbs.SendWR{ID: 2, Opcode: verbs.OpWrite})
+			if all {
+				one.ok(1, verbs.CompletedWrite)
+			}
+			one.ok(2, verbs.CompletedWrite)
+		})
 	}
 }
 
@@ -164,7 +169,7 @@ func TestGuestReadAtomic(t *testing.T) {
 		want := pattern(b.bytes(out, size), byte(i))
 		a.send(remote(verbs.SendWR{ID: 1, Opcode: verbs.OpRead, SGEs: []verbs.SGE{a.mr.SGE(in, size)}}, b.mr, out))
 		if c := a.ok(1, verbs.CompletedRead); int(c.ByteLen) != size {
-			t.Errorf("read %d: %+v", size, c)
+			t.Errorf("read: got %+v, want %d bytes", c, size)
 		}
 		same(t, "read", a.bytes(in, size), want)
 	}
@@ -177,10 +182,10 @@ func TestGuestReadAtomic(t *testing.T) {
 		a.send(remote(wr, b.mr, out))
 		a.ok(wr.ID, op)
 		if got := binary.NativeEndian.Uint64(before); got != was {
-			t.Errorf("%v: was %d, said %d", wr.Opcode, was, got)
+			t.Errorf("%v: got previous value %d, want %d", wr.Opcode, got, was)
 		}
 		if got := binary.NativeEndian.Uint64(word); got != want {
-			t.Errorf("%v: is %d, want %d", wr.Opcode, got, want)
+			t.Errorf("%v: got %d, want %d", wr.Opcode, got, want)
 		}
 	}
 	atomic(verbs.SendWR{ID: 1, Opcode: verbs.OpFetchAdd, CompareAdd: 5}, verbs.CompletedFetchAdd, 1<<40+5)
@@ -189,8 +194,7 @@ func TestGuestReadAtomic(t *testing.T) {
 	atomic(verbs.SendWR{ID: 4, Opcode: verbs.OpFetchAdd, CompareAdd: ^uint64(0)}, verbs.CompletedFetchAdd, 8)
 }
 
-// A window opens a piece of memory by a key of its own, which an invalidation takes
-// away, of this side or of the other.
+// A window permits access with its own key, until a local or a remote invalidation.
 func TestGuestWindow(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
 	window := must(b.pd.AllocMW())(t)
@@ -214,20 +218,20 @@ func TestGuestWindow(t *testing.T) {
 	want := pattern(a.bytes(out, 100), 1)
 	write()
 	a.ok(2, verbs.CompletedWrite)
-	same(t, "write by a window", b.bytes(in, 100), want)
+	same(t, "write through a window", b.bytes(in, 100), want)
 
 	b.receive(3)
 	a.send(verbs.SendWR{ID: 4, Opcode: verbs.OpSendInvalidate, InvalidateKey: key})
 	a.ok(4, verbs.CompletedSend)
 	if c := b.ok(3, verbs.CompletedRecv); c.Flags&verbs.CompletionWithInv == 0 || c.InvKey != key {
-		t.Errorf("send with invalidate of %#x: %+v", key, c)
+		t.Errorf("send with invalidate: got %+v, want key %#x", c, key)
 	}
 	bind()
 	b.send(verbs.SendWR{ID: 5, Opcode: verbs.OpLocalInvalidate, InvalidateKey: key})
 	b.ok(5, verbs.CompletedLocalInvalidate)
 	write()
 	if c := a.completion(); c.Status != verbs.StatusRemoteAccess {
-		t.Errorf("write by a key that was invalidated: %+v", c)
+		t.Errorf("write with an invalidated key: got %+v, want %v", c, verbs.StatusRemoteAccess)
 	} else {
 		t.Log(c.Err())
 	}
@@ -235,30 +239,32 @@ func TestGuestWindow(t *testing.T) {
 
 func TestGuestDatagrams(t *testing.T) {
 	for _, shared := range []bool{false, true} {
-		a, b := newEndpoint(t, open(t), verbs.QPTypeUD, shared), newEndpoint(t, open(t), verbs.QPTypeUD, shared)
-		a.connect(b)
-		b.connect(a)
-		ah := must(a.pd.CreateAH(path(t, a.context)))(t)
-		const grh = 40
-		for i, size := range []int{0, 1, 1024} {
-			id := uint64(i)
-			want := pattern(a.bytes(out, size), byte(i))
-			b.receive(id, b.mr.SGE(in, grh+size))
-			a.send(verbs.SendWR{
-				ID: id, Opcode: verbs.OpSendWithImm, Imm: 77, SGEs: []verbs.SGE{a.mr.SGE(out, size)},
-				AH: ah, RemoteQPN: b.qp.Number(), QKey: qkey,
-			})
-			a.ok(id, verbs.CompletedSend)
-			c := b.ok(id, verbs.CompletedRecv)
-			if int(c.ByteLen) != grh+size || c.SrcQPN != a.qp.Number() || c.Imm != 77 || c.Flags != verbs.CompletionGRH|verbs.CompletionWithImm {
-				t.Errorf("datagram %+v", c)
+		t.Run(fmt.Sprint("SRQ ", shared), func(t *testing.T) {
+			a, b := newEndpoint(t, open(t), verbs.QPTypeUD, shared), newEndpoint(t, open(t), verbs.QPTypeUD, shared)
+			a.connect(b)
+			b.connect(a)
+			ah := must(a.pd.CreateAH(path(t, a.context)))(t)
+			const grh = 40
+			for i, size := range []int{0, 1, 1024} {
+				id := uint64(i)
+				want := pattern(a.bytes(out, size), byte(i))
+				b.receive(id, b.mr.SGE(in, grh+size))
+				a.send(verbs.SendWR{
+					ID: id, Opcode: verbs.OpSendWithImm, Imm: 77, SGEs: []verbs.SGE{a.mr.SGE(out, size)},
+					AH: ah, RemoteQPN: b.qp.Number(), QKey: qkey,
+				})
+				a.ok(id, verbs.CompletedSend)
+				c := b.ok(id, verbs.CompletedRecv)
+				if int(c.ByteLen) != grh+size || c.SrcQPN != a.qp.Number() || c.Imm != 77 || c.Flags != verbs.CompletionGRH|verbs.CompletionWithImm {
+					t.Errorf("datagram: got %+v, want %d bytes from QP %#x", c, grh+size, a.qp.Number())
+				}
+				same(t, "datagram", b.bytes(in+grh, size), want)
 			}
-			same(t, "datagram", b.bytes(in+grh, size), want)
-		}
+		})
 	}
 }
 
-// Completions by the channel, of both kinds of arming.
+// Completions arrive through the channel, for both ways of arming.
 func TestGuestCompletionEvents(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
 	const messages = 50
@@ -268,7 +274,7 @@ func TestGuestCompletionEvents(t *testing.T) {
 		for range messages {
 			var c [1]verbs.Completion
 			if n, err := b.cq.Wait(t.Context(), c[:]); n != 1 || err != nil {
-				t.Errorf("%d completions: %v", n, err)
+				t.Errorf("got %d completions, error %v, want 1", n, err)
 				return
 			}
 			received <- c[0]
@@ -280,7 +286,7 @@ func TestGuestCompletionEvents(t *testing.T) {
 		a.check(a.event(), id, verbs.CompletedSend)
 		b.check(<-received, id, verbs.CompletedRecv)
 	}
-	// What was armed before is used up by this.
+	// This uses up the previous Arm.
 	b.receive(1)
 	a.send(verbs.SendWR{ID: 1, Opcode: verbs.OpSend, Flags: verbs.SendSolicited})
 	b.ok(1, verbs.CompletedRecv)
@@ -300,14 +306,14 @@ func TestGuestCompletionEvents(t *testing.T) {
 	a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
 	b.ok(2, verbs.CompletedRecv)
 	if n, err := events(10 * time.Millisecond); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%d events of what was not solicited: %v", n, err)
+		t.Errorf("unsolicited completion: got %d events, error %v, want 0 and %v", n, err, context.DeadlineExceeded)
 	}
 	b.receive(3)
 	a.send(verbs.SendWR{ID: 3, Opcode: verbs.OpSend, Flags: verbs.SendSolicited})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	if cq, err := b.channel.Wait(ctx); cq != b.cq || err != nil {
-		t.Errorf("event of %v: %v", cq, err)
+		t.Errorf("got event of %v, error %v, want %v", cq, err, b.cq)
 	}
 	b.ok(3, verbs.CompletedRecv)
 }

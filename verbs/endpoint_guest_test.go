@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// An endpoint is all that one side needs to move data.
+// An endpoint contains the objects that one end of a transfer needs.
 type endpoint struct {
 	t       *testing.T
 	context *verbs.Context
@@ -24,7 +24,7 @@ type endpoint struct {
 	srq     *verbs.SRQ // may be nil
 	qp      *verbs.QP
 
-	rnrRetry uint8 // 7: the other side may take its time with a receive
+	rnrRetry uint8 // 7: wait for the peer's receive forever
 }
 
 const (
@@ -38,7 +38,7 @@ const (
 const allAccess = verbs.AccessLocalWrite | verbs.AccessRemoteWrite | verbs.AccessRemoteRead | verbs.AccessRemoteAtomic |
 	verbs.AccessMWBind
 
-// must returns a value that comes with no error.
+// must returns a function that returns v, or ends the test if err is not nil.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -49,7 +49,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// newEndpoint makes an endpoint of a type, of which the context closes all.
+// newEndpoint creates an endpoint of a type. The context closes its objects.
 func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool) *endpoint {
 	t.Helper()
 	e := &endpoint{t: t, context: c, rnrRetry: 7, pd: must(c.AllocPD())(t)}
@@ -69,7 +69,7 @@ func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool)
 		Type: kind, SendCQ: e.cq, RecvCQ: e.cq, SRQ: e.srq,
 		Cap: verbs.QPCap{MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: maxSGE, MaxRecvSGE: maxSGE, MaxInline: maxInline},
 	}))(t)
-	// The context closes before the memory, which it holds.
+	// The context, which uses the memory, closes before it.
 	t.Cleanup(func() {
 		if err := e.context.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
 			t.Error(err)
@@ -78,7 +78,7 @@ func newEndpoint(t *testing.T, c *verbs.Context, kind verbs.QPType, shared bool)
 	return e
 }
 
-// path returns the way from a port to itself, by its RoCE v2 GID of IPv4.
+// path returns the path from a port to itself with its RoCE v2 GID over IPv4.
 func path(t *testing.T, c *verbs.Context) verbs.Path {
 	t.Helper()
 	for _, e := range must(c.GIDTable())(t) {
@@ -86,11 +86,11 @@ func path(t *testing.T, c *verbs.Context) verbs.Path {
 			return verbs.Path{DGID: e.GID, SGIDIndex: uint8(e.Index), HopLimit: 64, Port: 1}
 		}
 	}
-	t.Fatal("no RoCE v2 GID")
+	t.Fatal("got no RoCE v2 GID over IPv4")
 	return verbs.Path{}
 }
 
-// modify brings the queue pair to a state.
+// modify changes the state of the queue pair.
 func (e *endpoint) modify(to verbs.QPState, attr verbs.QPAttr) {
 	e.t.Helper()
 	if err := e.qp.Modify(to, attr); err != nil {
@@ -98,14 +98,14 @@ func (e *endpoint) modify(to verbs.QPState, attr verbs.QPAttr) {
 	}
 }
 
-// connect brings the queue pair to RTS, to talk with another one.
+// connect changes the queue pair to RTS, connected to a peer.
 func (e *endpoint) connect(peer *endpoint) {
 	e.t.Helper()
 	e.begin()
 	e.finish(peer)
 }
 
-// begin brings the queue pair to INIT.
+// begin changes the queue pair to INIT.
 func (e *endpoint) begin() {
 	e.t.Helper()
 	attr := verbs.QPAttr{PKeyIndex: new(uint16), Port: new(uint8(1))}
@@ -120,7 +120,7 @@ func (e *endpoint) begin() {
 	e.modify(verbs.QPStateInit, attr)
 }
 
-// finish brings the queue pair from INIT to RTS.
+// finish changes the queue pair from INIT to RTS.
 func (e *endpoint) finish(peer *endpoint) {
 	e.t.Helper()
 	var rtr verbs.QPAttr
@@ -131,24 +131,24 @@ func (e *endpoint) finish(peer *endpoint) {
 	}
 	if e.qp.Type() == verbs.QPTypeRC {
 		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = new(uint8(4)), new(uint8(1))
-		// Half a second until nobody is there: a guest may stand still for a while. Of
-		// a retry count of 7 there would be no end.
+		// A missing peer is detected after half a second, because a guest may be
+		// stopped for a while. A retry count of 7 would retry forever.
 		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = new(uint8(14)), new(uint8(6)), &e.rnrRetry, new(uint8(4))
 	}
 	e.modify(verbs.QPStateRTR, rtr)
 	e.modify(verbs.QPStateRTS, rts)
 }
 
-// send posts one work request that is signaled.
+// send posts one signaled work request.
 func (e *endpoint) send(wr verbs.SendWR) {
 	e.t.Helper()
 	wr.Flags |= verbs.SendSignaled
 	if n, err := e.qp.PostSend([]verbs.SendWR{wr}); n != 1 || err != nil {
-		e.t.Fatalf("%v: posted %d: %v", wr.Opcode, n, err)
+		e.t.Fatalf("%v: got %d posted, error %v, want 1", wr.Opcode, n, err)
 	}
 }
 
-// receive posts one work request for pieces of memory.
+// receive posts one work request with SGEs.
 func (e *endpoint) receive(id uint64, sges ...verbs.SGE) {
 	e.t.Helper()
 	wrs := []verbs.RecvWR{{ID: id, SGEs: sges}}
@@ -160,41 +160,41 @@ func (e *endpoint) receive(id uint64, sges ...verbs.SGE) {
 		n, err = e.qp.PostRecv(wrs)
 	}
 	if n != 1 || err != nil {
-		e.t.Fatalf("posted %d receives: %v", n, err)
+		e.t.Fatalf("got %d receives posted, error %v, want 1", n, err)
 	}
 }
 
-// patience is how long anything may take.
-const patience = 20 * time.Second
+// timeout is the maximum duration of a step.
+const timeout = 20 * time.Second
 
-// completion waits for one by polling.
+// completion polls for a completion.
 func (e *endpoint) completion() verbs.Completion {
 	e.t.Helper()
 	var c [1]verbs.Completion
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(timeout); time.Now().Before(end); {
 		if n, err := e.cq.Poll(c[:]); err != nil {
 			e.t.Fatal(err)
 		} else if n == 1 {
 			return c[0]
 		}
 	}
-	e.t.Fatal("no completion")
+	e.t.Fatalf("got no completion after %v", timeout)
 	return c[0]
 }
 
-// event waits for a completion by the channel.
+// event waits for a completion through the channel.
 func (e *endpoint) event() verbs.Completion {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(e.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(e.t.Context(), timeout)
 	defer cancel()
 	var c [1]verbs.Completion
 	if n, err := e.cq.Wait(ctx, c[:]); n != 1 || err != nil {
-		e.t.Fatalf("%d completions: %v", n, err)
+		e.t.Fatalf("got %d completions, error %v, want 1", n, err)
 	}
 	return c[0]
 }
 
-// ok waits for a completion of a work request that succeeded.
+// ok waits for the completion of a successful work request.
 func (e *endpoint) ok(id uint64, op verbs.CompletionOpcode) verbs.Completion {
 	e.t.Helper()
 	c := e.completion()
@@ -205,6 +205,6 @@ func (e *endpoint) ok(id uint64, op verbs.CompletionOpcode) verbs.Completion {
 func (e *endpoint) check(c verbs.Completion, id uint64, op verbs.CompletionOpcode) {
 	e.t.Helper()
 	if c.Err() != nil || c.ID != id || c.Opcode != op || c.QPN != e.qp.Number() {
-		e.t.Fatalf("completion %+v (%v), want ID %d, opcode %d", c, c.Err(), id, op)
+		e.t.Fatalf("got completion %+v, error %v, want ID %d, opcode %d", c, c.Err(), id, op)
 	}
 }

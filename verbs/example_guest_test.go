@@ -72,7 +72,7 @@ func TestGuestForgotten(t *testing.T) {
 			cq := must(c.CreateCQ(verbs.CQInit{Entries: 1, Channel: must(c.NewCompChannel())(t)}))(t)
 			must(pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeUD, SendCQ: cq, RecvCQ: cq}))(t)
 		}()
-		for end := time.Now().Add(patience); files() > before; runtime.GC() {
+		for end := time.Now().Add(timeout); files() > before; runtime.GC() {
 			if time.Now().After(end) {
 				t.Fatalf("got %d open files, want %d", files(), before)
 			}

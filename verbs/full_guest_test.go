@@ -19,15 +19,16 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// TestFull wants the device of the module ibfull, which tells what Soft-RoCE has
-// not, whose driver has no number, and which can be removed while it is open.
+// TestFull requires the device of the module ibfull, which reports attributes that
+// Soft-RoCE lacks, whose driver has no number, and which can be removed while it is
+// open.
 func TestFull(t *testing.T) {
 	c, err := verbs.Open("ibfull0", node)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Driver() != 0 || c.CompVectors() != 5 {
-		t.Errorf("driver %v, %d vectors", c.Driver(), c.CompVectors())
+		t.Errorf("got driver %v, %d vectors, want unknown, 5", c.Driver(), c.CompVectors())
 	}
 	got, err := c.QueryDevice()
 	if err != nil {
@@ -68,7 +69,7 @@ func TestFull(t *testing.T) {
 	table, err := c.GIDTable()
 	wantGID := verbs.GIDEntry{GID: netip.MustParseAddr("fe80::2:c903:0:1234"), Port: 1, Type: verbs.GIDTypeIB}
 	if err != nil || !slices.Equal(table, []verbs.GIDEntry{wantGID}) {
-		t.Errorf("GIDs %v, %v", table, err)
+		t.Errorf("got GIDs %v, error %v, want %v", table, err, wantGID)
 	}
 
 	events, err := c.Events()
@@ -79,7 +80,7 @@ func TestFull(t *testing.T) {
 	mr := dmaBuf(t, pd)
 	channel := must(c.NewCompChannel())(t)
 	if _, err := c.CreateCQ(verbs.CQInit{Entries: 1, Channel: channel}); !errors.Is(err, verbs.ErrNoProvider) {
-		t.Errorf("CQ of a driver that is not known: %v", err)
+		t.Errorf("CQ without a provider: got error %v, want %v", err, verbs.ErrNoProvider)
 	}
 	if out, err := exec.Command("rmmod", "ibfull").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -94,30 +95,30 @@ func TestFull(t *testing.T) {
 			break
 		}
 		if err != nil {
-			t.Fatalf("after %v: %v", types, err)
+			t.Fatalf("got error %v after %v, want %v", err, types, verbs.ErrDeviceRemoved)
 		}
 		types = append(types, e.Type)
 	}
 	if !slices.Equal(types, []verbs.EventType{verbs.EventDeviceFatal}) {
-		t.Errorf("events %v", types)
+		t.Errorf("got events %v, want DEVICE_FATAL", types)
 	}
 	if _, err := channel.Wait(ctx); !errors.Is(err, verbs.ErrDeviceRemoved) {
-		t.Errorf("wait for completions: %v", err)
+		t.Errorf("wait for completions: got error %v, want %v", err, verbs.ErrDeviceRemoved)
 	}
 	for name, query := range map[string]func() error{
-		"itself": c.CheckPresent,
-		"PD":     func() error { _, err := c.AllocPD(); return err },
-		"device": func() error { _, err := c.QueryDevice(); return err },
-		"port":   func() error { _, err := c.QueryPort(1); return err },
-		"GIDs":   func() error { _, err := c.GIDTable(); return err },
+		"presence": c.CheckPresent,
+		"PD":       func() error { _, err := c.AllocPD(); return err },
+		"device":   func() error { _, err := c.QueryDevice(); return err },
+		"port":     func() error { _, err := c.QueryPort(1); return err },
+		"GIDs":     func() error { _, err := c.GIDTable(); return err },
 	} {
 		if err := query(); !errors.Is(err, verbs.ErrDeviceRemoved) {
-			t.Errorf("%s of a removed device: %v", name, err)
+			t.Errorf("%s of a removed device: got error %v, want %v", name, err, verbs.ErrDeviceRemoved)
 		}
 	}
 	for _, object := range []interface{ Close() error }{mr, pd} {
 		if err := object.Close(); err != nil {
-			t.Errorf("close object of a removed device: %v", err)
+			t.Errorf("Close of an object of a removed device: got error %v", err)
 		}
 	}
 	if err := c.Close(); err != nil {
@@ -125,26 +126,26 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// dmaBuf registers a file that the driver takes for a dma-buf, and returns a region
-// that is open.
+// dmaBuf registers a file that the driver treats as a dma-buf, and returns an open
+// region.
 func dmaBuf(t *testing.T, pd *verbs.PD) *verbs.MR {
 	t.Helper()
 	const access = verbs.AccessLocalWrite | verbs.AccessRemoteWrite
 	mr := must(pd.RegisterDMABuf(int(os.Stdin.Fd()), 3<<12, 5<<12, 7<<12, access))(t)
 	if mr.LKey() != 3|5<<16 || mr.RKey() != 7|uint32(access)<<16 || mr.Addr() != 7<<12 || mr.Len() != 5<<12 || mr.Bytes() != nil {
-		t.Errorf("MR %+v", mr)
+		t.Errorf("got MR with LKey %#x, RKey %#x, %d bytes at %#x, %d bytes mapped", mr.LKey(), mr.RKey(), mr.Len(), mr.Addr(), len(mr.Bytes()))
 	}
 	if sge := mr.SGE(1, 2); sge != (verbs.SGE{Addr: 7<<12 + 1, Length: 2, LKey: mr.LKey()}) {
-		t.Errorf("SGE %+v", sge)
+		t.Errorf("got SGE %+v, want 2 bytes at %#x", sge, 7<<12+1)
 	}
 	if err := mr.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := pd.RegisterDMABuf(1<<20, 0, 4096, 0, 0); !errors.Is(err, unix.EBADF) {
-		t.Errorf("no file: %v", err)
+		t.Errorf("invalid file: got error %v, want %v", err, unix.EBADF)
 	}
 	if _, err := pd.RegisterDMABuf(int(os.Stdin.Fd()), 1, 4096, 2, 0); !errors.Is(err, unix.EINVAL) {
-		t.Errorf("address within a page that is not the offset's: %v", err)
+		t.Errorf("offset and address differ within the page: got error %v, want %v", err, unix.EINVAL)
 	}
 	return must(pd.RegisterDMABuf(int(os.Stdin.Fd()), 0, 4096, 0, access))(t)
 }

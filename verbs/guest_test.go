@@ -20,7 +20,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// The device that the guest has.
+// The device of the guest.
 const (
 	device = "rxe0"
 	node   = "/dev/infiniband/uverbs0"
@@ -36,7 +36,8 @@ func open(t *testing.T) *verbs.Context {
 	return c
 }
 
-// TestGuestQueries is what the trace is taken of, and what an ordinary user does.
+// TestGuestQueries is traced by the test of system calls, and also runs as an
+// unprivileged user.
 func TestGuestQueries(t *testing.T) {
 	c := open(t)
 	if _, err := c.QueryDevice(); err != nil {
@@ -49,19 +50,19 @@ func TestGuestQueries(t *testing.T) {
 		t.Error(err)
 	}
 	if c.Driver() != verbs.DriverRXE {
-		t.Errorf("driver %v", c.Driver())
+		t.Errorf("got driver %v, want rxe", c.Driver())
 	}
 }
 
-// TestUserDenied is for a user who may not open the device.
+// TestUserDenied runs as a user who may not open the device.
 func TestUserDenied(t *testing.T) {
 	if _, err := verbs.Open(device, node); !errors.Is(err, fs.ErrPermission) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, fs.ErrPermission)
 	}
 }
 
-// TestGuestUser runs tests as an ordinary user: the kernel makes device nodes that
-// all may open, and an administrator takes that back.
+// TestGuestUser runs tests as an unprivileged user. The kernel creates device nodes
+// that all users may open, unless an administrator changes the mode.
 func TestGuestUser(t *testing.T) {
 	run := func(test string) {
 		t.Helper()
@@ -86,7 +87,8 @@ func TestGuestUser(t *testing.T) {
 	}
 }
 
-// A driver that is told is not looked for, and another one is refused.
+// The driver is not determined if the caller specifies it, and a wrong driver is an
+// error.
 func TestGuestDriver(t *testing.T) {
 	c, err := verbs.Device{Name: device, Path: node, Driver: verbs.DriverRXE}.Open()
 	if err != nil {
@@ -94,12 +96,12 @@ func TestGuestDriver(t *testing.T) {
 	}
 	c.Close()
 	if _, err := (verbs.Device{Name: device, Path: node, Driver: verbs.DriverMLX5}).Open(); !errors.Is(err, unix.EINVAL) {
-		t.Errorf("another driver: %v", err)
+		t.Errorf("wrong driver: got error %v, want %v", err, unix.EINVAL)
 	}
 }
 
-// labels returns the values of ibv_devinfo -v by label, those without a value but
-// with lines of their own below them joined by commas.
+// labels returns the values of ibv_devinfo -v by label. Lines below a label without
+// a value are joined by commas.
 func labels(t *testing.T) map[string]string {
 	t.Helper()
 	out, err := exec.Command("ibv_devinfo", "-v", "-d", device).Output()
@@ -136,7 +138,7 @@ func labels(t *testing.T) map[string]string {
 
 func list[T any](known []string, rest T) string { return strings.Join(known, ",") }
 
-// orNone is the list of a transport's operations.
+// orNone returns the list of a transport's operations.
 func orNone(c verbs.ODPTransport) string {
 	if c == 0 {
 		return "NO SUPPORT"
@@ -159,7 +161,7 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 	}
 	n := func(v any) string { return fmt.Sprint(v) }
 	enum := func(v any) string { return fmt.Sprintf("%v (%d)", v, v) }
-	code := func(v any) string { return fmt.Sprintf("(%d)", v) } // ibv_devinfo has names of its own
+	code := func(v any) string { return fmt.Sprintf("(%d)", v) } // ibv_devinfo has its own names
 	got := map[string]string{
 		"hca_id":                    c.Name(),
 		"fw_ver":                    d.FW.String(),
@@ -242,14 +244,14 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 	for label, value := range got {
 		w, ok := want[label]
 		if !ok {
-			t.Errorf("%s: ibv_devinfo prints none", label)
+			t.Errorf("%s: got %q, ibv_devinfo does not print it", label, value)
 		} else if w != value && !(strings.HasPrefix(value, "(") && strings.HasSuffix(w, " "+value)) {
-			t.Errorf("%s: %q, ibv_devinfo prints %q", label, value, w)
+			t.Errorf("%s: got %q, ibv_devinfo prints %q", label, value, w)
 		}
 		delete(want, label)
 	}
 
-	// The GIDs of the table, one by one, and the entries apart.
+	// Compare the GIDs of the table and the single entries.
 	table, err := c.GIDTable()
 	if err != nil {
 		t.Fatal(err)
@@ -261,27 +263,27 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 			text = e.GID.StringExpanded()
 		}
 		if value := text + ", " + e.Type.String(); want[label] != value {
-			t.Errorf("%s: %q, ibv_devinfo prints %q", label, value, want[label])
+			t.Errorf("%s: got %q, ibv_devinfo prints %q", label, value, want[label])
 		}
 		delete(want, label)
 		if one, err := c.GID(1, e.Index); err != nil || one != e {
-			t.Errorf("GID %d: %v, %v; in the table %v", e.Index, one, err, e)
+			t.Errorf("GID %d: got %v, error %v, want %v as in the table", e.Index, one, err, e)
 		}
 		if name, err := os.ReadFile("/sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/" + fmt.Sprint(e.Index)); err != nil {
 			t.Error(err)
 		} else if index, err := os.ReadFile(filepath.Join("/sys/class/net", strings.TrimSpace(string(name)), "ifindex")); err != nil ||
 			strings.TrimSpace(string(index)) != fmt.Sprint(e.Ifindex) {
-			t.Errorf("GID %d: netdev %d, sysfs has %s", e.Index, e.Ifindex, index)
+			t.Errorf("GID %d: got network device %d, want %s as in sysfs", e.Index, e.Ifindex, index)
 		}
 	}
 	if len(table) < 2 {
-		t.Errorf("%d GIDs", len(table))
+		t.Errorf("got %d GIDs, want at least 2", len(table))
 	}
 
-	// What ibv_devinfo prints of what the kernel does not say is zero; the rest
-	// is not in a field of ours.
+	// The remaining values are zero because the kernel does not report them, or have
+	// no field.
 	if d.TagMatching.MaxNumTags != 0 || *d.TimestampMask != 0 || *d.CoreClock != 0 || d.TSO != nil || d.PacketPacing != nil {
-		t.Errorf("rxe has new capabilities: %+v", d)
+		t.Errorf("got capabilities that Soft-RoCE does not have: %+v", d)
 	}
 	for _, label := range []string{
 		"transport", "completion_timestamp_mask not supported", "core clock not supported", "tag matching not supported",
@@ -291,41 +293,41 @@ func TestGuestAgainstDevinfo(t *testing.T) {
 		delete(want, label)
 	}
 	for label, value := range want {
-		t.Errorf("ibv_devinfo prints %s %q too", label, value)
+		t.Errorf("%s: got no value, ibv_devinfo prints %q", label, value)
 	}
 }
 
 func TestGuestErrors(t *testing.T) {
 	c := open(t)
 	if _, err := c.QueryPort(2); !errors.Is(err, unix.EINVAL) {
-		t.Errorf("port 2: %v", err)
+		t.Errorf("port 2: got error %v, want %v", err, unix.EINVAL)
 	}
 	if _, err := c.GID(1, 900); !errors.Is(err, unix.ENODATA) {
-		t.Errorf("empty GID: %v", err)
+		t.Errorf("empty GID: got error %v, want %v", err, unix.ENODATA)
 	}
 	if _, err := c.GID(1, 1<<20); !errors.Is(err, unix.EINVAL) {
-		t.Errorf("GID past the table: %v", err)
+		t.Errorf("GID past the end of the table: got error %v, want %v", err, unix.EINVAL)
 	}
 	if _, err := c.PortSpeed(1); !errors.Is(err, verbs.ErrUnknownMethod) {
-		t.Errorf("speed of a port: %v", err)
+		t.Errorf("speed of a port: got error %v, want %v", err, verbs.ErrUnknownMethod)
 	}
 	if _, err := c.CompCounterCaps(); !errors.Is(err, verbs.ErrUnknownMethod) {
-		t.Errorf("completion counters: %v", err)
+		t.Errorf("completion counters: got error %v, want %v", err, verbs.ErrUnknownMethod)
 	}
 	if h, err := c.Handles(uapi.ObjectPD); err != nil || len(h) != 0 {
-		t.Errorf("handles: %v, %v", h, err)
+		t.Errorf("got handles %v, error %v, want none", h, err)
 	}
 	if _, err := verbs.Open("none", "/dev/infiniband/uverbs9"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no node: %v", err)
+		t.Errorf("no node: got error %v, want %v", err, fs.ErrNotExist)
 	}
 	if _, err := verbs.Open("null", "/dev/null"); !errors.Is(err, verbs.ErrUnknownMethod) {
-		t.Errorf("not a device: %v", err)
+		t.Errorf("/dev/null: got error %v, want %v", err, verbs.ErrUnknownMethod)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.QueryPort(1); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("closed: %v", err)
+		t.Errorf("after Close: got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
@@ -352,13 +354,13 @@ func TestGuestMethods(t *testing.T) {
 		"WRITE EX_QUERY_DEVICE":   true,
 	} {
 		if known[name] != want {
-			t.Errorf("%s: %v", name, known[name])
+			t.Errorf("%s: got %v, want %v", name, known[name], want)
 		}
 	}
-	// Asking made nothing.
+	// Probing creates no objects.
 	for kind := range verbs.ObjectKind(uapi.ObjectAsyncEvent + 1) {
 		if h, err := c.Handles(kind); err == nil && len(h) != 0 {
-			t.Errorf("%v: handles %v", kind, h)
+			t.Errorf("%v: got handles %v, want none", kind, h)
 		}
 	}
 }

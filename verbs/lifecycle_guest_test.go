@@ -23,7 +23,8 @@ import (
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
-// resources returns how many objects the kernel has of the device, its own too.
+// resources returns the numbers of the device's objects in the kernel, including the
+// kernel's own.
 func resources(t *testing.T) map[string]any {
 	t.Helper()
 	out, err := exec.Command("rdma", "-j", "resource", "show", device).Output()
@@ -37,18 +38,18 @@ func resources(t *testing.T) map[string]any {
 	return all[0]
 }
 
-// leaves checks that what happens leaves no object in the kernel.
-func leaves(t *testing.T, what string, happens func()) {
+// leaves checks that run leaves no object in the kernel.
+func leaves(t *testing.T, name string, run func()) {
 	t.Helper()
 	before := resources(t)
-	happens()
+	run()
 	if d := cmp.Diff(before, resources(t)); d != "" {
-		t.Errorf("%s leaves objects:\n%s", what, d)
+		t.Errorf("%s: got other objects (-before +after):\n%s", name, d)
 	}
 }
 
-// everything makes one object of each kind, and begins to move data.
-func everything(t *testing.T, c *verbs.Context) *endpoint {
+// createAll creates one object of each kind and starts a transfer.
+func createAll(t *testing.T, c *verbs.Context) *endpoint {
 	t.Helper()
 	e := newEndpoint(t, c, verbs.QPTypeRC, true)
 	e.connect(e)
@@ -63,22 +64,22 @@ func everything(t *testing.T, c *verbs.Context) *endpoint {
 func TestGuestCloseContext(t *testing.T) {
 	leaves(t, "closing a context", func() {
 		c := open(t)
-		e := everything(t, c)
+		e := createAll(t, c)
 		during := resources(t)
 		for _, kind := range []string{"pd", "cq", "qp", "mr", "ctx"} {
 			if n, ok := during[kind].(float64); !ok || n == 0 {
-				t.Errorf("no %s while they are there: %v", kind, during)
+				t.Errorf("got no %s in %v", kind, during)
 			}
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		used(t, e)
+		checkClosed(t, e)
 	})
 }
 
-// used checks that no object of a closed context works.
-func used(t *testing.T, e *endpoint) {
+// checkClosed checks that no object of a closed context works.
+func checkClosed(t *testing.T, e *endpoint) {
 	t.Helper()
 	var c [1]verbs.Completion
 	for name, use := range map[string]func() error{
@@ -105,16 +106,16 @@ func used(t *testing.T, e *endpoint) {
 		"query SRQ":     func() error { _, err := e.srq.Query(); return err },
 	} {
 		if err := use(); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want %v", name, err, fs.ErrClosed)
 		}
 	}
 }
 
-// Objects are closed one by one, those that others need last, and only once.
+// Each object can be closed once, after the objects that use it.
 func TestGuestCloseObjects(t *testing.T) {
 	leaves(t, "closing objects", func() {
 		c := open(t)
-		e := everything(t, c)
+		e := createAll(t, c)
 		ah, mw := must(e.pd.CreateAH(path(t, c)))(t), must(e.pd.AllocMW())(t)
 		memory := must(c.NewMemory(1, false))(t)
 		mr := must(e.pd.RegisterMR(memory, 0))(t)
@@ -122,30 +123,30 @@ func TestGuestCloseObjects(t *testing.T) {
 			"PD": e.pd, "CQ": e.cq, "channel": e.channel, "SRQ": e.srq,
 		} {
 			if err := object.Close(); !errors.Is(err, verbs.ErrBusy) {
-				t.Errorf("close %s that is in use: %v", name, err)
+				t.Errorf("Close of a %s in use: got error %v, want %v", name, err, verbs.ErrBusy)
 			}
 		}
 		if err := memory.Close(); !errors.Is(err, dmamem.ErrRegistered) {
-			t.Errorf("unmap registered memory: %v", err)
+			t.Errorf("Close of registered memory: got error %v, want %v", err, dmamem.ErrRegistered)
 		}
 		for i, object := range []interface{ Close() error }{ah, mw, mr, memory, e.qp, e.srq, e.cq, e.channel} {
 			if err := object.Close(); err != nil {
-				t.Errorf("close %d: %v", i, err)
+				t.Errorf("Close of object %d: got error %v", i, err)
 			}
 			if err := object.Close(); !errors.Is(err, fs.ErrClosed) {
-				t.Errorf("close %d again: %v", i, err)
+				t.Errorf("second Close of object %d: got error %v, want %v", i, err, fs.ErrClosed)
 			}
 		}
-		if err := c.Close(); err != nil { // with the rest
+		if err := c.Close(); err != nil { // closes the remaining objects
 			t.Error(err)
 		}
 	})
 }
 
-// TestLive is a process that is killed.
+// TestLive is the process that TestGuestKilled kills.
 func TestLive(t *testing.T) {
-	everything(t, open(t))
-	os.Stdout.WriteString("everything is there\n")
+	createAll(t, open(t))
+	os.Stdout.WriteString("all objects created\n")
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
@@ -165,11 +166,11 @@ func TestGuestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, err := bufio.NewReader(output).ReadString('\n')
-		if err != nil || !strings.HasPrefix(line, "everything") {
-			t.Errorf("%v: %s", err, line)
+		if err != nil || !strings.HasPrefix(line, "all objects") {
+			t.Errorf("got %q, error %v, want a line about the objects", line, err)
 		}
 		if n, ok := resources(t)["ctx"].(float64); !ok || n == 0 {
-			t.Error("no context of a live process")
+			t.Error("got no context of a live process")
 		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Error(err)
@@ -181,10 +182,11 @@ func TestGuestKilled(t *testing.T) {
 	})
 }
 
-// Threads that move data, each by a queue pair of its own but all by one completion
-// queue and one shared receive queue, end with an error when the context closes.
+// Goroutines that transfer data, each with its own queue pair but with one
+// completion queue and one shared receive queue, end with an error when the context
+// closes.
 func TestGuestCloseWhileMoving(t *testing.T) {
-	leaves(t, "closing in the midst of it", func() {
+	leaves(t, "closing during transfers", func() {
 		c := open(t)
 		e := newEndpoint(t, c, verbs.QPTypeRC, true)
 		moved := make(chan bool, 1)
@@ -233,8 +235,8 @@ func TestGuestCloseWhileMoving(t *testing.T) {
 		}
 		select {
 		case <-moved:
-		case <-time.After(patience):
-			t.Error("nothing moves")
+		case <-time.After(timeout):
+			t.Errorf("got no 100 completions after %v", timeout)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -243,8 +245,7 @@ func TestGuestCloseWhileMoving(t *testing.T) {
 	})
 }
 
-// A wait that is given up leaves nothing behind, neither in the kernel nor for the
-// next wait.
+// A canceled wait has no effect on the kernel or on the next wait.
 func TestGuestCancelled(t *testing.T) {
 	leaves(t, "cancelling", func() {
 		c := open(t)
@@ -260,16 +261,16 @@ func TestGuestCancelled(t *testing.T) {
 			}()
 			cancel()
 			if err := <-began; !errors.Is(err, context.Canceled) {
-				t.Errorf("wait: %v", err)
+				t.Errorf("got error %v, want %v", err, context.Canceled)
 			}
 			if _, err := a.cq.Wait(ctx, done[:]); !errors.Is(err, context.Canceled) {
-				t.Errorf("another wait: %v", err)
+				t.Errorf("second wait: got error %v, want %v", err, context.Canceled)
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if _, err := a.cq.Wait(ctx, done[:]); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("wait: %v", err)
+			t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 		}
 		a.receive(1)
 		a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
@@ -279,7 +280,7 @@ func TestGuestCancelled(t *testing.T) {
 			}
 		}
 
-		// Close wakes who waits, after what the channel still has to tell.
+		// Close ends a wait after the events that are already in the channel.
 		waited := make(chan error)
 		go func() {
 			var err error
@@ -292,7 +293,7 @@ func TestGuestCancelled(t *testing.T) {
 			t.Error(err)
 		}
 		if err := <-waited; !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("wait while closing: %v", err)
+			t.Errorf("wait during Close: got error %v, want %v", err, fs.ErrClosed)
 		}
 	})
 }

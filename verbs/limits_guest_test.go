@@ -17,24 +17,24 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// limited checks that an error says what is used up, and that the message has
-// words in it.
-func limited(t *testing.T, err error, what string, words ...string) {
+// limited checks that an error is a LimitError of a resource, and that its text
+// contains words.
+func limited(t *testing.T, err error, resource string, words ...string) {
 	t.Helper()
 	var limit *verbs.LimitError
-	if !errors.As(err, &limit) || limit.Resource != what {
-		t.Errorf("%s: %v", what, err)
+	if !errors.As(err, &limit) || limit.Resource != resource {
+		t.Errorf("got error %v, want a LimitError of %s", err, resource)
 		return
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%s: no %q in %v", what, word, err)
+			t.Errorf("%s: got error %v, want %q in it", resource, err, word)
 		}
 	}
 	t.Log(err)
 }
 
-// What a device cannot have is said with what it can.
+// The error of a request that exceeds a limit contains the limit.
 func TestGuestDeviceLimits(t *testing.T) {
 	c := open(t)
 	d := must(c.QueryDevice())(t)
@@ -46,41 +46,41 @@ func TestGuestDeviceLimits(t *testing.T) {
 	limited(t, err, "work requests of an SRQ", fmt.Sprint(d.MaxSRQWR))
 	_, err = pd.CreateSRQ(verbs.SRQInit{MaxWR: 1, MaxSGE: d.MaxSRQSGE + 1})
 	limited(t, err, "SGEs of an SRQ", fmt.Sprint(d.MaxSRQSGE))
-	for what, limit := range map[string]verbs.QPCap{
+	for resource, limit := range map[string]verbs.QPCap{
 		"send work requests of a QP":    {MaxSendWR: d.MaxQPWR + 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
 		"receive work requests of a QP": {MaxSendWR: 1, MaxRecvWR: d.MaxQPWR + 1, MaxSendSGE: 1, MaxRecvSGE: 1},
 		"SGEs of a send":                {MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: d.MaxSGE + 1, MaxRecvSGE: 1},
 		"SGEs of a receive":             {MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: d.MaxSGE + 1},
 	} {
 		_, err := pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: cq, RecvCQ: cq, Cap: limit})
-		limited(t, err, what, fmt.Sprint(limit.MaxSendWR+limit.MaxRecvWR+limit.MaxSendSGE+limit.MaxRecvSGE-3-1))
+		limited(t, err, resource, fmt.Sprint(limit.MaxSendWR+limit.MaxRecvWR+limit.MaxSendSGE+limit.MaxRecvSGE-3-1))
 	}
 	for _, n := range []int{-1, 0} {
 		if _, err := c.CreateCQ(verbs.CQInit{Entries: n}); !errors.Is(err, unix.EINVAL) {
-			t.Errorf("CQ of %d entries: %v", n, err)
+			t.Errorf("CQ of %d entries: got error %v, want %v", n, err, unix.EINVAL)
 		}
 		if _, err := c.NewMemory(n, false); !errors.Is(err, unix.EINVAL) {
-			t.Errorf("%d bytes of memory: %v", n, err)
+			t.Errorf("%d bytes of memory: got error %v, want %v", n, err, unix.EINVAL)
 		}
 	}
 	if _, err := c.NewMemory(1<<62, false); !errors.Is(err, unix.ENOMEM) {
-		t.Errorf("too much memory: %v", err)
+		t.Errorf("too much memory: got error %v, want %v", err, unix.ENOMEM)
 	} else {
 		t.Log(err)
 	}
 	if _, err := pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRawPacket, SendCQ: cq, RecvCQ: cq}); !errors.Is(err, verbs.ErrUnsupported) {
-		t.Errorf("raw packets: %v", err)
+		t.Errorf("raw packet QP: got error %v, want %v", err, verbs.ErrUnsupported)
 	}
-	// The driver does no dma-bufs, whatever the file.
+	// The driver supports no dma-buf, whatever the file is.
 	if _, err := pd.RegisterDMABuf(0, 0, 4096, 0, verbs.AccessLocalWrite); !errors.Is(err, verbs.ErrUnknownMethod) && !errors.Is(err, verbs.ErrUnsupported) {
-		t.Errorf("dma-buf: %v", err)
+		t.Errorf("dma-buf: got error %v, want %v or %v", err, verbs.ErrUnknownMethod, verbs.ErrUnsupported)
 	} else {
 		t.Log(err)
 	}
 }
 
-// again runs a test of this binary in a process of its own, and wants it to pass.
-func again(t *testing.T, test string, change func(*exec.Cmd)) {
+// runAlone runs a test of this binary in another process and expects it to pass.
+func runAlone(t *testing.T, test string, change func(*exec.Cmd)) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=^"+test+"$")
 	cmd.Dir, cmd.Env = "/", os.Environ()
@@ -95,7 +95,7 @@ func again(t *testing.T, test string, change func(*exec.Cmd)) {
 // lockable is the environment variable with the limit of locked memory, in bytes.
 const lockable = "TEST_MEMLOCK"
 
-// TestMemoryLimited is for a user who may lock little memory.
+// TestMemoryLimited runs as a user with a low limit of locked memory.
 func TestMemoryLimited(t *testing.T) {
 	var limit uint64
 	if _, err := fmt.Sscan(os.Getenv(lockable), &limit); err != nil {
@@ -109,7 +109,7 @@ func TestMemoryLimited(t *testing.T) {
 	memory := must(c.NewMemory(memorySize, false))(t)
 	_, err := pd.RegisterMR(memory, verbs.AccessLocalWrite)
 	limited(t, err, "locked memory", fmt.Sprintf("the limit is %d KiB", limit/1024), "1024", "ulimit -l", "--ulimit memlock=-1")
-	// What failed does not hold the memory.
+	// The failed registration does not hold the memory.
 	if err := memory.Close(); err != nil {
 		t.Error(err)
 	}
@@ -117,14 +117,14 @@ func TestMemoryLimited(t *testing.T) {
 
 func TestGuestMemoryLimit(t *testing.T) {
 	for _, limit := range []string{"65536", "0"} {
-		again(t, "TestMemoryLimited", func(cmd *exec.Cmd) {
+		runAlone(t, "TestMemoryLimited", func(cmd *exec.Cmd) {
 			cmd.Env = append(cmd.Env, lockable+"="+limit)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		})
 	}
 }
 
-// TestGroupLimited is for a process whose control group may have 6 objects.
+// TestGroupLimited runs in a control group with a limit of 6 objects.
 func TestGroupLimited(t *testing.T) {
 	c := open(t)
 	pd := must(c.AllocPD())(t)
@@ -137,7 +137,7 @@ func TestGroupLimited(t *testing.T) {
 		})
 	}
 	if made != 5 {
-		t.Errorf("%d QPs", made)
+		t.Errorf("got %d QPs, want 4 and a failure", made-1)
 	}
 	limited(t, err, "QPs", "rdma.max")
 	_, err = c.AllocPD()
@@ -165,15 +165,15 @@ func TestGuestGroupLimit(t *testing.T) {
 	}
 	defer os.Remove(group)
 	write(filepath.Join(group, "rdma.max"), device+" hca_handle=1 hca_object=6")
-	// A group that goes while it has limits of a device leaves a dangling pointer to
-	// itself in Linux 6.1, which it stumbles over when the device goes.
+	// Linux 6.1 keeps a dangling pointer to a group that is removed while it has
+	// limits of a device, and uses it when the device is removed.
 	defer write(filepath.Join(group, "rdma.max"), device+" hca_handle=max hca_object=max")
 	dir, err := os.Open(group)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	again(t, "TestGroupLimited", func(cmd *exec.Cmd) {
+	runAlone(t, "TestGroupLimited", func(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())}
 	})
 }

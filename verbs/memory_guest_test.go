@@ -15,29 +15,29 @@ import (
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
-// Memory of huge pages, set aside by the administrator, and memory near a node.
+// Memory can be on reserved huge pages, or near a NUMA node.
 func TestGuestMemoryKinds(t *testing.T) {
-	const setAside = "/proc/sys/vm/nr_hugepages"
+	const reserved = "/proc/sys/vm/nr_hugepages"
 	c := open(t)
 	if _, err := c.NewMemory(1, true); err == nil || !strings.Contains(err.Error(), "vm.nr_hugepages") {
-		t.Errorf("huge pages where there are none: %v", err)
+		t.Errorf("no huge pages: got error %v, want vm.nr_hugepages in it", err)
 	} else {
 		t.Log(err)
 	}
-	if err := os.WriteFile(setAside, []byte("2"), 0); err != nil {
+	if err := os.WriteFile(reserved, []byte("2"), 0); err != nil {
 		t.Fatal(err)
 	}
-	defer os.WriteFile(setAside, []byte("0"), 0)
+	defer os.WriteFile(reserved, []byte("0"), 0)
 	huge := must(c.NewMemory(3<<20, true))(t)
 	if smaps, err := os.ReadFile("/proc/self/smaps"); err != nil || !regexp.MustCompile(`Private_Hugetlb: +4096 kB`).Match(smaps) {
-		t.Errorf("no huge pages: %v", err)
+		t.Errorf("got no 4096 kB of huge pages: %v\n%s", err, smaps)
 	}
 	near := must(dmamem.New(1<<20, dmamem.Options{Node: new(int)}))(t)
 	if mode := policy(t, near); mode != 1 { // MPOL_PREFERRED
-		t.Errorf("policy %d", mode)
+		t.Errorf("got policy %d, want 1", mode)
 	}
 	if node := c.NUMANode(); node != nil {
-		t.Errorf("software is plugged in at node %d", *node)
+		t.Errorf("got NUMA node %d of a software device, want nil", *node)
 	}
 
 	a := newEndpoint(t, c, verbs.QPTypeRC, false)
@@ -57,7 +57,7 @@ func TestGuestMemoryKinds(t *testing.T) {
 	}
 }
 
-// policy returns the mode by which the kernel takes pages of memory.
+// policy returns the memory policy of the pages.
 func policy(t *testing.T, m *dmamem.Memory) (mode int32) {
 	t.Helper()
 	const byAddress = 1 << 1 // MPOL_F_ADDR

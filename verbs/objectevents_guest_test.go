@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// What happens to objects comes with their IDs.
+// Events of objects contain their IDs.
 func TestGuestObjectEvents(t *testing.T) {
 	a := newEndpoint(t, open(t), verbs.QPTypeRC, true)
 	small := must(a.context.CreateCQ(verbs.CQInit{Entries: 1}))(t)
@@ -22,14 +22,14 @@ func TestGuestObjectEvents(t *testing.T) {
 	b.begin()
 	b.finish(a)
 	events := must(a.context.Events())(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	next := func(want verbs.Event) {
 		t.Helper()
 		for {
 			e, err := events.Next(ctx)
 			if err != nil {
-				t.Fatalf("no %v: %v", want, err)
+				t.Fatalf("got error %v, want %v", err, want)
 			}
 			t.Log(e)
 			if e == want {
@@ -45,7 +45,7 @@ func TestGuestObjectEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := must(a.srq.Query())(t); s.Limit != 3 || s.MaxWR < depth || s.MaxSGE < maxSGE {
-		t.Errorf("SRQ %+v", s)
+		t.Errorf("got SRQ %+v, want limit 3 and at least %d work requests of %d SGEs", s, depth, maxSGE)
 	}
 	for range 2 {
 		a.send(verbs.SendWR{Opcode: verbs.OpSend})
@@ -57,20 +57,20 @@ func TestGuestObjectEvents(t *testing.T) {
 	}
 	next(verbs.Event{Type: verbs.EventSRQLimitReached, Element: a.srq.ID()})
 
-	// A completion queue runs over.
+	// A completion queue overflows.
 	for range small.Entries() + 1 {
 		if n, err := qp.PostSend([]verbs.SendWR{{Opcode: verbs.OpWrite, Flags: verbs.SendSignaled}}); n != 1 || err != nil {
-			t.Fatalf("posted %d: %v", n, err)
+			t.Fatalf("got %d posted, error %v, want 1", n, err)
 		}
 	}
 	next(verbs.Event{Type: verbs.EventCQErr, Element: small.ID()})
 
-	// A send queue is drained. What is posted then is sent after it.
+	// A send queue is drained. Work requests that are posted then are sent later.
 	a.modify(verbs.QPStateSQD, verbs.QPAttr{EnableSQDNotify: new(true)})
 	next(verbs.Event{Type: verbs.EventSQDrained, Element: a.qp.ID()})
 	a.send(verbs.SendWR{ID: 9, Opcode: verbs.OpWrite})
 	if n, err := a.cq.Poll(make([]verbs.Completion, 1)); n != 0 || err != nil {
-		t.Errorf("%d completions of a drained queue: %v", n, err)
+		t.Errorf("drained queue: got %d completions, error %v, want 0", n, err)
 	}
 	a.modify(verbs.QPStateRTS, verbs.QPAttr{})
 	a.send(verbs.SendWR{ID: 10, Opcode: verbs.OpWrite})

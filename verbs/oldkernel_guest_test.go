@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// old is this kernel without the methods that one of 2019 had not, and with a
-// driver that has no extended command.
+// old is the running kernel without the methods that kernels of 2019 lack, with a
+// driver that lacks the extended command.
 type old struct{ *linux }
 
 func (k old) ioctl(fd int, request []byte) error {
@@ -34,7 +34,8 @@ func (k old) ioctl(fd int, request []byte) error {
 	return k.linux.ioctl(fd, request)
 }
 
-// The commands of old kernels, which this one has too, tell the same.
+// The commands of old kernels, which the running kernel supports too, return the
+// same attributes.
 func TestGuestOldKernel(t *testing.T) {
 	d := Device{Name: "rxe0", Path: "/dev/infiniband/uverbs0"}
 	now, err := d.Open()
@@ -48,7 +49,7 @@ func TestGuestOldKernel(t *testing.T) {
 	}
 	defer then.Close()
 	if then.eventFD < 0 || then.CompVectors() != now.CompVectors() {
-		t.Errorf("context %+v", then)
+		t.Errorf("got events file %d, %d vectors, want a file, %d", then.eventFD, then.CompVectors(), now.CompVectors())
 	}
 	want, err := now.QueryDevice()
 	if err != nil {
@@ -80,10 +81,10 @@ func TestGuestOldKernel(t *testing.T) {
 	}
 	for _, want := range []EventType{EventPortErr, EventPortActive} {
 		if e, err := events.Next(t.Context()); err != nil || e.Type != want || e.Element != 1 {
-			t.Errorf("%v, %v, want %v", e, err, want)
+			t.Errorf("got %v, error %v, want %v", e, err, want)
 		}
 	}
 	if _, err := then.GID(1, 1<<20); !errors.Is(err, unix.EINVAL) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, unix.EINVAL)
 	}
 }

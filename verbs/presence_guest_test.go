@@ -45,7 +45,7 @@ func TestGuestEvents(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("%s: no %v", state, want)
+		t.Fatalf("%s: got no %v", state, want)
 	}
 	set("down", verbs.EventPortErr)
 	set("up", verbs.EventPortActive)
@@ -56,11 +56,11 @@ func TestGuestEvents(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := events.Next(t.Context()); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("closed: %v", err)
+		t.Errorf("after Close: got error %v, want %v", err, fs.ErrClosed)
 	}
 }
 
-// Soft-RoCE cannot take a context away, so removal waits for the open one to be
+// Soft-RoCE cannot disconnect a context, so the removal waits until the context is
 // closed.
 func TestGuestRemoved(t *testing.T) {
 	c := open(t)
@@ -80,21 +80,21 @@ func TestGuestRemoved(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, verbs.ErrDeviceRemoved) && !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("open of a removed device: %v", err)
+			t.Errorf("open of a removed device: got error %v, want %v or %v", err, verbs.ErrDeviceRemoved, fs.ErrNotExist)
 		}
 		t.Log(err)
 		break
 	}
-	// All works on, and nothing else tells.
+	// Transfers still work, and only CheckPresent reports the removal.
 	e.send(verbs.SendWR{ID: 1, Opcode: verbs.OpWrite})
 	e.ok(1, verbs.CompletedWrite)
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(timeout); ; {
 		err := c.CheckPresent()
 		if errors.Is(err, verbs.ErrDeviceRemoved) {
 			break
 		}
 		if err != nil || time.Now().After(end) {
-			t.Fatalf("device that waits to be removed: %v", err)
+			t.Fatalf("device being removed: got error %v, want %v", err, verbs.ErrDeviceRemoved)
 		}
 	}
 	if err := c.Close(); err != nil {
@@ -104,18 +104,18 @@ func TestGuestRemoved(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := verbs.Open(device, node); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("open of what is not there: %v", err)
+		t.Errorf("open without a node: got error %v, want %v", err, fs.ErrNotExist)
 	}
 	restore(t)
 }
 
-// restore makes the device again, as a guest has it.
+// restore creates the device again, as guests have it.
 func restore(t *testing.T) {
 	t.Helper()
 	if out, err := exec.Command("rdma", "link", "add", device, "type", "rxe", "netdev", "dummy0").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(timeout); ; {
 		c, err := verbs.Open(device, node)
 		if err == nil {
 			table, err := c.GIDTable()
@@ -125,7 +125,7 @@ func restore(t *testing.T) {
 			}
 		}
 		if time.Now().After(end) {
-			t.Fatalf("no device with GIDs: %v", err)
+			t.Fatalf("got no device with a GID over IPv4: %v", err)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestGuestStates(t *testing.T) {
 		t.Helper()
 		s := must(a.qp.Query())(t)
 		if s.State != want || a.qp.State() != want {
-			t.Errorf("state %v, by the kernel %v, want %v", a.qp.State(), s.State, want)
+			t.Errorf("got state %v, %v in the kernel, want %v", a.qp.State(), s.State, want)
 		}
 		return s
 	}
@@ -29,7 +29,7 @@ func TestGuestStates(t *testing.T) {
 		before := a.qp.State()
 		var wrong *verbs.TransitionError
 		if err := a.qp.Modify(to, attr); !errors.As(err, &wrong) {
-			t.Errorf("from %v to %v: %v", before, to, err)
+			t.Errorf("from %v to %v: got error %v, want a TransitionError", before, to, err)
 		} else {
 			t.Log(err)
 		}
@@ -37,7 +37,7 @@ func TestGuestStates(t *testing.T) {
 	}
 	in(verbs.QPStateReset)
 	if n, err := a.qp.PostRecv(make([]verbs.RecvWR, 1)); n != 0 || !errors.Is(err, verbs.ErrState) {
-		t.Errorf("receive in RESET: %d, %v", n, err)
+		t.Errorf("receive in RESET: got %d posted, error %v, want 0 and %v", n, err, verbs.ErrState)
 	}
 	refused(verbs.QPStateRTR, verbs.QPAttr{})
 	refused(verbs.QPStateRTS, verbs.QPAttr{})
@@ -50,19 +50,19 @@ func TestGuestStates(t *testing.T) {
 	in(verbs.QPStateInit)
 	a.receive(1)
 	if n, err := a.qp.PostSend(make([]verbs.SendWR, 1)); n != 0 || !errors.Is(err, verbs.ErrState) {
-		t.Errorf("send in INIT: %d, %v", n, err)
+		t.Errorf("send in INIT: got %d posted, error %v, want 0 and %v", n, err, verbs.ErrState)
 	}
 	refused(verbs.QPStateRTS, verbs.QPAttr{SQPSN: new(uint32)})
 	refused(verbs.QPStateRTR, verbs.QPAttr{Path: new(path(t, a.context))})
 
-	// What only the kernel finds wrong leaves the state as it is.
+	// An error that only the kernel detects leaves the state unchanged.
 	bad := path(t, a.context)
 	bad.Port = 2
 	if err := a.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
 		Path: &bad, PathMTU: new(ib.MTU1024), DestQPN: new(uint32(1)), RQPSN: new(uint32),
 		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
 	}); !errors.Is(err, unix.EINVAL) || !strings.HasSuffix(err.Error(), "(no port 2)") {
-		t.Errorf("path from another port: %v", err)
+		t.Errorf("path of another port: got error %v, want %v for port 2", err, unix.EINVAL)
 	}
 	in(verbs.QPStateInit)
 	for reason, change := range map[string]func(p *verbs.Path){
@@ -74,7 +74,7 @@ func TestGuestStates(t *testing.T) {
 		p := path(t, a.context)
 		change(&p)
 		if _, err := a.pd.CreateAH(p); err == nil || !strings.HasSuffix(err.Error(), reason) {
-			t.Errorf("%+v: %v", p, err)
+			t.Errorf("%+v: got error %v, want %s", p, err, reason)
 		}
 	}
 
@@ -85,29 +85,29 @@ func TestGuestStates(t *testing.T) {
 		s.RQPSN != a.qp.Number() || s.PathMTU != 3 || s.Timeout != 14 || s.RetryCount != 6 || s.RNRRetry != 7 ||
 		s.MaxRdAtomic != 4 || s.MaxDestRdAtomic != 4 || s.MinRNRTimer != 1 || s.Port != 1 ||
 		s.Access != verbs.AccessRemoteWrite|verbs.AccessRemoteRead|verbs.AccessRemoteAtomic || s.Cap.MaxSendWR < depth {
-		t.Errorf("status %+v", s)
+		t.Errorf("got status %+v", s)
 	}
 	refused(verbs.QPStateInit, verbs.QPAttr{})
 	refused(verbs.QPStateRTR, verbs.QPAttr{})
 	refused(verbs.QPStateRTS, verbs.QPAttr{DestQPN: new(uint32)})
 	a.modify(verbs.QPStateRTS, verbs.QPAttr{Access: new(verbs.AccessRemoteRead)})
 	if s := in(verbs.QPStateRTS); s.Access != verbs.AccessRemoteRead {
-		t.Errorf("access %v", s.Access)
+		t.Errorf("got access %v, want %v", s.Access, verbs.AccessRemoteRead)
 	}
 
-	// All that is posted is flushed in ERR, and what is posted then as well.
+	// In ERR, all posted work requests are flushed, also those posted later.
 	a.modify(verbs.QPStateError, verbs.QPAttr{})
 	if c := a.completion(); c.ID != 1 || c.Status != verbs.StatusFlushed {
-		t.Errorf("receive in ERR: %+v", c)
+		t.Errorf("receive in ERR: got %+v, want %v", c, verbs.StatusFlushed)
 	}
 	a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
 	if c := a.completion(); c.ID != 2 || c.Status != verbs.StatusFlushed {
-		t.Errorf("send in ERR: %+v", c)
+		t.Errorf("send in ERR: got %+v, want %v", c, verbs.StatusFlushed)
 	}
 	refused(verbs.QPStateRTS, verbs.QPAttr{})
 
-	// What is posted before RESET is gone, and the queue pair as new: through the
-	// ends of its rings.
+	// RESET discards posted work requests. Later transfers pass the ends of the
+	// rings.
 	for round := range uint64(5) {
 		a.modify(verbs.QPStateReset, verbs.QPAttr{})
 		in(verbs.QPStateReset)
@@ -121,16 +121,16 @@ func TestGuestStates(t *testing.T) {
 			a.send(verbs.SendWR{ID: id, Opcode: verbs.OpSend})
 			for range 2 {
 				if c := a.completion(); c.Err() != nil || c.ID != id && c.ID != 100*(round+1) {
-					t.Fatalf("round %d: %+v", round, c)
+					t.Fatalf("round %d: got completion %+v, want ID %d or %d", round, c, id, 100*(round+1))
 				}
 			}
 		}
 	}
 }
 
-// How work requests fail, and what is said of it.
+// Failed work requests have the right status and error.
 func TestGuestFailures(t *testing.T) {
-	fails := func(name string, status verbs.Status, try func(a, b *endpoint) verbs.SendWR, theirs ...verbs.Status) {
+	fails := func(name string, status verbs.Status, try func(a, b *endpoint) verbs.SendWR, peer ...verbs.Status) {
 		t.Run(name, func(t *testing.T) {
 			a, b := newEndpoint(t, open(t), verbs.QPTypeRC, false), newEndpoint(t, open(t), verbs.QPTypeRC, false)
 			a.rnrRetry = 3
@@ -141,39 +141,39 @@ func TestGuestFailures(t *testing.T) {
 			a.send(wr)
 			c := a.completion()
 			if c.Status != status || c.ID != 1 || c.QPN != a.qp.Number() {
-				t.Errorf("completion %+v", c)
+				t.Errorf("got completion %+v, want %v", c, status)
 			}
 			t.Log(c.Err())
-			for _, status := range theirs {
+			for _, status := range peer {
 				if c := b.completion(); c.Status != status {
-					t.Errorf("other side %+v", c)
+					t.Errorf("peer: got completion %+v, want %v", c, status)
 				}
 			}
-			// The queue pair is in ERR by now, and says so.
+			// The queue pair is in ERR now.
 			a.send(verbs.SendWR{ID: 2, Opcode: verbs.OpSend})
 			if c := a.completion(); c.ID != 2 || c.Status != verbs.StatusFlushed {
-				t.Errorf("after it: %+v", c)
+				t.Errorf("next send: got %+v, want %v", c, verbs.StatusFlushed)
 			}
 			if s := must(a.qp.Query())(t); s.State != verbs.QPStateError {
-				t.Errorf("state %v", s.State)
+				t.Errorf("got state %v, want %v", s.State, verbs.QPStateError)
 			}
 		})
 	}
 	write := func(a, b *endpoint) verbs.SendWR {
 		return remote(verbs.SendWR{Opcode: verbs.OpWrite, SGEs: []verbs.SGE{a.mr.SGE(0, 8)}}, b.mr, 0)
 	}
-	fails("no such key", verbs.StatusRemoteAccess, func(a, b *endpoint) verbs.SendWR {
+	fails("invalid key", verbs.StatusRemoteAccess, func(a, b *endpoint) verbs.SendWR {
 		wr := write(a, b)
 		wr.RKey ^= 1
 		return wr
 	})
-	fails("past the region", verbs.StatusRemoteAccess, func(a, b *endpoint) verbs.SendWR {
+	fails("past the end of the region", verbs.StatusRemoteAccess, func(a, b *endpoint) verbs.SendWR {
 		wr := write(a, b)
 		wr.RemoteAddr += memorySize - 7
 		return wr
 	})
-	// Hardware says StatusLocalProt.
-	fails("no such local key", verbs.StatusLocalQPOp, func(a, b *endpoint) verbs.SendWR {
+	// Hardware reports StatusLocalProt.
+	fails("invalid local key", verbs.StatusLocalQPOp, func(a, b *endpoint) verbs.SendWR {
 		wr := write(a, b)
 		wr.SGEs[0].LKey ^= 1
 		return wr
@@ -181,12 +181,12 @@ func TestGuestFailures(t *testing.T) {
 	fails("no receive", verbs.StatusRNRExceeded, func(a, b *endpoint) verbs.SendWR {
 		return verbs.SendWR{Opcode: verbs.OpSend}
 	})
-	// Hardware says StatusRemoteInvalid, and there StatusLocalLength.
+	// Hardware reports StatusRemoteInvalid, and StatusLocalLength at the peer.
 	fails("receive is too short", verbs.StatusRemoteOp, func(a, b *endpoint) verbs.SendWR {
 		b.receive(1, b.mr.SGE(0, 7))
 		return verbs.SendWR{Opcode: verbs.OpSend, SGEs: []verbs.SGE{a.mr.SGE(0, 8)}}
 	}, verbs.StatusLocalQPOp)
-	fails("nobody there", verbs.StatusRetryExceeded, func(a, b *endpoint) verbs.SendWR {
+	fails("no peer", verbs.StatusRetryExceeded, func(a, b *endpoint) verbs.SendWR {
 		if err := b.qp.Close(); err != nil {
 			t.Error(err)
 		}
@@ -197,7 +197,7 @@ func TestGuestFailures(t *testing.T) {
 	})
 }
 
-// What is refused before it is in the ring.
+// Invalid work requests are rejected before they enter the ring.
 func TestGuestRefused(t *testing.T) {
 	a, b := pair(t, verbs.QPTypeRC, false)
 	sge := a.mr.SGE(0, 8)
@@ -214,13 +214,17 @@ func TestGuestRefused(t *testing.T) {
 		"too long": {
 			verbs.SendWR{Opcode: verbs.OpSend, SGEs: []verbs.SGE{{Length: 1 << 31}, {Length: 1}}}, verbs.ErrLength,
 		},
-		"bind of nothing": {verbs.SendWR{Opcode: verbs.OpBindMW}, verbs.ErrOpcode},
+		"bind without window": {verbs.SendWR{Opcode: verbs.OpBindMW}, verbs.ErrOpcode},
 	} {
-		wrs := []verbs.SendWR{{ID: 1, Opcode: verbs.OpWrite, Flags: verbs.SendSignaled}, test.wr, {ID: 2, Opcode: verbs.OpSend}}
-		if n, err := a.qp.PostSend(wrs); n != 1 || !errors.Is(err, test.want) {
-			t.Errorf("%s: posted %d: %v", name, n, err)
-		}
-		a.ok(1, verbs.CompletedWrite) // the doorbell was rung for what was posted
+		t.Run(name, func(t *testing.T) {
+			wrs := []verbs.SendWR{{ID: 1, Opcode: verbs.OpWrite, Flags: verbs.SendSignaled}, test.wr, {ID: 2, Opcode: verbs.OpSend}}
+			if n, err := a.qp.PostSend(wrs); n != 1 || !errors.Is(err, test.want) {
+				t.Errorf("got %d posted, error %v, want 1 and %v", n, err, test.want)
+			}
+			one := *a
+			one.t = t
+			one.ok(1, verbs.CompletedWrite) // rung for the requests before the rejected one
+		})
 	}
 	// A full queue.
 	wrs := make([]verbs.SendWR, 1000)
@@ -230,14 +234,14 @@ func TestGuestRefused(t *testing.T) {
 	}
 	n, err := a.qp.PostSend(wrs)
 	if n < depth || !errors.Is(err, verbs.ErrFull) {
-		t.Errorf("posted %d: %v", n, err)
+		t.Errorf("full queue: got %d posted, error %v, want at least %d and %v", n, err, depth, verbs.ErrFull)
 	}
 	recvs := make([]verbs.RecvWR, 1000)
 	if n, err := a.qp.PostRecv(recvs); n < depth || n >= len(recvs) || !errors.Is(err, verbs.ErrFull) {
-		t.Errorf("posted %d receives: %v", n, err)
+		t.Errorf("full queue: got %d receives posted, error %v, want at least %d and %v", n, err, depth, verbs.ErrFull)
 	}
 	if _, err := b.qp.PostRecv([]verbs.RecvWR{{SGEs: make([]verbs.SGE, b.qp.Cap().MaxRecvSGE+1)}}); !errors.Is(err, verbs.ErrSGEs) {
-		t.Error(err)
+		t.Errorf("got error %v, want %v", err, verbs.ErrSGEs)
 	}
 
 	u := newEndpoint(t, open(t), verbs.QPTypeUD, true)
@@ -251,13 +255,13 @@ func TestGuestRefused(t *testing.T) {
 		"closed AH": {Opcode: verbs.OpSend, AH: ah},
 	} {
 		if n, err := u.qp.PostSend([]verbs.SendWR{wr}); n != 0 || !errors.Is(err, verbs.ErrAH) {
-			t.Errorf("%s: %d, %v", name, n, err)
+			t.Errorf("%s: got %d posted, error %v, want 0 and %v", name, n, err, verbs.ErrAH)
 		}
 	}
 	if _, err := u.qp.PostSend([]verbs.SendWR{{Opcode: verbs.OpWrite}}); !errors.Is(err, verbs.ErrOpcode) {
-		t.Errorf("write of datagrams: %v", err)
+		t.Errorf("write over UD: got error %v, want %v", err, verbs.ErrOpcode)
 	}
 	if _, err := u.qp.PostRecv(make([]verbs.RecvWR, 1)); err == nil {
-		t.Error("receive posted to a queue pair with an SRQ")
+		t.Error("receive on a QP with an SRQ: got no error")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// TestGuestTransitions asks the kernel for each change between states that can be
-// reached at will, and wants it to say what this package would.
+// TestGuestTransitions compares the table of transitions with the kernel, for all
+// states that can be reached on demand.
 func TestGuestTransitions(t *testing.T) {
 	c := must(Open("rxe0", "/dev/infiniband/uverbs0"))(t)
 	defer c.Close()
@@ -25,42 +25,42 @@ func TestGuestTransitions(t *testing.T) {
 			path = Path{DGID: e.GID, SGIDIndex: uint8(e.Index), HopLimit: 1, Port: 1}
 		}
 	}
-	// All that a change may need.
+	// All attributes that a change may need.
 	all := QPAttr{
-		PKeyIndex: new(uint16), Port: new(uint8(1)), Access: new(Access), QKey: new(uint32(1)), Path: &path, PathMTU: new(ib.MTU(3)),
+		PKeyIndex: new(uint16), Port: new(uint8(1)), Access: new(Access), QKey: new(uint32(1)), Path: &path, PathMTU: new(ib.MTU1024),
 		DestQPN: new(uint32(99)), RQPSN: new(uint32), MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(1)),
 		Timeout: new(uint8(14)), RetryCount: new(uint8(1)), RNRRetry: new(uint8(1)), SQPSN: new(uint32), MaxRdAtomic: new(uint8(1)),
 	}
 	core, _ := all.core()
-	ways := map[QPState][]QPState{
+	paths := map[QPState][]QPState{
 		QPStateReset: {}, QPStateInit: {QPStateInit}, QPStateRTR: {QPStateInit, QPStateRTR}, QPStateRTS: {QPStateInit, QPStateRTR, QPStateRTS},
 		QPStateSQD: {QPStateInit, QPStateRTR, QPStateRTS, QPStateSQD}, QPStateError: {QPStateInit, QPStateError},
 	}
 	for kind, known := range transitions {
 		change := func(qp *QP, from, to QPState) error {
-			ask := core
-			ask.QPHandle, ask.State, ask.AttrMask = qp.handle, uint8(to), uint32(known[stateChange{from, to}].needs|maskState)
-			return qp.invoke(fmt.Sprintf("bring QP from %v to %v", from, to), uapi.CmdModifyQP, bytesOf(&ask), nil, nil, nil)
+			request := core
+			request.QPHandle, request.State, request.AttrMask = qp.handle, uint8(to), uint32(known[stateChange{from, to}].needs|maskState)
+			return qp.invoke(fmt.Sprintf("change QP from %v to %v", from, to), uapi.CmdModifyQP, bytesOf(&request), nil, nil, nil)
 		}
-		for from, way := range ways {
+		for from, path := range paths {
 			for to := QPStateReset; to <= QPStateError; to++ {
 				qp := must(pd.CreateQP(QPInit{
 					Type: kind, SendCQ: cq, RecvCQ: cq, Cap: QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
 				}))(t)
 				at := QPStateReset
-				for _, next := range way {
+				for _, next := range path {
 					if err := change(qp, at, next); err != nil {
 						t.Fatalf("%v: %v", kind, err)
 					}
 					at = next
 				}
 				for from == QPStateSQD && must(qp.Query())(t).SQDraining {
-					// Soft-RoCE goes nowhere but to ERR from here.
+					// In this state, Soft-RoCE changes only to ERR.
 				}
 				ours := checkTransition(kind, from, to, known[stateChange{from, to}].needs)
 				theirs := change(qp, from, to)
 				if (ours == nil) != (theirs == nil) || theirs != nil && !errors.Is(theirs, unix.EINVAL) {
-					t.Errorf("%v from %v to %v: here %v, in the kernel %v", kind, from, to, ours, theirs)
+					t.Errorf("%v from %v to %v: got error %v, the kernel returns %v", kind, from, to, ours, theirs)
 				}
 				if err := qp.Close(); err != nil {
 					t.Error(err)
