@@ -13,8 +13,8 @@ import (
 
 func TestBatch(t *testing.T) { inBoth(t, testBatch) }
 
-// testBatch sends three messages in one call and receives the two replies that
-// are waiting in one call, although there is room for more.
+// testBatch sends three messages in one call and receives two replies in one call
+// that has room for more.
 func testBatch(t *testing.T, c *Conn, peer *os.File) {
 	out := NewBatch(3, 4)
 	for i := range out.Size() {
@@ -60,7 +60,7 @@ func testBatch(t *testing.T, c *Conn, peer *os.File) {
 	}
 }
 
-// A batch that the socket has no room for is sent as far as there is room.
+// Of a batch that exceeds the room of the socket, the first messages are sent.
 func TestSendBatch_Full(t *testing.T) {
 	c, peer := pair(t)
 	const size = 64

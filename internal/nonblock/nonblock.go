@@ -130,7 +130,7 @@ func (c *Conn) expired(deadline time.Time) bool {
 // Interrupt ends the current wait for a message, or the next one.
 func (c *Conn) Interrupt() {
 	if t := c.thread.Load(); t != nil {
-		t.ring()
+		t.wake()
 		return
 	}
 	c.interrupted.Store(true)

@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// inBoth runs a test with Go's poller and with a thread that waits.
+// inBoth runs a test once with Go's poller and once with a waiting thread.
 func inBoth(t *testing.T, test func(t *testing.T, c *Conn, peer *os.File)) {
 	t.Run("poller", func(t *testing.T) {
 		c, peer := pair(t)
@@ -36,12 +36,12 @@ func inBoth(t *testing.T, test func(t *testing.T, c *Conn, peer *os.File)) {
 
 func pair(t *testing.T) (*Conn, *os.File) {
 	t.Helper()
-	here, there := testenv.SocketPair(t)
-	c, err := New(here)
+	local, remote := testenv.SocketPair(t)
+	c, err := New(local)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, there
+	return c, remote
 }
 
 func TestSendReceive(t *testing.T) { inBoth(t, testSendReceive) }
@@ -52,11 +52,11 @@ func testSendReceive(t *testing.T, c *Conn, peer *os.File) {
 	}
 	b := make([]byte, 64)
 	if n, err := peer.Read(b); err != nil || string(b[:n]) != "request" {
-		t.Fatalf("peer got %q, %v", b[:n], err)
+		t.Fatalf("peer: got %q, error %v, want request", b[:n], err)
 	}
 	go peer.Write([]byte("reply"))
 	if n, err := c.Receive(b, time.Time{}); err != nil || string(b[:n]) != "reply" {
-		t.Fatalf("got %q, %v", b[:n], err)
+		t.Fatalf("got %q, error %v, want reply", b[:n], err)
 	}
 }
 
@@ -66,32 +66,32 @@ func TestFull(t *testing.T) {
 	for range 10000 {
 		if err := c.Send(message); err != nil {
 			if !errors.Is(err, unix.EAGAIN) {
-				t.Errorf("got error %v", err)
+				t.Errorf("got error %v, want %v", err, unix.EAGAIN)
 			}
 			return
 		}
 	}
-	t.Error("the socket never filled up")
+	t.Errorf("got no error after 10000 messages, want %v", unix.EAGAIN)
 }
 
-// A deadline ends the wait, and a later call waits again.
+// A deadline ends one wait; a later call waits again.
 func TestDeadline(t *testing.T) { inBoth(t, testDeadline) }
 
 func testDeadline(t *testing.T, c *Conn, peer *os.File) {
 	b := make([]byte, 64)
 	for range 2 {
 		if _, err := c.Receive(b, time.Now().Add(time.Millisecond)); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("got error %v", err)
+			t.Fatalf("got error %v, want %v", err, os.ErrDeadlineExceeded)
 		}
 	}
 	go peer.Write([]byte("late"))
 	if n, err := c.Receive(b, time.Time{}); err != nil || string(b[:n]) != "late" {
-		t.Fatalf("got %q, %v", b[:n], err)
+		t.Fatalf("got %q, error %v, want late", b[:n], err)
 	}
 }
 
-// An interrupt ends one wait, whether it comes before or during it; what was
-// there to be read is read first.
+// An interrupt before or during a wait ends one wait. Messages that have arrived are
+// read first.
 func TestInterrupt(t *testing.T) { inBoth(t, testInterrupt) }
 
 func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
@@ -101,39 +101,39 @@ func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
 		t.Fatal(err)
 	}
 	if n, err := c.Receive(b, time.Time{}); err != nil || string(b[:n]) != "early" {
-		t.Fatalf("got %q, %v", b[:n], err)
+		t.Fatalf("got %q, error %v, want early", b[:n], err)
 	}
 	if _, err := c.Receive(b, time.Time{}); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("got error %v", err)
+		t.Fatalf("got error %v, want %v", err, os.ErrDeadlineExceeded)
 	}
 	go c.Interrupt()
 	if _, err := c.Receive(b, time.Time{}); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("got error %v", err)
+		t.Fatalf("got error %v, want %v", err, os.ErrDeadlineExceeded)
 	}
 	go peer.Write([]byte("after"))
 	if n, err := c.Receive(b, time.Time{}); err != nil || string(b[:n]) != "after" {
-		t.Fatalf("got %q, %v", b[:n], err)
+		t.Fatalf("got %q, error %v, want after", b[:n], err)
 	}
 }
 
 func TestNoAllocation(t *testing.T) { inBoth(t, testNoAllocation) }
 
 func testNoAllocation(t *testing.T, c *Conn, _ *os.File) {
-	here, there := make([]byte, 64), []byte("x")
+	in, out := make([]byte, 64), []byte("x")
 	if n := testing.AllocsPerRun(100, func() {
-		_ = c.Send(there)
-		_, _ = c.Receive(here, time.Unix(1, 0))
+		_ = c.Send(out)
+		_, _ = c.Receive(in, time.Unix(1, 0))
 	}); n > 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("got %v allocations, want 0", n)
 	}
 }
 
-// BenchmarkRoundTrip sends a message to a thread that sends it back.
+// BenchmarkRoundTrip exchanges messages with a thread.
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, thread := range []bool{false, true} {
 		b.Run(map[bool]string{false: "poller", true: "thread"}[thread], func(b *testing.B) {
-			here, there := testenv.SocketPair(b)
-			c, err := New(here)
+			local, remote := testenv.SocketPair(b)
+			c, err := New(local)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			fd := int(there.Fd())
+			fd := int(remote.Fd())
 			if err := unix.SetNonblock(fd, false); err != nil {
 				b.Fatal(err)
 			}
@@ -167,21 +167,21 @@ func BenchmarkRoundTrip(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			here.Close()
+			local.Close()
 		})
 	}
 }
 
-// TestReceive_Reads checks how many reads a message takes: one if it is there,
-// and one more if the caller has to wait for it.
+// TestReceive_Reads checks the number of reads per message: one if it has arrived,
+// and one more if the caller waits for it.
 func TestReceive_Reads(t *testing.T) {
 	tests := []struct {
 		name  string
 		waits bool
 		want  int
 	}{
-		{"message there", false, 1},
-		{"message to come", true, 2},
+		{"message has arrived", false, 1},
+		{"message arrives later", true, 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 // but the kernel wakes the waiting thread itself, without the detour through Go's
 // poller.
 type thread struct {
-	bell  *os.File // an eventfd that Interrupt writes to
-	fds   [2]unix.PollFd
-	limit unix.Timespec
-	until *unix.Timespec // limit, or nil: none
-	block func(fd uintptr)
-	err   error
+	wakeup *os.File // an eventfd that Interrupt writes to
+	fds    [2]unix.PollFd
+	limit  unix.Timespec
+	until  *unix.Timespec // limit, or nil: none
+	block  func(fd uintptr)
+	err    error
 }
 
 // WaitInThread makes Receive wait in a system call from now on. Interrupt and the
@@ -33,7 +33,7 @@ func (c *Conn) WaitInThread() error {
 	if err != nil {
 		return fmt.Errorf("make eventfd: %w", err)
 	}
-	t := &thread{bell: os.NewFile(uintptr(fd), "eventfd")}
+	t := &thread{wakeup: os.NewFile(uintptr(fd), "eventfd")}
 	t.fds[1] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 	t.block = func(fd uintptr) {
 		t.fds[0] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
@@ -47,15 +47,15 @@ func (c *Conn) WaitInThread() error {
 // called after it.
 func (c *Conn) Release() error {
 	if t := c.thread.Load(); t != nil {
-		return t.bell.Close()
+		return t.wakeup.Close()
 	}
 	return nil
 }
 
-// ring ends the current wait, or the next one.
-func (t *thread) ring() {
+// wake ends the current wait, or the next one.
+func (t *thread) wake() {
 	one := [8]byte{7: 1} // not 0 in either byte order
-	_, _ = t.bell.Write(one[:])
+	_, _ = t.wakeup.Write(one[:])
 }
 
 // receive reads the next message and waits for it if necessary.

@@ -1,5 +1,5 @@
-// Package rdmanl asks the kernel about RDMA devices over NETLINK_RDMA
-// (RDMA_NL_NLDEV of <rdma/rdma_netlink.h>).
+// Package rdmanl queries RDMA devices over NETLINK_RDMA (RDMA_NL_NLDEV of
+// <rdma/rdma_netlink.h>).
 package rdmanl
 
 import (
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nldev is the client that knows devices; a message's type is the client and the
-// command: RDMA_NL_GET_TYPE(client, op).
+// nldev is the netlink client for devices. The type of a message consists of the
+// client and the command: RDMA_NL_GET_TYPE(client, op).
 const nldev = 5
 
 // Commands (enum rdma_nldev_command).
@@ -45,11 +45,12 @@ const (
 	attrUVerbsDriverID = 73
 )
 
-// A Device is what the kernel says of a device. Absent is nil or "".
+// A Device contains the kernel's attributes of a device. Missing attributes are nil
+// or "".
 type Device struct {
 	Index        uint32
 	Name         string
-	Ports        uint32 // the number of the last one
+	Ports        uint32 // number of the last port
 	FWVersion    string
 	NodeGUID     *ib.GUID
 	SysImageGUID *ib.GUID
@@ -57,11 +58,12 @@ type Device struct {
 	Protocol     string // "ib", "roce", "iw"
 }
 
-// A Port is what the kernel says of a port.
+// A Port contains the kernel's attributes of a port. Missing attributes are nil or
+// "".
 type Port struct {
 	Device      string
 	Number      uint32
-	State       *uint8 // as PortInfo has it
+	State       *uint8 // PortInfo's PortState
 	PhysState   *uint8
 	LID, SMLID  *uint32
 	LMC         *uint8
@@ -69,11 +71,11 @@ type Port struct {
 	NetdevIndex *uint32
 }
 
-// A Conn is a connection to the kernel.
+// A Conn is a netlink socket.
 type Conn struct{ c *netlink.Conn }
 
-// Dial connects to the kernel. Without RDMA in the kernel the error is
-// fs.ErrNotExist.
+// Dial opens a netlink socket. It returns fs.ErrNotExist if the kernel has no RDMA
+// support.
 func Dial() (*Conn, error) {
 	c, err := netlink.Dial(unix.NETLINK_RDMA, nil)
 	if errors.Is(err, unix.EPROTONOSUPPORT) {
@@ -85,10 +87,11 @@ func Dial() (*Conn, error) {
 	return &Conn{c}, nil
 }
 
-// Close ends the connection.
+// Close closes the socket.
 func (c *Conn) Close() error { return c.c.Close() }
 
-// Devices returns all devices of this network namespace by index.
+// Devices returns all devices of this network namespace in the order of their
+// indices.
 func (c *Conn) Devices() ([]Device, error) {
 	return dump(c, cmdGet, nil, parseDevice)
 }
@@ -100,8 +103,8 @@ func (c *Conn) Ports(device uint32) ([]Port, error) {
 
 // A Chardev is the device node of a client of a device.
 type Chardev struct {
-	Name     string  // such as "uverbs0"
-	DriverID *uint64 // enum rdma_driver_id; of uverbs only
+	Name     string  // "uverbs0"
+	DriverID *uint64 // enum rdma_driver_id; uverbs only
 }
 
 // UVerbs returns the uverbs node of a device.
@@ -114,13 +117,13 @@ func (c *Conn) UVerbs(device uint32) (Chardev, error) {
 		return Chardev{}, err
 	}
 	if len(all) == 0 {
-		return Chardev{}, fmt.Errorf("ask for the uverbs node of device %d: no answer", device)
+		return Chardev{}, fmt.Errorf("query uverbs node of device %d: no response", device)
 	}
 	return parseChardev(all[0].Data)
 }
 
-func dump[T any](c *Conn, cmd uint16, ask func(*netlink.AttributeEncoder), parse func([]byte) (T, error)) ([]T, error) {
-	messages, err := c.execute(cmd, netlink.Dump, ask)
+func dump[T any](c *Conn, cmd uint16, encode func(*netlink.AttributeEncoder), parse func([]byte) (T, error)) ([]T, error) {
+	messages, err := c.execute(cmd, netlink.Dump, encode)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +138,10 @@ func dump[T any](c *Conn, cmd uint16, ask func(*netlink.AttributeEncoder), parse
 	return all, nil
 }
 
-func (c *Conn) execute(cmd uint16, flags netlink.HeaderFlags, ask func(*netlink.AttributeEncoder)) ([]netlink.Message, error) {
+func (c *Conn) execute(cmd uint16, flags netlink.HeaderFlags, encode func(*netlink.AttributeEncoder)) ([]netlink.Message, error) {
 	e := netlink.NewAttributeEncoder()
-	if ask != nil {
-		ask(e)
+	if encode != nil {
+		encode(e)
 	}
 	data, err := e.Encode()
 	if err != nil {
@@ -149,7 +152,7 @@ func (c *Conn) execute(cmd uint16, flags netlink.HeaderFlags, ask func(*netlink.
 		Data:   data,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask NETLINK_RDMA: %w", err)
+		return nil, fmt.Errorf("query NETLINK_RDMA: %w", err)
 	}
 	return messages, nil
 }
@@ -222,13 +225,13 @@ func parseChardev(b []byte) (Chardev, error) {
 func parse(b []byte, attribute func(*netlink.AttributeDecoder)) error {
 	ad, err := netlink.NewAttributeDecoder(b)
 	if err != nil {
-		return fmt.Errorf("read answer of NETLINK_RDMA: %w", err)
+		return fmt.Errorf("parse response of NETLINK_RDMA: %w", err)
 	}
 	for ad.Next() {
 		attribute(ad)
 	}
 	if err := ad.Err(); err != nil {
-		return fmt.Errorf("read answer of NETLINK_RDMA: %w", err)
+		return fmt.Errorf("parse response of NETLINK_RDMA: %w", err)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func encode(t testing.TB, build func(*netlink.AttributeEncoder)) []byte {
 	return b
 }
 
-// device and port are answers of the kernel, with an attribute that is not known.
+// device and port encode responses of the kernel, with one unknown attribute.
 func device(e *netlink.AttributeEncoder) {
 	e.Uint32(attrDevIndex, 3)
 	e.String(attrDevName, "mlx5_0")
@@ -44,12 +44,12 @@ func TestParse(t *testing.T) {
 	d, err := parseDevice(encode(t, device))
 	want := Device{Index: 3, Name: "mlx5_0", Ports: 2, FWVersion: "20.31.1014", NodeGUID: new(ib.GUID(0x0001020304050607)), NodeType: new(uint8(1)), Protocol: "ib"}
 	if diff := cmp.Diff(want, d); diff != "" || err != nil {
-		t.Error(err, diff)
+		t.Errorf("device: got error %v, difference (-want +got):\n%s", err, diff)
 	}
 	p, err := parsePort(encode(t, port))
 	wantPort := Port{Device: "mlx5_0", Number: 1, State: new(uint8(4)), PhysState: new(uint8(5)), LID: new(uint32(31)), Netdev: "eth0"}
 	if diff := cmp.Diff(wantPort, p); diff != "" || err != nil {
-		t.Error(err, diff)
+		t.Errorf("port: got error %v, difference (-want +got):\n%s", err, diff)
 	}
 }
 

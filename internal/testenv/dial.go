@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Dial connects to a program of this host that listens at a TCP port, or is about
-// to.
+// Dial connects to a program of this host that listens on a TCP port, or will listen
+// soon.
 func Dial(tb testing.TB, port int) net.Conn {
 	tb.Helper()
 	end := time.Now().Add(20 * time.Second)
@@ -24,20 +24,18 @@ func Dial(tb testing.TB, port int) net.Conn {
 	}
 }
 
-// Listen listens at a TCP port of this host that nobody else has, until the test
-// ends.
+// Listen listens on a free TCP port of this host until the test ends.
 func Listen(tb testing.TB) net.Listener {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = l.Close() }) // whoever took it may have closed it
+	tb.Cleanup(func() { _ = l.Close() }) // the test may have closed it
 	return l
 }
 
-// Pair returns the two ends of a TCP connection, which are closed when the test
-// ends.
+// Pair returns the two ends of a TCP connection. They are closed when the test ends.
 func Pair(tb testing.TB) (client, server net.Conn) {
 	tb.Helper()
 	l := Listen(tb)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// hosts are archives of the sysfs of hosts with adapters of all kinds.
+// hosts are archives of the sysfs of hosts with various adapters.
 //
 //go:embed hosts/*.txtar
 var hosts embed.FS

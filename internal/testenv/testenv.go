@@ -1,4 +1,4 @@
-// Package testenv makes what tests of several packages stand on. Only tests
+// Package testenv contains helpers for the tests of several packages. Only tests
 // import it.
 package testenv
 
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// WriteTree writes files, by their names below a new folder, and returns the
-// folder. Each text gets a line end, as the kernel's files have one. A name
-// "a -> b" is a symbolic link.
+// WriteTree writes files below a new directory and returns the directory. The keys
+// are paths below it. A newline is appended to each text, as in files of the kernel.
+// A key "a -> b" creates the symbolic link a to b.
 func WriteTree(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	root := tb.TempDir()
@@ -36,8 +36,9 @@ func WriteTree(tb testing.TB, files map[string]string) string {
 	return root
 }
 
-// UnpackTree writes the files of a txtar archive, such as a host's sysfs, below a
-// new folder, and returns the folder. A name "a -> b" is a symbolic link.
+// UnpackTree writes the files of a txtar archive, for example the sysfs of a host,
+// below a new directory and returns the directory. A name "a -> b" creates the
+// symbolic link a to b.
 func UnpackTree(tb testing.TB, archive string) string {
 	tb.Helper()
 	a, err := txtar.ParseFile(archive)
@@ -69,8 +70,8 @@ func unpack(tb testing.TB, a *txtar.Archive) string {
 	return root
 }
 
-// SocketPair returns two connected sockets that keep messages apart and do not
-// block.
+// SocketPair returns two connected, non-blocking sockets that preserve message
+// boundaries.
 func SocketPair(tb testing.TB) (a, b *os.File) {
 	tb.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)

@@ -1,7 +1,7 @@
 package uapi
 
-// iowr is _IOWR of <asm-generic/ioctl.h>: the number of an ioctl whose argument
-// is read and written.
+// iowr is _IOWR of <asm-generic/ioctl.h>: the number of an ioctl that reads and
+// writes its argument.
 func iowr(magic, number, size uintptr) uintptr {
 	return ioctlReadWrite | size<<16 | magic<<8 | number
 }

@@ -2,5 +2,5 @@
 
 package uapi
 
-// ioctlReadWrite is _IOC_READ|_IOC_WRITE in its place, bits 30 and 31.
+// ioctlReadWrite is _IOC_READ|_IOC_WRITE in bits 30 and 31.
 const ioctlReadWrite = 3 << 30

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Structures of queues and objects are laid out as a C compiler does it with the
-// headers of linux-libc-dev 6.1: testdata/queues.c printed that.
+// The layouts of queues and objects are those of a C compiler with the headers of
+// linux-libc-dev 6.1, printed by testdata/queues.c.
 func TestQueues(t *testing.T) {
 	l := layouts{}
 	{

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// RXEMMInfo is struct mminfo of <rdma/rdma_user_rxe.h>: where of a device node to
-// map a queue, and how much.
+// RXEMMInfo is struct mminfo of <rdma/rdma_user_rxe.h>: offset and size of a mapping
+// of the device node.
 type RXEMMInfo struct {
 	_      structs.HostLayout
 	Offset uint64
@@ -48,7 +48,7 @@ type RXEModifySRQCmd struct {
 	MMapInfoAddr uint64
 }
 
-// RXEQueueBuf is struct rxe_queue_buf: the head of a queue that is mapped.
+// RXEQueueBuf is struct rxe_queue_buf: the head of a mapped queue.
 type RXEQueueBuf struct {
 	_             structs.HostLayout
 	Log2ElemSize  uint32
@@ -106,7 +106,7 @@ type RXEUD struct {
 	_         uint16
 	AHNum     uint32
 	_         [4]uint32
-	_         [88]byte // struct rxe_av, of kernels without AHNum
+	_         [88]byte // struct rxe_av, for kernels without AHNum
 }
 
 // RXEMW is the variant mw.
@@ -128,7 +128,7 @@ type RXESendWQE struct {
 	Opcode      uint32
 	SendFlags   uint32
 	Ex          [4]byte    // immediate data in network byte order, or a key in the host's
-	WR          [15]uint64 // a RXERDMA, RXEAtomic, RXEUD or RXEMW
+	WR          [15]uint64 // an RXERDMA, RXEAtomic, RXEUD or RXEMW
 	Status      uint32
 	State       uint32
 	IOVA        uint64
@@ -150,7 +150,7 @@ type RXERecvWQE struct {
 	DMA  RXEDMAInfo
 }
 
-// Sizes: what follows a structure begins at its end.
+// Sizes: the data that follows a structure begins at its end.
 const (
 	RXEQueueBufSize = 384
 	RXESGESize      = 16

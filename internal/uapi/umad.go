@@ -1,5 +1,5 @@
-// Package uapi has the kernel's structures and ioctl numbers, each declared
-// once. It has no behaviour.
+// Package uapi declares the kernel's structures, constants and ioctl numbers, each
+// of them once. It contains no behavior.
 package uapi
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// UMADABIVersion is IB_USER_MAD_ABI_VERSION of <rdma/ib_user_mad.h>, which all
-// kernels since 2.6.14 have.
+// UMADABIVersion is IB_USER_MAD_ABI_VERSION of <rdma/ib_user_mad.h>, the version of
+// all kernels since 2.6.14.
 const UMADABIVersion = 5
 
 // be16 and be32 hold numbers in network byte order.
@@ -17,13 +17,13 @@ type (
 	be32 [4]byte
 )
 
-// UMADHeader is struct ib_user_mad_hdr of <rdma/ib_user_mad.h>: what precedes
-// each MAD that is written to or read from /dev/infiniband/umadN. Numbers are in
-// the host's byte order unless their type says otherwise.
+// UMADHeader is struct ib_user_mad_hdr of <rdma/ib_user_mad.h>: the header of each
+// MAD that is written to or read from /dev/infiniband/umadN. Numbers are in host
+// byte order unless their type is be16 or be32.
 type UMADHeader struct {
 	_            structs.HostLayout
-	ID           uint32 // of the agent
-	Status       uint32 // 0, or ETIMEDOUT for a request that got no reply
+	ID           uint32 // ID of the agent
+	Status       uint32 // 0, or ETIMEDOUT for a request without a reply
 	TimeoutMS    uint32
 	Retries      uint32
 	Length       uint32
@@ -47,7 +47,7 @@ type UMADRegister struct {
 	_           structs.HostLayout
 	ID          uint32 // set by the kernel
 	QPN         uint32 // 0 or 1
-	Class       uint8  // 0: receive nothing but replies
+	Class       uint8  // 0: receive replies only
 	ClassVers   uint8
 	_           uint16
 	Flags       uint32
@@ -57,7 +57,7 @@ type UMADRegister struct {
 	_           [3]byte
 }
 
-// Sizes, for the ioctl number of a structure of another size is another ioctl.
+// Sizes, because the ioctl number contains the size.
 const (
 	UMADHeaderSize   = 64
 	umadRegisterSize = 40

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// The offsets are those that a C compiler gives the fields of
-// <rdma/ib_user_mad.h>; testdata/offsets.c prints them.
+// The offsets are those of a C compiler with <rdma/ib_user_mad.h>, printed by
+// testdata/offsets.c.
 func TestUMADLayout(t *testing.T) {
 	var h UMADHeader
 	var r UMADRegister
@@ -40,15 +40,17 @@ func TestUMADLayout(t *testing.T) {
 		{"reg.oui", unsafe.Offsetof(r.OUI), 32},
 		{"reg.rmpp_version", unsafe.Offsetof(r.RMPPVersion), 36},
 	} {
-		if f.got != f.want {
-			t.Errorf("%s: offset %d, in C %d", f.name, f.got, f.want)
-		}
+		t.Run(f.name, func(t *testing.T) {
+			if f.got != f.want {
+				t.Errorf("got offset %d, want %d", f.got, f.want)
+			}
+		})
 	}
 }
 
-// 0xc0281b04 is what strace shows of a C program on amd64.
+// strace prints 0xc0281b04 for a C program on amd64.
 func TestUMADIoctl(t *testing.T) {
 	if UMADRegisterAgent != 0xc0281b04 {
-		t.Errorf("REGISTER_AGENT2 is 0x%x", UMADRegisterAgent)
+		t.Errorf("REGISTER_AGENT2: got %#x, want 0xc0281b04", UMADRegisterAgent)
 	}
 }

@@ -5,17 +5,17 @@ import (
 	"unsafe"
 )
 
-// UverbsHeader is struct ib_uverbs_ioctl_hdr of <rdma/rdma_user_ioctl_cmds.h>:
-// the head of a request over RDMA_VERBS_IOCTL, which attributes follow without a
-// gap. Numbers are in the host's byte order.
+// UverbsHeader is struct ib_uverbs_ioctl_hdr of <rdma/rdma_user_ioctl_cmds.h>: the
+// head of a request over RDMA_VERBS_IOCTL. The attributes follow without a gap.
+// Numbers are in host byte order.
 type UverbsHeader struct {
 	_        structs.HostLayout
-	Length   uint16 // of the request in bytes, attributes included
+	Length   uint16 // bytes of the request, including attributes
 	Object   uint16
 	Method   uint16
 	NumAttrs uint16
 	_        uint64
-	Driver   uint32 // enum rdma_driver_id; has to be the device's
+	Driver   uint32 // enum rdma_driver_id of the device
 	_        uint32
 }
 
@@ -23,20 +23,20 @@ type UverbsHeader struct {
 type UverbsAttr struct {
 	_      structs.HostLayout
 	ID     uint16
-	Len    uint16 // of what Data holds or points to; 0 for handles and files
+	Len    uint16 // bytes that Data contains or points to; 0 for handles and files
 	Flags  uint16
-	ElemID uint8 // which of the variants of an enum attribute
+	ElemID uint8 // variant of an enum attribute
 	_      uint8
 	Data   [8]byte // a pointer, a handle, a file or, if Len is at most 8, the value
 }
 
 // Flags of a UverbsAttr.
 const (
-	AttrMandatory   = 1 << 0 // UVERBS_ATTR_F_MANDATORY: an unknown attribute is an error
-	AttrValidOutput = 1 << 1 // UVERBS_ATTR_F_VALID_OUTPUT: the kernel wrote an output
+	AttrMandatory   = 1 << 0 // UVERBS_ATTR_F_MANDATORY: the request fails if the attribute is unknown
+	AttrValidOutput = 1 << 1 // UVERBS_ATTR_F_VALID_OUTPUT: the kernel has written an output
 )
 
-// Sizes, for the ioctl number has the header's in it.
+// Sizes, because the ioctl number contains the size of the header.
 const (
 	UverbsHeaderSize = 24
 	UverbsAttrSize   = 16

@@ -1,6 +1,6 @@
 package uapi
 
-// constants are numbers by their names in C.
+// constants are the constants by their C names.
 var constants = map[string]uint64{
 	"UVERBS_OBJECT_DEVICE":                         ObjectDevice,
 	"UVERBS_OBJECT_PD":                             ObjectPD,

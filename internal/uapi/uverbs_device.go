@@ -20,8 +20,8 @@ type GetContextResp struct {
 	NumCompVectors uint32
 }
 
-// QueryDeviceResp is struct ib_uverbs_query_device_resp. Numbers are in the
-// host's byte order but for the GUIDs.
+// QueryDeviceResp is struct ib_uverbs_query_device_resp. Numbers are in host byte
+// order except the GUIDs.
 type QueryDeviceResp struct {
 	_                     structs.HostLayout
 	FWVersion             uint64
@@ -112,8 +112,8 @@ type CQModerationCaps struct {
 	_         uint32
 }
 
-// ExQueryDeviceResp is struct ib_uverbs_ex_query_device_resp. ResponseLength says
-// up to where the kernel knows it.
+// ExQueryDeviceResp is struct ib_uverbs_ex_query_device_resp. The kernel sets the
+// fields up to ResponseLength.
 type ExQueryDeviceResp struct {
 	_                structs.HostLayout
 	Base             QueryDeviceResp
@@ -133,7 +133,7 @@ type ExQueryDeviceResp struct {
 	_                uint32
 }
 
-// Sizes: the kernel refuses responses that are shorter than it wants.
+// Sizes: the kernel rejects responses that are too short.
 const (
 	GetContextRespSize    = 8
 	QueryDeviceRespSize   = 176

@@ -2,10 +2,12 @@ package uapi
 
 import "unsafe"
 
-// layouts are sizes of structures and offsets of their fields, by their names in C.
+// layouts are the sizes of structures and the offsets of their fields by their C
+// names.
 type layouts map[string]uint64
 
-// add adds a structure. Size is 0 for one that is not here as a whole.
+// add adds a structure. size is 0 for a structure that package uapi does not declare
+// completely.
 func (l layouts) add(name string, size uintptr, offsets map[string]uintptr) {
 	if size != 0 {
 		l[name] = uint64(size)

@@ -21,7 +21,7 @@ type RegMR struct {
 	Response    uint64 // ignored by INVOKE_WRITE
 	Start       uint64 // address of the memory
 	Length      uint64 // bytes
-	HCAVA       uint64 // address by which the device knows it
+	HCAVA       uint64 // address that the device uses
 	PDHandle    uint32
 	AccessFlags uint32
 }
@@ -94,7 +94,7 @@ type CreateAHResp struct {
 	Handle uint32
 }
 
-// Sizes: INVOKE_WRITE takes no structures that are shorter.
+// Sizes: INVOKE_WRITE rejects shorter structures.
 const (
 	regMRSize     = 40
 	regMRRespSize = 12

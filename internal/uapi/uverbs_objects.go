@@ -1,7 +1,7 @@
 package uapi
 
-// Objects of uverbs: enum uverbs_default_objects of <rdma/ib_user_ioctl_cmds.h>.
-// The last three are those of rdma-core 65; kernels before 6.17 have none.
+// Objects of uverbs: enum uverbs_default_objects of <rdma/ib_user_ioctl_cmds.h>. The
+// last three are from rdma-core 65; kernels before 6.17 do not support them.
 const (
 	ObjectDevice      = iota // UVERBS_OBJECT_DEVICE
 	ObjectPD                 // UVERBS_OBJECT_PD
@@ -25,9 +25,9 @@ const (
 	ObjectCompCounter        // UVERBS_OBJECT_COMP_CNTR
 )
 
-// Attributes with what a driver wants to know and to tell, of the methods that
-// have them. From the same number on, methods, objects and attributes are the
-// driver's own (UVERBS_ID_DRIVER_NS).
+// Attributes for data of the driver, in the methods that have them. From this number
+// on, methods, objects and attributes are specific to the driver
+// (UVERBS_ID_DRIVER_NS).
 const (
 	AttrUHWIn  = 0x1000 // UVERBS_ATTR_UHW_IN
 	AttrUHWOut = 0x1001 // UVERBS_ATTR_UHW_OUT

@@ -14,7 +14,7 @@ type QueryPort struct {
 }
 
 // QueryPortResp is struct ib_uverbs_query_port_resp of <rdma/ib_user_verbs.h>.
-// Numbers are in the host's byte order.
+// Numbers are in host byte order.
 type QueryPortResp struct {
 	_             structs.HostLayout
 	CapFlags      uint32 // enum ib_uverbs_query_port_cap_flags
@@ -42,8 +42,8 @@ type QueryPortResp struct {
 }
 
 // QueryPortRespEx is struct ib_uverbs_query_port_resp_ex of
-// <rdma/ib_user_ioctl_verbs.h>. ActiveSpeedEx is as in rdma-core 65; the header
-// of Linux 6.1 has reserved bytes there, and such a kernel writes zeros.
+// <rdma/ib_user_ioctl_verbs.h>. ActiveSpeedEx is from rdma-core 65; Linux 6.1 has
+// reserved bytes in its place and writes zeros.
 type QueryPortRespEx struct {
 	_             structs.HostLayout
 	Legacy        QueryPortResp
@@ -59,11 +59,11 @@ type GIDEntry struct {
 	Index         uint32
 	PortNum       uint32
 	Type          uint32 // enum ib_uverbs_gid_type
-	NetdevIfindex uint32 // 0: none
+	NetdevIfindex uint32 // 0: no interface
 }
 
-// AsyncEvent is struct ib_uverbs_async_event_desc of <rdma/ib_user_verbs.h>: what
-// a read of an asynchronous event file returns.
+// AsyncEvent is struct ib_uverbs_async_event_desc of <rdma/ib_user_verbs.h>: the
+// record in a file of asynchronous events.
 type AsyncEvent struct {
 	_       structs.HostLayout
 	Element uint64 // user handle of an object, or port number
@@ -71,7 +71,7 @@ type AsyncEvent struct {
 	_       uint32
 }
 
-// Sizes: the kernel takes no responses of another size.
+// Sizes: the kernel rejects responses of another size.
 const (
 	QueryPortSize       = 16
 	QueryPortRespSize   = 40

@@ -110,7 +110,7 @@ type ModifyQP struct {
 	_                [2]byte
 }
 
-// Sizes: INVOKE_WRITE takes no structures that are shorter.
+// Sizes: INVOKE_WRITE rejects shorter structures.
 const (
 	qpCapSize       = 20
 	queryQPRespSize = 128

@@ -15,8 +15,8 @@ type CreateCompChannelResp struct {
 	FD uint32
 }
 
-// CompEvent is struct ib_uverbs_comp_event_desc of <rdma/ib_user_verbs.h>: what a
-// read of a completion channel returns.
+// CompEvent is struct ib_uverbs_comp_event_desc of <rdma/ib_user_verbs.h>: the
+// record in a completion channel.
 type CompEvent struct {
 	_        structs.HostLayout
 	CQHandle uint64 // user handle
@@ -63,16 +63,16 @@ type WC struct {
 	_         uint8
 }
 
-// CmdHeader is struct ib_uverbs_cmd_hdr of <rdma/ib_user_verbs.h>: what a command
-// that is written to the device node begins with.
+// CmdHeader is struct ib_uverbs_cmd_hdr of <rdma/ib_user_verbs.h>: the head of a
+// command that is written to the device node.
 type CmdHeader struct {
 	_        structs.HostLayout
 	Command  uint32
-	InWords  uint16 // of 4 bytes, with the header
+	InWords  uint16 // words of 4 bytes, including the header
 	OutWords uint16
 }
 
-// CmdHeaderSize is its size in bytes.
+// CmdHeaderSize is the size of a CmdHeader in bytes.
 const CmdHeaderSize = 8
 
 // PostSend is struct ib_uverbs_post_send of <rdma/ib_user_verbs.h>.
@@ -82,7 +82,7 @@ type PostSend struct {
 	QPHandle uint32
 	WRCount  uint32
 	SGECount uint32
-	WQESize  uint32 // bytes of a ib_uverbs_send_wr
+	WQESize  uint32 // bytes of struct ib_uverbs_send_wr
 }
 
 // PostSendResp is struct ib_uverbs_post_send_resp.
@@ -120,7 +120,7 @@ type QuerySRQResp struct {
 	_        uint32
 }
 
-// Sizes: INVOKE_WRITE takes no structures that are shorter.
+// Sizes: INVOKE_WRITE rejects shorter structures.
 const (
 	wcSize       = 48
 	postSendSize = 24

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// headers returns what a C compiler makes of the headers of linux-libc-dev 6.1: a
-// program beside the file printed it.
+// headers returns the sizes, offsets and constants of a C compiler with the headers
+// of linux-libc-dev 6.1, printed by the program next to the file.
 func headers(t *testing.T, file string) map[string]uint64 {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -35,39 +35,38 @@ func TestUverbs(t *testing.T) {
 	compare(t, got, "testdata/uverbs.txt")
 }
 
-// compare holds each number that a program printed against a size, an offset or a
-// constant here.
+// compare compares all numbers of the C program with those of this package.
 func compare(t *testing.T, got map[string]uint64, file string) {
 	t.Helper()
 	want := headers(t, file)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if v, ok := got[name]; !ok || v != want[name] {
-			t.Errorf("%s: %d, in C %d", name, v, want[name])
+			t.Errorf("%s: got %d, want %d", name, v, want[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {
-			t.Errorf("%s: not printed by the C program", name)
+			t.Errorf("%s: got %d, not printed by the C program", name, got[name])
 		}
 	}
 }
 
-// What the headers of Linux 6.1 have not is where rdma-core 65 has it.
+// Declarations that the headers of Linux 6.1 lack are those of rdma-core 65.
 func TestUverbsNewer(t *testing.T) {
 	if o := unsafe.Offsetof(QueryPortRespEx{}.ActiveSpeedEx); o != 44 {
-		t.Errorf("active_speed_ex: offset %d", o)
+		t.Errorf("active_speed_ex: got offset %d, want 44", o)
 	}
 	if o := unsafe.Offsetof(IRDMAAllocUcontextReq{}.CompMask); o != 8 {
-		t.Errorf("comp_mask: offset %d", o)
+		t.Errorf("comp_mask: got offset %d, want 8", o)
 	}
 	if o := unsafe.Offsetof(EFAAllocUcontextCmd{}.SupportedCaps); o != 0 {
-		t.Errorf("supported_caps: offset %d", o)
+		t.Errorf("supported_caps: got offset %d, want 0", o)
 	}
 	for want, got := range map[int]int{
 		0x1000: AttrUHWIn, 0x1001: AttrUHWOut, 19: ObjectCompCounter, 7: MethodQueryPortSpeed, 5: MethodRegMR,
 	} {
 		if got != want {
-			t.Errorf("constant %d, in C %d", got, want)
+			t.Errorf("got constant %#x, want %#x", got, want)
 		}
 	}
 }

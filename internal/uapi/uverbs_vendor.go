@@ -54,7 +54,7 @@ type MLX5AllocUcontextReq struct {
 	LibCaps            uint64
 }
 
-// Library capabilities of a MLX5AllocUcontextReq.
+// Library capabilities in MLX5AllocUcontextReq.
 const (
 	MLX5LibCap4KUAR  = 1 << 0 // MLX5_LIB_CAP_4K_UAR
 	MLX5LibCapDynUAR = 1 << 1 // MLX5_LIB_CAP_DYN_UAR
@@ -88,8 +88,8 @@ type MLX5AllocUcontextResp struct {
 	DumpFillMKey       uint32
 }
 
-// MLX5SuppUHWQueryDevice is MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE: the kernel
-// takes a MLX5QueryDeviceResp.
+// MLX5SuppUHWQueryDevice is MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE: the kernel returns
+// an MLX5QueryDeviceResp.
 const MLX5SuppUHWQueryDevice = 1 << 0
 
 // IRDMAAllocUcontextReq is struct irdma_alloc_ucontext_req of <rdma/irdma-abi.h>.
@@ -101,7 +101,7 @@ type IRDMAAllocUcontextReq struct {
 	CompMask     uint64
 }
 
-// Values of an IRDMAAllocUcontextReq.
+// Values in IRDMAAllocUcontextReq.
 const (
 	IRDMAABIVersion = 5      // IRDMA_ABI_VER
 	IRDMAUseRawAttr = 1 << 0 // IRDMA_ALLOC_UCTX_USE_RAW_ATTR
@@ -114,7 +114,7 @@ type EFAAllocUcontextCmd struct {
 	_             uint32
 }
 
-// Capabilities of an EFAAllocUcontextCmd.
+// Capabilities in EFAAllocUcontextCmd.
 const (
 	EFACapTxBatch = 1 << 0 // EFA_ALLOC_UCONTEXT_CMD_SUPP_CAPS_TX_BATCH
 	EFACapMinSQWR = 1 << 1 // EFA_ALLOC_UCONTEXT_CMD_SUPP_CAPS_MIN_SQ_WR
