@@ -1,7 +1,7 @@
 // Package doctor checks whether a host is ready for RDMA: kernel modules, device
 // nodes, resource limits, PCI Express slots, addresses and the subnet manager. Each
 // problem comes with its effect and, if there is one, the command that fixes it.
-// The package changes nothing.
+// The package does not change the host.
 //
 // Checks read files below a root directory, which may hold the files of another
 // host. Checks that need a running kernel (opening device nodes, querying the
@@ -91,7 +91,7 @@ type Check struct {
 	Name  string
 	About string // subject of the check, as a noun phrase
 
-	requires    string // file without which the check cannot run; "" for none
+	requires    string // file without which the check cannot run; may be ""
 	needsDevice bool
 	run         func(context.Context, *host) []Item
 }

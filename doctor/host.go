@@ -122,7 +122,7 @@ func isInfiniBand(_ *devinfo.Device, p *devinfo.Port) bool {
 // isIWARP reports whether the device is an iWARP adapter (node type RNIC).
 func isIWARP(d *devinfo.Device) bool { return d.NodeType != nil && *d.NodeType == 4 }
 
-// finding returns devinfo's finding of the given kind; nil if there is none.
+// finding returns devinfo's finding of the given kind; nil without such a finding.
 func (h *host) finding(kind, device string, port int) *devinfo.Finding {
 	for _, f := range h.devices.Findings {
 		if f.Kind == kind && f.Device == device && f.Port == port {

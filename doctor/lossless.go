@@ -118,8 +118,8 @@ func (h *host) ecn(netdev string, p *devinfo.Port) string {
 	return strings.Join(parts, ", ")
 }
 
-// lowerDevices returns the network devices below a bond or a VLAN, or the device
-// itself if there are none.
+// lowerDevices returns the network devices below a bond or a VLAN. For other devices, it
+// returns the device itself.
 func (h *host) lowerDevices(netdev string) []string {
 	var lowest []string
 	for _, name := range h.names("sys/class/net/" + netdev) {

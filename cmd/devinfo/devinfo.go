@@ -128,7 +128,7 @@ type noDevicesError struct{}
 
 var errNoDevices = noDevicesError{}
 
-func (noDevicesError) Error() string { return "find RDMA devices: none found" }
+func (noDevicesError) Error() string { return "this host has no RDMA device" }
 
 func (noDevicesError) Is(e error) bool { return e == fs.ErrNotExist }
 

@@ -47,7 +47,7 @@ func TestDevinfo_NoDevices(t *testing.T) {
 		line, want string
 		code       int
 	}{
-		{"devinfo", "none found", cmdutil.ExitFailed},
+		{"devinfo", "no RDMA device", cmdutil.ExitFailed},
 		{"devinfo nosuch", "no such device", cmdutil.ExitFailed},
 		{"devinfo --watch --json", "", cmdutil.ExitUsage},
 	} {

@@ -53,7 +53,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Long: strings.TrimSpace(`
 doctor checks this host: kernel modules, device nodes, limits, PCI Express slots,
 addresses and the subnet manager. For each problem it prints the effect and the
-command that fixes it. It changes nothing.
+command that fixes it. It does not change the host.
 
 Checks run with your privileges; inaccessible files are listed. Checks that need
 more privileges are reported as unknown, with exit code 4.

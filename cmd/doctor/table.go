@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/doctor"
 )
 
-// view prints what was found for people.
+// view prints a result as text.
 type view struct {
 	out     *render.Output
 	palette *render.Palette

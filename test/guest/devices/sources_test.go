@@ -111,7 +111,7 @@ func TestUser(t *testing.T) {
 		g.Must(t, "rdma", "link", "delete", d.Name)
 	}
 	r = g.MustRun(t, "ibkit", "devinfo")
-	if r.Code != 1 || !strings.Contains(r.Stderr, "none found") || !strings.Contains(r.Stderr, "hint:") {
+	if r.Code != 1 || !strings.Contains(r.Stderr, "no RDMA device") || !strings.Contains(r.Stderr, "hint:") {
 		t.Errorf("without devices: exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }
