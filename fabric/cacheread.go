@@ -60,7 +60,7 @@ func entryPort(start *Node) uint8 {
 	if start.Info.NodeType == mad.NodeTypeSwitch {
 		return local
 	}
-	if p := start.Ports[local]; p != nil && p.Peer != nil {
+	if int(local) < len(start.Ports) && start.Ports[local] != nil && start.Ports[local].Peer != nil {
 		return local
 	}
 	for _, p := range start.Ports {
@@ -134,8 +134,6 @@ func (c *cacheReader) node() (*Node, error) {
 	case n.Info.NodeGUID != r.GUID, uint8(n.Info.NodeType) != r.Type, n.Info.NumPorts != r.NumPorts:
 		return nil, cacheErrorf(start, "expected a NodeInfo of node 0x%016x, type %d, %d ports; found 0x%016x, type %d, %d ports",
 			r.GUID, r.Type, r.NumPorts, n.Info.NodeGUID, uint8(n.Info.NodeType), n.Info.NumPorts)
-	case n.Info.LocalPort > r.NumPorts:
-		return nil, cacheErrorf(start, "expected a NodeInfo from one of the %d ports of node 0x%016x, found port %d", r.NumPorts, r.GUID, n.Info.LocalPort)
 	}
 	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
 	if isSwitch && r.Switch != [mad.DataSize]byte{} {

@@ -11,8 +11,8 @@ import (
 )
 
 // WriteCache writes the fabric as a cache that [ParseCache] and libibnetdisc's
-// tools can read. Ports that did not answer are left out, and links to them
-// with them. The format has no place for failures, conflicts, FDR10 and the
+// tools can read. Ports that did not answer or have an invalid number are left
+// out, and links to them with them. The format has no place for failures, conflicts, FDR10 and the
 // costs of a discovery, and none for nodes or ports that share a GUID: such a
 // fabric is refused.
 func (f *Fabric) WriteCache(w io.Writer) error {
@@ -91,7 +91,7 @@ func (c *cacheWriter) port(p *Port) {
 	if base := p.Caps(); base != nil {
 		r.LID, r.LMC = base.LID, base.LMC
 	}
-	if p.Peer.cacheable() {
+	if p.linkable() && p.Peer.cacheable() && p.Peer.linkable() {
 		r.Linked, r.Peer = 1, p.Peer.cacheKey()
 	}
 	if c.seen[r.Key] {
@@ -101,8 +101,11 @@ func (c *cacheWriter) port(p *Port) {
 	c.ports = c.append(c.ports, r)
 }
 
-// cacheable reports whether enough is known of a port for a record.
-func (p *Port) cacheable() bool { return p != nil && p.Info != nil }
+// cacheable reports whether a port can have a record: it has a PortInfo, and a
+// number that libibnetdisc's tools expect.
+func (p *Port) cacheable() bool {
+	return p != nil && p.Info != nil && (p.linkable() || p.IsManagement())
+}
 
 func (p *Port) cacheKey() cacheKey { return cacheKey{p.GUID, p.Number} }
 

@@ -35,9 +35,13 @@ type suspect struct {
 	holder *Port // the other end of the link that is known, when it was looked at
 	held   claim // that link
 
-	// What was seen behind the ports of claim and held, looked at again.
-	// info.NodeGUID 0: no answer.
-	again, heldNow claim
+	again, heldNow second // claim and held, looked at again
+}
+
+// A second is a link looked at for the second time.
+type second struct {
+	claim
+	answered bool // info is valid
 }
 
 const (
@@ -68,7 +72,7 @@ func (s *scan) match(c claim) *scanNode {
 		if !sameIdentity(&n.Info, &c.info) {
 			continue
 		}
-		if p := n.Ports[c.info.LocalPort]; from == nil || p == nil || p.Peer == nil || p.Peer == from {
+		if p := n.at(c.info.LocalPort); from == nil || p == nil || p.Peer == nil || p.Peer == from {
 			return n
 		}
 	}
@@ -91,7 +95,7 @@ func (s *scan) differs(c claim) bool {
 // sees, holds.
 func (s *scan) link(c claim, n *scanNode) {
 	number := c.info.LocalPort
-	isNew := n.Ports[number] == nil
+	isNew := n.at(number) == nil
 	p := s.port(n, number)
 	p.GUID = c.info.PortGUID
 	if isNew && n.Info.NodeType != mad.NodeTypeSwitch {
@@ -112,7 +116,8 @@ func (s *scan) link(c claim, n *scanNode) {
 // end that can be looked through: no directed route leads through an adapter,
 // other than out of the start.
 func (s *scan) claimOn(p *Port) claim {
-	if p.Node.Info.NodeType != mad.NodeTypeSwitch && (p.Node != s.fabric.Start || p.Number != s.fabric.StartPort) {
+	isExit := p.Node.Info.NodeType == mad.NodeTypeSwitch && p.linkable()
+	if !isExit && (p.Node != s.fabric.Start || p.Number != s.fabric.StartPort) {
 		p = p.Peer
 	}
 	from := s.scanNodeOf(p.Node)
@@ -190,16 +195,14 @@ func (s *scan) look(u *suspect) {
 
 // lookThrough asks again what is behind the port of a claim and, where nothing
 // answers, whether the port is still up.
-func (s *scan) lookThrough(c claim, now *claim) {
-	*now = c
+func (s *scan) lookThrough(c claim, now *second) {
+	now.claim = c
 	if c.from.Node == s.fabric.Start && c.from.target.Route != "" && c.port == s.fabric.StartPort {
-		return // the link by which each packet to the start comes: it holds
+		now.answered = true // the link by which each packet to the start comes: it holds
+		return
 	}
-	now.info = mad.NodeInfo{}
 	s.submit(c.to, mad.AttrNodeInfo, 0, c.from, c.port, func(s *scan, a *ask, r *umad.Reply) {
-		if info, ok := s.nodeInfo(a, r); ok {
-			now.info = info
-		} else {
+		if now.answered = s.decode(a, r, &now.info); !now.answered {
 			s.askPortInfo(a.node, a.node.target, a.port)
 		}
 	})
@@ -210,7 +213,7 @@ func (s *scan) lookThrough(c claim, now *claim) {
 func (s *scan) targetPort(c *claim) *Port {
 	var first *Port
 	for _, n := range s.nodes[c.info.NodeGUID] {
-		p := n.Ports[c.info.LocalPort]
+		p := n.at(c.info.LocalPort)
 		if p == nil || !sameIdentity(&n.Info, &c.info) {
 			continue
 		}
@@ -231,33 +234,33 @@ func (s *scan) judge(u *suspect) {
 	near := c.from.Ports[c.port]
 	target := s.targetPort(c)
 	switch {
-	case u.again.info.NodeGUID == 0 || !c.sees(&u.again.info):
+	case !u.again.answered || !c.sees(&u.again.info):
 		s.conflict(c, "was so, and no longer is: the link changed during the scan")
 		s.unlink(near)
-		if u.again.info.NodeGUID != 0 {
-			s.found(u.again)
+		if u.again.answered {
+			s.found(u.again.claim)
 		}
 	case u.holder != nil && u.heldGone():
 		s.conflict(c, "and another link led there before: the link moved during the scan")
 		s.unlink(u.holder)
 		s.found(*c)
-		if u.heldNow.info.NodeGUID != 0 {
-			s.found(u.heldNow)
+		if u.heldNow.answered {
+			s.found(u.heldNow.claim)
 		}
 	case u.holder == nil && target != nil && target.Info != nil && !unlinked(target.Info):
 		s.found(*c) // it came up during the scan, and both ends agree by now
 	default:
 		s.unlink(near)
 		twin := s.newNode(*c, c.from.depth+1)
-		twin.checked[c.info.LocalPort] = true
 		s.link(*c, twin)
+		twin.checked[c.info.LocalPort] = true
 	}
 }
 
 // heldGone reports whether the other link is no longer where it was. That
 // nothing answers through it does not say so while its port is up.
 func (u *suspect) heldGone() bool {
-	if u.heldNow.info.NodeGUID == 0 {
+	if !u.heldNow.answered {
 		port := u.held.from.Ports[u.held.port]
 		return port.Info != nil && unlinked(port.Info)
 	}

@@ -63,6 +63,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		err = c.Run(ctx)
 	}
 	err = cmp.Or(s.tooMany, err)
+	s.linkInvalid()
 	switch {
 	case s.fabric.Start == nil && err != nil:
 		return nil, fmt.Errorf("scan fabric: %w", err)
@@ -95,6 +96,8 @@ type scan struct {
 
 	suspects []suspect // to be looked at again
 	looked   []suspect // being looked at
+
+	invalid []invalidEnd // links to ports that do not exist
 
 	stop    func() // ends the scan early
 	tooMany error  // why the scan itself did so

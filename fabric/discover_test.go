@@ -258,37 +258,138 @@ func TestDiscoverNothingAnswers(t *testing.T) {
 	})
 }
 
-func TestDiscoverNonsense(t *testing.T) {
+// TestDiscover_InvalidNodeInfo checks that nodes with invalid data stay in the
+// fabric, are marked, and do not make the result partial.
+func TestDiscover_InvalidNodeInfo(t *testing.T) {
+	const leaf1, host2 = 5, 6 // a switch with two hosts, and the first of them
+	zero := func(i *mad.NodeInfo) { *i = mad.NodeInfo{} }
 	for _, test := range []struct {
-		name  string
-		wrong func(*mad.NodeInfo)
-		want  string
+		name     string
+		node     int
+		wrong    func(*mad.NodeInfo)
+		nodes    int
+		contains string // a line of the description
+		invalid  string // of the node and its ports
+		conflict string
 	}{
-		{"node type", func(i *mad.NodeInfo) { i.NodeType = 9 }, "node type 9"},
-		{"no GUID", func(i *mad.NodeInfo) { i.NodeGUID = 0 }, "node GUID 0"},
-		{"no ports", func(i *mad.NodeInfo) { i.NumPorts = 0 }, "0 ports"},
-		{"too many ports", func(i *mad.NodeInfo) { i.NumPorts = 255 }, "255 ports"},
-		{"entered by a port it has not", func(i *mad.NodeInfo) { i.LocalPort = 200 }, "reached through port 200 of 6"},
+		{"switch of unknown type", leaf1, func(i *mad.NodeInfo) { i.NodeType = 9 }, 6,
+			`?(9) 0x201 "leaf1" at 0,1,1,2 1=spine1.2 2=spine2.2`, "[node type 9]", ""},
+		{"switch without GUID", leaf1, func(i *mad.NodeInfo) { i.NodeGUID = 0 }, 8,
+			`Switch 0x0 "leaf1" at 0,1,1,2 1=spine1.2 2=spine2.2 3=host2.1 4=host3.1`, "[node GUID 0]", ""},
+		{"switch without ports", leaf1, func(i *mad.NodeInfo) { i.NumPorts = 0 }, 6,
+			`Switch 0x201 "leaf1" at 0,1,1,2 1=spine1.2 2=spine2.2`,
+			"[node with 0 ports port number 1 port number 2]",
+			"port 2 of 0x0000000000000100 leads to port 1 of 0x0000000000000201 which has 0 ports, numbered from 1"},
+		{"switch with 255 ports", leaf1, func(i *mad.NodeInfo) { i.NumPorts = 255 }, 8,
+			`Switch 0x201 "leaf1" at 0,1,1,2 1=spine1.2 2=spine2.2 3=host2.1 4=host3.1`, "[node with 255 ports]", ""},
+		{"switch entered through a port that it does not have", leaf1, func(i *mad.NodeInfo) { i.LocalPort = 200 }, 8,
+			`Switch 0x201 "leaf1" at 0,1,1,2 1=spine1.2 2=spine2.2 3=host2.1 4=host3.1`, "[]",
+			"port 2 of 0x0000000000000101 leads to port 200 of 0x0000000000000201 which has 6 ports, numbered from 1"},
+		{"switch entered through port 0", leaf1, func(i *mad.NodeInfo) { i.LocalPort = 0 }, 8,
+			`Switch 0x201 "leaf1" at 0,1,1,2 1=spine1.2 2=spine2.2 3=host2.1 4=host3.1`, "[]",
+			"port 2 of 0x0000000000000101 leads to port 0 of 0x0000000000000201 which has 6 ports, numbered from 1"},
+		{"router without GUID", host2, func(i *mad.NodeInfo) { i.NodeType, i.NodeGUID = mad.NodeTypeRouter, 0 }, 8,
+			`Router 0x0 "host2" at 0,1,1,2,3 1=leaf1.3`, "[node GUID 0]", ""},
+		{"adapter entered through a port that it does not have", host2, func(i *mad.NodeInfo) { i.LocalPort = 9 }, 8,
+			`CA 0x1020 "host2" at 0,1,1,2,3 9=leaf1.3`, "[port number 9]",
+			"port 3 of 0x0000000000000201 leads to port 9 of 0x0000000000001020 which has 1 ports, numbered from 1"},
+		{"adapter without port GUID", host2, func(i *mad.NodeInfo) { i.PortGUID = 0 }, 8,
+			`CA 0x1020 "host2" at 0,1,1,2,3 1=leaf1.3`, "[port GUID 0]", ""},
+		{"adapter with zeros only", host2, zero, 8,
+			`?(0) 0x0 "host2" at 0,1,1,2,3 0=leaf1.3`,
+			"[node type 0 node GUID 0 node with 0 ports port number 0 port GUID 0]",
+			"port 3 of 0x0000000000000201 leads to port 0 of 0x0000000000000000 which has 0 ports, numbered from 1"},
+		{"switch with zeros only", leaf1, zero, 6,
+			`?(0) 0x0 "leaf1" at 0,1,1,2 0=spine1.2`,
+			"[node type 0 node GUID 0 node with 0 ports port number 0 port GUID 0]",
+			"port 2 of 0x0000000000000101 leads to port 0 of 0x0000000000000000 which has 0 ports, numbered from 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, nodes := twoLevels(2)
-			liar := nodes[5] // leaf1
-			f.answer = func(n *fakeNode, p *mad.Packet) bool {
-				if n == liar && p.Attr() == mad.AttrNodeInfo {
-					var info mad.NodeInfo
-					if err := mad.Decode(&info, p.Data()); err != nil {
-						t.Error(err)
-					}
-					test.wrong(&info)
-					if err := mad.Encode(&info, p.Data()); err != nil {
-						t.Error(err)
-					}
+			f.answer = changing(t, nodes[test.node], test.wrong)
+			for seed := range uint64(10) {
+				random := rand.New(rand.NewPCG(seed, 0))
+				f.pick = random.IntN
+				got := discover(t, f, fabric.DiscoverOptions{})
+				if s := describe(got); !strings.Contains(s, test.contains+"\n") || got.Partial() || len(got.Nodes) != test.nodes {
+					t.Fatalf("got partial %t, %d nodes\n%swant %d nodes with\n%s", got.Partial(), len(got.Nodes), s, test.nodes, test.contains)
 				}
-				return true
+				if s := invalid(got); fmt.Sprint(s) != test.invalid {
+					t.Fatalf("got invalid %v, want %s", s, test.invalid)
+				}
+				if test.conflict == "" && len(got.Conflicts) > 0 || test.conflict != "" && !strings.Contains(describe(got), "conflict: "+test.conflict+"\n") {
+					t.Fatalf("got conflicts %v, want %q", got.Conflicts, test.conflict)
+				}
 			}
-			got := discover(t, f, fabric.DiscoverOptions{})
-			if s := describe(got); !strings.Contains(s, test.want) || !got.Partial() || len(got.Nodes) != 5 {
-				t.Errorf("got\n%s", s)
+		})
+	}
+}
+
+// changing returns an answer function that changes the NodeInfo of one node.
+func changing(t *testing.T, node *fakeNode, change func(*mad.NodeInfo)) func(*fakeNode, *mad.Packet) bool {
+	return func(n *fakeNode, p *mad.Packet) bool {
+		if n != node || p.Attr() != mad.AttrNodeInfo {
+			return true
+		}
+		var info mad.NodeInfo
+		if err := mad.Decode(&info, p.Data()); err != nil {
+			t.Error(err)
+		}
+		change(&info)
+		if err := mad.Encode(&info, p.Data()); err != nil {
+			t.Error(err)
+		}
+		return true
+	}
+}
+
+// invalid lists the invalid data of a fabric.
+func invalid(f *fabric.Fabric) []string {
+	var s []string
+	for _, n := range f.Nodes {
+		s = append(s, n.Invalid()...)
+		for _, p := range n.Ports {
+			if p != nil {
+				s = append(s, p.Invalid()...)
+			}
+		}
+	}
+	return s
+}
+
+// TestDiscover_InvalidStart checks that a scan from a node whose local port is
+// not known is partial: nothing behind the node is found.
+func TestDiscover_InvalidStart(t *testing.T) {
+	for name, port := range map[string]uint8{"port 0": 0, "port that it does not have": 7} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := twoLevels(1)
+			f.answer = changing(t, f.local, func(i *mad.NodeInfo) { i.LocalPort = port })
+			if got := discover(t, f, fabric.DiscoverOptions{}); len(got.Nodes) != 1 || !got.Partial() || len(invalid(got)) != 1 {
+				t.Errorf("got partial %t\n%swant one node and a partial result", got.Partial(), describe(got))
+			}
+		})
+	}
+}
+
+// TestPort_Invalid checks the values of PortInfo.
+func TestPort_Invalid(t *testing.T) {
+	n := &fabric.Node{GUID: 1, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
+	for _, test := range []struct {
+		name string
+		info mad.PortInfo
+		want string
+	}{
+		{"valid", mad.PortInfo{State: ib.PortActive, PhysState: ib.PhysLinkUp, LID: 0xbffc, LMC: 2}, "[]"},
+		{"no LID", mad.PortInfo{State: ib.PortInit, PhysState: ib.PhysLinkUp, LMC: 7}, "[]"},
+		{"multicast LID", mad.PortInfo{State: ib.PortActive, LID: 0xc000}, "[LID 49152 with LMC 0]"},
+		{"LIDs beyond the unicast range", mad.PortInfo{State: ib.PortActive, LID: 0xbffe, LMC: 2}, "[LID 49150 with LMC 2]"},
+		{"undefined state", mad.PortInfo{State: 9, PhysState: ib.PhysPolling}, "[state ?(9)/Polling]"},
+		{"undefined physical state", mad.PortInfo{State: ib.PortDown, PhysState: 12}, "[state Down/?(12)]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := &fabric.Port{Node: n, Number: 1, GUID: 2, Info: &test.info}
+			if got := fmt.Sprint(p.Invalid()); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}

@@ -57,9 +57,11 @@ type Node struct {
 
 	Switch *mad.SwitchInfo // switches only; nil where it was not answered
 
-	// Ports is indexed by port number and has Info.NumPorts+1 entries. Entry
-	// 0 is a switch's management port and nil elsewhere; a port of which
-	// nothing was learnt is nil.
+	// Ports is indexed by port number and has at least Info.NumPorts+1
+	// entries, more if a packet arrived through a port with a higher number.
+	// Entry 0 is a switch's management port, on other nodes nil unless a
+	// packet arrived through "port 0". A port without any data is nil. See
+	// [Port.Invalid].
 	Ports []*Port
 
 	// Duplicate marks a node whose GUID another node has as well.

@@ -15,38 +15,10 @@ func (s *scan) askNodeInfo(from *scanNode, port uint8, to umad.Target) {
 }
 
 func (s *scan) gotNodeInfo(a *ask, r *umad.Reply) {
-	if info, ok := s.nodeInfo(a, r); ok {
+	var info mad.NodeInfo
+	if s.decode(a, r, &info) {
 		s.found(claim{from: a.node, port: a.port, to: a.req.To, info: info})
 	}
-}
-
-// nodeInfo reads a NodeInfo that makes sense out of a reply. Where there is
-// none it keeps the failure and reports false.
-func (s *scan) nodeInfo(a *ask, r *umad.Reply) (info mad.NodeInfo, ok bool) {
-	if !s.decode(a, r, &info) {
-		return info, false
-	}
-	if err := checkNodeInfo(&info); err != nil {
-		s.fail(a, err)
-		return info, false
-	}
-	return info, true
-}
-
-// checkNodeInfo refuses what no node can be.
-func checkNodeInfo(i *mad.NodeInfo) error {
-	isSwitch := i.NodeType == mad.NodeTypeSwitch
-	switch {
-	case i.NodeType < mad.NodeTypeCA || i.NodeType > mad.NodeTypeRouter:
-		return fmt.Errorf("node answers nonsense: node type %d", i.NodeType)
-	case i.NodeGUID == 0:
-		return errors.New("node answers nonsense: node GUID 0")
-	case i.NumPorts == 0 || i.NumPorts == 255:
-		return fmt.Errorf("node answers nonsense: %d ports", i.NumPorts)
-	case i.LocalPort > i.NumPorts || i.LocalPort == 0 && !isSwitch:
-		return fmt.Errorf("node answers nonsense: reached through port %d of %d", i.LocalPort, i.NumPorts)
-	}
-	return nil
 }
 
 // found takes in that a node was seen through a port: a node to be scanned
@@ -56,11 +28,13 @@ func (s *scan) found(c claim) {
 	if c.from != nil {
 		depth = c.from.depth + 1
 	}
+	if c.from != nil && !c.portValid() {
+		s.foundAtInvalidPort(c, depth)
+		return
+	}
 	n := s.match(c)
 	if n == nil {
-		if len(s.order) >= maxNodes {
-			s.tooMany = fmt.Errorf("more than %d nodes: no subnet has as many, something makes them up", maxNodes)
-			s.stop()
+		if s.full() {
 			return
 		}
 		if len(s.nodes[c.info.NodeGUID]) > 0 && !s.differs(c) {
@@ -75,6 +49,16 @@ func (s *scan) found(c claim) {
 	}
 }
 
+// full reports whether the fabric has so many nodes that the scan ends.
+func (s *scan) full() bool {
+	if len(s.order) < maxNodes {
+		return false
+	}
+	s.tooMany = fmt.Errorf("more than %d nodes: no subnet has as many, something makes them up", maxNodes)
+	s.stop()
+	return true
+}
+
 // shorten takes in that a node is closer to the start than was known, and so is
 // what lies behind it: ports that were out of bounds may be within them now.
 func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
@@ -84,7 +68,7 @@ func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
 		return
 	}
 	for _, p := range n.Ports {
-		if p == nil || p.Peer == nil {
+		if p == nil || p.Peer == nil || !p.linkable() {
 			continue
 		}
 		if peer := s.scanNodeOf(p.Peer.Node); depth+1 < peer.depth {
@@ -116,6 +100,12 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 	s.order = append(s.order, n)
 	if s.fabric.Start == nil {
 		s.fabric.Start, s.fabric.StartPort = n.Node, c.info.LocalPort
+		if n.Info.NodeType != mad.NodeTypeSwitch && c.info.LocalPort == 0 {
+			s.fabric.Failures = append(s.fabric.Failures, Failure{
+				Route: c.to.Route, LID: c.to.LID, Attr: mad.AttrNodeInfo,
+				Err: errors.New("find the port that leads out of the node: NodeInfo has local port 0"),
+			})
+		}
 	}
 
 	s.askNodeDescription(n)
@@ -144,7 +134,7 @@ func (s *scan) sweep() {
 		w := &s.sweeps[0]
 		s.askPortInfo(w.node, w.node.target, uint8(w.next))
 		w.next++
-		if w.next == len(w.node.Ports) {
+		if w.next > int(w.node.Info.NumPorts) {
 			s.sweeps = s.sweeps[1:]
 		}
 	}
@@ -165,11 +155,25 @@ func (s *scan) askSwitchInfo(n *scanNode) {
 	})
 }
 
-// port returns a port of n, which is made where nothing was known of it.
+// at returns the port with a number, nil if nothing is known of it.
+func (n *scanNode) at(number uint8) *Port {
+	if int(number) >= len(n.Ports) {
+		return nil
+	}
+	return n.Ports[number]
+}
+
+// port returns a port of n, which is made if nothing was known of it. The number
+// is from a packet and may be higher than the node's number of ports.
 func (s *scan) port(n *scanNode, number uint8) *Port {
+	if grow := int(number) + 1 - len(n.Ports); grow > 0 {
+		n.Ports = append(n.Ports, make([]*Port, grow)...)
+		n.probed = append(n.probed, make([]bool, grow)...)
+		n.checked = append(n.checked, make([]bool, grow)...)
+	}
 	p := n.Ports[number]
 	if p == nil {
-		if n.ports != nil {
+		if int(number) < len(n.ports) {
 			p = &n.ports[number]
 		} else {
 			p = new(Port)
@@ -188,8 +192,11 @@ func (s *scan) askPortInfo(n *scanNode, to umad.Target, number uint8) {
 func (s *scan) gotPortInfo(a *ask, r *umad.Reply) {
 	n, number := a.node, a.port
 	info := new(mad.PortInfo)
-	if n.infos != nil {
+	if int(number) < len(n.infos) {
 		info = &n.infos[number]
+	}
+	if s.refusable(n, number, r.Err) {
+		return
 	}
 	if !s.decode(a, r, info) {
 		return
@@ -253,12 +260,8 @@ func (s *scan) askParent(n *scanNode, number uint8) {
 	exit := to.Route[len(to.Route)-1]
 	to.Route = to.Route.Parent()
 	s.submit(to, mad.AttrNodeInfo, 0, n, number, func(s *scan, a *ask, r *umad.Reply) {
-		info, ok := s.nodeInfo(a, r)
-		if !ok {
-			return
-		}
-		if exit > info.NumPorts {
-			s.fail(a, fmt.Errorf("node answers nonsense: the route leaves by port %d of %d", exit, info.NumPorts))
+		var info mad.NodeInfo
+		if !s.decode(a, r, &info) {
 			return
 		}
 		info.LocalPort = exit

@@ -42,7 +42,7 @@ func (f *Fabric) sortNodes() {
 			continue // no route leads through a channel adapter
 		}
 		for _, p := range n.Ports {
-			if p == nil || p.Peer == nil || seen[p.Peer.Node] || n.Route.Hops() == mad.MaxHops {
+			if p == nil || p.Peer == nil || !p.linkable() || seen[p.Peer.Node] || n.Route.Hops() == mad.MaxHops {
 				continue
 			}
 			switch {

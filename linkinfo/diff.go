@@ -86,13 +86,22 @@ func diffNode(from, to *fabric.Node, checks Checks) (d NodeDiff, differs bool) {
 		checks.Description && from.Desc != to.Desc
 	d.PortCount = from.Info.NumPorts != to.Info.NumPorts
 	if !d.PortCount {
-		for number := 1; number <= int(from.Info.NumPorts); number++ {
-			if a, b := from.Ports[number], to.Ports[number]; portDiffers(a, b, checks) {
+		for number := range max(len(from.Ports), len(to.Ports)) {
+			a, b := portOf(from, number), portOf(to, number)
+			if (a == nil || !a.IsManagement()) && (b == nil || !b.IsManagement()) && portDiffers(a, b, checks) {
 				d.Ports = append(d.Ports, PortDiff{a, b})
 			}
 		}
 	}
 	return d, d.Renamed || d.PortCount || len(d.Ports) > 0
+}
+
+// portOf returns a port by number, nil if nothing is known of it.
+func portOf(n *fabric.Node, number int) *fabric.Port {
+	if number >= len(n.Ports) {
+		return nil
+	}
+	return n.Ports[number]
 }
 
 // smaLID returns the LID of a switch's management port.

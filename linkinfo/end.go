@@ -2,6 +2,8 @@ package linkinfo
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -39,10 +41,11 @@ const (
 	Slow                      // slower than both ends have enabled
 	Disabled                  // disabled by configuration
 	Limited                   // both ends support more than is enabled
+	Invalid                   // the node or the port has values that the specification does not allow
 )
 
 // Kinds contains all kinds of findings.
-var Kinds = []Kind{NoAnswer, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited}
+var Kinds = []Kind{NoAnswer, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited, Invalid}
 
 // kindNames are the texts of kinds. They are stable: scripts match them.
 var kindNames = [...]string{
@@ -55,6 +58,7 @@ var kindNames = [...]string{
 	Slow:      "slow",
 	Disabled:  "disabled",
 	Limited:   "limited",
+	Invalid:   "invalid",
 }
 
 // ParseKind parses the text of a kind.
@@ -94,6 +98,7 @@ type Finding struct {
 	got, want rate
 	state     ib.PortState
 	phys      ib.PhysState
+	port      *fabric.Port // of Invalid
 }
 
 // A rate is the width and the speed of a link.
@@ -126,6 +131,8 @@ func (f Finding) Detail() string {
 		return "disabled by configuration"
 	case Limited:
 		return fmt.Sprintf("both ends support %s %s", f.want.width, f.want.speed)
+	case Invalid:
+		return strings.Join(slices.Concat(f.port.Node.Invalid(), f.port.Invalid()), ", ")
 	}
 	return ""
 }
@@ -171,8 +178,12 @@ func NewEnd(p *fabric.Port, complete bool) End {
 
 func (e *End) check(complete bool) {
 	p := e.Port
+	invalid := len(p.Node.Invalid()) > 0 || len(p.Invalid()) > 0
+	if invalid {
+		e.add(Finding{Kind: Invalid, port: p})
+	}
 	if p.Info == nil {
-		if complete {
+		if complete && !invalid {
 			e.add(Finding{Kind: NoAnswer})
 		}
 		return

@@ -17,9 +17,16 @@ const extended = mad.CapExtendedSpeeds | mad.CapCapMask2
 func link(here, there *mad.PortInfo) *fabric.Port {
 	a := &fabric.Node{GUID: 1, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
 	b := &fabric.Node{GUID: 2, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
-	p := &fabric.Port{Node: a, Number: 1, Info: here}
-	p.Peer = &fabric.Port{Node: b, Number: 1, Info: there, Peer: p}
+	p := &fabric.Port{Node: a, Number: 1, GUID: 1, Info: here}
+	p.Peer = &fabric.Port{Node: b, Number: 1, GUID: 2, Info: there, Peer: p}
 	a.Ports, b.Ports = []*fabric.Port{nil, p}, []*fabric.Port{nil, p.Peer}
+	return p
+}
+
+// unlinked returns a port without a peer.
+func unlinked(info *mad.PortInfo) *fabric.Port {
+	p := link(info, nil)
+	p.Peer = nil
 	return p
 }
 
@@ -47,6 +54,11 @@ func active(change func(*mad.PortInfo)) *mad.PortInfo {
 }
 
 func TestFindings(t *testing.T) {
+	invalid := func(change func(*fabric.Port)) *fabric.Port {
+		p := link(active(nil), active(nil))
+		change(p)
+		return p
+	}
 	both := func(change func(*mad.PortInfo)) *fabric.Port { return link(active(change), active(change)) }
 	for _, test := range []struct {
 		name string
@@ -56,12 +68,12 @@ func TestFindings(t *testing.T) {
 		{"good", both(nil), "[]"},
 		{"no answer", link(nil, active(nil)), "[no-answer: the port did not respond]"},
 		{"other end does not answer", link(active(nil), nil), "[]"},
-		{"nothing behind it", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: active(nil)},
+		{"nothing behind it", unlinked(active(nil)),
 			"[no-peer: the link is up, but the peer did not respond]"},
-		{"not in use", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysPolling}}, "[]"},
-		{"switched off", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysDisabled}},
+		{"not in use", unlinked(&mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysPolling}), "[]"},
+		{"switched off", unlinked(&mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysDisabled}),
 			"[disabled: disabled by configuration]"},
-		{"training", &fabric.Port{Node: &fabric.Node{}, Number: 1, Info: &mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysTraining}},
+		{"training", unlinked(&mad.PortInfo{State: ib.PortDown, PhysState: ib.PhysTraining}),
 			"[unstable: the physical state is PortConfigurationTraining]"},
 		{"no subnet manager", both(func(i *mad.PortInfo) { i.State = ib.PortInit }),
 			"[not-active: not activated by a subnet manager]"},
@@ -80,11 +92,18 @@ func TestFindings(t *testing.T) {
 			"[one-sided: the peer reports Down/Polling]"},
 		{"other end says another speed", link(active(nil), active(func(i *mad.PortInfo) { i.LinkSpeedExtActive = 2 })),
 			"[one-sided: the peer reports 4X EDR]"},
+		{"node without GUID", invalid(func(p *fabric.Port) { p.Node.GUID = 0 }), "[invalid: node GUID 0]"},
+		{"invalid LID, and slow", invalid(func(p *fabric.Port) { p.Info.LID, p.Info.LinkSpeedExtActive = 0xffff, 2 }),
+			"[invalid: LID 65535 with LMC 0 one-sided: the peer reports 4X HDR slow: EDR, but both ends have HDR enabled]"},
+		{"invalid number and GUID, no answer", invalid(func(p *fabric.Port) { p.Number, p.GUID, p.Info = 9, 0, nil }),
+			"[invalid: port number 9, port GUID 0]"},
 	} {
-		e := NewEnd(test.port, true)
-		if got := fmt.Sprint(e.Findings); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			e := NewEnd(test.port, true)
+			if got := fmt.Sprint(e.Findings); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 
@@ -105,7 +124,7 @@ func TestSpeedWithoutCapabilities(t *testing.T) {
 func TestFindingsOfAbortedScan(t *testing.T) {
 	for _, p := range []*fabric.Port{
 		link(nil, active(nil)),
-		{Node: &fabric.Node{}, Number: 1, Info: active(nil)},
+		unlinked(active(nil)),
 	} {
 		if e := NewEnd(p, false); len(e.Findings) > 0 {
 			t.Errorf("got %v", e.Findings)

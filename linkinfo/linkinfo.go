@@ -145,12 +145,12 @@ func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 	return ends
 }
 
-// externalPorts yields the known ports of nodes except port 0 of switches.
+// externalPorts yields the known ports of nodes except management ports.
 func externalPorts(nodes []*fabric.Node) iter.Seq[*fabric.Port] {
 	return func(yield func(*fabric.Port) bool) {
 		for _, n := range nodes {
 			for _, p := range n.Ports {
-				if p != nil && p.Number > 0 && !yield(p) {
+				if p != nil && !p.IsManagement() && !yield(p) {
 					return
 				}
 			}

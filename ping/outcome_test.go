@@ -210,14 +210,25 @@ func TestOutcomes(t *testing.T) {
 			want:  "0 wrong source 100µs",
 			stats: Stats{Sent: 1, WrongSource: 1},
 		},
-		"no node": {
+		"no node type": {
+			via: ViaSMA,
+			onSend: func(f *pingFake, _ int, m umad.Message) error {
+				a := agentAnswerOf(m, 7)
+				a.MAD.Data()[2] = 0
+				f.arrive(rtt, a)
+				return nil
+			},
+			want:  "0 corrupted 100µs",
+			stats: Stats{Sent: 1, Corrupted: 1},
+		},
+		"node GUID 0": {
 			via: ViaSMA,
 			onSend: func(f *pingFake, _ int, m umad.Message) error {
 				f.arrive(rtt, agentAnswerOf(m, 0))
 				return nil
 			},
-			want:  "0 corrupted 100µs",
-			stats: Stats{Sent: 1, Corrupted: 1},
+			want:  "0 received 100µs",
+			stats: Stats{Sent: 1, Received: 1},
 		},
 		"refused": {
 			via: ViaPMA,

@@ -102,7 +102,7 @@ func (r *runner) judgeNode(t *Target, p *mad.Packet) (Outcome, error) {
 	}
 	r.probe.Node = info.NodeGUID
 	switch {
-	case info.NodeGUID == 0 || info.NodeType < mad.NodeTypeCA || info.NodeType > mad.NodeTypeRouter:
+	case info.NodeType < mad.NodeTypeCA || info.NodeType > mad.NodeTypeRouter:
 		return Corrupted, nil
 	case t.PortGUID != 0 && info.PortGUID != t.PortGUID:
 		return WrongSource, fmt.Errorf("answered by port 0x%016x", info.PortGUID)

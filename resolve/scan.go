@@ -32,7 +32,7 @@ func scannedPorts(n *fabric.Node) []*Port {
 	}
 	var ports []*Port
 	for _, p := range n.Ports {
-		if p != nil && p.GUID != 0 {
+		if p != nil {
 			ports = append(ports, scannedPort(p))
 		}
 	}

@@ -68,7 +68,7 @@ func (v *Classic) header(n *fabric.Node, prefix string) {
 		return
 	}
 	b := append(v.buf[:0], prefix...)
-	b = append(b, n.Info.NodeType.String()...)
+	b = append(b, classicType(n.Info.NodeType)...)
 	b = append(b, ": "...)
 	if n.Info.NodeType == mad.NodeTypeSwitch {
 		guid := n.Info.PortGUID
@@ -79,6 +79,14 @@ func (v *Classic) header(n *fabric.Node, prefix string) {
 	}
 	b = append(b, v.Names.Name(n)...)
 	v.flush(append(b, ":\n"...))
+}
+
+// classicType returns the name of a node type, "??" for an undefined type.
+func classicType(t mad.NodeType) string {
+	if t < mad.NodeTypeCA || t > mad.NodeTypeRouter {
+		return "??"
+	}
+	return t.String()
 }
 
 // port prints one line: the port, its link, and what is on the other side.
