@@ -1,0 +1,138 @@
+package conventions
+
+import (
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// internalExports are exported declarations with internal types that are still to be
+// removed.
+var internalExports = []string{
+	"umad/device.Candidate", "umad/device.Candidates", "umad/device.Choose", "umad/device.NoPortError", "umad/device.Open",
+	"umad/device.Options", "umad/device.Path", "umad/device.PathFrom", "umad/device.PathTo", "resolve.New", "resolve.Options",
+	"perf/port.ReadCounters",
+}
+
+// TestInternalExports checks that the exported declarations of a public package have
+// no type of an internal package, which other modules cannot name.
+func TestInternalExports(t *testing.T) {
+	dirs := map[string]bool{}
+	for _, file := range sources(t) {
+		dirs[file.dir] = below(slices.Concat(public, tools), file.dir)
+	}
+	files := exportFiles(t)
+	packages := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	for dir, checked := range dirs {
+		if !checked {
+			continue
+		}
+		t.Run(dir, func(t *testing.T) {
+			p, err := packages.Import(module + "/" + dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range p.Scope().Names() {
+				object := p.Scope().Lookup(name)
+				if !object.Exported() || slices.Contains(internalExports, dir+"."+name) {
+					continue
+				}
+				if found := internalType(object.Type(), p); found != "" {
+					t.Errorf("got %s with the type %s, want no internal type", name, found)
+				}
+			}
+		})
+	}
+}
+
+// exportFiles returns the files with the compiler's export data by import path.
+func exportFiles(t *testing.T) map[string]string {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...")
+	list.Dir, list.Stderr = root, os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
+	}
+	return files
+}
+
+// internalType returns the name of an internal type that is visible in a declaration
+// of package p with type t, or "".
+func internalType(t types.Type, p *types.Package) string {
+	var visit func(types.Type) string
+	seen := map[types.Type]bool{}
+	tuple := func(vars *types.Tuple) string {
+		for v := range vars.Variables() {
+			if found := visit(v.Type()); found != "" {
+				return found
+			}
+		}
+		return ""
+	}
+	visit = func(t types.Type) string {
+		if seen[t] {
+			return ""
+		}
+		seen[t] = true
+		switch t := t.(type) {
+		case *types.Alias:
+			return visit(types.Unalias(t))
+		case *types.Named:
+			owner := t.Obj().Pkg()
+			if owner != nil && strings.HasPrefix(owner.Path(), module+"/internal/") {
+				return t.String()
+			}
+			if owner != p {
+				return ""
+			}
+			for m := range t.Methods() {
+				if m.Exported() {
+					if found := visit(m.Type()); found != "" {
+						return found
+					}
+				}
+			}
+			return visit(t.Underlying())
+		case *types.Struct:
+			for f := range t.Fields() {
+				if f.Exported() {
+					if found := visit(f.Type()); found != "" {
+						return found
+					}
+				}
+			}
+		case *types.Interface:
+			for m := range t.Methods() {
+				if found := visit(m.Type()); found != "" {
+					return found
+				}
+			}
+		case *types.Signature:
+			if found := tuple(t.Params()); found != "" {
+				return found
+			}
+			return tuple(t.Results())
+		case *types.Map:
+			if found := visit(t.Key()); found != "" {
+				return found
+			}
+			return visit(t.Elem())
+		case interface{ Elem() types.Type }: // pointer, slice, array, channel
+			return visit(t.Elem())
+		}
+		return ""
+	}
+	return visit(t)
+}
