@@ -136,10 +136,7 @@ func (c *Check) runOn(ctx context.Context, h *host) []Item {
 		return []Item{unreadable("", err)}
 	}
 	if c.needsDevice && len(h.devices.Devices) == 0 {
-		return []Item{h.prerequisite("devices", Item{
-			Verdict: Error, Found: noDevice, Why: whyNoDevice,
-			Hint: "run ibkit doctor without --only to find the cause",
-		})}
+		return []Item{h.noDevice()}
 	}
 	return c.run(ctx, h)
 }

@@ -330,6 +330,8 @@ func TestPrerequisite(t *testing.T) {
 	}{
 		{"no device", noDevice, "sm", "error: no RDMA device"},
 		{"no device, devices checked", noDevice, "devices sm", "skipped: no RDMA device"},
+		{"no device, already reported", noDevice, "ports sm", "skipped: no RDMA device"},
+		{"no device, nodes", noDevice, "nodes", "error: no RDMA device"},
 		{"no InfiniBand link", down, "sm", "error: no active InfiniBand port"},
 		{"no InfiniBand link, ports checked", down, "ports links", "skipped: no active InfiniBand port"},
 		{"no RoCE link", down, "gids", "error: no active RoCE port"},

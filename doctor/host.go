@@ -28,6 +28,9 @@ type host struct {
 	devices *devinfo.Result
 	user    user
 
+	// reported contains the problems that prerequisite has returned.
+	reported map[string]bool
+
 	// bridging queries the priority settings of a network device; nil if the
 	// host is not live.
 	bridging func(netdev string) (dcbnl.Bridging, error)
@@ -146,12 +149,25 @@ func good(subject, format string, args ...any) Item {
 func skipped(reason string) []Item { return []Item{{Verdict: Skipped, Found: reason}} }
 
 // prerequisite returns the item of a check that cannot run because of a problem that
-// another check reports. If the other check runs too, the item is only Skipped.
+// another check reports. If the other check runs too, or an earlier check has already
+// reported the problem, the item is only Skipped.
 func (h *host) prerequisite(check string, problem Item) Item {
-	if h.selects == nil || h.selects(check) {
+	if h.selects == nil || h.selects(check) || h.reported[problem.Found] {
 		return Item{Verdict: Skipped, Found: problem.Found}
 	}
+	if h.reported == nil {
+		h.reported = map[string]bool{}
+	}
+	h.reported[problem.Found] = true
 	return problem
+}
+
+// noDevice returns the item of a check of devices on a host without a device.
+func (h *host) noDevice() Item {
+	return h.prerequisite("devices", Item{
+		Verdict: Error, Found: noDevice, Why: whyNoDevice,
+		Hint: "to find the cause, run: ibkit doctor --only modules,devices",
+	})
 }
 
 // noActivePort returns the result of a check of active ports on a host without an

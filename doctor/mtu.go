@@ -27,7 +27,7 @@ func checkMTU(_ context.Context, h *host) []Item {
 func (h *host) checkPortMTU(d *devinfo.Device, p *devinfo.Port) Item {
 	name := portName(d, p)
 	if p.MTU == nil || p.MaxMTU == nil {
-		i := Item{Subject: name, Verdict: Unknown, Found: "the device could not be queried", Hint: "run ibkit doctor --only nodes to check the access to its device node"}
+		i := Item{Subject: name, Verdict: Unknown, Found: "the device could not be queried", Hint: "to check the access to its device node, run: ibkit doctor --only nodes"}
 		if !h.live {
 			i.Hint = hintOnHost
 		}

@@ -14,7 +14,7 @@ func checkNetns(_ context.Context, h *host) []Item {
 	var items []Item
 	switch mode, err := h.text(netnsMode); {
 	case err != nil && len(h.devices.Devices) == 0:
-		return skipped(noDevice)
+		return []Item{h.noDevice()}
 	case err != nil:
 		items = append(items, unreadable("", err))
 	case mode == "Y":

@@ -79,13 +79,15 @@ func (h *host) nodes() []node {
 }
 
 func checkNodes(_ context.Context, h *host) []Item {
-	nodes := h.nodes()
-	if len(nodes) == 0 {
-		return skipped("no RDMA device has a device node")
-	}
 	var items []Item
-	for _, n := range nodes {
+	for _, n := range h.nodes() {
 		items = append(items, h.checkNode(n))
+	}
+	switch {
+	case len(h.devices.Devices) == 0:
+		items = append(items, h.noDevice())
+	case items == nil:
+		return skipped("no RDMA device has a device node")
 	}
 	return items
 }

@@ -55,7 +55,7 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 	switch {
 	case phys == ib.PhysLinkUp && !p.Ethernet():
 		i.Why = "the link is up, but no subnet manager has activated the port"
-		i.Hint = "start a subnet manager, or find out why it ignores this port: ibkit doctor --only sm"
+		i.Hint = "start a subnet manager; if one runs, find out why it ignores this port: ibkit doctor --only sm"
 	case p.Ethernet() && h.isDown(p):
 		i.Found = fmt.Sprintf("%s, %s is down", state, *p.Netdev)
 		i.Fix = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}

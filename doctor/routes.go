@@ -109,7 +109,7 @@ func checkRoutes(_ context.Context, h *host) []Item {
 func (h *host) noRails() []Item {
 	for range h.roce() {
 		return []Item{h.prerequisite("gids", Item{
-			Verdict: Warning, Found: noIPv4GID, Why: whyIPv4GID, Hint: "for a fix, run: ibkit doctor --only gids",
+			Verdict: Warning, Found: noIPv4GID, Why: whyIPv4GID, Hint: "to find a fix, run: ibkit doctor --only gids",
 		})}
 	}
 	return h.noActivePort("RoCE port", isRoCE)
