@@ -33,13 +33,12 @@ func Main() int {
 	return run(ctx, env, args)
 }
 
-// run runs one command line and returns its exit code. A classic tool does
-// without the tree of commands, which takes longer to make than most of these
-// tools run.
+// run runs one command line and returns its exit code. A classic tool does without
+// the tree of commands, which takes longer to make than most of these tools run.
 func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 	if len(args) > 0 {
-		if tool := registry[args[0]].tool; tool != nil {
-			return cmdutil.ExitCode(env, args[0], tool(ctx, env, args[1:]))
+		if newTool := registry[args[0]].tool; newTool != nil {
+			return cmdutil.ExitCode(env, args[0], newTool(env).Execute(ctx, env, args[1:]))
 		}
 	}
 	return cmdutil.Execute(ctx, env, newRoot(env, args), args)
@@ -73,6 +72,8 @@ argument, it takes that tool's options and prints in that tool's form.`),
 	for _, e := range registry {
 		if e.command != nil {
 			root.AddCommand(e.command(env))
+		} else {
+			root.AddCommand(e.tool(env).Command(env, e.native))
 		}
 	}
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {

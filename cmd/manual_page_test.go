@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
 // manualDate is in the foot of the pages: not that of the day, as the same
@@ -22,10 +24,10 @@ const manualDate = "2026-11-21"
 // is written by hand in NAME.man next to it, in the language of man(7).
 type manualPage struct {
 	name string         // of the page
-	cmd  *cobra.Command // nil: a classic tool that is no cobra command
+	cmd  *cobra.Command // nil: a classic tool
 
-	tool  string // the classic tool
-	usage string // what it prints with -h
+	tool   *getopt.Tool // nil: a native command
+	native string       // the native command with the same task
 
 	out bytes.Buffer
 }
@@ -64,28 +66,17 @@ func (m *manualPage) line(format string, args ...any) { fmt.Fprintf(&m.out, form
 
 func (m *manualPage) section(title string) { m.line(".SH %s", title) }
 
-// isClassic tells whether the page is of a classic name.
-func (m *manualPage) isClassic() bool { return m.cmd == nil || registry[m.cmd.Name()].native != "" }
-
-// classic is the classic name that the page is of.
-func (m *manualPage) classic() string {
-	if m.cmd == nil {
-		return m.tool
-	}
-	return m.cmd.Name()
-}
-
 func (m *manualPage) short() string {
-	if m.isClassic() {
-		return "ibkit in the place of " + m.classic()
+	if m.tool != nil {
+		return "ibkit in the place of " + m.tool.Name
 	}
 	return strings.ToLower(m.cmd.Short[:1]) + m.cmd.Short[1:]
 }
 
 func (m *manualPage) synopsis() {
 	switch {
-	case m.cmd == nil:
-		m.line(".B ibkit %s", m.tool)
+	case m.tool != nil:
+		m.line(".B ibkit %s", m.tool.Name)
 		m.line(".RI [ options ]\n.RI [ argument ...]")
 		return
 	case m.cmd.HasSubCommands():
@@ -102,12 +93,10 @@ func (m *manualPage) synopsis() {
 }
 
 func (m *manualPage) description() {
-	if m.isClassic() {
-		m.line("Started as %s, by a symbolic link of that name or as\n.BR \"ibkit %[1]s\" ,", roff(m.classic()))
-		m.line("ibkit takes the options of %s, prints in its form, and ends with its exit codes.", roff(m.classic()))
-		if m.cmd != nil {
-			m.line("What it does is described in\n.BR ibkit\\-%s (1).", roff(registry[m.cmd.Name()].native))
-		}
+	if m.tool != nil {
+		m.line("Started as %s, by a symbolic link of that name or as\n.BR \"ibkit %[1]s\" ,", roff(m.tool.Name))
+		m.line("ibkit takes the options of %s, prints in its form, and ends with its exit codes.", roff(m.tool.Name))
+		m.line("The native command with the same task is\n.BR ibkit\\-%s (1).", roff(m.native))
 		return
 	}
 	m.paragraphs(m.cmd.Long)
@@ -128,11 +117,9 @@ func (m *manualPage) paragraphs(text string) {
 }
 
 func (m *manualPage) options() {
-	if m.cmd == nil {
-		if m.usage != "" {
-			m.section("OPTIONS")
-			m.out.WriteString(verbatim(withoutComplaint(m.usage)))
-		}
+	if m.tool != nil {
+		m.toolOptions("OPTIONS", false)
+		m.toolOptions(`"OPTIONS OF IBKIT"`, true)
 		return
 	}
 	if m.cmd.HasSubCommands() {
@@ -143,31 +130,53 @@ func (m *manualPage) options() {
 			}
 		}
 	}
-	m.cmd.InitDefaultHelpFlag()
-	m.section("OPTIONS")
-	m.cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
+	for _, g := range cmdutil.FlagGroups(m.cmd) {
+		if g.Heading == "Flags" {
+			m.section("OPTIONS")
+		} else {
+			m.section(`"` + strings.ToUpper(g.Heading) + `"`)
 		}
-		value, usage := pflag.UnquoteUsage(f)
-		m.line(".TP")
-		option := `\fB` + roff("--"+f.Name) + `\fR`
-		if f.Shorthand != "" {
-			option = `\fB` + roff("-"+f.Shorthand) + `\fR, ` + option
+		for _, f := range g.Flags {
+			value, usage := pflag.UnquoteUsage(f)
+			if f.NoOptDefVal != "" {
+				value = ""
+			}
+			m.option(f.Shorthand, f.Name, value, usage)
 		}
-		if value != "" && f.NoOptDefVal == "" {
-			option += ` \fI` + roff(value) + `\fR`
-		}
-		m.line("%s", option)
-		m.line("%s", roff(strings.ReplaceAll(usage, "\n", " ")))
-	})
+	}
 }
 
-// complaint is what getopt says of an option -h that a tool does not have.
-var complaint = regexp.MustCompile(`(?m)^.*invalid option -- 'h'\n|^ibkit BUILD.*\n`)
+// toolOptions writes the options of a classic tool: those of the original, or the
+// extensions.
+func (m *manualPage) toolOptions(title string, extensions bool) {
+	for _, o := range m.tool.Options {
+		if o.Extension != extensions {
+			continue
+		}
+		if title != "" {
+			m.section(title)
+			title = ""
+		}
+		short := ""
+		if o.Short != 0 {
+			short = string(o.Short)
+		}
+		m.option(short, o.Long, strings.Trim(o.Arg, "<>"), o.Help)
+	}
+}
 
-func withoutComplaint(usage string) string {
-	return strings.TrimSpace(complaint.ReplaceAllString(usage, ""))
+// option writes an option with its description.
+func (m *manualPage) option(short, long, value, usage string) {
+	m.line(".TP")
+	option := `\fB` + roff("--"+long) + `\fR`
+	if short != "" {
+		option = `\fB` + roff("-"+short) + `\fR, ` + option
+	}
+	if value != "" {
+		option += ` \fI` + roff(value) + `\fR`
+	}
+	m.line("%s", option)
+	m.line("%s", roff(strings.ReplaceAll(usage, "\n", " ")))
 }
 
 func (m *manualPage) example() string {
@@ -182,7 +191,7 @@ func (m *manualPage) example() string {
 // this one.
 func (m *manualPage) common(t *testing.T, title string) string {
 	t.Helper()
-	if m.isClassic() {
+	if m.tool != nil {
 		return ""
 	}
 	sendsMADs := m.cmd.Flags().Lookup("sim") != nil && m.cmd.Flags().Lookup("Ca") != nil
@@ -230,10 +239,13 @@ func (m *manualPage) seeAlso() {
 	if above != m.name && m.name != "ibkit" {
 		pages = append(pages, above)
 	}
-	if m.isClassic() {
-		pages = append(pages, "ibkit-"+registry[m.classic()].native)
+	if m.tool != nil {
+		pages = append(pages, "ibkit-"+m.native)
 	} else {
 		for _, c := range m.cmd.Commands() {
+			if c.Hidden {
+				continue
+			}
 			pages = append(pages, m.name+"-"+c.Name())
 		}
 		for name, e := range registry {

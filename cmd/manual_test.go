@@ -77,6 +77,9 @@ func manual(t *testing.T) map[string][]byte {
 	pages := map[string][]byte{}
 	var add func(cmd *cobra.Command)
 	add = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return // a classic tool
+		}
 		m := manualPage{name: strings.ReplaceAll(cmd.CommandPath(), " ", "-"), cmd: cmd}
 		pages[m.name+".1"] = m.write(t)
 		for _, c := range cmd.Commands() {
@@ -85,12 +88,10 @@ func manual(t *testing.T) map[string][]byte {
 	}
 	add(root)
 	for name, e := range registry {
-		if e.tool == nil {
-			continue
+		if e.tool != nil {
+			m := manualPage{name: "ibkit-" + name, tool: e.tool(env), native: e.native}
+			pages[m.name+".1"] = m.write(t)
 		}
-		_, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, name, "-h")
-		m := manualPage{name: "ibkit-" + name, tool: name, usage: out + err}
-		pages[m.name+".1"] = m.write(t)
 	}
 	return pages
 }

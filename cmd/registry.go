@@ -1,12 +1,11 @@
 package cmd
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/addr"
 	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
+	"github.com/ibkit/ibkit/cmd/classic/iblinkinfo"
 	"github.com/ibkit/ibkit/cmd/classic/ibping"
 	"github.com/ibkit/ibkit/cmd/classic/ibstat"
 	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
@@ -17,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/devinfo"
 	"github.com/ibkit/ibkit/cmd/doctor"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/linkinfo"
 	"github.com/ibkit/ibkit/cmd/perf"
 	"github.com/ibkit/ibkit/cmd/ping"
@@ -28,7 +28,7 @@ import (
 // set.
 type entry struct {
 	command func(*cmdutil.Env) *cobra.Command
-	tool    func(context.Context, *cmdutil.Env, []string) error // parses its own options
+	tool    func(*cmdutil.Env) *getopt.Tool
 
 	native string // the native command with the same task, for a classic name
 }
@@ -45,20 +45,20 @@ var registry = map[string]entry{
 	"sim":        {command: sim.New},
 	"version":    {command: version.New},
 
-	"ibaddr":      {tool: ibaddr.Run, native: "addr"},
-	"iblinkinfo":  {command: linkinfo.NewClassic, native: "linkinfo"},
-	"ibping":      {tool: ibping.Run, native: "ping"},
-	"ibstat":      {tool: ibstat.Run, native: "devinfo"},
-	"ibstatus":    {tool: ibstatus.Run, native: "devinfo"},
-	"ibv_devices": {tool: ibvdevices.Run, native: "devinfo"},
-	"ibv_devinfo": {tool: ibvdevinfo.Run, native: "devinfo"},
+	"ibaddr":      {tool: ibaddr.New, native: "addr"},
+	"iblinkinfo":  {tool: iblinkinfo.New, native: "linkinfo"},
+	"ibping":      {tool: ibping.New, native: "ping"},
+	"ibstat":      {tool: ibstat.New, native: "devinfo"},
+	"ibstatus":    {tool: ibstatus.New, native: "devinfo"},
+	"ibv_devices": {tool: ibvdevices.New, native: "devinfo"},
+	"ibv_devinfo": {tool: ibvdevinfo.New, native: "devinfo"},
 
-	"ib_atomic_bw":  {tool: perftest.Program("ib_atomic_bw"), native: "perf"},
-	"ib_atomic_lat": {tool: perftest.Program("ib_atomic_lat"), native: "perf"},
-	"ib_read_bw":    {tool: perftest.Program("ib_read_bw"), native: "perf"},
-	"ib_read_lat":   {tool: perftest.Program("ib_read_lat"), native: "perf"},
-	"ib_send_bw":    {tool: perftest.Program("ib_send_bw"), native: "perf"},
-	"ib_send_lat":   {tool: perftest.Program("ib_send_lat"), native: "perf"},
-	"ib_write_bw":   {tool: perftest.Program("ib_write_bw"), native: "perf"},
-	"ib_write_lat":  {tool: perftest.Program("ib_write_lat"), native: "perf"},
+	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
+	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},
+	"ib_read_bw":    {tool: perftest.New("ib_read_bw"), native: "perf"},
+	"ib_read_lat":   {tool: perftest.New("ib_read_lat"), native: "perf"},
+	"ib_send_bw":    {tool: perftest.New("ib_send_bw"), native: "perf"},
+	"ib_send_lat":   {tool: perftest.New("ib_send_lat"), native: "perf"},
+	"ib_write_bw":   {tool: perftest.New("ib_write_bw"), native: "perf"},
+	"ib_write_lat":  {tool: perftest.New("ib_write_lat"), native: "perf"},
 }

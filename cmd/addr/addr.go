@@ -142,16 +142,14 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fabric.Resolve(ctx, c.env, fabricflag.Native); err != nil {
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return nil, err
 	}
-	if c.options.SMLID, err = c.fabric.SMLID(); err != nil {
-		return nil, err
-	}
+	c.options.SMLID = c.fabric.SMLID
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return nil, err
 	}
-	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.Sim != "", sysfs.FS(c.env.Sysfs())
+	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.IsSimulated(), sysfs.FS(c.env.Sysfs())
 	if len(args) == 0 && c.file == "" {
 		addresses = []resolve.Address{resolve.Self()}
 	}

@@ -2,6 +2,7 @@
 package linkinfo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -23,51 +23,38 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// command is one call of linkinfo or iblinkinfo.
+// command is one call of linkinfo.
 type command struct {
-	env     *cmdutil.Env
-	dialect fabricflag.Dialect
-	fabric  fabricflag.Flags
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
 
-	// The options of iblinkinfo.
-	portGUID              string
-	route                 string
-	all                   bool
-	hops                  int
-	down                  bool
-	line                  bool
-	additional            bool
-	loadCache             string
-	diff, diffcheck       string
-	filterDownPorts       string
-	switchesOnly, casOnly bool
-	showVersion           bool
+	portGUID         string
+	route            string
+	all              bool
+	hops             int
+	down             bool
+	line             bool
+	additional       bool
+	loadCache, cache string
+	diff, diffcheck  string
+	filterDownPorts  string
+	selection        links.Selection
+	json             bool
+	csv              bool
+	attributes       bool
+	showKeys         bool
+	links            filter
+	table            table
 
-	// The options of linkinfo.
-	cache      string
-	json       bool
-	csv        bool
-	attributes bool
-	showKeys   bool
-	links      filter
-	table      table
-
-	// What they come to.
+	// Derived from the flags.
 	options linkinfo.Options
 	checks  linkinfo.Checks
 	names   *fabric.NameMap
 }
 
-func New(env *cmdutil.Env) *cobra.Command { return newCommand(env, fabricflag.Native) }
-
-func NewClassic(env *cmdutil.Env) *cobra.Command {
-	cmd := newCommand(env, fabricflag.Classic)
-	cmd.Use, cmd.Hidden = "iblinkinfo [flags]", true
-	return cmd
-}
-
-func newCommand(env *cmdutil.Env, d fabricflag.Dialect) *cobra.Command {
-	c := &command{env: env, dialect: d}
+// New returns the command linkinfo.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "linkinfo [flags]",
 		Short: "Show the links of a fabric and what is wrong with them",
@@ -128,8 +115,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
 	flags.BoolVarP(&c.line, "line", "l", false, "print each link on one line, in the form of iblinkinfo -l")
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show the ports' HOQLife and VLStallCount too")
-	flags.BoolVar(&c.switchesOnly, "switches-only", false, "show only switches")
-	flags.BoolVar(&c.casOnly, "cas-only", false, "show only channel adapters")
+	flags.BoolVar(&c.selection.SwitchesOnly, "switches-only", false, "show only switches")
+	flags.BoolVar(&c.selection.CAsOnly, "cas-only", false, "show only channel adapters")
 	flags.StringVar(&c.loadCache, "load-cache", "", "show what was stored in `FILE` instead of scanning")
 	flags.StringVar(&c.cache, "cache", "", "store what was found in `FILE`, which ibnetdiscover and iblinkinfo can read")
 	flags.StringVar(&c.diff, "diff", "", "show what differs from the fabric stored in `FILE`")
@@ -138,25 +125,22 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "leave out ports that are down and were down in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
-	if c.dialect == fabricflag.Native {
-		flags.BoolVar(&c.switchesOnly, "switches", false, "the same as --switches-only")
-		flags.BoolVar(&c.casOnly, "cas", false, "the same as --cas-only")
-		flags.BoolVar(&c.attributes, "attributes", false, "include the attributes as received, PortInfo and others (--json)")
-		flags.BoolVar(&c.showKeys, "show-keys", false, "show M_Keys, printed as 0 by default (--json --attributes)")
-		c.links.define(c.env, cmd)
-		c.table.define(c.env, cmd)
-	} else {
-		flags.BoolVarP(&c.showVersion, "version", "V", false, "print the version")
-	}
+	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "the same as --switches-only")
+	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "the same as --cas-only")
+	flags.BoolVar(&c.attributes, "attributes", false, "include the attributes as received, PortInfo and others (--json)")
+	flags.BoolVar(&c.showKeys, "show-keys", false, "show M_Keys, printed as 0 by default (--json --attributes)")
+	c.links.define(c.env, cmd)
+	c.table.define(c.env, cmd)
 	c.fabric.Define(c.env, cmd)
 	cmdutil.Abbreviate(flags)
 }
 
-// rules are what linkinfo's flags have to do with each other. -l, --json,
-// --csv and --diff exclude each other under the classic name too.
+// rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"Direct"}, Others: []string{"port-guid", "switch"}},
+		{Flags: []string{"json"}, Others: []string{"csv", "line", "diff"}},
+		{Flags: []string{"csv"}, Others: []string{"line", "diff"}},
 		{Flags: []string{"load-cache"}, Others: []string{"Direct", "hops", "sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors"}},
 		{Flags: []string{"json", "csv", "line", "diff"}, Others: []string{"wide"}},
 		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort", "ends"}},
@@ -173,29 +157,18 @@ var rules = cmdutil.FlagRules{
 
 // resolve checks what the flags say.
 func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet) (err error) {
-	if c.showVersion {
-		return nil
+	if err := rules.Check(flags); err != nil {
+		return err
 	}
-	if c.dialect == fabricflag.Native {
-		if err := rules.Check(flags); err != nil {
-			return err
-		}
-	}
-	if err := c.fabric.Resolve(ctx, c.env, c.dialect); err != nil {
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
 	}
 	o := &c.options
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
-	o.NoExtendedPortInfo = c.fabric.ConfFile.NoExtendedPortInfo
-	o.LoadCache, o.MaxHops = c.loadCache, c.hops
-	if o.SMLID, err = c.fabric.SMLID(); err != nil {
-		return err
-	}
+	o.NoExtendedPortInfo = c.fabric.NoExtendedPortInfo()
+	o.LoadCache, o.MaxHops, o.SMLID = c.loadCache, c.hops, c.fabric.SMLID
 	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
-	case byRoute && c.loadCache != "":
-		// iblinkinfo calls this an error and not a usage error: 1.
-		return errors.New("a directed route (-D) and a cache (--load-cache) exclude each other")
 	case byRoute:
 		o.Partial = true
 		if o.Route, err = mad.ParseRoute(c.route); err != nil {
@@ -216,11 +189,8 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet) (err error)
 	if c.checks, err = linkinfo.ParseChecks(c.diffcheck); err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
-	// iblinkinfo knows a peer by its GUID, which all ports of a switch share.
-	c.checks.PeerPort = c.dialect == fabricflag.Native && c.checks.Connection
-	if c.json && (c.csv || c.line || c.diff != "") || c.csv && (c.line || c.diff != "") {
-		return cmdutil.UsageErrorf("--json, --csv, --line and --diff exclude each other")
-	}
+	c.checks.PeerPort = c.checks.Connection
+	c.selection.OnlyStart = o.Partial && !c.all
 	if err := c.links.resolve(); err != nil {
 		return err
 	}
@@ -233,17 +203,13 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet) (err error)
 
 // run scans and prints.
 func (c *command) run(ctx context.Context) error {
-	if c.showVersion {
-		fmt.Fprintf(c.env.ErrOut, "iblinkinfo BUILD VERSION: %s\n", buildinfo.Version())
-		return nil
-	}
 	compare, err := readFabric(c.diff, "loading cached fabric for diff failed")
 	if err != nil {
-		return c.cacheError(err)
+		return &cmdutil.UsageError{Err: err}
 	}
 	downBefore, err := readFabric(c.filterDownPorts, "loading cached fabric for filterdownports failed")
 	if err != nil {
-		return c.cacheError(err)
+		return &cmdutil.UsageError{Err: err}
 	}
 
 	bar := render.NewProgress(c.env.ErrOut)
@@ -251,12 +217,12 @@ func (c *command) run(ctx context.Context) error {
 	result, err := linkinfo.Run(ctx, c.options)
 	bar.Close()
 	switch {
-	case result == nil && c.loadCache != "" && c.dialect == fabricflag.Native:
-		return &cmdutil.UsageError{Err: err} // as for every other file that the user gave
+	case result == nil && c.loadCache != "":
+		return &cmdutil.UsageError{Err: err} // as for all files that the user names
 	case result == nil:
 		return err
 	}
-	c.explain(result)
+	links.PrintWarnings(c.env.ErrOut, result, c.fabric.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 	}
@@ -265,9 +231,9 @@ func (c *command) run(ctx context.Context) error {
 			return err
 		}
 	}
-	nodes, err := c.selectNodes(result)
-	if err != nil {
-		return err
+	nodes, ok := c.selection.Nodes(result)
+	if !ok {
+		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
 	out := render.NewOutput(c.env.Out)
 	code := c.print(out, result, nodes, compare, downBefore)
@@ -275,7 +241,7 @@ func (c *command) run(ctx context.Context) error {
 		return fmt.Errorf("write output: %w", err)
 	}
 	// Without its device the work could not be done, whatever was seen before.
-	if aborted := result.Fabric.Aborted; aborted != nil && (c.dialect == fabricflag.Classic || errors.Is(aborted, umad.ErrDeviceRemoved)) {
+	if aborted := result.Fabric.Aborted; aborted != nil && errors.Is(aborted, umad.ErrDeviceRemoved) {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return code
@@ -287,11 +253,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	if compare != nil {
 		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
 		view.PrintDiff(diffs)
-		return c.outcome(r, len(diffs) > 0)
-	}
-	if c.dialect == fabricflag.Classic && !c.json && !c.csv {
-		view.Print(nodes)
-		return nil
+		return cmdutil.ResultError(r.Fabric.Partial(), len(diffs) > 0)
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	problems := len(r.Fabric.Conflicts) > 0 || slices.ContainsFunc(ends, func(e linkinfo.End) bool { return e.HasProblem() })
@@ -303,9 +265,9 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	case c.json:
 		links.WriteJSON(out, r.Fabric, nodes, ends, linkinfo.ReportOptions{Attributes: c.attributes, Keys: c.showKeys, Names: c.names})
 	case c.csv:
-		rows := endRows(ends)
-		if c.dialect == fabricflag.Native && !c.table.ends {
-			rows = linkinfo.Links(ends)
+		rows := linkinfo.Links(ends)
+		if c.table.ends {
+			rows = endRows(ends)
 		}
 		links.WriteCSV(out, rows, c.names)
 	default:
@@ -313,7 +275,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		c.table.additional = c.additional
 		c.table.print(out, c.env, r, nodes, ends, c.names)
 	}
-	return c.outcome(r, problems)
+	return cmdutil.ResultError(r.Fabric.Partial(), problems)
 }
 
 func portsOf(ends []linkinfo.End) map[*fabric.Port]bool {
@@ -324,69 +286,15 @@ func portsOf(ends []linkinfo.End) map[*fabric.Port]bool {
 	return ports
 }
 
-// outcome is how the command ends. iblinkinfo knows no findings.
-func (c *command) outcome(r *linkinfo.Result, findings bool) error {
-	if c.dialect == fabricflag.Classic {
-		return nil
-	}
-	return cmdutil.ResultError(r.Fabric.Partial(), findings)
-}
-
-// selectNodes returns the nodes that were asked for.
-func (c *command) selectNodes(r *linkinfo.Result) ([]*fabric.Node, error) {
-	nodes := r.Fabric.Nodes
-	if c.options.Partial && !c.all {
-		if r.Node == nil || !c.isWantedType(r.Node) {
-			what := "port " + c.portGUID
-			if c.options.PortGUID == 0 {
-				what = "node at " + c.route
-			}
-			err := fmt.Errorf("find %s: there is none among the nodes that were asked for", what)
-			if c.dialect == fabricflag.Classic {
-				cmdutil.PrintError(c.env, "error", err)
-				return nil, &cmdutil.ExitError{Code: cmdutil.ExitOK}
-			}
-			return nil, err
-		}
-		nodes = []*fabric.Node{r.Node}
-	}
-	var wanted []*fabric.Node
-	for _, n := range nodes {
-		if c.isWantedType(n) {
-			wanted = append(wanted, n)
-		}
-	}
-	return wanted, nil
-}
-
-func (c *command) isWantedType(n *fabric.Node) bool {
-	switch {
-	case c.switchesOnly && c.casOnly:
-		return n.Info.NodeType != mad.NodeTypeRouter
-	case c.switchesOnly:
-		return n.Info.NodeType == mad.NodeTypeSwitch
-	case c.casOnly:
-		return n.Info.NodeType == mad.NodeTypeCA
-	}
-	return true
-}
-
-// isWanted returns a filter for a comparison, whose nodes may be of either
-// fabric; nil: all are wanted.
+// isWanted returns a filter for the nodes of a comparison, which may be in either
+// fabric; nil selects all.
 func (c *command) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool {
-	around := c.options.Partial && !c.all
-	if !around && !c.switchesOnly && !c.casOnly && len(c.links.nodes) == 0 {
-		return nil
-	}
-	guids := map[ib.GUID]bool{}
-	for _, n := range nodes {
-		guids[n.GUID] = true
+	selected := c.selection.InEither(nodes)
+	if len(c.links.nodes) == 0 || c.selection.OnlyStart {
+		return selected
 	}
 	return func(n *fabric.Node) bool {
-		if around {
-			return guids[n.GUID]
-		}
-		return c.isWantedType(n) && matchesNode(c.links.nodes, n, c.names)
+		return (selected == nil || selected(n)) && matchesNode(c.links.nodes, n, c.names)
 	}
 }
 
@@ -403,15 +311,6 @@ func (c *command) filter(ends []linkinfo.End, downBefore *fabric.Fabric) []linki
 		}
 	}
 	return kept
-}
-
-// cacheError ends iblinkinfo with the exit code that it has for a cache that
-// cannot be read.
-func (c *command) cacheError(err error) error {
-	if c.dialect == fabricflag.Classic {
-		return &cmdutil.ExitError{Code: 255, Err: err}
-	}
-	return &cmdutil.UsageError{Err: err}
 }
 
 func readFabric(path, what string) (*fabric.Fabric, error) {

@@ -2,7 +2,6 @@ package linkinfo
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"path/filepath"
@@ -17,13 +16,7 @@ import (
 	"github.com/ibkit/ibkit/linkinfo"
 )
 
-// program is linkinfo and iblinkinfo.
-var program = cmdtest.Program(func(ctx context.Context, env *cmdutil.Env, args []string) int {
-	if args[0] == "iblinkinfo" {
-		return cmdtest.Native(NewClassic)(ctx, env, args)
-	}
-	return cmdtest.Native(New)(ctx, env, args)
-})
+var program = cmdtest.Native(New)
 
 func TestLinkinfoViews(t *testing.T) {
 	for _, test := range []struct {
@@ -37,8 +30,6 @@ func TestLinkinfoViews(t *testing.T) {
 		{"csv", cmdutil.ExitFindings, []string{"linkinfo", "--csv", "--switches", "--finding", "slow"}},
 		{"node", cmdutil.ExitOK, []string{"linkinfo", "-D", "0,1,2", "--sort", "lid"}},
 		{"line", cmdutil.ExitFindings, []string{"linkinfo", "-l", "--problems"}},
-		{"classic", cmdutil.ExitOK, []string{"iblinkinfo"}},
-		{"classic-line", cmdutil.ExitOK, []string{"iblinkinfo", "-lp", "--cas"}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
 			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, test.args...)
@@ -61,7 +52,7 @@ func TestLinkinfoJSON(t *testing.T) {
 		{"linkinfo", "--sim", "demo", "--json", "--problems"},
 		{"linkinfo", "--sim", "demo", "--json", "--attributes"},
 		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
-		{"iblinkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
+		{"linkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
 	} {
 		_, out, _ := program.Run(t, nil, args...)
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
@@ -117,13 +108,13 @@ func TestLinkinfoFilters(t *testing.T) {
 	}
 }
 
-// What was stored is shown again, and compares equal to itself.
+// A stored fabric prints the same links and compares equal to itself.
 func TestLinkinfoCache(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
-	_, live, _ := program.Run(t, nil, "iblinkinfo", "--sim", "demo", "--cache", cache)
-	code, stored, err := program.Run(t, nil, "iblinkinfo", "--load-cache", cache)
-	if code != cmdutil.ExitOK || err != "" || stored != live {
-		t.Errorf("exit code %d, error output %q\n%s", code, err, cmp.Diff(live, stored))
+	_, live, _ := program.Run(t, nil, "linkinfo", "-l", "--sim", "demo", "--cache", cache)
+	code, stored, err := program.Run(t, nil, "linkinfo", "-l", "--load-cache", cache)
+	if code != cmdutil.ExitFindings || err != "" || stored != live {
+		t.Errorf("got exit code %d, error output %q\n%s", code, err, cmp.Diff(live, stored))
 	}
 	for _, sim := range []struct {
 		name string
@@ -131,7 +122,7 @@ func TestLinkinfoCache(t *testing.T) {
 	}{{"demo", cmdutil.ExitOK}, {"single-switch", cmdutil.ExitFindings}} {
 		code, out, _ := program.Run(t, nil, "linkinfo", "--sim", sim.name, "--diff", cache)
 		if code != sim.code || (out == "") != (sim.code == cmdutil.ExitOK) {
-			t.Errorf("difference from %s: exit code %d, output %q", sim.name, code, out)
+			t.Errorf("difference from %s: got exit code %d, output %q, want exit code %d", sim.name, code, out, sim.code)
 		}
 	}
 }

@@ -48,7 +48,7 @@ var errTwoPorts = errors.New("the targets are reached by different ports of this
 // sends IP packets to them by.
 func (f *finder) open(ctx context.Context, addresses []resolve.Address) (umad.Port, error) {
 	var noPath error
-	if f.flags.Sim == "" {
+	if !f.flags.IsSimulated() {
 		var err error
 		if noPath, err = f.findPaths(addresses); err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.A
 	bar := render.NewProgress(f.env.ErrOut)
 	defer bar.Close()
 	f.resolver = resolve.New(client, port.Attr(), resolve.Options{
-		SMLID: f.smLID, Names: f.names, Sysfs: sysfs.FS(f.env.Sysfs()), Simulated: f.flags.Sim != "", Progress: bar.Update,
+		SMLID: f.smLID, Names: f.names, Sysfs: sysfs.FS(f.env.Sysfs()), Simulated: f.flags.IsSimulated(), Progress: bar.Update,
 	})
 	if isWanted != nil {
 		var err error

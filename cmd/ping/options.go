@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/resolve"
 )
@@ -36,7 +35,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
-	if err := c.fabric.Resolve(ctx, c.env, fabricflag.Native); err != nil {
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return nil, err
 	}
 	if c.auto = c.via == "auto"; !c.auto {
@@ -71,9 +70,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 		return nil, err
 	}
 	c.finder = finder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.ViaSMA}
-	if c.finder.smLID, err = c.fabric.SMLID(); err != nil {
-		return nil, err
-	}
+	c.finder.smLID = c.fabric.SMLID
 	c.finder.names, err = c.fabric.Names(c.env)
 	return targets, err
 }
@@ -108,7 +105,7 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 		switch {
 		case t.Kind == resolve.Route && !c.auto && c.agent != ping.ViaSMA:
 			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
-		case t.Kind == resolve.IP && c.fabric.Sim != "":
+		case t.Kind == resolve.IP && c.fabric.IsSimulated():
 			err = fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
 		case t.Kind == resolve.Name && !isPattern(t.Name):
 			err = fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)

@@ -134,6 +134,7 @@ func (c *command) define(cmd *cobra.Command) {
 	c.view.define(flags)
 	c.serve = server{env: c.env, fabric: &c.fabric, oui: &c.oui, rate: &c.rate, asJSON: &c.view.json}
 	c.serve.define(flags)
+	c.fabric.SentOnce = true
 	c.fabric.Define(c.env, cmd)
 	cmdutil.Abbreviate(flags)
 }

@@ -73,7 +73,7 @@ func (s *server) run(ctx context.Context, flags *pflag.FlagSet, args []string) e
 	if err := s.check(flags, args); err != nil {
 		return err
 	}
-	if err := s.fabric.Resolve(ctx, s.env, fabricflag.Native); err != nil {
+	if err := s.fabric.Complete(ctx, s.env); err != nil {
 		return err
 	}
 	places, err := s.places()
@@ -109,7 +109,7 @@ var errServeAlone = errors.New("a fabric that this process simulates has nobody 
 func (s *server) places() (ping.Places, error) {
 	p := ping.Places{Find: s.devices, Every: rescan, Tell: s.tell}
 	switch {
-	case s.fabric.Simulated != nil:
+	case s.fabric.IsPrivate():
 		return p, &cmdutil.UsageError{Err: errServeAlone}
 	case s.fabric.Sim == fabricflag.Ibsim:
 		p.Every = 0 // what is simulated does not come back

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
@@ -14,81 +13,54 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-const usage = `
-Usage: ibaddr [options] [<lid|dr_path|guid>]
-
-Options:
-  --gid_show, -g          show gid address only
-  --lid_show, -l          show lid range only
-  --Lid_show, -L          show lid range (in decimal) only
-  --config, -z <config>   use config file, default: /etc/infiniband-diags/ibdiag.conf
-  --Ca, -C <ca>           Ca name to use
-  --Port, -P <port>       Ca port number to use
-  --Direct, -D            use Direct address argument
-  --Guid, -G              use GUID address argument
-  --timeout, -t <ms>      timeout in ms
-  --sm_port, -s <lid>     SM port lid
-  --m_key, -y <key>       M_Key to use in request
-  --errors, -e            show send and receive errors
-  --verbose, -v           increase verbosity level
-  --debug, -d             raise debug level
-  --help, -h              help message
-  --version, -V           show version
-
-Examples:
-  ibaddr 		# local port's address
-  ibaddr 32		# show lid range and gid of lid 32
-  ibaddr -G 0x8f1040023	# same but using guid address
-  ibaddr -l 32		# show lid range only
-  ibaddr -L 32		# show decimal lid range only
-  ibaddr -g 32		# show gid address only
-
-`
-
-// command is ibaddr of infiniband-diags.
+// command is one call of ibaddr.
 type command struct {
-	getopt.Diag
+	*getopt.Diag
 	form portaddr.Form
 }
 
-func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
-	var c command
-	operands, err := c.Parse(env, "ibaddr", usage, "KL", []getopt.Option{
-		{Long: "gid_show", Short: 'g', HasValue: false}, {Long: "lid_show", Short: 'l', HasValue: false}, {Long: "Lid_show", Short: 'L', HasValue: false},
-	}, args, func(short byte, _ string) error {
-		switch short {
-		case 'g':
-			c.form.GID = true
-		case 'l':
-			c.form.LID = true
-		case 'L':
-			c.form.LID, c.form.Decimal = true, true
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+// New returns ibaddr.
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{Diag: getopt.NewDiag(env, "ibaddr")}
+	return &getopt.Tool{
+		Name: "ibaddr", Family: getopt.InfinibandDiags, Operands: "[<lid|dr_path|guid>]",
+		Examples: []string{
+			"\t\t# local port's address",
+			"32\t\t# show lid range and gid of lid 32",
+			"-G 0x8f1040023\t# same but using guid address",
+			"-l 32\t\t# show lid range only",
+			"-L 32\t\t# show decimal lid range only",
+			"-g 32\t\t# show gid address only",
+		},
+		Options: append([]getopt.Option{
+			{Long: "gid_show", Short: 'g', Help: "show gid address only", Set: getopt.True(&c.form.GID)},
+			{Long: "lid_show", Short: 'l', Help: "show lid range only", Set: getopt.True(&c.form.LID)},
+			{Long: "Lid_show", Short: 'L', Help: "show lid range (in decimal) only", Set: func(string) error {
+				c.form.LID, c.form.Decimal = true, true
+				return nil
+			}},
+		}, c.Options("KL")...),
+		Run: c.run,
 	}
+}
+
+func (c *command) run(ctx context.Context, operands []string) error {
 	if !c.form.GID && !c.form.LID {
 		c.form.GID, c.form.LID = true, true
 	}
-	if err := c.Resolve(ctx, env, fabricflag.Classic); err != nil {
-		return &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
-	}
-	smLID, err := c.SMLID()
-	if err != nil {
-		return &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
+	if err := c.Complete(ctx, c.Env); err != nil {
+		return err
 	}
 	port, err := c.OpenPort(ctx)
 	if err != nil {
 		return err
 	}
 	defer port.Close()
-	client := umad.NewClient(port, c.Client(env))
+	client := umad.NewClient(port, c.Client(c.Env))
 	var to umad.Target
 	number := 0
 	if len(operands) > 0 {
-		to, err = c.Destination(ctx, client, operands[0], smLID)
+		to, err = c.Destination(ctx, client, operands[0])
 	} else {
 		number = int(port.Attr().Number)
 	}
@@ -101,7 +73,7 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	return c.show(ctx, client, to, uint32(number))
 }
 
-// show asks a node for its addresses and prints them.
+// show queries the addresses of a port and prints them.
 func (c *command) show(ctx context.Context, client *umad.Client, to umad.Target, number uint32) error {
 	var node mad.NodeInfo
 	var port mad.PortInfo

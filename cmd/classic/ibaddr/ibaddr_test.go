@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-var program = cmdtest.Classic(Run)
+var program = cmdtest.Classic(New)
 
 // The classic name prints what the C tool prints; test/oracle has more.
 func TestIbaddr(t *testing.T) {

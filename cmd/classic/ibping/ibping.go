@@ -21,79 +21,50 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-const usage = `
-Usage: ibping [options] <dest lid|guid>
-
-Options:
-  --count, -c <num>       stop after count packets
-  --flood, -f             flood destination
-  --oui, -o <val>         use specified OUI number
-  --Server, -S            start in server mode
-  --config, -z <config>   use config file, default: /etc/infiniband-diags/ibdiag.conf
-  --Ca, -C <ca>           Ca name to use
-  --Port, -P <port>       Ca port number to use
-  --Lid, -L               use LID address argument
-  --Guid, -G              use GUID address argument
-  --timeout, -t <ms>      timeout in ms
-  --sm_port, -s <lid>     SM port lid
-  --errors, -e            show send and receive errors
-  --verbose, -v           increase verbosity level
-  --debug, -d             raise debug level
-  --help, -h              help message
-  --version, -V           show version
-
-`
-
-// command is ibping of infiniband-diags.
+// command is one call of ibping.
 type command struct {
-	getopt.Diag
+	*getopt.Diag
 	count  uint32
 	flood  bool
 	oui    uint32
 	server bool
 
 	to   umad.Target
-	host string // that answered first
+	host string // name in the first reply
 }
 
-func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
-	p := &command{count: math.MaxUint32, oui: ping.OUI}
-	operands, err := p.Parse(env, "ibping", usage, "DKy", []getopt.Option{
-		{Long: "count", Short: 'c', HasValue: true}, {Long: "flood", Short: 'f', HasValue: false}, {Long: "oui", Short: 'o', HasValue: true}, {Long: "Server", Short: 'S', HasValue: false},
-	}, args, func(short byte, value string) error {
-		switch short {
-		case 'c':
-			p.count = uint32(getopt.Strtol(value))
-		case 'f':
-			p.flood = true
-		case 'o':
-			p.oui = uint32(getopt.Strtol(value)) & (1<<24 - 1)
-		case 'S':
-			p.server = true
-		}
-		return nil
-	})
-	if err != nil {
+// New returns ibping.
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{Diag: getopt.NewDiag(env, "ibping"), count: math.MaxUint32, oui: ping.OUI}
+	return &getopt.Tool{
+		Name: "ibping", Family: getopt.InfinibandDiags, Operands: "<dest lid|guid>",
+		Options: append([]getopt.Option{
+			{Long: "count", Short: 'c', Arg: "<num>", Help: "stop after count packets", Set: func(value string) error {
+				c.count = uint32(getopt.Strtol(value))
+				return nil
+			}},
+			{Long: "flood", Short: 'f', Help: "flood destination", Set: getopt.True(&c.flood)},
+			{Long: "oui", Short: 'o', Arg: "<val>", Help: "use specified OUI number", Set: func(value string) error {
+				c.oui = uint32(getopt.Strtol(value)) & (1<<24 - 1)
+				return nil
+			}},
+			{Long: "Server", Short: 'S', Help: "start in server mode", Set: getopt.True(&c.server)},
+		}, c.Options("DKy")...),
+		Run: c.run,
+	}
+}
+
+func (c *command) run(ctx context.Context, operands []string) error {
+	if len(operands) == 0 && !c.server {
+		return getopt.ErrUsage
+	}
+	if err := c.Complete(ctx, c.Env); err != nil {
 		return err
 	}
-	if len(operands) == 0 && !p.server {
-		fmt.Fprint(env.ErrOut, usage)
-		return &cmdutil.ExitError{Code: cmdutil.ExitUsage}
+	if c.server {
+		return c.serve(ctx)
 	}
-	run := p.ping
-	if p.server {
-		run = func(ctx context.Context, _ string) error { return p.serve(ctx) }
-		operands = []string{""}
-	}
-	if err := p.Resolve(ctx, env, fabricflag.Classic); err != nil {
-		return &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
-	}
-	err = run(ctx, operands[0])
-	var ended *cmdutil.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		err = &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}
-	}
-	return err
+	return c.ping(ctx, operands[0])
 }
 
 // classicAttempts is how often libibmad sends what gets no answer.
@@ -104,17 +75,13 @@ const classicAttempts = 3
 func (p *command) ping(ctx context.Context, operand string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	smLID, err := p.SMLID()
-	if err != nil {
-		return err
-	}
 	port, err := p.OpenPort(ctx)
 	if err != nil {
 		return err
 	}
 	defer port.Close()
 	c := umad.NewClient(port, p.Client(p.Env))
-	if p.to, err = p.Destination(ctx, c, operand, smLID); err != nil {
+	if p.to, err = p.Destination(ctx, c, operand); err != nil {
 		return err
 	}
 	requests := p.Client(p.Env)
@@ -183,7 +150,7 @@ func (p *command) serve(ctx context.Context) error {
 	if p.Debug > 0 {
 		o.Log = slog.New(slog.NewTextHandler(p.Env.ErrOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	open := p.Open(p.Env)
+	open := p.Open
 	if p.Sim == fabricflag.Ibsim {
 		open = fabricflag.OpenResponder(p.Env)
 	}

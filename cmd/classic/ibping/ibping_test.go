@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-var program = cmdtest.Classic(Run)
+var program = cmdtest.Classic(New)
 
 var pingTime = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 

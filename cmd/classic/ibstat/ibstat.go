@@ -8,74 +8,51 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portstate"
+	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-const usage = `
-Usage: ibstat [options] <ca_name> [portnum]
+// command is one call of ibstat.
+type command struct {
+	*getopt.Diag
+	view
+	list, portList bool
+}
 
-Options:
-  --list_of_cas, -l       list all IB devices
-  --short, -s             short output
-  --port_list, -p         show port list
-  --config, -z <config>   use config file, default: /etc/infiniband-diags/ibdiag.conf
-  --verbose, -v           increase verbosity level
-  --debug, -d             raise debug level
-  --help, -h              help message
-  --version, -V           show version
-
-Examples:
-  ibstat -l       # list all IB devices
-  ibstat mthca0 2 # stat port 2 of 'mthca0'
-
-`
-
-// Run runs ibstat. The options -z and -v have no effect, as in infiniband-diags. -d
+// New returns ibstat. The options -z and -v have no effect, as in infiniband-diags. -d
 // would enable messages of libibumad, which is not used here.
-func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
-	out := render.NewOutput(env.Out)
-	defer out.Flush()
-	v := view{out: out, env: env, port: -1}
-	var list, ports, help, showVersion bool
-	operands, err := getopt.Parse("ibstat", []getopt.Option{
-		{Long: "list_of_cas", Short: 'l', HasValue: false}, {Long: "short", Short: 's', HasValue: false}, {Long: "port_list", Short: 'p', HasValue: false},
-		{Long: "config", Short: 'z', HasValue: true}, {Long: "verbose", Short: 'v', HasValue: false}, {Long: "debug", Short: 'd', HasValue: false},
-		{Long: "help", Short: 'h', HasValue: false}, {Long: "version", Short: 'V', HasValue: false},
-	}, args, func(short byte, _ string) error {
-		switch short {
-		case 'l':
-			list = true
-		case 's':
-			v.short = true
-		case 'p':
-			ports = true
-		case 'h':
-			help = true
-		case 'V':
-			showVersion = true
-		}
-		return nil
-	})
-	if err != nil {
-		fmt.Fprintln(env.ErrOut, err)
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{Diag: getopt.NewDiag(env, "ibstat"), view: view{out: render.NewOutput(env.Out), env: env, port: -1}}
+	return &getopt.Tool{
+		Name: "ibstat", Family: getopt.InfinibandDiags, Operands: "<ca_name> [portnum]",
+		Examples: []string{
+			"-l       # list all IB devices",
+			"mthca0 2 # stat port 2 of 'mthca0'",
+		},
+		Options: append([]getopt.Option{
+			{Long: "list_of_cas", Short: 'l', Help: "list all IB devices", Set: getopt.True(&c.list)},
+			{Long: "short", Short: 's', Help: "short output", Set: getopt.True(&c.short)},
+			{Long: "port_list", Short: 'p', Help: "show port list", Set: getopt.True(&c.portList)},
+		}, c.Options("CPDLGtsKye")...),
+		Run: c.run,
 	}
-	if err != nil || help {
-		fmt.Fprint(env.ErrOut, usage)
-		return &cmdutil.ExitError{Code: 2}
-	}
-	if showVersion {
-		fmt.Fprintf(env.ErrOut, "ibstat BUILD VERSION: %s\n", buildinfo.Version())
-		return nil
-	}
+}
+
+func (c *command) run(ctx context.Context, operands []string) error {
+	defer c.out.Flush()
 	if len(operands) > 1 {
-		v.port = getopt.Strtol(operands[1])
+		c.port = getopt.Strtol(operands[1])
 	}
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: env.Sysfs(), Brief: true, SysfsOnly: true})
+	root, remove, err := simhost.Sysfs(ctx, c.Env, &c.Settings)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: root, Brief: true, SysfsOnly: true})
 	if err != nil {
 		return err
 	}
@@ -86,34 +63,37 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 	if len(operands) > 0 {
 		devices = slices.DeleteFunc(devices, func(d *devinfo.Device) bool { return d.Name != operands[0] })
 		if len(devices) == 0 {
-			fmt.Fprintf(env.ErrOut, "ibpanic: [%d] main: '%s' IB device can't be found: Success\n", os.Getpid(), operands[0])
-			return &cmdutil.ExitError{Code: getopt.ExitFailure}
+			return c.panic("'%s' IB device can't be found: Success", operands[0])
 		}
 	}
 	for _, d := range devices {
 		switch {
-		case ports:
+		case c.portList:
 			if !complete(d) {
-				out.Flush()
-				fmt.Fprintf(env.ErrOut, "ibpanic: [%d] main: can't list ports: Success\n", os.Getpid())
-				return &cmdutil.ExitError{Code: getopt.ExitFailure}
+				c.out.Flush()
+				return c.panic("can't list ports: Success")
 			}
 			for _, p := range d.Ports {
 				if guid := portGUID(p); guid != 0 {
-					fmt.Fprintf(out, "0x%016x\n", guid)
+					fmt.Fprintf(c.out, "0x%016x\n", guid)
 				}
 			}
-		case list:
-			fmt.Fprintln(out, d.Name)
+		case c.list:
+			fmt.Fprintln(c.out, d.Name)
 		default:
-			if !complete(d) || !v.device(d) {
+			if !complete(d) || !c.device(d) {
 				// The C tool prints errno of the last failed system call.
-				fmt.Fprintf(env.ErrOut, "ibpanic: [%d] main: stat of IB device '%s' failed: No such file or directory\n", os.Getpid(), d.Name)
-				return &cmdutil.ExitError{Code: getopt.ExitFailure}
+				return c.panic("stat of IB device '%s' failed: No such file or directory", d.Name)
 			}
 		}
 	}
 	return nil
+}
+
+// panic ends the tool as IBPANIC of infiniband-diags does.
+func (c *command) panic(format string, args ...any) error {
+	fmt.Fprintf(c.Env.ErrOut, "ibpanic: [%d] main: %s\n", os.Getpid(), fmt.Sprintf(format, args...))
+	return &cmdutil.ExitError{Code: getopt.ExitFailure}
 }
 
 // complete reports whether all files exist that libibumad requires.

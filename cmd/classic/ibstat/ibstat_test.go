@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-var program = cmdtest.Classic(Run)
+var program = cmdtest.Classic(New)
 
 func TestRun_Hosts(t *testing.T) { program.RunOnHosts(t, "ibstat", "ibstat -p") }
 

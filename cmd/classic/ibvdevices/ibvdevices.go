@@ -6,17 +6,30 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/libibverbs"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// Run runs ibv_devices.
-func Run(ctx context.Context, env *cmdutil.Env, _ []string) error {
-	if err := libibverbs.Check(env); err != nil {
-		return &cmdutil.ExitError{Code: 1}
+// New returns ibv_devices, which ignores its arguments.
+func New(env *cmdutil.Env) *getopt.Tool {
+	var settings fabricflag.Settings
+	return &getopt.Tool{
+		Name: "ibv_devices", Family: libibverbs.Family, Lenient: true,
+		Options: getopt.SimOptions(&settings),
+		Run: func(ctx context.Context, _ []string) error {
+			if err := libibverbs.Check(env, &settings, cmdutil.ExitFailed); err != nil {
+				return err
+			}
+			return list(ctx, env)
+		},
 	}
+}
+
+func list(ctx context.Context, env *cmdutil.Env) error {
 	out := render.NewOutput(env.Out)
 	defer out.Flush()
 	fmt.Fprintf(out, "    %-16s\t   node GUID\n", "device")

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/libibverbs"
@@ -17,68 +18,59 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-const usageText = `Usage: ibv_devinfo             print the ca attributes
+// command is one call of ibv_devinfo.
+type command struct {
+	view
+	settings fabricflag.Settings
+	device   string
+	list     bool
+}
 
-Options:
-  -d, --ib-dev=<dev>     use IB device <dev> (default first device found)
-  -i, --ib-port=<port>   use port <port> of IB device (default all ports)
-  -l, --list             print only the IB devices names
-  -v, --verbose          print all the attributes of the IB device(s)
-`
-
-// Run runs ibv_devinfo.
-func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
-	out := render.NewOutput(env.Out)
-	defer out.Flush()
-	v := view{out: out, env: env}
-	device, list, usage := "", false, 0
-	stop := &cmdutil.ExitError{}
-	_, err := getopt.Parse("ibv_devinfo", []getopt.Option{
-		{Long: "ib-dev", Short: 'd', HasValue: true}, {Long: "ib-port", Short: 'i', HasValue: true}, {Long: "list", Short: 'l', HasValue: false}, {Long: "verbose", Short: 'v', HasValue: false},
-	}, args, func(short byte, value string) error {
-		switch short {
-		case 'd':
-			device = value
-		case 'i':
-			if v.port = getopt.Strtol(value); v.port <= 0 {
-				usage = 1
-				return stop
-			}
-			v.port &= 0xff // the C tool keeps a byte
-		case 'l':
-			list = true
-			return stop
-		case 'v':
-			v.verbose = true
-		}
-		return nil
-	})
-	switch {
-	case usage != 0:
-		fmt.Fprint(out, usageText)
-		return &cmdutil.ExitError{Code: usage}
-	case err != nil && !list:
-		fmt.Fprintln(env.ErrOut, err)
-		fmt.Fprint(out, usageText)
-		return &cmdutil.ExitError{Code: getopt.ExitFailure}
+// New returns ibv_devinfo.
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{view: view{out: render.NewOutput(env.Out), env: env}}
+	return &getopt.Tool{
+		Name: "ibv_devinfo", Family: libibverbs.Family, About: "print the ca attributes",
+		Options: append([]getopt.Option{
+			{Long: "ib-dev", Short: 'd', Arg: "<dev>", Help: "use IB device <dev> (default first device found)", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames},
+			{Long: "ib-port", Short: 'i', Arg: "<port>", Help: "use port <port> of IB device (default all ports)", Set: c.setPort},
+			{Long: "list", Short: 'l', Help: "print only the IB devices names", Set: func(string) error {
+				c.list = true
+				return getopt.ErrStop
+			}},
+			{Long: "verbose", Short: 'v', Help: "print all the attributes of the IB device(s)", Set: getopt.True(&c.verbose)},
+		}, getopt.SimOptions(&c.settings)...),
+		Run: c.run,
 	}
-	if err := libibverbs.Check(env); err != nil {
+}
+
+func (c *command) setPort(value string) error {
+	if c.port = getopt.Strtol(value); c.port <= 0 {
+		return &getopt.UsageError{Code: 1}
+	}
+	c.port &= 0xff // the C tool keeps a byte
+	return nil
+}
+
+func (c *command) run(ctx context.Context, _ []string) error {
+	defer c.out.Flush()
+	if err := libibverbs.Check(c.env, &c.settings, getopt.ExitFailure); err != nil {
 		return err
 	}
-	if list {
-		names := devinfo.Names(devinfo.Options{Sysfs: env.Sysfs()})
+	if c.list {
+		names := devinfo.Names(devinfo.Options{Sysfs: c.env.Sysfs()})
 		s := "s"
 		if len(names) == 1 {
 			s = ""
 		}
-		fmt.Fprintf(out, "%d HCA%s found:\n", len(names), s)
+		fmt.Fprintf(c.out, "%d HCA%s found:\n", len(names), s)
 		for _, name := range names {
-			fmt.Fprintf(out, "\t%s\n", name)
+			fmt.Fprintf(c.out, "\t%s\n", name)
 		}
-		fmt.Fprintln(out)
+		fmt.Fprintln(c.out)
 		return nil
 	}
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: env.Sysfs(), Brief: true, Device: device})
+	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: c.env.Sysfs(), Brief: true, Device: c.device})
 	if r == nil {
 		return err
 	}
@@ -89,14 +81,14 @@ func Run(ctx context.Context, env *cmdutil.Env, args []string) error {
 			continue
 		}
 		found = true
-		code |= v.device(d)
+		code |= c.showDevice(d)
 	}
 	if !found {
 		code = getopt.ExitFailure
-		if device != "" {
-			fmt.Fprintf(env.ErrOut, "IB device '%s' wasn't found\n", device)
+		if c.device != "" {
+			fmt.Fprintf(c.env.ErrOut, "IB device '%s' wasn't found\n", c.device)
 		} else {
-			fmt.Fprintln(env.ErrOut, "No IB devices found")
+			fmt.Fprintln(c.env.ErrOut, "No IB devices found")
 		}
 	}
 	if code != 0 {
@@ -128,8 +120,8 @@ func (v *view) fail(code int, format string, args ...any) int {
 	return code
 }
 
-// device prints a device. It returns the bits to set in the exit code.
-func (v *view) device(d *devinfo.Device) int {
+// showDevice prints a device. It returns the bits to set in the exit code.
+func (v *view) showDevice(d *devinfo.Device) int {
 	switch {
 	case d.OpenError != nil:
 		return v.fail(1, "Failed to open device")

@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 )
 
-var program = cmdtest.Classic(Run)
+var program = cmdtest.Classic(New)
 
 func TestRun_NoDevices(t *testing.T) {
 	env := map[string]string{"IBKIT_SYSFS": t.TempDir()}

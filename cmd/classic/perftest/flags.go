@@ -4,246 +4,172 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/verbs"
 )
 
-// Options of perftest that have no letter.
-const (
-	firstLong = 128
-	optGbits  = iota + firstLong
-	optOutput
-	optTClass
-	optPKeyIndex
-	optRetry
-)
-
-// A option is an option of the programs, and which of them have it.
-type option struct {
-	getopt.Option
-	argument, help string
-	has            func(perftest.Order) bool // nil: all
+// family is the family of perftest's programs: they exit with 1 in all cases, after
+// the usage text, too.
+var family = &getopt.Family{
+	Usage: usage, UsageToOut: true, NoUsageForInvalid: true, UsageCode: cmdutil.ExitFailed, FailureCode: cmdutil.ExitFailed,
 }
 
-func ofBandwidth(o perftest.Order) bool { return o.Bandwidth }
-
-func ofSends(o perftest.Order) bool { return o.Verb == perftest.Send }
-
-func ofAtomics(o perftest.Order) bool { return o.Verb == perftest.Atomic }
-
-func ofAnySize(o perftest.Order) bool { return o.Verb != perftest.Atomic }
-
-func ofPayloads(o perftest.Order) bool { return o.Verb == perftest.Send || o.Verb == perftest.Write }
-
-func ofResponses(o perftest.Order) bool { return o.Verb == perftest.Read || o.Verb == perftest.Atomic }
-
-// allOptions are the options that ibkit has of perftest's. Any other is
-// refused: what the other side was told must not be passed over.
-var allOptions = []option{
-	{getopt.Option{Long: "all", Short: 'a', HasValue: false}, "", "sizes from 2 to 2^23", ofAnySize},
-	{getopt.Option{Long: "atomic_type", Short: 'A', HasValue: true}, "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", ofAtomics},
-	{getopt.Option{Long: "bidirectional", Short: 'b', HasValue: false}, "", "both sides send", ofBandwidth},
-	{getopt.Option{Long: "connection", Short: 'c', HasValue: true}, "TYPE", "RC (default), UC or UD", nil},
-	{getopt.Option{Long: "ib-dev", Short: 'd', HasValue: true}, "DEVICE", "default: the one with the best GID towards the other side", nil},
-	{getopt.Option{Long: "duration", Short: 'D', HasValue: true}, "SECONDS", "measure for a time", nil},
-	{getopt.Option{Long: "events", Short: 'e', HasValue: false}, "", "wait for completion events", ofSends},
-	{getopt.Option{Long: "margin", Short: 'f', HasValue: true}, "SECONDS", "what does not count at either end of -D (default 2)", nil},
-	{getopt.Option{Long: "CPU-freq", Short: 'F', HasValue: false}, "", "no warning of the processor's frequency; there is none, as it is not used", nil},
-	{getopt.Option{Long: "help", Short: 'h', HasValue: false}, "", "show this", nil},
-	{getopt.Option{Long: "ib-port", Short: 'i', HasValue: true}, "PORT", "default: the first active one", nil},
-	{getopt.Option{Long: "inline_size", Short: 'I', HasValue: true}, "BYTES", "data of messages up to this size is in the work request", ofPayloads},
-	{getopt.Option{Long: "post_list", Short: 'l', HasValue: true}, "N", "post N messages at a time", ofBandwidth},
-	{getopt.Option{Long: "mtu", Short: 'm', HasValue: true}, "BYTES", "default: the port's", nil},
-	{getopt.Option{Long: "iters", Short: 'n', HasValue: true}, "N", "messages, at least 5 (default 1000, of ib_write_bw 5000)", nil},
-	{getopt.Option{Long: "noPeak", Short: 'N', HasValue: false}, "", "no peak bandwidth", ofBandwidth},
-	{getopt.Option{Long: "outs", Short: 'o', HasValue: true}, "N", "operations under way (default: as many as the device does)", ofResponses},
-	{getopt.Option{Long: "port", Short: 'p', HasValue: true}, "PORT", "TCP port (default 18515)", nil},
-	{getopt.Option{Long: "qp", Short: 'q', HasValue: true}, "N", "queue pairs", ofBandwidth},
-	{getopt.Option{Long: "cq-mod", Short: 'Q', HasValue: true}, "N", "a completion of every Nth message (default 100)", ofBandwidth},
-	{getopt.Option{Long: "rx-depth", Short: 'r', HasValue: true}, "N", "receives posted (default 512)", ofSends},
-	{getopt.Option{Long: "size", Short: 's', HasValue: true}, "BYTES", "of a message (default 2, of bandwidth 65536)", ofAnySize},
-	{getopt.Option{Long: "sl", Short: 'S', HasValue: true}, "SL", "service level", nil},
-	{getopt.Option{Long: "tx-depth", Short: 't', HasValue: true}, "N", "messages under way (default 128)", ofBandwidth},
-	{getopt.Option{Long: "qp-timeout", Short: 'u', HasValue: true}, "N", "4.096 us * 2^N (default 14)", nil},
-	{getopt.Option{Long: "version", Short: 'V', HasValue: false}, "", "show the version", nil},
-	{getopt.Option{Long: "limit_bw", Short: 'w', HasValue: true}, "RATE", "exit with 1 below this bandwidth", ofBandwidth},
-	{getopt.Option{Long: "gid-index", Short: 'x', HasValue: true}, "INDEX", "default: the best towards the other side", nil},
-	{getopt.Option{Long: "limit_msgrate", Short: 'y', HasValue: true}, "RATE", "exit with 1 below this rate of messages", ofBandwidth},
-	{getopt.Option{Long: "output", Short: optOutput, HasValue: true}, "WHAT", "print one figure: bandwidth, message_rate or latency", nil},
-	{getopt.Option{Long: "pkey_index", Short: optPKeyIndex, HasValue: true}, "INDEX", "P_Key", nil},
-	{getopt.Option{Long: "report_gbits", Short: optGbits, HasValue: false}, "", "Gb/s, not MiB/s", ofBandwidth},
-	{getopt.Option{Long: "retry_count", Short: optRetry, HasValue: true}, "N", "times that a packet is sent again (default 7)", nil},
-	{getopt.Option{Long: "tclass", Short: optTClass, HasValue: true}, "CLASS", "traffic class", nil},
-}
-
-// options are those that the program has.
-func (c *command) options() []option {
-	return slices.DeleteFunc(slices.Clone(allOptions), func(o option) bool {
-		return o.has != nil && !o.has(c.test.Order)
-	})
-}
-
-// usage prints what the program takes.
-func (c *command) usage() {
-	fmt.Fprintf(c.out, "Usage:\n  %s            start a server and wait for a client\n  %s <host>     be the client of one\n\nOptions:\n", c.name, c.name)
-	for _, o := range c.options() {
+func usage(t *getopt.Tool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s            start a server and wait for a client\n  %s <host>     be the client of one\n\nOptions:\n", t.Name, t.Name)
+	for _, o := range t.Options {
 		name := "    --" + o.Long
-		if o.Short < firstLong {
+		if o.Short != 0 {
 			name = fmt.Sprintf("-%c, --%s", o.Short, o.Long)
 		}
-		if o.argument != "" {
-			name += "=" + o.argument
+		if o.Arg != "" {
+			name += "=" + o.Arg
 		}
-		fmt.Fprintf(c.out, "  %-27s  %s\n", name, o.help)
+		fmt.Fprintf(&b, "  %-27s  %s\n", name, o.Help)
+	}
+	return b.String()
+}
+
+// options returns the options of the program. ibkit rejects the other options of
+// perftest: a test must not differ from its command line.
+func (c *command) options() []getopt.Option {
+	t, order := &c.test, c.test.Order
+	const all = true
+	sends, atomics := order.Verb == perftest.Send, order.Verb == perftest.Atomic
+	responses := atomics || order.Verb == perftest.Read
+	var list []getopt.Option
+	for _, o := range []struct {
+		has bool
+		getopt.Option
+	}{
+		{!atomics, getopt.Option{Long: "all", Short: 'a', Help: "sizes from 2 to 2^23", Set: getopt.True(&t.All)}},
+		{atomics, getopt.Option{Long: "atomic_type", Short: 'A', Arg: "TYPE", Help: "CMP_AND_SWAP or FETCH_AND_ADD (default)", Set: c.setAtomicType}},
+		{order.Bandwidth, getopt.Option{Long: "bidirectional", Short: 'b', Help: "both sides send", Set: getopt.True(&t.Bidirectional)}},
+		{all, getopt.Option{Long: "connection", Short: 'c', Arg: "TYPE", Help: "RC (default), UC or UD", Set: c.setConnection}},
+		{all, getopt.Option{Long: "ib-dev", Short: 'd', Arg: "DEVICE", Help: "default: the one with the best GID towards the other side", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames}},
+		{all, getopt.Option{Long: "duration", Short: 'D', Arg: "SECONDS", Help: "measure for a time", Set: func(value string) error {
+			t.Timed = true
+			return seconds(&t.Duration, 1)(value)
+		}}},
+		{sends, getopt.Option{Long: "events", Short: 'e', Help: "wait for completion events", Set: getopt.True(&t.Events)}},
+		{all, getopt.Option{Long: "margin", Short: 'f', Arg: "SECONDS", Help: "what does not count at either end of -D (default 2)", Set: seconds(&t.Margin, 0)}},
+		{all, getopt.Option{Long: "CPU-freq", Short: 'F', Help: "no warning of the processor's frequency; there is none, as it is not used", Set: getopt.Ignore}},
+		{all, getopt.Option{Long: "help", Short: 'h', Help: "show this", Set: getopt.Usage}},
+		{all, getopt.Option{Long: "ib-port", Short: 'i', Arg: "PORT", Help: "default: the first active one", Set: number(&c.port, 0, 255)}},
+		{sends || order.Verb == perftest.Write, getopt.Option{Long: "inline_size", Short: 'I', Arg: "BYTES", Help: "data of messages up to this size is in the work request", Set: number(&t.Inline, 0, 1024)}},
+		{order.Bandwidth, getopt.Option{Long: "post_list", Short: 'l', Arg: "N", Help: "post N messages at a time", Set: number(&t.List, 1, 1024)}},
+		{all, getopt.Option{Long: "mtu", Short: 'm', Arg: "BYTES", Help: "default: the port's", Set: c.setMTU}},
+		{all, getopt.Option{Long: "iters", Short: 'n', Arg: "N", Help: "messages, at least 5 (default 1000, of ib_write_bw 5000)", Set: number(&t.Iterations, 5, math.MaxInt32)}},
+		{order.Bandwidth, getopt.Option{Long: "noPeak", Short: 'N', Help: "no peak bandwidth", Set: getopt.True(&c.noPeak)}},
+		{responses, getopt.Option{Long: "outs", Short: 'o', Arg: "N", Help: "operations under way (default: as many as the device does)", Set: number(&t.OutReads, 1, 128)}},
+		{all, getopt.Option{Long: "port", Short: 'p', Arg: "PORT", Help: "TCP port (default 18515)", Set: number(&c.tcp, 1, math.MaxUint16)}},
+		{order.Bandwidth, getopt.Option{Long: "qp", Short: 'q', Arg: "N", Help: "queue pairs", Set: number(&t.QueuePairs, 1, 16384)}},
+		{order.Bandwidth, getopt.Option{Long: "cq-mod", Short: 'Q', Arg: "N", Help: "a completion of every Nth message (default 100)", Set: number(&t.Moderation, 1, 1024)}},
+		{sends, getopt.Option{Long: "rx-depth", Short: 'r', Arg: "N", Help: "receives posted (default 512)", Set: number(&t.RxDepth, 1, 16384)}},
+		{!atomics, getopt.Option{Long: "size", Short: 's', Arg: "BYTES", Help: "of a message (default 2, of bandwidth 65536)", Set: func(value string) error {
+			t.Sizes = []int{0}
+			return number(&t.Sizes[0], 1, math.MaxInt32)(value)
+		}}},
+		{all, getopt.Option{Long: "sl", Short: 'S', Arg: "SL", Help: "service level", Set: number(&t.SL, 0, 15)}},
+		{order.Bandwidth, getopt.Option{Long: "tx-depth", Short: 't', Arg: "N", Help: "messages under way (default 128)", Set: number(&t.TxDepth, 1, 15000)}},
+		{all, getopt.Option{Long: "qp-timeout", Short: 'u', Arg: "N", Help: "4.096 us * 2^N (default 14)", Set: number(&t.Timeout, 0, 31)}},
+		{all, getopt.Option{Long: "version", Short: 'V', Help: "show the version", Set: c.showVersion}},
+		{order.Bandwidth, getopt.Option{Long: "limit_bw", Short: 'w', Arg: "RATE", Help: "exit with 1 below this bandwidth", Set: limit(&c.minRate)}},
+		{all, getopt.Option{Long: "gid-index", Short: 'x', Arg: "INDEX", Help: "default: the best towards the other side", Set: number(&c.gidIndex, 0, 255)}},
+		{order.Bandwidth, getopt.Option{Long: "limit_msgrate", Short: 'y', Arg: "RATE", Help: "exit with 1 below this rate of messages", Set: limit(&c.minMsgs)}},
+		{all, getopt.Option{Long: "output", Arg: "WHAT", Help: "print one figure: bandwidth, message_rate or latency", Set: c.setOutput}},
+		{all, getopt.Option{Long: "pkey_index", Arg: "INDEX", Help: "P_Key", Set: number(&t.PKeyIndex, 0, math.MaxUint16)}},
+		{order.Bandwidth, getopt.Option{Long: "report_gbits", Help: "Gb/s, not MiB/s", Set: getopt.True(&t.Gbits)}},
+		{all, getopt.Option{Long: "retry_count", Arg: "N", Help: "times that a packet is sent again (default 7)", Set: number(&t.RetryCount, 0, 7)}},
+		{all, getopt.Option{Long: "tclass", Arg: "CLASS", Help: "traffic class", Set: number(&t.TrafficClass, 0, 255)}},
+	} {
+		if o.has {
+			list = append(list, o.Option)
+		}
+	}
+	return list
+}
+
+// number returns a Set for a number within bounds.
+func number[T int | uint8 | uint16](to *T, least, most int64) func(string) error {
+	return func(value string) error {
+		n, err := strconv.ParseInt(value, 0, 64)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("invalid value %q: want a number from %d to %d", value, least, most)
+		}
+		*to = T(n)
+		return nil
 	}
 }
 
-// takeNamed takes one option. What is wrong with it is said with its name.
-func (c *command) takeNamed(short byte, value string) error {
-	err := c.take(short, value)
-	if err == nil || errors.Is(err, errShown) {
-		return err
-	}
-	for _, o := range allOptions {
-		if o.Short == short && short < firstLong {
-			return fmt.Errorf("-%c, --%s: %w", short, o.Long, err)
-		}
-		if o.Short == short {
-			return fmt.Errorf("--%s: %w", o.Long, err)
-		}
-	}
-	return err
-}
-
-// take takes one option.
-func (c *command) take(short byte, value string) error {
-	t := &c.test
-	number := func(to *int, what string, least, most int) error {
-		n, err := parseNumber(what, value, least, most)
-		*to = n
-		return err
-	}
-	small := func(to *uint8, what string, most int) error {
-		n, err := parseNumber(what, value, 0, most)
-		*to = uint8(n)
-		return err
-	}
-	var n int
-	var err error
-	switch short {
-	case 'a':
-		t.All = true
-	case 'A':
-		if value != "CMP_AND_SWAP" && value != "FETCH_AND_ADD" {
-			return fmt.Errorf("invalid atomic type %q: it is CMP_AND_SWAP or FETCH_AND_ADD", value)
-		}
-		t.CompareSwap = value == "CMP_AND_SWAP"
-	case 'b':
-		t.Bidirectional = true
-	case 'c':
-		t.Type, err = parseType(value)
-	case 'd':
-		c.device = value
-	case 'D':
-		err = number(&n, "duration", 1, math.MaxInt32)
-		t.Timed, t.Duration = true, time.Duration(n)*time.Second
-	case 'e':
-		t.Events = true
-	case 'f':
-		err = number(&n, "margin", 0, math.MaxInt32)
-		t.Margin = time.Duration(n) * time.Second
-	case 'F': // there is no such warning
-	case 'h':
-		c.usage()
-		return errShown
-	case 'i':
-		err = small(&c.port, "port", 255)
-	case 'I':
-		err = number(&t.Inline, "inline size", 0, 1024)
-	case 'l':
-		err = number(&t.List, "post list", 1, 1024)
-	case 'm':
-		err = number(&n, "MTU", 256, 4096)
-		for mtu := ib.MTU256; mtu <= ib.MTU4096; mtu++ {
-			if mtu.Bytes() == n {
-				t.MTU = mtu
-			}
-		}
-		if err == nil && t.MTU == 0 {
-			err = fmt.Errorf("invalid MTU %d: it is 256, 512, 1024, 2048 or 4096", n)
-		}
-	case 'n':
-		err = number(&t.Iterations, "number of iterations", 5, math.MaxInt32)
-	case 'N':
-		c.noPeak = true
-	case 'o':
-		err = number(&t.OutReads, "number of reads under way", 1, 128)
-	case 'p':
-		err = number(&n, "TCP port", 1, math.MaxUint16)
-		c.tcp = uint16(n)
-	case 'q':
-		err = number(&t.QueuePairs, "number of queue pairs", 1, 16384)
-	case 'Q':
-		err = number(&t.Moderation, "CQ moderation", 1, 1024)
-	case 'r':
-		err = number(&t.RxDepth, "rx depth", 1, 16384)
-	case 's':
-		err = number(&n, "size", 1, math.MaxInt32)
-		t.Sizes = []int{n}
-	case 'S':
-		err = small(&t.SL, "service level", 15)
-	case 't':
-		err = number(&t.TxDepth, "tx depth", 1, 15000)
-	case 'u':
-		err = small(&t.Timeout, "time-out", 31)
-	case 'V':
-		fmt.Fprintf(c.out, "Version: %s (ibkit %s)\n", perftest.Version, buildinfo.Version())
-		return errShown
-	default:
-		return c.takeLong(short, value, small)
-	}
-	return err
-}
-
-// takeLong takes options that have no letter, and those about figures.
-func (c *command) takeLong(short byte, value string, small func(*uint8, string, int) error) error {
-	t := &c.test
-	var err error
-	switch short {
-	case 'w', 'y':
-		limit := &c.minRate
-		if short == 'y' {
-			limit = &c.minMsgs
-		}
-		if *limit, err = strconv.ParseFloat(value, 64); err != nil || !(*limit > 0) {
-			err = fmt.Errorf("invalid limit %q", value)
-		}
-	case 'x':
-		c.gidIndex, err = parseNumber("GID index", value, 0, 255)
-	case optGbits:
-		c.test.Gbits = true
-	case optOutput:
-		switch {
-		case t.Bandwidth && value != "bandwidth" && value != "message_rate":
-			return fmt.Errorf("invalid output %q: it is bandwidth or message_rate", value)
-		case !t.Bandwidth && value != "latency":
-			return fmt.Errorf("invalid output %q: it is latency", value)
-		}
-		c.output = value
-	case optTClass:
-		err = small(&t.TrafficClass, "traffic class", 255)
-	case optPKeyIndex:
+// seconds returns a Set for a time in whole seconds.
+func seconds(to *time.Duration, least int64) func(string) error {
+	return func(value string) error {
 		n := 0
-		n, err = parseNumber("P_Key index", value, 0, math.MaxUint16)
-		t.PKeyIndex = uint16(n)
-	case optRetry:
-		err = small(&t.RetryCount, "retry count", 7)
+		err := number(&n, least, math.MaxInt32)(value)
+		*to = time.Duration(n) * time.Second
+		return err
 	}
-	return err
+}
+
+// limit returns a Set for a lower limit of a rate.
+func limit(to *float64) func(string) error {
+	return func(value string) (err error) {
+		if *to, err = strconv.ParseFloat(value, 64); err != nil || !(*to > 0) {
+			return fmt.Errorf("invalid value %q: want a positive number", value)
+		}
+		return nil
+	}
+}
+
+func (c *command) setAtomicType(value string) error {
+	if value != "CMP_AND_SWAP" && value != "FETCH_AND_ADD" {
+		return fmt.Errorf("invalid value %q: want CMP_AND_SWAP or FETCH_AND_ADD", value)
+	}
+	c.test.CompareSwap = value == "CMP_AND_SWAP"
+	return nil
+}
+
+func (c *command) setConnection(value string) error {
+	for _, t := range []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD} {
+		if strings.EqualFold(t.String(), value) {
+			c.test.Type = t
+			return nil
+		}
+	}
+	return fmt.Errorf("invalid value %q: want RC, UC or UD", value)
+}
+
+func (c *command) setMTU(value string) error {
+	for mtu := ib.MTU(1); mtu <= 5; mtu++ {
+		if strconv.Itoa(mtu.Bytes()) == value {
+			c.test.MTU = mtu
+			return nil
+		}
+	}
+	return fmt.Errorf("invalid value %q: want 256, 512, 1024, 2048 or 4096", value)
+}
+
+func (c *command) setOutput(value string) error {
+	switch {
+	case c.test.Bandwidth && value != "bandwidth" && value != "message_rate":
+		return fmt.Errorf("invalid value %q: want bandwidth or message_rate", value)
+	case !c.test.Bandwidth && value != "latency":
+		return fmt.Errorf("invalid value %q: want latency", value)
+	}
+	c.output = value
+	return nil
+}
+
+func (c *command) showVersion(string) error {
+	fmt.Fprintf(c.out, "Version: %s (ibkit %s)\n", perftest.Version, buildinfo.Version())
+	return errors.Join(c.out.Flush(), &cmdutil.ExitError{Code: cmdutil.ExitFailed})
 }

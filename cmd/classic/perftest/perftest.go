@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -25,14 +24,15 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Program returns a program of perftest; nil where ibkit stands in for no
-// such program.
-func Program(name string) func(context.Context, *cmdutil.Env, []string) error {
+// New returns a constructor for the program of perftest with the given name; nil if
+// ibkit has no such program.
+func New(name string) func(*cmdutil.Env) *getopt.Tool {
 	for _, verb := range []perftest.Verb{perftest.Send, perftest.Write, perftest.Read, perftest.Atomic} {
 		for _, order := range []perftest.Order{{Verb: verb}, {Verb: verb, Bandwidth: true}} {
 			if order.Program() == name {
-				return func(ctx context.Context, env *cmdutil.Env, args []string) error {
-					return run(ctx, env, name, order, args)
+				return func(env *cmdutil.Env) *getopt.Tool {
+					c := newCommand(env, name, order)
+					return &getopt.Tool{Name: name, Family: family, Operands: "[<host>]", Options: c.options(), Run: c.execute}
 				}
 			}
 		}
@@ -86,28 +86,13 @@ func newCommand(env *cmdutil.Env, name string, order perftest.Order) *command {
 	return c
 }
 
-// run is a program of perftest: a server without an operand, or the client
-// of one.
-func run(ctx context.Context, env *cmdutil.Env, name string, order perftest.Order, args []string) error {
-	c := newCommand(env, name, order)
-	var flags []getopt.Option
-	for _, o := range c.options() {
-		flags = append(flags, o.Option)
-	}
-	var wrong *getopt.Error
-	operands, err := getopt.Parse(name, flags, args, c.takeNamed)
+// execute runs the program: a server without an operand, or the client of one.
+func (c *command) execute(ctx context.Context, operands []string) error {
 	switch {
-	case errors.Is(err, errShown): // the programs exit with 1 after that, too
-		return errors.Join(c.out.Flush(), &cmdutil.ExitError{Code: cmdutil.ExitFailed})
-	case errors.As(err, &wrong): // it has the program's name
-		fmt.Fprintln(env.ErrOut, wrong)
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
-	case err != nil:
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: err}
 	case len(operands) > 1:
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("unexpected operand %q", operands[1])}
-	case len(operands) == 1 && operands[0] == "": // such as of a variable that is not set
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: errors.New("the host's name is empty")}
+		return fmt.Errorf("unexpected operand %q", operands[1])
+	case len(operands) == 1 && operands[0] == "": // such as an unset variable
+		return errors.New("the host's name is empty")
 	case len(operands) == 1:
 		c.server = operands[0]
 	}
@@ -116,7 +101,7 @@ func run(ctx context.Context, env *cmdutil.Env, name string, order perftest.Orde
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err = c.run(ctx)
+	err := c.run(ctx)
 	if c.finished {
 		fmt.Fprint(c.out, perftestview.Rule)
 	}
@@ -128,9 +113,6 @@ func run(ctx context.Context, env *cmdutil.Env, name string, order perftest.Orde
 	}
 	return err
 }
-
-// errShown ends a call that only shows something.
-var errShown = errors.New("shown")
 
 // settle looks at what the options come to.
 func (c *command) settle() error {
@@ -232,23 +214,4 @@ func (c *command) choose(ports []*perfport.Port, conn net.Conn) (perftest.Place,
 		return perftest.PlaceAt(ib, c.gidIndex)
 	}
 	return perftest.Place{}, err
-}
-
-// parseNumber reads the argument of an option.
-func parseNumber(option, value string, least, most int) (int, error) {
-	n, err := strconv.ParseInt(value, 0, 64)
-	if err != nil || n < int64(least) || n > int64(most) {
-		return 0, fmt.Errorf("invalid %s %q: it is a number from %d to %d", option, value, least, most)
-	}
-	return int(n), nil
-}
-
-// parseType reads a type of queue pairs.
-func parseType(value string) (verbs.QPType, error) {
-	for _, t := range []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD} {
-		if strings.EqualFold(t.String(), value) {
-			return t, nil
-		}
-	}
-	return 0, fmt.Errorf("invalid connection type %q: it is RC, UC or UD", value)
 }

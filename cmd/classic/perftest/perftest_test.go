@@ -11,7 +11,7 @@ import (
 
 // program is all programs of perftest.
 var program = cmdtest.Program(func(ctx context.Context, env *cmdutil.Env, args []string) int {
-	return cmdtest.Classic(Program(args[0]))(ctx, env, args)
+	return cmdtest.Classic(New(args[0]))(ctx, env, args)
 })
 
 // TestIbperftestUsage: the programs of perftest end with 1 whatever is wrong, and
@@ -23,7 +23,7 @@ func TestIbperftestUsage(t *testing.T) {
 		"ib_send_lat []":                              "name is empty",
 		"ib_send_lat a b":                             `unexpected operand "b"`,
 		"ib_send_lat -q 2":                            "invalid option -- 'q'",
-		"ib_send_lat -s 0":                            "-s, --size: invalid size",
+		"ib_send_lat -s 0":                            "-s, --size: invalid value",
 		"ib_send_lat -n 4 host":                       "-n, --iters: ",
 		"ib_send_lat -c XX host":                      "-c, --connection: ",
 		"ib_send_lat -m 1500 host":                    "-m, --mtu: ",

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
 // A Program runs a command line, which begins with the name of a command, and
@@ -28,9 +29,9 @@ func Native(newCommand func(*cmdutil.Env) *cobra.Command) Program {
 }
 
 // Classic returns a program that is a classic tool.
-func Classic(run func(context.Context, *cmdutil.Env, []string) error) Program {
+func Classic(newTool func(*cmdutil.Env) *getopt.Tool) Program {
 	return func(ctx context.Context, env *cmdutil.Env, args []string) int {
-		return cmdutil.ExitCode(env, args[0], run(ctx, env, args[1:]))
+		return cmdutil.ExitCode(env, args[0], newTool(env).Execute(ctx, env, args[1:]))
 	}
 }
 

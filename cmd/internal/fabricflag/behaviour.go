@@ -9,34 +9,34 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// Behaviour is how a simulated fabric behaves while it is in use.
+// Behaviour is the behaviour of a simulated fabric while it is in use.
 type Behaviour struct {
-	model  string
-	events string
+	Model  string // clock model: NAME=VALUE,...
+	Events string // file of events, or random:...
 }
 
-// Define makes the flags, whose names begin with a prefix.
+// Define declares the flags, with a prefix in front of their names.
 func (b *Behaviour) Define(env *cmdutil.Env, cmd *cobra.Command, prefix string) {
 	flags := cmd.Flags()
-	flags.StringVar(&b.model, prefix+"model", "", "clock model of the simulated fabric: `NAME=VALUE,...`, such as hop=1us,service=20us,queue=64,\nloss=0.01,duplicate=0.01,delay=5us,jitter=2us,reorder=0.01,late=1ms,timeout=1s,seed=7")
-	cmdutil.CompleteList(env, cmd, prefix+"model", modelParameters)
-	flags.StringVar(&b.events, prefix+"events", "", "what happens to the simulated fabric: `FILE` with lines of a time and a command,\nor random:seed=1,count=10,within=10s (see ibkit sim ctl --help)")
+	flags.StringVar(&b.Model, prefix+"model", "", "clock model of the fabric, such as hop=1us,loss=0.01: `NAME=VALUE,...`")
+	cmdutil.CompleteList(env, cmd, prefix+"model", ModelParameters)
+	flags.StringVar(&b.Events, prefix+"events", "", "events of the fabric: `FILE`, or random:seed=1,count=10,within=10s")
 }
 
-func (b *Behaviour) given() bool { return b.model != "" || b.events != "" }
+func (b *Behaviour) given() bool { return b.Model != "" || b.Events != "" }
 
-// Apply makes a fabric behave so from now on. failed is told of events that
-// could not happen.
+// Apply makes a fabric behave like this from now on. failed is called for each event
+// that is not possible.
 func (b *Behaviour) Apply(f *sim.Fabric, failed func(error)) error {
-	if strings.TrimSpace(b.model) != "" {
-		if err := f.Model.ParseModel(b.model); err != nil {
+	if strings.TrimSpace(b.Model) != "" {
+		if err := f.Model.ParseModel(b.Model); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
-	if b.events == "" {
+	if b.Events == "" {
 		return nil
 	}
-	events, err := f.ReadEvents(b.events)
+	events, err := f.ReadEvents(b.Events)
 	if err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}

@@ -65,8 +65,8 @@ func knownNodes(env *cmdutil.Env, flags *pflag.FlagSet) []knownNode {
 	return nodes
 }
 
-// modelParameters returns the parameters of the clock model of a simulated fabric.
-func modelParameters(*cmdutil.Env, *pflag.FlagSet) []string {
+// ModelParameters returns the parameters of the clock model of a simulated fabric.
+func ModelParameters(*cmdutil.Env, *pflag.FlagSet) []string {
 	names := sim.ModelParameters()
 	for i := range names {
 		names[i] += "="

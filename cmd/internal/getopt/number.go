@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Strtol reads the number that a text begins with, as C's Strtol with base 0
-// does; 0 where there is none.
+// Strtol parses the number at the beginning of a text like C's strtol with base 0. It
+// returns 0 if there is no number.
 func Strtol(s string) int {
 	s, negative := cutSign(s)
-	n := int(min(strtoull(s), math.MaxInt))
+	n := int(min(Strtoull(s), math.MaxInt))
 	if negative {
 		return -n
 	}
 	return n
 }
 
-// strtoull is strtol for numbers of 64 bits.
-func strtoull(s string) uint64 {
+// Strtoull is [Strtol] for numbers of 64 bits.
+func Strtoull(s string) uint64 {
 	s, negative := cutSign(s)
 	base := 10
 	switch {
@@ -34,7 +34,7 @@ func strtoull(s string) uint64 {
 	return n
 }
 
-// atoi is strtol with base 10.
+// atoi is [Strtol] with base 10.
 func atoi(s string) int {
 	s, negative := cutSign(s)
 	n := int(min(number(s, 10), math.MaxInt))
@@ -44,7 +44,7 @@ func atoi(s string) int {
 	return n
 }
 
-// cutSign takes blanks and a sign off a number.
+// cutSign removes leading blanks and the sign of a number.
 func cutSign(s string) (digits string, negative bool) {
 	s = strings.TrimLeft(s, " \t\n\v\f\r")
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -53,7 +53,8 @@ func cutSign(s string) (digits string, negative bool) {
 	return s, false
 }
 
-// number reads the digits that a text begins with; more than 64 bits are all ones.
+// number parses the digits at the beginning of a text. Numbers of more than 64 bits
+// are all ones.
 func number(s string, base int) uint64 {
 	end := strings.IndexFunc(strings.ToLower(s), func(c rune) bool {
 		digit := strings.IndexRune("0123456789abcdef", c)

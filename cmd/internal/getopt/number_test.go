@@ -14,7 +14,7 @@ func TestStrtol(t *testing.T) {
 
 // Numbers are read as C reads them.
 func TestNumbers(t *testing.T) {
-	if got := strtoull("0xffffffffffffffff"); got != 1<<64-1 {
+	if got := Strtoull("0xffffffffffffffff"); got != 1<<64-1 {
 		t.Errorf("%#x", got)
 	}
 	for s, want := range map[string]int{"010": 10, "0x1": 0, "-3,": -3, "": 0} {

@@ -1,0 +1,195 @@
+// Package iblinkinfo implements iblinkinfo of infiniband-diags.
+package iblinkinfo
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// command is one call of iblinkinfo.
+type command struct {
+	*getopt.Diag
+	guid, route     string
+	guidGiven       bool
+	routeGiven      bool
+	all             bool
+	hops            int
+	down, line      bool
+	additional      bool
+	loadCache       string
+	diff            string
+	checks          linkinfo.Checks
+	filterDownPorts string
+	selection       links.Selection
+}
+
+// New returns iblinkinfo.
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{Diag: getopt.NewDiag(env, "iblinkinfo")}
+	// The C tool compares peers by GUID, which all ports of a switch share.
+	c.checks = linkinfo.Checks{Connection: true, State: true}
+	setGUID := func(value string) error {
+		c.guid, c.guidGiven = value, true
+		return nil
+	}
+	options := []getopt.Option{
+		{Long: "node-name-map", Arg: "<file>", Help: "node name map file", Set: getopt.Text(&c.NameMap)},
+		{Long: "switch", Short: 'S', Arg: "<port_guid>", Help: "start partial scan at the port specified by <port_guid> (hex format)", Set: setGUID, Complete: fabricflag.NodeGUIDs},
+		{Long: "port-guid", Short: 'G', Arg: "<port_guid>", Help: "(same as -S)", Set: setGUID, Complete: fabricflag.NodeGUIDs},
+		{Long: "Direct", Short: 'D', Arg: "<dr_path>", Help: "start partial scan at the port specified by <dr_path>", Set: func(value string) error {
+			c.route, c.routeGiven = value, true
+			return nil
+		}},
+		{Long: "all", Short: 'a', Help: "print all nodes found in a partial fabric scan", Set: getopt.True(&c.all)},
+		{Long: "hops", Short: 'n', Arg: "<hops>", Help: "Number of hops to include away from specified node", Set: number(&c.hops)},
+		{Long: "down", Short: 'd', Help: "print only down links", Set: getopt.True(&c.down)},
+		{Long: "line", Short: 'l', Help: "(line mode) print all information for each link on a single line", Set: getopt.True(&c.line)},
+		{Long: "additional", Short: 'p', Help: "print additional port settings (PktLifeTime, HoqLife, VLStallCount)", Set: getopt.True(&c.additional)},
+		{Long: "load-cache", Arg: "<file>", Help: "filename of ibnetdiscover cache to load", Set: getopt.Text(&c.loadCache)},
+		{Long: "diff", Arg: "<file>", Help: "filename of ibnetdiscover cache to diff", Set: getopt.Text(&c.diff)},
+		{Long: "diffcheck", Arg: "<key(s)>", Help: "specify checks to execute for --diff", Set: c.setChecks},
+		{Long: "filterdownports", Arg: "<file>", Help: "filename of ibnetdiscover cache to filter downports", Set: getopt.Text(&c.filterDownPorts)},
+		{Long: "outstanding_smps", Short: 'o', Arg: "<val>", Help: "specify the number of outstanding SMP's which should be issued during the scan", Set: number(&c.Window)},
+		{Long: "switches-only", Help: "Output only switches", Set: getopt.True(&c.selection.SwitchesOnly)},
+		{Long: "cas-only", Help: "Output only CAs", Set: getopt.True(&c.selection.CAsOnly)},
+	}
+	return &getopt.Tool{
+		Name: "iblinkinfo", Family: getopt.InfinibandDiags, FailureCode: cmdutil.ExitFailed,
+		Options: append(options, c.Options("DLGKd")...), Run: c.run,
+	}
+}
+
+// number returns a Set for a number that C reads into an unsigned int, for which 0 and
+// values that are out of range mean no limit.
+func number(to *int) func(string) error {
+	return func(value string) error {
+		*to = getopt.Strtol(value)
+		if *to < 0 || *to > math.MaxInt32 {
+			*to = 0
+		}
+		return nil
+	}
+}
+
+func (c *command) setChecks(value string) (err error) {
+	if c.checks, err = linkinfo.ParseChecks(value); err != nil {
+		fmt.Fprintln(c.Env.ErrOut, err)
+		return getopt.ErrUsage
+	}
+	return nil
+}
+
+func (c *command) run(ctx context.Context, _ []string) error {
+	if err := c.Complete(ctx, c.Env); err != nil {
+		return err
+	}
+	guid := ib.GUID(getopt.Strtoull(c.guid))
+	o, err := c.scanOptions(guid)
+	if err != nil {
+		return err
+	}
+	names, err := c.Names(c.Env)
+	if err != nil {
+		return err
+	}
+	compare, err := c.readCache(c.diff, "loading cached fabric for diff failed")
+	if err != nil {
+		return err
+	}
+	downBefore, err := c.readCache(c.filterDownPorts, "loading cached fabric for filterdownports failed")
+	if err != nil {
+		return err
+	}
+	bar := render.NewProgress(c.Env.ErrOut)
+	o.Progress = bar.Update
+	r, err := linkinfo.Run(ctx, o)
+	bar.Close()
+	if r == nil {
+		return err
+	}
+	links.PrintWarnings(c.Env.ErrOut, r, c.Verbose > 0)
+	if err != nil {
+		cmdutil.PrintError(c.Env, "error", err)
+	}
+	if c.guidGiven {
+		r.Node = nil
+		if p := r.Fabric.PortByGUID(guid); p != nil && guid != 0 {
+			r.Node = p.Node
+		}
+	}
+	c.selection.OnlyStart = (c.routeGiven || c.guidGiven) && !c.all
+	nodes, ok := c.selection.Nodes(r)
+	if !ok {
+		fmt.Fprintf(c.Env.ErrOut, "Failed to find port: %s\n", c.guid+c.route)
+		return nil
+	}
+	out := render.NewOutput(c.Env.Out)
+	c.print(out, r, nodes, names, compare, downBefore)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if r.Fabric.Aborted != nil {
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
+	}
+	return nil
+}
+
+// scanOptions returns the options for the scan. A GUID that is no number scans the
+// whole fabric and is not found.
+func (c *command) scanOptions(guid ib.GUID) (o linkinfo.Options, err error) {
+	o = linkinfo.Options{
+		Open: c.openPort, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo(),
+		LoadCache: c.loadCache, MaxHops: c.hops, SMLID: c.SMLID, Partial: c.routeGiven || guid != 0,
+	}
+	switch {
+	case c.routeGiven && c.loadCache != "":
+		fmt.Fprintln(c.Env.ErrOut, "Cannot specify cache and direct route path")
+		return o, &cmdutil.ExitError{Code: cmdutil.ExitFailed}
+	case c.routeGiven:
+		o.Route, err = getopt.ParseRoute(c.route)
+	default:
+		o.PortGUID = guid
+	}
+	return o, err
+}
+
+func (c *command) openPort(ctx context.Context) (umad.Port, error) {
+	port, err := c.Open(ctx)
+	if err != nil {
+		device, number := c.LocalPort()
+		fmt.Fprintf(c.Env.ErrOut, "Failed to open %s port %d\n", device, number)
+	}
+	return port, err
+}
+
+// readCache reads a cache file; nil if path is empty.
+func (c *command) readCache(path, failure string) (*fabric.Fabric, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := fabric.ReadCacheFile(path)
+	if err != nil {
+		return nil, c.Iberror("main", err, "%s\n", failure)
+	}
+	return f, nil
+}
+
+func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, names *fabric.NameMap, compare, downBefore *fabric.Fabric) {
+	view := &links.Classic{Out: out, Names: names, Line: c.line, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
+	if compare != nil {
+		view.PrintDiff(linkinfo.Diff(compare, r.Fabric, c.checks, c.selection.InEither(nodes)))
+		return
+	}
+	view.Print(nodes)
+}

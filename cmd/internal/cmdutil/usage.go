@@ -1,0 +1,97 @@
+package cmdutil
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// groupAnnotation is the annotation of a flag with the heading of its group.
+const groupAnnotation = "ibkit_group"
+
+// GroupNewFlags puts the flags that are declared until the returned function is
+// called into a group with its own heading.
+func GroupNewFlags(cmd *cobra.Command, heading string) (end func()) {
+	before := map[string]bool{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
+	return func() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if before[f.Name] {
+				return
+			}
+			if f.Annotations == nil {
+				f.Annotations = map[string][]string{}
+			}
+			f.Annotations[groupAnnotation] = []string{heading}
+		})
+	}
+}
+
+// A FlagGroup is flags under a heading.
+type FlagGroup struct {
+	Heading string
+	Flags   []*pflag.Flag
+}
+
+// FlagGroups returns the visible flags of a command by group, those without a group
+// first under the heading "Flags".
+func FlagGroups(cmd *cobra.Command) []FlagGroup {
+	cmd.InitDefaultHelpFlag()
+	groups := []FlagGroup{{Heading: "Flags"}}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		at := 0
+		if heading := f.Annotations[groupAnnotation]; heading != nil {
+			for at = 1; at < len(groups) && groups[at].Heading != heading[0]; at++ {
+			}
+			if at == len(groups) {
+				groups = append(groups, FlagGroup{Heading: heading[0]})
+			}
+		}
+		groups[at].Flags = append(groups[at].Flags, f)
+	})
+	return groups
+}
+
+// printUsage prints the usage of a command as cobra does, with the flags by group.
+func printUsage(cmd *cobra.Command) error {
+	w := cmd.OutOrStderr()
+	fmt.Fprint(w, "Usage:")
+	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n  %s", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n  %s [command]", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(w, "\n\nExamples:\n%s", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\n\nAvailable Commands:")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() || c.Name() == "help" {
+				fmt.Fprintf(w, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+			}
+		}
+	}
+	for _, g := range FlagGroups(cmd) {
+		if len(g.Flags) == 0 {
+			continue
+		}
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.SortFlags = false
+		for _, f := range g.Flags {
+			flags.AddFlag(f)
+		}
+		fmt.Fprintf(w, "\n\n%s:\n%s", g.Heading, strings.TrimRight(flags.FlagUsages(), "\n"))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n\nUse %q for more information about a command.", cmd.CommandPath()+" [command] --help")
+	}
+	fmt.Fprintln(w)
+	return nil
+}

@@ -1,0 +1,76 @@
+package fabricflag
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/ibdiagconf"
+)
+
+// Flags are the flags of native commands that send MADs.
+type Flags struct {
+	Settings
+
+	// SentOnce is set for commands that time their own packets and do not repeat
+	// them.
+	SentOnce bool
+
+	flags   *pflag.FlagSet
+	timeout uint32 // ms
+	smLID   string
+}
+
+// Group is the heading of these flags in help texts.
+const Group = "Fabric flags"
+
+// Define declares the flags as a group of their own.
+func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
+	defer cmdutil.GroupNewFlags(cmd, Group)()
+	flags := cmd.Flags()
+	f.flags = flags
+	flags.StringVar(&f.Sim, "sim", "", "use a simulated `FABRIC`: see ibkit sim list (default: IBKIT_SIM)")
+	cmdutil.CompleteFlag(env, cmd, "sim", Fabrics)
+	f.Behaviour.Define(env, cmd, "sim-")
+	flags.StringVarP(&f.ConfigFile, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
+	flags.StringVarP(&f.Device, "Ca", "C", "", "use this local `DEVICE` (default: the first with an active port)")
+	cmdutil.CompleteFlag(env, cmd, "Ca", cmdutil.DeviceNames)
+	flags.Uint8VarP(&f.Port, "Port", "P", 0, "use this local port `NUMBER` (default: the first active port)")
+	cmdutil.CompleteFlag(env, cmd, "Port", cmdutil.PortNumbers)
+	wait := "wait `MS` milliseconds for each of 3 attempts (default 1000)"
+	if f.SentOnce {
+		wait = "wait `MS` milliseconds for each reply (default 1000)"
+	}
+	flags.Uint32VarP(&f.timeout, "timeout", "t", 0, wait)
+	flags.StringVarP(&f.smLID, "sm_port", "s", "", "query the subnet manager at `LID` (default: the local port's)")
+	flags.StringVarP(&f.MKey, "m_key", "y", "", "M_Key of requests: a `KEY`, or a word that is no number to prompt for it")
+	flags.IntVarP(&f.Window, "outstanding_smps", "o", 0, "maximum `N` of outstanding requests (default 64; reduced on loss)")
+	flags.BoolVarP(&f.Errors, "errors", "e", false, "print each failed attempt")
+	flags.CountVarP(&f.Verbose, "verbose", "v", "print statistics; twice: print each request")
+	flags.StringVar(&f.NameMap, "node-name-map", "", "read node names from `FILE`, lines 0xGUID \"name\"")
+}
+
+// Complete validates the flags and completes the settings.
+func (f *Flags) Complete(ctx context.Context, env *cmdutil.Env) error {
+	f.DeviceGiven, f.PortGiven = f.flags.Changed("Ca"), f.flags.Changed("Port")
+	switch {
+	case f.flags.Changed("timeout") && (f.timeout == 0 || f.timeout > 1<<31-1):
+		return cmdutil.UsageErrorf("invalid --timeout %d: want a positive number of milliseconds", f.timeout)
+	case f.flags.Changed("outstanding_smps") && f.Window < 1:
+		return cmdutil.UsageErrorf("invalid --outstanding_smps %d: want at least 1", f.Window)
+	}
+	f.Timeout = time.Duration(f.timeout) * time.Millisecond
+	if f.smLID != "" {
+		lid, err := strconv.ParseUint(f.smLID, 0, 16)
+		if err != nil || !ib.LID(lid).IsUnicast() {
+			return cmdutil.UsageErrorf("invalid --sm_port %q: want a LID from 1 to 0xbfff", f.smLID)
+		}
+		f.SMLID = ib.LID(lid)
+	}
+	return f.Settings.Complete(ctx, env)
+}

@@ -1,0 +1,216 @@
+// Package fabricflag selects the fabric that a command works on: the flags of native
+// commands and the settings behind them, which classic tools share.
+package fabricflag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/ibdiagconf"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/device"
+	"github.com/ibkit/ibkit/umad/ibsim"
+)
+
+// MaxFailures is the number of failures that are printed one by one unless -v asks
+// for all.
+const MaxFailures = 20
+
+// Ibsim is the value of Sim for a running ibsim server.
+const Ibsim = "ibsim"
+
+// Settings select a fabric, the local port and the way requests are sent.
+type Settings struct {
+	Sim       string // simulated fabric; "": a device
+	Behaviour Behaviour
+
+	Device      string // "": the first with an active port
+	DeviceGiven bool
+	Port        uint8 // 0: the first active one
+	PortGiven   bool
+
+	Timeout time.Duration // of a request; 0: 1 s
+	SMLID   ib.LID        // LID of the subnet manager; 0: the local port's
+	MKey    string        // a number, or a word to prompt for it
+	Window  int           // maximum outstanding requests; 0: the default
+	Errors  bool          // print failed attempts
+	Verbose int
+
+	ConfigFile string
+	NameMap    string // path of the node name map; "": the default
+
+	// Classic makes mistakes in files warnings, as the tools of infiniband-diags do.
+	Classic bool
+
+	conf      ibdiagconf.Config
+	mkey      uint64
+	simulated *sim.Fabric
+}
+
+// Complete reads the configuration files, prompts for the M_Key and builds the
+// simulated fabric.
+func (s *Settings) Complete(ctx context.Context, env *cmdutil.Env) error {
+	s.Sim = cmp.Or(s.Sim, env.Getenv("IBKIT_SIM"))
+	if err := s.readConfig(env); err != nil {
+		return err
+	}
+	if (s.DeviceGiven || s.PortGiven) && s.Sim != "" && !s.Classic {
+		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) exclude each other")
+	}
+	s.mkey = s.conf.MKey
+	if s.MKey != "" {
+		key, err := strconv.ParseUint(s.MKey, 0, 64)
+		if err != nil {
+			if key, err = askMKey(ctx, env); err != nil {
+				return err
+			}
+		}
+		s.mkey = key
+	}
+	switch {
+	case s.Sim != "" && s.Sim != Ibsim:
+		var err error
+		if s.simulated, err = Build(s.Sim); err != nil {
+			return err
+		}
+		return s.Behaviour.Apply(s.simulated, func(err error) { cmdutil.PrintError(env, "simulated fabric", err) })
+	case s.Behaviour.given():
+		return cmdutil.UsageErrorf("--sim-model and --sim-events require a fabric that ibkit simulates itself (--sim)")
+	}
+	return nil
+}
+
+// readConfig reads the default configuration file and the given one. Settings of
+// the command line take precedence. The device and the port of the default file are
+// those of this host, and are ignored for a simulated fabric.
+func (s *Settings) readConfig(env *cmdutil.Env) error {
+	if err := s.conf.ReadFile(ibdiagconf.DefaultPath, true); err != nil {
+		warn(env, err)
+	}
+	if s.Sim != "" {
+		s.conf.Device, s.conf.Port = "", 0
+	}
+	if s.ConfigFile != "" {
+		if err := s.conf.ReadFile(s.ConfigFile, false); err != nil {
+			if !s.Classic {
+				return &cmdutil.UsageError{Err: err}
+			}
+			warn(env, err)
+		}
+	}
+	if !s.DeviceGiven && s.conf.Device != "" {
+		s.Device, s.DeviceGiven = s.conf.Device, true
+	}
+	if !s.PortGiven && s.conf.Port != 0 {
+		s.Port, s.PortGiven = s.conf.Port, true
+	}
+	if s.Timeout == 0 {
+		s.Timeout = s.conf.Timeout
+	}
+	return nil
+}
+
+func warn(env *cmdutil.Env, err error) { fmt.Fprintf(env.ErrOut, "warning: %v\n", err) }
+
+// IsSimulated reports whether the fabric is simulated, by this process or another.
+func (s *Settings) IsSimulated() bool { return s.Sim != "" }
+
+// IsPrivate reports whether this process simulates the fabric: no other can attach.
+func (s *Settings) IsPrivate() bool { return s.simulated != nil }
+
+// NoExtendedPortInfo reports whether the configuration turns off queries of vendor
+// attributes.
+func (s *Settings) NoExtendedPortInfo() bool { return s.conf.NoExtendedPortInfo }
+
+// Open returns a function that opens the local port.
+func (s *Settings) Open(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
+	switch {
+	case s.simulated != nil:
+		return s.onlyPort(func(context.Context) (umad.Port, error) { return s.simulated.Open(env.Getenv("SIM_HOST")) })
+	case s.Sim == Ibsim:
+		return s.onlyPort(func(ctx context.Context) (umad.Port, error) { return openIbsim(ctx, env, false) })
+	}
+	return func(context.Context) (umad.Port, error) {
+		return device.Open(device.Options{Device: s.Device, Port: s.Port})
+	}
+}
+
+// OpenResponder returns a function that opens a port of a running ibsim server as
+// the one that answers for its node.
+func OpenResponder(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
+	return func(ctx context.Context) (umad.Port, error) { return openIbsim(ctx, env, true) }
+}
+
+func openIbsim(ctx context.Context, env *cmdutil.Env, responder bool) (umad.Port, error) {
+	o, err := ibsim.OptionsFromEnv(env.Getenv)
+	if err != nil {
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	o.Responder = responder
+	return ibsim.Open(ctx, o)
+}
+
+// onlyPort opens the only port of a simulated fabric, if it is the given one.
+func (s *Settings) onlyPort(open func(context.Context) (umad.Port, error)) func(context.Context) (umad.Port, error) {
+	return func(ctx context.Context) (umad.Port, error) {
+		p, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		attr := p.Attr()
+		if s.DeviceGiven && s.Device != attr.Device || s.PortGiven && s.Port != 0 && s.Port != attr.Number {
+			_ = p.Close() // unused
+			return nil, fmt.Errorf("open %q port %d: the simulated fabric has only %s port %d", s.Device, s.Port, attr.Device, attr.Number)
+		}
+		return p, nil
+	}
+}
+
+// Client returns the options for requests.
+func (s *Settings) Client(env *cmdutil.Env) umad.ClientOptions {
+	o := umad.ClientOptions{MKey: s.mkey, Timeout: s.Timeout, MaxWindow: s.Window}
+	if s.Errors || s.Verbose > 1 {
+		o.Trace = func(e umad.Event) {
+			if e.Err != nil || e.Kind == umad.EventTimedOut || s.Verbose > 1 {
+				fmt.Fprintln(env.ErrOut, e)
+			}
+		}
+	}
+	return o
+}
+
+// Names reads the node name map. A missing or invalid map of a classic tool, and an
+// invalid default one, cause a warning.
+func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
+	names, err := readNames(cmp.Or(s.NameMap, fabric.DefaultNameMapPath))
+	switch {
+	case err == nil, s.NameMap == "" && errors.Is(err, fs.ErrNotExist):
+		return names, nil
+	case s.NameMap != "" && !s.Classic:
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	warn(env, err)
+	if s.Classic {
+		return nil, nil // the tools of infiniband-diags use all of a map or none
+	}
+	return names, nil
+}
+
+func readNames(path string) (*fabric.NameMap, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read node name map: %w", err)
+	}
+	defer file.Close()
+	return fabric.ReadNameMap(file, path)
+}

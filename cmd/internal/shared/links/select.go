@@ -1,0 +1,99 @@
+package links
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Selection selects the nodes of a scan to print.
+type Selection struct {
+	// OnlyStart selects only the node where a partial scan started.
+	OnlyStart bool
+
+	SwitchesOnly, CAsOnly bool
+}
+
+// Nodes returns the selected nodes, and false if the scan did not find the node where
+// it was to start.
+func (s *Selection) Nodes(r *linkinfo.Result) (nodes []*fabric.Node, ok bool) {
+	all := r.Fabric.Nodes
+	if s.OnlyStart {
+		if r.Node == nil || !s.HasType(r.Node) {
+			return nil, false
+		}
+		all = []*fabric.Node{r.Node}
+	}
+	for _, n := range all {
+		if s.HasType(n) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, true
+}
+
+// HasType reports whether a node has a selected type.
+func (s *Selection) HasType(n *fabric.Node) bool {
+	switch {
+	case s.SwitchesOnly && s.CAsOnly:
+		return n.Info.NodeType != mad.NodeTypeRouter
+	case s.SwitchesOnly:
+		return n.Info.NodeType == mad.NodeTypeSwitch
+	case s.CAsOnly:
+		return n.Info.NodeType == mad.NodeTypeCA
+	}
+	return true
+}
+
+// InEither returns a filter for the nodes of a comparison, which may be in either
+// fabric: nodes are the selected ones of the new fabric. nil selects all.
+func (s *Selection) InEither(nodes []*fabric.Node) func(*fabric.Node) bool {
+	if s.OnlyStart {
+		guids := map[ib.GUID]bool{}
+		for _, n := range nodes {
+			guids[n.GUID] = true
+		}
+		return func(n *fabric.Node) bool { return guids[n.GUID] }
+	}
+	if s.SwitchesOnly || s.CAsOnly {
+		return s.HasType
+	}
+	return nil
+}
+
+// PrintWarnings prints the failures and contradictions of a scan, and with verbose the
+// cost of the scan.
+func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
+	for _, err := range r.Warnings {
+		fmt.Fprintf(w, "warning: %v\n", err)
+	}
+	f := r.Fabric
+	for i, failure := range f.Failures {
+		if i == fabricflag.MaxFailures && !verbose {
+			fmt.Fprintf(w, "warning: and %d more (-v shows all)\n", len(f.Failures)-i)
+			break
+		}
+		place := "start of the scan"
+		if failure.NodeGUID != 0 {
+			place = fmt.Sprintf("%v port %d", failure.NodeGUID, failure.Port)
+		}
+		fmt.Fprintf(w, "warning: %s: %v\n", place, failure.Err)
+	}
+	for _, conflict := range f.Conflicts {
+		fmt.Fprintf(w, "warning: %s\n", conflict.Detail)
+	}
+	if n := len(f.Failures); n > 0 {
+		fmt.Fprintf(w, "warning: the result is partial: %d requests were not answered\n", n)
+	}
+	if verbose {
+		s := f.Stats
+		fmt.Fprintf(w, "%s, up to %d hops away; %d MADs sent, %d of them again, %d timed out, at most %d in flight\n",
+			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
+	}
+}
