@@ -12,6 +12,7 @@ import (
 )
 
 func TestBoot(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, guest.Spec{})
 	if got := strings.TrimSpace(g.Must(t, "uname", "-r")); got != g.Release || got == "" {
 		t.Errorf("uname -r prints %q, agent said %q", got, g.Release)
@@ -22,6 +23,7 @@ func TestBoot(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}, {Name: "rxe1", Link: guest.Veth}},
 		Tools:   []string{"ibv_devinfo", "ibstat", "ibstatus", "rdma", "strace"},

@@ -10,6 +10,7 @@ import (
 )
 
 func TestModule(t *testing.T) {
+	t.Parallel()
 	file := guest.Module(t, "testdata/module")
 	if again := guest.Module(t, "testdata/module"); again != file {
 		t.Errorf("built as %s and then as %s", file, again)
@@ -22,6 +23,7 @@ func TestModule(t *testing.T) {
 }
 
 func TestBrokenModule(t *testing.T) {
+	t.Parallel()
 	k, err := guest.FindKernel(t.Context())
 	if err != nil {
 		t.Fatal(err)

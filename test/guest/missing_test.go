@@ -11,6 +11,7 @@ import (
 
 // TestMissing asks for what cannot be had: the error says what it is.
 func TestMissing(t *testing.T) {
+	t.Parallel()
 	const none = "no_such_thing"
 	for name, c := range map[string]struct {
 		spec guest.Spec
@@ -38,6 +39,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestOddName(t *testing.T) {
+	t.Parallel()
 	const name = `a 'b"`
 	g := guest.New(t, guest.Spec{Devices: []guest.Device{{Name: name}}})
 	if got, want := g.Must(t, "ls", "/sys/class/infiniband"), name+"\n"; got != want {

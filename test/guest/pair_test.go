@@ -11,6 +11,7 @@ import (
 
 // TestPair runs the two ends of Debian's tools in two guests.
 func TestPair(t *testing.T) {
+	t.Parallel()
 	spec := guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Wire}},
 		Tools:   []string{"ibv_rc_pingpong", "ib_send_lat"},

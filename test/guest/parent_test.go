@@ -19,6 +19,7 @@ const childVariable = "GUEST_TEST_CHILD"
 // TestParentDeath kills a process that has booted a guest and waits for QEMU to
 // follow it.
 func TestParentDeath(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(childVariable) != "" {
 		g := New(t, Spec{})
 		_, _ = fmt.Fprintln(os.Stderr, g.vm.pid)
@@ -46,7 +47,7 @@ func TestParentDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = child.Wait()       // it was killed
-	const timeout = 10_000 // milliseconds
+	const timeout = 60_000 // milliseconds
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(qemu), Events: unix.POLLIN}}, timeout)
 		if errors.Is(err, unix.EINTR) {

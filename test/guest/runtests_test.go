@@ -9,6 +9,7 @@ import (
 )
 
 func TestRunTests(t *testing.T) {
+	t.Parallel()
 	spec := guest.Spec{Devices: []guest.Device{{Name: "rxe0"}}}
 	guest.RunTests(t, spec, "github.com/ibkit/ibkit/test/guest/internal/agent")
 }

@@ -35,7 +35,7 @@ type Spec struct {
 	// It is whole when the guest has ended.
 	Capture string
 
-	// Timeout is how long the guest lives at most. Zero is four minutes.
+	// Timeout is the longest time that the guest runs. Zero is 20 minutes.
 	Timeout time.Duration
 
 	// Log gets the console of the kernel and what programs print, as it
@@ -46,8 +46,9 @@ type Spec struct {
 	Interactive bool
 }
 
-// defaultTimeout is that of a Spec without one.
-const defaultTimeout = 4 * time.Minute
+// defaultTimeout applies to a Spec without a timeout. It is more than four times the
+// duration of the longest test on a quiet machine.
+const defaultTimeout = 20 * time.Minute
 
 // Device is a Soft-RoCE device on a network device that is made for it. It is
 // active and has GIDs of an IPv6 link-local and of an IPv4 address when Boot

@@ -29,6 +29,7 @@ var pid = regexp.MustCompile(`\[[0-9]+\]`)
 
 // TestClassic compares output, messages and exit codes with those of Debian's tools.
 func TestClassic(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, spec)
 	for _, line := range []string{
 		"ibv_devinfo", "ibv_devinfo -l", "ibv_devinfo -v", "ibv_devinfo -d rxe1", "ibv_devinfo -d rxe0 -v",
@@ -166,6 +167,7 @@ func agree(t *testing.T, g *guest.Guest) {
 
 // TestWatch changes what is watched.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, spec)
 	w := g.MustStart(t, "ibkit", "devinfo", "--watch")
 	step := func(text string, args ...string) {
@@ -192,6 +194,7 @@ func TestWatch(t *testing.T) {
 
 // TestVanishing runs devinfo while a device comes and goes.
 func TestVanishing(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, spec)
 	loop := fmt.Sprintf("while true; do rdma link delete rxe1; rdma link add rxe1 type rxe netdev %s; done", g.Ports[1].Netdev)
 	p := g.MustStart(t, "sh", "-c", loop)

@@ -40,6 +40,7 @@ func parse(t *testing.T, r guest.Result) (got report) {
 // TestSources has devinfo find the same by netlink alone, by sysfs alone and by
 // both; and iproute2, what it knows of it.
 func TestSources(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, spec)
 	both := parse(t, g.MustRun(t, "ibkit", "devinfo", "--json"))
 	if len(both.Devices) != len(spec.Devices) || len(both.Problems) > 0 {
@@ -79,6 +80,7 @@ func TestSources(t *testing.T) {
 // TestUser looks as an ordinary user: with access to the devices, without, and
 // where there are no device nodes.
 func TestUser(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, spec)
 	user := func(args ...string) guest.Result {
 		t.Helper()
@@ -118,6 +120,7 @@ func TestUser(t *testing.T) {
 
 // TestMany has 64 devices.
 func TestMany(t *testing.T) {
+	t.Parallel()
 	many := spec
 	many.Devices = nil
 	for i := range 64 {

@@ -11,6 +11,7 @@ import (
 
 // TestViews looks for what only a real kernel has in ibkit's own views.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, spec)
 	for line, want := range map[string]string{
 		"devinfo":         g.Ports[1].Addr.String(),

@@ -52,6 +52,7 @@ func blocks(text string) []string {
 
 // TestSame compares what ibkit shows by its classic names.
 func TestSame(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, tools...))
 	// Down, and of no fabric.
 	for _, line := range []string{"ibstat", "ibstatus", "ibv_devinfo -v"} {
@@ -74,6 +75,7 @@ func TestSame(t *testing.T) {
 // by directed routes and LIDs, subnet and performance management, tables of
 // subnet administration that the kernel puts together.
 func TestTools(t *testing.T) {
+	t.Parallel()
 	spec := ibports.Spec(t, tools...)
 	spec.Programs = append(spec.Programs, guest.Program{Package: devicePackage, Test: true})
 	g := guest.New(t, spec)
@@ -120,6 +122,7 @@ func TestTools(t *testing.T) {
 // TestSubnetManager has opensm configure a fabric and answer for subnet
 // administration, for its own host and another one.
 func TestSubnetManager(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, append(tools, "opensm")...))
 	ibports.PlugIn(t, g, "fat-tree:radix=8,pods=4", "host00001", "host00010", "-sm", "off")
 	if r := g.MustRun(t, "ibstat", "ibtest0", "1"); !strings.Contains(r.Stdout, "State: Initializing") {
@@ -156,6 +159,7 @@ func guid(t *testing.T, g *guest.Guest, device string) string {
 
 // TestPing has Debian's ibping ask another host, by LID and GUID.
 func TestPing(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, tools...))
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
 	// What it says itself stays in a buffer of its own.
@@ -176,6 +180,7 @@ func TestPing(t *testing.T) {
 // TestCalls looks at the system calls of a scan: the newer registration, a write
 // for each request, reads that do not wait, and no thread for each of them.
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "strace"))
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
 	trace := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=ioctl,read,write,epoll_ctl,epoll_pwait,clone,clone3", "ibkit", "linkinfo", "-C", "ibtest0").Stderr
@@ -194,6 +199,7 @@ func TestCalls(t *testing.T) {
 
 // TestOrdinaryUser is about who may use the device node.
 func TestOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
 	run := func() guest.Result {
@@ -214,6 +220,7 @@ func TestOrdinaryUser(t *testing.T) {
 
 // TestKernel is about what the kernel does between a descriptor and the wire.
 func TestKernel(t *testing.T) {
+	t.Parallel()
 	spec := ibports.Spec(t)
 	spec.Programs = append(spec.Programs, guest.Program{Package: devicePackage, Test: true})
 	g := guest.New(t, spec)
@@ -223,6 +230,7 @@ func TestKernel(t *testing.T) {
 
 // TestUnload takes the module away during a scan, which ends at once then.
 func TestUnload(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))
 	b := ibports.PlugIn(t, g, "demo", "node02", "node07", "-model", "delay=200ms")
 	scan := g.MustStart(t, "ibkit", "linkinfo", "-C", "ibtest0", "--timeout", "60000")
@@ -246,6 +254,7 @@ func TestUnload(t *testing.T) {
 // TestBridgeDies takes the fabric away: requests time out, and there is a fabric
 // again with the next bridge.
 func TestBridgeDies(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))
 	ibports.PlugIn(t, g, "demo", "node02", "node07").Kill()
 	for line, want := range map[string]string{
@@ -270,6 +279,7 @@ var complaint = regexp.MustCompile(`BUG:|WARNING:|Oops|general protection|schedu
 // TestHostile has a program write records to the module that make no sense. The
 // kernel goes on, and ports made anew work.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	spec := ibports.Spec(t)
 	spec.Programs = append(spec.Programs, guest.Program{Package: ibports.BridgePackage, Test: true})
 	g := guest.New(t, spec)
@@ -286,6 +296,7 @@ func TestHostile(t *testing.T) {
 // TestReload loads and unloads the module a hundred times, half of them after it
 // was used.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "smpquery"))
 	g.Must(t, "sh", "-ec", `for i in $(seq 50); do
 		rmmod ibtest

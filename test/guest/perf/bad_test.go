@@ -17,6 +17,7 @@ import (
 // TestBad has all go wrong that may go wrong between two sides: whoever is left says
 // so in one message and ends, and the server goes on with others.
 func TestBad(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    []string{"rdma"},
@@ -54,10 +55,11 @@ func nothingLeft(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// client starts a client of a test that goes on for a minute.
+// client starts a client whose test lasts until something ends it. On a busy machine
+// acknowledgements take longer than the default timeout of 67 ms.
 func client(t *testing.T, g *guest.Guest, args string) *guest.Process {
 	t.Helper()
-	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "60s"}, strings.Fields(args)...)...)
+	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "600s", "--qp-timeout", "17"}, strings.Fields(args)...)...)
 }
 
 // awaitTests waits until so many queue pairs are connected, two of a test.
@@ -69,10 +71,14 @@ func awaitTests(t *testing.T, g *guest.Guest, queuePairs int) {
 	}
 }
 
-// moving gives a test the time to get beyond what does not count.
-func moving(t *testing.T, g *guest.Guest) {
+// awaitTraffic waits until the device has sent more packets than a warm-up takes: 100
+// messages of 64 KiB in both directions.
+func awaitTraffic(t *testing.T, g *guest.Guest) {
 	t.Helper()
-	g.Must(t, "sleep", "1")
+	const script = `sent=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+end=$(($(cat $sent) + 20000))
+until [ $(cat $sent) -ge $end ]; do sleep 0.1; done`
+	g.Must(t, "sh", "-c", script)
 }
 
 // ends waits for a program to end, which is to be with one message that has all of
@@ -114,7 +120,7 @@ func interrupted(t *testing.T, g *guest.Guest) {
 	for _, test := range []string{"10.0.0.1 --test send-lat", "10.0.0.1 --test write-bw -b --json"} {
 		p := client(t, g, test)
 		awaitTests(t, g, 2)
-		moving(t, g)
+		awaitTraffic(t, g)
 		if err := p.Signal(unix.SIGINT); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +138,7 @@ func interrupted(t *testing.T, g *guest.Guest) {
 	}
 	for _, test := range []string{"perftest --test send-lat -n 10000000", "pingpong -n 10000000"} {
 		server, p := programs(t, g, test)
-		moving(t, g)
+		awaitTraffic(t, g)
 		if err := p.Signal(unix.SIGINT); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +181,7 @@ func killed(t *testing.T, g *guest.Guest) {
 		server := serve(t, g)
 		p := client(t, g, "10.0.0.1 --test "+test)
 		awaitTests(t, g, 2)
-		moving(t, g)
+		awaitTraffic(t, g)
 		if err := server.Signal(unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -207,14 +213,14 @@ func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 	// Others say nothing from the beginning.
 	for i, flags := range []string{"", "--peer perftest", "--peer pingpong"} {
 		tcp := uint16(18601 + i)
-		listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("sleep 60 | nc -l -p %d", tcp))
+		listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("sleep 600 | nc -l -p %d", tcp))
 		t.Cleanup(func() { _ = listen.Signal(unix.SIGKILL) })
 		if err := g.AwaitTCP(t.Context(), tcp); err != nil {
 			t.Fatal(err)
 		}
 		clients = append(clients, g.MustStart(t, append([]string{"ibkit", "perf", fmt.Sprintf("10.0.0.1:%d", tcp)}, strings.Fields(flags)...)...))
 	}
-	moving(t, g)
+	awaitTraffic(t, g)
 	for _, p := range []*guest.Process{toStop, left} {
 		if err := p.Signal(unix.SIGSTOP); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ var nonsense = map[string]string{
 // badClients say to the server what makes no sense.
 func badClients(t *testing.T, g *guest.Guest) {
 	for name, text := range nonsense {
-		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18516", text)); r.Code >= 128 {
+		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 120 nc 10.0.0.1 18516", text)); r.Code >= 128 {
 			t.Errorf("%s: nc ended with %d: %s", name, r.Code, r.Stderr)
 		}
 	}
@@ -35,7 +35,7 @@ func badServers(t *testing.T, g *guest.Guest) {
 	for _, flags := range []string{"", "--peer perftest --test write-bw", "--peer pingpong"} {
 		for name, text := range nonsense {
 			tcp++
-			listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc -l -p %d", text, tcp))
+			listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 120 nc -l -p %d", text, tcp))
 			if err := g.AwaitTCP(t.Context(), tcp); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func badPrograms(t *testing.T, g *guest.Guest) {
 			if err := p.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
 				t.Fatal(err)
 			}
-			g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 20 nc 10.0.0.1 18515", text))
+			g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 120 nc 10.0.0.1 18515", text))
 			r := ends(t, p, 1)
 			strange(t, r)
 			if t.Failed() {

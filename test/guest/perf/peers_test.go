@@ -20,6 +20,7 @@ var peerTools = []string{"ib_send_lat", "ib_write_bw", "ib_read_bw", "ib_write_l
 // TestPeer has the command talk to programs of Debian's, each as client and as
 // server.
 func TestPeer(t *testing.T) {
+	t.Parallel()
 	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +72,7 @@ func TestPeer(t *testing.T) {
 // TestClassicNames has ibkit stand in for programs of perftest at one side, and
 // then at the other, and compares what is printed but for the figures.
 func TestClassicNames(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    peerTools,

@@ -17,6 +17,7 @@ import (
 // TestPingpong has package pingpong talk to libibverbs' examples, each as client
 // and as server.
 func TestPingpong(t *testing.T) {
+	t.Parallel()
 	guest.RunTests(t, guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:   []string{"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"},
@@ -25,6 +26,7 @@ func TestPingpong(t *testing.T) {
 
 // TestPerf boots one guest for package perf and the command on top of it.
 func TestPerf(t *testing.T) {
+	t.Parallel()
 	g := guest.New(t, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    []string{"rdma", "strace"},

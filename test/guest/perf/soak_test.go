@@ -31,11 +31,12 @@ var soakTests = []string{
 // comes back. Whatever ends early says why, no payload is ever another, and at the
 // end the server is as large as after its first tests and nothing is left.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	spec := guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}},
 		Tools:    []string{"rdma", "ip"},
 		Programs: []guest.Program{guest.Ibkit},
-		Timeout:  *soakTime + 4*time.Minute,
+		Timeout:  *soakTime + 20*time.Minute,
 	}
 	a, b := guest.NewPair(t, spec, spec)
 	server := a.Ports[0].Addr.String()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ibkit/ibkit/test/guest"
 )
@@ -61,11 +60,11 @@ var others = []struct{ theirs, ours string }{
 // TestWire runs each test between two hosts, payloads verified, and has Wireshark's
 // dissector say what it saw between them.
 func TestWire(t *testing.T) {
+	t.Parallel()
 	capture := filepath.Join(t.TempDir(), "wire.pcap")
 	spec := guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Wire}},
 		Programs: []guest.Program{guest.Ibkit},
-		Timeout:  6 * time.Minute,
 	}
 	for _, c := range others {
 		spec.Tools = append(spec.Tools, strings.Fields(c.theirs)[0])

@@ -19,6 +19,7 @@ import (
 
 // TestPings boots one guest for all that is here.
 func TestPings(t *testing.T) {
+	t.Parallel()
 	spec := ibports.Spec(t, "ibping", "ibaddr", "rdma")
 	spec.Devices = []guest.Device{{Name: "rxe0"}}
 	spec.Modules = append(spec.Modules, "veth")

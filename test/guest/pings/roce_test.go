@@ -16,6 +16,7 @@ import (
 // TestRoCE pings from one host to another over Soft-RoCE, by all kinds of
 // addresses, until the link of the other one is taken down.
 func TestRoCE(t *testing.T) {
+	t.Parallel()
 	a, b, gid, ip := rocePair(t)
 	for _, test := range []struct {
 		args string
@@ -46,6 +47,7 @@ func TestRoCE(t *testing.T) {
 
 // TestRoCEUnplugged takes down the link of the host that pings.
 func TestRoCEUnplugged(t *testing.T) {
+	t.Parallel()
 	_, b, gid, ip := rocePair(t)
 	goDown(t, b, b, []string{gid, ip}, "unreachable: ")
 }

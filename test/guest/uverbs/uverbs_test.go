@@ -22,6 +22,7 @@ var spec = guest.Spec{
 // TestVerbs holds what is queried against what Debian's ibv_devinfo prints, and
 // watches a port go down and up and a device being removed.
 func TestVerbs(t *testing.T) {
+	t.Parallel()
 	guest.RunTests(t, spec, pkg, "-test.run=^TestGuest")
 }
 
@@ -78,6 +79,7 @@ func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 // TestCalls looks at the system calls: one open, ioctls, no write to the device,
 // no file of libibverbs. Debian's ibv_devinfo shows that the trace would have it.
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	s := spec
 	s.Programs = []guest.Program{{Package: pkg, Test: true}}
 	g := guest.New(t, s)
@@ -101,6 +103,7 @@ func TestCalls(t *testing.T) {
 
 // TestFull is about a device that has what Soft-RoCE has not.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	guest.RunTests(t, guest.Spec{
 		Modules: []string{"ib_uverbs"},
 		Insert:  []string{guest.Module(t, "testdata/ibfull")},
