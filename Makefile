@@ -143,7 +143,7 @@ man: ## write the manual pages in man/
 
 .PHONY: pictures
 pictures: ## draw the pictures of runs in docs/pictures/
-	go test ./docs -run '^TestPictures$$' -count 1 -update-pictures
+	go test ./docs -run '^TestPictures$$' -count 1 -update
 
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim

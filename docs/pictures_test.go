@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/test/termsvg"
 )
 
-var updatePictures = flag.Bool("update-pictures", false, "write the pictures of terminal sessions to pictures/")
+var update = flag.Bool("update", false, "write the pictures of terminal sessions to pictures/")
 
 // recordings contains the command lines of each terminal session, on the host mlx5-ib.
 var recordings = map[string][]string{
@@ -47,7 +47,7 @@ func TestPictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join("pictures", name)
-		if *updatePictures {
+		if *update {
 			if err := os.WriteFile(path, picture, 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-var update = flag.Bool("update", false, "write the golden file of JSON names")
+// update makes the tests of this package write their golden files.
+var update = flag.Bool("update", false, "write golden files")
 
 // TestJSONNames pins the keys of each attribute.
 func TestJSONNames(t *testing.T) {

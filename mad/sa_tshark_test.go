@@ -41,7 +41,7 @@ func saPackets(t *testing.T) map[string]*Packet {
 func TestSAAgainstTshark(t *testing.T) {
 	for name, p := range saPackets(t) {
 		file := "testdata/tshark/" + name
-		if *updatePackets {
+		if *update {
 			if err := os.WriteFile(file+".hex", []byte(hex.EncodeToString(p[:])+"\n"), 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package mad
 
 import (
 	"encoding/hex"
-	"flag"
 	"maps"
 	"os"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"testing"
 )
-
-var updatePackets = flag.Bool("update-packets", false, "write the packets that tshark is to read")
 
 // tsharkPackets are the packets that tshark was given, by the name of their
 // golden files: what PutSMP and Encode make of them is in X.hex, and what
@@ -50,7 +47,7 @@ func TestAgainstTshark(t *testing.T) {
 	for name, p := range tsharkPackets(t) {
 		t.Run(name, func(t *testing.T) {
 			file := "testdata/tshark/" + name
-			if *updatePackets {
+			if *update {
 				if err := os.WriteFile(file+".hex", []byte(hex.EncodeToString(p[:])+"\n"), 0o666); err != nil {
 					t.Fatal(err)
 				}

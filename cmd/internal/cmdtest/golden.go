@@ -10,7 +10,7 @@ import (
 )
 
 // Update makes tests write the files that they compare with.
-var Update = flag.Bool("update", false, "write the files that tests compare with")
+var Update = flag.Bool("update", false, "write golden files")
 
 // Golden compares output with a file in testdata.
 func Golden(t *testing.T, name, got string) {
