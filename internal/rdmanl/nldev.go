@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // nldev is the netlink client for devices. The type of a message consists of the

@@ -4,8 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/mdlayher/netlink"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 func encode(t testing.TB, build func(*netlink.AttributeEncoder)) []byte {
