@@ -1,6 +1,7 @@
 package ping
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -8,9 +9,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// simTargets returns a port of a simulated fabric and so many targets in it,
-// which all have ping servers.
-func simTargets(tb testing.TB, via Via, n int) (umad.Port, []*Target) {
+// simTargets returns a port of a simulated fabric and n targets in it, all of which
+// have ping servers.
+func simTargets(tb testing.TB, agent Agent, n int) (umad.Port, []*Target) {
 	tb.Helper()
 	f, err := sim.Build("single-switch:radix=65,hosts=65")
 	if err != nil {
@@ -27,12 +28,12 @@ func simTargets(tb testing.TB, via Via, n int) (umad.Port, []*Target) {
 			continue
 		}
 		node.PingServer = "host"
-		targets = append(targets, &Target{Via: via, To: umad.Target{LID: node.Ports[1].Info.LID}})
+		targets = append(targets, &Target{Agent: agent, To: umad.Target{LID: node.Ports[1].Info.LID}})
 	}
 	return port, targets
 }
 
-// runSim sends so many probes in all, and fails where one is lost.
+// runSim sends a number of probes in total, and fails if one is lost.
 func runSim(tb testing.TB, port umad.Port, targets []*Target, probes int) {
 	tb.Helper()
 	seen := 0
@@ -41,31 +42,33 @@ func runSim(tb testing.TB, port umad.Port, targets []*Target, probes int) {
 		OUI: OUI, Count: count, Payload: make([]byte, PayloadSize), Done: func(*Probe) { seen++ }, Idle: func() {},
 	})
 	if err != nil || r.Total.Received != count*len(targets) || seen != r.Total.Received {
-		tb.Fatalf("%v, %+v, shown %d", err, r.Total.counts(), seen)
+		tb.Fatalf("got error %v, statistics %+v, %d calls of Done, want a reply to each probe", err, r.Total.counts(), seen)
 	}
 }
 
-// After the start a probe allocates nothing, to however many targets.
-func TestNoAllocation(t *testing.T) {
-	for _, via := range []Via{ViaVendor, ViaSMA, ViaPMA} {
-		if raceEnabled && via != ViaVendor {
-			continue // what mad.Decode has at hand gets lost then
+// After the start of a run, a probe needs no allocation, for any number of targets.
+func TestRun_NoAllocation(t *testing.T) {
+	for _, agent := range []Agent{AgentServer, AgentSMA, AgentPMA} {
+		if raceEnabled && agent != AgentServer {
+			continue // mad.Decode uses a sync.Pool
 		}
 		for _, n := range []int{1, 64} {
-			port, targets := simTargets(t, via, n)
-			const few, many = 640, 6400
-			base := testing.AllocsPerRun(2, func() { runSim(t, port, targets, few) })
-			if all := testing.AllocsPerRun(2, func() { runSim(t, port, targets, many) }); all > base+10 {
-				t.Errorf("%v, %d targets: %v allocations for %d probes, %v for %d", via, n, all, many, base, few)
-			}
+			t.Run(fmt.Sprintf("%v/%d targets", agent, n), func(t *testing.T) {
+				port, targets := simTargets(t, agent, n)
+				const few, many = 640, 6400
+				base := testing.AllocsPerRun(2, func() { runSim(t, port, targets, few) })
+				if all := testing.AllocsPerRun(2, func() { runSim(t, port, targets, many) }); all > base+10 {
+					t.Errorf("got %v allocations for %d probes and %v for %d, want no more than 10 additional ones", all, many, base, few)
+				}
+			})
 		}
 	}
 }
 
-// A million probes need no more memory than a thousand: neither does anything
-// stay, nor is anything made that is thrown away.
-func TestConstantMemory(t *testing.T) {
-	port, targets := simTargets(t, ViaVendor, 1)
+// A million probes need no more memory than a thousand: the run neither keeps nor
+// discards memory for a probe.
+func TestRun_ConstantMemory(t *testing.T) {
+	port, targets := simTargets(t, AgentServer, 1)
 	memory := func(probes int) (allocated, kept int64) {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -82,15 +85,15 @@ func TestConstantMemory(t *testing.T) {
 		probes /= 10
 	}
 	if allocated, kept := memory(probes); allocated > base+slack || kept > base+slack {
-		t.Errorf("%d bytes were allocated and %d are kept, %d were allocated for a thousand probes", allocated, kept, base)
+		t.Errorf("got %d bytes allocated and %d kept, want at most %d as for a thousand probes", allocated, kept, base+slack)
 	}
 }
 
-// BenchmarkRun pings a simulated fabric, which takes most of the time itself.
+// BenchmarkRun pings a simulated fabric, which takes most of the time.
 func BenchmarkRun(b *testing.B) {
 	for _, n := range []int{1, 64} {
 		b.Run(map[int]string{1: "one target", 64: "64 targets"}[n], func(b *testing.B) {
-			port, targets := simTargets(b, ViaVendor, n)
+			port, targets := simTargets(b, AgentServer, n)
 			b.ReportAllocs()
 			b.ResetTimer()
 			runSim(b, port, targets, b.N)

@@ -8,26 +8,23 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// classVersion is the version of [Class].
-const classVersion = 1
-
-// ListenForAnswers has a port receive the answers to one-way pings and returns
-// the method that they are to have: the first that no other program at the port
-// has taken. It has to be called before anything of the class is sent.
+// ListenForAnswers makes a port receive the answers to one-way pings, and returns
+// the method of these answers: the first one that no other program at the port
+// uses. It must be called before any packet of the ping class is sent.
 //
-// An ibping server (infiniband-diags) at the same port takes all methods; the
-// error wraps [umad.ErrTaken] then.
+// An ibping server (infiniband-diags) at the same port occupies all methods. The
+// error then wraps [umad.ErrTaken].
 func ListenForAnswers(p umad.Port, oui uint32) (mad.Method, error) {
 	r, ok := p.(umad.Responder)
 	if !ok {
-		return 0, errors.New("listen for answers: the port receives nothing but responses")
+		return 0, errors.New("listen for answers: the port receives responses only")
 	}
-	for m := FirstAnswerMethod; ; m++ {
-		err := r.Listen(umad.Service{Class: Class, ClassVersion: classVersion, OUI: oui, Methods: []mad.Method{m}})
+	for m := firstAnswerMethod; ; m++ {
+		err := r.Listen(umad.Service{Class: class, ClassVersion: classVersion, OUI: oui, Methods: []mad.Method{m}})
 		switch {
 		case err == nil:
 			return m, nil
-		case !errors.Is(err, umad.ErrTaken) || m == LastAnswerMethod:
+		case !errors.Is(err, umad.ErrTaken) || m == lastAnswerMethod:
 			return 0, fmt.Errorf("listen for answers: %w", err)
 		}
 	}

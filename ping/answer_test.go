@@ -8,44 +8,43 @@ import (
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
-
-// takenPort has other programs at it that have taken some methods.
-type takenPort struct {
-	umad.Port
-	taken int
-	err   error
-}
-
-func (p *takenPort) Listen(s umad.Service) error {
-	if s.Class != Class || s.ClassVersion != 1 || s.OUI != OUI || len(s.Methods) != 1 {
-		return fmt.Errorf("asked for %+v", s)
-	}
-	if p.taken > 0 {
-		p.taken--
-		return umad.ErrTaken
-	}
-	return p.err
-}
 
 func TestListenForAnswers(t *testing.T) {
 	broken := errors.New("broken")
-	for _, test := range []struct {
-		port   takenPort
+	tests := []struct {
+		name   string
+		taken  int   // methods of other programs
+		err    error // of other methods
 		method mad.Method
-		err    error
+		want   error
 	}{
-		{takenPort{}, 0x40, nil},
-		{takenPort{taken: 3}, 0x43, nil},
-		{takenPort{taken: 63}, 0x7f, nil},
-		{takenPort{taken: 64}, 0, umad.ErrTaken},
-		{takenPort{taken: 1, err: broken}, 0, broken},
-	} {
-		m, err := ListenForAnswers(&test.port, OUI)
-		if m != test.method || !errors.Is(err, test.err) {
-			t.Errorf("%+v: got %v, %v", test.port, m, err)
-		}
+		{"no other program", 0, nil, 0x40, nil},
+		{"three other programs", 3, nil, 0x43, nil},
+		{"all but one", 63, nil, 0x7f, nil},
+		{"all", 64, nil, 0, umad.ErrTaken},
+		{"other error", 1, broken, 0, broken},
 	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &umadtest.Port{OnListen: func(s umad.Service) error {
+				if s.Class != class || s.ClassVersion != 1 || s.OUI != OUI || len(s.Methods) != 1 {
+					return fmt.Errorf("unexpected service %+v", s)
+				}
+				if tt.taken--; tt.taken >= 0 {
+					return umad.ErrTaken
+				}
+				return tt.err
+			}}
+			if m, err := ListenForAnswers(p, OUI); m != tt.method || !errors.Is(err, tt.want) {
+				t.Errorf("got method %v, error %v, want %v, %v", m, err, tt.method, tt.want)
+			}
+		})
+	}
+}
+
+func TestListenForAnswers_NoResponder(t *testing.T) {
 	f, err := sim.Build("demo")
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +55,6 @@ func TestListenForAnswers(t *testing.T) {
 	}
 	defer p.Close()
 	if m, err := ListenForAnswers(p, OUI); err == nil {
-		t.Errorf("a port that listens for nothing: method %v", m)
+		t.Errorf("got method %v, want an error", m)
 	}
 }

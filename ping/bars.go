@@ -7,9 +7,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// barsOf gathers what a histogram holds into bars: the range from the shortest
-// to the longest is cut into parts of equal ratio, so that a few slow ones do not
-// press all others into one bar.
+// barsOf merges the bars of a histogram into at most a given number. Their widths
+// have a constant ratio, so that a few long round trips do not merge all others
+// into one bar.
 func barsOf(from []hdrhistogram.Bar, most int) []Bar {
 	for len(from) > 0 && from[0].Count == 0 {
 		from = from[1:]

@@ -2,13 +2,13 @@ package ping
 
 import "time"
 
-// Counts are what became of the pings that a server got.
+// Counts are the numbers of pings that a server received, by their outcome.
 type Counts struct {
-	Received uint64 // well-formed ones; each of them is, or will be, in one of those below
+	Received uint64 // well-formed pings, the sum of the others and of those that wait
 	Answered uint64
-	Limited  uint64 // left unanswered because the source sent more than it may
-	Dropped  uint64 // left unanswered because too much was waiting, most of it the source's
-	Failed   uint64 // the answer could not be sent
+	Limited  uint64 // not answered: the source exceeds its rate
+	Dropped  uint64 // not answered: the queue was full, and the source had the largest share
+	Failed   uint64 // not answered: the reply could not be sent
 }
 
 func (c *Counts) add(d *Counts) {
@@ -19,35 +19,34 @@ func (c *Counts) add(d *Counts) {
 	c.Failed += d.Failed
 }
 
-// A ServedPort is a port that a server answered pings at.
+// A ServedPort is a port at which a server answers pings.
 type ServedPort struct {
 	Device string
 	Port   uint8
 }
 
-// A SourceCount is what a server got at a port from one source.
+// A SourceCount has the numbers of pings of one source at one port.
 type SourceCount struct {
-	Device string // of the server's port
-	Port   uint8
-
+	ServedPort
 	From Source
 	Counts
-	First, Last time.Time // when its first and its last ping came in
+	First, Last time.Time // arrival of the first and the last ping
 }
 
-// ServeCounts are what a server did so far.
+// ServeCounts are the numbers of pings that a server has received so far.
 type ServeCounts struct {
-	Name    string        // what the server calls itself
-	Took    time.Duration // since the server was made
-	Ports   []ServedPort
-	Total   Counts
-	Ignored uint64 // packets that are no ping
+	Name     string        // of the server, which it sends in replies
+	Duration time.Duration // since NewServer
+	Ports    []ServedPort
+	Total    Counts
+	Ignored  uint64 // packets that are not pings
 
-	// Sources are those heard of last, the one with most pings first. A server
-	// keeps [MaxSources] apart at each port.
+	// Sources are the most recent sources of each port, sorted by descending
+	// number of pings.
 	Sources []SourceCount
 
-	// Forgotten is how many sources are in Total only, because others were heard
-	// of later. A source that comes again after that counts again.
+	// Forgotten is the number of sources that were removed from Sources in
+	// favour of more recent ones. Their pings are in Total. A source that comes
+	// back is counted again.
 	Forgotten uint64
 }

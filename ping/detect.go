@@ -7,20 +7,20 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A ping server is asked twice whether it is there, and gets so long at most each
-// time: in a fabric that takes longer, say what is to answer.
+// Detect sends two probes to each ping server, with a short timeout. In a fabric
+// that is slower, the caller selects the agent.
 const (
 	detectAttempts = 2
 	detectTimeout  = 250 * time.Millisecond
 )
 
-// Detect finds out which targets have a ping server, and has those that have
-// none, or do not answer at all, asked for their performance management agent:
-// it sets their Via. Nobody has to run anything for that one, and it is on the
-// queue pair that the server would be on. Over RoCE there is none.
+// Detect sets the Agent of targets: [AgentServer] if a ping server replies, else
+// [AgentPMA], which is on the same queue pair as a server would be. Over RoCE
+// there is no management agent, and the Agent is always AgentServer. If ctx ends,
+// Detect returns its error.
 func Detect(ctx context.Context, port umad.Port, targets []*Target, o Options) error {
 	for _, t := range targets {
-		t.Via = ViaVendor
+		t.Agent = AgentServer
 	}
 	o.Count, o.Interval, o.Deadline = 1, 0, 0
 	o.Attempts, o.Timeout = detectAttempts, min(o.Timeout, detectTimeout)
@@ -28,11 +28,13 @@ func Detect(ctx context.Context, port umad.Port, targets []*Target, o Options) e
 		o.Timeout = detectTimeout
 	}
 	o.Done, o.Idle, o.Status = nil, nil, nil
-	_, err := Run(ctx, port, targets, o)
+	if _, err := Run(ctx, port, targets, o); err != nil {
+		return err
+	}
 	for _, t := range targets {
 		if t.Stats.Received == 0 && t.GRH == nil {
-			t.Via = ViaPMA
+			t.Agent = AgentPMA
 		}
 	}
-	return err
+	return ctx.Err()
 }

@@ -5,37 +5,38 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// maxWaiting is how many pings wait to be answered at a port.
+// maxWaiting is the maximum number of pings that wait for their replies at a port.
 const maxWaiting = 1024
 
-// pending is a ping that waits for its answer.
+// pending is a ping that waits for its reply.
 type pending struct {
 	addr   umad.Addr
-	grh    umad.GRH // what addr points to
+	grh    umad.GRH // target of addr.GRH
 	packet mad.Packet
 	next   *pending
 }
 
-// A line is what of a source waits, in the order in which it came.
-type line struct {
-	head, tail    *pending
-	waiting       int
-	before, after *source // in the ring of those with something waiting
+// A backlog is the queue of the pings of one source.
+type backlog struct {
+	head, tail *pending
+	waiting    int
+
+	before, after *source // in the ring of sources with a backlog
 }
 
-// A fairQueue gives each source one answer in turn, however much the others
-// sent. Once it is full, whoever has more than an equal share waiting loses for
-// each ping that comes in.
+// A fairQueue serves the sources in turn, one reply each, regardless of how many
+// pings they send. If it is full, a source with more than an equal share of the
+// queue loses a ping for each new one.
 type fairQueue struct {
-	turn   *source // in a ring of those with something waiting
+	turn   *source // next one in the ring of sources with a backlog
 	active int     // length of the ring
 	len    int
 	free   *pending
-	grh    umad.GRH // of the ping that was taken out last
+	grh    umad.GRH // of the last popped ping
 }
 
-// push has a ping wait. It returns the source that lost one for it, which may be
-// s and this ping, nil where none did.
+// push adds a ping. It returns the source that lost a ping for it, which may be s
+// itself, or nil.
 func (q *fairQueue) push(s *source, m *umad.Message) (loser *source) {
 	if q.len == maxWaiting {
 		if loser = q.loser(s); loser == s {
@@ -43,32 +44,31 @@ func (q *fairQueue) push(s *source, m *umad.Message) (loser *source) {
 		}
 		q.drop(loser)
 	}
-	p := q.take(m)
+	p := q.newPending(m)
 	if s.tail == nil {
 		s.head = p
 	} else {
 		s.tail.next = p
 	}
 	s.tail = p
-	q.count(s)
+	q.added(s)
 	return loser
 }
 
-// putBack has a ping wait that was taken from the queue last, as if it had not
-// been.
+// putBack reverses the last pop.
 func (q *fairQueue) putBack(s *source, m *umad.Message) {
-	p := q.take(m)
+	p := q.newPending(m)
 	p.next = s.head
 	s.head = p
 	if s.tail == nil {
 		s.tail = p
 	}
-	q.count(s)
+	q.added(s)
 	q.turn = s
 }
 
-// pop takes the ping out whose turn it is, and returns its source; nil where
-// none waits. What m points to is valid until the next pop.
+// pop removes the next ping, fills m with it and returns its source, or nil if the
+// queue is empty. Pointers in m are valid until the next pop.
 func (q *fairQueue) pop(m *umad.Message) *source {
 	s := q.turn
 	if s == nil {
@@ -85,9 +85,9 @@ func (q *fairQueue) pop(m *umad.Message) *source {
 	return s
 }
 
-// loser returns the source that is to lose a ping where another of s comes: s
-// where it has its share, else one that has more. There is one then, for the
-// queue is full.
+// loser returns the source that loses a ping for another one of s: s itself if it
+// has its share, else a source with more than its share. As the queue is full,
+// there is one.
 func (q *fairQueue) loser(s *source) *source {
 	active := q.active
 	if s.waiting == 0 {
@@ -106,8 +106,8 @@ func (q *fairQueue) loser(s *source) *source {
 	return v
 }
 
-// take returns what keeps m.
-func (q *fairQueue) take(m *umad.Message) *pending {
+// newPending returns a copy of m.
+func (q *fairQueue) newPending(m *umad.Message) *pending {
 	p := q.free
 	if p == nil {
 		p = new(pending)
@@ -122,8 +122,8 @@ func (q *fairQueue) take(m *umad.Message) *pending {
 	return p
 }
 
-// count takes in that one more of s waits.
-func (q *fairQueue) count(s *source) {
+// added counts a ping that was added to the backlog of s.
+func (q *fairQueue) added(s *source) {
 	q.len++
 	if s.waiting++; s.waiting > 1 {
 		return
@@ -133,12 +133,12 @@ func (q *fairQueue) count(s *source) {
 		s.before, s.after, q.turn = s, s, s
 		return
 	}
-	// Behind all others.
+	// At the end of the round.
 	s.before, s.after = q.turn.before, q.turn
 	s.before.after, s.after.before = s, s
 }
 
-// drop takes out what of s waits for longest.
+// drop removes the oldest ping of s.
 func (q *fairQueue) drop(s *source) {
 	p := s.head
 	if s.head = p.next; s.head == nil {

@@ -1,117 +1,94 @@
 package ping
 
 import (
-	"os"
-	"slices"
-	"syscall"
+	"context"
+	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// pingFake is a port with a clock of its bubble's (testing/synctest), behind
-// which a test says what comes of a probe.
-type pingFake struct {
-	attr     umad.PortAttr
-	arrivals []arrival // by time
-	wake     chan struct{}
-	sent     int
+// A fate decides what becomes of a probe that is sent. Probes are numbered from 0.
+type fate func(p *umadtest.Port, n int, m umad.Message) error
 
-	// onSend says what comes of a probe, by arrive. The number counts from 0.
-	onSend func(f *pingFake, n int, m umad.Message) error
-}
-
-type arrival struct {
-	at time.Time
-	m  umad.Message
-}
-
-func newPingFake(onSend func(f *pingFake, n int, m umad.Message) error) *pingFake {
-	return &pingFake{attr: umad.PortAttr{LID: 1}, wake: make(chan struct{}, 1), onSend: onSend}
-}
-
-func (f *pingFake) Attr() umad.PortAttr { return f.attr }
-func (f *pingFake) Close() error        { return nil }
-
-func (f *pingFake) Interrupt() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
+// newPort returns a port on which probes have a fate.
+func newPort(f fate) *umadtest.Port {
+	n := -1
+	return &umadtest.Port{
+		Attributes: umad.PortAttr{LID: 1},
+		OnSend: func(p *umadtest.Port, m umad.Message) error {
+			n++
+			return f(p, n, m)
+		},
 	}
 }
 
-func (f *pingFake) Send(m *umad.Message) error {
-	err := f.onSend(f, f.sent, *m)
-	f.sent++
-	return err
-}
-
-func (f *pingFake) Recv(m *umad.Message, deadline time.Time) error {
-	for {
-		now := time.Now()
-		until := deadline
-		if len(f.arrivals) > 0 {
-			if !f.arrivals[0].at.After(now) {
-				*m, f.arrivals = f.arrivals[0].m, f.arrivals[1:]
-				return nil
-			}
-			if f.arrivals[0].at.Before(until) {
-				until = f.arrivals[0].at
-			}
-		}
-		if !deadline.After(now) {
-			return os.ErrDeadlineExceeded
-		}
-		select {
-		case <-f.wake:
-			return os.ErrDeadlineExceeded
-		case <-time.After(time.Until(until)):
-		}
-	}
-}
-
-// arrive makes a packet arrive in a while.
-func (f *pingFake) arrive(in time.Duration, m umad.Message) {
-	a := arrival{time.Now().Add(in), m}
-	i := len(f.arrivals)
-	for i > 0 && f.arrivals[i-1].at.After(a.at) {
-		i--
-	}
-	f.arrivals = slices.Insert(f.arrivals, i, a)
-}
-
-// answerOf is what a server of ibkit's answers a ping with.
-func answerOf(m umad.Message) umad.Message {
-	pong(&m, "host")
+// serverReply returns the reply of a server of ibkit to a ping.
+func serverReply(m umad.Message) umad.Message {
+	makeReply(&m, "host")
 	m.MAD.SetTID(m.MAD.TID()&0xffffffff | 0xabcd<<48)
 	return m
 }
 
-// ibpingAnswerOf is what infiniband-diags' server answers a ping with.
-func ibpingAnswerOf(m umad.Message, host string) umad.Message {
-	m = answerOf(m)
+// ibpingReply returns the reply of infiniband-diags' server to a ping.
+func ibpingReply(m umad.Message, host string) umad.Message {
+	m = serverReply(m)
 	clear(m.MAD.Data())
 	copy(m.MAD.Data(), host)
 	return m
 }
 
-// agentAnswerOf is what an agent of a node answers.
-func agentAnswerOf(m umad.Message, node ib.GUID) umad.Message {
-	m.MAD.SetMethod(mad.MethodGetResp)
-	if m.MAD.Class().IsSMP() {
-		info := &mad.NodeInfo{BaseVersion: 1, ClassVersion: 1, NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: node, PortGUID: node + 1}
-		if err := mad.Encode(info, m.MAD.Data()); err != nil {
-			panic(err)
-		}
+// agentReply returns the reply of a management agent of a node.
+func agentReply(m umad.Message, node ib.GUID) umad.Message {
+	if !m.MAD.Class().IsSMP() {
+		return umadtest.Reply(m)
 	}
+	return umadtest.ReplyWith(m, &mad.NodeInfo{
+		BaseVersion: 1, ClassVersion: 1, NodeType: mad.NodeTypeCA, NumPorts: 1, NodeGUID: node, PortGUID: node + 1,
+	})
+}
+
+// pingFrom returns the request of an ibping client at a LID.
+func pingFrom(lid ib.LID, tid uint64) umad.Message {
+	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1, SL: 3, PathBits: 2, PKeyIndex: 1}}
+	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: mad.MethodGet, TID: tid})
+	putOUI(m.MAD[offOUI:], OUI)
 	return m
 }
 
-// returned is a probe that the kernel gives back without an answer.
-func returned(m umad.Message) umad.Message {
-	m.Status = syscall.ETIMEDOUT
-	clear(m.MAD[24:])
-	return m
+// pings returns a port at which messages have arrived.
+func pings(messages ...umad.Message) *umadtest.Port {
+	p := &umadtest.Port{}
+	for _, m := range messages {
+		p.Deliver(0, m)
+	}
+	return p
 }
+
+// serveAll serves a port until all messages that have arrived are processed, and
+// returns the server.
+func serveAll(t testing.TB, o ServeOptions, p *umadtest.Port) *Server {
+	t.Helper()
+	s := NewServer(o)
+	runServer(t, s, p)
+	return s
+}
+
+func runServer(t testing.TB, s *Server, p *umadtest.Port) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p.OnIdle = func(*umadtest.Port) { cancel() }
+	if err := s.Serve(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// roundTrip is the usual round-trip time in tests, and timeout the timeout.
+const (
+	roundTrip = 100 * time.Microsecond
+	timeout   = 10 * time.Millisecond
+)

@@ -4,10 +4,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HostName returns what an ibping server calls itself: the host's name and,
-// behind a dot, its NIS domain, which is "(none)" on most (infiniband-diags,
-// ibping.c; getdomainname(2)).
-func HostName() string {
+// hostName returns the name that an ibping server sends: the host's name, a dot
+// and its NIS domain, which is "(none)" on most hosts (infiniband-diags, ibping.c;
+// getdomainname(2)).
+func hostName() string {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
 		return "?hostname?"

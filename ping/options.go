@@ -7,41 +7,40 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options say how to ping.
+// Options configure [Run].
 type Options struct {
-	OUI     uint32 // of ping servers
-	MKey    uint64 // sent to subnet management agents
-	Payload []byte // sent to ping servers, at most PayloadSize bytes; those of ibkit send it back
+	OUI     uint32 // of ping servers, usually [OUI]
+	MKey    uint64 // for subnet management agents
+	Payload []byte // for ping servers, at most [PayloadSize] bytes; those of ibkit return it
 
-	Count    int           // probes to each target; negative: until the context ends
-	Interval time.Duration // from one probe to a target to the next; 0: as soon as the one before has ended
-	Deadline time.Duration // no probe is sent after so long; 0: for ever
-	Timeout  time.Duration // for an answer to come; 0: a second
-	Attempts int           // how often a probe is sent in all before it is lost, at most 255; 0: once
+	Count    int           // probes per target; negative: until the context ends
+	Interval time.Duration // between two probes to a target; 0: the next probe follows the reply
+	Deadline time.Duration // after which no probe is sent; 0: none
+	Timeout  time.Duration // for a reply; 0: 1s
+	Attempts int           // maximum number of times a probe is sent, up to 255; 0: 1
 
-	// Answer is the method of answers to one-way pings, from [ListenForAnswers] for
-	// the port. It has to be set where a target is OneWay.
+	// Answer is the method of the answers to one-way pings. It is required if a
+	// target is OneWay; [ListenForAnswers] returns it.
 	Answer mad.Method
 
-	// Window is how many probes are under way at most, without those whose answer
-	// takes much longer than others do; 0: 64.
+	// Window is the maximum number of probes in flight (default 64). Probes whose
+	// reply is late do not count.
 	Window int
 
-	// Done, where set, is called for each probe that ended, and for each packet
-	// that came beside. What it is given is valid until it returns. Packets that
-	// have come in wait meanwhile, so it should be quick, and Idle write what
-	// there is to write.
+	// Done, if set, is called for each probe that ended, and for each late or
+	// duplicate reply. The Probe is valid until Done returns. Replies wait
+	// meanwhile, so Done should be fast; Idle can write the output.
 	Done func(*Probe)
 
-	// Idle, where set, is called when Done was and there is nothing to do.
+	// Idle, if set, is called after Done when no reply is waiting.
 	Idle func()
 
-	// Status, where set, is called with how things stand whenever something is
-	// received from Ask.
-	Ask    <-chan struct{}
-	Status func(*Result)
+	// Status, if set, is called with the results so far for each value that
+	// StatusRequests delivers.
+	StatusRequests <-chan struct{}
+	Status         func(*Result)
 
-	// Trace, where set, is called for each packet.
+	// Trace, if set, is called for each packet.
 	Trace func(umad.Event)
 }
 
@@ -64,11 +63,11 @@ func (o *Options) setDefaults() {
 	o.Payload = o.Payload[:min(len(o.Payload), PayloadSize)]
 }
 
-// A Result is the account of a run.
+// A Result holds the statistics of a run.
 type Result struct {
-	Targets []*Target
-	Total   Stats
-	Stray   int // packets that answer nothing that was asked
-	Began   time.Time
-	Took    time.Duration
+	Targets  []*Target
+	Total    Stats
+	Stray    int // packets that match no probe
+	Start    time.Time
+	Duration time.Duration
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An Outcome is what became of a probe, or what came beside it.
+// An Outcome is the result of a probe, or of one more reply to it.
 type Outcome uint8
 
-// What becomes of a probe is one of the first seven. The others are packets that
-// came although the probe had ended.
+// A probe ends with one of the first seven outcomes. The other two are replies
+// that arrive after a probe has ended.
 const (
-	Received    Outcome = iota // answered in time, by the right one, and well
-	Lost                       // no answer in time
-	Refused                    // answered with a status that is not 0
-	Corrupted                  // the answer does not hold what it has to
-	WrongOUI                   // answered for another vendor
-	WrongSource                // answered by another port or node than the target
-	Unreachable                // the port has no way to send there
+	Received    Outcome = iota // a valid reply in time
+	Lost                       // no reply in time
+	Refused                    // the reply has a status other than 0
+	Corrupted                  // the reply has invalid content
+	WrongOUI                   // the reply has the OUI of another vendor
+	WrongSource                // the reply is from another port or node than the target
+	Unreachable                // the probe could not be sent
 
-	Late       // answer to a probe that had been given up as lost
-	Duplicated // one more answer to a probe that was answered
+	Late       // a reply to a probe that counts as lost
+	Duplicated // another reply to a probe that was answered
 )
 
 var outcomeNames = [...]string{
@@ -37,20 +37,34 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("Outcome(%d)", uint8(o))
 }
 
-// A Probe is one request, or one more answer to it, and what became of it.
-type Probe struct {
-	Target  *Target
-	Seq     int // counted from 0, for each target
-	Outcome Outcome
-	Sent    time.Time     // when it was, the last time
-	RTT     time.Duration // from then to the answer; 0: there was none
-	Host    []byte        // what a ping server calls itself; not safe for a terminal
-	Node    ib.GUID       // GUID of the node that answered, of ViaSMA
-	Total   *Stats        // of all targets, this one included
-	Err     error         // nil: Received; of others why, where more is known than the outcome
+// MarshalText returns the same as String.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText is the reverse of MarshalText.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	for i, name := range outcomeNames {
+		if string(text) == name {
+			*o = Outcome(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("parse outcome %q: unknown", text)
 }
 
-// Reason says in words why a probe was not received.
+// A Probe describes a probe that ended, or one more reply to it.
+type Probe struct {
+	Target  *Target
+	Seq     int // number of the probe to the target, from 0
+	Outcome Outcome
+	Sent    time.Time     // last attempt
+	RTT     time.Duration // from the last attempt to the reply; 0: no reply
+	Host    []byte        // name of the ping server, which may hold control characters
+	Node    ib.GUID       // node that replied to [AgentSMA]
+	Total   *Stats        // of all targets, this probe included
+	Err     error         // cause of an outcome other than Received, if there is more to report than the outcome
+}
+
+// Reason returns the cause of an outcome other than Received in words.
 func (p *Probe) Reason() string {
 	if p.Err != nil {
 		return p.Err.Error()

@@ -10,20 +10,15 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// rtt is how long an answer takes in these tests, and patience how long one may.
-const (
-	rtt      = 100 * time.Microsecond
-	patience = 10 * time.Millisecond
-)
-
-// pingOne pings one target through a fake port and returns what became of the
-// probes, in the order in which that was known.
-func pingOne(t *testing.T, target *Target, o Options, onSend func(f *pingFake, n int, m umad.Message) error) (r *Result, outcomes []string, err error) {
+// pingOne pings one target and returns the outcomes in the order in which they were
+// reported.
+func pingOne(t *testing.T, target *Target, o Options, f fate) (r *Result, outcomes []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		o.OUI, o.Timeout = OUI, patience
+		o.OUI, o.Timeout = OUI, timeout
 		o.Done = func(p *Probe) {
 			s := fmt.Sprintf("%d %v", p.Seq, p.Outcome)
 			if p.RTT > 0 {
@@ -34,107 +29,109 @@ func pingOne(t *testing.T, target *Target, o Options, onSend func(f *pingFake, n
 			}
 			outcomes = append(outcomes, s)
 		}
-		r, err = Run(t.Context(), newPingFake(onSend), []*Target{target}, o)
+		r, err = Run(t.Context(), newPort(f), []*Target{target}, o)
 	})
 	return r, outcomes, err
 }
 
-// TestOutcomes has each thing happen that can become of a probe, and looks for it
-// under its name.
-func TestOutcomes(t *testing.T) {
-	answer := func(change func(m *umad.Message)) func(*pingFake, int, umad.Message) error {
-		return func(f *pingFake, _ int, m umad.Message) error {
-			a := answerOf(m)
+// TestRun_Outcomes checks the outcome and the statistics of each kind of reply.
+func TestRun_Outcomes(t *testing.T) {
+	answer := func(change func(m *umad.Message)) fate {
+		return func(p *umadtest.Port, _ int, m umad.Message) error {
+			a := serverReply(m)
 			change(&a)
-			f.arrive(rtt, a)
+			p.Deliver(roundTrip, a)
 			return nil
 		}
 	}
-	for name, test := range map[string]struct {
-		via    Via
+	for name, tt := range map[string]struct {
+		agent  Agent
 		guid   ib.GUID
 		count  int
 		every  time.Duration
-		onSend func(f *pingFake, n int, m umad.Message) error
+		onSend fate
 		want   string
 		stats  Stats // without times
 		stray  int
 	}{
-		"answered": {
+		"valid reply": {
 			onSend: answer(func(*umad.Message) {}),
 			want:   "0 received 100µs from host",
 			stats:  Stats{Sent: 1, Received: 1},
 		},
-		"answered by infiniband-diags": {
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				f.arrive(rtt, ibpingAnswerOf(m, "host.(none)"))
+		"reply of infiniband-diags": {
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				p.Deliver(roundTrip, ibpingReply(m, "host.(none)"))
 				return nil
 			},
 			want:  "0 received 100µs from host.(none)",
 			stats: Stats{Sent: 1, Received: 1},
 		},
-		"silent": {
-			onSend: func(*pingFake, int, umad.Message) error { return nil },
+		"no reply": {
+			onSend: func(*umadtest.Port, int, umad.Message) error { return nil },
 			want:   "0 lost",
 			stats:  Stats{Sent: 1, Lost: 1, Silent: 1},
 		},
-		"given back by the kernel": {
-			onSend: func(f *pingFake, _ int, m umad.Message) error { f.arrive(time.Millisecond, returned(m)); return nil },
-			want:   "0 lost",
-			stats:  Stats{Sent: 1, Lost: 1, Silent: 1},
+		"returned by the kernel": {
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				p.Deliver(time.Millisecond, umadtest.Returned(m))
+				return nil
+			},
+			want:  "0 lost",
+			stats: Stats{Sent: 1, Lost: 1, Silent: 1},
 		},
-		"dead during the run": {
+		"no reply any more": {
 			count: 5,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
 				if n < 2 {
-					f.arrive(rtt, answerOf(m))
+					p.Deliver(roundTrip, serverReply(m))
 				}
 				return nil
 			},
 			want:  "0 received 100µs from host, 1 received 100µs from host, 2 lost, 3 lost, 4 lost",
 			stats: Stats{Sent: 5, Received: 2, Lost: 3, Silent: 3},
 		},
-		"late": {
+		"late reply": {
 			count: 2,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
-				f.arrive(rtt+time.Duration(1-n)*patience, answerOf(m))
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
+				p.Deliver(roundTrip+time.Duration(1-n)*timeout, serverReply(m))
 				return nil
 			},
 			want:  "0 lost, 0 late 10.1ms from host, 1 received 100µs from host",
 			stats: Stats{Sent: 2, Received: 1, Lost: 1, Late: 1},
 		},
-		"twice": {
+		"duplicate reply": {
 			count: 2,
-			every: patience,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
-				f.arrive(rtt, answerOf(m))
+			every: timeout,
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
+				p.Deliver(roundTrip, serverReply(m))
 				if n == 0 {
-					f.arrive(2*rtt, answerOf(m))
+					p.Deliver(2*roundTrip, serverReply(m))
 				}
 				return nil
 			},
 			want:  "0 received 100µs from host, 0 duplicated 200µs from host, 1 received 100µs from host",
 			stats: Stats{Sent: 2, Received: 2, Duplicated: 1},
 		},
-		"late and twice": {
+		"late and duplicate reply": {
 			count: 2,
-			every: 2 * patience,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
+			every: 2 * timeout,
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
 				if n == 0 {
-					f.arrive(patience+rtt, answerOf(m))
-					f.arrive(patience+2*rtt, answerOf(m))
+					p.Deliver(timeout+roundTrip, serverReply(m))
+					p.Deliver(timeout+2*roundTrip, serverReply(m))
 				} else {
-					f.arrive(rtt, answerOf(m))
+					p.Deliver(roundTrip, serverReply(m))
 				}
 				return nil
 			},
 			want:  "0 lost, 0 late 10.1ms from host, 0 duplicated 10.2ms from host, 1 received 100µs from host",
 			stats: Stats{Sent: 2, Received: 1, Lost: 1, Late: 1, Duplicated: 1},
 		},
-		"twice at the end": {
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				f.arrive(rtt, answerOf(m))
-				f.arrive(rtt, answerOf(m))
+		"duplicate reply at the end": {
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				p.Deliver(roundTrip, serverReply(m))
+				p.Deliver(roundTrip, serverReply(m))
 				return nil
 			},
 			want:  "0 received 100µs from host, 0 duplicated 100µs from host",
@@ -150,15 +147,15 @@ func TestOutcomes(t *testing.T) {
 			want:   "0 corrupted 100µs from host",
 			stats:  Stats{Sent: 1, Corrupted: 1},
 		},
-		"request sent back": {
+		"request returned": {
 			onSend: answer(func(m *umad.Message) { m.MAD.Data()[offEchoKind] = echoRequest }),
 			want:   "0 corrupted 100µs from host",
 			stats:  Stats{Sent: 1, Corrupted: 1},
 		},
 		"name damaged": {
 			count: 2,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
-				f.arrive(rtt, ibpingAnswerOf(m, []string{"host", "hXst"}[n]))
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
+				p.Deliver(roundTrip, ibpingReply(m, []string{"host", "hXst"}[n]))
 				return nil
 			},
 			want:  "0 received 100µs from host, 1 corrupted 100µs from hXst",
@@ -169,102 +166,102 @@ func TestOutcomes(t *testing.T) {
 			want:   "0 corrupted 100µs",
 			stats:  Stats{Sent: 1, Corrupted: 1},
 		},
-		"for another vendor": {
+		"other OUI": {
 			onSend: answer(func(m *umad.Message) { putOUI(m.MAD[offOUI:], OUI+1) }),
 			want:   "0 wrong OUI 100µs",
 			stats:  Stats{Sent: 1, WrongOUI: 1},
 		},
-		"from another port": {
+		"other port": {
 			onSend: answer(func(m *umad.Message) { m.Addr.LID++ }),
 			want:   "0 wrong source 100µs",
 			stats:  Stats{Sent: 1, WrongSource: 1},
 		},
-		"from another host": {
+		"other host": {
 			count: 2,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
-				a := answerOf(m)
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
+				a := serverReply(m)
 				copy(a.MAD.Data(), []string{"host", "else"}[n])
-				f.arrive(rtt, a)
+				p.Deliver(roundTrip, a)
 				return nil
 			},
 			want:  "0 received 100µs from host, 1 wrong source 100µs from else",
 			stats: Stats{Sent: 2, Received: 1, WrongSource: 1},
 		},
-		"from another node": {
-			via:   ViaSMA,
+		"other node": {
+			agent: AgentSMA,
 			count: 2,
-			onSend: func(f *pingFake, n int, m umad.Message) error {
-				f.arrive(rtt, agentAnswerOf(m, []ib.GUID{7, 9}[n]))
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
+				p.Deliver(roundTrip, agentReply(m, []ib.GUID{7, 9}[n]))
 				return nil
 			},
 			want:  "0 received 100µs, 1 wrong source 100µs",
 			stats: Stats{Sent: 2, Received: 1, WrongSource: 1},
 		},
-		"from a port that is not meant": {
-			via:  ViaSMA,
-			guid: 7,
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				f.arrive(rtt, agentAnswerOf(m, 7))
+		"other port GUID": {
+			agent: AgentSMA,
+			guid:  7,
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				p.Deliver(roundTrip, agentReply(m, 7))
 				return nil
 			},
 			want:  "0 wrong source 100µs",
 			stats: Stats{Sent: 1, WrongSource: 1},
 		},
 		"no node type": {
-			via: ViaSMA,
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				a := agentAnswerOf(m, 7)
+			agent: AgentSMA,
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				a := agentReply(m, 7)
 				a.MAD.Data()[2] = 0
-				f.arrive(rtt, a)
+				p.Deliver(roundTrip, a)
 				return nil
 			},
 			want:  "0 corrupted 100µs",
 			stats: Stats{Sent: 1, Corrupted: 1},
 		},
 		"node GUID 0": {
-			via: ViaSMA,
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				f.arrive(rtt, agentAnswerOf(m, 0))
+			agent: AgentSMA,
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				p.Deliver(roundTrip, agentReply(m, 0))
 				return nil
 			},
 			want:  "0 received 100µs",
 			stats: Stats{Sent: 1, Received: 1},
 		},
 		"refused": {
-			via: ViaPMA,
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				a := agentAnswerOf(m, 7)
+			agent: AgentPMA,
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				a := agentReply(m, 7)
 				a.MAD.SetStatus(0x1c)
-				f.arrive(rtt, a)
+				p.Deliver(roundTrip, a)
 				return nil
 			},
 			want:  "0 refused 100µs",
 			stats: Stats{Sent: 1, Refused: 1},
 		},
-		"no way": {
+		"unreachable": {
 			count:  2,
-			onSend: func(*pingFake, int, umad.Message) error { return fmt.Errorf("send MAD: %w", syscall.EHOSTUNREACH) },
+			onSend: func(*umadtest.Port, int, umad.Message) error { return fmt.Errorf("send MAD: %w", syscall.EHOSTUNREACH) },
 			want:   "0 unreachable, 1 unreachable",
 			stats:  Stats{Sent: 2, Unreachable: 2, Silent: 2},
 		},
-		"no room at first": {
-			onSend: func(f *pingFake, n int, m umad.Message) error {
+		"port without room": {
+			onSend: func(p *umadtest.Port, n int, m umad.Message) error {
 				if n < 3 {
 					return umad.ErrWouldBlock
 				}
-				f.arrive(rtt, answerOf(m))
+				p.Deliver(roundTrip, serverReply(m))
 				return nil
 			},
 			want:  "0 received 100µs from host",
 			stats: Stats{Sent: 1, Received: 1},
 		},
-		"what nobody asked": {
-			onSend: func(f *pingFake, _ int, m umad.Message) error {
-				a := answerOf(m)
-				a.MAD.SetTID(a.MAD.TID() + 5000) // of no probe
-				f.arrive(rtt/2, a)
-				f.arrive(rtt/2, m) // no response
-				f.arrive(rtt, answerOf(m))
+		"stray packets": {
+			onSend: func(p *umadtest.Port, _ int, m umad.Message) error {
+				a := serverReply(m)
+				a.MAD.SetTID(a.MAD.TID() + 5000) // of another request
+				p.Deliver(roundTrip/2, a)
+				p.Deliver(roundTrip/2, m) // not a response
+				p.Deliver(roundTrip, serverReply(m))
 				return nil
 			},
 			want:  "0 received 100µs from host",
@@ -273,28 +270,28 @@ func TestOutcomes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target := &Target{Via: test.via, To: umad.Target{LID: 7}, PortGUID: test.guid}
-			o := Options{Count: max(test.count, 1), Interval: test.every, Payload: []byte("payload")}
-			r, outcomes, err := pingOne(t, target, o, test.onSend)
+			target := &Target{Agent: tt.agent, To: umad.Target{LID: 7}, PortGUID: tt.guid}
+			o := Options{Count: max(tt.count, 1), Interval: tt.every, Payload: []byte("payload")}
+			r, outcomes, err := pingOne(t, target, o, tt.onSend)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(outcomes, ", "); got != test.want {
-				t.Errorf("%s\nwant %s", got, test.want)
+			if got := strings.Join(outcomes, ", "); got != tt.want {
+				t.Errorf("outcomes:\ngot  %s\nwant %s", got, tt.want)
 			}
 			for _, s := range []*Stats{&target.Stats, &r.Total} {
-				if got := s.counts(); got != test.stats.counts() {
-					t.Errorf("counted %+v\nwant    %+v", got, test.stats.counts())
+				if got := s.counts(); got != tt.stats.counts() {
+					t.Errorf("statistics:\ngot  %+v\nwant %+v", got, tt.stats.counts())
 				}
 			}
-			if r.Stray != test.stray {
-				t.Errorf("%d strays", r.Stray)
+			if r.Stray != tt.stray {
+				t.Errorf("stray packets: got %d, want %d", r.Stray, tt.stray)
 			}
 		})
 	}
 }
 
-// counts returns s without times.
+// counts returns the counts of s.
 func (s *Stats) counts() [11]int {
 	return [...]int{
 		s.Sent, s.Received, s.Lost, s.Refused, s.Corrupted, s.WrongOUI, s.WrongSource, s.Unreachable, s.Late, s.Duplicated, s.Silent,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,51 +13,59 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A probe that is sent again is one, and an answer to an earlier attempt none.
-func TestAttempts(t *testing.T) {
+// A probe that is sent again counts once, and the reply to an earlier attempt does
+// not count.
+func TestRun_Attempts(t *testing.T) {
 	target := &Target{To: umad.Target{LID: 7}}
-	r, outcomes, err := pingOne(t, target, Options{Count: 2, Attempts: 3}, func(f *pingFake, n int, m umad.Message) error {
+	r, outcomes, err := pingOne(t, target, Options{Count: 2, Attempts: 3}, func(p *umadtest.Port, n int, m umad.Message) error {
 		if n == 0 {
-			f.arrive(patience+rtt, answerOf(m))
+			p.Deliver(timeout+roundTrip, serverReply(m))
 		}
 		if n > 1 {
-			f.arrive(2*rtt, answerOf(m))
+			p.Deliver(2*roundTrip, serverReply(m))
 		}
 		return nil
 	})
-	want := "0 received 200µs from host, 1 received 200µs from host"
-	if got := strings.Join(outcomes, ", "); err != nil || got != want || r.Total.Sent != 2 || r.Stray != 1 {
-		t.Errorf("%s, %v, %d strays", got, err, r.Stray)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(outcomes, ", "), "0 received 200µs from host, 1 received 200µs from host"; got != want {
+		t.Errorf("outcomes:\ngot  %s\nwant %s", got, want)
+	}
+	if r.Total.Sent != 2 || r.Stray != 1 {
+		t.Errorf("got %d sent, %d stray packets, want 2 and 1", r.Total.Sent, r.Stray)
 	}
 }
 
-// A port that breaks ends the run, with what there is until then.
-func TestBrokenPort(t *testing.T) {
+// A port that breaks ends the run. The result has the probes until then.
+func TestRun_DeviceRemoved(t *testing.T) {
 	target := &Target{To: umad.Target{LID: 7}}
-	r, _, err := pingOne(t, target, Options{Count: 5}, func(f *pingFake, n int, m umad.Message) error {
+	r, _, err := pingOne(t, target, Options{Count: 5}, func(p *umadtest.Port, n int, m umad.Message) error {
 		if n == 2 {
 			return fmt.Errorf("send MAD: %w", umad.ErrDeviceRemoved)
 		}
-		f.arrive(rtt, answerOf(m))
+		p.Deliver(roundTrip, serverReply(m))
 		return nil
 	})
 	if !errors.Is(err, umad.ErrDeviceRemoved) || r.Total.Received != 2 {
-		t.Errorf("%v, %+v", err, r.Total.counts())
+		t.Errorf("got error %v, statistics %+v, want %v and 2 received", err, r.Total.counts(), umad.ErrDeviceRemoved)
 	}
 }
 
-// One target that is silent costs the others nothing, and each keeps its pace.
-func TestPace(t *testing.T) {
+// A target that does not reply does not delay the others, and each target keeps its
+// interval.
+func TestRun_Pace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const interval = 5 * time.Millisecond
-		begin := time.Now()
+		start := time.Now()
 		sent := map[ib.LID][]time.Duration{}
-		port := newPingFake(func(f *pingFake, _ int, m umad.Message) error {
-			sent[m.Addr.LID] = append(sent[m.Addr.LID], time.Since(begin))
+		port := newPort(func(p *umadtest.Port, _ int, m umad.Message) error {
+			sent[m.Addr.LID] = append(sent[m.Addr.LID], time.Since(start))
 			if m.Addr.LID != 9 {
-				f.arrive(rtt, answerOf(m))
+				p.Deliver(roundTrip, serverReply(m))
 			}
 			return nil
 		})
@@ -67,37 +76,37 @@ func TestPace(t *testing.T) {
 		}
 		for i, target := range targets {
 			times := sent[target.To.LID]
-			if len(times) != int(time.Second/interval) {
-				t.Errorf("LID %d was sent %d probes", target.To.LID, len(times))
+			if got, want := len(times), int(time.Second/interval); got != want {
+				t.Errorf("LID %d: got %d probes, want %d", target.To.LID, got, want)
 			}
 			for n, at := range times {
 				if want := time.Duration(n)*interval + time.Duration(i)*time.Millisecond; at != want {
-					t.Errorf("LID %d: probe %d was sent after %v, not %v", target.To.LID, n, at, want)
+					t.Errorf("LID %d: probe %d: got time %v, want %v", target.To.LID, n, at, want)
 					break
 				}
 			}
 		}
 		if want := 2 * len(sent[7]); r.Total.Received != want || targets[2].Stats.Lost != len(sent[9]) {
-			t.Errorf("received %d, not %d; lost %d", r.Total.Received, want, targets[2].Stats.Lost)
+			t.Errorf("got %d received, %d lost, want %d and %d", r.Total.Received, targets[2].Stats.Lost, want, len(sent[9]))
 		}
-		if r.Took < time.Second || r.Took > 2*time.Second {
-			t.Errorf("took %v", r.Took)
+		if r.Duration < time.Second || r.Duration > 2*time.Second {
+			t.Errorf("duration: got %v, want 1s to 2s", r.Duration)
 		}
 	})
 }
 
-// No more probes are under way than the window allows, but for those of targets
-// that do not answer.
-func TestWindow(t *testing.T) {
+// The window limits the probes in flight, except those to targets that do not
+// reply.
+func TestRun_Window(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		underway, most := 0, 0
-		port := newPingFake(func(f *pingFake, _ int, m umad.Message) error {
+		inFlight, most := 0, 0
+		port := newPort(func(p *umadtest.Port, _ int, m umad.Message) error {
 			if m.Addr.LID < 10 {
 				return nil // never answered
 			}
-			underway++
-			most = max(most, underway)
-			f.arrive(rtt, answerOf(m))
+			inFlight++
+			most = max(most, inFlight)
+			p.Deliver(roundTrip, serverReply(m))
 			return nil
 		})
 		var targets []*Target
@@ -106,68 +115,70 @@ func TestWindow(t *testing.T) {
 		}
 		r, err := Run(t.Context(), port, targets, Options{OUI: OUI, Count: 4, Window: 8, Timeout: time.Second, Done: func(p *Probe) {
 			if p.Outcome == Received {
-				underway--
+				inFlight--
 			}
 		}})
-		if err != nil || most > 8 || r.Total.Received != 51*4 || r.Total.Lost != 9*4 {
-			t.Errorf("%v, %d under way, %+v", err, most, r.Total.counts())
+		if err != nil {
+			t.Fatal(err)
 		}
-		// The silent ones wait side by side.
-		if r.Took > 5*time.Second {
-			t.Errorf("took %v", r.Took)
+		if most > 8 || r.Total.Received != 51*4 || r.Total.Lost != 9*4 {
+			t.Errorf("got %d in flight, statistics %+v, want at most 8, %d received and %d lost", most, r.Total.counts(), 51*4, 9*4)
+		}
+		// The silent targets wait at the same time.
+		if r.Duration > 5*time.Second {
+			t.Errorf("duration: got %v, want at most 5s", r.Duration)
 		}
 	})
 }
 
-// The end of the context ends a run at once. What is under way then counts for
-// nothing.
-func TestInterrupted(t *testing.T) {
+// The end of the context ends a run at once, and probes in flight do not count.
+func TestRun_Cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		port := newPingFake(func(f *pingFake, n int, m umad.Message) error {
+		port := newPort(func(p *umadtest.Port, n int, m umad.Message) error {
 			if n == 3 {
-				time.AfterFunc(rtt, cancel)
+				time.AfterFunc(roundTrip, cancel)
 				return nil
 			}
-			f.arrive(rtt, answerOf(m))
+			p.Deliver(roundTrip, serverReply(m))
 			return nil
 		})
 		r, err := Run(ctx, port, []*Target{{To: umad.Target{LID: 7}}}, Options{OUI: OUI, Count: -1, Timeout: time.Hour})
-		if err != nil || r.Total.Sent != 4 || r.Total.Received != 3 || r.Total.Loss() != 0 || r.Took != 4*rtt {
-			t.Errorf("%v after %v, %+v", err, r.Took, r.Total.counts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Total.Sent != 4 || r.Total.Received != 3 || r.Total.Loss() != 0 || r.Duration != 4*roundTrip {
+			t.Errorf("got %+v after %v, want 4 sent and 3 received after %v", r.Total.counts(), r.Duration, 4*roundTrip)
 		}
 	})
 }
 
-// Whoever asks is told how things stand.
-func TestStatus(t *testing.T) {
+func TestRun_Status(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ask := make(chan struct{})
-		port := newPingFake(func(f *pingFake, n int, m umad.Message) error {
-			f.arrive(rtt, answerOf(m))
+		requests := make(chan struct{})
+		port := newPort(func(p *umadtest.Port, n int, m umad.Message) error {
+			p.Deliver(roundTrip, serverReply(m))
 			if n == 2 {
-				go func() { ask <- struct{}{} }()
+				go func() { requests <- struct{}{} }()
 			}
 			return nil
 		})
-		var told []int
+		var got []int
 		_, err := Run(t.Context(), port, []*Target{{To: umad.Target{LID: 7}}}, Options{
-			OUI: OUI, Count: 5, Interval: patience, Ask: ask,
-			Status: func(r *Result) { told = append(told, r.Total.Sent) },
+			OUI: OUI, Count: 5, Interval: timeout, StatusRequests: requests,
+			Status: func(r *Result) { got = append(got, r.Total.Sent) },
 		})
-		if err != nil || len(told) != 1 || told[0] != 3 {
-			t.Errorf("%v, told of %d", err, told)
+		if err != nil || !slices.Equal(got, []int{3}) {
+			t.Errorf("got error %v, status calls after %d probes, want one after 3", err, got)
 		}
 	})
 }
 
-// Servers are found where there are some, and elsewhere what always answers is
-// asked.
 func TestDetect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		port := newPingFake(func(f *pingFake, n int, m umad.Message) error {
+		port := newPort(func(p *umadtest.Port, n int, m umad.Message) error {
 			if m.Addr.LID == 7 || m.Addr.LID == 9 && n >= 4 {
-				f.arrive(rtt, answerOf(m)) // the second after one attempt more
+				p.Deliver(roundTrip, serverReply(m)) // of LID 9 to the second attempt
 			}
 			return nil
 		})
@@ -177,43 +188,71 @@ func TestDetect(t *testing.T) {
 		if err := Detect(t.Context(), port, targets, Options{OUI: OUI, Count: 100, Timeout: time.Second}); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []Via{ViaVendor, ViaPMA, ViaVendor, ViaVendor} {
-			if targets[i].Via != want {
-				t.Errorf("target %d: %v, want %v", i, targets[i].Via, want)
+		for i, want := range []Agent{AgentServer, AgentPMA, AgentServer, AgentServer} {
+			if targets[i].Agent != want {
+				t.Errorf("target %d: got agent %v, want %v", i, targets[i].Agent, want)
 			}
 		}
 	})
 }
 
-// What came while the process itself was held up is not lost.
-func TestHeldUp(t *testing.T) {
+// A cancelled detection has not found out that there is no server.
+func TestDetect_Cancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
+		defer cancel()
+		targets := []*Target{{To: umad.Target{LID: 7}}}
+		port := newPort(func(*umadtest.Port, int, umad.Message) error { return nil })
+		if err := Detect(ctx, port, targets, Options{OUI: OUI}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got agent %v, error %v, want %v", targets[0].Agent, err, context.DeadlineExceeded)
+		}
+	})
+}
+
+// Replies that arrive while the process itself is delayed are not lost.
+func TestRun_Delayed(t *testing.T) {
 	target := &Target{To: umad.Target{LID: 7}}
-	r, _, err := pingOne(t, target, Options{Count: 1}, func(f *pingFake, _ int, m umad.Message) error {
-		f.arrive(rtt, answerOf(m))
-		time.Sleep(2 * patience)
+	r, _, err := pingOne(t, target, Options{Count: 1}, func(p *umadtest.Port, _ int, m umad.Message) error {
+		p.Deliver(roundTrip, serverReply(m))
+		time.Sleep(2 * timeout)
 		return nil
 	})
-	if err != nil || r.Total.Received != 1 || r.Total.Max != 2*patience {
-		t.Errorf("%v, %+v, %v", err, r.Total.counts(), r.Total.Max)
+	if err != nil || r.Total.Received != 1 || r.Total.Max != 2*timeout {
+		t.Errorf("got error %v, statistics %+v, round trip %v, want one reply after %v", err, r.Total.counts(), r.Total.Max, 2*timeout)
 	}
 }
 
-// A target that there is no way to does not go round and round in a flood, and
-// costs the others nothing.
-func TestUnreachableFlood(t *testing.T) {
+// An unreachable target in a flood does not make the run spin, and does not delay
+// the others.
+func TestRun_UnreachableFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		port := newPingFake(func(f *pingFake, n int, m umad.Message) error {
+		port := newPort(func(p *umadtest.Port, n int, m umad.Message) error {
 			if m.Addr.LID == 7 {
 				return syscall.EHOSTUNREACH
 			}
-			f.arrive(rtt, answerOf(m))
+			p.Deliver(roundTrip, serverReply(m))
 			return nil
 		})
 		targets := []*Target{{To: umad.Target{LID: 7}}, {To: umad.Target{LID: 8}}}
-		_, err := Run(t.Context(), port, targets, Options{OUI: OUI, Count: -1, Deadline: 10 * patience, Timeout: patience})
+		_, err := Run(t.Context(), port, targets, Options{OUI: OUI, Count: -1, Deadline: 10 * timeout, Timeout: timeout})
 		a, b := targets[0].Stats, targets[1].Stats
-		if want := int(10 * patience / rtt); err != nil || a.Unreachable != 10 || b.Received != want {
-			t.Errorf("%v, %+v, %+v", err, a.counts(), b.counts())
+		if want := int(10 * timeout / roundTrip); err != nil || a.Unreachable != 10 || b.Received != want {
+			t.Errorf("got error %v, statistics %+v and %+v, want 10 unreachable and %d received", err, a.counts(), b.counts(), want)
 		}
 	})
+}
+
+// Traced events name late and duplicate replies.
+func TestRun_Trace(t *testing.T) {
+	var got []string
+	o := Options{Count: 2, Trace: func(e umad.Event) { got = append(got, fmt.Sprintf("%v %d", e.Kind, e.Attempt)) }}
+	_, _, err := pingOne(t, &Target{To: umad.Target{LID: 7}}, o, func(p *umadtest.Port, n int, m umad.Message) error {
+		p.Deliver(roundTrip+time.Duration(1-n)*timeout, serverReply(m))
+		p.Deliver(roundTrip+time.Duration(1-n)*timeout, serverReply(m))
+		return nil
+	})
+	want := []string{"sent 1", "timed out 1", "sent 1", "late 1", "duplicate 1", "received 1", "duplicate 1"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("events:\ngot  %q, error %v\nwant %q", got, err, want)
+	}
 }

@@ -6,62 +6,67 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/inflight"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
-// receive takes in the packet that came at a time.
+// receive processes the packet that was received by now.
 func (r *runner) receive(now time.Duration) {
 	m := &r.in
-	f := r.find(uint32(m.MAD.TID()))
-	if f == nil || m.MAD.Class() != f.target.packet.Class() {
+	e := r.sent.Find(uint32(m.MAD.TID()))
+	if e == nil || m.MAD.Class() != e.Data.target.packet.Class() {
 		r.stray()
 		return
 	}
 	if m.Status != 0 {
-		// The transport says that nobody answered. A simulator does at once, the
-		// kernel long after the probe was given up.
-		if f.state == waiting {
-			r.lost(f)
+		// The transport returns the probe without a reply: a simulator at once,
+		// the kernel long after the run gave it up.
+		if e.State == inflight.Waiting {
+			r.lost(e)
 		}
 		return
 	}
-	if !r.answers(f.target, m.MAD.Method()) {
+	if !r.answers(e.Data.target, m.MAD.Method()) {
 		r.stray()
 		return
 	}
-	rtt := now - f.sent
-	state := f.state
-	if state == waiting {
-		r.end(f, answered)
-	}
-	f.state = answered
-	outcome, err := r.judge(f, m)
+	rtt := now - e.Sent
+	state := r.sent.Answer(e)
+	outcome, err := r.judge(e, m)
 	if r.o.Trace != nil {
-		r.trace(umad.EventReceived, f, &m.MAD, rtt, err)
+		r.trace(eventOf[state], e, &m.MAD, rtt, err)
 	}
 	switch {
-	case state == givenUp && int(f.attempt) < r.o.Attempts:
-		// An answer to an attempt that another follows. That one is the probe.
+	case state == inflight.Waiting:
+		r.ended(e, outcome, rtt, err)
+	case state == inflight.Answered:
+		r.count(e, Duplicated, rtt, nil)
+	case int(e.Data.attempt) < r.o.Attempts:
+		// The reply to an earlier attempt, while a later one stands for the
+		// probe.
 		r.stray()
-	case state == givenUp:
-		r.count(f, Late, rtt, nil)
-	case state == answered:
-		r.count(f, Duplicated, rtt, nil)
 	default:
-		r.ended(f, outcome, rtt, err)
+		r.count(e, Late, rtt, nil)
 	}
 }
 
-// answers reports whether a packet of a method answers probes to a target.
+// eventOf maps the state of a probe before a reply to the kind of event.
+var eventOf = map[inflight.State]umad.EventKind{
+	inflight.Waiting:  umad.EventReceived,
+	inflight.Expired:  umad.EventLate,
+	inflight.Answered: umad.EventDuplicate,
+}
+
+// answers reports whether a packet with a method answers probes to a target.
 func (r *runner) answers(t *Target, m mad.Method) bool {
-	if t.OneWay && t.Via == ViaVendor {
+	if t.OneWay && t.Agent == AgentServer {
 		return m == r.o.Answer
 	}
 	return m.IsResponse()
 }
 
-// stray counts a packet that answers nothing.
+// stray counts a packet that matches no probe.
 func (r *runner) stray() {
 	r.result.Stray++
 	if r.o.Trace != nil {
@@ -72,11 +77,11 @@ func (r *runner) stray() {
 	}
 }
 
-// judge says what an answer is worth, and keeps what it says of who answered.
-func (r *runner) judge(f *flight, m *umad.Message) (Outcome, error) {
-	t := f.target
+// judge returns the outcome of a reply, and records the identity of its sender.
+func (r *runner) judge(e *entry, m *umad.Message) (Outcome, error) {
+	t := e.Data.target
 	if !t.isSource(&m.Addr) {
-		return WrongSource, fmt.Errorf("answered by %v", sourceOf(&m.Addr))
+		return WrongSource, fmt.Errorf("reply from %v", sourceOf(&m.Addr))
 	}
 	if err := m.MAD.Status().Err(); err != nil {
 		return Refused, err
@@ -84,47 +89,47 @@ func (r *runner) judge(f *flight, m *umad.Message) (Outcome, error) {
 	if m.MAD.Attr() != t.packet.Attr() {
 		return Corrupted, nil
 	}
-	switch t.Via {
-	case ViaSMA:
+	switch t.Agent {
+	case AgentSMA:
 		return r.judgeNode(t, &m.MAD)
-	case ViaPMA:
+	case AgentPMA:
 		return Received, nil
 	}
-	return r.judgePong(f, &m.MAD)
+	return r.judgeServer(e, &m.MAD)
 }
 
-// judgeNode looks at a NodeInfo: it has to be that of the port which is meant,
-// and of the node that answered before.
+// judgeNode checks a NodeInfo: it must be of the target's port, and of the same
+// node as the replies before.
 func (r *runner) judgeNode(t *Target, p *mad.Packet) (Outcome, error) {
 	info := &r.info
 	if err := mad.Decode(info, p.Data()); err != nil {
 		return Corrupted, err
 	}
-	r.probe.Node = info.NodeGUID
+	r.report.Node = info.NodeGUID
 	switch {
 	case info.NodeType < mad.NodeTypeCA || info.NodeType > mad.NodeTypeRouter:
 		return Corrupted, nil
 	case t.PortGUID != 0 && info.PortGUID != t.PortGUID:
-		return WrongSource, fmt.Errorf("answered by port 0x%016x", info.PortGUID)
-	case t.seen.known && info.NodeGUID != t.seen.node:
-		return WrongSource, fmt.Errorf("before answered node 0x%016x", t.seen.node)
+		return WrongSource, fmt.Errorf("reply from port %v", info.PortGUID)
+	case t.first.known && info.NodeGUID != t.first.node:
+		return WrongSource, fmt.Errorf("earlier replies came from node %v", t.first.node)
 	}
-	t.seen.known, t.seen.node = true, info.NodeGUID
+	t.first.known, t.first.node = true, info.NodeGUID
 	return Received, nil
 }
 
-// errOtherHost is about a server that calls itself otherwise than before.
-var errOtherHost = errors.New("before answered another host")
+// errOtherHost is the cause of a reply whose server has another name than before.
+var errOtherHost = errors.New("earlier replies came from another host")
 
-// judgePong looks at what a ping server sent. Those of ibkit send back all but
-// the name, those of infiniband-diags nothing: of them only the name can be held
-// against what it was before.
-func (r *runner) judgePong(f *flight, p *mad.Packet) (Outcome, error) {
-	t, data := f.target, p.Data()
+// judgeServer checks the reply of a ping server. A server of ibkit returns all
+// data of the probe and adds its name. A server of infiniband-diags returns only a
+// name, which can be compared with its earlier replies.
+func (r *runner) judgeServer(e *entry, p *mad.Packet) (Outcome, error) {
+	t, data := e.Data.target, p.Data()
 	if ouiOf(p) != r.o.OUI {
 		return WrongOUI, nil
 	}
-	echo, isEcho := ParseEcho(data)
+	echo, isEcho := parseEcho(data)
 	name := data
 	if isEcho {
 		name = data[:offEchoMagic]
@@ -132,17 +137,17 @@ func (r *runner) judgePong(f *flight, p *mad.Packet) (Outcome, error) {
 	if end := bytes.IndexByte(name, 0); end >= 0 {
 		name = name[:end]
 	}
-	r.probe.Host = name
-	known := name[:min(len(name), len(t.seen.name))]
+	r.report.Host = name
+	known := name[:min(len(name), len(t.first.name))]
 	switch {
-	case isEcho && (!echo.IsAnswer || echo.ID != r.ids|uint64(f.tid) || !bytes.Equal(echo.Payload, r.o.Payload)):
+	case isEcho && (!echo.isAnswer || echo.id != r.ids|uint64(e.TID) || !bytes.Equal(echo.payload, r.o.Payload)):
 		return Corrupted, nil
-	case !t.seen.known:
-		t.seen.known, t.seen.echo = true, isEcho
-		copy(t.seen.name[:], known)
-	case t.seen.echo != isEcho:
+	case !t.first.known:
+		t.first.known, t.first.echo = true, isEcho
+		copy(t.first.name[:], known)
+	case t.first.echo != isEcho:
 		return Corrupted, nil
-	case !bytes.Equal(known, bytes.TrimRight(t.seen.name[:], "\x00")):
+	case !bytes.Equal(known, bytes.TrimRight(t.first.name[:], "\x00")):
 		if isEcho {
 			return WrongSource, errOtherHost
 		}

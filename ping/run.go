@@ -9,63 +9,63 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/inflight"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
 const (
-	// minPatience is how long a probe counts against the window at least, if no
-	// answer comes.
-	minPatience = 10 * time.Millisecond
+	// minLateAfter is the shortest time after which a probe without a reply
+	// counts as late and leaves the window.
+	minLateAfter = 10 * time.Millisecond
 
-	// mostSpacing is how far apart the first probes to two targets are at most.
-	// An answer that comes while others are sent looks late: so not all are sent
-	// at once.
-	mostSpacing = time.Millisecond
+	// maxStagger is the longest time between the first probes to two targets.
+	// Replies that arrive while other probes are being sent appear to be late, so
+	// the first probes are not sent all at once.
+	maxStagger = time.Millisecond
 
-	// afterlife is how much longer than the run itself the transport is told to
-	// wait for an answer. A kernel drops what comes later, which then would not
-	// be known to be late.
-	afterlife = 2 * time.Second
+	// lateWindow is added to the timeout that the transport is given. A kernel
+	// drops replies after that, which would hide that they are late.
+	lateWindow = 2 * time.Second
 )
 
-// Run pings targets through a port, which nothing else may use meanwhile, until
-// Count probes to each have ended or ctx has: the result is there in either case.
-// An error is the port's.
+// Run pings targets through a port until Count probes to each have ended, or ctx
+// has. In both cases it returns the statistics. An error is one of the port. Nothing
+// else may use the port meanwhile.
 //
-// Each target has a schedule of its own: one that does not answer costs the
-// others nothing. Times are taken right before a probe is handed to the system
-// and right after its answer was, by the monotonic clock.
+// Each target has its own schedule: a target that does not reply does not delay the
+// others. The monotonic clock is read right before a probe is handed to the system,
+// and right after its reply is received.
 func Run(ctx context.Context, port umad.Port, targets []*Target, o Options) (*Result, error) {
 	o.setDefaults()
-	r := &runner{port: port, attr: port.Attr(), o: o, ids: uint64(rand.Uint32()) << 32, flights: newFlights(rand.Uint32())}
-	r.result = &Result{Targets: targets, Total: newStats(totalDigits), Began: time.Now()}
-	r.probe.Total = &r.result.Total
+	r := &runner{port: port, attr: port.Attr(), o: o, ids: uint64(rand.Uint32()) << 32, sent: newSent(rand.Uint32())}
+	r.result = &Result{Targets: targets, Total: newStats(totalDigits), Start: time.Now()}
+	r.report.Total = &r.result.Total
 	digits := targetDigits(len(targets))
-	spacing := min(o.Interval/time.Duration(max(len(targets), 1)), mostSpacing)
+	stagger := min(o.Interval/time.Duration(max(len(targets), 1)), maxStagger)
 	for i, t := range targets {
 		t.Stats = newStats(digits)
-		t.seen = identity{}
+		t.first = identity{}
 		t.prepare(&o, &r.attr)
 		if o.Count > 0 {
-			r.turns.push(turn{target: t, due: time.Duration(i) * spacing})
+			r.next.push(slot{target: t, due: time.Duration(i) * stagger})
 		}
 	}
 	if err := waitInThread(port); err != nil {
 		return r.result, err
 	}
 	defer context.AfterFunc(ctx, port.Interrupt)()
-	defer r.listenToAsk()()
+	defer r.forwardStatusRequests()()
 	err := r.run(ctx)
-	r.result.Took = r.clock()
+	r.result.Duration = r.clock()
 	if ctx.Err() != nil {
 		err = nil
 	}
 	return r.result, err
 }
 
-// Digits that histograms keep. Two take 25 kB and one 3.5, which counts where
-// there are thousands of targets.
+// Significant digits of histograms. Two digits take 25 kB and one takes 3.5 kB,
+// which matters with thousands of targets.
 const (
 	totalDigits = 3
 	manyTargets = 256
@@ -81,32 +81,32 @@ func targetDigits(targets int) int {
 	return 1
 }
 
-// runner is a run under way.
+// runner is the state of a run.
 type runner struct {
 	port   umad.Port
 	attr   umad.PortAttr
 	o      Options
-	ids    uint64 // upper half of what ibkit's servers send back
+	ids    uint64 // upper half of the IDs in the data of probes
 	result *Result
+	sent   *inflight.Tracker[probe]
 
-	flights
-	turns   turns
-	retries turns // due at once
-	paused  turns // due later than turns can be
+	next    schedule // probes to be sent, by time
+	retries schedule // probes to be sent again, at once
+	paused  schedule // probes that follow an unreachable one; due later than all of next
 
 	in, out umad.Message
-	probe   Probe
+	report  Probe
 	info    mad.NodeInfo
-	limited bool          // the window keeps a turn that is due
-	full    bool          // the way out, when it was tried last
-	shown   bool          // Done was called since Idle was
-	wake    time.Duration // what Recv was told last
+	limited bool          // the window delays a probe that is due
+	full    bool          // the port had no room at the last attempt
+	shown   bool          // Done was called after the last call of Idle
+	wake    time.Duration // deadline of the last Recv
 
-	asked atomic.Bool
+	statusRequested atomic.Bool
 }
 
-// clock returns the time since the run began.
-func (r *runner) clock() time.Duration { return time.Since(r.result.Began) }
+// clock returns the time since the start of the run.
+func (r *runner) clock() time.Duration { return time.Since(r.result.Start) }
 
 // run sends and receives until all probes have ended.
 func (r *runner) run(ctx context.Context) error {
@@ -115,11 +115,11 @@ func (r *runner) run(ctx context.Context) error {
 		if err := r.send(); err != nil {
 			return err
 		}
-		if r.asked.Swap(false) {
-			r.result.Took = r.clock()
+		if r.statusRequested.Swap(false) {
+			r.result.Duration = r.clock()
 			r.o.Status(r.result)
 		}
-		if r.waiting+r.turns.len+r.retries.len+r.paused.len == 0 {
+		if r.sent.Outstanding()+r.next.len+r.retries.len+r.paused.len == 0 {
 			return r.drain()
 		}
 		if r.shown && r.o.Idle != nil {
@@ -136,16 +136,16 @@ func (r *runner) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// poll takes in a packet, if there is one, and reports whether there was.
+// poll processes a packet if one is waiting, and reports whether there was one.
 func (r *runner) poll() bool {
 	if r.port.Recv(&r.in, past) != nil {
-		return false // an error that lasts comes again
+		return false // a permanent error is returned again by the next Recv
 	}
 	r.receive(r.clock())
 	return true
 }
 
-// drain takes in what came beside the last answers.
+// drain processes the packets that arrived together with the last replies.
 func (r *runner) drain() error {
 	for r.poll() {
 	}
@@ -155,14 +155,14 @@ func (r *runner) drain() error {
 	return nil
 }
 
-// recv waits for a packet and takes it in.
+// recv waits for a packet and processes it.
 func (r *runner) recv(until time.Duration) error {
-	// A deadline that is a bit early does no harm, and to set a new one for each
-	// packet costs.
+	// A deadline that is too early does no harm, and setting a new one for each
+	// packet takes time.
 	if now := r.clock(); r.wake <= now || r.wake > until {
 		r.wake = until
 	}
-	err := r.port.Recv(&r.in, r.result.Began.Add(r.wake))
+	err := r.port.Recv(&r.in, r.result.Start.Add(r.wake))
 	switch {
 	case err == nil:
 		r.receive(r.clock())
@@ -172,12 +172,12 @@ func (r *runner) recv(until time.Duration) error {
 	return nil
 }
 
-// until returns when there is something to do if nothing comes in before.
+// until returns when the run has to act if it receives nothing before.
 func (r *runner) until() time.Duration {
 	now := r.clock()
 	next := now + time.Hour
-	if f := r.first(); f != nil {
-		next = f.sent + r.o.Timeout
+	if e := r.sent.Oldest(); e != nil {
+		next = e.Sent + r.o.Timeout
 	}
 	if r.paused.len > 0 {
 		next = min(next, r.paused.first().due)
@@ -186,92 +186,95 @@ func (r *runner) until() time.Duration {
 	case r.full:
 		next = min(next, now+fullPause)
 	case r.limited:
-		if f := r.firstQuick(); f != nil {
-			next = min(next, f.sent+r.patience())
+		if e := r.sent.OldestOnTime(); e != nil {
+			next = min(next, e.Sent+r.lateAfter())
 		}
-	case r.turns.len > 0:
-		next = min(next, r.turns.first().due)
+	case r.next.len > 0:
+		next = min(next, r.next.first().due)
 	}
 	return next
 }
 
-// patience is how long a probe may take before it counts as slow.
-func (r *runner) patience() time.Duration { return max(minPatience, 8*r.result.Total.Avg()) }
+// lateAfter returns the time after which a probe without a reply counts as late.
+func (r *runner) lateAfter() time.Duration { return max(minLateAfter, 8*r.result.Total.Avg()) }
 
-// expire ends the probes that waited too long, and takes their place in the
-// window from those that are slow.
+// expire ends the probes that waited too long. If the window delays other probes,
+// it removes the late ones from the window.
 func (r *runner) expire(now time.Duration) {
-	if f := r.first(); f != nil && now-f.sent >= r.o.Timeout {
-		// Where the process itself was held up, answers may lie here.
+	if e := r.sent.Oldest(); e != nil && now-e.Sent >= r.o.Timeout {
+		// Replies may be waiting if the process itself was delayed.
 		for r.poll() {
 		}
-		for f = r.first(); f != nil && now-f.sent >= r.o.Timeout; f = r.first() {
-			r.lost(f)
+		for e = r.sent.Oldest(); e != nil && now-e.Sent >= r.o.Timeout; e = r.sent.Oldest() {
+			r.lost(e)
 		}
 	}
 	if !r.limited {
 		return
 	}
-	patience := r.patience()
-	for f := r.firstQuick(); f != nil && now-f.sent >= patience; f = r.firstQuick() {
-		r.release(f)
+	late := r.lateAfter()
+	for e := r.sent.OldestOnTime(); e != nil && now-e.Sent >= late; e = r.sent.OldestOnTime() {
+		r.sent.Release(e)
 	}
 }
 
-// lost ends a probe that nobody answered, or sends it again.
-func (r *runner) lost(f *flight) {
-	r.end(f, givenUp)
+// lost ends an attempt without a reply, and schedules the next one if any is left.
+func (r *runner) lost(e *entry) {
+	r.sent.Expire(e)
 	if r.o.Trace != nil {
-		r.trace(umad.EventTimedOut, f, nil, 0, umad.ErrTimeout)
+		r.trace(umad.EventTimedOut, e, nil, 0, umad.ErrTimeout)
 	}
-	if int(f.attempt) < r.o.Attempts {
-		r.retries.push(turn{target: f.target, seq: f.seq, attempt: f.attempt})
+	p := &e.Data
+	if int(p.attempt) < r.o.Attempts {
+		r.retries.push(slot{target: p.target, seq: p.seq, attempts: p.attempt})
 		return
 	}
-	r.ended(f, Lost, 0, umad.ErrTimeout)
+	r.ended(e, Lost, 0, umad.ErrTimeout)
 }
 
-// ended accounts for a probe that has ended, and has the next one sent where
-// that is what it waits for.
-func (r *runner) ended(f *flight, o Outcome, rtt time.Duration, err error) {
-	r.count(f, o, rtt, err)
+// ended counts a probe that has ended, and without an interval schedules the next
+// one.
+func (r *runner) ended(e *entry, o Outcome, rtt time.Duration, err error) {
+	t, seq := e.Data.target, e.Data.seq
+	r.count(e, o, rtt, err)
 	if r.o.Interval > 0 {
 		return
 	}
 	if o == Unreachable {
-		// As if nobody had answered: else it would go round and round.
-		r.schedule(&r.paused, f.target, f.seq+1, r.clock()+r.o.Timeout)
+		// Wait as if the reply was lost: otherwise the run would spin.
+		r.plan(&r.paused, t, seq+1, r.clock()+r.o.Timeout)
 		return
 	}
-	r.schedule(&r.turns, f.target, f.seq+1, r.clock())
+	r.plan(&r.next, t, seq+1, r.clock())
 }
 
-// schedule has a probe sent, unless all were.
-func (r *runner) schedule(queue *turns, t *Target, seq int, due time.Duration) {
+// plan schedules a probe, unless all probes to the target were sent.
+func (r *runner) plan(queue *schedule, t *Target, seq int, due time.Duration) {
 	if seq < r.o.Count && (r.o.Deadline <= 0 || due < r.o.Deadline) {
-		queue.push(turn{target: t, seq: seq, due: due})
+		queue.push(slot{target: t, seq: seq, due: due})
 	}
 }
 
-// count accounts for what became of a probe, or came beside it, and shows it.
-func (r *runner) count(f *flight, o Outcome, rtt time.Duration, err error) {
-	f.target.Stats.count(o, rtt)
+// count counts an outcome and reports it.
+func (r *runner) count(e *entry, o Outcome, rtt time.Duration, err error) {
+	t := e.Data.target
+	t.Stats.count(o, rtt)
 	r.result.Total.count(o, rtt)
 	if r.o.Done == nil {
 		return
 	}
-	p := &r.probe
-	p.Target, p.Seq, p.Outcome, p.RTT, p.Err = f.target, f.seq, o, rtt, err
-	p.Sent = r.result.Began.Add(f.sent)
+	p := &r.report
+	p.Target, p.Seq, p.Outcome, p.RTT, p.Err = t, e.Data.seq, o, rtt, err
+	p.Sent = r.result.Start.Add(e.Sent)
 	r.o.Done(p)
 	r.shown = true
 	p.Host, p.Node = nil, 0
 }
 
-// listenToAsk has the run call Status when it is asked to, until the function
-// that it returns is called.
-func (r *runner) listenToAsk() (stop func()) {
-	if r.o.Ask == nil || r.o.Status == nil {
+// forwardStatusRequests interrupts the run for each status request, until the
+// returned function is called.
+func (r *runner) forwardStatusRequests() (stop func()) {
+	if r.o.StatusRequests == nil || r.o.Status == nil {
 		return func() {}
 	}
 	end := make(chan struct{})
@@ -280,8 +283,8 @@ func (r *runner) listenToAsk() (stop func()) {
 			select {
 			case <-end:
 				return
-			case <-r.o.Ask:
-				r.asked.Store(true)
+			case <-r.o.StatusRequests:
+				r.statusRequested.Store(true)
 				r.port.Interrupt()
 			}
 		}

@@ -53,9 +53,9 @@ func ownGID(t *testing.T, is func(netip.Addr) bool) (netip.Addr, uint8) {
 func exchange(t *testing.T, p *device.Port, gid netip.Addr, index uint8, method, answer mad.Method) umad.Message {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{QPN: 1, QKey: umad.QP1QKey, GRH: &umad.GRH{SGIDIndex: index, HopLimit: 64, DGID: gid.As16()}}}
-	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: Class, ClassVersion: 1, Method: method, TID: 0x1234567})
+	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: method, TID: 0x1234567})
 	putOUI(m.MAD[offOUI:], OUI)
-	(&Echo{Answer: answer, ID: 42, Payload: []byte("over RoCE")}).Put(m.MAD.Data())
+	(&echo{answer: answer, id: 42, payload: []byte("over RoCE")}).put(m.MAD.Data())
 	if answer == 0 {
 		m.Timeout = 2 * time.Second
 	}
@@ -86,11 +86,11 @@ func TestGuestServeRoCE(t *testing.T) {
 	v4, v4index := ownGID(t, netip.Addr.Is4In6)
 	check := func(what string, r *umad.Message, method mad.Method, from netip.Addr) {
 		t.Helper()
-		e, ok := ParseEcho(r.MAD.Data())
-		if r.Status != 0 || r.MAD.Method() != method || uint32(r.MAD.TID()) != 0x1234567 || !ok || !e.IsAnswer || e.ID != 42 || string(e.Payload) != "over RoCE" {
+		e, ok := parseEcho(r.MAD.Data())
+		if r.Status != 0 || r.MAD.Method() != method || uint32(r.MAD.TID()) != 0x1234567 || !ok || !e.isAnswer || e.id != 42 || string(e.payload) != "over RoCE" {
 			t.Errorf("%s: status %d, method %v, TID %x, %+v", what, r.Status, r.MAD.Method(), r.MAD.TID(), e)
 		}
-		if r.Addr.GRH == nil || netip.AddrFrom16(r.Addr.GRH.DGID) != from {
+		if r.Addr.GRH == nil || r.Addr.GRH.DGID.Addr() != from {
 			t.Errorf("%s: answered from %+v", what, r.Addr.GRH)
 		}
 	}
@@ -107,7 +107,7 @@ func TestGuestServeRoCE(t *testing.T) {
 	for i := range 2 {
 		client := openRoCE(t)
 		answer, err := ListenForAnswers(client, OUI)
-		if err != nil || answer != FirstAnswerMethod+mad.Method(i) {
+		if err != nil || answer != firstAnswerMethod+mad.Method(i) {
 			t.Fatalf("client %d listens for %v: %v", i, answer, err)
 		}
 		r := exchange(t, client, v4, v4index, mad.MethodSend, answer)

@@ -10,42 +10,42 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Place is a port where pings can be answered.
-type Place struct {
-	Name string // for people, and to know it again
+// A ServePort is a port at which pings can be answered.
+type ServePort struct {
+	Name string // for display; identifies the port
 	Open func(context.Context) (umad.Port, error)
 }
 
-// Places say where [Server.ServeAll] answers pings.
-type Places struct {
-	// Find returns the places that there are, or an error where there are none.
-	Find func() ([]Place, error)
+// ServePorts specify the ports of [Server.ServeAll].
+type ServePorts struct {
+	// List returns the ports that exist now, or an error if there are none.
+	List func() ([]ServePort, error)
 
-	// Every is how often new ones are looked for, and those again that could not
-	// be served or broke; 0: never.
-	Every time.Duration
+	// Rescan is the interval at which ServeAll looks for new ports, and tries
+	// those again that could not be served or broke; 0: never.
+	Rescan time.Duration
 
-	// Tell, where set, is told when a port begins to be served, with the port's
-	// attributes, and why one is not, or not any more. It is called by one
-	// goroutine at a time.
-	Tell func(place string, attr umad.PortAttr, err error)
+	// Notify, if set, is called when a port begins to be served, with its
+	// attributes, and when it cannot be served or breaks, with the error. Calls
+	// are not concurrent.
+	Notify func(name string, attr umad.PortAttr, err error)
 }
 
-// ServeAll answers pings at all places until ctx ends. It returns the names of
-// those that could not be served last. An error is that nothing can be served,
-// now and later.
-func (s *Server) ServeAll(ctx context.Context, p Places) (missing []string, err error) {
+// ServeAll answers pings at all ports until ctx ends. It returns the names of the
+// ports that were not served at the end, or an error if no port can be served, now
+// and later.
+func (s *Server) ServeAll(ctx context.Context, p ServePorts) (missing []string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	a := &allPlaces{server: s, Places: p, state: map[string]error{}, ended: make(chan placeEnd)}
+	a := &portSet{server: s, ServePorts: p, state: map[string]error{}, ended: make(chan portError)}
 	defer a.running.Wait()
 	defer cancel()
-	var again <-chan time.Time
-	if p.Every > 0 {
-		ticker := time.NewTicker(p.Every)
+	var rescan <-chan time.Time
+	if p.Rescan > 0 {
+		ticker := time.NewTicker(p.Rescan)
 		defer ticker.Stop()
-		again = ticker.C
+		rescan = ticker.C
 	}
-	failed, err := a.look(ctx)
+	failed, err := a.scan(ctx)
 	if a.serving == 0 {
 		return nil, errors.Join(err, errors.Join(errorsOf(failed)...))
 	}
@@ -59,63 +59,62 @@ func (s *Server) ServeAll(ctx context.Context, p Places) (missing []string, err 
 				}
 			}
 			return missing, nil
-		case <-again:
-			failed, _ := a.look(ctx) // there may be none for a while
+		case <-rescan:
+			failed, _ := a.scan(ctx) // there may be no port for a while
 			a.fail(failed)
 		case e := <-a.ended:
-			if a.serving--; a.serving == 0 && again == nil {
+			if a.serving--; a.serving == 0 && rescan == nil {
 				return nil, e.err
 			}
-			a.fail([]placeEnd{e})
+			a.fail([]portError{e})
 		}
 	}
 }
 
-// allPlaces is what ServeAll keeps of its places.
-type allPlaces struct {
-	Places
+// portSet is the state of ServeAll.
+type portSet struct {
+	ServePorts
 	server  *Server
-	state   map[string]error // nil: is being served
+	state   map[string]error // nil: the port is being served
 	serving int
 	running sync.WaitGroup
-	ended   chan placeEnd
+	ended   chan portError
 }
 
-type placeEnd struct {
+type portError struct {
 	name string
 	err  error
 }
 
-// look serves the places that are not served, and returns those where that
-// failed.
-func (a *allPlaces) look(ctx context.Context) (failed []placeEnd, err error) {
-	places, err := a.Find()
-	for _, p := range places {
+// scan begins to serve the ports that are not served, and returns those that failed.
+func (a *portSet) scan(ctx context.Context) (failed []portError, err error) {
+	ports, err := a.List()
+	for _, p := range ports {
 		if err, known := a.state[p.Name]; known && err == nil {
 			continue
 		}
 		if err := a.serve(ctx, p); err != nil {
-			failed = append(failed, placeEnd{p.Name, err})
+			failed = append(failed, portError{p.Name, err})
 		}
 	}
 	return failed, err
 }
 
-func errorsOf(ends []placeEnd) (all []error) {
+func errorsOf(ends []portError) (all []error) {
 	for _, e := range ends {
 		all = append(all, e.err)
 	}
 	return all
 }
 
-// fail takes in that places are not served.
-func (a *allPlaces) fail(ends []placeEnd) {
+// fail records ports that are not served.
+func (a *portSet) fail(ends []portError) {
 	for _, e := range ends {
 		a.set(e.name, umad.PortAttr{}, e.err)
 	}
 }
 
-func (a *allPlaces) serve(ctx context.Context, p Place) error {
+func (a *portSet) serve(ctx context.Context, p ServePort) error {
 	port, err := p.Open(ctx)
 	if err != nil {
 		return err
@@ -130,18 +129,18 @@ func (a *allPlaces) serve(ctx context.Context, p Place) error {
 	a.running.Go(func() {
 		err := errors.Join(serve(ctx), port.Close())
 		select {
-		case a.ended <- placeEnd{p.Name, err}:
+		case a.ended <- portError{p.Name, err}:
 		case <-ctx.Done():
 		}
 	})
 	return nil
 }
 
-// set takes in that a place is served or why it is not, and tells of it once.
-func (a *allPlaces) set(name string, attr umad.PortAttr, err error) {
+// set records the state of a port, and reports a change.
+func (a *portSet) set(name string, attr umad.PortAttr, err error) {
 	before, known := a.state[name]
-	if a.Tell != nil && (!known || fmt.Sprint(before) != fmt.Sprint(err)) {
-		a.Tell(name, attr, err)
+	if a.Notify != nil && (!known || fmt.Sprint(before) != fmt.Sprint(err)) {
+		a.Notify(name, attr, err)
 	}
 	a.state[name] = err
 }

@@ -10,110 +10,120 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A fleet has ports that can be opened, or not, or break once they were.
+// A fleet is a set of ports, some of which cannot be opened, or break.
 type fleet struct {
 	opens  map[string]error
 	breaks map[string]bool
-	none   error
-	told   []string
+	list   error
+	events []string
 	cancel func()
 }
 
-func (f *fleet) find() ([]Place, error) {
-	var places []Place
+func (f *fleet) ports() ([]ServePort, error) {
+	if f.list != nil {
+		return nil, f.list
+	}
+	var ports []ServePort
 	for _, name := range []string{"a", "b"} {
-		places = append(places, Place{Name: name, Open: func(context.Context) (umad.Port, error) {
+		ports = append(ports, ServePort{Name: name, Open: func(context.Context) (umad.Port, error) {
 			if err := f.opens[name]; err != nil {
 				return nil, err
 			}
-			// Nothing comes in at a port that does not break.
-			p := &servedFake{attr: umad.PortAttr{Device: name}, interrupted: make(chan struct{})}
+			p := &umadtest.Port{Attributes: umad.PortAttr{Device: name}}
 			if f.breaks[name] {
-				p.broken = umad.ErrDeviceRemoved
+				p.OnRecv = func(*umadtest.Port) error { return umad.ErrDeviceRemoved }
 			}
 			return p, nil
 		}})
 	}
-	if f.none != nil {
-		return nil, f.none
-	}
-	return places, nil
+	return ports, nil
 }
 
-// tell writes down what it is told, and ends what serves at the last of it.
-func (f *fleet) tell(last string) func(string, umad.PortAttr, error) {
-	return func(place string, attr umad.PortAttr, err error) {
-		what := fmt.Sprintf("%s serves %s", place, attr.Device)
+// notify records events, and ends the server at the one that contains last.
+func (f *fleet) notify(last string) func(string, umad.PortAttr, error) {
+	return func(name string, attr umad.PortAttr, err error) {
+		event := fmt.Sprintf("%s serves %s", name, attr.Device)
 		if err != nil {
-			what = fmt.Sprintf("%s: %v", place, err)
+			event = fmt.Sprintf("%s: %v", name, err)
 		}
-		f.told = append(f.told, what)
-		if strings.Contains(what, last) {
+		f.events = append(f.events, event)
+		if strings.Contains(event, last) {
 			f.cancel()
 		}
 	}
 }
 
-func TestServeAll(t *testing.T) {
+func TestServer_ServeAll(t *testing.T) {
 	denied := errors.New("denied")
-	for _, test := range []struct {
+	tests := []struct {
 		name    string
 		fleet   fleet
 		last    string
-		told    []string
+		events  []string
 		missing []string
 		err     error
 	}{
 		{
-			name: "all", last: "b serves",
-			told: []string{"a serves a", "b serves b"},
+			name: "all ports", last: "b serves",
+			events: []string{"a serves a", "b serves b"},
 		},
 		{
-			name: "one", fleet: fleet{opens: map[string]error{"a": denied}}, last: "a: denied",
-			told:    []string{"b serves b", "a: denied"},
+			name: "one cannot be opened", fleet: fleet{opens: map[string]error{"a": denied}}, last: "a: denied",
+			events:  []string{"b serves b", "a: denied"},
 			missing: []string{"a"},
 		},
 		{
-			name: "none can be opened", fleet: fleet{opens: map[string]error{"a": denied, "b": denied}}, last: "-",
+			name: "no port can be opened", fleet: fleet{opens: map[string]error{"a": denied, "b": denied}}, last: "-",
 			err: denied,
 		},
 		{
-			name: "none is there", fleet: fleet{none: denied}, last: "-",
+			name: "no port", fleet: fleet{list: denied}, last: "-",
 			err: denied,
 		},
 		{
 			name: "one breaks", fleet: fleet{breaks: map[string]bool{"b": true}}, last: "b: serve pings: device removed",
-			told:    []string{"a serves a", "b serves b", "b: serve pings: device removed"},
+			events:  []string{"a serves a", "b serves b", "b: serve pings: device removed"},
 			missing: []string{"b"},
 		},
 		{
 			name: "all break", fleet: fleet{breaks: map[string]bool{"b": true}, opens: map[string]error{"a": denied}}, last: "-",
-			told: []string{"b serves b", "a: denied"},
-			err:  umad.ErrDeviceRemoved,
+			events: []string{"b serves b", "a: denied"},
+			err:    umad.ErrDeviceRemoved,
 		},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		test.fleet.cancel = cancel
-		missing, err := NewServer(ServeOptions{OUI: OUI}).ServeAll(ctx, Places{Find: test.fleet.find, Tell: test.fleet.tell(test.last)})
-		if !errors.Is(err, test.err) || (err == nil) != (test.err == nil) || !slices.Equal(missing, test.missing) || !slices.Equal(test.fleet.told, test.told) {
-			t.Errorf("%s: told %q, missing %q, error %v", test.name, test.fleet.told, missing, err)
-		}
-		cancel()
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f := &tt.fleet
+			f.cancel = cancel
+			missing, err := NewServer(ServeOptions{OUI: OUI}).ServeAll(ctx, ServePorts{List: f.ports, Notify: f.notify(tt.last)})
+			if !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
+				t.Errorf("got error %v, want %v", err, tt.err)
+			}
+			if !slices.Equal(missing, tt.missing) {
+				t.Errorf("missing ports: got %q, want %q", missing, tt.missing)
+			}
+			if !slices.Equal(f.events, tt.events) {
+				t.Errorf("events: got %q, want %q", f.events, tt.events)
+			}
+		})
 	}
 }
 
-// A port that broke is served again once it is back.
-func TestServeAllAgain(t *testing.T) {
+// A port that broke is served again when it is back.
+func TestServer_ServeAllRescan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	f := &fleet{breaks: map[string]bool{"a": true}, cancel: func() {}}
-	tell := f.tell("-")
+	notify := f.notify("-")
 	rounds := 0
-	missing, err := NewServer(ServeOptions{OUI: OUI}).ServeAll(ctx, Places{Find: f.find, Every: time.Millisecond, Tell: func(place string, attr umad.PortAttr, err error) {
-		tell(place, attr, err)
-		if place != "a" || err != nil {
+	missing, err := NewServer(ServeOptions{OUI: OUI}).ServeAll(ctx, ServePorts{List: f.ports, Rescan: time.Millisecond, Notify: func(name string, attr umad.PortAttr, err error) {
+		notify(name, attr, err)
+		if name != "a" || err != nil {
 			return
 		}
 		if rounds++; rounds == 3 {
@@ -121,6 +131,6 @@ func TestServeAllAgain(t *testing.T) {
 		}
 	}})
 	if err != nil || rounds != 3 || len(missing) > 1 {
-		t.Errorf("%d rounds, missing %q, error %v: %q", rounds, missing, err, f.told)
+		t.Errorf("got %d rounds, missing %q, error %v, events %q, want 3 rounds", rounds, missing, err, f.events)
 	}
 }

@@ -1,6 +1,7 @@
 package ping
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,31 +13,31 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ServeOptions say how to answer pings.
+// ServeOptions configure a [Server].
 type ServeOptions struct {
-	OUI  uint32  // of the pings that are answered
-	Name string  // what the server calls itself, at most 215 bytes; "": HostName()
-	Rate float64 // answers that a source gets per second; 0: as many as it wants
+	OUI  uint32  // of the pings to answer, usually [OUI]
+	Name string  // sent in replies, at most 215 bytes (default: host and NIS domain name)
+	Rate float64 // maximum number of replies to a source per second; 0: unlimited
 
-	// Log, where set, is told of each ping at level debug.
+	// Log, if set, gets a debug message for each ping.
 	Log *slog.Logger
 }
 
-// A Server answers pings at any number of ports. It keeps account of where they
-// come from, in memory that does not grow with what comes in.
+// A Server answers pings at any number of ports. It counts the pings of each source
+// in a bounded amount of memory.
 type Server struct {
 	o     ServeOptions
 	now   func() time.Time
 	start time.Time
 
 	mu    sync.Mutex
-	ports []*servedPort
+	ports []*portServer
 }
 
-// NewServer returns a server without a port.
+// NewServer returns a server without ports.
 func NewServer(o ServeOptions) *Server {
 	if o.Name == "" {
-		o.Name = HostName()
+		o.Name = hostName()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -44,9 +45,9 @@ func NewServer(o ServeOptions) *Server {
 	return &Server{o: o, now: time.Now, start: time.Now()}
 }
 
-// Serve answers pings at a port until ctx ends, which is no error, or the port
-// breaks. It may be called for several ports at a time. What was counted at a
-// port of the same name before is counted on.
+// Serve answers pings at a port until ctx ends, for which it returns nil, or the
+// port breaks. It may be called for several ports at the same time. It adds to the
+// counts of an earlier port with the same device and number.
 func (s *Server) Serve(ctx context.Context, port umad.Port) error {
 	serve, err := s.listen(port)
 	if err != nil {
@@ -55,51 +56,46 @@ func (s *Server) Serve(ctx context.Context, port umad.Port) error {
 	return serve(ctx)
 }
 
-// listen has pings come in at a port, and returns what answers them.
+// listen makes a port receive pings, and returns the function that answers them.
 func (s *Server) listen(port umad.Port) (func(context.Context) error, error) {
 	r, ok := port.(umad.Responder)
 	if !ok {
-		return nil, errors.New("serve pings: nobody but this process can send to the port")
+		return nil, errors.New("serve pings: the port receives responses only")
 	}
-	if err := r.Listen(umad.Service{Class: Class, ClassVersion: classVersion, OUI: s.o.OUI, Methods: served}); err != nil {
+	if err := r.Listen(umad.Service{Class: class, ClassVersion: classVersion, OUI: s.o.OUI, Methods: servedMethods}); err != nil {
 		return nil, fmt.Errorf("serve pings: %w", err)
 	}
-	at := s.at(port.Attr())
-	return func(ctx context.Context) error { return at.serve(ctx, r) }, nil
+	p := s.portServer(port.Attr())
+	return func(ctx context.Context) error { return p.serve(ctx, r) }, nil
 }
 
-// at returns what is kept of a port.
-func (s *Server) at(a umad.PortAttr) *servedPort {
+// portServer returns the server of a port.
+func (s *Server) portServer(a umad.PortAttr) *portServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.ports, func(p *servedPort) bool { return p.device == a.Device && p.number == a.Number })
+	at := ServedPort{a.Device, a.Number}
+	i := slices.IndexFunc(s.ports, func(p *portServer) bool { return p.at == at })
 	if i < 0 {
 		i = len(s.ports)
-		s.ports = append(s.ports, &servedPort{server: s, device: a.Device, number: a.Number, sources: sources{bySource: map[Source]*source{}}})
+		s.ports = append(s.ports, &portServer{server: s, at: at, sources: sources{bySource: map[Source]*source{}}})
 	}
 	return s.ports[i]
 }
 
 func (s *Server) clock() time.Duration { return s.now().Sub(s.start) }
 
-// Counts returns what the server did so far. It may be called meanwhile.
+// Counts returns the counts so far. It may be called while the server runs.
 func (s *Server) Counts() ServeCounts {
 	s.mu.Lock()
 	ports := slices.Clone(s.ports)
 	s.mu.Unlock()
-	c := ServeCounts{Name: s.o.Name, Took: s.clock()}
+	c := ServeCounts{Name: s.o.Name, Duration: s.clock()}
 	for _, p := range ports {
-		c.Ports = append(c.Ports, ServedPort{p.device, p.number})
+		c.Ports = append(c.Ports, p.at)
 		p.addTo(&c)
 	}
 	slices.SortStableFunc(c.Sources, func(a, b SourceCount) int {
-		switch {
-		case a.Received > b.Received:
-			return -1
-		case a.Received < b.Received:
-			return 1
-		}
-		return a.First.Compare(b.First)
+		return cmp.Or(cmp.Compare(b.Received, a.Received), a.First.Compare(b.First))
 	})
 	return c
 }

@@ -2,21 +2,20 @@ package ping
 
 import (
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
 )
 
-// MaxSources is how many sources of pings a server keeps apart at a port. Who
-// can send from more addresses than that gets no more memory of it.
-const MaxSources = 4096
+// maxSources is the maximum number of sources that a server counts separately at a
+// port. It bounds the memory that senders with many addresses can occupy.
+const maxSources = 4096
 
-// A Source is where pings come from.
+// A Source is the sender of pings.
 type Source struct {
-	LID ib.LID   // 0 where they have a global route header
-	GID [16]byte // else all 0
+	LID ib.LID // 0 if the packets have a global route header
+	GID ib.GID // zero if they have none
 }
 
 func sourceOf(a *umad.Addr) Source {
@@ -28,27 +27,27 @@ func sourceOf(a *umad.Addr) Source {
 
 // String returns "LID 7", or the GID as an IPv6 address.
 func (s Source) String() string {
-	if s.GID != [16]byte{} {
-		return netip.AddrFrom16(s.GID).String()
+	if !s.GID.IsZero() {
+		return s.GID.String()
 	}
 	return fmt.Sprintf("LID %d", s.LID)
 }
 
-// A source is what a server keeps of where pings came from.
+// A source is the server's record of a Source.
 type source struct {
 	from        Source
 	counts      Counts
 	first, last time.Duration // since the server was made
 
-	tokens   float64 // how many answers it may have at once
+	tokens   float64 // number of replies that it may get at once
 	refilled time.Duration
 
 	newer, older *source // by last
-	line
+	backlog
 }
 
-// allow takes a token, where there is one left. Tokens come in at a rate, to as
-// many as come in within a second.
+// allow consumes a token if one is left. Tokens are added at a rate, and at most
+// those of one second are kept.
 func (s *source) allow(now time.Duration, rate float64) bool {
 	if rate <= 0 {
 		return true
@@ -62,7 +61,7 @@ func (s *source) allow(now time.Duration, rate float64) bool {
 	return true
 }
 
-// sources are those that were heard of last.
+// sources are the most recent sources of a port.
 type sources struct {
 	bySource       map[Source]*source
 	newest, oldest *source
@@ -71,12 +70,12 @@ type sources struct {
 	forgottenCounts Counts
 }
 
-// of returns what is kept of a source, which was just heard of.
-func (t *sources) of(from Source, now time.Duration, rate float64) *source {
+// get returns the record of a source that sent a packet now.
+func (t *sources) get(from Source, now time.Duration, rate float64) *source {
 	s := t.bySource[from]
 	switch s {
 	case nil:
-		s = t.make()
+		s = t.newSource()
 		*s = source{from: from, first: now, tokens: max(rate, 1), refilled: now}
 		t.bySource[from] = s
 	case t.newest:
@@ -96,11 +95,11 @@ func (t *sources) of(from Source, now time.Duration, rate float64) *source {
 	return s
 }
 
-// make returns room for a source. Where there is none it forgets the one that
-// was not heard of for longest and has nothing waiting: there is one, for less
-// can wait than there are sources.
-func (t *sources) make() *source {
-	if len(t.bySource) < MaxSources {
+// newSource returns a record to be filled. At the limit it reuses the record of the
+// least recent source without a backlog. There is one, because fewer pings can wait
+// than there are sources.
+func (t *sources) newSource() *source {
+	if len(t.bySource) < maxSources {
 		return new(source)
 	}
 	s := t.oldest

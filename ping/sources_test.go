@@ -1,46 +1,47 @@
 package ping
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// Who sends from more addresses than are kept apart gets no more memory, and
-// nothing that was counted is lost.
-func TestSourcesAreBounded(t *testing.T) {
-	f := &servedFake{}
-	const senders = 3 * MaxSources
+// The number of sources is bounded, and the total counts all pings.
+func TestServer_ManySources(t *testing.T) {
+	p := &umadtest.Port{}
+	const senders = 3 * maxSources
 	for i := range senders {
 		m := pingFrom(0, uint64(i))
-		m.Addr.GRH = &umad.GRH{DGID: [16]byte{0xfe, 0x80, 15: 1, 14: byte(i), 13: byte(i >> 8)}}
-		f.arrivals = append(f.arrivals, m)
+		m.Addr.GRH = &umad.GRH{DGID: ib.GID{0xfe, 0x80, 15: 1, 14: byte(i), 13: byte(i >> 8)}}
+		p.Deliver(0, m)
 		if i%1000 == 0 {
-			f.arrivals = append(f.arrivals, pingFrom(7, uint64(i))) // not forgotten
+			p.Deliver(0, pingFrom(7, uint64(i))) // stays a recent source
 		}
 	}
-	c := serveFake(t, ServeOptions{OUI: OUI}, f).Counts()
-	if len(c.Sources) != MaxSources || c.Forgotten != senders+1-MaxSources {
-		t.Errorf("%d sources and %d forgotten", len(c.Sources), c.Forgotten)
+	c := serveAll(t, ServeOptions{OUI: OUI}, p).Counts()
+	if len(c.Sources) != maxSources || c.Forgotten != senders+1-maxSources {
+		t.Errorf("got %d sources and %d forgotten, want %d and %d", len(c.Sources), c.Forgotten, maxSources, senders+1-maxSources)
 	}
 	if n := uint64(senders + senders/1000 + 1); c.Total.Received != n || c.Total.Answered+c.Total.Dropped != n {
-		t.Errorf("counted %+v of %d", c.Total, n)
+		t.Errorf("total: got %+v, want %d received", c.Total, n)
 	}
 	if s := c.Sources[0]; s.From.LID != 7 || s.Received != senders/1000+1 {
-		t.Errorf("the one that came again: %+v", s)
+		t.Errorf("recurring source: got %+v, want %d received", s, senders/1000+1)
 	}
 }
 
 // A million pings from as many senders take no more memory than the first few
-// thousand did, and none of them takes an allocation.
-func TestServeMemory(t *testing.T) {
+// thousand, and no allocation.
+func TestServer_Memory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
 	}
-	p := NewServer(ServeOptions{OUI: OUI, Rate: 1000}).at(umad.PortAttr{})
+	p := NewServer(ServeOptions{OUI: OUI, Rate: 1000}).portServer(umad.PortAttr{})
 	port := &countingPort{}
 	n := 0
 	round := func() {
@@ -51,9 +52,9 @@ func TestServeMemory(t *testing.T) {
 			if n%2 == 0 {
 				p.in.Addr.GRH = &port.grh
 			}
-			p.take()
+			p.accept()
 		}
-		if err := p.answer(port); err != nil {
+		if err := p.reply(port); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,16 +68,16 @@ func TestServeMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); allocs >= 1 || grown > 1<<20 {
-		t.Errorf("%v allocations in 64 pings, %d bytes more", allocs, grown)
+		t.Errorf("got %v allocations per 64 pings and %d bytes more, want none and at most 1 MiB", allocs, grown)
 	}
 	if port.sent != n {
-		t.Errorf("%d of %d answered", port.sent, n)
+		t.Errorf("got %d replies, want %d", port.sent, n)
 	}
 }
 
-// countingPort takes all that is sent.
+// countingPort counts the messages sent.
 type countingPort struct {
-	servedFake
+	umadtest.Port
 	grh  umad.GRH
 	sent int
 }
@@ -86,28 +87,30 @@ func (p *countingPort) Send(*umad.Message) error {
 	return nil
 }
 
-// Tokens come in at the rate, to no more than a second's.
-func TestAllow(t *testing.T) {
-	for _, test := range []struct {
-		rate    float64
-		after   []time.Duration
-		allowed int
+// Tokens are added at the rate, up to those of one second.
+func TestSource_Allow(t *testing.T) {
+	tests := []struct {
+		rate  float64
+		times []time.Duration
+		want  int
 	}{
 		{0, []time.Duration{0, 0, 0}, 3},
 		{1, []time.Duration{0, 0, time.Second, time.Hour, time.Hour}, 3},
 		{0.5, []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second}, 2},
 		{2, []time.Duration{0, 0, 0, 499 * time.Millisecond, 500 * time.Millisecond}, 3},
-	} {
-		var all sources
-		all.bySource = map[Source]*source{}
-		allowed := 0
-		for _, now := range test.after {
-			if all.of(Source{LID: 1}, now, test.rate).allow(now, test.rate) {
-				allowed++
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.rate), func(t *testing.T) {
+			all := sources{bySource: map[Source]*source{}}
+			got := 0
+			for _, now := range tt.times {
+				if all.get(Source{LID: 1}, now, tt.rate).allow(now, tt.rate) {
+					got++
+				}
 			}
-		}
-		if allowed != test.allowed {
-			t.Errorf("rate %v: %d allowed, want %d", test.rate, allowed, test.allowed)
-		}
+			if got != tt.want {
+				t.Errorf("allowed: got %d, want %d", got, tt.want)
+			}
+		})
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Round trips are counted in steps of 100 ns, up to a minute: longer ones count
-// as that.
+// Histograms count round trips in steps of 100 ns. Longer ones than a minute count
+// as a minute.
 const (
 	step    = 100 * time.Nanosecond
 	longest = time.Minute
 )
 
-// Stats are what became of probes.
+// Stats are the results of probes.
 type Stats struct {
-	Sent int // what was sent or tried to, retries not counted
+	Sent int // without retries
 
-	// Each probe that has ended is in one of these; those under way when a run
-	// ends are in none.
+	// Each probe that has ended is counted once in the following. Probes in
+	// flight at the end of a run are not counted.
 	Received    int
 	Lost        int
 	Refused     int
@@ -27,25 +27,25 @@ type Stats struct {
 	WrongSource int
 	Unreachable int
 
-	Late       int // of those in Lost: answered after their time
-	Duplicated int // answers beyond the first one
+	Late       int // replies to probes in Lost
+	Duplicated int // further replies to a probe
 
-	// Silent is how many probes in a row had no answer at the end.
+	// Silent is the number of probes since the last reply.
 	Silent int
 
-	Min, Max time.Duration // 0: nothing was received
+	Min, Max time.Duration // 0 without a reply
 	sum      time.Duration
-	jitter   time.Duration // sum of the differences of one round trip and the next
+	jitter   time.Duration // sum of the differences between successive round trips
 	last     time.Duration
 	digits   int
-	times    *hdrhistogram.Histogram // nil: nothing was received
+	times    *hdrhistogram.Histogram // nil: no reply
 }
 
-// newStats keeps round trips to so many significant digits. The room for them is
-// made at the first one: of many targets that were named most may be silent.
+// newStats returns statistics with a precision of so many significant digits. The
+// histogram is allocated for the first reply, because many targets may be silent.
 func newStats(digits int) Stats { return Stats{digits: digits} }
 
-// count takes in what became of a probe, or came beside it.
+// count counts an outcome.
 func (s *Stats) count(o Outcome, rtt time.Duration) {
 	switch o {
 	case Received:
@@ -76,7 +76,7 @@ func (s *Stats) count(o Outcome, rtt time.Duration) {
 	}
 }
 
-// add counts a reply.
+// add counts a round trip.
 func (s *Stats) add(rtt time.Duration) {
 	if s.times == nil {
 		s.times = hdrhistogram.New(1, int64(longest/step), s.digits)
@@ -88,17 +88,17 @@ func (s *Stats) add(rtt time.Duration) {
 	s.Min, s.Max = min(s.Min, rtt), max(s.Max, rtt)
 	s.sum += rtt
 	s.last = rtt
-	// What is out of range counts as the end of it: an error would mean that.
+	// The value is within the range of the histogram, so there is no error.
 	_ = s.times.RecordValue(int64(min(max(rtt, step), longest) / step))
 }
 
-// Bad returns how many probes ended without a good reply.
+// Bad returns the number of probes that ended without a valid reply.
 func (s *Stats) Bad() int {
 	return s.Lost + s.Refused + s.Corrupted + s.WrongOUI + s.WrongSource + s.Unreachable
 }
 
-// Loss returns the share of probes that got no good reply, from 0 to 1. A probe
-// that was under way when the run ended is in neither.
+// Loss returns the share of probes without a valid reply, from 0 to 1. It does not
+// include probes in flight at the end of a run.
 func (s *Stats) Loss() float64 {
 	bad := s.Bad()
 	if bad == 0 {
@@ -107,7 +107,7 @@ func (s *Stats) Loss() float64 {
 	return float64(bad) / float64(bad+s.Received)
 }
 
-// Avg returns the mean round trip, 0 where nothing was received.
+// Avg returns the mean round-trip time, or 0 without a reply.
 func (s *Stats) Avg() time.Duration {
 	if s.Received == 0 {
 		return 0
@@ -115,7 +115,7 @@ func (s *Stats) Avg() time.Duration {
 	return s.sum / time.Duration(s.Received)
 }
 
-// Jitter returns the mean difference between one round trip and the next.
+// Jitter returns the mean difference between successive round-trip times.
 func (s *Stats) Jitter() time.Duration {
 	if s.Received < 2 {
 		return 0
@@ -123,7 +123,7 @@ func (s *Stats) Jitter() time.Duration {
 	return s.jitter / time.Duration(s.Received-1)
 }
 
-// StdDev returns the standard deviation of the round trips.
+// StdDev returns the standard deviation of the round-trip times.
 func (s *Stats) StdDev() time.Duration {
 	if s.Received == 0 {
 		return 0
@@ -131,8 +131,8 @@ func (s *Stats) StdDev() time.Duration {
 	return time.Duration(s.times.StdDev() * float64(step))
 }
 
-// Quantile returns the round trip that q percent of all took at most, never
-// outside Min and Max.
+// Quantile returns the round-trip time that q percent of the replies did not
+// exceed. It is between Min and Max.
 func (s *Stats) Quantile(q float64) time.Duration {
 	if s.Received == 0 {
 		return 0
@@ -140,15 +140,14 @@ func (s *Stats) Quantile(q float64) time.Duration {
 	return min(max(time.Duration(s.times.ValueAtQuantile(q))*step, s.Min), s.Max)
 }
 
-// A Bar is a part of a distribution.
+// A Bar is a part of a distribution of round-trip times.
 type Bar struct {
-	From, To time.Duration // round trips from From, below To
+	From, To time.Duration // at least From and less than To
 	Count    int
 }
 
-// Bars returns how the round trips are distributed: at most so many bars, each
-// as much wider than the one before as the range of what was measured asks for.
-// There is none where nothing was received.
+// Bars returns the distribution of the round-trip times in at most the given number
+// of bars, whose widths have a constant ratio. It returns nil without a reply.
 func (s *Stats) Bars(most int) []Bar {
 	if s.Received == 0 || most < 1 {
 		return nil

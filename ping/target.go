@@ -6,71 +6,73 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Target is what is pinged.
+// A Target is a port to be pinged, and the statistics of its probes.
 type Target struct {
-	Name string // for people
-	Via  Via    // what is to answer
+	Name  string // for display
+	Agent Agent  // expected to reply
 
-	// To is where it is in an InfiniBand fabric. Only a subnet management agent
-	// is reached by a route.
+	// To is the place of the port in an InfiniBand fabric. Only a subnet
+	// management agent can be reached by a directed route.
 	To umad.Target
 
-	// GRH is where it is over RoCE, which has no LIDs; nil: in an InfiniBand
-	// fabric. OneWay says that Linux would drop a response, as it does where the
-	// GIDs are IPv4-mapped: request and answer are two packets that are none.
-	GRH    *umad.GRH
+	// GRH addresses the port over RoCE, which has no LIDs; nil: the port is in an
+	// InfiniBand fabric.
+	GRH *umad.GRH
+
+	// OneWay makes a ping consist of two packets that are not request and
+	// response: Linux drops responses if the GIDs are IPv4-mapped.
 	OneWay bool
 
-	// PortGUID is that of the port which is meant, and whose node has to answer
-	// ViaSMA; 0: whichever is there.
+	// PortGUID, if not 0, is the GUID of the port. The reply of an AgentSMA must
+	// contain it.
 	PortGUID ib.GUID
 
 	Stats Stats
 
-	packet mad.Packet // a probe, but for what tells it from others
-	seen   identity
+	packet mad.Packet // the constant part of all probes
+	first  identity
 }
 
-// identity is who answered first: whoever answers later has to be the same.
+// identity is the sender of the first reply, with which later replies are compared.
 type identity struct {
 	known bool
-	node  ib.GUID  // GUID
+	node  ib.GUID
 	echo  bool     // it is a server of ibkit
-	name  [64]byte // of the server, as far as it fits
+	name  [64]byte // of the server, cut if longer
 }
 
-// prepare makes the packet that all probes to t are copies of.
+// prepare builds the constant part of the probes to t.
 func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 	p := &t.packet
-	switch t.Via {
-	case ViaSMA:
+	switch t.Agent {
+	case AgentSMA:
 		smp := mad.SMPRequest{
 			Method: mad.MethodGet, Attr: mad.AttrNodeInfo, MKey: o.MKey,
 			Directed: t.To.LID == 0 || t.To.Route != "",
 			Route:    t.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 		}
 		if smp.Directed && t.To.LID != 0 {
-			smp.DrSLID = attr.LID // where the answer's way by LID ends
+			smp.DrSLID = attr.LID // destination of the part of the reply's path that is routed by LID
 		}
 		p.PutSMP(smp)
-	case ViaPMA:
+	case AgentPMA:
 		p.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: 1, Method: mad.MethodGet, Attr: mad.AttrClassPortInfo})
 	default:
-		echo := Echo{Payload: o.Payload}
+		e := echo{payload: o.Payload}
 		method := mad.MethodGet
 		if t.OneWay {
-			method, echo.Answer = mad.MethodSend, o.Answer
+			method, e.answer = mad.MethodSend, o.Answer
 		}
-		p.PutGMP(mad.Header{BaseVersion: 1, Class: Class, ClassVersion: classVersion, Method: method})
+		p.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: classVersion, Method: method})
 		putOUI(p[offOUI:], o.OUI)
-		echo.Put(p.Data())
+		e.put(p.Data())
 	}
 }
 
-// address returns where probes to t go.
+// address returns the destination of probes to t.
 func (t *Target) address() umad.Addr {
 	a := umad.Addr{LID: t.To.LID, SL: t.To.SL, GRH: t.GRH}
-	if t.Via != ViaSMA {
+	if t.Agent != AgentSMA {
 		a.QPN, a.QKey = 1, umad.QP1QKey
 	} else if a.LID == 0 {
 		a.LID = ib.PermissiveLID
@@ -78,8 +80,8 @@ func (t *Target) address() umad.Addr {
 	return a
 }
 
-// isSource reports whether an answer comes from where the target is. That of a
-// directed route names nobody.
+// isSource reports whether a reply comes from the target's address. The address of
+// a directed route is unknown and always matches.
 func (t *Target) isSource(a *umad.Addr) bool {
 	switch {
 	case t.GRH != nil:

@@ -7,47 +7,45 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// What a ping is on the wire. The exchange of OpenFabrics' ibping
-// (infiniband-diags, ibping.c; libibmad, vendor.c and serv.c) is a Get of class
-// 0x32, class version 1, to QP1, with attribute and modifier 0, an inactive
-// header of RMPP, the OUI, and 216 bytes of data that are 0. The answer is a
-// GetResp with the same transaction ID, whose data begin with the name of the
-// host, ended by a NUL.
+// The exchange of OpenFabrics' ibping (infiniband-diags, ibping.c; libibmad,
+// vendor.c and serv.c) is a Get of class 0x32, class version 1, to QP1, with
+// attribute and modifier 0, an inactive RMPP header, the OUI, and 216 bytes of data
+// that are 0. The reply is a GetResp with the same transaction ID, whose data begin
+// with the name of the host and a NUL.
 //
-// ibkit adds to the data what an ibping server overwrites and an ibping client
-// leaves at 0, so that each side speaks with the other's counterpart. Numbers are
-// big-endian, offsets those in the data:
+// ibkit adds to the data the following fields, which an ibping server overwrites
+// and an ibping client sets to 0, so that clients and servers of both programs work
+// together. Numbers are big-endian, offsets are from the start of the data:
 //
-//	 0  64  name of the host, ended by a NUL; 0 in a request
+//	 0  64  name of the host and a NUL; 0 in a request
 //	64   8  "ibkping1"
-//	72   1  1: a request, 2: an answer
+//	72   1  1: request, 2: answer
 //	73   1  method of the answer to a Send, else 0
 //	74   2  length of the payload, 0 to 128
 //	76   4  0
-//	80   8  ID: anything, for the client to know its probe by
-//	88 128  payload, 0 behind its end
+//	80   8  ID, by which the client recognises its probe
+//	88 128  payload, then 0
 //
-// A server of ibkit sends all from offset 64 on back, with the kind changed. An
-// answer without it comes from another server, which echoes nothing.
+// A server of ibkit returns all data from offset 64 on, with another kind. A reply
+// without them is from another server, which does not return any data.
 //
 // # One-way pings
 //
-// Linux drops a response whose global route header does not name the GID that
-// the request was sent from. Of RoCE v2 over IPv4 it takes the wrong bytes for
-// that header, those of the IPv4 one, and drops every response
-// (drivers/infiniband/core/mad.c, rcv_has_same_gid). So where the GIDs are
-// IPv4-mapped a ping is two packets that nobody matches but the two programs: a
-// Send (0x03) there, and a packet of the method that the request's data name
-// back. It has no response bit, and is one of [FirstAnswerMethod] to
-// [LastAnswerMethod], the numbers that the specification leaves to classes
-// (InfiniBand Architecture, Volume 1, 13.4.5). It is not Send as well, because
-// the kernel hands a method of a class and OUI at a port to one program only:
-// so a server and clients can share a port, and no answer is ever taken for a
-// request and answered again.
+// Linux drops a response whose global route header does not contain the GID that
+// the request was sent from. For RoCE v2 over IPv4 it reads the wrong bytes, those
+// of the IPv4 header, and drops every response (drivers/infiniband/core/mad.c,
+// rcv_has_same_gid). If the GIDs are IPv4-mapped, a ping therefore consists of two
+// packets that the kernel does not match: a Send (0x03) to the server, and a packet
+// back with the method that the data of the request specify. That method has no
+// response bit, and is one of [firstAnswerMethod] to [lastAnswerMethod], the
+// numbers that the specification leaves to the classes (InfiniBand Architecture,
+// Volume 1, 13.4.5). It is not Send, because the kernel delivers a method of a
+// class and OUI at a port to one program only. With different methods, a server and
+// clients can share a port, and a server never answers an answer.
 //
-// The kernel overwrites the upper half of the transaction ID of whatever is no
-// response. The lower half of the answer is that of the request, and the ID in
-// the data is whole.
+// The kernel overwrites the upper half of the transaction ID of packets that are
+// not responses. The lower half of the answer is that of the request, and the ID in
+// the data is complete.
 const (
 	offEchoMagic   = 64
 	offEchoKind    = 72
@@ -63,63 +61,62 @@ const (
 
 var echoMagic = [...]byte{'i', 'b', 'k', 'p', 'i', 'n', 'g', '1'}
 
-// PayloadSize is how many bytes of a client's own a ping has room for.
+// PayloadSize is the maximum size in bytes of the payload of a ping.
 const PayloadSize = dataSize - offEchoPayload
 
-// The methods that an answer to a Send can have. A client takes one that nobody
-// else at its port uses.
+// The methods of answers to a Send. A client uses one that no other program at its
+// port uses.
 const (
-	FirstAnswerMethod mad.Method = 0x40
-	LastAnswerMethod  mad.Method = 0x7f
+	firstAnswerMethod mad.Method = 0x40
+	lastAnswerMethod  mad.Method = 0x7f
 )
 
-// An Echo is what ibkit's own pings carry and its server sends back.
-type Echo struct {
-	IsAnswer bool
-	Answer   mad.Method // of the answer to a Send; 0 where the request is a Get
-	ID       uint64
-	Payload  []byte // at most PayloadSize bytes
+// An echo is the part of a ping that a server of ibkit returns.
+type echo struct {
+	isAnswer bool
+	answer   mad.Method // of the answer to a Send; 0 if the request is a Get
+	id       uint64
+	payload  []byte // at most PayloadSize bytes
 }
 
-// Put writes e into the data of a packet, which are what [mad.Packet.Data]
-// returns: the last 216 bytes. What of the payload is too long is left out. The
-// room for the name stays as it is.
-func (e *Echo) Put(data []byte) {
+// put writes e into the data of a packet, the last 216 bytes, except the name. It
+// cuts a payload that is too long.
+func (e *echo) put(data []byte) {
 	data = data[:dataSize]
 	copy(data[offEchoMagic:], echoMagic[:])
 	data[offEchoKind] = echoRequest
-	if e.IsAnswer {
+	if e.isAnswer {
 		data[offEchoKind] = echoAnswer
 	}
-	data[offEchoMethod] = byte(e.Answer)
-	n := copy(data[offEchoPayload:], e.Payload)
+	data[offEchoMethod] = byte(e.answer)
+	n := copy(data[offEchoPayload:], e.payload)
 	clear(data[offEchoPayload+n:])
 	binary.BigEndian.PutUint16(data[offEchoLength:], uint16(n))
 	clear(data[offEchoLength+2 : offEchoID])
-	putEchoID(data, e.ID)
+	putEchoID(data, e.id)
 }
 
 // putEchoID overwrites the ID in the data of a packet.
 func putEchoID(data []byte, id uint64) { binary.BigEndian.PutUint64(data[offEchoID:], id) }
 
-// ParseEcho reads what is in the data of a packet. It reports false where there
-// is no Echo or no good one. The payload aliases data.
-func ParseEcho(data []byte) (Echo, bool) {
+// parseEcho reads the data of a packet. It returns false if they contain no valid
+// echo. The payload aliases data.
+func parseEcho(data []byte) (echo, bool) {
 	if len(data) != dataSize || !bytes.Equal(data[offEchoMagic:offEchoKind], echoMagic[:]) {
-		return Echo{}, false
+		return echo{}, false
 	}
 	kind, n := data[offEchoKind], int(binary.BigEndian.Uint16(data[offEchoLength:]))
 	if kind != echoRequest && kind != echoAnswer || n > PayloadSize {
-		return Echo{}, false
+		return echo{}, false
 	}
-	e := Echo{
-		IsAnswer: kind == echoAnswer,
-		Answer:   mad.Method(data[offEchoMethod]),
-		ID:       binary.BigEndian.Uint64(data[offEchoID:]),
-		Payload:  data[offEchoPayload : offEchoPayload+n],
+	e := echo{
+		isAnswer: kind == echoAnswer,
+		answer:   mad.Method(data[offEchoMethod]),
+		id:       binary.BigEndian.Uint64(data[offEchoID:]),
+		payload:  data[offEchoPayload : offEchoPayload+n],
 	}
-	if e.Answer != 0 && (e.Answer < FirstAnswerMethod || e.Answer > LastAnswerMethod) {
-		return Echo{}, false
+	if e.answer != 0 && (e.answer < firstAnswerMethod || e.answer > lastAnswerMethod) {
+		return echo{}, false
 	}
 	return e, true
 }

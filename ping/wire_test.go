@@ -7,16 +7,16 @@ import (
 )
 
 func TestEcho(t *testing.T) {
-	for _, e := range []Echo{
+	for _, e := range []echo{
 		{},
-		{IsAnswer: true, ID: 1 << 63},
-		{Answer: FirstAnswerMethod, ID: 0x0102030405060708, Payload: []byte("abc")},
-		{Answer: LastAnswerMethod, Payload: bytes.Repeat([]byte{0xa5}, PayloadSize)},
+		{isAnswer: true, id: 1 << 63},
+		{answer: firstAnswerMethod, id: 0x0102030405060708, payload: []byte("abc")},
+		{answer: lastAnswerMethod, payload: bytes.Repeat([]byte{0xa5}, PayloadSize)},
 	} {
 		data := bytes.Repeat([]byte{0xff}, dataSize)
-		e.Put(data)
-		got, ok := ParseEcho(data)
-		if !ok || got.IsAnswer != e.IsAnswer || got.Answer != e.Answer || got.ID != e.ID || !bytes.Equal(got.Payload, e.Payload) {
+		e.put(data)
+		got, ok := parseEcho(data)
+		if !ok || got.isAnswer != e.isAnswer || got.answer != e.answer || got.id != e.id || !bytes.Equal(got.payload, e.payload) {
 			t.Errorf("%+v became %+v, %v", e, got, ok)
 		}
 		if name := string(data[:offEchoMagic]); name != strings.Repeat("\xff", offEchoMagic) {
@@ -27,7 +27,7 @@ func TestEcho(t *testing.T) {
 
 func TestParseEchoRefuses(t *testing.T) {
 	good := make([]byte, dataSize)
-	(&Echo{ID: 7}).Put(good)
+	(&echo{id: 7}).put(good)
 	for name, change := range map[string]func([]byte) []byte{
 		"nothing":          func([]byte) []byte { return nil },
 		"short":            func(b []byte) []byte { return b[:len(b)-1] },
@@ -38,7 +38,7 @@ func TestParseEchoRefuses(t *testing.T) {
 		"a response":       func(b []byte) []byte { b[offEchoMethod] = 0x81; return b },
 		"answer by a Send": func(b []byte) []byte { b[offEchoMethod] = 3; return b },
 	} {
-		if e, ok := ParseEcho(change(bytes.Clone(good))); ok {
+		if e, ok := parseEcho(change(bytes.Clone(good))); ok {
 			t.Errorf("%s is taken for %+v", name, e)
 		}
 	}
@@ -50,17 +50,17 @@ func FuzzParseEcho(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, dataSize))
 	data := make([]byte, dataSize)
-	(&Echo{Answer: FirstAnswerMethod, ID: 1, Payload: []byte("payload")}).Put(data)
+	(&echo{answer: firstAnswerMethod, id: 1, payload: []byte("payload")}).put(data)
 	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, ok := ParseEcho(data)
+		e, ok := parseEcho(data)
 		if !ok {
 			return
 		}
 		again := make([]byte, dataSize)
-		e.Put(again)
-		got, ok := ParseEcho(again)
-		if !ok || got.IsAnswer != e.IsAnswer || got.Answer != e.Answer || got.ID != e.ID || !bytes.Equal(got.Payload, e.Payload) {
+		e.put(again)
+		got, ok := parseEcho(again)
+		if !ok || got.isAnswer != e.isAnswer || got.answer != e.answer || got.id != e.id || !bytes.Equal(got.payload, e.payload) {
 			t.Errorf("%+v became %+v, %v", e, got, ok)
 		}
 	})

@@ -34,7 +34,7 @@ type GRH struct {
 	HopLimit     uint8    //
 	TrafficClass uint8    //
 	FlowLabel    uint32   // 20 bits
-	DGID         [16]byte // destination GID, network byte order
+	DGID         ib.GID // destination
 }
 
 // An Addr says where a MAD goes to or came from.

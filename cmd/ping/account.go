@@ -13,7 +13,7 @@ import (
 func (v *view) accountText(r *ping.Result) {
 	if len(r.Targets) == 1 {
 		t := r.Targets[0]
-		v.block(fmt.Sprintf("%s (via %v)", t.Name, t.Via), &t.Stats, r)
+		v.block(fmt.Sprintf("%s (via %v)", t.Name, t.Agent), &t.Stats, r)
 		return
 	}
 	header := append([]string{"TARGET", "VIA", "SENT", "RECEIVED", "LOSS"}, rttHeader...)
@@ -23,7 +23,7 @@ func (v *view) accountText(r *ping.Result) {
 		if v.problems && !v.limits.exceeded(s) && s.Late+s.Duplicated == 0 {
 			continue
 		}
-		row := []string{t.Name, t.Via.String(), fmt.Sprint(s.Sent), fmt.Sprint(s.Received), percent(s.Loss())}
+		row := []string{t.Name, t.Agent.String(), fmt.Sprint(s.Sent), fmt.Sprint(s.Received), percent(s.Loss())}
 		rows = append(rows, append(append(row, rttTexts(s)...), wrongs(s)))
 	}
 	out := v.out
@@ -49,7 +49,7 @@ func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 			fmt.Fprintf(out, ", %d %s", c.n, c.name)
 		}
 	}
-	fmt.Fprintf(out, ", %s loss in %s\n", percent(s.Loss()), rttText(r.Took))
+	fmt.Fprintf(out, ", %s loss in %s\n", percent(s.Loss()), rttText(r.Duration))
 	if s.Received == 0 {
 		return
 	}

@@ -39,11 +39,11 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 		return nil, err
 	}
 	if c.auto = c.via == "auto"; !c.auto {
-		if c.agent, err = ping.ParseVia(c.via); err != nil {
-			return nil, cmdutil.UsageErrorf("%w, nor auto", err)
+		if err := c.agent.UnmarshalText([]byte(c.via)); err != nil {
+			return nil, cmdutil.UsageErrorf("invalid agent %q: not auto, vendor, sma or pma", c.via)
 		}
 	}
-	toServers := c.auto || c.agent == ping.ViaVendor
+	toServers := c.auto || c.agent == ping.AgentServer
 	switch {
 	case !toServers && cmdutil.Given(flags, []string{"oui", "size", "pattern"}) != "":
 		return nil, cmdutil.UsageErrorf("%s does nothing with --via %v", cmdutil.Given(flags, []string{"oui", "size", "pattern"}), c.agent)
@@ -69,7 +69,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	if targets, err = c.parseTargets(args); err != nil {
 		return nil, err
 	}
-	c.finder = finder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.ViaSMA}
+	c.finder = finder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.AgentSMA}
 	c.finder.smLID = c.fabric.SMLID
 	c.finder.names, err = c.fabric.Names(c.env)
 	return targets, err
@@ -103,7 +103,7 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 	for i := range targets {
 		t := &targets[i]
 		switch {
-		case t.Kind == resolve.Route && !c.auto && c.agent != ping.ViaSMA:
+		case t.Kind == resolve.Route && !c.auto && c.agent != ping.AgentSMA:
 			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
 		case t.Kind == resolve.IP && c.fabric.IsSimulated():
 			err = fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)

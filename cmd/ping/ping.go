@@ -44,7 +44,7 @@ type command struct {
 	serve       server
 
 	auto    bool
-	agent   ping.Via // where it is not auto
+	agent   ping.Agent // where it is not auto
 	options ping.Options
 	finder  finder
 }
@@ -143,7 +143,7 @@ func (c *command) define(cmd *cobra.Command) {
 func (c *command) run(ctx context.Context, targets []resolve.Address) (err error) {
 	ask, stop := askOnQuit()
 	defer stop()
-	c.options.Ask = ask
+	c.options.StatusRequests = ask
 	port, err := c.finder.open(ctx, targets)
 	if err != nil {
 		return err
@@ -210,15 +210,15 @@ func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Ta
 	oneWay := false
 	for _, t := range targets {
 		byRoute := t.GRH == nil && (t.To.LID == 0 || t.To.Route != "")
-		t.Via = c.agent
+		t.Agent = c.agent
 		switch {
 		case c.auto && byRoute:
-			t.Via = ping.ViaSMA
+			t.Agent = ping.AgentSMA
 		case c.auto:
 			servers = append(servers, t)
-		case t.GRH != nil && c.agent == ping.ViaSMA:
+		case t.GRH != nil && c.agent == ping.AgentSMA:
 			return cmdutil.UsageErrorf("%s is reached over RoCE, where there is no subnet management: use --via vendor", t.Name)
-		case t.OneWay && c.agent == ping.ViaPMA:
+		case t.OneWay && c.agent == ping.AgentPMA:
 			return cmdutil.UsageErrorf("%s is reached by IPv4 addresses, over which Linux hands no reply of an agent over: use --via vendor, or an IPv6 GID", t.Name)
 		}
 		oneWay = oneWay || t.OneWay

@@ -106,27 +106,27 @@ const rescan = 2 * time.Second
 var errServeAlone = errors.New("a fabric that this process simulates has nobody else in it: serve it by ibkit sim serve, and then ping --serve --sim ibsim")
 
 // places returns where to answer pings.
-func (s *server) places() (ping.Places, error) {
-	p := ping.Places{Find: s.devices, Every: rescan, Tell: s.tell}
+func (s *server) places() (ping.ServePorts, error) {
+	p := ping.ServePorts{List: s.devices, Rescan: rescan, Notify: s.tell}
 	switch {
 	case s.fabric.IsPrivate():
 		return p, &cmdutil.UsageError{Err: errServeAlone}
 	case s.fabric.Sim == fabricflag.Ibsim:
-		p.Every = 0 // what is simulated does not come back
-		p.Find = func() ([]ping.Place, error) {
-			return []ping.Place{{Name: "ibsim", Open: fabricflag.OpenResponder(s.env)}}, nil
+		p.Rescan = 0 // what is simulated does not come back
+		p.List = func() ([]ping.ServePort, error) {
+			return []ping.ServePort{{Name: "ibsim", Open: fabricflag.OpenResponder(s.env)}}, nil
 		}
 	}
 	return p, nil
 }
 
 // devices returns the ports of this host that -C and -P leave.
-func (s *server) devices() ([]ping.Place, error) {
+func (s *server) devices() ([]ping.ServePort, error) {
 	all, err := device.Candidates(sysfs.Default)
 	if err != nil {
 		return nil, err
 	}
-	var places []ping.Place
+	var places []ping.ServePort
 	for _, c := range all {
 		if s.fabric.Device != "" && c.Device.Name != s.fabric.Device || s.fabric.Port != 0 && c.Port.Number != s.fabric.Port {
 			continue
@@ -134,7 +134,7 @@ func (s *server) devices() ([]ping.Place, error) {
 		if c.Device.NodeType == uint8(mad.NodeTypeSwitch) && c.Port.Number != 0 {
 			continue // its management is at port 0
 		}
-		places = append(places, ping.Place{
+		places = append(places, ping.ServePort{
 			Name: fmt.Sprintf("%s port %d", c.Device.Name, c.Port.Number),
 			Open: func(context.Context) (umad.Port, error) { return c.Open("") },
 		})

@@ -75,24 +75,24 @@ func (v *view) tellAgents() {
 	}
 	var by [3]int
 	for _, t := range v.finder.found {
-		by[t.Via]++
+		by[t.Agent]++
 	}
 	if all := v.finder.found; len(all) == 1 {
-		fmt.Fprintf(v.out, "%s: %s (--via %v)\n", all[0].Name, agentTexts[all[0].Via], all[0].Via)
+		fmt.Fprintf(v.out, "%s: %s (--via %v)\n", all[0].Name, agentTexts[all[0].Agent], all[0].Agent)
 		return
 	}
 	for via, n := range by {
 		if n > 0 {
-			fmt.Fprintf(v.out, "%d targets: %s (--via %v)\n", n, agentTexts[via], ping.Via(via))
+			fmt.Fprintf(v.out, "%d targets: %s (--via %v)\n", n, agentTexts[via], ping.Agent(via))
 		}
 	}
 }
 
 // agentTexts say what answers.
 var agentTexts = [...]string{
-	ping.ViaVendor: "a ping server answers",
-	ping.ViaSMA:    "a directed route leads to subnet management",
-	ping.ViaPMA:    "no ping server answers, performance management is asked",
+	ping.AgentServer: "a ping server answers",
+	ping.AgentSMA:    "a directed route leads to subnet management",
+	ping.AgentPMA:    "no ping server answers, performance management is asked",
 }
 
 // showsProbes reports whether anything is shown before the account.

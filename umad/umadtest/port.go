@@ -178,7 +178,11 @@ func (p *Port) take(m *umad.Message) (next time.Time, ok bool) {
 		i = p.Pick(n)
 	}
 	*m = p.arrivals[i].m
-	p.arrivals = slices.Delete(p.arrivals, i, i+1)
+	if i == 0 {
+		p.arrivals = p.arrivals[1:] // the usual case, without a copy
+	} else {
+		p.arrivals = slices.Delete(p.arrivals, i, i+1)
+	}
 	return next, true
 }
 

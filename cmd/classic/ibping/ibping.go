@@ -126,7 +126,7 @@ func (p *command) report(r *ping.Result) {
 	}
 	fmt.Fprintf(p.Env.Out, "\n--- %s (%v) ibping statistics ---\n", p.host, p.to)
 	fmt.Fprintf(p.Env.Out, "%d packets transmitted, %d received, %d%% packet loss, time %d ms\n",
-		s.Sent, s.Received, percent, r.Took.Milliseconds())
+		s.Sent, s.Received, percent, r.Duration.Milliseconds())
 	fmt.Fprintf(p.Env.Out, "rtt min/avg/max = %s/%s/%s ms\n", milliseconds(s.Min), milliseconds(s.Avg()), milliseconds(s.Max))
 }
 
@@ -154,9 +154,9 @@ func (p *command) serve(ctx context.Context) error {
 	if p.Sim == fabricflag.Ibsim {
 		open = fabricflag.OpenResponder(p.Env)
 	}
-	_, err := ping.NewServer(o).ServeAll(ctx, ping.Places{
-		Find: func() ([]ping.Place, error) { return []ping.Place{{Open: open}}, nil },
-		Tell: func(_ string, _ umad.PortAttr, err error) {
+	_, err := ping.NewServer(o).ServeAll(ctx, ping.ServePorts{
+		List: func() ([]ping.ServePort, error) { return []ping.ServePort{{Open: open}}, nil },
+		Notify: func(_ string, _ umad.PortAttr, err error) {
 			// Scripts wait for this line.
 			if err == nil && p.Debug > 0 {
 				fmt.Fprintf(p.Env.Out, "ibdebug: [%d] ibping_serv: starting to serve...\n", os.Getpid())

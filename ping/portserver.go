@@ -12,43 +12,44 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// servedPort is a port that a server has.
-type servedPort struct {
+// portServer is the part of a server at one port.
+type portServer struct {
 	server *Server
-	device string
-	number uint8
+	at     ServedPort
 
 	in, out umad.Message
-	full    bool // the way out, when it was tried last
+	full    bool // the port had no room at the last attempt
 
-	mu      sync.Mutex // over what follows; only the port's goroutine changes it
+	mu      sync.Mutex // guards the following, which only the port's goroutine changes
 	sources sources
 	queue   fairQueue
 	ignored uint64
 }
 
 const (
-	// drainEvery is how often all that has come in is looked at, and not only
-	// what is answered next: then who sent little does not wait behind who sent
-	// much. In between a ping costs a system call less.
+	// drainEvery is the number of rounds after which the server receives all
+	// packets that have arrived, and not only the next one. This keeps a source
+	// with few pings from waiting behind one with many. The other rounds save a
+	// system call per ping.
 	drainEvery = 8
 
-	// drainMost is how much is read before something is answered again, and
-	// answerMost how much is answered before something is read: under a flood
-	// more is read than is answered, so that nobody waits unseen.
-	drainMost  = 256
-	answerMost = 64
+	// maxDrain is the maximum number of packets received before a reply is sent
+	// again, and maxReplies the maximum number of replies before packets are
+	// received again. Under a flood, the server receives more than it answers,
+	// so that no source waits in the port's queue.
+	maxDrain   = 256
+	maxReplies = 64
 
-	// fullPause is how long to wait for room on the way out, if nothing comes in
-	// before.
+	// fullPause is how long the server waits for room in a port, unless a packet
+	// arrives before.
 	fullPause = time.Millisecond
 )
 
 // past is a deadline that does not wait.
 var past = time.Unix(1, 0)
 
-// serve answers what comes in.
-func (p *servedPort) serve(ctx context.Context, port umad.Responder) error {
+// serve answers pings until ctx ends or the port breaks.
+func (p *portServer) serve(ctx context.Context, port umad.Responder) error {
 	if err := waitInThread(port); err != nil {
 		return fmt.Errorf("serve pings: %w", err)
 	}
@@ -63,7 +64,7 @@ func (p *servedPort) serve(ctx context.Context, port umad.Responder) error {
 		}
 		n := 1
 		if p.queue.len > 0 || round%drainEvery == 0 {
-			n = drainMost
+			n = maxDrain
 		}
 		for ; n > 0; n-- {
 			err := port.Recv(&p.in, deadline)
@@ -73,28 +74,28 @@ func (p *servedPort) serve(ctx context.Context, port umad.Responder) error {
 			if err != nil {
 				return fmt.Errorf("serve pings: %w", err)
 			}
-			p.take()
+			p.accept()
 			deadline = past
 		}
-		if err := p.answer(port); err != nil {
+		if err := p.reply(port); err != nil {
 			return fmt.Errorf("serve pings: %w", err)
 		}
 	}
 	return nil
 }
 
-// take counts what came in and, where it is a ping, has it wait for its answer.
-func (p *servedPort) take() {
+// accept counts the received packet and, if it is a ping, queues it.
+func (p *portServer) accept() {
 	o := &p.server.o
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if reason := notPing(&p.in, o.OUI); reason != "" {
+	if reason := rejectReason(&p.in, o.OUI); reason != "" {
 		p.ignored++
 		p.log("ignored", &p.in.Addr, reason)
 		return
 	}
 	now := p.server.clock()
-	s := p.sources.of(sourceOf(&p.in.Addr), now, o.Rate)
+	s := p.sources.get(sourceOf(&p.in.Addr), now, o.Rate)
 	s.counts.Received++
 	if !s.allow(now, o.Rate) {
 		s.counts.Limited++
@@ -106,10 +107,10 @@ func (p *servedPort) take() {
 	}
 }
 
-// answer answers what waits, as far as the port takes it.
-func (p *servedPort) answer(port umad.Responder) error {
+// reply answers queued pings, as far as the port has room.
+func (p *portServer) reply(port umad.Responder) error {
 	p.full = false
-	for range answerMost {
+	for range maxReplies {
 		p.mu.Lock()
 		s := p.queue.pop(&p.out)
 		p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *servedPort) answer(port umad.Responder) error {
 			return nil
 		}
 		request := p.out
-		pong(&p.out, p.server.o.Name)
+		makeReply(&p.out, p.server.o.Name)
 		err := port.Send(&p.out)
 		p.mu.Lock()
 		switch {
@@ -142,21 +143,21 @@ func (p *servedPort) answer(port umad.Responder) error {
 	return nil
 }
 
-// log tells what became of a ping.
-func (p *servedPort) log(what string, from *umad.Addr, why string) {
+// log logs the outcome of a ping.
+func (p *portServer) log(outcome string, from *umad.Addr, reason string) {
 	log := p.server.o.Log
 	if !log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	attrs := []slog.Attr{slog.String("device", p.device), slog.Int("port", int(p.number)), slog.String("source", sourceOf(from).String())}
-	if why != "" {
-		attrs = append(attrs, slog.String("reason", why))
+	attrs := []slog.Attr{slog.String("device", p.at.Device), slog.Int("port", int(p.at.Port)), slog.String("source", sourceOf(from).String())}
+	if reason != "" {
+		attrs = append(attrs, slog.String("reason", reason))
 	}
-	log.LogAttrs(context.Background(), slog.LevelDebug, what, attrs...)
+	log.LogAttrs(context.Background(), slog.LevelDebug, outcome, attrs...)
 }
 
-// addTo adds what was counted at the port.
-func (p *servedPort) addTo(c *ServeCounts) {
+// addTo adds the counts of the port.
+func (p *portServer) addTo(c *ServeCounts) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.Ignored += p.ignored
@@ -165,12 +166,11 @@ func (p *servedPort) addTo(c *ServeCounts) {
 	for s := p.sources.newest; s != nil; s = s.older {
 		c.Total.add(&s.counts)
 		c.Sources = append(c.Sources, SourceCount{
-			Device: p.device,
-			Port:   p.number,
-			From:   s.from,
-			Counts: s.counts,
-			First:  p.server.start.Add(s.first),
-			Last:   p.server.start.Add(s.last),
+			ServedPort: p.at,
+			From:       s.from,
+			Counts:     s.counts,
+			First:      p.server.start.Add(s.first),
+			Last:       p.server.start.Add(s.last),
 		})
 	}
 }

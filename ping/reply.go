@@ -5,47 +5,46 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// served are the methods of pings.
-var served = []mad.Method{mad.MethodGet, mad.MethodSend}
+// servedMethods are the methods of pings.
+var servedMethods = []mad.Method{mad.MethodGet, mad.MethodSend}
 
-// notPing returns what keeps m from being a ping of the class, "" where nothing
-// does.
-func notPing(m *umad.Message, oui uint32) string {
+// rejectReason returns why m is not a ping, or "" if it is one.
+func rejectReason(m *umad.Message, oui uint32) string {
 	h, rmpp := m.MAD.Header(), m.MAD.RMPP()
 	switch {
 	case m.Status != 0:
-		return "came back unanswered"
+		return "returned without a reply"
 	case h.BaseVersion != 1:
 		return "unknown version"
-	case h.Class != Class:
+	case h.Class != class:
 		return "another class"
 	case h.ClassVersion != classVersion:
-		return "another version of the class"
+		return "another class version"
 	case h.Method != mad.MethodGet && h.Method != mad.MethodSend:
 		return "another method"
 	case h.Status != 0:
-		return "a status in a request"
+		return "request with a status"
 	case h.Attr != 0 || h.Modifier != 0:
 		return "another attribute"
 	case rmpp.Flags.Has(mad.RMPPActive):
-		return "in segments"
+		return "segmented"
 	case ouiOf(&m.MAD) != oui:
 		return "another OUI"
 	}
 	if h.Method == mad.MethodSend {
-		if e, ok := ParseEcho(m.MAD.Data()); !ok || e.IsAnswer || e.Answer == 0 {
-			return "a Send that says nothing of its answer"
+		if e, ok := parseEcho(m.MAD.Data()); !ok || e.isAnswer || e.answer == 0 {
+			return "Send without an answer method"
 		}
 	}
 	return ""
 }
 
-// pong makes a ping into its answer.
-func pong(m *umad.Message, name string) {
+// makeReply turns a ping into its reply.
+func makeReply(m *umad.Message, name string) {
 	p := &m.MAD
 	data := p.Data()
-	echo, ok := ParseEcho(data)
-	if ok = ok && !echo.IsAnswer; ok {
+	e, ok := parseEcho(data)
+	if ok = ok && !e.isAnswer; ok {
 		data[offEchoKind] = echoAnswer
 		data = data[:offEchoMagic]
 	}
@@ -53,12 +52,12 @@ func pong(m *umad.Message, name string) {
 	copy(data[:len(data)-1], name)
 	method := mad.MethodGetResp
 	if p.Method() == mad.MethodSend {
-		method = echo.Answer
+		method = e.answer
 	}
 	p.SetMethod(method)
 	p.SetRMPP(mad.RMPP{})
 	m.Timeout = 0
 	if m.Addr.QPN == 1 && m.Addr.QKey == 0 {
-		m.Addr.QKey = umad.QP1QKey // which the kernel does not tell
+		m.Addr.QKey = umad.QP1QKey // the kernel does not report it
 	}
 }

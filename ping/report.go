@@ -1,0 +1,144 @@
+package ping
+
+import (
+	"math"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// Schema identifies the JSON objects of `ibkit ping`, which schema/ping.json
+// describes. An incompatible change gets another number.
+const Schema = "ibkit/ping/1"
+
+// A Report is the JSON object with the statistics of a run: the output of `ibkit
+// ping --json`, and the last line of `ibkit ping --json-lines`. A nil pointer stands
+// for a value that does not exist.
+type Report struct {
+	Schema     string             `json:"schema"`
+	Type       string             `json:"type"` // "summary"
+	Partial    bool               `json:"partial"`
+	Began      time.Time          `json:"began"`
+	Seconds    float64            `json:"seconds"`
+	Targets    []TargetReport     `json:"targets"`
+	Unresolved []UnresolvedReport `json:"unresolved"`
+	Total      StatsReport        `json:"total"`
+	Stray      int                `json:"stray"`
+}
+
+// A TargetReport has the statistics of one target.
+type TargetReport struct {
+	Target   string     `json:"target"`
+	Agent    Agent      `json:"via"`
+	LID      *ib.LID    `json:"lid"`
+	Route    *mad.Route `json:"route"`
+	GID      *ib.GID    `json:"gid"`
+	PortGUID *ib.GUID   `json:"port_guid"`
+	Problem  bool       `json:"problem"` // a limit was exceeded
+	StatsReport
+}
+
+// An UnresolvedReport is a target that was not pinged, with the reason.
+type UnresolvedReport struct {
+	Target string `json:"target"`
+	Error  string `json:"error"`
+}
+
+// A StatsReport has the values of [Stats].
+type StatsReport struct {
+	Sent        int         `json:"sent"`
+	Received    int         `json:"received"`
+	Lost        int         `json:"lost"`
+	Late        int         `json:"late"`
+	Duplicated  int         `json:"duplicated"`
+	Corrupted   int         `json:"corrupted"`
+	WrongSource int         `json:"wrong_source"`
+	WrongOUI    int         `json:"wrong_oui"`
+	Refused     int         `json:"refused"`
+	Unreachable int         `json:"unreachable"`
+	LossPercent float64     `json:"loss_percent"`
+	RTT         *RTTReport  `json:"rtt"`
+	Histogram   []BarReport `json:"histogram"`
+}
+
+// An RTTReport has the distribution of round-trip times. The unit is the
+// nanosecond.
+type RTTReport struct {
+	Min    int64 `json:"min_ns"`
+	Avg    int64 `json:"avg_ns"`
+	Median int64 `json:"median_ns"`
+	P90    int64 `json:"p90_ns"`
+	P99    int64 `json:"p99_ns"`
+	P999   int64 `json:"p99_9_ns"`
+	Max    int64 `json:"max_ns"`
+	StdDev int64 `json:"stddev_ns"`
+	Jitter int64 `json:"jitter_ns"`
+}
+
+// A BarReport is a bar of a histogram. The unit of the times is the nanosecond.
+type BarReport struct {
+	From  int64 `json:"from_ns"`
+	To    int64 `json:"to_ns"`
+	Count int   `json:"count"`
+}
+
+// A ProbeReport is the JSON object of one probe: a line of `ibkit ping
+// --json-lines`, except the last one.
+type ProbeReport struct {
+	Schema   string    `json:"schema"`
+	Type     string    `json:"type"` // "probe"
+	Target   string    `json:"target"`
+	Agent    Agent     `json:"via"`
+	Seq      int       `json:"seq"`
+	Outcome  Outcome   `json:"outcome"`
+	Sent     time.Time `json:"sent"`
+	RTT      *int64    `json:"rtt_ns"`
+	Host     *string   `json:"host"`
+	NodeGUID *ib.GUID  `json:"node_guid"`
+	Error    *string   `json:"error"`
+}
+
+// Report returns the report of a result, without unresolved targets and problems.
+// It contains histograms of at most the given number of bars, or none if that is 0.
+func (r *Result) Report(bars int) *Report {
+	report := &Report{
+		Schema: Schema, Type: "summary", Began: r.Start, Seconds: r.Duration.Seconds(),
+		Targets: []TargetReport{}, Unresolved: []UnresolvedReport{}, Total: r.Total.report(bars), Stray: r.Stray,
+	}
+	for _, t := range r.Targets {
+		one := TargetReport{Target: t.Name, Agent: t.Agent, StatsReport: t.Stats.report(bars)}
+		switch {
+		case t.GRH != nil:
+			one.GID = new(t.GRH.DGID)
+		case t.To.LID != 0:
+			one.LID = new(t.To.LID)
+		default:
+			one.Route = new(t.To.Route)
+		}
+		if t.PortGUID != 0 {
+			one.PortGUID = new(t.PortGUID)
+		}
+		report.Targets = append(report.Targets, one)
+	}
+	return report
+}
+
+func (s *Stats) report(bars int) StatsReport {
+	r := StatsReport{
+		Sent: s.Sent, Received: s.Received, Lost: s.Lost, Late: s.Late, Duplicated: s.Duplicated, Corrupted: s.Corrupted,
+		WrongSource: s.WrongSource, WrongOUI: s.WrongOUI, Refused: s.Refused, Unreachable: s.Unreachable,
+		LossPercent: math.Round(100*s.Loss()*1e6) / 1e6,
+	}
+	if s.Received == 0 {
+		return r
+	}
+	r.RTT = &RTTReport{
+		Min: int64(s.Min), Avg: int64(s.Avg()), Median: int64(s.Quantile(50)), P90: int64(s.Quantile(90)),
+		P99: int64(s.Quantile(99)), P999: int64(s.Quantile(99.9)), Max: int64(s.Max), StdDev: int64(s.StdDev()), Jitter: int64(s.Jitter()),
+	}
+	for _, b := range s.Bars(bars) {
+		r.Histogram = append(r.Histogram, BarReport{int64(b.From), int64(b.To), b.Count})
+	}
+	return r
+}
