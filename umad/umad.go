@@ -30,10 +30,10 @@ const QP1QKey = 0x80010000
 
 // A GRH holds the fields of a global route header that a sender chooses.
 type GRH struct {
-	SGIDIndex    uint8    // index of the source GID in the port's GID table
-	HopLimit     uint8    //
-	TrafficClass uint8    //
-	FlowLabel    uint32   // 20 bits
+	SGIDIndex    uint8  // index of the source GID in the port's GID table
+	HopLimit     uint8  //
+	TrafficClass uint8  //
+	FlowLabel    uint32 // 20 bits
 	DGID         ib.GID // destination
 }
 
