@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -120,31 +120,9 @@ func ReadCacheFile(path string) (*Fabric, error) {
 	return f, err
 }
 
-// WriteCacheFile writes the fabric as [Fabric.WriteCache] does. The file is
-// replaced as a whole: on an error, the one that was there before is unharmed.
-func (f *Fabric) WriteCacheFile(path string) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write cache: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			temp.Close()
-			os.Remove(temp.Name())
-		}
-	}()
-	if err := f.WriteCache(temp); err != nil {
-		return err
-	}
-	for _, step := range []func() error{
-		func() error { return temp.Chmod(0o644) },
-		temp.Sync,
-		temp.Close,
-		func() error { return os.Rename(temp.Name(), path) },
-	} {
-		if err := step(); err != nil {
-			return fmt.Errorf("write cache: %w", err)
-		}
-	}
-	return nil
+// WriteCacheFile writes the fabric as [Fabric.WriteCache] does. A regular file is
+// replaced as a whole: after an error it has its former content. A symbolic link
+// is followed; a FIFO or a device is written through.
+func (f *Fabric) WriteCacheFile(path string) error {
+	return fileout.Write(path, f.WriteCache)
 }

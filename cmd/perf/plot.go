@@ -1,16 +1,14 @@
 package perf
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/chart"
+	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/perf"
 )
 
@@ -27,48 +25,32 @@ var plotForms = map[string]func(io.Writer, []chart.Chart) error{
 	".png": chart.PNG,
 }
 
-// A plotFile is the file of --plot. It is opened before anything is measured: no
-// figures are to be lost for the want of a directory.
+// A plotFile is the file of --plot. It is opened before anything is measured, so
+// that no measurement is lost because a directory does not exist.
 type plotFile struct {
-	file *os.File
-	made bool // by this call
+	name string
+	file *fileout.File
 }
 
 func openPlot(name string) (*plotFile, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err == nil {
-		return &plotFile{f, true}, nil
-	}
-	if errors.Is(err, fs.ErrExist) {
-		f, err = os.OpenFile(name, os.O_WRONLY, 0)
-	}
+	f, err := fileout.Create(name)
 	if err != nil {
-		return nil, fmt.Errorf("draw: %w", err)
+		return nil, err
 	}
-	return &plotFile{f, false}, nil
+	return &plotFile{name, f}, nil
 }
 
-// write draws what was measured. If there is nothing the file stays as it was.
+// write draws the measurements. Without measurements the file keeps its former
+// content.
 func (p *plotFile) write(all []chart.Chart) error {
-	name := p.file.Name()
+	defer p.file.Abort()
 	if len(all) == 0 {
-		err := p.file.Close()
-		if p.made {
-			err = errors.Join(err, os.Remove(name))
-		}
-		return err
+		return nil
 	}
-	var err error
-	if info, e := p.file.Stat(); e == nil && info.Mode().IsRegular() {
-		err = p.file.Truncate(0)
-	}
-	if err == nil {
-		err = plotForms[filepath.Ext(name)](p.file, all)
-	}
-	if err = errors.Join(err, p.file.Close()); err != nil {
+	if err := plotForms[filepath.Ext(p.name)](p.file, all); err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}
-	return nil
+	return p.file.Commit()
 }
 
 // charts are those that there is something for. r is nil if nothing was measured.

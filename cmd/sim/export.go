@@ -1,15 +1,14 @@
 package sim
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -58,7 +57,7 @@ themselves. ibsim loads the first two, ibkit all three.`),
 			if path == "" {
 				return write(f, env.Out)
 			}
-			return writeTo(path, func(w io.Writer) error { return write(f, w) })
+			return fileout.Write(path, func(w io.Writer) error { return write(f, w) })
 		},
 	}
 	flags := cmd.Flags()
@@ -67,20 +66,4 @@ themselves. ibsim loads the first two, ibkit all three.`),
 	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)
 	return cmd
-}
-
-// writeTo creates or replaces a file.
-func writeTo(path string, write func(io.Writer) error) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write fabric: %w", err)
-	}
-	if err := write(file); err != nil {
-		_ = file.Close() // the first error counts
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return fmt.Errorf("write fabric: %w", err)
-	}
-	return nil
 }

@@ -1,0 +1,208 @@
+// Package fileout writes the output files of commands.
+//
+// A regular file is replaced as a whole: until Commit, and after an error, the
+// former content stays. Symbolic links are followed, and the new file has the
+// mode and the owner of the former. Anything else that has a name, such as a
+// FIFO, a terminal or /dev/full, is written through.
+package fileout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A File is an output file. It ends with Commit or Abort.
+type File struct {
+	path string // of the caller
+	file *os.File
+
+	// temp and target are the names of the new and of the former content of a
+	// regular file; empty if the file is written through.
+	temp, target string
+
+	// buffer holds the content of a regular file that is overwritten in place;
+	// nil otherwise.
+	buffer *bytes.Buffer
+}
+
+// Create opens a file for writing and creates it if it does not exist. It
+// reports missing directories and permissions early, before the content exists.
+// The former content stays until Commit. Opening a FIFO waits for its reader.
+func Create(path string) (*File, error) {
+	f := &File{path: path}
+	if err := f.open(); err != nil {
+		return nil, f.wrap(err)
+	}
+	return f, nil
+}
+
+// Write replaces the content of a file by the output of a function. If the
+// function returns an error, a regular file keeps its former content.
+func Write(path string, write func(io.Writer) error) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func (f *File) open() (err error) {
+	target, magic, err := resolve(f.path)
+	if err != nil {
+		return err
+	}
+	former, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f.createTemp(target, 0o666)
+	case err != nil:
+		return err
+	case former.IsDir():
+		return syscall.EISDIR
+	}
+	// The former file must be writable even if its directory is.
+	if f.file, err = os.OpenFile(f.path, os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	stat, ok := former.Sys().(*syscall.Stat_t)
+	if !former.Mode().IsRegular() {
+		return nil
+	}
+	if magic || ok && stat.Nlink > 1 {
+		f.buffer = new(bytes.Buffer) // a second name, or a descriptor, refers to it
+		return nil
+	}
+	direct := f.file
+	if err := f.createTemp(target, former.Mode().Perm()); err != nil {
+		f.file, f.buffer = direct, new(bytes.Buffer) // a directory that is not writable
+		return nil
+	}
+	err = f.file.Chmod(former.Mode().Perm())
+	if err == nil && ok {
+		err = f.file.Chown(int(stat.Uid), int(stat.Gid))
+	}
+	if err != nil { // the file belongs to another user
+		f.Abort()
+		f.file, f.temp, f.buffer = direct, "", new(bytes.Buffer)
+		return nil
+	}
+	return direct.Close()
+}
+
+// createTemp creates a new file next to target.
+func (f *File) createTemp(target string, mode fs.FileMode) error {
+	prefix := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".")
+	for {
+		temp := prefix + strconv.FormatUint(rand.Uint64(), 36)
+		file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			f.file, f.temp, f.target = file, temp, target
+		}
+		return err
+	}
+}
+
+// maxLinks is the number of symbolic links that Linux follows in one path.
+const maxLinks = 40
+
+// resolve follows the symbolic links that path is, down to a name that is not
+// a link, whether or not it exists. magic reports that one is a link of the proc
+// file system, such as /dev/stdout: its text is not the name of a file.
+func resolve(path string) (target string, magic bool, err error) {
+	for range maxLinks {
+		link, err := os.Readlink(path)
+		if err != nil {
+			return path, false, nil // not a link, or it does not exist
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return "", false, err
+		}
+		if strings.HasPrefix(dir, "/proc/") {
+			return path, true, nil
+		}
+		if path = link; !filepath.IsAbs(link) {
+			path = filepath.Join(dir, link)
+		}
+	}
+	return "", false, syscall.ELOOP
+}
+
+// Write writes to the new content.
+func (f *File) Write(p []byte) (int, error) {
+	if f.buffer != nil {
+		return f.buffer.Write(p)
+	}
+	n, err := f.file.Write(p)
+	if err != nil {
+		err = f.wrap(err)
+	}
+	return n, err
+}
+
+// Commit puts the new content in place of the former. After an error the former
+// content of a regular file stays.
+func (f *File) Commit() error {
+	defer f.Abort()
+	var steps []func() error
+	switch {
+	case f.temp != "":
+		steps = []func() error{f.file.Sync, f.file.Close, func() error { return os.Rename(f.temp, f.target) }}
+	case f.buffer != nil:
+		steps = []func() error{func() error { return f.file.Truncate(0) }, f.flush, f.file.Close}
+	default:
+		steps = []func() error{f.file.Close}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return f.wrap(err)
+		}
+	}
+	f.file, f.temp = nil, ""
+	return nil
+}
+
+func (f *File) flush() error {
+	_, err := f.buffer.WriteTo(f.file)
+	return err
+}
+
+// Abort ends the file without its new content. It has no effect after Commit.
+func (f *File) Abort() {
+	if f.file == nil {
+		return
+	}
+	_ = f.file.Close() // the content does not count
+	if f.temp != "" {
+		_ = os.Remove(f.temp)
+	}
+	f.file = nil
+}
+
+// wrap adds the path that the caller gave, in place of the name of a temporary
+// file.
+func (f *File) wrap(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("write %s: %w", f.path, err)
+}
