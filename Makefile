@@ -112,6 +112,10 @@ lint: $(addprefix lint-,$(LINTERS)) ## check formatting and style
 $(addprefix lint-,$(LINTERS)): lint-%:
 	@$(CHECK) "lint $*" tools/lint/lint $*
 
+.PHONY: apidiff
+apidiff: ## list the API changes of the public packages since BASE, by default the last release
+	@tools/apidiff $(BASE)
+
 .PHONY: dist
 dist: $(addprefix dist-,$(ARCHITECTURES)) ## build the archives and packages of a release in build/dist
 	@cd $(BUILD)/dist && sha256sum *.tar.gz *.deb *.rpm *.json >SHA256SUMS
