@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -277,16 +278,26 @@ func verbatim(text string) string {
 // expand replaces tabs, which stand for different widths in different places.
 func expand(text string) string { return strings.ReplaceAll(text, "\t", "    ") }
 
-// roff escapes a text for man(7).
+// roff escapes a text for man(7). Characters outside ASCII become escapes, which all
+// output devices of groff know.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`, "`", `\(ga`, `'`, `\(aq`, "^", `\(ha`, "~", `\(ti`).Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
+	var b strings.Builder
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
 		line = strings.TrimRight(line, " ")
 		if strings.HasPrefix(line, ".") {
-			line = `\&` + line
+			b.WriteString(`\&`)
 		}
-		lines[i] = line
+		for _, c := range line {
+			if c > unicode.MaxASCII {
+				fmt.Fprintf(&b, `\[u%04X]`, c)
+			} else {
+				b.WriteRune(c)
+			}
+		}
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +49,18 @@ func TestManual(t *testing.T) {
 			t.Errorf("man/%s is of no command: run make man", filepath.Base(path))
 		} else if err := os.Remove(path); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// groff rejects characters outside ASCII on some output devices.
+func TestManual_ASCII(t *testing.T) {
+	for name, page := range manual(t) {
+		for i, c := range page {
+			if c > unicode.MaxASCII {
+				t.Errorf("%s: got byte %#x at offset %d, want ASCII", name, c, i)
+				break
+			}
 		}
 	}
 }

@@ -82,7 +82,7 @@ func newReport(ctx context.Context, env *cmdutil.Env) (*report, error) {
 		return nil, fmt.Errorf("ask for kernel version: %w", err)
 	}
 	r := &report{
-		Schema:   "ibkit-version-1",
+		Schema:   "ibkit/version/1",
 		Version:  buildinfo.Version(),
 		Go:       runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,

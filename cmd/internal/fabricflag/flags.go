@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
 )
@@ -34,7 +35,7 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	defer cmdutil.GroupNewFlags(cmd, Group)()
 	flags := cmd.Flags()
 	f.flags = flags
-	flags.StringVar(&f.Sim, "sim", "", "use a simulated `FABRIC`: see ibkit sim list (default: IBKIT_SIM)")
+	flags.StringVar(&f.Sim, "sim", "", "simulate a `FABRIC`: see ibkit sim list (default: IBKIT_SIM)")
 	cmdutil.CompleteFlag(env, cmd, "sim", Fabrics)
 	f.Behaviour.Define(env, cmd, "sim-")
 	flags.StringVarP(&f.ConfigFile, "config", "z", "", "read defaults from `FILE`, after "+ibdiagconf.DefaultPath)
@@ -48,11 +49,11 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	}
 	flags.Uint32VarP(&f.timeout, "timeout", "t", 0, wait)
 	flags.StringVarP(&f.smLID, "sm_port", "s", "", "query the subnet manager at `LID` (default: the local port's)")
-	flags.StringVarP(&f.MKey, "m_key", "y", "", "M_Key of requests: a `KEY`, or a word that is no number to prompt for it")
+	flags.StringVarP(&f.MKey, "m_key", "y", "", "M_Key of requests: a `KEY`, or - to be prompted for it")
 	flags.IntVarP(&f.Window, "outstanding_smps", "o", 0, "maximum `N` of outstanding requests (default 64; reduced on loss)")
 	flags.BoolVarP(&f.Errors, "errors", "e", false, "print each failed attempt")
 	flags.CountVarP(&f.Verbose, "verbose", "v", "print statistics; twice: print each request")
-	flags.StringVar(&f.NameMap, "node-name-map", "", "read node names from `FILE`, lines 0xGUID \"name\"")
+	flags.StringVar(&f.NameMap, "node-name-map", "", "read node names from `FILE` (default: "+fabric.DefaultNameMapPath+")")
 }
 
 // Complete validates the flags and completes the settings.
