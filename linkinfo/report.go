@@ -227,13 +227,19 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 	if o.Attributes {
 		r.Info, r.Ext = o.portInfo(p), p.Ext
 	}
-	if peer := p.Peer; peer != nil {
-		r.Peer = &ReportPeer{peer.Node.GUID, peer.GUID, peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), o.Names.Name(peer.Node)}
-	}
+	r.Peer = reportPeer(p, o.Names)
 	for _, f := range e.Findings {
 		r.Findings = append(r.Findings, ReportFinding{f.Kind, f.IsProblem(), f.Detail()})
 	}
 	return r
+}
+
+func reportPeer(p *fabric.Port, names *fabric.NameMap) *ReportPeer {
+	peer := p.Peer
+	if peer == nil {
+		return nil
+	}
+	return &ReportPeer{peer.Node.GUID, peer.GUID, peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), names.Name(peer.Node)}
 }
 
 // NewReportFailure returns the report on a request without a response.

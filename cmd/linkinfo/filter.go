@@ -1,6 +1,7 @@
 package linkinfo
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -23,8 +24,8 @@ func findingKinds(*cmdutil.Env, *pflag.FlagSet) []string {
 	return kinds
 }
 
-// filter picks link ends. Each list is "any of these"; an empty one picks
-// everything.
+// filter selects link ends. A list selects ends that match any of its elements, an
+// empty list all ends.
 type filter struct {
 	problems bool
 	allPorts bool
@@ -33,14 +34,17 @@ type filter struct {
 	widths   []string
 	speeds   []string
 	findings []string
-	kinds    []linkinfo.Kind // the findings, parsed
+	fail     []string
+
+	kinds  []linkinfo.Kind // findings, parsed
+	failOn []linkinfo.Kind // fail, parsed; findings if there are none; empty: all problems
 }
 
 func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.problems, "problems", false, "show only links with a problem")
-	flags.BoolVar(&f.allPorts, "all-ports", false, "show ports without a link too")
-	flags.StringSliceVar(&f.nodes, "node", nil, "show only nodes whose name or GUID matches a `PATTERN` such as 'leaf-*'")
+	flags.BoolVar(&f.allPorts, "all-ports", false, "include ports without a link")
+	flags.StringSliceVar(&f.nodes, "node", nil, "show only nodes with a name or GUID like `PATTERN`: 'leaf-*'")
 	cmdutil.CompleteList(env, cmd, "node", fabricflag.NodeNames)
 	flags.StringSliceVar(&f.states, "state", nil, "show only ports in a `STATE`: Down, Initialize, Armed, Active")
 	cmdutil.CompleteList(env, cmd, "state", cmdutil.Constant("Down", "Initialize", "Armed", "Active"))
@@ -50,6 +54,8 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 	cmdutil.CompleteList(env, cmd, "speed", cmdutil.Constant("SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"))
 	flags.StringSliceVar(&f.findings, "finding", nil, "show only links with a `FINDING`: "+joinKinds())
 	cmdutil.CompleteList(env, cmd, "finding", findingKinds)
+	flags.StringSliceVar(&f.fail, "fail-on", nil, "exit with 3 for a `FINDING` of this list (default: --finding, or all problems)")
+	cmdutil.CompleteList(env, cmd, "fail-on", findingKinds)
 }
 
 func joinKinds() string {
@@ -60,22 +66,24 @@ func joinKinds() string {
 	return strings.Join(s, ", ")
 }
 
-// resolve checks what the flags say.
-func (f *filter) resolve() error {
+// complete checks the flags.
+func (f *filter) complete() (err error) {
 	for _, pattern := range f.nodes {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return cmdutil.UsageErrorf("invalid pattern %q: %w", pattern, err)
 		}
 	}
-	for _, k := range f.findings {
-		kind, err := linkinfo.ParseKind(k)
-		if err != nil {
-			return cmdutil.UsageErrorf("%w (known: %s)", err, joinKinds())
-		}
-		f.kinds = append(f.kinds, kind)
+	if f.kinds, err = parseKinds(f.findings); err != nil {
+		return err
+	}
+	if f.failOn, err = parseKinds(f.fail); err != nil {
+		return err
+	}
+	if len(f.failOn) == 0 {
+		f.failOn = f.kinds
 	}
 	for _, l := range []struct {
-		what          string
+		name          string
 		given, values []string
 	}{
 		{"state", f.states, []string{"Down", "Initialize", "Armed", "Active"}},
@@ -84,15 +92,50 @@ func (f *filter) resolve() error {
 	} {
 		for _, s := range l.given {
 			if !slices.ContainsFunc(l.values, func(v string) bool { return strings.EqualFold(v, s) }) {
-				return cmdutil.UsageErrorf("unknown %s %q (known: %s)", l.what, s, strings.Join(l.values, ", "))
+				return cmdutil.UsageErrorf("unknown %s %q (known: %s)", l.name, s, strings.Join(l.values, ", "))
 			}
 		}
 	}
 	return nil
 }
 
-// wants reports whether a port is to be shown. Ports that are simply not in use
-// are not, unless withDown is set or they are asked for.
+func parseKinds(list []string) ([]linkinfo.Kind, error) {
+	var kinds []linkinfo.Kind
+	for _, s := range list {
+		k, err := linkinfo.ParseKind(s)
+		if err != nil {
+			return nil, cmdutil.UsageErrorf("%w (known: %s)", err, joinKinds())
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, nil
+}
+
+// fails reports whether an end makes the command exit with code 3.
+func (f *filter) fails(e linkinfo.End) bool {
+	if len(f.failOn) == 0 {
+		return e.HasProblem()
+	}
+	return slices.ContainsFunc(f.failOn, e.Has)
+}
+
+// missing returns an error for a pattern that matches no node: a node that vanished
+// must not pass a health check. before is the other fabric of a comparison, or nil.
+func (f *filter) missing(names *fabric.NameMap, nodes []*fabric.Node, before *fabric.Fabric) error {
+	if before != nil {
+		nodes = append(slices.Clip(nodes), before.Nodes...)
+	}
+	for _, pattern := range f.nodes {
+		one := []string{pattern}
+		if !slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return matchesNode(one, n, names) }) {
+			return fmt.Errorf("select nodes: no node matches %q", pattern)
+		}
+	}
+	return nil
+}
+
+// wants reports whether an end passes the filters. A port that is not in use passes
+// with withDown, --all-ports or --state.
 func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bool {
 	if e.Down() && e.Port.Peer == nil && len(e.Findings) == 0 && !withDown && !f.allPorts && len(f.states) == 0 {
 		return false
@@ -111,7 +154,7 @@ func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bo
 		matchesNode(f.nodes, e.Port.Node, names)
 }
 
-// narrows reports whether links were to be left out.
+// narrows reports whether the filters may omit links.
 func (f *filter) narrows() bool {
 	return f.problems || len(f.nodes)+len(f.states)+len(f.widths)+len(f.speeds)+len(f.kinds) > 0
 }

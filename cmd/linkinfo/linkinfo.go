@@ -57,28 +57,30 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "linkinfo [flags]",
-		Short: "Show the links of a fabric and what is wrong with them",
+		Short: "Show the links of a fabric, their rates and faults",
 		Long: strings.TrimSpace(`
-linkinfo scans an InfiniBand fabric and shows its links: what each runs at, what
-is on the other side, and what is wrong with it.
+linkinfo scans an InfiniBand fabric and shows its links: the two ends, width,
+speed, state and findings of each.
 
-A link is reported as slow or narrow where it runs below what both of its ends
-support and have enabled, as limited where the ends could do more than is
-enabled.`),
+A link is slow or narrow if it runs below the best rate that both ends support
+and have enabled, and limited if both ends support more than is enabled.`),
 		Example: strings.Trim(`
-  # all links, with what is wrong with them
+  # all links and their findings
   ibkit linkinfo
 
   # only links with a problem; exit code 3 if there are any
   ibkit linkinfo --problems
 
-  # what is linked to one switch, by the GUID of its port
+  # the links of one switch, by the GUID of its port
   ibkit linkinfo -G 0x0002c90200423e10
 
-  # for scripts
-  ibkit linkinfo --json | jq -r '.nodes[] | .name'
+  # exit code 3 if a port is disabled, too
+  ibkit linkinfo --fail-on slow,narrow,not-active,disabled
 
-  # what changed since the scan that was stored
+  # the names of nodes with problems
+  ibkit linkinfo --json --problems | jq -r '.nodes[] | .name'
+
+  # the changes since a stored scan
   ibkit linkinfo --cache before
   ibkit linkinfo --diff before
 
@@ -92,7 +94,7 @@ enabled.`),
 		},
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.resolve(cmd.Context(), cmd.Flags()); err != nil {
+			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
 			}
 			return c.run(cmd.Context())
@@ -105,29 +107,29 @@ enabled.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&c.portGUID, "port-guid", "G", "", "show the node with this port `GUID`, and scan no further than its neighbours")
+	flags.StringVarP(&c.portGUID, "port-guid", "G", "", "show the node with this port `GUID`; scan up to its neighbours")
 	flags.StringVarP(&c.portGUID, "switch", "S", "", "the same as --port-guid `GUID`")
 	cmdutil.CompleteFlag(c.env, cmd, "port-guid", fabricflag.NodeGUIDs)
 	cmdutil.CompleteFlag(c.env, cmd, "switch", fabricflag.NodeGUIDs)
-	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed route, a `ROUTE` such as 0,1,3")
-	flags.BoolVarP(&c.all, "all", "a", false, "with -G or -D: show all nodes that were found on the way")
-	flags.IntVarP(&c.hops, "hops", "n", 0, "scan no further than `N` hops (default: 1 with -G or -D, else everywhere)")
+	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
+	flags.BoolVarP(&c.all, "all", "a", false, "show all nodes found on the way (-G, -D)")
+	flags.IntVarP(&c.hops, "hops", "n", 0, "scan up to `N` hops (default: 1 with -G or -D, else unlimited)")
 	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
-	flags.BoolVarP(&c.line, "line", "l", false, "print each link on one line, in the form of iblinkinfo -l")
-	flags.BoolVarP(&c.additional, "additional", "p", false, "show the ports' HOQLife and VLStallCount too")
+	flags.BoolVarP(&c.line, "line", "l", false, "print links in the form of iblinkinfo -l")
+	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches-only", false, "show only switches")
 	flags.BoolVar(&c.selection.CAsOnly, "cas-only", false, "show only channel adapters")
-	flags.StringVar(&c.loadCache, "load-cache", "", "show what was stored in `FILE` instead of scanning")
-	flags.StringVar(&c.cache, "cache", "", "store what was found in `FILE`, which ibnetdiscover and iblinkinfo can read")
-	flags.StringVar(&c.diff, "diff", "", "show what differs from the fabric stored in `FILE`")
-	flags.StringVar(&c.diffcheck, "diffcheck", "port,state", "what --diff compares, a `LIST` of port, state, lid, nodedesc")
+	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
+	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
+	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
+	flags.StringVar(&c.diffcheck, "diffcheck", "port,state", "properties to compare: a `LIST` of port, state, lid, nodedesc (--diff)")
 	cmdutil.CompleteList(c.env, cmd, "diffcheck", cmdutil.Constant("port", "state", "lid", "nodedesc"))
-	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "leave out ports that are down and were down in the fabric stored in `FILE`")
+	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "omit ports that are down now and in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "the same as --switches-only")
 	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "the same as --cas-only")
-	flags.BoolVar(&c.attributes, "attributes", false, "include the attributes as received, PortInfo and others (--json)")
+	flags.BoolVar(&c.attributes, "attributes", false, "include PortInfo and other attributes as received (--json)")
 	flags.BoolVar(&c.showKeys, "show-keys", false, "show M_Keys, printed as 0 by default (--json --attributes)")
 	c.links.define(c.env, cmd)
 	c.table.define(c.env, cmd)
@@ -139,13 +141,13 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"Direct"}, Others: []string{"port-guid", "switch"}},
-		{Flags: []string{"json"}, Others: []string{"csv", "line", "diff"}},
+		{Flags: []string{"json"}, Others: []string{"csv", "line"}},
 		{Flags: []string{"csv"}, Others: []string{"line", "diff"}},
 		{Flags: []string{"load-cache"}, Others: []string{"Direct", "hops", "sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors"}},
 		{Flags: []string{"json", "csv", "line", "diff"}, Others: []string{"wide"}},
 		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
-		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "state", "width", "speed", "all-ports"}},
+		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"all", "sm_port"}, Others: []string{"port-guid", "switch", "Direct"}},
@@ -155,8 +157,8 @@ var rules = cmdutil.FlagRules{
 	},
 }
 
-// resolve checks what the flags say.
-func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet) (err error) {
+// complete checks the flags and derives the options.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error) {
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
@@ -191,10 +193,10 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet) (err error)
 	}
 	c.checks.PeerPort = c.checks.Connection
 	c.selection.OnlyStart = o.Partial && !c.all
-	if err := c.links.resolve(); err != nil {
+	if err := c.links.complete(); err != nil {
 		return err
 	}
-	if err := c.table.resolve(); err != nil {
+	if err := c.table.complete(); err != nil {
 		return err
 	}
 	c.names, err = c.fabric.Names(c.env)
@@ -240,29 +242,43 @@ func (c *command) run(ctx context.Context) error {
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
-	// Without its device the work could not be done, whatever was seen before.
+	if err := c.links.missing(c.names, nodes, compare); err != nil {
+		return err
+	}
+	// The scan has failed without its device, with or without results.
 	if aborted := result.Fabric.Aborted; aborted != nil && errors.Is(aborted, umad.ErrDeviceRemoved) {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return code
 }
 
-// print writes the view that was asked for and returns the outcome.
+// print writes the selected view and returns the exit code as an error.
 func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, compare, downBefore *fabric.Fabric) error {
 	view := &links.Classic{Out: out, Names: c.names, Line: c.line, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
 	if compare != nil {
 		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
-		view.PrintDiff(diffs)
+		if c.json {
+			out.Write(render.MustMarshal(linkinfo.NewDiffReport(compare, r.Fabric, diffs, c.names)))
+			out.WriteByte('\n')
+		} else {
+			view.PrintDiff(diffs)
+		}
 		return cmdutil.ResultError(r.Fabric.Partial(), len(diffs) > 0)
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
-	problems := len(r.Fabric.Conflicts) > 0 || slices.ContainsFunc(ends, func(e linkinfo.End) bool { return e.HasProblem() })
+	failed := slices.ContainsFunc(ends, c.links.fails)
+	if len(c.links.failOn) == 0 && len(r.Fabric.Conflicts) > 0 {
+		failed = true
+	}
 	c.table.order(ends, c.names)
 	switch {
 	case c.line:
 		view.Only = portsOf(ends)
 		view.Print(nodes)
 	case c.json:
+		if c.down || c.links.narrows() {
+			nodes = nodesOf(ends)
+		}
 		links.WriteJSON(out, r.Fabric, nodes, ends, linkinfo.ReportOptions{Attributes: c.attributes, Keys: c.showKeys, Names: c.names})
 	case c.csv:
 		rows := linkinfo.Links(ends)
@@ -275,7 +291,18 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		c.table.additional = c.additional
 		c.table.print(out, c.env, r, nodes, ends, c.names)
 	}
-	return cmdutil.ResultError(r.Fabric.Partial(), problems)
+	return cmdutil.ResultError(r.Fabric.Partial(), failed)
+}
+
+// nodesOf returns the nodes of link ends, which are in the order of nodes.
+func nodesOf(ends []linkinfo.End) []*fabric.Node {
+	var nodes []*fabric.Node
+	for i := range ends {
+		if n := ends[i].Port.Node; len(nodes) == 0 || nodes[len(nodes)-1] != n {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 func portsOf(ends []linkinfo.End) map[*fabric.Port]bool {
@@ -298,7 +325,7 @@ func (c *command) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool {
 	}
 }
 
-// filter leaves out the ports that were not asked for.
+// filter returns the ends that pass the filters. It reuses the memory of ends.
 func (c *command) filter(ends []linkinfo.End, downBefore *fabric.Fabric) []linkinfo.End {
 	kept := ends[:0]
 	for _, e := range ends {
@@ -313,13 +340,15 @@ func (c *command) filter(ends []linkinfo.End, downBefore *fabric.Fabric) []linki
 	return kept
 }
 
-func readFabric(path, what string) (*fabric.Fabric, error) {
+// readFabric reads a stored fabric; errors begin with failure. It returns nil without
+// a path.
+func readFabric(path, failure string) (*fabric.Fabric, error) {
 	if path == "" {
 		return nil, nil
 	}
 	f, err := fabric.ReadCacheFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, fmt.Errorf("%s: %w", failure, err)
 	}
 	return f, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +125,108 @@ func TestLinkinfoCache(t *testing.T) {
 		if code != sim.code || (out == "") != (sim.code == cmdutil.ExitOK) {
 			t.Errorf("difference from %s: got exit code %d, output %q, want exit code %d", sim.name, code, out, sim.code)
 		}
+	}
+}
+
+func TestLinkinfoExitCodes(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		code int
+		err  string
+	}{
+		{"", cmdutil.ExitFindings, ""},
+		{"--node node05", cmdutil.ExitOK, ""},
+		{"--node node05,node99", cmdutil.ExitFailed, `select nodes: no node matches "node99"`},
+		{"--node node99 --json", cmdutil.ExitFailed, `select nodes: no node matches "node99"`},
+		{"--node node05 --cas", cmdutil.ExitOK, ""},
+		{"--node node05 --switches", cmdutil.ExitFailed, `no node matches "node05"`},
+		{"--finding slow", cmdutil.ExitFindings, ""},
+		{"--finding limited", cmdutil.ExitOK, ""},
+		{"--fail-on limited,disabled", cmdutil.ExitOK, ""},
+		{"--fail-on slow", cmdutil.ExitFindings, ""},
+		{"--finding slow --fail-on narrow", cmdutil.ExitOK, ""},
+		{"--fail-on fast", cmdutil.ExitUsage, `unknown finding "fast"`},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, _, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo"}, strings.Fields(test.args)...)...)
+			if code != test.code || !strings.Contains(err, test.err) || (err != "") != (test.err != "") {
+				t.Errorf("got exit code %d, error output %q; want %d, %q", code, err, test.code, test.err)
+			}
+		})
+	}
+}
+
+// A finding that is not a problem fails if it is selected.
+func TestLinkinfoFailOnLimited(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"", cmdutil.ExitOK},
+		{"--finding limited", cmdutil.ExitFindings},
+		{"--fail-on limited", cmdutil.ExitFindings},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, out, _ := program.Run(t, nil, append([]string{"linkinfo", "--sim", "net:../../test/nets/speeds-and-widths.net"}, strings.Fields(test.args)...)...)
+			if code != test.code {
+				t.Errorf("got exit code %d, want %d\n%s", code, test.code, out)
+			}
+		})
+	}
+}
+
+// JSON contains the nodes and ports that pass the filters.
+func TestLinkinfoJSONFilters(t *testing.T) {
+	_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--json", "--problems")
+	var report linkinfo.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range report.Nodes {
+		got = append(got, n.Name)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"leaf1", "leaf2", "leaf3", "node07", "node10", "spine1"}, got); diff != "" {
+		t.Errorf("nodes (-want +got):\n%s", diff)
+	}
+}
+
+func TestLinkinfoDiffJSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/linkinfo-diff.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(t.TempDir(), "cache")
+	program.Run(t, nil, "linkinfo", "--sim", "demo", "--cache", cache)
+	for _, test := range []struct {
+		sim   string
+		code  int
+		nodes int
+	}{
+		{"demo", cmdutil.ExitOK, 0},
+		{"demo:sm=off", cmdutil.ExitFindings, 21},
+		{"single-switch:hosts=2", cmdutil.ExitFindings, 24},
+	} {
+		t.Run(test.sim, func(t *testing.T) {
+			code, out, failed := program.Run(t, nil, "linkinfo", "--sim", test.sim, "--diff", cache, "--json")
+			if code != test.code || failed != "" {
+				t.Errorf("got exit code %d, error output %q; want %d", code, failed, test.code)
+			}
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Error(err)
+			}
+			var report linkinfo.DiffReport
+			if err := json.Unmarshal([]byte(out), &report); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(report.Nodes); got != test.nodes {
+				t.Errorf("got %d nodes that differ, want %d\n%s", got, test.nodes, out)
+			}
+		})
 	}
 }

@@ -31,13 +31,13 @@ type table struct {
 
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&t.wide, "wide", false, "show GUIDs too")
+	flags.BoolVar(&t.wide, "wide", false, "show GUIDs")
 	flags.BoolVar(&t.ends, "ends", false, "print one line per link end (default: one per link)")
-	flags.StringVar(&t.sort, "sort", "fabric", "order of lines, a `KEY`: fabric (by distance), name, lid, speed (slowest first), finding")
+	flags.StringVar(&t.sort, "sort", "fabric", "order of lines: `KEY` fabric (distance), name, lid, speed or finding")
 	cmdutil.CompleteFlag(env, cmd, "sort", cmdutil.Constant(slices.Sorted(maps.Keys(orders))...))
 }
 
-// orders are the orders that linkTable knows; nil keeps the fabric's.
+// orders are the values of --sort. nil keeps the order of the scan.
 var orders = map[string]func(names *fabric.NameMap) func(a, b linkinfo.End) int{
 	"fabric": nil,
 	"name": func(names *fabric.NameMap) func(a, b linkinfo.End) int {
@@ -71,15 +71,15 @@ func severity(e *linkinfo.End) int {
 	return 2
 }
 
-// resolve checks what the flags say.
-func (t *table) resolve() error {
+// complete checks the flags.
+func (t *table) complete() error {
 	if _, ok := orders[t.sort]; !ok && t.sort != "" {
 		return cmdutil.UsageErrorf("unknown order %q (known: fabric, name, lid, speed, finding)", t.sort)
 	}
 	return nil
 }
 
-// order sorts link ends as it was asked for.
+// order sorts link ends by the selected key.
 func (t *table) order(ends []linkinfo.End, names *fabric.NameMap) {
 	if order := orders[t.sort]; order != nil {
 		slices.SortStableFunc(ends, order(names))
