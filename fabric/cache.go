@@ -12,12 +12,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// The file format is version 1 of libibnetdisc's (rdma-core,
+// The file format is version 1 of libibnetdisc's format (rdma-core,
 // libibnetdisc/ibnetdisc_cache.c), which iblinkinfo, ibnetdiscover and
 // ibqueryerrors write with --cache and read with --load-cache: a header, the
-// node records, the port records. Its integers are little-endian; attributes
-// of 64 bytes are as on the wire. The structs below have the layout of the
-// file and are read and written by encoding/binary.
+// node records, the port records. Integers are little-endian; attributes have
+// the 64 bytes of the wire format. encoding/binary reads and writes the structs
+// below, which have the layout of the file.
 const (
 	cacheMagic   = 0x8fe7832b
 	cacheVersion = 1
@@ -35,7 +35,7 @@ type cacheHeader struct {
 	Version uint32
 	Nodes   uint32
 	Ports   uint32
-	Start   ib.GUID // GUID of the node at which the discovery began
+	Start   ib.GUID // first node of the discovery
 	MaxHops uint32
 }
 
@@ -44,7 +44,7 @@ type cacheNode struct {
 	LID           ib.LID // of a switch's port 0; 0 for other nodes
 	LMC           uint8
 	EnhancedPort0 uint8
-	Switch        [mad.DataSize]byte // SwitchInfo; zero where there is none
+	Switch        [mad.DataSize]byte // SwitchInfo; zero if there is none
 	GUID          ib.GUID
 	Type          uint8
 	NumPorts      uint8
@@ -62,22 +62,22 @@ type cacheKey struct {
 type cachePort struct {
 	Key      cacheKey
 	External uint8
-	LID      ib.LID // for a switch's ports, that of port 0
+	LID      ib.LID // for a switch's ports, the LID of port 0
 	LMC      uint8
 	Info     [mad.DataSize]byte
 	Node     ib.GUID
-	Linked   uint8 // not 0: Peer is meant
+	Linked   uint8 // not 0 if Peer is valid
 	Peer     cacheKey
 }
 
-// A CacheError says where a cache is not what its format demands.
+// A CacheError is a violation of the cache format.
 type CacheError struct {
-	File   string // empty where the cache did not come from a file
-	Offset int    // in bytes from the beginning of the file
-	Err    error  // what was expected, and what was found
+	File   string // empty if the cache was not read from a file
+	Offset int    // in bytes from the beginning of the cache
+	Err    error  // the expected and the actual data
 }
 
-// Error names file and offset.
+// Error returns the error with file and offset.
 func (e *CacheError) Error() string {
 	if e.File == "" {
 		return fmt.Sprintf("read cache: offset %d: %v", e.Offset, e.Err)
@@ -88,9 +88,9 @@ func (e *CacheError) Error() string {
 // Unwrap returns Err.
 func (e *CacheError) Unwrap() error { return e.Err }
 
-// ReadCache reads a cache to its end. See [ParseCache].
+// ReadCache reads a cache until the end of the stream. See [ParseCache].
 func ReadCache(r io.Reader) (*Fabric, error) {
-	// A file that is no cache may be endless.
+	// Another file than a cache may be endless.
 	b := bufio.NewReader(r)
 	head, err := b.Peek(cacheHeaderSize)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -106,7 +106,7 @@ func ReadCache(r io.Reader) (*Fabric, error) {
 	return ParseCache(data)
 }
 
-// ReadCacheFile reads the cache in the file. See [ParseCache].
+// ReadCacheFile reads a cache file. See [ParseCache].
 func ReadCacheFile(path string) (*Fabric, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -42,8 +42,8 @@ func reload(f *fabric.Fabric) *fabric.Fabric {
 	return f
 }
 
-// What Debian's ibnetdiscover wrote is what is written again, but for the order
-// of the records.
+// TestCacheKeepsWhatLibibnetdiscWrote reads and writes caches of Debian's
+// ibnetdiscover: the records must stay the same, in any order.
 func TestCacheKeepsWhatLibibnetdiscWrote(t *testing.T) {
 	for _, path := range append(goldens(t, "testdata/chassis/*.cache"), goldens(t, "testdata/cache/*.cache")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestCacheKeepsWhatLibibnetdiscWrote(t *testing.T) {
 	}
 }
 
-// records cuts a well-formed cache into its records.
+// records splits a valid cache into its records.
 func records(b []byte) map[string]int {
 	m := map[string]int{string(b[:offFirst]): 1}
 	nodes := binary.LittleEndian.Uint32(b[offNodes:])
@@ -163,7 +163,8 @@ func TestParseCacheRefusesEachTruncation(t *testing.T) {
 	}
 }
 
-// checkRefused wants the cache refused at the offset, -1: at any.
+// checkRefused checks that the cache is rejected with an error at the offset, or
+// at any offset if it is -1.
 func checkRefused(t *testing.T, b []byte, offset int, want string) {
 	t.Helper()
 	_, err := fabric.ParseCache(b)
@@ -179,7 +180,8 @@ func checkRefused(t *testing.T, b []byte, offset int, want string) {
 	}
 }
 
-// A file that is no cache is not read to its end, which it may not have.
+// TestReadCacheLooksAtTheHeaderFirst checks that an endless file of another
+// format is rejected after the header.
 func TestReadCacheLooksAtTheHeaderFirst(t *testing.T) {
 	_, err := fabric.ReadCache(zeros{})
 	if _, ok := errors.AsType[*fabric.CacheError](err); !ok {
@@ -206,7 +208,8 @@ func TestReadCacheFileNamesTheFile(t *testing.T) {
 	}
 }
 
-// The format does not store the port by which a scan began.
+// TestParseCacheFindsThePortOfTheStart checks the port of the start, which the
+// format does not store.
 func TestParseCacheFindsThePortOfTheStart(t *testing.T) {
 	f, err := fabric.ParseCache(smallCache(t))
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ParseCache reads a cache that [Fabric.WriteCache] or libibnetdisc wrote. The
-// whole of data must be the cache, and it must hold together: each port record
-// belongs to one node, each link has two ends. What does not is a
-// [*CacheError].
+// ParseCache parses a cache that [Fabric.WriteCache] or libibnetdisc wrote. data
+// must be exactly one consistent cache: each port record belongs to one node, and
+// each link has two ends. Otherwise the error is a [*CacheError].
 //
-// Systems, routes and the order of the nodes are made anew. LIDs are those of
-// the PortInfos.
+// Systems, routes and the order of the nodes are computed again. LIDs are taken
+// from the PortInfos.
 func ParseCache(data []byte) (*Fabric, error) {
 	header, err := parseCacheHeader(data)
 	if err != nil {
@@ -52,9 +51,9 @@ func ParseCache(data []byte) (*Fabric, error) {
 	return f, nil
 }
 
-// entryPort returns the port by which the scan came to its first node: the one
-// that answered. The format does not store it, so where that port leads
-// nowhere, the first that leads anywhere stands in for it.
+// entryPort returns the port of the first node through which the packets of the
+// scan arrived. The format does not store the port, so if the local port has no
+// link, the first port with a link is used.
 func entryPort(start *Node) uint8 {
 	local := start.Info.LocalPort
 	if start.Info.NodeType == mad.NodeTypeSwitch {
@@ -78,21 +77,20 @@ func parseCacheHeader(data []byte) (cacheHeader, error) {
 	}
 	switch {
 	case h.Magic != cacheMagic:
-		return h, cacheErrorf(0, "expected the magic number 0x%08x, found 0x%08x: this is no fabric cache", uint32(cacheMagic), h.Magic)
+		return h, cacheErrorf(0, "expected the magic number 0x%08x, found 0x%08x: not a fabric cache", uint32(cacheMagic), h.Magic)
 	case h.Version != cacheVersion:
 		return h, cacheErrorf(4, "expected version %d, found %d", cacheVersion, h.Version)
 	}
 	return h, nil
 }
 
-// A cacheReader walks the records and keeps what refers to others until all
-// are known.
+// A cacheReader reads the records and resolves references between them at the end.
 type cacheReader struct {
 	data  []byte
-	off   int // of what is read next
+	off   int // offset of the next record
 	nodes map[ib.GUID]*Node
 	ports map[cacheKey]*readPort
-	keys  []*readPort // in the order in which the nodes list them
+	keys  []*readPort // in the order of the nodes
 }
 
 // A readPort is a port that a node lists.
@@ -101,14 +99,14 @@ type readPort struct {
 	keyOff int
 	node   *Node
 
-	port   *Port // nil until the record was seen
-	off    int   // of the record
+	port   *Port // nil until the record was read
+	off    int   // offset of the record
 	linked bool
 	peer   cacheKey
 }
 
-// checkCounts sees to it that the counts cannot lead to more work than there
-// is data.
+// checkCounts compares the counts with the size of the data, so that the work is
+// limited by the size of the file.
 func (c *cacheReader) checkCounts(h cacheHeader) error {
 	rest := uint64(len(c.data) - c.off)
 	need := uint64(h.Nodes)*cacheNodeSize + uint64(h.Ports)*(cacheKeySize+cachePortSize)
@@ -152,7 +150,7 @@ func (c *cacheReader) node() (*Node, error) {
 		case p.key.Number > r.NumPorts:
 			return nil, cacheErrorf(p.keyOff, "expected a port number up to %d, found %d", r.NumPorts, p.key.Number)
 		case p.key.Number == 0 && !isSwitch:
-			return nil, cacheErrorf(p.keyOff, "expected a port number from 1 on, for node 0x%016x is no switch; found 0", r.GUID)
+			return nil, cacheErrorf(p.keyOff, "expected a port number from 1 on, because node 0x%016x is not a switch; found 0", r.GUID)
 		case c.ports[p.key] != nil:
 			return nil, cacheErrorf(p.keyOff, "expected each port once, found %v again", p.key)
 		}
@@ -162,7 +160,7 @@ func (c *cacheReader) node() (*Node, error) {
 	return n, nil
 }
 
-// portRecords reads the second list, which reaches to the end of the file.
+// portRecords reads the second list, which ends at the end of the file.
 func (c *cacheReader) portRecords(count int) error {
 	if rest := len(c.data) - c.off; rest != count*cachePortSize {
 		return cacheErrorf(c.off, "expected %d port records of %d bytes, found %d bytes", count, cachePortSize, rest)
@@ -215,7 +213,7 @@ func (c *cacheReader) link() error {
 	return nil
 }
 
-// next decodes the record at the offset and moves behind it.
+// next decodes the record at the offset and advances the offset.
 func (c *cacheReader) next(record any, what string) error {
 	n, err := binary.Decode(c.data[c.off:], binary.LittleEndian, record)
 	if err != nil {
@@ -226,7 +224,7 @@ func (c *cacheReader) next(record any, what string) error {
 	return nil
 }
 
-// String writes a port as its GUID and number.
+// String returns the GUID and the number of the port.
 func (k cacheKey) String() string { return fmt.Sprintf("port 0x%016x:%d", k.GUID, k.Number) }
 
 func cacheErrorf(offset int, format string, args ...any) error {

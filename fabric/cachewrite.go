@@ -10,18 +10,17 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// WriteCache writes the fabric as a cache that [ParseCache] and libibnetdisc's
-// tools can read. Ports that did not answer or have an invalid number are left
-// out, and links to them with them. The format has no place for failures, conflicts, FDR10 and the
-// costs of a discovery, and none for nodes or ports that share a GUID: such a
-// fabric is refused.
+// WriteCache writes the fabric as a cache for [ParseCache] and the tools of
+// libibnetdisc. The cache omits ports that did not respond or have an invalid
+// number, and their links. The format cannot store failures, conflicts, FDR10 and
+// statistics. WriteCache returns an error if nodes or ports share a GUID, because
+// the format identifies them by GUID.
 func (f *Fabric) WriteCache(w io.Writer) error {
 	if f.Start == nil {
-		return errors.New("write cache: no node is known")
+		return errors.New("write cache: the fabric has no nodes")
 	}
 	c := cacheWriter{seen: make(map[cacheKey]bool)}
-	// libibnetdisc puts each node that it finds before the others and writes
-	// that list, so its tools show the last record as the first found.
+	// libibnetdisc writes its nodes in reverse order of discovery.
 	for _, n := range slices.Backward(f.Nodes) {
 		c.node(n)
 	}
@@ -42,20 +41,20 @@ func (f *Fabric) WriteCache(w io.Writer) error {
 	return nil
 }
 
-// A cacheWriter collects the two lists of records.
+// A cacheWriter builds the two lists of records.
 type cacheWriter struct {
 	nodes, ports []byte
 	seen         map[cacheKey]bool
-	err          error // the first
+	err          error // the first error
 }
 
 func (c *cacheWriter) node(n *Node) {
 	stored := slices.DeleteFunc(slices.Clone(n.Ports), func(p *Port) bool { return !p.cacheable() })
 	switch {
 	case n.Duplicate:
-		c.fail("several nodes have GUID 0x%016x, by which the format tells them apart", n.GUID)
+		c.fail("several nodes have GUID 0x%016x, by which the format identifies nodes", n.GUID)
 	case len(stored) > 255:
-		c.fail("node 0x%016x has %d ports, the format has room for 255", n.GUID, len(stored))
+		c.fail("node 0x%016x has %d ports, the maximum of the format is 255", n.GUID, len(stored))
 	}
 	r := cacheNode{
 		GUID:     n.GUID,
@@ -95,21 +94,21 @@ func (c *cacheWriter) port(p *Port) {
 		r.Linked, r.Peer = 1, p.Peer.cacheKey()
 	}
 	if c.seen[r.Key] {
-		c.fail("two ports %d have GUID 0x%016x, by which the format tells them apart", p.Number, p.GUID)
+		c.fail("two ports %d have GUID 0x%016x, by which the format identifies ports", p.Number, p.GUID)
 	}
 	c.seen[r.Key] = true
 	c.ports = c.append(c.ports, r)
 }
 
-// cacheable reports whether a port can have a record: it has a PortInfo, and a
-// number that libibnetdisc's tools expect.
+// cacheable reports whether a port has a record: a port with a PortInfo and a
+// valid number.
 func (p *Port) cacheable() bool {
 	return p != nil && p.Info != nil && (p.linkable() || p.IsManagement())
 }
 
 func (p *Port) cacheKey() cacheKey { return cacheKey{p.GUID, p.Number} }
 
-// wire returns the attribute's bytes.
+// wire returns the encoded attribute.
 func (c *cacheWriter) wire(a mad.Attribute) (b [mad.DataSize]byte) {
 	if err := mad.Encode(a, b[:]); err != nil && c.err == nil {
 		c.err = err

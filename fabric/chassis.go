@@ -9,9 +9,9 @@ import (
 
 // A System is a chassis: several nodes behind one front panel.
 type System struct {
-	Number int     // counts from 1, Voltaire's first, each nearer to the start before those farther away
-	GUID   ib.GUID // of the chassis; by it the nodes of most systems are grouped
-	Kind   string  // the model, such as "ISR9288"; empty where it is not known
+	Number int     // from 1: Voltaire's systems first, then by distance from the start
+	GUID   ib.GUID // of the chassis; most systems are grouped by this GUID
+	Kind   string  // the model, for example "ISR9288"; empty if unknown
 	Nodes  []*Node // spines, lines and routers by slot, then the others
 }
 
@@ -20,7 +20,7 @@ func (s *System) add(n *Node) {
 	s.Nodes = append(s.Nodes, n)
 }
 
-// A SlotKind says what sort of board a chassis' slot holds.
+// A SlotKind is the kind of board in a slot of a chassis.
 type SlotKind uint8
 
 // The kinds of slot. SlotRouter is a router board, Voltaire's sRBD.
@@ -45,15 +45,15 @@ func (k SlotKind) String() string {
 	return ""
 }
 
-// A Slot is the place of a node in its chassis.
+// A Slot is the position of a node in its chassis.
 type Slot struct {
 	Kind   SlotKind
 	Number int // of the board, as printed on the chassis
-	Chip   int // of the several switch chips that a board may hold, from 1
+	Chip   int // number of the switch chip on the board, from 1
 }
 
-// String returns "Line 1 Chip 2" as libibnetdisc prints it, and "" where the
-// slot is not known.
+// String returns the form of libibnetdisc, "Line 1 Chip 2", and "" for an unknown
+// slot.
 func (s Slot) String() string {
 	if s.Kind == SlotNone {
 		return ""
@@ -61,12 +61,12 @@ func (s Slot) String() string {
 	return s.Kind.String() + " " + strconv.Itoa(s.Number) + " Chip " + strconv.Itoa(s.Chip)
 }
 
-// groupSystems finds out which nodes are built into one chassis and where in
-// it they sit, and gives their ports the numbers printed on it. The rules are
-// those of rdma-core's libibnetdisc/chassis.c, but one board that does not fit
-// in has no slot here, where libibnetdisc gives up on the whole fabric; and of
-// two boards that claim a slot, the one found first has it, which in
-// libibnetdisc depends on the order of replies.
+// groupSystems groups the nodes by chassis and finds their slots and the external
+// numbers of their ports. The rules are those of rdma-core's
+// libibnetdisc/chassis.c with two exceptions: libibnetdisc rejects the whole
+// fabric because of one board that does not fit, here the board has no slot; and
+// if two boards claim a slot, the board found first gets it, independently of the
+// order of replies.
 func (f *Fabric) groupSystems() {
 	f.Systems = nil
 	for _, n := range f.Nodes {
@@ -88,8 +88,8 @@ func (f *Fabric) groupSystems() {
 	}
 }
 
-// groupByGUID makes a system of all nodes, Voltaire's apart, that have a
-// chassis GUID in common. A node alone is no system.
+// groupByGUID groups the nodes that share a chassis GUID, except Voltaire's. A
+// single node does not form a system.
 func (f *Fabric) groupByGUID(kinds map[*Node]string) {
 	members := make(map[ib.GUID][]*Node)
 	var guids []ib.GUID // in the order of the nodes

@@ -1,16 +1,16 @@
 package fabric
 
-// Voltaire's modular switches are built of line boards, which have the
-// external ports, and spine boards, to which each line board is wired; some
-// hold router boards too. No chip knows where it sits, but the wiring is
-// fixed: the port of the spine that a line chip is connected to gives the slot
-// of the line board, and the other way round. The tables are facts of the
-// hardware, as rdma-core's libibnetdisc/chassis.c has them.
+// Voltaire's modular switches consist of line boards, which have the external
+// ports, and spine boards, which connect the line boards; some have router boards
+// too. The chips do not report their slots, but the wiring is fixed: the port of
+// the spine to which a line chip is connected determines the slot of the line
+// board, and vice versa. The tables describe the hardware (rdma-core,
+// libibnetdisc/chassis.c).
 
 const vendorVoltaire = 0x8f1
 
 // A places is a table by port number from 1: each digit, in base 36, is the slot,
-// chip or external number that goes with the port; 0 and what is not there: none.
+// chip or external number of the port; 0 and missing digits are undefined.
 type places string
 
 func (t places) at(port uint8) int {
@@ -26,24 +26,23 @@ func (t places) at(port uint8) int {
 // A spineBoard is a kind of spine board.
 type spineBoard struct {
 	chassis string
-	ports   uint8 // those from 1 to ports lead to other boards
+	ports   uint8 // ports 1 to ports lead to other boards
 
-	lineSlot, lineChip places // of the line chip at the spine's port
+	lineSlot, lineChip places // slot and chip of the line chip at the spine's port
 
-	// Of the spine itself, by the line chip's port that leads to it.
-	slot, chip places
+	slot, chip places // slot and chip of the spine, by the line chip's port
 
-	// routerChip numbers the router at the spine's port; nil: the chassis has
-	// no routers.
+	// routerChip returns the number of the router at the spine's port; nil if
+	// the chassis has no routers.
 	routerChip func(spine *Node, port uint8) int
 
-	external [2]places // by chip, from 1; the number printed at the port
+	external [2]places // number printed at the port, by chip from 1
 }
 
 // A lineBoard is a kind of line board.
 type lineBoard struct {
-	ports    uint8     // those from 1 to ports lead to spines
-	external [2]places // by chip, from 1; the number printed at the port
+	ports    uint8     // ports 1 to ports lead to spines
+	external [2]places // number printed at the port, by chip from 1
 }
 
 var (
@@ -132,8 +131,8 @@ func routerByPort(_ *Node, port uint8) int {
 	return places("321321321321321321321321").at(port)
 }
 
-// routerByGUID goes by the GUIDs of the three chips on a spine board, which
-// follow one another; the third chip's routers are the first.
+// routerByGUID uses the consecutive GUIDs of the three chips on a spine board;
+// the routers of the third chip come first.
 func routerByGUID(spine *Node, _ uint8) int {
 	switch spine.GUID % 4 {
 	case 1:
@@ -144,7 +143,7 @@ func routerByGUID(spine *Node, _ uint8) int {
 	return 2
 }
 
-// spineBoardOf returns the kind of spine board that the node is on; nil: none.
+// spineBoardOf returns the kind of spine board of the node, nil for other nodes.
 func spineBoardOf(n *Node) *spineBoard { return spineBoards[n.Info.DeviceID] }
 
 func lineBoardOf(n *Node) *lineBoard { return lineBoards[n.Info.DeviceID] }

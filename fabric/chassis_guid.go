@@ -9,9 +9,9 @@ const (
 	vendorXsigo     = 0x1397
 )
 
-// chassisGUID returns what the nodes of one chassis have in common: the system
-// image GUID, less the part in which some vendors number the boards. 0: the
-// node told none.
+// chassisGUID returns the GUID that the nodes of one chassis share: the system
+// image GUID without the bits in which some vendors number the boards. It is 0 if
+// the node has no system image GUID.
 func chassisGUID(n *Node) ib.GUID {
 	const slot = 0xff << 24
 	guid := n.Info.SystemGUID
@@ -32,7 +32,7 @@ func chassisGUID(n *Node) ib.GUID {
 	case kindSwitch:
 		return guid &^ slot
 	case kindHCA, kindTCA:
-		// A module of the chassis is wired to the first leaf switch in it.
+		// A module is wired to the first leaf switch of its chassis.
 		if len(n.Ports) > 1 && n.Ports[1] != nil && n.Ports[1].Peer != nil {
 			if leaf := n.Ports[1].Peer.Node.Info.SystemGUID; leaf>>24 == leafOne {
 				return leaf &^ slot

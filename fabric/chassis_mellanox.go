@@ -12,18 +12,18 @@ const (
 	deviceIS4      = 0xbd36 // InfiniScale IV
 )
 
-// Slots from 1 that a chassis can have.
+// The highest slot numbers.
 const (
 	maxMellanoxLine  = 36
 	maxMellanoxSpine = 18
 
-	// Ports from 1 on of a line board that have the same number outside.
+	// Ports 1 to mellanoxLinePorts have the same number on the chassis.
 	mellanoxLinePorts = 18
 )
 
-// placeMellanox finds the slots of the InfiniScale IV chips, whose firmware
-// tells them in the description, and the external numbers of their ports. It
-// returns the models of their chassis.
+// placeMellanox finds the slots of the InfiniScale IV chips, which their node
+// descriptions contain, and the external numbers of their ports. It returns the
+// models of the chassis.
 func (f *Fabric) placeMellanox() map[*Node]string {
 	kinds := make(map[*Node]string)
 	for _, n := range f.Nodes {
@@ -47,8 +47,8 @@ func (f *Fabric) placeMellanox() map[*Node]string {
 	return kinds
 }
 
-// parseMellanoxDescription reads "MF0;host:model/slot[:board]/Uchip", where
-// slot is L01 to L36 or S01 to S18.
+// parseMellanoxDescription parses "MF0;host:model/slot[:board]/Uchip" with a slot
+// of L01 to L36 or S01 to S18.
 func parseMellanoxDescription(s string) (kind string, slot Slot, ok bool) {
 	s, ok = strings.CutPrefix(s, "MF0;")
 	if !ok {

@@ -15,8 +15,8 @@ import (
 )
 
 // Each net in testdata/chassis was served by ibsim 0.10 to Debian's
-// infiniband-diags 44.0: ibnetdiscover --cache wrote the cache, and the golden
-// file says of each node what ibnetdiscover -g and iblinkinfo print: GUID, GUID
+// infiniband-diags 44.0: ibnetdiscover --cache wrote the cache. The golden file
+// contains the output of ibnetdiscover -g and iblinkinfo for each node: GUID, GUID
 // of the chassis, model and slot, and port:external of the switch ports that
 // have an external number.
 func TestSystemsAsLibibnetdisc(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSystemsAsLibibnetdisc(t *testing.T) {
 	}
 }
 
-// goldens returns the files, of which there must be some.
+// goldens returns the golden files, at least one.
 func goldens(t *testing.T, pattern string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -98,7 +98,8 @@ func TestSystemsHoldTogether(t *testing.T) {
 	}
 }
 
-// Descriptions come from the network.
+// TestMellanoxSlots parses valid and invalid descriptions: they come from the
+// network.
 func TestMellanoxSlots(t *testing.T) {
 	tests := []struct{ desc, want string }{
 		{"MF0;sw:IS5200/L01/U1", "IS5200 Line 1 Chip 1"},

@@ -26,7 +26,7 @@ func (f *Fabric) placeVoltaire() {
 	}
 }
 
-// placeSpine finds the place of a spine chip, and of routers that it leads to.
+// placeSpine finds the slots of a spine chip and of the routers linked to it.
 func placeSpine(n *Node, b *spineBoard) {
 	for _, p := range inner(n, b.ports) {
 		switch peer := p.Peer; {
@@ -54,7 +54,7 @@ func placeRouter(n *Node) {
 	}
 }
 
-// newSlot returns a slot that the tables gave, none where they had none.
+// newSlot returns a slot from the tables, the zero Slot for undefined numbers.
 func newSlot(kind SlotKind, number, chip int) Slot {
 	if number == 0 || chip == 0 {
 		return Slot{}
@@ -84,8 +84,8 @@ func numberPorts(n *Node, external [2]places) {
 	}
 }
 
-// groupVoltaire makes a system of each spine and what hangs together with it
-// through the wiring inside the chassis.
+// groupVoltaire groups each spine with the boards that the wiring inside the
+// chassis connects.
 func (f *Fabric) groupVoltaire() {
 	for _, n := range f.Nodes {
 		if n.Info.VendorID == vendorVoltaire && n.Slot.Kind == SlotSpine && n.System == nil {
@@ -101,7 +101,7 @@ func (f *Fabric) addVoltaire(first *Node) {
 	add := func(n *Node) {
 		place := n.Slot
 		if place.Kind == SlotRouter {
-			place.Kind = SlotLine // a router board takes the place of a line board
+			place.Kind = SlotLine // router boards use the slots of line boards
 		}
 		if n.System == nil && !taken[place] {
 			taken[place] = true
@@ -126,11 +126,11 @@ func (f *Fabric) addVoltaire(first *Node) {
 		}
 	}
 	slices.SortStableFunc(s.Nodes, bySlot)
-	s.GUID = s.Nodes[0].GUID - 1 // as Voltaire's subnet manager counts
+	s.GUID = s.Nodes[0].GUID - 1 // the numbering of Voltaire's subnet manager
 }
 
-// bySlot orders the nodes of a system: spines, lines and routers, what has no
-// slot.
+// bySlot orders the nodes of a system: spines, lines and routers, then nodes
+// without a slot.
 func bySlot(a, b *Node) int {
 	rank := func(k SlotKind) int {
 		switch k {

@@ -8,12 +8,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A claim is what one NodeInfo says of a link: behind a port of one node there
-// is a port of another.
+// A claim is a link according to one NodeInfo: a port of one node leads to a port
+// of another node.
 type claim struct {
-	from *scanNode // nil: this is the start of the scan
+	from *scanNode // nil for the start of the scan
 	port uint8
-	to   umad.Target // how the other node was reached
+	to   umad.Target // target of the other node
 	info mad.NodeInfo
 }
 
@@ -21,48 +21,47 @@ func (c *claim) String() string {
 	return fmt.Sprintf("port %d of 0x%016x leads to port %d of 0x%016x", c.port, c.from.GUID, c.info.LocalPort, c.info.NodeGUID)
 }
 
-// sees reports whether a NodeInfo shows the same end of a link as c.
+// sees reports whether a NodeInfo is from the same end of a link as c.
 func (c *claim) sees(info *mad.NodeInfo) bool {
 	return info.NodeGUID == c.info.NodeGUID && info.LocalPort == c.info.LocalPort
 }
 
-// A suspect is a claim that contradicts another one: two links that end in the
-// same port. Either a cable moved while the fabric was scanned, or two nodes
-// have the same GUID. Which one it is shows when both links are looked at again
-// after the rest is known.
+// A suspect is a claim that contradicts another claim: two links end in the same
+// port. Either a cable moved during the scan, or two nodes have the same GUID. The
+// scan checks both links again when the rest of the fabric is known.
 type suspect struct {
 	claim  claim
-	holder *Port // the other end of the link that is known, when it was looked at
-	held   claim // that link
+	holder *Port // peer of the port according to the other claim
+	held   claim // the other claim
 
-	again, heldNow second // claim and held, looked at again
+	again, heldNow second // second check of claim and held
 }
 
-// A second is a link looked at for the second time.
+// A second is the result of checking a link for the second time.
 type second struct {
 	claim
 	answered bool // info is valid
 }
 
 const (
-	// maxRounds bounds how often links are looked at again: on a fabric that
-	// never comes to rest the scan ends all the same.
+	// maxRounds limits the number of checks, so that a scan of a fabric that
+	// keeps changing ends.
 	maxRounds = 16
 
-	// maxNodes bounds a scan of something that answers with a new GUID each
-	// time: a subnet has no more LIDs than this, and each node needs one.
+	// maxNodes limits the scan of an agent that responds with new GUIDs
+	// forever: it is the number of unicast LIDs, of which each node needs one.
 	maxNodes = 0xbfff
 )
 
-// sameIdentity reports whether two answers can be of one node. The port GUID
+// sameIdentity reports whether two NodeInfos can be from one node. The port GUID
 // and the local port differ between the ports of one adapter.
 func sameIdentity(a, b *mad.NodeInfo) bool {
 	return a.NodeType == b.NodeType && a.NumPorts == b.NumPorts && a.SystemGUID == b.SystemGUID &&
 		a.DeviceID == b.DeviceID && a.VendorID == b.VendorID
 }
 
-// match returns the known node that a claim leads to. It returns nil where
-// there is none, or none whose port is free for the link.
+// match returns the known node that a claim leads to, nil if there is none with a
+// free port for the link.
 func (s *scan) match(c claim) *scanNode {
 	var from *Port
 	if c.from != nil {
@@ -79,8 +78,8 @@ func (s *scan) match(c claim) *scanNode {
 	return nil
 }
 
-// differs reports whether no known node can be the one that a claim leads to:
-// all with its GUID are of another kind.
+// differs reports whether all known nodes with the GUID of a claim have another
+// identity.
 func (s *scan) differs(c claim) bool {
 	for _, n := range s.nodes[c.info.NodeGUID] {
 		if sameIdentity(&n.Info, &c.info) {
@@ -90,16 +89,15 @@ func (s *scan) differs(c claim) bool {
 	return true
 }
 
-// link joins the two ends of a claim. Where the near end is taken by another
-// link, that one becomes a suspect and the claim, which is what the port itself
-// sees, holds.
+// link joins the two ends of a claim. If the near end has another link, that link
+// becomes a suspect: the claim is newer.
 func (s *scan) link(c claim, n *scanNode) {
 	number := c.info.LocalPort
 	isNew := n.at(number) == nil
 	p := s.port(n, number)
 	p.GUID = c.info.PortGUID
 	if isNew && n.Info.NodeType != mad.NodeTypeSwitch {
-		s.askPortInfo(n, c.to, number)
+		s.queryPortInfo(n, c.to, number)
 	}
 	if c.from == nil {
 		return
@@ -112,9 +110,8 @@ func (s *scan) link(c claim, n *scanNode) {
 	from.Peer, p.Peer = p, from
 }
 
-// claimOn states the link of a port, which is known to the scan, as seen from the
-// end that can be looked through: no directed route leads through an adapter,
-// other than out of the start.
+// claimOn returns a claim of the known link of a port, from the end through which
+// a directed route can leave: a switch, or the start of the scan.
 func (s *scan) claimOn(p *Port) claim {
 	isExit := p.Node.Info.NodeType == mad.NodeTypeSwitch && p.linkable()
 	if !isExit && (p.Node != s.fabric.Start || p.Number != s.fabric.StartPort) {
@@ -136,9 +133,8 @@ func (s *scan) scanNodeOf(n *Node) *scanNode {
 	return nil
 }
 
-// recheck settles what the last round left in doubt: it judges the suspects
-// that were looked at again and has a second look at new ones. It reports
-// whether the client has to run once more.
+// recheck judges the suspects that were checked again and checks new suspects. It
+// reports whether the client must run once more.
 func (s *scan) recheck(round int) bool {
 	looked := s.looked
 	s.looked = nil
@@ -148,7 +144,7 @@ func (s *scan) recheck(round int) bool {
 	s.suspectOneSided()
 	if round >= maxRounds {
 		for _, u := range s.suspects {
-			s.conflict(&u.claim, "the fabric changed too often to tell more")
+			s.conflict(&u.claim, "according to one of many contradicting responses")
 		}
 		s.suspects = nil
 	}
@@ -159,9 +155,9 @@ func (s *scan) recheck(round int) bool {
 	return s.waiting > 0
 }
 
-// suspectOneSided finds links whose one end says that it is not up. As a packet
-// just went through, either it came up during the scan or it is a port of
-// another node with the same GUID.
+// suspectOneSided finds links with one end that reports a link that is down.
+// Because a packet passed, either the link came up during the scan or the port
+// belongs to another node with the same GUID.
 func (s *scan) suspectOneSided() {
 	for _, n := range s.order {
 		for _, p := range n.Ports {
@@ -170,18 +166,18 @@ func (s *scan) suspectOneSided() {
 			}
 			n.checked[p.Number] = true
 			s.suspects = append(s.suspects, suspect{claim: s.claimOn(p.Peer)})
-			s.askPortInfo(n, n.target, p.Number)
+			s.queryPortInfo(n, n.target, p.Number)
 		}
 	}
 }
 
-// unlinked reports whether a port says that nothing can come through it. One
-// that trains or recovers from errors may let a packet pass now and then.
+// unlinked reports whether packets cannot pass a port in this state. A port that
+// is training or recovering from errors may pass some packets.
 func unlinked(i *mad.PortInfo) bool {
 	return i.PhysState == ib.PhysPolling || i.PhysState == ib.PhysDisabled || i.PhysState == ib.PhysSleep
 }
 
-// look asks again what is behind both ports that claim the same far end.
+// look queries the peers of both ports that claim the same far end again.
 func (s *scan) look(u *suspect) {
 	c := &u.claim
 	target := s.targetPort(c)
@@ -193,23 +189,23 @@ func (s *scan) look(u *suspect) {
 	s.lookThrough(*c, &u.again)
 }
 
-// lookThrough asks again what is behind the port of a claim and, where nothing
-// answers, whether the port is still up.
+// lookThrough queries the peer of a claim's port again and, without a response,
+// the state of the port.
 func (s *scan) lookThrough(c claim, now *second) {
 	now.claim = c
 	if c.from.Node == s.fabric.Start && c.from.target.Route != "" && c.port == s.fabric.StartPort {
-		now.answered = true // the link by which each packet to the start comes: it holds
+		now.answered = true // all packets to the start pass this link
 		return
 	}
-	s.submit(c.to, mad.AttrNodeInfo, 0, c.from, c.port, func(s *scan, a *ask, r *umad.Reply) {
+	s.submit(c.to, mad.AttrNodeInfo, 0, c.from, c.port, func(s *scan, a *query, r *umad.Reply) {
 		if now.answered = s.decode(a, r, &now.info); !now.answered {
-			s.askPortInfo(a.node, a.node.target, a.port)
+			s.queryPortInfo(a.node, a.node.target, a.port)
 		}
 	})
 }
 
-// targetPort returns the port that a claim leads to and that another link
-// holds, or else the first port that it can mean.
+// targetPort returns the port that a claim leads to: one with another link if
+// there is one, otherwise the first candidate.
 func (s *scan) targetPort(c *claim) *Port {
 	var first *Port
 	for _, n := range s.nodes[c.info.NodeGUID] {
@@ -227,28 +223,27 @@ func (s *scan) targetPort(c *claim) *Port {
 	return first
 }
 
-// judge decides what a contradiction was, now that both sides were looked at a
-// second time.
+// judge resolves a contradiction after both links were checked again.
 func (s *scan) judge(u *suspect) {
 	c := &u.claim
 	near := c.from.Ports[c.port]
 	target := s.targetPort(c)
 	switch {
 	case !u.again.answered || !c.sees(&u.again.info):
-		s.conflict(c, "was so, and no longer is: the link changed during the scan")
+		s.conflict(c, "no longer: the link changed during the scan")
 		s.unlink(near)
 		if u.again.answered {
 			s.found(u.again.claim)
 		}
 	case u.holder != nil && u.heldGone():
-		s.conflict(c, "and another link led there before: the link moved during the scan")
+		s.conflict(c, "to which another link led before: the link moved during the scan")
 		s.unlink(u.holder)
 		s.found(*c)
 		if u.heldNow.answered {
 			s.found(u.heldNow.claim)
 		}
 	case u.holder == nil && target != nil && target.Info != nil && !unlinked(target.Info):
-		s.found(*c) // it came up during the scan, and both ends agree by now
+		s.found(*c) // the link came up during the scan, and both ends agree now
 	default:
 		s.unlink(near)
 		twin := s.newNode(*c, c.from.depth+1)
@@ -257,8 +252,8 @@ func (s *scan) judge(u *suspect) {
 	}
 }
 
-// heldGone reports whether the other link is no longer where it was. That
-// nothing answers through it does not say so while its port is up.
+// heldGone reports whether the other link no longer exists. A missing response
+// does not prove this while its port is up.
 func (u *suspect) heldGone() bool {
 	if !u.heldNow.answered {
 		port := u.held.from.Ports[u.held.port]
@@ -267,7 +262,7 @@ func (u *suspect) heldGone() bool {
 	return !u.held.sees(&u.heldNow.info)
 }
 
-// unlink takes the link off a port.
+// unlink removes the link of a port.
 func (s *scan) unlink(p *Port) {
 	if p != nil && p.Peer != nil {
 		p.Peer.Peer = nil
@@ -275,7 +270,7 @@ func (s *scan) unlink(p *Port) {
 	}
 }
 
-// conflict keeps a contradiction for the report.
+// conflict adds a contradiction to the report.
 func (s *scan) conflict(c *claim, what string) {
 	s.fabric.Conflicts = append(s.fabric.Conflicts, Conflict{
 		GUID:   c.info.NodeGUID,

@@ -11,7 +11,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Two hosts with one GUID are two nodes, and said to be.
+// TestDuplicateHosts checks that two hosts with one GUID are two nodes, marked as
+// duplicates.
 func TestDuplicateHosts(t *testing.T) {
 	f, nodes := twoLevels(2)
 	first, second := nodes[4], nodes[7] // host1, host3
@@ -31,9 +32,10 @@ func TestDuplicateHosts(t *testing.T) {
 	}
 }
 
-// Two switches with one GUID are two nodes, and what is behind each is found:
-// where they were entered by different ports, and where the first holds, by a
-// host that no packet gets through, the port by which the second was entered.
+// TestDuplicateSwitches checks that two switches with one GUID are two nodes, and
+// that the nodes behind both are found: if packets arrive through different ports,
+// and if a host occupies the port of the first switch through which packets arrive
+// at the second.
 func TestDuplicateSwitches(t *testing.T) {
 	for _, entry := range []uint8{2, 5} {
 		local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
@@ -50,14 +52,14 @@ func TestDuplicateSwitches(t *testing.T) {
 			got := discover(t, f, fabric.DiscoverOptions{})
 			s := describe(got)
 			if len(got.Nodes) != 6 || !strings.Contains(s, "5=behind a.1") || !strings.Contains(s, "4=behind b.1") ||
-				!strings.Contains(s, "two nodes have it") {
+				!strings.Contains(s, "two nodes have this GUID") {
 				t.Fatalf("entered by port %d, seed %d: got\n%s", entry, seed, s)
 			}
 		}
 	}
 }
 
-// Nodes that differ in kind cannot be one, whatever their GUID.
+// TestDuplicateOfAnotherKind checks nodes of different types with one GUID.
 func TestDuplicateOfAnotherKind(t *testing.T) {
 	f, nodes := twoLevels(2)
 	nodes[7].guid = nodes[1].guid // host3 says it is spine2
@@ -67,8 +69,7 @@ func TestDuplicateOfAnotherKind(t *testing.T) {
 	}
 }
 
-// A cable that is moved while the fabric is scanned is one link in the result,
-// the new one.
+// TestLinkMoves moves a cable during the scan: the result has the new link only.
 func TestLinkMoves(t *testing.T) {
 	synctest.Test(t, testLinkMoves)
 }
@@ -91,7 +92,8 @@ func testLinkMoves(t *testing.T) {
 	}
 }
 
-// A link that recovers from errors at one end is one link, and its node one node.
+// TestLinkRecovers checks that a link with one end in error recovery is one link
+// to one node.
 func TestLinkRecovers(t *testing.T) {
 	f, nodes := twoLevels(2)
 	nodes[4].ports[1].info.PhysState = ib.PhysLinkErrorRecovery // host1

@@ -11,42 +11,45 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// DiscoverOptions steer a discovery. The zero value scans the whole subnet
-// from the local port.
+// DiscoverOptions are the options of [Discover]. The zero value scans the whole
+// subnet from the local port.
 type DiscoverOptions struct {
-	// From is where the scan begins. The zero value is the local port.
+	// From is the first node of the scan. The zero value is the local port.
 	From umad.Target
 
-	// MaxHops ends the scan that many links away from the start; 0: nowhere.
+	// MaxHops limits the scan to nodes within a number of links from the start;
+	// 0 sets no limit.
 	MaxHops int
 
-	// NoExtendedPortInfo leaves out the vendor attribute that tells FDR10
+	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
 	// from QDR.
 	NoExtendedPortInfo bool
 
-	// Progress, where set, is called now and then with what was found so far.
+	// Progress, if not nil, is called during the scan, by the goroutine that
+	// called Discover.
 	Progress func(Progress)
 }
 
-// Progress is how far a discovery has come.
+// Progress counts the results of a discovery so far.
 type Progress struct {
 	Nodes    int
 	Ports    int
-	Answered int // requests that ended, well or not
+	Answered int // requests that have ended, with or without a response
 	Waiting  int // requests queued or in flight
 }
 
-// progressEvery is how many requests end between two calls of Progress.
+// progressEvery is the number of requests that end between two calls of Progress.
 const progressEvery = 256
 
-// Discover scans a subnet over c by directed route: NodeInfo of the start,
-// PortInfo of every port of each switch found, NodeInfo through every port
-// whose link is up, and so on outward.
+// Discover scans a subnet with directed-route requests: NodeInfo of the start,
+// PortInfo of every port of each switch, NodeInfo through every port with a link
+// that is up, and so on outward.
 //
-// A node or port that does not answer costs its own time-out, side by side with
-// everything else, and is listed in the result's Failures. Discover returns an
-// error where the start itself does not answer, and together with what was
-// found so far, where ctx ends or the way out breaks in the middle.
+// The requests run in parallel, so a node or port that does not respond costs one
+// timeout; the result lists it in Failures. Discover returns an error without a
+// fabric if the start does not respond. It returns an error and the partial
+// fabric if ctx ends or the local port fails during the scan. The client must not
+// be used by another goroutine at the same time.
 func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -57,7 +60,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		fabric: &Fabric{Bounded: o.MaxHops > 0},
 		nodes:  map[ib.GUID][]*scanNode{},
 	}
-	s.askNodeInfo(nil, 0, o.From)
+	s.queryNodeInfo(nil, 0, o.From)
 	err := c.Run(ctx)
 	for round := 0; err == nil && s.recheck(round); round++ {
 		err = c.Run(ctx)
@@ -81,61 +84,61 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 	return s.fabric, err
 }
 
-// scan is the state of one discovery. It lives in the goroutine that runs the
-// client: all of its methods are called from Done functions, one at a time.
+// scan is the state of one discovery. Only the goroutine that runs the client
+// uses it: all methods are called from Done functions, one at a time.
 type scan struct {
 	client *umad.Client
 	opts   DiscoverOptions
 	fabric *Fabric
 
-	nodes map[ib.GUID][]*scanNode // by GUID; more than one: duplicates
+	nodes map[ib.GUID][]*scanNode // by GUID; more than one for duplicate GUIDs
 	order []*scanNode             // in order of discovery
 	ports int
 
-	sweeps []sweep // switches whose ports are still to be asked for
+	sweeps []sweep // switches with ports that were not queried yet
 
-	suspects []suspect // to be looked at again
-	looked   []suspect // being looked at
+	suspects []suspect // to be checked again
+	looked   []suspect // being checked again
 
 	invalid []invalidEnd // links to ports that do not exist
 
 	stop    func() // ends the scan early
-	tooMany error  // why the scan itself did so
+	tooMany error  // the reason
 
-	free              []*ask // requests to be used again
+	free              []*query // for reuse
 	answered, waiting int
 }
 
 // scanNode is a node while it is being scanned.
 type scanNode struct {
 	*Node
-	target umad.Target // how the scan reaches it
-	depth  int         // links between it and the start
-	probed []bool      // by port number: NodeInfo was asked for through it
+	target umad.Target // route of the scan to the node
+	depth  int         // number of links to the start
+	probed []bool      // by port number: NodeInfo was queried through the port
 
-	checked []bool // by port number: PortInfo was asked a second time
+	checked []bool // by port number: PortInfo was queried a second time
 
-	ports []Port         // backing of Node.Ports, one allocation a node
+	ports []Port         // backing of Node.Ports: one allocation per node
 	infos []mad.PortInfo // backing of Port.Info
 }
 
-// ask is one request of a scan and what its answer is about.
-type ask struct {
+// query is one request of a scan with its subject.
+type query struct {
 	req  umad.Request
 	scan *scan
-	node *scanNode // whose attribute, or behind whose port; nil: the start
+	node *scanNode // the destination, or the node before it; nil for the start
 	port uint8
-	then func(*scan, *ask, *umad.Reply)
+	then func(*scan, *query, *umad.Reply)
 }
 
-// submit sends a request; then is called with its answer unless the scan as a
-// whole broke off.
-func (s *scan) submit(to umad.Target, attr mad.AttrID, modifier uint32, node *scanNode, port uint8, then func(*scan, *ask, *umad.Reply)) {
-	var a *ask
+// submit sends a request; then is called with the reply unless the whole scan
+// ended early.
+func (s *scan) submit(to umad.Target, attr mad.AttrID, modifier uint32, node *scanNode, port uint8, then func(*scan, *query, *umad.Reply)) {
+	var a *query
 	if last := len(s.free) - 1; last >= 0 {
 		a, s.free = s.free[last], s.free[:last]
 	} else {
-		a = &ask{scan: s}
+		a = &query{scan: s}
 		a.req.Done = a.done
 	}
 	a.req.To, a.req.Attr, a.req.Modifier = to, attr, modifier
@@ -144,12 +147,12 @@ func (s *scan) submit(to umad.Target, attr mad.AttrID, modifier uint32, node *sc
 	s.client.Submit(&a.req)
 }
 
-func (a *ask) done(_ *umad.Request, r *umad.Reply) {
+func (a *query) done(_ *umad.Request, r *umad.Reply) {
 	s := a.scan
 	s.waiting--
 	s.answered++
 	if errors.Is(r.Err, umad.ErrDeviceRemoved) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, context.DeadlineExceeded) {
-		s.sweeps = nil // the scan as a whole broke off, and Run says why
+		s.sweeps = nil // the whole scan ended early, and Run returns the reason
 	} else {
 		a.then(s, a, r)
 	}
@@ -160,8 +163,8 @@ func (a *ask) done(_ *umad.Request, r *umad.Reply) {
 	s.free = append(s.free, a)
 }
 
-// fail keeps what a asked for and did not get.
-func (s *scan) fail(a *ask, err error) {
+// fail adds a request to the failures.
+func (s *scan) fail(a *query, err error) {
 	f := Failure{
 		Route:    a.req.To.Route,
 		LID:      a.req.To.LID,
@@ -175,9 +178,9 @@ func (s *scan) fail(a *ask, err error) {
 	s.fabric.Failures = append(s.fabric.Failures, f)
 }
 
-// decode reads an attribute out of a reply. Where there is none, or it is cut
-// short, it keeps the failure and reports false.
-func (s *scan) decode(a *ask, r *umad.Reply, attr mad.Attribute) bool {
+// decode decodes the attribute in a reply. If there is none, or it is truncated,
+// decode adds a failure and returns false.
+func (s *scan) decode(a *query, r *umad.Reply, attr mad.Attribute) bool {
 	err := r.Err
 	if err == nil {
 		err = mad.Decode(attr, r.MAD.Data())

@@ -49,7 +49,7 @@ func discover(t *testing.T, f *fakeFabric, o fabric.DiscoverOptions) *fabric.Fab
 	return got
 }
 
-// describe writes what a fabric consists of, for comparisons.
+// describe returns the nodes, links, failures and conflicts of a fabric as text.
 func describe(f *fabric.Fabric) string {
 	var b strings.Builder
 	for _, n := range f.Nodes {
@@ -95,8 +95,8 @@ CA 0x1030 "host3" at 0,1,1,2,4 1=leaf1.4
 	}
 }
 
-// The result is the same whatever the order in which replies arrive, and so is
-// the order of what failed.
+// TestDiscoverOrder checks that the result, with the order of its failures, does
+// not depend on the order of replies.
 func TestDiscoverOrder(t *testing.T) {
 	f, _ := twoLevels(8)
 	f.answer = func(n *fakeNode, p *mad.Packet) bool {
@@ -115,9 +115,9 @@ func TestDiscoverOrder(t *testing.T) {
 	}
 }
 
-// Nor does a bound on hops make the result depend on it: the reply by which a
-// short way to a switch is known may come last of all, after what is behind that
-// switch was found to be out of bounds by the long way.
+// TestDiscoverBoundedOrder checks the same with a limit on hops: the reply with
+// the short route to a switch may arrive last, when the nodes behind the switch
+// are beyond the limit by the long route.
 func TestDiscoverBoundedOrder(t *testing.T) {
 	for hops := 1; hops <= 7; hops++ {
 		want := describe(discover(t, shortcut(), fabric.DiscoverOptions{MaxHops: hops}))
@@ -143,8 +143,8 @@ func TestDiscoverBoundedOrder(t *testing.T) {
 	}
 }
 
-// shortcut is a row of eight switches in which the fourth is also linked to the
-// first, where the local host is.
+// shortcut is a row of eight switches. The fourth is also linked to the first,
+// the switch of the local host.
 func shortcut() *fakeFabric {
 	local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
 	row := make([]*fakeNode, 8)
@@ -190,8 +190,8 @@ func TestDiscoverPartOfFabric(t *testing.T) {
 	}
 }
 
-// Ten hosts that do not answer cost one time-out of three attempts, all side by
-// side, and are each listed.
+// TestDiscoverDeadNodes checks that ten hosts that do not respond cost the time of
+// three attempts in parallel, and that each is listed.
 func TestDiscoverDeadNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := twoLevels(10)
@@ -357,8 +357,8 @@ func invalid(f *fabric.Fabric) []string {
 	return s
 }
 
-// TestDiscover_InvalidStart checks that a scan from a node whose local port is
-// not known is partial: nothing behind the node is found.
+// TestDiscover_InvalidStart checks that a scan from a node with an invalid local
+// port is partial: the scan cannot leave the node.
 func TestDiscover_InvalidStart(t *testing.T) {
 	for name, port := range map[string]uint8{"port 0": 0, "port that it does not have": 7} {
 		t.Run(name, func(t *testing.T) {
@@ -395,8 +395,8 @@ func TestPort_Invalid(t *testing.T) {
 	}
 }
 
-// A fabric that makes up a new switch behind each port does not keep the scan
-// for ever.
+// TestDiscoverEndless checks that the scan of a fabric with a new switch behind
+// every port ends.
 func TestDiscoverEndless(t *testing.T) {
 	f, nodes := twoLevels(1)
 	guid := ib.GUID(1 << 32)

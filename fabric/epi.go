@@ -2,9 +2,9 @@ package fabric
 
 import "github.com/ibkit/ibkit/mad"
 
-// deviceRange is a run of device IDs, both ends included; vendor 0 stands for
-// any vendor, as these IDs were given out by the silicon's maker and are used
-// under many.
+// deviceRange is a range of device IDs, both ends included. Vendor 0 matches any
+// vendor: the maker of the chip assigned these IDs, and boards of many vendors
+// have them.
 type deviceRange struct {
 	vendor      uint32
 	first, last uint16
@@ -12,9 +12,8 @@ type deviceRange struct {
 
 const vendorBull = 0x119f
 
-// extendedPortInfoDevices are the devices that answer to attribute 0xff90,
-// ExtendedPortInfo. The IDs are those that libibnetdisc knows (rdma-core,
-// libibnetdisc/ibnetdisc.c).
+// extendedPortInfoDevices are the devices with attribute 0xff90,
+// ExtendedPortInfo (rdma-core, libibnetdisc/ibnetdisc.c).
 var extendedPortInfoDevices = []deviceRange{
 	{0, 0xc738, 0xc73b}, // SwitchX, SwitchX-2
 	{0, 0xc839, 0xc839},
@@ -38,7 +37,7 @@ var extendedPortInfoDevices = []deviceRange{
 	{vendorBull, 0x1bf0, 0x1bf0},
 }
 
-// hasExtendedPortInfo reports whether a device answers to ExtendedPortInfo.
+// hasExtendedPortInfo reports whether a device has ExtendedPortInfo.
 func hasExtendedPortInfo(i *mad.NodeInfo) bool {
 	for _, r := range extendedPortInfoDevices {
 		if (r.vendor == 0 || r.vendor == i.VendorID) && r.first <= i.DeviceID && i.DeviceID <= r.last {

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A scan of a fabric, here of one that is simulated.
+// This example scans a simulated fabric.
 func ExampleDiscover() {
 	simulated, err := sim.Build("single-switch:hosts=3")
 	if err != nil {

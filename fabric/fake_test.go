@@ -9,19 +9,20 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// fakeFabric is a fabric as a umad.Port sees it: it answers directed-route
-// packets at once, in the order in which pick takes them.
+// fakeFabric is a fabric behind a umad.Port. It responds to directed-route packets
+// at once, in the order that pick returns.
 type fakeFabric struct {
 	local *fakeNode
 
-	// answer, where set, may change or withhold what a node answers; it
-	// reports whether there is an answer.
+	// answer, if not nil, may change the reply of a node. It returns false to
+	// drop the reply.
 	answer func(n *fakeNode, reply *mad.Packet) bool
 
-	// pick chooses which of n waiting replies comes next; nil: the oldest.
+	// pick returns the index of the next of n waiting replies; nil picks the
+	// oldest.
 	pick func(n int) int
 
-	broken  error // once set, nothing can be sent
+	broken  error // if not nil, Send and Recv return it
 	replies []umad.Message
 	sent    int
 	stopped bool
@@ -40,7 +41,7 @@ type fakePort struct {
 	info     mad.PortInfo
 }
 
-// newFakeNode returns a node with ports that are not linked.
+// newFakeNode returns a node with unlinked ports.
 func newFakeNode(kind mad.NodeType, guid ib.GUID, name string, ports int) *fakeNode {
 	n := &fakeNode{guid: guid, kind: kind, name: name, ports: make([]fakePort, ports+1)}
 	for i := range n.ports {
@@ -101,7 +102,7 @@ func (f *fakeFabric) Recv(m *umad.Message, deadline time.Time) error {
 	return nil
 }
 
-// route takes a packet to the node that it is for and returns its answer.
+// route delivers a packet to its destination and returns the reply.
 func (f *fakeFabric) route(m *umad.Message) (umad.Message, bool) {
 	node, entry := f.local, uint8(0)
 	if f.local.kind != mad.NodeTypeSwitch {
@@ -126,7 +127,7 @@ func (f *fakeFabric) route(m *umad.Message) (umad.Message, bool) {
 	return reply, true
 }
 
-// fill writes the attribute that was asked for.
+// fill writes the requested attribute.
 func (n *fakeNode) fill(p *mad.Packet, entry uint8) bool {
 	var attr mad.Attribute
 	switch p.Attr() {

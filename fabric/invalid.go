@@ -71,9 +71,9 @@ type invalidEnd struct {
 	node *scanNode
 }
 
-// foundAtInvalidPort adds a node whose NodeInfo says that the packet arrived
-// through a port that the node does not have. A switch's own ports show where
-// the link ends; an end node gets a port with the invalid number.
+// foundAtInvalidPort adds a node whose NodeInfo has a local port that the node
+// does not have. For a switch, the scan of its own ports finds the link; an end
+// node gets a port with the invalid number.
 func (s *scan) foundAtInvalidPort(c claim, depth int) {
 	s.conflict(&c, fmt.Sprintf("which has %d ports, numbered from 1", c.info.NumPorts))
 	var n *scanNode
@@ -91,7 +91,7 @@ func (s *scan) foundAtInvalidPort(c claim, depth int) {
 	}
 	if n.Info.NodeType != mad.NodeTypeSwitch && n.at(c.info.LocalPort) == nil {
 		s.port(n, c.info.LocalPort).GUID = c.info.PortGUID
-		s.askPortInfo(n, c.to, c.info.LocalPort)
+		s.queryPortInfo(n, c.to, c.info.LocalPort)
 	}
 	s.invalid = append(s.invalid, invalidEnd{c, n})
 	if depth < n.depth {

@@ -9,12 +9,12 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// noPort is a forwarding table's entry for a LID that leads nowhere.
+// noPort is the forwarding table entry of a LID without a route.
 const noPort = 255
 
-// RouteTo returns a directed route to the port with a LID, found by following
-// the forwarding tables of the switches on the way. Where LID routing is
-// broken, the error names the switch at which the way ends.
+// RouteTo returns a directed route to the port with a LID. It follows the linear
+// forwarding tables of the switches from the local port. If LID routing is
+// broken, the error names the switch at which the route ends.
 func RouteTo(ctx context.Context, c *umad.Client, lid ib.LID) (mad.Route, error) {
 	var route mad.Route
 	for {
@@ -25,14 +25,14 @@ func RouteTo(ctx context.Context, c *umad.Client, lid ib.LID) (mad.Route, error)
 		case arrived:
 			return route, nil
 		case route.Hops() == mad.MaxHops:
-			return "", fmt.Errorf("find directed route to LID %d: more than %d hops: the forwarding tables may hold a loop", lid, mad.MaxHops)
+			return "", fmt.Errorf("find directed route to LID %d: more than %d hops: the forwarding tables may contain a loop", lid, mad.MaxHops)
 		}
 		route = route.Append(next)
 	}
 }
 
-// nextHop returns the port by which the node at the end of route forwards a
-// LID, or that the LID is the node's own.
+// nextHop returns the port through which the node at the end of route forwards a
+// LID. arrived reports that the LID is the node's own.
 func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (port uint8, arrived bool, err error) {
 	var node mad.NodeInfo
 	if err := get(ctx, c, route, &node, 0); err != nil {
@@ -47,7 +47,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 		case lid >= info.LID && int(lid) < int(info.LID)+1<<info.LMC:
 			return 0, true, nil
 		case route != "":
-			return 0, false, fmt.Errorf("ended at port %d of 0x%016x, which has LID %d", node.LocalPort, node.NodeGUID, info.LID)
+			return 0, false, fmt.Errorf("the route ends at port %d of 0x%016x, which has LID %d", node.LocalPort, node.NodeGUID, info.LID)
 		}
 		return node.LocalPort, false, nil
 	}

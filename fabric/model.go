@@ -1,6 +1,7 @@
-// Package fabric finds out what an InfiniBand subnet consists of and holds the
-// result: nodes, their ports, the links between them, the systems that they
-// are built into, and what could not be found out.
+// Package fabric discovers InfiniBand subnets. [Discover] scans a subnet and
+// returns a [Fabric]: its nodes, their ports, the links between the ports, the
+// chassis of the nodes, and a list of failures. [ReadCacheFile] reads a fabric
+// from a file in the format of libibnetdisc.
 package fabric
 
 import (
@@ -9,53 +10,55 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Fabric is what one discovery, or one cache file, says of a subnet.
+// A Fabric is the state of a subnet as one discovery, or one cache file, reports
+// it. A Fabric may be read by several goroutines at the same time.
 type Fabric struct {
-	// Nodes holds every node once, in the order of a breadth-first walk from
-	// Start by ascending port number; nodes that this walk does not reach
-	// follow by GUID. The order does not depend on the order of replies.
+	// Nodes contains every node once, in the order of a breadth-first walk from
+	// Start by ascending port number, followed by nodes that the walk does not
+	// reach, by GUID. The order does not depend on the order of replies.
 	Nodes []*Node
 
-	Start     *Node // where discovery began
-	StartPort uint8 // the port of Start by which it was entered
+	Start     *Node // first node of the discovery
+	StartPort uint8 // port of Start through which the packets arrived
 
 	// MaxHops is the length of the longest route to a node.
 	MaxHops int
 
 	Systems []*System // chassis, by number
 
-	// Failures lists what was asked for and not had. A fabric with failures
-	// is partial.
+	// Failures lists the requests without a valid response. A fabric with
+	// failures is partial.
 	Failures []Failure
 
-	// Bounded says that the scan was to end some hops away from its start: that
-	// a link's other end is not known means nothing there.
+	// Bounded reports that the scan had a limit on hops. An unknown peer is then
+	// not a sign of a defect.
 	Bounded bool
 
 	// Aborted is the error that ended the discovery before it was complete.
 	Aborted error
 
-	// Conflicts lists what was seen and cannot be true of one fabric at one
-	// time: duplicate GUIDs, links that moved while they were scanned.
+	// Conflicts lists contradictions: duplicate GUIDs, links that moved during
+	// the scan, links to ports that their node does not have.
 	Conflicts []Conflict
 
-	Stats umad.Stats // what the discovery cost
+	Stats umad.Stats // counters of the discovery's requests
 
 	byGUID     map[ib.GUID]*Node
 	byPortGUID map[ib.GUID]*Port
 }
 
-// Partial reports whether anything that was asked for is missing.
+// Partial reports whether data is missing: a request failed, or the discovery
+// ended early.
 func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Aborted != nil }
 
 // A Node is a channel adapter, a switch or a router.
 type Node struct {
 	GUID  ib.GUID
 	Info  mad.NodeInfo
-	Desc  mad.NodeDescription // as the node sent it: not safe for a terminal, see Name
+	Desc  mad.NodeDescription // as received: not safe for a terminal, see [NameMap.Name]
 	Route mad.Route           // a shortest directed route from the start of the scan
 
-	Switch *mad.SwitchInfo // switches only; nil where it was not answered
+	Switch *mad.SwitchInfo // nil if the node is not a switch or did not respond
 
 	// Ports is indexed by port number and has at least Info.NumPorts+1
 	// entries, more if a packet arrived through a port with a higher number.
@@ -64,11 +67,11 @@ type Node struct {
 	// [Port.Invalid].
 	Ports []*Port
 
-	// Duplicate marks a node whose GUID another node has as well.
+	// Duplicate reports that another node has the same GUID.
 	Duplicate bool
 
-	System *System // the chassis that the node is a part of; nil: none known
-	Slot   Slot    // where in System
+	System *System // chassis of the node; nil if unknown
+	Slot   Slot    // position in System
 }
 
 // A Port is one end of a link, or a switch's port 0.
@@ -77,22 +80,23 @@ type Port struct {
 	Number uint8
 	GUID   ib.GUID
 
-	// Info is nil where the port did not answer.
+	// Info is nil if the port did not respond.
 	Info *mad.PortInfo
 
-	// Ext is the vendor's ExtendedPortInfo of an FDR10-capable port; nil
-	// where it was not asked for or not answered.
+	// Ext is NVIDIA's ExtendedPortInfo; nil if the discovery did not query it
+	// or the port did not respond.
 	Ext *mad.MlnxExtPortInfo
 
-	// Peer is the other end of the link; nil: none, or not found.
+	// Peer is the other end of the link; nil if there is no link or the peer is
+	// unknown.
 	Peer *Port
 
-	// External is the number printed on the chassis, 0 where there is none.
+	// External is the number printed on the chassis, 0 if there is none.
 	External int
 }
 
-// LID returns the base LID that the port answers to. For a switch's external
-// ports this is the LID of its management port.
+// LID returns the base LID of the port. For a switch's external ports this is the
+// LID of the management port. It is 0 if the port has no LID or did not respond.
 func (p *Port) LID() ib.LID {
 	if p.Node.Info.NodeType == mad.NodeTypeSwitch {
 		p = p.Node.Ports[0]
@@ -103,9 +107,9 @@ func (p *Port) LID() ib.LID {
 	return p.Info.LID
 }
 
-// Caps returns the PortInfo whose capability masks hold for the port: port 0's
-// on a switch, its own elsewhere (InfiniBand Architecture, Volume 1, 14.2.5.6).
-// It is nil where that port did not answer.
+// Caps returns the PortInfo whose capability masks apply to the port: on a switch
+// that of port 0, otherwise its own (InfiniBand Architecture, Volume 1,
+// 14.2.5.6). It is nil if that port did not respond.
 func (p *Port) Caps() *mad.PortInfo {
 	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
 		return p.Info
@@ -116,30 +120,29 @@ func (p *Port) Caps() *mad.PortInfo {
 	return nil
 }
 
-// A Failure is one thing that discovery asked for and did not get.
+// A Failure is a request of a discovery without a valid response.
 type Failure struct {
 	Route    mad.Route
-	LID      ib.LID  // 0, or the LID to which the packet was sent first
-	NodeGUID ib.GUID // the node asked, or the one before it where it is not known; 0: the start
-	Port     uint8   // the port asked about, or the one of NodeGUID that leads to the node asked
+	LID      ib.LID  // LID that the packet was sent to before the directed part, 0 without such a part
+	NodeGUID ib.GUID // the destination, or the node before an unknown destination; 0 for the start
+	Port     uint8   // the port queried, or the port of NodeGUID that leads to the destination
 	Attr     mad.AttrID
 	Modifier uint32
 	Err      error
 }
 
-// A Conflict is something seen that cannot hold for one fabric at one time.
+// A Conflict is a contradiction between the data of a fabric's nodes.
 type Conflict struct {
 	GUID   ib.GUID
 	Port   uint8
-	Detail string // a sentence for people
+	Detail string // a sentence for users
 }
 
-// NodeByGUID returns the node with the GUID, nil where there is none. Of
-// several with the same GUID it returns the first.
+// NodeByGUID returns the first node with the GUID, nil if there is none.
 func (f *Fabric) NodeByGUID(guid ib.GUID) *Node { return f.byGUID[guid] }
 
-// PortByGUID returns the port with the GUID, nil where there is none. All
-// ports of a switch share one GUID; it stands for port 0.
+// PortByGUID returns the port with the GUID, nil if there is none. All ports of a
+// switch share one GUID, which identifies port 0.
 func (f *Fabric) PortByGUID(guid ib.GUID) *Port { return f.byPortGUID[guid] }
 
 // index fills the look-up tables from Nodes.

@@ -13,20 +13,20 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// DefaultNameMapPath is where Debian's infiniband-diags look for a map of node
-// names when they are given none.
+// DefaultNameMapPath is the default file of node names of Debian's
+// infiniband-diags.
 const DefaultNameMapPath = "/etc/rdma/ib-node-name-map"
 
-// maxNameMapErrors bounds what is said of a file that is no name map at all.
+// maxNameMapErrors limits the number of errors about one file.
 const maxNameMapErrors = 10
 
-// A NameMap gives nodes the names that an administrator chose for them. The
-// nil map names none.
+// A NameMap maps node GUIDs to the names that an administrator assigned. The nil
+// map is empty.
 type NameMap struct {
 	names map[ib.GUID]string
 }
 
-// A NameMapError is a line of a name map that cannot be read.
+// A NameMapError is an invalid line of a name map.
 type NameMapError struct {
 	File    string
 	Line    int // from 1
@@ -38,17 +38,17 @@ func (e *NameMapError) Error() string {
 	return fmt.Sprintf("read node name map: %s:%d: %s", e.File, e.Line, e.Problem)
 }
 
-// ReadNameMap reads a map of node names as opensm and infiniband-diags do
-// (rdma-core, util/node_name_map.c). name stands for r in errors.
+// ReadNameMap reads a map of node names in the format of opensm and
+// infiniband-diags (rdma-core, util/node_name_map.c). Errors contain name.
 //
-// A line is a node GUID, blanks, and a name in double quotes, which may be
-// left out. The name ends at a quote, at a # or with the line; a comment
-// begins with #. A GUID without a name is passed over. Of several lines for
-// one GUID, the first holds.
+// A line consists of a node GUID, blanks, and a name. Double quotes around the
+// name are optional. The name ends at a quote, at a # or at the end of the line;
+// a comment begins with #. A GUID without a name is ignored. If a GUID occurs
+// several times, the first line applies.
 //
-// ReadNameMap reads on behind a malformed line, so the map is there even with
-// an error; the error then joins a [*NameMapError] for each such line, or for
-// the first of very many.
+// An invalid line does not end the map. ReadNameMap returns the other entries
+// together with an error that joins a [*NameMapError] for each invalid line, up
+// to a limit.
 func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 	m := &NameMap{names: make(map[ib.GUID]string)}
 	var errs []error
@@ -61,7 +61,7 @@ func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 			continue
 		}
 		if len(errs) == maxNameMapErrors {
-			problem = "more lines that are no entries follow"
+			problem = "more invalid lines follow"
 		}
 		errs = append(errs, &NameMapError{name, number, problem})
 		if len(errs) > maxNameMapErrors {
@@ -74,7 +74,7 @@ func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 	return m, errors.Join(errs...)
 }
 
-// add takes one line in and says what is wrong with it.
+// add adds one line and returns the problem with an invalid line.
 func (m *NameMap) add(line string) (problem string) {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {
@@ -85,7 +85,7 @@ func (m *NameMap) add(line string) (problem string) {
 		first = line[:i]
 	}
 	v, err := strconv.ParseUint(first, 0, 64)
-	if err != nil || strings.Contains(first, "_") { // 1_000 is a number in Go only
+	if err != nil || strings.Contains(first, "_") { // 1_000 is valid in Go only
 		return fmt.Sprintf("expected a node GUID such as 0x2c90300001234, found %q", first)
 	}
 	text := strings.TrimSpace(line[len(first):])
@@ -105,8 +105,8 @@ func (m *NameMap) add(line string) (problem string) {
 	return ""
 }
 
-// printable returns s with a blank for each character that could move a
-// terminal's cursor, change its state or hide text.
+// printable replaces each character that could move a terminal's cursor, change
+// its state or hide text by a blank.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
@@ -116,12 +116,11 @@ func printable(s string) string {
 	}, s)
 }
 
-// Name returns the mapped name of the node, and the clean description that the
-// node gives of itself where the map has none. It is safe for a terminal.
+// Name returns the mapped name of the node, or its description if the map has no
+// name. The result is safe for a terminal.
 func (m *NameMap) Name(n *Node) string { return m.NameOf(n.GUID, n.Desc) }
 
-// NameOf is [NameMap.Name] for a node of which only GUID and description are
-// known.
+// NameOf is [NameMap.Name] for a GUID and a description.
 func (m *NameMap) NameOf(guid ib.GUID, desc mad.NodeDescription) string {
 	if m != nil {
 		if name, ok := m.names[guid]; ok {

@@ -9,20 +9,19 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// askNodeInfo asks who is at a target, which lies behind port of from.
-func (s *scan) askNodeInfo(from *scanNode, port uint8, to umad.Target) {
+// queryNodeInfo queries the node at a target, which port of from leads to.
+func (s *scan) queryNodeInfo(from *scanNode, port uint8, to umad.Target) {
 	s.submit(to, mad.AttrNodeInfo, 0, from, port, (*scan).gotNodeInfo)
 }
 
-func (s *scan) gotNodeInfo(a *ask, r *umad.Reply) {
+func (s *scan) gotNodeInfo(a *query, r *umad.Reply) {
 	var info mad.NodeInfo
 	if s.decode(a, r, &info) {
 		s.found(claim{from: a.node, port: a.port, to: a.req.To, info: info})
 	}
 }
 
-// found takes in that a node was seen through a port: a node to be scanned
-// where it is a new one, and a link in any case.
+// found adds the node and the link of a claim. A new node is scanned.
 func (s *scan) found(c claim) {
 	depth := 0
 	if c.from != nil {
@@ -49,18 +48,20 @@ func (s *scan) found(c claim) {
 	}
 }
 
-// full reports whether the fabric has so many nodes that the scan ends.
+// full reports whether the fabric has the maximum number of nodes, and then ends
+// the scan.
 func (s *scan) full() bool {
 	if len(s.order) < maxNodes {
 		return false
 	}
-	s.tooMany = fmt.Errorf("more than %d nodes: no subnet has as many, something makes them up", maxNodes)
+	s.tooMany = fmt.Errorf("more than %d nodes, the maximum of a subnet", maxNodes)
 	s.stop()
 	return true
 }
 
-// shorten takes in that a node is closer to the start than was known, and so is
-// what lies behind it: ports that were out of bounds may be within them now.
+// shorten updates the distance of a node that is closer to the start than known
+// before, and of the nodes behind it. Ports beyond the limit on hops may be
+// within it now.
 func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
 	n.depth, n.target = depth, to
 	s.expandAll(n)
@@ -77,7 +78,7 @@ func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
 	}
 }
 
-// newNode begins to scan a node that was not seen before.
+// newNode adds a node and starts to scan it.
 func (s *scan) newNode(c claim, depth int) *scanNode {
 	count := int(c.info.NumPorts) + 1
 	n := &scanNode{
@@ -94,7 +95,7 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 		for _, other := range others {
 			other.Duplicate = true
 		}
-		s.conflict(&c, "which is not the node that was seen with this GUID before: two nodes have it")
+		s.conflict(&c, "which is another node than the one found before: two nodes have this GUID")
 	}
 	s.nodes[n.GUID] = append(s.nodes[n.GUID], n)
 	s.order = append(s.order, n)
@@ -108,31 +109,31 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 		}
 	}
 
-	s.askNodeDescription(n)
+	s.queryNodeDescription(n)
 	if n.Info.NodeType == mad.NodeTypeSwitch {
 		n.ports, n.infos = make([]Port, count), make([]mad.PortInfo, count)
-		s.askSwitchInfo(n)
+		s.querySwitchInfo(n)
 		s.sweeps = append(s.sweeps, sweep{node: n})
 		s.sweep()
 	}
 	return n
 }
 
-// A sweep asks for the PortInfo of each port of a switch.
+// A sweep queries the PortInfo of each port of a switch.
 type sweep struct {
 	node *scanNode
 	next int // port
 }
 
-// maxWaiting bounds how many requests wait at a time. It is well above any
-// window; without it a large fabric's requests take more memory than its ports.
+// maxWaiting limits the number of waiting requests. It is well above any window;
+// without it the requests of a large fabric take more memory than its ports.
 const maxWaiting = 4096
 
-// sweep asks for more ports where not too much is waiting already.
+// sweep queries more ports if fewer than maxWaiting requests wait.
 func (s *scan) sweep() {
 	for s.waiting < maxWaiting && len(s.sweeps) > 0 {
 		w := &s.sweeps[0]
-		s.askPortInfo(w.node, w.node.target, uint8(w.next))
+		s.queryPortInfo(w.node, w.node.target, uint8(w.next))
 		w.next++
 		if w.next > int(w.node.Info.NumPorts) {
 			s.sweeps = s.sweeps[1:]
@@ -140,14 +141,14 @@ func (s *scan) sweep() {
 	}
 }
 
-func (s *scan) askNodeDescription(n *scanNode) {
-	s.submit(n.target, mad.AttrNodeDescription, 0, n, 0, func(s *scan, a *ask, r *umad.Reply) {
+func (s *scan) queryNodeDescription(n *scanNode) {
+	s.submit(n.target, mad.AttrNodeDescription, 0, n, 0, func(s *scan, a *query, r *umad.Reply) {
 		s.decode(a, r, &a.node.Desc)
 	})
 }
 
-func (s *scan) askSwitchInfo(n *scanNode) {
-	s.submit(n.target, mad.AttrSwitchInfo, 0, n, 0, func(s *scan, a *ask, r *umad.Reply) {
+func (s *scan) querySwitchInfo(n *scanNode) {
+	s.submit(n.target, mad.AttrSwitchInfo, 0, n, 0, func(s *scan, a *query, r *umad.Reply) {
 		info := new(mad.SwitchInfo)
 		if s.decode(a, r, info) {
 			a.node.Switch = info
@@ -155,7 +156,7 @@ func (s *scan) askSwitchInfo(n *scanNode) {
 	})
 }
 
-// at returns the port with a number, nil if nothing is known of it.
+// at returns the port with a number, nil if it is unknown.
 func (n *scanNode) at(number uint8) *Port {
 	if int(number) >= len(n.Ports) {
 		return nil
@@ -163,8 +164,8 @@ func (n *scanNode) at(number uint8) *Port {
 	return n.Ports[number]
 }
 
-// port returns a port of n, which is made if nothing was known of it. The number
-// is from a packet and may be higher than the node's number of ports.
+// port returns a port of n and adds it if it is new. The number is from a packet
+// and may be higher than the node's number of ports.
 func (s *scan) port(n *scanNode, number uint8) *Port {
 	if grow := int(number) + 1 - len(n.Ports); grow > 0 {
 		n.Ports = append(n.Ports, make([]*Port, grow)...)
@@ -185,11 +186,11 @@ func (s *scan) port(n *scanNode, number uint8) *Port {
 	return p
 }
 
-func (s *scan) askPortInfo(n *scanNode, to umad.Target, number uint8) {
+func (s *scan) queryPortInfo(n *scanNode, to umad.Target, number uint8) {
 	s.submit(to, mad.AttrPortInfo, uint32(number), n, number, (*scan).gotPortInfo)
 }
 
-func (s *scan) gotPortInfo(a *ask, r *umad.Reply) {
+func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 	n, number := a.node, a.port
 	info := new(mad.PortInfo)
 	if int(number) < len(n.infos) {
@@ -204,17 +205,17 @@ func (s *scan) gotPortInfo(a *ask, r *umad.Reply) {
 	s.port(n, number).Info = info
 	s.expand(n, number)
 	if number > 0 {
-		s.askExtendedPortInfo(n, number)
+		s.queryExtendedPortInfo(n, number)
 		return
 	}
-	// Only now is it known what the ports that answered before can do.
+	// The capabilities of the ports that responded earlier are known only now.
 	for port := range n.Info.NumPorts {
-		s.askExtendedPortInfo(n, port+1)
+		s.queryExtendedPortInfo(n, port+1)
 	}
 }
 
-// expand looks through a port at what is on the other side, once, if its link
-// is up and leads further away than the port by which the scan came in.
+// expand queries the peer of a port, once, if the link is up and does not lead
+// back to the node from which the scan reached n.
 func (s *scan) expand(n *scanNode, number uint8) {
 	p := n.Ports[number]
 	if p == nil || p.Info == nil || number == 0 || n.probed[number] || p.Info.PhysState != ib.PhysLinkUp {
@@ -224,16 +225,16 @@ func (s *scan) expand(n *scanNode, number uint8) {
 		return
 	}
 	to := n.target
-	entry := number == p.Info.LocalPort // the packet came in by this port
+	entry := number == p.Info.LocalPort // the packet arrived through this port
 	switch {
 	case n.Node == s.fabric.Start && entry && to.Route != "":
-		// What the start is linked to here is the last node on the way to it.
+		// The peer is the last node on the route to the start.
 		n.probed[number] = true
-		s.askParent(n, number)
+		s.queryParent(n, number)
 		return
 	case n.Info.NodeType == mad.NodeTypeSwitch:
 		if entry && p.Peer != nil {
-			return // the scan came by this link and knows it
+			return // the link is known
 		}
 	case n.Node != s.fabric.Start || number != s.fabric.StartPort || to.LID != 0:
 		return // no directed route leads through a channel adapter
@@ -243,23 +244,23 @@ func (s *scan) expand(n *scanNode, number uint8) {
 	}
 	to.Route = to.Route.Append(number)
 	n.probed[number] = true
-	s.askNodeInfo(n, number, to)
+	s.queryNodeInfo(n, number, to)
 }
 
-// expandAll expands every port of n, which the scan may have passed by when it
-// knew a longer way to n only.
+// expandAll expands every port of n: ports may have been beyond the limit on hops
+// when only a longer route to n was known.
 func (s *scan) expandAll(n *scanNode) {
 	for port := range n.Ports {
 		s.expand(n, uint8(port))
 	}
 }
 
-// askParent asks for the node before the start on the directed route to it.
-func (s *scan) askParent(n *scanNode, number uint8) {
+// queryParent queries the node before the start on the directed route to it.
+func (s *scan) queryParent(n *scanNode, number uint8) {
 	to := n.target
 	exit := to.Route[len(to.Route)-1]
 	to.Route = to.Route.Parent()
-	s.submit(to, mad.AttrNodeInfo, 0, n, number, func(s *scan, a *ask, r *umad.Reply) {
+	s.submit(to, mad.AttrNodeInfo, 0, n, number, func(s *scan, a *query, r *umad.Reply) {
 		var info mad.NodeInfo
 		if !s.decode(a, r, &info) {
 			return
@@ -269,10 +270,10 @@ func (s *scan) askParent(n *scanNode, number uint8) {
 	})
 }
 
-// askExtendedPortInfo asks for the vendor's port attribute where only that can
-// tell FDR10 from QDR: on a device that has it, with a link that came up at
-// what reads as QDR (libibnetdisc asks under the same condition).
-func (s *scan) askExtendedPortInfo(n *scanNode, number uint8) {
+// queryExtendedPortInfo queries the vendor's port attribute if only that
+// attribute distinguishes FDR10 from QDR: the device has it, and PortInfo reports
+// a link at QDR (libibnetdisc has the same condition).
+func (s *scan) queryExtendedPortInfo(n *scanNode, number uint8) {
 	p := n.Ports[number]
 	if s.opts.NoExtendedPortInfo || p == nil || p.Info == nil || p.Ext != nil || !hasExtendedPortInfo(&n.Info) {
 		return
@@ -282,7 +283,7 @@ func (s *scan) askExtendedPortInfo(n *scanNode, number uint8) {
 		return
 	}
 	p.Ext = new(mad.MlnxExtPortInfo)
-	s.submit(n.target, mad.AttrMlnxExtPortInfo, uint32(number), n, number, func(s *scan, a *ask, r *umad.Reply) {
+	s.submit(n.target, mad.AttrMlnxExtPortInfo, uint32(number), n, number, func(s *scan, a *query, r *umad.Reply) {
 		if p := a.node.Ports[a.port]; !s.decode(a, r, p.Ext) {
 			p.Ext = nil
 		}

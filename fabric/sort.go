@@ -8,9 +8,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// finish brings a fabric whose nodes and links are known into its final form:
-// nodes in the order that Fabric.Nodes promises, each with a shortest route,
-// chassis grouped, failures sorted, look-up tables made.
+// finish completes a fabric with known nodes and links: it sorts nodes and
+// failures, finds shortest routes, groups chassis and fills the lookup tables.
 func (f *Fabric) finish() {
 	f.sortNodes()
 	f.groupSystems()
@@ -21,9 +20,8 @@ func (f *Fabric) finish() {
 	f.index()
 }
 
-// sortNodes walks the links breadth first from the start and puts the nodes
-// into the order of that walk, so that neither their order nor their routes
-// depend on the order in which replies arrived.
+// sortNodes sorts the nodes in the order of a breadth-first walk from the start,
+// so that neither their order nor their routes depend on the order of replies.
 func (f *Fabric) sortNodes() {
 	seen := make(map[*Node]bool, len(f.Nodes))
 	order := make([]*Node, 0, len(f.Nodes))
@@ -39,7 +37,7 @@ func (f *Fabric) sortNodes() {
 	for i := 0; i < len(order); i++ {
 		n := order[i]
 		if n.Info.NodeType != mad.NodeTypeSwitch && n != f.Start {
-			continue // no route leads through a channel adapter
+			continue // directed routes do not pass through channel adapters
 		}
 		for _, p := range n.Ports {
 			if p == nil || p.Peer == nil || !p.linkable() || seen[p.Peer.Node] || n.Route.Hops() == mad.MaxHops {
@@ -49,7 +47,7 @@ func (f *Fabric) sortNodes() {
 			case n.Info.NodeType == mad.NodeTypeSwitch:
 				visit(p.Peer.Node, n.Route.Append(p.Number))
 			case p.Number != f.StartPort:
-				// Of an adapter, only the port that the scan went out by leads on.
+				// Routes leave an adapter only through the port of the scan.
 			case n.Route != "":
 				visit(p.Peer.Node, n.Route.Parent())
 			default:
@@ -70,9 +68,8 @@ func (f *Fabric) sortNodes() {
 	f.Nodes = append(order, rest...)
 }
 
-// sortFailures puts the failures into the order of the nodes that they are
-// about. The route of a failure says how the packet went, which may differ
-// between two scans of one fabric.
+// sortFailures sorts the failures by node. The route of a failure is the last
+// criterion because it may differ between two scans of one fabric.
 func (f *Fabric) sortFailures() {
 	place := make(map[ib.GUID]int, len(f.Nodes))
 	for i := len(f.Nodes) - 1; i >= 0; i-- {

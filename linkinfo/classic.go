@@ -6,17 +6,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// extendedSpeeds are the speeds that the fields LinkSpeedExt… hold.
+// extendedSpeeds are the speeds of the fields LinkSpeedExt….
 const extendedSpeeds = ib.FDR | ib.EDR | ib.HDR | ib.NDR | ib.XDR
 
-// CouldBe returns what iblinkinfo says of a link that has a peer: the best
-// width and the best speed that both ends support, whether enabled or not, each
-// "" where the link runs at it.
+// CouldBe returns the remarks of iblinkinfo on the link of a port with a peer: the
+// best width and the best speed that both ends support, enabled or not. A remark
+// is "" if the link runs at that width or speed.
 //
 // The rules are those of get_max_msg in rdma-core's
-// infiniband-diags/ibdiag_common.c, but for ends that have nothing in common:
-// there it names the lowest width or speed, which they do not have in common
-// either, and here nothing is said.
+// infiniband-diags/ibdiag_common.c, except for ends without a common width or
+// speed: rdma-core prints the lowest, CouldBe returns "".
 func CouldBe(p *fabric.Port) (width, speed string) {
 	var none mad.PortInfo
 	here, there := p.Info, p.Peer.Info

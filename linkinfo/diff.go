@@ -9,19 +9,19 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Checks say what a comparison of two fabrics looks at.
+// Checks are the properties that a comparison of two fabrics includes.
 type Checks struct {
-	Connection  bool // what a port is linked to
-	State       bool // port state
-	LID         bool // LIDs of switches, and of peers where Connection is set
-	Description bool // node descriptions, of peers too where Connection is set
-	PeerPort    bool // to which port of the peer, where Connection is set
+	Connection  bool // peers of ports
+	State       bool // port states
+	LID         bool // LIDs of switches; with Connection also LIDs of peers
+	Description bool // node descriptions; with Connection also those of peers
+	PeerPort    bool // with Connection: port numbers of peers
 }
 
-// DefaultChecks are those of iblinkinfo --diff.
+// DefaultChecks are the checks of iblinkinfo --diff.
 var DefaultChecks = Checks{Connection: true, State: true}
 
-// ParseChecks reads a list such as "port,state,lid,nodedesc".
+// ParseChecks parses a list, for example "port,state,lid,nodedesc".
 func ParseChecks(s string) (Checks, error) {
 	var c Checks
 	for key := range strings.SplitSeq(s, ",") {
@@ -41,11 +41,11 @@ func ParseChecks(s string) (Checks, error) {
 	return c, nil
 }
 
-// A NodeDiff is what differs in one node between two fabrics.
+// A NodeDiff is the difference of one node between two fabrics.
 type NodeDiff struct {
-	Old, New *fabric.Node // nil: the node is in the other fabric only
+	Old, New *fabric.Node // one is nil if only the other fabric has the node
 
-	Renamed   bool // the LID or the description differs, as far as they were looked at
+	Renamed   bool // the LID or the description differs, if included in the checks
 	PortCount bool // the numbers of ports differ; Ports is empty then
 
 	Ports []PortDiff
@@ -53,11 +53,12 @@ type NodeDiff struct {
 
 // A PortDiff is one port that differs.
 type PortDiff struct {
-	Old, New *fabric.Port // nil: nothing is known of the port there
+	Old, New *fabric.Port // one is nil if only the other fabric has data of the port
 }
 
-// Diff compares the nodes of two fabrics, those of the old one first, then
-// those that only the new one has. only, where not nil, leaves the others out.
+// Diff compares the nodes of two fabrics. It returns the differences of nodes of
+// the old fabric, then nodes that only the new one has. only, if not nil, selects
+// the nodes to compare.
 func Diff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
 	var diffs []NodeDiff
 	for _, n := range from.Nodes {
@@ -96,7 +97,7 @@ func diffNode(from, to *fabric.Node, checks Checks) (d NodeDiff, differs bool) {
 	return d, d.Renamed || d.PortCount || len(d.Ports) > 0
 }
 
-// portOf returns a port by number, nil if nothing is known of it.
+// portOf returns a port by number, nil if it is unknown.
 func portOf(n *fabric.Node, number int) *fabric.Port {
 	if number >= len(n.Ports) {
 		return nil

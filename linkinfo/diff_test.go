@@ -6,8 +6,8 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// A cable that was put into another port of the same switch makes the host
-// another one, but not for iblinkinfo, which compares the GUIDs of peers.
+// TestDiffPeerPort moves a cable to another port of the same switch: with PeerPort
+// the host differs, without it, as for iblinkinfo, only GUIDs of peers count.
 func TestDiffPeerPort(t *testing.T) {
 	at := func(peer uint8) *fabric.Node {
 		p := link(active(nil), active(nil))

@@ -13,7 +13,7 @@ import (
 const extended = mad.CapExtendedSpeeds | mad.CapCapMask2
 
 // link returns one end of a link between two adapters with the PortInfo given;
-// nil stands for an end that did not answer.
+// nil stands for an end that did not respond.
 func link(here, there *mad.PortInfo) *fabric.Port {
 	a := &fabric.Node{GUID: 1, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
 	b := &fabric.Node{GUID: 2, Info: mad.NodeInfo{NodeType: mad.NodeTypeCA, NumPorts: 1}}
@@ -30,8 +30,8 @@ func unlinked(info *mad.PortInfo) *fabric.Port {
 	return p
 }
 
-// active returns the PortInfo of a port at 4X HDR, which is the best that it
-// can do and has enabled; change makes it another.
+// active returns the PortInfo of a port at 4X HDR, the best that the port supports
+// and has enabled. change modifies it.
 func active(change func(*mad.PortInfo)) *mad.PortInfo {
 	i := &mad.PortInfo{
 		State:                 ib.PortActive,
@@ -107,8 +107,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// The speed of a switch's port is not known where port 0 did not answer, and is
-// not held against the other end's.
+// TestSpeedWithoutCapabilities checks that the speed of a switch's port is unknown
+// and not compared with the peer's if port 0 did not respond.
 func TestSpeedWithoutCapabilities(t *testing.T) {
 	p := link(active(nil), active(nil))
 	p.Node.Info.NodeType, p.Node.Ports[0] = mad.NodeTypeSwitch, nil
@@ -120,7 +120,8 @@ func TestSpeedWithoutCapabilities(t *testing.T) {
 	}
 }
 
-// What a scan that was broken off did not come to is no finding.
+// TestFindingsOfAbortedScan checks that missing data is not a finding if the scan
+// ended early.
 func TestFindingsOfAbortedScan(t *testing.T) {
 	for _, p := range []*fabric.Port{
 		link(nil, active(nil)),

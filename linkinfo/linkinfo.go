@@ -1,5 +1,5 @@
-// Package linkinfo reports the links of a fabric: what each runs at, what it
-// could run at, and what is wrong with it.
+// Package linkinfo reports the links of a fabric with their widths, speeds and
+// defects. [Run] scans the fabric or reads a cache; [Ends] checks the links.
 package linkinfo
 
 import (
@@ -13,47 +13,50 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options say which links to report. The zero value, but for Open, reports the
-// whole subnet.
+// Options are the options of [Run]. With the zero value and a function Open, Run
+// scans the whole subnet.
 type Options struct {
-	// Open opens the port to scan from. It is not called with LoadCache.
+	// Open opens the port from which to scan. It is not called with LoadCache.
 	Open func(context.Context) (umad.Port, error)
 
 	Client umad.ClientOptions
 
-	// SMLID is where the subnet administrator is asked for PortGUID; 0: the
-	// subnet manager of the local port.
+	// SMLID is the LID of the subnet administrator that resolves PortGUID; 0 is
+	// the subnet manager of the local port.
 	SMLID ib.LID
 
-	// LoadCache names a cache file to be read instead of a scan.
+	// LoadCache is the path of a cache file to read instead of scanning.
 	LoadCache string
 
-	// Partial scans and reports the surroundings of one node only. It is set
-	// where Route or PortGUID says which.
+	// Partial limits the scan to one node, selected by PortGUID or Route, and the
+	// nodes around it.
 	Partial  bool
-	Route    mad.Route // the node at the end of a directed route
-	PortGUID ib.GUID   // the node with that port; 0: Route counts
-	MaxHops  int       // how far around it to look; 0: one hop
+	Route    mad.Route // directed route to the node; used if PortGUID is 0
+	PortGUID ib.GUID   // GUID of a port of the node
+	MaxHops  int       // limit in hops; 0: with Partial one hop, otherwise none
 
+	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
+	// from QDR.
 	NoExtendedPortInfo bool
 
+	// Progress, if not nil, is called during the scan.
 	Progress func(fabric.Progress)
 }
 
-// Result is a fabric and the report on it.
+// Result is the result of [Run].
 type Result struct {
 	Fabric *fabric.Fabric
 
-	// Node is the node that a partial scan was asked about.
-	// nil: the whole fabric was asked for, or the node was not found.
+	// Node is the node selected by a partial scan; nil without Partial, or if the
+	// node was not found.
 	Node *fabric.Node
 
-	// Warnings are what went wrong on the way and did not stop the report.
+	// Warnings are errors that did not prevent the report.
 	Warnings []error
 }
 
-// Run finds the links of a fabric. Where the scan breaks off in the middle it
-// returns what was found so far together with the error.
+// Run scans a fabric or reads it from a cache. If the scan ends early, Run returns
+// the partial result together with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.LoadCache != "" {
 		return fromCache(o)
@@ -75,8 +78,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		scan.MaxHops = max(scan.MaxHops, 1)
 		scan.From, err = start(ctx, client, o)
 		if err != nil {
-			// As iblinkinfo does: a whole scan can still find the node, and it
-			// works where the subnet administrator does not.
+			// Like iblinkinfo: a whole scan finds the node even without a subnet
+			// administrator.
 			r.Warnings = append(r.Warnings, fmt.Errorf("%w; scanning the whole fabric instead", err))
 			scan.From, scan.MaxHops = umad.Target{}, 0
 		}
@@ -99,7 +102,7 @@ func fromCache(o Options) (*Result, error) {
 	return r, nil
 }
 
-// start returns where a partial scan begins.
+// start returns the first node of a partial scan.
 func start(ctx context.Context, c *umad.Client, o Options) (umad.Target, error) {
 	if o.PortGUID == 0 {
 		return umad.Target{Route: o.Route}, nil
@@ -112,7 +115,7 @@ func start(ctx context.Context, c *umad.Client, o Options) (umad.Target, error) 
 	return umad.Target{Route: route}, err
 }
 
-// find returns the node that a partial report is about.
+// find returns the node selected by a partial scan.
 func (r *Result) find(o Options) *fabric.Node {
 	switch {
 	case !o.Partial:
