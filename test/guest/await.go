@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// poll is how often Await asks.
+// poll is the time between two attempts of Await.
 const poll = 10 * time.Millisecond
 
-// Await runs a command again and again until its exit code is 0.
+// Await runs a command repeatedly until its exit code is 0.
 func (g *Guest) Await(ctx context.Context, args ...string) error {
 	for {
 		r, err := g.Run(ctx, Command{Args: args})
@@ -24,7 +24,7 @@ func (g *Guest) Await(ctx context.Context, args ...string) error {
 	}
 }
 
-// AwaitTCP returns when a program listens on a TCP port, by IPv4 or IPv6.
+// AwaitTCP returns when a program listens on a TCP port over IPv4 or IPv6.
 func (g *Guest) AwaitTCP(ctx context.Context, port uint16) error {
 	// "sl local_address rem_address st", addresses in hexadecimal digits, state
 	// 0A is LISTEN (Documentation/networking/proc_net_tcp.rst).

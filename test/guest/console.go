@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// console keeps what a kernel prints on its console and passes it on.
+// console stores and forwards the console output of a kernel.
 type console struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,11 +31,11 @@ func (c *console) String() string {
 	return strings.ReplaceAll(c.text.String(), "\r\n", "\n")
 }
 
-// panics matches the line by which a report of the kernel says that it cannot
-// go on. An oops is one by the kernel's command line.
+// panics matches the first line of a fatal kernel report. The kernel's command line
+// makes an oops fatal.
 var panics = regexp.MustCompile(`(?m)^.*\b(Kernel panic - not syncing|Oops:).*$`)
 
-// findPanic returns the line that says why the kernel ended, or "".
+// findPanic returns the line with the reason of a panic, or "".
 func findPanic(console string) string { return panics.FindString(console) }
 
 // tail returns the last lines of a text, for an error message.

@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// ErrTimeout is why a guest ended that lived longer than its [Spec] allows.
-var ErrTimeout = errors.New("guest has not ended in time")
+// ErrTimeout is the error of a guest that exceeds the timeout of its [Spec].
+var ErrTimeout = errors.New("guest exceeded its timeout")
 
-// PanicError says that the guest's kernel panicked or met an oops.
+// PanicError reports a panic or an oops of the kernel in a guest.
 type PanicError struct {
-	Reason  string // the kernel's line
-	Console string // all that it printed
+	Reason  string // line of the kernel
+	Console string // complete output
 }
 
 func (e *PanicError) Error() string {
@@ -23,14 +23,14 @@ func (e *PanicError) Error() string {
 
 // Guest is a running machine.
 type Guest struct {
-	// Ports are the devices, in the order of the Spec's.
+	// Ports are the devices, in the order of the Spec.
 	Ports []Port
 
-	// Release is that of the kernel, as uname -r prints it.
+	// Release is the output of uname -r.
 	Release string
 
 	spec    Spec
-	log     io.Writer       // gets what commands print, once the guest is set up
+	log     io.Writer       // gets the output of commands after the setup
 	ctx     context.Context // ends the guest
 	cancel  context.CancelFunc
 	vm      *vm
@@ -38,11 +38,11 @@ type Guest struct {
 	console *console
 }
 
-// errClosed is why a guest ended that was closed.
+// errClosed is the reason of a guest that was closed.
 var errClosed = errors.New("guest was closed")
 
-// Boot starts a guest and returns when all that the spec names is there. The
-// guest ends with the context at the latest.
+// Boot starts a guest and returns when its setup is complete. The guest ends with the
+// context at the latest.
 func Boot(ctx context.Context, spec Spec) (*Guest, error) {
 	if spec.wired() {
 		return nil, fmt.Errorf("boot guest %s: a wire needs two ends: use BootPair", spec.Name)
@@ -50,8 +50,8 @@ func Boot(ctx context.Context, spec Spec) (*Guest, error) {
 	return boot(ctx, spec, 1, nil)
 }
 
-// BootPair starts two guests. Their devices on a [Wire], one in each, are
-// joined.
+// BootPair starts two guests. The [Wire] device of each is connected to that of the
+// other.
 func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
 	var pair [2]*Guest
 	if !a.wired() || !b.wired() {
@@ -81,7 +81,7 @@ func BootPair(ctx context.Context, a, b Spec) ([2]*Guest, error) {
 	return pair, nil
 }
 
-// boot starts a guest. It closes the end of the wire, which QEMU has then.
+// boot starts a guest. It closes the end of the wire, which QEMU inherits.
 func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, error) {
 	if wire != nil {
 		defer wire.Close()
@@ -120,7 +120,7 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 	return g, nil
 }
 
-// Close ends the guest. It returns why, if it had ended before by other means.
+// Close ends the guest. It returns the reason if the guest ended earlier.
 func (g *Guest) Close() error {
 	if errors.Is(context.Cause(g.ctx), errClosed) {
 		return nil
@@ -133,23 +133,23 @@ func (g *Guest) Close() error {
 	}
 	g.cancel()
 	<-g.vm.done
-	<-g.session.done // nothing is logged from here on
+	<-g.session.done // logging has ended
 	if closeErr := g.vm.agent.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("close guest %s: %w", g.spec.Name, closeErr)
 	}
 	return err
 }
 
-// Wait returns when the guest has ended, with the reason.
+// Wait waits for the end of the guest and returns the reason.
 func (g *Guest) Wait() error {
 	<-g.session.done
 	return g.failure()
 }
 
-// Console returns what the kernel has printed on its console so far.
+// Console returns the console output of the kernel so far.
 func (g *Guest) Console() string { return g.console.String() }
 
-// failure returns why the guest ended, once it has.
+// failure returns the reason why the guest ended. The guest must have ended.
 func (g *Guest) failure() error {
 	<-g.vm.done
 	text := g.Console()
@@ -162,8 +162,8 @@ func (g *Guest) failure() error {
 	return errors.Join(fmt.Errorf("guest %s ended by itself\n%s", g.spec.Name, tail(text, 20)), g.vm.err)
 }
 
-// explain puts the reason why the guest ended in place of the error of a talk
-// with it.
+// explain replaces an error in the communication with a guest that has ended by the
+// reason of its end.
 func (g *Guest) explain(err error) error {
 	if err == nil {
 		return nil

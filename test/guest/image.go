@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/cpio"
 )
 
-// image is the first and only file system of a guest.
+// image is the only file system of a guest.
 type image struct {
 	files map[string]imageFile // by absolute path
 }
@@ -27,7 +27,7 @@ type imageFile struct {
 // userID is the number of the user and the group that [User] names.
 const userID = 1000
 
-// newImage returns an image with the folders of Debian, busybox and the agent.
+// newImage returns an image with the directories of Debian, busybox and the agent.
 func newImage(ctx context.Context) (*image, error) {
 	im := &image{files: map[string]imageFile{}}
 	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
@@ -41,7 +41,7 @@ func newImage(ctx context.Context) (*image, error) {
 		"passwd": fmt.Sprintf("root:x:0:0:root:/root:/bin/sh\nuser:x:%[1]d:%[1]d:user:/home/user:/bin/sh\n", userID),
 		"group":  fmt.Sprintf("root:x:0:\nuser:x:%d:\n", userID),
 		"hosts":  "127.0.0.1 localhost\n",
-		// The module dummy makes a device of its own when it is loaded.
+		// By default, the module dummy creates a device when it is loaded.
 		"modprobe.d/guest.conf": "options dummy numdummies=0\n",
 	} {
 		im.add("/etc/"+name, 0o644, []byte(body))
@@ -57,9 +57,9 @@ func newImage(ctx context.Context) (*image, error) {
 	return im, nil
 }
 
-// addBusybox adds busybox and a link for each of its programs. They come last
-// in the PATH: a program of Debian is preferred. The shell is Debian's for the
-// same reason: that of busybox prefers what is built into it.
+// addBusybox adds busybox and a link for each of its programs. They are last in the
+// PATH, so that programs of Debian take precedence. The shell is dash because the shell
+// of busybox prefers its built-in programs.
 func (im *image) addBusybox(ctx context.Context) error {
 	if err := im.addPrograms(ctx, []string{"busybox", "dash"}); err != nil {
 		return err
@@ -72,16 +72,16 @@ func (im *image) addBusybox(ctx context.Context) error {
 		im.link("/usr/lib/busybox/"+name, "/usr/bin/busybox")
 	}
 	im.link("/usr/bin/sh", "dash")
-	im.link("/usr/sbin/modprobe", "../bin/busybox") // for the kernel's own requests
+	im.link("/usr/sbin/modprobe", "../bin/busybox") // the kernel requests modules with it
 	return nil
 }
 
-// add adds a file and the folders above.
+// add adds a file and its parent directories.
 func (im *image) add(name string, permissions uint32, body []byte) {
 	im.put(name, imageFile{cpio.File | permissions, body})
 }
 
-// addFiles adds a file of this machine, or a folder with all below, with their
+// addFiles adds a file of this machine, or a directory with its contents, with their
 // permissions.
 func (im *image) addFiles(name, from string) error {
 	return filepath.WalkDir(from, func(file string, entry fs.DirEntry, err error) error {
@@ -126,8 +126,8 @@ func (im *image) has(name string) bool {
 	return ok
 }
 
-// merged returns where a file is on a system with merged /usr, as Debian's are:
-// below a folder, not below a link to it.
+// merged returns the path of a file on a system with merged /usr, as Debian has: below
+// a directory, not below a link to it.
 func merged(name string) string {
 	name = path.Clean(name)
 	for _, dir := range []string{"/bin/", "/sbin/", "/lib/", "/lib64/"} {
@@ -138,7 +138,7 @@ func merged(name string) string {
 	return name
 }
 
-// write writes the image to an unnamed file: there is nothing to clean up.
+// write writes the image to an unnamed file, which needs no clean-up.
 func (im *image) write() (*os.File, error) {
 	f, err := os.CreateTemp("", "guest-image-")
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 )
 
-// BuildModule builds the out-of-tree kernel module whose sources and Kbuild
-// file are in a folder, with the package linux-headers-amd64, and returns its
-// path, for [Spec].Insert. The folder stays as it is; the module is kept in the
-// cache until the sources or the kernel change.
+// BuildModule builds the out-of-tree kernel module whose sources and Kbuild file are in
+// a directory, with the package linux-headers-amd64. It returns the path of the module,
+// for [Spec].Insert. The directory is not changed; the module is cached until the
+// sources or the kernel change.
 func (k *Kernel) BuildModule(ctx context.Context, dir string) (string, error) {
 	sum, err := hashDir(dir)
 	if err != nil {
@@ -37,8 +37,7 @@ func (k *Kernel) BuildModule(ctx context.Context, dir string) (string, error) {
 	return onlyModule(to)
 }
 
-// buildModule builds in a copy of the folder, which becomes the folder of the
-// cache.
+// buildModule builds in a copy of the directory, which is then moved to the cache.
 func (k *Kernel) buildModule(ctx context.Context, dir, to string) error {
 	headers := "/usr/src/linux-headers-" + k.Release
 	if _, err := os.Stat(headers); err != nil {
@@ -62,7 +61,7 @@ func (k *Kernel) buildModule(ctx context.Context, dir, to string) error {
 	return os.Rename(work, to)
 }
 
-// onlyModule returns the path of the module in a folder.
+// onlyModule returns the path of the module in a directory.
 func onlyModule(dir string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.ko"))
 	if err != nil {
@@ -74,7 +73,7 @@ func onlyModule(dir string) (string, error) {
 	return files[0], nil
 }
 
-// hashDir sums up names and contents of the files in a folder.
+// hashDir hashes names and contents of the files in a directory.
 func hashDir(dir string) ([]byte, error) {
 	sum := sha256.New()
 	files := os.DirFS(dir)
@@ -86,7 +85,7 @@ func hashDir(dir string) ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(sum, "%q %d\n", path, len(body)) // a hash takes all
+		_, _ = fmt.Fprintf(sum, "%q %d\n", path, len(body)) // a hash never fails
 		_, _ = sum.Write(body)
 		return nil
 	})

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// vmlinux is the unpacked kernel in its folder of the cache.
+// vmlinux is the name of the unpacked kernel in its cache directory.
 const vmlinux = "vmlinux"
 
 // metaPackage depends on the newest kernel of the Debian release.
@@ -22,19 +22,19 @@ const metaPackage = "linux-image-amd64"
 
 // Kernel is a Debian kernel, unpacked in the cache.
 type Kernel struct {
-	Release string // as uname -r prints it: 6.1.0-56-amd64
+	Release string // output of uname -r, for example 6.1.0-56-amd64
 	Image   string // path of the kernel as an ELF file
-	Modules string // path of the folder with modules.dep
+	Modules string // path of the directory with modules.dep
 }
 
-// found is what this process uses once it has found a kernel.
+// found caches the kernel for this process.
 var found struct {
 	sync.Mutex
 	kernel *Kernel
 }
 
-// FindKernel returns the kernel that linux-image-amd64 depends on in the
-// package lists of this machine, and downloads it if the cache lacks it.
+// FindKernel returns the kernel that linux-image-amd64 depends on in the package lists
+// of this machine. It downloads the kernel if it is not cached.
 func FindKernel(ctx context.Context) (*Kernel, error) {
 	found.Lock()
 	defer found.Unlock()
@@ -86,8 +86,7 @@ type kernelPackage struct {
 	name, version, release string
 }
 
-// kernelDependency matches what the meta package depends on. The Depends field
-// is that of deb-control(5).
+// kernelDependency matches the Depends field of the meta package, see deb-control(5).
 var kernelDependency = regexp.MustCompile(`(?m)^Depends:.*?\b(linux-image-([0-9][^ ,]*)) \(= ([^)]+)\)`)
 
 func parseMetaPackage(text string) (kernelPackage, error) {
@@ -98,8 +97,7 @@ func parseMetaPackage(text string) (kernelPackage, error) {
 	return kernelPackage{name: m[1], release: m[2], version: m[3]}, nil
 }
 
-// download unpacks the package into a folder, which is there as a whole or not
-// at all.
+// download unpacks the package into a directory, completely or not at all.
 func (p kernelPackage) download(ctx context.Context, dir string) error {
 	temp, err := os.MkdirTemp(filepath.Dir(dir), "download-")
 	if err != nil {
@@ -120,7 +118,7 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(tree, "lib")); errors.Is(err, fs.ErrNotExist) {
-		// Debian 13 has modules below /usr only.
+		// Debian 13 has modules in /usr only.
 		if err := os.Symlink("usr/lib", filepath.Join(tree, "lib")); err != nil {
 			return err
 		}
@@ -134,8 +132,8 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 	return os.Rename(tree, dir)
 }
 
-// cacheDir returns the folder of what is kept between runs. It can be removed
-// at any time when no guest is being started.
+// cacheDir returns the directory of files that are kept between runs. It can be removed
+// while no guest is starting.
 func cacheDir() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -148,8 +146,8 @@ func cacheDir() (string, error) {
 	return dir, nil
 }
 
-// lock waits until no other process holds the file. The kernel lets go of it
-// when the process ends.
+// lock waits until no other process holds the file. The kernel releases the lock at the
+// end of the process.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -162,8 +160,8 @@ func lock(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// output runs a program of this machine, also one that only root has in the
-// PATH, and returns what it prints.
+// output runs a program of this machine, also one that only root has in the PATH, and
+// returns its output.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	path, err := lookProgram(name)
 	if err != nil {

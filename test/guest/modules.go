@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// moduleTree is what depmod knows of a kernel's modules.
+// moduleTree has the output of depmod for the modules of a kernel.
 type moduleTree struct {
 	dir     string
 	paths   map[string]string   // path below dir by module name
-	needs   map[string][]string // paths of what a module needs, by its path
+	needs   map[string][]string // paths of dependencies by the path of a module
 	builtin map[string]bool     // by module name
 }
 
-// readModules reads modules.dep and modules.builtin of a folder.
+// readModules reads modules.dep and modules.builtin in a directory.
 func readModules(dir string) (*moduleTree, error) {
 	dep, err := os.ReadFile(filepath.Join(dir, "modules.dep"))
 	if err != nil {
@@ -43,15 +43,15 @@ func readModules(dir string) (*moduleTree, error) {
 	return t, nil
 }
 
-// moduleName returns the name of the module in a file. Modules have
-// underscores where files may have dashes.
+// moduleName returns the name of the module in a file. File names may have dashes in
+// place of underscores.
 func moduleName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".ko")
 	return strings.ReplaceAll(name, "-", "_")
 }
 
-// closure returns the paths of the named modules and of all that they need,
-// sorted. A name that the kernel does not have is an error.
+// closure returns the sorted paths of the named modules and their dependencies. It
+// fails if the kernel does not have a module.
 func (t *moduleTree) closure(names []string) ([]string, error) {
 	found := map[string]bool{}
 	for _, name := range names {
@@ -69,7 +69,7 @@ func (t *moduleTree) closure(names []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// addModules puts modules into an image such that modprobe finds them there.
+// addModules adds modules to an image in the place where modprobe finds them.
 func (im *image) addModules(ctx context.Context, k *Kernel, names []string) error {
 	tree, err := readModules(k.Modules)
 	if err != nil {
@@ -102,8 +102,8 @@ func (im *image) addModules(ctx context.Context, k *Kernel, names []string) erro
 	return nil
 }
 
-// readModule returns a module as the kernel takes it: Debian compresses modules
-// since release 13.
+// readModule returns a module in the form that the kernel loads: Debian compresses
+// modules since release 13.
 func readModule(ctx context.Context, path string) ([]byte, error) {
 	if plainModule(path) == path {
 		return os.ReadFile(path)
@@ -112,5 +112,5 @@ func readModule(ctx context.Context, path string) ([]byte, error) {
 	return []byte(out), err
 }
 
-// plainModule is the name of a module's file without its compression.
+// plainModule returns the file name of a module without the suffix of its compression.
 func plainModule(path string) string { return strings.TrimSuffix(path, ".xz") }

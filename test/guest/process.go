@@ -15,25 +15,25 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// Command is what to run in a guest.
+// Command is a program to run in a guest.
 type Command struct {
 	Args  []string // Args[0] is looked up in the guest's PATH
 	Env   []string // added to the environment of the guest
-	Dir   string   // if empty, the root folder
+	Dir   string   // default: the root directory
 	Stdin string
-	User  bool // run as an ordinary user, named user, instead of root
+	User  bool // run as the unprivileged user named user
 
 	terminal bool // on the console instead of on pipes
 }
 
-// Result is how a command ended.
+// Result is the result of a command.
 type Result struct {
 	Stdout, Stderr string
-	Code           int           // 128 and its number if a signal ended it
-	Elapsed        time.Duration // of the whole process, on the guest's clock
+	Code           int           // 128 + number if a signal ended it
+	Elapsed        time.Duration // of the process, by the clock of the guest
 }
 
-// ExitError is that of a command that should have ended with 0.
+// ExitError is the error of a command with an unexpected exit code.
 type ExitError struct {
 	Args []string
 	Result
@@ -43,21 +43,21 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("run %q in guest: exit code %d\n%s%s", e.Args, e.Code, e.Stdout, e.Stderr)
 }
 
-// Process is a command that was started.
+// Process is a running or ended command.
 type Process struct {
 	guest *Guest
 	args  []string
 	id    uint32
 	log   io.Writer
 
-	mu             sync.Mutex // guards all below
+	mu             sync.Mutex // guards the fields below
 	stdout, stderr bytes.Buffer
 	exit           *wire.Exit
-	changed        chan struct{} // closed, and made anew, with each event
+	changed        chan struct{} // closed and replaced with each event
 }
 
-// Start starts a command. It goes on until it ends by itself, by
-// [Process.Signal], or with the guest.
+// Start starts a command. It runs until it ends, until [Process.Signal] ends it, or
+// until the guest ends.
 func (g *Guest) Start(c Command) (*Process, error) {
 	p := &Process{guest: g, args: c.Args, log: g.log, changed: make(chan struct{})}
 	start := wire.Start{Args: c.Args, Env: c.Env, Dir: c.Dir, Stdin: []byte(c.Stdin), Terminal: c.terminal}
@@ -70,7 +70,7 @@ func (g *Guest) Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// receive takes an event about the process.
+// receive handles an event of the process.
 func (p *Process) receive(e wire.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,9 +84,9 @@ func (p *Process) receive(e wire.Event) {
 	p.changed = make(chan struct{})
 }
 
-// Wait returns when the command has ended and all who share its output have
-// closed it. Its exit code is no error. When the context ends first, the command
-// is killed.
+// Wait returns when the command has ended and all processes that share its output have
+// closed it. An exit code is not an error. If the context ends first, the command is
+// killed.
 func (p *Process) Wait(ctx context.Context) (Result, error) {
 	var r Result
 	err := p.await(ctx, func() bool {
@@ -106,7 +106,7 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
-// AwaitOutput returns when the command has printed a text on either stream.
+// AwaitOutput returns when the command has printed a text to either stream.
 func (p *Process) AwaitOutput(ctx context.Context, text string) error {
 	var ended, found bool
 	var out string
@@ -125,14 +125,14 @@ func (p *Process) AwaitOutput(ctx context.Context, text string) error {
 	return nil
 }
 
-// Signal sends a signal to the command and what it started. It does nothing to
-// one that has ended.
+// Signal sends a signal to the command and its children. It has no effect on a command
+// that has ended.
 func (p *Process) Signal(s unix.Signal) error {
 	return p.guest.explain(p.guest.session.signal(p.id, int(s)))
 }
 
-// await returns when a condition holds. It is asked after each event, with the
-// lock held.
+// await returns when a condition holds. It checks the condition after each event, with
+// the lock held.
 func (p *Process) await(ctx context.Context, condition func() bool) error {
 	for {
 		holds, changed := p.check(condition)
@@ -142,7 +142,7 @@ func (p *Process) await(ctx context.Context, condition func() bool) error {
 		select {
 		case <-changed:
 		case <-p.guest.session.done:
-			// The last event may have come since the condition was asked.
+			// The last event may have come since the condition was checked.
 			if holds, _ := p.check(condition); holds {
 				return nil
 			}
@@ -153,14 +153,15 @@ func (p *Process) await(ctx context.Context, condition func() bool) error {
 	}
 }
 
-// check tells whether a condition holds, and what to wait for until it might.
+// check reports whether a condition holds, and returns a channel to wait on if it does
+// not.
 func (p *Process) check(condition func() bool) (holds bool, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return condition(), p.changed
 }
 
-// Run runs a command to its end. Its exit code is no error.
+// Run runs a command and waits for its end. An exit code is not an error.
 func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
 	p, err := g.Start(c)
 	if err != nil {
@@ -169,15 +170,15 @@ func (g *Guest) Run(ctx context.Context, c Command) (Result, error) {
 	return p.Wait(ctx)
 }
 
-// Shell runs bash, which must be among the tools, on the terminal of this
-// process, which the spec must have given away as Interactive, to its end.
+// Shell runs bash on the terminal of this process and waits for its end. The Spec must
+// have bash as a tool and be Interactive.
 func (g *Guest) Shell(ctx context.Context, rows, columns int) (Result, error) {
 	script := fmt.Sprintf("stty rows %d cols %d; exec bash --login", rows, columns)
 	return g.Run(ctx, Command{Args: []string{"sh", "-c", script}, Dir: "/root", terminal: true})
 }
 
-// Check runs a command and returns what it prints on stdout. An exit code other
-// than 0 is an [ExitError].
+// Check runs a command and returns its standard output. An exit code other than 0 is an
+// [ExitError].
 func (g *Guest) Check(ctx context.Context, args ...string) (string, error) {
 	r, err := g.Run(ctx, Command{Args: args})
 	if err == nil && r.Code != 0 {

@@ -10,18 +10,17 @@ import (
 	"sync"
 )
 
-// module is the path of the module that this package belongs to.
+// module is the path of the module of this package.
 const module = "github.com/ibkit/ibkit"
 
-// Program is a Go program, which is built without cgo and put into /usr/bin of
-// a guest.
+// Program is a Go program. It is built without cgo and added to /usr/bin of a guest.
 type Program struct {
 	Package string // import path
-	Name    string // in the guest; if empty, the last element of Package
-	Test    bool   // the package's tests, built with the tag inguest; the name ends in .test
+	Name    string // file name in the guest; default: the last element of Package
+	Test    bool   // build the tests of the package, with the tag inguest; the name ends in .test
 }
 
-// Ibkit is ibkit itself, of this tree.
+// Ibkit is ibkit, built from this tree.
 var Ibkit = Program{Package: module}
 
 // name returns the file name in the guest.
@@ -36,8 +35,8 @@ func (p Program) name() string {
 	return name
 }
 
-// built holds the programs that this process has built: linking takes longer
-// than most of what is done with them.
+// built caches the programs of this process: linking takes longer than most tests with
+// them.
 var built struct {
 	sync.Mutex
 	bodies map[Program][]byte

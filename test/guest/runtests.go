@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// workDir is where tests run in a guest.
+// workDir is the working directory of tests in a guest.
 const workDir = "/root/package"
 
-// RunTests runs the tests of a package in a guest of their own, as root, those
-// with the build tag inguest included. They find the package's testdata where
-// tests do. Args are for the test binary: "-test.run=Name".
+// RunTests runs the tests of a package in a guest of their own, as root, including
+// those with the build tag inguest. Their working directory has the testdata of the
+// package. Args are arguments of the test binary: "-test.run=Name".
 func RunTests(tb testing.TB, spec Spec, pkg string, args ...string) {
 	tb.Helper()
 	dir, err := exec.CommandContext(tb.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()

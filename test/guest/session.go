@@ -9,13 +9,13 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// session is the runner's side of the talk with the agent.
+// session is the connection to the agent, on the side of the runner.
 type session struct {
 	conn  net.Conn
-	hello chan wire.Hello // gets one
-	done  chan struct{}   // closed when the agent is gone
+	hello chan wire.Hello // receives one value
+	done  chan struct{}   // closed when the agent has disconnected
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	requests  *gob.Encoder
 	processes map[uint32]*Process
 	last      uint32 // number of the process started last
@@ -33,13 +33,13 @@ func newSession(conn net.Conn) *session {
 	return s
 }
 
-// receive hands events to the processes they are about until the agent is gone.
+// receive passes events to their processes until the agent disconnects.
 func (s *session) receive() {
 	defer close(s.done)
 	for events := gob.NewDecoder(s.conn); ; {
 		var e wire.Event
 		if err := events.Decode(&e); err != nil {
-			return // why is for the guest's console to say
+			return // the console has the reason
 		}
 		if e.Hello != nil {
 			s.hello <- *e.Hello
@@ -57,7 +57,7 @@ func (s *session) receive() {
 	}
 }
 
-// start has the agent start a process.
+// start makes the agent start a process.
 func (s *session) start(p *Process, what wire.Start) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *session) start(p *Process, what wire.Start) error {
 	return s.send(wire.Request{ID: p.id, Start: &what})
 }
 
-// signal has the agent send a signal.
+// signal makes the agent send a signal.
 func (s *session) signal(id uint32, signal int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

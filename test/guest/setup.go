@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// insertDir is where modules from Spec.Insert are in a guest.
+// insertDir is the directory of modules from Spec.Insert in a guest.
 const insertDir = "/usr/lib/modules/insert/"
 
-// image packs what the spec names.
+// image returns an image with the contents of the spec.
 func (s Spec) image(ctx context.Context, k *Kernel) (*os.File, error) {
 	im, err := newImage(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s Spec) image(ctx context.Context, k *Kernel) (*os.File, error) {
 	return im.write()
 }
 
-// modules are those to load, in order.
+// modules returns the modules to load, in order.
 func (s Spec) modules() []string {
 	var names []string
 	if len(s.Devices) > 0 {
@@ -61,7 +61,7 @@ func (s Spec) modules() []string {
 	return append(names, s.Modules...)
 }
 
-// setUp waits for the agent and makes what the spec names.
+// setUp waits for the agent and creates the devices of the spec.
 func (g *Guest) setUp(ctx context.Context) error {
 	select {
 	case hello := <-g.session.hello:
@@ -123,7 +123,7 @@ for want in ACTIVE fe80: 0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x; do
 done`, quote(p.Device), a[0], a[1], a[2], a[3])
 }
 
-// quote makes one word of a text for the shell.
+// quote quotes a text for the shell.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -7,42 +7,41 @@ import (
 	"time"
 )
 
-// Spec is what a guest has. The zero value has busybox and no RDMA.
+// Spec describes a guest. The zero value has busybox and no RDMA.
 type Spec struct {
-	// Name tells guests apart in errors.
+	// Name identifies the guest in errors.
 	Name string
 
-	// Devices are made in this order.
+	// Devices are created in this order.
 	Devices []Device
 
-	// Tools are programs of Debian that are installed on this machine, by
-	// name. They come with the libraries they need.
+	// Tools are installed Debian programs, by name. Their libraries are added.
 	Tools []string
 
-	// Programs are Go programs, built from this tree.
+	// Programs are Go programs of this tree.
 	Programs []Program
 
-	// Files are files and folders of this machine, by their absolute path in
-	// the guest.
+	// Files are files and directories of this machine, by their absolute path in the
+	// guest.
 	Files map[string]string
 
-	// Modules are kernel modules to load, by name, and Insert such as
-	// [Kernel.BuildModule] makes, by path on this machine. They are loaded
-	// after those that Devices need, before the devices are made.
+	// Modules are kernel modules to load, by name. Insert are modules from
+	// [Kernel.BuildModule], by path on this machine. They are loaded after the modules
+	// that Devices need, before the devices are created.
 	Modules, Insert []string
 
-	// Capture is a file of this machine that gets what goes over Wire, as pcap.
-	// It is whole when the guest has ended.
+	// Capture is a file of this machine for the packets on Wire, in pcap format. It is
+	// complete after the end of the guest.
 	Capture string
 
 	// Timeout is the longest time that the guest runs. Zero is 20 minutes.
 	Timeout time.Duration
 
-	// Log gets the console of the kernel and what programs print, as it
-	// comes. It may be nil.
+	// Log receives the console output of the kernel and the output of programs. It may
+	// be nil.
 	Log io.Writer
 
-	// Interactive gives the terminal of this process to [Guest.Shell].
+	// Interactive connects the terminal of this process to [Guest.Shell].
 	Interactive bool
 }
 
@@ -50,9 +49,8 @@ type Spec struct {
 // duration of the longest test on a quiet machine.
 const defaultTimeout = 20 * time.Minute
 
-// Device is a Soft-RoCE device on a network device that is made for it. It is
-// active and has GIDs of an IPv6 link-local and of an IPv4 address when Boot
-// returns.
+// Device is a Soft-RoCE device on a network device of its own. When Boot returns, it is
+// active and has GIDs for an IPv6 link-local and an IPv4 address.
 type Device struct {
 	Name string
 	Link Link
@@ -68,17 +66,17 @@ const (
 	Wire              // joins two guests, see BootPair; one in each
 )
 
-// Port is what became of a Device.
+// Port has the names and the address of a Device in a guest.
 type Port struct {
 	Device string     // RDMA device
 	Netdev string     // network device
 	Addr   netip.Addr // IPv4
 }
 
-// prefixLen is that of all addresses.
+// prefixLen is the prefix length of all addresses.
 const prefixLen = 24
 
-// ports names the network devices and gives them addresses: 10.0.DEVICE.HOST.
+// ports returns the network devices and their addresses: 10.0.DEVICE.HOST.
 func (s Spec) ports(host int) []Port {
 	ports := make([]Port, len(s.Devices))
 	for i, d := range s.Devices {
@@ -113,7 +111,7 @@ func (l Link) module() string {
 	return [...]string{Dummy: "dummy", Veth: "veth", Wire: "virtio_net"}[l]
 }
 
-// wired tells whether the spec has a wire.
+// wired reports whether the spec has a wire.
 func (s Spec) wired() bool {
 	for _, d := range s.Devices {
 		if d.Link == Wire {

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// New is [Boot] for tests: errors fail the test, the guest ends with it.
+// New is [Boot] for tests: errors fail the test, and the guest ends with it.
 func New(tb testing.TB, spec Spec) *Guest {
 	tb.Helper()
-	// The context of a test ends before its cleanup, which would look as if the
-	// guest had ended too early.
+	// The context of a test is canceled before its cleanup functions run, which must
+	// not look like an early end of the guest.
 	g, err := Boot(context.WithoutCancel(tb.Context()), forTest(tb, spec))
 	if err != nil {
 		tb.Fatal(err)
@@ -75,7 +75,7 @@ func (g *Guest) Must(tb testing.TB, args ...string) string {
 	return out
 }
 
-// forTest fills in what a test knows.
+// forTest sets the name and the log to those of a test.
 func forTest(tb testing.TB, spec Spec) Spec {
 	if spec.Name == "" {
 		spec.Name = tb.Name()

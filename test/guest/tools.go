@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// programDirs are where Debian has programs, those of root too.
+// programDirs are the directories of Debian programs, including those of root.
 var programDirs = []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
-// lookProgram returns the path of a program of Debian.
+// lookProgram returns the path of a Debian program.
 func lookProgram(name string) (string, error) {
 	for _, dir := range programDirs {
 		path := filepath.Join(dir, name)
@@ -27,8 +27,8 @@ func lookProgram(name string) (string, error) {
 	return "", fmt.Errorf("find program %s: not installed; make deps installs what tests need", name)
 }
 
-// addPrograms puts programs of Debian into an image, with the libraries that
-// they need and the interpreters of those that are scripts.
+// addPrograms adds Debian programs to an image, with their libraries and the
+// interpreters of scripts.
 func (im *image) addPrograms(ctx context.Context, names []string) error {
 	var objects []string
 	for _, name := range names {
@@ -71,9 +71,8 @@ func (im *image) addPrograms(ctx context.Context, names []string) error {
 	return nil
 }
 
-// addObject adds a program or a library and tells whether the dynamic linker
-// has to do with it. Of scripts only those for a shell are taken: the guest
-// has that of busybox.
+// addObject adds a program or a library and reports whether it is dynamically linked.
+// Scripts must be for sh, which the guest has.
 func (im *image) addObject(path string) (dynamic bool, err error) {
 	body, err := os.ReadFile(path)
 	if err != nil {
@@ -93,8 +92,8 @@ func (im *image) addObject(path string) (dynamic bool, err error) {
 	return f.Section(".dynamic") != nil, nil
 }
 
-// sharedLibraries returns the paths of all libraries that the dynamic linker
-// loads for the given programs and libraries, itself included.
+// sharedLibraries returns the paths of all libraries that the dynamic linker loads for
+// programs and libraries, including the linker.
 func sharedLibraries(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -120,9 +119,9 @@ func sharedLibraries(ctx context.Context, paths []string) ([]string, error) {
 	return slices.Compact(libraries), nil
 }
 
-// addProviders adds what libibverbs loads at run time: the files that name
-// providers, and returns the providers themselves. They are all there, as on a
-// host, because libibverbs spends time on each.
+// addProviders adds the files that name the providers of libibverbs, and returns the
+// providers. All of them are added, as on a host, because libibverbs spends time on
+// each.
 func (im *image) addProviders(libibverbs string) ([]string, error) {
 	const dir = "/etc/libibverbs.d"
 	drivers, err := os.ReadDir(dir)

@@ -16,29 +16,29 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// vm is a running QEMU.
+// vm is a QEMU process.
 type vm struct {
 	agent net.Conn
 	pid   int
-	done  chan struct{} // closed when QEMU has ended
-	err   error         // how it ended; valid then
+	done  chan struct{} // closed at the end of QEMU
+	err   error         // result of QEMU; valid after done
 }
 
-// hardware is what a vm is made of.
+// hardware has the parts of a vm.
 type hardware struct {
 	kernel   *Kernel
 	image    *os.File
 	wire     *os.File // a stream socket to another guest, or nil
-	host     int      // part of the network address of the wire's end
+	host     int      // part of the network address of the end of the wire
 	console  io.Writer
-	terminal bool   // the console is this process's terminal
-	capture  string // file for what goes over the wire, or ""
+	terminal bool   // the terminal of this process is the console
+	capture  string // file for packets on the wire, or ""
 }
 
 // qemu is the program to run.
 const qemu = "qemu-system-x86_64"
 
-// startVM starts QEMU. It ends with the context and with this process.
+// startVM starts QEMU, which ends with the context and with this process.
 func startVM(ctx context.Context, h hardware) (*vm, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -66,8 +66,8 @@ func startVM(ctx context.Context, h hardware) (*vm, error) {
 	v := &vm{agent: agent, done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The kernel sends the parent death signal when the thread that
-		// started the child ends: it has to be one that lives as long.
+		// The kernel sends the parent death signal at the end of the thread that
+		// started the child, so that thread must live as long as the child.
 		runtime.LockOSThread()
 		err := cmd.Start()
 		if err == nil {
@@ -86,15 +86,15 @@ func startVM(ctx context.Context, h hardware) (*vm, error) {
 	return v, nil
 }
 
-// The numbers that files have in QEMU: those of exec.Cmd.ExtraFiles.
+// File descriptors in QEMU, in the order of exec.Cmd.ExtraFiles.
 const (
 	imageFD = 3
 	agentFD = 4
 	wireFD  = 5
 )
 
-// args are QEMU's arguments. A restart of the guest, which is what a panic and
-// the end of the agent lead to, ends QEMU.
+// args returns the arguments of QEMU. A restart of the guest, after a panic or at the
+// end of the agent, ends QEMU.
 func (h hardware) args() []string {
 	args := []string{
 		"-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",

@@ -33,8 +33,8 @@ func payload(image []byte) ([]byte, error) {
 }
 
 // compressions are those of Debian's kernels, with the programs that undo them.
-// The kernel's build appends the size of what was compressed where the format
-// does not tell it; the programs would take that for garbage.
+// The kernel build appends the uncompressed size if the format does not contain it. The
+// programs would reject it.
 var compressions = []struct {
 	magic   string
 	trailer int // bytes

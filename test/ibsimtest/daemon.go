@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A Daemon is a program that goes on running, such as ibping -S.
+// A Daemon is a program that keeps running, for example ibping -S.
 type Daemon struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -24,29 +24,29 @@ type Daemon struct {
 	stdout, stderr strings.Builder
 }
 
-// lineBuffer is the library by which stdbuf of coreutils does its work.
+// lineBuffer is the library that stdbuf of coreutils preloads.
 const lineBuffer = "/usr/libexec/coreutils/libstdbuf.so"
 
-// StartC runs a Debian tool as [Sim.RunC] does, with more environment variables,
-// and returns once it has printed a line that has ready in it; at once where ready
-// is "".
+// StartC runs a Debian tool as [Sim.RunC] does, with additional environment variables.
+// It returns when the tool prints a line that contains ready, or at once if ready is
+// empty.
 func (s *Sim) StartC(host, ready string, env []string, tool string, args ...string) (*Daemon, error) {
 	path, err := findTool(tool)
 	if err != nil {
 		return nil, err
 	}
-	// A tool keeps back what it prints into a pipe, unless it is told not to.
+	// A tool buffers its output to a pipe unless stdbuf changes that.
 	return s.start(host, ready, append([]string{"LD_PRELOAD=" + s.lib + ":" + lineBuffer, "_STDBUF_O=L"}, env...), path, args)
 }
 
-// Start runs a program as [Sim.Run] does, and returns once it has printed a line
-// that has ready in it.
+// Start runs a program as [Sim.Run] does, and returns when it prints a line that
+// contains ready.
 func (s *Sim) Start(host, ready, path string, args ...string) (*Daemon, error) {
 	return s.start(host, ready, []string{"IBKIT_SIM=ibsim"}, path, args)
 }
 
 func (s *Sim) start(host, ready string, env []string, path string, args []string) (*Daemon, error) {
-	dir, err := os.MkdirTemp(s.dir, "cwd-") // goes with the server's
+	dir, err := os.MkdirTemp(s.dir, "cwd-") // removed with the directory of the server
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *Sim) start(host, ready string, env []string, path string, args []string
 	}
 	go func() {
 		reading.Wait()
-		_ = d.cmd.Wait() // its state has what there is to know
+		_ = d.cmd.Wait() // ProcessState has the result
 		close(d.ended)
 	}()
 	if ready == "" {
@@ -97,28 +97,27 @@ func (s *Sim) start(host, ready string, env []string, path string, args []string
 	case <-d.ended:
 		why = "it ended"
 	case <-late.C:
-		why = "it takes too long"
+		why = "timeout"
 		d.Stop()
 	}
 	out, errs := d.Output()
 	return nil, fmt.Errorf("start %s: %s before it printed %q:\n%s%s", filepath.Base(path), why, ready, out, errs)
 }
 
-// Output returns what the program printed so far.
+// Output returns the output of the program so far.
 func (d *Daemon) Output() (stdout, stderr string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.stdout.String(), d.stderr.String()
 }
 
-// Stop kills the program, which leaves its place at the server.
+// Stop kills the program, which keeps its slot at the server.
 func (d *Daemon) Stop() {
 	_ = d.cmd.Process.Kill() // the only error is that it has ended
 	<-d.ended
 }
 
-// End sends a signal to the program, waits until it has ended, and returns what
-// it did in all.
+// End sends a signal to the program, waits for its end, and returns its result.
 func (d *Daemon) End(s syscall.Signal) (Result, error) {
 	if err := d.cmd.Process.Signal(s); err != nil {
 		return Result{}, err
@@ -126,24 +125,24 @@ func (d *Daemon) End(s syscall.Signal) (Result, error) {
 	select {
 	case <-d.ended:
 	case <-time.After(toolTimeout):
-		return Result{}, errors.New("end program: it takes too long")
+		return Result{}, errors.New("end program: timeout")
 	}
 	r := Result{Code: d.cmd.ProcessState.ExitCode()}
 	r.Stdout, r.Stderr = d.Output()
 	return r, nil
 }
 
-// NewPingServer runs ibping's server at a node for as long as a test runs, and
-// returns once it serves. It says so only where it is to tell all (-d). Nothing
-// may be sent to it before: libumad2sim.so says that it takes packets when it
-// attaches, registers their classes later, and crashes at one in between.
+// NewPingServer runs the server of ibping at a node for the duration of a test, and
+// returns when it serves, which only -d makes it report. No packet may be sent to it
+// earlier: libumad2sim.so accepts packets when it attaches, registers their classes
+// later, and crashes if a packet arrives in between.
 func (s *Sim) NewPingServer(tb testing.TB, host string) {
 	tb.Helper()
 	d, err := s.StartC(host, "starting to serve", []string{"SIM_SET_ISSM=1"}, "ibping", "-S", "-d")
 	d.forTest(tb, err)
 }
 
-// NewDaemon is [Sim.Start] for tests: errors fail the test, the program ends with
+// NewDaemon is [Sim.Start] for tests: errors fail the test, and the program ends with
 // it.
 func (s *Sim) NewDaemon(tb testing.TB, host, ready, path string, args ...string) *Daemon {
 	tb.Helper()

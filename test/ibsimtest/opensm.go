@@ -12,18 +12,18 @@ import (
 	"syscall"
 )
 
-// subnetUp is what opensm logs when all LIDs and routes are in place.
+// subnetUp is the log message of opensm after all LIDs and routes are set.
 const subnetUp = "SUBNET UP"
 
-// ConfigureSubnet runs opensm once: it assigns LIDs, sets up the switches'
-// forwarding tables, makes all ports active, and ends.
+// ConfigureSubnet runs opensm once: it assigns LIDs, sets the forwarding tables of the
+// switches, makes all ports active, and ends.
 func (s *Sim) ConfigureSubnet(ctx context.Context, host string) error {
 	_, err := s.SubnetLog(ctx, host)
 	return err
 }
 
-// SubnetLog is [Sim.ConfigureSubnet] with further options of opensm, and returns
-// what opensm logged.
+// SubnetLog is [Sim.ConfigureSubnet] with more options of opensm. It returns the log of
+// opensm.
 func (s *Sim) SubnetLog(ctx context.Context, host string, options ...string) (string, error) {
 	dir, err := os.MkdirTemp(s.dir, "opensm-")
 	if err != nil {
@@ -52,17 +52,17 @@ func (s *Sim) runSM(ctx context.Context, host, dir string, args ...string) (Resu
 	return s.exec(ctx, append(smEnv(dir), append(hostEnv(host), "LD_PRELOAD="+s.lib)...), path, args)
 }
 
-// smEnv keeps opensm from writing outside dir.
+// smEnv makes opensm write to dir only.
 func smEnv(dir string) []string {
 	return []string{"OSM_CACHE_DIR=" + dir, "OSM_TMP_DIR=" + dir}
 }
 
-// An SM is an opensm that goes on running: as subnet manager it follows
-// changes, as subnet administration it answers queries.
+// An SM is an opensm that keeps running: it follows changes as subnet manager and
+// answers queries as subnet administration.
 type SM struct{ cmd *exec.Cmd }
 
-// StartSM runs opensm, with lines of its options file where there are any, and
-// returns when the subnet is up.
+// StartSM runs opensm, with lines of an options file if there are any, and returns when
+// the subnet is up.
 func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
 	path, err := findTool("opensm")
 	if err != nil {
@@ -108,8 +108,7 @@ func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
 	return nil, fmt.Errorf("start opensm: %w: it ended with log:\n%s", errors.Join(lines.Err(), sm.Stop()), &log)
 }
 
-// Stop ends opensm in an orderly way, so that its place at the server is free
-// again.
+// Stop terminates opensm, which releases its slot at the server.
 func (sm *SM) Stop() error {
 	if err := sm.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stop opensm: %w", err)

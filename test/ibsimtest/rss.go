@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// rssInterval is how often the memory of a process is looked at.
+// rssInterval is the time between two reads of the memory of a process.
 const rssInterval = 500 * time.Microsecond
 
-// watchRSS follows the most memory that a process held until stop is called,
-// which returns it in bytes. What wait4 reports will not do: a child that
-// shares its parent's memory until it calls exec, as Go starts them, has the
-// parent's peak in its own ru_maxrss.
+// watchRSS samples the resident memory of a process. stop ends it and returns the peak
+// in bytes. ru_maxrss of wait4 is not usable: Go starts a child that shares the memory
+// of its parent until it calls exec, and the peak of the parent is counted for the
+// child.
 func watchRSS(pid int) (stop func() int64) {
 	done := make(chan struct{})
 	peak := make(chan int64)
@@ -38,7 +38,7 @@ func watchRSS(pid int) (stop func() int64) {
 	}
 }
 
-// peakRSS returns the VmHWM of a process in bytes, 0 when it has ended.
+// peakRSS returns the VmHWM of a process in bytes, or 0 after its end.
 func peakRSS(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// readyLine is what another simulator prints, as ibsim does, once it serves.
+// readyLine is the line that a simulator prints when it serves.
 const readyLine = "Network simulator ready"
 
-// StartServer runs another program that serves a fabric as ibsim does, and
-// returns when it serves. It has no console: Command is of no use.
+// StartServer runs another program that serves a fabric in place of ibsim, and returns
+// when it serves. It has no console for Command.
 func StartServer(path string, args ...string) (*Sim, error) {
 	lib, err := findPreload()
 	if err != nil {
@@ -35,7 +35,7 @@ func StartServer(path string, args ...string) (*Sim, error) {
 	return s, nil
 }
 
-// awaitReady starts the server and reads up to the line that says it is ready.
+// awaitReady starts the server and reads its output up to the ready line.
 func (s *Sim) awaitReady() error {
 	var err error
 	if s.stdout, err = s.cmd.StdoutPipe(); err != nil {

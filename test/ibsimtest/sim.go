@@ -1,9 +1,7 @@
-// Package ibsimtest runs Debian's ibsim and the C tools that attach to it, for
-// tests and benchmarks. All that it starts dies with the process that started
-// it.
+// Package ibsimtest runs Debian's ibsim and the C tools that attach to it, for tests
+// and benchmarks. Its processes end with the process that started them.
 //
-// A missing tool is an error and never a reason to skip: what compares ibkit
-// with other tools is worth nothing where these are absent.
+// A missing tool is an error and never a reason to skip a test.
 package ibsimtest
 
 import (
@@ -20,24 +18,24 @@ import (
 	"time"
 )
 
-// prompt is what ibsim prints when it is ready to read a command.
+// prompt ends the output of ibsim when it is ready for a command.
 const prompt = "sim> "
 
-// maxCommand is the longest line that ibsim's console reads whole.
+// maxCommand is the maximum length of a line on the console of ibsim.
 const maxCommand = 126
 
-// clockTick is the unit of the CPU times in /proc/PID/stat. The kernel
-// reports them in hundredths of a second on all architectures (USER_HZ).
+// clockTick is the unit of processor times in /proc/PID/stat: a hundredth of a second
+// on all architectures (USER_HZ).
 const clockTick = 10 * time.Millisecond
 
-// started counts the simulators of this process: it makes their names unique.
+// started counts the simulators of this process, for unique names.
 var started atomic.Int32
 
-// A Sim is a running ibsim server. Its methods serve one goroutine at a time,
-// but for Env and those that run tools.
+// A Sim is a running ibsim server. Env and the methods that run tools are safe for
+// concurrent use, the others are not.
 type Sim struct {
-	// WatchRSS makes Result.MaxRSS known. It takes a little time from what
-	// runs, and a run of a few milliseconds may end between two looks.
+	// WatchRSS sets Result.MaxRSS. It slows programs down a little, and may miss the
+	// peak of a program that runs for a few milliseconds.
 	WatchRSS bool
 
 	name   string
@@ -49,8 +47,8 @@ type Sim struct {
 	stderr bytes.Buffer
 }
 
-// Start runs ibsim on a net file and returns when it serves clients. args are
-// further options of ibsim, such as "-I" to allow for duplicate GUIDs.
+// Start runs ibsim on a net file and returns when it serves clients. args are more
+// options of ibsim, for example "-I" to accept duplicate GUIDs.
 func Start(netFile string, args ...string) (*Sim, error) {
 	size, err := measure(netFile)
 	if err != nil {
@@ -84,8 +82,8 @@ func Start(netFile string, args ...string) (*Sim, error) {
 	return s, nil
 }
 
-// run starts the server and waits until it answers. Its input stays open for
-// as long as it lives: at the end of its input ibsim reads again and again.
+// run starts the server and waits for its first answer. Its input stays open: at the
+// end of its input, ibsim reads in a busy loop.
 func (s *Sim) run() error {
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -100,22 +98,21 @@ func (s *Sim) run() error {
 	if _, err := s.readPrompt(); err != nil {
 		return err
 	}
-	// The first prompt comes before the sockets are bound, the answer to a
-	// command after that.
+	// ibsim prints the first prompt before it binds its sockets, and answers a command
+	// after that.
 	_, err = s.Command("Attached")
 	return err
 }
 
-// Env returns the environment by which a client finds the server, and where that
-// has the console if it is ibkit's.
+// Env returns the environment with which clients find the server, and the console of
+// ibkit's server.
 func (s *Sim) Env() []string {
 	return []string{"IBSIM_SOCKNAME=" + s.name, "XDG_RUNTIME_DIR=" + s.dir}
 }
 
-// Command runs one line on the server's console, such as `Unlink "S-1"[2]`,
-// and returns what it printed. It returns after the command took effect. What
-// ibsim reports as wrong with the command (a line that begins with '#' or
-// speaks of a bad one) is an error.
+// Command runs one line on the console of the server, for example `Unlink "S-1"[2]`,
+// and returns its output after the command took effect. A complaint of ibsim (a line
+// that begins with '#' or contains "bad") is an error.
 func (s *Sim) Command(line string) (string, error) {
 	if len(line) > maxCommand || strings.Contains(line, "\n") {
 		return "", fmt.Errorf("run ibsim command %q: longer than %d bytes or more than one line", line, maxCommand)
@@ -147,14 +144,13 @@ func (s *Sim) readPrompt() (string, error) {
 	return string(bytes.TrimSuffix(out, []byte(prompt))), nil
 }
 
-// CPU returns the processor time that the server used so far, with a
-// resolution of 10 ms.
+// CPU returns the processor time of the server so far, in units of 10 ms.
 func (s *Sim) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("read CPU time of ibsim: %w", err)
 	}
-	// The name in field 2 may hold blanks; utime and stime are fields 14 and 15.
+	// The name in field 2 may contain blanks; utime and stime are fields 14 and 15.
 	_, rest, _ := bytes.Cut(stat, []byte(") "))
 	fields := strings.Fields(string(rest))
 	if len(fields) < 13 {
@@ -171,16 +167,16 @@ func (s *Sim) CPU() (time.Duration, error) {
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// Stop ends the server and removes its scratch directory.
+// Stop kills the server and removes its scratch directory.
 func (s *Sim) Stop() error {
 	if s.cmd.Process != nil {
-		_ = s.cmd.Process.Kill() // the only error is that it has ended
-		_ = s.cmd.Wait()         // "signal: killed" is what was asked for
+		_ = s.cmd.Process.Kill() // the only error: it has ended
+		_ = s.cmd.Wait()         // always "signal: killed"
 	}
 	return os.RemoveAll(s.dir)
 }
 
-// complaint returns the last line that a server which ended wrote to stderr.
+// complaint returns the last line on standard error of a server that ended.
 func (s *Sim) complaint() error {
 	lines := strings.Split(strings.TrimSpace(s.stderr.String()), "\n")
 	if last := lines[len(lines)-1]; last != "" {
@@ -189,7 +185,7 @@ func (s *Sim) complaint() error {
 	return nil
 }
 
-// dieWithParent makes the kernel kill the command when this process ends.
+// dieWithParent makes the kernel kill the command at the end of this process.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

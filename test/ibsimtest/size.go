@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// netSize holds the limits that ibsim must be started with to load a net.
+// netSize has the limits that ibsim needs to load a net.
 type netSize struct{ nodes, switches, ports int }
 
-// defaultSize is what ibsim provides for without options.
+// defaultSize has the limits of ibsim without options.
 var defaultSize = netSize{nodes: 2048, switches: 256, ports: 13312}
 
-// measure counts the nodes of a net file. A switch takes a place for port 0.
+// measure counts the nodes of a net file. Port 0 of a switch counts as a port.
 func measure(netFile string) (netSize, error) {
 	f, err := os.Open(netFile)
 	if err != nil {

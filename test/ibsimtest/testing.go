@@ -9,23 +9,22 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// New is [Start] for tests: errors fail the test, the server ends with it.
+// New is [Start] for tests: errors fail the test, and the server ends with it.
 func New(tb testing.TB, netFile string, args ...string) *Sim {
 	tb.Helper()
 	s, err := Start(netFile, args...)
 	return s.forTest(tb, err)
 }
 
-// NewServer is [StartServer] for tests: errors fail the test, the server ends
-// with it.
+// NewServer is [StartServer] for tests: errors fail the test, and the server ends with
+// it.
 func NewServer(tb testing.TB, path string, args ...string) *Sim {
 	tb.Helper()
 	s, err := StartServer(path, args...)
 	return s.forTest(tb, err)
 }
 
-// forTest hands a simulator that was started, or the error of the start, to a
-// test.
+// forTest makes a simulator end with a test, or fails the test if it did not start.
 func (s *Sim) forTest(tb testing.TB, err error) *Sim {
 	tb.Helper()
 	if err != nil {
@@ -91,7 +90,7 @@ func (s *Sim) NewSM(tb testing.TB, host string, options ...string) {
 	})
 }
 
-// testContext bounds one tool's run, so that one that hangs is named.
+// testContext limits the duration of a tool, so that the error names it.
 func testContext(tb testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(tb.Context(), toolTimeout)
 	tb.Cleanup(cancel)

@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// toolTimeout is how long a test waits for a tool.
-const toolTimeout = 60 * time.Second
+// toolTimeout is the maximum duration of a tool. The longest takes less than a minute
+// on a quiet machine.
+const toolTimeout = 5 * time.Minute
 
 // ErrMissing is wrapped by errors about tools that are not installed.
 var ErrMissing = errors.New("not installed (make deps installs what the tests need)")
 
-// A Result is what a tool did.
+// A Result has the output, the exit code and the cost of a tool.
 type Result struct {
 	Stdout, Stderr string
 	Code           int // exit code; -1: ended by a signal
@@ -27,8 +28,8 @@ type Result struct {
 	MaxRSS          int64 // bytes; 0 unless Sim.WatchRSS is set
 }
 
-// findTool looks up a tool where Debian's packages put it, and not in PATH,
-// where another program of the same name may come first.
+// findTool returns the path of a tool of a Debian package. It does not search PATH,
+// which may have another program of the same name.
 func findTool(name string) (string, error) {
 	for _, dir := range []string{"/usr/sbin", "/usr/bin"} {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -61,9 +62,9 @@ func makeScratch() (string, error) {
 	return os.MkdirTemp(memory, "ibsimtest-")
 }
 
-// RunC runs a Debian tool as a client of the server, attached to the node
-// named host (by node id or description; "": the first one of the net file).
-// An exit code other than 0 is not an error.
+// RunC runs a Debian tool as a client of the server, attached to the node with the ID
+// or description host (empty: the first one of the net file). An exit code other than 0
+// is not an error.
 func (s *Sim) RunC(ctx context.Context, host, tool string, args ...string) (Result, error) {
 	path, err := findTool(tool)
 	if err != nil {
@@ -74,13 +75,13 @@ func (s *Sim) RunC(ctx context.Context, host, tool string, args ...string) (Resu
 	return r, err
 }
 
-// Run runs a program that speaks to ibsim by itself, as ibkit does.
+// Run runs a program that speaks the protocol of ibsim itself, for example ibkit.
 func (s *Sim) Run(ctx context.Context, host, path string, args ...string) (Result, error) {
 	return s.exec(ctx, append(hostEnv(host), "IBKIT_SIM=ibsim"), path, args)
 }
 
 func (s *Sim) exec(ctx context.Context, env []string, path string, args []string) (Result, error) {
-	// The preloaded library builds a sysfs tree in the working directory.
+	// The preloaded library creates a sysfs tree in the working directory.
 	cwd, err := os.MkdirTemp(s.dir, "cwd-")
 	if err != nil {
 		return Result{}, err
@@ -89,7 +90,7 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Args[0] = filepath.Base(path) // as from a shell: the C tools print it
+	cmd.Args[0] = filepath.Base(path) // the C tools print it, as they do in a shell
 	cmd.Dir = cwd
 	cmd.Env = append(append(os.Environ(), s.Env()...), env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -110,7 +111,7 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 	return r, nil
 }
 
-// runWatched runs a command and, where asked for, finds its peak of memory.
+// runWatched runs a command and measures its peak memory if WatchRSS is set.
 func (s *Sim) runWatched(cmd *exec.Cmd, rss *int64) error {
 	if err := cmd.Start(); err != nil {
 		return err
@@ -129,7 +130,7 @@ func hostEnv(host string) []string {
 	return []string{"SIM_HOST=" + host}
 }
 
-// withoutNoise removes the line by which libumad2sim.so tells that it is there.
+// withoutNoise removes the greeting of libumad2sim.so.
 func withoutNoise(stderr string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(stderr) {

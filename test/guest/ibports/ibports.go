@@ -23,8 +23,7 @@ var bridge = guest.Program{Package: BridgePackage}
 // BridgePackage is the import path of the bridge.
 const BridgePackage = "github.com/ibkit/ibkit/test/simbridge"
 
-// Spec returns the specification of a guest with the module, ibkit, and tools from
-// Debian.
+// Spec returns the spec of a guest with the module, ibkit, and Debian tools.
 func Spec(tb testing.TB, tools ...string) guest.Spec {
 	tb.Helper()
 	_, file, _, _ := runtime.Caller(0)

@@ -21,7 +21,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// tools are what one may want in a shell.
+// tools are useful programs in a shell.
 var tools = []string{
 	"bash", "ip", "rdma", "strace",
 	"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong",

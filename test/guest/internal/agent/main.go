@@ -1,6 +1,6 @@
-// Agent is the first program of a guest. As process 1 it prepares what a
-// program expects of a Linux system and adopts orphans; its child starts what
-// the runner outside asks for. When that child ends, so does the guest.
+// Agent is the first program of a guest. As process 1 it prepares the environment of a
+// Linux system and adopts orphans. Its child starts the commands of the runner. The
+// guest ends with that child.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	if err := run(); err != nil {
 		log.Print(err)
 	}
-	// QEMU is told to exit instead of restarting.
+	// QEMU has the option to exit instead of restarting.
 	if err := unix.Reboot(unix.LINUX_REBOOT_CMD_RESTART); err != nil {
 		log.Fatalf("end guest: %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 // console is the terminal of the guest.
 const console = "/dev/ttyS0"
 
-// stream sends what a process writes.
+// stream sends the output of a process.
 type stream func([]byte)
 
 func (s stream) Write(b []byte) (int, error) {
@@ -27,7 +27,7 @@ func (s stream) Write(b []byte) (int, error) {
 // start starts a process and watches it from then on.
 func (s *server) start(id uint32, what wire.Start) {
 	fail := func(err error) {
-		s.tell(wire.Event{ID: id, Exit: &wire.Exit{Code: -1, Reason: err.Error()}})
+		s.send(wire.Event{ID: id, Exit: &wire.Exit{Code: -1, Reason: err.Error()}})
 	}
 	cmd := exec.Command(what.Args[0], what.Args[1:]...)
 	cmd.Env = append(os.Environ(), what.Env...)
@@ -47,8 +47,8 @@ func (s *server) start(id uint32, what wire.Start) {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	} else {
 		cmd.Stdin = bytes.NewReader(what.Stdin)
-		cmd.Stdout = stream(func(b []byte) { s.tell(wire.Event{ID: id, Stdout: b}) })
-		cmd.Stderr = stream(func(b []byte) { s.tell(wire.Event{ID: id, Stderr: b}) })
+		cmd.Stdout = stream(func(b []byte) { s.send(wire.Event{ID: id, Stdout: b}) })
+		cmd.Stderr = stream(func(b []byte) { s.send(wire.Event{ID: id, Stderr: b}) })
 	}
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
@@ -61,14 +61,14 @@ func (s *server) start(id uint32, what wire.Start) {
 	go func() {
 		e := exit(cmd.Wait())
 		e.Elapsed = time.Since(begin)
-		s.tell(wire.Event{ID: id, Exit: e})
+		s.send(wire.Event{ID: id, Exit: e})
 		s.mu.Lock()
 		delete(s.processes, id)
 		s.mu.Unlock()
 	}()
 }
 
-// exit puts into an event what a wait returned.
+// exit converts the result of a wait to an event.
 func exit(err error) *wire.Exit {
 	var ended *exec.ExitError
 	switch {
@@ -83,8 +83,8 @@ func exit(err error) *wire.Exit {
 	return &wire.Exit{Code: ended.ExitCode()}
 }
 
-// signal sends a signal to a process and its group. One that has ended
-// meanwhile has nothing to be told.
+// signal sends a signal to a process and its group. A process that has ended is
+// ignored.
 func (s *server) signal(id uint32, sig unix.Signal) {
 	s.mu.Lock()
 	pid := s.processes[id]
@@ -93,6 +93,6 @@ func (s *server) signal(id uint32, sig unix.Signal) {
 		return
 	}
 	if err := unix.Kill(-pid, sig); err != nil && !errors.Is(err, unix.ESRCH) {
-		s.tell(wire.Event{ID: id, Stderr: []byte("agent: send signal: " + err.Error() + "\n")})
+		s.send(wire.Event{ID: id, Stderr: []byte("agent: send signal: " + err.Error() + "\n")})
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
 
-// server starts processes and tells of them.
+// server starts processes and reports their events.
 type server struct {
 	mu        sync.Mutex // guards all below
 	events    *gob.Encoder
@@ -34,7 +34,7 @@ func serve() error {
 		return fmt.Errorf("name kernel: %w", err)
 	}
 	s := &server{events: gob.NewEncoder(port), processes: map[uint32]int{}}
-	s.tell(wire.Event{Hello: &wire.Hello{Release: unix.ByteSliceToString(name.Release[:])}})
+	s.send(wire.Event{Hello: &wire.Hello{Release: unix.ByteSliceToString(name.Release[:])}})
 	for requests := gob.NewDecoder(port); ; {
 		var r wire.Request
 		if err := requests.Decode(&r); err != nil {
@@ -51,20 +51,19 @@ func serve() error {
 	}
 }
 
-// tell sends an event. When it cannot, nobody is there to be told: the guest
-// ends with the agent.
-func (s *server) tell(e wire.Event) {
+// send sends an event. If that fails, the runner has disconnected and the guest ends.
+func (s *server) send(e wire.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.events.Encode(e); err != nil {
-		fmt.Fprintln(os.Stderr, "agent: tell runner:", err)
+		fmt.Fprintln(os.Stderr, "agent: send event:", err)
 		os.Exit(1)
 	}
 }
 
-// openPort opens the virtio-serial port of a name. The driver learns the name
-// by a message of the device some time after it was loaded: that is what the
-// loop waits for, and the runner's time-out bounds it.
+// openPort opens the virtio-serial port with a name. The driver learns the name from a
+// message of the device some time after it was loaded. The timeout of the runner limits
+// the loop.
 func openPort(name string) (*os.File, error) {
 	for {
 		files, err := filepath.Glob("/sys/class/virtio-ports/*/name")

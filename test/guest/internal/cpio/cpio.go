@@ -33,7 +33,7 @@ func NewWriter(w io.Writer) *Writer {
 }
 
 // Add adds a file. Mode is kind and permissions; body is the content of a file
-// or the target of a link. Folders must come before what they hold.
+// or the target of a link. Directories must come before their contents.
 func (w *Writer) Add(name string, mode uint32, body []byte) {
 	w.inode++
 	w.entry(name, mode, w.inode, body)

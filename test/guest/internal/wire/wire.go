@@ -1,5 +1,5 @@
-// Package wire is what the runner and the agent in a guest say to each other:
-// gob-encoded [Request]s one way, [Event]s the other, over one virtio-serial
+// Package wire has the protocol between the runner and the agent in a guest:
+// gob-encoded [Request]s in one direction, [Event]s in the other, over a virtio-serial
 // port.
 package wire
 
@@ -8,25 +8,24 @@ import "time"
 // PortName is the name of the virtio-serial port in the guest.
 const PortName = "ibkit.agent"
 
-// Request asks the agent for one thing about one process. Start or Signal is
-// set.
+// Request is about one process. Exactly one of Start and Signal is set.
 type Request struct {
 	ID     uint32 // chosen by the runner, one for each process
 	Start  *Start
-	Signal int // for the process and all that it started
+	Signal int // for the process and its children
 }
 
-// Start says what to start.
+// Start describes a process to start.
 type Start struct {
 	Args     []string // Args[0] is looked up in PATH
-	Env      []string // added to the agent's own
+	Env      []string // added to the environment of the agent
 	Dir      string
-	User     uint32 // user and group to be; 0 is root
+	User     uint32 // user and group ID; 0 is root
 	Stdin    []byte
 	Terminal bool // on the serial console instead of on pipes
 }
 
-// Event tells of one process, or, with Hello, that the agent is there.
+// Event reports on one process or, with Hello, that the agent is ready.
 type Event struct {
 	ID     uint32
 	Hello  *Hello
