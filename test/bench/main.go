@@ -9,10 +9,7 @@
 // ibkit's simulator, and the round trips that ibkit prints with the time that the
 // pings took by the clock.
 //
-// The tools run in turn, so that what disturbs the machine disturbs all of
-// them. A first round, which warms up, is not counted: in it the tools' memory
-// is watched, which takes time from them. Each round must end with the same
-// number of lines from each tool.
+// The tools run in turn, so that other load on the machine affects all of them.
 package main
 
 import (

@@ -17,7 +17,7 @@ type contestant struct {
 	name   string
 	sim    *ibsimtest.Sim
 	run    func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error)
-	prints string // in what form: others of that form print as many lines
+	prints string // output format; tools with the same format print the same number of lines
 }
 
 // tools returns ibkit, the C tool as it is, and the C tool with a window of 16
@@ -80,8 +80,7 @@ func build(ctx context.Context, dir string) (string, error) {
 	return link, os.Symlink("ibkit", link)
 }
 
-// noStrays makes sure that no other simulator disturbs what is measured. One
-// whose console has reached its end takes a processor for itself.
+// noStrays fails if another simulator runs, which would disturb the measurement.
 func noStrays() error {
 	names, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
@@ -99,13 +98,13 @@ func noStrays() error {
 	return nil
 }
 
-// A sample is what one run took.
+// A sample has the cost of one run.
 type sample struct {
 	wall, user, sys time.Duration
 	sim             time.Duration // processor time of the simulator
 	rss             int64         // bytes
 	lines           int           // printed
-	rtt             time.Duration // average that a tool which pings printed; 0: none
+	rtt             time.Duration // average in the output of a ping tool, or 0
 }
 
 func measure(ctx context.Context, tool contestant) (sample, error) {

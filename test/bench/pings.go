@@ -226,7 +226,7 @@ func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() err
 
 var lidLine = regexp.MustCompile(`start 0x([0-9a-f]+) `)
 
-// lidOf asks Debian's ibaddr for the LID of a node.
+// lidOf returns the LID of a node from Debian's ibaddr.
 func lidOf(ctx context.Context, s *ibsimtest.Sim, node string) (string, error) {
 	r, err := s.RunC(ctx, node, "ibaddr", "-l")
 	if err != nil {

@@ -25,7 +25,7 @@ type FatTree struct {
 	Width  int // number of leaves (2 levels) or pods (3 levels)
 }
 
-// check says why there is no such tree.
+// check returns an error if there is no such tree.
 func (t FatTree) check() error {
 	switch {
 	case t.Levels != 2 && t.Levels != 3:

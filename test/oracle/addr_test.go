@@ -15,12 +15,11 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// addrFlags are the options of ibaddr's own, in all ways that make a difference.
+// addrFlags are combinations of the options of ibaddr itself.
 var addrFlags = []string{"", "-g", "-l", "-L", "-gl", "-lg -L", "-l -l", "-L --lid", "--gid_show"}
 
-// addrLines are command lines of ibaddr whose targets are none, are written in
-// odd ways, or stand among other options. LID, GUID and ROUTE stand for those of
-// a node.
+// addrLines are command lines of ibaddr without a target, with a target in an unusual
+// form, or with other options. LID, GUID and ROUTE are replaced by those of a node.
 var addrLines = []string{
 	"", "-g", "-l", "-L", "-D 0", "-D 0 1", "-D 0,", "-D ROUTE,", "-t 30 -D 0,255", "-t 30 -D 0,0", "-t 30 -D 0,x", "-t 30 -D 1,2", "-t 30 -D +0,-1",
 	"-D ", "-t 30 -D 0x0,0x1", "-D GUID", "LID x", "LID 1 2", "LID 255", "LID 256", "LID -1", "-- LID", "LID -g", "0x1", "01", "08", "1x", "x1", "0x", "1e3",
@@ -65,8 +64,8 @@ func (r *addrRig) scan(t *testing.T) {
 	r.nodes = fabric.Nodes
 }
 
-// compare runs both tools and holds what they print to the standard output, and
-// how they end, against each other; of the usage the error output too.
+// compare runs both tools and compares standard output and exit code, and the error
+// output of a usage message.
 func (r *addrRig) compare(t *testing.T, line string) {
 	t.Helper()
 	args := strings.Split(line, " ")
@@ -84,8 +83,8 @@ func (r *addrRig) compare(t *testing.T, line string) {
 	}
 }
 
-// all compares each node with each of some options, by one of its addresses in
-// turn; in a large fabric with one of them.
+// all runs each node with each set of options, by its addresses in turn. In a large
+// fabric, each node has one set.
 func (r *addrRig) all(t *testing.T, flags []string) {
 	t.Helper()
 	for i, n := range r.nodes {
@@ -98,10 +97,10 @@ func (r *addrRig) all(t *testing.T, flags []string) {
 	}
 }
 
-// largeFabric is how many nodes are too many to ask each for everything.
+// largeFabric is the number of nodes above which each node is compared once.
 const largeFabric = 50
 
-// targets are the addresses of a node.
+// targets returns the addresses of a node.
 func (r *addrRig) targets(n *addrNode) []string {
 	all := []string{"-D " + n.Route}
 	if n.LID != 0 {
@@ -116,7 +115,7 @@ func (r *addrRig) targets(n *addrNode) []string {
 	return all
 }
 
-// guid is that of a port with a LID.
+// guid returns the GUID of a port with a LID.
 func (n *addrNode) guid() string {
 	for _, p := range n.Ports {
 		if n.Type != "Switch" || p.Number == 0 {
@@ -126,7 +125,7 @@ func (n *addrNode) guid() string {
 	return n.GUID // a switch's port 0 has that of the node
 }
 
-// odd compares all that is odd with the addresses of one node.
+// odd compares addrLines with the addresses of one node.
 func (r *addrRig) odd(t *testing.T) {
 	t.Helper()
 	n := &r.nodes[len(r.nodes)-1]
@@ -136,8 +135,8 @@ func (r *addrRig) odd(t *testing.T) {
 	}
 }
 
-// native has ibkit's own command find each node by all that it is known of, at
-// once, and holds what it shows against ibaddr's.
+// native looks up each node with ibkit addr by all its addresses, in one run, and
+// compares the output with that of ibaddr.
 func (r *addrRig) native(t *testing.T, code int) {
 	t.Helper()
 	names := map[string]int{}
@@ -173,8 +172,8 @@ func (r *addrRig) native(t *testing.T, code int) {
 	}
 }
 
-// TestIbaddr compares all addresses of all nodes of the example fabrics: without
-// a subnet manager, where there are directed routes only, and with one.
+// TestIbaddr compares all addresses of all nodes of the example fabrics, with a subnet
+// manager and without one, when only directed routes work.
 func TestIbaddr(t *testing.T) {
 	for _, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
@@ -196,7 +195,7 @@ func TestIbaddr(t *testing.T) {
 	}
 }
 
-// TestIbaddrServed compares on a fabric that ibkit itself serves.
+// TestIbaddrServed compares on a fabric that ibkit serves.
 func TestIbaddrServed(t *testing.T) {
 	r := &addrRig{Sim: serveFabric(t, "demo"), host: "node07", sm: "4"}
 	r.scan(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// An outcome is what two tools must agree on.
+// An outcome has the results of a run that both tools must agree on.
 type outcome struct {
 	Code       int
 	Complained bool     // there is something on stderr
@@ -20,9 +20,9 @@ type outcome struct {
 	Blocks     []string // stdout but for the order of nodes, an accident of the order of replies
 }
 
-// diff compares what two tools did and returns "" where it is the same. Of
-// runs that failed it compares the exit code, and that they said why: the C
-// tool prints some errors to stdout, which is for results.
+// diff compares the results of two tools and returns "" if they are equal. For failed
+// runs it compares the exit codes and checks that both printed a message: the C tool
+// prints some errors to standard output, which ibkit uses for results only.
 func diff(want, got ibsimtest.Result) string {
 	of := func(r ibsimtest.Result) outcome {
 		o := outcome{Code: r.Code, Said: r.Stdout+r.Stderr != ""}
@@ -39,9 +39,9 @@ func diff(want, got ibsimtest.Result) string {
 	return d
 }
 
-// blocks cuts iblinkinfo's output into blocks and sorts them. A block is what
-// belongs to one node: a header and the lines below it, which are indented or,
-// where two fabrics are compared, marked. In line mode each line is a block.
+// blocks splits the output of iblinkinfo into sorted blocks, one for each node: a
+// header and the following lines, which are indented or, in a comparison of two
+// fabrics, marked. In line mode each line is a block.
 func blocks(stdout string) []string {
 	var found []string
 	for line := range strings.Lines(stdout) {
@@ -55,8 +55,8 @@ func blocks(stdout string) []string {
 	return found
 }
 
-// continues reports whether a line belongs to the header before it. The
-// headers of a node that differs between two fabrics are two, "< " and "> ".
+// continues reports whether a line belongs to the header before it. A node that differs
+// between two fabrics has two headers, "< " and "> ".
 func continues(line string) bool {
 	switch {
 	case strings.HasPrefix(line, "    "),

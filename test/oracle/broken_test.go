@@ -21,8 +21,8 @@ import (
 // native is the program under test by its own name.
 func native() string { return filepath.Join(filepath.Dir(*binary), "ibkit") }
 
-// Ten hosts that drop what they are sent are told of one by one, and cost
-// nothing but their own attempts: three each.
+// TestTenDeadHosts checks that ten hosts that drop requests are reported one by one,
+// and cost three attempts each.
 func TestTenDeadHosts(t *testing.T) {
 	b := newRig(t, ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"]), false)
 	text, err := os.ReadFile(b.net)
@@ -48,8 +48,8 @@ func TestTenDeadHosts(t *testing.T) {
 	}
 }
 
-// A simulator that dies in the middle of a scan ends it with a partial result,
-// and not with a wait for ever.
+// TestSimulatorDies checks that a scan ends with a partial result when the simulator
+// dies.
 func TestSimulatorDies(t *testing.T) {
 	b := newRig(t, ibsimtest.WriteNet(t, "ft1k", netgen.Shapes["ft1k"]), false)
 	cmd := exec.Command(native(), "linkinfo", "--sim", "ibsim", "-vv")
@@ -66,7 +66,7 @@ func TestSimulatorDies(t *testing.T) {
 	watchdog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer watchdog.Stop()
 	lines := bufio.NewReader(stderr)
-	for range 1000 { // each tells of a MAD
+	for range 1000 { // one line for each MAD
 		if _, err := lines.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A counted is a counter that is set in both simulators.
+// A counted is a counter with a value that is set in both simulators.
 type counted struct {
 	node  string
 	port  int
@@ -25,8 +25,8 @@ type counted struct {
 	value uint64
 }
 
-// worn are the counters of a fabric that has seen better days. Those of traffic
-// are not among them: ibsim counts each packet in them.
+// worn are the counters of a fabric in bad condition. Traffic counters are missing
+// because ibsim counts each packet in them.
 var worn = []counted{
 	{"Switch1", 1, "PortCounters", "SymbolErrorCounter", 4321},
 	{"Switch1", 1, "PortCounters", "LinkErrorRecoveryCounter", 17},
@@ -46,7 +46,7 @@ var worn = []counted{
 	{"Hca2", 2, "PortCounters", "PortXmitWait", 3000000},
 }
 
-// newWornRig returns one worn fabric twice: in ibsim, and as ibkit serves it.
+// newWornRig returns the same worn fabric in ibsim and in ibkit's simulator.
 func newWornRig(t *testing.T) (theirs, ours *ibsimtest.Sim) {
 	t.Helper()
 	r := newSARig(t)
@@ -59,7 +59,7 @@ func newWornRig(t *testing.T) (theirs, ours *ibsimtest.Sim) {
 	return r.theirs, ours
 }
 
-// What the simulators differ in: what they say they can do, and traffic.
+// Differences between the simulators: capabilities and traffic.
 var (
 	perfCapabilities = regexp.MustCompile(`\(CapMask: .*\)`)
 	trafficCounters  = regexp.MustCompile(`(?m)^Port(Unicast|Multicast)?(Xmit|Rcv)(Data|Pkts):.*\n`)
@@ -71,8 +71,9 @@ func withoutTraffic(r ibsimtest.Result) ibsimtest.Result {
 	return r
 }
 
-// TestPerfquery has Debian's perfquery read, add up and reset the counters of one
-// worn fabric in ibsim and in ibkit's simulator. The lines build on each other.
+// TestPerfquery reads, adds up and resets the counters of one worn fabric with Debian's
+// perfquery, in ibsim and in ibkit's simulator. Each line depends on the lines before
+// it.
 func TestPerfquery(t *testing.T) {
 	theirs, ours := newWornRig(t)
 	for _, line := range []string{
@@ -96,8 +97,8 @@ func TestPerfquery(t *testing.T) {
 	}
 }
 
-// TestIbqueryerrors has Debian's ibqueryerrors find the errors of one worn fabric
-// in ibsim and in ibkit's simulator.
+// TestIbqueryerrors lists the errors of one worn fabric with Debian's ibqueryerrors, in
+// ibsim and in ibkit's simulator.
 func TestIbqueryerrors(t *testing.T) {
 	theirs, ours := newWornRig(t)
 	thresholds := filepath.Join(t.TempDir(), "thresholds")
@@ -108,7 +109,7 @@ func TestIbqueryerrors(t *testing.T) {
 		"", "--details", "-r", "--switch", "--ca", "--router", "-c",
 		"-s SymbolErrorCounter,LinkDownedCounter", "--threshold-file " + thresholds,
 		"-D 0,1", "--skip-sl", "--details -r --switch",
-		"-k --details", "", // clear, and nothing is left
+		"-k --details", "", // clears all errors
 	} {
 		args := strings.Fields(line)
 		want := theirs.MustRunC(t, "Hca1", "ibqueryerrors", args...)
@@ -124,8 +125,8 @@ func TestIbqueryerrors(t *testing.T) {
 
 var counterLine = regexp.MustCompile(`(?m)^(\w+):\.*(\d+)$`)
 
-// counters returns what perfquery printed, but for QP1Dropped, for which it prints
-// VL15Dropped (see mad.PortCounters).
+// counters returns the counters in the output of perfquery, without QP1Dropped, for
+// which it prints VL15Dropped (see mad.PortCounters).
 func counters(text string) map[string]string {
 	found := map[string]string{}
 	for _, m := range counterLine.FindAllStringSubmatch(text, -1) {
@@ -136,8 +137,8 @@ func counters(text string) map[string]string {
 	return found
 }
 
-// TestCountersByName sets each counter that perfquery shows, by the name that it
-// has there, and has perfquery read it again. ibsim has not all of them.
+// TestCountersByName sets each counter of perfquery by its name there, and reads it
+// with perfquery. ibsim does not have all of them.
 func TestCountersByName(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
@@ -165,8 +166,8 @@ func TestCountersByName(t *testing.T) {
 	}
 }
 
-// TestServedTraffic has perfquery see counters grow by a load, at both ends of a
-// link alike.
+// TestServedTraffic reads with perfquery the counters that a load increments at both
+// ends of a link.
 func TestServedTraffic(t *testing.T) {
 	s := serveFabric(t, "--model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")

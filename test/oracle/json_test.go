@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestJSON holds the JSON of each fabric against the schema.
+// TestJSON validates the JSON of each fabric.
 func TestJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/linkinfo.json")
 	if err != nil {

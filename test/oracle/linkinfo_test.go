@@ -16,8 +16,8 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// cases are the arguments of iblinkinfo on which both must agree. {dir} is
-// replaced by the directory with the cache and the name map.
+// cases are arguments of iblinkinfo. {dir} is replaced by the directory with the cache
+// and the name map.
 var cases = []string{
 	"",
 	"-l",
@@ -52,8 +52,7 @@ var cases = []string{
 	"--no-such-flag",
 }
 
-// afterUnlink are those that show what became of links since the cache was
-// written.
+// afterUnlink are arguments that show changes of links since the cache was written.
 var afterUnlink = []string{
 	"--diff {dir}/cache",
 	"--diff {dir}/cache -l",
@@ -72,17 +71,17 @@ var afterUnlink = []string{
 	"",
 }
 
-// A rig is a simulated fabric with the files that the cases name.
+// A rig is a simulated fabric with the files in cases.
 type rig struct {
 	*ibsimtest.Sim
 	net    string // net file
 	dir    string
-	host   string // where the tools attach
+	host   string // the node to which the tools attach
 	expand *strings.Replacer
 }
 
-// newRig starts ibsim on a net; with configured set a subnet manager has
-// assigned LIDs and made the ports active.
+// newRig starts ibsim on a net. If configured is set, opensm assigns LIDs and makes the
+// ports active.
 func newRig(t *testing.T, net string, configured bool) *rig {
 	t.Helper()
 	b := &rig{Sim: ibsimtest.New(t, net), net: net, dir: t.TempDir(), host: firstHost(t, net)}
@@ -111,8 +110,7 @@ func firstHost(t *testing.T, net string) string {
 	return string(m[1])
 }
 
-// writeFiles has ibnetdiscover write a cache, and makes a name map for every
-// other node.
+// writeFiles writes a cache with ibnetdiscover, and a name map for every other node.
 func (b *rig) writeFiles(t *testing.T) {
 	t.Helper()
 	cache := filepath.Join(b.dir, "cache")
@@ -133,27 +131,27 @@ func (b *rig) writeFiles(t *testing.T) {
 	b.expand = strings.NewReplacer("{dir}", b.dir)
 }
 
-// args splits a case into the arguments that it stands for.
+// args returns the arguments of a case.
 func (b *rig) args(line string) []string { return strings.Fields(b.expand.Replace(line)) }
 
-// differs reports whether ibkit prints something else on purpose.
+// differs reports whether the output of ibkit differs on purpose.
 //
-// The C tool goes on from an adapter as it would from a switch, by a route
-// that leaves the adapter again, and says "Port not available" of the link by
-// which it came. ibkit knows the other end.
+// The C tool continues from an adapter as from a switch, by a route that leaves the
+// adapter again, and reports "Port not available" for the link it came by. ibkit shows
+// the peer.
 //
-// With -D, the C tool compares the new state of a node with itself, and so
-// finds nothing. TestDiffOfOneNode has what ibkit finds.
+// With -D, the C tool compares the new state of a node with itself, and finds no
+// difference. TestDiffOfOneNode tests ibkit.
 func differs(net, line string) bool {
 	return filepath.Base(net) == "back-to-back.net" && strings.HasPrefix(line, "-D 0,1") ||
 		strings.HasPrefix(line, "--diff") && strings.HasSuffix(line, "-D 0")
 }
 
-// farther has the nets on which the C tool shows something of the local node
-// that is only seen from two hops away: the other port of an adapter, or the
-// place of a board in its chassis. Its bound on hops lets a packet or two pass,
-// which ones depends on the order of replies. ibkit keeps to the bound, and
-// shows the same with one more.
+// farther has the nets on which the C tool shows properties of the local node that are
+// visible from two hops away: the other port of an adapter, or the place of a board in
+// its chassis. The C tool exceeds its limit of hops by a packet or two, depending on
+// the order of replies. ibkit keeps the limit, and shows the same with a limit of one
+// more.
 var farther = map[string]bool{"net.2sw2path4hca2port": true, "multi-port-hosts.net": true, "chassis.net": true}
 
 // compare runs both tools on each case.
@@ -199,8 +197,8 @@ func TestSameAsC(t *testing.T) {
 	}
 }
 
-// TestDiffOfOneNode holds the differences of one node against those that the C
-// tool finds in the whole fabric.
+// TestDiffOfOneNode compares the differences of one node with those that the C tool
+// finds in the whole fabric.
 func TestDiffOfOneNode(t *testing.T) {
 	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net", true)
 	b.MustCommand(t, `Unlink "Hca1"`)
@@ -216,8 +214,7 @@ func TestDiffOfOneNode(t *testing.T) {
 	}
 }
 
-// nets returns the net files to compare on: ibsim's own examples, ours, and a
-// fat tree.
+// nets returns the net files: examples of ibsim, files in test/nets, and a fat tree.
 func nets(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -233,8 +230,8 @@ func nets(t *testing.T) []string {
 
 var anyNodeLine = regexp.MustCompile(`(?m)^(?:Switch|Hca|Ca)\s+\d+\s+"([^"]+)"`)
 
-// lastSwitchOrHost returns the id of the last node of a net file. To take
-// away its links changes most fabrics in more than one place.
+// lastSwitchOrHost returns the ID of the last node of a net file. Without its links,
+// most fabrics change in more than one place.
 func lastSwitchOrHost(t *testing.T, net string) string {
 	t.Helper()
 	text, err := os.ReadFile(net)
@@ -245,8 +242,8 @@ func lastSwitchOrHost(t *testing.T, net string) string {
 	return string(all[len(all)-1][1])
 }
 
-// TestCacheIsReadByC proves that the C tool reads a cache that ibkit wrote and
-// makes of it what it makes of one that ibnetdiscover wrote.
+// TestCacheIsReadByC checks that the C tool prints the same from a cache of ibkit as
+// from a cache of ibnetdiscover.
 func TestCacheIsReadByC(t *testing.T) {
 	for _, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {

@@ -1,7 +1,7 @@
 //go:build oracle
 
-// Package oracle holds ibkit against the C tools of Debian: both look at the
-// same simulated fabric, and what they print must be the same.
+// Package oracle compares ibkit with the C tools of Debian: on the same simulated
+// fabric they must print the same.
 package oracle
 
 import (
@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// binary is the program under test by its classic name, so that it behaves as
-// the classic tool.
+// binary is the program under test by the name of the classic tool.
 var binary = flag.String("bin", "", "`file` to compare, named as the C tool; default: ibkit, built from this tree")
 
 func TestMain(m *testing.M) {
@@ -38,7 +37,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds ibkit as it is shipped and returns its iblinkinfo.
+// build builds ibkit as a release does and returns the path of its iblinkinfo.
 func build(dir string) (string, error) {
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "ibkit"), "github.com/ibkit/ibkit")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWideCounters has perfquery read and reset counters of 64 bits. They are
-// others than those of 32 bits, which stay at their largest value: to reset ones
-// leaves the others.
+// TestWideCounters reads and resets 64-bit counters with perfquery. They are separate
+// from the 32-bit counters, which stop at their maximum: a reset of one kind does not
+// change the other.
 func TestWideCounters(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
@@ -31,7 +31,7 @@ func TestWideCounters(t *testing.T) {
 		if r.Code != 0 || len(found) == 0 {
 			t.Fatalf("perfquery %v: exit code %d: %s%s", args, r.Code, r.Stdout, r.Stderr)
 		}
-		// libumad2sim.so does not hand on the end of a MAD.
+		// libumad2sim.so does not forward the end of a MAD.
 		for _, cut := range []string{"VL15Dropped", "PortXmitWait"} {
 			delete(found, cut)
 		}
@@ -43,7 +43,7 @@ func TestWideCounters(t *testing.T) {
 	}
 	for _, step := range []struct {
 		reset        string
-		wide, narrow []string // what is 0 from now on
+		wide, narrow []string // counters that are 0 from now on
 	}{
 		{},
 		{reset: "-x -R SW 1 0x1", wide: []string{"PortXmitData", "SymbolErrorCounter", "LinkDownedCounter", "ExcessiveBufferOverrunErrors"}},
@@ -72,8 +72,8 @@ func TestWideCounters(t *testing.T) {
 	}
 }
 
-// TestDataCounters has ibqueryerrors show and clear the counters of traffic, and
-// show them beside errors.
+// TestDataCounters shows and clears traffic counters with ibqueryerrors, and shows them
+// next to errors.
 func TestDataCounters(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=3")
 	for _, counter := range []string{"PortXmitData 5000000000", "PortRcvPkts 77", "PortUnicastRcvPkts 70", "VL15Dropped 4"} {
@@ -98,14 +98,14 @@ func TestDataCounters(t *testing.T) {
 	has("--data", true, sent, got, unicast, dropped)
 	has("", true, dropped)
 	has("", false, sent)
-	has("-K", true, dropped) // clears what has been sent and received
+	has("-K", true, dropped) // clears sent and received
 	has("--counters", false, sent, got, unicast)
 	has("-k", true, dropped)
 	has("", false, dropped)
 }
 
-// TestAllPortsByOne has perfquery add up the ports of an adapter by itself, which
-// cannot do so.
+// TestAllPortsByOne makes perfquery add up the ports of an adapter that does not
+// support this itself.
 func TestAllPortsByOne(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=3")
 	ctl(t, s, "counter host001[1] PortRcvErrors 40000")

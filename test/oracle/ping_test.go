@@ -16,21 +16,20 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A pingFabric is a fabric with two hosts to ping between and one that answers
-// for subnet administration.
+// A pingFabric is a fabric with two hosts and a subnet administration.
 type pingFabric struct {
 	*ibsimtest.Sim
 	server, client string
 	lid, guid      string // of the server
 }
 
-// pingFabrics are Debian's simulator with opensm, and ibkit's own.
+// pingFabrics are ibsim with opensm, and ibkit's simulator.
 var pingFabrics = map[string]func(t *testing.T) *pingFabric{
 	"ibsim": func(t *testing.T) *pingFabric {
 		s := ibsimtest.New(t, "../nets/parallel-links-and-router.net")
-		// A sweep asks each client that acts as a manager, as Debian's server has
-		// to, whether it is a subnet manager, and that ends the server:
-		// libumad2sim.so crashes at a class that nobody has registered.
+		// In a sweep, opensm sends SMInfo to each client that acts as a manager, as
+		// Debian's ping server does. That ends the server: libumad2sim.so crashes on a
+		// class without a registration.
 		s.NewSM(t, "host-a", "sweep_on_trap FALSE", "sweep_interval 0")
 		return &pingFabric{Sim: s, server: "host-b", client: "host-a"}
 	},
@@ -52,7 +51,7 @@ var pingServers = map[string]func(t *testing.T, f *pingFabric){
 
 var portGUIDLine = regexp.MustCompile(`PortGuid:\.+(0x[0-9a-f]+)`)
 
-// newPingFabric starts a fabric and looks up the server's addresses.
+// newPingFabric starts a fabric and looks up the addresses of the server.
 func newPingFabric(t *testing.T, name string) *pingFabric {
 	t.Helper()
 	f := pingFabrics[name](t)
@@ -65,7 +64,8 @@ func newPingFabric(t *testing.T, name string) *pingFabric {
 	return f
 }
 
-// pingLines are command lines of ibping; LID and GUID stand for the server's.
+// pingLines are command lines of ibping. LID and GUID are replaced by those of the
+// server.
 var pingLines = []string{
 	"-c 1 LID",
 	"-f -c 100 LID",
@@ -85,13 +85,13 @@ var pingLines = []string{
 	"",
 }
 
-// pingTimes are what two runs have different.
+// pingTimes matches the times in the output, which differ between runs.
 var pingTimes = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 
 func maskTimes(s string) string { return pingTimes.ReplaceAllString(s, "TIME") }
 
-// nativePings are command lines of ibkit ping; LID, GUID and NAME stand for the
-// server's.
+// nativePings are command lines of ibkit ping. LID, GUID and NAME are replaced by those
+// of the server.
 var nativePings = []struct {
 	line string
 	code int
@@ -112,7 +112,7 @@ var nativePings = []struct {
 	{"-f -c 2 -t 100 LID 0xbff0", 3, "2 lost"},
 }
 
-// pingNatively pings a server by ibkit ping.
+// pingNatively pings a server with ibkit ping.
 func pingNatively(t *testing.T, f *pingFabric) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
@@ -143,8 +143,8 @@ func pingNatively(t *testing.T, f *pingFabric) {
 	}
 }
 
-// TestPing has both clients ping all servers, on both simulators: what they
-// print and how they end is the same but for the times.
+// TestPing pings all servers with both clients on both simulators. Output and exit code
+// must be equal except for times.
 func TestPing(t *testing.T) {
 	for fabric := range pingFabrics {
 		for server, start := range pingServers {
@@ -157,7 +157,7 @@ func TestPing(t *testing.T) {
 					got := f.MustRun(t, f.client, native(), append([]string{"ibping"}, args...)...)
 					want := f.MustRunC(t, f.client, "ibping", args...)
 					for again := 0; again < 2 && maskTimes(got.Stdout) != maskTimes(want.Stdout); again++ {
-						want = f.MustRunC(t, f.client, "ibping", args...) // which loses some where the machine is busy
+						want = f.MustRunC(t, f.client, "ibping", args...) // it loses packets on a busy machine
 					}
 					if got.Code != want.Code || want.Code == 0 && maskTimes(got.Stdout) != maskTimes(want.Stdout) {
 						t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
@@ -172,16 +172,15 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// TestPingInterrupted has a signal end the clients, which print what there was
-// until then.
+// TestPingInterrupted ends the clients by a signal. They must print a summary.
 func TestPingInterrupted(t *testing.T) {
 	f := newPingFabric(t, "sim serve")
 	pingServers["ping --serve"](t, f)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		want := f.NewDaemonC(t, f.client, "Pong from", "ibping", f.lid).MustEnd(t, signal)
 		got := f.NewDaemon(t, f.client, "Pong from", ibkit(), "ibping", f.lid).MustEnd(t, signal)
-		// The C tool prints from its signal handler, in the middle of whatever it
-		// was doing: its numbers, and lines before, may be those of a moment ago.
+		// The C tool prints from its signal handler, at any point of its work: its
+		// numbers and the lines before may be out of date.
 		if w, g := summaryOf(want.Stdout), summaryOf(got.Stdout); got.Code != want.Code || g != w || w == "" {
 			t.Errorf("%v: ended with %d, not %d:\n%s", signal, got.Code, want.Code, cmp.Diff(w, g))
 		}
@@ -193,13 +192,13 @@ func TestPingInterrupted(t *testing.T) {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// summaryOf returns the last three lines of what ibping prints, without numbers.
+// summaryOf returns the summary in the output of ibping, without numbers.
 func summaryOf(stdout string) string {
 	_, summary, _ := strings.Cut(stdout, "\n---")
 	return digits.ReplaceAllString(summary, "N")
 }
 
-// TestPingServer holds what a server counted against what was sent to it.
+// TestPingServer compares the counters of a server with the requests to it.
 func TestPingServer(t *testing.T) {
 	f := newPingFabric(t, "sim serve")
 	s := f.NewDaemon(t, f.server, "serving pings", ibkit(), "ping", "--serve", "--json", "--debug")

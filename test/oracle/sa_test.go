@@ -6,13 +6,12 @@ import (
 	"testing"
 )
 
-// TestByGUID starts scans at a port that is named by its GUID and looked up
-// with a running opensm.
+// TestByGUID starts scans at a port by its GUID, which a running opensm resolves.
 //
-// Release 44 of the C tool routes such a scan by LID at first, which ibsim
-// does not know: it ends only where nothing lies behind the port. So what ibkit
-// prints for a GUID is held against what the C tool prints for the same node by
-// its directed route.
+// Release 44 of the C tool routes such a scan by LID first, which ibsim does not
+// support: the scan ends only if no node is behind the port. The output of ibkit for a
+// GUID is therefore compared with that of the C tool for the directed route of the same
+// node.
 func TestByGUID(t *testing.T) {
 	b := newRig(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port", false)
 	b.NewSM(t, "Hca1")

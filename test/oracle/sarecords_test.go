@@ -19,19 +19,18 @@ import (
 	"github.com/ibkit/ibkit/umad/ibsim"
 )
 
-// saRig is one fabric twice: in ibsim with opensm as its administration, and as
-// ibkit simulates it with its own, with the same LIDs and the subnet manager at
-// the same port.
+// saRig is the same fabric in ibsim with opensm, and in ibkit's simulator with its own
+// subnet administration, with the same LIDs and the subnet manager at the same port.
 type saRig struct {
 	theirs *ibsimtest.Sim
-	topo   string // what ibkit simulates: the fabric as ibnetdiscover prints it
+	topo   string // fabric of ibkit's simulator: the output of ibnetdiscover
 }
 
 func newSARig(t *testing.T) *saRig {
 	t.Helper()
 	r := &saRig{theirs: ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port")}
-	// Of adapters, ibnetdiscover prints last the one that it is run from, and
-	// ibkit's subnet manager is at the first.
+	// ibnetdiscover prints the adapter that it runs on last. The subnet manager of
+	// ibkit is at the first adapter.
 	r.theirs.NewSM(t, "Hca2")
 	r.topo = "topo:" + filepath.Join(t.TempDir(), "topo")
 	topo := r.theirs.MustRunC(t, "Hca1", "ibnetdiscover")
@@ -44,13 +43,13 @@ func newSARig(t *testing.T) *saRig {
 	return r
 }
 
-// What the two simulators themselves differ in: capabilities, sizes of tables,
-// ages; and how opensm and ibkit spread routes that are equally long.
+// Differences between the simulators: capabilities, sizes of tables, ages, and the
+// distribution of routes of equal length by opensm and ibkit.
 var saDifferent = regexp.MustCompile(`(?m)^\s*(Capability mask|capability_mask|ActCount|partition_cap|revision|mtu|` +
 	`LinearFDBCap|LifeTimeValue|PartitionEnforcementCap|flags|MulticastFDBTop)\b.*\n`)
 
-// TestSaquery has Debian's saquery ask both administrations for the same, by the
-// records that fit one packet.
+// TestSaquery sends the same queries with Debian's saquery to both administrations, for
+// records that fit in one packet.
 func TestSaquery(t *testing.T) {
 	r := newSARig(t)
 	ours := serveFabric(t, r.topo)
@@ -80,7 +79,7 @@ func TestSaquery(t *testing.T) {
 	}
 }
 
-// tableOf asks a port's administration for records.
+// tableOf reads records from the administration of a port.
 func tableOf[T any, R interface {
 	*T
 	mad.Attribute
@@ -98,8 +97,8 @@ func tableOf[T any, R interface {
 	return all, table.Clipped
 }
 
-// TestTables holds what ibkit's client is told by opensm against what it is told
-// by ibkit's administration in the same process, which answers in segments.
+// TestTables compares the tables that ibkit's client reads from opensm and from ibkit's
+// administration in the same process, which answers in segments.
 func TestTables(t *testing.T) {
 	r := newSARig(t)
 	_, socket, _ := strings.Cut(r.theirs.Env()[0], "=")
@@ -143,7 +142,7 @@ func TestTables(t *testing.T) {
 		if len(same) != 1 {
 			t.Fatalf("opensm has %d nodes with LID %d", len(same), n.LID)
 		}
-		// The simulators' nodes differ in these.
+		// The nodes of the simulators differ in these fields.
 		same[0].NodeInfo.PartitionCap, same[0].NodeInfo.Revision = n.NodeInfo.PartitionCap, n.NodeInfo.Revision
 		if d := cmp.Diff(same[0], n); d != "" {
 			t.Errorf("LID %d: opensm (-), ibkit (+)\n%s", n.LID, d)

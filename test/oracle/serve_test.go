@@ -17,7 +17,7 @@ import (
 // ibkit is the binary by its own name.
 func ibkit() string { return filepath.Join(filepath.Dir(*binary), "ibkit") }
 
-// serveFabric starts ibkit's own simulator in place of ibsim.
+// serveFabric starts ibkit's simulator in place of ibsim.
 func serveFabric(t *testing.T, args ...string) *ibsimtest.Sim {
 	t.Helper()
 	return ibsimtest.NewServer(t, ibkit(), append([]string{"sim", "serve"}, args...)...)
@@ -25,9 +25,8 @@ func serveFabric(t *testing.T, args ...string) *ibsimtest.Sim {
 
 var served = []string{"demo", "single-switch:hosts=3", "fat-tree:levels=2,radix=8,pods=4"}
 
-// TestServedLinks holds what the C tool sees of a fabric that ibkit serves
-// against what ibkit sees of the same fabric in its own process, and through the
-// sockets.
+// TestServedLinks compares the output of the C tool for a served fabric with that of
+// ibkit for the same fabric, in its own process and through the sockets.
 func TestServedLinks(t *testing.T) {
 	for _, fabric := range served {
 		t.Run(fabric, func(t *testing.T) {
@@ -50,8 +49,7 @@ var (
 	ownLine = regexp.MustCompile(`(?m)^(?:CA|Switch): (?:(0x[0-9a-f]{16}) )?(.*):$`)
 )
 
-// TestServedNodes compares the nodes that ibnetdiscover lists with those that
-// ibkit shows.
+// TestServedNodes compares the nodes in the output of ibnetdiscover and of ibkit.
 func TestServedNodes(t *testing.T) {
 	for _, fabric := range served {
 		s := serveFabric(t, fabric)
@@ -70,9 +68,8 @@ func TestServedNodes(t *testing.T) {
 	}
 }
 
-// TestServedQueries has the other tools ask for single attributes. In the demo,
-// spine1 has LID 1, spine2 LID 2, leaf1 LID 3, and node01 and node02 behind
-// it LIDs 4 and 5.
+// TestServedQueries reads single attributes with other tools. In the demo, spine1 has
+// LID 1, spine2 LID 2, leaf1 LID 3, and node01 and node02 behind it LIDs 4 and 5.
 func TestServedQueries(t *testing.T) {
 	s := serveFabric(t, "demo")
 	for _, test := range []struct {
@@ -111,8 +108,8 @@ func TestServedQueries(t *testing.T) {
 
 var complaint = regexp.MustCompile(`(?m)^.* ERR .*$`)
 
-// TestServedSubnetManager lets opensm configure fabrics that nobody has
-// configured, and listens to what it thinks of the agents.
+// TestServedSubnetManager configures fabrics with opensm, and checks its log for
+// complaints about the agents.
 func TestServedSubnetManager(t *testing.T) {
 	for _, fabric := range served {
 		t.Run(fabric, func(t *testing.T) {
@@ -126,8 +123,7 @@ func TestServedSubnetManager(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, line := range complaint.FindAllString(log, -1) {
-				// ERR 3111: ports that know no FDR10 refuse Mellanox' attribute
-				// for it.
+				// ERR 3111: ports without FDR10 reject Mellanox' attribute for it.
 				if !strings.Contains(line, "ERR 3111: Received MAD with error status = 0xC") {
 					t.Error(line)
 				}

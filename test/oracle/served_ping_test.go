@@ -12,7 +12,7 @@ import (
 
 var lidLine = regexp.MustCompile(`Lid:\.+(\d+)`)
 
-// lidOf returns the LID of a node, as a program that is attached there sees it.
+// lidOf returns the LID of a node as seen by a program that is attached to it.
 func lidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
 	t.Helper()
 	m := lidLine.FindStringSubmatch(s.MustRunC(t, node, "smpquery", "portinfo", "-D", "0").Stdout)
@@ -22,7 +22,7 @@ func lidOf(t *testing.T, s *ibsimtest.Sim, node string) string {
 	return m[1]
 }
 
-// flood sends pings, which all must be answered.
+// flood sends pings, which must all be answered.
 func flood(t *testing.T, s *ibsimtest.Sim, from, lid string) {
 	t.Helper()
 	r := s.MustRunC(t, from, "ibping", "-f", "-c", "100", lid)
@@ -31,8 +31,8 @@ func flood(t *testing.T, s *ibsimtest.Sim, from, lid string) {
 	}
 }
 
-// TestServedPing has two C programs speak with one another through a served
-// fabric, whose agents know nothing of what they say.
+// TestServedPing connects two C programs through a served fabric, whose agents do not
+// take part.
 func TestServedPing(t *testing.T) {
 	s := serveFabric(t, "demo")
 	const server, client = "node05", "node07"
@@ -41,7 +41,7 @@ func TestServedPing(t *testing.T) {
 	flood(t, s, client, lid)
 }
 
-// TestServedAgentPing pings a node whose own agent answers.
+// TestServedAgentPing pings a node that answers through its own agent.
 func TestServedAgentPing(t *testing.T) {
 	s := serveFabric(t, "--ping", "node05", "demo")
 	lid := lidOf(t, s, "node05")

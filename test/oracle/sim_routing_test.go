@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// hostLIDs finds an adapter's line of iblinkinfo -l.
+// hostLIDs matches the line of an adapter in the output of iblinkinfo -l.
 var hostLIDs = regexp.MustCompile(`(?m)^\S+ "\s*([^"]*host[^"]*)"\s+(\d+)\s+1\[`)
 
 // hosts returns the LIDs of all hosts by name.
@@ -26,7 +26,7 @@ func hosts(t *testing.T, s *ibsimtest.Sim) map[string]string {
 	return lids
 }
 
-// trace returns how many links ibtracert says are between two LIDs.
+// trace returns the number of links between two LIDs according to ibtracert.
 func trace(t *testing.T, s *ibsimtest.Sim, from, to string) int {
 	t.Helper()
 	r := s.MustRunC(t, "", "ibtracert", from, to)
@@ -36,10 +36,10 @@ func trace(t *testing.T, s *ibsimtest.Sim, from, to string) int {
 	return strings.Count(r.Stdout, "->")
 }
 
-// TestServedUpDown traces ways through fabrics that our subnet manager configured
-// with sm=updown and that opensm configured with -R updn. In trees, where both
-// choose roots by themselves, and elsewhere, where opensm finds none and both are
-// given the first switch, all hosts are reached by ways of the same length.
+// TestServedUpDown compares path lengths between all hosts in fabrics that ibkit's
+// subnet manager configures with sm=updown and opensm with -R updn. Both choose roots
+// of trees themselves. In other fabrics, opensm finds no root, and both get the first
+// switch.
 func TestServedUpDown(t *testing.T) {
 	const firstSwitch = "0x0002c90000800000"
 	for fabric, root := range map[string]string{

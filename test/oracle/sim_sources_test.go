@@ -18,14 +18,14 @@ var (
 	// description of a switch.
 	boardRecord = regexp.MustCompile(`sysimgguid=\S+\t\t# Chassis (\d+)\nswitchguid=\S+\t# (\S+ \w+ \d+ Chip \d+)\nSwitch\t\d+ "\S+"\t\t# "(.*)" (?:base|enhanced)`)
 
-	// Where a node is, by its name in the preset.
+	// The position of a node in its name in the preset.
 	boardName = regexp.MustCompile(`^(?:MF0;)?system(\d)[:-](?:IS5600/)?(S|L|spine|line)(\d+)(?:/U|-)(\d)$`)
 )
 
-// TestServedChassis has ibnetdiscover say what is built into which chassis, and
-// where: it is what the names of the nodes say. Voltaire's boards are known by
-// their wiring, Mellanox' by their descriptions. And iblinkinfo's external port
-// numbers are ibkit's.
+// TestServedChassis compares the chassis and slots in the output of ibnetdiscover with
+// the names of the nodes. It identifies Voltaire's boards by their wiring and Mellanox'
+// by their descriptions. The external port numbers of iblinkinfo must be those of
+// ibkit.
 func TestServedChassis(t *testing.T) {
 	for model, boards := range map[string]int{"IS5600": 18 + 3, "ISR9288": 12 + 6, "ISR2012": 12 + 6, "ISR9096": 4 + 6, "ISR4700": 9 + 3} {
 		t.Run(model, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestServedChassis(t *testing.T) {
 	}
 }
 
-// TestServedSplitPorts has the C tool see split ports: 2X, and connectors taken
-// whole at 4X.
+// TestServedSplitPorts shows split ports with the C tool: ports of 2X, and connectors
+// that run at 4X.
 func TestServedSplitPorts(t *testing.T) {
 	s := serveFabric(t, "fat-tree:radix=8,pods=4,split=2,speed=NDR")
 	want := s.MustRunC(t, "", "iblinkinfo")
@@ -77,8 +77,8 @@ func TestServedSplitPorts(t *testing.T) {
 	}
 }
 
-// TestServedGenerations has the C tool see all generations of links. That of
-// Debian 12 does not know XDR, and takes such links for QDR.
+// TestServedGenerations shows all generations of links with the C tool. The tool of
+// Debian 12 does not know XDR, and reports such links as QDR.
 func TestServedGenerations(t *testing.T) {
 	s := serveFabric(t, "mixed")
 	const xdr = "212.5 Gbps"
@@ -97,7 +97,7 @@ func TestServedGenerations(t *testing.T) {
 	}
 }
 
-// without leaves out the links that b has with a word in their lines.
+// without removes the links of b whose lines contain a word.
 func without(a, b, word string) (string, string) {
 	left := map[string]bool{}
 	end := func(line string) string { // GUID, name and port
@@ -121,9 +121,8 @@ func without(a, b, word string) (string, string) {
 
 var startGUID = regexp.MustCompile(`"start":"0x([0-9a-f]{16})"`)
 
-// TestServedJSON goes round: what ibkit finds of a fabric that opensm has
-// configured in ibsim is served from its JSON, and looks as before to the C
-// tools.
+// TestServedJSON scans a fabric that opensm has configured in ibsim, serves the JSON,
+// and compares the output of the C tools with that for ibsim.
 func TestServedJSON(t *testing.T) {
 	for _, net := range nets(t) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
@@ -134,7 +133,7 @@ func TestServedJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := serveFabric(t, file)
-			// Descriptions are printable in JSON, and its nodes are known by GUID.
+			// JSON has printable descriptions, and identifies nodes by GUID.
 			host := "H-" + startGUID.FindStringSubmatch(found)[1]
 			for _, args := range [][]string{nil, {"-l"}, {"-p"}} {
 				if d := diff(b.MustRunC(t, b.host, "iblinkinfo", args...), s.MustRunC(t, host, "iblinkinfo", args...)); d != "" {

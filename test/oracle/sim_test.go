@@ -13,10 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// Where a net file is loaded by ibkit, it shows what the C tool shows of ibsim
-// with the same file. Nothing differs on purpose: the one thing that the two
-// programs know differently, NDR, is in none of the nets, for ibsim 0.10
-// refuses it.
+// TestNetFile compares the output of ibkit for a net file with that of the C tool for
+// ibsim with the same file. The nets do not contain NDR, which ibsim 0.10 rejects.
 func TestNetFile(t *testing.T) {
 	for _, net := range absolute(t, nets(t)) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
@@ -33,9 +31,8 @@ func TestNetFile(t *testing.T) {
 	}
 }
 
-// A topology file of the C tool, loaded and written by ibkit, is the file that
-// it was but for its order; and ibsim, loaded with what ibkit exports, looks as
-// before to the C tool.
+// TestTopologyFile loads a topology file of the C tool and exports it: only the order
+// may change. The C tool must print the same for ibsim with the exported net.
 func TestTopologyFile(t *testing.T) {
 	for _, net := range absolute(t, nets(t)) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
@@ -65,7 +62,7 @@ func TestTopologyFile(t *testing.T) {
 				}
 			}
 
-			// Only what can be reached from the host is the C tool's to show.
+			// The C tool shows only nodes that are reachable from the host.
 			before := s.MustRunC(t, host, "iblinkinfo", "--switches-only").Stdout
 			exported := filepath.Join(dir, "net")
 			if r := s.MustRun(t, host, native(), "sim", "export", "net:"+net, "-o", exported); r.Code != 0 {
@@ -84,7 +81,7 @@ func TestTopologyFile(t *testing.T) {
 	}
 }
 
-// absolute makes paths that the tools, which run elsewhere, find too.
+// absolute returns absolute paths: the tools run in other directories.
 func absolute(t *testing.T, paths []string) []string {
 	t.Helper()
 	for i, path := range paths {
@@ -96,8 +93,8 @@ func absolute(t *testing.T, paths []string) []string {
 	return paths
 }
 
-// records cuts a topology file at blank lines; comments in front and the order
-// are not compared.
+// records splits a topology file at blank lines. It ignores initial comments and the
+// order.
 func records(text string) map[string]string {
 	found := map[string]string{}
 	for record := range strings.SplitSeq(text, "\n\n") {
@@ -115,8 +112,8 @@ func records(text string) map[string]string {
 	return found
 }
 
-// guidsAndLinks returns the lines of iblinkinfo without LIDs, which a subnet
-// manager gives as it likes.
+// guidsAndLinks returns the lines of iblinkinfo without LIDs, which depend on the
+// subnet manager.
 func guidsAndLinks(stdout string) map[string]int {
 	found := map[string]int{}
 	for line := range strings.Lines(stdout) {

@@ -1,5 +1,5 @@
-// Package scripts tests the command line from outside, by scripts of commands
-// and of what they must print: one txtar archive in testdata for each subject.
+// Package scripts tests command lines with scripts of commands and their expected
+// output, one txtar archive in testdata for each subject.
 package scripts
 
 import (
@@ -32,8 +32,8 @@ func TestPlain(t *testing.T) {
 	})
 }
 
-// code runs a command and checks its exit code: code 2 ibkit --no-such-flag.
-// What it prints can be looked at with stdout and stderr as after exec.
+// code runs a command and checks its exit code: code 2 ibkit --no-such-flag. stdout and
+// stderr check its output, as after exec.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command [argument...]")

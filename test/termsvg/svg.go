@@ -19,7 +19,7 @@ const (
 	titleBar   = 30
 )
 
-// A style is what the control sequences of a terminal chose.
+// A style is a selection by control sequences of a terminal.
 type style struct {
 	bold, faint bool
 	colour      int // 30 to 37; 0: that of plain text
