@@ -6,15 +6,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// builder adds nodes and links of one kind to a fabric. It keeps the first
-// error, so that presets read as what they build.
+// builder adds nodes and links to a fabric, all with the same link settings. It keeps
+// the first error, so that the code of a preset needs no error handling.
 type builder struct {
 	fabric *Fabric
 	link   LinkSpec
-	next   map[*Node]int // the lowest port that may be free
+	next   map[*Node]int // all ports below this number are in use
 	err    error
 
-	splits map[*Node]bool // switches whose connectors are two ports each
+	splits map[*Node]bool // switches with two ports per connector
 }
 
 func newBuilder(f *Fabric, l LinkSpec) *builder {
@@ -25,7 +25,7 @@ func (b *builder) add(kind mad.NodeType, ports int, format string, args ...any) 
 	return b.addSpec(NodeSpec{Kind: kind, ID: fmt.Sprintf(format, args...), Ports: ports})
 }
 
-// addSpec adds a node with ports of the builder's kind.
+// addSpec adds a node with the builder's link settings.
 func (b *builder) addSpec(s NodeSpec) *Node {
 	if b.err != nil {
 		return nil
@@ -44,8 +44,8 @@ func (b *builder) addHost(format string, args ...any) *Node {
 	return b.add(mad.NodeTypeCA, 1, format, args...)
 }
 
-// connect links two nodes by the lowest port of each that is free; two switches
-// by whole connectors.
+// connect links the lowest free port of one node to the lowest free port of another.
+// Links between two split switches use whole connectors.
 func (b *builder) connect(n, m *Node) *Port {
 	if b.err != nil {
 		return nil
@@ -57,7 +57,7 @@ func (b *builder) connect(n, m *Node) *Port {
 	return p
 }
 
-// free returns a port of a node for a link to another one.
+// free returns a free port of a node for a link to another node.
 func (b *builder) free(n, other *Node) *Port {
 	if b.splits[n] && other.IsSwitch() {
 		if p := b.whole(n); p != nil {
@@ -70,6 +70,6 @@ func (b *builder) free(n, other *Node) *Port {
 			}
 		}
 	}
-	b.err = fmt.Errorf("switch %q has too few ports (%d)", n.ID, len(n.Ports)-1)
+	b.err = fmt.Errorf("switch %q has too few ports: %d", n.ID, len(n.Ports)-1)
 	return nil
 }

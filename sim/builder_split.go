@@ -2,22 +2,21 @@ package sim
 
 import "github.com/ibkit/ibkit/ib"
 
-// splitParameter asks for switches as they are where cables lead from one
-// connector to two hosts: each connector is two ports of two lanes, with numbers
-// that follow one another. Where a cable takes a connector for itself, the first
-// port has all four lanes and the second stays down.
-var splitParameter = Parameter{"split", "1", "2: each connector of a switch with hosts is two ports, so that hosts have 2X"}
+// splitParameter selects switches whose connectors are split for cables to two hosts:
+// each connector is two ports of two lanes with consecutive numbers. A cable that uses
+// a whole connector has all four lanes on the first port; the second port stays down.
+var splitParameter = Parameter{"split", "1", "2: two ports per connector of a switch with hosts; hosts have 2X"}
 
-// split reads the parameter: how many ports a connector is.
+// split returns the number of ports per connector.
 func (p *params) split(l LinkSpec) int {
 	n := p.number("split", 1, 2)
 	if n == 2 && or(l.Width, ib.Width4X) != ib.Width4X {
-		p.fail("split=2: only ports at 4X can be split")
+		p.fail("split=2: only 4X ports can be split")
 	}
 	return n
 }
 
-// addEdge adds a switch for hosts with connectors that are so many ports each.
+// addEdge adds a switch for hosts. Each connector has split ports.
 func (b *builder) addEdge(connectors, split int, format string, args ...any) *Node {
 	if split == 1 {
 		return b.addSwitch(connectors, format, args...)
@@ -30,7 +29,7 @@ func (b *builder) addEdge(connectors, split int, format string, args ...any) *No
 	return n
 }
 
-// whole returns the first port of a split switch's connector that is free.
+// whole returns the first port of a free connector of a split switch.
 func (b *builder) whole(n *Node) *Port {
 	i := b.next[n] + 1
 	if i%2 == 0 {

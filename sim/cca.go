@@ -58,7 +58,7 @@ const ccClassVersion = 2
 // controlCongestion is the congestion control agent of a node (InfiniBand
 // Architecture, Volume 1, annex A10). It turns a request into its reply and reports
 // whether the agent replies.
-func (f *Fabric) controlCongestion(d destination, p *mad.Packet) bool {
+func (f *Fabric) answerCC(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	if method != mad.MethodGet && method != mad.MethodSet {
 		return false

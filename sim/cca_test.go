@@ -272,7 +272,7 @@ func FuzzCongestion(f *testing.F) {
 		p[1] = byte(mad.ClassCC)
 		for _, n := range fabric.Nodes {
 			q := p
-			if answered := fabric.controlCongestion(destination{node: n, entry: n.firstPort().Number}, &q); answered && q.Method() != mad.MethodGetResp {
+			if answered := fabric.answerCC(destination{node: n, entry: n.firstPort().Number}, &q); answered && q.Method() != mad.MethodGetResp {
 				t.Errorf("got method %v, want GetResp", q.Method())
 			}
 		}

@@ -7,115 +7,115 @@ import (
 	"time"
 )
 
-// An Event is something that happens to a fabric while it is in use: a command,
-// and when.
+// An Event is a command that is applied to a fabric in use at a given time.
 type Event struct {
 	After   time.Duration // since Play
-	Packets uint64        // once so many packets were sent; 0: After counts
+	Packets uint64        // number of packets sent since Play; 0: After applies
 	Command Command
 }
 
-// An agenda has what is still to happen.
-type agenda struct {
-	byTime   appointments
-	byPacket []Event // the next one first
+// An eventQueue holds the pending events.
+type eventQueue struct {
+	byTime   schedule
+	byPacket []Event // in order
 	packets  uint64  // sent since Play
 	count    uint64
 
 	failed func(error)
 }
 
-// Play makes events happen from now on. Between packets nobody notices, so they
-// happen when the next packet is sent, or on [Fabric.Advance]. failed is told of
-// those that could not, such as a link to a port that is taken.
+// Play starts the clock of events. An event takes effect when the next packet is sent
+// after its time, or on [Fabric.Advance]. failed is called with the error of an event
+// that cannot be applied, for example a link to a port that is in use.
 func (f *Fabric) Play(events []Event, failed func(error)) {
 	now := time.Now()
-	a := &agenda{failed: failed}
-	f.agenda = a
+	q := &eventQueue{failed: failed}
+	f.events = q
 	for _, e := range events {
 		if e.Packets > 0 {
-			a.byPacket = append(a.byPacket, e)
+			q.byPacket = append(q.byPacket, e)
 		} else {
-			a.add(now.Add(e.After), e.Command)
+			q.add(now.Add(e.After), e.Command)
 		}
 	}
-	slices.SortStableFunc(a.byPacket, func(x, y Event) int { return cmp.Compare(x.Packets, y.Packets) })
+	slices.SortStableFunc(q.byPacket, func(x, y Event) int { return cmp.Compare(x.Packets, y.Packets) })
 }
 
-func (a *agenda) add(due time.Time, c Command) {
-	heap.Push(&a.byTime, appointment{due: due, order: a.count, command: c})
-	a.count++
+func (q *eventQueue) add(due time.Time, c Command) {
+	heap.Push(&q.byTime, scheduled{due: due, order: q.count, command: c})
+	q.count++
 }
 
-// later has a command carried out after a time.
-func (f *Fabric) later(after time.Duration, c Command) {
-	if f.agenda == nil {
+// scheduleAfter applies a command after a time.
+func (f *Fabric) scheduleAfter(after time.Duration, c Command) {
+	if f.events == nil {
 		f.Play(nil, func(error) {})
 	}
-	f.agenda.add(time.Now().Add(after), c)
+	f.events.add(time.Now().Add(after), c)
 }
 
-// NextEvent returns when the next event is due that waits for a time; false:
-// none does.
+// NextEvent returns the time of the next event that does not count packets. It reports
+// false if there is none.
 func (f *Fabric) NextEvent() (time.Time, bool) {
-	if f.agenda == nil || len(f.agenda.byTime) == 0 {
+	if f.events == nil || len(f.events.byTime) == 0 {
 		return time.Time{}, false
 	}
-	return f.agenda.byTime[0].due, true
+	return f.events.byTime[0].due, true
 }
 
-// Advance makes the events happen that are due.
+// Advance applies the events that are due.
 func (f *Fabric) Advance() {
-	if f.agenda == nil {
+	if f.events == nil {
 		return
 	}
-	a, now := f.agenda, time.Now()
-	for len(a.byPacket) > 0 && a.byPacket[0].Packets <= a.packets {
-		e := a.byPacket[0]
-		a.byPacket = a.byPacket[1:]
-		a.carryOut(f, e.Command)
+	q, now := f.events, time.Now()
+	for len(q.byPacket) > 0 && q.byPacket[0].Packets <= q.packets {
+		e := q.byPacket[0]
+		q.byPacket = q.byPacket[1:]
+		q.apply(f, e.Command)
 	}
-	for len(a.byTime) > 0 && !a.byTime[0].due.After(now) {
-		a.carryOut(f, heap.Pop(&a.byTime).(appointment).command)
-	}
-}
-
-func (a *agenda) carryOut(f *Fabric, c Command) {
-	if err := f.Do(c, nil); err != nil && a.failed != nil {
-		a.failed(err)
+	for len(q.byTime) > 0 && !q.byTime[0].due.After(now) {
+		q.apply(f, heap.Pop(&q.byTime).(scheduled).command)
 	}
 }
 
-// step counts a packet that is sent, and makes happen what is due before it.
+func (q *eventQueue) apply(f *Fabric, c Command) {
+	if err := f.Do(c, nil); err != nil && q.failed != nil {
+		q.failed(err)
+	}
+}
+
+// step applies the events that are due, and counts a packet.
 func (f *Fabric) step() {
-	if f.agenda == nil {
+	if f.events == nil {
 		return
 	}
 	f.Advance()
-	f.agenda.packets++
+	f.events.packets++
 }
 
-// An appointment is a command that waits for its time.
-type appointment struct {
+// A scheduled command is applied at a time. Commands with the same time are applied in
+// their order.
+type scheduled struct {
 	due     time.Time
 	order   uint64
 	command Command
 }
 
-type appointments []appointment
+type schedule []scheduled
 
-func (a appointments) Len() int { return len(a) }
-func (a appointments) Less(i, j int) bool {
-	if a[i].due.Equal(a[j].due) {
-		return a[i].order < a[j].order
+func (s schedule) Len() int { return len(s) }
+func (s schedule) Less(i, j int) bool {
+	if s[i].due.Equal(s[j].due) {
+		return s[i].order < s[j].order
 	}
-	return a[i].due.Before(a[j].due)
+	return s[i].due.Before(s[j].due)
 }
-func (a appointments) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *appointments) Push(x any)   { *a = append(*a, x.(appointment)) }
-func (a *appointments) Pop() any {
-	old := *a
+func (s schedule) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+func (s *schedule) Push(x any)   { *s = append(*s, x.(scheduled)) }
+func (s *schedule) Pop() any {
+	old := *s
 	last := old[len(old)-1]
-	*a = old[:len(old)-1]
+	*s = old[:len(old)-1]
 	return last
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A Command changes a fabric that is in use, or tells about it. Commands are
-// what scripts of events and the console have in common.
+// A Command changes or prints a fabric in use. Commands come from event scripts and
+// from the console.
 type Command struct {
-	where string // file, line and column
+	where string // file, line and column, for errors
 	text  string
 	do    func(f *Fabric, out io.Writer) error
 
-	// Tells says that the command changes nothing, but writes.
-	Tells bool
+	// ReadOnly is set for commands that only print.
+	ReadOnly bool
 }
 
-// Do carries out a command. What it has to tell goes to out.
+// Do applies a command. Commands that print write to out.
 func (f *Fabric) Do(c Command, out io.Writer) error {
 	if err := c.do(f, out); err != nil {
 		return fmt.Errorf("%s: %s: %w", c.where, c.text, err)
@@ -25,54 +25,54 @@ func (f *Fabric) Do(c Command, out io.Writer) error {
 	return nil
 }
 
-// A verb is what a command begins with.
-type verb struct {
+// A commandSpec declares a command.
+type commandSpec struct {
 	name, usage, about string
-	tells              bool
+	readOnly           bool
 
-	// parse reads what follows the name.
+	// parse reads the arguments of the command.
 	parse func(f *Fabric, l *eventLine) (func(*Fabric, io.Writer) error, error)
 }
 
-// verbs are all that there are. PORT stands for NODE[NUMBER], NODE for an ID or
-// a description, in quotation marks where it has blanks or brackets.
-var verbs []verb
+// commands are all commands. PORT stands for NODE[NUMBER]; NODE is an ID or a
+// description, in quotation marks if it contains blanks or brackets.
+var commands []commandSpec
 
-func init() { // help refers to them
-	verbs = []verb{
-		{"unlink", "PORT|NODE", "pull the cable out of a port, or all cables of a node", false, parseUnlink},
-		{"link", "PORT [PORT]", "plug a cable in, or back in where it was pulled out", false, parseLink},
-		{"flap", "PORT DURATION [TIMES]", "take a link down for a time, TIMES times with as long between", false, parseFlap},
-		{"down", "NODE", "take the power from a node", false, parsePower(false)},
-		{"up", "NODE", "give a node its power back", false, parsePower(true)},
-		{"hang", "NODE", "make the agents of a node answer nothing; its links stay up", false, parseSilent(true)},
-		{"resume", "NODE", "make them answer again", false, parseSilent(false)},
-		{"ping", "NODE|all [off]", "start an ibping server on a node, or stop it", false, parsePing},
-		{"sm", "PORT", "hand the subnet over to a subnet manager at a port", false, parseHandOver},
-		{"sweep", "", "have the fabric's own subnet manager configure it anew", false, parseSweep},
-		{"perfcaps", "NODE|all MASK [MASK2]", "change the capability masks of performance management", false, parsePerfCaps},
-		{"counter", "PORT NAME VALUE", "set a performance counter, by perfquery's name for it", false, parseCounter},
-		{"rate", "PORT NAME NUMBER", "let a performance counter grow by so much a second", false, parseRate},
+func init() { // parseHelp refers to commands
+	commands = []commandSpec{
+		{"unlink", "PORT|NODE", "disconnect the cable of a port, or all cables of a node", false, parseUnlink},
+		{"link", "PORT [PORT]", "connect two ports; one port: reconnect its last cable", false, parseLink},
+		{"flap", "PORT DURATION [TIMES]", "take a link down TIMES times, with pauses of the same length", false, parseFlap},
+		{"down", "NODE", "power off a node", false, parsePower(false)},
+		{"up", "NODE", "power on a node", false, parsePower(true)},
+		{"hang", "NODE", "stop the agents of a node; its links stay up", false, parseSilent(true)},
+		{"resume", "NODE", "restart the agents of a node", false, parseSilent(false)},
+		{"ping", "NODE|all [off]", "start or stop an ibping server on a node", false, parsePing},
+		{"sm", "PORT", "make the subnet manager at a port the master", false, parseHandOver},
+		{"sweep", "", "run the fabric's own subnet manager once", false, parseSweep},
+		{"perfcaps", "NODE|all MASK [MASK2]", "set the capability masks of performance management", false, parsePerfCaps},
+		{"counter", "PORT NAME VALUE", "set a performance counter (names as in perfquery)", false, parseCounter},
+		{"rate", "PORT NAME NUMBER", "increase a performance counter by NUMBER per second", false, parseRate},
 		{"congest", "PORT NODE NODE [SL]", "log congestion at a port by a packet between two nodes", false, parseCongest},
 		{"model", "NAME=VALUE...", "change the clock model: " + modelNames(), false, parseModelCommand},
-		{"dump", "[NODE]", "show the ports of one node or of all", true, parseDump},
-		{"help", "", "show all commands", true, parseHelp},
+		{"dump", "[NODE]", "print the ports of one node or of all", true, parseDump},
+		{"help", "", "print all commands", true, parseHelp},
 	}
 }
 
-// ParseCommand reads one command. file and number say where it is, for errors.
+// ParseCommand parses one command. Errors name the file and the line number.
 func (f *Fabric) ParseCommand(file string, number int, text string) (Command, error) {
 	l := &eventLine{netLine: netLine{file: file, number: number, text: strings.TrimRight(text, " \t\r\n")}}
 	l.blanks()
 	return f.command(l)
 }
 
-// command reads the rest of a line.
+// command parses the rest of a line.
 func (f *Fabric) command(l *eventLine) (Command, error) {
 	start := l.at
 	c := Command{where: fmt.Sprintf("%s:%d", l.where(), start+1), text: l.rest()}
 	word := l.run(isLetter)
-	for _, v := range verbs {
+	for _, v := range commands {
 		if v.name != word {
 			continue
 		}
@@ -83,12 +83,12 @@ func (f *Fabric) command(l *eventLine) (Command, error) {
 		if l.blanks(); l.rest() != "" {
 			return c, l.expected("the end of the line")
 		}
-		c.Tells = v.tells
+		c.ReadOnly = v.readOnly
 		return c, nil
 	}
 	l.at = start
 	var names []string
-	for _, v := range verbs {
+	for _, v := range commands {
 		names = append(names, v.name)
 	}
 	return c, l.expected("a command (" + strings.Join(names, ", ") + ")")
@@ -101,10 +101,10 @@ func parseHelp(_ *Fabric, _ *eventLine) (func(*Fabric, io.Writer) error, error) 
 	}, nil
 }
 
-// CommandHelp describes all commands, one a line.
+// CommandHelp returns a table of all commands.
 func CommandHelp() string {
 	var b strings.Builder
-	for _, v := range verbs {
+	for _, v := range commands {
 		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(v.name+" "+v.usage), v.about)
 	}
 	return b.String()

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// An eventLine is one line of a script of events or of the console.
+// An eventLine is one line of an event script or of the console.
 type eventLine struct{ netLine }
 
-// bare bytes are those of names that need no quotation marks.
+// isBare reports whether a name with this byte needs no quotation marks.
 func isBare(c byte) bool { return c > ' ' && c != '"' && c != '[' && c != ']' && c != '#' && c != 0x7f }
 
-// name reads a name, in quotation marks or without.
+// name reads a name, with or without quotation marks.
 func (l *eventLine) name(what string) (string, error) {
 	l.blanks()
 	if strings.HasPrefix(l.rest(), `"`) {
@@ -24,7 +24,7 @@ func (l *eventLine) name(what string) (string, error) {
 	return "", l.expected(what)
 }
 
-// node reads the ID or description of a node of a fabric.
+// node reads the ID or the description of a node.
 func (l *eventLine) node(f *Fabric) (*Node, error) {
 	l.blanks()
 	start := l.at
@@ -35,12 +35,12 @@ func (l *eventLine) node(f *Fabric) (*Node, error) {
 	n := f.named(name)
 	if n == nil {
 		l.at = start
-		return nil, l.errorf("expected a node of the fabric, and %q is none", name)
+		return nil, l.errorf("unknown node %q", name)
 	}
 	return n, nil
 }
 
-// port reads a node and a port number in brackets.
+// port reads NODE[NUMBER].
 func (l *eventLine) port(f *Fabric) (*Port, error) {
 	n, err := l.node(f)
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *eventLine) port(f *Fabric) (*Port, error) {
 	return l.portOf(n)
 }
 
-// portOf reads the number of one of a node's ports in brackets.
+// portOf reads a port number in brackets.
 func (l *eventLine) portOf(n *Node) (*Port, error) {
 	start := l.at
 	number, err := l.bracketed()
@@ -58,30 +58,30 @@ func (l *eventLine) portOf(n *Node) (*Port, error) {
 	}
 	if number >= len(n.Ports) {
 		l.at = start
-		return nil, l.errorf("expected a port from 1 to %d, for %q has no others", len(n.Ports)-1, n.ID)
+		return nil, l.errorf("expected a port of node %q, from 1 to %d", n.ID, len(n.Ports)-1)
 	}
 	return &n.Ports[number], nil
 }
 
-// more reports whether another word follows.
+// more skips blanks and reports whether another argument follows.
 func (l *eventLine) more() bool {
 	l.blanks()
 	return l.rest() != ""
 }
 
-// duration reads a time such as 1.5s or 20us.
+// duration reads a duration, for example 1.5s or 20us.
 func (l *eventLine) duration(what string) (time.Duration, error) {
 	l.blanks()
 	start := l.at
 	d, err := time.ParseDuration(l.run(isBare))
 	if err != nil || d < 0 {
 		l.at = start
-		return 0, l.expected(what + " such as 1.5s or 20us")
+		return 0, l.expected(what + ", for example 1.5s or 20us")
 	}
 	return d, nil
 }
 
-// integer reads a number, after blanks.
+// integer skips blanks and reads a number.
 func (l *eventLine) integer(what string, most uint64) (uint64, error) {
 	l.blanks()
 	return l.netLine.integer(what, most)
@@ -97,7 +97,7 @@ func (l *eventLine) when(e *Event) (err error) {
 	}
 	if e.Packets, err = strconv.ParseUint(l.run(isDigit), 10, 63); err != nil || e.Packets == 0 {
 		l.at = start
-		return l.expected("a time such as 1.5s, or @ and a number of packets from 1 on")
+		return l.expected("a time, for example 1.5s, or @ and a number of packets from 1")
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A modelField is one of a model's values, by the name that users know it by.
+// A modelField is a parameter of a model.
 type modelField struct {
 	name  string
 	parse func(l *eventLine, m *Model) error
@@ -47,9 +47,9 @@ func ModelParameters() []string {
 
 func modelNames() string { return strings.Join(ModelParameters(), ", ") }
 
-// ParseModel changes a model by values such as "hop=1us,loss=0.01": the fields'
-// names in lower case, separated by commas or blanks. An error leaves it as it
-// was.
+// ParseModel sets parameters of a model, for example "hop=1us,loss=0.01". Names are
+// those of the fields in lower case; commas or blanks separate the parameters. The
+// model does not change if there is an error.
 func (m *Model) ParseModel(text string) error {
 	next := *m
 	l := &eventLine{netLine{file: "model", number: 1, text: text}}
@@ -60,7 +60,7 @@ func (m *Model) ParseModel(text string) error {
 	return nil
 }
 
-// model reads values up to the end of the line.
+// model reads parameters up to the end of the line.
 func (l *eventLine) model(m *Model) error {
 	for more := true; more; {
 		l.blanks()
@@ -84,23 +84,23 @@ func (l *eventLine) modelField(m *Model) error {
 		}
 	}
 	l.at = start
-	return l.expected("NAME=VALUE, where NAME is one of " + modelNames())
+	return l.expected("NAME=VALUE with one of the names " + modelNames())
 }
 
-// isValue says which bytes a value can have.
+// isValue reports whether a value may contain a byte.
 func isValue(c byte) bool { return isBare(c) && c != ',' }
 
 func durationField(of func(*Model) *time.Duration) func(*eventLine, *Model) error {
 	return func(l *eventLine, m *Model) error { return durationInto(l, of(m)) }
 }
 
-// durationInto reads a time that a comma may follow.
+// durationInto reads a duration, which a comma may follow.
 func durationInto(l *eventLine, to *time.Duration) error {
 	start := l.at
 	d, err := time.ParseDuration(l.run(isValue))
 	if err != nil || d < 0 {
 		l.at = start
-		return l.expected("a time such as 1.5s or 20us")
+		return l.expected("a duration, for example 1.5s or 20us")
 	}
 	*to = d
 	return nil
@@ -112,7 +112,7 @@ func partField(of func(*Model) *float64) func(*eventLine, *Model) error {
 		part, err := strconv.ParseFloat(l.run(isValue), 64)
 		if err != nil || !(part >= 0 && part <= 1) { // NaN is neither
 			l.at = start
-			return l.expected("a part of all packets, from 0 to 1")
+			return l.expected("a fraction of the packets, from 0 to 1")
 		}
 		*of(m) = part
 		return nil

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// ParseEvents reads a script of events, each a line of a time and a command:
+// ParseEvents parses an event script. Each line has a time and a command:
 //
-//	# a host that goes away, a cable that is bad
+//	# a host that fails, and a bad cable
 //	1.5s   down node01
 //	10s    up node01
 //	20ms   flap "leaf1"[3] 50ms 4
 //	@1000  model loss=0.1
 //
-// Times count from [Fabric.Play]; @ and a number count the packets sent before.
-// Commands are those of [Fabric.ParseCommand], but for the ones that only tell.
-// An error names file, line and column; there are no events then.
+// Times count from [Fabric.Play]; @ and a number count the packets sent since then.
+// The commands are those of [Fabric.ParseCommand] except for read-only ones. Errors
+// name the file, line and column, and no events are returned.
 func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 	var events []Event
 	lines := bufio.NewScanner(r)
@@ -42,7 +42,7 @@ func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 		if e.Command, err = f.command(l); err != nil {
 			return nil, err
 		}
-		if e.Command.Tells {
+		if e.Command.ReadOnly {
 			l.at = start
 			return nil, l.expected("a command that changes the fabric")
 		}
@@ -54,9 +54,9 @@ func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 	return events, nil
 }
 
-// ReadEvents makes events from a description: random, or random:seed=7,count=20,
-// within=10s for those that [Fabric.RandomEvents] makes, else the name of a file
-// that [Fabric.ParseEvents] reads.
+// ReadEvents returns events from a description: random events for "random" or
+// "random:seed=7,count=20,within=10s" (see [Fabric.RandomEvents]), else the events of
+// the file with that name (see [Fabric.ParseEvents]).
 func (f *Fabric) ReadEvents(description string) ([]Event, error) {
 	if name, parameters, _ := strings.Cut(description, ":"); name == "random" {
 		o, err := parseRandom(parameters)
@@ -73,16 +73,16 @@ func (f *Fabric) ReadEvents(description string) ([]Event, error) {
 	return f.ParseEvents(file, description)
 }
 
-// RandomOptions say what random events there are to be.
+// RandomOptions configure random events.
 type RandomOptions struct {
 	Seed   uint64
-	Count  int           // how many things break; each is whole again after a while
-	Within time.Duration // the time in which they do
+	Count  int           // number of failures; each ends after a while
+	Within time.Duration // period in which the failures begin
 }
 
-// RandomEvents makes events up: links that flap, nodes that lose their power,
-// agents that hang. The same seed makes the same events for the same fabric. The
-// first adapter, which programs attach to, is spared.
+// RandomEvents returns random failures: links flap, nodes lose power, agents hang. The
+// same seed gives the same events for the same fabric. The first adapter, which
+// programs attach to by default, does not fail.
 func (f *Fabric) RandomEvents(o RandomOptions) ([]Event, error) {
 	var hosts, switches []*Node
 	var cables []*Port
@@ -101,18 +101,18 @@ func (f *Fabric) RandomEvents(o RandomOptions) ([]Event, error) {
 		}
 	}
 	if len(hosts) == 0 || len(switches) == 0 || len(cables) == 0 {
-		return nil, errors.New("make random events: the fabric is too small for any to happen")
+		return nil, errors.New("make random events: the fabric has no switch, no second host or no cable")
 	}
-	chance := rand.New(rand.NewPCG(o.Seed, 1))
+	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	var events []Event
 	for range o.Count {
-		at := time.Duration(chance.Int64N(int64(o.Within) + 1)).Round(time.Microsecond)
-		whole := o.Within/10 + time.Duration(chance.Int64N(int64(o.Within/10)+1)).Round(time.Microsecond)
-		host, sw, cable := hosts[chance.IntN(len(hosts))], switches[chance.IntN(len(switches))], cables[chance.IntN(len(cables))]
+		at := time.Duration(rng.Int64N(int64(o.Within) + 1)).Round(time.Microsecond)
+		whole := o.Within/10 + time.Duration(rng.Int64N(int64(o.Within/10)+1)).Round(time.Microsecond)
+		host, sw, cable := hosts[rng.IntN(len(hosts))], switches[rng.IntN(len(switches))], cables[rng.IntN(len(cables))]
 		var lines []string
-		switch chance.IntN(3) {
+		switch rng.IntN(3) {
 		case 0:
-			lines = []string{fmt.Sprintf("%v flap %v %v %d", at, cable, whole/4, 1+chance.IntN(3))}
+			lines = []string{fmt.Sprintf("%v flap %v %v %d", at, cable, whole/4, 1+rng.IntN(3))}
 		case 1:
 			lines = []string{fmt.Sprintf("%v down %q", at, host.ID), fmt.Sprintf("%v up %q", at+whole, host.ID)}
 		case 2:
@@ -128,7 +128,7 @@ func (f *Fabric) RandomEvents(o RandomOptions) ([]Event, error) {
 	return events, nil
 }
 
-// parseRandom reads seed=7,count=20,within=10s; what is not there has a default.
+// parseRandom parses seed=7,count=20,within=10s. All parts are optional.
 func parseRandom(text string) (RandomOptions, error) {
 	o := RandomOptions{Seed: 1, Count: 10, Within: 10 * time.Second}
 	l := &eventLine{netLine{file: "random events", number: 1, text: text}}
@@ -144,7 +144,7 @@ func parseRandom(text string) (RandomOptions, error) {
 		case "seed":
 			o.Seed, err = l.integer("a seed", 1<<64-1)
 		case "count":
-			n, err = l.integer("how many", 1<<20)
+			n, err = l.integer("a number of failures", 1<<20)
 			o.Count = int(n)
 		case "within":
 			err = durationInto(l, &o.Within)

@@ -10,11 +10,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// WriteNet writes the fabric as a net file, which ibsim and [ParseNet] load:
-// nodes, GUIDs, names, links that are up and what their ends have enabled. What
-// the format has no words for is lost: LIDs and states, for which a subnet
-// manager is run; XDR, for which NDR stands; and that a link runs below what its
-// ends have enabled. ibsim before 0.12 refuses NDR.
+// WriteNet writes the fabric as a net file, which ibsim and [ParseNet] read: nodes,
+// GUIDs, names, the links that are up and the widths and speeds that their ends have
+// enabled. The format cannot express LIDs and port states, XDR (written as NDR), or a
+// link that runs below the widths and speeds enabled. ibsim before 0.12 rejects NDR.
 func (f *Fabric) WriteNet(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for i, n := range f.Nodes {
@@ -38,8 +37,8 @@ func (f *Fabric) WriteNet(w io.Writer) error {
 	return nil
 }
 
-// netFDR10 returns the comment by which a net file says that a link runs at FDR10,
-// for which there is no option; "" for other links.
+// netFDR10 returns the comment that marks a link as FDR10, for which the format has no
+// option, and "" for other links.
 func netFDR10(p *Port) string {
 	if p.Ext == nil || p.Ext.LinkSpeedActive.Speed() != ib.FDR10 {
 		return ""
@@ -47,20 +46,20 @@ func netFDR10(p *Port) string {
 	return fmt.Sprintf("\t# \"%s\" lid 0 4xFDR10", oneLine(p.Peer.Node.Desc.String()))
 }
 
-// kinds are the words of both formats for kinds of nodes.
+// kinds are the words of both formats for each node type.
 var kinds = map[mad.NodeType]struct{ word, guid, letter string }{
 	mad.NodeTypeSwitch: {"Switch", "switch", "S"},
 	mad.NodeTypeCA:     {"Ca", "ca", "H"},
 	mad.NodeTypeRouter: {"Rt", "rt", "R"},
 }
 
-// writeIDs writes the lines in front of a node that both formats have.
+// writeIDs writes the lines before a node that both formats have.
 func writeIDs(out *bufio.Writer, n *Node) {
 	fmt.Fprintf(out, "vendid=0x%x\ndevid=0x%x\nsysimgguid=0x%x\n", n.Info.VendorID, n.Info.DeviceID, n.Info.SystemGUID)
 }
 
-// netID returns the ID of a node as a net file can have it, which is another
-// one where the formats' own characters are in it.
+// netID returns the ID of a node, or a substitute if the ID contains special
+// characters of the format.
 func netID(n *Node) string {
 	if n.ID == "" || len(n.ID) > maxID || strings.ContainsAny(n.ID, "#@\"\r\n") {
 		return topologyID(n)
@@ -68,14 +67,14 @@ func netID(n *Node) string {
 	return n.ID
 }
 
-// topologyID returns the ID by which ibnetdiscover names a node.
+// topologyID returns the ID that ibnetdiscover gives to a node.
 func topologyID(n *Node) string {
 	return fmt.Sprintf("%s-%016x", kinds[n.Info.NodeType].letter, n.Info.NodeGUID)
 }
 
-// netDesc returns a description as a net file can have it: in quotation marks,
-// for which there are no escapes, or without, where nothing in it looks like
-// the end of it. Where neither will do, its own quotation marks become others.
+// netDesc returns a description in quotation marks, which cannot be escaped, or without
+// them if the description contains some and no text that ends it. Otherwise its
+// quotation marks are replaced.
 func netDesc(n *Node) string {
 	desc := oneLine(n.Desc.String())
 	if !strings.Contains(desc, `"`) {
@@ -91,13 +90,13 @@ func netDesc(n *Node) string {
 	return `"` + strings.ReplaceAll(desc, `"`, "'") + `"`
 }
 
-// oneLine returns a text with blanks for what ends a line. ibnetdiscover's form
-// can have quotation marks in names: the last one in a line ends the name.
+// oneLine replaces line ends with blanks. In the format of ibnetdiscover a name may
+// contain quotation marks: the last one in a line ends the name.
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-// WriteTopology writes the fabric in the form of ibnetdiscover, which ibsim and
-// [ParseTopology] load: names, GUIDs, LIDs and the links that are up with what
-// they run at.
+// WriteTopology writes the fabric in the format of ibnetdiscover, which ibsim and
+// [ParseTopology] read: names, GUIDs, LIDs, and the links that are up with their
+// active widths and speeds.
 func (f *Fabric) WriteTopology(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString("#\n# Topology file: written by ibkit\n#\n")

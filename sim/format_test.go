@@ -86,14 +86,14 @@ func TestReadFile_Errors(t *testing.T) {
 	for _, test := range []struct{ name, content, want string }{
 		{"empty", "", "the file is empty"},
 		{"blank", " \n\t\n", "the file is empty"},
-		{"comments", "# a comment\n#\n", "there is no node in it"},
+		{"comments", "# a comment\n#\n", "the file contains no nodes"},
 		{"prose", "# a comment\n\nHello, world\n", `:3:1: ` + formats + `"Hello, world"`},
 		{"CSV", "guid,port,state\n0x1,2,Active\n", `:1:1: ` + formats + `"guid,port,state"`},
 		{"script", "#!/bin/sh\nexec ibsim\n", `:2:1: ` + formats + `"exec ibsim"`},
 		{"binary", "\x7fELF\x02\x01\x01\x00\x00\x00", `:1:1: ` + formats},
 		{"array", "[1, 2]", `:1:1: ` + formats + `"[1, 2]"`},
 		{"another document", `{"schema":"ibkit/devinfo/1","devices":[]}`, `schema: expected ibkit/linkinfo/1 or ibkit/linkinfo/2`},
-		{"cut JSON", `{"schema":"ibkit/linkinfo/1","nodes":[`, "the file ends in the middle"},
+		{"cut JSON", `{"schema":"ibkit/linkinfo/1","nodes":[`, "unexpected end of the file"},
 		{"net file", "Switch 4 \"s\"\n[1]\t\"h\"[1]\tw=99\n", `2:14: expected a set of bits, a number up to 31, not "99"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestReadFile_Errors(t *testing.T) {
 		"moon":          `unknown fabric "moon": not a file, and not one of demo, single-switch, fat-tree, dragonfly, torus, mixed, chassis, json:FILE, net:FILE, topo:FILE`,
 		"moon:hosts=3":  `unknown fabric "moon": not a file`,
 		"net:/x":        "open /x: no such file or directory",
-		"demo,colour=1": `build fabric demo: no parameter "colour"`,
+		"demo,colour=1": `build fabric demo: unknown parameter "colour" (known: sm, root)`,
 		"demo,sm=maybe": "build fabric demo: sm=maybe: ",
 		"json:" + nets:  "no such file",
 	} {

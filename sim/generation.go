@@ -2,11 +2,11 @@ package sim
 
 import "github.com/ibkit/ibkit/ib"
 
-// devices are the IDs of a generation of switches and adapters, in decimal as
-// ibnetdiscover's and the PCI ID database's users know them.
+// devices are the device IDs of a generation of switches and adapters, in decimal as
+// in the PCI ID database.
 type devices struct{ fabric, adapter uint16 }
 
-// generations has what NVIDIA, formerly Mellanox, made for each speed.
+// generations are the devices of NVIDIA (formerly Mellanox) for each speed.
 var generations = map[ib.Speed]devices{
 	ib.SDR:   {47396, 23108}, // InfiniScale III, InfiniHost
 	ib.DDR:   {47396, 25218}, // InfiniScale III, InfiniHost III Ex
@@ -19,5 +19,5 @@ var generations = map[ib.Speed]devices{
 	ib.XDR:   {54004, 4131},  // Quantum-3, ConnectX-8
 }
 
-// devicesOf returns the devices that run at a speed at best; 0: HDR.
+// devicesOf returns the devices whose highest speed is s (0: HDR).
 func devicesOf(s ib.Speed) devices { return generations[or(s, ib.HDR)] }

@@ -8,9 +8,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// routeAll fills the forwarding tables for the ports that have LIDs or shall get
-// them. Where several ports of a switch are equally good, the destinations are
-// spread over them.
+// routeAll fills the forwarding tables for lids, the ports by LID. If several ports of
+// a switch are on shortest paths, the destinations are spread over them.
 func (f *Fabric) routeAll(lids []*Port) error {
 	g := newGraph(f)
 	newRouter := func() router { return newMinHop(g) }
@@ -36,19 +35,19 @@ func (f *Fabric) routeAll(lids []*Port) error {
 	return nil
 }
 
-// A graph has the switches of a fabric by number and the links between them.
+// A graph numbers the switches of a fabric and holds the links between them.
 type graph struct {
 	switches []*Node
-	links    [][]hop // by switch
+	links    [][]hop // by switch number
 }
 
-// hop is a link to another switch.
+// A hop is a link to another switch.
 type hop struct {
 	port uint8
 	to   int32
 }
 
-// newGraph numbers the switches.
+// newGraph numbers the switches of a fabric.
 func newGraph(f *Fabric) *graph {
 	g := &graph{}
 	for _, n := range f.Nodes {
@@ -68,9 +67,8 @@ func newGraph(f *Fabric) *graph {
 	return g
 }
 
-// nextTo returns the switch by which a port is reached and its port for the last
-// step, which is 0 where the switch itself is meant. It is nil for adapters
-// back to back, which need no table.
+// nextTo returns the switch next to a port and the switch port that leads to it: 0 for
+// the switch itself. It returns nil for an adapter that is not connected to a switch.
 func nextTo(p *Port) (*Node, uint8) {
 	if p.Node.IsSwitch() {
 		return p.Node, 0
@@ -81,8 +79,8 @@ func nextTo(p *Port) (*Node, uint8) {
 	return p.Peer.Node, p.Peer.Number
 }
 
-// attach sorts the LIDs by the switch that their ports hang off, for they are
-// all reached by the same ways, and writes the last step to each.
+// attach groups the LIDs by the switch next to their ports, since they share their
+// routes to that switch, and enters the last hop to each LID.
 func (g *graph) attach(tables [][]uint8, lids []*Port) [][]int {
 	behind := make([][]int, len(g.switches))
 	for lid, p := range lids {
@@ -97,16 +95,16 @@ func (g *graph) attach(tables [][]uint8, lids []*Port) [][]int {
 	return behind
 }
 
-// A router finds ways. It keeps what it needs for that from one destination to
-// the next, and serves one goroutine.
+// A router computes routes. It keeps its buffers between destinations and must be used
+// by one goroutine only.
 type router interface {
-	// routeTo calls choose for each switch from which there is a way to another
-	// one, with the ports that are equally good.
+	// routeTo calls choose for each switch with a path to the destination switch, with
+	// the ports that are equally good.
 	routeTo(to int, choose func(from int, ports []uint8))
 }
 
-// fill writes the forwarding tables. Destinations are independent of one
-// another, so that the outcome is the same however many processors share them.
+// fill computes the forwarding tables. Destinations are independent, so the result does
+// not depend on the number of processors.
 func (g *graph) fill(tables [][]uint8, behind [][]int, newRouter func() router) {
 	var workers sync.WaitGroup
 	count := min(runtime.GOMAXPROCS(0), len(behind))

@@ -12,24 +12,21 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// linksSchemas are the versions of JSON that can be read: those of ibkit linkinfo
-// --json, which schema/linkinfo.json describes. Version 1 always has the attributes,
-// version 2 with --attributes.
+// linksSchemas are the schemas of ibkit linkinfo --json that can be read (see
+// schema/linkinfo.json). Version 1 always contains the attributes, version 2 with
+// --attributes.
 var linksSchemas = []string{"ibkit/linkinfo/1", "ibkit/linkinfo/2"}
 
-// ParseJSON reads a fabric as ibkit linkinfo --json printed it: all nodes with
-// what NodeInfo, SwitchInfo and PortInfo said of them, and the links. Ports are
-// as they were then, LIDs and states included; forwarding tables are not in the
-// file. Of a port that did not answer it is taken that it does what the other
-// end does.
+// ParseJSON parses the output of ibkit linkinfo --json --attributes: all nodes with
+// NodeInfo, SwitchInfo and PortInfo, and the links. Ports keep the state in the file,
+// with LIDs and port states; the file has no forwarding tables. A port without a
+// PortInfo gets the one of its peer.
 //
-// The whole fabric has to be in the file: one that was printed with filters, so
-// that nodes or ports are left out, is refused. Only where the scan itself was a
-// partial one may ports be missing; they are down then. name stands
-// for the file in errors, which name line, column and member; after an error
-// there is no fabric.
+// The file must contain the whole fabric: output that was filtered by nodes or ports is
+// rejected. Only the output of a partial scan may lack ports, which are then down.
+// Errors name the file (name), line, column and JSON member.
 func ParseJSON(r io.Reader, name string) (*Fabric, error) {
-	j := &jsonReader{at: newPlaces(r, name), byGUID: map[ib.GUID]*jsonNode{}}
+	j := &jsonReader{at: newPositions(r, name), byGUID: map[ib.GUID]*jsonNode{}}
 	j.tokens = json.NewDecoder(j.at)
 	f, err := j.read()
 	if err != nil {
@@ -38,10 +35,10 @@ func ParseJSON(r io.Reader, name string) (*Fabric, error) {
 	return f, nil
 }
 
-// A jsonReader reads a node at a time: the text of a large fabric would not fit
-// into memory next to it.
+// A jsonReader decodes one node at a time, because the text of a large fabric would
+// double the memory that is needed.
 type jsonReader struct {
-	at     *places
+	at     *positions
 	tokens *json.Decoder
 
 	nodes  []*jsonNode
@@ -82,7 +79,7 @@ func (j *jsonReader) read() (*Fabric, error) {
 	case schema == nil || !slices.Contains(linksSchemas, *schema):
 		return nil, j.errorf("schema: expected %s, the form that ibkit linkinfo --json --attributes prints", strings.Join(linksSchemas, " or "))
 	case len(j.nodes) == 0:
-		return nil, j.errorf("nodes: there is none")
+		return nil, j.errorf("nodes: the array is empty")
 	}
 	if _, err := j.tokens.Token(); !errors.Is(err, io.EOF) {
 		return nil, j.errorf("expected the end of the file")
@@ -97,7 +94,7 @@ func (j *jsonReader) read() (*Fabric, error) {
 	return j.build()
 }
 
-// readNodes reads the member nodes.
+// readNodes decodes the member nodes.
 func (j *jsonReader) readNodes() error {
 	if err := j.delimiter('[', "nodes: an array"); err != nil {
 		return err
@@ -118,7 +115,7 @@ func (j *jsonReader) readNodes() error {
 			return n.errorf("%w", err)
 		}
 		if other := j.byGUID[n.info.NodeGUID]; other != nil {
-			return n.errorf("%s.guid: %s has the GUID 0x%x as well", path, other, n.info.NodeGUID)
+			return n.errorf("%s.guid: duplicate GUID 0x%x, used by %s", path, n.info.NodeGUID, other)
 		}
 		j.byGUID[n.info.NodeGUID] = n
 		j.nodes = append(j.nodes, n)
@@ -129,10 +126,10 @@ func (j *jsonReader) readNodes() error {
 	return j.delimiter(']', "the end of the array")
 }
 
-// member joins a path and the name of what is in it.
+// member joins a path and the name of a member.
 func member(path, name string) string { return strings.TrimSuffix(path+"."+name, ".") }
 
-// delimiter reads a bracket.
+// delimiter decodes a bracket.
 func (j *jsonReader) delimiter(want json.Delim, what string) error {
 	got, err := j.tokens.Token()
 	switch {
@@ -144,7 +141,7 @@ func (j *jsonReader) delimiter(want json.Delim, what string) error {
 	return nil
 }
 
-// value reads a value and sets the mark before it.
+// value decodes a value and moves the mark to its start.
 func (j *jsonReader) value(v any, path string) error {
 	start := j.tokens.InputOffset()
 	j.at.mark(start)
@@ -155,8 +152,8 @@ func (j *jsonReader) value(v any, path string) error {
 	case errors.As(err, &wrong):
 		return j.errorf("%s: expected %s, not %s", path, kindOf(wrong.Type), wrong.Value)
 	case errors.As(err, &syntax):
-		// Where tokens are read as well, the decoder's offset is no place in the
-		// file.
+		// The offset in the decoder's error is not a position in the file if tokens are
+		// read as well.
 		text := bytes.TrimLeft(j.at.kept, " \t\r\n:,")
 		if !errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
 			return j.syntax(err)
@@ -168,15 +165,15 @@ func (j *jsonReader) value(v any, path string) error {
 	return nil
 }
 
-// errorf makes an error about what was read last.
+// errorf returns an error with the position of the last token.
 func (j *jsonReader) errorf(format string, args ...any) error {
 	return j.at.errorf(j.tokens.InputOffset()-1, format, args...)
 }
 
-// syntax adds the place to an error of the decoder about a token, or of the file.
+// syntax adds a position to an error of the decoder or of the file.
 func (j *jsonReader) syntax(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return j.at.errorf(j.at.end(), "expected more: the file ends in the middle")
+		return j.at.errorf(j.at.end(), "unexpected end of the file")
 	}
 	return j.at.errorf(j.tokens.InputOffset(), "%w", err)
 }

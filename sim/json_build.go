@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// build makes the fabric that has been read.
+// build makes the fabric.
 func (j *jsonReader) build() (*Fabric, error) {
 	f := &Fabric{}
 	for _, from := range j.nodes {
@@ -27,7 +27,7 @@ func (j *jsonReader) build() (*Fabric, error) {
 	return f, nil
 }
 
-// add makes a node.
+// add adds the node to the fabric.
 func (from *jsonNode) add(f *Fabric) error {
 	id := fmt.Sprintf("%s-%016x", kinds[from.info.NodeType].letter, from.info.NodeGUID)
 	n, err := f.Add(NodeSpec{Kind: from.info.NodeType, ID: id, Ports: int(from.info.NumPorts)})
@@ -55,8 +55,8 @@ func (from *jsonNode) add(f *Fabric) error {
 	return nil
 }
 
-// management fills in a switch's port 0, of which files from before it was
-// printed have no more than the LID. Its capabilities are those of the others.
+// management sets up port 0 of a switch. Old files contain only its LID; its
+// capabilities are then those of the other ports.
 func (from *jsonNode) management(p *Port) {
 	if from.port0 != nil {
 		p.Info = *from.port0
@@ -71,23 +71,23 @@ func (from *jsonNode) management(p *Port) {
 	}
 }
 
-// link makes the link of a port, once for both ends.
+// link connects a port to its peer, once for both ends.
 func (j *jsonReader) link(f *Fabric, p *Port, from *jsonNode, to *jsonPeer) error {
 	path := from.ports[p.Number].path + ".peer"
 	there := j.byGUID[to.guid]
 	if there == nil {
-		return from.errorf("%s.node_guid: 0x%016x is no node of the file; was it printed with a filter?", path, to.guid)
+		return from.errorf("%s.node_guid: node 0x%016x is not in the file, which may be filtered", path, to.guid)
 	}
 	if to.number < 1 || int(to.number) >= len(there.ports) {
-		return from.errorf("%s.port: expected a number from 1 to %d, for %s has so many ports, not %d", path, len(there.ports)-1, there, to.number)
+		return from.errorf("%s.port: expected a port of %s, from 1 to %d, not %d", path, there, len(there.ports)-1, to.number)
 	}
 	end := &there.ports[to.number]
 	if end.peer == nil || end.peer.guid != p.Node.Info.NodeGUID || end.peer.number != p.Number {
-		return from.errorf("%s: port %d of %s is not linked back to it", path, to.number, there)
+		return from.errorf("%s: port %d of %s has another peer", path, to.number, there)
 	}
 	q := &f.byID[fmt.Sprintf("%s-%016x", kinds[there.info.NodeType].letter, to.guid)].Ports[to.number]
 	if p == q {
-		return from.errorf("%s: the port itself", path)
+		return from.errorf("%s: the peer is the port itself", path)
 	}
 	if p.Peer == q {
 		return nil
@@ -104,8 +104,7 @@ func (j *jsonReader) link(f *Fabric, p *Port, from *jsonNode, to *jsonPeer) erro
 	return nil
 }
 
-// mirror makes a port of which nothing is known able to do what the other end of
-// its link does.
+// mirror gives a port without a PortInfo the capabilities and the state of its peer.
 func (p *Port) mirror(of *Port) {
 	lid := p.Info.LID
 	p.Info = of.Info

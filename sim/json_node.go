@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A jsonNode is what the file says of a node.
+// A jsonNode is a node of the file.
 type jsonNode struct {
 	path, place string
 	desc        string
@@ -21,21 +21,21 @@ type jsonNode struct {
 	port0       *mad.PortInfo
 	ports       []jsonPort // by number; entry 0 is not used
 
-	// The last PortInfo: most ports of a switch have the same.
+	// The last PortInfo and its text: most ports of a switch have the same.
 	text     []byte
 	portInfo *mad.PortInfo
 }
 
-// A jsonPort is what the file says of a port.
+// A jsonPort is a port of the file.
 type jsonPort struct {
-	path string // "": it is not in the file
+	path string // "": the port is not in the file
 	guid ib.GUID
 	info *mad.PortInfo
 	ext  *mad.MlnxExtPortInfo
 	peer *jsonPeer
 }
 
-// A jsonPeer names the other end of a link.
+// A jsonPeer identifies the peer of a port.
 type jsonPeer struct {
 	guid   ib.GUID
 	number uint8
@@ -43,13 +43,13 @@ type jsonPeer struct {
 
 func (n *jsonNode) String() string { return n.path + " (" + n.place + ")" }
 
-// errorf makes an error with the place of the node.
+// errorf returns an error with the position of the node.
 func (n *jsonNode) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", n.place, fmt.Errorf(format, args...))
 }
 
-// nodeMembers are the members of a node that count. The others follow from them
-// or say what was wrong with the fabric.
+// nodeMembers are the members that define a node. The other members follow from them or
+// describe problems of the fabric.
 type nodeMembers struct {
 	GUID        string          `json:"guid"`
 	Description string          `json:"description"`
@@ -71,8 +71,8 @@ type portMembers struct {
 	} `json:"peer"`
 }
 
-// read reads the text of a node. Errors begin with the path of the member that
-// is wrong, but for those about its type.
+// read decodes a node. Errors begin with the path of the member, except for type errors
+// of the JSON decoder.
 func (n *jsonNode) read(text []byte) error {
 	var m nodeMembers
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -83,7 +83,7 @@ func (n *jsonNode) read(text []byte) error {
 	case err != nil:
 		return err
 	case !known:
-		return fmt.Errorf("%s.info: expected an object, the node's NodeInfo, which linkinfo --json prints with --attributes", n.path)
+		return fmt.Errorf("%s.info: expected an object (NodeInfo, printed with --attributes)", n.path)
 	}
 	isSwitch := n.info.NodeType == mad.NodeTypeSwitch
 	guid, err := jsonGUID(m.GUID, n.path+".guid")
@@ -91,7 +91,7 @@ func (n *jsonNode) read(text []byte) error {
 	case err != nil:
 		return err
 	case guid != n.info.NodeGUID:
-		return fmt.Errorf("%s.guid: expected 0x%016x, the GUID in info", n.path, n.info.NodeGUID)
+		return fmt.Errorf("%s.guid: expected 0x%016x, as in info", n.path, n.info.NodeGUID)
 	case n.info.NodeType < mad.NodeTypeCA || n.info.NodeType > mad.NodeTypeRouter:
 		return fmt.Errorf("%s.info.node_type: expected 1, 2 or 3, not %d", n.path, n.info.NodeType)
 	case n.info.NumPorts < 1 || n.info.NumPorts > maxPorts:
@@ -105,7 +105,7 @@ func (n *jsonNode) read(text []byte) error {
 		return err
 	}
 	if !isSwitch && (n.switchInfo != nil || n.port0 != nil) {
-		return fmt.Errorf("%s: expected null for switch_info and port0, for the node is no switch", n.path)
+		return fmt.Errorf("%s: expected null in switch_info and port0, since the node is not a switch", n.path)
 	}
 	n.ports = make([]jsonPort, int(n.info.NumPorts)+1)
 	for i := range m.Ports {
@@ -116,8 +116,8 @@ func (n *jsonNode) read(text []byte) error {
 	return nil
 }
 
-// complete makes sure that the ports are in the file that a scan asks about: all
-// of a switch, and of others the one that the node was found by.
+// complete checks that the file has the ports that a full scan reads: all ports of a
+// switch, and the port by which another node was found.
 func (n *jsonNode) complete() error {
 	first, last := 1, len(n.ports)-1
 	if n.info.NodeType != mad.NodeTypeSwitch {
@@ -126,7 +126,7 @@ func (n *jsonNode) complete() error {
 	}
 	for number := first; number <= last; number++ {
 		if n.ports[number].path == "" {
-			return n.errorf("%s.ports: port %d is missing; was it printed with a filter?", n.path, number)
+			return n.errorf("%s.ports: port %d is missing; the file may be filtered", n.path, number)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (n *jsonNode) readPort(m *portMembers, path string) error {
 	}
 	p := &n.ports[m.Number]
 	if p.path != "" {
-		return fmt.Errorf("%s.number: %s is port %d already", path, p.path, m.Number)
+		return fmt.Errorf("%s.number: duplicate port %d, used by %s", path, m.Number, p.path)
 	}
 	p.path = path
 	var err error
@@ -162,7 +162,7 @@ func (n *jsonNode) readPort(m *portMembers, path string) error {
 	return err
 }
 
-// optional reads an attribute that may be null or absent.
+// optional decodes an attribute that may be null or absent.
 func optional[T any, P interface {
 	*T
 	json.Unmarshaler
@@ -174,7 +174,7 @@ func optional[T any, P interface {
 	return a, nil
 }
 
-// attribute reads an attribute. It reports false where it is null or absent.
+// attribute decodes an attribute. It reports false if the attribute is null or absent.
 func attribute(text json.RawMessage, a json.Unmarshaler, path string) (bool, error) {
 	if len(text) == 0 || string(text) == "null" {
 		return false, nil
@@ -188,12 +188,12 @@ func attribute(text json.RawMessage, a json.Unmarshaler, path string) (bool, err
 	return true, nil
 }
 
-// jsonGUID reads a GUID. That of a port that was not asked is 0.
+// jsonGUID parses a GUID. Ports that were not read have GUID 0.
 func jsonGUID(text, path string) (ib.GUID, error) {
 	digits, ok := strings.CutPrefix(text, "0x")
 	guid, err := strconv.ParseUint(digits, 16, 64)
 	if !ok || err != nil {
-		return 0, fmt.Errorf("%s: expected a GUID such as \"0x0002c90000100300\", not %.40q", path, text)
+		return 0, fmt.Errorf("%s: expected a GUID, for example \"0x0002c90000100300\", not %.40q", path, text)
 	}
 	return ib.GUID(guid), nil
 }

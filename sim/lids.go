@@ -9,9 +9,8 @@ import (
 // lastLID is the highest unicast LID (InfiniBand Architecture, Volume 1, 4.1.3).
 const lastLID = 0xbfff
 
-// planLIDs returns by LID the ports that have it or shall get it: those of
-// switches and linked ports of others. The ones that have none yet are numbered
-// in the order of the nodes.
+// planLIDs returns the ports by LID, for all switches and linked ports of other nodes.
+// Ports without a LID get the next free ones in the order of the nodes.
 func (f *Fabric) planLIDs() ([]*Port, error) {
 	var fresh, settled []*Port
 	wanted := 0
@@ -30,14 +29,14 @@ func (f *Fabric) planLIDs() ([]*Port, error) {
 		}
 	}
 	if wanted > lastLID {
-		return nil, fmt.Errorf("configure fabric: switches and linked ports of adapters want %d LIDs, and there are %d; with sm=off it is left without", wanted, lastLID)
+		return nil, fmt.Errorf("configure fabric: too many end ports: %d LIDs needed, %d available", wanted, lastLID)
 	}
 	lids := make([]*Port, lastLID+1)
 	top := 0
 	for _, p := range settled {
 		for lid := int(p.Info.LID); lid < int(p.Info.LID)+1<<p.Info.LMC; lid++ {
 			if lid > lastLID || !ib.LID(lid).IsUnicast() {
-				return nil, fmt.Errorf("configure fabric: %s has LID %d, which is none of a port", p, lid)
+				return nil, fmt.Errorf("configure fabric: %s has LID %d, which is not a unicast LID", p, lid)
 			}
 			if lids[lid] != nil {
 				return nil, fmt.Errorf("configure fabric: %s and %s both have LID %d", lids[lid], p, lid)

@@ -5,8 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// portInfo returns the PortInfo of a port that is new: down where it has a
-// connector, and always up where it is a switch's port 0.
+// portInfo returns the PortInfo of a new port. External ports are down; port 0 of a
+// switch is always up.
 func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 	width, speed := or(l.Width, ib.Width4X), or(l.Speed, ib.HDR)
 	i := mad.PortInfo{
@@ -32,7 +32,7 @@ func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 		}
 	}
 	i.LinkWidthEnabled = i.LinkWidthSupported
-	i.LinkWidthActive = ib.Width4X // says nothing while the port is down
+	i.LinkWidthActive = ib.Width4X // undefined while the port is down
 	setSpeeds(&i, upTo(speed), func(i *mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2) {
 		return &i.LinkSpeedSupported, &i.LinkSpeedExtSupported, &i.LinkSpeedExt2Supported
 	})
@@ -57,12 +57,11 @@ const (
 	linkDownToPolling mad.LinkDownDefault = 2
 )
 
-// upTo returns a speed and all slower ones, but for FDR10, which is not
-// PortInfo's to tell.
+// upTo returns a speed and all slower ones, without FDR10, which PortInfo cannot
+// express.
 func upTo(s ib.Speed) ib.Speed { return (s<<1 - 1) &^ ib.FDR10 }
 
-// setSpeeds writes a set of speeds into the three groups of fields that
-// PortInfo has for them.
+// setSpeeds writes a set of speeds to the three groups of speed fields of PortInfo.
 func setSpeeds(i *mad.PortInfo, s ib.Speed, fields func(*mad.PortInfo) (*mad.LinkSpeed, *mad.LinkSpeedExt, *mad.LinkSpeedExt2)) {
 	speed, ext, ext2 := fields(i)
 	*speed = mad.LinkSpeed(s & (ib.SDR | ib.DDR | ib.QDR))
@@ -76,7 +75,7 @@ func enableSpeeds(i *mad.PortInfo, s ib.Speed) {
 	})
 }
 
-// Enable limits what a port has enabled, and lets its link train again.
+// Enable sets the enabled widths and speeds of a port and retrains its link.
 func (p *Port) Enable(width ib.LinkWidth, speeds ib.Speed) {
 	p.Info.LinkWidthEnabled = width & p.Info.LinkWidthSupported
 	enableSpeeds(&p.Info, speeds&p.Info.SupportedSpeeds(&p.Info, nil))
@@ -86,8 +85,8 @@ func (p *Port) Enable(width ib.LinkWidth, speeds ib.Speed) {
 	p.train()
 }
 
-// Degrade makes a link run below what it could, as a bad cable does. It lasts
-// until the link trains again.
+// Degrade makes a link run at a lower width and speed, as a bad cable does, until the
+// link is retrained.
 func (p *Port) Degrade(width ib.LinkWidth, speed ib.Speed) {
 	for _, end := range []*Port{p, p.Peer} {
 		if end != nil {
@@ -96,8 +95,8 @@ func (p *Port) Degrade(width ib.LinkWidth, speed ib.Speed) {
 	}
 }
 
-// train brings a link up at the best that both ends have enabled, or down where
-// they have nothing in common or one end is switched off.
+// train brings a link up at the best width and speed that both ends have enabled. The
+// link goes down if there is none, or if one end is disabled.
 func (p *Port) train() {
 	peer := p.Peer
 	if peer == nil {
@@ -120,7 +119,7 @@ func (p *Port) train() {
 	}
 }
 
-// run sets what the link runs at.
+// run sets the active width and speed.
 func (p *Port) run(width ib.LinkWidth, speed ib.Speed) {
 	p.linkChanges()
 	p.Info.LinkWidthActive = width
@@ -128,14 +127,14 @@ func (p *Port) run(width ib.LinkWidth, speed ib.Speed) {
 		return &i.LinkSpeedActive, &i.LinkSpeedExtActive, &i.LinkSpeedExt2Active
 	})
 	if speed > ib.QDR {
-		p.Info.LinkSpeedActive = mad.LinkSpeed(ib.QDR) // what those who do not know better are told
+		p.Info.LinkSpeedActive = mad.LinkSpeed(ib.QDR) // for readers without extended speeds
 	}
 	if p.Ext != nil {
 		p.Ext.LinkSpeedActive = fdr10If(speed == ib.FDR10)
 	}
 }
 
-// fdr10If returns the bit that NVIDIA's ExtendedPortInfo has for FDR10, or none.
+// fdr10If returns the FDR10 bit of NVIDIA's ExtendedPortInfo if yes is set.
 func fdr10If(yes bool) mad.MlnxLinkSpeed {
 	if yes {
 		return 1
@@ -143,14 +142,14 @@ func fdr10If(yes bool) mad.MlnxLinkSpeed {
 	return 0
 }
 
-// down takes a port's link down.
+// down sets a port to state Down.
 func (p *Port) down(phys ib.PhysState) {
 	if p.Info.State != ib.PortDown {
 		p.notice()
 	}
-	p.linkDowned()
+	p.countLinkDowned()
 	p.Info.State, p.Info.PhysState = ib.PortDown, phys
 }
 
-// up reports whether packets pass through the port.
+// up reports whether the port passes packets.
 func (p *Port) up() bool { return p.Peer != nil && p.Info.PhysState == ib.PhysLinkUp }

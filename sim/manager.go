@@ -2,38 +2,37 @@ package sim
 
 import "fmt"
 
-// Routing is a way to choose routes.
+// A Routing is a routing algorithm.
 type Routing uint8
 
 const (
-	// MinHop takes shortest ways only. On fabrics with rings, such as a torus,
-	// packets that wait for one another can come to a standstill.
+	// MinHop uses all shortest paths. In fabrics with rings, for example a torus,
+	// packets can deadlock.
 	MinHop Routing = iota
 
-	// UpDown takes ways that lead towards a root first and away from it then,
-	// never the other way round, so that no packets wait for one another in a
-	// ring. They are the shortest of that kind, and the shortest of all in a
-	// fat tree.
+	// UpDown uses paths that lead towards a root first and away from it then, never
+	// the other way round, so that packets cannot deadlock. They are the shortest
+	// paths of this kind, and in a fat tree shortest paths.
 	UpDown
 )
 
-// A Manager says how [Fabric.Configure] does the work of a subnet manager.
+// A Manager configures [Fabric.Configure].
 type Manager struct {
 	Routing Routing
 
-	// Roots are the IDs of the switches that up leads to, for UpDown. Without
-	// any, each part of the fabric has one root: of its switches that have
-	// adapters, the first of those nearest to the farthest switch. In a fat tree
-	// this is a leaf, from where all shortest ways between two hosts go up and
-	// then down; and there is a way between any two switches.
+	// Roots are the IDs of the root switches for UpDown. By default, each connected
+	// part of the fabric has one root: of the switches with adapters, the first one
+	// with the smallest distance to its farthest switch. In a fat tree this is a
+	// leaf; then all shortest paths between hosts lead up and then down, and there
+	// is a path between any two switches.
 	//
-	// Where there are several, switches that only lead down from different roots
-	// do not reach one another, as with opensm's root GUID file. That no
-	// adapter is cut off is made sure.
+	// With several roots there are no paths between switches that only lead down
+	// from different roots, as with opensm's root GUID file. Configure fails if
+	// there is no path between two adapters.
 	Roots []string
 }
 
-// setup is what a description of a fabric says of its subnet manager.
+// A setup is the subnet manager that a description of a fabric selects.
 type setup struct {
 	off     bool
 	manager Manager
@@ -51,7 +50,7 @@ func (s *setup) set(name, value string) (bool, error) {
 		case "updown":
 			s.manager.Routing = UpDown
 		default:
-			return true, fmt.Errorf("sm=%s: it is on or minhop, updown, or off", value)
+			return true, fmt.Errorf("sm=%s: not one of on, minhop, updown, off", value)
 		}
 	case "root":
 		s.manager.Roots = append(s.manager.Roots, value)
@@ -61,10 +60,10 @@ func (s *setup) set(name, value string) (bool, error) {
 	return true, nil
 }
 
-// apply has the subnet manager configure a fabric.
+// apply configures a fabric unless the subnet manager is off.
 func (s *setup) apply(f *Fabric, configure func(*Fabric) error) error {
 	if len(s.manager.Roots) > 0 && (s.off || s.manager.Routing != UpDown) {
-		return fmt.Errorf("root=%s: only sm=updown has roots", s.manager.Roots[0])
+		return fmt.Errorf("root=%s: roots require sm=updown", s.manager.Roots[0])
 	}
 	f.Manager = s.manager
 	if s.off {

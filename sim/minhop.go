@@ -1,7 +1,6 @@
 package sim
 
-// minHop finds shortest ways by a walk over all switches that begins at the
-// destination.
+// minHop finds shortest paths by a breadth-first search that starts at the destination.
 type minHop struct {
 	graph    *graph
 	distance []int32 // to the destination; -1: not reached

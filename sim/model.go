@@ -1,10 +1,9 @@
-// Package sim is an InfiniBand fabric in the memory of this process: nodes,
-// links, the agents that answer management datagrams, and a subnet manager that
-// brings it up. Every command that sends MADs can run against one, with nothing
-// else installed.
+// Package sim simulates an InfiniBand fabric in memory: nodes, links, the agents that
+// answer management datagrams, and a subnet manager. Commands that send MADs can run
+// against a simulated fabric without any hardware or other software.
 //
-// A [Fabric] is built by a preset ([Build]) or from code, configured by
-// [Fabric.Configure], and asked through the port that [Fabric.Open] returns.
+// A [Fabric] comes from a description ([Build]) or from code. [Fabric.Configure] runs
+// the subnet manager; [Fabric.Open] returns a port to send requests from.
 package sim
 
 import (
@@ -15,51 +14,50 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Fabric is a set of nodes and the links between them. It is not safe for
-// concurrent use.
+// A Fabric is a set of nodes and the links between them. It is not safe for concurrent
+// use.
 type Fabric struct {
 	Nodes []*Node
 
-	// Model says how long things take and what gets lost. The zero value
-	// answers at once and loses nothing.
+	// Model sets delays and losses. With the zero value, replies come at once and
+	// packets are never lost.
 	Model Model
 
-	// Manager says how Configure works. The zero value takes the shortest ways.
+	// Manager configures Configure. The zero value selects shortest paths.
 	Manager Manager
 
-	// NoRMPP cuts subnet administration's tables to what one MAD holds, for
-	// clients that know no messages of many segments.
+	// NoRMPP limits replies of subnet administration to one MAD, for clients without
+	// support for RMPP.
 	NoRMPP bool
 
 	byID    map[string]*Node
-	senders map[*Port]uint64 // how many were made
-	more    []mad.Packet     // what agents answer a packet with beside its reply
+	senders map[*Port]uint64 // number of senders made
+	extra   []mad.Packet     // packets that follow the reply to a request
 
-	inUse   bool    // packets are sent
-	master  *Port   // where the fabric's own subnet manager is; nil: it has none
-	setting *Port   // whose state a subnet manager is about to set
-	noticed []*Node // switches with links that have changed since Traps
+	inUse   bool    // a sender exists
+	master  *Port   // port of the fabric's own subnet manager; nil: none
+	setting *Port   // port whose state a request is changing
+	changed []*Node // switches with link changes since Traps
 
 	clock     func() time.Time // nil: time.Now
-	firstLook time.Time        // when counters were looked at for the first time
+	firstLook time.Time        // first access to counters
 
-	admin administration // what subnet administration keeps
+	admin administration
 
-	agenda *agenda         // nil: nothing is to happen
-	pulled map[*Port]*Port // where cables were that events have pulled out
+	events *eventQueue     // nil: no events
+	pulled map[*Port]*Port // last peers of disconnected ports
 
-	// What is sent most often is made here: an attribute of its own for each
-	// packet would be an allocation.
+	// Buffers for frequent attributes, which would be allocated otherwise.
 	nodeInfo mad.NodeInfo
 	portInfo mad.PortInfo
 	perfInfo mad.ClassPortInfo
 }
 
-// A Node is a channel adapter, a switch or a router. What packets on their way
-// look at comes first, so that it shares a cache line.
+// A Node is a channel adapter, a switch or a router. The fields used for routing come
+// first, so that they share a cache line.
 type Node struct {
-	// Ports is indexed by port number. Entry 0 is a switch's management port
-	// and not used elsewhere.
+	// Ports is indexed by port number. Entry 0 is the management port of a switch
+	// and not used for other nodes.
 	Ports []Port
 
 	Info   mad.NodeInfo
@@ -67,52 +65,52 @@ type Node struct {
 	Desc   mad.NodeDescription
 	Switch mad.SwitchInfo // switches only
 
-	// LFT is a switch's linear forwarding table: the port for each LID,
-	// noRoute where there is none.
+	// LFT is the linear forwarding table of a switch: the port for each LID, or
+	// noRoute.
 	LFT []uint8
 
-	mft map[ib.LID]*mad.PortMask // a switch's multicast forwarding table, by multicast LID
+	mft map[ib.LID]*mad.PortMask // multicast forwarding table of a switch
 
-	// Silent makes the node swallow all that it is sent.
+	// Silent makes the node discard all packets that it receives.
 	Silent bool
 
-	// PingServer is what the node answers pings with: the name of a host, as
-	// ibping's server does. "": no such server runs there.
+	// PingServer is the host name with which the node answers pings, as an ibping
+	// server does. "": the node does not answer pings.
 	PingServer string
 
 	fabric  *Fabric
 	perf    perfCaps
-	off     bool // has no power
-	noticed bool // is among the fabric's noticed ones
-	busy    busy // the processor behind the agents
-	index   int  // among the switches, while routes are computed
+	off     bool // powered off
+	changed bool // in Fabric.changed
+	busy    busy
+	index   int // number of the switch while routes are computed
 }
 
-// A Port is one port of a node. What packets on their way look at comes first.
+// A Port is a port of a node. The fields used for routing come first.
 type Port struct {
 	Node   *Node
-	Peer   *Port // the other end of the cable; nil: none
+	Peer   *Port // port at the other end of the cable; nil: none
 	Number uint8
 	Info   mad.PortInfo
 	GUID   ib.GUID
 	Ext    *mad.MlnxExtPortInfo // FDR10-capable ports only
 	PKeys  []mad.PKey
 	SLtoVL mad.SLtoVLMapping
-	counts *counts        // nil: nobody has looked at them
+	counts *counts        // nil: all counters are 0
 	vlArb  *vlArbitration // nil: defaultVLArbitration
 	cc     *congestion    // nil: no request yet
 }
 
-// noRoute is a forwarding table's entry for a LID that leads nowhere.
+// noRoute is the forwarding table entry for a LID without a route.
 const noRoute = 255
 
 // IsSwitch reports whether the node is a switch.
 func (n *Node) IsSwitch() bool { return n.Info.NodeType == mad.NodeTypeSwitch }
 
-// Node returns the node with an ID, nil where there is none.
+// Node returns the node with an ID, nil if there is none.
 func (f *Fabric) Node(id string) *Node { return f.byID[id] }
 
-// A NodeSpec says what a new node is. What is left 0 gets a value that fits.
+// A NodeSpec describes a new node. Fields that are 0 get defaults.
 type NodeSpec struct {
 	Kind  mad.NodeType
 	ID    string
@@ -127,13 +125,13 @@ type NodeSpec struct {
 	Link LinkSpec
 }
 
-// A LinkSpec says what ports can do and have enabled.
+// A LinkSpec describes the widths and speeds that ports support and have enabled.
 type LinkSpec struct {
-	Width ib.LinkWidth // the widest; 0: 4X
-	Speed ib.Speed     // the fastest; 0: HDR
+	Width ib.LinkWidth // widest; 0: 4X
+	Speed ib.Speed     // fastest; 0: HDR
 }
 
-// The vendor ID of the nodes that presets make is NVIDIA's.
+// NVIDIA's vendor ID and GUIDs, for the nodes of presets.
 const (
 	defaultVendor = 0x2c9
 
@@ -141,27 +139,27 @@ const (
 	firstHCAGUID    = 0x0002c90000100000
 )
 
-// nextGUID returns the GUID of the next node, which leaves room for those of an
-// adapter's ports. The GUIDs of adapters and of switches are apart by 0x7000
-// nodes, so that after 0x4000 they go on in another block of the vendor's.
+// nextGUID returns the GUID of the next node and leaves room for the GUIDs of an
+// adapter's ports. The first GUIDs of adapters and switches are 0x7000 nodes apart;
+// after 0x4000 nodes the GUIDs continue in another block of the vendor.
 func (f *Fabric) nextGUID(first ib.GUID) ib.GUID {
 	const block = 0x4000
 	i := uint64(len(f.Nodes))
 	return first + ib.GUID(i/block<<32+i%block<<8)
 }
 
-// Add makes a node. An ID that the fabric has already is refused; a GUID is not, as
-// a fabric to be found fault with may have one twice.
+// Add adds a node. IDs must be unique; GUIDs may be duplicates, as in a fabric with
+// defects.
 func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	isSwitch := s.Kind == mad.NodeTypeSwitch
 	if s.Ports < 1 || s.Ports > 254 {
-		return nil, fmt.Errorf("add node %q: %d ports, 1 to 254 are possible", s.ID, s.Ports)
+		return nil, fmt.Errorf("add node %q: %d ports: not a number from 1 to 254", s.ID, s.Ports)
 	}
 	if f.byID == nil {
 		f.byID = map[string]*Node{}
 	}
 	if f.byID[s.ID] != nil {
-		return nil, fmt.Errorf("add node %q: there is one of that name", s.ID)
+		return nil, fmt.Errorf("add node %q: duplicate ID", s.ID)
 	}
 	guid, device := f.nextGUID(firstHCAGUID), devicesOf(s.Link.Speed).adapter
 	if isSwitch {
@@ -213,7 +211,7 @@ const (
 	defaultPKey mad.PKey = 0xffff
 )
 
-// or returns v, or the default where v is 0.
+// or returns v, or def if v is the zero value.
 func or[T comparable](v, def T) T {
 	var zero T
 	if v == zero {
@@ -222,12 +220,12 @@ func or[T comparable](v, def T) T {
 	return v
 }
 
-// Connect plugs a cable in. The link comes up at the best that both ends have
-// enabled.
+// Connect connects two ports. The link comes up at the best width and speed that both
+// ends have enabled.
 func (f *Fabric) Connect(a, b *Port) error {
 	for _, p := range []*Port{a, b} {
 		if p.Peer != nil {
-			return fmt.Errorf("connect %s to %s: %s is taken by %s", a, b, p, p.Peer)
+			return fmt.Errorf("connect %s to %s: %s is connected to %s", a, b, p, p.Peer)
 		}
 		if p.Number == 0 {
 			return fmt.Errorf("connect %s to %s: port 0 has no connector", a, b)
@@ -241,7 +239,7 @@ func (f *Fabric) Connect(a, b *Port) error {
 	return nil
 }
 
-// Disconnect pulls the cable out of a port.
+// Disconnect disconnects the cable of a port.
 func (f *Fabric) Disconnect(p *Port) {
 	if peer := p.Peer; peer != nil {
 		p.linkChanges()
@@ -251,5 +249,5 @@ func (f *Fabric) Disconnect(p *Port) {
 	}
 }
 
-// String names the port as net files do: "leaf1"[3].
+// String returns the name of the port as in net files: "leaf1"[3].
 func (p *Port) String() string { return fmt.Sprintf("%q[%d]", p.Node.ID, p.Number) }

@@ -13,20 +13,18 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ParseNet reads a net file of ibsim. The fabric that it makes is the one that
-// ibsim 0.10 makes of it, before a subnet manager ran: the same GUIDs, widths
-// and speeds, links in state Initialize. name stands for the file in errors,
-// which name the line and the column too; after an error there is no fabric.
+// ParseNet parses a net file of ibsim. The fabric is the one that ibsim 0.10 simulates
+// before a subnet manager has run: the same GUIDs, widths and speeds, and links in state
+// Initialize. Errors name the file (name), line and column.
 //
-// Of the lines of the grammar (ibsim's README and its sim_net.c), these are
-// refused: include, for the reader has no files beside it ([ReadFile]
-// follows them), commands of ibsim's console ("do ...") other than Link and
-// Unlink, and all that ibsim passes over because it does not know it.
-// Extended speeds include NDR, as of ibsim 0.12.
+// The grammar is that of ibsim (its README and sim_net.c) with these exceptions:
+// include is rejected, since a reader has no directory ([ReadFile] supports it), as are
+// commands of ibsim's console ("do ...") other than Link and Unlink, and lines that
+// ibsim ignores because they are unknown. Extended speeds include NDR, as in ibsim 0.12.
 func ParseNet(r io.Reader, name string) (*Fabric, error) {
 	n := newNetReader(netRules)
 	n.open = func(string) (io.ReadCloser, error) {
-		return nil, errors.New("files can only be included by a file")
+		return nil, errors.New("include requires a file")
 	}
 	return n.load(r, name)
 }
@@ -38,15 +36,15 @@ func parseNetFile(r io.Reader, name string) (*Fabric, error) {
 	return n.load(r, name)
 }
 
-// A fabric file has no more than this. It is more than LIDs can name, and keeps
-// a mistake in a file from filling the memory.
+// Limits of a fabric file. They exceed the number of LIDs, and keep an error in a file
+// from filling the memory.
 const (
 	maxNetNodes = 1 << 16
 	maxNetPorts = 1 << 19
 	maxIncludes = 9
 )
 
-// rules are what net files and topology files differ in.
+// rules distinguish net files from topology files.
 type rules int
 
 const (
@@ -54,22 +52,22 @@ const (
 	topologyRules
 )
 
-// A netReader gathers what fabric files say. The fabric is made when all has
-// been read, for a line can name nodes that come later.
+// A netReader collects the nodes of a file. The fabric is made at the end, because lines
+// may refer to later nodes.
 type netReader struct {
 	rules rules
 	open  func(path string) (io.ReadCloser, error)
-	depth int // of includes
+	depth int // of nested includes
 
 	nodes    []*netNode
 	byID     map[string]*netNode
 	guids    map[ib.GUID]*netNode
 	aliases  map[string]*netPort
 	ports    int
-	current  *netNode // whose port lines may follow
+	current  *netNode // node of the port lines that follow
 	commands []netCommand
 
-	// What lines assign to the nodes that follow.
+	// Assignments to the nodes that follow.
 	base, next map[mad.NodeType]ib.GUID
 	prefix     string // module=
 	vendor     uint32
@@ -78,7 +76,7 @@ type netReader struct {
 	ability    ability
 }
 
-// ability is what a port has enabled.
+// An ability is the set of widths and speeds that a port has enabled.
 type ability struct {
 	width ib.LinkWidth
 	speed mad.LinkSpeed
@@ -87,7 +85,7 @@ type ability struct {
 }
 
 func newNetReader(r rules) *netReader {
-	// Routers start at 0: ibsim has no default for them.
+	// ibsim has no default GUID for routers: they start at 0.
 	first := func() map[mad.NodeType]ib.GUID {
 		return map[mad.NodeType]ib.GUID{mad.NodeTypeCA: 0x100000, mad.NodeTypeSwitch: 0x200000}
 	}
@@ -108,12 +106,12 @@ func (n *netReader) load(r io.Reader, name string) (*Fabric, error) {
 		return nil, fmt.Errorf("read fabric: %w", err)
 	}
 	if len(f.Nodes) == 0 {
-		return nil, fmt.Errorf("read fabric: %s: there is no node in it", name)
+		return nil, fmt.Errorf("read fabric: %s: the file contains no nodes", name)
 	}
 	return f, nil
 }
 
-// read reads the lines of one file.
+// read reads one file.
 func (n *netReader) read(r io.Reader, name string) error {
 	lines := bufio.NewScanner(r)
 	number := 0
@@ -130,7 +128,7 @@ func (n *netReader) read(r io.Reader, name string) error {
 	return nil
 }
 
-// line reads a line by its first word.
+// line reads one line.
 func (n *netReader) line(l *netLine) error {
 	switch {
 	case l.text == "" || l.text[0] == '#':
@@ -152,7 +150,7 @@ func (n *netReader) line(l *netLine) error {
 	return l.expected("a node (Switch, Hca, Ca, Rt), a port ([1]), an assignment (switchguid=) or a comment (#)")
 }
 
-// lineReader returns the function that reads the rest of a line with a first word,
+// lineReader returns the function that reads the rest of a line that begins with a word,
 // nil for an unknown word.
 func lineReader(word string) func(*netReader, *netLine) error {
 	node := func(kind mad.NodeType) func(*netReader, *netLine) error {
@@ -195,8 +193,8 @@ func lineReader(word string) func(*netReader, *netLine) error {
 	return nil
 }
 
-// guidBase reads the GUID of the next node of a kind: an absolute one behind
-// =, and behind + one relative to the last absolute one.
+// guidBase reads the GUID of the next node of a kind: an absolute GUID after =, or an
+// offset to the last absolute GUID after +.
 func (n *netReader) guidBase(l *netLine, kind mad.NodeType) error {
 	l.blanks()
 	relative := l.accept("+")
@@ -219,8 +217,8 @@ func (n *netReader) guidBase(l *netLine, kind mad.NodeType) error {
 	return l.end()
 }
 
-// assign reads a line that holds for the nodes that follow; a vendor ID and a
-// system image GUID hold for the next one only.
+// assign reads an assignment to the nodes that follow. A vendor ID and a system image
+// GUID apply to the next node only.
 func (n *netReader) assign(l *netLine, word string) error {
 	l.blanks()
 	if !l.accept("=") {
@@ -236,7 +234,7 @@ func (n *netReader) assign(l *netLine, word string) error {
 	}
 	if v == 0 && (word == "width" || word == "speed") {
 		l.at = start
-		return l.expected("a set of bits other than 0")
+		return l.expected("a nonzero set of bits")
 	}
 	switch word {
 	case "vendid":
@@ -255,14 +253,14 @@ func (n *netReader) assign(l *netLine, word string) error {
 	return l.end()
 }
 
-// All bits that widths, speeds and extended speeds can have.
+// Masks of all widths, speeds and extended speeds.
 const (
 	maxWidths    = 31
 	maxSpeeds    = 7
 	maxExtSpeeds = 15
 )
 
-// end makes sure that nothing but a comment follows.
+// end checks that only a comment follows.
 func (l *netLine) end() error {
 	l.blanks()
 	if l.rest() != "" && l.rest()[0] != '#' {
@@ -271,7 +269,7 @@ func (l *netLine) end() error {
 	return nil
 }
 
-// module reads a prefix for the IDs of the nodes that follow.
+// module reads the prefix of the IDs of the nodes that follow.
 func (n *netReader) module(l *netLine) error {
 	l.blanks()
 	if !l.accept("=") {
@@ -292,7 +290,7 @@ func (n *netReader) include(l *netLine) error {
 	}
 	l.at = start
 	if n.depth == maxIncludes {
-		return l.errorf("include %q: %d files include one another already", path, maxIncludes)
+		return l.errorf("include %q: more than %d nested files", path, maxIncludes)
 	}
 	file, err := n.open(path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// build makes the fabric that has been read.
+// build makes the fabric.
 func (n *netReader) build() (*Fabric, error) {
 	f := &Fabric{}
 	if err := n.resolve(); err != nil {
@@ -34,7 +34,7 @@ func (n *netReader) build() (*Fabric, error) {
 	return f, nil
 }
 
-// linked returns the ports that a line links to others, by number.
+// linked returns the ports of the node that are linked, by number.
 func (node *netNode) linked() []*netPort {
 	var out []*netPort
 	for _, p := range node.ports {
@@ -46,8 +46,7 @@ func (node *netNode) linked() []*netPort {
 	return out
 }
 
-// resolve finds the other end of each link and makes sure that the lines of
-// both ends say the same.
+// resolve finds the peer of each port and checks that the lines of both ends agree.
 func (n *netReader) resolve() error {
 	for _, node := range n.nodes {
 		for number := 1; number <= node.spec.Ports; number++ {
@@ -63,52 +62,52 @@ func (n *netReader) resolve() error {
 	for _, node := range n.nodes {
 		for _, p := range node.linked() {
 			if p.peer.peer != p {
-				return p.at.bare("%s is linked to %s, which %s links to %s", p, p.peer, p.peer.at.where(), p.peer.peer)
+				return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, p.peer, p.peer.peer, p.peer.at.where())
 			}
 		}
 	}
 	return nil
 }
 
-// findPeer finds the other end of a link. The end that is named by an alias
-// has no line that names the first end.
+// findPeer finds the peer of a port. A port with an alias has no line that names its
+// peer.
 func (n *netReader) findPeer(p *netPort) error {
 	if to := n.aliases[p.remote]; to != nil {
 		if to.peer != nil {
-			return p.at.bare("%s is linked to %s, and so is %s (%s)", p, to.alias, to.peer, to.peer.at.where())
+			return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, to.alias, to.peer, to.peer.at.where())
 		}
 		p.peer, to.peer = to, p
 		return nil
 	}
 	node := n.byID[p.remote]
 	if node == nil {
-		return p.at.bare("%s is linked to node %q, which is not in the file", p, p.remote)
+		return p.at.lineErrorf("%s is linked to node %q, which is not in the file", p, p.remote)
 	}
 	if p.remoteNumber > node.spec.Ports {
-		return p.at.bare("%s is linked to port %d of node %q, which has %d", p, p.remoteNumber, p.remote, node.spec.Ports)
+		return p.at.lineErrorf("%s is linked to port %d of node %q, which has %d ports", p, p.remoteNumber, p.remote, node.spec.Ports)
 	}
 	p.peer = node.ports[p.remoteNumber]
 	switch {
 	case p.peer == nil || p.peer.remote == "":
-		return p.at.bare("%s is linked to %q[%d], which has no line that says so", p, p.remote, p.remoteNumber)
+		return p.at.lineErrorf("%s is linked to %q[%d], which has no line for the link", p, p.remote, p.remoteNumber)
 	case p.peer == p:
-		return p.at.bare("%s is linked to itself", p)
+		return p.at.lineErrorf("%s is linked to itself", p)
 	}
 	return nil
 }
 
-// bare makes an error about the whole line.
-func (l *netLine) bare(format string, args ...any) error {
+// lineErrorf returns an error about a whole line.
+func (l *netLine) lineErrorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", l.where(), fmt.Errorf(format, args...))
 }
 
 func (p *netPort) String() string { return fmt.Sprintf("%q[%d]", p.node.spec.ID, p.number) }
 
-// addNode makes a node. What a file leaves at 0 stays so.
+// addNode adds a node. IDs that the file leaves at 0 stay 0.
 func (n *netReader) addNode(f *Fabric, from *netNode) error {
 	node, err := f.Add(from.spec)
 	if err != nil {
-		return from.at.bare("%w", err)
+		return from.at.lineErrorf("%w", err)
 	}
 	s := &from.spec
 	node.Info.NodeGUID, node.Info.VendorID, node.Info.DeviceID = s.GUID, s.VendorID, s.DeviceID
@@ -146,7 +145,8 @@ func (n *netReader) addNode(f *Fabric, from *netNode) error {
 	return nil
 }
 
-// discovered makes a port of a topology file: able to do what it does.
+// discovered sets up a port of a topology file. It supports the active width and speed
+// and all lower ones.
 func (p *Port) discovered(line *netPort) {
 	l := LinkSpec{}
 	if line == nil || line.running == nil {
@@ -167,11 +167,11 @@ func fdr10() *mad.MlnxExtPortInfo {
 	return &mad.MlnxExtPortInfo{LinkSpeedSupported: s, LinkSpeedEnabled: s, LinkSpeedActive: s}
 }
 
-// simulated makes a port as ibsim makes its ports.
+// simulated sets up a port as ibsim does.
 func (p *Port) simulated(a ability) {
 	isPort0 := p.Number == 0 && p.Node.IsSwitch()
 	p.Info = LinkSpec{Width: ib.Width12X, Speed: ib.HDR}.portInfo(isPort0)
-	p.Ext = &mad.MlnxExtPortInfo{} // answered by ports that know no FDR10, too
+	p.Ext = &mad.MlnxExtPortInfo{} // ports without FDR10 answer, too
 	i := &p.Info
 	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled = a.width, a.speed, a.ext
 	i.LinkSpeedExtSupported |= a.ext
@@ -196,7 +196,7 @@ const (
 	vl0to7  ib.VLCap = 4
 )
 
-// link makes the link of a port, once for both ends.
+// link connects a port to its peer, once for both ends.
 func (f *Fabric) link(line *netPort) error {
 	port := func(p *netPort) *Port { return &f.byID[p.node.spec.ID].Ports[p.number] }
 	a, b := port(line), port(line.peer)
@@ -215,20 +215,20 @@ func (f *Fabric) link(line *netPort) error {
 		{"speed", uint(line.ability.speed), uint(peer.ability.speed)},
 	} {
 		if set.a&set.b == 0 {
-			return line.at.bare("%s has %s %d enabled and %s (%s) %d: no bit in common", line, set.name, set.a, peer, peer.at.where(), set.b)
+			return line.at.lineErrorf("no common %s: %s has %d enabled, %s (%s) has %d", set.name, line, set.a, peer, peer.at.where(), set.b)
 		}
 	}
 	if err := f.Connect(a, b); err != nil {
-		return line.at.bare("%w", err)
+		return line.at.lineErrorf("%w", err)
 	}
-	a.settle(line.ability, peer.ability)
-	b.settle(line.ability, peer.ability)
+	a.limitSpeeds(line.ability, peer.ability)
+	b.limitSpeeds(line.ability, peer.ability)
 	return nil
 }
 
-// settle makes of a trained link what ibsim does: each group of speeds for
-// itself, extended speeds only where some are in use, FDR10 where none are.
-func (p *Port) settle(a, b ability) {
+// limitSpeeds adjusts a trained link as ibsim does: each group of speeds is treated
+// alone, extended speeds are kept only if one is active, FDR10 only if none is.
+func (p *Port) limitSpeeds(a, b ability) {
 	i := &p.Info
 	i.LinkSpeedActive = mad.LinkSpeed((a.speed & b.speed).Speed().Max())
 	if i.LinkSpeedExtActive != 0 {
@@ -240,15 +240,15 @@ func (p *Port) settle(a, b ability) {
 	}
 }
 
-// relink makes a link of a topology file, which says what it runs at.
+// relink connects two ports of a topology file with their active width and speed.
 func (f *Fabric) relink(line *netPort, a, b *Port) error {
 	peer := line.peer
 	if *line.running != *peer.running {
-		return line.at.bare("%s runs at %s %s and %s (%s) at %s %s", line, line.running.width, line.running.speed,
+		return line.at.lineErrorf("%s runs at %s %s and %s (%s) at %s %s", line, line.running.width, line.running.speed,
 			peer, peer.at.where(), peer.running.width, peer.running.speed)
 	}
 	if err := f.Connect(a, b); err != nil {
-		return line.at.bare("%w", err)
+		return line.at.lineErrorf("%w", err)
 	}
 	return nil
 }

@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// A netCommand is a "do" line: a command of ibsim's console. Those that change
-// links are taken, and come after all links have been made.
+// A netCommand is a "do" line: a command of ibsim's console that changes links. It is
+// applied after all links have been made.
 type netCommand struct {
 	at   *netLine
 	link bool
-	ends []netEnd // one to unlink, two to link
+	ends []netEnd // unlink: one, link: two
 }
 
-// netEnd names a port; number 0 stands for all ports of the node.
+// A netEnd identifies a port; number 0 stands for all ports of the node.
 type netEnd struct {
 	id     string
 	number int
@@ -26,7 +26,7 @@ func (n *netReader) command(l *netLine) error {
 	c := netCommand{at: l, link: strings.EqualFold(word, "Link")}
 	if !c.link && !strings.EqualFold(word, "Unlink") {
 		l.at = start
-		return l.errorf("do %s: console commands are not part of a fabric file, but for Link and Unlink", word)
+		return l.errorf("do %s: not supported in a file (only Link and Unlink)", word)
 	}
 	ends := 1
 	if c.link {
@@ -56,7 +56,7 @@ func (c *netCommand) apply(f *Fabric) error {
 	for _, e := range c.ends {
 		node := f.byID[e.id]
 		if node == nil || e.number >= len(node.Ports) {
-			return c.at.bare("%q[%d] is not in the fabric", e.id, e.number)
+			return c.at.lineErrorf("%q[%d] is not in the fabric", e.id, e.number)
 		}
 		if e.number == 0 {
 			for i := range node.Ports {
@@ -68,12 +68,12 @@ func (c *netCommand) apply(f *Fabric) error {
 	}
 	if c.link {
 		if err := f.Connect(ports[0], ports[1]); err != nil {
-			return c.at.bare("%w", err)
+			return c.at.lineErrorf("%w", err)
 		}
 		return nil
 	}
 	if ports[0].Peer == nil {
-		return c.at.bare("%s is not linked", ports[0])
+		return c.at.lineErrorf("%s is not linked", ports[0])
 	}
 	f.Disconnect(ports[0])
 	return nil

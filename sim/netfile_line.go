@@ -8,23 +8,23 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A netLine is one line of a net file, read from left to right.
+// A netLine is a line of a file and a position in it.
 type netLine struct {
 	file   string
 	number int // from 1
 	text   string
-	at     int // bytes read
+	at     int // position in text
 }
 
-// where names the line.
+// where returns the file and the line number.
 func (l *netLine) where() string { return fmt.Sprintf("%s:%d", l.file, l.number) }
 
-// errorf makes an error about what comes next.
+// errorf returns an error at the current position.
 func (l *netLine) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", l.where(), l.at+1, fmt.Errorf(format, args...))
 }
 
-// expected makes an error that says what should have come next.
+// expected returns an error that names the text expected at the current position.
 func (l *netLine) expected(what string) error {
 	if l.rest() == "" {
 		return l.errorf("expected %s at the end of the line", what)
@@ -34,7 +34,7 @@ func (l *netLine) expected(what string) error {
 
 func (l *netLine) rest() string { return l.text[l.at:] }
 
-// accept reads a text where it comes next.
+// accept skips a text if it is next.
 func (l *netLine) accept(text string) bool {
 	if !strings.HasPrefix(l.rest(), text) {
 		return false
@@ -47,7 +47,7 @@ func (l *netLine) blanks() {
 	l.at = len(l.text) - len(strings.TrimLeft(l.rest(), " \t"))
 }
 
-// run reads the longest text of bytes that are in a set.
+// run reads the longest sequence of bytes in a set.
 func (l *netLine) run(in func(c byte) bool) string {
 	start := l.at
 	for l.at < len(l.text) && in(l.text[l.at]) {
@@ -62,8 +62,8 @@ func isDigitOrLetter(c byte) bool {
 	return isDigit(c) || isLetter(c)
 }
 
-// integer reads a number as C's strtoul does with base 0: decimal, 0x and
-// hexadecimal digits, 0 and octal ones.
+// integer reads a number as C's strtoul with base 0: decimal, 0x hexadecimal, or 0
+// octal.
 func (l *netLine) integer(what string, most uint64) (uint64, error) {
 	start := l.at
 	text := l.run(isDigitOrLetter)
@@ -105,12 +105,12 @@ func (l *netLine) bracketed() (int, error) {
 	return n, nil
 }
 
-// maxPorts is how many external ports a node can have: NumPorts is a byte, and
-// 255 stands for all ports where a number is asked for.
+// maxPorts is the highest number of external ports: NumPorts is one byte, and 255
+// stands for all ports in requests.
 const maxPorts = 254
 
-// external skips the number that is printed on a chassis, which ibnetdiscover
-// -g adds as [ext 7].
+// external skips the external port number on a chassis, which ibnetdiscover -g prints as
+// [ext 7].
 func (l *netLine) external() error {
 	if !l.accept("[ext ") {
 		return nil
@@ -123,7 +123,7 @@ func (l *netLine) external() error {
 	return nil
 }
 
-// guid reads a GUID in parentheses, hexadecimal without 0x; 0: there is none.
+// guid reads an optional GUID in parentheses, in hexadecimal digits without 0x.
 func (l *netLine) guid() (ib.GUID, error) {
 	l.blanks()
 	if !l.accept("(") {

@@ -8,37 +8,37 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A netNode is what a file says about a node.
+// A netNode is a node of a file.
 type netNode struct {
 	at    *netLine
 	spec  NodeSpec
-	ports map[int]*netPort // those that have a line
+	ports map[int]*netPort // ports with a line
 
-	ability  ability // of ports that have no line
-	enhanced bool    // port 0
+	ability  ability // of ports without a line
+	enhanced bool    // enhanced port 0
 	lid      ib.LID  // of port 0
 	lmc      uint8
 }
 
-// A netPort is what a file says about a port.
+// A netPort is a port of a file.
 type netPort struct {
 	at     *netLine
 	node   *netNode
 	number int
-	alias  string // by which others may name the port; "": it has none
+	alias  string // name of the port for other nodes; "": none
 
-	remote       string // ID or alias of the other end's node; "": the line says only what the alias is
+	remote       string // ID or alias of the peer's node; "": the line defines an alias only
 	remoteNumber int
 	peer         *netPort
 
-	guid    ib.GUID // 0: it follows the node's
+	guid    ib.GUID // 0: derived from the node's
 	lid     ib.LID
 	lmc     uint8
 	ability ability
 	running *running // topology files only
 }
 
-// maxID and maxDesc are how many bytes of an ID and of a description ibsim keeps.
+// maxID and maxDesc are the lengths at which ibsim cuts IDs and descriptions.
 const (
 	maxID   = 64
 	maxDesc = 63
@@ -54,7 +54,7 @@ func (n *netReader) nodeLine(l *netLine, kind mad.NodeType) error {
 		return err
 	}
 	if ports == 0 {
-		return l.errorf("a node without ports")
+		return l.errorf("number of ports: got 0, want at least 1")
 	}
 	l.blanks()
 	start := l.at
@@ -66,7 +66,7 @@ func (n *netReader) nodeLine(l *netLine, kind mad.NodeType) error {
 	l.at = start
 	switch {
 	case id == "" || strings.ContainsAny(id, "#@"):
-		return l.errorf("ID %q: it has to have characters, and neither # nor @", id)
+		return l.errorf("ID %q: empty, or with # or @", id)
 	case len(n.prefix)+1+len(id) > maxID:
 		return l.errorf("ID %q: longer than %d bytes with its module's prefix", id, maxID)
 	case len(n.nodes) == maxNetNodes || n.ports+int(ports) > maxNetPorts:
@@ -75,10 +75,10 @@ func (n *netReader) nodeLine(l *netLine, kind mad.NodeType) error {
 	id = n.expand(id)
 	guid := n.next[kind]
 	if other := n.byID[id]; other != nil {
-		return l.errorf("node %q is in %s already", id, other.at.where())
+		return l.errorf("duplicate node %q, defined in %s", id, other.at.where())
 	}
 	if other := n.guids[guid]; other != nil {
-		return l.errorf("node %q: GUID 0x%x is that of node %q in %s", id, guid, other.spec.ID, other.at.where())
+		return l.errorf("node %q: duplicate GUID 0x%x, used by node %q in %s", id, guid, other.spec.ID, other.at.where())
 	}
 	l.at = after
 	node := &netNode{
@@ -98,7 +98,7 @@ func (n *netReader) nodeLine(l *netLine, kind mad.NodeType) error {
 	return nil
 }
 
-// add takes a node in and reserves its GUIDs.
+// add adds a node and reserves its GUIDs.
 func (n *netReader) add(node *netNode) {
 	s := &node.spec
 	n.byID[s.ID], n.guids[s.GUID] = node, node
@@ -112,7 +112,7 @@ func (n *netReader) add(node *netNode) {
 	n.vendor, n.system = 0, 0
 }
 
-// expand adds the module's prefix to an ID that has none.
+// expand adds the prefix of the module to an ID without one.
 func (n *netReader) expand(id string) string {
 	if n.prefix == "" || strings.Contains(id, "#") {
 		return id
@@ -120,18 +120,18 @@ func (n *netReader) expand(id string) string {
 	return n.prefix + "#" + id
 }
 
-// comment returns what is behind the first #.
+// comment returns the text after the first #.
 func (l *netLine) comment() string {
 	_, comment, _ := strings.Cut(l.rest(), "#")
 	return strings.TrimLeft(comment, " \t")
 }
 
-// describe takes the description out of a comment and returns the rest of it.
+// describe sets the description from a comment and returns the rest of the comment.
 func (node *netNode) describe(comment string, r rules) (rest string) {
 	desc := comment
 	if quoted, ok := strings.CutPrefix(comment, `"`); ok {
 		if r == topologyRules {
-			// ibnetdiscover does not escape quotes: the last one ends the name.
+			// ibnetdiscover does not escape quotation marks: the last one ends the name.
 			end := max(strings.LastIndexByte(quoted, '"'), 0)
 			desc, rest = quoted[:end], quoted[end:]
 		} else {
@@ -155,10 +155,10 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 	return rest
 }
 
-// descEnds are what ends a description that is not in quotation marks.
+// descEnds are the texts that end a description without quotation marks.
 var descEnds = []string{" enhanced port ", " base port ", " lid ", " lmc "}
 
-// lidAndLMC finds "lid 4 lmc 0" in a comment; what is not there is 0.
+// lidAndLMC finds "lid 4 lmc 0" in a comment. Missing values are 0.
 func lidAndLMC(comment string) (lid ib.LID, lmc uint8, err error) {
 	for _, field := range []struct {
 		name string

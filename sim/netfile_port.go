@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// portLine reads what a port of the current node is linked to:
+// portLine reads a port of the current node:
 //
 //	[1]	"remote"[2]	w=2 s=7 e=4
 //	[1](100001) 	"remote"[2](100003)		# lid 3 lmc 0 "name" lid 4 4xHDR
 //	@[1]	"alias"
 func (n *netReader) portLine(l *netLine) error {
 	if n.current == nil {
-		return l.errorf("a port line that does not belong to a node: it has to follow the node's line, or another port's")
+		return l.errorf("a port line without a node: expected after the line of a node or of another port")
 	}
 	isAlias := l.accept("@")
 	start := l.at
@@ -29,7 +29,7 @@ func (n *netReader) portLine(l *netLine) error {
 	}
 	if other := p.node.ports[p.number]; other != nil {
 		l.at = start
-		return l.errorf("port %d of node %q is in %s already", p.number, p.node.spec.ID, other.at.where())
+		return l.errorf("duplicate port %d of node %q, defined in %s", p.number, p.node.spec.ID, other.at.where())
 	}
 	if err := l.external(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (n *netReader) portLine(l *netLine) error {
 	return nil
 }
 
-// alias reads the name that other nodes know the port by.
+// alias reads the name that other nodes use for the port.
 func (n *netReader) alias(l *netLine, p *netPort) error {
 	start := l.at
 	name, err := l.quoted("an alias")
@@ -67,16 +67,16 @@ func (n *netReader) alias(l *netLine, p *netPort) error {
 	if other := n.aliases[full]; other != nil || name == "" || strings.ContainsAny(name, "#@") {
 		l.at = start
 		if other != nil {
-			return l.errorf("alias %q is in %s already", full, other.at.where())
+			return l.errorf("duplicate alias %q, defined in %s", full, other.at.where())
 		}
-		return l.errorf("alias %q: it has to have characters, and neither # nor @", name)
+		return l.errorf("alias %q: empty, or with # or @", name)
 	}
 	p.alias = full
 	n.aliases[full] = p
 	return nil
 }
 
-// remote reads the other end of the link; without a number it is port 1.
+// remote reads the peer of the port. The default port number is 1.
 func (n *netReader) remote(l *netLine, p *netPort) error {
 	var err error
 	if p.remote, err = l.quoted("the ID of the node at the other end"); err != nil {
@@ -98,12 +98,12 @@ func (n *netReader) remote(l *netLine, p *netPort) error {
 	if err := l.external(); err != nil {
 		return err
 	}
-	_, err = l.guid() // the other end has it too
+	_, err = l.guid() // also on the line of the peer
 	return err
 }
 
-// options reads what the port has enabled: w=, s= and e= are the sets of bits
-// that PortInfo has for widths, speeds and extended speeds.
+// options reads the options w=, s= and e=: the bits of the widths, speeds and extended
+// speeds that the port has enabled, as in PortInfo.
 func (p *netPort) options(l *netLine) error {
 	for l.blanks(); l.rest() != "" && l.rest()[0] != '#'; l.blanks() {
 		start := l.at
@@ -122,10 +122,10 @@ func (p *netPort) options(l *netLine) error {
 		case "w":
 			if p.ability.width = ib.LinkWidth(v); v == 0 {
 				l.at = start
-				return l.errorf("w=0: a port without a width")
+				return l.errorf("w=0: no width enabled")
 			}
 		case "s":
-			// To ibsim, 0 is QDR and nothing else.
+			// ibsim reads 0 as QDR only.
 			p.ability.speed = mad.LinkSpeed(or(v, uint64(ib.QDR)))
 		case "e":
 			p.ability.ext = mad.LinkSpeedExt(v)
@@ -134,8 +134,8 @@ func (p *netPort) options(l *netLine) error {
 	return nil
 }
 
-// annotation reads what ibnetdiscover writes behind a link: LID and LMC of an
-// adapter's port, then name, LID, width and speed of the other end.
+// annotation reads the comment of ibnetdiscover on a link: LID and LMC of an adapter's
+// port, then name, LID, width and speed of the peer.
 func (n *netReader) annotation(l *netLine, p *netPort) error {
 	comment := l.comment()
 	end := comment[strings.LastIndexByte(comment, '"')+1:]
@@ -144,11 +144,11 @@ func (n *netReader) annotation(l *netLine, p *netPort) error {
 	kind := p.node.spec.Kind
 	switch {
 	case n.rules == topologyRules && !known:
-		return l.errorf("expected a comment with the LID, width and speed of the link, such as %q", `# "name" lid 4 4xHDR`)
+		return l.errorf("expected a comment with LID, width and speed of the link, for example %q", `# "name" lid 4 4xHDR`)
 	case n.rules == topologyRules:
 		p.running = &r
 	case !known || kind == mad.NodeTypeRouter:
-		return nil // ibsim passes over what is said of routers
+		return nil // ibsim ignores the comments of routers
 	}
 	if kind != mad.NodeTypeSwitch {
 		var err error

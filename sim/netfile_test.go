@@ -33,9 +33,9 @@ func parseNet(t *testing.T, text string) *Fabric {
 	return f
 }
 
-// What lines assign to nodes that follow, what to one only, and how ibsim
-// numbers.
-func TestNetNumbering(t *testing.T) {
+// TestParseNet_Numbering checks the assignments to one or all following nodes, and the
+// GUIDs that ibsim assigns.
+func TestParseNet_Numbering(t *testing.T) {
 	f := parseNet(t, `
 vendid=0x2c9
 devid=7
@@ -73,18 +73,18 @@ Switch 1 "t"
 	}
 	s := f.Node("s")
 	if i := &s.Ports[0].Info; i.LID != 9 || i.LMC != 2 || s.Switch.EnhancedPort0 != 1 {
-		t.Errorf("LID %d, LMC %d, enhanced port 0: %d", i.LID, i.LMC, s.Switch.EnhancedPort0)
+		t.Errorf("got LID %d, LMC %d, enhanced port 0 %d, want 9, 2, 1", i.LID, i.LMC, s.Switch.EnhancedPort0)
 	}
 	if i := &f.Node("a").Ports[1].Info; i.State != ib.PortInit || i.LID != 0 || i.LinkWidthActive != ib.Width4X {
-		t.Errorf("state %v, LID %d, width %v", i.State, i.LID, i.LinkWidthActive)
+		t.Errorf("got state %v, LID %d, width %v, want Initialize, 0, 4X", i.State, i.LID, i.LinkWidthActive)
 	}
 	if peer := f.Node("a").Ports[2].Peer; peer.String() != `"r"[3]` {
-		t.Errorf("second port leads to %s", peer)
+		t.Errorf("second port: got peer %s, want \"r\"[3]", peer)
 	}
 }
 
-// Modules prefix IDs, and aliases name ports of other modules.
-func TestNetModules(t *testing.T) {
+// TestParseNet_Modules checks the prefixes and aliases of modules.
+func TestParseNet_Modules(t *testing.T) {
 	f := parseNet(t, `
 module = "left"
 Switch 2 "s"
@@ -103,53 +103,56 @@ do Link "s"[2] "left#h"[1]
 		&f.Node("right#s").Ports[2]: `"left#h"[1]`,
 	} {
 		if port.Peer == nil || port.Peer.String() != want {
-			t.Errorf("%s leads to %v, want %s", port, port.Peer, want)
+			t.Errorf("%s: got peer %v, want %s", port, port.Peer, want)
 		}
 	}
 	if f.Node("left#s").Ports[2].Peer != nil {
-		t.Error("Unlink did nothing")
+		t.Error("do Unlink has no effect")
 	}
 }
 
-// Mistakes are told with their place and what was expected.
-func TestNetErrors(t *testing.T) {
+// TestParseNet_Errors checks that errors name the position and the expected text.
+func TestParseNet_Errors(t *testing.T) {
 	const pair = "Switch 8 \"s\"\n[1]\t\"h\"[1]\n\nHca 1 \"h\"\n"
 	for _, test := range []struct{ text, want string }{
-		{"", "there is no node"},
+		{"", "the file contains no nodes"},
 		{"Swich 8 \"s\"\n", `net:1:1: expected a node`},
-		{"Switch 0 \"s\"\n", `a node without ports`},
+		{"Switch 0 \"s\"\n", `number of ports: got 0, want at least 1`},
 		{"Switch 300 \"s\"\n", `net:1:8: expected the number of ports, a number up to 254, not "300`},
 		{"Switch 8 s\n", `net:1:10: expected the ID of the node in quotation marks`},
-		{"Switch 8 \"s@t\"\n", `neither # nor @`},
-		{"Switch 8 \"s\"\n\nSwitch 8 \"s\"\n", `net:3:10: node "s" is in net:1 already`},
-		{"caguid=1\nCa 1 \"a\"\ncaguid=1\nCa 1 \"b\"\n", `GUID 0x1 is that of node "a" in net:2`},
-		{"[1]\t\"a\"[1]\n", `does not belong to a node`},
+		{"Switch 8 \"s@t\"\n", `ID "s@t": empty, or with # or @`},
+		{"Switch 8 \"s\"\n\nSwitch 8 \"s\"\n", `net:3:10: duplicate node "s", defined in net:1`},
+		{"caguid=1\nCa 1 \"a\"\ncaguid=1\nCa 1 \"b\"\n", `duplicate GUID 0x1, used by node "a" in net:2`},
+		{"[1]\t\"a\"[1]\n", `a port line without a node`},
 		{"Switch 8 \"s\"\n[9]\t\"h\"[1]\n", `node "s" has ports 1 to 8, not 9`},
 		{"Switch 8 \"s\"\n[0]\t\"h\"[1]\n", `net:2:2: expected a port number from 1 to 254`},
-		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n[1]\t\"h\"[1]\n", `net:3:1: port 1 of node "s" is in net:2 already`},
+		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n[1]\t\"h\"[1]\n", `net:3:1: duplicate port 1 of node "s", defined in net:2`},
 		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n", `net:2: "s"[1] is linked to node "h", which is not in the file`},
-		{pair, `"h"[1], which has no line that says so`},
+		{pair, `"h"[1], which has no line for the link`},
 		{pair + "[1]\t\"s\"[2]\n", `"s"[2], which has no line`},
-		{"Switch 8 \"s\"\n[1]\t\"s\"[2]\n[2]\t\"s\"[3]\n[3]\t\"s\"[1]\n", `net:2: "s"[1] is linked to "s"[2], which net:3 links to "s"[3]`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2]\n[2]\t\"s\"[3]\n[3]\t\"s\"[1]\n", `net:2: "s"[1] is linked to "s"[2], which is linked to "s"[3] (net:3)`},
 		{"Switch 8 \"s\"\n[1]\t\"s\"[1]\n", `is linked to itself`},
 		{"Switch 8 \"s\"\n[1]\t\"s\"[9]\n", `port 9 of node "s", which has 8`},
-		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=1\n[2]\t\"s\"[1] w=2\n", `width 1 enabled and "s"[2] (net:3) 2: no bit in common`},
-		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=0\n", `net:2:14: w=0: a port without a width`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=1\n[2]\t\"s\"[1] w=2\n", `no common width: "s"[1] has 1 enabled, "s"[2] (net:3) has 2`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=0\n", `net:2:14: w=0: no width enabled`},
 		{"Switch 8 \"s\"\n[1]\t\"s\"[2] x=0\n", `expected w=, s=, e= or a comment`},
 		{"width=32\n", `net:1:7: expected a value of width, a number up to 31`},
-		{"speed=0\n", `other than 0`},
-		{"do Error \"s\" 30\n", `console commands are not part of a fabric file`},
+		{"speed=0\n", `expected a nonzero set of bits`},
+		{"do Error \"s\" 30\n", `do Error: not supported in a file (only Link and Unlink)`},
 		{"Switch 8 \"s\"\ndo Unlink \"s\"[1]\n", `"s"[1] is not linked`},
-		{"include \"other\"\n", `files can only be included by a file`},
+		{"include \"other\"\n", `include requires a file`},
+		{"Non-Chassis Ports\n", `net:1:4: expected "Non-Chassis Nodes", not "-Chassis Ports"`},
 	} {
-		_, err := ParseNet(strings.NewReader(test.text), "net")
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%q: %v; want %s", test.text, err, test.want)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			_, err := ParseNet(strings.NewReader(test.text), "net")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%q: got %v, want %s", test.text, err, test.want)
+			}
+		})
 	}
 }
 
-func TestNetInclude(t *testing.T) {
+func TestReadFile_Include(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
 		"net": "Switch 2 \"s\"\n[1]\t\"h\"[1]\ninclude \"host\"\n", "host": "Ca 1 \"h\"\n[1]\t\"s\"[1]\n",
@@ -161,16 +164,18 @@ func TestNetInclude(t *testing.T) {
 	}
 	f := build(t, "net:net")
 	if p := &f.Node("h").Ports[1]; p.Info.State != ib.PortActive || p.Info.LID == 0 {
-		t.Errorf("state %v, LID %d", p.Info.State, p.Info.LID)
+		t.Errorf("got state %v, LID %d, want an active port with a LID", p.Info.State, p.Info.LID)
 	}
-	for description, want := range map[string]string{"net:loop": "include one another", "net:nosuch": "no such file", "topo:nosuch": "no such file"} {
-		if _, err := Build(description); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %s", description, err, want)
-		}
+	for description, want := range map[string]string{"net:loop": "more than 9 nested files", "net:nosuch": "no such file", "topo:nosuch": "no such file"} {
+		t.Run(description, func(t *testing.T) {
+			if _, err := Build(description); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
-// summary is what a fabric file can say about a fabric, by GUIDs.
+// A summary contains everything that a fabric file can express, by GUID.
 type summary struct {
 	Nodes map[ib.GUID]string
 	Links map[string]string
@@ -195,37 +200,39 @@ func summarize(f *Fabric, keepLIDs bool) summary {
 	return s
 }
 
-// What is written is read back as it was.
+// TestRoundTrip writes fabrics in both text formats and reads them again.
 func TestRoundTrip(t *testing.T) {
 	descriptions := []string{"fat-tree:radix=4,pods=3,speed=NDR", "torus:x=3,y=3,speed=QDR,width=1X", "demo"}
 	for _, file := range netFiles(t) {
 		descriptions = append(descriptions, "net:"+file+",sm=off", "net:"+file)
 	}
 	for _, d := range descriptions {
-		f := build(t, d)
-		var net, topology bytes.Buffer
-		if err := f.WriteNet(&net); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.WriteTopology(&topology); err != nil {
-			t.Fatal(err)
-		}
-		if back, err := ParseTopology(&topology, "topology"); err != nil {
-			t.Errorf("%s: %v", d, err)
-		} else if d2 := cmp.Diff(summarize(f, true), summarize(back, true)); d2 != "" {
-			t.Errorf("%s as topology: %s", d, d2)
-		}
-		back, err := ParseNet(&net, "net")
-		if err != nil {
-			t.Errorf("%s: %v", d, err)
-		} else if d2 := cmp.Diff(summarize(f, false), summarize(back, false)); d2 != "" && d != "demo" {
-			t.Errorf("%s as net file: %s", d, d2)
-		}
+		t.Run(d, func(t *testing.T) {
+			f := build(t, d)
+			var net, topology bytes.Buffer
+			if err := f.WriteNet(&net); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.WriteTopology(&topology); err != nil {
+				t.Fatal(err)
+			}
+			if back, err := ParseTopology(&topology, "topology"); err != nil {
+				t.Error(err)
+			} else if d := cmp.Diff(summarize(f, true), summarize(back, true)); d != "" {
+				t.Errorf("topology: written (-), read (+)\n%s", d)
+			}
+			back, err := ParseNet(&net, "net")
+			if err != nil {
+				t.Error(err)
+			} else if diff := cmp.Diff(summarize(f, false), summarize(back, false)); diff != "" && d != "demo" {
+				t.Errorf("net file: written (-), read (+)\n%s", diff)
+			}
+		})
 	}
 }
 
-// A topology file's LIDs stay when the fabric is configured.
-func TestTopologyKeepsLIDs(t *testing.T) {
+// TestParseTopology_LIDs checks that configuring a fabric keeps the LIDs of a file.
+func TestParseTopology_LIDs(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	f.Node("host002").Ports[1].Info.LID = 77
 	path := filepath.Join(t.TempDir(), "topology")
@@ -238,20 +245,22 @@ func TestTopologyKeepsLIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(summarize(f, true), summarize(build(t, "topo:"+path), true)); d != "" {
-		t.Error(d)
+		t.Errorf("written (-), read (+)\n%s", d)
 	}
 }
 
-func TestTopologyErrors(t *testing.T) {
+func TestParseTopology_Errors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"Switch 8 \"S-1\"\n[1]\t\"S-2\"[1]\n", `expected a comment with the LID, width and speed`},
+		{"Switch 8 \"S-1\"\n[1]\t\"S-2\"[1]\n", `expected a comment with LID, width and speed`},
 		{"Switch 8 \"S-1\"\n[1]\t\"S-1\"[2] # \"s\" lid 0 4xHDR\n[2]\t\"S-1\"[1] # \"s\" lid 0 4xEDR\n", `runs at 4X HDR and "S-1"[2] (t:3) at 4X EDR`},
-		{"include \"x\"\n", "includes no other"},
+		{"include \"x\"\n", "include is not supported in a topology file"},
 	} {
-		_, err := ParseTopology(strings.NewReader(test.text), "t")
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%q: %v; want %s", test.text, err, test.want)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			_, err := ParseTopology(strings.NewReader(test.text), "t")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%q: got %v, want %s", test.text, err, test.want)
+			}
+		})
 	}
 }
 
@@ -274,7 +283,7 @@ func fuzz(f *testing.F, parse func(text string) (*Fabric, error), write func(*Fa
 			t.Fatal(err)
 		}
 		if _, err := parse(out.String()); err != nil {
-			t.Errorf("what was written cannot be read: %v\n%s", err, out.String())
+			t.Errorf("the written fabric cannot be read: %v\n%s", err, out.String())
 		}
 	})
 }

@@ -4,15 +4,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// classPing is the vendor class of OpenFabrics' ping (infiniband-diags,
-// ibping.c): a request without data, answered by the name of the host.
+// classPing is the vendor class of OpenFabrics' ping (infiniband-diags, ibping.c). The
+// request has no data; the reply contains the host name.
 const classPing mad.Class = 0x32
 
-// offPingData is behind the OUI of the second range of vendor classes.
+// offPingData is the offset after the OUI of vendor classes in the second range.
 const offPingData = 40
 
-// pong answers a ping where a server is said to run.
-func (f *Fabric) pong(d destination, p *mad.Packet) bool {
+// answerPing answers a ping if the node runs a ping server.
+func (f *Fabric) answerPing(d destination, p *mad.Packet) bool {
 	if d.node.PingServer == "" || p.Method() != mad.MethodGet {
 		return false
 	}

@@ -2,13 +2,11 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// measure is the performance management agent of a node (InfiniBand
-// Architecture, Volume 1, 16.1): it makes a request into its reply. It reports
-// false where the agent does not answer at all.
-//
-// It has all of the attributes that perfquery asks for but for
+// answerPerf is the performance management agent of a node (InfiniBand Architecture,
+// Volume 1, 16.1). It turns a request into its reply and reports whether the agent
+// replies. It supports all attributes that perfquery reads except for
 // PortSamplesControl.
-func (f *Fabric) measure(d destination, p *mad.Packet) bool {
+func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	if method != mad.MethodGet && method != mad.MethodSet {
 		return false
@@ -26,8 +24,8 @@ func (f *Fabric) measure(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// answerCounters fills in an attribute with the counters of the ports that it
-// selects, after it has set those to 0 that it says.
+// answerCounters writes the counters of the selected ports into a reply. A Set resets
+// the selected counters first.
 func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	t := allCounters().tables[p.Attr()]
 	if t == nil || t.switchesOnly && !n.IsSwitch() || t.extended && !n.perf.caps.HasExtended() {
@@ -44,7 +42,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	}
 	sums := make([]uint64, len(t.counters))
 	for i := range ports {
-		f.settle(&ports[i])
+		f.updateCounters(&ports[i])
 		if set {
 			ports[i].counts.reset(t, mask)
 		}
@@ -54,8 +52,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	return encode(p, a)
 }
 
-// selectPorts returns the ports that a PortSelect means, nil where there is none
-// of that number.
+// selectPorts returns the ports that a PortSelect stands for, nil if there are none.
 func (n *Node) selectPorts(selected uint8) []Port {
 	first := 1
 	if n.IsSwitch() {

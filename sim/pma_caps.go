@@ -2,14 +2,14 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// perfCaps are what the performance management agent of a node can do.
+// perfCaps are the capabilities of a performance management agent.
 type perfCaps struct {
 	caps  mad.PerfCapMask
 	caps2 mad.PerfCapMask2
 }
 
-// newPerfCaps returns what agents of today can do: on switches, as on NVIDIA's,
-// to add the counters of all ports up as well.
+// newPerfCaps returns the capabilities of current devices. Only switches support
+// AllPortSelect, as NVIDIA's do.
 func newPerfCaps(isSwitch bool) perfCaps {
 	c := perfCaps{mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped, mad.PerfAdditionalExtended}
 	if isSwitch {
@@ -18,14 +18,14 @@ func newPerfCaps(isSwitch bool) perfCaps {
 	return c
 }
 
-// SetPerfCaps changes what the performance management agent of a node can do,
-// to what an older device could. What it cannot do it refuses, and counters that
-// it does not have are 0.
+// SetPerfCaps sets the capabilities of the performance management agent, for example to
+// those of an older device. Unsupported attributes are rejected, and unsupported
+// counters are 0.
 func (n *Node) SetPerfCaps(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) {
 	n.perf = perfCaps{caps, caps2}
 }
 
-// PerfCaps returns what the performance management agent of a node can do.
+// PerfCaps returns the capabilities of the performance management agent.
 func (n *Node) PerfCaps() (mad.PerfCapMask, mad.PerfCapMask2) { return n.perf.caps, n.perf.caps2 }
 
 func (c perfCaps) classPortInfo() mad.ClassPortInfo {
@@ -38,7 +38,7 @@ func (c perfCaps) classPortInfo() mad.ClassPortInfo {
 	}
 }
 
-// has reports whether an agent has a counter of a table.
+// has reports whether an agent supports a counter.
 func (c perfCaps) has(t *counterTable, f *counterField) bool {
 	switch {
 	case t.extended && f.bit >= 16:

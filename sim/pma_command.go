@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// parseCounter reads "counter PORT NAME VALUE", which sets a counter.
+// parseCounter parses "counter PORT NAME VALUE", which sets a counter.
 func parseCounter(f *Fabric, l *eventLine) (action, error) {
 	p, name, err := l.counter(f)
 	if err != nil {
@@ -18,8 +18,7 @@ func parseCounter(f *Fabric, l *eventLine) (action, error) {
 	return func(f *Fabric, _ io.Writer) error { return f.SetCounter(p, name, value) }, err
 }
 
-// parsePerfCaps reads "perfcaps NODE|all MASK [MASK2]", which changes what agents
-// can do.
+// parsePerfCaps parses "perfcaps NODE|all MASK [MASK2]", which sets capabilities.
 func parsePerfCaps(f *Fabric, l *eventLine) (action, error) {
 	nodes, err := l.nodes(f)
 	if err != nil {
@@ -44,7 +43,7 @@ func parsePerfCaps(f *Fabric, l *eventLine) (action, error) {
 	}, nil
 }
 
-// nodes reads a node, or all.
+// nodes reads a node or "all".
 func (l *eventLine) nodes(f *Fabric) ([]*Node, error) {
 	l.blanks()
 	start := l.at
@@ -56,7 +55,7 @@ func (l *eventLine) nodes(f *Fabric) ([]*Node, error) {
 	return []*Node{n}, err
 }
 
-// parseRate reads "rate PORT NAME PER-SECOND", which lets a counter grow.
+// parseRate parses "rate PORT NAME PER-SECOND", which makes a counter grow.
 func parseRate(f *Fabric, l *eventLine) (action, error) {
 	p, name, err := l.counter(f)
 	if err != nil {
@@ -67,12 +66,12 @@ func parseRate(f *Fabric, l *eventLine) (action, error) {
 	perSecond, err := strconv.ParseFloat(l.run(isBare), 64)
 	if err != nil || !(perSecond >= 0 && perSecond <= maxRate) {
 		l.at = start
-		return nil, l.expected("how much it grows in a second")
+		return nil, l.expected("an increase per second")
 	}
 	return func(f *Fabric, _ io.Writer) error { return f.SetCounterRate(p, name, perSecond) }, nil
 }
 
-// counter reads a port and the name of one of its counters.
+// counter reads a port and the name of a counter.
 func (l *eventLine) counter(f *Fabric) (*Port, string, error) {
 	p, err := l.port(f)
 	if err != nil {
@@ -83,7 +82,7 @@ func (l *eventLine) counter(f *Fabric) (*Port, string, error) {
 	name := l.run(isBare)
 	if _, err := placesOf(name); err != nil {
 		l.at = start
-		return nil, "", l.expected("the name of a counter, such as SymbolErrorCounter")
+		return nil, "", l.expected("the name of a counter, for example SymbolErrorCounter")
 	}
 	return p, name, nil
 }

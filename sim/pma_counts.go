@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// counts are the values of a port's counters. A port has them from the first
-// time that somebody looks at them.
+// counts are the counters of a port. They are created at the first access.
 type counts struct {
-	tables  [][]uint64    // by a table's index; nil: all are 0
-	rates   []rate        // at which some grow without traffic
-	settled time.Duration // since when the fabric is up, they have been brought up to date
+	tables  [][]uint64    // by the index of the table; nil: all are 0
+	rates   []rate        // growth without traffic
+	updated time.Duration // uptime of the last update
 }
 
-// A rate is how much a counter grows in a second.
+// A rate is the growth of a counter per second.
 type rate struct {
 	name   string
 	perSec float64
 }
 
-// placesOf returns where a counter is found; case does not matter in its name.
+// placesOf returns the places of a counter. Names are not case-sensitive.
 func placesOf(name string) ([]counterPlace, error) {
 	if places := allCounters().places[name]; places != nil {
 		return places, nil
@@ -32,22 +31,22 @@ func placesOf(name string) ([]counterPlace, error) {
 			return places, nil
 		}
 	}
-	return nil, fmt.Errorf("no counter %q", name)
+	return nil, fmt.Errorf("unknown counter %q", name)
 }
 
-// Counter returns the value of a port's counter by its name; of a counter that
-// several attributes have, that of the widest.
+// Counter returns a counter of a port by name. If several attributes contain the
+// counter, the widest one is returned.
 func (f *Fabric) Counter(p *Port, name string) (uint64, error) {
 	places, err := placesOf(name)
 	if err != nil {
 		return 0, fmt.Errorf("read counter of %s: %w", p, err)
 	}
-	f.settle(p)
+	f.updateCounters(p)
 	return p.counts.at(places[0]), nil
 }
 
-// SetCounter sets a port's counter in all attributes that have it. Where the
-// value is too large for some of them but not for all, those hold their largest.
+// SetCounter sets a counter of a port in all attributes that contain it. Attributes with
+// a smaller field get its largest value.
 func (f *Fabric) SetCounter(p *Port, name string, value uint64) error {
 	places, err := placesOf(name)
 	if err != nil {
@@ -56,36 +55,36 @@ func (f *Fabric) SetCounter(p *Port, name string, value uint64) error {
 	if widest := places[0].field(); value > widest.limit {
 		return fmt.Errorf("set counter of %s: %s is at most %d, not %d", p, widest.name, widest.limit, value)
 	}
-	f.settle(p)
+	f.updateCounters(p)
 	for _, at := range places {
 		p.counts.table(at.table)[at.index] = min(value, at.field().limit)
 	}
 	return nil
 }
 
-// AddCounter lets a port's counter grow, as things that happen do: those of 64
-// bits wrap around, others stay at their largest value.
+// AddCounter increases a counter of a port. 64-bit counters wrap around, others stop at
+// their largest value.
 func (f *Fabric) AddCounter(p *Port, name string, value uint64) error {
 	places, err := placesOf(name)
 	if err != nil {
 		return fmt.Errorf("add to counter of %s: %w", p, err)
 	}
-	f.settle(p)
+	f.updateCounters(p)
 	p.counts.add(places, value)
 	return nil
 }
 
-// SetCounterRate lets a port's counter grow by so much a second from now on, on
-// top of what traffic does. 0 stops it.
+// SetCounterRate makes a counter of a port grow by perSecond from now on, in addition to
+// the traffic. 0 stops the growth.
 func (f *Fabric) SetCounterRate(p *Port, name string, perSecond float64) error {
 	places, err := placesOf(name)
 	if err != nil {
 		return fmt.Errorf("set rate of counter of %s: %w", p, err)
 	}
 	if math.IsNaN(perSecond) || perSecond < 0 || perSecond > maxRate {
-		return fmt.Errorf("set rate of counter of %s: %v a second is not from 0 to %v", p, perSecond, float64(maxRate))
+		return fmt.Errorf("set rate of counter of %s: %v per second: not a number from 0 to %v", p, perSecond, float64(maxRate))
 	}
-	f.settle(p)
+	f.updateCounters(p)
 	known := places[0].field().name
 	p.counts.rates = slices.DeleteFunc(p.counts.rates, func(r rate) bool { return r.name == known })
 	if perSecond > 0 {
@@ -94,12 +93,12 @@ func (f *Fabric) SetCounterRate(p *Port, name string, perSecond float64) error {
 	return nil
 }
 
-// maxRate keeps what grows within what a float64 counts exactly for years.
+// maxRate is low enough for a float64 to count exactly for years.
 const maxRate = 1e12
 
 func (a counterPlace) field() *counterField { return &a.table.counters[a.index] }
 
-// at returns a value.
+// at returns the value at a place.
 func (c *counts) at(a counterPlace) uint64 {
 	if t := c.tables[a.table.index]; t != nil {
 		return t[a.index]
@@ -107,7 +106,7 @@ func (c *counts) at(a counterPlace) uint64 {
 	return 0
 }
 
-// table returns the values of a table, to be changed.
+// table returns the values of a table for writing.
 func (c *counts) table(t *counterTable) []uint64 {
 	if c.tables[t.index] == nil {
 		c.tables[t.index] = make([]uint64, len(t.counters))
@@ -125,7 +124,7 @@ func (c *counts) add(places []counterPlace, value uint64) {
 	}
 }
 
-// sum adds to a value: 64 bits wrap around, others saturate.
+// sum adds to a value: 64-bit counters wrap around, others saturate.
 func (c *counterField) sum(v, more uint64) uint64 {
 	if c.limit == math.MaxUint64 {
 		return v + more
@@ -143,7 +142,7 @@ func (c *counts) addTo(t *counterTable, sums []uint64) {
 	}
 }
 
-// reset sets those counters of a table to 0 that a mask selects.
+// reset sets the counters of a table that a mask selects to 0.
 func (c *counts) reset(t *counterTable, mask uint64) {
 	values := c.tables[t.index]
 	for i := range values {

@@ -2,10 +2,9 @@ package sim
 
 import "time"
 
-// wear gives the demo the counters of a cluster that has been at work for some
-// time: a bad cable, a link with congestion behind it, a host that was
-// restarted again and again.
-func wear(f *Fabric) {
+// addWear gives the demo the counters of a cluster after some time of operation: a bad
+// cable, a congested link, a host that was restarted many times.
+func addWear(f *Fabric) {
 	f.Model.Load, f.Model.Uptime = 0.2, 31*time.Hour
 
 	cable := &f.Node("leaf1").Ports[1]
@@ -20,7 +19,7 @@ func wear(f *Fabric) {
 	f.mustCount(cable.Peer, map[string]uint64{"SymbolErrorCounter": 1906, "LinkErrorRecoveryCounter": 3, "LinkDownedCounter": 2})
 	f.mustGrow(cable, "SymbolErrorCounter", 2.5)
 	f.mustGrow(cable.Peer, "SymbolErrorCounter", 0.1)
-	// What the cable spoils is passed on marked as bad.
+	// Packets that the bad cable damaged were marked and forwarded.
 	f.mustCount(&f.Node("node02").Ports[1], map[string]uint64{"PortRcvRemotePhysicalErrors": 41})
 
 	congested := f.Node("node14").Ports[1].Peer
@@ -35,7 +34,7 @@ func wear(f *Fabric) {
 	f.mustCount(f.Node("node10").Ports[1].Peer, map[string]uint64{"LinkDownedCounter": 17, "LinkErrorRecoveryCounter": 1})
 }
 
-// mustCount sets counters of a preset's port, which has them.
+// mustCount sets counters of a port of a preset.
 func (f *Fabric) mustCount(p *Port, values map[string]uint64) {
 	for name, value := range values {
 		if err := f.SetCounter(p, name, value); err != nil {

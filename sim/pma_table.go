@@ -7,41 +7,40 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A counterTable is an attribute of performance management by its counters, in
-// the order of package mad's declaration.
+// A counterTable is an attribute of performance management with its counters in the
+// order of package mad.
 type counterTable struct {
-	index        int // of the table
+	index        int
 	empty        func() mad.Attribute
 	counters     []counterField
 	switchesOnly bool
 	extended     bool // PortCountersExtended
 }
 
-// A counterField is one counter in an attribute.
+// A counterField is a counter of an attribute.
 type counterField struct {
-	name  string // in the classic dump
-	limit uint64 // the largest value
-	bit   int    // of CounterSelect and, from 16 on, of CounterSelect2
+	name  string // as in the classic dump
+	limit uint64 // largest value
+	bit   int    // in CounterSelect, or from 16 on in CounterSelect2
 }
 
-// A counterPlace is where a counter's value is found.
+// A counterPlace locates the value of a counter.
 type counterPlace struct {
 	table *counterTable
 	index int
 }
 
-// counterSet is what there is to count.
+// A counterSet holds all counters.
 type counterSet struct {
-	// tables are the attributes that agents have. All have their own values, which
-	// is why to reset a counter in one does not reset it in another.
+	// tables are the supported attributes. Each has values of its own: a reset in one
+	// attribute does not affect the others.
 	tables map[mad.AttrID]*counterTable
 
-	// places has the places of each counter by its name, the widest first.
+	// places has the places of each counter by name, the widest first.
 	places map[string][]counterPlace
 }
 
-// allCounters is made when it is first asked for: a process that has no
-// simulated counters does not wait for it.
+// allCounters is initialised at first use, so that other programs do not pay for it.
 var allCounters = sync.OnceValue(func() *counterSet {
 	s := &counterSet{map[mad.AttrID]*counterTable{}, map[string][]counterPlace{}}
 	for _, id := range []mad.AttrID{
@@ -76,17 +75,17 @@ func (s *counterSet) add(id mad.AttrID) {
 	})
 	switch id {
 	case mad.AttrPortCounters:
-		// It came later than the others, and so did its bit.
+		// This counter was added last, and so was its bit.
 		t.moveLast("QP1Dropped")
 	case mad.AttrPortCountersExtended:
-		const casts = 8 // CounterSelect has those of traffic
+		const casts = 8 // the counters of traffic use CounterSelect
 		for i := range t.counters[casts:] {
 			t.counters[casts+i].bit = 16 + i
 		}
 	}
 }
 
-// moveLast gives a counter the bit behind those of all others, which close up.
+// moveLast moves the bit of a counter after all others.
 func (t *counterTable) moveLast(name string) {
 	i := slices.IndexFunc(t.counters, func(c counterField) bool { return c.name == name })
 	for k := range t.counters[i:] {
@@ -105,7 +104,7 @@ func isSelection(name string) bool {
 	return name == portSelect || name == counterSelect || name == counterSelect2
 }
 
-// selection returns the port that an attribute selects, and the counters.
+// selection returns the selected port and counters of an attribute.
 func (t *counterTable) selection(a mad.Attribute) (port uint8, mask uint64) {
 	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
 		switch name {
@@ -121,7 +120,7 @@ func (t *counterTable) selection(a mad.Attribute) (port uint8, mask uint64) {
 	return port, mask
 }
 
-// fill writes values into an attribute, those that an agent has.
+// fill writes the counters that an agent supports into an attribute.
 func (t *counterTable) fill(a mad.Attribute, values []uint64, caps perfCaps) {
 	i := 0
 	mad.Visit(a, func(name string, _ int, v uint64) uint64 {

@@ -10,8 +10,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// perf sends a request of performance management to a LID, and decodes into a
-// what comes back.
+// perf sends a request of performance management to a LID and decodes the reply into a.
 func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attribute) mad.Status {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1}}
@@ -26,7 +25,7 @@ func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attrib
 		t.Fatal(err)
 	}
 	if m.MAD.Method() != mad.MethodGetResp {
-		t.Errorf("reply with method %v", m.MAD.Method())
+		t.Errorf("got method %v, want GetResp", m.MAD.Method())
 	}
 	if err := mad.Decode(a, m.MAD.Data()); err != nil {
 		t.Fatal(err)
@@ -34,13 +33,13 @@ func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attrib
 	return m.MAD.Status()
 }
 
-// selecting returns an empty attribute for a port and some of its counters.
+// selecting returns the selection of a port and some of its counters.
 func selecting(port uint8, mask uint16) mad.PortSelection {
 	return mad.PortSelection{PortSelect: port, CounterSelect: mask}
 }
 
-// openPerf returns a fabric of three hosts around a switch with LID 1, and a
-// port of it.
+// openPerf returns a fabric of three hosts on a switch with LID 1, the switch, and a
+// port to send from.
 func openPerf(t *testing.T) (*Fabric, *Node, umad.Port) {
 	t.Helper()
 	f := build(t, "single-switch:hosts=3")
@@ -59,9 +58,9 @@ func count(t *testing.T, f *Fabric, p *Port, name string, value uint64) {
 	}
 }
 
-// TestCountersSaturate: counters of PortCounters stay at their largest value,
-// those of 64 bits wrap around.
-func TestCountersSaturate(t *testing.T) {
+// TestCounters_Limits checks that counters of PortCounters stop at their largest value
+// and that 64-bit counters wrap around.
+func TestCounters_Limits(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid := s.Ports[0].Info.LID
 	for name, value := range map[string]uint64{
@@ -77,7 +76,7 @@ func TestCountersSaturate(t *testing.T) {
 	}
 	got := mad.PortCounters{PortSelection: selecting(1, 0)}
 	if status := perf(t, p, lid, mad.MethodGet, &got); status != 0 {
-		t.Fatalf("status %#x", status)
+		t.Fatalf("got status %#x, want 0", status)
 	}
 	want := mad.PortCounters{
 		PortSelection: selecting(1, 0), SymbolErrors: 0xffff, LinkDowned: 0xff, LocalLinkIntegrity: 0xf,
@@ -96,9 +95,9 @@ func TestCountersSaturate(t *testing.T) {
 	}
 }
 
-// TestReset sets each counter of each attribute and resets them one by one: each
-// bit of CounterSelect resets one counter, and no two the same.
-func TestReset(t *testing.T) {
+// TestCounterSelect resets the counters of each attribute one by one: each bit of
+// CounterSelect resets one counter.
+func TestCounterSelect(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid, port := s.Ports[0].Info.LID, &s.Ports[2]
 	for id, table := range allCounters().tables {
@@ -120,31 +119,31 @@ func TestReset(t *testing.T) {
 				return 0
 			})
 			if status := perf(t, p, lid, mad.MethodSet, a); status != 0 {
-				t.Fatalf("%s: status %#x", mad.AttributeName(a), status)
+				t.Fatalf("%s: got status %#x, want 0", mad.AttributeName(a), status)
 			}
 			left := len(table.counters)
 			mad.Visit(a, func(name string, _ int, v uint64) uint64 {
 				if !isSelection(name) && v == 0 {
 					left--
 					if seen[name] {
-						t.Errorf("%s: %s is reset by a second bit, %d", mad.ClassPM.AttrName(id), name, bit)
+						t.Errorf("%s: bit %d resets %s as another bit does", mad.ClassPM.AttrName(id), bit, name)
 					}
 					seen[name] = true
 				}
 				return v
 			})
 			if left < len(table.counters)-1 {
-				t.Errorf("%s: bit %d resets %d counters", mad.ClassPM.AttrName(id), bit, len(table.counters)-left)
+				t.Errorf("%s: bit %d resets %d counters, want at most 1", mad.ClassPM.AttrName(id), bit, len(table.counters)-left)
 			}
 		}
 		if len(seen) != len(table.counters) {
-			t.Errorf("%s: %d of %d counters can be reset", mad.ClassPM.AttrName(id), len(seen), len(table.counters))
+			t.Errorf("%s: got %d counters that can be reset, want %d", mad.ClassPM.AttrName(id), len(seen), len(table.counters))
 		}
 	}
 }
 
-// TestResetBits pins the bits that perfquery and ibqueryerrors use.
-func TestResetBits(t *testing.T) {
+// TestCounterSelect_Bits pins the bits that perfquery and ibqueryerrors use.
+func TestCounterSelect_Bits(t *testing.T) {
 	for _, c := range []struct {
 		id   mad.AttrID
 		name string
@@ -166,14 +165,14 @@ func TestResetBits(t *testing.T) {
 	} {
 		for _, f := range allCounters().tables[c.id].counters {
 			if f.name == c.name && f.bit != c.bit {
-				t.Errorf("%s of %s: bit %d, want %d", c.name, mad.ClassPM.AttrName(c.id), f.bit, c.bit)
+				t.Errorf("%s of %s: got bit %d, want %d", c.name, mad.ClassPM.AttrName(c.id), f.bit, c.bit)
 			}
 		}
 	}
 }
 
-// TestAllPorts: a switch adds its ports up, an adapter does not.
-func TestAllPorts(t *testing.T) {
+// TestAllPortSelect checks that switches return sums over all ports, and adapters do not.
+func TestAllPortSelect(t *testing.T) {
 	f, s, p := openPerf(t)
 	count(t, f, &s.Ports[1], "PortRcvErrors", 0xfff0)
 	count(t, f, &s.Ports[2], "PortRcvErrors", 0x20)
@@ -181,28 +180,28 @@ func TestAllPorts(t *testing.T) {
 	sum := mad.PortCounters{PortSelection: selecting(mad.AllPorts, 0)}
 	perf(t, p, s.Ports[0].Info.LID, mad.MethodGet, &sum)
 	if sum.RcvErrors != 0xffff || sum.VL15Dropped != 4 || sum.PortSelect != mad.AllPorts {
-		t.Errorf("got %+v", sum)
+		t.Errorf("switch: got %+v", sum)
 	}
 	host := f.Node("host001").Ports[1].Info.LID
 	if status := perf(t, p, host, mad.MethodGet, &sum); status != mad.StatusBadValue {
-		t.Errorf("status %#x from an adapter", status)
+		t.Errorf("adapter: got status %#x, want %#x", status, mad.StatusBadValue)
 	}
 	one := mad.PortCounters{PortSelection: selecting(1, 0)}
 	if status := perf(t, p, host, mad.MethodGet, &one); status != 0 {
-		t.Errorf("status %#x for an adapter's port", status)
+		t.Errorf("port of an adapter: got status %#x, want 0", status)
 	}
 	for _, port := range []uint8{0, 2} {
 		one.PortSelect = port
 		if status := perf(t, p, host, mad.MethodGet, &one); status != mad.StatusBadValue {
-			t.Errorf("status %#x for port %d of an adapter with one", status, port)
+			t.Errorf("port %d of an adapter: got status %#x, want %#x", port, status, mad.StatusBadValue)
 		}
 	}
 	if status := perf(t, p, host, mad.MethodGet, &mad.SwPortVLCongestion{PortSelection: selecting(1, 0)}); status != mad.StatusBadMethodAttr {
-		t.Errorf("status %#x for a switch's attribute from an adapter", status)
+		t.Errorf("switch attribute of an adapter: got status %#x, want %#x", status, mad.StatusBadMethodAttr)
 	}
 }
 
-// TestPerfCaps: what an agent says that it cannot do, it does not.
+// TestPerfCaps checks that an agent lacks the capabilities that it does not report.
 func TestPerfCaps(t *testing.T) {
 	f, s, p := openPerf(t)
 	lid := s.Ports[0].Info.LID
@@ -210,32 +209,32 @@ func TestPerfCaps(t *testing.T) {
 	count(t, f, &s.Ports[1], "SymbolErrorCounter", 6)
 	count(t, f, &s.Ports[1], "PortUnicastXmitPkts", 7)
 	var info mad.ClassPortInfo
-	ask := func() (mad.PortCounters, mad.PortCountersExtended, mad.Status) {
+	read := func() (mad.PortCounters, mad.PortCountersExtended, mad.Status) {
 		perf(t, p, lid, mad.MethodGet, &info)
 		a := mad.PortCounters{PortSelection: selecting(1, 0)}
 		perf(t, p, lid, mad.MethodGet, &a)
 		b := mad.PortCountersExtended{PortSelection: selecting(1, 0)}
 		return a, b, perf(t, p, lid, mad.MethodGet, &b)
 	}
-	ask()
+	read()
 	if caps, caps2 := info.PerfCaps(); caps != 0x9300 || caps2 != 2 {
-		t.Errorf("capabilities %#x, %#x", caps, caps2)
+		t.Errorf("got capabilities %#x, %#x, want 0x9300, 2", caps, caps2)
 	}
 	s.SetPerfCaps(mad.PerfExtendedWidthNoIETF, 0)
-	a, b, status := ask()
+	a, b, status := read()
 	if caps, caps2 := info.PerfCaps(); caps != mad.PerfExtendedWidthNoIETF || caps2 != 0 {
-		t.Errorf("capabilities %#x, %#x", caps, caps2)
+		t.Errorf("got capabilities %#x, %#x, want %#x, 0", caps, caps2, mad.PerfExtendedWidthNoIETF)
 	}
 	if a.XmitWait != 0 || a.SymbolErrors != 6 || b.SymbolErrors != 0 || b.UnicastXmitPkts != 0 || status != 0 {
 		t.Errorf("got %+v\n%+v\nstatus %#x", a, b, status)
 	}
 	s.SetPerfCaps(0, 0)
-	if _, _, status = ask(); status != mad.StatusBadMethodAttr {
-		t.Errorf("status %#x for extended counters", status)
+	if _, _, status = read(); status != mad.StatusBadMethodAttr {
+		t.Errorf("extended counters: got status %#x, want %#x", status, mad.StatusBadMethodAttr)
 	}
 }
 
-// clocked gives a fabric a clock, and returns a function that moves it on.
+// clocked gives a fabric a clock of its own and returns a function that advances it.
 func clocked(f *Fabric) func(time.Duration) {
 	at := time.Unix(1e9, 0)
 	f.clock = func() time.Time { return at }
@@ -251,8 +250,8 @@ func read(t *testing.T, f *Fabric, p *Port, name string) uint64 {
 	return v
 }
 
-// TestTraffic: what one end of a link sends the other end receives, it does not
-// depend on how often one looks, and nothing moves while the link is down.
+// TestTraffic checks that the counters at both ends of a link agree, do not depend on
+// the number of reads, and do not change while the link is down.
 func TestTraffic(t *testing.T) {
 	once, often := build(t, "single-switch:hosts=3"), build(t, "single-switch:hosts=3")
 	var end [2]uint64
@@ -268,11 +267,11 @@ func TestTraffic(t *testing.T) {
 		}
 		end[i] = read(t, f, p, "PortXmitData")
 		if got := read(t, f, p.Peer, "PortRcvData"); got != end[i] || got == 0 {
-			t.Errorf("sent %d, got %d", end[i], got)
+			t.Errorf("got %d words received, want %d", got, end[i])
 		}
 		// 200 Gb/s at most.
 		if rate := float64(end[i]) * 32 / 3607.77; rate > 4*53.125e9 {
-			t.Errorf("%v bits a second", rate)
+			t.Errorf("got %v bit/s, want at most 4 lanes of HDR", rate)
 		}
 
 		advance(time.Second)
@@ -281,19 +280,19 @@ func TestTraffic(t *testing.T) {
 		sent := read(t, f, p, "PortXmitData")
 		advance(time.Hour)
 		if later := read(t, f, p, "PortXmitData"); later != sent || sent <= end[i] || read(t, f, peer, "PortRcvData") != sent {
-			t.Errorf("sent %d before the link went down, %d when it did, %d after", end[i], sent, later)
+			t.Errorf("got %d words before the link went down, %d then, %d an hour later", end[i], sent, later)
 		}
 		if n := read(t, f, peer, "LinkDownedCounter"); n != 1 {
-			t.Errorf("went down %d times", n)
+			t.Errorf("got LinkDownedCounter %d, want 1", n)
 		}
 	}
 	if end[0] != end[1] {
-		t.Errorf("sent %d or %d: it depends on who looks", end[0], end[1])
+		t.Errorf("got %d words after one read, %d after many", end[0], end[1])
 	}
 }
 
-// TestRate lets an error counter grow.
-func TestRate(t *testing.T) {
+// TestCounterRate makes an error counter grow.
+func TestCounterRate(t *testing.T) {
 	f, s, _ := openPerf(t)
 	advance := clocked(f)
 	p := &s.Ports[1]
@@ -305,34 +304,36 @@ func TestRate(t *testing.T) {
 		read(t, f, p, "SymbolErrorCounter")
 	}
 	if n := read(t, f, p, "SymbolErrorCounter"); n != 2 {
-		t.Errorf("%d after 5 s at 0.5 a second", n)
+		t.Errorf("after 5 s at 0.5 per second: got %d, want 2", n)
 	}
 	if err := f.SetCounterRate(p, "SymbolErrorCounter", 0); err != nil {
 		t.Fatal(err)
 	}
 	advance(time.Minute)
 	if n := read(t, f, p, "SymbolErrorCounter"); n != 2 {
-		t.Errorf("%d after it was stopped", n)
+		t.Errorf("after the growth was stopped: got %d, want 2", n)
 	}
 }
 
-func TestCounterErrors(t *testing.T) {
+func TestSetCounter_Errors(t *testing.T) {
 	f, s, _ := openPerf(t)
 	p := &s.Ports[1]
 	for want, err := range map[string]error{
-		`set counter of "switch1"[1]: no counter "Moon"`:                             f.SetCounter(p, "Moon", 1),
-		`set counter of "switch1"[1]: PortLoopingErrors is at most 65535, not 65536`: f.SetCounter(p, "PortLoopingErrors", 65536),
-		`set rate of counter of "switch1"[1]: -1 a second is not from 0 to 1e+12`:    f.SetCounterRate(p, "VL15Dropped", -1),
-		`add to counter of "switch1"[1]: no counter "PortSelect"`:                    f.AddCounter(p, "PortSelect", 1),
+		`set counter of "switch1"[1]: unknown counter "Moon"`:                              f.SetCounter(p, "Moon", 1),
+		`set counter of "switch1"[1]: PortLoopingErrors is at most 65535, not 65536`:       f.SetCounter(p, "PortLoopingErrors", 65536),
+		`set rate of counter of "switch1"[1]: -1 per second: not a number from 0 to 1e+12`: f.SetCounterRate(p, "VL15Dropped", -1),
+		`add to counter of "switch1"[1]: unknown counter "PortSelect"`:                     f.AddCounter(p, "PortSelect", 1),
 	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
-// TestCounterCommands changes counters as the console does.
-func TestCounterCommands(t *testing.T) {
+// TestCommands_Counters changes counters by commands.
+func TestCommands_Counters(t *testing.T) {
 	f, s, _ := openPerf(t)
 	do := func(text string) error {
 		c, err := f.ParseCommand("console", 1, text)
@@ -349,25 +350,27 @@ func TestCounterCommands(t *testing.T) {
 		}
 	}
 	if n := read(t, f, &s.Ports[1], "SymbolErrorCounter"); n != 77 {
-		t.Errorf("%d symbol errors", n)
+		t.Errorf("got SymbolErrorCounter %d, want 77", n)
 	}
 	if caps, caps2 := s.PerfCaps(); caps != 0x300 || caps2 != 2 {
-		t.Errorf("capabilities %#x, %#x", caps, caps2)
+		t.Errorf("got capabilities %#x, %#x, want 0x300, 2", caps, caps2)
 	}
 	for text, want := range map[string]string{
-		"counter switch1[1] Moon 1":               `console:1:20: expected the name of a counter, such as SymbolErrorCounter, not "Moon 1"`,
+		"counter switch1[1] Moon 1":               `console:1:20: expected the name of a counter, for example SymbolErrorCounter, not "Moon 1"`,
 		"counter switch1[1] SymbolErrorCounter x": `console:1:39: expected a value, a number up to 18446744073709551615, not "x"`,
-		"rate switch1[1] VL15Dropped -1":          `console:1:29: expected how much it grows in a second, not "-1"`,
-		"perfcaps moon 1":                         "",
+		"rate switch1[1] VL15Dropped -1":          `console:1:29: expected an increase per second, not "-1"`,
+		"perfcaps moon 1":                         `console:1:10: unknown node "moon"`,
 		"perfcaps all 0x10000":                    `console:1:14: expected a capability mask, a number up to 65535, not "0x10000"`,
 	} {
-		if err := do(text); err == nil || want != "" && err.Error() != want {
-			t.Errorf("%s: got %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := do(text); err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
-// FuzzPerf sends all kinds of requests to the agent.
+// FuzzPerf sends arbitrary requests to the agents.
 func FuzzPerf(f *testing.F) {
 	fabric, err := Build("single-switch:hosts=3")
 	if err != nil {
@@ -380,8 +383,8 @@ func FuzzPerf(f *testing.F) {
 		p[1] = byte(mad.ClassPM)
 		for _, n := range fabric.Nodes {
 			q := *p
-			if answered := fabric.measure(destination{node: n, entry: n.firstPort().Number}, &q); answered && q.Method() != mad.MethodGetResp {
-				t.Errorf("answered with method %v", q.Method())
+			if answered := fabric.answerPerf(destination{node: n, entry: n.firstPort().Number}, &q); answered && q.Method() != mad.MethodGetResp {
+				t.Errorf("got method %v, want GetResp", q.Method())
 			}
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// now is the time by the fabric's clock.
+// now returns the time of the fabric's clock.
 func (f *Fabric) now() time.Time {
 	if f.clock != nil {
 		return f.clock()
@@ -16,7 +16,7 @@ func (f *Fabric) now() time.Time {
 	return time.Now()
 }
 
-// uptime returns for how long the fabric has been up.
+// uptime returns the time since the fabric came up.
 func (f *Fabric) uptime() time.Duration {
 	now := f.now()
 	if f.firstLook.IsZero() {
@@ -25,20 +25,20 @@ func (f *Fabric) uptime() time.Duration {
 	return f.Model.Uptime + now.Sub(f.firstLook)
 }
 
-// settle brings the counters of a port up to date. It is called before they are
-// looked at, and before the port's link changes.
-func (f *Fabric) settle(p *Port) {
+// updateCounters brings the counters of a port up to date. It must be called before the
+// counters are read and before the link of the port changes.
+func (f *Fabric) updateCounters(p *Port) {
 	if p.counts == nil {
 		p.counts = &counts{tables: make([][]uint64, len(allCounters().tables))}
 	}
 	c, now := p.counts, f.uptime()
-	if now <= c.settled {
+	if now <= c.updated {
 		return
 	}
 	grow := func(name string, perSec float64) {
-		// The difference of what is due at both times: what is counted does
-		// not depend on how often somebody looks.
-		c.add(allCounters().places[name], due(perSec, now)-due(perSec, c.settled))
+		// The difference of the counts at both times, so that the result does not
+		// depend on the number of updates.
+		c.add(allCounters().places[name], countAt(perSec, now)-countAt(perSec, c.updated))
 	}
 	for _, r := range c.rates {
 		grow(r.name, r.perSec)
@@ -55,51 +55,51 @@ func (f *Fabric) settle(p *Port) {
 	grow("PortRcvPkts", got.packets)
 	grow("PortUnicastRcvPkts", got.packets-got.multicast)
 	grow("PortMulticastRcvPkts", got.multicast)
-	c.settled = now
+	c.updated = now
 }
 
-// due returns what has come together at a rate after a time.
-func due(perSec float64, after time.Duration) uint64 {
+// countAt returns the count after a time at a constant rate.
+func countAt(perSec float64, after time.Duration) uint64 {
 	return uint64(math.Floor(perSec * after.Seconds()))
 }
 
-// A flow is what a port sends in a second.
+// A flow is the traffic that a port sends per second.
 type flow struct{ words, packets, multicast float64 }
 
-// flow returns what a port sends: nothing where its link is not in service.
+// flow returns the traffic of a port, which is 0 if its link is not active.
 func (f *Fabric) flow(p *Port) flow {
 	if f.Model.Load <= 0 || p == nil || !p.up() || p.Info.State != ib.PortActive {
 		return flow{}
 	}
-	chance := rand.New(rand.NewPCG(f.Model.Seed, uint64(p.GUID)+uint64(p.Number)<<48))
-	load := min(f.Model.Load*2*chance.Float64(), 1)
-	size := 256 + chance.Float64()*3840 // bytes in a packet
+	rng := rand.New(rand.NewPCG(f.Model.Seed, uint64(p.GUID)+uint64(p.Number)<<48))
+	load := min(f.Model.Load*2*rng.Float64(), 1)
+	size := 256 + rng.Float64()*3840 // bytes per packet
 
 	lane := p.Info.ActiveSpeed(&p.Node.managed(p.Number).Info, p.Ext).LaneGbps()
 	bytes := load * lane * float64(p.Info.LinkWidthActive.Lanes()) * 1e9 / 8
-	// Whole numbers in a second add up at both ends of a link.
+	// Whole numbers per second give the same sums at both ends of a link.
 	packets := math.Floor(bytes / size)
 	return flow{words: math.Floor(bytes / 4), packets: packets, multicast: math.Floor(packets / 1000)}
 }
 
-// linkDowned notes that a port's link, if it was up, goes down.
-func (p *Port) linkDowned() {
+// countLinkDowned counts that the link of a port goes down if it was up.
+func (p *Port) countLinkDowned() {
 	f := p.Node.fabric
 	if !f.inUse || p.Info.PhysState != ib.PhysLinkUp {
 		return
 	}
 	p.linkChanges()
-	f.settle(p)
+	f.updateCounters(p)
 	p.counts.add(allCounters().places["LinkDownedCounter"], 1)
 }
 
-// linkChanges brings the counters at both ends of a link up to date, before the
-// link runs at something else or in another state.
+// linkChanges updates the counters at both ends of a link. It must be called before the
+// width, speed or state of the link changes.
 func (p *Port) linkChanges() {
 	f := p.Node.fabric
 	if !f.inUse || f.Model.Load <= 0 || p.Peer == nil {
 		return
 	}
-	f.settle(p)
-	f.settle(p.Peer)
+	f.updateCounters(p)
+	f.updateCounters(p.Peer)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// clientPort is a place in a fabric to send from.
+// clientPort implements [umad.Port] for a port of a fabric.
 type clientPort struct {
 	at      *Port
 	sender  *Sender
@@ -17,8 +17,8 @@ type clientPort struct {
 	wake    chan struct{}
 }
 
-// Open returns a port of the fabric to send from: that of a node, as
-// [Fabric.Place] finds it.
+// Open returns a port of the fabric to send from. node has the syntax of
+// [Fabric.Place].
 func (f *Fabric) Open(node string) (umad.Port, error) {
 	at, err := f.Place(node)
 	if err != nil {
@@ -27,7 +27,7 @@ func (f *Fabric) Open(node string) (umad.Port, error) {
 	return &clientPort{at: at, sender: f.NewSender(at), wake: make(chan struct{}, 1)}, nil
 }
 
-// firstPort returns the port that a node sends from unless told otherwise.
+// firstPort returns the default port of a node.
 func (n *Node) firstPort() *Port {
 	if n.IsSwitch() {
 		return &n.Ports[0]
@@ -40,7 +40,7 @@ func (n *Node) firstPort() *Port {
 	return &n.Ports[1]
 }
 
-// Attr describes the port.
+// Attr implements [umad.Port].
 func (p *clientPort) Attr() umad.PortAttr {
 	i := &p.at.Info
 	return umad.PortAttr{
@@ -59,8 +59,7 @@ func (p *clientPort) Attr() umad.PortAttr {
 	}
 }
 
-// Send hands a MAD to the fabric, which answers it at once; what comes back
-// waits here until it is due.
+// Send passes a MAD to the fabric. Replies are queued until they are due.
 func (p *clientPort) Send(m *umad.Message) error {
 	request := p.replies.scratch()
 	*request = m.MAD
@@ -77,19 +76,19 @@ func (p *clientPort) Send(m *umad.Message) error {
 	return nil
 }
 
-// answer makes a request into its reply. It reports false where there is none.
+// answer turns a request into its reply and reports whether an agent replies.
 func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 	switch p.Class() {
 	case mad.ClassSMPDirected, mad.ClassSMPLIDRouted:
-		return f.manage(d, p)
+		return f.answerSMP(d, p)
 	case mad.ClassPM:
-		return f.measure(d, p)
+		return f.answerPerf(d, p)
 	case mad.ClassSA:
-		return f.administer(d, p)
+		return f.answerSA(d, p)
 	case mad.ClassCC:
-		return f.controlCongestion(d, p)
+		return f.answerCC(d, p)
 	case classPing:
-		return f.pong(d, p)
+		return f.answerPing(d, p)
 	}
 	return false
 }
@@ -114,8 +113,8 @@ func (p *clientPort) Recv(m *umad.Message, deadline time.Time) error {
 	}
 }
 
-// sleep waits until a time, the zero time meaning for ever. It reports false
-// where it was interrupted.
+// sleep waits until a time, or forever for the zero time. It reports false if it was
+// interrupted.
 func (p *clientPort) sleep(until time.Time) bool {
 	if until.IsZero() {
 		<-p.wake
@@ -134,13 +133,13 @@ func (p *clientPort) sleep(until time.Time) bool {
 	}
 }
 
-// timerSlack is how late the runtime's timers may be where nothing else runs:
-// they wait for whole milliseconds.
+// timerSlack is the maximum delay of the runtime's timers in an idle process, which
+// waits for whole milliseconds.
 const timerSlack = time.Millisecond
 
-// spin waits for a time that is too close for a timer. It reports false where it
-// is not so close, and where the clock stands still while one looks at it, as it
-// does in tests that bring a clock of their own.
+// spin waits for a time that is too close for a timer. It reports false if the time is
+// not that close, or if the clock does not advance, as in tests with a clock of their
+// own.
 func spin(until time.Time) bool {
 	start := time.Now()
 	if until.Sub(start) > timerSlack {
@@ -157,7 +156,7 @@ func spin(until time.Time) bool {
 	}
 }
 
-// Interrupt ends a Recv that waits.
+// Interrupt ends a Recv that is waiting.
 func (p *clientPort) Interrupt() {
 	select {
 	case p.wake <- struct{}{}:
@@ -165,5 +164,5 @@ func (p *clientPort) Interrupt() {
 	}
 }
 
-// Close does nothing: the fabric goes on.
+// Close does nothing: the fabric continues to exist.
 func (p *clientPort) Close() error { return nil }

@@ -11,20 +11,20 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Preset is a fabric that can be had by name.
+// A Preset is a fabric with a name.
 type Preset struct {
 	Name       string
 	About      string
 	Parameters []Parameter
 
-	link  LinkSpec // where there are no parameters for it
+	link  LinkSpec // if no parameters override it
 	build func(*builder, *params)
 
-	// spoil makes a configured fabric one with problems; nil: it has none.
-	spoil func(*Fabric)
+	// inject adds problems to the configured fabric; nil: none.
+	inject func(*Fabric)
 }
 
-// A Parameter is what can be chosen about a preset.
+// A Parameter is a parameter of a preset.
 type Parameter struct {
 	Name, Default, About string
 }
@@ -37,7 +37,7 @@ var (
 	widthParameter = Parameter{"width", "4X", "width of all links"}
 )
 
-// Build makes the preset's fabric with parameters such as "levels=3,radix=40".
+// Build makes the fabric with parameters such as "levels=3,radix=40".
 func (p *Preset) Build(parameters string) (*Fabric, error) {
 	v := p.parse(parameters)
 	b := newBuilder(&Fabric{}, v.link(p.link))
@@ -50,14 +50,14 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 	if err := v.setup.apply(b.fabric, (*Fabric).Configure); err != nil {
 		return nil, err
 	}
-	if p.spoil != nil {
-		p.spoil(b.fabric)
+	if p.inject != nil {
+		p.inject(b.fabric)
 	}
 	return b.fabric, nil
 }
 
-// params are the parameters of a preset, each known and with a value. It keeps
-// the first error, so that presets read as what they build.
+// params are the parameters of a preset with their values. It keeps the first error, so
+// that the code of a preset needs no error handling.
 type params struct {
 	values map[string]string
 	setup  setup
@@ -81,9 +81,9 @@ func (p *Preset) parse(text string) *params {
 		_, known := v.values[name]
 		switch {
 		case !ok:
-			v.fail("%q is not NAME=VALUE", pair)
+			v.fail("%q: not of the form NAME=VALUE", pair)
 		case !known:
-			v.fail("no parameter %q (known: %s)", name, strings.Join(slices.Sorted(maps.Keys(v.values)), ", "))
+			v.fail("unknown parameter %q (known: %s)", name, strings.Join(append(slices.Sorted(maps.Keys(v.values)), "sm", "root"), ", "))
 		}
 		v.values[name] = value
 	}
@@ -96,8 +96,8 @@ func (p *params) fail(format string, args ...any) {
 	}
 }
 
-// number reads a parameter that is a number within bounds; where it is not, the
-// lower bound stands in for it.
+// number returns a numeric parameter. If the parameter is invalid it returns the lower
+// bound.
 func (p *params) number(name string, least, most int) int {
 	n, err := strconv.Atoi(p.values[name])
 	if err != nil || n < least || n > most {
@@ -107,7 +107,7 @@ func (p *params) number(name string, least, most int) int {
 	return n
 }
 
-// link reads the parameters speed and width, where the preset has them.
+// link returns the parameters speed and width if the preset has them.
 func (p *params) link(l LinkSpec) LinkSpec {
 	if name, ok := p.values["speed"]; ok {
 		if l.Speed = speedByName(name); l.Speed == 0 {
@@ -122,8 +122,7 @@ func (p *params) link(l LinkSpec) LinkSpec {
 	return l
 }
 
-// speedByName returns the speed that PortInfo has a bit for, 0 where there is
-// none of that name.
+// speedByName returns a speed of PortInfo by name, 0 if there is none.
 func speedByName(name string) ib.Speed {
 	for s := ib.SDR; s <= ib.XDR; s <<= 1 {
 		if s != ib.FDR10 && strings.EqualFold(s.String(), name) {

@@ -12,12 +12,12 @@ import (
 
 var chassis = Preset{
 	Name:  "chassis",
-	About: "a modular switch: spine and line boards in one box, with hosts at the line boards",
+	About: "a modular switch: spine and line boards in a chassis, with hosts",
 	Parameters: []Parameter{
 		{"model", "IS5600", "Mellanox IS5600, or Voltaire " + strings.Join(slices.Sorted(maps.Keys(voltaireChassis)), ", ")},
 		{"lines", "4", "number of line boards"},
-		{"hosts", "2", "hosts at each chip of a line board"},
-		{"systems", "1", "number of boxes, each linked to the next"},
+		{"hosts", "2", "hosts per chip of a line board"},
+		{"systems", "1", "number of chassis, each linked to the next"},
 	},
 	build: func(b *builder, p *params) {
 		systems := p.number("systems", 1, 8)
@@ -49,9 +49,9 @@ var chassis = Preset{
 	},
 }
 
-// The IS5600 of Mellanox: line boards with 18 ports inside and 18 outside, one to
-// each of the spine boards; all chips are InfiniScale IV. Their firmware tells
-// the place of each in its description.
+// The IS5600 of Mellanox: line boards with 18 internal ports, one to each of the spine
+// boards, and 18 external ones. All chips are InfiniScale IV; their descriptions contain
+// their slots.
 const (
 	mellanoxModel  = "IS5600"
 	mellanoxLines  = 36
@@ -59,7 +59,7 @@ const (
 	mellanoxRadix  = 36
 )
 
-// mellanox adds a box and returns the chips of its line boards.
+// mellanox adds a chassis and returns the chips of its line boards.
 func (b *builder) mellanox(name string, lines int) []*Node {
 	b.link.Speed = ib.QDR
 	system := b.systemGUID()
@@ -83,9 +83,9 @@ func (b *builder) mellanox(name string, lines int) []*Node {
 	return out
 }
 
-// voltaireChassis are Voltaire's boxes by model. No chip knows where it is: that
-// follows from the wiring between the boards and from their device IDs, as
-// rdma-core's libibnetdisc/chassis.c reads them.
+// voltaireChassis are Voltaire's chassis by model. The position of a chip follows from
+// the wiring between the boards and the device IDs, as in rdma-core's
+// libibnetdisc/chassis.c.
 var voltaireChassis = map[string]voltaireModel{
 	"ISR9288": {spine: 0x5a08, line: 0x5a09, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: ib.SDR},
 	"ISR2012": {spine: 0x5a37, line: 0x5a38, radix: 24, lines: 12, spines: 4, spineChips: 3, lineChips: 2, inner: 12, speed: ib.DDR},
@@ -98,17 +98,17 @@ const (
 	firstVoltaireGUID = 0x0008f10400400000
 )
 
-// A voltaireModel is a box: boards, the chips on them and how they are wired.
+// A voltaireModel describes the boards of a chassis, their chips and the wiring.
 type voltaireModel struct {
 	spine, line           uint16 // device IDs of the boards
-	radix                 int    // ports of a chip
+	radix                 int    // ports per chip
 	lines, spines         int    // boards
-	spineChips, lineChips int    // on a board
-	inner                 int    // ports of a line chip that lead to spines; they come first
+	spineChips, lineChips int    // chips per board
+	inner                 int    // ports of a line chip to spines, which come first
 	speed                 ib.Speed
 }
 
-// voltaire adds a box and returns the chips of its line boards.
+// voltaire adds a chassis and returns the chips of its line boards.
 func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 	b.link.Speed = c.speed
 	chips := func(word string, device uint16, boards, chips int) []*Node {
@@ -124,9 +124,9 @@ func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 	}
 	spines := chips("spine", c.spine, c.spines, c.spineChips)
 	out := chips("line", c.line, lines, c.lineChips)
-	// The ports of a line chip take turns at the spines' chips, several in a row
-	// where there are more ports than chips. At a spine's chip the line chips
-	// come in order.
+	// The ports of a line chip are distributed over the spine chips, several in a row if
+	// there are more ports than chips. The ports of a spine chip follow the order of
+	// the line chips.
 	links := c.inner / len(spines)
 	for i, line := range out {
 		for k := range c.inner {
@@ -136,14 +136,14 @@ func (b *builder) voltaire(c *voltaireModel, name string, lines int) []*Node {
 	return out
 }
 
-// wire links a port of a node to a port of another one.
+// wire links a port of a node to a port of another node.
 func (b *builder) wire(n *Node, port int, m *Node, peer int) {
 	if b.err == nil {
 		b.err = b.fabric.Connect(&n.Ports[port], &m.Ports[peer])
 	}
 }
 
-// systemGUID returns a GUID that the next system can have.
+// systemGUID returns the GUID of the next system.
 func (b *builder) systemGUID() ib.GUID { return firstSystemGUID + ib.GUID(len(b.fabric.Nodes))<<8 }
 
 const firstSystemGUID = 0x0002c90000a00000

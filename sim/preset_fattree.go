@@ -2,20 +2,20 @@ package sim
 
 import "fmt"
 
-// halfRadix is the value of parameters that are half the radix.
+// halfRadix is the default of parameters that are half the radix.
 const halfRadix = "radix/2"
 
 var fatTree = Preset{
 	Name:  "fat-tree",
-	About: "leaves and spines, with full bandwidth between all hosts unless told otherwise",
+	About: "leaves and spines, with full bandwidth between all hosts by default",
 	Parameters: []Parameter{
 		{"levels", "2", "levels of switches, 2 or 3"},
 		{"radix", "40", "connectors of a switch"},
 		{"pods", "4", "leaves (2 levels) or pods (3 levels)"},
-		{"hosts", halfRadix, "connectors of a leaf for hosts"},
-		{"spines", halfRadix, "spines (2 levels), or spines in a pod (3 levels)"},
-		{"leaves", halfRadix, "3 levels: leaves in a pod"},
-		{"cores", halfRadix, "3 levels: cores that each spine leads to"},
+		{"hosts", halfRadix, "connectors per leaf for hosts"},
+		{"spines", halfRadix, "spines (2 levels) or spines per pod (3 levels)"},
+		{"leaves", halfRadix, "leaves per pod (3 levels)"},
+		{"cores", halfRadix, "cores per spine of a pod (3 levels)"},
 		splitParameter, speedParameter, widthParameter,
 	},
 	build: func(b *builder, p *params) {
@@ -31,7 +31,7 @@ var fatTree = Preset{
 		}
 		switch {
 		case levels == 2 && (p.values["leaves"] != halfRadix || p.values["cores"] != halfRadix):
-			p.fail("only with levels=3 are there leaves in pods, and cores")
+			p.fail("leaves and cores require levels=3")
 		case p.err != nil:
 		case levels == 2:
 			b.fatTree2(&t)
@@ -41,29 +41,29 @@ var fatTree = Preset{
 	},
 }
 
-// half reads a parameter that is half the radix unless told otherwise.
+// half returns a parameter whose default is half the radix.
 func (p *params) half(name string, radix int) int {
 	if p.values[name] != halfRadix {
 		return p.number(name, 1, radix)
 	}
 	if radix%2 != 0 {
-		p.fail("radix=%d: it is odd, so that %s=%s is no whole number", radix, name, halfRadix)
+		p.fail("%s=%s: radix=%d is odd", name, halfRadix, radix)
 	}
 	return radix / 2
 }
 
-// atMost makes sure that what leads down from a switch and what leads up are no
-// more than its connectors.
+// atMost checks that the connectors of a switch are sufficient for its downlinks and
+// uplinks.
 func (p *params) atMost(radix int, down string, n int, up string, m int) {
 	if n+m > radix {
 		p.fail("%s=%d and %s=%d: a switch has radix=%d", down, n, up, m, radix)
 	}
 }
 
-// treeShape has the numbers of what is in a fat tree.
+// A treeShape has the dimensions of a fat tree.
 type treeShape struct {
 	radix, split                 int
-	pods                         int // leaves where there are two levels
+	pods                         int // 2 levels: leaves
 	hosts, spines, leaves, cores int
 }
 
@@ -97,8 +97,8 @@ func (b *builder) pod(t *treeShape, leaves int, prefix string, firstHost int) []
 	return out
 }
 
-// fatTree3 makes pods of two levels and links them by cores: each switch at the
-// top of a pod has its own group of them.
+// fatTree3 adds pods of two levels and links them by cores: each spine of a pod has its
+// own group of cores.
 func (b *builder) fatTree3(t *treeShape) {
 	tops := make([][]*Node, t.pods)
 	for i := range tops {

@@ -8,9 +8,9 @@ import (
 
 var mixed = Preset{
 	Name:  "mixed",
-	About: "a rack of each generation from SDR to XDR around the spines of the last one",
+	About: "a rack of each generation from SDR to XDR on XDR spines",
 	Parameters: []Parameter{
-		{"hosts", "2", "hosts in a rack"},
+		{"hosts", "2", "hosts per rack"},
 		{"spines", "2", "number of spines"},
 	},
 	link: LinkSpec{Speed: ib.XDR},
@@ -26,8 +26,8 @@ var mixed = Preset{
 	},
 }
 
-// rack adds a leaf with hosts, all of one generation, and links it to the spines.
-// The cables between switches are new ones: they do what both ends can do.
+// rack adds a leaf with hosts of one generation and links it to the spines. The cables
+// between the switches do not limit the speed.
 func (b *builder) rack(s ib.Speed, hosts int, spines []*Node) {
 	b.link.Speed = s
 	name := strings.ToLower(s.String())

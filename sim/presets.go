@@ -21,16 +21,16 @@ var singleSwitch = Preset{
 
 var dragonfly = Preset{
 	Name:  "dragonfly",
-	About: "groups of switches that are all linked to one another, and so are the groups",
+	About: "groups of switches; all groups, and all switches in a group, are linked",
 	Parameters: []Parameter{
 		{"groups", "5", "number of groups"},
-		{"switches", "4", "switches in a group"},
-		{"hosts", "4", "hosts at a switch"},
+		{"switches", "4", "switches per group"},
+		{"hosts", "4", "hosts per switch"},
 		speedParameter, widthParameter,
 	},
 	build: func(b *builder, p *params) {
 		groups, switches, hosts := p.number("groups", 1, 128), p.number("switches", 1, 128), p.number("hosts", 1, 128)
-		global := (groups + switches - 2) / switches // links to other groups at a switch
+		global := (groups + switches - 2) / switches // links of a switch to other groups
 		all := make([][]*Node, groups)
 		for g := range all {
 			for s := range switches {
@@ -46,7 +46,7 @@ var dragonfly = Preset{
 		}
 		for g := range all {
 			for o := g + 1; o < groups; o++ {
-				// The o-th other group is the business of one switch.
+				// One switch has the link to the o-th other group.
 				b.connect(all[g][(o-1)%switches], all[o][g%switches])
 			}
 		}
@@ -55,12 +55,12 @@ var dragonfly = Preset{
 
 var torus = Preset{
 	Name:  "torus",
-	About: "switches in a grid of two or three dimensions whose ends are joined",
+	About: "a grid of switches in two or three dimensions with wrap-around links",
 	Parameters: []Parameter{
-		{"x", "4", "switches along the first dimension"},
-		{"y", "4", "switches along the second"},
-		{"z", "1", "switches along the third; 1: there is none"},
-		{"hosts", "2", "hosts at a switch"},
+		{"x", "4", "switches in the first dimension"},
+		{"y", "4", "switches in the second dimension"},
+		{"z", "1", "switches in the third dimension; 1: two dimensions"},
+		{"hosts", "2", "hosts per switch"},
 		speedParameter, widthParameter,
 	},
 	build: func(b *builder, p *params) {
@@ -79,7 +79,7 @@ var torus = Preset{
 			for d := range size {
 				next := c
 				next[d] = (c[d] + 1) % size[d]
-				// A ring of two has one link, and of one none.
+				// A ring of two switches has one link.
 				if size[d] > 2 || size[d] == 2 && c[d] == 0 {
 					b.connect(nodes[at(c)], nodes[at(next)])
 				}
@@ -101,7 +101,7 @@ func forEach(size []int, visit func([3]int)) {
 
 var demo = Preset{
 	Name:  "demo",
-	About: "a small cluster with a bad cable, a slow link and a host that is not in service",
+	About: "a small cluster with a bad cable, a slow link and a port that is not active",
 	link:  LinkSpec{Speed: ib.NDR},
 	build: func(b *builder, _ *params) {
 		spines := []*Node{b.addSwitch(16, "spine1"), b.addSwitch(16, "spine2")}
@@ -111,18 +111,18 @@ var demo = Preset{
 				b.connect(leaf, s)
 			}
 			if i == 3 {
-				b.link.Speed = ib.HDR // the last rack is older than the others
+				b.link.Speed = ib.HDR // an older rack
 			}
 			for k := range 4 {
 				b.connect(leaf, b.addHost("node%02d", i*4+k+1))
 			}
 		}
 	},
-	spoil: func(f *Fabric) {
+	inject: func(f *Fabric) {
 		f.Node("leaf1").Ports[1].Degrade(ib.Width2X, ib.NDR)
 		f.Node("node07").Ports[1].Degrade(ib.Width4X, ib.HDR)
 		late := &f.Node("node10").Ports[1]
 		late.Info.State, late.Peer.Info.State = ib.PortInit, ib.PortInit
-		wear(f)
+		addWear(f)
 	},
 }

@@ -8,31 +8,31 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// replies are those that wait, the next one due first; among equals, in the
-// order in which they came up.
+// replies are the queued replies, ordered by the time when they are due and then by the
+// time when they were made.
 type replies struct {
-	fifo  []reply // of what is due at once
+	fifo  []reply // replies without a delay
 	head  int
 	heap  replyHeap
-	count uint64 // of all that waited in the heap
+	count uint64 // of replies added to the heap
 	mad   mad.Packet
 }
 
 type reply struct {
-	due     time.Time // zero: at once
+	due     time.Time // zero: immediately
 	order   uint64
 	message umad.Message
 }
 
-// scratch returns room for a request to be made into a reply: one of its own for
-// each would be an allocation.
+// scratch returns a buffer in which a request can be turned into a reply without an
+// allocation.
 func (q *replies) scratch() *mad.Packet { return &q.mad }
 
 func (q *replies) len() int { return len(q.fifo) - q.head + len(q.heap) }
 
 func (q *replies) add(due time.Time, from umad.Addr, p *mad.Packet) {
 	if due.IsZero() {
-		// Where some always wait, the room of those before is used again.
+		// If the queue never becomes empty, reuse the room of replies already read.
 		if len(q.fifo) == cap(q.fifo) && q.head > len(q.fifo)/2 {
 			n := copy(q.fifo, q.fifo[q.head:])
 			q.fifo, q.head = q.fifo[:n], 0

@@ -5,12 +5,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// destination is what agents call it.
+// destination is the name of [Destination] in the code of agents.
 type destination = Destination
 
-// route takes a packet that leaves a port for a LID, or along its path, to where
-// it ends, and writes the way back into a directed one. It reports false where
-// the packet is lost on the way.
+// route returns the destination of a packet that leaves a port for a LID or along its
+// directed route, and fills in the return path of a directed route. It reports false if
+// the packet is lost on its path.
 func (f *Fabric) route(from *Port, lid ib.LID, management bool, p *mad.Packet) (destination, bool) {
 	if p.Class() != mad.ClassSMPDirected {
 		return f.routeLID(from, lid, management)
@@ -25,7 +25,7 @@ func (f *Fabric) route(from *Port, lid ib.LID, management bool, p *mad.Packet) (
 	hops := min(int(p[offHopCount]), mad.MaxHops)
 	for i, exit := range p[offInitialPath+1:][:hops] {
 		if !d.node.IsSwitch() && (i > 0 || exit != d.entry) {
-			return d, false // adapters forward nothing
+			return d, false // adapters do not forward packets
 		}
 		if !d.leave(exit) {
 			return d, false
@@ -35,15 +35,14 @@ func (f *Fabric) route(from *Port, lid ib.LID, management bool, p *mad.Packet) (
 	return d, true
 }
 
-// Where directed-route packets have their path (InfiniBand Architecture, Volume
-// 1, 14.2.1.2).
+// Offsets in directed-route packets (InfiniBand Architecture, Volume 1, 14.2.1.2).
 const (
 	offHopCount    = 7
 	offInitialPath = 128
 	offReturnPath  = 192
 )
 
-// leave crosses the link at a port.
+// leave follows the link of a port.
 func (d *destination) leave(port uint8) bool {
 	if int(port) >= len(d.node.Ports) || port == 0 {
 		return false
@@ -57,8 +56,8 @@ func (d *destination) leave(port uint8) bool {
 	return true
 }
 
-// routeLID follows the forwarding tables to a LID. Subnet management packets
-// pass as soon as the links are up, others only where they are active.
+// routeLID follows the forwarding tables to a LID. Subnet management packets need links
+// that are up, other packets active ones.
 func (f *Fabric) routeLID(from *Port, lid ib.LID, management bool) (destination, bool) {
 	d := destination{node: from.Node, entry: from.Number}
 	if lid == ib.PermissiveLID || from.answersTo(lid) {
@@ -84,10 +83,10 @@ func (f *Fabric) routeLID(from *Port, lid ib.LID, management bool) (destination,
 			return d, d.node.Ports[d.entry].answersTo(lid)
 		}
 	}
-	return d, false // a loop
+	return d, false // forwarding loop
 }
 
-// answersTo reports whether a LID is the port's own.
+// answersTo reports whether a LID is one of the port's LIDs.
 func (p *Port) answersTo(lid ib.LID) bool {
 	base := p.Info.LID
 	return base != 0 && lid >= base && int(lid) < int(base)+1<<p.Info.LMC

@@ -6,16 +6,15 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An administration is what subnet administration keeps beside the fabric
-// itself.
+// An administration is the state of subnet administration.
 type administration struct {
 	services      []*mad.ServiceRecord
 	groups        []*group
 	subscriptions []*mad.InformInfoRecord
-	transfers     []*transfer // answers under way, the oldest first
+	transfers     []*transfer // replies in progress, the oldest first
 }
 
-// saQuery is a request to subnet administration.
+// An saQuery is a request to subnet administration.
 type saQuery struct {
 	fabric   *Fabric
 	from     *Port
@@ -25,37 +24,36 @@ type saQuery struct {
 	mask     mad.ComponentMask
 	data     []byte // the record in the request
 
-	refused mad.Status // why there are no records of a kind, where that is not for want of any
+	refused mad.Status // set by records that cannot answer the request
 }
 
-// has reports whether all of some fields of the request's record count. They are
-// named by pointers into record.
+// has reports whether the component mask selects all of the fields, which are passed as
+// pointers into record.
 func (q *saQuery) has(record mad.Attribute, fields ...any) bool {
 	return q.mask.Has(mad.Components(record, fields...))
 }
 
-// saClassVersion is that of subnet administration since release 1.1 of the
+// saClassVersion is the class version of subnet administration since release 1.1 of the
 // specification.
 const saClassVersion = 2
 
-// trustedKey is the SM_Key of requesters that are shown more: partition and
-// management keys and who is in a multicast group (15.4.1). It is opensm's
-// default.
+// trustedKey is the SM_Key of trusted requesters, who may read partition keys,
+// management keys and the members of multicast groups (15.4.1). It is opensm's default.
 const trustedKey = 1
 
-// responseBit makes a method that of its response.
+// responseBit turns a method into that of its response.
 const responseBit = mad.MethodGetResp &^ mad.MethodGet
 
-// administer is subnet administration (InfiniBand Architecture, Volume 1,
-// chapter 15), which is where the fabric's own subnet manager is: it makes a
-// request into its reply. It reports false where it does not answer.
-func (f *Fabric) administer(d destination, p *mad.Packet) bool {
+// answerSA is subnet administration at the port of the fabric's own subnet manager
+// (InfiniBand Architecture, Volume 1, chapter 15). It turns a request into its reply and
+// reports whether there is a reply.
+func (f *Fabric) answerSA(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	switch {
 	case f.master == nil || d.node.managed(d.entry) != f.master:
 		return false
 	case p.RMPP().Flags.Has(mad.RMPPActive):
-		return f.proceed(d, p)
+		return f.acknowledge(d, p)
 	case method.IsResponse():
 		return false
 	}
@@ -80,8 +78,8 @@ func (f *Fabric) administer(d destination, p *mad.Packet) bool {
 	case method != mad.MethodGetTable:
 		copy(p.Data(), records.data)
 	case f.NoRMPP:
-		// As opensm behind libumad2sim: what one packet has room for, and no
-		// version or type. The length is that of all.
+		// As opensm behind libumad2sim: the data that fit one packet, without RMPP
+		// version and type, but with the length of all data.
 		header := mad.RMPPPayloadSize - mad.SADataSize
 		copy(p.Data(), records.data)
 		p.SetRMPP(mad.RMPP{Flags: mad.RMPPActive, Length: uint32(header + len(records.data))})
@@ -91,7 +89,7 @@ func (f *Fabric) administer(d destination, p *mad.Packet) bool {
 	return true
 }
 
-// answer does what a request asks for, and returns the records of the answer.
+// answer carries out a request and returns the records of the reply.
 func (q *saQuery) answer(id mad.AttrID) (recordList, mad.Status) {
 	if id == mad.AttrClassPortInfo {
 		return q.classPortInfo()
@@ -125,8 +123,8 @@ func (q *saQuery) answer(id mad.AttrID) (recordList, mad.Status) {
 	return list, status
 }
 
-// What subnet administration can do beside the least that it must: multicast,
-// and to match some bits of a PortInfoRecord's CapMask (15.2.5.1).
+// The optional capabilities: multicast, and comparison of single bits of a
+// PortInfoRecord's CapMask (15.2.5.1).
 const (
 	saCapMulticast = 1 << 9
 	saCapMatch     = 1 << 13
@@ -142,5 +140,5 @@ func (q *saQuery) classPortInfo() (list recordList, _ mad.Status) {
 	})
 }
 
-// qp1QKey is the well-known queue key of queue pair 1 (3.5.3).
+// qp1QKey is the well-known Q_Key of queue pair 1 (3.5.3).
 const qp1QKey = 0x80010000

@@ -6,24 +6,23 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// saKind has what subnet administration does with one kind of record.
+// An saKind implements the requests for one kind of record.
 type saKind struct {
-	// records yields those that the fabric has. It may leave out what cannot
-	// match the request; nil: there are none to be asked for.
+	// records yields the records of the fabric. It may omit records that cannot match
+	// the request. nil: Get is not supported.
 	records func(*saQuery) iter.Seq[mad.Attribute]
 
-	// match, where set, takes out of the request what records does not need to
-	// equal, and is asked instead.
+	// match, if set, returns components that are not compared for equality, and a
+	// function that compares them.
 	match func(*saQuery) (mad.ComponentMask, func(mad.Attribute) bool)
 
-	// trusted says that only those who are trusted may ask.
+	// trusted restricts the records to trusted requesters.
 	trusted bool
 
-	// first says that Get takes the first of several.
+	// first makes Get return the first of several records.
 	first bool
 
-	// set and remove change what is kept, and return the record that the answer
-	// has.
+	// set and remove change the state and return the record of the reply.
 	set, remove func(*saQuery) (mad.Attribute, mad.Status)
 }
 
@@ -50,8 +49,8 @@ var attrInformInfo = (*mad.InformInfo)(nil).ID()
 
 func noRecords(*saQuery) iter.Seq[mad.Attribute] { return func(func(mad.Attribute) bool) {} }
 
-// find answers Get and GetTable: with the records that have what the component
-// mask selects of the request's.
+// find answers Get and GetTable with the records that match the components selected by
+// the mask.
 func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
 	if kind.trusted && !q.trusted {
 		return recordList{}, mad.StatusInvalidRequest
@@ -97,10 +96,10 @@ func (q *saQuery) find(id mad.AttrID, kind saKind) (recordList, mad.Status) {
 	return list, 0
 }
 
-// maxAnswer bounds how many bytes of records are made for one request.
+// maxAnswer limits the size of a reply in bytes.
 const maxAnswer = 256 << 20
 
-// equal reports whether a and b have the same in the bits that are set.
+// equal reports whether a and b agree in the bits that are set.
 func equal(a, b, bits []byte) bool {
 	for i, set := range bits {
 		if (a[i]^b[i])&set != 0 {
@@ -110,10 +109,10 @@ func equal(a, b, bits []byte) bool {
 	return true
 }
 
-// A recordList is records as they are in an answer.
+// A recordList holds encoded records.
 type recordList struct {
 	data  []byte
-	size  int // from one record to the next
+	size  int // distance between records
 	count int
 }
 
@@ -137,8 +136,7 @@ func (l *recordList) drop() {
 	l.count--
 }
 
-// offset returns how far apart the records are, in words of 8 bytes; 0: there
-// are none.
+// offset returns the distance between records in units of 8 bytes, 0 without records.
 func (l *recordList) offset() uint16 {
 	if l.count == 0 {
 		return 0

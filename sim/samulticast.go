@@ -9,17 +9,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A group is a multicast group: what is common to its members, and they. Packets
-// of groups are not simulated.
+// A group is a multicast group. Its packets are not simulated.
 type group struct {
 	common  mad.MCMemberRecord
 	members []mad.MCMemberRecord
-	fixed   bool // stays without members
-	routed  bool // the forwarding tables have it as it is
+	fixed   bool // exists without members
+	routed  bool // the forwarding tables are up to date
 }
 
-// broadcast is the group that IP over InfiniBand needs, which opensm makes for
-// the default partition.
+// broadcast returns the group that IP over InfiniBand needs. opensm creates it for the
+// default partition.
 func broadcast() *group {
 	return &group{fixed: true, common: mad.MCMemberRecord{
 		MGID: ib.GID{0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 12: 0xff, 13: 0xff, 14: 0xff, 15: 0xff},
@@ -42,8 +41,8 @@ func (f *Fabric) multicast() []*group {
 	return f.admin.groups
 }
 
-// memberRecords yields the groups' members. To those who are not trusted a group
-// shows once and without ports (15.4.1.2), as one without members does to all.
+// memberRecords yields the members of the groups. Groups without members, and all groups
+// for requesters that are not trusted, have one record without a port (15.4.1.2).
 func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		for _, g := range q.fabric.multicast() {
@@ -64,7 +63,7 @@ func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// matchMember compares by selectors.
+// matchMember compares values by their selectors.
 func matchMember(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.MCMemberRecord
 	if mad.Decode(&want, q.data) != nil {
@@ -82,8 +81,8 @@ func matchMember(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	}
 }
 
-// join makes a port a member of a group, or adds ways in which it is one. A
-// group that is not there yet is made from what the request says (15.2.5.17.2).
+// join adds a port to a group or adds join states of a member. A missing group is
+// created from the request (15.2.5.17.2).
 func join(q *saQuery) (mad.Attribute, mad.Status) {
 	r, status := q.member()
 	if status != 0 {
@@ -124,8 +123,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 	return &answer, 0
 }
 
-// leave takes ways back in which a port is a member. A group without members is
-// no more.
+// leave removes join states of a member. A group is deleted with its last member.
 func leave(q *saQuery) (mad.Attribute, mad.Status) {
 	r, status := q.member()
 	if status != 0 {
@@ -154,7 +152,7 @@ func leave(q *saQuery) (mad.Attribute, mad.Status) {
 	return &answer, 0
 }
 
-// member reads a request that is to change a membership.
+// member decodes a request that changes a membership.
 func (q *saQuery) member() (r mad.MCMemberRecord, _ mad.Status) {
 	if mad.Decode(&r, q.data) != nil || !q.has(&r, &r.MGID, &r.PortGID, &r.JoinState) {
 		return r, mad.StatusInsufficientComponents
@@ -175,7 +173,7 @@ func (q *saQuery) portByGID(gid ib.GID) (*Port, bool) {
 	return nil, false
 }
 
-// group returns the group of a GID, nil where there is none.
+// group returns the group with a GID, nil if there is none.
 func (f *Fabric) group(mgid ib.GID) *group {
 	for _, g := range f.multicast() {
 		if g.common.MGID == mgid {
@@ -185,13 +183,12 @@ func (f *Fabric) group(mgid ib.GID) *group {
 	return nil
 }
 
-// member returns the index of the member that a port is, -1 where it is none.
+// member returns the index of a member, -1 if the port is not a member.
 func (g *group) member(port ib.GID) int {
 	return slices.IndexFunc(g.members, func(m mad.MCMemberRecord) bool { return m.PortGID == port })
 }
 
-// freeMLID returns the first multicast LID that no group has, 0 where all are
-// taken.
+// freeMLID returns the first unused multicast LID, 0 if all are used.
 func (f *Fabric) freeMLID() ib.LID {
 	taken := map[ib.LID]bool{}
 	for _, g := range f.multicast() {

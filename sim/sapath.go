@@ -9,9 +9,9 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// pathRecords yields the ways between the ports that the request names by GID or
-// LID, or from or to all where it names one only. They are those that packets
-// take by the forwarding tables, and where there is none there is no record.
+// pathRecords yields the paths between ports that the request identifies by GID or LID,
+// or from or to all ports if it identifies one end only. The paths follow the forwarding
+// tables; there is no record without a route.
 func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	var want mad.PathRecord
 	if mad.Decode(&want, q.data) != nil {
@@ -33,7 +33,7 @@ func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 				if !ok {
 					continue
 				}
-				r.SL = want.SL // all serve alike; not asked for, it is 0
+				r.SL = want.SL // all service levels are equivalent; the default is 0
 				if !yield(&r) {
 					return
 				}
@@ -42,12 +42,10 @@ func pathRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// maxPaths bounds how many paths are looked for at a time: all of those of the
-// largest fabrics would be billions.
+// maxPaths limits the paths of one request: the largest fabrics have billions.
 const maxPaths = 1 << 20
 
-// pathLID returns the LID of a port that the way is to lead to: the one that is
-// asked for, else its first.
+// pathLID returns the destination LID: the requested one, or the port's first.
 func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) ib.LID {
 	if q.has(want, &want.DLID) {
 		return want.DLID
@@ -55,7 +53,7 @@ func (q *saQuery) pathLID(want *mad.PathRecord, to *Port) ib.LID {
 	return to.Info.LID
 }
 
-// ends returns the ports that one end of a path can be.
+// ends returns the ports that match one end of a path.
 func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid ib.LID) []*Port {
 	var ports []*Port
 	for p := range q.fabric.endPorts() {
@@ -67,12 +65,12 @@ func (q *saQuery) ends(byGID bool, gid ib.GID, byLID bool, lid ib.LID) []*Port {
 	return ports
 }
 
-// gid returns the GID that every port has.
+// gid returns the port's first GID.
 func (p *Port) gid() ib.GID { return ib.MakeGID(p.Info.GIDPrefix, p.GUID) }
 
-// matchPath fits a path to what the request wants of it by selectors: one that
-// can carry more is said to carry what is wanted. What a request tells of the use
-// of a path does not have to equal anything.
+// matchPath adapts a path to the selectors of a request: the MTU and rate of a better
+// path are lowered to the requested ones. Components that describe the use of a path are
+// not compared.
 func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.PathRecord
 	if mad.Decode(&want, q.data) != nil {
@@ -92,8 +90,8 @@ func matchPath(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	}
 }
 
-// selector returns by what a request compares a value: as exactly where it does
-// not say, and as whatever is best where it does not ask for the value.
+// selector returns the selector of a value: exactly if the request has only the value,
+// and best if the request does not have the value.
 func (q *saQuery) selector(record mad.Attribute, selector, value any, s mad.Selector) mad.Selector {
 	switch {
 	case !q.has(record, value):
@@ -104,9 +102,9 @@ func (q *saQuery) selector(record mad.Attribute, selector, value any, s mad.Sele
 	return s
 }
 
-// fit lowers what a path can carry to what is wanted, or to what is below that.
-// It reports false where the path carries too little. order is how the two
-// compare.
+// fit lowers a value of a path to want, or to below if the value must be less. It
+// reports false if the value is too low. order is the result of comparing the value
+// to want.
 func fit[T ib.MTU | ib.Rate](has *T, want, below T, order int, s mad.Selector) bool {
 	switch s {
 	case mad.SelectGreater:
@@ -125,7 +123,7 @@ func fit[T ib.MTU | ib.Rate](has *T, want, below T, order int, s mad.Selector) b
 	return true
 }
 
-// limit returns what a selector in the request demands of a value.
+// limit returns the condition that a selector of the request sets on a comparison.
 func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selector) func(order int) bool {
 	switch q.selector(record, selector, value, s) {
 	case mad.SelectExactly:
@@ -138,12 +136,11 @@ func (q *saQuery) limit(record mad.Attribute, selector, value any, s mad.Selecto
 	return func(int) bool { return true }
 }
 
-// pathLifeTime is what paths have by default in opensm: 4.096 µs << 18, about a
-// second.
+// pathLifeTime is opensm's default packet lifetime: 4.096 µs << 18, about one second.
 const pathLifeTime = 18
 
-// path returns the way from a port to a LID of another, and what the links on it
-// have in common. It reports false where packets do not arrive.
+// path returns the path from a port to a LID of another port, with the lowest MTU and
+// rate of its links. It reports false if there is no route.
 func (f *Fabric) path(from, to *Port, lid ib.LID) (r mad.PathRecord, ok bool) {
 	pkey, ok := commonPKey(from, to)
 	if !ok {
@@ -178,8 +175,7 @@ func (f *Fabric) path(from, to *Port, lid ib.LID) (r mad.PathRecord, ok bool) {
 	return r, true
 }
 
-// mtu returns the largest payload that a port sends; that of a switch's port 0 is
-// what it can do.
+// mtu returns the MTU of a port. Port 0 of a switch has its maximum MTU.
 func (p *Port) mtu() ib.MTU {
 	if p.Peer == nil {
 		return p.Info.MTUCap
@@ -187,8 +183,7 @@ func (p *Port) mtu() ib.MTU {
 	return p.Info.NeighborMTU
 }
 
-// rate returns what a port's link runs at; 0 for a switch's port 0, which has
-// none.
+// rate returns the rate of a port's link, 0 for port 0 of a switch.
 func (p *Port) rate() ib.Rate {
 	if p.Peer == nil {
 		return 0
@@ -200,7 +195,7 @@ func linkRate(i *mad.PortInfo, ext *mad.MlnxExtPortInfo) ib.Rate {
 	return ib.RateOf(i.LinkWidthActive, i.ActiveSpeed(i, ext))
 }
 
-// commonPKey returns the first key by which two ports can talk.
+// commonPKey returns the first P_Key that lets two ports communicate.
 func commonPKey(a, b *Port) (mad.PKey, bool) {
 	for _, k := range a.PKeys {
 		if k.Base() != 0 && slices.ContainsFunc(b.PKeys, func(other mad.PKey) bool {

@@ -6,10 +6,9 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// endPorts yields the ports that have LIDs, or would have if the fabric were
-// configured: port 0 of switches and linked ports of others. lid, which all
-// kinds of records but paths begin with, narrows them down to one node where
-// the request has it.
+// endPorts yields the ports that have a LID or get one when the fabric is configured:
+// port 0 of switches and linked ports of other nodes. If the request selects a LID, with
+// which all records but paths begin, other nodes are omitted.
 func (q *saQuery) endPorts() iter.Seq[*Port] {
 	var r mad.NodeRecord
 	wanted := q.has(&r, &r.LID) && mad.Decode(&r, q.data) == nil
@@ -38,8 +37,7 @@ func (f *Fabric) endPorts() iter.Seq[*Port] {
 	}
 }
 
-// physical yields the ports that are known by the LID of p: of a switch all, of
-// others itself.
+// physical yields the ports that share the LID of p: all ports of a switch, otherwise p.
 func (p *Port) physical() iter.Seq[*Port] {
 	return func(yield func(*Port) bool) {
 		if !p.Node.IsSwitch() {
@@ -85,8 +83,8 @@ func portInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// matchCapMask compares the CapMask alone by the bits that are set, if the
-// modifier says so.
+// matchCapMask compares only the bits of CapMask that are set if the modifier requests
+// it.
 func matchCapMask(q *saQuery) (mad.ComponentMask, func(mad.Attribute) bool) {
 	var want mad.PortInfoRecord
 	mask := q.mask & mad.Components(&want, &want.PortInfo.CapMask)
@@ -166,8 +164,8 @@ func pkeyRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// sltovlRecords has a table for each way through a switch. One serves all input
-// ports, as in the simulated switches.
+// sltovlRecords yields one table per input and output port of a switch. All input ports
+// share a table in the simulator.
 func sltovlRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		var r mad.SLtoVLMappingTableRecord

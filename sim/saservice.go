@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// maxKept bounds how many records of a kind are kept that ports have set.
+// maxKept limits the number of services and of subscriptions.
 const maxKept = 1 << 16
 
 func serviceRecords(q *saQuery) iter.Seq[mad.Attribute] {
@@ -19,9 +19,8 @@ func serviceRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// setService registers a service, or anew if there is one with the same ID, GID
-// and key (15.2.5.14.1). Its lease is kept as it was asked for and does not run
-// out.
+// setService registers a service, or replaces the one with the same ID, GID and key
+// (15.2.5.14.1). Leases do not expire.
 func setService(q *saQuery) (mad.Attribute, mad.Status) {
 	r := new(mad.ServiceRecord)
 	if mad.Decode(r, q.data) != nil || !q.has(r, &r.ServiceID, &r.GID) {
@@ -54,7 +53,7 @@ func removeService(q *saQuery) (mad.Attribute, mad.Status) {
 	return old, 0
 }
 
-// service returns the index of a service, -1 where it is not known.
+// service returns the index of a service, -1 if it is not registered.
 func (a *administration) service(r *mad.ServiceRecord) int {
 	for i, s := range a.services {
 		if s.ServiceID == r.ServiceID && s.GID == r.GID && s.PKey == r.PKey {
@@ -74,9 +73,8 @@ func informInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// subscribe takes in whether the port that asks wants notices of some traps. The
-// subscription is kept for those who ask for it; traps are sent to subnet
-// managers only.
+// subscribe stores or removes a subscription to notices. Subscriptions can be queried,
+// but traps go to the subnet manager only.
 func subscribe(q *saQuery) (mad.Attribute, mad.Status) {
 	r := &mad.InformInfoRecord{SubscriberGID: q.from.Management().gid()}
 	if mad.Decode(&r.InformInfo, q.data) != nil {

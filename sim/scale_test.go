@@ -8,19 +8,19 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// What fits into the LIDs of a subnet, and what of that is built how fast and in
-// how much memory.
+// scales are the largest fabrics: with the memory that they may use, and the time to
+// build one.
 var scales = []struct {
 	name, description string
 	hosts             int
-	heap              uint64 // bytes at most
+	heap              uint64 // maximum, in bytes
 	time              time.Duration
 }{
 	{"10368", "fat-tree:levels=3,radix=36,pods=32", 10368, 300e6, time.Second},
 	{"48000", "fat-tree:levels=3,radix=144,pods=6,leaves=64,hosts=125,spines=19,cores=10", 48000, 2e9, 0},
 }
 
-// liveHeap returns how much memory is held.
+// liveHeap returns the size of live objects.
 func liveHeap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -30,29 +30,31 @@ func liveHeap() uint64 {
 
 func TestScale(t *testing.T) {
 	for _, s := range scales {
-		before := liveHeap()
-		f := build(t, s.description)
-		heap := liveHeap() - before
-		hosts := 0
-		guids := map[ib.GUID]bool{}
-		for _, n := range f.Nodes {
-			if guids[n.Info.NodeGUID] {
-				t.Fatalf("%s: two nodes have GUID 0x%016x", s.description, n.Info.NodeGUID)
+		t.Run(s.name, func(t *testing.T) {
+			before := liveHeap()
+			f := build(t, s.description)
+			heap := liveHeap() - before
+			hosts := 0
+			guids := map[ib.GUID]bool{}
+			for _, n := range f.Nodes {
+				if guids[n.Info.NodeGUID] {
+					t.Fatalf("got two nodes with GUID 0x%016x", n.Info.NodeGUID)
+				}
+				guids[n.Info.NodeGUID] = true
+				if !n.IsSwitch() && n.Ports[1].Info.LID != 0 {
+					hosts++
+				}
 			}
-			guids[n.Info.NodeGUID] = true
-			if !n.IsSwitch() && n.Ports[1].Info.LID != 0 {
-				hosts++
+			if hosts != s.hosts || heap > s.heap {
+				t.Errorf("got %d hosts, %d bytes, want %d, at most %d", hosts, heap, s.hosts, s.heap)
 			}
-		}
-		if hosts != s.hosts || heap > s.heap {
-			t.Errorf("%s: %d hosts, %d bytes live", s.description, hosts, heap)
-		}
-		runtime.KeepAlive(f)
+			runtime.KeepAlive(f)
+		})
 	}
 }
 
-// BenchmarkBuild reports the time and the memory that a fabric takes. 10,368 end
-// ports are to be there in a second.
+// BenchmarkBuild reports the time and the memory to build a fabric. A fabric of 10,368
+// end ports must take less than a second.
 func BenchmarkBuild(b *testing.B) {
 	for _, s := range scales {
 		b.Run(s.name, func(b *testing.B) {
@@ -65,7 +67,7 @@ func BenchmarkBuild(b *testing.B) {
 			b.StopTimer()
 			b.ReportMetric(float64(liveHeap()-before)/1e6, "MB-live")
 			if mean := b.Elapsed() / time.Duration(b.N); s.time > 0 && mean > s.time {
-				b.Errorf("%v, more than %v", mean, s.time)
+				b.Errorf("got %v, want at most %v", mean, s.time)
 			}
 			runtime.KeepAlive(f)
 		})

@@ -8,17 +8,16 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Sender is a place in a fabric that packets are sent from. As the fabric, it
-// is not safe for concurrent use.
+// A Sender sends packets from a port of a fabric. It must not be used concurrently with
+// the fabric.
 type Sender struct {
 	fabric *Fabric
 	at     *Port
-	chance *rand.Rand
+	rng    *rand.Rand
 }
 
-// NewSender returns a place to send from. What chance does to its packets
-// depends on the seed, on the port and on how often one was made for the port,
-// but not on what others do.
+// NewSender returns a sender at a port. Random losses and delays depend on the seed, the
+// port and the number of senders made for the port before, but not on other senders.
 func (f *Fabric) NewSender(at *Port) *Sender {
 	if !f.inUse {
 		f.begin()
@@ -27,12 +26,12 @@ func (f *Fabric) NewSender(at *Port) *Sender {
 	return &Sender{
 		fabric: f,
 		at:     at,
-		chance: rand.New(rand.NewPCG(f.Model.Seed, uint64(at.GUID)+f.senders[at]<<48)),
+		rng:    rand.New(rand.NewPCG(f.Model.Seed, uint64(at.GUID)+f.senders[at]<<48)),
 	}
 }
 
-// begin is what comes before the first sender. Whoever is the subnet manager now
-// is the fabric's own; one that a client brings comes later.
+// begin prepares the fabric for its first sender. The current subnet manager is the
+// fabric's own; clients may start others later.
 func (f *Fabric) begin() {
 	f.inUse = true
 	f.senders = map[*Port]uint64{}
@@ -45,21 +44,20 @@ func (f *Fabric) begin() {
 	}
 }
 
-// A Destination is where a packet ends.
+// A Destination is the end of a packet's path.
 type Destination struct {
 	node  *Node
-	entry uint8 // the port by which it came in
+	entry uint8 // port at which the packet arrives
 	hops  int
-	from  *Port // that sent it
+	from  *Port // sender
 }
 
-// Port returns the port by which the packet came in.
+// Port returns the port at which the packet arrives.
 func (d Destination) Port() *Port { return &d.node.Ports[d.entry] }
 
-// Route finds out where a packet ends that goes to a LID and queue pair or, a
-// directed one, where its path leads, and fills in the path back. It reports
-// false where the packet is lost on the way or the node is silent. Events of
-// the fabric that are due happen before.
+// Route returns the destination of a packet to a LID and queue pair, or along its
+// directed route, and fills in the return path. It reports false if the packet is lost
+// or the node is silent. Due events are applied first.
 func (s *Sender) Route(lid ib.LID, qpn uint32, p *mad.Packet) (Destination, bool) {
 	s.fabric.step()
 	d, ok := s.fabric.route(s.at, lid, qpn == 0, p)
@@ -67,28 +65,28 @@ func (s *Sender) Route(lid ib.LID, qpn uint32, p *mad.Packet) (Destination, bool
 	return d, ok && !d.node.Silent && !s.at.Node.off
 }
 
-// Back returns where the response to a request that came along a directed path
-// of some hops ends: at the port that sent it.
+// Back returns the destination of the response to a directed-route request: the
+// requester's port.
 func (s *Sender) Back(to *Port, hops int) Destination {
 	return Destination{node: to.Node, entry: to.Number, hops: hops}
 }
 
-// Carry takes a packet on its way, and hands it to arrive with the time when it
-// gets there: as often as it does, which may be never. The zero time is at once.
+// Carry delivers a packet: arrive is called with the time of each arrival, which can be
+// never, once or twice. The zero time means immediately.
 func (s *Sender) Carry(d Destination, p *mad.Packet, arrive func(time.Time, *mad.Packet)) {
 	m := &s.fabric.Model
 	if m.isExact() {
 		arrive(time.Time{}, p)
 		return
 	}
-	way := m.travel(s.chance, d.hops, time.Now())
+	way := m.travel(s.rng, d.hops, time.Now())
 	for _, at := range way.times() {
 		q := *p
 		arrive(m.time(at), &q)
 	}
 }
 
-// time returns a time of arrival, or the zero time where nothing takes time.
+// time returns a time of arrival, or the zero time if the model has no delays.
 func (m *Model) time(at time.Time) time.Time {
 	if !m.isTimed() {
 		return time.Time{}
@@ -96,17 +94,16 @@ func (m *Model) time(at time.Time) time.Time {
 	return at
 }
 
-// Exchange takes a request to the agents of a node, and hands what comes back
-// to deliver with the time when it does, as Carry does. What the agents do not
-// answer is handed over as well, with false and the time when it got there. p is
-// overwritten.
+// Exchange passes a request to the agents of a node. deliver is called with each reply
+// and the time when it arrives, as in Carry. If no agent answers, deliver is called with
+// the request, its time of arrival and false. Exchange overwrites p.
 func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Time, p *mad.Packet, answered bool)) {
 	f := s.fabric
 	if f.Model.isExact() {
 		f.exchange(d, time.Time{}, p, deliver)
 		return
 	}
-	way := f.Model.travel(s.chance, d.hops, time.Now())
+	way := f.Model.travel(s.rng, d.hops, time.Now())
 	for _, at := range way.times() {
 		served, ok := f.Model.serve(d.node, at)
 		if !ok {
@@ -118,7 +115,7 @@ func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Ti
 				deliver(f.Model.time(at), r, false)
 				return
 			}
-			back := f.Model.travel(s.chance, d.hops, served)
+			back := f.Model.travel(s.rng, d.hops, served)
 			for _, due := range back.times() {
 				deliver(f.Model.time(due), r, true)
 			}
@@ -126,11 +123,11 @@ func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Ti
 	}
 }
 
-// exchange has the agents of a node answer a packet that they have taken up.
+// exchange lets the agents of a node answer a packet.
 func (f *Fabric) exchange(d Destination, at time.Time, p *mad.Packet, deliver func(time.Time, *mad.Packet, bool)) {
 	deliver(at, p, f.answer(d, p))
-	for i := range f.more {
-		deliver(at, &f.more[i], true)
+	for i := range f.extra {
+		deliver(at, &f.extra[i], true)
 	}
-	f.more = f.more[:0]
+	f.extra = f.extra[:0]
 }

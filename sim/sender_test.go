@@ -11,8 +11,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ask sends a directed request along a path.
-func ask(t *testing.T, p umad.Port, tid uint64, route mad.Route) {
+// sendPortInfo sends a directed-route Get(PortInfo).
+func sendPortInfo(t *testing.T, p umad.Port, tid uint64, route mad.Route) {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	m.MAD.PutSMP(mad.SMPRequest{
@@ -24,9 +24,9 @@ func ask(t *testing.T, p umad.Port, tid uint64, route mad.Route) {
 	}
 }
 
-// TestModelRepeats checks that one seed and one script of events make the same
-// bytes come at the same times, and another seed does not.
-func TestModelRepeats(t *testing.T) {
+// TestModel_Seed checks that the same seed and events give the same replies at the same
+// times.
+func TestModel_Seed(t *testing.T) {
 	run := func(seed uint64) (sum [sha256.Size]byte) {
 		synctest.Test(t, func(t *testing.T) {
 			f := build(t, "demo")
@@ -45,7 +45,7 @@ func TestModelRepeats(t *testing.T) {
 			}
 			start, h := time.Now(), sha256.New()
 			for i := range 2000 {
-				ask(t, p, uint64(i), []mad.Route{"\x01", "\x01\x01", "\x01\x02\x02"}[i%3])
+				sendPortInfo(t, p, uint64(i), []mad.Route{"\x01", "\x01\x01", "\x01\x02\x02"}[i%3])
 				var m umad.Message
 				for p.Recv(&m, time.Now().Add(20*time.Microsecond)) == nil {
 					h.Write([]byte(time.Since(start).String()))
@@ -57,32 +57,32 @@ func TestModelRepeats(t *testing.T) {
 		return sum
 	}
 	if a, b := run(1), run(1); a != b {
-		t.Error("two runs with one seed differ")
+		t.Error("got different replies with the same seed")
 	}
 	if run(1) == run(2) {
-		t.Error("two seeds make no difference")
+		t.Error("got the same replies with different seeds")
 	}
 }
 
-func TestDuplicate(t *testing.T) {
+func TestModel_Duplicate(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	f.Model = Model{Duplicate: 1}
 	p, err := f.Open("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask(t, p, 1, "\x01")
+	sendPortInfo(t, p, 1, "\x01")
 	var m umad.Message
 	n := 0
 	for p.Recv(&m, time.Now()) == nil {
 		n++
 	}
-	if n != 4 { // twice there, each twice back
-		t.Errorf("%d replies", n)
+	if n != 4 { // two requests with two replies each
+		t.Errorf("got %d replies, want 4", n)
 	}
 }
 
-func TestReorder(t *testing.T) {
+func TestModel_Reorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=2,radix=4")
 		f.Model = Model{Hop: time.Microsecond, Reorder: 0.2, Late: time.Millisecond, Seed: 3}
@@ -91,7 +91,7 @@ func TestReorder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 100 {
-			ask(t, p, uint64(i), "\x01")
+			sendPortInfo(t, p, uint64(i), "\x01")
 		}
 		overtaken, last := 0, uint64(0)
 		for range 100 {
@@ -105,12 +105,12 @@ func TestReorder(t *testing.T) {
 			last = m.MAD.TID()
 		}
 		if overtaken == 0 || overtaken > 50 {
-			t.Errorf("%d of 100 overtaken", overtaken)
+			t.Errorf("got %d of 100 packets overtaken, want 1 to 50", overtaken)
 		}
 	})
 }
 
-func TestReturnPath(t *testing.T) {
+func TestSend_ReturnPath(t *testing.T) {
 	f := build(t, "fat-tree:levels=2,radix=4,pods=4")
 	p, err := f.Open("")
 	if err != nil {
@@ -124,34 +124,34 @@ func TestReturnPath(t *testing.T) {
 			up = q
 		}
 	}
-	ask(t, p, 1, mad.Route([]byte{at.Number, up.Number}))
+	sendPortInfo(t, p, 1, mad.Route([]byte{at.Number, up.Number}))
 	var m umad.Message
 	if err := p.Recv(&m, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := mad.Route([]byte{at.Peer.Number, up.Peer.Number}); m.MAD.ReturnPath() != want {
-		t.Errorf("return path %v, want %v", m.MAD.ReturnPath(), want)
+		t.Errorf("got return path %v, want %v", m.MAD.ReturnPath(), want)
 	}
 }
 
 func TestTraps(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	if got := f.Traps(); len(got) != 0 {
-		t.Errorf("%d traps of how it was built", len(got))
+		t.Errorf("new fabric: got %d traps, want 0", len(got))
 	}
 	f.NewSender(f.firstAdapter())
 	do(t, f, "unlink host002")
 	do(t, f, "link host002[1]")
 	traps := f.Traps()
 	if len(traps) != 1 || traps[0].To != f.firstAdapter() || traps[0].MAD.Method() != mad.MethodTrap || traps[0].MAD.Attr() != mad.AttrNotice {
-		t.Fatalf("traps %+v", traps)
+		t.Fatalf("got traps %+v, want one", traps)
 	}
 	if len(f.Traps()) != 0 {
-		t.Error("the same traps again")
+		t.Error("second call: got traps, want none")
 	}
 	f.Unconfigure()
 	do(t, f, "unlink host002")
 	if len(f.Traps()) != 0 {
-		t.Error("traps, and nobody to be told")
+		t.Error("without a subnet manager: got traps, want none")
 	}
 }

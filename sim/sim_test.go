@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,7 +41,7 @@ func get(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier
 	return mad.Decode(a, reply.Data())
 }
 
-// set writes an attribute and reads back what the node made of it.
+// set writes an attribute and decodes the reply.
 func set(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier uint32) error {
 	t.Helper()
 	data := make([]byte, mad.DataSize)
@@ -54,23 +55,23 @@ func set(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier
 	return mad.Decode(a, reply.Data())
 }
 
-func TestRouting(t *testing.T) {
+func TestSend_Routes(t *testing.T) {
 	f := build(t, "fat-tree:radix=4,pods=4")
 	c := client(t, f, "", umad.ClientOptions{})
 	for _, n := range f.Nodes {
 		p := n.firstPort()
 		var info mad.NodeInfo
 		if err := get(t, c, umad.Target{LID: p.Info.LID}, &info, 0); err != nil {
-			t.Errorf("%s by LID %d: %v", n.ID, p.Info.LID, err)
+			t.Errorf("%s by LID %d: got %v", n.ID, p.Info.LID, err)
 			continue
 		}
 		if info.NodeGUID != n.Info.NodeGUID || info.PortGUID != p.GUID {
-			t.Errorf("%s by LID: answered by 0x%x", n.ID, info.NodeGUID)
+			t.Errorf("%s by LID: got a reply of 0x%x", n.ID, info.NodeGUID)
 		}
 	}
 	var info mad.NodeInfo
 	if err := get(t, c, umad.Target{Route: "\x01\x03\x02\x01"}, &info, 0); err != nil || info.NodeType != mad.NodeTypeCA {
-		t.Errorf("directed route: %v, %v", info.NodeType, err)
+		t.Errorf("directed route: got %v, %v, want an adapter", info.NodeType, err)
 	}
 }
 
@@ -96,21 +97,21 @@ func TestSetPortInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if i := read(); i.State != ib.PortDown || i.PhysState != ib.PhysDisabled || host.Ports[1].up() {
-		t.Errorf("switched off: %v/%v, other end %v", i.State, i.PhysState, host.Ports[1].Info.PhysState)
+		t.Errorf("disabled: got %v/%v, peer %v", i.State, i.PhysState, host.Ports[1].Info.PhysState)
 	}
 	if err := change(func(i *mad.PortInfo) { i.PhysState = ib.PhysPolling; i.LinkWidthEnabled = ib.Width1X }); err != nil {
 		t.Fatal(err)
 	}
 	if i := read(); i.State != ib.PortInit || i.LinkWidthActive != ib.Width1X {
-		t.Errorf("switched on at 1X: %v, %v", i.State, i.LinkWidthActive)
+		t.Errorf("enabled at 1X: got %v, %v, want Initialize, 1X", i.State, i.LinkWidthActive)
 	}
 	var refused mad.StatusError
 	if err := change(func(i *mad.PortInfo) { i.State = ib.PortActive }); !errors.As(err, &refused) {
-		t.Errorf("from Initialize to Active: error %v", err)
+		t.Errorf("Initialize to Active: got %v, want a status", err)
 	}
 	for _, s := range []ib.PortState{ib.PortArmed, ib.PortActive} {
 		if err := change(func(i *mad.PortInfo) { i.State = s }); err != nil || read().State != s {
-			t.Errorf("to %v: %v, %v", s, read().State, err)
+			t.Errorf("to %v: got %v, %v", s, read().State, err)
 		}
 	}
 }
@@ -130,17 +131,19 @@ func TestMKey(t *testing.T) {
 		{2, 0, false, false, false},
 		{2, 0x1234, true, true, true},
 	} {
-		sw.Ports[0].Info.MKeyProtect = test.protect
-		c := client(t, f, "", umad.ClientOptions{MKey: test.key, Timeout: time.Millisecond, Attempts: 1})
-		var i mad.PortInfo
-		err := get(t, c, to, &i, 0)
-		if (err == nil) != test.get || err == nil && (i.MKey != 0) != test.show {
-			t.Errorf("protect %d, key 0x%x: get: %v, M_Key 0x%x", test.protect, test.key, err, i.MKey)
-		}
-		desc := mad.NewNodeDescription("renamed")
-		if err := set(t, c, to, &desc, 0); (err == nil) != test.set {
-			t.Errorf("protect %d, key 0x%x: set: %v", test.protect, test.key, err)
-		}
+		t.Run(fmt.Sprintf("protect %d, key %#x", test.protect, test.key), func(t *testing.T) {
+			sw.Ports[0].Info.MKeyProtect = test.protect
+			c := client(t, f, "", umad.ClientOptions{MKey: test.key, Timeout: time.Millisecond, Attempts: 1})
+			var i mad.PortInfo
+			err := get(t, c, to, &i, 0)
+			if (err == nil) != test.get || err == nil && (i.MKey != 0) != test.show {
+				t.Errorf("get: got %v, M_Key 0x%x, want success %v, M_Key shown %v", err, i.MKey, test.get, test.show)
+			}
+			desc := mad.NewNodeDescription("renamed")
+			if err := set(t, c, to, &desc, 0); (err == nil) != test.set {
+				t.Errorf("set: got %v, want success %v", err, test.set)
+			}
+		})
 	}
 }
 
@@ -151,26 +154,26 @@ func TestTables(t *testing.T) {
 	var lft mad.LinearForwardingTable
 	lft.Ports[5] = 3
 	if err := set(t, c, to, &lft, 2); err != nil || f.Node("switch1").LFT[2*64+5] != 3 {
-		t.Errorf("forwarding table: %v", err)
+		t.Errorf("forwarding table: got %v", err)
 	}
 	pkeys := mad.PKeyTable{PKeys: [32]mad.PKey{0xffff, 0x8001}}
 	if err := set(t, c, to, &pkeys, 1<<16); err != nil || f.Node("switch1").Ports[1].PKeys[1] != 0x8001 {
-		t.Errorf("P_Keys: %v", err)
+		t.Errorf("P_Keys: got %v", err)
 	}
 	var vl mad.SLtoVLMapping
 	vl.VL[3] = 2
 	if err := set(t, c, to, &vl, 2); err != nil || f.Node("switch1").Ports[2].SLtoVL.VL[3] != 2 {
-		t.Errorf("SL to VL: %v", err)
+		t.Errorf("SL to VL: got %v", err)
 	}
 	var sm mad.SMInfo
 	if err := get(t, c, umad.Target{}, &sm, 0); err != nil || sm.State != mad.SMMaster {
-		t.Errorf("SMInfo: %+v, %v", sm, err)
+		t.Errorf("SMInfo: got %+v, %v, want a master", sm, err)
 	}
 }
 
-// A loaded switch drops what its queue has no room for, and the client's window
-// finds out how much that is.
-func TestOverload(t *testing.T) {
+// TestModel_Queue checks that a switch drops the packets that its queue cannot hold, and
+// that the client's window adapts.
+func TestModel_Queue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, "single-switch:hosts=2,radix=4")
 		f.Model = Model{Hop: time.Microsecond, Service: 100 * time.Microsecond, Queue: 8}
@@ -188,13 +191,13 @@ func TestOverload(t *testing.T) {
 		}
 		s := c.Stats()
 		if answered < 1000 || s.Retries == 0 || s.Retries > 500 {
-			t.Errorf("%d of 1000 answered, %+v", answered, s)
+			t.Errorf("got %d of 1000 replies, %+v, want all, with 1 to 500 retries", answered, s)
 		}
 	})
 }
 
-// The same seed loses the same packets.
-func TestLossRepeats(t *testing.T) {
+// TestModel_Loss checks that the same seed loses the same packets.
+func TestModel_Loss(t *testing.T) {
 	count := func() (lost int) {
 		f := build(t, "single-switch:hosts=2,radix=4")
 		f.Model = Model{Loss: 0.2, Seed: 7}
@@ -216,18 +219,20 @@ func TestLossRepeats(t *testing.T) {
 	}
 	a, b := count(), count()
 	if a != b || a < 250 || a > 450 {
-		t.Errorf("lost %d, then %d of 1000", a, b)
+		t.Errorf("got %d, then %d of 1000 packets lost, want the same number from 250 to 450", a, b)
 	}
 }
 
-func TestBuildErrors(t *testing.T) {
+func TestBuild_Errors(t *testing.T) {
 	for _, d := range []string{
 		"", "moon", "fat-tree:radix=3", "fat-tree:levels=4", "fat-tree:radix", "fat-tree:colour=red",
 		"single-switch:hosts=50,radix=40", "torus:x=0", "demo:speed=HDR", "dragonfly:speed=UDR", "torus:width=3X",
 	} {
-		if f, err := Build(d); err == nil {
-			t.Errorf("%q: no error, %d nodes", d, len(f.Nodes))
-		}
+		t.Run(d, func(t *testing.T) {
+			if f, err := Build(d); err == nil {
+				t.Errorf("got %d nodes, want an error", len(f.Nodes))
+			}
+		})
 	}
 }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Configure does what a subnet manager does once: it gives every port a LID that
-// has none, fills the switches' forwarding tables as f.Manager says, and activates
-// every link that is up. The subnet manager is said to run at the first channel
-// adapter that has a link. After an error the fabric is as it was.
+// Configure does the work of a subnet manager once: it assigns LIDs to ports without
+// one, fills the forwarding tables according to f.Manager, and activates all links that
+// are up. The SM LID is that of the first channel adapter with a link. The fabric does
+// not change if there is an error.
 func (f *Fabric) Configure() error {
 	sm := f.firstAdapter()
 	if sm == nil {
-		return errors.New("configure fabric: no channel adapter with a link, where the subnet manager could run")
+		return errors.New("configure fabric: no channel adapter with a link for the subnet manager")
 	}
 	lids, err := f.planLIDs()
 	if err != nil {
@@ -46,8 +46,8 @@ func (f *Fabric) Configure() error {
 	return nil
 }
 
-// resume is Configure for a fabric that was configured elsewhere: where all
-// ports have LIDs already, it only finds routes.
+// resume is Configure for a fabric that was configured before: if all ports have LIDs,
+// it only computes routes.
 func (f *Fabric) resume() error {
 	lids, err := f.planLIDs()
 	if err != nil {
@@ -61,8 +61,7 @@ func (f *Fabric) resume() error {
 	return f.routeAll(lids)
 }
 
-// firstAdapter returns the first port of a channel adapter that is up; nil where
-// there is none.
+// firstAdapter returns the first channel adapter port that is up, nil if there is none.
 func (f *Fabric) firstAdapter() *Port {
 	for _, n := range f.Nodes {
 		if n.Info.NodeType == mad.NodeTypeCA && n.firstPort().up() {

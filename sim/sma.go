@@ -4,10 +4,9 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// manage is the subnet management agent of a node (InfiniBand Architecture,
-// Volume 1, 14.2): it makes a request into its reply. It reports false where the
-// agent does not answer at all.
-func (f *Fabric) manage(d destination, p *mad.Packet) bool {
+// answerSMP is the subnet management agent of a node (InfiniBand Architecture, Volume 1,
+// 14.2). It turns a request into its reply and reports whether the agent replies.
+func (f *Fabric) answerSMP(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	if method != mad.MethodGet && method != mad.MethodSet {
 		return false
@@ -40,16 +39,16 @@ func (f *Fabric) manage(d destination, p *mad.Packet) bool {
 }
 
 const (
-	offMethod = 3 // of the common header
+	offMethod = 3 // in the common header
 
-	// By this bit, directed-route packets tell that they are on their way back
-	// (InfiniBand Architecture, Volume 1, 14.2.1.2).
+	// The direction bit of directed-route packets, set in replies (InfiniBand
+	// Architecture, Volume 1, 14.2.1.2).
 	offDirection = 4
 	directionBit = 0x80
 )
 
-// agent has what a node does with one attribute. set changes the node; get, by
-// which a Set is answered as well, writes the attribute as it then is.
+// An agent answers requests for one attribute. set changes the node; get, which also
+// answers a Set, writes the attribute into the reply.
 type agent struct {
 	get, set func(f *Fabric, d destination, p *mad.Packet) mad.Status
 }
@@ -69,33 +68,32 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo},
 }
 
-// keyCheck is what a node thinks of a packet's M_Key.
+// A keyCheck is the result of comparing M_Keys.
 type keyCheck uint8
 
 const (
-	keyGood    keyCheck = iota
-	keyHidden           // answered, with the key left out
-	keyRefused          // not answered
+	keyAccepted keyCheck = iota
+	keyHidden            // reply without the key
+	keyRefused           // no reply
 )
 
-// checkKey compares the packet's M_Key with that of the port that it came to
-// (14.2.4): without the right one nothing can be set, and what can be read
-// depends on the protection bits.
+// checkKey compares the M_Key of a packet with that of the port (14.2.4). A Set requires
+// the right key; the protection bits determine the result of a Get.
 func (d destination) checkKey(p *mad.Packet) keyCheck {
 	info := &d.node.managed(d.entry).Info
 	switch {
 	case info.MKey == 0 || info.MKey == p.MKey():
-		return keyGood
+		return keyAccepted
 	case p.Method() == mad.MethodSet || info.MKeyProtect > 1:
 		return keyRefused
 	case info.MKeyProtect == 1:
 		return keyHidden
 	}
-	return keyGood
+	return keyAccepted
 }
 
-// managed returns the port whose management settings count for packets that
-// come in by a port: port 0 of a switch, the port itself elsewhere.
+// managed returns the port with the management settings for packets that arrive at a
+// port: port 0 of a switch, otherwise the port itself.
 func (n *Node) managed(entry uint8) *Port {
 	if n.IsSwitch() {
 		return &n.Ports[0]
@@ -103,14 +101,14 @@ func (n *Node) managed(entry uint8) *Port {
 	return &n.Ports[entry]
 }
 
-// hideKey blanks the M_Key of a PortInfo.
+// hideKey clears the M_Key of a PortInfo.
 func hideKey(p *mad.Packet) {
 	if p.Attr() == mad.AttrPortInfo {
 		clear(p.Data()[:8])
 	}
 }
 
-// encode writes an attribute into a reply.
+// encode writes an attribute into a reply and returns the status of the reply.
 func encode(p *mad.Packet, a mad.Attribute) mad.Status {
 	if mad.Encode(a, p.Data()) != nil {
 		return mad.StatusBadValue
@@ -118,8 +116,8 @@ func encode(p *mad.Packet, a mad.Attribute) mad.Status {
 	return 0
 }
 
-// port returns the port that a modifier names: 0 stands for the one that the
-// packet came in by, but on a switch for port 0.
+// port returns the port that a modifier selects. 0 stands for the port at which the
+// packet arrived, and on a switch for port 0.
 func (d destination) port(number uint32) *Port {
 	if number == 0 && !d.node.IsSwitch() {
 		number = uint32(d.entry)
@@ -168,7 +166,7 @@ func setSwitchInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	s.OptimizedSLtoVL = info.OptimizedSLtoVL
 	s.MulticastFDBTop = info.MulticastFDBTop
 	if info.PortStateChange != 0 {
-		s.PortStateChange = 0 // written as 1 to be cleared
+		s.PortStateChange = 0 // 1 clears the bit
 	}
 	return 0
 }

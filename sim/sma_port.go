@@ -5,9 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// setPortInfo takes in what a subnet manager, or an operator, sets of a port
-// (InfiniBand Architecture, Volume 1, 14.2.5.6). Fields that only the port
-// itself can know stay as they are.
+// setPortInfo sets the fields of a PortInfo that can be written (InfiniBand
+// Architecture, Volume 1, 14.2.5.6).
 func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
 	var set mad.PortInfo
@@ -40,14 +39,14 @@ func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	return port.setState(set.State, set.PhysState)
 }
 
-// allWidths and allSpeeds, as enabled ones, stand for all that is supported.
+// allWidths and allSpeeds enable all supported widths and speeds.
 const (
 	allWidths ib.LinkWidth  = 0xff
 	allSpeeds mad.LinkSpeed = 0xf
 )
 
-// setEnabled takes in enabled widths and speeds; 0 leaves them. They hold from
-// the next training on.
+// setEnabled sets the enabled widths and speeds, which apply to the next training; 0
+// means no change.
 func (p *Port) setEnabled(set *mad.PortInfo) mad.Status {
 	i := &p.Info
 	switch w := set.LinkWidthEnabled; {
@@ -77,8 +76,8 @@ func (p *Port) setEnabled(set *mad.PortInfo) mad.Status {
 	return 0
 }
 
-// setState takes in a change of state: Down lets the link train again, Armed
-// and Active bring it into service, a physical state switches it off or on.
+// setState changes the state of a port: Down retrains the link, Armed and Active follow
+// Initialize, and a physical state disables or enables the port.
 func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 	i := &p.Info
 	switch phys {
@@ -104,7 +103,7 @@ func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 			p.train()
 		}
 	case ib.PortArmed, ib.PortActive:
-		// Ready comes after initialised, and service after ready (14.3.6).
+		// Armed follows Initialize, and Active follows Armed (14.3.6).
 		if i.State < state-1 || i.State == ib.PortDown {
 			return mad.StatusBadValue
 		}

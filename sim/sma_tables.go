@@ -2,7 +2,7 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// lftBlock is how many LIDs one LinearForwardingTable packet has.
+// lftBlock is the number of LIDs in a LinearForwardingTable packet.
 const lftBlock = 64
 
 func getLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
@@ -16,7 +16,7 @@ func getLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return encode(p, &t)
 }
 
-// forwarding returns a block of the forwarding table.
+// forwarding returns a block of the linear forwarding table.
 func (n *Node) forwarding(block int) (t mad.LinearForwardingTable) {
 	for i := range t.Ports {
 		t.Ports[i] = noRoute
@@ -41,15 +41,15 @@ func setLFT(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// growLFT makes room for the LIDs below size.
+// growLFT extends the forwarding table to size entries.
 func (n *Node) growLFT(size int) {
 	for len(n.LFT) < size {
 		n.LFT = append(n.LFT, noRoute)
 	}
 }
 
-// tablePort returns the port that a table's modifier names: the upper half of
-// it on a switch, the port that the packet came in by elsewhere.
+// tablePort returns the port that the modifier of a table selects: the upper half of the
+// modifier on a switch, otherwise the port at which the packet arrived.
 func (d destination) tablePort(modifier uint32) *Port {
 	if !d.node.IsSwitch() {
 		return d.port(0)
@@ -99,10 +99,9 @@ func setSLtoVL(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// sltovlPort returns the output port of an SLtoVLMappingTable: on a switch, the
-// modifier has the input port in bits 8 to 15 and the output port below them
-// (InfiniBand Architecture, Volume 1, 14.2.5.8). One table serves all input
-// ports.
+// sltovlPort returns the output port of an SLtoVLMappingTable. On a switch, bits 8 to 15
+// of the modifier are the input port and bits 0 to 7 the output port (InfiniBand
+// Architecture, Volume 1, 14.2.5.8). All input ports share a table.
 func (d destination) sltovlPort(modifier uint32) *Port {
 	if !d.node.IsSwitch() {
 		return d.port(0)

@@ -5,49 +5,47 @@ import (
 	"time"
 )
 
-// A Model says how long things take in a fabric and what gets lost in it. All
-// chance comes from Seed, so a run with the same requests repeats exactly. What
-// is said of packets holds for requests and for replies.
+// A Model sets the delays and losses of a fabric. They apply to requests and to replies.
+// All randomness comes from Seed: a run with the same requests repeats exactly.
 type Model struct {
-	Hop     time.Duration // time to cross a link
-	Service time.Duration // time that an agent takes for one packet
-	Queue   int           // packets that wait for an agent at most; what comes above is dropped, as VL15 has no flow control. 0: no bound
+	Hop     time.Duration // time per link
+	Service time.Duration // time of an agent per packet
+	Queue   int           // packets that can wait for an agent; further packets are dropped, as VL15 has no flow control. 0: no limit
 
-	Loss      float64       // part of the packets that is lost, 0 to 1
-	Duplicate float64       // part of the packets that comes twice
-	Delay     time.Duration // is added to the way of every packet
-	Jitter    time.Duration // up to so much is added as well
-	Reorder   float64       // part of the packets that others overtake:
-	Late      time.Duration // they come so much later
+	Loss      float64       // fraction of the packets that are lost, 0 to 1
+	Duplicate float64       // fraction of the packets that arrive twice
+	Delay     time.Duration // added to the time of every packet
+	Jitter    time.Duration // maximum of a random time that is added
+	Reorder   float64       // fraction of the packets that are delayed by Late
+	Late      time.Duration
 
-	// Timeout is how long a client of a served fabric waits for a request that
-	// got lost, which comes back to it then, as its host's kernel would say
-	// so. 0: no time, as in ibsim. It is of no concern in the same process.
+	// Timeout is the time after which a lost request is returned to the client of a
+	// served fabric, as the client's kernel would report it. 0: lost requests are not
+	// returned, as with ibsim. It does not apply within a process.
 	Timeout time.Duration
 
-	// Load is which part of what they could carry links do carry on average, 0
-	// to 1; performance counters show it. Each direction of a link has a part
-	// of its own, which follows from Seed and the port that sends. Uptime is
-	// for how long that has gone on when somebody looks for the first time.
+	// Load is the average utilisation of links that performance counters show, 0 to 1.
+	// The utilisation of each direction of a link depends on Seed and the sending port.
+	// Uptime is the duration of the traffic before the first access to counters.
 	Load   float64
 	Uptime time.Duration
 
 	Seed uint64
 }
 
-// isTimed reports whether packets take time at all.
+// isTimed reports whether packets have delays.
 func (m *Model) isTimed() bool {
 	return m.Hop > 0 || m.Service > 0 || m.Delay > 0 || m.Jitter > 0 || m.Reorder > 0 && m.Late > 0
 }
 
-// isExact reports whether every packet arrives, once and at once.
+// isExact reports whether every packet arrives once, without a delay.
 func (m *Model) isExact() bool { return !m.isTimed() && m.Loss == 0 && m.Duplicate == 0 }
 
-// busy is the time until which a node's processor has work.
+// busy is the time until which the agents of a node are busy.
 type busy struct{ until time.Time }
 
-// serve returns when a packet that arrives at an agent has been answered, and
-// false where its queue has no room.
+// serve returns the time when the agents of a node have handled a packet. It reports
+// false if the queue is full.
 func (m *Model) serve(n *Node, arrival time.Time) (time.Time, bool) {
 	start := arrival
 	if n.busy.until.After(start) {
@@ -60,7 +58,7 @@ func (m *Model) serve(n *Node, arrival time.Time) (time.Time, bool) {
 	return n.busy.until, true
 }
 
-// arrivals are when one packet comes to where it goes: never, once or twice.
+// arrivals are the times when a packet arrives: none, one or two.
 type arrivals struct {
 	at    [2]time.Time
 	count int
@@ -68,12 +66,12 @@ type arrivals struct {
 
 func (a *arrivals) times() []time.Time { return a.at[:a.count] }
 
-// travel returns when a packet arrives that begins to cross links at a time.
-func (m *Model) travel(chance *rand.Rand, hops int, start time.Time) (a arrivals) {
+// travel returns the arrivals of a packet that is sent at a time.
+func (m *Model) travel(rng *rand.Rand, hops int, start time.Time) (a arrivals) {
 	switch {
-	case m.Loss > 0 && chance.Float64() < m.Loss:
+	case m.Loss > 0 && rng.Float64() < m.Loss:
 		return a
-	case m.Duplicate > 0 && chance.Float64() < m.Duplicate:
+	case m.Duplicate > 0 && rng.Float64() < m.Duplicate:
 		a.count = 2
 	default:
 		a.count = 1
@@ -81,9 +79,9 @@ func (m *Model) travel(chance *rand.Rand, hops int, start time.Time) (a arrivals
 	for i := range a.count {
 		way := time.Duration(hops)*m.Hop + m.Delay
 		if m.Jitter > 0 {
-			way += time.Duration(chance.Int64N(int64(m.Jitter)))
+			way += time.Duration(rng.Int64N(int64(m.Jitter)))
 		}
-		if m.Reorder > 0 && chance.Float64() < m.Reorder {
+		if m.Reorder > 0 && rng.Float64() < m.Reorder {
 			way += m.Late
 		}
 		a.at[i] = start.Add(way)

@@ -9,30 +9,29 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ParseTopology reads a topology file, as ibnetdiscover prints it (with -g and
-// -f too; infiniband-diags, ibnetdiscover.c). Names, GUIDs, LIDs and what the
-// links run at are kept; of what ports could do the file says nothing, so they
-// can do what they do and everything slower and narrower. Links are in state
-// Initialize, as before a subnet manager ran; [Fabric.Configure] keeps the LIDs.
+// ParseTopology parses a topology file: the output of ibnetdiscover (infiniband-diags,
+// ibnetdiscover.c), also with -g or -f. The fabric has the names, GUIDs, LIDs and active
+// widths and speeds of the file. The file does not contain supported widths and speeds:
+// ports support the active ones and all lower ones. Links are in state Initialize, as
+// before a subnet manager has run; [Fabric.Configure] keeps the LIDs.
 //
-// A width or speed that ibnetdiscover could not name is taken for 4X or SDR.
-// name stands for the file in errors; after an error there is no fabric.
+// Unknown widths and speeds are read as 4X and SDR. Errors name the file (name), line
+// and column.
 func ParseTopology(r io.Reader, name string) (*Fabric, error) {
 	n := newNetReader(topologyRules)
 	n.open = func(string) (io.ReadCloser, error) {
-		return nil, errors.New("a topology file includes no other")
+		return nil, errors.New("include is not supported in a topology file")
 	}
 	return n.load(r, name)
 }
 
-// running is what a link runs at.
+// A running is the active width and speed of a link.
 type running struct {
 	width ib.LinkWidth
 	speed ib.Speed
 }
 
-// parseRunning reads "lid 4 4xHDR". It reports false where there is no such
-// thing.
+// parseRunning parses "lid 4 4xHDR". It reports false if the text has another form.
 func parseRunning(text string) (running, bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 3 || fields[0] != "lid" {
@@ -55,9 +54,8 @@ func parseRunning(text string) (running, bool) {
 	return r, ok && r.width != 0 && r.speed != 0
 }
 
-// enable makes a port able to run at what is said of its link, as ibsim does:
-// a width of 4 and 12 lanes allows for the narrower ones, others do not; a
-// speed allows for all slower ones.
+// enable enables the widths and speeds of a link that runs at r, as ibsim does: 4X and
+// 12X include narrower widths, a speed includes all slower ones.
 func (r running) enable(a *ability) {
 	switch r.width {
 	case ib.Width12X:

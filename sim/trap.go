@@ -7,23 +7,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Trap is a notice that an agent sends to the subnet manager by itself.
+// A Trap is a notice that an agent sends to the subnet manager.
 type Trap struct {
-	To       *Port // where it ends
+	To       *Port // destination
 	From, At ib.LID
 	MAD      mad.Packet
 }
 
-// Traps returns the traps that agents have sent since it was called last and
-// that got to where the subnet manager is.
+// Traps returns the traps that have reached the subnet manager since the last call.
 func (f *Fabric) Traps() []Trap {
 	var traps []Trap
-	for _, n := range f.noticed {
-		n.noticed = false
+	for _, n := range f.changed {
+		n.changed = false
 		from := &n.Ports[0]
 		lid := from.Info.SMLID
 		if from.Info.LID == 0 || lid == 0 {
-			continue // nobody to be told yet
+			continue // no subnet manager yet
 		}
 		d, ok := f.routeLID(from, lid, true)
 		if !ok || n.Silent || d.node.Silent {
@@ -31,13 +30,12 @@ func (f *Fabric) Traps() []Trap {
 		}
 		traps = append(traps, Trap{To: d.Port(), From: from.Info.LID, At: lid, MAD: linkStateTrap(from.Info.LID)})
 	}
-	f.noticed = f.noticed[:0]
+	f.changed = f.changed[:0]
 	return traps
 }
 
-// notice records that the state of a link at a switch has changed, but for
-// changes that a subnet manager made itself (InfiniBand Architecture, Volume 1,
-// 14.2.5.4 and 14.3.4).
+// notice records a change of a switch's link, unless a subnet manager made the change
+// (InfiniBand Architecture, Volume 1, 14.2.5.4 and 14.3.4).
 func (p *Port) notice() {
 	n := p.Node
 	f := n.fabric
@@ -45,14 +43,13 @@ func (p *Port) notice() {
 		return
 	}
 	n.Switch.PortStateChange = 1
-	if !n.noticed {
-		n.noticed = true
-		f.noticed = append(f.noticed, n)
+	if !n.changed {
+		n.changed = true
+		f.changed = append(f.changed, n)
 	}
 }
 
-// linkStateTrap returns trap 128, by which a switch says that the state of at
-// least one of its links has changed.
+// linkStateTrap returns trap 128: the state of a link of a switch has changed.
 func linkStateTrap(lid ib.LID) (p mad.Packet) {
 	const (
 		genericUrgent = 1<<7 | 1
@@ -65,6 +62,6 @@ func linkStateTrap(lid ib.LID) (p mad.Packet) {
 	notice[3] = fromSwitch // 24 bits
 	binary.BigEndian.PutUint16(notice[4:], linkState)
 	binary.BigEndian.PutUint16(notice[6:], uint16(lid))
-	binary.BigEndian.PutUint16(notice[10:], uint16(lid)) // the switch whose links it is about
+	binary.BigEndian.PutUint16(notice[10:], uint16(lid)) // the switch with the change
 	return p
 }

@@ -5,9 +5,8 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Unconfigure takes back what a subnet manager does, as if all power had been
-// off: no port has a LID, no switch a route, and links that are up wait for one
-// to come.
+// Unconfigure restores the state after power-on: ports have no LIDs, switches have no
+// routes, and links that are up are in state Initialize.
 func (f *Fabric) Unconfigure() {
 	for _, n := range f.Nodes {
 		n.LFT, n.mft, n.Switch.LinearFDBTop = nil, nil, 0

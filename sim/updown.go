@@ -1,13 +1,12 @@
 package sim
 
-// upDown finds ways that go up first and down then. A forwarding table knows
-// the destination of a packet and not where it came from, so each switch has to
-// do one of two things for all packets to a destination: where there is a way
-// that only leads down, it is taken, for a packet that came from above may take
-// no other; elsewhere the way leads up.
+// upDown finds paths that lead up first and then down. Forwarding depends on the
+// destination of a packet only, not on its source. A switch therefore uses a path that
+// leads down for all packets if there is one, since packets that came from above may use
+// no other, and a path that leads up otherwise.
 type upDown struct {
 	*upDownPlan
-	cost  []int32 // hops to the destination; -1: no way known
+	cost  []int32 // hops to the destination; -1: no path
 	ports []uint8
 }
 
@@ -20,8 +19,8 @@ func (u *upDown) routeTo(to int, choose func(from int, ports []uint8)) {
 		u.cost[i] = -1
 	}
 	u.cost[to] = 0
-	// What leads down to the destination is above it; from there upwards, all
-	// that is below a switch is known when its turn comes.
+	// All switches with a path down to the destination are above it. In ascending order,
+	// the switches below each switch are known before the switch itself.
 	for i := u.position[to] - 1; i >= 0; i-- {
 		n := u.order[i]
 		if u.best(n, u.downs[n]) {
@@ -35,8 +34,8 @@ func (u *upDown) routeTo(to int, choose func(from int, ports []uint8)) {
 	}
 }
 
-// best takes the shortest ways by some links of a switch. It reports false where
-// there are none.
+// best selects the shortest paths by some links of a switch. It reports false if there
+// are none.
 func (u *upDown) best(n int32, links []hop) bool {
 	u.ports = u.ports[:0]
 	var best int32

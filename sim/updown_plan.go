@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// An upDownPlan says of each link between switches which end is above the other:
-// the one that is nearer to a root, and of two that are equally near the one that
-// comes first in the fabric.
+// An upDownPlan defines which end of each link between switches is the upper one: the
+// end that is nearer to a root or, at the same distance, comes first in the fabric.
 type upDownPlan struct {
-	order      []int32 // the switches, from the top downwards
+	order      []int32 // the switches from top to bottom
 	position   []int   // of each switch in order
 	ups, downs [][]hop // the links of each switch
-	chosen     bool    // the roots
+	chosen     bool    // the user has chosen the roots
 }
 
 func (g *graph) planUpDown(f *Fabric, lids []*Port) (*upDownPlan, error) {
@@ -26,7 +25,7 @@ func (g *graph) planUpDown(f *Fabric, lids []*Port) (*upDownPlan, error) {
 	rank := g.walk(roots)
 	hosts := hostsAt(lids, len(g.switches))
 	for i := range rank {
-		if rank[i] < 0 { // a part of the fabric that has no root yet
+		if rank[i] < 0 { // not connected to a root yet
 			for n, d := range g.walk([]int32{g.central(i, hosts)}) {
 				if d >= 0 {
 					rank[n] = d
@@ -53,20 +52,20 @@ func (g *graph) planUpDown(f *Fabric, lids []*Port) (*upDownPlan, error) {
 	return p, nil
 }
 
-// chosenRoots returns the numbers of the switches that the manager has for roots.
+// chosenRoots returns the numbers of the root switches of the manager.
 func chosenRoots(f *Fabric) ([]int32, error) {
 	var roots []int32
 	for _, id := range f.Manager.Roots {
 		n := f.byID[id]
 		if n == nil || !n.IsSwitch() {
-			return nil, fmt.Errorf("configure fabric: root %q is no switch of it", id)
+			return nil, fmt.Errorf("configure fabric: root %q is not a switch of the fabric", id)
 		}
 		roots = append(roots, int32(n.index))
 	}
 	return roots, nil
 }
 
-// hostsAt returns which switches have adapters.
+// hostsAt reports which switches have adapters.
 func hostsAt(lids []*Port, switches int) []bool {
 	hosts := make([]bool, switches)
 	for _, p := range lids {
@@ -79,8 +78,8 @@ func hostsAt(lids []*Port, switches int) []bool {
 	return hosts
 }
 
-// walk returns how far each switch is from the nearest of some; -1: it is not
-// linked to any.
+// walk returns the distance of each switch from the nearest start switch, -1 if there is
+// no path.
 func (g *graph) walk(from []int32) []int32 {
 	distance := slices.Repeat([]int32{-1}, len(g.switches))
 	for _, n := range from {
@@ -98,9 +97,9 @@ func (g *graph) walk(from []int32) []int32 {
 	return distance
 }
 
-// central returns the switch that is the root of the part of the fabric to which
-// another one belongs: of those that have adapters, the first from which the
-// farthest switch is nearest.
+// central returns the root of the part of the fabric that contains a switch: of the
+// switches with adapters, the first one with the smallest distance to its farthest
+// switch.
 func (g *graph) central(member int, hosts []bool) int32 {
 	root, least := int32(member), int32(math.MaxInt32)
 	for n, d := range g.walk([]int32{int32(member)}) {
@@ -114,8 +113,8 @@ func (g *graph) central(member int, hosts []bool) int32 {
 	return root
 }
 
-// check makes sure that roots that were chosen cut no adapter off: a port must
-// be reached from all switches with adapters of its part of the fabric.
+// check checks that with the chosen roots each adapter can be reached from all switches
+// with adapters in its part of the fabric.
 func (p *upDownPlan) check(g *graph, tables [][]uint8, lids []*Port) error {
 	if p == nil || !p.chosen {
 		return nil
@@ -132,14 +131,14 @@ func (p *upDownPlan) check(g *graph, tables [][]uint8, lids []*Port) error {
 		}
 		for n, table := range tables {
 			if hosts[n] && table[lid] == noRoute && parts[n] == parts[last.index] {
-				return fmt.Errorf("configure fabric: from switch %q, no way that goes up and then down leads to %s: choose other roots", g.switches[n].ID, to)
+				return fmt.Errorf("configure fabric: no up/down path from switch %q to %s with these roots", g.switches[n].ID, to)
 			}
 		}
 	}
 	return nil
 }
 
-// parts numbers the parts of the fabric that no link joins, by switch.
+// parts numbers the parts of the fabric that are not connected, by switch.
 func (g *graph) parts() []int {
 	part := make([]int, len(g.switches))
 	for i := range part {

@@ -9,26 +9,26 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// irregular returns switches linked at random, in parts of the fabric that hang
-// together, with hosts at some of them and some links twice.
+// irregular returns a fabric of randomly linked switches: in several connected parts,
+// with hosts at some of the switches and with parallel links.
 func irregular(t *testing.T, seed uint64) *Fabric {
 	t.Helper()
-	chance := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(seed, 0))
 	b := newBuilder(&Fabric{}, LinkSpec{})
 	var switches []*Node
-	for i := range 5 + chance.IntN(30) {
+	for i := range 5 + rng.IntN(30) {
 		s := b.addSwitch(200, "s%d", i)
-		if i > 0 && chance.IntN(20) > 0 {
-			b.connect(s, switches[chance.IntN(i)])
+		if i > 0 && rng.IntN(20) > 0 {
+			b.connect(s, switches[rng.IntN(i)])
 		}
-		for k := range chance.IntN(3) {
+		for k := range rng.IntN(3) {
 			b.connect(b.addHost("h%d-%d", i, k), s)
 		}
 		switches = append(switches, s)
 	}
 	b.connect(b.addHost("last"), switches[0])
-	for range chance.IntN(3 * len(switches)) {
-		if n, m := switches[chance.IntN(len(switches))], switches[chance.IntN(len(switches))]; n != m {
+	for range rng.IntN(3 * len(switches)) {
+		if n, m := switches[rng.IntN(len(switches))], switches[rng.IntN(len(switches))]; n != m {
 			b.connect(n, m)
 		}
 	}
@@ -38,12 +38,12 @@ func irregular(t *testing.T, seed uint64) *Fabric {
 	return b.fabric
 }
 
-// A channel is one direction of a link: what leaves a port.
+// A channel is one direction of a link, identified by the sending port.
 type channel = *Port
 
-// walkTables follows the tables of all switches to all LIDs. It returns, for each
-// channel, those that packets go on by, and how many pairs of a switch and a LID
-// in the same part of the fabric there is no way between.
+// walkTables follows the forwarding tables of all switches to all LIDs. It returns the
+// channels that packets use after each channel, and the number of pairs of a switch and
+// a LID in the same part of the fabric without a route.
 func walkTables(t *testing.T, f *Fabric) (next map[channel]map[channel]bool, lost int) {
 	t.Helper()
 	next = map[channel]map[channel]bool{}
@@ -85,19 +85,19 @@ func walkTables(t *testing.T, f *Fabric) (next map[channel]map[channel]bool, los
 					break
 				}
 				if hops++; hops > len(g.switches) {
-					t.Fatalf("from %s to LID %d: a loop", from.ID, lid)
+					t.Fatalf("from %s to LID %d: got a loop", from.ID, lid)
 				}
 			}
 			if exit := n.LFT; n.IsSwitch() && exit[lid] == 0 && &n.Ports[0] != to || !n.IsSwitch() && before.Peer != to {
-				t.Fatalf("from %s to LID %d: ended at %s", from.ID, lid, n.ID)
+				t.Fatalf("from %s to LID %d: got a route to %s", from.ID, lid, n.ID)
 			}
 		}
 	}
 	return next, lost
 }
 
-// ring returns channels each of which waits for the next, as packets in them
-// would when all are full; nil: there are none, and no deadlock.
+// ring returns channels that form a cyclic dependency, by which packets can deadlock, nil
+// if there is none.
 func ring(next map[channel]map[channel]bool) []channel {
 	const entered, left = 1, 2
 	state := map[channel]int{}
@@ -125,7 +125,7 @@ func ring(next map[channel]map[channel]bool) []channel {
 	return found
 }
 
-// turnsUp returns a turn from a way down to a way up.
+// turnsUp returns a turn from a downward channel to an upward one.
 func turnsUp(p *upDownPlan, next map[channel]map[channel]bool) string {
 	isDown := func(c channel) bool { return p.position[c.Peer.Node.index] > p.position[c.Node.index] }
 	for c, after := range next {
@@ -138,8 +138,8 @@ func turnsUp(p *upDownPlan, next map[channel]map[channel]bool) string {
 	return ""
 }
 
-// No way leads down and then up, none ends in a loop, no packets wait for one
-// another in a ring, and all is reached from everywhere.
+// TestUpDown checks that routes never lead down and then up, have no loops and no cyclic
+// dependencies, and connect all ports.
 func TestUpDown(t *testing.T) {
 	fabrics := map[string]*Fabric{}
 	for _, d := range []string{
@@ -157,33 +157,36 @@ func TestUpDown(t *testing.T) {
 		fabrics[fmt.Sprintf("irregular %d", seed)] = f
 	}
 	for name, f := range fabrics {
-		next, lost := walkTables(t, f)
-		if lost > 0 {
-			t.Errorf("%s: no way between %d pairs", name, lost)
-		}
-		if r := ring(next); r != nil {
-			t.Errorf("%s: %v wait for one another", name, r)
-		}
-		lids, err := f.planLIDs()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := newGraph(f).planUpDown(f, lids)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if turn := turnsUp(p, next); turn != "" {
-			t.Errorf("%s: %s", name, turn)
-		}
+		t.Run(name, func(t *testing.T) {
+			next, lost := walkTables(t, f)
+			if lost > 0 {
+				t.Errorf("got %d pairs without a route, want 0", lost)
+			}
+			if r := ring(next); r != nil {
+				t.Errorf("got a cyclic dependency %v, want none", r)
+			}
+			lids, err := f.planLIDs()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := newGraph(f).planUpDown(f, lids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if turn := turnsUp(p, next); turn != "" {
+				t.Errorf("got the turn %s, want none upwards", turn)
+			}
+		})
 	}
-	// What the test is for does happen.
+	// The test detects cyclic dependencies.
 	if next, _ := walkTables(t, build(t, "torus:x=5,y=5")); ring(next) == nil {
-		t.Error("shortest ways in a torus wait for nothing")
+		t.Error("shortest paths in a torus: got no cyclic dependency, want one")
 	}
 }
 
-// In a fat tree the ways are as short as they can be, and as well spread.
-func TestUpDownFatTree(t *testing.T) {
+// TestUpDown_FatTree checks that the routes of a fat tree are shortest paths, spread as
+// well as with MinHop.
+func TestUpDown_FatTree(t *testing.T) {
 	const tree = "fat-tree:levels=3,radix=6,pods=6"
 	count := func(f *Fabric) (hops int, busiest int) {
 		through := map[channel]int{}
@@ -206,38 +209,40 @@ func TestUpDownFatTree(t *testing.T) {
 	hops, busiest := count(build(t, tree))
 	upHops, upBusiest := count(build(t, tree+",sm=updown"))
 	if hops != upHops || upBusiest > busiest {
-		t.Errorf("%d hops and %d ways through one link; without rules %d and %d", upHops, upBusiest, hops, busiest)
+		t.Errorf("got %d hops and %d routes through one link, want %d and at most %d", upHops, upBusiest, hops, busiest)
 	}
 }
 
-func TestUpDownRoots(t *testing.T) {
+func TestUpDown_Roots(t *testing.T) {
 	f := build(t, "fat-tree:levels=2,radix=6,pods=6,sm=updown,root=spine001,root=spine002,root=spine003")
 	next, lost := walkTables(t, f)
-	// Between spines there is no way up.
+	// There are no upward paths between spines.
 	if lost != 6 || ring(next) != nil {
-		t.Errorf("no way between %d pairs, a ring: %v", lost, ring(next))
+		t.Errorf("got %d pairs without a route, cyclic dependency %v, want 6, none", lost, ring(next))
 	}
 	for description, want := range map[string]string{
-		"torus:x=4,y=4,hosts=1,sm=updown,root=switch-0-0-0,root=switch-2-2-0": "choose other roots",
-		"torus:sm=updown,root=host-0-0-0-1":                                   `root "host-0-0-0-1" is no switch`,
-		"torus:root=switch-0-0-0":                                             "only sm=updown has roots",
-		"torus:sm=off,root=switch-0-0-0":                                      "only sm=updown has roots",
-		"torus:sm=dor":                                                        "sm=dor: it is on or minhop, updown, or off",
+		"torus:x=4,y=4,hosts=1,sm=updown,root=switch-0-0-0,root=switch-2-2-0": "no up/down path from switch",
+		"torus:sm=updown,root=host-0-0-0-1":                                   `root "host-0-0-0-1" is not a switch`,
+		"torus:root=switch-0-0-0":                                             "roots require sm=updown",
+		"torus:sm=off,root=switch-0-0-0":                                      "roots require sm=updown",
+		"torus:sm=dor":                                                        "sm=dor: not one of on, minhop, updown, off",
 	} {
-		if _, err := Build(description); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %s", description, err, want)
-		}
+		t.Run(description, func(t *testing.T) {
+			if _, err := Build(description); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
 	}
 }
 
-// A fabric that has more ports than there are LIDs can be had without any.
-func TestTooManyLIDs(t *testing.T) {
+// TestConfigure_TooManyLIDs builds a fabric that has more end ports than there are LIDs.
+func TestConfigure_TooManyLIDs(t *testing.T) {
 	const big = "fat-tree:levels=3,radix=58,pods=58"
-	if _, err := Build(big); err == nil || !strings.Contains(err.Error(), "want 52983 LIDs, and there are 49151; with sm=off it is left without") {
-		t.Error(err)
+	if _, err := Build(big); err == nil || !strings.Contains(err.Error(), "too many end ports: 52983 LIDs needed, 49151 available") {
+		t.Errorf("got %v, want an error about 52983 LIDs", err)
 	}
 	f := build(t, big, "sm=off")
 	if p := f.firstAdapter(); p.Info.State != ib.PortInit || p.Info.LID != 0 {
-		t.Errorf("state %v, LID %d", p.Info.State, p.Info.LID)
+		t.Errorf("got state %v, LID %d, want Initialize, 0", p.Info.State, p.Info.LID)
 	}
 }

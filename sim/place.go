@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Place returns the port that one attaches to by a node's ID or, where no node
-// has that ID, by its description; "" stands for the first channel adapter. It
-// is a switch's management port and the first port of others that is up. A
-// number in brackets after the name picks another port of an adapter: "H-1[2]".
+// Place returns the port that a program attaches to: port 0 of a switch, or the first
+// port of another node that is up. name is a node's ID or, if no node has this ID, a
+// description. A number in brackets selects a port of an adapter: "H-1[2]". The empty
+// name stands for the first channel adapter.
 func (f *Fabric) Place(name string) (*Port, error) {
 	if name == "" {
 		if p := f.firstAdapter(); p != nil {
 			return p, nil
 		}
-		return nil, errors.New("attach to simulated fabric: it has no channel adapter with a link")
+		return nil, errors.New("attach to simulated fabric: no channel adapter with a link")
 	}
 	if n := f.named(name); n != nil {
 		return n.firstPort(), nil
@@ -26,10 +26,10 @@ func (f *Fabric) Place(name string) (*Port, error) {
 			return &n.Ports[port], nil
 		}
 	}
-	return nil, fmt.Errorf("attach to simulated fabric: it has no node %q", name)
+	return nil, fmt.Errorf("attach to simulated fabric: no node %q", name)
 }
 
-// named returns a node by its ID, else by its description; nil: there is none.
+// named returns the node with an ID or else a description, nil if there is none.
 func (f *Fabric) named(name string) *Node {
 	if n := f.byID[name]; n != nil {
 		return n
@@ -42,7 +42,7 @@ func (f *Fabric) named(name string) *Node {
 	return nil
 }
 
-// cutPort takes NODE[NUMBER] apart.
+// cutPort splits NODE[NUMBER].
 func cutPort(name string) (node string, port int, ok bool) {
 	node, number, ok := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	if !ok || !strings.HasSuffix(name, "]") {
@@ -52,6 +52,6 @@ func cutPort(name string) (node string, port int, ok bool) {
 	return node, port, err == nil && port > 0
 }
 
-// Management returns the port that speaks for the node towards what comes in by
-// this one: port 0 of a switch, the port itself elsewhere.
+// Management returns the port with the management settings for packets that arrive at
+// this port: port 0 of a switch, otherwise the port itself.
 func (p *Port) Management() *Port { return p.Node.managed(p.Number) }

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// action is what a command does.
+// An action carries out a command.
 type action = func(*Fabric, io.Writer) error
 
 func parseUnlink(f *Fabric, l *eventLine) (action, error) {
@@ -47,13 +47,13 @@ func parseFlap(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	down, err := l.duration("how long the link is down, a time")
+	down, err := l.duration("a duration")
 	if err != nil {
 		return nil, err
 	}
 	times := uint64(1)
 	if l.more() {
-		if times, err = l.integer("how many times", 1<<20); err != nil {
+		if times, err = l.integer("a number of times", 1<<20); err != nil {
 			return nil, err
 		}
 	}
@@ -65,8 +65,8 @@ func parseFlap(f *Fabric, l *eventLine) (action, error) {
 				return nil
 			}
 			f.pull(p)
-			f.later(down, Command{where: where, text: text, do: func(f *Fabric, _ io.Writer) error {
-				f.later(down, Command{where: where, text: text, do: flap(left - 1)})
+			f.scheduleAfter(down, Command{where: where, text: text, do: func(f *Fabric, _ io.Writer) error {
+				f.scheduleAfter(down, Command{where: where, text: text, do: flap(left - 1)})
 				return f.plugBack(p)
 			}})
 			return nil
@@ -103,7 +103,7 @@ func parsePing(f *Fabric, l *eventLine) (action, error) {
 	on := true
 	if l.more() {
 		if on = false; !l.accept("off") {
-			return nil, l.expected("off or the end of the line")
+			return nil, l.expected("off, or the end of the line")
 		}
 	}
 	return func(*Fabric, io.Writer) error {
@@ -125,7 +125,7 @@ func parseSweep(*Fabric, *eventLine) (action, error) {
 	return func(f *Fabric, _ io.Writer) error { return f.Configure() }, nil
 }
 
-// pull takes the cable out of a port, and remembers where it was.
+// pull disconnects a port and remembers its peer for plugBack.
 func (f *Fabric) pull(p *Port) {
 	if peer := p.Peer; peer != nil {
 		f.Disconnect(p)
@@ -144,7 +144,7 @@ func (f *Fabric) remember(p, peer *Port) {
 	}
 }
 
-// plug connects two ports, unless that is what they are.
+// plug connects two ports. It does nothing if they are connected to each other.
 func (f *Fabric) plug(a, b *Port) error {
 	if a.Peer == b {
 		return nil
@@ -152,23 +152,23 @@ func (f *Fabric) plug(a, b *Port) error {
 	if err := f.Connect(a, b); err != nil {
 		return err
 	}
-	f.comeUp(a)
+	f.activate(a)
 	return nil
 }
 
-// plugBack connects a port to the one that it was pulled from.
+// plugBack reconnects a port to its last peer.
 func (f *Fabric) plugBack(p *Port) error {
 	if p.Peer != nil {
 		return nil
 	}
 	peer := f.pulled[p]
 	if peer == nil {
-		return errors.New("the cable was not pulled out before: name the port at its other end")
+		return errors.New("the port had no cable before: the port at the other end is required")
 	}
 	return f.plug(p, peer)
 }
 
-// setPower switches a node off or on. Its links go down and come up with it; it
+// setPower powers a node on or off. Its links come up and go down with it. The node
 // keeps its LIDs.
 func (f *Fabric) setPower(n *Node, on bool) {
 	if on != n.off {
@@ -180,7 +180,7 @@ func (f *Fabric) setPower(n *Node, on bool) {
 		if on {
 			p.Info.PhysState = ib.PhysPolling
 			p.train()
-			f.comeUp(p)
+			f.activate(p)
 			continue
 		}
 		p.down(ib.PhysDisabled)
@@ -190,15 +190,15 @@ func (f *Fabric) setPower(n *Node, on bool) {
 	}
 }
 
-// comeUp lets the fabric's own subnet manager, where it has one, do its part for
-// a link that has come up.
-func (f *Fabric) comeUp(p *Port) {
+// activate sets the state of a new link to Active, as the fabric's own subnet manager
+// would if it runs.
+func (f *Fabric) activate(p *Port) {
 	if f.master != nil && !f.master.Node.Silent && p.up() {
 		p.Info.State, p.Peer.Info.State = ib.PortActive, ib.PortActive
 	}
 }
 
-// handOver makes another port the one of the subnet manager.
+// handOver sets the SM LID of all ports to the LID of another port.
 func (f *Fabric) handOver(to *Port) error {
 	to = to.Management()
 	lid := to.Info.LID
@@ -238,7 +238,7 @@ func parseDump(f *Fabric, l *eventLine) (action, error) {
 	}, nil
 }
 
-// dump writes a node and its ports, one a line.
+// dump writes a node and one line for each of its ports.
 func (n *Node) dump(out io.Writer) error {
 	state := ""
 	if n.Silent {
