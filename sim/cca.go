@@ -164,7 +164,7 @@ func setSwitchCongestion(c *congestion, p *mad.Packet) mad.Status {
 	return 0
 }
 
-// portBlock returns the settings of the ports in a block, nil if there are none.
+// portBlock returns the settings of the ports in a block, nil for a block without ports.
 func (c *congestion) portBlock(a *mad.SwitchPortCongestionSetting, modifier uint32) []mad.PortCongestionSetting {
 	if uint64(modifier)*uint64(len(a.Ports)) >= uint64(len(c.ports)) {
 		return nil

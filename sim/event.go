@@ -55,7 +55,7 @@ func (f *Fabric) scheduleAfter(after time.Duration, c Command) {
 }
 
 // NextEvent returns the time of the next event that does not count packets. It reports
-// false if there is none.
+// false if no such event is pending.
 func (f *Fabric) NextEvent() (time.Time, bool) {
 	if f.events == nil || len(f.events.byTime) == 0 {
 		return time.Time{}, false

@@ -57,7 +57,7 @@ func parseFlap(f *Fabric, l *eventLine) (action, error) {
 			return nil, err
 		}
 	}
-	where, text := fmt.Sprintf("%s:%d", l.where(), l.at+1), fmt.Sprintf("flap %s", p)
+	where, text := fmt.Sprintf("%s:%d", l.location(), l.at+1), fmt.Sprintf("flap %s", p)
 	var flap func(left uint64) action
 	flap = func(left uint64) action {
 		return func(f *Fabric, _ io.Writer) error {
@@ -144,7 +144,7 @@ func (f *Fabric) remember(p, peer *Port) {
 	}
 }
 
-// plug connects two ports. It does nothing if they are connected to each other.
+// plug connects two ports unless they are connected to each other.
 func (f *Fabric) plug(a, b *Port) error {
 	if a.Peer == b {
 		return nil

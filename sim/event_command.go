@@ -70,7 +70,7 @@ func (f *Fabric) ParseCommand(file string, number int, text string) (Command, er
 // command parses the rest of a line.
 func (f *Fabric) command(l *eventLine) (Command, error) {
 	start := l.at
-	c := Command{where: fmt.Sprintf("%s:%d", l.where(), start+1), text: l.rest()}
+	c := Command{where: fmt.Sprintf("%s:%d", l.location(), start+1), text: l.rest()}
 	word := l.run(isLetter)
 	for _, v := range commands {
 		if v.name != word {

@@ -96,7 +96,7 @@ func (p *Port) Degrade(width ib.LinkWidth, speed ib.Speed) {
 }
 
 // train brings a link up at the best width and speed that both ends have enabled. The
-// link goes down if there is none, or if one end is disabled.
+// link goes down if they have nothing in common, or if one end is disabled.
 func (p *Port) train() {
 	peer := p.Peer
 	if peer == nil {

@@ -35,7 +35,7 @@ type Fabric struct {
 	extra   []mad.Packet     // packets that follow the reply to a request
 
 	inUse   bool    // a sender exists
-	master  *Port   // port of the fabric's own subnet manager; nil: none
+	master  *Port   // port of the fabric's own subnet manager; nil: not configured
 	setting *Port   // port whose state a request is changing
 	changed []*Node // switches with link changes since Traps
 
@@ -89,7 +89,7 @@ type Node struct {
 // A Port is a port of a node. The fields used for routing come first.
 type Port struct {
 	Node   *Node
-	Peer   *Port // port at the other end of the cable; nil: none
+	Peer   *Port // port at the other end of the cable; nil: no cable
 	Number uint8
 	Info   mad.PortInfo
 	GUID   ib.GUID
@@ -107,7 +107,7 @@ const noRoute = 255
 // IsSwitch reports whether the node is a switch.
 func (n *Node) IsSwitch() bool { return n.Info.NodeType == mad.NodeTypeSwitch }
 
-// Node returns the node with an ID, nil if there is none.
+// Node returns the node with an ID, nil for an unknown ID.
 func (f *Fabric) Node(id string) *Node { return f.byID[id] }
 
 // A NodeSpec describes a new node. Fields that are 0 get defaults.

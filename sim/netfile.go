@@ -300,7 +300,7 @@ func (n *netReader) include(l *netLine) error {
 	n.depth++
 	defer func() { n.depth-- }()
 	if err := n.read(file, path); err != nil {
-		return fmt.Errorf("%w (included by %s)", err, l.where())
+		return fmt.Errorf("%w (included by %s)", err, l.location())
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (n *netReader) resolve() error {
 	for _, node := range n.nodes {
 		for _, p := range node.linked() {
 			if p.peer.peer != p {
-				return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, p.peer, p.peer.peer, p.peer.at.where())
+				return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, p.peer, p.peer.peer, p.peer.at.location())
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (n *netReader) resolve() error {
 func (n *netReader) findPeer(p *netPort) error {
 	if to := n.aliases[p.remote]; to != nil {
 		if to.peer != nil {
-			return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, to.alias, to.peer, to.peer.at.where())
+			return p.at.lineErrorf("%s is linked to %s, which is linked to %s (%s)", p, to.alias, to.peer, to.peer.at.location())
 		}
 		p.peer, to.peer = to, p
 		return nil
@@ -98,7 +98,7 @@ func (n *netReader) findPeer(p *netPort) error {
 
 // lineErrorf returns an error about a whole line.
 func (l *netLine) lineErrorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", l.where(), fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", l.location(), fmt.Errorf(format, args...))
 }
 
 func (p *netPort) String() string { return fmt.Sprintf("%q[%d]", p.node.spec.ID, p.number) }
@@ -215,7 +215,7 @@ func (f *Fabric) link(line *netPort) error {
 		{"speed", uint(line.ability.speed), uint(peer.ability.speed)},
 	} {
 		if set.a&set.b == 0 {
-			return line.at.lineErrorf("no common %s: %s has %d enabled, %s (%s) has %d", set.name, line, set.a, peer, peer.at.where(), set.b)
+			return line.at.lineErrorf("no common %s: %s has %d enabled, %s (%s) has %d", set.name, line, set.a, peer, peer.at.location(), set.b)
 		}
 	}
 	if err := f.Connect(a, b); err != nil {
@@ -245,7 +245,7 @@ func (f *Fabric) relink(line *netPort, a, b *Port) error {
 	peer := line.peer
 	if *line.running != *peer.running {
 		return line.at.lineErrorf("%s runs at %s %s and %s (%s) at %s %s", line, line.running.width, line.running.speed,
-			peer, peer.at.where(), peer.running.width, peer.running.speed)
+			peer, peer.at.location(), peer.running.width, peer.running.speed)
 	}
 	if err := f.Connect(a, b); err != nil {
 		return line.at.lineErrorf("%w", err)

@@ -16,12 +16,12 @@ type netLine struct {
 	at     int // position in text
 }
 
-// where returns the file and the line number.
-func (l *netLine) where() string { return fmt.Sprintf("%s:%d", l.file, l.number) }
+// location returns the file and the line number.
+func (l *netLine) location() string { return fmt.Sprintf("%s:%d", l.file, l.number) }
 
 // errorf returns an error at the current position.
 func (l *netLine) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", l.where(), l.at+1, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s:%d: %w", l.location(), l.at+1, fmt.Errorf(format, args...))
 }
 
 // expected returns an error that names the text expected at the current position.

@@ -25,7 +25,7 @@ type netPort struct {
 	at     *netLine
 	node   *netNode
 	number int
-	alias  string // name of the port for other nodes; "": none
+	alias  string // name of the port for other nodes; "": no alias
 
 	remote       string // ID or alias of the peer's node; "": the line defines an alias only
 	remoteNumber int
@@ -75,10 +75,10 @@ func (n *netReader) nodeLine(l *netLine, kind mad.NodeType) error {
 	id = n.expand(id)
 	guid := n.next[kind]
 	if other := n.byID[id]; other != nil {
-		return l.errorf("duplicate node %q, defined in %s", id, other.at.where())
+		return l.errorf("duplicate node %q, defined in %s", id, other.at.location())
 	}
 	if other := n.guids[guid]; other != nil {
-		return l.errorf("node %q: duplicate GUID 0x%x, used by node %q in %s", id, guid, other.spec.ID, other.at.where())
+		return l.errorf("node %q: duplicate GUID 0x%x, used by node %q in %s", id, guid, other.spec.ID, other.at.location())
 	}
 	l.at = after
 	node := &netNode{

@@ -29,7 +29,7 @@ func (n *netReader) portLine(l *netLine) error {
 	}
 	if other := p.node.ports[p.number]; other != nil {
 		l.at = start
-		return l.errorf("duplicate port %d of node %q, defined in %s", p.number, p.node.spec.ID, other.at.where())
+		return l.errorf("duplicate port %d of node %q, defined in %s", p.number, p.node.spec.ID, other.at.location())
 	}
 	if err := l.external(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (n *netReader) alias(l *netLine, p *netPort) error {
 	if other := n.aliases[full]; other != nil || name == "" || strings.ContainsAny(name, "#@") {
 		l.at = start
 		if other != nil {
-			return l.errorf("duplicate alias %q, defined in %s", full, other.at.where())
+			return l.errorf("duplicate alias %q, defined in %s", full, other.at.location())
 		}
 		return l.errorf("alias %q: empty, or with # or @", name)
 	}

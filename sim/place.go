@@ -29,7 +29,7 @@ func (f *Fabric) Place(name string) (*Port, error) {
 	return nil, fmt.Errorf("attach to simulated fabric: no node %q", name)
 }
 
-// named returns the node with an ID or else a description, nil if there is none.
+// named returns the node with an ID or else a description, nil for an unknown name.
 func (f *Fabric) named(name string) *Node {
 	if n := f.byID[name]; n != nil {
 		return n

@@ -52,7 +52,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	return encode(p, a)
 }
 
-// selectPorts returns the ports that a PortSelect stands for, nil if there are none.
+// selectPorts returns the ports that a PortSelect stands for, nil for an invalid one.
 func (n *Node) selectPorts(selected uint8) []Port {
 	first := 1
 	if n.IsSwitch() {

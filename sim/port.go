@@ -164,5 +164,5 @@ func (p *clientPort) Interrupt() {
 	}
 }
 
-// Close does nothing: the fabric continues to exist.
+// Close implements [umad.Port]. The fabric continues to exist.
 func (p *clientPort) Close() error { return nil }

@@ -20,7 +20,7 @@ type Preset struct {
 	link  LinkSpec // if no parameters override it
 	build func(*builder, *params)
 
-	// inject adds problems to the configured fabric; nil: none.
+	// inject adds problems to the configured fabric; it may be nil.
 	inject func(*Fabric)
 }
 
@@ -122,7 +122,7 @@ func (p *params) link(l LinkSpec) LinkSpec {
 	return l
 }
 
-// speedByName returns a speed of PortInfo by name, 0 if there is none.
+// speedByName returns a speed of PortInfo by name, 0 for an unknown name.
 func speedByName(name string) ib.Speed {
 	for s := ib.SDR; s <= ib.XDR; s <<= 1 {
 		if s != ib.FDR10 && strings.EqualFold(s.String(), name) {

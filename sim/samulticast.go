@@ -173,7 +173,7 @@ func (q *saQuery) portByGID(gid ib.GID) (*Port, bool) {
 	return nil, false
 }
 
-// group returns the group with a GID, nil if there is none.
+// group returns the group with a GID, nil for an unknown GID.
 func (f *Fabric) group(mgid ib.GID) *group {
 	for _, g := range f.multicast() {
 		if g.common.MGID == mgid {

@@ -61,7 +61,7 @@ func (f *Fabric) resume() error {
 	return f.routeAll(lids)
 }
 
-// firstAdapter returns the first channel adapter port that is up, nil if there is none.
+// firstAdapter returns the first channel adapter port that is up, nil if all are down.
 func (f *Fabric) firstAdapter() *Port {
 	for _, n := range f.Nodes {
 		if n.Info.NodeType == mad.NodeTypeCA && n.firstPort().up() {

@@ -58,7 +58,7 @@ func (m *Model) serve(n *Node, arrival time.Time) (time.Time, bool) {
 	return n.busy.until, true
 }
 
-// arrivals are the times when a packet arrives: none, one or two.
+// arrivals are the times when a packet arrives: up to two.
 type arrivals struct {
 	at    [2]time.Time
 	count int

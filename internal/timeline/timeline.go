@@ -1,4 +1,4 @@
-// Package timeline keeps things until they are due.
+// Package timeline delivers values at given times.
 package timeline
 
 import (
@@ -12,29 +12,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Timeline keeps values until they are due. It has a thread and an event file
-// of its own: the runtime's timers may be a millisecond late, which is an
-// eternity among switches.
+// A Timeline holds values until they are due. It has a thread and an event file of its
+// own, because the runtime's timers may be a millisecond late, which is a long time
+// compared with the delays of switches.
 type Timeline[T any] struct {
-	event int // readable when there is something new to wait for
+	event int // readable when the next time has changed
 
-	mu      sync.Mutex // over what follows
+	mu      sync.Mutex // guards the fields below
 	waiting queue[T]
 	count   uint64
 	ended   bool
 }
 
-// New returns an empty timeline, which does nothing before Run.
+// New returns an empty timeline. [Timeline.Run] starts it.
 func New[T any]() (*Timeline[T], error) {
 	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return nil, fmt.Errorf("make event file: %w", err)
+		return nil, fmt.Errorf("open event file: %w", err)
 	}
 	return &Timeline[T]{event: event}, nil
 }
 
-// Add keeps a value until it is due. Of those due at the same time, the one that
-// was added first comes first.
+// Add adds a value. Values with the same time are delivered in the order of Add.
 func (t *Timeline[T]) Add(due time.Time, value T) {
 	t.mu.Lock()
 	heap.Push(&t.waiting, &entry[T]{due: due, order: t.count, value: value})
@@ -46,7 +45,7 @@ func (t *Timeline[T]) Add(due time.Time, value T) {
 	}
 }
 
-// End makes Run return. What is still kept is forgotten.
+// End makes Run return. Remaining values are discarded.
 func (t *Timeline[T]) End() {
 	t.mu.Lock()
 	t.ended = true
@@ -58,9 +57,9 @@ func (t *Timeline[T]) wake() {
 	_, _ = unix.Write(t.event, binary.NativeEndian.AppendUint64(nil, 1))
 }
 
-// Run hands over what is due, in order, until End is called. It is called once.
+// Run delivers values in order until End is called. It must be called once only.
 func (t *Timeline[T]) Run(deliver func([]T)) {
-	runtime.LockOSThread() // and never unlock it: the thread ends with us
+	runtime.LockOSThread() // without unlock, so that the thread ends with this goroutine
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	defer unix.Close(t.event)
 	var due []T
@@ -81,7 +80,7 @@ func (t *Timeline[T]) Run(deliver func([]T)) {
 	}
 }
 
-// take returns what is due, or how long to wait for the next; nil: for ever.
+// take returns the values that are due, or the time until the next one (nil: no value).
 func (t *Timeline[T]) take(due []T, now time.Time) (_ []T, wait *unix.Timespec, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +94,7 @@ func (t *Timeline[T]) take(due []T, now time.Time) (_ []T, wait *unix.Timespec, 
 	return due, wait, t.ended
 }
 
-// entry is a value that waits.
+// An entry is a value with its time.
 type entry[T any] struct {
 	due   time.Time
 	order uint64

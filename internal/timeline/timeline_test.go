@@ -18,16 +18,16 @@ func TestRun(t *testing.T) {
 	var got []int
 	line.Run(func(due []int) {
 		if got = append(got, due...); len(got) == 3 {
-			line.Add(time.Now(), 4) // from within
+			line.Add(time.Now(), 4) // during deliver
 		}
 		if len(got) == 4 {
 			line.End()
 		}
 	})
 	if !slices.Equal(got, []int{1, 2, 3, 4}) {
-		t.Errorf("order %v", got)
+		t.Errorf("got order %v, want 1 to 4", got)
 	}
 	if took := time.Since(start); took < 2*time.Millisecond {
-		t.Errorf("all were due after %v", took)
+		t.Errorf("got all values after %v, want at least 2 ms", took)
 	}
 }

@@ -12,47 +12,47 @@ import (
 )
 
 const (
-	// maxClients bounds what strangers can make a server hold open.
+	// maxClients limits the resources that clients can occupy.
 	maxClients = 1024
 
-	// maxBacklog is how many packets wait for a client that does not read. The
-	// kernel has room for ten more; a client that sends without reading would
-	// otherwise wait for us, and we for it.
+	// maxBacklog is the number of packets queued for a client that does not read. The
+	// kernel queues ten more. Without the backlog, the server and a client that sends
+	// without reading would block each other.
 	maxBacklog = 1024
 )
 
-// A client is a program that is attached to a node.
+// A client is a program attached to a node.
 type client struct {
 	slot   uint32
 	at     *sim.Port
 	sender *sim.Sender
 	data   *socket
-	out    []delivery // what comes of the packet that is being handled
+	out    []delivery // output of the packet that is being handled
 
-	isSM  bool // wants what the node's agents do not answer
-	hadSM bool // the port said it has a subnet manager before the client did
+	isSM  bool // receives requests that the agents of the node do not answer
+	hadSM bool // the port had CapSM before the client set it
 
-	mu      sync.Mutex // over what follows
+	mu      sync.Mutex // guards the fields below
 	ended   bool
-	backlog []ibsimproto.Packet // waits for room; a goroutine sends it while there is any
-	sending sync.WaitGroup      // of that goroutine
+	backlog []ibsimproto.Packet // sent by sendBacklog, which runs while backlog is not empty
+	sending sync.WaitGroup      // of sendBacklog
 }
 
-// attach makes a client and starts to serve it. The caller holds the lock.
+// attach adds a client and starts its reader. The caller holds the lock.
 func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (*socket, error)) (*client, error) {
 	s.dropDead()
 	if s.closed || len(s.clients) >= maxClients {
-		return nil, errors.New("no room")
+		return nil, errors.New("too many clients")
 	}
 	if isSM && s.managers[at] != nil {
-		return nil, errors.New("the node has such a client")
+		return nil, errors.New("the node has a subnet manager client")
 	}
 	slot := uint32(0)
 	for s.clients[slot] != nil {
 		slot++
 	}
 	data, err := open(slot)
-	// Somebody else may have the UDP port that belongs to a slot.
+	// Another program may use the UDP port of a slot.
 	for errors.Is(err, unix.EADDRINUSE) && slot < maxClients {
 		for slot++; s.clients[slot] != nil; slot++ {
 		}
@@ -68,7 +68,7 @@ func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (*socket
 	return c, nil
 }
 
-// detach ends a client, which may have ended before. The caller holds the lock.
+// detach removes a client unless it was removed before. The caller holds the lock.
 func (s *Server) detach(c *client) {
 	if s.clients[c.slot] != c {
 		return
@@ -78,7 +78,7 @@ func (s *Server) detach(c *client) {
 	c.end()
 }
 
-// end makes those who serve the client stop.
+// end stops the reader and the sender of a client.
 func (c *client) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +86,8 @@ func (c *client) end() {
 	c.data.shutdown()
 }
 
-// setSM takes in whether the client acts as a manager, which its port tells
-// everyone who asks. The caller holds the lock.
+// setSM records whether the client is a manager, and sets CapSM of its port. The caller
+// holds the lock.
 func (s *Server) setSM(c *client, isSM bool) {
 	if isSM == c.isSM {
 		return
@@ -106,9 +106,9 @@ func (s *Server) setSM(c *client, isSM bool) {
 	}
 }
 
-// dropDead detaches clients that ended without saying so. A datagram socket
-// tells of that only when one writes to it, or connects it to the same name
-// again. The caller holds the lock.
+// dropDead detaches clients that ended without disconnecting. A datagram socket reports
+// this only for a write, or when it is connected to the same address again. The caller
+// holds the lock.
 func (s *Server) dropDead() {
 	for _, c := range s.clients {
 		if errors.Is(c.data.connect(), unix.ECONNREFUSED) {
@@ -117,7 +117,7 @@ func (s *Server) dropDead() {
 	}
 }
 
-// read handles what a client sends until it is detached.
+// read handles the packets of a client until it is detached.
 func (s *Server) read(c *client) {
 	var b [ibsimproto.PacketSize + 1]byte
 	for {
@@ -144,8 +144,8 @@ func (s *Server) end(c *client) {
 	s.detach(c)
 }
 
-// send sends a packet to a client, after what waits for it. It reports false
-// where there is no more room for it to wait.
+// send sends a packet to a client or adds it to the backlog. It reports false if the
+// backlog is full.
 func (c *client) send(p *ibsimproto.Packet) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +166,7 @@ func (c *client) send(p *ibsimproto.Packet) bool {
 	return true
 }
 
-// sendBacklog sends what waits for the client.
+// sendBacklog sends the backlog of a client.
 func (c *client) sendBacklog() {
 	for {
 		c.data.awaitRoom()
@@ -187,8 +187,8 @@ func (c *client) sendBacklog() {
 	}
 }
 
-// checkSent has the reader find out where the client is gone. The caller holds
-// the client's lock.
+// checkSent stops the reader if the client no longer exists. The caller holds the
+// client's lock.
 func (c *client) checkSent(err error) {
 	if err != nil {
 		c.ended = true

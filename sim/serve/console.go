@@ -14,21 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A console is where programs of the same user change a fabric while it is
-// served. They send lines, each a command, and get the lines that it has to
-// tell, with a bar before each, and then one line more: ok, or what went wrong.
+// The protocol of the console, by which programs of the same user change a served fabric:
+// each line sent is a command. The reply is the output of the command, with a bar before
+// each line, and a last line with the result.
 const (
-	tellPrefix  = "|"
-	doneLine    = "ok"
-	usagePrefix = "usage: " // the command is wrong, and nothing was done
-	errorPrefix = "error: " // it could not be carried out
+	outputPrefix = "|"
+	doneLine     = "ok"
+	usagePrefix  = "usage: " // invalid command, not carried out
+	errorPrefix  = "error: " // the command failed
 
 	maxCommand = 1 << 16 // bytes
 )
 
-// ConsolePath returns where the console of a server is by default: in the
-// directory that the system has for what runs for a user, else in a directory
-// of the user among temporary files.
+// ConsolePath returns the default path of the console of a server: in XDG_RUNTIME_DIR, or
+// else in a directory of the user in the directory for temporary files.
 func ConsolePath(sockName string, getenv func(string) string) string {
 	dir := getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
@@ -37,7 +36,7 @@ func ConsolePath(sockName string, getenv func(string) string) string {
 	return filepath.Join(dir, fmt.Sprintf("ibkit-%d", os.Getuid()), "sim-"+strings.ReplaceAll(sockName, "/", "_")+".ctl")
 }
 
-// listenConsole makes the console's socket, which only this user can connect to.
+// listenConsole opens the socket of the console with access for this user only.
 func listenConsole(path string) (*net.UnixListener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -49,7 +48,7 @@ func listenConsole(path string) (*net.UnixListener, error) {
 	address := &net.UnixAddr{Net: "unix", Name: path}
 	l, err := net.ListenUnix("unix", address)
 	if errors.Is(err, unix.EADDRINUSE) {
-		// Left behind by a server that was killed, unless someone answers.
+		// Remove the socket of a server that was killed.
 		if c, err := net.DialUnix("unix", nil, address); err == nil {
 			c.Close()
 			return nil, unix.EADDRINUSE
@@ -69,8 +68,7 @@ func listenConsole(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// checkPrivate refuses a directory where others could put a socket of theirs in
-// the place of ours.
+// checkPrivate checks that other users cannot replace the socket in a directory.
 func checkPrivate(dir string) error {
 	var s unix.Stat_t
 	if err := unix.Stat(dir, &s); err != nil {
@@ -78,12 +76,12 @@ func checkPrivate(dir string) error {
 	}
 	const othersWrite, sticky = 0o022, 0o1000
 	if int(s.Uid) != os.Getuid() && s.Uid != 0 || s.Mode&othersWrite != 0 && s.Mode&sticky == 0 {
-		return fmt.Errorf("%s: others can write to it", dir)
+		return fmt.Errorf("%s: writable by other users", dir)
 	}
 	return nil
 }
 
-// serveConsole serves consoles until the listener is closed.
+// serveConsole accepts connections until the listener is closed.
 func (s *Server) serveConsole(l *net.UnixListener) error {
 	for {
 		c, err := l.AcceptUnix()
@@ -101,8 +99,8 @@ func (s *Server) serveConsole(l *net.UnixListener) error {
 	}
 }
 
-// isSameUser asks the kernel who has connected. The socket's permissions say the
-// same, on systems that look at them.
+// isSameUser reports whether the peer runs as the same user or as root. Some systems do
+// not check the permissions of sockets.
 func isSameUser(c *net.UnixConn) bool {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -116,7 +114,7 @@ func isSameUser(c *net.UnixConn) bool {
 	return err == nil && same
 }
 
-// converse carries out the commands of one console.
+// converse handles the commands of one connection.
 func (s *Server) converse(c *net.UnixConn) {
 	defer func() {
 		s.mu.Lock()
@@ -127,10 +125,10 @@ func (s *Server) converse(c *net.UnixConn) {
 	lines := bufio.NewScanner(c)
 	lines.Buffer(nil, maxCommand)
 	for number := 1; lines.Scan(); number++ {
-		told, end := s.command(number, lines.Text())
+		output, end := s.command(number, lines.Text())
 		w := bufio.NewWriter(c)
-		for line := range strings.Lines(told) {
-			w.WriteString(tellPrefix + strings.TrimRight(line, "\n") + "\n")
+		for line := range strings.Lines(output) {
+			w.WriteString(outputPrefix + strings.TrimRight(line, "\n") + "\n")
 		}
 		w.WriteString(strings.ReplaceAll(end, "\n", " ") + "\n")
 		if w.Flush() != nil {
@@ -139,9 +137,8 @@ func (s *Server) converse(c *net.UnixConn) {
 	}
 }
 
-// command carries out a command. It returns what that tells, and the line by
-// which the answer ends.
-func (s *Server) command(number int, text string) (told, end string) {
+// command carries out a command and returns its output and the line with the result.
+func (s *Server) command(number int, text string) (output, end string) {
 	var b strings.Builder
 	s.mu.Lock()
 	defer s.change()
@@ -153,13 +150,13 @@ func (s *Server) command(number int, text string) (told, end string) {
 	}
 	switch word {
 	case "stats":
-		s.tellStats(&b)
+		s.writeStats(&b)
 		return b.String(), doneLine
 	case "clients":
-		s.tellClients(&b)
+		s.writeClients(&b)
 		return b.String(), doneLine
 	case "help":
-		b.WriteString("  clients                      show who is attached\n  stats                        show counters of packets and events\n")
+		b.WriteString("  clients                      print the attached clients\n  stats                        print counters of packets\n")
 	}
 	c, err := s.fabric.ParseCommand("console", number, text)
 	if err != nil {
@@ -171,13 +168,13 @@ func (s *Server) command(number int, text string) (told, end string) {
 	return b.String(), doneLine
 }
 
-func (s *Server) tellStats(w io.Writer) {
+func (s *Server) writeStats(w io.Writer) {
 	c := s.Counters()
 	fmt.Fprintf(w, "clients    %d\nreceived   %d\nmalformed  %d\nunanswered %d\noverflowed %d\n",
 		len(s.clients), c.Received, c.Malformed, c.Unanswered, c.Overflowed)
 }
 
-func (s *Server) tellClients(w io.Writer) {
+func (s *Server) writeClients(w io.Writer) {
 	var slots []uint32
 	for slot := range s.clients {
 		slots = append(slots, slot)
@@ -187,7 +184,7 @@ func (s *Server) tellClients(w io.Writer) {
 		c := s.clients[slot]
 		what := ""
 		if c.isSM {
-			what = " (takes what agents do not answer)"
+			what = " (subnet manager)"
 		}
 		fmt.Fprintf(w, "%d %s%s\n", slot, c.at, what)
 	}

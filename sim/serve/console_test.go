@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// console serves a fabric with a console, and connects to that.
+// console serves a fabric with a console and connects to the console.
 func console(t *testing.T, f *sim.Fabric) (c *Console, name, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "dir", "ctl")
@@ -30,25 +30,25 @@ func console(t *testing.T, f *sim.Fabric) (c *Console, name, path string) {
 
 func run(t *testing.T, c *Console, command string) string {
 	t.Helper()
-	told, err := c.Run(command)
+	output, err := c.Run(command)
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}
-	return told
+	return output
 }
 
 func TestConsole(t *testing.T) {
 	c, name, _ := console(t, build(t, "single-switch:hosts=3,radix=4"))
 	p := attach(t, name, "")
 	if got := run(t, c, "clients"); got != "0 \"host001\"[1]\n" {
-		t.Errorf("clients: %q", got)
+		t.Errorf("clients: got %q", got)
 	}
 	if m := exchange(t, p, nodeInfo("\x01\x02")); m.Status != 0 {
-		t.Errorf("before: %+v", m)
+		t.Errorf("before unlink: got %+v", m)
 	}
 	run(t, c, "unlink host002[1]")
 	if m := exchange(t, p, nodeInfo("\x01\x02")); m.Status != syscall.ETIMEDOUT {
-		t.Errorf("after the cable was pulled out: %+v", m)
+		t.Errorf("after unlink: got %+v, want a timeout", m)
 	}
 	run(t, c, "")
 	if got := run(t, c, "stats"); !strings.Contains(got, "received   2\n") || !strings.Contains(got, "unanswered 1\n") {
@@ -58,27 +58,27 @@ func TestConsole(t *testing.T) {
 		t.Errorf("help:\n%s", got)
 	}
 	var wrong *CommandError
-	if _, err := c.Run("unlink nobody"); !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "console:6:8: expected a node") {
-		t.Errorf("unknown node: %v", err)
+	if _, err := c.Run("unlink nobody"); !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), `console:6:8: unknown node "nobody"`) {
+		t.Errorf("unknown node: got %v, want a CommandError", err)
 	}
 	if _, err := c.Run("link host002[1] host001[1]"); err == nil || errors.As(err, &wrong) {
-		t.Errorf("port that is taken: %v", err)
+		t.Errorf("port in use: got %v, want an error other than a CommandError", err)
 	}
 	if _, err := c.Run("two\nlines"); !errors.As(err, &wrong) {
-		t.Errorf("two lines: %v", err)
+		t.Errorf("two lines: got %v, want a CommandError", err)
 	}
 }
 
-// TestConsoleIsPrivate checks who can get at the console.
-func TestConsoleIsPrivate(t *testing.T) {
+// TestConsole_Private checks the permissions of the console.
+func TestConsole_Private(t *testing.T) {
 	_, _, path := console(t, build(t, "demo"))
 	for file, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, error %v", file, info.Mode(), err)
+			t.Errorf("%s: got mode %v, %v, want %v", file, info.Mode(), err, want)
 		}
 	}
 	if _, err := Listen(build(t, "demo"), Options{SockName: "ibkit-other", Console: path}); err == nil {
-		t.Error("two consoles of one name")
+		t.Error("second server: got the console in use, want an error")
 	}
 	open := filepath.Join(t.TempDir(), "open")
 	if err := os.Mkdir(open, 0o700); err != nil {
@@ -88,12 +88,12 @@ func TestConsoleIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Listen(build(t, "demo"), Options{SockName: "ibkit-other", Console: filepath.Join(open, "ctl")}); err == nil {
-		t.Error("a console in a directory where others can replace it")
+		t.Error("writable directory: got a console, want an error")
 	}
 }
 
-// TestConsoleLeftBehind checks that a server which was killed is in nobody's way.
-func TestConsoleLeftBehind(t *testing.T) {
+// TestConsole_Stale checks that the socket of a server that was killed is replaced.
+func TestConsole_Stale(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ctl")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: path})
 	if err != nil {
@@ -109,25 +109,25 @@ func TestConsoleLeftBehind(t *testing.T) {
 	c.Close()
 }
 
-func TestNoConsole(t *testing.T) {
+func TestDialConsole_NoServer(t *testing.T) {
 	_, err := DialConsole(context.Background(), filepath.Join(t.TempDir(), "none"))
 	if !errors.Is(err, syscall.ENOENT) {
-		t.Errorf("error %v", err)
+		t.Errorf("got %v, want %v", err, syscall.ENOENT)
 	}
 }
 
 func TestConsolePath(t *testing.T) {
 	env := func(dir string) func(string) string { return func(string) string { return dir } }
 	if got := ConsolePath("a/b", env("/run/user/7")); !strings.HasPrefix(got, "/run/user/7/ibkit-") || filepath.Base(got) != "sim-a_b.ctl" {
-		t.Errorf("path %s", got)
+		t.Errorf("got %s", got)
 	}
 	if got := ConsolePath("sim", env("")); !strings.HasPrefix(got, os.TempDir()) {
-		t.Errorf("path %s", got)
+		t.Errorf("got %s", got)
 	}
 }
 
-// TestTrap checks that a subnet manager hears of links that go and come.
-func TestTrap(t *testing.T) {
+// TestServe_Traps checks that a subnet manager receives traps for link changes.
+func TestServe_Traps(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	path := filepath.Join(t.TempDir(), "ctl")
 	s, name := serveWith(t, f, Options{Console: path})
@@ -145,19 +145,19 @@ func TestTrap(t *testing.T) {
 			t.Errorf("%s: got %+v", command, m)
 		}
 	}
-	receive(t, p) // of the link that comes back by itself
+	receive(t, p) // when the link comes up again
 }
 
-// TestTimed checks that packets take their time through a server too, and that
-// lost ones come back when their sender would have given up.
-func TestTimed(t *testing.T) {
+// TestServe_Delays checks that replies are delayed by the model, and that lost requests
+// come back after the timeout.
+func TestServe_Delays(t *testing.T) {
 	const service, timeout = 3 * time.Millisecond, 5 * time.Millisecond
 	f := build(t, "single-switch:hosts=2,radix=4")
 	f.Model = sim.Model{Service: service, Queue: 1, Timeout: timeout}
 	_, name := serve(t, f, 0)
 	p := attach(t, name, "")
 	start := time.Now()
-	for range 4 { // one is served, two wait or are just in time, the last has no room
+	for range 4 { // one is handled, up to two wait, the last is dropped
 		if err := p.Send(nodeInfo("\x01")); err != nil {
 			t.Fatal(err)
 		}
@@ -172,15 +172,15 @@ func TestTimed(t *testing.T) {
 			lost++
 		}
 		if took < service || m.Status != 0 && took < timeout {
-			t.Errorf("status %v after %v", m.Status, took)
+			t.Errorf("got status %v after %v", m.Status, took)
 		}
 	}
 	if answered == 0 || lost == 0 {
-		t.Errorf("%d answered, %d lost", answered, lost)
+		t.Errorf("got %d replies and %d lost requests, want both", answered, lost)
 	}
 }
 
-func TestDuplicated(t *testing.T) {
+func TestServe_Duplicates(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	f.Model = sim.Model{Duplicate: 1}
 	_, name := serve(t, f, 0)
@@ -188,12 +188,12 @@ func TestDuplicated(t *testing.T) {
 	exchange(t, p, nodeInfo("\x01"))
 	for range 3 {
 		if m := receive(t, p); m.Status != 0 {
-			t.Errorf("got %+v", m)
+			t.Errorf("got %+v, want a reply", m)
 		}
 	}
 }
 
-func TestSecondPort(t *testing.T) {
+func TestAttach_SecondPort(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	n, err := f.Add(sim.NodeSpec{Kind: mad.NodeTypeCA, ID: "two", Ports: 2})
 	if err != nil {
@@ -208,11 +208,11 @@ func TestSecondPort(t *testing.T) {
 	_, name := serve(t, f, 0)
 	p := attach(t, name, "two[2]")
 	if p.Attr().Number != 2 || p.Attr().PortGUID != n.Ports[2].GUID {
-		t.Errorf("attached as %+v", p.Attr())
+		t.Errorf("got port %+v, want port 2", p.Attr())
 	}
 	m := exchange(t, p, nodeInfo("\x02"))
 	var info mad.NodeInfo
 	if err := mad.Decode(&info, m.MAD.Data()); err != nil || info.LocalPort != 4 {
-		t.Errorf("came in by port %d, error %v", info.LocalPort, err)
+		t.Errorf("got local port %d, %v, want 4", info.LocalPort, err)
 	}
 }

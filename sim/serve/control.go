@@ -7,9 +7,9 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// handleControl makes a control datagram into its reply; open makes the data
-// socket of a client that attaches. It reports false where the datagram is not
-// one of the protocol and gets no reply.
+// handleControl turns a control datagram into its reply. open opens the data socket of a
+// client that attaches. handleControl reports false for a datagram of another protocol,
+// which gets no reply.
 func (s *Server) handleControl(b []byte, open func(slot, id uint32) (*socket, error)) (ibsimproto.Control, bool) {
 	c, ok := ibsimproto.ParseControl(b)
 	if !ok {
@@ -20,7 +20,7 @@ func (s *Server) handleControl(b []byte, open func(slot, id uint32) (*socket, er
 	if c.Kind() == ibsimproto.Connect {
 		ok = s.connect(c.Data(), open)
 	} else {
-		ok = s.inform(s.clients[c.Slot()], c.Kind(), c.Data())
+		ok = s.answerQuery(s.clients[c.Slot()], c.Kind(), c.Data())
 	}
 	if !ok {
 		c.SetKind(ibsimproto.Error)
@@ -28,7 +28,7 @@ func (s *Server) handleControl(b []byte, open func(slot, id uint32) (*socket, er
 	return c, true
 }
 
-// connect attaches a client and tells it its slot and the node that it is.
+// connect attaches a client and returns its slot and its node in data.
 func (s *Server) connect(data []byte, open func(slot, id uint32) (*socket, error)) bool {
 	info := ibsimproto.DecodeClientInfo(data)
 	at, err := s.fabric.Place(info.Node)
@@ -44,9 +44,9 @@ func (s *Server) connect(data []byte, open func(slot, id uint32) (*socket, error
 	return true
 }
 
-// inform answers what clients ask for about their port, in place. It reports
-// false where there is no such client or the question is unknown.
-func (s *Server) inform(c *client, kind ibsimproto.Kind, data []byte) bool {
+// answerQuery answers a query of a client about its port in data. It reports false for an
+// unknown client or query.
+func (s *Server) answerQuery(c *client, kind ibsimproto.Kind, data []byte) bool {
 	if c == nil {
 		return false
 	}
@@ -95,5 +95,5 @@ func (s *Server) inform(c *client, kind ibsimproto.Kind, data []byte) bool {
 	return true
 }
 
-// firmware is the version that all nodes have, as in ibsim.
+// firmware is the firmware version of all nodes, as in ibsim.
 const firmware = 1

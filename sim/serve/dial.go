@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A Console is connected to a running server.
+// A Console is a connection to the console of a server.
 type Console struct {
 	conn  net.Conn
 	lines *bufio.Reader
 }
 
-// DialConsole connects to the console of a server of the same user.
+// DialConsole connects to the console of a server that runs as the same user.
 func DialConsole(ctx context.Context, path string) (*Console, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)
@@ -28,40 +28,40 @@ func DialConsole(ctx context.Context, path string) (*Console, error) {
 // Close ends the connection.
 func (c *Console) Close() error { return c.conn.Close() }
 
-// A CommandError is what a server says of a command that is wrong.
+// A CommandError is returned for an invalid command.
 type CommandError struct{ Text string }
 
 func (e *CommandError) Error() string { return e.Text }
 
-// Run has the server carry out a command, and returns what that tells. A
-// [CommandError] means that nothing was done.
+// Run makes the server carry out a command, and returns the output. After a
+// [CommandError] the fabric is unchanged.
 func (c *Console) Run(command string) (string, error) {
 	if len(command) >= maxCommand || strings.Contains(command, "\n") {
-		return "", &CommandError{fmt.Sprintf("a command is one line, shorter than %d bytes", maxCommand)}
+		return "", &CommandError{fmt.Sprintf("command: more than one line, or %d bytes or more", maxCommand)}
 	}
 	if _, err := c.conn.Write([]byte(command + "\n")); err != nil {
 		return "", fmt.Errorf("send command: %w", withoutAddress(err))
 	}
-	var told strings.Builder
+	var output strings.Builder
 	for {
 		line, err := c.lines.ReadString('\n')
 		if err != nil {
-			return told.String(), fmt.Errorf("read answer: %w", err)
+			return output.String(), fmt.Errorf("read reply: %w", err)
 		}
-		if text, ok := strings.CutPrefix(line, tellPrefix); ok {
-			told.WriteString(text)
+		if text, ok := strings.CutPrefix(line, outputPrefix); ok {
+			output.WriteString(text)
 			continue
 		}
 		line = strings.TrimSuffix(line, "\n")
 		if text, ok := strings.CutPrefix(line, usagePrefix); ok {
-			return told.String(), &CommandError{text}
+			return output.String(), &CommandError{text}
 		}
 		if text, ok := strings.CutPrefix(line, errorPrefix); ok {
-			return told.String(), errors.New(text)
+			return output.String(), errors.New(text)
 		}
 		if line != doneLine {
-			return told.String(), fmt.Errorf("read answer: %q is not of the console's protocol", line)
+			return output.String(), fmt.Errorf("read reply: unexpected line %q", line)
 		}
-		return told.String(), nil
+		return output.String(), nil
 	}
 }

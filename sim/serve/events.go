@@ -7,8 +7,7 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
-// runEvents makes the fabric's events happen when they are due, clients or no
-// clients, until the context ends.
+// runEvents applies the events of the fabric when they are due, until the context ends.
 func (s *Server) runEvents(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -31,16 +30,15 @@ func (s *Server) runEvents(ctx context.Context) {
 	}
 }
 
-// change has runEvents look what is due, and for whom there are traps.
+// change makes runEvents check for due events and for traps.
 func (s *Server) change() {
 	select {
 	case s.changed <- struct{}{}:
-	default: // it is about to
+	default: // a check is pending
 	}
 }
 
-// traps adds the traps that agents have sent to what is to be delivered. The
-// caller holds the lock.
+// traps appends the traps that agents have sent. The caller holds the lock.
 func (s *Server) traps(out []delivery) []delivery {
 	for _, t := range s.fabric.Traps() {
 		to := s.managers[t.To.Management()]

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// idle returns a server whose clients have no other side.
+// idle returns a server whose clients are not connected to programs.
 func idle(t *testing.T, f *sim.Fabric) (*Server, func(slot, id uint32) (*socket, error)) {
 	t.Helper()
 	s, err := newServer(f)
@@ -27,7 +27,7 @@ func idle(t *testing.T, f *sim.Fabric) (*Server, func(slot, id uint32) (*socket,
 	}
 }
 
-// FuzzControl checks that any datagram can come to the control socket.
+// FuzzControl checks that the control socket accepts any datagram.
 func FuzzControl(f *testing.F) {
 	for kind := ibsimproto.Error; kind <= ibsimproto.GetPKeys+1; kind++ {
 		c := ibsimproto.NewControl(kind, 0, ibsimproto.ClientInfo{ID: 1, IsSM: true}.Encode())
@@ -40,16 +40,15 @@ func FuzzControl(f *testing.F) {
 		first := ibsimproto.NewControl(ibsimproto.Connect, 0, ibsimproto.ClientInfo{ID: 1}.Encode())
 		s.handleControl(first[:], open)
 		if _, ok := s.handleControl(b, open); ok && len(b) != ibsimproto.ControlSize {
-			t.Errorf("%d bytes are answered", len(b))
+			t.Errorf("%d bytes: got a reply, want none", len(b))
 		}
 		s.close()
 		s.running.Wait()
 	})
 }
 
-// FuzzPacket checks that any datagram can come to a data socket, and that each
-// is answered, handed to the one client there is, or dropped and counted, unless
-// it is of those that nobody answers.
+// FuzzPacket checks that a data socket accepts any datagram: each is answered, forwarded
+// to the client, or dropped and counted, except for packets that need no reply.
 func FuzzPacket(f *testing.F) {
 	add := func(m *umad.Message) {
 		var p ibsimproto.Packet
@@ -86,17 +85,17 @@ func FuzzPacket(f *testing.F) {
 			quiet = m.Method() == mad.MethodTrapRepress || isRMPPControl(m)
 		}
 		s.handlePacket(c, b)
-		// A change can be told by a trap as well, and a table takes several packets.
+		// A change may cause a trap as well, and a table takes several packets.
 		sent, malformed := count(t, in), s.malformed.Load() > 0
 		if malformed && sent > 0 || !malformed && sent == 0 && !quiet {
-			t.Errorf("%d packets sent, counters %+v", sent, s.Counters())
+			t.Errorf("got %d packets, counters %+v", sent, s.Counters())
 		}
 		s.close()
 		s.running.Wait()
 	})
 }
 
-// pair returns two sockets that are connected to one another.
+// pair returns two connected sockets.
 func pair(t *testing.T) (a, b *socket) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
@@ -108,7 +107,7 @@ func pair(t *testing.T) (a, b *socket) {
 	return a, b
 }
 
-// count returns how many datagrams wait to be read.
+// count returns the number of datagrams that are queued.
 func count(t *testing.T, s *socket) (n int) {
 	t.Helper()
 	var b [ibsimproto.PacketSize]byte

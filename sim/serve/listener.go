@@ -10,13 +10,13 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
-// A listener is one way to attach: a control socket, and how to make the data
-// socket of a client that attaches by it.
+// A listener is a control socket of one kind and a function that opens data sockets of
+// the same kind.
 type listener struct {
 	control net.PacketConn
 
-	// open makes the data socket for a slot, connected to that of the client
-	// with an ID whose control socket is at from.
+	// open opens the data socket for a slot and connects it to the data socket of a
+	// client, whose ID is id and whose control socket has the address from.
 	open func(slot, id uint32, from net.Addr) (*socket, error)
 }
 
@@ -44,15 +44,15 @@ func listenUDP(port int) (*listener, error) {
 			client, ok := from.(*net.UDPAddr)
 			data, fits := ibsimproto.DataPort(port, slot)
 			if !ok || !fits || id == 0 || id > 0xffff {
-				return nil, fmt.Errorf("no UDP ports for slot %d and client %d", slot, id)
+				return nil, fmt.Errorf("no UDP port for slot %d and client %d", slot, id)
 			}
 			return newSocket(unix.AF_INET, udpSockaddr(nil, data), udpSockaddr(client.IP, int(id)))
 		},
 	}, nil
 }
 
-// withoutAddress takes the addresses off a network error: those of abstract
-// sockets hold NUL bytes.
+// withoutAddress removes the addresses from a network error: the names of abstract
+// sockets contain NUL bytes.
 func withoutAddress(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

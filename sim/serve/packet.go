@@ -9,25 +9,24 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// The version of all MADs, and the highest of those that their classes have.
+// The base version of all MADs and the highest class version.
 const (
 	baseVersion     = 1
 	maxClassVersion = 2
 )
 
-// slotShift is where in a transaction ID the server keeps the slot of the client
-// that asked, as ibsim does: responses find back by it.
+// slotShift is the position of the requester's slot in a transaction ID, as in ibsim.
+// Responses are returned to this slot.
 const slotShift = 48
 
-// A delivery is a packet on its way to a client.
+// A delivery is a packet to a client.
 type delivery struct {
 	to     *client
-	due    time.Time // zero: at once
+	due    time.Time // zero: immediately
 	packet ibsimproto.Packet
 }
 
-// handlePacket does with a datagram of a client what the fabric would do. The
-// client's reader calls it, nobody else.
+// handlePacket handles a packet from a client. Only the reader of the client calls it.
 func (s *Server) handlePacket(c *client, b []byte) {
 	s.received.Add(1)
 	if len(b) != ibsimproto.PacketSize {
@@ -37,18 +36,18 @@ func (s *Server) handlePacket(c *client, b []byte) {
 	p := (*ibsimproto.Packet)(b)
 	m := (*mad.Packet)(p.MAD())
 	if m.Method() == mad.MethodTrapRepress {
-		return // tells an agent to be quiet, and none of ours is loud
+		return // agents do not repeat traps
 	}
 	if !isWellFormed(m) {
 		s.malformed.Add(1)
 		return
 	}
 	c.out = c.out[:0]
-	s.pass(c, p, m)
+	s.forward(c, p, m)
 	s.deliver(c.out)
 }
 
-// deliver sends what is due at once, and the rest when it is.
+// deliver sends the packets that are due and delays the others.
 func (s *Server) deliver(out []delivery) {
 	for i := range out {
 		d := &out[i]
@@ -56,14 +55,14 @@ func (s *Server) deliver(out []delivery) {
 		case !d.due.IsZero():
 			due := d.due
 			d.due = time.Time{}
-			s.later.Add(due, *d)
+			s.delayed.Add(due, *d)
 		case !d.to.send(&d.packet):
 			s.overflowed.Add(1)
 		}
 	}
 }
 
-// isWellFormed reports whether a MAD is one that an adapter would send on.
+// isWellFormed reports whether an adapter would forward a MAD.
 func isWellFormed(m *mad.Packet) bool {
 	h := m.Header()
 	if h.BaseVersion != baseVersion || h.ClassVersion > maxClassVersion {
@@ -72,14 +71,13 @@ func isWellFormed(m *mad.Packet) bool {
 	if h.Class != mad.ClassSMPDirected {
 		return true
 	}
-	// The other end has got a request with the pointer behind the path.
+	// Clients receive a request with the hop pointer after the path.
 	atStart := h.HopPointer == 0 || h.Method.IsResponse() && h.HopPointer == h.HopCount+1
 	return atStart && m.Returning() == h.Method.IsResponse() && m.DrDLID() == ib.PermissiveLID
 }
 
-// pass takes a packet through the fabric, and leaves with its sender what came
-// of it.
-func (s *Server) pass(c *client, p *ibsimproto.Packet, m *mad.Packet) {
+// forward passes a packet through the fabric and adds the results to the client's output.
+func (s *Server) forward(c *client, p *ibsimproto.Packet, m *mad.Packet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.clients[c.slot] != c {
@@ -90,7 +88,7 @@ func (s *Server) pass(c *client, p *ibsimproto.Packet, m *mad.Packet) {
 	}
 	sent := false
 	if m.Method().IsResponse() {
-		sent = s.respond(c, p, m)
+		sent = s.forwardResponse(c, p, m)
 	} else {
 		m.SetTID(m.TID()&(1<<slotShift-1) | uint64(c.slot)<<slotShift)
 		sent = s.request(c, p, m) || isRMPPControl(m)
@@ -103,7 +101,7 @@ func (s *Server) pass(c *client, p *ibsimproto.Packet, m *mad.Packet) {
 	c.out = s.traps(c.out)
 }
 
-// timeout returns when a client is to learn that nobody answers.
+// timeout returns the time when a client is notified of a lost request.
 func (s *Server) timeout() time.Time {
 	if t := s.fabric.Model.Timeout; t > 0 {
 		return time.Now().Add(t)
@@ -111,21 +109,21 @@ func (s *Server) timeout() time.Time {
 	return time.Time{}
 }
 
-// add leaves a packet to be sent, which is p with the MAD m.
+// add adds a packet with the header of p and the MAD m to the output.
 func (c *client) add(to *client, due time.Time, p *ibsimproto.Packet, m *mad.Packet) {
 	c.out = append(c.out, delivery{to: to, due: due, packet: *p})
 	copy(c.out[len(c.out)-1].packet.MAD(), m[:])
 }
 
-// request has a request answered by the agents of a node, or handed to a client
-// to answer. It reports false where neither does.
+// request passes a request to the agents of a node or to a client. It reports false if
+// neither answers.
 func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent bool) {
 	d, ok := c.sender.Route(p.DLID(), p.DQP(), m)
 	if !ok {
 		return false
 	}
 	manager := s.managers[d.Port().Management()]
-	hand := func(due time.Time, m *mad.Packet) {
+	handOver := func(due time.Time, m *mad.Packet) {
 		c.add(manager, due, p, m)
 		if m.Class() == mad.ClassSMPDirected {
 			mad := c.out[len(c.out)-1].packet.MAD()
@@ -133,8 +131,8 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent b
 		}
 		sent = true
 	}
-	if manager != nil && manager.answersFor(m) {
-		c.sender.Carry(d, m, hand)
+	if manager != nil && manager.takesFirst(m) {
+		c.sender.Carry(d, m, handOver)
 		return sent
 	}
 	c.sender.Exchange(d, m, func(due time.Time, r *mad.Packet, answered bool) {
@@ -148,14 +146,14 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent b
 			c.add(c, due, &reply, r)
 			sent = true
 		case manager != nil:
-			hand(due, r)
+			handOver(due, r)
 		}
 	})
 	return sent
 }
 
-// length returns how many bytes of a reply count: of subnet administration's
-// tables, those of the records.
+// length returns the number of valid bytes in a reply, which may exceed one packet for
+// tables of subnet administration.
 func length(p *mad.Packet) int {
 	if h := p.RMPP(); p.Class() == mad.ClassSA && h.Flags.Has(mad.RMPPActive) {
 		return min(mad.Size-mad.RMPPPayloadSize+int(h.Length), mad.Size)
@@ -163,46 +161,45 @@ func length(p *mad.Packet) int {
 	return mad.Size
 }
 
-// Where directed-route packets count hops.
+// Offsets in directed-route packets.
 const (
 	offHopPointer = 6
 	offHopCount   = 7
 )
 
-// answersFor reports whether a client is asked before the agents of its node
-// are: a subnet manager knows better than an agent what it is up to. A client
-// that came to a node with a subnet manager is no other one.
-func (c *client) answersFor(m *mad.Packet) bool {
+// takesFirst reports whether a request goes to the client before the agents of its node:
+// a request for a subnet manager, unless the fabric's own runs at the node.
+func (c *client) takesFirst(m *mad.Packet) bool {
 	if c.hadSM {
 		return false
 	}
 	return m.Class().IsSMP() && m.Attr() == mad.AttrSMInfo || m.Class() == mad.ClassSA
 }
 
-// respond sends a response on to the client that waits for it. It reports false
-// where there is none, or none where the response goes. A directed one takes the
-// way back of its request, which got there.
-func (s *Server) respond(c *client, p *ibsimproto.Packet, m *mad.Packet) bool {
-	asked := s.clients[uint32(m.TID()>>slotShift)]
-	if asked == nil {
+// forwardResponse passes a response to the client with the request. It reports false if
+// there is no such client or no route to it. The response to a directed-route request
+// returns by the route of the request.
+func (s *Server) forwardResponse(c *client, p *ibsimproto.Packet, m *mad.Packet) bool {
+	requester := s.clients[uint32(m.TID()>>slotShift)]
+	if requester == nil {
 		return false
 	}
 	var d sim.Destination
 	if m.Class() == mad.ClassSMPDirected {
-		d = c.sender.Back(asked.at, int(m[offHopCount]))
+		d = c.sender.Back(requester.at, int(m[offHopCount]))
 		m[offHopPointer] = 0
 	} else {
 		var ok bool
-		if d, ok = c.sender.Route(p.DLID(), p.DQP(), m); !ok || d.Port().Management() != asked.at {
+		if d, ok = c.sender.Route(p.DLID(), p.DQP(), m); !ok || d.Port().Management() != requester.at {
 			return false
 		}
 	}
-	c.sender.Carry(d, m, func(due time.Time, m *mad.Packet) { c.add(asked, due, p, m) })
-	return true // nobody waits for word that it was lost
+	c.sender.Carry(d, m, func(due time.Time, m *mad.Packet) { c.add(requester, due, p, m) })
+	return true // the loss of a response is not reported
 }
 
-// isRMPPControl reports whether a packet tells the sender of a long reply how
-// far it has come: nobody answers those.
+// isRMPPControl reports whether a packet is an acknowledgement, stop or abort of RMPP,
+// which may have no reply.
 func isRMPPControl(m *mad.Packet) bool {
 	const (
 		offType, offFlags = 25, 26

@@ -14,9 +14,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// TestServedRepeats checks that one seed and one script of events make the same
-// bytes come out, and another seed does not.
-func TestServedRepeats(t *testing.T) {
+// TestServe_Seed checks that the same seed and events give the same packets.
+func TestServe_Seed(t *testing.T) {
 	run := func(seed uint64) [sha256.Size]byte {
 		f := build(t, "single-switch:hosts=4,radix=8")
 		f.Model = sim.Model{Loss: 0.1, Duplicate: 0.1, Seed: seed}
@@ -29,7 +28,7 @@ func TestServedRepeats(t *testing.T) {
 		p := attach(t, name, "")
 		h := sha256.New()
 		for i := range 200 {
-			// Whatever comes of a request is there before what comes of the next.
+			// The replies to a request are received before the next request is sent.
 			m := nodeInfo(mad.Route([]byte{1, byte(1 + i%3)}))
 			m.MAD.SetTID(uint64(i))
 			if err := p.Send(m); err != nil {
@@ -42,45 +41,45 @@ func TestServedRepeats(t *testing.T) {
 		return [sha256.Size]byte(h.Sum(nil))
 	}
 	if a, b := run(1), run(1); a != b {
-		t.Error("two runs with one seed differ")
+		t.Error("got different packets with the same seed")
 	}
 	if run(1) == run(2) {
-		t.Error("two seeds make no difference")
+		t.Error("got the same packets with different seeds")
 	}
 }
 
-// TestForwardDirected has one client ask another's subnet manager by a directed
-// route, which gets the way back with it.
-func TestForwardDirected(t *testing.T) {
+// TestForward_Directed sends a directed-route request to the subnet manager of another
+// client, which receives the return path.
+func TestForward_Directed(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	f.Unconfigure()
 	s, name := serve(t, f, 0)
-	asking, answering := attach(t, name, "host001"), attach(t, name, "host003")
-	setSM(t, s, answering, 1)
+	requester, responder := attach(t, name, "host001"), attach(t, name, "host003")
+	setSM(t, s, responder, 1)
 	ask := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	ask.MAD.PutSMP(mad.SMPRequest{
 		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo, Route: "\x01\x03",
 		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
-	if err := asking.Send(ask); err != nil {
+	if err := requester.Send(ask); err != nil {
 		t.Fatal(err)
 	}
-	m := receive(t, answering)
+	m := receive(t, responder)
 	if h := m.MAD.Header(); h.HopPointer != 3 || m.MAD.ReturnPath() != "\x01\x01" || h.Attr != mad.AttrSMInfo {
-		t.Fatalf("asked: %+v, return path %v", h, m.MAD.ReturnPath())
+		t.Fatalf("got request %+v, return path %v, want hop pointer 3, path 1,1", h, m.MAD.ReturnPath())
 	}
 	m.MAD[3], m.MAD[4] = byte(mad.MethodGetResp), 0x80
-	if err := answering.Send(&m); err != nil {
+	if err := responder.Send(&m); err != nil {
 		t.Fatal(err)
 	}
-	if m := receive(t, asking); m.Status != 0 || m.MAD.Header().HopPointer != 0 || m.MAD.Method() != mad.MethodGetResp {
-		t.Errorf("answered: %+v, status %v", m.MAD.Header(), m.Status)
+	if m := receive(t, requester); m.Status != 0 || m.MAD.Header().HopPointer != 0 || m.MAD.Method() != mad.MethodGetResp {
+		t.Errorf("got response %+v, status %v, want hop pointer 0", m.MAD.Header(), m.Status)
 	}
 }
 
-// TestDeadUDPClient checks that a client which ended without a word is noticed
-// when something is sent to it.
-func TestDeadUDPClient(t *testing.T) {
+// TestSend_DeadUDPClient checks that a client is detached when a packet cannot be sent
+// to it.
+func TestSend_DeadUDPClient(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
 	s, err := newServer(f)
 	if err != nil {
@@ -101,14 +100,14 @@ func TestDeadUDPClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.send(new(ibsimproto.Packet))
-	for left := 1; left > 0; { // the reader finds out
+	for left := 1; left > 0; { // until the reader detaches the client
 		s.mu.Lock()
 		left = len(s.clients)
 		s.mu.Unlock()
 	}
 }
 
-// closedPort returns a UDP port of this host that nobody listens on.
+// closedPort returns an unused UDP port of this host.
 func closedPort(t *testing.T) int {
 	t.Helper()
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

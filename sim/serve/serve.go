@@ -1,11 +1,10 @@
-// Package serve puts a simulated fabric behind the sockets of ibsim, the
-// simulator of linux-rdma, so that its clients can use it: the C tools with
-// libumad2sim.so preloaded, and ibkit's own package umad/ibsim.
+// Package serve serves a simulated fabric on the sockets of ibsim, the simulator of
+// linux-rdma, for the same clients: C tools with libumad2sim.so preloaded, and ibkit's
+// package umad/ibsim.
 //
-// Agents that the fabric has answer what they know. What they do not know is
-// handed to a client that has said it wants it, such as a subnet manager or an
-// ibping server; its answers find their way back. What nobody answers comes back
-// at once with an error, as from ibsim.
+// The agents of the fabric answer first. Requests that no agent answers go to a client at
+// the destination node, if one has registered as a subnet manager; its responses return
+// to the requester. Other requests come back at once with an error, as in ibsim.
 package serve
 
 import (
@@ -23,59 +22,57 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// Options say where a server listens. The zero value is where ibsim listens by
-// default: on this host only.
+// Options configure the sockets of a server. The zero value selects the default sockets
+// of ibsim, for clients on this host only.
 type Options struct {
-	SockName string // what the names of the sockets begin with; "": "sim"
+	SockName string // first part of the names of the sockets; "": "sim"
 
-	// UDPPort, where it is not 0, is a port on which clients elsewhere are
-	// served as well, on all of this host's IPv4 addresses. Each takes another
-	// port above it.
+	// UDPPort, if not 0, is a port for clients on other hosts, on all IPv4 addresses of
+	// this host. Each client uses another port above it.
 	UDPPort int
 
-	// Console is the path of the socket by which programs of the same user
-	// change the fabric, see [ConsolePath]; "": there is none.
+	// Console is the path of the socket for commands of the same user, see [ConsolePath].
+	// "": the server has no console.
 	Console string
 }
 
-// Counters are what became of datagrams that did not get through.
+// Counters count packets and the reasons for lost packets.
 type Counters struct {
-	Received   uint64 // all packets of clients
-	Malformed  uint64 // dropped: not of ibsim's protocol
-	Unanswered uint64 // returned to the sender: no way there, or nobody to answer
+	Received   uint64 // all packets from clients
+	Malformed  uint64 // dropped: another protocol
+	Unanswered uint64 // returned to the sender: no route or no reply
 	Overflowed uint64 // dropped: the client does not read
 }
 
-// A Server serves one fabric, which nobody else may use meanwhile.
+// A Server serves one fabric and is its only user.
 type Server struct {
 	listeners []*listener
-	console   *net.UnixListener // nil: there is none
-	later     *timeline.Timeline[delivery]
-	changed   chan struct{} // the fabric may have new events and traps
+	console   *net.UnixListener // nil: no console
+	delayed   *timeline.Timeline[delivery]
+	changed   chan struct{} // signals new events or traps
 
 	received, malformed, unanswered, overflowed atomic.Uint64
 
-	mu       sync.Mutex // over what follows
+	mu       sync.Mutex // guards the fields below
 	fabric   *sim.Fabric
 	clients  map[uint32]*client    // by slot
-	managers map[*sim.Port]*client // those that want what agents do not answer
+	managers map[*sim.Port]*client // clients with isSM
 	consoles map[*net.UnixConn]struct{}
 	closed   bool
-	running  sync.WaitGroup // of clients' goroutines
+	running  sync.WaitGroup // readers and consoles
 }
 
-// Listen opens the sockets that clients attach by. They are served by
-// [Server.Serve].
+// Listen opens the sockets. [Server.Serve] serves them.
 //
-// libumad2sim.so drops the last 32 bytes of each MAD and leaves what was in
-// memory there, where PortCountersExtended has some of its error counters. So
-// agents have none of those from now on; the C tools take the other ones.
+// libumad2sim.so discards the last 32 bytes of each MAD and returns random data in their
+// place. PortCountersExtended has some of its error counters there, so Listen removes
+// these counters from the capabilities of the agents; C tools use other attributes then.
 func Listen(f *sim.Fabric, o Options) (*Server, error) {
 	for _, n := range f.Nodes {
 		caps, caps2 := n.PerfCaps()
 		n.SetPerfCaps(caps, caps2&^mad.PerfAdditionalExtended)
 	}
-	f.NoRMPP = true // as libumad2sim.so
+	f.NoRMPP = true // libumad2sim.so does not support RMPP
 	s, err := newServer(f)
 	if err != nil {
 		return nil, fmt.Errorf("serve simulated fabric: %w", err)
@@ -125,7 +122,7 @@ func newServer(f *sim.Fabric) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		later:    later,
+		delayed:  later,
 		changed:  make(chan struct{}, 1),
 		fabric:   f,
 		clients:  map[uint32]*client{},
@@ -136,8 +133,8 @@ func newServer(f *sim.Fabric) (*Server, error) {
 	return s, nil
 }
 
-// Serve serves clients until the context ends, and closes all sockets then. An
-// error is that of a socket that clients attach by.
+// Serve serves clients until the context ends, and then closes all sockets. It returns an
+// error if a control socket fails.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -160,7 +157,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// serveControl answers control datagrams until their socket is closed.
+// serveControl answers control datagrams until the socket is closed.
 func (s *Server) serveControl(l *listener) error {
 	var b [ibsimproto.ControlSize + 1]byte
 	for {
@@ -174,7 +171,7 @@ func (s *Server) serveControl(l *listener) error {
 			s.malformed.Add(1)
 			continue
 		}
-		// Who asks and does not wait for the answer goes without it.
+		// A client that does not wait for the reply does not get one.
 		_, _ = l.control.WriteTo(reply[:], from)
 	}
 }
@@ -189,10 +186,10 @@ func (s *Server) close() {
 	for c := range s.consoles {
 		c.Close()
 	}
-	s.later.End()
+	s.delayed.End()
 }
 
-// Counters returns how many datagrams did not get through so far.
+// Counters returns the current counters.
 func (s *Server) Counters() Counters {
 	return Counters{
 		Received:   s.received.Load(),

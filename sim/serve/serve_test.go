@@ -20,8 +20,7 @@ import (
 
 var started atomic.Int32
 
-// serve serves a fabric for as long as a test runs, and returns the name of its
-// sockets.
+// serve serves a fabric during a test and returns the name of its sockets.
 func serve(t *testing.T, f *sim.Fabric, udpPort int) (*Server, string) {
 	t.Helper()
 	return serveWith(t, f, Options{UDPPort: udpPort})
@@ -65,7 +64,7 @@ func attach(t *testing.T, name, node string) *ibsim.Port {
 	return p
 }
 
-// exchange sends a message and returns the next one that comes.
+// exchange sends a message and returns the next message received.
 func exchange(t *testing.T, p umad.Port, m *umad.Message) umad.Message {
 	t.Helper()
 	if err := p.Send(m); err != nil {
@@ -91,9 +90,8 @@ func nodeInfo(route mad.Route) *umad.Message {
 	return m
 }
 
-// TestSameAsInProcess holds what a client is answered against what the fabric
-// itself says.
-func TestSameAsInProcess(t *testing.T) {
+// TestServe_SameReplies compares the replies to a client with those within the process.
+func TestServe_SameReplies(t *testing.T) {
 	f := build(t, "demo")
 	_, name := serve(t, build(t, "demo"), 0)
 	direct, err := f.Open("")
@@ -103,7 +101,7 @@ func TestSameAsInProcess(t *testing.T) {
 	p := attach(t, name, "")
 	got, want := p.Attr(), direct.Attr()
 	if got.NodeGUID != want.NodeGUID || got.LID != want.LID || got.SMLID != want.SMLID || got.State != want.State {
-		t.Errorf("attached as %+v, want %+v", got, want)
+		t.Errorf("got port %+v, want %+v", got, want)
 	}
 	for _, route := range []mad.Route{"", "\x01", "\x01\x01"} {
 		got, want := exchange(t, p, nodeInfo(route)), exchange(t, direct, nodeInfo(route))
@@ -114,22 +112,22 @@ func TestSameAsInProcess(t *testing.T) {
 	}
 }
 
-func TestUnanswered(t *testing.T) {
+func TestServe_Unanswered(t *testing.T) {
 	s, name := serve(t, build(t, "demo"), 0)
 	p := attach(t, name, "")
 	if m := exchange(t, p, nodeInfo("\x4d")); m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 0x1234 {
-		t.Errorf("got %+v", m)
+		t.Errorf("got %+v, want a timeout with the same TID", m)
 	}
 	if got := s.Counters(); got != (Counters{Received: 1, Unanswered: 1}) {
-		t.Errorf("counters %+v", got)
+		t.Errorf("got counters %+v, want 1 received, 1 unanswered", got)
 	}
 }
 
-// TestManyClients attaches more clients than ibsim has places for.
-func TestManyClients(t *testing.T) {
+// TestAttach_ManyClients attaches more clients than ibsim supports.
+func TestAttach_ManyClients(t *testing.T) {
 	_, name := serve(t, build(t, "demo"), 0)
 	var ports []*ibsim.Port
-	for range 15 { // a client of ours has 16 IDs in one process
+	for range 15 { // package umad/ibsim has 16 client IDs per process
 		ports = append(ports, attach(t, name, ""))
 	}
 	for i, p := range ports {
@@ -139,56 +137,56 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-func TestByDescription(t *testing.T) {
+func TestAttach_ByDescription(t *testing.T) {
 	f := build(t, "demo")
 	n := f.Nodes[len(f.Nodes)-1]
 	n.Desc = mad.NewNodeDescription("the last one")
 	_, name := serve(t, f, 0)
 	if p := attach(t, name, "the last one"); p.Attr().NodeGUID != n.Info.NodeGUID {
-		t.Errorf("attached as %+v", p.Attr())
+		t.Errorf("got port %+v, want the last node", p.Attr())
 	}
 	if _, err := ibsim.Open(t.Context(), ibsim.Options{SockName: name, Node: "nobody"}); err == nil {
-		t.Error("attached as a node that there is not")
+		t.Error("unknown node: got a port, want an error")
 	}
 }
 
-// TestForward has one client answer what another asks.
+// TestForward passes a request from one client to another, and the response back.
 func TestForward(t *testing.T) {
 	f := build(t, "single-switch")
 	s, name := serve(t, f, 0)
-	asking, answering := attach(t, name, ""), attach(t, name, lastHost(f).ID)
-	ping := &umad.Message{Addr: umad.Addr{LID: answering.Attr().LID, QPN: 1, QKey: umad.QP1QKey}}
+	requester, responder := attach(t, name, ""), attach(t, name, lastHost(f).ID)
+	ping := &umad.Message{Addr: umad.Addr{LID: responder.Attr().LID, QPN: 1, QKey: umad.QP1QKey}}
 	ping.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: 0x32, ClassVersion: 1, Method: mad.MethodGet, TID: 9})
-	if m := exchange(t, asking, ping); m.Status != syscall.ETIMEDOUT {
-		t.Errorf("nobody wants it, but: %+v", m)
+	if m := exchange(t, requester, ping); m.Status != syscall.ETIMEDOUT {
+		t.Errorf("without a responder: got %+v, want a timeout", m)
 	}
 
-	setSM(t, s, answering, 1)
-	if err := asking.Send(ping); err != nil {
+	setSM(t, s, responder, 1)
+	if err := requester.Send(ping); err != nil {
 		t.Fatal(err)
 	}
-	m := receive(t, answering)
-	if m.Addr.LID != asking.Attr().LID || m.MAD.Class() != 0x32 {
-		t.Fatalf("handed on: %+v", m)
+	m := receive(t, responder)
+	if m.Addr.LID != requester.Attr().LID || m.MAD.Class() != 0x32 {
+		t.Fatalf("got request %+v", m)
 	}
 	m.MAD[3] = byte(mad.MethodGetResp)
-	if err := answering.Send(&m); err != nil {
+	if err := responder.Send(&m); err != nil {
 		t.Fatal(err)
 	}
-	if m := receive(t, asking); m.Status != 0 || m.MAD.Method() != mad.MethodGetResp || m.Addr.LID != answering.Attr().LID {
-		t.Errorf("answered: %+v", m)
+	if m := receive(t, requester); m.Status != 0 || m.MAD.Method() != mad.MethodGetResp || m.Addr.LID != responder.Attr().LID {
+		t.Errorf("got response %+v", m)
 	}
 }
 
-// TestManagerIsToldOf checks that a port says it has a subnet manager while a
-// client acts as one, and that requests for it get there.
-func TestManagerIsToldOf(t *testing.T) {
+// TestSetSM checks that a port has CapSM while a client is its subnet manager, which then
+// receives requests.
+func TestSetSM(t *testing.T) {
 	f := build(t, "single-switch")
 	f.Unconfigure()
 	s, name := serve(t, f, 0)
 	p := attach(t, name, lastHost(f).ID)
 	if lastHost(f).Ports[1].Info.CapMask.Has(mad.CapSM) {
-		t.Error("a subnet manager before there is one")
+		t.Error("before SetIsSM: got CapSM, want it cleared")
 	}
 	setSM(t, s, p, 1)
 	ask := nodeInfo("")
@@ -197,7 +195,7 @@ func TestManagerIsToldOf(t *testing.T) {
 		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	if m := exchange(t, p, ask); m.MAD.Method() != mad.MethodGet || m.MAD.Attr() != mad.AttrSMInfo || m.Status != 0 {
-		t.Errorf("the manager is not asked, but gets %+v", m)
+		t.Errorf("got %+v, want the request for SMInfo", m)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -205,11 +203,11 @@ func TestManagerIsToldOf(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if lastHost(f).Ports[1].Info.CapMask.Has(mad.CapSM) {
-		t.Error("a subnet manager after it ended")
+		t.Error("after the client closed: got CapSM, want it cleared")
 	}
 }
 
-// setSM sends what our own clients have no need of.
+// setSM sends SetIsSM, which package umad/ibsim does not send.
 func setSM(t *testing.T, s *Server, p *ibsim.Port, isSM byte) {
 	t.Helper()
 	var slot uint32
@@ -223,7 +221,7 @@ func setSM(t *testing.T, s *Server, p *ibsim.Port, isSM byte) {
 	data := [ibsimproto.ControlDataSize]byte{isSM, isSM, isSM, isSM}
 	r := ibsimproto.NewControl(ibsimproto.SetIsSM, slot, data)
 	if reply, ok := s.handleControl(r[:], nil); !ok || reply.Kind() != ibsimproto.SetIsSM {
-		t.Fatal("refused")
+		t.Fatal("SetIsSM was rejected")
 	}
 }
 
@@ -236,9 +234,9 @@ func lastHost(f *sim.Fabric) *sim.Node {
 	return nil
 }
 
-// TestDeadClient checks that the place of a client which ended without a word
-// is free for the next one.
-func TestDeadClient(t *testing.T) {
+// TestAttach_DeadClient checks that the slot of a client that ended without disconnecting
+// is reused.
+func TestAttach_DeadClient(t *testing.T) {
 	s, name := serve(t, build(t, "demo"), 0)
 	names := ibsimproto.SockName(name)
 	data, err := net.ListenUnixgram("unixgram", names.ClientData(1))
@@ -248,20 +246,20 @@ func TestDeadClient(t *testing.T) {
 	r := ibsimproto.NewControl(ibsimproto.Connect, 0, ibsimproto.ClientInfo{ID: 1}.Encode())
 	open := func(slot, id uint32) (*socket, error) { return s.listeners[0].open(slot, id, nil) }
 	if reply, _ := s.handleControl(r[:], open); reply.Kind() != ibsimproto.Connect {
-		t.Fatal("refused")
+		t.Fatal("Connect was rejected")
 	}
 	data.Close()
 	if reply, _ := s.handleControl(r[:], open); reply.Kind() != ibsimproto.Error {
-		t.Error("attached a client without a data socket")
+		t.Error("without a data socket: Connect was accepted")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.clients) != 0 {
-		t.Errorf("%d clients", len(s.clients))
+		t.Errorf("got %d clients, want 0", len(s.clients))
 	}
 }
 
-func TestUDP(t *testing.T) {
+func TestServe_UDP(t *testing.T) {
 	free, err := net.ListenUDP("udp4", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -279,9 +277,9 @@ func TestUDP(t *testing.T) {
 	}
 }
 
-func TestNameTaken(t *testing.T) {
+func TestListen_NameInUse(t *testing.T) {
 	_, name := serve(t, build(t, "demo"), 0)
 	if _, err := Listen(build(t, "demo"), Options{SockName: name}); err == nil {
-		t.Error("two servers of one name")
+		t.Error("got a second server with the same name")
 	}
 }

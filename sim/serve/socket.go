@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is a datagram socket that is connected to that of a client. Who reads
-// blocks a thread, not the runtime's poller: a client with two requests in
-// flight waits for each of our replies, and a poller adds three system calls and
-// a wake-up to the two that a packet needs.
+// A socket is a datagram socket connected to that of a client. Its reader blocks a thread
+// and does not use the runtime's poller: a client with two outstanding requests waits for
+// each reply, and a poller adds three system calls and a wake-up to the two system calls
+// that a packet needs.
 type socket struct {
 	fd     int
 	remote unix.Sockaddr
 }
 
-// newSocket makes a socket with an address and connects it to another.
+// newSocket opens a socket with an address and connects it to another address.
 func newSocket(family int, local, remote unix.Sockaddr) (*socket, error) {
 	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("make socket: %w", err)
+		return nil, fmt.Errorf("open socket: %w", err)
 	}
 	s := &socket{fd: fd, remote: remote}
 	if err := unix.Bind(fd, local); err != nil {
@@ -35,8 +35,8 @@ func newSocket(family int, local, remote unix.Sockaddr) (*socket, error) {
 	return s, nil
 }
 
-// connect connects the socket, for the first time or again. It is refused where
-// a client of this host is gone.
+// connect connects the socket, for the first time or again. It fails if the socket of a
+// client on this host is closed.
 func (s *socket) connect() error { return unix.Connect(s.fd, s.remote) }
 
 // read waits for a datagram. After shutdown it returns 0 bytes or an error.
@@ -49,7 +49,7 @@ func (s *socket) read(b []byte) (int, error) {
 	}
 }
 
-// send sends a datagram, or returns EAGAIN where the client has no room.
+// send sends a datagram. It returns EAGAIN if the queue of the client is full.
 func (s *socket) send(b []byte) error {
 	for {
 		err := unix.Send(s.fd, b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
@@ -59,21 +59,22 @@ func (s *socket) send(b []byte) error {
 	}
 }
 
-// awaitRoom waits until the client may have room, or shutdown.
+// awaitRoom waits until send may succeed, or until shutdown.
 func (s *socket) awaitRoom() {
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLOUT}}, -1)
 }
 
-// shutdown ends read and awaitRoom.
+// shutdown makes read and awaitRoom return.
 func (s *socket) shutdown() { _ = unix.Shutdown(s.fd, unix.SHUT_RDWR) }
 
-// close frees the socket, which nobody may use any more.
+// close closes the socket, which must not be used any more.
 func (s *socket) close() { _ = unix.Close(s.fd) }
 
-// unixSockaddr returns the form that system calls take an address in.
+// unixSockaddr returns an address for system calls.
 func unixSockaddr(a *net.UnixAddr) unix.Sockaddr { return &unix.SockaddrUnix{Name: a.Name} }
 
-// udpSockaddr is the same for IPv4; no address stands for all of this host's.
+// udpSockaddr returns an IPv4 address for system calls; a nil IP stands for all addresses
+// of this host.
 func udpSockaddr(ip net.IP, port int) unix.Sockaddr {
 	a := &unix.SockaddrInet4{Port: port}
 	copy(a.Addr[:], ip.To4())

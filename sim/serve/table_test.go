@@ -7,9 +7,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// TestTables: a served fabric answers with what one packet holds, and a client
-// knows whether that is all.
-func TestTables(t *testing.T) {
+// TestServe_Tables checks that a table is cut to one packet, and that the client notices.
+func TestServe_Tables(t *testing.T) {
 	_, name := serve(t, build(t, "single-switch:hosts=3"), 0)
 	c := umad.NewClient(attach(t, name, ""), umad.ClientOptions{})
 	for _, test := range []struct {
@@ -22,12 +21,14 @@ func TestTables(t *testing.T) {
 		{&mad.SMInfoRecord{}, 1, false},
 		{&mad.ServiceRecord{}, 0, false},
 	} {
-		table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: test.kind})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if table.Len() != test.records || table.Clipped != test.clipped {
-			t.Errorf("%T: %d records, clipped %v", test.kind, table.Len(), table.Clipped)
-		}
+		t.Run(mad.AttributeName(test.kind), func(t *testing.T) {
+			table, err := c.GetTable(t.Context(), &umad.TableRequest{Match: test.kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if table.Len() != test.records || table.Clipped != test.clipped {
+				t.Errorf("got %d records, clipped %v, want %d, %v", table.Len(), table.Clipped, test.records, test.clipped)
+			}
+		})
 	}
 }

@@ -71,7 +71,7 @@ func TestServedCongestion(t *testing.T) {
 		})
 	}
 
-	// A query of the log restarts its counter. libumad2sim passes on 232 of the 256
+	// A query of the log restarts its counter. libumad2sim passes on 224 of the 256
 	// bytes of a packet: ibccquery may print random events at the end.
 	if log := ibccquery(t, s, "CongestionLog 3"); !strings.Contains(log, "LogEventsCounter:................1\n") {
 		t.Errorf("got\n%s\nwant one event", log)
