@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// What is exported shows the same links as what it was made from.
+// TestSimExport checks that an exported fabric has the same links.
 func TestSimExport(t *testing.T) {
 	const description = "single-switch:hosts=3,radix=4"
 	_, want, _ := program.Run(t, nil, "linkinfo", "--sim", description, "--csv")
@@ -17,16 +17,16 @@ func TestSimExport(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "fabric")
 		code, out, err := program.Run(t, nil, "sim", "export", description, "--format", format, "-o", path)
 		if code != cmdutil.ExitOK || out != "" || err != "" {
-			t.Fatalf("%s: exit code %d, output %q, error output %q", format, code, out, err)
+			t.Fatalf("%s: got exit code %d, output %q, error output %q", format, code, out, err)
 		}
 		code, got, err := program.Run(t, nil, "linkinfo", "--sim", scheme+path, "--csv")
 		if strings.Count(got, "\n") != strings.Count(want, "\n") || !strings.Contains(got, "host003") {
-			t.Errorf("%s: exit code %d, error output %q, output:\n%s", format, code, err, got)
+			t.Errorf("%s: got exit code %d, error output %q, output:\n%s", format, code, err, got)
 		}
 	}
 	code, out, _ := program.Run(t, nil, "sim", "export", description)
 	if code != cmdutil.ExitOK || !strings.Contains(out, "Switch\t4 \"switch1\"") {
-		t.Errorf("exit code %d, output %q", code, out)
+		t.Errorf("got exit code %d, output %q", code, out)
 	}
 }
 
@@ -38,15 +38,17 @@ func TestSimUsage(t *testing.T) {
 		{[]string{"sim"}, "no command given"},
 		{[]string{"sim", "nonsense"}, `unknown command "nonsense"`},
 		{[]string{"sim", "list", "word"}, `unexpected argument "word"`},
-		{[]string{"sim", "export"}, "one description"},
+		{[]string{"sim", "export"}, "expected one description"},
 		{[]string{"sim", "export", "moon"}, `unknown fabric "moon": not a file, and not one of demo, `},
 		{[]string{"sim", "export", "demo", "--format", "dot"}, `unknown format "dot"`},
 		{[]string{"linkinfo", "--sim", "net:" + cmdtest.WriteFile(t, "Switch x\n")}, `:1:8: expected the number of ports`},
 		{[]string{"linkinfo", "--sim", "topo:/nonexistent"}, "no such file"},
 	} {
-		code, out, err := program.Run(t, nil, test.args...)
-		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
-			t.Errorf("%q: exit code %d, output %q, error output %q: want %q", test.args, code, out, err, test.want)
-		}
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			code, out, err := program.Run(t, nil, test.args...)
+			if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
+				t.Errorf("got exit code %d, output %q, error output %q, want %q", code, out, err, test.want)
+			}
+		})
 	}
 }

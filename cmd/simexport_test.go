@@ -16,52 +16,52 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// counts are what a scan costs and in what order it went, which are not the
-// fabric's. Nodes begin lines.
+// scanned matches the members about the scan, which do not depend on the fabric alone.
 var scanned = regexp.MustCompile(`"(sent|retries|timeouts|window)":\d+`)
 
-// What linkinfo --json prints of a fabric, it prints of the fabric that is made
-// of it: nothing that a scan sees is lost.
-func TestJSONRoundTrip(t *testing.T) {
+// TestExport_JSON checks that the JSON of a fabric is the same after an export.
+func TestExport_JSON(t *testing.T) {
 	for _, p := range sim.Presets {
-		_, want, _ := program.Run(t, nil, "linkinfo", "--sim", p.Name, "--json", "--attributes")
-		path := filepath.Join(t.TempDir(), "fabric.json")
-		if code, out, err := program.Run(t, nil, "sim", "export", p.Name, "--format", "json", "-o", path); code != cmdutil.ExitOK || out != "" || err != "" {
-			t.Fatalf("%s: exit code %d, output %q, error output %q", p.Name, code, out, err)
-		}
-		_, got, err := program.Run(t, map[string]string{"IBKIT_SIM": path}, "linkinfo", "--json", "--attributes")
-		if scanned.ReplaceAllString(got, "") != scanned.ReplaceAllString(want, "") || len(got) == 0 {
-			t.Errorf("%s: not the same: %s", p.Name, err)
-		}
+		t.Run(p.Name, func(t *testing.T) {
+			_, want, _ := program.Run(t, nil, "linkinfo", "--sim", p.Name, "--json", "--attributes")
+			path := filepath.Join(t.TempDir(), "fabric.json")
+			if code, out, err := program.Run(t, nil, "sim", "export", p.Name, "--format", "json", "-o", path); code != cmdutil.ExitOK || out != "" || err != "" {
+				t.Fatalf("got exit code %d, output %q, error output %q", code, out, err)
+			}
+			_, got, err := program.Run(t, map[string]string{"IBKIT_SIM": path}, "linkinfo", "--json", "--attributes")
+			if scanned.ReplaceAllString(got, "") != scanned.ReplaceAllString(want, "") || len(got) == 0 {
+				t.Errorf("got other JSON after the export, error output %q", err)
+			}
+		})
 	}
 }
 
-// A preset is the same fabric after each format, but for what a format has no
-// words for.
-func TestExportRoundTrip(t *testing.T) {
+// TestExport_Formats checks that a preset has the same links after an export.
+func TestExport_Formats(t *testing.T) {
 	for _, p := range sim.Presets {
 		f, err := sim.Build(p.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, format := range []string{"net", "topology", "json"} {
-			path := filepath.Join(t.TempDir(), "fabric")
-			if code, _, err := program.Run(t, nil, "sim", "export", p.Name, "--format", format, "-o", path); code != cmdutil.ExitOK {
-				t.Fatalf("%s as %s: %s", p.Name, format, err)
-			}
-			back, err := sim.Build(map[string]string{"net": "net:", "topology": "topo:", "json": "json:"}[format] + path)
-			if err != nil {
-				t.Errorf("%s as %s: %v", p.Name, format, err)
-				continue
-			}
-			if got, want := links(back), links(f); got != want {
-				t.Errorf("%s as %s: got\n%s\nwant\n%s", p.Name, format, got, want)
-			}
+			t.Run(p.Name+"/"+format, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "fabric")
+				if code, _, err := program.Run(t, nil, "sim", "export", p.Name, "--format", format, "-o", path); code != cmdutil.ExitOK {
+					t.Fatal(err)
+				}
+				back, err := sim.Build(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, want := links(back), links(f); got != want {
+					t.Errorf("got\n%s\nwant\n%s", got, want)
+				}
+			})
 		}
 	}
 }
 
-// links writes down which ports of a fabric lead to which, by GUID of the node.
+// links lists the links of a fabric by GUID.
 func links(f *sim.Fabric) string {
 	lines := map[string]bool{}
 	for _, n := range f.Nodes {
@@ -74,7 +74,7 @@ func links(f *sim.Fabric) string {
 	return strings.Join(sorted(lines), "\n")
 }
 
-func TestExportUnreachable(t *testing.T) {
+func TestExport_Unreachable(t *testing.T) {
 	path := cmdtest.WriteFile(t, "Switch 2 \"s\"\n[1]\t\"h\"[1]\n\nCa 1 \"h\"\n[1]\t\"s\"[1]\n\nCa 1 \"alone\"\n")
 	code, out, err := program.Run(t, nil, "sim", "export", "net:"+path, "--format", "json")
 	if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, "finds 2 of 3 nodes") {
@@ -82,8 +82,8 @@ func TestExportUnreachable(t *testing.T) {
 	}
 }
 
-// Files from before port 0 was printed are read as well.
-func TestJSONWithoutPort0(t *testing.T) {
+// TestExport_OldJSON reads a file without port 0 of switches.
+func TestExport_OldJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fabric.json")
 	program.Run(t, nil, "sim", "export", "single-switch:speed=NDR", "--format", "json", "-o", path)
 	text, err := os.ReadFile(path)

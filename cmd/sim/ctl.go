@@ -30,18 +30,17 @@ func newCtl(env *cmdutil.Env) *cobra.Command {
 		Use:   "ctl [COMMAND...]",
 		Short: "Change a simulated fabric while it is served",
 		Long: strings.TrimSpace(`
-ctl has a running ibkit sim serve of the same user carry out a command, or each
-line of its input where there is no command. It ends at the first one that is
-wrong.
+ctl sends a command to a running ibkit sim serve of the same user. Without
+arguments it sends each line of its input, up to the first invalid command.
 
-Commands, which files for --events have too, each line behind a time (1.5s) or @
-and a number of packets (@1000):
+The lines of files for --events have the same commands after a time (1.5s) or
+after @ and a number of packets (@1000):
 
 ` + strings.TrimRight(sim.CommandHelp(), "\n") + `
-  clients                      show who is attached
-  stats                        show counters of packets
+  clients                      print the attached clients
+  stats                        print counters of packets
 
-NODE is an ID or a description, in quotation marks where it has blanks or
+NODE is an ID or a description, in quotation marks if it contains blanks or
 brackets; PORT is NODE[NUMBER].`),
 		Example: strings.Trim(`
   ibkit sim ctl unlink 'leaf1[3]'
@@ -50,14 +49,14 @@ brackets; PORT is NODE[NUMBER].`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
-	// What follows the command is the command's: -5 or --sm is no flag of ours.
+	// Arguments of a command, for example -5, are not flags of ctl.
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&s.name, "name", "", "`NAME` that the server has (default: the environment variable IBSIM_SOCKNAME, or sim)")
-	cmd.Flags().StringVar(&s.socket, "console", "", "`PATH` of the server's console (default: where sim serve has it)")
+	cmd.Flags().StringVar(&s.name, "name", "", "`NAME` of the server (default: IBSIM_SOCKNAME, or sim)")
+	cmd.Flags().StringVar(&s.socket, "console", "", "`PATH` of the server's console (default: as for sim serve)")
 	return cmd
 }
 
-// consolePath returns where the console of a server is.
+// consolePath returns the path of the console of a server.
 func consolePath(env *cmdutil.Env, path, name string) string {
 	return cmp.Or(path, serve.ConsolePath(cmp.Or(name, env.Getenv("IBSIM_SOCKNAME"), ibsimproto.DefaultSockName), env.Getenv))
 }
@@ -90,12 +89,12 @@ func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 func (s *ctlCommand) command(c *serve.Console, text string) error {
-	told, err := c.Run(text)
-	if _, err := fmt.Fprint(s.env.Out, told); err != nil {
+	out, err := c.Run(text)
+	if _, err := fmt.Fprint(s.env.Out, out); err != nil {
 		return err
 	}
-	var wrong *serve.CommandError
-	if errors.As(err, &wrong) {
+	var invalid *serve.CommandError
+	if errors.As(err, &invalid) {
 		return &cmdutil.UsageError{Err: err}
 	}
 	return err

@@ -12,33 +12,33 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// newExport makes the command that writes a fabric to a file.
+// newExport returns the command sim export.
 func newExport(env *cmdutil.Env) *cobra.Command {
 	var format, path string
 	cmd := &cobra.Command{
 		Use:   "export DESCRIPTION [flags]",
 		Short: "Write a simulated fabric to a file that ibkit and ibsim load",
 		Long: strings.TrimSpace(`
-export writes the fabric that --sim DESCRIPTION would simulate.
+export writes the fabric that --sim DESCRIPTION simulates.
 
-A net file has what the ends of the links have enabled, a topology file what the
-links run at, and LIDs. JSON is what linkinfo --json --attributes prints: all that ports say of
-themselves. ibsim loads the first two, ibkit all three.`),
+A net file contains the enabled widths and speeds of links, a topology file the
+active ones and LIDs, and JSON (as linkinfo --json --attributes prints it) all
+attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 		Example: strings.Trim(`
   # a fat tree for ibsim
   ibkit sim export fat-tree:radix=8,pods=4,speed=HDR -o fat-tree.net
   ibsim -s fat-tree.net
 
-  # the form of ibnetdiscover
+  # the format of ibnetdiscover
   ibkit sim export demo --format topology
 
-  # the form of linkinfo --json --attributes
+  # JSON, for a fabric with the same state
   ibkit sim export demo --format json -o demo.json
   ibkit linkinfo --sim demo.json`, "\n"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return cmdutil.UsageErrorf("export takes one description of a fabric, such as demo, and not %d", len(args))
+				return cmdutil.UsageErrorf("expected one description of a fabric, got %d", len(args))
 			}
 			return nil
 		},
@@ -48,7 +48,7 @@ themselves. ibsim loads the first two, ibkit all three.`),
 				"json": func(f *sim.Fabric, w io.Writer) error { return writeFabricJSON(cmd.Context(), f, w) },
 			}[format]
 			if write == nil {
-				return cmdutil.UsageErrorf("unknown format %q: it has to be net, topology or json", format)
+				return cmdutil.UsageErrorf("unknown format %q: not one of net, topology, json", format)
 			}
 			f, err := fabricflag.Build(args[0])
 			if err != nil {
@@ -61,7 +61,7 @@ themselves. ibsim loads the first two, ibkit all three.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&format, "format", "net", "net for a net file of ibsim, topology for the `FORMAT` of ibnetdiscover, json for that of linkinfo --json --attributes")
+	flags.StringVar(&format, "format", "net", "`FORMAT` of the file: net (ibsim), topology (ibnetdiscover), or json (linkinfo)")
 	cmdutil.CompleteFlag(env, cmd, "format", cmdutil.Constant("json", "net", "topology"))
 	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)

@@ -12,9 +12,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// writeFabricJSON writes what linkinfo --json prints of a simulated fabric. It
-// holds what a scan finds: a fabric of which a scan would not find all is
-// refused.
+// writeFabricJSON writes the output of linkinfo --json --attributes for a simulated
+// fabric. A fabric with nodes that a scan cannot reach is an error.
 func writeFabricJSON(ctx context.Context, f *sim.Fabric, w io.Writer) error {
 	r, err := linkinfo.Run(ctx, linkinfo.Options{
 		Open: func(context.Context) (umad.Port, error) { return f.Open("") },
@@ -23,7 +22,7 @@ func writeFabricJSON(ctx context.Context, f *sim.Fabric, w io.Writer) error {
 		return fmt.Errorf("scan fabric: %w", err)
 	}
 	if found := len(r.Fabric.Nodes); found < len(f.Nodes) {
-		return fmt.Errorf("write fabric as JSON: a scan from %q finds %d of %d nodes, for no link leads to the others; the other formats can have them", r.Fabric.Start.Desc.Clean(), found, len(f.Nodes))
+		return fmt.Errorf("write fabric as JSON: a scan from %q finds %d of %d nodes (the others are not connected)", r.Fabric.Start.Desc.Clean(), found, len(f.Nodes))
 	}
 	out := render.NewOutput(w)
 	links.WriteJSON(out, r.Fabric, r.Fabric.Nodes, linkinfo.Ends(r.Fabric, r.Fabric.Nodes), linkinfo.ReportOptions{Attributes: true})

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// inUse are flags of commands by which other programs use a simulated fabric.
+// inUse holds the flags of commands that serve a simulated fabric.
 type inUse struct {
 	sm        string
 	pings     []string
@@ -17,15 +17,15 @@ type inUse struct {
 
 func (s *inUse) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&s.sm, "sm", "", "how a subnet manager has configured the fabric: `WAY` on or minhop takes shortest ways, updown those that\ngo up and then down; off: none has, for one that attaches (default: what FABRIC says, or on)")
+	flags.StringVar(&s.sm, "sm", "", "routing `MODE` of the fabric's subnet manager: on or minhop (shortest paths), updown,\nor off: no subnet manager has run (default: as in FABRIC, or on)")
 	cmdutil.CompleteFlag(env, cmd, "sm", cmdutil.Constant("on", "minhop", "updown", "off"))
-	flags.StringArrayVar(&s.pings, "ping", nil, "answer pings at `NODE` as an ibping server would; all: at every node")
+	flags.StringArrayVar(&s.pings, "ping", nil, "run an ibping server at `NODE`, or at all")
 	cmdutil.CompleteFlag(env, cmd, "ping", fabricflag.NodeNames)
 	s.behaviour.Define(env, cmd, "")
 }
 
-// build makes the fabric and has it do what the flags say. command is who speaks
-// of events that could not happen.
+// build makes the fabric and applies the flags. command is the prefix of messages about
+// events that fail.
 func (s *inUse) build(env *cmdutil.Env, command, description string) (*sim.Fabric, error) {
 	var options []string
 	if s.sm != "" {
@@ -36,7 +36,7 @@ func (s *inUse) build(env *cmdutil.Env, command, description string) (*sim.Fabri
 		return nil, err
 	}
 	if s.sm == "off" {
-		f.Unconfigure() // a file may have LIDs
+		f.Unconfigure() // a file may contain LIDs
 	}
 	for _, node := range s.pings {
 		c, err := f.ParseCommand("--ping", 1, "ping "+quoteNode(node))
@@ -50,7 +50,7 @@ func (s *inUse) build(env *cmdutil.Env, command, description string) (*sim.Fabri
 	return f, s.behaviour.Apply(f, func(err error) { cmdutil.PrintError(env, command, err) })
 }
 
-// quoteNode makes a node's name one word, but for all, which names none.
+// quoteNode quotes the name of a node; all is a keyword.
 func quoteNode(name string) string {
 	if name == "all" {
 		return name

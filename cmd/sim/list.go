@@ -13,12 +13,12 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// newList makes the command that lists what can be simulated.
+// newList returns the command sim list.
 func newList(env *cmdutil.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:                   "list [flags]",
-		Short:                 "List the fabrics that can be simulated, with their parameters and defaults",
+		Short:                 "List the simulated fabrics with their parameters and defaults",
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -37,16 +37,15 @@ func newList(env *cmdutil.Env) *cobra.Command {
 	return cmd
 }
 
-// commonOptions hold for presets, behind a colon or a comma, and for files,
-// behind a comma.
+// commonOptions are the parameters of presets and of files.
 var commonOptions = []sim.Parameter{
-	{Name: "sm", Default: "on", About: "on or minhop: configured, with the shortest ways; updown: with ways that lead up and then down; off: as before a subnet manager ran"},
-	{Name: "root", Default: "", About: "with sm=updown: the ID of a switch that up leads to; can be given several times"},
+	{Name: "sm", Default: "on", About: "on or minhop: configured with shortest paths; updown: configured with up/down routing; off: not configured"},
+	{Name: "root", Default: "", About: "ID of a root switch for sm=updown; repeat it for several roots"},
 }
 
 func listFabrics(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "FABRIC\tPARAMETER\tDEFAULT\tWHAT\n")
+	fmt.Fprintf(t, "FABRIC\tPARAMETER\tDEFAULT\tDESCRIPTION\n")
 	for _, p := range sim.Presets {
 		fmt.Fprintf(t, "%s\t\t\t%s\n", p.Name, p.About)
 		for _, v := range p.Parameters {
@@ -56,7 +55,7 @@ func listFabrics(w io.Writer) error {
 	for _, f := range fabricflag.Sources {
 		fmt.Fprintf(t, "%s\t\t\t%s\n", f.Description, f.About)
 	}
-	fmt.Fprintf(t, "all but %s\t\t\toptions that each of these fabrics has\n", fabricflag.Ibsim)
+	fmt.Fprintf(t, "presets and files\t\t\tmore parameters, for example demo,sm=off\n")
 	for _, v := range commonOptions {
 		fmt.Fprintf(t, "\t%s\t%s\t%s\n", v.Name, v.Default, v.About)
 	}
@@ -78,7 +77,7 @@ type jsonParameter struct {
 	About   string `json:"about"`
 }
 
-// listFabricsJSON prints the presets.
+// listFabricsJSON prints the presets as JSON.
 func listFabricsJSON(w io.Writer) error {
 	list := struct {
 		Presets []jsonPreset `json:"presets"`

@@ -15,16 +15,16 @@ var program = cmdtest.Native(New)
 func TestSimList(t *testing.T) {
 	code, out, err := program.Run(t, nil, "sim", "list")
 	if code != cmdutil.ExitOK || err != "" {
-		t.Fatalf("exit code %d, error output %q", code, err)
+		t.Fatalf("got exit code %d, error output %q", code, err)
 	}
 	for _, p := range sim.Presets {
 		if !strings.Contains(out, p.Name) || !strings.Contains(out, p.About) {
-			t.Errorf("preset %s is not in the list", p.Name)
+			t.Errorf("no preset %s in the list", p.Name)
 		}
 	}
 	for _, want := range []string{"radix", "net:FILE", "topo:FILE"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("%s is not in the list", want)
+			t.Errorf("no %s in the list", want)
 		}
 	}
 
@@ -36,9 +36,9 @@ func TestSimList(t *testing.T) {
 		}
 	}
 	if e := json.Unmarshal([]byte(out), &list); e != nil || code != cmdutil.ExitOK {
-		t.Fatalf("exit code %d, %v, error output %q", code, e, err)
+		t.Fatalf("got exit code %d, %v, error output %q", code, e, err)
 	}
 	if len(list.Presets) != len(sim.Presets) || list.Presets[1].Parameters[0].Default != "8" {
-		t.Errorf("%+v", list)
+		t.Errorf("got %+v", list)
 	}
 }

@@ -25,33 +25,33 @@ func newServe(env *cmdutil.Env) *cobra.Command {
 	s := &serveCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "serve FABRIC",
-		Short: "Serve a simulated fabric to other programs, as ibsim does",
+		Short: "Serve a simulated fabric to other programs, like ibsim",
 		Long: strings.TrimSpace(`
-serve puts a simulated fabric behind the sockets of ibsim, the simulator of
-linux-rdma, until it is interrupted. C tools attach by its library
-libumad2sim.so, ibkit by --sim ibsim. More than ten at a time may do so.
+serve makes a simulated fabric available on the sockets of ibsim, the simulator
+of linux-rdma, until it is interrupted. C tools attach with the preloaded
+library libumad2sim.so, ibkit with --sim ibsim. Up to 1024 programs can attach.
 
-Programs choose the node that they run at by the environment variable SIM_HOST:
-an ID or a description, with a port in brackets where it is not the first
-that is up. Where there is none, it is the first adapter.
+The environment variable SIM_HOST selects the node that a program runs at: an ID
+or a description, with a port number in brackets for a port other than the first
+one that is up. The default is the first adapter.
 
-ibkit sim ctl changes the fabric meanwhile.`),
+ibkit sim ctl changes the fabric while it is served.`),
 		Example: strings.Trim(`
   ibkit sim serve demo &
   LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so iblinkinfo
   ibkit linkinfo --sim ibsim`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return cmdutil.UsageErrorf("%d arguments, expected one: the fabric to serve", len(args))
+				return cmdutil.UsageErrorf("expected one argument (the fabric to serve), got %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: the environment variable IBSIM_SOCKNAME, or sim)")
-	flags.Uint16Var(&s.port, "listen", 0, "serve clients elsewhere as well, by UDP on `PORT` and one more port for each; anyone who gets there may attach")
-	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a directory of the user's own)")
+	flags.StringVar(&s.name, "name", "", "first part of the `NAME` of the sockets (default: IBSIM_SOCKNAME, or sim)")
+	flags.Uint16Var(&s.port, "listen", 0, "also serve clients on other hosts by UDP, without authentication, on `PORT`\nand one port above it per client")
+	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a private directory)")
 	s.fabric.define(env, cmd)
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)
 	return cmd
@@ -71,13 +71,13 @@ func (s *serveCommand) run(cmd *cobra.Command, description string) error {
 	if err != nil {
 		return err
 	}
-	// Scripts wait for this line, which ibsim prints as well.
+	// Scripts wait for this line of ibsim.
 	if _, err := fmt.Fprintln(s.env.Out, "Network simulator ready."); err != nil {
 		return err
 	}
 	err = server.Serve(cmd.Context())
 	if c := server.Counters(); c.Malformed+c.Overflowed > 0 {
-		fmt.Fprintf(s.env.ErrOut, "dropped datagrams: %d that are not ibsim's, %d to clients that did not read\n", c.Malformed, c.Overflowed)
+		fmt.Fprintf(s.env.ErrOut, "dropped packets: %d malformed, %d for clients that do not read\n", c.Malformed, c.Overflowed)
 	}
 	return err
 }

@@ -9,16 +9,17 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// commands make the commands about simulated fabrics.
+// commands are the subcommands.
 var commands = []func(*cmdutil.Env) *cobra.Command{newList, newExport, newServe, newCtl}
 
+// New returns the command sim.
 func New(env *cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "List, export and serve simulated fabrics, and change them",
+		Short: "List, export, serve and change simulated fabrics",
 		Long: strings.TrimSpace(`
-sim shows which fabrics --sim can simulate, writes them to files that ibkit and
-ibsim load, serves them to other programs, and changes them meanwhile.`),
+sim lists the fabrics that --sim can simulate, writes them to files for ibkit and
+ibsim, serves them to other programs, and changes them while they are served.`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
