@@ -12,7 +12,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{flagError(err)} })
 	root.SetUsageFunc(printUsage)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root {

@@ -170,7 +170,7 @@ func (s *Settings) onlyPort(open func(context.Context) (umad.Port, error)) func(
 		attr := p.Attr()
 		if s.DeviceGiven && s.Device != attr.Device || s.PortGiven && s.Port != 0 && s.Port != attr.Number {
 			_ = p.Close() // unused
-			return nil, fmt.Errorf("open %q port %d: the simulated fabric has only %s port %d", s.Device, s.Port, attr.Device, attr.Number)
+			return nil, fmt.Errorf("open %s: the simulated fabric has only %s port %d", s.localPort(), attr.Device, attr.Number)
 		}
 		return p, nil
 	}
@@ -213,4 +213,15 @@ func readNames(path string) (*fabric.NameMap, error) {
 	}
 	defer file.Close()
 	return fabric.ReadNameMap(file, path)
+}
+
+// localPort names the local port as far as the options select it.
+func (s *Settings) localPort() string {
+	switch {
+	case !s.DeviceGiven:
+		return fmt.Sprintf("port %d", s.Port)
+	case !s.PortGiven || s.Port == 0:
+		return s.Device
+	}
+	return fmt.Sprintf("%s port %d", s.Device, s.Port)
 }

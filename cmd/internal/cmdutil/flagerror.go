@@ -1,0 +1,37 @@
+package cmdutil
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// flagError describes an invalid value of a flag without the names of Go functions that
+// pflag's errors contain.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var number *strconv.NumError
+	reason := ""
+	switch kind := invalid.GetFlag().Value.Type(); {
+	case kind == "duration":
+		reason = "not a duration with a unit, for example 500ms or 10s"
+	case !errors.As(err, &number):
+		return fmt.Errorf("invalid --%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+	case kind == "bool":
+		reason = "not true or false"
+	case kind == "uint8":
+		reason = "not a number from 0 to 255"
+	case kind == "uint16":
+		reason = "not a number from 0 to 65535"
+	case kind == "uint" || kind == "uint32" || kind == "uint64":
+		reason = "not a number, or out of range; it must not be negative"
+	default:
+		reason = "not a number, or out of range"
+	}
+	return fmt.Errorf("invalid --%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), reason)
+}
