@@ -44,7 +44,7 @@ type cacheNode struct {
 	LID           ib.LID // of a switch's port 0; 0 for other nodes
 	LMC           uint8
 	EnhancedPort0 uint8
-	Switch        [mad.DataSize]byte // SwitchInfo; zero if there is none
+	Switch        [mad.DataSize]byte // SwitchInfo; zero if missing
 	GUID          ib.GUID
 	Type          uint8
 	NumPorts      uint8

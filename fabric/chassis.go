@@ -32,7 +32,7 @@ const (
 )
 
 // String returns "Line", "Spine" or "SRBD", the names that libibnetdisc
-// prints, and "" for none.
+// prints, and "" for SlotNone.
 func (k SlotKind) String() string {
 	switch k {
 	case SlotLine:

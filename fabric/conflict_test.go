@@ -62,7 +62,7 @@ func TestDuplicateSwitches(t *testing.T) {
 // TestDuplicateOfAnotherKind checks nodes of different types with one GUID.
 func TestDuplicateOfAnotherKind(t *testing.T) {
 	f, nodes := twoLevels(2)
-	nodes[7].guid = nodes[1].guid // host3 says it is spine2
+	nodes[7].guid = nodes[1].guid // host3 has the GUID of spine2
 	got := discover(t, f, fabric.DiscoverOptions{})
 	if len(got.Nodes) != len(nodes) || len(got.Conflicts) == 0 {
 		t.Errorf("got\n%s", describe(got))

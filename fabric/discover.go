@@ -178,7 +178,7 @@ func (s *scan) fail(a *query, err error) {
 	s.fabric.Failures = append(s.fabric.Failures, f)
 }
 
-// decode decodes the attribute in a reply. If there is none, or it is truncated,
+// decode decodes the attribute in a reply. If it is missing or truncated,
 // decode adds a failure and returns false.
 func (s *scan) decode(a *query, r *umad.Reply, attr mad.Attribute) bool {
 	err := r.Err

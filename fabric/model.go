@@ -91,7 +91,7 @@ type Port struct {
 	// unknown.
 	Peer *Port
 
-	// External is the number printed on the chassis, 0 if there is none.
+	// External is the number printed on the chassis, 0 if the port has no printed number.
 	External int
 }
 

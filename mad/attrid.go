@@ -2,12 +2,12 @@ package mad
 
 import "fmt"
 
-// An AttrID names the attribute that a MAD carries. The numbers are local to a
-// management class, but for those below 0x10; the constants here are subnet
-// management's (InfiniBand Architecture, Volume 1, 14.2.5).
+// An AttrID identifies the attribute of a MAD within its management class. Numbers
+// below 0x10 are common to all classes; the constants here belong to subnet
+// management (InfiniBand Architecture, Volume 1, 14.2.5).
 type AttrID uint16
 
-// The attributes of subnet management, and the two that classes share.
+// The attributes of subnet management, and two common attributes.
 const (
 	AttrClassPortInfo            AttrID = 0x0001
 	AttrNotice                   AttrID = 0x0002
@@ -26,12 +26,11 @@ const (
 	AttrMlnxExtPortInfo          AttrID = 0xff90 // NVIDIA's, for FDR10
 )
 
-// String returns the specification's name of the subnet management attribute.
-// [Class.AttrName] knows those of the other classes.
+// String returns the specification's name of the subnet management attribute. For
+// other classes use [Class.AttrName].
 func (a AttrID) String() string { return ClassSMPLIDRouted.AttrName(a) }
 
-// AttrName returns the specification's name of the attribute that has a number
-// in the class.
+// AttrName returns the specification's name of an attribute of the class.
 func (c Class) AttrName(id AttrID) string {
 	if k, ok := c.attributes()[id]; ok {
 		return k.name
@@ -39,8 +38,8 @@ func (c Class) AttrName(id AttrID) string {
 	return fmt.Sprintf("Attribute(0x%04x)", uint16(id))
 }
 
-// NewAttribute returns an empty attribute of the kind that has a number in the
-// class, nil where this package has no such kind.
+// NewAttribute returns a zero attribute of the class with the given number, nil if
+// this package does not implement it.
 func (c Class) NewAttribute(id AttrID) Attribute {
 	if k := c.attributes()[id]; k.empty != nil {
 		return k.empty()
@@ -48,7 +47,7 @@ func (c Class) NewAttribute(id AttrID) Attribute {
 	return nil
 }
 
-// attributes returns what is known of the class's attributes.
+// attributes returns the kinds of attributes of the class.
 func (c Class) attributes() map[AttrID]attrKind {
 	switch c {
 	case ClassSMPLIDRouted, ClassSMPDirected:
@@ -63,13 +62,13 @@ func (c Class) attributes() map[AttrID]attrKind {
 	return nil
 }
 
-// An attrKind is one kind of attribute.
+// An attrKind is a kind of attribute.
 type attrKind struct {
 	name  string
-	empty func() Attribute // nil where there is no struct for it
+	empty func() Attribute // nil if there is no struct
 }
 
-// kind describes the attribute that is in a T.
+// kind returns the kind of the attribute with type T.
 func kind[T any, A interface {
 	*T
 	Attribute

@@ -18,8 +18,8 @@ const (
 	ClassSMPDirected  Class = 0x81 // subnet management, directed route
 )
 
-// String returns the abbreviation of the specification, "Vendor(0x0a)" for the
-// classes left to vendors, and the bare number for the rest.
+// String returns the abbreviation of the specification, "Vendor(0x0a)" for a
+// vendor class and "Class(0x50)" for other classes.
 func (c Class) String() string {
 	switch c {
 	case ClassSMPLIDRouted:
@@ -47,17 +47,17 @@ func (c Class) String() string {
 	return fmt.Sprintf("Class(0x%02x)", uint8(c))
 }
 
-// HasOUI reports whether c is one of the vendor classes whose packets name the
-// vendor by an OUI (0x30 to 0x4f, 16.5).
+// HasOUI reports whether c is a vendor class with an OUI in its packets (0x30 to
+// 0x4f, 16.5).
 func (c Class) HasOUI() bool { return c >= 0x30 && c <= 0x4f }
 
-// IsSMP reports whether c is one of the two subnet management classes, which
-// travel over QP0.
+// IsSMP reports whether c is one of the two subnet management classes, which use
+// QP0.
 func (c Class) IsSMP() bool { return c == ClassSMPLIDRouted || c == ClassSMPDirected }
 
-// DataRange returns where the attribute data of the class's packets start and
-// how many bytes they have. Where the layout is the vendor's or not known here,
-// it is all that follows the headers.
+// DataRange returns the offset and the size in bytes of the attribute data in
+// packets of the class. If the layout is unknown, the data are all bytes after
+// the headers.
 func (c Class) DataRange() (offset, size int) {
 	switch {
 	case c.IsSMP():
@@ -74,10 +74,10 @@ func (c Class) DataRange() (offset, size int) {
 	return headerSize, Size - headerSize
 }
 
-// A Method says what a MAD asks for (13.4.5). The top bit marks a response.
+// A Method is the method of a MAD (13.4.5). The top bit marks a response.
 type Method uint8
 
-// The methods. Those from MethodGetTable on are subnet administration's
+// The methods. The methods from MethodGetTable on belong to subnet administration
 // (15.2.2).
 const (
 	MethodGet         Method = 0x01
@@ -100,8 +100,8 @@ const (
 	methodResponse Method = 0x80
 )
 
-// IsResponse reports whether m answers a request. A TrapRepress, which answers
-// a Trap without having the response bit, counts as one (13.4.5).
+// IsResponse reports whether m is a response. TrapRepress is one although it does
+// not have the response bit (13.4.5).
 func (m Method) IsResponse() bool { return m&methodResponse != 0 || m == MethodTrapRepress }
 
 // String returns the method's name, for example "GetResp".

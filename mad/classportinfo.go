@@ -2,16 +2,16 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A ClassPortInfo says what a port's agent of a management class can do, where
-// requests to it are to go instead and where it sends traps (InfiniBand
-// Architecture, Volume 1, 13.4.8.1). What the capabilities mean depends on the
-// class.
+// A ClassPortInfo contains the capabilities of a port's agent of a management
+// class, the address to which it redirects requests, and the destination of its
+// traps (InfiniBand Architecture, Volume 1, 13.4.8.1). Each class defines its
+// capabilities.
 type ClassPortInfo struct {
 	BaseVersion   uint8
 	ClassVersion  uint8
 	CapMask       uint16 // in performance management a [PerfCapMask]
 	CapMask2      uint32 // 27 bits; in performance management a [PerfCapMask2]
-	RespTimeValue uint8  // 5 bits; answers come within 4.096 µs << RespTimeValue
+	RespTimeValue uint8  // 5 bits; maximum response time 4.096 µs << RespTimeValue
 
 	RedirectGID          [16]uint8
 	RedirectTrafficClass uint8
@@ -38,8 +38,8 @@ const classPortInfoSize = 72
 // ID returns AttrClassPortInfo.
 func (*ClassPortInfo) ID() AttrID { return AttrClassPortInfo }
 
-// format names performance management, but the attribute is the same in all
-// classes.
+// format returns the format of performance management; the attribute is the same
+// in all classes.
 func (*ClassPortInfo) format() format { return format{ClassPM, classPortInfoSize} }
 
 // MarshalJSON writes the fields as an object; see the package comment.

@@ -9,13 +9,13 @@ import (
 	"unsafe"
 )
 
-// An Attribute is what a MAD of some class carries, or an attribute's record in
-// subnet administration: one of this package's structs, by pointer.
+// An Attribute is an attribute of a management class, or a record of subnet
+// administration: a pointer to one of this package's structs.
 type Attribute interface {
 	// ID returns the attribute's number in a MAD header.
 	ID() AttrID
 
-	// fields shows each field to c, in the order of the classic dump.
+	// fields declares each field to c, in the order of the classic dump.
 	fields(c *codec)
 }
 
@@ -25,8 +25,7 @@ type format struct {
 	size  int
 }
 
-// A formatted attribute says what its format is. Those that do not are subnet
-// management's.
+// A formatted attribute has a format other than that of subnet management.
 type formatted interface{ format() format }
 
 func formatOf(a Attribute) format {
@@ -36,10 +35,8 @@ func formatOf(a Attribute) format {
 	return format{ClassSMPLIDRouted, DataSize}
 }
 
-// Decode reads a from b, which must hold at least the [AttributeSize] bytes of
-// the attribute; more are not looked at. Reserved bits are skipped. Any bit
-// pattern decodes: a value that the specification does not define is kept as it
-// is.
+// Decode decodes a from the first [AttributeSize] bytes of b. It ignores reserved
+// bits and keeps undefined values. The only error is that b is too short.
 func Decode(a Attribute, b []byte) error {
 	f := formatOf(a)
 	if len(b) < f.size {
@@ -52,9 +49,9 @@ func Decode(a Attribute, b []byte) error {
 	return nil
 }
 
-// Encode writes a to the first [AttributeSize] bytes of b, reserved bits as
-// zero. A value that is too large for its field is an error, after which b holds
-// nothing of use.
+// Encode encodes a to the first [AttributeSize] bytes of b, with reserved bits 0.
+// It returns an error if b is too short or a value does not fit its field; the
+// content of b is then undefined.
 func Encode(a Attribute, b []byte) error {
 	f := formatOf(a)
 	if len(b) < f.size {
@@ -72,9 +69,9 @@ func Encode(a Attribute, b []byte) error {
 	return nil
 }
 
-// AttributeSize returns how many bytes a has on the wire: [DataSize] in subnet
-// management, [PerfDataSize] in performance management, and in subnet
-// administration those of the record.
+// AttributeSize returns the size of a on the wire in bytes: [DataSize] in subnet
+// management, [PerfDataSize] in performance management, and the size of the
+// record in subnet administration.
 func AttributeSize(a Attribute) int { return formatOf(a).size }
 
 // AttributeName returns the specification's name of a.
@@ -93,15 +90,15 @@ const (
 	marshal               // struct to JSON
 	unmarshal             // JSON to struct
 	visiting              // struct to a function and back
-	locating              // where each field is
+	locating              // offsets of fields
 )
 
-// A codec walks the fields of one attribute and does with each what mode says.
+// A codec processes each field of an attribute according to its mode.
 type codec struct {
 	mode mode
 	data []byte // decoding, encoding
 	text []byte // dumping, marshal
-	err  error  // of the first value that did not fit its field
+	err  error  // error of the first value that did not fit its field
 
 	members map[string]json.RawMessage                    // unmarshal
 	visit   func(name string, width int, v uint64) uint64 // visiting
@@ -110,8 +107,8 @@ type codec struct {
 	parts []component // locating
 }
 
-// Codecs are pooled because a call by way of the Attribute interface would have
-// each one allocated.
+// Codecs are pooled because calls through the Attribute interface make them escape
+// to the heap.
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
 func (c *codec) release() {
@@ -119,14 +116,14 @@ func (c *codec) release() {
 	codecs.Put(c)
 }
 
-// A word is what a field of an attribute can be held in.
+// A word is a type for fields of attributes.
 type word interface {
 	~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// bits declares a field of up to 64 bits. A field narrower than 64 bits lies
-// within one 32-bit word of the attribute, as all those of the specification
-// do; a 64-bit one starts with a byte.
+// bits declares a field of up to 64 bits. A field narrower than 64 bits must lie
+// within one 32-bit word of the attribute, like all fields of the specification; a
+// 64-bit field must start at a byte.
 func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 	switch c.mode {
 	case decoding:
@@ -176,9 +173,9 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 	}
 }
 
-// nested declares a whole attribute within another, as subnet administration's
-// records have them. It starts with a 32-bit word and may be longer than what
-// is left, if the rest is reserved. In JSON it is a member that is called name.
+// nested declares an attribute within a record of subnet administration. It must
+// start at a 32-bit word. It may be longer than the rest of the record if the
+// excess is reserved. name is the name of the member in JSON.
 func nested(c *codec, a Attribute, offset int, name string) {
 	switch c.mode {
 	case decoding, encoding:

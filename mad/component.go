@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// A ComponentMask says which fields of a record count in a request to subnet
-// administration (InfiniBand Architecture, Volume 1, 15.2.5). Bit i stands for
-// the record's i-th component. Components are the fields in the order in which
-// they are on the wire and, between them, what is reserved.
+// A ComponentMask selects the fields of a record that a request to subnet
+// administration specifies (InfiniBand Architecture, Volume 1, 15.2.5). Bit i
+// stands for the record's i-th component. Components are the fields in the order
+// of the wire and the reserved ranges between them.
 type ComponentMask uint64
 
 // Has reports whether all of bits are set.
@@ -21,13 +21,13 @@ type component struct {
 	offset, width int            // in bits
 }
 
-// Components returns the mask of some of a record's fields, which are named by
-// pointers into that record:
+// Components returns the mask of fields of a record, given by pointers into that
+// record:
 //
 //	r := mad.LinkRecord{FromLID: 5}
 //	mask := mad.Components(&r, &r.FromLID)
 //
-// It panics if one is none of its fields.
+// It panics if a pointer does not refer to a field of the record.
 func Components(record Attribute, fields ...any) ComponentMask {
 	parts := components(record)
 	var mask ComponentMask
@@ -47,8 +47,8 @@ func Components(record Attribute, fields ...any) ComponentMask {
 	return mask
 }
 
-// Bits returns the bits that the mask selects of a record of some kind: as many
-// bytes as the record has on the wire.
+// Bits returns a bit mask of the selected fields in the wire format of the record,
+// with the size of the record.
 func (m ComponentMask) Bits(record Attribute) []byte {
 	b := make([]byte, AttributeSize(record))
 	for i, p := range components(record) {
@@ -68,10 +68,9 @@ func components(record Attribute) []component {
 	return c.parts
 }
 
-// locate takes a field in, in the mode that locates them. What lies between it
-// and the one before is reserved, which counts as a component. Fields that were
-// made of reserved bits later on, and are declared behind those that follow on
-// the wire, are none.
+// locate adds a field as a component, after the reserved range before it. A field
+// that is declared after the fields that follow it on the wire, because the
+// specification added it to a reserved range later, is not a component.
 func (c *codec) locate(field unsafe.Pointer, offset, width int) {
 	offset += c.base
 	end := 0
@@ -87,16 +86,16 @@ func (c *codec) locate(field unsafe.Pointer, offset, width int) {
 	c.parts = append(c.parts, component{field, offset, width})
 }
 
-// reserved declares reserved bits, which is only needed where the specification
-// counts two runs of them that are next to each other.
+// reserved declares reserved bits. This is only necessary if the specification
+// counts two adjacent ranges.
 func reserved(c *codec, offset, width int) {
 	if c.mode == locating {
 		c.locate(nil, offset, width)
 	}
 }
 
-// serviceID declares a service ID, the first byte of which is a component of its
-// own in records of paths.
+// serviceID declares a service ID, of which the first byte is a separate component
+// in path records.
 func serviceID(c *codec, v *uint64, offset int, name string) {
 	if c.mode != locating {
 		bits(c, v, offset, 64, name, key)

@@ -5,18 +5,18 @@ import (
 	"io"
 )
 
-// nameColumn is the column, counted from 0, at which a name's dots end in the
-// classic dump. The colon after the name comes on top.
+// nameColumn is the column, from 0, at which the dots after a name end in the
+// classic dump, without the colon.
 const nameColumn = 32
 
-// A dumper writes an attribute that the classic tools do not print as a list
-// of named fields.
+// A dumper writes an attribute that the classic tools do not print as named
+// fields.
 type dumper interface{ dump(b []byte) []byte }
 
-// Dump writes a as smpquery of infiniband-diags prints it, without the comment
-// line at the top: one field a line, with dots between its name and its value.
-// Tables come as smpquery's rows, for one block numbered from 0. A management
-// key is written as it is.
+// Dump writes a in the form of smpquery of infiniband-diags, without the comment
+// line at the top: one field per line, with dots between name and value. Tables
+// have smpquery's rows, numbered from 0 in each block. Management keys are not
+// hidden.
 func Dump(w io.Writer, a Attribute) error {
 	if _, err := w.Write(appendDump(nil, a)); err != nil {
 		return fmt.Errorf("dump %s: %w", AttributeName(a), err)
@@ -33,7 +33,7 @@ func appendDump(b []byte, a Attribute) []byte {
 	return c.text
 }
 
-// show writes a field in the modes that make text.
+// show writes a field in the text modes.
 func (c *codec) show(name string, v uint64, width int, s *style) {
 	if c.mode == dumping {
 		c.text = s.dump(appendDotted(c.text, name), v, width)

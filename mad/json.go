@@ -28,8 +28,8 @@ func appendValue(b []byte, v uint64, render func(b []byte, v uint64) []byte) []b
 	return render(b, v)
 }
 
-// acronyms are words in the names of the classic dump of which case alone does
-// not show where they end: "SLto", "OperVLs", "FDRFEC", "TrapPKey".
+// acronyms are words in the names of the classic dump that end before the next
+// change of case: "SLto", "OperVLs", "FDRFEC", "TrapPKey".
 var acronyms = []string{"VLs", "VL", "SL", "SM", "FDR", "EDR", "HDR", "NDR", "PKey", "QKey"}
 
 // appendSnake writes a name of the classic dump in snake case: "SMLid" becomes
@@ -46,9 +46,9 @@ func appendSnake(b []byte, name string) []byte {
 	return b
 }
 
-// wordLen returns how much of s its first word is: an acronym, a run of
-// capitals up to the one that starts the next word, both with the digits behind
-// them, or a capital and what follows it.
+// wordLen returns the length of the first word of s: an acronym, a run of capitals
+// up to the one that starts the next word, both with trailing digits, or a capital
+// and the lower-case letters after it.
 func wordLen(s string) int {
 	for _, a := range acronyms {
 		if strings.HasPrefix(s, a) {

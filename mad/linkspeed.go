@@ -7,36 +7,32 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A LinkSpeed is the speed fields' original group: 1 SDR, 2 DDR, 4 QDR, or a
-// set of them. As an active speed, 0 says that an extended speed is in use.
+// A LinkSpeed is a value of the original group of speed fields: 1 SDR, 2 DDR, 4
+// QDR, or a set of them. As an active speed, 0 stands for an extended speed.
 type LinkSpeed uint8
 
-// A LinkSpeedExt is the group that FDR brought: 1 FDR, 2 EDR, 4 HDR, 8 NDR, or
-// a set of them. As an enabled speed, 30 stands for none of them.
+// A LinkSpeedExt is a value of the group that was added with FDR: 1 FDR, 2 EDR, 4
+// HDR, 8 NDR, or a set of them. As an enabled speed, 30 stands for the empty set.
 type LinkSpeedExt uint8
 
-// A LinkSpeedExt2 is the group that XDR brought: 1 XDR.
+// A LinkSpeedExt2 is a value of the group that was added with XDR: 1 XDR.
 type LinkSpeedExt2 uint8
 
-// A MlnxLinkSpeed is the group of NVIDIA's ExtendedPortInfo: 1 FDR10.
+// A MlnxLinkSpeed is a value of the group in NVIDIA's ExtendedPortInfo: 1 FDR10.
 type MlnxLinkSpeed uint8
 
-// Speed returns s in the terms that all groups have in common. Undefined bits
-// are left out.
+// Speed converts s and drops undefined bits.
 func (s LinkSpeed) Speed() ib.Speed { return ib.Speed(s) & (ib.SDR | ib.DDR | ib.QDR) }
 
-// Speed returns s in the terms that all groups have in common. Undefined bits
-// are left out.
+// Speed converts s and drops undefined bits.
 func (s LinkSpeedExt) Speed() ib.Speed {
 	return ib.Speed(s) * ib.FDR & (ib.FDR | ib.EDR | ib.HDR | ib.NDR)
 }
 
-// Speed returns s in the terms that all groups have in common. Undefined bits
-// are left out.
+// Speed converts s and drops undefined bits.
 func (s LinkSpeedExt2) Speed() ib.Speed { return ib.Speed(s) * ib.XDR & ib.XDR }
 
-// Speed returns s in the terms that all groups have in common. Undefined bits
-// are left out.
+// Speed converts s and drops undefined bits.
 func (s MlnxLinkSpeed) Speed() ib.Speed { return ib.Speed(s) * ib.FDR10 & ib.FDR10 }
 
 // String returns the names of the speeds, for example "SDR,DDR,QDR".
@@ -51,10 +47,10 @@ func (s LinkSpeedExt2) String() string { return s.Speed().String() }
 // String returns the names of the speeds.
 func (s MlnxLinkSpeed) String() string { return s.Speed().String() }
 
-// speedGroup is what the styles of one group of speed fields have in common.
+// speedGroup contains the parameters of the styles of one group of speed fields.
 type speedGroup struct {
 	speed func(v uint64) ib.Speed
-	bits  int    // that are defined
+	bits  int    // number of defined bits
 	none  string // classic text of the active speed 0
 }
 
@@ -93,8 +89,8 @@ func (g speedGroup) set(dump func(v uint64) string) *style {
 	return mask(func(v uint64) []string { return g.speed(v).Names() }, dump)
 }
 
-// rates lists the classic texts of the defined speeds in v, and a remark on
-// undefined ones.
+// rates returns the classic texts of the defined speeds in v, and a remark on
+// undefined bits.
 func (g speedGroup) rates(v uint64) string {
 	var s []string
 	for bit := range g.bits {
@@ -110,8 +106,7 @@ func (g speedGroup) rates(v uint64) string {
 
 func undefined(v uint64) string { return fmt.Sprintf("undefined (%d)", v) }
 
-// dumpSpeeds remarks on sets that the specification does not allow: SDR is not
-// optional.
+// dumpSpeeds adds a remark to sets without SDR, which the specification requires.
 func dumpSpeeds(v uint64) string {
 	switch {
 	case v == 0:
@@ -136,8 +131,8 @@ func dumpSpeedsExtEnabled(v uint64) string {
 	return dumpSpeedsExt(v)
 }
 
-// dumpSpeedsExt2 writes the remark on undefined bits over the defined one, as
-// the classic dump does.
+// dumpSpeedsExt2 overwrites the defined speed with the remark on undefined bits,
+// like the classic dump.
 func dumpSpeedsExt2(v uint64) string {
 	switch {
 	case v == 0:

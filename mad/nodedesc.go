@@ -5,28 +5,27 @@ import (
 	"encoding/json"
 )
 
-// A NodeDescription is the name that a node gives itself: up to 64 bytes, NUL
-// where it is shorter (InfiniBand Architecture, Volume 1, 14.2.5.2). It comes
-// from the network and may hold anything; show people [NodeDescription.Clean].
+// A NodeDescription is the description of a node: up to 64 bytes, padded with NUL
+// (InfiniBand Architecture, Volume 1, 14.2.5.2). It comes from the network and may
+// contain any bytes; print [NodeDescription.Clean].
 type NodeDescription [DataSize]byte
 
-// NewNodeDescription returns the description s, of which it keeps the first 64
-// bytes.
+// NewNodeDescription returns the description with the first 64 bytes of s.
 func NewNodeDescription(s string) NodeDescription {
 	var d NodeDescription
 	copy(d[:], s)
 	return d
 }
 
-// String returns the bytes up to the first NUL as they are.
+// String returns the bytes up to the first NUL, unchanged.
 func (a NodeDescription) String() string {
 	s, _, _ := bytes.Cut(a[:], []byte{0})
 	return string(s)
 }
 
-// Clean returns the description with a blank for each byte that is not
-// printable ASCII, as infiniband-diags' clean_nodedesc makes it in the C
-// locale. It is safe to print on a terminal.
+// Clean returns the description with a blank in place of each byte that is not
+// printable ASCII, like clean_nodedesc of infiniband-diags in the C locale. It is
+// safe to print on a terminal.
 func (a NodeDescription) Clean() string {
 	s, _, _ := bytes.Cut(a[:], []byte{0})
 	for i, c := range s {
@@ -45,8 +44,8 @@ func (a NodeDescription) MarshalJSON() ([]byte, error) { return json.Marshal(a.C
 
 func (a *NodeDescription) fields(c *codec) { array(c, a[:], 0, 8, "NodeDesc", hexString) }
 
-// dump writes smpquery's line, whose dots depend on the length of the
-// description and not on that of the name.
+// dump writes smpquery's line. The number of its dots depends on the length of the
+// description.
 func (a *NodeDescription) dump(b []byte) []byte {
 	s := a.Clean()
 	b = append(b, "Node Description:"...)

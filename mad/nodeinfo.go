@@ -6,7 +6,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A NodeType says what a node is.
+// A NodeType is the type of a node.
 type NodeType uint8
 
 // The node types.
@@ -18,7 +18,7 @@ const (
 
 var nodeTypeNames = names{"", "CA", "Switch", "Router"}
 
-// String returns "CA", "Switch" or "Router".
+// String returns "CA", "Switch", "Router", or "?(9)" for an undefined type 9.
 func (t NodeType) String() string { return nodeTypeNames.text(uint64(t)) }
 
 var asNodeType = enum(nodeTypeNames.of, func(v uint64) string {
@@ -31,7 +31,7 @@ var asNodeType = enum(nodeTypeNames.of, func(v uint64) string {
 	return fmt.Sprintf("?(%d)?", v)
 })
 
-// A NodeInfo says what a node is and by which of its ports it was asked
+// A NodeInfo describes a node and the port through which the request arrived
 // (InfiniBand Architecture, Volume 1, 14.2.5.3).
 type NodeInfo struct {
 	BaseVersion  uint8

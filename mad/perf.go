@@ -1,8 +1,8 @@
 package mad
 
 // Attributes of performance management (InfiniBand Architecture, Volume 1,
-// 16.1.3, and A13 for those of congestion). Their numbers mean something else in
-// other classes.
+// 16.1.3; A13 for congestion). Other classes use the same numbers for other
+// attributes.
 const (
 	AttrPortSamplesControl            AttrID = 0x0010
 	AttrPortCounters                  AttrID = 0x0012
@@ -50,18 +50,18 @@ var perfAttributes = map[AttrID]attrKind{
 	AttrPortRcvDataSL:                 kind[PortRcvDataSL]("PortRcvDataSL"),
 }
 
-// perfFormat is that of the attributes of performance management.
+// perfFormat is the format of the attributes of performance management.
 var perfFormat = format{ClassPM, PerfDataSize}
 
-// AllPorts is the PortSelect that stands for the sums over all ports of a node,
-// or in a Set for each of them. An agent can do so where it has [PerfAllPortSelect].
+// AllPorts is the PortSelect for the sums over all ports of a node, or in a Set
+// for each port. Only agents with [PerfAllPortSelect] support it.
 const AllPorts = 0xff
 
-// A PortSelection begins each attribute with a port's counters: it says which
-// port and, in a Set, which counters are to become 0.
+// A PortSelection is the begin of each attribute with counters of a port: the port
+// and, in a Set, the counters to clear.
 type PortSelection struct {
 	PortSelect    uint8  // a number, or AllPorts
-	CounterSelect uint16 // one bit a counter, in their order
+	CounterSelect uint16 // one bit per counter, in their order
 }
 
 func (*PortSelection) format() format { return perfFormat }

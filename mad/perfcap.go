@@ -7,13 +7,13 @@ type PerfCapMask uint16
 
 // The capabilities of an agent of performance management.
 const (
-	PerfAllPortSelect       PerfCapMask = 1 << 8  // PortSelect AllPorts is understood
+	PerfAllPortSelect       PerfCapMask = 1 << 8  // PortSelect AllPorts is supported
 	PerfExtendedWidth       PerfCapMask = 1 << 9  // PortCountersExtended, all of its traffic counters
-	PerfExtendedWidthNoIETF PerfCapMask = 1 << 10 // PortCountersExtended without those of unicast and multicast
+	PerfExtendedWidthNoIETF PerfCapMask = 1 << 10 // PortCountersExtended without unicast and multicast counters
 	PerfSamplesOnly         PerfCapMask = 1 << 11
 	PerfXmitWait            PerfCapMask = 1 << 12 // PortCounters has PortXmitWait
 	PerfInhibitLimitedPKey  PerfCapMask = 1 << 13 // members with a limited key cannot set
-	PerfRSFECCounters       PerfCapMask = 1 << 14 // PortExtendedSpeedsCounters has those of RS-FEC
+	PerfRSFECCounters       PerfCapMask = 1 << 14 // PortExtendedSpeedsCounters has counters of RS-FEC
 	PerfQP1Dropped          PerfCapMask = 1 << 15 // PortCounters has QP1Dropped
 	perfHasExtended                     = PerfExtendedWidth | PerfExtendedWidthNoIETF
 )
@@ -21,8 +21,8 @@ const (
 // Has reports whether all of bits are set.
 func (m PerfCapMask) Has(bits PerfCapMask) bool { return m&bits == bits }
 
-// HasExtended reports whether there are PortCountersExtended, with or without
-// the counters of unicast and multicast.
+// HasExtended reports whether the agent has PortCountersExtended, with or without
+// unicast and multicast counters.
 func (m PerfCapMask) HasExtended() bool { return m&perfHasExtended != 0 }
 
 // A PerfCapMask2 is the CapabilityMask2 of performance management's
@@ -38,8 +38,8 @@ const (
 // Has reports whether all of bits are set.
 func (m PerfCapMask2) Has(bits PerfCapMask2) bool { return m&bits == bits }
 
-// PerfCaps returns what the ClassPortInfo of performance management says that
-// the agent can do.
+// PerfCaps returns the capabilities in the ClassPortInfo of performance
+// management.
 func (a *ClassPortInfo) PerfCaps() (PerfCapMask, PerfCapMask2) {
 	return PerfCapMask(a.CapMask), PerfCapMask2(a.CapMask2)
 }

@@ -1,34 +1,34 @@
 package mad
 
-// PortCounters are what each port counts (InfiniBand Architecture, Volume 1,
-// 16.1.3.5). A counter that has reached the largest value of its field stays
-// there until it is set to 0.
+// PortCounters are the counters of each port (InfiniBand Architecture, Volume 1,
+// 16.1.3.5). A counter at the largest value of its field stays there until it is
+// set to 0.
 //
-// libibmad (rdma-core 65) prints VL15Dropped in place of QP1Dropped, as its
-// table has the offset of that field in another convention than the rest. Here
-// it is where ib_port_counters_t of iba_types.h has it.
+// libibmad (rdma-core 65) prints VL15Dropped in place of QP1Dropped because its
+// table uses another convention for the offset of that field. The offset here is
+// from ib_port_counters_t of iba_types.h.
 type PortCounters struct {
 	PortSelection
-	CounterSelect2 uint8 // goes on after CounterSelect: PortXmitWait, QP1Dropped
+	CounterSelect2 uint8 // continues CounterSelect: PortXmitWait, QP1Dropped
 
 	SymbolErrors           uint16 // minor link errors on any lane
-	LinkErrorRecovery      uint8  // retrainings that brought the link back
-	LinkDowned             uint8  // retrainings that did not
+	LinkErrorRecovery      uint8  // successful retrainings
+	LinkDowned             uint8  // failed retrainings
 	RcvErrors              uint16 // packets with an error
-	RcvRemotePhysErrors    uint16 // packets marked bad by someone before
+	RcvRemotePhysErrors    uint16 // packets marked bad by an earlier hop
 	RcvSwitchRelayErrors   uint16 // packets that a switch could not forward
 	XmitDiscards           uint16 // packets that could not be sent: link down or congested
 	XmitConstraintErrors   uint8
 	RcvConstraintErrors    uint8
-	LocalLinkIntegrity     uint8 // 4 bits; times that LocalPhysErrors of PortInfo was passed
-	ExcessiveBufferOverrun uint8 // 4 bits; times that OverrunErrors of PortInfo was passed
+	LocalLinkIntegrity     uint8 // 4 bits; times that PortInfo.LocalPhysErrors was exceeded
+	ExcessiveBufferOverrun uint8 // 4 bits; times that PortInfo.OverrunErrors was exceeded
 	QP1Dropped             uint16
-	VL15Dropped            uint16 // management packets for which there was no room
+	VL15Dropped            uint16 // management packets dropped for lack of buffers
 	XmitData               uint32 // units of 4 bytes, without link headers
 	RcvData                uint32 // units of 4 bytes
 	XmitPkts               uint32
 	RcvPkts                uint32
-	XmitWait               uint32 // ticks with something to send and no way to
+	XmitWait               uint32 // ticks in which data waited and could not be sent
 }
 
 // ID returns AttrPortCounters.

@@ -1,7 +1,7 @@
 package mad
 
-// PortRcvErrorDetails say why packets were counted as RcvErrors (InfiniBand
-// Architecture, Volume 1, 16.1.4.4).
+// PortRcvErrorDetails counts RcvErrors by cause (InfiniBand Architecture, Volume
+// 1, 16.1.4.4).
 type PortRcvErrorDetails struct {
 	PortSelection
 	LocalPhysicalErrors uint16
@@ -9,7 +9,7 @@ type PortRcvErrorDetails struct {
 	BufferOverrunErrors uint16
 	DLIDMappingErrors   uint16 // switches: no such destination
 	VLMappingErrors     uint16 // switches: no lane for the service level
-	LoopingErrors       uint16 // switches: would go out where it came in
+	LoopingErrors       uint16 // switches: output port equal to the input port
 }
 
 // ID returns AttrPortRcvErrorDetails.
@@ -28,12 +28,11 @@ func (a *PortRcvErrorDetails) fields(c *codec) {
 	bits(c, &a.LoopingErrors, 112, 16, "PortLoopingErrors", decimal)
 }
 
-// PortXmitDiscardDetails say why packets were counted as XmitDiscards
-// (16.1.4.5).
+// PortXmitDiscardDetails counts XmitDiscards by cause (16.1.4.5).
 type PortXmitDiscardDetails struct {
 	PortSelection
 	InactiveDiscards           uint16 // the link was down
-	NeighborMTUDiscards        uint16 // longer than the other end takes
+	NeighborMTUDiscards        uint16 // longer than NeighborMTU
 	SwLifetimeLimitDiscards    uint16 // too long in the switch
 	SwHOQLifetimeLimitDiscards uint16 // too long at the head of the queue
 }
@@ -52,8 +51,8 @@ func (a *PortXmitDiscardDetails) fields(c *codec) {
 	bits(c, &a.SwHOQLifetimeLimitDiscards, 80, 16, "PortSwHOQLifetimeLimitDiscards", decimal)
 }
 
-// PortOpRcvCounters count what was received of an operation code that the agent
-// chooses (16.1.4.6).
+// PortOpRcvCounters counts packets and data received with an operation code that
+// the agent selects (16.1.4.6).
 type PortOpRcvCounters struct {
 	PortSelection
 	Pkts uint32
@@ -72,7 +71,7 @@ func (a *PortOpRcvCounters) fields(c *codec) {
 	bits(c, &a.Data, 64, 32, "PortOpRcvData", decimal)
 }
 
-// PortFlowCtlCounters count packets of link-level flow control (16.1.4.7).
+// PortFlowCtlCounters counts packets of link-level flow control (16.1.4.7).
 type PortFlowCtlCounters struct {
 	PortSelection
 	XmitPkts uint32
@@ -94,7 +93,7 @@ func (a *PortFlowCtlCounters) fields(c *codec) {
 // A PortRcvConCtrl counts received marks of congestion (A10.5.1).
 type PortRcvConCtrl struct {
 	PortSelection
-	FECN uint32 // forward: on the way of the packet
+	FECN uint32 // forward: marked on the path of the packet
 	BECN uint32 // backward: reported by its receiver
 }
 
@@ -110,7 +109,7 @@ func (a *PortRcvConCtrl) fields(c *codec) {
 	bits(c, &a.BECN, 64, 32, "PortPktRcvBECN", decimal)
 }
 
-// A PortXmitConCtrl tells how long a port was congested (A10.5.4).
+// A PortXmitConCtrl is the time for which a port was congested (A10.5.4).
 type PortXmitConCtrl struct {
 	PortSelection
 	TimeCong uint32

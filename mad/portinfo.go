@@ -2,11 +2,11 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// A PortInfo describes a port: its addresses, its link and what it can do
-// (InfiniBand Architecture, Volume 1, 14.2.5.6). The modifier of its packets is
-// the port number; a channel adapter takes 0 for the port that was asked.
+// A PortInfo describes a port: its addresses, its link and its capabilities
+// (InfiniBand Architecture, Volume 1, 14.2.5.6). The modifier is the port number;
+// for a channel adapter, 0 is the port through which the request arrives.
 //
-// While State is PortDown, only State and PhysState mean something (C14-24.2.1).
+// While State is PortDown, only State and PhysState are valid (C14-24.2.1).
 type PortInfo struct {
 	MKey                     uint64
 	GIDPrefix                uint64
@@ -15,7 +15,7 @@ type PortInfo struct {
 	CapMask                  PortCapMask // on a switch, only port 0's counts
 	DiagCode                 uint16
 	MKeyLeasePeriod          uint16 // seconds
-	LocalPort                uint8  // the port that the packet came in by
+	LocalPort                uint8  // port through which the request arrived
 	LinkWidthEnabled         ib.LinkWidth
 	LinkWidthSupported       ib.LinkWidth
 	LinkWidthActive          ib.LinkWidth
@@ -24,7 +24,7 @@ type PortInfo struct {
 	PhysState                ib.PhysState
 	LinkDownDefault          LinkDownDefault
 	MKeyProtect              uint8
-	LMC                      uint8 // the port answers to 1<<LMC LIDs
+	LMC                      uint8 // the port has 1<<LMC LIDs
 	LinkSpeedActive          LinkSpeed
 	LinkSpeedEnabled         LinkSpeed
 	NeighborMTU              ib.MTU
@@ -37,7 +37,7 @@ type PortInfo struct {
 	InitReply                uint8
 	MTUCap                   ib.MTU
 	VLStallCount             uint8
-	HOQLife                  uint8 // 4.096 µs << HOQLife; from 20 on without limit
+	HOQLife                  uint8 // 4.096 µs << HOQLife; no limit from 20 on
 	OperVLs                  ib.VLCap
 	PartEnforceInbound       uint8
 	PartEnforceOutbound      uint8

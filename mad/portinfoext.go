@@ -1,16 +1,15 @@
 package mad
 
-// A PortInfoExtended tells which forward error correction a port uses and can
-// use at each speed. A port has it where Cap2PortInfoExtended is set.
+// A PortInfoExtended contains the active, supported and enabled modes of forward
+// error correction at each speed. A port has it if Cap2PortInfoExtended is set.
 //
-// smpquery (rdma-core 65) prints the modes of HDR and NDR from the wrong
-// places, as libibmad's table has their offsets in another convention than the
-// rest. Here HDR's are where iba_types.h's ib_port_info_ext_t has them and NDR's
-// follow them.
+// smpquery (rdma-core 65) prints wrong modes of HDR and NDR because libibmad's
+// table uses another convention for their offsets. The offsets of HDR here are
+// from ib_port_info_ext_t of iba_types.h, and NDR follows.
 type PortInfoExtended struct {
-	CapMask             uint32 // bit 0: the fields below mean something
-	FECModeActive       uint16 // 0 none, 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC
-	FDRFECModeSupported uint16 // from here on one bit a mode
+	CapMask             uint32 // bit 0: the fields below are valid
+	FECModeActive       uint16 // 0 off, 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC
+	FDRFECModeSupported uint16 // this and the following: one bit per mode
 	FDRFECModeEnabled   uint16
 	EDRFECModeSupported uint16
 	EDRFECModeEnabled   uint16
@@ -39,8 +38,8 @@ func (a *PortInfoExtended) fields(c *codec) {
 	bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", hexa)
 }
 
-// A MlnxExtPortInfo is NVIDIA's ExtendedPortInfo, which ports that can do FDR10
-// have: to the specification's PortInfo an FDR10 link is a QDR one.
+// A MlnxExtPortInfo is NVIDIA's ExtendedPortInfo of ports that support FDR10. The
+// specification's PortInfo reports an FDR10 link as QDR.
 type MlnxExtPortInfo struct {
 	StateChangeEnable  uint8
 	LinkSpeedSupported MlnxLinkSpeed

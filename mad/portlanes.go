@@ -1,7 +1,6 @@
 package mad
 
-// A PortXmitDataSL counts what was sent by service level, in units of 4
-// bytes.
+// A PortXmitDataSL counts sent data by service level, in units of 4 bytes.
 type PortXmitDataSL struct {
 	PortSelection
 	SL [16]uint32
@@ -18,8 +17,7 @@ func (a *PortXmitDataSL) fields(c *codec) {
 	array(c, a.SL[:], 32, 32, "XmtDataSL", lines)
 }
 
-// A PortRcvDataSL counts what was received by service level, in units of 4
-// bytes.
+// A PortRcvDataSL counts received data by service level, in units of 4 bytes.
 type PortRcvDataSL struct {
 	PortSelection
 	SL [16]uint32
@@ -36,7 +34,7 @@ func (a *PortRcvDataSL) fields(c *codec) {
 	array(c, a.SL[:], 32, 32, "RcvDataSL", lines)
 }
 
-// A PortVLOpPackets counts packets received of an operation code by virtual
+// A PortVLOpPackets counts packets received with one operation code by virtual
 // lane.
 type PortVLOpPackets struct {
 	PortSelection
@@ -54,8 +52,8 @@ func (a *PortVLOpPackets) fields(c *codec) {
 	array(c, a.VL[:], 32, 16, "PortVLOpPackets", lines)
 }
 
-// A PortVLOpData counts what was received of an operation code by virtual
-// lane, in units of 4 bytes.
+// A PortVLOpData counts data received with one operation code by virtual lane, in
+// units of 4 bytes.
 type PortVLOpData struct {
 	PortSelection
 	VL [16]uint32
@@ -72,8 +70,8 @@ func (a *PortVLOpData) fields(c *codec) {
 	array(c, a.VL[:], 32, 32, "PortVLOpData", lines)
 }
 
-// A PortVLXmitFlowCtlUpdateErrors counts errors of flow control by virtual
-// lane, at most 3.
+// A PortVLXmitFlowCtlUpdateErrors counts flow control errors by virtual lane, up
+// to 3.
 type PortVLXmitFlowCtlUpdateErrors struct {
 	PortSelection
 	VL [16]uint8
@@ -90,8 +88,8 @@ func (a *PortVLXmitFlowCtlUpdateErrors) fields(c *codec) {
 	array(c, a.VL[:], 32, 2, "PortVLXmitFlowCtlUpdateErrors", lines)
 }
 
-// A PortVLXmitWaitCounters counts ticks that each virtual lane had something
-// to send and no way to.
+// A PortVLXmitWaitCounters counts the ticks in which data of each virtual lane
+// waited and could not be sent.
 type PortVLXmitWaitCounters struct {
 	PortSelection
 	VL [16]uint16
@@ -162,8 +160,8 @@ func (a *PortSLRcvBECN) fields(c *codec) {
 	array(c, a.SL[:], 32, 32, "PortSLRcvBECN", lines)
 }
 
-// A PortVLXmitTimeCong tells how long each virtual lane was congested; lane
-// 15 knows no congestion.
+// A PortVLXmitTimeCong is the time for which each virtual lane was congested; lane
+// 15 is never congested.
 type PortVLXmitTimeCong struct {
 	PortSelection
 	VL [15]uint32

@@ -1,7 +1,7 @@
 package mad
 
-// A PortSamplesControl starts the sampling of counters over an interval and
-// tells what can be sampled (InfiniBand Architecture, Volume 1, 16.1.3.2).
+// A PortSamplesControl starts the sampling of counters over an interval and lists
+// the counters that can be sampled (InfiniBand Architecture, Volume 1, 16.1.3.2).
 type PortSamplesControl struct {
 	OpCode                uint8
 	PortSelect            uint8
@@ -12,12 +12,12 @@ type PortSamplesControl struct {
 	CounterMasks10To14    uint16 // 15 bits
 	SampleMechanisms      uint8
 	SampleStatus          uint8  // 2 bits; 0 done, 1 running, 2 not yet started
-	OptionMask            uint64 // which optional counters and attributes there are
+	OptionMask            uint64 // supported optional counters and attributes
 	VendorMask            uint64
 	SampleStart           uint32 // ticks from now
 	SampleInterval        uint32 // ticks
 	Tag                   uint16
-	CounterSelect         [15]uint16 // what each counter is to count
+	CounterSelect         [15]uint16 // the selected counters
 	SamplesOnlyOptionMask uint64
 }
 

@@ -1,9 +1,9 @@
 package mad
 
-// PortExtendedSpeedsCounters count the errors that links of FDR and above find
-// and correct (InfiniBand Architecture, Volume 1, 16.1.4.13). Those of links
-// with Fire code or without forward error correction are by lane; what they
-// mean with RS-FEC, and its further counters, are in [PortRSFECCounters].
+// PortExtendedSpeedsCounters counts errors that links of FDR and above detect and
+// correct (InfiniBand Architecture, Volume 1, 16.1.4.13), by lane, for links with
+// Fire code or without forward error correction. For links with RS-FEC see
+// [PortRSFECCounters].
 type PortExtendedSpeedsCounters struct {
 	PortSelect       uint8
 	CounterSelect    uint64
@@ -33,8 +33,7 @@ func (a *PortExtendedSpeedsCounters) fields(c *codec) {
 }
 
 // PortRSFECCounters are the PortExtendedSpeedsCounters of a port with
-// [PerfRSFECCounters] whose link uses RS-FEC at present, which its
-// PortInfoExtended tells.
+// [PerfRSFECCounters] whose link uses RS-FEC according to PortInfoExtended.
 type PortRSFECCounters struct {
 	PortSelect          uint8
 	CounterSelect       uint64

@@ -2,19 +2,19 @@ package mad
 
 import "github.com/ibkit/ibkit/ib"
 
-// extDisabled is the value of LinkSpeedExtEnabled that turns all extended
-// speeds off.
+// extDisabled is the value of LinkSpeedExtEnabled that disables all extended
+// speeds.
 const extDisabled LinkSpeedExt = 30
 
-// ActiveSpeed returns the speed that the link runs at, 0 where it is not
-// known. It means nothing while the port is down.
+// ActiveSpeed returns the active speed of the link, 0 if it is unknown. It is
+// undefined while the port is down.
 //
-// caps is the PortInfo whose capability masks hold for the port: port 0's on a
-// switch, its own elsewhere. nil stands for one without capabilities. ext is
-// NVIDIA's ExtendedPortInfo, nil where the port has none.
+// caps is the PortInfo whose capability masks apply to the port: on a switch that
+// of port 0, otherwise a itself. nil stands for a port without capabilities. ext
+// is NVIDIA's ExtendedPortInfo, nil if the port does not have it.
 func (a *PortInfo) ActiveSpeed(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
-	// The newest group of fields that names a speed counts. An FDR10 link
-	// is QDR to those who do not know FDR10.
+	// The newest group of fields with a speed applies. The original group
+	// reports an FDR10 link as QDR.
 	if s := a.extendedSpeeds(caps, a.LinkSpeedExtActive, a.LinkSpeedExt2Active); s != 0 {
 		return s.Max()
 	}
@@ -24,8 +24,8 @@ func (a *PortInfo) ActiveSpeed(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	return a.LinkSpeedActive.Speed()
 }
 
-// SupportedSpeeds returns the speeds that the port can do. The arguments are
-// those of ActiveSpeed.
+// SupportedSpeeds returns the speeds that the port supports. See ActiveSpeed for
+// the arguments.
 func (a *PortInfo) SupportedSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	s := a.LinkSpeedSupported.Speed() | a.extendedSpeeds(caps, a.LinkSpeedExtSupported, a.LinkSpeedExt2Supported)
 	if ext != nil {
@@ -34,8 +34,8 @@ func (a *PortInfo) SupportedSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Spee
 	return s
 }
 
-// EnabledSpeeds returns the speeds that the port may use. The arguments are
-// those of ActiveSpeed.
+// EnabledSpeeds returns the enabled speeds of the port. See ActiveSpeed for the
+// arguments.
 func (a *PortInfo) EnabledSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	espeed := a.LinkSpeedExtEnabled
 	if espeed == extDisabled {
@@ -48,8 +48,8 @@ func (a *PortInfo) EnabledSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed 
 	return s
 }
 
-// extendedSpeeds joins the two groups of extended speeds, each of which means
-// something only where a capability says that it is there.
+// extendedSpeeds joins the two groups of extended speeds. Each is valid only if
+// the port has the capability.
 func (a *PortInfo) extendedSpeeds(caps *PortInfo, e LinkSpeedExt, e2 LinkSpeedExt2) ib.Speed {
 	if caps == nil || !caps.CapMask.Has(CapExtendedSpeeds) {
 		return 0
