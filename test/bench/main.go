@@ -1,13 +1,11 @@
-// Bench compares the speed of ibkit with that of Debian's iblinkinfo on
-// simulated fat trees, and that of ibkit's simulator with that of ibsim, as
-// Debian's ibnetdiscover sees them. On the last fabric, "slow", links and agents
-// take their time:
+// Bench compares the speed of ibkit with that of Debian's iblinkinfo on simulated fat
+// trees, and that of ibkit's simulator with that of ibsim, as seen by Debian's
+// ibnetdiscover. On the last fabric, "slow", links and agents have delays:
 //
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
-// With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on
-// ibkit's simulator, and the round trips that ibkit prints with the time that the
-// pings took by the clock.
+// With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
+// simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
 // The tools run in turn, so that other load on the machine affects all of them.
 package main
@@ -116,7 +114,7 @@ func serve(ours string, args ...string) (*ibsimtest.Sim, error) {
 	return ibsimtest.StartServer(filepath.Join(filepath.Dir(ours), "ibkit"), append([]string{"sim", "serve"}, args...)...)
 }
 
-// compareSlow runs the contest on the fabric that is slow.
+// compareSlow runs the contest on the slow fabric.
 func compareSlow(ctx context.Context, t *table, name, ours string, runs int) (err error) {
 	served, err := serve(ours, "--model", slowModel, slowFabric)
 	if err != nil {

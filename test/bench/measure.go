@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
-// A contestant is one way to list the links of a fabric that a simulator serves.
+// A contestant is a program that lists the links of a served fabric.
 type contestant struct {
 	name   string
 	sim    *ibsimtest.Sim
@@ -20,9 +20,8 @@ type contestant struct {
 	prints string // output format; tools with the same format print the same number of lines
 }
 
-// tools returns ibkit, the C tool as it is, and the C tool with a window of 16
-// packets in flight instead of 2: without that most of a lead would be due to
-// the window alone.
+// tools returns ibkit, the C tool, and the C tool with a window of 16 packets in flight
+// instead of 2: without the latter, most of the ratio would be due to the window.
 func tools(sim *ibsimtest.Sim, ours string) []contestant {
 	return []contestant{
 		{"ibkit", sim, func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
@@ -33,15 +32,14 @@ func tools(sim *ibsimtest.Sim, ours string) []contestant {
 	}
 }
 
-// The fabric that is slow, and how slow.
+// The slow fabric and its delays.
 const (
 	slowFabric = "fat-tree:levels=3,radix=36,pods=32" // 10,368 hosts
 	slowModel  = "hop=1us,service=20us"
 )
 
-// slowTools returns ibkit and Debian's tools on a fabric whose links and agents
-// take their time, served by ibkit; and ibkit with the same fabric in its own
-// process, where no socket is between.
+// slowTools returns ibkit and Debian's tools on a fabric with delays that ibkit serves,
+// and ibkit with the same fabric in its own process, without sockets.
 func slowTools(sim *ibsimtest.Sim, ours string) []contestant {
 	inProcess := func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
 		return sim.Run(ctx, "", ours, "--sim", slowFabric, "--sim-model", slowModel)
@@ -53,7 +51,7 @@ func slowTools(sim *ibsimtest.Sim, ours string) []contestant {
 		contestant{"ibkit in one process", sim, inProcess, "links"})
 }
 
-// servers returns one and the same C tool, on ibsim and on ibkit's simulator.
+// servers returns the same C tool on ibsim and on ibkit's simulator.
 func servers(ibsim, ours *ibsimtest.Sim, options []string) []contestant {
 	tool := strings.Join(append([]string{"ibnetdiscover"}, options...), " ")
 	return []contestant{
@@ -68,7 +66,7 @@ func debian(tool string, args ...string) func(context.Context, *ibsimtest.Sim) (
 	}
 }
 
-// build builds ibkit as it is shipped and returns its iblinkinfo.
+// build builds ibkit as a release does and returns the path of its iblinkinfo.
 func build(ctx context.Context, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "ibkit"), "github.com/ibkit/ibkit")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -18,13 +18,14 @@ import (
 	"github.com/ibkit/ibkit/test/netgen"
 )
 
-// pings is how many each tool sends, the next as soon as the reply is in.
+// pings is the number of pings of each tool. Each is sent when the reply to the last
+// one has arrived.
 const pings = 20000
 
-// manyTargets are pinged at once, each by as many as make up pings.
+// manyTargets is the number of targets that share the pings.
 const manyTargets = 64
 
-// A pingContest is tools that ping in the same fabric, Debian's last.
+// A pingContest has tools that ping in the same fabric. Debian's is the last.
 type pingContest struct {
 	name  string
 	tools []pinging
@@ -94,8 +95,8 @@ func comparePing(ctx context.Context, w io.Writer, start func(context.Context, s
 	return nil
 }
 
-// faster returns how many pings a tool does while Debian's does one: the median
-// of the rounds, in each of which both ran one after the other.
+// faster returns the ratio of the speeds of a tool and of Debian's: the median of the
+// rounds, in each of which both ran.
 func (c *pingContest) faster(ours, theirs result, n int) float64 {
 	var ratios []float64
 	for i := range ours.samples {
@@ -106,8 +107,8 @@ func (c *pingContest) faster(ours, theirs result, n int) float64 {
 	return ratios[len(ratios)/2]
 }
 
-// accounted returns which part of the time that a tool took, start and end
-// included, it says that its round trips took: the median of the rounds.
+// accounted returns the sum of the round-trip times that a tool printed as a part of
+// its elapsed time, start and end included: the median of the rounds.
 func accounted(r result, n int) float64 {
 	var parts []float64
 	for _, s := range r.samples {
@@ -117,13 +118,13 @@ func accounted(r result, n int) float64 {
 	return parts[len(parts)/2]
 }
 
-// patience is how long, in ms, an answer may take where many are under way: on a
-// busy machine a process can be held up for more than a second.
-const patience = "10000"
+// replyTimeout is the timeout of a reply in ms with many requests in flight: on a busy
+// machine a process can be delayed for more than a second.
+const replyTimeout = "10000"
 
-// ibpingServer starts Debian's server. It says when it is ready only where it says
-// something of each ping too, which takes time from who is measured: so it gets a
-// while.
+// ibpingServer starts Debian's server. It reports that it is ready only with an option
+// that also logs each ping, which would distort the measurement. It gets some time
+// instead.
 func ibpingServer(s *ibsimtest.Sim, host string) (*ibsimtest.Daemon, error) {
 	d, err := s.StartC(host, "", []string{"SIM_SET_ISSM=1"}, "ibping", "-S")
 	time.Sleep(2 * time.Second)
@@ -165,7 +166,7 @@ func onIbsim(ctx context.Context, ibkit, server string, start func(*ibsimtest.Si
 	}}, stop, nil
 }
 
-// onServe pings many targets through ibkit's simulator, which answers for them;
+// onServe pings many targets through ibkit's simulator, which answers for them.
 // Debian's tool has one target at a time.
 func onServe(ctx context.Context, ibkit string) (c pingContest, stop func() error, err error) {
 	s, err := ibsimtest.StartServer(ibkit, "sim", "serve", "--ping", "all", fmt.Sprintf("single-switch:radix=%d,hosts=%d", manyTargets+1, manyTargets+1))
@@ -182,14 +183,14 @@ func onServe(ctx context.Context, ibkit string) (c pingContest, stop func() erro
 	}
 	targets := fmt.Sprintf("%d-%d", first, first+manyTargets-1)
 	return pingContest{"sim serve", []pinging{
-		{contestant{fmt.Sprintf("ibkit ping, %d targets", manyTargets), s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "-t", patience, "--json", "-c", strconv.Itoa(pings/10), targets), "native"}, pings / 10 * manyTargets, false},
+		{contestant{fmt.Sprintf("ibkit ping, %d targets", manyTargets), s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(pings/10), targets), "native"}, pings / 10 * manyTargets, false},
 		{contestant{"ibkit ping, 1 target", s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "--json", "-c", strconv.Itoa(pings), lid), "native"}, pings, true},
 		{contestant{"ibping, 1 target", s, pinger("", "host001", "ibping", "-f", "-c", strconv.Itoa(pings), lid), "classic"}, pings, true},
 	}}, s.Stop, nil
 }
 
-// onAgents pings all hosts of a fat tree on ibsim by the agents that each has,
-// while Debian's tool pings one, by the server that it needs there.
+// onAgents pings all hosts of a fat tree on ibsim through their agents. Debian's tool
+// pings one through the server that it needs.
 func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() error, err error) {
 	file := filepath.Join(filepath.Dir(ibkit), "agents.net")
 	shape := netgen.Shapes["ft100"]
@@ -215,7 +216,7 @@ func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() err
 	hosts := shape.Radix / 2 * shape.Width
 	each := pings / 10
 	agents := func(via string) pinging {
-		run := pinger(ibkit, here, "ping", "--all-cas", "--via", via, "-f", "-t", patience, "--json", "-c", strconv.Itoa(each))
+		run := pinger(ibkit, here, "ping", "--all-cas", "--via", via, "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(each))
 		return pinging{contestant{fmt.Sprintf("ibkit ping --via %s, %d targets", via, hosts), s, run, "native"}, hosts * each, false}
 	}
 	return pingContest{"ibsim, agents", []pinging{
@@ -240,8 +241,7 @@ func lidOf(ctx context.Context, s *ibsimtest.Sim, node string) (string, error) {
 	return strconv.FormatUint(lid, 10), err
 }
 
-// pinger runs a program that pings, Debian's where path is empty, and fails
-// where a ping was lost.
+// pinger runs a ping program (Debian's if path is empty) and fails if a ping was lost.
 func pinger(path, host, tool string, args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
 	return func(ctx context.Context, s *ibsimtest.Sim) (r ibsimtest.Result, err error) {
 		if path == "" {
@@ -261,8 +261,8 @@ var (
 	rttMember = regexp.MustCompile(`"total":.*"avg_ns":(\d+),`)
 )
 
-// rttOf returns the average round trip that ibkit's tools printed; 0 where nothing
-// did. Debian's is none: its clock is wrong.
+// rttOf returns the average round-trip time in the output of ibkit's tools, or 0 for
+// Debian's, whose clock is wrong.
 func rttOf(tool string, r ibsimtest.Result) time.Duration {
 	if m := rttMember.FindStringSubmatch(r.Stdout); m != nil {
 		ns, err := strconv.Atoi(m[1])

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A result holds all counted runs of one tool on one net.
+// A result has all counted runs of one tool on one net.
 type result struct {
 	name    string
 	rss     int64 // bytes
@@ -29,8 +29,8 @@ func median(r result, of func(sample) time.Duration) time.Duration {
 	return values[mid]
 }
 
-// meanSim returns the mean of the simulator's processor time, which is known in
-// steps too coarse for a median.
+// meanSim returns the mean processor time of the simulator, whose resolution is too low
+// for a median.
 func (r result) meanSim() time.Duration {
 	var sum time.Duration
 	for _, s := range r.samples {
@@ -39,7 +39,7 @@ func (r result) meanSim() time.Duration {
 	return sum / time.Duration(len(r.samples))
 }
 
-// A table prints medians, and how the tools compare with the first one.
+// A table prints medians, and their ratios to the first tool.
 type table struct {
 	w   *tabwriter.Writer
 	err error

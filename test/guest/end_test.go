@@ -95,7 +95,7 @@ func TestTimeout(t *testing.T) {
 	g, err := guest.Boot(t.Context(), guest.Spec{Timeout: timeout})
 	if err == nil {
 		_, err = g.Check(t.Context(), "sleep", "1000")
-		_ = g.Close() // says the same
+		_ = g.Close() // the same error
 	}
 	if !errors.Is(err, guest.ErrTimeout) {
 		t.Errorf("got error %v", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestMissing asks for what cannot be had: the error says what it is.
+// TestMissing requests parts that do not exist. The error must name them.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	const none = "no_such_thing"

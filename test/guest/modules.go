@@ -69,7 +69,7 @@ func (t *moduleTree) closure(names []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// addModules adds modules to an image in the place where modprobe finds them.
+// addModules adds modules to an image in the directory that modprobe searches.
 func (im *image) addModules(ctx context.Context, k *Kernel, names []string) error {
 	tree, err := readModules(k.Modules)
 	if err != nil {

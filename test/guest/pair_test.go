@@ -25,7 +25,7 @@ func TestPair(t *testing.T) {
 		want string // on stdout at both ends
 	}{
 		{[]string{"ibv_rc_pingpong", "-d", "rxe0", "-g", "1", "-n", "10"}, 18515, "10 iters in"},
-		// Without a clock rate it says that it cannot produce a report.
+		// Without a clock rate it prints "Can't produce a report".
 		{[]string{"ib_send_lat", "-d", "rxe0", "-n", "10", "-s", "64", "-p", "18600"}, 18600, "t_typical[usec]"},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childVariable tells the test's child that it is one.
+// childVariable marks the child process of the test.
 const childVariable = "GUEST_TEST_CHILD"
 
 // TestParentDeath kills a process that has booted a guest and waits for QEMU to

@@ -15,10 +15,9 @@ var Shapes = map[string]FatTree{
 	"ft10k": {Levels: 3, Radix: 40, Width: 26}, // 10,400 hosts, 1440 switches, 31200 links
 }
 
-// A FatTree says what a non-blocking fat tree of equal switches looks like.
-// Half of the ports of each switch lead down, half up; where the tree is not
-// built out, the top level has as few switches as carry all links, and several
-// links run between the same two switches.
+// A FatTree describes a non-blocking fat tree of equal switches. Half of the ports of
+// each switch lead down, half up. In an incomplete tree, the top level has the minimum
+// number of switches, and several links connect the same two switches.
 type FatTree struct {
 	Levels int // 2: leaves and spines; 3: pods of leaves and spines, and cores
 	Radix  int // ports of a switch, even

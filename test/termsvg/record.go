@@ -1,5 +1,5 @@
-// Package termsvg runs programs on a terminal and draws what they printed, with
-// its colours, as SVG.
+// Package termsvg runs programs on a terminal and draws their output with its colors as
+// SVG.
 package termsvg
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// Run runs a program on a terminal of so many columns and returns what it printed
-// there. That the program ends with an exit code other than 0 is no error.
+// Run runs a program on a terminal with a number of columns and returns its output. An
+// exit code other than 0 is not an error.
 func Run(program *exec.Cmd, columns uint16) (string, error) {
 	terminal, err := pty.StartWithSize(program, &pty.Winsize{Rows: 50, Cols: columns})
 	if err != nil {

@@ -78,8 +78,8 @@ func compare(t *testing.T, g *guest.Guest, line string) {
 	}
 }
 
-// BenchmarkClassic measures whole processes, ours and Debian's in turn, by the
-// guest's clock, and reports the medians and what ours takes of Debian's time.
+// BenchmarkClassic measures processes of ibkit and of Debian's tools in turn, by the
+// clock of the guest, and reports medians and their ratio.
 func BenchmarkClassic(b *testing.B) {
 	g := guest.New(b, spec)
 	const rounds = 31
@@ -106,7 +106,7 @@ func BenchmarkClassic(b *testing.B) {
 	}
 }
 
-// trace looks at the system calls of ibv_devinfo.
+// trace checks the system calls of ibv_devinfo.
 func trace(t *testing.T, g *guest.Guest) {
 	r := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=openat,ioctl,write", "ibkit", "ibv_devinfo", "-v")
 	const node = "/dev/infiniband/uverbs"
@@ -123,7 +123,7 @@ func trace(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// agree compares with iproute2.
+// agree compares ibkit with iproute2.
 func agree(t *testing.T, g *guest.Guest) {
 	var links []struct {
 		Ifname, Netdev, State string
@@ -165,7 +165,7 @@ func agree(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// TestWatch changes what is watched.
+// TestWatch changes devices during --watch.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
@@ -192,7 +192,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestVanishing runs devinfo while a device comes and goes.
+// TestVanishing runs ibkit while a device is removed and added.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
@@ -201,7 +201,7 @@ func TestVanishing(t *testing.T) {
 	for range 40 {
 		for _, line := range []string{"devinfo --json", "ibv_devinfo -v", "ibstat"} {
 			r := g.MustRun(t, append([]string{"ibkit"}, strings.Fields(line)...)...)
-			// The classic tools end with an error number; 2 is what a panic ends with.
+			// The classic tools end with an error number; a panic ends with 2.
 			wrong := r.Code == 2 || strings.HasPrefix(line, "devinfo") && r.Code != 0 && r.Code != 4
 			if wrong || !strings.Contains(r.Stdout, "rxe0") {
 				t.Fatalf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)

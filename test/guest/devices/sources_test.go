@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// A report is what is compared of devinfo's JSON.
+// A report has the compared fields of devinfo's JSON.
 type report struct {
 	Devices []struct {
 		Name         string
@@ -37,8 +37,8 @@ func parse(t *testing.T, r guest.Result) (got report) {
 	return got
 }
 
-// TestSources has devinfo find the same by netlink alone, by sysfs alone and by
-// both; and iproute2, what it knows of it.
+// TestSources compares the devices found by netlink alone, by sysfs alone and by both,
+// and the fields that iproute2 has.
 func TestSources(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
@@ -77,8 +77,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestUser looks as an ordinary user: with access to the devices, without, and
-// where there are no device nodes.
+// TestUser runs devinfo as an unprivileged user with and without access to the devices,
+// and without device nodes.
 func TestUser(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)
@@ -118,7 +118,7 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// TestMany has 64 devices.
+// TestMany compares ibkit with Debian's tools on a host with 64 devices.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	many := spec

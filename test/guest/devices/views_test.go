@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestViews looks for what only a real kernel has in ibkit's own views.
+// TestViews checks values in native views that only a real kernel has.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec)

@@ -1,7 +1,7 @@
 //go:build guest
 
 // Package infiniband_test runs ibkit and Debian's tools on InfiniBand ports of a real
-// kernel, by /dev/infiniband/umadN.
+// kernel, through /dev/infiniband/umadN.
 package infiniband_test
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// tools are those of Debian that look at a fabric, or at the ports of this host.
+// tools are Debian programs that query a fabric or the ports of this host.
 var tools = []string{
 	"iblinkinfo", "ibnetdiscover", "smpquery", "perfquery", "ibqueryerrors", "ibping", "ibaddr", "sminfo", "saquery",
 	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
@@ -24,7 +24,7 @@ var tools = []string{
 
 const devicePackage = "github.com/ibkit/ibkit/umad/device"
 
-// both runs a line by Debian's tools and by ibkit, and compares.
+// both runs a command line with Debian's tool and with ibkit, and compares.
 func both(t *testing.T, g *guest.Guest, line string) {
 	t.Helper()
 	args := strings.Fields(line)
@@ -35,8 +35,8 @@ func both(t *testing.T, g *guest.Guest, line string) {
 	}
 }
 
-// blocks cuts what iblinkinfo prints into what belongs to one node, the order of
-// which is an accident of the order of replies.
+// blocks splits the output of iblinkinfo into sorted blocks, one for each node: their
+// order depends on the order of replies.
 func blocks(text string) []string {
 	var found []string
 	for line := range strings.Lines(text) {
@@ -50,11 +50,11 @@ func blocks(text string) []string {
 	return found
 }
 
-// TestSame compares what ibkit shows by its classic names.
+// TestSame compares the output of classic names.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, tools...))
-	// Down, and of no fabric.
+	// Ports that are down, without a fabric.
 	for _, line := range []string{"ibstat", "ibstatus", "ibv_devinfo -v"} {
 		both(t, g, line)
 	}
@@ -71,9 +71,9 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestTools runs those of Debian that have no counterpart, for the ports' sake:
-// by directed routes and LIDs, subnet and performance management, tables of
-// subnet administration that the kernel puts together.
+// TestTools runs Debian tools without a counterpart to test the ports: directed routes
+// and LIDs, subnet and performance management, tables of subnet administration that the
+// kernel reassembles.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t, tools...)
@@ -105,7 +105,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("ibnetdiscover: %d hosts", n)
 	}
 
-	// The kernel puts ibkit's tables together as well.
+	// The kernel reassembles ibkit's tables as well.
 	got := g.Must(t, "device.test", "-test.v", "-test.run=^TestGuestTables$")
 	for kind, records := range map[string]int{
 		"NodeRecord":                  count("NodeRecord dump", "saquery", "NR"),
@@ -119,8 +119,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestSubnetManager has opensm configure a fabric and answer for subnet
-// administration, for its own host and another one.
+// TestSubnetManager configures a fabric with opensm, which answers queries of its own
+// host and of another one.
 func TestSubnetManager(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, append(tools, "opensm")...))
@@ -150,19 +150,19 @@ func TestSubnetManager(t *testing.T) {
 	}
 }
 
-// guid returns the port GUID of a device, in digits.
+// guid returns the port GUID of a device as hexadecimal digits.
 func guid(t *testing.T, g *guest.Guest, device string) string {
 	t.Helper()
 	gid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/"+device+"/ports/1/gids/0"))
 	return strings.Join(strings.Split(gid, ":")[4:], "")
 }
 
-// TestPing has Debian's ibping ask another host, by LID and GUID.
+// TestPing pings another host with Debian's ibping, by LID and GUID.
 func TestPing(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, tools...))
 	ibports.PlugIn(t, g, "demo", "node02", "node07")
-	// What it says itself stays in a buffer of its own.
+	// Its output stays in its buffer.
 	server := g.MustStart(t, "ibping", "-S", "-C", "ibtest1", "-ddd")
 	if err := server.AwaitOutput(t.Context(), "umad_recv: fd"); err != nil {
 		t.Fatal(err)
@@ -177,8 +177,8 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// TestCalls looks at the system calls of a scan: the newer registration, a write
-// for each request, reads that do not wait, and no thread for each of them.
+// TestCalls checks the system calls of a scan: the newer registration, one write per
+// request, reads that do not block, and no thread for each of them.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "strace"))
@@ -186,7 +186,8 @@ func TestCalls(t *testing.T) {
 	trace := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=ioctl,read,write,epoll_ctl,epoll_pwait,clone,clone3", "ibkit", "linkinfo", "-C", "ibtest0").Stderr
 	count := func(pattern string) int { return len(regexp.MustCompile(pattern).FindAllString(trace, -1)) }
 	registrations := count(`ioctl\(\d+</dev/infiniband/umad0>, IB_USER_MAD_REGISTER_AGENT2\b`)
-	// Both move 320 bytes, and a call that another thread interrupts has two lines.
+	// Reads and writes both move 320 bytes, and a call that another thread interrupts
+	// has two lines.
 	writes := count(`write\(\d+</dev/infiniband/umad0>`)
 	reads := count(` = 320\n`) - writes
 	polled := count(`epoll_ctl\(.*EPOLL_CTL_ADD, \d+</dev/infiniband/umad0>`)
@@ -197,7 +198,7 @@ func TestCalls(t *testing.T) {
 	t.Logf("%d requests, %d threads", writes, threads)
 }
 
-// TestOrdinaryUser is about who may use the device node.
+// TestOrdinaryUser tests access to the device nodes.
 func TestOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))
@@ -218,7 +219,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// TestKernel is about what the kernel does between a descriptor and the wire.
+// TestKernel tests the handling of MADs in the kernel.
 func TestKernel(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t)
@@ -228,7 +229,7 @@ func TestKernel(t *testing.T) {
 	t.Log(g.Must(t, "device.test", "-test.v", "-test.run=^TestGuest(Timeout|Outstanding|Unread)$"))
 }
 
-// TestUnload takes the module away during a scan, which ends at once then.
+// TestUnload removes the module during a scan, which must end at once.
 func TestUnload(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))
@@ -251,8 +252,8 @@ func TestUnload(t *testing.T) {
 	t.Logf("rmmod and the end of the scan took %v", time.Since(start))
 }
 
-// TestBridgeDies takes the fabric away: requests time out, and there is a fabric
-// again with the next bridge.
+// TestBridgeDies kills the fabric: requests time out. The next bridge provides a fabric
+// again.
 func TestBridgeDies(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t))
@@ -273,11 +274,11 @@ func TestBridgeDies(t *testing.T) {
 	g.Must(t, "ibkit", "ibaddr", "-C", "ibtest0")
 }
 
-// complaint is how the kernel begins to tell of a mistake in a module.
+// complaint matches the beginning of a kernel report about a fault in a module.
 var complaint = regexp.MustCompile(`BUG:|WARNING:|Oops|general protection|scheduling while atomic|refcount_t`)
 
-// TestHostile has a program write records to the module that make no sense. The
-// kernel goes on, and ports made anew work.
+// TestHostile writes invalid records to the module. The kernel must continue, and new
+// ports must work.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t)
@@ -293,8 +294,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestReload loads and unloads the module a hundred times, half of them after it
-// was used.
+// TestReload loads and unloads the module a hundred times, half of them after use.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, ibports.Spec(t, "smpquery"))

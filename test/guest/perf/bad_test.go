@@ -14,8 +14,9 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestBad has all go wrong that may go wrong between two sides: whoever is left says
-// so in one message and ends, and the server goes on with others.
+// TestBad causes each failure that is possible between two peers. The remaining one
+// must report it in one message and end, and the server must continue with other
+// clients.
 func TestBad(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, guest.Spec{
@@ -46,7 +47,7 @@ func TestBad(t *testing.T) {
 	nothingLeft(t, g)
 }
 
-// nothingLeft waits until no object of this program's is there.
+// nothingLeft waits until no verbs object of ibkit exists.
 func nothingLeft(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	const script = `for kind in qp cq mr pd; do rdma resource show $kind; done >/root/left; ! grep "comm ibkit" /root/left`
@@ -62,7 +63,7 @@ func client(t *testing.T, g *guest.Guest, args string) *guest.Process {
 	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "600s", "--qp-timeout", "17"}, strings.Fields(args)...)...)
 }
 
-// awaitTests waits until so many queue pairs are connected, two of a test.
+// awaitTests waits until a number of queue pairs is connected, two for each test.
 func awaitTests(t *testing.T, g *guest.Guest, queuePairs int) {
 	t.Helper()
 	script := fmt.Sprintf(`[ "$(rdma resource show qp | grep 'type RC' | grep -c 'state RTS')" = %d ]`, queuePairs)
@@ -81,8 +82,8 @@ until [ $(cat $sent) -ge $end ]; do sleep 0.1; done`
 	g.Must(t, "sh", "-c", script)
 }
 
-// ends waits for a program to end, which is to be with one message that has all of
-// some texts in it.
+// ends waits for the end of a program, and checks its exit code and that it prints one
+// message with all of some texts.
 func ends(t *testing.T, p *guest.Process, code int, want ...string) guest.Result {
 	t.Helper()
 	begin := time.Now()
@@ -95,8 +96,8 @@ func ends(t *testing.T, p *guest.Process, code int, want ...string) guest.Result
 	return r
 }
 
-// said looks for texts in what a program said on standard error, in one message: a
-// line, and perhaps one with a hint.
+// said checks the standard error of a program for texts. It must contain one message: a
+// line, and possibly one with a hint.
 func said(t *testing.T, r guest.Result, want ...string) {
 	t.Helper()
 	for _, text := range want {
@@ -115,7 +116,7 @@ func said(t *testing.T, r guest.Result, want ...string) {
 	}
 }
 
-// interrupted ends clients as a user does: what they have is partial, and says so.
+// interrupted ends clients by a signal: they must report partial results as such.
 func interrupted(t *testing.T, g *guest.Guest) {
 	for _, test := range []string{"10.0.0.1 --test send-lat", "10.0.0.1 --test write-bw -b --json"} {
 		p := client(t, g, test)
@@ -162,7 +163,7 @@ func interrupted(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// clientKilled ends clients without a word.
+// clientKilled kills clients.
 func clientKilled(t *testing.T, g *guest.Guest) {
 	for _, test := range []string{"10.0.0.1 --test send-bw -b", "10.0.0.1 --test read-lat"} {
 		p := client(t, g, test)
@@ -174,8 +175,8 @@ func clientKilled(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// killed ends the server in the middle of a test: the client says so, with what it
-// has.
+// killed kills the server during a test: the client must report it, with partial
+// results.
 func killed(t *testing.T, g *guest.Guest) {
 	for _, test := range []string{"send-lat", "send-bw", "read-bw --events"} {
 		server := serve(t, g)
@@ -198,8 +199,8 @@ func killed(t *testing.T, g *guest.Guest) {
 	ends(t, p, 1, "server: ", "interrupt signal received")
 }
 
-// stopped stops one side in the middle, which is not gone then: the other one waits
-// for a while. It returns what looks at how that ends.
+// stopped stops one peer during a test. The other one waits until its stall timeout.
+// stopped returns a function that checks the results.
 func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 	t.Helper()
 	const other = "10.0.0.1:18600"
@@ -210,7 +211,7 @@ func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 	}
 	left := client(t, g, other+" --test send-bw --events")
 	awaitTests(t, g, 10)
-	// Others say nothing from the beginning.
+	// Other peers never send anything.
 	for i, flags := range []string{"", "--peer perftest", "--peer pingpong"} {
 		tcp := uint16(18601 + i)
 		listen := g.MustStart(t, "sh", "-c", fmt.Sprintf("sleep 600 | nc -l -p %d", tcp))
@@ -248,8 +249,8 @@ func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 	}
 }
 
-// linkDown takes the link away in the middle of a test, for as long as that may be
-// a matter of retries, and for longer.
+// linkDown takes the link down during a test: shortly, so that retries succeed, and for
+// longer.
 func linkDown(t *testing.T, g *guest.Guest) {
 	const flap = "ip link set dummy0 down; sleep 0.1; ip link set dummy0 up; ip -6 addr add fe80::77/64 dev dummy0 nodad; ip addr replace 10.0.0.1/24 dev dummy0"
 	p := g.MustStart(t, "ibkit", "perf", "127.0.0.1", "--test", "write-bw", "-D", "4s", "--qp-timeout", "18")
@@ -268,7 +269,7 @@ func linkDown(t *testing.T, g *guest.Guest) {
 	awaitGIDs(t, g)
 }
 
-// removed takes the device away in the middle of tests.
+// removed removes the device during tests.
 func removed(t *testing.T, g *guest.Guest) {
 	for _, test := range []string{"write-lat", "read-bw"} {
 		p := client(t, g, "127.0.0.1 --test "+test)
@@ -304,8 +305,8 @@ func removed(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// programs are two sides of a test that talk as another program does, once the test
-// is under way.
+// programs starts server and client of a test with the protocol of another program, and
+// returns when the test runs.
 func programs(t *testing.T, g *guest.Guest, test string) (server, client *guest.Process) {
 	t.Helper()
 	args := append([]string{"--peer"}, strings.Fields(test)...)
@@ -318,7 +319,7 @@ func programs(t *testing.T, g *guest.Guest, test string) (server, client *guest.
 	return server, client
 }
 
-// awaitGIDs waits for the device to have those that it had.
+// awaitGIDs waits for the GIDs of the device.
 func awaitGIDs(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	if err := g.Await(t.Context(), "sh", "-c", "grep -q ffff: /sys/class/infiniband/rxe0/ports/1/gids/*"); err != nil {

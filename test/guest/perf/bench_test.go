@@ -17,20 +17,20 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// A cell is one test with one size.
+// A cell is a test with one message size.
 type cell struct {
 	op, kind   string
 	size       int
 	iterations int
 }
 
-// cells are those of the table in docs/benchmarks.md.
+// cells returns the cells of the table in docs/benchmarks.md.
 func cells() []cell {
 	var all []cell
 	for _, op := range []string{"send", "write", "read"} {
 		for _, kind := range []string{"lat", "bw"} {
 			for _, size := range []int{2, 64, 1 << 10, 4 << 10, 64 << 10, 1 << 20} {
-				// As many as take a fifth of a second in a guest.
+				// The number that takes a fifth of a second in a guest.
 				each := 25*time.Microsecond + time.Duration(size)*17*time.Nanosecond
 				if kind == "lat" {
 					each *= 2
@@ -43,26 +43,24 @@ func cells() []cell {
 	return all
 }
 
-// rounds is how often each is measured, in turn. A shared host runs a guest at one
-// speed for some tenths of a second and at two thirds of it for the next: many short
-// rounds meet both alike.
+// rounds is the number of measurements of each cell, in turn. A shared host runs a
+// guest at full speed for some tenths of a second and at two thirds of it for the next:
+// many short rounds average this for both.
 const rounds = 11
 
-// list is how many messages are posted at a time, where that is more than one.
-// perftest wants a multiple of it.
+// list is the number of messages that are posted at a time if it is more than one.
 const list = 16
 
-// A figure is what one run has measured, and the processor time of the programs of
-// both ends.
+// A figure is the result of one run, and the processor time of the programs of both
+// ends.
 type figure struct {
 	value     float64 // µs or MiB/s
 	processor time.Duration
 }
 
-// BenchmarkPerftest has ibkit perf and Debian's perftest measure the same in turn,
-// and prints medians as a table: of latency the median times, of bandwidth the
-// averages. The ratio of the best of either suffers least from what else the
-// machine does.
+// BenchmarkPerftest measures the same with ibkit perf and with Debian's perftest in
+// turn, and prints a table of medians: of the median times for latency, of the averages
+// for bandwidth. The ratio of the best results depends least on other load.
 func BenchmarkPerftest(b *testing.B) {
 	g := guest.New(b, guest.Spec{
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
@@ -70,8 +68,8 @@ func BenchmarkPerftest(b *testing.B) {
 		Programs: []guest.Program{guest.Ibkit},
 		Timeout:  time.Hour,
 	})
-	// perftest wants the frequency of its processor, and so do we: its cycles are
-	// what it shows even where its own measurement of it fails.
+	// perftest needs the frequency of the processor. The benchmark needs it too:
+	// perftest prints cycles even if its own measurement of the frequency fails.
 	mhz, err := strconv.ParseFloat(strings.TrimSpace(g.Must(b, "sh", "-c", "sed -n 's/^cpu MHz.*: //p' /proc/cpuinfo | head -1")), 64)
 	if err != nil {
 		b.Fatalf("the guest does not say its processor's frequency: %v", err)
@@ -98,7 +96,7 @@ func BenchmarkPerftest(b *testing.B) {
 	}
 }
 
-// row is a cell's in the table.
+// row returns the row of a cell.
 func (c cell) row(figures [4][]figure) string {
 	unit, best := "MiB/s", rounds-1
 	if c.kind == "lat" {
@@ -122,8 +120,8 @@ func (c cell) row(figures [4][]figure) string {
 	return text + fmt.Sprintf(" %.2f |", float64(processor[0])/float64(processor[1]))
 }
 
-// best tells whether perftest has options with which this test is faster: many work
-// requests at a time. It leaves data out of them on a device that it does not know.
+// best reports whether perftest has options that make this test faster: several work
+// requests at a time. It does not use inline data on an unknown device.
 func (c cell) best() bool { return c.op != "read" && c.kind == "bw" }
 
 // ours measures a cell with ibkit.
@@ -156,10 +154,11 @@ func (c cell) ours(b *testing.B, g *guest.Guest, best bool) figure {
 	return f
 }
 
-// The second line of the shell's times: what its children took.
+// The second line of the shell's times: processor time of its children.
 var childTimes = regexp.MustCompile(`(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$`)
 
-// processor reads what both ends took, from the end of a script's output.
+// processor returns the processor time of both ends, from the end of the output of a
+// script.
 func processor(b *testing.B, out string) time.Duration {
 	m := childTimes.FindStringSubmatch(out)
 	if m == nil {
@@ -176,10 +175,10 @@ func processor(b *testing.B, out string) time.Duration {
 	return time.Duration(sum * float64(time.Second))
 }
 
-// A row of perftest's: size, iterations and figures.
+// A row of perftest: size, iterations and figures.
 var perftestRow = regexp.MustCompile(`(?m)^ (\d+)[ \t]+(\d+)[ \t]+([\d.]+)[ \t]+([\d.]+)[ \t]+([\d.]+)`)
 
-// theirs measures a cell with perftest, again where it has no figures.
+// theirs measures a cell with perftest, and repeats a run without figures.
 func (c cell) theirs(b *testing.B, g *guest.Guest, mhz float64, best bool) figure {
 	line := fmt.Sprintf("ib_%s_%s -F -d rxe0 -x 1 -s %d -n %d", c.op, c.kind, c.size, c.iterations)
 	if best {
@@ -188,7 +187,7 @@ func (c cell) theirs(b *testing.B, g *guest.Guest, mhz float64, best bool) figur
 	if c.kind == "lat" {
 		line += " -C" // in cycles
 	}
-	// 0x4853 is its port; it must not be connected to before the client is.
+	// 0x4853 is its port. The client must be the first to connect to it.
 	script := line + ` >/root/server 2>&1 & until grep -q ':4853 00000000:0000 0A' /proc/net/tcp; do kill -0 $! && usleep 10000 || exit; done; ` + line +
 		` 10.0.0.1; wait; times`
 	for range 20 {
@@ -205,8 +204,7 @@ func (c cell) theirs(b *testing.B, g *guest.Guest, mhz float64, best bool) figur
 			}
 			continue
 		}
-		// Where the emulated clock is too uneven for it, it says so.
-		// Its message rate has more digits than its bandwidth.
+		// It reports it if the emulated clock is too irregular.
 		if v, err := strconv.ParseFloat(m[5], 64); err == nil && v > 0 && !strings.Contains(r.Stdout+r.Stderr, "Correlation") {
 			f.value = v * 1e6 * float64(c.size) / (1 << 20)
 			return f

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// nonsense is what those say who are another program, or mean no good.
+// nonsense has data of other programs and of attackers.
 var nonsense = map[string]string{
 	"a huge length":  `\377\377\377\377`,
 	"another's word": `GET / HTTP/1.1\r\n\r\n`,
@@ -20,7 +20,7 @@ var nonsense = map[string]string{
 	"nothing":        ``,
 }
 
-// badClients say to the server what makes no sense.
+// badClients sends nonsense to the server.
 func badClients(t *testing.T, g *guest.Guest) {
 	for name, text := range nonsense {
 		if r := g.MustRun(t, "sh", "-c", fmt.Sprintf("printf '%s' | timeout 120 nc 10.0.0.1 18516", text)); r.Code >= 128 {
@@ -29,7 +29,7 @@ func badClients(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// badServers say to clients what makes no sense.
+// badServers sends nonsense to clients.
 func badServers(t *testing.T, g *guest.Guest) {
 	tcp := uint16(18610)
 	for _, flags := range []string{"", "--peer perftest --test write-bw", "--peer pingpong"} {
@@ -52,7 +52,7 @@ func badServers(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// strange looks for a message that says that it is the other side that is not right.
+// strange checks for a message that blames the peer.
 func strange(t *testing.T, r guest.Result) {
 	t.Helper()
 	if !strings.Contains(r.Stderr, "the other side") && !strings.Contains(r.Stderr, "it is no perftest program") {
@@ -60,7 +60,7 @@ func strange(t *testing.T, r guest.Result) {
 	}
 }
 
-// badPrograms say to servers of programs what makes no sense.
+// badPrograms sends nonsense to servers with the protocol of another program.
 func badPrograms(t *testing.T, g *guest.Guest) {
 	for _, flags := range []string{"--peer perftest --test write-bw", "--peer pingpong"} {
 		for name, text := range nonsense {

@@ -14,10 +14,10 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// peerTools are programs of Debian's that ibkit perf --peer talks to.
+// peerTools are the Debian programs for ibkit perf --peer.
 var peerTools = []string{"ib_send_lat", "ib_write_bw", "ib_read_bw", "ib_write_lat", "ibv_rc_pingpong", "ibv_srq_pingpong"}
 
-// TestPeer has the command talk to programs of Debian's, each as client and as
+// TestPeer runs the command with Debian programs as peers, each as client and as
 // server.
 func TestPeer(t *testing.T) {
 	t.Parallel()
@@ -69,8 +69,8 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestClassicNames has ibkit stand in for programs of perftest at one side, and
-// then at the other, and compares what is printed but for the figures.
+// TestClassicNames replaces a program of perftest by ibkit on one end, then on the
+// other, and compares the output without figures.
 func TestClassicNames(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, guest.Spec{
@@ -78,7 +78,7 @@ func TestClassicNames(t *testing.T) {
 		Tools:    peerTools,
 		Programs: []guest.Program{guest.Ibkit},
 	})
-	// Without the frequency of a processor perftest has no figures.
+	// Without the frequency of a processor perftest prints no figures.
 	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
 	for i, line := range []string{
 		"ib_send_lat -x 1 -F -n 100", "ib_write_lat -x 1 -F -s 1000 -n 100", "ib_write_bw -x 1 -F -b -q 2 -n 200 -s 4096", "ib_read_bw -x 1 -F -n 100 --report_gbits",
@@ -115,16 +115,16 @@ var (
 	rules   = regexp.MustCompile(`\A(\s*-{87}\n)+`)
 )
 
-// layout is what a program prints without figures, and without what the noise of
-// the machine has perftest say. This side never asks for relaxed order. ib_read_bw
-// begins with one rule more than others.
+// layout returns the output of a program without figures and without lines that depend
+// on the noise of the machine. ibkit never requests relaxed ordering. ib_read_bw begins
+// with an additional rule.
 func layout(text string) string {
 	text = rules.ReplaceAllString(text, "")
 	text = spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")
-	return strings.ReplaceAll(text, " \n", "\n") // short figures are filled up
+	return strings.ReplaceAll(text, " \n", "\n") // short figures are padded
 }
 
-// finish waits for a program to end well.
+// finish waits for a program, which must succeed, and returns its output.
 func finish(t *testing.T, p *guest.Process) string {
 	t.Helper()
 	r, err := p.Wait(t.Context())

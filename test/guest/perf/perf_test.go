@@ -1,7 +1,7 @@
 //go:build guest
 
-// Package perf_test runs data-plane tests on Soft-RoCE, with Debian's programs at
-// the other side.
+// Package perf_test runs tests of the data path on Soft-RoCE, with Debian's programs as
+// peers.
 package perf_test
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestPingpong has package pingpong talk to libibverbs' examples, each as client
+// TestPingpong connects package pingpong to the examples of libibverbs, each as client
 // and as server.
 func TestPingpong(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestPingpong(t *testing.T) {
 	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
 }
 
-// TestPerf boots one guest for package perf and the command on top of it.
+// TestPerf tests package perf and its command in one guest.
 func TestPerf(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, guest.Spec{
@@ -37,7 +37,7 @@ func TestPerf(t *testing.T) {
 	nothingLeft(t, g)
 }
 
-// serve starts a server and returns it when it is ready.
+// serve starts a server and returns when it is ready.
 func serve(t *testing.T, g *guest.Guest, args ...string) *guest.Process {
 	t.Helper()
 	server := g.MustStart(t, append([]string{"ibkit", "perf", "--serve"}, args...)...)
@@ -47,7 +47,7 @@ func serve(t *testing.T, g *guest.Guest, args ...string) *guest.Process {
 	return server
 }
 
-// command runs ibkit perf as a user does.
+// command runs ibkit perf.
 func command(t *testing.T, g *guest.Guest) {
 	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf.json")
 	if err != nil {
@@ -110,7 +110,7 @@ func command(t *testing.T, g *guest.Guest) {
 	finishServer(t, server)
 }
 
-// finishServer ends a server as a user does.
+// finishServer ends a server by an interrupt.
 func finishServer(t *testing.T, server *guest.Process) {
 	t.Helper()
 	if err := server.Signal(unix.SIGINT); err != nil {
@@ -121,7 +121,8 @@ func finishServer(t *testing.T, server *guest.Process) {
 	}
 }
 
-// systemCalls: rings are mapped, and once a test runs there are doorbells only.
+// systemCalls checks that rings are mapped, and that a running test makes no system
+// calls but doorbells.
 func systemCalls(t *testing.T, g *guest.Guest) {
 	count := func(n string) (ioctls, doorbells, maps int) {
 		r := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=openat,ioctl,write,mmap",

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestPerftest has package perftest talk to perftest's programs, each as client
+// TestPerftest connects package perftest to the programs of perftest, each as client
 // and as server.
 func TestPerftest(t *testing.T) {
 	t.Parallel()

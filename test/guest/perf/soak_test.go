@@ -17,8 +17,8 @@ var (
 	flapTime = flag.Duration("flap", 4*time.Second, "how often TestSoak takes the link down")
 )
 
-// soakTests are those of which payloads are looked at. The emulated hosts stand
-// still now and then for longer than the default of the time-out over rc, 67 ms.
+// soakTests are tests that verify payloads. The emulated hosts sometimes pause for
+// longer than the default timeout of rc, 67 ms.
 var soakTests = []string{
 	"--test send-bw,write-bw,read-bw -D 500ms --size 64,20000 -q 2 --qp-timeout 17",
 	"--test send-lat,write-lat,read-lat,fetch-add-lat -D 300ms --size 4096 --qp-timeout 17",
@@ -27,9 +27,9 @@ var soakTests = []string{
 	"--test send-bw,write-lat --transport uc -D 500ms --size 3000",
 }
 
-// TestSoak measures again and again between two hosts while the link goes down and
-// comes back. Whatever ends early says why, no payload is ever another, and at the
-// end the server is as large as after its first tests and nothing is left.
+// TestSoak measures repeatedly between two hosts while the link goes down and up. A
+// test that ends early must report why, no payload may be corrupted, and at the end the
+// server must have the same size as after its first tests, and no verbs objects.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	spec := guest.Spec{
@@ -54,7 +54,7 @@ func TestSoak(t *testing.T) {
 		t.Logf("%s", strings.TrimSpace(r.Stderr))
 		return false
 	}
-	for _, line := range soakTests { // Go's heap has about its size after them
+	for _, line := range soakTests { // brings Go's heap to its final size
 		measure(line)
 	}
 	before, files := holds(t, a)
@@ -74,7 +74,7 @@ func TestSoak(t *testing.T) {
 						t.Error(err)
 					}
 					if state == "down" {
-						select { // as long as it takes to plug a cable
+						select { // time to plug a cable
 						case <-time.After(time.Second):
 						case <-stop:
 						}
@@ -98,7 +98,7 @@ func TestSoak(t *testing.T) {
 	if whole+early == 0 || flaps == 0 {
 		t.Error("that tells nothing")
 	}
-	// On a link that stays all is well again, once it has settled.
+	// When the link stays up, tests must succeed again.
 	settled := false
 	for n := 0; n < 3 && !settled; n++ {
 		settled = measure(soakTests[0])
@@ -106,7 +106,7 @@ func TestSoak(t *testing.T) {
 	if !settled {
 		t.Error("nothing was whole after the link came back for good")
 	}
-	const grown = 8 << 10 // KiB that Go may take for itself: it has its size after some dozens of tests
+	const grown = 8 << 10 // KiB of growth that is accepted: Go's heap takes some dozens of tests to settle
 	now, open := holds(t, a)
 	t.Logf("the server had %d KiB and has %d KiB", before, now)
 	if now > before+grown || open != files {
@@ -121,8 +121,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// holds is how much memory of its own the server of a guest has, in KiB, and how many
-// open files.
+// holds returns the anonymous memory of the server in a guest, in KiB, and its number
+// of open files.
 func holds(t *testing.T, g *guest.Guest) (kib, files int) {
 	t.Helper()
 	text := g.Must(t, "sh", "-c", `cd /proc/$(pidof ibkit) && grep RssAnon status && ls fd | wc -l`)

@@ -13,9 +13,9 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// The operations of InfiniBand's base transport header (InfiniBand Architecture
-// Specification, volume 1, section 9.2.1) that tests of perf have packets of: those
-// that the client sends, and those that come back.
+// The opcodes of the base transport header (InfiniBand Architecture Specification,
+// volume 1, section 9.2.1) that tests of perf use: of packets from the client, and of
+// packets from the server.
 var opcodes = []struct {
 	args        string
 	asks, comes []int
@@ -28,12 +28,12 @@ var opcodes = []struct {
 	{"--test send-lat,write-lat,read-lat,compare-swap-lat,fetch-add-bw --size 64", []int{4, 10, 17}, []int{4, 10, 17}},
 	{"--test send-lat,send-bw --size 8,3000 --transport uc", []int{32, 33, 34, 36}, []int{32, 33, 34, 36}},
 	{"--test write-lat --size 8,3000 --transport uc", []int{38, 39, 40, 42}, []int{38, 39, 40, 42}},
-	{"--test write-bw --size 8,3000 --transport uc --verify=false", []int{38, 39, 40, 42}, nil}, // its target cannot know what arrives
+	{"--test write-bw --size 8,3000 --transport uc --verify=false", []int{38, 39, 40, 42}, nil}, // the target cannot detect arrivals
 	{"--test send-lat,send-bw --size 512 --transport ud", []int{100}, []int{100}},
 }
 
-// others are programs that talk to ibkit perf, each as client and as server: each
-// test of perftest and each transport that it knows for it, and each pingpong.
+// others are programs that test with ibkit perf, each as client and as server: each
+// test of perftest with each transport that perftest has for it, and each pingpong.
 var others = []struct{ theirs, ours string }{
 	{"ib_send_lat -x 1 -F -s 3000", "--peer perftest --test send-lat -s 3000"},
 	{"ib_send_lat -x 1 -F -s 3000 -c UC", "--peer perftest --test send-lat -s 3000 --transport uc"},
@@ -57,8 +57,8 @@ var others = []struct{ theirs, ours string }{
 	{"ibv_srq_pingpong -g 1 -q 4 -s 3000", "--peer pingpong --srq 4 -s 3000"},
 }
 
-// TestWire runs each test between two hosts, payloads verified, and has Wireshark's
-// dissector say what it saw between them.
+// TestWire runs each test between two hosts, with verified payloads, and compares the
+// opcodes on the wire by Wireshark's dissector.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	capture := filepath.Join(t.TempDir(), "wire.pcap")
@@ -101,7 +101,7 @@ func TestWire(t *testing.T) {
 	}
 	client := b.Ports[0].Addr.String()
 	if err := a.Close(); err != nil {
-		t.Log(err) // it was ended with a server running
+		t.Log(err) // a server was running
 	}
 	seen := dissect(t, capture)
 	for _, c := range opcodes {
@@ -119,7 +119,7 @@ func TestWire(t *testing.T) {
 	t.Logf("packets by sender and opcode: %v", seen)
 }
 
-// dissect counts the packets of RoCE v2 in a capture by their sender and opcode.
+// dissect counts the RoCE v2 packets in a capture by sender and opcode.
 func dissect(t *testing.T, capture string) map[string]int {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "tshark", "-r", capture, "-Y", "udp.dstport == 4791",
@@ -130,8 +130,8 @@ func dissect(t *testing.T, capture string) map[string]int {
 	seen := map[string]int{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		// The dissector guesses at what payloads are, and random ones look like
-		// Ethernet or RPC now and then: only InfiniBand's own headers count.
+		// The dissector guesses the protocol of payloads, and random ones sometimes
+		// look like Ethernet or RPC: only InfiniBand headers count.
 		if len(fields) != 3 || fields[1] == "" || strings.Contains(fields[2], "Malformed Packet: InfiniBand") {
 			t.Fatalf("tshark says %q", line)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// ethernetAddresses finds the GIDs of a neighbour by its IP address. The neighbour
-// is another network namespace, which answers when it is asked.
+// ethernetAddresses looks up the GIDs of a neighbor by its IP address. The neighbor is
+// another network namespace, which answers requests.
 func ethernetAddresses(t *testing.T, g *guest.Guest) {
 	g.Must(t, "sh", "-exc", `
 ip netns add peer
@@ -37,20 +37,20 @@ rdma link add rxe9 type rxe netdev veth9`)
 		t.Errorf("%q, and without -C %q", got, other)
 	}
 
-	// What the kernel knows of its neighbour now, and the neighbour of itself.
+	// The link address in the neighbor table, and the address of the neighbor itself.
 	mac := word(g.Must(t, "ip", "neighbour", "show", "10.9.0.2"), "lladdr")
 	local, _, _ := strings.Cut(word(g.Must(t, "ip", "-n", "peer", "-6", "-o", "address", "show", "dev", "veth9p", "scope", "link"), "inet6"), "/")
 	if want := "10.9.0.2\t" + local + ",::ffff:10.9.0.2\tRoCE v2\trxe9\t" + mac + "\tveth9\n"; got != want || mac == "" || local == "" {
 		t.Errorf("%q, want %q", got, want)
 	}
 
-	// By the other version of IP.
+	// By the IPv6 address.
 	got = g.Must(t, "ibkit", "addr", "--plain", "--columns", "gids,link-address", "ip:"+local+"%veth9")
 	if want := local + "\t" + mac + "\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 
-	// Its own GIDs are those that the kernel gave the device.
+	// The own GIDs are those of the device.
 	for _, target := range []string{"10.9.0.1", "route:0"} {
 		own := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "gids", target)
 		for gid := range strings.SplitSeq(strings.TrimSpace(own), ",") {
@@ -60,7 +60,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 		}
 	}
 
-	// Nobody there, and no device of RDMA on the way.
+	// No neighbor, and no RDMA device on the path.
 	for target, want := range map[string]string{
 		"10.9.0.3":  neighbour.ErrNoReply.Error(),
 		"10.0.0.77": "hint: ibkit devinfo shows",
@@ -71,7 +71,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 	}
 }
 
-// word returns the word behind another one.
+// word returns the word after another one.
 func word(text, before string) string {
 	fields := strings.Fields(text)
 	for i := range len(fields) - 1 {
@@ -82,8 +82,8 @@ func word(text, before string) string {
 	return ""
 }
 
-// otherHostsAddresses finds the GIDs of another host by its IP address and by one
-// of them: they are those that its own kernel has.
+// otherHostsAddresses looks up the GIDs of another host by its IP address and by a GID.
+// They must be those in its kernel.
 func otherHostsAddresses(t *testing.T, from, of *guest.Guest) {
 	own := strings.TrimSpace(of.Must(t, "ibkit", "addr", "--plain", "--columns", "gids"))
 	mac := strings.TrimSpace(of.Must(t, "cat", "/sys/class/net/"+of.Ports[0].Netdev+"/address"))
@@ -95,8 +95,8 @@ func otherHostsAddresses(t *testing.T, from, of *guest.Guest) {
 	}
 }
 
-// infinibandAddresses holds addresses that go through the kernel's MAD layer
-// against Debian's ibaddr.
+// infinibandAddresses compares addresses from the MAD layer of the kernel with Debian's
+// ibaddr.
 func infinibandAddresses(t *testing.T, g *guest.Guest) {
 	for _, line := range []string{
 		"-C ibtest0", "-C ibtest1 -P 1 -L", "-C ibtest0 -gL 11", "-C ibtest0 -l 3", "-C ibtest0 -g -D 0,1", "-C ibtest1 -G 0x0002c90000100801",

@@ -17,7 +17,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
 
-// TestPings boots one guest for all that is here.
+// TestPings runs all tests of this package in one guest.
 func TestPings(t *testing.T) {
 	t.Parallel()
 	spec := ibports.Spec(t, "ibping", "ibaddr", "rdma")
@@ -37,7 +37,7 @@ func TestPings(t *testing.T) {
 	}
 }
 
-// comeAndGo takes the port of a server away and gives it back.
+// comeAndGo removes the port of a server and adds it again.
 func comeAndGo(t *testing.T, g *guest.Guest) {
 	server := g.MustStart(t, "ibkit", "ping", "--serve")
 	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0 port 1 (Ethernet)"); err != nil {
@@ -58,7 +58,7 @@ func comeAndGo(t *testing.T, g *guest.Guest) {
 	g.Must(t, "rdma", "link", "delete", "rxe1")
 }
 
-// end interrupts a server.
+// end interrupts a server and returns its result.
 func end(t *testing.T, p *guest.Process) guest.Result {
 	t.Helper()
 	if err := p.Signal(unix.SIGINT); err != nil {
@@ -73,14 +73,14 @@ func end(t *testing.T, p *guest.Process) guest.Result {
 
 var times = regexp.MustCompile(`\d+\.\d{3}|time \d+ ms`)
 
-// pairs has both clients ping a server by LID and by GUID, from the other port
-// and from its own.
+// pairs pings a server by LID and by GUID with both clients, from the other port and
+// from its own.
 func pairs(t *testing.T, g *guest.Guest, server []string) {
 	p := g.MustStart(t, server...)
 	lid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/lid"))
 	gid := strings.TrimSpace(g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/gids/0"))
 	guid := "0x" + strings.ReplaceAll(gid[len("fe80:0000:0000:0000:"):], ":", "")
-	// The kernel hands pings over from when the server has registered on.
+	// The kernel delivers pings after the server has registered.
 	ready := fmt.Sprintf("ibping -f -c 1 -t 100 -C ibtest1 %s | grep -q ' 1 received'", lid)
 	if err := g.Await(t.Context(), "sh", "-c", ready); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func pairs(t *testing.T, g *guest.Guest, server []string) {
 		got := g.MustRun(t, append([]string{"ibkit", "ibping"}, args...)...)
 		want := g.MustRun(t, append([]string{"ibping"}, args...)...)
 		for again := 0; again < 2 && mask(got) != mask(want); again++ {
-			want = g.MustRun(t, append([]string{"ibping"}, args...)...) // which loses some where the machine is busy
+			want = g.MustRun(t, append([]string{"ibping"}, args...)...) // it loses packets on a busy machine
 		}
 		if got.Code != want.Code || mask(got) != mask(want) || !strings.Contains(want.Stdout, "statistics") {
 			t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(mask(want), mask(got)), want.Stderr, got.Stderr)

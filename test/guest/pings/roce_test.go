@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// TestRoCE pings from one host to another over Soft-RoCE, by all kinds of
-// addresses, until the link of the other one is taken down.
+// TestRoCE pings another host over Soft-RoCE by all kinds of addresses, until the link
+// of that host goes down.
 func TestRoCE(t *testing.T) {
 	t.Parallel()
 	a, b, gid, ip := rocePair(t)
@@ -52,8 +52,7 @@ func TestRoCEUnplugged(t *testing.T) {
 	goDown(t, b, b, []string{gid, ip}, "unreachable: ")
 }
 
-// rocePair boots two hosts, the first of which answers pings, at a GID and an IP
-// address.
+// rocePair boots two hosts. The first one answers pings at a GID and an IP address.
 func rocePair(t *testing.T) (a, b *guest.Guest, gid, ip string) {
 	t.Helper()
 	spec := guest.Spec{
@@ -75,8 +74,7 @@ func rocePair(t *testing.T) (a, b *guest.Guest, gid, ip string) {
 	return a, b, gid, ip
 }
 
-// awaitPing waits until an address answers: the kernel first has to find who has
-// it.
+// awaitPing waits until an address answers: the kernel has to resolve it first.
 func awaitPing(t *testing.T, from *guest.Guest, address string) {
 	t.Helper()
 	line := fmt.Sprintf("ibkit ping -q -c 1 -t 500 --via vendor %s | grep -q ' 0%% loss'", address)
@@ -85,11 +83,11 @@ func awaitPing(t *testing.T, from *guest.Guest, address string) {
 	}
 }
 
-// sums are of what was received at first and not in the end.
+// sums matches a summary with replies and losses.
 var sums = regexp.MustCompile(`\d+ sent, [1-9]\d* received, .*, [\d.]*[1-9][\d.]*% loss in`)
 
-// goDown takes a link down while addresses are pinged from a guest, and looks for
-// what becomes of probes then.
+// goDown takes a link down while a guest pings addresses, and checks the outcome of
+// probes.
 func goDown(t *testing.T, from, g *guest.Guest, addresses []string, outcome string) {
 	var running []*guest.Process
 	for _, address := range addresses {

@@ -19,14 +19,14 @@ var spec = guest.Spec{
 	Tools:   []string{"ibv_devinfo", "rdma", "ip", "strace"},
 }
 
-// TestVerbs holds what is queried against what Debian's ibv_devinfo prints, and
-// watches a port go down and up and a device being removed.
+// TestVerbs compares queries with Debian's ibv_devinfo, and watches a port go down and
+// up and the removal of a device.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, spec, pkg, "-test.run=^TestGuest")
 }
 
-// calls is what a trace shows of the device and of libibverbs.
+// calls has the system calls in a trace that concern the device and libibverbs.
 type calls struct {
 	opens, ioctls, libibverbs int
 	maps                      int // for both sides to write
@@ -34,15 +34,15 @@ type calls struct {
 	others                    int // on the device's file
 }
 
-// Lines of a trace: a call that names the device's node, and what is written there
-// for POST_SEND and for REQ_NOTIFY_CQ: command and lengths in words.
+// Lines of a trace: a call with the node of the device, and the beginning of a write of
+// POST_SEND and of REQ_NOTIFY_CQ: command and lengths in words.
 var (
 	call     = regexp.MustCompile(`(\w+)\((.*/dev/infiniband/uverbs.*)`)
 	doorbell = regexp.MustCompile(`"\\34\\0\\0\\0\\10\\0\\1\\0.*, 32\b`)
 	arm      = regexp.MustCompile(`"\\27\\0\\0\\0\\4\\0\\0\\0.*, 16\b`)
 )
 
-// trace runs a program with strace, which names the file of each descriptor.
+// trace runs a program with strace, which prints the file of each descriptor.
 func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	t.Helper()
 	r := g.MustRun(t, slices.Concat(
@@ -76,8 +76,8 @@ func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	return c
 }
 
-// TestCalls looks at the system calls: one open, ioctls, no write to the device,
-// no file of libibverbs. Debian's ibv_devinfo shows that the trace would have it.
+// TestCalls checks the system calls: one open, ioctls, no write to the device, no file
+// of libibverbs. Debian's ibv_devinfo verifies the trace.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	s := spec
@@ -92,8 +92,8 @@ func TestCalls(t *testing.T) {
 	}
 	t.Logf("queries: %+v", c)
 
-	// One queue pair sends 53 messages to another, each of which is waited for by an
-	// event: rings are mapped, a doorbell is a write.
+	// One queue pair sends 53 messages to another, each of which waits for an event:
+	// rings are mapped, a doorbell is a write.
 	c = trace(t, g, "verbs.test", "-test.run=^TestGuestCompletionEvents$")
 	if c.opens != 2 || c.maps != 2*3 || c.doorbells != 53 || c.arms == 0 || c.arms > 3*100 || c.others != 0 || c.libibverbs != 0 {
 		t.Errorf("data: %+v", c)
@@ -101,7 +101,7 @@ func TestCalls(t *testing.T) {
 	t.Logf("data: %+v", c)
 }
 
-// TestFull is about a device that has what Soft-RoCE has not.
+// TestFull tests a device with features that Soft-RoCE lacks.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	guest.RunTests(t, guest.Spec{
