@@ -44,14 +44,14 @@ func (h *host) openPort(d *devinfo.Device, p *devinfo.Port) (umad.Port, Item) {
 	if !h.live {
 		return nil, Item{Verdict: Unknown, Found: notLive, Hint: hintOnHost}
 	}
-	all, err := device.Candidates(h.sysfs())
+	all, err := device.Host{Sysfs: string(h.sysfs()), Dev: h.path("dev/infiniband")}.Ports()
 	if err == nil {
-		i := slices.IndexFunc(all, func(c device.Candidate) bool { return c.Device.Name == d.Name && int(c.Port.Number) == p.Number })
+		i := slices.IndexFunc(all, func(l device.LocalPort) bool { return l.Attr.Device == d.Name && int(l.Attr.Number) == p.Number })
 		if i < 0 {
 			return nil, Item{Verdict: Unknown, Found: "the port has no device node for management datagrams", Hint: "load the module ib_umad: modprobe ib_umad"}
 		}
 		var port *device.Port
-		if port, err = all[i].Open(h.path("dev/infiniband")); err == nil {
+		if port, err = all[i].Open(); err == nil {
 			return port, Item{}
 		}
 	}

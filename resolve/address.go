@@ -1,6 +1,6 @@
-// Package resolve finds the ports that addresses of all kinds lead to: LIDs,
-// GUIDs, directed routes, GIDs, IP addresses and names. It asks whoever knows:
-// subnet administration, the nodes themselves, or the kernel's neighbour table.
+// Package resolve finds ports by their addresses: LIDs, GUIDs, directed routes,
+// GIDs, IP addresses and names. Its sources are subnet administration, the nodes of
+// the fabric, and the neighbour table of the kernel.
 package resolve
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Kind is a way to write where a port is.
+// A Kind is a kind of address.
 type Kind uint8
 
 // The kinds of addresses.
@@ -26,7 +26,7 @@ const (
 
 var kindNames = [...]string{LID: "lid", GUID: "guid", Route: "route", GID: "gid", IP: "ip", Name: "name"}
 
-// String returns the name that [Parse] takes in front of an address.
+// String returns the prefix of the kind that [Parse] accepts, without the colon.
 func (k Kind) String() string {
 	if k > 0 && int(k) < len(kindNames) {
 		return kindNames[k]
@@ -34,24 +34,25 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// An Address is one or more places in a network as somebody wrote them down.
+// An Address identifies one port or more.
 type Address struct {
 	Kind Kind
-	Text string // as it was written
+	Text string // that was parsed
 
-	// First and Last bound a range of LIDs, and are equal where it is one. Of a
-	// route First is the LID where it begins; 0: the local port.
+	// First and Last are the bounds of a range of LIDs, which are equal for a
+	// single LID. For a route, First is the LID at which the route starts, or 0
+	// for the local port.
 	First, Last ib.LID
 
 	GUID  ib.GUID
 	Route mad.Route
 	GID   ib.GID
-	IP    netip.Addr // IPv4 or IPv6, perhaps with a zone
+	IP    netip.Addr // IPv4 or IPv6, with an optional zone
 	Name  string
 }
 
-// Self is the address of the local port.
+// Self returns the address of the local port.
 func Self() Address { return Address{Kind: Route, Text: "route:0"} }
 
-// String returns the address as it was written.
+// String returns a.Text.
 func (a Address) String() string { return a.Text }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ibkit/ibkit/internal/neighbour"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -64,7 +62,7 @@ func TestFind_RecordTimeout(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{absentGID, absentGUID} {
 		t.Run("SA only/"+address, func(t *testing.T) {
-			_, err := find(t, lossy(t, Options{Ask: AskSA}, isNodeRecord), address)
+			_, err := find(t, lossy(t, Options{Mode: LookupSA}, isNodeRecord), address)
 			if not := (*NotFoundError)(nil); errors.As(err, &not) || !errors.Is(err, umad.ErrTimeout) {
 				t.Errorf("got error %v, want %v", err, umad.ErrTimeout)
 			}
@@ -82,25 +80,25 @@ func TestFind_RecordTimeout(t *testing.T) {
 func TestFind_Cancelled(t *testing.T) {
 	isNodeInfo := func(m *umad.Message) bool { return m.MAD.Class().IsSMP() && m.MAD.Attr() == mad.AttrNodeInfo }
 	tests := []struct {
-		mode    Ask
+		mode    LookupMode
 		address string
 		at      func(*umad.Message) bool
 		number  int // of the request that the search is cancelled at, among those at
 	}{
-		{AskAll, absentGID, isNodeRecord, 1},
-		{AskSA, absentGID, isNodeRecord, 1},
-		{AskAll, absentGUID, isNodeRecord, 1},
-		{AskAll, "name:nobody", isNodeRecord, 1},
-		{AskNodes, absentGID, isNodeInfo, 5},
-		{AskNodes, absentGUID, isNodeInfo, 5},
-		{AskNodes, "name:nobody", isNodeInfo, 5},
+		{LookupAll, absentGID, isNodeRecord, 1},
+		{LookupSA, absentGID, isNodeRecord, 1},
+		{LookupAll, absentGUID, isNodeRecord, 1},
+		{LookupAll, "name:nobody", isNodeRecord, 1},
+		{LookupNodes, absentGID, isNodeInfo, 5},
+		{LookupNodes, absentGUID, isNodeInfo, 5},
+		{LookupNodes, "name:nobody", isNodeInfo, 5},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%d/%s", tt.mode, tt.address), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			seen := 0
-			r := lossy(t, Options{Ask: tt.mode}, func(m *umad.Message) bool {
+			r := lossy(t, Options{Mode: tt.mode}, func(m *umad.Message) bool {
 				if tt.at(m) {
 					if seen++; seen == tt.number {
 						cancel()
@@ -130,9 +128,9 @@ func TestFind_NeighbourCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := New(nil, umad.PortAttr{LinkLayer: Ethernet}, Options{
 		Sysfs: gidTable(t),
-		Lookup: func(ctx context.Context, _ netip.Addr) (*neighbour.NextHop, error) {
+		NextHop: func(ctx context.Context, _ netip.Addr) (*NextHop, error) {
 			cancel()
-			return nil, errors.Join(neighbour.ErrNoReply, ctx.Err())
+			return nil, errors.Join(ErrNoReply, ctx.Err())
 		},
 		LookupHost: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("192.0.2.8")}, nil
@@ -154,8 +152,8 @@ func TestFind_UnreadableSysfs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := New(nil, umad.PortAttr{LinkLayer: Ethernet}, Options{
-		Sysfs:  sysfs.FS(root),
-		Lookup: func(context.Context, netip.Addr) (*neighbour.NextHop, error) { return network["192.0.2.7"], nil },
+		Sysfs:   root,
+		NextHop: func(context.Context, netip.Addr) (*NextHop, error) { return network["192.0.2.7"], nil },
 	})
 	for _, address := range []string{"192.0.2.7", "fe80::2:c900:10:401", "route:0"} {
 		a, err := Parse(address)

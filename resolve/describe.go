@@ -9,16 +9,16 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Describe asks what ports are, all at once: the nodes themselves and, in place of
-// those that do not answer, subnet administration; or only one of them, as
-// [Options] say. What it does not find out is in the Err of each port. Hosts on
-// Ethernet cannot be asked.
+// Describe reads the attributes of ports, all at the same time: from the nodes and,
+// for nodes that do not reply, from subnet administration, or from one of these
+// sources only, as [Options.Mode] specifies. An attribute that it cannot read is
+// recorded in the Err of the port. Hosts on Ethernet have no attributes.
 func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 	if r.local.LinkLayer == Ethernet {
 		return nil
 	}
 	var silent []*description
-	if r.opts.Ask != AskSA {
+	if r.opts.Mode != LookupSA {
 		for _, p := range ports {
 			if !p.onEthernet() {
 				d := &description{r: r, port: p}
@@ -35,7 +35,7 @@ func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 			}
 		}
 	}
-	if r.opts.Ask != AskNodes {
+	if r.opts.Mode != LookupNodes {
 		if err := r.describeBySA(ctx, silent); err != nil {
 			return err
 		}
@@ -48,17 +48,17 @@ func (r *Resolver) Describe(ctx context.Context, ports []*Port) error {
 	return nil
 }
 
-// onEthernet reports whether the port is one that nobody can ask.
+// onEthernet reports whether the port has no agents to query.
 func (p *Port) onEthernet() bool { return p.Host != nil && p.To == umad.Target{} }
 
-// description is a port that is being described.
+// A description is the state of the queries about a port.
 type description struct {
 	r    *Resolver
 	port *Port
 }
 
-// submit sends a request; then is called with the answer if there is one, and
-// failed, where it is set, if there is none. Without it the error is the port's.
+// submit submits a request. When the record is decoded, it calls then. After an
+// error it calls failed or, if that is nil, records the error in the port.
 func (d *description) submit(q umad.Request, record mad.Attribute, then func(), failed func(error)) {
 	q.Done = func(_ *umad.Request, reply *umad.Reply) {
 		err := reply.Err
@@ -77,19 +77,19 @@ func (d *description) submit(q umad.Request, record mad.Attribute, then func(), 
 	d.r.client.Submit(&q)
 }
 
-// smp asks the node for an attribute.
+// smp requests an attribute of the node.
 func (d *description) smp(record mad.Attribute, modifier uint32, then func(), failed func(error)) {
 	d.submit(umad.Request{To: d.port.To, Attr: record.ID(), Modifier: modifier}, record, then, failed)
 }
 
-// isRefusal reports whether an error is an answer.
+// isRefusal reports whether an error is the status of a reply.
 func isRefusal(err error) bool {
 	var status mad.StatusError
 	return errors.As(err, &status)
 }
 
-// fromNode asks the node for NodeInfo and then for all else. If it does not answer
-// it goes to silent.
+// fromNode reads NodeInfo from the node, then the other attributes. A node that does
+// not reply is added to silent.
 func (d *description) fromNode(silent *[]*description) {
 	var node mad.NodeInfo
 	d.smp(&node, 0, func() {
@@ -112,8 +112,8 @@ func (d *description) fromNode(silent *[]*description) {
 	})
 }
 
-// ignoreRefusal takes the answer that there is no GUID table: not all agents have
-// one, and all tell the port's own GUID in NodeInfo.
+// ignoreRefusal ignores that an agent has no GUID table, which is optional: NodeInfo
+// contains the port's own GUID.
 func (p *Port) ignoreRefusal(err error) {
 	if !isRefusal(err) && p.Err == nil {
 		p.Err = err

@@ -9,11 +9,11 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// errNoRecord is for a LID that subnet administration does not know.
-var errNoRecord = errors.New("subnet administration has no record of it")
+var errNoRecord = errors.New("subnet administration has no record of this LID")
 
-// describeBySA asks subnet administration about ports. The first one is asked
-// about alone: whether there is anybody to ask is to be found out once.
+// describeBySA reads the records of ports. It waits for those of the first port
+// before it requests others: if there is no administration, only one request times
+// out.
 func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error {
 	sa := umad.Target{LID: r.opts.SMLID}
 	if sa.LID == 0 {
@@ -26,12 +26,12 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 	for _, d := range ports {
 		switch p := d.port; {
 		case p.To.Route != "" || p.To.LID == 0:
-			if r.opts.Ask == AskSA {
-				p.Err = &MisplacedError{"subnet administration knows no directed routes", "ask the nodes: --ask nodes"}
+			if r.opts.Mode == LookupSA {
+				p.Err = &MisplacedError{"subnet administration has no records of directed routes", "query the nodes instead: --ask nodes"}
 			}
 			continue
 		case r.noSA != nil:
-			if r.opts.Ask == AskSA {
+			if r.opts.Mode == LookupSA {
 				p.Err = r.noSA
 			}
 			continue
@@ -50,8 +50,8 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 	return nil
 }
 
-// fromSA asks for the records of a port. Where there are none the port keeps the
-// error that the node was asked with before.
+// fromSA requests the records of a port. If there are none, the port keeps the error
+// of an earlier query of the node.
 func (d *description) fromSA(sa umad.Target) {
 	p := d.port
 	q := mad.NodeRecord{LID: p.To.LID}
@@ -71,7 +71,7 @@ func (d *description) fromSA(sa umad.Target) {
 			}
 		}, nil)
 	}, func(err error) {
-		d.r.absent(err)
+		d.r.noteAbsence(err)
 		switch {
 		case p.Err != nil:
 		case isNoRecord(err):
@@ -82,7 +82,7 @@ func (d *description) fromSA(sa umad.Target) {
 	})
 }
 
-// record asks subnet administration for a record.
+// record requests a record of subnet administration.
 func (d *description) record(sa umad.Target, match mad.Attribute, mask mad.ComponentMask, record mad.Attribute, then func(), failed func(error)) {
 	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mask}, match)
 	if err != nil {

@@ -8,24 +8,24 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A FindingKind names what can be wrong with an address.
+// A FindingKind is a kind of problem with an address.
 type FindingKind string
 
-// What can be wrong.
+// The kinds of problems.
 const (
 	NoLID     FindingKind = "no-lid"     // the port has no LID
-	OtherLID  FindingKind = "other-lid"  // it answers to a LID that is none of its own
-	OtherPort FindingKind = "other-port" // another port is where the one that is meant should be
-	NotActive FindingKind = "not-active" // no data get through
+	OtherLID  FindingKind = "other-lid"  // the port replies at a LID that is not its own
+	OtherPort FindingKind = "other-port" // another port replies at the LID of the requested one
+	NotActive FindingKind = "not-active" // the port is not active and carries no data
 )
 
-// A Finding is something that is wrong with a port's addresses.
+// A Finding is a problem with the addresses of a port.
 type Finding struct {
 	Kind   FindingKind
-	Detail string // for people
+	Detail string // for display
 }
 
-// check looks for what is wrong with a port that was described.
+// check sets the findings of a port.
 func (p *Port) check() {
 	p.Findings = nil
 	add := func(kind FindingKind, format string, args ...any) {

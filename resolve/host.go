@@ -12,65 +12,65 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// answerTime is how long the kernel may take to find a neighbour. It asks three
-// times, a second apart, unless told otherwise (man 7 arp).
-const answerTime = 4 * time.Second
+// nextHopTimeout bounds the time for a next hop. The kernel sends three requests, one
+// per second, by default (man 7 arp).
+const nextHopTimeout = 4 * time.Second
 
-// ipoibAddrLen is the length of IPoIB's link-layer addresses: flags and queue
-// pair in 4 bytes, and the port's GID (RFC 4391, 9.1.1).
+// ipoibAddrLen is the length of a link-layer address of IPoIB: flags and queue pair
+// in 4 bytes, and the GID of the port (RFC 4391, 9.1.1).
 const ipoibAddrLen = 4 + len(ib.GID{})
 
-func (r *Resolver) lookup(ctx context.Context, ip netip.Addr) (*neighbour.NextHop, error) {
+// nextHop returns the next hop to an IP address.
+func (r *Resolver) nextHop(ctx context.Context, ip netip.Addr) (*NextHop, error) {
 	if r.opts.Simulated {
 		return nil, &MisplacedError{"a simulated fabric has no IP addresses", "name a LID, a GUID, a GID or a node"}
 	}
-	limited, cancel := context.WithTimeout(ctx, answerTime)
+	limited, cancel := context.WithTimeout(ctx, nextHopTimeout)
 	defer cancel()
-	way, err := r.opts.Lookup(limited, ip)
+	hop, err := r.opts.NextHop(limited, ip)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, neighbour.ErrNoReply) {
-		return nil, &MisplacedError{err.Error(), "is the host up, and its address in this network?"}
+	if errors.Is(err, ErrNoReply) {
+		return nil, &MisplacedError{err.Error(), "check that the host is up and its address is in this network"}
 	}
-	return way, err
+	return hop, err
 }
 
-// hostOf is what the kernel says of an address.
-func hostOf(ip netip.Addr, way *neighbour.NextHop) *Host {
-	return &Host{IP: ip, Netdev: way.Netdev, Local: way.Local, Gateway: way.Gateway, LinkAddr: way.LinkAddr}
+// hostAt returns the host with an IP address, without paths.
+func hostAt(ip netip.Addr, hop *NextHop) *Host {
+	return &Host{IP: ip, Netdev: hop.Netdev, Local: hop.Local, Gateway: hop.Gateway, LinkAddr: hop.LinkAddr}
 }
 
-// findByIP finds the port that has an IP address over InfiniBand; or where
-// packets to it leave by a port of RoCE of this host, the host that has it.
+// findByIP finds the port with an IP address over InfiniBand. If packets to it leave
+// by a RoCE port of this host, it finds the host with the address.
 func (r *Resolver) findByIP(ctx context.Context, a Address) ([]*Port, error) {
-	way, err := r.lookup(ctx, a.IP)
+	hop, err := r.nextHop(ctx, a.IP)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(way.LinkAddr) != ipoibAddrLen:
-		return one(r.hostBy(a.IP, way))
-	case way.Gateway.IsValid():
-		return nil, &MisplacedError{fmt.Sprintf("it is behind the router %v, in another subnet", way.Gateway), "name its GID"}
+	case len(hop.LinkAddr) != ipoibAddrLen:
+		return one(r.hostBy(a.IP, hop))
+	case hop.Gateway.IsValid():
+		return nil, &MisplacedError{fmt.Sprintf("in another subnet, behind the router %v", hop.Gateway), "name the GID of the port"}
 	}
-	gid := ib.GID(way.LinkAddr[ipoibAddrLen-len(ib.GID{}):])
+	gid := ib.GID(hop.LinkAddr[ipoibAddrLen-len(ib.GID{}):])
 	ports, err := r.findGID(ctx, Address{Kind: GID, GID: gid})
 	for _, p := range ports {
-		p.Host = hostOf(a.IP, way)
-		p.Host.Ways = []Way{{GID: gid, Type: "IB", SGIDIndex: -1}}
+		p.Host = hostAt(a.IP, hop)
+		p.Host.Paths = []Path{{GID: gid, Type: "IB", SGIDIndex: -1}}
 	}
 	if err != nil {
-		err = fmt.Errorf("the neighbour table has GID %v: %w", gid, err)
+		err = fmt.Errorf("GID %v of the neighbour table: %w", gid, err)
 	}
 	return ports, err
 }
 
-// findEthernet finds hosts on the network of a port of RoCE.
+// findEthernet finds hosts on the network of a RoCE port.
 func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error) {
 	switch a.Kind {
 	case IP:
@@ -88,13 +88,13 @@ func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error)
 			return r.self()
 		}
 	}
-	what := "what there is of RoCE on this host"
+	subject := "the RoCE ports of this host are"
 	if r.local.Device != "" {
-		what = fmt.Sprintf("%s port %d", r.local.Device, r.local.Number)
+		subject = fmt.Sprintf("%s port %d is", r.local.Device, r.local.Number)
 	}
 	return nil, &MisplacedError{
-		fmt.Sprintf("%s is on Ethernet, where there are no LIDs, GUIDs and routes", what),
-		"name an IP address, a GID or a host, or choose a device of InfiniBand: -C DEVICE",
+		fmt.Sprintf("%s on Ethernet, which has no LIDs, GUIDs and directed routes", subject),
+		"name an IP address, a GID or a host, or select an InfiniBand device: -C DEVICE",
 	}
 }
 
@@ -105,15 +105,15 @@ func one(p *Port, err error) ([]*Port, error) {
 	return []*Port{p}, nil
 }
 
-// lookupHost asks the resolver of names.
+// lookupHost queries the system's name service.
 func lookupHost(ctx context.Context, name string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 }
 
-// hostsByName finds a host by the first of its addresses that is on a network.
+// hostsByName finds a host by the first of its addresses that can be reached.
 func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error) {
 	if r.opts.Simulated {
-		return nil, &MisplacedError{"a simulated fabric has no names of hosts", "name a GID"}
+		return nil, &MisplacedError{"a simulated fabric has no host names", "name a GID"}
 	}
 	addresses, err := r.opts.LookupHost(ctx, name)
 	if err != nil {
@@ -129,48 +129,48 @@ func (r *Resolver) hostsByName(ctx context.Context, name string) ([]*Port, error
 		}
 	}
 	if err == nil {
-		err = fmt.Errorf("it has no IP address")
+		err = errors.New("host without an IP address")
 	}
 	return nil, err
 }
 
-// candidates returns the RoCE ports to send from: the local port, or all RoCE
-// ports if the local port is not one.
-func (r *Resolver) candidates() ([]device.Candidate, error) {
-	all, err := device.Candidates(r.opts.Sysfs)
+// roce returns the RoCE ports to send from: the local port, or all RoCE ports if the
+// local port is not one.
+func (r *Resolver) roce() ([]device.LocalPort, error) {
+	all, err := device.Host{Sysfs: r.opts.Sysfs}.Ports()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the kernel has no module for MADs
 	}
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(c device.Candidate) bool {
-		if r.local.LinkLayer == Ethernet && r.local.Device != "" && (c.Device.Name != r.local.Device || c.Port.Number != r.local.Number) {
+	return slices.DeleteFunc(all, func(p device.LocalPort) bool {
+		if r.local.LinkLayer == Ethernet && r.local.Device != "" && (p.Attr.Device != r.local.Device || p.Attr.Number != r.local.Number) {
 			return true
 		}
-		return c.Port.LinkLayer != Ethernet
+		return p.Attr.LinkLayer != Ethernet
 	}), nil
 }
 
-// self is the local port of RoCE, or all of them.
+// self returns the local RoCE port, or all RoCE ports of this host.
 func (r *Resolver) self() ([]*Port, error) {
-	candidates, err := r.candidates()
+	local, err := r.roce()
 	if err != nil {
 		return nil, err
 	}
 	var ports []*Port
-	for _, c := range candidates {
+	for _, l := range local {
 		h := &Host{Local: true}
-		for _, g := range r.opts.Sysfs.GIDs(c.Device.Name, c.Port.Number) {
-			w := Way{GID: g.GID.As16(), From: &c, SGIDIndex: int(g.Index)}
+		for _, g := range r.sysfs().GIDs(l.Attr.Device, l.Attr.Number) {
+			p := Path{GID: ib.GIDFrom(g.GID), Device: l.Attr.Device, Port: l.Attr.Number, SGIDIndex: int(g.Index)}
 			if g.Type != nil {
-				w.Type = *g.Type
+				p.Type = *g.Type
 			}
-			w.OneWay = g.GID.Is4In6() && w.Type == "RoCE v2"
+			p.OneWay = g.GID.Is4In6() && p.Type == "RoCE v2"
 			if g.Netdev != nil && h.Netdev == "" {
 				h.Netdev = *g.Netdev
 			}
-			h.Ways = append(h.Ways, w)
+			h.Paths = append(h.Paths, p)
 		}
 		if link, err := net.InterfaceByName(h.Netdev); err == nil {
 			h.LinkAddr = link.HardwareAddr
@@ -182,70 +182,72 @@ func (r *Resolver) self() ([]*Port, error) {
 
 // hostByIP finds the host with an IP address.
 func (r *Resolver) hostByIP(ctx context.Context, ip netip.Addr) (*Port, error) {
-	way, err := r.lookup(ctx, ip)
+	hop, err := r.nextHop(ctx, ip)
 	if err != nil {
 		return nil, err
 	}
-	return r.hostBy(ip, way)
+	return r.hostBy(ip, hop)
 }
 
-// hostBy is the host at the end of a way over Ethernet. Its GIDs are the address
-// and, on the same link, the one by its link-layer address.
-func (r *Resolver) hostBy(ip netip.Addr, way *neighbour.NextHop) (*Port, error) {
-	h := hostOf(ip, way)
-	candidates, err := r.candidates()
+// hostBy returns the host with an IP address and a next hop over Ethernet. Its GIDs
+// are the address and, on the same link, the one derived from its link-layer address.
+func (r *Resolver) hostBy(ip netip.Addr, hop *NextHop) (*Port, error) {
+	h := hostAt(ip, hop)
+	local, err := r.roce()
 	if err != nil {
 		return nil, err
 	}
-	path, err := device.PathFrom(r.opts.Sysfs, candidates, way.Source, ip)
+	path, err := device.PathFrom(local, hop.Source, ip)
 	if errors.Is(err, device.ErrNoRoCE) {
 		return nil, &MisplacedError{
-			fmt.Sprintf("packets to it leave by %s, where no port of RoCE that may be used has a GID to send from", way.Netdev),
-			"ibkit devinfo shows which devices there are and which GIDs they have; -C DEVICE chooses one",
+			fmt.Sprintf("packets leave by %s, on which no selected RoCE port has a GID to send from", hop.Netdev),
+			"list devices and their GIDs with ibkit devinfo, and select a device with -C DEVICE",
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if local, ok := linkLocal(way.LinkAddr); ok && !way.Gateway.IsValid() && local != ip.WithZone("") {
-		byMAC, err := device.PathFrom(r.opts.Sysfs, candidates, netip.Addr{}, local.WithZone(way.Netdev))
-		w := wayBy(&byMAC, local)
+	if gid, ok := linkLocal(hop.LinkAddr); ok && !hop.Gateway.IsValid() && gid != ip.WithZone("") {
+		byMAC, err := device.PathFrom(local, netip.Addr{}, gid.WithZone(hop.Netdev))
+		p := pathOf(&byMAC, gid)
 		if err != nil {
-			w = Way{GID: local.As16(), SGIDIndex: -1}
+			p = Path{GID: ib.GIDFrom(gid), SGIDIndex: -1}
 		}
-		w.Derived = true
-		h.Ways = append(h.Ways, w)
+		p.Derived = true
+		h.Paths = append(h.Paths, p)
 	}
-	h.Ways = append(h.Ways, wayBy(&path, ip))
-	// The best one is first.
-	slices.SortStableFunc(h.Ways, func(a, b Way) int { return cmp.Compare(min(b.SGIDIndex, 0), min(a.SGIDIndex, 0)) })
+	h.Paths = append(h.Paths, pathOf(&path, ip))
+	// Paths without a source GID come last.
+	slices.SortStableFunc(h.Paths, func(a, b Path) int { return cmp.Compare(min(b.SGIDIndex, 0), min(a.SGIDIndex, 0)) })
 	return &Port{Host: h, FoundBy: FromNeighbours}, nil
 }
 
-// hostByLinkLocal is the host with a GID that means something on one link only.
+// hostByLinkLocal returns the host with a link-local GID.
 func (r *Resolver) hostByLinkLocal(ip netip.Addr) (*Port, error) {
-	candidates, err := r.candidates()
+	local, err := r.roce()
 	if err != nil {
 		return nil, err
 	}
-	path, err := device.PathFrom(r.opts.Sysfs, candidates, netip.Addr{}, ip)
+	path, err := device.PathFrom(local, netip.Addr{}, ip)
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Netdev: path.Netdev, Ways: []Way{wayBy(&path, ip)}}
-	h.Local = slices.ContainsFunc(r.opts.Sysfs.GIDs(path.From.Device.Name, path.From.Port.Number), func(g sysfs.GID) bool { return g.GID == ip })
+	h := &Host{Netdev: path.Netdev, Paths: []Path{pathOf(&path, ip)}}
+	from := path.From.Attr
+	h.Local = slices.ContainsFunc(r.sysfs().GIDs(from.Device, from.Number), func(g sysfs.GID) bool { return g.GID == ip })
 	if mac, ok := macOf(ip); ok {
 		h.LinkAddr = mac
 	}
 	return &Port{Host: h, FoundBy: FromAddress}, nil
 }
 
-func wayBy(path *device.Path, ip netip.Addr) Way {
-	return Way{GID: ip.As16(), Type: path.Type, From: &path.From, SGIDIndex: int(path.GRH.SGIDIndex), OneWay: path.Embedded}
+func pathOf(p *device.Path, ip netip.Addr) Path {
+	from := &p.From.Attr
+	return Path{GID: ib.GIDFrom(ip), Type: p.Type, Device: from.Device, Port: from.Number, SGIDIndex: int(p.GRH.SGIDIndex), OneWay: p.Embedded}
 }
 
-// linkLocal returns the address that a link-layer address of Ethernet stands for:
-// Linux gives it to ports of RoCE as their first GID (RFC 4291, appendix A;
+// linkLocal returns the link-local address that is derived from an Ethernet address.
+// Linux uses it as the first GID of a RoCE port (RFC 4291, appendix A;
 // drivers/infiniband/core/cache.c, make_default_gid).
 func linkLocal(mac []byte) (netip.Addr, bool) {
 	if len(mac) != 6 {
@@ -257,7 +259,7 @@ func linkLocal(mac []byte) (netip.Addr, bool) {
 	}), true
 }
 
-// macOf is the reverse of linkLocal.
+// macOf reverses linkLocal.
 func macOf(ip netip.Addr) (net.HardwareAddr, bool) {
 	b := ip.As16()
 	mac := net.HardwareAddr{b[8] ^ 2, b[9], b[10], b[13], b[14], b[15]}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/internal/neighbour"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -23,7 +21,7 @@ const (
 
 // gidTable writes the GID table of a port, entries as "GID|type|netdev", into a
 // sysfs of its own.
-func gidTable(t *testing.T, entries ...string) sysfs.FS {
+func gidTable(t *testing.T, entries ...string) string {
 	t.Helper()
 	const port = "class/infiniband/rxe0/ports/1/"
 	files := map[string]string{
@@ -45,11 +43,11 @@ func gidTable(t *testing.T, entries ...string) sysfs.FS {
 		files[port+"gid_attrs/types/"+number] = fields[1]
 		files[port+"gid_attrs/ndevs/"+number] = fields[2]
 	}
-	return sysfs.FS(testenv.WriteTree(t, files))
+	return testenv.WriteTree(t, files)
 }
 
 // network is what the kernel of these tests says of addresses.
-var network = map[string]*neighbour.NextHop{
+var network = map[string]*NextHop{
 	"192.0.2.7":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(peerMAC)},
 	"192.0.2.2":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(ownMAC), Local: true},
 	"198.51.100.9": {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), Gateway: netip.MustParseAddr("192.0.2.1"), LinkAddr: []byte(peerMAC)},
@@ -70,11 +68,11 @@ func roce(t *testing.T, local umad.PortAttr) *Resolver {
 			"2001:db8::2|RoCE v2|eth0",
 			"::ffff:203.0.113.2|RoCE v2|eth0.5",
 		),
-		Lookup: func(_ context.Context, ip netip.Addr) (*neighbour.NextHop, error) {
+		NextHop: func(_ context.Context, ip netip.Addr) (*NextHop, error) {
 			if way := network[ip.String()]; way != nil {
 				return way, nil
 			}
-			return nil, fmt.Errorf("find next hop to %v: %w", ip, neighbour.ErrNoReply)
+			return nil, fmt.Errorf("find next hop to %v: %w", ip, ErrNoReply)
 		},
 		LookupHost: func(_ context.Context, name string) ([]netip.Addr, error) {
 			if name != "peer" {
@@ -130,7 +128,7 @@ func hostText(h *Host) string {
 		s += " by " + h.Gateway.String()
 	}
 	var ways []string
-	for _, w := range h.Ways {
+	for _, w := range h.Paths {
 		way := fmt.Sprintf("%v %s from %d", w.GID, w.Type, w.SGIDIndex)
 		if w.Derived {
 			way += " derived"
@@ -145,12 +143,12 @@ func hostText(h *Host) string {
 
 func TestEthernetErrors(t *testing.T) {
 	for address, want := range map[string]string{
-		"10.0.0.1":    "leave by eth9, where no port of RoCE",
-		"192.0.2.99":  neighbour.ErrNoReply.Error(),
+		"10.0.0.1":    "packets leave by eth9, on which no selected RoCE port",
+		"192.0.2.99":  ErrNoReply.Error(),
 		"name:nobody": "no such host",
-		"7":           "no LIDs, GUIDs and routes",
-		"0x12345678":  "no LIDs, GUIDs and routes",
-		"0,1":         "no LIDs, GUIDs and routes",
+		"7":           "no LIDs, GUIDs and directed routes",
+		"0x12345678":  "no LIDs, GUIDs and directed routes",
+		"0,1":         "no LIDs, GUIDs and directed routes",
 	} {
 		a, err := Parse(address)
 		if err != nil {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// A ListError is a line of a list that is no address.
+// A ListError reports a line of a list that is not an address.
 type ListError struct {
 	File string
 	Line int // from 1
 	Err  error
 }
 
-// Error names file and line.
 func (e *ListError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
 
 // Unwrap returns Err.
 func (e *ListError) Unwrap() error { return e.Err }
 
-// ReadList reads addresses, one a line. Blanks around them, empty lines and what
-// begins with a # in the first column or behind a blank are left out. file stands
-// for r in errors; of a line that is no address it is a [*ListError].
+// ReadList reads a list with one address per line. It ignores blanks around an
+// address, empty lines, and comments, which start with a # in the first column or
+// after a blank. file is the name of r in errors. For an invalid line the error is a
+// [*ListError].
 func ReadList(r io.Reader, file string) ([]Address, error) {
 	var all []Address
 	lines := bufio.NewScanner(r)

@@ -13,13 +13,13 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// findName finds the ports of the nodes with a name: the one in the map, or the
-// one that the node gives itself, or the first word of that, as an adapter calls
-// itself by its host and its device; or where there is none, all with names like
-// the pattern of [path.Match] that it is.
+// findName finds the ports of the nodes with a name. It compares the name with the
+// node name map, with node descriptions, and with the first words of node
+// descriptions, which for an adapter is the host name. If no name is equal, it treats
+// the name as a pattern of [path.Match].
 func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	names := r.byName
-	var listErr error // that ended the list of names early
+	var listErr error // ended the list of names early
 	if names == nil {
 		var all []*Port
 		var by Source
@@ -51,14 +51,14 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 }
 
 // everything returns all ports, from subnet administration or a scan. If the scan
-// ends early it returns the ports found so far and the error.
+// ends early, it returns the ports found so far and the error.
 func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
-	if r.opts.Ask != AskNodes {
+	if r.opts.Mode != LookupNodes {
 		err := r.nodes(ctx)
 		if err == nil {
 			return r.fromTable(func(*known) bool { return true }), FromSA, nil
 		}
-		if r.opts.Ask == AskSA || ctx.Err() != nil {
+		if r.opts.Mode == LookupSA || ctx.Err() != nil {
 			return nil, FromSA, err
 		}
 	}
@@ -73,11 +73,11 @@ func (r *Resolver) everything(ctx context.Context) ([]*Port, Source, error) {
 	return all, FromScan, err
 }
 
-// nameIndex has all ports by the names of their nodes.
+// nameIndex maps names to the ports of their nodes.
 type nameIndex struct {
 	from   Source
 	whole  map[string][]*Port
-	first  map[string][]*Port // by the first word of what nodes call themselves
+	first  map[string][]*Port // by the first word of the node description
 	sorted []string           // all whole names
 }
 
@@ -97,14 +97,14 @@ func newNameIndex(all []*Port, from Source, names *fabric.NameMap) *nameIndex {
 	return x
 }
 
-// find returns copies of the ports with a name, or with names like a pattern.
+// find returns copies of the ports with a name, or whose names match a pattern.
 func (x *nameIndex) find(name string) []*Port {
 	found := x.whole[name]
 	if len(found) == 0 {
 		found = x.first[name]
 	}
 	if len(found) == 0 && strings.ContainsAny(name, "*?[") {
-		found = x.like(name)
+		found = x.match(name)
 	}
 	ports := make([]*Port, len(found))
 	for i, p := range found {
@@ -113,8 +113,8 @@ func (x *nameIndex) find(name string) []*Port {
 	return ports
 }
 
-// like returns the ports with names like a pattern, in the order of the names.
-func (x *nameIndex) like(pattern string) []*Port {
+// match returns the ports whose names match a pattern, in the order of the names.
+func (x *nameIndex) match(pattern string) []*Port {
 	var found []*Port
 	seen := map[*Port]bool{}
 	for _, name := range x.sorted {
@@ -122,7 +122,7 @@ func (x *nameIndex) like(pattern string) []*Port {
 			continue
 		}
 		for _, p := range x.whole[name] {
-			if !seen[p] { // by the name in the map and its own
+			if !seen[p] { // a port may have two names
 				seen[p] = true
 				found = append(found, p)
 			}
@@ -131,11 +131,10 @@ func (x *nameIndex) like(pattern string) []*Port {
 	return found
 }
 
-// maxSimilar is how many names are told in place of one that there is not.
+// maxSimilar is the maximum number of names that an error suggests.
 const maxSimilar = 3
 
-// similar returns names that have the one that was asked for in them, in any
-// case.
+// similar returns names that contain a name, regardless of case.
 func (x *nameIndex) similar(name string) []string {
 	name, _, _ = cutPort(strings.ToLower(name))
 	var similar []string
@@ -147,7 +146,7 @@ func (x *nameIndex) similar(name string) []string {
 	return similar
 }
 
-// cutPort takes the number of a port off a name, as in "node07/1".
+// cutPort splits a name with a port number, such as "node07/1".
 func cutPort(name string) (node string, port uint8, found bool) {
 	i := strings.LastIndexByte(name, '/')
 	if i <= 0 {
@@ -157,8 +156,8 @@ func cutPort(name string) (node string, port uint8, found bool) {
 	return name[:i], uint8(n), err == nil
 }
 
-// Siblings returns all ports of the nodes that ports belong to, those that were
-// given first, as far as they are known. Only InfiniBand's have any.
+// Siblings returns ports and, after them, the other known ports of the same nodes.
+// Ports on Ethernet have none.
 func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error) {
 	all := slices.Clone(ports)
 	seen := map[ib.GUID]bool{}
@@ -181,9 +180,9 @@ func (r *Resolver) Siblings(ctx context.Context, ports []*Port) ([]*Port, error)
 }
 
 func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
-	if r.opts.Ask != AskNodes {
+	if r.opts.Mode != LookupNodes {
 		ports, err := r.ofNode(ctx, guid)
-		if err == nil || r.opts.Ask == AskSA || ctx.Err() != nil {
+		if err == nil || r.opts.Mode == LookupSA || ctx.Err() != nil {
 			return ports, err
 		}
 	}
@@ -197,7 +196,7 @@ func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	return nil, err
 }
 
-// quoted writes names one behind the other.
+// quoted returns a list of quoted names.
 func quoted(names []string) string {
 	var all []string
 	for _, n := range names {

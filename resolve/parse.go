@@ -13,20 +13,20 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// Parse reads an address of any kind. What it is can be said in front of it, as
-// in "name:17" or "guid:0xbeef"; else it is told by its form:
+// Parse parses an address of any kind. A prefix such as "name:" or "guid:" specifies
+// the kind. Without one, the form of the address determines it:
 //
 //	7, 0x1f, 017, 4-9           a LID, or a range of them: decimal, hexadecimal of up to 4 digits, octal
-//	0x0002c9030010a1b2          a GUID: more than 4 digits behind 0x, or 16 without it
-//	0002:c903:0010:a1b2         a GUID as sysfs writes it
+//	0x0002c9030010a1b2          a GUID: more than 4 digits after 0x, or 16 without it
+//	0002:c903:0010:a1b2         a GUID in the form of sysfs
 //	0,1,3                       a directed route from the local port
-//	5,0,1                       one that begins at the node with LID 5
+//	5,0,1                       a directed route from the node with LID 5
 //	fe80::2:c903:10:a1b2        a GID
-//	192.0.2.7, fe80::1%ib0      an IP address; of version 6 only with a zone or behind "ip:"
+//	192.0.2.7, fe80::1%ib0      an IP address; IPv6 only with a zone or after "ip:"
 //	anything else               a name
 //
-// A name may be that of a node with all its ports, or "NAME/1" for one of them, or
-// a pattern such as "node0*".
+// A name stands for all ports of a node. "NAME/1" is one of them, and "node0*" is a
+// pattern.
 func Parse(s string) (Address, error) {
 	a, err := parse(s)
 	if err != nil {
@@ -38,7 +38,7 @@ func Parse(s string) (Address, error) {
 
 func parse(s string) (Address, error) {
 	if s == "" {
-		return Address{}, errors.New("it is empty")
+		return Address{}, errors.New("empty address")
 	}
 	if prefix, rest, found := strings.Cut(s, ":"); found {
 		if as := parsers[strings.ToLower(prefix)]; as != nil {
@@ -67,7 +67,7 @@ func parse(s string) (Address, error) {
 	return parseName(s)
 }
 
-// parsers read what is behind the name of a kind.
+// parsers parse the rest of an address after the prefix of a kind.
 var parsers = map[string]func(string) (Address, error){
 	"lid":   parseLIDs,
 	"guid":  parseGUID,
@@ -83,10 +83,10 @@ const (
 	hexDigits = digits + "abcdefABCDEF"
 )
 
-// isMadeOf reports whether s has no other characters than those.
+// isMadeOf reports whether s consists of certain characters.
 func isMadeOf(s, characters string) bool { return strings.Trim(s, characters) == "" }
 
-// isNumber reports whether s begins as numbers do that are a LID or 0.
+// isNumber reports whether s looks like a LID or 0.
 func isNumber(s string) bool {
 	return strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") || s != "" && isMadeOf(s, digits)
 }
@@ -104,24 +104,24 @@ func parseLIDs(s string) (a Address, err error) {
 		}
 	}
 	if a.Last < a.First {
-		return a, fmt.Errorf("the range ends before it begins: LID %d is below %d", a.Last, a.First)
+		return a, fmt.Errorf("invalid range: the last LID %d is below the first LID %d", a.Last, a.First)
 	}
 	return a, nil
 }
 
-// parseLID reads a number as C's strtol does, but all of it.
+// parseLID parses a number like C's strtol, without trailing characters.
 func parseLID(s string) (ib.LID, error) {
 	lid, err := strconv.ParseUint(s, 0, 64)
-	// Go has forms of numbers that C has not.
+	// Go has forms of numbers that C does not have.
 	if isHex := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"); errors.Is(err, strconv.ErrSyntax) ||
 		isHex && !isMadeOf(s[2:], hexDigits) || !isHex && !isMadeOf(s, digits) {
-		return 0, fmt.Errorf("%q is no number", s)
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	switch {
 	case s == "0":
-		return 0, errors.New("no port has LID 0; the local one is route:0")
+		return 0, errors.New("LID 0 is not the LID of a port; the local port is route:0")
 	case err != nil || lid > 0xffff || !ib.LID(lid).IsUnicast():
-		return 0, fmt.Errorf("%s is no LID of a port, which are 1 to 49151 (0xbfff)", s)
+		return 0, fmt.Errorf("%s is not the LID of a port, which is 1 to 49151 (0xbfff)", s)
 	}
 	return ib.LID(lid), nil
 }
@@ -134,7 +134,7 @@ func parseGUID(s string) (Address, error) {
 	return Address{Kind: GUID, GUID: guid}, err
 }
 
-// parseRoute reads a route, which may begin with a LID.
+// parseRoute parses a route, which may start with a LID.
 func parseRoute(s string) (a Address, err error) {
 	a.Kind = Route
 	if lid, route, found := strings.Cut(s, ","); found && strings.Trim(lid, "0 ") != "" {
@@ -150,16 +150,16 @@ func parseRoute(s string) (a Address, err error) {
 func parseGID(s string) (Address, error) {
 	ip, err := netip.ParseAddr(s)
 	if err != nil {
-		return Address{}, err
+		return Address{}, fmt.Errorf("%q is not a GID, which has the form of an IPv6 address", s)
 	}
 	gid := ib.GID(ip.As16())
 	switch {
 	case ip.Is4() || ip.Zone() != "":
-		return Address{}, errors.New("a GID has the form of an IPv6 address without a zone")
+		return Address{}, errors.New("not a GID, which has the form of an IPv6 address without a zone")
 	case gid.IsMulticast():
-		return Address{}, errors.New("it is the GID of a multicast group, not of a port")
+		return Address{}, errors.New("the GID of a multicast group")
 	case gid.GUID() == 0:
-		return Address{}, errors.New("no port has a GID that ends with GUID 0")
+		return Address{}, errors.New("the GUID in the GID is 0")
 	}
 	return Address{Kind: GID, GID: gid}, nil
 }
@@ -168,19 +168,19 @@ func parseIP(s string) (Address, error) {
 	ip, err := netip.ParseAddr(s)
 	switch {
 	case err != nil:
-		return Address{}, err
+		return Address{}, fmt.Errorf("%q is not an IP address", s)
 	case ip.IsMulticast(), ip.IsUnspecified(), ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
-		return Address{}, errors.New("it is not the address of one host")
+		return Address{}, errors.New("not the address of a single host")
 	}
 	return Address{Kind: IP, IP: ip.Unmap()}, nil
 }
 
 func parseName(s string) (Address, error) {
 	if s == "" {
-		return Address{}, errors.New("the name is empty")
+		return Address{}, errors.New("empty name")
 	}
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return Address{}, errors.New("a name has no control characters")
+		return Address{}, errors.New("invalid characters in the name")
 	}
 	return Address{Kind: Name, Name: s}, nil
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// A Source is who says something of a port.
+// A Source is a source of information about a port.
 type Source uint8
 
 // The sources.
 const (
-	FromAddress    Source = iota + 1 // the address itself says where packets go
+	FromAddress    Source = iota + 1 // the address itself
 	FromSA                           // subnet administration
-	FromScan                         // a scan of the fabric
-	FromNode                         // the node itself
-	FromNeighbours                   // the kernel's routes and neighbour table
-	FromHost                         // sysfs: it is a port of this host
+	FromScan                         // scan of the fabric
+	FromNode                         // agents of the node
+	FromNeighbours                   // routes and neighbour table of the kernel
+	FromHost                         // sysfs: a port of this host
 )
 
 var sourceNames = [...]string{FromAddress: "address", FromSA: "sa", FromScan: "scan", FromNode: "node", FromNeighbours: "neighbours", FromHost: "host"}
 
-// String returns a word such as "sa"; "" for the zero Source.
+// String returns a word such as "sa", or "" for the zero Source.
 func (s Source) String() string {
 	if int(s) < len(sourceNames) {
 		return sourceNames[s]
@@ -33,53 +33,52 @@ func (s Source) String() string {
 	return "?"
 }
 
-// A Port is one that an address leads to: how packets get there, and what is
-// known of it. What is not known is the zero value, or nil.
+// A Port is a port with its path and attributes. Unknown values are zero or nil.
 type Port struct {
-	// To is how packets get there in an InfiniBand fabric; only a subnet
-	// management agent is reached by a route.
+	// To is the path of packets in an InfiniBand fabric. Only a subnet management
+	// agent can be reached by a directed route.
 	To umad.Target
 
-	// Host is what is known of a host on an IP network. Where IP runs over
-	// InfiniBand, To is known too.
+	// Host describes a host on an IP network. If IP runs over InfiniBand, To is
+	// set, too.
 	Host *Host
 
-	FoundBy Source // who knew how to get there
+	FoundBy Source // of the path
 
-	// PortGUID is that of the port which the address means; 0: whichever is
-	// there.
+	// PortGUID is the GUID of the port if the address specifies the port; 0: the
+	// port at To, whichever it is.
 	PortGUID ib.GUID
 
-	// What the port, or somebody else, says of itself. Of NodeInfo the port's own
-	// members are those of this port.
+	// The attributes of the port. The port members of NodeInfo are those of this
+	// port.
 	Node        *mad.NodeInfo
 	Description *mad.NodeDescription
 	Info        *mad.PortInfo
-	GUIDs       []ib.GUID // of the port's GUID table, as far as they are not 0
+	GUIDs       []ib.GUID // entries of the GUID table that are not 0
 	DescribedBy Source
 
-	Findings []Finding // what is wrong with it
+	Findings []Finding
 
-	// Err is why less than all was found out; nil: all was.
+	// Err is the reason why attributes are missing, or nil.
 	Err error
 }
 
-// Number returns the number of the port; false: it is not known.
+// Number returns the port number, and false if it is unknown.
 func (p *Port) Number() (uint8, bool) {
 	switch {
 	case p.Node == nil:
 		return 0, false
 	case p.Node.NodeType == mad.NodeTypeSwitch:
-		return 0, true // the one that has LIDs
+		return 0, true // the port with LIDs
 	}
 	return p.Node.LocalPort, true
 }
 
-// LIDs returns the first and the last LID of the port, and 0 where it has none or
-// they are not known.
+// LIDs returns the first and the last LID of the port, or 0 if they are unknown or
+// not assigned.
 func (p *Port) LIDs() (first, last ib.LID) {
 	switch {
-	case p.Info == nil && p.To.Route != "": // its LID is where the route begins
+	case p.Info == nil && p.To.Route != "": // To.LID is the start of the route
 		return 0, 0
 	case p.Info == nil:
 		return p.To.LID, p.To.LID
@@ -89,7 +88,7 @@ func (p *Port) LIDs() (first, last ib.LID) {
 	return p.Info.LID, p.Info.LID + 1<<p.Info.LMC - 1
 }
 
-// GIDs returns the port's GIDs, the one that it always has first.
+// GIDs returns the GIDs of the port, first the one with the port's own GUID.
 func (p *Port) GIDs() []ib.GID {
 	if p.Host != nil && p.Node == nil {
 		return p.Host.gids()
@@ -107,48 +106,49 @@ func (p *Port) GIDs() []ib.GID {
 	return gids
 }
 
-// A Host is a place on an IP network.
+// A Host is a host on an IP network.
 type Host struct {
-	IP      netip.Addr // invalid: it was named by a GID
-	Netdev  string     // of this host, by which packets go; "" where it is not known
-	Local   bool       // it is this host
-	Gateway netip.Addr // invalid: it is on the link
+	IP      netip.Addr // invalid if the address was a GID
+	Netdev  string     // network device of this host for packets to the host; "": unknown
+	Local   bool       // this host
+	Gateway netip.Addr // invalid if the host is on the link
 
-	LinkAddr net.HardwareAddr // of it or of the gateway
+	LinkAddr net.HardwareAddr // of the host or of the gateway
 
-	// Ways are those by which RDMA packets get there, the best for a request and
-	// its response first.
-	Ways []Way
+	// Paths of RDMA packets to the host, the best one for requests and responses
+	// first.
+	Paths []Path
 }
 
-// A Way is a GID of a host and what goes with it.
-type Way struct {
+// A Path is a GID of a host, with the local port and GID to send from.
+type Path struct {
 	GID  ib.GID
-	Type string // "RoCE v1", "RoCE v2", "IB"; "": not known
+	Type string // "RoCE v1", "RoCE v2", "IB"; "": unknown
 
-	// From is the port of this host to send from, and SGIDIndex the entry of its
-	// GID table. nil and -1: there is none that fits.
-	From      *device.Candidate
+	// Device and Port are the local port to send from, and SGIDIndex is the index
+	// of its GID. "", 0 and -1: no local port has a suitable GID.
+	Device    string
+	Port      uint8
 	SGIDIndex int
 
-	// Derived says that the host was not asked for the GID: it is the one that
-	// Linux gives a port of RoCE by the link-layer address of its network device.
+	// Derived reports that the GID was not looked up: it is the default GID that
+	// Linux derives from the link-layer address of a network device.
 	Derived bool
 
-	// OneWay says that Linux drops responses to what is sent this way, so that a
-	// request and its answer have to be two packets of which neither is one.
+	// OneWay reports that Linux drops responses on this path. A request and its
+	// answer must be two packets that are not request and response.
 	OneWay bool
 }
 
-// GRH returns the global route header of packets that go this way.
-func (w *Way) GRH() *umad.GRH {
-	return &umad.GRH{SGIDIndex: uint8(w.SGIDIndex), HopLimit: device.HopLimit, DGID: w.GID}
+// GRH returns the global route header of packets on the path.
+func (p *Path) GRH() *umad.GRH {
+	return &umad.GRH{SGIDIndex: uint8(p.SGIDIndex), HopLimit: device.HopLimit, DGID: p.GID}
 }
 
 func (h *Host) gids() []ib.GID {
 	var gids []ib.GID
-	for _, w := range h.Ways {
-		gids = append(gids, w.GID)
+	for _, p := range h.Paths {
+		gids = append(gids, p.GID)
 	}
 	return gids
 }

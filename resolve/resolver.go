@@ -14,124 +14,153 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Ask says whom to ask about an InfiniBand fabric.
-type Ask uint8
+// A LookupMode selects the sources of information about an InfiniBand fabric.
+type LookupMode uint8
 
-// Whom to ask.
+// The modes.
 const (
-	AskAll   Ask = iota // subnet administration where ports are, and where it is not there a scan; nodes what they are, and in place of those that are silent subnet administration
-	AskSA               // subnet administration only
-	AskNodes            // the nodes only, by a scan and by what they say of themselves
+	// LookupAll finds ports by subnet administration, or by a scan if there is
+	// none. It reads attributes from the nodes, or from subnet administration if
+	// a node does not reply.
+	LookupAll LookupMode = iota
+
+	LookupSA    // subnet administration only
+	LookupNodes // the nodes only, by a scan
 )
 
-var askNames = [...]string{"all", "sa", "nodes"}
+var lookupModeNames = [...]string{"all", "sa", "nodes"}
 
-// ParseAsk reads "all", "sa" or "nodes".
-func ParseAsk(s string) (Ask, error) {
-	for i, name := range askNames {
+// ParseLookupMode parses "all", "sa" or "nodes".
+func ParseLookupMode(s string) (LookupMode, error) {
+	for i, name := range lookupModeNames {
 		if s == name {
-			return Ask(i), nil
+			return LookupMode(i), nil
 		}
 	}
-	return 0, fmt.Errorf("parse %q: neither all, sa nor nodes", s)
+	return 0, fmt.Errorf("parse lookup mode %q: not all, sa or nodes", s)
 }
 
-// Options steer a [Resolver]. The zero value is good for most.
+// Options configure a [Resolver]. The zero value has good defaults.
 type Options struct {
-	Ask   Ask
-	SMLID ib.LID          // where subnet administration is; 0: where the local port's subnet manager is
-	Names *fabric.NameMap // names of nodes beside those that they give themselves
-	Sysfs sysfs.FS        // "": where sysfs is mounted
+	Mode  LookupMode
+	SMLID ib.LID          // of subnet administration; 0: that of the local port's subnet manager
+	Names *fabric.NameMap // names of nodes in addition to their descriptions
+	Sysfs string          // root of sysfs (default /sys)
 
-	// Simulated says that the fabric has nothing to do with this host's networks.
+	// Simulated reports that the fabric is not connected to the networks of this
+	// host.
 	Simulated bool
 
-	// Lookup finds the way to an IP address; nil: the kernel knows.
-	Lookup func(context.Context, netip.Addr) (*neighbour.NextHop, error)
+	// NextHop returns the next hop to an IP address (default: by routes and
+	// neighbour table of the kernel). If the address does not respond, its error
+	// wraps [ErrNoReply].
+	NextHop func(context.Context, netip.Addr) (*NextHop, error)
 
-	// LookupHost finds the IP addresses of a host; nil: as all programs do.
+	// LookupHost returns the IP addresses of a host (default: by the system's
+	// name service).
 	LookupHost func(context.Context, string) ([]netip.Addr, error)
 
-	// Progress, where set, is called now and then during a scan.
+	// Progress, if set, is called during a scan.
 	Progress func(fabric.Progress)
 }
 
-// A Resolver finds ports from one local port. It keeps what it learnt of the
-// fabric as a whole, and so is for one run of a command. It is not safe for
+// ErrNoReply is wrapped by the error of a next hop that does not respond.
+var ErrNoReply = neighbour.ErrNoReply
+
+// A NextHop is the next hop to an IP address.
+type NextHop struct {
+	Local   bool       // the address belongs to this host
+	Netdev  string     // network device of the route, or of the local address
+	Source  netip.Addr // source address of the route; invalid if unknown
+	Gateway netip.Addr // invalid if the address is on the link
+
+	// LinkAddr is the link-layer address of the gateway or, without a gateway, of
+	// the address itself; nil: the device has no such addresses. An address of
+	// IPoIB has 20 bytes, the last 16 of which are a GID.
+	LinkAddr []byte
+}
+
+func nextHop(ctx context.Context, ip netip.Addr) (*NextHop, error) {
+	hop, err := neighbour.Lookup(ctx, ip)
+	return (*NextHop)(hop), err
+}
+
+// A Resolver finds ports from one local port. It caches information about the
+// fabric, and is therefore meant for one run of a command. It is not safe for
 // concurrent use.
 type Resolver struct {
 	client *umad.Client
 	local  umad.PortAttr
 	opts   Options
 
-	noSA error // why subnet administration is not asked any more
+	noSA error // why subnet administration is not queried any more
 
-	table    []known // all ports with a LID, as subnet administration knows them
-	tableErr error   // why they are not
+	table    []known // all ports with a LID, from subnet administration
+	tableErr error   // why the table could not be read
 	hasTable bool
 
-	byName *nameIndex // nil: no name was looked for
+	byName *nameIndex // nil: not built yet
 
 	scanned *fabric.Fabric
-	scanErr error // why it was not, or not all of it
+	scanErr error // why the scan failed or ended early
 }
 
-// New returns a resolver that asks by a client of a port, whose attributes local
-// are. Without a client, and with nothing but Ethernet as the link layer in local,
-// it finds hosts by all ports of RoCE that this host has.
+// New returns a resolver that sends requests by a client of a port with attributes
+// local. Without a client, and with Ethernet as the link layer in local, it finds
+// hosts by all RoCE ports of this host.
 func New(c *umad.Client, local umad.PortAttr, o Options) *Resolver {
-	if o.Lookup == nil {
-		o.Lookup = neighbour.Lookup
+	if o.NextHop == nil {
+		o.NextHop = nextHop
 	}
 	if o.LookupHost == nil {
 		o.LookupHost = lookupHost
 	}
-	if o.Sysfs == "" {
-		o.Sysfs = sysfs.Default
-	}
 	return &Resolver{client: c, local: local, opts: o}
 }
 
-// A NotFoundError says that an address leads nowhere: whoever was asked knows of
-// no such port.
+func (r *Resolver) sysfs() sysfs.FS { return cmp.Or(sysfs.FS(r.opts.Sysfs), sysfs.Default) }
+
+// A NotFoundError reports that a source does not contain an address.
 type NotFoundError struct {
 	Address Address
 	By      Source
-	Similar []string // names like the one that was asked for
+	Similar []string // names that contain the requested one
 
-	// Incomplete says that not all nodes have answered.
+	// Incomplete reports that not all nodes have replied to a scan.
 	Incomplete bool
 }
 
 func (e *NotFoundError) Error() string {
-	who := map[Source]string{FromSA: "subnet administration", FromScan: "the scan of the fabric"}[e.By]
-	return fmt.Sprintf("%s knows of no such %s", who, map[Kind]string{GUID: "GUID", GID: "GID", Name: "name"}[e.Address.Kind])
+	source := map[Source]string{FromSA: "subnet administration", FromScan: "the scan of the fabric"}[e.By]
+	kind := map[Kind]string{GUID: "GUID", GID: "GID", Name: "name"}[e.Address.Kind]
+	return fmt.Sprintf("%s has no such %s", source, kind)
 }
 
-// Hint says what to do.
+// Hint suggests a remedy.
 func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Similar) > 0:
-		return "there is " + quoted(e.Similar)
+		return "similar names: " + quoted(e.Similar)
 	case e.Incomplete:
-		return "not all nodes answered the scan; what was looked for may be one of them, or lie behind it"
+		return "not all nodes replied to the scan; the port may belong to one of them, or be connected through one"
 	case e.By == FromSA:
-		return "a scan also finds what the subnet manager has not configured: --ask nodes"
+		return "to find ports that the subnet manager has not configured, scan the fabric: --ask nodes"
 	}
 	return ""
 }
 
-// A MisplacedError is an address that the network of the local port has none of.
+// A MisplacedError reports an address that does not exist in the network of the local
+// port.
 type MisplacedError struct{ text, hint string }
 
 func (e *MisplacedError) Error() string { return e.text }
 
-// Hint says what to do.
+// Hint suggests a remedy.
 func (e *MisplacedError) Hint() string { return e.hint }
 
-// Find returns the ports that an address leads to. It says how packets get there,
-// and what was learnt on the way; [Resolver.Describe] asks for the rest. A LID or
-// a route is taken as it is. Errors are about the address, which they name.
+// Find returns the ports with an address: their paths, and the attributes that it
+// learnt. [Resolver.Describe] reads the others. Find does not check whether a port
+// replies at a LID or a directed route. Errors contain the address.
 func (r *Resolver) Find(ctx context.Context, a Address) ([]*Port, error) {
 	find := r.findInfiniBand
 	if r.local.LinkLayer == Ethernet {
@@ -144,7 +173,7 @@ func (r *Resolver) Find(ctx context.Context, a Address) ([]*Port, error) {
 	return ports, nil
 }
 
-// bare returns an address without the name of its kind.
+// bare returns an address without the prefix of its kind.
 func (a Address) bare() string {
 	if n := len(a.Kind.String()); len(a.Text) > n && a.Text[:n] == a.Kind.String() && a.Text[n] == ':' {
 		return a.Text[n+1:]
@@ -152,7 +181,7 @@ func (a Address) bare() string {
 	return a.Text
 }
 
-// Ethernet is the link layer of RoCE.
+// Ethernet is the link layer of RoCE ports.
 const Ethernet = "Ethernet"
 
 func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, error) {
@@ -168,7 +197,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	case GUID:
 		return r.findGUID(ctx, a)
 	case GID:
-		if ip := netip.AddrFrom16(a.GID); ip.Is4In6() { // no InfiniBand port has such a GID
+		if ip := netip.AddrFrom16(a.GID); ip.Is4In6() { // not the GID of an InfiniBand port
 			return one(r.hostByIP(ctx, ip.Unmap()))
 		}
 		return r.findGID(ctx, a)
@@ -177,19 +206,19 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	case Name:
 		return r.findName(ctx, a)
 	}
-	return nil, errors.New("it is an address of no kind")
+	return nil, errors.New("invalid kind of address")
 }
 
-// findGUID finds the port with a GUID, or the ports of a node with it.
+// findGUID finds the port with a GUID, or the ports of the node with it.
 func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
-	if r.opts.Ask != AskNodes {
+	if r.opts.Mode != LookupNodes {
 		p, err := r.path(ctx, ib.MakeGID(r.prefix(), a.GUID))
 		if p != nil {
 			p.PortGUID = a.GUID
 			return []*Port{p}, nil
 		}
 		if isNoRecord(err) {
-			// There is none to a port that is not in service, which has a record.
+			// A port that is not in service has a record but no path.
 			var ports []*Port
 			if ports, err = r.withGUID(ctx, a.GUID); err == nil && len(ports) > 0 {
 				return ports, nil
@@ -198,7 +227,7 @@ func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 				return nil, &NotFoundError{Address: a, By: FromSA}
 			}
 		}
-		if r.opts.Ask == AskSA || ctx.Err() != nil {
+		if r.opts.Mode == LookupSA || ctx.Err() != nil {
 			return nil, err
 		}
 	}
@@ -230,20 +259,19 @@ func notInScan(a Address, f *fabric.Fabric, scanErr error) error {
 func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 	isHere := a.GID.Prefix() == r.prefix() || a.GID.Prefix() == defaultPrefix
 	guid := a.GID.GUID()
-	if r.opts.Ask != AskNodes {
+	if r.opts.Mode != LookupNodes {
 		p, err := r.path(ctx, a.GID)
 		switch {
 		case p != nil && !isHere:
 			return nil, &MisplacedError{
-				fmt.Sprintf("it is in another subnet, behind the router with LID %d", p.To.LID),
-				"a host in its subnet can find out more",
+				fmt.Sprintf("in another subnet, behind the router with LID %d", p.To.LID),
+				"run the command on a host in that subnet",
 			}
 		case p != nil:
 			p.PortGUID = guid
 			return []*Port{p}, nil
 		case isNoRecord(err):
-			// There is no path to a port that is not in service, which has a
-			// record.
+			// A port that is not in service has a record but no path.
 			var ports []*Port
 			if ports, err = r.ofPort(ctx, guid); err == nil {
 				if len(ports) > 0 && isHere {
@@ -252,7 +280,7 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 				return nil, &NotFoundError{Address: a, By: FromSA}
 			}
 		}
-		if r.opts.Ask == AskSA || ctx.Err() != nil {
+		if r.opts.Mode == LookupSA || ctx.Err() != nil {
 			return nil, err
 		}
 	}
@@ -268,8 +296,8 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 	return nil, notInScan(a, f, err)
 }
 
-// prefix is that of the local port's subnet.
+// prefix returns the subnet prefix of the local port.
 func (r *Resolver) prefix() uint64 { return cmp.Or(r.local.GIDPrefix, defaultPrefix) }
 
-// defaultPrefix is the subnet prefix of a subnet whose manager set none.
+// defaultPrefix is the default subnet prefix.
 const defaultPrefix uint64 = 0xfe80_0000_0000_0000

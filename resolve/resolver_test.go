@@ -11,7 +11,6 @@ import (
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -30,7 +29,7 @@ func at(t *testing.T, description string, o Options, change func(*sim.Fabric)) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Simulated = o.Lookup == nil
+	o.Simulated = o.NextHop == nil
 	return New(umad.NewClient(p, umad.ClientOptions{Attempts: 1}), p.Attr(), o)
 }
 
@@ -76,8 +75,8 @@ func TestDirections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ask := range []Ask{AskAll, AskSA, AskNodes} {
-		r := at(t, "demo", Options{Ask: ask, Names: names}, nil)
+	for _, ask := range []LookupMode{LookupAll, LookupSA, LookupNodes} {
+		r := at(t, "demo", Options{Mode: ask, Names: names}, nil)
 		for _, n := range f.Nodes {
 			number := 1
 			if n.IsSwitch() {
@@ -104,8 +103,8 @@ func TestDirections(t *testing.T) {
 }
 
 func TestNotFound(t *testing.T) {
-	for _, ask := range []Ask{AskAll, AskSA, AskNodes} {
-		r := at(t, "demo", Options{Ask: ask}, nil)
+	for _, ask := range []LookupMode{LookupAll, LookupSA, LookupNodes} {
+		r := at(t, "demo", Options{Mode: ask}, nil)
 		for _, address := range []string{"0x1234567890", "fe80::1:2:3:4", "name:nobody"} {
 			lines, err := find(t, r, address)
 			var not *NotFoundError
@@ -128,7 +127,7 @@ func TestUnconfigured(t *testing.T) {
 	if err != nil || len(lines) != 1 || !strings.Contains(lines[0], "LID 0-0") || !strings.HasSuffix(lines[0], "scan, node no-lid not-active") {
 		t.Errorf("%q, %v", lines, err)
 	}
-	_, err = find(t, at(t, "demo:sm=off", Options{Ask: AskSA}, nil), "node07")
+	_, err = find(t, at(t, "demo:sm=off", Options{Mode: LookupSA}, nil), "node07")
 	if !errors.Is(err, umad.ErrNoSM) {
 		t.Error(err)
 	}
@@ -155,8 +154,8 @@ func TestOtherSubnet(t *testing.T) {
 			}
 		}
 	}
-	for _, ask := range []Ask{AskAll, AskNodes} {
-		r := at(t, "demo", Options{Ask: ask}, move)
+	for _, ask := range []LookupMode{LookupAll, LookupNodes} {
+		r := at(t, "demo", Options{Mode: ask}, move)
 		if lines, err := find(t, r, "fec0::2:c900:10:401"); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node02/1 LID 5-5") {
 			t.Errorf("%q, %v", lines, err)
 		}
@@ -208,14 +207,14 @@ func TestIPoIB(t *testing.T) {
 	}
 	p := &f.Node("node07").Ports[1]
 	gid := ib.MakeGID(p.Info.GIDPrefix, p.GUID)
-	way := &neighbour.NextHop{Netdev: "ib0", LinkAddr: append([]byte{0x80, 0, 0, 0x48}, gid[:]...)}
-	r := at(t, "demo", Options{Lookup: func(context.Context, netip.Addr) (*neighbour.NextHop, error) { return way, nil }}, nil)
+	way := &NextHop{Netdev: "ib0", LinkAddr: append([]byte{0x80, 0, 0, 0x48}, gid[:]...)}
+	r := at(t, "demo", Options{NextHop: func(context.Context, netip.Addr) (*NextHop, error) { return way, nil }}, nil)
 	lines, err := find(t, r, "192.0.2.7")
 	if err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "node07") {
 		t.Errorf("%q, %v", lines, err)
 	}
 	for what, change := range map[string]func(){
-		"leave by ib0, where no port of RoCE": func() { way.LinkAddr = way.LinkAddr[:6] },
+		"packets leave by ib0, on which no selected RoCE port": func() { way.LinkAddr = way.LinkAddr[:6] },
 		"behind the router":                   func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
 	} {
 		was := *way

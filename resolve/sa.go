@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// known is a port with a LID that subnet administration has a record of.
+// known is a port of which subnet administration has a record.
 type known struct {
 	lid  ib.LID
 	node mad.NodeInfo
@@ -24,11 +24,10 @@ func (k *known) port() *Port {
 	}
 }
 
-// errClipped is for what needs more records than one packet has room for.
-var errClipped = errors.New("subnet administration answers with one packet, and more records are needed")
+var errClipped = errors.New("subnet administration returned one packet, which does not hold all records")
 
-// isNoRecord reports whether subnet administration said that there is no such
-// record. For a GID that it does not know it may say that this is invalid.
+// isNoRecord reports whether subnet administration has no such record. The status for
+// an unknown GID may be that the GID is invalid.
 func isNoRecord(err error) bool {
 	var status mad.StatusError
 	if !errors.As(err, &status) {
@@ -41,28 +40,28 @@ func isNoRecord(err error) bool {
 	return false
 }
 
-// absent keeps the error of a request that subnet administration did not answer:
-// the next ones would only wait as long.
-func (r *Resolver) absent(err error) {
+// noteAbsence records that there is no subnet administration, so that later requests
+// do not wait for it again.
+func (r *Resolver) noteAbsence(err error) {
 	if errors.Is(err, umad.ErrTimeout) || errors.Is(err, umad.ErrNoSM) {
 		r.noSA = err
 	}
 }
 
-// path asks for a way to a GID.
+// path requests the path to a GID.
 func (r *Resolver) path(ctx context.Context, gid ib.GID) (*Port, error) {
 	if r.noSA != nil {
 		return nil, r.noSA
 	}
 	path, err := r.client.Path(ctx, gid, r.opts.SMLID)
 	if err != nil {
-		r.absent(err)
+		r.noteAbsence(err)
 		return nil, err
 	}
 	return &Port{To: umad.Target{LID: path.DLID, SL: path.SL}, FoundBy: FromSA}, nil
 }
 
-// withGUID asks for the port with a GUID, else for the ports of the node with it.
+// withGUID returns the port with a GUID, or else the ports of the node with it.
 func (r *Resolver) withGUID(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if ports, err := r.ofPort(ctx, guid); err != nil || len(ports) > 0 {
 		return ports, err
@@ -70,7 +69,7 @@ func (r *Resolver) withGUID(ctx context.Context, guid ib.GUID) ([]*Port, error) 
 	return r.ofNode(ctx, guid)
 }
 
-// ofPort asks for the port with a GUID.
+// ofPort returns the port with a GUID.
 func (r *Resolver) ofPort(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if r.hasTable {
 		return r.fromTable(func(k *known) bool { return k.node.PortGUID == guid }), nil
@@ -78,12 +77,12 @@ func (r *Resolver) ofPort(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	q := mad.NodeRecord{NodeInfo: mad.NodeInfo{PortGUID: guid}}
 	ports, err := r.records(ctx, &q, mad.Components(&q, &q.NodeInfo.PortGUID))
 	if len(ports) > 0 && errors.Is(err, errClipped) {
-		err = nil // there is no other
+		err = nil // there is only one
 	}
 	return ports, err
 }
 
-// ofNode asks for the ports of a node.
+// ofNode returns the ports of a node.
 func (r *Resolver) ofNode(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	if r.hasTable {
 		return r.fromTable(func(k *known) bool { return k.node.NodeGUID == guid }), nil
@@ -101,7 +100,7 @@ func (r *Resolver) records(ctx context.Context, match *mad.NodeRecord, mask mad.
 	return ports, err
 }
 
-// nodes asks for all ports once.
+// nodes reads the table of all ports once.
 func (r *Resolver) nodes(ctx context.Context) error {
 	if !r.hasTable && r.tableErr == nil {
 		table, err := r.nodeRecords(ctx, &mad.NodeRecord{}, 0)
@@ -133,7 +132,7 @@ func (r *Resolver) nodeRecords(ctx context.Context, match *mad.NodeRecord, mask 
 		return nil, nil
 	}
 	if err != nil {
-		r.absent(err)
+		r.noteAbsence(err)
 		return nil, err
 	}
 	all := make([]known, t.Len())

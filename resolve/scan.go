@@ -22,7 +22,7 @@ func (r *Resolver) scan(ctx context.Context) (*fabric.Fabric, error) {
 	return f, err
 }
 
-// scannedPorts returns the ports of a node that have LIDs, or could have.
+// scannedPorts returns the ports of a node that can have LIDs.
 func scannedPorts(n *fabric.Node) []*Port {
 	if n.Info.NodeType == mad.NodeTypeSwitch {
 		if n.Ports[0] == nil {
@@ -39,8 +39,8 @@ func scannedPorts(n *fabric.Node) []*Port {
 	return ports
 }
 
-// scannedPort returns a port that a scan has found. It is reached by its LID, and
-// where it has none by a route.
+// scannedPort returns a port that a scan has found, with its LID as the path, or a
+// directed route if it has no LID.
 func scannedPort(p *fabric.Port) *Port {
 	n := p.Node
 	node, desc := n.Info, n.Desc
@@ -54,8 +54,8 @@ func scannedPort(p *fabric.Port) *Port {
 	return port
 }
 
-// routeTo returns a route that comes in by a port: an adapter's ports have agents
-// of their own, and a node is reached by one of them.
+// routeTo returns a directed route that enters the node at a port. Each port of an
+// adapter has its own agent.
 func routeTo(p *fabric.Port) mad.Route {
 	peer := p.Peer
 	if p.Node.Info.NodeType == mad.NodeTypeSwitch || peer == nil || peer.Node.Info.NodeType != mad.NodeTypeSwitch {

@@ -16,7 +16,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portaddr"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
@@ -130,7 +129,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 		return nil, err
 	}
 	var err error
-	if c.options.Ask, err = resolve.ParseAsk(c.ask); err != nil {
+	if c.options.Mode, err = resolve.ParseLookupMode(c.ask); err != nil {
 		return nil, cmdutil.UsageErrorf("invalid --ask: %w", err)
 	}
 	for _, name := range c.columns {
@@ -149,7 +148,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return nil, err
 	}
-	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.IsSimulated(), sysfs.FS(c.env.Sysfs())
+	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.IsSimulated(), c.env.Sysfs()
 	if len(args) == 0 && c.file == "" {
 		addresses = []resolve.Address{resolve.Self()}
 	}
@@ -217,7 +216,7 @@ func (c *command) needsNoPort(err error, addresses []resolve.Address) bool {
 	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 {
 		return false
 	}
-	overEthernet := slices.ContainsFunc(none.Existing, func(p device.Candidate) bool { return p.Port.LinkLayer == resolve.Ethernet })
+	overEthernet := slices.ContainsFunc(none.Existing, func(p device.LocalPort) bool { return p.Attr.LinkLayer == resolve.Ethernet })
 	return overEthernet && !slices.ContainsFunc(addresses, func(a resolve.Address) bool {
 		return a.Kind == resolve.LID || a.Kind == resolve.GUID || a.Kind == resolve.Route && a != resolve.Self()
 	})
@@ -231,7 +230,7 @@ func (c *command) find(ctx context.Context, r *resolve.Resolver, addresses []res
 		answer := &answers[i]
 		answer.target = a
 		if answer.ports, answer.err = r.Find(ctx, a); answer.err != nil {
-			answer.err = withHint(answer.err, c.options.Ask)
+			answer.err = withHint(answer.err, c.options.Mode)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -108,18 +108,18 @@ var allColumns = []column{
 	}},
 	{"gid-type", func(l *portLine) string {
 		return ofHost(l, func(h *resolve.Host) string {
-			if len(h.Ways) == 0 {
+			if len(h.Paths) == 0 {
 				return ""
 			}
-			return h.Ways[0].Type
+			return h.Paths[0].Type
 		})
 	}},
 	{"device", func(l *portLine) string {
 		return ofHost(l, func(h *resolve.Host) string {
-			if len(h.Ways) == 0 || h.Ways[0].From == nil {
+			if len(h.Paths) == 0 {
 				return ""
 			}
-			return h.Ways[0].From.Device.Name
+			return h.Paths[0].Device
 		})
 	}},
 	{"found-by", func(l *portLine) string { return l.FoundBy.String() }},

@@ -6,111 +6,42 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
 
-// schemaID names the form of addr's JSON, which schema/addr.json describes. A
-// change that breaks readers changes the number.
-const schemaID = "ibkit/addr/1"
-
-type jsonLocal struct {
-	Device    string   `json:"device"`
-	Port      uint8    `json:"port"`
-	LinkLayer string   `json:"link_layer"`
-	PortGUID  *ib.GUID `json:"port_guid"`
-	LID       *ib.LID  `json:"lid"`
-}
-
-type jsonTarget struct {
-	Target string     `json:"target"`
-	Kind   string     `json:"kind"`
-	Ports  []jsonPort `json:"ports"`
-	Error  *string    `json:"error"`
-	Hint   *string    `json:"hint"`
-}
-
-type jsonPort struct {
-	Name        *string       `json:"name"`
-	Description *string       `json:"description"`
-	NodeType    *string       `json:"node_type"`
-	NodeGUID    *ib.GUID      `json:"node_guid"`
-	SystemGUID  *ib.GUID      `json:"system_guid"`
-	PortGUID    *ib.GUID      `json:"port_guid"`
-	Port        *uint8        `json:"port"`
-	LID         *ib.LID       `json:"lid"`
-	LastLID     *ib.LID       `json:"last_lid"`
-	LMC         *uint8        `json:"lmc"`
-	SL          uint8         `json:"sl"`
-	Route       *mad.Route    `json:"route"`
-	SMLID       *ib.LID       `json:"sm_lid"`
-	State       *string       `json:"state"`
-	PhysState   *string       `json:"phys_state"`
-	GIDs        []ib.GID      `json:"gids"`
-	Host        *jsonHost     `json:"host"`
-	FoundBy     string        `json:"found_by"`
-	DescribedBy *string       `json:"described_by"`
-	Findings    []jsonFinding `json:"findings"`
-	Error       *string       `json:"error"`
-}
-
-type jsonHost struct {
-	IP          *string   `json:"ip"`
-	Local       bool      `json:"local"`
-	Netdev      *string   `json:"netdev"`
-	Gateway     *string   `json:"gateway"`
-	LinkAddress *string   `json:"link_address"`
-	Ways        []jsonWay `json:"ways"`
-}
-
-type jsonWay struct {
-	GID       ib.GID  `json:"gid"`
-	Type      *string `json:"type"`
-	Device    *string `json:"device"`
-	Port      *uint8  `json:"port"`
-	SGIDIndex *int    `json:"sgid_index"`
-	Derived   bool    `json:"derived"`
-	OneWay    bool    `json:"one_way"`
-}
-
-type jsonFinding struct {
-	Kind   resolve.FindingKind `json:"kind"`
-	Detail string              `json:"detail"`
-}
-
-// json writes what was found as one JSON object, a target a line.
+// json writes a JSON document, with one target per line.
 func (v *view) json(out *render.Output) {
 	render.WriteMembers(out, '{', struct {
-		Schema string     `json:"schema"`
-		Local  *jsonLocal `json:"local"`
-	}{schemaID, newJSONLocal(v.local)})
+		Schema string               `json:"schema"`
+		Local  *resolve.LocalReport `json:"local"`
+	}{resolve.Schema, localReport(v.local)})
 	render.WriteArray(out, "targets", v.answers, func(a answer) any {
-		t := jsonTarget{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []jsonPort{}}
+		t := resolve.TargetReport{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []resolve.PortReport{}}
 		if a.err != nil {
 			t.Error, t.Hint = render.Ptr(a.err.Error()), render.NonZero(cmdutil.Hint(a.err))
 		}
 		for _, p := range a.ports {
-			t.Ports = append(t.Ports, v.jsonPort(&portLine{a.target, p, v.names}))
+			t.Ports = append(t.Ports, v.portReport(&portLine{a.target, p, v.names}))
 		}
 		return t
 	})
 	out.WriteString("\n}\n")
 }
 
-// newJSONLocal returns the local port; nil where none was asked from.
-func newJSONLocal(p umad.PortAttr) *jsonLocal {
+// localReport returns the report of the local port, or nil if none was used.
+func localReport(p umad.PortAttr) *resolve.LocalReport {
 	if p.Device == "" {
 		return nil
 	}
-	return &jsonLocal{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
+	return &resolve.LocalReport{Device: p.Device, Port: p.Number, LinkLayer: p.LinkLayer, LID: render.NonZero(p.LID), PortGUID: render.NonZero(p.PortGUID)}
 }
 
-func (v *view) jsonPort(l *portLine) jsonPort {
+func (v *view) portReport(l *portLine) resolve.PortReport {
 	first, last := l.LIDs()
-	j := jsonPort{
+	j := resolve.PortReport{
 		Name: render.NonZero(l.name()), LID: render.NonZero(first), LastLID: render.NonZero(last), SL: l.To.SL,
-		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: render.NonZero(l.DescribedBy.String()), Findings: []jsonFinding{},
+		GIDs: append([]ib.GID{}, l.GIDs()...), FoundBy: l.FoundBy.String(), DescribedBy: render.NonZero(l.DescribedBy.String()), Findings: []resolve.FindingReport{},
 	}
 	if n := l.Node; n != nil {
 		number, _ := l.Number()
@@ -127,29 +58,29 @@ func (v *view) jsonPort(l *portLine) jsonPort {
 		j.Route = &l.To.Route
 	}
 	for _, f := range l.Findings {
-		j.Findings = append(j.Findings, jsonFinding(f))
+		j.Findings = append(j.Findings, resolve.FindingReport(f))
 	}
 	if l.Err != nil {
 		j.Error = render.Ptr(l.Err.Error())
 	}
 	if l.Host != nil {
-		j.Host = newJSONHost(l.Host)
+		j.Host = hostReport(l.Host)
 	}
 	return j
 }
 
-func newJSONHost(h *resolve.Host) *jsonHost {
+func hostReport(h *resolve.Host) *resolve.HostReport {
 	address := func(ip netip.Addr) *string { return render.NonZero(textOf(ip)) }
-	j := &jsonHost{
+	j := &resolve.HostReport{
 		IP: address(h.IP), Local: h.Local, Netdev: render.NonZero(h.Netdev), Gateway: address(h.Gateway),
-		LinkAddress: render.NonZero(h.LinkAddr.String()), Ways: []jsonWay{},
+		LinkAddress: render.NonZero(h.LinkAddr.String()), Paths: []resolve.PathReport{},
 	}
-	for _, w := range h.Ways {
-		way := jsonWay{GID: w.GID, Type: render.NonZero(w.Type), Derived: w.Derived, OneWay: w.OneWay}
-		if w.From != nil {
-			way.Device, way.Port, way.SGIDIndex = &w.From.Device.Name, &w.From.Port.Number, &w.SGIDIndex
+	for _, p := range h.Paths {
+		path := resolve.PathReport{GID: p.GID, Type: render.NonZero(p.Type), Derived: p.Derived, OneWay: p.OneWay}
+		if p.Device != "" {
+			path.Device, path.Port, path.SGIDIndex = &p.Device, &p.Port, &p.SGIDIndex
 		}
-		j.Ways = append(j.Ways, way)
+		j.Paths = append(j.Paths, path)
 	}
 	return j
 }

@@ -34,7 +34,7 @@ func (c *command) outcome(answers []answer) error {
 		}
 		for _, p := range a.ports {
 			if p.Err != nil {
-				tell(withHint(fmt.Errorf("ask about %s: %w", placeOf(p, a.target), p.Err), c.options.Ask))
+				tell(withHint(fmt.Errorf("ask about %s: %w", placeOf(p, a.target), p.Err), c.options.Mode))
 			}
 			if p.Node != nil || p.Host != nil {
 				found++
@@ -73,7 +73,7 @@ func (e *hintedError) Unwrap() error { return e.err }
 func (e *hintedError) Hint() string { return e.hint }
 
 // withHint says what to do about an error that does not say it by itself.
-func withHint(err error, ask resolve.Ask) error {
+func withHint(err error, mode resolve.LookupMode) error {
 	var dns *net.DNSError
 	var failed *umad.Error
 	switch {
@@ -81,7 +81,7 @@ func withHint(err error, ask resolve.Ask) error {
 		return err
 	case errors.Is(err, umad.ErrNoSM), errors.As(err, &failed) && failed.Class == mad.ClassSA && errors.Is(err, umad.ErrTimeout):
 		text := "is a subnet manager running?"
-		if ask == resolve.AskSA {
+		if mode == resolve.LookupSA {
 			text += " Without one, --ask nodes finds ports by a scan"
 		}
 		return &hintedError{err, text}

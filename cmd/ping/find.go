@@ -11,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/resolve"
@@ -68,7 +67,7 @@ func (f *finder) open(ctx context.Context, addresses []resolve.Address) (umad.Po
 			return nil, &cmdutil.UsageError{Err: errTwoPorts}
 		}
 	}
-	return from.Open("")
+	return from.Open()
 }
 
 // findPaths finds the addresses that are reached over RoCE. noPath says why one is
@@ -81,7 +80,7 @@ func (f *finder) findPaths(addresses []resolve.Address) (noPath, err error) {
 		if !isAddress {
 			continue
 		}
-		p, err := device.PathTo(sysfs.FS(f.env.Sysfs()), candidates, ip)
+		p, err := device.PathTo(candidates, ip)
 		switch {
 		case err == nil:
 			f.paths[i] = p
@@ -106,14 +105,14 @@ func ipOf(a *resolve.Address) (netip.Addr, bool) {
 }
 
 // candidates returns the ports that -C and -P leave.
-func (f *finder) candidates() []device.Candidate {
-	all, err := device.Candidates(sysfs.FS(f.env.Sysfs()))
+func (f *finder) candidates() []device.LocalPort {
+	all, err := device.Host{Sysfs: f.env.Sysfs()}.Ports()
 	if err != nil {
 		return nil // opening one says why
 	}
-	var fit []device.Candidate
+	var fit []device.LocalPort
 	for _, c := range all {
-		if (f.flags.Device == "" || c.Device.Name == f.flags.Device) && (f.flags.Port == 0 || c.Port.Number == f.flags.Port) {
+		if (f.flags.Device == "" || c.Attr.Device == f.flags.Device) && (f.flags.Port == 0 || c.Attr.Number == f.flags.Port) {
 			fit = append(fit, c)
 		}
 	}
@@ -127,7 +126,7 @@ func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.A
 	bar := render.NewProgress(f.env.ErrOut)
 	defer bar.Close()
 	f.resolver = resolve.New(client, port.Attr(), resolve.Options{
-		SMLID: f.smLID, Names: f.names, Sysfs: sysfs.FS(f.env.Sysfs()), Simulated: f.flags.IsSimulated(), Progress: bar.Update,
+		SMLID: f.smLID, Names: f.names, Sysfs: f.env.Sysfs(), Simulated: f.flags.IsSimulated(), Progress: bar.Update,
 	})
 	if isWanted != nil {
 		var err error
@@ -166,7 +165,7 @@ func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) er
 		t := &ping.Target{Name: a.Text, To: p.To, PortGUID: p.PortGUID}
 		switch {
 		case p.Host != nil && p.To == umad.Target{}:
-			w := &p.Host.Ways[0]
+			w := &p.Host.Paths[0]
 			if w.SGIDIndex < 0 {
 				return fmt.Errorf("find path to %s: no GID of the local port is one to send from", a.Text)
 			}

@@ -49,7 +49,7 @@ func TestPingUsage(t *testing.T) {
 	list := cmdtest.WriteFile(t, "3\n\n# a comment\n7-5 # behind it\nnode05 # fine\n0xc000\n")
 	for _, test := range []struct{ args, want string }{
 		{"", "no target given"},
-		{"0", "no port has LID 0"},
+		{"0", "LID 0 is not the LID of a port"},
 		{"0,x", "not a port number"},
 		{"-G 3 leaf1", `parse GUID "leaf1"`},
 		{"-D 0,1,x", "not a port number"},

@@ -17,7 +17,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/umad"
@@ -122,25 +121,25 @@ func (s *server) places() (ping.ServePorts, error) {
 
 // devices returns the ports of this host that -C and -P leave.
 func (s *server) devices() ([]ping.ServePort, error) {
-	all, err := device.Candidates(sysfs.Default)
+	all, err := device.Host{Sysfs: s.env.Sysfs()}.Ports()
 	if err != nil {
 		return nil, err
 	}
 	var places []ping.ServePort
 	for _, c := range all {
-		if s.fabric.Device != "" && c.Device.Name != s.fabric.Device || s.fabric.Port != 0 && c.Port.Number != s.fabric.Port {
+		if s.fabric.Device != "" && c.Attr.Device != s.fabric.Device || s.fabric.Port != 0 && c.Attr.Number != s.fabric.Port {
 			continue
 		}
-		if c.Device.NodeType == uint8(mad.NodeTypeSwitch) && c.Port.Number != 0 {
+		if c.NodeType == mad.NodeTypeSwitch && c.Attr.Number != 0 {
 			continue // its management is at port 0
 		}
 		places = append(places, ping.ServePort{
-			Name: fmt.Sprintf("%s port %d", c.Device.Name, c.Port.Number),
-			Open: func(context.Context) (umad.Port, error) { return c.Open("") },
+			Name: fmt.Sprintf("%s port %d", c.Attr.Device, c.Attr.Number),
+			Open: func(context.Context) (umad.Port, error) { return c.Open() },
 		})
 	}
 	if len(places) == 0 {
-		return nil, &device.NoPortError{Sysfs: sysfs.Default, Device: s.fabric.Device, Port: s.fabric.Port, Existing: all}
+		return nil, &device.NoPortError{Sysfs: s.env.Sysfs(), Device: s.fabric.Device, Port: s.fabric.Port, Existing: all}
 	}
 	return places, nil
 }

@@ -15,8 +15,6 @@ import (
 // internalExports are exported declarations with internal types that are still to be
 // removed.
 var internalExports = []string{
-	"umad/device.Candidate", "umad/device.Candidates", "umad/device.Choose", "umad/device.NoPortError", "umad/device.Open",
-	"umad/device.Options", "umad/device.Path", "umad/device.PathFrom", "umad/device.PathTo", "resolve.New", "resolve.Options",
 	"perf/port.ReadCounters",
 }
 

@@ -13,28 +13,26 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/nonblock"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options say which port. The zero value is the one that the tools of
-// infiniband-diags would use; see [Choose].
+// Options specify a port. The zero value is the port that the tools of
+// infiniband-diags would use; see [Host.Choose].
 type Options struct {
 	Device string // name, such as "mlx5_0"; "": any
 	Port   uint8  // number; 0: any
-
-	Sysfs sysfs.FS // "": where sysfs is mounted
-	Dev   string   // folder of the device nodes; "": /dev/infiniband
+	Host   Host
 }
 
 const defaultDev = "/dev/infiniband"
 
-// Port is a local port, by its device node. It implements [umad.Port].
+// Port is a local port, opened by its device node. It implements [umad.Port] and
+// [umad.Responder]. Its device node is closed when it is garbage collected.
 type Port struct {
 	attr umad.PortAttr
-	name string // of the device node
+	name string // path of the device node
 	file *os.File
 	conn *nonblock.Conn
 
@@ -43,7 +41,7 @@ type Port struct {
 	out, in packet
 }
 
-// agent is a registration at the kernel, which it needs for each class.
+// An agent is a registration with the kernel, which requires one for each class.
 type agent struct {
 	id         uint32
 	registered bool
@@ -51,24 +49,21 @@ type agent struct {
 
 // Open opens a port to send from.
 func Open(o Options) (*Port, error) {
-	if o.Sysfs == "" {
-		o.Sysfs = sysfs.Default
+	if version, err := o.Host.sysfs().MADABIVersion(); err == nil && version != uapi.UMADABIVersion {
+		return nil, fmt.Errorf("open umad: kernel interface version: got %d, want %d", version, uapi.UMADABIVersion)
 	}
-	if version, err := o.Sysfs.MADABIVersion(); err == nil && version != uapi.UMADABIVersion {
-		return nil, fmt.Errorf("open umad: the kernel has version %d of its interface, and known is %d", version, uapi.UMADABIVersion)
-	}
-	candidate, err := Choose(o.Sysfs, o.Device, o.Port)
+	p, err := o.Host.Choose(o.Device, o.Port)
 	if err != nil {
 		return nil, err
 	}
-	return candidate.Open(o.Dev)
+	return p.Open()
 }
 
-// Open opens the port. dev is the folder of the device nodes; "": /dev/infiniband.
-func (c Candidate) Open(dev string) (*Port, error) {
-	path := filepath.Join(cmp.Or(dev, defaultDev), c.Node)
-	// Non-blocking, the file is served by Go's poller: a read that waits
-	// blocks no thread.
+// Open opens the port.
+func (p LocalPort) Open() (*Port, error) {
+	path := filepath.Join(cmp.Or(p.host.Dev, defaultDev), p.Node)
+	// A non-blocking file is served by Go's poller: a waiting read does not
+	// block a thread.
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, newOpenError(path, err)
@@ -78,13 +73,13 @@ func (c Candidate) Open(dev string) (*Port, error) {
 		file.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	return &Port{attr: c.attr(), name: path, file: file, conn: conn}, nil
+	return &Port{attr: p.Attr, name: path, file: file, conn: conn}, nil
 }
 
 // Attr describes the port.
 func (p *Port) Attr() umad.PortAttr { return p.attr }
 
-// packet is what one read or write of the device node carries.
+// packet is the unit of a read or write of the device node.
 type packet struct {
 	uapi.UMADHeader
 	mad mad.Packet
@@ -92,14 +87,14 @@ type packet struct {
 
 const packetSize = int(unsafe.Sizeof(packet{}))
 
-// The kernel takes the MAD to begin right behind the header.
+// The MAD follows the header without padding.
 var _ [packetSize - uapi.UMADHeaderSize - mad.Size]struct{}
 
 func (p *packet) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), packetSize) }
 
-// Send hands one MAD to the kernel, which keeps the time that a reply may take
-// and gives a request without one back. It sends nothing twice by itself: the
-// client does, and it learns from each time-out.
+// Send hands one MAD to the kernel, which returns a request without a reply after
+// its timeout. The kernel does not send a request again: the client does, and it
+// learns from each timeout.
 func (p *Port) Send(m *umad.Message) error {
 	id, err := p.agent(&m.MAD)
 	if err != nil {
@@ -116,7 +111,7 @@ func (p *Port) Send(m *umad.Message) error {
 	}
 }
 
-// Recv returns the next MAD. What is too short to be one is left out.
+// Recv returns the next MAD. It skips messages that are too short.
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	for {
 		n, err := p.conn.Receive(p.in.bytes(), deadline)
@@ -136,13 +131,12 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 	}
 }
 
-// maxMessage is the longest message that is read. The records of the largest
-// fabrics have a tenth of it.
+// maxMessage is the size limit of a message. The records of the largest fabrics
+// take a tenth of it.
 const maxMessage = 1 << 30
 
-// receiveLong reads the message again that was too long for the buffer: the
-// kernel keeps it and has told in the header how long it is
-// (drivers/infiniband/core/user_mad.c).
+// receiveLong reads a message that was too long for the buffer. The kernel kept it,
+// and wrote its length into the header (drivers/infiniband/core/user_mad.c).
 func (p *Port) receiveLong(m *umad.Message, deadline time.Time) (int, error) {
 	size := int(p.in.Length)
 	if size <= packetSize || size > maxMessage {
@@ -168,17 +162,17 @@ func (p *Port) failed(op string, err error) error {
 	return fmt.Errorf("%s by %s (%s): %w", op, p.name, p.attr.Device, err)
 }
 
-// WaitInThread has Recv wait in a system call. It implements [umad.ThreadWaiter].
+// WaitInThread makes Recv wait in a system call. It implements [umad.ThreadWaiter].
 func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
 
-// Interrupt ends the Recv that waits, or the next one that would.
+// Interrupt ends the current wait of Recv, or the next one.
 func (p *Port) Interrupt() { p.conn.Interrupt() }
 
-// Close closes the device node; the kernel drops what is in flight.
+// Close closes the device node. The kernel drops requests in flight.
 func (p *Port) Close() error { return errors.Join(p.file.Close(), p.conn.Release()) }
 
-// agent returns the registration for the class of a MAD, made when the class is
-// used first.
+// agent returns the registration for the class of a MAD. It registers the class on
+// first use.
 func (p *Port) agent(m *mad.Packet) (uint32, error) {
 	a := &p.agents[m.Class()]
 	if a.registered {
@@ -192,9 +186,9 @@ func (p *Port) agent(m *mad.Packet) (uint32, error) {
 	return a.id, nil
 }
 
-// registration makes an agent for MADs like m that receives replies only. Of
-// subnet administration's tables the kernel is to take care: it acknowledges
-// their segments and hands over the message that they make.
+// registration describes an agent for MADs like m that receives replies only. For
+// the tables of subnet administration it asks the kernel to acknowledge and
+// reassemble the segments.
 func registration(m *mad.Packet) uapi.UMADRegister {
 	h := m.Header()
 	r := uapi.UMADRegister{QPN: 1, Class: uint8(h.Class), ClassVers: h.ClassVersion}
@@ -210,8 +204,8 @@ func registration(m *mad.Packet) uapi.UMADRegister {
 	return r
 }
 
-// openIB is the OUI of the OpenIB Alliance, which libibumad registers vendor
-// classes with. The kernel wants one, and uses it for unsolicited MADs only.
+// openIB is the OUI of the OpenIB Alliance, with which libibumad registers vendor
+// classes. The kernel requires one, and uses it for unsolicited MADs only.
 const openIB = 0x001405
 
 func (p *Port) ioctl(number uintptr, argument unsafe.Pointer) error {

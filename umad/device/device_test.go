@@ -9,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/mad"
@@ -31,7 +32,7 @@ type host []struct {
 	layer, state, phys     string
 }
 
-func (h host) write(t *testing.T) sysfs.FS {
+func (h host) write(t *testing.T) Host {
 	t.Helper()
 	files := map[string]string{"class/infiniband_mad/abi_version": "5"}
 	for _, p := range h {
@@ -52,7 +53,7 @@ func (h host) write(t *testing.T) sysfs.FS {
 			"class/infiniband_mad/" + p.umad + "/port":  fmt.Sprint(p.port),
 		})
 	}
-	return sysfs.FS(testenv.WriteTree(t, files))
+	return Host{Sysfs: testenv.WriteTree(t, files)}
 }
 
 const (
@@ -64,12 +65,12 @@ const (
 	polling          = "2: Polling"
 )
 
-func TestChooseAsListed(t *testing.T) {
-	fs := host{
+func TestHost_ChooseOrder(t *testing.T) {
+	h := host{
 		{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp},
 		{"umad2", "mlx5_2", ca, 1, ibLayer, active, linkUp}, {"umad3", "ibp9", ca, 1, ibLayer, active, linkUp},
 	}.write(t)
-	dir, err := os.Open(filepath.Join(string(fs), "class/infiniband"))
+	dir, err := os.Open(filepath.Join(h.Sysfs, "class/infiniband"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,92 +79,101 @@ func TestChooseAsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := Choose(fs, "", 0); err != nil || c.Device.Name != names[0] {
-		t.Errorf("%s, %v; the folder has %q", c.Device.Name, err, names)
+	if p, err := h.Choose("", 0); err != nil || p.Attr.Device != names[0] {
+		t.Errorf("got %s, error %v, want the first of %q", p.Attr.Device, err, names)
 	}
 }
 
-func TestChoose(t *testing.T) {
-	for _, test := range []struct {
+func TestHost_Choose(t *testing.T) {
+	tests := []struct {
 		name   string
 		host   host
 		device string
 		port   uint8
 		want   string // node, or a part of the error
 	}{
-		{"the active one", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad1"},
-		{"the first port", host{{"umad10", "mlx5_0", ca, 2, ibLayer, active, linkUp}, {"umad2", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad2"},
-		{"the one that is up", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_0", ca, 2, ibLayer, initial, linkUp}}, "", 0, "umad1"},
-		{"the one that is not off", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, polling}}, "", 0, "umad1"},
-		{"no Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, initial, linkUp}}, "", 0, "umad1"},
+		{"active", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_1", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad1"},
+		{"first port", host{{"umad10", "mlx5_0", ca, 2, ibLayer, active, linkUp}, {"umad2", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "", 0, "umad2"},
+		{"link up", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, polling}, {"umad1", "mlx5_0", ca, 2, ibLayer, initial, linkUp}}, "", 0, "umad1"},
+		{"not disabled", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, polling}}, "", 0, "umad1"},
+		{"not Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, initial, linkUp}}, "", 0, "umad1"},
 		{"Ethernet by name", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "mlx5_0", 0, "umad0"},
 		{"port 0 of a switch", host{{"umad0", "sw", sw, 1, ibLayer, active, linkUp}, {"umad1", "sw", sw, 0, ibLayer, active, linkUp}}, "", 0, "umad1"},
 		{"by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, down, polling}}, "mlx5_1", 0, "umad1"},
 		{"by port", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, polling}}, "", 2, "umad1"},
-		{"none but Ethernet", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "there are only mlx5_0 port 1 (Ethernet, Active, LinkUp)"},
-		{"all off", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 0, "an InfiniBand port that is not switched off"},
-		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: there are only mlx5_0 port 1"},
-		{"off, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "there are only mlx5_0 port 1 (InfiniBand, Down, Disabled)"},
-		{"no device", host{}, "", 0, "there is none in"},
-	} {
-		c, err := Choose(test.host.write(t), test.device, test.port)
-		switch {
-		case err == nil && c.Node != test.want:
-			t.Errorf("%s: got %s, want %s", test.name, c.Node, test.want)
-		case err != nil && !strings.Contains(err.Error(), test.want):
-			t.Errorf("%s: got error %v, want %q", test.name, err, test.want)
-		}
+		{"Ethernet only", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "this host has mlx5_0 port 1 (Ethernet, Active, LinkUp)"},
+		{"all disabled", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 0, "find InfiniBand port that is not disabled"},
+		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: this host has mlx5_0 port 1"},
+		{"disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "this host has mlx5_0 port 1 (InfiniBand, Down, Disabled)"},
+		{"no device", host{}, "", 0, "no port in"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := tt.host.write(t).Choose(tt.device, tt.port)
+			switch {
+			case err == nil && p.Node != tt.want:
+				t.Errorf("got %s, want %s", p.Node, tt.want)
+			case err != nil && !strings.Contains(err.Error(), tt.want):
+				t.Errorf("got error %v, want %q", err, tt.want)
+			}
+		})
 	}
 }
 
-// What is missing of one device is no reason not to use another.
-func TestCandidatesUnplugged(t *testing.T) {
-	fs := host{
+// A device with missing files does not prevent the use of the others.
+func TestHost_PortsUnplugged(t *testing.T) {
+	h := host{
 		{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp},
 		{"umad1", "mlx5_0", ca, 2, ibLayer, active, linkUp},
 		{"umad2", "mlx5_1", ca, 1, ibLayer, active, linkUp},
 		{"umad3", "mlx5_2", ca, 1, ibLayer, active, linkUp},
 	}.write(t)
-	for _, gone := range []string{
+	for _, file := range []string{
 		"class/infiniband/mlx5_0/ports/2/state",
 		"class/infiniband/mlx5_1/node_type",
 		"class/infiniband_mad/umad3/ibdev",
 	} {
-		if err := os.Remove(filepath.Join(string(fs), gone)); err != nil {
+		if err := os.Remove(filepath.Join(h.Sysfs, file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := Candidates(fs)
-	if err != nil || len(all) != 1 || all[0].Node != "umad0" {
-		t.Errorf("got %v, %v", all, err)
+	all, err := h.Ports()
+	if err != nil || len(all) != 1 || all[0].Node != "umad0" || all[0].NodeType != mad.NodeTypeCA {
+		t.Errorf("got %v, error %v, want umad0 only", all, err)
 	}
 }
 
-func TestNoModule(t *testing.T) {
-	_, err := Open(Options{Sysfs: sysfs.FS(t.TempDir())})
+func TestOpen_NoModule(t *testing.T) {
+	_, err := Open(Options{Host: Host{Sysfs: t.TempDir()}})
 	var missing *NoPortError
 	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(missing.Hint(), "modprobe ib_umad") || !strings.Contains(missing.Hint(), "--sim") {
-		t.Errorf("got error %v", err)
+		t.Errorf("got error %v, want %T with a hint", err, missing)
 	}
 }
 
-func TestNoNode(t *testing.T) {
-	h := host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}
-	_, err := Open(Options{Sysfs: h.write(t), Dev: t.TempDir()})
+func TestOpen_NoNode(t *testing.T) {
+	h := host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}.write(t)
+	h.Dev = t.TempDir()
+	_, err := Open(Options{Host: h})
 	var failed *OpenError
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "umad0: no such file or directory") || failed.Hint() == "" {
-		t.Errorf("got error %v", err)
+		t.Errorf("got error %v, want %T with a hint", err, failed)
 	}
 }
 
-// A FIFO does for a device node, as long as no MAD goes through it.
-func TestOpen(t *testing.T) {
-	h := host{{"umad7", "mlx5_0", ca, 1, ibLayer, active, linkUp}}
-	dev := t.TempDir()
-	if err := unix.Mkfifo(filepath.Join(dev, "umad7"), 0o600); err != nil {
+// fifoHost returns a host with a FIFO in place of a device node, which can be opened.
+func fifoHost(t *testing.T) Host {
+	t.Helper()
+	h := host{{"umad7", "mlx5_0", ca, 1, ibLayer, active, linkUp}}.write(t)
+	h.Dev = t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(h.Dev, "umad7"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open(Options{Sysfs: h.write(t), Dev: dev})
+	return h
+}
+
+func TestOpen(t *testing.T) {
+	p, err := Open(Options{Host: fifoHost(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,13 +189,46 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestOtherABI(t *testing.T) {
-	fs := host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}.write(t)
-	if err := os.WriteFile(filepath.Join(string(fs), "class/infiniband_mad/abi_version"), []byte("6\n"), 0o600); err != nil {
+// The device node of a port that is dropped without Close is closed.
+func TestPort_Dropped(t *testing.T) {
+	h := fifoHost(t)
+	opened := func() bool {
+		links, err := filepath.Glob("/proc/self/fd/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(links, func(link string) bool {
+			target, err := os.Readlink(link)
+			return err == nil && target == filepath.Join(h.Dev, "umad7")
+		})
+	}
+	p, err := Open(Options{Host: h})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Options{Sysfs: fs, Dev: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "version 6") {
-		t.Errorf("got error %v", err)
+	if err := p.WaitInThread(); err != nil {
+		t.Fatal(err)
+	}
+	if !opened() {
+		t.Fatal("the device node is not open")
+	}
+	runtime.KeepAlive(p)
+	p = nil
+	for end := time.Now().Add(10 * time.Second); opened(); runtime.GC() {
+		if time.Now().After(end) {
+			t.Fatal("the device node is still open")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestOpen_OtherVersion(t *testing.T) {
+	h := host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}.write(t)
+	if err := os.WriteFile(filepath.Join(h.Sysfs, "class/infiniband_mad/abi_version"), []byte("6\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Host: h}); err == nil || !strings.Contains(err.Error(), "version: got 6, want 5") {
+		t.Errorf("got error %v, want one about the version", err)
 	}
 }
 

@@ -10,33 +10,32 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// HopLimit lets packets cross as many routers as IP packets commonly do.
+// HopLimit is the hop limit of global route headers: that of most IP packets.
 const HopLimit = 64
 
-// ErrNoRoCE is wrapped by the error of [PathTo] where no port of this host is
-// the one to send from.
+// ErrNoRoCE is wrapped by the error of [PathTo] if no RoCE port of the host leads to
+// the destination.
 var ErrNoRoCE = errors.New("no RoCE port of this host leads there")
 
-// A Path is a way over RoCE, which has no LIDs.
+// A Path is a path over RoCE, which has no LIDs.
 type Path struct {
-	From   Candidate
+	From   LocalPort
 	GRH    umad.GRH
-	Type   string // of the GIDs, such as "RoCE v2"; "": not known
-	Netdev string // that packets leave by; "": not known
+	Type   string // of the GIDs, such as "RoCE v2"; "": unknown
+	Netdev string // network device of the source; "": unknown
 
-	// Embedded says that the GIDs are IPv4 addresses and packets RoCE v2, whose
-	// header then is one of IPv4. Linux hands no response to such a packet over;
+	// Embedded reports that the GIDs are IPv4 addresses and the packets RoCE v2,
+	// whose header then is an IPv4 header. Linux drops responses to such packets;
 	// see package ping.
 	Embedded bool
 }
 
-// PathTo returns how to reach the GID or IP address of a port over RoCE: from
-// which GID of which of the candidates. An IP address is a GID there (InfiniBand
-// Architecture, Volume 1, Annex A17). What packets are sent from is what the
-// kernel would send IP packets from; link-local addresses are in the network of
-// their zone, or where they have none in that of the only candidate which has
-// such ones.
-func PathTo(fs sysfs.FS, candidates []Candidate, to netip.Addr) (Path, error) {
+// PathTo returns the path from one of several ports to a GID or IP address over
+// RoCE, on which an IP address is a GID (InfiniBand Architecture, Volume 1, Annex
+// A17). The source is the address from which the kernel would send IP packets.
+// Link-local addresses are in the network of their zone; without a zone, in that of
+// the only port with a link-local address.
+func PathTo(ports []LocalPort, to netip.Addr) (Path, error) {
 	to = to.Unmap()
 	var from netip.Addr
 	if isPort(to) && !isOfLink(to) {
@@ -45,18 +44,18 @@ func PathTo(fs sysfs.FS, candidates []Candidate, to netip.Addr) (Path, error) {
 			return Path{}, fmt.Errorf("find path to %v: %w: %w", to, ErrNoRoCE, err)
 		}
 	}
-	return PathFrom(fs, candidates, from, to)
+	return PathFrom(ports, from, to)
 }
 
-// isPort reports whether an address can be that of a port.
+// isPort reports whether an address can be the address of a port.
 func isPort(ip netip.Addr) bool { return ip.IsValid() && !ip.IsUnspecified() && !ip.IsMulticast() }
 
-// isOfLink reports whether an address means something on one link only.
+// isOfLink reports whether an address is valid on one link only.
 func isOfLink(ip netip.Addr) bool { return ip.Is6() && ip.IsLinkLocalUnicast() }
 
-// PathFrom is [PathTo] where the source is known: the address that is the GID to
-// send from. To a link-local address packets are sent from any such one.
-func PathFrom(fs sysfs.FS, candidates []Candidate, from, to netip.Addr) (Path, error) {
+// PathFrom is [PathTo] with a known source, the GID to send from. For a link-local
+// destination the source is any link-local GID.
+func PathFrom(ports []LocalPort, from, to netip.Addr) (Path, error) {
 	to = to.Unmap()
 	if !isPort(to) {
 		return Path{}, fmt.Errorf("find path to %v: not the address of a port", to)
@@ -65,11 +64,11 @@ func PathFrom(fs sysfs.FS, candidates []Candidate, from, to netip.Addr) (Path, e
 		from = netip.Addr{}
 	}
 	path, found := Path{}, 0
-	for _, c := range candidates {
-		if c.Port.LinkLayer != "Ethernet" || !from.IsValid() && !isOfLink(to) {
+	for _, p := range ports {
+		if p.Attr.LinkLayer != ethernet || !from.IsValid() && !isOfLink(to) {
 			continue
 		}
-		gid, ok := pickGID(fs.GIDs(c.Device.Name, c.Port.Number), from, to.Zone())
+		gid, ok := pickGID(p.host.sysfs().GIDs(p.Attr.Device, p.Attr.Number), from, to.Zone())
 		if !ok {
 			continue
 		}
@@ -77,9 +76,9 @@ func PathFrom(fs sysfs.FS, candidates []Candidate, from, to netip.Addr) (Path, e
 			break
 		}
 		path = Path{
-			From: c,
+			From: p,
 			GRH:  umad.GRH{SGIDIndex: uint8(gid.Index), HopLimit: HopLimit, DGID: to.WithZone("").As16()},
-			// RoCE v1 has a global route header of its own.
+			// RoCE v1 packets have a global route header.
 			Embedded: to.Is4() && isV2(gid),
 		}
 		if gid.Type != nil {
@@ -91,7 +90,7 @@ func PathFrom(fs sysfs.FS, candidates []Candidate, from, to netip.Addr) (Path, e
 	}
 	switch {
 	case found > 1:
-		return Path{}, fmt.Errorf("find path to %v: several ports lead there; name one by -C and -P, or its network as in %v%%eth0", to, to)
+		return Path{}, fmt.Errorf("find path to %v: %w", to, &ambiguousError{to})
 	case found == 1:
 		return path, nil
 	case from.IsValid():
@@ -100,8 +99,18 @@ func PathFrom(fs sysfs.FS, candidates []Candidate, from, to netip.Addr) (Path, e
 	return Path{}, fmt.Errorf("find path to %v: %w", to, ErrNoRoCE)
 }
 
-// pickGID picks the GID that is an address, or any link-local one in a zone where
-// the address is not valid. RoCE v2 goes before v1.
+// An ambiguousError reports that several ports lead to a link-local address.
+type ambiguousError struct{ to netip.Addr }
+
+func (e *ambiguousError) Error() string { return "several ports lead there" }
+
+// Hint suggests a remedy.
+func (e *ambiguousError) Hint() string {
+	return fmt.Sprintf("select a port with -C and -P, or name the network, as in %v%%eth0", e.to)
+}
+
+// pickGID returns the GID that equals an address, or if the address is invalid any
+// link-local GID in a zone. It prefers RoCE v2 to v1.
 func pickGID(table []sysfs.GID, address netip.Addr, zone string) (best sysfs.GID, ok bool) {
 	for _, g := range table {
 		if g.Index > 255 || zone != "" && (g.Netdev == nil || *g.Netdev != zone) {
@@ -120,11 +129,11 @@ func pickGID(table []sysfs.GID, address netip.Addr, zone string) (best sysfs.GID
 
 func isV2(g sysfs.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }
 
-// discard is a port that nothing needs to listen at (RFC 863).
+// discard is the port of the discard service (RFC 863). Nothing has to listen there.
 const discard = 9
 
-// sourceOf returns the address that the kernel would send to an address from. To
-// connect a UDP socket sends nothing.
+// sourceOf returns the source address that the kernel would use for a destination.
+// Connecting a UDP socket sends no packet.
 func sourceOf(to netip.Addr) (netip.Addr, error) {
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to, discard)))
 	if err != nil {

@@ -2,19 +2,21 @@ package device
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
 
-	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/umad"
 )
 
-// rocePorts returns a sysfs with two devices: one in the network of the loopback
-// device, and one elsewhere.
-func rocePorts(t *testing.T) (sysfs.FS, []Candidate) {
+// rocePorts returns an InfiniBand port and two RoCE ports, the first of which is in
+// the network of the loopback device.
+func rocePorts(t *testing.T) []LocalPort {
 	const rxe0, rxe1 = "class/infiniband/rxe0/ports/1/", "class/infiniband/rxe1/ports/1/"
-	fs := sysfs.FS(testenv.WriteTree(t, map[string]string{
+	h := Host{Sysfs: testenv.WriteTree(t, map[string]string{
 		rxe0 + "link_layer":        "Ethernet",
 		rxe1 + "link_layer":        "Ethernet",
 		rxe0 + "gids/0":            "fe80::1",
@@ -29,51 +31,60 @@ func rocePorts(t *testing.T) (sysfs.FS, []Candidate) {
 		rxe1 + "gids/0":            "fe80::2",
 		rxe1 + "gid_attrs/types/0": "RoCE v2",
 		rxe1 + "gid_attrs/ndevs/0": "eth1",
-	}))
-	port := func(name string) Candidate {
-		return Candidate{Device: sysfs.Device{Name: name}, Port: sysfs.Port{Device: name, Number: 1, LinkLayer: "Ethernet"}}
+	})}
+	port := func(name, layer string) LocalPort {
+		return LocalPort{Attr: umad.PortAttr{Device: name, Number: 1, LinkLayer: layer}, host: h}
 	}
-	return fs, []Candidate{{Port: sysfs.Port{LinkLayer: "InfiniBand"}}, port("rxe0"), port("rxe1")}
+	return []LocalPort{port("mlx5_0", infiniBand), port("rxe0", ethernet), port("rxe1", ethernet)}
 }
 
 func TestPathTo(t *testing.T) {
-	fs, all := rocePorts(t)
-	for _, test := range []struct {
-		to         string
-		candidates []Candidate
-		device     string
-		index      uint8
-		embedded   bool
-		err        string
+	all := rocePorts(t)
+	tests := []struct {
+		to       string
+		ports    []LocalPort
+		device   string
+		index    uint8
+		embedded bool
+		err      string
 	}{
-		{to: "127.0.0.1", candidates: all, device: "rxe0", index: 2, embedded: true},
-		{to: "::ffff:127.0.0.1", candidates: all, device: "rxe0", index: 2, embedded: true},
-		{to: "fe80::9%eth1", candidates: all, device: "rxe1"},
-		{to: "fe80::9%eth0", candidates: all, device: "rxe0", index: 1},
-		{to: "fe80::9", candidates: all[:2], device: "rxe0", index: 1},
-		{to: "fe80::9", candidates: all, err: "several ports lead there"},
-		{to: "fe80::9%eth2", candidates: all, err: ErrNoRoCE.Error()},
-		{to: "127.0.0.1", candidates: all[2:], err: "the host sends from 127.0.0.1"},
-		{to: "ff02::1", candidates: all, err: "not the address of a port"},
-		{to: "::", candidates: all, err: "not the address of a port"},
-	} {
-		got, err := PathTo(fs, test.candidates, netip.MustParseAddr(test.to))
-		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: error %v", test.to, err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Errorf("%s: %v", test.to, err)
-			continue
-		}
-		to := netip.MustParseAddr(test.to).WithZone("").As16()
-		if got.From.Device.Name != test.device || got.GRH.SGIDIndex != test.index || got.Embedded != test.embedded || got.GRH.DGID != to {
-			t.Errorf("%s: %+v", test.to, got)
-		}
+		{to: "127.0.0.1", ports: all, device: "rxe0", index: 2, embedded: true},
+		{to: "::ffff:127.0.0.1", ports: all, device: "rxe0", index: 2, embedded: true},
+		{to: "fe80::9%eth1", ports: all, device: "rxe1"},
+		{to: "fe80::9%eth0", ports: all, device: "rxe0", index: 1},
+		{to: "fe80::9", ports: all[:2], device: "rxe0", index: 1},
+		{to: "fe80::9", ports: all, err: "several ports lead there"},
+		{to: "fe80::9%eth2", ports: all, err: ErrNoRoCE.Error()},
+		{to: "127.0.0.1", ports: all[2:], err: "the host sends from 127.0.0.1"},
+		{to: "127.0.0.1", err: ErrNoRoCE.Error()},
+		{to: "ff02::1", ports: all, err: "not the address of a port"},
+		{to: "::", ports: all, err: "not the address of a port"},
 	}
-	if _, err := PathTo(fs, nil, netip.MustParseAddr("127.0.0.1")); !errors.Is(err, ErrNoRoCE) {
-		t.Errorf("without a port: %v", err)
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%s from %d ports", tt.to, len(tt.ports)), func(t *testing.T) {
+			got, err := PathTo(tt.ports, netip.MustParseAddr(tt.to))
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("got error %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := ib.GIDFrom(netip.MustParseAddr(tt.to).WithZone(""))
+			if got.From.Attr.Device != tt.device || got.GRH.SGIDIndex != tt.index || got.Embedded != tt.embedded || got.GRH.DGID != to {
+				t.Errorf("got %+v, want GID %d of %s, embedded %t", got, tt.index, tt.device, tt.embedded)
+			}
+		})
+	}
+}
+
+// The error for an ambiguous address names no flags; the hint does.
+func TestPathTo_Hint(t *testing.T) {
+	_, err := PathTo(rocePorts(t), netip.MustParseAddr("fe80::9"))
+	var hinter interface{ Hint() string }
+	if !errors.As(err, &hinter) || !strings.Contains(hinter.Hint(), "fe80::9%eth0") {
+		t.Errorf("got error %v, want a hint", err)
 	}
 }

@@ -1,0 +1,187 @@
+package device
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A Host is where [Host.Ports] finds ports. The zero value is this host.
+type Host struct {
+	// Sysfs is the root of sysfs (default /sys).
+	Sysfs string
+
+	// Dev is the directory of the device nodes (default /dev/infiniband).
+	Dev string
+}
+
+func (h Host) sysfs() sysfs.FS { return cmp.Or(sysfs.FS(h.Sysfs), sysfs.Default) }
+
+// A LocalPort is a port of a host that has a MAD device node.
+type LocalPort struct {
+	Node     string        // name of the device node, such as "umad0"
+	NodeType mad.NodeType  // of the device
+	Attr     umad.PortAttr // device, number, addresses and state of the port
+
+	host Host
+}
+
+// Ports lists the ports of this host that MADs can be sent from. See [Host.Ports].
+func Ports() ([]LocalPort, error) { return Host{}.Ports() }
+
+// Ports lists the ports that have a MAD device node, sorted by the number of the
+// node. It opens none of them: opening a port may still fail, for instance for lack
+// of permission. A port whose files in sysfs are incomplete, because its device is
+// being removed, is left out. Without the kernel module ib_umad, Ports returns a
+// [*NoPortError] that wraps [fs.ErrNotExist].
+func (h Host) Ports() ([]LocalPort, error) {
+	files := h.sysfs()
+	nodes, err := files.MADNodes()
+	if err != nil {
+		return nil, &NoPortError{Sysfs: string(files), Err: err}
+	}
+	var all []LocalPort
+	for _, n := range nodes {
+		device, err := files.Device(n.Device)
+		if err != nil {
+			continue
+		}
+		port, err := files.Port(n.Device, n.Port)
+		if err != nil {
+			continue
+		}
+		all = append(all, LocalPort{Node: n.Name, NodeType: mad.NodeType(device.NodeType), Attr: attrOf(device, port), host: h})
+	}
+	return all, nil
+}
+
+func attrOf(device sysfs.Device, p sysfs.Port) umad.PortAttr {
+	return umad.PortAttr{
+		Device:    device.Name,
+		Number:    p.Number,
+		LinkLayer: p.LinkLayer,
+		NodeGUID:  device.NodeGUID,
+		PortGUID:  p.GUID,
+		LID:       p.LID,
+		LMC:       p.LMC,
+		SMLID:     p.SMLID,
+		SMSL:      p.SMSL,
+		State:     p.State,
+		PhysState: p.PhysState,
+		GIDPrefix: p.GIDPrefix,
+		RMPP:      true,
+	}
+}
+
+// Choose returns the port to send from. A device name and a port number must match
+// if they are given ("" and 0: any). Of several ports Choose returns the first one
+// that is active, else the first one whose link is up, else the first one that is
+// not disabled. A switch sends from port 0 only. A port without InfiniBand's link
+// layer has no subnet management, and is returned only if its device is named.
+//
+// The kernel determines the order of the devices, so that this is the port that
+// libibumad chooses (umad.c, resolve_ca_name). On a host with several devices it is
+// not always a port of the first one by name.
+func (h Host) Choose(device string, port uint8) (LocalPort, error) {
+	all, err := h.Ports()
+	if err != nil {
+		return LocalPort{}, err
+	}
+	var fit []LocalPort
+	for _, p := range all {
+		a := &p.Attr
+		switch {
+		case device != "" && a.Device != device, port != 0 && a.Number != port:
+		case device == "" && a.LinkLayer != infiniBand:
+		case p.NodeType == mad.NodeTypeSwitch && a.Number != 0:
+		default:
+			fit = append(fit, p)
+		}
+	}
+	order := h.sysfs().DeviceNames()
+	slices.SortStableFunc(fit, func(a, b LocalPort) int {
+		return slices.Index(order, a.Attr.Device) - slices.Index(order, b.Attr.Device)
+	})
+	for _, good := range []func(*umad.PortAttr) bool{
+		func(a *umad.PortAttr) bool { return a.State == ib.PortActive },
+		func(a *umad.PortAttr) bool { return a.PhysState == ib.PhysLinkUp },
+		func(a *umad.PortAttr) bool { return a.PhysState != ib.PhysDisabled },
+	} {
+		if i := slices.IndexFunc(fit, func(p LocalPort) bool { return good(&p.Attr) }); i >= 0 {
+			return fit[i], nil
+		}
+	}
+	return LocalPort{}, &NoPortError{Sysfs: string(h.sysfs()), Device: device, Port: port, Existing: all}
+}
+
+// The link layers of ports.
+const (
+	infiniBand = "InfiniBand"
+	ethernet   = "Ethernet"
+)
+
+// canManage reports whether the port has subnet management and is not disabled.
+func (p LocalPort) canManage() bool {
+	return p.Attr.LinkLayer == infiniBand && p.Attr.PhysState != ib.PhysDisabled
+}
+
+func (p LocalPort) String() string {
+	a := &p.Attr
+	return fmt.Sprintf("%s port %d (%s, %v, %v)", a.Device, a.Number, a.LinkLayer, a.State, a.PhysState)
+}
+
+// A NoPortError reports that a host has no port to send from, or not the requested
+// one.
+type NoPortError struct {
+	Sysfs    string      // root of sysfs
+	Device   string      // requested device; "": any
+	Port     uint8       // requested port number; 0: any
+	Existing []LocalPort // ports that the host has
+	Err      error       // reason why the ports could not be listed, or nil
+}
+
+func (e *NoPortError) Error() string {
+	wanted := "InfiniBand port that is not disabled"
+	switch {
+	case e.Device != "" && e.Port != 0:
+		wanted = fmt.Sprintf("usable port %d of %s", e.Port, e.Device)
+	case e.Device != "":
+		wanted = "usable port of " + e.Device
+	case e.Port != 0:
+		wanted = fmt.Sprintf("device with a usable port %d", e.Port)
+	}
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("find %s: %v", wanted, e.Err)
+	case len(e.Existing) == 0:
+		return fmt.Sprintf("find %s: no port in %s/class/infiniband_mad", wanted, e.Sysfs)
+	}
+	var have []string
+	for _, p := range e.Existing {
+		have = append(have, p.String())
+	}
+	return fmt.Sprintf("find %s: this host has %s", wanted, strings.Join(have, ", "))
+}
+
+// Unwrap returns Err.
+func (e *NoPortError) Unwrap() error { return e.Err }
+
+// Hint suggests a remedy.
+func (e *NoPortError) Hint() string {
+	const simulated = " Without hardware, use a simulated fabric: --sim demo"
+	switch {
+	case slices.ContainsFunc(e.Existing, LocalPort.canManage):
+		return "select another port with -C and -P"
+	case len(e.Existing) > 0:
+		return "only an InfiniBand port that is not disabled reaches the management of a fabric." + simulated
+	case e.Err != nil:
+		return "load the kernel module: modprobe ib_umad." + simulated
+	}
+	return "load the driver of the device, for instance: modprobe mlx5_ib." + simulated
+}
