@@ -215,7 +215,7 @@ func TestIPoIB(t *testing.T) {
 	}
 	for what, change := range map[string]func(){
 		"packets leave by ib0, on which no selected RoCE port": func() { way.LinkAddr = way.LinkAddr[:6] },
-		"behind the router":                   func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
+		"behind the router": func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
 	} {
 		was := *way
 		change()
