@@ -94,7 +94,7 @@ func (g *Guest) setupScript() string {
 		fmt.Fprintf(&s, "insmod %s\n", insertDir+filepath.Base(file))
 	}
 	s.WriteString("echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad >/proc/sys/net/ipv6/conf/default/accept_dad\n")
-	ip.WriteString("link set lo up\n")
+	s.WriteString("ip link set lo up\n")
 	for i, p := range g.Ports {
 		switch g.spec.Devices[i].Link {
 		case Dummy:
@@ -106,7 +106,9 @@ func (g *Guest) setupScript() string {
 		fmt.Fprintf(&ip, "address add %s/%d dev %s\nlink set %[3]s up\n", p.Addr, prefixLen, p.Netdev)
 		fmt.Fprintf(&rdma, "rdma link add %s type rxe netdev %s\n", quote(p.Device), p.Netdev)
 	}
-	fmt.Fprintf(&s, "ip -batch - <<'END'\n%sEND\n%s", &ip, &rdma)
+	if ip.Len() > 0 { // busybox has no -batch
+		fmt.Fprintf(&s, "ip -batch - <<'END'\n%sEND\n%s", &ip, &rdma)
+	}
 	return s.String()
 }
 

@@ -60,7 +60,7 @@ func nothingLeft(t *testing.T, g *guest.Guest) {
 // acknowledgements take longer than the default timeout of 67 ms.
 func client(t *testing.T, g *guest.Guest, args string) *guest.Process {
 	t.Helper()
-	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "600s", "--qp-timeout", "17"}, strings.Fields(args)...)...)
+	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "600s", "--warmup", "0", "--qp-timeout", "17"}, strings.Fields(args)...)...)
 }
 
 // awaitTests waits until a number of queue pairs is connected, two for each test.
@@ -72,12 +72,12 @@ func awaitTests(t *testing.T, g *guest.Guest, queuePairs int) {
 	}
 }
 
-// awaitTraffic waits until the device has sent more packets than a warm-up takes: 100
-// messages of 64 KiB in both directions.
+// awaitTraffic waits until the device has sent some messages of 64 KiB, or many short
+// ones.
 func awaitTraffic(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	const script = `sent=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
-end=$(($(cat $sent) + 20000))
+end=$(($(cat $sent) + 1000))
 until [ $(cat $sent) -ge $end ]; do sleep 0.1; done`
 	g.Must(t, "sh", "-c", script)
 }
@@ -233,8 +233,8 @@ func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 		}
 		g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
 		for _, p := range clients {
-			if r := ends(t, p, 1, "the other side"); r.Elapsed > 40*time.Second {
-				t.Errorf("that took %v", r.Elapsed)
+			if r := ends(t, p, 1, "the other side"); r.Elapsed > 2*time.Minute {
+				t.Errorf("got %v until the client noticed, want less than 2 minutes", r.Elapsed)
 			}
 		}
 		for _, p := range []*guest.Process{toStop, left} {
