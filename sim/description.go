@@ -23,8 +23,8 @@ import (
 // the state before a subnet manager has run. options are further parameters, which
 // override those of the description.
 //
-// A fabric from a JSON file in which all ports have LIDs keeps the state of the file;
-// only routes, which the file does not contain, are added.
+// A fabric from a JSON file in which a port has a LID keeps the state of the file; only
+// routes, which the file does not contain, are added.
 func Build(description string, options ...string) (*Fabric, error) {
 	if prefix, path, ok := strings.Cut(description, ":"); ok {
 		if format, ok := fileFormats[prefix]; ok {

@@ -38,6 +38,28 @@ func TestParseJSON(t *testing.T) {
 	}
 }
 
+// TestBuild_JSONWithoutLID checks that a port that the subnet manager has left out stays
+// without a LID, and that a fabric without any LID is configured.
+func TestBuild_JSONWithoutLID(t *testing.T) {
+	text := pair(t)
+	const host, sw = `"lid":1,"sm_lid"`, `"lid":2,"sm_lid"`
+	if !strings.Contains(text, host) || !strings.Contains(text, sw) {
+		t.Fatal("the file does not contain the LIDs")
+	}
+	text = strings.ReplaceAll(text, host, `"lid":0,"sm_lid"`)
+	f := build(t, write(t, text))
+	if got := f.Node("H-0002c90000100000").Ports[1].Info.LID; got != 0 {
+		t.Errorf("host: got LID %d, want 0", got)
+	}
+	if lft := f.Node("S-0002c90000800100").LFT; len(lft) != 3 || lft[1] != noRoute || lft[2] != 0 {
+		t.Errorf("got forwarding table %v, want a route to LID 2 only", lft)
+	}
+	f = build(t, write(t, strings.ReplaceAll(text, sw, `"lid":0,"sm_lid"`)))
+	if got := f.Node("H-0002c90000100000").Ports[1].Info.LID; got == 0 {
+		t.Error("no LIDs: got LID 0 of the host, want a configured fabric")
+	}
+}
+
 // A port without PortInfo gets the one of its peer.
 func TestParseJSON_UnknownPort(t *testing.T) {
 	text := pair(t)

@@ -46,19 +46,28 @@ func (f *Fabric) Configure() error {
 	return nil
 }
 
-// resume is Configure for a fabric that was configured before: if all ports have LIDs,
-// it only computes routes.
+// resume is Configure for a fabric that was configured before: if some port has a LID, it
+// only computes routes to the ports with LIDs. A subnet manager may have left out ports,
+// as opensm does for a node with GUID 0.
 func (f *Fabric) resume() error {
 	lids, err := f.planLIDs()
 	if err != nil {
 		return err
 	}
-	for _, p := range lids {
-		if p != nil && p.Info.LID == 0 {
-			return f.Configure()
+	top := -1
+	for lid, p := range lids {
+		switch {
+		case p == nil:
+		case p.Info.LID == 0:
+			lids[lid] = nil
+		default:
+			top = lid
 		}
 	}
-	return f.routeAll(lids)
+	if top < 0 {
+		return f.Configure()
+	}
+	return f.routeAll(lids[:top+1])
 }
 
 // firstAdapter returns the first channel adapter port that is up, nil if all are down.
