@@ -21,8 +21,8 @@ const (
 	CapSystemImageGUID          PortCapMask = 1 << 11
 	CapPKeySwitchExtPortTrap    PortCapMask = 1 << 12
 	CapCableInfo                PortCapMask = 1 << 13
-	CapExtendedSpeeds           PortCapMask = 1 << 14 // the fields LinkSpeedExt… mean something
-	CapCapMask2                 PortCapMask = 1 << 15 // the field CapabilityMask2 means something
+	CapExtendedSpeeds           PortCapMask = 1 << 14 // the fields LinkSpeedExt… are valid
+	CapCapMask2                 PortCapMask = 1 << 15 // the field CapabilityMask2 is valid
 	CapCommunicationManagement  PortCapMask = 1 << 16
 	CapSNMPTunneling            PortCapMask = 1 << 17
 	CapReinit                   PortCapMask = 1 << 18
@@ -47,8 +47,8 @@ func (m PortCapMask) Has(bits PortCapMask) bool { return m&bits == bits }
 // Names returns the names of the capabilities that are set, lowest bit first.
 func (m PortCapMask) Names() []string { return portCapNames.of(uint64(m)) }
 
-// A PortCapMask2 is PortInfo's CapabilityMask2. It means something only where
-// CapCapMask2 is set.
+// A PortCapMask2 is PortInfo's CapabilityMask2. It is valid only if CapCapMask2 is
+// set.
 type PortCapMask2 uint16
 
 // The capabilities of the second mask.
@@ -64,7 +64,7 @@ const (
 	Cap2PartitionTop         PortCapMask2 = 1 << 8
 	Cap2EnhancedQoSArbiter   PortCapMask2 = 1 << 9
 	Cap2LinkSpeedNDR         PortCapMask2 = 1 << 10
-	Cap2ExtendedSpeeds2      PortCapMask2 = 1 << 11 // the fields LinkSpeedExt2… mean something
+	Cap2ExtendedSpeeds2      PortCapMask2 = 1 << 11 // the fields LinkSpeedExt2… are valid
 	Cap2LinkSpeedXDR         PortCapMask2 = 1 << 12
 )
 
@@ -77,7 +77,7 @@ func (m PortCapMask2) Names() []string { return portCap2Names.of(uint64(m)) }
 // capNames are the names of a capability mask's bits.
 type capNames []struct{ name, classic string }
 
-// A bit that the classic dump leaves out.
+// A bit that the classic dump omits.
 const notDumped = ""
 
 var portCapNames = capNames{
@@ -146,7 +146,7 @@ func (c capNames) of(v uint64) []string {
 	return s
 }
 
-// dump writes the mask and, below it, each bit that the classic dump names.
+// dump returns the mask and, on the next lines, the bits with classic names.
 func (c capNames) dump(v uint64) string {
 	b := strconv.AppendUint([]byte("0x"), v, 16)
 	for bit, n := range c {

@@ -10,7 +10,7 @@ import (
 // as it was or, if reserved, not at all: a field with a wrong width, one that
 // overlaps another or leaves its word would show.
 func TestEachBit(t *testing.T) {
-	// Bits that no field has. What all of a port's counters begin with leaves 8.
+	// Bits without a field. The common begin of a port's counters leaves 8.
 	const perf = PerfDataSize*8 - 24
 	const cc = 8 * CongestionDataSize
 	reserved := map[string]int{

@@ -47,7 +47,7 @@ func TestJSONNames(t *testing.T) {
 	}
 }
 
-// jsonKeys returns the keys of an object in their order, none for a value that
+// jsonKeys returns the keys of an object in their order, nil for a value that
 // is not an object.
 func jsonKeys(t *testing.T, text []byte) []string {
 	t.Helper()

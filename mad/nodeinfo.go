@@ -38,13 +38,13 @@ type NodeInfo struct {
 	ClassVersion uint8
 	NodeType     NodeType
 	NumPorts     uint8   // a switch's port 0 is not counted
-	SystemGUID   ib.GUID // the same for the nodes of one system; 0: not told
+	SystemGUID   ib.GUID // common to the nodes of one system; 0 if unknown
 	NodeGUID     ib.GUID
-	PortGUID     ib.GUID // of the port that was asked
+	PortGUID     ib.GUID // of the port through which the request arrived
 	PartitionCap uint16  // entries in a port's P_Key table
 	DeviceID     uint16
 	Revision     uint32
-	LocalPort    uint8  // the port that the packet came in by
+	LocalPort    uint8  // port through which the request arrived
 	VendorID     uint32 // 24 bits
 }
 
@@ -54,8 +54,8 @@ func (*NodeInfo) ID() AttrID { return AttrNodeInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a NodeInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
-// member that is wrong.
+// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
+// invalid member.
 func (a *NodeInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 func (a *NodeInfo) fields(c *codec) {

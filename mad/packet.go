@@ -3,7 +3,7 @@ package mad
 import "encoding/binary"
 
 // Size is the length of every MAD in bytes (InfiniBand Architecture, Volume 1,
-// 13.4.2). RMPP spreads longer payloads over several of them.
+// 13.4.2). RMPP segments longer payloads.
 const Size = 256
 
 // Lengths in bytes of the attribute data in a packet.
@@ -32,7 +32,7 @@ const (
 	offReturnPath  = 192
 )
 
-// A Packet is one MAD as it is on the wire, in network byte order.
+// A Packet is one MAD in the wire format, in network byte order.
 type Packet [Size]byte
 
 // A Header is the common header of a MAD.
@@ -44,12 +44,12 @@ type Header struct {
 	Status       Status // without the direction bit of directed-route packets
 	HopPointer   uint8  // directed route only, else 0
 	HopCount     uint8  // directed route only, else 0
-	TID          uint64 // transaction ID; the kernel's umad claims the upper half
+	TID          uint64 // transaction ID; the kernel's umad sets the upper half
 	Attr         AttrID
-	Modifier     uint32 // which part of the attribute: a port, a block, ...
+	Modifier     uint32 // part of the attribute: a port, a block, ...
 }
 
-// Header reads the common header.
+// Header returns the common header.
 func (p *Packet) Header() Header {
 	h := Header{
 		BaseVersion:  p[0],
@@ -70,7 +70,7 @@ func (p *Packet) Header() Header {
 // Class returns the management class.
 func (p *Packet) Class() Class { return Class(p[1]) }
 
-// Method returns the method, the response bit included.
+// Method returns the method with the response bit.
 func (p *Packet) Method() Method { return Method(p[3]) }
 
 // SetMethod overwrites the method.
@@ -88,9 +88,8 @@ func (p *Packet) Attr() AttrID { return AttrID(binary.BigEndian.Uint16(p[offAttr
 // Modifier returns the attribute modifier.
 func (p *Packet) Modifier() uint32 { return binary.BigEndian.Uint32(p[offModifier:]) }
 
-// Status returns the status. In a directed-route packet the top bit of that
-// field is the direction of travel and not a part of the status
-// (14.2.1.2); it is masked out.
+// Status returns the status. In a directed-route packet the top bit of the field
+// is the direction and not a part of the status (14.2.1.2); Status clears it.
 func (p *Packet) Status() Status {
 	s := Status(binary.BigEndian.Uint16(p[offStatus:]))
 	if p.Class() == ClassSMPDirected {
@@ -99,8 +98,8 @@ func (p *Packet) Status() Status {
 	return s
 }
 
-// SetStatus overwrites the status. The direction bit of a directed-route
-// packet stays as it is.
+// SetStatus overwrites the status. It keeps the direction bit of a directed-route
+// packet.
 func (p *Packet) SetStatus(s Status) {
 	if p.Class() == ClassSMPDirected {
 		s = s&^directionBit | Status(binary.BigEndian.Uint16(p[offStatus:]))&directionBit
@@ -108,9 +107,8 @@ func (p *Packet) SetStatus(s Status) {
 	binary.BigEndian.PutUint16(p[offStatus:], uint16(s))
 }
 
-// Data returns the attribute data, the place and size of which depend on the
-// class; see [Class.DataRange]. The data of a CongestionLog begin earlier. They
-// alias p.
+// Data returns the attribute data, which alias p. Their offset and size depend on
+// the class; see [Class.DataRange]. The data of a CongestionLog begin earlier.
 func (p *Packet) Data() []byte {
 	if p.Class().IsSMP() {
 		return p[offData : offData+DataSize : offData+DataSize]
@@ -123,8 +121,8 @@ func (p *Packet) Data() []byte {
 }
 
 // PutGMP clears p and writes the 24 bytes of the common header of a general
-// management packet. What follows them belongs to the class and is the
-// caller's to fill. The hop fields of h have no place in such a packet.
+// management packet. The caller fills the rest, which depends on the class. PutGMP
+// ignores the hop fields of h.
 func (p *Packet) PutGMP(h Header) {
 	clear(p[:])
 	p[0], p[1], p[2], p[3] = h.BaseVersion, byte(h.Class), h.ClassVersion, byte(h.Method)

@@ -10,7 +10,7 @@ import (
 func TestPutSMPLIDRouted(t *testing.T) {
 	var p Packet
 	for i := range p {
-		p[i] = 0xee // PutSMP clears what was there
+		p[i] = 0xee // PutSMP clears the packet
 	}
 	p.PutSMP(SMPRequest{
 		TID: 0x1122334455667788, Method: MethodGet, Attr: AttrPortInfo,
@@ -63,8 +63,7 @@ func TestHostilePath(t *testing.T) {
 	}
 }
 
-// FuzzPacket reads everything that a packet from the network could say about
-// itself.
+// FuzzPacket calls all methods of a packet with any content.
 func FuzzPacket(f *testing.F) {
 	f.Add([]byte{1, 0x81, 1, 0x81, 0x80, 0, 255, 255})
 	f.Fuzz(func(t *testing.T, b []byte) {

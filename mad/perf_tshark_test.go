@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestPerfAgainstTshark holds counters against what Wireshark's dissector read in
-// the same packets. It knows them by their classic names, but not those that the
-// specification got later.
+// TestPerfAgainstTshark compares counters with the fields of Wireshark's dissector
+// for the same packets. The dissector has the classic names, but lacks counters
+// that were added to the specification later.
 func TestPerfAgainstTshark(t *testing.T) {
 	unknown := map[string]int{"portcounters": 3, "portcountersext": 15}
 	random := loadGolden(t, "libibmad")

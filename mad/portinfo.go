@@ -70,8 +70,8 @@ func (*PortInfo) ID() AttrID { return AttrPortInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a PortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
-// member that is wrong.
+// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
+// invalid member.
 func (a *PortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 func (a *PortInfo) fields(c *codec) {

@@ -53,8 +53,8 @@ func (*MlnxExtPortInfo) ID() AttrID { return AttrMlnxExtPortInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a MlnxExtPortInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
-// member that is wrong.
+// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
+// invalid member.
 func (a *MlnxExtPortInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 func (a *MlnxExtPortInfo) fields(c *codec) {

@@ -2,5 +2,5 @@
 
 package mad
 
-// raceEnabled tells that sync.Pool drops things at random.
+// raceEnabled reports that sync.Pool drops values at random.
 const raceEnabled = false

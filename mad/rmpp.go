@@ -6,33 +6,32 @@ import (
 	"strings"
 )
 
-// Where the header of RMPP is (InfiniBand Architecture, Volume 1, 13.6.2.1), and
-// what follows it: the header of the class and its data, which is what lengths
-// in the header count.
+// Offsets of the RMPP header (InfiniBand Architecture, Volume 1, 13.6.2.1) and of
+// the payload, which consists of the header of the class and the data.
 const (
 	offRMPP        = 24
 	offRMPPPayload = 36
 
-	// RMPPPayloadSize is how many bytes of one packet count as payload.
+	// RMPPPayloadSize is the payload of one packet in bytes.
 	RMPPPayloadSize = Size - offRMPPPayload
 )
 
-// RMPPVersion is the one version of RMPP that there is.
+// RMPPVersion is the only version of RMPP.
 const RMPPVersion = 1
 
-// NoRespTime in [RMPP] says that the sender does not tell its response time.
+// NoRespTime is the RespTime in [RMPP] of a sender with unknown response time.
 const NoRespTime = 0x1f
 
-// An RMPPType says what an RMPP packet is for (13.6.2.1).
+// An RMPPType is the type of an RMPP packet (13.6.2.1).
 type RMPPType uint8
 
-// The types. RMPPNone is that of a packet without RMPP.
+// The types. RMPPNone is the type of a packet without RMPP.
 const (
 	RMPPNone  RMPPType = 0
 	RMPPData  RMPPType = 1
 	RMPPAck   RMPPType = 2
-	RMPPStop  RMPPType = 3 // the receiver has run out of something
-	RMPPAbort RMPPType = 4 // one side has given up
+	RMPPStop  RMPPType = 3 // the receiver lacks resources
+	RMPPAbort RMPPType = 4 // one side ended the transfer
 )
 
 var rmppTypeNames = names{"none", "DATA", "ACK", "STOP", "ABORT"}
@@ -43,8 +42,7 @@ func (t RMPPType) String() string { return rmppTypeNames.text(uint64(t)) }
 // RMPPFlags are the flags of an RMPP packet.
 type RMPPFlags uint8
 
-// The flags. A packet that is not active is a plain one, whatever else is in
-// its RMPP header.
+// The flags. Without RMPPActive the rest of the RMPP header is ignored.
 const (
 	RMPPActive RMPPFlags = 1 << 0
 	RMPPFirst  RMPPFlags = 1 << 1
@@ -66,20 +64,20 @@ func (f RMPPFlags) String() string {
 	return strings.Join(set, ",")
 }
 
-// An RMPPStatus is why a transfer was stopped or aborted (13.6.2.2). The values
-// from 128 on are left to classes, those from 192 on to vendors.
+// An RMPPStatus is the reason of a STOP or an ABORT (13.6.2.2). Values from 128 on
+// are defined by classes, values from 192 on by vendors.
 type RMPPStatus uint8
 
-// The statuses. All but the first two are those of an ABORT.
+// The statuses. All except the first two belong to ABORT.
 const (
 	RMPPNormal          RMPPStatus = 0
-	RMPPNoResources     RMPPStatus = 1 // that of a STOP
+	RMPPNoResources     RMPPStatus = 1 // STOP
 	RMPPTimeTooLong     RMPPStatus = 118
 	RMPPBadLength       RMPPStatus = 119 // the last flag and the payload length contradict
 	RMPPBadSegment      RMPPStatus = 120 // the first flag and the segment number contradict
 	RMPPBadType         RMPPStatus = 121
 	RMPPWindowTooSmall  RMPPStatus = 122 // the new window ends before the segment that is acknowledged
-	RMPPSegmentTooBig   RMPPStatus = 123 // what is acknowledged was not sent
+	RMPPSegmentTooBig   RMPPStatus = 123 // the acknowledged segment was not sent
 	RMPPBadStatus       RMPPStatus = 124
 	RMPPBadVersion      RMPPStatus = 125
 	RMPPTooManyRetries  RMPPStatus = 126
@@ -103,7 +101,7 @@ var rmppStatusNames = map[RMPPStatus]string{
 	RMPPUnspecified:    "unspecified",
 }
 
-// String returns what the status means, for example "too many retries".
+// String returns the meaning of the status, for example "too many retries".
 func (s RMPPStatus) String() string {
 	if name, ok := rmppStatusNames[s]; ok {
 		return name
@@ -117,7 +115,7 @@ func (s RMPPStatus) String() string {
 	return fmt.Sprintf("reserved status %d", uint8(s))
 }
 
-// An RMPP is the header by which a message is spread over several MADs
+// An RMPP is the header of a MAD that carries a segment of a longer message
 // (InfiniBand Architecture, Volume 1, 13.6.2.1).
 type RMPP struct {
 	Version  uint8 // RMPPVersion
@@ -126,29 +124,29 @@ type RMPP struct {
 	Flags    RMPPFlags
 	Status   RMPPStatus
 
-	// Segment is the number of a DATA packet, counted from 1, or of the last
-	// one that an ACK is for.
+	// Segment is the number of a DATA packet, from 1, or the last segment that
+	// an ACK acknowledges.
 	Segment uint32
 
-	// Length has two meanings. In a DATA packet it is how many bytes of payload
-	// there are, the class's header in each packet included: in the first
-	// segment those of all, or 0 where the sender does not know; in the last
-	// its own; in the others 0. In an ACK it is the number of the last segment
+	// Length has two meanings. In DATA packets it is a payload length in bytes
+	// that includes the class's header in each packet: in the first segment the
+	// length of all segments, or 0 if unknown; in the last segment its own
+	// length; in the others 0. In an ACK it is the number of the last segment
 	// that may be sent.
 	Length uint32
 }
 
-// HasRMPP reports whether packets of the class have a header of RMPP behind the
-// common one.
+// HasRMPP reports whether packets of the class have an RMPP header after the
+// common header.
 func (c Class) HasRMPP() bool { return c == ClassSA || c == classDevAdm || c == classBIS || c.HasOUI() }
 
-// Two more classes with RMPP, which are not used otherwise.
+// Other classes with RMPP.
 const (
 	classDevAdm Class = 0x10 // device administration
 	classBIS    Class = 0x12 // boot information service
 )
 
-// RMPP reads the header of RMPP, which only packets of some classes have; see
+// RMPP returns the RMPP header. Only packets of some classes have it; see
 // [Class.HasRMPP].
 func (p *Packet) RMPP() RMPP {
 	return RMPP{

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// MaxHops is the longest directed route that a subnet management packet can
-// carry: its path field has 64 entries, and entry 0 is not used
-// (InfiniBand Architecture, Volume 1, 14.2.1.2).
+// MaxHops is the length of the longest directed route in a subnet management
+// packet: the path field has 64 entries, and entry 0 is not used (InfiniBand
+// Architecture, Volume 1, 14.2.1.2).
 const MaxHops = 63
 
-// A Route is a directed route: the port by which to leave each node on the
-// way, one byte a hop, the local node first. The empty Route is the local node
-// itself. A Route is immutable and comparable, so nodes that lie behind one
-// another can share it and maps can be keyed by it.
+// A Route is a directed route: the output port of each node on the route, one byte
+// per hop, the local node first. The empty Route is the local node. Routes are
+// immutable and comparable.
 type Route string
 
-// Append returns the route that goes one hop further, out of port.
+// Append returns the route extended by one hop through port.
 func (r Route) Append(port uint8) Route { return r + Route([]byte{port}) }
 
 // Parent returns the route to the node before the last hop.
@@ -32,8 +31,8 @@ func (r Route) Parent() Route {
 // Hops returns the number of links that the route crosses.
 func (r Route) Hops() int { return len(r) }
 
-// String writes the route as the tools of infiniband-diags do: decimal port
-// numbers behind a leading 0 for the local node, for example "0,1,3".
+// String returns the route in the form of infiniband-diags: 0 for the local node,
+// followed by decimal port numbers, for example "0,1,3".
 func (r Route) String() string {
 	b := []byte{'0'}
 	for i := range len(r) {
@@ -43,12 +42,12 @@ func (r Route) String() string {
 	return string(b)
 }
 
-// MarshalText writes the route in the form of [Route.String].
+// MarshalText returns the text of [Route.String]. The error is always nil.
 func (r Route) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// ParseRoute reads a directed route such as "0,1,3". The first element stands
-// for the local node and must be 0. The error names the element at fault,
-// counted from 1.
+// ParseRoute parses a directed route, for example "0,1,3". The first element
+// stands for the local node and must be 0. The error contains the number of the
+// invalid element, from 1.
 func ParseRoute(s string) (Route, error) {
 	elements := strings.Split(s, ",")
 	if len(elements)-1 > MaxHops {

@@ -36,8 +36,8 @@ func saPackets(t *testing.T) map[string]*Packet {
 	}
 }
 
-// TestSAAgainstTshark holds the headers of RMPP and of subnet administration,
-// and records, against what Wireshark's dissector saw in the same packets.
+// TestSAAgainstTshark compares the headers of RMPP and of subnet administration,
+// and records, with the fields of Wireshark's dissector for the same packets.
 func TestSAAgainstTshark(t *testing.T) {
 	for name, p := range saPackets(t) {
 		file := "testdata/tshark/" + name
@@ -76,7 +76,7 @@ func TestSAAgainstTshark(t *testing.T) {
 	}
 }
 
-// saFields returns what this package reads in p by the dissector's names.
+// saFields returns the fields of p by the dissector's names.
 func saFields(t *testing.T, p *Packet) map[string]uint64 {
 	r, h := p.RMPP(), p.SA()
 	f := map[string]uint64{

@@ -14,20 +14,20 @@ const (
 	offSAData          = Size - SADataSize
 )
 
-// An SAHeader is what subnet administration's packets have between the header
-// of RMPP and their records.
+// An SAHeader is the header of subnet administration, between the RMPP header and
+// the records.
 type SAHeader struct {
-	SMKey uint64 // 0: the requester is not trusted
+	SMKey uint64 // 0 for untrusted requesters
 
-	// AttributeOffset is how far apart the records of an answer are, in units
-	// of 8 bytes. Requests and answers without records have 0.
+	// AttributeOffset is the distance between the records of a response, in
+	// units of 8 bytes; 0 in requests and in responses without records.
 	AttributeOffset uint16
 
-	// ComponentMask says which fields of the record in a request count.
+	// ComponentMask selects the valid fields of the record in a request.
 	ComponentMask ComponentMask
 }
 
-// SA reads the header of subnet administration.
+// SA returns the header of subnet administration.
 func (p *Packet) SA() SAHeader {
 	return SAHeader{
 		SMKey:           binary.BigEndian.Uint64(p[offSMKey:]),
@@ -44,9 +44,9 @@ func (p *Packet) SetSA(h SAHeader) {
 	binary.BigEndian.PutUint64(p[offComponentMask:], uint64(h.ComponentMask))
 }
 
-// SAPayload returns what follows the common header in a packet that asks for or
-// sets a record: the header of RMPP, which is empty, that of the class and the
-// record. A nil record leaves the data empty.
+// SAPayload returns the bytes after the common header of a request: an empty RMPP
+// header, the header of subnet administration and the record. With a nil record
+// the data are 0. It returns an error if a value does not fit its field.
 func SAPayload(h SAHeader, record Attribute) ([]byte, error) {
 	var p Packet
 	p.SetSA(h)

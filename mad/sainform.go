@@ -5,19 +5,19 @@ import "github.com/ibkit/ibkit/ib"
 // An InformInfo subscribes to traps (InfiniBand Architecture, Volume 1,
 // 13.4.8.3).
 type InformInfo struct {
-	GID          ib.GID // of the port that the traps come from; zero: see LIDBegin
-	LIDBegin     ib.LID // first LID that they come from; 0xffff: all
-	LIDEnd       ib.LID // the last one; 0: LIDBegin alone
+	GID          ib.GID // of the port that sends the traps; zero: see LIDBegin
+	LIDBegin     ib.LID // first LID of the senders; 0xffff: all
+	LIDEnd       ib.LID // last LID of the senders; 0: only LIDBegin
 	Generic      uint8  // 1: traps of the specification, 0: of a vendor
 	Subscribe    uint8  // 0: end the subscription
 	Type         uint16 // 0xffff: all
 	TrapNumber   uint16 // of a generic trap, else the device ID; 0xffff: all
-	QPN          uint32 // 24 bits; where the notices are sent to
+	QPN          uint32 // 24 bits; destination of the notices
 	RespTime     uint8  // 5 bits; 4.096 µs << RespTime
 	ProducerType uint32 // 24 bits; of a generic trap the type of node, else the vendor ID
 }
 
-// ID returns the number of InformInfo, which is the same in all classes.
+// ID returns the number of InformInfo in all classes.
 func (*InformInfo) ID() AttrID { return attrInformInfo }
 
 func (*InformInfo) format() format { return format{ClassSA, 36} }
@@ -38,11 +38,10 @@ func (a *InformInfo) fields(c *codec) {
 	bits(c, &a.ProducerType, 264, 24, "ProducerType", hexa)
 }
 
-// An InformInfoRecord is a subscription that subnet administration keeps
-// (15.2.5.12).
+// An InformInfoRecord is a subscription in subnet administration (15.2.5.12).
 type InformInfoRecord struct {
 	SubscriberGID ib.GID
-	Enum          uint16 // tells the subscriptions of one port apart
+	Enum          uint16 // distinguishes the subscriptions of one port
 	InformInfo    InformInfo
 }
 

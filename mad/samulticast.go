@@ -25,13 +25,13 @@ type MCMemberRecord struct {
 	ProxyJoin        uint8     // 1: another port of the partition joined for this one
 }
 
-// A JoinState is a set of ways in which a port takes part in a group.
+// A JoinState is a set of kinds of membership of a port in a group.
 type JoinState uint8
 
-// The ways.
+// The kinds of membership.
 const (
 	JoinFull           JoinState = 1 << 0
-	JoinNonMember      JoinState = 1 << 1 // receives, but does not keep the group alive
+	JoinNonMember      JoinState = 1 << 1 // receives, but the group may end without it
 	JoinSendOnly       JoinState = 1 << 2
 	JoinSendOnlyMember JoinState = 1 << 3
 )

@@ -5,15 +5,15 @@ import "github.com/ibkit/ibkit/ib"
 // A PortInfoRecord is subnet administration's PortInfo (InfiniBand Architecture,
 // Volume 1, 15.2.5.3).
 type PortInfoRecord struct {
-	LID      ib.LID // of the port; on a switch's external ones, that of port 0
+	LID      ib.LID // of the port; for a switch's external ports, of port 0
 	PortNum  uint8
 	Options  uint8
 	PortInfo PortInfo
 }
 
 // MatchCapMask is a modifier of requests for PortInfoRecords: a record matches if
-// all bits of the CapMask that is asked for are set in its own, and not only if
-// they are equal (15.2.5.3).
+// its CapMask contains all bits of the requested CapMask. Without the modifier
+// both must be equal (15.2.5.3).
 const MatchCapMask uint32 = 1 << 31
 
 // ID returns AttrPortInfoRecord.

@@ -71,8 +71,7 @@ func (a *LinkRecord) fields(c *codec) {
 	bits(c, &a.ToLID, 32, 16, "ToLID", decimal)
 }
 
-// A PathRecord is a way from one port to another and what it can carry
-// (15.2.5.16).
+// A PathRecord is a path from one port to another with its properties (15.2.5.16).
 type PathRecord struct {
 	ServiceID        uint64
 	DGID, SGID       ib.GID
@@ -81,8 +80,8 @@ type PathRecord struct {
 	FlowLabel        uint32 // 20 bits
 	HopLimit         uint8
 	TrafficClass     uint8
-	Reversible       uint8 // 1: answers take the same way back
-	NumbPath         uint8 // 7 bits: in a request, how many paths at most
+	Reversible       uint8 // 1: responses can use the same path
+	NumbPath         uint8 // 7 bits; in a request, the maximum number of paths
 	PKey             PKey
 	QoSClass         uint16 // 12 bits
 	SL               uint8  // 4 bits

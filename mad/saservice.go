@@ -12,7 +12,7 @@ type ServiceRecord struct {
 	ServiceID uint64
 	GID       ib.GID
 	PKey      PKey
-	Lease     uint32 // seconds that the record lives; 0xffffffff: for ever
+	Lease     uint32 // lifetime of the record in seconds; 0xffffffff: no limit
 	Key       [16]uint8
 	Name      ServiceName
 	Data8     [16]uint8
@@ -21,11 +21,11 @@ type ServiceRecord struct {
 	Data64    [2]uint64
 }
 
-// A ServiceName is a service's name in UTF-8, filled up with NULs.
+// A ServiceName is the name of a service in UTF-8, padded with NUL.
 type ServiceName [64]uint8
 
-// Clean returns the bytes up to the first NUL with a blank for each that is not
-// printable ASCII, as [NodeDescription.Clean] does.
+// Clean returns the bytes up to the first NUL with a blank in place of each byte
+// that is not printable ASCII, like [NodeDescription.Clean].
 func (n ServiceName) Clean() string { return NodeDescription(n).Clean() }
 
 // ID returns AttrServiceRecord.

@@ -1,7 +1,7 @@
 package mad
 
-// A Selector says how a record in a request compares a rate, an MTU or a life
-// time (15.2.5.16).
+// A Selector is the comparison of a rate, an MTU or a lifetime in a request
+// (15.2.5.16).
 type Selector uint8
 
 // The selectors.
@@ -9,12 +9,12 @@ const (
 	SelectGreater Selector = 0
 	SelectLess    Selector = 1
 	SelectExactly Selector = 2
-	SelectBest    Selector = 3 // the largest rate or MTU, the smallest life time
+	SelectBest    Selector = 3 // the largest rate or MTU, the smallest lifetime
 )
 
 var selectorNames = names{"greater than", "less than", "exactly", "best"}
 
-// String returns what the selector means, for example "less than".
+// String returns the meaning of the selector, for example "less than".
 func (s Selector) String() string { return selectorNames.text(uint64(s)) }
 
 var asSelector = selectorNames.style()

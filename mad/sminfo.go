@@ -18,7 +18,7 @@ var smStateNames = names{"NotActive", "Discovering", "Standby", "Master"}
 // String returns the state's name, for example "Master".
 func (s SMState) String() string { return smStateNames.text(uint64(s)) }
 
-// The classic dump prints the number; sminfo has names of its own.
+// The classic dump prints the number; sminfo has its own names.
 var asSMState = &style{dump: decimal.dump, json: smStateNames.style().json}
 
 // A SMInfo describes a subnet manager (InfiniBand Architecture, Volume 1,
@@ -26,8 +26,8 @@ var asSMState = &style{dump: decimal.dump, json: smStateNames.style().json}
 type SMInfo struct {
 	GUID     ib.GUID // of the port that it runs on
 	SMKey    uint64
-	ActCount uint32 // counts up while the manager is alive
-	Priority uint8  // 4 bits, the highest wins
+	ActCount uint32 // incremented while the manager runs
+	Priority uint8  // 4 bits; the highest becomes master
 	State    SMState
 }
 

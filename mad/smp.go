@@ -6,14 +6,14 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// An SMPRequest describes a subnet management packet to be built by
+// An SMPRequest contains the header fields of a subnet management packet for
 // [Packet.PutSMP].
 type SMPRequest struct {
 	TID      uint64
 	Method   Method
 	Attr     AttrID
 	Modifier uint32
-	MKey     uint64 // 0 where the port's management key is not set or not checked
+	MKey     uint64 // management key; 0 if the port does not check it
 
 	// Directed selects a directed-route packet along Route; without it the
 	// packet is routed by LID and the fields below are not used.
@@ -21,15 +21,14 @@ type SMPRequest struct {
 	Route    Route
 
 	// DrSLID and DrDLID are the LIDs of the ends of the directed part of a
-	// route that has LID-routed parts before or after it. 0xffff, the
-	// permissive LID, where there are none.
+	// route with a LID-routed part before or after it. They are
+	// [ib.PermissiveLID] if there is no such part.
 	DrSLID, DrDLID ib.LID
 }
 
-// PutSMP clears p and writes the subnet management packet that r asks for, all
-// but its attribute data (InfiniBand Architecture, Volume 1, 14.2.1). It keeps
-// the first [MaxHops] hops of a longer route; [ParseRoute] returns no longer
-// ones.
+// PutSMP clears p and writes the header of a subnet management packet (InfiniBand
+// Architecture, Volume 1, 14.2.1). The attribute data stay 0. It truncates a
+// route to [MaxHops] hops.
 func (p *Packet) PutSMP(r SMPRequest) {
 	h := Header{
 		BaseVersion:  1,
@@ -57,26 +56,25 @@ func (p *Packet) PutSMP(r SMPRequest) {
 // MKey returns the management key of a subnet management packet.
 func (p *Packet) MKey() uint64 { return binary.BigEndian.Uint64(p[offMKey:]) }
 
-// DrSLID and DrDLID return the LIDs at the ends of the directed part of a
-// directed-route packet's way.
+// DrSLID returns the LID at the source of the directed part of a directed-route
+// packet's route.
 func (p *Packet) DrSLID() ib.LID { return ib.LID(binary.BigEndian.Uint16(p[offDrSLID:])) }
 
 // DrDLID is the counterpart of [Packet.DrSLID] at the destination.
 func (p *Packet) DrDLID() ib.LID { return ib.LID(binary.BigEndian.Uint16(p[offDrDLID:])) }
 
-// Returning reports whether a directed-route packet is on its way back (its
-// direction bit is set).
+// Returning reports whether a directed-route packet is a response (its direction
+// bit is set).
 func (p *Packet) Returning() bool {
 	return p.Class() == ClassSMPDirected && Status(binary.BigEndian.Uint16(p[offStatus:]))&directionBit != 0
 }
 
-// InitialPath returns the ports by which a directed-route packet was to leave
-// each node on its way out. A packet that claims more hops than there can be is
-// read as one with [MaxHops].
+// InitialPath returns the output port of each hop of a directed-route packet. The
+// result has at most [MaxHops] hops.
 func (p *Packet) InitialPath() Route { return p.path(offInitialPath) }
 
-// ReturnPath returns the ports by which a directed-route packet entered each
-// node on its way out, which it leaves by in reverse order on the way back.
+// ReturnPath returns the input port of each hop of a directed-route packet. The
+// response leaves through these ports in reverse order.
 func (p *Packet) ReturnPath() Route { return p.path(offReturnPath) }
 
 func (p *Packet) path(off int) Route {

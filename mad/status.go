@@ -9,10 +9,10 @@ import (
 // 13.4.7): two flags, a code, and a byte that the management class defines.
 type Status uint16
 
-// The parts of a status that all classes share.
+// The common parts of a status.
 const (
 	StatusBusy     Status = 1 << 0 // discarded, try again later
-	StatusRedirect Status = 1 << 1 // the service is to be asked elsewhere
+	StatusRedirect Status = 1 << 1 // another address provides the service
 
 	StatusBadVersion           Status = 1 << 2 // base or class version is not supported
 	StatusBadMethod            Status = 2 << 2 // method is not supported
@@ -25,20 +25,20 @@ const (
 	statusUndefinedSharedFlags        = statusSharedMask &^ (statusCodeMask | StatusBusy | StatusRedirect)
 )
 
-// What the class's byte says in subnet administration (15.2.4).
+// Values of the class's byte in subnet administration (15.2.4).
 const (
 	StatusNoResources            Status = 1 << 8
 	StatusInvalidRequest         Status = 2 << 8
 	StatusNoRecords              Status = 3 << 8
-	StatusTooManyRecords         Status = 4 << 8 // a Get matched more than one
+	StatusTooManyRecords         Status = 4 << 8 // a Get matched several records
 	StatusInvalidGID             Status = 5 << 8
 	StatusInsufficientComponents Status = 6 << 8
 	StatusRequestDenied          Status = 7 << 8
 	StatusPrioritySuggested      Status = 8 << 8
 )
 
-// saStatusNames are those of the class's byte in subnet administration, the one
-// class of those here that uses it.
+// saStatusNames are the names of the class's byte in subnet administration, the
+// only class here that uses it.
 var saStatusNames = names{
 	"", "no resources", "invalid request", "no records", "too many records", "invalid GID",
 	"insufficient components", "request denied", "another priority suggested",
@@ -52,42 +52,42 @@ func (s Status) Err() error {
 	return StatusError(s)
 }
 
-// A StatusError is a status other than 0 that a MAD came back with: the other
-// side was reached and refused.
+// A StatusError is the status of a response, other than 0: the destination
+// received the request and rejected it.
 type StatusError Status
 
-// Error names each thing that the status says.
+// Error returns the meaning of all parts of the status.
 func (e StatusError) Error() string {
 	s := Status(e)
-	var says []string
+	var parts []string
 	if s&StatusBusy != 0 {
-		says = append(says, "busy, the request was discarded")
+		parts = append(parts, "busy, the request was discarded")
 	}
 	if s&StatusRedirect != 0 {
-		says = append(says, "redirection required")
+		parts = append(parts, "redirection required")
 	}
 	switch code := s & statusCodeMask; code {
 	case 0:
 	case StatusBadVersion:
-		says = append(says, "base version, class version or their combination not supported")
+		parts = append(parts, "base version, class version or their combination not supported")
 	case StatusBadMethod:
-		says = append(says, "method not supported")
+		parts = append(parts, "method not supported")
 	case StatusBadMethodAttr:
-		says = append(says, "method and attribute combination not supported")
+		parts = append(parts, "method and attribute combination not supported")
 	case StatusBadValue:
-		says = append(says, "invalid value in attribute or attribute modifier")
+		parts = append(parts, "invalid value in attribute or attribute modifier")
 	default:
-		says = append(says, fmt.Sprintf("reserved code %d", code>>2))
+		parts = append(parts, fmt.Sprintf("reserved code %d", code>>2))
 	}
 	if undefined := s & statusUndefinedSharedFlags; undefined != 0 {
-		says = append(says, fmt.Sprintf("reserved flags 0x%02x", uint16(undefined)))
+		parts = append(parts, fmt.Sprintf("reserved flags 0x%02x", uint16(undefined)))
 	}
 	if class := s >> statusClassShift; class != 0 {
 		text := fmt.Sprintf("class-specific code 0x%02x", uint16(class))
 		if name := saStatusNames.of(uint64(class)); name != "" {
 			text += " (subnet administration: " + name + ")"
 		}
-		says = append(says, text)
+		parts = append(parts, text)
 	}
-	return fmt.Sprintf("MAD status 0x%04x: %s", uint16(s), strings.Join(says, ", "))
+	return fmt.Sprintf("MAD status 0x%04x: %s", uint16(s), strings.Join(parts, ", "))
 }

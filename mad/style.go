@@ -2,7 +2,7 @@ package mad
 
 import "strconv"
 
-// A style says how a field's value is written.
+// A style is the text form of a field's value.
 type style struct {
 	dump func(b []byte, v uint64, width int) []byte // in the classic dump
 	json func(b []byte, v uint64) []byte            // nil: as an integer
@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// enum is the style of an enumeration. name gives a value's name, "" where it
-// has none; dump gives its classic text.
+// enum is the style of an enumeration. name returns the name of a value, "" for an
+// undefined value; dump returns its classic text.
 func enum(name, dump func(v uint64) string) *style {
 	return &style{
 		dump: func(b []byte, v uint64, _ int) []byte { return append(b, dump(v)...) },
@@ -58,8 +58,8 @@ func codeName[T code](v uint64) string {
 	return T(v).String()
 }
 
-// mask is the style of a set of bits. names gives the names of those that are
-// set; dump gives the set's classic text.
+// mask is the style of a set of bits. names returns the names of the set bits;
+// dump returns the classic text of the set.
 func mask(names func(v uint64) []string, dump func(v uint64) string) *style {
 	return &style{
 		dump: func(b []byte, v uint64, _ int) []byte { return append(b, dump(v)...) },
@@ -77,10 +77,11 @@ func mask(names func(v uint64) []string, dump func(v uint64) string) *style {
 	}
 }
 
-// names are those of an enumeration's values from 0 on, "" for undefined ones.
+// names are the names of an enumeration's values from 0 on, "" for undefined
+// values.
 type names []string
 
-// of returns the name of v, "" where it has none.
+// of returns the name of v, "" if v is undefined.
 func (n names) of(v uint64) string {
 	if v < uint64(len(n)) {
 		return n[v]
@@ -88,8 +89,8 @@ func (n names) of(v uint64) string {
 	return ""
 }
 
-// text returns the name of v, and "?(9)" for a value 9 without one, as the
-// classic tools print it.
+// text returns the name of v, and "?(9)" for an undefined value 9, like the
+// classic tools.
 func (n names) text(v uint64) string {
 	if s := n.of(v); s != "" {
 		return s
@@ -99,8 +100,8 @@ func (n names) text(v uint64) string {
 
 func (n names) style() *style { return enum(n.of, n.text) }
 
-// appendHex writes v with as many digits as the bytes of a field of that width
-// have.
+// appendHex appends v with the number of digits of a field of that width, rounded
+// up to bytes.
 func appendHex(b []byte, v uint64, width int) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, "0x"...)

@@ -31,8 +31,8 @@ func (*SwitchInfo) ID() AttrID { return AttrSwitchInfo }
 // MarshalJSON writes the fields as an object; see the package comment.
 func (a SwitchInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors begin with the name of the
-// member that is wrong.
+// UnmarshalJSON parses the output of MarshalJSON. Errors begin with the name of the
+// invalid member.
 func (a *SwitchInfo) UnmarshalJSON(b []byte) error { return unmarshalJSON(a, b) }
 
 func (a *SwitchInfo) fields(c *codec) {

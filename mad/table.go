@@ -5,15 +5,16 @@ import (
 	"strconv"
 )
 
-// An arrayStyle says how the elements of an array are written.
+// An arrayStyle is the text form of an array.
 type arrayStyle struct {
 	dump func(b []byte, name string, v []uint64, width int) []byte
 	hex  bool // in JSON, elements are strings of hexadecimal digits
 
-	// json, where set, writes the array in another form than a list.
+	// json, if not nil, writes the array in another form than a list.
 	json func(b []byte, v []uint64) []byte
 
-	// components says that each element has a bit in a record's component mask.
+	// components reports that each element has a bit in a record's component
+	// mask.
 	components bool
 }
 
@@ -40,8 +41,8 @@ var (
 	}}
 )
 
-// lines and hexLines are a dotted line for each element, which is named by the
-// name and its index.
+// lines and hexLines are a dotted line for each element, with the name and the
+// index.
 var (
 	lines    = &arrayStyle{dump: dottedLines(decimal)}
 	hexLines = &arrayStyle{dump: dottedLines(hexa)}
@@ -57,7 +58,7 @@ func dottedLines(s *style) func([]byte, string, []uint64, int) []byte {
 	}
 }
 
-// indexedRows writes n elements a row, behind the index of the first.
+// indexedRows writes n elements per row, after the index of the first.
 func indexedRows(n int) func([]byte, string, []uint64, int) []byte {
 	return func(b []byte, _ string, v []uint64, width int) []byte {
 		for i, e := range v {
@@ -73,7 +74,7 @@ func indexedRows(n int) func([]byte, string, []uint64, int) []byte {
 	}
 }
 
-// showArray writes an array in the modes that make text.
+// showArray writes an array in the text modes.
 func (c *codec) showArray(name string, v []uint64, width int, s *arrayStyle) {
 	if c.mode == dumping {
 		c.text = s.dump(c.text, name, v, width)

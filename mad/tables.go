@@ -30,7 +30,7 @@ const pkeyFull PKey = 1 << 15
 func (k PKey) Full() bool { return k&pkeyFull != 0 }
 
 // Limited reports whether the key is that of a limited member, which cannot
-// talk to other limited members. An empty table entry is not a key.
+// communicate with other limited members. An empty table entry is not a key.
 func (k PKey) Limited() bool { return !k.Full() && k != 0 }
 
 // Base returns the key without the membership bit. Two keys are of one
@@ -54,8 +54,9 @@ func (a PKeyTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
 
 func (a *PKeyTable) fields(c *codec) { array(c, a.PKeys[:], 0, 16, "Pkeys", pkeyRows) }
 
-// A LinearForwardingTable is one block of the port by which a switch sends to
-// each LID (14.2.5.10). The modifier is the block's number; 255 is no port.
+// A LinearForwardingTable is one block of a switch's output ports by LID
+// (14.2.5.10). The modifier is the block's number; 255 means that there is no
+// route.
 type LinearForwardingTable struct {
 	Ports [64]uint8
 }
@@ -70,9 +71,9 @@ func (a *LinearForwardingTable) fields(c *codec) {
 	array(c, a.Ports[:], 0, 8, "LinearForwTbl", hexString)
 }
 
-// A MulticastForwardingTable is one block of the masks of ports by which a
-// switch sends to each multicast LID (14.2.5.12). The modifier has the block's
-// number in its low bits and the group of 16 ports in its top 4.
+// A MulticastForwardingTable is one block of a switch's masks of output ports by
+// multicast LID (14.2.5.12). The modifier has the block's number in its low bits
+// and the group of 16 ports in its top 4 bits.
 type MulticastForwardingTable struct {
 	Masks [32]uint16
 }
@@ -109,7 +110,7 @@ type VLArbitration struct {
 	Entries [32]VLArbEntry
 }
 
-// A VLArbEntry gives a lane its turn.
+// A VLArbEntry is the turn of one lane.
 type VLArbEntry struct {
 	VL     uint8 `json:"vl"`     // 4 bits
 	Weight uint8 `json:"weight"` // 64-byte units that may be sent; 0 skips the entry
@@ -132,7 +133,7 @@ func (a *VLArbitration) fields(c *codec) {
 	}
 }
 
-// dump writes all lanes and then all weights, as smpquery does.
+// dump writes all lanes and then all weights, like smpquery.
 func (a *VLArbitration) dump(b []byte) []byte {
 	b = append(b, "\nVL    : |"...)
 	for _, e := range a.Entries {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// tsharkPackets are the packets that tshark was given, by the name of their
-// golden files: what PutSMP and Encode make of them is in X.hex, and what
-// tshark reads in that is in X.fields, one "name value" a line.
+// tsharkPackets are the packets of the comparison with tshark by the name of their
+// golden files: X.hex contains the output of PutSMP and Encode, X.fields the
+// fields that tshark found in the packet, one "name value" per line.
 func tsharkPackets(t *testing.T) map[string]*Packet {
 	random := loadGolden(t, "libibmad")
 	build := func(r SMPRequest, kind string) *Packet {
@@ -41,8 +41,8 @@ func tsharkPackets(t *testing.T) map[string]*Packet {
 	return map[string]*Packet{"get-nodeinfo": get, "nodeinfo": resp, "portinfo": port, "switchinfo": sw}
 }
 
-// TestAgainstTshark holds headers and attributes, written and read again,
-// against what Wireshark's dissector saw in the same packets.
+// TestAgainstTshark compares encoded and decoded headers and attributes with the
+// fields of Wireshark's dissector for the same packets.
 func TestAgainstTshark(t *testing.T) {
 	for name, p := range tsharkPackets(t) {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAgainstTshark(t *testing.T) {
 	}
 }
 
-// tsharkFields returns what this package reads in p by the dissector's names.
+// tsharkFields returns the fields of p by the dissector's names.
 func tsharkFields(t *testing.T, p *Packet) map[string]uint64 {
 	h := p.Header()
 	status := uint64(h.Status)

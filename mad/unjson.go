@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// unmarshalJSON reads into a what marshalJSON wrote. All members have to be
-// there; members that are no fields are passed over, and so are the names of
-// values, for the values count. Errors begin with the name of the member.
+// unmarshalJSON parses the output of marshalJSON. All members must exist. It
+// ignores unknown members, and the names next to values. Errors begin with the
+// name of the member.
 func unmarshalJSON(a Attribute, b []byte) error {
 	c := codec{mode: unmarshal}
 	if err := json.Unmarshal(b, &c.members); err != nil {
@@ -27,7 +27,7 @@ func (c *codec) member(name string, width int, s *style) uint64 {
 	member := string(appendSnake(nil, name))
 	raw, ok := c.members[member]
 	if !ok {
-		c.err = fmt.Errorf("%s: expected %s, and there is nothing", member, s.form(width))
+		c.err = fmt.Errorf("%s: expected %s, but the member is missing", member, s.form(width))
 		return 0
 	}
 	v, ok := s.value(raw)
@@ -38,7 +38,7 @@ func (c *codec) member(name string, width int, s *style) uint64 {
 	return v
 }
 
-// form says what a value looks like in JSON.
+// form returns a description of a value in JSON.
 func (s *style) form(width int) string {
 	number := fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<width-1)
 	switch {
@@ -50,7 +50,7 @@ func (s *style) form(width int) string {
 	return number
 }
 
-// value reads what the style's json function wrote.
+// value parses the output of the style's json function.
 func (s *style) value(raw []byte) (uint64, bool) {
 	text := string(raw)
 	switch {

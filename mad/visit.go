@@ -1,9 +1,8 @@
 package mad
 
-// Visit shows each number of a to visit, by its name in the classic dump and
-// with its width in bits, and keeps what visit returns. The elements of an array
-// are named by its name and their index. It goes by the order of the classic
-// dump.
+// Visit calls visit for each number of a, in the order of the classic dump, and
+// stores the result. The arguments are the name in the classic dump, the width in
+// bits and the value. The name of an array element includes its index.
 func Visit(a Attribute, visit func(name string, width int, v uint64) uint64) {
 	a.fields(&codec{mode: visiting, visit: visit})
 }

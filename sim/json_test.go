@@ -103,7 +103,7 @@ func TestParseJSON_Errors(t *testing.T) {
 		{`"guid":"0x0002c90000100000","type"`, `"guid":"0x5","type"`, `nodes[0].guid: expected 0x0002c90000100000, as in info`},
 		{`"num_ports":4`, `"num_ports":0`, `f:5:1: nodes[1].info.num_ports: expected a number from 1 to 254, not 0`},
 		{`"num_ports":4`, `"num_ports":256`, `nodes[1].info.num_ports: expected a whole number from 0 to 255, not 256`},
-		{`"num_ports":4,`, ``, `nodes[1].info.num_ports: expected a whole number from 0 to 255, and there is nothing`},
+		{`"num_ports":4,`, ``, `nodes[1].info.num_ports: expected a whole number from 0 to 255, but the member is missing`},
 		{`"node_type":{"value":1`, `"node_type":{"value":7`, `nodes[0].info.node_type: expected 1, 2 or 3, not 7`},
 		{`"link_state":{"value":4`, `"link_state":{"value":16`, `nodes[0].ports[0].info.link_state: expected an object whose "value" is a whole number from 0 to 15`},
 		{`"switch_info":null`, `"switch_info":7`, `nodes[0].switch_info: expected an object or null`},
