@@ -89,7 +89,7 @@ func compare(ctx context.Context, t *table, name, file, ours string, runs int) (
 		return err
 	}
 	defer func() { err = errors.Join(err, ibsim.Stop()) }()
-	results, err := contest(ctx, tools(ibsim, ours), runs)
+	results, err := contest(ctx, append(tools(ibsim, ours), nativeViews(ibsim, ours)...), runs)
 	if err != nil {
 		return err
 	}

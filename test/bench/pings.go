@@ -160,9 +160,9 @@ func onIbsim(ctx context.Context, ibkit, server string, start func(*ibsimtest.Si
 	}
 	count := strconv.Itoa(pings)
 	return pingContest{"ibsim, " + server, []pinging{
-		{contestant{"ibkit ping", s, pinger(ibkit, "left", "ping", "--via", "vendor", "-f", "--json", "-c", count, lid), "native"}, pings, true},
-		{contestant{"ibkit ibping", s, pinger(ibkit, "left", "ibping", "-f", "-c", count, lid), "classic"}, pings, true},
-		{contestant{"ibping", s, pinger("", "left", "ibping", "-f", "-c", count, lid), "classic"}, pings, true},
+		{contestant{"ibkit ping", s, pinger(ibkit, "left", "ping", "--via", "vendor", "-f", "--json", "-c", count, lid), "native", 0}, pings, true},
+		{contestant{"ibkit ibping", s, pinger(ibkit, "left", "ibping", "-f", "-c", count, lid), "classic", 0}, pings, true},
+		{contestant{"ibping", s, pinger("", "left", "ibping", "-f", "-c", count, lid), "classic", 0}, pings, true},
 	}}, stop, nil
 }
 
@@ -183,9 +183,9 @@ func onServe(ctx context.Context, ibkit string) (c pingContest, stop func() erro
 	}
 	targets := fmt.Sprintf("%d-%d", first, first+manyTargets-1)
 	return pingContest{"sim serve", []pinging{
-		{contestant{fmt.Sprintf("ibkit ping, %d targets", manyTargets), s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(pings/10), targets), "native"}, pings / 10 * manyTargets, false},
-		{contestant{"ibkit ping, 1 target", s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "--json", "-c", strconv.Itoa(pings), lid), "native"}, pings, true},
-		{contestant{"ibping, 1 target", s, pinger("", "host001", "ibping", "-f", "-c", strconv.Itoa(pings), lid), "classic"}, pings, true},
+		{contestant{fmt.Sprintf("ibkit ping, %d targets", manyTargets), s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(pings/10), targets), "native", 0}, pings / 10 * manyTargets, false},
+		{contestant{"ibkit ping, 1 target", s, pinger(ibkit, "host001", "ping", "--via", "vendor", "-f", "--json", "-c", strconv.Itoa(pings), lid), "native", 0}, pings, true},
+		{contestant{"ibping, 1 target", s, pinger("", "host001", "ibping", "-f", "-c", strconv.Itoa(pings), lid), "classic", 0}, pings, true},
 	}}, s.Stop, nil
 }
 
@@ -217,11 +217,11 @@ func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() err
 	each := pings / 10
 	agents := func(via string) pinging {
 		run := pinger(ibkit, here, "ping", "--all-cas", "--via", via, "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(each))
-		return pinging{contestant{fmt.Sprintf("ibkit ping --via %s, %d targets", via, hosts), s, run, "native"}, hosts * each, false}
+		return pinging{contestant{fmt.Sprintf("ibkit ping --via %s, %d targets", via, hosts), s, run, "native", 0}, hosts * each, false}
 	}
 	return pingContest{"ibsim, agents", []pinging{
 		agents("pma"), agents("sma"),
-		{contestant{"ibping, 1 target", s, pinger("", here, "ibping", "-f", "-c", strconv.Itoa(pings), lid), "classic"}, pings, true},
+		{contestant{"ibping, 1 target", s, pinger("", here, "ibping", "-f", "-c", strconv.Itoa(pings), lid), "classic", 0}, pings, true},
 	}}, func() error { d.Stop(); return s.Stop() }, nil
 }
 
