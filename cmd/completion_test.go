@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// What shells offer is what the host, the files and the flags say.
+// TestCompletion compares completions with the host, the files and the flags.
 func TestCompletion(t *testing.T) {
 	names := cmdtest.WriteFile(t, "# rack 1\n0x1 \"leaf one\"\n0x2 \"leaf two\" # spare\n")
 	env := map[string]string{"IBKIT_SYSFS": testenv.Host(t, "mlx5-ib")}
@@ -57,14 +57,15 @@ func TestCompletion(t *testing.T) {
 				offers = append(offers, offer)
 			}
 			if code != cmdutil.ExitOK || !slices.Contains(offers, test.want) {
-				t.Errorf("%s%s: exit code %d, offers %q, error output %q: want %q", before, prefix, code, offers, err, test.want)
+				t.Errorf("%s%s: got exit code %d, completions %q, error output %q, want %q", before, prefix, code, offers, err, test.want)
 			}
 		}
 	}
 }
 
-// Where there is nothing to offer, the names of files are none either.
-func TestCompletionOfNothing(t *testing.T) {
+// TestCompletion_Nothing checks that shells do not complete file names if there are no
+// completions.
+func TestCompletion_Nothing(t *testing.T) {
 	for args, want := range map[string]string{
 		"linkinfo":           ":4", // no names of files
 		"linkinfo --hops":    ":4",
@@ -84,7 +85,7 @@ func TestCompletionOfNothing(t *testing.T) {
 	} {
 		code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
 		if code != cmdutil.ExitOK || out != want+"\n" {
-			t.Errorf("%s: exit code %d, offers %q, error output %q, want %s", args, code, out, err, want)
+			t.Errorf("%s: got exit code %d, completions %q, error output %q, want %s", args, code, out, err, want)
 		}
 	}
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// newHelp makes the help command. Cobra's own takes an unknown name for a
-// success.
+// newHelp creates the help command. That of cobra exits with 0 for an unknown command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                   "help [COMMAND...]",
-		Short:                 "Show what a command does and takes",
+		Short:                 "Show the help of a command",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			of, _, err := cmd.Root().Find(args)

@@ -1,5 +1,5 @@
-// Package cmd has ibkit's commands: flags, the view of what a tool found, and
-// the exit code. What is found is the business of the packages below.
+// Package cmd runs the commands of ibkit. Each command has its own package, which
+// parses flags, calls the package of its tool and prints the result.
 package cmd
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// Main runs the command that the process was started as and returns its exit
-// code. A program name that is a classic tool's picks that tool.
+// Main runs the command line of the process and returns its exit code. If the name of
+// the program is a classic name, it runs that tool.
 func Main() int {
 	env := &cmdutil.Env{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Getenv: os.Getenv}
 	args := os.Args[1:]
@@ -25,16 +25,16 @@ func Main() int {
 		args = append([]string{name}, args...)
 	}
 	if len(args) > 0 && registry[args[0]].tool != nil {
-		return run(context.Background(), env, args) // a signal ends it
+		return run(context.Background(), env, args) // a signal terminates the process
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends what does not look at the first
+	context.AfterFunc(ctx, stop) // a second signal terminates commands that ignore the first
 	return run(ctx, env, args)
 }
 
-// run runs one command line and returns its exit code. A classic tool does without
-// the tree of commands, which takes longer to make than most of these tools run.
+// run runs one command line and returns its exit code. A classic tool does not use the
+// command tree, which takes longer to create than most of these tools run.
 func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 	if len(args) > 0 {
 		if newTool := registry[args[0]].tool; newTool != nil {
@@ -44,20 +44,20 @@ func run(ctx context.Context, env *cmdutil.Env, args []string) int {
 	return cmdutil.Execute(ctx, env, newRoot(env, args), args)
 }
 
-// newRoot makes the root command and those below it: of the others only the one
-// that args begin with, if they do, as a command of a few milliseconds has no
-// time to make them all.
+// newRoot creates the root command. If args begin with the name of a command, newRoot
+// adds only this command, because creating all of them takes as long as running one.
 func newRoot(env *cmdutil.Env, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "ibkit",
 		Short:   "Diagnostics for InfiniBand and RoCE",
 		Version: buildinfo.Version(),
 		Long: strings.TrimSpace(`
-ibkit shows what an InfiniBand or RoCE network consists of, what its links run
-at, and what is wrong. It needs nothing else installed.
+ibkit shows the nodes and links of InfiniBand fabrics and the RDMA devices of
+hosts, and reports problems with them. It measures latency and bandwidth. It
+does not require other packages.
 
-Started under a classic tool's name, by a symbolic link or as the first
-argument, it takes that tool's options and prints in that tool's form.`),
+Under the name of a classic tool, as a symbolic link or as the first argument,
+it accepts the options of that tool and prints the same output.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmdutil.UsageErrorf("no command given: see ibkit --help")

@@ -10,7 +10,7 @@ import (
 
 var program = cmdtest.Program(run)
 
-// Mistakes of the user end with exit code 2 and name what is wrong.
+// TestUsageErrors checks that usage errors are reported with exit code 2.
 func TestUsageErrors(t *testing.T) {
 	for _, test := range []struct {
 		args []string
@@ -56,12 +56,12 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		code, out, err := program.Run(t, nil, test.args...)
 		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
-			t.Errorf("%q: exit code %d, output %q, error output %q: want %q", test.args, code, out, err, test.want)
+			t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
 		}
 	}
 }
 
-// Without a server, the message says where it was looked for.
+// TestNoServer checks that the error for a missing server contains its address.
 func TestNoServer(t *testing.T) {
 	env := map[string]string{"IBSIM_SOCKNAME": "no such server"}
 	for _, args := range [][]string{

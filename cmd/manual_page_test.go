@@ -17,12 +17,12 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
-// manualDate is in the foot of the pages: not that of the day, as the same
-// commands make the same pages.
+// manualDate is the date in the footer of the pages. It is constant, so that the same
+// commands result in the same pages.
 const manualDate = "2026-11-21"
 
-// A manualPage is a page of the manual: what a command says of itself, and what
-// is written by hand in NAME.man next to it, in the language of man(7).
+// A manualPage is a manual page: the help of a command, and the sections in NAME.man
+// beside its source, in the language of man(7).
 type manualPage struct {
 	name string         // of the page
 	cmd  *cobra.Command // nil: a classic tool
@@ -95,15 +95,15 @@ func (m *manualPage) synopsis() {
 
 func (m *manualPage) description() {
 	if m.tool != nil {
-		m.line("Started as %s, by a symbolic link of that name or as\n.BR \"ibkit %[1]s\" ,", roff(m.tool.Name))
-		m.line("ibkit takes the options of %s, prints in its form, and ends with its exit codes.", roff(m.tool.Name))
-		m.line("The native command with the same task is\n.BR ibkit\\-%s (1).", roff(m.native))
+		m.line("Under the name %s, as a symbolic link or as\n.BR \"ibkit %[1]s\" ,", roff(m.tool.Name))
+		m.line("ibkit has the options, the output and the exit codes of %s.", roff(m.tool.Name))
+		m.line("The corresponding native command is\n.BR ibkit\\-%s (1).", roff(m.native))
 		return
 	}
 	m.paragraphs(m.cmd.Long)
 }
 
-// paragraphs writes a text of ours; indented lines stay as they are.
+// paragraphs writes a help text. Indented lines are verbatim.
 func (m *manualPage) paragraphs(text string) {
 	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -188,8 +188,8 @@ func (m *manualPage) example() string {
 	return strings.Join(lines, "\n")
 }
 
-// common is what all native commands have in common, as far as it is of use to
-// this one.
+// common returns a section that applies to several native commands, or "" if it does not
+// apply to this one.
 func (m *manualPage) common(t *testing.T, title string) string {
 	t.Helper()
 	if m.tool != nil {
@@ -207,11 +207,11 @@ func (m *manualPage) common(t *testing.T, title string) string {
 	return ""
 }
 
-// textPatterns are the places of texts written by hand: next to the command, and
-// those of several commands in manual/.
+// textPatterns matches the hand-written parts: those beside a command, and in manual/
+// those for several commands.
 var textPatterns = []string{"*/%s.man", "classic/*/%s.man"}
 
-// text reads what is written by hand, by the titles of its sections.
+// text reads a hand-written part. It returns the sections by title.
 func (m *manualPage) text(t *testing.T, name string) map[string]string {
 	t.Helper()
 	var text []byte
@@ -233,7 +233,7 @@ func (m *manualPage) text(t *testing.T, name string) map[string]string {
 	return sections
 }
 
-// seeAlso names the page above, those below, and what shares the work.
+// seeAlso writes references to the parent page, the subcommands and related commands.
 func (m *manualPage) seeAlso() {
 	var pages []string
 	above, _ := strings.CutSuffix(m.name, "-"+m.name[strings.LastIndexByte(m.name, '-')+1:])

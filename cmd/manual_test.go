@@ -16,7 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// TestManual holds the pages in man/ against the commands: make man writes them.
+// TestManual compares the pages in man/ with the commands. make man writes them.
 func TestManual(t *testing.T) {
 	pages := manual(t)
 	dir := "../man"
@@ -46,7 +46,7 @@ func TestManual(t *testing.T) {
 			continue
 		}
 		if !*cmdtest.Update {
-			t.Errorf("man/%s is of no command: run make man", filepath.Base(path))
+			t.Errorf("man/%s does not belong to a command: run make man", filepath.Base(path))
 		} else if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestManual_ASCII(t *testing.T) {
 	}
 }
 
-// Each text written by hand belongs to a command.
+// Each hand-written part must belong to a command.
 func TestManualTexts(t *testing.T) {
 	pages := manual(t)
 	for _, pattern := range textPatterns {
@@ -76,13 +76,13 @@ func TestManualTexts(t *testing.T) {
 		for _, path := range paths {
 			name := strings.TrimSuffix(filepath.Base(path), ".man")
 			if pages[name+".1"] == nil && !slices.Contains([]string{"exit", "files", "environment"}, name) {
-				t.Errorf("%s is of no command", path)
+				t.Errorf("%s does not belong to a command", path)
 			}
 		}
 	}
 }
 
-// manual makes all pages, by the names of their files.
+// manual returns all pages by file name.
 func manual(t *testing.T) map[string][]byte {
 	t.Helper()
 	env := &cmdutil.Env{Out: new(bytes.Buffer), ErrOut: new(bytes.Buffer), Getenv: func(string) string { return "" }}

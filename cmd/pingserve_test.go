@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
-// A node has one server, and the second says so.
+// A node has at most one server. A second server reports an error.
 func TestPingServeTwice(t *testing.T) {
 	f := cmdtest.ServeDemo(t)
 	r := program.Start(f.Env("node05"), "ping", "--serve")

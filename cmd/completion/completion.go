@@ -1,4 +1,4 @@
-// Package completion is the command that prints completion scripts for shells.
+// Package completion implements the command that prints completion scripts for shells.
 package completion
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// shells are the shells that there are completions for.
+// shells maps the supported shells to their generators.
 var shells = map[string]func(*cobra.Command, *cmdutil.Env) error{
 	"bash": func(root *cobra.Command, env *cmdutil.Env) error { return root.GenBashCompletionV2(env.Out, true) },
 	"fish": func(root *cobra.Command, env *cmdutil.Env) error { return root.GenFishCompletion(env.Out, true) },
@@ -21,19 +21,19 @@ var shells = map[string]func(*cobra.Command, *cmdutil.Env) error{
 func New(env *cmdutil.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|fish|zsh",
-		Short: "Print a script that completes command lines in a shell",
+		Short: "Print a completion script for a shell",
 		Long: strings.TrimSpace(`
-completion prints a script for a shell. With it the shell completes commands,
-flags and what they take: devices of this host, simulated fabrics, findings,
-names of nodes from the node name map.`),
+completion prints a script that enables completion in a shell. The shell then
+completes commands, flags and their values: devices of this host, simulated
+fabrics, findings, and node names from the node-name map.`),
 		Example: strings.Trim(`
-  # for this session of bash
+  # in this session of bash
   source <(ibkit completion bash)
 
-  # from now on, in fish
+  # permanently, in fish
   ibkit completion fish > ~/.config/fish/completions/ibkit.fish
 
-  # from now on, in zsh, for all users
+  # permanently, in zsh, for all users
   ibkit completion zsh > /usr/local/share/zsh/site-functions/_ibkit`, "\n"),
 		DisableFlagsInUseLine: true,
 		ValidArgs:             slices.Sorted(maps.Keys(shells)),

@@ -1,4 +1,4 @@
-// Package version is the command that shows the version of ibkit and its surroundings.
+// Package version implements the command version.
 package version
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// report is what is asked for first when something does not work.
+// report is the JSON document of the command.
 type report struct {
 	Schema   string   `json:"schema"`
 	Version  string   `json:"version"`
@@ -38,11 +38,11 @@ func New(env *cmdutil.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version [flags]",
-		Short: "Show the version of ibkit, of the kernel and of the devices' firmware",
+		Short: "Show the versions of ibkit, the kernel and device firmware",
 		Long: strings.TrimSpace(`
-version shows what a report of a problem should begin with: what this binary was
-built from and with, the kernel that it runs on, and the RDMA devices of this
-host.`),
+version shows the version, commit and Go version of this binary, the running
+kernel, and the RDMA devices of this host with their firmware. Include its
+output in bug reports.`),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -79,7 +79,7 @@ host.`),
 func newReport(ctx context.Context, env *cmdutil.Env) (*report, error) {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
-		return nil, fmt.Errorf("ask for kernel version: %w", err)
+		return nil, fmt.Errorf("read kernel version: %w", err)
 	}
 	r := &report{
 		Schema:   "ibkit/version/1",
@@ -114,7 +114,7 @@ func (r *report) print(out *render.Output) error {
 	return t.Flush()
 }
 
-// orDash shows what is not known as tables do.
+// orDash returns "-" for an unknown value.
 func orDash(s *string) string {
 	if s == nil {
 		return "-"
