@@ -40,7 +40,7 @@ func TestSimUsage(t *testing.T) {
 		{[]string{"sim", "list", "word"}, `unexpected argument "word"`},
 		{[]string{"sim", "export"}, "expected one description"},
 		{[]string{"sim", "export", "moon"}, `unknown fabric "moon": not a file, and not one of demo, `},
-		{[]string{"sim", "export", "demo", "--format", "dot"}, `unknown format "dot"`},
+		{[]string{"sim", "export", "demo", "--format", "dot"}, `want one of net, topology, json`},
 		{[]string{"linkinfo", "--sim", "net:" + cmdtest.WriteFile(t, "Switch x\n")}, `:1:8: expected the number of ports`},
 		{[]string{"linkinfo", "--sim", "topo:/nonexistent"}, "no such file"},
 	} {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
@@ -16,12 +15,12 @@ import (
 	"github.com/ibkit/ibkit/linkinfo"
 )
 
-func findingKinds(*cmdutil.Env, *pflag.FlagSet) []string {
-	var kinds []string
+func kindNames() []string {
+	var names []string
 	for _, k := range linkinfo.Kinds {
-		kinds = append(kinds, k.String())
+		names = append(names, k.String())
 	}
-	return kinds
+	return names
 }
 
 // filter selects link ends. A list selects ends that match any of its elements, an
@@ -46,24 +45,11 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.BoolVar(&f.allPorts, "all-ports", false, "include ports without a link")
 	flags.StringSliceVar(&f.nodes, "node", nil, "show only nodes with a name or GUID like `PATTERN`: 'leaf-*'")
 	cmdutil.CompleteList(env, cmd, "node", fabricflag.NodeNames)
-	flags.StringSliceVar(&f.states, "state", nil, "show only ports in a `STATE`: Down, Initialize, Armed, Active")
-	cmdutil.CompleteList(env, cmd, "state", cmdutil.Constant("Down", "Initialize", "Armed", "Active"))
-	flags.StringSliceVar(&f.widths, "width", nil, "show only links of a `WIDTH`: 1X, 2X, 4X, 8X, 12X")
-	cmdutil.CompleteList(env, cmd, "width", cmdutil.Constant("1X", "2X", "4X", "8X", "12X"))
-	flags.StringSliceVar(&f.speeds, "speed", nil, "show only links of a `SPEED`: SDR to XDR")
-	cmdutil.CompleteList(env, cmd, "speed", cmdutil.Constant("SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"))
-	flags.StringSliceVar(&f.findings, "finding", nil, "show only links with a `FINDING`: "+joinKinds())
-	cmdutil.CompleteList(env, cmd, "finding", findingKinds)
-	flags.StringSliceVar(&f.fail, "fail-on", nil, "exit with 3 for a `FINDING` of this list (default: --finding, or all problems)")
-	cmdutil.CompleteList(env, cmd, "fail-on", findingKinds)
-}
-
-func joinKinds() string {
-	var s []string
-	for _, k := range linkinfo.Kinds {
-		s = append(s, k.String())
-	}
-	return strings.Join(s, ", ")
+	cmdutil.EnumListFlag(cmd, &f.states, "state", "", []string{"Down", "Initialize", "Armed", "Active"}, "show only ports in a `STATE`")
+	cmdutil.EnumListFlag(cmd, &f.widths, "width", "", []string{"1X", "2X", "4X", "8X", "12X"}, "show only links of a `WIDTH`")
+	cmdutil.EnumListFlag(cmd, &f.speeds, "speed", "", []string{"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}, "show only links of a `SPEED`")
+	cmdutil.EnumListFlag(cmd, &f.findings, "finding", "", kindNames(), "show only links with a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &f.fail, "fail-on", "", kindNames(), "exit with 3 for a `FINDING` (default: --finding, or all problems)")
 }
 
 // complete checks the flags.
@@ -82,20 +68,6 @@ func (f *filter) complete() (err error) {
 	if len(f.failOn) == 0 {
 		f.failOn = f.kinds
 	}
-	for _, l := range []struct {
-		name          string
-		given, values []string
-	}{
-		{"state", f.states, []string{"Down", "Initialize", "Armed", "Active"}},
-		{"width", f.widths, []string{"1X", "2X", "4X", "8X", "12X"}},
-		{"speed", f.speeds, []string{"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}},
-	} {
-		for _, s := range l.given {
-			if !slices.ContainsFunc(l.values, func(v string) bool { return strings.EqualFold(v, s) }) {
-				return cmdutil.UsageErrorf("unknown %s %q (known: %s)", l.name, s, strings.Join(l.values, ", "))
-			}
-		}
-	}
 	return nil
 }
 
@@ -104,7 +76,7 @@ func parseKinds(list []string) ([]linkinfo.Kind, error) {
 	for _, s := range list {
 		k, err := linkinfo.ParseKind(s)
 		if err != nil {
-			return nil, cmdutil.UsageErrorf("%w (known: %s)", err, joinKinds())
+			return nil, &cmdutil.UsageError{Err: err}
 		}
 		kinds = append(kinds, k)
 	}

@@ -36,7 +36,8 @@ type command struct {
 	line             bool
 	additional       bool
 	loadCache, cache string
-	diff, diffcheck  string
+	diff             string
+	diffcheck        []string
 	filterDownPorts  string
 	selection        links.Selection
 	json             bool
@@ -122,8 +123,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
 	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
-	flags.StringVar(&c.diffcheck, "diffcheck", "port,state", "properties to compare: a `LIST` of port, state, lid, nodedesc (--diff)")
-	cmdutil.CompleteList(c.env, cmd, "diffcheck", cmdutil.Constant("port", "state", "lid", "nodedesc"))
+	c.diffcheck = []string{"port", "state"}
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare the properties of a `LIST` (--diff)")
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "omit ports that are down now and in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
@@ -188,15 +189,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if c.hops < 0 {
 		return cmdutil.UsageErrorf("invalid number of hops: %d", c.hops)
 	}
-	if c.checks, err = linkinfo.ParseChecks(c.diffcheck); err != nil {
+	if c.checks, err = linkinfo.ParseChecks(strings.Join(c.diffcheck, ",")); err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
 	c.checks.PeerPort = c.checks.Connection
 	c.selection.OnlyStart = o.Partial && !c.all
 	if err := c.links.complete(); err != nil {
-		return err
-	}
-	if err := c.table.complete(); err != nil {
 		return err
 	}
 	c.names, err = c.fabric.Names(c.env)

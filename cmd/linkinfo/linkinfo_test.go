@@ -145,7 +145,7 @@ func TestLinkinfoExitCodes(t *testing.T) {
 		{"--fail-on limited,disabled", cmdutil.ExitOK, ""},
 		{"--fail-on slow", cmdutil.ExitFindings, ""},
 		{"--finding slow --fail-on narrow", cmdutil.ExitOK, ""},
-		{"--fail-on fast", cmdutil.ExitUsage, `unknown finding "fast"`},
+		{"--fail-on fast", cmdutil.ExitUsage, `"fast": want one of no-answer, `},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, _, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo"}, strings.Fields(test.args)...)...)

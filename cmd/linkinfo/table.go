@@ -33,8 +33,7 @@ func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&t.wide, "wide", false, "show GUIDs")
 	flags.BoolVar(&t.ends, "ends", false, "print one line per link end (default: one per link)")
-	flags.StringVar(&t.sort, "sort", "fabric", "order of lines: `KEY` fabric (distance), name, lid, speed or finding")
-	cmdutil.CompleteFlag(env, cmd, "sort", cmdutil.Constant(slices.Sorted(maps.Keys(orders))...))
+	cmdutil.EnumFlag(cmd, &t.sort, "sort", "", "fabric", slices.Sorted(maps.Keys(orders)), "order of lines by a `KEY`")
 }
 
 // orders are the values of --sort. nil keeps the order of the scan.
@@ -69,14 +68,6 @@ func severity(e *linkinfo.End) int {
 		return 1
 	}
 	return 2
-}
-
-// complete checks the flags.
-func (t *table) complete() error {
-	if _, ok := orders[t.sort]; !ok && t.sort != "" {
-		return cmdutil.UsageErrorf("unknown order %q (known: fabric, name, lid, speed, finding)", t.sort)
-	}
-	return nil
 }
 
 // order sorts link ends by the selected key.

@@ -24,8 +24,7 @@ type peerFlags struct {
 
 func (p *peerFlags) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&p.program, "peer", "", "the other side is a `PROGRAM` of: perftest (ib_send_lat …), pingpong (ibv_rc_pingpong …), started\nwith the same test, size and so on; with --serve it is the client, of one test")
-	cmdutil.CompleteFlag(env, cmd, "peer", cmdutil.Constant(string(perf.Perftest), string(perf.Pingpong)))
+	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []string{string(perf.Perftest), string(perf.Pingpong)}, "run one test with a `PROGRAM` of another project as the peer")
 	flags.DurationVar(&p.margin, "margin", perftestview.Margin, "with --peer perftest and -D: `TIME` at either end that does not count, -f of perftest")
 	flags.IntVar(&p.shared, "srq", 0, "with --peer pingpong: ibv_srq_pingpong with `N` queue pairs, its -q")
 }
@@ -42,9 +41,6 @@ var peerFlagNames = map[string]string{
 
 // check looks at the flags.
 func (p *peerFlags) check(flags *pflag.FlagSet) error {
-	if p.program != string(perf.Perftest) && p.program != string(perf.Pingpong) {
-		return cmdutil.UsageErrorf("unknown --peer %q: it is perftest or pingpong", p.program)
-	}
 	switch {
 	case flags.Changed("srq") && p.shared < 1:
 		return cmdutil.UsageErrorf("invalid --srq %d: it has to be above 0", p.shared)

@@ -107,7 +107,7 @@ func (c *command) define(cmd *cobra.Command) {
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
 	flags.SortFlags = false
 	flags.StringVarP(&f.tests, "test", "t", "send-lat,send-bw", "`TESTS` to do: send, write, read, fetch-add, compare-swap, each with -lat or -bw;\nlat, bw, all")
-	flags.StringVar(&f.transport, "transport", "rc", "`TYPE` of queue pairs: rc, uc (sends and writes) or ud (sends)")
+	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", []string{string(perf.RC), string(perf.UC), string(perf.UD)}, "`TYPE` of queue pairs")
 	flags.StringVarP(&f.sizes, "size", "s", "", "`SIZES` of messages: 64, 4K, 1M, lists, ranges of powers of two such as 64-1M, or sweep, which is\n2-8M (default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "move `N` messages by each queue pair")
 	flags.DurationVarP(&f.duration, "duration", "D", 0, "measure for a `TIME`, not a number of messages")
@@ -143,12 +143,11 @@ func (c *command) define(cmd *cobra.Command) {
 	c.serve.define(flags)
 	c.peer.define(c.env, cmd)
 	for name, values := range map[string]cmdutil.Values{
-		"transport": cmdutil.Constant(string(perf.RC), string(perf.UC), string(perf.UD)),
-		"size":      cmdutil.Constant("sweep"),
-		"device":    cmdutil.DeviceNames,
-		"ib-port":   cmdutil.PortNumbers,
-		"mtu":       cmdutil.Constant("256", "512", "1024", "2048", "4096"),
-		"cpu":       cmdutil.Constant("auto", "off"),
+		"size":    cmdutil.Constant("sweep"),
+		"device":  cmdutil.DeviceNames,
+		"ib-port": cmdutil.PortNumbers,
+		"mtu":     cmdutil.Constant("256", "512", "1024", "2048", "4096"),
+		"cpu":     cmdutil.Constant("auto", "off"),
 	} {
 		cmdutil.CompleteFlag(c.env, cmd, name, values)
 	}

@@ -46,8 +46,7 @@ func (v *view) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&v.json, "json", false, "print JSON")
 	flags.BoolVar(&v.classic, "classic", false, "print in the form of perftest's programs, in MiB/s unless --unit is there")
-	flags.StringVar(&v.unit, "unit", "gbit", "show bandwidth in `UNIT`: gbit (Gb/s) or mib (MiB/s)")
-	cmdutil.CompleteFlag(env, cmd, "unit", cmdutil.Constant("gbit", "mib"))
+	cmdutil.EnumFlag(cmd, &v.unit, "unit", "", "gbit", []string{"gbit", "mib"}, "show bandwidth in `UNIT`, Gb/s or MiB/s")
 	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth, of either way with -b, is less than `N`, in the unit of --unit")
 	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a test's times are longer than `TIME`")
 	flags.StringVar(&v.plot, "plot", "", "draw latency over percentiles, and bandwidth over size and time, into `FILE`, which ends in .svg, .png or .html")
@@ -59,8 +58,6 @@ func (v *view) check(flags *pflag.FlagSet) error {
 		v.unit = "mib"
 	}
 	switch {
-	case v.unit != "gbit" && v.unit != "mib":
-		return cmdutil.UsageErrorf("unknown --unit %q: it is gbit or mib", v.unit)
 	case v.json && flags.Changed("unit") && !flags.Changed("min-bw") && !flags.Changed("plot"):
 		return cmdutil.UsageErrorf("--unit does nothing with --json, which is in bytes per second")
 	case flags.Changed("min-bw") && (!(v.minBW > 0) || math.IsInf(v.minBW, 0)):

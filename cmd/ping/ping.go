@@ -114,8 +114,7 @@ lost.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&c.via, "via", "auto", "which `AGENT` answers: sma (subnet management), pma (performance management), vendor (a ping server), or\nauto: a ping server where there is one, else pma")
-	cmdutil.CompleteFlag(c.env, cmd, "via", cmdutil.Constant("auto", "vendor", "sma", "pma"))
+	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that answers: ping server, subnet or performance management")
 	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target; 0: until interrupted")
 	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` from one probe to a target to the next; 0: as --flood")
 	flags.Float64Var(&c.rate, "rate", 0, "send `N` probes a second to each target; with --serve: answer at most N a second of a source (default: all)")

@@ -59,7 +59,7 @@ func TestPingUsage(t *testing.T) {
 		{"[", "a bracket in the pattern is not closed"},
 		{"--targets " + list, list + ":4: parse address \"7-5\""},
 		{"--targets " + list + "-not", "no such file"},
-		{"--via smp 3", "invalid agent \"smp\": not auto, vendor, sma or pma"},
+		{"--via smp 3", `want one of auto, vendor, sma, pma`},
 		{"--via sma --size 3 3", "--size does nothing with --via sma"},
 		{"--via pma 0,1", "only subnet management agents"},
 		{"--size 129 3", "invalid size"},

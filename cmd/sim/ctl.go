@@ -28,7 +28,7 @@ func newCtl(env *cmdutil.Env) *cobra.Command {
 	s := &ctlCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "ctl [COMMAND...]",
-		Short: "Change a simulated fabric while it is served",
+		Short: "Change a simulated fabric that is being served",
 		Long: strings.TrimSpace(`
 ctl sends a command to a running ibkit sim serve of the same user. Without
 arguments it sends each line of its input, up to the first invalid command.

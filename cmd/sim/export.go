@@ -16,10 +16,10 @@ import (
 func newExport(env *cmdutil.Env) *cobra.Command {
 	var format, path string
 	cmd := &cobra.Command{
-		Use:   "export DESCRIPTION [flags]",
+		Use:   "export FABRIC [flags]",
 		Short: "Write a simulated fabric to a file that ibkit and ibsim load",
 		Long: strings.TrimSpace(`
-export writes the fabric that --sim DESCRIPTION simulates.
+export writes the fabric that --sim FABRIC simulates.
 
 A net file contains the enabled widths and speeds of links, a topology file the
 active ones and LIDs, and JSON (as linkinfo --json --attributes prints it) all
@@ -47,9 +47,6 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 				"net": (*sim.Fabric).WriteNet, "topology": (*sim.Fabric).WriteTopology,
 				"json": func(f *sim.Fabric, w io.Writer) error { return writeFabricJSON(cmd.Context(), f, w) },
 			}[format]
-			if write == nil {
-				return cmdutil.UsageErrorf("unknown format %q: not one of net, topology, json", format)
-			}
 			f, err := fabricflag.Build(args[0])
 			if err != nil {
 				return err
@@ -61,8 +58,7 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&format, "format", "net", "`FORMAT` of the file: net (ibsim), topology (ibnetdiscover), or json (linkinfo)")
-	cmdutil.CompleteFlag(env, cmd, "format", cmdutil.Constant("json", "net", "topology"))
+	cmdutil.EnumFlag(cmd, &format, "format", "", "net", []string{"net", "topology", "json"}, "`FORMAT` of ibsim, ibnetdiscover or linkinfo")
 	flags.StringVarP(&path, "output", "o", "", "write to `FILE` (default: standard output)")
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)
 	return cmd

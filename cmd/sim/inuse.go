@@ -17,8 +17,7 @@ type inUse struct {
 
 func (s *inUse) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&s.sm, "sm", "", "routing `MODE` of the fabric's subnet manager: on or minhop (shortest paths), updown,\nor off: no subnet manager has run (default: as in FABRIC, or on)")
-	cmdutil.CompleteFlag(env, cmd, "sm", cmdutil.Constant("on", "minhop", "updown", "off"))
+	cmdutil.EnumFlag(cmd, &s.sm, "sm", "", "", []string{"on", "minhop", "updown", "off"}, "routing `MODE` of the subnet manager; off: none has run")
 	flags.StringArrayVar(&s.pings, "ping", nil, "run an ibping server at `NODE`, or at all")
 	cmdutil.CompleteFlag(env, cmd, "ping", fabricflag.NodeNames)
 	s.behaviour.Define(env, cmd, "")
