@@ -69,7 +69,7 @@ func TestNoServer(t *testing.T) {
 		{"iblinkinfo", "--sim", "ibsim"},
 	} {
 		code, out, err := program.Run(t, env, args...)
-		if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: is ibsim running") {
+		if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: start ibsim with") {
 			t.Errorf("%q: exit code %d, output %q, error output %q", args, code, out, err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestPingServeTwice(t *testing.T) {
 	for _, args := range [][]string{{"ping", "--serve"}, {"ibping", "-S"}} {
 		want := map[string]int{"ping": cmdutil.ExitFailed, "ibping": getopt.ExitFailure}[args[0]]
 		code, out, err := program.Run(t, f.Env("node05"), args...)
-		if code != want || out != "" || !strings.Contains(err, "has a client that answers for it") {
+		if code != want || out != "" || !strings.Contains(err, "or the node has a responder") {
 			t.Errorf("%q: exit code %d: %s%s", args, code, out, err)
 		}
 	}

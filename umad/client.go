@@ -16,62 +16,63 @@ const (
 	defaultAttempts = 3
 	defaultWindow   = 64
 
-	// slack is how much longer than an attempt's time-out the client waits by
-	// itself. A kernel keeps time and reports the time-out before; this is for
-	// what got lost without a report.
+	// slack is added to the timeout of an attempt before the client gives it up.
+	// A kernel reports the timeout earlier; slack covers requests that are lost
+	// without a report.
 	slack = 100 * time.Millisecond
 
-	// sendPause is how long the client waits for replies before it tries to
-	// send again where the port had no room.
+	// sendPause is how long the client waits for a reply before it sends again,
+	// after the port had no room.
 	sendPause = time.Millisecond
 )
 
-// errNested is what a client says that is run by one of its own requests.
+// errNested is the error of a client that is run from one of its Done functions.
 var errNested = errors.New("run client: already running; submit from Done instead")
 
-// ClientOptions steer a [Client]. The zero value is good for most.
+// ClientOptions configure a [Client]. The zero value has good defaults.
 type ClientOptions struct {
 	// MKey is sent with subnet management packets.
 	MKey uint64
 
-	// Timeout is how long one attempt may take; 0: a second.
+	// Timeout is the time limit of one attempt (default 1 s).
 	Timeout time.Duration
 
-	// Attempts is how often a request is sent in all before it is given up,
-	// at most 15; 0: 3.
+	// Attempts is the maximum number of times that a request is sent, up to 15
+	// (default 3).
 	Attempts int
 
-	// MaxWindow is how many requests the client keeps in flight at most, not
-	// counting those whose reply is late; 0: 64.
+	// MaxWindow is the maximum number of requests in flight, not counting those
+	// whose reply is late (default 64).
 	MaxWindow int
 
-	// Trace, where set, is called for each MAD sent, received and timed out.
+	// Trace, if set, is called for each MAD that is sent or received, and for each
+	// timeout.
 	Trace func(Event)
 }
 
-// Stats counts what a client has done.
+// Stats are the counts of a client.
 type Stats struct {
-	Sent     int // packets, retries included
+	Sent     int // packets, including retries
 	Received int // replies
-	Retries  int // packets sent for want of a reply to an earlier one
+	Retries  int // packets sent again after a timeout
 	Timeouts int // attempts without a reply
-	Window   int // most requests in flight at a time
+	Window   int // maximum number of requests in flight, including late ones
 
 	Late      int // replies to requests that had timed out
 	Duplicate int // replies to requests that had been answered
 	Stray     int // packets that match no request
 }
 
-// A Client sends requests over a port and matches the replies to them. It
-// keeps many in flight, as many as the fabric takes: the number grows while
-// replies come in, and halves where they get lost or late.
+// A Client sends requests over a port and matches the replies to them. It keeps
+// several requests in flight, with an adaptive window: the window grows while
+// replies arrive in time, and is halved if a reply is lost or late.
 //
-// A request without a reply is sent again until its attempts are used up. One
-// that waits much longer than others do no longer counts as in flight, so a
-// dead port costs its own time-outs and holds nothing else up.
+// A request without a reply is sent again until its attempts are used up. A request
+// that waits much longer than others leaves the window, so that a dead port costs its
+// own timeouts and does not delay other requests.
 //
-// A Client is not safe for concurrent use: everything, Done functions included,
-// happens in the goroutine that calls [Client.Run].
+// A Client is not safe for concurrent use: Done functions and traces run in the
+// goroutine that calls [Client.Run].
 type Client struct {
 	port     BatchPort
 	attr     PortAttr
@@ -83,8 +84,8 @@ type Client struct {
 	batch    [batchSize]uint32 // transaction IDs of the messages in out
 	reply    Reply
 	window   window
-	limited  bool // the window, and nothing else, keeps requests in the queue
-	sendable bool // the port has room, as far as is known
+	limited  bool // requests are in the queue because of the window only
+	sendable bool // the port had room at the last attempt
 
 	submissions uint64
 	sent        *inflight.Tracker[attempt]
@@ -92,7 +93,7 @@ type Client struct {
 	retries     list // to be sent again
 }
 
-// NewClient returns a client for p, which nothing else may use from then on.
+// NewClient returns a client for p, which must not be used otherwise from then on.
 func NewClient(p Port, o ClientOptions) *Client {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -120,11 +121,11 @@ func NewClient(p Port, o ClientOptions) *Client {
 
 func newSent(firstID uint32) *inflight.Tracker[attempt] { return inflight.New[attempt](firstID) }
 
-// Stats returns what the client has done so far.
+// Stats returns the counts so far.
 func (c *Client) Stats() Stats { return c.stats }
 
-// Submit queues a request. It is sent, in its turn, by the running or the next
-// [Client.Run]; until its Done is called it belongs to the client.
+// Submit queues a request, which the current or the next [Client.Run] sends. The
+// caller must not change the request until its Done is called.
 func (c *Client) Submit(r *Request) {
 	if r.flight.state != idle {
 		panic("umad: request submitted twice")
@@ -134,10 +135,9 @@ func (c *Client) Submit(r *Request) {
 	c.queue.push(r)
 }
 
-// Run sends and receives until each request was answered or given up. Where
-// ctx ends or the port breaks before, it ends all that were submitted until
-// then with that error and returns it; requests that their Done functions
-// submit wait for the next Run.
+// Run sends and receives until each request is answered or given up. If ctx ends or
+// the port breaks before, it ends all submitted requests with that error and returns
+// the error. Requests that their Done functions submit wait for the next Run.
 func (c *Client) Run(ctx context.Context) error {
 	if c.running {
 		return errNested
@@ -171,8 +171,8 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
-// Call submits r, runs until it and all else that was submitted has ended, and
-// returns the reply with a packet of its own. It takes the place of r.Done.
+// Call submits r, runs until r and all other submitted requests have ended, and
+// returns the reply with a copy of the packet. It replaces r.Done meanwhile.
 func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 	if c.running {
 		return Reply{}, errNested
@@ -188,7 +188,7 @@ func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 		}
 	}
 	c.Submit(r)
-	// What ends the run also ends r, and r's error says more.
+	// An error of the run also ends r, and r's error has more details.
 	_ = c.Run(ctx)
 	return reply, reply.Err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// One request after the other. On a host with InfiniBand the port is
-// device.Open's (package umad/device).
+// Sends one request. On a host with InfiniBand, device.Open returns the port (package
+// umad/device).
 func ExampleClient_Call() {
 	fabric, err := sim.Build("demo")
 	if err != nil {
@@ -38,7 +38,8 @@ func ExampleClient_Call() {
 	// Output: the subnet manager is at a CA
 }
 
-// Many requests at once: the client keeps as many in flight as the fabric bears.
+// Sends many requests at the same time. The client adapts the number in flight to the
+// fabric.
 func ExampleClient_Submit() {
 	fabric, err := sim.Build("demo")
 	if err != nil {
@@ -66,4 +67,33 @@ func ExampleClient_Submit() {
 	}
 	fmt.Println(answered, "of 10 LIDs answered")
 	// Output: 10 of 10 LIDs answered
+}
+
+// Reads a table of subnet administration: the records of all nodes.
+func ExampleClient_GetTable() {
+	fabric, err := sim.Build("demo")
+	if err != nil {
+		log.Fatal(err)
+	}
+	port, err := fabric.Open("node02")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer port.Close()
+	client := umad.NewClient(port, umad.ClientOptions{})
+	table, err := client.GetTable(context.Background(), &umad.TableRequest{Match: &mad.NodeRecord{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	nodes, err := umad.Records[mad.NodeRecord](table)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range nodes[:3] {
+		fmt.Printf("LID %d: %v %s\n", n.LID, n.NodeInfo.NodeType, n.Description.Clean())
+	}
+	// Output:
+	// LID 1: Switch spine1
+	// LID 2: Switch spine2
+	// LID 3: Switch leaf1
 }

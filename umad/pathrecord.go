@@ -9,18 +9,18 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// defaultPrefix is the subnet prefix of a subnet whose manager set none.
+// defaultPrefix is the default subnet prefix.
 const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 
-// ResolveGUID asks the subnet administrator for the LID of the port with a
-// GUID. smLID is where the administrator is; 0: where the local port's subnet
-// manager is, and [ErrNoSM] where there is none.
+// ResolveGUID requests the LID of the port with a GUID from subnet administration.
+// smLID is the LID of the administration; 0: that of the local port's subnet manager,
+// and [ErrNoSM] if it has none.
 func (c *Client) ResolveGUID(ctx context.Context, guid ib.GUID, smLID ib.LID) (ib.LID, error) {
 	to, err := c.TargetOf(ctx, guid, smLID)
 	return to.LID, err
 }
 
-// TargetOf is [Client.ResolveGUID] with the service level of the way there.
+// TargetOf is [Client.ResolveGUID] with the service level of the path.
 func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID ib.LID) (Target, error) {
 	path, err := c.Path(ctx, ib.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
 	if err != nil {
@@ -29,8 +29,8 @@ func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID ib.LID) (Targ
 	return Target{LID: path.DLID, SL: path.SL}, nil
 }
 
-// Path asks the subnet administrator for a way from the local port to the one
-// with a GID. smLID is as for [Client.ResolveGUID].
+// Path requests the path from the local port to the port with a GID from subnet
+// administration. smLID is as for [Client.ResolveGUID].
 func (c *Client) Path(ctx context.Context, gid ib.GID, smLID ib.LID) (*mad.PathRecord, error) {
 	to, err := c.administrator(Target{LID: smLID})
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Client) Path(ctx context.Context, gid ib.GID, smLID ib.LID) (*mad.PathR
 		return nil, err
 	}
 	if !path.DLID.IsUnicast() {
-		return nil, fmt.Errorf("subnet administrator answers with LID %d, which is not one of a port", path.DLID)
+		return nil, fmt.Errorf("invalid path record: LID %d is not the LID of a port", path.DLID)
 	}
 	return path, nil
 }

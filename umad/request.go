@@ -9,24 +9,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrTimeout is wrapped by the error of a request that no attempt got a reply
-// for.
+// ErrTimeout is wrapped by the error of a request without a reply to any attempt.
 var ErrTimeout = errors.New("no reply in time")
 
-// A Target is where a request goes. The zero value is the local port.
+// A Target is the destination of a request. The zero value is the local port.
 type Target struct {
-	// LID alone addresses by LID. With a Route, which only subnet management
-	// packets can have, the packet is routed by LID up to the node that has
-	// it and takes the directed route from there. 0: the directed route
-	// begins at the local port.
+	// LID is the destination or, with a Route, the node at which the directed
+	// route starts; 0: the directed route starts at the local port. Only subnet
+	// management packets can have a Route.
 	LID   ib.LID
 	Route mad.Route
 	SL    uint8 // service level; subnet management packets need none
 }
 
-// String writes the target as libibmad's portid2str does, for example "Lid 5"
-// or "DR path slid 65535; dlid 65535; 0,1,3". The source LID of a route that
-// begins at a LID is the local port's, which a Target does not know.
+// String returns the target in the format of libibmad's portid2str, for example "Lid
+// 5" or "DR path slid 65535; dlid 65535; 0,1,3". It prints 65535 as the source LID of
+// a route that starts at a LID, because a Target does not contain the local LID.
 func (t Target) String() string {
 	const directed = "DR path slid 65535; dlid 65535; "
 	switch {
@@ -38,61 +36,59 @@ func (t Target) String() string {
 	return fmt.Sprintf("Lid %d %s%s", t.LID, directed, t.Route)
 }
 
-// A Request is one MAD to be sent and answered. It may be submitted again once
-// its Done was called.
+// A Request is a MAD to be sent and answered. It may be submitted again after its Done
+// was called.
 type Request struct {
 	To       Target
-	Class    mad.Class  // 0: subnet management, directed or routed by LID as To says
+	Class    mad.Class  // 0: subnet management, by directed route or LID according to To
 	Method   mad.Method // 0: Get
 	Attr     mad.AttrID
 	Modifier uint32
 
-	// Payload is, for subnet management, the attribute's data (at most
-	// [mad.DataSize] bytes), for other classes all that follows the common
-	// header. What it leaves out is sent as 0.
+	// Payload is the data of the attribute for subnet management (at most
+	// [mad.DataSize] bytes), and everything after the common header for other
+	// classes. The rest of the packet is 0.
 	Payload []byte
 
-	// Answer, where set, is the method of what answers, which is no response but
-	// a packet of its own: the port has to be a [Responder] that listens for it.
-	// Nobody but the client keeps time then.
+	// Answer, if set, is the method of the answer, which then is a packet without
+	// the response bit. The port must be a [Responder] that listens for it, and
+	// only the client keeps time.
 	Answer mad.Method
 
-	// Done is called once for each time that the request was submitted, by
-	// [Client.Run]. It may submit more, and change and submit this one.
+	// Done is called by [Client.Run] once for each submission. It may submit other
+	// requests, and change and submit this one.
 	Done func(*Request, *Reply)
 
 	flight flight
 }
 
-// A Reply is how a request ended.
+// A Reply is the result of a request.
 type Reply struct {
 	// Err is nil, or an [*Error].
 	Err error
 
-	// MAD is what came back, also where Err is a [mad.StatusError]; nil where
-	// nothing did. What Done is given is valid until it returns.
+	// MAD is the received packet, also if Err is a [mad.StatusError]; nil: no
+	// packet was received. It is valid until Done returns.
 	MAD *mad.Packet
 
-	RTT time.Duration // from the last attempt to its reply; 0 where that cannot be told
+	RTT time.Duration // from the last attempt to its reply; 0: unknown
 }
 
-// Data returns the attribute data that came back in a subnet management packet.
-// There has to be a MAD.
+// Data returns the attribute data of a subnet management packet. MAD must not be nil.
 func (r Reply) Data() []byte { return r.MAD.Data() }
 
-// An Error says why a request ended without the attribute that it asked for.
+// An Error is the reason why a request ended without the requested attribute.
 type Error struct {
 	To       Target
 	Class    mad.Class
 	Method   mad.Method
 	Attr     mad.AttrID
 	Modifier uint32
-	Attempts int // how often the request was sent
+	Attempts int // number of times that the request was sent
 
-	// Err wraps [ErrTimeout] where no attempt was answered, a
-	// [mad.StatusError] where the answer was no, [ErrDeviceRemoved] where the port
-	// broke, the context's error where the run was ended, or is what
-	// [Port.Send] returned.
+	// Err wraps [ErrTimeout] if no attempt was answered, a [mad.StatusError] if
+	// the reply has a status, [ErrDeviceRemoved] if the port broke, or the error
+	// of the context. Otherwise it is the error of [Port.Send].
 	Err error
 }
 
@@ -111,7 +107,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// class returns the class that r is sent in.
+// class returns the class of the packet.
 func (r *Request) class() mad.Class {
 	switch {
 	case r.Class != 0 && !r.Class.IsSMP():

@@ -7,31 +7,31 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// How a transfer by RMPP goes where the transport leaves it to us (InfiniBand
+// Parameters of RMPP for transports that do not implement it (InfiniBand
 // Architecture, Volume 1, 13.6.6). The window is that of the kernel's receiver
 // (drivers/infiniband/core/mad_rmpp.c).
 const (
-	// rmppWindow is how many segments may be on their way.
+	// rmppWindow is the maximum number of segments in flight.
 	rmppWindow = 64
 
-	// rmppPatience is how long a receiver waits for the next segment before it
-	// says again what it has got, and rmppRepeats how often it does so in
-	// vain.
-	rmppPatience = 200 * time.Millisecond
+	// rmppAckAfter is how long a receiver waits for the next segment before it
+	// repeats its acknowledgement, and rmppRepeats the maximum number of
+	// repetitions.
+	rmppAckAfter = 200 * time.Millisecond
 	rmppRepeats  = 10
 
-	// rmppPause is how old the last segment must be before the sender takes an
-	// acknowledgement that says nothing new for a sign that some got lost, and
-	// rmppRetry how long it waits for one at all.
+	// rmppPause is the minimum age of the last segment for a repeated
+	// acknowledgement to count as a loss, and rmppRetry how long a sender waits
+	// for an acknowledgement.
 	rmppPause = 100 * time.Millisecond
 	rmppRetry = 2 * time.Second
 )
 
-// An RMPPError says why a transfer of many segments ended before its end.
+// An RMPPError is the reason why a transfer of segments was not completed.
 type RMPPError struct {
 	Type   mad.RMPPType // RMPPStop or RMPPAbort
 	Status mad.RMPPStatus
-	Remote bool // the other side ended it; false: this one, on account of what the other sent or did not send
+	Remote bool // ended by the peer; false: by this side
 }
 
 func (e *RMPPError) Error() string {
@@ -39,22 +39,22 @@ func (e *RMPPError) Error() string {
 	if e.Type == mad.RMPPStop {
 		verb = "stopped"
 	}
-	by := "it was"
+	by := ""
 	if e.Remote {
-		by = "the other side"
+		by = " by the peer"
 	}
-	return fmt.Sprintf("transfer of segments: %s %s: %v", by, verb, e.Status)
+	return fmt.Sprintf("transfer of segments %s%s: %v", verb, by, e.Status)
 }
 
-// classHeader returns how many bytes of each segment's payload are the header
-// of the class, and how many its data.
+// classHeader returns the sizes in bytes of the class header and of the data in the
+// payload of a segment.
 func classHeader(p *mad.Packet) (header, data int) {
 	_, data = p.Class().DataRange()
 	return mad.RMPPPayloadSize - data, data
 }
 
-// control returns the packet by which a receiver of p answers it, or a sender
-// the packet that acknowledges it: the same headers with the direction changed.
+// control returns a packet from the receiver of p to its sender: it has the headers of
+// p with the opposite direction.
 func control(p *mad.Packet, h mad.RMPP) mad.Packet {
 	q := *p
 	offset, _ := p.Class().DataRange()
@@ -65,15 +65,14 @@ func control(p *mad.Packet, h mad.RMPP) mad.Packet {
 	return q
 }
 
-// The method's place in the common header, and its bit that marks a response
-// (13.4.5).
+// The offset of the method in the common header, and the bit of a response (13.4.5).
 const (
 	offMethod   = 3
 	responseBit = 0x80
 )
 
-// check judges what all packets of a transfer have in common. It returns what
-// the transfer is to be aborted with, or nil.
+// check checks the common part of the packets of a transfer. It returns the error that
+// ends the transfer, or nil.
 func check(h mad.RMPP) *RMPPError {
 	switch {
 	case h.Version != mad.RMPPVersion:

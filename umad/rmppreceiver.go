@@ -6,35 +6,34 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An RMPPReceiver puts a message together from its segments. It neither sends
-// nor keeps time by itself: it is told what came and when, and says what is to
-// be sent. It takes segments in any order, and each as often as it comes.
+// An RMPPReceiver reassembles a message from its segments. It does no input or output
+// and has no clock: the caller passes received packets and their times, and sends the
+// answers. Segments may arrive in any order, and more than once.
 //
-// A packet that breaks the rules ends the transfer; the receiver then has an
-// ABORT for the other side.
+// An invalid packet ends the transfer, with an ABORT for the sender.
 type RMPPReceiver struct {
-	limit int // of data, in bytes
+	limit int // of the data in bytes
 
-	head     mad.Packet // the segment that came last, which what is sent is made from
-	data     []byte     // of the segments up to have
-	have     uint32     // all segments up to this one have come
-	window   uint32     // the last segment that may be sent
-	total    uint32     // number of segments that the first one tells; 0: it does not
+	head     mad.Packet // last segment, the template of answers
+	data     []byte     // of segments 1 to have
+	have     uint32     // all segments up to this one were received
+	window   uint32     // last segment that the sender may send
+	total    uint32     // number of segments according to the first one; 0: unknown
 	ahead    map[uint32]mad.Packet
 	done     bool
 	err      *RMPPError
-	heard    time.Duration // when the last segment came
-	repeated int           // how often it was acknowledged since
+	received time.Duration // time of the last segment
+	repeated int           // acknowledgements since then
 }
 
-// NewRMPPReceiver returns a receiver for a message of at most limit bytes of
-// data; a longer one is stopped.
+// NewRMPPReceiver returns a receiver for a message with at most limit bytes of data. It
+// stops a longer one.
 func NewRMPPReceiver(limit int) *RMPPReceiver {
 	return &RMPPReceiver{limit: limit, window: 1, ahead: map[uint32]mad.Packet{}}
 }
 
-// Receive takes in a packet that came at a time. It reports whether answer is
-// to be sent, which it fills in.
+// Receive processes a packet that was received at a time. If it returns true, the
+// caller sends answer.
 func (r *RMPPReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Packet) bool {
 	h := p.RMPP()
 	if r.err != nil {
@@ -42,13 +41,13 @@ func (r *RMPPReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Pac
 	}
 	if err := check(h); err != nil {
 		if r.done {
-			return false // too late to end anything
+			return false // the transfer is complete
 		}
 		r.head = *p
 		return r.fail(err, answer)
 	}
 	if h.Type == mad.RMPPAck {
-		return false // nothing was sent that there could be one for
+		return false // a receiver sends no segments
 	}
 	if (h.Segment == 1) != h.Flags.Has(mad.RMPPFirst) || h.Segment == 0 {
 		r.head = *p
@@ -56,13 +55,13 @@ func (r *RMPPReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Pac
 	}
 	switch {
 	case h.Segment <= r.have || r.done:
-		// The other side has not got the acknowledgement.
+		// The acknowledgement was lost.
 		r.acknowledge(answer)
 		return true
 	case h.Segment > r.window:
 		return false
 	}
-	r.head, r.heard, r.repeated = *p, now, 0
+	r.head, r.received, r.repeated = *p, now, 0
 	if h.Segment != r.have+1 {
 		r.ahead[h.Segment] = *p
 		return false
@@ -90,7 +89,7 @@ func (r *RMPPReceiver) Receive(p *mad.Packet, now time.Duration, answer *mad.Pac
 	return true
 }
 
-// take appends the next segment's data.
+// take appends the data of the next segment.
 func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
 	header, size := classHeader(p)
 	last := h.Flags.Has(mad.RMPPLast)
@@ -122,12 +121,12 @@ func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
 	return nil
 }
 
-// acknowledge makes the ACK for what has come so far.
+// acknowledge fills answer with the acknowledgement of the segments so far.
 func (r *RMPPReceiver) acknowledge(answer *mad.Packet) {
 	*answer = control(&r.head, mad.RMPP{Type: mad.RMPPAck, Segment: r.have, Length: max(r.window, r.have)})
 }
 
-// fail ends the transfer. What this side ends, the other is told of.
+// fail ends the transfer, with an answer unless the sender ended it.
 func (r *RMPPReceiver) fail(err *RMPPError, answer *mad.Packet) bool {
 	r.err, r.data = err, nil
 	clear(r.ahead)
@@ -138,9 +137,8 @@ func (r *RMPPReceiver) fail(err *RMPPError, answer *mad.Packet) bool {
 	return true
 }
 
-// Wake is to be called at the time that [RMPPReceiver.Deadline] says. It
-// reports whether answer is to be sent: what has come so far is acknowledged
-// again, as something was lost, until it is of no use any more.
+// Wake must be called at the [RMPPReceiver.Deadline]. If it returns true, the caller
+// sends answer: a repeated acknowledgement, or the end of the transfer.
 func (r *RMPPReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
 	if !r.active() || now < r.Deadline() {
 		return false
@@ -148,29 +146,29 @@ func (r *RMPPReceiver) Wake(now time.Duration, answer *mad.Packet) bool {
 	if r.repeated >= rmppRepeats {
 		return r.fail(abort(mad.RMPPTooManyRetries), answer)
 	}
-	r.heard = now
+	r.received = now
 	r.repeated++
 	r.acknowledge(answer)
 	return true
 }
 
-// Deadline returns when Wake is to be called, unless a segment comes before.
-// It means nothing before the first one has come and after the transfer ended.
-func (r *RMPPReceiver) Deadline() time.Duration { return r.heard + rmppPatience }
+// Deadline returns the time of the next Wake, unless a segment arrives before. It is
+// valid from the first segment to the end of the transfer.
+func (r *RMPPReceiver) Deadline() time.Duration { return r.received + rmppAckAfter }
 
-// Abandon ends a transfer that takes too long. It reports whether answer is to
-// be sent.
+// Abandon ends a transfer that takes too long. If it returns true, the caller sends
+// answer.
 func (r *RMPPReceiver) Abandon(answer *mad.Packet) bool {
 	return r.active() && r.fail(abort(mad.RMPPTimeTooLong), answer)
 }
 
-// active reports whether the transfer has begun and not ended.
+// active reports whether the transfer has started and not ended.
 func (r *RMPPReceiver) active() bool { return r.have > 0 && !r.done && r.err == nil }
 
-// Done reports whether the whole message has come.
+// Done reports whether the message is complete.
 func (r *RMPPReceiver) Done() bool { return r.done }
 
-// Err returns why the transfer ended before its end: nil, or an [*RMPPError].
+// Err returns nil, or the [*RMPPError] that ended the transfer.
 func (r *RMPPReceiver) Err() error {
 	if r.err == nil {
 		return nil
@@ -178,5 +176,5 @@ func (r *RMPPReceiver) Err() error {
 	return r.err
 }
 
-// Data returns the data that has come so far, without the headers of the class.
+// Data returns the data received so far, without the class headers.
 func (r *RMPPReceiver) Data() []byte { return r.data }

@@ -6,23 +6,22 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An RMPPSender takes a message apart into segments. As [RMPPReceiver] it
-// neither sends nor keeps time by itself.
+// An RMPPSender splits a message into segments. Like [RMPPReceiver], it does no input or
+// output and has no clock.
 type RMPPSender struct {
-	head    mad.Packet // headers of each segment
+	head    mad.Packet // headers of all segments
 	data    []byte
 	count   uint32 // of segments
-	sent    uint32 // the last segment that was sent, or is taken to have been
-	top     uint32 // the last one that was ever sent
-	acked   uint32 // the last one that was acknowledged
-	window  uint32 // the last one that may be sent
+	sent    uint32 // last segment sent, in the current pass
+	top     uint32 // last segment sent in any pass
+	acked   uint32 // last segment acknowledged
+	window  uint32 // last segment that may be sent
 	err     *RMPPError
-	touched time.Duration // when a segment was sent last
-	retries int           // since something was acknowledged
+	touched time.Duration // time of the last segment
+	retries int           // since the last new acknowledgement
 }
 
-// NewRMPPSender returns a sender of data, with the headers of head in each
-// segment.
+// NewRMPPSender returns a sender of data. Each segment has the headers of head.
 func NewRMPPSender(head *mad.Packet, data []byte) *RMPPSender {
 	s := &RMPPSender{head: *head, data: data, window: 1}
 	_, size := classHeader(head)
@@ -30,8 +29,8 @@ func NewRMPPSender(head *mad.Packet, data []byte) *RMPPSender {
 	return s
 }
 
-// Next fills p with the next segment to be sent now. It reports false where
-// there is none until something is acknowledged.
+// Next fills p with the next segment to be sent. It returns false if the sender has to
+// wait for an acknowledgement.
 func (s *RMPPSender) Next(now time.Duration, p *mad.Packet) bool {
 	if s.err != nil || s.sent >= min(s.window, s.count) {
 		return false
@@ -58,8 +57,8 @@ func (s *RMPPSender) Next(now time.Duration, p *mad.Packet) bool {
 	return true
 }
 
-// Receive takes in a packet of the other side. It reports whether answer is to
-// be sent, which it fills in. There may be more segments to send after it.
+// Receive processes a packet of the receiver. If it returns true, the caller sends
+// answer. Then there may be further segments to send.
 func (s *RMPPSender) Receive(p *mad.Packet, now time.Duration, answer *mad.Packet) bool {
 	h := p.RMPP()
 	if s.err != nil || s.Done() {
@@ -76,33 +75,33 @@ func (s *RMPPSender) Receive(p *mad.Packet, now time.Duration, answer *mad.Packe
 	case h.Segment > s.top:
 		return s.fail(abort(mad.RMPPSegmentTooBig), p, answer)
 	case h.Segment < s.acked || h.Length < s.window:
-		return false // overtaken by a later one
+		return false // older than another acknowledgement
 	case h.Segment > s.acked:
 		s.acked, s.window, s.retries = h.Segment, h.Length, 0
 		s.sent = max(s.sent, s.acked)
 	case h.Length > s.window:
 		s.window = h.Length
 	case now-s.touched >= rmppPause:
-		return s.again(now, answer)
+		return s.resync(now, answer)
 	}
 	return false
 }
 
-// Wake is to be called at the time that [RMPPSender.Deadline] says: all that
-// was not acknowledged is to be sent again. It reports whether answer is to be
-// sent, which ends a transfer that the other side does not answer.
+// Wake must be called at the [RMPPSender.Deadline]. Segments without acknowledgement
+// are then sent again. If it returns true, the caller sends answer, which ends the
+// transfer.
 func (s *RMPPSender) Wake(now time.Duration, answer *mad.Packet) bool {
 	if s.err != nil || s.Done() || now < s.Deadline() {
 		return false
 	}
-	return s.again(now, answer)
+	return s.resync(now, answer)
 }
 
-// Deadline returns when Wake is to be called, unless a packet comes before.
+// Deadline returns the time of the next Wake, unless a packet arrives before.
 func (s *RMPPSender) Deadline() time.Duration { return s.touched + rmppRetry }
 
-// again goes back to what was not acknowledged.
-func (s *RMPPSender) again(now time.Duration, answer *mad.Packet) bool {
+// resync returns to the first segment without acknowledgement.
+func (s *RMPPSender) resync(now time.Duration, answer *mad.Packet) bool {
 	if s.retries++; s.retries > rmppRepeats {
 		return s.fail(abort(mad.RMPPTooManyRetries), nil, answer)
 	}
@@ -110,8 +109,7 @@ func (s *RMPPSender) again(now time.Duration, answer *mad.Packet) bool {
 	return false
 }
 
-// fail ends the transfer. p is what it ends for, nil where that is nothing that
-// came.
+// fail ends the transfer. p is the packet that caused the error, or nil.
 func (s *RMPPSender) fail(err *RMPPError, p, answer *mad.Packet) bool {
 	s.err, s.data = err, nil
 	if err.Remote {
@@ -126,10 +124,10 @@ func (s *RMPPSender) fail(err *RMPPError, p, answer *mad.Packet) bool {
 	return true
 }
 
-// Done reports whether all has been acknowledged.
+// Done reports whether all segments are acknowledged.
 func (s *RMPPSender) Done() bool { return s.acked == s.count }
 
-// Err returns why the transfer ended before its end: nil, or an [*RMPPError].
+// Err returns nil, or the [*RMPPError] that ended the transfer.
 func (s *RMPPSender) Err() error {
 	if s.err == nil {
 		return nil

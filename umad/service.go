@@ -6,32 +6,31 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrTaken is wrapped by the error of a [Responder] where another program
-// already receives what was asked for.
+// ErrTaken is wrapped by the error of a [Responder] if another program already
+// receives the packets of the service.
 var ErrTaken = errors.New("taken by another program")
 
-// A Service is what a program wants to receive besides the responses to its own
-// requests.
+// A Service specifies packets to be received besides the responses to own requests.
 type Service struct {
 	Class        mad.Class
 	ClassVersion uint8
-	OUI          uint32 // 24 bits; of the classes that have one, see [mad.Class.HasOUI]
+	OUI          uint32 // 24 bits; for the classes that have one, see [mad.Class.HasOUI]
 
-	// Methods are those without the response bit that are to be received. A
-	// class, and an OUI in it, has each of them once at a port.
+	// Methods are the methods to be received, without the response bit. At a
+	// port, only one program can receive a method of a class and OUI.
 	Methods []mad.Method
 }
 
-// A Responder is a Port that can receive what nobody at this host asked for.
+// A Responder is a Port that can receive packets that are not responses.
 type Responder interface {
 	Port
 
-	// Listen has Recv return what comes in for a service. It has to be called
-	// before anything of the class is sent, and once for a class. What is sent
-	// of the class from then on is sent in the service's name.
+	// Listen makes Recv return the packets of a service. It must be called before
+	// any packet of the class is sent, and at most once for a class. Packets of
+	// the class are then sent on behalf of the service.
 	//
-	// What Recv returns may still be of another service: check it. To answer,
-	// send a response with the transaction ID of the request to the Addr that
-	// Recv returned, and no Timeout.
+	// Recv may also return packets of other services, so the caller checks them.
+	// It answers a request by sending a response with the transaction ID of the
+	// request, to the Addr of the request and without a Timeout.
 	Listen(s Service) error
 }

@@ -7,24 +7,23 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A TableRequest asks subnet administration for all records of a kind, or for
-// those that match.
+// A TableRequest requests all records of a kind from subnet administration, or those
+// that match.
 type TableRequest struct {
-	// To is where the administration is; the zero value is where the local
-	// port's subnet manager is.
+	// To is the place of the administration (default: that of the local port's
+	// subnet manager).
 	To Target
 
-	Match    mad.Attribute     // an empty record of the kind, or one with what is to match
-	Mask     mad.ComponentMask // which of its fields are to match
+	Match    mad.Attribute     // a record of the kind, with the values to be matched
+	Mask     mad.ComponentMask // fields of Match to be matched
 	Modifier uint32            // for port records [mad.MatchCapMask], else 0
-	SMKey    uint64            // 0: as one who is not trusted
+	SMKey    uint64            // 0: as an untrusted client
 
-	// Timeout is how long it may take in all, however large the table is; 0: 30
-	// seconds.
+	// Timeout is the time limit for the whole table (default 30 s).
 	Timeout time.Duration
 
-	// Limit is how many bytes of records are taken; 0: 256 MiB. What is longer
-	// is an error.
+	// Limit is the maximum size of the table in bytes (default 256 MiB). A larger
+	// table is an error.
 	Limit int
 }
 
@@ -33,17 +32,17 @@ const (
 	defaultTableLimit   = 256 << 20
 )
 
-// A Table holds the records that subnet administration answered with.
+// A Table holds the records that subnet administration returned.
 type Table struct {
-	// Clipped says that the transport, or the administration, has no RMPP, and
-	// the answer is one packet. There may be more records than it holds.
+	// Clipped reports that the reply is a single packet, because the transport or
+	// the administration has no RMPP. There may be further records.
 	Clipped bool
 
 	data   []byte
 	stride int // from one record to the next
 }
 
-// tableOf returns the records in an answer's data.
+// tableOf returns the table with the data of a reply.
 func tableOf(kind mad.Attribute, h mad.SAHeader, data []byte) (*Table, error) {
 	t := &Table{data: data, stride: 8 * int(h.AttributeOffset)}
 	if size := mad.AttributeSize(kind); t.stride > 0 && t.stride < size {
@@ -60,12 +59,12 @@ func (t *Table) Len() int {
 	return len(t.data) / t.stride
 }
 
-// Record reads the record of a number, counted from 0, which must be below Len.
+// Record decodes record i, from 0 to Len-1.
 func (t *Table) Record(i int, record mad.Attribute) error {
 	return mad.Decode(record, t.data[i*t.stride:(i+1)*t.stride])
 }
 
-// Records reads all records of a table.
+// Records decodes all records of a table.
 func Records[T any, R interface {
 	*T
 	mad.Attribute

@@ -12,11 +12,11 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// ErrNoSM is returned where the subnet administrator is to be asked and the
-// local port knows of no subnet manager.
+// ErrNoSM is returned by requests to subnet administration if the local port has no
+// subnet manager.
 var ErrNoSM = errors.New("the local port knows of no subnet manager")
 
-// administrator returns where subnet administration is, unless to says it.
+// administrator returns the place of subnet administration, unless to specifies it.
 func (c *Client) administrator(to Target) (Target, error) {
 	if to.LID == 0 {
 		to = Target{LID: c.attr.SMLID, SL: c.attr.SMSL}
@@ -27,11 +27,12 @@ func (c *Client) administrator(to Target) (Target, error) {
 	return to, nil
 }
 
-// GetTable asks subnet administration for records, and returns all of them; that
-// there are none is no error. What was submitted before ends first.
+// GetTable requests records from subnet administration and returns all of them. It
+// first runs the requests that were submitted before. A table without records is not
+// an error.
 //
-// Errors of what was asked are an [*Error], which wraps an [*RMPPError] where
-// the answer began and did not end.
+// The error of a failed request is an [*Error]. It wraps an [*RMPPError] if the
+// transfer of the reply was not completed.
 func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) {
 	to, err := c.administrator(q.To)
 	if err != nil {
@@ -71,19 +72,19 @@ func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) 
 	return t.result, nil
 }
 
-// A tableCall is a Table under way.
+// A tableCall is a GetTable in progress.
 type tableCall struct {
 	*Client
 	request  *Request
 	kind     mad.Attribute
-	end      time.Duration // when it has taken too long
-	retry    time.Duration // when the request is to be sent again, unless an answer has begun
+	end      time.Duration // deadline
+	retry    time.Duration // when the request is sent again, unless a reply has begun
 	receiver *RMPPReceiver
-	tid      uint32 // that the transfer goes by; 0: none has begun
+	tid      uint32 // of the transfer; 0: no reply has begun
 	result   *Table
 }
 
-// run sends and receives until there is a result.
+// run sends and receives until the table is complete.
 func (t *tableCall) run(ctx context.Context) error {
 	var answer Message
 	for t.result == nil {
@@ -216,15 +217,15 @@ func (t *tableCall) receive(answer *Message) error {
 	return err
 }
 
-// whole takes a message that came in one piece: one that the kernel has put
-// together, or one packet without RMPP.
+// whole processes a reply in one message: one that the kernel has reassembled, or a
+// packet without RMPP.
 func (t *tableCall) whole(h mad.RMPP) (err error) {
 	in := &t.in[0]
 	// The next message overwrites the buffer, so the data are copied.
 	data := slices.Concat(in.MAD.Data(), in.Rest)
 	reassembled := t.attr.RMPP && h.Flags.Has(mad.RMPPActive)
 	if len(in.Rest) == 0 && (reassembled || h.Length > 0) {
-		// The one segment tells how much of it there is.
+		// The segment contains its own length.
 		header, size := classHeader(&in.MAD)
 		data = data[:min(max(int(min(h.Length, mad.RMPPPayloadSize))-header, 0), size)]
 	}
@@ -236,15 +237,15 @@ func (t *tableCall) whole(h mad.RMPP) (err error) {
 	return nil
 }
 
-// respond sends what the receiver has to say. Where there is no room it gets
-// lost, as on its way, and the receiver says it again.
+// respond sends a packet of the receiver. If the port has no room, the packet is lost
+// like on the network, and the receiver sends it again.
 func (t *tableCall) respond(answer *Message) {
 	to := t.request.To
 	answer.Addr = Addr{LID: to.LID, QPN: 1, QKey: QP1QKey, SL: to.SL}
 	_ = t.port.Send(answer)
 }
 
-// abandon tells the other side that its segments are not waited for any more.
+// abandon ends the transfer at the sender.
 func (t *tableCall) abandon(answer *Message) {
 	if t.receiver.Abandon(&answer.MAD) {
 		t.respond(answer)

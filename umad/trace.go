@@ -7,7 +7,7 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// An EventKind says what happened to a MAD.
+// An EventKind is a kind of event.
 type EventKind uint8
 
 // The kinds of events.
@@ -22,7 +22,7 @@ const (
 
 var eventNames = [...]string{"sent", "received", "timed out", "late", "duplicate", "stray"}
 
-// String returns the kind as a verb, for example "timed out".
+// String returns the kind in words, for example "timed out".
 func (k EventKind) String() string {
 	if int(k) < len(eventNames) {
 		return eventNames[k]
@@ -30,10 +30,10 @@ func (k EventKind) String() string {
 	return fmt.Sprintf("event %d", uint8(k))
 }
 
-// An Event is what [ClientOptions.Trace] is told of.
+// An Event is passed to [ClientOptions.Trace].
 type Event struct {
 	Kind     EventKind
-	To       Target // where the request went; the zero value for a stray
+	To       Target // of the request; the zero value for a stray
 	Class    mad.Class
 	Method   mad.Method
 	Attr     mad.AttrID
@@ -41,10 +41,10 @@ type Event struct {
 	TID      uint64
 	Attempt  int           // counted from 1; 0 for a stray
 	RTT      time.Duration // of a reply
-	Err      error         // nil where all is well
+	Err      error         // of the reply or the timeout
 }
 
-// String writes the event as one line.
+// String returns the event as one line.
 func (e Event) String() string {
 	s := fmt.Sprintf("%v: %v %v %v modifier 0x%x tid 0x%x", e.Kind, e.Class, e.Method, e.Class.AttrName(e.Attr), e.Modifier, e.TID)
 	if e.Attempt > 0 {

@@ -1,9 +1,9 @@
-// Package umad carries management datagrams (MADs) between this host and a
-// fabric. It moves bytes; package mad gives them meaning.
+// Package umad sends and receives management datagrams (MADs). Package mad encodes
+// and decodes them.
 //
-// A [Port] is one place to send from: a device's port through
-// /dev/infiniband/umadN (package umad/device) or a node of a running ibsim
-// server (package umad/ibsim). A [Client] keeps a window of requests in flight
+// A [Port] is a transport: the port of a device through /dev/infiniband/umadN
+// (package umad/device), a node of a running ibsim server (package umad/ibsim), or a
+// simulation for tests (package umad/umadtest). A [Client] keeps requests in flight
 // over one Port and matches the replies to them.
 package umad
 
@@ -28,7 +28,7 @@ var ErrDeviceRemoved = errors.New("device removed")
 // (InfiniBand Architecture, Volume 1, 3.5.3).
 const QP1QKey = 0x80010000
 
-// A GRH holds the fields of a global route header that a sender chooses.
+// A GRH holds the fields of a global route header that the sender sets.
 type GRH struct {
 	SGIDIndex    uint8  // index of the source GID in the port's GID table
 	HopLimit     uint8  //
@@ -37,7 +37,7 @@ type GRH struct {
 	DGID         ib.GID // destination
 }
 
-// An Addr says where a MAD goes to or came from.
+// An Addr is the address that a MAD is sent to or was received from.
 type Addr struct {
 	LID       ib.LID // destination (sent) or source (received); PermissiveLID for directed routes
 	QPN       uint32 // 0 for subnet management, 1 for all other classes
@@ -52,59 +52,59 @@ type Addr struct {
 type Message struct {
 	Addr Addr
 
-	// Timeout tells Send how long a reply may take. A transport whose other
-	// side keeps time reports a request that got none by receiving it back
-	// with Status ETIMEDOUT. 0: no reply is expected.
+	// Timeout is the time limit for a reply, for Send; 0: no reply is expected. A
+	// transport that keeps time returns a request without a reply by Recv, with
+	// Status ETIMEDOUT.
 	Timeout time.Duration
 
-	// Status is set by Recv: 0, or the error with which a request of ours
-	// came back unanswered (ETIMEDOUT).
+	// Status is set by Recv: 0, or the error of a request that was returned
+	// without a reply (ETIMEDOUT).
 	Status syscall.Errno
 
 	MAD mad.Packet
 
 	// Rest is set by Recv of a transport that does RMPP (see [PortAttr]): the
-	// data of the segments after the first one, which MAD is. nil: there were
-	// none. Send does not look at it.
+	// data of the segments after the first one, which is MAD; nil: there are
+	// none. Send ignores it.
 	Rest []byte
 }
 
-// A Port sends and receives MADs. It serves one goroutine at a time, but for
-// Interrupt, which may be called from any.
+// A Port sends and receives MADs. Its methods are not safe for concurrent use,
+// except Interrupt.
 type Port interface {
-	// Attr describes the local port as it was when it was opened.
+	// Attr returns the attributes that the local port had when it was opened.
 	Attr() PortAttr
 
-	// Send hands one MAD over and does not wait: where there is no room it
-	// returns ErrWouldBlock. The transport does not keep m.
+	// Send sends one MAD without waiting. If the transport has no room, it
+	// returns ErrWouldBlock. The transport does not retain m.
 	Send(m *Message) error
 
-	// Recv fills m with the next MAD to arrive. It returns
-	// os.ErrDeadlineExceeded where none came by the deadline; with a zero
-	// deadline it waits as long as it takes.
+	// Recv fills m with the next MAD. It returns os.ErrDeadlineExceeded if none
+	// arrives before the deadline. A zero deadline never expires.
 	Recv(m *Message, deadline time.Time) error
 
-	// Interrupt makes the Recv that waits, or else the next one that would,
-	// return os.ErrDeadlineExceeded. It may do so for more than one Recv, so
-	// that error before the deadline means nothing.
+	// Interrupt makes the current wait of Recv, or else the next one, end with
+	// os.ErrDeadlineExceeded. It may end more than one wait, so callers of Recv
+	// must expect that error before the deadline.
 	Interrupt()
 
-	// Close gives the port back. Of the other methods only Interrupt may be
-	// called after it, and does nothing.
+	// Close releases the port. Only Interrupt may be called after it, without
+	// effect.
 	Close() error
 }
 
-// A ThreadWaiter is a Port whose Recv can wait in a system call, which takes a
-// thread for it alone, instead of in Go's poller. What comes is taken in sooner:
-// package ping has the figures.
+// A ThreadWaiter is a Port whose Recv can wait in a system call, which occupies a
+// thread, instead of in Go's poller. This shortens the time until a message is
+// received: package ping has measurements.
 type ThreadWaiter interface {
 	Port
 
-	// WaitInThread has Recv wait so from now on. No Recv may be under way.
+	// WaitInThread makes Recv wait in a system call from now on. No Recv may be in
+	// progress.
 	WaitInThread() error
 }
 
-// PortAttr is what a host knows of one of its own ports without a MAD.
+// PortAttr has the attributes of a local port that are known without a MAD.
 type PortAttr struct {
 	Device    string // name of the device, such as "mlx5_0"
 	Number    uint8  // port number on the device
@@ -119,9 +119,9 @@ type PortAttr struct {
 	PhysState ib.PhysState
 	GIDPrefix uint64 // subnet prefix, host byte order
 
-	// RMPP says that the transport puts subnet administration's messages of
-	// many segments together by itself, and hands each over as one. Without it the segments come one by
-	// one, and whoever asked for them acknowledges them, or the transport knows
-	// no such messages and cuts them to their first segment.
+	// RMPP reports that the transport reassembles the segmented messages of
+	// subnet administration. Otherwise Recv returns the segments, which the
+	// receiver acknowledges, or the transport has no segmented messages and cuts
+	// them to the first segment.
 	RMPP bool
 }

@@ -10,18 +10,18 @@ const (
 	minLateAfter = 10 * time.Millisecond
 )
 
-// window limits how many requests are in flight, as TCP's congestion window
-// does for packets (RFC 5681): it doubles with each round trip until the first
-// sign of loss, and grows by one a round trip from then on.
+// window limits the number of requests in flight like the congestion window of TCP
+// (RFC 5681): it doubles with each round trip until the first loss, and then grows by
+// one per round trip.
 type window struct {
 	size, limit int
-	linear      bool // past the first sign of congestion
-	credit      int  // replies since the window last grew, when linear
+	linear      bool // after the first loss
+	credit      int  // replies since the window last grew, if linear
 	halvedAt    int  // packets sent when the window was last halved
 	rtt         rtt
 }
 
-// grow takes in that a reply came while the window was in the way.
+// grow counts a reply that was received while the window limited the requests.
 func (w *window) grow() {
 	switch {
 	case w.size >= w.limit:
@@ -35,9 +35,9 @@ func (w *window) grow() {
 	}
 }
 
-// shrink takes in that the request which was packet number is lost or late, of
-// sent ones so far. Requests that were under way when the window was last
-// halved tell of the congestion that it was halved for, and count no more.
+// shrink counts a lost or late request. number is the number of its packet, and sent
+// the number of packets so far. Requests that were in flight when the window was
+// last halved belong to the same congestion, and have no effect.
 func (w *window) shrink(number, sent int) {
 	if w.linear && number <= w.halvedAt {
 		return
@@ -46,7 +46,7 @@ func (w *window) shrink(number, sent int) {
 	w.linear, w.credit, w.halvedAt = true, 0, sent
 }
 
-// rtt estimates the round-trip time and how much it varies (RFC 6298).
+// rtt estimates the round-trip time and its variation (RFC 6298).
 type rtt struct {
 	smoothed, variation time.Duration
 }

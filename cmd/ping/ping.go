@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -186,10 +187,20 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "ibkit ping: %d packets came that answer nothing that was asked\n", r.Stray)
 	}
+	if hasSilentServer(r) {
+		fmt.Fprintln(c.env.ErrOut, "hint: a ping server has to run on the target: ibkit ping --serve")
+	}
 	if err == nil {
 		err = cmdutil.ResultError(f.partial || len(f.notFound) > 0, v.hasBad(r))
 	}
 	return err
+}
+
+// hasSilentServer reports whether all probes to a ping server were lost.
+func hasSilentServer(r *ping.Result) bool {
+	return slices.ContainsFunc(r.Targets, func(t *ping.Target) bool {
+		return t.Agent == ping.AgentServer && t.Stats.Received == 0 && t.Stats.Lost > 0
+	})
 }
 
 func errNoTargets(notFound int) error {

@@ -64,12 +64,12 @@ func (v *view) begin(env *cmdutil.Env, f *finder, auto bool) {
 	case !v.lines && !v.timestamps && render.IsTerminal(env.Out):
 		v.live = &liveLine{targets: f.found}
 	default:
-		v.tellAgents()
+		v.printAgents()
 	}
 }
 
-// tellAgents says what answers, where that was found out.
-func (v *view) tellAgents() {
+// printAgents prints the agents that were selected automatically.
+func (v *view) printAgents() {
 	if !v.auto {
 		return
 	}
@@ -88,11 +88,11 @@ func (v *view) tellAgents() {
 	}
 }
 
-// agentTexts say what answers.
+// agentTexts describe the probes to agents.
 var agentTexts = [...]string{
-	ping.AgentServer: "a ping server answers",
-	ping.AgentSMA:    "a directed route leads to subnet management",
-	ping.AgentPMA:    "no ping server answers, performance management is asked",
+	ping.AgentServer: "pinging the ping server",
+	ping.AgentSMA:    "pinging subnet management, by a directed route",
+	ping.AgentPMA:    "no reply of a ping server, pinging performance management",
 }
 
 // showsProbes reports whether anything is shown before the account.

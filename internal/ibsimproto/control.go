@@ -13,19 +13,19 @@ const (
 	offConnect = 12 // of the node's name in a CONNECT
 )
 
-// ControlDataSize is the room in bytes that a control datagram has for data.
+// ControlDataSize is the size in bytes of the data of a control datagram.
 const ControlDataSize = 64
 
-// ControlSize is the length in bytes of the datagrams on a control socket.
+// ControlSize is the size in bytes of a datagram on a control socket.
 const ControlSize = offData + ControlDataSize
 
-// NodeIDSize is the room in bytes for a node's name and the NUL after it.
+// NodeIDSize is the size in bytes of the name of a node, including a NUL.
 const NodeIDSize = 32
 
-// A Kind is the type of a control datagram, enum SIM_CTL_TYPES.
+// A Kind is the type of a control datagram (enum SIM_CTL_TYPES).
 type Kind uint32
 
-// The kinds. A reply has that of its request, or is an Error.
+// The kinds. A reply has the kind of its request, or is an Error.
 const (
 	Error Kind = iota
 	Connect
@@ -40,11 +40,11 @@ const (
 	GetPKeys
 )
 
-// A Control is struct sim_ctl, a request to the server or its reply. All numbers
-// are in the host's order.
+// A Control is struct sim_ctl, a request to the server or its reply. Numbers are in
+// host byte order.
 type Control [ControlSize]byte
 
-// NewControl returns a request of the client with a slot.
+// NewControl returns a request of the client in a slot.
 func NewControl(kind Kind, slot uint32, data [ControlDataSize]byte) (c Control) {
 	binary.NativeEndian.PutUint32(c[0:], magic)
 	binary.NativeEndian.PutUint32(c[4:], slot)
@@ -54,8 +54,8 @@ func NewControl(kind Kind, slot uint32, data [ControlDataSize]byte) (c Control) 
 	return c
 }
 
-// ParseControl takes a datagram that came. It reports false where that is not a
-// control datagram.
+// ParseControl parses a received datagram. It returns false if that is not a control
+// datagram.
 func ParseControl(b []byte) (c Control, ok bool) {
 	if len(b) != ControlSize || binary.NativeEndian.Uint32(b) != magic {
 		return c, false
@@ -63,27 +63,27 @@ func ParseControl(b []byte) (c Control, ok bool) {
 	return Control(b), true
 }
 
-// Slot returns the place of the client at the server.
+// Slot returns the slot of the client at the server.
 func (c *Control) Slot() uint32 { return binary.NativeEndian.Uint32(c[4:]) }
 
-// Kind returns what is asked for.
+// Kind returns the kind.
 func (c *Control) Kind() Kind { return Kind(binary.NativeEndian.Uint32(c[offKind:])) }
 
-// SetKind sets what is asked for.
+// SetKind sets the kind.
 func (c *Control) SetKind(k Kind) { binary.NativeEndian.PutUint32(c[offKind:], uint32(k)) }
 
 // Data returns the data, in place.
 func (c *Control) Data() []byte { return c[offData:] }
 
-// ClientInfo is the data of a Connect, struct sim_client_info. Its queue pair is
-// left out: clients send 0.
+// ClientInfo is the data of a Connect (struct sim_client_info) without the queue pair,
+// which is 0.
 type ClientInfo struct {
-	ID   uint32 // by which the server finds the data socket; in the reply, the slot
-	IsSM bool   // wants to be handed what the node's agents do not answer
-	Node string // ID or description of the node to be, shorter than NodeIDSize; "": the server's choice
+	ID   uint32 // identifies the data socket; in the reply, the slot
+	IsSM bool   // the client receives the requests that the node's agents do not answer
+	Node string // ID or description of the node, shorter than NodeIDSize; "": the server's choice
 }
 
-// Encode writes the data of a Connect.
+// Encode returns the data of a Connect.
 func (i ClientInfo) Encode() (data [ControlDataSize]byte) {
 	binary.NativeEndian.PutUint32(data[0:], i.ID)
 	if i.IsSM {
@@ -93,7 +93,7 @@ func (i ClientInfo) Encode() (data [ControlDataSize]byte) {
 	return data
 }
 
-// DecodeClientInfo reads the data of a Connect.
+// DecodeClientInfo parses the data of a Connect.
 func DecodeClientInfo(data []byte) ClientInfo {
 	node, _, _ := bytes.Cut(data[offConnect:offConnect+NodeIDSize], []byte{0})
 	return ClientInfo{

@@ -5,15 +5,15 @@ import (
 	"net"
 )
 
-// What a server goes by unless told otherwise.
+// The default name and UDP port of a server.
 const (
 	DefaultSockName = "sim"
 	DefaultPort     = 7070
 )
 
-// A SockName is what the names of the sockets on this host begin with. They are
-// abstract, and every one ends in a NUL byte, as the C programs count the one
-// that ends the string.
+// A SockName is the prefix of the names of the sockets on this host. The names are
+// abstract and end with a NUL byte, because the C programs include the terminator of
+// the string.
 type SockName string
 
 // Control returns the name of the server's control socket.
@@ -32,8 +32,8 @@ func (s SockName) addr(format string, args ...any) *net.UnixAddr {
 	return &net.UnixAddr{Net: "unixgram", Name: "@" + string(s) + fmt.Sprintf(format, args...) + "\x00"}
 }
 
-// Sender repairs the address that a datagram came from: package net takes the
-// NUL byte at its end for the end of the name.
+// Sender returns the address of a sender with the NUL byte at its end, which package
+// net removes.
 func Sender(a net.Addr) net.Addr {
 	if local, ok := a.(*net.UnixAddr); ok && local != nil {
 		return &net.UnixAddr{Net: local.Net, Name: local.Name + "\x00"}
@@ -41,8 +41,8 @@ func Sender(a net.Addr) net.Addr {
 	return a
 }
 
-// DataPort returns the UDP port of the server's data socket for a client, and
-// false where the numbers do not reach so far.
+// DataPort returns the UDP port of the server's data socket for a client, and false if
+// it exceeds the largest port number.
 func DataPort(control int, slot uint32) (int, bool) {
 	port := int64(control) + 1 + int64(slot)
 	return int(port), port <= 0xffff

@@ -1,7 +1,6 @@
-// Package ibsimproto is the protocol that ibsim, the fabric simulator of
-// linux-rdma, speaks with its clients (ibsim: include/ibsim.h): the forms of the
-// two kinds of datagrams and the names of the sockets. Either side of it is
-// elsewhere.
+// Package ibsimproto implements the datagrams and socket names of the protocol between
+// ibsim, the fabric simulator of linux-rdma, and its clients (ibsim:
+// include/ibsim.h).
 package ibsimproto
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// Offsets in struct sim_request. Numbers are big-endian, but for the LIDs: those
-// are two big-endian bytes in the low half of a word of the host.
+// Offsets in struct sim_request. Numbers are big-endian, except LIDs, which are two
+// big-endian bytes in the low half of a word in host byte order.
 const (
 	offDLID   = 0
 	offSLID   = 4
@@ -23,18 +22,17 @@ const (
 	madSize   = 256
 )
 
-// PacketSize is the length in bytes of the datagrams on a data socket.
+// PacketSize is the size in bytes of a datagram on a data socket.
 const PacketSize = offMAD + madSize
 
-// StatusDropped is the status with which a request comes back that nobody
-// answered: ETIMEDOUT, as Linux numbers it on most architectures.
+// StatusDropped is the status of a request that is returned without a reply: ETIMEDOUT
+// of most architectures.
 const StatusDropped = 110
 
-// A Packet is struct sim_request: one MAD, in either direction, with where it
-// goes to and comes from.
+// A Packet is struct sim_request: a MAD with its source and destination.
 type Packet [PacketSize]byte
 
-// Reset clears all but the MAD.
+// Reset clears everything except the MAD.
 func (p *Packet) Reset() {
 	clear(p[:offMAD])
 	binary.BigEndian.PutUint64(p[offLength:], madSize)
@@ -55,14 +53,13 @@ func (p *Packet) SQP() uint32 { return binary.BigEndian.Uint32(p[offSQP:]) }
 // Status returns 0 or an error number.
 func (p *Packet) Status() uint32 { return binary.BigEndian.Uint32(p[offStatus:]) }
 
-// Length returns how many bytes of the MAD its sender counts, which are less than
-// 256 where it says so. Clients read no more than that much of what has no other
-// length, such as a table of subnet administration.
+// Length returns the length in bytes of the MAD. It is less than 256 for messages whose
+// length is not in the MAD, such as a table of subnet administration.
 func (p *Packet) Length() int {
 	return int(min(binary.BigEndian.Uint64(p[offLength:]), madSize))
 }
 
-// SetLength sets how many bytes of the MAD count.
+// SetLength sets the length of the MAD.
 func (p *Packet) SetLength(n int) { binary.BigEndian.PutUint64(p[offLength:], uint64(n)) }
 
 // MAD returns the 256 bytes of the MAD, in place.
@@ -83,7 +80,7 @@ func (p *Packet) SetQueuePairs(to, from uint32) {
 // SetStatus sets the error number, 0 for none.
 func (p *Packet) SetStatus(errno uint32) { binary.BigEndian.PutUint32(p[offStatus:], errno) }
 
-// putLID stores htons(lid) as a uint32 of the host, as the C programs do.
+// putLID stores htons(lid) as a uint32 in host byte order, like the C programs.
 func putLID(b []byte, lid ib.LID) {
 	var be [2]byte
 	binary.BigEndian.PutUint16(be[:], uint16(lid))

@@ -238,7 +238,7 @@ func TestPermissionHint(t *testing.T) {
 		want string
 	}{
 		{OpenError{Owner: "root", Group: "rdma", Mode: 0o660}, "join the group rdma"},
-		{OpenError{Owner: "root", Group: "root", Mode: 0o600}, "run as root, or let a group in"},
+		{OpenError{Owner: "root", Group: "root", Mode: 0o600}, "run as root, or permit a group"},
 	} {
 		test.e.Path, test.e.Err = "/dev/infiniband/umad0", syscall.EACCES
 		if hint := test.e.Hint(); !strings.Contains(hint, test.want) {

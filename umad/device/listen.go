@@ -21,7 +21,7 @@ func (p *Port) Listen(s umad.Service) error {
 	r := serviceRegistration(s)
 	switch err := p.ioctl(uapi.UMADRegisterAgent, unsafe.Pointer(&r)); {
 	case errors.Is(err, unix.EINVAL):
-		// The one thing that the kernel says of a method that has an agent
+		// The kernel's only error for a method that has an agent
 		// (drivers/infiniband/core/mad.c, ib_register_mad_agent).
 		return fmt.Errorf("listen for %v of OUI 0x%06x by %s: %w", s.Class, s.OUI, p.name, umad.ErrTaken)
 	case err != nil:
@@ -31,7 +31,7 @@ func (p *Port) Listen(s umad.Service) error {
 	return nil
 }
 
-// serviceRegistration makes an agent that receives requests too.
+// serviceRegistration describes an agent that also receives requests.
 func serviceRegistration(s umad.Service) uapi.UMADRegister {
 	r := uapi.UMADRegister{QPN: 1, Class: uint8(s.Class), ClassVers: s.ClassVersion}
 	if s.Class.IsSMP() {

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// An OpenError is a device node that cannot be opened.
+// An OpenError reports a device node that cannot be opened.
 type OpenError struct {
 	Path  string
-	Owner string // of the node; "" where it is not there
+	Owner string // of the node; "": the node does not exist
 	Group string
 	Mode  fs.FileMode
 	Err   error
@@ -21,7 +21,7 @@ type OpenError struct {
 
 func newOpenError(path string, err error) *OpenError {
 	e := &OpenError{Path: path, Err: err}
-	// The path stands in the message already.
+	// The message contains the path already.
 	var op *fs.PathError
 	if errors.As(err, &op) {
 		e.Err = op.Err
@@ -45,20 +45,20 @@ func (e *OpenError) Error() string {
 // Unwrap returns Err.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// Hint says what to do.
+// Hint suggests a remedy.
 func (e *OpenError) Hint() string {
 	switch {
 	case errors.Is(e.Err, fs.ErrPermission) && e.Mode&0o060 == 0o060 && e.Group != "root":
 		return fmt.Sprintf("join the group %s, or run as root", e.Group)
 	case errors.Is(e.Err, fs.ErrPermission):
-		return fmt.Sprintf("run as root, or let a group in: chgrp rdma %s && chmod 0660 %s, by a udev rule to last", e.Path, e.Path)
+		return fmt.Sprintf("run as root, or permit a group, permanently by a udev rule: chgrp rdma %s && chmod 0660 %s", e.Path, e.Path)
 	case errors.Is(e.Err, fs.ErrNotExist):
-		return "sysfs shows the device, but its node is not there: is udev running, or is this a container without /dev/infiniband?"
+		return "the device exists in sysfs without a node: check that udev runs, and that a container has /dev/infiniband"
 	}
 	return ""
 }
 
-// userName and groupName return a name, or the number where there is none.
+// userName and groupName return a name, or the number if there is no name.
 func userName(id uint32) string {
 	text := strconv.FormatUint(uint64(id), 10)
 	if u, err := user.LookupId(text); err == nil {

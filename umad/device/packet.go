@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// encode writes what sends m by an agent.
+// encode fills p with a message and the agent that sends it.
 func (p *packet) encode(m *umad.Message, agent uint32) {
 	h := &p.UMADHeader
 	*h = uapi.UMADHeader{
@@ -32,12 +32,11 @@ func (p *packet) encode(m *umad.Message, agent uint32) {
 	p.mad = m.MAD
 }
 
-// minMAD is the least that follows the header: of a request that got no reply,
-// the kernel gives the common MAD header back.
+// minMAD is the minimum size of a MAD: the kernel returns the common MAD header of a
+// request without a reply.
 const minMAD = 24
 
-// decode fills m from the n bytes that were read, and reports whether they are a
-// MAD.
+// decode fills m from a message of n bytes, and reports whether it is a MAD.
 func (p *packet) decode(m *umad.Message, n int) bool {
 	if n < uapi.UMADHeaderSize+minMAD || n > packetSize {
 		return false

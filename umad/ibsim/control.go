@@ -10,31 +10,31 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
-// controlTimeout is how long the server may take to answer. To some mistakes it
-// does not answer at all.
+// controlTimeout bounds the time for a reply. The server does not reply to some invalid
+// requests.
 const controlTimeout = 2 * time.Second
 
-// errRefused is the server's only way to say no.
+// errRefused is the only error that the server returns.
 var errRefused = errors.New("refused")
 
-// A serverError is a server that cannot be reached or does not answer.
+// A serverError reports a server that cannot be reached or does not reply.
 type serverError struct{ err error }
 
 func (e *serverError) Error() string { return e.err.Error() }
 func (e *serverError) Unwrap() error { return e.err }
 
-// Hint says what to do.
+// Hint suggests a remedy.
 func (e *serverError) Hint() string {
-	return "is ibsim running, with the same IBSIM_SOCKNAME (or IBSIM_SERVER_NAME and IBSIM_SERVER_PORT)? Start it by: ibsim -s NETFILE"
+	return "start ibsim with: ibsim -s NETFILE, and with the same IBSIM_SOCKNAME (or IBSIM_SERVER_NAME and IBSIM_SERVER_PORT)"
 }
 
-// ask sends a control request and returns the data of its reply.
-func (p *Port) ask(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]byte) (reply [ibsimproto.ControlDataSize]byte, err error) {
-	request := ibsimproto.NewControl(kind, p.slot, data)
+// request sends a control request and returns the data of its reply.
+func (p *Port) request(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]byte) (reply [ibsimproto.ControlDataSize]byte, err error) {
+	out := ibsimproto.NewControl(kind, p.slot, data)
 	if err := p.control.SetDeadline(time.Now().Add(p.answerIn)); err != nil {
 		return reply, err
 	}
-	if _, err := p.control.Write(request[:]); err != nil {
+	if _, err := p.control.Write(out[:]); err != nil {
 		return reply, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
 	}
 	var in [ibsimproto.ControlSize + 1]byte
@@ -48,7 +48,7 @@ func (p *Port) ask(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]byte) 
 	answer, ok := ibsimproto.ParseControl(in[:n])
 	switch {
 	case !ok:
-		return reply, fmt.Errorf("answer of %d bytes is not one of ibsim", n)
+		return reply, fmt.Errorf("invalid reply of %d bytes", n)
 	case answer.Kind() == ibsimproto.Error:
 		return reply, errRefused
 	}
@@ -56,8 +56,8 @@ func (p *Port) ask(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]byte) 
 	return reply, nil
 }
 
-// plainError takes the addresses off a network error: those of abstract sockets
-// hold NUL bytes.
+// plainError removes the addresses from a network error: those of abstract sockets
+// contain NUL bytes.
 func plainError(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

@@ -14,17 +14,17 @@ import (
 	"github.com/ibkit/ibkit/internal/ibsimproto"
 )
 
-// An endpoint is the client's side of the two sockets.
+// An endpoint holds the client's two sockets.
 type endpoint struct {
 	control, data net.Conn
-	id            uint32 // by which the server finds the data socket
+	id            uint32 // identifies the data socket to the server
 
 	// server returns the address of the server's data socket for a client.
 	server func(slot uint32) (unix.Sockaddr, error)
 }
 
-// connectData connects the data socket to the server's side of it, whose
-// address is known once the server gave the client a slot.
+// connectData connects the data socket to that of the server, whose address depends on
+// the client's slot.
 func (e *endpoint) connectData(slot uint32) error {
 	to, err := e.server(slot)
 	if err != nil {
@@ -44,22 +44,21 @@ func (e *endpoint) connectData(slot uint32) error {
 	return nil
 }
 
-// clients counts the clients of this process, for each needs an ID of its own.
+// clients counts the clients of this process, which need different IDs.
 var clients atomic.Uint32
 
-// firstID keeps our IDs apart from those of the C clients, which are process
-// IDs.
+// firstID separates the IDs from those of the C clients, which are process IDs.
 const firstID = 1 << 30
 
-// dialUnix reaches a server on this host.
+// dialUnix connects to a server on this host.
 func dialUnix(name ibsimproto.SockName) (endpoint, error) {
 	id := firstID + uint32(os.Getpid())<<4 + clients.Add(1)&0xf
 	control, err := net.DialUnix("unixgram", name.ClientControl(id), name.Control())
 	if err != nil {
 		return endpoint{}, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
 	}
-	// The data socket has to be there before the server hears of the client:
-	// it ends itself where it finds none.
+	// The data socket must exist before the server receives a request: without
+	// it the server exits.
 	data, err := net.ListenUnixgram("unixgram", name.ClientData(id))
 	if err != nil {
 		control.Close()
@@ -75,8 +74,8 @@ func dialUnix(name ibsimproto.SockName) (endpoint, error) {
 	}, nil
 }
 
-// dialUDP reaches a server elsewhere, which speaks IPv4 only: control on port,
-// the data of client N on port+1+N.
+// dialUDP connects to a server on another host, by IPv4: the control socket has the
+// port, and the data socket of client N has port+1+N.
 func dialUDP(ctx context.Context, host string, port int) (endpoint, error) {
 	var d net.Dialer
 	control, err := d.DialContext(ctx, "udp4", net.JoinHostPort(host, strconv.Itoa(port)))
@@ -96,7 +95,7 @@ func dialUDP(ctx context.Context, host string, port int) (endpoint, error) {
 			dataPort, ok := ibsimproto.DataPort(port, slot)
 			to := &unix.SockaddrInet4{Port: dataPort}
 			if !ok {
-				return nil, fmt.Errorf("server gave the place %d, which has no port", slot)
+				return nil, fmt.Errorf("invalid slot %d of the server: no UDP port", slot)
 			}
 			copy(to.Addr[:], control.RemoteAddr().(*net.UDPAddr).IP.To4())
 			return to, nil

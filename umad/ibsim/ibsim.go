@@ -3,8 +3,8 @@
 //
 // The protocol is that of ibsim's own clients (ibsim: include/ibsim.h,
 // ibsim/sim_net.c, umad2sim/sim_client.c): datagrams on abstract Unix sockets,
-// or UDP to a server elsewhere. A control socket attaches to a node and asks
-// for its attributes; a data socket carries MADs.
+// or UDP to a server on another host. A control socket attaches to a node and reads its
+// attributes; a data socket carries MADs.
 package ibsim
 
 import (
@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -27,21 +28,21 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// Options say which server and which node. The zero value is the server that
-// ibsim starts by default, and the first node of its net file.
+// Options specify the server and the node. The zero value is the default server of
+// ibsim, and the first node of its net file.
 type Options struct {
 	SockName string // name of a server on this host; "": "sim"
-	Node     string // node ID or description of the node to be; "": the server's choice
+	Node     string // ID or description of the node to attach to; "": the server's choice
 
-	// Responder attaches as one who answers for the node, which one client at a
-	// time can do, and makes [Port.Listen] possible.
+	// Responder attaches as the client that receives the requests to the node,
+	// which only one client can do at a time. [Port.Listen] requires it.
 	Responder bool
 
-	Server string // host of a server elsewhere; "": this host's SockName
+	Server string // other host with a server; "": SockName on this host
 	Port   int    // UDP port of Server; 0: 7070
 }
 
-// OptionsFromEnv returns the options that ibsim's own clients take from the
+// OptionsFromEnv returns the options that ibsim's own clients read from the
 // environment: IBSIM_SOCKNAME, SIM_HOST, IBSIM_SERVER_NAME, IBSIM_SERVER_PORT.
 func OptionsFromEnv(getenv func(string) string) (Options, error) {
 	o := Options{
@@ -70,9 +71,10 @@ type Port struct {
 	responder bool
 
 	foreign  int
-	answerIn time.Duration // for the server to answer a control request
+	answerIn time.Duration // time limit for replies to control requests
 
 	out, in *nonblock.Batch
+	dropped runtime.Cleanup // detaches a port that is dropped without Close
 }
 
 // batchSize is the largest number of datagrams per system call. A Unix socket
@@ -97,7 +99,7 @@ func (o Options) server() string {
 
 func open(ctx context.Context, o Options) (*Port, error) {
 	if len(o.Node) >= ibsimproto.NodeIDSize {
-		return nil, fmt.Errorf("node %q: the protocol has room for %d characters", o.Node, ibsimproto.NodeIDSize-1)
+		return nil, fmt.Errorf("node %q: longer than %d characters", o.Node, ibsimproto.NodeIDSize-1)
 	}
 	var e endpoint
 	var err error
@@ -123,30 +125,46 @@ func open(ctx context.Context, o Options) (*Port, error) {
 		e.data.Close()
 		return nil, err
 	}
+	p.dropped = runtime.AddCleanup(p, detach, attachment{p.control, p.data, p.conn, p.slot})
 	return p, nil
 }
 
-// attach becomes a node of the fabric.
+// An attachment is the part of a port that outlives it.
+type attachment struct {
+	control, data net.Conn
+	conn          *nonblock.Conn
+	slot          uint32
+}
+
+// detach releases the slot and the sockets of a port that was dropped. It does not
+// wait for a reply.
+func detach(a attachment) {
+	request := ibsimproto.NewControl(ibsimproto.Disconnect, a.slot, [ibsimproto.ControlDataSize]byte{})
+	_, _ = a.control.Write(request[:])
+	_ = errors.Join(a.data.Close(), a.control.Close(), a.conn.Release())
+}
+
+// attach attaches to a node of the fabric.
 func (p *Port) attach(e endpoint, node string) error {
-	reply, err := p.ask(ibsimproto.Connect, ibsimproto.ClientInfo{ID: e.id, IsSM: p.responder, Node: node}.Encode())
+	reply, err := p.request(ibsimproto.Connect, ibsimproto.ClientInfo{ID: e.id, IsSM: p.responder, Node: node}.Encode())
 	switch {
 	case errors.Is(err, errRefused) && p.responder:
-		err = fmt.Errorf("there is no node %q, it has a client that answers for it, or all places for clients are taken", node)
+		err = fmt.Errorf("no node %q, or the node has a responder, or all slots for clients are in use", node)
 	case errors.Is(err, errRefused):
-		err = fmt.Errorf("there is no node %q, or all places for clients are taken", node)
+		err = fmt.Errorf("no node %q, or all slots for clients are in use", node)
 	}
 	if err != nil {
 		return err
 	}
 	p.slot = binary.NativeEndian.Uint32(reply[:])
 	if err := p.begin(e); err != nil {
-		_, detached := p.ask(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
+		_, detached := p.request(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
 		return errors.Join(err, detached)
 	}
 	return nil
 }
 
-// begin makes an attached port ready for MADs.
+// begin prepares an attached port for MADs.
 func (p *Port) begin(e endpoint) (err error) {
 	if err := e.connectData(p.slot); err != nil {
 		return err
@@ -157,7 +175,7 @@ func (p *Port) begin(e endpoint) (err error) {
 	return p.readAttr()
 }
 
-// readAttr asks the server for what umad.PortAttr wants to know.
+// readAttr reads the attributes of the port from the server.
 func (p *Port) readAttr() error {
 	var node mad.NodeInfo
 	var port mad.PortInfo
@@ -165,7 +183,7 @@ func (p *Port) readAttr() error {
 		kind ibsimproto.Kind
 		attr mad.Attribute
 	}{{ibsimproto.GetNodeInfo, &node}, {ibsimproto.GetPortInfo, &port}} {
-		reply, err := p.ask(q.kind, [ibsimproto.ControlDataSize]byte{})
+		reply, err := p.request(q.kind, [ibsimproto.ControlDataSize]byte{})
 		if err == nil {
 			err = mad.Decode(q.attr, reply[:])
 		}
@@ -173,14 +191,14 @@ func (p *Port) readAttr() error {
 			return fmt.Errorf("read %s of the local node: %w", q.attr.ID(), err)
 		}
 	}
-	// The server leaves the port's GUID out of NodeInfo; this is how it makes
-	// it, and port 0 of a switch has the node's.
+	// NodeInfo of the server lacks the port GUID. The server computes it like
+	// this, and port 0 of a switch has the node GUID.
 	portGUID := node.NodeGUID
 	if node.NodeType != mad.NodeTypeSwitch {
 		portGUID += ib.GUID(port.LocalPort)
 	}
 	p.attr = umad.PortAttr{
-		Device:    "ibsim0", // as in libumad2sim, whatever the place at the server
+		Device:    "ibsim0", // as in libumad2sim, for any slot
 		Number:    port.LocalPort,
 		LinkLayer: "InfiniBand",
 		NodeGUID:  node.NodeGUID,
@@ -196,15 +214,14 @@ func (p *Port) readAttr() error {
 	return nil
 }
 
-// Attr describes the port that the client is attached to.
+// Attr returns the attributes of the port that the client is attached to.
 func (p *Port) Attr() umad.PortAttr { return p.attr }
 
-// Foreign returns how many datagrams came so far that are not ibsim's packets.
+// Foreign returns the number of received datagrams that are not ibsim's packets.
 func (p *Port) Foreign() int { return p.foreign }
 
-// errLIDThenRoute is what becomes of packets that the server would discard
-// without an answer.
-var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that begin at a LID")
+// errLIDThenRoute is the error for packets that the server would discard silently.
+var errLIDThenRoute = errors.New("send MAD: ibsim does not simulate directed routes that start at a LID")
 
 // Send sends one MAD to the server.
 func (p *Port) Send(m *umad.Message) error {
@@ -336,16 +353,18 @@ func (e *endedError) Error() string        { return "ibsim has ended: " + e.err.
 func (e *endedError) Unwrap() error        { return e.err }
 func (e *endedError) Is(target error) bool { return target == umad.ErrDeviceRemoved }
 
-// WaitInThread has Recv wait in a system call. It implements [umad.ThreadWaiter].
+// WaitInThread makes Recv wait in a system call. It implements [umad.ThreadWaiter].
 func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
 
-// Interrupt ends the Recv that waits, or the next one that would.
+// Interrupt ends the current wait of Recv, or the next one.
 func (p *Port) Interrupt() { p.conn.Interrupt() }
 
-// Close detaches from the node. A client that ends without it keeps one of the
-// server's ten places for ever.
+// Close detaches from the node. A client that exits without Close occupies one of the
+// server's ten slots until the server exits. A Port that is garbage collected is
+// detached.
 func (p *Port) Close() error {
-	_, err := p.ask(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
+	p.dropped.Stop()
+	_, err := p.request(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
 	err = errors.Join(p.data.Close(), p.control.Close(), p.conn.Release(), err)
 	if errors.Is(err, unix.ECONNREFUSED) {
 		return nil // the server ended first

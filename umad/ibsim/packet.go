@@ -9,9 +9,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// encodePacket writes the packet that carries m. What ibsim does not simulate
-// is left out: service levels, P_Keys, path bits and global route headers. The
-// server fills in the source LID.
+// encodePacket fills p with m. ibsim does not simulate service levels, P_Keys, path bits
+// and global route headers. The server sets the source LID.
 func encodePacket(p *ibsimproto.Packet, m *umad.Message) {
 	p.Reset()
 	source := ib.LID(0)
@@ -40,8 +39,8 @@ func decodePacket(m *umad.Message, b []byte) bool {
 	return true
 }
 
-// setTableLength writes into a table of subnet administration that is not in
-// segments how long it is, which only the packet tells.
+// setTableLength sets the length of an unsegmented table of subnet administration,
+// which only the packet contains.
 func setTableLength(m *mad.Packet, length int) {
 	h := m.RMPP()
 	if m.Class() == mad.ClassSA && h.Type == mad.RMPPNone && h.Flags.Has(mad.RMPPActive) && h.Length == 0 {
