@@ -18,7 +18,6 @@ BENCHFLAGS =
 TIMEOUT = 15m
 GUEST_TIMEOUT = 30m
 
-ARCHITECTURES = amd64 arm64 ppc64le riscv64 s390x
 LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconvert usestdlibvars misspell
 
 # Packages with goroutines, locks or atomic operations, in the code or its tests.
@@ -116,23 +115,30 @@ $(addprefix lint-,$(LINTERS)): lint-%:
 apidiff: ## list the API changes of the public packages since BASE, by default the last release
 	@tools/apidiff $(BASE)
 
+# goreleaser has a module file of its own: its 300 modules would decide the versions
+# of the other tools.
+GORELEASER = go tool -modfile=tools/goreleaser/go.mod goreleaser release --snapshot --clean --skip publish
+
+# Without a remote goreleaser does not read the commit.
+dist package: export GIT_CONFIG_COUNT = 1
+dist package: export GIT_CONFIG_KEY_0 = remote.origin.url
+dist package: export GIT_CONFIG_VALUE_0 = https://github.com/ibkit/ibkit
+
 .PHONY: dist
-dist: $(addprefix dist-,$(ARCHITECTURES)) ## build the archives and packages of a release in build/dist
-	@cd $(BUILD)/dist && sha256sum *.tar.gz *.deb *.rpm *.json >SHA256SUMS
+dist: ## build the archives and packages of a release in build/dist
+	@$(CHECK) "build packages" $(GORELEASER)
 
-.PHONY: $(addprefix dist-,$(ARCHITECTURES))
-$(addprefix dist-,$(ARCHITECTURES)): dist-%: package-files
-	@$(CHECK) "build for linux/$*" packaging/build $(BUILD)/dist $*
-
+# One architecture shows that a build is reproducible.
 .PHONY: package
 package: dist ## test the packages: build one twice, compare, install, remove
-	@$(CHECK) "build for linux/amd64 again" packaging/build $(BUILD)/dist-again amd64
+	@sed 's/goarch: .*/goarch: [amd64]/; s/^dist: .*/&-again/' goreleaser.yaml >$(BUILD)/goreleaser-again.yaml
+	@$(CHECK) "build packages again" $(GORELEASER) --config $(BUILD)/goreleaser-again.yaml
 	@$(CHECK) packages go test -count 1 -timeout $(TIMEOUT) -tags packages ./packaging ./man
 
 # The files of packages beside the binary.
 .PHONY: package-files
 package-files:
-	@rm -rf $(BUILD)/package $(BUILD)/dist $(BUILD)/dist-again
+	@rm -rf $(BUILD)/package
 	@mkdir -p $(BUILD)/package/man $(BUILD)/package/completions $(BUILD)/package/bin
 	@for page in man/*.1; do gzip -9n <$$page >$(BUILD)/package/man/$${page##*/}.gz; done
 	@packaging/changelog "$$(git show -s --format=%cD HEAD)" <CHANGELOG.md | gzip -9n >$(BUILD)/package/changelog.gz

@@ -39,7 +39,7 @@ var completionCases = []struct{ typed, want string }{
 func completionHome(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	dir = t.TempDir()
-	binary, err := filepath.Abs(one(t, "linux-amd64/ibkit"))
+	binary, err := filepath.Abs(one(t, "ibkit_linux_amd64_v1/ibkit"))
 	if err != nil {
 		t.Fatal(err)
 	}

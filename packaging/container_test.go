@@ -15,7 +15,7 @@ import (
 // in a root that has nothing else, not even /proc, /sys and /tmp, in namespaces
 // of its own, as a user without rights.
 func TestContainer(t *testing.T) {
-	binary, err := os.ReadFile(one(t, "linux-amd64/ibkit"))
+	binary, err := os.ReadFile(one(t, "ibkit_linux_amd64_v1/ibkit"))
 	if err != nil {
 		t.Fatal(err)
 	}

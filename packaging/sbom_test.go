@@ -61,7 +61,7 @@ func TestBills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("go", "version", "-m", one(t, "linux-amd64/ibkit")).Output()
+	out, err := exec.Command("go", "version", "-m", one(t, "ibkit_linux_amd64_v1/ibkit")).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
