@@ -42,7 +42,7 @@ func command(t *testing.T, name string, args ...string) string {
 
 // TestReproducible compares two builds of the same commit.
 func TestReproducible(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(again, "ibkit[-_]*.*"))
+	files, err := filepath.Glob(filepath.Join(again, `ibkit[_\-]*.*`))
 	if err != nil || len(files) != 4 {
 		t.Fatalf("got files %q, %v; want an archive, a deb, an rpm and a bill of materials", files, err)
 	}
