@@ -23,6 +23,7 @@ const (
 	AttrMulticastForwardingTable AttrID = 0x001b
 	AttrSMInfo                   AttrID = 0x0020
 	AttrPortInfoExtended         AttrID = 0x0033
+	AttrSwitchPortStateTable     AttrID = 0x0034
 	AttrMlnxExtPortInfo          AttrID = 0xff90 // NVIDIA's, for FDR10
 )
 
@@ -91,5 +92,6 @@ var smpAttributes = map[AttrID]attrKind{
 	AttrMulticastForwardingTable: kind[MulticastForwardingTable]("MulticastForwardingTable"),
 	AttrSMInfo:                   kind[SMInfo]("SMInfo"),
 	AttrPortInfoExtended:         kind[PortInfoExtended]("PortInfoExtended"),
+	AttrSwitchPortStateTable:     kind[SwitchPortStateTable]("SwitchPortStateTable"),
 	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
 }

@@ -73,6 +73,7 @@ var attributes = map[string]func() Attribute{
 	"portinfoext": func() Attribute { return new(PortInfoExtended) },
 	"sl2vl":       func() Attribute { return new(SLtoVLMapping) },
 	"sminfo":      func() Attribute { return new(SMInfo) },
+	"portstates":  func() Attribute { return new(SwitchPortStateTable) },
 	"switchinfo":  func() Attribute { return new(SwitchInfo) },
 	"vlarb":       func() Attribute { return new(VLArbitration) },
 }

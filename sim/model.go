@@ -191,6 +191,9 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 			p.GUID += ib.GUID(i)
 		}
 		p.Info = s.Link.portInfo(isSwitch && i == 0)
+		if isSwitch && i == 0 && p.Info.CapMask.Has(mad.CapCapMask2) {
+			p.Info.CapMask2 |= mad.Cap2SwitchPortStateTable
+		}
 		if s.Link.Speed == ib.FDR10 {
 			p.Ext = fdr10()
 			p.Ext.LinkSpeedActive = 0

@@ -65,6 +65,7 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrMulticastForwardingTable: {get: getMFT, set: setMFT},
 	mad.AttrVLArbitration:            {get: getVLArbitration, set: setVLArbitration},
 	mad.AttrSMInfo:                   {get: getSMInfo},
+	mad.AttrSwitchPortStateTable:     {get: getPortStates},
 	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo},
 }
 

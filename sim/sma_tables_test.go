@@ -206,3 +206,38 @@ func TestMulticastFollowsGroups(t *testing.T) {
 		t.Errorf("after a sweep: got mask %#x, want 0x6", got)
 	}
 }
+
+func TestSwitchPortStateTable(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=200")
+	c := client(t, f, "host001", umad.ClientOptions{Timeout: time.Millisecond})
+	sw, host := umad.Target{Route: "\x01"}, umad.Target{Route: "\x01\x02"}
+	if err := f.Connect(&f.Node("switch1").Ports[150], &f.Node("switch1").Ports[4]); err != nil {
+		t.Fatal(err)
+	}
+	for block, want := range map[uint32]map[int]ib.PortState{
+		0: {0: ib.PortActive, 1: ib.PortActive, 3: ib.PortActive, 4: ib.PortInit, 5: ib.PortDown, 127: ib.PortDown},
+		1: {150 - 128: ib.PortInit, 200 - 128: ib.PortDown, 201 - 128: 0},
+	} {
+		var got mad.SwitchPortStateTable
+		if err := get(t, c, sw, &got, block); err != nil {
+			t.Fatal(err)
+		}
+		for i, state := range want {
+			if got.States[i] != state {
+				t.Errorf("block %d, state %d: got %v, want %v", block, i, got.States[i], state)
+			}
+		}
+	}
+	var table mad.SwitchPortStateTable
+	if err := get(t, c, host, &table, 0); err == nil {
+		t.Error("adapter: got success, want an error")
+	}
+	f.Node("switch1").Ports[0].Info.CapMask2 = 0
+	if err := get(t, c, sw, &table, 0); err == nil {
+		t.Error("without the capability: got success, want an error")
+	}
+	small := client(t, build(t, "single-switch:hosts=1,radix=4"), "", umad.ClientOptions{Timeout: time.Millisecond})
+	if err := get(t, small, sw, &table, 1); err == nil {
+		t.Error("block without ports: got success, want an error")
+	}
+}
