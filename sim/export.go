@@ -55,7 +55,10 @@ var kinds = map[mad.NodeType]struct{ word, guid, letter string }{
 
 // writeIDs writes the lines before a node that both formats have.
 func writeIDs(out *bufio.Writer, n *Node) {
-	fmt.Fprintf(out, "vendid=0x%x\ndevid=0x%x\nsysimgguid=0x%x\n", n.Info.VendorID, n.Info.DeviceID, n.Info.SystemGUID)
+	fmt.Fprintf(out, "vendid=0x%x\ndevid=0x%x\n", n.Info.VendorID, n.Info.DeviceID)
+	if n.Info.SystemGUID != 0 {
+		fmt.Fprintf(out, "sysimgguid=0x%x\n", n.Info.SystemGUID)
+	}
 }
 
 // netID returns the ID of a node, or a substitute if the ID contains special

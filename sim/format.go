@@ -25,7 +25,7 @@ type fileFormat struct {
 // fileFormats are the formats of files by their prefixes in descriptions.
 var fileFormats = map[string]fileFormat{
 	"net":  {parseNetFile, (*Fabric).Configure},
-	"topo": {ParseTopology, (*Fabric).Configure},
+	"topo": {ParseTopology, (*Fabric).reconfigure},
 	"json": {ParseJSON, (*Fabric).resume},
 }
 

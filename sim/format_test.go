@@ -81,6 +81,28 @@ func TestReadFile_Topology(t *testing.T) {
 	}
 }
 
+// TestBuild_TopologyWithoutLID checks that a port without a LID stays without one, and
+// that its link is not active.
+func TestBuild_TopologyWithoutLID(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=4")
+	f.Node("host002").Ports[1].Info.LID = 0
+	var topology strings.Builder
+	if err := f.WriteTopology(&topology); err != nil {
+		t.Fatal(err)
+	}
+	back := build(t, write(t, topology.String()))
+	for i, n := range []string{"host001", "host002", "host003"} {
+		p := &back.Node(topologyID(f.Node(n))).Ports[1]
+		want, lid := ib.PortActive, f.Node(n).Ports[1].Info.LID
+		if i == 1 {
+			want = ib.PortInit
+		}
+		if p.Info.State != want || p.Peer.Info.State != want || p.Info.LID != lid {
+			t.Errorf("%s: got %v, %v at the switch, LID %d, want %v, LID %d", n, p.Info.State, p.Peer.Info.State, p.Info.LID, want, lid)
+		}
+	}
+}
+
 func TestReadFile_Errors(t *testing.T) {
 	const formats = "expected a net file of ibsim, or the output of ibnetdiscover or of ibkit linkinfo --json --attributes, not "
 	for _, test := range []struct{ name, content, want string }{

@@ -12,13 +12,18 @@ import (
 // are up. The SM LID is that of the first channel adapter with a link. The fabric does
 // not change if there is an error.
 func (f *Fabric) Configure() error {
-	sm := f.firstAdapter()
-	if sm == nil {
-		return errors.New("configure fabric: no channel adapter with a link for the subnet manager")
-	}
 	lids, err := f.planLIDs()
 	if err != nil {
 		return err
+	}
+	return f.configure(lids)
+}
+
+// configure configures the ports in lids, which are indexed by their LIDs.
+func (f *Fabric) configure(lids []*Port) error {
+	sm := f.firstAdapter()
+	if sm == nil {
+		return errors.New("configure fabric: no channel adapter with a link for the subnet manager")
 	}
 	if err := f.routeAll(lids); err != nil {
 		return err
@@ -34,7 +39,7 @@ func (f *Fabric) Configure() error {
 			if p.Info.LID != 0 {
 				p.Info.SMLID = sm.Info.LID
 			}
-			if p.up() {
+			if p.up() && p.Management().Info.LID != 0 && p.Peer.Management().Info.LID != 0 {
 				p.Info.State = ib.PortActive
 			}
 		}
@@ -46,13 +51,37 @@ func (f *Fabric) Configure() error {
 	return nil
 }
 
-// resume is Configure for a fabric that was configured before: if some port has a LID, it
-// only computes routes to the ports with LIDs. A subnet manager may have left out ports,
-// as opensm does for a node with GUID 0.
-func (f *Fabric) resume() error {
-	lids, err := f.planLIDs()
+// reconfigure is Configure for a fabric with the LIDs of an earlier scan: if some port has
+// a LID, ports without one are left out, as opensm leaves out a node with GUID 0.
+func (f *Fabric) reconfigure() error {
+	lids, err := f.knownLIDs()
 	if err != nil {
 		return err
+	}
+	if sm := f.firstAdapter(); len(lids) == 0 || sm == nil || sm.Info.LID == 0 {
+		return f.Configure()
+	}
+	return f.configure(lids)
+}
+
+// resume is reconfigure for a fabric with the states of ports as well: it only computes
+// routes.
+func (f *Fabric) resume() error {
+	lids, err := f.knownLIDs()
+	if err != nil {
+		return err
+	}
+	if len(lids) == 0 {
+		return f.Configure()
+	}
+	return f.routeAll(lids)
+}
+
+// knownLIDs returns the ports that have a LID, by LID.
+func (f *Fabric) knownLIDs() ([]*Port, error) {
+	lids, err := f.planLIDs()
+	if err != nil {
+		return nil, err
 	}
 	top := -1
 	for lid, p := range lids {
@@ -64,10 +93,7 @@ func (f *Fabric) resume() error {
 			top = lid
 		}
 	}
-	if top < 0 {
-		return f.Configure()
-	}
-	return f.routeAll(lids[:top+1])
+	return lids[:top+1], nil
 }
 
 // firstAdapter returns the first channel adapter port that is up, nil if all are down.

@@ -60,13 +60,13 @@ func TestServedCongestion(t *testing.T) {
 		{"CongestionControlTable 5", 5, &mad.CongestionControlTable{}},
 	} {
 		t.Run(test.query, func(t *testing.T) {
-			got := askCongestion(t, c, test.lid, test.a)
+			got := readCongestion(t, c, test.lid, test.a)
 			want := ibccquery(t, s, test.query)
 			if test.a.ID() == mad.AttrSwitchPortCongestionSetting {
 				got = got[:strings.Index(got, "Port:............................17")]
 			}
 			if got != want {
-				t.Errorf("ibkit:\n%s\nwant as of ibccquery:\n%s", got, want)
+				t.Errorf("ibkit:\n%s\nwant, from ibccquery:\n%s", got, want)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestServedCongestion(t *testing.T) {
 			"Local_LID_CN:....................4\nRemote_LID_CN_Entry:.............22\nTimestamp_CN_Entry:"},
 	} {
 		out := ibccquery(t, s, "CongestionLog "+strconv.Itoa(int(test.lid)))
-		own := askCongestion(t, c, test.lid, &log)
+		own := readCongestion(t, c, test.lid, &log)
 		if !strings.Contains(out, test.want) || !strings.Contains(own, test.want) {
 			t.Errorf("log of LID %d: ibccquery:\n%s\nibkit:\n%s\nwant event\n%s", test.lid, out, own, test.want)
 		}
@@ -121,8 +121,8 @@ func ibccquery(t *testing.T, s *ibsimtest.Sim, line string) string {
 	return text
 }
 
-// askCongestion reads an attribute through ibkit's client and returns its dump.
-func askCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) string {
+// readCongestion reads an attribute through ibkit's client and returns its dump.
+func readCongestion(t *testing.T, c *umad.Client, lid ib.LID, a mad.Attribute) string {
 	t.Helper()
 	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassCC, Attr: a.ID()})
 	if err != nil {

@@ -78,7 +78,7 @@ func compareTables(t *testing.T, theirs, ours *ibsimtest.Sim, lines ...string) {
 		words := strings.Fields(line)
 		want, got := theirs.MustRunC(t, "host00001", words[0], words[1:]...), ours.MustRunC(t, "host00001", words[0], words[1:]...)
 		if got.Stdout != want.Stdout || got.Code != want.Code || got.Stdout == "" {
-			t.Errorf("%s: ibkit: exit code %d\n%s%s\nwant as of ibsim: %d\n%s%s", line, got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
+			t.Errorf("%s: ibkit: exit code %d\n%s%s\nwant, from ibsim: %d\n%s%s", line, got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
 		}
 	}
 }
