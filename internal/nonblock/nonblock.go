@@ -71,7 +71,7 @@ func (c *Conn) Send(b []byte) error {
 }
 
 // Receive reads the next message into b and returns its length. It returns
-// os.ErrDeadlineExceeded if none arrives before the deadline or an Interrupt. A
+// os.ErrDeadlineExceeded if no message arrives before the deadline or an Interrupt. A
 // zero deadline never expires.
 func (c *Conn) Receive(b []byte, deadline time.Time) (int, error) {
 	c.in = b

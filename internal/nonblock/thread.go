@@ -17,7 +17,7 @@ type thread struct {
 	wakeup *os.File // an eventfd that Interrupt writes to
 	fds    [2]unix.PollFd
 	limit  unix.Timespec
-	until  *unix.Timespec // limit, or nil: none
+	until  *unix.Timespec // limit, or nil without a deadline
 	block  func(fd uintptr)
 	err    error
 }
