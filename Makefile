@@ -47,14 +47,19 @@ demo: ## show the links of a simulated fabric
 
 .PHONY: deps
 deps: ## install the Debian packages that the tests need
-	apt-get update -q
-	DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(DEB_PACKAGES)
+	@$(CHECK) "install packages" sh -c 'apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(DEB_PACKAGES)'
+
+# Two jobs at a time use both cores while one waits. The installation of packages
+# waits for the network, guests for timers.
+JOBS = $(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync
 
 .PHONY: test-all
-test-all: deps ## install what the tests need, run all checks, and count them
+test-all: ## install what the tests need, run all checks, and count them
 	@rm -rf $(RESULTS)
-	@$(MAKE) --no-print-directory -k lint test race oracle scripts package || true
-	@$(MAKE) --no-print-directory -k -j 2 guest fuzz || true
+	@$(JOBS) deps lint test || true
+	@$(JOBS) race oracle scripts package || true
+	@$(JOBS) guest fuzz || true
 	@$(MAKE) --no-print-directory summary
 
 .PHONY: summary
