@@ -13,7 +13,7 @@ import (
 // classVersion its version.
 const (
 	class        mad.Class = 0x32
-	classVersion           = 1
+	classVersion uint8     = 1
 )
 
 // OUI is the default OUI of ping packets: that of the OpenIB Alliance, which ibping

@@ -39,6 +39,7 @@ type command struct {
 	options resolve.Options
 }
 
+// New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{

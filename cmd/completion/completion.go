@@ -18,6 +18,7 @@ var shells = map[string]func(*cobra.Command, *cmdutil.Env) error{
 	"zsh":  func(root *cobra.Command, env *cmdutil.Env) error { return root.GenZshCompletion(env.Out) },
 }
 
+// New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|fish|zsh",

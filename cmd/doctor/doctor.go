@@ -45,6 +45,7 @@ var rules = cmdutil.FlagRules{
 	},
 }
 
+// New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{

@@ -41,6 +41,7 @@ type testFlags struct {
 	test                    perf.Test // what needs no reading
 }
 
+// New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{

@@ -50,6 +50,7 @@ type command struct {
 	finder  finder
 }
 
+// New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{

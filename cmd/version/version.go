@@ -34,6 +34,7 @@ type device struct {
 	Firmware *string `json:"firmware"`
 }
 
+// New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

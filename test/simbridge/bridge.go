@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/timeline"
-	"github.com/ibkit/ibkit/sim"
-	"golang.org/x/sys/unix"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +11,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/timeline"
+	"github.com/ibkit/ibkit/sim"
 )
 
 const permissive = ib.PermissiveLID

@@ -72,62 +72,62 @@ const classicAttempts = 3
 
 // ping pings a port until the count is reached or a signal comes, and prints
 // what the C tool prints then. Lost pings are no failure.
-func (p *command) ping(ctx context.Context, operand string) error {
+func (c *command) ping(ctx context.Context, operand string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	port, err := p.OpenPort(ctx)
+	port, err := c.OpenPort(ctx)
 	if err != nil {
 		return err
 	}
 	defer port.Close()
-	c := umad.NewClient(port, p.Client(p.Env))
-	if p.to, err = p.Destination(ctx, c, operand); err != nil {
+	client := umad.NewClient(port, c.Client(c.Env))
+	if c.to, err = c.Destination(ctx, client, operand); err != nil {
 		return err
 	}
-	requests := p.Client(p.Env)
+	requests := c.Client(c.Env)
 	o := ping.Options{
-		OUI: p.oui, Count: int(p.count), Interval: time.Second,
-		Timeout: requests.Timeout, Attempts: classicAttempts, Trace: requests.Trace, Done: p.show,
+		OUI: c.oui, Count: int(c.count), Interval: time.Second,
+		Timeout: requests.Timeout, Attempts: classicAttempts, Trace: requests.Trace, Done: c.show,
 	}
-	if p.flood {
+	if c.flood {
 		o.Interval = 0
 	}
-	r, err := ping.Run(ctx, port, []*ping.Target{{To: p.to}}, o)
-	p.report(r)
+	r, err := ping.Run(ctx, port, []*ping.Target{{To: c.to}}, o)
+	c.report(r)
 	return err
 }
 
 // show prints one ping.
-func (p *command) show(probe *ping.Probe) {
+func (c *command) show(probe *ping.Probe) {
 	switch probe.Outcome {
 	case ping.Late, ping.Duplicated:
 		return // the C tool does not see them
 	case ping.Received:
 	default:
-		fmt.Fprintf(p.Env.ErrOut, "ibping: %s\n", probe.Reason())
+		fmt.Fprintf(c.Env.ErrOut, "ibping: %s\n", probe.Reason())
 		return
 	}
 	host := render.Printable(probe.Host)
-	if p.host == "" {
-		p.host = host
+	if c.host == "" {
+		c.host = host
 	}
-	if !p.flood {
-		fmt.Fprintf(p.Env.Out, "Pong from %s (%v): time %s ms\n", host, p.to, milliseconds(probe.RTT))
+	if !c.flood {
+		fmt.Fprintf(c.Env.Out, "Pong from %s (%v): time %s ms\n", host, c.to, milliseconds(probe.RTT))
 	}
 }
 
 // report prints the summary.
-func (p *command) report(r *ping.Result) {
+func (c *command) report(r *ping.Result) {
 	s := &r.Total
 	lost := s.Bad()
 	percent := 0
 	if lost > 0 {
 		percent = lost * 100 / s.Sent
 	}
-	fmt.Fprintf(p.Env.Out, "\n--- %s (%v) ibping statistics ---\n", p.host, p.to)
-	fmt.Fprintf(p.Env.Out, "%d packets transmitted, %d received, %d%% packet loss, time %d ms\n",
+	fmt.Fprintf(c.Env.Out, "\n--- %s (%v) ibping statistics ---\n", c.host, c.to)
+	fmt.Fprintf(c.Env.Out, "%d packets transmitted, %d received, %d%% packet loss, time %d ms\n",
 		s.Sent, s.Received, percent, r.Duration.Milliseconds())
-	fmt.Fprintf(p.Env.Out, "rtt min/avg/max = %s/%s/%s ms\n", milliseconds(s.Min), milliseconds(s.Avg()), milliseconds(s.Max))
+	fmt.Fprintf(c.Env.Out, "rtt min/avg/max = %s/%s/%s ms\n", milliseconds(s.Min), milliseconds(s.Avg()), milliseconds(s.Max))
 }
 
 // milliseconds writes a time as ibping does, with three decimals.
@@ -137,7 +137,7 @@ func milliseconds(d time.Duration) string {
 
 // serve answers pings until a signal comes. The C tool is ended by it and by
 // nothing else; here a simulator that the port is at is told first.
-func (p *command) serve(ctx context.Context) error {
+func (c *command) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
@@ -146,20 +146,20 @@ func (p *command) serve(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { signal.Stop(signals) })() // a second one ends what does not look at the first
 	go func() { cancel(signalled{<-signals}) }()
 
-	o := ping.ServeOptions{OUI: p.oui}
-	if p.Debug > 0 {
-		o.Log = slog.New(slog.NewTextHandler(p.Env.ErrOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o := ping.ServeOptions{OUI: c.oui}
+	if c.Debug > 0 {
+		o.Log = slog.New(slog.NewTextHandler(c.Env.ErrOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	open := p.Open
-	if p.Sim == fabricflag.Ibsim {
-		open = fabricflag.OpenResponder(p.Env)
+	open := c.Open
+	if c.Sim == fabricflag.Ibsim {
+		open = fabricflag.OpenResponder(c.Env)
 	}
 	_, err := ping.NewServer(o).ServeAll(ctx, ping.ServePorts{
 		List: func() ([]ping.ServePort, error) { return []ping.ServePort{{Open: open}}, nil },
 		Notify: func(_ string, _ umad.PortAttr, err error) {
 			// Scripts wait for this line.
-			if err == nil && p.Debug > 0 {
-				fmt.Fprintf(p.Env.Out, "ibdebug: [%d] ibping_serv: starting to serve...\n", os.Getpid())
+			if err == nil && c.Debug > 0 {
+				fmt.Fprintf(c.Env.Out, "ibdebug: [%d] ibping_serv: starting to serve...\n", os.Getpid())
 			}
 		},
 	})

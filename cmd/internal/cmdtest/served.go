@@ -16,6 +16,7 @@ type servedFabric struct {
 	LIDs map[string]string // of nodes
 }
 
+// ServeDemo serves the fabric demo for the duration of a test.
 func ServeDemo(t *testing.T) *servedFabric {
 	t.Helper()
 	f, err := sim.Build("demo")

@@ -130,7 +130,7 @@ func (t *Tool) Execute(ctx context.Context, env *cmdutil.Env, args []string) err
 }
 
 func (t *Tool) printUsage(env *cmdutil.Env, e *UsageError) error {
-	var w io.Writer = env.ErrOut
+	w := env.ErrOut
 	if t.Family.UsageToOut {
 		w = env.Out
 	}

@@ -30,6 +30,7 @@ func Text[T interface {
 	return ""
 }
 
+// Ptr returns a pointer to a copy of v.
 func Ptr[T any](v T) *T { return &v }
 
 // UnlessZero returns the text of a value, nil where there is no value.

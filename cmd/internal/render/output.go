@@ -9,6 +9,7 @@ import (
 // and returned by Flush, so views need not look.
 type Output struct{ *bufio.Writer }
 
+// NewOutput returns a buffered Output.
 func NewOutput(w io.Writer) *Output {
 	return &Output{bufio.NewWriterSize(w, 64<<10)}
 }

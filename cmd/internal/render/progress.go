@@ -22,6 +22,7 @@ type progress struct {
 	shown bool
 }
 
+// NewProgress returns a progress line on w, or none if w is not a terminal.
 func NewProgress(w io.Writer) *progress {
 	p := &progress{next: time.Now().Add(progressAfter)}
 	if IsTerminal(w) {

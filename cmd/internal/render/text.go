@@ -18,6 +18,7 @@ func Count(n int, one, many string) string {
 // Printable is what a server calls itself, safe for a terminal.
 func Printable(b []byte) string { return string(AppendPrintable(nil, b)) }
 
+// AppendPrintable appends text to b, with blanks in place of unprintable bytes.
 func AppendPrintable(b, text []byte) []byte {
 	for _, c := range text {
 		if c < ' ' || c > '~' {

@@ -82,6 +82,7 @@ func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap) 
 	w.Flush()
 }
 
+// OfInfo returns a value of the attributes of a port, or "" if they are missing.
 func OfInfo(p *fabric.Port, value func(*mad.PortInfo) string) string {
 	if p.Info == nil {
 		return ""
@@ -89,6 +90,7 @@ func OfInfo(p *fabric.Port, value func(*mad.PortInfo) string) string {
 	return value(p.Info)
 }
 
+// OfPeer returns a value of the peer of a port, or "" if it has none.
 func OfPeer(p *fabric.Port, value func(*fabric.Port) string) string {
 	if p.Peer == nil {
 		return ""

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// margin is perftest's.
+// Margin is the margin of perftest.
 const Margin = 2 * time.Second
 
 // WriteIterations is the default number of iterations of ib_write_bw.
