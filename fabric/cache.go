@@ -70,6 +70,25 @@ type cachePort struct {
 	Peer     cacheKey
 }
 
+// A cacheTrailer follows the records of a scan that is partial or had a limit on
+// hops. libibnetdisc does not read it.
+type cacheTrailer struct {
+	Magic      uint32
+	Flags      uint32
+	Unanswered uint32
+}
+
+const (
+	trailerMagic = 0x6b_69_62_69 // "ibik"
+	trailerSize  = 12
+
+	trailerAborted = 1 << 0
+	trailerBounded = 1 << 1
+)
+
+// errStoredAborted is the error of a stored scan.
+var errStoredAborted = errors.New("the scan that the cache stores ended early")
+
 // A CacheError is a violation of the cache format.
 type CacheError struct {
 	File   string // empty if the cache was not read from a file

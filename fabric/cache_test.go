@@ -248,6 +248,37 @@ func TestWriteCacheLeavesOutPortsWithoutAnswer(t *testing.T) {
 	}
 }
 
+// TestCache_Partial checks that a cache keeps the marks of a partial fabric, and
+// that the records are the same as without them.
+func TestCache_Partial(t *testing.T) {
+	complete := smallCache(t)
+	for name, mark := range map[string]func(*fabric.Fabric){
+		"unanswered": func(f *fabric.Fabric) { f.Failures = make([]fabric.Failure, 3) },
+		"aborted":    func(f *fabric.Fabric) { f.Aborted = errors.New("interrupted") },
+		"bounded":    func(f *fabric.Fabric) { f.Bounded = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := fabric.ParseCache(complete)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Partial() || f.Bounded {
+				t.Fatal("a complete cache: got a partial fabric")
+			}
+			mark(f)
+			g := reload(f)
+			if g.Partial() != f.Partial() || g.Bounded != f.Bounded || g.Unanswered != len(f.Failures) || (g.Aborted == nil) != (f.Aborted == nil) {
+				t.Errorf("got partial %t, bounded %t, %d unanswered, aborted %v", g.Partial(), g.Bounded, g.Unanswered, g.Aborted)
+			}
+			var b bytes.Buffer
+			if err := g.WriteCache(&b); err != nil || b.Len() != len(complete)+12 {
+				t.Errorf("got %d bytes, %v, want %d", b.Len(), err, len(complete)+12)
+			}
+			checkRefused(t, append(b.Bytes()[:len(complete)], make([]byte, 12)...), -1, "trailer of a partial fabric")
+		})
+	}
+}
+
 func TestWriteCacheRefusesWhatTheFormatCannotHold(t *testing.T) {
 	tests := []struct {
 		name  string

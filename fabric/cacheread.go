@@ -3,6 +3,7 @@ package fabric
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -35,6 +36,9 @@ func ParseCache(data []byte) (*Fabric, error) {
 			return nil, err
 		}
 		f.Nodes = append(f.Nodes, n)
+	}
+	if err := c.trailer(f, int(header.Ports)); err != nil {
+		return nil, err
 	}
 	if err := c.portRecords(int(header.Ports)); err != nil {
 		return nil, err
@@ -158,6 +162,27 @@ func (c *cacheReader) node() (*Node, error) {
 		c.keys = append(c.keys, p)
 	}
 	return n, nil
+}
+
+// trailer reads the trailer, if there is one, and removes it from the data.
+func (c *cacheReader) trailer(f *Fabric, ports int) error {
+	start := c.off + ports*cachePortSize
+	var t cacheTrailer
+	if len(c.data) != start+trailerSize {
+		return nil
+	}
+	if _, err := binary.Decode(c.data[start:], binary.LittleEndian, &t); err != nil {
+		return cacheErrorf(start, "%w", err)
+	}
+	if t.Magic != trailerMagic || t.Flags&^(trailerAborted|trailerBounded) != 0 || t.Unanswered > math.MaxInt32 {
+		return cacheErrorf(start, "expected port records or the trailer of a partial fabric")
+	}
+	f.Unanswered, f.Bounded = int(t.Unanswered), t.Flags&trailerBounded != 0
+	if t.Flags&trailerAborted != 0 {
+		f.Aborted = errStoredAborted
+	}
+	c.data = c.data[:start]
+	return nil
 }
 
 // portRecords reads the second list, which ends at the end of the file.

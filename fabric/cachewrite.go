@@ -13,7 +13,7 @@ import (
 // WriteCache writes the fabric as a cache for [ParseCache] and the tools of
 // libibnetdisc. The cache omits ports that did not respond or have an invalid
 // number, and their links. The format cannot store failures, conflicts, FDR10 and
-// statistics. WriteCache returns an error if nodes or ports share a GUID, because
+// statistics. A trailer, which libibnetdisc ignores, marks partial fabrics. WriteCache returns an error if nodes or ports share a GUID, because
 // the format identifies them by GUID.
 func (f *Fabric) WriteCache(w io.Writer) error {
 	if f.Start == nil {
@@ -35,10 +35,25 @@ func (f *Fabric) WriteCache(w io.Writer) error {
 	if c.err != nil {
 		return fmt.Errorf("write cache: %w", c.err)
 	}
-	if _, err := w.Write(slices.Concat(header, c.nodes, c.ports)); err != nil {
+	if _, err := w.Write(slices.Concat(header, c.nodes, c.ports, c.trailer(f))); err != nil {
 		return fmt.Errorf("write cache: %w", err)
 	}
 	return nil
+}
+
+// trailer returns the trailer of a partial or bounded fabric, nil for others.
+func (c *cacheWriter) trailer(f *Fabric) []byte {
+	t := cacheTrailer{Magic: trailerMagic, Unanswered: uint32(len(f.Failures) + f.Unanswered)}
+	if f.Aborted != nil {
+		t.Flags |= trailerAborted
+	}
+	if f.Bounded {
+		t.Flags |= trailerBounded
+	}
+	if t.Flags == 0 && t.Unanswered == 0 {
+		return nil
+	}
+	return c.append(nil, t)
 }
 
 // A cacheWriter builds the two lists of records.

@@ -37,6 +37,10 @@ type Fabric struct {
 	// Aborted is the error that ended the discovery before it was complete.
 	Aborted error
 
+	// Unanswered is the number of requests without a valid response in the scan
+	// that a cache file stores; the file does not list them. It is 0 after a scan.
+	Unanswered int
+
 	// Conflicts lists contradictions: duplicate GUIDs, links that moved during
 	// the scan, links to ports that their node does not have.
 	Conflicts []Conflict
@@ -49,7 +53,7 @@ type Fabric struct {
 
 // Partial reports whether data is missing: a request failed, or the discovery
 // ended early.
-func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Aborted != nil }
+func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Unanswered > 0 || f.Aborted != nil }
 
 // A Node is a channel adapter, a switch or a router.
 type Node struct {

@@ -36,6 +36,7 @@ type command struct {
 	line             bool
 	additional       bool
 	loadCache, cache string
+	cachePartial     bool
 	diff             string
 	diffcheck        []string
 	filterDownPorts  string
@@ -122,6 +123,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.selection.CAsOnly, "cas-only", false, "show only channel adapters")
 	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
 	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
+	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"port", "state"}
 	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare the properties of a `LIST` (--diff)")
@@ -155,6 +157,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"attributes"}, Others: []string{"json"}},
 		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
+		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
 	},
 }
 
@@ -226,10 +229,8 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 	}
-	if c.cache != "" {
-		if err := result.Fabric.WriteCacheFile(c.cache); err != nil {
-			return err
-		}
+	if err := c.store(result.Fabric); err != nil {
+		return err
 	}
 	nodes, ok := c.selection.Nodes(result)
 	if !ok {
@@ -248,6 +249,18 @@ func (c *command) run(ctx context.Context) error {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return code
+}
+
+// store writes the cache. A partial result does not replace a complete one.
+func (c *command) store(f *fabric.Fabric) error {
+	switch {
+	case c.cache == "":
+		return nil
+	case f.Partial() && !c.cachePartial:
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", c.cache)
+		return nil
+	}
+	return f.WriteCacheFile(c.cache)
 }
 
 // print writes the selected view and returns the exit code as an error.

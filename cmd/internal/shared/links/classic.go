@@ -49,7 +49,7 @@ func (v *Classic) Print(nodes []*fabric.Node) {
 func (v *Classic) node(n *fabric.Node, prefix string) {
 	header := false
 	for _, p := range n.Ports {
-		if p == nil || p.Number == 0 || p.Info == nil && p.Peer == nil || v.OnlyDown && !isDown(p) || v.Only != nil && !v.Only[p] {
+		if p == nil || p.Number == 0 || p.Info == nil || v.OnlyDown && !isDown(p) || v.Only != nil && !v.Only[p] {
 			continue
 		}
 		if !header {

@@ -88,7 +88,7 @@ func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
 	for _, conflict := range f.Conflicts {
 		fmt.Fprintf(w, "warning: %s\n", conflict.Detail)
 	}
-	if n := len(f.Failures); n > 0 {
+	if n := len(f.Failures) + f.Unanswered; n > 0 {
 		fmt.Fprintf(w, "warning: the result is partial: %d requests were not answered\n", n)
 	}
 	if verbose {
