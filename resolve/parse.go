@@ -109,7 +109,9 @@ func parseLIDs(s string) (a Address, err error) {
 	return a, nil
 }
 
-// parseLID parses a number like C's strtol, without trailing characters.
+// parseLID parses a number like C's strtol, without trailing characters. It accepts
+// the LIDs of multicast groups: [Resolver.Find] reports them as not found, so that one
+// of them in a list does not prevent the use of the others.
 func parseLID(s string) (ib.LID, error) {
 	lid, err := strconv.ParseUint(s, 0, 64)
 	// Go has forms of numbers that C does not have.
@@ -120,10 +122,14 @@ func parseLID(s string) (ib.LID, error) {
 	switch {
 	case s == "0":
 		return 0, errors.New("LID 0 is not the LID of a port; the local port is route:0")
-	case err != nil || lid > 0xffff || !ib.LID(lid).IsUnicast():
-		return 0, fmt.Errorf("%s is not the LID of a port, which is 1 to 49151 (0xbfff)", s)
+	case err != nil || lid > 0xffff:
+		return 0, notPortLID(s)
 	}
 	return ib.LID(lid), nil
+}
+
+func notPortLID(lid any) error {
+	return fmt.Errorf("%v is not the LID of a port, which is 1 to 49151 (0xbfff)", lid)
 }
 
 func parseGUID(s string) (Address, error) {

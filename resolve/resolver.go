@@ -187,12 +187,20 @@ const Ethernet = "Ethernet"
 func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, error) {
 	switch a.Kind {
 	case LID:
+		for _, lid := range []ib.LID{a.First, a.Last} {
+			if !lid.IsUnicast() {
+				return nil, notPortLID(lid)
+			}
+		}
 		ports := make([]*Port, 0, int(a.Last-a.First)+1)
 		for lid := int(a.First); lid <= int(a.Last); lid++ {
 			ports = append(ports, &Port{To: umad.Target{LID: ib.LID(lid)}, FoundBy: FromAddress})
 		}
 		return ports, nil
 	case Route:
+		if a.First != 0 && !a.First.IsUnicast() {
+			return nil, notPortLID(a.First)
+		}
 		return []*Port{{To: umad.Target{LID: a.First, Route: a.Route}, FoundBy: FromAddress}}, nil
 	case GUID:
 		return r.findGUID(ctx, a)
