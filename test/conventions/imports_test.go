@@ -62,9 +62,7 @@ var rules = []rule{
 }
 
 // exceptions are imports that are still to be removed.
-var exceptions = []string{
-	"cmd/devinfo imports cmd/classic/ibstat",
-}
+var exceptions = []string{}
 
 // libraries are packages that few may import, with the patterns of the directories
 // that may.
