@@ -6,9 +6,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Abbreviate makes a flag set accept every unambiguous beginning of a long
-// option, as getopt_long does: scripts that call the classic tools rely on it.
-// It is to be called after all flags are defined.
+// Abbreviate makes a flag set accept every unambiguous prefix of a long option, as
+// getopt_long does. Call it after all flags are declared.
 func Abbreviate(flags *pflag.FlagSet) {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

@@ -12,12 +12,12 @@ import (
 // flags, and returns nothing if something is missing.
 type Values func(env *Env, flags *pflag.FlagSet) []string
 
-// CompleteFlag has shells complete the value of a flag.
+// CompleteFlag makes shells complete the value of a flag.
 func CompleteFlag(env *Env, cmd *cobra.Command, name string, values Values) {
 	register(cmd, name, completeFrom(env, values, false))
 }
 
-// CompleteList has shells complete the last element of a flag's list.
+// CompleteList makes shells complete the last element of a comma-separated flag.
 func CompleteList(env *Env, cmd *cobra.Command, name string, values Values) {
 	register(cmd, name, completeFrom(env, values, true))
 }
@@ -28,12 +28,12 @@ func register(cmd *cobra.Command, name string, f cobra.CompletionFunc) {
 	}
 }
 
-// CompleteOperands has shells complete all operands.
+// CompleteOperands makes shells complete all operands.
 func CompleteOperands(env *Env, cmd *cobra.Command, values Values) {
 	cmd.ValidArgsFunction = completeFrom(env, values, false)
 }
 
-// CompleteOperand has shells complete the first operand and no other.
+// CompleteOperand makes shells complete the first operand and no other.
 func CompleteOperand(env *Env, cmd *cobra.Command, values Values) {
 	f := completeFrom(env, values, false)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -44,8 +44,8 @@ func CompleteOperand(env *Env, cmd *cobra.Command, values Values) {
 	}
 }
 
-// completeFrom makes a completion cobra's. In a list it completes what is behind the
-// last comma.
+// completeFrom returns a completion function for cobra. In a list it completes the
+// element after the last comma.
 func completeFrom(env *Env, values Values, isList bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -73,7 +73,7 @@ func completeFrom(env *Env, values Values, isList bool) cobra.CompletionFunc {
 	}
 }
 
-// Constant is a completion by values that are always the same.
+// Constant returns fixed values.
 func Constant(values ...string) Values {
 	return func(*Env, *pflag.FlagSet) []string { return values }
 }

@@ -4,21 +4,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagRules say which flags of a command have nothing to do with each other, so
-// that none is taken and does nothing. They hold for native names: the classic
-// tools take anything.
+// FlagRules are the relations between the flags of a native command. They reject flags
+// that would have no effect. The classic tools accept such flags.
 type FlagRules struct {
 	Clashes []Clash
 	Needs   []Need
 }
 
-// A Clash is flags none of which may stand next to any of the others.
+// A Clash is two sets of flags: a flag of one excludes those of the other.
 type Clash struct{ Flags, Others []string }
 
-// A Need is flags that do nothing without one of the others.
+// A Need is flags that have no effect without one of the others.
 type Need struct{ Flags, Others []string }
 
-// Check returns what is wrong with the flags that were given.
+// Check returns an error if the given flags violate a rule.
 func (r FlagRules) Check(flags *pflag.FlagSet) error {
 	for _, c := range r.Clashes {
 		if a, b := Given(flags, c.Flags), Given(flags, c.Others); a != "" && b != "" {
@@ -33,8 +32,7 @@ func (r FlagRules) Check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// Given returns the first of some flags that was Given, as it is shown to
-// people; "": none.
+// Given returns the first of some flags that was given, as [FlagName] shows it, or "".
 func Given(flags *pflag.FlagSet, names []string) string {
 	for _, name := range names {
 		if flags.Changed(name) {
@@ -44,7 +42,7 @@ func Given(flags *pflag.FlagSet, names []string) string {
 	return ""
 }
 
-// FlagName returns a flag as people know it.
+// FlagName returns a flag with its shorthand, for error messages: -c (--count).
 func FlagName(flags *pflag.FlagSet, name string) string {
 	s := "--" + name
 	if f := flags.Lookup(name); f != nil && f.Shorthand != "" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NotifyReady tells systemd, where it started the command and wants to know,
-// that others can use it from now on (sd_notify(3)).
+// NotifyReady notifies systemd that the command is ready for clients, if systemd started
+// it as a service of Type=notify (sd_notify(3)).
 func NotifyReady(getenv func(string) string) error {
 	name := getenv("NOTIFY_SOCKET")
 	if !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "@") {
@@ -15,11 +15,11 @@ func NotifyReady(getenv func(string) string) error {
 	}
 	c, err := net.Dial("unixgram", name)
 	if err != nil {
-		return fmt.Errorf("tell systemd: %w", err)
+		return fmt.Errorf("notify systemd: %w", err)
 	}
 	defer c.Close()
 	if _, err := c.Write([]byte("READY=1")); err != nil {
-		return fmt.Errorf("tell systemd: %w", err)
+		return fmt.Errorf("notify systemd: %w", err)
 	}
 	return nil
 }

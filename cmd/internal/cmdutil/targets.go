@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/resolve"
 )
 
-// ParseTargets reads the targets of a command line, and those of a file where there
-// is one. They are GUIDs or routes where that was said, whatever they look like.
+// ParseTargets parses the targets of a command line, and those of a file if there is one
+// ("-": in). areGUIDs and areRoutes fix the kind of the targets on the command line.
 func ParseTargets(in io.Reader, args []string, areGUIDs, areRoutes bool, file string) ([]resolve.Address, error) {
 	prefix := ""
 	switch {

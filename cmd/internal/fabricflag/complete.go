@@ -12,7 +12,7 @@ import (
 	"github.com/ibkit/ibkit/sim"
 )
 
-// NodeNames are the names in the node name map, and those of a simulated fabric.
+// NodeNames returns the names in the node name map and those of a simulated fabric.
 func NodeNames(env *cmdutil.Env, flags *pflag.FlagSet) []string {
 	var names []string
 	for _, n := range knownNodes(env, flags) {
@@ -21,7 +21,7 @@ func NodeNames(env *cmdutil.Env, flags *pflag.FlagSet) []string {
 	return names
 }
 
-// NodeGUIDs are those of the same nodes.
+// NodeGUIDs returns the GUIDs of the same nodes.
 func NodeGUIDs(env *cmdutil.Env, flags *pflag.FlagSet) []string {
 	var guids []string
 	for _, n := range knownNodes(env, flags) {
@@ -30,7 +30,7 @@ func NodeGUIDs(env *cmdutil.Env, flags *pflag.FlagSet) []string {
 	return guids
 }
 
-// A knownNode is one that something can be asked of without a scan.
+// A knownNode is a node that is known without a scan.
 type knownNode struct{ guid, name string }
 
 func knownNodes(env *cmdutil.Env, flags *pflag.FlagSet) []knownNode {
@@ -74,8 +74,7 @@ func ModelParameters(*cmdutil.Env, *pflag.FlagSet) []string {
 	return names
 }
 
-// Fabrics are the presets and the kinds of files. A preset that nothing
-// was said of yet leads on to its parameters.
+// Fabrics returns the presets with their parameters, and the kinds of files.
 func Fabrics(*cmdutil.Env, *pflag.FlagSet) []string {
 	var fabrics []string
 	for _, p := range sim.Presets {

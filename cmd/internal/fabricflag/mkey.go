@@ -13,12 +13,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// askMKey asks for an M_Key where it cannot be overseen: not on the command
-// line, which other users can read.
-func askMKey(ctx context.Context, env *cmdutil.Env) (uint64, error) {
+// promptMKey prompts for an M_Key without echo. Other users can read the command line.
+func promptMKey(ctx context.Context, env *cmdutil.Env) (uint64, error) {
 	stdin := int(os.Stdin.Fd())
 	if !term.IsTerminal(stdin) {
-		return 0, cmdutil.UsageErrorf("invalid M_Key: not a number, and there is no terminal to ask for it")
+		return 0, cmdutil.UsageErrorf("invalid M_Key: not a number, and no terminal for a prompt")
 	}
 	fmt.Fprint(env.ErrOut, "M_Key: ")
 	text, err := readPassword(ctx, stdin)

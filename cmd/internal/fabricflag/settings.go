@@ -22,8 +22,7 @@ import (
 	"github.com/ibkit/ibkit/umad/ibsim"
 )
 
-// MaxFailures is the number of failures that are printed one by one unless -v asks
-// for all.
+// MaxFailures is the number of failures that are printed one by one without -v.
 const MaxFailures = 20
 
 // Ibsim is the value of Sim for a running ibsim server.
@@ -71,7 +70,7 @@ func (s *Settings) Complete(ctx context.Context, env *cmdutil.Env) error {
 	if s.MKey != "" {
 		key, err := strconv.ParseUint(s.MKey, 0, 64)
 		if err != nil {
-			if key, err = askMKey(ctx, env); err != nil {
+			if key, err = promptMKey(ctx, env); err != nil {
 				return err
 			}
 		}
@@ -201,7 +200,7 @@ func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
 	}
 	warn(env, err)
 	if s.Classic {
-		return nil, nil // the tools of infiniband-diags use all of a map or none
+		return nil, nil // the tools of infiniband-diags reject the whole map
 	}
 	return names, nil
 }

@@ -118,9 +118,8 @@ func (d *Diag) showVersion(string) error {
 	return &cmdutil.ExitError{Code: cmdutil.ExitOK}
 }
 
-// Iberror ends a tool in the way of IBEXIT: it prints what failed on the standard
-// output, with -d the function that failed, and err on the error output if it is not
-// nil.
+// Iberror ends a tool in the way of IBEXIT: it prints the failed operation on the
+// standard output, with -d also the function, and err on the error output.
 func (d *Diag) Iberror(function string, err error, format string, args ...any) error {
 	where := ""
 	if d.Debug > 0 {

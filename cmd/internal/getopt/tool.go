@@ -18,7 +18,7 @@ const ExitFailure = 255
 // An Option is an option of a classic tool.
 type Option struct {
 	Long  string // without dashes
-	Short byte   // 0: none
+	Short byte   // 0 for an option without a letter
 	Arg   string // name of the value; "": the option has no value
 	Help  string
 
@@ -30,7 +30,7 @@ type Option struct {
 	// the usage text and has no abbreviations.
 	Extension bool
 
-	Complete cmdutil.Values // values for shells; nil: none
+	Complete cmdutil.Values // values for shells; may be nil
 }
 
 // ErrStop ends the parsing of a command line: the tool runs with the options so

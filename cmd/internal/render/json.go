@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// WriteMembers writes the members of an object behind a brace or a comma, and
-// leaves the object open.
+// WriteMembers writes the members of an object after a brace or a comma, and leaves the
+// object open.
 func WriteMembers(out *Output, before byte, v any) {
 	b := MustMarshal(v)
 	out.WriteByte(before)
@@ -14,7 +14,7 @@ func WriteMembers(out *Output, before byte, v any) {
 	out.Write(b[1 : len(b)-1])
 }
 
-// WriteArray writes a member that is an array, one element a line.
+// WriteArray writes a member that is an array, one element per line.
 func WriteArray[T any](out *Output, name string, elements []T, convert func(T) any) {
 	fmt.Fprintf(out, ",\n%q:[", name)
 	for i, e := range elements {
@@ -27,7 +27,7 @@ func WriteArray[T any](out *Output, name string, elements []T, convert func(T) a
 	out.WriteByte(']')
 }
 
-// MustMarshal encodes values that have no way to fail.
+// MustMarshal encodes values that cannot fail to encode.
 func MustMarshal(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// A scan on a terminal says how far it is once it has taken a second, then now
-// and again, and takes the line back.
+// The line appears after a second, is updated now and then, and disappears at the end.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -29,7 +28,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// Nothing of it goes to a pipe or a file.
+// Pipes and files get no progress line.
 func TestProgressElsewhere(t *testing.T) {
 	var b strings.Builder
 	p := NewProgress(&b)

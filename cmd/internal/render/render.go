@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether what is written to w is seen on a terminal.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -25,8 +25,8 @@ type Palette struct {
 	bad, warn, good, faint *color.Color
 }
 
-// NewPalette returns colours for a terminal, and none for anything else or
-// where the user set NO_COLOR (https://no-color.org).
+// NewPalette returns colours for a terminal. For other writers and if NO_COLOR is set
+// (https://no-color.org), all text stays without colour.
 func NewPalette(w io.Writer, getenv func(string) string) *Palette {
 	p := &Palette{
 		bad:   color.New(color.FgRed, color.Bold),
@@ -34,7 +34,7 @@ func NewPalette(w io.Writer, getenv func(string) string) *Palette {
 		good:  color.New(color.FgGreen),
 		faint: color.New(color.Faint),
 	}
-	// The library decides once, by os.Stdout; what counts is w.
+	// The library decides once, by os.Stdout, but w may be another writer.
 	on := IsTerminal(w) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 	for _, c := range []*color.Color{p.bad, p.warn, p.good, p.faint} {
 		if on {
@@ -46,16 +46,16 @@ func NewPalette(w io.Writer, getenv func(string) string) *Palette {
 	return p
 }
 
-// Bad marks what is wrong.
+// Bad marks errors.
 func (p *Palette) Bad(s string) string { return p.bad.Sprint(s) }
 
-// Warn marks what may be wrong.
+// Warn marks warnings.
 func (p *Palette) Warn(s string) string { return p.warn.Sprint(s) }
 
-// Good marks what is as it should be.
+// Good marks good states.
 func (p *Palette) Good(s string) string { return p.good.Sprint(s) }
 
-// Faint marks what matters less.
+// Faint marks less important text.
 func (p *Palette) Faint(s string) string { return p.faint.Sprint(s) }
 
 // Table writes rows under a header, columns two blanks apart and without lines,

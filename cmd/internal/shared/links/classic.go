@@ -33,7 +33,7 @@ type Classic struct {
 	Additional bool // -p: HOQLife and VLStallCount
 	OnlyDown   bool // -d
 	DownBefore *fabric.Fabric
-	Only       map[*fabric.Port]bool // where not nil: no others
+	Only       map[*fabric.Port]bool // nil for all ports
 
 	buf []byte
 }
@@ -62,7 +62,7 @@ func (v *Classic) node(n *fabric.Node, prefix string) {
 
 func isDown(p *fabric.Port) bool { return p.Info != nil && p.Info.State == ib.PortDown }
 
-// header prints the line over a node's ports; in line mode there is none.
+// header prints the line above the ports of a node, except in line mode.
 func (v *Classic) header(n *fabric.Node, prefix string) {
 	if v.Line {
 		return
@@ -89,7 +89,7 @@ func classicType(t mad.NodeType) string {
 	return t.String()
 }
 
-// port prints one line: the port, its link, and what is on the other side.
+// port prints one line: the port, its link and the peer port.
 func (v *Classic) port(p *fabric.Port, prefix string) {
 	if isDown(p) && WasDown(v.DownBefore, p) {
 		return
@@ -169,7 +169,7 @@ func classicSpeed(p *fabric.Port) string {
 	return "undefined (" + strconv.Itoa(int(p.Info.LinkSpeedActive)) + ")"
 }
 
-// appendPeer writes what is on the other side and what the link could be.
+// appendPeer appends the peer port and the possible width and speed of the link.
 func (v *Classic) appendPeer(b []byte, p *fabric.Port) []byte {
 	if p.Peer == nil {
 		if isDown(p) {
@@ -195,7 +195,7 @@ const (
 	markNew = "> "
 )
 
-// PrintDiff prints what differs between two fabrics.
+// PrintDiff prints the differences between two fabrics.
 func (v *Classic) PrintDiff(diffs []linkinfo.NodeDiff) {
 	for _, d := range diffs {
 		switch {
@@ -237,7 +237,7 @@ func (v *Classic) nodeDiff(d linkinfo.NodeDiff) {
 	}
 }
 
-// appendRight writes s with blanks before it where it is shorter than width.
+// appendRight appends s, right-aligned in a column.
 func appendRight(b []byte, s string, width int) []byte {
 	for range width - len(s) {
 		b = append(b, ' ')

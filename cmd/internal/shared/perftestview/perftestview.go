@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/perf/perftest"
 )
 
-// Rule separates the parts of what the programs print.
+// Rule separates the parts of the output.
 var Rule = strings.Repeat("-", 87) + "\n"
 
 // titles are the verbs as the programs print them.
@@ -18,7 +18,7 @@ var titles = map[perftest.Verb]string{
 	perftest.Send: "Send", perftest.Write: "RDMA_Write", perftest.Read: "RDMA_Read", perftest.Atomic: "Atomic",
 }
 
-// A Header is what the programs say of a test before it.
+// A Header is the description of a test that the programs print first.
 type Header struct {
 	perftest.Test
 	MTU             int // bytes
@@ -80,7 +80,7 @@ func (h Header) Print(out io.Writer) {
 	fmt.Fprintf(out, " rdma_cm QPs\t : OFF\n Data ex. method : Ethernet\n%s", Rule)
 }
 
-// PrintColumns prints what is above the rows.
+// PrintColumns prints the column titles.
 func PrintColumns(out io.Writer, bandwidth, timed, gbits bool) {
 	unit := "MB/sec"
 	if gbits {
@@ -96,7 +96,7 @@ func PrintColumns(out io.Writer, bandwidth, timed, gbits bool) {
 	}
 }
 
-// PrintTimes prints a row of times: parts of what was measured.
+// PrintTimes prints a row of times. part is the factor from measured to printed times.
 func PrintTimes(out io.Writer, size int, iterations uint64, s *loop.Samples, part float64, timed bool) {
 	part /= 1e3 // µs
 	if timed {

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// Form is what ibaddr prints of a port, and how.
+// Form selects the addresses that ibaddr prints.
 type Form struct{ GID, LID, Decimal bool }
 
 // Write prints a line.
@@ -26,8 +26,8 @@ func (f Form) Write(out *render.Output, gid ib.GID, first, last int) {
 	fmt.Fprintln(out)
 }
 
-// inetNtop writes a GID as glibc's inet_ntop does. That takes one that begins with
-// 96 bits of 0, as where no subnet manager has set the prefix, for an IPv4 address.
+// inetNtop formats a GID like inet_ntop of glibc, which treats a GID that begins with 96
+// zero bits (without a subnet prefix) as an IPv4 address.
 func inetNtop(gid ib.GID) string {
 	if [12]byte(gid[:]) == [12]byte{} && (gid[12] != 0 || gid[13] != 0) {
 		return "::" + netip.AddrFrom4([4]byte(gid[12:])).String()
