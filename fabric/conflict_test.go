@@ -48,7 +48,8 @@ func TestDuplicateSwitches(t *testing.T) {
 		connect(a, 5, newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1), 1)
 		connect(b, 4, newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1), 1)
 		for seed := range uint64(20) {
-			f := &fakeFabric{local: local, pick: rand.New(rand.NewPCG(seed, 0)).IntN}
+			f := newFakeFabric(local)
+			f.pickAny(rand.New(rand.NewPCG(seed, 0)).IntN)
 			got := discover(t, f, fabric.DiscoverOptions{})
 			s := describe(got)
 			if len(got.Nodes) != 6 || !strings.Contains(s, "5=behind a.1") || !strings.Contains(s, "4=behind b.1") ||

@@ -37,7 +37,7 @@ func twoLevels(leaves int) (*fakeFabric, []*fakeNode) {
 			nodes = append(nodes, host)
 		}
 	}
-	return &fakeFabric{local: nodes[3]}, nodes
+	return newFakeFabric(nodes[3]), nodes
 }
 
 func discover(t *testing.T, f *fakeFabric, o fabric.DiscoverOptions) *fabric.Fabric {
@@ -108,7 +108,7 @@ func TestDiscoverOrder(t *testing.T) {
 	want := describe(discover(t, f, fabric.DiscoverOptions{}))
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		f.pick = random.IntN
+		f.pickAny(random.IntN)
 		if got := describe(discover(t, f, fabric.DiscoverOptions{})); got != want {
 			t.Fatalf("seed %d: got\n%swant\n%s", seed, got, want)
 		}
@@ -122,9 +122,9 @@ func TestDiscoverBoundedOrder(t *testing.T) {
 	for hops := 1; hops <= 7; hops++ {
 		want := describe(discover(t, shortcut(), fabric.DiscoverOptions{MaxHops: hops}))
 		late := shortcut()
-		late.pick = func(n int) int {
-			for i := range n {
-				if m := late.replies[i].MAD; m.InitialPath() != "\x01\x03" || m.Attr() != mad.AttrNodeInfo {
+		late.Pick = func(arrived []umad.Message) int {
+			for i := range arrived {
+				if m := arrived[i].MAD; m.InitialPath() != "\x01\x03" || m.Attr() != mad.AttrNodeInfo {
 					return i
 				}
 			}
@@ -135,7 +135,7 @@ func TestDiscoverBoundedOrder(t *testing.T) {
 		}
 		for seed := range uint64(50) {
 			f := shortcut()
-			f.pick = rand.New(rand.NewPCG(seed, 0)).IntN
+			f.pickAny(rand.New(rand.NewPCG(seed, 0)).IntN)
 			if got := describe(discover(t, f, fabric.DiscoverOptions{MaxHops: hops})); got != want {
 				t.Fatalf("%d hops, seed %d: got\n%swant\n%s", hops, seed, got, want)
 			}
@@ -156,7 +156,7 @@ func shortcut() *fakeFabric {
 	}
 	connect(row[0], 3, row[3], 3)
 	connect(local, 1, row[0], 4)
-	return &fakeFabric{local: local}
+	return newFakeFabric(local)
 }
 
 func TestDiscoverPartOfFabric(t *testing.T) {
@@ -309,7 +309,7 @@ func TestDiscover_InvalidNodeInfo(t *testing.T) {
 			f.answer = changing(t, nodes[test.node], test.wrong)
 			for seed := range uint64(10) {
 				random := rand.New(rand.NewPCG(seed, 0))
-				f.pick = random.IntN
+				f.pickAny(random.IntN)
 				got := discover(t, f, fabric.DiscoverOptions{})
 				if s := describe(got); !strings.Contains(s, test.contains+"\n") || got.Partial() || len(got.Nodes) != test.nodes {
 					t.Fatalf("got partial %t, %d nodes\n%swant %d nodes with\n%s", got.Partial(), len(got.Nodes), s, test.nodes, test.contains)

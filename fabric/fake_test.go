@@ -1,31 +1,24 @@
 package fabric_test
 
 import (
-	"os"
-	"time"
-
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// fakeFabric is a fabric behind a umad.Port. It responds to directed-route packets
-// at once, in the order that pick returns.
+// fakeFabric is a fabric behind a simulated port. It responds to directed-route packets
+// at once.
 type fakeFabric struct {
+	umadtest.Port
 	local *fakeNode
 
-	// answer, if not nil, may change the reply of a node. It returns false to
-	// drop the reply.
+	// answer, if set, may change or withhold the reply of a node; it reports
+	// whether there is a reply.
 	answer func(n *fakeNode, reply *mad.Packet) bool
 
-	// pick returns the index of the next of n waiting replies; nil picks the
-	// oldest.
-	pick func(n int) int
-
-	broken  error // if not nil, Send and Recv return it
-	replies []umad.Message
-	sent    int
-	stopped bool
+	broken error // if set, sending fails
+	sent   int
 }
 
 type fakeNode struct {
@@ -68,38 +61,32 @@ func connect(a *fakeNode, ap uint8, b *fakeNode, bp uint8) {
 	}
 }
 
-func (f *fakeFabric) Attr() umad.PortAttr { return umad.PortAttr{Device: "fake0", Number: 1} }
-func (f *fakeFabric) Interrupt()          { f.stopped = true }
-func (f *fakeFabric) Close() error        { return nil }
-
-func (f *fakeFabric) Send(m *umad.Message) error {
-	if f.broken != nil {
-		return f.broken
-	}
-	f.sent++
-	if reply, ok := f.route(m); ok {
-		f.replies = append(f.replies, reply)
-	}
-	return nil
-}
-
-func (f *fakeFabric) Recv(m *umad.Message, deadline time.Time) error {
-	if len(f.replies) == 0 {
+// newFakeFabric returns a fabric with a port at a node.
+func newFakeFabric(local *fakeNode) *fakeFabric {
+	f := &fakeFabric{local: local}
+	f.Attributes = umad.PortAttr{Device: "fake0", Number: 1}
+	f.OnSend = func(p *umadtest.Port, m umad.Message) error {
 		if f.broken != nil {
 			return f.broken
 		}
-		if !deadline.IsZero() && !f.stopped {
-			time.Sleep(time.Until(deadline))
+		f.sent++
+		if reply, ok := f.route(&m); ok {
+			p.Deliver(0, reply)
 		}
-		return os.ErrDeadlineExceeded
+		return nil
 	}
-	i := 0
-	if f.pick != nil {
-		i = f.pick(len(f.replies))
+	f.OnRecv = func(p *umadtest.Port) error {
+		if f.broken != nil && p.Pending() == 0 {
+			return f.broken
+		}
+		return nil
 	}
-	*m = f.replies[i]
-	f.replies = append(f.replies[:i], f.replies[i+1:]...)
-	return nil
+	return f
+}
+
+// pickAny makes replies arrive in the order that a function such as rand.IntN selects.
+func (f *fakeFabric) pickAny(index func(n int) int) {
+	f.Pick = func(arrived []umad.Message) int { return index(len(arrived)) }
 }
 
 // route delivers a packet to its destination and returns the reply.

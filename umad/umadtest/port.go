@@ -38,9 +38,9 @@ type Port struct {
 	// OnListen, if set, is called by Listen, which returns its error.
 	OnListen func(s umad.Service) error
 
-	// Pick, if set, returns the index of the message that Recv returns, out of n
+	// Pick, if set, returns the index of the message that Recv returns, out of the
 	// messages that have arrived. Otherwise it is the first one.
-	Pick func(n int) int
+	Pick func(arrived []umad.Message) int
 
 	mu       sync.Mutex
 	arrivals []arrival // in order of time
@@ -175,7 +175,11 @@ func (p *Port) take(m *umad.Message) (next time.Time, ok bool) {
 	}
 	i := 0
 	if p.Pick != nil {
-		i = p.Pick(n)
+		arrived := make([]umad.Message, n)
+		for j := range arrived {
+			arrived[j] = p.arrivals[j].m
+		}
+		i = p.Pick(arrived)
 	}
 	*m = p.arrivals[i].m
 	if i == 0 {

@@ -116,7 +116,7 @@ func TestPort_Hooks(t *testing.T) {
 			OnRecv:   func(*umadtest.Port) error { return fails },
 			OnListen: func(umad.Service) error { return fails },
 			OnIdle:   func(p *umadtest.Port) { p.Deliver(time.Second, message(9)) },
-			Pick:     func(n int) int { return n - 1 },
+			Pick:     func(arrived []umad.Message) int { return len(arrived) - 1 },
 		}
 		m := message(1)
 		m.Addr.GRH = &umad.GRH{HopLimit: 1}
