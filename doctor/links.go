@@ -43,7 +43,11 @@ func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 func linkItem(e linkinfo.End) Item {
 	i := good("", "%v %v", e.Width, e.Speed)
 	var details []string
+	configured := true // no finding but those about the configuration
 	for _, f := range e.Findings {
+		if f.Kind != linkinfo.Limited && f.Kind != linkinfo.Uneven && f.Kind != linkinfo.Disabled {
+			configured = false
+		}
 		switch {
 		case f.Kind == linkinfo.NotActive:
 			continue // checkPorts reports it
@@ -60,7 +64,7 @@ func linkItem(e linkinfo.End) Item {
 	i.Found = strings.Join(details, "; ")
 	i.Why = "a slow link slows down all traffic that crosses it"
 	i.Hint = "reseat the cable; if that does not help, replace it; then use another switch port"
-	if i.Verdict == Note {
+	if configured {
 		i.Hint = "the configuration of the ports limits the link"
 	}
 	if peer := e.Port.Peer; peer != nil {

@@ -41,11 +41,12 @@ const (
 	Slow                      // slower than both ends have enabled
 	Disabled                  // disabled by configuration
 	Limited                   // both ends support more than is enabled
+	Uneven                    // one end enables less than the other
 	Invalid                   // the node or the port has values that the specification does not allow
 )
 
 // Kinds contains all kinds of findings.
-var Kinds = []Kind{NoAnswer, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited, Invalid}
+var Kinds = []Kind{NoAnswer, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited, Uneven, Invalid}
 
 // kindNames are the texts of kinds. They are stable: scripts match them.
 var kindNames = [...]string{
@@ -58,6 +59,7 @@ var kindNames = [...]string{
 	Slow:      "slow",
 	Disabled:  "disabled",
 	Limited:   "limited",
+	Uneven:    "uneven",
 	Invalid:   "invalid",
 }
 
@@ -101,11 +103,14 @@ type Finding struct {
 	port      *fabric.Port // of Invalid
 }
 
-// A rate is the width and the speed of a link.
+// A rate is the width and the speed of a link, or a set of widths and one of speeds.
 type rate struct {
 	width ib.LinkWidth
 	speed ib.Speed
 }
+
+// max returns the best width and the best speed of sets.
+func (r rate) max() rate { return rate{r.width.Max(), r.speed.Max()} }
 
 // Detail returns the finding in words, without its kind.
 func (f Finding) Detail() string {
@@ -131,6 +136,8 @@ func (f Finding) Detail() string {
 		return "disabled by configuration"
 	case Limited:
 		return fmt.Sprintf("both ends support %s %s", f.want.width, f.want.speed)
+	case Uneven:
+		return fmt.Sprintf("%s %s enabled, %s %s at the peer", f.got.width, f.got.speed, f.want.width, f.want.speed)
 	case Invalid:
 		return strings.Join(slices.Concat(f.port.Node.Invalid(), f.port.Invalid()), ", ")
 	}
@@ -246,17 +253,20 @@ func (e *End) checkPeer(here, there *mad.PortInfo) {
 	if known {
 		speeds = p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
 	}
-	e.BestWidth = (supported & here.LinkWidthEnabled & there.LinkWidthEnabled).Max()
-	e.BestSpeed = (speeds & p.Info.EnabledSpeeds(p.Caps(), p.Ext) & there.EnabledSpeeds(peer.Caps(), peer.Ext)).Max()
-
-	best := rate{e.BestWidth, e.BestSpeed}
+	enabled := rate{supported & here.LinkWidthEnabled, speeds & here.EnabledSpeeds(p.Caps(), p.Ext)}
+	peerEnabled := rate{supported & there.LinkWidthEnabled, speeds & there.EnabledSpeeds(peer.Caps(), peer.Ext)}
+	best := rate{enabled.width & peerEnabled.width, enabled.speed & peerEnabled.speed}.max()
+	e.BestWidth, e.BestSpeed = best.width, best.speed
+	if own, other := enabled.max(), peerEnabled.max(); own != other {
+		e.add(Finding{Kind: Uneven, got: own, want: other})
+	}
 	if e.Width.Lanes() < e.BestWidth.Lanes() {
 		e.add(Finding{Kind: Narrow, got: active, want: best})
 	}
 	if e.Speed < e.BestSpeed {
 		e.add(Finding{Kind: Slow, got: active, want: best})
 	}
-	if most := (rate{supported.Max(), speeds.Max()}); most.width.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) ||
+	if most := (rate{supported, speeds}).max(); most.width.Lanes() > max(e.BestWidth.Lanes(), e.Width.Lanes()) ||
 		most.speed > max(e.BestSpeed, e.Speed) {
 		e.add(Finding{Kind: Limited, want: most})
 	}

@@ -156,14 +156,16 @@ func TestLinkinfoExitCodes(t *testing.T) {
 	}
 }
 
-// A finding that is not a problem fails if it is selected.
+// The selected findings decide, also those that are not problems.
 func TestLinkinfoFailOnLimited(t *testing.T) {
 	for _, test := range []struct {
 		args string
 		code int
 	}{
-		{"", cmdutil.ExitOK},
+		{"", cmdutil.ExitFindings}, // uneven
+		{"--fail-on no-answer,disabled", cmdutil.ExitOK},
 		{"--finding limited", cmdutil.ExitFindings},
+		{"--finding limited --fail-on disabled", cmdutil.ExitOK},
 		{"--fail-on limited", cmdutil.ExitFindings},
 	} {
 		t.Run(test.args, func(t *testing.T) {
