@@ -101,7 +101,7 @@ func TestPingServeUsage(t *testing.T) {
 		}
 	}
 	code, out, err := program.Run(t, nil, "ping", "--sim", "demo", "--debug", "3")
-	if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, "does nothing without --serve") {
+	if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, "has no effect without --serve") {
 		t.Errorf("exit code %d: %s%s", code, out, err)
 	}
 }

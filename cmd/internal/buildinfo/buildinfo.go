@@ -1,4 +1,4 @@
-// Package buildinfo knows what the binary was built from.
+// Package buildinfo returns the version and the commit of the binary.
 package buildinfo
 
 import (

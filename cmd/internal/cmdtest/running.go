@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// A Watched buffer tells when something was written.
+// A Watched buffer signals each write.
 type Watched struct {
 	mu      sync.Mutex
 	text    bytes.Buffer

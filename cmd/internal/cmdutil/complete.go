@@ -9,7 +9,7 @@ import (
 
 // A Values returns the values that an argument can have, each with a
 // description behind a tab if it has one. It may read the host and the other
-// flags, and returns nothing if something is missing.
+// flags. Without information it returns nil.
 type Values func(env *Env, flags *pflag.FlagSet) []string
 
 // CompleteFlag makes shells complete the value of a flag.
@@ -54,7 +54,7 @@ func completeFrom(env *Env, values Values, isList bool) cobra.CompletionFunc {
 			before = begun[:i+1]
 		}
 		var found []string
-		open := true // what was found goes on
+		open := true // all values found continue
 		for _, v := range values(env, cmd.Flags()) {
 			value, _, _ := strings.Cut(v, "\t")
 			if !strings.HasPrefix(before+value, begun) {
@@ -62,7 +62,7 @@ func completeFrom(env *Env, values Values, isList bool) cobra.CompletionFunc {
 			}
 			open = open && (strings.HasSuffix(value, ":") || strings.HasSuffix(value, "="))
 			if before != "" {
-				v = value // bash finds no match for what has both a comma and a description
+				v = value // bash finds no match for a value with a comma and a description
 			}
 			found = append(found, before+v)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/devinfo"
 )
 
-// DeviceNames returns the names of the devices of the host.
+// DeviceNames returns the names of the RDMA devices of this host.
 func DeviceNames(env *Env, _ *pflag.FlagSet) []string {
 	return devinfo.Names(devinfo.Options{Sysfs: env.Sysfs()})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ibkit/ibkit/internal/sysfs"
 )
 
-// An Env is what a command reads from and writes to.
+// An Env is the input, output and environment of a command.
 type Env struct {
 	In          io.Reader
 	Out, ErrOut io.Writer

@@ -28,8 +28,8 @@ func UsageErrorf(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
 }
 
-// An ExitError is an exit code other than 0 of a command that has said what there
-// is to say; err, where set, is still to be printed.
+// An ExitError is an exit code of a command that has printed its errors already, except
+// for Err if that is not nil.
 type ExitError struct {
 	Code int
 	Err  error
@@ -44,8 +44,8 @@ func (o *ExitError) Error() string {
 
 func (o *ExitError) Unwrap() error { return o.Err }
 
-// ResultError is the exit code of a native command that did its work: partial
-// results come before findings, for what is missing may be worse.
+// ResultError returns the exit code of a native command that did its work. A partial
+// result takes precedence over findings, as the missing part may be worse.
 func ResultError(partial, findings bool) error {
 	switch {
 	case partial:
@@ -56,8 +56,8 @@ func ResultError(partial, findings bool) error {
 	return nil
 }
 
-// ExitCode prints the error of a command, if any, behind who or what it is from,
-// and returns the exit code. All exit codes are made here.
+// ExitCode prints the error of a command, if any, and returns the exit code. from is the
+// command, in front of the message. All exit codes are determined here.
 func ExitCode(env *Env, from string, err error) int {
 	if err == nil {
 		return ExitOK
@@ -77,8 +77,7 @@ func ExitCode(env *Env, from string, err error) int {
 	return ExitFailed
 }
 
-// PrintError prints an error behind who or what it is from, and below it what a user
-// can do.
+// PrintError prints an error with its origin in front and its hint below.
 func PrintError(env *Env, from string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("interrupted: %w", err)
@@ -89,7 +88,7 @@ func PrintError(env *Env, from string, err error) {
 	}
 }
 
-// Hint returns what an error suggests to do, "" where it suggests nothing.
+// Hint returns the advice of an error, or "".
 func Hint(err error) string {
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) {

@@ -26,7 +26,7 @@ func (r FlagRules) Check(flags *pflag.FlagSet) error {
 	}
 	for _, n := range r.Needs {
 		if a := Given(flags, n.Flags); a != "" && Given(flags, n.Others) == "" {
-			return UsageErrorf("%s does nothing without %s", a, FlagName(flags, n.Others[0]))
+			return UsageErrorf("%s has no effect without %s", a, FlagName(flags, n.Others[0]))
 		}
 	}
 	return nil

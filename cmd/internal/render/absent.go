@@ -1,6 +1,7 @@
 package render
 
-// NonZero returns nil for a zero value: what is absent is null.
+// NonZero returns a pointer to a value, or nil for the zero value, which JSON shows as
+// null.
 func NonZero[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -9,8 +10,8 @@ func NonZero[T comparable](v T) *T {
 	return &v
 }
 
-// OrZero is what a part of the attributes is where the kernel does not tell it: the
-// C tool has zeros there.
+// OrZero returns the value of a pointer, or the zero value for nil, as C tools print
+// attributes that the kernel does not report.
 func OrZero[T any](p *T) T {
 	var zero T
 	if p == nil {
@@ -19,7 +20,7 @@ func OrZero[T any](p *T) T {
 	return *p
 }
 
-// Text returns the Text of a value, "" for no value.
+// Text returns the text of a value, or "" for the zero value.
 func Text[T interface {
 	comparable
 	String() string
@@ -33,7 +34,7 @@ func Text[T interface {
 // Ptr returns a pointer to a copy of v.
 func Ptr[T any](v T) *T { return &v }
 
-// UnlessZero returns the text of a value, nil where there is no value.
+// UnlessZero returns the text of a value, or nil for the zero value.
 func UnlessZero[T interface {
 	comparable
 	String() string
@@ -45,5 +46,5 @@ func UnlessZero[T interface {
 	return Ptr(v.String())
 }
 
-// Absent stands in a table for what is not known or does not exist.
+// Absent is the text of unknown or missing values in tables.
 const Absent = "-"

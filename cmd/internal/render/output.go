@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Output is where a view writes to. The first error that a write meets is kept
-// and returned by Flush, so views need not look.
+// Output is the destination of a view. It keeps the first error of a write for Flush, so
+// views need not check each write.
 type Output struct{ *bufio.Writer }
 
 // NewOutput returns a buffered Output.

@@ -8,7 +8,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 )
 
-// progressAfter is how long a scan may take before it is told how far it is.
+// progressAfter is the time before the first progress line.
 const progressAfter = time.Second
 
 // progressEvery is the time between two such lines.

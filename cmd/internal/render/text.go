@@ -7,7 +7,7 @@ import (
 // TimeFormat is how a time stamp is written, in local time.
 const TimeFormat = "2006-01-02T15:04:05.000000-07:00"
 
-// Count writes a number and what it counts.
+// Count returns a number followed by the noun in singular or plural.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -15,7 +15,7 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Printable is what a server calls itself, safe for a terminal.
+// Printable replaces characters that are not safe for a terminal by blanks.
 func Printable(b []byte) string { return string(AppendPrintable(nil, b)) }
 
 // AppendPrintable appends text to b, with blanks in place of unprintable bytes.
