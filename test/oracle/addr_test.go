@@ -67,6 +67,10 @@ func (r *addrRig) scan(t *testing.T) {
 // compare runs both tools and compares standard output and exit code, and the error
 // output of a usage message.
 func (r *addrRig) compare(t *testing.T, line string) {
+	t.Run(line, func(t *testing.T) { r.compareLine(t, line) })
+}
+
+func (r *addrRig) compareLine(t *testing.T, line string) {
 	t.Helper()
 	args := strings.Split(line, " ")
 	if line == "" {
@@ -76,10 +80,10 @@ func (r *addrRig) compare(t *testing.T, line string) {
 	got := r.MustRun(t, r.host, native(), append([]string{"ibaddr"}, args...)...)
 	mask := func(s string) string { return pid.ReplaceAllString(s, "[pid]") }
 	if got.Code != want.Code || mask(got.Stdout) != mask(want.Stdout) {
-		t.Errorf("ibaddr %s: ended with %d, not %d\n%q, want\n%q\n%s\n%s", line, got.Code, want.Code, got.Stdout, want.Stdout, want.Stderr, got.Stderr)
+		t.Errorf("got exit code %d and\n%q\n%s\nwant %d and\n%q\n%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
 	}
 	if want.Code == 2 && got.Stderr != want.Stderr {
-		t.Errorf("ibaddr %s:\n%s, want\n%s", line, got.Stderr, want.Stderr)
+		t.Errorf("got\n%s\nwant\n%s", got.Stderr, want.Stderr)
 	}
 }
 

@@ -123,23 +123,25 @@ func pingNatively(t *testing.T, f *pingFabric) {
 	groups := strings.Join([]string{digits[:4], digits[4:8], digits[8:12], digits[12:]}, ":")
 	put := strings.NewReplacer("LID", f.lid, "GUID", f.guid, "GROUPS", groups, "NAME", f.server)
 	for _, test := range nativePings {
-		args := strings.Fields(put.Replace(test.line))
-		r := f.MustRun(t, f.client, ibkit(), append([]string{"ping"}, args...)...)
-		if r.Code != test.code || !strings.Contains(r.Stdout, test.want) {
-			t.Errorf("ping %s ended with %d, not %d:\n%s%s", test.line, r.Code, test.code, r.Stdout, r.Stderr)
-		}
-		if !strings.Contains(test.line, "--json") {
-			continue
-		}
-		for line := range strings.Lines(r.Stdout) {
-			var document any
-			if err := json.Unmarshal([]byte(line), &document); err != nil {
-				t.Fatalf("ping %s: %v: %s", test.line, err, line)
+		t.Run(test.line, func(t *testing.T) {
+			args := strings.Fields(put.Replace(test.line))
+			r := f.MustRun(t, f.client, ibkit(), append([]string{"ping"}, args...)...)
+			if r.Code != test.code || !strings.Contains(r.Stdout, test.want) {
+				t.Errorf("got exit code %d, want %d and %q:\n%s%s", r.Code, test.code, test.want, r.Stdout, r.Stderr)
 			}
-			if err := schema.Validate(document); err != nil {
-				t.Errorf("ping %s: %v\n%s", test.line, err, line)
+			if !strings.Contains(test.line, "--json") {
+				return
 			}
-		}
+			for line := range strings.Lines(r.Stdout) {
+				var document any
+				if err := json.Unmarshal([]byte(line), &document); err != nil {
+					t.Fatalf("ping %s: %v: %s", test.line, err, line)
+				}
+				if err := schema.Validate(document); err != nil {
+					t.Errorf("%v\n%s", err, line)
+				}
+			}
+		})
 	}
 }
 

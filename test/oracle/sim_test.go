@@ -20,12 +20,14 @@ func TestNetFile(t *testing.T) {
 		t.Run(filepath.Base(net), func(t *testing.T) {
 			s, host := ibsimtest.New(t, net), firstHost(t, net)
 			for _, options := range []string{"", "-l", "-d", "-p"} {
-				args := strings.Fields(options)
-				want := s.MustRunC(t, host, "iblinkinfo", args...)
-				got := s.MustRun(t, host, *binary, append(args, "--sim", "net:"+net+",sm=off")...)
-				if d := diff(want, got); d != "" {
-					t.Errorf("iblinkinfo %s: C tool on ibsim (-), ibkit on the file (+)\n%s", options, d)
-				}
+				t.Run(options, func(t *testing.T) {
+					args := strings.Fields(options)
+					want := s.MustRunC(t, host, "iblinkinfo", args...)
+					got := s.MustRun(t, host, *binary, append(args, "--sim", "net:"+net+",sm=off")...)
+					if d := diff(want, got); d != "" {
+						t.Errorf("C tool on ibsim (-), ibkit on the file (+)\n%s", d)
+					}
+				})
 			}
 		})
 	}

@@ -26,13 +26,14 @@ const devicePackage = "github.com/ibkit/ibkit/umad/device"
 
 // both runs a command line with Debian's tool and with ibkit, and compares.
 func both(t *testing.T, g *guest.Guest, line string) {
-	t.Helper()
-	args := strings.Fields(line)
-	want := g.MustRun(t, args...)
-	got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
-	if !slices.Equal(blocks(got.Stdout), blocks(want.Stdout)) || got.Code != want.Code || want.Stdout == "" {
-		t.Errorf("%s: exit code %d\n%s%s\nwant %d\n%s%s", line, got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
-	}
+	t.Run(line, func(t *testing.T) {
+		args := strings.Fields(line)
+		want := g.MustRun(t, args...)
+		got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+		if !slices.Equal(blocks(got.Stdout), blocks(want.Stdout)) || got.Code != want.Code || want.Stdout == "" {
+			t.Errorf("got exit code %d and\n%s%s\nwant %d and\n%s%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
+		}
+	})
 }
 
 // blocks splits the output of iblinkinfo into sorted blocks, one for each node: their
