@@ -147,6 +147,7 @@ func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.A
 	}
 	if isWanted != nil {
 		f.addNodes(isWanted)
+		f.addSilentPeers()
 	}
 	return nil
 }
@@ -214,7 +215,11 @@ func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 			ports = ports[:1]
 		}
 		for _, p := range ports {
-			if p == nil || p.Info == nil {
+			if p == nil {
+				continue
+			}
+			if p.Info == nil {
+				f.notFound = append(f.notFound, unresolved{f.names.Name(n), fmt.Errorf("scan %s: no PortInfo of port %d", f.names.Name(n), p.Number)})
 				continue
 			}
 			t := &ping.Target{Name: f.names.Name(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
@@ -225,4 +230,17 @@ func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 		}
 	}
 	f.add(targets)
+}
+
+// addSilentPeers reports the links of the scan whose peer did not reply. Its type is
+// unknown, so that it may be a node to be pinged.
+func (f *finder) addSilentPeers() {
+	for _, failure := range f.fabric.Failures {
+		n := f.fabric.NodeByGUID(failure.NodeGUID)
+		if failure.Attr != mad.AttrNodeInfo || n == nil {
+			continue
+		}
+		name := fmt.Sprintf("peer of %s port %d", f.names.Name(n), failure.Port)
+		f.notFound = append(f.notFound, unresolved{name, fmt.Errorf("find %s: %w", name, failure.Err)})
+	}
 }
