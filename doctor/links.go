@@ -45,9 +45,6 @@ func linkItem(e linkinfo.End) Item {
 	var details []string
 	configured := true // no finding but those about the configuration
 	for _, f := range e.Findings {
-		if f.Kind != linkinfo.Limited && f.Kind != linkinfo.Uneven && f.Kind != linkinfo.Disabled {
-			configured = false
-		}
 		switch {
 		case f.Kind == linkinfo.NotActive:
 			continue // checkPorts reports it
@@ -57,6 +54,9 @@ func linkItem(e linkinfo.End) Item {
 			i.Verdict = Note
 		}
 		details = append(details, f.Detail())
+		if f.Kind != linkinfo.Limited && f.Kind != linkinfo.Uneven && f.Kind != linkinfo.Disabled {
+			configured = false
+		}
 	}
 	if details == nil {
 		return i
