@@ -1,15 +1,16 @@
-// Package perf measures latency and bandwidth between two hosts, by sends, writes,
-// reads and atomics of RDMA.
+// Package perf measures the latency and bandwidth of RDMA sends, writes, reads and
+// atomics between two hosts.
 //
-// [Serve] serves any test of many clients; [Run] is the client and decides
-// everything. Both talk over TCP about a [Test], in messages of JSON (see message),
-// and then each runs one of the loops of package loop on an endpoint of its own.
-// Packages perftest and pingpong know what other programs say instead: [RunPeer].
+// [Serve] serves any test of many clients. [Run] is the client and selects the tests.
+// They negotiate each [Test] over TCP, in JSON messages (see message), and then run the
+// loops of package loop on endpoints of their own. [RunPeer] measures with programs of
+// perftest and libibverbs instead, whose protocols are in packages perftest and
+// pingpong.
 //
-// On either side a test is a shape, what that side does and needs of a device; a
-// side, from its endpoint to its figures; and a running, its loops while data moves.
-// What says when is a client, or what the server has for one: served.
+// Each side represents a test by a role, which derives the resources from the Test; an
+// endpointTest, which lasts from the endpoint to the figures; and a runner, which moves
+// the data. Client and session (on the server) control them.
 package perf
 
-// Port is the TCP port that the server listens on.
+// Port is the default TCP port of the server.
 const Port = 18516

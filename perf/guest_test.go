@@ -13,27 +13,30 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/perf/host"
 )
 
-// serving starts a server, and returns where it listens.
-func serving(t *testing.T, change func(*ServeOptions)) string {
+// startServer starts a server and returns its address.
+func startServer(t *testing.T, change func(*ServeOptions)) string {
 	t.Helper()
 	l := testenv.Listen(t)
-	o := ServeOptions{
-		Identity: NewIdentity("server"), GIDIndex: -1, MaxClients: DefaultMaxClients, MaxQueuePairs: DefaultMaxQueuePairs,
-		MaxMemory: DefaultMaxMemory, MaxTime: DefaultMaxTime, Idle: DefaultIdle,
-		Tell: func(e Event) {
-			if e.Err != nil {
-				t.Log("server:", e.Test, e.Err)
-			}
-		},
+	o := DefaultServeOptions()
+	o.Identity = host.NewIdentity("server")
+	o.Report = func(e Event) {
+		if e.Err != nil {
+			t.Log("server:", e.Test, e.Err)
+		}
 	}
 	if change != nil {
 		change(&o)
 	}
+	s, err := NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, l, o) }()
+	go func() { done <- s.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -43,8 +46,8 @@ func serving(t *testing.T, change func(*ServeOptions)) string {
 	return l.Addr().String()
 }
 
-// every returns each kind of test that there is, with verification.
-func every(sizes ...int) []Test {
+// allTests returns all kinds of tests, with verification.
+func allTests(sizes ...int) []Test {
 	var all []Test
 	for _, transport := range []Transport{RC, UC, UD} {
 		for _, op := range Ops {
@@ -59,7 +62,7 @@ func every(sizes ...int) []Test {
 						if transport == UD {
 							t.Size = min(t.Size, 1024)
 						}
-						if t.Check() == nil && (!op.atomic() || size == sizes[0]) {
+						if t.Check() == nil && (!op.Atomic() || size == sizes[0]) {
 							all = append(all, t)
 						}
 					}
@@ -71,19 +74,19 @@ func every(sizes ...int) []Test {
 }
 
 func TestGuestEvery(t *testing.T) {
-	server := serving(t, nil)
-	for _, test := range every(2, 5000) {
+	server := startServer(t, nil)
+	for _, test := range allTests(2, 5000) {
 		t.Run(fmt.Sprintf("%v %v", test, test.Bidirectional), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 			defer cancel()
-			r, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1})
+			r, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := r.Measurements[0]
 			if test.Kind == Latency {
 				if m.Latency.Count < 50 || m.Latency.Min <= 0 {
-					t.Errorf("%+v", m.Latency)
+					t.Errorf("got %+v, want at least 50 samples above 0", m.Latency)
 				}
 				t.Logf("%v: %d rounds, min %d avg %.0f p99 %d max %d ns", test, m.Latency.Count, m.Latency.Min, m.Latency.Avg(), m.Latency.Quantile(99), m.Latency.Max)
 			} else {
@@ -93,25 +96,25 @@ func TestGuestEvery(t *testing.T) {
 	}
 }
 
-// TestGuestMixed has options of all kinds together, as they fall.
+// TestGuestMixed runs tests with random combinations of options.
 func TestGuestMixed(t *testing.T) {
-	server := serving(t, nil)
+	server := startServer(t, nil)
 	r := rand.New(rand.NewPCG(7, 25))
 	one := func(of ...int) int { return of[r.IntN(len(of))] }
-	yes := func() bool { return r.IntN(2) == 1 }
+	coin := func() bool { return r.IntN(2) == 1 }
 	for done := 0; done < 40; {
 		test := NewTest(Ops[r.IntN(len(Ops))], Bandwidth, []Transport{RC, RC, UC, UD}[r.IntN(4)], one(1, 64, 200, 1024, 9000))
-		if yes() {
+		if coin() {
 			test.Kind = Latency
 		}
 		test.Iterations, test.Warmup = uint64(one(1, 7, 100)), uint64(one(0, 3))
 		test.Depth, test.RecvDepth, test.Moderation, test.List = one(1, 2, 128), one(128, 512), one(1, 5, 200), one(1, 3, 16)
-		test.Inline, test.Events, test.Bidirectional = yes() && test.Size <= 200, yes(), yes()
+		test.Inline, test.Events, test.Bidirectional = coin() && test.Size <= 200, coin(), coin()
 		if test.Kind == Bandwidth {
 			test.QueuePairs = one(1, 4)
 			test.Threads = one(1, 2)
 		}
-		if test.Verify = yes(); test.Transport == UC && test.Op == Write && test.Kind == Bandwidth {
+		if test.Verify = coin(); test.Transport == UC && test.Op == Write && test.Kind == Bandwidth {
 			test.Verify = false
 		}
 		if test.Check() != nil || test.Transport == UD && test.Size > 1024 {
@@ -121,22 +124,22 @@ func TestGuestMixed(t *testing.T) {
 		t.Run(fmt.Sprint(done, test), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 			defer cancel()
-			result, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1})
+			result, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 			if err != nil {
 				t.Fatalf("%+v: %v", test, err)
 			}
 			m := result.Measurements[0]
 			if test.Kind == Bandwidth && m.Sent.Messages == 0 || test.Kind == Latency && m.Latency.Count == 0 {
-				t.Errorf("%+v: no figures", test)
+				t.Errorf("%+v: got no figures", test)
 			}
 		})
 	}
 }
 
-// TestGuestClients has several clients at one server at a time, and one too many.
+// TestGuestClients connects several clients to one server, and one client too many.
 func TestGuestClients(t *testing.T) {
 	const clients = 3
-	server := serving(t, func(o *ServeOptions) { o.MaxClients = clients })
+	server := startServer(t, func(o *ServeOptions) { o.MaxClients = clients })
 	var ready, all sync.WaitGroup
 	ready.Add(clients)
 	release := make(chan struct{})
@@ -147,7 +150,7 @@ func TestGuestClients(t *testing.T) {
 			first.Iterations, second.Iterations, second.Verify = 20, 200, true
 			done := 0
 			_, err := Run(t.Context(), Options{
-				Server: server, Tests: []Test{first, second}, Identity: NewIdentity("client"), GIDIndex: -1,
+				Server: server, Tests: []Test{first, second}, Identity: host.NewIdentity("client"), GIDIndex: -1,
 				Done: func(*Measurement) {
 					if done++; done == 1 {
 						ready.Done()
@@ -161,28 +164,28 @@ func TestGuestClients(t *testing.T) {
 		})
 	}
 	ready.Wait()
-	_, err := Run(t.Context(), Options{Server: server, Tests: []Test{NewTest(Send, Latency, RC, 2)}, Identity: NewIdentity("client"), GIDIndex: -1})
-	if err == nil || !strings.Contains(err.Error(), "--max-clients") {
-		t.Errorf("one client too many: %v", err)
+	_, err := Run(t.Context(), Options{Server: server, Tests: []Test{NewTest(Send, Latency, RC, 2)}, Identity: host.NewIdentity("client"), GIDIndex: -1})
+	if err == nil || !strings.Contains(err.Error(), "max-clients") {
+		t.Errorf("one client too many: got %v, want a refusal", err)
 	}
 	close(release)
 	all.Wait()
 }
 
-// TestGuestInterrupted ends a test early: what was measured is there, as partial.
+// TestGuestInterrupted checks that an interrupted test returns its figures as partial.
 func TestGuestInterrupted(t *testing.T) {
-	server := serving(t, nil)
+	server := startServer(t, nil)
 	for _, kind := range []Kind{Latency, Bandwidth} {
 		test := NewTest(Write, kind, RC, 64)
 		test.Iterations, test.Warmup, test.Duration = 0, 0, time.Minute
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		r, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1})
+		r, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 		if !errors.Is(err, context.DeadlineExceeded) || len(r.Measurements) != 1 || !r.Measurements[0].Partial {
-			t.Fatalf("%s: %+v, %v", kind, r, err)
+			t.Fatalf("%s: got %+v, %v, want a partial measurement and %v", kind, r, err, context.DeadlineExceeded)
 		}
 		if m := r.Measurements[0]; kind == Latency && m.Latency.Count == 0 || kind == Bandwidth && m.Sent.Messages == 0 {
-			t.Errorf("%s: nothing was measured: %+v", kind, m)
+			t.Errorf("%s: got no figures: %+v", kind, m)
 		}
 	}
 }

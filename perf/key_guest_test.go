@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/peererr"
 	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// between passes on what a client and a server say, by way of two functions, and
-// returns where it listens.
-func between(t *testing.T, server string, asks, answers func(to io.Writer, from io.Reader) error) string {
+// between forwards the messages of a client and a server through two functions, and
+// returns its address.
+func between(t *testing.T, server string, requests, answers func(to io.Writer, from io.Reader) error) string {
 	t.Helper()
 	l := testenv.Listen(t)
 	done := make(chan struct{})
@@ -41,20 +43,20 @@ func between(t *testing.T, server string, asks, answers func(to io.Writer, from 
 			return
 		}
 		defer conn.Close()
-		asked := make(chan struct{})
+		ended := make(chan struct{})
 		go func() {
-			defer close(asked)
-			_ = asks(conn, client) // until one of them hangs up
+			defer close(ended)
+			_ = requests(conn, client) // until one side closes its connection
 			conn.(*net.TCPConn).CloseWrite()
 		}()
 		_ = answers(client, conn)
 		client.(*net.TCPConn).CloseWrite()
-		<-asked
+		<-ended
 	}()
 	return l.Addr().String()
 }
 
-// wrong is changed in a key.
+// wrong is the difference of a changed key.
 const wrong = 0x5a00
 
 func same(to io.Writer, from io.Reader) error {
@@ -62,7 +64,7 @@ func same(to io.Writer, from io.Reader) error {
 	return err
 }
 
-// messages passes messages on, changed.
+// messages forwards changed messages.
 func messages(change func(*message)) func(io.Writer, io.Reader) error {
 	return func(to io.Writer, from io.Reader) error {
 		for {
@@ -78,8 +80,7 @@ func messages(change func(*message)) func(io.Writer, io.Reader) error {
 	}
 }
 
-// denied checks that an error is a completion with the status that a wrong key has,
-// in words.
+// denied checks that an error is a completion with the status of a wrong key.
 func denied(t *testing.T, name string, err error, byServer bool) {
 	t.Helper()
 	text := fmt.Sprint(err)
@@ -88,15 +89,15 @@ func denied(t *testing.T, name string, err error, byServer bool) {
 	case !strings.Contains(text, "remote access error (status 10)") || !strings.Contains(text, "RKey"),
 		strings.Contains(text, "server: ") != byServer,
 		!byServer && (!errors.As(err, &failed) || failed.Status != verbs.StatusRemoteAccess):
-		t.Errorf("%s: %s", name, text)
+		t.Errorf("%s: got %s, want a remote access error", name, text)
 	}
 	t.Logf("%s: %s", name, text)
 }
 
-// TestGuestWrongKey has a key changed on the way: whoever uses it is denied it, and
-// the server goes on.
+// TestGuestWrongKey changes a key on its way. The side that uses it must be denied
+// access, and the server must continue.
 func TestGuestWrongKey(t *testing.T) {
-	server := serving(t, nil)
+	server := startServer(t, nil)
 	theirs := messages(func(m *message) {
 		if m.Prepared != nil {
 			m.Prepared.QueuePairs[0].RKey ^= wrong
@@ -108,31 +109,31 @@ func TestGuestWrongKey(t *testing.T) {
 		}
 	})
 	for _, c := range []struct {
-		op            Op
-		kind          Kind
-		events, both  bool
-		byServer      bool
-		asks, answers func(io.Writer, io.Reader) error
+		op                Op
+		kind              Kind
+		events, both      bool
+		byServer          bool
+		requests, answers func(io.Writer, io.Reader) error
 	}{
-		{op: Write, kind: Latency, asks: same, answers: theirs}, {op: Read, kind: Latency, events: true, asks: same, answers: theirs},
-		{op: FetchAdd, kind: Bandwidth, asks: same, answers: theirs}, {op: Write, kind: Bandwidth, events: true, asks: same, answers: theirs},
-		{op: Write, kind: Latency, byServer: true, asks: ours, answers: same},
-		{op: Read, kind: Bandwidth, both: true, byServer: true, asks: ours, answers: same},
+		{op: Write, kind: Latency, requests: same, answers: theirs}, {op: Read, kind: Latency, events: true, requests: same, answers: theirs},
+		{op: FetchAdd, kind: Bandwidth, requests: same, answers: theirs}, {op: Write, kind: Bandwidth, events: true, requests: same, answers: theirs},
+		{op: Write, kind: Latency, byServer: true, requests: ours, answers: same},
+		{op: Read, kind: Bandwidth, both: true, byServer: true, requests: ours, answers: same},
 	} {
 		test := NewTest(c.op, c.kind, RC, 64)
 		test.Iterations, test.Warmup, test.Duration, test.Events, test.Bidirectional = 0, 0, time.Minute, c.events, c.both
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		_, err := Run(ctx, Options{Server: between(t, server, c.asks, c.answers), Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1})
+		_, err := Run(ctx, Options{Server: between(t, server, c.requests, c.answers), Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 		denied(t, test.String(), err, c.byServer)
 	}
 	test := NewTest(Write, Latency, RC, 64)
-	if _, err := Run(t.Context(), Options{Server: server, Tests: []Test{test}, Identity: NewIdentity("client"), GIDIndex: -1}); err != nil {
-		t.Errorf("the next test: %v", err)
+	if _, err := Run(t.Context(), Options{Server: server, Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1}); err != nil {
+		t.Errorf("next test: got %v, want none", err)
 	}
 }
 
-// TestGuestWrongPerftestKey is the same where both sides talk as perftest does.
+// TestGuestWrongPerftestKey is the same test with the protocol of perftest.
 func TestGuestWrongPerftestKey(t *testing.T) {
 	for _, one := range []struct {
 		op   Op
@@ -141,33 +142,32 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 		l := testenv.Listen(t)
 		test := NewTest(one.op, one.kind, RC, 64)
 		test.Iterations = 100000
-		options := Options{Tests: []Test{test}, Identity: NewIdentity("side"), GIDIndex: -1}
+		options := Options{Tests: []Test{test}, Identity: host.NewIdentity("side"), GIDIndex: -1}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		served := make(chan error, 1)
 		go func() {
-			_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest, Listener: l})
+			_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest, Listen: func(context.Context) (net.Listener, error) { return l, nil }})
 			served <- err
 		}()
 		options.Server = between(t, l.Addr().String(), same, otherKey)
 		_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest})
 		denied(t, test.String(), err, false)
-		if err := <-served; !errors.Is(err, perftest.ErrHungUp) {
-			t.Errorf("the server: %v", err)
+		if err := <-served; !errors.Is(err, peererr.ErrClosed) {
+			t.Errorf("server: got %v, want %v", err, peererr.ErrClosed)
 		}
 		l.Close()
 	}
 }
 
-// otherKey passes on what a server of a test of writes or reads says, with another
-// key.
+// otherKey forwards the messages of a server of writes or reads with changed keys.
 func otherKey(to io.Writer, from io.Reader) error {
 	const begin = 16 + 4 + 4 + 2 // version, page size, cache line, MTU
 	if _, err := io.CopyN(to, from, begin); err != nil {
 		return err
 	}
-	// The first key that comes is that of the queue pair, or, of latency, a sync; the
-	// second is another sync, or that of the queue pair.
+	// The keys are that of the queue pair and, in latency tests, one of a
+	// synchronization before it.
 	for range 2 {
 		b := perftest.Key{GID: netip.IPv6Unspecified()}.Append(nil)
 		if _, err := io.ReadFull(from, b); err != nil {

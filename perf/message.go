@@ -9,80 +9,101 @@ import (
 	"io"
 	"time"
 
-	"github.com/ibkit/ibkit/perf/endpoint"
-	"github.com/ibkit/ibkit/perf/port"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/endpoint"
+	"github.com/ibkit/ibkit/perf/internal/port"
 )
 
-// A message is what client and server tell each other: its length in four bytes,
-// big-endian, and an object of JSON with one member. The client begins:
+// A message is a message between client and server: its length in four bytes,
+// big-endian, and a JSON object with one member. The client begins:
 //
-//	hello      hello             once, and after a test that failed
-//	prepare    prepared          what to test; where the server's queue pairs are
-//	connect    started           where the client's are; the server is ready
-//	finish     result            how much was sent; what became of it
+//	hello      hello             once, and after a failed test
+//	prepare    prepared          the test; the server's queue pairs
+//	connect    started           the client's queue pairs; the server is ready
+//	finish     result            number of messages sent; the server's figures
 //
-// A failure takes the place of any message, of either side; the server's ends the
-// test, and the next may begin once both have said hello. From prepared on until the
-// end of the test each side says alive now and then, for data may move without
-// either's doing.
+// Either side may send a failure instead of any message. A failure of the server ends
+// the test. The next test may begin after both sides have sent hello again. From
+// prepared to the end of the test each side sends alive at intervals, because data can
+// move without any activity of the processes.
 type message struct {
-	Hello    *Identity `json:"hello,omitempty"`
-	Prepare  *request  `json:"prepare,omitempty"`
-	Prepared *prepared `json:"prepared,omitempty"`
-	Connect  *connect  `json:"connect,omitempty"`
-	Started  *struct{} `json:"started,omitempty"`
-	Finish   *finish   `json:"finish,omitempty"`
-	Result   *Side     `json:"result,omitempty"`
-	Alive    *struct{} `json:"alive,omitempty"`
-	Failure  string    `json:"failure,omitempty"`
+	Hello    *host.Identity `json:"hello,omitempty"`
+	Prepare  *request       `json:"prepare,omitempty"`
+	Prepared *prepared      `json:"prepared,omitempty"`
+	Connect  *connect       `json:"connect,omitempty"`
+	Started  *struct{}      `json:"started,omitempty"`
+	Finish   *finish        `json:"finish,omitempty"`
+	Result   *Side          `json:"result,omitempty"`
+	Alive    *struct{}      `json:"alive,omitempty"`
+	Failure  string         `json:"failure,omitempty"`
 }
 
-// request asks for a test.
+// request is the client's request for a test.
 type request struct {
 	Test Test       `json:"test"`
-	GIDs []port.GID `json:"gids"` // the client's, any of which will do
-	LID  uint16     `json:"lid"`  // of an InfiniBand port, where there are no GIDs
-	CPUs []int      `json:"cpus"` // that its loops are to run on; none: it takes what the server leaves
+	GIDs []port.GID `json:"gids"` // of the client, for the server to choose from
+	LID  uint16     `json:"lid"`  // of an InfiniBand port
+	CPUs []int      `json:"cpus"` // of the client's loops; empty: those that the server leaves
+
+	ReduceDepth bool `json:"reduce_depth"` // see Options
 }
 
-// prepared says where the server is.
+// prepared describes the server's side of a test.
 type prepared struct {
-	Port       Ends               `json:"port"`
-	ClientGID  port.GID           `json:"client_gid"`
-	ReadsIn    uint8              `json:"reads_in"` // reads and atomics that it answers at a time
-	QueuePairs []endpoint.Address `json:"queue_pairs"`
-	CPUs       []int              `json:"cpus"` // that its loops run on
-	Yield      bool               `json:"yield"`
-	AliveEvery time.Duration      `json:"alive_every_ns"` // how often the client is to say alive
+	Port            host.PortInfo      `json:"port"`
+	ClientGID       port.GID           `json:"client_gid"`
+	MaxDestRdAtomic uint8              `json:"reads_in"` // reads and atomics that the server answers at a time
+	QueuePairs      []endpoint.Address `json:"queue_pairs"`
+	CPUs            []int              `json:"cpus"` // of the server's loops
+	Yield           bool               `json:"yield"`
+	AliveEvery      time.Duration      `json:"alive_every_ns"` // maximum interval of the client's alive messages
 }
 
-// connect says where the client is.
+// connect describes the client's side of a test.
 type connect struct {
-	GID        port.GID           `json:"gid"`
-	LID        uint16             `json:"lid"`
-	MTU        int                `json:"mtu"`
-	ReadsIn    uint8              `json:"reads_in"`
-	QueuePairs []endpoint.Address `json:"queue_pairs"`
+	GID             port.GID           `json:"gid"`
+	LID             uint16             `json:"lid"`
+	MTU             int                `json:"mtu"`
+	MaxDestRdAtomic uint8              `json:"reads_in"`
+	QueuePairs      []endpoint.Address `json:"queue_pairs"`
 }
 
-// finish says how many messages the client sent, by queue pair.
+// finish holds the number of messages that the client sent, by queue pair.
 type finish struct {
 	Sent []uint64 `json:"sent"`
 }
 
-// maxMessage is the longest message, in bytes: enough for maxQueuePairs queue pairs.
+// maxMessage is the maximum length of a message in bytes, enough for maxQueuePairs.
 const maxMessage = 1 << 20
 
-var errMessage = errors.New("the other side sent what makes no sense")
+// errMessage is wrapped if the peer violates the protocol.
+var errMessage = errors.New("the peer sent an invalid message")
 
-// write sends a message in one piece.
+// A ForeignPeerError is the error of a peer that speaks the protocol of another
+// program.
+type ForeignPeerError struct {
+	Program Program // "" if it is unknown
+	head    [4]byte
+}
+
+func (e *ForeignPeerError) Error() string {
+	if e.Program == "" {
+		return fmt.Sprintf("%v: it begins with %q", errMessage, e.head[:])
+	}
+	return fmt.Sprintf("%v: it begins with %q, like those of %s", errMessage, e.head[:], e.Program)
+}
+
+// Unwrap returns the general error of an invalid message.
+func (e *ForeignPeerError) Unwrap() error { return errMessage }
+
+// write sends a message with a single call.
 func (m message) write(w io.Writer) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
 	if len(body) > maxMessage {
-		return fmt.Errorf("send message of %d bytes: it is too long", len(body))
+		return fmt.Errorf("send message of %d bytes: above the maximum of %d", len(body), maxMessage)
 	}
 	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
 	return err
@@ -96,9 +117,9 @@ func readMessage(r io.Reader) (message, error) {
 	}
 	n := binary.BigEndian.Uint32(head[:])
 	if n > maxMessage {
-		return message{}, fmt.Errorf("%w: a message that begins with %q is %s", errMessage, head[:], whose(head))
+		return message{}, &ForeignPeerError{programOf(head), head}
 	}
-	// As much is read as comes, whatever the length says.
+	// ReadAll allocates for the bytes that arrive, not for the announced length.
 	body, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if err != nil {
 		return message{}, err
@@ -108,57 +129,57 @@ func readMessage(r io.Reader) (message, error) {
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return message{}, fmt.Errorf("%w: %s", errMessage, printable(err.Error())) // it may have what was sent in it
+		return message{}, fmt.Errorf("%w: %s", errMessage, printable(err.Error())) // the error may quote the message
 	}
 	if m.Hello != nil {
-		m.Hello.clean()
+		sanitizeIdentity(m.Hello)
 	}
 	if m.Prepared != nil {
-		m.Prepared.Port.clean()
+		sanitizePort(&m.Prepared.Port)
 	}
 	if m.Result != nil {
-		m.Result.clean()
+		m.Result.sanitize()
 	}
 	return m, nil
 }
 
-// whose says of a message that is none of this program's whose it is.
-func whose(head [4]byte) string {
+// programOf guesses the program that sent the first bytes of a connection.
+func programOf(head [4]byte) Program {
 	const hex = "0123456789abcdef"
 	switch {
 	case head[0] >= '0' && head[0] <= '9' && head[1] == '.': // a version, such as 6.06
-		return "of one of perftest's programs, which want --peer perftest"
+		return Perftest
 	case len(bytes.Trim(head[:], hex)) == 0: // a LID
-		return "of one of libibverbs' pingpong programs, which want --peer pingpong"
+		return Pingpong
 	}
-	return "none of ibkit perf's; does another program listen there, or talk to this one?"
+	return ""
 }
 
-// clean makes what the other side says of itself safe for a terminal.
-func (id *Identity) clean() {
+// sanitizeIdentity makes the peer's texts safe for a terminal.
+func sanitizeIdentity(id *host.Identity) {
 	for _, text := range []*string{&id.Program, &id.Host, &id.Kernel, &id.BootID} {
 		*text = printable(*text)
 	}
 }
 
-// clean makes what the other side says of its port safe for a terminal.
-func (e *Ends) clean() {
+// sanitizePort makes the peer's texts safe for a terminal.
+func sanitizePort(e *host.PortInfo) {
 	for _, text := range []*string{&e.Device, &e.Driver, &e.Link, &e.GIDType, &e.Why} {
 		*text = printable(*text)
 	}
-	e.GID = e.GID.WithZone("") // which may be any text
+	e.GID = e.GID.WithZone("") // a zone may be any text
 }
 
-// clean makes the names of what the other side's device counts safe for a terminal.
-func (s *Side) clean() {
-	safe := make(port.Counters, len(s.Counters))
+// sanitize makes the names of the peer's counters safe for a terminal.
+func (s *Side) sanitize() {
+	safe := make(host.Counters, len(s.Counters))
 	for name, v := range s.Counters {
 		safe[printable(name)] = v
 	}
 	s.Counters = safe
 }
 
-// printable is a text of the other side's, safe for a terminal.
+// printable returns a text without control characters, of limited length.
 func printable(text string) string {
 	const longest = 2000
 	var b []rune

@@ -10,139 +10,125 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/pingpong"
+	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/perf/perftest"
-	"github.com/ibkit/ibkit/perf/pingpong"
-	"github.com/ibkit/ibkit/perf/port"
+	"github.com/ibkit/ibkit/perf/stats"
 )
 
-// A Program is whose programs are at the other side.
+// A Program is a family of programs other than ibkit.
 type Program string
 
-// Programs that are no ibkit.
+// Families of programs.
 const (
-	Perftest Program = "perftest"
-	Pingpong Program = "pingpong"
+	Perftest Program = "perftest" // ib_send_lat and others
+	Pingpong Program = "pingpong" // ibv_rc_pingpong and others
 )
 
-// PeerOptions are what is wanted of a test with a program that is no ibkit: one
-// test, with one size, or all of those that the program does. It has to be started
-// with the same. Server is where it listens, unless Listener is there.
+// PeerOptions are the settings of RunPeer. The tests must be one that a program runs:
+// one test with one size or, for perftest, with all sizes of its option -a.
 type PeerOptions struct {
 	Options
-	Program  Program
-	Listener net.Listener  // the program connects to this side
-	Margin   time.Duration // perftest, by time: what does not count at either end
-	Shared   int           // pingpong: queue pairs with one receive queue; 0: one with its own
+	Program Program
+	Margin  time.Duration // perftest by time: uncounted time at each end; negative: the default of the programs
+	Shared  int           // pingpong: queue pairs with a shared receive queue; 0: a single one
+
+	// Listen, unless nil, makes this side the server: it waits for the program at the
+	// listener, and ignores Server. RunPeer calls it once the device is usable.
+	Listen func(context.Context) (net.Listener, error)
 }
 
-// RunPeer does a test with a program. What was measured until an error comes with
-// it.
-func RunPeer(ctx context.Context, o PeerOptions) (_ *Result, err error) {
+// RunPeer runs a test with a program, which must have been started with the same
+// settings. It returns the measurements until then together with an error, nil only if a
+// test is invalid.
+func RunPeer(ctx context.Context, o PeerOptions) (*Result, error) {
 	for _, t := range o.Tests {
 		if err := errors.Join(t.Check(), o.check(t)); err != nil {
 			return nil, err
 		}
 	}
-	o.Tests = o.settled()
-	conn, err := o.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	ports, err := port.OpenAll(o.Device, o.Port)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
-	choice, err := o.choose(ports, conn)
-	if err != nil {
-		return nil, err
-	}
-	p := &peerRun{o: o, choice: choice, conn: conn}
-	p.result = &Result{Client: o.Identity}
+	o.Tests = o.programTests()
+	p := &peerRun{o: o, result: &Result{Client: o.Identity}}
 	p.result.ClockSource, p.result.ClockCost = loop.ClockSource(!o.CPUs.Off)
-	other := &p.result.Server
-	if o.Listener != nil {
-		p.result.Client, p.result.Server = Identity{}, o.Identity
-		other = &p.result.Client
-	}
-	*other = Identity{Program: string(o.Program), Host: host(conn)}
-	var release func()
-	p.cpus, _, release = o.CPUs.reserve(choice.Port.Device, 1, o.others(choice.Port.Device, conn))
-	defer release()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	device := port.Watch{Port: choice.Port}
-	device.Begin(ctx, cancel)
+	run := p.perftest
 	if o.Program == Pingpong {
-		err = p.pingpong(ctx)
-	} else {
-		err = p.perftest(ctx, other)
+		run = p.pingpong
 	}
-	if err = device.Explain(err); err != nil {
+	err := run(ctx)
+	if p.conn == nil {
+		p.result.NotBegun = o.Tests
+	} else if err != nil {
 		err = fmt.Errorf("measure %v with %s: %w", o.Tests[0], o.Program, err)
 	}
 	return p.result, err
 }
 
-// connect reaches the program, or waits for it.
-func (o PeerOptions) connect(ctx context.Context) (net.Conn, error) {
-	if o.Listener != nil {
-		stop := context.AfterFunc(ctx, func() { _ = o.Listener.Close() }) // Accept returns
-		defer stop()
-		conn, err := o.Listener.Accept()
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return conn, err
-	}
-	return dial(ctx, o.Server, perftest.Port, o.program())
+// A peerRun is a test with a program.
+type peerRun struct {
+	o      PeerOptions
+	conn   net.Conn
+	local  host.PortInfo
+	cpus   []int
+	result *Result
 }
 
-// host is the other side's address.
-func host(conn net.Conn) string {
+// server reports whether this side is the server.
+func (p *peerRun) server() bool { return p.o.Listen != nil }
+
+// connect connects to the program or accepts its connection.
+func (p *peerRun) connect(ctx context.Context) (_ net.Conn, err error) {
+	if p.server() {
+		p.conn, err = accept(ctx, p.o.Listen)
+	} else {
+		p.conn, err = dial(ctx, p.o.Server, perftest.Port, p.o.program())
+	}
+	if err != nil {
+		return nil, err
+	}
+	other := &p.result.Server
+	if p.server() {
+		p.result.Client, p.result.Server = host.Identity{}, p.o.Identity
+		other = &p.result.Client
+	}
+	*other = host.Identity{Program: string(p.o.Program), Host: addressOf(p.conn)}
+	return p.conn, nil
+}
+
+// accept accepts one connection.
+func accept(ctx context.Context, listen func(context.Context) (net.Listener, error)) (net.Conn, error) {
+	l, err := listen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	conn, err := l.Accept()
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return conn, err
+}
+
+// addressOf returns the address of the peer.
+func addressOf(conn net.Conn) string {
 	if a, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		return a.Addr().Unmap().String()
 	}
 	return conn.RemoteAddr().String()
 }
 
-// others are processors that this side leaves to the other one. They cannot agree on
-// that, so on one host a client leaves those that a server of this program takes.
-func (o PeerOptions) others(device string, conn net.Conn) []int {
-	own, err := netip.ParseAddrPort(conn.LocalAddr().String())
-	if o.Listener != nil || err != nil || own.Addr().Unmap().String() != host(conn) {
-		return nil
+// peer returns the identity of the program.
+func (p *peerRun) peer() *host.Identity {
+	if p.server() {
+		return &p.result.Client
 	}
-	cpus, _ := o.CPUs.pick(device, 1, nil)
-	return cpus
+	return &p.result.Server
 }
 
-// choose picks the port and the GID for the way to the other side.
-func (o PeerOptions) choose(ports []*port.Port, conn net.Conn) (port.Choice, error) {
-	a, err := netip.ParseAddr(host(conn))
-	if err != nil {
-		return port.Choice{}, fmt.Errorf("take %v for an address: %w", conn.RemoteAddr(), err)
-	}
-	c, err := port.ChooseFor(ports, a, o.GIDIndex, port.Routes)
-	if ib := port.InfiniBand(ports); err != nil && ib != nil && o.GIDIndex < 0 {
-		return port.Choice{Port: ib}, nil
-	}
-	return c, err
-}
-
-// A peerRun is a test with a program.
-type peerRun struct {
-	o      PeerOptions
-	choice port.Choice
-	conn   net.Conn
-	cpus   []int
-	result *Result
-}
-
-// add adds what was measured with a size.
+// add adds a measurement.
 func (p *peerRun) add(m Measurement, err error) {
 	if err != nil {
 		m.Partial, m.Err = true, err
@@ -153,41 +139,33 @@ func (p *peerRun) add(m Measurement, err error) {
 	}
 }
 
-// measurement is one with both ends filled in.
-func (p *peerRun) measurement(t Test, other Ends) Measurement {
-	m := Measurement{Test: t, Client: ends(p.choice), Server: other}
-	if p.o.Listener != nil {
+// measurement returns a measurement with both ends.
+func (p *peerRun) measurement(t Test, other host.PortInfo) Measurement {
+	m := Measurement{Test: t, Client: p.local, Server: other}
+	if p.server() {
 		m.Client, m.Server = m.Server, m.Client
 	}
 	return m
 }
 
-// own is this side's part of a measurement.
+// own returns this side's part of a measurement.
 func (p *peerRun) own(m *Measurement) *Side {
-	if p.o.Listener != nil {
+	if p.server() {
 		return &m.ServerSide
 	}
 	return &m.ClientSide
 }
 
-// otherEnds are where the other side's queue pair is.
-func (p *peerRun) otherEnds(program string, lid uint16, gid netip.Addr) Ends {
-	own := ends(p.choice)
-	e := Ends{Device: program, Link: own.Link, LID: lid}
-	if gid.IsValid() && own.GID.IsValid() {
-		e.GID, e.GIDType, e.GIDIndex = gid, own.GIDType, -1
+// remoteEnds describes the peer's port.
+func (p *peerRun) remoteEnds(program string, lid uint16, gid netip.Addr) host.PortInfo {
+	e := host.PortInfo{Device: program, Link: p.local.Link, LID: lid, GIDIndex: -1}
+	if gid.IsValid() && p.local.GID.IsValid() {
+		e.GID, e.GIDType = gid, p.local.GIDType
 	}
 	return e
 }
 
-func (p *peerRun) cpu() int {
-	if len(p.cpus) == 0 {
-		return loop.NoCPU
-	}
-	return p.cpus[0]
-}
-
-// perftestTest is the test with all its sizes, as this side does it.
+// perftestTest returns the test with all its sizes.
 func (p *peerRun) perftestTest() perftest.Test {
 	test := p.o.Tests[0].Perftest()
 	test.All, test.Sizes = len(p.o.Tests) > 1, nil
@@ -197,65 +175,56 @@ func (p *peerRun) perftestTest() perftest.Test {
 	if p.o.Tests[0].Inline {
 		test.Inline = slices.Max(test.Sizes)
 	}
-	test.Margin, test.CPU = p.o.Margin, p.cpu()
+	test.Margin = p.o.margin(p.o.Tests[0])
 	return test
 }
 
-// perftest does the test with one of perftest's programs.
-func (p *peerRun) perftest(ctx context.Context, other *Identity) error {
-	place, err := perftest.PlaceAt(p.choice.Port, p.gidIndex())
-	if err != nil {
-		return err
-	}
+// perftest runs the test with a program of perftest.
+func (p *peerRun) perftest(ctx context.Context) error {
 	test := p.perftestTest()
-	c := perftest.NewConn(p.conn, p.o.Listener == nil, answerTime)
-	s, err := perftest.Start(ctx, c, place, test)
-	if err != nil {
-		return err
-	}
-	other.Program = "perftest " + c.Peer().Version
+	var session *perftest.Session
 	add := func(r *perftest.Result, err error) {
 		t := p.o.Tests[0]
 		t.Size = r.Size
-		m := p.measurement(t, p.otherEnds(test.Program(), s.Remote[0].LID, s.Remote[0].GID))
-		m.MTU = ib.MTU(s.Agreed.MTU).Bytes()
+		m := p.measurement(t, p.remoteEnds(test.Program(), session.Remote[0].LID, session.Remote[0].GID))
+		m.MTU = session.MTU()
 		p.fill(&m, test, r)
 		p.add(m, err)
 	}
-	var last *perftest.Result // whether it is whole is only known by what comes after it
-	err = s.Run(func(r perftest.Result) {
-		if last != nil {
-			add(last, nil)
-		}
-		last = &r
+	var last *perftest.Result // only the next step shows whether it is complete
+	err := perftest.Run(ctx, perftest.Options{
+		Test: test, Device: p.o.Device, Port: p.o.Port, GIDIndex: p.o.GIDIndex, CPUs: p.o.CPUs,
+		Connect: p.connect, Client: !p.server(), PeerTimeout: responseTime,
+		Begin: func(s *perftest.Session) {
+			session, p.cpus = s, s.CPUs
+			p.local = s.Local()
+			p.peer().Program = "perftest " + s.PeerVersion
+		},
+		Done: func(r perftest.Result) {
+			if last != nil {
+				add(last, nil)
+			}
+			last = &r
+		},
 	})
 	switch {
 	case last != nil:
 		add(last, err)
-	case err == nil: // the client of reads and atomics alone has their times
+	case err == nil: // a passive server has no figures of reads and atomics
 		for _, size := range test.Sizes {
 			add(&perftest.Result{Size: size}, nil)
 		}
 	}
-	return errors.Join(err, s.Close())
+	return err
 }
 
-// gidIndex is that of this side's GID, -1 if it has none.
-func (p *peerRun) gidIndex() int {
-	if !p.choice.Local.Addr.IsValid() {
-		return -1
-	}
-	return int(p.choice.Index)
-}
-
-// fill takes what was measured with a size.
+// fill sets the figures of a size.
 func (p *peerRun) fill(m *Measurement, test perftest.Test, r *perftest.Result) {
 	own := p.own(m)
-	*own = Side{Elapsed: r.Elapsed, User: time.Duration(r.CPU.User), System: time.Duration(r.CPU.System), CPUs: p.cpus}
+	*own = Side{Elapsed: r.LoopTime, User: r.User, System: r.System, CPUs: p.cpus}
 	if !test.Bandwidth {
 		m.Latency = r.Samples
 		if r.Samples != nil {
-			own.Elapsed = time.Duration(r.Samples.Avg() * float64(r.Samples.Count))
 			own.Sent = []uint64{r.Messages}
 		}
 		return
@@ -264,34 +233,34 @@ func (p *peerRun) fill(m *Measurement, test perftest.Test, r *perftest.Result) {
 	for _, rate := range r.Rates {
 		m.Windows = append(m.Windows, part(rate, r.Size))
 	}
-	ours.extremes(m.Windows)
+	ours.setExtremes(m.Windows)
 	var theirs *Throughput
 	if r.Theirs != nil {
-		theirs = reported(r.Theirs, test.QueuePairs)
+		theirs = reported(r.Theirs)
 	}
 	switch {
-	case p.o.Listener == nil:
+	case !p.server():
 		own.Sent, m.Sent, m.Reverse = []uint64{r.Messages}, ours, theirs
 	case test.Bidirectional:
 		own.Sent, m.Sent, m.Reverse = []uint64{r.Messages}, theirs, ours
-	case test.Verb == perftest.Send: // the client does not tell its figures
+	case test.Verb == perftest.Send: // the client does not report its figures
 		own.Received, m.Sent, m.Received = []uint64{r.Messages}, ours, ours
 	default:
 		m.Sent = theirs
 	}
 }
 
-// reported are the figures that a program sends, in MiB/s; nil of those that are
-// none: a server that only served has zeros, and a program that finds no frequency
-// of its processor divides by zero.
-func reported(r *perftest.Report, qps int) *Throughput {
+// reported converts the figures of a program, which are in MiB/s. It returns nil for
+// figures that are meaningless: a passive server reports zeros, and a program that does
+// not find the frequency of its processor divides by zero.
+func reported(r *perftest.Report) *Throughput {
 	const mebi = 1 << 20
-	messages := float64(r.Iterations) * float64(qps)
+	messages := float64(r.Iterations)
 	ns := messages * float64(r.Size) / (r.Average * mebi) * 1e9
 	if !(r.Average > 0) || !(ns >= 1 && ns < float64(maxDuration)) || !(messages*float64(r.Size) < 1<<63) {
 		return nil
 	}
-	t := &Throughput{Messages: r.Iterations * uint64(qps), Elapsed: time.Duration(ns)}
+	t := &Throughput{Messages: r.Iterations, Elapsed: time.Duration(ns)}
 	t.Bytes = t.Messages * r.Size
 	if r.Peak > 0 && !math.IsInf(r.Peak, 0) {
 		t.Peak = r.Peak * mebi
@@ -299,33 +268,52 @@ func reported(r *perftest.Report, qps int) *Throughput {
 	return t
 }
 
-// pingpong does the test with one of libibverbs' examples.
-func (p *peerRun) pingpong(ctx context.Context) error {
+// pingpong runs the test with an example program of libibverbs.
+func (p *peerRun) pingpong(ctx context.Context) (err error) {
+	conn, choice, err := port.Connect(ctx, p.o.Device, p.o.Port, p.o.GIDIndex, p.connect)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, choice.Port.Close(), conn.Close()) }()
+	p.local = choice.Info()
+	var release func()
+	p.cpus, _, release = p.o.CPUs.Reserve(choice.Port.Device, 1, port.LeaveToPeer(p.o.CPUs, choice.Port, conn, !p.server()))
+	defer release()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	monitor := port.Monitor{Port: choice.Port}
+	monitor.Start(ctx, cancel)
+
 	t := p.o.Tests[0]
-	samples := loop.NewSamples()
+	samples := stats.NewSamples()
 	test := p.o.pingpongTest(t)
 	test.Sample = func(d time.Duration) { samples.Add(int64(d)) }
-	place := pingpong.Place{Context: p.choice.Port.Context, Port: p.choice.Port.Number, GIDIndex: p.gidIndex()}
+	place := pingpong.Place{Context: choice.Port.Context, Port: choice.Port.Number, GIDIndex: p.local.GIDIndex}
+	cpu := loop.NoCPU
+	if len(p.cpus) > 0 {
+		cpu = p.cpus[0]
+	}
 	var r pingpong.Result
-	used, err := loop.Pinned(p.cpu(), func() error {
+	used, err := loop.Pinned(cpu, func() error {
 		var err error
-		r, err = pingpong.Run(ctx, p.conn, p.o.Listener == nil, place, test)
+		r, err = pingpong.Run(ctx, conn, !p.server(), place, test)
 		return err
 	})
-	if len(r.Remote) == 0 {
+	err = monitor.Explain(err)
+	if !r.Connected {
 		return err
 	}
-	m := p.measurement(t, p.otherEnds(p.o.program(), r.Remote[0].LID, r.Remote[0].GID))
+	m := p.measurement(t, p.remoteEnds(p.o.program(), r.PeerLID, r.PeerGID))
 	m.MTU, m.Latency = test.MTU.Bytes(), samples
-	if test.MTU == 0 { // a datagram is as long as it is
-		m.MTU = p.choice.Port.Attr.ActiveMTU.Bytes()
+	if test.MTU == 0 { // UD uses the MTU of the port
+		m.MTU = choice.Port.Attr.ActiveMTU.Bytes()
 	}
 	*p.own(&m) = Side{
-		Elapsed: r.Elapsed, User: time.Duration(used.User), System: time.Duration(used.System), CPUs: p.cpus,
+		Elapsed: used.Elapsed, User: used.User, System: used.System, CPUs: p.cpus,
 		Sent: []uint64{uint64(r.Iterations)}, Verified: t.Verify && r.Corrupt == 0,
 	}
 	if r.Corrupt > 0 {
-		err = errors.Join(err, fmt.Errorf("%w: %d of %d messages did not come back as they went", loop.ErrCorrupt, r.Corrupt, r.Iterations))
+		err = errors.Join(err, fmt.Errorf("%w: %d of %d answers differ from their messages", loop.ErrCorrupt, r.Corrupt, r.Iterations))
 	}
 	p.add(m, err)
 	return err

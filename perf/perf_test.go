@@ -19,16 +19,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/internal/testenv"
-	"github.com/ibkit/ibkit/perf/endpoint"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/endpoint"
+	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/perf/perftest"
-	"github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-func TestCheck(t *testing.T) {
+func TestTest_Check(t *testing.T) {
 	good := NewTest(Send, Bandwidth, RC, 64)
 	if err := good.Check(); err != nil {
-		t.Error(err)
+		t.Errorf("default test: got %v, want none", err)
 	}
 	for name, change := range map[string]func(*Test){
 		"no operation":     func(t *Test) { t.Op = "" },
@@ -40,7 +41,7 @@ func TestCheck(t *testing.T) {
 		"no end":           func(t *Test) { t.Iterations = 0 },
 		"two ends":         func(t *Test) { t.Duration = time.Second },
 		"threads":          func(t *Test) { t.Threads, t.QueuePairs = 2, 3 },
-		"latency of many":  func(t *Test) { t.Kind, t.QueuePairs = Latency, 2 },
+		"latency of two":   func(t *Test) { t.Kind, t.QueuePairs = Latency, 2 },
 		"moderation":       func(t *Test) { t.Moderation = t.Depth + 1 },
 		"MTU":              func(t *Test) { t.MTU = 1000 },
 		"inline read":      func(t *Test) { t.Op, t.Inline = Read, true },
@@ -50,21 +51,23 @@ func TestCheck(t *testing.T) {
 		"lost writes":      func(t *Test) { t.Op, t.Transport, t.Verify = Write, UC, true },
 		"count of warm-up": func(t *Test) { t.Warmup = 1 << 60 },
 	} {
-		bad := good
-		change(&bad)
-		if err := bad.Check(); !errors.Is(err, ErrTest) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			change(&bad)
+			if err := bad.Check(); !errors.Is(err, ErrTest) {
+				t.Errorf("got %v, want %v", err, ErrTest)
+			}
+		})
 	}
 }
 
-// Nothing is allowed, and no queue is there, that the test does not need.
-func TestAccess(t *testing.T) {
+// TestRole_endpoint checks that a test gets no access and no queue beyond its needs.
+func TestRole_endpoint(t *testing.T) {
 	for _, c := range []struct {
-		op                Op
-		leads             bool
-		out, in, qp       verbs.Access
-		receives, mirrors bool
+		op          Op
+		leads       bool
+		out, in, qp verbs.Access
+		receives    bool
 	}{
 		{op: Send, leads: true},
 		{op: Send, in: verbs.AccessLocalWrite, receives: true},
@@ -75,24 +78,25 @@ func TestAccess(t *testing.T) {
 		{op: FetchAdd, leads: true, out: verbs.AccessLocalWrite},
 		{op: FetchAdd, in: verbs.AccessLocalWrite | verbs.AccessRemoteAtomic, qp: verbs.AccessRemoteAtomic},
 	} {
-		s := shape{NewTest(c.op, Bandwidth, RC, 64), c.leads}
-		o := s.endpoint()
-		if o.OutAccess != c.out || o.InAccess != c.in || o.QPAccess != c.qp || (o.RecvDepth > 0) != c.receives || (o.Depth > 1) != c.leads {
-			t.Errorf("%s, leads %v: %+v", c.op, c.leads, o)
-		}
+		t.Run(fmt.Sprintf("%s, leads %v", c.op, c.leads), func(t *testing.T) {
+			o := role{NewTest(c.op, Bandwidth, RC, 64), c.leads}.endpoint()
+			if o.OutAccess != c.out || o.InAccess != c.in || o.QPAccess != c.qp || (o.RecvDepth > 0) != c.receives || (o.Depth > 1) != c.leads {
+				t.Errorf("got %+v, want access %v, %v and %v, receives %v", o, c.out, c.in, c.qp, c.receives)
+			}
+		})
 	}
 }
 
 func TestMessage(t *testing.T) {
 	gid := port.GID{Addr: netip.MustParseAddr("::ffff:10.0.0.1"), Type: verbs.GIDTypeRoCEv2}
 	for _, want := range []message{
-		{Hello: &Identity{Program: "ibkit", Host: "a"}},
+		{Hello: &host.Identity{Program: "ibkit", Host: "a"}},
 		{Prepare: &request{Test: NewTest(Read, Latency, RC, 1<<20), GIDs: []port.GID{gid}}},
-		{Prepared: &prepared{Port: Ends{Device: "rxe0", GID: gid.Addr}, ClientGID: gid, QueuePairs: []endpoint.Address{{QPN: 1<<24 - 1, Addr: 1<<64 - 1}}}},
+		{Prepared: &prepared{Port: host.PortInfo{Device: "rxe0", GID: gid.Addr}, ClientGID: gid, QueuePairs: []endpoint.Address{{QPN: 1<<24 - 1, Addr: 1<<64 - 1}}}},
 		{Connect: &connect{GID: gid, MTU: 1024, QueuePairs: []endpoint.Address{{QPN: 17}}}},
 		{Started: &struct{}{}},
 		{Finish: &finish{Sent: []uint64{1<<64 - 1}}},
-		{Result: &Side{Elapsed: time.Second, Out: &Throughput{Messages: 5}, Counters: port.Counters{"a": 1}}},
+		{Result: &Side{Elapsed: time.Second, Out: &Throughput{Messages: 5}, Counters: host.Counters{"a": 1}}},
 		{Failure: "no"},
 	} {
 		var b bytes.Buffer
@@ -101,13 +105,13 @@ func TestMessage(t *testing.T) {
 		}
 		got, err := readMessage(&b)
 		if d := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); err != nil || d != "" || b.Len() > 0 {
-			t.Errorf("%v\n%s", err, d)
+			t.Errorf("got error %v, %d bytes left and difference\n%s", err, b.Len(), d)
 		}
 	}
 }
 
-// What comes in place of a message ends the talk, and takes no memory.
-func TestBadMessage(t *testing.T) {
+// TestReadMessage_invalid checks that an invalid message is an error.
+func TestReadMessage_invalid(t *testing.T) {
 	for name, b := range map[string]string{
 		"perftest":   "6.06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
 		"huge":       "\xff\xff\xff\xff",
@@ -115,29 +119,31 @@ func TestBadMessage(t *testing.T) {
 		"cut":        "\x00\x00\x00\x09{\"hel",
 		"wrong type": "\x00\x00\x00\x0b{\"hello\":7}",
 	} {
-		if m, err := readMessage(strings.NewReader(b)); err == nil {
-			t.Errorf("%s: %+v", name, m)
-		}
+		t.Run(name, func(t *testing.T) {
+			if m, err := readMessage(strings.NewReader(b)); err == nil {
+				t.Errorf("got %+v, want an error", m)
+			}
+		})
 	}
 	if _, err := readMessage(strings.NewReader("")); !errors.Is(err, io.EOF) {
-		t.Errorf("nothing: %v", err)
+		t.Errorf("end of input: got %v, want %v", err, io.EOF)
 	}
 }
 
-// What the other side says reaches no terminal as it is.
+// TestPrintable checks that texts of the peer are safe for a terminal.
 func TestPrintable(t *testing.T) {
 	const nasty = "a\x1b[2J\u009b\r\n\x7f\xffz"
 	long := strings.Repeat(nasty, 1000)
-	safe := func(what, text string) {
+	safe := func(name, text string) {
 		t.Helper()
 		if strings.ContainsFunc(text, unicode.IsControl) || len(text) > 10000 || !strings.HasPrefix(text, "a [2J") && !strings.Contains(text, "a [2J") {
-			t.Errorf("%s: %.100q", what, text)
+			t.Errorf("%s: got %.100q, want no control characters", name, text)
 		}
 	}
 	body, err := json.Marshal(message{
-		Hello:    &Identity{Program: long, Host: long, Kernel: long, BootID: long},
-		Prepared: &prepared{Port: Ends{Device: long, Driver: long, Link: long, GIDType: long, Why: long, GID: netip.MustParseAddr("fe80::1").WithZone(nasty)}},
-		Result:   &Side{Counters: port.Counters{long: 1}},
+		Hello:    &host.Identity{Program: long, Host: long, Kernel: long, BootID: long},
+		Prepared: &prepared{Port: host.PortInfo{Device: long, Driver: long, Link: long, GIDType: long, Why: long, GID: netip.MustParseAddr("fe80::1").WithZone(nasty)}},
+		Result:   &Side{Counters: host.Counters{long: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +159,7 @@ func TestPrintable(t *testing.T) {
 		safe("port", text)
 	}
 	if gid := m.Prepared.Port.GID; gid != netip.MustParseAddr("fe80::1") {
-		t.Errorf("GID %q", gid)
+		t.Errorf("got GID %q, want no zone", gid)
 	}
 	for name := range m.Result.Counters {
 		safe("counter", name)
@@ -174,23 +180,24 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		if checkGIDs(m.Prepare.GIDs) == nil {
-			_, _ = port.Choose(nil, m.Prepare.GIDs, -1, func(netip.Addr) netip.Addr { return netip.Addr{} })
+			s := port.Selector{Index: -1, Source: func(netip.Addr) netip.Addr { return netip.Addr{} }}
+			_, _ = s.Choose(nil, m.Prepare.GIDs)
 		}
 		if m.Prepare.Test.Check() != nil {
 			return
 		}
 		for _, leads := range []bool{false, true} {
-			s := shape{m.Prepare.Test, leads}
-			o := s.endpoint()
-			if n := s.memory(); n < 0 || o.Depth < 1 || s.list() < 1 || s.moderation() > s.depth() || s.sends() && o.Out < s.Size {
-				t.Errorf("%+v: %d bytes, %+v", s, n, o)
+			r := role{m.Prepare.Test, leads}
+			o := r.endpoint()
+			if n := r.memory(); n < 0 || o.Depth < 1 || r.list() < 1 || r.moderation() > r.depth() || r.sends() && o.Out < r.Size {
+				t.Errorf("%+v: got %d bytes and endpoint %+v", r, n, o)
 			}
 		}
 	})
 }
 
-// talking starts a server without devices and connects to it.
-func talking(t *testing.T, change func(*ServeOptions)) net.Conn {
+// connectToServer starts a server without devices and connects to it.
+func connectToServer(t *testing.T, change func(*ServeOptions)) net.Conn {
 	t.Helper()
 	l := testenv.Listen(t)
 	o := ServeOptions{Device: "none", GIDIndex: -1, MaxClients: 1, MaxQueuePairs: 2, MaxMemory: 1 << 20, MaxTime: time.Minute, Idle: time.Minute}
@@ -199,7 +206,7 @@ func talking(t *testing.T, change func(*ServeOptions)) net.Conn {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, l, o) }()
+	go func() { done <- newServer(o).Serve(ctx, l) }()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -214,8 +221,8 @@ func talking(t *testing.T, change func(*ServeOptions)) net.Conn {
 	return conn
 }
 
-// ask sends messages and returns the last answer.
-func ask(t *testing.T, conn net.Conn, all ...message) (message, error) {
+// exchange sends messages and returns the answer to the last one.
+func exchange(t *testing.T, conn net.Conn, all ...message) (message, error) {
 	t.Helper()
 	var m message
 	for _, q := range all {
@@ -230,83 +237,128 @@ func ask(t *testing.T, conn net.Conn, all ...message) (message, error) {
 	return m, nil
 }
 
-// TestLimits: each is told by its name.
-func TestLimits(t *testing.T) {
-	hello := message{Hello: &Identity{}}
-	wanting := func(change func(*Test)) message {
+// TestServer_limits checks that a refusal names the limit.
+func TestServer_limits(t *testing.T) {
+	hello := message{Hello: &host.Identity{}}
+	prepare := func(change func(*Test)) message {
 		test := NewTest(Send, Bandwidth, RC, 64)
 		change(&test)
 		return message{Prepare: &request{Test: test}}
 	}
-	conn := talking(t, nil)
-	deep := wanting(func(t *Test) { t.Depth, t.RecvDepth = maxDepth, maxDepth })
-	if answer, err := ask(t, talking(t, nil), hello, deep); err != nil || !strings.Contains(answer.Failure, "--max-memory") {
-		t.Errorf("large queues: %+v, %v", answer, err)
-	}
-	for want, m := range map[string]message{
-		"--max-qps":    wanting(func(t *Test) { t.QueuePairs = 3 }),
-		"--max-memory": wanting(func(t *Test) { t.Size = 1 << 24 }),
-		"--max-time":   wanting(func(t *Test) { t.Iterations, t.Duration = 0, time.Hour }),
-		"no such test": wanting(func(t *Test) { t.Op = "dance" }),
-		"device":       wanting(func(*Test) {}),
+	for _, c := range []struct {
+		name, want string
+		m          message
+	}{
+		{"queues", "max-memory", prepare(func(t *Test) { t.Depth, t.RecvDepth = maxDepth, maxDepth })},
+		{"queue pairs", "max-qps", prepare(func(t *Test) { t.QueuePairs = 3 })},
+		{"size", "max-memory", prepare(func(t *Test) { t.Size = 1 << 24 })},
+		{"duration", "max-time", prepare(func(t *Test) { t.Iterations, t.Duration = 0, time.Hour })},
+		{"duration equal to the limit", "max-time", prepare(func(t *Test) { t.Iterations, t.Duration = 0, time.Minute })},
+		{"operation", "invalid test", prepare(func(t *Test) { t.Op = "dance" })},
+		{"device", "no RDMA device", prepare(func(*Test) {})},
+		{"duration within the limit", "no RDMA device", prepare(func(t *Test) { t.Iterations, t.Duration = 0, 58*time.Second })},
 	} {
-		answer, err := ask(t, talking(t, nil), hello, m)
-		if err != nil || !strings.Contains(answer.Failure, want) {
-			t.Errorf("%s: %+v, %v", want, answer, err)
+		t.Run(c.name, func(t *testing.T) {
+			answer, err := exchange(t, connectToServer(t, nil), hello, c.m)
+			if err != nil || !strings.Contains(answer.Failure, c.want) {
+				t.Errorf("got %+v, %v, want a failure with %q", answer, err, c.want)
+			}
+		})
+	}
+	t.Run("address", func(t *testing.T) {
+		conn := connectToServer(t, func(o *ServeOptions) { o.Allow = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
+		answer, err := exchange(t, conn, message{Started: &struct{}{}})
+		if err != nil || !strings.Contains(answer.Failure, "does not allow") {
+			t.Errorf("got %+v, %v, want a refusal", answer, err)
 		}
-	}
-	answer, err := ask(t, talking(t, func(o *ServeOptions) { o.Allow = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} }), message{Started: &struct{}{}})
-	if err != nil || !strings.Contains(answer.Failure, "--allow") {
-		t.Errorf("not allowed: %+v, %v", answer, err)
-	}
-	answer, err = ask(t, conn, message{Finish: &finish{}})
-	if err != nil || !strings.Contains(answer.Failure, errMessage.Error()) {
-		t.Errorf("finish for hello: %+v, %v", answer, err)
-	}
-	if m, err := readMessage(talking(t, func(o *ServeOptions) { o.Idle = time.Millisecond })); err == nil {
-		t.Errorf("an idle client got %+v", m)
+	})
+	t.Run("finish instead of hello", func(t *testing.T) {
+		answer, err := exchange(t, connectToServer(t, nil), message{Finish: &finish{}})
+		if err != nil || !strings.Contains(answer.Failure, errMessage.Error()) {
+			t.Errorf("got %+v, %v, want a failure with %q", answer, err, errMessage)
+		}
+	})
+	t.Run("idle client", func(t *testing.T) {
+		if m, err := readMessage(connectToServer(t, func(o *ServeOptions) { o.Idle = time.Millisecond })); err == nil {
+			t.Errorf("got %+v, want a closed connection", m)
+		}
+	})
+}
+
+// TestNewServer_noDevice checks that a server without a usable device does not start.
+func TestNewServer_noDevice(t *testing.T) {
+	o := DefaultServeOptions()
+	o.Device = "none"
+	if _, err := NewServer(o); !errors.Is(err, ErrNoDevice) {
+		t.Errorf("got %v, want %v", err, ErrNoDevice)
 	}
 }
 
-// What a program reports is taken for figures only where it can be some.
+// TestReported checks that meaningless figures of a program are ignored.
 func TestReported(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	good := perftest.Report{Size: 1 << 20, Iterations: 100, Average: 200, Peak: 300}
-	got := reported(&good, 2)
+	good := perftest.Report{Size: 1 << 20, Iterations: 200, Average: 200, Peak: 300}
+	got := reported(&good)
 	if d := cmp.Diff(&Throughput{Messages: 200, Bytes: 200 << 20, Elapsed: time.Second, Peak: 300 << 20}, got); d != "" {
 		t.Error(d)
 	}
 	for name, change := range map[string]func(*perftest.Report){
-		"zeros":      func(r *perftest.Report) { *r = perftest.Report{} },
-		"infinite":   func(r *perftest.Report) { r.Average = inf },
-		"no number":  func(r *perftest.Report) { r.Average = nan },
-		"negative":   func(r *perftest.Report) { r.Average = -1 },
-		"for ever":   func(r *perftest.Report) { r.Average = 1e-300 },
-		"iterations": func(r *perftest.Report) { r.Iterations = 1 << 63 },
-		"size":       func(r *perftest.Report) { r.Size = 1 << 63 },
+		"zeros":        func(r *perftest.Report) { *r = perftest.Report{} },
+		"infinite":     func(r *perftest.Report) { r.Average = inf },
+		"not a number": func(r *perftest.Report) { r.Average = nan },
+		"negative":     func(r *perftest.Report) { r.Average = -1 },
+		"for ever":     func(r *perftest.Report) { r.Average = 1e-300 },
+		"iterations":   func(r *perftest.Report) { r.Iterations = 1 << 63 },
+		"size":         func(r *perftest.Report) { r.Size = 1 << 63 },
 	} {
-		bad := good
-		change(&bad)
-		if got := reported(&bad, 2); got != nil {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			bad := good
+			change(&bad)
+			if got := reported(&bad); got != nil {
+				t.Errorf("got %+v, want none", got)
+			}
+		})
 	}
 	for _, peak := range []float64{inf, nan, -1} {
 		good.Peak = peak
-		if got := reported(&good, 2); got == nil || got.Peak != 0 {
-			t.Errorf("peak %v: %+v", peak, got)
+		if got := reported(&good); got == nil || got.Peak != 0 {
+			t.Errorf("peak %v: got %+v, want no peak", peak, got)
 		}
 	}
 }
 
-func TestParseCPUs(t *testing.T) {
-	got, err := ParseCPUs("0-3,8")
-	if d := cmp.Diff([]int{0, 1, 2, 3, 8}, got); err != nil || d != "" {
-		t.Error(err, d)
-	}
-	for _, text := range []string{"", "x", "4-", "-", "9999999999", "1,,2"} {
-		if got, err := ParseCPUs(text); err == nil {
-			t.Errorf("%q is %v", text, got)
-		}
+// TestRole_reduced checks that queue pairs that share a completion queue get as many
+// entries as the device supports.
+func TestRole_reduced(t *testing.T) {
+	limits := verbs.DeviceAttr{MaxQPWR: 16351, MaxCQE: 32767}
+	for _, c := range []struct {
+		name            string
+		op              Op
+		leads           bool
+		change          func(*Test)
+		depth, received int
+	}{
+		{"few queue pairs", Send, false, func(t *Test) { t.QueuePairs = 4 }, 128, 512},
+		{"client of writes", Write, true, func(t *Test) { t.QueuePairs = 1000 }, 32, 512},
+		{"client of writes, threads", Write, true, func(t *Test) { t.QueuePairs, t.Threads = 1000, 4 }, 128, 512},
+		{"server of sends", Send, false, func(t *Test) { t.QueuePairs = 1000 }, 128, 31},
+		{"bidirectional sends", Send, true, func(t *Test) { t.QueuePairs, t.Bidirectional = 1000, true }, 6, 26},
+		{"layout of both sides", Write, true, func(t *Test) { t.QueuePairs, t.Verify = 1000, true }, 128, 512},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			test := NewTest(c.op, Bandwidth, RC, 64)
+			c.change(&test)
+			r := role{test, c.leads}
+			r.Test = r.reduced(limits)
+			if r.Depth != c.depth || r.RecvDepth != c.received {
+				t.Errorf("got depths %d and %d, want %d and %d", r.Depth, r.RecvDepth, c.depth, c.received)
+			}
+			if err := r.Test.Check(); err != nil {
+				t.Errorf("got invalid test: %v", err)
+			}
+			if o := r.endpoint(); !test.Verify && o.GroupSize*(o.Depth+o.RecvDepth) > int(limits.MaxCQE) {
+				t.Errorf("got %d entries, want at most %d", o.GroupSize*(o.Depth+o.RecvDepth), limits.MaxCQE)
+			}
+		})
 	}
 }

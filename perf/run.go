@@ -6,64 +6,65 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/loop"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Run does the tests, one after the other. A test that fails for a reason of its own
-// does not keep those after it from being done: see [TestsError]. What was measured
-// comes with the error; the measurements of tests that failed are partial.
+// Run runs the tests in order. It continues after a failure that concerns one test
+// only: see [TestsError]. It returns the measurements together with the error, nil only if
+// a test is invalid. Measurements of failed tests are marked as partial.
 func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	for _, t := range o.Tests {
 		if err := t.Check(); err != nil {
 			return nil, err
 		}
 	}
+	r := &Result{Client: o.Identity, NotBegun: o.Tests}
+	r.ClockSource, r.ClockCost = loop.ClockSource(!o.CPUs.Off)
 	conn, err := dial(ctx, o.Server, Port, "")
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	c := &client{talk: newTalk("server", conn), options: o}
+	c := &client{controlConn: newControlConn("server", conn), options: o}
 	defer func() { err = errors.Join(err, c.close()) }()
-	r := &Result{Client: o.Identity}
-	r.ClockSource, r.ClockCost = loop.ClockSource(!o.CPUs.Off)
 	if c.server, err = c.greet(ctx); err != nil {
-		return nil, err
+		return r, err
 	}
-	r.Server = c.server
+	r.Server, r.NotBegun = c.server, nil
 	return r, c.all(ctx, r)
 }
 
-// greet says who this is, and returns who the server is.
-func (c *client) greet(ctx context.Context) (Identity, error) {
+// greet exchanges identities with the server.
+func (c *client) greet(ctx context.Context) (host.Identity, error) {
 	if err := c.send(message{Hello: &c.options.Identity}); err != nil {
-		return Identity{}, err
+		return host.Identity{}, err
 	}
-	m, err := c.next(ctx, answerTime)
+	m, err := c.next(ctx, responseTime)
 	if err == nil && m.Hello == nil {
-		err = c.strange()
+		err = c.errUnexpected()
 	}
 	if err != nil {
-		return Identity{}, err
+		return host.Identity{}, err
 	}
 	return *m.Hello, nil
 }
 
-// all does all tests, as far as that goes.
+// all runs all tests.
 func (c *client) all(ctx context.Context, r *Result) error {
 	failed := &TestsError{Of: len(c.options.Tests)}
 	for i, t := range c.options.Tests {
 		one := &Measurement{Test: t}
 		if one.Err = c.measure(ctx, one); one.Err != nil {
 			one.Partial = true
-			failed.Failed = append(failed.Failed, FailedTest{t, one.Err})
+			failed.Failed = append(failed.Failed, FailedTest{one.Test, one.Err})
 		}
 		r.Measurements = append(r.Measurements, *one)
 		if c.options.Done != nil {
 			c.options.Done(one)
 		}
 		rest := c.options.Tests[i+1:]
-		if one.Err != nil && len(rest) > 0 && (ctx.Err() != nil || !ownFailure(one.Err) || c.again(ctx) != nil) {
+		if one.Err != nil && len(rest) > 0 && (ctx.Err() != nil || !concernsTest(one.Err) || c.resync(ctx) != nil) {
 			failed.NotBegun, r.NotBegun = rest, rest
 			break
 		}
@@ -74,54 +75,54 @@ func (c *client) all(ctx context.Context, r *Result) error {
 	return failed
 }
 
-// again brings both sides to where the next test can begin, after one that failed:
-// what the server may have said of that by itself is passed over.
-func (c *client) again(ctx context.Context) error {
+// resync prepares both sides for the next test after a failed one. It discards the
+// failures that the server has reported meanwhile.
+func (c *client) resync(ctx context.Context) error {
 	if err := c.send(message{Hello: &c.options.Identity}); err != nil {
 		return err
 	}
 	for {
-		m, err := c.next(ctx, answerTime)
+		m, err := c.next(ctx, responseTime)
 		switch {
-		case errors.As(err, new(*PeerError)):
+		case isPeerError(err):
 		case err != nil:
 			return err
 		case m.Hello != nil:
 			return nil
 		default:
-			return c.strange()
+			return c.errUnexpected()
 		}
 	}
 }
 
-// An ownError is a failure that comes of what one test wants.
-type ownError struct{ error }
+// A testError is a failure that concerns one test only.
+type testError struct{ error }
 
-func (e ownError) Unwrap() error { return e.error }
+func (e testError) Unwrap() error { return e.error }
 
-// ownFailure tells whether a test may have failed where another will not: the server
-// says why, or the device does not do what the test wants, or payloads were wrong.
-func ownFailure(err error) bool {
+// concernsTest reports whether a failure may concern one test only: the server refused
+// it, the device does not support it, or payloads were corrupt.
+func concernsTest(err error) bool {
 	if errors.Is(err, verbs.ErrDeviceRemoved) {
 		return false
 	}
-	return errors.As(err, new(*PeerError)) || errors.As(err, new(ownError)) || errors.Is(err, loop.ErrCorrupt) || errors.Is(err, errNothing)
+	return isPeerError(err) || errors.As(err, new(testError)) || errors.Is(err, loop.ErrCorrupt) || errors.Is(err, ErrNoFigures)
 }
 
-// A FailedTest is one test and why it failed.
+// A FailedTest is a test and the reason of its failure.
 type FailedTest struct {
 	Test Test
 	Err  error
 }
 
-// A TestsError is tests that failed, of several or of one.
+// A TestsError is returned if tests failed.
 type TestsError struct {
 	Failed   []FailedTest
-	NotBegun []Test // those after one that nothing can be done after
-	Of       int    // tests in all
+	NotBegun []Test // after a failure that concerns all tests
+	Of       int    // number of all tests
 }
 
-// Unwrap returns why each failed.
+// Unwrap returns the errors of the tests.
 func (e *TestsError) Unwrap() []error {
 	var all []error
 	for _, f := range e.Failed {
@@ -145,7 +146,7 @@ func (e *TestsError) Error() string {
 		text = fmt.Sprintf("%d of %d tests failed:\n%s", len(e.Failed), e.Of, text)
 	}
 	if n := len(e.NotBegun); n > 0 {
-		text += fmt.Sprintf("; not begun after that: %v", e.NotBegun[0])
+		text += fmt.Sprintf("; not started: %v", e.NotBegun[0])
 		if n > 1 {
 			text += fmt.Sprintf(" and %d more", n-1)
 		}

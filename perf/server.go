@@ -8,91 +8,127 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/port"
 )
 
-// ServeOptions are what a server does and what it does not.
+// ServeOptions are the properties of a server. DefaultServeOptions returns usable
+// limits.
 type ServeOptions struct {
-	Identity Identity
-	Device   string // "": whichever reaches the client
+	Identity host.Identity
+	Device   string // "": the one that reaches the client
 	Port     uint8  // 0: the first active one
 	GIDIndex int    // negative: the best
-	CPUs     CPUs
+	CPUs     host.CPUs
 
-	Allow         []netip.Prefix // who may come; nil: everybody
-	MaxClients    int            // at a time
-	MaxQueuePairs int            // of a test
-	MaxMemory     int            // of a test, bytes
-	MaxTime       time.Duration  // of a test
-	Idle          time.Duration  // how long a client may do nothing
+	Allow         []netip.Prefix // clients to serve; nil: all
+	MaxClients    int            // connected at the same time
+	MaxQueuePairs int            // per test
+	MaxMemory     int            // per test, in bytes
+	MaxTime       time.Duration  // per test
+	Idle          time.Duration  // maximum inactivity of a client
 
-	// Tell, unless nil, is told of what happens. It is called from several
-	// goroutines.
-	Tell func(Event)
+	// Report, unless nil, is called for each event, from several goroutines.
+	Report func(Event)
 }
 
-// An Event is something that happened to a server.
+// DefaultServeOptions returns the default limits, with any device and GID.
+func DefaultServeOptions() ServeOptions {
+	return ServeOptions{
+		GIDIndex: -1, MaxClients: 16, MaxQueuePairs: 1024, MaxMemory: 1 << 30, MaxTime: time.Hour, Idle: 30 * time.Second,
+	}
+}
+
+// An Event is an event of a server.
 type Event struct {
 	Client netip.AddrPort
-	Test   *Test // that began or has ended; nil: of the connection
-	Done   bool  // it is over
-	Err    error // why it failed
+	Test   *Test // that started or ended; nil: an event of the connection
+	Done   bool  // the test or the connection has ended
+	Err    error // reason of a failure
 }
 
-// Defaults of ServeOptions.
-const (
-	DefaultMaxClients    = 16
-	DefaultMaxQueuePairs = 1024
-	DefaultMaxMemory     = 1 << 30
-	DefaultMaxTime       = time.Hour
-	DefaultIdle          = 30 * time.Second
-)
+// ErrNoDevice is wrapped if the host has no RDMA device, or none of the requested name.
+var ErrNoDevice = port.ErrNoDevice
 
-// Serve serves clients that come to a listener until ctx ends, and closes it.
-func Serve(ctx context.Context, l net.Listener, o ServeOptions) error {
+// A Server runs the tests of clients.
+type Server struct {
+	o       ServeOptions
+	slots   chan struct{}
+	clients sync.WaitGroup
+}
+
+// NewServer returns a server. It fails unless the host has a usable port.
+func NewServer(o ServeOptions) (*Server, error) {
+	if err := checkPort(o.Device, o.Port, o.GIDIndex); err != nil {
+		return nil, err
+	}
+	return newServer(o), nil
+}
+
+// checkPort returns an error unless a port can be opened, and has a GID of the index
+// if that is not negative.
+func checkPort(device string, number uint8, gidIndex int) error {
+	ports, err := port.Open(device, number)
+	if err != nil {
+		return err
+	}
+	if gidIndex >= 0 && len(port.GIDsOf(ports, gidIndex)) == 0 {
+		err = &GIDIndexError{gidIndex}
+	}
+	return errors.Join(err, port.CloseAll(ports))
+}
+
+// A GIDIndexError is the index of a GID that no active port has.
+type GIDIndexError struct{ Index int }
+
+func (e *GIDIndexError) Error() string {
+	return fmt.Sprintf("use GID %d: no active port has a GID of this index", e.Index)
+}
+
+func newServer(o ServeOptions) *Server {
+	return &Server{o: o, slots: make(chan struct{}, o.MaxClients)}
+}
+
+// Serve serves the clients of a listener until ctx ends, and closes the listener.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
-	s := &server{ServeOptions: o, slots: make(chan struct{}, o.MaxClients)}
 	defer s.clients.Wait()
 	for {
 		conn, err := l.Accept()
 		switch {
 		case ctx.Err() != nil:
 			if err == nil {
-				_ = conn.Close() // it came too late
+				_ = conn.Close()
 			}
 			return nil
 		case errors.Is(err, net.ErrClosed):
-			return fmt.Errorf("wait for clients: %w", err)
+			return fmt.Errorf("accept client: %w", err)
 		case err != nil:
-			s.tell(Event{Err: fmt.Errorf("wait for clients: %w", err)})
-			select { // such as too many open files: it may pass
+			s.report(Event{Err: fmt.Errorf("accept client: %w", err)})
+			select { // the error may be temporary, such as too many open files
 			case <-time.After(time.Second):
 			case <-ctx.Done():
 			}
 			continue
 		}
-		s.clients.Go(func() { s.serve(ctx, conn) })
+		s.clients.Go(func() { s.serveClient(ctx, conn) })
 	}
 }
 
-type server struct {
-	ServeOptions
-	slots   chan struct{}
-	clients sync.WaitGroup
-}
-
-func (s *server) tell(e Event) {
-	if s.Tell != nil {
-		s.Tell(e)
+func (s *Server) report(e Event) {
+	if s.o.Report != nil {
+		s.o.Report(e)
 	}
 }
 
-// allowed tells whether a client may come.
-func (s *server) allowed(a netip.Addr) bool {
-	if s.Allow == nil {
+// allowed reports whether the server serves an address.
+func (s *Server) allowed(a netip.Addr) bool {
+	if s.o.Allow == nil {
 		return true
 	}
-	for _, p := range s.Allow {
+	for _, p := range s.o.Allow {
 		if p.Contains(a.Unmap().WithZone("")) {
 			return true
 		}
@@ -100,29 +136,28 @@ func (s *server) allowed(a netip.Addr) bool {
 	return false
 }
 
-// serve serves one client to its end.
-func (s *server) serve(ctx context.Context, conn net.Conn) {
+// serveClient serves one client until it disconnects.
+func (s *Server) serveClient(ctx context.Context, conn net.Conn) {
 	from, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
 	refuse := func(why string) {
-		err := errors.New(why)
-		_ = conn.SetWriteDeadline(time.Now().Add(answerTime))
-		_ = message{Failure: why}.write(conn) // who is refused may be gone
+		_ = conn.SetWriteDeadline(time.Now().Add(responseTime))
+		_ = message{Failure: why}.write(conn) // the client may be gone
 		_ = conn.Close()
-		s.tell(Event{Client: from, Err: err})
+		s.report(Event{Client: from, Err: errors.New(why)})
 	}
 	if !s.allowed(from.Addr()) {
-		refuse("this server does not serve your address (--allow)")
+		refuse("the server does not allow this client's address")
 		return
 	}
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	default:
-		refuse(fmt.Sprintf("this server has %d clients already, which is as many as it takes (--max-clients)", s.MaxClients))
+		refuse(fmt.Sprintf("the server has reached max-clients of %d", s.o.MaxClients))
 		return
 	}
-	c := &served{server: s, talk: newTalk("client", conn), from: from}
-	err := c.serve(ctx)
+	c := &session{Server: s, controlConn: newControlConn("client", conn), from: from}
+	err := c.run(ctx)
 	err = errors.Join(err, c.close())
-	s.tell(Event{Client: from, Done: true, Err: err})
+	s.report(Event{Client: from, Done: true, Err: err})
 }

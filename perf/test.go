@@ -9,10 +9,10 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// Op is what messages do.
+// Op is the operation of the messages.
 type Op string
 
-// What messages do.
+// Operations.
 const (
 	Send        Op = "send"
 	Write       Op = "write"
@@ -21,13 +21,13 @@ const (
 	CompareSwap Op = "compare-swap"
 )
 
-// Ops are all of them.
+// Ops are all operations.
 var Ops = []Op{Send, Write, Read, FetchAdd, CompareSwap}
 
-// atomic tells whether the operation has 8 bytes, always.
-func (o Op) atomic() bool { return o == FetchAdd || o == CompareSwap }
+// Atomic reports whether the operation is an atomic. Atomics have 8 bytes.
+func (o Op) Atomic() bool { return o == FetchAdd || o == CompareSwap }
 
-// opcode is that of work requests.
+// opcode returns the opcode of work requests.
 func (o Op) opcode() verbs.Opcode {
 	switch o {
 	case Write:
@@ -42,10 +42,10 @@ func (o Op) opcode() verbs.Opcode {
 	return verbs.OpSend
 }
 
-// Kind is what is measured.
+// Kind is the measured quantity.
 type Kind string
 
-// What is measured.
+// Measured quantities.
 const (
 	Latency   Kind = "lat"
 	Bandwidth Kind = "bw"
@@ -71,35 +71,35 @@ func (t Transport) qpType() verbs.QPType {
 	return verbs.QPTypeRC
 }
 
-// lossy tells whether messages may get lost.
+// lossy reports whether messages may be lost.
 func (t Transport) lossy() bool { return t != RC }
 
-// A Test is one measurement, with one size of messages. It is what a client tells a
-// server; nothing in it is trusted before check.
+// A Test is one measurement with one message size. A client sends it to the server,
+// which trusts it only after Check.
 type Test struct {
 	Op        Op        `json:"op"`
 	Kind      Kind      `json:"kind"`
 	Transport Transport `json:"transport"`
 	Size      int       `json:"size"` // bytes of a message
 
-	Iterations uint64        `json:"iterations"` // messages of a queue pair, or round trips; 0: by time
+	Iterations uint64        `json:"iterations"` // messages per queue pair, or round trips; 0: by time
 	Duration   time.Duration `json:"duration_ns"`
-	Warmup     uint64        `json:"warmup"` // messages before those that count; by time, see warmupTime
+	Warmup     uint64        `json:"warmup"` // uncounted messages at the start; by time, see warmupTime
 
 	QueuePairs    int     `json:"qps"` // of all threads
 	Threads       int     `json:"threads"`
 	Bidirectional bool    `json:"bidirectional"`
 	Depth         int     `json:"tx_depth"`
 	RecvDepth     int     `json:"rx_depth"`
-	Moderation    int     `json:"cq_moderation"` // messages to a completion
+	Moderation    int     `json:"cq_moderation"` // messages per completion
 	List          int     `json:"post_list"`     // messages posted at a time
 	Inline        bool    `json:"inline"`
-	Events        bool    `json:"events"` // wait for completion events, do not poll
+	Events        bool    `json:"events"` // wait for completion events instead of polling
 	Verify        bool    `json:"verify"`
-	Huge          bool    `json:"huge"` // memory of huge pages
-	Rate          float64 `json:"rate"` // messages per second; 0: as many as can be
+	Huge          bool    `json:"huge"` // use huge pages
+	Rate          float64 `json:"rate"` // messages per second; 0: unlimited
 
-	MTU          int    `json:"mtu"` // bytes; 0: as much as both ports do
+	MTU          int    `json:"mtu"` // bytes; 0: the smaller one of both ports
 	SL           uint8  `json:"sl"`
 	TrafficClass uint8  `json:"traffic_class"`
 	FlowLabel    uint32 `json:"flow_label"`
@@ -116,34 +116,51 @@ const (
 	defaultRecvDepth  = 512
 	defaultModeration = 32
 	defaultTimeout    = 14
-	defaultRetry      = 6 // 7 is for ever to Soft-RoCE, which would not notice that the peer is gone
+	defaultRetry      = 6 // Soft-RoCE retries without limit for 7, and would not detect a lost peer
 	defaultRNRRetry   = 7
 	defaultHopLimit   = 64
 )
 
-// NewTest returns a test with what most leave as it is.
+// NewTest returns a test with default parameters.
 func NewTest(op Op, kind Kind, transport Transport, size int) Test {
 	t := Test{
 		Op: op, Kind: kind, Transport: transport, Size: size, Iterations: 1000, Warmup: 100, QueuePairs: 1, Threads: 1,
 		Depth: defaultDepth, RecvDepth: defaultRecvDepth, Moderation: defaultModeration, List: 1,
 		Timeout: defaultTimeout, RetryCount: defaultRetry, RNRRetry: defaultRNRRetry, HopLimit: defaultHopLimit,
 	}
-	if op.atomic() {
+	if op.Atomic() {
 		t.Size = 8
 	}
 	return t
 }
 
-// String names the test: "send lat rc 64 B". Of one that was not checked it is safe
-// for a terminal.
+// String returns the name of the test: "send lat rc 64 B". The name of an unchecked
+// test is safe for a terminal.
 func (t Test) String() string {
 	return printable(fmt.Sprintf("%.20s %.20s %.20s %d B", t.Op, t.Kind, t.Transport, t.Size))
 }
 
-// ErrTest means that a test makes no sense.
-var ErrTest = errors.New("no such test")
+// ErrTest is wrapped by errors about an invalid test.
+var ErrTest = errors.New("invalid test")
 
-// limits of any test, of either side.
+// A FieldError is an invalid field of a test. It wraps ErrTest.
+type FieldError struct {
+	Field  string // "qps", "tx-depth" and so on; like the JSON name, with hyphens
+	Value  string // "" if it is only set or not
+	Reason string
+}
+
+func (e *FieldError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("%v: %s: %s", ErrTest, e.Field, e.Reason)
+	}
+	return fmt.Sprintf("%v: %s %s: %s", ErrTest, e.Field, e.Value, e.Reason)
+}
+
+// Unwrap returns ErrTest.
+func (e *FieldError) Unwrap() error { return ErrTest }
+
+// Limits of any test on both sides.
 const (
 	maxSize       = 1 << 30
 	maxQueuePairs = 4096
@@ -151,13 +168,13 @@ const (
 	maxDepth      = 16384
 	maxList       = 1024
 	maxDuration   = 365 * 24 * time.Hour
-	maxMessages   = 1 << 47 // loop's counts have 48 bits
+	maxMessages   = 1 << 47 // package loop counts in 48 bits
 	maxRate       = 1e12    // messages per second
 	verifyBytes   = 64 << 20
 )
 
-// Has tells whether the transport has the operation.
-func (t Test) Has() bool {
+// Supported reports whether the transport supports the operation.
+func (t Test) Supported() bool {
 	switch t.Transport {
 	case UC:
 		return t.Op == Send || t.Op == Write
@@ -167,72 +184,117 @@ func (t Test) Has() bool {
 	return true
 }
 
-// Check tells what is wrong with a test.
+// Check returns a [FieldError] if the test is invalid.
 func (t Test) Check() error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w: "+format, append([]any{ErrTest}, args...)...)
+	for _, check := range []func(Test) *FieldError{Test.badKind, Test.badRange, Test.badExtent, Test.badCombination} {
+		if err := check(t); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func badField(field string, value any, format string, args ...any) *FieldError {
+	return &FieldError{field, fmt.Sprint(value), fmt.Sprintf(format, args...)}
+}
+
+// badKind returns an unknown or unsupported operation, quantity or transport.
+func (t Test) badKind() *FieldError {
 	switch t.Op {
 	case Send, Write, Read, FetchAdd, CompareSwap:
 	default:
-		return bad("operation %.20q", t.Op)
+		return badField("op", fmt.Sprintf("%.20q", t.Op), "not an operation")
 	}
 	switch t.Transport {
 	case RC, UC, UD:
 	default:
-		return bad("--transport %.20q: it is rc, uc or ud", t.Transport)
+		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "not rc, uc or ud")
 	}
-	if !t.Has() {
-		return bad("%s over %s: uc has sends and writes, ud has sends", t.Op, t.Transport)
+	switch {
+	case !t.Supported():
+		return badField("transport", t.Transport, "%s is not supported (uc supports send and write, ud supports send)", t.Op)
+	case t.Kind != Latency && t.Kind != Bandwidth:
+		return badField("kind", fmt.Sprintf("%.20q", t.Kind), "not lat or bw")
 	}
-	if t.Kind != Latency && t.Kind != Bandwidth {
-		return bad("measure of %.20q", t.Kind)
-	}
+	return nil
+}
+
+// badRange returns a number out of range.
+func (t Test) badRange() *FieldError {
 	for _, r := range []struct {
-		what          string // as the command line has it
-		v, least, max int
+		name        string
+		v, low, max int
 	}{
 		{"size", t.Size, 1, maxSize}, {"qps", t.QueuePairs, 1, maxQueuePairs}, {"threads", t.Threads, 1, maxThreads},
 		{"tx-depth", t.Depth, 1, maxDepth}, {"rx-depth", t.RecvDepth, 1, maxDepth}, {"cq-moderation", t.Moderation, 1, maxDepth},
 		{"post-list", t.List, 1, maxList}, {"qp-timeout", int(t.Timeout), 0, 31}, {"retry", int(t.RetryCount), 0, 7},
 		{"rnr-retry", int(t.RNRRetry), 0, 7}, {"sl", int(t.SL), 0, 15}, {"flow-label", int(t.FlowLabel), 0, 1<<20 - 1},
 	} {
-		if r.v < r.least || r.v > r.max {
-			return bad("--%s %d is not from %d to %d", r.what, r.v, r.least, r.max)
+		if r.v < r.low || r.v > r.max {
+			return badField(r.name, r.v, "not from %d to %d", r.low, r.max)
 		}
 	}
 	switch {
-	case t.Op.atomic() && t.Size != 8:
-		return bad("atomics of %d bytes: they have 8", t.Size)
+	case t.Op.Atomic() && t.Size != 8:
+		return badField("size", t.Size, "atomics have 8 bytes")
 	case t.MTU != 0 && mtuOf(t.MTU) == 0:
-		return bad("--mtu %d: it is 256, 512, 1024, 2048 or 4096 bytes", t.MTU)
-	case (t.Iterations == 0) == (t.Duration == 0):
-		return bad("it has to end after a number of messages (--iterations) or after a time (--duration), one of them")
-	case t.Iterations > maxMessages || t.Warmup > maxMessages:
-		return bad("more than %d messages (--iterations, --warmup)", uint64(maxMessages))
-	case t.Duration < 0 || t.Duration > maxDuration:
-		return bad("--duration %v is not from 1ns to %v", t.Duration, maxDuration)
-	case !(t.Rate >= 0 && t.Rate <= maxRate):
-		return bad("--rate %v is more than %v messages per second", t.Rate, float64(maxRate))
-	case t.Kind == Latency && (t.QueuePairs != 1 || t.Threads != 1 || t.Bidirectional || t.List != 1 || t.Rate != 0):
-		return bad("latency is measured with one message under way: one queue pair, no rate, no list, not both ways at a time")
-	case t.QueuePairs%t.Threads != 0:
-		return bad("--qps %d is no multiple of --threads %d, each of which has as many", t.QueuePairs, t.Threads)
-	case t.Moderation > t.Depth || t.List > t.Depth:
-		return bad("--cq-moderation %d and --post-list %d have to be within --tx-depth %d", t.Moderation, t.List, t.Depth)
-	case t.Inline && t.Op != Send && t.Op != Write:
-		return bad("--inline and %s: only sends and writes have their data inline", t.Op)
-	case t.Events && t.Kind == Latency && t.Op == Write:
-		return bad("--events and latency of writes: the other side polls its memory, as a write is no event")
-	case t.Verify && t.Op == Write && t.Transport == UC && t.Kind == Bandwidth:
-		return bad("--verify and bandwidth of writes over uc: nobody can tell which were lost")
+		return badField("mtu", t.MTU, "not 256, 512, 1024, 2048 or 4096")
 	}
 	return nil
 }
 
-// mtuOf returns an MTU of so many bytes, 0 if there is none.
+// badExtent returns an invalid number of messages, duration or rate.
+func (t Test) badExtent() *FieldError {
+	switch {
+	case t.Iterations == 0 && t.Duration == 0:
+		return badField("iterations", 0, "no duration is set either")
+	case t.Iterations != 0 && t.Duration != 0:
+		return badField("iterations", t.Iterations, "a duration is set too")
+	case t.Iterations > maxMessages:
+		return badField("iterations", t.Iterations, "above %d", uint64(maxMessages))
+	case t.Warmup > maxMessages:
+		return badField("warmup", t.Warmup, "above %d", uint64(maxMessages))
+	case t.Duration < 0 || t.Duration > maxDuration:
+		return badField("duration", t.Duration, "not from 1ns to %v", maxDuration)
+	case !(t.Rate >= 0 && t.Rate <= maxRate):
+		return badField("rate", t.Rate, "not from 0 to %v messages per second", float64(maxRate))
+	}
+	return nil
+}
+
+// badCombination returns a field that another one excludes.
+func (t Test) badCombination() *FieldError {
+	const bandwidthOnly = "a latency test has one message in flight"
+	switch lat := t.Kind == Latency; {
+	case lat && t.QueuePairs != 1:
+		return badField("qps", t.QueuePairs, bandwidthOnly)
+	case lat && t.Threads != 1:
+		return badField("threads", t.Threads, bandwidthOnly)
+	case lat && t.Bidirectional:
+		return badField("bidirectional", "", bandwidthOnly)
+	case lat && t.List != 1:
+		return badField("post-list", t.List, bandwidthOnly)
+	case lat && t.Rate != 0:
+		return badField("rate", t.Rate, bandwidthOnly)
+	case t.QueuePairs%t.Threads != 0:
+		return badField("qps", t.QueuePairs, "not a multiple of threads %d", t.Threads)
+	case t.Moderation > t.Depth:
+		return badField("cq-moderation", t.Moderation, "above tx-depth %d", t.Depth)
+	case t.List > t.Depth:
+		return badField("post-list", t.List, "above tx-depth %d", t.Depth)
+	case t.Inline && t.Op != Send && t.Op != Write:
+		return badField("inline", "", "only send and write support inline data")
+	case t.Events && lat && t.Op == Write:
+		return badField("events", "", "a write generates no event for the responder")
+	case t.Verify && t.Op == Write && t.Transport == UC && t.Kind == Bandwidth:
+		return badField("verify", "", "the responder cannot detect lost writes over uc")
+	}
+	return nil
+}
+
+// mtuOf returns the MTU with a number of bytes, 0 if there is none.
 func mtuOf(bytes int) ib.MTU {
-	for m := ib.MTU256; m <= ib.MTU4096; m++ {
+	for m := ib.MTU(1); m <= 5; m++ {
 		if m.Bytes() == bytes {
 			return m
 		}

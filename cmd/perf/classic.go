@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/perf"
 )
 
-// flushClassic prints the tests that belong together as perftest's programs would.
-// What they say of the other side's queue pairs is not known here.
+// flushClassic prints the measurements of one table like a program of perftest. It
+// omits the addresses of queue pairs, which are unknown here.
 func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
 	first := all[0]
 	test, gbits := first.Test.Perftest(), v.unit == "gbit"
@@ -23,11 +23,7 @@ func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
 	perftestview.PrintColumns(out, test.Bandwidth, test.Timed, gbits)
 	for _, m := range all {
 		if m.Latency != nil {
-			part := 1.0
-			if m.Test.OneWay() {
-				part = 0.5
-			}
-			perftestview.PrintTimes(out, m.Test.Size, uint64(m.Latency.Count), m.Latency, part, test.Timed)
+			perftestview.PrintTimes(out, m.Test.Size, uint64(m.Latency.Count), m.Latency, m.Test.LatencyFactor(), test.Timed)
 			continue
 		}
 		var rates perftestview.Rates

@@ -15,23 +15,24 @@ import (
 	"github.com/ibkit/ibkit/perf"
 )
 
-// TestPerfJSON: the document is what the schema says, whatever there is, and has what
-// failed, what missed its limit, and what was not done.
-func TestPerfJSON(t *testing.T) {
+// TestJSON checks that documents match the schema, and that they contain failures, missed
+// limits and tests that were not started.
+func TestJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/perf.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := perfResult()
+	r := testResult()
 	last := &r.Measurements[len(r.Measurements)-1]
-	last.Err = errors.New("the other side hung up")
+	last.Err = errors.New("connection closed")
 	r.NotBegun = []perf.Test{perf.NewTest(perf.Read, perf.Latency, perf.RC, 2)}
 	failed := perf.Measurement{Test: perf.NewTest(perf.Read, perf.Bandwidth, perf.RC, 64), Partial: true, Err: errors.New("no")}
 	r.Measurements = append(r.Measurements, failed)
-	for name, result := range map[string]*perf.Result{"all": r, "nothing": {ClockSource: "TSC"}, "one that failed": {ClockSource: "TSC", Measurements: []perf.Measurement{failed}}} {
+	refused := &perf.Result{ClockSource: "TSC", NotBegun: r.NotBegun}
+	for name, result := range map[string]*perf.Result{"all": r, "no connection": refused, "failed": {ClockSource: "TSC", Measurements: []perf.Measurement{failed}}} {
 		var out bytes.Buffer
 		v := &view{env: &cmdutil.Env{Out: &out, ErrOut: &bytes.Buffer{}}, unit: "gbit", minBW: 2, maxP99: 10 * time.Microsecond}
-		if err := v.document(result); err != nil {
+		if err := v.document(result, errors.New("no")); err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
@@ -40,33 +41,44 @@ func TestPerfJSON(t *testing.T) {
 			err = schema.Validate(document)
 		}
 		if err != nil {
-			t.Errorf("%s: %v\n%s", name, err, text)
+			t.Errorf("%s: got invalid document: %v\n%s", name, err, text)
 		}
 		if name != "all" {
 			continue
 		}
-		var got struct {
-			Results []struct {
-				Missed []string
-				Error  *string
-			}
-			NotBegun []struct{ Op string } `json:"not_begun"`
-		}
+		// A Go program reads the document with the exported types.
+		var got perf.Report
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatal(err)
 		}
-		var said []string
+		var lines []string
 		for _, m := range got.Results {
-			one := strings.Join(m.Missed, " ")
+			line := strings.Join(m.Missed, " ")
 			if m.Error != nil {
-				one += ": " + *m.Error
+				line += ": " + *m.Error
 			}
-			said = append(said, one)
+			lines = append(lines, line)
 		}
-		// One way of 10 µs and more; 0.8 Gb/s and so much more each time.
-		want := []string{"max-p99", "max-p99", "min-bw", "min-bw", "", "", ": the other side hung up", ": no"}
-		if d := cmp.Diff(want, said); d != "" || len(got.NotBegun) != 1 || got.NotBegun[0].Op != "read" {
-			t.Errorf("not begun: %v\n%s", got.NotBegun, d)
+		// One-way latencies start at 10 µs, bandwidths at 0.8 Gb/s.
+		want := []string{"max-p99", "max-p99", "min-bw", "min-bw", "", "", ": connection closed", ": no"}
+		if d := cmp.Diff(want, lines); d != "" || len(got.NotBegun) != 1 || got.NotBegun[0].Op != "read" || got.Error == nil || *got.Error != "no" {
+			t.Errorf("got not begun %v, error %v and difference\n%s", got.NotBegun, got.Error, d)
 		}
+		again, err := json.MarshalIndent(got, "", "  ")
+		if d := cmp.Diff(text, string(again)+"\n"); err != nil || d != "" {
+			t.Errorf("decoded and encoded: got error %v and difference\n%s", err, d)
+		}
+	}
+}
+
+// TestJSON_noServer checks that a document is printed when the connection fails.
+func TestJSON_noServer(t *testing.T) {
+	code, out, stderr := program.Run(t, nil, "perf", "127.0.0.1:1", "--json")
+	var got perf.Report
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("got %v, want a document:\n%s%s", err, out, stderr)
+	}
+	if code != cmdutil.ExitFailed || len(got.Results) != 0 || len(got.NotBegun) != 2 || got.Error == nil || !strings.Contains(*got.Error, "refused") {
+		t.Errorf("got exit code %d and %+v, want %d and two tests that were not started", code, got, cmdutil.ExitFailed)
 	}
 }

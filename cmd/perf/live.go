@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// liveTick is how often a perfLive says how long a test has taken.
-const liveTick = time.Second
+// liveInterval is the time between updates of a statusLine.
+const liveInterval = time.Second
 
-// liveLine is a line on a terminal that says what is under way, and since when.
-type liveLine struct {
+// A statusLine is a line on a terminal with the current test and its duration.
+type statusLine struct {
 	out io.Writer
 
 	lock  sync.Mutex
-	text  string // "": nothing
+	text  string // "": the line is empty
 	since time.Time
 	over  chan struct{}
 }
 
-func newLiveLine(out io.Writer) *liveLine {
-	l := &liveLine{out: out, over: make(chan struct{})}
-	go l.tick()
+func newStatusLine(out io.Writer) *statusLine {
+	l := &statusLine{out: out, over: make(chan struct{})}
+	go l.update()
 	return l
 }
 
-func (l *liveLine) tick() {
-	ticker := time.NewTicker(liveTick)
+func (l *statusLine) update() {
+	ticker := time.NewTicker(liveInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -43,16 +43,16 @@ func (l *liveLine) tick() {
 	}
 }
 
-// show has the line say something else; "" takes it away.
-func (l *liveLine) show(text string) {
+// show replaces the text of the line; "" clears it.
+func (l *statusLine) show(text string) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	l.text, l.since = text, time.Now()
 	fmt.Fprint(l.out, "\r\x1b[K"+text)
 }
 
-// close takes the line away for good.
-func (l *liveLine) close() {
+// close clears the line for good.
+func (l *statusLine) close() {
 	close(l.over)
 	l.show("")
 }

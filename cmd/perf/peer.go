@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -15,22 +16,22 @@ import (
 	"github.com/ibkit/ibkit/perf/perftest"
 )
 
-// peerFlags is one call of perf --peer: a test with a program that is no ibkit.
+// peerFlags are the flags of perf --peer: a test with a program other than ibkit.
 type peerFlags struct {
 	program string
 	margin  time.Duration
 	shared  int
 }
 
-func (p *peerFlags) define(env *cmdutil.Env, cmd *cobra.Command) {
+func (p *peerFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []string{string(perf.Perftest), string(perf.Pingpong)}, "run one test with a `PROGRAM` of another project as the peer")
-	flags.DurationVar(&p.margin, "margin", perftestview.Margin, "with --peer perftest and -D: `TIME` at either end that does not count, -f of perftest")
-	flags.IntVar(&p.shared, "srq", 0, "with --peer pingpong: ibv_srq_pingpong with `N` queue pairs, its -q")
+	flags.DurationVar(&p.margin, "margin", 0, "with --peer perftest -D: uncounted `TIME` at each end, its -f\n(default: a quarter of --duration, in whole seconds)")
+	flags.IntVar(&p.shared, "srq", 0, "with --peer pingpong: ibv_srq_pingpong with `N` queue pairs (its -q)")
 }
 
-// peerFlagNames mean something with --peer; all others are of tests that only
-// ibkit does.
+// peerFlagNames are the flags that --peer accepts, with the program that supports them
+// if it is a single one.
 var peerFlagNames = map[string]string{
 	"test": "", "transport": "", "size": "", "iterations": "", "rx-depth": "", "events": "", "device": "", "ib-port": "", "gid-index": "",
 	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
@@ -39,34 +40,34 @@ var peerFlagNames = map[string]string{
 	"qp-timeout": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",
 }
 
-// check looks at the flags.
+// check validates the flags.
 func (p *peerFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case flags.Changed("srq") && p.shared < 1:
-		return cmdutil.UsageErrorf("invalid --srq %d: it has to be above 0", p.shared)
+		return cmdutil.UsageErrorf("invalid --srq %d: not above 0", p.shared)
 	case p.margin < 0:
-		return cmdutil.UsageErrorf("invalid --margin %v: it is below 0", p.margin)
+		return cmdutil.UsageErrorf("invalid --margin %v: below 0", p.margin)
 	}
 	if flags.Changed("tx-depth") && !strings.HasSuffix(flags.Lookup("test").Value.String(), "-bw") {
-		return cmdutil.UsageErrorf("--tx-depth does nothing here: it is a matter of bandwidth")
+		return cmdutil.UsageErrorf("--tx-depth has no effect: it applies to bandwidth")
 	}
 	var wrong error
 	flags.Visit(func(f *pflag.Flag) {
-		of, has := peerFlagNames[f.Name]
-		if wrong == nil && (!has || of != "" && of != p.program) {
-			wrong = cmdutil.UsageErrorf("%s does nothing with --peer %s: the programs have nothing of it", cmdutil.FlagName(flags, f.Name), p.program)
+		program, ok := peerFlagNames[f.Name]
+		if wrong == nil && (!ok || program != "" && program != p.program) {
+			wrong = cmdutil.UsageErrorf("%s has no effect with --peer %s: its programs do not support it", cmdutil.FlagName(flags, f.Name), p.program)
 		}
 	})
 	return wrong
 }
 
-// Defaults of the programs that are not those of tests of ours.
+// Defaults of the programs of libibverbs.
 const (
 	pingpongSize     = 4096
 	pingpongDatagram = 1024
 )
 
-// run does the test.
+// run measures with the program.
 func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, args []string) error {
 	if err := p.check(flags); err != nil {
 		return err
@@ -87,46 +88,51 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 		return err
 	}
 	peer := perf.PeerOptions{Options: o, Program: perf.Program(p.program), Margin: p.margin, Shared: p.shared}
-	if err := p.one(flags, peer.Tests); err != nil {
+	if !flags.Changed("margin") {
+		peer.Margin = -1
+	}
+	if err := p.setTests(flags, peer.Tests); err != nil {
 		return err
 	}
 	if c.serve.on {
 		if err := checkListen(c.serve.listen); err != nil {
 			return err
 		}
-		listen := c.serve.listen
+		at := c.serve.listen
 		if !flags.Changed("listen") {
-			listen = fmt.Sprintf(":%d", perftest.Port)
+			at = fmt.Sprintf(":%d", perftest.Port)
 		}
-		peer.Listener, err = listenAt(ctx, listen)
-		if err != nil {
-			return err
+		peer.Listen = func(ctx context.Context) (net.Listener, error) {
+			l, err := listenAt(ctx, at)
+			if err == nil {
+				fmt.Fprintf(c.env.ErrOut, "waiting for a client of %s at %v\n", p.program, l.Addr())
+			}
+			return l, err
 		}
-		defer peer.Listener.Close()
-		fmt.Fprintf(c.env.ErrOut, "waiting for a client of %s at %v\n", p.program, peer.Listener.Addr())
 	}
 	peer.Done = c.view.done
 	return c.show(peer.Tests, func() (*perf.Result, error) { return perf.RunPeer(ctx, peer) })
 }
 
-// one looks whether the tests are what one program does: one test, with one size
-// or with all that it has, which are powers of two.
-func (p *peerFlags) one(flags *pflag.FlagSet, tests []perf.Test) error {
+// setTests sets the defaults of the program. It rejects tests that a single program does
+// not run: it runs one test with one size, or with the sizes of a sweep.
+func (p *peerFlags) setTests(flags *pflag.FlagSet, tests []perf.Test) error {
 	first := tests[0]
+	oneSize := cmdutil.UsageErrorf("several sizes: a program runs one size or, with its option -a, those of --size sweep")
 	for i := range tests {
 		t := &tests[i]
 		if t.Op == perf.Write && t.Kind == perf.Bandwidth && t.Iterations > 0 && !flags.Changed("iterations") {
 			t.Iterations = perftestview.WriteIterations
 		}
-		switch size := t.Size; {
+		switch {
 		case !sameTable(first, tests[i]) && (t.Op != first.Op || t.Kind != first.Kind):
-			return cmdutil.UsageErrorf("a program does one test: name one with --test")
-		case len(tests) > 1 && (p.program == string(perf.Pingpong) || size != sweepFrom<<i):
-			return cmdutil.UsageErrorf("a program does one size or, as perftest's with -a, those of --size sweep")
+			return cmdutil.UsageErrorf("several tests: a program runs one test; select it with --test")
+		case len(tests) > 1 && (p.program == string(perf.Pingpong) || t.Size != sweepFrom<<i):
+			return oneSize
 		}
 	}
 	if last := tests[len(tests)-1].Size; len(tests) > 1 && first.Transport != perf.UD && last != sweepTo {
-		return cmdutil.UsageErrorf("a program does one size or, as perftest's with -a, those of --size sweep")
+		return oneSize
 	}
 	return nil
 }

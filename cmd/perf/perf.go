@@ -16,18 +16,19 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/host"
 )
 
 // command is one call of perf.
 type command struct {
 	env   *cmdutil.Env
 	flags testFlags
-	serve server
+	serve serverFlags
 	peer  peerFlags
 	view  view
 }
 
-// testFlags are what a test is made of, as the user says it.
+// testFlags are the flags that describe tests.
 type testFlags struct {
 	tests, transport, sizes string
 	iterations              uint64
@@ -38,7 +39,7 @@ type testFlags struct {
 	port                    uint8
 	gidIndex                int
 	cpus                    string
-	test                    perf.Test // what needs no reading
+	test                    perf.Test // fields whose flags need no conversion
 }
 
 // New returns the command.
@@ -48,17 +49,20 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "perf [flags] SERVER",
 		Short: "Measure latency and bandwidth of RDMA between two hosts",
 		Long: strings.TrimSpace(`
-perf moves data between this host and SERVER, where ibkit perf --serve runs, and
-shows how long that takes. The client decides about everything: the server serves
-any test, and many clients.
+perf moves data between this host and SERVER, which runs ibkit perf --serve, and
+prints the latency and the bandwidth. The client selects the tests; a server runs
+any test and serves many clients.
 
-The GID on either side is the best that reaches the other one, and is said. Times
-of sends and writes are those of one way, half of a round trip; those of reads and
-atomics are of the whole. Not all that begins a test counts: see --warmup.
+The address of SERVER selects the device, the port and the GID on both sides. If
+SERVER is not the address of an RDMA port, each side picks the best GID that can
+reach its peer. Both are printed.
 
-An option that has to do with some of several tests only is left out of the others.
-A test that fails for a reason of its own, such as one that the device does not do,
-does not keep the rest from being done; the exit code is 4 then.`),
+Latencies of sends and writes are one-way: half of a round trip. Those of reads and
+atomics are round trips. Warm-up messages are not counted.
+
+Several tests run in order. Options that do not apply to a test are ignored for it.
+If a failure concerns one test only, for example a limit of the device, perf
+continues with the next test and ends with exit code 4.`),
 		Example: strings.Trim(`
   # on one host
   ibkit perf --serve
@@ -66,40 +70,45 @@ does not keep the rest from being done; the exit code is 4 then.`),
   # on the other: latency and bandwidth of sends
   ibkit perf host1
 
-  # bandwidth of writes by size, both ways, with four queue pairs
+  # bandwidth of writes by size, in both directions, with four queue pairs
   ibkit perf host1 --test write-bw --size sweep -b -q 4
 
-  # ten seconds of reads, each payload looked at
+  # ten seconds of reads with verified payloads
   ibkit perf host1 --test read-bw -D 10s --verify
 
-  # with ib_write_bw -a, which was started on host1
+  # with ib_write_bw -a, started on host1
   ibkit perf host1 --peer perftest --test write-bw --size sweep
 
-  # serve ibv_rc_pingpong -g 1, which is to be started elsewhere
+  # as the server of ibv_rc_pingpong -g 1, to be started on another host
   ibkit perf --serve --peer pingpong --test send-lat
 
-  # a check: exit code 3 below 80 Gb/s or above 5 µs
+  # a health check: exit code 3 below 80 Gb/s or above 5 µs
   ibkit perf host1 --test write-bw,write-lat --size 64K --min-bw 80 --max-p99 5us`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := rules.Check(cmd.Flags()); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("peer") {
-				return c.peer.run(cmd.Context(), c, cmd.Flags(), args)
-			}
-			if c.serve.on {
-				return c.serve.run(cmd.Context(), c, cmd.Flags(), args)
-			}
-			o, err := c.options(cmd.Flags(), args)
-			if err != nil {
-				return err
-			}
-			return c.run(cmd.Context(), o)
+			return c.execute(cmd.Context(), cmd.Flags(), args)
 		},
 	}
 	c.define(cmd)
 	return cmd
+}
+
+// execute runs a server, a test with another program, or tests with a server.
+func (c *command) execute(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if flags.Changed("peer") {
+		return c.peer.run(ctx, c, flags, args)
+	}
+	if c.serve.on {
+		return c.serve.run(ctx, c, flags, args)
+	}
+	o, err := c.options(flags, args)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, o)
 }
 
 func (c *command) define(cmd *cobra.Command) {
@@ -107,42 +116,42 @@ func (c *command) define(cmd *cobra.Command) {
 	f := &c.flags
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
 	flags.SortFlags = false
-	flags.StringVarP(&f.tests, "test", "t", "send-lat,send-bw", "`TESTS` to do: send, write, read, fetch-add, compare-swap, each with -lat or -bw;\nlat, bw, all")
+	flags.StringVarP(&f.tests, "test", "t", "send-lat,send-bw", "list of `TESTS`: send-lat, write-bw …, or groups: send, lat, bw, all")
 	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", []string{string(perf.RC), string(perf.UC), string(perf.UD)}, "`TYPE` of queue pairs")
-	flags.StringVarP(&f.sizes, "size", "s", "", "`SIZES` of messages: 64, 4K, 1M, lists, ranges of powers of two such as 64-1M, or sweep, which is\n2-8M (default: 2 for latency, 64K for bandwidth)")
-	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "move `N` messages by each queue pair")
-	flags.DurationVarP(&f.duration, "duration", "D", 0, "measure for a `TIME`, not a number of messages")
-	flags.Uint64Var(&f.warmup, "warmup", f.test.Warmup, "move `N` messages first that do not count, unless given a tenth of --iterations at most; with -D it is 200 ms")
-	flags.IntVarP(&f.test.QueuePairs, "qps", "q", 1, "`NUMBER` of queue pairs, of bandwidth")
-	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on either side, of bandwidth")
-	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "both sides send at a time, of bandwidth")
-	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages under way on a queue pair; unless it is given, fewer than that of\nlarge messages")
-	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted to a queue pair, of sends")
-	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "ask for a completion of every `N`th message, of bandwidth; unless it is given,\nmore often of messages that take long")
-	flags.IntVar(&f.test.List, "post-list", 1, "post `N` messages at a time")
-	flags.BoolVar(&f.test.Inline, "inline", false, "have the data of sends and writes in the work request")
-	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events, do not poll; not of write-lat")
-	flags.BoolVar(&f.test.Verify, "verify", false, "fill each message anew and look at what arrives; this takes time that is measured")
-	flags.Float64Var(&f.rate, "rate", 0, "move at most `N` messages per second, of bandwidth")
-	flags.StringVarP(&f.device, "device", "d", "", "`DEVICE` of this side (default: whichever reaches the other)")
+	flags.StringVarP(&f.sizes, "size", "s", "", "message `SIZES`: 64, 4K, a list, a range 64-1M, or sweep (2 to 8M)\n(default: 2 for latency, 64K for bandwidth)")
+	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "`NUMBER` of messages per queue pair")
+	flags.DurationVarP(&f.duration, "duration", "D", 0, "`TIME` to measure, instead of --iterations")
+	flags.Uint64Var(&f.warmup, "warmup", f.test.Warmup, "`NUMBER` of uncounted messages per queue pair at the start\n(at most 10 % of --iterations by default; 200 ms with -D)")
+	flags.IntVarP(&f.test.QueuePairs, "qps", "q", 1, "`NUMBER` of queue pairs (bandwidth)")
+	flags.IntVar(&f.test.Threads, "threads", 1, "`NUMBER` of threads on each side (bandwidth)")
+	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "send in both directions (bandwidth)")
+	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages in flight per queue pair\n(fewer by default for large messages and many queue pairs)")
+	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted per queue pair (send)")
+	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "`NUMBER` of messages per completion (bandwidth)\n(fewer by default for large or slow messages)")
+	flags.IntVar(&f.test.List, "post-list", 1, "`NUMBER` of messages posted at a time (bandwidth)")
+	flags.BoolVar(&f.test.Inline, "inline", false, "put the data into the work requests (send, write)")
+	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events instead of polling (not write-lat)")
+	flags.BoolVar(&f.test.Verify, "verify", false, "fill and verify each payload (its time is included)")
+	flags.Float64Var(&f.rate, "rate", 0, "maximum `NUMBER` of messages per second (bandwidth)")
+	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: the one of the route to SERVER)")
 	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active one)")
-	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of this side's GID (default: the best that reaches the other)")
-	flags.IntVarP(&f.test.MTU, "mtu", "m", 0, "`BYTES` of a packet (default: as many as both ports do)")
+	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: the one of the route to SERVER)")
+	flags.IntVarP(&f.test.MTU, "mtu", "m", 0, "`BYTES` of a packet (default: the smaller MTU of both ports)")
 	flags.Uint8VarP(&f.test.SL, "sl", "S", 0, "service `LEVEL`, 0 to 15")
-	flags.Uint8Var(&f.test.TrafficClass, "tclass", 0, "traffic `CLASS`: of RoCE v2, DSCP and ECN")
-	flags.Uint32Var(&f.test.FlowLabel, "flow-label", 0, "flow `LABEL`, 20 bits; adapters may make a UDP port of it, Soft-RoCE sends none")
-	flags.Uint8Var(&f.test.HopLimit, "hop-limit", f.test.HopLimit, "`NUMBER` of routers between the hosts at most; of RoCE Linux takes that of the route")
+	flags.Uint8Var(&f.test.TrafficClass, "tclass", 0, "traffic `CLASS`; DSCP and ECN for RoCE v2")
+	flags.Uint32Var(&f.test.FlowLabel, "flow-label", 0, "flow `LABEL` of 20 bits (ignored by Soft-RoCE)")
+	flags.Uint8Var(&f.test.HopLimit, "hop-limit", f.test.HopLimit, "hop `LIMIT` (RoCE uses that of the route)")
 	flags.Uint16Var(&f.test.PKeyIndex, "pkey-index", 0, "`INDEX` of the P_Key on both sides")
-	flags.Uint8Var(&f.test.Timeout, "qp-timeout", f.test.Timeout, "`EXPONENT` n of the time until a packet is sent again: 4.096 µs times 2^n; 0: never; over rc")
-	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "send a packet again `N` times, 0 to 7, over rc; 7 is for ever to Soft-RoCE")
-	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "try again `N` times where the other side is not ready, over rc; 7: for ever")
-	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` that loops run on: auto (near the device), off, or a list such as 2,4-5, which\nthey share if they are more")
-	flags.BoolVar(&f.test.Huge, "huge", false, "take memory of huge pages on both sides, of those set aside (vm.nr_hugepages)")
+	flags.Uint8Var(&f.test.Timeout, "qp-timeout", f.test.Timeout, "retransmission timeout 4.096 µs · 2^`N`, 0: none (rc)")
+	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "`NUMBER` of retransmissions, 0 to 7 (rc; Soft-RoCE: 7 is unlimited)")
+	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "`NUMBER` of retries if no receive is posted, 7: unlimited (rc)")
+	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` of the loops: auto (close to the device), off, or a list 2,4-5")
+	flags.BoolVar(&f.test.Huge, "huge", false, "use huge pages on both sides (vm.nr_hugepages)")
 	c.view = view{env: c.env}
-	c.view.define(c.env, cmd)
-	c.serve = server{env: c.env}
+	c.view.define(cmd)
+	c.serve = serverFlags{env: c.env}
 	c.serve.define(flags)
-	c.peer.define(c.env, cmd)
+	c.peer.define(cmd)
 	for name, values := range map[string]cmdutil.Values{
 		"size":    cmdutil.Constant("sweep"),
 		"device":  cmdutil.DeviceNames,
@@ -167,34 +176,34 @@ var rules = cmdutil.FlagRules{
 	},
 }
 
-// errPerfServer is a call without a server.
-var errPerfServer = errors.New("no server given: start ibkit perf --serve on the other host and give its name or address")
+// errNoServer is the error of a call without a server.
+var errNoServer = errors.New("missing SERVER: start ibkit perf --serve on the other host and pass its name or address")
 
-// options reads what the command line says.
+// options converts the command line.
 func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, error) {
 	f := &c.flags
 	o := perf.Options{
-		Identity: perf.NewIdentity("ibkit " + buildinfo.Version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex,
+		Identity: host.NewIdentity("ibkit " + buildinfo.Version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex,
 	}
 	switch {
 	case len(args) == 0 && !c.serve.on && c.peer.program != "":
-		return o, cmdutil.UsageErrorf("no server given: start the program of %s on the other host and give its name or address", c.peer.program)
+		return o, cmdutil.UsageErrorf("missing SERVER: start the program of %s on the other host and pass its name or address", c.peer.program)
 	case len(args) == 0 && !c.serve.on:
-		return o, &cmdutil.UsageError{Err: errPerfServer}
+		return o, &cmdutil.UsageError{Err: errNoServer}
 	case len(args) > 0 && c.serve.on:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve waits for others", args[0])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve takes no SERVER", args[0])
 	case len(args) > 1:
 		return o, cmdutil.UsageErrorf("unexpected argument %q", args[1])
 	case flags.Changed("rate") && !(f.rate > 0) || math.IsInf(f.rate, 0):
-		return o, cmdutil.UsageErrorf("invalid --rate %v: it has to be a positive number", f.rate)
+		return o, cmdutil.UsageErrorf("invalid --rate %v: not a positive number", f.rate)
 	case flags.Changed("iterations") && f.iterations == 0:
-		return o, cmdutil.UsageErrorf("invalid --iterations 0: it has to be 1 at least")
+		return o, cmdutil.UsageErrorf("invalid --iterations 0: below 1")
 	case flags.Changed("duration") && f.duration <= 0:
-		return o, cmdutil.UsageErrorf("invalid --duration %v: it has to be above 0", f.duration)
+		return o, cmdutil.UsageErrorf("invalid --duration %v: not above 0", f.duration)
 	case flags.Changed("mtu") && f.test.MTU == 0:
-		return o, cmdutil.UsageErrorf("invalid --mtu 0: it is 256, 512, 1024, 2048 or 4096")
+		return o, cmdutil.UsageErrorf("invalid --mtu 0: not 256, 512, 1024, 2048 or 4096")
 	}
-	if err := f.checkPlace(flags); err != nil {
+	if err := f.checkPort(flags); err != nil {
 		return o, err
 	}
 	var err error
@@ -210,25 +219,39 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 		return o, err
 	}
 	if o.Tests, err = f.all(flags); err != nil {
-		return o, &cmdutil.UsageError{Err: err}
+		return o, usageError(err)
 	}
+	o.ReduceDepth = !flags.Changed("tx-depth") && !flags.Changed("rx-depth")
 	return o, nil
 }
 
-// run measures and shows.
+// usageError makes an invalid test a mistake in the command line, named after the flag.
+func usageError(err error) error {
+	var field *perf.FieldError
+	if errors.As(err, &field) {
+		if field.Value == "" {
+			return cmdutil.UsageErrorf("invalid --%s: %s", field.Field, field.Reason)
+		}
+		return cmdutil.UsageErrorf("invalid --%s %s: %s", field.Field, field.Value, field.Reason)
+	}
+	return &cmdutil.UsageError{Err: err}
+}
+
+// run measures and prints.
 func (c *command) run(ctx context.Context, o perf.Options) error {
 	o.Done = c.view.done
 	return c.show(o.Tests, func() (*perf.Result, error) { return perf.Run(ctx, o) })
 }
 
-// show shows what is measured, and says how it ended.
+// show prints measurements and returns the outcome.
 func (c *command) show(tests []perf.Test, measure func() (*perf.Result, error)) error {
 	if err := c.view.begin(tests); err != nil {
 		return err
 	}
 	r, err := measure()
-	if shown := c.view.end(r); shown != nil {
-		return errors.Join(err, shown) // nobody has the figures
+	err = withHint(err)
+	if shown := c.view.end(r, err); shown != nil {
+		return errors.Join(err, shown) // the figures are lost
 	}
 	if err != nil && c.view.partial(err) {
 		return &cmdutil.ExitError{Code: cmdutil.ExitPartial, Err: err}
@@ -237,7 +260,7 @@ func (c *command) show(tests []perf.Test, measure func() (*perf.Result, error)) 
 		err = cmdutil.ResultError(c.view.unjudged, c.view.findings)
 	}
 	if errors.Is(err, perf.ErrTest) {
-		return &cmdutil.UsageError{Err: err}
+		return usageError(err)
 	}
 	return err
 }

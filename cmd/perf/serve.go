@@ -17,10 +17,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/host"
 )
 
-// server is one call of perf --serve.
-type server struct {
+// serverFlags are the flags of perf --serve.
+type serverFlags struct {
 	env           *cmdutil.Env
 	on            bool
 	listen        string
@@ -32,57 +33,58 @@ type server struct {
 	idle          time.Duration
 }
 
-func (s *server) define(flags *pflag.FlagSet) {
-	flags.BoolVar(&s.on, "serve", false, "serve the tests of others, until interrupted")
-	flags.StringVar(&s.listen, "listen", ":"+strconv.Itoa(perf.Port), "with --serve: `ADDRESS` and TCP port to listen at")
-	flags.StringSliceVar(&s.allow, "allow", nil, "with --serve: serve `NETWORKS` only, such as 10.0.0.0/8,fe80::/10")
-	flags.IntVar(&s.maxClients, "max-clients", perf.DefaultMaxClients, "with --serve: serve `N` clients at a time")
-	flags.IntVar(&s.maxQueuePairs, "max-qps", perf.DefaultMaxQueuePairs, "with --serve: make `N` queue pairs for a test at most")
-	flags.StringVar(&s.maxMemory, "max-memory", "1G", "with --serve: take `BYTES` of memory for a test at most, queues included")
-	flags.DurationVar(&s.maxTime, "max-time", perf.DefaultMaxTime, "with --serve: end a test that takes longer than `TIME`")
-	flags.DurationVar(&s.idle, "idle", perf.DefaultIdle, "with --serve: hang up on a client that does nothing for a `TIME`")
+func (s *serverFlags) define(flags *pflag.FlagSet) {
+	defaults := perf.DefaultServeOptions()
+	flags.BoolVar(&s.on, "serve", false, "serve the tests of clients until interrupted")
+	flags.StringVar(&s.listen, "listen", ":"+strconv.Itoa(perf.Port), "with --serve: `ADDRESS` and TCP port to listen on")
+	flags.StringSliceVar(&s.allow, "allow", nil, "with --serve: serve only `NETWORKS` such as 10.0.0.0/8,fe80::/10")
+	flags.IntVar(&s.maxClients, "max-clients", defaults.MaxClients, "with --serve: maximum `NUMBER` of clients at the same time")
+	flags.IntVar(&s.maxQueuePairs, "max-qps", defaults.MaxQueuePairs, "with --serve: maximum `NUMBER` of queue pairs per test")
+	flags.StringVar(&s.maxMemory, "max-memory", "1G", "with --serve: maximum `BYTES` of memory per test, with queues")
+	flags.DurationVar(&s.maxTime, "max-time", defaults.MaxTime, "with --serve: maximum `TIME` of a test, with warm-up")
+	flags.DurationVar(&s.idle, "idle", defaults.Idle, "with --serve: maximum `TIME` of inactivity of a client")
 }
 
-// serveFlagNames mean something with --serve; all others are the client's.
-var serveFlagNames = map[string]bool{
+// serverFlagNames are the flags that --serve accepts. All others are those of a client.
+var serverFlagNames = map[string]bool{
 	"serve": true, "listen": true, "allow": true, "max-clients": true, "max-qps": true, "max-memory": true, "max-time": true,
 	"idle": true, "device": true, "ib-port": true, "gid-index": true, "cpu": true, "help": true,
 }
 
-// options reads what the command line says.
-func (s *server) options(c *command, flags *pflag.FlagSet, args []string) (perf.ServeOptions, error) {
+// options converts the command line.
+func (s *serverFlags) options(c *command, flags *pflag.FlagSet, args []string) (perf.ServeOptions, error) {
 	o := perf.ServeOptions{
-		Identity: perf.NewIdentity("ibkit " + buildinfo.Version()), Device: c.flags.device, Port: c.flags.port, GIDIndex: c.flags.gidIndex,
-		MaxClients: s.maxClients, MaxQueuePairs: s.maxQueuePairs, MaxTime: s.maxTime, Idle: s.idle, Tell: s.tell,
+		Identity: host.NewIdentity("ibkit " + buildinfo.Version()), Device: c.flags.device, Port: c.flags.port, GIDIndex: c.flags.gidIndex,
+		MaxClients: s.maxClients, MaxQueuePairs: s.maxQueuePairs, MaxTime: s.maxTime, Idle: s.idle, Report: s.report,
 	}
 	var wrong error
 	flags.Visit(func(f *pflag.Flag) {
-		if !serveFlagNames[f.Name] && wrong == nil {
-			wrong = cmdutil.UsageErrorf("%s does nothing with --serve: the client decides", cmdutil.FlagName(flags, f.Name))
+		if !serverFlagNames[f.Name] && wrong == nil {
+			wrong = cmdutil.UsageErrorf("%s has no effect with --serve: it is an option of the client", cmdutil.FlagName(flags, f.Name))
 		}
 	})
 	switch {
 	case wrong != nil:
 		return o, wrong
 	case len(args) > 0:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve waits for others", args[0])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve takes no SERVER", args[0])
 	case s.maxClients < 1:
-		return o, cmdutil.UsageErrorf("invalid --max-clients %d: it has to be above 0", s.maxClients)
+		return o, cmdutil.UsageErrorf("invalid --max-clients %d: not above 0", s.maxClients)
 	case s.maxQueuePairs < 1:
-		return o, cmdutil.UsageErrorf("invalid --max-qps %d: it has to be above 0", s.maxQueuePairs)
+		return o, cmdutil.UsageErrorf("invalid --max-qps %d: not above 0", s.maxQueuePairs)
 	case s.maxTime <= 0:
-		return o, cmdutil.UsageErrorf("invalid --max-time %v: it has to be above 0", s.maxTime)
+		return o, cmdutil.UsageErrorf("invalid --max-time %v: not above 0", s.maxTime)
 	case s.idle <= 0:
-		return o, cmdutil.UsageErrorf("invalid --idle %v: it has to be above 0", s.idle)
-	case flags.Changed("allow") && len(s.allow) == 0: // such as of a variable that is not set
-		return o, cmdutil.UsageErrorf("invalid --allow: it is empty, and would allow nobody")
+		return o, cmdutil.UsageErrorf("invalid --idle %v: not above 0", s.idle)
+	case flags.Changed("allow") && len(s.allow) == 0: // such as an unset variable
+		return o, cmdutil.UsageErrorf("invalid --allow: the list is empty and would refuse all clients")
 	}
-	if err := errors.Join(c.flags.checkPlace(flags), checkListen(s.listen)); err != nil {
+	if err := errors.Join(c.flags.checkPort(flags), checkListen(s.listen)); err != nil {
 		return o, err
 	}
 	var ok bool
 	if o.MaxMemory, ok = parseBytes(s.maxMemory, math.MaxInt); !ok {
-		return o, cmdutil.UsageErrorf("invalid --max-memory %q: a number of bytes such as 512M or 4G", s.maxMemory)
+		return o, cmdutil.UsageErrorf("invalid --max-memory %q: want a number of bytes such as 512M or 4G", s.maxMemory)
 	}
 	var err error
 	if o.CPUs, err = parseCPUs(c.flags.cpus); err != nil {
@@ -98,23 +100,27 @@ func (s *server) options(c *command, flags *pflag.FlagSet, args []string) (perf.
 	return o, nil
 }
 
-// parseNetwork reads a network, or an address.
+// parseNetwork parses a network or an address.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return p, fmt.Errorf("invalid --allow %q: neither an address nor one with a length such as 10.0.0.0/8", text)
+		return p, fmt.Errorf("invalid --allow %q: want an address or a network such as 10.0.0.0/8", text)
 	}
 	return p, nil
 }
 
 // run serves until ctx ends.
-func (s *server) run(ctx context.Context, c *command, flags *pflag.FlagSet, args []string) error {
+func (s *serverFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, args []string) error {
 	o, err := s.options(c, flags, args)
 	if err != nil {
 		return err
+	}
+	server, err := perf.NewServer(o)
+	if err != nil {
+		return withHint(err)
 	}
 	l, err := listenAt(ctx, s.listen)
 	if err != nil {
@@ -124,30 +130,34 @@ func (s *server) run(ctx context.Context, c *command, flags *pflag.FlagSet, args
 	if err := cmdutil.NotifyReady(s.env.Getenv); err != nil {
 		cmdutil.PrintError(s.env, "ibkit perf", err)
 	}
-	return perf.Serve(ctx, l, o)
+	return server.Serve(ctx, l)
 }
 
 // listenAt listens at an address of --listen.
 func listenAt(ctx context.Context, at string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w: does another server run? --listen takes another port", err)
+		err = fmt.Errorf("%w: another server may be running; --listen selects another port", err)
 	}
 	return l, err
 }
 
-// tell says what happens.
-func (s *server) tell(e perf.Event) {
-	who := "ibkit perf"
+// report prints an event. A line names the client once, by its address.
+func (s *serverFlags) report(e perf.Event) {
+	from := "ibkit perf"
 	if e.Client.IsValid() {
-		who = e.Client.String()
+		from = e.Client.String()
 	}
+	if e.Test != nil {
+		from += ": " + strings.TrimSpace(e.Test.String())
+	}
+	var reported *perf.PeerError
 	switch {
-	case e.Err != nil && e.Test != nil:
-		cmdutil.PrintError(s.env, fmt.Sprintf("%s: %v", who, e.Test), e.Err)
+	case errors.As(e.Err, &reported):
+		fmt.Fprintf(s.env.ErrOut, "%s: failed there: %s\n", from, reported.Text)
 	case e.Err != nil:
-		cmdutil.PrintError(s.env, who, e.Err)
+		cmdutil.PrintError(s.env, from, withHint(e.Err))
 	case e.Test != nil && e.Done:
-		fmt.Fprintf(s.env.ErrOut, "%s: %v: done\n", who, strings.TrimSpace(e.Test.String()))
+		fmt.Fprintf(s.env.ErrOut, "%s: done\n", from)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/ibkit/ibkit/perf"
 )
 
-// A testKind is an operation and what is measured of it.
+// A testKind is an operation and a measured quantity.
 type testKind struct {
 	op   perf.Op
 	kind perf.Kind
 }
 
-// testNames are what --test takes: each test by its name, and some by that of
-// a group.
+// testNames returns the tests by the names that --test accepts, including those of
+// groups.
 func testNames() map[string][]testKind {
 	names := map[string][]testKind{}
 	for _, op := range perf.Ops {
@@ -33,15 +33,16 @@ func testNames() map[string][]testKind {
 	return names
 }
 
-// all returns the tests that were asked for, each with each of its sizes.
+// all returns the requested tests, each with all its sizes. It omits tests of a group
+// that the transport does not support.
 func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 	names := testNames()
 	var wanted []testKind
-	group := false // that what the transport has not is left out of
+	group := false
 	for name := range strings.SplitSeq(f.tests, ",") {
 		tests := names[name]
 		if tests == nil {
-			return nil, fmt.Errorf("unknown --test %q: known are %s", name, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+			return nil, fmt.Errorf("invalid --test %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
 		}
 		group = group || len(tests) > 1
 		for _, t := range tests {
@@ -51,21 +52,21 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 		}
 	}
 	transport := perf.Transport(f.transport)
-	there := slices.DeleteFunc(slices.Clone(wanted), func(t testKind) bool {
-		return !(perf.Test{Op: t.op, Transport: transport}).Has()
+	supported := slices.DeleteFunc(slices.Clone(wanted), func(t testKind) bool {
+		return !(perf.Test{Op: t.op, Transport: transport}).Supported()
 	})
-	if err := checkApplies(flags, there, transport); err != nil && len(there) > 0 {
+	if err := checkScopes(flags, supported, transport); err != nil && len(supported) > 0 {
 		return nil, err
 	}
 	var all []perf.Test
 	for _, t := range wanted {
-		tests, err := f.of(flags, t)
+		tests, err := f.withSizes(flags, t)
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range tests {
 			err := one.Check()
-			if err != nil && group && !one.Has() {
+			if err != nil && group && !one.Supported() {
 				continue
 			}
 			if err != nil {
@@ -75,23 +76,23 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("--test %s: there is none of it over %s", f.tests, f.transport)
+		return nil, fmt.Errorf("invalid --test %s: %s supports none of them", f.tests, f.transport)
 	}
 	return all, nil
 }
 
-// of returns one test with each size.
-func (f *testFlags) of(flags *pflag.FlagSet, t testKind) ([]perf.Test, error) {
+// withSizes returns a test with each size.
+func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, error) {
 	one := f.test
 	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), f.rate
 	one.Iterations, one.Duration, one.Warmup = f.iterations, f.duration, f.warmup
 	switch {
 	case flags.Changed("duration"):
 		one.Iterations, one.Warmup = 0, 0
-	case !flags.Changed("warmup"): // a few large messages take long as it is
+	case !flags.Changed("warmup"):
 		one.Warmup = min(f.warmup, (f.iterations+9)/10)
 	}
-	dropOthers(&one, t)
+	resetOthers(&one, t)
 	sizes, err := f.sizesOf(one)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (f *testFlags) of(flags *pflag.FlagSet, t testKind) ([]perf.Test, error) {
 	for _, size := range sizes {
 		one.Size = size
 		if !flags.Changed("tx-depth") {
-			one.Depth = max(2, one.List, min(f.test.Depth, underWayBytes/max(1, size)))
+			one.Depth = max(2, one.List, min(f.test.Depth, inFlightBytes/max(1, size)))
 			if flags.Changed("cq-moderation") {
 				one.Depth = max(one.Depth, min(f.test.Depth, one.Moderation))
 			}
@@ -113,9 +114,8 @@ func (f *testFlags) of(flags *pflag.FlagSet, t testKind) ([]perf.Test, error) {
 	return all, nil
 }
 
-// moderation is how many messages have a completion together where nothing is said:
-// fewer than there could be of those that take long, so that what was moved is known
-// soon after.
+// moderation returns the default number of messages per completion. It is lower for
+// messages that take long, so that progress is visible early.
 func (f *testFlags) moderation(t perf.Test) int {
 	n := min(f.test.Moderation, t.Depth, completionBytes/max(1, t.Size))
 	if t.Rate > 0 {
@@ -124,16 +124,16 @@ func (f *testFlags) moderation(t perf.Test) int {
 	return max(1, n)
 }
 
-// So much data is under way on a queue pair: to post more takes a device that sends
-// while it is told of it, as Soft-RoCE does, seconds. A completion is of so much at
-// most, and there are so many of a queue pair in a test at a rate.
 const (
-	underWayBytes        = 16 << 20
-	completionBytes      = 512 << 10
-	completionsPerSecond = 100
+	// inFlightBytes bounds the data in flight on a queue pair. Soft-RoCE sends within
+	// the call that posts, which would take seconds for more.
+	inFlightBytes = 16 << 20
+
+	completionBytes      = 512 << 10 // maximum data per completion
+	completionsPerSecond = 100       // of a queue pair in a test with a rate
 )
 
-// Sizes that are taken where none are given, and those of a sweep.
+// Default sizes, and those of a sweep.
 const (
 	latencySize   = 2
 	bandwidthSize = 64 << 10
@@ -142,11 +142,11 @@ const (
 	sweepTo       = 8 << 20
 )
 
-// sizesOf returns the sizes of a test.
+// sizesOf returns the sizes of a test in bytes.
 func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
 	ud := t.Transport == perf.UD
 	switch {
-	case t.Op == perf.FetchAdd || t.Op == perf.CompareSwap:
+	case t.Op.Atomic():
 		return []int{8}, nil
 	case f.sizes == "sweep" && ud:
 		return powers(sweepFrom, max(datagramSize, t.MTU)), nil
@@ -162,7 +162,7 @@ func (f *testFlags) sizesOf(t perf.Test) ([]int, error) {
 	return []int{bandwidthSize}, nil
 }
 
-// powers returns the powers of two between two sizes, and these.
+// powers returns two sizes and the powers of two between them.
 func powers(from, to int) []int {
 	sizes := []int{from}
 	for n := 1; n < to; n *= 2 {
@@ -176,7 +176,7 @@ func powers(from, to int) []int {
 	return sizes
 }
 
-// parseSizes reads a list of sizes and ranges.
+// parseSizes parses a list of sizes and ranges.
 func parseSizes(text string) ([]int, error) {
 	var sizes []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -194,24 +194,23 @@ func parseSizes(text string) ([]int, error) {
 			return nil, err
 		}
 		if to < from {
-			return nil, fmt.Errorf("invalid --size %q: the range ends before it begins", part)
+			return nil, fmt.Errorf("invalid --size %q: the end is below the start", part)
 		}
 		sizes = append(sizes, powers(from, to)...)
 	}
 	return sizes, nil
 }
 
-// parseSize reads the size of a message, in bytes, which is a part of what was
-// given.
-func parseSize(text, given string) (int, error) {
+// parseSize parses a size in bytes, which is a part of the argument.
+func parseSize(text, argument string) (int, error) {
 	n, ok := parseBytes(text, 1<<30)
 	if !ok {
-		return 0, fmt.Errorf("invalid --size %q: a number of bytes from 1 to 1G, such as 64, 4K or 1M, or a range such as 64-1M", given)
+		return 0, fmt.Errorf("invalid --size %q: want 1 to 1G bytes such as 64, 4K or 1M, or a range such as 64-1M", argument)
 	}
 	return n, nil
 }
 
-// parseBytes reads a number of bytes with K, M, G or T behind, which is above 0.
+// parseBytes parses a positive number of bytes with an optional suffix K, M, G or T.
 func parseBytes(text string, most int) (n int, ok bool) {
 	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
 	shift := 0

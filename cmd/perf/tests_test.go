@@ -13,7 +13,7 @@ import (
 	"github.com/ibkit/ibkit/perf"
 )
 
-// testsOf are the tests of a command line.
+// testsOf returns the tests of a command line.
 func testsOf(t *testing.T, line string) []perf.Test {
 	t.Helper()
 	c := &command{env: &cmdutil.Env{Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}}}
@@ -30,8 +30,8 @@ func testsOf(t *testing.T, line string) []perf.Test {
 	return all
 }
 
-// TestPerfTests: which tests a command line is, and which options are whose.
-func TestPerfTests(t *testing.T) {
+// TestTests checks the tests of command lines and the scopes of options.
+func TestTests(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                      "send lat 2, send bw 65536",
 		"-t bw -s 64,4K":        "send bw 64, send bw 4096, write bw 64, write bw 4096, read bw 64, read bw 4096, fetch-add bw 8, compare-swap bw 8",
@@ -43,42 +43,46 @@ func TestPerfTests(t *testing.T) {
 		"-t send,read-bw --inline -s 64":                       "send lat 64 i, send bw 64 i, read bw 64",
 		"-t write -e":                                          "write lat 2, write bw 65536 e",
 	} {
-		var got []string
-		for _, one := range testsOf(t, line) {
-			text := fmt.Sprintf("%s %s %d", one.Op, one.Kind, one.Size)
-			for _, o := range []struct {
-				on   bool
-				text string
-			}{
-				{one.QueuePairs > 1, fmt.Sprintf(" q=%d", one.QueuePairs)}, {one.Bidirectional, " b"}, {one.Threads > 1, fmt.Sprintf(" t=%d", one.Threads)},
-				{one.List > 1, fmt.Sprintf(" l=%d", one.List)}, {one.Rate > 0, fmt.Sprintf(" r=%v", one.Rate)}, {one.Inline, " i"}, {one.Events, " e"},
-			} {
-				if o.on {
-					text += o.text
+		t.Run(line, func(t *testing.T) {
+			var got []string
+			for _, one := range testsOf(t, line) {
+				text := fmt.Sprintf("%s %s %d", one.Op, one.Kind, one.Size)
+				for _, o := range []struct {
+					on   bool
+					text string
+				}{
+					{one.QueuePairs > 1, fmt.Sprintf(" q=%d", one.QueuePairs)}, {one.Bidirectional, " b"}, {one.Threads > 1, fmt.Sprintf(" t=%d", one.Threads)},
+					{one.List > 1, fmt.Sprintf(" l=%d", one.List)}, {one.Rate > 0, fmt.Sprintf(" r=%v", one.Rate)}, {one.Inline, " i"}, {one.Events, " e"},
+				} {
+					if o.on {
+						text += o.text
+					}
 				}
+				got = append(got, text)
 			}
-			got = append(got, text)
-		}
-		if d := cmp.Diff(want, strings.Join(got, ", ")); d != "" {
-			t.Errorf("%s (-want +got):\n%s", line, d)
-		}
+			if d := cmp.Diff(want, strings.Join(got, ", ")); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
 	}
 }
 
-// settle looks what a number of a test comes to, by the rest of its command line.
-func settle(t *testing.T, name string, number func(perf.Test) int, want map[string]int) {
+// checkNumbers compares a number of a test with those wanted for command lines.
+func checkNumbers(t *testing.T, name string, number func(perf.Test) int, want map[string]int) {
 	t.Helper()
 	for line, n := range want {
-		one := testsOf(t, "-t "+name+" "+line)[0]
-		if err := one.Check(); err != nil || number(one) != n {
-			t.Errorf("%s %s: %d, not %d: %v", name, line, number(one), n, err)
-		}
+		t.Run(line, func(t *testing.T) {
+			one := testsOf(t, "-t "+name+" "+line)[0]
+			if err := one.Check(); err != nil || number(one) != n {
+				t.Errorf("got %d, error %v, want %d", number(one), err, n)
+			}
+		})
 	}
 }
 
-// TestPerfDepth: of large messages few are under way, unless the user wants otherwise.
-func TestPerfDepth(t *testing.T) {
-	settle(t, "send-bw", func(one perf.Test) int { return one.Depth }, map[string]int{
+// TestDepth checks that few large messages are in flight by default.
+func TestDepth(t *testing.T) {
+	checkNumbers(t, "send-bw", func(one perf.Test) int { return one.Depth }, map[string]int{
 		"-s 128K":                  128,
 		"-s 1M":                    16,
 		"-s 1G":                    2,
@@ -89,10 +93,9 @@ func TestPerfDepth(t *testing.T) {
 	})
 }
 
-// TestPerfWarmup: what does not count is little of the whole, unless the user wants
-// otherwise.
-func TestPerfWarmup(t *testing.T) {
-	settle(t, "send-lat", func(one perf.Test) int { return int(one.Warmup) }, map[string]int{
+// TestWarmup checks that the default warm-up is a small part of a test.
+func TestWarmup(t *testing.T) {
+	checkNumbers(t, "send-lat", func(one perf.Test) int { return int(one.Warmup) }, map[string]int{
 		"":                  100,
 		"-n 1000000":        100,
 		"-n 32":             4,
@@ -103,20 +106,19 @@ func TestPerfWarmup(t *testing.T) {
 	})
 }
 
-// TestPerfTable: sizes of one test are one table.
-func TestPerfTable(t *testing.T) {
+// TestSameTable checks that all sizes of a test are in one table.
+func TestSameTable(t *testing.T) {
 	all := testsOf(t, "-t bw -s 64,64K,8M")
 	for i := range all[:3] {
 		if !sameTable(all[0], all[i]) || sameTable(all[i], all[3]) {
-			t.Errorf("%v is not in the table of %v, or in that of %v", all[i], all[0], all[3])
+			t.Errorf("got %v outside the table of %v, or inside that of %v", all[i], all[0], all[3])
 		}
 	}
 }
 
-// TestPerfModeration: what takes long completes one by one, unless the user wants
-// otherwise.
-func TestPerfModeration(t *testing.T) {
-	settle(t, "send-bw", func(one perf.Test) int { return one.Moderation }, map[string]int{
+// TestModeration checks that slow messages have a completion each by default.
+func TestModeration(t *testing.T) {
+	checkNumbers(t, "send-bw", func(one perf.Test) int { return one.Moderation }, map[string]int{
 		"-s 64":                              32,
 		"-s 64 --tx-depth 4":                 4,
 		"-s 64K":                             8,

@@ -18,59 +18,60 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/host"
 )
 
-// view shows what was measured, each kind of test in a table of its own.
+// A view prints measurements, each kind of test in its own table.
 type view struct {
 	env     *cmdutil.Env
 	json    bool
-	classic bool // perftest's form
+	classic bool // the form of perftest
 	unit    string
 	minBW   float64
 	maxP99  time.Duration
 	plot    string
 
-	drawing  *plotFile // of --plot
-	live     *liveLine // nil: there is no terminal
+	drawing  *plotFile   // of --plot
+	live     *statusLine // nil without a terminal
 	tests    []perf.Test
 	finished int
-	pending  []*perf.Measurement // of one table
-	measured int                 // tests that are whole
-	part     bool                // there are figures of one that is not
-	unjudged bool                // there are none of one that was to be judged
+	pending  []*perf.Measurement // of the current table
+	complete int                 // number of complete tests
+	figures  bool                // there are figures of an incomplete test
+	unjudged bool                // a limit could not be applied
 	findings bool
 	err      error // of a write
 }
 
-func (v *view) define(env *cmdutil.Env, cmd *cobra.Command) {
+func (v *view) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&v.json, "json", false, "print JSON")
-	flags.BoolVar(&v.classic, "classic", false, "print in the form of perftest's programs, in MiB/s unless --unit is there")
-	cmdutil.EnumFlag(cmd, &v.unit, "unit", "", "gbit", []string{"gbit", "mib"}, "show bandwidth in `UNIT`, Gb/s or MiB/s")
-	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth, of either way with -b, is less than `N`, in the unit of --unit")
-	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of a test's times are longer than `TIME`")
-	flags.StringVar(&v.plot, "plot", "", "draw latency over percentiles, and bandwidth over size and time, into `FILE`, which ends in .svg, .png or .html")
+	flags.BoolVar(&v.classic, "classic", false, "print like perftest (in MiB/s unless --unit is set)")
+	cmdutil.EnumFlag(cmd, &v.unit, "unit", "", "gbit", []string{"gbit", "mib"}, "`UNIT` of bandwidth: Gb/s or MiB/s")
+	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is below `N`, in the unit of --unit")
+	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of the latencies exceed `TIME`")
+	flags.StringVar(&v.plot, "plot", "", "draw latency and bandwidth into `FILE` (.svg, .png or .html)")
 }
 
-// check looks at the flags.
+// check validates the flags.
 func (v *view) check(flags *pflag.FlagSet) error {
 	if v.classic && !flags.Changed("unit") {
 		v.unit = "mib"
 	}
 	switch {
 	case v.json && flags.Changed("unit") && !flags.Changed("min-bw") && !flags.Changed("plot"):
-		return cmdutil.UsageErrorf("--unit does nothing with --json, which is in bytes per second")
+		return cmdutil.UsageErrorf("--unit has no effect with --json, which prints bytes per second")
 	case flags.Changed("min-bw") && (!(v.minBW > 0) || math.IsInf(v.minBW, 0)):
-		return cmdutil.UsageErrorf("invalid --min-bw %v: it has to be a positive number", v.minBW)
+		return cmdutil.UsageErrorf("invalid --min-bw %v: not a positive number", v.minBW)
 	case flags.Changed("max-p99") && v.maxP99 <= 0:
-		return cmdutil.UsageErrorf("invalid --max-p99 %v: it has to be above 0", v.maxP99)
+		return cmdutil.UsageErrorf("invalid --max-p99 %v: not above 0", v.maxP99)
 	case flags.Changed("plot") && plotForms[filepath.Ext(v.plot)] == nil:
-		return cmdutil.UsageErrorf("invalid --plot %q: its name ends neither in .svg nor in .png nor in .html", v.plot)
+		return cmdutil.UsageErrorf("invalid --plot %q: want a name that ends in .svg, .png or .html", v.plot)
 	}
 	return nil
 }
 
-// begin is before the first test.
+// begin prepares the output for tests.
 func (v *view) begin(tests []perf.Test) error {
 	v.tests = tests
 	if v.plot != "" {
@@ -80,73 +81,69 @@ func (v *view) begin(tests []perf.Test) error {
 		}
 	}
 	if render.IsTerminal(v.env.ErrOut) {
-		v.live = newLiveLine(v.env.ErrOut)
+		v.live = newStatusLine(v.env.ErrOut)
 	}
-	v.line()
+	v.showCurrent()
 	return nil
 }
 
-// line says which test is under way.
-func (v *view) line() {
+// showCurrent shows the current test on the status line.
+func (v *view) showCurrent() {
 	if v.live != nil && v.finished < len(v.tests) {
 		v.live.show(fmt.Sprintf("measuring %d of %d: %v", v.finished+1, len(v.tests), v.tests[v.finished]))
 	}
 }
 
-// done takes a measurement that is over.
+// done processes a measurement.
 func (v *view) done(m *perf.Measurement) {
 	if v.live != nil {
 		v.live.show("")
 	}
 	if !m.Partial {
-		v.measured++
+		v.complete++
 		for _, missed := range v.missed(m) {
 			v.findings = true
 			fmt.Fprintf(v.env.ErrOut, "%v: %s\n", m.Test, missed.text)
 		}
 	}
 	figures := m.Latency != nil && m.Latency.Count > 0 || m.Sent != nil && m.Sent.Messages > 0
-	v.part = v.part || m.Partial && figures
+	v.figures = v.figures || m.Partial && figures
 	if !figures && !m.Partial {
-		fmt.Fprintf(v.env.ErrOut, "%v: no figures: the other side has them, and tells none\n", m.Test)
+		fmt.Fprintf(v.env.ErrOut, "%v: no figures: only the client has them\n", m.Test)
 		v.unjudged = v.unjudged || v.minBW > 0 || v.maxP99 > 0
 	}
 	if !v.json && figures {
 		if len(v.pending) > 0 && !sameTable(v.pending[0].Test, m.Test) {
 			v.flush()
 		}
-		if len(v.pending) == 0 && v.measured <= 1 && !v.classic {
-			v.ends(m)
+		if len(v.pending) == 0 && v.complete <= 1 && !v.classic {
+			v.printPorts(m)
 		}
 		v.pending = append(v.pending, m)
 	}
 	v.finished++
-	v.line()
+	v.showCurrent()
 }
 
-// partial tells whether what was measured until an error is a part of what was
-// asked for: some of several tests, or one that the user ended early. Figures of
-// one that failed are shown, too, but they are not what it would have come to.
+// partial reports whether the measurements until an error are a part of the requested
+// ones: some of several tests, or an interrupted one. The figures of a failed test are
+// printed too, but they are not a part of its result.
 func (v *view) partial(err error) bool {
-	return v.measured > 0 || v.part && errors.Is(err, context.Canceled)
+	return v.complete > 0 || v.figures && errors.Is(err, context.Canceled)
 }
 
-// sameTable tells whether two tests differ by their size only, and what comes of it.
+// sameTable reports whether two tests differ only in their size and its consequences.
 func sameTable(a, b perf.Test) bool {
-	a.Size, a.Depth, a.Moderation = b.Size, b.Depth, b.Moderation
+	a.Size, a.Depth, a.RecvDepth, a.Moderation, a.List = b.Size, b.Depth, b.RecvDepth, b.Moderation, b.List
 	return a == b
 }
 
-// perfTime is a time as it is shown: of one way, where it is measured there and
-// back.
-func perfTime(m *perf.Measurement, ns int64) time.Duration {
-	if m.Test.OneWay() {
-		ns /= 2
-	}
-	return time.Duration(ns)
+// latencyOf converts a round trip to a latency of the test.
+func latencyOf(m *perf.Measurement, ns int64) time.Duration {
+	return time.Duration(m.Test.LatencyFactor() * float64(ns))
 }
 
-// inUnit returns bytes per second in the unit asked for.
+// inUnit converts bytes per second to the selected unit.
 func (v *view) inUnit(rate float64) float64 {
 	if v.unit == "mib" {
 		return rate / (1 << 20)
@@ -154,8 +151,8 @@ func (v *view) inUnit(rate float64) float64 {
 	return rate * 8 / 1e9
 }
 
-// number shows bytes per second in the unit asked for: with more digits where a few
-// would leave nothing of it.
+// number formats bytes per second in the selected unit, with more digits for small
+// values.
 func (v *view) number(rate float64) string {
 	n, digits := v.inUnit(rate), 3
 	if n < 0.1 {
@@ -171,49 +168,49 @@ func (v *view) unitName() string {
 	return "Gb/s"
 }
 
-// end shows what is left.
-func (v *view) end(r *perf.Result) error {
+// end prints the remaining output. The reason is the error of the measurement.
+func (v *view) end(r *perf.Result, reason error) error {
 	if v.live != nil {
 		v.live.close()
 	}
 	v.flush()
-	if r != nil && v.measured > 0 && !v.json && !v.classic {
-		fmt.Fprintf(v.env.Out, "\nclock: %s, %.0f ns a reading\n", r.ClockSource, r.ClockCost)
+	if r != nil && v.complete > 0 && !v.json && !v.classic {
+		fmt.Fprintf(v.env.Out, "\nclock: %s, %.0f ns per reading\n", r.ClockSource, r.ClockCost)
 	}
 	if v.drawing != nil {
 		v.err = errors.Join(v.err, v.drawing.write(v.charts(r)))
 	}
 	if v.json && r != nil {
-		v.err = errors.Join(v.err, v.document(r))
+		v.err = errors.Join(v.err, v.document(r, reason))
 	}
 	return v.err
 }
 
-// ends says between what it is measured.
-func (v *view) ends(m *perf.Measurement) {
-	for _, e := range []struct {
-		who string
-		perf.Ends
+// printPorts prints the ports of both sides.
+func (v *view) printPorts(m *perf.Measurement) {
+	for _, p := range []struct {
+		side string
+		host.PortInfo
 	}{{"client", m.Client}, {"server", m.Server}} {
-		at := fmt.Sprintf("LID %d", e.LID)
-		if e.GID.IsValid() {
-			at = fmt.Sprintf("GID %v, %s", e.GID, e.GIDType)
-			if e.GIDIndex >= 0 {
-				at = fmt.Sprintf("GID %d %v, %s", e.GIDIndex, e.GID, e.GIDType)
+		at := fmt.Sprintf("LID %d", p.LID)
+		if p.GID.IsValid() {
+			at = fmt.Sprintf("GID %v, %s", p.GID, p.GIDType)
+			if p.GIDIndex >= 0 {
+				at = fmt.Sprintf("GID %d %v, %s", p.GIDIndex, p.GID, p.GIDType)
 			}
-			if e.Why != "" {
-				at += " (" + e.Why + ")"
+			if p.Why != "" {
+				at += " (" + p.Why + ")"
 			}
 		}
-		device := fmt.Sprintf("%s port %d", e.Device, e.Port)
-		if e.Port == 0 { // all that is known is the program
-			device = e.Device
+		device := fmt.Sprintf("%s port %d", p.Device, p.Port)
+		if p.Port == 0 { // only the program is known
+			device = p.Device
 		}
-		fmt.Fprintf(v.env.Out, "%s: %s, %s, %s\n", e.who, device, e.Link, at)
+		fmt.Fprintf(v.env.Out, "%s: %s, %s, %s\n", p.side, device, p.Link, at)
 	}
 }
 
-// flush prints the table of the tests that belong together.
+// flush prints the current table.
 func (v *view) flush() {
 	if len(v.pending) == 0 {
 		return
@@ -232,15 +229,15 @@ func (v *view) flush() {
 	for _, m := range all {
 		var row []string
 		if t.Kind == perf.Latency {
-			header, row = v.latency(m)
+			header, row = latencyRow(m)
 		} else {
-			header, row = v.bandwidth(m)
+			header, row = v.bandwidthRow(m)
 		}
 		rows = append(rows, row)
 	}
 	err := render.Table(out, header, rows)
 	for _, m := range all {
-		v.notes(out, m)
+		printNotes(out, m)
 	}
 	if e := out.Flush(); err == nil && e != nil {
 		err = fmt.Errorf("write output: %w", e)
@@ -248,7 +245,7 @@ func (v *view) flush() {
 	v.err = errors.Join(v.err, err)
 }
 
-// title says what a table is about.
+// title returns the title of a table.
 func (v *view) title(m *perf.Measurement) string {
 	t := m.Test
 	words := []string{string(t.Op), "over", string(t.Transport)}
@@ -257,12 +254,12 @@ func (v *view) title(m *perf.Measurement) string {
 		if t.OneWay() {
 			words = append(words, "one way")
 		} else {
-			words = append(words, "there and back")
+			words = append(words, "round trip")
 		}
 	} else {
 		words = append(words, "bandwidth in "+v.unitName())
 		if t.Bidirectional {
-			words = append(words, "both ways")
+			words = append(words, "in both directions")
 		}
 	}
 	title := strings.Join(words, " ") + fmt.Sprintf(", MTU %d", m.MTU)
@@ -271,7 +268,7 @@ func (v *view) title(m *perf.Measurement) string {
 		text string
 	}{
 		{t.QueuePairs > 1, fmt.Sprintf("%d queue pairs", t.QueuePairs)}, {t.Threads > 1, fmt.Sprintf("%d threads", t.Threads)},
-		{t.Events, "by events"}, {t.Inline, "inline"}, {t.Huge, "huge pages"}, {t.Verify, "verified"},
+		{t.Events, "events"}, {t.Inline, "inline"}, {t.Huge, "huge pages"}, {t.Verify, "verified"},
 	} {
 		if o.on {
 			title += ", " + o.text
@@ -280,21 +277,15 @@ func (v *view) title(m *perf.Measurement) string {
 	return title
 }
 
-// micro shows a time in microseconds.
+// micro formats nanoseconds as microseconds.
 func micro(ns float64) string { return strconv.FormatFloat(ns/1e3, 'f', 2, 64) }
 
-// percentiles are those that are shown and written.
-var percentiles = []float64{50, 90, 99, 99.9, 99.99}
-
-// latency is a row of a table of latency.
-func (v *view) latency(m *perf.Measurement) (header, row []string) {
-	s, part := m.Latency, 1.0
-	if m.Test.OneWay() {
-		part = 0.5
-	}
+// latencyRow returns a row of a table of latency.
+func latencyRow(m *perf.Measurement) (header, row []string) {
+	s, part := m.Latency, m.Test.LatencyFactor()
 	header = []string{"BYTES", "COUNT", "MIN", "AVG"}
 	row = []string{strconv.Itoa(m.Test.Size), strconv.FormatInt(s.Count, 10), micro(part * float64(s.Min)), micro(part * s.Avg())}
-	for _, p := range percentiles {
+	for _, p := range perf.Percentiles {
 		header = append(header, "P"+strconv.FormatFloat(p, 'f', -1, 64))
 		row = append(row, micro(part*float64(s.Quantile(p))))
 	}
@@ -303,7 +294,8 @@ func (v *view) latency(m *perf.Measurement) (header, row []string) {
 	return header, row
 }
 
-// cpuUse is the share of a processor that each side's loops took.
+// cpuUse returns the processor time of the loops of each side, as a share of their
+// duration.
 func cpuUse(m *perf.Measurement) string {
 	share := func(s perf.Side) string {
 		if s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
@@ -314,20 +306,28 @@ func cpuUse(m *perf.Measurement) string {
 	return share(m.ClientSide) + "/" + share(m.ServerSide)
 }
 
-// bandwidth is a row of a table of bandwidth.
-func (v *view) bandwidth(m *perf.Measurement) (header, row []string) {
-	number := v.number
+// messageRate formats messages per second, with decimals for small values.
+func messageRate(rate float64) string {
+	digits := 0
+	if rate < 10 {
+		digits = 2
+	}
+	return strconv.FormatFloat(rate, 'f', digits, 64)
+}
+
+// bandwidthRow returns a row of a table of bandwidth.
+func (v *view) bandwidthRow(m *perf.Measurement) (header, row []string) {
 	t := m.Sent
 	window := func(rate float64) string {
 		if t.Peak == 0 {
 			return "-"
 		}
-		return number(rate)
+		return v.number(rate)
 	}
 	header = []string{"BYTES", "COUNT", "AVG", "PEAK", "MIN", "MSG/S"}
 	row = []string{
-		strconv.Itoa(m.Test.Size), strconv.FormatUint(t.Messages, 10), number(t.Rate()), window(t.Peak), window(t.Minimum),
-		strconv.FormatFloat(t.MessageRate(), 'f', 0, 64),
+		strconv.Itoa(m.Test.Size), strconv.FormatUint(t.Messages, 10), v.number(t.Rate()), window(t.Peak), window(t.Minimum),
+		messageRate(t.MessageRate()),
 	}
 	if m.Test.Bidirectional {
 		header = append(header, "BACK", "SUM")
@@ -335,7 +335,7 @@ func (v *view) bandwidth(m *perf.Measurement) (header, row []string) {
 		if m.Reverse != nil {
 			back = m.Reverse.Rate()
 		}
-		row = append(row, number(back), number(back+t.Rate()))
+		row = append(row, v.number(back), v.number(back+t.Rate()))
 	}
 	if m.Test.Transport != perf.RC && m.Test.Op == perf.Send {
 		header = append(header, "LOST")
@@ -344,11 +344,11 @@ func (v *view) bandwidth(m *perf.Measurement) (header, row []string) {
 	return append(header, "CPU"), append(row, cpuUse(m))
 }
 
-// lost is the share of messages that did not arrive.
+// lost returns the share of messages that did not arrive.
 func lost(m *perf.Measurement) string {
-	sent, received := total(m.ClientSide.Sent), total(m.ServerSide.Received)
+	sent, received := perf.Sum(m.ClientSide.Sent), perf.Sum(m.ServerSide.Received)
 	if m.Test.Bidirectional {
-		sent, received = sent+total(m.ServerSide.Sent), received+total(m.ClientSide.Received)
+		sent, received = sent+perf.Sum(m.ServerSide.Sent), received+perf.Sum(m.ClientSide.Received)
 	}
 	if sent == 0 || m.Received == nil {
 		return "-"
@@ -356,22 +356,15 @@ func lost(m *perf.Measurement) string {
 	return fmt.Sprintf("%.3g%%", 100*float64(sent-min(sent, received))/float64(sent))
 }
 
-func total(counts []uint64) (sum uint64) {
-	for _, n := range counts {
-		sum += n
-	}
-	return sum
-}
-
-// notes are what explains a bad figure.
-func (v *view) notes(out *render.Output, m *perf.Measurement) {
+// printNotes prints events that explain a bad figure.
+func printNotes(out *render.Output, m *perf.Measurement) {
 	for _, s := range []struct {
-		who      string
-		counters perf.Counters
+		side     string
+		counters host.Counters
 	}{{"client", m.ClientSide.Counters}, {"server", m.ServerSide.Counters}} {
 		for _, name := range slices.Sorted(maps.Keys(s.counters)) {
-			if what := perf.Trouble(name); what != "" {
-				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.who, what, s.counters[name], name)
+			if meaning := host.Trouble(name); meaning != "" {
+				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.side, meaning, s.counters[name], name)
 			}
 		}
 	}
@@ -379,6 +372,6 @@ func (v *view) notes(out *render.Output, m *perf.Measurement) {
 		fmt.Fprintf(out, "%d B: %d round trips were lost\n", m.Test.Size, m.Lost)
 	}
 	if m.Partial {
-		fmt.Fprintf(out, "%d B: partial: it ended before it was over\n", m.Test.Size)
+		fmt.Fprintf(out, "%d B: partial: the test ended early\n", m.Test.Size)
 	}
 }

@@ -2,23 +2,23 @@ package chart
 
 import "math"
 
-// axis is a range of values and where it is drawn.
+// axis maps a range of values to pixels.
 type axis struct {
 	from, to, step float64
-	begin, length  float64 // pixels; a negative length goes upwards
+	begin, length  float64 // pixels; negative lengths go upwards
 }
 
-// minSteps is how many steps an axis has at least.
+// minSteps is the minimum number of steps of an axis.
 const minSteps = 5
 
-// newAxis returns one whose steps are 1, 2 or 5 times a power of ten, and whole
-// numbers if they have to be.
+// newAxis returns an axis with steps of 1, 2 or 5 times a power of ten, which are whole
+// numbers if whole is set. An empty range starts at its value.
 func newAxis(from, to, begin, length float64, whole bool) axis {
 	if !(to > from) {
-		from, to = from-0.5, from+0.5
 		if whole {
-			from, to = math.Floor(from), math.Ceil(to)
+			from = math.Floor(from)
 		}
+		to = from + 1
 	}
 	step := math.Pow(10, math.Ceil(math.Log10(to-from)))
 	for _, by := range []float64{2, 2.5, 2, 2, 2.5} {
@@ -35,7 +35,7 @@ func newAxis(from, to, begin, length float64, whole bool) axis {
 
 func (a axis) at(v float64) float64 { return a.begin + (v-a.from)/(a.to-a.from)*a.length }
 
-// ticks are the values that are named.
+// ticks returns the labelled values.
 func (a axis) ticks() []float64 {
 	var all []float64
 	for i := range 40 {

@@ -1,5 +1,5 @@
-// Package chart draws lines over two axes, as SVG (Scalable Vector Graphics 1.1),
-// as a page of HTML around that, or as PNG.
+// Package chart draws line charts as SVG (Scalable Vector Graphics 1.1), as HTML pages
+// with SVG, or as PNG.
 package chart
 
 import (
@@ -8,41 +8,44 @@ import (
 	"strconv"
 )
 
-// A Chart is one drawing.
+// A Chart is a set of lines over two axes.
 type Chart struct {
 	Title, X, Y string
-	XTick       func(float64) string // names a place on the X axis; nil: its number
-	XWhole      bool                 // the X axis has names at whole numbers only
+	XTick       func(float64) string // returns the label of a position on the X axis; nil: the number
+	XWhole      bool                 // the X axis has labels at whole numbers only
 	Series      []Series
 }
 
-// A Series is a line.
+// A Series is a line with a name.
 type Series struct {
 	Name   string
 	Points []Point
 }
 
-// A Point is one of a line.
+// A Point is a point of a line.
 type Point struct{ X, Y float64 }
 
 // Sizes in pixels.
 const (
 	width, height = 860, 420
-	left, right   = 80, 240 // for the numbers, and for the names of lines
+	left, right   = 80, 240 // for the labels, and for the names of lines
 	top, bottom   = 40, 60
 	maxNames      = 18
 	nameHeight    = 18
-	maxDots       = 60 // points of a line that has a dot at each
+	maxDots       = 60 // points of a line that are marked with dots
 	titleSize     = 15
 	textSize      = 12
 )
 
-// colours are told apart by people who do not see all of them (Okabe and Ito, 2008).
-var colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
+// MaxSeries is the number of lines with different colours.
+const MaxSeries = 8
+
+// colours can be distinguished by people with colour blindness (Okabe and Ito, 2008).
+var colours = [MaxSeries]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
 
 const gridColour = "#e0e0e0"
 
-// align is where a text lies about its point.
+// align is the position of a text relative to its point.
 type align int
 
 const (
@@ -51,11 +54,11 @@ const (
 	atEnd
 )
 
-// A canvas is what is drawn on. Y goes downwards.
+// A canvas is a drawing surface. Y grows downwards.
 type canvas interface {
 	line(points []Point, width float64, colour string)
 	dot(at Point, radius float64, colour, about string)
-	// text is drawn upwards, about its middle, if it is upright.
+	// text draws upwards and centred if upright is set.
 	text(at Point, size int, a align, upright bool, text string)
 }
 
@@ -66,7 +69,7 @@ func drawAll(c canvas, charts []Chart) {
 	}
 }
 
-// moved is a canvas that lies lower.
+// moved is a canvas with a vertical offset.
 type moved struct {
 	canvas
 	by float64
@@ -88,7 +91,7 @@ func (m moved) text(at Point, size int, a align, upright bool, text string) {
 	m.canvas.text(Point{at.X, at.Y + m.by}, size, a, upright, text)
 }
 
-// bounds returns the least and the greatest values. Y begins at 0.
+// bounds returns the range of values. Y starts at 0.
 func (c Chart) bounds() (x0, x1, y1 float64) {
 	x0, x1 = math.Inf(1), math.Inf(-1)
 	for _, s := range c.Series {
@@ -137,7 +140,7 @@ func (c Chart) draw(on canvas) {
 	}
 }
 
-// name draws the name of a line beside the drawing. There is no room for many.
+// name draws the name of a line beside the chart, up to maxNames of them.
 func (c Chart) name(on canvas, i int, colour string) {
 	y, text := float64(top+i*nameHeight), c.Series[i].Name
 	switch more := len(c.Series) - maxNames; {
@@ -151,5 +154,5 @@ func (c Chart) name(on canvas, i int, colour string) {
 	on.text(Point{width - right + 38, y + 4}, textSize, atStart, false, text)
 }
 
-// number is short and exact enough for an axis.
+// number formats a label of an axis.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }

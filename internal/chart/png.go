@@ -16,11 +16,11 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// scale is how many dots of a PNG a pixel is, on either axis: text is read on
-// screens that have many.
+// scale is the number of PNG dots per pixel on each axis, for screens of high
+// resolution.
 const scale = 2
 
-// PNG writes charts one below the other, as a PNG image.
+// PNG writes charts below each other as a PNG image.
 func PNG(w io.Writer, charts []Chart) error {
 	c := pngCanvas{image: image.NewRGBA(image.Rect(0, 0, scale*width, scale*height*len(charts)))}
 	draw.Draw(c.image, c.image.Bounds(), image.White, image.Point{}, draw.Src)
@@ -30,7 +30,7 @@ func PNG(w io.Writer, charts []Chart) error {
 	}
 	c.faces = map[int]font.Face{}
 	for _, size := range []int{titleSize, textSize} {
-		// At 72 dots per inch a point is a dot.
+		// 72 dots per inch make a point one dot.
 		face, err := opentype.NewFace(f, &opentype.FaceOptions{Size: scale * float64(size), DPI: 72, Hinting: font.HintingFull})
 		if err != nil {
 			return fmt.Errorf("open font: %w", err)
@@ -45,13 +45,13 @@ func PNG(w io.Writer, charts []Chart) error {
 	return nil
 }
 
-// pngCanvas draws dots.
+// pngCanvas draws to an image.
 type pngCanvas struct {
 	image *image.RGBA
 	faces map[int]font.Face
 }
 
-// paint is a colour by its name in SVG, "#rrggbb".
+// paint returns a colour of the SVG form "#rrggbb".
 func paint(name string) image.Image {
 	var c color.RGBA
 	if _, err := fmt.Sscanf(name, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
@@ -61,7 +61,7 @@ func paint(name string) image.Image {
 	return image.NewUniform(c)
 }
 
-// fill fills what lies within closed lines, all of which go round the same way.
+// fill fills closed shapes of the same orientation.
 func (c *pngCanvas) fill(shapes [][]Point, colour string) {
 	x0, y0, x1, y1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, s := range shapes {
@@ -88,7 +88,7 @@ func (c *pngCanvas) fill(shapes [][]Point, colour string) {
 	r.Draw(c.image, box, paint(colour), image.Point{})
 }
 
-// round is a circle, near enough.
+// round returns a polygon that approximates a circle.
 func round(at Point, radius float64) []Point {
 	const corners = 16
 	var all []Point
@@ -99,7 +99,7 @@ func round(at Point, radius float64) []Point {
 	return all
 }
 
-// line draws each piece as a rectangle, with round corners between them.
+// line draws each segment as a rectangle, with round joints.
 func (c *pngCanvas) line(points []Point, width float64, colour string) {
 	half := scale * width / 2
 	var shapes [][]Point
@@ -143,7 +143,7 @@ func (c *pngCanvas) text(at Point, size int, a align, upright bool, text string)
 	d.DrawString(text)
 }
 
-// upright draws a text upwards, about a point.
+// upright draws a text upwards, centred on a point.
 func (c *pngCanvas) upright(d font.Drawer, at Point, wide int, text string) {
 	m := d.Face.Metrics()
 	up, down := m.Ascent.Ceil(), m.Descent.Ceil()

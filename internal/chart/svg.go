@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// SVG returns charts one below the other, as an SVG document.
+// SVG returns charts below each other as an SVG document.
 func SVG(charts []Chart) string {
 	var b svgCanvas
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif">`+"\n", width, height*len(charts))
@@ -16,7 +16,7 @@ func SVG(charts []Chart) string {
 	return b.String()
 }
 
-// HTML returns charts as a page of HTML.
+// HTML returns charts as an HTML page.
 func HTML(title string, charts []Chart) string {
 	return fmt.Sprintf("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n</head>\n<body>\n%s</body>\n</html>\n",
 		html.EscapeString(title), SVG(charts))
@@ -36,7 +36,7 @@ func (s *svgCanvas) line(points []Point, width float64, colour string) {
 	fmt.Fprintf(s, `<polyline points="%s" fill="none" stroke="%s" stroke-width="%g"/>`+"\n", strings.Join(all, " "), colour, width)
 }
 
-// dot draws one that says what it is about to a mouse over it.
+// dot draws a dot with a tooltip.
 func (s *svgCanvas) dot(at Point, radius float64, colour, about string) {
 	fmt.Fprintf(s, `<circle cx="%.1f" cy="%.1f" r="%g" fill="%s"><title>%s</title></circle>`+"\n", at.X, at.Y, radius, colour, html.EscapeString(about))
 }

@@ -4,151 +4,129 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/ibkit/ibkit/perf/internal/peererr"
 )
 
-// ErrSilent is wrapped where the other side neither answers nor hangs up: most
-// often it waits for something else, as it was started with other flags. ErrHungUp
-// is wrapped where it hangs up too early.
-var (
-	ErrSilent = errors.New("the other side says nothing")
-	ErrHungUp = errors.New("the other side hung up")
-)
-
-// A Conn is a connection to a program.
-type Conn struct {
-	conn   net.Conn
-	client bool
-	wait   time.Duration
-	begun  time.Time
-	peer   Peer
+// A conn is a connection to a program.
+type conn struct {
+	tcp     net.Conn
+	client  bool
+	timeout time.Duration // of the peer's messages, 0: none
+	begun   time.Time
+	peer    peer
 
 	aborted atomic.Bool
 }
 
-// NewConn talks over a TCP connection as its client or server. Nothing may take
-// the other side longer than wait, 0: for ever.
-func NewConn(conn net.Conn, client bool, wait time.Duration) *Conn {
-	return &Conn{conn: conn, client: client, wait: wait, begun: time.Now()}
+func newConn(tcp net.Conn, client bool, timeout time.Duration) *conn {
+	return &conn{tcp: tcp, client: client, timeout: timeout, begun: time.Now()}
 }
 
-// Close hangs up.
-func (c *Conn) Close() error { return c.conn.Close() }
-
-// Abort has whatever waits for the other side return, from now on, as if it had
-// taken too long.
-func (c *Conn) Abort() error {
+// abort makes all current and future exchanges time out.
+func (c *conn) abort() error {
 	c.aborted.Store(true)
-	return c.conn.SetDeadline(time.Unix(1, 0))
+	return c.tcp.SetDeadline(time.Unix(1, 0))
 }
 
-// limit sets how long the other side may take from now on, 0: for ever.
-func (c *Conn) limit(within time.Duration) error {
+// limit sets the time that the peer has from now on, 0: unlimited.
+func (c *conn) limit(within time.Duration) error {
 	var end time.Time
 	if within > 0 {
 		end = time.Now().Add(within)
 	}
-	err := c.conn.SetDeadline(end)
-	if c.aborted.Load() { // meanwhile
-		err = c.Abort()
+	err := c.tcp.SetDeadline(end)
+	if c.aborted.Load() { // in the meantime
+		err = c.abort()
 	}
 	return err
 }
 
-// Peer is what the other side said of itself.
-func (c *Conn) Peer() Peer { return c.peer }
-
-// exchange sends a message, and takes one of the same length in b. What says what
-// it is about.
-func (c *Conn) exchange(what string, b []byte) error {
-	if err := c.limit(c.wait); err != nil {
-		return c.fail(what, err)
+// exchange sends b and replaces it with the peer's message of the same length. The
+// subject of the messages is for errors.
+func (c *conn) exchange(subject string, b []byte) error {
+	if err := c.limit(c.timeout); err != nil {
+		return c.wrap(subject, err)
 	}
-	return c.inStep(what, b)
+	return c.lockstep(subject, b)
 }
 
-// inStep is exchange without another deadline.
-func (c *Conn) inStep(what string, b []byte) error {
+// lockstep is exchange with the current deadline.
+func (c *conn) lockstep(subject string, b []byte) error {
 	out := append(make([]byte, 0, len(b)), b...)
 	if c.client {
-		if _, err := c.conn.Write(out); err != nil {
-			return c.fail(what, err)
+		if _, err := c.tcp.Write(out); err != nil {
+			return c.wrap(subject, err)
 		}
 	}
 	for got := 0; got < len(b); {
-		n, err := c.conn.Read(b[got:])
+		n, err := c.tcp.Read(b[got:])
 		got += n
 		if err != nil {
-			return c.fail(fmt.Sprintf("%s (%d of %d bytes came)", what, got, len(b)), err)
+			return c.wrap(fmt.Sprintf("%s (received %d of %d bytes)", subject, got, len(b)), err)
 		}
 	}
 	if !c.client {
-		if _, err := c.conn.Write(out); err != nil {
-			return c.fail(what, err)
+		if _, err := c.tcp.Write(out); err != nil {
+			return c.wrap(subject, err)
 		}
 	}
 	return nil
 }
 
-func (c *Conn) fail(what string, err error) error {
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = ErrSilent
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		err = fmt.Errorf("%w (%w)", ErrHungUp, err)
-	}
-	return fmt.Errorf("exchange %s with %v: %w", what, c.conn.RemoteAddr(), err)
+func (c *conn) wrap(subject string, err error) error {
+	return fmt.Errorf("exchange %s with %v: %w", subject, c.tcp.RemoteAddr(), peererr.Classify(err))
 }
 
-// hangUp says nothing more, and waits for the other side to do the same.
-func (c *Conn) hangUp() error {
-	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // the other side has hung up where that fails
+// hangUp closes this direction and waits for the peer to close the other one.
+func (c *conn) hangUp() error {
+	const subject = "end of connection"
+	if half, ok := c.tcp.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // fails if the peer was first
 	}
-	if err := c.limit(c.wait); err != nil {
-		return c.fail("the end", err)
+	if err := c.limit(c.timeout); err != nil {
+		return c.wrap(subject, err)
 	}
-	n, err := c.conn.Read(make([]byte, 1))
+	n, err := c.tcp.Read(make([]byte, 1))
 	switch {
 	case n > 0:
-		return c.fail("the end", errors.New("the other side goes on"))
+		return c.wrap(subject, errors.New("the peer sent more data"))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.fail("the end", err)
+		return c.wrap(subject, err)
 	}
 	return nil
 }
 
-// A Peer is what the other side says of itself before a test.
-type Peer struct {
-	Version   string // of the protocol, such as "6.06"
-	PageSize  uint32 // bytes
-	CacheLine uint32 // bytes
-	MTU       uint8  // enum ibv_mtu, 1 to 5; 0: it said none
+// A peer holds the properties that the peer announces before a test.
+type peer struct {
+	version   string // of the protocol, such as "6.06"
+	pageSize  uint32 // bytes
+	cacheLine uint32 // bytes
+	mtu       uint8  // enum ibv_mtu, 1 to 5; 0: none announced
 }
 
-// Layout is how memory is used in a test, agreed on by both sides.
+// A Layout is the use of memory on which both sides agree.
 type Layout struct {
-	Page      uint32 // small messages walk through one of these
-	CacheLine uint32
-	MTU       uint8 // enum ibv_mtu
+	Page      uint32 // bytes that small messages cycle through
+	CacheLine uint32 // bytes
+	MTU       uint8  // enum ibv_mtu
 }
 
-// limits of what a layout may be, far above those of any host.
+// Limits of a layout, far above those of any host.
 const (
 	maxPage      = 1 << 24
 	maxCacheLine = 1 << 12
 )
 
-// Begin tells what this side is, and returns what both agree on: the larger sizes
-// and the smaller MTU.
-func (c *Conn) Begin(local Layout) (Layout, error) {
+// begin announces this side and returns the common layout: the larger sizes and the
+// smaller MTU.
+func (c *conn) begin(local Layout) (Layout, error) {
 	version := make([]byte, 16)
 	copy(version, Version)
 	if err := c.exchange("versions", version); err != nil {
@@ -158,11 +136,11 @@ func (c *Conn) Begin(local Layout) (Layout, error) {
 	text = strings.TrimSpace(text)
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return Layout{}, fmt.Errorf("%v sent %.16q for its version: it is no perftest program%s", c.conn.RemoteAddr(), text, guess(version))
+		return Layout{}, &ProtocolError{c.tcp.RemoteAddr(), fmt.Sprintf("version %.16q%s", text, likeness(version))}
 	}
-	c.peer.Version = text
+	c.peer.version = text
 	if !(number >= oldest) {
-		return Layout{}, fmt.Errorf("%v speaks version %s of perftest's protocol, which is too old: it takes 5.70", c.conn.RemoteAddr(), text)
+		return Layout{}, &ProtocolError{c.tcp.RemoteAddr(), fmt.Sprintf("version %s: too old, want %.2f", text, oldest)}
 	}
 	page, err := c.number("page sizes", local.Page)
 	if err != nil {
@@ -172,9 +150,9 @@ func (c *Conn) Begin(local Layout) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	c.peer.PageSize, c.peer.CacheLine = page, line
+	c.peer.pageSize, c.peer.cacheLine = page, line
 	if page > maxPage || line > maxCacheLine {
-		return Layout{}, fmt.Errorf("%v says that its pages have %d bytes and its cache lines %d", c.conn.RemoteAddr(), page, line)
+		return Layout{}, &ProtocolError{c.tcp.RemoteAddr(), fmt.Sprintf("pages of %d bytes and cache lines of %d", page, line)}
 	}
 	mtu := []byte{'0' + local.MTU, 0}
 	if err := c.exchange("MTUs", mtu); err != nil {
@@ -182,32 +160,42 @@ func (c *Conn) Begin(local Layout) (Layout, error) {
 	}
 	agreed := Layout{Page: max(page, local.Page), CacheLine: max(line, local.CacheLine), MTU: local.MTU}
 	if n := mtu[0] - '0'; n >= 1 && n <= 5 {
-		c.peer.MTU = n
+		c.peer.mtu = n
 		agreed.MTU = min(agreed.MTU, n)
 	}
 	return agreed, nil
 }
 
-// guess says what a message is that is not the one awaited.
-func guess(b []byte) string {
+// A ProtocolError is returned if the peer does not speak the protocol of perftest.
+type ProtocolError struct {
+	Peer net.Addr
+	Text string // the unexpected property
+}
+
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("the peer %v is not a usable perftest program: it sent %s", e.Peer, e.Text)
+}
+
+// likeness names the program that a message seems to come from.
+func likeness(b []byte) string {
 	if len(b) > 11 && b[4] == ':' && b[11] == ':' {
-		return ", it is one of libibverbs' pingpong programs"
+		return ", like a pingpong program of libibverbs"
 	}
 	return ""
 }
 
 // number exchanges a number of 32 bits.
-func (c *Conn) number(what string, v uint32) (uint32, error) {
+func (c *conn) number(subject string, v uint32) (uint32, error) {
 	b := binary.BigEndian.AppendUint32(nil, v)
-	if err := c.exchange(what, b); err != nil {
+	if err := c.exchange(subject, b); err != nil {
 		return 0, err
 	}
 	return binary.BigEndian.Uint32(b), nil
 }
 
-// ExchangeKeys tells where this side's queue pair is and returns where the other
-// side's is. Both have a GID, or neither has.
-func (c *Conn) ExchangeKeys(local Key) (Key, error) {
+// exchangeKeys exchanges the keys of a queue pair. Either both have a GID or neither
+// has.
+func (c *conn) exchangeKeys(local Key) (Key, error) {
 	b := local.Append(nil)
 	if err := c.exchange("keys", b); err != nil {
 		return Key{}, err
@@ -215,19 +203,19 @@ func (c *Conn) ExchangeKeys(local Key) (Key, error) {
 	return ParseKey(b, local.GID.IsValid())
 }
 
-// Sync waits for the other side to come to the same point. One that measures
-// meanwhile may take as long as it likes; one that does what this side does may
-// take as long again as all has taken. The key is the first queue pair's.
-func (c *Conn) Sync(local Key, measures bool) error {
+// sync waits until the peer reaches the same step. A peer that measures meanwhile has
+// unlimited time; any other has the time since the start of the connection again. The
+// key is that of the first queue pair.
+func (c *conn) sync(local Key, measures bool) error {
 	within := time.Duration(0)
-	if c.wait > 0 && !measures {
-		within = time.Since(c.begun) + c.wait
+	if c.timeout > 0 && !measures {
+		within = time.Since(c.begun) + c.timeout
 	}
 	if err := c.limit(within); err != nil {
-		return c.fail("keys", err)
+		return c.wrap("keys", err)
 	}
 	b := local.Append(nil)
-	if err := c.inStep("keys", b); err != nil {
+	if err := c.lockstep("keys", b); err != nil {
 		return err
 	}
 	_, err := ParseKey(b, local.GID.IsValid())

@@ -1,29 +1,29 @@
-// Package perftest talks to the programs of perftest (ib_send_lat, ib_write_bw and
-// their like) over the TCP connection by which they agree on a test.
+// Package perftest measures with the programs of perftest (ib_send_lat, ib_write_bw and
+// others): it speaks the protocol over which they agree on a test.
 //
-// There are no headers and no lengths: both sides know what comes next. Each
-// exchange is in step, the client writes and reads, the server reads and writes,
-// the same number of bytes each. A side takes a short read for an error, so each
-// message is one write. The protocol was read in perftest's
-// src/perftest_communication.c, of the versions 4.5-0.17 (6.06 on the wire) and
-// 26.04 (6.29).
+// The protocol has neither headers nor lengths: both sides know the next message. Each
+// exchange is in lockstep: the client writes and then reads a number of bytes, the
+// server reads and then writes the same number. A program treats a short read as an
+// error, so that each message must be a single write. The order of the exchanges
+// depends on the test.
 //
-// The order of the exchanges depends on the test, and is the caller's.
+// The protocol is that of perftest's src/perftest_communication.c in versions 4.5-0.17
+// (6.06 on the wire) and 26.04 (6.29).
 package perftest
 
-// Port is the TCP port that the programs listen on.
+// Port is the default TCP port of the programs.
 const Port = 18515
 
-// QKey is that of datagrams.
-const QKey = 0x11111111
+// qkey is the Q_Key of datagrams.
+const qkey = 0x11111111
 
-// HopLimit is that of all packets.
+// HopLimit is the hop limit of all packets.
 const HopLimit = 255
 
-// Version is what this side says it speaks: the protocol before the programs began
-// to compare their settings (6.28), whose size depends on how a program was built.
-// With it old and new programs do the same.
+// Version is the protocol version of this side: the last one before programs began to
+// compare their settings (6.28), in a message whose size depends on their build. Both
+// old and new programs accept it.
 const Version = "6.27"
 
-// oldest is the version from which on programs talk to others.
+// oldest is the oldest version that the programs accept.
 const oldest = 5.70

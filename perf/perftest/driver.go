@@ -5,16 +5,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/perf/endpoint"
-	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/internal/endpoint"
+	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/peererr"
+	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A driver is the Side of a Session: what it does with its queue pairs.
+// A driver is the side of a Session: it operates the queue pairs.
 type driver struct{ *Session }
 
-// Connect brings the queue pairs to where they can send.
-func (d driver) Connect(remote []Key) error {
+func (d driver) connect(remote []Key) error {
 	d.Remote = remote
 	link := d.link(remote[0])
 	if err := d.end.Begin(link); err != nil {
@@ -27,17 +28,23 @@ func (d driver) Connect(remote []Key) error {
 	return d.end.Connect(link, peers)
 }
 
-// Ready posts receives, which take messages of all sizes. Those of the size before
-// that were not used are still there.
-func (d driver) Ready(int) error {
+func (d driver) connected() {
+	if d.o.Connected != nil {
+		d.o.Connected(d.Session)
+	}
+}
+
+// ready posts receives for messages of all sizes. Unused receives of one size stay
+// posted for the next.
+func (d driver) ready(int) error {
 	n := d.receives()
 	if d.posted || n == 0 {
 		return nil
 	}
-	for i := range d.end.Groups[0].Lanes {
-		l := d.lane(i, slices.Max(d.test.Sizes))
-		l.Prepare(i, 1)
-		if err := l.Receive(n); err != nil {
+	for i := range d.end.Groups[0].QPs {
+		f := d.flow(i, slices.Max(d.test.Sizes))
+		f.Prepare(i, 1)
+		if err := f.Receive(n); err != nil {
 			return err
 		}
 	}
@@ -45,26 +52,29 @@ func (d driver) Ready(int) error {
 	return nil
 }
 
-// Run measures one size.
-func (d driver) Run(size int) (Report, error) {
+// run measures one size.
+func (d driver) run(size int) (Report, error) {
 	s := d.Session
-	watch := loop.NewWatch(s.ctx, s.test.Silence)
-	defer watch.Stop()
+	supervisor := loop.NewSupervisor(s.ctx, s.o.PeerTimeout)
+	defer supervisor.Stop()
 	s.result = Result{Size: size}
-	run := func() error { return s.latency(watch, size) }
+	measure := func() error { return s.latency(supervisor, size) }
 	if s.test.Bandwidth {
-		run = func() error { return s.bandwidth(watch, size) }
+		measure = func() error { return s.bandwidth(supervisor, size) }
 	}
-	// A test by time comes to its end by itself, and the other side may be at its own
-	// a little earlier.
-	hungUp := func() bool { return false }
+	// A timed test ends by itself. Its peer may end a little earlier.
+	closed := func() bool { return false }
 	if !s.test.Timed {
-		hungUp = s.conn.guard(watch.Stop).stop
+		closed = s.conn.guard(supervisor.Stop).stop
 	}
-	var err error
-	s.result.CPU, err = loop.Pinned(s.test.CPU, run)
-	if gone := hungUp(); gone && err == nil && watch.Stopped() {
-		err = fmt.Errorf("%w before the end of the test", ErrHungUp)
+	cpu := loop.NoCPU
+	if len(s.CPUs) > 0 {
+		cpu = s.CPUs[0]
+	}
+	used, err := loop.Pinned(cpu, measure)
+	s.result.User, s.result.System, s.result.LoopTime = used.User, used.System, used.Elapsed
+	if closed() && err == nil && supervisor.Stopped() {
+		err = fmt.Errorf("%w before the end of the test", peererr.ErrClosed)
 	}
 	if err == nil {
 		err = s.ctx.Err()
@@ -72,12 +82,12 @@ func (d driver) Run(size int) (Report, error) {
 	return s.report(), err
 }
 
-// timer ends a test by time: neither side waits for what is still under way.
-func (s *Session) timer(watch *loop.Watch) (stop func() bool) {
+// startTimer ends a timed test. Neither side waits for messages in flight.
+func (s *Session) startTimer(supervisor *loop.Supervisor) (stop func() bool) {
 	if !s.test.Timed {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(s.test.Duration, watch.Stop).Stop
+	return time.AfterFunc(s.test.Duration, supervisor.Stop).Stop
 }
 
 func (s *Session) plan() loop.Plan {
@@ -89,49 +99,49 @@ func (s *Session) plan() loop.Plan {
 
 var opcodes = [...]verbs.Opcode{Send: verbs.OpSend, Write: verbs.OpWrite, Read: verbs.OpRead, Atomic: verbs.OpFetchAdd}
 
-// lane is a queue pair with messages of a size.
-func (s *Session) lane(i, size int) *loop.Lane {
-	e := s.end.Groups[0].Lanes[i]
+// flow returns the traffic of a queue pair with messages of a size.
+func (s *Session) flow(i, size int) *loop.QPFlow {
+	e := s.end.Groups[0].QPs[i]
 	opcode := opcodes[s.test.Verb]
 	if s.test.CompareSwap && s.test.Verb == Atomic {
 		opcode = verbs.OpCompareSwap
 	}
 	remote := s.Remote[i]
-	l := &loop.Lane{
-		Queue: e.QP, Size: size, Out: e.Out, In: e.In, Walk: s.walk(size), Room: slices.Max(s.test.Sizes),
+	f := &loop.QPFlow{
+		Queue: e.QP, Size: size, Out: e.Out, In: e.In, Ring: s.ring(size), RecvSize: slices.Max(s.test.Sizes),
 		Inline:  size <= s.test.Inline && (s.test.Verb == Send || s.test.Verb == Write),
 		Message: verbs.SendWR{Opcode: opcode, RemoteAddr: remote.VAddr, RKey: remote.RKey},
 	}
 	if s.posted {
-		l.Waiting = s.receives()
+		f.RecvPosted = s.receives()
 	}
 	if s.test.Type == verbs.QPTypeUD {
-		l.GRH = endpoint.GRH
-		l.Message.AH, l.Message.RemoteQPN, l.Message.QKey = s.end.AH(), remote.QPN, QKey
+		f.GRH = endpoint.GRH
+		f.Message.AH, f.Message.RemoteQPN, f.Message.QKey = s.end.AH(), remote.QPN, qkey
 	}
-	return l
+	return f
 }
 
-// walk is how small messages go through a page in tests of bandwidth: a cache line
-// at least from one to the next.
-func (s *Session) walk(size int) loop.Walk {
+// ring returns the layout of messages in memory: in bandwidth tests small messages
+// cycle through a page, at least a cache line apart.
+func (s *Session) ring(size int) loop.Ring {
 	line, page := int(s.Agreed.CacheLine), int(s.Agreed.Page)
 	if !s.test.Bandwidth || size > page/2 {
-		return loop.Walk{Step: size, Slots: 1}
+		return loop.Ring{Stride: size, Slots: 1}
 	}
-	step := (size + line - 1) / line * line
-	return loop.Walk{Step: step, Slots: page / step}
+	stride := (size + line - 1) / line * line
+	return loop.Ring{Stride: stride, Slots: page / stride}
 }
 
-// latency runs round trips, one at a time.
-func (s *Session) latency(watch *loop.Watch, size int) error {
-	l := s.lane(0, size)
-	l.Prepare(0, 1)
+// latency runs round trips one at a time.
+func (s *Session) latency(supervisor *loop.Supervisor, size int) error {
+	f := s.flow(0, size)
+	f.Prepare(0, 1)
 	p := &loop.PingPong{
-		Lane: l, CQ: s.end.Groups[0].CQ, Watch: watch, Plan: s.plan(), Events: s.test.Events,
-		Depth: s.test.depth(), Samples: loop.NewSamples(), FollowerMeasures: true,
+		Flow: f, CQ: s.end.Groups[0].CQ, Supervisor: supervisor, Plan: s.plan(), Events: s.test.Events,
+		Depth: s.test.depth(), Samples: stats.NewSamples(), FollowerMeasures: true,
 	}
-	stop := s.timer(watch)
+	stop := s.startTimer(supervisor)
 	defer stop()
 	defer func() { s.result.Samples, s.result.Messages = p.Samples, uint64(p.Samples.Count) }()
 	do := p.Single
@@ -140,7 +150,7 @@ func (s *Session) latency(watch *loop.Watch, size int) error {
 		do = p.LeadSends
 	case s.test.Verb == Send:
 		do = p.FollowSends
-	case s.test.Verb == Write && s.conn.client: // it is the server that begins
+	case s.test.Verb == Write && s.conn.client: // the server writes first
 		do = p.FollowWrites
 	case s.test.Verb == Write:
 		do = p.LeadWrites
@@ -148,20 +158,19 @@ func (s *Session) latency(watch *loop.Watch, size int) error {
 	if err := do(); err != nil {
 		return err
 	}
-	// The next size begins with nothing under way.
 	return p.Drain()
 }
 
-// bandwidth keeps messages under way on all queue pairs.
-func (s *Session) bandwidth(watch *loop.Watch, size int) error {
+// bandwidth keeps messages in flight on all queue pairs.
+func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
 	st := &loop.Stream{
-		CQ: s.end.Groups[0].CQ, Watch: watch, Events: s.test.Events, Depth: s.test.depth(), List: min(s.test.List, s.test.depth()),
+		CQ: s.end.Groups[0].CQ, Supervisor: supervisor, Events: s.test.Events, Depth: s.test.depth(), List: min(s.test.List, s.test.depth()),
 		Moderation: s.test.Moderate(size), Receives: s.receives() > 0,
 	}
-	for i := range s.end.Groups[0].Lanes {
-		l := s.lane(i, size)
-		l.Prepare(i, st.List)
-		st.Lanes = append(st.Lanes, l)
+	for i := range s.end.Groups[0].QPs {
+		f := s.flow(i, size)
+		f.Prepare(i, st.List)
+		st.Flows = append(st.Flows, f)
 	}
 	sends := s.conn.client || s.test.Bidirectional
 	if sends {
@@ -170,7 +179,7 @@ func (s *Session) bandwidth(watch *loop.Watch, size int) error {
 	if !s.test.Timed {
 		st.Expect = uint64(s.test.Iterations)
 	}
-	stop := s.timer(watch)
+	stop := s.startTimer(supervisor)
 	defer stop()
 	err := st.Run()
 	counted := &st.Out
@@ -182,22 +191,21 @@ func (s *Session) bandwidth(watch *loop.Watch, size int) error {
 	return err
 }
 
-// maxRates is how many rates over time are kept.
+// maxRates is the number of rates over time.
 const maxRates = 100
 
-// report is what the other side is told of a size, in the unit that it takes it to
-// be.
+// report returns the figures of a size for the peer, in the unit that it expects.
 func (s *Session) report() Report {
 	unit := float64(1 << 20)
 	if s.test.Gbits {
 		unit = 1e9 / 8
 	}
-	r := Report{Size: uint64(s.result.Size), Iterations: uint64(s.test.Iterations)}
+	r := Report{Size: uint64(s.result.Size), Iterations: s.result.Messages}
 	if seconds := s.result.Elapsed.Seconds(); seconds > 0 {
 		r.Average = float64(s.result.Bytes()) / seconds / unit
 		r.MsgRate = float64(s.result.Messages) / seconds / 1e6
 	}
-	if !s.test.Timed { // there is none by time, and no peak is below the average
+	if !s.test.Timed { // a timed test has no peak; no peak is below the average
 		r.Peak = r.Average
 	}
 	for _, rate := range s.result.Rates {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// A Key is where a queue pair is, and the memory that the other side may use.
+// A Key identifies a queue pair and the memory that the peer may use.
 type Key struct {
 	LID      uint16 // 0 on Ethernet
-	OutReads uint32 // reads and atomics under way at a time; 1 in other tests
+	OutReads uint32 // reads and atomics in flight; 1 for other tests
 	QPN      uint32 // 24 bits
-	PSN      uint32 // 24 bits, of the first packet that the queue pair sends
+	PSN      uint32 // 24 bits, of the first packet sent
 	RKey     uint32
 	VAddr    uint64     // of the memory
-	GID      netip.Addr // not valid: the programs use LIDs alone
-	SRQN     uint32     // of shared receive queues that are addressed (XRC)
+	GID      netip.Addr // invalid: LIDs only
+	SRQN     uint32     // of XRC
 }
 
-// Sizes of keys as text, with the NUL that ends them.
+// Sizes of keys as text with the final NUL.
 const (
 	sizeLID = len("0000:0000:000000:000000:00000000:0000000000000000:00000000") + 1
 	sizeGID = len("0000:0000:000000:000000:00000000:0000000000000000:"+
 		"00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00000000:") + 1
 )
 
-// size is that of keys with and without a GID.
+// size returns the size of a key with or without a GID.
 func size(withGID bool) int {
 	if withGID {
 		return sizeGID
@@ -34,7 +34,7 @@ func size(withGID bool) int {
 	return sizeLID
 }
 
-// Append adds the key as the programs write it.
+// Append appends the key in the format of the programs.
 func (k Key) Append(b []byte) []byte {
 	b = fmt.Appendf(b, "%04x:%04x:%06x:%06x:%08x:%016x:", k.LID, k.OutReads&0xffff, k.QPN&0xffffff, k.PSN&0xffffff, k.RKey, k.VAddr)
 	if !k.GID.IsValid() {
@@ -46,15 +46,15 @@ func (k Key) Append(b []byte) []byte {
 	return append(fmt.Appendf(b, "%08x:", k.SRQN), 0)
 }
 
-// ParseKey reads a key of the size that keys with, or without, a GID have.
+// ParseKey parses a key with or without a GID.
 func ParseKey(b []byte, withGID bool) (Key, error) {
-	bad := fmt.Errorf("parse key %.120q: it is not that of a perftest program", b)
+	bad := fmt.Errorf("parse key %.120q: not in the format of perftest", b)
 	if len(b) != size(withGID) || b[len(b)-1] != 0 {
 		return Key{}, bad
 	}
 	fields := strings.Split(string(b[:len(b)-1]), ":")
-	// The bits of each: LID, reads, QPN, PSN, RKey, address, SRQ, and then none
-	// or, before the SRQ, the octets of the GID and an empty one at the end.
+	// Widths of LID, reads, QPN, PSN, RKey, address and SRQ. The octets of a GID come
+	// before the SRQ, and an empty field comes after it.
 	bits := []int{16, 16, 24, 24, 32, 64, 32}
 	const octets = 16
 	if withGID {

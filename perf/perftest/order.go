@@ -2,10 +2,10 @@ package perftest
 
 import "fmt"
 
-// Verb is what a test does.
+// Verb is the operation of a test.
 type Verb uint8
 
-// Verbs of the programs.
+// Operations of the programs.
 const (
 	Send Verb = iota
 	Write
@@ -15,7 +15,7 @@ const (
 
 var verbNames = [...]string{Send: "send", Write: "write", Read: "read", Atomic: "atomic"}
 
-// String returns the verb as it is in a program's name.
+// String returns the verb as in the name of a program.
 func (v Verb) String() string {
 	if int(v) < len(verbNames) {
 		return verbNames[v]
@@ -23,17 +23,17 @@ func (v Verb) String() string {
 	return fmt.Sprintf("verb %d", uint8(v))
 }
 
-// An Order is what the order of exchanges depends on.
+// An Order holds the properties of a test that determine the order of exchanges.
 type Order struct {
 	Verb          Verb
-	Bandwidth     bool  // else latency
-	Bidirectional bool  // -b, of bandwidth
+	Bandwidth     bool  // otherwise latency
+	Bidirectional bool  // -b of bandwidth
 	Sizes         []int // bytes; several with -a
-	All           bool  // -a, even where that leaves one size
+	All           bool  // -a, even if it results in a single size
 	Timed         bool  // -D
 }
 
-// Program returns the name of the program that does the test.
+// Program returns the name of the program that runs the test.
 func (o Order) Program() string {
 	if o.Bandwidth {
 		return fmt.Sprintf("ib_%v_bw", o.Verb)
@@ -41,7 +41,7 @@ func (o Order) Program() string {
 	return fmt.Sprintf("ib_%v_lat", o.Verb)
 }
 
-// Both tells whether both sides have something to do, and not the client alone.
+// Both reports whether both sides run loops, and not the client alone.
 func (o Order) Both() bool {
 	switch {
 	case o.Verb == Send:
@@ -49,29 +49,31 @@ func (o Order) Both() bool {
 	case o.Bandwidth:
 		return o.Bidirectional
 	}
-	return o.Verb == Write // each answers a write with one
+	return o.Verb == Write // each write is answered by a write
 }
 
-// A Side is what a session does with the queue pairs between exchanges.
-type Side interface {
-	// Connect brings the queue pairs to where they can send.
-	Connect(remote []Key) error
+// A side runs the parts of a test between exchanges.
+type side interface {
+	// connect connects the queue pairs.
+	connect(remote []Key) error
 
-	// Ready has what the other side may send next received: of tests that send.
-	Ready(size int) error
+	// connected is called when the peer has confirmed the connection.
+	connected()
 
-	// Run does the test with one size. Of tests of bandwidth it returns this
-	// side's figures.
-	Run(size int) (Report, error)
+	// ready posts receives for the next size, in tests of sends.
+	ready(size int) error
+
+	// run measures one size. For bandwidth it returns the figures of this side.
+	run(size int) (Report, error)
 }
 
-// Session exchanges all that the test wants, has the side do what comes between,
-// and tells done of each size's end with the other side's figures, where it sends
-// some. Keys are of this side's queue pairs. Begin comes before.
-func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, theirs *Report)) error {
-	// Latency by other verbs than send begins in step.
+// session runs all exchanges of a test after begin, with the parts of s between them.
+// It calls done after each size, with the peer's figures if there are any. The keys are
+// those of the local queue pairs.
+func (c *conn) session(o Order, keys []Key, s side, done func(size int, theirs *Report)) error {
+	// Latency tests of verbs other than send start with a synchronization.
 	if !o.Bandwidth && o.Verb != Send {
-		if err := c.Sync(keys[0], false); err != nil {
+		if err := c.sync(keys[0], false); err != nil {
 			return err
 		}
 	}
@@ -79,70 +81,71 @@ func (c *Conn) Session(o Order, keys []Key, side Side, done func(size int, their
 	if err != nil {
 		return err
 	}
-	if err := side.Connect(remote); err != nil {
+	if err := s.connect(remote); err != nil {
 		return err
 	}
-	// Nothing is learnt by the second time, but that the queue pairs are there.
+	// The second exchange only confirms that the queue pairs are connected.
 	if o.Verb == Send {
-		if err := c.Sync(keys[0], false); err != nil {
+		if err := c.sync(keys[0], false); err != nil {
 			return err
 		}
 	}
 	if _, err := c.exchangeAll(keys); err != nil {
 		return err
 	}
+	s.connected()
 	if o.Verb != Send {
-		if err := c.Sync(keys[0], false); err != nil {
+		if err := c.sync(keys[0], false); err != nil {
 			return err
 		}
 	}
-	if err := c.sizes(o, keys[0], side, done); err != nil {
+	if err := c.sizes(o, keys[0], s, done); err != nil {
 		return err
 	}
-	// ib_write_lat just hangs up, and the queue pair of this side has to answer it
-	// until then.
+	// ib_write_lat only closes the connection. The local queue pair must acknowledge
+	// its last message until then.
 	if !o.Bandwidth && o.Verb == Write {
 		return c.hangUp()
 	}
-	// The server of a test that the client does alone has waited since it began.
-	return c.Sync(keys[0], !c.client && !o.Both())
+	// A passive server waits here from the beginning.
+	return c.sync(keys[0], !c.client && !o.Both())
 }
 
-func (c *Conn) exchangeAll(keys []Key) ([]Key, error) {
+func (c *conn) exchangeAll(keys []Key) ([]Key, error) {
 	remote := make([]Key, len(keys))
 	for i, k := range keys {
 		var err error
-		if remote[i], err = c.ExchangeKeys(k); err != nil {
+		if remote[i], err = c.exchangeKeys(k); err != nil {
 			return nil, err
 		}
 		if mapped := remote[i].GID.Is4In6(); mapped != k.GID.Is4In6() {
-			return nil, fmt.Errorf("%v uses the GID %v and this side %v: either both are of IPv4 addresses or none is", c.conn.RemoteAddr(), remote[i].GID, k.GID)
+			return nil, fmt.Errorf("the peer %v uses GID %v and this side %v: either both or neither must be an IPv4 address", c.tcp.RemoteAddr(), remote[i].GID, k.GID)
 		}
 	}
 	return remote, nil
 }
 
 // sizes runs the test for each size.
-func (c *Conn) sizes(o Order, key Key, side Side, done func(int, *Report)) error {
+func (c *conn) sizes(o Order, key Key, s side, done func(int, *Report)) error {
 	var last Report
 	for _, size := range o.Sizes {
 		if o.Verb == Send {
-			if err := side.Ready(size); err != nil {
+			if err := s.ready(size); err != nil {
 				return err
 			}
 		}
 		if o.stepped() {
-			if err := c.Sync(key, false); err != nil {
+			if err := c.sync(key, false); err != nil {
 				return err
 			}
 		}
 		var err error
 		if c.client || o.Both() {
-			if last, err = side.Run(size); err != nil {
+			if last, err = s.run(size); err != nil {
 				return err
 			}
 		}
-		theirs, err := c.after(o, key, last)
+		theirs, err := c.afterSize(o, key, last)
 		if err != nil {
 			return err
 		}
@@ -153,39 +156,39 @@ func (c *Conn) sizes(o Order, key Key, side Side, done func(int, *Report)) error
 	if !o.Bandwidth || o.Both() {
 		return nil
 	}
-	// The server waited until here, and gets the last figures.
-	if err := c.Sync(key, !c.client); err != nil {
+	// A passive server waits here and receives the figures of the last size.
+	if err := c.sync(key, !c.client); err != nil {
 		return err
 	}
-	theirs, err := c.ExchangeReports(last)
+	theirs, err := c.exchangeReports(last)
 	if err == nil && !c.client {
 		done(int(theirs.Size), &theirs)
 	}
 	return err
 }
 
-// stepped tells whether both sides begin each size in step.
+// stepped reports whether both sides synchronize before each size.
 func (o Order) stepped() bool { return o.Verb == Send || o.Bandwidth && o.Bidirectional }
 
-// after does what follows a size's run.
-func (c *Conn) after(o Order, key Key, ours Report) (*Report, error) {
-	sync := o.All && o.stepped() && o.Bandwidth && o.Verb != Atomic
-	// ib_send_bw syncs after the figures, others before them.
-	if sync && o.Verb != Send {
-		if err := c.Sync(key, false); err != nil {
+// afterSize runs the exchanges after a size.
+func (c *conn) afterSize(o Order, key Key, ours Report) (*Report, error) {
+	synced := o.All && o.stepped() && o.Bandwidth && o.Verb != Atomic
+	// ib_send_bw synchronizes after the figures, the other programs before them.
+	if synced && o.Verb != Send {
+		if err := c.sync(key, false); err != nil {
 			return nil, err
 		}
 	}
 	var theirs *Report
 	if o.Bandwidth && o.Bidirectional && (o.Verb != Send || !o.Timed) {
-		r, err := c.ExchangeReports(ours)
+		r, err := c.exchangeReports(ours)
 		if err != nil {
 			return nil, err
 		}
 		theirs = &r
 	}
-	if sync && o.Verb == Send {
-		if err := c.Sync(key, false); err != nil {
+	if synced && o.Verb == Send {
+		if err := c.sync(key, false); err != nil {
 			return nil, err
 		}
 	}

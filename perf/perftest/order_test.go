@@ -12,20 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// recorder is a Side that notes what it is to do.
+// A recorder is a side that records its calls.
 type recorder struct{ events []string }
 
 func (r *recorder) note(format string, args ...any) {
 	r.events = append(r.events, fmt.Sprintf(format, args...))
 }
-func (r *recorder) Connect(remote []Key) error { r.note("connect %d", len(remote)); return nil }
-func (r *recorder) Ready(size int) error       { r.note("ready %d", size); return nil }
-func (r *recorder) Run(size int) (Report, error) {
+func (r *recorder) connect(remote []Key) error { r.note("connect %d", len(remote)); return nil }
+func (r *recorder) connected()                 { r.note("connected") }
+func (r *recorder) ready(size int) error       { r.note("ready %d", size); return nil }
+func (r *recorder) run(size int) (Report, error) {
 	r.note("run %d", size)
 	return Report{Size: uint64(size), Average: float64(size)}, nil
 }
 
-// sockets are two ends of a connection.
+// sockets returns the two ends of a connection.
 func sockets(t *testing.T) (a, b *net.UnixConn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -46,7 +47,7 @@ func sockets(t *testing.T) (a, b *net.UnixConn) {
 	return ends[0], ends[1]
 }
 
-// counting counts messages: a write each.
+// A counting connection records the length of each write.
 type counting struct {
 	*net.UnixConn
 	writes *[]int
@@ -57,9 +58,9 @@ func (c counting) Write(b []byte) (int, error) {
 	return c.UnixConn.Write(b)
 }
 
-// TestOrders has two sides do each test, and compares what they do, and exchange,
-// with what perftest's programs do.
-func TestOrders(t *testing.T) {
+// TestSession runs both sides of each test and compares their calls and messages with
+// those of perftest's programs.
+func TestSession(t *testing.T) {
 	const k, figures = sizeGID, 5
 	tests := []struct {
 		order          Order
@@ -86,12 +87,12 @@ func TestOrders(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %+v", test.order.Program(), test.order), func(t *testing.T) {
 			a, b := sockets(t)
 			var sent []int
-			c, s := NewConn(counting{a, &sent}, true, time.Minute), NewConn(b, false, time.Minute)
+			c, s := newConn(counting{a, &sent}, true, time.Minute), newConn(b, false, time.Minute)
 			client, server := new(recorder), new(recorder)
 			keys := []Key{key, key}
 			ended := make(chan error)
-			go func() { ended <- s.Session(test.order, keys, server, func(int, *Report) {}) }()
-			if err := c.Session(test.order, keys, client, func(int, *Report) {}); err != nil {
+			go func() { ended <- s.session(test.order, keys, server, func(int, *Report) {}) }()
+			if err := c.session(test.order, keys, client, func(int, *Report) {}); err != nil {
 				t.Fatal(err)
 			}
 			if err := <-ended; err != nil {
@@ -102,13 +103,13 @@ func TestOrders(t *testing.T) {
 				got  *recorder
 				want string
 			}{{"client", client, test.client}, {"server", server, test.server}} {
-				if want := strings.TrimSuffix("connect 2, "+side.want, ", "); strings.Join(side.got.events, ", ") != want {
-					t.Errorf("the %s does %q, want %q", side.name, side.got.events, want)
+				if want := strings.TrimSuffix("connect 2, connected, "+side.want, ", "); strings.Join(side.got.events, ", ") != want {
+					t.Errorf("%s: got calls %q, want %q", side.name, side.got.events, want)
 				}
 			}
 			want := slices.Concat(slices.Repeat([]int{8}, test.reports*figures), slices.Repeat([]int{k}, test.keys))
 			if slices.Sort(sent); !slices.Equal(sent, want) {
-				t.Errorf("sent %v, want %v", sent, want)
+				t.Errorf("got messages of %v bytes, want %v", sent, want)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ package perftest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -20,13 +21,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/testenv"
-	"github.com/ibkit/ibkit/perf/loop"
-	"github.com/ibkit/ibkit/perf/port"
+	"github.com/ibkit/ibkit/perf/internal/peererr"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// TestMain gives the programs a frequency of the processor to find, which emulated
-// ones do not have: without it they divide by zero.
+// TestMain adds the frequency of the processor to /proc/cpuinfo, which emulated
+// processors lack. The programs divide by it.
 func TestMain(m *testing.M) {
 	code := 1
 	defer func() { os.Exit(code) }()
@@ -48,25 +48,25 @@ func TestMain(m *testing.M) {
 	code = m.Run()
 }
 
-// peer is a test with a program of Debian's at the other side.
-type peer struct {
-	args []string // beyond those that follow from the test
+// A program is a program of Debian and its test.
+type program struct {
+	args []string // in addition to those that follow from the test
 	test Test
 }
 
-func (p peer) String() string {
+func (p program) String() string {
 	return strings.Join(append([]string{p.test.Program(), p.test.Type.String()}, p.args...), " ")
 }
 
-func peers() []peer {
+func programs() []program {
 	base := Test{
 		Type: verbs.QPTypeRC, QueuePairs: 1, Iterations: 200, TxDepth: 64, RxDepth: 256, Moderation: 16, List: 1,
-		Timeout: 14, RetryCount: 7, CPU: loop.NoCPU, Silence: 20 * time.Second,
+		Timeout: 14, RetryCount: 7,
 	}
-	make := func(verb Verb, bandwidth bool, size int, change func(*Test), args ...string) peer {
+	make := func(verb Verb, bandwidth bool, size int, change func(*Test), args ...string) program {
 		t := base
-		// Noise has the programs find no frequency of the processor; so they
-		// count its cycles, or print zeros.
+		// Under load the programs cannot measure the frequency of the processor.
+		// These options make them print cycles, or zeros.
 		if bandwidth {
 			args = append(args, "-F")
 		} else {
@@ -79,7 +79,7 @@ func peers() []peer {
 		if change != nil {
 			change(&t)
 		}
-		return peer{args, t}
+		return program{args, t}
 	}
 	uc := func(t *Test) { t.Type = verbs.QPTypeUC }
 	ud := func(t *Test) { t.Type = verbs.QPTypeUD }
@@ -95,7 +95,7 @@ func peers() []peer {
 	}
 	events := func(t *Test) { t.Events = true }
 	qps := func(t *Test) { t.QueuePairs = 4 }
-	return []peer{
+	return []program{
 		make(Send, false, 2, nil), make(Send, false, 4096, uc), make(Send, false, 64, ud),
 		make(Send, false, 64, of(events), "-e"),
 		make(Send, false, 2, of(ud, all), "-a"),
@@ -112,25 +112,9 @@ func peers() []peer {
 	}
 }
 
-// place opens the port of the guest, with the GID of its IPv4 address.
-func place(t *testing.T) Place {
-	t.Helper()
-	ports, err := port.OpenAll("rxe0", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range ports[0].GIDs {
-		if g.Type == verbs.GIDTypeRoCEv2 && g.GID.Is4In6() {
-			return Place{Port: ports[0], GID: g}
-		}
-	}
-	t.Fatal("no GID of an IPv4 address")
-	return Place{}
-}
-
-// command is the program of Debian's, as server, or as client of one here.
-func (p peer) command(t *testing.T, at Place, tcp int, client bool) (*exec.Cmd, *bytes.Buffer) {
-	args := []string{"-d", "rxe0", "-x", strconv.Itoa(int(at.GID.Index)), "-p", strconv.Itoa(tcp), "-c", p.test.Type.String()}
+// command returns the program as a server, or as a client of a local server.
+func (p program) command(t *testing.T, tcp int, client bool) (*exec.Cmd, *bytes.Buffer) {
+	args := []string{"-d", "rxe0", "-x", strconv.Itoa(gidIndex), "-p", strconv.Itoa(tcp), "-c", p.test.Type.String()}
 	if p.test.Timed {
 		args = append(args, "-D", fmt.Sprint(p.test.Duration.Seconds()), "-f", fmt.Sprint(p.test.Margin.Seconds()))
 	} else {
@@ -152,32 +136,32 @@ func (p peer) command(t *testing.T, at Place, tcp int, client bool) (*exec.Cmd, 
 	return cmd, out
 }
 
-// run does a test over a connection, as one side.
-func (p peer) run(t *testing.T, conn net.Conn, at Place, client bool) ([]Result, error) {
+// gidIndex is the index of the IPv4 GID of the guest's device.
+const gidIndex = 1
+
+// run runs one side of a test.
+func (p program) run(t *testing.T, client bool, connect func() (net.Conn, error)) ([]Result, error) {
 	var results []Result
-	s, err := Start(t.Context(), NewConn(conn, client, 20*time.Second), at, p.test)
-	if err != nil {
-		return nil, err
-	}
-	err = s.Run(func(r Result) { results = append(results, r) })
-	if closed := s.Close(); closed != nil {
-		t.Error(closed)
-	}
+	err := Run(t.Context(), Options{
+		Test: p.test, Device: "rxe0", GIDIndex: gidIndex, Client: client, PeerTimeout: 20 * time.Second,
+		Connect: func(context.Context) (net.Conn, error) { return connect() },
+		Done:    func(r Result) { results = append(results, r) },
+	})
 	return results, err
 }
 
-// row is a line of figures that a program prints: size, iterations, figures.
+// row matches a line of figures: size, iterations and figures.
 var row = regexp.MustCompile(`(?m)^ *(\d+) +(\d+) +(\d+\.\d+.*)$`)
 
-// check looks at what both sides say.
-func (p peer) check(t *testing.T, client bool, results []Result, err error, theirs error, out *bytes.Buffer) {
+// check compares the results of both sides.
+func (p program) check(t *testing.T, client bool, results []Result, err error, theirs error, out *bytes.Buffer) {
 	t.Helper()
 	if err != nil || theirs != nil {
 		t.Fatalf("%v; %s: %v\n%s", err, p.test.Program(), theirs, out)
 	}
 	sizes := p.test.Sizes
 	if !client && !p.test.Both() {
-		// Of those only the last is told.
+		// The client reports only the last size.
 		sizes = sizes[len(sizes)-1:]
 		if !p.test.Bandwidth {
 			sizes = nil
@@ -189,20 +173,20 @@ func (p peer) check(t *testing.T, client bool, results []Result, err error, thei
 		switch {
 		case !client && !p.test.Both():
 			if r.Theirs == nil || r.Theirs.Iterations == 0 {
-				t.Errorf("nothing of the client's figures: %+v", r)
+				t.Errorf("got %+v, want figures of the client", r)
 			}
-		case r.Messages == 0, !p.test.Timed && p.test.Bandwidth && !p.server(client) && r.Messages != uint64(p.test.Iterations*p.test.QueuePairs):
-			t.Errorf("%d messages of %d bytes", r.Messages, r.Size)
+		case r.Messages == 0, !p.test.Timed && p.test.Bandwidth && !p.passive(client) && r.Messages != uint64(p.test.Iterations*p.test.QueuePairs):
+			t.Errorf("got %d messages of %d bytes, want %d", r.Messages, r.Size, p.test.Iterations*p.test.QueuePairs)
 		case !p.test.Bandwidth && (r.Samples.Min <= 0 || r.Samples.Count != int64(p.test.Iterations) && r.Samples.Count != int64(p.test.Iterations)-1 && !p.test.Timed):
-			t.Errorf("%d samples from %d ns on", r.Samples.Count, r.Samples.Min)
+			t.Errorf("got %d samples from %d ns, want about %d", r.Samples.Count, r.Samples.Min, p.test.Iterations)
 		case p.test.Bidirectional && (p.test.Verb != Send || !p.test.Timed) && (r.Theirs == nil || r.Theirs.Size != uint64(r.Size)):
-			t.Errorf("nothing of the other side's figures: %+v", r)
+			t.Errorf("got %+v, want figures of the peer", r)
 		}
 	}
 	if !slices.Equal(got, sizes) {
-		t.Errorf("figures of sizes %v, want %v", got, sizes)
+		t.Errorf("got figures of sizes %v, want %v", got, sizes)
 	}
-	// The program has figures too, unless it only served latency.
+	// A passive server of a latency test prints no figures.
 	if client && !p.test.Both() && !p.test.Bandwidth {
 		return
 	}
@@ -214,31 +198,29 @@ func (p peer) check(t *testing.T, client bool, results []Result, err error, thei
 		sizes = p.test.Sizes
 	}
 	if len(rows) != len(sizes) {
-		t.Fatalf("%d rows of %s, want %d:\n%s", len(rows), p.test.Program(), len(sizes), out)
+		t.Fatalf("%s: got %d rows, want %d:\n%s", p.test.Program(), len(rows), len(sizes), out)
 	}
 	for i, r := range rows {
 		if r[1] != strconv.Itoa(sizes[i]) {
-			t.Errorf("%s says %q", p.test.Program(), r[0])
+			t.Errorf("%s: got row %q, want size %d", p.test.Program(), r[0], sizes[i])
 		}
 	}
-	t.Logf("%s says %q", p.test.Program(), rows[len(rows)-1][0])
+	t.Logf("%s printed %q", p.test.Program(), rows[len(rows)-1][0])
 }
 
-// server tells whether this side does nothing but receive.
-func (p peer) server(client bool) bool { return !client && !p.test.Bidirectional }
+// passive reports whether this side only receives.
+func (p program) passive(client bool) bool { return !client && !p.test.Bidirectional }
 
-// TestGuestClient is a client of each program.
+// TestGuestClient runs against each program as a server.
 func TestGuestClient(t *testing.T) {
-	for i, p := range peers() {
+	for i, p := range programs() {
 		t.Run(p.String(), func(t *testing.T) {
-			at := place(t)
 			tcp := 18800 + i
-			server, out := p.command(t, at, tcp, false)
+			server, out := p.command(t, tcp, false)
 			if err := server.Start(); err != nil {
 				t.Fatal(err)
 			}
-			conn := testenv.Dial(t, tcp)
-			results, err := p.run(t, conn, at, true)
+			results, err := p.run(t, true, func() (net.Conn, error) { return testenv.Dial(t, tcp), nil })
 			if err != nil {
 				server.Process.Kill()
 			}
@@ -247,24 +229,19 @@ func TestGuestClient(t *testing.T) {
 	}
 }
 
-// TestGuestServer serves each program.
+// TestGuestServer runs against each program as a client.
 func TestGuestServer(t *testing.T) {
-	for _, p := range peers() {
+	for _, p := range programs() {
 		if p.test.All {
-			continue // it takes long, and both sides do the same
+			continue // slow, and the same for both sides
 		}
 		t.Run(p.String(), func(t *testing.T) {
-			at := place(t)
 			l := testenv.Listen(t)
-			client, out := p.command(t, at, l.Addr().(*net.TCPAddr).Port, true)
+			client, out := p.command(t, l.Addr().(*net.TCPAddr).Port, true)
 			if err := client.Start(); err != nil {
 				t.Fatal(err)
 			}
-			conn, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			results, err := p.run(t, conn, at, false)
+			results, err := p.run(t, false, l.Accept)
 			if err != nil {
 				client.Process.Kill()
 			}
@@ -273,37 +250,31 @@ func TestGuestServer(t *testing.T) {
 	}
 }
 
-// TestGuestKilled kills programs in the midst of a test.
+// TestGuestKilled kills programs during a test.
 func TestGuestKilled(t *testing.T) {
 	for _, c := range []struct {
 		verb              Verb
 		bandwidth, client bool
 	}{{Send, false, false}, {Write, false, true}, {Send, true, false}, {Read, true, true}} {
-		p := peers()[0]
+		p := programs()[0]
 		p.args = []string{"-F"}
 		p.test.Order = Order{Verb: c.verb, Bandwidth: c.bandwidth, Sizes: []int{64}}
 		p.test.Iterations = 10_000_000
 		t.Run(fmt.Sprintf("%v, client %v", p, c.client), func(t *testing.T) {
-			at := place(t)
 			l := testenv.Listen(t)
 			tcp := l.Addr().(*net.TCPAddr).Port
+			connect := l.Accept
 			if c.client {
-				l.Close() // the program has it
+				l.Close() // the program listens at its port
+				connect = func() (net.Conn, error) { return testenv.Dial(t, tcp), nil }
 			}
-			program, _ := p.command(t, at, tcp, !c.client)
+			program, _ := p.command(t, tcp, !c.client)
 			if err := program.Start(); err != nil {
-				t.Fatal(err)
-			}
-			var conn net.Conn
-			var err error
-			if c.client {
-				conn = testenv.Dial(t, tcp)
-			} else if conn, err = l.Accept(); err != nil {
 				t.Fatal(err)
 			}
 			ended := make(chan error, 1)
 			go func() {
-				_, err := p.run(t, conn, at, c.client)
+				_, err := p.run(t, c.client, connect)
 				ended <- err
 			}()
 			for {
@@ -311,7 +282,7 @@ func TestGuestKilled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if bytes.Count(out, []byte("state RTS")) >= 2 { // without those of the kernel
+				if bytes.Count(out, []byte("state RTS")) >= 2 { // not counting those of the kernel
 					break
 				}
 			}
@@ -319,8 +290,8 @@ func TestGuestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = program.Wait() // it was killed
-			if err := <-ended; !errors.Is(err, ErrHungUp) || !strings.Contains(err.Error(), p.test.Program()) {
-				t.Error(err)
+			if err := <-ended; !errors.Is(err, peererr.ErrClosed) || !errors.As(err, new(*MismatchError)) {
+				t.Errorf("got %v, want %v", err, peererr.ErrClosed)
 			} else {
 				t.Log(err)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ibkit/ibkit/perf/internal/peererr"
 )
 
 var key = Key{LID: 0x3, OutReads: 1, QPN: 0x12, PSN: 0xa0b1c2, RKey: 0x1fd, VAddr: 0x7f0000001000, GID: netip.MustParseAddr("::ffff:10.0.0.1")}
@@ -22,26 +24,28 @@ func TestKey(t *testing.T) {
 	withLID.GID = netip.Addr{}
 	for text, want := range map[string]Key{keyLID: withLID, keyGID: key} {
 		if got := want.Append(nil); string(got) != text {
-			t.Errorf("%q", got)
+			t.Errorf("got %q, want %q", got, text)
 		}
 		withGID := want.GID.IsValid()
 		got, err := ParseKey([]byte(text), withGID)
 		if err != nil || got != want {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 		for _, bad := range []string{"", text[1:], "x" + text[1:], strings.Replace(text, "000012:", "0000012", 1), text[:len(text)-1] + "0", strings.Repeat(":", len(text)-1) + "\x00"} {
-			if _, err := ParseKey([]byte(bad), withGID); err == nil {
-				t.Errorf("%q is taken", bad)
-			}
+			t.Run(bad, func(t *testing.T) {
+				if got, err := ParseKey([]byte(bad), withGID); err == nil {
+					t.Errorf("got %+v, want an error", got)
+				}
+			})
 		}
 	}
 }
 
-// pair joins two sides.
-func pair(t *testing.T, wait time.Duration) (client, server *Conn) {
+// pair returns two connected sides.
+func pair(t *testing.T, wait time.Duration) (client, server *conn) {
 	a, b := net.Pipe()
 	t.Cleanup(func() { a.Close(); b.Close() })
-	return NewConn(a, true, wait), NewConn(b, false, wait)
+	return newConn(a, true, wait), newConn(b, false, wait)
 }
 
 func TestExchanges(t *testing.T) {
@@ -52,71 +56,72 @@ func TestExchanges(t *testing.T) {
 		report Report
 		err    error
 	}
-	talk := func(c *Conn, layout Layout, k Key, r Report) (got result) {
-		if got.layout, got.err = c.Begin(layout); got.err != nil {
+	exchange := func(c *conn, layout Layout, k Key, r Report) (got result) {
+		if got.layout, got.err = c.begin(layout); got.err != nil {
 			return got
 		}
-		if got.key, got.err = c.ExchangeKeys(k); got.err != nil {
+		if got.key, got.err = c.exchangeKeys(k); got.err != nil {
 			return got
 		}
-		if got.err = c.Sync(k, false); got.err != nil {
+		if got.err = c.sync(k, false); got.err != nil {
 			return got
 		}
-		got.report, got.err = c.ExchangeReports(r)
+		got.report, got.err = c.exchangeReports(r)
 		return got
 	}
 	serverKey := key
 	serverKey.QPN++
 	ended := make(chan result)
 	report := Report{Size: 65536, Iterations: 1000, Peak: 1.5, Average: 1.25, MsgRate: 0.02}
-	go func() { ended <- talk(server, Layout{Page: 65536, CacheLine: 128, MTU: 3}, serverKey, Report{}) }()
-	c := talk(client, Layout{Page: 4096, CacheLine: 64, MTU: 5}, key, report)
+	go func() { ended <- exchange(server, Layout{Page: 65536, CacheLine: 128, MTU: 3}, serverKey, Report{}) }()
+	c := exchange(client, Layout{Page: 4096, CacheLine: 64, MTU: 5}, key, report)
 	s := <-ended
 	agreed := Layout{Page: 65536, CacheLine: 128, MTU: 3}
 	if c != (result{agreed, serverKey, Report{}, nil}) {
-		t.Errorf("client: %+v", c)
+		t.Errorf("client: got %+v", c)
 	}
 	if s != (result{agreed, key, report, nil}) {
-		t.Errorf("server: %+v", s)
+		t.Errorf("server: got %+v", s)
 	}
-	if p := server.Peer(); p != (Peer{Version: Version, PageSize: 4096, CacheLine: 64, MTU: 5}) {
-		t.Errorf("peer: %+v", p)
+	if p := server.peer; p != (peer{version: Version, pageSize: 4096, cacheLine: 64, mtu: 5}) {
+		t.Errorf("got peer %+v", p)
 	}
 }
 
-// TestStrangers talks to what is no perftest program, or one that waits for
-// something else.
-func TestStrangers(t *testing.T) {
-	for said, want := range map[string]string{
+// TestForeignPeer runs against peers that are not usable programs of perftest.
+func TestForeignPeer(t *testing.T) {
+	for sent, want := range map[string]string{
 		"5.60\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00": "too old",
 		"0000:000011:8f31a0:00000000000000000000ffff0a000001":  "pingpong",
-		"SSH-2.0-OpenSSH_9.2": "no perftest program",
+		"SSH-2.0-OpenSSH_9.2": "not a usable perftest program",
 		"NaN\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00": "too old",
-		"6.06": "hung up (EOF)",
+		"6.06": "closed the connection (EOF)",
 		"6.06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff": "pages",
 	} {
-		client, server := pair(t, time.Minute)
-		go func() {
-			go io.Copy(io.Discard, server.conn)
-			io.WriteString(server.conn, said)
-			server.Close()
-		}()
-		if _, err := client.Begin(Layout{Page: 4096, CacheLine: 64, MTU: 3}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", said, err)
-		}
+		t.Run(sent, func(t *testing.T) {
+			client, server := pair(t, time.Minute)
+			go func() {
+				go io.Copy(io.Discard, server.tcp)
+				io.WriteString(server.tcp, sent)
+				server.tcp.Close()
+			}()
+			if _, err := client.begin(Layout{Page: 4096, CacheLine: 64, MTU: 3}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q in it", err, want)
+			}
+		})
 	}
-	c := NewConn(script{said: strings.NewReader("\r\u00856.06\n\x00\x00\x00\x00\x00\x00\x00\x00")}, true, time.Minute)
-	if _, err := c.Begin(Layout{}); err == nil || c.Peer().Version != "6.06" {
-		t.Errorf("a version with what steers a terminal: %q, %v", c.Peer().Version, err)
+	c := newConn(script{sent: strings.NewReader("\r\u00856.06\n\x00\x00\x00\x00\x00\x00\x00\x00")}, true, time.Minute)
+	if _, err := c.begin(Layout{}); err == nil || c.peer.version != "6.06" {
+		t.Errorf("version with control characters: got %q, %v", c.peer.version, err)
 	}
 	client, server := pair(t, time.Millisecond)
-	go io.Copy(io.Discard, server.conn)
-	if _, err := client.ExchangeKeys(key); !errors.Is(err, ErrSilent) {
-		t.Errorf("silence: %v", err)
+	go io.Copy(io.Discard, server.tcp)
+	if _, err := client.exchangeKeys(key); !errors.Is(err, peererr.ErrTimeout) {
+		t.Errorf("silent peer: got %v, want %v", err, peererr.ErrTimeout)
 	}
-	server.Abort()
-	if err := server.inStep("keys", make([]byte, 1)); !errors.Is(err, ErrSilent) {
-		t.Errorf("abort: %v", err)
+	server.abort()
+	if err := server.lockstep("keys", make([]byte, 1)); !errors.Is(err, peererr.ErrTimeout) {
+		t.Errorf("aborted: got %v, want %v", err, peererr.ErrTimeout)
 	}
 }
 
@@ -128,19 +133,19 @@ func FuzzParseKey(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := ParseKey(k.Append(nil), withGID); err != nil || again != k {
-			t.Errorf("%+v came back as %+v, %v", k, again, err)
+		if got, err := ParseKey(k.Append(nil), withGID); err != nil || got != k {
+			t.Errorf("got %+v, %v, want %+v", got, err, k)
 		}
 	})
 }
 
-// script is a peer that has said all it says, and takes what comes.
+// A script is a connection to a peer that sends a fixed text.
 type script struct {
 	net.Conn
-	said *strings.Reader
+	sent *strings.Reader
 }
 
-func (s script) Read(b []byte) (int, error)  { return s.said.Read(b) }
+func (s script) Read(b []byte) (int, error)  { return s.sent.Read(b) }
 func (s script) Write(b []byte) (int, error) { return len(b), nil }
 func (s script) SetDeadline(time.Time) error { return nil }
 func (s script) RemoteAddr() net.Addr        { return &net.TCPAddr{} }
@@ -148,21 +153,21 @@ func (s script) RemoteAddr() net.Addr        { return &net.TCPAddr{} }
 func FuzzConn(f *testing.F) {
 	f.Add("6.06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x403\x00"+keyGID, true)
 	f.Add("6.29\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x403\x00"+keyLID, false)
-	f.Fuzz(func(t *testing.T, said string, withGID bool) {
-		c := NewConn(script{said: strings.NewReader(said)}, true, time.Minute)
-		agreed, err := c.Begin(Layout{Page: 4096, CacheLine: 64, MTU: 3})
+	f.Fuzz(func(t *testing.T, sent string, withGID bool) {
+		c := newConn(script{sent: strings.NewReader(sent)}, true, time.Minute)
+		agreed, err := c.begin(Layout{Page: 4096, CacheLine: 64, MTU: 3})
 		if err != nil {
 			return
 		}
 		if agreed.MTU < 1 || agreed.MTU > 3 || agreed.Page < 4096 || agreed.Page > maxPage || agreed.CacheLine < 64 {
-			t.Errorf("agreed on %+v", agreed)
+			t.Errorf("got layout %+v", agreed)
 		}
 		k := key
 		if !withGID {
 			k.GID = netip.Addr{}
 		}
-		if _, err := c.ExchangeKeys(k); err == nil {
-			c.ExchangeReports(Report{})
+		if _, err := c.exchangeKeys(k); err == nil {
+			c.exchangeReports(Report{})
 		}
 	})
 }

@@ -5,19 +5,18 @@ import (
 	"math"
 )
 
-// A Report is a side's figures of a bandwidth test. The programs do not say in
-// which unit: MiB/s, or Gb/s with --report_gbits.
+// A Report holds the figures that a side of a bandwidth test sends to its peer. Their
+// unit is not part of the protocol: MiB/s, or Gb/s with --report_gbits.
 type Report struct {
 	Size       uint64 // bytes of a message
-	Iterations uint64
+	Iterations uint64 // messages of all queue pairs
 	Peak       float64
 	Average    float64
 	MsgRate    float64 // millions of messages per second
 }
 
-// ExchangeReports tells this side's figures and returns the other side's. A server
-// that only served sends zeros.
-func (c *Conn) ExchangeReports(local Report) (Report, error) {
+// exchangeReports exchanges figures. A server that only receives sends zeros.
+func (c *conn) exchangeReports(local Report) (Report, error) {
 	numbers := []uint64{
 		local.Size, local.Iterations, math.Float64bits(local.Peak), math.Float64bits(local.Average), math.Float64bits(local.MsgRate),
 	}

@@ -5,120 +5,222 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/endpoint"
-	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/endpoint"
+	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/peererr"
+	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Session is a test with a program at the other side.
-type Session struct {
-	Local, Remote []Key
-	Agreed        Layout
+// Options are the settings of Run.
+type Options struct {
+	Test Test
 
-	conn   *Conn
+	Device   string // "": the one that reaches the peer
+	Port     uint8  // 0: the first active one
+	GIDIndex int    // negative: the best
+	CPUs     host.CPUs
+
+	// Connect connects to the program, which is a server if Client is set, and
+	// otherwise accepts its connection. Run calls it once the device is usable.
+	Connect func(context.Context) (net.Conn, error)
+	Client  bool
+
+	// PeerTimeout is the time after which a silent peer counts as gone.
+	PeerTimeout time.Duration
+
+	// Begin, Connected and Done, unless nil, are called when the local queue pairs
+	// exist, when they are connected, and after each size. If the test fails, the last
+	// call of Done has the figures until then.
+	Begin, Connected func(*Session)
+	Done             func(Result)
+
+	// Warn, unless nil, is called with the warnings that the programs print.
+	Warn func(string)
+}
+
+// A Session is a test with a program.
+type Session struct {
+	Keys, Remote []Key // of the queue pairs; Remote is set when they are connected
+	Agreed       Layout
+	PeerVersion  string // of the protocol
+	CPUs         []int  // of the loop; empty: any
+
+	conn   *conn
+	o      Options
 	test   Test
-	place  Place
+	choice port.Choice
 	end    *endpoint.Endpoint
 	ctx    context.Context
-	posted bool // receives are
+	posted bool // receives are posted
 
-	result Result // of the size that runs
+	result Result // of the current size
 }
 
-// cacheLine is what this side says its cache lines have. A program whose lines are
-// larger has both take those.
-const cacheLine = 64
+// Local describes the local port.
+func (s *Session) Local() host.PortInfo { return s.choice.Info() }
 
-// Place is the port that the session uses.
-func (s *Session) Place() Place { return s.place }
+// MTU returns the agreed MTU in bytes.
+func (s *Session) MTU() int { return ib.MTU(s.Agreed.MTU).Bytes() }
 
-// Start tells the other side about this one, and makes queue pairs and memory. The
-// port is the session's from then on; Close closes it.
-func Start(ctx context.Context, conn *Conn, place Place, test Test) (*Session, error) {
-	s := &Session{conn: conn, test: test, place: place, ctx: ctx}
-	if err := s.start(); err != nil {
-		return nil, errors.Join(s.cause(err), s.Close())
-	}
-	return s, nil
-}
-
-func (s *Session) start() error {
+// Run measures with a program of perftest.
+func Run(ctx context.Context, o Options) (err error) {
+	s := &Session{o: o, test: o.Test}
 	if err := s.test.Check(); err != nil {
 		return err
 	}
-	mtu := s.place.Port.Attr.ActiveMTU
+	c, choice, err := port.Connect(ctx, o.Device, o.Port, o.GIDIndex, o.Connect)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	s.choice = choice
+	s.conn = newConn(c, o.Client, o.PeerTimeout)
+	cpus, _, release := o.CPUs.Reserve(choice.Port.Device, 1, port.LeaveToPeer(o.CPUs, choice.Port, c, o.Client))
+	defer release()
+	s.CPUs = cpus
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s.ctx = ctx
+	monitor := port.Monitor{Port: choice.Port}
+	monitor.Start(ctx, cancel)
+	defer func() { err = errors.Join(err, s.close()) }()
+	return monitor.Explain(s.cause(s.run()))
+}
+
+// close releases all objects and the port.
+func (s *Session) close() error {
+	if s.end == nil {
+		return s.choice.Port.Close()
+	}
+	return s.end.Close()
+}
+
+// run runs the test.
+func (s *Session) run() error {
+	stop := context.AfterFunc(s.ctx, func() { _ = s.conn.abort() })
+	defer stop()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if s.o.Begin != nil {
+		s.o.Begin(s)
+	}
+	err := s.conn.session(s.test.Order, s.Keys, driver{s}, func(size int, theirs *Report) {
+		r := s.result
+		if r.Size == 0 { // a passive server
+			r.Size = size
+		}
+		r.Theirs = theirs
+		s.result = Result{}
+		s.done(r)
+	})
+	if err != nil && s.result.Messages > 0 {
+		s.done(s.result)
+	}
+	return err
+}
+
+func (s *Session) done(r Result) {
+	if s.o.Done != nil {
+		s.o.Done(r)
+	}
+}
+
+// cacheLine is the size of a cache line of this side. If the peer's is larger, both
+// sides use that.
+const cacheLine = 64
+
+// begin negotiates the layout and creates queue pairs and memory.
+func (s *Session) begin() error {
+	mtu := s.choice.Port.Attr.ActiveMTU
 	if s.test.MTU > mtu {
-		return fmt.Errorf("use an MTU of %v: the port's is %v", s.test.MTU, mtu)
+		return fmt.Errorf("use MTU %v: the port supports %v", s.test.MTU, mtu)
 	}
 	if s.test.MTU != 0 {
 		mtu = s.test.MTU
 	}
-	stop := s.abort()
-	defer stop()
+	// Like the programs, reduce sizes to the local MTU before the peers negotiate.
+	if s.test.fitDatagrams(mtu.Bytes()) && s.test.All {
+		s.warnMTU(mtu.Bytes())
+	}
 	var err error
-	s.Agreed, err = s.conn.Begin(Layout{Page: uint32(os.Getpagesize()), CacheLine: cacheLine, MTU: uint8(mtu)})
+	s.Agreed, err = s.conn.begin(Layout{Page: uint32(os.Getpagesize()), CacheLine: cacheLine, MTU: uint8(mtu)})
+	s.PeerVersion = s.conn.peer.version
 	if err != nil {
 		return err
 	}
-	if largest := slices.Max(s.test.Sizes); s.test.Type == verbs.QPTypeUD && largest > ib.MTU(s.Agreed.MTU).Bytes() {
-		return fmt.Errorf("send datagrams of %d bytes: the MTU of both sides is %v", largest, ib.MTU(s.Agreed.MTU))
+	if size := s.test.Sizes[0]; s.test.fitDatagrams(s.MTU()) {
+		if s.test.SizeGiven && !s.test.All {
+			return fmt.Errorf("send datagrams of %d bytes: the MTU of both sides is %d", size, s.MTU())
+		}
+		s.warnMTU(s.MTU())
 	}
-	if s.end, err = endpoint.New(s.place.Port, s.options()); err != nil {
+	if s.end, err = endpoint.New(s.choice.Port, s.options()); err != nil {
 		return err
 	}
 	for _, a := range s.end.Addresses() {
-		s.Local = append(s.Local, Key{
-			LID: uint16(s.place.Port.Attr.LID), OutReads: uint32(s.reads()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr, GID: s.place.GID.GID,
+		s.Keys = append(s.Keys, Key{
+			LID: uint16(s.choice.Port.Attr.LID), OutReads: uint32(s.maxRdAtomic()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr,
+			GID: s.choice.Local.Addr,
 		})
 	}
 	return nil
 }
 
-// abort has exchanges return when the context ends, until what it returns is
-// called.
-func (s *Session) abort() (stop func() bool) {
-	return context.AfterFunc(s.ctx, func() { _ = s.conn.Abort() })
+func (s *Session) warnMTU(mtu int) {
+	if s.o.Warn != nil {
+		s.o.Warn(fmt.Sprintf(" Max msg size in UD is MTU %d\n Changing to this MTU\n", mtu))
+	}
 }
 
-// sameFlags are what both programs have to be started with.
-const sameFlags = "flags for size, iterations, duration, queue pairs and connection"
+// A MismatchError is a failure that different settings of both sides would explain.
+type MismatchError struct {
+	Program string // that should be the peer
+	Err     error
+}
 
-// cause is why something did not go on: the context's end, if it has ended. Of
-// another side that does not do what it should it says what that may be.
+func (e *MismatchError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *MismatchError) Unwrap() error { return e.Err }
+
+// cause returns the reason of an error: the end of the context, or a peer that may have
+// other settings.
 func (s *Session) cause(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case s.ctx.Err() != nil:
 		return context.Cause(s.ctx)
-	case errors.Is(err, ErrHungUp):
-		return fmt.Errorf("%w: see what it says; it has to be %s with the same %s", err, s.test.Program(), sameFlags)
-	case errors.As(err, new(*verbs.CompletionError)):
-		return fmt.Errorf("%w; the other side has to be %s with the same %s", err, s.test.Program(), sameFlags)
-	case errors.Is(err, ErrSilent), errors.Is(err, loop.ErrStalled):
-		return fmt.Errorf("%w: is it there, as %s with the same %s?", err, s.test.Program(), sameFlags)
+	case errors.Is(err, peererr.ErrClosed), errors.Is(err, peererr.ErrTimeout), errors.Is(err, loop.ErrStalled),
+		errors.As(err, new(*verbs.CompletionError)):
+		return &MismatchError{s.test.Program(), err}
 	}
 	return err
 }
 
-// reads is how many reads or atomics this side answers at a time; 1 where the test
-// has none.
-func (s *Session) reads() uint8 {
+// maxRdAtomic returns the number of reads or atomics that this side answers at a time;
+// 1 for other tests.
+func (s *Session) maxRdAtomic() uint8 {
 	if s.test.Verb != Read && s.test.Verb != Atomic {
 		return 1
 	}
-	n := int(min(s.place.Port.Limits.MaxQPRdAtom, math.MaxUint8))
+	n := int(min(s.choice.Port.Limits.MaxQPRdAtom, math.MaxUint8))
 	if s.test.OutReads > 0 {
 		n = min(n, s.test.OutReads)
 	}
 	return uint8(n)
 }
 
-// receives is how many receives are posted to a queue pair.
+// receives returns the number of receives posted to a queue pair.
 func (s *Session) receives() int {
 	switch {
 	case s.test.Verb != Send, s.test.Bandwidth && !s.test.Bidirectional && s.conn.client:
@@ -127,15 +229,15 @@ func (s *Session) receives() int {
 	return s.test.RxDepth
 }
 
-// slots is how much memory a queue pair has on each side. Programs lay out theirs
-// alike: a page to walk through, or the largest message.
+// slots returns the size of the memory of a queue pair. The programs all use a page for
+// small messages to cycle through, or the largest message.
 func (s *Session) slots() int {
 	return max(int(s.Agreed.Page), slices.Max(s.test.Sizes))
 }
 
 func (s *Session) options() endpoint.Options {
 	o := endpoint.Options{
-		Type: s.test.Type, Groups: 1, Lanes: s.test.QueuePairs, Depth: s.test.depth(), RecvDepth: s.receives(),
+		Type: s.test.Type, Groups: 1, GroupSize: s.test.QueuePairs, Depth: s.test.depth(), RecvDepth: s.receives(),
 		Out: s.slots(), In: s.slots() + int(s.Agreed.CacheLine), Inline: s.test.Inline, Events: s.test.Events,
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
 	}
@@ -153,40 +255,12 @@ func (s *Session) options() endpoint.Options {
 	return o
 }
 
-// link is how the queue pairs are connected.
+// link returns the connection to a remote queue pair.
 func (s *Session) link(remote Key) endpoint.Link {
 	return endpoint.Link{
-		GID: remote.GID, GIDIndex: uint8(s.place.GID.Index), LID: remote.LID, MTU: ib.MTU(s.Agreed.MTU),
+		GID: remote.GID, GIDIndex: s.choice.Index, LID: remote.LID, MTU: ib.MTU(s.Agreed.MTU),
 		SL: s.test.SL, TrafficClass: s.test.TrafficClass, HopLimit: HopLimit, PKeyIndex: s.test.PKeyIndex,
 		Timeout: s.test.Timeout, RetryCount: s.test.RetryCount, RNRRetry: 7, MinRNRTimer: 12,
-		ReadsOut: uint8(min(uint32(s.reads()), remote.OutReads)), ReadsIn: s.reads(), QKey: QKey,
+		MaxRdAtomic: uint8(min(uint32(s.maxRdAtomic()), remote.OutReads)), MaxDestRdAtomic: s.maxRdAtomic(), QKey: qkey,
 	}
-}
-
-// Run does the test. It tells of each size as it is done; where it ends with an
-// error, of the one that was under way, as far as that came.
-func (s *Session) Run(done func(Result)) error {
-	stop := s.abort()
-	defer stop()
-	err := s.conn.Session(s.test.Order, s.Local, driver{s}, func(size int, theirs *Report) {
-		r := s.result
-		if r.Size == 0 { // a server that only served
-			r.Size = size
-		}
-		r.Theirs = theirs
-		s.result = Result{}
-		done(r)
-	})
-	if err != nil && s.result.Messages > 0 {
-		done(s.result)
-	}
-	return s.cause(err)
-}
-
-// Close gives everything back, and hangs up.
-func (s *Session) Close() error {
-	if s.end == nil {
-		return errors.Join(s.place.Port.Close(), s.conn.Close())
-	}
-	return errors.Join(s.end.Close(), s.conn.Close())
 }

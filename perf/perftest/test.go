@@ -3,64 +3,84 @@ package perftest
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Test is what both programs have to be started with, and what is a matter of
-// this side alone. Nothing of it is exchanged but what Layout has.
+// A Test holds the settings of a program. The first group must be equal on both sides:
+// the protocol exchanges only a Layout.
 type Test struct {
 	Order
 
 	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC or QPTypeUD
 	QueuePairs  int           // -q
-	Iterations  int           // -n, messages of each queue pair
+	Iterations  int           // -n, messages per queue pair
 	Duration    time.Duration // -D, with Timed
-	Margin      time.Duration // -f: what of it does not count at the beginning, and at the end
-	CompareSwap bool          // -A CMP_AND_SWAP; else fetch and add
+	Margin      time.Duration // -f: uncounted time at the start and at the end
+	CompareSwap bool          // -A CMP_AND_SWAP; otherwise fetch and add
+	SizeGiven   bool          // -s: a datagram that exceeds the peer's MTU is an error
 
-	Gbits bool // --report_gbits: figures are exchanged in Gb/s, not MiB/s
+	Gbits bool // --report_gbits: figures are in Gb/s instead of MiB/s
 
-	// Of this side.
-	MTU          ib.MTU // -m; the other side may have a smaller one; 0: the port's
+	// Local settings.
+	MTU          ib.MTU // -m; the peer may have a smaller one; 0: that of the port
 	TxDepth      int    // -t
 	RxDepth      int    // -r
 	Moderation   int    // -Q
 	List         int    // -l
-	Inline       int    // -I: messages of up to so many bytes
-	OutReads     int    // -o; 0: as many as the device does
+	Inline       int    // -I: maximum size of inline messages
+	OutReads     int    // -o; 0: as many as the device supports
 	Events       bool   // -e
 	SL           uint8  // -S
 	TrafficClass uint8  // --tclass
 	PKeyIndex    uint16 // --pkey_index
 	Timeout      uint8  // -u
 	RetryCount   uint8  // --retry_count
-
-	CPU     int           // that the measured loop runs on; loop.NoCPU: any
-	Silence time.Duration // that is taken for an end of the other side
 }
 
-// A Result is what a test with one size came to.
+// A Result holds the figures of one size.
 type Result struct {
 	Size     int
-	Messages uint64        // that count, of all queue pairs
-	Elapsed  time.Duration // that they took; of tests of bandwidth
-	Samples  *loop.Samples // of tests of latency: whole round trips
-	Rates    []loop.Rate   // of tests of bandwidth: over time
-	Theirs   *Report       // what the other side sent
-	CPU      loop.Usage
+	Messages uint64         // counted messages of all queue pairs
+	Elapsed  time.Duration  // of the counted messages, or of the counted part of a timed test
+	Samples  *stats.Samples // of latency: whole round trips
+	Rates    []stats.Rate   // of bandwidth: over time
+	Theirs   *Report        // figures of the peer
+	LoopTime time.Duration  // of the whole loop
+	User     time.Duration  // processor time of the loop
+	System   time.Duration  // processor time of the loop
 }
 
-// Bytes is how much data the messages were.
+// Bytes returns the amount of data.
 func (r Result) Bytes() uint64 { return uint64(r.Size) * r.Messages }
+
+// DefaultMargin returns the margin of the programs for a duration, in whole seconds.
+func DefaultMargin(duration time.Duration) time.Duration {
+	return (duration / 4).Truncate(time.Second)
+}
+
+// fitDatagrams reduces sizes of datagrams to an MTU in bytes, and reports whether it
+// changed them.
+func (t *Test) fitDatagrams(mtu int) bool {
+	if t.Type != verbs.QPTypeUD || slices.Max(t.Sizes) <= mtu {
+		return false
+	}
+	sizes := []int{mtu}
+	if t.All {
+		sizes = AllSizes(mtu, t.Type)
+	}
+	t.Sizes = sizes
+	return true
+}
 
 // AtomicSize is the size of all messages of atomics.
 const AtomicSize = 8
 
-// AllSizes are those of -a: powers of two, of datagrams to the MTU.
+// AllSizes returns the sizes of -a: powers of two, up to the MTU for datagrams.
 func AllSizes(mtu int, kind verbs.QPType) []int {
 	last := 23
 	if kind == verbs.QPTypeUD {
@@ -73,16 +93,24 @@ func AllSizes(mtu int, kind verbs.QPType) []int {
 	return sizes
 }
 
-// depth is how many sends are under way on a queue pair.
+// latencyDepth is the capacity of the send queue in latency tests. The programs have 1
+// and wait for the completion of each send. More lets a loop request few completions,
+// which the peer cannot notice.
+const latencyDepth = 64
+
+// depth returns the capacity of the send queue of a queue pair.
 func (t *Test) depth() int {
-	if !t.Timed && t.Bandwidth {
+	switch {
+	case !t.Bandwidth:
+		return latencyDepth
+	case !t.Timed:
 		return min(t.TxDepth, t.Iterations)
 	}
 	return t.TxDepth
 }
 
-// Moderate is how many messages have one completion: large ones have one each, as
-// those of perftest do.
+// Moderate returns the number of messages per completion. Large messages have one each,
+// as in perftest.
 func (t *Test) Moderate(size int) int {
 	const large = 8192
 	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events {
@@ -91,36 +119,36 @@ func (t *Test) Moderate(size int) int {
 	return min(t.Moderation, t.depth())
 }
 
-// Check looks for what cannot be.
+// minIterations is the minimum of the programs.
+const minIterations = 5
+
+// Check returns an error if the settings are invalid.
 func (t *Test) Check() error {
 	switch {
 	case t.QueuePairs < 1 || t.TxDepth < 1 || t.RxDepth < 1 || t.Moderation < 1 || t.List < 1 || len(t.Sizes) == 0:
-		return fmt.Errorf("%d queue pairs, %d sends, %d receives, a completion per %d, %d in a list, %d sizes: each has to be above 0",
+		return fmt.Errorf("%d queue pairs, tx depth %d, rx depth %d, CQ moderation %d, post list %d, %d sizes: each must be above 0",
 			t.QueuePairs, t.TxDepth, t.RxDepth, t.Moderation, t.List, len(t.Sizes))
 	case !t.Bandwidth && t.QueuePairs > 1:
-		return fmt.Errorf("%d queue pairs: a test of latency has one", t.QueuePairs)
+		return fmt.Errorf("%d queue pairs: a latency test uses one", t.QueuePairs)
 	case !t.Bandwidth && t.Bidirectional:
-		return fmt.Errorf("a test of latency goes both ways in any case")
+		return fmt.Errorf("bidirectional latency: only bandwidth tests can be bidirectional")
 	case t.Timed && (t.All || len(t.Sizes) > 1):
-		return fmt.Errorf("all sizes by time: the programs do one size")
+		return fmt.Errorf("several sizes by time: a timed test has one size")
 	case t.Timed && t.Events:
-		return fmt.Errorf("events by time: the programs poll then")
+		return fmt.Errorf("events by time: a timed test polls")
 	case t.Timed && t.Duration <= 2*t.Margin:
-		return fmt.Errorf("%v with margins of %v at either end leave no time to measure", t.Duration, t.Margin)
+		return fmt.Errorf("duration %v with a margin of %v at each end: no time is left to measure", t.Duration, t.Margin)
 	case !t.Timed && t.Iterations < minIterations:
-		return fmt.Errorf("%d iterations: the programs do no fewer than %d", t.Iterations, minIterations)
+		return fmt.Errorf("%d iterations: below the minimum of %d", t.Iterations, minIterations)
 	case t.Type == verbs.QPTypeUD && t.Verb != Send:
-		return fmt.Errorf("there is no %v by datagrams", t.Verb)
+		return fmt.Errorf("UD does not support %v", t.Verb)
 	case t.Type == verbs.QPTypeUC && (t.Verb == Read || t.Verb == Atomic):
-		return fmt.Errorf("there is no %v by unreliable connections", t.Verb)
+		return fmt.Errorf("UC does not support %v", t.Verb)
 	}
 	for _, size := range t.Sizes {
 		if size < 1 || t.Verb == Atomic && size != AtomicSize {
-			return fmt.Errorf("messages of %d bytes: there is no %v of that size", size, t.Verb)
+			return fmt.Errorf("size %d of %v", size, t.Verb)
 		}
 	}
 	return nil
 }
-
-// minIterations is perftest's least.
-const minIterations = 5

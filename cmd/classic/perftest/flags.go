@@ -24,8 +24,11 @@ var family = &getopt.Family{
 
 func usage(t *getopt.Tool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage:\n  %s            start a server and wait for a client\n  %s <host>     be the client of one\n\nOptions:\n", t.Name, t.Name)
+	fmt.Fprintf(&b, "Usage:\n  %s            start a server and wait for a client\n  %s <host>     be the client of a server\n\nOptions:\n", t.Name, t.Name)
 	for _, o := range t.Options {
+		if o.Unlisted {
+			continue
+		}
 		name := "    --" + o.Long
 		if o.Short != 0 {
 			name = fmt.Sprintf("-%c, --%s", o.Short, o.Long)
@@ -38,60 +41,84 @@ func usage(t *getopt.Tool) string {
 	return b.String()
 }
 
-// options returns the options of the program. ibkit rejects the other options of
-// perftest: a test must not differ from its command line.
+// A listing is the way in which a program supports an option.
+type listing int
+
+const (
+	rejected listing = iota
+	listed
+	unlisted // accepted, but not in the usage text
+)
+
+// when returns listed if a condition is true, and otherwise rejected.
+func when(condition bool) listing {
+	if condition {
+		return listed
+	}
+	return rejected
+}
+
+// options returns the options of the program. It rejects the options of perftest that
+// are not implemented, because a test must not differ from its command line.
 func (c *command) options() []getopt.Option {
 	t, order := &c.test, c.test.Order
-	const all = true
-	sends, atomics := order.Verb == perftest.Send, order.Verb == perftest.Atomic
+	sends, writes, atomics := order.Verb == perftest.Send, order.Verb == perftest.Write, order.Verb == perftest.Atomic
 	responses := atomics || order.Verb == perftest.Read
+	// Latency programs accept the options of bandwidth programs that have no effect.
+	bandwidth := unlisted
+	if order.Bandwidth {
+		bandwidth = listed
+	}
 	var list []getopt.Option
 	for _, o := range []struct {
-		has bool
+		listing
 		getopt.Option
 	}{
-		{!atomics, getopt.Option{Long: "all", Short: 'a', Help: "sizes from 2 to 2^23", Set: getopt.True(&t.All)}},
-		{atomics, getopt.Option{Long: "atomic_type", Short: 'A', Arg: "TYPE", Help: "CMP_AND_SWAP or FETCH_AND_ADD (default)", Set: c.setAtomicType}},
-		{order.Bandwidth, getopt.Option{Long: "bidirectional", Short: 'b', Help: "both sides send", Set: getopt.True(&t.Bidirectional)}},
-		{all, getopt.Option{Long: "connection", Short: 'c', Arg: "TYPE", Help: "RC (default), UC or UD", Set: c.setConnection}},
-		{all, getopt.Option{Long: "ib-dev", Short: 'd', Arg: "DEVICE", Help: "default: the one with the best GID towards the other side", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames}},
-		{all, getopt.Option{Long: "duration", Short: 'D', Arg: "SECONDS", Help: "measure for a time", Set: func(value string) error {
+		{when(!atomics), getopt.Option{Long: "all", Short: 'a', Help: "sizes from 2 to 2^23", Set: getopt.True(&t.All)}},
+		{when(atomics), getopt.Option{Long: "atomic_type", Short: 'A', Arg: "TYPE", Help: "CMP_AND_SWAP or FETCH_AND_ADD (default)", Set: c.setAtomicType}},
+		{when(order.Bandwidth), getopt.Option{Long: "bidirectional", Short: 'b', Help: "send in both directions", Set: getopt.True(&t.Bidirectional)}},
+		{listed, getopt.Option{Long: "connection", Short: 'c', Arg: "TYPE", Help: "RC (default), UC or UD", Set: c.setConnection}},
+		{listed, getopt.Option{Long: "ib-dev", Short: 'd', Arg: "DEVICE", Help: "local device (default: the one of the route to the peer)", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames}},
+		{listed, getopt.Option{Long: "duration", Short: 'D', Arg: "SECONDS", Help: "measure for a time", Set: func(value string) error {
 			t.Timed = true
 			return seconds(&t.Duration, 1)(value)
 		}}},
-		{sends, getopt.Option{Long: "events", Short: 'e', Help: "wait for completion events", Set: getopt.True(&t.Events)}},
-		{all, getopt.Option{Long: "margin", Short: 'f', Arg: "SECONDS", Help: "what does not count at either end of -D (default 2)", Set: seconds(&t.Margin, 0)}},
-		{all, getopt.Option{Long: "CPU-freq", Short: 'F', Help: "no warning of the processor's frequency; there is none, as it is not used", Set: getopt.Ignore}},
-		{all, getopt.Option{Long: "help", Short: 'h', Help: "show this", Set: getopt.Usage}},
-		{all, getopt.Option{Long: "ib-port", Short: 'i', Arg: "PORT", Help: "default: the first active one", Set: number(&c.port, 0, 255)}},
-		{sends || order.Verb == perftest.Write, getopt.Option{Long: "inline_size", Short: 'I', Arg: "BYTES", Help: "data of messages up to this size is in the work request", Set: number(&t.Inline, 0, 1024)}},
-		{order.Bandwidth, getopt.Option{Long: "post_list", Short: 'l', Arg: "N", Help: "post N messages at a time", Set: number(&t.List, 1, 1024)}},
-		{all, getopt.Option{Long: "mtu", Short: 'm', Arg: "BYTES", Help: "default: the port's", Set: c.setMTU}},
-		{all, getopt.Option{Long: "iters", Short: 'n', Arg: "N", Help: "messages, at least 5 (default 1000, of ib_write_bw 5000)", Set: number(&t.Iterations, 5, math.MaxInt32)}},
-		{order.Bandwidth, getopt.Option{Long: "noPeak", Short: 'N', Help: "no peak bandwidth", Set: getopt.True(&c.noPeak)}},
-		{responses, getopt.Option{Long: "outs", Short: 'o', Arg: "N", Help: "operations under way (default: as many as the device does)", Set: number(&t.OutReads, 1, 128)}},
-		{all, getopt.Option{Long: "port", Short: 'p', Arg: "PORT", Help: "TCP port (default 18515)", Set: number(&c.tcp, 1, math.MaxUint16)}},
-		{order.Bandwidth, getopt.Option{Long: "qp", Short: 'q', Arg: "N", Help: "queue pairs", Set: number(&t.QueuePairs, 1, 16384)}},
-		{order.Bandwidth, getopt.Option{Long: "cq-mod", Short: 'Q', Arg: "N", Help: "a completion of every Nth message (default 100)", Set: number(&t.Moderation, 1, 1024)}},
-		{sends, getopt.Option{Long: "rx-depth", Short: 'r', Arg: "N", Help: "receives posted (default 512)", Set: number(&t.RxDepth, 1, 16384)}},
-		{!atomics, getopt.Option{Long: "size", Short: 's', Arg: "BYTES", Help: "of a message (default 2, of bandwidth 65536)", Set: func(value string) error {
-			t.Sizes = []int{0}
-			return number(&t.Sizes[0], 1, math.MaxInt32)(value)
+		{when(!writes), getopt.Option{Long: "events", Short: 'e', Help: "wait for completion events instead of polling", Set: getopt.True(&t.Events)}},
+		{listed, getopt.Option{Long: "margin", Short: 'f', Arg: "SECONDS", Help: "uncounted time at each end of -D (default: a quarter of it)", Set: func(value string) error {
+			c.marginGiven = true
+			return seconds(&t.Margin, 0)(value)
 		}}},
-		{all, getopt.Option{Long: "sl", Short: 'S', Arg: "SL", Help: "service level", Set: number(&t.SL, 0, 15)}},
-		{order.Bandwidth, getopt.Option{Long: "tx-depth", Short: 't', Arg: "N", Help: "messages under way (default 128)", Set: number(&t.TxDepth, 1, 15000)}},
-		{all, getopt.Option{Long: "qp-timeout", Short: 'u', Arg: "N", Help: "4.096 us * 2^N (default 14)", Set: number(&t.Timeout, 0, 31)}},
-		{all, getopt.Option{Long: "version", Short: 'V', Help: "show the version", Set: c.showVersion}},
-		{order.Bandwidth, getopt.Option{Long: "limit_bw", Short: 'w', Arg: "RATE", Help: "exit with 1 below this bandwidth", Set: limit(&c.minRate)}},
-		{all, getopt.Option{Long: "gid-index", Short: 'x', Arg: "INDEX", Help: "default: the best towards the other side", Set: number(&c.gidIndex, 0, 255)}},
-		{order.Bandwidth, getopt.Option{Long: "limit_msgrate", Short: 'y', Arg: "RATE", Help: "exit with 1 below this rate of messages", Set: limit(&c.minMsgs)}},
-		{all, getopt.Option{Long: "output", Arg: "WHAT", Help: "print one figure: bandwidth, message_rate or latency", Set: c.setOutput}},
-		{all, getopt.Option{Long: "pkey_index", Arg: "INDEX", Help: "P_Key", Set: number(&t.PKeyIndex, 0, math.MaxUint16)}},
-		{order.Bandwidth, getopt.Option{Long: "report_gbits", Help: "Gb/s, not MiB/s", Set: getopt.True(&t.Gbits)}},
-		{all, getopt.Option{Long: "retry_count", Arg: "N", Help: "times that a packet is sent again (default 7)", Set: number(&t.RetryCount, 0, 7)}},
-		{all, getopt.Option{Long: "tclass", Arg: "CLASS", Help: "traffic class", Set: number(&t.TrafficClass, 0, 255)}},
+		{listed, getopt.Option{Long: "CPU-freq", Short: 'F', Help: "no effect: the frequency of the processor is not used", Set: getopt.Ignore}},
+		{listed, getopt.Option{Long: "help", Short: 'h', Help: "show this text", Set: getopt.Usage}},
+		{listed, getopt.Option{Long: "ib-port", Short: 'i', Arg: "PORT", Help: "port of the device (default: the first active one)", Set: number(&c.port, 1, 255)}},
+		{when(sends || writes), getopt.Option{Long: "inline_size", Short: 'I', Arg: "BYTES", Help: "maximum size of inline messages", Set: number(&t.Inline, 0, 1024)}},
+		{when(order.Bandwidth), getopt.Option{Long: "post_list", Short: 'l', Arg: "N", Help: "post N messages at a time", Set: number(&t.List, 1, 1024)}},
+		{listed, getopt.Option{Long: "mtu", Short: 'm', Arg: "BYTES", Help: "size of a packet (default: the MTU of the port)", Set: c.setMTU}},
+		{listed, getopt.Option{Long: "iters", Short: 'n', Arg: "N", Help: "number of messages, at least 5 (default 1000, ib_write_bw 5000)", Set: number(&t.Iterations, 5, math.MaxInt32)}},
+		{when(order.Bandwidth), getopt.Option{Long: "noPeak", Short: 'N', Help: "no peak bandwidth", Set: getopt.True(&c.noPeak)}},
+		{when(responses), getopt.Option{Long: "outs", Short: 'o', Arg: "N", Help: "operations in flight (default: the maximum of the device)", Set: number(&t.OutReads, 1, 128)}},
+		{listed, getopt.Option{Long: "port", Short: 'p', Arg: "PORT", Help: "TCP port (default 18515)", Set: number(&c.tcp, 1, math.MaxUint16)}},
+		{when(order.Bandwidth), getopt.Option{Long: "qp", Short: 'q', Arg: "N", Help: "number of queue pairs (default 1)", Set: number(&t.QueuePairs, 1, 16384)}},
+		{bandwidth, getopt.Option{Long: "cq-mod", Short: 'Q', Arg: "N", Help: "messages per completion (default 100)", Set: number(&t.Moderation, 1, 1024)}},
+		{when(sends), getopt.Option{Long: "rx-depth", Short: 'r', Arg: "N", Help: "number of posted receives (default 512)", Set: number(&t.RxDepth, 1, 16384)}},
+		{when(!atomics), getopt.Option{Long: "size", Short: 's', Arg: "BYTES", Help: "size of a message, with K or M (default 2, bandwidth 65536)", Set: c.setSize}},
+		{listed, getopt.Option{Long: "sl", Short: 'S', Arg: "SL", Help: "service level", Set: number(&t.SL, 0, 15)}},
+		{bandwidth, getopt.Option{Long: "tx-depth", Short: 't', Arg: "N", Help: "messages in flight (default 128)", Set: number(&t.TxDepth, 1, 15000)}},
+		{listed, getopt.Option{Long: "qp-timeout", Short: 'u', Arg: "N", Help: "timeout of 4.096 us * 2^N (default 14)", Set: number(&t.Timeout, 0, 31)}},
+		{listed, getopt.Option{Long: "version", Short: 'V', Help: "show the version", Set: c.showVersion}},
+		{bandwidth, getopt.Option{Long: "limit_bw", Short: 'w', Arg: "RATE", Help: "exit with 1 below this bandwidth", Set: limit(&c.minRate)}},
+		{listed, getopt.Option{Long: "gid-index", Short: 'x', Arg: "INDEX", Help: "local GID (default: the one of the route to the peer)", Set: number(&c.gidIndex, 0, 255)}},
+		{bandwidth, getopt.Option{Long: "limit_msgrate", Short: 'y', Arg: "RATE", Help: "exit with 1 below this message rate", Set: limit(&c.minMsgs)}},
+		{listed, getopt.Option{Long: "output", Arg: "FIGURE", Help: "print only bandwidth, message_rate or latency", Set: c.setOutput}},
+		{listed, getopt.Option{Long: "pkey_index", Arg: "INDEX", Help: "index of the P_Key", Set: number(&t.PKeyIndex, 0, math.MaxUint16)}},
+		{bandwidth, getopt.Option{Long: "report_gbits", Help: "print Gb/s instead of MiB/s", Set: getopt.True(&t.Gbits)}},
+		{listed, getopt.Option{Long: "retry_count", Arg: "N", Help: "number of retransmissions (default 7)", Set: number(&t.RetryCount, 0, 7)}},
+		{listed, getopt.Option{Long: "tclass", Arg: "CLASS", Help: "traffic class", Set: number(&t.TrafficClass, 0, 255)}},
 	} {
-		if o.has {
+		if o.listing != rejected {
+			if o.listing == unlisted {
+				o.Unlisted, o.Help = true, "no effect"
+			}
 			list = append(list, o.Option)
 		}
 	}
@@ -130,6 +157,23 @@ func limit(to *float64) func(string) error {
 	}
 }
 
+// setSize sets the size of messages, with an optional suffix K or M.
+func (c *command) setSize(value string) error {
+	digits, factor := value, 1
+	switch {
+	case strings.HasSuffix(value, "K"):
+		digits, factor = strings.TrimSuffix(value, "K"), 1<<10
+	case strings.HasSuffix(value, "M"):
+		digits, factor = strings.TrimSuffix(value, "M"), 1<<20
+	}
+	n := 0
+	if number(&n, 1, math.MaxInt32/int64(factor))(digits) != nil {
+		return fmt.Errorf("invalid value %q: want 1 to %d bytes such as 64, 64K or 1M", value, math.MaxInt32)
+	}
+	c.test.Sizes, c.test.SizeGiven = []int{n * factor}, true
+	return nil
+}
+
 func (c *command) setAtomicType(value string) error {
 	if value != "CMP_AND_SWAP" && value != "FETCH_AND_ADD" {
 		return fmt.Errorf("invalid value %q: want CMP_AND_SWAP or FETCH_AND_ADD", value)
@@ -149,7 +193,7 @@ func (c *command) setConnection(value string) error {
 }
 
 func (c *command) setMTU(value string) error {
-	for mtu := ib.MTU(1); mtu <= 5; mtu++ {
+	for mtu := ib.MTU256; mtu <= ib.MTU4096; mtu++ {
 		if strconv.Itoa(mtu.Bytes()) == value {
 			c.test.MTU = mtu
 			return nil

@@ -1,14 +1,13 @@
-// Package perftest is the eight programs of perftest that ibkit replaces.
+// Package perftest implements the eight programs of perftest that ibkit replaces.
 package perftest
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"net/netip"
 	"os/signal"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -16,28 +15,35 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/perfhint"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/perf/loop"
+	"github.com/ibkit/ibkit/perf"
 	"github.com/ibkit/ibkit/perf/perftest"
-	perfport "github.com/ibkit/ibkit/perf/port"
 	"github.com/ibkit/ibkit/verbs"
 )
 
 // New returns a constructor for the program of perftest with the given name; nil if
 // ibkit has no such program.
 func New(name string) func(*cmdutil.Env) *getopt.Tool {
-	for _, verb := range []perftest.Verb{perftest.Send, perftest.Write, perftest.Read, perftest.Atomic} {
-		for _, order := range []perftest.Order{{Verb: verb}, {Verb: verb, Bandwidth: true}} {
-			if order.Program() == name {
-				return func(env *cmdutil.Env) *getopt.Tool {
-					c := newCommand(env, name, order)
-					return &getopt.Tool{Name: name, Family: family, Operands: "[<host>]", Options: c.options(), Run: c.execute}
-				}
+	for _, order := range orders() {
+		if order.Program() == name {
+			return func(env *cmdutil.Env) *getopt.Tool {
+				c := newCommand(env, name, order)
+				return &getopt.Tool{Name: name, Family: family, Operands: "[<host>]", Options: c.options(), Run: c.execute}
 			}
 		}
 	}
 	return nil
+}
+
+// orders returns the tests of all programs.
+func orders() []perftest.Order {
+	var all []perftest.Order
+	for _, verb := range []perftest.Verb{perftest.Send, perftest.Write, perftest.Read, perftest.Atomic} {
+		all = append(all, perftest.Order{Verb: verb}, perftest.Order{Verb: verb, Bandwidth: true})
+	}
+	return all
 }
 
 // command is one call of a program of perftest.
@@ -50,27 +56,26 @@ type command struct {
 	port     uint8
 	gidIndex int
 	tcp      uint16
-	server   string
+	server   string // "": this side is the server
 
-	noPeak             bool
-	output             string // --output, "": all
-	minRate, minMsgs   float64
-	answered, finished bool
-	failed             bool // a limit was not reached
-	choice             perfport.Choice
-	session            *perftest.Session
-	out                *render.Output
+	marginGiven      bool
+	noPeak           bool
+	output           string // --output; "": all figures
+	minRate, minMsgs float64
+	belowLimit       bool
+	tabled           bool // the heading of the figures is printed
+	out              *render.Output
 }
 
-// What a wait for the other side may take.
-const silence = 60 * time.Second
+// peerTimeout is the time after which a silent peer counts as gone.
+const peerTimeout = 60 * time.Second
 
-// newCommand has the defaults of a program (perftest_parameters.h).
+// newCommand returns a program with its defaults (perftest_parameters.h).
 func newCommand(env *cmdutil.Env, name string, order perftest.Order) *command {
-	c := &command{env: env, name: name, port: 0, gidIndex: -1, tcp: perftest.Port, out: render.NewOutput(env.Out)}
+	c := &command{env: env, name: name, gidIndex: -1, tcp: perftest.Port, out: render.NewOutput(env.Out)}
 	c.test = perftest.Test{
-		Order: order, Type: verbs.QPTypeRC, QueuePairs: 1, Iterations: 1000, Margin: perftestview.Margin, TxDepth: 128, RxDepth: 512,
-		Moderation: 100, List: 1, Timeout: 14, RetryCount: 7, CPU: loop.NoCPU, Silence: silence,
+		Order: order, Type: verbs.QPTypeRC, QueuePairs: 1, Iterations: 1000, TxDepth: 128, RxDepth: 512,
+		Moderation: 100, List: 1, Timeout: 14, RetryCount: 7,
 	}
 	size := 65536
 	if !order.Bandwidth {
@@ -96,29 +101,32 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 	case len(operands) == 1:
 		c.server = operands[0]
 	}
-	if err := c.settle(); err != nil {
+	if err := c.complete(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := c.run(ctx)
-	if c.finished {
+	err := perfhint.With(c.run(ctx), perfhint.Classic)
+	if c.tabled {
 		fmt.Fprint(c.out, perftestview.Rule)
 	}
 	if flushed := c.out.Flush(); err == nil {
 		err = flushed
 	}
-	if err == nil && c.failed {
+	if err == nil && c.belowLimit {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return err
 }
 
-// settle looks at what the options come to.
-func (c *command) settle() error {
+// complete sets the settings that depend on others.
+func (c *command) complete() error {
 	t := &c.test
 	if t.All {
 		t.Sizes = perftest.AllSizes(ib.MTU4096.Bytes(), t.Type)
+	}
+	if t.Timed && !c.marginGiven {
+		t.Margin = perftest.DefaultMargin(t.Duration)
 	}
 	t.TxDepth = max(t.TxDepth, t.List)
 	if t.List > 1 {
@@ -127,7 +135,7 @@ func (c *command) settle() error {
 	t.Moderation = min(t.Moderation, t.TxDepth)
 	if !t.Timed {
 		t.RxDepth = max(1, min(t.RxDepth, t.Iterations))
-		// What is not acknowledged is lost where there is no room for it.
+		// Without acknowledgements a message without a receive is lost.
 		if t.Type != verbs.QPTypeRC && t.Bandwidth {
 			t.RxDepth = max(t.RxDepth, min(t.Iterations, maxLossyReceives))
 		}
@@ -135,46 +143,25 @@ func (c *command) settle() error {
 	return t.Check()
 }
 
-// maxLossyReceives is how many receives are posted where messages would get lost.
+// maxLossyReceives is the number of receives for transports that may lose messages.
 const maxLossyReceives = 16000
 
-// run does the test.
+// run runs the test.
 func (c *command) run(ctx context.Context) error {
-	conn, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	ports, err := perfport.OpenAll(c.device, c.port)
-	if err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	place, err := c.choose(ports, conn)
-	if err == nil {
-		ports = slices.DeleteFunc(ports, func(p *perfport.Port) bool { return p == place.Port })
-	}
-	if err = errors.Join(err, perfport.CloseAll(ports)); err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	device := perfport.Watch{Port: place.Port}
-	c.session, err = perftest.Start(ctx, perftest.NewConn(conn, c.server != "", c.test.Silence), place, c.test)
-	if err != nil {
-		return err
-	}
-	c.header()
-	device.Begin(ctx, cancel)
-	err = device.Explain(c.session.Run(c.row))
-	return errors.Join(err, c.session.Close())
+	return perftest.Run(ctx, perftest.Options{
+		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, Connect: c.connect, Client: c.server != "",
+		PeerTimeout: peerTimeout, Begin: c.header, Connected: c.table, Done: c.row,
+		Warn: func(text string) { _, _ = io.WriteString(c.env.ErrOut, text) },
+	})
 }
 
-// connect reaches the server, or waits for a client.
+// connect connects to the server, or waits for a client.
 func (c *command) connect(ctx context.Context) (net.Conn, error) {
 	if c.server != "" {
-		dialer := net.Dialer{Timeout: c.test.Silence}
+		dialer := net.Dialer{Timeout: peerTimeout}
 		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(c.server, strconv.Itoa(int(c.tcp))))
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, fmt.Errorf("couldn't connect to %s:%d: %s has to be started there first, without an operand", c.server, c.tcp, c.name)
+		if err != nil {
+			err = &perf.ConnectError{Server: c.server, Program: c.name, Err: err}
 		}
 		return conn, err
 	}
@@ -197,21 +184,4 @@ func (c *command) connect(ctx context.Context) (net.Conn, error) {
 		err = context.Cause(ctx)
 	}
 	return conn, err
-}
-
-// choose picks the port and the GID by the way to the other side.
-func (c *command) choose(ports []*perfport.Port, conn net.Conn) (perftest.Place, error) {
-	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
-	if err != nil {
-		return perftest.Place{}, err
-	}
-	c.choice, err = perfport.ChooseFor(ports, peer.Addr().Unmap(), c.gidIndex, perfport.Routes)
-	ib := perfport.InfiniBand(ports)
-	switch {
-	case err == nil:
-		return perftest.PlaceAt(c.choice.Port, int(c.choice.Index))
-	case ib != nil:
-		return perftest.PlaceAt(ib, c.gidIndex)
-	}
-	return perftest.Place{}, err
 }

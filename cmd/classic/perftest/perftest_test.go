@@ -2,11 +2,14 @@ package perftest
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
 // program is all programs of perftest.
@@ -14,9 +17,9 @@ var program = cmdtest.Program(func(ctx context.Context, env *cmdutil.Env, args [
 	return cmdtest.Classic(New(args[0]))(ctx, env, args)
 })
 
-// TestIbperftestUsage: the programs of perftest end with 1 whatever is wrong, and
-// after their help, too.
-func TestIbperftestUsage(t *testing.T) {
+// TestUsage checks that the programs exit with 1 after any usage error, and after their
+// usage text.
+func TestUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"ib_send_lat -h":                              "start a server",
 		"ib_send_lat -V":                              "Version: 6.",
@@ -24,16 +27,19 @@ func TestIbperftestUsage(t *testing.T) {
 		"ib_send_lat a b":                             `unexpected operand "b"`,
 		"ib_send_lat -q 2":                            "invalid option -- 'q'",
 		"ib_send_lat -s 0":                            "-s, --size: invalid value",
+		"ib_send_lat -s 2G host":                      "-s, --size: invalid value",
+		"ib_send_lat -s K host":                       "-s, --size: invalid value",
 		"ib_send_lat -n 4 host":                       "-n, --iters: ",
 		"ib_send_lat -c XX host":                      "-c, --connection: ",
 		"ib_send_lat -m 1500 host":                    "-m, --mtu: ",
-		"ib_send_lat -D 3 host":                       "margins of 2s",
-		"ib_send_lat -a -D 5 host":                    "all sizes by time",
+		"ib_send_lat -i 0 host":                       "-i, --ib-port: ",
+		"ib_send_lat -D 4 -f 2 host":                  "margin of 2s at each end",
+		"ib_send_lat -a -D 5 host":                    "a timed test has one size",
 		"ib_send_bw -e -D 5 host":                     "events by time",
 		"ib_send_lat --output=bandwidth host":         "--output: ",
 		"ib_send_bw --output=latency host":            "--output: ",
 		"ib_send_bw --retry_count 9 host":             "--retry_count: ",
-		"ib_read_lat -c UC host":                      "no read by unreliable connections",
+		"ib_read_lat -c UC host":                      "UC does not support read",
 		"ib_write_bw -e host":                         "invalid option -- 'e'",
 		"ib_atomic_bw -s 4 host":                      "invalid option -- 's'",
 		"ib_atomic_lat --atomic_type=ADD host":        "-A, --atomic_type: ",
@@ -42,16 +48,65 @@ func TestIbperftestUsage(t *testing.T) {
 		"ib_send_bw -x 256 -p 18515 host":             "-x, --gid-index: ",
 		"ib_send_bw --pkey_index=-1 host":             "--pkey_index: ",
 		"ib_send_bw --report_gbits --nonsense=3 host": "unrecognized option '--nonsense=3'",
+		"ib_send_bw -d none 127.0.0.1":                "no RDMA device of this name",
+		"ib_send_bw -d none":                          "no RDMA device of this name",
 	} {
-		args := strings.Fields(line)
-		for i, word := range args {
-			if word == "[]" { // an empty word, as of a variable that is not set
-				args[i] = ""
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			for i, word := range args {
+				if word == "[]" { // an empty word, such as an unset variable
+					args[i] = ""
+				}
 			}
-		}
-		code, out, stderr := program.Run(t, nil, args...)
-		if code != cmdutil.ExitFailed || !strings.Contains(out+stderr, want) {
-			t.Errorf("%s: exit code %d, without %q:\n%s%s", line, code, want, out, stderr)
-		}
+			code, out, stderr := program.Run(t, nil, args...)
+			if code != cmdutil.ExitFailed || !strings.Contains(out+stderr, want) {
+				t.Errorf("got exit code %d and output %q, want %d and %q", code, out+stderr, cmdutil.ExitFailed, want)
+			}
+			if strings.Contains(out, "Waiting for client") {
+				t.Errorf("got a server that waits, want an early error:\n%s", out)
+			}
+		})
+	}
+}
+
+// TestOptions checks the settings that command lines result in.
+func TestOptions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		line string
+		get  func(*command) any
+		want any
+	}{
+		{"ib_send_bw", "-s 64K", func(c *command) any { return c.test.Sizes[0] }, 65536},
+		{"ib_send_bw", "-s 1M", func(c *command) any { return c.test.Sizes[0] }, 1 << 20},
+		{"ib_send_bw", "-s 0x40", func(c *command) any { return c.test.Sizes[0] }, 64},
+		{"ib_send_bw", "-D 2", func(c *command) any { return c.test.Margin }, time.Duration(0)},
+		{"ib_send_bw", "-D 4", func(c *command) any { return c.test.Margin }, time.Second},
+		{"ib_send_bw", "-D 10", func(c *command) any { return c.test.Margin }, 2 * time.Second},
+		{"ib_send_bw", "-D 20 -f 2", func(c *command) any { return c.test.Margin }, 2 * time.Second},
+		{"ib_read_bw", "-e", func(c *command) any { return c.test.Events }, true},
+		{"ib_atomic_lat", "-e", func(c *command) any { return c.test.Events }, true},
+		{"ib_read_lat", "-e", func(c *command) any { return c.test.Events }, true},
+		{"ib_write_lat", "-t 64 -Q 4 --report_gbits -w 3 -y 1", func(c *command) any { return c.test.TxDepth }, 64},
+		{"ib_send_bw", "-n 50", func(c *command) any { return c.test.RxDepth }, 50},
+		{"ib_send_bw", "-n 50 -c UC", func(c *command) any { return c.test.RxDepth }, 50},
+		{"ib_send_bw", "-n 5000 -c UC", func(c *command) any { return c.test.RxDepth }, 5000},
+	} {
+		t.Run(c.name+" "+c.line, func(t *testing.T) {
+			var command *command
+			env := &cmdutil.Env{Out: io.Discard, ErrOut: io.Discard}
+			for _, order := range orders() {
+				if order.Program() == c.name {
+					command = newCommand(env, c.name, order)
+				}
+			}
+			tool := &getopt.Tool{Name: c.name, Family: family, Options: command.options(), Run: func(context.Context, []string) error { return command.complete() }}
+			if err := tool.Execute(t.Context(), env, append(strings.Fields(c.line), "host")); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.get(command); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }

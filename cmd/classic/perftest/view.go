@@ -5,25 +5,29 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/perftest"
 )
 
-// header prints what the test is and where this side is.
-func (c *command) header() {
+// header prints the settings of the test and the addresses of the local queue pairs.
+func (c *command) header(s *perftest.Session) {
 	if c.output != "" {
 		return
 	}
-	t, place, client := c.test, c.session.Place(), c.server != ""
+	t, local, client := c.test, s.Local(), c.server != ""
 	perftestview.Header{
-		Test: t, MTU: ib.MTU(c.session.Agreed.MTU).Bytes(), Device: place.Port.Device, Link: place.Port.Attr.LinkLayer.String(),
-		HasGID: place.GID.GID.IsValid(), GIDIndex: int(place.GID.Index), Reads: c.session.Local[0].OutReads,
+		Test: t, MTU: s.MTU(), Device: local.Device, Link: local.Link,
+		HasGID: local.GIDIndex >= 0, GIDIndex: local.GIDIndex, Reads: s.Keys[0].OutReads,
 		Sends: client || t.Bidirectional, Receives: t.Verb == perftest.Send && (!client || t.Bidirectional),
 	}.Print(c.out)
-	c.keys("local", c.session.Local)
+	c.keys("local", s.Keys)
+	c.flush()
 }
 
-// keys prints where a side's queue pairs are.
+// flush makes the output visible to a user who watches. The last Flush of the program
+// repeats an error.
+func (c *command) flush() { _ = c.out.Flush() }
+
+// keys prints the addresses of the queue pairs of a side.
 func (c *command) keys(side string, keys []perftest.Key) {
 	for _, k := range keys {
 		fmt.Fprintf(c.out, " %s address: LID %s QPN %s PSN %s", side, hashHex(uint64(k.LID), 4), hashHex(uint64(k.QPN), 6), hashHex(uint64(k.PSN), 6))
@@ -44,7 +48,7 @@ func (c *command) keys(side string, keys []perftest.Key) {
 	}
 }
 
-// hashHex is C's %#0*x: without 0x where the number is 0.
+// hashHex formats a number like %#0*x of C: without 0x if it is 0.
 func hashHex(v uint64, width int) string {
 	if v == 0 {
 		return strings.Repeat("0", width)
@@ -52,31 +56,30 @@ func hashHex(v uint64, width int) string {
 	return "0x" + fmt.Sprintf("%0*x", width-2, v)
 }
 
-// columns prints what is above the figures, once the other side is known.
-func (c *command) columns() {
-	if c.answered || c.output != "" {
+// table prints the addresses of the remote queue pairs and the heading of the figures.
+func (c *command) table(s *perftest.Session) {
+	if c.output != "" {
 		return
 	}
-	c.answered = true
-	c.keys("remote", c.session.Remote)
+	c.keys("remote", s.Remote)
 	fmt.Fprint(c.out, perftestview.Rule)
 	perftestview.PrintColumns(c.out, c.test.Bandwidth, c.test.Timed, c.test.Gbits)
+	c.tabled = true
+	c.flush()
 }
 
 // row prints the figures of a size.
 func (c *command) row(r perftest.Result) {
-	c.columns()
-	c.finished = c.output == ""
 	if c.test.Bandwidth {
 		c.bandwidth(r)
 	} else {
 		c.latency(r)
 	}
-	// Someone may be looking on.
-	_ = c.out.Flush() // the last Flush says it again
+	c.flush()
 }
 
-// latency is a row of times, of one way where a message is answered.
+// latency prints a row of latencies: half of a round trip if the peer answers with a
+// message.
 func (c *command) latency(r perftest.Result) {
 	part := 1.0
 	if c.test.Both() {
@@ -93,27 +96,32 @@ func (c *command) latency(r perftest.Result) {
 	perftestview.PrintTimes(c.out, r.Size, iterations, r.Samples, part, c.test.Timed)
 }
 
-// bandwidth is a row of rates. Of a test both ways they are the sum of both
-// sides'; of one that the other side alone measured, its.
+// bandwidth prints a row of bandwidths: the sum of both directions of a bidirectional
+// test, or the client's figures if only the client has any.
 func (c *command) bandwidth(r perftest.Result) {
 	var rates perftestview.Rates
-	iterations := r.Messages / uint64(c.test.QueuePairs)
+	iterations := uint64(c.test.Iterations) * uint64(c.test.QueuePairs)
+	if c.test.Timed {
+		iterations = r.Messages
+	}
 	if seconds := r.Elapsed.Seconds(); seconds > 0 {
 		rates.Average, rates.Messages = perftestview.Unit(float64(r.Bytes())/seconds, c.test.Gbits), float64(r.Messages)/seconds/1e6
 		rates.Peak = rates.Average
 	}
 	for _, w := range r.Rates {
-		rates.Peak = max(rates.Peak, perftestview.Unit(float64(w.Count)*float64(r.Size)/(float64(w.Length)/1e9), c.test.Gbits))
+		rates.Peak = max(rates.Peak, perftestview.Unit(w.PerSecond()*float64(r.Size), c.test.Gbits))
 	}
-	// The other side tells its in the unit that it was told to print.
+	// The peer's figures are in the unit of its own output.
 	if r.Theirs != nil {
 		rates.Peak, rates.Average, rates.Messages = rates.Peak+r.Theirs.Peak, rates.Average+r.Theirs.Average, rates.Messages+r.Theirs.MsgRate
-		iterations = max(iterations, r.Theirs.Iterations)
+		if r.Messages == 0 { // this side sent none
+			iterations = r.Theirs.Iterations
+		}
 	}
 	if c.noPeak || c.test.Timed {
 		rates.Peak = 0
 	}
-	c.failed = c.failed || rates.Average < c.minRate || rates.Messages < c.minMsgs
+	c.belowLimit = c.belowLimit || rates.Average < c.minRate || rates.Messages < c.minMsgs
 	switch c.output {
 	case "message_rate":
 		fmt.Fprintf(c.out, "%f\n", rates.Messages)

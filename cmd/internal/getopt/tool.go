@@ -30,6 +30,10 @@ type Option struct {
 	// the usage text and has no abbreviations.
 	Extension bool
 
+	// Unlisted marks an option that the tool accepts but does not list in its usage
+	// text.
+	Unlisted bool
+
 	Complete cmdutil.Values // values for shells; may be nil
 }
 

@@ -29,7 +29,7 @@ func TestBad(t *testing.T) {
 		name string
 		bad  func(*testing.T, *guest.Guest)
 	}{
-		{"interrupted", interrupted}, {"client killed", clientKilled}, {"client that says nonsense", badClients}, {"limits", limits},
+		{"interrupted", interrupted}, {"client killed", clientKilled}, {"client sends nonsense", badClients}, {"limits", limits},
 		{"link down", linkDown}, {"device removed", removed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -40,9 +40,9 @@ func TestBad(t *testing.T) {
 	}
 	finishServer(t, server)
 	t.Run("server killed", func(t *testing.T) { killed(t, g) })
-	noticed := stopped(t, g) // that takes a while
-	t.Run("server that says nonsense", func(t *testing.T) { badServers(t, g) })
-	t.Run("client of a program that says nonsense", func(t *testing.T) { badPrograms(t, g) })
+	noticed := stopped(t, g) // runs in the background
+	t.Run("server sends nonsense", func(t *testing.T) { badServers(t, g) })
+	t.Run("client of a program sends nonsense", func(t *testing.T) { badPrograms(t, g) })
 	t.Run("stopped", noticed)
 	nothingLeft(t, g)
 }
@@ -88,21 +88,21 @@ func ends(t *testing.T, p *guest.Process, code int, want ...string) guest.Result
 	t.Helper()
 	begin := time.Now()
 	r, err := p.Wait(t.Context())
-	said(t, r, want...)
+	checkMessage(t, r, want...)
 	if err != nil || r.Code != code {
-		t.Errorf("ended with %d, %v, not %d:\n%s%s", r.Code, err, code, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d, %v, want %d:\n%s%s", r.Code, err, code, r.Stdout, r.Stderr)
 	}
 	t.Logf("%v: %s", time.Since(begin).Round(time.Second), r.Stderr)
 	return r
 }
 
-// said checks the standard error of a program for texts. It must contain one message: a
+// checkMessage checks the standard error of a program for texts. It must contain one message: a
 // line, and possibly one with a hint.
-func said(t *testing.T, r guest.Result, want ...string) {
+func checkMessage(t *testing.T, r guest.Result, want ...string) {
 	t.Helper()
 	for _, text := range want {
 		if !strings.Contains(r.Stderr, text) {
-			t.Errorf("does not say %q:\n%s%s", text, r.Stdout, r.Stderr)
+			t.Errorf("got no %q in the message:\n%s%s", text, r.Stdout, r.Stderr)
 		}
 	}
 	lines := 0
@@ -112,7 +112,7 @@ func said(t *testing.T, r guest.Result, want ...string) {
 		}
 	}
 	if lines != 1 {
-		t.Errorf("that is not one message:\n%s", r.Stderr)
+		t.Errorf("got %d messages, want 1:\n%s", lines, r.Stderr)
 	}
 }
 
@@ -127,14 +127,14 @@ func interrupted(t *testing.T, g *guest.Guest) {
 		}
 		r := ends(t, p, 4, "interrupted")
 		if !strings.Contains(test, "--json") {
-			if !strings.Contains(r.Stdout, "partial: it ended before it was over") {
-				t.Errorf("not marked as partial:\n%s", r.Stdout)
+			if !strings.Contains(r.Stdout, "partial: the test ended early") {
+				t.Errorf("got no note about a partial test:\n%s", r.Stdout)
 			}
 			continue
 		}
 		var document struct{ Results []struct{ Partial bool } }
 		if err := json.Unmarshal([]byte(r.Stdout), &document); err != nil || len(document.Results) != 1 || !document.Results[0].Partial {
-			t.Errorf("not marked as partial, %v:\n%s", err, r.Stdout)
+			t.Errorf("got %v, want a partial result:\n%s", err, r.Stdout)
 		}
 	}
 	for _, test := range []string{"perftest --test send-lat -n 10000000", "pingpong -n 10000000"} {
@@ -143,14 +143,14 @@ func interrupted(t *testing.T, g *guest.Guest) {
 		if err := p.Signal(unix.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		if r := ends(t, p, 4, "interrupted"); !strings.Contains(r.Stdout, "partial: it ended before it was over") {
-			t.Errorf("not marked as partial:\n%s", r.Stdout)
+		if r := ends(t, p, 4, "interrupted"); !strings.Contains(r.Stdout, "partial: the test ended early") {
+			t.Errorf("got no note about a partial test:\n%s", r.Stdout)
 		}
-		if err := server.Signal(unix.SIGINT); err != nil { // a program of libibverbs does not hear of it
+		if err := server.Signal(unix.SIGINT); err != nil { // a program of libibverbs does not notice
 			t.Fatal(err)
 		}
 		if r, err := server.Wait(t.Context()); err != nil || r.Code != 4 && r.Code != 1 {
-			t.Errorf("ended with %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+			t.Errorf("got exit code %d, %v, want 1 or 4:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 		}
 	}
 	p := client(t, g, "10.0.0.1 --size 64,128")
@@ -158,8 +158,8 @@ func interrupted(t *testing.T, g *guest.Guest) {
 	if err := p.Signal(unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := p.Wait(t.Context()); err != nil || r.Code != 4 && r.Code != 1 { // it may not have begun to count
-		t.Errorf("ended with %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	if r, err := p.Wait(t.Context()); err != nil || r.Code != 4 && r.Code != 1 { // counting may not have started
+		t.Errorf("got exit code %d, %v, want 1 or 4:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 }
 
@@ -186,9 +186,9 @@ func killed(t *testing.T, g *guest.Guest) {
 		if err := server.Signal(unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		r := ends(t, p, 1, "the other side hung up")
-		if !strings.Contains(r.Stdout, "partial: it ended before it was over") {
-			t.Errorf("not marked as partial:\n%s", r.Stdout)
+		r := ends(t, p, 1, "the peer closed the connection")
+		if !strings.Contains(r.Stdout, "partial: the test ended early") {
+			t.Errorf("got no note about a partial test:\n%s", r.Stdout)
 		}
 		nothingLeft(t, g)
 	}
@@ -228,12 +228,12 @@ func stopped(t *testing.T, g *guest.Guest) (noticed func(*testing.T)) {
 		}
 	}
 	return func(t *testing.T) {
-		if err := server.AwaitOutput(t.Context(), "the other side says nothing"); err != nil {
+		if err := server.AwaitOutput(t.Context(), "the peer does not respond"); err != nil {
 			t.Error(err)
 		}
 		g.Must(t, "ibkit", "perf", other, "-n", "20", "--test", "write-lat")
 		for _, p := range clients {
-			if r := ends(t, p, 1, "the other side"); r.Elapsed > 2*time.Minute {
+			if r := ends(t, p, 1, "the peer"); r.Elapsed > 2*time.Minute {
 				t.Errorf("got %v until the client noticed, want less than 2 minutes", r.Elapsed)
 			}
 		}
@@ -257,13 +257,13 @@ func linkDown(t *testing.T, g *guest.Guest) {
 	awaitTests(t, g, 2)
 	g.Must(t, "sh", "-c", flap)
 	if r, err := p.Wait(t.Context()); err != nil || r.Code > 1 {
-		t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d, %v, want 0 or 1:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	p = client(t, g, "127.0.0.1 --test send-lat")
 	awaitTests(t, g, 2)
 	g.Must(t, "ip", "link", "set", "dummy0", "down")
-	if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "port 1 of rxe0 went down meanwhile") {
-		t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "port 1 of rxe0 went down") {
+		t.Errorf("got exit code %d, %v, want 1:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	g.Must(t, "sh", "-c", flap)
 	awaitGIDs(t, g)
@@ -276,7 +276,7 @@ func removed(t *testing.T, g *guest.Guest) {
 		awaitTests(t, g, 2)
 		g.Must(t, "rdma", "link", "delete", "rxe0")
 		if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: device removed") {
-			t.Errorf("%s: ended with %d: %v\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
+			t.Errorf("%s: got exit code %d, %v, want 1:\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
 		}
 		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
 		awaitGIDs(t, g)
@@ -296,7 +296,7 @@ func removed(t *testing.T, g *guest.Guest) {
 		server, p := start()
 		g.Must(t, "rdma", "link", "delete", "rxe0")
 		for _, side := range []*guest.Process{server, p} {
-			if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "device removed") && !strings.Contains(r.Stderr, "the other side hung up") {
+			if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "device removed") && !strings.Contains(r.Stderr, "the peer closed the connection") {
 				t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 			}
 		}

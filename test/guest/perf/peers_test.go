@@ -47,7 +47,7 @@ func TestPeer(t *testing.T) {
 			}
 			out := g.Must(t, append([]string{"ibkit", "perf", fmt.Sprintf("127.0.0.1:%d", tcp)}, strings.Fields(c.ours)...)...)
 			if !strings.Contains(out, c.want) || !strings.Contains(out, "server: "+theirs[0]+", Ethernet, GID ::ffff:10.0.0.1") {
-				t.Errorf("does not say %q:\n%s", c.want, out)
+				t.Errorf("got no %q or no port of the server:\n%s", c.want, out)
 			}
 			finish(t, server)
 
@@ -101,7 +101,7 @@ func TestClassicNames(t *testing.T) {
 				{"server", ourServer, theirServer}, {"client", ourClient, theirClient},
 			} {
 				if got, want := layout(c.ours), layout(c.theirs); got != want {
-					t.Errorf("%s:\n%s\nwant\n%s", c.side, got, want)
+					t.Errorf("%s: got\n%s\nwant\n%s", c.side, got, want)
 				}
 			}
 		})
@@ -129,7 +129,7 @@ func finish(t *testing.T, p *guest.Process) string {
 	t.Helper()
 	r, err := p.Wait(t.Context())
 	if err != nil || r.Code != 0 {
-		t.Fatalf("ended with %d, %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+		t.Fatalf("got exit code %d, %v, want 0:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	return r.Stdout
 }

@@ -21,7 +21,7 @@ func TestPingpong(t *testing.T) {
 	guest.RunTests(t, guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:   []string{"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"},
-	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
+	}, "github.com/ibkit/ibkit/perf/internal/pingpong", "-test.run=^TestGuest")
 }
 
 // TestPerf tests package perf and its command in one guest.
@@ -60,32 +60,38 @@ func command(t *testing.T, g *guest.Guest) {
 		want []string // on either stream
 	}{
 		{"10.0.0.1 -n 200", 0, []string{
-			"client: rxe0 port 1, Ethernet, GID 1 ::ffff:10.0.0.1, RoCE v2 (the route to 10.0.0.1 begins there)",
-			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024", "ns a reading",
+			"client: rxe0 port 1, Ethernet, GID 1 ::ffff:10.0.0.1, RoCE v2 (address of the control connection)",
+			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024", "ns per reading",
 		}},
 		{"10.0.0.1 --test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},
-		{"10.0.0.1 --test write-bw,send-bw -D 1s -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s both ways, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
+		{"10.0.0.1 --test write-bw,send-bw -D 1s -q 4 --threads 2 -b --size 64,4K --unit mib", 0, []string{"MiB/s in both directions, MTU 1024, 4 queue pairs, 2 threads", "SUM"}},
 		{"10.0.0.1 --test write-bw -n 200 -b --size 64,4K --classic", 0, []string{"RDMA_Write Bidirectional BW Test", "BW average[MB/sec]", " 4096       200 "}},
 		{"10.0.0.1 --test read-lat -D 300ms --classic", 0, []string{"RDMA_Read Latency Test", "tps average"}},
 		{"10.0.0.1 --test send-bw --transport ud --events -n 300 --json", 0, []string{`"transport": "ud"`}},
-		{"10.0.0.1 --test send-lat --events --inline -n 100 -x 0 --max-p99 1ns", 3, []string{"is above --max-p99 1ns", "GID 0 fe80::", "(it was asked for)", "by events, inline"}},
+		{"10.0.0.1 --test send-lat --events --inline -n 100 -x 0 --max-p99 1ns", 3, []string{"is above --max-p99 1ns", "GID 0 fe80::", "(requested)", "events, inline"}},
 		{"10.0.0.1 --test write-bw --min-bw 1000 -n 100 --plot /root/plot.svg", 3, []string{"Gb/s is below --min-bw 1000", "write over rc"}},
-		{"10.0.0.1 --test send-bw,read-lat --inline --size 64,4K -n 20 --json", 4, []string{"measure send bw rc 4096 B: ", "--inline", `"op": "read"`}},
-		{"10.0.0.1 --transport ud --size 2K", 1, []string{"a datagram is one packet, of 1024 bytes at most here"}},
-		{"10.0.0.1 --transport ud --test read-bw", 2, []string{"read over ud"}},
-		{"10.0.0.1 --size 1G --test write-bw --verify", 1, []string{"server: the test needs", "--max-memory"}},
-		{"10.0.0.1:1", 1, []string{"connection refused", "hint: nothing listens there"}},
-		{"10.0.0.1 -d rxe7", 1, []string{"there is none of that name"}},
+		{"10.0.0.1 --test send-bw,read-lat --inline --size 64,4K -n 20 --json", 4, []string{"measure send bw rc 4096 B: ", "hint: reduce the message size or omit --inline", `"op": "read"`}},
+		{"10.0.0.1 --transport ud --size 2K", 1, []string{"the MTU is 1024, and a datagram is a single packet"}},
+		{"10.0.0.1 --transport ud --test read-bw", 2, []string{"--transport ud: read is not supported"}},
+		{"10.0.0.1 --size 1G --test write-bw --verify", 1, []string{"server: the test needs", "max-memory"}},
+		{"10.0.0.1:1", 1, []string{"connection refused", "hint: start the server first"}},
+		{"10.0.0.1:1 --json", 1, []string{"connection refused", `"not_begun": [`}},
+		{"10.0.0.1 -d rxe7", 1, []string{"no RDMA device of this name", "hint: ibkit devinfo"}},
+		{"10.0.0.1 -i 2", 1, []string{"use port 2 of rxe0: the device has one port"}},
+		{"10.0.0.1 -x 77", 1, []string{"use GID 77: no active port has a GID of this index"}},
+		{"10.0.0.1 -q 1000 --test write-bw -s 64 -n 20 --max-p99 1s", 2, []string{"--max-p99 has no effect"}},
+		{"10.0.0.1 -q 1000 --test write-bw -s 64 -n 20", 0, []string{"1000 queue pairs", " 20000 "}},
+		{"10.0.0.1 -q 1000 --test write-bw -s 64 -n 20 --tx-depth 128", 1, []string{"above a limit of the device", "hint: reduce --tx-depth"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			r := g.MustRun(t, append([]string{"ibkit", "perf"}, strings.Fields(c.args)...)...)
 			for _, want := range c.want {
 				if !strings.Contains(r.Stdout+r.Stderr, want) {
-					t.Errorf("%q is not in what it printed", want)
+					t.Errorf("got no %q in the output", want)
 				}
 			}
 			if r.Code != c.code {
-				t.Errorf("exit code %d, not %d", r.Code, c.code)
+				t.Errorf("got exit code %d, want %d", r.Code, c.code)
 			}
 			if strings.Contains(c.args, "--json") {
 				v, err := jsonschema.UnmarshalJSON(strings.NewReader(r.Stdout))
@@ -103,7 +109,7 @@ func command(t *testing.T, g *guest.Guest) {
 	}
 	t.Run("plot", func(t *testing.T) {
 		if plot := g.Must(t, "cat", "/root/plot.svg"); !strings.Contains(plot, "Bandwidth by size") {
-			t.Errorf("plot:\n%s", plot)
+			t.Errorf("got plot\n%s", plot)
 		}
 	})
 	t.Run("system calls", func(t *testing.T) { systemCalls(t, g) })
@@ -117,7 +123,7 @@ func finishServer(t *testing.T, server *guest.Process) {
 		t.Fatal(err)
 	}
 	if r, err := server.Wait(t.Context()); err != nil || r.Code != 0 {
-		t.Errorf("the server ended with %d: %v\n%s", r.Code, err, r.Stderr)
+		t.Errorf("got exit code %d of the server, want 0: %v\n%s", r.Code, err, r.Stderr)
 	}
 }
 
@@ -128,7 +134,7 @@ func systemCalls(t *testing.T, g *guest.Guest) {
 		r := g.MustRun(t, "strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=openat,ioctl,write,mmap",
 			"ibkit", "perf", "10.0.0.1", "--test", "write-bw", "-s", "64", "-n", n, "--warmup", "0")
 		if r.Code != 0 || strings.Contains(r.Stderr, "libibverbs") {
-			t.Errorf("exit code %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+			t.Errorf("got exit code %d, want 0:\n%s%s", r.Code, r.Stdout, r.Stderr)
 		}
 		for line := range strings.Lines(r.Stderr) {
 			if !strings.Contains(line, "</dev/infiniband/uverbs0>") {
@@ -143,6 +149,6 @@ func systemCalls(t *testing.T, g *guest.Guest) {
 	few, _, _ := count("20")
 	many, doorbells, maps := count("100")
 	if many != few || doorbells != 100 || maps < 3 {
-		t.Errorf("%d requests for 20 messages, %d for 100; %d doorbells, %d mappings", few, many, doorbells, maps)
+		t.Errorf("got %d requests for 20 messages and %d for 100, %d doorbells and %d mappings", few, many, doorbells, maps)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	soakTime = flag.Duration("soak", 10*time.Second, "how long TestSoak lasts")
-	flapTime = flag.Duration("flap", 4*time.Second, "how often TestSoak takes the link down")
+	soakTime = flag.Duration("soak", 10*time.Second, "duration of TestSoak")
+	flapTime = flag.Duration("flap", 4*time.Second, "interval at which TestSoak takes the link down")
 )
 
 // soakTests are tests that verify payloads. The emulated hosts sometimes pause for
@@ -94,9 +94,9 @@ func TestSoak(t *testing.T) {
 	}
 	close(stop)
 	flaps := <-flapped
-	t.Logf("%d calls were whole, %d ended early, the link went down %d times", whole, early, flaps)
+	t.Logf("%d calls were complete, %d ended early, the link went down %d times", whole, early, flaps)
 	if whole+early == 0 || flaps == 0 {
-		t.Error("that tells nothing")
+		t.Errorf("got %d calls and %d link failures, want some of each", whole+early, flaps)
 	}
 	// When the link stays up, tests must succeed again.
 	settled := false
@@ -104,18 +104,18 @@ func TestSoak(t *testing.T) {
 		settled = measure(soakTests[0])
 	}
 	if !settled {
-		t.Error("nothing was whole after the link came back for good")
+		t.Error("got no complete test on a stable link")
 	}
 	const grown = 8 << 10 // KiB of growth that is accepted: Go's heap takes some dozens of tests to settle
 	now, open := holds(t, a)
 	t.Logf("the server had %d KiB and has %d KiB", before, now)
 	if now > before+grown || open != files {
-		t.Errorf("the server grew from %d KiB to %d KiB, its open files from %d to %d", before, now, files, open)
+		t.Errorf("got %d KiB and %d open files of the server, want about %d and %d", now, open, before, files)
 	}
 	for _, g := range []*guest.Guest{a, b} {
 		for _, kind := range []string{"qp", "cq", "mr", "pd"} {
 			if left := g.Must(t, "rdma", "resource", "show", kind); strings.Contains(left, "comm ibkit") {
-				t.Errorf("what is left:\n%s", left)
+				t.Errorf("got objects, want none:\n%s", left)
 			}
 		}
 	}

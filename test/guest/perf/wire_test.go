@@ -17,8 +17,8 @@ import (
 // volume 1, section 9.2.1) that tests of perf use: of packets from the client, and of
 // packets from the server.
 var opcodes = []struct {
-	args        string
-	asks, comes []int
+	args                string
+	requests, responses []int
 }{
 	{"--test send-bw --size 8,3000", []int{0, 1, 2, 4}, []int{17}},
 	{"--test write-bw --size 8,3000", []int{6, 7, 8, 10}, []int{17}},
@@ -105,13 +105,13 @@ func TestWire(t *testing.T) {
 	}
 	seen := dissect(t, capture)
 	for _, c := range opcodes {
-		for _, way := range []struct {
+		for _, direction := range []struct {
 			from string
 			want []int
-		}{{client, c.asks}, {server, c.comes}} {
-			for _, opcode := range way.want {
-				if seen[fmt.Sprintf("%s %d", way.from, opcode)] == 0 {
-					t.Errorf("%s: no packet from %s with opcode %d", c.args, way.from, opcode)
+		}{{client, c.requests}, {server, c.responses}} {
+			for _, opcode := range direction.want {
+				if seen[fmt.Sprintf("%s %d", direction.from, opcode)] == 0 {
+					t.Errorf("%s: got no packet from %s with opcode %d", c.args, direction.from, opcode)
 				}
 			}
 		}
@@ -133,7 +133,7 @@ func dissect(t *testing.T, capture string) map[string]int {
 		// The dissector guesses the protocol of payloads, and random ones sometimes
 		// look like Ethernet or RPC: only InfiniBand headers count.
 		if len(fields) != 3 || fields[1] == "" || strings.Contains(fields[2], "Malformed Packet: InfiniBand") {
-			t.Fatalf("tshark says %q", line)
+			t.Fatalf("got %q from tshark, want a valid packet", line)
 		}
 		seen[fields[0]+" "+fields[1]]++
 	}

@@ -6,19 +6,19 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ibkit/ibkit/perf/loop"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/perf/stats"
 )
 
 // Rule separates the parts of the output.
 var Rule = strings.Repeat("-", 87) + "\n"
 
-// titles are the verbs as the programs print them.
+// titles are the verbs as in the title of the output.
 var titles = map[perftest.Verb]string{
 	perftest.Send: "Send", perftest.Write: "RDMA_Write", perftest.Read: "RDMA_Read", perftest.Atomic: "Atomic",
 }
 
-// A Header is the description of a test that the programs print first.
+// A Header is the description of a test at the start of the output.
 type Header struct {
 	perftest.Test
 	MTU             int // bytes
@@ -26,7 +26,7 @@ type Header struct {
 	HasGID          bool
 	GIDIndex        int
 	Reads           uint32
-	Sends, Receives bool // this side does
+	Sends, Receives bool // this side sends, receives
 }
 
 func (h Header) title() string {
@@ -45,7 +45,7 @@ func (h Header) title() string {
 	return strings.Join(append(words, "Test"), " ")
 }
 
-// Print prints it, between two rules.
+// Print prints the header between two rules.
 func (h Header) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s                    %s\n", Rule, h.title())
 	if h.Events {
@@ -80,7 +80,7 @@ func (h Header) Print(out io.Writer) {
 	fmt.Fprintf(out, " rdma_cm QPs\t : OFF\n Data ex. method : Ethernet\n%s", Rule)
 }
 
-// PrintColumns prints the column titles.
+// PrintColumns prints the heading of the figures.
 func PrintColumns(out io.Writer, bandwidth, timed, gbits bool) {
 	unit := "MB/sec"
 	if gbits {
@@ -96,13 +96,13 @@ func PrintColumns(out io.Writer, bandwidth, timed, gbits bool) {
 	}
 }
 
-// PrintTimes prints a row of times. part is the factor from measured to printed times.
-func PrintTimes(out io.Writer, size int, iterations uint64, s *loop.Samples, part float64, timed bool) {
+// PrintTimes prints a row of latencies. Part is the factor from samples to latencies.
+func PrintTimes(out io.Writer, size int, iterations uint64, s *stats.Samples, part float64, timed bool) {
 	part /= 1e3 // µs
 	if timed {
 		tps := 0.0
-		if s.Avg() > 0 {
-			tps = 1e6 / (part * s.Avg())
+		if s.Avg() > 0 { // of round trips, whatever the latency is
+			tps = 1e9 / s.Avg()
 		}
 		fmt.Fprintf(out, " %-7d       %d            %-7.2f        %-7.2f\n", size, iterations, part*s.Avg(), tps)
 		return
@@ -112,10 +112,10 @@ func PrintTimes(out io.Writer, size int, iterations uint64, s *loop.Samples, par
 		part*s.StdDev(), part*float64(s.Quantile(99)), part*float64(s.Quantile(99.9)))
 }
 
-// Rates are a row of bandwidth, in the unit of the program.
+// Rates are a row of bandwidths in the unit of the output.
 type Rates struct{ Peak, Average, Messages float64 }
 
-// Unit returns bytes per second in Gb/s or MiB/s.
+// Unit converts bytes per second to Gb/s or MiB/s.
 func Unit(bytes float64, gbits bool) float64 {
 	if gbits {
 		return bytes * 8 / 1e9
@@ -123,7 +123,7 @@ func Unit(bytes float64, gbits bool) float64 {
 	return bytes / (1 << 20)
 }
 
-// Print prints a row.
+// Print prints the row.
 func (r Rates) Print(out io.Writer, size int, iterations uint64, gbits bool) {
 	if gbits && r.Average < 0.1 {
 		fmt.Fprintf(out, " %-7d    %d           %-7.6f            %-7.6f            %-7.6f\n", size, iterations, r.Peak, r.Average, r.Messages)

@@ -1,0 +1,88 @@
+// Package perfhint finds remedies for errors of measurements.
+package perfhint
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/perftest"
+)
+
+// Options are the names of the options that hints mention.
+type Options struct {
+	CPUOff string // measures with the kernel's clock
+	Depths string // reduce the size of queues
+	Inline string // puts data into work requests
+	Time   string // lengthens a test
+}
+
+// Native are the options of ibkit perf.
+var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration"}
+
+// Classic are the options of perftest's programs.
+var Classic = Options{CPUOff: "taskset", Depths: "-t, -r or -q", Inline: "-I", Time: "-D"}
+
+// With returns an error with the hint for it, if there is one.
+func With(err error, o Options) error {
+	if err == nil {
+		return nil
+	}
+	if hint := o.hint(err); hint != "" {
+		return &hinted{err, hint}
+	}
+	return err
+}
+
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+// Hint returns the remedy.
+func (h *hinted) Hint() string { return h.hint }
+
+func (o Options) hint(err error) string {
+	var foreign *perf.ForeignPeerError
+	var mismatch *perftest.MismatchError
+	var unreachable *perf.ConnectError
+	switch {
+	case errors.Is(err, perf.ErrNoDevice):
+		return "ibkit devinfo lists the devices of this host; rdma link add rxe0 type rxe netdev NAME creates a software device"
+	case errors.As(err, new(*perf.GIDIndexError)):
+		return "ibkit devinfo lists the GIDs of each port"
+	case errors.Is(err, perf.ErrClock):
+		return o.CPUOff + " measures with the kernel's clock"
+	case errors.Is(err, perf.ErrQueueLimit):
+		return "reduce " + o.Depths
+	case errors.Is(err, perf.ErrInlineLimit):
+		return "reduce the message size or omit " + o.Inline
+	case errors.Is(err, perf.ErrNoFigures):
+		return "check the link; if it is up, increase " + o.Time
+	case errors.As(err, &foreign) && foreign.Program != "":
+		return fmt.Sprintf("for a peer of %s use --peer %s", foreign.Program, foreign.Program)
+	case errors.As(err, &foreign):
+		return "does another program use this port?"
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("the peer must be %s with the same size, iterations, duration, queue pairs and connection type; see its output", mismatch.Program)
+	case errors.As(err, &unreachable):
+		return connectHint(unreachable)
+	}
+	return ""
+}
+
+func connectHint(err *perf.ConnectError) string {
+	switch {
+	case errors.As(err.Err, new(*net.DNSError)):
+		return "use the IP address of the server if its name cannot be resolved"
+	case err.Program != "":
+		return fmt.Sprintf("start %s on the server first; it listens on TCP port %d, or that of its option -p, for one client", err.Program, perftest.Port)
+	case errors.Is(err.Err, syscall.ECONNREFUSED):
+		return "start the server first: ibkit perf --serve"
+	}
+	return fmt.Sprintf("does a firewall block TCP port %d or UDP port 4791 (RoCE v2)?", perf.Port)
+}

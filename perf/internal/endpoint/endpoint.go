@@ -1,0 +1,255 @@
+// Package endpoint creates the verbs objects of one side of a test: a protection
+// domain, memory, completion queues and queue pairs.
+package endpoint
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/port"
+	"github.com/ibkit/ibkit/verbs"
+	"github.com/ibkit/ibkit/verbs/dmamem"
+)
+
+// GRH is the number of bytes before the payload of a received datagram.
+const GRH = 40
+
+// Options are the properties of an endpoint.
+type Options struct {
+	Type      verbs.QPType
+	Groups    int // of queue pairs, each with its own completion queue
+	GroupSize int // queue pairs per group
+	Depth     int // sends in flight per queue pair
+	RecvDepth int // receives posted per queue pair; 0: none
+	Out, In   int // bytes of send and of receive memory per queue pair
+	Inline    int // bytes
+	Events    bool
+	Huge      bool
+
+	OutAccess verbs.Access // of the device to send memory
+	InAccess  verbs.Access // of the device to receive memory
+	QPAccess  verbs.Access // of the peer through a queue pair
+}
+
+// An Address is the part of a queue pair that the peer needs.
+type Address struct {
+	QPN  uint32 `json:"qpn"`  // 24 bits
+	PSN  uint32 `json:"psn"`  // 24 bits, of the first packet sent
+	Addr uint64 `json:"addr"` // of the receive memory
+	RKey uint32 `json:"rkey"`
+}
+
+// A Group is the queue pairs of one thread, which share a completion queue.
+type Group struct {
+	CQ  *verbs.CQ
+	QPs []QueuePair
+}
+
+// A QueuePair is a queue pair and its memory.
+type QueuePair struct {
+	QP      *verbs.QP
+	Out, In loop.Area
+	Address Address
+}
+
+// An Endpoint is one side of a test.
+type Endpoint struct {
+	Groups []Group
+	Port   *port.Port
+
+	pd      *verbs.PD
+	memory  []*dmamem.Memory
+	ah      *verbs.AH
+	options Options
+}
+
+// New creates an endpoint with unconnected queue pairs. It takes over the port: Close
+// closes it, and so does New on failure.
+func New(p *port.Port, o Options) (*Endpoint, error) {
+	e := &Endpoint{Port: p, options: o}
+	if err := e.create(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (e *Endpoint) create() error {
+	var err error
+	o, c := e.options, e.Port.Context
+	if e.pd, err = c.AllocPD(); err != nil {
+		return err
+	}
+	total := o.Groups * o.GroupSize
+	out, err := e.register(total*o.Out, o.OutAccess)
+	if err != nil {
+		return err
+	}
+	in, err := e.register(total*o.In, o.InAccess)
+	if err != nil {
+		return err
+	}
+	for g := range o.Groups {
+		init := verbs.CQInit{Entries: o.GroupSize * (o.Depth + o.RecvDepth), Vector: uint32(g) % max(1, c.CompVectors())}
+		if o.Events {
+			if init.Channel, err = c.NewCompChannel(); err != nil {
+				return err
+			}
+		}
+		group := Group{}
+		if group.CQ, err = c.CreateCQ(init); err != nil {
+			return err
+		}
+		for n := range o.GroupSize {
+			at := g*o.GroupSize + n
+			q := QueuePair{Out: area(out, at*o.Out, o.Out), In: area(in, at*o.In, o.In)}
+			if q.QP, err = e.createQP(group.CQ); err != nil {
+				return err
+			}
+			q.Address = Address{QPN: q.QP.Number(), PSN: rand.Uint32() & 0xffffff, Addr: q.In.Addr, RKey: in.RKey()}
+			group.QPs = append(group.QPs, q)
+		}
+		e.Groups = append(e.Groups, group)
+	}
+	return nil
+}
+
+// register allocates and registers memory.
+func (e *Endpoint) register(size int, access verbs.Access) (*verbs.MR, error) {
+	m, err := e.Port.Context.NewMemory(max(size, 1), e.options.Huge && size > 0)
+	if err != nil {
+		return nil, err
+	}
+	e.memory = append(e.memory, m)
+	return e.pd.RegisterMR(m, access)
+}
+
+func area(mr *verbs.MR, at, length int) loop.Area {
+	return loop.Area{Bytes: mr.Bytes()[at : at+length], Addr: mr.Addr() + uint64(at), LKey: mr.LKey()}
+}
+
+// createQP creates a queue pair in state RESET.
+func (e *Endpoint) createQP(cq *verbs.CQ) (*verbs.QP, error) {
+	o := e.options
+	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, Dedicated: true, Cap: verbs.QPCap{
+		MaxSendWR: uint32(o.Depth), MaxRecvWR: uint32(max(1, o.RecvDepth)),
+		MaxSendSGE: 1, MaxRecvSGE: 1, MaxInline: uint32(o.Inline),
+	}})
+}
+
+// Addresses returns the addresses of all queue pairs in order.
+func (e *Endpoint) Addresses() []Address {
+	var all []Address
+	for _, g := range e.Groups {
+		for _, q := range g.QPs {
+			all = append(all, q.Address)
+		}
+	}
+	return all
+}
+
+// AH returns the address handle of the peer for UD, nil for other types.
+func (e *Endpoint) AH() *verbs.AH { return e.ah }
+
+// Close destroys all objects and closes the port.
+func (e *Endpoint) Close() error {
+	var errs []error
+	for _, g := range e.Groups {
+		for _, q := range g.QPs {
+			errs = append(errs, q.QP.Close())
+		}
+	}
+	e.Groups = nil
+	errs = append(errs, e.Port.Close()) // with all other objects
+	for _, m := range e.memory {
+		errs = append(errs, m.Close())
+	}
+	e.memory = nil
+	return errors.Join(errs...)
+}
+
+// A Link describes the connection of queue pairs. Zero values are used as they are.
+type Link struct {
+	GID             netip.Addr // of the peer; invalid: InfiniBand by LID
+	GIDIndex        uint8      // local
+	LID             uint16     // of the peer
+	MTU             ib.MTU
+	SL              uint8
+	TrafficClass    uint8
+	FlowLabel       uint32
+	HopLimit        uint8
+	PKeyIndex       uint16
+	Timeout         uint8 // see verbs.QPAttr
+	RetryCount      uint8
+	RNRRetry        uint8
+	MinRNRTimer     uint8
+	MaxRdAtomic     uint8  // reads and atomics in flight to the peer
+	MaxDestRdAtomic uint8  // reads and atomics in flight from the peer
+	QKey            uint32 // of UD, on both sides
+}
+
+// Begin moves the queue pairs to INIT, in which they accept receives.
+func (e *Endpoint) Begin(link Link) error {
+	attr := verbs.QPAttr{PKeyIndex: &link.PKeyIndex, Port: &e.Port.Number}
+	if e.options.Type == verbs.QPTypeUD {
+		attr.QKey = &link.QKey
+	} else {
+		attr.Access = &e.options.QPAccess
+	}
+	return e.modify(verbs.QPStateInit, func(int) verbs.QPAttr { return attr })
+}
+
+// Connect moves the queue pairs to RTS, each connected to its peer.
+func (e *Endpoint) Connect(link Link, peers []Address) error {
+	if n := e.options.Groups * e.options.GroupSize; len(peers) != n {
+		return fmt.Errorf("connect %d queue pairs: the peer has %d", n, len(peers))
+	}
+	path := verbs.Path{
+		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
+		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number,
+	}
+	kind := e.options.Type
+	err := e.modify(verbs.QPStateRTR, func(i int) verbs.QPAttr {
+		var attr verbs.QPAttr
+		if kind != verbs.QPTypeUD {
+			attr.Path, attr.PathMTU, attr.DestQPN, attr.RQPSN = &path, &link.MTU, &peers[i].QPN, &peers[i].PSN
+		}
+		if kind == verbs.QPTypeRC {
+			attr.MaxDestRdAtomic, attr.MinRNRTimer = &link.MaxDestRdAtomic, &link.MinRNRTimer
+		}
+		return attr
+	})
+	if err != nil {
+		return err
+	}
+	local := e.Addresses()
+	err = e.modify(verbs.QPStateRTS, func(i int) verbs.QPAttr {
+		attr := verbs.QPAttr{SQPSN: &local[i].PSN}
+		if kind == verbs.QPTypeRC {
+			attr.Timeout, attr.RetryCount, attr.RNRRetry = &link.Timeout, &link.RetryCount, &link.RNRRetry
+			attr.MaxRdAtomic = &link.MaxRdAtomic
+		}
+		return attr
+	})
+	if err == nil && kind == verbs.QPTypeUD {
+		e.ah, err = e.pd.CreateAH(path)
+	}
+	return err
+}
+
+// modify moves all queue pairs to a state.
+func (e *Endpoint) modify(to verbs.QPState, attr func(i int) verbs.QPAttr) error {
+	i := 0
+	for _, g := range e.Groups {
+		for _, q := range g.QPs {
+			if err := q.QP.Modify(to, attr(i)); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package loop
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// A Ring is the layout of messages in a buffer: slots at a distance of Stride bytes,
+// used in turn. Both sides use the same layout.
+type Ring struct{ Stride, Slots int }
+
+// Size returns the length of the buffer in bytes.
+func (r Ring) Size() int { return r.Stride * r.Slots }
+
+// next returns the slot after the given one.
+func (r Ring) next(slot int) int {
+	if slot++; slot == r.Slots {
+		return 0
+	}
+	return slot
+}
+
+// An Area is registered local memory.
+type Area struct {
+	Bytes []byte
+	Addr  uint64
+	LKey  uint32
+}
+
+// A QPFlow is the traffic of one queue pair of a test. Fields up to Verify are set
+// before Prepare.
+type QPFlow struct {
+	Queue Queue
+
+	// Message is the template of all messages: opcode, keys, address handle, and the
+	// remote address of slot 0.
+	Message verbs.SendWR
+
+	Size     int  // bytes of a message
+	Ring     Ring // of Out, and of the peer's memory
+	Out      Area // source of sends, destination of reads
+	In       Area // destination of receives, target of the peer
+	RecvSize int  // bytes of a receive buffer, if larger than Size
+	GRH      int  // bytes before a received payload: 40 for UD
+	InRing   Ring // of In
+	Inline   bool
+
+	// RecvPosted is the number of receives that are posted. It counts those from
+	// before Prepare.
+	RecvPosted int
+
+	// Verify fills each message with a payload of its own, and checks it on arrival.
+	// Seed differs between the flows of a test. The Seed of one side is the PeerSeed
+	// of the other.
+	Verify         bool
+	Seed, PeerSeed uint64
+
+	index     uint64
+	wrs       []verbs.SendWR
+	sges      []verbs.SGE
+	recv      [1]verbs.RecvWR
+	recvSGE   [1]verbs.SGE
+	remote    uint64
+	sendSlot  int // of the next message to send
+	postSlot  int // of the next receive to post
+	recvSlot  int // of the next message to arrive
+	posted    uint64
+	completed uint64
+	signaled  uint64
+	received  uint64
+}
+
+// The ID of a work request holds the index of its flow and the number of messages
+// posted up to it.
+const (
+	idFlowShift = 48
+	idCountMask = 1<<idFlowShift - 1
+)
+
+// Prepare builds the work requests for lists of up to list messages. Index is the
+// position of the flow in its loop.
+func (f *QPFlow) Prepare(index, list int) {
+	f.index = uint64(index) << idFlowShift
+	f.wrs = make([]verbs.SendWR, list)
+	f.sges = make([]verbs.SGE, list)
+	for i := range f.wrs {
+		f.wrs[i] = f.Message
+		f.sges[i] = verbs.SGE{Addr: f.Out.Addr, Length: uint32(f.Size), LKey: f.Out.LKey}
+		if f.Inline {
+			f.wrs[i].Flags |= verbs.SendInline
+			f.wrs[i].Inline = f.Out.Bytes[:f.Size]
+		} else {
+			f.wrs[i].SGEs = f.sges[i : i+1 : i+1]
+		}
+	}
+	f.remote = f.Message.RemoteAddr
+	f.recvSGE[0] = verbs.SGE{Addr: f.In.Addr, Length: uint32(max(f.Size, f.RecvSize) + f.GRH), LKey: f.In.LKey}
+	f.recv[0] = verbs.RecvWR{ID: f.index, SGEs: f.recvSGE[:]}
+	if f.InRing.Slots == 0 { // no receives
+		f.InRing.Slots = 1
+	}
+	f.sendSlot, f.postSlot, f.recvSlot = 0, 0, 0
+	f.posted, f.completed, f.signaled, f.received = 0, 0, 0, 0
+}
+
+// Receive posts n receives.
+func (f *QPFlow) Receive(n int) error {
+	for range n {
+		f.recvSGE[0].Addr = f.In.Addr + uint64(f.postSlot*f.InRing.Stride)
+		f.postSlot = f.InRing.next(f.postSlot)
+		if _, err := f.Queue.PostRecv(f.recv[:]); err != nil {
+			return err
+		}
+		f.RecvPosted++
+	}
+	return nil
+}
+
+// place writes the addresses of the next message into work request i of the list.
+// With Verify it poisons the destination of a read.
+func (f *QPFlow) place(i int) {
+	offset := f.sendSlot * f.Ring.Stride
+	if f.Verify && f.Message.Opcode == verbs.OpRead {
+		poison(f.Out.Bytes[offset:offset+f.Size], f.PeerSeed, uint64(f.sendSlot))
+	}
+	f.sendSlot = f.Ring.next(f.sendSlot)
+	wr := &f.wrs[i]
+	if f.Inline {
+		wr.Inline = f.Out.Bytes[offset : offset+f.Size]
+	} else {
+		f.sges[i].Addr = f.Out.Addr + uint64(offset)
+	}
+	wr.RemoteAddr = f.remote + uint64(offset)
+}
+
+// signal sets whether work request i, message number count, generates a completion.
+func (f *QPFlow) signal(i int, count uint64, on bool) {
+	wr := &f.wrs[i]
+	wr.ID = f.index | count
+	if on {
+		wr.Flags |= verbs.SendSignaled
+		f.signaled = count
+	} else {
+		wr.Flags &^= verbs.SendSignaled
+	}
+}
+
+// send posts the next message.
+func (f *QPFlow) send(signaled bool) error {
+	f.place(0)
+	f.posted++
+	f.signal(0, f.posted, signaled)
+	_, err := f.Queue.PostSend(f.wrs[:1])
+	return err
+}
+
+// Posted returns the number of messages posted. It is final when Sent of a Stream is
+// called.
+func (f *QPFlow) Posted() uint64 { return f.posted }
+
+// Received returns the number of messages received. It must not be called while the
+// loop runs.
+func (f *QPFlow) Received() uint64 { return f.received }
+
+// A sharedByte is a byte that the device writes.
+type sharedByte struct {
+	word  *uint32
+	shift uint
+}
+
+// byteAt returns the byte at an index of mapped memory.
+func byteAt(b []byte, i int) sharedByte {
+	p := uintptr(unsafe.Pointer(&b[i]))
+	// DMA memory starts at a page, so that it contains the whole word.
+	word := (*uint32)(unsafe.Add(unsafe.Pointer(&b[i]), -int(p&3)))
+	shift := uint(p&3) * 8
+	if !littleEndian {
+		shift = 24 - shift
+	}
+	return sharedByte{word, shift}
+}
+
+// load returns the current value with acquire order.
+func (b *sharedByte) load() byte { return byte(atomic.LoadUint32(b.word) >> b.shift) }
+
+var littleEndian = func() bool {
+	one := uint16(1)
+	return *(*byte)(unsafe.Pointer(&one)) == 1
+}()

@@ -1,0 +1,320 @@
+package port
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/ibkit/ibkit/internal/srcaddr"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// A GID is a GID of a port and its type.
+type GID struct {
+	Addr netip.Addr    `json:"gid"`
+	Type verbs.GIDType `json:"type"`
+}
+
+// GIDsOf returns the GIDs of Ethernet ports that the peer may choose from: those with
+// an index, or all if it is negative.
+func GIDsOf(ports []*Port, index int) []GID {
+	var all []GID
+	for _, p := range ports {
+		if !p.Ethernet() {
+			continue
+		}
+		for _, e := range p.GIDs {
+			if index < 0 || int(e.Index) == index {
+				all = append(all, GID{e.GID, e.Type})
+			}
+		}
+	}
+	return all
+}
+
+// A Choice is a local port, one of its GIDs, and the GID of the peer to use with it.
+// The GIDs are zero for an InfiniBand port, which needs LIDs only.
+type Choice struct {
+	Port   *Port
+	Index  uint8 // in the port's GID table
+	Local  GID
+	Remote GID
+	Why    string // reason for the local GID, to be printed in parentheses
+}
+
+// Info describes the port and the local GID.
+func (c Choice) Info() host.PortInfo {
+	p := c.Port
+	i := host.PortInfo{
+		Device: p.Device, Driver: p.Context.Driver().String(), Port: p.Number, Link: p.Attr.LinkLayer.String(), LID: uint16(p.Attr.LID),
+		GIDIndex: -1, MTU: p.Attr.ActiveMTU.Bytes(),
+	}
+	if c.Local.Addr.IsValid() {
+		i.GID, i.GIDType, i.GIDIndex, i.Why = c.Local.Addr, c.Local.Type.String(), int(c.Index), c.Why
+	}
+	return i
+}
+
+// A Selector chooses the port and the GIDs of a test.
+type Selector struct {
+	// Local and Remote are the two addresses of the control connection. Their ports
+	// and GIDs take precedence: the user named one of these addresses.
+	Local, Remote netip.Addr
+
+	// Index is the index of the local GID, negative if any may be used.
+	Index int
+
+	// Source returns the source address of packets to an address (default: the
+	// kernel's), invalid if there is no route.
+	Source func(to netip.Addr) netip.Addr
+
+	// Interfaces returns the network devices of this host (default: the kernel's).
+	Interfaces func() ([]Interface, error)
+}
+
+// An Interface is a network device, for IPoIB.
+type Interface struct {
+	Hardware []byte // link-layer address
+	Addrs    []netip.Addr
+}
+
+// ErrNoGID is wrapped if no local GID reaches a GID of the peer.
+var ErrNoGID = errors.New("no GID reaches the peer")
+
+// Choose selects among the peer's GIDs. It prefers, in this order: the addresses of the
+// control connection, RoCE v2 to v1, addresses with a route between them, IPv4 to
+// IPv6. It selects an InfiniBand port if the control connection uses IPoIB on it, or if
+// the peer has no GIDs.
+func (s Selector) Choose(ports []*Port, remote []GID) (Choice, error) {
+	p := s.ipoib(ports)
+	if p == nil && len(remote) == 0 {
+		p = infiniBand(ports)
+	}
+	if p != nil {
+		return Choice{Port: p}, nil
+	}
+	return s.choosePair(ports, nil, remote)
+}
+
+// ChooseWith selects the local GID that the peer has chosen for one of its own.
+func (s Selector) ChooseWith(ports []*Port, local, remote GID) (Choice, error) {
+	return s.choosePair(ports, []GID{local}, []GID{remote})
+}
+
+// ChooseByAddress selects for a peer whose GIDs are unknown. It assumes that the
+// peer's address is a GID of each type that a local port has.
+func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
+	if p := s.ipoib(ports); p != nil {
+		return Choice{Port: p}, nil
+	}
+	peer := toGID(s.Remote)
+	var remote []GID
+	for _, g := range GIDsOf(ports, -1) {
+		guess := g // for a GID of another kind than the address
+		if peer.Is4In6() == g.Addr.Is4In6() && peer.IsLinkLocalUnicast() == g.Addr.IsLinkLocalUnicast() {
+			guess.Addr = peer
+		}
+		if !slices.Contains(remote, guess) {
+			remote = append(remote, guess)
+		}
+	}
+	c, err := s.choosePair(ports, nil, remote)
+	if ib := infiniBand(ports); err != nil && ib != nil && s.Index < 0 {
+		return Choice{Port: ib}, nil
+	}
+	return c, err
+}
+
+// choosePair returns the best pair of one of the local GIDs, or of any if there are
+// none, and one of the remote GIDs.
+func (s Selector) choosePair(ports []*Port, local, remote []GID) (Choice, error) {
+	var best Choice
+	score := -1
+	source := s.cachedSource()
+	for _, p := range ports {
+		if !p.Ethernet() {
+			continue
+		}
+		for _, e := range p.GIDs {
+			l := GID{e.GID, e.Type}
+			if s.Index >= 0 && int(e.Index) != s.Index || e.Index > 255 || len(local) > 0 && !slices.Contains(local, l) {
+				continue
+			}
+			for _, r := range remote {
+				if n, why := s.rate(l, r, source); n > score {
+					score = n
+					best = Choice{Port: p, Index: uint8(e.Index), Local: l, Remote: r, Why: why}
+				}
+			}
+		}
+	}
+	if score < 0 {
+		return Choice{}, s.noGID(ports)
+	}
+	if s.Index >= 0 {
+		best.Why = Requested
+	}
+	return best, nil
+}
+
+// Requested is the reason of a Choice for a GID that the user selected by its index.
+const Requested = "requested"
+
+func (s Selector) noGID(ports []*Port) error {
+	var names []string
+	for _, p := range ports {
+		names = append(names, p.Device)
+	}
+	if s.Index >= 0 {
+		return fmt.Errorf("choose GID %d of %v: %w", s.Index, names, ErrNoGID)
+	}
+	return fmt.Errorf("choose a GID of %v: %w", names, ErrNoGID)
+}
+
+// Weights of the properties of a pair of GIDs.
+const (
+	weightLocal  = 1 << 5 // the local GID is the local address of the control connection
+	weightRemote = 1 << 4
+	weightV2     = 1 << 3
+	weightRoute  = 1 << 2
+	weightIPv4   = 1 << 1
+	weightGlobal = 1 << 0
+)
+
+// rate returns the score of a pair of GIDs and the reason for it, -1 for GIDs that
+// cannot communicate.
+func (s Selector) rate(local, remote GID, source func(netip.Addr) netip.Addr) (int, string) {
+	four := local.Addr.Is4In6()
+	linkLocal := local.Addr.IsLinkLocalUnicast()
+	if local.Type != remote.Type || four != remote.Addr.Is4In6() || linkLocal != remote.Addr.IsLinkLocalUnicast() {
+		return -1, ""
+	}
+	score, why := 0, "the peer has a GID of this type"
+	if local.Type == verbs.GIDTypeRoCEv2 {
+		score += weightV2
+		if !linkLocal && source(remote.Addr) == local.Addr.Unmap() {
+			score += weightRoute
+			why = fmt.Sprintf("source of the route to %v", remote.Addr.Unmap())
+		}
+	}
+	switch {
+	case four:
+		score += weightIPv4
+	case !linkLocal:
+		score += weightGlobal
+	}
+	if remote.Addr == toGID(s.Remote) {
+		score += weightRemote
+	}
+	if local.Addr == toGID(s.Local) {
+		score += weightLocal
+		why = "address of the control connection"
+	}
+	return score, why
+}
+
+// toGID returns an address in the form of a GID.
+func toGID(a netip.Addr) netip.Addr {
+	if !a.IsValid() {
+		return netip.Addr{}
+	}
+	return netip.AddrFrom16(a.As16())
+}
+
+// cachedSource looks up each address once: hosts with many containers have hundreds of
+// GIDs, each of which may be combined with each GID of the peer.
+func (s Selector) cachedSource() func(netip.Addr) netip.Addr {
+	lookup := s.Source
+	if lookup == nil {
+		lookup = func(to netip.Addr) netip.Addr {
+			from, _ := srcaddr.For(to) // invalid without a route
+			return from
+		}
+	}
+	known := map[netip.Addr]netip.Addr{}
+	return func(to netip.Addr) netip.Addr {
+		from, ok := known[to]
+		if !ok {
+			from = lookup(to)
+			known[to] = from
+		}
+		return from
+	}
+}
+
+// infiniBand returns the first InfiniBand port, nil if there is none.
+func infiniBand(ports []*Port) *Port {
+	for _, p := range ports {
+		if !p.Ethernet() {
+			return p
+		}
+	}
+	return nil
+}
+
+// ipoibAddrLen is the length of a link-layer address of IPoIB: flags and queue pair in
+// 4 bytes, and the GID of the port (RFC 4391, 9.1.1).
+const ipoibAddrLen = 4 + 16
+
+// UsesIPoIB reports whether the control connection uses IPoIB on one of the ports.
+func (s Selector) UsesIPoIB(ports []*Port) bool { return s.ipoib(ports) != nil }
+
+// ipoib returns the InfiniBand port whose IPoIB device has the local address of the
+// control connection, nil if there is none.
+func (s Selector) ipoib(ports []*Port) *Port {
+	if infiniBand(ports) == nil || !s.Local.IsValid() {
+		return nil
+	}
+	list := s.Interfaces
+	if list == nil {
+		list = interfaces
+	}
+	all, err := list()
+	if err != nil {
+		return nil // the first port that is active is as good a guess
+	}
+	local := s.Local.Unmap().WithZone("")
+	for _, i := range all {
+		if len(i.Hardware) != ipoibAddrLen || !slices.Contains(i.Addrs, local) {
+			continue
+		}
+		for _, p := range ports {
+			if !p.Ethernet() && slices.ContainsFunc(p.GIDs, func(e verbs.GIDEntry) bool {
+				gid := e.GID.As16()
+				return bytes.Equal(gid[:], i.Hardware[4:])
+			}) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// interfaces returns the network devices of this host.
+func interfaces() ([]Interface, error) {
+	links, err := net.Interfaces()
+	if err != nil {
+		return nil, err
+	}
+	var all []Interface
+	for _, l := range links {
+		addrs, err := l.Addrs()
+		if err != nil {
+			return nil, err
+		}
+		i := Interface{Hardware: l.HardwareAddr}
+		for _, a := range addrs {
+			if n, ok := a.(*net.IPNet); ok {
+				if ip, ok := netip.AddrFromSlice(n.IP); ok {
+					i.Addrs = append(i.Addrs, ip.Unmap())
+				}
+			}
+		}
+		all = append(all, i)
+	}
+	return all, nil
+}

@@ -1,0 +1,196 @@
+package port
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+func entry(index uint32, gid string, kind verbs.GIDType) verbs.GIDEntry {
+	return verbs.GIDEntry{Index: index, GID: netip.AddrFrom16(netip.MustParseAddr(gid).As16()), Type: kind, Port: 1}
+}
+
+func ethernet(name string, gids ...verbs.GIDEntry) *Port {
+	return &Port{Device: name, Number: 1, Attr: verbs.PortAttr{LinkLayer: ib.LinkLayerEthernet}, GIDs: gids}
+}
+
+func infiniBandPort(name string, gid string) *Port {
+	return &Port{Device: name, Number: 1, Attr: verbs.PortAttr{LinkLayer: ib.LinkLayerInfiniBand}, GIDs: []verbs.GIDEntry{entry(0, gid, verbs.GIDTypeIB)}}
+}
+
+func gid(text string, kind verbs.GIDType) GID {
+	return GID{netip.AddrFrom16(netip.MustParseAddr(text).As16()), kind}
+}
+
+const v1, v2 = verbs.GIDTypeRoCEv1, verbs.GIDTypeRoCEv2
+
+// hostPorts returns the ports of a host with two devices.
+func hostPorts() []*Port {
+	return []*Port{
+		ethernet("a", entry(0, "fe80::1", v1), entry(1, "fe80::1", v2), entry(2, "10.0.0.1", v1), entry(3, "10.0.0.1", v2), entry(4, "2001:db8::1", v2)),
+		ethernet("b", entry(0, "fe80::2", v2), entry(1, "192.168.1.1", v2), entry(2, "2001:db8:1::1", v2)),
+	}
+}
+
+// source is the routing table of the host.
+func source(to netip.Addr) netip.Addr {
+	switch {
+	case netip.MustParsePrefix("192.168.0.0/16").Contains(to.Unmap()):
+		return netip.MustParseAddr("192.168.1.1")
+	case to == netip.MustParseAddr("2001:db8::9"):
+		return netip.MustParseAddr("2001:db8::1")
+	}
+	return netip.Addr{}
+}
+
+func TestSelector_Choose(t *testing.T) {
+	all := []GID{
+		gid("fe80::9", v1), gid("fe80::9", v2), gid("10.9.9.9", v1), gid("10.9.9.9", v2), gid("192.168.7.7", v2), gid("2001:db8::9", v2), gid("2001:db8:1::9", v2),
+	}
+	for _, c := range []struct {
+		name          string
+		local, remote string // ends of the control connection
+		gids          []GID
+		index         int
+		device        string
+		want          uint8
+		wantRemote    string // "": not checked
+	}{
+		{"route", "", "", []GID{gid("10.9.9.9", v2), gid("192.168.7.7", v2)}, -1, "b", 1, "192.168.7.7"},
+		{"route of IPv6 before address without route", "", "", []GID{gid("10.9.9.9", v2), gid("2001:db8::9", v2)}, -1, "a", 4, ""},
+		{"IPv4 without route", "", "", []GID{gid("fe80::9", v2), gid("10.9.9.9", v2)}, -1, "a", 3, ""},
+		{"v1 only", "", "", []GID{gid("fe80::9", v1)}, -1, "a", 0, ""},
+		{"link-local", "", "", []GID{gid("fe80::9", v2)}, -1, "a", 1, ""},
+		{"requested index", "", "", []GID{gid("10.9.9.9", v1), gid("192.168.7.7", v2)}, 2, "a", 2, ""},
+		{"named address of first rail", "10.0.0.1", "10.9.9.9", all, -1, "a", 3, "10.9.9.9"},
+		{"named address of second rail", "192.168.1.1", "192.168.7.7", all, -1, "b", 1, "192.168.7.7"},
+		{"named address against the route", "10.0.0.1", "192.168.7.7", all, -1, "a", 3, "192.168.7.7"},
+		{"named IPv6 address", "2001:db8::1", "2001:db8::9", all, -1, "a", 4, "2001:db8::9"},
+		{"named IPv6 address of second rail", "2001:db8:1::1", "2001:db8:1::9", all, -1, "b", 2, "2001:db8:1::9"},
+		{"named link-local address", "fe80::2%eth1", "fe80::9%eth1", all, -1, "b", 0, "fe80::9"},
+		{"named address of a management network", "172.16.0.1", "172.16.0.9", all, -1, "b", 1, "192.168.7.7"},
+		{"loopback", "127.0.0.1", "127.0.0.1", all, -1, "b", 1, ""},
+		{"requested index against named address", "10.0.0.1", "10.9.9.9", all, 1, "b", 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Selector{Index: c.index, Source: source}
+			if c.local != "" {
+				s.Local, s.Remote = netip.MustParseAddr(c.local), netip.MustParseAddr(c.remote)
+			}
+			got, err := s.Choose(hostPorts(), c.gids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Port.Device != c.device || got.Index != c.want || got.Why == "" {
+				t.Errorf("got GID %d of %s (%s), want GID %d of %s", got.Index, got.Port.Device, got.Why, c.want, c.device)
+			}
+			if c.wantRemote != "" && got.Remote.Addr.Unmap().String() != c.wantRemote {
+				t.Errorf("got remote GID %v, want %s", got.Remote.Addr, c.wantRemote)
+			}
+		})
+	}
+	for name, remote := range map[string][]GID{"no GID": nil, "other kinds of GID": {gid("2001:db8::9", v1)}} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := (Selector{Index: -1, Source: source}).Choose(hostPorts(), remote); !errors.Is(err, ErrNoGID) {
+				t.Errorf("got %+v, %v, want %v", got, err, ErrNoGID)
+			}
+		})
+	}
+}
+
+// TestSelector_ChooseWith checks that one side can use only the GIDs that the other one
+// chose.
+func TestSelector_ChooseWith(t *testing.T) {
+	s := Selector{Index: -1, Source: source}
+	got, err := s.ChooseWith(hostPorts(), gid("10.0.0.1", v1), gid("10.9.9.9", v1))
+	if err != nil || got.Port.Device != "a" || got.Index != 2 {
+		t.Errorf("got %+v, %v, want GID 2 of a", got, err)
+	}
+	if got, err := s.ChooseWith(hostPorts(), gid("10.0.0.2", v2), gid("10.9.9.9", v2)); !errors.Is(err, ErrNoGID) {
+		t.Errorf("GID of another host: got %+v, %v, want %v", got, err, ErrNoGID)
+	}
+}
+
+// TestSelector_lookups checks that each route is looked up once.
+func TestSelector_lookups(t *testing.T) {
+	lookups := 0
+	s := Selector{Index: -1, Source: func(netip.Addr) netip.Addr { lookups++; return netip.Addr{} }}
+	if _, err := s.Choose(hostPorts(), []GID{gid("10.9.9.9", v2)}); err != nil || lookups != 1 {
+		t.Errorf("got %d lookups, error %v, want 1", lookups, err)
+	}
+}
+
+// TestSelector_ChooseByAddress is for peers of which only the address is known.
+func TestSelector_ChooseByAddress(t *testing.T) {
+	for _, c := range []struct {
+		name, local, remote string
+		device              string
+		want                uint8
+	}{
+		{"route", "172.16.0.1", "192.168.7.7", "b", 1},
+		{"named address of first rail", "10.0.0.1", "10.0.0.9", "a", 3},
+		{"named address of second rail", "192.168.1.1", "192.168.7.7", "b", 1},
+		{"named IPv6 address", "2001:db8:1::1", "2001:db8:1::9", "b", 2},
+		{"address without route", "127.0.0.1", "127.0.0.1", "a", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Selector{Index: -1, Source: source, Local: netip.MustParseAddr(c.local), Remote: netip.MustParseAddr(c.remote)}
+			got, err := s.ChooseByAddress(hostPorts())
+			if err != nil || got.Port.Device != c.device || got.Index != c.want {
+				t.Errorf("got %+v, %v, want GID %d of %s", got, err, c.want, c.device)
+			}
+		})
+	}
+}
+
+// TestSelector_infiniBand checks that the address of an IPoIB device selects the port
+// below it.
+func TestSelector_infiniBand(t *testing.T) {
+	const first, second = "fe80::11", "fe80::22"
+	ports := append(hostPorts(), infiniBandPort("i", first), infiniBandPort("j", second))
+	addr := netip.MustParseAddr
+	hardware := func(gid string) []byte {
+		b := addr(gid).As16()
+		return append([]byte{0, 0, 0, 1}, b[:]...)
+	}
+	list := func() ([]Interface, error) {
+		return []Interface{
+			{Hardware: []byte{1, 2, 3, 4, 5, 6}, Addrs: []netip.Addr{addr("10.0.0.1")}},
+			{Hardware: hardware(first), Addrs: []netip.Addr{addr("10.7.0.1")}},
+			{Hardware: hardware(second), Addrs: []netip.Addr{addr("10.8.0.1"), addr("fe80::33")}},
+		}, nil
+	}
+	for _, c := range []struct {
+		name, local string
+		gids        []GID
+		want        string
+	}{
+		{"first port", "10.7.0.1", []GID{gid("10.9.9.9", v2)}, "i"},
+		{"second port", "10.8.0.1", nil, "j"},
+		{"second port by IPv6", "fe80::33%ib1", nil, "j"},
+		{"Ethernet", "10.0.0.1", []GID{gid("10.9.9.9", v2)}, "a"},
+		{"peer without GIDs", "172.16.0.1", nil, "i"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := Selector{Index: -1, Source: source, Local: addr(c.local), Interfaces: list}
+			got, err := s.Choose(ports, c.gids)
+			if err != nil || got.Port.Device != c.want {
+				t.Errorf("got %+v, %v, want a port of %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestFind_number(t *testing.T) {
+	for count, want := range map[uint8]string{1: "use port 3 of rxe0: the device has one port", 2: "use port 3 of rxe0: the device has 2 ports"} {
+		t.Run(want, func(t *testing.T) {
+			p := &Port{Device: "rxe0", Number: 3, Limits: verbs.DeviceAttr{PhysPortCount: count}}
+			if err := p.find(); err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}

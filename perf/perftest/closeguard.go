@@ -1,0 +1,64 @@
+package perftest
+
+import (
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A closeGuard detects that the peer closes the connection during a measurement, when
+// neither side sends messages.
+type closeGuard struct {
+	conn   *conn
+	done   chan struct{} // nil: the connection cannot be watched
+	closed atomic.Bool
+}
+
+// closeGrace is the time from the peer's close to the end of the measurement: its last
+// messages may still be in flight.
+const closeGrace = time.Second
+
+// guard calls end after the peer has closed the connection. The caller must stop the
+// guard before the next exchange. The guard does not consume data: a peer that
+// finishes first sends its next message.
+func (c *conn) guard(end func()) *closeGuard {
+	g := &closeGuard{conn: c}
+	file, ok := c.tcp.(syscall.Conn)
+	if !ok || c.limit(0) != nil {
+		return g
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return g
+	}
+	g.done = make(chan struct{})
+	go func() {
+		defer close(g.done)
+		// Stop and abort make Read return an error.
+		_ = raw.Read(func(fd uintptr) bool {
+			var b [1]byte
+			n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+			if err == unix.EAGAIN || err == unix.EINTR {
+				return false
+			}
+			g.closed.Store(n <= 0)
+			return true
+		})
+		if g.closed.Load() {
+			time.AfterFunc(closeGrace, end)
+		}
+	}()
+	return g
+}
+
+// stop ends the guard and reports whether the peer has closed the connection.
+func (g *closeGuard) stop() bool {
+	if g.done == nil {
+		return false
+	}
+	_ = g.conn.tcp.SetReadDeadline(time.Unix(1, 0))
+	<-g.done
+	return g.closed.Load()
+}

@@ -1,0 +1,48 @@
+package perftest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/perf/internal/peererr"
+)
+
+// TestCloseGuard checks that a closed connection is detected and that data stays
+// unread.
+func TestCloseGuard(t *testing.T) {
+	client, other := testenv.Pair(t)
+	c := newConn(client, true, time.Minute)
+	ended := make(chan struct{})
+	end := func() { close(ended) }
+	if c.guard(end).stop() {
+		t.Error("open connection: got closed")
+	}
+	g := c.guard(end)
+	if _, err := other.Write([]byte{0, 0, 0, 9}); err != nil {
+		t.Fatal(err)
+	}
+	<-g.done
+	if g.stop() {
+		t.Error("open connection with data: got closed")
+	}
+	if n, err := c.number("numbers", 7); n != 9 || err != nil {
+		t.Errorf("got number %d, %v, want 9", n, err)
+	}
+	g = c.guard(end)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if !g.stop() {
+		t.Error("closed connection: got open")
+	}
+	// An abort lasts.
+	if err := c.abort(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.number("numbers", 7); !errors.Is(err, peererr.ErrTimeout) {
+		t.Errorf("after an abort: got %v, want %v", err, peererr.ErrTimeout)
+	}
+}
