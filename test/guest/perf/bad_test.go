@@ -60,7 +60,7 @@ func nothingLeft(t *testing.T, g *guest.Guest) {
 // acknowledgements take longer than the default timeout of 67 ms.
 func client(t *testing.T, g *guest.Guest, args string) *guest.Process {
 	t.Helper()
-	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "600s", "--warmup", "0", "--qp-timeout", "17"}, strings.Fields(args)...)...)
+	return g.MustStart(t, append([]string{"ibkit", "perf", "-D", "600s", "--qp-timeout", "17"}, strings.Fields(args)...)...)
 }
 
 // awaitTests waits until a number of queue pairs is connected, two for each test.
@@ -72,13 +72,18 @@ func awaitTests(t *testing.T, g *guest.Guest, queuePairs int) {
 	}
 }
 
-// awaitTraffic waits until the device has sent some messages of 64 KiB, or many short
-// ones.
+// awaitTraffic waits until the device has sent messages that count: after the warm-up
+// of a test, which takes 200 ms or 100 messages.
 func awaitTraffic(t *testing.T, g *guest.Guest) {
 	t.Helper()
 	const script = `sent=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
-end=$(($(cat $sent) + 1000))
-until [ $(cat $sent) -ge $end ]; do sleep 0.1; done`
+await() {
+	end=$(($(cat $sent) + $1))
+	until [ $(cat $sent) -ge $end ]; do sleep 0.1; done
+}
+await 10
+sleep 0.3
+await 1000`
 	g.Must(t, "sh", "-c", script)
 }
 
