@@ -142,10 +142,10 @@ type Conflict struct {
 	Detail string // a sentence for users
 }
 
-// NodeByGUID returns the first node with the GUID, nil if there is none.
+// NodeByGUID returns the first node with the GUID, or nil.
 func (f *Fabric) NodeByGUID(guid ib.GUID) *Node { return f.byGUID[guid] }
 
-// PortByGUID returns the port with the GUID, nil if there is none. All ports of a
+// PortByGUID returns the port with the GUID, or nil. All ports of a
 // switch share one GUID, which identifies port 0.
 func (f *Fabric) PortByGUID(guid ib.GUID) *Port { return f.byPortGUID[guid] }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // A GUID is the 64-bit identifier of a node, a port, a system or a chassis,
-// in host byte order. The zero GUID identifies nothing.
+// in host byte order. The zero GUID is not an identifier.
 //
 // The fmt verbs for integers (%d, %x, %#016x …) format the number, %v and %s
 // the text of [GUID.String].

@@ -125,7 +125,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestRate_Order checks that rates are ordered by what they stand for and not by
+// TestRate_Order checks that rates are ordered by their bandwidth and not by
 // their codes.
 func TestRate_Order(t *testing.T) {
 	for rate, want := range map[Rate]Rate{Rate10: Rate5, Rate2p5: 0, Rate400: Rate300, 0: 0, 99: 0} {

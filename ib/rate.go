@@ -82,7 +82,7 @@ func (r Rate) tenths() int {
 // defined one.
 func (r Rate) Compare(other Rate) int { return r.tenths() - other.tenths() }
 
-// Below returns the next slower rate, 0 if there is none.
+// Below returns the next slower rate, 0 for the slowest rate.
 func (r Rate) Below() Rate {
 	var below Rate
 	for code := range Rate(len(rates)) {

@@ -18,8 +18,8 @@ import (
 	"github.com/ibkit/ibkit/internal/testenv"
 )
 
-// completionCases are what is typed before the tabulator key, and what that must
-// bring.
+// completionCases are command lines before the tabulator key, and a part of the
+// expected completion.
 var completionCases = []struct{ typed, want string }{
 	{"ibkit linkin", "linkinfo"},
 	{"ibkit linkinfo -C ml", "mlx5_"},
@@ -34,8 +34,8 @@ var completionCases = []struct{ typed, want string }{
 	{"ibkit devinfo ml", "mlx5_"},
 }
 
-// completionHome makes what a shell finds: ibkit in the PATH, the scripts in
-// folders as the packages install them, a host with a card, and a map of names.
+// completionHome creates the environment of a shell: ibkit in the PATH, the scripts in
+// the directories of the packages, a host with an adapter, and a node name map.
 func completionHome(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -93,7 +93,7 @@ func TestInteractiveCompletion(t *testing.T) {
 }
 
 // typeInto types keys into a shell on a terminal, once it is ready, and waits
-// until it shows something. Where that does not come it returns what came.
+// until the output contains want. It returns the output.
 func typeInto(t *testing.T, shell *exec.Cmd, keys, want string) string {
 	t.Helper()
 	terminal, err := pty.StartWithSize(shell, &pty.Winsize{Rows: 50, Cols: 120})

@@ -12,8 +12,8 @@ import (
 )
 
 // TestContainer runs the binary as a container of packaging/Containerfile does:
-// in a root that has nothing else, not even /proc, /sys and /tmp, in namespaces
-// of its own, as a user without rights.
+// in a root directory with no other file, not even /proc, /sys and /tmp, in
+// namespaces of its own, as a user without privileges.
 func TestContainer(t *testing.T) {
 	binary, err := os.ReadFile(one(t, "ibkit_linux_amd64_v1/ibkit"))
 	if err != nil {

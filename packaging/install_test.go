@@ -56,7 +56,7 @@ func TestInstall(t *testing.T) {
 // a host without devices.
 func runClassicNames(t *testing.T, root string) {
 	t.Helper()
-	// What a run prints, and the exit code: those of the C tools.
+	// The output and the exit code of each run: those of the C tools.
 	runs := map[string]struct {
 		args []string
 		want string
@@ -131,7 +131,7 @@ func freshDebian(t *testing.T) string {
 // group, which stays.
 var changing = regexp.MustCompile(`^(var/lib/dpkg/(status|status-old|lock.*|triggers/.*|available.*)|var/log/.*|etc/g?(shadow|group)-?)$`)
 
-// tree has what each file of a root is: its mode and its contents.
+// tree returns the mode and the contents of each file below a root.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -171,12 +171,12 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// TestUnit has systemd read the unit of the ping server as the package brings it,
-// and weigh how much of the host it could touch.
+// TestUnit verifies the unit of the ping server in the package with systemd, and
+// checks its exposure.
 func TestUnit(t *testing.T) {
 	root := t.TempDir()
 	command(t, "dpkg-deb", "--extract", one(t, "*_amd64.deb"), root)
-	// What the unit hangs on is the host's.
+	// The units that it depends on are those of the host.
 	command(t, "sh", "-c", `cp /usr/lib/systemd/system/*.target "$0"`, filepath.Join(root, "usr/lib/systemd/system"))
 	if out := command(t, "systemd-analyze", "verify", "--man=no", "--root="+root, "ibkit-ping.service"); out != "" {
 		t.Errorf("systemd-analyze verify:\n%s", out)

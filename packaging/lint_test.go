@@ -16,9 +16,8 @@ func TestLintian(t *testing.T) {
 	}
 }
 
-// TestRPMLint looks at the package for amd64. rpmlint unpacks it with cpio where
-// it is told to, and packages of nfpm have absolute names: without the
-// option below it would be / where cpio writes to.
+// TestRPMLint checks the package for amd64. rpmlint unpacks it with cpio, and packages
+// of nfpm have absolute names: without the option below, cpio would write to /.
 func TestRPMLint(t *testing.T) {
 	cpio, err := exec.LookPath("cpio")
 	if err != nil {

@@ -30,7 +30,7 @@ func one(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// command runs a program and returns what it printed.
+// command runs a program and returns its output.
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()

@@ -13,8 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestBills holds the bills against the schema of CycloneDX, and what they list
-// against what go version says of the binary.
+// TestBills validates the bills with the schema of CycloneDX, and compares their
+// contents with the output of go version.
 func TestBills(t *testing.T) {
 	module := strings.TrimSpace(command(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
 	compiler := jsonschema.NewCompiler()

@@ -42,7 +42,7 @@ func TestLinkinfoViews(t *testing.T) {
 	}
 }
 
-// The JSON is what the schema says, on a fabric with all that there can be.
+// The JSON conforms to the schema and decodes into linkinfo.Report without loss.
 func TestLinkinfoJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/linkinfo.json")
 	if err != nil {

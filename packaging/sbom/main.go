@@ -1,6 +1,6 @@
-// Command sbom writes the bill of materials of a Go binary as CycloneDX JSON:
-// what the binary itself says it was built from, and nothing that changes from
-// one run to the next.
+// Command sbom writes the bill of materials of a Go binary as CycloneDX JSON: the
+// modules that the build information of the binary lists. Runs with the same binary
+// write the same bytes.
 //
 //	sbom -version VERSION -time RFC3339 BINARY FILE
 package main

@@ -9,7 +9,7 @@ import (
 
 var program = cmdtest.Classic(New)
 
-// The classic name prints what the C tool prints; test/oracle has more.
+// The output is that of the C tool; test/oracle has more cases.
 func TestIbaddr(t *testing.T) {
 	for line, want := range map[string]struct {
 		code int

@@ -24,7 +24,7 @@ func TestIblinkinfo_Views(t *testing.T) {
 	}
 }
 
-// The C tool accepts what it cannot parse, and most of its failures end with 1.
+// The C tool accepts values that it cannot parse, and most failures exit with 1.
 func TestIblinkinfo_Arguments(t *testing.T) {
 	names := cmdtest.WriteFile(t, "0x0002c90000100300 \"renamed\"\nbad\n")
 	_, all, _ := program.Run(t, nil, "iblinkinfo", "--sim", "demo")

@@ -67,11 +67,11 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	return c.ping(ctx, operands[0])
 }
 
-// classicAttempts is how often libibmad sends what gets no answer.
+// classicAttempts is the number of times that libibmad sends a request without a reply.
 const classicAttempts = 3
 
-// ping pings a port until the count is reached or a signal comes, and prints
-// what the C tool prints then. Lost pings are no failure.
+// ping pings a port until the count is reached or a signal arrives, and prints the
+// summary of the C tool. Lost pings are not a failure.
 func (c *command) ping(ctx context.Context, operand string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -135,15 +135,15 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 3, 64)
 }
 
-// serve answers pings until a signal comes. The C tool is ended by it and by
-// nothing else; here a simulator that the port is at is told first.
+// serve answers pings until a signal arrives, which ends the C tool. ibkit detaches
+// from a simulator before it ends.
 func (c *command) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	defer context.AfterFunc(ctx, func() { signal.Stop(signals) })() // a second one ends what does not look at the first
+	defer context.AfterFunc(ctx, func() { signal.Stop(signals) })() // a second signal ends the process
 	go func() { cancel(signalled{<-signals}) }()
 
 	o := ping.ServeOptions{OUI: c.oui}
@@ -170,7 +170,7 @@ func (c *command) serve(ctx context.Context) error {
 	return err
 }
 
-// signalCode and a signal's number are what shells show for the end by one.
+// signalCode plus the number of a signal is the exit code that shells show for it.
 const signalCode = 128
 
 // signalled is a signal as the cause of an end.

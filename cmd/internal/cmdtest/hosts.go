@@ -13,7 +13,7 @@ import (
 var pids = regexp.MustCompile(`\[[0-9]+\]`)
 
 // RunOnHosts runs command lines on hosts with adapters of all kinds, and compares
-// what they print with testdata/HOST.golden.
+// the output with testdata/HOST.golden.
 func (p Program) RunOnHosts(t *testing.T, lines ...string) {
 	t.Helper()
 	for _, name := range testenv.Hosts(t) {

@@ -20,8 +20,9 @@ func Abbreviate(flags *pflag.FlagSet) {
 				return pflag.NormalizedName(name)
 			case !strings.HasPrefix(n, name):
 			case match != "" && strings.HasPrefix(n, match+"-"):
-				// What ibkit has beside an option, as --sim-model beside --sim,
-				// takes no abbreviation away. They come in this order.
+				// A longer name with the same prefix, such as --sim-model for
+				// --sim, does not make an abbreviation ambiguous. Names are in
+				// lexical order.
 			case match != "":
 				return pflag.NormalizedName(name) // ambiguous: unknown
 			default:

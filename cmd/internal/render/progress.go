@@ -14,15 +14,15 @@ const progressAfter = time.Second
 // progressEvery is the time between two such lines.
 const progressEvery = 200 * time.Millisecond
 
-// progress is a line on a terminal that tells how far a scan is. It is written
-// over itself and removed at the end.
+// progress is a line on a terminal with the progress of a scan. Each line replaces
+// the previous one; the last one is removed.
 type progress struct {
 	w     io.Writer // nil: not a terminal
 	next  time.Time
 	shown bool
 }
 
-// NewProgress returns a progress line on w, or none if w is not a terminal.
+// NewProgress returns a progress line on w, which prints only if w is a terminal.
 func NewProgress(w io.Writer) *progress {
 	p := &progress{next: time.Now().Add(progressAfter)}
 	if IsTerminal(w) {
