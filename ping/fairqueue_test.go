@@ -79,7 +79,7 @@ func FuzzFairQueue(f *testing.F) {
 	})
 }
 
-// check compares the queue's books with what it should hold.
+// check compares the counts of the queue with its contents.
 func check(t *testing.T, q *fairQueue, sources []source, model [][]uint64) {
 	t.Helper()
 	active, total := 0, 0

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
-// A fate decides what becomes of a probe that is sent. Probes are numbered from 0.
+// A fate decides the outcome of a probe. Probes are numbered from 0.
 type fate func(p *umadtest.Port, n int, m umad.Message) error
 
 // newPort returns a port on which probes have a fate.

@@ -2,5 +2,6 @@
 
 package ping
 
-// raceEnabled tells that sync.Pool drops things at random, and all takes longer.
+// raceEnabled reports whether the race detector runs: sync.Pool then drops items at
+// random, and tests take longer.
 const raceEnabled = false

@@ -49,7 +49,7 @@ func ownGID(t *testing.T, is func(netip.Addr) bool) (netip.Addr, uint8) {
 	return netip.Addr{}, 0
 }
 
-// exchange sends a ping to a GID and returns what comes back.
+// exchange sends a ping to a GID and returns the reply.
 func exchange(t *testing.T, p *device.Port, gid netip.Addr, index uint8, method, answer mad.Method) umad.Message {
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{QPN: 1, QKey: umad.QP1QKey, GRH: &umad.GRH{SGIDIndex: index, HopLimit: 64, DGID: gid.As16()}}}
@@ -116,7 +116,7 @@ func TestGuestServeRoCE(t *testing.T) {
 		check("IPv6, Send", &r, answer, v6)
 	}
 
-	// A second server at the port is told that there is one.
+	// A second server at the port reports the first one.
 	if _, err := server.listen(openRoCE(t)); err == nil || !strings.Contains(err.Error(), umad.ErrTaken.Error()) {
 		t.Errorf("a second server: %v", err)
 	}

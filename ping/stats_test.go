@@ -49,7 +49,7 @@ func TestStatsOutOfRange(t *testing.T) {
 	}
 }
 
-// Bars join each other, cover all and lose nothing.
+// Bars are adjacent and cover all samples.
 func TestBars(t *testing.T) {
 	for _, values := range [][]time.Duration{
 		{time.Millisecond},

@@ -46,7 +46,7 @@ func gidTable(t *testing.T, entries ...string) string {
 	return testenv.WriteTree(t, files)
 }
 
-// network is what the kernel of these tests says of addresses.
+// network is a fake kernel with routes and neighbours.
 var network = map[string]*NextHop{
 	"192.0.2.7":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(peerMAC)},
 	"192.0.2.2":    {Netdev: "eth0", Source: netip.MustParseAddr("192.0.2.2"), LinkAddr: []byte(ownMAC), Local: true},
@@ -160,7 +160,7 @@ func TestEthernetErrors(t *testing.T) {
 	}
 }
 
-// A link-layer address and the GID by it are told from one another.
+// A link-layer address and the GID derived from it are distinguished.
 func TestLinkLocal(t *testing.T) {
 	ip, ok := linkLocal([]byte(peerMAC))
 	if mac, back := macOf(ip); !ok || !back || string(mac) != peerMAC {

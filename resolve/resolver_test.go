@@ -133,7 +133,7 @@ func TestUnconfigured(t *testing.T) {
 	}
 }
 
-// TestSilent asks about a port whose node keeps silent.
+// TestSilent resolves a port whose node does not respond.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	silence := func(f *sim.Fabric) { f.Node("node07").Silent = true }

@@ -97,7 +97,7 @@ func walkTables(t *testing.T, f *Fabric) (next map[channel]map[channel]bool, los
 }
 
 // ring returns channels that form a cyclic dependency, by which packets can deadlock, nil
-// if there is none.
+// if no path exists.
 func ring(next map[channel]map[channel]bool) []channel {
 	const entered, left = 1, 2
 	state := map[channel]int{}

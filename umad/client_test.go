@@ -642,13 +642,13 @@ func TestClient_NoAllocation(t *testing.T) {
 			}
 		}
 	}
-	run(1000)() // grows what grows once
+	run(1000)() // grow the buffers
 	if one, many := testing.AllocsPerRun(20, run(1)), testing.AllocsPerRun(20, run(1000)); many > one {
 		t.Errorf("got %v allocations for one request and %v for 1000, want no more", one, many)
 	}
 }
 
-// loopback answers everything at once, in order, and allocates nothing.
+// loopback answers each request at once, in order, without allocations.
 type loopback struct {
 	umadtest.Port
 	ring       [128]umad.Message

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzReceive receives arbitrary bytes while two requests are in flight. Each
-// request must end once, with its own reply or with none.
+// request must end once, with its own reply or without a reply.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{}, uint32(0), uint32(0))
 	f.Add([]byte{1, 0x81, 1, 0x81, 0, 0, 0, 0}, uint32(1), uint32(0))

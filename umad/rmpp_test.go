@@ -187,7 +187,7 @@ func TestReceiverRefuses(t *testing.T) {
 		number int // of the segment that is sent
 		change func(h *mad.RMPP)
 		want   RMPPError
-		answer mad.RMPPType // 0: none
+		answer mad.RMPPType // 0: no loss
 	}{
 		{"version", 2, func(h *mad.RMPP) { h.Version = 2 }, *abort(mad.RMPPBadVersion), mad.RMPPAbort},
 		{"type", 2, func(h *mad.RMPP) { h.Type = 5 }, *abort(mad.RMPPBadType), mad.RMPPAbort},

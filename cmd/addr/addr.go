@@ -32,7 +32,7 @@ type command struct {
 	plain    bool
 	columns  []string
 
-	byGUID, byRoute bool // what all targets are, whatever they look like
+	byGUID, byRoute bool // the kind of all targets
 	form            portaddr.Form
 
 	names   *fabric.NameMap
@@ -44,29 +44,29 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "addr [flags] [TARGET...]",
-		Short: "Show all addresses of ports that one of them is known of",
+		Short: "Show every address of a port, given any one of them",
 		Long: strings.TrimSpace(`
-addr finds ports by an address of any kind, and shows all others that they have:
-LIDs, GIDs, GUIDs, the name of the node. Without a TARGET it shows those of the
-local port. A TARGET is
+addr finds ports by an address of any kind, and shows all their addresses: LIDs,
+GIDs, GUIDs, node name. Without a TARGET, it shows the local port. A TARGET is
 
   7, 0x1f, 4-9           a LID or a range of them
   0x0002c9030010a1b2     the GUID of a port, or of a node with all its ports
   0,1,3                  a directed route; 5,0,1 begins at LID 5
   fe80::2:c903:10:a1b2   a GID
   192.0.2.7              an IP address, over RoCE or over IP over InfiniBand
-  node07, node07/1       a node by its name in the node name map, the one that it
-                         gives itself, or the first word of that; or one port
-  'node0*'               all nodes with names like a pattern of the shell
+  node07, node07/1       a node, or a port of it, by the name in the node name map,
+                         the node description, or the first word of that
+  'node0*'               all nodes whose name matches a shell pattern
 
-What one of them looks like but is not can be named by its kind in front:
-name:17, guid:0xbeef, lid:, route:, gid:, ip:2001:db8::7.
+A prefix selects the kind of an ambiguous address: name:17, guid:0xbeef, lid:,
+route:, gid:, ip:2001:db8::7.
 
-Where ports are, subnet administration is asked, and where there is none the
-fabric is scanned. What they are, they are asked themselves, and in place of one
-that is silent subnet administration. IP addresses are looked up in the kernel's
-neighbour table; one that is not there is sent an empty UDP packet, to its
-discard port, so that the kernel asks who has it.`),
+addr locates ports by a query of subnet administration, or by a scan if there is
+no subnet administration. It queries the ports for their attributes, and subnet
+administration in place of ports that do not respond. IP addresses are looked up
+in the neighbour table of the kernel. For an address that is not in the table,
+addr sends an empty UDP packet to the discard port of the host, so that the
+kernel resolves it.`),
 		Example: strings.Trim(`
   # the local port
   ibkit addr
@@ -74,13 +74,13 @@ discard port, so that the kernel asks who has it.`),
   # the LID of a node, for scripts
   ibkit addr --plain --columns lid node07
 
-  # whose LID is it
+  # the port with a LID
   ibkit addr 7
 
   # all ports of the node with a GUID
   ibkit addr --all-ports 0x0002c9030010a1b2
 
-  # GIDs of a host on a network of RoCE
+  # the GIDs of a host on a RoCE network
   ibkit addr 192.0.2.7`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -149,11 +149,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	return addresses, nil
 }
 
-// An answer is what was found of one target.
+// An answer contains the ports of one target.
 type answer struct {
 	target resolve.Address
 	ports  []*resolve.Port
-	err    error // why there are none
+	err    error // the cause if there are no ports
 }
 
 func (c *command) run(ctx context.Context, addresses []resolve.Address) (err error) {
@@ -198,13 +198,13 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	}
 	if c.fabric.Verbose > 0 && client != nil {
 		s := client.Stats()
-		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, %d of them again, %d timed out\n", s.Sent, s.Retries, s.Timeouts)
+		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, including %d retries; %d timed out\n", s.Sent, s.Retries, s.Timeouts)
 	}
 	return c.outcome(answers)
 }
 
-// needsNoPort reports whether the targets can be found without the port that
-// could not be opened: hosts on Ethernet, where there are only ports of RoCE.
+// needsNoPort reports whether the targets can be found without the port that could not
+// be opened: hosts on Ethernet, if this host has RoCE ports only.
 func (c *command) needsNoPort(err error, addresses []resolve.Address) bool {
 	var none *device.NoPortError
 	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 {
@@ -216,7 +216,7 @@ func (c *command) needsNoPort(err error, addresses []resolve.Address) bool {
 	})
 }
 
-// find asks for all targets.
+// find finds the ports of all targets and queries their attributes.
 func (c *command) find(ctx context.Context, r *resolve.Resolver, addresses []resolve.Address) ([]answer, error) {
 	answers := make([]answer, len(addresses))
 	var all []*resolve.Port

@@ -12,7 +12,7 @@ import (
 
 var program = cmdtest.Native(New)
 
-// The JSON is what the schema says, whatever was found.
+// The JSON conforms to the schema, with and without results.
 func TestAddrJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/addr.json")
 	if err != nil {

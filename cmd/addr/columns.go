@@ -11,15 +11,15 @@ import (
 	"github.com/ibkit/ibkit/resolve"
 )
 
-// An portLine is a port for a target.
+// A portLine is a port of a target.
 type portLine struct {
 	target resolve.Address
 	*resolve.Port
 	names *fabric.NameMap
 }
 
-// An column is what can be shown of a port; "" is for what is not known or does
-// not exist.
+// A column is a property of a port. "" stands for a value that is unknown or does not
+// exist.
 type column struct {
 	name  string
 	value func(*portLine) string
@@ -133,7 +133,7 @@ var allColumns = []column{
 	}},
 }
 
-// Columns that are shown unless others are asked for.
+// The default columns.
 var (
 	infinibandColumns = []string{"target", "name", "type", "port", "lids", "port-guid", "gid", "state", "finding"}
 	ethernetColumns   = []string{"target", "ip", "gids", "gid-type", "device", "link-address", "netdev", "gateway"}
@@ -147,7 +147,7 @@ func columnNames() []string {
 	return names
 }
 
-// problems says what is wrong, for people.
+// problems returns the findings in words.
 func (l *portLine) problems() string {
 	var all []string
 	for _, f := range l.Findings {
@@ -177,7 +177,7 @@ func ofHost(l *portLine, value func(*resolve.Host) string) string {
 	return value(l.Host)
 }
 
-// textOf writes an IP address; "" where there is none.
+// textOf returns the text of an IP address, "" for the zero value.
 func textOf(v interface {
 	IsValid() bool
 	String() string

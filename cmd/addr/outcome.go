@@ -12,15 +12,15 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// outcome tells of what was not found, and of what was found to be wrong.
+// outcome reports targets that were not found, and returns the exit code as an error.
 func (c *command) outcome(answers []answer) error {
 	found, failed, findings := 0, 0, false
 	hinted := map[string]bool{"": true}
-	tell := func(err error) {
+	report := func(err error) {
 		failed++
 		switch h := cmdutil.Hint(err); {
 		case failed > fabricflag.MaxFailures && c.fabric.Verbose == 0:
-		case hinted[h]: // said once, it is known
+		case hinted[h]: // a hint is printed once
 			fmt.Fprintf(c.env.ErrOut, "ibkit addr: %v\n", err)
 		default:
 			hinted[h] = true
@@ -30,11 +30,11 @@ func (c *command) outcome(answers []answer) error {
 	for i := range answers {
 		a := &answers[i]
 		if a.err != nil {
-			tell(a.err)
+			report(a.err)
 		}
 		for _, p := range a.ports {
 			if p.Err != nil {
-				tell(withHint(fmt.Errorf("ask about %s: %w", placeOf(p, a.target), p.Err), c.options.Mode))
+				report(withHint(fmt.Errorf("query %s: %w", placeOf(p, a.target), p.Err), c.options.Mode))
 			}
 			if p.Node != nil || p.Host != nil {
 				found++
@@ -51,7 +51,7 @@ func (c *command) outcome(answers []answer) error {
 	return cmdutil.ResultError(failed > 0, findings)
 }
 
-// placeOf names a port: the target, and of a range its LID.
+// placeOf names a port: by the target, or by its LID in a range.
 func placeOf(p *resolve.Port, target resolve.Address) string {
 	if target.Kind == resolve.LID {
 		return fmt.Sprintf("LID %d", p.To.LID)
@@ -59,7 +59,7 @@ func placeOf(p *resolve.Port, target resolve.Address) string {
 	return target.String()
 }
 
-// A hintedError is an error with what a user of addr can do about it.
+// A hintedError is an error with a hint.
 type hintedError struct {
 	err  error
 	hint string
@@ -69,10 +69,10 @@ func (e *hintedError) Error() string { return e.err.Error() }
 
 func (e *hintedError) Unwrap() error { return e.err }
 
-// Hint says what to do.
+// Hint returns the hint.
 func (e *hintedError) Hint() string { return e.hint }
 
-// withHint says what to do about an error that does not say it by itself.
+// withHint adds a hint to an error without one.
 func withHint(err error, mode resolve.LookupMode) error {
 	var dns *net.DNSError
 	var failed *umad.Error
@@ -80,15 +80,15 @@ func withHint(err error, mode resolve.LookupMode) error {
 	case cmdutil.Hint(err) != "":
 		return err
 	case errors.Is(err, umad.ErrNoSM), errors.As(err, &failed) && failed.Class == mad.ClassSA && errors.Is(err, umad.ErrTimeout):
-		text := "is a subnet manager running?"
+		text := "check that a subnet manager is running"
 		if mode == resolve.LookupSA {
-			text += " Without one, --ask nodes finds ports by a scan"
+			text += "; without one, --ask nodes finds ports by a scan"
 		}
 		return &hintedError{err, text}
 	case errors.Is(err, umad.ErrTimeout):
 		return &hintedError{err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric"}
 	case errors.As(err, &dns):
-		return &hintedError{err, "on Ethernet names are those of hosts: is there an address of this one in DNS or /etc/hosts?"}
+		return &hintedError{err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this one"}
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// view shows what was found.
+// view prints the ports that were found.
 type view struct {
 	env     *cmdutil.Env
 	names   *fabric.NameMap
@@ -34,7 +34,7 @@ func (v *view) shown() []string {
 	return infinibandColumns
 }
 
-// lines yields the ports. One that nothing is known of is told of elsewhere.
+// lines yields the ports with known attributes. Errors report the others.
 func (v *view) lines(yield func(*portLine) bool) {
 	for _, a := range v.answers {
 		for _, p := range a.ports {
@@ -45,7 +45,7 @@ func (v *view) lines(yield func(*portLine) bool) {
 	}
 }
 
-// row returns what a port has in the columns.
+// row returns the values of the columns.
 func (l *portLine) row(columns []string) []string {
 	var row []string
 	for _, name := range columns {
@@ -55,7 +55,7 @@ func (l *portLine) row(columns []string) []string {
 	return row
 }
 
-// plain writes a line a port with tabs between columns.
+// plain writes a line per port with tabs between columns.
 func (v *view) plain(out *render.Output) {
 	columns := v.shown()
 	for l := range v.lines {
@@ -63,20 +63,19 @@ func (v *view) plain(out *render.Output) {
 	}
 }
 
-// classic writes a line a port as ibaddr does.
+// classic writes a line per port in the form of ibaddr.
 func (v *view) classic(out *render.Output, form portaddr.Form) {
 	for l := range v.lines {
 		gids := l.GIDs()
 		if len(gids) == 0 {
-			continue // not all was told, which is told elsewhere
+			continue // an error reports the missing attributes
 		}
 		first, last := l.LIDs()
 		form.Write(out, gids[0], int(first), int(last))
 	}
 }
 
-// table writes a table. Columns that nobody asked for and that have nothing in
-// them are left out.
+// table writes a table. Empty default columns are omitted.
 func (v *view) table(out *render.Output) {
 	columns := v.shown()
 	colour := render.NewPalette(v.env.Out, v.env.Getenv)

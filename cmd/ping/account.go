@@ -8,8 +8,8 @@ import (
 	"github.com/ibkit/ibkit/ping"
 )
 
-// accountText prints what became of the probes: a table of the targets where
-// there are several, and the sum.
+// accountText prints the statistics: a table of the targets if there are several, and
+// the total.
 func (v *view) accountText(r *ping.Result) {
 	if len(r.Targets) == 1 {
 		t := r.Targets[0]
@@ -30,14 +30,14 @@ func (v *view) accountText(r *ping.Result) {
 	out.WriteByte('\n')
 	if len(rows) > 0 {
 		if err := render.Table(out, append(header, "WRONG"), rows); err != nil {
-			return // the writer keeps it, and tells at the end
+			return // the writer keeps the error until Flush
 		}
 		out.WriteByte('\n')
 	}
 	v.block(fmt.Sprintf("total of %d targets", len(r.Targets)), &r.Total, r)
 }
 
-// block prints one account in full.
+// block prints the statistics of one target or the total.
 func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 	out := v.out
 	if len(r.Targets) == 1 {
@@ -66,11 +66,11 @@ func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 // percent writes a share with up to four digits.
 func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
 
-// An outcomeCount is how often something became of probes.
+// An outcomeCount is the number of probes with one outcome.
 type outcomeCount struct {
 	n      int
 	name   string
-	always bool // is shown where there was none too
+	always bool // shown even if 0
 }
 
 func outcomeCounts(s *ping.Stats) []outcomeCount {
@@ -86,7 +86,7 @@ func outcomeCounts(s *ping.Stats) []outcomeCount {
 	}
 }
 
-// wrongs returns what was wrong with a target, each by its name.
+// wrongs returns the counts of failed probes of a target with their names.
 func wrongs(s *ping.Stats) string {
 	var texts []string
 	for _, c := range outcomeCounts(s) {
@@ -100,14 +100,14 @@ func wrongs(s *ping.Stats) string {
 	return strings.Join(texts, ", ")
 }
 
-// How a histogram is drawn.
+// The size of a histogram.
 const (
 	mostBars = 12
 	barWidth = 40
 )
 
-// bars draws how the round trips are distributed. The steps are of equal ratio,
-// for a few slow ones would press all others into one.
+// bars draws a histogram of round-trip times. The steps have equal ratios, because a
+// few slow replies would otherwise leave all others in one step.
 func (v *view) bars(s *ping.Stats) {
 	bars := s.Bars(mostBars)
 	longest := 0

@@ -18,33 +18,33 @@ import (
 	"github.com/ibkit/ibkit/umad/device"
 )
 
-// finder makes addresses into targets.
+// finder resolves addresses to targets.
 type finder struct {
 	env    *cmdutil.Env
 	flags  *fabricflag.Flags
 	names  *fabric.NameMap
 	smLID  ib.LID
-	routes bool // a port without a LID can be reached by a route: subnet management is asked
+	routes bool // ports without a LID are reachable, by a directed route
 
-	paths    map[int]device.Path // of addresses over RoCE, by their numbers
+	paths    map[int]device.Path // over RoCE, by the index of the address
 	resolver *resolve.Resolver
 	fabric   *fabric.Fabric // nil: not scanned
 	found    []*ping.Target
 	notFound []unresolved
-	partial  bool // the scan may have missed some
+	partial  bool // the scan may have missed nodes
 }
 
-// An unresolved target has an address that nothing is known by.
+// An unresolved target is an address without a known port.
 type unresolved struct {
 	text string
 	err  error
 }
 
-// errTwoPorts is for targets that one port does not reach.
+// errTwoPorts reports targets that no single port reaches.
 var errTwoPorts = errors.New("the targets are reached by different ports of this host: ping them one after the other, each with its -C and -P")
 
-// open opens the port that leads to the targets: over RoCE that which the kernel
-// sends IP packets to them by.
+// open opens the port that leads to the targets: over RoCE, the port through which the
+// kernel sends IP packets to them.
 func (f *finder) open(ctx context.Context, addresses []resolve.Address) (umad.Port, error) {
 	var noPath error
 	if !f.flags.IsSimulated() {
@@ -70,8 +70,8 @@ func (f *finder) open(ctx context.Context, addresses []resolve.Address) (umad.Po
 	return from.Open()
 }
 
-// findPaths finds the addresses that are reached over RoCE. noPath says why one is
-// not, which still may be over InfiniBand.
+// findPaths finds the addresses that are reached over RoCE. noPath is the cause for an
+// address that is not; InfiniBand may still reach it.
 func (f *finder) findPaths(addresses []resolve.Address) (noPath, err error) {
 	candidates := f.candidates()
 	f.paths = map[int]device.Path{}
@@ -93,7 +93,7 @@ func (f *finder) findPaths(addresses []resolve.Address) (noPath, err error) {
 	return noPath, nil
 }
 
-// ipOf returns the GID as an IP address, or the IP address that is one over RoCE.
+// ipOf returns a GID or an IP address as an IP address.
 func ipOf(a *resolve.Address) (netip.Addr, bool) {
 	switch a.Kind {
 	case resolve.GID:
@@ -104,11 +104,11 @@ func ipOf(a *resolve.Address) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// candidates returns the ports that -C and -P leave.
+// candidates returns the local ports that -C and -P select.
 func (f *finder) candidates() []device.LocalPort {
 	all, err := device.Host{Sysfs: f.env.Sysfs()}.Ports()
 	if err != nil {
-		return nil // opening one says why
+		return nil // opening a port reports the error
 	}
 	var fit []device.LocalPort
 	for _, c := range all {
@@ -119,8 +119,8 @@ func (f *finder) candidates() []device.LocalPort {
 	return fit
 }
 
-// find finds targets, by asking subnet administration or by a scan. One that is
-// not found does not keep the others from being pinged.
+// find finds targets by subnet administration or by a scan. A target that is not found
+// is reported, and the others are pinged.
 func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.Address, isWanted func(*fabric.Node) bool) error {
 	client := umad.NewClient(port, f.flags.Client(f.env))
 	bar := render.NewProgress(f.env.ErrOut)
@@ -168,7 +168,7 @@ func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) er
 		case p.Host != nil && p.To == umad.Target{}:
 			w := &p.Host.Paths[0]
 			if w.SGIDIndex < 0 {
-				return fmt.Errorf("find path to %s: no GID of the local port is one to send from", a.Text)
+				return fmt.Errorf("find path to %s: no GID of the local port can be the source", a.Text)
 			}
 			t.GRH, t.OneWay = w.GRH(), w.OneWay
 		case a.Kind == resolve.LID:
@@ -184,7 +184,7 @@ func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) er
 	return nil
 }
 
-// add adds the targets that can be reached, by names that tell them apart.
+// add adds the reachable targets, with distinct names.
 func (f *finder) add(targets []*ping.Target) {
 	times := map[string]int{}
 	for _, t := range targets {
@@ -202,8 +202,8 @@ func (f *finder) add(targets []*ping.Target) {
 	}
 }
 
-// addNodes adds the ports of all nodes that are wanted: a switch's port 0, and of
-// others those that the scan came by.
+// addNodes adds the ports of selected nodes: port 0 of a switch, and the ports of other
+// nodes that the scan reached.
 func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 	var targets []*ping.Target
 	for _, n := range f.fabric.Nodes {

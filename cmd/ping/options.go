@@ -30,7 +30,7 @@ var rules = cmdutil.FlagRules{
 	Needs: []cmdutil.Need{{Flags: []string{"debug"}, Others: []string{"serve"}}},
 }
 
-// resolve checks what the command line says, before anything is sent.
+// resolve checks the command line before the first packet is sent.
 func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
 	if err := rules.Check(flags); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	toServers := c.auto || c.agent == ping.AgentServer
 	switch {
 	case !toServers && cmdutil.Given(flags, []string{"oui", "size", "pattern"}) != "":
-		return nil, cmdutil.UsageErrorf("%s does nothing with --via %v", cmdutil.Given(flags, []string{"oui", "size", "pattern"}), c.agent)
+		return nil, cmdutil.UsageErrorf("%s has no effect with --via %v", cmdutil.Given(flags, []string{"oui", "size", "pattern"}), c.agent)
 	case c.oui >= 1<<24:
 		return nil, cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", c.oui)
 	case c.count < 0:
@@ -54,7 +54,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	case c.interval < 0:
 		return nil, cmdutil.UsageErrorf("invalid interval: %v", c.interval)
 	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
-		return nil, cmdutil.UsageErrorf("invalid rate %v: it has to be a positive number, 1e9 at most", c.rate)
+		return nil, cmdutil.UsageErrorf("invalid rate %v: not a positive number up to 1e9", c.rate)
 	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
 		return nil, cmdutil.UsageErrorf("invalid deadline: %v", c.deadline)
 	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
@@ -75,7 +75,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	return targets, err
 }
 
-// setSchedule says when probes are sent, and which.
+// setSchedule derives the number and the times of probes.
 func (c *command) setSchedule(flags *pflag.FlagSet) {
 	client := c.fabric.Client(c.env)
 	o := &c.options
@@ -117,14 +117,14 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 	return targets, nil
 }
 
-// isPattern reports whether a name is a good pattern, if it is one at all.
+// isPattern reports whether a name is a valid pattern.
 func isPattern(name string) bool {
 	_, err := path.Match(name, "")
 	return err == nil
 }
 
-// makePayload makes the data that probes carry. A pattern without a size fills
-// all the room that there is.
+// makePayload returns the payload of probes. A pattern without a size fills the
+// largest payload.
 func makePayload(size int, sized bool, pattern string) ([]byte, error) {
 	if size < 0 || size > ping.PayloadSize {
 		return nil, cmdutil.UsageErrorf("invalid size %d: a probe has room for 0 to %d bytes", size, ping.PayloadSize)

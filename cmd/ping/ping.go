@@ -45,7 +45,7 @@ type command struct {
 	serve       server
 
 	auto    bool
-	agent   ping.Agent // where it is not auto
+	agent   ping.Agent // unless auto
 	options ping.Options
 	finder  finder
 }
@@ -55,26 +55,26 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "ping [flags] TARGET...",
-		Short: "Ask ports for a sign of life and measure how long it takes",
+		Short: "Ping InfiniBand and RoCE ports and measure round-trip times",
 		Long: strings.TrimSpace(`
-ping sends probes to ports, to all of them at once, and shows what became of
-each. A TARGET is
+ping sends probes to all targets concurrently, and reports the result of each
+probe. A TARGET is
 
   7, 4-9               a LID, or a range of them
   0x0002c90300fed671   the GUID of a port, or of a node with all its ports
   0,1,3                a directed route, for --via sma
   fe80::2:c903:fed671  a GID
   192.0.2.7            an IP address, over RoCE or over IP over InfiniBand
-  node05, node05/1     a node by its name in the node name map, the one that it
-                       gives itself, or the first word of that; or one port
-  'leaf*'              all nodes with names like it
+  node05, node05/1     a node, or a port of it, by the name in the node name map,
+                       the node description, or the first word of that
+  'leaf*'              all nodes with a matching name
 
-and lid:, guid:, route:, gid:, ip: or name: in front of it says which is meant.
+The prefixes lid:, guid:, route:, gid:, ip: and name: select the kind of address.
 
-Every InfiniBand port answers by its management agents; a ping server (ibkit
-ping --serve, or ibping -S) has to be started on a host, and over RoCE there is
-nothing else that answers. A probe is sent once: what is not answered in time is
-lost.`),
+Every InfiniBand port has management agents that reply. A ping server (ibkit
+ping --serve, or ibping -S) must be started on the target host; over RoCE, only
+a ping server replies. Each probe is sent once: a probe without a reply in time
+is lost.`),
 		Example: strings.Trim(`
   # five probes to one port
   ibkit ping 7
@@ -82,19 +82,19 @@ lost.`),
   # a range of LIDs, as a check: exit code 3 if more than 1 % is lost
   ibkit ping -c 100 -i 10ms --max-loss 1 1-64
 
-  # is every host there?
+  # check that every host responds
   ibkit ping --all-cas --via sma -c 3 -i 100ms -q
 
-  # over RoCE, where ibkit ping --serve runs on the other host
+  # over RoCE, to a host that runs ibkit ping --serve
   ibkit ping -c 1000 -f --histogram 192.0.2.7
 
-  # ports that run ibping -S, without a pause
+  # a port that runs ibping -S, without pauses
   ibkit ping --via vendor -f -c 10000 -q 7
 
-  # those in a file, each probe as JSON
+  # targets from a file, each probe as JSON
   ibkit ping --targets hosts.txt --json-lines
 
-  # answer the pings of others, and show who sent some
+  # answer pings, and show their sources
   ibkit ping --serve`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -117,21 +117,21 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that answers: ping server, subnet or performance management")
-	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target; 0: until interrupted")
-	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` from one probe to a target to the next; 0: as --flood")
-	flags.Float64Var(&c.rate, "rate", 0, "send `N` probes a second to each target; with --serve: answer at most N a second of a source (default: all)")
-	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe as soon as the reply is in")
-	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "send no probe after `TIME`, however many there were; without --count: until then")
-	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("send `N` bytes of data, 0 to %d, to ping servers; those of ibkit send them back", ping.PayloadSize))
-	flags.StringVar(&c.pattern, "pattern", "", "what the data are, bytes in `HEX` over and over (default: 00 01 02 ...)")
-	flags.BoolVarP(&c.guids, "Guid", "G", false, "the operands are GUIDs of ports, whatever they look like")
-	flags.BoolVarP(&c.routes, "Direct", "D", false, "the operands are directed routes, whatever they look like")
-	flags.StringVar(&c.file, "targets", "", "ping those in `FILE` too, a target a line, # before comments; -: standard input")
-	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters that a scan finds")
-	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches that a scan finds")
+	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target (0: until interrupted)")
+	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` between probes to a target (0: like --flood)")
+	flags.Float64Var(&c.rate, "rate", 0, "probes per second and target; answers per second and source (--serve)")
+	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe when the reply arrives")
+	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "stop after `TIME`, or earlier after --count probes")
+	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("payload of `N` bytes, 0 to %d, verified if ibkit answers", ping.PayloadSize))
+	flags.StringVar(&c.pattern, "pattern", "", "payload: repeated bytes in `HEX` (default: 00 01 02 ...)")
+	flags.BoolVarP(&c.guids, "Guid", "G", false, "parse all targets as port GUIDs")
+	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")
+	flags.StringVar(&c.file, "targets", "", "read more targets from `FILE`, one per line (-: standard input)")
+	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters of the fabric (by a scan)")
+	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches of the fabric (by a scan)")
 	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")
-	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of its probes")
-	flags.DurationVar(&c.limits.p99, "max-p99", 0, "exit with 3 if more than 1 % of a target's replies take longer than `TIME`")
+	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of the probes")
+	flags.DurationVar(&c.limits.p99, "max-p99", 0, "exit with 3 if the 99th percentile of a target exceeds `TIME`")
 	c.view.define(flags)
 	c.serve = server{env: c.env, fabric: &c.fabric, oui: &c.oui, rate: &c.rate, asJSON: &c.view.json}
 	c.serve.define(flags)
@@ -169,7 +169,7 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: errNoTargets(len(f.notFound))}
 	}
 	if f.partial {
-		fmt.Fprintln(c.env.ErrOut, "ibkit ping: warning: parts of the fabric did not answer the scan; see ibkit linkinfo")
+		fmt.Fprintln(c.env.ErrOut, "ibkit ping: warning: parts of the fabric did not respond to the scan; see ibkit linkinfo")
 	}
 	if err := c.choose(ctx, port, f.found); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 		err = shown
 	}
 	if c.fabric.Verbose > 0 {
-		fmt.Fprintf(c.env.ErrOut, "ibkit ping: %d packets came that answer nothing that was asked\n", r.Stray)
+		fmt.Fprintf(c.env.ErrOut, "ibkit ping: %d unexpected packets received\n", r.Stray)
 	}
 	if hasSilentServer(r) {
 		fmt.Fprintln(c.env.ErrOut, "hint: a ping server has to run on the target: ibkit ping --serve")
@@ -206,7 +206,7 @@ func hasSilentServer(r *ping.Result) bool {
 
 func errNoTargets(notFound int) error {
 	if notFound > 0 {
-		return nil // each was told of
+		return nil // each error is printed
 	}
 	return fmt.Errorf("find targets: the scan found none")
 }
@@ -215,7 +215,7 @@ func (c *command) isWanted(n *fabric.Node) bool {
 	return c.allCAs && n.Info.NodeType == mad.NodeTypeCA || c.allSwitches && n.Info.NodeType == mad.NodeTypeSwitch
 }
 
-// choose says what is to answer for each target.
+// choose selects the agent of each target.
 func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Target) (err error) {
 	var servers []*ping.Target
 	oneWay := false
@@ -228,9 +228,9 @@ func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Ta
 		case c.auto:
 			servers = append(servers, t)
 		case t.GRH != nil && c.agent == ping.AgentSMA:
-			return cmdutil.UsageErrorf("%s is reached over RoCE, where there is no subnet management: use --via vendor", t.Name)
+			return cmdutil.UsageErrorf("%s is reached over RoCE, which has no subnet management: use --via vendor", t.Name)
 		case t.OneWay && c.agent == ping.AgentPMA:
-			return cmdutil.UsageErrorf("%s is reached by IPv4 addresses, over which Linux hands no reply of an agent over: use --via vendor, or an IPv6 GID", t.Name)
+			return cmdutil.UsageErrorf("%s is reached by IPv4 addresses, for which Linux drops the replies of agents: use --via vendor, or an IPv6 GID", t.Name)
 		}
 		oneWay = oneWay || t.OneWay
 	}
@@ -245,8 +245,8 @@ func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Ta
 	return ping.Detect(ctx, port, servers, c.options)
 }
 
-// askOnQuit returns a channel that gets something at each SIGQUIT, until what it
-// returns too is called.
+// askOnQuit returns a channel that receives a value at each SIGQUIT until stop is
+// called.
 func askOnQuit() (ask <-chan struct{}, stop func()) {
 	signals := make(chan os.Signal, 1)
 	asked := make(chan struct{}, 1)
@@ -257,7 +257,7 @@ func askOnQuit() (ask <-chan struct{}, stop func()) {
 		for range signals {
 			select {
 			case asked <- struct{}{}:
-			default: // one is on its way
+			default: // a value is waiting
 			}
 		}
 	}()

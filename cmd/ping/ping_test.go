@@ -44,7 +44,7 @@ func TestPingExitCodes(t *testing.T) {
 	}
 }
 
-// What is wrong with a command line is told before anything is sent.
+// Errors of a command line are reported before the first packet is sent.
 func TestPingUsage(t *testing.T) {
 	list := cmdtest.WriteFile(t, "3\n\n# a comment\n7-5 # behind it\nnode05 # fine\n0xc000\n")
 	for _, test := range []struct{ args, want string }{
@@ -60,7 +60,7 @@ func TestPingUsage(t *testing.T) {
 		{"--targets " + list, list + ":4: parse address \"7-5\""},
 		{"--targets " + list + "-not", "no such file"},
 		{"--via smp 3", `want one of auto, vendor, sma, pma`},
-		{"--via sma --size 3 3", "--size does nothing with --via sma"},
+		{"--via sma --size 3 3", "--size has no effect with --via sma"},
 		{"--via pma 0,1", "only subnet management agents"},
 		{"--size 129 3", "invalid size"},
 		{"--pattern xy 3", "invalid pattern"},
@@ -139,7 +139,7 @@ func TestPingTimestamps(t *testing.T) {
 	}
 }
 
-// What is printed as JSON is what the schema says.
+// The JSON conforms to the schema.
 func TestPingJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
 	if err != nil {
@@ -177,10 +177,10 @@ func TestPingJSON(t *testing.T) {
 	}
 }
 
-// Packets that nobody asked for are told of where more is to be told.
+// With -v, the number of unexpected packets is printed.
 func TestPingVerbose(t *testing.T) {
 	_, _, err := program.Run(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "-q", "-v", "--via", "pma", "3")
-	if err != "ibkit ping: 0 packets came that answer nothing that was asked\n" {
+	if err != "ibkit ping: 0 unexpected packets received\n" {
 		t.Error(err)
 	}
 }

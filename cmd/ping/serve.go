@@ -36,22 +36,22 @@ type server struct {
 }
 
 func (s *server) define(flags *pflag.FlagSet) {
-	flags.BoolVar(&s.on, "serve", false, "answer pings, at all ports or at that of -C and -P, until interrupted; SIGUSR1 and SIGQUIT show what was\nanswered so far")
-	flags.BoolVar(&s.debug, "debug", false, "with --serve: log each ping")
+	flags.BoolVar(&s.on, "serve", false, "answer pings on all ports, or on -C and -P, until interrupted")
+	flags.BoolVar(&s.debug, "debug", false, "log each ping (--serve)")
 }
 
-// serveFlags mean something with --serve; all others have nothing to do there.
+// serveFlags are the flags that apply to --serve.
 var serveFlags = map[string]bool{
 	"serve": true, "rate": true, "debug": true, "json": true, "oui": true, "help": true,
 	"sim": true, "config": true, "Ca": true, "Port": true,
 }
 
-// check looks at the flags of a call with --serve.
+// check validates the flags of a call with --serve.
 func (s *server) check(flags *pflag.FlagSet, args []string) error {
 	var wrong error
 	flags.Visit(func(f *pflag.Flag) {
 		if !serveFlags[f.Name] && wrong == nil {
-			wrong = cmdutil.UsageErrorf("%s does nothing with --serve", cmdutil.FlagName(flags, f.Name))
+			wrong = cmdutil.UsageErrorf("%s has no effect with --serve", cmdutil.FlagName(flags, f.Name))
 		}
 	})
 	switch {
@@ -62,12 +62,12 @@ func (s *server) check(flags *pflag.FlagSet, args []string) error {
 	case *s.oui >= 1<<24:
 		return cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", *s.oui)
 	case flags.Changed("rate") && !(*s.rate > 0) || math.IsInf(*s.rate, 0):
-		return cmdutil.UsageErrorf("invalid rate %v: it has to be a positive number", *s.rate)
+		return cmdutil.UsageErrorf("invalid rate %v: not a positive number", *s.rate)
 	}
 	return nil
 }
 
-// run answers pings until ctx ends, and prints what it did.
+// run answers pings until ctx ends, and prints the counts.
 func (s *server) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
 	if err := s.check(flags, args); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *server) run(ctx context.Context, flags *pflag.FlagSet, args []string) e
 	defer s.showOnSignal(server)()
 	missing, err := server.ServeAll(ctx, places)
 	if err != nil && len(server.Counts().Ports) == 0 {
-		return err // nothing to account for
+		return err // no port was served
 	}
 	if shown := s.show(server.Counts()); err == nil {
 		err = shown
@@ -98,20 +98,20 @@ func (s *server) run(ctx context.Context, flags *pflag.FlagSet, args []string) e
 	return err
 }
 
-// rescan is how often ports are looked for that were not there.
+// rescan is the time between searches for new ports.
 const rescan = 2 * time.Second
 
-// errServeAlone is what becomes of a server in a fabric of its own.
-var errServeAlone = errors.New("a fabric that this process simulates has nobody else in it: serve it by ibkit sim serve, and then ping --serve --sim ibsim")
+// errServeAlone reports a server in a fabric that no other process can reach.
+var errServeAlone = errors.New("no other process can reach a fabric in this process: serve it by ibkit sim serve, and use ping --serve --sim ibsim")
 
-// places returns where to answer pings.
+// places returns the ports to serve.
 func (s *server) places() (ping.ServePorts, error) {
-	p := ping.ServePorts{List: s.devices, Rescan: rescan, Notify: s.tell}
+	p := ping.ServePorts{List: s.devices, Rescan: rescan, Notify: s.notify}
 	switch {
 	case s.fabric.IsPrivate():
 		return p, &cmdutil.UsageError{Err: errServeAlone}
 	case s.fabric.Sim == fabricflag.Ibsim:
-		p.Rescan = 0 // what is simulated does not come back
+		p.Rescan = 0 // simulated ports do not return
 		p.List = func() ([]ping.ServePort, error) {
 			return []ping.ServePort{{Name: "ibsim", Open: fabricflag.OpenResponder(s.env)}}, nil
 		}
@@ -119,7 +119,7 @@ func (s *server) places() (ping.ServePorts, error) {
 	return p, nil
 }
 
-// devices returns the ports of this host that -C and -P leave.
+// devices returns the ports of this host that -C and -P select.
 func (s *server) devices() ([]ping.ServePort, error) {
 	all, err := device.Host{Sysfs: s.env.Sysfs()}.Ports()
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *server) devices() ([]ping.ServePort, error) {
 	return places, nil
 }
 
-// tell says what is served from now on, and what is not.
-func (s *server) tell(place string, attr umad.PortAttr, err error) {
+// notify reports a port that is served from now on, or the error of a port.
+func (s *server) notify(place string, attr umad.PortAttr, err error) {
 	if err != nil {
 		cmdutil.PrintError(s.env, "ibkit ping: "+place, err)
 		return
@@ -160,8 +160,7 @@ func (s *server) tell(place string, attr umad.PortAttr, err error) {
 	}
 }
 
-// showOnSignal prints what was counted so far at each SIGUSR1 and SIGQUIT, until
-// what it returns is called.
+// showOnSignal prints the counts at each SIGUSR1 and SIGQUIT until stop is called.
 func (s *server) showOnSignal(server *ping.Server) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGQUIT)
@@ -181,7 +180,7 @@ func (s *server) showOnSignal(server *ping.Server) (stop func()) {
 	}
 }
 
-// show prints what was counted.
+// show prints the counts.
 func (s *server) show(c ping.ServeCounts) error {
 	out := render.NewOutput(s.env.Out)
 	view := s.table

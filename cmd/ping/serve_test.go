@@ -17,7 +17,7 @@ import (
 
 func TestPingServeJSON(t *testing.T) {
 	f := cmdtest.ServeDemo(t)
-	// systemd is told once others can ping.
+	// systemd is notified when the server replies.
 	systemd, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: filepath.Join(t.TempDir(), "notify")})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestPingServeJSON(t *testing.T) {
 	}
 }
 
-// A signal shows what there is so far.
+// A signal prints the counts so far.
 func TestPingServeSignal(t *testing.T) {
 	f := cmdtest.ServeDemo(t)
 	r := program.Start(f.Env("node05"), "ping", "--serve", "--rate", "1")
@@ -86,14 +86,14 @@ func TestPingServeUsage(t *testing.T) {
 		want string
 	}{
 		{"4", "unexpected argument"},
-		{"-c 3", "-c (--count) does nothing with --serve"},
-		{"--via sma", "--via does nothing with --serve"},
+		{"-c 3", "-c (--count) has no effect with --serve"},
+		{"--via sma", "--via has no effect with --serve"},
 		{"--rate 0", "invalid rate"},
 		{"--rate -1", "invalid rate"},
 		{"--rate NaN", "invalid rate"},
 		{"--rate Inf", "invalid rate"},
 		{"--oui 0x1000000", "24 bits"},
-		{"--sim demo", "nobody else in it"},
+		{"--sim demo", "no other process can reach"},
 	} {
 		code, out, err := program.Run(t, nil, append([]string{"ping", "--serve"}, strings.Fields(test.args)...)...)
 		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {

@@ -12,18 +12,18 @@ import (
 	"github.com/ibkit/ibkit/ping"
 )
 
-// limits are what a target may do without being called bad.
+// limits are the bounds of the checks --max-loss and --max-p99.
 type limits struct {
 	loss float64       // percent
-	p99  time.Duration // 0: any
+	p99  time.Duration // 0: no limit
 }
 
 func (l *limits) exceeded(s *ping.Stats) bool {
 	return s.Loss()*100 > l.loss || l.p99 > 0 && s.Quantile(99) > l.p99
 }
 
-// view shows what becomes of probes: a line each, or on a terminal one for
-// all, and at the end the account.
+// view prints a line per probe, or one live line on a terminal, and the statistics at
+// the end.
 type view struct {
 	quiet      bool
 	lines      bool
@@ -39,19 +39,19 @@ type view struct {
 	auto   bool
 	names  *fabric.NameMap
 	finder *finder
-	live   *liveLine // nil: a line a probe, or none
+	live   *liveLine // nil: a line per probe, or no line
 	line   []byte    // of a probe
 	labels map[*ping.Target][]byte
 }
 
 func (v *view) define(flags *pflag.FlagSet) {
-	flags.BoolVarP(&v.quiet, "quiet", "q", false, "show no probes, but what became of them")
-	flags.BoolVar(&v.lines, "lines", false, "print a line for each probe on a terminal too, as in a pipe")
-	flags.BoolVar(&v.timestamps, "timestamps", false, "print with each probe when it was sent")
-	flags.BoolVar(&v.histogram, "histogram", false, "show how the round trips are distributed")
-	flags.BoolVar(&v.problems, "problems", false, "in the account show only targets with something wrong")
-	flags.BoolVar(&v.json, "json", false, "print the account as JSON")
-	flags.BoolVar(&v.jsonLines, "json-lines", false, "print a JSON object for each probe, and the account as the last one")
+	flags.BoolVarP(&v.quiet, "quiet", "q", false, "print only the statistics")
+	flags.BoolVar(&v.lines, "lines", false, "print a line for each probe, also on a terminal")
+	flags.BoolVar(&v.timestamps, "timestamps", false, "print the time of each probe")
+	flags.BoolVar(&v.histogram, "histogram", false, "print a histogram of round-trip times")
+	flags.BoolVar(&v.problems, "problems", false, "omit targets without problems from the statistics")
+	flags.BoolVar(&v.json, "json", false, "print the statistics as JSON")
+	flags.BoolVar(&v.jsonLines, "json-lines", false, "print a JSON object for each probe, then the statistics")
 }
 
 // begin is called when the targets are known.
@@ -95,11 +95,10 @@ var agentTexts = [...]string{
 	ping.AgentPMA:    "no reply of a ping server, pinging performance management",
 }
 
-// showsProbes reports whether anything is shown before the account.
+// showsProbes reports whether probes are shown.
 func (v *view) showsProbes() bool { return !v.json && !v.quiet }
 
-// probe shows what became of a probe. It allocates nothing for one that was
-// received, however many there are.
+// probe shows the result of a probe. A probe with a reply does not allocate.
 func (v *view) probe(p *ping.Probe) {
 	switch {
 	case v.jsonLines:
@@ -113,7 +112,7 @@ func (v *view) probe(p *ping.Probe) {
 	}
 }
 
-// idle shows what was written.
+// idle flushes the output while no packet arrives.
 func (v *view) idle() {
 	if v.live != nil {
 		v.live.idle(v.out)
@@ -121,13 +120,13 @@ func (v *view) idle() {
 	_ = v.out.Flush() // the error stays and comes back at the end
 }
 
-// status shows how things stand.
+// status shows the statistics so far.
 func (v *view) status(r *ping.Result) {
 	v.account(r)
 	_ = v.out.Flush()
 }
 
-// end shows how things stand at the end.
+// end shows the final statistics.
 func (v *view) end(r *ping.Result) error {
 	v.account(r)
 	if err := v.out.Flush(); err != nil {
@@ -147,7 +146,7 @@ func (v *view) account(r *ping.Result) {
 	v.accountText(r)
 }
 
-// hasBad reports whether a target is bad.
+// hasBad reports whether a target exceeds the limits.
 func (v *view) hasBad(r *ping.Result) bool {
 	for _, t := range r.Targets {
 		if v.limits.exceeded(&t.Stats) {

@@ -20,7 +20,7 @@ const module = "github.com/ibkit/ibkit"
 // root is the directory of the module.
 const root = "../.."
 
-// A rule lists what the packages in some directories may import from this module:
+// A rule lists the packages of this module that packages in some directories may import:
 // directories, with those below them. An import from the directory's own package is
 // always allowed. The first rule that has the directory of a package applies to it.
 type rule struct {

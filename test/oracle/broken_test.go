@@ -40,7 +40,7 @@ func TestTenDeadHosts(t *testing.T) {
 	if n := strings.Count(r.Stderr, "sent 3 times: no reply in time"); n != 10 {
 		t.Errorf("%d failures told, want 10:\n%s", n, r.Stderr)
 	}
-	if !regexp.MustCompile(`20 of them again, 30 timed out`).MatchString(r.Stderr) {
+	if !regexp.MustCompile(`including 20 retries; 30 timed out`).MatchString(r.Stderr) {
 		t.Errorf("more than three attempts for each of ten hosts:\n%s", r.Stderr)
 	}
 	if n := strings.Count(r.Stdout, "no-peer"); n != 10 {

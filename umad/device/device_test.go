@@ -317,7 +317,7 @@ func TestPort(t *testing.T) {
 	if err := p.Recv(&got, time.Time{}); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("interrupted: got error %v", err)
 	}
-	// A file without the ioctl says so.
+	// A file without the ioctl reports an error.
 	m.MAD.PutGMP(mad.Header{Class: mad.ClassSA})
 	if err := p.Send(&m); err == nil || !strings.Contains(err.Error(), "register for") {
 		t.Fatalf("got error %v", err)
@@ -415,7 +415,7 @@ func TestServiceRegistration(t *testing.T) {
 	}
 }
 
-// A class has one agent, and a file without the ioctl says so.
+// A class has one agent, and a file without the ioctl reports an error.
 func TestListen(t *testing.T) {
 	p, _ := newTestPort(t)
 	p.agents[0x33].registered = true

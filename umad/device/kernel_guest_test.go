@@ -38,8 +38,8 @@ func openGuest(t *testing.T) (p *Port, sent func() int) {
 	return p, func() int { return count() - before }
 }
 
-// nobody is a LID that no port has.
-const nobody = 0xb000
+// unusedLID is a LID that no port has.
+const unusedLID = 0xb000
 
 func request(lid ib.LID, tid uint64, timeout time.Duration) *umad.Message {
 	m := &umad.Message{Addr: umad.Addr{LID: lid}, Timeout: timeout}
@@ -53,7 +53,7 @@ func TestGuestTimeout(t *testing.T) {
 	p, sent := openGuest(t)
 	const tid = 0x1122334455667788
 	start := time.Now()
-	if err := p.Send(request(nobody, tid, 200*time.Millisecond)); err != nil {
+	if err := p.Send(request(unusedLID, tid, 200*time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	var m umad.Message
@@ -75,7 +75,7 @@ func TestGuestTimeout(t *testing.T) {
 	const attempts = 15
 	before := sent()
 	c := umad.NewClient(p, umad.ClientOptions{Timeout: 20 * time.Millisecond, Attempts: attempts})
-	_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: nobody}, Attr: mad.AttrNodeInfo})
+	_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: unusedLID}, Attr: mad.AttrNodeInfo})
 	if n := sent() - before; !errors.Is(err, umad.ErrTimeout) || n < attempts || n > attempts+own {
 		t.Errorf("%v after %d datagrams", err, n)
 	}
@@ -88,7 +88,7 @@ func TestGuestOutstanding(t *testing.T) {
 	const many = 5000
 	start := time.Now()
 	for n := range many {
-		if err := p.Send(request(nobody, uint64(n), 3*time.Second)); err != nil {
+		if err := p.Send(request(unusedLID, uint64(n), 3*time.Second)); err != nil {
 			t.Fatalf("request %d: %v", n, err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// TestGuestTables asks for whole tables, which the kernel puts together from
-// their segments, and tells how many records there are.
+// TestGuestTables queries whole tables, which the kernel assembles from segments, and
+// logs the number of records.
 func TestGuestTables(t *testing.T) {
 	port, err := Open(Options{})
 	if err != nil {

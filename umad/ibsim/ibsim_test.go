@@ -66,7 +66,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Who is to answer for a node says so when it attaches.
+// A client that answers for a node announces it when it attaches.
 func TestListen(t *testing.T) {
 	for _, responder := range []bool{false, true} {
 		s := newFakeServer(t)
@@ -117,11 +117,11 @@ func TestOpenDetaches(t *testing.T) {
 	}
 }
 
-// TestNoAnswer checks that a server which says nothing is not waited for
+// TestNoAnswer checks that the client does not wait for a silent server
 // longer than it is given.
 func TestNoAnswer(t *testing.T) {
 	s := newFakeServer(t)
-	s.ctl.Close() // the name stays taken by a socket that nobody reads
+	s.ctl.Close() // the name stays bound to a socket without a reader
 	silent, err := net.ListenUnixgram("unixgram", ibsimproto.SockName(s.name).Control())
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	// What is there is read even where no time is left.
+	// A waiting packet is read even after the deadline.
 	s.send(t, packet(directed(1)))
 	if err := p.Recv(&m, time.Now().Add(-time.Hour)); err != nil {
 		t.Error(err)

@@ -39,7 +39,7 @@ func TestEncodePacket(t *testing.T) {
 		for i := range m.MAD {
 			m.MAD[i] = byte(i)
 		}
-		b := ibsimproto.Packet{16: 0xff} // what was there before has to go
+		b := ibsimproto.Packet{16: 0xff} // the previous contents must be overwritten
 		encodePacket(&b, &m)
 		if got := hex.EncodeToString(b[:len(b)-256]); got != tt.head {
 			t.Errorf("%s: got %s, want %s", name, got, tt.head)
@@ -85,7 +85,7 @@ func FuzzDecodePacket(f *testing.F) {
 	})
 }
 
-// TestTableLength: only the packet tells how long a table without segments is.
+// TestTableLength checks that the packet gives the length of a table without segments.
 func TestTableLength(t *testing.T) {
 	for _, test := range []struct {
 		class mad.Class

@@ -20,8 +20,8 @@ type fakeServer struct {
 	ctl     net.PacketConn
 	data    *net.UnixConn
 	client  atomic.Pointer[net.UnixAddr] // the client's data socket
-	refuse  atomic.Bool                  // say no to all requests
-	refused atomic.Uint32                // kind of request to say no to; 0: none
+	refuse  atomic.Bool                  // reject all requests
+	refused atomic.Uint32                // kind of request to reject; 0: accept all
 	control chan ibsimproto.Control
 }
 

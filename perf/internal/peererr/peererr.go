@@ -1,4 +1,4 @@
-// Package peererr classifies errors of connections to the other side of a test.
+// Package peererr classifies errors of connections to the peer of a test.
 package peererr
 
 import (

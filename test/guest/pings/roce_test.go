@@ -30,7 +30,7 @@ func TestRoCE(t *testing.T) {
 		{"-c 10 -i 1ms -C rxe0 ADDR GID", 0, "20 sent, 20 received, 0 lost, "},
 		{"-c 1 --json --via vendor ADDR", 0, `"gid":"::ffff:ADDR"`},
 		{"-c 1 -t 100 --oui 7 ADDR", 3, "1 sent, 0 received, 1 lost"},
-		{"-c 1 --via sma GID", 2, "there is no subnet management"},
+		{"-c 1 --via sma GID", 2, "has no subnet management"},
 		{"-c 1 --via pma ADDR", 2, "reached by IPv4 addresses"},
 		{"-c 1 ADDR 7", 2, "different ports"},
 		{"-c 1 192.0.2.77", 1, "find path to 192.0.2.77"},

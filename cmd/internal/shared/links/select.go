@@ -93,7 +93,7 @@ func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
 	}
 	if verbose {
 		s := f.Stats
-		fmt.Fprintf(w, "%s, up to %d hops away; %d MADs sent, %d of them again, %d timed out, at most %d in flight\n",
+		fmt.Fprintf(w, "%s, up to %d hops away; %d MADs sent, including %d retries; %d timed out, at most %d in flight\n",
 			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
 	}
 }
