@@ -7,8 +7,8 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// FuzzFairQueue has sources send in any order while some of what waits is taken
-// out, and holds the queue against simple queues of each.
+// FuzzFairQueue adds packets of several sources in any order, removes some meanwhile, and
+// compares the queue with a simple queue per source.
 func FuzzFairQueue(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 0x80, 1, 0xc0})
 	f.Add([]byte("\x01\x01\x01\x02\x80\x80\x80\x80\x80"))

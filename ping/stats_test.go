@@ -38,8 +38,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// What is longer than a histogram goes is the longest in it, and the exact one in
-// Max.
+// A round trip above the range of the histogram counts as the longest in it; Max is
+// exact.
 func TestStatsOutOfRange(t *testing.T) {
 	s := newStats(1)
 	s.count(Received, time.Hour)

@@ -39,8 +39,8 @@ func segments(data []byte) []mad.Packet {
 	return all
 }
 
-// TestSegments pins what is in segments: the class's header of 20 bytes counts
-// in each.
+// TestSegments checks the contents of segments: each includes the class header of 20
+// bytes.
 func TestSegments(t *testing.T) {
 	for _, test := range []struct {
 		size int
@@ -228,8 +228,8 @@ func TestReceiverRefuses(t *testing.T) {
 	}
 }
 
-// TestReceiverLimit: what is announced as too long is stopped at once, what only
-// turns out to be when it does.
+// TestReceiverLimit checks that a transfer above the limit is stopped: at its start if it
+// announces its length, otherwise at the limit.
 func TestReceiverLimit(t *testing.T) {
 	for _, announced := range []bool{true, false} {
 		all := segments(numbers(1000))
@@ -281,8 +281,8 @@ func TestReceiverWindow(t *testing.T) {
 	}
 }
 
-// TestReceiverTime: silence is answered with what has come so far, and at last
-// with an end.
+// TestReceiverTime checks that the receiver acknowledges the received segments during
+// silence, and finally ends the transfer.
 func TestReceiverTime(t *testing.T) {
 	all := segments(numbers(500))
 	r := NewRMPPReceiver(1 << 20)

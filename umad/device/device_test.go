@@ -257,8 +257,8 @@ func TestEncode(t *testing.T) {
 	m.MAD[0] = 0xaa
 	var p packet
 	p.encode(&m, 7)
-	// In the order of the structure: host order (little-endian here) for what
-	// the kernel keeps to itself, network order for what goes out.
+	// In the order of the structure: host byte order (little-endian here) for fields of
+	// the kernel, network byte order for fields of the packet.
 	want := "07000000" + "00000000" + "02000000" + "00000000" + "40010000" +
 		"00000001" + "80010000" + "1234" + "03" + "01" + "01" + "04" + "40" + "05" +
 		"fe800000000000000000000000000001" + "00012345" + "0200" + "000000000000" + "aa"
@@ -324,8 +324,8 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// A message that the buffer is too small for is read again, as long as the
-// header has told; what comes after it is short again.
+// A message that exceeds the buffer is read again with the length in its header. The
+// next message may be short.
 func TestReceiveLong(t *testing.T) {
 	p, peer := newTestPort(t)
 	long := make([]byte, 1000)

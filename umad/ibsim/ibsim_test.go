@@ -139,8 +139,8 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestExchange checks that a request gets to the server and what the server
-// sends gets back, be it an answer or a drop.
+// TestExchange checks that a request reaches the server, and that its reply or its
+// report of a dropped packet returns.
 func TestExchange(t *testing.T) {
 	s, p := attach(t)
 	if err := p.Send(directed(0x1234)); err != nil {

@@ -66,8 +66,8 @@ func TestDecodePacket(t *testing.T) {
 	}
 }
 
-// FuzzDecodePacket checks that any bytes can come, and that what is a packet
-// says the same when it is sent on.
+// FuzzDecodePacket decodes any bytes, and checks that a valid packet is the same after
+// encoding.
 func FuzzDecodePacket(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(packet(directed(1)))
