@@ -51,6 +51,7 @@ func TestLinkinfoJSON(t *testing.T) {
 	for _, args := range [][]string{
 		{"linkinfo", "--sim", "demo", "--json"},
 		{"linkinfo", "--sim", "demo", "--json", "--problems"},
+		{"linkinfo", "--sim", "net:../../test/nets/speeds-and-widths.net", "--json"},
 		{"linkinfo", "--sim", "demo", "--json", "--attributes"},
 		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
 		{"linkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},

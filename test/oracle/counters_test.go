@@ -147,7 +147,8 @@ func TestCountersByName(t *testing.T) {
 		"--oprcvcounters", "--flowctlcounters", "--vloppackets", "--vlopdata", "--vlxmitflowctlerrors", "--vlxmitcounters",
 		"--swportvlcong", "--rcvcc", "--slrcvfecn", "--slrcvbecn", "--xmitcc", "--vlxmittimecc",
 	} {
-		args := append(strings.Fields(table), sw, "2")
+		// The default timeout is too short for a busy machine.
+		args := append(strings.Fields(table), "-t", "20000", sw, "2")
 		want := counters(s.MustRunC(t, "", "perfquery", args...).Stdout)
 		i := 0
 		for name := range want {
