@@ -252,8 +252,8 @@ func (c *client) withPeerError(ctx context.Context, err error) error {
 	return errors.Join(err, peer)
 }
 
-// flushed reports whether an error only says that a queue pair was flushed after
-// another error.
+// flushed reports whether an error is only the flush of a queue pair after another
+// error.
 func flushed(err error) bool {
 	var failed *verbs.CompletionError
 	return errors.As(err, &failed) && failed.Status == verbs.StatusFlushed

@@ -48,7 +48,7 @@ type Event struct {
 	Err    error // reason of a failure
 }
 
-// ErrNoDevice is wrapped if the host has no RDMA device, or none of the requested name.
+// ErrNoDevice is wrapped if the host has no RDMA device, or no device of the requested name.
 var ErrNoDevice = port.ErrNoDevice
 
 // A Server runs the tests of clients.

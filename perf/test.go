@@ -292,7 +292,7 @@ func (t Test) badCombination() *FieldError {
 	return nil
 }
 
-// mtuOf returns the MTU with a number of bytes, 0 if there is none.
+// mtuOf returns the MTU with a number of bytes, or 0.
 func mtuOf(bytes int) ib.MTU {
 	for m := ib.MTU(1); m <= 5; m++ {
 		if m.Bytes() == bytes {

@@ -94,16 +94,30 @@ func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, 
 func (cq *CQ) Entries() int { return cq.capacity }
 
 // Poll removes completions from the queue, as many as are available and fit, and
-// returns their number. It does not block, call the kernel or allocate.
+// returns their number. It does not block, call the kernel or allocate. It returns 0
+// while another goroutine uses the queue.
 func (cq *CQ) Poll(into []Completion) (int, error) {
-	cq.lock.Lock()
-	if cq.queue == nil {
-		cq.lock.Unlock()
-		return 0, closedError("poll CQ", cq.context.name)
+	if !cq.lock.TryLock() {
+		return 0, nil
 	}
-	n, err := cq.queue.Poll(into)
+	n, err := cq.poll(into)
 	cq.lock.Unlock()
 	return n, err
+}
+
+// poll is Poll with the lock held.
+func (cq *CQ) poll(into []Completion) (int, error) {
+	if cq.queue == nil {
+		return 0, closedError("poll CQ", cq.context.name)
+	}
+	return cq.queue.Poll(into)
+}
+
+// pollLocked is Poll, but waits for other goroutines that use the queue.
+func (cq *CQ) pollLocked(into []Completion) (int, error) {
+	cq.lock.Lock()
+	defer cq.lock.Unlock()
+	return cq.poll(into)
 }
 
 // Arm requests an event on the channel for the next completion, or for the next
@@ -126,13 +140,13 @@ func (cq *CQ) Wait(ctx context.Context, into []Completion) (int, error) {
 		return 0, fmt.Errorf("wait for %v: no completion channel", cq)
 	}
 	for {
-		if n, err := cq.Poll(into); n > 0 || err != nil {
+		if n, err := cq.pollLocked(into); n > 0 || err != nil {
 			return n, err
 		}
 		if err := cq.Arm(false); err != nil {
 			return 0, err
 		}
-		if n, err := cq.Poll(into); n > 0 || err != nil {
+		if n, err := cq.pollLocked(into); n > 0 || err != nil {
 			return n, err
 		}
 		if _, err := cq.channel.next(ctx, cq); err != nil {

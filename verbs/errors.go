@@ -70,7 +70,14 @@ func (e *CallError) Is(kind error) bool {
 	return false
 }
 
-// closedError is the error of use after Close.
-func closedError(op, device string) error {
-	return fmt.Errorf("%s of %s: %w", op, device, fs.ErrClosed)
+// closedError returns the error of use after Close. It formats nothing: CQ.Poll may
+// run where a goroutine must not block.
+func closedError(op, device string) error { return &useAfterClose{op, device} }
+
+type useAfterClose struct{ op, device string }
+
+func (e *useAfterClose) Error() string {
+	return e.op + " of " + e.device + ": " + fs.ErrClosed.Error()
 }
+
+func (e *useAfterClose) Unwrap() error { return fs.ErrClosed }

@@ -142,3 +142,24 @@ func TestSecondProvider(t *testing.T) {
 		t.Errorf("got %d resets, closed %v, want 20, %v", s.resets, s.closed, want)
 	}
 }
+
+// TestPollContended checks that Poll returns at once while another goroutine uses the
+// queue, and its error after Close.
+func TestPollContended(t *testing.T) {
+	cq := &CQ{queue: secondCQ{&second{t: t}}}
+	cq.context = &Context{name: "rxe0"}
+	into := make([]Completion, 1)
+	cq.lock.Lock()
+	if n, err := cq.Poll(into); n != 0 || err != nil {
+		t.Errorf("locked: got %d, %v, want 0, no error", n, err)
+	}
+	cq.lock.Unlock()
+	if n, err := cq.Poll(into); n != 1 || err != nil {
+		t.Errorf("unlocked: got %d, %v, want 1, no error", n, err)
+	}
+	cq.queue = nil
+	_, err := cq.Poll(into)
+	if want := "poll CQ of rxe0: file already closed"; !errors.Is(err, fs.ErrClosed) || err.Error() != want {
+		t.Errorf("closed: got %v, want %s", err, want)
+	}
+}

@@ -49,7 +49,7 @@ type PortInfo struct {
 	LID      uint16     `json:"lid"`
 	GID      netip.Addr `json:"gid"` // invalid: InfiniBand by LID
 	GIDType  string     `json:"gid_type"`
-	GIDIndex int        `json:"gid_index"` // negative: none, or unknown
+	GIDIndex int        `json:"gid_index"` // negative: no GID, or unknown
 	Why      string     `json:"why"`       // reason for the choice of the GID
 	MTU      int        `json:"mtu"`       // of the port, in bytes
 }

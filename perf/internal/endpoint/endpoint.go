@@ -24,7 +24,7 @@ type Options struct {
 	Groups    int // of queue pairs, each with its own completion queue
 	GroupSize int // queue pairs per group
 	Depth     int // sends in flight per queue pair
-	RecvDepth int // receives posted per queue pair; 0: none
+	RecvDepth int // receives posted per queue pair; may be 0
 	Out, In   int // bytes of send and of receive memory per queue pair
 	Inline    int // bytes
 	Events    bool

@@ -203,7 +203,7 @@ func (s *Stream) fill() error {
 }
 
 // postLast posts one more message, with a completion, on each flow whose last message
-// has none. It ends sending when all messages have completed.
+// has no completion. It ends sending when all messages have completed.
 func (s *Stream) postLast() error {
 	open := false
 	for _, f := range s.Flows {

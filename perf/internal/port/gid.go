@@ -129,8 +129,8 @@ func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
 	return c, err
 }
 
-// choosePair returns the best pair of one of the local GIDs, or of any if there are
-// none, and one of the remote GIDs.
+// choosePair returns the best pair of a local and a remote GID. Without local GIDs, all
+// GIDs of the ports are candidates.
 func (s Selector) choosePair(ports []*Port, local, remote []GID) (Choice, error) {
 	var best Choice
 	score := -1
@@ -246,7 +246,7 @@ func (s Selector) cachedSource() func(netip.Addr) netip.Addr {
 	}
 }
 
-// infiniBand returns the first InfiniBand port, nil if there is none.
+// infiniBand returns the first InfiniBand port, or nil.
 func infiniBand(ports []*Port) *Port {
 	for _, p := range ports {
 		if !p.Ethernet() {
@@ -264,7 +264,7 @@ const ipoibAddrLen = 4 + 16
 func (s Selector) UsesIPoIB(ports []*Port) bool { return s.ipoib(ports) != nil }
 
 // ipoib returns the InfiniBand port whose IPoIB device has the local address of the
-// control connection, nil if there is none.
+// control connection, or nil.
 func (s Selector) ipoib(ports []*Port) *Port {
 	if infiniBand(ports) == nil || !s.Local.IsValid() {
 		return nil
