@@ -25,26 +25,15 @@ func Text[T interface {
 	comparable
 	String() string
 }](v T) string {
-	if s := UnlessZero(v); s != nil {
-		return *s
+	var zero T
+	if v == zero {
+		return ""
 	}
-	return ""
+	return v.String()
 }
 
 // Ptr returns a pointer to a copy of v.
 func Ptr[T any](v T) *T { return &v }
-
-// UnlessZero returns the text of a value, or nil for the zero value.
-func UnlessZero[T interface {
-	comparable
-	String() string
-}](v T) *string {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return Ptr(v.String())
-}
 
 // Absent is the text of unknown or missing values in tables.
 const Absent = "-"
