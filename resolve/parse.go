@@ -120,7 +120,7 @@ func parseLID(s string) (ib.LID, error) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	switch {
-	case s == "0":
+	case err == nil && lid == 0:
 		return 0, errors.New("LID 0 is not the LID of a port; the local port is route:0")
 	case err != nil || lid > 0xffff:
 		return 0, notPortLID(s)

@@ -62,6 +62,8 @@ func TestParse_Invalid(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                     "empty address",
 		"0":                    "LID 0 is not the LID of a port",
+		"00":                   "LID 0 is not the LID of a port",
+		"0x0":                  "LID 0 is not the LID of a port",
 		"lid:0x10000":          "0x10000 is not the LID of a port",
 		"65536":                "65536 is not the LID of a port",
 		"99999999999999999999": "99999999999999999999 is not the LID of a port",
