@@ -86,8 +86,9 @@ const (
 	trailerBounded = 1 << 1
 )
 
-// errStoredAborted is the error of a stored scan.
-var errStoredAborted = errors.New("the scan that the cache stores ended early")
+// ErrStoredAborted is the value of Aborted in a fabric from a cache, if the scan that
+// the cache stores ended early.
+var ErrStoredAborted = errors.New("the scan that the cache stores ended early")
 
 // A CacheError is a violation of the cache format.
 type CacheError struct {

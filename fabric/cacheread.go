@@ -179,7 +179,7 @@ func (c *cacheReader) trailer(f *Fabric, ports int) error {
 	}
 	f.Unanswered, f.Bounded = int(t.Unanswered), t.Flags&trailerBounded != 0
 	if t.Flags&trailerAborted != 0 {
-		f.Aborted = errStoredAborted
+		f.Aborted = ErrStoredAborted
 	}
 	c.data = c.data[:start]
 	return nil

@@ -13,8 +13,9 @@ import (
 // WriteCache writes the fabric as a cache for [ParseCache] and the tools of
 // libibnetdisc. The cache omits ports that did not respond or have an invalid
 // number, and their links. The format cannot store failures, conflicts, FDR10 and
-// statistics. A trailer, which libibnetdisc ignores, marks partial fabrics. WriteCache returns an error if nodes or ports share a GUID, because
-// the format identifies them by GUID.
+// statistics. A trailer, which libibnetdisc ignores, marks partial fabrics.
+// WriteCache returns an error if nodes or ports share a GUID, because the format
+// identifies them by GUID.
 func (f *Fabric) WriteCache(w io.Writer) error {
 	if f.Start == nil {
 		return errors.New("write cache: the fabric has no nodes")

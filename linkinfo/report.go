@@ -128,6 +128,7 @@ type ReportStats struct {
 
 // ReportOptions select the contents of a [ReportNode].
 type ReportOptions struct {
+	Partial    bool            // a stored fabric that filters ports is incomplete
 	Attributes bool            // include the attributes as received
 	Keys       bool            // include M_Keys in the attributes; they are 0 otherwise
 	Names      *fabric.NameMap // nil: names are node descriptions

@@ -215,6 +215,9 @@ func (c *command) run(ctx context.Context) error {
 		return &cmdutil.UsageError{Err: err}
 	}
 
+	links.WarnStored(c.env.ErrOut, c.diff, compare)
+	links.WarnStored(c.env.ErrOut, c.filterDownPorts, downBefore)
+
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Progress = bar.Update
 	result, err := linkinfo.Run(ctx, c.options)
@@ -274,9 +277,10 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		} else {
 			view.PrintDiff(diffs)
 		}
-		return cmdutil.ResultError(r.Fabric.Partial(), len(diffs) > 0)
+		return cmdutil.ResultError(r.Fabric.Partial() || compare.Partial(), len(diffs) > 0)
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
+	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial()
 	failed := slices.ContainsFunc(ends, c.links.fails)
 	if len(c.links.failOn) == 0 && len(r.Fabric.Conflicts) > 0 {
 		failed = true
@@ -290,7 +294,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		if c.down || c.links.narrows() {
 			nodes = nodesOf(ends)
 		}
-		links.WriteJSON(out, r.Fabric, nodes, ends, linkinfo.ReportOptions{Attributes: c.attributes, Keys: c.showKeys, Names: c.names})
+		links.WriteJSON(out, r.Fabric, nodes, ends, linkinfo.ReportOptions{Partial: partial, Attributes: c.attributes, Keys: c.showKeys, Names: c.names})
 	case c.csv:
 		rows := linkinfo.Links(ends)
 		if c.table.ends {
@@ -299,10 +303,10 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		links.WriteCSV(out, rows, c.names)
 	default:
 		c.table.narrowed = c.down || c.links.narrows()
-		c.table.additional = c.additional
+		c.table.partial, c.table.additional = partial, c.additional
 		c.table.print(out, c.env, r, nodes, ends, c.names)
 	}
-	return cmdutil.ResultError(r.Fabric.Partial(), failed)
+	return cmdutil.ResultError(partial, failed)
 }
 
 // nodesOf returns the nodes of link ends, which are in the order of nodes.

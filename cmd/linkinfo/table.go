@@ -27,6 +27,7 @@ type table struct {
 	sort       string
 
 	narrowed bool // some links were filtered out
+	partial  bool // the fabric, or a stored one that filters ports, is incomplete
 }
 
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
@@ -107,7 +108,7 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 		}
 		verdict, mark = render.Count(n, one, many), colour.Bad
 	}
-	if r.Fabric.Partial() {
+	if t.partial {
 		verdict, mark = "partial result, "+verdict, colour.Bad
 	}
 	fmt.Fprintln(out, mark(verdict))

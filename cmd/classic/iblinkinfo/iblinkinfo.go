@@ -111,6 +111,8 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	links.WarnStored(c.Env.ErrOut, c.diff, compare)
+	links.WarnStored(c.Env.ErrOut, c.filterDownPorts, downBefore)
 	bar := render.NewProgress(c.Env.ErrOut)
 	o.Progress = bar.Update
 	r, err := linkinfo.Run(ctx, o)

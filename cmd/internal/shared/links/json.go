@@ -9,7 +9,9 @@ import (
 // WriteJSON writes a [linkinfo.Report], a node at a time: the report on a large
 // fabric would not fit into memory. ends are in the order of nodes.
 func WriteJSON(out *render.Output, f *fabric.Fabric, nodes []*fabric.Node, ends []linkinfo.End, o linkinfo.ReportOptions) {
-	render.WriteMembers(out, '{', linkinfo.NewReportHead(f))
+	head := linkinfo.NewReportHead(f)
+	head.Partial = head.Partial || o.Partial
+	render.WriteMembers(out, '{', head)
 	rest := ends
 	render.WriteArray(out, "nodes", nodes, func(n *fabric.Node) any {
 		count := 0

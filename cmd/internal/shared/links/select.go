@@ -1,6 +1,7 @@
 package links
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -88,12 +89,31 @@ func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
 	for _, conflict := range f.Conflicts {
 		fmt.Fprintf(w, "warning: %s\n", conflict.Detail)
 	}
-	if n := len(f.Failures) + f.Unanswered; n > 0 {
-		fmt.Fprintf(w, "warning: the result is partial: %d requests were not answered\n", n)
+	if missing := missing(f); missing != "" {
+		fmt.Fprintf(w, "warning: the result is partial: %s\n", missing)
 	}
 	if verbose {
 		s := f.Stats
 		fmt.Fprintf(w, "%s, up to %d hops away; %d MADs sent, including %d retries; %d timed out, at most %d in flight\n",
 			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
 	}
+}
+
+// WarnStored prints a warning about a stored fabric that is partial. f may be nil.
+func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
+	if f != nil && f.Partial() {
+		fmt.Fprintf(w, "warning: the fabric stored in %s is partial: %s\n", path, missing(f))
+	}
+}
+
+// missing returns the reason why a fabric is partial. It is "" for a complete fabric,
+// and for a scan that ended early: its error was printed already.
+func missing(f *fabric.Fabric) string {
+	if n := len(f.Failures) + f.Unanswered; n > 0 {
+		return fmt.Sprintf("%s without a response", render.Count(n, "request", "requests"))
+	}
+	if errors.Is(f.Aborted, fabric.ErrStoredAborted) {
+		return f.Aborted.Error()
+	}
+	return ""
 }

@@ -1,0 +1,133 @@
+package scripts
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// slow makes each agent of a simulated fabric respond so slowly that a scan takes
+// many seconds.
+const slow = "service=100ms,queue=100"
+
+// interrupt runs a command, interrupts it after its first request for the port of a
+// switch, and returns its results. The arguments include -v -v, which prints the
+// requests.
+func interrupt(t *testing.T, dir string, args ...string) (code int, signal syscall.Signal, stdout, stderr string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	c := exec.Command(self, args[1:]...)
+	c.Args[0], c.Dir, c.Stdout = args[0], dir, &out
+	pipe, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	sent := false
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		text.WriteString(lines.Text() + "\n")
+		if sent || !strings.Contains(lines.Text(), "Get PortInfo modifier 0x2") {
+			continue
+		}
+		if sent = true; c.Process.Signal(os.Interrupt) != nil {
+			t.Fatal("send SIGINT: the process has ended")
+		}
+	}
+	var exit *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if !sent {
+		t.Fatalf("%v ended without a request for a port of a switch:\n%s", args, &text)
+	}
+	status := c.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		signal = status.Signal()
+	}
+	return c.ProcessState.ExitCode(), signal, out.String(), text.String()
+}
+
+// TestInterrupt_Linkinfo interrupts a scan: the summary reports a partial result, the
+// table has only ports with data, and the stored fabric remains.
+func TestInterrupt_Linkinfo(t *testing.T) {
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "baseline")
+	store := []string{"linkinfo", "--sim", "demo", "--cache", cache}
+	if code, out := runOnce(t, "ibkit", store...); code != 3 {
+		t.Fatalf("%v: got exit code %d, want 3\n%s", store, code, out)
+	}
+	want, err := os.ReadFile(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan := []string{"ibkit", "linkinfo", "--sim", "demo", "--sim-model", slow, "-t", "60000", "-vv", "--cache", cache}
+	for _, test := range []struct {
+		view string
+		want *regexp.Regexp
+	}{
+		{"", regexp.MustCompile(`(?m)^1 switch, 1 channel adapter, .* partial result, no problems found$`)},
+		{"--line", regexp.MustCompile(`node01`)},
+		{"--csv", regexp.MustCompile(`node01`)},
+		{"--json", regexp.MustCompile(`"partial":true,"aborted":"scan fabric: ended early, .*context canceled"`)},
+	} {
+		t.Run("linkinfo "+test.view, func(t *testing.T) {
+			code, _, stdout, stderr := interrupt(t, dir, append(scan, strings.Fields(test.view)...)...)
+			if code != 4 {
+				t.Errorf("got exit code %d, want 4\n%s", code, stderr)
+			}
+			if !test.want.MatchString(stdout) {
+				t.Errorf("got %s, want a match for %v", stdout, test.want)
+			}
+			for _, unread := range []string{"undefined", "NoChange"} {
+				if test.view != "--json" && strings.Contains(stdout, unread) {
+					t.Errorf("got %q in the output, want only ports with data:\n%s", unread, stdout)
+				}
+			}
+			if !strings.Contains(stderr, "interrupted") || !strings.Contains(stderr, "baseline was not written") {
+				t.Errorf("got error output %s, want the interruption and the file that was not written", stderr)
+			}
+			if got, err := os.ReadFile(cache); err != nil || string(got) != string(want) {
+				t.Errorf("got another stored fabric (%d bytes, %v), want the former %d bytes", len(got), err, len(want))
+			}
+		})
+	}
+}
+
+// TestInterrupt_Iblinkinfo interrupts the classic name, which ends by the signal and
+// without output as the C tool does.
+func TestInterrupt_Iblinkinfo(t *testing.T) {
+	_, signal, stdout, _ := interrupt(t, t.TempDir(), "iblinkinfo", "--sim", "demo", "--sim-model", slow, "-t", "60000", "-v", "-v")
+	if signal != syscall.SIGINT || stdout != "" {
+		t.Errorf("got signal %v, output %q; want SIGINT, no output", signal, stdout)
+	}
+}
+
+// runOnce runs a command in this process's program until its end.
+func runOnce(t *testing.T, name string, args ...string) (code int, output string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, args...)
+	c.Args[0] = name
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), string(out)
+}
