@@ -119,7 +119,7 @@ func TestParseCacheRefusesWhatDoesNotHoldTogether(t *testing.T) {
 		{"too many ports", offPorts, put32(1<<32 - 1), 8, "ports"},
 		{"one port less", offPorts, put32(counts - 1), firstPort, "port records"},
 		{"start", offStart, []byte{0xff, 0xff}, 16, "GUID of a node in the file"},
-		{"GUID of node", offFirst + 68, []byte{0xff}, offFirst, "expected a NodeInfo of node"},
+		{"GUID of node", offFirst + 68, []byte{0xff}, -1, "to belong to node"},
 		{"type of node", offFirst + 76, []byte{9}, offFirst, "type 9"},
 		{"number of ports", offFirst + 77, []byte{200}, offFirst, "200 ports"},
 		{"stored ports", offFirst + nodeSize - 1, []byte{255}, -1, "expected"},

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -51,6 +52,7 @@ func ParseCache(data []byte) (*Fabric, error) {
 		return nil, cacheErrorf(16, "expected the GUID of a node in the file, found 0x%016x", header.Start)
 	}
 	f.StartPort = entryPort(f.Start)
+	f.stored = &storedOrder{nodes: slices.Clone(f.Nodes), maxHops: int(header.MaxHops)}
 	f.finish()
 	return f, nil
 }
@@ -133,9 +135,9 @@ func (c *cacheReader) node() (*Node, error) {
 	switch {
 	case c.nodes[r.GUID] != nil:
 		return nil, cacheErrorf(start, "expected each node once, found 0x%016x again", r.GUID)
-	case n.Info.NodeGUID != r.GUID, uint8(n.Info.NodeType) != r.Type, n.Info.NumPorts != r.NumPorts:
-		return nil, cacheErrorf(start, "expected a NodeInfo of node 0x%016x, type %d, %d ports; found 0x%016x, type %d, %d ports",
-			r.GUID, r.Type, r.NumPorts, n.Info.NodeGUID, uint8(n.Info.NodeType), n.Info.NumPorts)
+	case uint8(n.Info.NodeType) != r.Type, n.Info.NumPorts != r.NumPorts:
+		return nil, cacheErrorf(start, "expected a NodeInfo of type %d with %d ports, found type %d, %d ports",
+			r.Type, r.NumPorts, uint8(n.Info.NodeType), n.Info.NumPorts)
 	}
 	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
 	if isSwitch && r.Switch != [mad.DataSize]byte{} {

@@ -13,17 +13,27 @@ import (
 // WriteCache writes the fabric as a cache for [ParseCache] and the tools of
 // libibnetdisc. The cache omits ports that did not respond or have an invalid
 // number, and their links. The format cannot store failures, conflicts, FDR10 and
-// statistics. A trailer, which libibnetdisc ignores, marks partial fabrics.
-// WriteCache returns an error if nodes or ports share a GUID, because the format
-// identifies them by GUID.
+// statistics. A trailer, which libibnetdisc ignores, marks partial fabrics. The
+// records are in the order in which libibnetdisc writes them. WriteCache returns an
+// error if nodes or ports share a GUID, because the format identifies them by GUID.
 func (f *Fabric) WriteCache(w io.Writer) error {
 	if f.Start == nil {
 		return errors.New("write cache: the fabric has no nodes")
 	}
-	c := cacheWriter{seen: make(map[cacheKey]bool)}
-	// libibnetdisc writes its nodes in reverse order of discovery.
-	for _, n := range slices.Backward(f.Nodes) {
+	c := cacheWriter{seen: make(map[cacheKey]bool), written: make(map[*Port]bool)}
+	order := f.Replay(nil)
+	for _, n := range order.Nodes {
 		c.node(n)
+	}
+	for _, p := range hashOrder(order.ports) {
+		c.port(p)
+	}
+	for _, n := range order.Nodes {
+		for _, p := range n.Ports {
+			if p.cacheable() && !c.written[p] {
+				c.port(p)
+			}
+		}
 	}
 	header := c.append(nil, cacheHeader{
 		Magic:   cacheMagic,
@@ -31,7 +41,7 @@ func (f *Fabric) WriteCache(w io.Writer) error {
 		Nodes:   uint32(len(f.Nodes)),
 		Ports:   uint32(len(c.seen)),
 		Start:   f.Start.GUID,
-		MaxHops: uint32(f.MaxHops),
+		MaxHops: uint32(order.MaxHops),
 	})
 	if c.err != nil {
 		return fmt.Errorf("write cache: %w", c.err)
@@ -61,6 +71,7 @@ func (c *cacheWriter) trailer(f *Fabric) []byte {
 type cacheWriter struct {
 	nodes, ports []byte
 	seen         map[cacheKey]bool
+	written      map[*Port]bool
 	err          error // the first error
 }
 
@@ -92,8 +103,26 @@ func (c *cacheWriter) node(n *Node) {
 	c.nodes = c.append(c.nodes, r)
 	for _, p := range stored {
 		c.nodes = c.append(c.nodes, p.cacheKey())
-		c.port(p)
 	}
+}
+
+// hashOrder sorts ports in the order of libibnetdisc's hash table of ports: by
+// bucket, and within a bucket the port added last first.
+func hashOrder(ports []*Port) []*Port {
+	const buckets = 137
+	var table [buckets][]*Port
+	for _, p := range ports {
+		if p.cacheable() {
+			hash := uint32(p.GUID)*101 ^ uint32(p.GUID>>32)*103
+			table[hash%buckets] = append(table[hash%buckets], p)
+		}
+	}
+	sorted := make([]*Port, 0, len(ports))
+	for _, bucket := range table {
+		slices.Reverse(bucket)
+		sorted = append(sorted, bucket...)
+	}
+	return sorted
 }
 
 func (c *cacheWriter) port(p *Port) {
@@ -112,7 +141,7 @@ func (c *cacheWriter) port(p *Port) {
 	if c.seen[r.Key] {
 		c.fail("two ports %d have GUID 0x%016x, by which the format identifies ports", p.Number, p.GUID)
 	}
-	c.seen[r.Key] = true
+	c.seen[r.Key], c.written[p] = true, true
 	c.ports = c.append(c.ports, r)
 }
 

@@ -57,7 +57,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		client: c,
 		stop:   stop,
 		opts:   o,
-		fabric: &Fabric{Bounded: o.MaxHops > 0},
+		fabric: &Fabric{Bounded: o.MaxHops > 0, noExtendedPortInfo: o.NoExtendedPortInfo},
 		nodes:  map[ib.GUID][]*scanNode{},
 	}
 	s.queryNodeInfo(nil, 0, o.From)

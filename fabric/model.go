@@ -49,6 +49,15 @@ type Fabric struct {
 
 	byGUID     map[ib.GUID]*Node
 	byPortGUID map[ib.GUID]*Port
+
+	stored             *storedOrder // nil for a fabric that is not from a cache
+	noExtendedPortInfo bool         // the scan did not query that attribute
+}
+
+// A storedOrder is the part of a cache that its other data does not determine.
+type storedOrder struct {
+	nodes   []*Node // in the order of the file
+	maxHops int
 }
 
 // Partial reports whether data is missing: a request failed, or the discovery

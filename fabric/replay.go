@@ -1,0 +1,234 @@
+package fabric
+
+import (
+	"slices"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Replay is the discovery of a fabric by libibnetdisc: a queue of requests, each
+// sent when its turn comes, with responses in the order of the requests (rdma-core,
+// libibnetdisc/ibnetdisc.c and query_smp.c). The tools of infiniband-diags print
+// nodes in an order that results from it.
+type Replay struct {
+	// Nodes contains the nodes in the order in which libibnetdisc lists them: the
+	// node found last is the first. Nodes that the replay does not reach follow.
+	Nodes []*Node
+
+	// Requests is the number of requests; 0 if the fabric is from a cache.
+	Requests int
+
+	// MaxHops is the length of the longest route on which libibnetdisc sends a
+	// request.
+	MaxHops int
+
+	ports []*Port // in the order of their PortInfo responses
+}
+
+// A Visit is one NodeInfo response of a [Replay].
+type Visit struct {
+	Route mad.Route
+	Port  *Port // the port through which the request arrived
+	New   bool  // the node was unknown before
+	LID   ib.LID
+	LMC   uint8
+	Desc  mad.NodeDescription // zero before its response
+}
+
+// replayStep is a request of a replay: NodeInfo of the node behind a port if attr is
+// AttrNodeInfo, otherwise an attribute of node.
+type replayStep struct {
+	attr mad.AttrID
+	node *Node
+	port uint8
+	from *Port // port that a NodeInfo request leaves through last; nil for the start
+}
+
+// replayed is the state of a node during a replay.
+type replayed struct {
+	route mad.Route
+	entry uint8 // port through which the first request arrived
+	desc  bool  // the description is known
+	info  []bool
+}
+
+// Replay replays the discovery of the fabric. visit, if not nil, is called for each
+// NodeInfo response. For a fabric from a cache, the order of the nodes is that of the
+// file, and visit is not called.
+func (f *Fabric) Replay(visit func(Visit)) Replay {
+	if f.stored != nil {
+		return f.replayStored()
+	}
+	r := replayer{fabric: f, visit: visit, nodes: make(map[*Node]*replayed, len(f.Nodes))}
+	if f.Start != nil {
+		r.push(replayStep{attr: mad.AttrNodeInfo, node: f.Start, port: f.StartPort})
+	}
+	for next := 0; next < len(r.queue); next++ {
+		r.respond(r.queue[next])
+	}
+	r.Requests = len(r.queue)
+	slices.Reverse(r.Nodes)
+	if len(r.Nodes) < len(f.Nodes) {
+		for _, n := range f.Nodes {
+			if r.nodes[n] == nil {
+				r.Nodes = append(r.Nodes, n)
+			}
+		}
+	}
+	return r.Replay
+}
+
+// replayStored returns the order in a cache file.
+func (f *Fabric) replayStored() Replay {
+	r := Replay{Nodes: f.stored.nodes, MaxHops: f.stored.maxHops}
+	for _, n := range slices.Backward(r.Nodes) {
+		for _, p := range n.Ports {
+			if p.cacheable() {
+				r.ports = append(r.ports, p)
+			}
+		}
+	}
+	return r
+}
+
+type replayer struct {
+	Replay
+	fabric *Fabric
+	visit  func(Visit)
+	queue  []replayStep
+	nodes  map[*Node]*replayed
+}
+
+func (r *replayer) push(s replayStep) { r.queue = append(r.queue, s) }
+
+func (r *replayer) respond(s replayStep) {
+	switch s.attr {
+	case mad.AttrNodeInfo:
+		r.nodeInfo(s)
+	case mad.AttrNodeDescription:
+		r.nodes[s.node].desc = true
+	case mad.AttrPortInfo:
+		r.portInfo(s.node, s.port)
+	case mad.AttrMlnxExtPortInfo:
+		r.expand(s.node, s.port)
+	}
+}
+
+// nodeInfo handles the NodeInfo of node through its port.
+func (r *replayer) nodeInfo(s replayStep) {
+	n := s.node
+	state, known := r.nodes[n]
+	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	route := r.routeTo(s)
+	if !known {
+		state = &replayed{route: route, entry: s.port, info: make([]bool, len(n.Ports))}
+		r.nodes[n] = state
+		r.Nodes = append(r.Nodes, n)
+	}
+	if r.visit != nil {
+		r.visit(state.visit(n, s.port, route, !known))
+	}
+	if !known {
+		r.push(replayStep{attr: mad.AttrNodeDescription, node: n})
+		if isSwitch {
+			r.push(replayStep{attr: mad.AttrSwitchInfo, node: n})
+			r.push(replayStep{attr: mad.AttrPortInfo, node: n})
+		}
+	}
+	if !isSwitch {
+		r.push(replayStep{attr: mad.AttrPortInfo, node: n, port: s.port})
+	}
+}
+
+// routeTo returns the route of a NodeInfo request.
+func (r *replayer) routeTo(s replayStep) mad.Route {
+	if s.from == nil {
+		return s.node.Route
+	}
+	near := r.nodes[s.from.Node].route
+	if s.from.Node.Info.NodeType != mad.NodeTypeSwitch && near.Hops() > 1 {
+		return near.Parent()
+	}
+	return near.Append(s.from.Number)
+}
+
+func (s *replayed) visit(n *Node, port uint8, route mad.Route, isNew bool) Visit {
+	v := Visit{Route: route, Port: &Port{Node: n, Number: port}, New: isNew}
+	if int(port) < len(n.Ports) && n.Ports[port] != nil {
+		v.Port = n.Ports[port]
+	}
+	if int(port) < len(s.info) && s.info[port] {
+		v.LID = v.Port.LID()
+		if base := v.Port.Caps(); base != nil {
+			v.LMC = base.LMC
+		}
+	}
+	if s.desc {
+		v.Desc = n.Desc
+	}
+	return v
+}
+
+// portInfo handles the PortInfo of a port. The response of a switch's port 0 comes
+// before the requests for the other ports.
+func (r *replayer) portInfo(n *Node, number uint8) {
+	var p *Port
+	if int(number) < len(n.Ports) {
+		p = n.Ports[number]
+	}
+	if p == nil || p.Info == nil {
+		if number == 0 && n.Info.NodeType == mad.NodeTypeSwitch {
+			r.sweep(n)
+		}
+		return
+	}
+	if state := r.nodes[n]; !state.info[number] {
+		state.info[number] = true
+		r.ports = append(r.ports, p)
+	}
+	if r.fabric.hasExtPort(p) {
+		r.push(replayStep{attr: mad.AttrMlnxExtPortInfo, node: n, port: number})
+	} else {
+		r.expand(n, number)
+	}
+	if number == 0 {
+		r.sweep(n)
+	}
+}
+
+// sweep requests the PortInfo of all external ports of a switch.
+func (r *replayer) sweep(n *Node) {
+	for port := 1; port <= int(n.Info.NumPorts); port++ {
+		r.push(replayStep{attr: mad.AttrPortInfo, node: n, port: uint8(port)})
+	}
+}
+
+// hasExtPort reports whether the discovery queries ExtendedPortInfo of a port.
+func (f *Fabric) hasExtPort(p *Port) bool {
+	if f.noExtendedPortInfo || p.Info.PhysState != ib.PhysLinkUp || !hasExtendedPortInfo(&p.Node.Info) {
+		return false
+	}
+	caps := p.Caps()
+	return caps != nil && p.Info.ActiveSpeed(caps, nil) == ib.QDR
+}
+
+// expand requests the NodeInfo of the peer of a port, except the one through which
+// the node was found.
+func (r *replayer) expand(n *Node, number uint8) {
+	p := n.Ports[number]
+	if number == 0 || p == nil || p.Info == nil || p.Info.PhysState != ib.PhysLinkUp || p.Peer == nil {
+		return
+	}
+	state := r.nodes[n]
+	switch {
+	case n.Info.NodeType == mad.NodeTypeSwitch:
+		if number == state.entry {
+			return
+		}
+	case n != r.fabric.Start || number != r.fabric.StartPort:
+		return
+	}
+	r.MaxHops = max(r.MaxHops, state.route.Hops()+1-r.fabric.Start.Route.Hops())
+	r.push(replayStep{attr: mad.AttrNodeInfo, node: p.Peer.Node, port: p.Peer.Number, from: p})
+}
