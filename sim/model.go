@@ -51,6 +51,7 @@ type Fabric struct {
 	nodeInfo mad.NodeInfo
 	portInfo mad.PortInfo
 	perfInfo mad.ClassPortInfo
+	samples  mad.PortSamplesControl
 }
 
 // A Node is a channel adapter, a switch or a router. The fields used for routing come

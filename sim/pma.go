@@ -4,8 +4,7 @@ import "github.com/ibkit/ibkit/mad"
 
 // answerPerf is the performance management agent of a node (InfiniBand Architecture,
 // Volume 1, 16.1). It turns a request into its reply and reports whether the agent
-// replies. It supports all attributes that perfquery reads except for
-// PortSamplesControl.
+// replies. It supports all attributes that perfquery reads.
 func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	method := p.Method()
 	if method != mad.MethodGet && method != mad.MethodSet {
@@ -13,6 +12,8 @@ func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	}
 	p[offMethod] = byte(mad.MethodGetResp)
 	switch {
+	case p.Attr() == mad.AttrPortSamplesControl:
+		p.SetStatus(f.answerSamples(d.node, p, method == mad.MethodSet))
 	case p.Attr() != mad.AttrClassPortInfo:
 		p.SetStatus(f.answerCounters(d.node, p, method == mad.MethodSet))
 	case method == mad.MethodGet:

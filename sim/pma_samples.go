@@ -1,0 +1,26 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// sampleTick is the Tick of simulated ports: PortXmitWait counts in units of 8 bytes of
+// the link rate, as NVIDIA's Quantum switches do.
+const sampleTick = 7
+
+// answerSamples answers requests for PortSamplesControl (InfiniBand Architecture, Volume
+// 1, 16.1.3.2). Simulated ports report the unit of PortXmitWait and 32-bit counters; they
+// have no sampling mechanism, and reject a Set.
+func (f *Fabric) answerSamples(n *Node, p *mad.Packet, set bool) mad.Status {
+	if set {
+		return mad.StatusBadMethodAttr
+	}
+	f.samples = mad.PortSamplesControl{}
+	if mad.Decode(&f.samples, p.Data()) != nil {
+		return mad.StatusBadValue
+	}
+	if n.selectPorts(f.samples.PortSelect) == nil {
+		return mad.StatusBadValue
+	}
+	const width32 = 4
+	f.samples = mad.PortSamplesControl{PortSelect: f.samples.PortSelect, Tick: sampleTick, CounterWidth: width32}
+	return encode(p, &f.samples)
+}
