@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevices"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
+	"github.com/ibkit/ibkit/cmd/classic/perfquery"
 	"github.com/ibkit/ibkit/cmd/classic/perftest"
 	"github.com/ibkit/ibkit/cmd/completion"
 	"github.com/ibkit/ibkit/cmd/devinfo"
@@ -52,6 +53,8 @@ var registry = map[string]entry{
 	"ibstatus":    {tool: ibstatus.New, native: "devinfo"},
 	"ibv_devices": {tool: ibvdevices.New, native: "devinfo"},
 	"ibv_devinfo": {tool: ibvdevinfo.New, native: "devinfo"},
+
+	"perfquery": {tool: perfquery.New, native: "counters"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},

@@ -8,7 +8,7 @@ package mad
 // from ib_port_info_ext_t of iba_types.h, and NDR follows.
 type PortInfoExtended struct {
 	CapMask             uint32 // bit 0: the fields below are valid
-	FECModeActive       uint16 // 0 off, 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC
+	FECModeActive       uint16 // FECOff …
 	FDRFECModeSupported uint16 // this and the following: one bit per mode
 	FDRFECModeEnabled   uint16
 	EDRFECModeSupported uint16
@@ -36,6 +36,23 @@ func (a *PortInfoExtended) fields(c *codec) {
 	bits(c, &a.HDRFECModeEnabled, 128, 16, "HDRFECModeEnabled", hexa)
 	bits(c, &a.NDRFECModeSupported, 144, 16, "NDRFECModeSupported", hexa)
 	bits(c, &a.NDRFECModeEnabled, 160, 16, "NDRFECModeEnabled", hexa)
+}
+
+// The values of FECModeActive (InfiniBand Architecture, Volume 1, 14.2.5.19).
+const (
+	FECOff          uint16 = 0
+	FECFireCode     uint16 = 1
+	FECRS           uint16 = 2
+	FECRSLowLatency uint16 = 3
+)
+
+// fecModes is the bit of CapMask for valid modes of forward error correction.
+const fecModes = 1 << 0
+
+// HasRSFEC reports whether the link uses RS-FEC, which selects the layout of
+// PortExtendedSpeedsCounters: see [PortRSFECCounters].
+func (a *PortInfoExtended) HasRSFEC() bool {
+	return a.CapMask&fecModes != 0 && (a.FECModeActive == FECRS || a.FECModeActive == FECRSLowLatency)
 }
 
 // A MlnxExtPortInfo is NVIDIA's ExtendedPortInfo of ports that support FDR10. The

@@ -1,0 +1,106 @@
+package perfquery
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// show prints the counters of ports, or their sums.
+func (c *command) show(ports []int, sum bool) error {
+	if !c.extended {
+		total := &mad.PortCounters{}
+		for _, p := range ports {
+			a := &mad.PortCounters{}
+			if err := c.readCounters(p, a); err != nil {
+				return err
+			}
+			if sum {
+				addCounters(total, a)
+			} else if err := c.print(p, a); err != nil {
+				return err
+			}
+		}
+		if sum {
+			return c.print(allPorts, total)
+		}
+		return nil
+	}
+	total := &mad.PortCountersExtended{}
+	for _, p := range ports {
+		a := &mad.PortCountersExtended{}
+		if err := c.readExtended(p, a); err != nil {
+			return err
+		}
+		if sum {
+			addCounters(total, a)
+		} else if err := c.printExtended(p, a); err != nil {
+			return err
+		}
+	}
+	if sum {
+		return c.printExtended(allPorts, total)
+	}
+	return nil
+}
+
+func (c *command) readCounters(port int, a *mad.PortCounters) error {
+	if c.caller.Get(&c.to, port, a) != nil {
+		return c.fail("dump_perfcounters", "perfquery")
+	}
+	if !c.caps.Has(mad.PerfXmitWait) {
+		if c.Verbose > 0 {
+			fmt.Fprintf(c.out, "[%d] dump_perfcounters: PortXmitWait not indicated so ignore this counter\n", os.Getpid())
+		}
+		a.XmitWait = 0
+	}
+	return nil
+}
+
+func (c *command) readExtended(port int, a *mad.PortCountersExtended) error {
+	if !c.caps.HasExtended() {
+		c.caller.Warnf("dump_perfcounters", "PerfMgt ClassPortInfo CapMask 0x%02X; No extended counter support indicated\n", uint16(c.caps))
+	}
+	if c.caller.Get(&c.to, port, a) != nil {
+		return c.fail("dump_perfcounters", "perfextquery")
+	}
+	return nil
+}
+
+func (c *command) print(port int, a *mad.PortCounters) error {
+	fmt.Fprintf(c.out, "# Port counters: %v port %d (CapMask: 0x%02X)\n", c.to, port, uint16(c.caps))
+	return mad.Dump(c.out, a)
+}
+
+func (c *command) printExtended(port int, a *mad.PortCountersExtended) error {
+	fmt.Fprintf(c.out, "# Port extended counters: %v port %d (CapMask: 0x%02X CapMask2: 0x%07X)\n", c.to, port, uint16(c.caps), uint32(c.caps2))
+	return a.DumpSupported(c.out, c.caps, c.caps2)
+}
+
+// addCounters adds the counters of a port to total, up to the largest value of each
+// field. The masks of total are those of the last port.
+func addCounters(total, a mad.Attribute) {
+	var values []uint64
+	mad.Visit(a, func(_ string, _ int, v uint64) uint64 {
+		values = append(values, v)
+		return v
+	})
+	i := 0
+	mad.Visit(total, func(name string, width int, v uint64) uint64 {
+		more := values[i]
+		i++
+		switch name {
+		case "PortSelect":
+			return allPorts
+		case "CounterSelect", "CounterSelect2":
+			return more
+		}
+		limit := uint64(math.MaxUint64) >> (64 - width)
+		if more > limit-v {
+			return limit
+		}
+		return v + more
+	})
+}

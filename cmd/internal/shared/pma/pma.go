@@ -1,0 +1,161 @@
+// Package pma sends the requests of the tools of infiniband-diags to agents, and prints
+// the warnings of libibmad about them.
+package pma
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// defaultTimeout is the timeout of an attempt without -t.
+const defaultTimeout = time.Second
+
+// A Caller sends requests one at a time.
+type Caller struct {
+	Diag   *getopt.Diag
+	ErrOut io.Writer // warnings
+
+	// Call sends a request and returns the reply to it. The packet of the reply is
+	// valid until the next Call.
+	Call func(*umad.Request) umad.Reply
+}
+
+// New returns a Caller that waits for each reply, with a client for its requests.
+func New(ctx context.Context, d *getopt.Diag, port umad.Port) (*Caller, *umad.Client) {
+	client := umad.NewClient(port, ClientOptions(d))
+	return &Caller{Diag: d, ErrOut: d.Env.ErrOut, Call: func(r *umad.Request) umad.Reply {
+		reply, _ := client.Call(ctx, r) // the reply contains the error
+		return reply
+	}}, client
+}
+
+// ClientOptions are the options of a client without a trace, because a Caller prints the
+// warnings of -e.
+func ClientOptions(d *getopt.Diag) umad.ClientOptions {
+	o := d.Client(d.Env)
+	o.Trace = nil
+	return o
+}
+
+// Warnf prints a warning in the form of IBWARN (infiniband/mad.h).
+func (c *Caller) Warnf(function, format string, args ...any) {
+	fmt.Fprintf(c.ErrOut, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
+}
+
+func (c *Caller) debugf(function, format string, args ...any) {
+	if c.Diag.Debug > 0 {
+		c.Warnf(function, format, args...)
+	}
+}
+
+// Get queries an attribute of performance management of a port. A target that redirects
+// its requests is changed to the address of its agent, as libibmad does.
+func (c *Caller) Get(to *umad.Target, port int, a mad.Attribute) error {
+	c.debugf("pma_query_via", "lid %d port %d", to.LID, port)
+	return c.exchange(to, mad.MethodGet, a, Selection{Port: port})
+}
+
+// A Selection is a port and some of its counters.
+type Selection struct {
+	Port     int    // only the lowest 8 bits are sent
+	Counters uint64 // CounterSelect, with CounterSelect2 above its 16 bits
+}
+
+// Reset sets the selected counters of an attribute to 0. A mask of 0 selects all of them,
+// as in libibmad.
+func (c *Caller) Reset(to *umad.Target, id mad.AttrID, s Selection) error {
+	c.debugf("performance_reset_via", "lid %d port %d mask 0x%x", to.LID, s.Port, uint32(s.Counters))
+	if uint32(s.Counters) == 0 {
+		s.Counters = ^uint64(0)
+	}
+	return c.reset(to, id, s)
+}
+
+// ResetSpeeds is [Caller.Reset] for PortExtendedSpeedsCounters, whose mask has 64 bits.
+func (c *Caller) ResetSpeeds(to *umad.Target, s Selection) error {
+	if s.Counters == 0 {
+		s.Counters = ^uint64(0)
+	}
+	return c.reset(to, mad.AttrPortExtendedSpeedsCounters, s)
+}
+
+func (c *Caller) reset(to *umad.Target, id mad.AttrID, s Selection) error {
+	return c.exchange(to, mad.MethodSet, mad.ClassPM.NewAttribute(id), s)
+}
+
+// exchange sends a with a selection and replaces it by the reply.
+func (c *Caller) exchange(to *umad.Target, method mad.Method, a mad.Attribute, s Selection) error {
+	mad.Visit(a, func(name string, width int, v uint64) uint64 {
+		if n, ok := s.field(name, width); ok {
+			return n
+		}
+		return v
+	})
+	offset, size := mad.ClassPM.DataRange()
+	payload := make([]byte, offset-headerSize+size)
+	if err := mad.Encode(a, payload[offset-headerSize:]); err != nil {
+		return err
+	}
+	r := &umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.ID(), Payload: payload}
+	reply := c.Call(r)
+	return c.decode(*to, reply, a)
+}
+
+// headerSize is the size of the common header in front of a payload.
+const headerSize = 24
+
+// field returns the value of a field that is a part of the selection.
+func (s Selection) field(name string, width int) (uint64, bool) {
+	v := s.Counters
+	switch name {
+	case "PortSelect":
+		v = uint64(s.Port)
+	case "CounterSelect":
+	case "CounterSelect2":
+		v >>= 16
+	default:
+		return 0, false
+	}
+	return v & (1<<width - 1), true
+}
+
+// GetSMP queries an attribute of subnet management.
+func (c *Caller) GetSMP(to umad.Target, modifier uint32, a mad.Attribute) error {
+	c.debugf("smp_query_via", "attr 0x%x mod 0x%x route %v", uint16(a.ID()), modifier, to)
+	return c.decode(to, c.Call(&umad.Request{To: to, Attr: a.ID(), Modifier: modifier}), a)
+}
+
+// decode decodes the attribute of a reply. It prints the warnings of mad_rpc.
+func (c *Caller) decode(to umad.Target, reply umad.Reply, a mad.Attribute) error {
+	if reply.Err == nil {
+		return mad.Decode(a, reply.Data())
+	}
+	errs := c.Diag.Errors || c.Diag.Debug > 0
+	var failed *umad.Error
+	var status mad.StatusError
+	switch {
+	case errors.As(reply.Err, &status):
+		if errs {
+			c.Warnf("mad_rpc", "MAD completed with error status 0x%x; dport (%v)", uint16(status), to)
+		}
+	case errors.As(reply.Err, &failed):
+		if errs {
+			timeout := cmp.Or(c.Diag.Timeout, defaultTimeout).Milliseconds()
+			for n := 1; n < failed.Attempts; n++ {
+				c.Warnf("_do_madrpc", "retry %d (timeout %d ms)", n, timeout)
+			}
+			c.Warnf("_do_madrpc", "timeout after %d retries, %d ms", failed.Attempts, timeout*int64(failed.Attempts))
+		}
+		c.Warnf("mad_rpc", "_do_madrpc failed; dport (%v)", to)
+	}
+	return reply.Err
+}
