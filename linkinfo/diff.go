@@ -60,8 +60,17 @@ type PortDiff struct {
 // the old fabric, then nodes that only the new one has. only, if not nil, selects
 // the nodes to compare.
 func Diff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
+	return diff(from, from.Nodes, to, to.Nodes, checks, only)
+}
+
+// ClassicDiff is [Diff] in the order of iblinkinfo.
+func ClassicDiff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
+	return diff(from, from.Replay(nil).Nodes, to, to.Replay(nil).Nodes, checks, only)
+}
+
+func diff(from *fabric.Fabric, old []*fabric.Node, to *fabric.Fabric, current []*fabric.Node, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
 	var diffs []NodeDiff
-	for _, n := range from.Nodes {
+	for _, n := range old {
 		if only != nil && !only(n) {
 			continue
 		}
@@ -69,7 +78,7 @@ func Diff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) 
 			diffs = append(diffs, d)
 		}
 	}
-	for _, n := range to.Nodes {
+	for _, n := range current {
 		if (only == nil || only(n)) && from.NodeByGUID(n.GUID) == nil {
 			diffs = append(diffs, NodeDiff{New: n})
 		}

@@ -154,6 +154,7 @@ func (p *Port) discovered(line *netPort) {
 		return
 	}
 	l = LinkSpec{Width: line.running.width, Speed: line.running.speed}
+	p.Ext = &mad.MlnxExtPortInfo{} // ports without FDR10 answer, too
 	if l.Speed == ib.FDR10 {
 		l.Speed = ib.QDR
 		p.Ext = fdr10()

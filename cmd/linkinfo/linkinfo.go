@@ -235,7 +235,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := c.store(result.Fabric); err != nil {
 		return err
 	}
-	nodes, ok := c.selection.Nodes(result)
+	nodes, ok := c.selection.Nodes(result, result.Fabric.Nodes)
 	if !ok {
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}

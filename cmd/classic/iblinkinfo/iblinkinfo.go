@@ -131,7 +131,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 		}
 	}
 	c.selection.OnlyStart = (c.routeGiven || c.guidGiven) && !c.all
-	nodes, ok := c.selection.Nodes(r)
+	nodes, ok := c.selection.Nodes(r, r.Fabric.Replay(nil).Nodes)
 	if !ok {
 		fmt.Fprintf(c.Env.ErrOut, "Failed to find port: %s\n", c.guid+c.route)
 		return nil
@@ -190,7 +190,7 @@ func (c *command) readCache(path, failure string) (*fabric.Fabric, error) {
 func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.Node, names *fabric.NameMap, compare, downBefore *fabric.Fabric) {
 	view := &links.Classic{Out: out, Names: names, Line: c.line, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
 	if compare != nil {
-		view.PrintDiff(linkinfo.Diff(compare, r.Fabric, c.checks, c.selection.InEither(nodes)))
+		view.PrintDiff(linkinfo.ClassicDiff(compare, r.Fabric, c.checks, c.selection.InEither(nodes)))
 		return
 	}
 	view.Print(nodes)

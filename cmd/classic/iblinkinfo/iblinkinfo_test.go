@@ -13,6 +13,8 @@ func TestIblinkinfo_Views(t *testing.T) {
 	for name, args := range map[string][]string{
 		"classic":      {"iblinkinfo", "--sim", "demo"},
 		"classic-line": {"iblinkinfo", "--sim=demo", "-lp", "--cas"},
+		// A port at QDR needs one more request before its peer is found.
+		"fdr10": {"iblinkinfo", "--sim", "../../../test/nets/fdr10.net"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, args...)

@@ -21,10 +21,9 @@ type Selection struct {
 	SwitchesOnly, CAsOnly bool
 }
 
-// Nodes returns the selected nodes, and false if the scan did not find the node where
-// it was to start.
-func (s *Selection) Nodes(r *linkinfo.Result) (nodes []*fabric.Node, ok bool) {
-	all := r.Fabric.Nodes
+// Nodes returns the selected nodes among all nodes of a result, and false if the scan
+// did not find the node to start at.
+func (s *Selection) Nodes(r *linkinfo.Result, all []*fabric.Node) (nodes []*fabric.Node, ok bool) {
 	if s.OnlyStart {
 		if r.Node == nil || !s.HasType(r.Node) {
 			return nil, false
@@ -110,7 +109,7 @@ func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
 // and for a scan that ended early: its error was printed already.
 func missing(f *fabric.Fabric) string {
 	if n := len(f.Failures) + f.Unanswered; n > 0 {
-		return fmt.Sprintf("%s without a response", render.Count(n, "request", "requests"))
+		return fmt.Sprintf("%s failed", render.Count(n, "request", "requests"))
 	}
 	if errors.Is(f.Aborted, fabric.ErrStoredAborted) {
 		return f.Aborted.Error()
