@@ -25,6 +25,16 @@ type DiscoverOptions struct {
 	// from QDR.
 	NoExtendedPortInfo bool
 
+	// OmitDownPorts omits the PortInfo of ports that the state table of their
+	// switch reports as down. Switches without such a table are scanned in full.
+	// See [Port.Omitted].
+	OmitDownPorts bool
+
+	// Answered, if not nil, is called for each port whose PortInfo was received,
+	// by the goroutine that called Discover. It may submit requests to the client,
+	// which run in parallel with the scan; Discover returns after they have ended.
+	Answered func(*Port)
+
 	// Progress, if not nil, is called during the scan, by the goroutine that
 	// called Discover.
 	Progress func(Progress)

@@ -93,8 +93,12 @@ type Port struct {
 	Number uint8
 	GUID   ib.GUID
 
-	// Info is nil if the port did not respond.
+	// Info is nil if the port did not respond, or was omitted.
 	Info *mad.PortInfo
+
+	// Omitted reports that the state table of the switch has the port as down, and
+	// that the scan did not query it: see [DiscoverOptions.OmitDownPorts].
+	Omitted bool
 
 	// Ext is NVIDIA's ExtendedPortInfo; nil if the discovery did not query it
 	// or the port did not respond.

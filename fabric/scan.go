@@ -113,8 +113,11 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 	if n.Info.NodeType == mad.NodeTypeSwitch {
 		n.ports, n.infos = make([]Port, count), make([]mad.PortInfo, count)
 		s.querySwitchInfo(n)
-		s.sweeps = append(s.sweeps, sweep{node: n})
-		s.sweep()
+		if s.opts.OmitDownPorts {
+			s.queryPort0(n)
+		} else {
+			s.addSweep(sweep{node: n})
+		}
 	}
 	return n
 }
@@ -122,7 +125,8 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 // A sweep queries the PortInfo of each port of a switch.
 type sweep struct {
 	node *scanNode
-	next int // port
+	next int    // port
+	omit []bool // by port number: do not query the port; nil: query all
 }
 
 // maxWaiting limits the number of waiting requests. It is well above any window;
@@ -133,7 +137,9 @@ const maxWaiting = 4096
 func (s *scan) sweep() {
 	for s.waiting < maxWaiting && len(s.sweeps) > 0 {
 		w := &s.sweeps[0]
-		s.queryPortInfo(w.node, w.node.target, uint8(w.next))
+		if w.next >= len(w.omit) || !w.omit[w.next] {
+			s.queryPortInfo(w.node, w.node.target, uint8(w.next))
+		}
 		w.next++
 		if w.next > int(w.node.Info.NumPorts) {
 			s.sweeps = s.sweeps[1:]
@@ -202,8 +208,12 @@ func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 	if !s.decode(a, r, info) {
 		return
 	}
-	s.port(n, number).Info = info
+	p := s.port(n, number)
+	p.Info = info
 	s.expand(n, number)
+	if s.opts.Answered != nil {
+		s.opts.Answered(p)
+	}
 	if number > 0 {
 		s.queryExtendedPortInfo(n, number)
 		return

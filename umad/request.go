@@ -20,6 +20,11 @@ type Target struct {
 	LID   ib.LID
 	Route mad.Route
 	SL    uint8 // service level; subnet management packets need none
+
+	// Redirect is the address to which an agent redirects the requests of its
+	// class (InfiniBand Architecture, Volume 1, 13.5.2); nil: queue pair 1 of LID.
+	// Subnet management packets are not redirected.
+	Redirect *Addr
 }
 
 // String returns the target in the format of libibmad's portid2str, for example "Lid

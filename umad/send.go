@@ -148,6 +148,9 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 	class := r.class()
 	if !class.IsSMP() {
 		m.Addr = Addr{LID: r.To.LID, QPN: 1, QKey: QP1QKey, SL: r.To.SL}
+		if r.To.Redirect != nil {
+			m.Addr = *r.To.Redirect
+		}
 		m.MAD.PutGMP(mad.Header{
 			BaseVersion: 1, Class: class, ClassVersion: classVersion(class),
 			Method: r.method(), TID: tid, Attr: r.Attr, Modifier: r.Modifier,

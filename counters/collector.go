@@ -1,0 +1,433 @@
+package counters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// CollectOptions configure a [Collector]. With the zero value it reads the error
+// counters of every port.
+type CollectOptions struct {
+	// Want selects the nodes; nil: all.
+	Want func(*fabric.Node) bool
+
+	// Ports selects ports of these nodes; nil: all, including ports that are down.
+	// Port 0 of a switch is read if it is an enhanced one.
+	Ports func(*fabric.Port) bool
+
+	// Attributes selects the attributes to read from an agent with some
+	// capabilities; nil: [ErrorAttributes].
+	Attributes func(mad.PerfCapMask, mad.PerfCapMask2) (basic, extended bool)
+
+	// Totals, if not nil, reads the sums over all ports first from agents with
+	// AllPortSelect. The ports of such a node are read only if Totals returns true.
+	Totals func(*Sample) bool
+
+	// Details selects the attributes with details of a port by its sample; nil:
+	// none.
+	Details func(*Port) DetailSet
+
+	// SL returns the service level for requests to a LID; nil: 0.
+	SL func(ib.LID) uint8
+}
+
+// ErrorAttributes selects the attribute with the widest error counters:
+// PortCountersExtended if it has error counters, else PortCounters.
+func ErrorAttributes(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) (basic, extended bool) {
+	extended = caps.HasExtended() && caps2.Has(mad.PerfAdditionalExtended)
+	return !extended, extended
+}
+
+// AllAttributes selects the attributes with the widest counters of errors and traffic.
+func AllAttributes(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) (basic, extended bool) {
+	basic, _ = ErrorAttributes(caps, caps2)
+	return basic, caps.HasExtended()
+}
+
+// ClassicAttributes selects the attributes that ibqueryerrors reads: PortCounters, and
+// PortCountersExtended of agents that have it.
+func ClassicAttributes(caps mad.PerfCapMask, _ mad.PerfCapMask2) (basic, extended bool) {
+	return true, caps.HasExtended()
+}
+
+// A Node is a node with the result of the last pass.
+type Node struct {
+	*fabric.Node
+
+	// The capabilities of its agent of performance management, if Described.
+	Described bool
+	Caps      mad.PerfCapMask
+	Caps2     mad.PerfCapMask2
+
+	Total *Sample // sums over all ports; nil: not read
+
+	// Ports are the ports that were read or requested, by number.
+	Ports []*Port
+
+	// Failures are the requests of the last pass without a valid response.
+	Failures []Failure
+
+	began, ended bool // ClassPortInfo was queried; it has ended
+	wantPorts    bool
+	redirect     *umad.Addr // by ClassPortInfo
+}
+
+// A Port is a port with its last samples.
+type Port struct {
+	*fabric.Port
+
+	Now    *Sample // of the last pass; nil: not read
+	Before *Sample // of the pass before, or of a baseline
+
+	Tick *uint8 // PortSamplesControl.Tick, which defines the unit of XmitWait; nil: unknown
+
+	pass     int // in which the port was last read
+	missing  int // replies
+	failed   bool
+	redirect *umad.Addr
+	fecMode  *uint16 // PortInfoExtended.FECModeActive; nil: not queried yet
+}
+
+// LID returns the LID of the agent of the port.
+func (p *Port) LID() ib.LID { return p.Port.LID() }
+
+// A Failure is a request without a valid response.
+type Failure struct {
+	Port uint8 // mad.AllPorts: all ports of the node
+	Attr mad.AttrID
+	Err  error
+}
+
+// A Collector reads counters through one client. It is not safe for concurrent use.
+type Collector struct {
+	client *umad.Client
+	opts   CollectOptions
+	pass   int
+	// scanned is set when all ports of the fabric are known.
+	scanned bool
+
+	nodes map[*fabric.Node]*Node
+	order []*Node
+	ports map[*fabric.Port]*Port
+
+	free  []*query
+	slabs slabs
+	pkeys []mad.PKey // of the local port; nil: not read yet
+
+	redirected []redirected
+}
+
+// NewCollector returns a collector that sends its requests by a client.
+func NewCollector(c *umad.Client, o CollectOptions) *Collector {
+	if o.Attributes == nil {
+		o.Attributes = ErrorAttributes
+	}
+	return &Collector{client: c, opts: o, nodes: map[*fabric.Node]*Node{}, ports: map[*fabric.Port]*Port{}}
+}
+
+// Scan discovers a fabric and reads counters in the same run of the client: the
+// counters of a node are requested as soon as the scan has found its LID. It returns
+// the error of the discovery; failed requests for counters are in [Node.Failures].
+func (c *Collector) Scan(ctx context.Context, o fabric.DiscoverOptions) (*fabric.Fabric, error) {
+	c.pass++
+	before := o.Answered
+	o.Answered = func(p *fabric.Port) {
+		if before != nil {
+			before(p)
+		}
+		c.found(p)
+	}
+	f, err := fabric.Discover(ctx, c.client, o)
+	if f == nil || err != nil {
+		c.sort(f)
+		return f, err
+	}
+	return f, c.complete(ctx, f)
+}
+
+// Read reads the counters of a known fabric. In the first pass it selects nodes and
+// ports; later passes read the same ports again, except those of nodes whose agent did
+// not respond.
+func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
+	c.pass++
+	for _, n := range c.order {
+		n.Failures = nil
+		n.Total = nil
+		for _, p := range n.Ports {
+			p.Before, p.Now = p.Now, nil
+		}
+		if n.Described {
+			c.readNode(n)
+		}
+	}
+	return c.complete(ctx, f)
+}
+
+// Nodes returns the selected nodes in the order of the fabric.
+func (c *Collector) Nodes() []*Node { return c.order }
+
+// Port returns a port that was read, nil for another.
+func (c *Collector) Port(p *fabric.Port) *Port { return c.ports[p] }
+
+// complete requests the ports that a scan did not request on its way, and runs the
+// client until all requests have ended.
+func (c *Collector) complete(ctx context.Context, f *fabric.Fabric) error {
+	defer c.sort(f)
+	c.scanned = true
+	for {
+		for _, n := range f.Nodes {
+			for _, p := range n.Ports {
+				if p != nil {
+					c.found(p)
+				}
+			}
+		}
+		for _, n := range c.order {
+			if n.wantPorts {
+				c.readPorts(n)
+			}
+		}
+		if err := c.client.Run(ctx); err != nil || !c.resolveRedirected(ctx) {
+			return err
+		}
+	}
+}
+
+// sort sorts the nodes in the order of the fabric, and ports by number.
+func (c *Collector) sort(f *fabric.Fabric) {
+	if f == nil {
+		return
+	}
+	place := make(map[*fabric.Node]int, len(f.Nodes))
+	for i, n := range f.Nodes {
+		place[n] = i
+	}
+	slices.SortFunc(c.order, func(a, b *Node) int { return cmp.Compare(place[a.Node], place[b.Node]) })
+	for _, n := range c.order {
+		slices.SortFunc(n.Ports, func(a, b *Port) int { return cmp.Compare(a.Number, b.Number) })
+	}
+}
+
+// found handles a port of the fabric whose PortInfo is known. It may be called again
+// for the same port.
+func (c *Collector) found(p *fabric.Port) {
+	n := c.nodes[p.Node]
+	if n == nil {
+		if c.opts.Want != nil && !c.opts.Want(p.Node) {
+			return
+		}
+		n = &Node{Node: p.Node}
+		c.nodes[p.Node] = n
+		c.order = append(c.order, n)
+	}
+	if !n.began {
+		if isSwitch(p.Node) && p.Number != 0 {
+			return // the LID is that of port 0
+		}
+		c.begin(n, p)
+		return
+	}
+	if n.wantPorts && c.wants(n, p) {
+		c.readPort(n, p)
+	}
+}
+
+func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+
+// begin queries the capabilities of a node through a port.
+func (c *Collector) begin(n *Node, p *fabric.Port) {
+	n.began = true
+	if err := unreachable(p); err != nil {
+		n.ended = true
+		n.Failures = append(n.Failures, Failure{p.Number, mad.AttrClassPortInfo, err})
+		return
+	}
+	c.submit(c.target(n, nil, p), mad.AttrClassPortInfo, p.Number, n, nil, (*Collector).gotClassPortInfo)
+}
+
+// target returns the address of the agent for a port.
+func (c *Collector) target(n *Node, p *Port, at *fabric.Port) umad.Target {
+	to := umad.Target{LID: at.LID()}
+	if c.opts.SL != nil {
+		to.SL = c.opts.SL(to.LID)
+	}
+	switch {
+	case p != nil && p.redirect != nil:
+		to.Redirect = p.redirect
+	case isSwitch(n.Node) || n.Info.NumPorts == 1:
+		to.Redirect = n.redirect
+	}
+	return to
+}
+
+func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
+	n := q.node
+	info, ok := decode[mad.ClassPortInfo](c, q, r)
+	if !ok {
+		n.ended = true
+		return
+	}
+	if redirects(info) && n.redirect == nil && q.req.To.Redirect == nil {
+		c.follow(q, info)
+		return
+	}
+	n.ended, n.Described = true, true
+	n.Caps, n.Caps2 = info.PerfCaps()
+	c.readNode(n)
+}
+
+// readNode reads the counters of a node with known capabilities.
+func (c *Collector) readNode(n *Node) {
+	if c.opts.Totals == nil || !n.Caps.Has(mad.PerfAllPortSelect) || n.Info.NumPorts < 2 {
+		n.wantPorts = true
+		c.readPorts(n)
+		return
+	}
+	n.wantPorts = false
+	at := n.Node.Ports[0]
+	if !isSwitch(n.Node) {
+		at = n.firstPort()
+	}
+	if at == nil {
+		return
+	}
+	total := c.newPort(n, &fabric.Port{Node: n.Node, Number: mad.AllPorts})
+	c.readAttributes(n, total, at)
+}
+
+// firstPort returns the first known port of an adapter.
+func (n *Node) firstPort() *fabric.Port {
+	for _, p := range n.Node.Ports {
+		if p != nil && p.LID() != 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// readPorts reads the ports of a node that are known.
+func (c *Collector) readPorts(n *Node) {
+	for _, p := range n.Node.Ports {
+		if p != nil && c.wants(n, p) {
+			c.readPort(n, p)
+		}
+	}
+}
+
+// wants reports whether a port is to be read. The kind of port 0 and the ports that
+// are omitted by a scan are known only when the scan is complete.
+func (c *Collector) wants(n *Node, p *fabric.Port) bool {
+	switch {
+	case p.Info == nil && !(p.Omitted && c.scanned):
+		return false
+	case p.Number == 0 && (!isSwitch(n.Node) || !c.scanned || n.Switch == nil || n.Switch.EnhancedPort0 == 0):
+		return false
+	}
+	return c.opts.Ports == nil || c.opts.Ports(p)
+}
+
+// newPort returns the entry of a port for the current pass.
+func (c *Collector) newPort(n *Node, p *fabric.Port) *Port {
+	e := c.ports[p]
+	if e == nil {
+		e = c.slabs.port()
+		e.Port = p
+		if p.Number != mad.AllPorts {
+			c.ports[p] = e
+			n.Ports = append(n.Ports, e)
+		}
+	}
+	return e
+}
+
+// readPort reads a port, once per pass.
+func (c *Collector) readPort(n *Node, p *fabric.Port) {
+	e := c.newPort(n, p)
+	if e.pass == c.pass {
+		return
+	}
+	if err := unreachable(p); err != nil {
+		e.pass = c.pass
+		n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortCounters, err})
+		return
+	}
+	c.readAttributes(n, e, p)
+}
+
+// readAttributes requests the attributes of a port from the agent at a port.
+func (c *Collector) readAttributes(n *Node, e *Port, at *fabric.Port) {
+	e.pass, e.missing, e.failed = c.pass, 0, false
+	e.Now = c.slabs.sample()
+	e.Now.Caps, e.Now.Caps2 = n.Caps, n.Caps2
+	basic, extended := c.opts.Attributes(n.Caps, n.Caps2)
+	to := c.target(n, e, at)
+	if basic {
+		e.missing++
+		c.submit(to, mad.AttrPortCounters, e.Number, n, e, (*Collector).gotBasic)
+	}
+	if extended {
+		e.missing++
+		c.submit(to, mad.AttrPortCountersExtended, e.Number, n, e, (*Collector).gotExtended)
+	}
+}
+
+func (c *Collector) gotBasic(q *query, r *umad.Reply) {
+	b := c.slabs.basic()
+	if c.decodeInto(q, r, b) {
+		q.port.Now.Basic, q.port.Now.BasicAt = b, q.at
+	} else if !q.waits {
+		q.port.failed = true
+	}
+	c.arrived(q)
+}
+
+func (c *Collector) gotExtended(q *query, r *umad.Reply) {
+	x := c.slabs.extended()
+	if c.decodeInto(q, r, x) {
+		q.port.Now.Extended, q.port.Now.ExtendedAt = x, q.at
+	} else if !q.waits {
+		q.port.failed = true
+	}
+	c.arrived(q)
+}
+
+// arrived continues after the last attribute of a port.
+func (c *Collector) arrived(q *query) {
+	if q.waits {
+		return // for the address of the agent
+	}
+	n, p := q.node, q.port
+	if p.missing--; p.missing > 0 {
+		return
+	}
+	if p.Now.Basic == nil && p.Now.Extended == nil {
+		p.Now = nil
+	}
+	switch {
+	case p.Number == mad.AllPorts:
+		c.gotTotal(n, p)
+	case p.Now != nil && c.opts.Details != nil:
+		c.readDetails(n, p, q.req.To)
+	}
+}
+
+// gotTotal reads the ports of a node if the sums over all ports require it, or if the
+// agent rejects the request for the sums. If the agent did not respond, it is not
+// queried again.
+func (c *Collector) gotTotal(n *Node, p *Port) {
+	if !p.failed {
+		n.Total = p.Now
+	}
+	rejected := p.failed && !errors.Is(n.Failures[len(n.Failures)-1].Err, umad.ErrTimeout)
+	if rejected || !p.failed && c.opts.Totals(p.Now) {
+		n.wantPorts = true
+		c.readPorts(n)
+	}
+}

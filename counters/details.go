@@ -1,0 +1,137 @@
+package counters
+
+import (
+	"errors"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A DetailSet is a set of attributes with details.
+type DetailSet uint8
+
+// The attributes.
+const (
+	RcvErrorDetails DetailSet = 1 << iota
+	XmitDiscardDetails
+	FECDetails  // PortExtendedSpeedsCounters, in the layout that the link's FEC mode selects
+	LaneDetails // counters by virtual lane and service level
+	TickDetails // PortSamplesControl.Tick
+)
+
+// The modes of forward error correction in PortInfoExtended.FECModeActive with the
+// layout of [mad.PortRSFECCounters].
+const (
+	fecRS           = 2
+	fecLowLatencyRS = 3
+)
+
+// laneAttributes are the attributes of [LaneDetails].
+var laneAttributes = []mad.AttrID{
+	mad.AttrPortVLXmitWaitCounters, mad.AttrPortVLOpPackets, mad.AttrPortVLOpData,
+	mad.AttrPortVLXmitFlowCtlUpdateErrors, mad.AttrSwPortVLCongestion,
+	mad.AttrPortXmitDataSL, mad.AttrPortRcvDataSL,
+}
+
+// readDetails requests the details of a port.
+func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
+	set := c.opts.Details(p)
+	if set == 0 {
+		return
+	}
+	if set&^TickDetails != 0 {
+		p.Now.Details = &Details{}
+	}
+	if set&RcvErrorDetails != 0 {
+		a := &mad.PortRcvErrorDetails{}
+		c.readDetail(n, p, to, a, func(d *Details) { d.RcvErrors = a })
+	}
+	if set&XmitDiscardDetails != 0 {
+		a := &mad.PortXmitDiscardDetails{}
+		c.readDetail(n, p, to, a, func(d *Details) { d.XmitDiscards = a })
+	}
+	if set&LaneDetails != 0 {
+		for _, id := range laneAttributes {
+			if id == mad.AttrSwPortVLCongestion && !isSwitch(n.Node) {
+				continue
+			}
+			a := mad.ClassPM.NewAttribute(id)
+			c.readDetail(n, p, to, a, func(d *Details) { d.Lanes = append(d.Lanes, a) })
+		}
+	}
+	if set&FECDetails != 0 {
+		c.readFEC(n, p, to)
+	}
+	if set&TickDetails != 0 && p.Tick == nil {
+		a := &mad.PortSamplesControl{}
+		c.readDetail(n, p, to, a, func(*Details) { p.Tick = &a.Tick })
+	}
+}
+
+// readDetail requests an attribute, and calls got unless the agent does not have it. An
+// attribute that the agent does not implement is absent, and is not a failure.
+func (c *Collector) readDetail(n *Node, p *Port, to umad.Target, a mad.Attribute, got func(*Details)) {
+	if p.redirect != nil {
+		to.Redirect = p.redirect
+	}
+	c.submit(to, a.ID(), p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
+		if unsupported(r.Err) || !c.decodeInto(q, r, a) || q.port.Now == nil {
+			return
+		}
+		d := q.port.Now.Details
+		if d != nil {
+			d.At = q.at
+		}
+		got(d)
+	})
+}
+
+// unsupported reports whether an agent rejected a request because it does not have the
+// attribute.
+func unsupported(err error) bool {
+	var status mad.StatusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	const code = mad.Status(7 << 2)
+	s := mad.Status(status) & code
+	return s == mad.StatusBadMethodAttr || s == mad.StatusBadMethod
+}
+
+// readFEC reads PortExtendedSpeedsCounters. Agents with counters of RS-FEC have two
+// layouts: PortInfoExtended selects one.
+func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
+	if p.fecMode == nil && n.Caps.Has(mad.PerfRSFECCounters) && p.Caps() != nil && p.Caps().CapMask2.Has(mad.Cap2PortInfoExtended) {
+		c.queryFECMode(n, p, to)
+		return
+	}
+	if p.fecMode != nil && (*p.fecMode == fecRS || *p.fecMode == fecLowLatencyRS) {
+		a := &mad.PortRSFECCounters{}
+		c.readDetail(n, p, to, a, func(d *Details) { d.RSFEC = a })
+		return
+	}
+	a := &mad.PortExtendedSpeedsCounters{}
+	c.readDetail(n, p, to, a, func(d *Details) { d.Speeds = a })
+}
+
+// queryFECMode queries the mode of forward error correction, and continues with the
+// counters.
+func (c *Collector) queryFECMode(n *Node, p *Port, to umad.Target) {
+	mode := &umad.Request{To: umad.Target{LID: to.LID}, Attr: mad.AttrPortInfoExtended, Modifier: uint32(p.Number)}
+	mode.Done = func(_ *umad.Request, r *umad.Reply) {
+		var info mad.PortInfoExtended
+		switch {
+		case ended(r.Err):
+			return
+		case unsupported(r.Err):
+		case r.Err != nil:
+			n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortInfoExtended, r.Err})
+			return
+		default:
+			_ = mad.Decode(&info, r.MAD.Data()) // a packet is long enough
+		}
+		p.fecMode = &info.FECModeActive
+		c.readFEC(n, p, to)
+	}
+	c.client.Submit(mode)
+}

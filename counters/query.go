@@ -1,0 +1,143 @@
+package counters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// The reasons why an agent cannot be queried.
+var (
+	errNoLID     = errors.New("the port has no LID: no subnet manager has configured it")
+	errNotActive = errors.New("the link is not active: no subnet manager has activated it")
+)
+
+// unreachable returns the reason why packets of performance management cannot reach
+// the agent of a port, or nil.
+func unreachable(p *fabric.Port) error {
+	switch {
+	case p.LID() == 0:
+		return errNoLID
+	case !isSwitch(p.Node) && p.Info != nil && p.Info.State == ib.PortInit:
+		return errNotActive
+	}
+	return nil
+}
+
+// errOtherPort reports a response with the counters of another port.
+var errOtherPort = errors.New("the response has the counters of another port")
+
+// A query is one request for an attribute of performance management.
+type query struct {
+	req     umad.Request
+	payload [64]byte
+	node    *Node
+	port    *Port // nil: the node
+	number  uint8 // PortSelect
+	at      time.Time
+	tries   int  // redirections
+	waits   bool // the request is sent again later
+	then    func(*Collector, *query, *umad.Reply)
+}
+
+// perfData is the offset of attribute data in the payload of a request: class PM has
+// 40 reserved bytes after the common header (InfiniBand Architecture, Volume 1, 16.1.1).
+const perfData = 40
+
+// submit queries an attribute of a port.
+func (c *Collector) submit(to umad.Target, attr mad.AttrID, number uint8, n *Node, p *Port, then func(*Collector, *query, *umad.Reply)) {
+	var q *query
+	if last := len(c.free) - 1; last >= 0 {
+		q, c.free = c.free[last], c.free[:last]
+	} else {
+		q = &query{}
+		q.req.Done = func(_ *umad.Request, r *umad.Reply) { c.done(q, r) }
+	}
+	q.req.To, q.req.Attr, q.req.Modifier = to, attr, 0
+	q.req.Class, q.req.Method = mad.ClassPM, mad.MethodGet
+	clear(q.payload[:])
+	q.payload[perfData+1] = number
+	q.req.Payload = q.payload[:perfData+2]
+	q.node, q.port, q.number, q.then, q.tries = n, p, number, then, 0
+	c.client.Submit(&q.req)
+}
+
+// done passes a reply to the function of its query.
+func (c *Collector) done(q *query, r *umad.Reply) {
+	q.at, q.waits = time.Now(), false
+	if ended(r.Err) {
+		return // the run ended early and returns the reason
+	}
+	q.then(c, q, r)
+	if !q.waits {
+		c.free = append(c.free, q)
+	}
+}
+
+func ended(err error) bool {
+	return errors.Is(err, umad.ErrDeviceRemoved) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// decode decodes the attribute in a reply, or adds a failure.
+func decode[T any, A interface {
+	*T
+	mad.Attribute
+}](c *Collector, q *query, r *umad.Reply) (*T, bool) {
+	v := new(T)
+	return v, c.decodeInto(q, r, A(v))
+}
+
+// decodeInto decodes the attribute in a reply. It returns false after a failure, and if
+// the agent redirects the request to another address.
+func (c *Collector) decodeInto(q *query, r *umad.Reply, a mad.Attribute) bool {
+	err := r.Err
+	var status mad.StatusError
+	if errors.As(err, &status) && mad.Status(status)&mad.StatusRedirect != 0 && r.MAD != nil {
+		var info mad.ClassPortInfo
+		if mad.Decode(&info, r.MAD.Data()) == nil && redirects(&info) && q.tries < maxRedirects {
+			c.follow(q, &info)
+			return false
+		}
+	}
+	if err == nil {
+		err = mad.Decode(a, r.MAD.Data())
+	}
+	if err == nil && q.req.Attr != mad.AttrClassPortInfo {
+		if got := r.MAD.Data()[1]; got != q.number {
+			err = fmt.Errorf("%w: got port %d, want %d", errOtherPort, got, q.number)
+		}
+	}
+	if err != nil {
+		q.node.Failures = append(q.node.Failures, Failure{q.number, q.req.Attr, err})
+		return false
+	}
+	return true
+}
+
+// slabs provide memory for many values with few allocations.
+type slabs struct {
+	samples   []Sample
+	ports     []Port
+	basics    []mad.PortCounters
+	extendeds []mad.PortCountersExtended
+}
+
+func (s *slabs) sample() *Sample                     { return next(&s.samples) }
+func (s *slabs) port() *Port                         { return next(&s.ports) }
+func (s *slabs) basic() *mad.PortCounters            { return next(&s.basics) }
+func (s *slabs) extended() *mad.PortCountersExtended { return next(&s.extendeds) }
+
+func next[T any](slab *[]T) *T {
+	if len(*slab) == 0 {
+		*slab = make([]T, 64)
+	}
+	v := &(*slab)[0]
+	*slab = (*slab)[1:]
+	return v
+}

@@ -1,0 +1,240 @@
+package counters
+
+import (
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Sample contains the counters of a port, or the sums over all ports of a node, as
+// an agent returned them. An attribute that was not read is nil.
+type Sample struct {
+	Caps  mad.PerfCapMask // of the agent
+	Caps2 mad.PerfCapMask2
+
+	Basic    *mad.PortCounters
+	Extended *mad.PortCountersExtended
+	Details  *Details
+
+	BasicAt, ExtendedAt time.Time // arrival of the replies
+}
+
+// Details are the attributes that explain errors and waiting. A nil attribute was not
+// read, or the agent does not have it.
+type Details struct {
+	RcvErrors    *mad.PortRcvErrorDetails
+	XmitDiscards *mad.PortXmitDiscardDetails
+	Speeds       *mad.PortExtendedSpeedsCounters // links without RS-FEC
+	RSFEC        *mad.PortRSFECCounters          // links with RS-FEC
+
+	Lanes []mad.Attribute // counters by virtual lane and service level
+
+	At time.Time // arrival of the last reply
+}
+
+// A Value is the value of a counter in a sample.
+type Value struct {
+	N     uint64
+	Width uint8 // of the field in bits
+	At    time.Time
+}
+
+// Saturated reports whether the counter is at the largest value of its field. Fields
+// of less than 64 bits stay there until they are cleared (InfiniBand Architecture,
+// Volume 1, 16.1.3.5).
+func (v Value) Saturated() bool { return v.Width < 64 && v.N == 1<<v.Width-1 }
+
+// At returns when the sample arrived: the time of its last reply.
+func (s *Sample) At() time.Time {
+	if s.ExtendedAt.After(s.BasicAt) {
+		return s.ExtendedAt
+	}
+	return s.BasicAt
+}
+
+// Value returns a counter, from the widest field that has it. It reports false if the
+// counter was not read or the agent does not implement it.
+func (s *Sample) Value(c Counter) (Value, bool) {
+	if c.IsDetail() {
+		return s.Details.value(c)
+	}
+	if v, ok := s.extended(c); ok {
+		return Value{v, 64, s.ExtendedAt}, true
+	}
+	if v, width, ok := s.basic(c); ok {
+		return Value{v, width, s.BasicAt}, true
+	}
+	return Value{}, false
+}
+
+// extended returns a counter of PortCountersExtended.
+func (s *Sample) extended(c Counter) (uint64, bool) {
+	x := s.Extended
+	if x == nil {
+		return 0, false
+	}
+	switch c {
+	case XmitData:
+		return x.XmitData, true
+	case RcvData:
+		return x.RcvData, true
+	case XmitPkts:
+		return x.XmitPkts, true
+	case RcvPkts:
+		return x.RcvPkts, true
+	}
+	casts := s.Caps.Has(mad.PerfExtendedWidth)
+	switch c {
+	case UnicastXmitPkts:
+		return x.UnicastXmitPkts, casts
+	case UnicastRcvPkts:
+		return x.UnicastRcvPkts, casts
+	case MulticastXmitPkts:
+		return x.MulticastXmitPkts, casts
+	case MulticastRcvPkts:
+		return x.MulticastRcvPkts, casts
+	}
+	if !s.Caps2.Has(mad.PerfAdditionalExtended) {
+		return 0, false
+	}
+	switch c {
+	case SymbolErrors:
+		return x.SymbolErrors, true
+	case LinkErrorRecovery:
+		return x.LinkErrorRecovery, true
+	case LinkDowned:
+		return x.LinkDowned, true
+	case RcvErrors:
+		return x.RcvErrors, true
+	case RcvRemotePhysErrors:
+		return x.RcvRemotePhysErrors, true
+	case RcvSwitchRelayErrors:
+		return x.RcvSwitchRelayErrors, true
+	case XmitDiscards:
+		return x.XmitDiscards, true
+	case XmitConstraintErrors:
+		return x.XmitConstraintErrors, true
+	case RcvConstraintErrors:
+		return x.RcvConstraintErrors, true
+	case LocalLinkIntegrity:
+		return x.LocalLinkIntegrity, true
+	case ExcessiveBufferOverrun:
+		return x.ExcessiveBufferOverrun, true
+	case VL15Dropped:
+		return x.VL15Dropped, true
+	case XmitWait:
+		return x.XmitWait, s.Caps.Has(mad.PerfXmitWait)
+	case QP1Dropped:
+		return x.QP1Dropped, s.Caps.Has(mad.PerfQP1Dropped)
+	}
+	return 0, false
+}
+
+// basic returns a counter of PortCounters and the width of its field.
+func (s *Sample) basic(c Counter) (v uint64, width uint8, ok bool) {
+	b := s.Basic
+	if b == nil {
+		return 0, 0, false
+	}
+	switch c {
+	case SymbolErrors:
+		return uint64(b.SymbolErrors), 16, true
+	case LinkErrorRecovery:
+		return uint64(b.LinkErrorRecovery), 8, true
+	case LinkDowned:
+		return uint64(b.LinkDowned), 8, true
+	case RcvErrors:
+		return uint64(b.RcvErrors), 16, true
+	case RcvRemotePhysErrors:
+		return uint64(b.RcvRemotePhysErrors), 16, true
+	case RcvSwitchRelayErrors:
+		return uint64(b.RcvSwitchRelayErrors), 16, true
+	case XmitDiscards:
+		return uint64(b.XmitDiscards), 16, true
+	case XmitConstraintErrors:
+		return uint64(b.XmitConstraintErrors), 8, true
+	case RcvConstraintErrors:
+		return uint64(b.RcvConstraintErrors), 8, true
+	case LocalLinkIntegrity:
+		return uint64(b.LocalLinkIntegrity), 4, true
+	case ExcessiveBufferOverrun:
+		return uint64(b.ExcessiveBufferOverrun), 4, true
+	case VL15Dropped:
+		return uint64(b.VL15Dropped), 16, true
+	case XmitWait:
+		return uint64(b.XmitWait), 32, s.Caps.Has(mad.PerfXmitWait)
+	case QP1Dropped:
+		return uint64(b.QP1Dropped), 16, s.Caps.Has(mad.PerfQP1Dropped)
+	case XmitData:
+		return uint64(b.XmitData), 32, true
+	case RcvData:
+		return uint64(b.RcvData), 32, true
+	case XmitPkts:
+		return uint64(b.XmitPkts), 32, true
+	case RcvPkts:
+		return uint64(b.RcvPkts), 32, true
+	}
+	return 0, 0, false
+}
+
+// value returns a counter of the attributes with details.
+func (d *Details) value(c Counter) (Value, bool) {
+	if d == nil {
+		return Value{}, false
+	}
+	v := Value{Width: 16, At: d.At}
+	switch r, x := d.RcvErrors, d.XmitDiscards; {
+	case r != nil && c >= LocalPhysicalErrors && c <= LoopingErrors:
+		v.N = uint64([...]uint16{
+			r.LocalPhysicalErrors, r.MalformedPktErrors, r.BufferOverrunErrors,
+			r.DLIDMappingErrors, r.VLMappingErrors, r.LoopingErrors,
+		}[c-LocalPhysicalErrors])
+		return v, true
+	case x != nil && c >= InactiveDiscards && c <= SwHOQLifetimeLimitDiscards:
+		v.N = uint64([...]uint16{
+			x.InactiveDiscards, x.NeighborMTUDiscards, x.SwLifetimeLimitDiscards, x.SwHOQLifetimeLimitDiscards,
+		}[c-InactiveDiscards])
+		return v, true
+	}
+	v.Width = 32
+	if r := d.RSFEC; r != nil {
+		switch c {
+		case FECUncorrectable:
+			v.N = uint64(r.UncorrectableBlocks)
+		case FECCorrectable:
+			v.N = uint64(r.CorrectableBlocks)
+		case FECSymbols:
+			v.N = uint64(r.CorrectedSymbols)
+		case SyncHeaderErrors:
+			v.N, v.Width = uint64(r.SyncHeaderErrors), 16
+		case UnknownBlocks:
+			v.N, v.Width = uint64(r.UnknownBlocks), 16
+		default:
+			return Value{}, false
+		}
+		return v, true
+	}
+	if s := d.Speeds; s != nil {
+		switch c {
+		case FECUncorrectable:
+			v.N, v.Width = sum(s.UncorrectableFEC[:]), 64 // of all lanes
+		case FECCorrectable:
+			v.N, v.Width = sum(s.CorrectableFEC[:]), 64
+		case SyncHeaderErrors:
+			v.N, v.Width = uint64(s.SyncHeaderErrors), 16
+		case UnknownBlocks:
+			v.N, v.Width = uint64(s.UnknownBlocks), 16
+		default:
+			return Value{}, false
+		}
+		return v, true
+	}
+	return Value{}, false
+}
+
+func sum(lanes []uint32) (n uint64) {
+	for _, v := range lanes {
+		n += uint64(v)
+	}
+	return n
+}
