@@ -120,6 +120,16 @@ func printable(s string) string {
 // name. The result is safe for a terminal.
 func (m *NameMap) Name(n *Node) string { return m.NameOf(n.GUID, n.Desc) }
 
+// AppendName appends [NameMap.Name] to b, without allocation if b has space.
+func (m *NameMap) AppendName(b []byte, n *Node) []byte {
+	if m != nil {
+		if name, ok := m.names[n.GUID]; ok {
+			return append(b, name...)
+		}
+	}
+	return n.Desc.AppendClean(b)
+}
+
 // NameOf is [NameMap.Name] for a GUID and a description.
 func (m *NameMap) NameOf(guid ib.GUID, desc mad.NodeDescription) string {
 	if m != nil {

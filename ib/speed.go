@@ -119,6 +119,9 @@ func (s Speed) String() string {
 	if s == 0 {
 		return "none"
 	}
+	if s.Single() { // the only case of a link that is up: without allocation
+		return speeds[s.top()].name
+	}
 	n := s.Names()
 	if rest := s &^ speedsDefined; rest != 0 {
 		n = append(n, fmt.Sprintf("%#x", uint16(rest)))

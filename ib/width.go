@@ -81,6 +81,11 @@ func (w LinkWidth) Names() []string {
 // String returns "4X" for one width and "1X or 4X" for several, the narrowest
 // first. For the empty set and for undefined bits it returns "undefined (32)".
 func (w LinkWidth) String() string {
+	for i := range widths {
+		if w == widths[i].width { // the only case of a link that is up: without allocation
+			return widths[i].name
+		}
+	}
 	if w == 0 || !w.Defined() {
 		return fmt.Sprintf("undefined (%d)", uint8(w))
 	}

@@ -109,6 +109,9 @@ type rate struct {
 	speed ib.Speed
 }
 
+// String returns, for example, "4X HDR".
+func (r rate) String() string { return r.width.String() + " " + r.speed.String() }
+
 // max returns the best width and the best speed of sets.
 func (r rate) max() rate { return rate{r.width.Max(), r.speed.Max()} }
 
@@ -121,23 +124,23 @@ func (f Finding) Detail() string {
 		return "the link is up, but the peer did not respond"
 	case OneSided:
 		if f.state != ib.PortNoChange {
-			return fmt.Sprintf("the peer reports %s/%s", f.state, f.phys)
+			return "the peer reports " + f.state.String() + "/" + f.phys.String()
 		}
-		return fmt.Sprintf("the peer reports %s %s", f.got.width, f.got.speed)
+		return "the peer reports " + f.got.String()
 	case NotActive:
 		return "not activated by a subnet manager"
 	case Unstable:
-		return fmt.Sprintf("the physical state is %s", f.phys)
+		return "the physical state is " + f.phys.String()
 	case Narrow:
-		return fmt.Sprintf("%s, but both ends have %s enabled", f.got.width, f.want.width)
+		return f.got.width.String() + ", but both ends have " + f.want.width.String() + " enabled"
 	case Slow:
-		return fmt.Sprintf("%s, but both ends have %s enabled", f.got.speed, f.want.speed)
+		return f.got.speed.String() + ", but both ends have " + f.want.speed.String() + " enabled"
 	case Disabled:
 		return "disabled by configuration"
 	case Limited:
-		return fmt.Sprintf("both ends support %s %s", f.want.width, f.want.speed)
+		return "both ends support " + f.want.String()
 	case Uneven:
-		return fmt.Sprintf("%s %s enabled, %s %s at the peer", f.got.width, f.got.speed, f.want.width, f.want.speed)
+		return f.got.String() + " enabled, " + f.want.String() + " at the peer"
 	case Invalid:
 		return strings.Join(slices.Concat(f.port.Node.Invalid(), f.port.Invalid()), ", ")
 	}

@@ -162,13 +162,11 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 		LID:         firstLID(n),
 		Route:       n.Route.String(),
 		Duplicate:   n.Duplicate,
+		System:      reportSystem(n),
 		Ports:       make([]ReportPort, 0, len(ends)),
 	}
 	if raw := n.Desc.String(); raw != r.Description {
 		r.DescriptionHex = new(hex.EncodeToString([]byte(raw)))
-	}
-	if n.System != nil {
-		r.System = &ReportSystem{n.System.Number, n.System.GUID, n.Slot.String()}
 	}
 	if o.Attributes {
 		r.Info, r.SwitchInfo = &n.Info, n.Switch
@@ -180,6 +178,13 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 		r.Ports = append(r.Ports, newReportPort(&ends[i], o))
 	}
 	return r
+}
+
+func reportSystem(n *fabric.Node) *ReportSystem {
+	if n.System == nil {
+		return nil
+	}
+	return &ReportSystem{n.System.Number, n.System.GUID, n.Slot.String()}
 }
 
 // firstLID returns the LID of the first port that is known.

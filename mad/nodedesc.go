@@ -27,13 +27,22 @@ func (a NodeDescription) String() string {
 // printable ASCII, like clean_nodedesc of infiniband-diags in the C locale. It is
 // safe to print on a terminal.
 func (a NodeDescription) Clean() string {
-	s, _, _ := bytes.Cut(a[:], []byte{0})
-	for i, c := range s {
-		if c < ' ' || c > '~' {
-			s[i] = ' '
+	var b [DataSize]byte
+	return string(a.AppendClean(b[:0]))
+}
+
+// AppendClean appends the text of [NodeDescription.Clean] to b.
+func (a *NodeDescription) AppendClean(b []byte) []byte {
+	for _, c := range a {
+		switch {
+		case c == 0:
+			return b
+		case c < ' ' || c > '~':
+			c = ' '
 		}
+		b = append(b, c)
 	}
-	return string(s)
+	return b
 }
 
 // ID returns AttrNodeDescription.

@@ -6,13 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -133,82 +131,116 @@ func (t *table) problems(links []linkinfo.Link) int {
 	return n
 }
 
+// A cell appends the text of a link in a column.
+type cell = func([]byte, linkinfo.Link) []byte
+
 // columns returns the columns of the table.
 func (t *table) columns(names *fabric.NameMap, colour *render.Palette) []render.Column[linkinfo.Link] {
-	node := func(p *fabric.Port) string { return names.Name(p.Node) }
-	guid := func(p *fabric.Port) string { return p.GUID.String() }
+	node := func(b []byte, p *fabric.Port) []byte { return names.AppendName(b, p.Node) }
+	guid := func(b []byte, p *fabric.Port) []byte { return p.GUID.AppendTo(b) }
 	columns := []render.Column[linkinfo.Link]{
-		{Header: "NODE", Text: near(node)},
-		{Header: "LID", Text: near(lid)},
-		{Header: "PORT", Text: near(portLabel)},
-		{Header: "WIDTH", Text: func(l linkinfo.Link) string { return orAbsent(render.Text(l.Near.Width)) }},
-		{Header: "SPEED", Text: func(l linkinfo.Link) string { return orAbsent(render.Text(l.Near.Speed)) }},
-		{Header: "STATE", Text: nearInfo(stateText)},
-		{Header: "PEER", Text: peer(node)},
-		{Header: "PEER PORT", Text: peer(portLabel)},
-		{Header: "FINDING", Text: func(l linkinfo.Link) string { return findings(l, colour) }},
+		{Header: "NODE", Append: near(node)},
+		{Header: "LID", Append: near(appendLID)},
+		{Header: "PORT", Append: near(appendLabel)},
+		{Header: "WIDTH", Append: orAbsent(func(b []byte, l linkinfo.Link) []byte { return append(b, render.Text(l.Near.Width)...) })},
+		{Header: "SPEED", Append: orAbsent(func(b []byte, l linkinfo.Link) []byte { return append(b, render.Text(l.Near.Speed)...) })},
+		{Header: "STATE", Append: nearInfo(appendState)},
+		{Header: "PEER", Append: peer(node)},
+		{Header: "PEER PORT", Append: peer(appendLabel)},
+		{Header: "FINDING", Append: findings(colour)},
 	}
 	if t.additional {
 		columns = append(columns,
-			render.Column[linkinfo.Link]{Header: "HOQLIFE", Text: nearInfo(func(i *mad.PortInfo) string { return strconv.Itoa(int(i.HOQLife)) })},
-			render.Column[linkinfo.Link]{Header: "VLSTALL", Text: nearInfo(func(i *mad.PortInfo) string { return strconv.Itoa(int(i.VLStallCount)) })})
+			render.Column[linkinfo.Link]{Header: "HOQLIFE", Append: nearInfo(func(b []byte, i *mad.PortInfo) []byte { return strconv.AppendUint(b, uint64(i.HOQLife), 10) })},
+			render.Column[linkinfo.Link]{Header: "VLSTALL", Append: nearInfo(func(b []byte, i *mad.PortInfo) []byte { return strconv.AppendUint(b, uint64(i.VLStallCount), 10) })})
 	}
 	if t.wide {
 		columns = append(columns,
-			render.Column[linkinfo.Link]{Header: "PORT GUID", Text: near(guid)},
-			render.Column[linkinfo.Link]{Header: "PEER GUID", Text: peer(guid)})
+			render.Column[linkinfo.Link]{Header: "PORT GUID", Append: near(guid)},
+			render.Column[linkinfo.Link]{Header: "PEER GUID", Append: peer(guid)})
 	}
 	return columns
 }
 
-func orAbsent(s string) string { return cmp.Or(s, render.Absent) }
-
-func near(text func(*fabric.Port) string) func(linkinfo.Link) string {
-	return func(l linkinfo.Link) string { return orAbsent(text(l.Near.Port)) }
+// orAbsent replaces empty cells.
+func orAbsent(text cell) cell {
+	return func(b []byte, l linkinfo.Link) []byte {
+		start := len(b)
+		if b = text(b, l); len(b) == start {
+			b = append(b, render.Absent...)
+		}
+		return b
+	}
 }
 
-func nearInfo(text func(*mad.PortInfo) string) func(linkinfo.Link) string {
-	return func(l linkinfo.Link) string { return orAbsent(links.OfInfo(l.Near.Port, text)) }
+func near(text func([]byte, *fabric.Port) []byte) cell {
+	return orAbsent(func(b []byte, l linkinfo.Link) []byte { return text(b, l.Near.Port) })
 }
 
-func peer(text func(*fabric.Port) string) func(linkinfo.Link) string {
-	return func(l linkinfo.Link) string { return orAbsent(links.OfPeer(l.Near.Port, text)) }
+func nearInfo(text func([]byte, *mad.PortInfo) []byte) cell {
+	return near(func(b []byte, p *fabric.Port) []byte {
+		if p.Info == nil {
+			return b
+		}
+		return text(b, p.Info)
+	})
 }
 
-func lid(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) }
+func peer(text func([]byte, *fabric.Port) []byte) cell {
+	return near(func(b []byte, p *fabric.Port) []byte {
+		if p.Peer == nil {
+			return b
+		}
+		return text(b, p.Peer)
+	})
+}
 
-// portLabel returns the number of a port, and in brackets the number printed on the
+func appendLID(b []byte, p *fabric.Port) []byte { return strconv.AppendUint(b, uint64(p.LID()), 10) }
+
+// appendLabel appends the number of a port, and in brackets the number printed on the
 // chassis.
-func portLabel(p *fabric.Port) string {
-	s := strconv.Itoa(int(p.Number))
+func appendLabel(b []byte, p *fabric.Port) []byte {
+	b = strconv.AppendUint(b, uint64(p.Number), 10)
 	if p.External != 0 {
-		s += "[" + strconv.Itoa(p.External) + "]"
+		b = append(b, '[')
+		b = append(strconv.AppendInt(b, int64(p.External), 10), ']')
 	}
-	return s
+	return b
 }
 
-func stateText(i *mad.PortInfo) string {
+func appendState(b []byte, i *mad.PortInfo) []byte {
+	b = append(b, i.State.String()...)
 	if i.State == ib.PortActive && i.PhysState == ib.PhysLinkUp {
-		return i.State.String()
+		return b
 	}
-	return i.State.String() + "/" + i.PhysState.String()
+	return append(append(b, '/'), i.PhysState.String()...)
 }
 
-// findings returns the findings of both ends.
-func findings(l linkinfo.Link, colour *render.Palette) string {
-	var s []string
-	add := func(where string, f linkinfo.Finding) {
+// findings appends the findings of both ends.
+func findings(colour *render.Palette) cell {
+	marked := map[linkinfo.Kind]string{}
+	for _, k := range linkinfo.Kinds {
 		mark := colour.Warn
-		if f.IsProblem() {
+		if (linkinfo.Finding{Kind: k}).IsProblem() {
 			mark = colour.Bad
 		}
-		s = append(s, where+mark(f.Kind.String())+": "+f.Detail())
+		marked[k] = mark(k.String()) + ": "
 	}
-	for _, f := range l.Near.Findings {
-		add("", f)
+	return func(b []byte, l linkinfo.Link) []byte {
+		start := len(b)
+		add := func(where string, f linkinfo.Finding) {
+			if len(b) > start {
+				b = append(b, "; "...)
+			}
+			b = append(append(b, where...), marked[f.Kind]...)
+			b = append(b, f.Detail()...)
+		}
+		for _, f := range l.Near.Findings {
+			add("", f)
+		}
+		for _, f := range l.FarFindings() {
+			add("at the peer ", f)
+		}
+		return b
 	}
-	for _, f := range l.FarFindings() {
-		add("at the peer ", f)
-	}
-	return strings.Join(s, "; ")
 }

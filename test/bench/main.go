@@ -4,6 +4,8 @@
 //
 //	go run ./test/bench -runs 5 -nets ft1k,ft10k
 //
+// With -views it compares only the views of ibkit, on all of these fabrics but "slow".
+//
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
@@ -30,17 +32,18 @@ func main() {
 	log.SetPrefix("bench: ")
 	runs := flag.Int("runs", 5, "counted `runs` of each tool on each net")
 	nets := flag.String("nets", "ft100,ft1k,ft4k,ft10k,slow", "`names` of the fat trees to run on")
+	views := flag.Bool("views", false, "compare only the views of ibkit")
 	pings := flag.Bool("pings", false, "compare ibkit ping with ibping instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*nets, ","), *pings, *runs); err != nil {
+	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, *runs); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, nets []string, pings bool, runs int) error {
+func run(ctx context.Context, nets []string, views, pings bool, runs int) error {
 	if runs < 1 {
 		return fmt.Errorf("%d runs, need at least one", runs)
 	}
@@ -61,6 +64,9 @@ func run(ctx context.Context, nets []string, pings bool, runs int) error {
 	}
 	t := newTable(os.Stdout)
 	for _, name := range nets {
+		if name == "slow" && views {
+			continue
+		}
 		if name == "slow" {
 			if err := compareSlow(ctx, t, name, ours, runs); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -75,7 +81,12 @@ func run(ctx context.Context, nets []string, pings bool, runs int) error {
 		if err := write(file, shape); err != nil {
 			return err
 		}
-		if err := compare(ctx, t, name, file, ours, runs); err != nil {
+		if views {
+			err = compareViews(ctx, t, name, file, ours, runs)
+		} else {
+			err = compare(ctx, t, name, file, ours, runs)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -106,6 +117,21 @@ func compare(ctx context.Context, t *table, name, file, ours string, runs int) (
 		}
 		t.add(name, results)
 	}
+	return nil
+}
+
+// compareViews runs the contest of ibkit's views on one net.
+func compareViews(ctx context.Context, t *table, name, file, ours string, runs int) (err error) {
+	ibsim, err := ibsimtest.Start(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ibsim.Stop()) }()
+	results, err := contest(ctx, append(tools(ibsim, ours)[:1], nativeViews(ibsim, ours)...), runs)
+	if err != nil {
+		return err
+	}
+	t.add(name, results)
 	return nil
 }
 

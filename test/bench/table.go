@@ -21,12 +21,27 @@ func median(r result, of func(sample) time.Duration) time.Duration {
 	for i, s := range r.samples {
 		values[i] = of(s)
 	}
+	return middle(values)
+}
+
+// middle returns the median of values and sorts them.
+func middle[T time.Duration | float64](values []T) T {
 	slices.Sort(values)
 	mid := len(values) / 2
 	if len(values)%2 == 0 {
 		return (values[mid-1] + values[mid]) / 2
 	}
 	return values[mid]
+}
+
+// ratio returns the median of the ratios of wall times in each round: other load on the
+// machine lasts longer than a round.
+func ratio(r, first result) float64 {
+	values := make([]float64, len(r.samples))
+	for i := range values {
+		values[i] = float64(r.samples[i].wall) / float64(first.samples[i].wall)
+	}
+	return middle(values)
 }
 
 // meanSim returns the mean processor time of the simulator, whose resolution is too low
@@ -39,7 +54,7 @@ func (r result) meanSim() time.Duration {
 	return sum / time.Duration(len(r.samples))
 }
 
-// A table prints medians, and their ratios to the first tool.
+// A table prints medians, and the ratios of wall times to those of the first tool.
 type table struct {
 	w   *tabwriter.Writer
 	err error
@@ -63,13 +78,10 @@ func (t *table) row(cells ...any) {
 }
 
 func (t *table) add(net string, results []result) {
-	wall := func(r result) time.Duration {
-		return median(r, func(s sample) time.Duration { return s.wall })
-	}
 	for _, r := range results {
 		t.row(net, r.name,
-			seconds(wall(r)),
-			fmt.Sprintf("%.2f", float64(wall(r))/float64(wall(results[0]))),
+			seconds(median(r, func(s sample) time.Duration { return s.wall })),
+			fmt.Sprintf("%.2f", ratio(r, results[0])),
 			seconds(median(r, func(s sample) time.Duration { return s.user })),
 			seconds(median(r, func(s sample) time.Duration { return s.sys })),
 			seconds(r.meanSim()),

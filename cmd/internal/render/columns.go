@@ -4,54 +4,57 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// A Column is a column of a large table: its header and the text of a row in it.
+// A Column is a column of a large table: its header, and a function that appends the
+// text of a row in this column.
 type Column[Row any] struct {
 	Header string
-	Text   func(Row) string
+	Append func([]byte, Row) []byte
 }
 
-// Columns writes the table that [Table] writes, and calls each Text twice per row
-// instead of storing the cells. It serves tables whose size grows with the fabric:
-// 35,000 rows of nine cells take 35 ms and no memory, and with the library behind
-// Table 0.9 s and 380 MB of garbage.
+// Columns writes the table that [Table] writes, and formats each cell twice instead of
+// storing it. It serves tables whose size grows with the fabric: 35,000 rows of nine
+// cells take 6 ms and no memory, and with the library behind Table 0.9 s and 380 MB of
+// garbage.
 func Columns[Row any](out *Output, columns []Column[Row], rows []Row) {
 	widths := make([]int, len(columns))
+	var cell, line []byte
 	for i, c := range columns {
-		widths[i] = textWidth(c.Header)
+		widths[i] = textWidth([]byte(c.Header))
 		for _, r := range rows {
-			widths[i] = max(widths[i], textWidth(c.Text(r)))
+			cell = c.Append(cell[:0], r)
+			widths[i] = max(widths[i], textWidth(cell))
 		}
 	}
-	writeLine(out, widths, func(i int) string { return columns[i].Header })
+	line = appendLine(line, widths, func(b []byte, i int) []byte { return append(b, columns[i].Header...) })
+	out.Write(line)
 	for _, r := range rows {
-		writeLine(out, widths, func(i int) string { return columns[i].Text(r) })
+		line = appendLine(line[:0], widths, func(b []byte, i int) []byte { return columns[i].Append(b, r) })
+		out.Write(line)
 	}
 }
 
-// writeLine writes one line without trailing blanks.
-func writeLine(out *Output, widths []int, text func(int) string) {
+// appendLine appends one line without trailing blanks.
+func appendLine(b []byte, widths []int, appendCell func([]byte, int) []byte) []byte {
 	const gap = 2
-	blanks := 0
-	for i := range widths {
-		s := text(i)
-		if s == "" {
-			blanks += widths[i] + gap
-			continue
+	end := len(b) // of the last cell that is not empty
+	for i, width := range widths {
+		start := len(b)
+		b = appendCell(b, i)
+		if len(b) > start {
+			end = len(b)
 		}
-		for ; blanks > 0; blanks-- {
-			out.WriteByte(' ')
+		for range width + gap - textWidth(b[start:]) {
+			b = append(b, ' ')
 		}
-		out.WriteString(s)
-		blanks = widths[i] + gap - textWidth(s)
 	}
-	out.WriteByte('\n')
+	return append(b[:end], '\n')
 }
 
 // textWidth returns the width of a text on a terminal, without escape sequences.
-func textWidth(s string) int {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return twwidth.Width(s)
+func textWidth(s []byte) int {
+	for _, c := range s {
+		if c < ' ' || c > '~' {
+			return twwidth.Width(string(s))
 		}
 	}
 	return len(s)

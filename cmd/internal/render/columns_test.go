@@ -27,7 +27,7 @@ func TestColumns(t *testing.T) {
 			}
 			var columns []Column[[]string]
 			for i, h := range header {
-				columns = append(columns, Column[[]string]{h, func(r []string) string { return r[i] }})
+				columns = append(columns, Column[[]string]{h, func(b []byte, r []string) []byte { return append(b, r[i]...) }})
 			}
 			out := NewOutput(&got)
 			Columns(out, columns, test.rows)
@@ -48,7 +48,7 @@ func BenchmarkColumns(b *testing.B) {
 	}
 	var columns []Column[[]string]
 	for i := range rows[0] {
-		columns = append(columns, Column[[]string]{"COLUMN", func(r []string) string { return r[i] }})
+		columns = append(columns, Column[[]string]{"COLUMN", func(b []byte, r []string) []byte { return append(b, r[i]...) }})
 	}
 	for b.Loop() {
 		out := NewOutput(io.Discard)

@@ -25,10 +25,10 @@ var columns = []struct {
 	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.LID())) }},
 	{"port", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.Number)) }},
 	{"state", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return OfInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.State.String() })
+		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.State.String() })
 	}},
 	{"phys_state", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return OfInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.PhysState.String() })
+		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.PhysState.String() })
 	}},
 	{"width", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.Width) }},
 	{"speed", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.Speed) }},
@@ -41,16 +41,16 @@ var columns = []struct {
 	{"best_width", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.BestWidth) }},
 	{"best_speed", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.BestSpeed) }},
 	{"peer_node_guid", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
+		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return p.Node.GUID.String() })
 	}},
 	{"peer_node", func(l linkinfo.Link, names *fabric.NameMap) string {
-		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
+		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
 	}},
 	{"peer_lid", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) })
+		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) })
 	}},
 	{"peer_port", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return OfPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.Number)) })
+		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.Number)) })
 	}},
 	{"findings", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		var kinds []string
@@ -82,16 +82,16 @@ func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap) 
 	w.Flush()
 }
 
-// OfInfo returns a value of the attributes of a port, or "" if they are missing.
-func OfInfo(p *fabric.Port, value func(*mad.PortInfo) string) string {
+// ofInfo returns a value of the attributes of a port, or "" if they are missing.
+func ofInfo(p *fabric.Port, value func(*mad.PortInfo) string) string {
 	if p.Info == nil {
 		return ""
 	}
 	return value(p.Info)
 }
 
-// OfPeer returns a value of the peer of a port, or "" if it has none.
-func OfPeer(p *fabric.Port, value func(*fabric.Port) string) string {
+// ofPeer returns a value of the peer of a port, or "" if it has none.
+func ofPeer(p *fabric.Port, value func(*fabric.Port) string) string {
 	if p.Peer == nil {
 		return ""
 	}

@@ -13,14 +13,14 @@ func WriteJSON(out *render.Output, f *fabric.Fabric, nodes []*fabric.Node, ends 
 	head.Partial = head.Partial || o.Partial
 	render.WriteMembers(out, '{', head)
 	rest := ends
-	render.WriteArray(out, "nodes", nodes, func(n *fabric.Node) any {
+	render.AppendArray(out, "nodes", nodes, func(b []byte, n *fabric.Node) []byte {
 		count := 0
 		for count < len(rest) && rest[count].Port.Node == n {
 			count++
 		}
 		own := rest[:count]
 		rest = rest[count:]
-		return linkinfo.NewReportNode(n, own, o)
+		return linkinfo.AppendNodeJSON(b, n, own, o)
 	})
 	render.WriteArray(out, "failures", f.Failures, func(f fabric.Failure) any { return linkinfo.NewReportFailure(f) })
 	render.WriteArray(out, "conflicts", f.Conflicts, func(c fabric.Conflict) any { return linkinfo.NewReportConflict(c) })
