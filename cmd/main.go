@@ -19,7 +19,7 @@ import (
 // Main runs the command line of the process and returns its exit code. If the name of
 // the program is a classic name, it runs that tool.
 func Main() int {
-	env := &cmdutil.Env{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Getenv: os.Getenv}
+	env := &cmdutil.Env{In: os.Stdin, Out: cmdutil.NewStandardOutput(os.Stdout), ErrOut: os.Stderr, Getenv: os.Getenv}
 	args := os.Args[1:]
 	if name := filepath.Base(os.Args[0]); registry[name].native != "" {
 		args = append([]string{name}, args...)

@@ -13,7 +13,7 @@ import (
 
 // shells maps the supported shells to their generators.
 var shells = map[string]func(*cobra.Command, *cmdutil.Env) error{
-	"bash": func(root *cobra.Command, env *cmdutil.Env) error { return root.GenBashCompletionV2(env.Out, true) },
+	"bash": writeBash,
 	"fish": func(root *cobra.Command, env *cmdutil.Env) error { return root.GenFishCompletion(env.Out, true) },
 	"zsh":  func(root *cobra.Command, env *cmdutil.Env) error { return root.GenZshCompletion(env.Out) },
 }

@@ -60,6 +60,9 @@ func ResultError(partial, findings bool) error {
 // command, in front of the message. All exit codes are determined here.
 func ExitCode(env *Env, from string, err error) int {
 	if err == nil {
+		err = env.outputError()
+	}
+	if err == nil {
 		return ExitOK
 	}
 	var o *ExitError
@@ -81,6 +84,9 @@ func ExitCode(env *Env, from string, err error) int {
 func PrintError(env *Env, from string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("interrupted: %w", err)
+	}
+	if output, ok := errors.AsType[*OutputError](err); ok {
+		err = output // without the step of the command
 	}
 	fmt.Fprintf(env.ErrOut, "%s: %v\n", from, err)
 	if h := Hint(err); h != "" {

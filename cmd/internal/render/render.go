@@ -5,7 +5,6 @@ package render
 import (
 	"bytes"
 	"io"
-	"os"
 
 	"github.com/fatih/color"
 	"github.com/olekukonko/tablewriter"
@@ -16,7 +15,7 @@ import (
 
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
