@@ -95,8 +95,6 @@ func (p *PingPong) beginWrites() {
 // one post to before the next, so that it covers all work of a round trip. It is
 // recorded while the next message is in flight.
 func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
-	p.wait.start()
-	defer p.wait.stop()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
 	for n := uint64(0); ; n++ {
@@ -144,8 +142,6 @@ func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool,
 // follow answers messages. With FollowerMeasures it measures the time between
 // consecutive messages.
 func (p *PingPong) follow(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
-	p.wait.start()
-	defer p.wait.stop()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
 	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
@@ -349,17 +345,14 @@ func (p *PingPong) awaitWrite() (bool, error) {
 // pollMemory polls the last byte of the message, at most memoryBurst times, and
 // reports whether the awaited write has arrived.
 func (p *PingPong) pollMemory(number byte) bool {
-	p.wait.guard.enter()
 	for spins := 1; spins < memoryBurst; spins++ {
 		if (p.in.load() == number) != p.Lossy {
-			p.wait.guard.leave()
 			return true
 		}
 		if spins%pauseEvery == 0 {
 			p.wait.pause(spins)
 		}
 	}
-	p.wait.guard.leave()
 	return false
 }
 

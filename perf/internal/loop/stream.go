@@ -59,8 +59,6 @@ func (s *Stream) Run() error {
 }
 
 func (s *Stream) run() error {
-	s.wait.start()
-	defer s.wait.stop()
 	for s.sending || s.Receives {
 		if s.Supervisor.Stopped() { // there may never be an empty poll
 			return s.drain()

@@ -16,7 +16,6 @@ type waiter struct {
 	into   []verbs.Completion
 	super  *Supervisor
 	events bool
-	guard  preemptGuard
 
 	// With events and a StallTimeout: the context that ends a stalled wait. It is
 	// replaced after it has ended one.
@@ -39,16 +38,6 @@ const (
 // a measurement. On a physical processor a pause only delays the loop.
 var virtual = isVirtual()
 
-// start prepares the guard unless the loop waits for events.
-func (w *waiter) start() {
-	if !w.events {
-		w.guard.start()
-	}
-}
-
-// stop releases the guard.
-func (w *waiter) stop() { w.guard.stop() }
-
 // next returns at least one completion, or none after the Supervisor has stopped. It
 // fails with ErrStalled after a StallTimeout without completion.
 func (w *waiter) next() ([]verbs.Completion, error) {
@@ -69,17 +58,14 @@ func (w *waiter) next() ([]verbs.Completion, error) {
 				return nil, err
 			}
 		}
-		w.guard.yield()
 	}
 }
 
 // burst polls until there is a completion, at most pollBurst times.
 func (w *waiter) burst() (int, error) {
-	w.guard.enter()
 	for spins := 1; ; spins++ {
 		n, err := w.cq.Poll(w.into)
 		if n > 0 || err != nil || spins == pollBurst {
-			w.guard.leave()
 			return n, err
 		}
 		if spins%pauseEvery == 0 {
@@ -147,7 +133,6 @@ func (w *waiter) stallContext() context.Context {
 // poll returns the completions that are present.
 func (w *waiter) poll() ([]verbs.Completion, error) {
 	n, err := w.cq.Poll(w.into)
-	w.guard.yield()
 	return w.into[:n], err
 }
 
