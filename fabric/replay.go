@@ -61,13 +61,16 @@ func (f *Fabric) Replay(visit func(Visit)) Replay {
 		return f.replayStored()
 	}
 	r := replayer{fabric: f, visit: visit, nodes: make(map[*Node]*replayed, len(f.Nodes))}
+	r.Nodes = make([]*Node, 0, len(f.Nodes))
 	if f.Start != nil {
 		r.push(replayStep{attr: mad.AttrNodeInfo, node: f.Start, port: f.StartPort})
 	}
-	for next := 0; next < len(r.queue); next++ {
-		r.respond(r.queue[next])
+	for len(r.queue) > r.next {
+		s := r.queue[r.next]
+		r.next++
+		r.respond(s)
 	}
-	r.Requests = len(r.queue)
+	r.Requests = r.next + r.dropped
 	slices.Reverse(r.Nodes)
 	if len(r.Nodes) < len(f.Nodes) {
 		for _, n := range f.Nodes {
@@ -96,11 +99,23 @@ type replayer struct {
 	Replay
 	fabric *Fabric
 	visit  func(Visit)
-	queue  []replayStep
 	nodes  map[*Node]*replayed
+
+	queue   []replayStep
+	next    int // index in queue of the next request to respond to
+	dropped int // requests that were removed from queue
 }
 
-func (r *replayer) push(s replayStep) { r.queue = append(r.queue, s) }
+// push queues a request. Before the queue grows, it drops the requests that have a
+// response: a fabric of 10,400 adapters takes 133,000 requests of 32 bytes.
+func (r *replayer) push(s replayStep) {
+	if len(r.queue) == cap(r.queue) && r.next > len(r.queue)/2 {
+		n := copy(r.queue, r.queue[r.next:])
+		r.dropped += r.next
+		r.queue, r.next = r.queue[:n], 0
+	}
+	r.queue = append(r.queue, s)
+}
 
 func (r *replayer) respond(s replayStep) {
 	switch s.attr {
@@ -120,7 +135,10 @@ func (r *replayer) nodeInfo(s replayStep) {
 	n := s.node
 	state, known := r.nodes[n]
 	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
-	route := r.routeTo(s)
+	var route mad.Route
+	if !known || r.visit != nil {
+		route = r.routeTo(s)
+	}
 	if !known {
 		state = &replayed{route: route, entry: s.port, info: make([]bool, len(n.Ports))}
 		r.nodes[n] = state
