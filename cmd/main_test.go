@@ -29,6 +29,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "-G", "0x12g4"}, "GUID"},
 		{[]string{"linkinfo", "-D", ""}, "parse directed route"},
 		{[]string{"linkinfo", "-S", ""}, "GUID"},
+		{[]string{"linkinfo", "-C", ""}, `invalid --Ca ""`},
+		{[]string{"devinfo", ""}, `invalid device ""`},
 		{[]string{"linkinfo", "-n", "-1"}, "invalid number of hops"},
 		{[]string{"linkinfo", "-t", "0"}, "invalid --timeout"},
 		{[]string{"linkinfo", "-o", "0"}, "invalid --outstanding_smps"},

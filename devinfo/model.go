@@ -33,6 +33,7 @@ type Device struct {
 	Index        *uint32  `json:"index"`          // NETLINK_RDMA
 	NodeType     *uint8   `json:"node_type"`      // node_type: 1 CA, 2 switch, 3 router, 4 RNIC, 5 usNIC, 6 usNIC UDP, 7 unspecified
 	NodeDesc     *string  `json:"node_desc"`      // node_desc
+	NodeDescHex  *string  `json:"node_desc_hex"`  // the bytes of NodeDesc; nil if they are all printable ASCII
 	NodeGUID     *ib.GUID `json:"node_guid"`      // node_guid
 	SysImageGUID *ib.GUID `json:"sys_image_guid"` // sys_image_guid
 	Firmware     *string  `json:"firmware"`       // fw_ver

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // maxPort is the highest port number.
@@ -34,6 +35,11 @@ func (o Options) readDevice(d *Device, problems *[]error) {
 		return
 	}
 	d.NodeDesc = dir.Text("node_desc")
+	if d.NodeDesc != nil {
+		if raw := mad.NewNodeDescription(*d.NodeDesc).Hex(); raw != "" {
+			d.NodeDescHex = &raw
+		}
+	}
 	d.RDMACM = o.sysfs().Dir(problems, "class/misc/rdma_cm").Exists()
 	d.HWCounts = readCounters(dir.Sub("hw_counters"))
 	device := dir.Sub("device")

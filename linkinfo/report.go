@@ -1,8 +1,6 @@
 package linkinfo
 
 import (
-	"encoding/hex"
-
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -165,8 +163,8 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 		System:      reportSystem(n),
 		Ports:       make([]ReportPort, 0, len(ends)),
 	}
-	if raw := n.Desc.String(); raw != r.Description {
-		r.DescriptionHex = new(hex.EncodeToString([]byte(raw)))
+	if raw := n.Desc.Hex(); raw != "" {
+		r.DescriptionHex = &raw
 	}
 	if o.Attributes {
 		r.Info, r.SwitchInfo = &n.Info, n.Switch

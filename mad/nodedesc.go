@@ -2,6 +2,7 @@ package mad
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 )
 
@@ -21,6 +22,16 @@ func NewNodeDescription(s string) NodeDescription {
 func (a NodeDescription) String() string {
 	s, _, _ := bytes.Cut(a[:], []byte{0})
 	return string(s)
+}
+
+// Hex returns the bytes of String in hexadecimal digits if Clean loses some of them,
+// otherwise "".
+func (a NodeDescription) Hex() string {
+	text := a.String()
+	if text == a.Clean() {
+		return ""
+	}
+	return hex.EncodeToString([]byte(text))
 }
 
 // Clean returns the description with a blank in place of each byte that is not

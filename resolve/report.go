@@ -37,27 +37,29 @@ type TargetReport struct {
 
 // A PortReport has the addresses and attributes of a port.
 type PortReport struct {
-	Name        *string         `json:"name"`
-	Description *string         `json:"description"`
-	NodeType    *string         `json:"node_type"`
-	NodeGUID    *ib.GUID        `json:"node_guid"`
-	SystemGUID  *ib.GUID        `json:"system_guid"`
-	PortGUID    *ib.GUID        `json:"port_guid"`
-	Port        *uint8          `json:"port"`
-	LID         *ib.LID         `json:"lid"`
-	LastLID     *ib.LID         `json:"last_lid"`
-	LMC         *uint8          `json:"lmc"`
-	SL          uint8           `json:"sl"`
-	Route       *mad.Route      `json:"route"`
-	SMLID       *ib.LID         `json:"sm_lid"`
-	State       *string         `json:"state"`
-	PhysState   *string         `json:"phys_state"`
-	GIDs        []ib.GID        `json:"gids"`
-	Host        *HostReport     `json:"host"`
-	FoundBy     string          `json:"found_by"`
-	DescribedBy *string         `json:"described_by"`
-	Findings    []FindingReport `json:"findings"`
-	Error       *string         `json:"error"`
+	Name        *string `json:"name"`
+	Description *string `json:"description"` // a blank for each byte that is not printable ASCII
+	// DescriptionHex has the bytes of Description; nil if they are all printable ASCII.
+	DescriptionHex *string         `json:"description_hex"`
+	NodeType       *string         `json:"node_type"`
+	NodeGUID       *ib.GUID        `json:"node_guid"`
+	SystemGUID     *ib.GUID        `json:"system_guid"`
+	PortGUID       *ib.GUID        `json:"port_guid"`
+	Port           *uint8          `json:"port"`
+	LID            *ib.LID         `json:"lid"`
+	LastLID        *ib.LID         `json:"last_lid"`
+	LMC            *uint8          `json:"lmc"`
+	SL             uint8           `json:"sl"`
+	Route          *mad.Route      `json:"route"`
+	SMLID          *ib.LID         `json:"sm_lid"`
+	State          *string         `json:"state"`
+	PhysState      *string         `json:"phys_state"`
+	GIDs           []ib.GID        `json:"gids"`
+	Host           *HostReport     `json:"host"`
+	FoundBy        string          `json:"found_by"`
+	DescribedBy    *string         `json:"described_by"`
+	Findings       []FindingReport `json:"findings"`
+	Error          *string         `json:"error"`
 }
 
 // A HostReport describes a host on an IP network.

@@ -1,6 +1,7 @@
 package addr
 
 import (
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -36,6 +37,19 @@ func TestAddrJSON(t *testing.T) {
 		}
 		if code != want || err != nil || (stderr == "") != (code == cmdutil.ExitOK || code == cmdutil.ExitFindings) {
 			t.Errorf("addr %s: exit code %d, %v\n%s%s", line, code, err, out, stderr)
+		}
+	}
+}
+
+// JSON has the bytes of a description that the text replaces by blanks.
+func TestAddrJSON_DescriptionHex(t *testing.T) {
+	_, out, _ := program.Run(t, nil, "addr", "--sim", "net:../../test/nets/odd-descriptions.net", "--json", "1-9")
+	for _, want := range []string{
+		`"description":"Ger  t-   7","description_hex":"` + hex.EncodeToString([]byte("Gerät-ü 7")) + `"`,
+		`"description":"node one HCA-1","description_hex":null`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got %s, want %s in it", out, want)
 		}
 	}
 }

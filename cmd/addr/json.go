@@ -49,7 +49,7 @@ func (v *view) portReport(l *portLine) resolve.PortReport {
 		j.PortGUID, j.Port = render.Ptr(n.PortGUID), &number
 	}
 	if l.Description != nil {
-		j.Description = render.Ptr(l.Description.Clean())
+		j.Description, j.DescriptionHex = render.Ptr(l.Description.Clean()), render.NonZero(l.Description.Hex())
 	}
 	if i := l.Info; i != nil {
 		j.LMC, j.SMLID, j.State, j.PhysState = &i.LMC, render.NonZero(i.SMLID), render.Ptr(i.State.String()), render.Ptr(i.PhysState.String())

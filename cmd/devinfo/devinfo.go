@@ -59,8 +59,11 @@ Sources that cannot be read are reported on the error output, with exit code 4.`
   # print changes of devices and ports as they happen
   ibkit devinfo --watch`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
+			switch {
+			case len(args) > 1:
 				return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+			case len(args) == 1 && args[0] == "":
+				return cmdutil.UsageErrorf("invalid device %q: want the name of a device", args[0])
 			}
 			return nil
 		},

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Exit codes of the native names.
@@ -88,11 +92,35 @@ func PrintError(env *Env, from string, err error) {
 	if output, ok := errors.AsType[*OutputError](err); ok {
 		err = output // without the step of the command
 	}
-	fmt.Fprintf(env.ErrOut, "%s: %v\n", from, err)
+	fmt.Fprintf(env.ErrOut, "%s: %s\n", from, Visible(err.Error()))
 	if h := Hint(err); h != "" {
 		fmt.Fprintf(env.ErrOut, "hint: %s\n", h)
 	}
 }
+
+// Visible returns a text with escapes in place of control characters and invalid UTF-8:
+// names in messages may come from files and devices.
+func Visible(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, isHidden) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case isHidden(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// isHidden reports whether a character controls the terminal. Messages may have several
+// lines.
+func isHidden(r rune) bool { return r != '\n' && unicode.IsControl(r) }
 
 // Hint returns the advice of an error, or "".
 func Hint(err error) string {

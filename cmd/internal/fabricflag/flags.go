@@ -60,6 +60,8 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 func (f *Flags) Complete(ctx context.Context, env *cmdutil.Env) error {
 	f.DeviceGiven, f.PortGiven = f.flags.Changed("Ca"), f.flags.Changed("Port")
 	switch {
+	case f.DeviceGiven && f.Device == "":
+		return cmdutil.UsageErrorf("invalid --Ca %q: want the name of a device", f.Device)
 	case f.flags.Changed("timeout") && (f.timeout == 0 || f.timeout > 1<<31-1):
 		return cmdutil.UsageErrorf("invalid --timeout %d: want a positive number of milliseconds", f.timeout)
 	case f.flags.Changed("outstanding_smps") && f.Window < 1:

@@ -119,7 +119,9 @@ func (s *Settings) readConfig(env *cmdutil.Env) error {
 	return nil
 }
 
-func warn(env *cmdutil.Env, err error) { fmt.Fprintf(env.ErrOut, "warning: %v\n", err) }
+func warn(env *cmdutil.Env, err error) {
+	fmt.Fprintf(env.ErrOut, "warning: %s\n", cmdutil.Visible(err.Error()))
+}
 
 // IsSimulated reports whether the fabric is simulated, by this process or another.
 func (s *Settings) IsSimulated() bool { return s.Sim != "" }
