@@ -5,7 +5,11 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/addr"
 	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
+	"github.com/ibkit/ibkit/cmd/classic/ibcacheedit"
+	"github.com/ibkit/ibkit/cmd/classic/ibidsverify"
 	"github.com/ibkit/ibkit/cmd/classic/iblinkinfo"
+	"github.com/ibkit/ibkit/cmd/classic/ibnetdiscover"
+	"github.com/ibkit/ibkit/cmd/classic/ibnodes"
 	"github.com/ibkit/ibkit/cmd/classic/ibping"
 	"github.com/ibkit/ibkit/cmd/classic/ibstat"
 	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
@@ -22,6 +26,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/perf"
 	"github.com/ibkit/ibkit/cmd/ping"
 	"github.com/ibkit/ibkit/cmd/sim"
+	"github.com/ibkit/ibkit/cmd/topology"
 	"github.com/ibkit/ibkit/cmd/version"
 )
 
@@ -44,15 +49,23 @@ var registry = map[string]entry{
 	"perf":       {command: perf.New},
 	"ping":       {command: ping.New},
 	"sim":        {command: sim.New},
+	"topology":   {command: topology.New},
 	"version":    {command: version.New},
 
-	"ibaddr":      {tool: ibaddr.New, native: "addr"},
-	"iblinkinfo":  {tool: iblinkinfo.New, native: "linkinfo"},
-	"ibping":      {tool: ibping.New, native: "ping"},
-	"ibstat":      {tool: ibstat.New, native: "devinfo"},
-	"ibstatus":    {tool: ibstatus.New, native: "devinfo"},
-	"ibv_devices": {tool: ibvdevices.New, native: "devinfo"},
-	"ibv_devinfo": {tool: ibvdevinfo.New, native: "devinfo"},
+	"ibaddr":        {tool: ibaddr.New, native: "addr"},
+	"iblinkinfo":    {tool: iblinkinfo.New, native: "linkinfo"},
+	"ibcacheedit":   {tool: ibcacheedit.New, native: "topology"},
+	"ibhosts":       {tool: ibnodes.New("ibhosts"), native: "topology"},
+	"ibidsverify":   {tool: ibidsverify.New, native: "topology"},
+	"ibnetdiscover": {tool: ibnetdiscover.New, native: "topology"},
+	"ibnodes":       {tool: ibnodes.New("ibnodes"), native: "topology"},
+	"ibrouters":     {tool: ibnodes.New("ibrouters"), native: "topology"},
+	"ibswitches":    {tool: ibnodes.New("ibswitches"), native: "topology"},
+	"ibping":        {tool: ibping.New, native: "ping"},
+	"ibstat":        {tool: ibstat.New, native: "devinfo"},
+	"ibstatus":      {tool: ibstatus.New, native: "devinfo"},
+	"ibv_devices":   {tool: ibvdevices.New, native: "devinfo"},
+	"ibv_devinfo":   {tool: ibvdevinfo.New, native: "devinfo"},
 
 	"perfquery": {tool: perfquery.New, native: "counters"},
 

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -52,7 +51,7 @@ func ParseCache(data []byte) (*Fabric, error) {
 		return nil, cacheErrorf(16, "expected the GUID of a node in the file, found 0x%016x", header.Start)
 	}
 	f.StartPort = entryPort(f.Start)
-	f.stored = &storedOrder{nodes: slices.Clone(f.Nodes), maxHops: int(header.MaxHops)}
+	f.store(int(header.MaxHops))
 	f.finish()
 	return f, nil
 }

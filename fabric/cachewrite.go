@@ -25,8 +25,10 @@ func (f *Fabric) WriteCache(w io.Writer) error {
 	for _, n := range order.Nodes {
 		c.node(n)
 	}
-	for _, p := range hashOrder(order.ports) {
-		c.port(p)
+	for _, p := range order.ports {
+		if p.cacheable() {
+			c.port(p)
+		}
 	}
 	for _, n := range order.Nodes {
 		for _, p := range n.Ports {

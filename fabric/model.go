@@ -57,6 +57,7 @@ type Fabric struct {
 // A storedOrder is the part of a cache that its other data does not determine.
 type storedOrder struct {
 	nodes   []*Node // in the order of the file
+	ports   []*Port
 	maxHops int
 }
 

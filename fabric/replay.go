@@ -23,7 +23,7 @@ type Replay struct {
 	// request.
 	MaxHops int
 
-	ports []*Port // in the order of their PortInfo responses
+	ports []*Port // in the order of a cache
 }
 
 // A Visit is one NodeInfo response of a [Replay].
@@ -72,6 +72,7 @@ func (f *Fabric) Replay(visit func(Visit)) Replay {
 	}
 	r.Requests = r.next + r.dropped
 	slices.Reverse(r.Nodes)
+	r.ports = hashOrder(r.ports)
 	if len(r.Nodes) < len(f.Nodes) {
 		for _, n := range f.Nodes {
 			if r.nodes[n] == nil {
@@ -84,15 +85,17 @@ func (f *Fabric) Replay(visit func(Visit)) Replay {
 
 // replayStored returns the order in a cache file.
 func (f *Fabric) replayStored() Replay {
-	r := Replay{Nodes: f.stored.nodes, MaxHops: f.stored.maxHops}
-	for _, n := range slices.Backward(r.Nodes) {
-		for _, p := range n.Ports {
-			if p.cacheable() {
-				r.ports = append(r.ports, p)
-			}
-		}
+	return Replay{Nodes: f.stored.nodes, MaxHops: f.stored.maxHops, ports: f.stored.ports}
+}
+
+// store keeps the order of a cache, for which libibnetdisc adds the ports to its hash
+// table from the last node to the first.
+func (f *Fabric) store(maxHops int) {
+	var ports []*Port
+	for _, n := range slices.Backward(f.Nodes) {
+		ports = append(ports, n.Ports...)
 	}
-	return r
+	f.stored = &storedOrder{nodes: slices.Clone(f.Nodes), ports: hashOrder(ports), maxHops: maxHops}
 }
 
 type replayer struct {

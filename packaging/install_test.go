@@ -63,6 +63,13 @@ func runClassicNames(t *testing.T, root string) {
 		code int
 	}{
 		"iblinkinfo":    {[]string{"--sim", "demo"}, `Switch: 0x[^!]*Could be`, 0},
+		"ibcacheedit":   {nil, `original cache file not specified`, 255},
+		"ibhosts":       {nil, `Ca\t: 0x0002c90000100300 ports 1 "node01"`, 0},
+		"ibidsverify":   {nil, `^$`, 0},
+		"ibnetdiscover": {[]string{"-l"}, `Ca\t : 0x0002c90000100300 ports 1`, 0},
+		"ibnodes":       {nil, `Switch\t: 0x0002c90000800200 ports 16 "leaf1"`, 0},
+		"ibrouters":     {nil, `^$`, 0},
+		"ibswitches":    {nil, `Switch\t: 0x0002c90000800200 ports 16 "leaf1"`, 0},
 		"ibaddr":        {[]string{"3"}, `GID fe80::.* LID start 0x3 end 0x3`, 0},
 		"ibping":        {[]string{"-c", "1", "3"}, `1 packets transmitted`, 0},
 		"ibstat":        {nil, `CA 'sim0'`, 0},

@@ -1,0 +1,181 @@
+// Package ibnetdiscover implements ibnetdiscover of infiniband-diags.
+package ibnetdiscover
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/topology"
+)
+
+// command is one call of ibnetdiscover.
+type command struct {
+	*getopt.Diag
+	text          topology.Text
+	show          bool
+	list          []mad.NodeType
+	ports         bool
+	cache         string
+	loadCache     string
+	diff          string
+	checks        topology.Checks
+	topologyFile  string
+	compareFabric *fabric.Fabric
+}
+
+// New returns ibnetdiscover.
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{Diag: getopt.NewDiag(env, "ibnetdiscover"), checks: topology.DefaultChecks}
+	list := func(types ...mad.NodeType) func(string) error {
+		return func(string) error {
+			c.list = types
+			return nil
+		}
+	}
+	options := []getopt.Option{
+		{Long: "full", Short: 'f', Help: "show full information (ports' speed and width, vlcap)", Set: getopt.True(&c.text.Full)},
+		{Long: "show", Short: 's', Help: "show more information", Set: getopt.True(&c.show)},
+		{Long: "list", Short: 'l', Help: "list of connected nodes", Set: list(mad.NodeTypeCA, mad.NodeTypeSwitch, mad.NodeTypeRouter)},
+		{Long: "grouping", Short: 'g', Help: "show grouping", Set: getopt.True(&c.text.Group)},
+		{Long: "Hca_list", Short: 'H', Help: "list of connected CAs", Set: list(mad.NodeTypeCA)},
+		{Long: "Switch_list", Short: 'S', Help: "list of connected switches", Set: list(mad.NodeTypeSwitch)},
+		{Long: "Router_list", Short: 'R', Help: "list of connected routers", Set: list(mad.NodeTypeRouter)},
+		{Long: "node-name-map", Arg: "<file>", Help: "node name map file", Set: getopt.Text(&c.NameMap)},
+		{Long: "cache", Arg: "<file>", Help: "filename to cache ibnetdiscover data to", Set: getopt.Text(&c.cache)},
+		{Long: "load-cache", Arg: "<file>", Help: "filename of ibnetdiscover cache to load", Set: getopt.Text(&c.loadCache)},
+		{Long: "diff", Arg: "<file>", Help: "filename of ibnetdiscover cache to diff", Set: getopt.Text(&c.diff)},
+		{Long: "diffcheck", Arg: "<key(s)>", Help: "specify checks to execute for --diff", Set: c.setChecks},
+		{Long: "ports", Short: 'p', Help: "obtain a ports report", Set: getopt.True(&c.ports)},
+		{Long: "max_hops", Short: 'm', Help: "report max hops discovered by the library", Set: getopt.True(&c.text.MaxHops)},
+		{Long: "outstanding_smps", Short: 'o', Arg: "<val>", Help: "specify the number of outstanding SMP's which should be issued during the scan", Set: c.setWindow},
+	}
+	return &getopt.Tool{
+		Name: "ibnetdiscover", Family: getopt.InfinibandDiags, Operands: "[topology-file]",
+		Options: append(options, c.Options("DGKLs")...), Run: c.run,
+	}
+}
+
+// setWindow reads a number as C reads it; 0 is the default.
+func (c *command) setWindow(value string) error {
+	if n := getopt.Strtoull(value); n <= math.MaxInt32 {
+		c.Window = int(n)
+	}
+	return nil
+}
+
+func (c *command) setChecks(value string) (err error) {
+	if c.checks, err = topology.ParseChecks(value); err != nil {
+		fmt.Fprintln(c.Env.ErrOut, err)
+		return getopt.ErrUsage
+	}
+	return nil
+}
+
+func (c *command) run(ctx context.Context, operands []string) error {
+	if err := c.Complete(ctx, c.Env); err != nil {
+		return err
+	}
+	out, closeOut, err := c.output(operands)
+	if err != nil {
+		return err
+	}
+	defer closeOut()
+	if c.text.Names, err = c.Names(c.Env); err != nil {
+		return err
+	}
+	if c.diff != "" {
+		if c.compareFabric, err = fabric.ReadCacheFile(c.diff); err != nil {
+			return c.Iberror("main", err, "loading cached fabric for diff failed\n")
+		}
+	}
+	f, err := c.scan(ctx)
+	if f == nil {
+		return err
+	}
+	links.PrintWarnings(c.Env.ErrOut, &linkinfo.Result{Fabric: f}, c.Verbose > 0)
+	if err != nil {
+		cmdutil.PrintError(c.Env, "error", err)
+	}
+	if err := c.print(out, f); err != nil {
+		return err
+	}
+	if c.cache != "" {
+		if err := f.WriteCacheFile(c.cache); err != nil {
+			return c.Iberror("main", err, "caching ibnetdiscover data failed\n")
+		}
+	}
+	if err := closeOut(); err != nil {
+		return fmt.Errorf("write topology: %w", err)
+	}
+	if f.Aborted != nil {
+		return &cmdutil.ExitError{Code: getopt.ExitFailure}
+	}
+	return nil
+}
+
+// output opens the file for the topology, if there is one.
+func (c *command) output(operands []string) (io.Writer, func() error, error) {
+	if len(operands) == 0 {
+		return c.Env.Out, func() error { return nil }, nil
+	}
+	file, err := os.Create(operands[0])
+	if err != nil {
+		return nil, nil, c.Iberror("main", err, "can't open file %s for writing", operands[0])
+	}
+	closed := false
+	return file, func() error {
+		if closed {
+			return nil
+		}
+		closed = true
+		return file.Close()
+	}, nil
+}
+
+func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
+	bar := render.NewProgress(c.Env.ErrOut)
+	f, err := topology.Run(ctx, topology.Options{
+		Open: c.Open, Client: c.Client(c.Env), LoadCache: c.loadCache,
+		NoExtendedPortInfo: c.NoExtendedPortInfo(), Progress: bar.Update,
+	})
+	bar.Close()
+	c.text.Time = time.Now()
+	if f == nil {
+		what := "discover failed\n"
+		if c.loadCache != "" {
+			what = "loading cached fabric failed\n"
+		}
+		return nil, c.Iberror("main", err, "%s", what)
+	}
+	if c.show && c.loadCache == "" {
+		if err := topology.WriteVisits(c.Env.Out, f); err != nil {
+			return nil, err
+		}
+	}
+	return f, err
+}
+
+// print writes the selected view. The report on ports does not go to the file.
+func (c *command) print(out io.Writer, f *fabric.Fabric) error {
+	switch {
+	case c.ports:
+		return c.text.WritePorts(c.Env.Out, f)
+	case c.list != nil:
+		return c.text.WriteList(out, f, c.list...)
+	case c.compareFabric != nil:
+		_, err := c.text.WriteDiff(out, c.compareFabric, f, c.checks)
+		return err
+	}
+	return c.text.WriteTopology(out, f)
+}

@@ -1,0 +1,139 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/topology"
+)
+
+// printTable writes the table of findings, nodes, ports or cables, and a summary.
+func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []topology.Finding) {
+	switch {
+	case c.check:
+		c.printFindings(out, findings)
+	case c.types != nil:
+		c.printNodes(out, f)
+	case c.ports:
+		var rows []topology.Cable
+		for _, n := range f.Nodes {
+			for _, p := range n.Ports {
+				if p != nil && !p.IsManagement() {
+					rows = append(rows, topology.Cable{A: p, B: p.Peer})
+				}
+			}
+		}
+		c.printCables(out, rows)
+	default:
+		c.printCables(out, topology.Cables(f))
+	}
+	s := topology.Summarize(f, len(findings))
+	colour := render.NewPalette(c.env.Out, c.env.Getenv)
+	fmt.Fprintf(out, "%s, %s, %s, %s", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
+		render.Count(s.Routers, "router", "routers"), render.Count(s.Cables, "cable", "cables"))
+	switch {
+	case !c.check:
+	case len(findings) > 0:
+		fmt.Fprint(out, ": ", colour.Bad(render.Count(len(findings), "finding", "findings")))
+	default:
+		fmt.Fprint(out, ": ", colour.Good("no problems found"))
+	}
+	if f.Partial() {
+		fmt.Fprint(out, colour.Bad(" (partial result)"))
+	}
+	fmt.Fprintln(out)
+}
+
+func (c *command) printFindings(out *render.Output, findings []topology.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	colour := render.NewPalette(c.env.Out, c.env.Getenv)
+	render.Columns(out, []render.Column[topology.Finding]{
+		column("FINDING", func(f topology.Finding) string { return colour.Bad(string(f.Kind)) }),
+		column("DETAIL", func(f topology.Finding) string { return f.Detail }),
+	}, findings)
+}
+
+func (c *command) printNodes(out *render.Output, f *fabric.Fabric) {
+	levels := topology.Levels(f)
+	var nodes []topology.ReportNode
+	for _, kind := range c.types {
+		for _, n := range f.Nodes {
+			if n.Info.NodeType == kind {
+				nodes = append(nodes, topology.NewReportNode(n, levels, c.names))
+			}
+		}
+	}
+	columns := []render.Column[topology.ReportNode]{
+		column("TYPE", func(n topology.ReportNode) string { return n.Type }),
+		column("GUID", func(n topology.ReportNode) string { return n.GUID.String() }),
+		column("LID", func(n topology.ReportNode) string { return orAbsent(n.LID) }),
+		column("PORTS", func(n topology.ReportNode) string { return strconv.Itoa(n.Ports) }),
+		column("LINKS", func(n topology.ReportNode) string { return strconv.Itoa(n.Links) }),
+		column("LEVEL", func(n topology.ReportNode) string { return orAbsent(n.Level) }),
+		column("NAME", func(n topology.ReportNode) string { return cmp.Or(n.Name, render.Absent) }),
+	}
+	if slices.ContainsFunc(nodes, func(n topology.ReportNode) bool { return n.System != nil }) {
+		columns = append(columns, column("CHASSIS", chassis))
+	}
+	if len(nodes) > 0 {
+		render.Columns(out, columns, nodes)
+	}
+}
+
+func chassis(n topology.ReportNode) string {
+	switch {
+	case n.System == nil:
+		return render.Absent
+	case n.System.Slot == "":
+		return strconv.Itoa(n.System.Number)
+	}
+	return fmt.Sprintf("%d %s", n.System.Number, n.System.Slot)
+}
+
+// orAbsent returns the text of a value that may be unknown.
+func orAbsent[T any](v *T) string {
+	if v == nil {
+		return render.Absent
+	}
+	return fmt.Sprint(*v)
+}
+
+func (c *command) printCables(out *render.Output, cables []topology.Cable) {
+	if len(cables) == 0 {
+		return
+	}
+	render.Columns(out, []render.Column[topology.Cable]{
+		column("NODE", func(r topology.Cable) string { return cmp.Or(c.names.Name(r.A.Node), render.Absent) }),
+		column("PORT", func(r topology.Cable) string { return topology.PortLabel(r.A) }),
+		column("PEER", c.ofPeer(func(p *fabric.Port) string { return c.names.Name(p.Node) })),
+		column("PEER PORT", c.ofPeer(topology.PortLabel)),
+		column("WIDTH", func(r topology.Cable) string {
+			w, _ := r.Rate()
+			return cmp.Or(render.Text(w), render.Absent)
+		}),
+		column("SPEED", func(r topology.Cable) string {
+			_, s := r.Rate()
+			return cmp.Or(render.Text(s), render.Absent)
+		}),
+	}, cables)
+}
+
+func (c *command) ofPeer(text func(*fabric.Port) string) func(topology.Cable) string {
+	return func(r topology.Cable) string {
+		if r.B == nil {
+			return render.Absent
+		}
+		return cmp.Or(text(r.B), render.Absent)
+	}
+}
+
+// column returns a column with the texts of a function.
+func column[Row any](header string, text func(Row) string) render.Column[Row] {
+	return render.Column[Row]{Header: header, Append: func(b []byte, r Row) []byte { return append(b, text(r)...) }}
+}

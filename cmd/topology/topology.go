@@ -1,0 +1,280 @@
+// Package topology is the command that shows the nodes and cables of a fabric.
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// command is one call of topology.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	format                      string
+	json                        bool
+	list                        bool
+	cas, switches, routers      bool
+	ports, group, full, maxHops bool
+	show                        bool
+	check                       bool
+	cache, loadCache            string
+	cachePartial                bool
+	diff                        string
+	diffcheck                   []string
+
+	// Derived from the flags.
+	checks topology.Checks
+	types  []mad.NodeType // selected by -l, -H, -S, -R; nil without them
+	names  *fabric.NameMap
+}
+
+// The formats.
+const (
+	formatTable       = "table"
+	formatNetdiscover = "netdiscover"
+	formatCSV         = "csv"
+	formatDOT         = "dot"
+	formatSlurm       = "slurm"
+	formatSlurmBlock  = "slurm-block"
+)
+
+// New returns the command topology.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "topology [flags]",
+		Short: "Show, export and check the nodes and cables of a fabric",
+		Long: strings.TrimSpace(`
+topology scans an InfiniBand fabric once and shows its cables or nodes, or writes
+them in the format of another program: ibnetdiscover, Graphviz, Slurm.`),
+		Example: strings.Trim(`
+  # all cables
+  ibkit topology
+
+  # all switches
+  ibkit topology -S
+
+  # a topology file for opensm, ibsim and scripts
+  ibkit topology --format netdiscover > fabric.topo
+
+  # topology.conf for Slurm
+  ibkit topology --format slurm > /etc/slurm/topology.conf
+
+  # exit code 3 if LIDs, GUIDs or names are zero or not unique
+  ibkit topology --check
+
+  # the changes since a stored scan
+  ibkit topology --cache before
+  ibkit topology --diff before`, "\n"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
+			}
+			return nil
+		},
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
+		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatSlurm, formatSlurmBlock}, "output `FORMAT`")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVarP(&c.list, "list", "l", false, "list the nodes")
+	flags.BoolVarP(&c.cas, "Hca_list", "H", false, "list the channel adapters")
+	flags.BoolVarP(&c.switches, "Switch_list", "S", false, "list the switches")
+	flags.BoolVarP(&c.routers, "Router_list", "R", false, "list the routers")
+	flags.BoolVarP(&c.ports, "ports", "p", false, "list all ports, with and without a cable")
+	flags.BoolVar(&c.check, "check", false, "show zero or duplicate LIDs, GUIDs and names")
+	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
+	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
+	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
+	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
+	c.diffcheck = []string{"sw", "ca", "router", "port"}
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare the parts of a `LIST` (--diff)")
+	flags.BoolVarP(&c.group, "grouping", "g", false, "group nodes by chassis (--format netdiscover)")
+	flags.BoolVarP(&c.full, "full", "f", false, "add speed, width and VLs as numbers (--format netdiscover)")
+	flags.BoolVarP(&c.maxHops, "max_hops", "m", false, "add hops and requests of the scan (--format netdiscover)")
+	flags.BoolVar(&c.show, "show", false, "add each discovered port (--format netdiscover)")
+	c.fabric.Define(c.env, cmd)
+	_ = flags.MarkHidden("sm_port") // no subnet manager is queried
+	cmdutil.Abbreviate(flags)
+}
+
+// rules are the relations between the flags.
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}},
+		{Flags: []string{"ports"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "diff"}},
+		{Flags: []string{"diff"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "check"}},
+		{Flags: []string{"check"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports"}},
+		{Flags: []string{"load-cache"}, Others: []string{"sim", "Ca", "Port", "timeout", "m_key", "outstanding_smps", "errors", "show"}},
+	},
+	Needs: []cmdutil.Need{
+		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
+		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
+		{Flags: []string{"grouping", "full", "max_hops", "show"}, Others: []string{"format"}},
+	},
+}
+
+// complete checks the flags and derives the options.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if flags.Changed("sm_port") {
+		return cmdutil.UsageErrorf("%s has no effect: topology does not query a subnet manager", cmdutil.FlagName(flags, "sm_port"))
+	}
+	if given := cmdutil.Given(flags, []string{"grouping", "full", "max_hops", "show"}); given != "" && c.format != formatNetdiscover {
+		return cmdutil.UsageErrorf("%s requires --format %s", given, formatNetdiscover)
+	}
+	if given := cmdutil.Given(flags, []string{"list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
+		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
+	}
+	for _, t := range []struct {
+		on   bool
+		kind mad.NodeType
+	}{{c.cas, mad.NodeTypeCA}, {c.switches, mad.NodeTypeSwitch}, {c.routers, mad.NodeTypeRouter}} {
+		if t.on || c.list {
+			c.types = append(c.types, t.kind)
+		}
+	}
+	if c.checks, err = topology.ParseChecks(strings.Join(c.diffcheck, ",")); err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	c.names, err = c.fabric.Names(c.env)
+	return err
+}
+
+// run scans and prints.
+func (c *command) run(ctx context.Context) error {
+	var before *fabric.Fabric
+	if c.diff != "" {
+		var err error
+		if before, err = fabric.ReadCacheFile(c.diff); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	f, err := c.scan(ctx)
+	if f == nil {
+		return err
+	}
+	out := render.NewOutput(c.env.Out)
+	code := c.print(out, f, before)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if f.Aborted != nil && errors.Is(f.Aborted, umad.ErrDeviceRemoved) {
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
+	}
+	return code
+}
+
+// scan returns the fabric and stores it.
+func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
+	bar := render.NewProgress(c.env.ErrOut)
+	f, err := topology.Run(ctx, topology.Options{
+		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), LoadCache: c.loadCache,
+		NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(), Progress: bar.Update,
+	})
+	bar.Close()
+	switch {
+	case f == nil && c.loadCache != "":
+		return nil, &cmdutil.UsageError{Err: err}
+	case f == nil:
+		return nil, err
+	}
+	links.PrintWarnings(c.env.ErrOut, &linkinfo.Result{Fabric: f}, c.fabric.Verbose > 0)
+	if err != nil {
+		cmdutil.PrintError(c.env, "error", err)
+	}
+	switch {
+	case c.cache == "":
+	case f.Partial() && !c.cachePartial:
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", c.cache)
+	default:
+		if err := f.WriteCacheFile(c.cache); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// print writes the selected view and returns the exit code as an error.
+func (c *command) print(out *render.Output, f, before *fabric.Fabric) error {
+	var findings []topology.Finding
+	if c.check {
+		findings = topology.Check(f, c.names)
+	}
+	var err error
+	differs := false
+	text := &topology.Text{Names: c.names, Time: time.Now(), Group: c.group, Full: c.full, MaxHops: c.maxHops}
+	switch {
+	case before != nil:
+		differs, err = text.WriteDiff(out, before, f, c.checks)
+	case c.json:
+		writeJSON(out, f, c.names, findings)
+	case c.format == formatNetdiscover:
+		err = c.printText(out, text, f)
+	case c.format == formatCSV:
+		err = topology.WriteCSV(out, topology.Cables(f), c.names)
+	case c.format == formatDOT:
+		err = topology.WriteDOT(out, f, c.names)
+	case c.format == formatSlurm:
+		err = topology.WriteSlurm(out, f, c.names)
+	case c.format == formatSlurmBlock:
+		err = topology.WriteSlurmBlocks(out, f, c.names)
+	default:
+		c.printTable(out, f, findings)
+	}
+	if err != nil {
+		return err
+	}
+	return cmdutil.ResultError(f.Partial() || before != nil && before.Partial(), differs || len(findings) > 0)
+}
+
+// printText writes one of the formats of ibnetdiscover.
+func (c *command) printText(out *render.Output, text *topology.Text, f *fabric.Fabric) error {
+	if c.show {
+		if err := topology.WriteVisits(out, f); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.ports:
+		return text.WritePorts(out, f)
+	case c.types != nil:
+		return text.WriteList(out, f, c.types...)
+	}
+	return text.WriteTopology(out, f)
+}

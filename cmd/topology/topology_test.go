@@ -1,0 +1,116 @@
+package topology
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/topology"
+)
+
+var (
+	program = cmdtest.Native(New)
+	date    = regexp.MustCompile(`generated on .*`)
+)
+
+func TestTopology_Views(t *testing.T) {
+	for name, test := range map[string]struct {
+		args string
+		code int
+	}{
+		"cables":      {"", cmdutil.ExitOK},
+		"nodes":       {"-l", cmdutil.ExitOK},
+		"chassis":     {"-S --sim net:../../test/nets/chassis.net", cmdutil.ExitOK},
+		"ports":       {"-p --sim net:../../test/nets/parallel-links-and-router.net", cmdutil.ExitOK},
+		"check":       {"--check --sim net:../../test/nets/routers.net", cmdutil.ExitFindings},
+		"netdiscover": {"--format netdiscover -g -f -m", cmdutil.ExitOK},
+		"csv":         {"--format csv", cmdutil.ExitOK},
+		"dot":         {"--format dot", cmdutil.ExitOK},
+		"slurm":       {"--format slurm", cmdutil.ExitOK},
+		"slurm3":      {"--format slurm --sim fat-tree:radix=4,levels=3,pods=4", cmdutil.ExitOK},
+		"slurm-block": {"--format slurm-block", cmdutil.ExitOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"topology"}, strings.Fields(test.args)...)
+			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, args...)
+			if code != test.code || err != "" {
+				t.Errorf("got exit code %d, error output %q, want %d", code, err, test.code)
+			}
+			cmdtest.Golden(t, name+".golden", date.ReplaceAllString(out, "generated on DATE"))
+		})
+	}
+}
+
+// The JSON conforms to the schema and decodes into topology.Report without loss.
+func TestTopology_JSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/topology.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		"--sim demo", "--sim demo --check", "--sim net:../../test/nets/chassis.net --check", "--sim net:../../test/nets/odd-descriptions.net",
+	} {
+		t.Run(args, func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, append([]string{"topology", "--json"}, strings.Fields(args)...)...)
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Error(err)
+			}
+			cmdtest.RoundTrip(t, out, new(topology.Report))
+		})
+	}
+}
+
+func TestTopology_Diff(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	for _, test := range []struct {
+		args, out string
+		code      int
+	}{
+		{"--sim demo --cache " + cache + " --format csv", "start_device,", 0},
+		{"--sim demo --diff " + cache, "", 0},
+		{"--load-cache " + cache + " --diff " + cache, "", 0},
+		{"--sim single-switch --diff " + cache, "\n", 3},
+		{"--load-cache " + cache + " -H", "TYPE", 0},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"topology"}, strings.Fields(test.args)...)...)
+			if code != test.code || !strings.HasPrefix(out, test.out) || test.out == "" && out != "" || err != "" {
+				t.Errorf("got exit code %d, output\n%s\nerror output %q, want %d, %q", code, out, err, test.code, test.out)
+			}
+		})
+	}
+}
+
+func TestTopology_Usage(t *testing.T) {
+	file := cmdtest.WriteFile(t, "no cache")
+	for _, test := range []struct{ args, err string }{
+		{"x", `unexpected argument "x"`},
+		{"--json --format csv", "--json and --format exclude each other"},
+		{"-l -p", "-p (--ports) and -l (--list) exclude each other"},
+		{"-g", "-g (--grouping) has no effect without --format"},
+		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
+		{"-l --format dot", "-l (--list) and --format dot exclude each other"},
+		{"--format x", "want one of table, netdiscover"},
+		{"-s 1", "-s (--sm_port) has no effect"},
+		{"--diff " + file, "read cache " + file + ": offset 0"},
+		{"--load-cache " + file, "read cache " + file + ": offset 0"},
+		{"--load-cache /nonexistent", "no such file"},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			env := map[string]string{"IBKIT_SIM": "demo"}
+			code, out, err := program.Run(t, env, append([]string{"topology"}, strings.Fields(test.args)...)...)
+			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.err) {
+				t.Errorf("got exit code %d, output %q, error output %q, want 2, %q", code, out, err, test.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package topology
+
+import (
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// A Cable is a link between two ports, or within a chassis. B is nil for a port
+// without a link.
+type Cable struct{ A, B *fabric.Port }
+
+// Cables returns the links of a fabric, each once, in the order of its nodes and
+// ports.
+func Cables(f *fabric.Fabric) []Cable {
+	var cables []Cable
+	place := make(map[*fabric.Node]int, len(f.Nodes))
+	for i, n := range f.Nodes {
+		place[n] = i
+	}
+	for i, n := range f.Nodes {
+		for _, p := range n.Ports {
+			if p == nil || p.Peer == nil || p.Peer.Peer != p {
+				continue
+			}
+			if k := place[p.Peer.Node]; k > i || k == i && p.Peer.Number >= p.Number {
+				cables = append(cables, Cable{p, p.Peer})
+			}
+		}
+	}
+	return cables
+}
+
+// Rate returns the active width and speed of a cable, 0 if they are unknown.
+func (c Cable) Rate() (ib.LinkWidth, ib.Speed) {
+	for _, p := range []*fabric.Port{c.A, c.B} {
+		if p != nil && p.Info != nil && p.Info.State != ib.PortDown && p.Info.LinkWidthActive.Lanes() > 0 {
+			return p.Info.LinkWidthActive, p.Info.ActiveSpeed(p.Caps(), p.Ext)
+		}
+	}
+	return 0, 0
+}
+
+// Gbps returns the signalling rate of the cable in 10^9 bits per second, 0 if it is
+// unknown.
+func (c Cable) Gbps() float64 {
+	w, s := c.Rate()
+	if w == 0 || s == 0 {
+		return 0
+	}
+	return ib.LinkGbps(w, s)
+}
+
+// host returns the name of the host of a channel adapter: the first word of its name.
+// Linux sets the description "HOST HCA-1" or "HOST mlx5_0".
+func host(name string) string {
+	fields := strings.Fields(name)
+	if len(fields) == 0 {
+		return ""
+	}
+	return fields[0]
+}

@@ -1,0 +1,151 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// Check checks the LIDs, GUIDs and descriptions of a fabric: they must be unique and
+// not zero, and the range of LIDs of a port must fit its LMC.
+func Check(f *fabric.Fabric, names *fabric.NameMap) []Finding {
+	c := checker{names: names}
+	c.lids(f)
+	c.nodeGUIDs(f)
+	c.portGUIDs(f)
+	c.descriptions(f)
+	return c.findings
+}
+
+type checker struct {
+	names    *fabric.NameMap
+	findings []Finding
+}
+
+// add adds a finding about ports.
+func (c *checker) add(k Kind, ports []*fabric.Port, format string, args ...any) {
+	f := Finding{Kind: k, Detail: fmt.Sprintf(format, args...), ports: ports}
+	for _, p := range ports {
+		f.Ends = append(f.Ends, endOf(p, c.names))
+	}
+	c.findings = append(c.findings, f)
+}
+
+// addNodes adds a finding about nodes.
+func (c *checker) addNodes(k Kind, nodes []*fabric.Node, format string, args ...any) {
+	f := Finding{Kind: k, Detail: fmt.Sprintf(format, args...)}
+	for _, n := range nodes {
+		f.Ends = append(f.Ends, nodeEnd(n, c.names))
+	}
+	c.findings = append(c.findings, f)
+}
+
+// endPorts returns the ports with LIDs of their own.
+func endPorts(f *fabric.Fabric) []*fabric.Port {
+	var ports []*fabric.Port
+	for _, n := range f.Nodes {
+		for _, p := range n.Ports {
+			if p != nil && (!isSwitch(n) || p.IsManagement()) {
+				ports = append(ports, p)
+			}
+		}
+	}
+	return ports
+}
+
+func (c *checker) lids(f *fabric.Fabric) {
+	var ranges []endPort
+	for _, p := range endPorts(f) {
+		if p.Info == nil || !p.IsManagement() && p.Peer == nil {
+			continue
+		}
+		first, lmc := p.Info.LID, p.Info.LMC
+		last := int(first) + 1<<lmc - 1
+		switch {
+		case first == 0:
+			c.add(ZeroLID, []*fabric.Port{p}, "%s has LID 0", portText(p, c.names))
+			continue
+		case int(first)&(1<<lmc-1) != 0:
+			c.add(LIDRange, []*fabric.Port{p}, "%s has base LID %d, not a multiple of %d (LMC %d)", portText(p, c.names), first, 1<<lmc, lmc)
+		case last > int(ib.MaxUnicastLID):
+			c.add(LIDRange, []*fabric.Port{p}, "%s has LIDs %d to %d (LMC %d), beyond the last unicast LID %d", portText(p, c.names), first, last, lmc, ib.MaxUnicastLID)
+		}
+		ranges = append(ranges, endPort{p, first, ib.LID(min(last, 0xffff))})
+	}
+	slices.SortStableFunc(ranges, func(a, b endPort) int { return cmp.Compare(a.first, b.first) })
+	for i := range ranges {
+		for k := i + 1; k < len(ranges) && ranges[k].first <= ranges[i].last; k++ {
+			a, b := ranges[i], ranges[k]
+			c.add(DuplicateLID, []*fabric.Port{a.Port, b.Port}, "%s and %s have %s", portText(a.Port, c.names), portText(b.Port, c.names), common(a, b))
+		}
+	}
+}
+
+// common describes the LIDs that two ports have.
+func common(a, b endPort) string {
+	first, last := max(a.first, b.first), min(a.last, b.last)
+	if first == last {
+		return fmt.Sprintf("LID %d", first)
+	}
+	return fmt.Sprintf("LIDs %d to %d", first, last)
+}
+
+func (c *checker) nodeGUIDs(f *fabric.Fabric) {
+	for _, group := range groups(f.Nodes, func(n *fabric.Node) ib.GUID { return n.GUID }) {
+		switch guid := group[0].GUID; {
+		case guid == 0:
+			for _, n := range group {
+				c.addNodes(ZeroGUID, []*fabric.Node{n}, "%s has node GUID 0", c.names.Name(n))
+			}
+		case len(group) > 1:
+			c.addNodes(DuplicateGUID, group, "%d nodes have node GUID %v", len(group), guid)
+		}
+	}
+}
+
+func (c *checker) portGUIDs(f *fabric.Fabric) {
+	ports := endPorts(f)
+	for _, group := range groups(ports, func(p *fabric.Port) ib.GUID { return p.GUID }) {
+		switch guid := group[0].GUID; {
+		case guid == 0:
+			for _, p := range group {
+				c.add(ZeroGUID, []*fabric.Port{p}, "%s has port GUID 0", portText(p, c.names))
+			}
+		case len(group) > 1 && !slices.ContainsFunc(group, func(p *fabric.Port) bool { return p.Node.Duplicate }):
+			c.add(DuplicateGUID, group, "%d ports have port GUID %v", len(group), guid)
+		}
+	}
+	for _, p := range ports {
+		if n := f.NodeByGUID(p.GUID); p.GUID != 0 && n != nil && n.GUID != p.Node.GUID {
+			c.add(DuplicateGUID, []*fabric.Port{p}, "port GUID %v of %s is the node GUID of %s", p.GUID, portText(p, c.names), c.names.Name(n))
+		}
+	}
+}
+
+func (c *checker) descriptions(f *fabric.Fabric) {
+	for _, group := range groups(f.Nodes, func(n *fabric.Node) string { return n.Desc.String() }) {
+		if len(group) > 1 {
+			c.addNodes(DuplicateName, group, "%d nodes have the description %q", len(group), group[0].Desc.Clean())
+		}
+	}
+}
+
+// groups groups elements by key, in the order of the first of each group.
+func groups[E any, K comparable](elements []E, key func(E) K) [][]E {
+	index := map[K]int{}
+	var list [][]E
+	for _, e := range elements {
+		k := key(e)
+		i, ok := index[k]
+		if !ok {
+			i = len(list)
+			index[k] = i
+			list = append(list, nil)
+		}
+		list[i] = append(list[i], e)
+	}
+	return list
+}

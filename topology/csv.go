@@ -1,0 +1,101 @@
+package topology
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// csvColumns are the columns of the CSV. The names of ends are those that
+// [ReadPlan] recognizes.
+var csvColumns = []struct {
+	name  string
+	value func(Cable, *fabric.NameMap) string
+}{
+	{"start_device", func(c Cable, names *fabric.NameMap) string { return names.Name(c.A.Node) }},
+	{"start_port", func(c Cable, _ *fabric.NameMap) string { return strconv.Itoa(int(c.A.Number)) }},
+	{"end_device", func(c Cable, names *fabric.NameMap) string { return names.Name(c.B.Node) }},
+	{"end_port", func(c Cable, _ *fabric.NameMap) string { return strconv.Itoa(int(c.B.Number)) }},
+	{"start_guid", func(c Cable, _ *fabric.NameMap) string { return c.A.Node.GUID.String() }},
+	{"end_guid", func(c Cable, _ *fabric.NameMap) string { return c.B.Node.GUID.String() }},
+	{"start_type", func(c Cable, _ *fabric.NameMap) string { return c.A.Node.Info.NodeType.String() }},
+	{"end_type", func(c Cable, _ *fabric.NameMap) string { return c.B.Node.Info.NodeType.String() }},
+	{"width", func(c Cable, _ *fabric.NameMap) string {
+		w, _ := c.Rate()
+		return textOf(w)
+	}},
+	{"speed", func(c Cable, _ *fabric.NameMap) string {
+		_, s := c.Rate()
+		return textOf(s)
+	}},
+	{"gbps", func(c Cable, _ *fabric.NameMap) string {
+		if g := c.Gbps(); g != 0 {
+			return strconv.FormatFloat(g, 'f', -1, 64)
+		}
+		return ""
+	}},
+}
+
+// textOf returns the text of a width or speed, "" for 0.
+func textOf[T interface {
+	ib.LinkWidth | ib.Speed
+	String() string
+}](v T) string {
+	if v == 0 {
+		return ""
+	}
+	return v.String()
+}
+
+// WriteCSV writes a header and one record per cable. Values that a spreadsheet would
+// run as a formula begin with an apostrophe.
+func WriteCSV(w io.Writer, cables []Cable, names *fabric.NameMap) error {
+	out := csv.NewWriter(w)
+	record := make([]string, len(csvColumns))
+	for i, c := range csvColumns {
+		record[i] = c.name
+	}
+	_ = out.Write(record) // Error returns the error
+	for _, cable := range cables {
+		for i, c := range csvColumns {
+			record[i] = csvText(c.value(cable, names))
+		}
+		_ = out.Write(record)
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	return nil
+}
+
+// formulaStarts are the characters with which spreadsheets begin a formula.
+const formulaStarts = "=+-@\t\r"
+
+// csvText protects a text from being run as a formula. [csvValue] is its inverse.
+func csvText(s string) string {
+	if strings.ContainsRune(formulaStarts+"'", firstRune(s)) && s != "" {
+		return "'" + s
+	}
+	return s
+}
+
+// csvValue removes the apostrophe of csvText.
+func csvValue(s string) string {
+	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune(formulaStarts+"'", firstRune(rest)) {
+		return rest
+	}
+	return s
+}
+
+func firstRune(s string) rune {
+	for _, r := range s {
+		return r
+	}
+	return 0
+}

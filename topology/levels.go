@@ -1,0 +1,49 @@
+package topology
+
+import (
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Layout has the levels of the switches of a fabric: 0 for switches with end nodes,
+// otherwise the distance from such a switch.
+type Layout struct {
+	Level map[*fabric.Node]int // switches only
+	Count int                  // of levels
+}
+
+// Levels returns the levels of the switches.
+func Levels(f *fabric.Fabric) Layout {
+	l := Layout{Level: map[*fabric.Node]int{}}
+	var queue []*fabric.Node
+	for _, n := range f.Nodes {
+		if !isSwitch(n) {
+			continue
+		}
+		for _, p := range linked(n) {
+			if !isSwitch(p.Peer.Node) && p.Peer.Node.Info.NodeType != mad.NodeTypeRouter && !isAggregation(p.Peer.Node) {
+				l.Level[n] = 0
+				queue = append(queue, n)
+				break
+			}
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		n := queue[i]
+		l.Count = max(l.Count, l.Level[n]+1)
+		for _, p := range linked(n) {
+			peer := p.Peer.Node
+			if _, known := l.Level[peer]; isSwitch(peer) && !known {
+				l.Level[peer] = l.Level[n] + 1
+				queue = append(queue, peer)
+			}
+		}
+	}
+	for _, n := range f.Nodes {
+		if _, known := l.Level[n]; isSwitch(n) && !known {
+			l.Level[n] = 0
+			l.Count = max(l.Count, 1)
+		}
+	}
+	return l
+}

@@ -1,0 +1,253 @@
+package topology
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// Text writes a fabric in the formats of ibnetdiscover, byte for byte (rdma-core,
+// infiniband-diags/ibnetdiscover.c). The nodes are in the order of
+// [fabric.Fabric.Replay].
+type Text struct {
+	Names   *fabric.NameMap
+	Time    time.Time // time of the scan, for the header
+	Group   bool      // group nodes by chassis
+	Full    bool      // add speed, width and VLs of ports as numbers
+	MaxHops bool      // add the length of the longest route and the number of requests
+
+	out     *bufio.Writer
+	chassis map[*fabric.System]int // numbers of chassis, only with Group
+	buf     []byte
+}
+
+// start begins an output. finish must follow.
+func (t *Text) start(w io.Writer) { t.out = bufio.NewWriterSize(w, 64<<10) }
+
+func (t *Text) finish() error {
+	if err := t.out.Flush(); err != nil {
+		return fmt.Errorf("write topology: %w", err)
+	}
+	return nil
+}
+
+// WriteTopology writes the nodes and links as a topology file, which opensm, ibsim
+// and many scripts read.
+func (t *Text) WriteTopology(w io.Writer, f *fabric.Fabric) error {
+	t.start(w)
+	t.topology(f)
+	return t.finish()
+}
+
+func (t *Text) topology(f *fabric.Fabric) {
+	r := f.Replay(nil)
+	fmt.Fprintf(t.out, "#\n# Topology file: generated on %s\n#\n", t.Time.Local().Format(time.ANSIC))
+	if t.MaxHops {
+		fmt.Fprintf(t.out, "# Reported max hops discovered: %d\n# Total MADs used: %d\n", r.MaxHops, r.Requests)
+	}
+	if f.Start != nil {
+		fmt.Fprintf(t.out, "# Initiated from node %016x port %016x\n", uint64(f.Start.GUID), uint64(f.Start.Info.PortGUID))
+	}
+	if t.Group {
+		t.allChassis(r.Nodes)
+	}
+	for _, kind := range []mad.NodeType{mad.NodeTypeSwitch, mad.NodeTypeCA, mad.NodeTypeRouter} {
+		for _, n := range r.Nodes {
+			if n.Info.NodeType == kind && (!t.Group || t.chassis[n.System] == 0) {
+				t.node(n, "")
+			}
+		}
+	}
+}
+
+// node writes the lines of a node. host is the name of the host of its chassis, "" if
+// unknown.
+func (t *Text) node(n *fabric.Node, host string) {
+	t.header(n, host, "", "")
+	for _, p := range linked(n) {
+		t.port(p, "")
+	}
+}
+
+// linked returns the ports of a node with a link, without those that the node cannot
+// have.
+func linked(n *fabric.Node) []*fabric.Port {
+	var ports []*fabric.Port
+	for number := 1; number <= int(n.Info.NumPorts) && number < len(n.Ports); number++ {
+		if p := n.Ports[number]; p != nil && p.Peer != nil {
+			ports = append(ports, p)
+		}
+	}
+	return ports
+}
+
+// words are the words of the format for the types of nodes.
+type words struct{ line, guid, letter, list, report string }
+
+func wordsOf(t mad.NodeType) words {
+	switch t {
+	case mad.NodeTypeSwitch:
+		return words{"Switch", "switch", "S", "Switch", "SW"}
+	case mad.NodeTypeCA:
+		return words{"Ca", "ca", "H", "Ca", "CA"}
+	case mad.NodeTypeRouter:
+		return words{"Rt", "rt", "R", "Router", "RT"}
+	}
+	return words{"???", "???", "?", "???", "??"}
+}
+
+// id returns the ID of a node in quotation marks.
+func id(n *fabric.Node) string {
+	return fmt.Sprintf(`"%s-%016x"`, wordsOf(n.Info.NodeType).letter, uint64(n.GUID))
+}
+
+func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+
+// header writes the lines before the ports of a node. ids is written in front of the
+// IDs, detail in front of the last line.
+func (t *Text) header(n *fabric.Node, host, ids, detail string) {
+	number := t.chassis[n.System]
+	fmt.Fprintf(t.out, "\n%svendid=0x%x\n%sdevid=0x%x\n", ids, n.Info.VendorID, ids, n.Info.DeviceID)
+	if n.Info.SystemGUID != 0 {
+		fmt.Fprintf(t.out, "%ssysimgguid=0x%x", ids, uint64(n.Info.SystemGUID))
+	}
+	if number != 0 {
+		t.chassisNote(n, number, host)
+	}
+	if n.Info.SystemGUID != 0 || number != 0 {
+		t.out.WriteByte('\n')
+	}
+	fmt.Fprintf(t.out, "%s%sguid=0x%x", ids, wordsOf(n.Info.NodeType).guid, uint64(n.GUID))
+	if isSwitch(n) {
+		fmt.Fprintf(t.out, "(%x)", uint64(n.Info.PortGUID))
+		if t.Group {
+			t.out.WriteString("\t# " + slotText(n))
+		}
+	}
+	t.out.WriteByte('\n')
+	t.detail(n, detail)
+	if t.Group && !isSwitch(n) && isXsigo(n.GUID, xsigoHCA) {
+		t.out.WriteString(" (scp)")
+	}
+	t.out.WriteByte('\n')
+}
+
+// detail writes the last line before the ports, without its end. ibnetdiscover uses
+// the name map for switches only.
+func (t *Text) detail(n *fabric.Node, prefix string) {
+	name := n.Desc.Clean()
+	if isSwitch(n) {
+		name = t.Names.Name(n)
+	}
+	fmt.Fprintf(t.out, "%s%s\t%d %s\t\t# \"%s\"", prefix, wordsOf(n.Info.NodeType).line, n.Info.NumPorts, id(n), name)
+	if !isSwitch(n) {
+		return
+	}
+	kind, lid, lmc := "base", ib.LID(0), uint8(0)
+	if n.Switch != nil && n.Switch.EnhancedPort0 != 0 {
+		kind = "enhanced"
+	}
+	if p := n.Ports[0]; p != nil && p.Info != nil {
+		lid, lmc = p.Info.LID, p.Info.LMC
+	}
+	fmt.Fprintf(t.out, " %s port 0 lid %d lmc %d", kind, lid, lmc)
+}
+
+// port writes the line of a port with a link.
+func (t *Text) port(p *fabric.Port, prefix string) {
+	info, speed, width, speedName := linkOf(p)
+	peer := p.Peer
+	b := append(t.buf[:0], prefix...)
+	b = fmt.Appendf(b, "[%d]", p.Number)
+	if isSwitch(p.Node) {
+		b = append(b, t.external(p)...)
+	} else {
+		b = fmt.Appendf(b, "(%x) ", uint64(p.GUID))
+	}
+	b = fmt.Appendf(b, "\t%s[%d]%s", id(peer.Node), peer.Number, t.external(peer))
+	if !isSwitch(peer.Node) {
+		if !isSwitch(p.Node) {
+			b = append(b, ' ')
+		}
+		b = fmt.Appendf(b, "(%x) ", uint64(peer.GUID))
+	}
+	b = append(b, "\t\t# "...)
+	if !isSwitch(p.Node) {
+		b = fmt.Appendf(b, "lid %d lmc %d ", p.LID(), info.LMC)
+	}
+	b = append(b, '"')
+	b = append(b, t.Names.Name(peer.Node)...)
+	b = fmt.Appendf(b, "\" lid %d %s%s", peer.LID(), width, speedName)
+	if t.Full {
+		b = fmt.Appendf(b, " s=%d w=%d v=%d", speed, info.LinkWidthActive, info.VLCap)
+	}
+	if isSwitch(p.Node) {
+		switch {
+		case isXsigo(peer.GUID, xsigoTCA):
+			b = fmt.Appendf(b, " slot %d", p.Number)
+		case isXsigo(peer.GUID, xsigoHCA):
+			b = append(b, " (scp)"...)
+		}
+	}
+	t.buf = append(b, '\n')
+	t.out.Write(t.buf)
+}
+
+// external returns the number of a port that is printed on its chassis.
+func (t *Text) external(p *fabric.Port) string {
+	if !t.Group || p.External == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[ext %d]", p.External)
+}
+
+// linkOf returns the attributes of a port, zero if it did not respond, and its active
+// speed and width.
+func linkOf(p *fabric.Port) (info *mad.PortInfo, speed int, width, speedName string) {
+	info = p.Info
+	if info == nil {
+		info = new(mad.PortInfo)
+	}
+	speed = int(info.LinkSpeedActive)
+	caps := p.Caps()
+	if caps == nil {
+		speed = 0 // the switch did not return its port 0
+	}
+	return info, speed, widthText(info.LinkWidthActive), speedText(info, caps, p.Ext)
+}
+
+func widthText(w ib.LinkWidth) string {
+	switch w {
+	case ib.Width1X:
+		return "1x"
+	case ib.Width4X:
+		return "4x"
+	case ib.Width8X:
+		return "8x"
+	case ib.Width12X:
+		return "12x"
+	case ib.Width2X:
+		return "2x"
+	}
+	return "??"
+}
+
+// speedText returns the active speed, "???" for values without a name.
+func speedText(info, caps *mad.PortInfo, ext *mad.MlnxExtPortInfo) string {
+	if caps == nil {
+		return "???"
+	}
+	speed := info.ActiveSpeed(caps, nil)
+	switch {
+	case speed == ib.QDR && ext != nil && ext.LinkSpeedActive.Speed() == ib.FDR10:
+		return "FDR10"
+	case speed.Single():
+		return speed.String()
+	}
+	return "???"
+}

@@ -1,0 +1,125 @@
+package topology
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// The first bytes of the GUIDs of Xsigo's devices (rdma-core, libibnetdisc/chassis.c).
+const (
+	xsigo    = 0x001397
+	xsigoHCA = xsigo<<8 | 2
+	xsigoTCA = xsigo<<8 | 3
+)
+
+func isXsigo(guid ib.GUID, kind uint64) bool { return uint64(guid)>>32 == kind }
+
+// allChassis numbers the chassis in the order of their nodes, those of Voltaire first,
+// and writes them.
+func (t *Text) allChassis(nodes []*fabric.Node) {
+	t.chassis = map[*fabric.System]int{}
+	var systems []*fabric.System
+	number := func(n *fabric.Node) {
+		if n.System != nil && t.chassis[n.System] == 0 {
+			systems = append(systems, n.System)
+			t.chassis[n.System] = len(systems)
+		}
+	}
+	for _, n := range nodes {
+		if isSwitch(n) && n.Slot.Kind == fabric.SlotSpine && isVoltaire(n) {
+			number(n)
+		}
+	}
+	for _, n := range nodes {
+		if !isVoltaire(n) {
+			number(n)
+		}
+	}
+	for _, s := range systems {
+		t.oneChassis(s, nodes)
+	}
+	t.out.WriteString("\nNon-Chassis Nodes\n")
+}
+
+const (
+	vendorVoltaire = 0x8f1
+	vendorMellanox = 0x2c9
+)
+
+func isVoltaire(n *fabric.Node) bool { return n.Info.VendorID == vendorVoltaire }
+
+// oneChassis writes the nodes of a chassis: boards by slot, then the others in the
+// order of discovery.
+func (t *Text) oneChassis(s *fabric.System, order []*fabric.Node) {
+	fmt.Fprintf(t.out, "\nChassis %d", t.chassis[s])
+	if s.GUID != 0 {
+		fmt.Fprintf(t.out, " (guid 0x%x)", uint64(s.GUID))
+	}
+	t.out.WriteByte('\n')
+	var rest []*fabric.Node
+	for _, n := range slices.Backward(order) {
+		if n.System == s && n.Slot.Kind == fabric.SlotNone {
+			rest = append(rest, n)
+		}
+	}
+	host := ""
+	if uint64(s.GUID)>>40 == xsigo {
+		for _, n := range rest {
+			if isXsigo(n.GUID, xsigoHCA) {
+				host = n.Desc.Clean()
+				fmt.Fprintf(t.out, "Hostname: %s\n", host)
+			}
+		}
+	}
+	t.out.WriteString("\n# Spine Nodes")
+	t.boards(s, host, fabric.SlotSpine, fabric.SlotSpine)
+	t.out.WriteString("\n# Line Nodes")
+	t.boards(s, host, fabric.SlotLine, fabric.SlotRouter)
+	for _, part := range []struct {
+		heading string
+		kind    mad.NodeType
+	}{{"\n# Chassis Switches", mad.NodeTypeSwitch}, {"\n# Chassis CAs", mad.NodeTypeCA}} {
+		t.out.WriteString(part.heading)
+		for _, n := range rest {
+			if n.Info.NodeType == part.kind {
+				t.node(n, host)
+			}
+		}
+	}
+}
+
+// boards writes the nodes in two kinds of slot.
+func (t *Text) boards(s *fabric.System, host string, a, b fabric.SlotKind) {
+	for _, n := range s.Nodes {
+		if n.Slot.Kind == a || n.Slot.Kind == b {
+			t.node(n, host)
+		}
+	}
+}
+
+// chassisNote writes the comment about the chassis of a node.
+func (t *Text) chassisNote(n *fabric.Node, number int, host string) {
+	fmt.Fprintf(t.out, "\t\t# Chassis %d", number)
+	if host != "" {
+		fmt.Fprintf(t.out, " (%s)", host)
+	}
+	if isXsigo(n.GUID, xsigoTCA) && len(n.Ports) > 1 && n.Ports[1] != nil && n.Ports[1].Peer != nil {
+		fmt.Fprintf(t.out, " slot %d", n.Ports[1].Peer.Number)
+	}
+}
+
+// slotText returns the model of a board and its place in the chassis.
+func slotText(n *fabric.Node) string {
+	v := n.Info.VendorID
+	if n.System == nil || n.Slot.Kind == fabric.SlotNone || v != vendorVoltaire && v != vendorMellanox {
+		return ""
+	}
+	if n.System.Kind == "" {
+		return n.Slot.String()
+	}
+	return n.System.Kind + " " + n.Slot.String()
+}
