@@ -18,6 +18,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
 	"github.com/ibkit/ibkit/cmd/classic/perftest"
 	"github.com/ibkit/ibkit/cmd/completion"
+	"github.com/ibkit/ibkit/cmd/counters"
 	"github.com/ibkit/ibkit/cmd/devinfo"
 	"github.com/ibkit/ibkit/cmd/doctor"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -43,6 +44,7 @@ type entry struct {
 var registry = map[string]entry{
 	"addr":       {command: addr.New},
 	"completion": {command: completion.New},
+	"counters":   {command: counters.New},
 	"devinfo":    {command: devinfo.New},
 	"doctor":     {command: doctor.New},
 	"linkinfo":   {command: linkinfo.New},

@@ -158,7 +158,9 @@ func (c *Collector) Scan(ctx context.Context, o fabric.DiscoverOptions) (*fabric
 func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
 	c.pass++
 	for _, n := range c.order {
-		n.Failures = nil
+		if n.Described {
+			n.Failures = nil // others do not respond again
+		}
 		n.Total = nil
 		for _, p := range n.Ports {
 			p.Before, p.Now = p.Now, nil

@@ -36,7 +36,7 @@ var errOtherPort = errors.New("the response has the counters of another port")
 // A query is one request for an attribute of performance management.
 type query struct {
 	req     umad.Request
-	payload [64]byte
+	payload [perfData + mad.PerfDataSize]byte
 	node    *Node
 	port    *Port // nil: the node
 	number  uint8 // PortSelect
@@ -52,6 +52,11 @@ const perfData = 40
 
 // submit queries an attribute of a port.
 func (c *Collector) submit(to umad.Target, attr mad.AttrID, number uint8, n *Node, p *Port, then func(*Collector, *query, *umad.Reply)) {
+	c.client.Submit(&c.prepare(to, attr, number, n, p, then).req)
+}
+
+// prepare returns a query of an attribute of a port.
+func (c *Collector) prepare(to umad.Target, attr mad.AttrID, number uint8, n *Node, p *Port, then func(*Collector, *query, *umad.Reply)) *query {
 	var q *query
 	if last := len(c.free) - 1; last >= 0 {
 		q, c.free = c.free[last], c.free[:last]
@@ -65,7 +70,7 @@ func (c *Collector) submit(to umad.Target, attr mad.AttrID, number uint8, n *Nod
 	q.payload[perfData+1] = number
 	q.req.Payload = q.payload[:perfData+2]
 	q.node, q.port, q.number, q.then, q.tries = n, p, number, then, 0
-	c.client.Submit(&q.req)
+	return q
 }
 
 // done passes a reply to the function of its query.

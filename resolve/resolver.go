@@ -62,6 +62,9 @@ type Options struct {
 
 	// Progress, if set, is called during a scan.
 	Progress func(fabric.Progress)
+
+	// Scanned, if not nil, is a scan of the fabric to use instead of another one.
+	Scanned *fabric.Fabric
 }
 
 // ErrNoReply is wrapped by the error of a next hop that does not respond.
@@ -115,7 +118,7 @@ func New(c *umad.Client, local umad.PortAttr, o Options) *Resolver {
 	if o.LookupHost == nil {
 		o.LookupHost = lookupHost
 	}
-	return &Resolver{client: c, local: local, opts: o}
+	return &Resolver{client: c, local: local, opts: o, scanned: o.Scanned}
 }
 
 func (r *Resolver) sysfs() sysfs.FS { return cmp.Or(sysfs.FS(r.opts.Sysfs), sysfs.Default) }

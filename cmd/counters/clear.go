@@ -1,0 +1,95 @@
+package counters
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/counters"
+)
+
+// parts are the values of --reset.
+var parts = map[string]counters.Part{
+	"errors":  counters.ErrorCounters,
+	"traffic": counters.TrafficCounters,
+	"details": counters.DetailCounters,
+}
+
+// clear sets counters to 0 after a confirmation. The table above has the values.
+func (c *command) clear(ctx context.Context, r *counters.Result) error {
+	var selected counters.Part
+	for _, name := range c.reset {
+		selected |= parts[name]
+	}
+	var ports []*counters.Port
+	for _, p := range r.AllPorts() {
+		if p.Now != nil {
+			ports = append(ports, p)
+		}
+	}
+	if len(ports) == 0 {
+		return fmt.Errorf("clear counters: no port was read")
+	}
+	question := fmt.Sprintf("Clear the counters (%s) of %s?", strings.Join(c.reset, ", "), render.Count(len(ports), "port", "ports"))
+	if !c.yes {
+		if err := c.confirm(question); err != nil {
+			return err
+		}
+	}
+	c.printDiscarded(ports, selected)
+	if err := r.Clear(ctx, c.options, ports, selected); err != nil {
+		return err
+	}
+	c.printFailures(r)
+	fmt.Fprintf(c.env.Out, "cleared the counters (%s) of %s\n", strings.Join(c.reset, ", "), render.Count(len(ports), "port", "ports"))
+	return cmdutil.ResultError(r.Partial(), false)
+}
+
+// printDiscarded prints the values that are cleared and are not 0.
+func (c *command) printDiscarded(ports []*counters.Port, selected counters.Part) {
+	out := render.NewOutput(c.env.Out)
+	for _, p := range ports {
+		var values []string
+		for _, counter := range counters.Counters() {
+			part := counters.ErrorCounters
+			switch {
+			case counter.IsDetail():
+				part = counters.DetailCounters
+			case counter.IsTraffic():
+				part = counters.TrafficCounters
+			}
+			if v, ok := p.Now.Value(counter); ok && v.N > 0 && selected&part != 0 {
+				values = append(values, fmt.Sprintf("%v %d", counter, v.N))
+			}
+		}
+		if len(values) > 0 {
+			fmt.Fprintf(out, "%s port %d: %s\n", c.names.Name(p.Node), p.Number, strings.Join(values, ", "))
+		}
+	}
+	out.Flush()
+}
+
+// confirm prints a question and returns an error unless the answer is yes. Without a
+// terminal, it does not wait for an answer.
+func (c *command) confirm(question string) error {
+	in, ok := c.env.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return cmdutil.UsageErrorf("--reset requires --yes if the input is not a terminal")
+	}
+	fmt.Fprintf(c.env.ErrOut, "%s [y/N] ", question)
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return fmt.Errorf("clear counters: not confirmed")
+	}
+	return nil
+}

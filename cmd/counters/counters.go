@@ -1,0 +1,211 @@
+// Package counters is the command that shows the performance counters of a fabric.
+package counters
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
+)
+
+// command is one call of counters.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	selection selection
+	rate      time.Duration
+	interval  time.Duration
+	count     int
+	watch     bool
+	since     string
+	save      string
+	loadCache string
+
+	thresholds string
+	wait       float64
+	ber        bool
+	data       bool
+	details    bool
+	lanes      bool
+	reset      []string
+	yes        bool
+	json, csv  bool
+	rows       rows
+
+	// Derived from the flags.
+	options counters.Options
+	names   *fabric.NameMap
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "counters [flags] [TARGET...]",
+		Short: "Show error and traffic counters of a fabric, as rates",
+		Long: strings.TrimSpace(`
+counters reads the performance counters of all ports of a fabric and shows the
+ports whose error counters are above their thresholds: the peer, the worst
+counter, its usual meaning, and the kind of cause: cable, congestion or
+configuration. It does not clear counters.
+
+With --rate it reads the counters twice and shows rates: a port has a finding if
+an error counter increased in the window, or if it lost at least 1 % of its
+bandwidth by waiting for the peer. Each reply has a time of its own, so rates do
+not depend on the duration of a pass.
+
+A TARGET is an address of a port as for ibkit addr: a LID, a GUID, a name, a
+directed route, an IP address. The address of a switch stands for all of its
+ports, and NAME/3 for one of them.`),
+		Example: strings.Trim(`
+  # ports with errors; exit code 3 if there are any
+  ibkit counters
+
+  # errors of the next 10 seconds, utilization and lost bandwidth
+  ibkit counters --rate 10s
+
+  # the ten busiest ports
+  ibkit counters --rate 10s --top 10 --sort util
+
+  # the counters of one port, every second
+  ibkit counters leaf1/3 --interval 1s --watch
+
+  # errors since yesterday, with links that went down and came up again
+  ibkit counters --save yesterday
+  ibkit counters --since yesterday
+
+  # clear the error counters of one switch
+  ibkit counters --reset errors leaf1`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	c.selection.define(c.env, cmd)
+	flags.DurationVar(&c.rate, "rate", 0, "show rates in a window of `TIME`")
+	flags.DurationVar(&c.interval, "interval", 0, "show rates in windows of `TIME`, one after the other")
+	flags.IntVar(&c.count, "count", 1, "stop after `N` windows (--interval; default 1)")
+	flags.BoolVar(&c.watch, "watch", false, "repeat until interrupted, on a cleared terminal (--interval)")
+	flags.StringVar(&c.since, "since", "", "show increases since the baseline in `FILE`")
+	flags.StringVar(&c.save, "save", "", "store the counters as a baseline in `FILE`")
+	flags.StringVar(&c.loadCache, "load-cache", "", "use the fabric stored in `FILE` instead of scanning")
+	flags.StringVar(&c.thresholds, "threshold-file", "", "read thresholds from `FILE` (default: "+counters.DefaultThresholdPath+")")
+	flags.Float64Var(&c.wait, "max-wait", 100*counters.DefaultWait, "finding if a port loses more than `PERCENT` by waiting")
+	flags.BoolVar(&c.ber, "ber", false, "check the bit error rates 1e-14 (12 min) and 1e-15 (125 min)")
+	flags.BoolVar(&c.data, "data", false, "show traffic of every port")
+	flags.BoolVar(&c.details, "details", false, "read the causes of errors and FEC of every port")
+	flags.BoolVar(&c.lanes, "vl", false, "show counters by virtual lane and service level")
+	cmdutil.EnumListFlag(cmd, &c.reset, "reset", "", []string{"errors", "traffic", "details"}, "clear counters of the selected ports, a `LIST`")
+	flags.BoolVarP(&c.yes, "yes", "", false, "do not ask for confirmation (--reset)")
+	c.rows.define(cmd)
+	flags.BoolVar(&c.json, "json", false, "print JSON, a document per window")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
+	c.fabric.Define(c.env, cmd)
+	cmdutil.Abbreviate(flags)
+}
+
+// rules are the relations between the flags.
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"csv"}},
+		{Flags: []string{"rate"}, Others: []string{"interval", "since"}},
+		{Flags: []string{"interval"}, Others: []string{"since"}},
+		{Flags: []string{"count"}, Others: []string{"watch"}},
+		{Flags: []string{"watch"}, Others: []string{"json", "csv"}},
+		{Flags: []string{"reset"}, Others: []string{"rate", "interval", "since", "csv", "json"}},
+		{Flags: []string{"vl"}, Others: []string{"csv"}},
+	},
+	Needs: []cmdutil.Need{
+		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
+		{Flags: []string{"ber"}, Others: []string{"rate", "interval", "since"}},
+		{Flags: []string{"yes"}, Others: []string{"reset"}},
+		{Flags: []string{"reset"}, Others: []string{"all", "node", "switches", "cas", "routers", "ports", "reset"}},
+	},
+}
+
+// complete checks the flags and derives the options.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	switch {
+	case flags.Changed("rate") && c.rate <= 0, flags.Changed("interval") && c.interval <= 0:
+		return cmdutil.UsageErrorf("invalid window: want a time above 0")
+	case c.count < 1:
+		return cmdutil.UsageErrorf("invalid --count %d: want at least 1", c.count)
+	case !(c.wait >= 0 && c.wait <= 100):
+		return cmdutil.UsageErrorf("invalid --max-wait %v: want a percentage from 0 to 100", c.wait)
+	case len(c.reset) > 0 && len(args) == 0 && cmdutil.Given(flags, []string{"all", "node", "switches", "cas", "routers"}) == "":
+		return cmdutil.UsageErrorf("--reset requires a selection: targets, --node, --switches, --cas, --routers or --all")
+	}
+	if err := c.rows.complete(flags); err != nil {
+		return err
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if c.names, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	o := &c.options
+	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
+	o.NoExtendedPortInfo, o.LoadCache = c.fabric.NoExtendedPortInfo(), c.loadCache
+	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
+		return err
+	}
+	o.Resolve.Names, o.Resolve.Simulated, o.Resolve.Sysfs, o.Resolve.SMLID = c.names, c.fabric.IsSimulated(), c.env.Sysfs(), c.fabric.SMLID
+	if err := c.selection.complete(o, c.names); err != nil {
+		return err
+	}
+	o.Window, o.Windows = max(c.rate, c.interval), c.count
+	if c.watch {
+		o.Windows = -1
+	}
+	o.Details, o.Lanes = c.details, c.lanes
+	o.Data = c.data || c.save != "" || c.rows.needsAll() || len(c.reset) > 0
+	return c.limits()
+}
+
+// limits reads the thresholds and the baseline.
+func (c *command) limits() (err error) {
+	o := &c.options
+	o.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: c.wait / 100}
+	if c.ber {
+		o.Limits.BER = counters.BERRules
+	}
+	path := c.thresholds
+	if path == "" {
+		path = counters.DefaultThresholdPath
+	}
+	err = o.Limits.Thresholds.ReadFile(path)
+	if err != nil && (c.thresholds != "" || !errors.Is(err, fs.ErrNotExist)) {
+		return &cmdutil.UsageError{Err: err}
+	}
+	if c.since != "" {
+		if o.Since, err = counters.ReadBaselineFile(c.since); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package counters
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/counters"
+)
+
+var program = cmdtest.Native(New)
+
+// growing are the counters of the demo that grow while a test runs.
+var growing = regexp.MustCompile(`SymbolErrorCounter \d+`)
+
+func TestCounters(t *testing.T) {
+	for _, test := range []struct {
+		name, line string
+		code       int
+	}{
+		{"default", "counters --sim demo", cmdutil.ExitPartial},
+		{"switches", "counters --sim demo --switches", cmdutil.ExitFindings},
+		{"node", "counters --sim demo --node leaf4", cmdutil.ExitFindings},
+		{"port", "counters --sim demo leaf4/4", cmdutil.ExitFindings},
+		{"clean", "counters --sim demo --node leaf2", cmdutil.ExitOK},
+		{"ports", "counters --sim demo --node leaf3 --ports 1-5 --all --counters LinkDowned,XmitDiscards", cmdutil.ExitFindings},
+		{"details", "counters --sim demo --details leaf1/1", cmdutil.ExitFindings},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, strings.Fields(test.line)...)
+			if code != test.code {
+				t.Errorf("exit code: got %d, want %d", code, test.code)
+			}
+			cmdtest.Golden(t, test.name+".golden", growing.ReplaceAllString(out+err, "SymbolErrorCounter N"))
+		})
+	}
+}
+
+// TestUsage checks that wrong command lines and files are reported with exit code 2.
+func TestUsage(t *testing.T) {
+	file := func(text string) string { return cmdtest.WriteFile(t, text) }
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--rate", "0s"}, "want a time above 0"},
+		{[]string{"--rate", "1s", "--interval", "1s"}, "exclude each other"},
+		{[]string{"--count", "3"}, "no effect without --interval"},
+		{[]string{"--ber"}, "no effect without --rate"},
+		{[]string{"--sort", "util"}, "requires a window"},
+		{[]string{"--top", "0"}, "want at least 1"},
+		{[]string{"--counters", "Odd"}, `unknown counter "Odd"`},
+		{[]string{"--ports", "3-1"}, `got "3-1"`},
+		{[]string{"--node", "["}, "invalid pattern"},
+		{[]string{"--max-wait", "101"}, "percentage"},
+		{[]string{"--reset", "errors"}, "requires a selection"},
+		{[]string{"--reset", "errors", "--all"}, "requires --yes"},
+		{[]string{"--threshold-file", file("# none\nSymbolErrorCounter 5\n")}, `:2: got "SymbolErrorCounter 5", want COUNTER=NUMBER`},
+		{[]string{"--threshold-file", file("Odd=1\n")}, `:1: unknown error counter "Odd"`},
+		{[]string{"--threshold-file", file("VL15Dropped=x\n")}, `:1: limit of VL15Dropped: got "x"`},
+		{[]string{"--since", "/nonexistent"}, "read baseline"},
+		{[]string{"--since", file("other\n")}, `:1: got "other", want "ibkit counters baseline "`},
+		{[]string{"--since", file("ibkit counters baseline 2\n")}, ":1: version: got 2, want 1"},
+		{[]string{"--since", file("ibkit counters baseline 1\n")}, ":2: the file is truncated"},
+		{[]string{"--since", file("ibkit counters baseline 1\nend 0\n")}, "no port of this fabric"},
+		{[]string{"--load-cache", file("x")}, "read cache"},
+	} {
+		args := append([]string{"counters", "--sim", "demo"}, test.args...)
+		code, out, err := program.Run(t, nil, args...)
+		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" && !strings.Contains(test.want, "--yes") {
+			t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
+		}
+	}
+}
+
+// TestJSON validates documents against the schema, with one pass and with a window.
+func TestJSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/counters.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"--sim demo --json",
+		"--sim demo --json --all --vl --details",
+		"--sim demo --json --all --rate 20ms",
+		"--sim demo --json --counters SymbolError --rate 20ms",
+	} {
+		t.Run(line, func(t *testing.T) {
+			_, out, errOut := program.Run(t, nil, append([]string{"counters"}, strings.Fields(line)...)...)
+			document, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil {
+				t.Fatalf("%v: %s%s", err, out, errOut)
+			}
+			if err := schema.Validate(document); err != nil {
+				t.Error(err)
+			}
+			cmdtest.RoundTrip(t, out, new(counters.Report))
+		})
+	}
+}
+
+// TestBaseline stores a baseline, and finds a link that went down and came up since.
+func TestBaseline(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "baseline")
+	code, _, errOut := program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--save", path)
+	if code != cmdutil.ExitOK {
+		t.Fatalf("save: got exit code %d: %s", code, errOut)
+	}
+	events := filepath.Join(dir, "events")
+	if err := os.WriteFile(events, []byte("0s counter switch1[2] LinkDownedCounter 3\n0s counter switch1[3] SymbolErrorCounter 4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := program.Run(t, nil, "counters", "--sim", "single-switch:hosts=4", "--sim-events", events, "--since", path, "--json")
+	if code != cmdutil.ExitFindings {
+		t.Errorf("exit code: got %d, want %d: %s", code, cmdutil.ExitFindings, errOut)
+	}
+	var report counters.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, n := range report.Nodes {
+		for _, p := range n.Ports {
+			for _, f := range p.Findings {
+				found = append(found, f.Kind+" "+*f.Counter)
+			}
+		}
+	}
+	if got, want := strings.Join(found, ", "), "flapped LinkDownedCounter, exceeded SymbolErrorCounter"; got != want {
+		t.Errorf("findings: got %s, want %s", got, want)
+	}
+}
+
+// TestReset clears the counters of one switch and prints the values.
+func TestReset(t *testing.T) {
+	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors", "--yes", "leaf4")
+	if code != cmdutil.ExitOK || !strings.Contains(out, "leaf4 port 4: PortXmitDiscards 1822, PortXmitWait ") || !strings.Contains(out, "cleared the counters (errors) of") {
+		t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
+	}
+}

@@ -1,0 +1,108 @@
+package counters
+
+import (
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/counters"
+)
+
+// writeJSON writes a document, with one node per line.
+func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) {
+	head := r.Head(c.options.Window)
+	render.WriteMembers(out, '{', struct {
+		Schema  string                   `json:"schema"`
+		Time    time.Time                `json:"time"`
+		Window  *float64                 `json:"window"`
+		Partial bool                     `json:"partial"`
+		Missing []counters.MissingReport `json:"missing"`
+	}{head.Schema, head.Time, head.Window, head.Partial, head.Missing})
+	shown := map[*counters.Node][]*counters.Port{}
+	for _, w := range rows {
+		n := r.Node(w.Port)
+		shown[n] = append(shown[n], w.Port)
+	}
+	var nodes []*counters.Node
+	for _, n := range r.Nodes {
+		if len(shown[n]) > 0 || len(n.Failures) > 0 {
+			nodes = append(nodes, n)
+		}
+	}
+	o := counters.ReportOptions{Names: c.names, Counters: c.rows.chosen}
+	render.WriteArray(out, "nodes", nodes, func(n *counters.Node) any { return r.ReportNode(n, shown[n], o) })
+	out.WriteString("\n}\n")
+}
+
+// writeCSV writes a header and one record per port. "" stands for an unknown value.
+func (c *command) writeCSV(out *render.Output, rows []row) {
+	w := csv.NewWriter(out)
+	chosen := c.rows.chosen
+	if len(chosen) == 0 {
+		chosen = counters.Counters()
+	}
+	header := []string{
+		"time", "node_guid", "node", "port", "peer_guid", "peer", "peer_port", "window",
+		"transmit", "receive", "lost_bandwidth", "findings", "cause",
+	}
+	for _, counter := range chosen {
+		header = append(header, counter.String(), counter.String()+"_per_second")
+	}
+	_ = w.Write(header)
+	for _, r := range rows {
+		_ = w.Write(append(c.csvHead(r), csvCounters(r, chosen)...))
+	}
+	w.Flush()
+}
+
+// csvHead returns the columns before those of the counters.
+func (c *command) csvHead(r row) []string {
+	record := make([]string, 13)
+	if r.Now != nil {
+		record[0] = r.Now.At().Format(render.TimeFormat)
+	}
+	record[1], record[2], record[3] = r.Node.GUID.String(), c.names.Name(r.Node), strconv.Itoa(int(r.Number))
+	if r.Peer != nil {
+		record[4], record[5], record[6] = r.Peer.Node.GUID.String(), c.names.Name(r.Peer.Node), strconv.Itoa(int(r.Peer.Number))
+	}
+	if d := r.delta; d != nil {
+		record[7] = number(d.Window().Seconds(), true)
+		record[8] = number(r.Utilization(d, counters.XmitData))
+		record[9] = number(r.Utilization(d, counters.RcvData))
+		record[10] = number(r.LostBandwidth(d))
+	}
+	var kinds []string
+	for _, f := range r.findings {
+		kinds = append(kinds, f.Kind.String())
+	}
+	record[11] = strings.Join(kinds, " ")
+	if len(r.findings) > 0 && r.findings[0].Class != 0 {
+		record[12] = r.findings[0].Class.String()
+	}
+	return record
+}
+
+func csvCounters(r row, chosen []counters.Counter) []string {
+	record := make([]string, 2*len(chosen))
+	if r.Now == nil {
+		return record
+	}
+	for i, c := range chosen {
+		if v, ok := r.Now.Value(c); ok {
+			record[2*i] = strconv.FormatUint(v.N, 10)
+		}
+		if r.delta != nil {
+			record[2*i+1] = number(r.delta.PerSecond(c))
+		}
+	}
+	return record
+}
+
+func number(v float64, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

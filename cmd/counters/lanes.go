@@ -1,0 +1,32 @@
+package counters
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// printLanes writes the counters by virtual lane and service level that are not 0, one
+// line per port and attribute.
+func printLanes(out *render.Output, rows []row, names *fabric.NameMap) {
+	for _, w := range rows {
+		if w.Now == nil || w.Now.Details == nil {
+			continue
+		}
+		for _, a := range w.Now.Details.Lanes {
+			var values []string
+			mad.Visit(a, func(name string, _ int, v uint64) uint64 {
+				if v > 0 && name != "PortSelect" && name != "CounterSelect" {
+					values = append(values, fmt.Sprintf("%s %d", name, v))
+				}
+				return v
+			})
+			if len(values) > 0 {
+				fmt.Fprintf(out, "%s port %d: %s\n", names.Name(w.Node), w.Number, strings.Join(values, ", "))
+			}
+		}
+	}
+}

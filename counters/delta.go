@@ -1,0 +1,96 @@
+package counters
+
+import (
+	"time"
+)
+
+// A Delta compares two samples of a port.
+type Delta struct {
+	before, now *Sample
+
+	// A part of the counters is smaller than before, because someone cleared it.
+	// Its other counters may have been cleared, too, and have no increase.
+	ErrorsCleared, TrafficCleared, DetailsCleared bool
+}
+
+// A Change is the change of a counter.
+type Change struct {
+	Before, Now Value
+	Increase    uint64
+	Window      time.Duration // between the two replies
+
+	// Saturated reports that the counter is at its largest value: the increase is a
+	// lower bound.
+	Saturated bool
+}
+
+// Delta compares the last two samples of a port. It is nil without two samples.
+func (p *Port) Delta() *Delta {
+	if p.Now == nil || p.Before == nil {
+		return nil
+	}
+	return NewDelta(p.Before, p.Now)
+}
+
+// NewDelta compares two samples of the same port.
+func NewDelta(before, now *Sample) *Delta {
+	d := &Delta{before: before, now: now}
+	for c := range numCounters {
+		a, b, ok := d.values(c)
+		if !ok || b.N >= a.N {
+			continue
+		}
+		switch {
+		case c.IsDetail():
+			d.DetailsCleared = true
+		case c.IsTraffic():
+			d.TrafficCleared = true
+		default:
+			d.ErrorsCleared = true
+		}
+	}
+	return d
+}
+
+// values returns a counter in both samples. A counter whose agent changed the width of
+// its field cannot be compared.
+func (d *Delta) values(c Counter) (before, now Value, ok bool) {
+	before, hadIt := d.before.Value(c)
+	now, hasIt := d.now.Value(c)
+	return before, now, hadIt && hasIt && before.Width == now.Width
+}
+
+// cleared reports whether the part of a counter was cleared.
+func (d *Delta) cleared(c Counter) bool {
+	switch {
+	case c.IsDetail():
+		return d.DetailsCleared
+	case c.IsTraffic():
+		return d.TrafficCleared
+	}
+	return d.ErrorsCleared
+}
+
+// Change returns the change of a counter. It reports false if the counter is missing in
+// a sample, was cleared in between, or if no time passed.
+func (d *Delta) Change(c Counter) (Change, bool) {
+	before, now, ok := d.values(c)
+	window := now.At.Sub(before.At)
+	if !ok || window <= 0 || d.cleared(c) {
+		return Change{}, false
+	}
+	return Change{Before: before, Now: now, Increase: now.N - before.N, Window: window, Saturated: now.Saturated()}, true
+}
+
+// PerSecond returns the rate of a counter. It reports false as [Delta.Change] does, and
+// for a counter that is saturated.
+func (d *Delta) PerSecond(c Counter) (float64, bool) {
+	ch, ok := d.Change(c)
+	if !ok || ch.Saturated {
+		return 0, false
+	}
+	return float64(ch.Increase) / ch.Window.Seconds(), true
+}
+
+// Window returns the time between the samples.
+func (d *Delta) Window() time.Duration { return d.now.At().Sub(d.before.At()) }

@@ -1,0 +1,197 @@
+package counters
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Kind is a kind of finding.
+type Kind uint8
+
+// The kinds. [Finding.IsProblem] reports those that are errors.
+const (
+	Exceeded    Kind = iota + 1 // an error counter is above its threshold, or increased by more in the window
+	Flapped                     // the link went down in the window, and is up
+	BitErrors                   // the bit error rate is above a limit
+	Saturated                   // an error counter is at its largest value
+	Cleared                     // counters were cleared in the window
+	Disappeared                 // the port was read before, and did not respond again
+)
+
+var kindNames = [...]string{
+	Exceeded: "exceeded", Flapped: "flapped", BitErrors: "bit-errors",
+	Saturated: "saturated", Cleared: "cleared", Disappeared: "disappeared",
+}
+
+// String returns the name of the kind. Names are stable: scripts match them.
+func (k Kind) String() string {
+	if k == 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// MarshalText returns the name of the kind. The error is always nil.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// A Finding is an observation about a port.
+type Finding struct {
+	Kind    Kind
+	Counter Counter // of Exceeded, Flapped, BitErrors and Saturated
+	Class   Class   // 0: none
+	Meaning string
+	Value   uint64 // of the counter, or its increase with InWindow
+
+	InWindow bool
+}
+
+// IsProblem reports whether the finding is an error.
+func (f Finding) IsProblem() bool {
+	return f.Kind != Cleared && !(f.Kind == Saturated && f.Counter == XmitWait)
+}
+
+// Text returns the finding without its meaning.
+func (f Finding) Text() string {
+	switch f.Kind {
+	case Cleared:
+		return "cleared"
+	case Disappeared:
+		return "no response"
+	}
+	sign := ""
+	if f.InWindow {
+		sign = "+"
+	}
+	text := fmt.Sprintf("%v %s%d", f.Counter, sign, f.Value)
+	if f.Kind == Saturated {
+		text += " (saturated)"
+	}
+	return text
+}
+
+// Limits decide which values are findings.
+type Limits struct {
+	Thresholds Thresholds
+
+	// Wait is the part of a link's rate, or without a window of its demand, that may
+	// be lost by waiting: it applies to XmitWait unless a threshold is given.
+	Wait float64
+
+	// BER are the rules for bit error rates; nil: none.
+	BER []BERRule
+}
+
+// DefaultWait is the default of Limits.Wait.
+const DefaultWait = 0.01
+
+// minLost is the number of bytes lost by waiting below which the share of an idle link
+// has no meaning.
+const minLost = 1 << 20
+
+// exceeds applies the threshold of a counter. For increases in a window it is 0 unless a
+// file has another one.
+func (l *Limits) exceeds(c Counter, v uint64, inWindow bool) bool {
+	if inWindow && !l.Thresholds.IsGiven(c) {
+		return v > 0
+	}
+	return l.Thresholds.Exceeds(c, v)
+}
+
+// Findings returns the findings of a port, the worst first.
+func (l *Limits) Findings(p *Port) []Finding {
+	if p.Now == nil {
+		if p.Before != nil {
+			return []Finding{{Kind: Disappeared, Meaning: "the port was read before, and did not respond again"}}
+		}
+		return nil
+	}
+	d := p.Delta()
+	all := fecFindings(p, d)
+	for _, c := range bySeverity {
+		if f, ok := l.finding(p, d, c); ok {
+			all = append(all, f)
+		}
+	}
+	if d != nil {
+		all = append(all, l.windowFindings(p, d)...)
+	}
+	return all
+}
+
+// fecFindings returns a finding for blocks with errors that were not corrected.
+func fecFindings(p *Port, d *Delta) []Finding {
+	v, ok := p.Now.Value(FECUncorrectable)
+	f := Finding{
+		Kind: Exceeded, Counter: FECUncorrectable, Class: Cable, Value: v.N,
+		Meaning: "bit errors that error correction did not repair",
+	}
+	if d != nil {
+		var ch Change
+		if ch, ok = d.Change(FECUncorrectable); ok {
+			f.Value, f.InWindow = ch.Increase, true
+		}
+	}
+	if !ok || f.Value == 0 {
+		return nil
+	}
+	return []Finding{f}
+}
+
+// finding checks one counter.
+func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
+	v, ok := p.Now.Value(c)
+	if !ok {
+		return Finding{}, false
+	}
+	why := causeOf(c, p.Now)
+	f := Finding{Kind: Exceeded, Counter: c, Class: why.class, Meaning: why.meaning, Value: v.N}
+	switch {
+	case v.Saturated():
+		f.Kind = Saturated
+		return f, true
+	case c == XmitWait && !l.Thresholds.IsGiven(c):
+		return f, l.waits(p, d, &f)
+	case d == nil:
+		return f, l.exceeds(c, v.N, false)
+	}
+	ch, ok := d.Change(c)
+	f.Value, f.InWindow = ch.Increase, true
+	if c == LinkDowned && ch.Increase > 0 && DataRate(p.Port) > 0 {
+		f.Kind, f.Meaning = Flapped, "the link went down and came up again"
+	}
+	return f, ok && l.exceeds(c, ch.Increase, true)
+}
+
+// waits checks the time for which a port waited.
+func (l *Limits) waits(p *Port, d *Delta, f *Finding) bool {
+	if d == nil {
+		part, lost, ok := p.Waited()
+		f.Meaning = fmt.Sprintf("packets waited for the peer: %.1f %% of the demand", part*100)
+		return ok && lost >= minLost && part >= l.Wait
+	}
+	ch, measured := d.Change(XmitWait)
+	lost, ok := p.LostBandwidth(d)
+	f.Value, f.InWindow = ch.Increase, true
+	f.Meaning = fmt.Sprintf("packets waited for the peer: %.1f %% of the bandwidth lost", lost*100)
+	return measured && ok && lost >= l.Wait && lost > 0
+}
+
+// windowFindings returns the findings that only a window shows.
+func (l *Limits) windowFindings(p *Port, d *Delta) []Finding {
+	var all []Finding
+	if b, ok := p.SymbolBER(d); ok {
+		for _, r := range l.BER {
+			if b.Judge(r) == BERExceeded {
+				all = append(all, Finding{
+					Kind: BitErrors, Counter: SymbolErrors, Class: Cable, Value: b.Errors, InWindow: true,
+					Meaning: fmt.Sprintf("more errors than %.0e allows in %v", r.Limit, r.Window.Round(time.Minute)),
+				})
+				break
+			}
+		}
+	}
+	if d.ErrorsCleared || d.TrafficCleared || d.DetailsCleared {
+		all = append(all, Finding{Kind: Cleared, Meaning: "counters were cleared between the samples"})
+	}
+	return all
+}

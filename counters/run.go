@@ -1,0 +1,315 @@
+package counters
+
+import (
+	"context"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options of [Run]. With the zero value and a function Open, Run reads
+// the error counters of all ports, and those of switches without errors only as sums.
+type Options struct {
+	// Open opens the port to send from.
+	Open func(context.Context) (umad.Port, error)
+
+	Client umad.ClientOptions
+
+	// LoadCache is the path of a cache file with the fabric, instead of a scan.
+	LoadCache string
+
+	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
+	// from QDR.
+	NoExtendedPortInfo bool
+
+	// Targets select ports by address: all ports of a switch, one port of an adapter.
+	// Without targets all ports are read. Resolve has the options to find them.
+	Targets []resolve.Address
+	Resolve resolve.Options
+
+	// Want selects nodes; nil: all. With AfterScan it is called after the scan, when
+	// the descriptions of all nodes are known.
+	Want      func(*fabric.Node) bool
+	AfterScan bool
+
+	Ports func(*fabric.Port) bool // selects ports; nil: all
+
+	// Data reads the counters of traffic, too, and every port.
+	Data bool
+
+	// Lanes reads the counters by virtual lane and service level.
+	Lanes bool
+
+	// Details reads the attributes that explain errors of every port, instead of those
+	// with findings.
+	Details bool
+
+	// Window is the time between two passes; 0: a single pass.
+	Window time.Duration
+
+	// Windows is the number of windows (default 1); negative: until the context ends.
+	Windows int
+
+	// Since, if not nil, is the first pass.
+	Since *Baseline
+
+	Limits Limits
+
+	// Each, if not nil, is called after each window, and after a single pass.
+	Each func(*Result) error
+
+	// Progress, if not nil, is called during the scan.
+	Progress func(fabric.Progress)
+}
+
+// Result is the result of [Run].
+type Result struct {
+	Fabric *fabric.Fabric
+	Nodes  []*Node // those selected, in the order of the fabric
+
+	Limits Limits
+
+	Began   time.Time // of the last pass
+	Passes  int
+	Missing []Missing // ports of the baseline whose node is not in the fabric
+
+	Stats umad.Stats
+
+	collector *Collector
+}
+
+// Partial reports whether data is missing.
+func (r *Result) Partial() bool {
+	if r.Fabric.Partial() {
+		return true
+	}
+	for _, n := range r.Nodes {
+		if len(n.Failures) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Findings returns the findings of a port, the worst first.
+func (r *Result) Findings(p *Port) []Finding { return r.Limits.Findings(p) }
+
+// Run reads the counters of a fabric. If the scan or a pass ends early, it returns the
+// partial result together with an error.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer port.Close()
+	s := &session{
+		Options: o,
+		client:  umad.NewClient(port, o.Client),
+		local:   port.Attr(),
+		result:  &Result{Limits: o.Limits},
+	}
+	return s.run(ctx)
+}
+
+// A session is one call of Run.
+type session struct {
+	Options
+	client   *umad.Client
+	local    umad.PortAttr
+	selected selection
+	result   *Result
+}
+
+func (s *session) run(ctx context.Context) (*Result, error) {
+	c := NewCollector(s.client, s.collectOptions())
+	r := s.result
+	r.collector = c
+	r.Began = time.Now()
+	if err := s.firstPass(ctx, c); err != nil {
+		if r.Fabric == nil {
+			return nil, err
+		}
+		s.update()
+		return r, err
+	}
+	if s.Since != nil {
+		if err := s.Since.apply(c.Nodes()); err != nil {
+			return nil, err
+		}
+		r.Missing = s.Since.missing(r.Fabric)
+	}
+	s.update()
+	if s.Window <= 0 {
+		return r, s.each()
+	}
+	next := r.Began
+	for i := 0; s.Windows < 0 || i < max(s.Windows, 1); i++ {
+		next = next.Add(s.Window)
+		if err := sleep(ctx, next); err != nil {
+			return r, err
+		}
+		r.Began = time.Now()
+		err := c.Read(ctx, r.Fabric)
+		s.update()
+		if err != nil {
+			return r, err
+		}
+		if err := s.each(); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// sleep waits until a time.
+func sleep(ctx context.Context, until time.Time) error {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (s *session) update() {
+	s.result.Nodes, s.result.Stats = s.result.collector.Nodes(), s.client.Stats()
+	s.result.Passes++
+}
+
+func (s *session) each() error {
+	if s.Each == nil {
+		return nil
+	}
+	return s.Each(s.result)
+}
+
+// firstPass discovers the fabric and reads the counters once.
+func (s *session) firstPass(ctx context.Context, c *Collector) (err error) {
+	r := s.result
+	discover := fabric.DiscoverOptions{
+		NoExtendedPortInfo: s.NoExtendedPortInfo, OmitDownPorts: true, Progress: s.Progress,
+	}
+	switch {
+	case s.LoadCache != "":
+		r.Fabric, err = fabric.ReadCacheFile(s.LoadCache)
+	case len(s.Targets) > 0 || s.AfterScan:
+		r.Fabric, err = fabric.Discover(ctx, s.client, discover)
+	default:
+		r.Fabric, err = c.Scan(ctx, discover)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if len(s.Targets) > 0 {
+		if s.selected, err = s.find(ctx, r.Fabric); err != nil {
+			return err
+		}
+	}
+	return c.Read(ctx, r.Fabric)
+}
+
+// collectOptions returns the options for the collector.
+func (s *session) collectOptions() CollectOptions {
+	all := s.Data || s.Lanes || s.Details || s.Window > 0 || s.Since != nil
+	o := CollectOptions{Want: s.wantsNode, Ports: s.wantsPort, Attributes: ErrorAttributes, Details: s.details}
+	if all {
+		o.Attributes = AllAttributes
+	}
+	if !all && len(s.Targets) == 0 && s.Ports == nil {
+		o.Totals = s.needsPorts
+	}
+	return o
+}
+
+func (s *session) wantsNode(n *fabric.Node) bool {
+	return (s.Want == nil || s.Want(n)) && (s.selected == nil || s.selected.hasNode(n))
+}
+
+func (s *session) wantsPort(p *fabric.Port) bool {
+	return (s.Ports == nil || s.Ports(p)) && (s.selected == nil || s.selected.hasPort(p))
+}
+
+// maxTickBytes is the largest result of [Port.TickBytes].
+const maxTickBytes = 256 * 12
+
+// needsPorts reports whether a port may exceed a limit, by the sums over all ports.
+func (s *session) needsPorts(total *Sample) bool {
+	for _, c := range bySeverity {
+		v, ok := total.Value(c)
+		switch {
+		case !ok:
+		case c == XmitWait && !s.Limits.Thresholds.IsGiven(c):
+			if v.N >= minLost/maxTickBytes {
+				return true
+			}
+		case v.Saturated(), s.Limits.exceeds(c, v.N, false):
+			return true
+		}
+	}
+	return false
+}
+
+// details selects the attributes that explain the counters of a port.
+func (s *session) details(p *Port) (set DetailSet) {
+	if s.Lanes {
+		set |= LaneDetails
+	}
+	if s.Details {
+		set |= RcvErrorDetails | XmitDiscardDetails | FECDetails
+	}
+	above := func(c Counter) bool {
+		v, ok := p.Now.Value(c)
+		return ok && (v.Saturated() || s.Limits.exceeds(c, v.N, false))
+	}
+	if above(RcvErrors) {
+		set |= RcvErrorDetails
+	}
+	if above(XmitDiscards) {
+		set |= XmitDiscardDetails
+	}
+	if above(SymbolErrors) || above(LinkErrorRecovery) {
+		set |= FECDetails
+	}
+	if v, ok := p.Now.Value(XmitWait); ok && v.N > 0 {
+		set |= TickDetails
+	}
+	return set
+}
+
+// Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a
+// port of its own with the options of the run.
+func (r *Result) Clear(ctx context.Context, o Options, ports []*Port, parts Part) error {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer port.Close()
+	r.collector.client = umad.NewClient(port, o.Client)
+	return r.collector.Clear(ctx, ports, parts)
+}
+
+// Node returns the node of a port.
+func (r *Result) Node(p *Port) *Node { return r.collector.nodes[p.Node] }
+
+// NumRead returns the number of ports whose counters were read, on their own or as a
+// part of the sums.
+func (n *Node) NumRead() int {
+	if n.Total != nil && len(n.Ports) == 0 {
+		return int(n.Info.NumPorts)
+	}
+	return len(n.Ports)
+}
+
+// AllPorts returns the ports of all nodes that were read or did not respond.
+func (r *Result) AllPorts() []*Port {
+	var all []*Port
+	for _, n := range r.Nodes {
+		all = append(all, n.Ports...)
+	}
+	return all
+}
