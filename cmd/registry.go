@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibnetdiscover"
 	"github.com/ibkit/ibkit/cmd/classic/ibnodes"
 	"github.com/ibkit/ibkit/cmd/classic/ibping"
+	"github.com/ibkit/ibkit/cmd/classic/ibqueryerrors"
 	"github.com/ibkit/ibkit/cmd/classic/ibstat"
 	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevices"
@@ -69,7 +70,8 @@ var registry = map[string]entry{
 	"ibv_devices":   {tool: ibvdevices.New, native: "devinfo"},
 	"ibv_devinfo":   {tool: ibvdevinfo.New, native: "devinfo"},
 
-	"perfquery": {tool: perfquery.New, native: "counters"},
+	"ibqueryerrors": {tool: ibqueryerrors.New, native: "counters"},
+	"perfquery":     {tool: perfquery.New, native: "counters"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},

@@ -103,7 +103,7 @@ func (c *command) speeds(t *table) error {
 	if c.Debug > 0 {
 		fmt.Fprintf(c.out, "ibdebug: [%d] ext_speeds_reset_via: lid %d port %d mask 0x%x\n", os.Getpid(), c.to.LID, c.port, c.mask)
 	}
-	if c.caller.ResetSpeeds(&c.to, pma.Selection{Port: c.port, Counters: c.mask}) != nil {
+	if c.caller.ResetQuietly(&c.to, t.attr, pma.Selection{Port: c.port, Counters: c.mask}) != nil {
 		return c.fail("extended_speeds_query", "cannot reset PortExtendedSpeedsCounters")
 	}
 	return nil

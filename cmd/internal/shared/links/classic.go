@@ -121,12 +121,17 @@ func (v *Classic) flush(b []byte) {
 // appendAddress writes LID, port number and the number printed on the chassis.
 func (v *Classic) appendAddress(b []byte, p *fabric.Port) []byte {
 	b = append(appendRight(b, strconv.Itoa(int(p.LID())), 6), ' ')
-	b = append(appendRight(b, strconv.Itoa(int(p.Number)), 4), '[')
+	b = appendRight(b, strconv.Itoa(int(p.Number)), 4)
+	return appendExternal(b, p)
+}
+
+// appendExternal writes the number printed on the chassis.
+func appendExternal(b []byte, p *fabric.Port) []byte {
 	external := ""
 	if p.External != 0 {
 		external = strconv.Itoa(p.External)
 	}
-	return append(appendRight(b, external, 2), ']')
+	return append(appendRight(append(b, '['), external, 2), ']')
 }
 
 // appendLink writes width, speed and states. A port that is down may return

@@ -77,18 +77,14 @@ func (c *Caller) Reset(to *umad.Target, id mad.AttrID, s Selection) error {
 	if uint32(s.Counters) == 0 {
 		s.Counters = ^uint64(0)
 	}
-	return c.reset(to, id, s)
+	return c.ResetQuietly(to, id, s)
 }
 
-// ResetSpeeds is [Caller.Reset] for PortExtendedSpeedsCounters, whose mask has 64 bits.
-func (c *Caller) ResetSpeeds(to *umad.Target, s Selection) error {
+// ResetQuietly is [Caller.Reset] with a mask of 64 bits and without a line for -d.
+func (c *Caller) ResetQuietly(to *umad.Target, id mad.AttrID, s Selection) error {
 	if s.Counters == 0 {
 		s.Counters = ^uint64(0)
 	}
-	return c.reset(to, mad.AttrPortExtendedSpeedsCounters, s)
-}
-
-func (c *Caller) reset(to *umad.Target, id mad.AttrID, s Selection) error {
 	return c.exchange(to, mad.MethodSet, mad.ClassPM.NewAttribute(id), s)
 }
 
@@ -105,9 +101,39 @@ func (c *Caller) exchange(to *umad.Target, method mad.Method, a mad.Attribute, s
 	if err := mad.Encode(a, payload[offset-headerSize:]); err != nil {
 		return err
 	}
-	r := &umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.ID(), Payload: payload}
-	reply := c.Call(r)
-	return c.decode(*to, reply, a)
+	for range maxRedirects {
+		reply := c.Call(&umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.ID(), Payload: payload})
+		if !c.redirected(to, reply) {
+			return c.decode(*to, reply, a)
+		}
+	}
+	return errRedirects
+}
+
+// maxRedirects is the maximum number of addresses of an agent. libibmad has no limit.
+const maxRedirects = 8
+
+var errRedirects = errors.New("too many redirections")
+
+// redirected changes to if the reply has another address of the agent, as redirect_port
+// of libibmad does.
+func (c *Caller) redirected(to *umad.Target, reply umad.Reply) bool {
+	var status mad.StatusError
+	if !errors.As(reply.Err, &status) || mad.Status(status) != mad.StatusRedirect || reply.MAD == nil {
+		return false
+	}
+	var info mad.ClassPortInfo
+	if mad.Decode(&info, reply.Data()) != nil {
+		return false
+	}
+	if info.RedirectLID == 0 {
+		c.Warnf("redirect_port", "GID-based redirection is not supported")
+		return false
+	}
+	to.LID = info.RedirectLID
+	to.Redirect = &umad.Addr{LID: info.RedirectLID, QPN: info.RedirectQP, QKey: info.RedirectQKey, SL: info.RedirectSL}
+	c.debugf("redirect_port", "redirected to lid %d, qp 0x%x, qkey 0x%x, sl 0x%x", info.RedirectLID, info.RedirectQP, info.RedirectQKey, info.RedirectSL)
+	return true
 }
 
 // headerSize is the size of the common header in front of a payload.
