@@ -21,7 +21,7 @@ import (
 )
 
 // internals matches parts of a message that only readers of the source understand.
-var internals = regexp.MustCompile(`strconv|Parse[A-Z]|\bparsing "|invalid syntax|value out of range|%!|<nil>|\bnil\b|main\.|runtime error|goroutine|\*[a-z]+\.[A-Z]|0xc000[0-9a-f]{6}|open ""|invalid argument "[^"]*" for`)
+var internals = regexp.MustCompile(`strconv|Parse[A-Z]|\bparsing "|invalid syntax|value out of range|%!|<nil>|\bnil\b|main\.|runtime error|goroutine|\*[a-z]+\.[A-Z]|0xc000[0-9a-f]{6}|open ""|bufio\.|invalid argument "[^"]*" for`)
 
 // badValues are values that most flags reject.
 func badValues(t *testing.T) []string {
@@ -36,7 +36,7 @@ var badFabrics = []string{
 	`{"schema":"ibkit/linkinfo/2","nodes":[{"guid":"0x1","lid":99999999,"ports":[{"number":"x"}]}]}`,
 	"50ms flap leaf1[999]\n", "xx flap leaf1[1]\n", "@-1 down node06\n", "1s counter leaf1[1] SymbolErrorCounter zz\n", "1s down nosuch\n",
 	"0x1 \"a\n", "0xzz \"a\"\n", "Port=y\n", "timeout=99999999999\n", "m_key=x\n", "sm_lid=70000\n", "7-5\n", "0,x\n", "0xc000\n", "::zz\n",
-	"\x2b\x83\xe7\x8f\x00\x00\x00\x00",
+	strings.Repeat("a", 1<<17), "\x2b\x83\xe7\x8f\x00\x00\x00\x00",
 }
 
 // badLine is a command line with a mistake.
@@ -106,6 +106,7 @@ func badLines(t *testing.T) (lines []badLine) {
 		add("linkinfo", "--sim", "demo", "--node-name-map", file)
 		add("linkinfo", "--sim", "demo", "--config", file)
 		add("addr", "--sim", "demo", "--file", file)
+		add("ping", "--sim", "demo", "--expect", file)
 		add("sim", "export", file)
 	}
 	for _, host := range testenv.Hosts(t) {

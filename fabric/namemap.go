@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/scanerr"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -68,7 +69,7 @@ func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 			return m, errors.Join(errs...)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := scanerr.Of(lines); err != nil {
 		errs = append(errs, fmt.Errorf("read node name map: %s:%d: %w", name, number+1, err))
 	}
 	return m, errors.Join(errs...)

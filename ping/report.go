@@ -23,6 +23,7 @@ type Report struct {
 	Seconds    float64            `json:"seconds"`
 	Targets    []TargetReport     `json:"targets"`
 	Unresolved []UnresolvedReport `json:"unresolved"`
+	Expected   *ExpectedReport    `json:"expected"` // nil without a list of expected hosts
 	Total      StatsReport        `json:"total"`
 	Stray      int                `json:"stray"`
 }
@@ -43,6 +44,12 @@ type TargetReport struct {
 type UnresolvedReport struct {
 	Target string `json:"target"`
 	Error  string `json:"error"`
+}
+
+// An ExpectedReport has the expected hosts that did not reply.
+type ExpectedReport struct {
+	Hosts   int                `json:"hosts"`   // number of expected hosts
+	Missing []UnresolvedReport `json:"missing"` // without a reply, or not found
 }
 
 // A StatsReport has the values of [Stats].

@@ -38,30 +38,42 @@ const (
 // and right after its reply is received.
 func Run(ctx context.Context, port umad.Port, targets []*Target, o Options) (*Result, error) {
 	o.setDefaults()
-	r := &runner{port: port, attr: port.Attr(), o: o, ids: uint64(rand.Uint32()) << 32, sent: newSent(rand.Uint32())}
-	r.result = &Result{Targets: targets, Total: newStats(totalDigits), Start: time.Now()}
-	r.report.Total = &r.result.Total
-	digits := targetDigits(len(targets))
-	stagger := min(o.Interval/time.Duration(max(len(targets), 1)), maxStagger)
+	result := &Result{Targets: targets, Total: newStats(totalDigits), Start: time.Now()}
+	r := newRunner(port, o, result)
+	err := r.start(ctx, port, targets)
+	result.Duration = r.clock()
+	return result, err
+}
+
+// newRunner returns a run that adds to a result.
+func newRunner(port umad.Port, o Options, result *Result) *runner {
+	r := &runner{port: port, attr: port.Attr(), o: o, ids: uint64(rand.Uint32()) << 32, sent: newSent(rand.Uint32()), result: result}
+	r.report.Total = &result.Total
+	return r
+}
+
+// start runs until all probes to the targets have ended, or ctx ends, which is not an
+// error. port is the port without a wrapper.
+func (r *runner) start(ctx context.Context, port umad.Port, targets []*Target) error {
+	digits := targetDigits(len(r.result.Targets))
+	stagger := min(r.o.Interval/time.Duration(max(len(targets), 1)), maxStagger)
 	for i, t := range targets {
 		t.Stats = newStats(digits)
 		t.first = identity{}
-		t.prepare(&o, &r.attr)
-		if o.Count > 0 {
+		t.prepare(&r.o, &r.attr)
+		if r.o.Count > 0 {
 			r.next.push(slot{target: t, due: time.Duration(i) * stagger})
 		}
 	}
 	if err := waitInThread(port); err != nil {
-		return r.result, err
+		return err
 	}
 	defer context.AfterFunc(ctx, port.Interrupt)()
 	defer r.forwardStatusRequests()()
-	err := r.run(ctx)
-	r.result.Duration = r.clock()
-	if ctx.Err() != nil {
-		err = nil
+	if err := r.run(ctx); err != nil && ctx.Err() == nil {
+		return err
 	}
-	return r.result, err
+	return nil
 }
 
 // Significant digits of histograms. Two digits take 25 kB and one takes 3.5 kB,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/scanerr"
 )
 
 // A ListError reports a line of a list that is not an address.
@@ -25,6 +27,19 @@ func (e *ListError) Unwrap() error { return e.Err }
 // [*ListError].
 func ReadList(r io.Reader, file string) ([]Address, error) {
 	var all []Address
+	err := ReadLines(r, file, func(a Address) error {
+		all = append(all, a)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// ReadLines calls use for each address of a list as [ReadList] reads it. An error of
+// use is a [*ListError], too.
+func ReadLines(r io.Reader, file string, use func(Address) error) error {
 	lines := bufio.NewScanner(r)
 	number := 0
 	for lines.Scan() {
@@ -34,13 +49,15 @@ func ReadList(r io.Reader, file string) ([]Address, error) {
 			continue
 		}
 		a, err := Parse(line)
-		if err != nil {
-			return nil, &ListError{file, number, err}
+		if err == nil {
+			err = use(a)
 		}
-		all = append(all, a)
+		if err != nil {
+			return &ListError{file, number, err}
+		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read addresses: %s:%d: %w", file, number+1, err)
+	if err := scanerr.Of(lines); err != nil {
+		return fmt.Errorf("read addresses: %s:%d: %w", file, number+1, err)
 	}
-	return all, nil
+	return nil
 }

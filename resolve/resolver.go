@@ -146,8 +146,6 @@ func (e *NotFoundError) Hint() string {
 		return "similar names: " + quoted(e.Similar)
 	case e.Incomplete:
 		return "not all nodes replied to the scan; the port may belong to one of them, or be connected through one"
-	case e.By == FromSA:
-		return "to find ports that the subnet manager has not configured, scan the fabric: --ask nodes"
 	}
 	return ""
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/scanerr"
 )
 
 // ParseEvents parses an event script. Each line has a time and a command:
@@ -27,7 +29,8 @@ import (
 func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 	var events []Event
 	lines := bufio.NewScanner(r)
-	for number := 1; lines.Scan(); number++ {
+	number := 1
+	for ; lines.Scan(); number++ {
 		l := &eventLine{netLine{file: name, number: number, text: strings.TrimRight(lines.Text(), " \t\r")}}
 		if l.blanks(); l.rest() == "" || l.accept("#") {
 			continue
@@ -48,8 +51,8 @@ func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 		}
 		events = append(events, e)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	if err := scanerr.Of(lines); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, number, err)
 	}
 	return events, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/scanerr"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -121,7 +122,7 @@ func (n *netReader) read(r io.Reader, name string) error {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := scanerr.Of(lines); err != nil {
 		return fmt.Errorf("%s:%d: %w", name, number+1, err)
 	}
 	n.current = nil

@@ -76,6 +76,7 @@ func (e *hintedError) Hint() string { return e.hint }
 func withHint(err error, mode resolve.LookupMode) error {
 	var dns *net.DNSError
 	var failed *umad.Error
+	var notFound *resolve.NotFoundError
 	switch {
 	case cmdutil.Hint(err) != "":
 		return err
@@ -87,6 +88,8 @@ func withHint(err error, mode resolve.LookupMode) error {
 		return &hintedError{err, text}
 	case errors.Is(err, umad.ErrTimeout):
 		return &hintedError{err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric"}
+	case errors.As(err, &notFound) && notFound.By == resolve.FromSA:
+		return &hintedError{err, "to find ports that the subnet manager has not configured, scan the fabric: --ask nodes"}
 	case errors.As(err, &dns):
 		return &hintedError{err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this one"}
 	}

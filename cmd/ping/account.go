@@ -11,7 +11,11 @@ import (
 // accountText prints the statistics: a table of the targets if there are several, and
 // the total.
 func (v *view) accountText(r *ping.Result) {
-	if len(r.Targets) == 1 {
+	defer v.expectedText()
+	switch len(r.Targets) {
+	case 0:
+		return
+	case 1:
 		t := r.Targets[0]
 		v.block(fmt.Sprintf("%s (via %v)", t.Name, t.Agent), &t.Stats, r)
 		return

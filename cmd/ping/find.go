@@ -27,11 +27,21 @@ type finder struct {
 	routes bool // ports without a LID are reachable, by a directed route
 
 	paths    map[int]device.Path // over RoCE, by the index of the address
+	groups   []*group            // by port
+	fallback *group              // of addresses without a path; nil: no address needs it, or its port failed to open
+	failed   error               // of the port of fallback
 	resolver *resolve.Resolver
 	fabric   *fabric.Fabric // nil: not scanned
 	found    []*ping.Target
+	expected []*expectation
 	notFound []unresolved
 	partial  bool // the scan may have missed nodes
+}
+
+// A group is the targets that are pinged from one port.
+type group struct {
+	node string // of the port, such as "umad0"
+	ping.Group
 }
 
 // An unresolved target is an address without a known port.
@@ -40,34 +50,74 @@ type unresolved struct {
 	err  error
 }
 
-// errTwoPorts reports targets that no single port reaches.
-var errTwoPorts = errors.New("the targets are reached by different ports of this host: ping them one after the other, each with its -C and -P")
-
-// open opens the port that leads to the targets: over RoCE, the port through which the
-// kernel sends IP packets to them.
-func (f *finder) open(ctx context.Context, addresses []resolve.Address) (umad.Port, error) {
+// open opens the ports that lead to the targets: over RoCE, the ports through which the
+// kernel sends IP packets to them, and for all others the port that the options select.
+// scans reports that the other port is needed for a scan.
+func (f *finder) open(ctx context.Context, addresses []resolve.Address, scans bool) error {
 	var noPath error
 	if !f.flags.IsSimulated() {
 		var err error
 		if noPath, err = f.findPaths(addresses); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if len(f.paths) == 0 {
-		port, err := f.flags.Open(f.env)(ctx)
+	for i := range addresses {
+		path, overRoCE := f.paths[i]
+		if !overRoCE || f.group(path.From.Node) != nil {
+			continue
+		}
+		port, err := path.From.Open()
+		if err != nil {
+			return err
+		}
+		f.groups = append(f.groups, &group{node: path.From.Node, Group: ping.Group{Port: port}})
+	}
+	if len(f.paths) == len(addresses) && len(addresses) > 0 && !scans {
+		return nil
+	}
+	port, err := f.flags.Open(f.env)(ctx)
+	if err != nil {
 		var none *device.NoPortError
 		if noPath != nil && errors.As(err, &none) {
 			err = noPath
 		}
-		return port, err
+		if len(f.groups) == 0 || scans {
+			return err
+		}
+		f.failed = err
+		return nil
 	}
-	from := f.paths[0].From
-	for i := range addresses {
-		if p, overRoCE := f.paths[i]; !overRoCE || p.From.Node != from.Node {
-			return nil, &cmdutil.UsageError{Err: errTwoPorts}
+	f.fallback = &group{Group: ping.Group{Port: port}}
+	f.groups = append(f.groups, f.fallback)
+	return nil
+}
+
+// group returns the group of a port by the name of its device node.
+func (f *finder) group(node string) *group {
+	for _, g := range f.groups {
+		if g.node == node {
+			return g
 		}
 	}
-	return from.Open()
+	return nil
+}
+
+// close closes the ports.
+func (f *finder) close() (err error) {
+	for _, g := range f.groups {
+		err = errors.Join(err, g.Port.Close())
+	}
+	return err
+}
+
+// pinged returns the groups with targets.
+func (f *finder) pinged() (groups []ping.Group) {
+	for _, g := range f.groups {
+		if len(g.Targets) > 0 {
+			groups = append(groups, g.Group)
+		}
+	}
+	return groups
 }
 
 // findPaths finds the addresses that are reached over RoCE. noPath is the cause for an
@@ -120,14 +170,17 @@ func (f *finder) candidates() []device.LocalPort {
 }
 
 // find finds targets by subnet administration or by a scan. A target that is not found
-// is reported, and the others are pinged.
-func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.Address, isWanted func(*fabric.Node) bool) error {
-	client := umad.NewClient(port, f.flags.Client(f.env))
+// is reported, and the others are pinged. The last addresses are those of expected.
+func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted func(*fabric.Node) bool) error {
 	bar := render.NewProgress(f.env.ErrOut)
 	defer bar.Close()
-	f.resolver = resolve.New(client, port.Attr(), resolve.Options{
-		SMLID: f.smLID, Names: f.names, Sysfs: f.env.Sysfs(), Simulated: f.flags.IsSimulated(), Progress: bar.Update,
-	})
+	var client *umad.Client
+	if f.fallback != nil {
+		client = umad.NewClient(f.fallback.Port, f.flags.Client(f.env))
+		f.resolver = resolve.New(client, f.fallback.Port.Attr(), resolve.Options{
+			SMLID: f.smLID, Names: f.names, Sysfs: f.env.Sysfs(), Simulated: f.flags.IsSimulated(), Progress: bar.Update,
+		})
+	}
 	if isWanted != nil {
 		var err error
 		f.fabric, err = fabric.Discover(ctx, client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: bar.Update})
@@ -136,30 +189,45 @@ func (f *finder) find(ctx context.Context, port umad.Port, addresses []resolve.A
 		}
 		f.partial = f.fabric.Partial()
 	}
-	for i := range addresses {
+	named := len(addresses) - len(f.expected)
+	for i := range addresses[:named] {
 		a := &addresses[i]
-		if err := f.findOne(ctx, i, a); err != nil {
-			if ctx.Err() != nil || errors.Is(err, umad.ErrDeviceRemoved) {
-				return err
-			}
+		g, targets, err := f.findOne(ctx, i, a)
+		if ctx.Err() != nil || errors.Is(err, umad.ErrDeviceRemoved) {
+			return err
+		}
+		if err != nil {
 			f.notFound = append(f.notFound, unresolved{a.Text, err})
 		}
+		f.add(g, targets)
 	}
 	if isWanted != nil {
 		f.addNodes(isWanted)
 		f.addSilentPeers()
 	}
+	index := newTargetIndex(f.found)
+	for i, e := range f.expected {
+		g, targets, err := f.findOne(ctx, named+i, &e.address)
+		if ctx.Err() != nil || errors.Is(err, umad.ErrDeviceRemoved) {
+			return err
+		}
+		f.addExpected(index, e, g, targets, err)
+	}
 	return nil
 }
 
-func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) error {
+// findOne returns the targets with an address, and the group of their port. number is
+// the index of the address in paths.
+func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) (*group, []*ping.Target, error) {
 	if path, overRoCE := f.paths[number]; overRoCE {
-		f.found = append(f.found, &ping.Target{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded})
-		return nil
+		return f.group(path.From.Node), []*ping.Target{{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded}}, nil
+	}
+	if f.fallback == nil {
+		return nil, nil, fmt.Errorf("find path to %s: %w", a.Text, f.failed)
 	}
 	ports, err := f.resolver.Find(ctx, *a)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	var targets []*ping.Target
 	for _, p := range ports {
@@ -168,7 +236,7 @@ func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) er
 		case p.Host != nil && p.To == umad.Target{}:
 			w := &p.Host.Paths[0]
 			if w.SGIDIndex < 0 {
-				return fmt.Errorf("find path to %s: no GID of the local port can be the source", a.Text)
+				return nil, nil, fmt.Errorf("find path to %s: no GID of the local port can be the source", a.Text)
 			}
 			t.GRH, t.OneWay = w.GRH(), w.OneWay
 		case a.Kind == resolve.LID:
@@ -180,12 +248,12 @@ func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) er
 		}
 		targets = append(targets, t)
 	}
-	f.add(targets)
-	return nil
+	distinguish(targets)
+	return f.fallback, targets, nil
 }
 
-// add adds the reachable targets, with distinct names.
-func (f *finder) add(targets []*ping.Target) {
+// distinguish adds port GUIDs to names that several targets have.
+func distinguish(targets []*ping.Target) {
 	times := map[string]int{}
 	for _, t := range targets {
 		times[t.Name]++
@@ -194,12 +262,32 @@ func (f *finder) add(targets []*ping.Target) {
 		if times[t.Name] > 1 {
 			t.Name = fmt.Sprintf("%s port 0x%016x", t.Name, t.PortGUID)
 		}
-		if t.To.LID == 0 && t.GRH == nil && !f.routes && t.PortGUID != 0 {
-			f.notFound = append(f.notFound, unresolved{t.Name, fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", t.Name)})
-			continue
-		}
-		f.found = append(f.found, t)
 	}
+}
+
+// add adds the reachable targets to a group.
+func (f *finder) add(g *group, targets []*ping.Target) {
+	for _, t := range targets {
+		if f.isReachable(t) {
+			f.addTo(g, t)
+		} else {
+			f.notFound = append(f.notFound, unresolved{t.Name, errNoLID(t.Name)})
+		}
+	}
+}
+
+// isReachable reports whether the selected agents can reach a target.
+func (f *finder) isReachable(t *ping.Target) bool {
+	return t.To.LID != 0 || t.GRH != nil || f.routes || t.PortGUID == 0
+}
+
+func errNoLID(name string) error {
+	return fmt.Errorf("find path to %s: it has no LID; only --via sma reaches it", name)
+}
+
+func (f *finder) addTo(g *group, t *ping.Target) {
+	g.Targets = append(g.Targets, t)
+	f.found = append(f.found, t)
 }
 
 // addNodes adds the ports of selected nodes: port 0 of a switch, and the ports of other
@@ -229,7 +317,8 @@ func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 			targets = append(targets, t)
 		}
 	}
-	f.add(targets)
+	distinguish(targets)
+	f.add(f.fallback, targets)
 }
 
 // addSilentPeers reports the links of the scan whose peer did not reply. Its type is

@@ -69,7 +69,19 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	if targets, err = c.parseTargets(args); err != nil {
 		return nil, err
 	}
-	c.finder = finder{env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.AgentSMA}
+	if c.expect == "-" && c.file == "-" {
+		return nil, cmdutil.UsageErrorf("--expect and --targets cannot both be standard input")
+	}
+	var expected []*expectation
+	if flags.Changed("expect") {
+		if expected, err = readExpected(c.env.In, c.expect, c.check); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range expected {
+		targets = append(targets, e.address)
+	}
+	c.finder = finder{expected: expected, env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.AgentSMA}
 	c.finder.smLID = c.fabric.SMLID
 	c.finder.names, err = c.fabric.Names(c.env)
 	return targets, err
@@ -97,24 +109,28 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 	if targets, err = cmdutil.ParseTargets(c.env.In, args, c.guids, c.routes, c.file); err != nil {
 		return nil, err
 	}
-	if len(targets) == 0 && !c.allCAs && !c.allSwitches {
+	if len(targets) == 0 && !c.allCAs && !c.allSwitches && c.expect == "" {
 		return nil, cmdutil.UsageErrorf("no target given: see ibkit ping --help")
 	}
 	for i := range targets {
-		t := &targets[i]
-		switch {
-		case t.Kind == resolve.Route && !c.auto && c.agent != ping.AgentSMA:
-			err = fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
-		case t.Kind == resolve.IP && c.fabric.IsSimulated():
-			err = fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
-		case t.Kind == resolve.Name && !isPattern(t.Name):
-			err = fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
-		default:
-			continue
+		if err := c.check(&targets[i]); err != nil {
+			return nil, &cmdutil.UsageError{Err: err}
 		}
-		return nil, &cmdutil.UsageError{Err: err}
 	}
 	return targets, nil
+}
+
+// check returns the reason why an address cannot be a target.
+func (c *command) check(t *resolve.Address) error {
+	switch {
+	case t.Kind == resolve.Route && !c.auto && c.agent != ping.AgentSMA:
+		return fmt.Errorf("invalid target %q: only subnet management agents (--via sma) are reached by a directed route", t.Text)
+	case t.Kind == resolve.IP && c.fabric.IsSimulated():
+		return fmt.Errorf("invalid target %q: a simulated fabric has no IP addresses", t.Text)
+	case t.Kind == resolve.Name && !isPattern(t.Name):
+		return fmt.Errorf("invalid target %q: a bracket in the pattern is not closed", t.Text)
+	}
+	return nil
 }
 
 // isPattern reports whether a name is a valid pattern.

@@ -19,7 +19,6 @@ import (
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // command is one call of ping.
@@ -39,6 +38,7 @@ type command struct {
 	allCAs      bool
 	allSwitches bool
 	file        string
+	expect      string
 	rate        float64 // of --serve too
 	limits      limits
 	view        view
@@ -85,6 +85,9 @@ is lost.`),
   # check that every host responds
   ibkit ping --all-cas --via sma -c 3 -i 100ms -q
 
+  # check that every host of a list responds, and name those that do not
+  ibkit ping --all-cas --expect hosts.txt --via sma -c 3 -i 100ms -q
+
   # over RoCE, to a host that runs ibkit ping --serve
   ibkit ping -c 1000 -f --histogram 192.0.2.7
 
@@ -127,6 +130,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.guids, "Guid", "G", false, "parse all targets as port GUIDs")
 	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")
 	flags.StringVar(&c.file, "targets", "", "read more targets from `FILE`, one per line (-: standard input)")
+	flags.StringVar(&c.expect, "expect", "", "ping the hosts in `FILE` too; exit with 3 if one does not reply")
 	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters of the fabric (by a scan)")
 	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches of the fabric (by a scan)")
 	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")
@@ -145,34 +149,35 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	ask, stop := askOnQuit()
 	defer stop()
 	c.options.StatusRequests = ask
-	port, err := c.finder.open(ctx, targets)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closed := port.Close(); err == nil {
-			err = closed
-		}
-	}()
 	var isWanted func(*fabric.Node) bool
 	if c.allCAs || c.allSwitches {
 		isWanted = c.isWanted
 	}
 	f := &c.finder
-	if err := f.find(ctx, port, targets, isWanted); err != nil {
+	defer func() {
+		if closed := f.close(); err == nil {
+			err = closed
+		}
+	}()
+	if err := f.open(ctx, targets, isWanted != nil); err != nil {
+		return err
+	}
+	if err := f.find(ctx, targets, isWanted); err != nil {
 		return err
 	}
 	for _, u := range f.notFound {
 		cmdutil.PrintError(c.env, "ibkit ping", u.err)
 	}
-	if len(f.found) == 0 {
+	if len(f.found) == 0 && len(f.expected) == 0 {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: errNoTargets(len(f.notFound))}
 	}
 	if f.partial {
 		fmt.Fprintln(c.env.ErrOut, "ibkit ping: warning: parts of the fabric did not respond to the scan; see ibkit linkinfo")
 	}
-	if err := c.choose(ctx, port, f.found); err != nil {
-		return err
+	for _, g := range f.groups {
+		if err := c.choose(ctx, g); err != nil {
+			return err
+		}
 	}
 	v := &c.view
 	v.limits = c.limits
@@ -181,7 +186,7 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	if v.showsProbes() {
 		c.options.Done, c.options.Idle = v.probe, v.idle
 	}
-	r, err := ping.Run(ctx, port, f.found, c.options)
+	r, err := ping.RunGroups(ctx, f.pinged(), c.options)
 	if shown := v.end(r); err == nil {
 		err = shown
 	}
@@ -191,10 +196,13 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	if hasSilentServer(r) {
 		fmt.Fprintln(c.env.ErrOut, "hint: a ping server has to run on the target: ibkit ping --serve")
 	}
-	if err == nil {
-		err = cmdutil.ResultError(f.partial || len(f.notFound) > 0, v.hasBad(r))
+	switch {
+	case err != nil:
+		return err
+	case len(f.missing()) > 0: // also in a partial result
+		return &cmdutil.ExitError{Code: cmdutil.ExitFindings}
 	}
-	return err
+	return cmdutil.ResultError(f.partial || len(f.notFound) > 0, v.hasBad(r))
 }
 
 // hasSilentServer reports whether all probes to a ping server were lost.
@@ -215,11 +223,11 @@ func (c *command) isWanted(n *fabric.Node) bool {
 	return c.allCAs && n.Info.NodeType == mad.NodeTypeCA || c.allSwitches && n.Info.NodeType == mad.NodeTypeSwitch
 }
 
-// choose selects the agent of each target.
-func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Target) (err error) {
+// choose selects the agent of each target of a port.
+func (c *command) choose(ctx context.Context, g *group) (err error) {
 	var servers []*ping.Target
 	oneWay := false
-	for _, t := range targets {
+	for _, t := range g.Targets {
 		byRoute := t.GRH == nil && (t.To.LID == 0 || t.To.Route != "")
 		t.Agent = c.agent
 		switch {
@@ -235,14 +243,16 @@ func (c *command) choose(ctx context.Context, port umad.Port, targets []*ping.Ta
 		oneWay = oneWay || t.OneWay
 	}
 	if oneWay {
-		if c.options.Answer, err = ping.ListenForAnswers(port, c.oui); err != nil {
+		if g.Answer, err = ping.ListenForAnswers(g.Port, c.oui); err != nil {
 			return err
 		}
 	}
 	if len(servers) == 0 {
 		return nil
 	}
-	return ping.Detect(ctx, port, servers, c.options)
+	o := c.options
+	o.Answer = g.Answer
+	return ping.Detect(ctx, g.Port, servers, o)
 }
 
 // askOnQuit returns a channel that receives a value at each SIGQUIT until stop is

@@ -36,6 +36,11 @@ func TestPingExitCodes(t *testing.T) {
 		{"node99", cmdutil.ExitFailed},
 		{"nod*99", cmdutil.ExitFailed},
 		{"--max-loss 101 3", cmdutil.ExitUsage},
+		{"--expect " + cmdtest.WriteFile(t, "node05 # a name\n\n4-5\n0x0002c90000100301\n"), cmdutil.ExitOK},
+		{"-t 1 --max-loss 100 --expect " + cmdtest.WriteFile(t, "node05\n77\n"), cmdutil.ExitFindings},
+		{"--expect " + cmdtest.WriteFile(t, "node05\nnode99\n"), cmdutil.ExitFindings},
+		{"--expect " + cmdtest.WriteFile(t, "node99\n"), cmdutil.ExitFindings},
+		{"--all-switches --expect " + cmdtest.WriteFile(t, "leaf1\n"), cmdutil.ExitOK},
 	} {
 		args := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "-q"}, strings.Fields(test.args)...)
 		if code, out, err := program.Run(t, nil, args...); code != test.code {
@@ -59,6 +64,12 @@ func TestPingUsage(t *testing.T) {
 		{"[", "a bracket in the pattern is not closed"},
 		{"--targets " + list, list + ":4: parse address \"7-5\""},
 		{"--targets " + list + "-not", "no such file"},
+		{"--expect " + list, list + ":4: parse address \"7-5\""},
+		{"--expect " + list + "-not", "no such file"},
+		{"--expect " + cmdtest.WriteFile(t, "# empty\n"), "the list is empty"},
+		{"--expect " + cmdtest.WriteFile(t, "3\nnode*\n"), ":2: invalid address \"node*\": a pattern does not name one host"},
+		{"--expect " + cmdtest.WriteFile(t, "10.0.0.1\n"), ":1: invalid target \"10.0.0.1\": a simulated fabric has no IP addresses"},
+		{"--expect - --targets -", "cannot both be standard input"},
 		{"--via smp 3", `want one of auto, vendor, sma, pma`},
 		{"--via sma --size 3 3", "--size has no effect with --via sma"},
 		{"--via pma 0,1", "only subnet management agents"},
@@ -155,6 +166,9 @@ func TestPingJSON(t *testing.T) {
 		{"--json --histogram 3 4", 1, `"histogram":[{"from_ns":`},
 		{"--json -t 1 3 77", 1, `"lost":2,`},
 		{"--json --via sma 0,1 node05 node99", 1, `"unresolved":[{"target":"node99",`},
+		{"--json --expect " + cmdtest.WriteFile(t, "3\n4\nnode99\n77\n") + " -t 1", 1,
+			`"expected":{"hosts":4,"missing":[{"target":"node99","error":"find name node99: subnet administration has no such name"},{"target":"77","error":"no reply"}]}`},
+		{"--json 3", 1, `"expected":null`},
 		{"--json-lines 3 4", 5, `"outcome":"received"`},
 		{"--json-lines -t 1 77", 3, `"outcome":"lost"`},
 		{"--json-lines --via sma --node-name-map " + names + " 3", 3, `"node_guid":"0x`},
@@ -209,5 +223,24 @@ func TestPingHost(t *testing.T) {
 	var s string
 	if err := json.Unmarshal(appendJSONText(nil, []byte("a\x1b\"b\\\xff")), &s); err != nil || s != `a "b\ ` {
 		t.Errorf("%q: %v", s, err)
+	}
+}
+
+// TestPing_Hang pings all adapters of a fabric in which one hangs: its place is reported
+// by the switch port that leads to it, and its name if it is expected.
+func TestPing_Hang(t *testing.T) {
+	events := cmdtest.WriteFile(t, "0s hang node07\n")
+	args := []string{"ping", "--sim", "demo", "--sim-events", events, "--all-cas", "-c", "1", "-f", "-t", "100"}
+	code, out, err := program.Run(t, nil, append(args, "-q", "--max-loss", "100")...)
+	if code != cmdutil.ExitPartial || !strings.Contains(err, "find peer of leaf2 port 5: ") || strings.Contains(out, "node07") {
+		t.Errorf("got exit code %d\n%s%s, want %d and the port", code, out, err, cmdutil.ExitPartial)
+	}
+	code, out, err = program.Run(t, nil, append(args, "-q", "--expect", cmdtest.WriteFile(t, "node05\nnode07\n"))...)
+	if code != cmdutil.ExitFindings || !strings.Contains(out, "\n1 of 2 expected hosts replied\nmissing: node07: no reply\n") || !strings.Contains(err, "find peer of leaf2 port 5: ") {
+		t.Errorf("got exit code %d\n%s%s, want %d and the name", code, out, err, cmdutil.ExitFindings)
+	}
+	code, out, _ = program.Run(t, nil, append(args, "--json")...)
+	if code != cmdutil.ExitPartial || !strings.Contains(out, `"unresolved":[{"target":"peer of leaf2 port 5","error":"`) {
+		t.Errorf("got exit code %d\n%s, want %d and the port", code, out, cmdutil.ExitPartial)
 	}
 }

@@ -136,6 +136,7 @@ func (v *view) end(r *ping.Result) error {
 }
 
 func (v *view) account(r *ping.Result) {
+	r.Targets = v.finder.found // in the order of the command line
 	if v.live != nil {
 		v.live.clear(v.out)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
+	"github.com/ibkit/ibkit/internal/scanerr"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/sim/serve"
 )
@@ -77,7 +78,7 @@ func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprint(s.env.ErrOut, "sim> ")
 		}
 		if !lines.Scan() {
-			return lines.Err()
+			return scanerr.Of(lines)
 		}
 		switch err := s.command(c, lines.Text()); {
 		case err != nil && prompt:

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ibkit/ibkit/internal/scanerr"
 )
 
 // DefaultPath is the path that most builds of infiniband-diags read.
@@ -47,7 +49,8 @@ func (c *Config) ReadFile(path string, optional bool) error {
 func (c *Config) Read(r io.Reader, name string) error {
 	var errs []error
 	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
@@ -61,8 +64,8 @@ func (c *Config) Read(r io.Reader, name string) error {
 			errs = append(errs, fmt.Errorf("read config: %s:%d: %w", name, n, err))
 		}
 	}
-	if err := lines.Err(); err != nil {
-		errs = append(errs, fmt.Errorf("read config: %s: %w", name, err))
+	if err := scanerr.Of(lines); err != nil {
+		errs = append(errs, fmt.Errorf("read config: %s:%d: %w", name, n, err))
 	}
 	return errors.Join(errs...)
 }
