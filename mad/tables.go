@@ -134,13 +134,17 @@ func (a *VLArbitration) fields(c *codec) {
 }
 
 // dump writes all lanes and then all weights, like smpquery.
-func (a *VLArbitration) dump(b []byte) []byte {
+func (a *VLArbitration) dump(b []byte) []byte { return a.AppendRows(b, len(a.Entries)) }
+
+// AppendRows appends the lanes and the weights of the first n entries to b, in the two
+// lines of the classic dump.
+func (a *VLArbitration) AppendRows(b []byte, n int) []byte {
 	b = append(b, "\nVL    : |"...)
-	for _, e := range a.Entries {
+	for _, e := range a.Entries[:n] {
 		b = fmt.Appendf(b, "0x%-2X|", e.VL)
 	}
 	b = append(b, "\nWEIGHT: |"...)
-	for _, e := range a.Entries {
+	for _, e := range a.Entries[:n] {
 		b = fmt.Appendf(b, "0x%-2X|", e.Weight)
 	}
 	return append(b, '\n')

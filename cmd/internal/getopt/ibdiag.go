@@ -27,6 +27,7 @@ type Diag struct {
 
 	ByGUID, Direct bool // kind of the operand; neither: a LID
 	Debug          int
+	ShowKeys       bool
 
 	tool       string
 	portNumber int // value of -P before it is cut to 8 bits
@@ -50,7 +51,7 @@ func (d *Diag) Options(exclude string) []Option {
 		{Long: "Guid", Short: 'G', Help: "use GUID address argument", Set: d.setKind(true, false)},
 		{Long: "timeout", Short: 't', Arg: "<ms>", Help: "timeout in ms", Set: d.setTimeout},
 		{Long: "sm_port", Short: 's', Arg: "<lid>", Help: "SM port lid", Set: d.setSMLID},
-		{Long: "show_keys", Short: 'K', Help: "display security keys in output", Set: Ignore},
+		{Long: "show_keys", Short: 'K', Help: "display security keys in output", Set: True(&d.ShowKeys)},
 		{Long: "m_key", Short: 'y', Arg: "<key>", Help: "M_Key to use in request", Set: Text(&f.MKey)},
 		{Long: "errors", Short: 'e', Help: "show send and receive errors", Set: True(&f.Errors)},
 		{Long: "verbose", Short: 'v', Help: "increase verbosity level", Set: Count(&f.Verbose)},
@@ -197,7 +198,7 @@ func ParseRoute(s string) (route mad.Route, err error) {
 		return "", fmt.Errorf("a directed route has at most %d hops", mad.MaxHops)
 	}
 	for _, element := range elements[1:] {
-		route = route.Append(uint8(atoi(element)))
+		route = route.Append(uint8(Atoi(element)))
 	}
 	return route, nil
 }

@@ -31,8 +31,11 @@ func diagsUsage(t *Tool) string {
 		if o.Arg != "" {
 			line += " " + o.Arg
 		}
-		line = fmt.Sprintf("%-*s  ", helpColumn-2, line)
-		b.WriteString(line + wrap(len(line), helpEnd, o.Help) + "\n")
+		if o.Help != "" {
+			line = fmt.Sprintf("%-*s  ", helpColumn-2, line)
+			line += wrap(len(line), helpEnd, o.Help)
+		}
+		b.WriteString(line + "\n")
 	}
 	if len(t.Examples) > 0 {
 		b.WriteString("\nExamples:\n")

@@ -34,8 +34,8 @@ func Strtoull(s string) uint64 {
 	return n
 }
 
-// atoi is [Strtol] with base 10.
-func atoi(s string) int {
+// Atoi is [Strtol] with base 10.
+func Atoi(s string) int {
 	s, negative := cutSign(s)
 	n := int(min(number(s, 10), math.MaxInt))
 	if negative {

@@ -18,8 +18,8 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("%#x", got)
 	}
 	for s, want := range map[string]int{"010": 10, "0x1": 0, "-3,": -3, "": 0} {
-		if got := atoi(s); got != want {
-			t.Errorf("atoi %q: %d, want %d", s, got, want)
+		if got := Atoi(s); got != want {
+			t.Errorf("Atoi %q: %d, want %d", s, got, want)
 		}
 	}
 }

@@ -11,6 +11,11 @@ type Column[Row any] struct {
 	Append func([]byte, Row) []byte
 }
 
+// TextColumn returns a column of texts, for tables that need not save memory.
+func TextColumn[Row any](header string, text func(Row) string) Column[Row] {
+	return Column[Row]{header, func(b []byte, r Row) []byte { return append(b, text(r)...) }}
+}
+
 // Columns writes the table that [Table] writes, and formats each cell twice instead of
 // storing it. It serves tables whose size grows with the fabric: 35,000 rows of nine
 // cells take 6 ms and no memory, and with the library behind Table 0.9 s and 380 MB of

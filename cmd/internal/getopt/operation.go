@@ -1,0 +1,41 @@
+package getopt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Operation is an operation that the first operand of a tool selects. Run is the
+// function of the operation, in the form that the tool needs.
+type Operation[Run any] struct {
+	Name, Alias string
+	Port        bool // accepts a port number as the last operand
+	Run         Run
+}
+
+// FindOperation returns the operation with a name or an alias, in either case, like
+// match_op of infiniband-diags (ibdiag_common.c). It returns nil if there is no such
+// operation.
+func FindOperation[Run any](operations []Operation[Run], name string) *Operation[Run] {
+	for i := range operations {
+		if o := &operations[i]; strings.EqualFold(o.Name, name) || strings.EqualFold(o.Alias, name) {
+			return o
+		}
+	}
+	return nil
+}
+
+// OperationUsage returns the operands of a usage text: the syntax, and a line for each
+// operation with the syntax of an address.
+func OperationUsage[Run any](syntax, address string, operations []Operation[Run]) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nSupported ops (and aliases, case insensitive):\n", syntax)
+	for _, o := range operations {
+		fmt.Fprintf(&b, "  %s (%s) %s", o.Name, o.Alias, address)
+		if o.Port {
+			b.WriteString(" [<portnum>]")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

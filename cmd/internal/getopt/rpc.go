@@ -1,0 +1,121 @@
+package getopt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A PortID is the destination of requests, with the text that portid2str of libibmad
+// has for it.
+type PortID struct {
+	umad.Target
+	Text string
+}
+
+// PortID is [Diag.Destination] with the text of the destination.
+func (d *Diag) PortID(ctx context.Context, c *umad.Client, operand string) (PortID, error) {
+	to, err := d.Destination(ctx, c, operand)
+	id := PortID{to, to.String()}
+	if d.Direct {
+		id.Text = routeText(ib.PermissiveLID, operand)
+	}
+	return id, err
+}
+
+// CombinedPortID returns the destination at the end of a directed route that begins at
+// a LID. operand is the LID, a blank and the route, of which the C tool reads 63
+// bytes. local is the LID of the local port.
+func (d *Diag) CombinedPortID(operand string, local ib.LID) (PortID, error) {
+	operand = operand[:min(len(operand), 63)]
+	first, route, _ := strings.Cut(operand, " ")
+	lid := int(int32(Strtol(first)))
+	to, err := ParseRoute(route)
+	if err == nil && !isUnicastLID(lid) {
+		err = errors.New("not a LID from 1 to 0xbfff")
+	}
+	if err != nil {
+		return PortID{}, d.Iberror("main", err, "can't resolve destination port %s", operand)
+	}
+	id := PortID{umad.Target{LID: ib.LID(lid), Route: to}, fmt.Sprintf("Lid %d", lid)}
+	if to != "" {
+		id.Text += " " + routeText(cmp.Or(local, ib.PermissiveLID), route)
+	}
+	return id, nil
+}
+
+// routeText returns the text of a directed route with its first element as given.
+func routeText(slid ib.LID, route string) string {
+	b := fmt.Appendf(nil, "DR path slid %d; dlid %d; ", slid, ib.PermissiveLID)
+	for i, element := range strings.Split(strings.TrimSuffix(route, ","), ",") {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(uint8(Atoi(element))), 10)
+	}
+	return string(b)
+}
+
+// Ibwarn prints a warning in the form of IBWARN of libibmad.
+func (d *Diag) Ibwarn(function, format string, args ...any) {
+	fmt.Fprintf(d.Env.ErrOut, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
+}
+
+// NewClient returns a client for [Diag.Call], which prints errors in place of the
+// client. Requests are printed with -d.
+func (d *Diag) NewClient(port umad.Port) *umad.Client {
+	o := d.Client(d.Env)
+	o.Trace = nil
+	if d.Debug > 0 {
+		o.Trace = func(e umad.Event) { fmt.Fprintln(d.Env.ErrOut, e) }
+	}
+	return umad.NewClient(port, o)
+}
+
+// Functions of libibmad that send a request and wait for the reply (rpc.c).
+const (
+	MadRPC     = "mad_rpc"
+	MadRPCRMPP = "mad_rpc_rmpp"
+)
+
+// Call sends a request, and prints the warnings of a function of libibmad if it fails:
+// -e and -d show retries and statuses.
+func (d *Diag) Call(ctx context.Context, c *umad.Client, function string, to PortID, r *umad.Request) (umad.Reply, error) {
+	r.To = to.Target
+	reply, err := c.Call(ctx, r)
+	var failed *umad.Error
+	var status mad.StatusError
+	switch {
+	case err == nil:
+	case errors.As(err, &status):
+		if d.Errors {
+			d.Ibwarn(function, "MAD completed with error status 0x%x; dport (%s)", uint16(status), to.Text)
+		}
+	case errors.As(err, &failed) && errors.Is(err, umad.ErrTimeout):
+		if d.Errors {
+			d.warnRetries(failed.Attempts)
+		}
+		d.Ibwarn(function, "_do_madrpc failed; dport (%s)", to.Text)
+	default:
+		fmt.Fprintf(d.Env.ErrOut, "%s: %v\n", d.tool, err)
+	}
+	return reply, err
+}
+
+func (d *Diag) warnRetries(attempts int) {
+	timeout := cmp.Or(d.Timeout, time.Second)
+	const function = "_do_madrpc"
+	for i := 1; i < attempts; i++ {
+		d.Ibwarn(function, "retry %d (timeout %d ms)", i, timeout.Milliseconds())
+	}
+	d.Ibwarn(function, "timeout after %d retries, %d ms", attempts, int64(attempts)*timeout.Milliseconds())
+}

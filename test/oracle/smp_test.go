@@ -1,0 +1,195 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// smpLines are command lines of smpquery, smpdump and sminfo. Words in capitals are
+// replaced by the addresses of a host, of a switch next to it, and of a dead LID.
+var smpLines = []string{
+	"smpquery nodeinfo LID", "smpquery NI SWLID", "smpquery -D NodeInfo 0", "smpquery -D ni ROUTE", "smpquery -D ni 1,SWPORT", "smpquery -D ni ROUTE,",
+	"smpquery nodedesc LID", "smpquery -D nd ROUTE", "smpquery -D ND 0", "smpquery --node-name-map MAP nd SWLID", "smpquery --node-name-map MAP nd LID",
+	"smpquery portinfo LID", "smpquery portinfo LID 1", "smpquery pi SWLID", "smpquery pi SWLID 1", "smpquery -D pi 0", "smpquery -D pi 0,1 2",
+	"smpquery -x pi SWLID 1", "smpquery --extended -D pi 0", "smpquery -K pi LID", "smpquery -K -y 0x77 pi LID", "smpquery pi SWLID 0x1", "smpquery pi SWLID x",
+	"smpquery pi SWLID 200", "smpquery pi SWLID -1", "smpquery -e pi SWLID 200", "smpquery -d pi LID 200",
+	"smpquery pie LID", "smpquery PortInfoExtended SWLID 1", "smpquery -D pie 0 1",
+	"smpquery switchinfo SWLID", "smpquery si LID", "smpquery -D si 0,1", "smpquery -e si LID",
+	"smpquery pkeys LID", "smpquery pkeytable SWLID 1", "smpquery pkeys SWLID", "smpquery pkeys SWLID 99", "smpquery -D pkeys 0", "smpquery pkeys LID 1",
+	"smpquery sl2vl LID", "smpquery sl2vltable SWLID 1", "smpquery sl2vl SWLID", "smpquery sl2vl SWLID 99", "smpquery -D sl2vl 0,1 2",
+	"smpquery vlarb LID", "smpquery vlarbitration SWLID 1", "smpquery vlarb SWLID", "smpquery vlarb SWLID 99", "smpquery -D vlarb 0",
+	"smpquery guidinfo LID", "smpquery gi SWLID", "smpquery -D gi 0",
+	"smpquery mepi LID 1", "smpquery MlnxExtPortInfo SWLID 1",
+	"smpquery -t 30 ni DEAD", "smpquery -e -t 30 ni DEAD", "smpquery -t 30 -D ni 0,99", "smpquery -t 30 -D pkeys 0,1,99", "smpquery -t 30 pie DEAD", "smpquery -t 30 -d ni DEAD",
+	"smpquery ni 0", "smpquery ni x", "smpquery ni 65535", "smpquery ni 0xc000", "smpquery -D ni x",
+	"smpquery nosuch LID", "smpquery ni", "smpquery", "smpquery -h", "smpquery -V", "smpquery --nosuch", "smpquery -C nosuch ni LID", "smpquery -P 9 ni LID",
+	"smpquery -cD ni ROUTE", "smpquery -c ni 0 0", "smpquery -c ni x",
+	"smpquery -s 0 ni LID", "smpquery -t 0 ni LID", "smpquery -z /nonexistent ni LID",
+
+	"smpdump LID 0x11", "smpdump LID 17", "smpdump LID 0x15 1", "smpdump -D ROUTE 0x11", "smpdump -D 0 0x11", "smpdump -D ROUTE, 0x12", "smpdump -s -D ROUTE 16",
+	"smpdump --string LID 0x10", "smpdump -DL LID 16", "smpdump SWLID 0x15 200", "smpdump LID", "smpdump", "smpdump -h",
+	"smpdump -G LID 16", "smpdump SWLID 0x12 0 9", "smpdump -y 5 LID 16",
+
+	"sminfo", "sminfo -D 0", "sminfo -L SMLID", "sminfo SMLID", "sminfo -h", "sminfo 0", "sminfo x", "sminfo -D ROUTE", "sminfo -t 30 DEAD",
+	"sminfo -a 5 -p 3 -s 1 SMLID", "sminfo SMLID 0", "sminfo -C nosuch", "sminfo -K", "sminfo -e SWLID",
+}
+
+// saLines are command lines that need subnet administration, or nodes that ibsim does
+// not simulate.
+var saLines = []string{
+	"smpquery -G ni GUID", "smpquery -G nd 0xdead", "smpquery -G ni 0", "smpquery -G -s SMLID pi GUID 1", "smpquery -cG ni GUID", "sminfo -G GUID", "sminfo -G 0xdead",
+}
+
+// combinedLines have routes that begin at a LID, or attributes that do not exist: ibsim
+// does not answer them.
+var combinedLines = []string{
+	"smpquery -c ni SWLID 0,1", "smpquery -c nodeinfo SWLID 0", "smpquery -c ni SWLID", "smpquery --combined pi SWLID 0,1 1", "smpquery -Gc nd SWLID 0,2",
+	"smpquery -c pkeys SWLID 0,1 1", "smpquery -t 30 -c ni SWLID 0,99", "smpquery -Dc ni LID", "smpquery --Comb ni LID",
+	"smpdump LID 0x9999", "smpdump -D ROUTE 0x9999", "smpdump SWLID x",
+}
+
+// activity is the activity count of a subnet manager, which advances.
+var activity = regexp.MustCompile(`activity count \d+`)
+
+// compareSMP runs both tools on each command line: standard output and exit code must be
+// equal, and the warnings and usage texts on the error output.
+func compareSMP(t *testing.T, s *ibsimtest.Sim, host string, lines []string, words ...string) {
+	expand := strings.NewReplacer(words...)
+	for _, line := range lines {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(expand.Replace(line))
+			want := s.MustRunC(t, host, args[0], args[1:]...)
+			got := s.MustRun(t, host, ibkit(), args...)
+			compareResults(t, want, got)
+		})
+	}
+}
+
+// compareResults compares the results of two tools.
+func compareResults(t *testing.T, want, got ibsimtest.Result) {
+	t.Helper()
+	if got.Code != want.Code {
+		t.Errorf("got exit code %d, want %d", got.Code, want.Code)
+	}
+	if d := cmp.Diff(maskRun(want.Stdout), maskRun(got.Stdout)); d != "" {
+		t.Errorf("standard output: C tool (-), ibkit (+)\n%s\n%s", d, got.Stderr)
+	}
+	if d := cmp.Diff(warnings(want), warnings(got)); d != "" {
+		t.Errorf("error output: C tool (-), ibkit (+)\n%s", d)
+	}
+}
+
+// maskRun masks the differences between two runs: numbers of processes and activity
+// counts. It also masks bytes that ibkit does not print on a terminal.
+func maskRun(stdout string) string {
+	b := []byte(activity.ReplaceAllString(pid.ReplaceAllString(stdout, "[pid]"), ""))
+	for i, c := range b {
+		if (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+var processID = regexp.MustCompile(`\[\d+\]`)
+
+// warnings returns the warnings of libibmad in the output of a tool, and the whole
+// error output of a usage error. The first line of a traced call has no counterpart.
+func warnings(r ibsimtest.Result) string {
+	if r.Code == 2 {
+		return r.Stderr
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(r.Stderr) {
+		if strings.HasPrefix(line, "ibwarn:") && !strings.Contains(line, "open_port") && !strings.Contains(line, "sa call") &&
+			!strings.Contains(line, "smp_query_status_via") {
+			kept.WriteString(processID.ReplaceAllString(line, "[pid]"))
+		}
+	}
+	return kept.String()
+}
+
+// TestSMP compares smpquery, smpdump and sminfo on ibsim with opensm.
+func TestSMP(t *testing.T) {
+	r := &addrRig{Sim: ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port"), host: "Hca1"}
+	r.NewSM(t, r.host)
+	r.scan(t)
+	r.sm = lidOf(t, r.Sim, r.host)
+	words := smpWords(t, r)
+	t.Run("ibsim", func(t *testing.T) { compareSMP(t, r.Sim, r.host, smpLines, words...) })
+	t.Run("GUID", func(t *testing.T) { compareSMP(t, r.Sim, r.host, saLines, words...) })
+}
+
+// TestSMPServed compares the tools on a fabric that ibkit serves, with routes that
+// begin at a LID.
+func TestSMPServed(t *testing.T) {
+	for fabric, host := range map[string]string{"demo": "node07", "../nets/fdr10.net": "", "../nets/odd-descriptions.net": ""} {
+		t.Run(filepath.Base(fabric), func(t *testing.T) {
+			r := &addrRig{Sim: serveFabric(t, fabric), host: host}
+			r.scan(t)
+			r.sm = strings.TrimSpace(r.MustRun(t, host, ibkit(), "addr", "--plain", "--columns", "sm-lid").Stdout)
+			words := smpWords(t, r)
+			compareSMP(t, r.Sim, r.host, smpLines, words...)
+			if fabric == "demo" {
+				compareSMP(t, r.Sim, r.host, saLines, words...)
+				compareCombined(t, r, words...)
+			}
+			for _, n := range r.nodes {
+				if n.LID != 0 {
+					compareSMP(t, r.Sim, r.host, []string{fmt.Sprintf("smpquery nd %d", n.LID), fmt.Sprintf("smpdump -s %d 16", n.LID)})
+				}
+			}
+		})
+	}
+}
+
+// compareCombined compares routes that begin at a LID. ibkit runs in the process of its
+// simulator, because its client for ibsim rejects such routes.
+func compareCombined(t *testing.T, r *addrRig, words ...string) {
+	for _, line := range combinedLines {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(strings.NewReplacer(words...).Replace(line))
+			want := r.MustRunC(t, r.host, args[0], args[1:]...)
+			compareResults(t, want, r.MustRun(t, r.host, ibkit(), append(args, "--sim", "demo")...))
+		})
+	}
+}
+
+// smpWords returns the words of command lines and their replacements.
+func smpWords(t *testing.T, r *addrRig) []string {
+	t.Helper()
+	var host, sw *addrNode
+	for i := range r.nodes {
+		switch n := &r.nodes[i]; {
+		case n.Type == "Switch" && n.LID != 0:
+			sw = n
+		case n.LID != 0:
+			host = n
+		}
+	}
+	return []string{
+		"SWLID", fmt.Sprint(sw.LID), "SMLID", r.sm, "LID", fmt.Sprint(host.LID), "GUID", host.guid(), "ROUTE", host.Route,
+		"SWPORT", strings.TrimPrefix(sw.Route, "0,"), "DEAD", "0xbff0",
+		"MAP", writeText(t, fmt.Sprintf("%s \"a name from the map\"\n", sw.GUID)),
+	}
+}
+
+// writeText writes a file that lasts as long as the test, and returns its path.
+func writeText(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
