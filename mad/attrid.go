@@ -1,6 +1,9 @@
 package mad
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // An AttrID identifies the attribute of a MAD within its management class. Numbers
 // below 0x10 are common to all classes; the constants here belong to subnet
@@ -94,4 +97,17 @@ var smpAttributes = map[AttrID]attrKind{
 	AttrPortInfoExtended:         kind[PortInfoExtended]("PortInfoExtended"),
 	AttrSwitchPortStateTable:     kind[SwitchPortStateTable]("SwitchPortStateTable"),
 	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
+}
+
+// Attributes returns the attributes of the class that this package implements, in the
+// order of their numbers.
+func (c Class) Attributes() []AttrID {
+	var ids []AttrID
+	for id, k := range c.attributes() {
+		if k.empty != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }

@@ -1,0 +1,322 @@
+// Package query is the command that requests attributes of management agents by name.
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/query"
+	"github.com/ibkit/ibkit/resolve"
+)
+
+// command is one call of query.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	list     bool
+	nodes    []string
+	ports    string
+	modifier string
+	ccKey    string
+	byScan   bool
+	fields   []string
+	json     bool
+	csv      bool
+	hex      bool
+	showKeys bool
+
+	names   *fabric.NameMap
+	options query.Options
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "query [flags] ATTRIBUTE [TARGET [PORT]]",
+		Short: "Show any attribute of any port",
+		Long: strings.TrimSpace(`
+query requests an attribute from the management agents of nodes: of subnet
+management, performance management or congestion control. Without a TARGET, it
+requests the attribute of the local port.
+
+An ATTRIBUTE is a name such as PortInfo, an alias of smpquery or ibccquery such
+as PI, or a number. The prefixes smp:, pm: and cc: select a class: 0x0015,
+pm:ClassPortInfo. A TARGET is any address that ibkit addr accepts: a LID or a
+range, a GUID, a GID, a directed route, an IP address, a name or a pattern. A
+PORT is a number, a list such as 1-4,7, or all.
+
+Tables are requested as a whole: all blocks of a P_Key, GUID or forwarding table,
+and all input ports of an SL-to-VL table.
+
+Many requests are in flight at the same time. Nodes that do not respond are
+listed on the error output, and the exit code is 4. A reply with an error status
+is shown field by field.`),
+		Example: strings.Trim(`
+  # the state of a port
+  ibkit query PortInfo 7
+
+  # one port of a switch, by its name
+  ibkit query PortInfo leaf1 3
+
+  # all ports of all leaf switches, as a table of some fields
+  ibkit query PI 'leaf*' all --fields LinkState,LinkSpeedExtActive
+
+  # the counters of a port
+  ibkit query PortCountersExtended node07
+
+  # an attribute that ibkit does not know, as bytes
+  ibkit query 0xff17 7 --modifier 4
+
+  # the names of all attributes
+  ibkit query --list`, "\n"),
+		Args:                  cobra.MaximumNArgs(3),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.list {
+				return c.printList(args)
+			}
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&c.list, "list", false, "list the names of all attributes")
+	flags.StringSliceVar(&c.nodes, "node", nil, "query nodes with a name like `PATTERN`, instead of a TARGET")
+	cmdutil.CompleteList(c.env, cmd, "node", fabricflag.NodeNames)
+	flags.StringVar(&c.ports, "ports", "", "query these ports, a `LIST` such as 1-4,7, or all")
+	flags.StringVar(&c.modifier, "modifier", "", "send one request with this attribute modifier `N`")
+	flags.StringVarP(&c.ccKey, "cckey", "c", "", "`KEY` of congestion control")
+	flags.BoolVar(&c.byScan, "scan", false, "find targets by a scan, not by subnet administration")
+	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
+	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the attribute")
+	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show M_Keys, printed as 0 by default")
+	c.fabric.Define(c.env, cmd)
+	cmdutil.Abbreviate(flags)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return completeAttribute(begun), cobra.ShellCompDirectiveNoFileComp
+		case 1:
+			return fabricflag.NodeNames(c.env, cmd.Flags()), cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeAttribute returns the names of attributes that begin with a text.
+func completeAttribute(begun string) []string {
+	var names []string
+	for _, a := range query.Attributes() {
+		if name := unique(a); strings.HasPrefix(strings.ToLower(name), strings.ToLower(begun)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// unique returns the name of an attribute, with the prefix of its class if it needs one.
+func unique(a query.Attribute) string {
+	if _, err := query.ParseAttribute(a.Name); err != nil {
+		return a.Prefix() + ":" + a.Name
+	}
+	return a.Name
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
+		{Flags: []string{"hex"}, Others: []string{"csv", "fields"}},
+		{Flags: []string{"modifier"}, Others: []string{"ports"}},
+		{Flags: []string{"hex"}, Others: []string{"show_keys"}},
+	},
+}
+
+// complete validates the command line.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return cmdutil.UsageErrorf("no attribute given: see ibkit query --list")
+	}
+	o := &c.options
+	if o.Attribute, err = query.ParseAttribute(args[0]); err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	args = args[1:]
+	var targets []string
+	switch {
+	case len(c.nodes) > 0 && len(args) > 0:
+		return cmdutil.UsageErrorf("--node and the target %q exclude each other", args[0])
+	case len(c.nodes) > 0:
+		for _, n := range c.nodes {
+			targets = append(targets, resolve.Name.String()+":"+n)
+		}
+	case len(args) > 0:
+		targets = args[:1]
+	}
+	if o.Targets, err = cmdutil.ParseTargets(c.env.In, targets, false, false, ""); err != nil {
+		return err
+	}
+	if len(targets) == 0 {
+		o.Targets = []resolve.Address{resolve.Self()}
+	}
+	if len(args) > 1 {
+		if c.ports != "" {
+			return cmdutil.UsageErrorf("--ports and the port %q exclude each other", args[1])
+		}
+		c.ports = args[1]
+	}
+	if err := c.completeRequest(flags); err != nil {
+		return err
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if c.names, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
+	o.Packets = c.hex
+	o.Resolve = resolve.Options{SMLID: c.fabric.SMLID, Names: c.names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
+	if c.byScan {
+		o.Resolve.Mode = resolve.LookupNodes
+	}
+	return nil
+}
+
+// completeRequest derives the ports and the modifier.
+func (c *command) completeRequest(flags *pflag.FlagSet) (err error) {
+	o := &c.options
+	if c.ports != "" {
+		if o.Ports, err = query.ParsePorts(c.ports); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+		if !o.Attribute.HasPorts() {
+			return cmdutil.UsageErrorf("%v has no ports to select", o.Attribute)
+		}
+	}
+	if flags.Changed("modifier") {
+		modifier, err := strconv.ParseUint(c.modifier, 0, 32)
+		if err != nil || o.Ports.Given() {
+			return cmdutil.UsageErrorf("invalid --modifier %q: want a number of 32 bits and no port", c.modifier)
+		}
+		m := uint32(modifier)
+		o.Modifier = &m
+	}
+	if c.ccKey != "" {
+		if o.CCKey, err = strconv.ParseUint(c.ccKey, 0, 64); err != nil {
+			return cmdutil.UsageErrorf("invalid --cckey %q: want a number of 64 bits", c.ccKey)
+		}
+	}
+	if !o.Attribute.Known() && (len(c.fields) > 0 || c.csv) {
+		return cmdutil.UsageErrorf("attribute %v has no known fields", o.Attribute)
+	}
+	if len(c.fields) > 0 {
+		v := &view{result: &query.Result{Attribute: o.Attribute}, fields: c.fields}
+		_, err = v.selected()
+	}
+	return err
+}
+
+func (c *command) run(ctx context.Context) error {
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	c.options.Resolve.Progress = bar.Update
+	result, err := query.Run(ctx, c.options)
+	bar.Close()
+	if result == nil {
+		return err
+	}
+	if err != nil {
+		cmdutil.PrintError(c.env, "error", err)
+	}
+	if !c.showKeys {
+		hideKeys(result.Replies)
+	}
+	v := &view{env: c.env, names: c.names, result: result, fields: c.fields}
+	out := render.NewOutput(c.env.Out)
+	switch {
+	case c.json:
+		v.json(out)
+	case c.hex:
+		v.hex(out)
+	case c.csv:
+		err = errors.Join(err, v.csv(out))
+	default:
+		err = errors.Join(err, v.text(out))
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	c.warn(result)
+	var usage *cmdutil.UsageError
+	switch {
+	case errors.As(err, &usage):
+		return usage
+	case err != nil, result.Failed == len(result.Replies):
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
+	}
+	return cmdutil.ResultError(result.Failed > 0, false)
+}
+
+// warn prints the errors of replies and, with -v, the statistics.
+func (c *command) warn(r *query.Result) {
+	printed := 0
+	for i := range r.Replies {
+		reply := &r.Replies[i]
+		if reply.Err == nil {
+			continue
+		}
+		if printed == fabricflag.MaxFailures && c.fabric.Verbose == 0 {
+			fmt.Fprintf(c.env.ErrOut, "warning: and %d more (-v shows all)\n", r.Failed-printed)
+			break
+		}
+		printed++
+		cmdutil.PrintError(c.env, "warning", reply.Err)
+	}
+	if c.fabric.Verbose > 0 {
+		s := r.Stats
+		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, including %d retries; %d timed out, at most %d in flight\n", s.Sent, s.Retries, s.Timeouts, s.Window)
+	}
+}
+
+// printList prints the names of all attributes.
+func (c *command) printList(args []string) error {
+	if len(args) > 0 {
+		return cmdutil.UsageErrorf("unexpected argument %q", args[0])
+	}
+	out := render.NewOutput(c.env.Out)
+	all := query.Attributes()
+	slices.SortStableFunc(all, func(a, b query.Attribute) int { return int(a.Class) - int(b.Class) })
+	render.Columns(out, []render.Column[query.Attribute]{
+		render.TextColumn("CLASS", query.Attribute.Prefix),
+		render.TextColumn("ID", func(a query.Attribute) string { return fmt.Sprintf("0x%04x", uint16(a.ID)) }),
+		render.TextColumn("NAME", func(a query.Attribute) string { return a.Name }),
+		render.TextColumn("ALIASES", func(a query.Attribute) string { return strings.Join(a.Aliases, ", ") }),
+	}, all)
+	return out.Flush()
+}

@@ -1,0 +1,198 @@
+// Package query requests attributes of management agents by name: those of subnet
+// management, performance management and congestion control, from one port or from
+// many at the same time.
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// An Attribute identifies an attribute of a management class.
+type Attribute struct {
+	Class mad.Class
+	ID    mad.AttrID
+
+	// Name is the name of the specification, or the number in hexadecimal digits for
+	// attributes without a structure in package mad.
+	Name    string
+	Aliases []string // in the classic tools
+
+	scope scope
+}
+
+// String returns the name.
+func (a Attribute) String() string { return a.Name }
+
+// Known reports whether replies can be decoded.
+func (a Attribute) Known() bool { return a.Class.NewAttribute(a.ID) != nil }
+
+// HasPorts reports whether a request can select a port of the node.
+func (a Attribute) HasPorts() bool { return a.scope != ofNode && a.scope != ofAgent }
+
+// classes are the classes with their prefixes in names of attributes.
+var classes = []struct {
+	class  mad.Class
+	prefix string
+}{
+	{mad.ClassSMPLIDRouted, "smp"},
+	{mad.ClassPM, "pm"},
+	{mad.ClassCC, "cc"},
+}
+
+// Prefix returns the prefix of the class in names of attributes: smp, pm or cc.
+func (a Attribute) Prefix() string {
+	for _, c := range classes {
+		if c.class == a.Class {
+			return c.prefix
+		}
+	}
+	return ""
+}
+
+// Attributes returns all attributes with a structure in package mad, in the order of
+// classes and numbers.
+func Attributes() []Attribute {
+	var all []Attribute
+	for _, c := range classes {
+		for _, id := range c.class.Attributes() {
+			all = append(all, attribute(c.class, id))
+		}
+	}
+	return all
+}
+
+func attribute(class mad.Class, id mad.AttrID) Attribute {
+	a := Attribute{Class: class, ID: id, Name: fmt.Sprintf("0x%04x", uint16(id)), scope: ofAgent}
+	if a.Known() {
+		a.Name = class.AttrName(id)
+	}
+	key := key{class, id}
+	a.Aliases = aliases[key]
+	if s, ok := scopes[key]; ok {
+		a.scope = s
+	} else if class == mad.ClassPM && a.Known() {
+		a.scope = ofCounters
+	}
+	return a
+}
+
+// A key identifies an attribute.
+type key struct {
+	class mad.Class
+	id    mad.AttrID
+}
+
+func smp(id mad.AttrID) key { return key{mad.ClassSMPLIDRouted, id} }
+
+// aliases are the names of smpquery and ibccquery (rdma-core, infiniband-diags).
+var aliases = map[key][]string{
+	smp(mad.AttrNodeInfo):              {"NI"},
+	smp(mad.AttrNodeDescription):       {"NodeDesc", "ND"},
+	smp(mad.AttrPortInfo):              {"PI"},
+	smp(mad.AttrPortInfoExtended):      {"PIE"},
+	smp(mad.AttrSwitchInfo):            {"SI"},
+	smp(mad.AttrPKeyTable):             {"PKeys"},
+	smp(mad.AttrSLtoVLMapping):         {"SL2VLTable", "SL2VL"},
+	smp(mad.AttrVLArbitration):         {"VLArbitration", "VLArb"},
+	smp(mad.AttrGUIDInfo):              {"GI"},
+	smp(mad.AttrMlnxExtPortInfo):       {"MlnxExtPortInfo", "MEPI"},
+	smp(mad.AttrLinearForwardingTable): {"LFT"}, smp(mad.AttrMulticastForwardingTable): {"MFT"},
+
+	{mad.ClassCC, mad.AttrClassPortInfo}:               {"CP"},
+	{mad.ClassCC, mad.AttrCongestionInfo}:              {"CI"},
+	{mad.ClassCC, mad.AttrCongestionKeyInfo}:           {"CK"},
+	{mad.ClassCC, mad.AttrCongestionLog}:               {"CL"},
+	{mad.ClassCC, mad.AttrSwitchCongestionSetting}:     {"SS"},
+	{mad.ClassCC, mad.AttrSwitchPortCongestionSetting}: {"SP"},
+	{mad.ClassCC, mad.AttrCACongestionSetting}:         {"CS"},
+	{mad.ClassCC, mad.AttrCongestionControlTable}:      {"CT"},
+	{mad.ClassCC, mad.AttrTimeStamp}:                   {"TI"},
+}
+
+// ParseAttribute parses the name or an alias of an attribute in either case, or a
+// number. The prefix of a class is necessary for names that several classes have:
+// "pm:ClassPortInfo". Numbers without a prefix belong to subnet management.
+func ParseAttribute(s string) (Attribute, error) {
+	prefix, name, hasPrefix := strings.Cut(s, ":")
+	class := mad.ClassSMPLIDRouted
+	if !hasPrefix {
+		name = s
+	} else {
+		found := false
+		for _, c := range classes {
+			if strings.EqualFold(prefix, c.prefix) {
+				class, found = c.class, true
+			}
+		}
+		if !found {
+			return Attribute{}, fmt.Errorf("parse attribute %q: class %q is not smp, pm or cc", s, prefix)
+		}
+	}
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		id, err := strconv.ParseUint(name, 0, 16)
+		if err != nil {
+			return Attribute{}, fmt.Errorf("parse attribute %q: not a number of 16 bits", s)
+		}
+		return attribute(class, mad.AttrID(id)), nil
+	}
+	var found []Attribute
+	for _, a := range Attributes() {
+		if (!hasPrefix || a.Class == class) && a.hasName(name) {
+			found = append(found, a)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Attribute{}, &unknownError{s, similar(name)}
+	}
+	var names []string
+	for _, a := range found {
+		names = append(names, a.Prefix()+":"+a.Name)
+	}
+	return Attribute{}, fmt.Errorf("parse attribute %q: ambiguous: %s", s, strings.Join(names, ", "))
+}
+
+func (a Attribute) hasName(name string) bool {
+	return plain(a.Name) == plain(name) || slices.ContainsFunc(a.Aliases, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// plain returns a name without case and underscores: P_KeyTable has an underscore in the
+// specification.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// maxSimilar is the maximum number of names that an error suggests.
+const maxSimilar = 5
+
+// similar returns names that contain a name.
+func similar(name string) []string {
+	var names []string
+	for _, a := range Attributes() {
+		if len(names) < maxSimilar && strings.Contains(plain(a.Name), plain(name)) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// An unknownError reports a name that no attribute has.
+type unknownError struct {
+	name    string
+	similar []string
+}
+
+func (e *unknownError) Error() string { return fmt.Sprintf("parse attribute %q: no such name", e.name) }
+
+// Hint suggests a remedy.
+func (e *unknownError) Hint() string {
+	if len(e.similar) > 0 && len(e.similar) < maxSimilar {
+		return "similar names: " + strings.Join(e.similar, ", ")
+	}
+	return "list all names: ibkit query --list"
+}

@@ -1,0 +1,165 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+func TestParseAttribute(t *testing.T) {
+	for text, want := range map[string]string{
+		"PortInfo": "smp:PortInfo", "portinfo": "smp:PortInfo", "pi": "smp:PortInfo", "smp:0x15": "smp:PortInfo", "21": "smp:PortInfo",
+		"pkeytable": "smp:P_KeyTable", "P_KeyTable": "smp:P_KeyTable", "pm:PortCounters": "pm:PortCounters", "PortCounters": "pm:PortCounters",
+		"pm:classportinfo": "pm:ClassPortInfo", "CP": "cc:ClassPortInfo", "0xff17": "smp:0xff17", "cc:0x99": "cc:0x0099",
+	} {
+		a, err := ParseAttribute(text)
+		if got := a.Prefix() + ":" + a.Name; got != want || err != nil {
+			t.Errorf("%s: got %s, error %v, want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "no such name", "nosuch": "no such name", "classportinfo": "ambiguous: pm:ClassPortInfo, cc:ClassPortInfo",
+		"0x10000": "not a number of 16 bits", "0xg": "not a number", "xx:1": "class \"xx\" is not smp, pm or cc", "smp:PortCounters": "no such name",
+	} {
+		if a, err := ParseAttribute(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, error %v, want %s", text, a, err, want)
+		}
+	}
+}
+
+// Each attribute is found by its own name, and its fields have names or are rows.
+func TestAttributes(t *testing.T) {
+	all := Attributes()
+	if len(all) < 35 {
+		t.Errorf("got %d attributes, want 35 or more", len(all))
+	}
+	for _, a := range all {
+		if got, err := ParseAttribute(a.Prefix() + ":" + a.Name); err != nil || got.ID != a.ID || got.Class != a.Class {
+			t.Errorf("%s: got %v, error %v", a.Name, got, err)
+		}
+		if fields := Fields(a.Class.NewAttribute(a.ID)); len(fields) == 0 && a.ID != mad.AttrSwitchPortCongestionSetting {
+			t.Errorf("%s: got no fields", a.Name)
+		}
+	}
+}
+
+func TestParsePorts(t *testing.T) {
+	for text, want := range map[string][]uint8{"all": {1, 2, 3}, "2": {2}, "0-1,7": {0, 1, 7}, "0x3": {3}, "254-255": {254, 255}} {
+		p, err := ParsePorts(text)
+		if got := p.of(1, 3); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, error %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", ",", "1-", "-1", "3-2", "256", "x", "1,,2"} {
+		if p, err := ParsePorts(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, p)
+		}
+	}
+}
+
+// demo returns options for a query of the fabric demo.
+func demo(t *testing.T, attribute, target, ports string) Options {
+	t.Helper()
+	f, err := sim.Build("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Open:    func(context.Context) (umad.Port, error) { return f.Open("") },
+		Client:  umad.ClientOptions{Timeout: 50 * time.Millisecond},
+		Resolve: resolve.Options{Simulated: true},
+	}
+	if o.Attribute, err = ParseAttribute(attribute); err != nil {
+		t.Fatal(err)
+	}
+	for text := range strings.FieldsSeq(target) {
+		a, err := resolve.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Targets = append(o.Targets, a)
+	}
+	if ports != "" {
+		if o.Ports, err = ParsePorts(ports); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+func TestRun(t *testing.T) {
+	for _, test := range []struct {
+		attribute, target, ports string
+		replies, failed          int
+	}{
+		{"NodeInfo", "7", "", 1, 0},
+		{"NodeInfo", "1-22", "", 22, 0},
+		{"NodeDescription", "leaf* node07", "", 5, 0},
+		{"PortInfo", "leaf1", "all", 17, 0},
+		{"PortInfo", "0,1", "1-3", 3, 0},
+		{"PortInfo", "3", "99", 1, 1},
+		{"PortCounters", "leaf1", "", 16, 0},
+		{"PortCounters", "node07", "", 1, 0},
+		{"P_KeyTable", "node07", "", 4, 0},
+		{"P_KeyTable", "leaf1", "1,2", 2 * 4, 0},
+		{"GUIDInfo", "4", "", 1, 0},
+		{"SL2VL", "leaf1", "2", 17, 0},
+		{"SL2VL", "node07", "", 1, 0},
+		{"VLArb", "leaf1", "1", 2, 0},
+		{"LFT", "leaf1", "", 1, 0},
+		{"SwitchPortStateTable", "leaf1", "", 1, 0},
+		{"CT", "4", "", 1, 0},
+		{"cc:CongestionInfo", "3-4", "", 2, 0},
+		{"LFT", "node07", "", 1, 1},
+		{"0xff17", "7", "", 1, 1},
+		{"NodeInfo", "7 4000 nobody", "", 3, 2},
+		{"PortInfo", "4000-4002", "all", 3, 3},
+	} {
+		t.Run(test.attribute+" "+test.target+" "+test.ports, func(t *testing.T) {
+			r, err := Run(t.Context(), demo(t, test.attribute, test.target, test.ports))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Replies) != test.replies || r.Failed != test.failed {
+				t.Errorf("got %d replies, %d failed, want %d, %d failed", len(r.Replies), r.Failed, test.replies, test.failed)
+			}
+			for _, reply := range r.Replies {
+				if (reply.Err == nil) != (reply.Attr != nil) {
+					t.Errorf("got attribute %v and error %v", reply.Attr, reply.Err)
+				}
+			}
+		})
+	}
+}
+
+// Dead nodes cost one timeout in all.
+func TestRun_DeadNodes(t *testing.T) {
+	o := demo(t, "NodeInfo", "4000-4030 7", "")
+	o.Client = umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 2}
+	start := time.Now()
+	r, err := Run(t.Context(), o)
+	if err != nil || r.Failed != 31 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) {
+		t.Fatalf("got %d failed, error %v, want 31", r.Failed, err)
+	}
+	if d := time.Since(start); d > 4*2*200*time.Millisecond {
+		t.Errorf("got %v, want less than the timeouts of a few nodes", d)
+	}
+}
+
+func TestRun_Modifier(t *testing.T) {
+	o := demo(t, "PortInfo", "leaf1", "")
+	modifier := uint32(3)
+	o.Modifier = &modifier
+	r, err := Run(t.Context(), o)
+	if err != nil || len(r.Replies) != 1 || r.Replies[0].Modifier != 3 || r.Replies[0].Attr.(*mad.PortInfo).LID != 0 {
+		t.Errorf("got %+v, error %v, want one reply for port 3", r, err)
+	}
+}
