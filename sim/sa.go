@@ -12,6 +12,7 @@ type administration struct {
 	groups        []*group
 	subscriptions []*mad.InformInfoRecord
 	transfers     []*transfer // replies in progress, the oldest first
+	activity      uint32      // count of SMInfo, which advances with each reply
 }
 
 // An saQuery is a request to subnet administration.

@@ -109,7 +109,7 @@ func switchInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 func smInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	return func(yield func(mad.Attribute) bool) {
 		m := q.fabric.master
-		yield(&mad.SMInfoRecord{LID: m.Info.LID, SMInfo: mad.SMInfo{GUID: m.GUID, ActCount: 1, State: mad.SMMaster}})
+		yield(&mad.SMInfoRecord{LID: m.Info.LID, SMInfo: mad.SMInfo{GUID: m.GUID, ActCount: q.fabric.admin.activity, State: mad.SMMaster}})
 	}
 }
 

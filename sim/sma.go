@@ -200,7 +200,8 @@ func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	if port.Info.SMLID != port.Info.LID {
 		state = mad.SMStandby
 	}
-	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: 1, State: state})
+	f.admin.activity++
+	return encode(p, &mad.SMInfo{GUID: port.GUID, ActCount: f.admin.activity, State: state})
 }
 
 func getGUIDInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {

@@ -1,0 +1,193 @@
+// Package sm is the command that shows the subnet managers of a fabric.
+package sm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/sm"
+)
+
+// command is one call of sm.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	ask      string
+	wait     time.Duration
+	set      string
+	state    uint8
+	priority uint8
+	activity uint32
+	json     bool
+	ignore   []string
+
+	names   *fabric.NameMap
+	options sm.Options
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "sm [flags] [TARGET...]",
+		Short: "Show the subnet managers of a fabric and check them",
+		Long: strings.TrimSpace(`
+sm finds the subnet managers of a fabric: the ports with the capability IsSM, by
+a scan and by subnet administration. It queries each of them twice, and shows
+states, priorities, and whether the activity count advances. With a TARGET, it
+queries only the managers there.
+
+The exit code is 3 if there is no master or more than one, if two managers have
+the same priority, if one of them does not reply, does not advance, or is in
+another state than subnet administration reports.
+
+--set changes the state of one manager, by a Set of SMInfo with an operation as
+its attribute modifier. Managers accept operations only from their peers in the
+states that the specification defines.`),
+		Example: strings.Trim(`
+  # all subnet managers
+  ibkit sm
+
+  # the manager of one port, read twice in ten seconds
+  ibkit sm --wait 10s 7
+
+  # the LID of the master, for scripts
+  ibkit sm --json | jq '.managers[] | select(.state.name == "Master") | .lid'
+
+  # stop the standby manager at LID 7
+  ibkit sm --set disable 7`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			if c.set != "" {
+				return c.change(cmd.Context())
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	cmdutil.EnumFlag(cmd, &c.ask, "ask", "", "all", []string{"all", "sa", "nodes"}, "find managers by subnet administration, a scan or both, `SOURCE`")
+	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
+	var kinds []string
+	for _, k := range sm.Kinds {
+		kinds = append(kinds, string(k))
+	}
+	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", kinds, "do not report a `FINDING`")
+	cmdutil.EnumFlag(cmd, &c.set, "set", "", "", sm.OperationNames, "send an `OPERATION` to one manager")
+	flags.Uint8Var(&c.state, "state", uint8(mad.SMStandby), "`STATE` in the request, 0 to 3 (--set)")
+	flags.Uint8VarP(&c.priority, "priority", "p", 0, "`PRIORITY` in the request, 0 to 15 (--set)")
+	flags.Uint32VarP(&c.activity, "activity", "a", 0, "activity `COUNT` in the request (--set)")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	c.fabric.Define(c.env, cmd)
+	cmdutil.Abbreviate(flags)
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{{Flags: []string{"set"}, Others: []string{"wait", "ask", "ignore"}}},
+	Needs:   []cmdutil.Need{{Flags: []string{"state", "priority", "activity"}, Others: []string{"set"}}},
+}
+
+// complete validates the command line.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	o := &c.options
+	if o.Mode, err = resolve.ParseLookupMode(c.ask); err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	switch {
+	case c.wait < 0:
+		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
+	case c.state > uint8(mad.SMMaster):
+		return cmdutil.UsageErrorf("invalid --state %d: want 0 to %d", c.state, mad.SMMaster)
+	case c.priority > 15:
+		return cmdutil.UsageErrorf("invalid --priority %d: want 0 to 15", c.priority)
+	case c.set != "" && len(args) != 1:
+		return cmdutil.UsageErrorf("--set requires one target, got %d", len(args))
+	}
+	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
+		return err
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if c.names, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	o.Open, o.Client, o.Wait = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
+	o.Resolve = resolve.Options{Mode: o.Mode, SMLID: c.fabric.SMLID, Names: c.names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
+	return nil
+}
+
+// change sends the operation.
+func (c *command) change(ctx context.Context) error {
+	operation, err := sm.ParseOperation(c.set)
+	if err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	m, err := sm.Set(ctx, c.options, operation, mad.SMInfo{
+		State: mad.SMState(c.state), Priority: c.priority, ActCount: c.activity,
+	})
+	if err != nil {
+		return fmt.Errorf("send %s: %w", c.set, err)
+	}
+	v := &view{env: c.env, names: c.names, result: &sm.Result{Managers: []*sm.Manager{m}}}
+	return v.print(c.json)
+}
+
+func (c *command) run(ctx context.Context) error {
+	bar := render.NewProgress(c.env.ErrOut)
+	defer bar.Close()
+	c.options.Progress = bar.Update
+	c.options.Resolve.Progress = bar.Update
+	result, err := sm.Run(ctx, c.options)
+	bar.Close()
+	if err != nil {
+		return err
+	}
+	for _, w := range result.Warnings {
+		cmdutil.PrintError(c.env, "warning", w)
+	}
+	c.drop(result)
+	v := &view{env: c.env, names: c.names, result: result, complete: len(c.options.Targets) == 0}
+	if err := v.print(c.json); err != nil {
+		return err
+	}
+	if c.fabric.Verbose > 0 {
+		s := result.Stats
+		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, including %d retries; %d timed out\n", s.Sent, s.Retries, s.Timeouts)
+	}
+	return cmdutil.ResultError(len(result.Warnings) > 0, v.findings() > 0)
+}
+
+// drop removes the findings that are not to be reported.
+func (c *command) drop(r *sm.Result) {
+	ignored := func(f sm.Finding) bool { return slices.Contains(c.ignore, string(f.Kind)) }
+	r.Findings = slices.DeleteFunc(r.Findings, ignored)
+	for _, m := range r.Managers {
+		m.Findings = slices.DeleteFunc(m.Findings, ignored)
+	}
+}

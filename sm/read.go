@@ -1,0 +1,131 @@
+package sm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// read queries all managers, and after the wait those that replied once more.
+func (r *run) read() error {
+	for _, m := range r.result.Managers {
+		r.name(m)
+		r.smInfo(m, &m.Info)
+	}
+	if err := r.client.Run(r.ctx); err != nil {
+		return err
+	}
+	if r.Wait <= 0 {
+		return nil
+	}
+	start := time.Now()
+	select {
+	case <-r.ctx.Done():
+		return r.ctx.Err()
+	case <-time.After(r.Wait):
+	}
+	for _, m := range r.result.Managers {
+		if m.Info != nil {
+			r.smInfo(m, &m.Later)
+			m.Elapsed = time.Since(start)
+		}
+	}
+	return r.client.Run(r.ctx)
+}
+
+// smInfo requests the SMInfo of a manager.
+func (r *run) smInfo(m *Manager, to **mad.SMInfo) {
+	r.client.Submit(&umad.Request{To: m.To, Attr: mad.AttrSMInfo, Done: func(_ *umad.Request, reply *umad.Reply) {
+		var info mad.SMInfo
+		err := reply.Err
+		if err == nil {
+			err = mad.Decode(&info, reply.Data())
+		}
+		if err != nil {
+			m.Err = err
+			return
+		}
+		*to = &info
+	}})
+}
+
+// name requests the attributes of the node if they are unknown. A node that does not
+// reply has no name.
+func (r *run) name(m *Manager) {
+	if m.Node != nil && m.Description != nil {
+		return
+	}
+	var node mad.NodeInfo
+	var desc mad.NodeDescription
+	r.client.Submit(&umad.Request{To: m.To, Attr: node.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+		if reply.Err == nil && mad.Decode(&node, reply.Data()) == nil {
+			m.Node = &node
+		}
+	}})
+	r.client.Submit(&umad.Request{To: m.To, Attr: desc.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+		if reply.Err == nil && mad.Decode(&desc, reply.Data()) == nil {
+			m.Description = &desc
+		}
+	}})
+}
+
+// An Operation is a request to a subnet manager to change its state (InfiniBand
+// Architecture, Volume 1, 14.4.1): the attribute modifier of a Set of SMInfo.
+type Operation uint32
+
+// The operations.
+const (
+	Handover    Operation = 1 // the standby manager takes over
+	Acknowledge Operation = 2 // of a handover
+	Disable     Operation = 3 // stop being a standby manager
+	Standby     Operation = 4 // resume as a standby manager
+	Discover    Operation = 5 // start a new discovery
+)
+
+// OperationNames are the names of the operations from 1 on.
+var OperationNames = []string{"handover", "acknowledge", "disable", "standby", "discover"}
+
+// ParseOperation parses the name of an operation.
+func ParseOperation(s string) (Operation, error) {
+	for i, name := range OperationNames {
+		if s == name {
+			return Operation(i + 1), nil
+		}
+	}
+	return 0, fmt.Errorf("parse operation %q: no such operation", s)
+}
+
+// Set sends an operation to the only manager at o.Targets, with the values of info in the
+// request, and returns the SMInfo of the reply.
+func Set(ctx context.Context, o Options, operation Operation, info mad.SMInfo) (*Manager, error) {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer port.Close()
+	r := &run{Options: o, ctx: ctx, client: umad.NewClient(port, o.Client), result: &Result{Local: port.Attr()}}
+	if err := r.findTargets(); err != nil {
+		return nil, err
+	}
+	if n := len(r.result.Managers); n != 1 {
+		return nil, fmt.Errorf("set SMInfo: got %d ports, want one", n)
+	}
+	m := r.result.Managers[0]
+	payload := make([]byte, mad.AttributeSize(&info))
+	if err := mad.Encode(&info, payload); err != nil {
+		return nil, err
+	}
+	reply, err := r.client.Call(ctx, &umad.Request{To: m.To, Method: mad.MethodSet, Attr: info.ID(), Modifier: uint32(operation), Payload: payload})
+	if err != nil {
+		return nil, err
+	}
+	m.Info = new(mad.SMInfo)
+	if err := mad.Decode(m.Info, reply.Data()); err != nil {
+		return nil, err
+	}
+	r.name(m)
+	return m, r.client.Run(ctx)
+}
