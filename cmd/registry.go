@@ -18,6 +18,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
 	"github.com/ibkit/ibkit/cmd/classic/perftest"
+	"github.com/ibkit/ibkit/cmd/classic/sminfo"
+	"github.com/ibkit/ibkit/cmd/classic/smpdump"
+	"github.com/ibkit/ibkit/cmd/classic/smpquery"
 	"github.com/ibkit/ibkit/cmd/completion"
 	"github.com/ibkit/ibkit/cmd/counters"
 	"github.com/ibkit/ibkit/cmd/devinfo"
@@ -27,7 +30,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/linkinfo"
 	"github.com/ibkit/ibkit/cmd/perf"
 	"github.com/ibkit/ibkit/cmd/ping"
+	"github.com/ibkit/ibkit/cmd/query"
 	"github.com/ibkit/ibkit/cmd/sim"
+	"github.com/ibkit/ibkit/cmd/sm"
 	"github.com/ibkit/ibkit/cmd/topology"
 	"github.com/ibkit/ibkit/cmd/version"
 )
@@ -51,7 +56,9 @@ var registry = map[string]entry{
 	"linkinfo":   {command: linkinfo.New},
 	"perf":       {command: perf.New},
 	"ping":       {command: ping.New},
+	"query":      {command: query.New},
 	"sim":        {command: sim.New},
+	"sm":         {command: sm.New},
 	"topology":   {command: topology.New},
 	"version":    {command: version.New},
 
@@ -72,6 +79,10 @@ var registry = map[string]entry{
 
 	"ibqueryerrors": {tool: ibqueryerrors.New, native: "counters"},
 	"perfquery":     {tool: perfquery.New, native: "counters"},
+
+	"sminfo":   {tool: sminfo.New, native: "sm"},
+	"smpdump":  {tool: smpdump.New, native: "query"},
+	"smpquery": {tool: smpquery.New, native: "query"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},
