@@ -151,7 +151,7 @@ func (m *manualPage) options() {
 // extensions.
 func (m *manualPage) toolOptions(title string, extensions bool) {
 	for _, o := range m.tool.Options {
-		if o.Extension != extensions {
+		if o.Extension != extensions || o.Unlisted {
 			continue
 		}
 		if title != "" {

@@ -50,7 +50,7 @@ func migrations(t *testing.T) []migration {
 			if len(columns) < 4 {
 				continue
 			}
-			if strings.TrimSpace(columns[2]) == "not supported" {
+			if strings.TrimSpace(columns[2]) == "not supported" || strings.HasPrefix(strings.TrimSpace(columns[3]), "refused") {
 				maps.Copy(m.unsupported, flagsIn(columns[1]))
 				continue
 			}

@@ -195,10 +195,11 @@ func (p *peerRun) perftest(ctx context.Context) error {
 	err := perftest.Run(ctx, perftest.Options{
 		Test: test, Device: p.o.Device, Port: p.o.Port, GIDIndex: p.o.GIDIndex, CPUs: p.o.CPUs,
 		Connect: p.connect, Client: !p.server(), PeerTimeout: responseTime,
-		Begin: func(s *perftest.Session) {
+		Begin: func(s *perftest.Session) error {
 			session, p.cpus = s, s.CPUs
 			p.local = s.Local()
 			p.peer().Program = "perftest " + s.PeerVersion
+			return nil
 		},
 		Done: func(r perftest.Result) {
 			if last != nil {
@@ -270,7 +271,7 @@ func reported(r *perftest.Report) *Throughput {
 
 // pingpong runs the test with an example program of libibverbs.
 func (p *peerRun) pingpong(ctx context.Context) (err error) {
-	conn, choice, err := port.Connect(ctx, p.o.Device, p.o.Port, p.o.GIDIndex, p.connect)
+	conn, choice, err := port.Connect(ctx, p.o.Device, p.o.Port, port.Selector{Index: p.o.GIDIndex}, p.connect)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,12 @@ import (
 func (o PeerOptions) check(t Test) error {
 	unsupported := fmt.Sprintf("not supported by the programs of %s", o.Program)
 	switch {
-	case t.Rate != 0:
+	case o.Program == Pingpong && t.Rate != 0:
 		return badField("rate", t.Rate, "%s", unsupported)
+	case o.Program == Pingpong && t.Huge:
+		return badField("huge", "", "%s", unsupported)
+	case o.Program == Pingpong && t.SharedReceives:
+		return badField("shared-receives", "", "%s", unsupported)
 	case t.Threads != 1:
 		return badField("threads", t.Threads, "%s", unsupported)
 	case o.Program == Perftest && t.Verify:
@@ -109,7 +113,7 @@ func (t Test) Perftest() perftest.Test {
 		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration,
 		CompareSwap: t.Op == CompareSwap, MTU: mtuOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
 		List: t.List, Events: t.Events, SL: t.SL, TrafficClass: t.TrafficClass, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout,
-		RetryCount: t.RetryCount,
+		RetryCount: t.RetryCount, SharedReceives: t.SharedReceives, Huge: t.Huge, Rate: t.Rate, Burst: t.Burst,
 	}
 	if t.Inline {
 		test.Inline = t.Size

@@ -57,7 +57,12 @@ func newRunner(r role, e *endpoint.Endpoint, peers []endpoint.Address) (*runner,
 			flow := n.flow(q, peers[number], uint64(number))
 			flow.Prepare(i, r.list())
 			if r.receives() {
-				if err := flow.Receive(r.recvDepth()); err != nil {
+				n := r.recvDepth()
+				if srq := e.Shared(); srq != nil {
+					flow.Shared = srq
+					n /= r.QueuePairs
+				}
+				if err := flow.Receive(n); err != nil {
 					return nil, err
 				}
 			}
@@ -164,7 +169,7 @@ func (r *runner) loops() []func() error {
 	for i, flows := range r.flows {
 		s := &loop.Stream{
 			Flows: flows, CQ: r.endpoint.Groups[i].CQ, Supervisor: r.supervisor, Events: r.Events, Lossy: r.Transport.lossy(),
-			Depth: r.depth(), List: r.list(), Moderation: r.moderation(), Rate: r.Rate / float64(r.Threads),
+			Depth: r.depth(), List: r.list(), Moderation: r.moderation(), Rate: r.Rate / float64(r.Threads), Burst: r.Burst,
 			Receives: r.receives(), Sent: r.loopSent,
 		}
 		if r.sends() {

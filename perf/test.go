@@ -96,8 +96,13 @@ type Test struct {
 	Inline        bool    `json:"inline"`
 	Events        bool    `json:"events"` // wait for completion events instead of polling
 	Verify        bool    `json:"verify"`
-	Huge          bool    `json:"huge"` // use huge pages
-	Rate          float64 `json:"rate"` // messages per second; 0: unlimited
+	Huge          bool    `json:"huge"`  // use huge pages
+	Rate          float64 `json:"rate"`  // messages per second; 0: unlimited
+	Burst         int     `json:"burst"` // with Rate: messages sent without a pause; 0: 1
+
+	// SharedReceives makes the queue pairs of a side share a receive queue with
+	// RecvDepth receives.
+	SharedReceives bool `json:"shared_receives"`
 
 	MTU          int    `json:"mtu"` // bytes; 0: the smaller one of both ports
 	SL           uint8  `json:"sl"`
@@ -228,7 +233,7 @@ func (t Test) badRange() *FieldError {
 		{"size", t.Size, 1, maxSize}, {"qps", t.QueuePairs, 1, maxQueuePairs}, {"threads", t.Threads, 1, maxThreads},
 		{"tx-depth", t.Depth, 1, maxDepth}, {"rx-depth", t.RecvDepth, 1, maxDepth}, {"cq-moderation", t.Moderation, 1, maxDepth},
 		{"post-list", t.List, 1, maxList}, {"qp-timeout", int(t.Timeout), 0, 31}, {"retry", int(t.RetryCount), 0, 7},
-		{"rnr-retry", int(t.RNRRetry), 0, 7}, {"sl", int(t.SL), 0, 15}, {"flow-label", int(t.FlowLabel), 0, 1<<20 - 1},
+		{"rnr-retry", int(t.RNRRetry), 0, 7}, {"burst", t.Burst, 0, 1 << 20}, {"sl", int(t.SL), 0, 15}, {"flow-label", int(t.FlowLabel), 0, 1<<20 - 1},
 	} {
 		if r.v < r.low || r.v > r.max {
 			return badField(r.name, r.v, "not from %d to %d", r.low, r.max)
@@ -276,6 +281,16 @@ func (t Test) badCombination() *FieldError {
 		return badField("post-list", t.List, bandwidthOnly)
 	case lat && t.Rate != 0:
 		return badField("rate", t.Rate, bandwidthOnly)
+	case t.Burst != 0 && t.Rate == 0:
+		return badField("burst", t.Burst, "no rate is set")
+	case t.SharedReceives && t.Op != Send:
+		return badField("shared-receives", "", "only sends use receives")
+	case t.SharedReceives && t.Threads != 1:
+		return badField("shared-receives", "", "not supported with several threads")
+	case t.SharedReceives && t.Verify && t.QueuePairs > 1:
+		return badField("shared-receives", "", "the messages of several queue pairs cannot be verified")
+	case t.SharedReceives && t.RecvDepth < t.QueuePairs:
+		return badField("rx-depth", t.RecvDepth, "below the number of queue pairs, %d, which share the receives", t.QueuePairs)
 	case t.QueuePairs%t.Threads != 0:
 		return badField("qps", t.QueuePairs, "not a multiple of threads %d", t.Threads)
 	case t.Moderation > t.Depth:

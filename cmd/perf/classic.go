@@ -20,13 +20,15 @@ func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
 		Receives: first.Test.Op == perf.Send && first.Test.Bidirectional,
 	}
 	header.Print(out)
-	perftestview.PrintColumns(out, test.Bandwidth, test.Timed, gbits)
+	perftestview.Columns{Bandwidth: test.Bandwidth, Timed: test.Timed, Gbits: gbits}.Print(out)
 	for _, m := range all {
 		if m.Latency != nil {
-			perftestview.PrintTimes(out, m.Test.Size, uint64(m.Latency.Count), m.Latency, m.Test.LatencyFactor(), test.Timed)
+			perftestview.Times{
+				Size: m.Test.Size, Iterations: uint64(m.Latency.Count), Samples: m.Latency, Part: m.Test.LatencyFactor(), Timed: test.Timed,
+			}.Print(out)
 			continue
 		}
-		var rates perftestview.Rates
+		rates := perftestview.Rates{Size: m.Test.Size, Iterations: m.Sent.Messages / uint64(m.Test.QueuePairs), Gbits: gbits}
 		for _, t := range []*perf.Throughput{m.Sent, m.Reverse} {
 			if t != nil {
 				rates.Average += perftestview.Unit(t.Rate(), gbits)
@@ -34,7 +36,7 @@ func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
 				rates.Messages += t.MessageRate() / 1e6
 			}
 		}
-		rates.Print(out, m.Test.Size, m.Sent.Messages/uint64(m.Test.QueuePairs), gbits)
+		rates.Print(out)
 	}
 	fmt.Fprint(out, perftestview.Rule)
 	if err := out.Flush(); err != nil {

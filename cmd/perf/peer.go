@@ -37,7 +37,7 @@ var peerFlagNames = map[string]string{
 	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
 	"duration": "perftest", "margin": "perftest", "qps": "perftest", "bidirectional": "perftest", "tx-depth": "perftest",
 	"cq-moderation": "perftest", "post-list": "perftest", "inline": "perftest", "tclass": "perftest", "pkey-index": "perftest",
-	"qp-timeout": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",
+	"rate": "perftest", "burst": "perftest", "shared-receives": "perftest", "huge": "perftest", "qp-timeout": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",
 }
 
 // check validates the flags.

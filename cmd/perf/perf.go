@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ type testFlags struct {
 	iterations              uint64
 	duration                time.Duration
 	warmup                  uint64
-	rate                    float64
+	rate                    string
 	device                  string
 	port                    uint8
 	gidIndex                int
@@ -127,12 +126,14 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&f.test.Bidirectional, "bidirectional", "b", false, "send in both directions (bandwidth)")
 	flags.IntVar(&f.test.Depth, "tx-depth", f.test.Depth, "`NUMBER` of messages in flight per queue pair\n(fewer by default for large messages and many queue pairs)")
 	flags.IntVar(&f.test.RecvDepth, "rx-depth", f.test.RecvDepth, "`NUMBER` of receives posted per queue pair (send)")
+	flags.BoolVar(&f.test.SharedReceives, "shared-receives", false, "share --rx-depth receives between the queue pairs (send)")
 	flags.IntVar(&f.test.Moderation, "cq-moderation", f.test.Moderation, "`NUMBER` of messages per completion (bandwidth)\n(fewer by default for large or slow messages)")
 	flags.IntVar(&f.test.List, "post-list", 1, "`NUMBER` of messages posted at a time (bandwidth)")
 	flags.BoolVar(&f.test.Inline, "inline", false, "put the data into the work requests (send, write)")
 	flags.BoolVarP(&f.test.Events, "events", "e", false, "wait for completion events instead of polling (not write-lat)")
 	flags.BoolVar(&f.test.Verify, "verify", false, "fill and verify each payload (its time is included)")
-	flags.Float64Var(&f.rate, "rate", 0, "maximum `NUMBER` of messages per second (bandwidth)")
+	flags.StringVar(&f.rate, "rate", "", "maximum `RATE`: messages per second, or 10gbit, 500mib (bandwidth)")
+	flags.IntVar(&f.test.Burst, "burst", 0, "`NUMBER` of messages sent without a pause, with --rate (default: 1)")
 	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: the one of the route to SERVER)")
 	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active one)")
 	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: the one of the route to SERVER)")
@@ -171,6 +172,7 @@ var rules = cmdutil.FlagRules{
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"margin"}, Others: []string{"duration"}},
+		{Flags: []string{"burst"}, Others: []string{"rate"}},
 		{Flags: []string{"margin", "srq"}, Others: []string{"peer"}},
 		{Flags: []string{"listen", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, Others: []string{"serve"}},
 	},
@@ -194,8 +196,6 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve takes no SERVER", args[0])
 	case len(args) > 1:
 		return o, cmdutil.UsageErrorf("unexpected argument %q", args[1])
-	case flags.Changed("rate") && !(f.rate > 0) || math.IsInf(f.rate, 0):
-		return o, cmdutil.UsageErrorf("invalid --rate %v: not a positive number", f.rate)
 	case flags.Changed("iterations") && f.iterations == 0:
 		return o, cmdutil.UsageErrorf("invalid --iterations 0: below 1")
 	case flags.Changed("duration") && f.duration <= 0:

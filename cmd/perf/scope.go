@@ -27,12 +27,13 @@ var flagScopes = []flagScope{
 	{"threads", toBandwidth, "bandwidth", func(t *perf.Test) { t.Threads = 1 }},
 	{"bidirectional", toBandwidth, "bandwidth", func(t *perf.Test) { t.Bidirectional = false }},
 	{"post-list", toBandwidth, "bandwidth", func(t *perf.Test) { t.List = 1 }},
-	{"rate", toBandwidth, "bandwidth", func(t *perf.Test) { t.Rate = 0 }},
+	{"rate", toBandwidth, "bandwidth", func(t *perf.Test) { t.Burst = 0 }},
 	{"cq-moderation", toBandwidth, "bandwidth", nil},
 	{"min-bw", toBandwidth, "bandwidth", nil},
 	{"max-p99", toLatency, "latency", nil},
 	{"size", func(t testKind, _ perf.Transport) bool { return !t.op.Atomic() }, "sends, writes and reads (atomics have 8 bytes)", nil},
 	{"rx-depth", func(t testKind, _ perf.Transport) bool { return t.op == perf.Send }, "sends", nil},
+	{"shared-receives", func(t testKind, _ perf.Transport) bool { return t.op == perf.Send }, "sends", func(t *perf.Test) { t.SharedReceives = false }},
 	{"inline", func(t testKind, _ perf.Transport) bool {
 		return t.op == perf.Send || t.op == perf.Write
 	}, "sends and writes", func(t *perf.Test) { t.Inline = false }},

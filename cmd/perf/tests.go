@@ -3,6 +3,7 @@ package perf
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,13 +85,17 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 // withSizes returns a test with each size.
 func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, error) {
 	one := f.test
-	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), f.rate
+	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), 0
 	one.Iterations, one.Duration, one.Warmup = f.iterations, f.duration, f.warmup
 	switch {
 	case flags.Changed("duration"):
 		one.Iterations, one.Warmup = 0, 0
 	case !flags.Changed("warmup"):
 		one.Warmup = min(f.warmup, (f.iterations+9)/10)
+	}
+	rate, err := parseRate(f.rate)
+	if err != nil {
+		return nil, err
 	}
 	resetOthers(&one, t)
 	sizes, err := f.sizesOf(one)
@@ -100,6 +105,9 @@ func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, er
 	var all []perf.Test
 	for _, size := range sizes {
 		one.Size = size
+		if t.kind == perf.Bandwidth {
+			one.Rate = rate.messages(size)
+		}
 		if !flags.Changed("tx-depth") {
 			one.Depth = max(2, one.List, min(f.test.Depth, inFlightBytes/max(1, size)))
 			if flags.Changed("cq-moderation") {
@@ -112,6 +120,40 @@ func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, er
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// A rate is the argument of --rate.
+type rate struct{ perSecond, bytes float64 }
+
+// messages returns messages of a size per second.
+func (r rate) messages(size int) float64 {
+	if r.bytes > 0 {
+		return r.bytes / float64(size)
+	}
+	return r.perSecond
+}
+
+// parseRate parses a number of messages per second, or a bandwidth in the units of
+// --unit.
+func parseRate(text string) (r rate, err error) {
+	if text == "" {
+		return rate{}, nil
+	}
+	to, factor, number := &r.perSecond, 1.0, strings.ToLower(text)
+	for _, unit := range []struct {
+		name   string
+		factor float64
+	}{{"gbit", 1e9 / 8}, {"mib", 1 << 20}} {
+		if n, ok := strings.CutSuffix(number, unit.name); ok {
+			to, factor, number = &r.bytes, unit.factor, n
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return rate{}, fmt.Errorf("invalid --rate %q: want a positive number of messages per second, or a bandwidth such as 10gbit or 500mib", text)
+	}
+	*to = v * factor
+	return r, nil
 }
 
 // moderation returns the default number of messages per completion. It is lower for

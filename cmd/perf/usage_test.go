@@ -41,7 +41,7 @@ func TestUsage(t *testing.T) {
 		"SERVER --inline -t read":                  "--inline has no effect",
 		"SERVER --events -t write-lat":             "--events) has no effect",
 		"SERVER --retry 3 --transport uc":          "--retry has no effect",
-		"SERVER --rate nan":                        "--rate NaN",
+		"SERVER --rate nan":                        "--rate \"nan\"",
 		"SERVER --rate 1e13":                       "--rate 1e+13",
 		"SERVER -d []":                             "--device",
 		"SERVER -i 0":                              "--ib-port 0",

@@ -268,7 +268,7 @@ func (v *view) title(m *perf.Measurement) string {
 		text string
 	}{
 		{t.QueuePairs > 1, fmt.Sprintf("%d queue pairs", t.QueuePairs)}, {t.Threads > 1, fmt.Sprintf("%d threads", t.Threads)},
-		{t.Events, "events"}, {t.Inline, "inline"}, {t.Huge, "huge pages"}, {t.Verify, "verified"},
+		{t.Events, "events"}, {t.Inline, "inline"}, {t.SharedReceives, "shared receives"}, {t.Huge, "huge pages"}, {t.Verify, "verified"},
 	} {
 		if o.on {
 			title += ", " + o.text

@@ -2,9 +2,12 @@ package perftest
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
+	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
 	"github.com/ibkit/ibkit/perf/internal/peererr"
@@ -35,9 +38,12 @@ func (d driver) connected() {
 }
 
 // ready posts receives for messages of all sizes. Unused receives of one size stay
-// posted for the next.
-func (d driver) ready(int) error {
-	n := d.receives()
+// posted for the next. In other tests than those of sends it warms up.
+func (d driver) ready(size int) error {
+	if d.test.Verb != Send {
+		return d.warmUp(size)
+	}
+	n := d.receivesEach()
 	if d.posted || n == 0 {
 		return nil
 	}
@@ -50,6 +56,29 @@ func (d driver) ready(int) error {
 	}
 	d.posted = true
 	return nil
+}
+
+// receivesEach returns the number of receives posted for each queue pair.
+func (s *Session) receivesEach() int {
+	n := s.receives()
+	if s.test.SharedReceives {
+		n /= s.test.QueuePairs
+	}
+	list := max(1, s.test.RecvList)
+	return n / list * list
+}
+
+// warmUp sends as many messages as fit into the queues, or a list of them.
+func (s *Session) warmUp(size int) error {
+	supervisor := loop.NewSupervisor(s.ctx, s.o.PeerTimeout)
+	defer supervisor.Stop()
+	st := s.stream(supervisor, size)
+	count := s.test.depth()
+	if st.List > 1 {
+		count = st.List
+	}
+	st.Plan, st.Moderation = loop.Plan{Count: uint64(count)}, 1
+	return st.Run()
 }
 
 // run measures one size.
@@ -71,7 +100,9 @@ func (d driver) run(size int) (Report, error) {
 	if len(s.CPUs) > 0 {
 		cpu = s.CPUs[0]
 	}
+	load := s.watchLoad()
 	used, err := loop.Pinned(cpu, measure)
+	s.result.CPUUtil = load()
 	s.result.User, s.result.System, s.result.LoopTime = used.User, used.System, used.Elapsed
 	if closed() && err == nil && supervisor.Stopped() {
 		err = fmt.Errorf("%w before the end of the test", peererr.ErrClosed)
@@ -90,7 +121,29 @@ func (s *Session) startTimer(supervisor *loop.Supervisor) (stop func() bool) {
 	return time.AfterFunc(s.test.Duration, supervisor.Stop).Stop
 }
 
+// watchLoad returns a function that returns the load of the processors during the
+// counted part of a timed test.
+func (s *Session) watchLoad() func() float64 {
+	if !s.test.CPUUtil || !s.test.Timed {
+		return func() float64 { return 0 }
+	}
+	var before, after atomic.Pointer[host.Load]
+	read := func(to *atomic.Pointer[host.Load]) func() {
+		return func() { to.Store(host.ReadLoad()) }
+	}
+	first := time.AfterFunc(s.test.Margin, read(&before))
+	last := time.AfterFunc(s.test.Duration-s.test.Margin, read(&after))
+	return func() float64 {
+		first.Stop()
+		last.Stop()
+		return after.Load().Since(before.Load())
+	}
+}
+
 func (s *Session) plan() loop.Plan {
+	if s.test.Infinite {
+		return loop.Plan{During: math.MaxInt64 / 2}
+	}
 	if s.test.Timed {
 		return loop.Plan{Before: s.test.Margin, During: s.test.Duration - 2*s.test.Margin, After: s.test.Duration}
 	}
@@ -110,10 +163,13 @@ func (s *Session) flow(i, size int) *loop.QPFlow {
 	f := &loop.QPFlow{
 		Queue: e.QP, Size: size, Out: e.Out, In: e.In, Ring: s.ring(size), RecvSize: slices.Max(s.test.Sizes),
 		Inline:  size <= s.test.Inline && (s.test.Verb == Send || s.test.Verb == Write),
-		Message: verbs.SendWR{Opcode: opcode, RemoteAddr: remote.VAddr, RKey: remote.RKey},
+		Message: verbs.SendWR{Opcode: opcode, RemoteAddr: remote.VAddr, RKey: remote.RKey}, RecvList: s.test.RecvList,
+	}
+	if srq := s.end.Shared(); srq != nil {
+		f.Shared = srq
 	}
 	if s.posted {
-		f.RecvPosted = s.receives()
+		f.RecvPosted = s.receivesEach()
 	}
 	if s.test.Type == verbs.QPTypeUD {
 		f.GRH = endpoint.GRH
@@ -139,18 +195,21 @@ func (s *Session) latency(supervisor *loop.Supervisor, size int) error {
 	f.Prepare(0, 1)
 	p := &loop.PingPong{
 		Flow: f, CQ: s.end.Groups[0].CQ, Supervisor: supervisor, Plan: s.plan(), Events: s.test.Events,
-		Depth: s.test.depth(), Samples: stats.NewSamples(), FollowerMeasures: true,
+		Depth: s.test.depth(), Samples: stats.NewSamples(), FollowerMeasures: true, Gap: s.test.Gap,
+	}
+	if s.test.Keep && !s.test.Timed {
+		p.Samples.Keep(s.test.Iterations - 1) // as many as the programs have
 	}
 	stop := s.startTimer(supervisor)
 	defer stop()
 	defer func() { s.result.Samples, s.result.Messages = p.Samples, uint64(p.Samples.Count) }()
 	do := p.Single
 	switch {
-	case s.test.Verb == Send && s.conn.client:
+	case s.test.Verb == Send && s.leads():
 		do = p.LeadSends
 	case s.test.Verb == Send:
 		do = p.FollowSends
-	case s.test.Verb == Write && s.conn.client: // the server writes first
+	case s.test.Verb == Write && s.leads(): // the passive side writes first
 		do = p.FollowWrites
 	case s.test.Verb == Write:
 		do = p.LeadWrites
@@ -161,26 +220,36 @@ func (s *Session) latency(supervisor *loop.Supervisor, size int) error {
 	return p.Drain()
 }
 
-// bandwidth keeps messages in flight on all queue pairs.
-func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
+// stream returns the loop of a bandwidth test without its extent.
+func (s *Session) stream(supervisor *loop.Supervisor, size int) *loop.Stream {
 	st := &loop.Stream{
 		CQ: s.end.Groups[0].CQ, Supervisor: supervisor, Events: s.test.Events, Depth: s.test.depth(), List: min(s.test.List, s.test.depth()),
-		Moderation: s.test.Moderate(size), Receives: s.receives() > 0,
+		Moderation: s.test.Moderate(size), Receives: s.receives() > 0, Batch: s.test.PollBatch,
 	}
 	for i := range s.end.Groups[0].QPs {
 		f := s.flow(i, size)
 		f.Prepare(i, st.List)
 		st.Flows = append(st.Flows, f)
 	}
-	sends := s.conn.client || s.test.Bidirectional
+	return st
+}
+
+// bandwidth keeps messages in flight on all queue pairs.
+func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
+	st := s.stream(supervisor, size)
+	sends := s.leads() || s.test.Bidirectional
 	if sends {
-		st.Plan = s.plan()
+		st.Plan, st.Rate, st.Burst = s.plan(), s.test.rate(size), s.test.Burst
 	}
-	if !s.test.Timed {
+	if !s.test.Timed && !s.test.Infinite {
 		st.Expect = uint64(s.test.Iterations)
 	}
 	stop := s.startTimer(supervisor)
 	defer stop()
+	if s.test.Infinite {
+		st.Progress = new(atomic.Uint64)
+		defer s.reportProgress(size, st.Progress)()
+	}
 	err := st.Run()
 	counted := &st.Out
 	if !sends {
@@ -189,6 +258,34 @@ func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
 	messages, ns := counted.Total()
 	s.result.Messages, s.result.Elapsed, s.result.Rates = messages, time.Duration(ns), counted.Rates(maxRates)
 	return err
+}
+
+// reportProgress reports the messages of each interval until the returned function is
+// called.
+func (s *Session) reportProgress(size int, progress *atomic.Uint64) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	ticker := time.NewTicker(s.test.Duration)
+	go func() {
+		defer close(ended)
+		load, count, since := host.ReadLoad(), progress.Load(), time.Now()
+		for {
+			select {
+			case <-end:
+				return
+			case <-ticker.C:
+			}
+			r := Result{Size: size, Messages: progress.Load() - count, Elapsed: time.Since(since)}
+			now := host.ReadLoad()
+			r.CPUUtil = now.Since(load)
+			s.done(r)
+			load, count, since = now, count+r.Messages, since.Add(r.Elapsed)
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(end)
+		<-ended
+	}
 }
 
 // maxRates is the number of rates over time.

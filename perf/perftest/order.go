@@ -31,7 +31,13 @@ type Order struct {
 	Sizes         []int // bytes; several with -a
 	All           bool  // -a, even if it results in a single size
 	Timed         bool  // -D
+	Infinite      bool  // --run_infinitely: until the end of the context
+	Reversed      bool  // --reversed: the server is the active side
+	WarmUp        bool  // --perform_warm_up, which does not concern the peer
 }
+
+// leads reports whether a side is the active one.
+func (o Order) leads(client bool) bool { return client != o.Reversed }
 
 // Program returns the name of the program that runs the test.
 func (o Order) Program() string {
@@ -60,7 +66,7 @@ type side interface {
 	// connected is called when the peer has confirmed the connection.
 	connected()
 
-	// ready posts receives for the next size, in tests of sends.
+	// ready posts receives for the next size, in tests of sends, or warms up.
 	ready(size int) error
 
 	// run measures one size. For bandwidth it returns the figures of this side.
@@ -108,7 +114,7 @@ func (c *conn) session(o Order, keys []Key, s side, done func(size int, theirs *
 		return c.hangUp()
 	}
 	// A passive server waits here from the beginning.
-	return c.sync(keys[0], !c.client && !o.Both())
+	return c.sync(keys[0], !o.leads(c.client) && !o.Both())
 }
 
 func (c *conn) exchangeAll(keys []Key) ([]Key, error) {
@@ -128,8 +134,9 @@ func (c *conn) exchangeAll(keys []Key) ([]Key, error) {
 // sizes runs the test for each size.
 func (c *conn) sizes(o Order, key Key, s side, done func(int, *Report)) error {
 	var last Report
+	active := o.leads(c.client) || o.Both()
 	for _, size := range o.Sizes {
-		if o.Verb == Send {
+		if o.Verb == Send || o.WarmUp && o.Bandwidth && active {
 			if err := s.ready(size); err != nil {
 				return err
 			}
@@ -140,7 +147,7 @@ func (c *conn) sizes(o Order, key Key, s side, done func(int, *Report)) error {
 			}
 		}
 		var err error
-		if c.client || o.Both() {
+		if active {
 			if last, err = s.run(size); err != nil {
 				return err
 			}
@@ -149,7 +156,7 @@ func (c *conn) sizes(o Order, key Key, s side, done func(int, *Report)) error {
 		if err != nil {
 			return err
 		}
-		if c.client || o.Both() {
+		if active {
 			done(size, theirs)
 		}
 	}
@@ -157,18 +164,20 @@ func (c *conn) sizes(o Order, key Key, s side, done func(int, *Report)) error {
 		return nil
 	}
 	// A passive server waits here and receives the figures of the last size.
-	if err := c.sync(key, !c.client); err != nil {
+	if err := c.sync(key, !active); err != nil {
 		return err
 	}
 	theirs, err := c.exchangeReports(last)
-	if err == nil && !c.client {
+	if err == nil && !active {
 		done(int(theirs.Size), &theirs)
 	}
 	return err
 }
 
 // stepped reports whether both sides synchronize before each size.
-func (o Order) stepped() bool { return o.Verb == Send || o.Bandwidth && o.Bidirectional }
+func (o Order) stepped() bool {
+	return o.Verb == Send || o.Bandwidth && o.Bidirectional && !o.Infinite
+}
 
 // afterSize runs the exchanges after a size.
 func (c *conn) afterSize(o Order, key Key, ours Report) (*Report, error) {

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ type Options struct {
 	Device   string // "": the one that reaches the peer
 	Port     uint8  // 0: the first active one
 	GIDIndex int    // negative: the best
+	IPv6     bool   // no GID of an IPv4 address
+	Link     string // "" or the required link layer, such as "Ethernet"
 	CPUs     host.CPUs
 
 	// Connect connects to the program, which is a server if Client is set, and
@@ -37,10 +40,15 @@ type Options struct {
 	PeerTimeout time.Duration
 
 	// Begin, Connected and Done, unless nil, are called when the local queue pairs
-	// exist, when they are connected, and after each size. If the test fails, the last
-	// call of Done has the figures until then.
-	Begin, Connected func(*Session)
-	Done             func(Result)
+	// exist, when they are connected, and after each size. An error of Begin ends the
+	// test. If the test fails, the last call of Done has the figures until then. An endless test calls Done for each
+	// interval, on another goroutine.
+	Begin     func(*Session) error
+	Connected func(*Session)
+	Done      func(Result)
+
+	// Ended, unless nil, is called after the test, before the release of its objects.
+	Ended func()
 
 	// Warn, unless nil, is called with the warnings that the programs print.
 	Warn func(string)
@@ -76,12 +84,15 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := s.test.Check(); err != nil {
 		return err
 	}
-	c, choice, err := port.Connect(ctx, o.Device, o.Port, o.GIDIndex, o.Connect)
+	c, choice, err := port.Connect(ctx, o.Device, o.Port, port.Selector{Index: o.GIDIndex, IPv6: o.IPv6}, o.Connect)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	s.choice = choice
+	if got := choice.Port.Attr.LinkLayer.String(); o.Link != "" && o.Link != got {
+		return errors.Join(fmt.Errorf("use %s port %d: its link layer is %s, want %s", choice.Port.Device, choice.Port.Number, got, o.Link), choice.Port.Close())
+	}
 	s.conn = newConn(c, o.Client, o.PeerTimeout)
 	cpus, _, release := o.CPUs.Reserve(choice.Port.Device, 1, port.LeaveToPeer(o.CPUs, choice.Port, c, o.Client))
 	defer release()
@@ -97,6 +108,9 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // close releases all objects and the port.
 func (s *Session) close() error {
+	if s.o.Ended != nil {
+		s.o.Ended()
+	}
 	if s.end == nil {
 		return s.choice.Port.Close()
 	}
@@ -111,7 +125,9 @@ func (s *Session) run() error {
 		return err
 	}
 	if s.o.Begin != nil {
-		s.o.Begin(s)
+		if err := s.o.Begin(s); err != nil {
+			return err
+		}
 	}
 	err := s.conn.session(s.test.Order, s.Keys, driver{s}, func(size int, theirs *Report) {
 		r := s.result
@@ -223,11 +239,14 @@ func (s *Session) maxRdAtomic() uint8 {
 // receives returns the number of receives posted to a queue pair.
 func (s *Session) receives() int {
 	switch {
-	case s.test.Verb != Send, s.test.Bandwidth && !s.test.Bidirectional && s.conn.client:
+	case s.test.Verb != Send, s.test.Bandwidth && !s.test.Bidirectional && s.leads():
 		return 0
 	}
 	return s.test.RxDepth
 }
+
+// leads reports whether this side is the active one.
+func (s *Session) leads() bool { return s.test.leads(s.o.Client) }
 
 // slots returns the size of the memory of a queue pair. The programs all use a page for
 // small messages to cycle through, or the largest message.
@@ -239,7 +258,12 @@ func (s *Session) options() endpoint.Options {
 	o := endpoint.Options{
 		Type: s.test.Type, Groups: 1, GroupSize: s.test.QueuePairs, Depth: s.test.depth(), RecvDepth: s.receives(),
 		Out: s.slots(), In: s.slots() + int(s.Agreed.CacheLine), Inline: s.test.Inline, Events: s.test.Events,
+		Vector: uint32(s.test.Vector), Huge: s.test.Huge, Separate: s.test.RegionPerQP, Shared: s.test.SharedReceives && s.receives() > 0,
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
+	}
+	if s.test.OnDemand {
+		o.OutAccess |= verbs.AccessOnDemand
+		o.InAccess |= verbs.AccessOnDemand
 	}
 	switch s.test.Verb {
 	case Write:
@@ -258,8 +282,8 @@ func (s *Session) options() endpoint.Options {
 // link returns the connection to a remote queue pair.
 func (s *Session) link(remote Key) endpoint.Link {
 	return endpoint.Link{
-		GID: remote.GID, GIDIndex: s.choice.Index, LID: remote.LID, MTU: ib.MTU(s.Agreed.MTU),
-		SL: s.test.SL, TrafficClass: s.test.TrafficClass, HopLimit: HopLimit, PKeyIndex: s.test.PKeyIndex,
+		GID: remote.GID, GIDIndex: s.choice.Index, LID: cmp.Or(s.test.DLID, remote.LID), MTU: ib.MTU(s.Agreed.MTU),
+		SL: s.test.SL, TrafficClass: s.test.TrafficClass, FlowLabels: s.test.FlowLabels, StaticRate: s.test.StaticRate, HopLimit: HopLimit, PKeyIndex: s.test.PKeyIndex,
 		Timeout: s.test.Timeout, RetryCount: s.test.RetryCount, RNRRetry: 7, MinRNRTimer: 12,
 		MaxRdAtomic: uint8(min(uint32(s.maxRdAtomic()), remote.OutReads)), MaxDestRdAtomic: s.maxRdAtomic(), QKey: qkey,
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/perf/internal/loop"
 	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -19,7 +20,7 @@ type Test struct {
 	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC or QPTypeUD
 	QueuePairs  int           // -q
 	Iterations  int           // -n, messages per queue pair
-	Duration    time.Duration // -D, with Timed
+	Duration    time.Duration // -D, with Timed; with Infinite: between results
 	Margin      time.Duration // -f: uncounted time at the start and at the end
 	CompareSwap bool          // -A CMP_AND_SWAP; otherwise fetch and add
 	SizeGiven   bool          // -s: a datagram that exceeds the peer's MTU is an error
@@ -27,19 +28,36 @@ type Test struct {
 	Gbits bool // --report_gbits: figures are in Gb/s instead of MiB/s
 
 	// Local settings.
-	MTU          ib.MTU // -m; the peer may have a smaller one; 0: that of the port
-	TxDepth      int    // -t
-	RxDepth      int    // -r
-	Moderation   int    // -Q
-	List         int    // -l
-	Inline       int    // -I: maximum size of inline messages
-	OutReads     int    // -o; 0: as many as the device supports
-	Events       bool   // -e
-	SL           uint8  // -S
-	TrafficClass uint8  // --tclass
-	PKeyIndex    uint16 // --pkey_index
-	Timeout      uint8  // -u
-	RetryCount   uint8  // --retry_count
+	MTU             ib.MTU        // -m; the peer may have a smaller one; 0: that of the port
+	TxDepth         int           // -t
+	RxDepth         int           // -r
+	Moderation      int           // -Q
+	ModerationGiven bool          // -Q: holds for large messages, too
+	List            int           // -l
+	RecvList        int           // --recv_post_list; 0: 1
+	PollBatch       int           // --cqe_poll; 0: a default
+	Inline          int           // -I: maximum size of inline messages
+	OutReads        int           // -o; 0: as many as the device supports
+	Events          bool          // -e
+	Vector          int           // -X: completion vector for events
+	SL              uint8         // -S
+	TrafficClass    uint8         // --tclass
+	FlowLabels      []uint32      // --flow_label: of the queue pairs, in turn
+	DLID            uint16        // --dlid: LID of the peer; 0: the one that it sends
+	PKeyIndex       uint16        // --pkey_index
+	Timeout         uint8         // -u
+	RetryCount      uint8         // --retry_count
+	SharedReceives  bool          // --use-srq
+	RegionPerQP     bool          // --mr_per_qp
+	Huge            bool          // --use_hugepages
+	OnDemand        bool          // --odp
+	Rate            float64       // --rate_limit SW: messages per second; 0: unlimited
+	ByteRate        float64       // --rate_limit SW: bytes per second; 0: unlimited
+	Burst           int           // --burst_size: messages posted without a pause
+	StaticRate      ib.Rate       // --rate_limit HW; 0: that of the port
+	Gap             time.Duration // --latency_gap: pause before each message
+	Keep            bool          // -H, -U: Samples keeps all times
+	CPUUtil         bool          // --cpu_util, with Timed or Infinite
 }
 
 // A Result holds the figures of one size.
@@ -53,6 +71,7 @@ type Result struct {
 	LoopTime time.Duration  // of the whole loop
 	User     time.Duration  // processor time of the loop
 	System   time.Duration  // processor time of the loop
+	CPUUtil  float64        // with Test.CPUUtil: percent; see [host.Load]
 }
 
 // Bytes returns the amount of data.
@@ -62,6 +81,10 @@ func (r Result) Bytes() uint64 { return uint64(r.Size) * r.Messages }
 func DefaultMargin(duration time.Duration) time.Duration {
 	return (duration / 4).Truncate(time.Second)
 }
+
+// CyclesPerNanosecond returns the frequency of the processor's time-stamp counter in GHz,
+// 0 if programs cannot read the counter.
+func CyclesPerNanosecond() float64 { return loop.TicksPerNanosecond() }
 
 // fitDatagrams reduces sizes of datagrams to an MTU in bytes, and reports whether it
 // changed them.
@@ -113,10 +136,18 @@ func (t *Test) depth() int {
 // as in perftest.
 func (t *Test) Moderate(size int) int {
 	const large = 8192
-	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events {
+	if size > large && t.Type != verbs.QPTypeUD && !t.All && !t.Events && !t.ModerationGiven {
 		return 1
 	}
 	return min(t.Moderation, t.depth())
+}
+
+// rate returns the limit in messages per second, 0 without a limit.
+func (t *Test) rate(size int) float64 {
+	if t.ByteRate > 0 {
+		return t.ByteRate / float64(size)
+	}
+	return t.Rate
 }
 
 // minIterations is the minimum of the programs.
@@ -136,6 +167,20 @@ func (t *Test) Check() error {
 		return fmt.Errorf("several sizes by time: a timed test has one size")
 	case t.Timed && t.Events:
 		return fmt.Errorf("events by time: a timed test polls")
+	case t.Infinite && (t.All || len(t.Sizes) > 1):
+		return fmt.Errorf("several sizes without end: an endless test has one size")
+	case t.Infinite && (!t.Bandwidth || t.Events || t.Verb == Send && t.Bidirectional || t.rate(1) > 0):
+		return fmt.Errorf("endless test of latency, with events, with a rate, or of sends in both directions: not supported by the programs")
+	case t.Infinite && t.Duration <= 0:
+		return fmt.Errorf("endless test with results every %v: the time must be above 0", t.Duration)
+	case t.SharedReceives && t.Verb != Send:
+		return fmt.Errorf("shared receive queue of %v: only sends use receives", t.Verb)
+	case t.SharedReceives && t.QueuePairs > t.RxDepth:
+		return fmt.Errorf("shared receive queue with %d receives for %d queue pairs: each needs one", t.RxDepth, t.QueuePairs)
+	case t.rate(1) > 0 && (!t.Bandwidth || t.Verb == Atomic || t.Verb == Send && t.Bidirectional):
+		return fmt.Errorf("rate of latency, atomics, or sends in both directions: not supported by the programs")
+	case t.OnDemand && (t.Verb == Atomic || t.Type == verbs.QPTypeUC):
+		return fmt.Errorf("on-demand paging with %v over %v: not supported by the programs", t.Verb, t.Type)
 	case t.Timed && t.Duration <= 2*t.Margin:
 		return fmt.Errorf("duration %v with a margin of %v at each end: no time is left to measure", t.Duration, t.Margin)
 	case !t.Timed && t.Iterations < minIterations:

@@ -23,12 +23,19 @@ type Samples struct {
 	jitter   uint64    // sum of the differences between consecutive times
 	last     int64
 	hist     *hdrhistogram.Histogram
+	kept     []int64
 }
 
 // NewSamples returns an empty set. Its quantiles have three significant digits.
 func NewSamples() *Samples {
 	return &Samples{hist: hdrhistogram.New(1, longest.Nanoseconds(), 3)}
 }
+
+// Keep allocates memory for the first n times, which Kept returns.
+func (s *Samples) Keep(n int) { s.kept = make([]int64, 0, n) }
+
+// Kept returns the first times in their order, as many as Keep has allocated memory for.
+func (s *Samples) Kept() []int64 { return s.kept }
 
 // Add counts a time. A negative time counts as 0.
 func (s *Samples) Add(ns int64) {
@@ -44,6 +51,9 @@ func (s *Samples) Add(ns int64) {
 	s.sum += uint64(ns)
 	s.addSquare(bits.Mul64(uint64(ns), uint64(ns)))
 	s.last = ns
+	if len(s.kept) < cap(s.kept) {
+		s.kept = append(s.kept, ns)
+	}
 	// The only error is a value out of range, which the clamp prevents.
 	_ = s.hist.RecordValue(min(max(ns, 1), longest.Nanoseconds()))
 }

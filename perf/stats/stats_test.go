@@ -24,6 +24,14 @@ func TestSamples(t *testing.T) {
 			}
 		})
 	}
+	kept := NewSamples()
+	kept.Keep(2)
+	for _, v := range []int64{3, 1, 2} {
+		kept.Add(v)
+	}
+	if got := kept.Kept(); len(got) != 2 || got[0] != 3 || got[1] != 1 {
+		t.Errorf("got the first times %v, want [3 1]", got)
+	}
 	empty := NewSamples()
 	if empty.Avg() != 0 || empty.StdDev() != 0 || empty.Jitter() != 0 || empty.Quantile(50) != 0 {
 		t.Errorf("no samples: got mean %v, deviation %v, jitter %v, median %v, want 0", empty.Avg(), empty.StdDev(), empty.Jitter(), empty.Quantile(50))

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -35,6 +37,31 @@ func New(name string) func(*cmdutil.Env) *getopt.Tool {
 		}
 	}
 	return nil
+}
+
+// family is the family of perftest's programs: they exit with 1 in all cases, after
+// the usage text, too.
+var family = &getopt.Family{
+	Usage: usage, UsageToOut: true, NoUsageForInvalid: true, UsageCode: cmdutil.ExitFailed, FailureCode: cmdutil.ExitFailed,
+}
+
+func usage(t *getopt.Tool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s            start a server and wait for a client\n  %s <host>     be the client of a server\n\nOptions:\n", t.Name, t.Name)
+	for _, o := range t.Options {
+		if o.Unlisted {
+			continue
+		}
+		name := "    --" + o.Long
+		if o.Short != 0 {
+			name = fmt.Sprintf("-%c, --%s", o.Short, o.Long)
+		}
+		if o.Arg != "" {
+			name += "=" + o.Arg
+		}
+		fmt.Fprintf(&b, "  %-27s  %s\n", name, o.Help)
+	}
+	return b.String()
 }
 
 // orders returns the tests of all programs.
@@ -55,16 +82,37 @@ type command struct {
 	device   string
 	port     uint8
 	gidIndex int
+	ipv6     bool
+	link     string // required link layer; "": any
+	cpus     host.CPUs
 	tcp      uint16
+	tcp6     bool
+	source   string // local address of the TCP connection; "": any
 	server   string // "": this side is the server
+	limiter  limiter
+	wait     time.Duration // before the release of all objects
+	sim      bool
 
-	marginGiven      bool
+	durationGiven, marginGiven, vectorGiven bool
+
 	noPeak           bool
+	cycles           bool // times in cycles
+	sorted, unsorted bool // print all times
+	bothResults      bool
+	json             bool
+	jsonFile         string
+	counters         []counter
 	output           string // --output; "": all figures
 	minRate, minMsgs float64
-	belowLimit       bool
-	tabled           bool // the heading of the figures is printed
-	out              *render.Output
+
+	localDevice string
+	localPort   uint8
+	header      perftestview.Header
+	last        perftest.Result
+	belowLimit  bool
+	tabled      bool  // the heading of the figures is printed
+	err         error // of the output
+	out         *render.Output
 }
 
 // peerTimeout is the time after which a silent peer counts as gone.
@@ -72,7 +120,7 @@ const peerTimeout = 60 * time.Second
 
 // newCommand returns a program with its defaults (perftest_parameters.h).
 func newCommand(env *cmdutil.Env, name string, order perftest.Order) *command {
-	c := &command{env: env, name: name, gidIndex: -1, tcp: perftest.Port, out: render.NewOutput(env.Out)}
+	c := &command{env: env, name: name, gidIndex: -1, tcp: perftest.Port, jsonFile: "perftest_out.json", out: render.NewOutput(env.Out)}
 	c.test = perftest.Test{
 		Order: order, Type: verbs.QPTypeRC, QueuePairs: 1, Iterations: 1000, TxDepth: 128, RxDepth: 512,
 		Moderation: 100, List: 1, Timeout: 14, RetryCount: 7,
@@ -101,15 +149,15 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 	case len(operands) == 1:
 		c.server = operands[0]
 	}
+	if c.sim {
+		return errSimulated
+	}
 	if err := c.complete(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	err := perfhint.With(c.run(ctx), perfhint.Classic)
-	if c.tabled {
-		fmt.Fprint(c.out, perftestview.Rule)
-	}
+	err := perfhint.With(errors.Join(c.run(ctx), c.err), perfhint.Classic)
 	if flushed := c.out.Flush(); err == nil {
 		err = flushed
 	}
@@ -125,22 +173,72 @@ func (c *command) complete() error {
 	if t.All {
 		t.Sizes = perftest.AllSizes(ib.MTU4096.Bytes(), t.Type)
 	}
+	if t.Infinite && !c.durationGiven {
+		t.Duration = infinitePeriod
+	}
+	t.Timed = c.durationGiven && !t.Infinite
 	if t.Timed && !c.marginGiven {
 		t.Margin = perftest.DefaultMargin(t.Duration)
 	}
+	t.Keep = c.sorted || c.unsorted
 	t.TxDepth = max(t.TxDepth, t.List)
-	if t.List > 1 {
-		t.Moderation = t.List
+	if err := c.completeList(); err != nil {
+		return err
 	}
 	t.Moderation = min(t.Moderation, t.TxDepth)
-	if !t.Timed {
+	if !c.durationGiven {
 		t.RxDepth = max(1, min(t.RxDepth, t.Iterations))
 		// Without acknowledgements a message without a receive is lost.
 		if t.Type != verbs.QPTypeRC && t.Bandwidth {
 			t.RxDepth = max(t.RxDepth, min(t.Iterations, maxLossyReceives))
 		}
 	}
+	if t.Verb == perftest.Send && !t.All && !t.Infinite {
+		t.RxDepth += t.RxDepth % 2
+	}
+	switch {
+	case c.cycles && perftest.CyclesPerNanosecond() == 0:
+		return errors.New("-C: this processor has no cycle counter that programs can read")
+	case c.vectorGiven && !t.Events:
+		return errors.New("-X without -e: completion vectors are used for events")
+	case t.CPUUtil && !c.durationGiven:
+		// perftest prints the same notice and continues.
+		fmt.Fprint(c.env.ErrOut, " CPU Utilization works only with Duration mode.\n")
+		t.CPUUtil = false
+	}
+	if err := c.limiter.apply(t, c.env.ErrOut); err != nil {
+		return err
+	}
 	return t.Check()
+}
+
+// infinitePeriod is the default time between the results of an endless test.
+const infinitePeriod = 5 * time.Second
+
+// completeList sets the settings that depend on lists of work requests. The notices are
+// those of perftest.
+func (c *command) completeList() error {
+	t := &c.test
+	for _, list := range []struct {
+		option string
+		n      int
+	}{{"-l", t.List}, {"--recv_post_list", t.RecvList}} {
+		if list.n > 1 && !c.durationGiven && t.Iterations%list.n != 0 {
+			return fmt.Errorf("%s %d: the number of iterations, %d, is not a multiple of it", list.option, list.n, t.Iterations)
+		}
+	}
+	if large := t.Sizes[0] > 8192 && t.Type != verbs.QPTypeUD && !t.All && !t.Events; large && t.ModerationGiven && t.Moderation > 1 && t.Bandwidth {
+		fmt.Fprint(c.out, perftestview.Rule, "Warning: Large message requested and CQ moderation enabled\nWarning: It can lead to inaccurate results\n")
+	}
+	switch {
+	case t.List == 1:
+	case !t.ModerationGiven:
+		t.Moderation = t.List
+		fmt.Fprint(c.out, perftestview.Rule, "Post List requested - CQ moderation will be the size of the post list\n")
+	case t.List%t.Moderation != 0:
+		return fmt.Errorf("-l %d: not a multiple of -Q %d", t.List, t.Moderation)
+	}
+	return nil
 }
 
 // maxLossyReceives is the number of receives for transports that may lose messages.
@@ -149,33 +247,39 @@ const maxLossyReceives = 16000
 // run runs the test.
 func (c *command) run(ctx context.Context) error {
 	return perftest.Run(ctx, perftest.Options{
-		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, Connect: c.connect, Client: c.server != "",
-		PeerTimeout: peerTimeout, Begin: c.header, Connected: c.table, Done: c.row,
+		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, IPv6: c.ipv6, Link: c.link, CPUs: c.cpus,
+		Connect: c.connect, Client: c.server != "",
+		PeerTimeout: peerTimeout, Begin: c.begin, Connected: c.connected, Done: c.row, Ended: c.ended,
 		Warn: func(text string) { _, _ = io.WriteString(c.env.ErrOut, text) },
 	})
 }
 
 // connect connects to the server, or waits for a client.
 func (c *command) connect(ctx context.Context) (net.Conn, error) {
+	network := "tcp"
+	if c.tcp6 {
+		network = "tcp6"
+	}
 	if c.server != "" {
+		c.printWaiting()
 		dialer := net.Dialer{Timeout: peerTimeout}
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(c.server, strconv.Itoa(int(c.tcp))))
+		if c.source != "" {
+			dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(c.source)}
+		}
+		conn, err := dialer.DialContext(ctx, network, net.JoinHostPort(c.server, strconv.Itoa(int(c.tcp))))
 		if err != nil {
 			err = &perf.ConnectError{Server: c.server, Program: c.name, Err: err}
 		}
 		return conn, err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf(":%d", c.tcp))
+	l, err := (&net.ListenConfig{}).Listen(ctx, network, net.JoinHostPort(c.source, strconv.Itoa(int(c.tcp))))
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	if c.output == "" {
-		const stars = "************************************\n"
-		fmt.Fprint(c.out, "\n"+stars+"* Waiting for client to connect... *\n"+stars)
-		if err := c.out.Flush(); err != nil {
-			return nil, err
-		}
+	c.printWaiting()
+	if err := c.out.Flush(); err != nil {
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // Accept returns
 	defer stop()
@@ -185,3 +289,14 @@ func (c *command) connect(ctx context.Context) (net.Conn, error) {
 	}
 	return conn, err
 }
+
+// printWaiting prints the banner of the passive side.
+func (c *command) printWaiting() {
+	if c.output == "" && !c.leads() {
+		const stars = "************************************\n"
+		fmt.Fprint(c.out, "\n"+stars+"* Waiting for client to connect... *\n"+stars)
+	}
+}
+
+// leads reports whether this side is the active one.
+func (c *command) leads() bool { return (c.server != "") != c.test.Reversed }

@@ -1,26 +1,37 @@
 package perftest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/perf/perftest"
 )
 
-// header prints the settings of the test and the addresses of the local queue pairs.
-func (c *command) header(s *perftest.Session) {
-	if c.output != "" {
-		return
+// fail records an error of the output. The test continues.
+func (c *command) fail(err error) { c.err = errors.Join(c.err, err) }
+
+// begin prints the settings of the test and the addresses of the local queue pairs.
+func (c *command) begin(s *perftest.Session) error {
+	t, local := c.test, s.Local()
+	c.localDevice, c.localPort = local.Device, local.Port
+	if _, err := c.readCounters(); err != nil {
+		return err
 	}
-	t, local, client := c.test, s.Local(), c.server != ""
-	perftestview.Header{
+	c.header = perftestview.Header{
 		Test: t, MTU: s.MTU(), Device: local.Device, Link: local.Link,
 		HasGID: local.GIDIndex >= 0, GIDIndex: local.GIDIndex, Reads: s.Keys[0].OutReads,
-		Sends: client || t.Bidirectional, Receives: t.Verb == perftest.Send && (!client || t.Bidirectional),
-	}.Print(c.out)
+		Sends: c.leads() || t.Bidirectional, Receives: t.Verb == perftest.Send && (!c.leads() || t.Bidirectional),
+	}
+	if c.output != "" {
+		return nil
+	}
+	c.header.Print(c.out)
 	c.keys("local", s.Keys)
 	c.flush()
+	return nil
 }
 
 // flush makes the output visible to a user who watches. The last Flush of the program
@@ -30,7 +41,11 @@ func (c *command) flush() { _ = c.out.Flush() }
 // keys prints the addresses of the queue pairs of a side.
 func (c *command) keys(side string, keys []perftest.Key) {
 	for _, k := range keys {
-		fmt.Fprintf(c.out, " %s address: LID %s QPN %s PSN %s", side, hashHex(uint64(k.LID), 4), hashHex(uint64(k.QPN), 6), hashHex(uint64(k.PSN), 6))
+		lid := k.LID
+		if side == "remote" && c.test.DLID != 0 {
+			lid = c.test.DLID
+		}
+		fmt.Fprintf(c.out, " %s address: LID %s QPN %s PSN %s", side, hashHex(uint64(lid), 4), hashHex(uint64(k.QPN), 6), hashHex(uint64(k.PSN), 6))
 		if c.test.Verb == perftest.Read {
 			fmt.Fprintf(c.out, " OUT %s", hashHex(uint64(k.OutReads), 4))
 		}
@@ -56,53 +71,136 @@ func hashHex(v uint64, width int) string {
 	return "0x" + fmt.Sprintf("%0*x", width-2, v)
 }
 
-// table prints the addresses of the remote queue pairs and the heading of the figures.
-func (c *command) table(s *perftest.Session) {
+// connected prints the addresses of the remote queue pairs and the heading of the figures.
+func (c *command) connected(s *perftest.Session) {
 	if c.output != "" {
 		return
 	}
 	c.keys("remote", s.Remote)
-	fmt.Fprint(c.out, perftestview.Rule)
-	perftestview.PrintColumns(c.out, c.test.Bandwidth, c.test.Timed, c.test.Gbits)
+	if !c.passive() {
+		fmt.Fprint(c.out, perftestview.Rule)
+		c.columns()
+	}
 	c.tabled = true
 	c.flush()
 }
 
+// passive reports whether this side has no figures: the server of a latency test whose
+// peer does not answer with messages.
+func (c *command) passive() bool { return !c.leads() && !c.test.Bandwidth && !c.test.Both() }
+
+func (c *command) columns() {
+	t := c.test
+	perftestview.Columns{Bandwidth: t.Bandwidth, Timed: t.Timed, Gbits: t.Gbits, Load: t.CPUUtil}.Print(c.out)
+}
+
+// ended prints the end of the output, before the objects are released.
+func (c *command) ended() {
+	if c.bothResults && c.test.Bidirectional && !c.test.All && !c.test.Infinite && c.last.Size > 0 {
+		c.printBoth()
+	}
+	if c.tabled {
+		fmt.Fprint(c.out, perftestview.Rule)
+	}
+	if c.wait > 0 {
+		fmt.Fprintf(c.out, " Waiting %d seconds before releasing resources...\n", int(c.wait.Seconds()))
+		c.flush()
+		time.Sleep(c.wait)
+	}
+}
+
 // row prints the figures of a size.
 func (c *command) row(r perftest.Result) {
+	c.last = r
 	if c.test.Bandwidth {
 		c.bandwidth(r)
 	} else {
 		c.latency(r)
 	}
+	c.printCounters(c.out)
 	c.flush()
+}
+
+// load returns the load of the processors, nil if it is not printed.
+func (c *command) load(r perftest.Result) *float64 {
+	if !c.test.CPUUtil {
+		return nil
+	}
+	return &r.CPUUtil
 }
 
 // latency prints a row of latencies: half of a round trip if the peer answers with a
 // message.
 func (c *command) latency(r perftest.Result) {
-	part := 1.0
+	times := perftestview.Times{
+		Size: r.Size, Iterations: uint64(c.test.Iterations), Samples: r.Samples, Part: 1, Timed: c.test.Timed, Load: c.load(r),
+	}
 	if c.test.Both() {
-		part = 0.5
+		times.Part = 0.5
+	}
+	unit := "usec"
+	if c.cycles {
+		times.Cycles, unit = perftest.CyclesPerNanosecond(), "cycles"
+	}
+	if c.test.Timed {
+		times.Iterations = r.Messages
+	} else {
+		c.printSamples(r, unit, times.Scale())
 	}
 	if c.output != "" {
-		fmt.Fprintf(c.out, "%f\n", part*r.Samples.Avg()/1e3)
+		average := times.Figures()[3]
+		name := "avg_lat"
+		if c.test.Timed {
+			name = "t_avg"
+		}
+		c.writeJSON([]perftestview.Member{{Name: name, Value: perftestview.Decimal{Value: average, Decimals: 6}}})
+		fmt.Fprintf(c.out, "%f\n", average)
 		return
 	}
-	iterations := uint64(c.test.Iterations)
-	if c.test.Timed {
-		iterations = r.Messages
-	}
-	perftestview.PrintTimes(c.out, r.Size, iterations, r.Samples, part, c.test.Timed)
+	c.writeJSON(times.Members())
+	times.Print(c.out)
 }
 
 // bandwidth prints a row of bandwidths: the sum of both directions of a bidirectional
 // test, or the client's figures if only the client has any.
 func (c *command) bandwidth(r perftest.Result) {
-	var rates perftestview.Rates
-	iterations := uint64(c.test.Iterations) * uint64(c.test.QueuePairs)
-	if c.test.Timed {
-		iterations = r.Messages
+	rates := c.rowOf(r)
+	// The peer's figures are in the unit of its own output.
+	if r.Theirs != nil {
+		rates.Peak, rates.Average, rates.Messages = rates.Peak+r.Theirs.Peak, rates.Average+r.Theirs.Average, rates.Messages+r.Theirs.MsgRate
+		if r.Messages == 0 { // this side sent none
+			rates.Iterations = r.Theirs.Iterations
+		}
+	}
+	// The peer of an endless test sends its figures never.
+	if c.test.Infinite && c.test.Bidirectional {
+		rates.Average, rates.Messages = 2*rates.Average, 2*rates.Messages
+	}
+	if c.noPeak || c.test.Timed || c.test.Infinite {
+		rates.Peak = 0
+	}
+	c.belowLimit = c.belowLimit || rates.Average < c.minRate || rates.Messages < c.minMsgs
+	decimal := func(v float64) perftestview.Decimal { return perftestview.Decimal{Value: v, Decimals: 6} }
+	switch c.output {
+	case "message_rate":
+		c.writeJSON([]perftestview.Member{{Name: "msgRate_avg", Value: decimal(rates.Messages)}})
+		fmt.Fprintf(c.out, "%f\n", rates.Messages)
+	case "":
+		c.writeJSON(rates.Members())
+		rates.Print(c.out)
+	default:
+		c.writeJSON([]perftestview.Member{{Name: "bw_avg", Value: decimal(rates.Average)}})
+		fmt.Fprintf(c.out, "%f\n", rates.Average)
+	}
+}
+
+// rowOf returns this side's figures.
+func (c *command) rowOf(r perftest.Result) perftestview.Rates {
+	rates := perftestview.Rates{
+		Size: r.Size, Iterations: uint64(c.test.Iterations) * uint64(c.test.QueuePairs), Gbits: c.test.Gbits, Load: c.load(r),
+	}
+	if c.test.Timed || c.test.Infinite {
+		rates.Iterations = r.Messages
 	}
 	if seconds := r.Elapsed.Seconds(); seconds > 0 {
 		rates.Average, rates.Messages = perftestview.Unit(float64(r.Bytes())/seconds, c.test.Gbits), float64(r.Messages)/seconds/1e6
@@ -111,23 +209,5 @@ func (c *command) bandwidth(r perftest.Result) {
 	for _, w := range r.Rates {
 		rates.Peak = max(rates.Peak, perftestview.Unit(w.PerSecond()*float64(r.Size), c.test.Gbits))
 	}
-	// The peer's figures are in the unit of its own output.
-	if r.Theirs != nil {
-		rates.Peak, rates.Average, rates.Messages = rates.Peak+r.Theirs.Peak, rates.Average+r.Theirs.Average, rates.Messages+r.Theirs.MsgRate
-		if r.Messages == 0 { // this side sent none
-			iterations = r.Theirs.Iterations
-		}
-	}
-	if c.noPeak || c.test.Timed {
-		rates.Peak = 0
-	}
-	c.belowLimit = c.belowLimit || rates.Average < c.minRate || rates.Messages < c.minMsgs
-	switch c.output {
-	case "message_rate":
-		fmt.Fprintf(c.out, "%f\n", rates.Messages)
-	case "":
-		rates.Print(c.out, r.Size, iterations, c.test.Gbits)
-	default:
-		fmt.Fprintf(c.out, "%f\n", rates.Average)
-	}
+	return rates
 }

@@ -47,7 +47,7 @@ func (t *Tool) complete(env *cmdutil.Env, cmd *cobra.Command, args []string, beg
 	}
 	var names []string
 	for _, o := range t.Options {
-		if o.Long != "" && strings.HasPrefix("--"+o.Long, begun) {
+		if o.Long != "" && !o.Unlisted && strings.HasPrefix("--"+o.Long, begun) {
 			names = append(names, "--"+o.Long+"\t"+o.Help)
 		}
 	}

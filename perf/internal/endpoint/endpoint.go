@@ -28,7 +28,10 @@ type Options struct {
 	Out, In   int // bytes of send and of receive memory per queue pair
 	Inline    int // bytes
 	Events    bool
+	Vector    uint32 // completion vector of the first group; the others use the following ones
 	Huge      bool
+	Shared    bool // one receive queue with RecvDepth receives for all queue pairs
+	Separate  bool // memory regions of their own for each queue pair
 
 	OutAccess verbs.Access // of the device to send memory
 	InAccess  verbs.Access // of the device to receive memory
@@ -62,6 +65,7 @@ type Endpoint struct {
 	Port   *port.Port
 
 	pd      *verbs.PD
+	srq     *verbs.SRQ
 	memory  []*dmamem.Memory
 	ah      *verbs.AH
 	options Options
@@ -83,17 +87,18 @@ func (e *Endpoint) create() error {
 	if e.pd, err = c.AllocPD(); err != nil {
 		return err
 	}
-	total := o.Groups * o.GroupSize
-	out, err := e.register(total*o.Out, o.OutAccess)
-	if err != nil {
-		return err
+	registered := 1 // queue pairs per pair of regions
+	if !o.Separate {
+		registered = o.Groups * o.GroupSize
 	}
-	in, err := e.register(total*o.In, o.InAccess)
-	if err != nil {
-		return err
+	var r regions
+	if o.Shared {
+		if e.srq, err = e.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(max(1, o.RecvDepth)), MaxSGE: 1}); err != nil {
+			return err
+		}
 	}
 	for g := range o.Groups {
-		init := verbs.CQInit{Entries: o.GroupSize * (o.Depth + o.RecvDepth), Vector: uint32(g) % max(1, c.CompVectors())}
+		init := verbs.CQInit{Entries: o.GroupSize * (o.Depth + o.RecvDepth), Vector: (o.Vector + uint32(g)) % max(1, c.CompVectors())}
 		if o.Events {
 			if init.Channel, err = c.NewCompChannel(); err != nil {
 				return err
@@ -104,12 +109,17 @@ func (e *Endpoint) create() error {
 			return err
 		}
 		for n := range o.GroupSize {
-			at := g*o.GroupSize + n
-			q := QueuePair{Out: area(out, at*o.Out, o.Out), In: area(in, at*o.In, o.In)}
+			at := (g*o.GroupSize + n) % registered
+			if at == 0 {
+				if r, err = e.register(registered); err != nil {
+					return err
+				}
+			}
+			q := QueuePair{Out: area(r.out, at*o.Out, o.Out), In: area(r.in, at*o.In, o.In)}
 			if q.QP, err = e.createQP(group.CQ); err != nil {
 				return err
 			}
-			q.Address = Address{QPN: q.QP.Number(), PSN: rand.Uint32() & 0xffffff, Addr: q.In.Addr, RKey: in.RKey()}
+			q.Address = Address{QPN: q.QP.Number(), PSN: rand.Uint32() & 0xffffff, Addr: q.In.Addr, RKey: r.in.RKey()}
 			group.QPs = append(group.QPs, q)
 		}
 		e.Groups = append(e.Groups, group)
@@ -117,8 +127,19 @@ func (e *Endpoint) create() error {
 	return nil
 }
 
-// register allocates and registers memory.
-func (e *Endpoint) register(size int, access verbs.Access) (*verbs.MR, error) {
+// regions are the send and the receive memory of queue pairs.
+type regions struct{ out, in *verbs.MR }
+
+// register allocates and registers the memory of queue pairs.
+func (e *Endpoint) register(queuePairs int) (r regions, err error) {
+	o := e.options
+	if r.out, err = e.registerRegion(queuePairs*o.Out, o.OutAccess); err == nil {
+		r.in, err = e.registerRegion(queuePairs*o.In, o.InAccess)
+	}
+	return r, err
+}
+
+func (e *Endpoint) registerRegion(size int, access verbs.Access) (*verbs.MR, error) {
 	m, err := e.Port.Context.NewMemory(max(size, 1), e.options.Huge && size > 0)
 	if err != nil {
 		return nil, err
@@ -134,7 +155,7 @@ func area(mr *verbs.MR, at, length int) loop.Area {
 // createQP creates a queue pair in state RESET.
 func (e *Endpoint) createQP(cq *verbs.CQ) (*verbs.QP, error) {
 	o := e.options
-	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, Dedicated: true, Cap: verbs.QPCap{
+	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, SRQ: e.srq, Dedicated: true, Cap: verbs.QPCap{
 		MaxSendWR: uint32(o.Depth), MaxRecvWR: uint32(max(1, o.RecvDepth)),
 		MaxSendSGE: 1, MaxRecvSGE: 1, MaxInline: uint32(o.Inline),
 	}})
@@ -150,6 +171,9 @@ func (e *Endpoint) Addresses() []Address {
 	}
 	return all
 }
+
+// Shared returns the common receive queue, nil without Options.Shared.
+func (e *Endpoint) Shared() *verbs.SRQ { return e.srq }
 
 // AH returns the address handle of the peer for UD, nil for other types.
 func (e *Endpoint) AH() *verbs.AH { return e.ah }
@@ -180,6 +204,8 @@ type Link struct {
 	SL              uint8
 	TrafficClass    uint8
 	FlowLabel       uint32
+	FlowLabels      []uint32 // unless empty: of the queue pairs, in turn
+	StaticRate      ib.Rate  // 0: that of the port
 	HopLimit        uint8
 	PKeyIndex       uint16
 	Timeout         uint8 // see verbs.QPAttr
@@ -209,11 +235,14 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 	}
 	path := verbs.Path{
 		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
-		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number,
+		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number, StaticRate: link.StaticRate,
 	}
 	kind := e.options.Type
 	err := e.modify(verbs.QPStateRTR, func(i int) verbs.QPAttr {
 		var attr verbs.QPAttr
+		if n := len(link.FlowLabels); n > 0 {
+			path.FlowLabel = link.FlowLabels[i%n]
+		}
 		if kind != verbs.QPTypeUD {
 			attr.Path, attr.PathMTU, attr.DestQPN, attr.RQPSN = &path, &link.MTU, &peers[i].QPN, &peers[i].PSN
 		}
@@ -237,7 +266,29 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 	if err == nil && kind == verbs.QPTypeUD {
 		e.ah, err = e.pd.CreateAH(path)
 	}
+	if err == nil && link.StaticRate != 0 && kind != verbs.QPTypeUD {
+		err = e.checkRate(link.StaticRate)
+	}
 	return err
+}
+
+// ErrRate is returned if the device does not limit the rate of a queue pair.
+var ErrRate = errors.New("the device does not limit the rate")
+
+// checkRate checks that the device has accepted a rate: some ignore it.
+func (e *Endpoint) checkRate(want ib.Rate) error {
+	for _, g := range e.Groups {
+		for _, q := range g.QPs {
+			status, err := q.QP.Query()
+			if err != nil {
+				return err
+			}
+			if got := status.Path.StaticRate; got != want {
+				return fmt.Errorf("limit QP %#x of %s to %v Gb/s: %w", q.QP.Number(), e.Port.Device, want.Gbps(), ErrRate)
+			}
+		}
+	}
+	return nil
 }
 
 // modify moves all queue pairs to a state.

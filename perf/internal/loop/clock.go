@@ -88,6 +88,18 @@ var tickRate = sync.OnceValue(func() uint64 {
 	return uint64(float64(k1-k0) / float64(t1-t0) * (1 << 32))
 })
 
+// TicksPerNanosecond returns the frequency of the processor's time-stamp counter in GHz,
+// 0 if user space cannot read the counter.
+func TicksPerNanosecond() float64 {
+	if !hasTicks {
+		return 0
+	}
+	if rate := tickRate(); rate > 0 {
+		return (1 << 32) / float64(rate)
+	}
+	return 0
+}
+
 // readBoth reads counter and clock at the same time: it returns the fastest of
 // several readings.
 func readBoth() (tick, kernel int64) {

@@ -23,6 +23,11 @@ import (
 // A Queue posts work requests. *verbs.QP implements it.
 type Queue interface {
 	PostSend([]verbs.SendWR) (int, error)
+	ReceiveQueue
+}
+
+// A ReceiveQueue posts receives. *verbs.QP and *verbs.SRQ implement it.
+type ReceiveQueue interface {
 	PostRecv([]verbs.RecvWR) (int, error)
 }
 

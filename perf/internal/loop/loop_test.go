@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,6 +227,62 @@ func TestStream_rate(t *testing.T) {
 				t.Errorf("got %d polls with events, want at most 1000", e.polls)
 			}
 		})
+	}
+}
+
+// TestStream_burst checks that a rate holds back messages in bursts, and that a burst
+// does not exceed its size.
+func TestStream_burst(t *testing.T) {
+	e := newEcho(100, 2, verbs.OpWrite)
+	s := &Stream{
+		Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 64, List: 2, Moderation: 1, Rate: 2000, Burst: 10,
+		Plan: Plan{Count: 40}, Progress: new(atomic.Uint64),
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	// The last of four bursts begins after three pauses of 5 ms.
+	if n, ns := s.Out.Total(); n != 40 || ns < 14e6 || s.Progress.Load() != 40 {
+		t.Errorf("got %d messages in %d ns and progress %d, want 40 in 15 ms", n, ns, s.Progress.Load())
+	}
+}
+
+// TestReceiveList checks that lists of receives are posted whole.
+func TestReceiveList(t *testing.T) {
+	e := newEcho(100, 1, verbs.OpSend)
+	e.flow.RecvList, e.flow.Shared = 4, e
+	e.flow.Prepare(0, 1)
+	if err := e.flow.Receive(8); err != nil {
+		t.Fatal(err)
+	}
+	s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Receives: true, Expect: 8}
+	s.begin()
+	s.consumed[0] = 7
+	if err := s.repost(); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.receives) != 12 || s.consumed[0] != 3 {
+		t.Errorf("got %d posted receives and %d consumed ones, want 12 and 3", len(e.receives), s.consumed[0])
+	}
+	if first, last := e.receives[0].SGEs[0].Addr, e.receives[3].SGEs[0].Addr; last-first != 3*128 {
+		t.Errorf("got receives %d bytes apart, want %d", last-first, 3*128)
+	}
+}
+
+// TestPingPong_gap checks that the pause before messages is a part of their times.
+func TestPingPong_gap(t *testing.T) {
+	e := newEcho(100, 1, verbs.OpSend)
+	if err := e.flow.Receive(4); err != nil {
+		t.Fatal(err)
+	}
+	p := &PingPong{
+		Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: 10}, Gap: time.Millisecond,
+	}
+	if err := p.LeadSends(); err != nil {
+		t.Fatal(err)
+	}
+	if p.Samples.Min < 1e6 {
+		t.Errorf("got a time of %d ns, want at least 1 ms", p.Samples.Min)
 	}
 }
 

@@ -18,6 +18,9 @@ type PingPong struct {
 	Events     bool
 	Depth      int // capacity of the send queue
 
+	// Gap is a pause before each message. It is part of the measured time.
+	Gap time.Duration
+
 	// Lossy is set for transports that may lose messages. A round trip that takes
 	// longer than StallTimeout then counts as lost and is started again.
 	Lossy bool
@@ -98,7 +101,7 @@ func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool,
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
 	for n := uint64(0); ; n++ {
-		now := p.clock.now()
+		now := p.pause()
 		if at.over(now, n) {
 			if measured {
 				p.Samples.Add(now - last)
@@ -139,6 +142,15 @@ func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool,
 	}
 }
 
+// pause waits for the Gap and returns the time.
+func (p *PingPong) pause() int64 {
+	now := p.clock.now()
+	for end := now + int64(p.Gap); now < end; {
+		now = p.clock.now()
+	}
+	return now
+}
+
 // follow answers messages. With FollowerMeasures it measures the time between
 // consecutive messages.
 func (p *PingPong) follow(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
@@ -152,8 +164,8 @@ func (p *PingPong) follow(post func(*PingPong) error, await func(*PingPong) (boo
 			return err
 		}
 		now := int64(0)
-		if p.FollowerMeasures {
-			now = p.clock.now()
+		if p.FollowerMeasures || p.Gap > 0 {
+			now = p.pause()
 		}
 		if err := post(p); err != nil {
 			return err

@@ -51,6 +51,14 @@ type QPFlow struct {
 	// before Prepare.
 	RecvPosted int
 
+	// Shared receives messages instead of Queue: a receive queue of several queue
+	// pairs. A completion then belongs to any of their flows.
+	Shared ReceiveQueue
+
+	// RecvList is the number of receives posted at a time; 0: 1. Fewer are posted
+	// only before the loop.
+	RecvList int
+
 	// Verify fills each message with a payload of its own, and checks it on arrival.
 	// Seed differs between the flows of a test. The Seed of one side is the PeerSeed
 	// of the other.
@@ -60,8 +68,8 @@ type QPFlow struct {
 	index     uint64
 	wrs       []verbs.SendWR
 	sges      []verbs.SGE
-	recv      [1]verbs.RecvWR
-	recvSGE   [1]verbs.SGE
+	recv      []verbs.RecvWR
+	recvSGE   []verbs.SGE
 	remote    uint64
 	sendSlot  int // of the next message to send
 	postSlot  int // of the next receive to post
@@ -96,8 +104,11 @@ func (f *QPFlow) Prepare(index, list int) {
 		}
 	}
 	f.remote = f.Message.RemoteAddr
-	f.recvSGE[0] = verbs.SGE{Addr: f.In.Addr, Length: uint32(max(f.Size, f.RecvSize) + f.GRH), LKey: f.In.LKey}
-	f.recv[0] = verbs.RecvWR{ID: f.index, SGEs: f.recvSGE[:]}
+	f.recv, f.recvSGE = make([]verbs.RecvWR, max(1, f.RecvList)), make([]verbs.SGE, max(1, f.RecvList))
+	for i := range f.recv {
+		f.recvSGE[i] = verbs.SGE{Addr: f.In.Addr, Length: uint32(max(f.Size, f.RecvSize) + f.GRH), LKey: f.In.LKey}
+		f.recv[i] = verbs.RecvWR{ID: f.index, SGEs: f.recvSGE[i : i+1 : i+1]}
+	}
 	if f.InRing.Slots == 0 { // no receives
 		f.InRing.Slots = 1
 	}
@@ -107,13 +118,23 @@ func (f *QPFlow) Prepare(index, list int) {
 
 // Receive posts n receives.
 func (f *QPFlow) Receive(n int) error {
-	for range n {
-		f.recvSGE[0].Addr = f.In.Addr + uint64(f.postSlot*f.InRing.Stride)
-		f.postSlot = f.InRing.next(f.postSlot)
-		if _, err := f.Queue.PostRecv(f.recv[:]); err != nil {
+	for n > 0 {
+		list := min(n, len(f.recv))
+		for i := range list {
+			f.recvSGE[i].Addr = f.In.Addr + uint64(f.postSlot*f.InRing.Stride)
+			f.postSlot = f.InRing.next(f.postSlot)
+		}
+		var err error
+		if f.Shared != nil {
+			_, err = f.Shared.PostRecv(f.recv[:list])
+		} else {
+			_, err = f.Queue.PostRecv(f.recv[:list])
+		}
+		if err != nil {
 			return err
 		}
-		f.RecvPosted++
+		f.RecvPosted += list
+		n -= list
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"cmp"
+	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/stats"
@@ -22,6 +24,8 @@ type Stream struct {
 	List       int     // messages posted at a time, as given to Prepare
 	Moderation int     // messages per completion, at most Depth
 	Rate       float64 // messages per second of all flows; 0: unlimited
+	Burst      int     // with Rate: messages posted without a pause; 0: 1
+	Batch      int     // completions per poll; 0: 64
 
 	// Receiving. Receives must be posted. Expect is the number of messages of each
 	// flow after which the loop ends; 0 means that it ends with the Supervisor.
@@ -30,6 +34,10 @@ type Stream struct {
 
 	// Sent is called once, after all messages have completed.
 	Sent func()
+
+	// Progress, unless nil, is the number of messages that have completed, or that
+	// have arrived at a side that only receives. Other goroutines may read it.
+	Progress *atomic.Uint64
 
 	Out, In stats.Windows // counted messages sent and received
 
@@ -44,6 +52,9 @@ type Stream struct {
 	arrived   uint64 // of all flows
 	every     uint64 // messages per completion
 	consumed  []int  // receives to post again, by flow
+	list      int    // receives posted at a time
+	burst     int    // messages that the current burst has left
+	nextBurst int64  // earliest start of the next burst
 }
 
 // sends reports whether this side sends.
@@ -102,13 +113,18 @@ func (s *Stream) drain() error {
 
 func (s *Stream) begin() {
 	s.clock = newClock()
-	s.wait = waiter{cq: s.CQ, into: make([]verbs.Completion, 64), super: s.Supervisor, events: s.Events}
+	s.wait = waiter{cq: s.CQ, into: make([]verbs.Completion, cmp.Or(s.Batch, 64)), super: s.Supervisor, events: s.Events}
 	s.consumed = make([]int, len(s.Flows))
+	s.list, s.burst = 1, 0
+	if len(s.Flows) > 0 {
+		s.list = max(1, s.Flows[0].RecvList)
+	}
 	// A completion must be due whenever a whole list does not fit.
 	s.every = uint64(max(1, min(s.Moderation, s.Depth-s.List+1)))
 	s.sending = s.sends()
 	s.counting, s.draining, s.completed, s.posted, s.arrived = false, false, 0, 0, 0
 	s.at = progress{plan: s.Plan, begin: s.clock.now()}
+	s.nextBurst = s.at.begin
 	s.Out, s.In = stats.Windows{}, stats.Windows{}
 	if s.sending && s.Plan.Warmup == 0 && s.Plan.Before == 0 {
 		s.startCounting(s.at.begin)
@@ -135,9 +151,24 @@ func (s *Stream) take() ([]verbs.Completion, error) {
 const maxSleep = time.Millisecond
 
 // sleep waits until the rate permits the next message, without polling.
-func (s *Stream) sleep() {
-	next := s.at.begin + int64(float64(s.posted)/s.Rate*1e9)
-	time.Sleep(min(time.Duration(next-s.clock.now()), maxSleep))
+func (s *Stream) sleep() { time.Sleep(min(time.Duration(s.nextBurst-s.clock.now()), maxSleep)) }
+
+// maxBehind is the time without messages that later bursts may make up for.
+const maxBehind = time.Millisecond
+
+// startBurst starts the next burst if it is due, and reports whether one is in
+// progress.
+func (s *Stream) startBurst(now int64) bool {
+	if s.burst > 0 {
+		return true
+	}
+	if now < s.nextBurst {
+		return false
+	}
+	s.burst = max(1, s.Burst)
+	gap := int64(float64(s.burst) / s.Rate * 1e9)
+	s.nextBurst = max(s.nextBurst, now-max(gap, int64(maxBehind))) + gap
+	return true
 }
 
 // rateLimited reports whether the rate, and not the depth, holds back messages.
@@ -177,7 +208,7 @@ func (s *Stream) fill() error {
 	if s.Plan.Count == 0 || s.Rate > 0 {
 		now := s.clock.now()
 		over = s.Plan.Count == 0 && s.at.over(now, 0)
-		if s.Rate > 0 && !over && float64(s.posted) > s.Rate*float64(now-s.at.begin)/1e9 {
+		if s.Rate > 0 && !over && !s.startBurst(now) {
 			return nil
 		}
 	}
@@ -194,7 +225,13 @@ func (s *Stream) fill() error {
 			if err := s.post(f, n, false); err != nil {
 				return err
 			}
-			again = s.Rate == 0
+			if s.Rate > 0 {
+				if s.burst -= n; s.burst <= 0 {
+					s.burst = 0
+					return nil
+				}
+			}
+			again = true
 		}
 	}
 	return nil
@@ -311,10 +348,11 @@ func (s *Stream) receive(f *QPFlow) error {
 // repost posts the consumed receives again.
 func (s *Stream) repost() error {
 	for i, n := range s.consumed {
+		n -= n % s.list
 		if n == 0 {
 			continue
 		}
-		s.consumed[i] = 0
+		s.consumed[i] -= n
 		if err := s.Flows[i].Receive(n); err != nil {
 			return err
 		}
@@ -326,6 +364,9 @@ func (s *Stream) repost() error {
 func (s *Stream) record(sent, received uint64) {
 	now := s.clock.now()
 	s.completed += sent
+	if s.Progress != nil && s.sends() {
+		s.Progress.Store(s.completed)
+	}
 	if s.sending && sent > 0 {
 		s.recordSent(now, sent)
 	}
@@ -336,6 +377,9 @@ func (s *Stream) record(sent, received uint64) {
 			s.In.Add(now, received)
 		}
 		s.arrived += received
+		if s.Progress != nil && !s.sends() {
+			s.Progress.Store(s.arrived)
+		}
 		if s.Expect > 0 && s.arrived >= s.Expect*uint64(len(s.Flows)) {
 			s.Receives = false
 		}

@@ -23,8 +23,8 @@ func SelectorFor(conn net.Conn, gidIndex int) Selector {
 }
 
 // Connect opens the ports of a device, calls connect, and selects the port and the GID
-// for the peer of the connection. It closes all other ports.
-func Connect(ctx context.Context, device string, number uint8, gidIndex int, connect func(context.Context) (net.Conn, error)) (net.Conn, Choice, error) {
+// for the peer of the connection: s without its addresses. It closes all other ports.
+func Connect(ctx context.Context, device string, number uint8, s Selector, connect func(context.Context) (net.Conn, error)) (net.Conn, Choice, error) {
 	ports, err := Open(device, number)
 	if err != nil {
 		return nil, Choice{}, err
@@ -33,7 +33,9 @@ func Connect(ctx context.Context, device string, number uint8, gidIndex int, con
 	if err != nil {
 		return nil, Choice{}, errors.Join(err, CloseAll(ports))
 	}
-	choice, err := SelectorFor(conn, gidIndex).ChooseByAddress(ports)
+	ends := SelectorFor(conn, s.Index)
+	s.Local, s.Remote = ends.Local, ends.Remote
+	choice, err := s.ChooseByAddress(ports)
 	if err == nil {
 		ports = slices.DeleteFunc(ports, func(p *Port) bool { return p == choice.Port })
 	}

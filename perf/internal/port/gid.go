@@ -68,6 +68,9 @@ type Selector struct {
 	// Index is the index of the local GID, negative if any may be used.
 	Index int
 
+	// IPv6 excludes the GIDs of IPv4 addresses.
+	IPv6 bool
+
 	// Source returns the source address of packets to an address (default: the
 	// kernel's), invalid if there is no route.
 	Source func(to netip.Addr) netip.Addr
@@ -190,7 +193,7 @@ const (
 func (s Selector) rate(local, remote GID, source func(netip.Addr) netip.Addr) (int, string) {
 	four := local.Addr.Is4In6()
 	linkLocal := local.Addr.IsLinkLocalUnicast()
-	if local.Type != remote.Type || four != remote.Addr.Is4In6() || linkLocal != remote.Addr.IsLinkLocalUnicast() {
+	if local.Type != remote.Type || four && s.IPv6 || four != remote.Addr.Is4In6() || linkLocal != remote.Addr.IsLinkLocalUnicast() {
 		return -1, ""
 	}
 	score, why := 0, "the peer has a GID of this type"

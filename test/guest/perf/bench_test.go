@@ -68,12 +68,7 @@ func BenchmarkPerftest(b *testing.B) {
 		Programs: []guest.Program{guest.Ibkit},
 		Timeout:  time.Hour,
 	})
-	// perftest needs the frequency of the processor. The benchmark needs it too:
-	// perftest prints cycles even if its own measurement of the frequency fails.
-	mhz, err := strconv.ParseFloat(strings.TrimSpace(g.Must(b, "sh", "-c", "sed -n 's/^cpu MHz.*: //p' /proc/cpuinfo | head -1")), 64)
-	if err != nil {
-		b.Fatalf("the guest does not say its processor's frequency: %v", err)
-	}
+	mhz := processorMHz(b, g)
 	for b.Loop() {
 		var table strings.Builder
 		table.WriteString("| test | bytes | ibkit | perftest | ratio | ratio of the best | 16 at a time | ratio | processor time |\n" +
@@ -94,6 +89,27 @@ func BenchmarkPerftest(b *testing.B) {
 		}
 		b.Logf("ibkit against perftest, medians of %d\n%s", rounds, &table)
 	}
+}
+
+// processorMHz returns the frequency of the processor, which perftest needs. The
+// benchmark needs it too: perftest prints cycles even if its own measurement of the
+// frequency fails.
+func processorMHz(b *testing.B, g *guest.Guest) float64 {
+	mhz, err := strconv.ParseFloat(strings.TrimSpace(g.Must(b, "sh", "-c", "sed -n 's/^cpu MHz.*: //p' /proc/cpuinfo | head -1")), 64)
+	if err != nil {
+		b.Fatalf("read the frequency of the guest's processor: %v", err)
+	}
+	return mhz
+}
+
+// serveScript starts a server of ibkit perf.
+const serveScript = `ibkit perf --serve >/root/server 2>&1 & until grep -q serving /root/server; do kill -0 $! && usleep 10000 || exit; done; `
+
+// pairScript returns a script that runs a command line of perftest as server and as
+// client. 0x4853 is its port. The client must be the first to connect to it.
+func pairScript(line string) string {
+	return line + ` >/root/server 2>&1 & until grep -qi ':4853 0*:0000 0A' /proc/net/tcp /proc/net/tcp6; do kill -0 $! && usleep 10000 || exit; done; ` + line +
+		` 10.0.0.1; wait`
 }
 
 // row returns the row of a cell.
@@ -130,8 +146,7 @@ func (c cell) ours(b *testing.B, g *guest.Guest, best bool) figure {
 	if best {
 		line += fmt.Sprintf(" --post-list %d", list)
 	}
-	out := g.Must(b, "sh", "-c", `ibkit perf --serve >/root/server 2>&1 & until grep -q serving /root/server; do kill -0 $! && usleep 10000 || exit; done; `+
-		line+`; kill $!; wait; times`)
+	out := g.Must(b, "sh", "-c", serveScript+line+`; kill $!; wait; times`)
 	var document struct {
 		Results []struct {
 			Latency *struct {
@@ -187,9 +202,7 @@ func (c cell) theirs(b *testing.B, g *guest.Guest, mhz float64, best bool) figur
 	if c.kind == "lat" {
 		line += " -C" // in cycles
 	}
-	// 0x4853 is its port. The client must be the first to connect to it.
-	script := line + ` >/root/server 2>&1 & until grep -q ':4853 00000000:0000 0A' /proc/net/tcp; do kill -0 $! && usleep 10000 || exit; done; ` + line +
-		` 10.0.0.1; wait; times`
+	script := pairScript(line) + "; times"
 	for range 20 {
 		r := g.MustRun(b, "sh", "-c", script)
 		m := perftestRow.FindStringSubmatch(r.Stdout)

@@ -5,7 +5,6 @@ package perf_test
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -67,61 +66,6 @@ func TestPeer(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestClassicNames replaces a program of perftest by ibkit on one end, then on the
-// other, and compares the output without figures.
-func TestClassicNames(t *testing.T) {
-	t.Parallel()
-	g := guest.New(t, guest.Spec{
-		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
-		Tools:    peerTools,
-		Programs: []guest.Program{guest.Ibkit},
-	})
-	// Without the frequency of a processor perftest prints no figures.
-	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
-	for i, line := range []string{
-		"ib_send_lat -x 1 -F -n 100", "ib_write_lat -x 1 -F -s 1000 -n 100", "ib_write_bw -x 1 -F -b -q 2 -n 200 -s 4096", "ib_read_bw -x 1 -F -n 100 --report_gbits",
-	} {
-		t.Run(line, func(t *testing.T) {
-			theirs := strings.Fields(line)
-			ours := append([]string{"ibkit"}, theirs...)
-			text := func(server, client []string, tcp int) (serves, asks string) {
-				port := []string{"-p", fmt.Sprint(tcp)}
-				s := g.MustStart(t, append(server, port...)...)
-				if err := g.Await(t.Context(), "sh", "-c", fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)); err != nil {
-					t.Fatal(err)
-				}
-				asks = g.Must(t, append(append(client, port...), "127.0.0.1")...)
-				return finish(t, s), asks
-			}
-			theirServer, ourClient := text(theirs, ours, 18700+2*i)
-			ourServer, theirClient := text(ours, theirs, 18701+2*i)
-			for _, c := range []struct{ side, ours, theirs string }{
-				{"server", ourServer, theirServer}, {"client", ourClient, theirClient},
-			} {
-				if got, want := layout(c.ours), layout(c.theirs); got != want {
-					t.Errorf("%s: got\n%s\nwant\n%s", c.side, got, want)
-				}
-			}
-		})
-	}
-}
-
-var (
-	figures = regexp.MustCompile(`0x[0-9a-f]+|-?nan|inf|[0-9]+(\.[0-9]+)?`)
-	spaces  = regexp.MustCompile(`[ \t]+`)
-	noise   = regexp.MustCompile(`(?m)^ *(Correlation coefficient|Conflicting CPU|PCIe relax order).*\n`)
-	rules   = regexp.MustCompile(`\A(\s*-{87}\n)+`)
-)
-
-// layout returns the output of a program without figures and without lines that depend
-// on the noise of the machine. ibkit never requests relaxed ordering. ib_read_bw begins
-// with an additional rule.
-func layout(text string) string {
-	text = rules.ReplaceAllString(text, "")
-	text = spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")
-	return strings.ReplaceAll(text, " \n", "\n") // short figures are padded
 }
 
 // finish waits for a program, which must succeed, and returns its output.

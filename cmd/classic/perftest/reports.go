@@ -1,0 +1,64 @@
+package perftest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
+	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/perf/perftest"
+)
+
+// printSamples prints the times of all messages, and the heading of the row once more.
+func (c *command) printSamples(r perftest.Result, unit string, scale float64) {
+	samples := r.Samples.Kept()
+	if c.unsorted {
+		perftestview.PrintSamples(c.out, unit, samples, scale)
+	}
+	if c.sorted {
+		perftestview.PrintSamples(c.out, unit, slices.Sorted(slices.Values(samples)), scale)
+	}
+	if (c.sorted || c.unsorted) && c.output == "" {
+		fmt.Fprint(c.out, perftestview.Rule)
+		c.columns()
+	}
+}
+
+// printBoth prints the results of both directions.
+func (c *command) printBoth() {
+	local := c.rowOf(c.last)
+	if c.noPeak || c.test.Timed {
+		local.Peak = 0
+	}
+	remote := perftestview.Rates{Size: c.last.Size, Gbits: c.test.Gbits, Load: local.Load}
+	if r := c.last.Theirs; r != nil {
+		remote.Size, remote.Iterations = int(r.Size), r.Iterations
+		remote.Peak, remote.Average, remote.Messages = r.Peak, r.Average, r.MsgRate
+	}
+	for _, side := range []struct {
+		title string
+		rates perftestview.Rates
+	}{{"Local", local}, {"Remote", remote}} {
+		if side.title == "Local" {
+			fmt.Fprint(c.out, perftestview.Rule)
+		}
+		fmt.Fprintf(c.out, "\n %s results: \n%s", side.title, perftestview.Rule)
+		c.columns()
+		side.rates.Print(c.out)
+		if side.title == "Local" {
+			fmt.Fprint(c.out, perftestview.Rule)
+		}
+	}
+}
+
+// writeJSON writes the file of --out_json. Each size replaces it, as in perftest.
+func (c *command) writeJSON(results []perftestview.Member) {
+	if !c.json {
+		return
+	}
+	info := c.header.Members()
+	if err := fileout.Write(c.jsonFile, func(w io.Writer) error { return perftestview.PrintJSON(w, info, results) }); err != nil {
+		c.fail(err)
+	}
+}

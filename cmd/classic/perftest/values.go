@@ -1,0 +1,177 @@
+package perftest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// number returns a Set for a number within bounds.
+func number[T int | uint8 | uint16](to *T, least, most int64) func(string) error {
+	return func(value string) error {
+		n, err := strconv.ParseInt(value, 0, 64)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("invalid value %q: want a number from %d to %d", value, least, most)
+		}
+		*to = T(n)
+		return nil
+	}
+}
+
+// seconds returns a Set for a time in whole seconds.
+func seconds(to *time.Duration, least int64) func(string) error {
+	return duration(to, time.Second, least)
+}
+
+// microseconds returns a Set for a time in whole microseconds.
+func microseconds(to *time.Duration) func(string) error { return duration(to, time.Microsecond, 0) }
+
+func duration(to *time.Duration, unit time.Duration, least int64) func(string) error {
+	return func(value string) error {
+		n := 0
+		err := number(&n, least, math.MaxInt32)(value)
+		*to = time.Duration(n) * unit
+		return err
+	}
+}
+
+// limit returns a Set for a lower limit of a rate.
+func limit(to *float64) func(string) error {
+	return func(value string) error { return positive(to, value) }
+}
+
+// positive parses a positive number.
+func positive(to *float64, value string) error {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(n > 0) || math.IsInf(n, 0) {
+		return fmt.Errorf("invalid value %q: want a positive number", value)
+	}
+	*to = n
+	return nil
+}
+
+// setSize sets the size of messages, with an optional suffix K or M.
+func (c *command) setSize(value string) error {
+	digits, factor := value, 1
+	switch {
+	case strings.HasSuffix(value, "K"):
+		digits, factor = strings.TrimSuffix(value, "K"), 1<<10
+	case strings.HasSuffix(value, "M"):
+		digits, factor = strings.TrimSuffix(value, "M"), 1<<20
+	}
+	n := 0
+	if number(&n, 1, math.MaxInt32/int64(factor))(digits) != nil {
+		return fmt.Errorf("invalid value %q: want 1 to %d bytes such as 64, 64K or 1M", value, math.MaxInt32)
+	}
+	c.test.Sizes, c.test.SizeGiven = []int{n * factor}, true
+	return nil
+}
+
+func (c *command) setAtomicType(value string) error {
+	if value != "CMP_AND_SWAP" && value != "FETCH_AND_ADD" {
+		return fmt.Errorf("invalid value %q: want CMP_AND_SWAP or FETCH_AND_ADD", value)
+	}
+	c.test.CompareSwap = value == "CMP_AND_SWAP"
+	return nil
+}
+
+func (c *command) setConnection(value string) error {
+	for _, t := range []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD} {
+		if strings.EqualFold(t.String(), value) {
+			c.test.Type = t
+			return nil
+		}
+	}
+	for _, t := range []string{"XRC", "DC", "SRD"} {
+		if strings.EqualFold(t, value) {
+			return fmt.Errorf("connections of type %s are not supported: want RC, UC or UD", t)
+		}
+	}
+	return fmt.Errorf("invalid value %q: want RC, UC or UD", value)
+}
+
+func (c *command) setMTU(value string) error {
+	for mtu := ib.MTU256; mtu <= ib.MTU4096; mtu++ {
+		if strconv.Itoa(mtu.Bytes()) == value {
+			c.test.MTU = mtu
+			return nil
+		}
+	}
+	return fmt.Errorf("invalid value %q: want 256, 512, 1024, 2048 or 4096", value)
+}
+
+func (c *command) setOutput(value string) error {
+	switch {
+	case c.test.Bandwidth && value != "bandwidth" && value != "message_rate":
+		return fmt.Errorf("invalid value %q: want bandwidth or message_rate", value)
+	case !c.test.Bandwidth && value != "latency":
+		return fmt.Errorf("invalid value %q: want latency", value)
+	}
+	c.output = value
+	return nil
+}
+
+// setLink sets the required link layer. perftest compares the beginning of the text.
+func (c *command) setLink(value string) error {
+	for name, layer := range map[string]ib.LinkLayer{"ib": ib.LinkLayerInfiniBand, "ethernet": ib.LinkLayerEthernet} {
+		if strings.HasPrefix(strings.ToLower(value), name) {
+			c.link = layer.String()
+			return nil
+		}
+	}
+	return fmt.Errorf("invalid value %q: want IB or Ethernet", value)
+}
+
+func (c *command) setSource(value string) error {
+	a, err := netip.ParseAddr(value)
+	if err != nil {
+		return fmt.Errorf("invalid value %q: want an IP address", value)
+	}
+	c.source = a.String()
+	return nil
+}
+
+func (c *command) setFlowLabels(value string) error {
+	c.test.FlowLabels = nil
+	for part := range strings.SplitSeq(value, ",") {
+		n, err := strconv.ParseUint(part, 0, 20)
+		if err != nil {
+			return fmt.Errorf("invalid value %q: want numbers from 0 to %d such as 1,2", value, 1<<20-1)
+		}
+		c.test.FlowLabels = append(c.test.FlowLabels, uint32(n))
+	}
+	return nil
+}
+
+func (c *command) setCPUs(value string) (err error) {
+	c.cpus, err = host.ParseCPUs(strings.ReplaceAll(value, " ", ""))
+	return err
+}
+
+// setCounters sets the counters to print: files below the directory of the port.
+func (c *command) setCounters(value string) error {
+	c.counters = nil
+	for name := range strings.SplitSeq(value, ",") {
+		if name == "" || strings.HasPrefix(name, "/") || strings.Contains("/"+name+"/", "/../") {
+			return fmt.Errorf("invalid value %q: want names such as counters/port_xmit_data,hw_counters/out_of_buffer", value)
+		}
+		c.counters = append(c.counters, counter{name: name})
+	}
+	return nil
+}
+
+func (c *command) showVersion(string) error {
+	fmt.Fprintf(c.out, "Version: %s (ibkit %s)\n", perftest.Version, buildinfo.Version())
+	return errors.Join(c.out.Flush(), &cmdutil.ExitError{Code: cmdutil.ExitFailed})
+}

@@ -1,0 +1,302 @@
+//go:build guest
+
+package perf_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// classicTools are the programs of perftest that ibkit replaces.
+var classicTools = []string{
+	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
+}
+
+// classicLines are command lines that print something of their own, or that have
+// failed with Debian's programs on one end.
+var classicLines = []string{
+	"ib_write_lat -s 1000 -n 100", "ib_write_bw -b -q 2 -n 200 -s 4096", "ib_read_bw -n 100 --report_gbits --reversed --perform_warm_up",
+	// Options that latency programs ignore, sizes with a unit, and datagrams.
+	"ib_write_lat -n 50 -t 64 -Q 4 --report_gbits -w 3 -y 1", "ib_send_bw -c UD -n 100", "ib_send_bw -c UD -n 20 -a",
+	// Times of all messages.
+	"ib_send_lat -n 60 -H -C", "ib_write_lat -n 60 -U --reversed", "ib_read_lat -n 60 -U -H", "ib_send_lat -n 60 -U --output=latency --use-srq",
+	// Tests by time, with the default margin and with the load of the processors.
+	"ib_send_lat -D 2 --cpu_util --out_json", "ib_write_bw -s 64 -D 2 --cpu_util --out_json",
+	// Files.
+	"ib_send_bw -n 100 -b -l 4 --report_gbits --out_json", "ib_read_lat -n 50 -e --out_json", "ib_atomic_lat -n 50 -A CMP_AND_SWAP --out_json",
+	"ib_atomic_bw -n 50 -e --out_json", "ib_read_lat -n 50 --out_json --output=latency",
+	// Queues and memory.
+	"ib_send_bw -q 2 --use-srq -n 100", "ib_send_bw -n 100 -r 100 --recv_post_list 5 --use_hugepages --reversed",
+	"ib_write_bw -q 3 -n 100 --mr_per_qp --perform_warm_up", "ib_send_bw -n 100 -e -X 0 -s 64K",
+	// Both directions.
+	"ib_read_bw -b -n 100 --perform_warm_up --report-both", "ib_send_bw -b -n 100 --report-both",
+	// Rates, gaps and counters.
+	"ib_write_bw -s 64 -n 100 --rate_limit 1000 --rate_units p --rate_limit_type SW --burst_size 10 -W hw_counters/sent_pkts,hw_counters/rcvd_pkts",
+	"ib_send_lat -n 50 --latency_gap 100",
+	// Options without effect.
+	"ib_send_bw -n 100 --disable_pcie_relaxed --use_old_post_send --force-link Ethernet --wait_destroy 1 --inline_recv 4 --perform_warm_up",
+	"ib_write_lat -n 50 -d rxe0 --ipv6",
+}
+
+// TestClassicNames replaces a program of perftest by ibkit on one end, then on the
+// other, and compares the output without figures.
+func TestClassicNames(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, guest.Spec{
+		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
+		Tools:    append([]string{"rdma", "ip"}, classicTools...),
+		Programs: []guest.Program{guest.Ibkit},
+	})
+	// Without the frequency of a processor perftest prints no figures.
+	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
+	g.Must(t, "sh", "-c", "echo 8 >/proc/sys/vm/nr_hugepages")
+	for i, line := range classicLines {
+		t.Run(line, func(t *testing.T) {
+			c := classicLine{g: g, args: append(strings.Fields(line), "-F"), tcp: 18700 + 2*i}
+			if !strings.Contains(line, "--ipv6") {
+				c.args = append(c.args, "-x", "1")
+			}
+			theirServer, ourClient := c.run(t, false)
+			ourServer, theirClient := c.run(t, true)
+			compareLayouts(t, "server", ourServer, theirServer)
+			compareLayouts(t, "client", ourClient, theirClient)
+			if strings.Contains(line, "-D 2") {
+				checkTimed(t, ourClient, theirServer)
+			}
+		})
+	}
+	for i, name := range []string{"ib_write_bw", "ib_send_bw"} {
+		t.Run("endless "+name, func(t *testing.T) { endless(t, g, name, 18800+2*i) })
+	}
+	t.Run("rails", func(t *testing.T) { rails(t, g) })
+	t.Run("no device", func(t *testing.T) { noDevice(t, g) })
+}
+
+// A classicLine is a command line of perftest.
+type classicLine struct {
+	g    *guest.Guest
+	args []string
+	tcp  int // and the next one
+}
+
+// run runs the line on both ends, one of them with ibkit, and returns the output of both
+// and their JSON files.
+func (c classicLine) run(t *testing.T, serve bool) (server, client string) {
+	tcp := c.tcp
+	theirs, ours := c.args, append([]string{"ibkit"}, c.args...)
+	serves, asks := theirs, ours
+	if serve {
+		serves, asks, tcp = ours, theirs, c.tcp+1
+	}
+	end := func(args []string, side string, more ...string) []string {
+		args = append(append(append([]string(nil), args...), "-p", strconv.Itoa(tcp)), more...)
+		if c.json() {
+			args = append(args, "--out_json_file=/root/"+side)
+		}
+		return args
+	}
+	s := c.g.MustStart(t, end(serves, "server")...)
+	if err := c.g.Await(t.Context(), "sh", "-c", fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)); err != nil {
+		t.Fatal(err)
+	}
+	client = c.g.Must(t, end(asks, "client", "127.0.0.1")...)
+	server = finish(t, s)
+	if c.json() {
+		server += c.g.Must(t, "sh", "-c", "cat /root/server && rm /root/server || true")
+		client += c.g.Must(t, "cat", "/root/client")
+	}
+	return server, client
+}
+
+// json reports whether the line writes a file.
+func (c classicLine) json() bool {
+	for _, arg := range c.args {
+		if arg == "--out_json" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkTimed checks the figures of a test by time: both ends print the iterations that
+// were counted. Those of latency are round trips, and are what the rate counts.
+func checkTimed(t *testing.T, client, server string) {
+	t.Helper()
+	row := regexp.MustCompile(`(?m)^ \d+ +(\d+) +([\d.]+) +([\d.]+)`)
+	ours, theirs := row.FindStringSubmatch(client), row.FindStringSubmatch(server)
+	if ours == nil || theirs == nil {
+		t.Fatalf("got no rows in\n%s\n%s", client, server)
+	}
+	if strings.Contains(client, "BW") {
+		if ours[1] != theirs[1] {
+			t.Errorf("got %s iterations of the client and %s of the server", ours[1], theirs[1])
+		}
+		return
+	}
+	var v [3]float64
+	for i := range v {
+		v[i], _ = strconv.ParseFloat(ours[i+1], 64)
+	}
+	if iterations, latency, rate := v[0], v[1], v[2]; rate < iterations/2*0.8 || rate > iterations/2*1.2 || latency*rate < 0.4e6 || latency*rate > 0.6e6 {
+		t.Errorf("got %v round trips in 2 s of half %v µs, and %v per second", iterations, latency, rate)
+	}
+}
+
+// endless ends a test without end after its first row. The passive side of ib_write_bw
+// ends with its peer; that of ib_send_bw of perftest does not.
+func endless(t *testing.T, g *guest.Guest, name string, tcp int) {
+	line := strings.Fields(name + " -x 1 -F -s 64 --run_infinitely -D 1")
+	run := func(server, client []string, tcp int) (serves, asks string) {
+		port := []string{"-p", strconv.Itoa(tcp)}
+		s := g.MustStart(t, slices.Concat(server, port)...)
+		if err := g.AwaitTCP(t.Context(), uint16(tcp)); err != nil {
+			t.Fatal(err)
+		}
+		c := g.MustStart(t, slices.Concat(client, port, []string{"127.0.0.1"})...)
+		const row = " 64         "
+		if err := c.AwaitOutput(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+		passive := "remote address" // before the end of the test
+		if name == "ib_send_bw" {
+			passive = row
+		}
+		if server[0] == "ibkit" || name == "ib_send_bw" { // perftest fills its buffer
+			if err := s.AwaitOutput(t.Context(), passive); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := func(p *guest.Process) string {
+			_ = p.Signal(unix.SIGTERM) // fails if it has ended
+			r, err := p.Wait(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Stdout
+		}
+		asks = text(c)
+		return text(s), asks
+	}
+	ours := append([]string{"ibkit"}, line...)
+	theirServer, ourClient := run(line, ours, tcp)
+	ourServer, theirClient := run(ours, line, tcp+1)
+	compareLayouts(t, "client", toFirstRow(ourClient), toFirstRow(theirClient))
+	if name == "ib_send_bw" {
+		compareLayouts(t, "server", toFirstRow(ourServer), toFirstRow(theirServer))
+	}
+}
+
+// toFirstRow returns the output up to the first row.
+func toFirstRow(text string) string {
+	head, rest, _ := strings.Cut(text, "MsgRate[Mpps]\n")
+	row, _, _ := strings.Cut(rest, "\n")
+	return head + "MsgRate[Mpps]\n" + row + "\n"
+}
+
+// rails measures a second device by its addresses: the address that the user names
+// selects device and GID on both ends.
+func rails(t *testing.T, g *guest.Guest) {
+	g.Must(t, "sh", "-exc", `ip link add dummy9 type dummy
+		ip link set dummy9 up
+		ip addr add 10.9.0.1/24 dev dummy9
+		ip addr add fd00:9::1/64 dev dummy9 nodad
+		rdma link add rxe9 type rxe netdev dummy9
+		until grep -q ffff:0a09:0001 /sys/class/infiniband/rxe9/ports/1/gids/*; do usleep 10000; done
+		until grep -q fd00:0009 /sys/class/infiniband/rxe9/ports/1/gids/*; do usleep 10000; done`)
+	server := serve(t, g)
+	type end struct{ Device, GID string }
+	for address, want := range map[string]end{
+		"10.0.0.1": {"rxe0", "::ffff:10.0.0.1"}, "10.9.0.1": {"rxe9", "::ffff:10.9.0.1"}, "fd00:9::1": {"rxe9", "fd00:9::1"},
+	} {
+		t.Run(address, func(t *testing.T) {
+			out := g.Must(t, "ibkit", "perf", address, "--test", "send-lat", "-n", "20", "--json")
+			var document struct {
+				Results []struct {
+					Client end `json:"client_port"`
+					Server end `json:"server_port"`
+				}
+			}
+			if err := json.Unmarshal([]byte(out), &document); err != nil || len(document.Results) != 1 {
+				t.Fatalf("%v in\n%s", err, out)
+			}
+			r := document.Results[0]
+			for _, got := range []end{r.Client, r.Server} {
+				if got != want {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			}
+		})
+	}
+	finishServer(t, server)
+	for i, c := range [][3]string{{"10.9.0.1", "rxe9", "10:09:00:01"}, {"fd00:9::1", "rxe9", "00:00:00:01"}} {
+		t.Run("ib_write_lat "+c[0], func(t *testing.T) {
+			tcp := 18820 + i
+			s := g.MustStart(t, "ibkit", "ib_write_lat", "-n", "20", "-p", strconv.Itoa(tcp))
+			if err := g.Await(t.Context(), "sh", "-c", fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)); err != nil {
+				t.Fatal(err)
+			}
+			client := g.Must(t, "ibkit", "ib_write_lat", "-n", "20", "-p", strconv.Itoa(tcp), c[0])
+			for _, out := range []string{client, finish(t, s)} {
+				if !strings.Contains(out, "Device         : "+c[1]) || strings.Count(out, c[2]+"\n") != 2 {
+					t.Errorf("got another device than %s or GIDs that do not end with %s:\n%s", c[1], c[2], out)
+				}
+			}
+		})
+	}
+}
+
+// noDevice starts servers on a host without a usable device: they end at once.
+func noDevice(t *testing.T, g *guest.Guest) {
+	for _, line := range []string{"ibkit ib_send_lat -d rxe7", "ibkit ib_read_bw -d rxe0 -i 2", "ibkit perf --serve -d rxe7"} {
+		ends(t, g.MustStart(t, strings.Fields(line)...), 1)
+	}
+	g.Must(t, "sh", "-c", "for d in /sys/class/infiniband/*; do rdma link delete ${d##*/}; done")
+	for _, line := range []string{"ibkit ib_send_lat", "ibkit ib_write_bw", "ibkit perf --serve", "ibkit perf --serve --peer perftest --test send-lat"} {
+		ends(t, g.MustStart(t, strings.Fields(line)...), 1, "no RDMA device")
+	}
+}
+
+var (
+	figures = regexp.MustCompile(`0x[0-9a-f]+|-?nan|inf|[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?`)
+	spaces  = regexp.MustCompile(`[ \t]+`)
+	noise   = regexp.MustCompile(`(?m)^ *(Correlation coefficient|Conflicting CPU|PCIe relax order|"?PCIe_relax_order"?).*\n`)
+	rules   = regexp.MustCompile(`\A(\s*-{87}\n)+`)
+	samples = regexp.MustCompile(`(?m)(^N, N\n)+`)
+	quotes  = regexp.MustCompile(`(?m)"|,$`)
+)
+
+// compareLayouts compares the output of a program of both projects.
+func compareLayouts(t *testing.T, side, ours, theirs string) {
+	t.Helper()
+	got, want := layout(ours), layout(theirs)
+	if got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", side, got, want)
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s", ours, theirs)
+	}
+}
+
+// layout returns the output of a program without figures and without lines that depend
+// on the noise of the machine. ibkit never requests relaxed ordering. ib_read_bw begins
+// with an additional rule. Lists of samples count as one: perftest omits the two
+// longest. The files of perftest 4.5 have no quotes, and commas before braces.
+func layout(text string) string {
+	text = rules.ReplaceAllString(text, "")
+	text = spaces.ReplaceAllString(figures.ReplaceAllString(noise.ReplaceAllString(text, ""), "N"), " ")
+	text = samples.ReplaceAllString(text, "samples\n")
+	if head, file, ok := strings.Cut(text, "\n{\n"); ok {
+		file = strings.ReplaceAll(quotes.ReplaceAllString(file, ""), " :", ":")
+		text = head + "\n{\n" + file
+	}
+	return strings.ReplaceAll(text, " \n", "\n") // short figures are padded
+}
