@@ -1,0 +1,102 @@
+package route
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// fuzzReader fuzzes a reader of files whose tables are for the nodes of
+// testdata/opensm. A routing that it accepts can be saved and loaded.
+func fuzzReader(f *testing.F, topology bool, read func(*Routing, []byte) error, seeds ...string) {
+	list, err := os.ReadFile("testdata/opensm/opensm-subnet.lst")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := &Routing{}
+		if topology {
+			if err := r.readSubnetList(bytes.NewReader(list), "list", 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read(r, text) != nil {
+			return
+		}
+		var saved bytes.Buffer
+		if err := r.Save(&saved); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Routing{}).readSaved(&saved, "saved"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func seed(f *testing.F, path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return string(text)
+}
+
+func FuzzSubnetList(f *testing.F) {
+	fuzzReader(f, false, func(r *Routing, text []byte) error {
+		return r.readSubnetList(bytes.NewReader(text), "fuzz", 0)
+	}, seed(f, "testdata/opensm/opensm-subnet.lst"))
+}
+
+func FuzzForwardingDump(f *testing.F) {
+	fuzzReader(f, true, func(r *Routing, text []byte) error {
+		return r.readForwardingDump(bytes.NewReader(text), int64(len(text)), "fuzz")
+	}, seed(f, "testdata/opensm/opensm.fdbs"))
+}
+
+func FuzzMulticastDump(f *testing.F) {
+	fuzzReader(f, true, func(r *Routing, text []byte) error {
+		return r.readMulticastDump(bytes.NewReader(text), "fuzz")
+	}, dumps["mcfdbs"])
+}
+
+func FuzzTableDump(f *testing.F) {
+	fuzzReader(f, true, func(r *Routing, text []byte) error {
+		return r.readTableDump(bytes.NewReader(text), "fuzz")
+	}, seed(f, "testdata/dump_fts.txt"), dumps["mfts"], dumps["masks"])
+}
+
+func FuzzSLtoVLDump(f *testing.F) {
+	fuzzReader(f, true, func(r *Routing, text []byte) error {
+		return r.readSLtoVLDump(bytes.NewReader(text), "fuzz")
+	}, dumps["slvl"], seed(f, "testdata/opensm/opensm-sl2vl.dump"))
+}
+
+func FuzzPathSLDump(f *testing.F) {
+	fuzzReader(f, true, func(r *Routing, text []byte) error {
+		return r.readPathSLDump(bytes.NewReader(text), "fuzz")
+	}, dumps["psl"], dumps["psl osm"])
+}
+
+func FuzzSaved(f *testing.F) {
+	r, err := Load([]string{"testdata/opensm"}, LoadOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	var saved bytes.Buffer
+	if err := r.Save(&saved); err != nil {
+		f.Fatal(err)
+	}
+	fuzzReader(f, false, func(r *Routing, text []byte) error {
+		return r.readSaved(bytes.NewReader(text), "fuzz")
+	}, saved.String())
+}
+
+func FuzzDetectKind(f *testing.F) {
+	for _, text := range dumps {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { detectKind(text) })
+}

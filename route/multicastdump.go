@@ -1,0 +1,72 @@
+package route
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// readMulticastDump reads the multicast forwarding tables of a file that opensm writes
+// as opensm.mcfdbs and ibdiagnet as ibdiagnet.mcfdbs (opensm, osm_dump.c):
+//
+//	Switch 0x0002c9010bb90090
+//	LID    : Out Port(s)
+//	0xC000 : 0x007 0x008
+func (r *Routing) readMulticastDump(in io.Reader, file string) error {
+	l := newLineReader(in, file)
+	var n *Node
+	for {
+		line, ok := l.next()
+		if !ok {
+			return l.err()
+		}
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(line) == 0 || bytes.HasPrefix(line, []byte("LID ")):
+		case bytes.HasPrefix(line, []byte("Switch ")):
+			guid, ok := prefixedHex(bytes.TrimSpace(line[len("Switch "):]), 64)
+			if !ok {
+				return l.errorf("expected the GUID of a switch, found %s", shortened(line))
+			}
+			var problem string
+			if n, problem = r.switchByGUID(guid); problem != "" {
+				return l.errorf("%s", problem)
+			}
+		case n == nil:
+			return l.errorf("expected a switch, found %s", shortened(line))
+		default:
+			if !n.addMulticast(line) {
+				return l.errorf("expected a multicast LID and ports such as 0xC000 : 0x007, found %s", shortened(line))
+			}
+		}
+	}
+}
+
+// addMulticast adds the ports of a multicast LID.
+func (n *Node) addMulticast(line []byte) bool {
+	lid, rest, ok := lidColumn(line)
+	if !ok || !ib.LID(lid).IsMulticast() {
+		return false
+	}
+	var mask mad.PortMask
+	for field := range bytes.FieldsSeq(rest) {
+		port, ok := prefixedHex(field, 8)
+		if !ok {
+			return false
+		}
+		mask.Add(uint8(port))
+	}
+	n.setMulticast(ib.LID(lid), mask)
+	return true
+}
+
+// setMulticast sets the ports of a multicast LID.
+func (n *Node) setMulticast(lid ib.LID, mask mad.PortMask) {
+	t := n.tables()
+	if t.MFT == nil {
+		t.MFT = map[ib.LID]mad.PortMask{}
+	}
+	t.MFT[lid] = mask
+}

@@ -1,0 +1,38 @@
+package route
+
+import "github.com/ibkit/ibkit/ib"
+
+// PathSLs has the service levels of paths.
+type PathSLs struct {
+	levels map[*Port][]uint8 // of the paths from a port, by destination LID
+	Most   uint8             // highest service level
+}
+
+// unknownSL is the entry of a path with an unknown service level.
+const unknownSL = 0xff
+
+// Set sets the service level of the path from a port to a LID.
+func (s *PathSLs) Set(from *Port, to ib.LID, sl uint8) {
+	if s.levels == nil {
+		s.levels = map[*Port][]uint8{}
+	}
+	levels := s.levels[from]
+	for len(levels) <= int(to) {
+		levels = append(levels, unknownSL)
+	}
+	levels[to] = sl
+	s.levels[from] = levels
+	s.Most = max(s.Most, sl)
+}
+
+// Of returns the service level of the path from a port to a LID.
+func (s *PathSLs) Of(from *Port, to ib.LID) (sl uint8, known bool) {
+	if s == nil {
+		return 0, false
+	}
+	levels := s.levels[from]
+	if int(to) >= len(levels) || levels[to] == unknownSL {
+		return 0, false
+	}
+	return levels[to], true
+}

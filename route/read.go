@@ -1,0 +1,229 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// ReadOptions are the options of [Read]. The zero value reads the unicast tables.
+type ReadOptions struct {
+	// Multicast reads the multicast forwarding tables, too.
+	Multicast bool
+
+	// Progress, if not nil, is called during the read with the number of blocks that
+	// were read and of those that are queued, by the goroutine that called Read.
+	Progress func(read, waiting int)
+}
+
+// Read reads the forwarding tables of the switches of r by their directed routes. All
+// switches are read at the same time. Blocks without a valid response are added to
+// r.Failures; a switch without a response to its first block costs one request.
+//
+// A switch whose SwitchInfo changed during the read is read again, and added to
+// r.Changing if it still changes after three reads. Read returns an error if ctx ends
+// or the local port fails. The client must not be used by another goroutine.
+func Read(ctx context.Context, c *umad.Client, r *Routing, o ReadOptions) error {
+	t := &tableReader{client: c, routing: r, opts: o}
+	nodes := r.Switches()
+	for round := 0; len(nodes) > 0; round++ {
+		if round == maxReads {
+			r.Changing = nodes
+			return nil
+		}
+		if err := t.read(ctx, nodes); err != nil {
+			return err
+		}
+		var err error
+		if nodes, err = t.changed(ctx, nodes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxReads limits the number of times that a changing switch is read.
+const maxReads = 3
+
+// Switches returns the switches with tables.
+func (r *Routing) Switches() []*Node {
+	var switches []*Node
+	for _, n := range r.Nodes {
+		if n.Tables != nil {
+			switches = append(switches, n)
+		}
+	}
+	return switches
+}
+
+// A tableReader reads tables. Only the goroutine that runs the client uses it.
+type tableReader struct {
+	client  *umad.Client
+	routing *Routing
+	opts    ReadOptions
+
+	queue            []blocks // switches with blocks that were not queried yet
+	free             []*blockQuery
+	answered, queued int
+}
+
+// blocks are the blocks of one table that are still to be queried.
+type blocks struct {
+	node *Node
+	attr mad.AttrID
+	next uint32
+	end  uint32 // number of blocks
+}
+
+// A blockQuery is the request of one block.
+type blockQuery struct {
+	req    umad.Request
+	reader *tableReader
+	node   *Node
+	first  bool // of the switch: the other blocks are queried after it
+}
+
+// maxQueued limits the number of waiting requests. It is well above any window.
+const maxQueued = 1024
+
+// read reads the tables of switches.
+func (t *tableReader) read(ctx context.Context, nodes []*Node) error {
+	for _, n := range nodes {
+		n.Tables.Missing, n.Tables.MFT = nil, nil
+		n.Tables.LFT = make([]uint8, (int(min(n.Tables.Top, ib.MaxUnicastLID))/lftBlock+1)*lftBlock)
+		for i := range n.Tables.LFT {
+			n.Tables.LFT[i] = NoRoute
+		}
+		t.submit(n, mad.AttrLinearForwardingTable, 0, true)
+	}
+	if err := t.client.Run(ctx); err != nil {
+		return fmt.Errorf("read forwarding tables: %w", err)
+	}
+	return nil
+}
+
+// submit queries one block.
+func (t *tableReader) submit(n *Node, attr mad.AttrID, modifier uint32, first bool) {
+	var q *blockQuery
+	if last := len(t.free) - 1; last >= 0 {
+		q, t.free = t.free[last], t.free[:last]
+	} else {
+		q = &blockQuery{reader: t}
+		q.req.Done = q.done
+	}
+	q.req.To, q.req.Attr, q.req.Modifier, q.node = umad.Target{Route: n.Route}, attr, modifier, n
+	q.first = first
+	t.queued++
+	t.client.Submit(&q.req)
+}
+
+// fill queries more blocks if few requests wait.
+func (t *tableReader) fill() {
+	for t.queued < maxQueued && len(t.queue) > 0 {
+		b := &t.queue[0]
+		if b.next == b.end {
+			t.queue = t.queue[1:]
+			continue
+		}
+		modifier := b.next
+		if b.attr == mad.AttrMulticastForwardingTable {
+			modifier = b.node.multicastModifier(b.next)
+		}
+		b.next++
+		t.submit(b.node, b.attr, modifier, false)
+	}
+}
+
+func (q *blockQuery) done(_ *umad.Request, reply *umad.Reply) {
+	t := q.reader
+	t.queued--
+	t.answered++
+	if errors.Is(reply.Err, umad.ErrDeviceRemoved) || errors.Is(reply.Err, context.Canceled) || errors.Is(reply.Err, context.DeadlineExceeded) {
+		t.queue = nil // Run returns the reason
+	} else {
+		t.store(q, reply)
+	}
+	if t.opts.Progress != nil && t.answered%256 == 0 {
+		t.opts.Progress(t.answered, t.queued)
+	}
+	t.free = append(t.free, q)
+	t.fill()
+}
+
+// store enters a block into its table.
+func (t *tableReader) store(q *blockQuery, reply *umad.Reply) {
+	n, block := q.node, q.req.Modifier
+	err := reply.Err
+	if err == nil {
+		switch q.req.Attr {
+		case mad.AttrLinearForwardingTable:
+			var table mad.LinearForwardingTable
+			if err = mad.Decode(&table, reply.Data()); err == nil {
+				copy(n.Tables.LFT[block*lftBlock:], table.Ports[:])
+			}
+		default:
+			var table mad.MulticastForwardingTable
+			if err = mad.Decode(&table, reply.Data()); err == nil {
+				n.storeMulticast(block, &table)
+			}
+		}
+	}
+	if err != nil {
+		t.fail(q, err)
+	}
+	if !q.first {
+		return
+	}
+	silent := errors.Is(err, umad.ErrTimeout)
+	if count := uint32(len(n.Tables.LFT) / lftBlock); count > 1 {
+		if silent {
+			for b := uint32(1); b < count; b++ {
+				n.Tables.Missing = append(n.Tables.Missing, uint16(b))
+			}
+		} else {
+			t.queue = append(t.queue, blocks{node: n, attr: mad.AttrLinearForwardingTable, next: 1, end: count})
+		}
+	}
+	if count := n.multicastBlocks(); t.opts.Multicast && !silent && count > 0 {
+		t.queue = append(t.queue, blocks{node: n, attr: mad.AttrMulticastForwardingTable, end: count})
+	}
+}
+
+func (t *tableReader) fail(q *blockQuery, err error) {
+	t.routing.Failures = append(t.routing.Failures, Failure{Node: q.node, Attr: q.req.Attr.String(), Modifier: q.req.Modifier, Err: err})
+	if q.req.Attr == mad.AttrLinearForwardingTable {
+		q.node.Tables.Missing = append(q.node.Tables.Missing, uint16(q.req.Modifier))
+	}
+}
+
+// changed reads SwitchInfo again and returns the switches that have another one than
+// before their tables were read.
+func (t *tableReader) changed(ctx context.Context, nodes []*Node) ([]*Node, error) {
+	var changed []*Node
+	for _, n := range nodes {
+		if len(n.Tables.Missing) > 0 {
+			continue
+		}
+		t.client.Submit(&umad.Request{
+			To: umad.Target{Route: n.Route}, Attr: mad.AttrSwitchInfo,
+			Done: func(_ *umad.Request, reply *umad.Reply) {
+				var info mad.SwitchInfo
+				if reply.Err != nil || mad.Decode(&info, reply.Data()) != nil {
+					return // its tables have been read
+				}
+				if info.LinearFDBTop != n.Tables.Top || info.MulticastFDBTop != n.Tables.MulticastTop {
+					n.Tables.Top, n.Tables.MulticastTop = info.LinearFDBTop, info.MulticastFDBTop
+					changed = append(changed, n)
+				}
+			},
+		})
+	}
+	if err := t.client.Run(ctx); err != nil {
+		return nil, fmt.Errorf("read forwarding tables: %w", err)
+	}
+	return changed, nil
+}

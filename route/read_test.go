@@ -1,0 +1,147 @@
+package route
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// build makes a simulated fabric.
+func build(t testing.TB, description string) *sim.Fabric {
+	t.Helper()
+	f, err := sim.Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// open returns a client at the first adapter of a fabric, with short timeouts.
+func open(t testing.TB, f *sim.Fabric) *umad.Client {
+	t.Helper()
+	port, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { port.Close() })
+	return umad.NewClient(port, umad.ClientOptions{Timeout: 20 * time.Millisecond})
+}
+
+// scan returns the nodes and links of a fabric.
+func scan(t testing.TB, c *umad.Client) *Routing {
+	t.Helper()
+	f, err := fabric.Discover(context.Background(), c, fabric.DiscoverOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return FromFabric(f)
+}
+
+// mustRead scans a fabric and reads its tables.
+func mustRead(t testing.TB, f *sim.Fabric) *Routing {
+	t.Helper()
+	c := open(t, f)
+	r := scan(t, c)
+	if err := Read(context.Background(), c, r, ReadOptions{Multicast: true}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRead(t *testing.T) {
+	f := build(t, "fat-tree:radix=8,pods=8")
+	r := mustRead(t, f)
+	for _, n := range f.Nodes {
+		got := r.NodeByGUID(n.Info.NodeGUID)
+		if got == nil {
+			t.Fatalf("%s is missing", n.ID)
+		}
+		if !n.IsSwitch() {
+			continue
+		}
+		if table := got.Tables.LFT[:len(n.LFT)]; !slices.Equal(table, n.LFT) || got.Tables.Top != n.Switch.LinearFDBTop {
+			t.Errorf("%s: got table %v up to %d, want %v up to %d", n.ID, table, got.Tables.Top, n.LFT, n.Switch.LinearFDBTop)
+		}
+		for i := range n.Ports {
+			p := &got.Ports[i]
+			if (p.Peer != nil) != (n.Ports[i].Peer != nil) || p.Peer != nil && p.Peer.Node.GUID != n.Ports[i].Peer.Node.Info.NodeGUID {
+				t.Errorf("%s: got peer %v of port %d, want %v", n.ID, p.Peer, i, n.Ports[i].Peer)
+			}
+		}
+	}
+	if r.Partial() || len(r.Changing) > 0 {
+		t.Errorf("got failures %v, changing switches %v", r.Failures, r.Changing)
+	}
+}
+
+// A switch that stops to respond costs one request, and its blocks are missing.
+func TestRead_SilentSwitch(t *testing.T) {
+	f := build(t, "fat-tree:radix=16,pods=16")
+	c := open(t, f)
+	r := scan(t, c)
+	f.Node("spine003").Silent = true
+	before := c.Stats()
+	if err := Read(context.Background(), c, r, ReadOptions{Multicast: true}); err != nil {
+		t.Fatal(err)
+	}
+	silent := r.NodeByGUID(f.Node("spine003").Info.NodeGUID)
+	if len(r.Failures) != 1 || r.Failures[0].Node != silent {
+		t.Errorf("got failures %v, want one of spine003", r.Failures)
+	}
+	if got, want := len(silent.Tables.Missing), len(silent.Tables.LFT)/lftBlock; got != want {
+		t.Errorf("got %d missing blocks, want %d", got, want)
+	}
+	if got := c.Stats().Timeouts - before.Timeouts; got > 3 {
+		t.Errorf("got %d timeouts, want at most those of one request", got)
+	}
+	var saved bytes.Buffer
+	if err := r.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	loaded := &Routing{}
+	if err := loaded.readSaved(&saved, "saved"); err != nil || !loaded.Partial() {
+		t.Errorf("got error %v, partial %v, want a partial routing", err, loaded.Partial())
+	}
+}
+
+// A table that grows while it is read is read again.
+func TestRead_Changed(t *testing.T) {
+	f := build(t, "fat-tree:radix=4,pods=4")
+	c := open(t, f)
+	r := scan(t, c)
+	leaf := f.Node("leaf001")
+	leaf.LFT = append(leaf.LFT, slices.Repeat([]uint8{2}, 70)...)
+	leaf.Switch.LinearFDBTop = ib.LID(len(leaf.LFT) - 1)
+	if err := Read(context.Background(), c, r, ReadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n := r.NodeByGUID(leaf.Info.NodeGUID)
+	if got := n.Tables.LFT[:len(leaf.LFT)]; !slices.Equal(got, leaf.LFT) || len(r.Changing) > 0 {
+		t.Errorf("got table %v, changing switches %v; want %v", got, r.Changing, leaf.LFT)
+	}
+}
+
+func TestMulticastModifier(t *testing.T) {
+	n := (&Routing{}).add(1, mad.NodeTypeSwitch, 40)
+	n.Tables = &Tables{MulticastCap: 64}
+	if got := n.multicastBlocks(); got != 6 {
+		t.Errorf("got %d blocks, want 2 blocks of 3 groups of ports", got)
+	}
+	n.storeMulticast(n.multicastModifier(5), &mad.MulticastForwardingTable{Masks: [32]uint16{3: 1 << 8}})
+	mask := n.Tables.MFT[0xc023]
+	if !mask.Has(40) {
+		t.Errorf("got tables %v, want port 40 of LID 0xc023", n.Tables.MFT)
+	}
+	n.Tables.MulticastTop = 0xbfff
+	if got := n.multicastBlocks(); got != 0 {
+		t.Errorf("got %d blocks of an empty table, want 0", got)
+	}
+}

@@ -1,0 +1,184 @@
+// Package route reads the forwarding tables of a subnet and analyses its routing.
+//
+// [Read] reads the tables of all switches of a fabric, [Load] reads files: a saved
+// routing, or the dumps of other programs. [Analyze] checks a [Routing]: it finds
+// unreachable ports, loops and imbalance. [Trace] follows one path.
+package route
+
+import (
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Routing is the routing of a subnet: its nodes, the links between them, and the
+// forwarding tables of its switches.
+type Routing struct {
+	// Nodes has each node once, in the order of the source.
+	Nodes []*Node
+
+	// PathSLs is nil if the service levels of paths are unknown. A path without an
+	// entry has service level 0.
+	PathSLs *PathSLs
+
+	// Groups lists the members of multicast groups; nil: unknown.
+	Groups []Group
+
+	// Failures lists the requests without a valid response. A routing with failures
+	// is partial.
+	Failures []Failure
+
+	// Unread is the number of failures of the run that a file stores.
+	Unread int
+
+	// Changing lists the switches whose tables changed while they were read.
+	Changing []*Node
+
+	// Adaptive lists the switches with adaptive routing, whose forwarding tables are
+	// only a part of the routing.
+	Adaptive []*Node
+
+	byGUID     map[ib.GUID]*Node
+	byPortGUID map[ib.GUID]*Node // filled by nodeByAnyGUID
+}
+
+// A Node is a switch or an end node.
+type Node struct {
+	GUID  ib.GUID
+	Type  mad.NodeType
+	Desc  mad.NodeDescription
+	Route mad.Route // a directed route from the start of the scan; "" also if unknown
+
+	// Ports is indexed by port number. Entry 0 is the management port of a switch,
+	// and unused on other nodes.
+	Ports []Port
+
+	// Tables is nil for nodes other than switches, and if the source has no tables of
+	// the switch.
+	Tables *Tables
+}
+
+// A Port is a port of a node. LID, LMC and GUID of a switch are those of port 0.
+type Port struct {
+	Node   *Node
+	Number uint8
+	GUID   ib.GUID
+	LID    ib.LID // base LID; 0: the port has no LID
+	LMC    uint8  // the port has 1<<LMC LIDs
+	State  ib.PortState
+	Width  ib.LinkWidth
+	Speed  ib.Speed
+	MTU    ib.MTU
+	VLs    ib.VLCap // operational virtual lanes
+
+	// Peer is the other end of the link; nil: the port has no link, or its peer is
+	// unknown.
+	Peer *Port
+}
+
+// NoRoute is the entry of a forwarding table for a LID without a route.
+const NoRoute = 255
+
+// Tables are the forwarding tables of a switch.
+type Tables struct {
+	Cap uint16 // entries of the linear forwarding table; 0: unknown
+	Top ib.LID // highest LID in use
+
+	// LFT has the output port of each LID; LIDs beyond its end have no route.
+	LFT []uint8
+
+	// Missing has the numbers of the blocks of 64 LIDs that could not be read.
+	Missing []uint16
+
+	MulticastCap uint16 // entries of the multicast forwarding table; 0: unknown
+	MulticastTop ib.LID // 0: unknown
+	MFT          map[ib.LID]mad.PortMask
+
+	// SLtoVL has the virtual lanes by service level for each pair of an input and an
+	// output port: element in*len(Ports)+out. It is nil if they are unknown; packets
+	// then keep the lane with the number of their service level.
+	SLtoVL [][16]uint8
+}
+
+// lftBlock and mftBlock are the numbers of LIDs in a block of a forwarding table.
+const (
+	lftBlock = 64
+	mftBlock = 32
+)
+
+// A Failure is a request without a valid response.
+type Failure struct {
+	Node     *Node // nil: unknown
+	Attr     string
+	Modifier uint32
+	Err      error
+}
+
+// A Group is a multicast group with its members.
+type Group struct {
+	MLID    ib.LID
+	Members []*Port
+}
+
+// Partial reports whether a part of the routing is missing.
+func (r *Routing) Partial() bool { return len(r.Failures) > 0 || r.Unread > 0 }
+
+// IsSwitch reports whether the node is a switch.
+func (n *Node) IsSwitch() bool { return n.Type == mad.NodeTypeSwitch }
+
+// NodeByGUID returns the first node with the GUID, or nil.
+func (r *Routing) NodeByGUID(guid ib.GUID) *Node { return r.byGUID[guid] }
+
+// PortByLID returns the port with the LID, or nil.
+func (r *Routing) PortByLID(lid ib.LID) *Port {
+	for _, n := range r.Nodes {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; p.Has(lid) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// Has reports whether the LID is one of the port's LIDs.
+func (p *Port) Has(lid ib.LID) bool {
+	return p.LID != 0 && lid >= p.LID && int(lid) < int(p.LID)+1<<p.LMC
+}
+
+// Carries reports whether packets can leave through the port.
+func (p *Port) Carries() bool { return p.Peer != nil }
+
+// Lookup returns the output port of a LID, NoRoute if the table has no entry.
+func (t *Tables) Lookup(lid ib.LID) uint8 {
+	if t == nil || int(lid) >= len(t.LFT) {
+		return NoRoute
+	}
+	return t.LFT[lid]
+}
+
+// vl returns the virtual lane of a packet from an input port to an output port.
+func (n *Node) vl(in, out, sl uint8) uint8 {
+	if n.Tables == nil || n.Tables.SLtoVL == nil {
+		return sl
+	}
+	return n.Tables.SLtoVL[int(in)*len(n.Ports)+int(out)][sl]
+}
+
+// add appends a node with count ports beside port 0.
+func (r *Routing) add(guid ib.GUID, kind mad.NodeType, count uint8) *Node {
+	n := &Node{GUID: guid, Type: kind, Ports: make([]Port, int(count)+1)}
+	for i := range n.Ports {
+		n.Ports[i].Node, n.Ports[i].Number = n, uint8(i)
+	}
+	if r.byGUID == nil {
+		r.byGUID = map[ib.GUID]*Node{}
+	}
+	if r.byGUID[guid] == nil {
+		r.byGUID[guid] = n
+	}
+	r.Nodes = append(r.Nodes, n)
+	return n
+}
+
+// connect makes two ports the ends of a link.
+func connect(a, b *Port) { a.Peer, b.Peer = b, a }

@@ -1,0 +1,133 @@
+package route
+
+import (
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// SavedSchema identifies the form of a saved routing: a line of JSON with a [savedHead],
+// followed by a line with a [savedNode] for each node.
+const SavedSchema = "ibkit/routing/1"
+
+// savedHead is the first line of a saved routing.
+type savedHead struct {
+	Schema   string       `json:"schema"`
+	Nodes    int          `json:"nodes"`
+	Failures int          `json:"failures"`
+	Changing []int        `json:"changing,omitempty"` // lines of nodes
+	Adaptive []int        `json:"adaptive,omitempty"`
+	PathSLs  bool         `json:"path_sls"`
+	Groups   []savedGroup `json:"groups"` // null: unknown
+}
+
+// A savedGroup is a multicast group.
+type savedGroup struct {
+	MLID    ib.LID      `json:"mlid"`
+	Members []savedPeer `json:"members"`
+}
+
+// A savedNode is a node. Numbers of states, widths and speeds are those of PortInfo.
+type savedNode struct {
+	GUID     ib.GUID      `json:"guid"`
+	Type     uint8        `json:"type"`
+	Desc     string       `json:"description"` // hexadecimal digits: it may contain any bytes
+	Route    string       `json:"route"`
+	NumPorts uint8        `json:"num_ports"`
+	Ports    []savedPort  `json:"ports"` // those with an address or a link
+	Tables   *savedTables `json:"tables,omitempty"`
+}
+
+// A savedPort is a port with an address or a link.
+type savedPort struct {
+	Number uint8      `json:"number"`
+	GUID   ib.GUID    `json:"guid"`
+	LID    ib.LID     `json:"lid"`
+	LMC    uint8      `json:"lmc"`
+	State  uint8      `json:"state"`
+	Width  uint8      `json:"width"`
+	Speed  uint16     `json:"speed"`
+	MTU    uint8      `json:"mtu"`
+	VLs    uint8      `json:"vls"`
+	Peer   *savedPeer `json:"peer"`
+
+	// SLs has the service levels of the paths from the port by destination LID; 255:
+	// unknown.
+	SLs []byte `json:"sls,omitempty"`
+}
+
+// A savedPeer identifies a port. GUIDs may occur twice in a fabric.
+type savedPeer struct {
+	Node int   `json:"node"` // line of the node, from 0 for the first node
+	Port uint8 `json:"port"`
+}
+
+// savedTables are the tables of a switch, in base64.
+type savedTables struct {
+	Cap          uint16            `json:"cap"`
+	Top          ib.LID            `json:"top"`
+	LFT          []byte            `json:"lft"`
+	Missing      []uint16          `json:"missing,omitempty"`
+	MulticastCap uint16            `json:"multicast_cap"`
+	MulticastTop ib.LID            `json:"multicast_top"`
+	MFT          map[ib.LID][]byte `json:"mft,omitempty"`
+	SLtoVL       []byte            `json:"sl_to_vl,omitempty"`
+}
+
+// isEmpty reports whether a port has neither an address nor a link.
+func (p *Port) isEmpty() bool {
+	return p.GUID == 0 && p.LID == 0 && p.State == 0 && p.Peer == nil
+}
+
+// saved returns the stored form of tables.
+func (t *Tables) saved() *savedTables {
+	if t == nil {
+		return nil
+	}
+	s := &savedTables{
+		Cap: t.Cap, Top: t.Top, LFT: t.LFT, Missing: t.Missing,
+		MulticastCap: t.MulticastCap, MulticastTop: t.MulticastTop,
+	}
+	if len(t.MFT) > 0 {
+		s.MFT = make(map[ib.LID][]byte, len(t.MFT))
+		for lid, mask := range t.MFT {
+			s.MFT[lid] = mask[:]
+		}
+	}
+	for _, lanes := range t.SLtoVL {
+		s.SLtoVL = append(s.SLtoVL, lanes[:]...)
+	}
+	return s
+}
+
+// tables returns the tables of a switch with a number of ports. It reports false if
+// they have an invalid size.
+func (s *savedTables) tables(ports int) (*Tables, bool) {
+	t := &Tables{
+		Cap: s.Cap, Top: s.Top, LFT: s.LFT, Missing: s.Missing,
+		MulticastCap: s.MulticastCap, MulticastTop: s.MulticastTop,
+	}
+	if len(s.LFT) > int(ib.MaxUnicastLID)+1 || len(s.SLtoVL) != 0 && len(s.SLtoVL) != ports*ports*16 {
+		return nil, false
+	}
+	for lid, bits := range s.MFT {
+		if len(bits) != len(mad.PortMask{}) || !lid.IsMulticast() {
+			return nil, false
+		}
+		if t.MFT == nil {
+			t.MFT = make(map[ib.LID]mad.PortMask, len(s.MFT))
+		}
+		t.MFT[lid] = mad.PortMask(bits)
+	}
+	if len(s.SLtoVL) > 0 {
+		t.SLtoVL = make([][16]uint8, ports*ports)
+		for i := range t.SLtoVL {
+			t.SLtoVL[i] = [16]uint8(s.SLtoVL[i*16:])
+			for _, vl := range t.SLtoVL[i] {
+				if vl > 15 {
+					return nil, false
+				}
+			}
+		}
+	}
+	return t, true
+}

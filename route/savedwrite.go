@@ -1,0 +1,84 @@
+package route
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+)
+
+// A savedWriter writes a routing.
+type savedWriter struct {
+	routing *Routing
+	line    map[*Node]int // of each node, from 0 for the first node
+}
+
+// Save writes the routing in the form that [Load] reads.
+func (r *Routing) Save(w io.Writer) error {
+	s := &savedWriter{r, make(map[*Node]int, len(r.Nodes))}
+	for i, n := range r.Nodes {
+		s.line[n] = i
+	}
+	out := bufio.NewWriterSize(w, 1<<20)
+	enc := json.NewEncoder(out)
+	head := savedHead{
+		Schema: SavedSchema, Nodes: len(r.Nodes), Failures: len(r.Failures) + r.Unread,
+		Changing: s.linesOf(r.Changing), Adaptive: s.linesOf(r.Adaptive), PathSLs: r.PathSLs != nil,
+	}
+	if r.Groups != nil {
+		head.Groups = make([]savedGroup, len(r.Groups))
+	}
+	for i, g := range r.Groups {
+		head.Groups[i] = savedGroup{MLID: g.MLID, Members: []savedPeer{}}
+		for _, m := range g.Members {
+			head.Groups[i].Members = append(head.Groups[i].Members, *s.peer(m))
+		}
+	}
+	if err := enc.Encode(head); err != nil {
+		return err
+	}
+	for _, n := range r.Nodes {
+		if err := enc.Encode(s.node(n)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (w *savedWriter) node(n *Node) *savedNode {
+	s := &savedNode{
+		GUID: n.GUID, Type: uint8(n.Type), Desc: hex.EncodeToString([]byte(n.Desc.String())),
+		Route: n.Route.String(), NumPorts: uint8(len(n.Ports) - 1), Ports: []savedPort{}, Tables: n.Tables.saved(),
+	}
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		if p.isEmpty() {
+			continue
+		}
+		port := savedPort{
+			Number: p.Number, GUID: p.GUID, LID: p.LID, LMC: p.LMC, State: uint8(p.State),
+			Width: uint8(p.Width), Speed: uint16(p.Speed), MTU: uint8(p.MTU), VLs: uint8(p.VLs), Peer: w.peer(p.Peer),
+		}
+		if w.routing.PathSLs != nil {
+			port.SLs = w.routing.PathSLs.levels[p]
+		}
+		s.Ports = append(s.Ports, port)
+	}
+	return s
+}
+
+// peer returns the identity of a port, nil for nil.
+func (w *savedWriter) peer(p *Port) *savedPeer {
+	if p == nil {
+		return nil
+	}
+	return &savedPeer{w.line[p.Node], p.Number}
+}
+
+func (w *savedWriter) linesOf(nodes []*Node) []int {
+	var lines []int
+	for _, n := range nodes {
+		lines = append(lines, w.line[n])
+	}
+	return lines
+}
