@@ -217,3 +217,160 @@ func TestCollector_Unconfigured(t *testing.T) {
 		}
 	}
 }
+
+// do applies a command to a simulated fabric.
+func do(t *testing.T, f *sim.Fabric, command string) {
+	t.Helper()
+	c, err := f.ParseCommand("test", 1, command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Do(c, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCollector_Agents reads agents with redirection and with faults.
+func TestCollector_Agents(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		command string
+		failure string // of host002; "": none
+	}{
+		{"redirected to the same port", "redirect host002 host002[1] 5", ""},
+		{"redirected to another node", "redirect host002 host003[1] 9", ""},
+		{"redirected with a key", "redirect host002 host002[1] 5 0x8001", ""},
+		{"redirected with an unknown key", "redirect host002 host002[1] 5 0x8002", "follow redirection: the local port does not have P_Key 0x8002"},
+		{"late", "pma host002 late=20ms", ""},
+		{"silent", "pma host002 silent", "no reply in time"},
+		{"another port", "pma host002 other-port", "counters of another port: got port 2, want 1"},
+		{"error status", "pma host002 rejected", "MAD status 0x001c"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := build(t, "single-switch:hosts=3")
+			for _, n := range f.Nodes {
+				for i := range n.Ports {
+					n.Ports[i].PKeys = append(n.Ports[i].PKeys, 0x8001)
+				}
+			}
+			do(t, f, "counter host002[1] SymbolErrorCounter 77")
+			do(t, f, "counter host003[1] SymbolErrorCounter 33")
+			do(t, f, test.command)
+			c, _, found := scan(t, f, counters.CollectOptions{}, fabric.DiscoverOptions{})
+			for pass := range 2 {
+				n := node(t, c, "host002")
+				switch {
+				case test.failure == "" && len(n.Failures) > 0:
+					t.Errorf("pass %d: %v", pass, n.Failures)
+				case test.failure == "":
+					if got := value(t, n, 1, counters.SymbolErrors); got != 77 {
+						t.Errorf("pass %d: symbol errors: got %d, want 77", pass, got)
+					}
+				case len(n.Failures) != 1 || !strings.Contains(n.Failures[0].Err.Error(), test.failure):
+					t.Errorf("pass %d: got failures %v, want %q", pass, n.Failures, test.failure)
+				}
+				if got := value(t, node(t, c, "host003"), 1, counters.SymbolErrors); got != 33 {
+					t.Errorf("pass %d: other host: got %d, want 33", pass, got)
+				}
+				if err := c.Read(t.Context(), found); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestCollector_Details reads the attributes that explain errors, in both layouts of the
+// counters of forward error correction.
+func TestCollector_Details(t *testing.T) {
+	f := build(t, "single-switch:hosts=3")
+	do(t, f, "fec switch1[1] 2")
+	do(t, f, "counter switch1[1] PortFECUncorrectableBlockCtr 5")
+	do(t, f, "counter switch1[2] FECUncorrectableBlockCtrLane0 2")
+	do(t, f, "counter switch1[2] FECUncorrectableBlockCtrLane3 1")
+	do(t, f, "counter switch1[3] PortNeighborMTUDiscards 9")
+	do(t, f, "counter switch1[3] PortLoopingErrors 4")
+	do(t, f, "counter switch1[3] PortVLXmitWait2 8")
+	all := func(*counters.Port) counters.DetailSet {
+		return counters.RcvErrorDetails | counters.XmitDiscardDetails | counters.FECDetails | counters.LaneDetails | counters.TickDetails
+	}
+	c, _, _ := scan(t, f, counters.CollectOptions{Details: all}, fabric.DiscoverOptions{})
+	s := node(t, c, "switch1")
+	for _, test := range []struct {
+		port    uint8
+		counter counters.Counter
+		want    uint64
+	}{
+		{1, counters.FECUncorrectable, 5},
+		{2, counters.FECUncorrectable, 3},
+		{3, counters.NeighborMTUDiscards, 9},
+		{3, counters.LoopingErrors, 4},
+	} {
+		if got := value(t, s, test.port, test.counter); got != test.want {
+			t.Errorf("%v of port %d: got %d, want %d", test.counter, test.port, got, test.want)
+		}
+	}
+	for _, n := range c.Nodes() {
+		if len(n.Failures) > 0 {
+			t.Errorf("%v: %v", n.Desc, n.Failures)
+		}
+	}
+	lanes := 0
+	for _, p := range s.Ports {
+		if p.Tick == nil || *p.Tick != 7 {
+			t.Errorf("tick of port %d: got %v, want 7", p.Number, p.Tick)
+		}
+		if p.Number == 3 {
+			lanes = len(p.Now.Details.Lanes)
+		}
+	}
+	if lanes != 7 {
+		t.Errorf("attributes by lane: got %d, want 7", lanes)
+	}
+}
+
+// TestCollector_Clear clears one part of the counters of one port.
+func TestCollector_Clear(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		t.Run(fmt.Sprintf("old agent %t", old), func(t *testing.T) {
+			f := build(t, "single-switch:hosts=3")
+			if old {
+				do(t, f, "perfcaps all 0x1300")
+			}
+			for _, name := range []string{"SymbolErrorCounter", "PortXmitWait", "PortXmitData", "PortMulticastRcvPkts"} {
+				do(t, f, "counter switch1[2] "+name+" 9")
+				do(t, f, "counter switch1[3] "+name+" 9")
+			}
+			c, _, found := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
+			s := node(t, c, "switch1")
+			for _, step := range []struct {
+				part                            counters.Part
+				symbols, wait, data, multicasts uint64
+			}{
+				{counters.ErrorCounters | counters.DetailCounters, 0, 0, 9, 9},
+				{counters.TrafficCounters, 0, 0, 0, 0},
+			} {
+				if err := c.Clear(t.Context(), s.Ports[1:2], step.part); err != nil {
+					t.Fatal(err)
+				}
+				if len(s.Failures) > 0 {
+					t.Error(s.Failures)
+				}
+				if err := c.Read(t.Context(), found); err != nil {
+					t.Fatal(err)
+				}
+				for counter, want := range map[counters.Counter]uint64{
+					counters.SymbolErrors: step.symbols, counters.XmitWait: step.wait,
+					counters.XmitData: step.data, counters.MulticastRcvPkts: step.multicasts,
+				} {
+					if got := value(t, s, 2, counter); got != want {
+						t.Errorf("%v after clearing %v: got %d, want %d", counter, step.part, got, want)
+					}
+					if got := value(t, s, 3, counter); got != 9 {
+						t.Errorf("%v of another port: got %d, want 9", counter, got)
+					}
+				}
+			}
+		})
+	}
+}

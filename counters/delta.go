@@ -9,7 +9,8 @@ type Delta struct {
 	before, now *Sample
 
 	// A part of the counters is smaller than before, because someone cleared it.
-	// Its other counters may have been cleared, too, and have no increase.
+	// Its other counters may have been cleared, too, and have no increase. Tools that
+	// clear traffic clear errors, too, by default.
 	ErrorsCleared, TrafficCleared, DetailsCleared bool
 }
 
@@ -49,6 +50,8 @@ func NewDelta(before, now *Sample) *Delta {
 			d.ErrorsCleared = true
 		}
 	}
+	d.ErrorsCleared = d.ErrorsCleared || d.TrafficCleared
+	d.DetailsCleared = d.DetailsCleared || d.TrafficCleared
 	return d
 }
 

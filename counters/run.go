@@ -262,9 +262,10 @@ func (s *session) details(p *Port) (set DetailSet) {
 	if s.Details {
 		set |= RcvErrorDetails | XmitDiscardDetails | FECDetails
 	}
+	inWindow := s.Window > 0 || s.Since != nil
 	above := func(c Counter) bool {
 		v, ok := p.Now.Value(c)
-		return ok && (v.Saturated() || s.Limits.exceeds(c, v.N, false))
+		return ok && v.N > 0 && inWindow || ok && (v.Saturated() || s.Limits.exceeds(c, v.N, false))
 	}
 	if above(RcvErrors) {
 		set |= RcvErrorDetails

@@ -51,6 +51,7 @@ type Fabric struct {
 	nodeInfo mad.NodeInfo
 	portInfo mad.PortInfo
 	perfInfo mad.ClassPortInfo
+	perfQPs  map[uint32]*Node // by queue pair, the nodes whose requests are redirected to it
 	samples  mad.PortSamplesControl
 }
 
@@ -80,7 +81,7 @@ type Node struct {
 	PingServer string
 
 	fabric  *Fabric
-	perf    perfCaps
+	perf    perfAgent
 	off     bool // powered off
 	changed bool // in Fabric.changed
 	busy    busy
@@ -100,6 +101,7 @@ type Port struct {
 	counts *counts        // nil: all counters are 0
 	vlArb  *vlArbitration // nil: defaultVLArbitration
 	cc     *congestion    // nil: no request yet
+	fec    uint16         // PortInfoExtended.FECModeActive
 }
 
 // noRoute is the forwarding table entry for a LID without a route.
@@ -168,7 +170,7 @@ func (f *Fabric) Add(s NodeSpec) (*Node, error) {
 	}
 	n := &Node{
 		fabric: f,
-		perf:   newPerfCaps(isSwitch),
+		perf:   perfAgent{perfCaps: newPerfCaps(isSwitch)},
 		ID:     s.ID,
 		Info: mad.NodeInfo{
 			BaseVersion:  1,

@@ -7,17 +7,24 @@ import "github.com/ibkit/ibkit/mad"
 // replies. It supports all attributes that perfquery reads.
 func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	method := p.Method()
-	if method != mad.MethodGet && method != mad.MethodSet {
+	n, elsewhere := f.redirected(d)
+	if method != mad.MethodGet && method != mad.MethodSet || n.perf.fault == perfSilent {
 		return false
 	}
 	p[offMethod] = byte(mad.MethodGetResp)
-	switch {
-	case p.Attr() == mad.AttrPortSamplesControl:
-		p.SetStatus(f.answerSamples(d.node, p, method == mad.MethodSet))
-	case p.Attr() != mad.AttrClassPortInfo:
-		p.SetStatus(f.answerCounters(d.node, p, method == mad.MethodSet))
-	case method == mad.MethodGet:
-		f.perfInfo = d.node.perf.classPortInfo()
+	set := method == mad.MethodSet
+	switch attr := p.Attr(); {
+	case elsewhere != nil && attr == mad.AttrClassPortInfo && !set:
+		p.SetStatus(encode(p, elsewhere))
+	case elsewhere != nil:
+		_ = encode(p, elsewhere) // fits
+		p.SetStatus(mad.StatusRedirect)
+	case attr == mad.AttrPortSamplesControl:
+		p.SetStatus(n.answerSamples(p, set))
+	case attr != mad.AttrClassPortInfo:
+		p.SetStatus(f.answerCounters(n, p, set))
+	case !set:
+		f.perfInfo = n.perf.classPortInfo()
 		p.SetStatus(encode(p, &f.perfInfo))
 	default:
 		p.SetStatus(mad.StatusBadMethodAttr)
@@ -38,8 +45,11 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	}
 	selected, mask := t.selection(a)
 	ports := n.selectPorts(selected)
-	if ports == nil {
+	if ports == nil || n.perf.fault == perfRejected {
 		return mad.StatusBadValue
+	}
+	if p.Attr() == mad.AttrPortExtendedSpeedsCounters && n.perf.caps.Has(mad.PerfRSFECCounters) && ports[0].usesRSFEC() {
+		t, a = allCounters().rsfec, &mad.PortRSFECCounters{PortSelect: selected}
 	}
 	sums := make([]uint64, len(t.counters))
 	for i := range ports {
@@ -49,8 +59,12 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 		}
 		ports[i].counts.addTo(t, sums)
 	}
-	t.fill(a, sums, n.perf)
-	return encode(p, a)
+	t.fill(a, sums, n.perf.perfCaps)
+	status := encode(p, a)
+	if n.perf.fault == perfOtherPort {
+		p.Data()[1]++ // PortSelect
+	}
+	return status
 }
 
 // selectPorts returns the ports that a PortSelect stands for, nil for an invalid one.

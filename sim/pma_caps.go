@@ -22,7 +22,7 @@ func newPerfCaps(isSwitch bool) perfCaps {
 // those of an older device. Unsupported attributes are rejected, and unsupported
 // counters are 0.
 func (n *Node) SetPerfCaps(caps mad.PerfCapMask, caps2 mad.PerfCapMask2) {
-	n.perf = perfCaps{caps, caps2}
+	n.perf.perfCaps = perfCaps{caps, caps2}
 }
 
 // PerfCaps returns the capabilities of the performance management agent.

@@ -36,13 +36,16 @@ type counterSet struct {
 	// attribute does not affect the others.
 	tables map[mad.AttrID]*counterTable
 
+	// rsfec is PortExtendedSpeedsCounters in the layout of links with RS-FEC.
+	rsfec *counterTable
+
 	// places has the places of each counter by name, the widest first.
 	places map[string][]counterPlace
 }
 
 // allCounters is initialised at first use, so that other programs do not pay for it.
 var allCounters = sync.OnceValue(func() *counterSet {
-	s := &counterSet{map[mad.AttrID]*counterTable{}, map[string][]counterPlace{}}
+	s := &counterSet{tables: map[mad.AttrID]*counterTable{}, places: map[string][]counterPlace{}}
 	for _, id := range []mad.AttrID{
 		mad.AttrPortCountersExtended, mad.AttrPortCounters,
 		mad.AttrPortRcvErrorDetails, mad.AttrPortXmitDiscardDetails,
@@ -54,17 +57,18 @@ var allCounters = sync.OnceValue(func() *counterSet {
 	} {
 		s.add(id)
 	}
+	s.rsfec = s.newTable(func() mad.Attribute { return new(mad.PortRSFECCounters) })
 	s.tables[mad.AttrSwPortVLCongestion].switchesOnly = true
 	s.tables[mad.AttrPortCountersExtended].extended = true
 	return s
 })
 
-func (s *counterSet) add(id mad.AttrID) {
-	t := &counterTable{
-		index: len(s.tables),
-		empty: func() mad.Attribute { return mad.ClassPM.NewAttribute(id) },
-	}
-	s.tables[id] = t
+// count returns the number of tables.
+func (s *counterSet) count() int { return len(s.tables) + 1 }
+
+// newTable returns the next table, and adds its counters by name.
+func (s *counterSet) newTable(empty func() mad.Attribute) *counterTable {
+	t := &counterTable{index: len(s.tables), empty: empty}
 	mad.Visit(t.empty(), func(name string, width int, _ uint64) uint64 {
 		if !isSelection(name) {
 			c := counterField{name: name, limit: 1<<width - 1, bit: len(t.counters)}
@@ -73,6 +77,12 @@ func (s *counterSet) add(id mad.AttrID) {
 		}
 		return 0
 	})
+	return t
+}
+
+func (s *counterSet) add(id mad.AttrID) {
+	t := s.newTable(func() mad.Attribute { return mad.ClassPM.NewAttribute(id) })
+	s.tables[id] = t
 	switch id {
 	case mad.AttrPortCounters:
 		// This counter was added last, and so was its bit.

@@ -29,7 +29,7 @@ func (f *Fabric) uptime() time.Duration {
 // counters are read and before the link of the port changes.
 func (f *Fabric) updateCounters(p *Port) {
 	if p.counts == nil {
-		p.counts = &counts{tables: make([][]uint64, len(allCounters().tables))}
+		p.counts = &counts{tables: make([][]uint64, allCounters().count())}
 	}
 	c, now := p.counts, f.uptime()
 	if now <= c.updated {

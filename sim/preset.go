@@ -30,7 +30,7 @@ type Parameter struct {
 }
 
 // Presets are all presets.
-var Presets = []Preset{demo, singleSwitch, fatTree, dragonfly, torus, mixed, chassis}
+var Presets = []Preset{demo, faults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis}
 
 var (
 	speedParameter = Parameter{"speed", "HDR", "speed of all links, SDR to XDR"}

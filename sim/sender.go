@@ -50,6 +50,7 @@ type Destination struct {
 	entry uint8 // port at which the packet arrives
 	hops  int
 	from  *Port // sender
+	qpn   uint32
 }
 
 // Port returns the port at which the packet arrives.
@@ -61,7 +62,7 @@ func (d Destination) Port() *Port { return &d.node.Ports[d.entry] }
 func (s *Sender) Route(lid ib.LID, qpn uint32, p *mad.Packet) (Destination, bool) {
 	s.fabric.step()
 	d, ok := s.fabric.route(s.at, lid, qpn == 0, p)
-	d.from = s.at
+	d.from, d.qpn = s.at, qpn
 	return d, ok && !d.node.Silent && !s.at.Node.off
 }
 
@@ -117,7 +118,10 @@ func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Ti
 			}
 			back := f.Model.travel(s.rng, d.hops, served)
 			for _, due := range back.times() {
-				deliver(f.Model.time(due), r, true)
+				if d.node.perf.late == 0 {
+					due = f.Model.time(due)
+				}
+				deliver(due, r, true)
 			}
 		})
 	}
@@ -125,6 +129,12 @@ func (s *Sender) Exchange(d Destination, p *mad.Packet, deliver func(due time.Ti
 
 // exchange lets the agents of a node answer a packet.
 func (f *Fabric) exchange(d Destination, at time.Time, p *mad.Packet, deliver func(time.Time, *mad.Packet, bool)) {
+	if late := d.node.perf.late; late > 0 && p.Class() == mad.ClassPM {
+		if at.IsZero() {
+			at = time.Now()
+		}
+		at = at.Add(late)
+	}
 	deliver(at, p, f.answer(d, p))
 	for i := range f.extra {
 		deliver(at, &f.extra[i], true)

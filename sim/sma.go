@@ -67,6 +67,7 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrSMInfo:                   {get: getSMInfo},
 	mad.AttrSwitchPortStateTable:     {get: getPortStates},
 	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo},
+	mad.AttrPortInfoExtended:         {get: getPortInfoExtended},
 }
 
 // A keyCheck is the result of comparing M_Keys.

@@ -1,0 +1,117 @@
+package counters_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
+)
+
+func TestThresholds_Read(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want string // error; "": SymbolErrors is limited to 8
+	}{
+		{"SymbolErrorCounter=8\n", ""},
+		{"# comment\n\n  SymbolErrorCounter = 010  \r\n", ""},
+		{"SymbolErrorCounter=0x8", ""},
+		{"SymbolErrorCounter=5\nSymbolErrorCounter=8\n", ""},
+		{"PortXmitWait=18446744073709551615\nSymbolErrorCounter=8\n", ""},
+		{"SymbolErrorCounter 8\n", "x:1: got"},
+		{"\n\nSymbolErrorCounter\n", "x:3: got"},
+		{"SymbolErrorCounter=\n", "x:1: limit of SymbolErrorCounter: got \"\""},
+		{"SymbolErrorCounter=1_0\n", "x:1: limit"},
+		{"SymbolErrorCounter=0b1\n", "x:1: limit"},
+		{"SymbolErrorCounter=-1\n", "x:1: limit"},
+		{"SymbolErrorCounter=18446744073709551616\n", "x:1: limit"},
+		{"SymbolErrorCounter=8\nPortXmitData=5\n", "x:2: unknown error counter \"PortXmitData\""},
+		{"=5\n", "x:1: unknown error counter \"\""},
+		{strings.Repeat("x", 1<<17), "x:1: "},
+	} {
+		var l counters.Thresholds
+		err := l.Read(strings.NewReader(test.text), "x")
+		switch {
+		case test.want == "" && (err != nil || l.Limit(counters.SymbolErrors) != 8):
+			t.Errorf("%q: got %d, %v, want 8", test.text, l.Limit(counters.SymbolErrors), err)
+		case test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)):
+			t.Errorf("%q: got error %v, want %q", test.text, err, test.want)
+		}
+	}
+}
+
+func FuzzThresholds(f *testing.F) {
+	f.Add("SymbolErrorCounter=8\n# x\nPortXmitWait=0x10\n")
+	f.Add("=\n==\nVL15Dropped=1=2")
+	f.Fuzz(func(t *testing.T, text string) {
+		var l counters.Thresholds
+		if err := l.Read(strings.NewReader(text), "x"); err != nil {
+			var e *counters.ThresholdError
+			if !errors.As(err, &e) || e.Line < 1 {
+				t.Errorf("got error %v, want one with a line", err)
+			}
+			return
+		}
+		for _, g := range l.Given {
+			if !l.IsGiven(g.Counter) {
+				t.Errorf("%v is not given", g.Counter)
+			}
+		}
+	})
+}
+
+// baseline returns a baseline of a small fabric.
+func baseline(t testing.TB, nodes []*counters.Node) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := counters.WriteBaseline(&b, nodes); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReadBaseline_Errors(t *testing.T) {
+	f := build(t, "single-switch:hosts=2")
+	c, _, _ := scan(t, f, counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{})
+	good := string(baseline(t, c.Nodes()))
+	if _, err := counters.ReadBaseline(strings.NewReader(good), "x"); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(good, "\n")
+	for _, test := range []struct{ name, text, want string }{
+		{"empty", "", "x:1: the file is truncated"},
+		{"other file", "hello\n", "x:1: got \"hello\""},
+		{"newer version", strings.Replace(good, "baseline 1", "baseline 2", 1), "x:1: version: got 2, want 1"},
+		{"truncated", strings.Join(lines[:5], ""), "x:6: the file is truncated"},
+		{"cut line", good[:len(lines[0])+len(lines[1])+len(lines[2])-9], "x:3: "},
+		{"missing line", lines[0] + lines[1] + strings.Join(lines[3:], ""), "number of port lines"},
+		{"port first", lines[0] + lines[2], "x:2: a port line precedes"},
+		{"repeated", lines[0] + lines[1] + lines[2] + lines[2], "x:4: attribute"},
+		{"bad GUID", lines[0] + "node 0xg caps 0x0 caps2 0x0 \"a\"\n", "x:2: "},
+		{"bad number", lines[0] + lines[1] + strings.Replace(lines[2], "port ", "port 300", 1), "x:3: port number"},
+		{"bad time", lines[0] + lines[1] + strings.Replace(lines[2], ".", ",", 1), "x:3: time"},
+		{"after the end", good + "node\n", "unexpected line"},
+		{"unknown word", lines[0] + "nodes\n", "x:2: got \"nodes\""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := counters.ReadBaseline(strings.NewReader(test.text), "x")
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func FuzzBaseline(f *testing.F) {
+	f.Add("ibkit counters baseline 1\nnode 0x0002c9030010a1b2 caps 0x1200 caps2 0x2 \"leaf1\"\nport 1 basic 1764000000.123456789 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nend 1\n")
+	f.Add("ibkit counters baseline 1\nend 0\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := counters.ReadBaseline(strings.NewReader(text), "x")
+		var e *counters.BaselineError
+		if err != nil && (!errors.As(err, &e) || e.Line < 1) {
+			t.Errorf("got error %v, want one with a line", err)
+		}
+	})
+}

@@ -1,0 +1,204 @@
+package counters_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// options returns options for a simulated fabric.
+func options(f *sim.Fabric) counters.Options {
+	return counters.Options{
+		Open:   func(context.Context) (umad.Port, error) { return f.Open("") },
+		Limits: counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait},
+	}
+}
+
+// findings returns the findings of all ports, by port.
+func findings(r *counters.Result) map[string]string {
+	found := map[string]string{}
+	for _, p := range r.AllPorts() {
+		for _, f := range r.Findings(p) {
+			key := fmt.Sprintf("%s/%d", p.Node.Desc.Clean(), p.Number)
+			if found[key] == "" {
+				found[key] = fmt.Sprintf("%v %v", f.Kind, f.Class)
+			}
+		}
+	}
+	return found
+}
+
+// TestRun_Faults reads the rates of a fabric with faults of each kind.
+func TestRun_Faults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(build(t, "faults"))
+		o.Window = 2 * time.Second
+		r, err := counters.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := findings(r)
+		for port, want := range map[string]string{
+			"leaf1/1":  "exceeded cable",
+			"spine1/1": "exceeded cable",
+			"leaf1/4":  "exceeded congestion",
+			"leaf1/5":  "exceeded configuration",
+			"leaf2/3":  "flapped cable",
+			"leaf2/4":  "cleared Class(0)",
+		} {
+			if got[port] != want {
+				t.Errorf("%s: got %q, want %q", port, got[port], want)
+			}
+			delete(got, port)
+		}
+		if len(got) > 0 {
+			t.Errorf("other findings: %v", got)
+		}
+		if !r.Partial() || r.Passes != 2 {
+			t.Errorf("got partial %t after %d passes, want true after 2: the agent of host1 is broken", r.Partial(), r.Passes)
+		}
+	})
+}
+
+// TestRun_Rate compares rates with those of the simulator.
+func TestRun_Rate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=3")
+		do(t, f, "rate switch1[2] PortXmitData 5e9")
+		do(t, f, "rate switch1[2] PortXmitWait 250e6")
+		do(t, f, "rate switch1[2] SymbolErrorCounter 40")
+		o := options(f)
+		o.Window = 5 * time.Second
+		r, err := counters.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range r.AllPorts() {
+			if p.Node.Desc.Clean() != "switch1" || p.Number != 2 {
+				continue
+			}
+			d := p.Delta()
+			near := func(what string, got float64, ok bool, want float64) {
+				if !ok || math.Abs(got-want) > want/100 {
+					t.Errorf("%s: got %v, %t, want %v within 1 %%", what, got, ok, want)
+				}
+			}
+			symbols, ok := d.PerSecond(counters.SymbolErrors)
+			near("symbol errors", symbols, ok, 40)
+			bytes, ok := d.BytesPerSecond(counters.XmitData)
+			near("bytes", bytes, ok, 20e9)
+			used, ok := p.Utilization(d, counters.XmitData)
+			near("utilization at 4X HDR", used, ok, 0.8)
+			lost, ok := p.LostBandwidth(d)
+			near("lost bandwidth", lost, ok, 250e6*8/25e9)
+			return
+		}
+		t.Error("port 2 of switch1 was not read")
+	})
+}
+
+// TestRun_Passes counts the packets of a window: the second pass does not scan.
+func TestRun_Passes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(build(t, "single-switch:hosts=8,radix=8"))
+		o.Data = true
+		one, err := counters.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Window, o.Windows = time.Second, 3
+		windows := 0
+		o.Each = func(*counters.Result) error { windows++; return nil }
+		r, err := counters.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const ports = 16
+		if got, want := r.Stats.Sent-one.Stats.Sent, 3*ports; got != want || windows != 3 {
+			t.Errorf("packets of 3 windows: got %d, want %d; calls: got %d, want 3", got, want, windows)
+		}
+	})
+}
+
+func TestRun_Targets(t *testing.T) {
+	for _, test := range []struct {
+		target string
+		want   int // ports
+		err    bool
+	}{
+		{"leaf1", 16, false},
+		{"leaf1/3", 1, false},
+		{"node07", 1, false},
+		{"node07/1", 1, false},
+		{"node*", 15, false}, // node10 is not active
+		{"1-3", 48, false},   // switches
+		{"0x0002c90000100b00", 1, false},
+		{"0,1", 16, false},
+		{"0,1,1", 16, false},
+		{"1,0,1", 16, false},
+		{"leaf9", 0, true},
+		{"leaf1/17", 0, true},
+		{"400", 0, true},
+		{"0,1,9", 0, true},
+	} {
+		t.Run(test.target, func(t *testing.T) {
+			o := options(build(t, "demo"))
+			a, err := resolve.Parse(test.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Targets = []resolve.Address{a}
+			r, err := counters.Run(t.Context(), o)
+			if (err != nil) != test.err {
+				t.Fatalf("got error %v, want one: %t", err, test.err)
+			}
+			got := 0
+			if err == nil {
+				for _, p := range r.AllPorts() {
+					if p.Now != nil {
+						got++
+					}
+				}
+			}
+			if got != test.want {
+				t.Errorf("ports: got %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// TestRun_Since compares a fabric with a baseline, also of another fabric.
+func TestRun_Since(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "baseline")
+	o := options(build(t, "single-switch:hosts=3"))
+	o.Data = true
+	r, err := counters.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := counters.WriteBaselineFile(path, r.Nodes); err != nil {
+		t.Fatal(err)
+	}
+	f := build(t, "single-switch:hosts=3")
+	do(t, f, "down host003")
+	do(t, f, "counter switch1[2] LinkDownedCounter 2")
+	o = options(f)
+	if o.Since, err = counters.ReadBaselineFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = counters.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := findings(r)["switch1/2"]; got != "flapped cable" || len(r.Missing) != 1 {
+		t.Errorf("got %q and missing ports %v, want a flap and one port", got, r.Missing)
+	}
+}

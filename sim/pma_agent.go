@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A perfFault is a defect of a performance management agent.
+type perfFault uint8
+
+const (
+	perfSilent    perfFault = iota + 1 // no replies
+	perfOtherPort                      // replies with the number of another port
+	perfRejected                       // replies with an error status
+)
+
+// A perfAgent is the performance management agent of a node.
+type perfAgent struct {
+	perfCaps
+	fault    perfFault
+	late     time.Duration // delay of each reply
+	redirect *mad.ClassPortInfo
+}
+
+// Ticks of PortXmitWait, as PortSamplesControl reports them.
+const (
+	defaultTick = 7
+	oldTick     = 31 // SwitchX, Switch-IB and Switch-IB 2
+)
+
+// tick returns the unit of the node's PortXmitWait.
+func (n *Node) tick() uint8 {
+	switch n.Info.DeviceID {
+	case 51000, 52000, 53000:
+		return oldTick
+	}
+	return defaultTick
+}
+
+// answerSamples writes the PortSamplesControl of a port into a reply. Samples cannot be
+// started.
+func (n *Node) answerSamples(p *mad.Packet, set bool) mad.Status {
+	var a mad.PortSamplesControl
+	if set {
+		return mad.StatusBadMethodAttr
+	}
+	if mad.Decode(&a, p.Data()) != nil || n.selectPorts(a.PortSelect) == nil {
+		return mad.StatusBadValue
+	}
+	return encode(p, &mad.PortSamplesControl{PortSelect: a.PortSelect, Tick: n.tick()})
+}
+
+// SetPerfRedirect makes the agent of a node redirect all requests to a queue pair of a
+// port, whose agent answers for the node. P_Key 0 is the default key; a nil port
+// ends the redirection.
+func (f *Fabric) SetPerfRedirect(n *Node, to *Port, qpn uint32, key mad.PKey) {
+	for redirected, other := range f.perfQPs {
+		if other == n {
+			delete(f.perfQPs, redirected)
+		}
+	}
+	n.perf.redirect = nil
+	if to == nil {
+		return
+	}
+	if f.perfQPs == nil {
+		f.perfQPs = map[uint32]*Node{}
+	}
+	f.perfQPs[qpn] = n
+	info := n.perf.classPortInfo()
+	info.RedirectLID, info.RedirectQP, info.RedirectQKey = to.Management().Info.LID, qpn, qp1QKey
+	info.RedirectPKey = key
+	n.perf.redirect = &info
+}
+
+// redirected returns the node for which the agent at a destination answers, and the
+// ClassPortInfo with the address of the agent if there is another one.
+func (f *Fabric) redirected(d destination) (*Node, *mad.ClassPortInfo) {
+	if n := f.perfQPs[d.qpn]; n != nil {
+		return n, nil
+	}
+	return d.node, d.node.perf.redirect
+}

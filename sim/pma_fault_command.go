@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// parseClear parses "clear PORT|NODE", which sets all counters to 0.
+func parseClear(f *Fabric, l *eventLine) (action, error) {
+	n, err := l.node(f)
+	if err != nil {
+		return nil, err
+	}
+	ports := n.Ports
+	if strings.HasPrefix(l.rest(), "[") {
+		p, err := l.portOf(n)
+		if err != nil {
+			return nil, err
+		}
+		ports = n.Ports[p.Number:][:1]
+	}
+	return func(f *Fabric, _ io.Writer) error {
+		for i := range ports {
+			f.ClearCounters(&ports[i])
+		}
+		return nil
+	}, nil
+}
+
+// ClearCounters sets all counters of a port to 0. Their growth continues.
+func (f *Fabric) ClearCounters(p *Port) {
+	f.updateCounters(p)
+	clear(p.counts.tables)
+}
+
+// perfFaults are the faults by their names in commands.
+var perfFaults = map[string]perfFault{
+	"ok": 0, "silent": perfSilent, "other-port": perfOtherPort, "rejected": perfRejected,
+}
+
+// parsePerfFault parses "pma NODE|all FAULT".
+func parsePerfFault(f *Fabric, l *eventLine) (action, error) {
+	nodes, err := l.nodes(f)
+	if err != nil {
+		return nil, err
+	}
+	l.blanks()
+	start := l.at
+	word := l.run(isBare)
+	fault, known := perfFaults[word]
+	var late time.Duration
+	if text, isLate := strings.CutPrefix(word, "late="); isLate {
+		late, err = time.ParseDuration(text)
+		known = err == nil && late >= 0
+	}
+	if !known {
+		l.at = start
+		return nil, l.expected("ok, silent, other-port, rejected or late=TIME")
+	}
+	return func(*Fabric, io.Writer) error {
+		for _, n := range nodes {
+			n.perf.fault, n.perf.late = fault, late
+		}
+		return nil
+	}, nil
+}
+
+// parseRedirect parses "redirect NODE PORT QPN [P_KEY]".
+func parseRedirect(f *Fabric, l *eventLine) (action, error) {
+	n, err := l.node(f)
+	if err != nil {
+		return nil, err
+	}
+	to, err := l.port(f)
+	if err != nil {
+		return nil, err
+	}
+	l.blanks()
+	start := l.at
+	qpn, err := l.integer("a number of a queue pair", 1<<24-1)
+	if err == nil && qpn < 2 {
+		l.at = start
+		err = l.expected("a number of a queue pair from 2")
+	}
+	if err != nil {
+		return nil, err
+	}
+	key := uint64(0)
+	if l.more() {
+		if key, err = l.integer("a P_Key", 1<<16-1); err != nil {
+			return nil, err
+		}
+	}
+	return func(f *Fabric, _ io.Writer) error {
+		f.SetPerfRedirect(n, to, uint32(qpn), mad.PKey(key))
+		return nil
+	}, nil
+}
+
+// parseFEC parses "fec PORT MODE".
+func parseFEC(f *Fabric, l *eventLine) (action, error) {
+	p, err := l.port(f)
+	if err != nil {
+		return nil, err
+	}
+	mode, err := l.integer("a mode from 0 to 3", fecLowLatencyRS)
+	return func(*Fabric, io.Writer) error {
+		p.SetFEC(uint16(mode))
+		return nil
+	}, err
+}

@@ -1,0 +1,36 @@
+package sim
+
+import "github.com/ibkit/ibkit/mad"
+
+// The modes of forward error correction with counters of RS-FEC (InfiniBand
+// Architecture, Volume 1, 14.2.5.19).
+const (
+	fecRS           = 2
+	fecLowLatencyRS = 3
+)
+
+// usesRSFEC reports whether the link of a port uses a kind of RS-FEC.
+func (p *Port) usesRSFEC() bool { return p.fec == fecRS || p.fec == fecLowLatencyRS }
+
+// SetFEC sets the mode of forward error correction that PortInfoExtended reports: 0 off,
+// 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC. The node has PortInfoExtended and
+// counters of RS-FEC from then on.
+func (p *Port) SetFEC(mode uint16) {
+	p.fec = mode
+	management := &p.Node.managed(p.Number).Info
+	management.CapMask |= mad.CapCapMask2
+	management.CapMask2 |= mad.Cap2PortInfoExtended
+	p.Node.perf.caps |= mad.PerfRSFECCounters
+}
+
+// getPortInfoExtended answers for ports with the capability.
+func getPortInfoExtended(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.port(p.Modifier())
+	switch {
+	case port == nil:
+		return mad.StatusBadValue
+	case !d.node.managed(port.Number).Info.CapMask2.Has(mad.Cap2PortInfoExtended):
+		return mad.StatusBadMethodAttr
+	}
+	return encode(p, &mad.PortInfoExtended{CapMask: 1, FECModeActive: port.fec})
+}
