@@ -28,7 +28,7 @@ func TestCompletion(t *testing.T) {
 		{"linkinfo --sim demo --node |spine", "spine1"},
 		{"ping --sim demo node01 |node0", "node02"},
 		{"ping --via |", "auto"},
-		{"addr --sim demo --ask |", "nodes"},
+		{"addr --sim demo --source |", "nodes"},
 		{"addr --columns |lid,", "lid,gid"},
 		{"addr --sim demo |", "node01"},
 		{"perf host --test |send-bw,", "send-bw,send-lat"},

@@ -23,6 +23,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"completion", "csh"}, "unknown shell"},
 		{[]string{"version", "word"}, "unexpected argument"},
 		{[]string{"linkinfo", "--nonsense"}, "unknown flag: --nonsense"},
+		{[]string{"linkinfo", "--problem"}, "unknown flag: --problem"},
 		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},
 		{[]string{"linkinfo", "-D", "0,x"}, `element 2: "x" is not a port number`},
 		{[]string{"linkinfo", "-D", "1,2"}, "element 1 is the local node"},

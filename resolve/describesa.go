@@ -9,6 +9,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
+// ErrNoRouteRecord is the error of a directed route with [LookupSA].
+var ErrNoRouteRecord = errors.New("subnet administration has no records of directed routes")
+
 var errNoRecord = errors.New("subnet administration has no record of this LID")
 
 // describeBySA reads the records of ports. It waits for those of the first port
@@ -27,7 +30,7 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 		switch p := d.port; {
 		case p.To.Route != "" || p.To.LID == 0:
 			if r.opts.Mode == LookupSA {
-				p.Err = &MisplacedError{"subnet administration has no records of directed routes", "query the nodes instead: --ask nodes"}
+				p.Err = ErrNoRouteRecord
 			}
 			continue
 		case r.noSA != nil:

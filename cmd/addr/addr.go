@@ -26,7 +26,7 @@ type command struct {
 	env      *cmdutil.Env
 	fabric   fabricflag.Flags
 	allPorts bool
-	ask      string
+	source   string
 	file     string
 	json     bool
 	plain    bool
@@ -54,8 +54,8 @@ GIDs, GUIDs, node name. Without a TARGET, it shows the local port. A TARGET is
   0,1,3                  a directed route; 5,0,1 begins at LID 5
   fe80::2:c903:10:a1b2   a GID
   192.0.2.7              an IP address, over RoCE or over IP over InfiniBand
-  node07, node07/1       a node, or a port of it, by the name in the node name map,
-                         the node description, or the first word of that
+  node07, node07/1       a node, or a port of it, by its name in the node name
+                         map, its description, or the first word of that
   'node0*'               all nodes whose name matches a shell pattern
 
 A prefix selects the kind of an ambiguous address: name:17, guid:0xbeef, lid:,
@@ -102,7 +102,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
-	cmdutil.EnumFlag(cmd, &c.ask, "ask", "", "all", []string{"all", "sa", "nodes"}, "query subnet administration, the nodes (by a scan) or both, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "query subnet administration, the nodes (by a scan) or both, `SOURCE`")
 	flags.StringVarP(&c.file, "file", "f", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
@@ -111,7 +111,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.form.Decimal, "Lid_show", "L", false, "print the LIDs in the format of ibaddr, in decimal")
 	cmdutil.EnumListFlag(cmd, &c.columns, "columns", "", columnNames(), "show these columns, a `LIST`")
 	c.fabric.Define(c.env, cmd)
-	cmdutil.Abbreviate(flags)
 }
 
 var rules = cmdutil.FlagRules{
@@ -128,8 +127,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, err
 	}
 	var err error
-	if c.options.Mode, err = resolve.ParseLookupMode(c.ask); err != nil {
-		return nil, cmdutil.UsageErrorf("invalid --ask: %w", err)
+	if c.options.Mode, err = resolve.ParseLookupMode(c.source); err != nil {
+		return nil, cmdutil.UsageErrorf("invalid --source: %w", err)
 	}
 	addresses, err := cmdutil.ParseTargets(c.env.In, args, c.byGUID, c.byRoute, c.file)
 	if err != nil {

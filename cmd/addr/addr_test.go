@@ -20,15 +20,15 @@ func TestAddrJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]int{
-		"":                                cmdutil.ExitOK,
-		"7 4-6 node07 0,1":                cmdutil.ExitOK,
-		"node07 nobody":                   cmdutil.ExitPartial,
-		"nobody 192.0.2.1":                cmdutil.ExitFailed,
-		"-a --ask sa leaf1":               cmdutil.ExitOK,
-		"node10":                          cmdutil.ExitFindings,
-		"node10 nobody":                   cmdutil.ExitPartial,
-		"--ask nodes fe80::2:c900:10:a01": cmdutil.ExitOK,
-		"--ask sa 0,1":                    cmdutil.ExitFailed,
+		"":                                   cmdutil.ExitOK,
+		"7 4-6 node07 0,1":                   cmdutil.ExitOK,
+		"node07 nobody":                      cmdutil.ExitPartial,
+		"nobody 192.0.2.1":                   cmdutil.ExitFailed,
+		"-a --source sa leaf1":               cmdutil.ExitOK,
+		"node10":                             cmdutil.ExitFindings,
+		"node10 nobody":                      cmdutil.ExitPartial,
+		"--source nodes fe80::2:c900:10:a01": cmdutil.ExitOK,
+		"--source sa 0,1":                    cmdutil.ExitFailed,
 	} {
 		code, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"addr", "--json"}, strings.Fields(line)...)...)
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))

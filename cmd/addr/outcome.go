@@ -80,16 +80,18 @@ func withHint(err error, mode resolve.LookupMode) error {
 	switch {
 	case cmdutil.Hint(err) != "":
 		return err
+	case errors.Is(err, resolve.ErrNoRouteRecord):
+		return &hintedError{err, "query the nodes instead: --source nodes"}
 	case errors.Is(err, umad.ErrNoSM), errors.As(err, &failed) && failed.Class == mad.ClassSA && errors.Is(err, umad.ErrTimeout):
 		text := "check that a subnet manager is running"
 		if mode == resolve.LookupSA {
-			text += "; without one, --ask nodes finds ports by a scan"
+			text += "; without one, --source nodes finds ports by a scan"
 		}
 		return &hintedError{err, text}
 	case errors.Is(err, umad.ErrTimeout):
 		return &hintedError{err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric"}
 	case errors.As(err, &notFound) && notFound.By == resolve.FromSA:
-		return &hintedError{err, "to find ports that the subnet manager has not configured, scan the fabric: --ask nodes"}
+		return &hintedError{err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes"}
 	case errors.As(err, &dns):
 		return &hintedError{err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this one"}
 	}

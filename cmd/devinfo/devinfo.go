@@ -42,8 +42,9 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "devinfo [flags] [DEVICE]",
 		Short: "Show the RDMA devices of this host and problems with them",
 		Long: strings.TrimSpace(`
-devinfo lists the ports of the RDMA devices of this host. With the name of a device,
-it shows all attributes of the device: GIDs, P_Keys, counters and capabilities.
+devinfo lists the ports of the RDMA devices of this host. With the name of a
+device, it shows all attributes of the device: GIDs, P_Keys, counters and
+capabilities.
 
 Sources that cannot be read are reported on the error output, with exit code 4.`),
 		Example: strings.Trim(`

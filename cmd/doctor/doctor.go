@@ -52,9 +52,9 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "doctor [flags]",
 		Short: "Check whether this host is ready for RDMA, and print the fixes",
 		Long: strings.TrimSpace(`
-doctor checks this host: kernel modules, device nodes, limits, PCI Express slots,
-addresses and the subnet manager. For each problem it prints the effect and the
-command that fixes it. It does not change the host.
+doctor checks this host: kernel modules, device nodes, limits, PCI Express
+slots, addresses and the subnet manager. For each problem it prints the effect
+and the command that fixes it. It does not change the host.
 
 Checks run with your privileges; inaccessible files are listed. Checks that need
 more privileges are reported as unknown, with exit code 4.

@@ -137,7 +137,6 @@ func (c *command) define(cmd *cobra.Command) {
 	c.links.define(c.env, cmd)
 	c.table.define(c.env, cmd)
 	c.fabric.Define(c.env, cmd)
-	cmdutil.Abbreviate(flags)
 }
 
 // rules are the relations between the flags.

@@ -49,18 +49,18 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Short: "Measure latency and bandwidth of RDMA between two hosts",
 		Long: strings.TrimSpace(`
 perf moves data between this host and SERVER, which runs ibkit perf --serve, and
-prints the latency and the bandwidth. The client selects the tests; a server runs
-any test and serves many clients.
+prints the latency and the bandwidth. The client selects the tests; a server
+runs any test and serves many clients.
 
 The address of SERVER selects the device, the port and the GID on both sides. If
 SERVER is not the address of an RDMA port, each side picks the best GID that can
 reach its peer. Both are printed.
 
-Latencies of sends and writes are one-way: half of a round trip. Those of reads and
-atomics are round trips. Warm-up messages are not counted.
+Latencies of sends and writes are one-way: half of a round trip. Those of reads
+and atomics are round trips. Warm-up messages are not counted.
 
-Several tests run in order. Options that do not apply to a test are ignored for it.
-If a failure concerns one test only, for example a limit of the device, perf
+Several tests run in order. Options that do not apply to a test are ignored for
+it. If a failure concerns one test only, for example a limit of the device, perf
 continues with the next test and ends with exit code 4.`),
 		Example: strings.Trim(`
   # on one host
@@ -82,7 +82,7 @@ continues with the next test and ends with exit code 4.`),
   ibkit perf --serve --peer pingpong --test send-lat
 
   # a health check: exit code 3 below 80 Gb/s or above 5 µs
-  ibkit perf host1 --test write-bw,write-lat --size 64K --min-bw 80 --max-p99 5us`, "\n"),
+  ibkit perf host1 --test write-bw,write-lat -s 64K --min-bw 80 --max-p99 5us`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.execute(cmd.Context(), cmd.Flags(), args)

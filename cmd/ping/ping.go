@@ -65,11 +65,12 @@ probe. A TARGET is
   0,1,3                a directed route, for --via sma
   fe80::2:c903:fed671  a GID
   192.0.2.7            an IP address, over RoCE or over IP over InfiniBand
-  node05, node05/1     a node, or a port of it, by the name in the node name map,
-                       the node description, or the first word of that
+  node05, node05/1     a node, or a port of it, by its name in the node name
+                       map, its description, or the first word of that
   'leaf*'              all nodes with a matching name
 
-The prefixes lid:, guid:, route:, gid:, ip: and name: select the kind of address.
+The prefixes lid:, guid:, route:, gid:, ip: and name: select the kind of
+address.
 
 Every InfiniBand port has management agents that reply. A ping server (ibkit
 ping --serve, or ibping -S) must be started on the target host; over RoCE, only
@@ -122,7 +123,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that answers: ping server, subnet or performance management")
 	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target (0: until interrupted)")
 	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` between probes to a target (0: like --flood)")
-	flags.Float64Var(&c.rate, "rate", 0, "probes per second and target; answers per second and source (--serve)")
+	flags.Float64Var(&c.rate, "rate", 0, "`N` probes per second and target, or answers per source (--serve)")
 	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe when the reply arrives")
 	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "stop after `TIME`, or earlier after --count probes")
 	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("payload of `N` bytes, 0 to %d, verified if ibkit answers", ping.PayloadSize))
@@ -141,7 +142,6 @@ func (c *command) define(cmd *cobra.Command) {
 	c.serve.define(flags)
 	c.fabric.SentOnce = true
 	c.fabric.Define(c.env, cmd)
-	cmdutil.Abbreviate(flags)
 }
 
 // run pings and prints.

@@ -38,11 +38,12 @@ The lines of files for --events have the same commands after a time (1.5s) or
 after @ and a number of packets (@1000):
 
 ` + strings.TrimRight(sim.CommandHelp(), "\n") + `
-  clients                      print the attached clients
-  stats                        print counters of packets
+  clients                        print the attached clients
+  stats                          print counters of packets
 
 NODE is an ID or a description, in quotation marks if it contains blanks or
-brackets; PORT is NODE[NUMBER].`),
+brackets; PORT is NODE[NUMBER]. The parameters of the clock model are
+` + modelNames() + "."),
 		Example: strings.Trim(`
   ibkit sim ctl unlink 'leaf1[3]'
   ibkit sim ctl model loss=0.01 jitter=5us
@@ -60,6 +61,13 @@ brackets; PORT is NODE[NUMBER].`),
 // consolePath returns the path of the console of a server.
 func consolePath(env *cmdutil.Env, path, name string) string {
 	return cmp.Or(path, serve.ConsolePath(cmp.Or(name, env.Getenv("IBSIM_SOCKNAME"), ibsimproto.DefaultSockName), env.Getenv))
+}
+
+// modelNames returns the parameters of the clock model in two lines.
+func modelNames() string {
+	names := sim.ModelParameters()
+	half := (len(names) + 1) / 2
+	return strings.Join(names[:half], ", ") + ",\n" + strings.Join(names[half:], ", ")
 }
 
 func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {

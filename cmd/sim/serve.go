@@ -49,8 +49,8 @@ ibkit sim ctl changes the fabric while it is served.`),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.name, "name", "", "first part of the `NAME` of the sockets (default: IBSIM_SOCKNAME, or sim)")
-	flags.Uint16Var(&s.port, "listen", 0, "also serve clients on other hosts by UDP, without authentication, on `PORT`\nand one port above it per client")
+	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: IBSIM_SOCKNAME, or sim)")
+	flags.Uint16Var(&s.port, "listen", 0, "also serve clients on other hosts by UDP, without authentication,\non `PORT` and one port above it per client")
 	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a private directory)")
 	s.fabric.define(env, cmd)
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)

@@ -18,8 +18,9 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "sim",
 		Short: "List, export, serve and change simulated fabrics",
 		Long: strings.TrimSpace(`
-sim lists the fabrics that --sim can simulate, writes them to files for ibkit and
-ibsim, serves them to other programs, and changes them while they are served.`),
+sim lists the fabrics that --sim can simulate, writes them to files for ibkit
+and ibsim, serves them to other programs, and changes them while they are
+served.`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -62,8 +62,8 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "topology [flags]",
 		Short: "Show, export and check the nodes and cables of a fabric",
 		Long: strings.TrimSpace(`
-topology scans an InfiniBand fabric once and shows its cables or nodes, or writes
-them in the format of another program: ibnetdiscover, Graphviz, Slurm.`),
+topology scans an InfiniBand fabric once and shows its cables or nodes, or
+writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.`),
 		Example: strings.Trim(`
   # all cables
   ibkit topology
@@ -125,7 +125,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.show, "show", false, "add each discovered port (--format netdiscover)")
 	c.fabric.Define(c.env, cmd)
 	_ = flags.MarkHidden("sm_port") // no subnet manager is queried
-	cmdutil.Abbreviate(flags)
 }
 
 // rules are the relations between the flags.

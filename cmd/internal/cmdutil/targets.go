@@ -33,13 +33,24 @@ func ParseTargets(in io.Reader, args []string, areGUIDs, areRoutes bool, file st
 	if err != nil {
 		return nil, &UsageError{err}
 	}
-	return append(targets, more...), nil
+	if targets = append(targets, more...); len(targets) == 0 {
+		return nil, UsageErrorf("read targets: no targets in %s", nameOf(file))
+	}
+	return targets, nil
+}
+
+// nameOf returns the name of a list of targets in messages.
+func nameOf(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
 }
 
 // readTargets reads a list of targets.
 func readTargets(in io.Reader, path string) ([]resolve.Address, error) {
 	if path == "-" {
-		return resolve.ReadList(in, "standard input")
+		return resolve.ReadList(in, nameOf(path))
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -52,7 +52,7 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.StringVarP(&f.MKey, "m_key", "y", "", "M_Key of requests: a `KEY`, or - to be prompted for it")
 	flags.IntVarP(&f.Window, "outstanding_smps", "o", 0, "maximum `N` of outstanding requests (default 64; reduced on loss)")
 	flags.BoolVarP(&f.Errors, "errors", "e", false, "print each failed attempt")
-	flags.CountVarP(&f.Verbose, "verbose", "v", "print statistics; twice: print each request")
+	flags.CountVarP(&f.Verbose, "verbose", "v", "``print statistics; twice: print each request")
 	flags.StringVar(&f.NameMap, "node-name-map", "", "read node names from `FILE` (default: "+fabric.DefaultNameMapPath+")")
 }
 

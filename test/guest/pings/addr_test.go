@@ -109,11 +109,11 @@ func infinibandAddresses(t *testing.T, g *guest.Guest) {
 			t.Errorf("ibaddr %s ended with %d, not %d\n%q, want\n%q\n%s", line, got.Code, want.Code, got.Stdout, want.Stdout, got.Stderr)
 		}
 	}
-	for _, ask := range []string{"all", "sa", "nodes"} {
-		got := g.Must(t, "ibkit", "addr", "-C", "ibtest0", "--ask", ask, "--plain", "--columns", "name,lid,gid",
+	for _, source := range []string{"all", "sa", "nodes"} {
+		got := g.Must(t, "ibkit", "addr", "-C", "ibtest0", "--source", source, "--plain", "--columns", "name,lid,gid",
 			"node07", "11", "0x0002c90000100a01", "fe80::2:c900:10:a01")
 		if want := strings.Repeat("node07\t11\tfe80::2:c900:10:a01\n", 4); got != want {
-			t.Errorf("--ask %s: %q, want %q", ask, got, want)
+			t.Errorf("--source %s: %q, want %q", source, got, want)
 		}
 	}
 }

@@ -1,0 +1,46 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+)
+
+// TestHelp_limits checks the limits of help texts, and that each flag with a value names it.
+func TestHelp_limits(t *testing.T) {
+	const maxText, maxLong = 70, 80
+	var check func(*testing.T, *cobra.Command)
+	check = func(t *testing.T, c *cobra.Command) {
+		t.Run(c.Name(), func(t *testing.T) {
+			limit := func(kind, text string, most int) {
+				for line := range strings.SplitSeq(text, "\n") {
+					if n := utf8.RuneCountInString(line); n > most {
+						t.Errorf("%s: got %d characters, want at most %d: %s", kind, n, most, line)
+					}
+				}
+			}
+			limit("short description", c.Short, maxText)
+			limit("description", c.Long, maxLong)
+			limit("example", c.Example, maxLong)
+			for _, g := range cmdutil.FlagGroups(c) {
+				for _, f := range g.Flags {
+					value, usage := pflag.UnquoteUsage(f)
+					limit("--"+f.Name, usage, maxText)
+					if value != "" && slices.Contains([]string{"count", "float", "string", "strings", "int", "uint", "duration"}, value) {
+						t.Errorf("--%s: got placeholder %q, want a name in backquotes", f.Name, value)
+					}
+				}
+			}
+			for _, sub := range c.Commands() {
+				check(t, sub)
+			}
+		})
+	}
+	check(t, newRoot(&cmdutil.Env{Getenv: func(string) string { return "" }}, nil))
+}
