@@ -132,6 +132,7 @@ func badLines(t *testing.T) (lines []badLine) {
 // TestMessages checks the messages after mistakes: they have neither names of Go's
 // functions nor, from native commands, control characters.
 func TestMessages(t *testing.T) {
+	t.Chdir(t.TempDir()) // for files with names such as -1
 	lines := badLines(t)
 	if len(lines) < 500 {
 		t.Fatalf("got %d command lines, want at least 500", len(lines))
