@@ -122,7 +122,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.json, "json", false, "print JSON, a document per window")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	c.fabric.Define(c.env, cmd)
-	cmdutil.Abbreviate(flags)
 }
 
 // rules are the relations between the flags.
