@@ -110,7 +110,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.since, "since", "", "show increases since the baseline in `FILE`")
 	flags.StringVar(&c.save, "save", "", "store the counters as a baseline in `FILE`")
 	flags.StringVar(&c.loadCache, "load-cache", "", "use the fabric stored in `FILE` instead of scanning")
-	flags.StringVar(&c.thresholds, "threshold-file", "", "read thresholds from `FILE` (default: "+counters.DefaultThresholdPath+")")
+	flags.StringVar(&c.thresholds, "threshold-file", "", "read thresholds from `FILE` (default: that of infiniband-diags)")
 	flags.Float64Var(&c.wait, "max-wait", 100*counters.DefaultWait, "finding if a port loses more than `PERCENT` by waiting")
 	flags.BoolVar(&c.ber, "ber", false, "check the bit error rates 1e-14 (12 min) and 1e-15 (125 min)")
 	flags.BoolVar(&c.data, "data", false, "show traffic of every port")
