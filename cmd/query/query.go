@@ -58,8 +58,8 @@ pm:ClassPortInfo. A TARGET is any address that ibkit addr accepts: a LID or a
 range, a GUID, a GID, a directed route, an IP address, a name or a pattern. A
 PORT is a number, a list such as 1-4,7, or all.
 
-Tables are requested as a whole: all blocks of a P_Key, GUID or forwarding table,
-and all input ports of an SL-to-VL table.
+Tables are requested as a whole: all blocks of a P_Key, GUID or forwarding
+table, and all input ports of an SL-to-VL table.
 
 Many requests are in flight at the same time. Nodes that do not respond are
 listed on the error output, and the exit code is 4. A reply with an error status
@@ -114,7 +114,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the attribute")
 	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show M_Keys, printed as 0 by default")
 	c.fabric.Define(c.env, cmd)
-	cmdutil.Abbreviate(flags)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {
 		case 0:

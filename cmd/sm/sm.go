@@ -101,7 +101,6 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.Uint32VarP(&c.activity, "activity", "a", 0, "activity `COUNT` in the request (--set)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
-	cmdutil.Abbreviate(flags)
 }
 
 var rules = cmdutil.FlagRules{
