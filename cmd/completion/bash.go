@@ -9,18 +9,28 @@ import (
 )
 
 // writeBash writes the script for bash. That of cobra requires the package
-// bash-completion; splitWords replaces its only use.
+// bash-completion; withoutPackage replaces the functions of the package.
 func writeBash(root *cobra.Command, env *cmdutil.Env) error {
 	if err := root.GenBashCompletionV2(env.Out, true); err != nil {
 		return err
 	}
-	_, err := io.WriteString(env.Out, splitWords)
+	_, err := io.WriteString(env.Out, withoutPackage)
 	return err
 }
 
-// splitWords sets cur, prev, words and cword as _get_comp_words_by_ref -n =: does: bash
-// splits a command line at = and :, which belong to a word here.
-const splitWords = `
+// withoutPackage sets cur, prev, words and cword as _get_comp_words_by_ref -n =: does:
+// bash splits a command line at = and :, which belong to a word here. _filedir
+// completes the names of directories.
+const withoutPackage = `
+declare -F _filedir >/dev/null 2>&1 || _filedir()
+{
+    compopt -o filenames 2>/dev/null
+    local name
+    while IFS= read -r name; do
+        COMPREPLY+=("$name")
+    done < <(compgen -d -- "$cur")
+}
+
 __ibkit_init_completion()
 {
     COMPREPLY=()

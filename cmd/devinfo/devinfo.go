@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/simhost"
 	"github.com/ibkit/ibkit/devinfo"
 )
 
@@ -25,6 +28,8 @@ type command struct {
 	check bool
 	uapi  bool
 	watch bool
+
+	settings fabricflag.Settings
 }
 
 var rules = cmdutil.FlagRules{
@@ -32,6 +37,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"watch"}, Others: []string{"json", "wide", "check", "uapi"}},
 		{Flags: []string{"json"}, Others: []string{"wide"}},
 		{Flags: []string{"uapi"}, Others: []string{"wide", "check"}},
+		{Flags: []string{"sim"}, Others: []string{"uapi", "watch"}},
 	},
 }
 
@@ -83,21 +89,38 @@ Sources that cannot be read are reported on the error output, with exit code 4.`
 	flags.BoolVar(&c.check, "check", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
+	flags.StringVar(&c.settings.Sim, "sim", "", "show the local adapter of a simulated `FABRIC` (default: IBKIT_SIM)")
+	cmdutil.CompleteFlag(env, cmd, "sim", fabricflag.Fabrics)
 	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
 	return cmd
 }
 
 func (c *command) run(ctx context.Context, device string) error {
 	o := devinfo.Options{Sysfs: c.env.Sysfs(), Device: device, UAPI: c.uapi}
+	if c.watch || c.uapi {
+		// The kernel has no events and no uverbs objects of a simulated adapter.
+		if c.env.Getenv("IBKIT_SIM") != "" {
+			return cmdutil.UsageErrorf("--watch and --uapi read devices of this host: they exclude IBKIT_SIM")
+		}
+	}
 	if c.watch {
 		return c.runWatch(ctx, o)
 	}
+	root, remove, err := simhost.Sysfs(ctx, c.env, &c.settings)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	o.Sysfs = root
 	r, err := devinfo.Run(ctx, o)
 	if err != nil {
 		return err
 	}
 	if len(r.Devices) == 0 {
 		return errNoDevices
+	}
+	if c.settings.IsSimulated() {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f devinfo.Finding) bool { return f.Kind == "no-umad" })
 	}
 	out := render.NewOutput(c.env.Out)
 	v := &view{out: out, palette: render.NewPalette(c.env.Out, c.env.Getenv)}

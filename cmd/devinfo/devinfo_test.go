@@ -59,3 +59,30 @@ func TestDevinfo_NoDevices(t *testing.T) {
 		})
 	}
 }
+
+// TestDevinfo_Simulated shows the local adapter of a simulated fabric, without a look at
+// this host.
+func TestDevinfo_Simulated(t *testing.T) {
+	for _, test := range []struct {
+		env        map[string]string
+		line, want string
+		code       int
+	}{
+		{nil, "devinfo --sim demo", "sim0    1     InfiniBand  Active  LinkUp    400 Gb/s  4X NDR", cmdutil.ExitOK},
+		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo sim0", "description            node01", cmdutil.ExitOK},
+		{map[string]string{"IBKIT_SIM": "demo", "SIM_HOST": "node10"}, "devinfo --check", "sim0/1: port is not active", cmdutil.ExitFindings},
+		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --check", "", cmdutil.ExitOK},
+		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo mlx5_0", "find device mlx5_0: no such device", cmdutil.ExitFailed},
+		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --watch", "exclude IBKIT_SIM", cmdutil.ExitUsage},
+		{nil, "devinfo --sim demo --uapi", "exclude each other", cmdutil.ExitUsage},
+		{nil, "devinfo --sim moon", `unknown fabric "moon"`, cmdutil.ExitUsage},
+		{map[string]string{"IBKIT_SIM": "ibsim", "IBSIM_SOCKNAME": "no such server"}, "devinfo", "no server answers", cmdutil.ExitFailed},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, out, err := program.Run(t, test.env, strings.Fields(test.line)...)
+			if code != test.code || !strings.Contains(out+err, test.want) || test.want == "" && out+err != "" {
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and %q", code, out, err, test.code, test.want)
+			}
+		})
+	}
+}

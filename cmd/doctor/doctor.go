@@ -155,6 +155,9 @@ func (c *command) run(ctx context.Context) error {
 		}
 		return errors.Join(render.Table(out, []string{"CHECK", "SUBJECT"}, rows), out.Flush())
 	}
+	if c.env.Getenv("IBKIT_SIM") != "" {
+		fmt.Fprintln(c.env.ErrOut, "ibkit doctor: warning: IBKIT_SIM has no effect: doctor checks this host")
+	}
 	r, err := doctor.Run(ctx, c.options)
 	if err != nil {
 		return err

@@ -95,3 +95,11 @@ func TestDoctor_Usage(t *testing.T) {
 		t.Errorf("--list: got exit code %d, output %q, error output %q, want the checks", code, out, err)
 	}
 }
+
+// doctor checks the host, and reports that a simulated fabric is not checked.
+func TestDoctor_Simulated(t *testing.T) {
+	_, _, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, "doctor", "--only", "modules", "--root", t.TempDir())
+	if want := "warning: IBKIT_SIM has no effect: doctor checks this host"; !strings.Contains(err, want) {
+		t.Errorf("got error output %q, want %q", err, want)
+	}
+}

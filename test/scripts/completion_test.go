@@ -45,6 +45,7 @@ func TestBashCompletion(t *testing.T) {
 		{"ibkit linkinfo --sort=", []string{"ibkit", "linkinfo", "--sort", "="}, "speed", false},
 		{"ibkit  linkinfo  --sim de", []string{"ibkit", "linkinfo", "--sim", "de"}, "demo", true},
 		{"ibkit linkinfo --sim=demo --spee", []string{"ibkit", "linkinfo", "--sim", "=", "demo", "--spee"}, "--speed", true},
+		{"ibkit doctor --root /us", []string{"ibkit", "doctor", "--root", "/us"}, "/usr", true},
 		{"ibkit completion b", []string{"ibkit", "completion", "b"}, "bash", true},
 	} {
 		t.Run(test.line, func(t *testing.T) {
