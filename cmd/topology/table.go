@@ -14,7 +14,7 @@ import (
 // printTable writes the table of findings, nodes, ports or cables, and a summary.
 func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []topology.Finding) {
 	switch {
-	case c.check:
+	case c.check || c.plan != "":
 		c.printFindings(out, findings)
 	case c.types != nil:
 		c.printNodes(out, f)
@@ -36,7 +36,7 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []to
 	fmt.Fprintf(out, "%s, %s, %s, %s", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
 		render.Count(s.Routers, "router", "routers"), render.Count(s.Cables, "cable", "cables"))
 	switch {
-	case !c.check:
+	case !c.check && c.plan == "":
 	case len(findings) > 0:
 		fmt.Fprint(out, ": ", colour.Bad(render.Count(len(findings), "finding", "findings")))
 	default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/topology"
@@ -34,6 +36,8 @@ type command struct {
 	ports, group, full, maxHops bool
 	show                        bool
 	check                       bool
+	plan, writePlan             string
+	punchList                   bool
 	cache, loadCache            string
 	cachePartial                bool
 	diff                        string
@@ -63,7 +67,11 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Short: "Show, export and check the nodes and cables of a fabric",
 		Long: strings.TrimSpace(`
 topology scans an InfiniBand fabric once and shows its cables or nodes, or
-writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.`),
+writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.
+
+A plan is a CSV file with a cable in each line, as UFM and point-to-point
+sheets have it, the output of ibnetdiscover or of this command, a cache, a
+subnet.lst of opensm or a .topo file of ibdiagnet.`),
 		Example: strings.Trim(`
   # all cables
   ibkit topology
@@ -79,6 +87,10 @@ writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.`),
 
   # exit code 3 if LIDs, GUIDs or names are zero or not unique
   ibkit topology --check
+
+  # the current cabling as a plan; later: wrong, missing and slow cables
+  ibkit topology --write-plan plan.csv
+  ibkit topology --plan plan.csv
 
   # the changes since a stored scan
   ibkit topology --cache before
@@ -113,6 +125,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.routers, "Router_list", "R", false, "list the routers")
 	flags.BoolVarP(&c.ports, "ports", "p", false, "list all ports, with and without a cable")
 	flags.BoolVar(&c.check, "check", false, "show zero or duplicate LIDs, GUIDs and names")
+	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
+	flags.BoolVar(&c.punchList, "punch-list", false, "print a line for each job at the racks (--plan)")
+	flags.StringVar(&c.writePlan, "write-plan", "", "write the cabling as a plan to `FILE`, in CSV")
 	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
 	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
@@ -133,10 +148,13 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}},
 		{Flags: []string{"ports"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "diff"}},
 		{Flags: []string{"diff"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "check"}},
-		{Flags: []string{"check"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports"}},
+		{Flags: []string{"punch-list"}, Others: []string{"json", "check"}},
+		{Flags: []string{"plan"}, Others: []string{"diff"}},
+		{Flags: []string{"check", "plan"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports"}},
 		{Flags: []string{"load-cache"}, Others: []string{"sim", "Ca", "Port", "timeout", "m_key", "outstanding_smps", "errors", "show"}},
 	},
 	Needs: []cmdutil.Need{
+		{Flags: []string{"punch-list"}, Others: []string{"plan"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
 		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
 		{Flags: []string{"grouping", "full", "max_hops", "show"}, Others: []string{"format"}},
@@ -184,12 +202,22 @@ func (c *command) run(ctx context.Context) error {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
+	var plan *topology.Plan
+	if c.plan != "" {
+		var err error
+		if plan, err = topology.ReadPlan(c.plan); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
 	f, err := c.scan(ctx)
 	if f == nil {
 		return err
 	}
+	if err := c.storePlan(f); err != nil {
+		return err
+	}
 	out := render.NewOutput(c.env.Out)
-	code := c.print(out, f, before)
+	code := c.print(out, f, before, plan)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
@@ -229,11 +257,26 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 	return f, nil
 }
 
+// storePlan writes the cabling as a plan.
+func (c *command) storePlan(f *fabric.Fabric) error {
+	switch {
+	case c.writePlan == "":
+		return nil
+	case f.Partial():
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial\n", c.writePlan)
+		return nil
+	}
+	return fileout.Write(c.writePlan, func(w io.Writer) error { return topology.WriteCSV(w, topology.Cables(f), c.names) })
+}
+
 // print writes the selected view and returns the exit code as an error.
-func (c *command) print(out *render.Output, f, before *fabric.Fabric) error {
+func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topology.Plan) error {
 	var findings []topology.Finding
 	if c.check {
 		findings = topology.Check(f, c.names)
+	}
+	if plan != nil {
+		findings = append(findings, plan.Compare(f, c.names)...)
 	}
 	var err error
 	differs := false
@@ -241,6 +284,10 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric) error {
 	switch {
 	case before != nil:
 		differs, err = text.WriteDiff(out, before, f, c.checks)
+	case c.punchList:
+		for _, f := range findings {
+			fmt.Fprintln(out, f.Job)
+		}
 	case c.json:
 		writeJSON(out, f, c.names, findings)
 	case c.format == formatNetdiscover:

@@ -33,6 +33,8 @@ func TestTopology_Views(t *testing.T) {
 		"dot":         {"--format dot", cmdutil.ExitOK},
 		"slurm":       {"--format slurm", cmdutil.ExitOK},
 		"slurm3":      {"--format slurm --sim fat-tree:radix=4,levels=3,pods=4", cmdutil.ExitOK},
+		"plan":        {"--plan testdata/plan.csv", cmdutil.ExitFindings},
+		"punch-list":  {"--plan testdata/plan.csv --punch-list", cmdutil.ExitFindings},
 		"slurm-block": {"--format slurm-block", cmdutil.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +55,7 @@ func TestTopology_JSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{
-		"--sim demo", "--sim demo --check", "--sim net:../../test/nets/chassis.net --check", "--sim net:../../test/nets/odd-descriptions.net",
+		"--sim demo", "--sim demo --plan testdata/plan.csv", "--sim demo --check", "--sim net:../../test/nets/chassis.net --check", "--sim net:../../test/nets/odd-descriptions.net",
 	} {
 		t.Run(args, func(t *testing.T) {
 			_, out, _ := program.Run(t, nil, append([]string{"topology", "--json"}, strings.Fields(args)...)...)
@@ -90,6 +92,18 @@ func TestTopology_Diff(t *testing.T) {
 	}
 }
 
+// A plan of the current cabling has no findings.
+func TestTopology_WritePlan(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan")
+	if code, _, err := program.Run(t, nil, "topology", "--sim", "demo", "--write-plan", plan); code != cmdutil.ExitOK {
+		t.Fatal(err)
+	}
+	code, out, err := program.Run(t, nil, "topology", "--sim", "demo", "--plan", plan, "--json")
+	if code != cmdutil.ExitOK || !strings.Contains(out, `"findings":[]`) || err != "" {
+		t.Errorf("got exit code %d, output %q, error output %q", code, out, err)
+	}
+}
+
 func TestTopology_Usage(t *testing.T) {
 	file := cmdtest.WriteFile(t, "no cache")
 	for _, test := range []struct{ args, err string }{
@@ -103,6 +117,8 @@ func TestTopology_Usage(t *testing.T) {
 		{"-s 1", "-s (--sm_port) has no effect"},
 		{"--diff " + file, "read cache " + file + ": offset 0"},
 		{"--load-cache " + file, "read cache " + file + ": offset 0"},
+		{"--plan " + file, "read plan " + file + ": not a plan"},
+		{"--punch-list", "--punch-list has no effect without --plan"},
 		{"--load-cache /nonexistent", "no such file"},
 	} {
 		t.Run(test.args, func(t *testing.T) {

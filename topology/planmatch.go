@@ -1,0 +1,209 @@
+package topology
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// A planIndex finds the nodes of a fabric by the names in a plan.
+type planIndex struct {
+	guids map[ib.GUID][]*fabric.Node
+	names map[string][]*fabric.Node // names, descriptions and names of switches, folded
+	hosts map[string][]*fabric.Node // channel adapters by host, folded
+}
+
+// fold returns a name for a comparison without case and with single blanks.
+func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+func newPlanIndex(f *fabric.Fabric, names *fabric.NameMap) *planIndex {
+	x := &planIndex{map[ib.GUID][]*fabric.Node{}, map[string][]*fabric.Node{}, map[string][]*fabric.Node{}}
+	for _, n := range f.Nodes {
+		x.addGUID(n.GUID, n)
+		for _, p := range n.Ports {
+			if p != nil && p.GUID != n.GUID {
+				x.addGUID(p.GUID, n)
+			}
+		}
+		keys := []string{fold(names.Name(n)), fold(n.Desc.Clean()), fold(managedName(n.Desc.Clean()))}
+		slices.Sort(keys)
+		for _, key := range slices.Compact(keys) {
+			if key != "" {
+				x.names[key] = append(x.names[key], n)
+			}
+		}
+		if isCA(n) {
+			hosts := []string{fold(host(names.Name(n))), fold(host(n.Desc.Clean()))}
+			for _, h := range slices.Compact(hosts) {
+				if h != "" {
+					x.hosts[h] = append(x.hosts[h], n)
+				}
+			}
+		}
+	}
+	return x
+}
+
+func (x *planIndex) addGUID(guid ib.GUID, n *fabric.Node) {
+	if guid != 0 && !slices.Contains(x.guids[guid], n) {
+		x.guids[guid] = append(x.guids[guid], n)
+	}
+}
+
+// managed matches the descriptions of managed switches: MF0;NAME:MODEL/U1, in a
+// director MF0;NAME:MODEL/L01/U1.
+var managed = regexp.MustCompile(`^(?:MF0|SW-IB)?;?([^;:]+):([^/]+)((?:/[^/]+)*)/U\d+$`)
+
+// managedName returns the name of a managed switch with its board, "" for other
+// descriptions.
+func managedName(desc string) string {
+	m := managed.FindStringSubmatch(desc)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[3]
+}
+
+// nodes returns the nodes that an end of a plan may stand for. A GUID that is not in
+// the fabric, as after a repair, is ignored if there is a name.
+func (x *planIndex) nodes(e PlanEnd) []*fabric.Node {
+	if nodes := x.guids[e.GUID]; e.GUID != 0 && len(nodes) > 0 {
+		return nodes
+	}
+	name := fold(e.Name)
+	if guid, err := ib.ParseGUID(e.Name); err == nil && len(x.guids[guid]) > 0 {
+		return x.guids[guid]
+	}
+	if nodes := x.names[name]; len(nodes) > 0 {
+		return nodes
+	}
+	if nodes := x.hosts[name]; len(nodes) > 0 {
+		return nodes
+	}
+	return x.hosts[fold(host(e.Name))]
+}
+
+// ports returns the ports of nodes that fit the port of an end, or a problem.
+func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, string) {
+	if isSwitch(nodes[0]) {
+		if len(nodes) > 1 {
+			return nil, fmt.Sprintf("%s stands for %d switches", printable(e.Name), len(nodes))
+		}
+		return switchPorts(e, nodes[0])
+	}
+	adapter, number := parseAdapterPort(e.Port)
+	if words := strings.Fields(e.Name); adapter < 0 && len(words) > 1 {
+		adapter, _ = parseAdapterPort(words[1])
+	}
+	if adapter >= 0 {
+		if named := slices.DeleteFunc(slices.Clone(nodes), func(n *fabric.Node) bool { return adapterOf(n) != adapter }); len(named) > 0 {
+			nodes = named
+		}
+	}
+	var ports []*fabric.Port
+	for _, n := range nodes {
+		for _, p := range n.Ports {
+			if p != nil && p.Number > 0 && (number == 0 || int(p.Number) == number) {
+				ports = append(ports, p)
+			}
+		}
+	}
+	if len(ports) == 0 && number > 0 {
+		// A number may be that of the adapter.
+		for _, n := range nodes {
+			if adapterOf(n) == number-1 {
+				ports = append(ports, linked(n)...)
+			}
+		}
+	}
+	if len(ports) == 0 {
+		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
+	}
+	return ports, ""
+}
+
+func switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, string) {
+	if e.Port == "" {
+		return linked(n), ""
+	}
+	number := switchPort(e.Port)
+	if number < 1 || number >= len(n.Ports) {
+		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
+	}
+	if n.Ports[number] == nil {
+		return nil, fmt.Sprintf("%s port %d did not respond", printable(e.Name), number)
+	}
+	return []*fabric.Port{n.Ports[number]}, ""
+}
+
+// The forms of ports of switches: 12, P12, Port 12, IB1/12; 3/2 is the second port of
+// the third cage, 3/1/2 the second half of its first port.
+var switchPortForm = regexp.MustCompile(`^(?:u\d+/)?(?:(?:[a-z]+|ib\d+/)[ _-]*)?(\d+)(?:/(\d+))?(?:/(\d+))?$`)
+
+// switchPort returns the number of a port with a label, 0 for another text. Cages
+// have two ports.
+func switchPort(label string) int {
+	m := switchPortForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(label)))
+	if m == nil {
+		return 0
+	}
+	v := make([]int, len(m))
+	for i := 1; i < len(m); i++ {
+		v[i], _ = strconv.Atoi(m[i]) // digits, or 0
+	}
+	const halves = 2
+	switch {
+	case m[2] == "":
+		return v[1]
+	case v[2] < 1 || v[1] < 1:
+		return 0
+	case m[3] == "":
+		return (v[1]-1)*halves + v[2]
+	}
+	return (v[1]-1)*halves*halves + (v[2]-1)*halves + v[3]
+}
+
+// The forms of ports of hosts: 1, P1, Port 1, HCA 1, HCA-1, mlx5_0, mlx5_0/P1.
+var (
+	plainPort   = regexp.MustCompile(`^(?:u\d+/)?(?:p|port)?[ _-]*(\d+)$`)
+	adapterPort = regexp.MustCompile(`^(hca|mlx\d+)[ _-]*(\d+)(?:[ /_:]+(?:p|port)?[ _-]*(\d+))?$`)
+)
+
+// parseAdapterPort returns the index of the adapter from 0, -1 if the label does not
+// contain it, and the port number, 0 if the label does not contain it.
+func parseAdapterPort(label string) (adapter, port int) {
+	label = strings.ToLower(strings.TrimSpace(label))
+	if m := plainPort.FindStringSubmatch(label); m != nil {
+		port, _ = strconv.Atoi(m[1])
+		return -1, port
+	}
+	m := adapterPort.FindStringSubmatch(label)
+	if m == nil {
+		return -1, 0
+	}
+	adapter, err := strconv.Atoi(m[2])
+	if err != nil {
+		return -1, 0
+	}
+	if m[1] == "hca" {
+		adapter-- // HCA 1 is mlx5_0
+	}
+	port, _ = strconv.Atoi(m[3]) // digits, or 0
+	return adapter, port
+}
+
+// adapterOf returns the index of a channel adapter in its host, from the second word of
+// its description; -1 if it is unknown.
+func adapterOf(n *fabric.Node) int {
+	fields := strings.Fields(n.Desc.Clean())
+	if len(fields) < 2 {
+		return -1
+	}
+	adapter, _ := parseAdapterPort(fields[1])
+	return adapter
+}
