@@ -103,7 +103,7 @@ func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) error
 		return err
 	}
 	q := c.prepare(to, a.ID(), p.Number, n, p, func(c *Collector, q *query, r *umad.Reply) {
-		if q.req.Attr != mad.AttrPortCounters && unsupported(r.Err) {
+		if q.req.Attr != mad.AttrPortCounters && q.req.Attr != mad.AttrPortCountersExtended && unsupported(r.Err) {
 			return
 		}
 		c.decodeInto(q, r, mad.ClassPM.NewAttribute(q.req.Attr))

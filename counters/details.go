@@ -3,6 +3,7 @@ package counters
 import (
 	"errors"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -86,9 +87,12 @@ func (c *Collector) readDetail(n *Node, p *Port, to umad.Target, a mad.Attribute
 	})
 }
 
-// unsupported reports whether an agent rejected a request because it does not have the
-// attribute.
+// unsupported reports whether an agent that responds to other requests rejected one
+// because it does not have the attribute, or discarded it, as ibsim does.
 func unsupported(err error) bool {
+	if errors.Is(err, umad.ErrTimeout) {
+		return true
+	}
 	var status mad.StatusError
 	if !errors.As(err, &status) {
 		return false
@@ -101,6 +105,9 @@ func unsupported(err error) bool {
 // readFEC reads PortExtendedSpeedsCounters. Agents with counters of RS-FEC have two
 // layouts: PortInfoExtended selects one.
 func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
+	if p.Info == nil || p.Info.ActiveSpeed(p.Caps(), p.Ext) < ib.FDR10 {
+		return // slower links have no error correction
+	}
 	if p.fecMode == nil && n.Caps.Has(mad.PerfRSFECCounters) && p.Caps() != nil && p.Caps().CapMask2.Has(mad.Cap2PortInfoExtended) {
 		c.queryFECMode(n, p, to)
 		return

@@ -125,9 +125,9 @@ func TestIbqueryerrors(t *testing.T) {
 
 var counterLine = regexp.MustCompile(`(?m)^(\w+):\.*(\d+)$`)
 
-// counters returns the counters in the output of perfquery, without QP1Dropped, for
+// counterValues returns the counters in the output of perfquery, without QP1Dropped, for
 // which it prints VL15Dropped (see mad.PortCounters).
-func counters(text string) map[string]string {
+func counterValues(text string) map[string]string {
 	found := map[string]string{}
 	for _, m := range counterLine.FindAllStringSubmatch(text, -1) {
 		if m[1] != "PortSelect" && m[1] != "QP1Dropped" {
@@ -149,7 +149,7 @@ func TestCountersByName(t *testing.T) {
 	} {
 		// The default timeout is too short for a busy machine.
 		args := append(strings.Fields(table), "-t", "20000", sw, "2")
-		want := counters(s.MustRunC(t, "", "perfquery", args...).Stdout)
+		want := counterValues(s.MustRunC(t, "", "perfquery", args...).Stdout)
 		i := 0
 		for name := range want {
 			i++
@@ -160,7 +160,7 @@ func TestCountersByName(t *testing.T) {
 			want[name] = value
 			ctl(t, s, "counter switch1[2] "+name+" "+value)
 		}
-		got := counters(s.MustRunC(t, "", "perfquery", args...).Stdout)
+		got := counterValues(s.MustRunC(t, "", "perfquery", args...).Stdout)
 		if d := cmp.Diff(want, got); d != "" || len(want) == 0 {
 			t.Errorf("perfquery %s: set (-), read (+)\n%s", table, d)
 		}
@@ -172,8 +172,8 @@ func TestCountersByName(t *testing.T) {
 func TestServedTraffic(t *testing.T) {
 	s := serveFabric(t, "--model", "load=0.5,uptime=1h,seed=3", "single-switch:hosts=3")
 	sw := lidOfSwitch(t, s, "switch1")
-	sent := counters(s.MustRunC(t, "", "perfquery", "-x", "1", "1").Stdout)
-	received := counters(s.MustRunC(t, "", "perfquery", "-x", sw, "1").Stdout)
+	sent := counterValues(s.MustRunC(t, "", "perfquery", "-x", "1", "1").Stdout)
+	received := counterValues(s.MustRunC(t, "", "perfquery", "-x", sw, "1").Stdout)
 	for a, b := range map[string]string{"PortXmitData": "PortRcvData", "PortXmitPkts": "PortRcvPkts", "PortMulticastXmitPkts": "PortMulticastRcvPkts"} {
 		x, err := strconv.ParseUint(sent[a], 10, 64)
 		if err != nil {

@@ -27,7 +27,7 @@ func TestWideCounters(t *testing.T) {
 	read := func(args ...string) map[string]string {
 		t.Helper()
 		r := s.MustRunC(t, "", "perfquery", append(args, sw, "1")...)
-		found := counters(r.Stdout)
+		found := counterValues(r.Stdout)
 		if r.Code != 0 || len(found) == 0 {
 			t.Fatalf("perfquery %v: exit code %d: %s%s", args, r.Code, r.Stdout, r.Stderr)
 		}
@@ -110,7 +110,7 @@ func TestAllPortsByOne(t *testing.T) {
 	s := serveFabric(t, "single-switch:hosts=3")
 	ctl(t, s, "counter host001[1] PortRcvErrors 40000")
 	r := s.MustRunC(t, "", "perfquery", "-a", lidOf(t, s, "host001"))
-	if counters(r.Stdout)["PortRcvErrors"] != "40000" || !strings.Contains(r.Stdout, "PortSelect:......................255") ||
+	if counterValues(r.Stdout)["PortRcvErrors"] != "40000" || !strings.Contains(r.Stdout, "PortSelect:......................255") ||
 		!strings.Contains(r.Stderr, "Emulating AllPortSelect") {
 		t.Errorf("%s%s", r.Stdout, r.Stderr)
 	}
@@ -120,7 +120,7 @@ func TestAllPortsByOne(t *testing.T) {
 	for _, caps := range []string{"0x9300", "0x9200"} { // the switch does it, or perfquery
 		ctl(t, s, "perfcaps switch1 "+caps)
 		r = s.MustRunC(t, "", "perfquery", "-a", sw)
-		if emulated := strings.Contains(r.Stderr, "Emulating"); counters(r.Stdout)["PortRcvErrors"] != "65535" || emulated != (caps == "0x9200") {
+		if emulated := strings.Contains(r.Stderr, "Emulating"); counterValues(r.Stdout)["PortRcvErrors"] != "65535" || emulated != (caps == "0x9200") {
 			t.Errorf("%s: %s%s", caps, r.Stdout, r.Stderr)
 		}
 	}
