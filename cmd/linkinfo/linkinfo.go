@@ -238,13 +238,15 @@ func (c *command) run(ctx context.Context) error {
 	if !ok {
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
+	missing := c.links.missing(c.names, nodes, compare)
+	c.table.incomplete = missing != nil
 	out := render.NewOutput(c.env.Out)
 	code := c.print(out, result, nodes, compare, downBefore)
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
-	if err := c.links.missing(c.names, nodes, compare); err != nil {
-		return err
+	if missing != nil {
+		return missing
 	}
 	// The scan has failed without its device, with or without results.
 	if aborted := result.Fabric.Aborted; aborted != nil && errors.Is(aborted, umad.ErrDeviceRemoved) {

@@ -157,6 +157,14 @@ func TestLinkinfoExitCodes(t *testing.T) {
 	}
 }
 
+// A table without a selected node does not end with a good verdict.
+func TestLinkinfo_NodeNotFound(t *testing.T) {
+	_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--node", "node99")
+	if want := ": selected nodes not found, no problems found\n"; !strings.HasSuffix(out, want) {
+		t.Errorf("got %q, want it to end with %q", out, want)
+	}
+}
+
 // The selected findings decide, also those that are not problems.
 func TestLinkinfoFailOnLimited(t *testing.T) {
 	for _, test := range []struct {

@@ -24,8 +24,9 @@ type table struct {
 	ends       bool
 	sort       string
 
-	narrowed bool // some links were filtered out
-	partial  bool // the fabric, or a stored one that filters ports, is incomplete
+	narrowed   bool // some links were filtered out
+	partial    bool // the fabric, or a stored one that filters ports, is incomplete
+	incomplete bool // a selected node was not found
 }
 
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
@@ -105,6 +106,9 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 			one, many = "port with problems", "ports with problems"
 		}
 		verdict, mark = render.Count(n, one, many), colour.Bad
+	}
+	if t.incomplete {
+		verdict, mark = "selected nodes not found, "+verdict, colour.Bad
 	}
 	if t.partial {
 		verdict, mark = "partial result, "+verdict, colour.Bad

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
@@ -61,8 +62,8 @@ func New(env *cmdutil.Env) *getopt.Tool {
 		{Long: "diffcheck", Arg: "<key(s)>", Help: "specify checks to execute for --diff", Set: c.setChecks},
 		{Long: "filterdownports", Arg: "<file>", Help: "filename of ibnetdiscover cache to filter downports", Set: getopt.Text(&c.filterDownPorts)},
 		{Long: "outstanding_smps", Short: 'o', Arg: "<val>", Help: "specify the number of outstanding SMP's which should be issued during the scan", Set: number(&c.Window)},
-		{Long: "switches-only", Help: "Output only switches", Set: getopt.True(&c.selection.SwitchesOnly)},
-		{Long: "cas-only", Help: "Output only CAs", Set: getopt.True(&c.selection.CAsOnly)},
+		{Long: "switches-only", Help: "Output only switches", Set: c.setOnly(links.Selection{SwitchesOnly: true})},
+		{Long: "cas-only", Help: "Output only CAs", Set: c.setOnly(links.Selection{CAsOnly: true})},
 	}
 	return &getopt.Tool{
 		Name: "iblinkinfo", Family: getopt.InfinibandDiags, FailureCode: cmdutil.ExitFailed,
@@ -82,7 +83,22 @@ func number(to *int) func(string) error {
 	}
 }
 
+// setOnly returns a Set that selects a type of nodes instead of the type before.
+func (c *command) setOnly(s links.Selection) func(string) error {
+	return func(string) error {
+		c.selection = s
+		return nil
+	}
+}
+
+// setChecks sets the checks of a list with empty elements, which the C tool skips.
 func (c *command) setChecks(value string) (err error) {
+	keys := strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
+	if len(keys) == 0 {
+		c.checks = linkinfo.Checks{}
+		return nil
+	}
+	value = strings.Join(keys, ",")
 	if c.checks, err = linkinfo.ParseChecks(value); err != nil {
 		fmt.Fprintln(c.Env.ErrOut, err)
 		return getopt.ErrUsage

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -120,7 +121,9 @@ func (s *Settings) readConfig(env *cmdutil.Env) error {
 }
 
 func warn(env *cmdutil.Env, err error) {
-	fmt.Fprintf(env.ErrOut, "warning: %s\n", cmdutil.Visible(err.Error()))
+	for line := range strings.SplitSeq(err.Error(), "\n") { // of joined errors
+		fmt.Fprintf(env.ErrOut, "warning: %s\n", cmdutil.Visible(line))
+	}
 }
 
 // IsSimulated reports whether the fabric is simulated, by this process or another.

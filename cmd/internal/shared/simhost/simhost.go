@@ -78,9 +78,9 @@ func adapter(ctx context.Context, env *cmdutil.Env, s *fabricflag.Settings) (fil
 		"node_guid":      groups(node.NodeGUID),
 		"sys_image_guid": groups(node.SystemGUID),
 		"node_desc":      desc.String(),
+		"hw_rev":         fmt.Sprintf("%x", node.Revision),
 		// libumad2sim has these for all its devices.
 		"fw_ver":   "1",
-		"hw_rev":   "a0",
 		"hca_type": "simulator",
 	}
 	number := strconv.Itoa(int(port.Attr().Number))
