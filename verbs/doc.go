@@ -36,9 +36,8 @@
 // # Errors
 //
 // A request that the kernel rejects returns a [CallError]. A request that exceeds a
-// limit returns a [LimitError], which names the limit and the way to raise it. The
-// Err method of a [Completion] returns the error of a failed work request with its
-// likely causes. [Context.Events] delivers events of ports and objects; objects are
+// limit returns a [LimitError], which names the limit. The Err method of a
+// [Completion] returns the error of a failed work request with its likely cause. [Context.Events] delivers events of ports and objects; objects are
 // identified by their ID. Requests to a removed device return [ErrDeviceRemoved] if
 // the driver disconnects the process. Soft-RoCE and other drivers do not: call
 // [Context.CheckPresent].

@@ -10,16 +10,20 @@ import (
 // A LimitError is a request that failed because a resource is exhausted, or because
 // it exceeds a limit of the device.
 type LimitError struct {
-	Resource string // "locked memory", "QPs"
-	Hint     string // how to raise the limit, or its value; may be ""
+	Resource string // LockedMemory, "QPs"
+	Detail   string // the limit and the demand; may be ""
 	Err      error
 }
 
+// LockedMemory is the Resource of a region that exceeds the limit of locked memory
+// (RLIMIT_MEMLOCK).
+const LockedMemory = "locked memory"
+
 func (e *LimitError) Error() string {
-	if e.Hint == "" {
+	if e.Detail == "" {
 		return fmt.Sprintf("%v (limit of %s reached)", e.Err, e.Resource)
 	}
-	return fmt.Sprintf("%v (limit of %s reached: %s)", e.Err, e.Resource, e.Hint)
+	return fmt.Sprintf("%v (limit of %s reached: %s)", e.Err, e.Resource, e.Detail)
 }
 
 // Unwrap returns Err.
@@ -39,7 +43,7 @@ type demand struct {
 func (c *Context) limit(objects string, err error, demands ...demand) error {
 	switch {
 	case errors.Is(err, unix.EAGAIN): // rdmacg_try_charge
-		return &LimitError{Resource: objects, Hint: "see rdma.max of the process's control group and its parents", Err: err}
+		return &LimitError{Resource: objects, Detail: "rdma.max of the process's control group or of a parent", Err: err}
 	case errors.Is(err, unix.ENOMEM), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return &LimitError{Resource: objects, Err: err}
 	case !errors.Is(err, unix.EINVAL) || len(demands) == 0:
@@ -52,7 +56,7 @@ func (c *Context) limit(objects string, err error, demands ...demand) error {
 	for _, want := range demands {
 		if most := want.max(d); want.n > most {
 			return &LimitError{
-				Resource: want.what, Hint: fmt.Sprintf("got %d, the device supports at most %d", want.n, most), Err: err,
+				Resource: want.what, Detail: fmt.Sprintf("got %d, the device supports at most %d", want.n, most), Err: err,
 			}
 		}
 	}
@@ -71,10 +75,9 @@ func (c *Context) memoryLimit(length uint64, err error) error {
 		return c.limit("memory", err)
 	}
 	return &LimitError{
-		Resource: "locked memory",
-		Hint: fmt.Sprintf("the limit is %d KiB for all regions, this region needs %d; raise it with ulimit -l, "+
-			"memlock in limits.conf, LimitMEMLOCK= in systemd or --ulimit memlock=-1 in docker and podman", r.Cur>>10, (length+1023)>>10),
-		Err: err,
+		Resource: LockedMemory,
+		Detail:   fmt.Sprintf("the limit is %d KiB for all regions, this region needs %d", r.Cur>>10, (length+1023)>>10),
+		Err:      err,
 	}
 }
 

@@ -24,7 +24,7 @@ func TestLimit(t *testing.T) {
 		n    uint64
 		want string // "" if it is not a LimitError
 	}{
-		{unix.EAGAIN, 1, "resource temporarily unavailable (limit of CQs reached: see rdma.max of the process's control group and its parents)"},
+		{unix.EAGAIN, 1, "resource temporarily unavailable (limit of CQs reached: rdma.max of the process's control group or of a parent)"},
 		{unix.ENOMEM, 1, "cannot allocate memory (limit of CQs reached)"},
 		{unix.ENOSPC, 1, "no space left on device (limit of CQs reached)"},
 		{unix.EINVAL, 9, "invalid argument (limit of entries of a CQ reached: got 9, the device supports at most 8)"},

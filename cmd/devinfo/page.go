@@ -15,17 +15,17 @@ import (
 func (v *view) page(d *devinfo.Device) error {
 	fmt.Fprintln(v.out, d.Name)
 	v.fields(1, [][2]string{
-		{"description", show(d.NodeDesc)},
-		{"node GUID", show(d.NodeGUID)},
-		{"system image GUID", show(d.SysImageGUID)},
-		{"driver", driver(d) + " (verbs: " + show(d.DriverID) + ")"},
-		{"firmware", show(d.Firmware)},
-		{"hardware", show(d.HCAType) + " rev " + show(d.HWRev)},
-		{"board", show(d.BoardID)},
+		{"description", render.Show(d.NodeDesc)},
+		{"node GUID", render.Show(d.NodeGUID)},
+		{"system image GUID", render.Show(d.SysImageGUID)},
+		{"driver", driver(d) + " (verbs: " + render.Show(d.DriverID) + ")"},
+		{"firmware", render.Show(d.Firmware)},
+		{"hardware", render.Show(d.HCAType) + " rev " + render.Show(d.HWRev)},
+		{"board", render.Show(d.BoardID)},
 		{"PCI", pciAddress(d.PCI) + " " + pcie(d.PCI)},
-		{"NUMA node", show(d.NUMANode)},
-		{"device node", show(d.UVerbs)},
-		{"completion vectors", show(d.CompVectors)},
+		{"NUMA node", render.Show(d.NUMANode)},
+		{"device node", render.Show(d.UVerbs)},
+		{"completion vectors", render.Show(d.CompVectors)},
 		{"capabilities", list(d.Caps)},
 	})
 	v.numbers(1, "limits", d.Limits)
@@ -88,13 +88,13 @@ func (v *view) portPage(p *devinfo.Port) error {
 	fmt.Fprintf(v.out, "  port %d\n", p.Number)
 	v.fields(2, [][2]string{
 		{"state", portState(p) + ", " + portPhys(p)},
-		{"link layer", show(p.LinkLayer)},
-		{"rate", show(p.Rate)},
-		{"MTU", show(p.MTU) + " of " + show(p.MaxMTU)},
-		{"LID", show(p.LID) + ", LMC " + show(p.LMC)},
-		{"subnet manager", "LID " + show(p.SMLID) + ", SL " + show(p.SMSL)},
-		{"network device", show(p.Netdev) + ", MTU " + show(p.NetdevMTU)},
-		{"MAD device nodes", show(p.UMAD) + ", " + show(p.ISSM)},
+		{"link layer", render.Show(p.LinkLayer)},
+		{"rate", render.Show(p.Rate)},
+		{"MTU", render.Show(p.MTU) + " of " + render.Show(p.MaxMTU)},
+		{"LID", render.Show(p.LID) + ", LMC " + render.Show(p.LMC)},
+		{"subnet manager", "LID " + render.Show(p.SMLID) + ", SL " + render.Show(p.SMSL)},
+		{"network device", render.Show(p.Netdev) + ", MTU " + render.Show(p.NetdevMTU)},
+		{"MAD device nodes", render.Show(p.UMAD) + ", " + render.Show(p.ISSM)},
 		{"P_Keys", pkeys(p)},
 	})
 	v.numbers(2, "counters", p.Counters)
@@ -104,11 +104,11 @@ func (v *view) portPage(p *devinfo.Port) error {
 	}
 	var rows [][]string
 	for _, g := range p.GIDs {
-		ip := "-"
+		ip := render.Absent
 		if g.GID.Is4In6() {
 			ip = g.GID.Unmap().String()
 		}
-		rows = append(rows, []string{"    " + strconv.Itoa(int(g.Index)), g.GID.String(), ip, show(g.Type), show(g.Netdev)})
+		rows = append(rows, []string{"    " + strconv.Itoa(int(g.Index)), g.GID.String(), ip, render.Show(g.Type), render.Show(g.Netdev)})
 	}
 	return render.Table(v.out, []string{"    INDEX", "GID", "IPV4", "TYPE", "NETDEV"}, rows)
 }
@@ -139,9 +139,4 @@ func pkeys(p *devinfo.Port) string {
 	return list(all)
 }
 
-func list(all []string) string {
-	if len(all) == 0 {
-		return "-"
-	}
-	return strings.Join(all, ", ")
-}
+func list(all []string) string { return render.OrAbsent(strings.Join(all, ", ")) }

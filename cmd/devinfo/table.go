@@ -2,6 +2,7 @@ package devinfo
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,17 +15,6 @@ import (
 type view struct {
 	out     *render.Output
 	palette *render.Palette
-}
-
-// show formats the value of a pointer. It returns "-" for nil and for empty text.
-func show[T any](p *T) string {
-	if p == nil {
-		return "-"
-	}
-	if s := fmt.Sprint(*p); s != "" {
-		return s
-	}
-	return "-"
 }
 
 // table prints one line per port.
@@ -43,13 +33,13 @@ func (v *view) table(r *devinfo.Result, wide bool) error {
 			ports = []*devinfo.Port{nil}
 		}
 		for _, p := range ports {
-			row := append(v.portCells(d, p), pciAddress(d.PCI), show(d.NUMANode), show(d.Firmware), driver(d))
+			row := append(v.portCells(d, p), pciAddress(d.PCI), render.Show(d.NUMANode), render.Show(d.Firmware), driver(d))
 			if wide {
-				umad, issm := "-", "-"
+				umad, issm := render.Absent, render.Absent
 				if p != nil {
-					umad, issm = show(p.UMAD), show(p.ISSM)
+					umad, issm = render.Show(p.UMAD), render.Show(p.ISSM)
 				}
-				row = append(row, show(d.NodeGUID), show(d.BoardID), pcie(d.PCI), show(d.UVerbs), umad, issm, show(d.NodeDesc))
+				row = append(row, render.Show(d.NodeGUID), render.Show(d.BoardID), pcie(d.PCI), render.Show(d.UVerbs), umad, issm, render.Show(d.NodeDesc))
 			}
 			rows = append(rows, row)
 		}
@@ -59,7 +49,7 @@ func (v *view) table(r *devinfo.Result, wide bool) error {
 
 func (v *view) portCells(d *devinfo.Device, p *devinfo.Port) []string {
 	if p == nil {
-		return []string{d.Name, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		return append([]string{d.Name}, slices.Repeat([]string{render.Absent}, 9)...)
 	}
 	state := portState(p)
 	switch {
@@ -70,22 +60,22 @@ func (v *view) portCells(d *devinfo.Device, p *devinfo.Port) []string {
 		state = v.palette.Bad(state)
 	}
 	rate, link := rateParts(p.Rate)
-	mtu := show(p.MTU)
+	mtu := render.Show(p.MTU)
 	return []string{
-		d.Name, strconv.Itoa(p.Number), show(p.LinkLayer), state, portPhys(p), rate, link, mtu, address(p), show(p.Netdev),
+		d.Name, strconv.Itoa(p.Number), render.Show(p.LinkLayer), state, portPhys(p), rate, link, mtu, address(p), render.Show(p.Netdev),
 	}
 }
 
 func portState(p *devinfo.Port) string {
 	if p.State == nil || int(*p.State) >= len(portstate.Names) {
-		return show(p.State)
+		return render.Show(p.State)
 	}
 	return portstate.Names[*p.State]
 }
 
 func portPhys(p *devinfo.Port) string {
 	if p.PhysState == nil || int(*p.PhysState) >= len(portstate.PhysNames) {
-		return show(p.PhysState)
+		return render.Show(p.PhysState)
 	}
 	return portstate.PhysNames[*p.PhysState]
 }
@@ -93,11 +83,11 @@ func portPhys(p *devinfo.Port) string {
 // rateParts splits "100 Gb/sec (4X EDR)".
 func rateParts(rate *string) (gbps, link string) {
 	if rate == nil || *rate == "" {
-		return "-", "-"
+		return render.Absent, render.Absent
 	}
 	gbps, link, _ = strings.Cut(*rate, " (")
 	if link = strings.TrimSuffix(link, ")"); link == "" {
-		link = "-"
+		link = render.Absent
 	}
 	return strings.TrimSuffix(gbps, " Gb/sec") + " Gb/s", link
 }
@@ -114,28 +104,28 @@ func address(p *devinfo.Port) string {
 	if len(p.GIDs) > 0 {
 		return p.GIDs[0].GID.String()
 	}
-	return "-"
+	return render.Absent
 }
 
 func driver(d *devinfo.Device) string {
 	if d.Driver != nil {
 		return *d.Driver
 	}
-	return show(d.DriverID)
+	return render.Show(d.DriverID)
 }
 
 func pciAddress(p *devinfo.PCI) string {
 	if p == nil {
-		return "-"
+		return render.Absent
 	}
 	return p.Address
 }
 
 func pcie(p *devinfo.PCI) string {
 	if p == nil {
-		return "-"
+		return render.Absent
 	}
-	return "x" + show(p.Width) + "/x" + show(p.MaxWidth) + " " + show(p.Speed)
+	return "x" + render.Show(p.Width) + "/x" + render.Show(p.MaxWidth) + " " + render.Show(p.Speed)
 }
 
 // findings prints problems and hints.
@@ -168,7 +158,7 @@ func (v *view) uapi(r *devinfo.Result) error {
 			for _, e := range r.Devices {
 				switch {
 				case i >= len(e.UAPI):
-					row = append(row, "-")
+					row = append(row, render.Absent)
 				case e.UAPI[i].Known:
 					row = append(row, v.palette.Good("yes"))
 				default:

@@ -75,8 +75,8 @@ func TestDoctor_ThisHost(t *testing.T) {
 func TestDoctor_Usage(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"word", `unexpected argument "word"`},
-		{"--only nosuch", `unknown check "nosuch" (checks: modules, `},
-		{"--skip nosuch", `unknown check "nosuch"`},
+		{"--only nosuch", `invalid --only "nosuch": "nosuch": want one of modules, `},
+		{"--skip nosuch", `invalid --skip "nosuch"`},
 		{"--json --quiet", "exclude each other"},
 		{"--list --only nodes", "exclude each other"},
 		{"--timeout 0s", "invalid --timeout"},

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (v *view) passed(groups []*group) error {
 			found = v.palette.Faint("skipped: " + g.Found)
 		}
 		if isPassed(g.Verdict) {
-			rows = append(rows, []string{g.Check, cmp.Or(some(g.subjects), "-"), found})
+			rows = append(rows, []string{g.Check, render.OrAbsent(some(g.subjects)), found})
 		}
 	}
 	if rows == nil {

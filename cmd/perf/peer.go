@@ -75,7 +75,7 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 	f := &c.flags
 	f.test.Warmup, f.warmup = 0, 0
 	if !flags.Changed("test") {
-		f.tests = "send-lat"
+		f.tests = []string{"send-lat"}
 	}
 	if p.program == string(perf.Pingpong) && f.sizes == "" {
 		f.sizes = fmt.Sprint(pingpongSize)

@@ -4,8 +4,6 @@ package perf
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,16 +27,17 @@ type command struct {
 
 // testFlags are the flags that describe tests.
 type testFlags struct {
-	tests, transport, sizes string
-	iterations              uint64
-	duration                time.Duration
-	warmup                  uint64
-	rate                    string
-	device                  string
-	port                    uint8
-	gidIndex                int
-	cpus                    string
-	test                    perf.Test // fields whose flags need no conversion
+	tests                 []string
+	transport, sizes, mtu string
+	iterations            uint64
+	duration              time.Duration
+	warmup                uint64
+	rate                  string
+	device                string
+	port                  uint8
+	gidIndex              int
+	cpus                  string
+	test                  perf.Test // fields whose flags need no conversion
 }
 
 // New returns the command.
@@ -115,7 +114,8 @@ func (c *command) define(cmd *cobra.Command) {
 	f := &c.flags
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
 	flags.SortFlags = false
-	flags.StringVarP(&f.tests, "test", "t", "send-lat,send-bw", "list of `TESTS`: send-lat, write-bw …, or groups: send, lat, bw, all")
+	f.tests = []string{"send-lat", "send-bw"}
+	cmdutil.EnumListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw …, or groups: send, lat, bw, all")
 	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", []string{string(perf.RC), string(perf.UC), string(perf.UD)}, "`TYPE` of queue pairs")
 	flags.StringVarP(&f.sizes, "size", "s", "", "message `SIZES`: 64, 4K, a list, a range 64-1M, or sweep (2 to 8M)\n(default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "`NUMBER` of messages per queue pair")
@@ -137,7 +137,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: the one of the route to SERVER)")
 	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active one)")
 	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: the one of the route to SERVER)")
-	flags.IntVarP(&f.test.MTU, "mtu", "m", 0, "`BYTES` of a packet (default: the smaller MTU of both ports)")
+	cmdutil.EnumFlag(cmd, &f.mtu, "mtu", "m", "", []string{"256", "512", "1024", "2048", "4096"}, "`BYTES` of a packet (default: the smaller MTU of both ports)")
 	flags.Uint8VarP(&f.test.SL, "sl", "S", 0, "service `LEVEL`, 0 to 15")
 	flags.Uint8Var(&f.test.TrafficClass, "tclass", 0, "traffic `CLASS`; DSCP and ECN for RoCE v2")
 	flags.Uint32Var(&f.test.FlowLabel, "flow-label", 0, "flow `LABEL` of 20 bits (ignored by Soft-RoCE)")
@@ -157,12 +157,10 @@ func (c *command) define(cmd *cobra.Command) {
 		"size":    cmdutil.Constant("sweep"),
 		"device":  cmdutil.DeviceNames,
 		"ib-port": cmdutil.PortNumbers,
-		"mtu":     cmdutil.Constant("256", "512", "1024", "2048", "4096"),
 		"cpu":     cmdutil.Constant("auto", "off"),
 	} {
 		cmdutil.CompleteFlag(c.env, cmd, name, values)
 	}
-	cmdutil.CompleteList(c.env, cmd, "test", cmdutil.Constant(slices.Sorted(maps.Keys(testNames()))...))
 }
 
 var rules = cmdutil.FlagRules{
@@ -200,8 +198,6 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 		return o, cmdutil.UsageErrorf("invalid --iterations 0: below 1")
 	case flags.Changed("duration") && f.duration <= 0:
 		return o, cmdutil.UsageErrorf("invalid --duration %v: not above 0", f.duration)
-	case flags.Changed("mtu") && f.test.MTU == 0:
-		return o, cmdutil.UsageErrorf("invalid --mtu 0: not 256, 512, 1024, 2048 or 4096")
 	}
 	if err := f.checkPort(flags); err != nil {
 		return o, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 // TestExitCodes checks that the measurements before an error determine the exit code.
@@ -77,6 +78,9 @@ func TestHints(t *testing.T) {
 		{&perf.ConnectError{Server: "h", Err: syscall.ECONNREFUSED}, "ibkit perf --serve"},
 		{&perf.ConnectError{Server: "h", Program: "ib_send_lat", Err: syscall.ECONNREFUSED}, "start ib_send_lat"},
 		{&perf.ConnectError{Server: "h", Err: syscall.ETIMEDOUT}, "firewall"},
+		{&verbs.LimitError{Resource: verbs.LockedMemory, Err: syscall.ENOMEM}, "raise the limit with ulimit -l"},
+		{&perf.PeerError{Peer: "server", Text: (&verbs.LimitError{Resource: verbs.LockedMemory, Err: syscall.ENOMEM}).Error()}, "on the server, raise the limit"},
+		{(&verbs.Completion{Status: verbs.StatusRetryExceeded}).Err(), "UDP port 4791"},
 		{&perf.TestsError{Failed: []perf.FailedTest{{Err: perf.ErrNoFigures}}}, "--duration"},
 	} {
 		t.Run(c.err.Error(), func(t *testing.T) {

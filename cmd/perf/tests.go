@@ -34,17 +34,28 @@ func testNames() map[string][]testKind {
 	return names
 }
 
+// describedTests returns the names of tests and groups, with descriptions.
+func describedTests() []string {
+	all := testNames()
+	names := slices.Sorted(maps.Keys(all))
+	for i, name := range names {
+		if tests := all[name]; len(tests) > 1 {
+			names[i] += fmt.Sprintf("\t%d tests", len(tests))
+		} else {
+			names[i] += "\t" + map[perf.Kind]string{perf.Latency: "latency of ", perf.Bandwidth: "bandwidth of "}[tests[0].kind] + string(tests[0].op)
+		}
+	}
+	return names
+}
+
 // all returns the requested tests, each with all its sizes. It omits tests of a group
 // that the transport does not support.
 func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 	names := testNames()
 	var wanted []testKind
 	group := false
-	for name := range strings.SplitSeq(f.tests, ",") {
+	for _, name := range f.tests {
 		tests := names[name]
-		if tests == nil {
-			return nil, fmt.Errorf("invalid --test %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
-		}
 		group = group || len(tests) > 1
 		for _, t := range tests {
 			if !slices.Contains(wanted, t) {
@@ -77,7 +88,7 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("invalid --test %s: %s supports none of them", f.tests, f.transport)
+		return nil, fmt.Errorf("invalid --test %s: %s supports none of them", strings.Join(f.tests, ","), f.transport)
 	}
 	return all, nil
 }
@@ -87,6 +98,7 @@ func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, er
 	one := f.test
 	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), 0
 	one.Iterations, one.Duration, one.Warmup = f.iterations, f.duration, f.warmup
+	one.MTU, _ = strconv.Atoi(f.mtu) // 0 without --mtu
 	switch {
 	case flags.Changed("duration"):
 		one.Iterations, one.Warmup = 0, 0

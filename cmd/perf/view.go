@@ -299,7 +299,7 @@ func latencyRow(m *perf.Measurement) (header, row []string) {
 func cpuUse(m *perf.Measurement) string {
 	share := func(s perf.Side) string {
 		if s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
-			return "-"
+			return render.Absent
 		}
 		return fmt.Sprintf("%.0f%%", 100*float64(s.User+s.System)/float64(s.Elapsed))
 	}
@@ -320,7 +320,7 @@ func (v *view) bandwidthRow(m *perf.Measurement) (header, row []string) {
 	t := m.Sent
 	window := func(rate float64) string {
 		if t.Peak == 0 {
-			return "-"
+			return render.Absent
 		}
 		return v.number(rate)
 	}
@@ -351,7 +351,7 @@ func lost(m *perf.Measurement) string {
 		sent, received = sent+perf.Sum(m.ServerSide.Sent), received+perf.Sum(m.ClientSide.Received)
 	}
 	if sent == 0 || m.Received == nil {
-		return "-"
+		return render.Absent
 	}
 	return fmt.Sprintf("%.3g%%", 100*float64(sent-min(sent, received))/float64(sent))
 }

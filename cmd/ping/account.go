@@ -98,10 +98,7 @@ func wrongs(s *ping.Stats) string {
 			texts = append(texts, fmt.Sprintf("%d %s", c.n, c.name))
 		}
 	}
-	if len(texts) == 0 {
-		return "-"
-	}
-	return strings.Join(texts, ", ")
+	return render.OrAbsent(strings.Join(texts, ", "))
 }
 
 // The size of a histogram.

@@ -84,7 +84,7 @@ func rttTexts(s *ping.Stats) []string {
 	}
 	texts := make([]string, len(times))
 	for i, d := range times {
-		texts[i] = "-"
+		texts[i] = render.Absent
 		if s.Received > 0 {
 			texts[i] = rttText(d)
 		}

@@ -66,11 +66,11 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	if c.options.Payload, err = makePayload(c.size, flags.Changed("size"), c.pattern); err != nil {
 		return nil, err
 	}
-	if targets, err = c.parseTargets(args); err != nil {
-		return nil, err
-	}
 	if c.expect == "-" && c.file == "-" {
 		return nil, cmdutil.UsageErrorf("--expect and --targets cannot both be standard input")
+	}
+	if targets, err = c.parseTargets(args); err != nil {
+		return nil, err
 	}
 	var expected []*expectation
 	if flags.Changed("expect") {

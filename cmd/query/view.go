@@ -184,22 +184,15 @@ func (v *view) columns() ([]render.Column[row], error) {
 		return nil, err
 	}
 	columns := []render.Column[row]{
-		render.TextColumn("NODE", func(r row) string { return orAbsent(r.Name(v.names)) }),
-		render.TextColumn("LID", func(r row) string { return orAbsent(r.lid()) }),
-		render.TextColumn("PORT", func(r row) string { return orAbsent(r.number()) }),
+		render.TextColumn("NODE", func(r row) string { return render.OrAbsent(r.Name(v.names)) }),
+		render.TextColumn("LID", func(r row) string { return render.OrAbsent(r.lid()) }),
+		render.TextColumn("PORT", func(r row) string { return render.OrAbsent(r.number()) }),
 	}
 	for _, name := range selected {
 		key := plain(name)
-		columns = append(columns, render.TextColumn(strings.ToUpper(name), func(r row) string { return orAbsent(r.fields[key]) }))
+		columns = append(columns, render.TextColumn(strings.ToUpper(name), func(r row) string { return render.OrAbsent(r.fields[key]) }))
 	}
 	return columns, nil
-}
-
-func orAbsent(s string) string {
-	if s == "" {
-		return render.Absent
-	}
-	return s
 }
 
 func (r row) lid() string {

@@ -48,9 +48,9 @@ func (v *view) table(out *render.Output) {
 	colour := render.NewPalette(v.env.Out, v.env.Getenv)
 	if len(v.result.Managers) > 0 {
 		render.Columns(out, []render.Column[*sm.Manager]{
-			render.TextColumn("NODE", func(m *sm.Manager) string { return orAbsent(v.name(m)) }),
+			render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(v.name(m)) }),
 			render.TextColumn("LID", lid),
-			render.TextColumn("GUID", func(m *sm.Manager) string { return orAbsent(render.Text(m.GUID())) }),
+			render.TextColumn("GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
 			render.TextColumn("STATE", func(m *sm.Manager) string { return ofInfo(m, func(i *mad.SMInfo) string { return i.State.String() }) }),
 			render.TextColumn("PRIORITY", func(m *sm.Manager) string {
 				return ofInfo(m, func(i *mad.SMInfo) string { return strconv.Itoa(int(i.Priority)) })
@@ -86,13 +86,6 @@ func kinds(findings []sm.Finding, colour *render.Palette) string {
 		all = append(all, colour.Bad(string(f.Kind)))
 	}
 	return strings.Join(all, " ")
-}
-
-func orAbsent(s string) string {
-	if s == "" {
-		return render.Absent
-	}
-	return s
 }
 
 func (v *view) name(m *sm.Manager) string {

@@ -72,10 +72,10 @@ func (c *command) printNodes(out *render.Output, f *fabric.Fabric) {
 	columns := []render.Column[topology.ReportNode]{
 		column("TYPE", func(n topology.ReportNode) string { return n.Type }),
 		column("GUID", func(n topology.ReportNode) string { return n.GUID.String() }),
-		column("LID", func(n topology.ReportNode) string { return orAbsent(n.LID) }),
+		column("LID", func(n topology.ReportNode) string { return render.Show(n.LID) }),
 		column("PORTS", func(n topology.ReportNode) string { return strconv.Itoa(n.Ports) }),
 		column("LINKS", func(n topology.ReportNode) string { return strconv.Itoa(n.Links) }),
-		column("LEVEL", func(n topology.ReportNode) string { return orAbsent(n.Level) }),
+		column("LEVEL", func(n topology.ReportNode) string { return render.Show(n.Level) }),
 		column("NAME", func(n topology.ReportNode) string { return cmp.Or(n.Name, render.Absent) }),
 	}
 	if slices.ContainsFunc(nodes, func(n topology.ReportNode) bool { return n.System != nil }) {
@@ -94,14 +94,6 @@ func chassis(n topology.ReportNode) string {
 		return strconv.Itoa(n.System.Number)
 	}
 	return fmt.Sprintf("%d %s", n.System.Number, n.System.Slot)
-}
-
-// orAbsent returns the text of a value that may be unknown.
-func orAbsent[T any](v *T) string {
-	if v == nil {
-		return render.Absent
-	}
-	return fmt.Sprint(*v)
 }
 
 func (c *command) printCables(out *render.Output, cables []topology.Cable) {

@@ -106,19 +106,11 @@ func newReport(ctx context.Context, env *cmdutil.Env) (*report, error) {
 func (r *report) print(out *render.Output) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "ibkit\t%s\n", r.Version)
-	fmt.Fprintf(t, "commit\t%s\n", orDash(r.Commit))
+	fmt.Fprintf(t, "commit\t%s\n", render.Show(r.Commit))
 	fmt.Fprintf(t, "go\t%s %s\n", r.Go, r.Platform)
 	fmt.Fprintf(t, "kernel\t%s\n", r.Kernel)
 	for _, d := range r.Devices {
-		fmt.Fprintf(t, "device\t%s, firmware %s\n", d.Name, orDash(d.Firmware))
+		fmt.Fprintf(t, "device\t%s, firmware %s\n", d.Name, render.Show(d.Firmware))
 	}
 	return t.Flush()
-}
-
-// orDash returns "-" for an unknown value.
-func orDash(s *string) string {
-	if s == nil {
-		return "-"
-	}
-	return *s
 }

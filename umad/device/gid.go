@@ -3,9 +3,9 @@ package device
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 
+	"github.com/ibkit/ibkit/internal/srcaddr"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -40,7 +40,7 @@ func PathTo(ports []LocalPort, to netip.Addr) (Path, error) {
 	var from netip.Addr
 	if isPort(to) && !isOfLink(to) {
 		var err error
-		if from, err = sourceOf(to); err != nil {
+		if from, err = srcaddr.For(to); err != nil {
 			return Path{}, fmt.Errorf("find path to %v: %w: %w", to, ErrNoRoCE, err)
 		}
 	}
@@ -128,17 +128,3 @@ func pickGID(table []sysfs.GID, address netip.Addr, zone string) (best sysfs.GID
 }
 
 func isV2(g sysfs.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }
-
-// discard is the port of the discard service (RFC 863). Nothing has to listen there.
-const discard = 9
-
-// sourceOf returns the source address that the kernel would use for a destination.
-// Connecting a UDP socket sends no packet.
-func sourceOf(to netip.Addr) (netip.Addr, error) {
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to, discard)))
-	if err != nil {
-		return netip.Addr{}, err
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
-}

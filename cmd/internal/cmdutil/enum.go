@@ -21,9 +21,19 @@ func EnumFlag(cmd *cobra.Command, to *string, name, short, value string, values 
 }
 
 // EnumListFlag declares a flag whose value is a comma-separated list of values of a
-// set.
+// set. Values with a description behind a tab do not appear in the help text.
 func EnumListFlag(cmd *cobra.Command, to *[]string, name, short string, values []string, usage string) {
-	cmd.Flags().VarP(&enumList{to: to, values: values}, name, short, enumHelp(usage, values))
+	names := make([]string, len(values))
+	described := false
+	for i, v := range values {
+		var about string
+		names[i], about, _ = strings.Cut(v, "\t")
+		described = described || about != ""
+	}
+	if !described {
+		usage = enumHelp(usage, values)
+	}
+	cmd.Flags().VarP(&enumList{to: to, values: names}, name, short, usage)
 	register(cmd, name, completeFrom(nil, Constant(values...), true))
 }
 

@@ -1,5 +1,10 @@
 package render
 
+import (
+	"cmp"
+	"fmt"
+)
+
 // NonZero returns a pointer to a value, or nil for the zero value, which JSON shows as
 // null.
 func NonZero[T comparable](v T) *T {
@@ -37,3 +42,14 @@ func Ptr[T any](v T) *T { return &v }
 
 // Absent is the text of unknown or missing values in tables.
 const Absent = "-"
+
+// OrAbsent returns a text, or [Absent] in place of an empty one.
+func OrAbsent(s string) string { return cmp.Or(s, Absent) }
+
+// Show formats the value of a pointer. It returns [Absent] for nil and for empty text.
+func Show[T any](p *T) string {
+	if p == nil {
+		return Absent
+	}
+	return OrAbsent(fmt.Sprint(*p))
+}

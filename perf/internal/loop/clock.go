@@ -153,15 +153,7 @@ func (c *clock) check() error {
 	kernel, own := c.pair()
 	kernel, own = kernel-c.begin, own-c.first
 	if d := math.Abs(float64(own - kernel)); d > float64(clockSlack) && d > clockDeviation*float64(kernel) {
-		return &clockError{fmt.Errorf("%w: it measured %v, the kernel's clock %v", ErrClock, time.Duration(own), time.Duration(kernel))}
+		return fmt.Errorf("%w: it measured %v, the kernel's clock %v", ErrClock, time.Duration(own), time.Duration(kernel))
 	}
 	return nil
 }
-
-// A clockError is ErrClock with a hint.
-type clockError struct{ error }
-
-func (e *clockError) Unwrap() error { return e.error }
-
-// Hint returns a remedy.
-func (e *clockError) Hint() string { return "--cpu off measures with the kernel's clock" }

@@ -66,13 +66,13 @@ func (o Options) hint(err error) string {
 	case errors.As(err, &foreign) && foreign.Program != "":
 		return fmt.Sprintf("for a peer of %s use --peer %s", foreign.Program, foreign.Program)
 	case errors.As(err, &foreign):
-		return "does another program use this port?"
+		return "check which program uses this port"
 	case errors.As(err, &mismatch):
 		return fmt.Sprintf("the peer must be %s with the same size, iterations, duration, queue pairs and connection type; see its output", mismatch.Program)
 	case errors.As(err, &unreachable):
 		return connectHint(unreachable)
 	}
-	return ""
+	return verbsHint(err)
 }
 
 func connectHint(err *perf.ConnectError) string {
@@ -84,5 +84,5 @@ func connectHint(err *perf.ConnectError) string {
 	case errors.Is(err.Err, syscall.ECONNREFUSED):
 		return "start the server first: ibkit perf --serve"
 	}
-	return fmt.Sprintf("does a firewall block TCP port %d or UDP port 4791 (RoCE v2)?", perf.Port)
+	return fmt.Sprintf("check that no firewall blocks TCP port %d or UDP port 4791 (RoCE v2)", perf.Port)
 }

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// Every status but StatusOK has text and advice, and so have undefined ones.
-func TestAdvice(t *testing.T) {
+// Every status but StatusOK has a text and a cause, and so have undefined ones.
+func TestCause(t *testing.T) {
 	for s := range Status(255) {
 		c := Completion{Status: s, QPN: 0x11, VendorErr: uint32(s)}
 		err := c.Err()
-		if (err == nil) != (s == StatusOK) || (s.Advice() == "") != (s == StatusOK) || s.String() == "" {
-			t.Errorf("status %d: got error %v, advice %q, text %q", s, err, s.Advice(), s)
+		if (err == nil) != (s == StatusOK) || (s.Cause() == "") != (s == StatusOK) || s.String() == "" {
+			t.Errorf("status %d: got error %v, cause %q, text %q", s, err, s.Cause(), s)
 		}
 		var e *CompletionError
 		if err != nil && (!errors.As(err, &e) || e.Completion != c) {
@@ -20,10 +20,10 @@ func TestAdvice(t *testing.T) {
 		}
 	}
 	for status, words := range map[Status]string{
-		StatusLocalQPOp:     "that the link is up",
+		StatusLocalQPOp:     "no route to the peer",
 		StatusFlushed:       "(status 5): the queue pair changed to the error state",
 		StatusRemoteAccess:  "RKey",
-		StatusRetryExceeded: "UDP port 4791",
+		StatusRetryExceeded: "the peer does not respond",
 		StatusRNRExceeded:   "(status 13): the peer has no receive posted",
 		200:                 "status 200 (status 200)",
 	} {
