@@ -168,6 +168,10 @@ bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 bench-ping: ## compare the speed of ping with that of Debian's ibping -f
 	go run ./test/bench -pings $(BENCHFLAGS)
 
+.PHONY: bench-counters
+bench-counters: ## compare the speed of counters with that of Debian's ibqueryerrors
+	go run ./test/bench -counters -nets ft1k,ft10k,users,dead,slow $(BENCHFLAGS)
+
 .PHONY: bench-devinfo
 bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest
 	go test -tags guest ./test/guest/devices -run '^$$' -bench Classic -benchtime 1x

@@ -6,6 +6,8 @@
 //
 // With -views it compares only the views of ibkit, on all of these fabrics but "slow".
 //
+// With -counters it compares ibkit counters with Debian's ibqueryerrors.
+//
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
@@ -34,16 +36,17 @@ func main() {
 	nets := flag.String("nets", "ft100,ft1k,ft4k,ft10k,slow", "`names` of the fat trees to run on")
 	views := flag.Bool("views", false, "compare only the views of ibkit")
 	pings := flag.Bool("pings", false, "compare ibkit ping with ibping instead")
+	counters := flag.Bool("counters", false, "compare ibkit counters with ibqueryerrors instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, *runs); err != nil {
+	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, *counters, *runs); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, nets []string, views, pings bool, runs int) error {
+func run(ctx context.Context, nets []string, views, pings, counters bool, runs int) error {
 	if runs < 1 {
 		return fmt.Errorf("%d runs, need at least one", runs)
 	}
@@ -63,6 +66,9 @@ func run(ctx context.Context, nets []string, views, pings bool, runs int) error 
 		return comparePings(ctx, os.Stdout, ours, runs)
 	}
 	t := newTable(os.Stdout)
+	if counters {
+		return compareCounters(ctx, t, nets, dir, ours, runs)
+	}
 	for _, name := range nets {
 		if name == "slow" && views {
 			continue
@@ -170,6 +176,8 @@ func write(file string, shape netgen.FatTree) error {
 	}
 	return f.Close()
 }
+
+func writeText(file, text string) error { return os.WriteFile(file, []byte(text), 0o600) }
 
 // contest runs all contestants in turn.
 func contest(ctx context.Context, tools []contestant, runs int) ([]result, error) {
