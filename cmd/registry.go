@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/addr"
+	"github.com/ibkit/ibkit/cmd/check"
 	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
 	"github.com/ibkit/ibkit/cmd/classic/ibcacheedit"
 	"github.com/ibkit/ibkit/cmd/classic/ibidsverify"
@@ -49,6 +50,7 @@ type entry struct {
 // registry has all commands by name, the native and the classic ones.
 var registry = map[string]entry{
 	"addr":       {command: addr.New},
+	"check":      {command: check.New},
 	"completion": {command: completion.New},
 	"counters":   {command: counters.New},
 	"devinfo":    {command: devinfo.New},

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/route"
+)
+
+var program = cmdtest.Native(New)
+
+// dumps is the directory with files of opensm for one fabric.
+const dumps = "../../route/testdata/opensm"
+
+func TestCheckRoutes_Views(t *testing.T) {
+	for name, args := range map[string][]string{
+		"tree":  {"--sim", "fat-tree:radix=8,pods=4", "--pattern", "all-to-all,shift,random"},
+		"torus": {"--sim", "torus:x=5,y=5", "--limit", "1"},
+		"files": {"--load", dumps},
+		"csv":   {"--sim", "torus", "--csv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, out, err := program.Run(t, nil, append([]string{"check", "routes"}, args...)...)
+			if err != "" {
+				t.Errorf("got error output %q", err)
+			}
+			cmdtest.Golden(t, name+".golden", out)
+		})
+	}
+}
+
+func TestCheckRoutes_JSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/check-routes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := filepath.Join(t.TempDir(), "saved")
+	for _, args := range []string{
+		"--sim demo --pattern shift --save " + saved,
+		"--load " + saved + " --diff " + saved,
+		"--sim torus --finding credit-loop",
+		"--load " + dumps,
+	} {
+		t.Run(args, func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, append([]string{"check", "routes", "--json"}, strings.Fields(args)...)...)
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Error(err)
+			}
+			d := json.NewDecoder(strings.NewReader(out))
+			d.DisallowUnknownFields()
+			var report struct {
+				route.Report
+				Lost  map[string]uint64 `json:"lost"`
+				Lanes string            `json:"lanes"`
+
+				Congestion []any `json:"congestion"`
+			}
+			if err := d.Decode(&report); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCheckRoutes_ExitCodes(t *testing.T) {
+	truncated := filepath.Join(t.TempDir(), "opensm.fdbs")
+	text, err := os.ReadFile(dumps + "/opensm.fdbs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(truncated, text[:300], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args string
+		code int
+		err  string
+	}{
+		{"--sim demo", cmdutil.ExitOK, ""},
+		{"--sim torus", cmdutil.ExitFindings, ""},
+		{"--sim torus --fail-on unreachable", cmdutil.ExitOK, ""},
+		{"--sim torus --finding unreachable", cmdutil.ExitOK, ""},
+		{"--sim torus --finding credit", cmdutil.ExitUsage, "invalid"},
+		{"--load /nonexistent", cmdutil.ExitUsage, "no such file"},
+		{"--load " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
+		{"--load " + dumps + "/opensm-subnet.lst", cmdutil.ExitPartial, ""},
+		{"--load " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "opensm.fdbs:11: expected"},
+		{"--load " + dumps + " --lmc 8", cmdutil.ExitUsage, "want 0 to 7"},
+		{"--load " + dumps + " --sim demo", cmdutil.ExitUsage, "exclude each other"},
+		{"--sim demo --diff " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
+		{"--sim demo --lmc 1", cmdutil.ExitUsage, "has no effect without --load"},
+		{"--sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			code, _, err := program.Run(t, nil, append([]string{"check", "routes"}, strings.Fields(test.args)...)...)
+			if code != test.code || !strings.Contains(err, test.err) || (err != "") != (test.err != "") {
+				t.Errorf("got exit code %d, error output %q; want %d, %q", code, err, test.code, test.err)
+			}
+		})
+	}
+}
+
+// A stored routing equals itself, and differs from that of another routing engine.
+func TestCheckRoutes_Diff(t *testing.T) {
+	saved := filepath.Join(t.TempDir(), "saved")
+	program.Run(t, nil, "check", "routes", "--sim", "torus", "--save", saved)
+	code, out, _ := program.Run(t, nil, "check", "routes", "--load", saved, "--diff", saved, "--fail-on", "unreachable")
+	if code != cmdutil.ExitOK || strings.Contains(out, "changed:") {
+		t.Errorf("got exit code %d and\n%s\nwant no changes", code, out)
+	}
+	code, out, _ = program.Run(t, nil, "check", "routes", "--sim", "torus,sm=updown", "--diff", saved)
+	if code != cmdutil.ExitFindings || !strings.Contains(out, "LIDs re-routed, for example LID ") {
+		t.Errorf("got exit code %d and\n%s\nwant changes", code, out)
+	}
+}
+
+func TestCheckRoutes_CSV(t *testing.T) {
+	_, out, _ := program.Run(t, nil, "check", "routes", "--sim", "torus", "--csv")
+	records, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || len(records) != 2 || records[1][0] != "credit-loop" {
+		t.Errorf("got records %q, error %v; want one with a credit loop", records, err)
+	}
+}
+
+func TestCheck_NoCommand(t *testing.T) {
+	for _, args := range [][]string{{"check"}, {"check", "x"}} {
+		if code, _, err := program.Run(t, nil, args...); code != cmdutil.ExitUsage || !strings.Contains(err, "see ibkit check --help") {
+			t.Errorf("%q: got exit code %d, error output %q", args, code, err)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/route"
+)
+
+// printSummary prints the size of the routing and the results without findings.
+func (c *routes) printSummary(out *render.Output, a *route.Analysis) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-13s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("fabric", "%s, %s, %s", render.Count(a.Switches, "switch", "switches"), render.Count(a.EndPorts, "end port", "end ports"), render.Count(a.Destinations, "LID", "LIDs"))
+	line("paths", "%d, %s", a.Paths, arrivals(a))
+	if hops := hopText(a); hops != "" {
+		line("links", "%s", hops)
+	}
+	if s := a.LinkSummary(); s.Count > 0 {
+		line("load", "%d outputs between switches: %.1f LIDs on average, at most %d; %.0f paths, at most %d", s.Count, s.MeanLIDs, s.MostLIDs, s.MeanPaths, s.MostPaths)
+	}
+	line("credit loops", "%s", creditText(a))
+	if n := len(a.Trees); n > 0 {
+		sound := 0
+		for i := range a.Trees {
+			if a.Trees[i].Sound() {
+				sound++
+			}
+		}
+		line("multicast", "%s, %d sound", render.Count(n, "group", "groups"), sound)
+	}
+	if d := a.Disjoint; d != nil {
+		line("LMC", "paths to the LIDs of a port share no link in %d of %d pairs, some in %d, all in %d", d.Separate, d.Groups, d.Partly, d.Same)
+	}
+	for _, p := range a.Congestion {
+		line(p.Pattern.String(), "%s", c.congestionText(p))
+	}
+}
+
+// arrivals describes the paths that arrive and those that do not.
+func arrivals(a *route.Analysis) string {
+	if a.Reached == a.Paths {
+		return "all arrive"
+	}
+	text := fmt.Sprintf("%d arrive", a.Reached)
+	for cause, n := range a.Lost {
+		if n > 0 {
+			text += fmt.Sprintf(", %d %v", n, route.Cause(cause))
+		}
+	}
+	return text
+}
+
+// hopText returns the number of paths by their links.
+func hopText(a *route.Analysis) string {
+	var parts []string
+	for links, n := range a.Hops {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d: %d", links, n))
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// creditText describes the search for credit loops.
+func creditText(a *route.Analysis) string {
+	n := len(a.CreditLoops)
+	switch {
+	case n == 0 && a.Lanes == route.OneLane:
+		return "free of them, even if all paths use one virtual lane"
+	case n == 0:
+		return "free of them with the service levels of the paths"
+	case a.Lanes == route.LanesUnknown:
+		return fmt.Sprintf("%d if all paths use one virtual lane; service levels of paths are unknown", n)
+	}
+	return fmt.Sprint(n)
+}
+
+func (c *routes) congestionText(p route.Congestion) string {
+	if p.Link == nil {
+		return "no flows between switches"
+	}
+	link := fmt.Sprintf("%s[%d]", c.names.NameOf(p.Link.Node.GUID, p.Link.Node.Desc), p.Link.Number)
+	text := fmt.Sprintf("at most %d flows on a link (%s)", p.Worst, link)
+	if p.Rounds > 1 {
+		text += fmt.Sprintf(", %.1f on average over %d rounds", p.Mean, p.Rounds)
+	}
+	if p.All > p.Rounds {
+		text += fmt.Sprintf(" of %d", p.All)
+	}
+	return text
+}
+
+// printFindings prints the findings, up to the limit of each kind.
+func (c *routes) printFindings(out *render.Output, findings []route.Finding) {
+	if len(findings) == 0 {
+		return
+	}
+	count := map[route.Kind]int{}
+	var rows []route.Finding
+	for _, f := range findings {
+		if count[f.Kind]++; c.limit == 0 || count[f.Kind] <= c.limit {
+			rows = append(rows, f)
+		}
+	}
+	out.WriteByte('\n')
+	render.Columns(out, []render.Column[route.Finding]{
+		render.TextColumn("FINDING", func(f route.Finding) string { return string(f.Kind) }),
+		render.TextColumn("DETAIL", func(f route.Finding) string { return f.Detail }),
+	}, rows)
+	for _, k := range route.Kinds {
+		if more := count[k] - c.limit; c.limit > 0 && more > 0 {
+			fmt.Fprintf(out, "%d more findings of kind %s (--limit 0 prints all)\n", more, k)
+		}
+	}
+}

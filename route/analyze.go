@@ -1,0 +1,122 @@
+package route
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+// AnalyzeOptions are the options of [Analyze].
+type AnalyzeOptions struct {
+	// WithSwitches includes the management ports of switches as sources and
+	// destinations.
+	WithSwitches bool
+
+	// Patterns are the traffic patterns whose congestion is measured.
+	Patterns []Pattern
+}
+
+// An Analysis is the result of [Analyze].
+type Analysis struct {
+	Routing *Routing
+
+	Switches     int
+	EndPorts     int // ports of adapters and routers with a LID
+	Destinations int // LIDs
+
+	// A path leads from a source port to a destination LID.
+	Paths, Reached uint64
+	Lost           [causes]uint64 // paths that do not arrive, by cause
+
+	Hops []uint64 // paths that arrive, by the number of links
+
+	Faults      []Fault       // places at which paths end
+	Loops       []Loop        // of forwarding tables
+	CreditLoops []CreditLoop  //
+	Lanes       LaneKnowledge // of the search for credit loops
+	Links       []LinkLoad    // output ports that lead to switches
+	Balance     []Imbalance
+	Congestion  []Congestion
+	Disjoint    *Disjoint // nil: all ports have one LID
+	Trees       []MulticastTree
+	Excess      []Excess
+	Duplicates  []Duplicate
+}
+
+// Analyze checks a routing. It computes the paths to one destination LID at a time,
+// from the entries of all switches for it, so the time grows with the product of
+// destinations and switches. Analyze uses all processors. It returns an error if ctx
+// ends.
+func Analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, error) {
+	g := newGraph(r, o.WithSwitches)
+	a := &Analysis{Routing: r, Switches: len(g.switches), EndPorts: len(g.ends), Destinations: len(g.lids), Duplicates: g.duplicates}
+	deps := newDependencies(g)
+	load := make([]uint64, g.channels)
+	lids := make([]uint32, g.channels)
+	parts := make([]*scanPart, runtime.GOMAXPROCS(0))
+	err := g.forEach(ctx, len(parts), func(worker int) func(ib.LID, []uint8) {
+		p := newScanPart(g, deps, o.WithSwitches)
+		parts[worker] = p
+		return p.destination
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range parts {
+		if p != nil {
+			p.addTo(a, load, lids)
+		}
+	}
+	a.finishFaults(g)
+	if err := a.findCreditLoops(ctx, g, deps); err != nil {
+		return nil, err
+	}
+	a.measureLinks(g, load, lids)
+	a.checkSizes(g)
+	a.Trees = checkMulticast(r)
+	if a.Disjoint, err = checkDisjoint(ctx, g); err != nil {
+		return nil, err
+	}
+	for _, p := range o.Patterns {
+		c, err := measure(ctx, g, p, load)
+		if err != nil {
+			return nil, err
+		}
+		a.Congestion = append(a.Congestion, c)
+	}
+	return a, nil
+}
+
+// forEach calls functions with each destination LID and its entries in the tables of
+// all switches. start makes the function of a worker.
+func (g *graph) forEach(ctx context.Context, workers int, start func(worker int) func(ib.LID, []uint8)) error {
+	var blocks [][]ib.LID // destinations of a block of the tables
+	for _, lid := range g.lids {
+		if n := len(blocks); n == 0 || blocks[n-1][0]/lftBlock != lid/lftBlock {
+			blocks = append(blocks, nil)
+		}
+		blocks[len(blocks)-1] = append(blocks[len(blocks)-1], lid)
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for w := range min(workers, len(blocks)) {
+		group.Go(func() {
+			visit, c := start(w), newColumns(g)
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(blocks) {
+					return
+				}
+				c.load(int(blocks[i][0]) / lftBlock)
+				for _, lid := range blocks[i] {
+					visit(lid, c.of(lid))
+				}
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}

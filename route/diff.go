@@ -1,0 +1,92 @@
+package route
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// A Change is a difference between two routings.
+type Change struct {
+	Node   *Node // of the new routing, or of the old one if the new one lacks it
+	LIDs   int   // destinations with another output port
+	Detail string
+}
+
+// Diff lists the differences of a routing from an older one: nodes by GUID, their LIDs,
+// and destinations with another output port.
+func Diff(before, now *Routing, names *fabric.NameMap) []Change {
+	w := namer{names}
+	var changes []Change
+	for _, n := range before.Nodes {
+		if now.byGUID[n.GUID] == nil {
+			changes = append(changes, Change{Node: n, Detail: w.node(n) + ": gone"})
+		}
+	}
+	for _, n := range now.Nodes {
+		old := before.byGUID[n.GUID]
+		if old == nil {
+			changes = append(changes, Change{Node: n, Detail: w.node(n) + ": new"})
+			continue
+		}
+		for i := range min(len(n.Ports), len(old.Ports)) {
+			if a, b := old.Ports[i].LID, n.Ports[i].LID; a != b {
+				changes = append(changes, Change{Node: n, Detail: fmt.Sprintf("%s: LID %d, before %d", w.port(&n.Ports[i]), b, a)})
+			}
+		}
+		if c, ok := compareTables(old, n, w); ok {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// compareTables compares the unicast and multicast tables of a switch.
+func compareTables(old, n *Node, w namer) (Change, bool) {
+	c := Change{Node: n}
+	if old.Tables == nil || n.Tables == nil {
+		return c, false
+	}
+	example := ib.LID(0)
+	for lid := range max(len(old.Tables.LFT), len(n.Tables.LFT)) {
+		if old.Tables.Lookup(ib.LID(lid)) != n.Tables.Lookup(ib.LID(lid)) {
+			if c.LIDs == 0 {
+				example = ib.LID(lid)
+			}
+			c.LIDs++
+		}
+	}
+	groups := 0
+	for lid, mask := range n.Tables.MFT {
+		if old.Tables.MFT[lid] != mask {
+			groups++
+		}
+	}
+	for lid := range old.Tables.MFT {
+		if _, ok := n.Tables.MFT[lid]; !ok {
+			groups++
+		}
+	}
+	switch {
+	case c.LIDs > 0:
+		c.Detail = fmt.Sprintf("%s: %d LIDs re-routed, for example LID %d through port %s, before %s", w.node(n), c.LIDs, example,
+			portText(n.Tables.Lookup(example)), portText(old.Tables.Lookup(example)))
+	case groups > 0:
+		c.Detail = w.node(n) + ":"
+	default:
+		return c, false
+	}
+	if groups > 0 {
+		c.Detail += fmt.Sprintf(" %d multicast LIDs re-routed", groups)
+	}
+	return c, true
+}
+
+// portText returns an output port in words.
+func portText(port uint8) string {
+	if port == NoRoute {
+		return "no port"
+	}
+	return fmt.Sprint(port)
+}

@@ -1,0 +1,102 @@
+package route
+
+import (
+	"context"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+// Disjoint compares the paths to the LIDs of ports with several LIDs, from each switch
+// with end ports.
+type Disjoint struct {
+	Groups   int // pairs of a source switch and a destination port
+	Separate int // no two of the paths share a link between switches
+	Partly   int // some share a link
+	Same     int // all paths are the same
+
+	// An example of a pair whose paths are the same; nil: there is no such pair.
+	From *Node
+	To   *Port
+}
+
+// maxCommon limits the LIDs of a port that are compared: an LMC of 7.
+const maxCommon = 128
+
+// checkDisjoint compares the paths to ports with several LIDs. Switches without another
+// link to the destination than one are not counted as the same.
+func checkDisjoint(ctx context.Context, g *graph) (*Disjoint, error) {
+	var d *Disjoint
+	used := make([]uint8, g.channels) // paths through an output port
+	for i := range g.ends {
+		e := &g.ends[i]
+		if e.port.LMC == 0 || e.sw < 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if d == nil {
+			d = &Disjoint{}
+		}
+		for s := range g.switches {
+			if g.hosts[s] > 0 && int32(s) != e.sw {
+				d.compare(g, int32(s), e.port, used)
+			}
+		}
+	}
+	return d, nil
+}
+
+// compare compares the paths from a switch to the LIDs of a port.
+func (d *Disjoint) compare(g *graph, s int32, to *Port, used []uint8) {
+	var touched []int32
+	count, first := 1<<to.LMC, 0
+	for i := range min(count, maxCommon) {
+		path := g.walk(s, to.LID+ib.LID(i))
+		for _, c := range path {
+			used[c]++
+			touched = append(touched, c)
+		}
+		if i == 0 {
+			first = len(path)
+		}
+	}
+	shared, all := false, first > 0
+	for i, c := range touched {
+		shared = shared || used[c] > 1
+		if i < first && int(used[c]) < count {
+			all = false
+		}
+	}
+	for _, c := range touched {
+		used[c] = 0
+	}
+	d.Groups++
+	switch {
+	case all:
+		d.Same++
+		if d.From == nil {
+			d.From, d.To = g.switches[s], to
+		}
+	case shared:
+		d.Partly++
+	default:
+		d.Separate++
+	}
+}
+
+// walk returns the output ports of the links between switches on the path of a LID.
+func (g *graph) walk(s int32, lid ib.LID) (path []int32) {
+	for range g.switches {
+		port := g.switches[s].Tables.Lookup(lid)
+		if port == 0 || int32(port) >= g.radix[s] {
+			return path
+		}
+		c := g.base[s] + int32(port)
+		if s = g.to[c]; s < 0 {
+			return path
+		}
+		path = append(path, c)
+	}
+	return path
+}

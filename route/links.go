@@ -1,0 +1,119 @@
+package route
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// A LinkLoad is the load of an output port that leads to a switch.
+type LinkLoad struct {
+	Port  *Port
+	Paths uint64 // from all sources to all destinations
+	LIDs  int    // destinations
+}
+
+// An Imbalance is a group of output ports of a switch that could share destinations, and
+// do so unevenly: parallel links to the same switch, or all links to a higher level.
+type Imbalance struct {
+	Switch *Node
+	Level  int   // of the switch; 0: end ports are linked to it
+	To     *Node // the switch at the other ends; nil: the switches of the next level
+	Ports  []LinkLoad
+	Mean   float64 // destinations per port
+	Most   int
+	Least  int
+}
+
+// uneven is the ratio of the highest number of destinations to the mean from which a
+// group is an imbalance. A difference of one destination never is.
+const uneven = 1.25
+
+// measureLinks lists the loads of the links between switches and the imbalances.
+func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
+	for c, t := range g.to {
+		if t >= 0 {
+			a.Links = append(a.Links, LinkLoad{g.port(int32(c)), load[c], int(lids[c])})
+		}
+	}
+	levels := g.levels()
+	first := 0
+	for s := range g.switches {
+		end := first
+		for end < len(a.Links) && a.Links[end].Port.Node == g.switches[s] {
+			end++
+		}
+		a.compareLinks(g, int32(s), a.Links[first:end], levels)
+		first = end
+	}
+	slices.SortStableFunc(a.Balance, func(x, y Imbalance) int {
+		return cmp.Compare(float64(y.Most)/y.Mean, float64(x.Most)/x.Mean)
+	})
+}
+
+// levels returns the number of links from each switch to the nearest switch with end
+// ports. In a tree that is its level.
+func (g *graph) levels() []int {
+	levels := slices.Repeat([]int{-1}, len(g.switches))
+	var queue []int32
+	for s, n := range g.hosts {
+		if n > 0 {
+			levels[s] = 0
+			queue = append(queue, int32(s))
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		s := queue[i]
+		for port := range g.radix[s] {
+			if t := g.to[g.base[s]+port]; t >= 0 && levels[t] < 0 {
+				levels[t] = levels[s] + 1
+				queue = append(queue, t)
+			}
+		}
+	}
+	return levels
+}
+
+// compareLinks compares the links of one switch.
+func (a *Analysis) compareLinks(g *graph, s int32, links []LinkLoad, levels []int) {
+	parallel := map[*Node][]LinkLoad{}
+	var up []LinkLoad
+	for _, l := range links {
+		peer := l.Port.Peer.Node
+		parallel[peer] = append(parallel[peer], l)
+		if levels[g.to[g.base[s]+int32(l.Port.Number)]] > levels[s] {
+			up = append(up, l)
+		}
+	}
+	n := g.switches[s]
+	for _, peer := range slices.SortedFunc(maps.Keys(parallel), func(x, y *Node) int { return cmp.Compare(x.GUID, y.GUID) }) {
+		a.compareGroup(Imbalance{Switch: n, Level: levels[s], To: peer, Ports: parallel[peer]})
+	}
+	if len(parallel) > 1 || len(up) < len(links) {
+		a.compareGroup(Imbalance{Switch: n, Level: levels[s], Ports: up})
+	}
+}
+
+// compareGroup adds a group of links if their destinations are uneven.
+func (a *Analysis) compareGroup(b Imbalance) {
+	if len(b.Ports) < 2 {
+		return
+	}
+	sum := 0
+	b.Least = b.Ports[0].LIDs
+	for _, l := range b.Ports {
+		sum += l.LIDs
+		b.Most, b.Least = max(b.Most, l.LIDs), min(b.Least, l.LIDs)
+	}
+	b.Mean = float64(sum) / float64(len(b.Ports))
+	if b.Most-b.Least > 1 && float64(b.Most) > uneven*b.Mean {
+		a.Balance = append(a.Balance, b)
+	}
+}
+
+// An Excess is an entry or a limit of a table that the switch cannot have.
+type Excess struct {
+	Switch *Node
+	Detail string
+	Count  int // entries
+}

@@ -1,0 +1,193 @@
+package route
+
+import (
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// ReportSchema identifies the JSON form of a [Report]; schema/check-routes.json
+// describes it. A change that breaks readers changes the number.
+const ReportSchema = "ibkit/check-routes/1"
+
+// A Report is the document that "ibkit check routes --json" prints.
+type Report struct {
+	Schema       string             `json:"schema"`
+	Partial      bool               `json:"partial"` // a part of the routing is unknown
+	Switches     int                `json:"switches"`
+	EndPorts     int                `json:"end_ports"`
+	Destinations int                `json:"destinations"` // LIDs
+	Paths        uint64             `json:"paths"`
+	Reached      uint64             `json:"reached"`
+	Lost         map[Cause]uint64   `json:"lost"` // paths by cause
+	Hops         []ReportHops       `json:"hops"`
+	Links        ReportLinks        `json:"links"`
+	Lanes        LaneKnowledge      `json:"lanes"` // knowledge about virtual lanes in the search for credit loops
+	Congestion   []ReportCongestion `json:"congestion"`
+	Disjoint     *ReportDisjoint    `json:"disjoint"`  // null: each port has one LID
+	Multicast    ReportMulticast    `json:"multicast"` //
+	Findings     []ReportFinding    `json:"findings"`
+	Failures     []ReportFailure    `json:"failures"`
+	Changes      []ReportChange     `json:"changes"` // null: no comparison
+}
+
+// ReportHops counts paths by links.
+type ReportHops struct {
+	Links int    `json:"links"`
+	Paths uint64 `json:"paths"`
+}
+
+// ReportLinks describes the load of the links between switches, in each direction, if
+// each port sends to all LIDs.
+type ReportLinks struct {
+	Count     int     `json:"count"`
+	MostPaths uint64  `json:"most_paths"`
+	MeanPaths float64 `json:"mean_paths"`
+	MostLIDs  int     `json:"most_lids"`
+	MeanLIDs  float64 `json:"mean_lids"`
+}
+
+// ReportCongestion is a [Congestion].
+type ReportCongestion struct {
+	Pattern Pattern     `json:"pattern"`
+	Rounds  int         `json:"rounds"`
+	All     int         `json:"all_rounds"` // 0: any number
+	Worst   int         `json:"worst_flows"`
+	Mean    float64     `json:"mean_flows"`
+	Link    *ReportPort `json:"link"`
+}
+
+// ReportDisjoint is a [Disjoint].
+type ReportDisjoint struct {
+	Pairs    int `json:"pairs"`
+	Separate int `json:"separate"`
+	Partly   int `json:"partly"`
+	Same     int `json:"same"`
+}
+
+// ReportMulticast counts multicast groups.
+type ReportMulticast struct {
+	Groups int `json:"groups"`
+	Sound  int `json:"sound"`
+}
+
+// A ReportPort is an output port.
+type ReportPort struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	Name     string  `json:"name"`
+	Port     uint8   `json:"port"`
+	VL       *uint8  `json:"vl"`
+}
+
+// A ReportFinding is a [Finding].
+type ReportFinding struct {
+	Kind     Kind         `json:"kind"`
+	Problem  bool         `json:"problem"`
+	NodeGUID *ib.GUID     `json:"node_guid"`
+	Count    uint64       `json:"count"`
+	Detail   string       `json:"detail"`
+	Ports    []ReportPort `json:"ports"` // of a loop
+}
+
+// A ReportFailure is a [Failure].
+type ReportFailure struct {
+	NodeGUID *ib.GUID `json:"node_guid"`
+	Attr     string   `json:"attribute"`
+	Modifier uint32   `json:"modifier"`
+	Error    string   `json:"error"`
+}
+
+// A ReportChange is a [Change].
+type ReportChange struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	LIDs     int     `json:"lids"`
+	Detail   string  `json:"detail"`
+}
+
+// NewReport returns the report of an analysis with some of its findings. changes is nil
+// without a comparison.
+func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.NameMap) Report {
+	w := namer{names}
+	r := Report{
+		Schema: ReportSchema, Partial: a.Partial(), Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
+		Paths: a.Paths, Reached: a.Reached, Lost: map[Cause]uint64{}, Hops: []ReportHops{}, Lanes: a.Lanes, Links: a.LinkSummary(),
+		Congestion: []ReportCongestion{}, Findings: []ReportFinding{}, Failures: []ReportFailure{},
+	}
+	for c, n := range a.Lost {
+		if n > 0 {
+			r.Lost[Cause(c)] = n
+		}
+	}
+	for links, n := range a.Hops {
+		if n > 0 {
+			r.Hops = append(r.Hops, ReportHops{links, n})
+		}
+	}
+	for _, c := range a.Congestion {
+		n := ReportCongestion{Pattern: c.Pattern, Rounds: c.Rounds, All: c.All, Worst: c.Worst, Mean: c.Mean}
+		if c.Link != nil {
+			n.Link = new(w.report(c.Link))
+		}
+		r.Congestion = append(r.Congestion, n)
+	}
+	if d := a.Disjoint; d != nil {
+		r.Disjoint = &ReportDisjoint{d.Groups, d.Separate, d.Partly, d.Same}
+	}
+	r.Multicast.Groups = len(a.Trees)
+	for i := range a.Trees {
+		if a.Trees[i].Sound() {
+			r.Multicast.Sound++
+		}
+	}
+	for _, f := range findings {
+		r.Findings = append(r.Findings, w.finding(f, a.Lanes))
+	}
+	for _, f := range a.Routing.Failures {
+		n := ReportFailure{Attr: f.Attr, Modifier: f.Modifier, Error: f.Err.Error()}
+		if f.Node != nil {
+			n.NodeGUID = &f.Node.GUID
+		}
+		r.Failures = append(r.Failures, n)
+	}
+	for _, c := range changes {
+		r.Changes = append(r.Changes, ReportChange{c.Node.GUID, c.LIDs, c.Detail})
+	}
+	return r
+}
+
+func (w namer) report(p *Port) ReportPort {
+	return ReportPort{NodeGUID: p.Node.GUID, Name: w.node(p.Node), Port: p.Number}
+}
+
+func (w namer) finding(f Finding, lanes LaneKnowledge) ReportFinding {
+	r := ReportFinding{Kind: f.Kind, Problem: f.Kind.IsProblem(), Count: f.Count, Detail: f.Detail, Ports: []ReportPort{}}
+	if f.Node != nil {
+		r.NodeGUID = &f.Node.GUID
+	}
+	for _, h := range f.Ports {
+		p := w.report(h.Port)
+		if lanes == LanesKnown && f.Kind == KindCredit {
+			p.VL = new(h.VL)
+		}
+		r.Ports = append(r.Ports, p)
+	}
+	return r
+}
+
+// LinkSummary summarizes the loads of the links between switches.
+func (a *Analysis) LinkSummary() ReportLinks {
+	s := ReportLinks{Count: len(a.Links)}
+	for _, l := range a.Links {
+		s.MostPaths, s.MostLIDs = max(s.MostPaths, l.Paths), max(s.MostLIDs, l.LIDs)
+		s.MeanPaths += float64(l.Paths)
+		s.MeanLIDs += float64(l.LIDs)
+	}
+	if s.Count > 0 {
+		s.MeanPaths /= float64(s.Count)
+		s.MeanLIDs /= float64(s.Count)
+	}
+	return s
+}
+
+// Partial reports whether a part of the routing is unknown: requests failed, or the
+// files lack the tables of a switch.
+func (a *Analysis) Partial() bool { return a.Routing.Partial() || a.Lost[Unseen] > 0 }
