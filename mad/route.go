@@ -45,6 +45,12 @@ func (r Route) String() string {
 // MarshalText returns the text of [Route.String]. The error is always nil.
 func (r Route) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
+// UnmarshalText parses the text that [ParseRoute] accepts.
+func (r *Route) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRoute(string(text))
+	return err
+}
+
 // ParseRoute parses a directed route, for example "0,1,3". The first element
 // stands for the local node and must be 0. The error contains the number of the
 // invalid element, from 1.

@@ -9,11 +9,13 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/resolve"
 )
 
 var program = cmdtest.Native(New)
 
-// The JSON conforms to the schema, with and without results.
+// The JSON conforms to the schema and decodes into resolve.Report without loss, with and
+// without results.
 func TestAddrJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/addr.json")
 	if err != nil {
@@ -30,14 +32,17 @@ func TestAddrJSON(t *testing.T) {
 		"--source nodes fe80::2:c900:10:a01": cmdutil.ExitOK,
 		"--source sa 0,1":                    cmdutil.ExitFailed,
 	} {
-		code, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"addr", "--json"}, strings.Fields(line)...)...)
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
-		if err == nil {
-			err = schema.Validate(v)
-		}
-		if code != want || err != nil || (stderr == "") != (code == cmdutil.ExitOK || code == cmdutil.ExitFindings) {
-			t.Errorf("addr %s: exit code %d, %v\n%s%s", line, code, err, out, stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			code, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"addr", "--json"}, strings.Fields(line)...)...)
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err == nil {
+				err = schema.Validate(v)
+			}
+			if code != want || err != nil || (stderr == "") != (code == cmdutil.ExitOK || code == cmdutil.ExitFindings) {
+				t.Errorf("got exit code %d, want %d; %v\n%s%s", code, want, err, out, stderr)
+			}
+			cmdtest.RoundTrip(t, out, new(resolve.Report))
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
 )
@@ -43,6 +44,7 @@ func TestJSON(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: got invalid document: %v\n%s", name, err, text)
 		}
+		cmdtest.RoundTrip(t, text, new(perf.Report))
 		if name != "all" {
 			continue
 		}

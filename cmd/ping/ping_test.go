@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/ping"
 )
 
 var program = cmdtest.Native(New)
@@ -150,7 +151,7 @@ func TestPingTimestamps(t *testing.T) {
 	}
 }
 
-// The JSON conforms to the schema.
+// The JSON conforms to the schema and decodes into the types of package ping without loss.
 func TestPingJSON(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping.json")
 	if err != nil {
@@ -173,21 +174,28 @@ func TestPingJSON(t *testing.T) {
 		{"--json-lines -t 1 77", 3, `"outcome":"lost"`},
 		{"--json-lines --via sma --node-name-map " + names + " 3", 3, `"node_guid":"0x`},
 	} {
-		args := append([]string{"ping", "--sim", "demo", "-c", "2", "-f"}, strings.Fields(test.args)...)
-		_, out, _ := program.Run(t, nil, args...)
-		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		if len(lines) != test.lines || !strings.Contains(out, test.want) {
-			t.Errorf("ping %s: %d lines:\n%s", test.args, len(lines), out)
-		}
-		for _, line := range lines {
-			var document any
-			if err := json.Unmarshal([]byte(line), &document); err != nil {
-				t.Fatalf("ping %s: %v: %s", test.args, err, line)
+		t.Run(test.args, func(t *testing.T) {
+			args := append([]string{"ping", "--sim", "demo", "-c", "2", "-f"}, strings.Fields(test.args)...)
+			_, out, _ := program.Run(t, nil, args...)
+			lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+			if len(lines) != test.lines || !strings.Contains(out, test.want) {
+				t.Errorf("got %d lines, want %d with %s:\n%s", len(lines), test.lines, test.want, out)
 			}
-			if err := schema.Validate(document); err != nil {
-				t.Errorf("ping %s: %v\n%s", test.args, err, line)
+			for _, line := range lines {
+				var document map[string]any
+				if err := json.Unmarshal([]byte(line), &document); err != nil {
+					t.Fatalf("%v: %s", err, line)
+				}
+				if err := schema.Validate(document); err != nil {
+					t.Errorf("%v\n%s", err, line)
+				}
+				if document["type"] == "probe" {
+					cmdtest.RoundTrip(t, line, new(ping.ProbeReport))
+				} else {
+					cmdtest.RoundTrip(t, line, new(ping.Report))
+				}
 			}
-		}
+		})
 	}
 }
 

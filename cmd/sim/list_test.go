@@ -41,13 +41,13 @@ func TestSimList(t *testing.T) {
 	if len(list.Presets) != len(sim.Presets) {
 		t.Errorf("got %d presets, want %d", len(list.Presets), len(sim.Presets))
 	}
-	radix := ""
+	hosts := ""
 	for _, p := range list.Presets {
-		if p.Name == "fat-tree" && len(p.Parameters) > 0 {
-			radix = p.Parameters[0].Default
+		if p.Name == "single-switch" && len(p.Parameters) > 0 {
+			hosts = p.Parameters[0].Default
 		}
 	}
-	if radix != "8" {
-		t.Errorf("got default radix %q of a fat tree, want 8:\n%s", radix, out)
+	if hosts != "8" {
+		t.Errorf("got %q hosts at a single switch by default, want 8", hosts)
 	}
 }

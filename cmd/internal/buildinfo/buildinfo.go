@@ -18,11 +18,16 @@ func Version() string {
 	if !ok {
 		return "unknown"
 	}
+	return versionOf(info, Commit())
+}
+
+// versionOf returns the version of a module, or a name for a build of a commit.
+func versionOf(info *debug.BuildInfo, commit string) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	if c := Commit(); c != "" {
-		return "devel-" + c[:min(12, len(c))]
+	if commit != "" {
+		return "devel-" + commit[:min(12, len(commit))]
 	}
 	return "devel"
 }
@@ -33,10 +38,16 @@ func Commit() string {
 		return releaseCommit
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
-			}
+		return commitOf(info)
+	}
+	return ""
+}
+
+// commitOf returns the commit of a build in a checkout.
+func commitOf(info *debug.BuildInfo) string {
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
 		}
 	}
 	return ""
