@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/check"
 	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
 	"github.com/ibkit/ibkit/cmd/classic/ibcacheedit"
+	"github.com/ibkit/ibkit/cmd/classic/ibcheck"
 	"github.com/ibkit/ibkit/cmd/classic/ibidsverify"
 	"github.com/ibkit/ibkit/cmd/classic/iblinkinfo"
 	"github.com/ibkit/ibkit/cmd/classic/ibnetdiscover"
@@ -15,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibqueryerrors"
 	"github.com/ibkit/ibkit/cmd/classic/ibstat"
 	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
+	"github.com/ibkit/ibkit/cmd/classic/ibswportwatch"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevices"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
@@ -79,8 +81,15 @@ var registry = map[string]entry{
 	"ibv_devices":   {tool: ibvdevices.New, native: "devinfo"},
 	"ibv_devinfo":   {tool: ibvdevinfo.New, native: "devinfo"},
 
-	"ibqueryerrors": {tool: ibqueryerrors.New, native: "counters"},
-	"perfquery":     {tool: perfquery.New, native: "counters"},
+	"ibcheckerrors":   {tool: ibcheck.New("ibcheckerrors"), native: "counters"},
+	"ibcheckerrs":     {tool: ibcheck.New("ibcheckerrs"), native: "counters"},
+	"ibclearcounters": {tool: ibcheck.New("ibclearcounters"), native: "counters"},
+	"ibclearerrors":   {tool: ibcheck.New("ibclearerrors"), native: "counters"},
+	"ibdatacounters":  {tool: ibcheck.New("ibdatacounters"), native: "counters"},
+	"ibdatacounts":    {tool: ibcheck.New("ibdatacounts"), native: "counters"},
+	"ibqueryerrors":   {tool: ibqueryerrors.New, native: "counters"},
+	"ibswportwatch":   {tool: ibswportwatch.New, native: "counters"},
+	"perfquery":       {tool: perfquery.New, native: "counters"},
 
 	"sminfo":   {tool: sminfo.New, native: "sm"},
 	"smpdump":  {tool: smpdump.New, native: "query"},

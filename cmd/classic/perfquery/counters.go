@@ -13,8 +13,8 @@ func (c *command) show(ports []int, sum bool) error {
 	if !c.extended {
 		total := &mad.PortCounters{}
 		for _, p := range ports {
-			a := &mad.PortCounters{}
-			if err := c.readCounters(p, a); err != nil {
+			a, err := c.readCounters(p)
+			if err != nil {
 				return err
 			}
 			if sum {
@@ -46,37 +46,38 @@ func (c *command) show(ports []int, sum bool) error {
 	return nil
 }
 
-func (c *command) readCounters(port int, a *mad.PortCounters) error {
-	if c.caller.Get(&c.to, port, a) != nil {
-		return c.fail("dump_perfcounters", "perfquery")
+func (c *command) readCounters(port int) (*mad.PortCounters, error) {
+	a, err := c.agent.Read(port)
+	if err != nil {
+		return nil, err
 	}
-	if !c.caps.Has(mad.PerfXmitWait) {
+	if !c.agent.Caps.Has(mad.PerfXmitWait) {
 		if c.Verbose > 0 {
 			fmt.Fprintf(c.out, "[%d] dump_perfcounters: PortXmitWait not indicated so ignore this counter\n", os.Getpid())
 		}
 		a.XmitWait = 0
 	}
-	return nil
+	return a, nil
 }
 
 func (c *command) readExtended(port int, a *mad.PortCountersExtended) error {
-	if !c.caps.HasExtended() {
-		c.caller.Warnf("dump_perfcounters", "PerfMgt ClassPortInfo CapMask 0x%02X; No extended counter support indicated\n", uint16(c.caps))
+	if !c.agent.Caps.HasExtended() {
+		c.agent.Warnf("dump_perfcounters", "PerfMgt ClassPortInfo CapMask 0x%02X; No extended counter support indicated\n", uint16(c.agent.Caps))
 	}
-	if c.caller.Get(&c.to, port, a) != nil {
+	if c.agent.Get(&c.agent.To, port, a) != nil {
 		return c.fail("dump_perfcounters", "perfextquery")
 	}
 	return nil
 }
 
 func (c *command) print(port int, a *mad.PortCounters) error {
-	fmt.Fprintf(c.out, "# Port counters: %v port %d (CapMask: 0x%02X)\n", c.to, port, uint16(c.caps))
+	fmt.Fprintf(c.out, "# Port counters: %v port %d (CapMask: 0x%02X)\n", c.agent.To, port, uint16(c.agent.Caps))
 	return mad.Dump(c.out, a)
 }
 
 func (c *command) printExtended(port int, a *mad.PortCountersExtended) error {
-	fmt.Fprintf(c.out, "# Port extended counters: %v port %d (CapMask: 0x%02X CapMask2: 0x%07X)\n", c.to, port, uint16(c.caps), uint32(c.caps2))
-	return a.DumpSupported(c.out, c.caps, c.caps2)
+	fmt.Fprintf(c.out, "# Port extended counters: %v port %d (CapMask: 0x%02X CapMask2: 0x%07X)\n", c.agent.To, port, uint16(c.agent.Caps), uint32(c.agent.Caps2))
+	return a.DumpSupported(c.out, c.agent.Caps, c.agent.Caps2)
 }
 
 // addCounters adds the counters of a port to total, up to the largest value of each

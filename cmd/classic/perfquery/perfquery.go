@@ -27,20 +27,16 @@ type command struct {
 	reset, resetOnly bool
 
 	port  int
-	ports []int  // of a list or a range
-	mask  uint64 // counters to reset; all ones without an operand
-	given bool   // the mask is an operand
+	ports []int // of a list or a range
+	mask  pma.Mask
 
-	caller *pma.Caller
-	to     umad.Target
-	out    *render.Output
-	caps   mad.PerfCapMask
-	caps2  mad.PerfCapMask2
+	agent *pma.Agent
+	out   *render.Output
 }
 
 // New returns perfquery.
 func New(env *cmdutil.Env) *getopt.Tool {
-	c := &command{Diag: getopt.NewDiag(env, "perfquery"), tables: map[*table]bool{}, mask: ^uint64(0)}
+	c := &command{Diag: getopt.NewDiag(env, "perfquery"), tables: map[*table]bool{}, mask: pma.Mask{Bits: ^uint64(0)}}
 	options := []getopt.Option{
 		{Long: "extended", Short: 'x', Help: "show extended port counters", Set: getopt.True(&c.extended)},
 	}
@@ -96,26 +92,30 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		return err
 	}
 	defer port.Close()
-	var client *umad.Client
-	c.caller, client = pma.New(ctx, c.Diag, port)
+	caller, client := pma.New(ctx, c.Diag, port)
+	c.agent = &pma.Agent{Caller: caller}
 	if len(operands) > 0 {
-		c.to, err = c.Destination(ctx, client, operands[0])
+		c.agent.To, err = c.Destination(ctx, client, operands[0])
 	} else {
 		attr := port.Attr()
-		c.to, c.port = umad.Target{LID: attr.LID, SL: attr.SMSL}, int(attr.Number)
+		c.agent.To, c.port = umad.Target{LID: attr.LID, SL: attr.SMSL}, int(attr.Number)
 	}
 	if err != nil {
 		return err
 	}
 	c.out = render.NewOutput(c.Env.Out)
 	err = c.query()
+	var failed *pma.Failure
+	if errors.As(err, &failed) {
+		err = c.fail(failed.Function, "%s", failed.Text)
+	}
 	return errors.Join(err, c.out.Flush())
 }
 
 // parseOperands parses the ports and the mask by the rules of strtoul.
 func (c *command) parseOperands(operands []string) error {
 	if len(operands) > 2 {
-		c.mask, c.given = getopt.Strtoull(operands[2]), true
+		c.mask = pma.Mask{Given: true, Bits: getopt.Strtoull(operands[2])}
 	}
 	if len(operands) < 2 {
 		return nil
@@ -166,18 +166,10 @@ func (c *command) fail(function, format string, args ...any) error {
 
 // query prints or resets the selected counters.
 func (c *command) query() error {
-	var info mad.ClassPortInfo
-	if c.caller.Get(&c.to, c.port, &info) != nil {
-		return c.fail("main", "classportinfo query")
+	if err := c.agent.Describe(c.port, c.allPorts); err != nil {
+		return err
 	}
-	c.caps, c.caps2 = info.PerfCaps()
-	emulate := false
-	if !c.caps.Has(mad.PerfAllPortSelect) && c.port == allPorts {
-		if !c.allPorts {
-			return c.fail("main", "AllPortSelect not supported")
-		}
-		emulate = true
-	}
+	emulate := c.port == allPorts && !c.agent.Caps.Has(mad.PerfAllPortSelect)
 	for i := range tables {
 		if t := &tables[i]; c.tables[t] {
 			return t.query(c, t)
@@ -194,11 +186,11 @@ func (c *command) queryPorts(emulate bool) error {
 	switch {
 	case emulate, c.loop && (c.allPorts || c.port == allPorts):
 		var err error
-		if ports, err = c.nodePorts(); err != nil {
+		if ports, err = c.agent.Ports(); err != nil {
 			return err
 		}
 		if sum = emulate && !c.loop; sum {
-			c.caller.Warnf("main", "Emulating AllPortSelect by iterating through all ports")
+			c.agent.WarnEmulated()
 		}
 	case one:
 		ports = []int{c.port}
@@ -209,74 +201,7 @@ func (c *command) queryPorts(emulate bool) error {
 		}
 	}
 	if c.reset || c.resetOnly {
-		return c.resetPorts(ports)
+		return c.agent.ResetPorts(ports, c.mask, c.extended)
 	}
 	return nil
-}
-
-// nodePorts returns the ports of the node: with an enhanced port 0 from 0 on.
-func (c *command) nodePorts() ([]int, error) {
-	var node mad.NodeInfo
-	if c.caller.GetSMP(c.to, 0, &node) != nil {
-		return nil, c.fail("main", "smp query nodeinfo failed")
-	}
-	if node.NumPorts == 0 {
-		return nil, c.fail("main", "smp query nodeinfo: num ports invalid")
-	}
-	first := 1
-	if node.NodeType == mad.NodeTypeSwitch {
-		var sw mad.SwitchInfo
-		if c.caller.GetSMP(c.to, 0, &sw) != nil {
-			return nil, c.fail("main", "smp query nodeinfo failed")
-		}
-		if sw.EnhancedPort0 != 0 {
-			first = 0
-		}
-	}
-	var ports []int
-	for p := first; p <= int(node.NumPorts); p++ {
-		ports = append(ports, p)
-	}
-	return ports, nil
-}
-
-// resetPorts resets the selected counters of ports.
-func (c *command) resetPorts(ports []int) error {
-	mask := uint64(uint32(c.mask))
-	if !c.given {
-		mask = 0xffff
-	}
-	if !c.given || c.extended {
-		mask |= c.optionalCounters()
-	}
-	id, failure := mad.AttrPortCounters, "perf reset"
-	if c.extended {
-		id, failure = mad.AttrPortCountersExtended, "perf ext reset"
-	}
-	for _, p := range ports {
-		if c.caller.Reset(&c.to, id, pma.Selection{Port: p, Counters: mask}) != nil {
-			return c.fail("reset_counters", "%s", failure)
-		}
-	}
-	return nil
-}
-
-// optionalCounters returns the mask of the counters beyond CounterSelect.
-func (c *command) optionalCounters() uint64 {
-	const xmitWait, qp1Dropped = 1 << 16, 1 << 17
-	const extended, extendedXmitWait, extendedQP1Dropped = 0xfff0000, 1 << 28, 1 << 29
-	mask := uint64(0)
-	for _, counter := range []struct {
-		caps             mad.PerfCapMask
-		normal, extended uint64
-	}{{0, 0, extended}, {mad.PerfXmitWait, xmitWait, extendedXmitWait}, {mad.PerfQP1Dropped, qp1Dropped, extendedQP1Dropped}} {
-		switch {
-		case !c.caps.Has(counter.caps):
-		case c.extended:
-			mask |= counter.extended
-		default:
-			mask |= counter.normal
-		}
-	}
-	return mask
 }

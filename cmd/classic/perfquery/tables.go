@@ -52,31 +52,27 @@ func (c *command) table(t *table) error {
 	if !c.reset && !c.resetOnly {
 		return nil
 	}
-	mask := uint64(uint32(c.mask))
-	if !c.given {
-		mask = 0xffff
-	}
-	if c.caller.Reset(&c.to, t.attr, pma.Selection{Port: c.port, Counters: mask}) != nil {
+	if c.agent.Reset(&c.agent.To, t.attr, pma.Selection{Port: c.port, Counters: c.mask.Lowest32()}) != nil {
 		return c.fail("common_func", "cannot reset %s", name)
 	}
 	return nil
 }
 
 func (c *command) printTable(a mad.Attribute, name string) error {
-	if c.caller.Get(&c.to, c.port, a) != nil {
+	if c.agent.Get(&c.agent.To, c.port, a) != nil {
 		return c.fail("common_func", "cannot query %s", name)
 	}
-	fmt.Fprintf(c.out, "# %s counters: %v port %d\n", name, c.to, c.port)
+	fmt.Fprintf(c.out, "# %s counters: %v port %d\n", name, c.agent.To, c.port)
 	return mad.Dump(c.out, a)
 }
 
 // samples prints PortSamplesControl.
 func (c *command) samples(*table) error {
 	a := &mad.PortSamplesControl{}
-	if c.caller.Get(&c.to, c.port, a) != nil {
+	if c.agent.Get(&c.agent.To, c.port, a) != nil {
 		return c.fail("dump_portsamples_control", "sampctlquery")
 	}
-	fmt.Fprintf(c.out, "# PortSamplesControl: %v port %d\n", c.to, c.port)
+	fmt.Fprintf(c.out, "# PortSamplesControl: %v port %d\n", c.agent.To, c.port)
 	return mad.Dump(c.out, a)
 }
 
@@ -101,9 +97,9 @@ func (c *command) speeds(t *table) error {
 		return nil
 	}
 	if c.Debug > 0 {
-		fmt.Fprintf(c.out, "ibdebug: [%d] ext_speeds_reset_via: lid %d port %d mask 0x%x\n", os.Getpid(), c.to.LID, c.port, c.mask)
+		fmt.Fprintf(c.out, "ibdebug: [%d] ext_speeds_reset_via: lid %d port %d mask 0x%x\n", os.Getpid(), c.agent.To.LID, c.port, c.mask.Bits)
 	}
-	if c.caller.ResetQuietly(&c.to, t.attr, pma.Selection{Port: c.port, Counters: c.mask}) != nil {
+	if c.agent.ResetQuietly(&c.agent.To, t.attr, pma.Selection{Port: c.port, Counters: c.mask.Bits}) != nil {
 		return c.fail("extended_speeds_query", "cannot reset PortExtendedSpeedsCounters")
 	}
 	return nil
@@ -111,7 +107,7 @@ func (c *command) speeds(t *table) error {
 
 // rsFEC reports whether the counters of the port are those of RS-FEC.
 func (c *command) rsFEC() (bool, error) {
-	if !c.caps.Has(mad.PerfRSFECCounters) {
+	if !c.agent.Caps.Has(mad.PerfRSFECCounters) {
 		return false, nil
 	}
 	const function = "is_rsfec_mode_active"
@@ -120,11 +116,11 @@ func (c *command) rsFEC() (bool, error) {
 		return false, err
 	}
 	if !has {
-		c.caller.Warnf(function, "Port Info Extended not supported")
+		c.agent.Warnf(function, "Port Info Extended not supported")
 		return false, nil
 	}
 	var info mad.PortInfoExtended
-	if c.caller.GetSMP(c.to, uint32(c.port), &info) != nil {
+	if c.agent.GetSMP(c.agent.To, uint32(c.port), &info) != nil {
 		return false, c.fail(function, "smp query portinfo extended failed")
 	}
 	return info.HasRSFEC(), nil
@@ -134,7 +130,7 @@ func (c *command) rsFEC() (bool, error) {
 func (c *command) hasPortInfoExtended() (bool, error) {
 	const function = "is_port_info_extended_supported"
 	var node mad.NodeInfo
-	if c.caller.GetSMP(c.to, 0, &node) != nil {
+	if c.agent.GetSMP(c.agent.To, 0, &node) != nil {
 		return false, c.fail(function, "node info query failed")
 	}
 	number := c.port
@@ -142,14 +138,14 @@ func (c *command) hasPortInfoExtended() (bool, error) {
 		number = 0
 	}
 	var port mad.PortInfo
-	if c.caller.GetSMP(c.to, uint32(number), &port) != nil {
+	if c.agent.GetSMP(c.agent.To, uint32(number), &port) != nil {
 		return false, c.fail(function, "port info query failed")
 	}
 	switch {
 	case port.CapMask&mad.CapCapMask2 == 0:
-		c.caller.Warnf(function, "port info capability mask2 not supported")
+		c.agent.Warnf(function, "port info capability mask2 not supported")
 	case port.CapMask2&mad.Cap2PortInfoExtended == 0:
-		c.caller.Warnf(function, "port info capability mask2 = 0x%x doesn't indicate PortInfoExtended support", uint16(port.CapMask2))
+		c.agent.Warnf(function, "port info capability mask2 = 0x%x doesn't indicate PortInfoExtended support", uint16(port.CapMask2))
 	default:
 		return true, nil
 	}
