@@ -29,6 +29,8 @@ DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
 DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.
 DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
+# What reads the files of topology: pages, graphs and topology.conf.
+DEB_PACKAGES += chromium graphviz slurmctld slurm-client
 # What reads the packets between two guests.
 DEB_PACKAGES += tshark
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64

@@ -43,6 +43,9 @@ type Finding struct {
 	ports []*fabric.Port
 }
 
+// Ports returns the ports of the finding.
+func (f Finding) Ports() []*fabric.Port { return f.ports }
+
 // An End identifies a node, or a port of a node.
 type End struct {
 	Name string  `json:"name"`

@@ -57,6 +57,8 @@ const (
 	formatDOT         = "dot"
 	formatSlurm       = "slurm"
 	formatSlurmBlock  = "slurm-block"
+	formatSVG         = "svg"
+	formatHTML        = "html"
 )
 
 // New returns the command topology.
@@ -81,6 +83,9 @@ subnet.lst of opensm or a .topo file of ibdiagnet.`),
 
   # a topology file for opensm, ibsim and scripts
   ibkit topology --format netdiscover > fabric.topo
+
+  # a page with a picture, search and details of nodes
+  ibkit topology --format html > fabric.html
 
   # topology.conf for Slurm
   ibkit topology --format slurm > /etc/slurm/topology.conf
@@ -117,7 +122,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
-		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatSlurm, formatSlurmBlock}, "output `FORMAT`")
+		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVarP(&c.list, "list", "l", false, "list the nodes")
 	flags.BoolVarP(&c.cas, "Hca_list", "H", false, "list the channel adapters")
@@ -148,9 +153,9 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}},
 		{Flags: []string{"ports"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "diff"}},
 		{Flags: []string{"diff"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "check"}},
-		{Flags: []string{"punch-list"}, Others: []string{"json", "check"}},
+		{Flags: []string{"punch-list"}, Others: []string{"json", "check", "format"}},
 		{Flags: []string{"plan"}, Others: []string{"diff"}},
-		{Flags: []string{"check", "plan"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports"}},
+		{Flags: []string{"check", "plan"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "ports"}},
 		{Flags: []string{"load-cache"}, Others: []string{"sim", "Ca", "Port", "timeout", "m_key", "outstanding_smps", "errors", "show"}},
 	},
 	Needs: []cmdutil.Need{
@@ -171,6 +176,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	if given := cmdutil.Given(flags, []string{"grouping", "full", "max_hops", "show"}); given != "" && c.format != formatNetdiscover {
 		return cmdutil.UsageErrorf("%s requires --format %s", given, formatNetdiscover)
+	}
+	if given := cmdutil.Given(flags, []string{"check", "plan"}); given != "" && c.format != formatTable && c.format != formatSVG && c.format != formatHTML {
+		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
 	}
 	if given := cmdutil.Given(flags, []string{"list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
 		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
@@ -300,6 +308,10 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		err = topology.WriteSlurm(out, f, c.names)
 	case c.format == formatSlurmBlock:
 		err = topology.WriteSlurmBlocks(out, f, c.names)
+	case c.format == formatSVG:
+		err = topology.NewPicture(f, c.names, marks(f, findings)).WriteSVG(out)
+	case c.format == formatHTML:
+		err = topology.NewPicture(f, c.names, marks(f, findings)).WriteHTML(out)
 	default:
 		c.printTable(out, f, findings)
 	}
@@ -307,6 +319,25 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		return err
 	}
 	return cmdutil.ResultError(f.Partial() || before != nil && before.Partial(), differs || len(findings) > 0)
+}
+
+// marks returns the findings of ports for a picture: those of checks and plans, and
+// problems of links.
+func marks(f *fabric.Fabric, findings []topology.Finding) map[*fabric.Port]string {
+	marks := map[*fabric.Port]string{}
+	for _, end := range linkinfo.Ends(f, f.Nodes) {
+		for _, finding := range end.Findings {
+			if finding.IsProblem() && marks[end.Port] == "" {
+				marks[end.Port] = finding.String()
+			}
+		}
+	}
+	for _, finding := range findings {
+		for _, p := range finding.Ports() {
+			marks[p] = string(finding.Kind) + ": " + finding.Detail
+		}
+	}
+	return marks
 }
 
 // printText writes one of the formats of ibnetdiscover.

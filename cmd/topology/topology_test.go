@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,6 +36,8 @@ func TestTopology_Views(t *testing.T) {
 		"slurm3":      {"--format slurm --sim fat-tree:radix=4,levels=3,pods=4", cmdutil.ExitOK},
 		"plan":        {"--plan testdata/plan.csv", cmdutil.ExitFindings},
 		"punch-list":  {"--plan testdata/plan.csv --punch-list", cmdutil.ExitFindings},
+		"svg":         {"--format svg", cmdutil.ExitOK},
+		"plan-svg":    {"--format svg --plan testdata/plan.csv", cmdutil.ExitFindings},
 		"slurm-block": {"--format slurm-block", cmdutil.ExitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +71,30 @@ func TestTopology_JSON(t *testing.T) {
 			}
 			cmdtest.RoundTrip(t, out, new(topology.Report))
 		})
+	}
+}
+
+// The picture of the documentation is that of the fabric demo.
+func TestTopology_Picture(t *testing.T) {
+	const path = "../../docs/pictures/topology.svg"
+	_, out, _ := program.Run(t, nil, "topology", "--sim", "demo", "--format", "svg")
+	if *cmdtest.Update {
+		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != out {
+		t.Errorf("%s is stale: run the test with -update", path)
+	}
+}
+
+// The page has the findings of links and of the plan.
+func TestTopology_Page(t *testing.T) {
+	code, out, err := program.Run(t, nil, "topology", "--sim", "demo", "--format", "html", "--plan", "testdata/plan.csv")
+	for _, want := range []string{`"swapped: the cables of leaf1 port 4`, `"narrow: 2X, but both ends have 4X enabled"`, "fat tree; switches: 6"} {
+		if code != cmdutil.ExitFindings || !strings.Contains(out, want) || err != "" {
+			t.Errorf("got exit code %d, error output %q, want %s in the page", code, err, want)
+		}
 	}
 }
 
@@ -118,6 +145,7 @@ func TestTopology_Usage(t *testing.T) {
 		{"--diff " + file, "read cache " + file + ": offset 0"},
 		{"--load-cache " + file, "read cache " + file + ": offset 0"},
 		{"--plan " + file, "read plan " + file + ": not a plan"},
+		{"--plan " + file + " --format csv", "--plan and --format csv exclude each other"},
 		{"--punch-list", "--punch-list has no effect without --plan"},
 		{"--load-cache /nonexistent", "no such file"},
 	} {

@@ -1,0 +1,118 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestTopology_Page opens pages in headless Chromium, finds a node by name, and checks
+// that the page makes no network request.
+func TestTopology_Page(t *testing.T) {
+	const interactive = 2000 // ms, on a quiet machine; four times that here
+	for _, test := range []struct{ fabric, node, want string }{
+		{"demo", "leaf1", "narrow: 2X, but both ends have 4X enabled"},
+		{"fat-tree:radix=36,pods=36,hosts=18", "host00648", "leaf036"},
+		{"fat-tree:levels=3,radix=48,pods=18", "host10000", "pod18-leaf009"},
+		{"dragonfly", "group03-switch02", "group03-host005"},
+		{"torus", "switch-1-2-0", "host-1-2-0-1"},
+	} {
+		t.Run(test.fabric, func(t *testing.T) {
+			dir := t.TempDir()
+			page := filepath.Join(dir, "fabric.html")
+			out, err := exec.Command(native(), "topology", "--sim", test.fabric, "--format", "html").Output()
+			if len(out) == 0 {
+				t.Fatal(err) // the exit code is 0 with findings of links
+			}
+			if err := os.WriteFile(page, out, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			netLog := filepath.Join(dir, "net.json")
+			browser := exec.Command("chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+				"--disable-component-update", "--no-first-run", "--user-data-dir="+filepath.Join(dir, "profile"),
+				"--log-net-log="+netLog, "--timeout=60000", "--dump-dom", "file://"+page+"#"+test.node)
+			browser.Env = append(os.Environ(), "HOME="+dir)
+			dom, err := browser.Output()
+			if err != nil {
+				t.Fatalf("run chromium: %v", err)
+			}
+			text := string(dom)
+			_, panel, ok := strings.Cut(text, "<aside>")
+			if !ok || !strings.Contains(panel, "<h2>"+test.node+"</h2>") || !strings.Contains(panel, test.want) {
+				t.Errorf("got the panel %.300q, want %s with %s", panel, test.node, test.want)
+			}
+			ready := regexp.MustCompile(`data-ready="(\d+)"`).FindStringSubmatch(text)
+			if ready == nil {
+				t.Fatal("the script did not end")
+			}
+			if ms, _ := strconv.Atoi(ready[1]); ms > 4*interactive {
+				t.Errorf("interactive after %d ms, want at most %d", ms, 4*interactive)
+			} else {
+				t.Logf("%d bytes, interactive after %d ms", len(out), ms)
+			}
+			for _, url := range requests(t, netLog) {
+				t.Errorf("got a request of %s", url)
+			}
+		})
+	}
+}
+
+// TestTopology_Graphviz checks that dot reads the graph, with all nodes and cables.
+func TestTopology_Graphviz(t *testing.T) {
+	for _, fabric := range []string{"demo", "net:../nets/odd-descriptions.net"} {
+		t.Run(filepath.Base(fabric), func(t *testing.T) {
+			graph, err := exec.Command(native(), "topology", "--sim", fabric, "--format", "dot").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			dot := exec.Command("dot", "-Tplain")
+			dot.Stdin = strings.NewReader(string(graph))
+			out, err := dot.CombinedOutput()
+			if err != nil {
+				t.Fatalf("run dot: %v\n%s", err, out)
+			}
+			text := "\n" + string(out)
+			if got, want := strings.Count(text, "\nnode "), strings.Count(string(graph), "shape="); got != want || want < 2 {
+				t.Errorf("got %d nodes, want %d", got, want)
+			}
+			if got, want := strings.Count(text, "\nedge "), strings.Count(string(graph), " -- "); got != want || want < 1 {
+				t.Errorf("got %d edges, want %d", got, want)
+			}
+		})
+	}
+}
+
+// requests returns the addresses that a page requested, without those of the browser
+// itself.
+func requests(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log struct {
+		Events []struct {
+			Params struct {
+				URL       string `json:"url"`
+				Initiator string `json:"initiator"`
+			} `json:"params"`
+		} `json:"events"`
+	}
+	if err := json.Unmarshal(text, &log); err != nil {
+		t.Fatal(err)
+	}
+	var urls []string
+	for _, e := range log.Events {
+		if strings.HasPrefix(e.Params.URL, "http") && strings.HasPrefix(e.Params.Initiator, "file") {
+			urls = append(urls, e.Params.URL)
+		}
+	}
+	return urls
+}
