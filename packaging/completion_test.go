@@ -100,7 +100,7 @@ func typeInto(t *testing.T, shell *exec.Cmd, keys, want string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := time.AfterFunc(20*time.Second, func() { shell.Process.Kill() })
+	end := time.AfterFunc(2*time.Minute, func() { shell.Process.Kill() })
 	defer func() {
 		end.Stop()
 		shell.Process.Kill()

@@ -77,7 +77,7 @@ func TestGuestEvery(t *testing.T) {
 	server := startServer(t, nil)
 	for _, test := range allTests(2, 5000) {
 		t.Run(fmt.Sprintf("%v %v", test, test.Bidirectional), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			r, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 			if err != nil {
@@ -122,7 +122,7 @@ func TestGuestMixed(t *testing.T) {
 		}
 		done++
 		t.Run(fmt.Sprint(done, test), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			result, err := Run(ctx, Options{Server: server, Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 			if err != nil {

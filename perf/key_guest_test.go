@@ -122,7 +122,7 @@ func TestGuestWrongKey(t *testing.T) {
 	} {
 		test := NewTest(c.op, c.kind, RC, 64)
 		test.Iterations, test.Warmup, test.Duration, test.Events, test.Bidirectional = 0, 0, time.Minute, c.events, c.both
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		_, err := Run(ctx, Options{Server: between(t, server, c.requests, c.answers), Tests: []Test{test}, Identity: host.NewIdentity("client"), GIDIndex: -1})
 		denied(t, test.String(), err, c.byServer)
@@ -143,7 +143,7 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 		test := NewTest(one.op, one.kind, RC, 64)
 		test.Iterations = 100000
 		options := Options{Tests: []Test{test}, Identity: host.NewIdentity("side"), GIDIndex: -1}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		served := make(chan error, 1)
 		go func() {

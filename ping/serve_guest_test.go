@@ -63,7 +63,7 @@ func exchange(t *testing.T, p *device.Port, gid netip.Addr, index uint8, method,
 		t.Fatal(err)
 	}
 	var r umad.Message
-	if err := p.Recv(&r, time.Now().Add(10*time.Second)); err != nil {
+	if err := p.Recv(&r, time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return r

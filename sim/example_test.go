@@ -55,7 +55,7 @@ func ExampleFabric_Open() {
 	if err := port.Send(&m); err != nil {
 		log.Fatal(err)
 	}
-	if err := port.Recv(&m, time.Now().Add(time.Second)); err != nil {
+	if err := port.Recv(&m, time.Now().Add(time.Minute)); err != nil {
 		log.Fatal(err)
 	}
 	var description mad.NodeDescription

@@ -21,7 +21,7 @@ func perf(t *testing.T, p umad.Port, lid ib.LID, method mad.Method, a mad.Attrib
 	if err := p.Send(&m); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Recv(&m, time.Now().Add(time.Second)); err != nil {
+	if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if m.MAD.Method() != mad.MethodGetResp {

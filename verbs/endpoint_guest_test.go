@@ -165,7 +165,7 @@ func (e *endpoint) receive(id uint64, sges ...verbs.SGE) {
 }
 
 // timeout is the maximum duration of a step.
-const timeout = 20 * time.Second
+const timeout = time.Minute
 
 // completion polls for a completion.
 func (e *endpoint) completion() verbs.Completion {

@@ -92,7 +92,7 @@ func transfer(c *verbs.Context, text string) (string, error) {
 	}}); err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	received := ""
 	completions := make([]verbs.Completion, 2)

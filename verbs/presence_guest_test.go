@@ -20,7 +20,7 @@ func TestGuestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	netdev := "dummy0"
 	seen := make(chan verbs.Event, 64)

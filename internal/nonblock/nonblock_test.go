@@ -195,7 +195,7 @@ func TestReceive_Reads(t *testing.T) {
 				} else {
 					write()
 				}
-				if _, err := c.Receive(make([]byte, 64), time.Now().Add(10*time.Second)); err != nil {
+				if _, err := c.Receive(make([]byte, 64), time.Now().Add(time.Minute)); err != nil {
 					t.Fatal(err)
 				}
 				if got != tt.want {

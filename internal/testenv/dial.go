@@ -11,7 +11,7 @@ import (
 // soon.
 func Dial(tb testing.TB, port int) net.Conn {
 	tb.Helper()
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {

@@ -143,7 +143,7 @@ const gidIndex = 1
 func (p program) run(t *testing.T, client bool, connect func() (net.Conn, error)) ([]Result, error) {
 	var results []Result
 	err := Run(t.Context(), Options{
-		Test: p.test, Device: "rxe0", GIDIndex: gidIndex, Client: client, PeerTimeout: 20 * time.Second,
+		Test: p.test, Device: "rxe0", GIDIndex: gidIndex, Client: client, PeerTimeout: time.Minute,
 		Connect: func(context.Context) (net.Conn, error) { return connect() },
 		Done:    func(r Result) { results = append(results, r) },
 	})

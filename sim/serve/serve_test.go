@@ -75,7 +75,7 @@ func exchange(t *testing.T, p umad.Port, m *umad.Message) umad.Message {
 
 func receive(t *testing.T, p umad.Port) (m umad.Message) {
 	t.Helper()
-	if err := p.Recv(&m, time.Now().Add(5*time.Second)); err != nil {
+	if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -147,7 +147,7 @@ func TestServedCongestionManager(t *testing.T) {
 		"cc_ca_cong_setting_port_control 0", "cc_ca_cong_setting_control_map 0x0003",
 		"cc_ca_cong_setting_ccti_timer 0 150", "cc_ca_cong_setting_ccti_timer 1 200", "cc_cct 0:0,0:1,0:2,1:3")
 	host, sw := lidOf(t, s, "host002"), lidOfSwitch(t, s, "switch1")
-	within(t, 10*time.Second, "opensm sets up congestion control", func() bool {
+	within(t, time.Minute, "opensm sets up congestion control", func() bool {
 		return strings.HasPrefix(ibccquery(t, s, "CT "+host), "CCTI_Limit:......................3\n")
 	})
 	for query, want := range map[string]string{

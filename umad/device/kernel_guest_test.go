@@ -57,7 +57,7 @@ func TestGuestTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	var m umad.Message
-	if err := p.Recv(&m, start.Add(5*time.Second)); err != nil {
+	if err := p.Recv(&m, start.Add(30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(start)

@@ -41,7 +41,7 @@ func packet(m *umad.Message) []byte {
 	return b[:]
 }
 
-func soon() time.Time { return time.Now().Add(5 * time.Second) }
+func soon() time.Time { return time.Now().Add(30 * time.Second) }
 
 func TestOpen(t *testing.T) {
 	s, p := attach(t)

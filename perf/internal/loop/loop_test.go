@@ -107,7 +107,7 @@ func TestPingPong(t *testing.T) {
 	if err := e.flow.Receive(4); err != nil {
 		t.Fatal(err)
 	}
-	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: 100, Warmup: 5}}
+	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 16, Plan: Plan{Count: 100, Warmup: 5}}
 	if err := p.LeadSends(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestPingPong_completions(t *testing.T) {
 	if err := e.flow.Receive(4); err != nil {
 		t.Fatal(err)
 	}
-	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: depth, Plan: Plan{Count: count, Warmup: warmup}}
+	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, time.Minute), Depth: depth, Plan: Plan{Count: count, Warmup: warmup}}
 	if err := p.LeadSends(); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestPingPong_completions(t *testing.T) {
 func TestPingPong_byTime(t *testing.T) {
 	e := newEcho(100, 1, verbs.OpRead)
 	plan := Plan{Before: time.Millisecond, During: 5 * time.Millisecond}
-	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: plan}
+	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 16, Plan: plan}
 	begin := time.Now()
 	if err := p.Single(); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestStream(t *testing.T) {
 					e := newEcho(100, list, verbs.OpWrite)
 					calls := 0
 					s := &Stream{
-						Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: depth, List: list, Moderation: moderation,
+						Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, time.Minute), Depth: depth, List: list, Moderation: moderation,
 						Plan: Plan{Count: count, Warmup: warmup}, Sent: func() { calls++ },
 					}
 					if err := s.Run(); err != nil {
@@ -198,7 +198,7 @@ func TestStream(t *testing.T) {
 func TestStream_byTime(t *testing.T) {
 	e := newEcho(100, 4, verbs.OpWrite)
 	s := &Stream{
-		Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 64, List: 4, Moderation: 17,
+		Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 64, List: 4, Moderation: 17,
 		Plan: Plan{During: 3 * time.Millisecond},
 	}
 	if err := s.Run(); err != nil {
@@ -214,7 +214,7 @@ func TestStream_rate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEcho(100, 1, verbs.OpWrite)
 			s := &Stream{
-				Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 64, List: 1, Moderation: 1, Rate: 10000,
+				Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 64, List: 1, Moderation: 1, Rate: 10000,
 				Plan: Plan{Count: 100, Warmup: 1}, Events: events,
 			}
 			if err := s.Run(); err != nil {
@@ -235,7 +235,7 @@ func TestStream_rate(t *testing.T) {
 func TestStream_burst(t *testing.T) {
 	e := newEcho(100, 2, verbs.OpWrite)
 	s := &Stream{
-		Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 64, List: 2, Moderation: 1, Rate: 2000, Burst: 10,
+		Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 64, List: 2, Moderation: 1, Rate: 2000, Burst: 10,
 		Plan: Plan{Count: 40}, Progress: new(atomic.Uint64),
 	}
 	if err := s.Run(); err != nil {
@@ -255,7 +255,7 @@ func TestReceiveList(t *testing.T) {
 	if err := e.flow.Receive(8); err != nil {
 		t.Fatal(err)
 	}
-	s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, 10*time.Second), Receives: true, Expect: 8}
+	s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(t, time.Minute), Receives: true, Expect: 8}
 	s.begin()
 	s.consumed[0] = 7
 	if err := s.repost(); err != nil {
@@ -276,7 +276,7 @@ func TestPingPong_gap(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &PingPong{
-		Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: 10}, Gap: time.Millisecond,
+		Flow: e.flow, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 16, Plan: Plan{Count: 10}, Gap: time.Millisecond,
 	}
 	if err := p.LeadSends(); err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestStopped(t *testing.T) {
 // TestAllocations checks that a long run allocates no more than a short one.
 func TestAllocations(t *testing.T) {
 	e := newEcho(100, 4, verbs.OpWrite)
-	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Samples: stats.NewSamples()}
+	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(t, time.Minute), Depth: 16, Samples: stats.NewSamples()}
 	s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: p.Supervisor, Depth: 64, List: 4, Moderation: 16}
 	run := func(n uint64) float64 {
 		return testing.AllocsPerRun(5, func() {
@@ -374,7 +374,7 @@ func TestAllocations(t *testing.T) {
 
 func BenchmarkSingle(b *testing.B) {
 	e := newEcho(64, 1, verbs.OpRead)
-	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(b, 10*time.Second), Depth: 16, Plan: Plan{Count: uint64(b.N)}, Samples: stats.NewSamples()}
+	p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervise(b, time.Minute), Depth: 16, Plan: Plan{Count: uint64(b.N)}, Samples: stats.NewSamples()}
 	b.ReportAllocs()
 	b.ResetTimer()
 	if err := p.Single(); err != nil {
@@ -384,7 +384,7 @@ func BenchmarkSingle(b *testing.B) {
 
 func BenchmarkStream(b *testing.B) {
 	e := newEcho(64, 1, verbs.OpWrite)
-	s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(b, 10*time.Second), Depth: 128, List: 1, Moderation: 32, Plan: Plan{Count: uint64(b.N)}}
+	s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervise(b, time.Minute), Depth: 128, List: 1, Moderation: 32, Plan: Plan{Count: uint64(b.N)}}
 	b.ReportAllocs()
 	b.ResetTimer()
 	if err := s.Run(); err != nil {
@@ -399,7 +399,7 @@ func TestUntouched(t *testing.T) {
 			e := newEcho(size, 1, verbs.OpRead)
 			e.flow.Verify = true
 			e.flow.FillTarget()
-			supervisor := supervise(t, 10*time.Second)
+			supervisor := supervise(t, time.Minute)
 			p := &PingPong{Flow: e.flow, CQ: e, Supervisor: supervisor, Depth: 16, Plan: Plan{Count: 100}}
 			s := &Stream{Flows: []*QPFlow{e.flow}, CQ: e, Supervisor: supervisor, Depth: 64, List: 1, Moderation: 8, Plan: Plan{Count: 100}}
 			for _, run := range []func() error{p.Single, s.Run} {

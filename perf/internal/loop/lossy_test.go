@@ -76,7 +76,7 @@ func TestLostWrites_follow(t *testing.T) {
 	a.answered = 2
 	a.write()
 	p := &PingPong{
-		Flow: a.flow, CQ: newEcho(16, 1, verbs.OpWrite), Supervisor: supervise(t, 10*time.Second), Depth: 1 << 12,
+		Flow: a.flow, CQ: newEcho(16, 1, verbs.OpWrite), Supervisor: supervise(t, time.Minute), Depth: 1 << 12,
 		Plan: Plan{Count: count}, Lossy: true,
 	}
 	if err := p.FollowWrites(); err != nil {

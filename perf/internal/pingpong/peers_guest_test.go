@@ -28,7 +28,7 @@ type peer struct {
 
 // peers returns the programs, with each option that must be equal on both sides.
 func peers() []peer {
-	base := Test{Type: verbs.QPTypeRC, Size: 4096, Iterations: 300, RxDepth: 100, MTU: 3, Verify: true, PeerTimeout: 20 * time.Second}
+	base := Test{Type: verbs.QPTypeRC, Size: 4096, Iterations: 300, RxDepth: 100, MTU: 3, Verify: true, PeerTimeout: time.Minute}
 	with := func(change func(*Test)) Test {
 		t := base
 		change(&t)
