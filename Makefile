@@ -24,7 +24,7 @@ LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconv
 RACY = $(addprefix ./,$(sort $(dir $(shell git grep -lE '^[[:space:]]*go (func|[a-z])|[.]Go[[:punct:]]|"sync(/atomic)?"' -- '*.go' ':!test' ':!*_guest_test.go'))))
 
 # What the tests compare with, and the compiler for the race detector.
-DEB_PACKAGES = ibsim-utils infiniband-diags opensm gcc libc6-dev
+DEB_PACKAGES = ibsim-utils infiniband-diags ibutils opensm gcc libc6-dev
 # What packages, manual pages and completions are checked with.
 DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.

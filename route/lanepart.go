@@ -50,7 +50,7 @@ func (p *lanePart) sources(lid ib.LID) {
 			continue
 		}
 		sl, _ := p.levels.Of(e.port, lid)
-		if vl := g.switches[e.sw].vl(e.at, t.out[e.sw], sl); vl != vlDropped {
+		if vl := g.switches[e.sw].Lane(e.at, t.out[e.sw], sl); vl != vlDropped {
 			p.used[sl][e.sw] |= 1 << vl
 			p.some[sl] = true
 		}
@@ -81,7 +81,7 @@ func (p *lanePart) step(s int32, sl uint8) {
 		return
 	}
 	c := g.base[s] + int32(t.out[s])
-	vl := g.switches[n].vl(g.entry[c], t.out[n], sl)
+	vl := g.switches[n].Lane(g.entry[c], t.out[n], sl)
 	if vl == vlDropped {
 		return
 	}

@@ -74,7 +74,7 @@ func TestLoad(t *testing.T) {
 			if host.Peer != &leaf.Ports[2] || host.Speed != ib.HDR || host.Width != ib.Width4X || host.State != ib.PortActive {
 				t.Errorf("got port %+v, want one linked to port 2 of leaf001, 4X HDR", host)
 			}
-			if got := leaf.vl(1, 2, 9); got != test.sltovl {
+			if got := leaf.Lane(1, 2, 9); got != test.sltovl {
 				t.Errorf("got virtual lane %d for service level 9, want %d", got, test.sltovl)
 			}
 		})
@@ -118,7 +118,7 @@ func TestLoad_Tables(t *testing.T) {
 					}
 				}
 			case name == "slvl":
-				if a, b, c := leaf.vl(1, 3, 15), leaf.vl(1, 3, 14), leaf.vl(1, 2, 15); a != 7 || b != 14 || c != 15 {
+				if a, b, c := leaf.Lane(1, 3, 15), leaf.Lane(1, 3, 14), leaf.Lane(1, 2, 15); a != 7 || b != 14 || c != 15 {
 					t.Errorf("got virtual lanes %d, %d, %d, want 7, 14, 15", a, b, c)
 				}
 			default:

@@ -156,8 +156,8 @@ func (t *Tables) Lookup(lid ib.LID) uint8 {
 	return t.LFT[lid]
 }
 
-// vl returns the virtual lane of a packet from an input port to an output port.
-func (n *Node) vl(in, out, sl uint8) uint8 {
+// Lane returns the virtual lane of a packet from an input port to an output port.
+func (n *Node) Lane(in, out, sl uint8) uint8 {
 	if n.Tables == nil || n.Tables.SLtoVL == nil {
 		return sl
 	}

@@ -1,0 +1,305 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// routedFabrics are small fabrics for each engine of opensm: a tree, a torus and an
+// irregular one.
+var routedFabrics = map[string]string{
+	"tree":      "fat-tree:radix=8,pods=4",
+	"torus":     "torus:x=5,y=4,hosts=1",
+	"torus3":    "torus:x=4,y=4,z=4,hosts=1",
+	"irregular": "dragonfly:groups=3,switches=3,hosts=2",
+}
+
+var engines = []string{"minhop", "updn", "dnup", "ftree", "lash", "dor", "torus-2QoS", "dfsssp"}
+
+// exportNet writes a simulated fabric as a net file of ibsim and returns the fabric.
+func exportNet(t *testing.T, description, path string) *sim.Fabric {
+	t.Helper()
+	f, err := sim.Build(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if err := f.WriteNet(out); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// engineOptions returns the options of opensm for an engine. updn and dnup need a root
+// in fabrics that are not trees, and torus-2QoS the links of the origin.
+func engineOptions(t *testing.T, f *sim.Fabric, engine, description, dir string) []string {
+	t.Helper()
+	options := []string{"routing_engine " + engine, "qos TRUE", "log_flags 0x43", "dump_files_dir " + dir}
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	guid := func(id string) string {
+		n := f.Node(id)
+		if n == nil {
+			return "0x0"
+		}
+		return n.Info.NodeGUID.String()
+	}
+	switch {
+	case engine == "updn" && !strings.HasPrefix(description, "fat-tree"):
+		for _, n := range f.Nodes {
+			if n.IsSwitch() {
+				return append(options, "root_guid_file "+write("roots", n.Info.NodeGUID.String()+"\n"))
+			}
+		}
+	case engine == "torus-2QoS" && strings.HasPrefix(description, "torus"):
+		o := guid("switch-0-0-0")
+		if f.Node("switch-0-0-1") == nil {
+			return append(options, "torus_config "+write("torus.conf", fmt.Sprintf(
+				"mesh 5 4 1\nxp_link %s %s\nyp_link %s %s\nx_dateline 0\ny_dateline 0\n", o, guid("switch-1-0-0"), o, guid("switch-0-1-0"))))
+		}
+		return append(options, "torus_config "+write("torus.conf", fmt.Sprintf(
+			"torus 4 4 4\nxp_link %s %s\nyp_link %s %s\nzp_link %s %s\n", o, guid("switch-1-0-0"), o, guid("switch-0-1-0"), o, guid("switch-0-0-1"))))
+	}
+	return options
+}
+
+// A verdict is the result of a check of a routing.
+type verdict struct {
+	loop bool // a credit loop
+	hops string
+}
+
+var (
+	lftHops  = regexp.MustCompile(`(?s)LFT ROUTE HOP HISTOGRAM.*?HOPS NUM-CA-CA-PAIRS\n(.*?)---`)
+	hopsLine = regexp.MustCompile(`(?m)^\s+(\d+)\s+(\d+)$`)
+)
+
+// ibdmchk runs Debian's ibdmchk on the dumps in a directory. On fabrics of this size it
+// ends with a segmentation fault after its verdict.
+func ibdmchk(t *testing.T, dir string, args ...string) (verdict, string) {
+	t.Helper()
+	multicast := filepath.Join(dir, "opensm.mcfdbs")
+	if _, err := os.Stat(multicast); err != nil {
+		if err := os.WriteFile(multicast, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("/usr/bin/ibdmchk", append([]string{
+		"-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", filepath.Join(dir, "opensm.fdbs"), "-m", multicast}, args...)...)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	text := string(out)
+	found, free := strings.Contains(text, "credit loops in routing"), strings.Contains(text, "no credit loops found")
+	if found == free {
+		t.Fatalf("ibdmchk has no verdict about credit loops:\n%s", text)
+	}
+	v := verdict{loop: found}
+	if m := lftHops.FindStringSubmatch(text); m != nil {
+		for _, line := range hopsLine.FindAllStringSubmatch(m[1], -1) {
+			v.hops += line[1] + ": " + line[2] + "  "
+		}
+	}
+	return v, text
+}
+
+// checkRoutes runs ibkit check routes and returns its verdict and report. s may be nil.
+func checkRoutes(t *testing.T, s *ibsimtest.Sim, args ...string) (verdict, string) {
+	t.Helper()
+	args = append([]string{"check", "routes", "--json"}, args...)
+	var text string
+	if s != nil {
+		text = s.MustRun(t, "", ibkit(), args...).Stdout
+	} else {
+		cmd := exec.Command(ibkit(), args...)
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		text = string(out)
+	}
+	var r struct {
+		Hops     []route.ReportHops
+		Findings []struct{ Kind string }
+	}
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatalf("%q: %v in %q", args, err, text)
+	}
+	var v verdict
+	for _, h := range r.Hops {
+		v.hops += fmt.Sprintf("%d: %d  ", h.Links, h.Paths)
+	}
+	for _, f := range r.Findings {
+		v.loop = v.loop || f.Kind == string(route.KindCredit)
+	}
+	return v, text
+}
+
+// writeLanes writes the service levels of the paths and the lanes of a stored routing
+// for ibdmchk, and returns its options.
+func writeLanes(t *testing.T, saved, dir string) []string {
+	t.Helper()
+	r, err := route.Load([]string{saved}, route.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var levels, lanes strings.Builder
+	for _, n := range r.Nodes {
+		for i := range n.Ports {
+			for _, to := range r.Nodes {
+				if from, to := &n.Ports[i], &to.Ports[min(1, len(to.Ports)-1)]; !n.IsSwitch() && from.LID != 0 && to.LID != 0 && from != to {
+					sl, _ := r.PathSLs.Of(from, to.LID)
+					fmt.Fprintf(&levels, "%v %d %d\n", n.GUID, to.LID, sl)
+				}
+			}
+		}
+		if n.Tables == nil {
+			continue
+		}
+		for in := range n.Ports {
+			for out := range n.Ports {
+				fmt.Fprintf(&lanes, "%v %d %d", n.GUID, in, out)
+				for sl := uint8(0); sl < 16; sl += 2 {
+					fmt.Fprintf(&lanes, " 0x%x%x", n.Lane(uint8(in), uint8(out), sl), n.Lane(uint8(in), uint8(out), sl+1))
+				}
+				lanes.WriteByte('\n')
+			}
+		}
+	}
+	psl, slvl := filepath.Join(dir, "opensm.psl"), filepath.Join(dir, "opensm.slvl")
+	for path, text := range map[string]string{psl: levels.String(), slvl: lanes.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"-c", psl, "-d", slvl}
+}
+
+// TestRoutes_Engines compares the verdicts on the tables of each engine of opensm with
+// those of ibdmchk: from the dumps of opensm on one virtual lane, from the dumps with
+// the service levels of subnet administration, and read over ibsim.
+func TestRoutes_Engines(t *testing.T) {
+	for name, description := range routedFabrics {
+		t.Run(name, func(t *testing.T) {
+			net := filepath.Join(t.TempDir(), "net")
+			f := exportNet(t, description, net)
+			for _, engine := range engines {
+				t.Run(engine, func(t *testing.T) { compareEngine(t, f, net, engine, description) })
+			}
+		})
+	}
+}
+
+func compareEngine(t *testing.T, f *sim.Fabric, net, engine, description string) {
+	dir := t.TempDir()
+	s := ibsimtest.New(t, net)
+	sm, err := s.StartSM("", engineOptions(t, f, engine, description, dir)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := filepath.Join(dir, "saved")
+	live, text := checkRoutes(t, s, "--path-sls", "--save", saved)
+	if err := sm.Stop(); err != nil { // the dumps are complete
+		t.Fatal(err)
+	}
+
+	list, tables := filepath.Join(dir, "opensm-subnet.lst"), filepath.Join(dir, "opensm.fdbs")
+	want, _ := ibdmchk(t, dir)
+	got, report := checkRoutes(t, nil, "--load", list+","+tables)
+	if got != want {
+		t.Errorf("one lane: got %+v, want %+v as ibdmchk\n%s", got, want, report)
+	}
+	if !want.loop { // the service levels were not read
+		if live != want {
+			t.Errorf("live: got %+v, want %+v\n%s", live, want, text)
+		}
+		return
+	}
+	lanes := writeLanes(t, saved, dir)
+	want, output := ibdmchk(t, dir, lanes...)
+	got, report = checkRoutes(t, nil, "--load", strings.Join([]string{list, tables, lanes[1], lanes[3]}, ","))
+	if got != want || live != want {
+		t.Errorf("with service levels: got %+v from the dumps, %+v live, want %+v as ibdmchk\n%s\n%s", got, live, want, report, output)
+	}
+	t.Logf("credit loops on one lane; with service levels: %v", want.loop)
+}
+
+// TestRoutes_Faults compares the verdicts on tables of opensm that were edited.
+func TestRoutes_Faults(t *testing.T) {
+	net := filepath.Join(t.TempDir(), "net")
+	exportNet(t, "fat-tree:radix=4,pods=4", net)
+	dir := t.TempDir()
+	s := ibsimtest.New(t, net)
+	sm, err := s.StartSM("", "log_flags 0x43", "dump_files_dir "+dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sm.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	tables := filepath.Join(dir, "opensm.fdbs")
+	sound, err := os.ReadFile(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := strings.Split(string(sound), "dump_ucast_routes: ")
+	lid := regexp.MustCompile(`(?m)^0x0008 : \d+ `)
+	missing := regexp.MustCompile(`Found (\d+) missing paths`)
+	for _, test := range []struct {
+		name string
+		edit func(section string) string
+	}{
+		{"sound", func(s string) string { return s }},
+		{"dead end", func(s string) string { return lid.ReplaceAllString(s, "0x0008 : 004 ") }},
+		{"no entry", func(s string) string { return lid.ReplaceAllString(s, "0x0008 : 255 ") }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			edited := slices.Clone(sections)
+			edited[1] = test.edit(edited[1])
+			if err := os.WriteFile(tables, []byte(strings.Join(edited, "dump_ucast_routes: ")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			want := "0"
+			cmd := exec.Command("/usr/bin/ibdmchk", "-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", tables, "-m", os.DevNull)
+			out, _ := cmd.Output() // it ends with a segmentation fault
+			if m := missing.FindStringSubmatch(string(out)); m != nil {
+				want = m[1]
+			}
+			_, text := checkRoutes(t, nil, "--load", filepath.Join(dir, "opensm-subnet.lst")+","+tables)
+			var r route.Report
+			_ = json.Unmarshal([]byte(text), &struct {
+				*route.Report
+				Lost, Lanes, Congestion any
+			}{Report: &r})
+			if got := fmt.Sprint(r.Paths - r.Reached); got != want {
+				t.Errorf("got %s missing paths, want %s as ibdmchk\n%s", got, want, text)
+			}
+		})
+	}
+}
