@@ -37,6 +37,7 @@ type command struct {
 	data       bool
 	details    bool
 	lanes      bool
+	local      bool
 	reset      []string
 	yes        bool
 	json, csv  bool
@@ -64,6 +65,9 @@ an error counter increased in the window, or if it lost at least 1 % of its
 bandwidth by waiting for the peer. Each reply has a time of its own, so rates do
 not depend on the duration of a pass.
 
+On a host with RoCE ports only, and with --local, it shows the counters that the
+kernel reports of the ports of this host.
+
 A TARGET is an address of a port as for ibkit addr: a LID, a GUID, a name, a
 directed route, an IP address. The address of a switch stands for all of its
 ports, and NAME/3 for one of them.`),
@@ -84,12 +88,18 @@ ports, and NAME/3 for one of them.`),
   ibkit counters --save yesterday
   ibkit counters --since yesterday
 
+  # this host's ports, during a test with ibkit perf
+  ibkit counters --local --rate 5s
+
   # clear the error counters of one switch
   ibkit counters --reset errors leaf1`, "\n"),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
+			}
+			if c.local {
+				return c.runLocal(cmd.Context())
 			}
 			return c.run(cmd.Context())
 		},
@@ -116,6 +126,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.data, "data", false, "show traffic of every port")
 	flags.BoolVar(&c.details, "details", false, "read the causes of errors and FEC of every port")
 	flags.BoolVar(&c.lanes, "vl", false, "show counters by virtual lane and service level")
+	flags.BoolVar(&c.local, "local", false, "show the kernel's counters of the ports of this host")
 	cmdutil.EnumListFlag(cmd, &c.reset, "reset", "", []string{"errors", "traffic", "details"}, "clear counters of the selected ports, a `LIST`")
 	flags.BoolVarP(&c.yes, "yes", "", false, "do not ask for confirmation (--reset)")
 	c.rows.define(cmd)
@@ -134,6 +145,10 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"watch"}, Others: []string{"json", "csv"}},
 		{Flags: []string{"reset"}, Others: []string{"rate", "interval", "since", "csv", "json"}},
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
+		{Flags: []string{"local"}, Others: []string{
+			"node", "ports", "switches", "cas", "routers", "since", "save", "load-cache", "threshold-file", "max-wait", "ber", "data",
+			"details", "vl", "reset", "counters", "top", "sort", "csv", "sim", "timeout", "sm_port", "m_key", "outstanding_smps", "errors", "node-name-map",
+		}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
@@ -157,6 +172,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("invalid --max-wait %v: want a percentage from 0 to 100", c.wait)
 	case len(c.reset) > 0 && len(args) == 0 && cmdutil.Given(flags, []string{"all", "node", "switches", "cas", "routers"}) == "":
 		return cmdutil.UsageErrorf("--reset requires a selection: targets, --node, --switches, --cas, --routers or --all")
+	}
+	if c.local && len(args) > 0 {
+		return cmdutil.UsageErrorf("--local and targets exclude each other")
 	}
 	if err := c.rows.complete(flags); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/internal/testenv"
 )
 
 var program = cmdtest.Native(New)
@@ -144,5 +145,34 @@ func TestReset(t *testing.T) {
 	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors", "--yes", "leaf4")
 	if code != cmdutil.ExitOK || !strings.Contains(out, "leaf4 port 4: PortXmitDiscards 1822, PortXmitWait ") || !strings.Contains(out, "cleared the counters (errors) of") {
 		t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
+	}
+}
+
+// TestLocal reads the counters of a host with Soft-RoCE, and of one with InfiniBand.
+func TestLocal(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/counters-local.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"rxe", "mlx5-roce", "mlx5-ib"} {
+		t.Run(host, func(t *testing.T) {
+			env := map[string]string{"IBKIT_SYSFS": testenv.Host(t, host)}
+			code, out, errOut := program.Run(t, env, "counters", "--local", "--all")
+			if code != cmdutil.ExitOK {
+				t.Fatalf("exit code: got %d, want 0: %s", code, errOut)
+			}
+			cmdtest.Golden(t, "local-"+host+".golden", out)
+			for _, args := range [][]string{{"counters", "--local", "--json"}, {"counters", "--local", "--json", "--rate", "10ms"}} {
+				_, out, errOut := program.Run(t, env, args...)
+				document, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+				if err != nil {
+					t.Fatalf("%v: %s%s", err, out, errOut)
+				}
+				if err := schema.Validate(document); err != nil {
+					t.Error(err)
+				}
+				cmdtest.RoundTrip(t, out, new(LocalReport))
+			}
+		})
 	}
 }

@@ -37,6 +37,8 @@ func (c *command) run(ctx context.Context) error {
 		return &cmdutil.UsageError{Err: err}
 	}
 	switch {
+	case result == nil && c.usesLocal(err):
+		return c.runLocal(ctx)
 	case result == nil:
 		return err
 	case err != nil && c.watch && errors.Is(err, context.Canceled):
