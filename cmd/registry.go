@@ -21,6 +21,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
 	"github.com/ibkit/ibkit/cmd/classic/perftest"
+	"github.com/ibkit/ibkit/cmd/classic/saquery"
 	"github.com/ibkit/ibkit/cmd/classic/sminfo"
 	"github.com/ibkit/ibkit/cmd/classic/smpdump"
 	"github.com/ibkit/ibkit/cmd/classic/smpquery"
@@ -91,6 +92,7 @@ var registry = map[string]entry{
 	"ibswportwatch":   {tool: ibswportwatch.New, native: "counters"},
 	"perfquery":       {tool: perfquery.New, native: "counters"},
 
+	"saquery":  {tool: saquery.New, native: "sa"},
 	"sminfo":   {tool: sminfo.New, native: "sm"},
 	"smpdump":  {tool: smpdump.New, native: "query"},
 	"smpquery": {tool: smpquery.New, native: "query"},

@@ -59,9 +59,12 @@ func (t *Table) Len() int {
 	return len(t.data) / t.stride
 }
 
+// Raw returns the bytes of record i, from 0 to Len-1, with reserved fields.
+func (t *Table) Raw(i int) []byte { return t.data[i*t.stride : (i+1)*t.stride] }
+
 // Record decodes record i, from 0 to Len-1.
 func (t *Table) Record(i int, record mad.Attribute) error {
-	return mad.Decode(record, t.data[i*t.stride:(i+1)*t.stride])
+	return mad.Decode(record, t.Raw(i))
 }
 
 // Records decodes all records of a table.

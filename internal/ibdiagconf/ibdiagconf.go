@@ -25,6 +25,7 @@ type Config struct {
 	Port    uint8         // 0 for any port
 	Timeout time.Duration // 0 for the default
 	MKey    uint64
+	SAKey   uint64 // SM_Key of requests to subnet administration
 
 	NoExtendedPortInfo bool // MLX_EPI is not true
 }
@@ -83,7 +84,9 @@ func (c *Config) set(key, value string) error {
 		c.NoExtendedPortInfo = !strings.HasPrefix(value, "true") && !strings.HasPrefix(value, "TRUE")
 	case "m_key":
 		return setUint(64, key, value, func(n uint64) { c.MKey = n })
-	case "sa_key", "nd_format": // for saquery and rdma-ndd
+	case "sa_key":
+		return setUint(64, key, value, func(n uint64) { c.SAKey = n })
+	case "nd_format": // for rdma-ndd
 	default:
 		return fmt.Errorf("unknown key %q", key)
 	}

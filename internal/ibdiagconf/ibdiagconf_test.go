@@ -24,7 +24,7 @@ nd_format=%h %d
 	if err := c.Read(strings.NewReader(text), "test"); err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Device: "mlx5_1", Port: 2, Timeout: 50 * time.Millisecond, MKey: 0xdeadbeef, NoExtendedPortInfo: true}
+	want := Config{Device: "mlx5_1", Port: 2, Timeout: 50 * time.Millisecond, MKey: 0xdeadbeef, SAKey: 1, NoExtendedPortInfo: true}
 	if c != want {
 		t.Errorf("got %+v, want %+v", c, want)
 	}

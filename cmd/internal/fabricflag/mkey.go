@@ -13,21 +13,22 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
-// promptMKey prompts for an M_Key without echo. Other users can read the command line.
-func promptMKey(ctx context.Context, env *cmdutil.Env) (uint64, error) {
+// PromptKey prompts for a key such as an M_Key without echo. Other users can read the
+// command line.
+func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (uint64, error) {
 	stdin := int(os.Stdin.Fd())
 	if !term.IsTerminal(stdin) {
-		return 0, cmdutil.UsageErrorf("invalid M_Key: not a number, and no terminal for a prompt")
+		return 0, cmdutil.UsageErrorf("invalid %s: not a number, and no terminal for a prompt", name)
 	}
-	fmt.Fprint(env.ErrOut, "M_Key: ")
+	fmt.Fprintf(env.ErrOut, "%s: ", name)
 	text, err := readPassword(ctx, stdin)
 	fmt.Fprintln(env.ErrOut)
 	if err != nil {
-		return 0, fmt.Errorf("read M_Key: %w", err)
+		return 0, fmt.Errorf("read %s: %w", name, err)
 	}
 	key, err := strconv.ParseUint(strings.TrimSpace(string(text)), 0, 64)
 	if err != nil {
-		return 0, cmdutil.UsageErrorf("invalid M_Key: not a number")
+		return 0, cmdutil.UsageErrorf("invalid %s: not a number", name)
 	}
 	return key, nil
 }

@@ -71,7 +71,7 @@ func (s *Settings) Complete(ctx context.Context, env *cmdutil.Env) error {
 	if s.MKey != "" {
 		key, err := strconv.ParseUint(s.MKey, 0, 64)
 		if err != nil {
-			if key, err = promptMKey(ctx, env); err != nil {
+			if key, err = PromptKey(ctx, env, "M_Key"); err != nil {
 				return err
 			}
 		}
@@ -131,6 +131,9 @@ func (s *Settings) IsSimulated() bool { return s.Sim != "" }
 
 // IsPrivate reports whether this process simulates the fabric: no other can attach.
 func (s *Settings) IsPrivate() bool { return s.simulated != nil }
+
+// SAKey returns the SM_Key of the configuration for requests to subnet administration.
+func (s *Settings) SAKey() uint64 { return s.conf.SAKey }
 
 // NoExtendedPortInfo reports whether the configuration turns off queries of vendor
 // attributes.
