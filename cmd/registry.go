@@ -35,6 +35,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/perf"
 	"github.com/ibkit/ibkit/cmd/ping"
 	"github.com/ibkit/ibkit/cmd/query"
+	"github.com/ibkit/ibkit/cmd/sa"
 	"github.com/ibkit/ibkit/cmd/sim"
 	"github.com/ibkit/ibkit/cmd/sm"
 	"github.com/ibkit/ibkit/cmd/topology"
@@ -62,6 +63,7 @@ var registry = map[string]entry{
 	"perf":       {command: perf.New},
 	"ping":       {command: ping.New},
 	"query":      {command: query.New},
+	"sa":         {command: sa.New},
 	"sim":        {command: sim.New},
 	"sm":         {command: sm.New},
 	"topology":   {command: topology.New},

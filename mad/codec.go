@@ -135,7 +135,7 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 	case visiting:
 		*v = T(c.visit(name, width, uint64(*v)))
 	case locating:
-		c.locate(unsafe.Pointer(v), offset, width)
+		c.locate(unsafe.Pointer(v), name, offset, width)
 	default:
 		c.show(name, uint64(*v), width, s)
 	}
@@ -158,11 +158,11 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 		}
 	case locating:
 		if !s.components {
-			c.locate(unsafe.Pointer(&v[0]), offset, width*len(v))
+			c.locate(unsafe.Pointer(&v[0]), name, offset, width*len(v))
 			return
 		}
 		for i := range v {
-			c.locate(unsafe.Pointer(&v[i]), offset+i*width, width)
+			c.locate(unsafe.Pointer(&v[i]), name+strconv.Itoa(i), offset+i*width, width)
 		}
 	default:
 		elements := make([]uint64, len(v))

@@ -18,6 +18,7 @@ func (m ComponentMask) Has(bits ComponentMask) bool { return m&bits == bits }
 // component is one component of a record.
 type component struct {
 	field         unsafe.Pointer // nil: reserved
+	name          string         // in the classic dump
 	offset, width int            // in bits
 }
 
@@ -47,6 +48,30 @@ func Components(record Attribute, fields ...any) ComponentMask {
 	return mask
 }
 
+// A Component is a field of a record that a request can specify.
+type Component struct {
+	Name  string // in the classic dump
+	Width int    // in bits; more than 64 for GIDs, texts and tables
+	Mask  ComponentMask
+}
+
+// RecordComponents returns the fields of a record that have a bit in the component mask, in
+// the order of the wire.
+func RecordComponents(record Attribute) []Component {
+	var list []Component
+	for i, p := range components(record) {
+		switch n := len(list); {
+		case p.field == nil || i >= 64:
+		case n > 0 && list[n-1].Name == p.name: // a service ID has two components
+			list[n-1].Width += p.width
+			list[n-1].Mask |= 1 << i
+		default:
+			list = append(list, Component{p.name, p.width, 1 << i})
+		}
+	}
+	return list
+}
+
 // Bits returns a bit mask of the selected fields in the wire format of the record,
 // with the size of the record.
 func (m ComponentMask) Bits(record Attribute) []byte {
@@ -71,7 +96,7 @@ func components(record Attribute) []component {
 // locate adds a field as a component, after the reserved range before it. A field
 // that is declared after the fields that follow it on the wire, because the
 // specification added it to a reserved range later, is not a component.
-func (c *codec) locate(field unsafe.Pointer, offset, width int) {
+func (c *codec) locate(field unsafe.Pointer, name string, offset, width int) {
 	offset += c.base
 	end := 0
 	if n := len(c.parts); n > 0 {
@@ -83,14 +108,14 @@ func (c *codec) locate(field unsafe.Pointer, offset, width int) {
 	if offset > end {
 		c.parts = append(c.parts, component{offset: end, width: offset - end})
 	}
-	c.parts = append(c.parts, component{field, offset, width})
+	c.parts = append(c.parts, component{field, name, offset, width})
 }
 
 // reserved declares reserved bits. This is only necessary if the specification
 // counts two adjacent ranges.
 func reserved(c *codec, offset, width int) {
 	if c.mode == locating {
-		c.locate(nil, offset, width)
+		c.locate(nil, "", offset, width)
 	}
 }
 
@@ -101,6 +126,6 @@ func serviceID(c *codec, v *uint64, offset int, name string) {
 		bits(c, v, offset, 64, name, key)
 		return
 	}
-	c.locate(unsafe.Pointer(v), offset, 8)
-	c.locate(unsafe.Pointer(v), offset+8, 56)
+	c.locate(unsafe.Pointer(v), name, offset, 8)
+	c.locate(unsafe.Pointer(v), name, offset+8, 56)
 }

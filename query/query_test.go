@@ -35,7 +35,7 @@ func TestParseAttribute(t *testing.T) {
 	}
 }
 
-// Each attribute is found by its own name, and its fields have names or are rows.
+// Each attribute is found by its own name.
 func TestAttributes(t *testing.T) {
 	all := Attributes()
 	if len(all) < 35 {
@@ -44,9 +44,6 @@ func TestAttributes(t *testing.T) {
 	for _, a := range all {
 		if got, err := ParseAttribute(a.Prefix() + ":" + a.Name); err != nil || got.ID != a.ID || got.Class != a.Class {
 			t.Errorf("%s: got %v, error %v", a.Name, got, err)
-		}
-		if fields := Fields(a.Class.NewAttribute(a.ID)); len(fields) == 0 && a.ID != mad.AttrSwitchPortCongestionSetting {
-			t.Errorf("%s: got no fields", a.Name)
 		}
 	}
 }

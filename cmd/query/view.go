@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/query"
@@ -35,18 +36,18 @@ func hideKeys(replies []query.Reply) {
 // all fields.
 func (v *view) text(out *render.Output) error {
 	if len(v.fields) > 0 || v.isTable() {
-		columns, err := v.columns()
+		selected, err := v.selected()
 		if err != nil {
 			return err
 		}
-		render.Columns(out, columns, v.rows())
+		render.Columns(out, v.columns(selected), v.rows(selected))
 		return nil
 	}
 	shown := 0
 	for i := range v.result.Replies {
 		r := &v.result.Replies[i]
-		fields := v.fieldsOf(r)
-		if fields == nil {
+		parts := v.fieldsOf(r)
+		if parts == nil {
 			continue
 		}
 		if shown > 0 {
@@ -54,41 +55,26 @@ func (v *view) text(out *render.Output) error {
 		}
 		shown++
 		out.WriteString(v.result.Heading(r, r.Name(v.names)) + "\n")
-		writeFields(out, fields)
+		fields.Write(out, parts)
 	}
 	return nil
 }
 
 // fieldsOf returns the fields of a reply, or of its packet if it is not decoded.
-func (v *view) fieldsOf(r *query.Reply) []query.Field {
+func (v *view) fieldsOf(r *query.Reply) []fields.Field {
 	switch {
 	case r.Attr != nil && r.Err == nil:
-		return query.Fields(r.Attr)
+		return fields.Of(r.Attr)
 	case r.Packet != nil:
-		return query.PacketFields(r.Packet)
+		return fields.OfPacket(r.Packet)
 	}
 	return nil
-}
-
-// writeFields writes fields one per line, and rows of tables as they are.
-func writeFields(out *render.Output, fields []query.Field) {
-	width := 0
-	for _, f := range fields {
-		width = max(width, len(f.Name))
-	}
-	for _, f := range fields {
-		if f.Name == "" {
-			fmt.Fprintf(out, "  %s\n", f.Text)
-			continue
-		}
-		out.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, f.Name, f.Text), " ") + "\n")
-	}
 }
 
 // A row is a reply with the texts of its fields.
 type row struct {
 	*query.Reply
-	fields map[string]string // by plain name
+	texts []string // of the selected fields; nil: an error
 }
 
 // isTable reports whether the replies are the rows of one table: several replies with
@@ -103,40 +89,24 @@ func (v *view) isTable() bool {
 		if decoded++; r.Block >= 0 {
 			return false
 		}
-		if decoded == 1 {
-			for _, f := range query.Fields(r.Attr) {
-				if f.Name == "" {
-					return false
-				}
-			}
+		if decoded == 1 && fields.IsTable(r.Attr) {
+			return false
 		}
 	}
 	return decoded > 1
 }
 
-func (v *view) rows() []row {
+// rows returns the replies with the texts of some fields.
+func (v *view) rows(selected []string) []row {
 	rows := make([]row, len(v.result.Replies))
 	for i := range rows {
 		rows[i].Reply = &v.result.Replies[i]
-		if rows[i].Attr == nil || rows[i].Err != nil {
-			continue
-		}
-		fields := query.Fields(rows[i].Attr)
-		rows[i].fields = make(map[string]string, len(fields))
-		for _, f := range fields {
-			rows[i].fields[plain(f.Name)] = f.Text
+		if rows[i].Attr != nil && rows[i].Err == nil {
+			rows[i].texts = fields.Texts(rows[i].Attr, selected)
 		}
 	}
 	return rows
 }
-
-// plain returns the name of a field without case and punctuation, so that the names of
-// the classic dump and of JSON are the same.
-func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
-
-// maxColumns is the number of fields that a table has by default, if the attribute has
-// no choice of its own.
-const maxColumns = 8
 
 // defaultFields are the columns of attributes with many fields.
 var defaultFields = map[string][]string{
@@ -149,50 +119,24 @@ var defaultFields = map[string][]string{
 // selected returns the names of the columns.
 func (v *view) selected() ([]string, error) {
 	attr := v.result.Attribute
-	all := query.Fields(attr.Class.NewAttribute(attr.ID))
-	known := map[string]string{}
-	var names []string
-	for _, f := range all {
-		if f.Name != "" {
-			known[plain(f.Name)] = f.Name
-			names = append(names, f.Name)
-		}
-	}
-	wanted := v.fields
-	if len(wanted) == 0 {
-		wanted = defaultFields[attr.Name]
-	}
-	if len(wanted) == 0 {
-		return names[:min(len(names), maxColumns)], nil
-	}
-	var selected []string
-	for _, name := range wanted {
-		exact, ok := known[plain(name)]
-		if !ok && len(v.fields) > 0 {
-			return nil, cmdutil.UsageErrorf("%v has no field %q: it has %s", attr, name, strings.Join(names, ", "))
-		}
-		if ok {
-			selected = append(selected, exact)
-		}
-	}
-	return selected, nil
+	return fields.Select(attr.Class.NewAttribute(attr.ID), v.fields, defaultFields[attr.Name])
 }
 
-func (v *view) columns() ([]render.Column[row], error) {
-	selected, err := v.selected()
-	if err != nil {
-		return nil, err
-	}
+func (v *view) columns(selected []string) []render.Column[row] {
 	columns := []render.Column[row]{
 		render.TextColumn("NODE", func(r row) string { return render.OrAbsent(r.Name(v.names)) }),
 		render.TextColumn("LID", func(r row) string { return render.OrAbsent(r.lid()) }),
 		render.TextColumn("PORT", func(r row) string { return render.OrAbsent(r.number()) }),
 	}
-	for _, name := range selected {
-		key := plain(name)
-		columns = append(columns, render.TextColumn(strings.ToUpper(name), func(r row) string { return render.OrAbsent(r.fields[key]) }))
+	for i, name := range selected {
+		columns = append(columns, render.TextColumn(strings.ToUpper(name), func(r row) string {
+			if r.texts == nil {
+				return render.Absent
+			}
+			return render.OrAbsent(r.texts[i])
+		}))
 	}
-	return columns, nil
+	return columns
 }
 
 func (r row) lid() string {
@@ -214,14 +158,8 @@ func (r row) number() string {
 
 // csv writes all fields or the selected ones.
 func (v *view) csv(out *render.Output) error {
-	if len(v.fields) == 0 {
-		attr := v.result.Attribute
-		for _, f := range query.Fields(attr.Class.NewAttribute(attr.ID)) {
-			if f.Name != "" {
-				v.fields = append(v.fields, f.Name)
-			}
-		}
-		if len(v.fields) == 0 {
+	if attr := v.result.Attribute; len(v.fields) == 0 {
+		if v.fields = fields.Names(attr.Class.NewAttribute(attr.ID)); len(v.fields) == 0 {
 			return cmdutil.UsageErrorf("%v has no named fields for --csv", attr)
 		}
 	}
@@ -231,7 +169,7 @@ func (v *view) csv(out *render.Output) error {
 	}
 	w := csv.NewWriter(out)
 	_ = w.Write(append([]string{"node", "node_guid", "lid", "port", "error"}, selected...)) // errors stay in out
-	for _, r := range v.rows() {
+	for _, r := range v.rows(selected) {
 		cells := []string{r.Name(v.names), "", r.lid(), r.number(), ""}
 		if r.Port != nil && r.Port.Node != nil {
 			cells[1] = r.Port.Node.NodeGUID.String()
@@ -239,10 +177,10 @@ func (v *view) csv(out *render.Output) error {
 		if r.Err != nil {
 			cells[4] = r.Err.Error()
 		}
-		for _, name := range selected {
-			cells = append(cells, r.fields[plain(name)])
+		if r.texts == nil {
+			r.texts = make([]string, len(selected))
 		}
-		_ = w.Write(cells)
+		_ = w.Write(append(cells, r.texts...))
 	}
 	w.Flush()
 	return nil

@@ -35,7 +35,7 @@ var (
 	management = slices.Concat(wire, []string{"umad"})
 	data       = []string{"ib", "verbs"}
 	public     = slices.Concat(management, data, []string{"fabric", "sim", "resolve"})
-	tools      = []string{"counters", "devinfo", "linkinfo", "ping", "perf", "doctor", "query", "route", "sm", "topology"}
+	tools      = []string{"counters", "devinfo", "linkinfo", "ping", "perf", "doctor", "query", "route", "sa", "sm", "topology"}
 	parts      = slices.Concat([]string{"cmd/internal"}, tools, public, leaves)
 )
 
@@ -46,7 +46,7 @@ var rules = []rule{
 	{[]string{"cmd/..."}, parts},
 	// Tools do not import each other, but doctor reads the results of three.
 	{[]string{"doctor/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
-	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sm/...", "topology/..."}, slices.Concat(public, leaves)},
+	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sa/...", "sm/...", "topology/..."}, slices.Concat(public, leaves)},
 	{[]string{"perf/..."}, slices.Concat([]string{"perf"}, public, leaves)},
 	// Public packages import downwards.
 	{[]string{"resolve/..."}, slices.Concat(management, []string{"fabric"}, leaves)},

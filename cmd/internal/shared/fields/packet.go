@@ -1,4 +1,4 @@
-package query
+package fields
 
 import (
 	"encoding/hex"
@@ -7,10 +7,10 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// PacketFields returns the fields of a packet that is not decoded: the common header,
+// OfPacket returns the fields of a packet that is not decoded: the common header,
 // the fields of subnet management, and the data in hexadecimal digits, 16 bytes per
 // field.
-func PacketFields(p *mad.Packet) []Field {
+func OfPacket(p *mad.Packet) []Field {
 	h := p.Header()
 	fields := []Field{
 		{"BaseVersion", fmt.Sprint(h.BaseVersion)},

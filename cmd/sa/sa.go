@@ -1,0 +1,254 @@
+// Package sa is the command that queries subnet administration for records.
+package sa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/sa"
+)
+
+// command is one call of sa.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	list     bool
+	smKey    string
+	wait     time.Duration
+	fields   []string
+	json     bool
+	csv      bool
+	hex      bool
+	showKeys bool
+
+	options sa.Options
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "sa [flags] RECORD [FIELD=VALUE...]",
+		Short: "Show records of subnet administration",
+		Long: strings.TrimSpace(`
+sa requests records from subnet administration: all of a kind, or those whose
+fields have the given values.
+
+A RECORD is a name such as NodeRecord, without Record or not, or an alias of
+saquery such as NR. A FIELD is a name as sa prints it or as in JSON; --list with
+a RECORD lists them. A VALUE is a number, the name of a value such as Switch, a
+GID, a GUID, or a text. In place of a LID, it can be any address that ibkit addr
+accepts. MTU, rate and packet lifetime can be compared: rate>7. A capability
+mask selects ports that have at least these capabilities: cap_mask=IsSM.
+
+Long replies are transferred in segments, and lost segments are requested
+again.`),
+		Example: strings.Trim(`
+  # all nodes
+  ibkit sa NodeRecord
+
+  # the ports of a switch that are down
+  ibkit sa PortInfoRecord lid=leaf1 state=Down
+
+  # the path between two hosts
+  ibkit sa PathRecord from=node01 to=node07 numb_path=1
+
+  # the members of a multicast group
+  ibkit sa MCMemberRecord mlid=0xc000
+
+  # the ports with a subnet manager
+  ibkit sa PortInfoRecord cap_mask=IsSM
+
+  # the fields of a record
+  ibkit sa --list PathRecord`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.list {
+				return c.printList(args)
+			}
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&c.list, "list", false, "list the names of all records, or the fields of one")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the request: a `KEY`, or - to be prompted for it")
+	flags.DurationVar(&c.wait, "wait", 0, "maximum `TIME` for the whole reply (default 30s)")
+	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
+	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the records")
+	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show keys, printed as 0 by default")
+	c.fabric.Define(c.env, cmd)
+	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return completeKind(begun), cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeField(args[0], begun), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+func completeKind(begun string) []string {
+	var names []string
+	for _, k := range sa.Kinds() {
+		if strings.HasPrefix(strings.ToLower(k.Name), strings.ToLower(begun)) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+func completeField(kind, begun string) []string {
+	k, err := sa.ParseKind(kind)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, f := range k.Fields() {
+		if name := f + "="; strings.HasPrefix(strings.ToLower(name), strings.ToLower(begun)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
+		{Flags: []string{"hex"}, Others: []string{"csv", "fields", "show_keys"}},
+	},
+}
+
+// complete validates the command line.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return cmdutil.UsageErrorf("no record given: see ibkit sa --list")
+	}
+	kind, err := sa.ParseKind(args[0])
+	if err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	o := &c.options
+	o.Filter = sa.NewFilter(kind)
+	for _, condition := range args[1:] {
+		if err := o.Filter.Add(condition); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	if len(c.fields) > 0 {
+		if _, err := fields.Select(kind.New(), c.fields, nil); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.csv && len(fields.Names(kind.New())) == 0:
+		return cmdutil.UsageErrorf("%v has no named fields for --csv", kind)
+	case c.hex && kind.Name == "ClassPortInfo":
+		return cmdutil.UsageErrorf("ClassPortInfo is not a record: --hex is not possible")
+	case c.wait < 0:
+		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time", c.wait)
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	names, err := c.fabric.Names(c.env)
+	if err != nil {
+		return err
+	}
+	if o.SMKey, err = c.key(ctx); err != nil {
+		return err
+	}
+	o.Open, o.Client, o.Timeout = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
+	o.Resolve = resolve.Options{SMLID: c.fabric.SMLID, Names: names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
+	return nil
+}
+
+// key returns the SM_Key of the command line or of the configuration.
+func (c *command) key(ctx context.Context) (uint64, error) {
+	if c.smKey == "" {
+		return c.fabric.SAKey(), nil
+	}
+	if key, err := strconv.ParseUint(c.smKey, 0, 64); err == nil {
+		return key, nil
+	}
+	return fabricflag.PromptKey(ctx, c.env, "SM_Key")
+}
+
+func (c *command) run(ctx context.Context) error {
+	result, err := sa.Run(ctx, c.options)
+	if err != nil {
+		return err
+	}
+	v := &view{result: result, fields: c.fields, showKeys: c.showKeys}
+	out := render.NewOutput(c.env.Out)
+	switch {
+	case c.json:
+		err = v.json(out)
+	case c.hex:
+		v.hex(out)
+	case c.csv:
+		err = v.csv(out)
+	default:
+		err = v.text(out)
+	}
+	if err = errors.Join(err, out.Flush()); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	if c.fabric.Verbose > 0 {
+		fmt.Fprintf(c.env.ErrOut, "%s in %v; %d packets sent, including %d retries; %d timed out\n",
+			render.Count(result.Len(), "record", "records"), result.Elapsed.Round(time.Microsecond),
+			result.Stats.Sent, result.Stats.Retries, result.Stats.Timeouts)
+	}
+	if result.Clipped() {
+		fmt.Fprintln(c.env.ErrOut, "warning: the result may be partial: the reply is a single packet")
+	}
+	return cmdutil.ResultError(result.Clipped(), false)
+}
+
+// printList prints the names of all records, or of the fields of one.
+func (c *command) printList(args []string) error {
+	out := render.NewOutput(c.env.Out)
+	switch len(args) {
+	case 0:
+		render.Columns(out, []render.Column[sa.Kind]{
+			render.TextColumn("ID", func(k sa.Kind) string { return fmt.Sprintf("0x%04x", uint16(k.ID)) }),
+			render.TextColumn("NAME", func(k sa.Kind) string { return k.Name }),
+			render.TextColumn("ALIASES", func(k sa.Kind) string { return strings.Join(k.Aliases, ", ") }),
+		}, sa.Kinds())
+	case 1:
+		kind, err := sa.ParseKind(args[0])
+		if err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+		for _, name := range kind.Fields() {
+			out.WriteString(name + "\n")
+		}
+	default:
+		return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+	}
+	return out.Flush()
+}

@@ -1,0 +1,146 @@
+package sa
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+func TestParseKind(t *testing.T) {
+	for _, text := range []string{"NodeRecord", "noderecord", "node", "NR", "nr", "Node_Record"} {
+		if k, err := ParseKind(text); err != nil || k.ID != mad.AttrNodeRecord {
+			t.Errorf("%s: got %v, error %v", text, k, err)
+		}
+	}
+	for _, k := range Kinds() {
+		for _, name := range append(k.Aliases, k.Name) {
+			if got, err := ParseKind(name); err != nil || got.ID != k.ID {
+				t.Errorf("%s: got %v, error %v, want %v", name, got, err, k)
+			}
+		}
+	}
+	if k, err := ParseKind("nosuch"); err == nil {
+		t.Errorf("got %v, want an error", k)
+	}
+}
+
+// filter builds a filter, and returns it with the error of the last condition.
+func filter(t *testing.T, kind string, conditions ...string) (*Filter, error) {
+	t.Helper()
+	k, err := ParseKind(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := NewFilter(k)
+	for _, c := range conditions {
+		if err = f.Add(c); err != nil {
+			break
+		}
+	}
+	return f, err
+}
+
+func TestFilter(t *testing.T) {
+	node := &mad.NodeRecord{LID: 7, NodeInfo: mad.NodeInfo{NodeType: mad.NodeTypeSwitch, NodeGUID: 0x2c90000100a00}, Description: mad.NewNodeDescription("leaf 1")}
+	path := &mad.PathRecord{ServiceID: 5, DGID: ib.MakeGID(0xfe80000000000000, 1), SLID: 4, RateSelector: mad.SelectGreater, Rate: ib.Rate10, MTUSelector: mad.SelectExactly, MTU: ib.MTU4096}
+	port := &mad.PortInfoRecord{LID: 3, PortInfo: mad.PortInfo{State: ib.PortDown, CapMask: mad.CapSM | mad.CapTrap}}
+	for _, test := range []struct {
+		kind       string
+		conditions []string
+		want       mad.Attribute
+		mask       mad.ComponentMask
+		modifier   uint32
+	}{
+		{"NR", []string{"lid=7", "node_type=switch", "Guid=0x0002c90000100a00", "name=leaf 1"}, node,
+			mad.Components(node, &node.LID, &node.NodeInfo.NodeType, &node.NodeInfo.NodeGUID, &node.Description), 0},
+		{"PR", []string{"ServiceID=5", "dgid=fe80::1", "slid=0x4", "rate>3", "mtu=4096"}, path,
+			mad.Components(path, &path.ServiceID, &path.DGID, &path.SLID, &path.RateSelector, &path.Rate, &path.MTUSelector, &path.MTU), 0},
+		{"PIR", []string{"lid=3", "state=down", "capmask=issm+IsTrapSupported"}, port,
+			mad.Components(port, &port.LID, &port.PortInfo.State, &port.PortInfo.CapMask), mad.MatchCapMask},
+	} {
+		t.Run(test.kind, func(t *testing.T) {
+			f, err := filter(t, test.kind, test.conditions...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(test.want, f.Match); d != "" || f.Mask != test.mask || f.Modifier() != test.modifier {
+				t.Errorf("want (-), got (+)\n%sgot mask %x and modifier %x, want %x and %x", d, f.Mask, f.Modifier(), test.mask, test.modifier)
+			}
+		})
+	}
+}
+
+func TestFilter_Invalid(t *testing.T) {
+	for _, test := range []struct{ kind, condition, want string }{
+		{"NR", "lid", "not of the form FIELD=VALUE"},
+		{"NR", "=7", "not of the form FIELD=VALUE"},
+		{"NR", "foo=7", "no such field"},
+		{"NR", "lid=70000", "at character 5: 70000 does not fit in 16 bits"},
+		{"NR", "lid=99999999999999999999", "does not fit in 16 bits"},
+		{"NR", "lid=", "empty value"},
+		{"NR", "lid>7", "cannot be compared"},
+		{"NR", "node_type=nosuch", "is not a value of NodeType"},
+		{"NR", "guid=xyz", "at character 6"},
+		{"NR", "name=" + strings.Repeat("a", 65), "want at most 64"},
+		{"PR", "sgid=192.0.2.1", "is not a GID"},
+		{"PR", "sgid=fe80::1%x", "is not a GID"},
+		{"PR", "mtu=x", "is not a value of Mtu"},
+		{"SR", "servicekey=12", "not a key of 32 hexadecimal digits"},
+		{"PIR", "capmask=nosuch", "is not a capability"},
+		{"PKTR", "pkeys=1", "a table cannot be compared"},
+	} {
+		if f, err := filter(t, test.kind, test.condition); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %s: got %+v, error %v, want %s", test.kind, test.condition, f.Match, err, test.want)
+		}
+	}
+}
+
+// Each field of each kind takes its own value 0, and no other field changes.
+func TestFilter_Fields(t *testing.T) {
+	for _, k := range Kinds() {
+		for _, c := range mad.RecordComponents(k.New()) {
+			if c.Width > 64 || isTable(c) || c.Name == "Lid" { // an alias of EndportLID
+				continue
+			}
+			f := NewFilter(k)
+			if err := f.Add(c.Name + "=1"); err != nil {
+				t.Errorf("%v: %v", k, err)
+			}
+			got, set := uint64(0), 0
+			mad.Visit(f.Match, func(name string, _ int, v uint64) uint64 {
+				if name == c.Name {
+					got = v
+				}
+				if v != 0 && name != c.Name+"Selector" {
+					set++
+				}
+				return v
+			})
+			if got != 1 || set != 1 || f.Mask&c.Mask != c.Mask {
+				t.Errorf("%v %s: got value %d, %d fields and mask %x, want 1, 1 and %x", k, c.Name, got, set, f.Mask, c.Mask)
+			}
+		}
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{"lid=7", "sgid=fe80::1", "mtu>4", "name=x", "capmask=IsSM+x", "state=Down", "servicekey=0x00", "=", "x"} {
+		f.Add(seed)
+	}
+	kinds := Kinds()
+	f.Fuzz(func(t *testing.T, condition string) {
+		for _, k := range kinds {
+			filter := NewFilter(k)
+			if filter.Add(condition) != nil {
+				continue
+			}
+			if _, err := mad.SAPayload(mad.SAHeader{ComponentMask: filter.Mask}, filter.Match); err != nil {
+				t.Errorf("%v %q: %v", k, condition, err)
+			}
+		}
+	})
+}

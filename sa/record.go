@@ -1,0 +1,117 @@
+// Package sa queries subnet administration for records by name, with filters on their
+// fields.
+package sa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Kind is a kind of record.
+type Kind struct {
+	ID      mad.AttrID
+	Name    string   // of the specification
+	Aliases []string // of saquery (rdma-core, infiniband-diags)
+}
+
+// String returns the name.
+func (k Kind) String() string { return k.Name }
+
+// New returns an empty record.
+func (k Kind) New() mad.Attribute { return mad.ClassSA.NewAttribute(k.ID) }
+
+var aliases = map[mad.AttrID][]string{
+	mad.AttrClassPortInfo:                  {"CPI"},
+	mad.AttrNodeRecord:                     {"NR"},
+	mad.AttrPortInfoRecord:                 {"PIR"},
+	mad.AttrSLtoVLMappingTableRecord:       {"SL2VLTableRecord", "SL2VL"},
+	mad.AttrPKeyTableRecord:                {"PKTR"},
+	mad.AttrVLArbitrationTableRecord:       {"VLAR"},
+	mad.AttrInformInfoRecord:               {"IIR"},
+	mad.AttrLinkRecord:                     {"LR"},
+	mad.AttrServiceRecord:                  {"SR"},
+	mad.AttrPathRecord:                     {"PR"},
+	mad.AttrMCMemberRecord:                 {"MCMR"},
+	mad.AttrLinearForwardingTableRecord:    {"LFTRecord", "LFTR"},
+	mad.AttrMulticastForwardingTableRecord: {"MFTRecord", "MFTR"},
+	mad.AttrGUIDInfoRecord:                 {"GIR"},
+	mad.AttrSwitchInfoRecord:               {"SWIR"},
+	mad.AttrSMInfoRecord:                   {"SMIR"},
+}
+
+// Kinds returns all kinds of records.
+func Kinds() []Kind {
+	var kinds []Kind
+	for _, id := range mad.ClassSA.Attributes() {
+		if names, ok := aliases[id]; ok {
+			kinds = append(kinds, Kind{id, mad.ClassSA.AttrName(id), names})
+		}
+	}
+	return kinds
+}
+
+// ParseKind parses the name or an alias of a kind, in either case. The word Record at the
+// end may be left out.
+func ParseKind(s string) (Kind, error) {
+	for _, k := range Kinds() {
+		if plain(k.Name) == plain(s) || plain(k.Name) == plain(s)+"record" || slices.ContainsFunc(k.Aliases, func(a string) bool { return strings.EqualFold(a, s) }) {
+			return k, nil
+		}
+	}
+	return Kind{}, &unknownError{fmt.Sprintf("parse record %q: no such name", s), "list all names: ibkit sa --list"}
+}
+
+// plain returns a name without case and underscores.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// An unknownError reports a name that does not exist.
+type unknownError struct{ text, hint string }
+
+func (e *unknownError) Error() string { return e.text }
+
+// Hint suggests a remedy.
+func (e *unknownError) Hint() string { return e.hint }
+
+// fieldAliases are more names of fields, by kind.
+var fieldAliases = map[mad.AttrID]map[string]string{
+	mad.AttrNodeRecord:     {"name": "NodeDesc", "type": "NodeType", "nodeguid": "Guid", "port": "LocalPort"},
+	mad.AttrPortInfoRecord: {"lid": "EndportLID", "port": "PortNum", "state": "LinkState", "baselid": "Lid"},
+	mad.AttrPathRecord:     {"from": "Slid", "to": "Dlid"},
+}
+
+// field returns the component of a record with a name.
+func (k Kind) field(name string) (mad.Component, error) {
+	wanted := plain(name)
+	if alias, ok := fieldAliases[k.ID][wanted]; ok {
+		wanted = plain(alias)
+	}
+	fields := mad.RecordComponents(k.New())
+	i := slices.IndexFunc(fields, func(c mad.Component) bool { return plain(c.Name) == wanted })
+	if i < 0 {
+		var names []string
+		for _, f := range fields {
+			names = append(names, f.Name)
+		}
+		return mad.Component{}, &unknownError{fmt.Sprintf("parse field %q: %v has no such field", name, k), "fields: " + strings.Join(names, ", ")}
+	}
+	return fields[i], nil
+}
+
+// Fields returns the names of the fields that a filter can have.
+func (k Kind) Fields() []string {
+	var names []string
+	for _, f := range mad.RecordComponents(k.New()) {
+		if !isTable(f) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// tables are the fields of tables, which a filter cannot have.
+var tables = []string{"VL", "Weight", "Pkeys", "LinearForwTbl", "MulticastForwTbl"}
+
+func isTable(c mad.Component) bool { return slices.Contains(tables, c.Name) }
