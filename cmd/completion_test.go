@@ -47,19 +47,21 @@ func TestCompletion(t *testing.T) {
 		{"help sim |", "export"},
 		{"iblinkinfo --sim |", "demo"},
 	} {
-		before, begun, _ := strings.Cut(test.args, "|")
-		for _, prefix := range []string{begun, test.want} {
-			args := append([]string{"__complete"}, strings.Fields(before)...)
-			code, out, err := program.Run(t, env, append(args, prefix)...)
-			var offers []string
-			for line := range strings.Lines(out) {
-				offer, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-				offers = append(offers, offer)
+		t.Run(test.args, func(t *testing.T) {
+			before, begun, _ := strings.Cut(test.args, "|")
+			for _, prefix := range []string{begun, test.want} {
+				args := append([]string{"__complete"}, strings.Fields(before)...)
+				code, out, err := program.Run(t, env, append(args, prefix)...)
+				var offers []string
+				for line := range strings.Lines(out) {
+					offer, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+					offers = append(offers, offer)
+				}
+				if code != cmdutil.ExitOK || !slices.Contains(offers, test.want) {
+					t.Errorf("%s%s: got exit code %d, completions %q, error output %q, want %q", before, prefix, code, offers, err, test.want)
+				}
 			}
-			if code != cmdutil.ExitOK || !slices.Contains(offers, test.want) {
-				t.Errorf("%s%s: got exit code %d, completions %q, error output %q, want %q", before, prefix, code, offers, err, test.want)
-			}
-		}
+		})
 	}
 }
 
@@ -83,9 +85,11 @@ func TestCompletion_Nothing(t *testing.T) {
 		"addr --sim ibsim":   ":4",
 		"sim serve --events": ":0",
 	} {
-		code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
-		if code != cmdutil.ExitOK || out != want+"\n" {
-			t.Errorf("%s: got exit code %d, completions %q, error output %q, want %s", args, code, out, err, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			code, out, err := program.Run(t, map[string]string{"IBKIT_SYSFS": t.TempDir()}, append(append([]string{"__complete"}, strings.Fields(args)...), "")...)
+			if code != cmdutil.ExitOK || out != want+"\n" {
+				t.Errorf("%s: got exit code %d, completions %q, error output %q, want %s", args, code, out, err, want)
+			}
+		})
 	}
 }

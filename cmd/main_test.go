@@ -57,10 +57,12 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "--node-name-map", cmdtest.WriteFile(t, "0x1 \"a\"\nbad\n")}, ":2:"},
 		{[]string{"linkinfo", "--diff", "/nonexistent"}, "loading cached fabric for diff failed"},
 	} {
-		code, out, err := program.Run(t, nil, test.args...)
-		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
-			t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
-		}
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			code, out, err := program.Run(t, nil, test.args...)
+			if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
+				t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
+			}
+		})
 	}
 }
 

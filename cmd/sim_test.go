@@ -14,15 +14,17 @@ func TestSimExport(t *testing.T) {
 	const description = "single-switch:hosts=3,radix=4"
 	_, want, _ := program.Run(t, nil, "linkinfo", "--sim", description, "--csv")
 	for format, scheme := range map[string]string{"topology": "topo:", "net": "net:"} {
-		path := filepath.Join(t.TempDir(), "fabric")
-		code, out, err := program.Run(t, nil, "sim", "export", description, "--format", format, "-o", path)
-		if code != cmdutil.ExitOK || out != "" || err != "" {
-			t.Fatalf("%s: got exit code %d, output %q, error output %q", format, code, out, err)
-		}
-		code, got, err := program.Run(t, nil, "linkinfo", "--sim", scheme+path, "--csv")
-		if strings.Count(got, "\n") != strings.Count(want, "\n") || !strings.Contains(got, "host003") {
-			t.Errorf("%s: got exit code %d, error output %q, output:\n%s", format, code, err, got)
-		}
+		t.Run(format, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "fabric")
+			code, out, err := program.Run(t, nil, "sim", "export", description, "--format", format, "-o", path)
+			if code != cmdutil.ExitOK || out != "" || err != "" {
+				t.Fatalf("%s: got exit code %d, output %q, error output %q", format, code, out, err)
+			}
+			code, got, err := program.Run(t, nil, "linkinfo", "--sim", scheme+path, "--csv")
+			if strings.Count(got, "\n") != strings.Count(want, "\n") || !strings.Contains(got, "host003") {
+				t.Errorf("%s: got exit code %d, error output %q, output:\n%s", format, code, err, got)
+			}
+		})
 	}
 	code, out, _ := program.Run(t, nil, "sim", "export", description)
 	if code != cmdutil.ExitOK || !strings.Contains(out, "Switch\t4 \"switch1\"") {

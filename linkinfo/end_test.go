@@ -161,10 +161,12 @@ func TestCouldBe(t *testing.T) {
 		{"FDR10 not active", fdr10(link(active(legacy), active(legacy)), 0), "", "Could be FDR10 (Found link at QDR but expected speed is FDR10)"},
 		{"FDR10 active", fdr10(link(active(legacy), active(legacy)), 1), "", ""},
 	} {
-		width, speed := CouldBe(test.port)
-		if width != test.width || speed != test.speed {
-			t.Errorf("%s: got %q %q, want %q %q", test.name, width, speed, test.width, test.speed)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			width, speed := CouldBe(test.port)
+			if width != test.width || speed != test.speed {
+				t.Errorf("%s: got %q %q, want %q %q", test.name, width, speed, test.width, test.speed)
+			}
+		})
 	}
 }
 

@@ -37,16 +37,18 @@ func TestContainer(t *testing.T) {
 		{"devinfo", "", 1},
 		{"linkinfo", "--sim", 1},
 	} {
-		run := exec.Command("/ibkit", strings.Fields(test.args)...)
-		run.Dir, run.Env = "/", []string{"TERM=xterm"}
-		run.SysProcAttr = &syscall.SysProcAttr{
-			Chroot:     root,
-			Credential: &syscall.Credential{Uid: 65532, Gid: 65532},
-			Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
-		}
-		out, _ := run.CombinedOutput()
-		if code := run.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-			t.Errorf("%s: exit code %d\n%s", test.args, code, out)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			run := exec.Command("/ibkit", strings.Fields(test.args)...)
+			run.Dir, run.Env = "/", []string{"TERM=xterm"}
+			run.SysProcAttr = &syscall.SysProcAttr{
+				Chroot:     root,
+				Credential: &syscall.Credential{Uid: 65532, Gid: 65532},
+				Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+			}
+			out, _ := run.CombinedOutput()
+			if code := run.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
+				t.Errorf("%s: exit code %d\n%s", test.args, code, out)
+			}
+		})
 	}
 }

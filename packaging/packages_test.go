@@ -93,19 +93,21 @@ func TestContents(t *testing.T) {
 		"deb": command(t, "dpkg-deb", "--fsys-tarfile", one(t, "*_amd64.deb")),
 		"rpm": command(t, "rpm", "-qlp", one(t, "*.x86_64.rpm")),
 	} {
-		for _, page := range pages {
-			name := filepath.Base(page)
-			if !strings.Contains(list, "/usr/share/man/man1/"+name+".gz") {
-				t.Errorf("%s is not in the %s", name, kind)
+		t.Run(kind, func(t *testing.T) {
+			for _, page := range pages {
+				name := filepath.Base(page)
+				if !strings.Contains(list, "/usr/share/man/man1/"+name+".gz") {
+					t.Errorf("%s is not in the %s", name, kind)
+				}
+				text, err := os.ReadFile(page)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, classic, isClassic := strings.Cut(strings.TrimSuffix(name, ".1"), "-")
+				if isClassic && bytes.Contains(text, []byte("in the place of")) && !strings.Contains(list, "/usr/lib/ibkit/bin/"+classic) {
+					t.Errorf("the classic name %s is not in the %s", classic, kind)
+				}
 			}
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, classic, isClassic := strings.Cut(strings.TrimSuffix(name, ".1"), "-")
-			if isClassic && bytes.Contains(text, []byte("in the place of")) && !strings.Contains(list, "/usr/lib/ibkit/bin/"+classic) {
-				t.Errorf("the classic name %s is not in the %s", classic, kind)
-			}
-		}
+		})
 	}
 }

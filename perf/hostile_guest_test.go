@@ -43,34 +43,36 @@ func TestGuestHostile(t *testing.T) {
 		"silence":       {func(c *connect) { *c = connect{} }, nil, "the peer does not respond"},
 		"later silence": {nil, nil, "the peer does not respond"},
 	} {
-		conn, err := net.Dial("tcp", server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := exchange(t, conn, message{Hello: &host.Identity{}}, message{Prepare: &request{Test: test, GIDs: []port.GID{gid}}})
-		if err != nil || answer.Prepared == nil {
-			t.Fatalf("%s: prepare: got %+v, %v", name, answer, err)
-		}
-		m := good(answer.Prepared)
-		if c.change != nil {
-			c.change(m)
-		}
-		if m.MTU != 0 {
-			answer, err = exchange(t, conn, message{Connect: m})
-		}
-		for _, next := range c.then {
-			if err == nil && answer.Started != nil {
-				answer, err = exchange(t, conn, next)
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", server)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		// Skip keepalive messages of the server.
-		for err == nil && answer.Failure == "" {
-			answer, err = readMessage(conn)
-		}
-		if !strings.Contains(answer.Failure, c.want) {
-			t.Errorf("%s: got failure %q, %v, want %q", name, answer.Failure, err, c.want)
-		}
-		conn.Close()
+			answer, err := exchange(t, conn, message{Hello: &host.Identity{}}, message{Prepare: &request{Test: test, GIDs: []port.GID{gid}}})
+			if err != nil || answer.Prepared == nil {
+				t.Fatalf("%s: prepare: got %+v, %v", name, answer, err)
+			}
+			m := good(answer.Prepared)
+			if c.change != nil {
+				c.change(m)
+			}
+			if m.MTU != 0 {
+				answer, err = exchange(t, conn, message{Connect: m})
+			}
+			for _, next := range c.then {
+				if err == nil && answer.Started != nil {
+					answer, err = exchange(t, conn, next)
+				}
+			}
+			// Skip keepalive messages of the server.
+			for err == nil && answer.Failure == "" {
+				answer, err = readMessage(conn)
+			}
+			if !strings.Contains(answer.Failure, c.want) {
+				t.Errorf("%s: got failure %q, %v, want %q", name, answer.Failure, err, c.want)
+			}
+			conn.Close()
+		})
 	}
 	// All queue pairs are destroyed, and the next test runs.
 	for end := time.Now().Add(time.Minute); ; {

@@ -139,24 +139,26 @@ func TestGuestWrongPerftestKey(t *testing.T) {
 		op   Op
 		kind Kind
 	}{{Write, Bandwidth}, {Read, Bandwidth}, {Write, Latency}} {
-		l := testenv.Listen(t)
-		test := NewTest(one.op, one.kind, RC, 64)
-		test.Iterations = 100000
-		options := Options{Tests: []Test{test}, Identity: host.NewIdentity("side"), GIDIndex: -1}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		served := make(chan error, 1)
-		go func() {
-			_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest, Listen: func(context.Context) (net.Listener, error) { return l, nil }})
-			served <- err
-		}()
-		options.Server = between(t, l.Addr().String(), same, otherKey)
-		_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest})
-		denied(t, test.String(), err, false)
-		if err := <-served; !errors.Is(err, peererr.ErrClosed) {
-			t.Errorf("server: got %v, want %v", err, peererr.ErrClosed)
-		}
-		l.Close()
+		t.Run(fmt.Sprint(one.op), func(t *testing.T) {
+			l := testenv.Listen(t)
+			test := NewTest(one.op, one.kind, RC, 64)
+			test.Iterations = 100000
+			options := Options{Tests: []Test{test}, Identity: host.NewIdentity("side"), GIDIndex: -1}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			served := make(chan error, 1)
+			go func() {
+				_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest, Listen: func(context.Context) (net.Listener, error) { return l, nil }})
+				served <- err
+			}()
+			options.Server = between(t, l.Addr().String(), same, otherKey)
+			_, err := RunPeer(ctx, PeerOptions{Options: options, Program: Perftest})
+			denied(t, test.String(), err, false)
+			if err := <-served; !errors.Is(err, peererr.ErrClosed) {
+				t.Errorf("server: got %v, want %v", err, peererr.ErrClosed)
+			}
+			l.Close()
+		})
 	}
 }
 

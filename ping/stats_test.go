@@ -29,9 +29,11 @@ func TestStats(t *testing.T) {
 		{"stddev", s.StdDev(), 28723 * time.Nanosecond},                   // of 10, 20, ... 100
 		{"jitter", s.Jitter(), (900*10 + 99*90) * time.Microsecond / 999}, // nine steps up, one down
 	} {
-		if (test.got - test.want).Abs() > test.want/500 {
-			t.Errorf("%s is %v, not %v", test.name, test.got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if (test.got - test.want).Abs() > test.want/500 {
+				t.Errorf("%s is %v, not %v", test.name, test.got, test.want)
+			}
+		})
 	}
 	if s.Loss() != 1.0/1001 || s.Silent != 1 {
 		t.Errorf("loss %v, %d silent", s.Loss(), s.Silent)

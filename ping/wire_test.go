@@ -38,9 +38,11 @@ func TestParseEchoRefuses(t *testing.T) {
 		"a response":       func(b []byte) []byte { b[offEchoMethod] = 0x81; return b },
 		"answer by a Send": func(b []byte) []byte { b[offEchoMethod] = 3; return b },
 	} {
-		if e, ok := parseEcho(change(bytes.Clone(good))); ok {
-			t.Errorf("%s is taken for %+v", name, e)
-		}
+		t.Run(name, func(t *testing.T) {
+			if e, ok := parseEcho(change(bytes.Clone(good))); ok {
+				t.Errorf("%s is taken for %+v", name, e)
+			}
+		})
 	}
 }
 

@@ -98,24 +98,26 @@ func TestEthernet(t *testing.T) {
 		"route:0": "invalid IP eth0 local: fe80::ff:fe00:2 RoCE v1 from 0, fe80::ff:fe00:2 RoCE v2 from 1, ::ffff:192.0.2.2 RoCE v1 from 2, " +
 			"::ffff:192.0.2.2 RoCE v2 from 3 one way, 2001:db8::2 RoCE v2 from 4, ::ffff:203.0.113.2 RoCE v2 from 5 one way",
 	} {
-		a, err := Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, local := range []umad.PortAttr{{Device: "rxe0", Number: 1}, {}} {
-			r := roce(t, local)
-			ports, err := r.Find(t.Context(), a)
-			if err != nil || len(ports) != 1 {
-				t.Errorf("%s: %v, %v", address, ports, err)
-				continue
+		t.Run(address, func(t *testing.T) {
+			a, err := Parse(address)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := hostText(ports[0].Host); got != want {
-				t.Errorf("%s:\n%s, want\n%s", address, got, want)
+			for _, local := range []umad.PortAttr{{Device: "rxe0", Number: 1}, {}} {
+				r := roce(t, local)
+				ports, err := r.Find(t.Context(), a)
+				if err != nil || len(ports) != 1 {
+					t.Errorf("%s: %v, %v", address, ports, err)
+					continue
+				}
+				if got := hostText(ports[0].Host); got != want {
+					t.Errorf("%s:\n%s, want\n%s", address, got, want)
+				}
+				if err := r.Describe(t.Context(), ports); err != nil {
+					t.Error(err)
+				}
 			}
-			if err := r.Describe(t.Context(), ports); err != nil {
-				t.Error(err)
-			}
-		}
+		})
 	}
 }
 
@@ -150,13 +152,15 @@ func TestEthernetErrors(t *testing.T) {
 		"0x12345678":  "no LIDs, GUIDs and directed routes",
 		"0,1":         "no LIDs, GUIDs and directed routes",
 	} {
-		a, err := Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := roce(t, umad.PortAttr{}).Find(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", address, err)
-		}
+		t.Run(address, func(t *testing.T) {
+			a, err := Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := roce(t, umad.PortAttr{}).Find(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", address, err)
+			}
+		})
 	}
 }
 

@@ -50,11 +50,13 @@ func TestParse(t *testing.T) {
 		"name:17":                        {Kind: Name, Name: "17"},
 		"10.0.0.example":                 {Kind: Name, Name: "10.0.0.example"},
 	} {
-		got, err := Parse(text)
-		want.Text = text
-		if d := cmp.Diff(want, got, sameAddress); err != nil || d != "" {
-			t.Errorf("%q: %v\n%s", text, err, d)
-		}
+		t.Run(text, func(t *testing.T) {
+			got, err := Parse(text)
+			want.Text = text
+			if d := cmp.Diff(want, got, sameAddress); err != nil || d != "" {
+				t.Errorf("%q: %v\n%s", text, err, d)
+			}
+		})
 	}
 }
 

@@ -217,11 +217,13 @@ func TestIPoIB(t *testing.T) {
 		"packets leave by ib0, on which no selected RoCE port": func() { way.LinkAddr = way.LinkAddr[:6] },
 		"behind the router": func() { way.Gateway = netip.MustParseAddr("192.0.2.1") },
 	} {
-		was := *way
-		change()
-		if _, err := find(t, r, "192.0.2.7"); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-		*way = was
+		t.Run(what, func(t *testing.T) {
+			was := *way
+			change()
+			if _, err := find(t, r, "192.0.2.7"); err == nil || !strings.Contains(err.Error(), what) {
+				t.Errorf("%s: %v", what, err)
+			}
+			*way = was
+		})
 	}
 }

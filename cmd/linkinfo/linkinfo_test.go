@@ -99,14 +99,16 @@ func TestLinkinfoFilters(t *testing.T) {
 		{"--node 0x0002c90000800000,node01", 16 + 1},
 		{"--down", 96 - 2*4 - 4*6},
 	} {
-		_, out, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo", "--csv", "--ends"}, strings.Fields(test.args)...)...)
-		records, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
-		if failed != nil || err != "" {
-			t.Fatalf("%s: %v, %s", test.args, failed, err)
-		}
-		if got := len(records) - 1; got != test.want {
-			t.Errorf("%q: %d ports, want %d", test.args, got, test.want)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			_, out, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo", "--csv", "--ends"}, strings.Fields(test.args)...)...)
+			records, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
+			if failed != nil || err != "" {
+				t.Fatalf("%s: %v, %s", test.args, failed, err)
+			}
+			if got := len(records) - 1; got != test.want {
+				t.Errorf("%q: %d ports, want %d", test.args, got, test.want)
+			}
+		})
 	}
 }
 
@@ -122,10 +124,12 @@ func TestLinkinfoCache(t *testing.T) {
 		name string
 		code int
 	}{{"demo", cmdutil.ExitOK}, {"single-switch", cmdutil.ExitFindings}} {
-		code, out, _ := program.Run(t, nil, "linkinfo", "--sim", sim.name, "--diff", cache)
-		if code != sim.code || (out == "") != (sim.code == cmdutil.ExitOK) {
-			t.Errorf("difference from %s: got exit code %d, output %q, want exit code %d", sim.name, code, out, sim.code)
-		}
+		t.Run(sim.name, func(t *testing.T) {
+			code, out, _ := program.Run(t, nil, "linkinfo", "--sim", sim.name, "--diff", cache)
+			if code != sim.code || (out == "") != (sim.code == cmdutil.ExitOK) {
+				t.Errorf("difference from %s: got exit code %d, output %q, want exit code %d", sim.name, code, out, sim.code)
+			}
+		})
 	}
 }
 

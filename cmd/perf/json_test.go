@@ -31,45 +31,47 @@ func TestJSON(t *testing.T) {
 	r.Measurements = append(r.Measurements, failed)
 	refused := &perf.Result{ClockSource: "TSC", NotBegun: r.NotBegun}
 	for name, result := range map[string]*perf.Result{"all": r, "no connection": refused, "failed": {ClockSource: "TSC", Measurements: []perf.Measurement{failed}}} {
-		var out bytes.Buffer
-		v := &view{env: &cmdutil.Env{Out: &out, ErrOut: &bytes.Buffer{}}, unit: "gbit", minBW: 2, maxP99: 10 * time.Microsecond}
-		if err := v.document(result, errors.New("no")); err != nil {
-			t.Fatal(err)
-		}
-		text := out.String()
-		document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		if err == nil {
-			err = schema.Validate(document)
-		}
-		if err != nil {
-			t.Errorf("%s: got invalid document: %v\n%s", name, err, text)
-		}
-		cmdtest.RoundTrip(t, text, new(perf.Report))
-		if name != "all" {
-			continue
-		}
-		// A Go program reads the document with the exported types.
-		var got perf.Report
-		if err := json.Unmarshal([]byte(text), &got); err != nil {
-			t.Fatal(err)
-		}
-		var lines []string
-		for _, m := range got.Results {
-			line := strings.Join(m.Missed, " ")
-			if m.Error != nil {
-				line += ": " + *m.Error
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			v := &view{env: &cmdutil.Env{Out: &out, ErrOut: &bytes.Buffer{}}, unit: "gbit", minBW: 2, maxP99: 10 * time.Microsecond}
+			if err := v.document(result, errors.New("no")); err != nil {
+				t.Fatal(err)
 			}
-			lines = append(lines, line)
-		}
-		// One-way latencies start at 10 µs, bandwidths at 0.8 Gb/s.
-		want := []string{"max-p99", "max-p99", "min-bw", "min-bw", "", "", ": connection closed", ": no"}
-		if d := cmp.Diff(want, lines); d != "" || len(got.NotBegun) != 1 || got.NotBegun[0].Op != "read" || got.Error == nil || *got.Error != "no" {
-			t.Errorf("got not begun %v, error %v and difference\n%s", got.NotBegun, got.Error, d)
-		}
-		again, err := json.MarshalIndent(got, "", "  ")
-		if d := cmp.Diff(text, string(again)+"\n"); err != nil || d != "" {
-			t.Errorf("decoded and encoded: got error %v and difference\n%s", err, d)
-		}
+			text := out.String()
+			document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			if err == nil {
+				err = schema.Validate(document)
+			}
+			if err != nil {
+				t.Errorf("%s: got invalid document: %v\n%s", name, err, text)
+			}
+			cmdtest.RoundTrip(t, text, new(perf.Report))
+			if name != "all" {
+				return
+			}
+			// A Go program reads the document with the exported types.
+			var got perf.Report
+			if err := json.Unmarshal([]byte(text), &got); err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, m := range got.Results {
+				line := strings.Join(m.Missed, " ")
+				if m.Error != nil {
+					line += ": " + *m.Error
+				}
+				lines = append(lines, line)
+			}
+			// One-way latencies start at 10 µs, bandwidths at 0.8 Gb/s.
+			want := []string{"max-p99", "max-p99", "min-bw", "min-bw", "", "", ": connection closed", ": no"}
+			if d := cmp.Diff(want, lines); d != "" || len(got.NotBegun) != 1 || got.NotBegun[0].Op != "read" || got.Error == nil || *got.Error != "no" {
+				t.Errorf("got not begun %v, error %v and difference\n%s", got.NotBegun, got.Error, d)
+			}
+			again, err := json.MarshalIndent(got, "", "  ")
+			if d := cmp.Diff(text, string(again)+"\n"); err != nil || d != "" {
+				t.Errorf("decoded and encoded: got error %v and difference\n%s", err, d)
+			}
+		})
 	}
 }
 

@@ -43,10 +43,12 @@ func TestPingExitCodes(t *testing.T) {
 		{"--expect " + cmdtest.WriteFile(t, "node99\n"), cmdutil.ExitFindings},
 		{"--all-switches --expect " + cmdtest.WriteFile(t, "leaf1\n"), cmdutil.ExitOK},
 	} {
-		args := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "-q"}, strings.Fields(test.args)...)
-		if code, out, err := program.Run(t, nil, args...); code != test.code {
-			t.Errorf("ping %s: exit code %d, want %d\n%s%s", test.args, code, test.code, out, err)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			args := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "-q"}, strings.Fields(test.args)...)
+			if code, out, err := program.Run(t, nil, args...); code != test.code {
+				t.Errorf("ping %s: exit code %d, want %d\n%s%s", test.args, code, test.code, out, err)
+			}
+		})
 	}
 }
 
@@ -86,10 +88,12 @@ func TestPingUsage(t *testing.T) {
 		{"-q --timestamps 3", "exclude each other"},
 		{"-q --lines 3", "exclude each other"},
 	} {
-		code, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
-		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
-			t.Errorf("ping %s: exit code %d: %s%s", test.args, code, out, err)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
+			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
+				t.Errorf("ping %s: exit code %d: %s%s", test.args, code, out, err)
+			}
+		})
 	}
 }
 
@@ -128,11 +132,13 @@ round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T
 round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T , jitter T 
 `},
 	} {
-		_, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
-		got := regexp.MustCompile(`0x[0-9a-f]{16}`).ReplaceAllString(maskPing(out), "GUID")
-		if got != test.want || err != "" {
-			t.Errorf("ping %s printed\n%s%s\nwant\n%s", test.args, got, err, test.want)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			_, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
+			got := regexp.MustCompile(`0x[0-9a-f]{16}`).ReplaceAllString(maskPing(out), "GUID")
+			if got != test.want || err != "" {
+				t.Errorf("ping %s printed\n%s%s\nwant\n%s", test.args, got, err, test.want)
+			}
+		})
 	}
 }
 

@@ -95,10 +95,12 @@ func TestPingServeUsage(t *testing.T) {
 		{"--oui 0x1000000", "24 bits"},
 		{"--sim demo", "no other process can reach"},
 	} {
-		code, out, err := program.Run(t, nil, append([]string{"ping", "--serve"}, strings.Fields(test.args)...)...)
-		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
-			t.Errorf("%s: exit code %d: %s%s", test.args, code, out, err)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"ping", "--serve"}, strings.Fields(test.args)...)...)
+			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
+				t.Errorf("%s: exit code %d: %s%s", test.args, code, out, err)
+			}
+		})
 	}
 	code, out, err := program.Run(t, nil, "ping", "--sim", "demo", "--debug", "3")
 	if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, "has no effect without --serve") {

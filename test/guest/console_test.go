@@ -8,8 +8,10 @@ func TestFindPanic(t *testing.T) {
 		{"x\n[    3.0] Kernel panic - not syncing: sysrq triggered crash\n[    3.1] CPU: 0\n", "[    3.0] Kernel panic - not syncing: sysrq triggered crash"},
 		{"[    4.0] Oops: 0002 [#1] PREEMPT SMP\n", "[    4.0] Oops: 0002 [#1] PREEMPT SMP"},
 	} {
-		if got := findPanic(c.console); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		t.Run(c.console, func(t *testing.T) {
+			if got := findPanic(c.console); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }

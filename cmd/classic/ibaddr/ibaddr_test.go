@@ -33,9 +33,11 @@ func TestIbaddr(t *testing.T) {
 		"-V":                     {0, ""},
 		"-z /no/such/file -l 3":  {0, "LID start 0x3 end 0x3\n"},
 	} {
-		code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"ibaddr"}, strings.Fields(line)...)...)
-		if code != want.code || out != want.out || code == 2 && err == "" {
-			t.Errorf("ibaddr %s: exit code %d\n%q, want\n%q\n%s", line, code, out, want.out, err)
-		}
+		t.Run(line, func(t *testing.T) {
+			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"ibaddr"}, strings.Fields(line)...)...)
+			if code != want.code || out != want.out || code == 2 && err == "" {
+				t.Errorf("ibaddr %s: exit code %d\n%q, want\n%q\n%s", line, code, out, want.out, err)
+			}
+		})
 	}
 }

@@ -39,16 +39,18 @@ func TestIbping(t *testing.T) {
 		{"-h", 2, ""},
 		{"-V", 0, ""},
 	} {
-		args := strings.Fields(strings.ReplaceAll(test.args, "LID", lid))
-		code, out, err := program.Run(t, f.Env("node07"), append([]string{"ibping"}, args...)...)
-		if m := regexp.MustCompile(`--- (\S+) \(`).FindStringSubmatch(out); name == "" && m != nil {
-			name = m[1]
-		}
-		got := pingTime.ReplaceAllString(out, "T")
-		want := strings.NewReplacer("NAME", name, "LID", lid).Replace(test.want)
-		if code != test.code || got != want || code != 0 && out+err == "" {
-			t.Errorf("ibping %s: exit code %d\n%q, want\n%q\n%s", test.args, code, got, want, err)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			args := strings.Fields(strings.ReplaceAll(test.args, "LID", lid))
+			code, out, err := program.Run(t, f.Env("node07"), append([]string{"ibping"}, args...)...)
+			if m := regexp.MustCompile(`--- (\S+) \(`).FindStringSubmatch(out); name == "" && m != nil {
+				name = m[1]
+			}
+			got := pingTime.ReplaceAllString(out, "T")
+			want := strings.NewReplacer("NAME", name, "LID", lid).Replace(test.want)
+			if code != test.code || got != want || code != 0 && out+err == "" {
+				t.Errorf("ibping %s: exit code %d\n%q, want\n%q\n%s", test.args, code, got, want, err)
+			}
+		})
 	}
 	if code := r.End(); code != cmdutil.ExitOK {
 		t.Errorf("the server ended with %d: %s", code, r.ErrOut)

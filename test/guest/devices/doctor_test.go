@@ -131,20 +131,22 @@ func TestDoctor(t *testing.T) {
 		{"memlock", "ulimit -l 64", "error: memlock: locked memory is limited to 64 KiB"},
 		{"nofile", "ulimit -n 256", "warning: nofile: open files are limited to 256"},
 	} {
-		run := "ibkit doctor --only " + test.check + "; echo exit code $?\n"
-		shell := func(fix string) string {
-			// Without CAP_IPC_LOCK, as in a container, the limit applies to root.
-			return g.Must(t, "setpriv", "--bounding-set", "-ipc_lock", "sh", "-c", test.lower+"\n"+run+fix+"\n"+run)
-		}
-		out := shell("")
-		_, fix, _ := strings.Cut(out, "  fix:     ")
-		fix, _, _ = strings.Cut(fix, "\n")
-		if !strings.HasPrefix(out, test.before) || !strings.Contains(out, "exit code 3") {
-			t.Errorf("%s: got\n%s\nwant %q and exit code 3", test.check, out, test.before)
-		}
-		if out := shell(fix); strings.Count(out, test.before) != 1 || !strings.HasSuffix(out, "no problems found\nexit code 0\n") {
-			t.Errorf("%s: got after %s:\n%s", test.check, fix, out)
-		}
+		t.Run(test.check, func(t *testing.T) {
+			run := "ibkit doctor --only " + test.check + "; echo exit code $?\n"
+			shell := func(fix string) string {
+				// Without CAP_IPC_LOCK, as in a container, the limit applies to root.
+				return g.Must(t, "setpriv", "--bounding-set", "-ipc_lock", "sh", "-c", test.lower+"\n"+run+fix+"\n"+run)
+			}
+			out := shell("")
+			_, fix, _ := strings.Cut(out, "  fix:     ")
+			fix, _, _ = strings.Cut(fix, "\n")
+			if !strings.HasPrefix(out, test.before) || !strings.Contains(out, "exit code 3") {
+				t.Errorf("%s: got\n%s\nwant %q and exit code 3", test.check, out, test.before)
+			}
+			if out := shell(fix); strings.Count(out, test.before) != 1 || !strings.HasSuffix(out, "no problems found\nexit code 0\n") {
+				t.Errorf("%s: got after %s:\n%s", test.check, fix, out)
+			}
+		})
 	}
 
 	// Another network namespace shares the devices, but not the network devices that

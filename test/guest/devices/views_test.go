@@ -20,10 +20,12 @@ func TestViews(t *testing.T) {
 		"devinfo --uapi":  "QUERY_PORT",
 		"devinfo --check": "",
 	} {
-		r := g.MustRun(t, append([]string{"ibkit"}, strings.Fields(line)...)...)
-		if r.Code != 0 || r.Stderr != "" || !strings.Contains(r.Stdout, want) {
-			t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			r := g.MustRun(t, append([]string{"ibkit"}, strings.Fields(line)...)...)
+			if r.Code != 0 || r.Stderr != "" || !strings.Contains(r.Stdout, want) {
+				t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+			}
+		})
 	}
 	g.Must(t, "ip", "link", "set", g.Ports[0].Netdev, "down")
 	if r := g.MustRun(t, "ibkit", "devinfo", "--check"); r.Code != 3 || !strings.Contains(r.Stdout, "rxe0/1: port is not active") {

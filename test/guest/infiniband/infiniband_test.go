@@ -93,10 +93,12 @@ func TestTools(t *testing.T) {
 		"ibqueryerrors":            `## Summary: 152 nodes checked, 0 bad nodes found`,
 		"saquery --list":           `host00128`,
 	} {
-		r := g.MustRun(t, strings.Fields(line)...)
-		if r.Code != 0 || !regexp.MustCompile(want).MatchString(r.Stdout) {
-			t.Errorf("%s: exit code %d, no %q in\n%s%s", line, r.Code, want, r.Stdout, r.Stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			r := g.MustRun(t, strings.Fields(line)...)
+			if r.Code != 0 || !regexp.MustCompile(want).MatchString(r.Stdout) {
+				t.Errorf("%s: exit code %d, no %q in\n%s%s", line, r.Code, want, r.Stdout, r.Stderr)
+			}
+		})
 	}
 	count := func(what string, args ...string) int {
 		t.Helper()
@@ -114,9 +116,11 @@ func TestTools(t *testing.T) {
 		"LinkRecord":                  count("LinkRecord dump", "saquery", "LR"),
 		"LinearForwardingTableRecord": count("LFT Record dump", "saquery", "LFTR"),
 	} {
-		if want := fmt.Sprintf("%s: %d records\n", kind, records); records < 24 || !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if want := fmt.Sprintf("%s: %d records\n", kind, records); records < 24 || !strings.Contains(got, want) {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		})
 	}
 }
 
@@ -263,9 +267,11 @@ func TestBridgeDies(t *testing.T) {
 		"ibkit linkinfo --timeout 100": "sent 3 times: no reply in time",
 		"ibkit ibaddr -t 100 4":        "no reply in time",
 	} {
-		if r := g.MustRun(t, strings.Fields(line)...); r.Code == 0 || r.Code == 4 || !strings.Contains(r.Stdout+r.Stderr, want) {
-			t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			if r := g.MustRun(t, strings.Fields(line)...); r.Code == 0 || r.Code == 4 || !strings.Contains(r.Stdout+r.Stderr, want) {
+				t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+			}
+		})
 	}
 	ibports.PlugIn(t, g, "demo", "node02", "node07").Unplug()
 	if state := g.Must(t, "cat", "/sys/class/infiniband/ibtest0/ports/1/state"); !strings.HasPrefix(state, "1: DOWN") {

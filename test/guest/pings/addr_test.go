@@ -65,9 +65,11 @@ rdma link add rxe9 type rxe netdev veth9`)
 		"10.9.0.3":  neighbour.ErrNoReply.Error(),
 		"10.0.0.77": "hint: list devices and their GIDs with ibkit devinfo",
 	} {
-		if r := g.MustRun(t, "ibkit", "addr", "-C", "rxe9", target); r.Code != 1 || !strings.Contains(r.Stderr, want) {
-			t.Errorf("%s: ended with %d: %s", target, r.Code, r.Stderr)
-		}
+		t.Run(target, func(t *testing.T) {
+			if r := g.MustRun(t, "ibkit", "addr", "-C", "rxe9", target); r.Code != 1 || !strings.Contains(r.Stderr, want) {
+				t.Errorf("%s: ended with %d: %s", target, r.Code, r.Stderr)
+			}
+		})
 	}
 }
 

@@ -35,11 +35,13 @@ func TestRoCE(t *testing.T) {
 		{"-c 1 ADDR 7", 4, "find path to 7: "},
 		{"-c 1 192.0.2.77", 1, "find path to 192.0.2.77"},
 	} {
-		put := strings.NewReplacer("GID", gid, "ADDR", ip, "NETDEV", b.Ports[0].Netdev)
-		r := b.MustRun(t, strings.Fields("ibkit ping "+put.Replace(test.args))...)
-		if out := r.Stdout + r.Stderr; r.Code != test.code || !strings.Contains(out, put.Replace(test.want)) {
-			t.Errorf("ping %s ended with %d, not %d:\n%s", test.args, r.Code, test.code, out)
-		}
+		t.Run(test.args, func(t *testing.T) {
+			put := strings.NewReplacer("GID", gid, "ADDR", ip, "NETDEV", b.Ports[0].Netdev)
+			r := b.MustRun(t, strings.Fields("ibkit ping "+put.Replace(test.args))...)
+			if out := r.Stdout + r.Stderr; r.Code != test.code || !strings.Contains(out, put.Replace(test.want)) {
+				t.Errorf("ping %s ended with %d, not %d:\n%s", test.args, r.Code, test.code, out)
+			}
+		})
 	}
 	t.Run("addresses", func(t *testing.T) { otherHostsAddresses(t, b, a) })
 	goDown(t, b, a, []string{gid, ip}, "lost\n")

@@ -14,8 +14,10 @@ func TestInetNtop(t *testing.T) {
 		"::1:10:1":       ib.MakeGID(0, 0x1_0010_0001),
 		"::ffff:1.2.3.4": ib.MakeGID(0, 0xffff_0102_0304),
 	} {
-		if got := inetNtop(gid); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := inetNtop(gid); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
 	}
 }
