@@ -73,10 +73,12 @@ func TestNoServer(t *testing.T) {
 		{"linkinfo", "--sim", "ibsim"},
 		{"iblinkinfo", "--sim", "ibsim"},
 	} {
-		code, out, err := program.Run(t, env, args...)
-		if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: start ibsim with") {
-			t.Errorf("%q: exit code %d, output %q, error output %q", args, code, out, err)
-		}
+		t.Run(args[0], func(t *testing.T) {
+			code, out, err := program.Run(t, env, args...)
+			if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: start ibsim with") {
+				t.Errorf("%q: exit code %d, output %q, error output %q", args, code, out, err)
+			}
+		})
 	}
 }
 

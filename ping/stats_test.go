@@ -31,7 +31,7 @@ func TestStats(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if (test.got - test.want).Abs() > test.want/500 {
-				t.Errorf("%s is %v, not %v", test.name, test.got, test.want)
+				t.Errorf("got %v, want %v", test.got, test.want)
 			}
 		})
 	}

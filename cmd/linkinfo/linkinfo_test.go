@@ -56,29 +56,31 @@ func TestLinkinfoJSON(t *testing.T) {
 		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
 		{"linkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
 	} {
-		_, out, _ := program.Run(t, nil, args...)
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
-		if err != nil {
-			t.Fatalf("%q: %v", args, err)
-		}
-		if err := schema.Validate(v); err != nil {
-			t.Errorf("%q: %v", args, err)
-		}
-		var report linkinfo.Report
-		d := json.NewDecoder(strings.NewReader(out))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&report); err != nil {
-			t.Errorf("decode %q: %v", args, err)
-		}
-		again, err := json.Marshal(report)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, _ := jsonschema.UnmarshalJSON(strings.NewReader(out))
-		got, _ := jsonschema.UnmarshalJSON(bytes.NewReader(again))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: decoded and encoded again (-want +got):\n%s", args, diff)
-		}
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, args...)
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil {
+				t.Fatalf("%q: %v", args, err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Errorf("%q: %v", args, err)
+			}
+			var report linkinfo.Report
+			d := json.NewDecoder(strings.NewReader(out))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&report); err != nil {
+				t.Errorf("decode %q: %v", args, err)
+			}
+			again, err := json.Marshal(report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			got, _ := jsonschema.UnmarshalJSON(bytes.NewReader(again))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q: decoded and encoded again (-want +got):\n%s", args, diff)
+			}
+		})
 	}
 }
 

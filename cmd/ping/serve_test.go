@@ -30,7 +30,7 @@ func TestPingServeJSON(t *testing.T) {
 		t.Errorf("systemd is told %q, %v", b[:n], err)
 	}
 	if code, out, err := program.Run(t, f.Env("node07"), "ping", "--via", "vendor", "-c", "3", "-f", f.LIDs["node05"]); code != cmdutil.ExitOK {
-		t.Errorf("ping ended with %d: %s%s", code, out, err)
+		t.Errorf("got exit code %d, want 0: %s%s", code, out, err)
 	}
 	if code := r.End(); code != cmdutil.ExitOK {
 		t.Errorf("exit code %d: %s", code, r.ErrOut)

@@ -64,7 +64,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("got error %v", err)
 		}
 		if r, err := p.Wait(t.Context()); err != nil || r.Code != 128+int(unix.SIGKILL) {
-			t.Errorf("command ended with %d, %v", r.Code, err)
+			t.Errorf("got exit code %d of the command, %v", r.Code, err)
 		}
 		if err := g.Await(t.Context(), "sh", "-c", "! pidof sleep"); err != nil {
 			t.Error(err)

@@ -58,7 +58,7 @@ func TestDevices(t *testing.T) {
 	t.Run("strace", func(t *testing.T) {
 		r := g.MustRun(t, "strace", "-f", "-e", "trace=ioctl", "ibv_devinfo", "-d", "rxe0")
 		if want := "RDMA_VERBS_IOCTL"; r.Code != 0 || !strings.Contains(r.Stderr, want) {
-			t.Errorf("strace ended with %d and shows no %s:\n%s", r.Code, want, r.Stderr)
+			t.Errorf("got exit code %d of strace, want 0 and %s:\n%s", r.Code, want, r.Stderr)
 		}
 	})
 }

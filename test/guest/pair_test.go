@@ -40,7 +40,7 @@ func TestPair(t *testing.T) {
 			}
 			for end, r := range map[string]guest.Result{"client": client, "server": served} {
 				if r.Code != 0 || !strings.Contains(r.Stdout, c.want) || strings.Contains(r.Stdout+r.Stderr, "report") {
-					t.Errorf("%s ended with %d:\n%s%s", end, r.Code, r.Stdout, r.Stderr)
+					t.Errorf("%s: got exit code %d, want 0:\n%s%s", end, r.Code, r.Stdout, r.Stderr)
 				}
 			}
 		})

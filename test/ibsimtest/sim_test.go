@@ -36,7 +36,7 @@ func TestStartSM(t *testing.T) {
 	s := New(t, "../nets/back-to-back.net")
 	s.NewSM(t, "left")
 	if r := s.MustRunC(t, "right", "sminfo"); r.Code != 0 || !strings.Contains(r.Stdout, "SMINFO_MASTER") {
-		t.Errorf("sminfo ended with %d: %s%s", r.Code, r.Stdout, r.Stderr)
+		t.Errorf("sminfo: got exit code %d: %s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }
 

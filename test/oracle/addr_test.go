@@ -175,7 +175,7 @@ func (r *addrRig) native(t *testing.T, code int) {
 	}
 	got := r.MustRun(t, r.host, native(), args...)
 	if d := cmp.Diff(want.String(), got.Stdout); d != "" || got.Code != code {
-		t.Errorf("%q ended with %d\n%s%s", args, got.Code, d, got.Stderr)
+		t.Errorf("%q: got exit code %d\n%s%s", args, got.Code, d, got.Stderr)
 	}
 }
 

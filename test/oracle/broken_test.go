@@ -77,7 +77,7 @@ func TestSimulatorDies(t *testing.T) {
 	rest, _ := io.ReadAll(lines)
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("ended with %v", err)
+		t.Errorf("got error %v", err)
 	}
 	if !strings.Contains(string(rest), "ibsim has ended") {
 		t.Errorf("does not say why: %.2000s", rest)

@@ -119,7 +119,7 @@ func (b *rig) writeFiles(t *testing.T) {
 	t.Helper()
 	cache := filepath.Join(b.dir, "cache")
 	if r := b.MustRunC(t, b.host, "ibnetdiscover", "--cache", cache); r.Code != 0 {
-		t.Fatalf("ibnetdiscover ended with %d: %s", r.Code, r.Stderr)
+		t.Fatalf("ibnetdiscover: got exit code %d, want 0: %s", r.Code, r.Stderr)
 	}
 	nodes := nodeLine.FindAllStringSubmatch(b.MustRunC(t, b.host, "ibnetdiscover", "-l").Stdout, -1)
 	var names strings.Builder
@@ -255,7 +255,7 @@ func TestCacheIsReadByC(t *testing.T) {
 			ibkit := filepath.Join(filepath.Dir(*binary), "ibkit")
 			cache := filepath.Join(b.dir, "ours")
 			if r := b.MustRun(t, b.host, ibkit, "linkinfo", "--cache", cache); r.Code != 0 && r.Code != 3 {
-				t.Fatalf("ibkit linkinfo --cache ended with %d: %s", r.Code, r.Stderr)
+				t.Fatalf("ibkit linkinfo --cache: got exit code %d: %s", r.Code, r.Stderr)
 			}
 			theirs := b.MustRunC(t, b.host, "iblinkinfo", b.args("--load-cache {dir}/cache")...)
 			ours := b.MustRunC(t, b.host, "iblinkinfo", "--load-cache", cache)

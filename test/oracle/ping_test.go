@@ -162,7 +162,7 @@ func TestPing(t *testing.T) {
 						want = f.MustRunC(t, f.client, "ibping", args...) // it loses packets on a busy machine
 					}
 					if got.Code != want.Code || want.Code == 0 && maskTimes(got.Stdout) != maskTimes(want.Stdout) {
-						t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
+						t.Errorf("ibping %s: got exit code %d, want %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(maskTimes(want.Stdout), maskTimes(got.Stdout)), want.Stderr, got.Stderr)
 					}
 					if want.Code == 2 && got.Stderr != want.Stderr {
 						t.Errorf("ibping %s: %s", line, cmp.Diff(want.Stderr, got.Stderr))
@@ -184,7 +184,7 @@ func TestPingInterrupted(t *testing.T) {
 		// The C tool prints from its signal handler, at any point of its work: its
 		// numbers and the lines before may be out of date.
 		if w, g := summaryOf(want.Stdout), summaryOf(got.Stdout); got.Code != want.Code || g != w || w == "" {
-			t.Errorf("%v: ended with %d, not %d:\n%s", signal, got.Code, want.Code, cmp.Diff(w, g))
+			t.Errorf("%v: got exit code %d, want %d:\n%s", signal, got.Code, want.Code, cmp.Diff(w, g))
 		}
 		if !strings.Contains(got.Stdout, "1 packets transmitted, 1 received, 0% packet loss") {
 			t.Errorf("%v: %s", signal, got.Stdout)
@@ -209,7 +209,7 @@ func TestPingServer(t *testing.T) {
 	f.MustRun(t, f.client, ibkit(), "ibping", "-f", "-c", "1", "-t", "50", "-o", "1", f.lid) // sent three times
 	r := s.MustEnd(t, syscall.SIGTERM)
 	if r.Code != 0 {
-		t.Errorf("ended with %d: %s", r.Code, r.Stderr)
+		t.Errorf("got exit code %d, want 0: %s", r.Code, r.Stderr)
 	}
 	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping-serve.json")
 	if err != nil {

@@ -102,6 +102,6 @@ func ctool(ts *testscript.TestScript, args []string) {
 	_, err = io.WriteString(ts.Stdout(), r.Stdout)
 	ts.Check(err)
 	if r.Code != 0 {
-		ts.Fatalf("%v ended with %d: %s", args[1:], r.Code, r.Stderr)
+		ts.Fatalf("%v: got exit code %d, want 0: %s", args[1:], r.Code, r.Stderr)
 	}
 }

@@ -49,6 +49,6 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 		got = exit.ExitCode()
 	}
 	if got != want {
-		ts.Fatalf("%v ended with %d, want %d", args[1:], got, want)
+		ts.Fatalf("%v: got exit code %d, want %d", args[1:], got, want)
 	}
 }

@@ -53,6 +53,6 @@ func TestIbping(t *testing.T) {
 		})
 	}
 	if code := r.End(); code != cmdutil.ExitOK {
-		t.Errorf("the server ended with %d: %s", code, r.ErrOut)
+		t.Errorf("got exit code %d of the server, want 0: %s", code, r.ErrOut)
 	}
 }

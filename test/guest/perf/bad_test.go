@@ -277,14 +277,16 @@ func linkDown(t *testing.T, g *guest.Guest) {
 // removed removes the device during tests.
 func removed(t *testing.T, g *guest.Guest) {
 	for _, test := range []string{"write-lat", "read-bw"} {
-		p := client(t, g, "127.0.0.1 --test "+test)
-		awaitTests(t, g, 2)
-		g.Must(t, "rdma", "link", "delete", "rxe0")
-		if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: device removed") {
-			t.Errorf("%s: got exit code %d, %v, want 1:\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
-		}
-		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
-		awaitGIDs(t, g)
+		t.Run(test, func(t *testing.T) {
+			p := client(t, g, "127.0.0.1 --test "+test)
+			awaitTests(t, g, 2)
+			g.Must(t, "rdma", "link", "delete", "rxe0")
+			if r, err := p.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "use rxe0: device removed") {
+				t.Errorf("%s: got exit code %d, %v, want 1:\n%s%s", test, r.Code, err, r.Stdout, r.Stderr)
+			}
+			g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")
+			awaitGIDs(t, g)
+		})
 	}
 	for _, start := range []func() (server, client *guest.Process){
 		func() (server, client *guest.Process) { return programs(t, g, "perftest --test write-bw -D 60s") },
@@ -302,7 +304,7 @@ func removed(t *testing.T, g *guest.Guest) {
 		g.Must(t, "rdma", "link", "delete", "rxe0")
 		for _, side := range []*guest.Process{server, p} {
 			if r, err := side.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "device removed") && !strings.Contains(r.Stderr, "the peer closed the connection") {
-				t.Errorf("ended with %d: %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+				t.Errorf("got exit code %d, %v, want 1:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 			}
 		}
 		g.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "dummy0")

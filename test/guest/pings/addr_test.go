@@ -52,12 +52,14 @@ rdma link add rxe9 type rxe netdev veth9`)
 
 	// The own GIDs are those of the device.
 	for _, target := range []string{"10.9.0.1", "route:0"} {
-		own := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "gids", target)
-		for gid := range strings.SplitSeq(strings.TrimSpace(own), ",") {
-			if r := g.MustRun(t, "ibkit", "devinfo", "rxe9"); !strings.Contains(r.Stdout, gid) {
-				t.Errorf("%s of %s is none of\n%s", gid, target, r.Stdout)
+		t.Run(target, func(t *testing.T) {
+			own := g.Must(t, "ibkit", "addr", "-C", "rxe9", "--plain", "--columns", "gids", target)
+			for gid := range strings.SplitSeq(strings.TrimSpace(own), ",") {
+				if r := g.MustRun(t, "ibkit", "devinfo", "rxe9"); !strings.Contains(r.Stdout, gid) {
+					t.Errorf("%s of %s is none of\n%s", gid, target, r.Stdout)
+				}
 			}
-		}
+		})
 	}
 
 	// No neighbor, and no RDMA device on the path.
@@ -67,7 +69,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 	} {
 		t.Run(target, func(t *testing.T) {
 			if r := g.MustRun(t, "ibkit", "addr", "-C", "rxe9", target); r.Code != 1 || !strings.Contains(r.Stderr, want) {
-				t.Errorf("%s: ended with %d: %s", target, r.Code, r.Stderr)
+				t.Errorf("got exit code %d, want 1 with %q: %s", r.Code, want, r.Stderr)
 			}
 		})
 	}
@@ -104,18 +106,22 @@ func infinibandAddresses(t *testing.T, g *guest.Guest) {
 		"-C ibtest0", "-C ibtest1 -P 1 -L", "-C ibtest0 -gL 11", "-C ibtest0 -l 3", "-C ibtest0 -g -D 0,1", "-C ibtest1 -G 0x0002c90000100801",
 		"-C ibtest0 -G 0xdead", "-C ibtest0 -t 50 -D 0,30", "-C ibtest0 -P 2", "-C nosuch 3",
 	} {
-		args := strings.Fields(line)
-		want := g.MustRun(t, append([]string{"ibaddr"}, args...)...)
-		got := g.MustRun(t, append([]string{"ibkit", "ibaddr"}, args...)...)
-		if got.Code != want.Code || got.Stdout != want.Stdout || want.Stdout == "" {
-			t.Errorf("ibaddr %s ended with %d, not %d\n%q, want\n%q\n%s", line, got.Code, want.Code, got.Stdout, want.Stdout, got.Stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			want := g.MustRun(t, append([]string{"ibaddr"}, args...)...)
+			got := g.MustRun(t, append([]string{"ibkit", "ibaddr"}, args...)...)
+			if got.Code != want.Code || got.Stdout != want.Stdout || want.Stdout == "" {
+				t.Errorf("got exit code %d, want %d; got output\n%q, want\n%q\n%s", got.Code, want.Code, got.Stdout, want.Stdout, got.Stderr)
+			}
+		})
 	}
 	for _, source := range []string{"all", "sa", "nodes"} {
-		got := g.Must(t, "ibkit", "addr", "-C", "ibtest0", "--source", source, "--plain", "--columns", "name,lid,gid",
-			"node07", "11", "0x0002c90000100a01", "fe80::2:c900:10:a01")
-		if want := strings.Repeat("node07\t11\tfe80::2:c900:10:a01\n", 4); got != want {
-			t.Errorf("--source %s: %q, want %q", source, got, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			got := g.Must(t, "ibkit", "addr", "-C", "ibtest0", "--source", source, "--plain", "--columns", "name,lid,gid",
+				"node07", "11", "0x0002c90000100a01", "fe80::2:c900:10:a01")
+			if want := strings.Repeat("node07\t11\tfe80::2:c900:10:a01\n", 4); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }

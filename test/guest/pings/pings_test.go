@@ -53,7 +53,7 @@ func comeAndGo(t *testing.T, g *guest.Guest) {
 	}
 	r := end(t, server)
 	if r.Code != 4 || !strings.Contains(r.Stdout, "rxe0/1, rxe1/1 for ") {
-		t.Errorf("ended with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d, want 4 and both devices:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 	g.Must(t, "rdma", "link", "delete", "rxe1")
 }
@@ -92,28 +92,32 @@ func pairs(t *testing.T, g *guest.Guest, server []string) {
 		"-f -c 1 -t 100 -C ibtest1 -o 0x1406 LID",
 		"-f -c 1 -t 100 -C ibtest1 0xbff0",
 	} {
-		args := strings.Fields(strings.NewReplacer("GUID", guid, "LID", lid).Replace(line))
-		mask := func(r guest.Result) string { return times.ReplaceAllString(r.Stdout, "TIME") }
-		got := g.MustRun(t, append([]string{"ibkit", "ibping"}, args...)...)
-		want := g.MustRun(t, append([]string{"ibping"}, args...)...)
-		for again := 0; again < 2 && mask(got) != mask(want); again++ {
-			want = g.MustRun(t, append([]string{"ibping"}, args...)...) // it loses packets on a busy machine
-		}
-		if got.Code != want.Code || mask(got) != mask(want) || !strings.Contains(want.Stdout, "statistics") {
-			t.Errorf("ibping %s ended with %d, not %d:\n%s%s\n%s", line, got.Code, want.Code, cmp.Diff(mask(want), mask(got)), want.Stderr, got.Stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(strings.NewReplacer("GUID", guid, "LID", lid).Replace(line))
+			mask := func(r guest.Result) string { return times.ReplaceAllString(r.Stdout, "TIME") }
+			got := g.MustRun(t, append([]string{"ibkit", "ibping"}, args...)...)
+			want := g.MustRun(t, append([]string{"ibping"}, args...)...)
+			for again := 0; again < 2 && mask(got) != mask(want); again++ {
+				want = g.MustRun(t, append([]string{"ibping"}, args...)...) // it loses packets on a busy machine
+			}
+			if got.Code != want.Code || mask(got) != mask(want) || !strings.Contains(want.Stdout, "statistics") {
+				t.Errorf("got exit code %d, want %d:\n%s%s\n%s", got.Code, want.Code, cmp.Diff(mask(want), mask(got)), want.Stderr, got.Stderr)
+			}
+		})
 	}
 	for _, line := range []string{
 		"-f -c 20 --size 128 LID", "-f -c 20 -G GUID", "-c 20 -i 1ms LID GUID", "-f -c 20 --via pma LID", "-f -c 20 --via sma LID",
 		"-f -c 20 0,1",
 	} {
-		args := strings.Fields("ibkit ping -C ibtest1 " + strings.NewReplacer("GUID", guid, "LID", lid).Replace(line))
-		if r := g.MustRun(t, args...); r.Code != 0 || !strings.Contains(r.Stdout, "0 lost, 0 late, 0 duplicated, 0 corrupted, ") {
-			t.Errorf("ping %s ended with %d:\n%s%s", line, r.Code, r.Stdout, r.Stderr)
-		}
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields("ibkit ping -C ibtest1 " + strings.NewReplacer("GUID", guid, "LID", lid).Replace(line))
+			if r := g.MustRun(t, args...); r.Code != 0 || !strings.Contains(r.Stdout, "0 lost, 0 late, 0 duplicated, 0 corrupted, ") {
+				t.Errorf("got exit code %d, want 0 without losses:\n%s%s", r.Code, r.Stdout, r.Stderr)
+			}
+		})
 	}
 	r := end(t, p)
 	if server[1] == "ping" && (r.Code != 0 || !strings.Contains(r.Stdout, " 0 failed; 0 ignored")) {
-		t.Errorf("the server ended with %d:\n%s%s", r.Code, r.Stdout, r.Stderr)
+		t.Errorf("got exit code %d of the server, want 0 without failures:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }

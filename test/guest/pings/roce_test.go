@@ -39,7 +39,7 @@ func TestRoCE(t *testing.T) {
 			put := strings.NewReplacer("GID", gid, "ADDR", ip, "NETDEV", b.Ports[0].Netdev)
 			r := b.MustRun(t, strings.Fields("ibkit ping "+put.Replace(test.args))...)
 			if out := r.Stdout + r.Stderr; r.Code != test.code || !strings.Contains(out, put.Replace(test.want)) {
-				t.Errorf("ping %s ended with %d, not %d:\n%s", test.args, r.Code, test.code, out)
+				t.Errorf("got exit code %d, want %d:\n%s", r.Code, test.code, out)
 			}
 		})
 	}
@@ -148,7 +148,7 @@ func goDown(t *testing.T, from, g *guest.Guest, addresses []string, outcome stri
 			t.Fatal(err)
 		}
 		if r.Code != 3 || !sums.MatchString(r.Stdout) {
-			t.Errorf("%s: ended with %d\n%s%s", addresses[i], r.Code, r.Stdout, r.Stderr)
+			t.Errorf("%s: got exit code %d\n%s%s", addresses[i], r.Code, r.Stdout, r.Stderr)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func trace(t *testing.T, g *guest.Guest, args ...string) calls {
 	r := g.MustRun(t, slices.Concat(
 		[]string{"strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=open,openat,ioctl,mmap,write,writev,pwrite64,pwritev"}, args)...)
 	if r.Code != 0 {
-		t.Fatalf("%v ended with %d:\n%s%s", args, r.Code, r.Stdout, r.Stderr)
+		t.Fatalf("%v: got exit code %d:\n%s%s", args, r.Code, r.Stdout, r.Stderr)
 	}
 	var c calls
 	for line := range strings.Lines(r.Stderr) {
