@@ -221,7 +221,7 @@ func (s *session) collectOptions() CollectOptions {
 		o.Attributes = AllAttributes
 	}
 	if !all && len(s.Targets) == 0 && s.Ports == nil {
-		o.Totals = s.needsPorts
+		o.Totals = s.Limits.needsPorts
 	}
 	return o
 }
@@ -234,26 +234,6 @@ func (s *session) wantsPort(p *fabric.Port) bool {
 	return (s.Ports == nil || s.Ports(p)) && (s.selected == nil || s.selected.hasPort(p))
 }
 
-// maxTickBytes is the largest result of [Port.TickBytes].
-const maxTickBytes = 256 * 12
-
-// needsPorts reports whether a port may exceed a limit, by the sums over all ports.
-func (s *session) needsPorts(total *Sample) bool {
-	for _, c := range bySeverity {
-		v, ok := total.Value(c)
-		switch {
-		case !ok:
-		case c == XmitWait && !s.Limits.Thresholds.IsGiven(c):
-			if v.N >= minLost/maxTickBytes {
-				return true
-			}
-		case v.Saturated(), s.Limits.exceeds(c, v.N, false):
-			return true
-		}
-	}
-	return false
-}
-
 // details selects the attributes that explain the counters of a port.
 func (s *session) details(p *Port) (set DetailSet) {
 	if s.Lanes {
@@ -262,24 +242,7 @@ func (s *session) details(p *Port) (set DetailSet) {
 	if s.Details {
 		set |= RcvErrorDetails | XmitDiscardDetails | FECDetails
 	}
-	inWindow := s.Window > 0 || s.Since != nil
-	above := func(c Counter) bool {
-		v, ok := p.Now.Value(c)
-		return ok && v.N > 0 && inWindow || ok && (v.Saturated() || s.Limits.exceeds(c, v.N, false))
-	}
-	if above(RcvErrors) {
-		set |= RcvErrorDetails
-	}
-	if above(XmitDiscards) {
-		set |= XmitDiscardDetails
-	}
-	if above(SymbolErrors) || above(LinkErrorRecovery) {
-		set |= FECDetails
-	}
-	if v, ok := p.Now.Value(XmitWait); ok && v.N > 0 {
-		set |= TickDetails
-	}
-	return set
+	return set | s.Limits.details(p, s.Window > 0 || s.Since != nil)
 }
 
 // Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a

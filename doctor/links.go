@@ -26,10 +26,12 @@ func checkLinks(ctx context.Context, h *host) []Item {
 // checkLink checks the link of a port. It closes the port.
 func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 	number := int(port.Attr().Number)
+	var link linkCounters
 	r, err := linkinfo.Run(ctx, linkinfo.Options{
-		Open:    func(context.Context) (umad.Port, error) { return port, nil },
-		Client:  umad.ClientOptions{Timeout: h.timeout, Attempts: 2},
-		Partial: true,
+		Open:     func(context.Context) (umad.Port, error) { return port, nil },
+		Client:   umad.ClientOptions{Timeout: h.timeout, Attempts: 2},
+		Partial:  true,
+		Discover: link.discover,
 	})
 	switch {
 	case err != nil:
@@ -37,7 +39,7 @@ func (h *host) checkLink(ctx context.Context, port umad.Port) Item {
 	case r.Node == nil || number >= len(r.Node.Ports) || r.Node.Ports[number] == nil:
 		return Item{Verdict: Unknown, Found: "the port did not respond"}
 	}
-	return linkItem(linkinfo.NewEnd(r.Node.Ports[number], true))
+	return link.add(linkItem(linkinfo.NewEnd(r.Node.Ports[number], true)))
 }
 
 func linkItem(e linkinfo.End) Item {

@@ -41,6 +41,10 @@ type Options struct {
 
 	// Progress, if not nil, is called during the scan.
 	Progress func(fabric.Progress)
+
+	// Discover replaces [fabric.Discover] if it is not nil, for example by a function
+	// that reads further data on the way.
+	Discover func(context.Context, *umad.Client, fabric.DiscoverOptions) (*fabric.Fabric, error)
 }
 
 // Result is the result of [Run].
@@ -84,7 +88,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			scan.From, scan.MaxHops = umad.Target{}, 0
 		}
 	}
-	r.Fabric, err = fabric.Discover(ctx, client, scan)
+	discover := o.Discover
+	if discover == nil {
+		discover = fabric.Discover
+	}
+	r.Fabric, err = discover(ctx, client, scan)
 	if r.Fabric == nil {
 		return nil, err
 	}

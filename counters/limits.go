@@ -1,0 +1,52 @@
+package counters
+
+// CollectOptions returns options that read the error counters that the limits require:
+// the sums over all ports of a node first, and the details of ports that exceed a limit.
+func (l *Limits) CollectOptions() CollectOptions {
+	return CollectOptions{
+		Totals:  l.needsPorts,
+		Details: func(p *Port) DetailSet { return l.details(p, false) },
+	}
+}
+
+// maxTickBytes is the largest result of [Port.TickBytes].
+const maxTickBytes = 256 * 12
+
+// needsPorts reports whether a port may exceed a limit, by the sums over all ports.
+func (l *Limits) needsPorts(total *Sample) bool {
+	for _, c := range bySeverity {
+		v, ok := total.Value(c)
+		switch {
+		case !ok:
+		case c == XmitWait && !l.Thresholds.IsGiven(c):
+			if v.N >= minLost/maxTickBytes {
+				return true
+			}
+		case v.Saturated(), l.exceeds(c, v.N, false):
+			return true
+		}
+	}
+	return false
+}
+
+// details selects the attributes that explain the errors of a port. For a window it
+// selects those of all errors, because both samples need them.
+func (l *Limits) details(p *Port, inWindow bool) (set DetailSet) {
+	above := func(c Counter) bool {
+		v, ok := p.Now.Value(c)
+		return ok && (v.N > 0 && inWindow || v.Saturated() || l.exceeds(c, v.N, false))
+	}
+	if above(RcvErrors) {
+		set |= RcvErrorDetails
+	}
+	if above(XmitDiscards) {
+		set |= XmitDiscardDetails
+	}
+	if above(SymbolErrors) || above(LinkErrorRecovery) {
+		set |= FECDetails
+	}
+	if v, ok := p.Now.Value(XmitWait); ok && v.N > 0 {
+		set |= TickDetails
+	}
+	return set
+}
