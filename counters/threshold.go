@@ -2,8 +2,10 @@ package counters
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"strconv"
@@ -55,6 +57,16 @@ func RecommendedThresholds() Thresholds {
 		t.Set(r.Counter, r.Limit)
 	}
 	return t
+}
+
+// DefaultThresholds returns [RecommendedThresholds] with the lines of the threshold
+// file of infiniband-diags, if it exists.
+func DefaultThresholds() (Thresholds, error) {
+	t := RecommendedThresholds()
+	if err := t.ReadFile(DefaultThresholdPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	return t, nil
 }
 
 // Set sets the limit of an error counter.

@@ -3,8 +3,6 @@ package counters
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -207,16 +205,17 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 // limits reads the thresholds and the baseline.
 func (c *command) limits() (err error) {
 	o := &c.options
-	o.Limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: c.wait / 100}
+	o.Limits.Wait = c.wait / 100
 	if c.ber {
 		o.Limits.BER = counters.BERRules
 	}
-	path := c.thresholds
-	if path == "" {
-		path = counters.DefaultThresholdPath
+	if c.thresholds == "" {
+		o.Limits.Thresholds, err = counters.DefaultThresholds()
+	} else {
+		o.Limits.Thresholds = counters.RecommendedThresholds()
+		err = o.Limits.Thresholds.ReadFile(c.thresholds)
 	}
-	err = o.Limits.Thresholds.ReadFile(path)
-	if err != nil && (c.thresholds != "" || !errors.Is(err, fs.ErrNotExist)) {
+	if err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
 	if c.since != "" {

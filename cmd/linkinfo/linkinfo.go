@@ -147,6 +147,7 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"csv"}, Others: []string{"line", "diff"}},
 		{Flags: []string{"load-cache"}, Others: []string{"Direct", "hops", "sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors"}},
 		{Flags: []string{"json", "csv", "line", "diff"}, Others: []string{"wide"}},
+		{Flags: []string{"counters"}, Others: []string{"json", "csv", "line", "diff", "load-cache"}},
 		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
@@ -172,6 +173,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
 	o.NoExtendedPortInfo = c.fabric.NoExtendedPortInfo()
 	o.LoadCache, o.MaxHops, o.SMLID = c.loadCache, c.hops, c.fabric.SMLID
+	if c.table.counters {
+		if c.table.errors, err = newErrorCounters(); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+		o.Discover = c.table.errors.discover
+	}
 	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
 	case byRoute:
@@ -228,6 +235,9 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	links.PrintWarnings(c.env.ErrOut, result, c.fabric.Verbose > 0)
+	if c.table.errors != nil && c.table.errors.printFailures(c.env.ErrOut, c.names, c.fabric.Verbose > 0) {
+		c.table.partial = true
+	}
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 	}
@@ -281,8 +291,8 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		return cmdutil.ResultError(r.Fabric.Partial() || compare.Partial(), len(diffs) > 0)
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
-	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial()
-	failed := slices.ContainsFunc(ends, c.links.fails)
+	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial() || c.table.partial
+	failed := slices.ContainsFunc(ends, c.links.fails) || c.table.errors != nil && slices.ContainsFunc(ends, c.table.errors.fails)
 	if len(c.links.failOn) == 0 && len(r.Fabric.Conflicts) > 0 {
 		failed = true
 	}

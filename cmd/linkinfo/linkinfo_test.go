@@ -247,3 +247,18 @@ func TestLinkinfoDiffJSON(t *testing.T) {
 		})
 	}
 }
+
+// TestErrorCounters shows the worst counter of each link.
+func TestErrorCounters(t *testing.T) {
+	code, out, errOut := program.Run(t, nil, "linkinfo", "--sim", "demo", "--counters", "--node", "leaf[14]")
+	for _, want := range []string{
+		"cable: SymbolErrorCounter 4", "; at the peer cable: SymbolErrorCounter 1906", "congestion: PortXmitDiscards 1822",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("got\n%s\nwant %q", out, want)
+		}
+	}
+	if code != cmdutil.ExitPartial || !strings.Contains(errOut, "counters of node10") {
+		t.Errorf("got exit code %d and %q, want 4: node10 is not active", code, errOut)
+	}
+}

@@ -23,15 +23,18 @@ type table struct {
 	additional bool
 	ends       bool
 	sort       string
+	counters   bool
 
-	narrowed   bool // some links were filtered out
-	partial    bool // the fabric, or a stored one that filters ports, is incomplete
-	incomplete bool // a selected node was not found
+	errors     *errorCounters // nil: not read
+	narrowed   bool           // some links were filtered out
+	partial    bool           // the fabric, or a stored one that filters ports, is incomplete
+	incomplete bool           // a selected node was not found
 }
 
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&t.wide, "wide", false, "show GUIDs")
+	flags.BoolVar(&t.counters, "counters", false, "read error counters and show the worst one of each link")
 	flags.BoolVar(&t.ends, "ends", false, "print one line per link end (default: one per link)")
 	cmdutil.EnumFlag(cmd, &t.sort, "sort", "", "fabric", slices.Sorted(maps.Keys(orders)), "order of lines by a `KEY`")
 }
@@ -152,6 +155,9 @@ func (t *table) columns(names *fabric.NameMap, colour *render.Palette) []render.
 		{Header: "PEER", Append: peer(node)},
 		{Header: "PEER PORT", Append: peer(appendLabel)},
 		{Header: "FINDING", Append: findings(colour)},
+	}
+	if t.errors != nil {
+		columns = append(columns, t.errors.column(colour, !t.ends))
 	}
 	if t.additional {
 		columns = append(columns,
