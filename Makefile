@@ -170,6 +170,10 @@ bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
 bench-ping: ## compare the speed of ping with that of Debian's ibping -f
 	go run ./test/bench -pings $(BENCHFLAGS)
 
+.PHONY: bench-topology
+bench-topology: ## compare the speed of topology with that of Debian's ibnetdiscover
+	go run ./test/bench -topology -nets ft1k,ft4k,ft10k $(BENCHFLAGS)
+
 .PHONY: bench-counters
 bench-counters: ## compare the speed of counters with that of Debian's ibqueryerrors
 	go run ./test/bench -counters -nets ft1k,ft10k,users,dead,slow $(BENCHFLAGS)

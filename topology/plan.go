@@ -44,8 +44,14 @@ func (e PlanEnd) String() string {
 	if s == "" {
 		s = e.GUID.String()
 	}
-	if e.Port != "" {
+	switch {
+	case e.Port == "":
+	case e.Port[0] >= '0' && e.Port[0] <= '9':
 		s += " port " + e.Port
+	case s != "" && strings.HasPrefix(fold(e.Port), fold(s)):
+		s = e.Port // the label includes the host
+	default:
+		s += " " + e.Port
 	}
 	return printable(s)
 }

@@ -74,8 +74,8 @@ func TestPlan_Compare(t *testing.T) {
 			"missing-cable: no link between leaf1 port 15 and leaf2 port 15\n\tconnect leaf1 port 15 to leaf2 port 15\n"},
 		{"missing node", "Rack,U,Name,Port,Rack,U,Name,HCA/Port\n1,2,leaf1,4,7,9,node77,HCA 1\n1,2,leaf1,5,7,9,node77,HCA 2\n",
 			"missing-node: node77 is not in the fabric\n\track 7 U9: check power, links and name of node77\n" +
-				"wrong-peer: leaf1 port 4 is connected to node02 port 1, planned: node77 port HCA 1\n\track 1 U2: move the cable of leaf1 port 4 from node02 port 1 to node77 port HCA 1\n" +
-				"wrong-peer: leaf1 port 5 is connected to node03 port 1, planned: node77 port HCA 2\n\track 1 U2: move the cable of leaf1 port 5 from node03 port 1 to node77 port HCA 2\n"},
+				"wrong-peer: leaf1 port 4 is connected to node02 port 1, planned: node77 HCA 1\n\track 1 U2: move the cable of leaf1 port 4 from node02 port 1 to node77 HCA 1\n" +
+				"wrong-peer: leaf1 port 5 is connected to node03 port 1, planned: node77 HCA 2\n\track 1 U2: move the cable of leaf1 port 5 from node03 port 1 to node77 HCA 2\n"},
 		{"slower", "start_device;start_port;end_device;end_port;speed\nleaf1;4;node02;1;XDR\nleaf4;6;node16;1;400G\nleaf1;1;spine1;1;4X NDR\n",
 			"slower: leaf1 port 4 to node02 port 1 runs at 4X NDR, planned: XDR\n\treplace or reseat the cable between leaf1 port 4 and node02 port 1\n" +
 				"slower: leaf4 port 6 to node16 port 1 runs at 4X HDR, planned: 400 Gbit/s\n\treplace or reseat the cable between leaf4 port 6 and node16 port 1\n" +
@@ -128,6 +128,39 @@ func TestPlan_Adapters(t *testing.T) {
 	}
 	if got := describe(parse(t, "StartDevice,StartPort,EndDevice,EndPort\nleaf1,3,node01,mlx5_1\n").Compare(f, nil)); !strings.HasPrefix(got, "wrong-peer") {
 		t.Errorf("got %v, want a wrong peer", got)
+	}
+}
+
+// TestPlan_Labels compares NDT files with the names of directors and of host devices.
+func TestPlan_Labels(t *testing.T) {
+	f := scan(t, "demo", func(s *sim.Fabric) {
+		for _, n := range s.Nodes {
+			switch n.Desc.String() {
+			case "spine1":
+				n.Desc = mad.NewNodeDescription("MF0;director-A:MCS8500/L06/U2")
+			case "node01":
+				n.Desc = mad.NewNodeDescription("node01 ibp11s0f0")
+			case "node02":
+				n.Desc = mad.NewNodeDescription("node01 ibp203s0f0")
+			}
+		}
+	})
+	for _, test := range []struct{ row, want string }{
+		{"Leaf1,Port 1,DIRECTOR-A,Blade 06_Port 2/1,Data", ""},
+		{"leaf1,Port 1,director-a,Blade 6_Port 1/1,Data", "missing-node"},
+		{"node01,node01 ibp11s0f0,leaf1,Port 3,Data", ""},
+		{"node01,ibp203s0f0,leaf1,Port 4,Data", ""},
+		{"node01,node01 ibp203s0f1,leaf1,Port 4,Data", "wrong-peer"},
+		{"node01,ibp203s0f0,leaf1,Port 3,Data", "wrong-peer"},
+		{"node01,IB Port,leaf1,Port 3,Data", ""},
+		{"leaf1,abra,leaf2,cadabra,Data", "missing-cable"},
+	} {
+		t.Run(test.row, func(t *testing.T) {
+			got := parse(t, "#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"+test.row+"\n").Compare(f, nil)
+			if kind := string(got[0].Kind); kind != test.want && (test.want != "" || kind != "unexpected-cable") {
+				t.Errorf("got %s: %s, want %q", kind, got[0].Detail, test.want)
+			}
+		})
 	}
 }
 

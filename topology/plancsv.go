@@ -206,7 +206,10 @@ func row(columns []column, record []string) (*PlanCable, error) {
 			}
 			end.GUID = guid
 		case fieldRack:
-			end.Place = strings.TrimSpace("rack " + text + " " + end.Place)
+			if !strings.HasPrefix(strings.ToLower(text), "rack") {
+				text = "rack " + text
+			}
+			end.Place = strings.TrimSpace(text + " " + end.Place)
 		case fieldUnit:
 			end.Place = strings.TrimSpace(end.Place + " U" + strings.TrimLeft(text, "uU"))
 		case fieldRate:

@@ -125,6 +125,10 @@ func (c *PlanCable) setRateText(text string) error {
 		return c.Speed.UnmarshalText([]byte(strings.ToUpper(m[2])))
 	case m[4] != "":
 		c.Gbps, _ = strconv.ParseFloat(m[4], 64)
+		const megabits = 10000 // numbers from here on are in 10^6 bits per second
+		if c.Gbps >= megabits {
+			c.Gbps /= 1000
+		}
 		if m[1] != "" { // the rate of a lane
 			c.Speed, c.Gbps = lstSpeeds[m[4]], 0
 		}

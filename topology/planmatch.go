@@ -57,17 +57,25 @@ func (x *planIndex) addGUID(guid ib.GUID, n *fabric.Node) {
 
 // managed matches the descriptions of managed switches: MF0;NAME:MODEL/U1, in a
 // director MF0;NAME:MODEL/L01/U1.
-var managed = regexp.MustCompile(`^(?:MF0|SW-IB)?;?([^;:]+):([^/]+)((?:/[^/]+)*)/U\d+$`)
+var managed = regexp.MustCompile(`^(?:MF0|SW-IB)?;?([^;:]+):([^/]+)/((?:[LS]\d+/)?)U(\d+)$`)
 
-// managedName returns the name of a managed switch with its board, "" for other
-// descriptions.
+// managedName returns the name of a managed switch, with board and chip if it is a part
+// of a director; "" for other descriptions.
 func managedName(desc string) string {
 	m := managed.FindStringSubmatch(desc)
-	if m == nil {
+	switch {
+	case m == nil:
 		return ""
+	case m[3] == "":
+		return m[1]
 	}
-	return m[1] + m[3]
+	number := strings.TrimLeft(m[3][1:len(m[3])-1], "0")
+	return m[1] + "/" + m[3][:1] + number + "/U" + m[4]
 }
+
+// blade matches ports of directors as in NDT files: Blade 16_Port 2/20 is port 20 of
+// chip 2 of line board 16.
+var blade = regexp.MustCompile(`(?i)^blade 0*(\d+)[ _]port 0*(\d+)/0*(\d+)$`)
 
 // nodes returns the nodes that an end of a plan may stand for. A GUID that is not in
 // the fabric, as after a repair, is ignored if there is a name.
@@ -76,6 +84,9 @@ func (x *planIndex) nodes(e PlanEnd) []*fabric.Node {
 		return nodes
 	}
 	name := fold(e.Name)
+	if m := blade.FindStringSubmatch(e.Port); m != nil {
+		name += "/l" + m[1] + "/u" + m[2]
+	}
 	if guid, err := ib.ParseGUID(e.Name); err == nil && len(x.guids[guid]) > 0 {
 		return x.guids[guid]
 	}
@@ -97,6 +108,12 @@ func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, stri
 		return switchPorts(e, nodes[0])
 	}
 	adapter, number := parseAdapterPort(e.Port)
+	switch named := slices.DeleteFunc(slices.Clone(nodes), func(n *fabric.Node) bool { return !isDevice(n, e.Port) }); {
+	case len(named) > 0:
+		nodes = named
+	case slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return looksLikeDevice(n, e.Port) }):
+		return nil, "" // another device of the host
+	}
 	if words := strings.Fields(e.Name); adapter < 0 && len(words) > 1 {
 		adapter, _ = parseAdapterPort(words[1])
 	}
@@ -132,6 +149,9 @@ func switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, string) {
 		return linked(n), ""
 	}
 	number := switchPort(e.Port)
+	if m := blade.FindStringSubmatch(e.Port); m != nil {
+		number = switchPort(m[3])
+	}
 	if number < 1 || number >= len(n.Ports) {
 		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
 	}
@@ -195,6 +215,25 @@ func parseAdapterPort(label string) (adapter, port int) {
 	}
 	port, _ = strconv.Atoi(m[3]) // digits, or 0
 	return adapter, port
+}
+
+// isDevice reports whether a label is the description of a channel adapter, with or
+// without the host: node1 ibp11s0f0, ibp11s0f0.
+func isDevice(n *fabric.Node, label string) bool {
+	desc := fold(n.Desc.Clean())
+	_, device, _ := strings.Cut(desc, " ")
+	return label != "" && (fold(label) == desc || fold(label) == device)
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// looksLikeDevice reports whether a label differs from the description of a channel
+// adapter in numbers only, for example ibp11s0f1 from ibp11s0f0.
+func looksLikeDevice(n *fabric.Node, label string) bool {
+	name, device, _ := strings.Cut(fold(n.Desc.Clean()), " ")
+	label = strings.TrimPrefix(fold(label), name+" ")
+	adapter, _ := parseAdapterPort(label)
+	return device != "" && adapter < 0 && digits.ReplaceAllString(label, "#") == digits.ReplaceAllString(device, "#")
 }
 
 // adapterOf returns the index of a channel adapter in its host, from the second word of

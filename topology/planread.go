@@ -108,8 +108,12 @@ func parsePlan(data []byte, name string) (*Plan, error) {
 	return parseCSVPlan(string(text))
 }
 
+// permissiveLID is the LID that some ports without a LID report.
+var permissiveLID = []byte("lid 65535 ")
+
 // parseNetdiscover reads the output of ibnetdiscover.
 func parseNetdiscover(data []byte, name string) (*Plan, error) {
+	data = bytes.ReplaceAll(data, permissiveLID, []byte("lid 0 "))
 	f, err := sim.ParseTopology(bytes.NewReader(data), name)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,8 @@
 //
 // With -counters it compares ibkit counters with Debian's ibqueryerrors.
 //
+// With -topology it compares ibkit topology with Debian's ibnetdiscover and ibnodes.
+//
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
@@ -37,16 +39,27 @@ func main() {
 	views := flag.Bool("views", false, "compare only the views of ibkit")
 	pings := flag.Bool("pings", false, "compare ibkit ping with ibping instead")
 	counters := flag.Bool("counters", false, "compare ibkit counters with ibqueryerrors instead")
+	topology := flag.Bool("topology", false, "compare ibkit topology with ibnetdiscover and ibnodes instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, *counters, *runs); err != nil {
+	var other comparison
+	switch {
+	case *counters:
+		other = compareCounters
+	case *topology:
+		other = compareTopology
+	}
+	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, other, *runs); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, nets []string, views, pings, counters bool, runs int) error {
+// A comparison compares tools on several fabrics.
+type comparison func(ctx context.Context, t *table, nets []string, dir, ours string, runs int) error
+
+func run(ctx context.Context, nets []string, views, pings bool, other comparison, runs int) error {
 	if runs < 1 {
 		return fmt.Errorf("%d runs, need at least one", runs)
 	}
@@ -66,8 +79,8 @@ func run(ctx context.Context, nets []string, views, pings, counters bool, runs i
 		return comparePings(ctx, os.Stdout, ours, runs)
 	}
 	t := newTable(os.Stdout)
-	if counters {
-		return compareCounters(ctx, t, nets, dir, ours, runs)
+	if other != nil {
+		return other(ctx, t, nets, dir, ours, runs)
 	}
 	for _, name := range nets {
 		if name == "slow" && views {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/test/netgen"
+)
+
+// compareTopology compares the scans that end in a topology file, and the lists of
+// nodes, for which Debian's ibnodes scans twice.
+func compareTopology(ctx context.Context, t *table, nets []string, dir, ours string, runs int) error {
+	for _, name := range nets {
+		if err := compareTopologyOn(ctx, t, name, dir, ours, runs); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return t.flush()
+}
+
+func compareTopologyOn(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+	shape, ok := netgen.Shapes[name]
+	if !ok {
+		return errors.New("no such fat tree")
+	}
+	file := filepath.Join(dir, name)
+	if err := write(file, shape); err != nil {
+		return err
+	}
+	s, err := ibsimtest.Start(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	ibkit := filepath.Join(filepath.Dir(ours), "ibkit")
+	plan := filepath.Join(dir, name+".csv")
+	if r, err := s.Run(ctx, "", ibkit, "topology", "--write-plan", plan); err != nil || r.Code != 0 {
+		return fmt.Errorf("write plan: exit code %d, %s, %w", r.Code, r.Stderr, err)
+	}
+	native := func(prints string, args ...string) contestant {
+		return contestant{name: "ibkit " + strings.ReplaceAll(strings.Join(args, " "), plan, "FILE"), sim: s, prints: prints,
+			run: func(ctx context.Context, sim *ibsimtest.Sim) (ibsimtest.Result, error) {
+				return sim.Run(ctx, "", ibkit, args...)
+			}}
+	}
+	c := func(prints, tool string, args ...string) contestant {
+		return contestant{name: strings.Join(append([]string{tool}, args...), " "), sim: s, run: debian(tool, args...), prints: prints}
+	}
+	for _, tools := range [][]contestant{
+		{
+			native("topology", "topology", "--format", "netdiscover"), c("topology", "ibnetdiscover"), c("topology", "ibnetdiscover", "-o", "16"),
+			native("plan", "topology", "--plan", plan),
+		},
+		{native("nodes", "ibnodes"), c("nodes", "ibnodes")},
+	} {
+		results, err := contest(ctx, tools, runs)
+		if err != nil {
+			return err
+		}
+		t.add(name, results)
+	}
+	return nil
+}
