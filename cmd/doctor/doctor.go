@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,6 +126,10 @@ func (c *command) check(flags *pflag.FlagSet) error {
 		return cmdutil.UsageErrorf("invalid --root: %w", err)
 	} else if !info.IsDir() {
 		return cmdutil.UsageErrorf("invalid --root: %s is not a directory", c.options.Root)
+	}
+	isSkipped := func(name string) bool { return slices.Contains(c.options.Skip, name) }
+	if len(c.options.Only) > 0 && !slices.ContainsFunc(c.options.Only, func(name string) bool { return !isSkipped(name) }) {
+		return cmdutil.UsageErrorf("no check left: --skip contains all checks of --only")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{flagError(err)} })
 	root.SetUsageFunc(printUsage)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkEmpty(cmd.Flags()) }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root {
 		err = &UsageError{err} // there is no such command

@@ -35,3 +35,15 @@ func flagError(err error) error {
 	}
 	return fmt.Errorf("invalid --%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), reason)
 }
+
+// checkEmpty reports a flag with an empty value, which is usually a variable of a script
+// that is not set: without the error the command would run as if the flag was missing.
+func checkEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		kind, text := f.Value.Type(), f.Value.String()
+		if err == nil && (kind == "string" && text == "" || kind == "stringSlice" && text == "[]") {
+			err = UsageErrorf("invalid %s: the value is empty", FlagName(flags, f.Name))
+		}
+	})
+	return err
+}

@@ -2,6 +2,7 @@ package fabricflag
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 
@@ -60,10 +61,8 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 func (f *Flags) Complete(ctx context.Context, env *cmdutil.Env) error {
 	f.DeviceGiven, f.PortGiven = f.flags.Changed("Ca"), f.flags.Changed("Port")
 	switch {
-	case f.DeviceGiven && f.Device == "":
-		return cmdutil.UsageErrorf("invalid --Ca %q: want the name of a device", f.Device)
-	case f.flags.Changed("timeout") && (f.timeout == 0 || f.timeout > 1<<31-1):
-		return cmdutil.UsageErrorf("invalid --timeout %d: want a positive number of milliseconds", f.timeout)
+	case f.flags.Changed("timeout") && (f.timeout == 0 || f.timeout > math.MaxInt32):
+		return cmdutil.UsageErrorf("invalid --timeout %d: want 1 to %d milliseconds", f.timeout, math.MaxInt32)
 	case f.flags.Changed("outstanding_smps") && f.Window < 1:
 		return cmdutil.UsageErrorf("invalid --outstanding_smps %d: want at least 1", f.Window)
 	}
