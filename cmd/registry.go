@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/check"
 	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
 	"github.com/ibkit/ibkit/cmd/classic/ibcacheedit"
+	"github.com/ibkit/ibkit/cmd/classic/ibccquery"
 	"github.com/ibkit/ibkit/cmd/classic/ibcheck"
 	"github.com/ibkit/ibkit/cmd/classic/ibidsverify"
 	"github.com/ibkit/ibkit/cmd/classic/iblinkinfo"
@@ -94,10 +95,11 @@ var registry = map[string]entry{
 	"ibswportwatch":   {tool: ibswportwatch.New, native: "counters"},
 	"perfquery":       {tool: perfquery.New, native: "counters"},
 
-	"saquery":  {tool: saquery.New, native: "sa"},
-	"sminfo":   {tool: sminfo.New, native: "sm"},
-	"smpdump":  {tool: smpdump.New, native: "query"},
-	"smpquery": {tool: smpquery.New, native: "query"},
+	"ibccquery": {tool: ibccquery.New, native: "query"},
+	"saquery":   {tool: saquery.New, native: "sa"},
+	"sminfo":    {tool: sminfo.New, native: "sm"},
+	"smpdump":   {tool: smpdump.New, native: "query"},
+	"smpquery":  {tool: smpquery.New, native: "query"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},

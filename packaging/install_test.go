@@ -72,6 +72,7 @@ func runClassicNames(t *testing.T, root string) {
 		"ibswitches":    {nil, `Switch\t: 0x0002c90000800200 ports 16 "leaf1"`, 0},
 		"ibaddr":        {[]string{"3"}, `GID fe80::.* LID start 0x3 end 0x3`, 0},
 		"ibping":        {[]string{"-c", "1", "3"}, `1 packets transmitted`, 0},
+		"ibccquery":     {[]string{"CI", "3"}, `CongestionInfo: Lid 3`, 0},
 		"saquery":       {[]string{"-L", "leaf1"}, `^3\n`, 0},
 		"sminfo":        {nil, `SMINFO_MASTER`, 0},
 		"smpdump":       {[]string{"3", "0x11"}, `0101 0210`, 0},

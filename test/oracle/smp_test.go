@@ -193,3 +193,29 @@ func writeText(t *testing.T, text string) string {
 	}
 	return path
 }
+
+// congestionLines are command lines of ibccquery. Words in capitals are replaced as in
+// smpLines.
+var congestionLines = []string{
+	"ibccquery CP LID", "ibccquery ClassPortInfo SWLID", "ibccquery CI LID", "ibccquery congestioninfo SWLID", "ibccquery CK LID", "ibccquery -c 5 CK SWLID",
+	"ibccquery SS SWLID", "ibccquery SS LID", "ibccquery SP SWLID", "ibccquery SP SWLID 3", "ibccquery SP SWLID 0", "ibccquery SP SWLID 99", "ibccquery SP LID",
+	"ibccquery CS LID", "ibccquery CS SWLID", "ibccquery CT LID", "ibccquery CT SWLID", "ibccquery -G CI GUID", "ibccquery -e CT SWLID",
+	"ibccquery CI 0", "ibccquery nosuch LID", "ibccquery CI", "ibccquery -h", "ibccquery -D CI LID", "ibccquery -t 30 CI DEAD", "ibccquery -t 30 -e SP DEAD",
+	"ibccquery -C nosuch CI LID",
+}
+
+// TestIbccquery compares ibccquery on a fabric with settings that ibccconfig changed.
+func TestIbccquery(t *testing.T) {
+	r := &addrRig{Sim: serveFabric(t, "demo"), host: "node07", sm: "4"}
+	r.scan(t)
+	words := smpWords(t, r)
+	expand := strings.NewReplacer(words...)
+	for _, line := range []string{"SS SWLID 0x1F 0x1FFF 0x2 0xF 8 3 2:5 7", "SP SWLID 5 1 0 7 8 9", "CS LID 1 0x3 150 1 0 2", "CT LID 66 1 1:2 3:4 3:16383"} {
+		if c := r.MustRunC(t, r.host, "ibccconfig", strings.Fields(expand.Replace(line))...); c.Code != 0 {
+			t.Fatalf("ibccconfig %s: %s%s", line, c.Stdout, c.Stderr)
+		}
+	}
+	compareSMP(t, r.Sim, r.host, congestionLines, words...)
+	ctl(t, r.Sim, "congest leaf1[3] node01 node16 4")
+	compareSMP(t, r.Sim, r.host, []string{"ibccquery CT LID"}, words...)
+}

@@ -1,6 +1,7 @@
 package getopt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,10 @@ type Diag struct {
 	ByGUID, Direct bool // kind of the operand; neither: a LID
 	Debug          int
 	ShowKeys       bool
+
+	// Subject is the name of the operand in the error of [Diag.Destination]
+	// (default: destination port).
+	Subject string
 
 	tool       string
 	portNumber int // value of -P before it is cut to 8 bits
@@ -181,7 +186,7 @@ func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string) 
 		}
 	}
 	if err != nil {
-		err = d.Iberror("main", err, "can't resolve destination port %s", operand)
+		err = d.Iberror("main", err, "can't resolve %s %s", cmp.Or(d.Subject, "destination port"), operand)
 	}
 	return to, err
 }
