@@ -20,9 +20,13 @@ var topologyCases = []string{
 	"", "-l", "--list", "-H", "-S", "-R", "-g", "-p", "-m", "-f", "-s", "-g -f -m", "-s -l", "-p -f", "-e -o 1", "-o 16 -t 500 -y 0",
 	"--node-name-map {dir}/map", "--node-name-map {dir}/map -g", "--node-name-map {dir}/map -l", "--node-name-map {dir}/map -p",
 	"--load-cache {dir}/cache", "--load-cache {dir}/cache -g -m", "--load-cache {dir}/cache -p", "--load-cache {dir}/cache -l",
-	"--load-cache {dir}/cache -s -f", "--load-cache {dir}/nosuch", "--load-cache {dir}/map",
-	"--diff {dir}/cache", "--diff {dir}/nosuch", "--diffcheck nonsense", "--Hca", "-q", "-t 0",
-	"{dir}/nosuch/file",
+	"--load-cache {dir}/cache -s -f",
+	"--diff {dir}/cache",
+}
+
+// topologyErrors are arguments that ibnetdiscover rejects.
+var topologyErrors = []string{
+	"--load-cache {dir}/nosuch", "--load-cache {dir}/map", "--diff {dir}/nosuch", "--diffcheck nonsense", "--Hca", "-q", "-t 0", "{dir}/nosuch/file",
 }
 
 // topologyDiffs are arguments that show changes of links since the cache was written.
@@ -59,11 +63,13 @@ func TestTopology_Classic(t *testing.T) {
 		for _, configured := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/configured=%t", filepath.Base(net), configured), func(t *testing.T) {
 				b := newRig(t, net, configured)
+				if !configured {
+					b.compareTopology(t, "ibnetdiscover", []string{"", "-l", "-g -f -m", "-p", "-s"})
+					return
+				}
 				b.compareTopology(t, "ibnetdiscover", topologyCases)
-				if configured {
-					for _, name := range []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"} {
-						b.compareTopology(t, name, []string{"", "-t 500"})
-					}
+				for _, name := range []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"} {
+					b.compareTopology(t, name, []string{"", "-t 500"})
 				}
 				b.compareTopology(t, "ibidsverify", []string{"-R"})
 				b.sameCaches(t)
@@ -80,6 +86,7 @@ func TestTopology_Arguments(t *testing.T) {
 	for _, name := range []string{"ibhosts", "ibswitches", "ibrouters", "ibnodes"} {
 		b.compareTopology(t, name, []string{"-h", "--help", "-x", "-t", "-P", "--Ca -5", "-y 0 -t 100", "{dir}/map", "{dir}/nosuch", "a b"})
 	}
+	b.compareTopology(t, "ibnetdiscover", topologyErrors)
 	b.compareTopology(t, "ibidsverify", []string{"-h", "-x", "-Rx", "-hR"})
 	b.compareTopology(t, "ibcacheedit", []string{"-h", "-x", "--switch"})
 }
