@@ -172,6 +172,7 @@ func formats(t testing.TB, f *fabric.Fabric) map[string][]byte {
 		"csv":         func(w io.Writer) error { return topology.WriteCSV(w, topology.Cables(f), nil) },
 		"netdiscover": func(w io.Writer) error { return (&topology.Text{}).WriteTopology(w, f) },
 		"grouped":     func(w io.Writer) error { return (&topology.Text{Group: true, Full: true}).WriteTopology(w, f) },
+		"lst":         func(w io.Writer) error { return topology.WriteLST(w, f, nil) },
 		"cache":       f.WriteCache,
 	} {
 		var b bytes.Buffer

@@ -55,6 +55,7 @@ const (
 	formatNetdiscover = "netdiscover"
 	formatCSV         = "csv"
 	formatDOT         = "dot"
+	formatLST         = "lst"
 	formatSlurm       = "slurm"
 	formatSlurmBlock  = "slurm-block"
 	formatSVG         = "svg"
@@ -122,7 +123,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
-		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
+		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatLST, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVarP(&c.list, "list", "l", false, "list the nodes")
 	flags.BoolVarP(&c.cas, "Hca_list", "H", false, "list the channel adapters")
@@ -304,6 +305,8 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		err = topology.WriteCSV(out, topology.Cables(f), c.names)
 	case c.format == formatDOT:
 		err = topology.WriteDOT(out, f, c.names)
+	case c.format == formatLST:
+		err = topology.WriteLST(out, f, c.names)
 	case c.format == formatSlurm:
 		err = topology.WriteSlurm(out, f, c.names)
 	case c.format == formatSlurmBlock:

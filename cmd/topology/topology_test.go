@@ -36,6 +36,7 @@ func TestTopology_Views(t *testing.T) {
 		"slurm3":      {"--format slurm --sim fat-tree:radix=4,levels=3,pods=4", cmdutil.ExitOK},
 		"plan":        {"--plan testdata/plan.csv", cmdutil.ExitFindings},
 		"punch-list":  {"--plan testdata/plan.csv --punch-list", cmdutil.ExitFindings},
+		"lst":         {"--format lst", cmdutil.ExitOK},
 		"svg":         {"--format svg", cmdutil.ExitOK},
 		"plan-svg":    {"--format svg --plan testdata/plan.csv", cmdutil.ExitFindings},
 		"slurm-block": {"--format slurm-block", cmdutil.ExitOK},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/test/netgen"
 )
 
 // topologyCases are arguments of ibnetdiscover.
@@ -197,5 +198,37 @@ func TestTopology_CacheEdit(t *testing.T) {
 				t.Error("the caches differ")
 			}
 		})
+	}
+}
+
+// TestTopology_LST runs Debian's ibdmchk on the forwarding tables of opensm, with the
+// subnet.lst of opensm and with that of ibkit.
+func TestTopology_LST(t *testing.T) {
+	dir := t.TempDir()
+	net := ibsimtest.WriteNet(t, "ft100", netgen.Shapes["ft100"])
+	s := ibsimtest.New(t, net)
+	s.NewSM(t, "", "log_flags 0x43", "dump_files_dir "+dir)
+	want, wantText := ibdmchk(t, dir)
+	lst := filepath.Join(dir, "opensm-subnet.lst")
+	theirs := read(t, lst)
+	r := s.MustRun(t, "", native(), "topology", "--format", "lst")
+	if err := os.WriteFile(lst, []byte(r.Stdout), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, gotText := ibdmchk(t, dir)
+	if got != want || want.hops == "" || gotText == "" {
+		t.Errorf("got %+v, want %+v\nwith opensm's file:\n%s\nwith ibkit's:\n%s", got, want, wantText, gotText)
+	}
+	if got, want := strings.Count(r.Stdout, "\n"), strings.Count(theirs, "\n"); got != want {
+		t.Errorf("got %d lines, want %d", got, want)
+	}
+	for _, text := range []string{theirs, r.Stdout} {
+		plan := filepath.Join(dir, "plan")
+		if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if r := s.MustRun(t, "", native(), "topology", "--plan", plan); r.Code != 0 {
+			t.Errorf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
 	}
 }
