@@ -118,7 +118,8 @@ func TestLinkinfoFilters(t *testing.T) {
 func TestLinkinfoCache(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
 	_, live, _ := program.Run(t, nil, "linkinfo", "-l", "--sim", "demo", "--cache", cache)
-	code, stored, err := program.Run(t, nil, "linkinfo", "-l", "--load-cache", cache)
+	// IBKIT_SIM has no effect with a stored fabric.
+	code, stored, err := program.Run(t, map[string]string{"IBKIT_SIM": "single-switch"}, "linkinfo", "-l", "--load-cache", cache)
 	if code != cmdutil.ExitFindings || err != "" || stored != live {
 		t.Errorf("got exit code %d, error output %q\n%s", code, err, cmp.Diff(live, stored))
 	}
