@@ -70,7 +70,7 @@ func TestUsageErrors(t *testing.T) {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			code, out, err := program.Run(t, nil, test.args...)
 			if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
-				t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
+				t.Errorf("got exit code %d, output %q, error output %q, want error %q", code, out, err, test.want)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestNoServer(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			code, out, err := program.Run(t, env, args...)
 			if code != cmdutil.ExitFailed || out != "" || !strings.Contains(err, `attach to ibsim "no such server"`) || !strings.Contains(err, "hint: start ibsim with") {
-				t.Errorf("%q: exit code %d, output %q, error output %q", args, code, out, err)
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and a hint", code, out, err, cmdutil.ExitFailed)
 			}
 		})
 	}

@@ -164,7 +164,7 @@ func TestCouldBe(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			width, speed := CouldBe(test.port)
 			if width != test.width || speed != test.speed {
-				t.Errorf("%s: got %q %q, want %q %q", test.name, width, speed, test.width, test.speed)
+				t.Errorf("got %q %q, want %q %q", width, speed, test.width, test.speed)
 			}
 		})
 	}

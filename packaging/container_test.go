@@ -47,7 +47,7 @@ func TestContainer(t *testing.T) {
 			}
 			out, _ := run.CombinedOutput()
 			if code := run.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-				t.Errorf("%s: exit code %d\n%s", test.args, code, out)
+				t.Errorf("got exit code %d, want %d with %q\n%s", code, test.code, test.want, out)
 			}
 		})
 	}

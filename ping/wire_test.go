@@ -40,7 +40,7 @@ func TestParseEchoRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if e, ok := parseEcho(change(bytes.Clone(good))); ok {
-				t.Errorf("%s is taken for %+v", name, e)
+				t.Errorf("got %+v, want no echo", e)
 			}
 		})
 	}

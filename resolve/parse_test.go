@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 			got, err := Parse(text)
 			want.Text = text
 			if d := cmp.Diff(want, got, sameAddress); err != nil || d != "" {
-				t.Errorf("%q: %v\n%s", text, err, d)
+				t.Errorf("got error %v and difference\n%s", err, d)
 			}
 		})
 	}

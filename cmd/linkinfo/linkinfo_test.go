@@ -108,7 +108,7 @@ func TestLinkinfoFilters(t *testing.T) {
 				t.Fatalf("%s: %v, %s", test.args, failed, err)
 			}
 			if got := len(records) - 1; got != test.want {
-				t.Errorf("%q: %d ports, want %d", test.args, got, test.want)
+				t.Errorf("got %d ports, want %d", got, test.want)
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func TestPingExitCodes(t *testing.T) {
 		t.Run(test.args, func(t *testing.T) {
 			args := append([]string{"ping", "--sim", "demo", "-c", "1", "-f", "-q"}, strings.Fields(test.args)...)
 			if code, out, err := program.Run(t, nil, args...); code != test.code {
-				t.Errorf("ping %s: exit code %d, want %d\n%s%s", test.args, code, test.code, out, err)
+				t.Errorf("got exit code %d, want %d\n%s%s", code, test.code, out, err)
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestPingUsage(t *testing.T) {
 		t.Run(test.args, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
 			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
-				t.Errorf("ping %s: exit code %d: %s%s", test.args, code, out, err)
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and error %q", code, out, err, cmdutil.ExitUsage, test.want)
 			}
 		})
 	}
@@ -136,7 +136,7 @@ round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T
 			_, out, err := program.Run(t, nil, append([]string{"ping", "--sim", "demo"}, strings.Fields(test.args)...)...)
 			got := regexp.MustCompile(`0x[0-9a-f]{16}`).ReplaceAllString(maskPing(out), "GUID")
 			if got != test.want || err != "" {
-				t.Errorf("ping %s printed\n%s%s\nwant\n%s", test.args, got, err, test.want)
+				t.Errorf("got\n%s%s\nwant\n%s", got, err, test.want)
 			}
 		})
 	}

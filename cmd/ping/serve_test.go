@@ -98,7 +98,7 @@ func TestPingServeUsage(t *testing.T) {
 		t.Run(test.args, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, append([]string{"ping", "--serve"}, strings.Fields(test.args)...)...)
 			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
-				t.Errorf("%s: exit code %d: %s%s", test.args, code, out, err)
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and error %q", code, out, err, cmdutil.ExitUsage, test.want)
 			}
 		})
 	}

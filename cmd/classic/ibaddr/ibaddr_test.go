@@ -36,7 +36,7 @@ func TestIbaddr(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			code, out, err := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, append([]string{"ibaddr"}, strings.Fields(line)...)...)
 			if code != want.code || out != want.out || code == 2 && err == "" {
-				t.Errorf("ibaddr %s: exit code %d\n%q, want\n%q\n%s", line, code, out, want.out, err)
+				t.Errorf("got exit code %d, want %d; got output\n%q, want\n%q\n%s", code, want.code, out, want.out, err)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func TestIbping(t *testing.T) {
 			got := pingTime.ReplaceAllString(out, "T")
 			want := strings.NewReplacer("NAME", name, "LID", lid).Replace(test.want)
 			if code != test.code || got != want || code != 0 && out+err == "" {
-				t.Errorf("ibping %s: exit code %d\n%q, want\n%q\n%s", test.args, code, got, want, err)
+				t.Errorf("got exit code %d, want %d; got output\n%q, want\n%q\n%s", code, test.code, got, want, err)
 			}
 		})
 	}

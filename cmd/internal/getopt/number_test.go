@@ -8,7 +8,7 @@ func TestStrtol(t *testing.T) {
 	for text, want := range map[string]int{"12abc": 12, "0x1f": 31, "010": 8, "-3": -3, "x": 0, "": 0, " 7": 7, "08": 0} {
 		t.Run(text, func(t *testing.T) {
 			if got := Strtol(text); got != want {
-				t.Errorf("%q: %d, want %d", text, got, want)
+				t.Errorf("got %d, want %d", got, want)
 			}
 		})
 	}
@@ -22,7 +22,7 @@ func TestNumbers(t *testing.T) {
 	for s, want := range map[string]int{"010": 10, "0x1": 0, "-3,": -3, "": 0} {
 		t.Run(s, func(t *testing.T) {
 			if got := Atoi(s); got != want {
-				t.Errorf("Atoi %q: %d, want %d", s, got, want)
+				t.Errorf("got %d, want %d", got, want)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ func TestViews(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			r := g.MustRun(t, append([]string{"ibkit"}, strings.Fields(line)...)...)
 			if r.Code != 0 || r.Stderr != "" || !strings.Contains(r.Stdout, want) {
-				t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+				t.Errorf("got exit code %d, want 0 with %q\n%s%s", r.Code, want, r.Stdout, r.Stderr)
 			}
 		})
 	}

@@ -96,7 +96,7 @@ func TestTools(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			r := g.MustRun(t, strings.Fields(line)...)
 			if r.Code != 0 || !regexp.MustCompile(want).MatchString(r.Stdout) {
-				t.Errorf("%s: exit code %d, no %q in\n%s%s", line, r.Code, want, r.Stdout, r.Stderr)
+				t.Errorf("got exit code %d, want 0 with %q:\n%s%s", r.Code, want, r.Stdout, r.Stderr)
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestTools(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			if want := fmt.Sprintf("%s: %d records\n", kind, records); records < 24 || !strings.Contains(got, want) {
-				t.Errorf("no %q in\n%s", want, got)
+				t.Errorf("got\n%s\nwant %q in it", got, want)
 			}
 		})
 	}
@@ -269,7 +269,7 @@ func TestBridgeDies(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			if r := g.MustRun(t, strings.Fields(line)...); r.Code == 0 || r.Code == 4 || !strings.Contains(r.Stdout+r.Stderr, want) {
-				t.Errorf("%s: exit code %d\n%s%s", line, r.Code, r.Stdout, r.Stderr)
+				t.Errorf("got exit code %d, want an error with %q\n%s%s", r.Code, want, r.Stdout, r.Stderr)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func TestInetNtop(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			if got := inetNtop(gid); got != want {
-				t.Errorf("%q, want %q", got, want)
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
