@@ -5,6 +5,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/addr"
 	"github.com/ibkit/ibkit/cmd/check"
+	"github.com/ibkit/ibkit/cmd/classic/dumpfts"
 	"github.com/ibkit/ibkit/cmd/classic/ibaddr"
 	"github.com/ibkit/ibkit/cmd/classic/ibcacheedit"
 	"github.com/ibkit/ibkit/cmd/classic/ibccquery"
@@ -15,9 +16,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibnodes"
 	"github.com/ibkit/ibkit/cmd/classic/ibping"
 	"github.com/ibkit/ibkit/cmd/classic/ibqueryerrors"
+	"github.com/ibkit/ibkit/cmd/classic/ibroute"
 	"github.com/ibkit/ibkit/cmd/classic/ibstat"
 	"github.com/ibkit/ibkit/cmd/classic/ibstatus"
 	"github.com/ibkit/ibkit/cmd/classic/ibswportwatch"
+	"github.com/ibkit/ibkit/cmd/classic/ibtracert"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevices"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
@@ -100,6 +103,12 @@ var registry = map[string]entry{
 	"sminfo":    {tool: sminfo.New, native: "sm"},
 	"smpdump":   {tool: smpdump.New, native: "query"},
 	"smpquery":  {tool: smpquery.New, native: "query"},
+
+	"dump_fts":  {tool: dumpfts.New, native: "check routes"},
+	"dump_lfts": {tool: dumpfts.NewLFTs, native: "check routes"},
+	"dump_mfts": {tool: dumpfts.NewMFTs, native: "check routes"},
+	"ibroute":   {tool: ibroute.New, native: "check routes"},
+	"ibtracert": {tool: ibtracert.New, native: "check routes"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},

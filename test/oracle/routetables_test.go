@@ -1,0 +1,93 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// routeLines are command lines of the tools that print forwarding tables and routes. Words
+// in capitals are replaced by the addresses of two hosts and a switch.
+var routeLines = []string{
+	"dump_fts", "dump_fts -a", "dump_fts -n", "dump_fts -na", "dump_fts 3", "dump_fts 3 5", "dump_fts 0x2 0x3", "dump_fts 5 3", "dump_fts 1 9999", "dump_fts x",
+	"dump_fts -M", "dump_fts -Mn", "dump_fts -Mv 0xc000 0xc003", "dump_fts -Ma 0xc000 0xc003", "dump_fts -Man 0xc000 0xc003", "dump_fts -Ma 5 0xc001", "dump_fts --node-name-map MAP",
+	"dump_fts -h", "dump_fts -V", "dump_fts -G", "dump_fts -C nosuch", "dump_fts -t 0",
+	"dump_lfts", "dump_lfts -n", "dump_mfts", "dump_mfts -n", "dump_lfts 2 3",
+
+	"ibroute SWLID", "ibroute -a SWLID", "ibroute -n SWLID", "ibroute SWLID 3", "ibroute SWLID 2 4", "ibroute -an SWLID", "ibroute -D 0,1", "ibroute -D 0,1 1 3", "ibroute -G SWGUID",
+	"ibroute -M SWLID", "ibroute -Mn SWLID", "ibroute -Ma SWLID 0xc000 0xc002", "ibroute -Mv SWLID 0xc000 0xc002", "ibroute -MD 0,1", "ibroute --node-name-map MAP SWLID",
+	"ibroute A", "ibroute", "ibroute -h", "ibroute -V", "ibroute 0", "ibroute x", "ibroute -t 30 DEAD", "ibroute -C nosuch SWLID", "ibroute -G 0xdead", "ibroute -D 0",
+
+	"ibtracert A B", "ibtracert B A", "ibtracert -n A B", "ibtracert A A", "ibtracert A SWLID", "ibtracert SWLID B", "ibtracert SWLID SWLID", "ibtracert -v A B", "ibtracert -f A B",
+	"ibtracert -G GUIDA GUIDB", "ibtracert -nG GUIDB GUIDA", "ibtracert --node-name-map MAP A B", "ibtracert --ports-file PAIRS", "ibtracert -n --ports-file PAIRS",
+	"ibtracert --ports-file BADPAIRS", "ibtracert --ports-file /nonexistent", "ibtracert -t 30 A DEAD", "ibtracert -t 30 -f A DEAD", "ibtracert -t 30 DEAD A",
+	"ibtracert A", "ibtracert", "ibtracert -h", "ibtracert -V", "ibtracert x A", "ibtracert A 0", "ibtracert -G 0xdead GUIDA", "ibtracert -D 0 0,1", "ibtracert -C nosuch A B",
+	"ibtracert -m 0xc000 A B", "ibtracert -m 0xc000 -n A B", "ibtracert -m 0xc000 A A", "ibtracert -m 0xc000 SWLID SWLID", "ibtracert -m 0xd000 A B", "ibtracert -m 5 A B",
+}
+
+// tableFabrics are fabrics for the tools, with options of opensm.
+var tableFabrics = []struct {
+	name, description string
+	options           []string
+}{
+	{"tree", "fat-tree:radix=4,pods=4", nil},
+	{"wide", "single-switch:hosts=9,radix=20", nil},
+	{"several LIDs", "fat-tree:radix=4,pods=2,spines=2", []string{"lmc 1"}},
+	{"torus", "torus:x=3,y=3,hosts=1", nil},
+}
+
+// TestRouteTables compares the tools that print forwarding tables and routes with
+// Debian's.
+func TestRouteTables(t *testing.T) {
+	for _, fabric := range tableFabrics {
+		t.Run(fabric.name, func(t *testing.T) {
+			dir := t.TempDir()
+			net, names := filepath.Join(dir, "net"), filepath.Join(dir, "names")
+			f := exportNet(t, fabric.description, net)
+			s := ibsimtest.New(t, net)
+			s.NewSM(t, "", fabric.options...)
+			lids := map[string]string{}
+			pairs, badPairs := filepath.Join(dir, "pairs"), filepath.Join(dir, "badpairs")
+			words := []string{"DEAD", "40000", "MAP", names, "BADPAIRS", badPairs, "PAIRS", pairs}
+			var hosts []string
+			for _, n := range f.Nodes {
+				if n.IsSwitch() && lids["SWGUID"] == "" {
+					lids["SWGUID"] = n.Info.NodeGUID.String()
+					if err := os.WriteFile(names, fmt.Appendf(nil, "%v \"renamed switch\"\n", n.Info.NodeGUID), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				} else if !n.IsSwitch() {
+					hosts = append(hosts, n.Ports[1].GUID.String())
+				}
+			}
+			lids["SWLID"] = portLID(t, s, lids["SWGUID"])
+			a, b := portLID(t, s, hosts[0]), portLID(t, s, hosts[len(hosts)-1])
+			for path, text := range map[string]string{
+				pairs: fmt.Sprintf("# pairs\n%s %s\n\n  %s %s more\n", a, b, b, a), badPairs: fmt.Sprintf("%s %s\n%s\n", a, b, b),
+			} {
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			words = append(words, "SWGUID", lids["SWGUID"], "SWLID", lids["SWLID"], "GUIDA", hosts[0], "GUIDB", hosts[len(hosts)-1],
+				" A", " "+a, " B", " "+b)
+			compareSMP(t, s, "", routeLines, words...)
+		})
+	}
+}
+
+// portLID returns the LID of the port with a GUID.
+func portLID(t *testing.T, s *ibsimtest.Sim, guid string) string {
+	t.Helper()
+	r := s.MustRunC(t, "", "ibaddr", "-GL", guid)
+	var first, last int
+	if _, err := fmt.Sscanf(r.Stdout, "LID start %d end %d", &first, &last); err != nil {
+		t.Fatalf("find LID of %s: %v in %q", guid, err, r.Stdout)
+	}
+	return fmt.Sprint(first)
+}
