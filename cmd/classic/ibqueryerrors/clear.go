@@ -40,7 +40,7 @@ func (r *report) clear(port int) {
 			fmt.Fprintf(&r.job.Out, "ibdebug: [%d] reset_pc_ext: lid %d port %d mask 0x%x\n", os.Getpid(), r.to.LID, port, mask)
 		}
 		if caller.ResetQuietly(&r.to, mad.AttrPortCountersExtended, pma.Selection{Port: port, Counters: mask}) != nil {
-			fmt.Fprintf(out, "Failed to reset extended data counters %s, %v port %d\n", r.name, r.to, port)
+			fmt.Fprintf(out, "Failed to reset extended data counters %s, %s port %d\n", r.name, pma.PortID(r.to), port)
 		}
 	}
 }

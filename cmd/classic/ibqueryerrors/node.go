@@ -61,6 +61,10 @@ type report struct {
 	caps   mad.PerfCapMask
 	caps2  mad.PerfCapMask2
 	header bool // the line above the ports is printed
+
+	alive    bool // the agent has responded
+	timeouts int  // before any response
+
 	totals totals
 }
 
@@ -135,22 +139,33 @@ func (r *report) address(p *fabric.Port) {
 // queryCaps queries the capabilities of the agent.
 func (r *report) queryCaps(port int) bool {
 	var info mad.ClassPortInfo
-	if err := r.job.Caller.Get(&r.to, port, &info); err != nil {
-		r.failed("query_cap_mask", "classportinfo", port)
-		if errors.Is(err, umad.ErrTimeout) {
-			// The other requests would each cost the timeout again.
-			r.job.Caller.Call = func(*umad.Request) umad.Reply { return umad.Reply{Err: err} }
-		}
+	if !r.get("query_cap_mask", "classportinfo", port, &info) {
 		return false
 	}
 	r.caps, r.caps2 = info.PerfCaps()
 	return true
 }
 
-// failed counts and reports a query without a valid response.
-func (r *report) failed(function, attr string, port int) {
-	r.job.Caller.Warnf(function, "%s query failed on %s, %v port %d", attr, r.name, r.to, port)
+// maxTimeouts is the number of requests without a response to any after which an agent is
+// not queried again: each further request would cost the timeout.
+const maxTimeouts = 2
+
+// get queries an attribute. It counts and reports a failure.
+func (r *report) get(function, attr string, port int, a mad.Attribute) bool {
+	err := r.job.Caller.Get(&r.to, port, a)
+	if err == nil {
+		r.alive = true
+		return true
+	}
+	r.job.Caller.Warnf(function, "%s query failed on %s, %s port %d", attr, r.name, pma.PortID(r.to), port)
 	r.totals.failures++
+	if !errors.Is(err, umad.ErrTimeout) || r.alive {
+		return false
+	}
+	if r.timeouts++; r.timeouts == maxTimeouts {
+		r.job.Caller.Call = func(*umad.Request) umad.Reply { return umad.Reply{Err: err} }
+	}
+	return false
 }
 
 const (
@@ -162,15 +177,13 @@ const (
 // their thresholds. It reports whether there are any.
 func (r *report) queryErrors(port int) bool {
 	normal := &mad.PortCounters{}
-	if r.job.Caller.Get(&r.to, port, normal) != nil {
-		r.failed("print_errors", countersName, port)
+	if !r.get("print_errors", countersName, port, normal) {
 		return false
 	}
 	var extended *mad.PortCountersExtended
 	if r.caps.HasExtended() {
 		extended = &mad.PortCountersExtended{}
-		if r.job.Caller.Get(&r.to, port, extended) != nil {
-			r.failed("print_errors", extendedName, port)
+		if !r.get("print_errors", extendedName, port, extended) {
 			return false
 		}
 	}
@@ -233,14 +246,12 @@ func (r *report) queryData(p *fabric.Port) {
 	var extended *mad.PortCountersExtended
 	if r.caps.HasExtended() {
 		extended = &mad.PortCountersExtended{}
-		if r.job.Caller.Get(&r.to, int(p.Number), extended) != nil {
-			r.failed("print_data_cnts", extendedName, int(p.Number))
+		if !r.get("print_data_cnts", extendedName, int(p.Number), extended) {
 			return
 		}
 	} else {
 		normal = &mad.PortCounters{}
-		if r.job.Caller.Get(&r.to, int(p.Number), normal) != nil {
-			r.failed("print_data_cnts", countersName, int(p.Number))
+		if !r.get("print_data_cnts", countersName, int(p.Number), normal) {
 			return
 		}
 	}

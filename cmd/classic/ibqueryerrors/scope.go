@@ -109,6 +109,9 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 	var err error
 	if partial {
 		o.MaxHops = 1
+		if from.Route == "" {
+			o.MaxHops = 2 // to the other ports of the local adapter
+		}
 		if f, err = fabric.Discover(ctx, s.client, o); f == nil && ctx.Err() == nil {
 			cmdutil.PrintError(s.Env, "ibqueryerrors", err)
 			(&pma.Caller{Diag: s.Diag, ErrOut: s.Env.ErrOut}).Warnf("main", "Single node discover failed; attempting full scan")

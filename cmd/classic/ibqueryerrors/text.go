@@ -60,8 +60,7 @@ func (r *report) detailText(port int, c counters.Counter) string {
 	default:
 		return ""
 	}
-	if r.job.Caller.Get(&r.to, port, a) != nil {
-		r.failed("query_and_dump", mad.AttributeName(a), port)
+	if !r.get("query_and_dump", mad.AttributeName(a), port, a) {
 		return ""
 	}
 	var b strings.Builder

@@ -160,6 +160,15 @@ func (c *Caller) GetSMP(to umad.Target, modifier uint32, a mad.Attribute) error 
 	return c.decode(to, c.Call(&umad.Request{To: to, Attr: a.ID(), Modifier: modifier}), a)
 }
 
+// PortID returns the destination of a request of performance management as portid2str of
+// libibmad does, which takes LID 0 for a directed route.
+func PortID(to umad.Target) string {
+	if to.LID == 0 {
+		return "DR path slid 0; dlid 0; 0"
+	}
+	return to.String()
+}
+
 // decode decodes the attribute of a reply. It prints the warnings of mad_rpc.
 func (c *Caller) decode(to umad.Target, reply umad.Reply, a mad.Attribute) error {
 	if reply.Err == nil {
@@ -171,7 +180,7 @@ func (c *Caller) decode(to umad.Target, reply umad.Reply, a mad.Attribute) error
 	switch {
 	case errors.As(reply.Err, &status):
 		if errs {
-			c.Warnf("mad_rpc", "MAD completed with error status 0x%x; dport (%v)", uint16(status), to)
+			c.Warnf("mad_rpc", "MAD completed with error status 0x%x; dport (%s)", uint16(status), PortID(to))
 		}
 	case errors.As(reply.Err, &failed):
 		if errs {
@@ -181,7 +190,7 @@ func (c *Caller) decode(to umad.Target, reply umad.Reply, a mad.Attribute) error
 			}
 			c.Warnf("_do_madrpc", "timeout after %d retries, %d ms", failed.Attempts, timeout*int64(failed.Attempts))
 		}
-		c.Warnf("mad_rpc", "_do_madrpc failed; dport (%v)", to)
+		c.Warnf("mad_rpc", "_do_madrpc failed; dport (%s)", PortID(to))
 	}
 	return reply.Err
 }
