@@ -17,7 +17,7 @@ var sets = []struct {
 	group
 }{
 	{"", all}, {"bandwidth tests", bandwidth}, {"latency tests", latency}, {"`ib_send_*`", sends}, {"`ib_write_*`", writes}, {"`ib_atomic_*`", atomics},
-	{"all but `ib_atomic_*`", not(atomics)}, {"all but `ib_write_*`", not(writes)}, {"`ib_send_*`, `ib_write_*`", requests}, {"`ib_read_*`, `ib_atomic_*`", responses},
+	{"all but `ib_atomic_*`", not(atomics)}, {"all but `ib_write_*`", not(writes)}, {"all but `ib_send_*`", not(sends)}, {"`ib_send_*`, `ib_write_*`", requests}, {"`ib_read_*`, `ib_atomic_*`", responses},
 	{"`ib_send_bw`", both(sends, bandwidth)}, {"bandwidth tests but `ib_send_bw`", both(bandwidth, not(sends))},
 	{"latency tests and `ib_send_bw`", func(o perftest.Order) bool { return !o.Bandwidth || o.Verb == perftest.Send }},
 }
@@ -55,12 +55,12 @@ func statusOf(t *testing.T, o option) string {
 		parts = append(parts, status)
 	}
 	if o.noEffect {
-		add("no effect", o.for_)
+		add("no effect", o.in)
 	} else {
-		add("done", o.for_)
+		add("done", o.in)
 	}
 	if o.ignored != nil {
-		add("ignored", func(order perftest.Order) bool { return o.ignored(order) && !o.for_.has(order) })
+		add("ignored", func(order perftest.Order) bool { return o.ignored(order) && !o.in.has(order) })
 	}
 	if o.refused != nil {
 		add("refused", o.refused)

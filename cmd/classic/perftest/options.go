@@ -15,7 +15,7 @@ import (
 type option struct {
 	getopt.Option
 
-	for_    group // supported
+	in      group // supported
 	ignored group // accepted without effect, as in perftest
 	refused group // not supported: the program ends with reason
 	reason  string
@@ -57,53 +57,53 @@ func (c *command) letters() []option {
 	device := opt('d', "ib-dev", "DEVICE", "local device (default: the one of the route to the peer)", getopt.Text(&c.device))
 	device.Complete = cmdutil.DeviceNames
 	return []option{
-		{Option: opt('a', "all", "", "sizes from 2 to 2^23", getopt.True(&t.All)), for_: not(atomics), native: "`--size sweep`"},
-		{Option: opt('A', "atomic_type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", c.setAtomicType), for_: atomics, native: "`--test`: `fetch-add-lat`, `compare-swap-bw` …"},
-		{Option: opt('b', "bidirectional", "", "send in both directions", getopt.True(&t.Bidirectional)), for_: bandwidth, native: "the same"},
-		{Option: opt('c', "connection", "TYPE", "RC (default), UC or UD", c.setConnection), for_: all, native: "`--transport`", note: "XRC, DC and SRD are refused"},
-		{Option: opt('C', "report-cycles", "", "print times in cycles of the time-stamp counter", getopt.True(&c.cycles)), for_: latency, note: "only on processors with such a counter"},
-		{Option: device, for_: all, native: "`-d`, `--device`", note: "default: the one with the best GID to reach the peer"},
+		{Option: opt('a', "all", "", "sizes from 2 to 2^23", getopt.True(&t.All)), in: not(atomics), native: "`--size sweep`"},
+		{Option: opt('A', "atomic_type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", c.setAtomicType), in: atomics, native: "`--test`: `fetch-add-lat`, `compare-swap-bw` …"},
+		{Option: opt('b', "bidirectional", "", "send in both directions", getopt.True(&t.Bidirectional)), in: bandwidth, native: "the same"},
+		{Option: opt('c', "connection", "TYPE", "RC (default), UC or UD", c.setConnection), in: all, native: "`--transport`", note: "XRC, DC and SRD are refused"},
+		{Option: opt('C', "report-cycles", "", "print times in cycles of the time-stamp counter", getopt.True(&c.cycles)), in: latency, note: "only on processors with such a counter"},
+		{Option: device, in: all, native: "`-d`, `--device`", note: "default: the one with the best GID to reach the peer"},
 		{Option: opt('D', "duration", "SECONDS", "measure for a time", func(value string) error {
 			c.durationGiven = true
 			return seconds(&t.Duration, 1)(value)
-		}), for_: all, native: "the same, with a unit: `10s`"},
-		{Option: opt('e', "events", "", "wait for completion events instead of polling", getopt.True(&t.Events)), for_: not(writes), native: "the same"},
+		}), in: all, native: "the same, with a unit: `10s`"},
+		{Option: opt('e', "events", "", "wait for completion events instead of polling", getopt.True(&t.Events)), in: not(writes), native: "the same"},
 		{Option: opt('f', "margin", "SECONDS", "uncounted time at each end of -D (default: a quarter of it)", func(value string) error {
 			c.marginGiven = true
 			return seconds(&t.Margin, 0)(value)
-		}), for_: all, native: "`--margin`, with `--peer perftest`"},
-		{Option: opt('F', "CPU-freq", "", "no effect: the frequency of the processor is not used", getopt.Ignore), for_: all, noEffect: true, note: "the CPU frequency is not used"},
-		{Option: opt('h', "help", "", "show this text", getopt.Usage), for_: all, native: "the same"},
-		{Option: opt('H', "report-histogram", "", "print all times in ascending order", getopt.True(&c.sorted)), for_: latency, native: "`--plot`", note: "prints the two longest times, too"},
-		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), for_: all, native: "the same"},
-		{Option: opt('I', "inline_size", "BYTES", "maximum size of inline messages", number(&t.Inline, 0, 1024)), for_: requests, native: "`--inline`"},
-		{Option: opt('l', "post_list", "N", "post N messages at a time", number(&t.List, 1, 1024)), for_: bandwidth, native: "`--post-list`"},
-		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), for_: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
-		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), for_: all, native: "the same"},
-		{Option: opt('n', "iters", "N", "number of messages, at least 5 (default 1000, ib_write_bw 5000)", number(&t.Iterations, 5, math.MaxInt32)), for_: all, native: "`-n`, `--iterations`"},
-		{Option: opt('N', "noPeak", "", "no peak bandwidth", getopt.True(&c.noPeak)), for_: bandwidth, note: "the peak has no cost"},
-		{Option: opt('o', "outs", "N", "operations in flight (default: the maximum of the device)", number(&t.OutReads, 1, 128)), for_: responses, native: "the maximum of both devices"},
-		{Option: opt('p', "port", "PORT", "TCP port (default 18515)", number(&c.tcp, 1, math.MaxUint16)), for_: all, native: "`HOST:PORT`; server: `--listen`"},
-		{Option: opt('q', "qp", "N", "number of queue pairs (default 1)", number(&t.QueuePairs, 1, 16384)), for_: bandwidth, native: "`-q`, `--qps`; `--threads`"},
+		}), in: all, native: "`--margin`, with `--peer perftest`"},
+		{Option: opt('F', "CPU-freq", "", "no effect: the frequency of the processor is not used", getopt.Ignore), in: all, noEffect: true, note: "the CPU frequency is not used"},
+		{Option: opt('h', "help", "", "show this text", getopt.Usage), in: all, native: "the same"},
+		{Option: opt('H', "report-histogram", "", "print all times in ascending order", getopt.True(&c.sorted)), in: latency, native: "`--plot`", note: "prints the two longest times, too"},
+		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), in: all, native: "the same"},
+		{Option: opt('I', "inline_size", "BYTES", "maximum size of inline messages", number(&t.Inline, 0, 1024)), in: requests, native: "`--inline`"},
+		{Option: opt('l', "post_list", "N", "post N messages at a time", number(&t.List, 1, 1024)), in: bandwidth, native: "`--post-list`"},
+		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), in: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
+		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "the same"},
+		{Option: opt('n', "iters", "N", "number of messages, at least 5 (default 1000, ib_write_bw 5000)", number(&t.Iterations, 5, math.MaxInt32)), in: all, native: "`-n`, `--iterations`"},
+		{Option: opt('N', "noPeak", "", "no peak bandwidth", getopt.True(&c.noPeak)), in: bandwidth, note: "the peak has no cost"},
+		{Option: opt('o', "outs", "N", "operations in flight (default: the maximum of the device)", number(&t.OutReads, 1, 128)), in: responses, native: "the maximum of both devices"},
+		{Option: opt('p', "port", "PORT", "TCP port (default 18515)", number(&c.tcp, 1, math.MaxUint16)), in: all, native: "`HOST:PORT`; server: `--listen`"},
+		{Option: opt('q', "qp", "N", "number of queue pairs (default 1)", number(&t.QueuePairs, 1, 16384)), in: bandwidth, native: "`-q`, `--qps`; `--threads`"},
 		{Option: opt('Q', "cq-mod", "N", "messages per completion (default 100)", func(value string) error {
 			t.ModerationGiven = true
 			return number(&t.Moderation, 1, 1024)(value)
-		}), for_: bandwidth, ignored: latency, native: "`--cq-moderation`"},
-		{Option: opt('r', "rx-depth", "N", "number of posted receives (default 512)", number(&t.RxDepth, 1, 16384)), for_: sends, native: "`--rx-depth`"},
-		{Option: opt('s', "size", "BYTES", "size of a message, with K or M (default 2, bandwidth 65536)", c.setSize), for_: not(atomics), native: "the same; lists and ranges: `64,4K,1M`, `64-1M`"},
-		{Option: opt('S', "sl", "SL", "service level", number(&t.SL, 0, 15)), for_: all, native: "the same"},
-		{Option: opt('t', "tx-depth", "N", "messages in flight (default 128)", number(&t.TxDepth, 1, 15000)), for_: bandwidth, ignored: latency, native: "`--tx-depth`; `-t` is `--test`"},
-		{Option: opt('u', "qp-timeout", "N", "timeout of 4.096 us * 2^N (default 14)", number(&t.Timeout, 0, 31)), for_: all, native: "`--qp-timeout`"},
-		{Option: opt('U', "report-unsorted", "", "print all times in their order", getopt.True(&c.unsorted)), for_: latency, native: "`--plot`"},
-		{Option: opt('V', "version", "", "show the version", c.showVersion), for_: all, native: "`ibkit version`"},
-		{Option: opt('w', "limit_bw", "RATE", "exit with 1 below this bandwidth", limit(&c.minRate)), for_: bandwidth, ignored: latency, native: "`--min-bw`, with exit code 3"},
-		{Option: opt('W', "report-counters", "LIST", "print changes of counters such as counters/port_xmit_data", c.setCounters), for_: all, native: "all counters that changed"},
-		{Option: opt('x', "gid-index", "INDEX", "local GID (default: the one of the route to the peer)", number(&c.gidIndex, 0, 255)), for_: all, native: "the same", note: "default: the best GID to reach the peer, which is printed"},
+		}), in: bandwidth, ignored: latency, native: "`--cq-moderation`"},
+		{Option: opt('r', "rx-depth", "N", "number of posted receives (default 512)", c.setRxDepth), in: sends, ignored: not(sends), native: "`--rx-depth`", note: "only 1 if ignored, as in perftest"},
+		{Option: opt('s', "size", "BYTES", "size of a message, with K or M (default 2, bandwidth 65536)", c.setSize), in: not(atomics), ignored: atomics, native: "the same; lists and ranges: `64,4K,1M`, `64-1M`", note: "only 8 if ignored, as in perftest"},
+		{Option: opt('S', "sl", "SL", "service level", number(&t.SL, 0, 15)), in: all, native: "the same"},
+		{Option: opt('t', "tx-depth", "N", "messages in flight (default 128)", number(&t.TxDepth, 1, 15000)), in: bandwidth, ignored: latency, native: "`--tx-depth`; `-t` is `--test`"},
+		{Option: opt('u', "qp-timeout", "N", "timeout of 4.096 us * 2^N (default 14)", number(&t.Timeout, 0, 31)), in: all, native: "`--qp-timeout`"},
+		{Option: opt('U', "report-unsorted", "", "print all times in their order", getopt.True(&c.unsorted)), in: latency, native: "`--plot`"},
+		{Option: opt('V', "version", "", "show the version", c.showVersion), in: all, native: "`ibkit version`"},
+		{Option: opt('w', "limit_bw", "RATE", "exit with 1 below this bandwidth", limit(&c.minRate)), in: bandwidth, ignored: latency, native: "`--min-bw`, with exit code 3"},
+		{Option: opt('W', "report-counters", "LIST", "print changes of counters such as counters/port_xmit_data", c.setCounters), in: all, native: "all counters that changed"},
+		{Option: opt('x', "gid-index", "INDEX", "local GID (default: the one of the route to the peer)", number(&c.gidIndex, 0, 255)), in: all, native: "the same", note: "default: the best GID to reach the peer, which is printed"},
 		{Option: opt('X', "vector", "N", "completion vector for events (default 0)", func(value string) error {
 			c.vectorGiven = true
 			return number(&t.Vector, 0, 2048)(value)
-		}), for_: not(writes)},
-		{Option: opt('y', "limit_msgrate", "RATE", "exit with 1 below this message rate", limit(&c.minMsgs)), for_: bandwidth, ignored: latency, native: "`messages_per_second` of `--json`"},
+		}), in: not(writes)},
+		{Option: opt('y', "limit_msgrate", "RATE", "exit with 1 below this message rate", limit(&c.minMsgs)), in: bandwidth, ignored: latency, native: "`messages_per_second` of `--json`"},
 	}
 }
 
@@ -111,43 +111,43 @@ func (c *command) letters() []option {
 func (c *command) words() []option {
 	t := &c.test
 	return []option{
-		{Option: opt(0, "cpu_util", "", "print the load of the processors in user mode (with -D)", getopt.True(&t.CPUUtil)), for_: all, native: "time of the loops", note: "time in user mode, as in perftest"},
-		{Option: opt(0, "disable_pcie_relaxed", "", "no effect: relaxed ordering is not requested", getopt.Ignore), for_: bandwidth, ignored: latency, noEffect: true, note: "relaxed ordering is not requested"},
-		{Option: opt(0, "dlid", "LID", "LID of the peer (default: the one that the peer sends)", number(&t.DLID, 0, math.MaxUint16)), for_: all},
-		{Option: opt(0, "dont_xchg_versions", "", "no effect: versions are always exchanged", getopt.Ignore), for_: all, noEffect: true, note: "perftest always fails with it"},
-		{Option: opt(0, "force-link", "TYPE", "require the link layer IB or Ethernet", c.setLink), for_: all, note: "an error if the link layer of the port differs"},
+		{Option: opt(0, "cpu_util", "", "print the load of the processors in user mode (with -D)", getopt.True(&t.CPUUtil)), in: all, native: "time of the loops", note: "time in user mode, as in perftest"},
+		{Option: opt(0, "disable_pcie_relaxed", "", "no effect: relaxed ordering is not requested", getopt.Ignore), in: bandwidth, ignored: latency, noEffect: true, note: "relaxed ordering is not requested"},
+		{Option: opt(0, "dlid", "LID", "LID of the peer (default: the one that the peer sends)", number(&t.DLID, 0, math.MaxUint16)), in: all},
+		{Option: opt(0, "dont_xchg_versions", "", "no effect: versions are always exchanged", getopt.Ignore), in: all, noEffect: true, note: "perftest always fails with it"},
+		{Option: opt(0, "force-link", "TYPE", "require the link layer IB or Ethernet", c.setLink), in: all, note: "an error if the link layer of the port differs"},
 		{Option: opt(0, "inline_recv", "BYTES", "no effect, as in perftest", number(new(int), 0, math.MaxInt32)), ignored: all},
-		{Option: opt(0, "ipv6", "", "use no GID of an IPv4 address", getopt.True(&c.ipv6)), for_: all, native: "`--gid-index`"},
-		{Option: opt(0, "latency_gap", "TIME", "pause of TIME us before each message", microseconds(&t.Gap)), for_: latency, note: "the pause is a part of the times, as in perftest"},
-		{Option: opt(0, "mr_per_qp", "", "register memory for each queue pair", getopt.True(&t.RegionPerQP)), for_: bandwidth, ignored: latency},
-		{Option: opt(0, "odp", "", "use on-demand paging", getopt.True(&t.OnDemand)), for_: all, note: "an error if the device does not support it, such as Soft-RoCE of Linux 6.1"},
-		{Option: opt(0, "out_json", "", "write the results to a JSON file", getopt.True(&c.json)), for_: all, native: "`--json`", note: "valid JSON, as of perftest 24.01; the file of 4.5 is not JSON"},
-		{Option: opt(0, "out_json_file", "FILE", "name of the JSON file (default perftest_out.json)", getopt.Text(&c.jsonFile)), for_: all, native: "`--json`", note: "with `--out_json`"},
-		{Option: opt(0, "output", "FIGURE", "print only bandwidth, message_rate or latency", c.setOutput), for_: all, native: "`--json`"},
-		{Option: opt(0, "perform_warm_up", "", "send uncounted messages first", getopt.True(&t.WarmUp)), for_: both(bandwidth, not(sends)), ignored: all, native: "`--warmup`"},
-		{Option: opt(0, "pkey_index", "INDEX", "index of the P_Key", number(&t.PKeyIndex, 0, math.MaxUint16)), for_: all, native: "`--pkey-index`"},
-		{Option: opt(0, "recv_post_list", "N", "post N receives at a time", number(&t.RecvList, 1, 16384)), for_: bandwidth},
-		{Option: opt(0, "report-both", "", "print the results of both directions (with -b)", getopt.True(&c.bothResults)), for_: bandwidth, ignored: latency, native: "always"},
-		{Option: opt(0, "report_gbits", "", "print Gb/s instead of MiB/s", getopt.True(&t.Gbits)), for_: bandwidth, ignored: latency, native: "`--unit`, default: `gbit`"},
-		{Option: opt(0, "retry_count", "N", "number of retransmissions (default 7)", number(&t.RetryCount, 0, 7)), for_: all, native: "`--retry`"},
-		{Option: opt(0, "reversed", "", "the server sends to the client", getopt.True(&t.Reversed)), for_: all},
-		{Option: opt(0, "run_infinitely", "", "print results every 5 s, or every -D, without end", getopt.True(&t.Infinite)), for_: bandwidth},
-		{Option: opt(0, "source_ip", "ADDRESS", "local address of the TCP connection", c.setSource), for_: all},
-		{Option: opt(0, "tclass", "CLASS", "traffic class", number(&t.TrafficClass, 0, 255)), for_: all, native: "the same"},
-		{Option: opt(0, "use-srq", "", "use a shared receive queue with -r receives", getopt.True(&t.SharedReceives)), for_: sends, native: "`--shared-receives`"},
-		{Option: opt(0, "use_hugepages", "", "use huge pages (vm.nr_hugepages)", getopt.True(&t.Huge)), for_: all, native: "`--huge`"},
-		{Option: opt(0, "use_old_post_send", "", "no effect: work requests have one form", getopt.Ignore), for_: all, noEffect: true, note: "work requests have one form"},
-		{Option: opt(0, "wait_destroy", "SECONDS", "wait before the release of all objects", seconds(&c.wait, 0)), for_: all},
+		{Option: opt(0, "ipv6", "", "use no GID of an IPv4 address", getopt.True(&c.ipv6)), in: all, native: "`--gid-index`"},
+		{Option: opt(0, "latency_gap", "TIME", "pause of TIME us before each message", microseconds(&t.Gap)), in: latency, note: "the pause is a part of the times, as in perftest"},
+		{Option: opt(0, "mr_per_qp", "", "register memory for each queue pair", getopt.True(&t.RegionPerQP)), in: bandwidth, ignored: latency},
+		{Option: opt(0, "odp", "", "use on-demand paging", getopt.True(&t.OnDemand)), in: all, note: "an error if the device does not support it, such as Soft-RoCE of Linux 6.1"},
+		{Option: opt(0, "out_json", "", "write the results to a JSON file", getopt.True(&c.json)), in: all, native: "`--json`", note: "valid JSON, as of perftest 24.01; the file of 4.5 is not JSON"},
+		{Option: opt(0, "out_json_file", "FILE", "name of the JSON file (default perftest_out.json)", getopt.Text(&c.jsonFile)), in: all, native: "`--json`", note: "with `--out_json`"},
+		{Option: opt(0, "output", "FIGURE", "print only bandwidth, message_rate or latency", c.setOutput), in: all, native: "`--json`"},
+		{Option: opt(0, "perform_warm_up", "", "send uncounted messages first", getopt.True(&t.WarmUp)), in: both(bandwidth, not(sends)), ignored: all, native: "`--warmup`"},
+		{Option: opt(0, "pkey_index", "INDEX", "index of the P_Key", number(&t.PKeyIndex, 0, math.MaxUint16)), in: all, native: "`--pkey-index`"},
+		{Option: opt(0, "recv_post_list", "N", "post N receives at a time", number(&t.RecvList, 1, 16384)), in: bandwidth},
+		{Option: opt(0, "report-both", "", "print the results of both directions (with -b)", getopt.True(&c.bothResults)), in: bandwidth, ignored: latency, native: "always"},
+		{Option: opt(0, "report_gbits", "", "print Gb/s instead of MiB/s", getopt.True(&t.Gbits)), in: bandwidth, ignored: latency, native: "`--unit`, default: `gbit`"},
+		{Option: opt(0, "retry_count", "N", "number of retransmissions (default 7)", number(&t.RetryCount, 0, 7)), in: all, native: "`--retry`"},
+		{Option: opt(0, "reversed", "", "the server sends to the client", getopt.True(&t.Reversed)), in: all},
+		{Option: opt(0, "run_infinitely", "", "print results every 5 s, or every -D, without end", getopt.True(&t.Infinite)), in: bandwidth},
+		{Option: opt(0, "source_ip", "ADDRESS", "local address of the TCP connection", c.setSource), in: all},
+		{Option: opt(0, "tclass", "CLASS", "traffic class", number(&t.TrafficClass, 0, 255)), in: all, native: "the same"},
+		{Option: opt(0, "use-srq", "", "use a shared receive queue with -r receives", getopt.True(&t.SharedReceives)), in: sends, native: "`--shared-receives`"},
+		{Option: opt(0, "use_hugepages", "", "use huge pages (vm.nr_hugepages)", getopt.True(&t.Huge)), in: all, native: "`--huge`"},
+		{Option: opt(0, "use_old_post_send", "", "no effect: work requests have one form", getopt.Ignore), in: all, noEffect: true, note: "work requests have one form"},
+		{Option: opt(0, "wait_destroy", "SECONDS", "wait before the release of all objects", seconds(&c.wait, 0)), in: all},
 	}
 }
 
 // rates are the options of the rate limiter.
 func (c *command) rates() []option {
 	return []option{
-		{Option: opt(0, "burst_size", "N", "messages sent without a pause (default: -t)", number(&c.limiter.burst, 0, math.MaxInt32)), for_: bandwidth, native: "`--burst`"},
-		{Option: opt(0, "rate_limit", "RATE", "maximum rate of messages", c.limiter.setRate), for_: bandwidth, native: "`--rate`"},
-		{Option: opt(0, "rate_units", "UNIT", "M (MiB/s), g (Gb/s, default) or p (messages per second)", c.limiter.setUnit), for_: bandwidth, native: "`--rate`: `1000`, `10gbit`, `500mib`"},
-		{Option: opt(0, "rate_limit_type", "TYPE", "HW (default) or SW", c.limiter.setKind), for_: bandwidth, note: "PP requires raw Ethernet in perftest, too"},
+		{Option: opt(0, "burst_size", "N", "messages sent without a pause (default: -t)", number(&c.limiter.burst, 0, math.MaxInt32)), in: bandwidth, native: "`--burst`"},
+		{Option: opt(0, "rate_limit", "RATE", "maximum rate of messages", c.limiter.setRate), in: bandwidth, native: "`--rate`"},
+		{Option: opt(0, "rate_units", "UNIT", "M (MiB/s), g (Gb/s, default) or p (messages per second)", c.limiter.setUnit), in: bandwidth, native: "`--rate`: `1000`, `10gbit`, `500mib`"},
+		{Option: opt(0, "rate_limit_type", "TYPE", "HW (default) or SW", c.limiter.setKind), in: bandwidth, note: "PP requires raw Ethernet in perftest, too"},
 	}
 }
 
@@ -155,14 +155,14 @@ func (c *command) rates() []option {
 func newerOptions(c *command) []option {
 	t := &c.test
 	list := []option{
-		{Option: opt(0, "bind_source_ip", "ADDRESS", "local address of the TCP connection", c.setSource), for_: all},
-		{Option: opt(0, "cqe_poll", "N", "completions per poll (default 64)", number(&t.PollBatch, 1, math.MaxUint16)), for_: bandwidth, ignored: latency},
-		{Option: opt(0, "disable_dynamic_polling", "", "no effect: the number of completions per poll is fixed", getopt.Ignore), for_: bandwidth, ignored: latency, noEffect: true, note: "the number is fixed"},
-		{Option: opt(0, "disable_numa", "", "leave the selection of processors to the kernel", getopt.True(&c.cpus.Off)), for_: all, native: "`--cpu off`"},
-		{Option: opt(0, "flow_label", "LABELS", "flow labels of the queue pairs, in turn: 1,2,…", c.setFlowLabels), for_: all, native: "`--flow-label`", note: "Soft-RoCE does not send them"},
-		{Option: opt(0, "ipv6-addr", "", "use IPv6 for the TCP connection", getopt.True(&c.tcp6)), for_: all},
-		{Option: opt(0, "no_lock", "", "no effect: queues have no locks", getopt.Ignore), for_: all, noEffect: true, note: "the queues of a loop have no locks"},
-		{Option: opt(0, "pin_cores", "LIST", "processors to select from, such as 0-3,8", c.setCPUs), for_: all, native: "`--cpu`"},
+		{Option: opt(0, "bind_source_ip", "ADDRESS", "local address of the TCP connection", c.setSource), in: all},
+		{Option: opt(0, "cqe_poll", "N", "completions per poll (default 64)", number(&t.PollBatch, 1, math.MaxUint16)), in: bandwidth, ignored: latency},
+		{Option: opt(0, "disable_dynamic_polling", "", "no effect: the number of completions per poll is fixed", getopt.Ignore), in: bandwidth, ignored: latency, noEffect: true, note: "the number is fixed"},
+		{Option: opt(0, "disable_numa", "", "leave the selection of processors to the kernel", getopt.True(&c.cpus.Off)), in: all, native: "`--cpu off`"},
+		{Option: opt(0, "flow_label", "LABELS", "flow labels of the queue pairs, in turn: 1,2,…", c.setFlowLabels), in: all, native: "`--flow-label`", note: "Soft-RoCE does not send them"},
+		{Option: opt(0, "ipv6-addr", "", "use IPv6 for the TCP connection", getopt.True(&c.tcp6)), in: all},
+		{Option: opt(0, "no_lock", "", "no effect: queues have no locks", getopt.Ignore), in: all, noEffect: true, note: "the queues of a loop have no locks"},
+		{Option: opt(0, "pin_cores", "LIST", "processors to select from, such as 0-3,8", c.setCPUs), in: all, native: "`--cpu`"},
 	}
 	for i := range list {
 		list[i].newer = true
@@ -240,10 +240,10 @@ func (c *command) options() []getopt.Option {
 	var list []getopt.Option
 	for _, o := range c.table() {
 		switch order := c.test.Order; {
-		case o.for_.has(order):
+		case o.in.has(order):
 		case o.ignored.has(order):
 			o.Help = "no effect, as in perftest"
-			o.Unlisted = o.for_ != nil
+			o.Unlisted = o.in != nil
 		case o.refused.has(order):
 			o.Unlisted, o.Help = true, "not supported"
 		default:

@@ -74,8 +74,19 @@ func (c *command) setSize(value string) error {
 	if number(&n, 1, math.MaxInt32/int64(factor))(digits) != nil {
 		return fmt.Errorf("invalid value %q: want 1 to %d bytes such as 64, 64K or 1M", value, math.MaxInt32)
 	}
+	if c.test.Verb == perftest.Atomic && n*factor != perftest.AtomicSize {
+		return fmt.Errorf("invalid value %q: atomics have %d bytes", value, perftest.AtomicSize)
+	}
 	c.test.Sizes, c.test.SizeGiven = []int{n * factor}, true
 	return nil
+}
+
+// setRxDepth sets the number of receives: 1 for verbs without receives.
+func (c *command) setRxDepth(value string) error {
+	if c.test.Verb != perftest.Send {
+		return number(new(int), 1, 1)(value)
+	}
+	return number(&c.test.RxDepth, 1, 16384)(value)
 }
 
 func (c *command) setAtomicType(value string) error {
