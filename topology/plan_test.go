@@ -196,6 +196,15 @@ func TestPlan_Formats(t *testing.T) {
 			}
 		})
 	}
+	t.Run("db_csv", func(t *testing.T) {
+		const text = "# ibdiagnet\nSTART_NODES\nNodeDesc,NumPorts,NodeGUID\n\"leaf1\",16,0x0002c90000800200\n\"node02\",1,0x00deadbeef\nEND_NODES\n\n" +
+			"START_PORTS\nx\n1\nEND_PORTS\n\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x0002c90000800200,4,0x00deadbeef,1\nEND_LINKS\n"
+		for _, x := range parse(t, text).Compare(f, nil) {
+			if x.Kind != topology.UnexpectedCable {
+				t.Errorf("got %s: %s", x.Kind, x.Detail)
+			}
+		}
+	})
 	for _, path := range []string{"opensm.lst", "demo.topo"} {
 		t.Run(path, func(t *testing.T) {
 			p, err := topology.ReadPlan(filepath.Join("testdata", path))
@@ -227,6 +236,11 @@ func TestParsePlan_Errors(t *testing.T) {
 		{"topo", "X s\n  P1 -> Y h P1\nz\n", "read plan plan:3: want a type and the name of a system"},
 		{"topo cable", "X s\n  P1 -> Y h P1\n  P2 -> Y\n", "read plan plan:3: want PORT"},
 		{"topo order", "  P1 -> Y h P1\n", "read plan plan:1: got a cable before a system"},
+		{"db_csv", "START_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,x\nEND_LINKS\n", `read plan plan:3: parse port number "x"`},
+		{"db_csv column", "START_LINKS\nNodeGuid1,PortNum1,NodeGuid2\n0x1,1,0x2\nEND_LINKS\n", "read plan plan:3: got no column portnum2"},
+		{"db_csv end", "START_LINKS\nNodeGuid1\n", "read plan plan:2: got the end of the file, want END_LINKS"},
+		{"db_csv section", "START_NODES\nSTART_LINKS\n", `read plan plan:2: got "START_LINKS", want END_NODES`},
+		{"db_csv without links", "START_NODES\nEND_NODES\n", "read plan plan: got no section LINKS"},
 		{"netdiscover", "Switch\t2 \"S-0000000000000001\"\n[9]\t\"S-0000000000000002\"[1]\n", "plan:2"},
 		{"cache", "\x2b\x83\xe7\x8f", "read plan plan: read cache: offset 0"},
 	} {
@@ -250,6 +264,7 @@ func FuzzParsePlan(f *testing.F) {
 	for _, text := range []string{
 		"#StartDevice,StartPort,EndDevice,EndPort,Speed\na,1/2,b,mlx5_0/P1,4X HDR\n",
 		"{ CA Ports:02 SystemGUID:1 NodeGUID:1 PortGUID:1 VenID:0 DevID:B Rev:0 {H-{}1} LID:0002 PN:01 } { SW-SM Ports:18 SystemGUID:2 NodeGUID:2 PortGUID:2 VenID:2 DevID:B Rev:A {S-1} LID:0001 PN:01 } PHY=4x LOG=ACT SPD=2.5\n",
+		"START_NODES\nNodeDesc,NodeGUID\n\"a, b\",0x1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\nEND_LINKS\n",
 		"X s CFG: a=b\n  P1 -4x-50G-> Y h mlx5_0/P1\n",
 		`{"schema":"ibkit/linkinfo/2","nodes":[{"guid":"0x1","name":"a","ports":[{"number":1,"peer":{"node_guid":"0x2","port":1,"name":"b"}}]}]}`,
 	} {

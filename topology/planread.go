@@ -81,6 +81,7 @@ func ParsePlan(data []byte, name string) (*Plan, error) {
 var (
 	netdiscoverLine = regexp.MustCompile(`(?m)^(?:Switch|Ca|Rt)\s+\d+\s+"[SHR]-[0-9a-f]+"`)
 	lstStart        = regexp.MustCompile(`(?m)^\{\s+\S+\s+Ports:`)
+	dbCSVStart      = regexp.MustCompile(`(?m)^START_(?:NODES|LINKS)\r?$`)
 	topoArrow       = regexp.MustCompile(`(?m)^[ \t]+\S+[ \t]+(?:-\S*)?->[ \t]`)
 )
 
@@ -102,6 +103,8 @@ func parsePlan(data []byte, name string) (*Plan, error) {
 		return parseLST(string(text))
 	case netdiscoverLine.Match(text):
 		return parseNetdiscover(text, name)
+	case dbCSVStart.Match(text):
+		return parseDBCSV(string(text))
 	case topoArrow.Match(text):
 		return parseTopo(string(text))
 	}

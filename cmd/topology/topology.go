@@ -74,7 +74,7 @@ writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.
 
 A plan is a CSV file with a cable in each line, as UFM and point-to-point
 sheets have it, the output of ibnetdiscover or of this command, a cache, a
-subnet.lst of opensm or a .topo file of ibdiagnet.`),
+subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
 		Example: strings.Trim(`
   # all cables
   ibkit topology
