@@ -74,9 +74,9 @@ type Node struct {
 	// Failures are the requests of the last pass without a valid response.
 	Failures []Failure
 
-	began, ended bool // ClassPortInfo was queried; it has ended
-	wantPorts    bool
-	redirect     *umad.Addr // by ClassPortInfo
+	began     bool // ClassPortInfo was queried
+	wantPorts bool
+	redirect  *umad.Addr // by ClassPortInfo
 }
 
 // A Port is a port with its last samples.
@@ -116,6 +116,10 @@ type Collector struct {
 	nodes map[*fabric.Node]*Node
 	order []*Node
 	ports map[*fabric.Port]*Port
+
+	readings    []reading // to be requested, from nextReading on
+	nextReading int
+	waiting     int // requests
 
 	free  []*query
 	slabs slabs
@@ -157,6 +161,7 @@ func (c *Collector) Scan(ctx context.Context, o fabric.DiscoverOptions) (*fabric
 // not respond.
 func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
 	c.pass++
+	c.readings, c.nextReading, c.waiting = nil, 0, 0 // of a pass that ended early
 	for _, n := range c.order {
 		if n.Described {
 			n.Failures = nil // others do not respond again
@@ -247,7 +252,6 @@ func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitc
 func (c *Collector) begin(n *Node, p *fabric.Port) {
 	n.began = true
 	if err := unreachable(p); err != nil {
-		n.ended = true
 		n.Failures = append(n.Failures, Failure{p.Number, mad.AttrClassPortInfo, err})
 		return
 	}
@@ -273,14 +277,13 @@ func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 	n := q.node
 	info, ok := decode[mad.ClassPortInfo](c, q, r)
 	if !ok {
-		n.ended = true
 		return
 	}
 	if redirects(info) && n.redirect == nil && q.req.To.Redirect == nil {
 		c.follow(q, info)
 		return
 	}
-	n.ended, n.Described = true, true
+	n.Described = true
 	n.Caps, n.Caps2 = info.PerfCaps()
 	c.readNode(n)
 }
@@ -363,9 +366,16 @@ func (c *Collector) readPort(n *Node, p *fabric.Port) {
 	c.readAttributes(n, e, p)
 }
 
-// readAttributes requests the attributes of a port from the agent at a port.
+// readAttributes reads the attributes of a port from the agent at a port.
 func (c *Collector) readAttributes(n *Node, e *Port, at *fabric.Port) {
 	e.pass, e.missing, e.failed = c.pass, 0, false
+	c.readings = append(c.readings, reading{n, e, at})
+	c.pump()
+}
+
+// request requests the attributes of a port.
+func (c *Collector) request(r reading) {
+	n, e, at := r.node, r.port, r.at
 	e.Now = c.slabs.sample()
 	e.Now.Caps, e.Now.Caps2 = n.Caps, n.Caps2
 	basic, extended := c.opts.Attributes(n.Caps, n.Caps2)

@@ -14,6 +14,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
+// timeout is the time limit of requests.
+const timeout = 500 * time.Millisecond
+
 // build builds a simulated fabric.
 func build(t *testing.T, description string) *sim.Fabric {
 	t.Helper()
@@ -32,7 +35,7 @@ func scan(t *testing.T, f *sim.Fabric, o counters.CollectOptions, scan fabric.Di
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	client := umad.NewClient(p, umad.ClientOptions{Timeout: 50 * time.Millisecond, Attempts: 1})
+	client := umad.NewClient(p, umad.ClientOptions{Timeout: timeout, Attempts: 1})
 	c := counters.NewCollector(client, o)
 	found, err := c.Scan(t.Context(), scan)
 	if err != nil {
@@ -190,7 +193,7 @@ func TestCollector_Failures(t *testing.T) {
 	if len(found.Failures) != dead {
 		t.Errorf("failures of the scan: got %d, want %d", len(found.Failures), dead)
 	}
-	if took := time.Since(start); took > 10*50*time.Millisecond {
+	if took := time.Since(start); took > dead*timeout {
 		t.Errorf("%d dead nodes: took %v, want about one timeout", dead, took)
 	}
 	if s := client.Stats(); s.Timeouts != dead {

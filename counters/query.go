@@ -36,7 +36,7 @@ var errOtherPort = errors.New("the response has the counters of another port")
 // A query is one request for an attribute of performance management.
 type query struct {
 	req     umad.Request
-	payload [perfData + mad.PerfDataSize]byte
+	payload [perfData + 2]byte
 	node    *Node
 	port    *Port // nil: the node
 	number  uint8 // PortSelect
@@ -68,8 +68,9 @@ func (c *Collector) prepare(to umad.Target, attr mad.AttrID, number uint8, n *No
 	q.req.Class, q.req.Method = mad.ClassPM, mad.MethodGet
 	clear(q.payload[:])
 	q.payload[perfData+1] = number
-	q.req.Payload = q.payload[:perfData+2]
+	q.req.Payload = q.payload[:]
 	q.node, q.port, q.number, q.then, q.tries = n, p, number, then, 0
+	c.waiting++
 	return q
 }
 
@@ -81,7 +82,32 @@ func (c *Collector) done(q *query, r *umad.Reply) {
 	}
 	q.then(c, q, r)
 	if !q.waits {
+		c.waiting--
 		c.free = append(c.free, q)
+		c.pump()
+	}
+}
+
+// A reading is a port whose counters are to be requested from the agent at a port.
+type reading struct {
+	node *Node
+	port *Port
+	at   *fabric.Port
+}
+
+// maxWaiting limits the number of waiting requests. It is well above any window;
+// without it the requests of a large fabric take more memory than its counters.
+const maxWaiting = 1024
+
+// pump requests the counters of more ports if few requests wait.
+func (c *Collector) pump() {
+	for c.waiting < maxWaiting && c.nextReading < len(c.readings) {
+		r := c.readings[c.nextReading]
+		c.nextReading++
+		if c.nextReading == len(c.readings) {
+			c.readings, c.nextReading = c.readings[:0], 0
+		}
+		c.request(r)
 	}
 }
 

@@ -80,12 +80,12 @@ func (c *Collector) resolveRedirected(ctx context.Context) bool {
 		q := w.query
 		q.node.Failures = append(q.node.Failures, Failure{q.number, q.req.Attr, fmt.Errorf("follow redirection: %w", err)})
 		q.waits = false
-		if q.port == nil {
-			q.node.ended = true
-			continue
+		c.waiting--
+		if q.port != nil {
+			q.port.failed = true
+			c.arrived(q)
 		}
-		q.port.failed = true
-		c.arrived(q)
+		c.pump()
 	}
 	return len(waiting) > 0
 }

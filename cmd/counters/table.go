@@ -35,10 +35,10 @@ func (t *table) print(out *render.Output, rows []row) {
 
 func (t *table) columns() []render.Column[row] {
 	columns := []render.Column[row]{
-		column("NODE", func(w row) string { return t.names.Name(w.Node) }),
-		column("PORT", func(w row) string { return strconv.Itoa(int(w.Number)) }),
-		column("PEER", t.peer),
-		column("PEER PORT", peerPort),
+		{Header: "NODE", Append: func(b []byte, w row) []byte { return t.names.AppendName(b, w.Node) }},
+		{Header: "PORT", Append: func(b []byte, w row) []byte { return strconv.AppendUint(b, uint64(w.Number), 10) }},
+		{Header: "PEER", Append: t.appendPeer},
+		{Header: "PEER PORT", Append: appendPeerPort},
 	}
 	switch {
 	case t.data && t.window:
@@ -84,18 +84,18 @@ func column(header string, text func(row) string) render.Column[row] {
 	return render.Column[row]{Header: header, Append: func(b []byte, w row) []byte { return append(b, text(w)...) }}
 }
 
-func (t *table) peer(w row) string {
+func (t *table) appendPeer(b []byte, w row) []byte {
 	if w.Peer == nil {
-		return render.Absent
+		return append(b, render.Absent...)
 	}
-	return t.names.Name(w.Peer.Node)
+	return t.names.AppendName(b, w.Peer.Node)
 }
 
-func peerPort(w row) string {
+func appendPeerPort(b []byte, w row) []byte {
 	if w.Peer == nil {
-		return render.Absent
+		return append(b, render.Absent...)
 	}
-	return strconv.Itoa(int(w.Peer.Number))
+	return strconv.AppendUint(b, uint64(w.Peer.Number), 10)
 }
 
 // percent returns a part of 1 in percent.

@@ -70,6 +70,7 @@ func TestSame(t *testing.T) {
 	for _, line := range lines {
 		both(t, g, line)
 	}
+	t.Run("counters", func(t *testing.T) { counters(t, g) })
 }
 
 // TestTools runs Debian tools without a counterpart to test the ports: directed routes

@@ -113,6 +113,7 @@ func command(t *testing.T, g *guest.Guest) {
 		}
 	})
 	t.Run("system calls", func(t *testing.T) { systemCalls(t, g) })
+	t.Run("counters", func(t *testing.T) { counters(t, g) })
 	finishServer(t, server)
 }
 

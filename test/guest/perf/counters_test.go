@@ -1,0 +1,38 @@
+//go:build guest
+
+package perf_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// counters reads the local counters during a run of ibkit perf: Soft-RoCE has no agent
+// for counters, so the command reads those of the kernel.
+func counters(t *testing.T, g *guest.Guest) {
+	client := g.MustStart(t, "ibkit", "perf", "10.0.0.1", "--test", "write-bw", "-s", "64K", "-D", "5s")
+	r := g.MustRun(t, "ibkit", "counters", "--json", "--rate", "3s")
+	if end, err := client.Wait(t.Context()); err != nil || end.Code != 0 {
+		t.Errorf("perf: got exit code %d, %v", end.Code, err)
+	}
+	var report struct {
+		Schema string
+		Window float64
+		Ports  []struct {
+			Device string
+			Rates  map[string]float64
+		}
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
+		t.Fatalf("%v: exit code %d: %s%s", err, r.Code, r.Stdout, r.Stderr)
+	}
+	if report.Schema != "ibkit/counters-local/1" || len(report.Ports) != 1 || report.Ports[0].Device != "rxe0" || report.Window < 2.9 {
+		t.Fatalf("got %s%s, want a window of 3 s of rxe0", r.Stdout, r.Stderr)
+	}
+	rates := report.Ports[0].Rates
+	if rates["sent_pkts"] < 100 || rates["rcvd_pkts"] < 100 {
+		t.Errorf("got %v packets sent and %v received per second, want at least 100 each", rates["sent_pkts"], rates["rcvd_pkts"])
+	}
+}
