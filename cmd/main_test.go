@@ -35,6 +35,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "--sim", "demo", "--cache="}, "invalid --cache: the value is empty"},
 		{[]string{"linkinfo", "--sim", "demo", "--diff", ""}, "invalid --diff: the value is empty"},
 		{[]string{"linkinfo", "--load-cache", ""}, "invalid --load-cache: the value is empty"},
+		{[]string{"linkinfo", "--sim", "net:"}, "read fabric: no file name after the format"},
 		{[]string{"linkinfo", "--sim", ""}, "invalid --sim: the value is empty"},
 		{[]string{"ping", "--sim", "demo", "--expect", "", "3"}, "invalid --expect: the value is empty"},
 		{[]string{"doctor", "--only", ""}, `invalid --only ""`},

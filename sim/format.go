@@ -53,6 +53,9 @@ func readAny(path string) (*Fabric, fileFormat, error) {
 }
 
 func readAs(path string, format fileFormat) (*Fabric, error) {
+	if path == "" {
+		return nil, errors.New("read fabric: no file name after the format")
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read fabric: %w", err)
