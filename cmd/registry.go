@@ -39,6 +39,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/perf"
 	"github.com/ibkit/ibkit/cmd/ping"
 	"github.com/ibkit/ibkit/cmd/query"
+	"github.com/ibkit/ibkit/cmd/route"
 	"github.com/ibkit/ibkit/cmd/sa"
 	"github.com/ibkit/ibkit/cmd/sim"
 	"github.com/ibkit/ibkit/cmd/sm"
@@ -68,6 +69,7 @@ var registry = map[string]entry{
 	"ping":       {command: ping.New},
 	"query":      {command: query.New},
 	"sa":         {command: sa.New},
+	"route":      {command: route.New},
 	"sim":        {command: sim.New},
 	"sm":         {command: sm.New},
 	"topology":   {command: topology.New},
@@ -108,7 +110,7 @@ var registry = map[string]entry{
 	"dump_lfts": {tool: dumpfts.NewLFTs, native: "check routes"},
 	"dump_mfts": {tool: dumpfts.NewMFTs, native: "check routes"},
 	"ibroute":   {tool: ibroute.New, native: "check routes"},
-	"ibtracert": {tool: ibtracert.New, native: "check routes"},
+	"ibtracert": {tool: ibtracert.New, native: "route"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},

@@ -30,6 +30,10 @@ type Options struct {
 	// them. Without it they are read if they are few, see maxAutoPaths.
 	PathSLs bool
 
+	// LIDs, if not nil, returns the LIDs whose entries are read, given the nodes and
+	// links. The routing is then complete for these LIDs only.
+	LIDs func(*Routing) ([]ib.LID, error)
+
 	// Progress, if not nil, is called during the scan.
 	Progress func(fabric.Progress)
 
@@ -62,7 +66,12 @@ func (o Options) open(ctx context.Context) (s *session, closePort func() error, 
 		return nil, port.Close, err
 	}
 	s.routing = FromFabric(f)
-	read := ReadOptions{Multicast: true}
+	read := ReadOptions{Multicast: o.LIDs == nil}
+	if o.LIDs != nil {
+		if read.LIDs, err = o.LIDs(s.routing); err != nil {
+			return nil, port.Close, err
+		}
+	}
 	if o.Progress != nil {
 		total := fabric.Progress{Nodes: len(f.Nodes)}
 		for _, n := range f.Nodes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -14,6 +15,9 @@ import (
 type ReadOptions struct {
 	// Multicast reads the multicast forwarding tables, too.
 	Multicast bool
+
+	// LIDs limits the read to the blocks of some LIDs; nil: all blocks.
+	LIDs []ib.LID
 
 	// Progress, if not nil, is called during the read with the number of blocks that
 	// were read and of those that are queued, by the goroutine that called Read.
@@ -98,12 +102,35 @@ func (t *tableReader) read(ctx context.Context, nodes []*Node) error {
 		for i := range n.Tables.LFT {
 			n.Tables.LFT[i] = NoRoute
 		}
-		t.submit(n, mad.AttrLinearForwardingTable, 0, true)
+		if t.opts.LIDs == nil {
+			t.submit(n, mad.AttrLinearForwardingTable, 0, true)
+			continue
+		}
+		for _, block := range t.wanted() {
+			if int(block)*lftBlock < len(n.Tables.LFT) {
+				t.submit(n, mad.AttrLinearForwardingTable, block, false)
+			}
+		}
+		if count := n.multicastBlocks(); t.opts.Multicast && count > 0 {
+			t.queue = append(t.queue, blocks{node: n, attr: mad.AttrMulticastForwardingTable, end: count})
+		}
 	}
+	t.fill()
 	if err := t.client.Run(ctx); err != nil {
 		return fmt.Errorf("read forwarding tables: %w", err)
 	}
 	return nil
+}
+
+// wanted returns the blocks of the LIDs of the options.
+func (t *tableReader) wanted() []uint32 {
+	var blocks []uint32
+	for _, lid := range t.opts.LIDs {
+		if block := uint32(lid) / lftBlock; !slices.Contains(blocks, block) {
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
 }
 
 // submit queries one block.
