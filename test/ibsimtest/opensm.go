@@ -64,6 +64,20 @@ type SM struct{ cmd *exec.Cmd }
 // StartSM runs opensm, with lines of an options file if there are any, and returns when
 // the subnet is up.
 func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
+	return s.startSM(host, subnetUp, options)
+}
+
+// StartStandby is [Sim.StartSM] for a manager of lower priority than a running one. It
+// returns when the manager is a standby.
+func (s *Sim) StartStandby(host string, options ...string) (*SM, error) {
+	return s.startSM(host, "Entering STANDBY state", options)
+}
+
+// Signal sends a signal to opensm, for example SIGSTOP to make it hang.
+func (sm *SM) Signal(sig syscall.Signal) error { return sm.cmd.Process.Signal(sig) }
+
+// startSM runs opensm, and returns when its log contains a text.
+func (s *Sim) startSM(host, ready string, options []string) (*SM, error) {
 	path, err := findTool("opensm")
 	if err != nil {
 		return nil, err
@@ -96,7 +110,7 @@ func (s *Sim) StartSM(host string, options ...string) (*SM, error) {
 	var log strings.Builder
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if strings.Contains(lines.Text(), subnetUp) {
+		if strings.Contains(lines.Text(), ready) {
 			go func() { // drain the log, or opensm blocks
 				for lines.Scan() {
 				}

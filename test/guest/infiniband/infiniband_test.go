@@ -154,6 +154,29 @@ func TestSubnetManager(t *testing.T) {
 		}
 		both(t, g, "ibaddr -C "+device+" -G 0x"+guid(t, g, ibports.Devices[1]))
 	}
+	compareQueries(t, g)
+}
+
+// queryLines are command lines whose output changes only with the fabric. The kernel
+// reassembles the long replies of opensm for both tools.
+var queryLines = []string{
+	"saquery", "saquery NR", "saquery -N", "saquery -D", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery LR", "saquery -x", "saquery SWIR",
+	"saquery LFTR", "saquery GIR", "saquery VLAR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -g", "saquery -m", "saquery MCMR",
+	"saquery -s", "saquery -c", "saquery -L host00010", "saquery -O 1", "saquery --src-to-dst host00001:host00010", "saquery -I", "saquery -K IIR", "saquery MFTR",
+	"smpquery ni 1", "smpquery -D nd 0,1", "smpquery pi 1 1", "smpquery pkeys 1", "smpquery sl2vl -D 0,1 1", "smpquery vlarb 1 1", "smpquery gi 1", "smpquery si -D 0,1",
+	"smpquery -c ni 1 0", "smpquery -G pi 0xGUID 1", "smpdump 1 0x11", "smpdump -D 0,1 0x12", "smpdump -s -D 0,1 16",
+}
+
+// compareQueries compares queries of nodes and of opensm.
+func compareQueries(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	for _, line := range queryLines {
+		both(t, g, strings.ReplaceAll(line, "GUID", guid(t, g, ibports.Devices[1])))
+	}
+	r := g.MustRun(t, "ibkit", "sm", "--wait", "10ms")
+	if want := "1 subnet manager: no problems found\n"; r.Code != 0 || !strings.HasSuffix(r.Stdout, want) {
+		t.Errorf("sm: got exit code %d\n%s%swant %s", r.Code, r.Stdout, r.Stderr, want)
+	}
 }
 
 // guid returns the port GUID of a device as hexadecimal digits.

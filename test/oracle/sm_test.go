@@ -1,0 +1,128 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// smReport is the output of ibkit sm.
+type smReport struct {
+	Partial  bool
+	Findings []struct{ Kind string }
+	Managers []struct {
+		LID, Priority int
+		GUID          string
+		State         struct{ Name string }
+		Advances      *bool
+		Findings      []struct{ Kind string }
+	}
+}
+
+// querySM runs ibkit sm, and returns its report and the kinds of all findings.
+func querySM(t *testing.T, s *ibsimtest.Sim, code int, args ...string) (r smReport, kinds string) {
+	t.Helper()
+	got := s.MustRun(t, "Hca1", ibkit(), append([]string{"sm", "--json", "--wait", "20ms"}, args...)...)
+	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil || got.Code != code {
+		t.Fatalf("sm: got exit code %d, want %d: %v\n%s%s", got.Code, code, err, got.Stdout, got.Stderr)
+	}
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/sm.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(got.Stdout))
+	if err == nil {
+		err = schema.Validate(document)
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, got.Stdout)
+	}
+	for _, f := range r.Findings {
+		kinds += f.Kind + " "
+	}
+	for _, m := range r.Managers {
+		for _, f := range m.Findings {
+			kinds += f.Kind + " "
+		}
+	}
+	return r, strings.TrimSpace(kinds)
+}
+
+// TestSM runs a master and a standby opensm in ibsim, and compares ibkit sm with sminfo.
+func TestSM(t *testing.T) {
+	s := ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port")
+	s.NewSM(t, "Hca1", "sm_priority 9")
+	standby, err := s.StartStandby("Hca2", "sm_priority 4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := standby.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	// The master knows the state of the standby after its next poll.
+	within(t, 30*time.Second, "the master knows the standby", func() bool {
+		return s.MustRun(t, "Hca1", ibkit(), "sm", "--wait", "20ms").Code == 0
+	})
+	report, kinds := querySM(t, s, 0)
+	if len(report.Managers) != 2 || kinds != "" || report.Partial {
+		t.Fatalf("got %+v, want two managers without findings", report)
+	}
+	names := map[string]string{"Master": "3 SMINFO_MASTER", "Standby": "2 SMINFO_STANDBY"}
+	for _, m := range report.Managers {
+		want := fmt.Sprintf("priority %d state %s", m.Priority, names[m.State.Name])
+		r := s.MustRunC(t, "Hca1", "sminfo", fmt.Sprint(m.LID))
+		if !strings.Contains(r.Stdout, want) || m.Advances == nil || !*m.Advances {
+			t.Errorf("got %+v, want as in sminfo:\n%s", m, r.Stdout)
+		}
+	}
+	for _, ask := range []string{"sa", "nodes"} {
+		if r, kinds := querySM(t, s, 0, "--ask", ask); len(r.Managers) != 2 || kinds != "" {
+			t.Errorf("--ask %s: got %+v, want two managers", ask, r)
+		}
+	}
+
+	// A standby that hangs.
+	if err := standby.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if _, kinds := querySM(t, s, 3, "-t", "200"); kinds != "no-reply" {
+		t.Errorf("hanging standby: got findings %s, want no-reply", kinds)
+	}
+	if err := standby.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 10*time.Second, "the standby replies", func() bool {
+		r := s.MustRun(t, "Hca1", ibkit(), "sm", "--wait", "0")
+		return r.Code == 0
+	})
+}
+
+// TestSMOperations sends operations to a subnet manager with ibkit and with sminfo. The
+// replies must be equal.
+func TestSMOperations(t *testing.T) {
+	s := ibsimtest.New(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port")
+	s.NewSM(t, "Hca1", "sm_priority 9")
+	lid := lidOf(t, s, "Hca1")
+	for operation, number := range map[string]string{"handover": "1", "acknowledge": "2", "disable": "3", "standby": "4", "discover": "5"} {
+		t.Run(operation, func(t *testing.T) {
+			want := s.MustRunC(t, "Hca2", "sminfo", "-t", "200", "-p", "3", lid, number)
+			classic := s.MustRun(t, "Hca2", ibkit(), "sminfo", "-t", "200", "-p", "3", lid, number)
+			native := s.MustRun(t, "Hca2", ibkit(), "sm", "-t", "200", "--set", operation, "-p", "3", lid)
+			if maskRun(classic.Stdout) != maskRun(want.Stdout) || classic.Code != want.Code || (native.Code == 0) != (want.Code == 0) {
+				t.Errorf("sminfo: got %d\n%s%s\nsm: got %d\n%s%s\nwant, from sminfo: %d\n%s%s", classic.Code, classic.Stdout, classic.Stderr,
+					native.Code, native.Stdout, native.Stderr, want.Code, want.Stdout, want.Stderr)
+			}
+		})
+	}
+}
