@@ -23,6 +23,8 @@ type Options struct {
 	Ports     Ports
 	Modifier  *uint32 // of a single request to each target; nil: derived from the attribute
 	CCKey     uint64  // key of congestion control
+	FromSA    bool    // query subnet administration in place of the nodes
+	SMKey     uint64  // of queries of subnet administration
 	Packets   bool    // keep the packets of all replies, not only of those with errors
 
 	Resolve resolve.Options
@@ -126,6 +128,7 @@ func (t *target) start() {
 		return
 	}
 	t.wants = t.Attribute.scope.needs(t.Ports)
+	t.wants.node = t.wants.node || t.FromSA && (t.wants.port || t.Attribute.scope == ofPort) // the agent of an adapter knows its port
 	if node := t.port.Node; node != nil {
 		t.facts.node, t.wants.node = *node, false
 	}
@@ -154,19 +157,36 @@ func (t *target) next() {
 }
 
 // fact requests an attribute of subnet management that is needed.
-func (t *target) fact(a mad.Attribute, modifier uint32) {
-	t.client.Submit(&umad.Request{To: t.port.To, Attr: a.ID(), Modifier: modifier, Done: func(_ *umad.Request, reply *umad.Reply) {
+func (t *target) fact(a mad.Attribute, number uint32) {
+	if t.FromSA && number == 0 && !t.facts.isSwitch() {
+		number = uint32(t.facts.node.LocalPort)
+	}
+	c, err := t.ask(attribute(mad.ClassSMPLIDRouted, a.ID()), part{port: int(number), modifier: number})
+	if err != nil {
+		t.continueWith(err, &umad.Reply{})
+		return
+	}
+	c.request.Done = func(_ *umad.Request, reply *umad.Reply) {
 		err := reply.Err
 		if err == nil {
-			err = mad.Decode(a, reply.Data())
+			a, err = c.decode(reply.Data())
+		}
+		switch a := a.(type) {
+		case *mad.NodeInfo:
+			t.facts.node = *a
+		case *mad.SwitchInfo:
+			t.facts.sw = *a
+		case *mad.PortInfo:
+			t.facts.port = *a
 		}
 		t.continueWith(err, reply)
-	}})
+	}
+	t.client.Submit(c.request)
 }
 
 // limit requests the size of the congestion control table.
 func (t *target) limit() {
-	q := t.request(part{})
+	q := t.request(t.Attribute, part{})
 	q.Done = func(_ *umad.Request, reply *umad.Reply) {
 		var table mad.CongestionControlTable
 		err := reply.Err
@@ -195,9 +215,17 @@ func (t *target) submit(parts []part) {
 	for i, p := range parts {
 		reply := &t.replies[i]
 		*reply = Reply{Target: t.address, Port: t.port, Number: p.port, Modifier: p.modifier, Block: p.block}
-		q := t.request(p)
-		q.Done = func(_ *umad.Request, received *umad.Reply) { t.receive(reply, received) }
-		t.client.Submit(q)
+		if t.FromSA && p.port == 0 && !t.facts.isSwitch() {
+			p.port = int(t.facts.node.LocalPort)
+			reply.Number = p.port
+		}
+		c, err := t.ask(t.Attribute, p)
+		if err != nil {
+			reply.Err = err
+			continue
+		}
+		c.request.Done = func(_ *umad.Request, received *umad.Reply) { t.receive(reply, received, c.decode) }
+		t.client.Submit(c.request)
 	}
 	if len(parts) == 0 {
 		t.replies = []Reply{{Target: t.address, Port: t.port, Number: -1, Block: -1, Err: errEmpty}}
@@ -208,8 +236,8 @@ func (t *target) submit(parts []part) {
 var errEmpty = errors.New("the node has no such table")
 
 // request returns the request of a part.
-func (t *target) request(p part) *umad.Request {
-	q := &umad.Request{To: t.port.To, Class: t.Attribute.Class, Attr: t.Attribute.ID, Modifier: p.modifier}
+func (t *target) request(a Attribute, p part) *umad.Request {
+	q := &umad.Request{To: t.port.To, Class: a.Class, Attr: a.ID, Modifier: p.modifier}
 	if q.Class == mad.ClassSMPLIDRouted {
 		q.Class = 0 // according to the destination
 		return q
@@ -218,7 +246,7 @@ func (t *target) request(p part) *umad.Request {
 	const headerSize = 24
 	q.Payload = make([]byte, offset-headerSize+4)
 	switch {
-	case t.Attribute.scope == ofCounters:
+	case a.scope == ofCounters:
 		q.Payload[offset-headerSize+1] = uint8(p.port) // PortSelect
 	case q.Class == mad.ClassCC:
 		binary.BigEndian.PutUint64(q.Payload, t.CCKey) // first in the packet (A10.4.1)
@@ -227,15 +255,13 @@ func (t *target) request(p part) *umad.Request {
 }
 
 // receive stores a reply.
-func (t *target) receive(reply *Reply, received *umad.Reply) {
+func (t *target) receive(reply *Reply, received *umad.Reply, decode func([]byte) (mad.Attribute, error)) {
 	reply.Err, reply.RTT = received.Err, received.RTT
 	if received.MAD == nil {
 		return
 	}
 	if reply.Err == nil {
-		if reply.Attr = t.Attribute.Class.NewAttribute(t.Attribute.ID); reply.Attr != nil {
-			reply.Err = mad.Decode(reply.Attr, received.Data())
-		}
+		reply.Attr, reply.Err = decode(received.Data())
 	}
 	if t.Packets || reply.Attr == nil || reply.Err != nil {
 		reply.Packet = clone(received.MAD)

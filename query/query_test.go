@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
@@ -159,4 +161,48 @@ func TestRun_Modifier(t *testing.T) {
 	if err != nil || len(r.Replies) != 1 || r.Replies[0].Modifier != 3 || r.Replies[0].Attr.(*mad.PortInfo).LID != 0 {
 		t.Errorf("got %+v, error %v, want one reply for port 3", r, err)
 	}
+}
+
+// Subnet administration has the same attributes as the nodes, except for the port that
+// receives a request.
+func TestRun_FromSA(t *testing.T) {
+	for _, test := range []struct{ attribute, target, ports string }{
+		{"NodeInfo", "7", ""}, {"NodeDescription", "1-22", ""}, {"SwitchInfo", "leaf1", ""}, {"PortInfo", "7", ""}, {"PortInfo", "leaf1", "all"},
+		{"GUIDInfo", "4", ""}, {"SL2VL", "leaf1", "2"}, {"SL2VL", "node07", ""},
+		{"VLArb", "leaf1", "1"}, {"LFT", "leaf1", ""}, {"PortInfo", "route:0", ""},
+	} {
+		t.Run(test.attribute+" "+test.target, func(t *testing.T) {
+			o := demo(t, test.attribute, test.target, test.ports)
+			want, err := Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.FromSA, o.SMKey = true, 1
+			got, err := Run(t.Context(), o)
+			if err != nil || got.Failed > 0 || len(got.Replies) != len(want.Replies) {
+				t.Fatalf("got %d replies, %d failed, error %v, want %d: %v", len(got.Replies), got.Failed, err, len(want.Replies), got.Replies[0].Err)
+			}
+			for i := range got.Replies {
+				if d := cmp.Diff(withoutLocalPort(want.Replies[i].Attr), withoutLocalPort(got.Replies[i].Attr)); d != "" {
+					t.Errorf("node (-), subnet administration (+)\n%s", d)
+				}
+			}
+		})
+	}
+	o := demo(t, "NodeInfo", "0,1", "")
+	o.FromSA = true
+	if r, err := Run(t.Context(), o); err != nil || r.Failed != 1 {
+		t.Errorf("directed route: got %+v, error %v, want an error of the reply", r, err)
+	}
+}
+
+// withoutLocalPort clears the port that received a request.
+func withoutLocalPort(a mad.Attribute) mad.Attribute {
+	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
+		if name == "LocalPort" {
+			return 0
+		}
+		return v
+	})
+	return a
 }

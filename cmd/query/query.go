@@ -31,6 +31,8 @@ type command struct {
 	modifier string
 	ccKey    string
 	byScan   bool
+	fromSA   bool
+	smKey    string
 	fields   []string
 	json     bool
 	csv      bool
@@ -77,6 +79,9 @@ is shown field by field.`),
   # the counters of a port
   ibkit query PortCountersExtended node07
 
+  # the same port as subnet administration knows it
+  ibkit query PortInfo leaf1 3 --sa
+
   # an attribute that ibkit does not know, as bytes
   ibkit query 0xff17 7 --modifier 4
 
@@ -107,6 +112,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.ports, "ports", "", "query these ports, a `LIST` such as 1-4,7, or all")
 	flags.StringVar(&c.modifier, "modifier", "", "send one request with this attribute modifier `N`")
 	flags.StringVarP(&c.ccKey, "cckey", "c", "", "`KEY` of congestion control")
+	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration in place of the nodes")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, or - to be prompted for it (--sa)")
 	flags.BoolVar(&c.byScan, "scan", false, "find targets by a scan, not by subnet administration")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -149,8 +156,10 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
 		{Flags: []string{"hex"}, Others: []string{"csv", "fields"}},
 		{Flags: []string{"modifier"}, Others: []string{"ports"}},
+		{Flags: []string{"sa"}, Others: []string{"modifier", "cckey", "hex"}},
 		{Flags: []string{"hex"}, Others: []string{"show_keys"}},
 	},
+	Needs: []cmdutil.Need{{Flags: []string{"smkey"}, Others: []string{"sa"}}},
 }
 
 // complete validates the command line.
@@ -200,6 +209,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
 	o.Packets = c.hex
+	if o.FromSA = c.fromSA; c.fromSA {
+		if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
+			return err
+		}
+	}
 	o.Resolve = resolve.Options{SMLID: c.fabric.SMLID, Names: c.names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
 	if c.byScan {
 		o.Resolve.Mode = resolve.LookupNodes
@@ -230,6 +244,9 @@ func (c *command) completeRequest(flags *pflag.FlagSet) (err error) {
 		if o.CCKey, err = strconv.ParseUint(c.ccKey, 0, 64); err != nil {
 			return cmdutil.UsageErrorf("invalid --cckey %q: want a number of 64 bits", c.ccKey)
 		}
+	}
+	if c.fromSA && !o.Attribute.HasRecord() {
+		return cmdutil.UsageErrorf("subnet administration has no records of %v", o.Attribute)
 	}
 	if !o.Attribute.Known() && (len(c.fields) > 0 || c.csv) {
 		return cmdutil.UsageErrorf("attribute %v has no known fields", o.Attribute)

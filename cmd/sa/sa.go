@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -179,23 +178,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err != nil {
 		return err
 	}
-	if o.SMKey, err = c.key(ctx); err != nil {
+	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 		return err
 	}
 	o.Open, o.Client, o.Timeout = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
 	o.Resolve = resolve.Options{SMLID: c.fabric.SMLID, Names: names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
 	return nil
-}
-
-// key returns the SM_Key of the command line or of the configuration.
-func (c *command) key(ctx context.Context) (uint64, error) {
-	if c.smKey == "" {
-		return c.fabric.SAKey(), nil
-	}
-	if key, err := strconv.ParseUint(c.smKey, 0, 64); err == nil {
-		return key, nil
-	}
-	return fabricflag.PromptKey(ctx, c.env, "SM_Key")
 }
 
 func (c *command) run(ctx context.Context) error {

@@ -43,6 +43,7 @@ func TestSaqueryClassic(t *testing.T) {
 		r.scan(t)
 		r.sm = lidOf(t, r.Sim, r.host)
 		compareSaquery(t, r)
+		compareSources(t, r)
 	})
 	t.Run("served", func(t *testing.T) {
 		r := &addrRig{Sim: serveFabric(t, "demo"), host: "node07", sm: "4"}
@@ -78,6 +79,24 @@ func compareSaquery(t *testing.T, r *addrRig) {
 			}
 			if !strings.Contains(want.Stderr, "ibwarn") && got.Stderr != want.Stderr && want.Code != 255 {
 				t.Errorf("got\n%s\nwant\n%s", got.Stderr, want.Stderr)
+			}
+		})
+	}
+}
+
+// compareSources compares attributes of nodes with the records of opensm.
+func compareSources(t *testing.T, r *addrRig) {
+	expand := strings.NewReplacer(smpWords(t, r)...)
+	for _, line := range []string{"NodeDescription 1-6", "LFT SWLID", "gi LID", "SwitchInfo SWLID"} {
+		t.Run(line, func(t *testing.T) {
+			args := append([]string{"query", "--csv"}, strings.Fields(expand.Replace(line))...)
+			if strings.HasPrefix(line, "gi") {
+				args[1] = "--show_keys" // rows without names
+			}
+			node := r.MustRun(t, r.host, ibkit(), args...)
+			sa := r.MustRun(t, r.host, ibkit(), append(args, "--sa")...)
+			if node.Stdout != sa.Stdout || node.Code != sa.Code || node.Stdout == "" {
+				t.Errorf("node (-), opensm (+)\n%s%s%s", cmp.Diff(node.Stdout, sa.Stdout), node.Stderr, sa.Stderr)
 			}
 		})
 	}

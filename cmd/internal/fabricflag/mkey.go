@@ -33,6 +33,18 @@ func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (uint64, erro
 	return key, nil
 }
 
+// SMKey returns the SM_Key of a flag, or that of the configuration if the flag is empty. It
+// prompts for a key that is not a number.
+func (s *Settings) SMKey(ctx context.Context, env *cmdutil.Env, flag string) (uint64, error) {
+	if flag == "" {
+		return s.SAKey(), nil
+	}
+	if key, err := strconv.ParseUint(flag, 0, 64); err == nil {
+		return key, nil
+	}
+	return PromptKey(ctx, env, "SM_Key")
+}
+
 // readPassword reads a line from a terminal without showing it. It gives up when
 // ctx ends, with the terminal as it was before; the read itself cannot be
 // stopped and ends with the process.
