@@ -206,7 +206,7 @@ func (r *runner) latency() func() error {
 	}
 	r.ping = p
 	if r.leads {
-		p.Plan = r.plan()
+		p.Plan, p.Quiet = r.plan(), loop.Quiet
 	}
 	switch {
 	case r.Op == Send && r.leads:

@@ -100,7 +100,11 @@ func (cq *CQ) Poll(into []Completion) (int, error) {
 	if !cq.lock.TryLock() {
 		return 0, nil
 	}
-	n, err := cq.poll(into)
+	if cq.queue == nil {
+		cq.lock.Unlock()
+		return 0, closedError("poll CQ", cq.context.name)
+	}
+	n, err := cq.queue.Poll(into)
 	cq.lock.Unlock()
 	return n, err
 }

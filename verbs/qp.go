@@ -144,8 +144,9 @@ func (qp *QP) Cap() QPCap { return qp.init.Cap }
 func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 	qp.send.Lock()
 	if qp.queue == nil || qp.state < QPStateRTS {
-		defer qp.send.Unlock()
-		return 0, qp.postError("post send to")
+		err := qp.postError("post send to")
+		qp.send.Unlock()
+		return 0, err
 	}
 	n, err := qp.queue.PostSend(wrs)
 	qp.send.Unlock()
@@ -158,8 +159,9 @@ func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 func (qp *QP) PostRecv(wrs []RecvWR) (int, error) {
 	qp.recv.Lock()
 	if qp.queue == nil || qp.state < QPStateInit || qp.init.SRQ != nil {
-		defer qp.recv.Unlock()
-		return 0, qp.postError("post receive to")
+		err := qp.postError("post receive to")
+		qp.recv.Unlock()
+		return 0, err
 	}
 	n, err := qp.queue.PostRecv(wrs)
 	qp.recv.Unlock()

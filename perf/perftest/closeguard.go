@@ -12,7 +12,8 @@ import (
 // neither side sends messages.
 type closeGuard struct {
 	conn   *conn
-	done   chan struct{} // nil: the connection cannot be watched
+	start  *time.Timer   // nil: the connection cannot be watched
+	done   chan struct{} // closed when the guard has ended after its start
 	closed atomic.Bool
 }
 
@@ -20,10 +21,14 @@ type closeGuard struct {
 // messages may still be in flight.
 const closeGrace = time.Second
 
-// guard calls end after the peer has closed the connection. The caller must stop the
-// guard before the next exchange. The guard does not consume data: a peer that
-// finishes first sends its next message.
-func (c *conn) guard(end func()) *closeGuard {
+// guardDelay is the time from the start of a measurement to that of its guard, whose
+// threads would delay the first messages. Most tests of latency end earlier.
+const guardDelay = 200 * time.Millisecond
+
+// guard calls end after the peer has closed the connection. It begins after a delay. The
+// caller must stop the guard before the next exchange. The guard does not consume data:
+// a peer that finishes first sends its next message.
+func (c *conn) guard(delay time.Duration, end func()) *closeGuard {
 	g := &closeGuard{conn: c}
 	file, ok := c.tcp.(syscall.Conn)
 	if !ok || c.limit(0) != nil {
@@ -34,7 +39,7 @@ func (c *conn) guard(end func()) *closeGuard {
 		return g
 	}
 	g.done = make(chan struct{})
-	go func() {
+	g.start = time.AfterFunc(delay, func() {
 		defer close(g.done)
 		// Stop and abort make Read return an error.
 		_ = raw.Read(func(fd uintptr) bool {
@@ -49,13 +54,13 @@ func (c *conn) guard(end func()) *closeGuard {
 		if g.closed.Load() {
 			time.AfterFunc(closeGrace, end)
 		}
-	}()
+	})
 	return g
 }
 
 // stop ends the guard and reports whether the peer has closed the connection.
 func (g *closeGuard) stop() bool {
-	if g.done == nil {
+	if g.start == nil || g.start.Stop() {
 		return false
 	}
 	_ = g.conn.tcp.SetReadDeadline(time.Unix(1, 0))

@@ -16,10 +16,10 @@ func TestCloseGuard(t *testing.T) {
 	c := newConn(client, true, time.Minute)
 	ended := make(chan struct{})
 	end := func() { close(ended) }
-	if c.guard(end).stop() {
+	if c.guard(0, end).stop() {
 		t.Error("open connection: got closed")
 	}
-	g := c.guard(end)
+	g := c.guard(0, end)
 	if _, err := other.Write([]byte{0, 0, 0, 9}); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestCloseGuard(t *testing.T) {
 	if n, err := c.number("numbers", 7); n != 9 || err != nil {
 		t.Errorf("got number %d, %v, want 9", n, err)
 	}
-	g = c.guard(end)
+	g = c.guard(0, end)
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (d driver) run(size int) (Report, error) {
 	// A timed test ends by itself. Its peer may end a little earlier.
 	closed := func() bool { return false }
 	if !s.test.Timed {
-		closed = s.conn.guard(supervisor.Stop).stop
+		closed = s.conn.guard(guardDelay, supervisor.Stop).stop
 	}
 	cpu := loop.NoCPU
 	if len(s.CPUs) > 0 {
@@ -196,6 +196,9 @@ func (s *Session) latency(supervisor *loop.Supervisor, size int) error {
 	p := &loop.PingPong{
 		Flow: f, CQ: s.end.Groups[0].CQ, Supervisor: supervisor, Plan: s.plan(), Events: s.test.Events,
 		Depth: s.test.depth(), Samples: stats.NewSamples(), FollowerMeasures: true, Gap: s.test.Gap,
+	}
+	if !s.test.Timed {
+		p.Quiet = loop.Quiet
 	}
 	if s.test.Keep && !s.test.Timed {
 		p.Samples.Keep(s.test.Iterations - 1) // as many as the programs have

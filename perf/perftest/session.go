@@ -179,7 +179,13 @@ func (s *Session) begin() error {
 		}
 		s.warnMTU(s.MTU())
 	}
+	if n := s.choice.Port.Context.CompVectors(); uint32(s.test.Vector) >= max(1, n) {
+		return fmt.Errorf("use completion vector %d of %s: the device has %d", s.test.Vector, s.choice.Port.Device, n)
+	}
 	if s.end, err = endpoint.New(s.choice.Port, s.options()); err != nil {
+		if s.test.OnDemand {
+			err = fmt.Errorf("use on-demand paging, which the device may not support: %w", err)
+		}
 		return err
 	}
 	for _, a := range s.end.Addresses() {

@@ -133,6 +133,22 @@ func (c *clock) now() int64 {
 	return c.time(ticks())
 }
 
+// raw reads the clock without conversion, which nanoseconds does later.
+func (c *clock) raw() int64 {
+	if c.rate == 0 {
+		return Now()
+	}
+	return ticks()
+}
+
+// nanoseconds converts a value of raw.
+func (c *clock) nanoseconds(raw int64) int64 {
+	if c.rate == 0 {
+		return raw
+	}
+	return c.time(raw)
+}
+
 // time converts a counter value to nanoseconds.
 func (c *clock) time(tick int64) int64 {
 	high, low := bits.Mul64(uint64(tick), c.rate)

@@ -286,6 +286,51 @@ func TestPingPong_gap(t *testing.T) {
 	}
 }
 
+// TestPingPong_quiet checks that a leading side waits before its first message, and
+// that Stop ends the wait.
+func TestPingPong_quiet(t *testing.T) {
+	e := newEcho(100, 1, verbs.OpSend)
+	if err := e.flow.Receive(4); err != nil {
+		t.Fatal(err)
+	}
+	p := &PingPong{
+		Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: 3}, Quiet: 5 * time.Millisecond,
+	}
+	begin := time.Now()
+	if err := p.LeadSends(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took < p.Quiet || p.Samples.Count != 3 {
+		t.Errorf("got %d samples after %v, want 3 after at least %v", p.Samples.Count, took, p.Quiet)
+	}
+	p.Quiet = time.Hour
+	time.AfterFunc(5*time.Millisecond, p.Supervisor.Stop)
+	if err := p.LeadSends(); err != nil {
+		t.Errorf("stopped: got %v, want none", err)
+	}
+}
+
+// TestPingPong_samples checks that all times count, whether they are added during or
+// after the loop.
+func TestPingPong_samples(t *testing.T) {
+	for _, count := range []uint64{10, maxTimes, maxTimes + 10} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			e := newEcho(100, 1, verbs.OpRead)
+			samples := stats.NewSamples()
+			samples.Keep(5)
+			p := &PingPong{
+				Flow: e.flow, CQ: e, Supervisor: supervise(t, 10*time.Second), Depth: 16, Plan: Plan{Count: count, Warmup: 2}, Samples: samples,
+			}
+			if err := p.Single(); err != nil {
+				t.Fatal(err)
+			}
+			if samples.Count != int64(count) || samples.Min <= 0 || len(samples.Kept()) != 5 {
+				t.Errorf("got %d samples from %d ns and %d kept, want %d and 5", samples.Count, samples.Min, len(samples.Kept()), count)
+			}
+		})
+	}
+}
+
 // TestStalled checks that a loop without answers ends by its timeout or by Stop.
 func TestStalled(t *testing.T) {
 	for name, events := range map[string]bool{"polling": false, "events": true} {

@@ -28,6 +28,11 @@ type PingPong struct {
 	// FollowerMeasures makes a following side measure times as well.
 	FollowerMeasures bool
 
+	// Quiet is the time that a leading side waits, without pause, before its first
+	// message. The activity of other threads, caused by the exchange before the test,
+	// ends meanwhile.
+	Quiet time.Duration
+
 	Samples *stats.Samples // times of whole round trips; allocated if nil
 	Lost    uint64         // lost round trips
 
@@ -39,7 +44,27 @@ type PingPong struct {
 	count      uint64 // of own writes
 	lastRemote uint64 // count of the last write of the peer
 	every      uint64 // messages per completion
+	single     bool   // each message generates a completion
+	prepared   bool   // the next message is prepared
+	times      []int64
 }
+
+// Quiet is a sufficient time for PingPong.Quiet: the monitor thread of Go's scheduler
+// wakes up every 20 µs after activity, and after 20 ms without any only every 10 ms.
+const Quiet = 30 * time.Millisecond
+
+// maxTimes is the largest number of messages whose times are added to Samples after the
+// loop. Longer loops add each time while the next message is in flight.
+const maxTimes = 1 << 16
+
+// A verb is the operation of a PingPong.
+type verb uint8
+
+const (
+	sends   verb = iota // answered by sends
+	writes              // answered by writes
+	singles             // reads and atomics, which the responder's device answers
+)
 
 // maxLost is the number of consecutive lost round trips that ends a test.
 const maxLost = 10
@@ -54,39 +79,80 @@ func (p *PingPong) begin() {
 		p.Samples = stats.NewSamples()
 	}
 	p.arrived, p.consumed, p.count, p.lastRemote = 0, 0, 0, 0
-	p.every = uint64(max(1, min(sendEvery, p.Depth/2)))
+	p.every, p.single, p.prepared = uint64(max(1, min(sendEvery, p.Depth/2))), false, false
+	if p.times = nil; p.Plan.Count > 0 && p.Plan.Count <= maxTimes {
+		p.times = make([]int64, p.Plan.Count)
+		for i := range p.times { // each page fault would delay a message
+			p.times[i] = -1
+		}
+		p.times = p.times[:0]
+	}
+}
+
+// sample records the time of a round trip.
+func (p *PingPong) sample(ns int64) {
+	if len(p.times) < cap(p.times) {
+		p.times = append(p.times, ns)
+		return
+	}
+	p.Samples.Add(ns)
+}
+
+// addTimes adds the recorded times to Samples.
+func (p *PingPong) addTimes() {
+	for _, ns := range p.times {
+		p.Samples.Add(ns)
+	}
+	p.times = p.times[:0]
+}
+
+// quiet waits for the time of Quiet. It polls, so that the code of the loop is in the
+// caches of the processor.
+func (p *PingPong) quiet() error {
+	for end := p.clock.now() + int64(p.Quiet); p.Quiet > 0 && p.clock.now() < end && !p.Supervisor.Stopped(); {
+		done, err := p.wait.poll()
+		if err == nil {
+			err = p.process(done)
+		}
+		if err != nil {
+			return err
+		}
+		p.wait.pause(1)
+	}
+	return nil
 }
 
 // LeadSends sends messages, waits for each answer, and measures the round trips.
 // Receives must be posted.
 func (p *PingPong) LeadSends() error {
 	p.begin()
-	return p.lead((*PingPong).postSend, (*PingPong).awaitMessage)
+	return p.lead(sends)
 }
 
 // FollowSends answers messages until the Plan is complete or the Supervisor stops.
 func (p *PingPong) FollowSends() error {
 	p.begin()
-	return p.follow((*PingPong).postSend, (*PingPong).awaitMessage)
+	return p.follow(sends)
 }
 
 // LeadWrites writes to the peer's memory, waits until the peer has written to local
 // memory, and measures the round trips. The last byte of a message is its number.
 func (p *PingPong) LeadWrites() error {
 	p.beginWrites()
-	return p.lead((*PingPong).postWrite, (*PingPong).awaitWrite)
+	return p.lead(writes)
 }
 
 // FollowWrites answers writes until the Plan is complete or the Supervisor stops.
 func (p *PingPong) FollowWrites() error {
 	p.beginWrites()
-	return p.follow((*PingPong).postWrite, (*PingPong).awaitWrite)
+	return p.follow(writes)
 }
 
 // Single runs reads or atomics one at a time and measures them.
 func (p *PingPong) Single() error {
 	p.begin()
-	return p.lead((*PingPong).postSingle, (*PingPong).awaitSingle)
+	p.single = true
+	return p.lead(singles)
 }
 
 func (p *PingPong) beginWrites() {
@@ -97,31 +163,40 @@ func (p *PingPong) beginWrites() {
 // lead posts and waits until the plan is complete. A sample is the time from before
 // one post to before the next, so that it covers all work of a round trip. It is
 // recorded while the next message is in flight.
-func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
+func (p *PingPong) lead(verb verb) error {
+	defer p.addTimes()
+	if err := p.quiet(); err != nil {
+		return err
+	}
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
 	for n := uint64(0); ; n++ {
-		now := p.pause()
-		if at.over(now, n) {
+		raw, now := p.pause(), int64(0)
+		over := false
+		if p.Plan.Count > 0 {
+			over = at.over(0, n)
+		} else {
+			now = p.clock.nanoseconds(raw)
+			over = at.over(now, n)
+		}
+		if over {
 			if measured {
-				p.Samples.Add(now - last)
+				p.sample(p.clock.nanoseconds(raw) - last)
 			}
 			return errors.Join(p.refill(), p.clock.check())
 		}
-		if p.Supervisor.Stopped() { // waits may be too short to see it
-			return nil
-		}
-		if err := post(p); err != nil {
+		if err := p.post(verb); err != nil {
 			return err
 		}
+		now = p.clock.nanoseconds(raw)
 		if measured {
-			p.Samples.Add(now - last)
+			p.sample(now - last)
 		}
-		if err := p.refill(); err != nil {
+		if ok, err := p.proceed(); !ok || err != nil {
 			return err
 		}
 		last, measured = now, at.measures(now, n)
-		ok, err := await(p)
+		ok, err := p.await(verb)
 		switch {
 		case p.Lossy && errors.Is(err, ErrStalled):
 			if lost++; lost == maxLost {
@@ -142,41 +217,57 @@ func (p *PingPong) lead(post func(*PingPong) error, await func(*PingPong) (bool,
 	}
 }
 
-// pause waits for the Gap and returns the time.
-func (p *PingPong) pause() int64 {
-	now := p.clock.now()
-	for end := now + int64(p.Gap); now < end; {
-		now = p.clock.now()
+// proceed does the work that can be done while a message is in flight: it posts
+// receives and prepares the next message. It returns false after the Supervisor has
+// stopped, which waits may be too short to see.
+func (p *PingPong) proceed() (bool, error) {
+	if p.Supervisor.Stopped() {
+		return false, nil
 	}
-	return now
+	if err := p.refill(); err != nil {
+		return false, err
+	}
+	// The check of a payload needs the memory of the message in flight.
+	if p.Flow.Verify || p.Plan.Count > 0 && p.Flow.posted >= p.Plan.Warmup+p.Plan.Count {
+		return true, nil
+	}
+	return p.prepare()
+}
+
+// pause waits for the Gap and returns the time as clock.raw does.
+func (p *PingPong) pause() int64 {
+	if p.Gap > 0 {
+		for end := p.clock.now() + int64(p.Gap); p.clock.now() < end; {
+		}
+	}
+	return p.clock.raw()
 }
 
 // follow answers messages. With FollowerMeasures it measures the time between
 // consecutive messages.
-func (p *PingPong) follow(post func(*PingPong) error, await func(*PingPong) (bool, error)) error {
+func (p *PingPong) follow(verb verb) error {
+	defer p.addTimes()
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
 	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
-		if p.Supervisor.Stopped() { // waits may be too short to see it
-			return nil
-		}
-		if ok, err := await(p); !ok || err != nil {
+		if ok, err := p.await(verb); !ok || err != nil {
 			return err
 		}
-		now := int64(0)
+		raw := int64(0)
 		if p.FollowerMeasures || p.Gap > 0 {
-			now = p.pause()
+			raw = p.pause()
 		}
-		if err := post(p); err != nil {
+		if err := p.post(verb); err != nil {
 			return err
 		}
 		if p.FollowerMeasures {
+			now := p.clock.nanoseconds(raw)
 			if measured {
-				p.Samples.Add(now - last)
+				p.sample(now - last)
 			}
 			last, measured = now, at.measures(now, n)
 		}
-		if err := p.refill(); err != nil {
+		if ok, err := p.proceed(); !ok || err != nil {
 			return err
 		}
 	}
@@ -221,14 +312,22 @@ func (p *PingPong) discardLate() error {
 	return nil
 }
 
-// postSend sends the next message.
-func (p *PingPong) postSend() error {
+// stamp writes the next message into memory, as far as its verb requires it.
+func (p *PingPong) stamp(v verb) {
 	f := p.Flow
-	if f.Verify {
+	switch {
+	case v == writes: // the last byte differs from the previous one
+		p.count++
+		if f.Verify {
+			Fill(f.Out.Bytes[:f.Size-1], f.Seed, p.count)
+		}
+		f.Out.Bytes[f.Size-1] = byte(p.count)
+	case v == singles:
+		f.setOperands(0)
+	case f.Verify: // the message is not prepared yet
 		at := f.sendSlot * f.Ring.Stride
 		Fill(f.Out.Bytes[at:at+f.Size], f.Seed, p.payload(f.posted+1))
 	}
-	return p.post()
 }
 
 // payload returns the count that the payload of message n is made of. It is 0 for
@@ -240,17 +339,52 @@ func (p *PingPong) payload(n uint64) uint64 {
 	return n
 }
 
-// post sends a message. Every p.every-th message generates a completion, and so does
-// the last one, which Drain waits for.
-func (p *PingPong) post() error {
+// prepare prepares the next message. Every p.every-th message generates a completion,
+// and so does the last one, which Drain waits for. It returns false after the Supervisor
+// has stopped.
+func (p *PingPong) prepare() (bool, error) {
 	f := p.Flow
 	for f.posted-f.completed >= uint64(p.Depth) {
 		if ok, err := p.take(); !ok || err != nil {
-			return err
+			return false, err
 		}
 	}
 	n := f.posted + 1
-	return f.send(n-f.signaled >= p.every || n == p.Plan.Warmup+p.Plan.Count)
+	f.prepare(p.single || n-f.signaled >= p.every || n == p.Plan.Warmup+p.Plan.Count)
+	p.prepared = true
+	return true, nil
+}
+
+// post sends the next message.
+func (p *PingPong) post(v verb) error {
+	f := p.Flow
+	if v != sends || f.Verify {
+		p.stamp(v)
+	}
+	if !p.prepared {
+		if ok, err := p.prepare(); !ok || err != nil {
+			return err
+		}
+	}
+	p.prepared = false
+	f.posted++
+	if f.request {
+		f.signaled = f.posted
+	}
+	_, err := f.Queue.PostSend(f.wrs[:1])
+	return err
+}
+
+// await waits for the answer of the peer. It returns false after the Supervisor has
+// stopped.
+func (p *PingPong) await(v verb) (bool, error) {
+	switch v {
+	case sends:
+		return p.awaitMessage()
+	case writes:
+		return p.awaitWrite()
+	}
+	return p.awaitSingle()
 }
 
 // take waits for completions and processes them.
@@ -310,17 +444,6 @@ func (p *PingPong) refill() error {
 	return p.Flow.Receive(n)
 }
 
-// postWrite writes the next message. Its last byte differs from the previous one.
-func (p *PingPong) postWrite() error {
-	f := p.Flow
-	p.count++
-	if f.Verify {
-		Fill(f.Out.Bytes[:f.Size-1], f.Seed, p.count)
-	}
-	f.Out.Bytes[f.Size-1] = byte(p.count)
-	return p.post()
-}
-
 // awaitWrite waits for the next write of the peer: the next number or, on a lossy
 // transport, any other number than the last one.
 func (p *PingPong) awaitWrite() (bool, error) {
@@ -361,17 +484,11 @@ func (p *PingPong) pollMemory(number byte) bool {
 		if (p.in.load() == number) != p.Lossy {
 			return true
 		}
-		if spins%pauseEvery == 0 {
+		if spins%pauseEvery == 0 && (spins > memoryPauseAfter || p.wait.super.Yield) {
 			p.wait.pause(spins)
 		}
 	}
 	return false
-}
-
-// postSingle posts a read or an atomic.
-func (p *PingPong) postSingle() error {
-	p.Flow.setOperands(0)
-	return p.Flow.send(true)
 }
 
 // awaitSingle waits for the completion of a read or an atomic.

@@ -71,9 +71,10 @@ type QPFlow struct {
 	recv      []verbs.RecvWR
 	recvSGE   []verbs.SGE
 	remote    uint64
-	sendSlot  int // of the next message to send
-	postSlot  int // of the next receive to post
-	recvSlot  int // of the next message to arrive
+	sendSlot  int  // of the next message to place
+	request   bool // the prepared message generates a completion
+	postSlot  int  // of the next receive to post
+	recvSlot  int  // of the next message to arrive
 	posted    uint64
 	completed uint64
 	signaled  uint64
@@ -158,23 +159,29 @@ func (f *QPFlow) place(i int) {
 
 // signal sets whether work request i, message number count, generates a completion.
 func (f *QPFlow) signal(i int, count uint64, on bool) {
+	f.label(i, count, on)
+	if on {
+		f.signaled = count
+	}
+}
+
+// label writes the number of a message, and whether it generates a completion, into its
+// work request.
+func (f *QPFlow) label(i int, count uint64, signaled bool) {
 	wr := &f.wrs[i]
 	wr.ID = f.index | count
-	if on {
+	if signaled {
 		wr.Flags |= verbs.SendSignaled
-		f.signaled = count
 	} else {
 		wr.Flags &^= verbs.SendSignaled
 	}
 }
 
-// send posts the next message.
-func (f *QPFlow) send(signaled bool) error {
+// prepare builds the work request of the next message, which PingPong posts.
+func (f *QPFlow) prepare(signaled bool) {
+	f.request = signaled
 	f.place(0)
-	f.posted++
-	f.signal(0, f.posted, signaled)
-	_, err := f.Queue.PostSend(f.wrs[:1])
-	return err
+	f.label(0, f.posted+1, signaled)
 }
 
 // Posted returns the number of messages posted. It is final when Sent of a Stream is

@@ -22,11 +22,11 @@ type times struct{ typical, average, p99 float64 }
 // latencyRounds is the number of measurements of a program.
 const latencyRounds = 15
 
-// BenchmarkShortLatency measures the latency of short messages as users do, with few
+// BenchmarkPerftestLatency measures the latency of short messages as users do, with few
 // messages: with perftest, with its programs in ibkit, and with ibkit perf, in turn.
 // Ratios compare a run with that of perftest in the same round, because the speed of a
 // guest changes with the load of its host.
-func BenchmarkShortLatency(b *testing.B) {
+func BenchmarkPerftestLatency(b *testing.B) {
 	verbs := []string{"send", "write", "read", "atomic"}
 	var tools []string
 	for _, verb := range verbs {
