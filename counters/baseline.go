@@ -212,7 +212,7 @@ func clip(s string) string {
 func (p *baselineParser) nodeLine(text string) error {
 	f := strings.SplitN(text, " ", 6)
 	if len(f) != 6 || f[1] != "caps" || f[3] != "caps2" {
-		return errors.New("want: node GUID caps MASK caps2 MASK \"NAME\"")
+		return errors.New("got another form, want node GUID caps MASK caps2 MASK NAME")
 	}
 	guid, err := ib.ParseGUID(f[0])
 	if err != nil {
@@ -236,7 +236,7 @@ func (p *baselineParser) portLine(f []string) error {
 		return errors.New("a port line precedes the first node line")
 	}
 	if len(f) < 3 {
-		return errors.New("want: port NUMBER KIND TIME VALUE...")
+		return errors.New("got a short line, want port NUMBER KIND TIME and values")
 	}
 	number, err := strconv.ParseUint(f[0], 10, 8)
 	if err != nil {

@@ -2,7 +2,6 @@ package counters
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -75,13 +74,6 @@ func (b BER) Judge(r BERRule) BERVerdict {
 		return BERProved
 	}
 	return BERUnproved
-}
-
-// Claim returns the smallest power of ten that a window without errors proves, and the
-// next smaller one, which it does not prove.
-func (b BER) Claim() (proved, unproved float64) {
-	exponent := math.Ceil(math.Log10(b.Rate()))
-	return math.Pow(10, exponent), math.Pow(10, exponent-1)
 }
 
 // String returns the rate, for example "0 errors: below 2.5e-13".

@@ -20,7 +20,7 @@ func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 		_ = encode(p, elsewhere) // fits
 		p.SetStatus(mad.StatusRedirect)
 	case attr == mad.AttrPortSamplesControl:
-		p.SetStatus(n.answerSamples(p, set))
+		p.SetStatus(f.answerSamples(n, p, set))
 	case attr != mad.AttrClassPortInfo:
 		p.SetStatus(f.answerCounters(n, p, set))
 	case !set:

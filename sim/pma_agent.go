@@ -38,19 +38,6 @@ func (n *Node) tick() uint8 {
 	return defaultTick
 }
 
-// answerSamples writes the PortSamplesControl of a port into a reply. Samples cannot be
-// started.
-func (n *Node) answerSamples(p *mad.Packet, set bool) mad.Status {
-	var a mad.PortSamplesControl
-	if set {
-		return mad.StatusBadMethodAttr
-	}
-	if mad.Decode(&a, p.Data()) != nil || n.selectPorts(a.PortSelect) == nil {
-		return mad.StatusBadValue
-	}
-	return encode(p, &mad.PortSamplesControl{PortSelect: a.PortSelect, Tick: n.tick()})
-}
-
 // SetPerfRedirect makes the agent of a node redirect all requests to a queue pair of a
 // port, whose agent answers for the node. P_Key 0 is the default key; a nil port
 // ends the redirection.

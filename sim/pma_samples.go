@@ -2,10 +2,6 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// sampleTick is the Tick of simulated ports: PortXmitWait counts in units of 8 bytes of
-// the link rate, as NVIDIA's Quantum switches do.
-const sampleTick = 7
-
 // answerSamples answers requests for PortSamplesControl (InfiniBand Architecture, Volume
 // 1, 16.1.3.2). Simulated ports report the unit of PortXmitWait and 32-bit counters; they
 // have no sampling mechanism, and reject a Set.
@@ -21,6 +17,6 @@ func (f *Fabric) answerSamples(n *Node, p *mad.Packet, set bool) mad.Status {
 		return mad.StatusBadValue
 	}
 	const width32 = 4
-	f.samples = mad.PortSamplesControl{PortSelect: f.samples.PortSelect, Tick: sampleTick, CounterWidth: width32}
+	f.samples = mad.PortSamplesControl{PortSelect: f.samples.PortSelect, Tick: n.tick(), CounterWidth: width32}
 	return encode(p, &f.samples)
 }
