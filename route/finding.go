@@ -12,7 +12,7 @@ import (
 // A Kind is a kind of finding.
 type Kind string
 
-// The kinds. Only [KindAdaptive] is not a problem.
+// The kinds.
 const (
 	KindUnreachable Kind = "unreachable"     // paths end before their destination
 	KindLoop        Kind = "forwarding-loop" // tables forward packets in a loop
@@ -23,16 +23,12 @@ const (
 	KindExcess      Kind = "beyond-switch"   // a table exceeds the switch
 	KindDuplicate   Kind = "duplicate-lid"   // two ports have one LID
 	KindChanging    Kind = "changing"        // tables changed while they were read
-	KindAdaptive    Kind = "adaptive"        // adaptive routing: the tables are a part of the routing
 )
 
 // Kinds are all kinds.
 var Kinds = []Kind{
-	KindUnreachable, KindLoop, KindCredit, KindUnbalanced, KindMulticast, KindSamePath, KindExcess, KindDuplicate, KindChanging, KindAdaptive,
+	KindUnreachable, KindLoop, KindCredit, KindUnbalanced, KindMulticast, KindSamePath, KindExcess, KindDuplicate, KindChanging,
 }
-
-// IsProblem reports whether findings of the kind are problems.
-func (k Kind) IsProblem() bool { return k != KindAdaptive }
 
 // A Finding is a defect of a routing.
 type Finding struct {
@@ -81,9 +77,6 @@ func (a *Analysis) Findings(names *fabric.NameMap) []Finding {
 	}
 	for _, n := range a.Routing.Changing {
 		findings = append(findings, Finding{Kind: KindChanging, Node: n, Count: 1, Detail: w.node(n) + ": its tables changed during each of " + fmt.Sprint(maxReads) + " reads"})
-	}
-	for _, n := range a.Routing.Adaptive {
-		findings = append(findings, Finding{Kind: KindAdaptive, Node: n, Count: 1, Detail: w.node(n) + ": adaptive routing is on: static view"})
 	}
 	return findings
 }

@@ -218,7 +218,7 @@ func TestSave(t *testing.T) {
 	r.PathSLs = &PathSLs{}
 	r.PathSLs.Set(host, 4, 3)
 	r.Groups = []Group{{0xc000, []*Port{host}}}
-	r.Adaptive = r.Switches()[:1]
+	r.Changing = r.Switches()[:1]
 	r.Switches()[1].setMulticast(0xc000, mad.PortMask{31: 6})
 	r.Switches()[1].Tables.Missing = []uint16{1}
 	var first, again bytes.Buffer

@@ -81,7 +81,6 @@ type ReportPort struct {
 // A ReportFinding is a [Finding].
 type ReportFinding struct {
 	Kind     Kind         `json:"kind"`
-	Problem  bool         `json:"problem"`
 	NodeGUID *ib.GUID     `json:"node_guid"`
 	Count    uint64       `json:"count"`
 	Detail   string       `json:"detail"`
@@ -159,7 +158,7 @@ func (w namer) report(p *Port) ReportPort {
 }
 
 func (w namer) finding(f Finding, lanes LaneKnowledge) ReportFinding {
-	r := ReportFinding{Kind: f.Kind, Problem: f.Kind.IsProblem(), Count: f.Count, Detail: f.Detail, Ports: []ReportPort{}}
+	r := ReportFinding{Kind: f.Kind, Count: f.Count, Detail: f.Detail, Ports: []ReportPort{}}
 	if f.Node != nil {
 		r.NodeGUID = &f.Node.GUID
 	}

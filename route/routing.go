@@ -33,10 +33,6 @@ type Routing struct {
 	// Changing lists the switches whose tables changed while they were read.
 	Changing []*Node
 
-	// Adaptive lists the switches with adaptive routing, whose forwarding tables are
-	// only a part of the routing.
-	Adaptive []*Node
-
 	byGUID     map[ib.GUID]*Node
 	byPortGUID map[ib.GUID]*Node // filled by nodeByAnyGUID
 }

@@ -15,7 +15,6 @@ type savedHead struct {
 	Nodes    int          `json:"nodes"`
 	Failures int          `json:"failures"`
 	Changing []int        `json:"changing,omitempty"` // lines of nodes
-	Adaptive []int        `json:"adaptive,omitempty"`
 	PathSLs  bool         `json:"path_sls"`
 	Groups   []savedGroup `json:"groups"` // null: unknown
 }

@@ -170,16 +170,11 @@ func (s *savedReader) find(a *savedPeer) (*Port, error) {
 func (s *savedReader) references(head *savedHead) error {
 	r := s.routing
 	r.Unread = head.Failures
-	for _, list := range []struct {
-		lines []int
-		to    *[]*Node
-	}{{head.Changing, &r.Changing}, {head.Adaptive, &r.Adaptive}} {
-		for _, line := range list.lines {
-			if line < 0 || line >= len(r.Nodes) {
-				return s.errorf("node %d is not in the file", line)
-			}
-			*list.to = append(*list.to, r.Nodes[line])
+	for _, line := range head.Changing {
+		if line < 0 || line >= len(r.Nodes) {
+			return s.errorf("node %d is not in the file", line)
 		}
+		r.Changing = append(r.Changing, r.Nodes[line])
 	}
 	if head.Groups != nil {
 		r.Groups = make([]Group, len(head.Groups))

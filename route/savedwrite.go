@@ -23,7 +23,7 @@ func (r *Routing) Save(w io.Writer) error {
 	enc := json.NewEncoder(out)
 	head := savedHead{
 		Schema: SavedSchema, Nodes: len(r.Nodes), Failures: len(r.Failures) + r.Unread,
-		Changing: s.linesOf(r.Changing), Adaptive: s.linesOf(r.Adaptive), PathSLs: r.PathSLs != nil,
+		Changing: s.linesOf(r.Changing), PathSLs: r.PathSLs != nil,
 	}
 	if r.Groups != nil {
 		head.Groups = make([]savedGroup, len(r.Groups))

@@ -30,7 +30,10 @@ type Parameter struct {
 }
 
 // Presets are all presets.
-var Presets = []Preset{demo, faults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis}
+var Presets = []Preset{
+	demo, faults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis,
+	loopFault, creditFault, deadEndFault, balanceFault, multicastFault,
+}
 
 var (
 	speedParameter = Parameter{"speed", "HDR", "speed of all links, SDR to XDR"}

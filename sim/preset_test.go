@@ -7,9 +7,13 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// TestPresets checks that all ports of each preset can be reached.
+// TestPresets checks that all ports of each preset can be reached, except in those with
+// faults in their tables. The tests of package route check these.
 func TestPresets(t *testing.T) {
 	for _, p := range Presets {
+		if p.Name == loopFault.Name || p.Name == deadEndFault.Name {
+			continue
+		}
 		t.Run(p.Name, func(t *testing.T) {
 			f := build(t, p.Name)
 			if _, lost := walkTables(t, f); lost > 0 || f.Nodes[0].managed(1).Info.LID == 0 {

@@ -107,7 +107,7 @@ func (c *routes) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.withSwitches, "with-switches", false, "include paths from and to the LIDs of switches")
 	flags.BoolVar(&c.pathSLs, "path-sls", false, "query the service level of each path if there are credit loops")
 	cmdutil.EnumListFlag(cmd, &c.kinds, "finding", "", kindNames(), "show only findings of a `KIND`")
-	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", kindNames(), "exit with 3 for a `KIND` (default: --finding, or all problems)")
+	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", kindNames(), "exit with 3 for a `KIND` (default: --finding, or all)")
 	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print the findings as comma-separated values")
@@ -221,10 +221,7 @@ func (c *routes) selected(findings []route.Finding) []route.Finding {
 
 // fails reports whether a finding makes the command exit with code 3.
 func (c *routes) fails(f route.Finding) bool {
-	if len(c.fail) == 0 {
-		return f.Kind.IsProblem()
-	}
-	return slices.Contains(c.fail, string(f.Kind))
+	return len(c.fail) == 0 || slices.Contains(c.fail, string(f.Kind))
 }
 
 func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.Finding, changes []route.Change) {
