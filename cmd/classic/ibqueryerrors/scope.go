@@ -11,7 +11,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
-	"github.com/ibkit/ibkit/cmd/internal/shared/pma"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -84,7 +83,7 @@ func (s *scope) start(ctx context.Context) (from umad.Target, partial bool, err 
 		return from, true, ctx.Err()
 	}
 	cmdutil.PrintError(s.Env, "ibqueryerrors", err)
-	(&pma.Caller{Diag: s.Diag, ErrOut: s.Env.ErrOut}).Warnf("main", "Failed to resolve %s; attempting full scan", s.guid+s.route)
+	s.Ibwarn("main", "Failed to resolve %s; attempting full scan", s.guid+s.route)
 	return umad.Target{}, false, nil
 }
 
@@ -114,7 +113,7 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 		}
 		if f, err = fabric.Discover(ctx, s.client, o); f == nil && ctx.Err() == nil {
 			cmdutil.PrintError(s.Env, "ibqueryerrors", err)
-			(&pma.Caller{Diag: s.Diag, ErrOut: s.Env.ErrOut}).Warnf("main", "Single node discover failed; attempting full scan")
+			s.Ibwarn("main", "Single node discover failed; attempting full scan")
 		}
 		o.From, o.MaxHops = umad.Target{}, 0
 	}
@@ -199,7 +198,7 @@ func (s *scope) noLevels(err error) error {
 		if s.DeviceGiven {
 			device = ""
 		}
-		(&pma.Caller{Diag: s.Diag, ErrOut: s.Env.ErrOut}).Warnf("sa_get_handle", "No SM/SA found on port %s:%d", device, number)
+		s.Ibwarn("sa_get_handle", "No SM/SA found on port %s:%d", device, number)
 	case errors.As(err, &status):
 		fmt.Fprintf(s.Env.ErrOut, "ERROR: Query result returned 0x%04x, %v\n", uint16(status), status)
 	case errors.Is(err, umad.ErrTimeout):

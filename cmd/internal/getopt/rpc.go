@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -66,8 +67,13 @@ func routeText(slid ib.LID, route string) string {
 }
 
 // Ibwarn prints a warning in the form of IBWARN of libibmad.
+func Ibwarn(w io.Writer, function, format string, args ...any) {
+	fmt.Fprintf(w, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
+}
+
+// Ibwarn prints a warning on the error output.
 func (d *Diag) Ibwarn(function, format string, args ...any) {
-	fmt.Fprintf(d.Env.ErrOut, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
+	Ibwarn(d.Env.ErrOut, function, format, args...)
 }
 
 // NewClient returns a client for [Diag.Call], which prints errors in place of the
@@ -87,35 +93,41 @@ const (
 	MadRPCRMPP = "mad_rpc_rmpp"
 )
 
-// Call sends a request, and prints the warnings of a function of libibmad if it fails:
-// -e and -d show retries and statuses.
+// Call sends a request, and prints the warnings of a function of libibmad if it fails.
 func (d *Diag) Call(ctx context.Context, c *umad.Client, function string, to PortID, r *umad.Request) (umad.Reply, error) {
 	r.To = to.Target
 	reply, err := c.Call(ctx, r)
-	var failed *umad.Error
-	var status mad.StatusError
-	switch {
-	case err == nil:
-	case errors.As(err, &status):
-		if d.Errors {
-			d.Ibwarn(function, "MAD completed with error status 0x%x; dport (%s)", uint16(status), to.Text)
-		}
-	case errors.As(err, &failed) && errors.Is(err, umad.ErrTimeout):
-		if d.Errors {
-			d.warnRetries(failed.Attempts)
-		}
-		d.Ibwarn(function, "_do_madrpc failed; dport (%s)", to.Text)
-	default:
-		fmt.Fprintf(d.Env.ErrOut, "%s: %v\n", d.tool, err)
+	if err != nil {
+		d.WarnRPC(d.Env.ErrOut, function, to.Text, err)
 	}
 	return reply, err
 }
 
-func (d *Diag) warnRetries(attempts int) {
+// WarnRPC prints the warnings of a function of libibmad about a failed request: -e and -d
+// show retries and statuses. to is the text of the destination.
+func (d *Diag) WarnRPC(w io.Writer, function, to string, err error) {
+	var failed *umad.Error
+	var status mad.StatusError
+	switch {
+	case errors.As(err, &status):
+		if d.Errors {
+			Ibwarn(w, function, "MAD completed with error status 0x%x; dport (%s)", uint16(status), to)
+		}
+	case errors.As(err, &failed) && errors.Is(err, umad.ErrTimeout):
+		if d.Errors {
+			d.warnRetries(w, failed.Attempts)
+		}
+		Ibwarn(w, function, "_do_madrpc failed; dport (%s)", to)
+	default:
+		fmt.Fprintf(w, "%s: %v\n", d.tool, err)
+	}
+}
+
+func (d *Diag) warnRetries(w io.Writer, attempts int) {
 	timeout := cmp.Or(d.Timeout, time.Second)
 	const function = "_do_madrpc"
 	for i := 1; i < attempts; i++ {
-		d.Ibwarn(function, "retry %d (timeout %d ms)", i, timeout.Milliseconds())
+		Ibwarn(w, function, "retry %d (timeout %d ms)", i, timeout.Milliseconds())
 	}
-	d.Ibwarn(function, "timeout after %d retries, %d ms", attempts, int64(attempts)*timeout.Milliseconds())
+	Ibwarn(w, function, "timeout after %d retries, %d ms", attempts, int64(attempts)*timeout.Milliseconds())
 }

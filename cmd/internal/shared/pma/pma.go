@@ -3,21 +3,14 @@
 package pma
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
-
-// defaultTimeout is the timeout of an attempt without -t.
-const defaultTimeout = time.Second
 
 // A Caller sends requests one at a time.
 type Caller struct {
@@ -48,7 +41,7 @@ func ClientOptions(d *getopt.Diag) umad.ClientOptions {
 
 // Warnf prints a warning in the form of IBWARN (infiniband/mad.h).
 func (c *Caller) Warnf(function, format string, args ...any) {
-	fmt.Fprintf(c.ErrOut, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
+	getopt.Ibwarn(c.ErrOut, function, format, args...)
 }
 
 func (c *Caller) debugf(function, format string, args ...any) {
@@ -174,23 +167,8 @@ func (c *Caller) decode(to umad.Target, reply umad.Reply, a mad.Attribute) error
 	if reply.Err == nil {
 		return mad.Decode(a, reply.Data())
 	}
-	errs := c.Diag.Errors || c.Diag.Debug > 0
-	var failed *umad.Error
-	var status mad.StatusError
-	switch {
-	case errors.As(reply.Err, &status):
-		if errs {
-			c.Warnf("mad_rpc", "MAD completed with error status 0x%x; dport (%s)", uint16(status), PortID(to))
-		}
-	case errors.As(reply.Err, &failed):
-		if errs {
-			timeout := cmp.Or(c.Diag.Timeout, defaultTimeout).Milliseconds()
-			for n := 1; n < failed.Attempts; n++ {
-				c.Warnf("_do_madrpc", "retry %d (timeout %d ms)", n, timeout)
-			}
-			c.Warnf("_do_madrpc", "timeout after %d retries, %d ms", failed.Attempts, timeout*int64(failed.Attempts))
-		}
-		c.Warnf("mad_rpc", "_do_madrpc failed; dport (%s)", PortID(to))
+	if !errors.Is(reply.Err, errStopped) {
+		c.Diag.WarnRPC(c.ErrOut, getopt.MadRPC, PortID(to), reply.Err)
 	}
 	return reply.Err
 }

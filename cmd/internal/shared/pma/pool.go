@@ -44,6 +44,7 @@ type Pool struct {
 	// Done is called after the end of each job, in the order of the jobs.
 	Done func(*Job)
 
+	ctx     context.Context
 	count   int
 	jobs    []*Job // from the first whose Done was not called
 	first   int    // index of that job
@@ -53,7 +54,7 @@ type Pool struct {
 // Run runs a number of jobs. If ctx ends or the port breaks before, it returns that error
 // after the output of the jobs that had ended.
 func (p *Pool) Run(ctx context.Context, count int) error {
-	p.count = count
+	p.ctx, p.count = ctx, count
 	p.start()
 	if err := p.Client.Run(ctx); err != nil {
 		for _, j := range p.jobs {
@@ -69,7 +70,7 @@ func (p *Pool) Run(ctx context.Context, count int) error {
 
 // start begins as many jobs as the limits permit.
 func (p *Pool) start() {
-	for p.running < maxJobs && len(p.jobs) < maxOutput && p.first+len(p.jobs) < p.count {
+	for p.ctx.Err() == nil && p.running < maxJobs && len(p.jobs) < maxOutput && p.first+len(p.jobs) < p.count {
 		j := &Job{Index: p.first + len(p.jobs)}
 		j.Caller = &Caller{Diag: p.Diag, ErrOut: &j.ErrOut}
 		j.next, j.stop = iter.Pull(func(yield func(*umad.Request) bool) {
@@ -106,6 +107,9 @@ func (p *Pool) step(j *Job) {
 	}
 	j.ended = true
 	p.running--
+	if p.ctx.Err() != nil {
+		return // the job ended early
+	}
 	for len(p.jobs) > 0 && p.jobs[0].ended {
 		p.Done(p.jobs[0])
 		p.jobs[0] = nil
