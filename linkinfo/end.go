@@ -128,6 +128,9 @@ func (f Finding) Detail() string {
 		}
 		return "the peer reports " + f.got.String()
 	case NotActive:
+		if f.state == ib.PortDown {
+			return "the link of the local port is down"
+		}
 		return "not activated by a subnet manager"
 	case Unstable:
 		return "the physical state is " + f.phys.String()

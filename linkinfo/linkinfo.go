@@ -150,6 +150,9 @@ func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 	for p := range externalPorts(nodes) {
 		e := End{Port: p, Findings: block.free()}
 		e.check(complete)
+		if p.Node == f.Start && p.Number == f.StartPort && e.Down() {
+			e.add(Finding{Kind: NotActive, state: ib.PortDown}) // the scan cannot find anything else
+		}
 		block.take(&e)
 		ends = append(ends, e)
 	}

@@ -164,6 +164,16 @@ func TestLinkinfoExitCodes(t *testing.T) {
 	}
 }
 
+// A host whose link is down does not pass a health check, although the scan finds no
+// other node.
+func TestLinkinfo_LocalLinkDown(t *testing.T) {
+	events := cmdtest.WriteFile(t, "0s unlink leaf1[3]\n")
+	code, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--sim-events", events)
+	if want := "not-active: the link of the local port is down"; code != cmdutil.ExitFindings || !strings.Contains(out, want) {
+		t.Errorf("got exit code %d, output %q, want %d and %q", code, out, cmdutil.ExitFindings, want)
+	}
+}
+
 // A table without a selected node does not end with a good verdict.
 func TestLinkinfo_NodeNotFound(t *testing.T) {
 	_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--node", "node99")
