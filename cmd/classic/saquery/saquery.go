@@ -197,7 +197,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	}
 	port, err := c.Open(ctx)
 	if err != nil {
-		return fmt.Errorf("Failed to bind to the SA: %w", err) //nolint:staticcheck // the text of the C tool
+		return fmt.Errorf("bind to subnet administration: %w", err)
 	}
 	defer port.Close()
 	attr := port.Attr()

@@ -40,6 +40,11 @@ func (q *query) nodeDescription([]string) error {
 	return err
 }
 
+// A failure is a text of the C tool that begins with a capital.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
 // extendedSpeeds is the bit of the modifier of PortInfo that requests the fields of
 // extended speeds.
 const extendedSpeeds = 1 << 31
@@ -103,7 +108,7 @@ func (q *query) extendedPortInfo(operands []string) error {
 	number := portNumber(operands)
 	var info mad.MlnxExtPortInfo
 	if !q.get(&info, uint32(number)) {
-		return errors.New("Mellanox ext port info query failed")
+		return failure("Mellanox ext port info query failed")
 	}
 	fmt.Fprintf(q.out, "# MLNX ext Port info: %s port %d\n", q.to.Text, number)
 	return mad.Dump(q.out, &info)
