@@ -202,3 +202,22 @@ func TestRun_Since(t *testing.T) {
 		t.Errorf("got %q and missing ports %v, want a flap and one port", got, r.Missing)
 	}
 }
+
+// TestRun_Loss reads a fabric that loses packets: repeated requests give the same
+// counters.
+func TestRun_Loss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=8,radix=8")
+		f.Model.Loss, f.Model.Seed = 0.02, 7
+		do(t, f, "counter switch1[3] SymbolErrorCounter 999")
+		o := options(f)
+		o.Data = true
+		r, err := counters.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := findings(r); len(got) != 1 || got["switch1/3"] != "exceeded cable" || r.Partial() || r.Stats.Retries == 0 {
+			t.Errorf("got findings %v, partial %t, %d retries, want one finding after retries", got, r.Partial(), r.Stats.Retries)
+		}
+	})
+}

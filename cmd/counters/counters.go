@@ -44,6 +44,9 @@ type command struct {
 	// Derived from the flags.
 	options counters.Options
 	names   *fabric.NameMap
+
+	warned   map[string]bool // failures that were printed
+	hasTable bool            // the CSV has its header
 }
 
 // New returns the command.

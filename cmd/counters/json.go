@@ -36,7 +36,8 @@ func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) 
 	out.WriteString("\n}\n")
 }
 
-// writeCSV writes a header and one record per port. "" stands for an unknown value.
+// writeCSV writes one record per port, after a header in the first window. "" stands for
+// an unknown value.
 func (c *command) writeCSV(out *render.Output, rows []row) {
 	w := csv.NewWriter(out)
 	chosen := c.rows.chosen
@@ -50,7 +51,10 @@ func (c *command) writeCSV(out *render.Output, rows []row) {
 	for _, counter := range chosen {
 		header = append(header, counter.String(), counter.String()+"_per_second")
 	}
-	_ = w.Write(header)
+	if !c.hasTable {
+		c.hasTable = true
+		_ = w.Write(header)
+	}
 	for _, r := range rows {
 		_ = w.Write(append(c.csvHead(r), csvCounters(r, chosen)...))
 	}

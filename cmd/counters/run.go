@@ -86,13 +86,21 @@ func hasProblem(r *counters.Result) bool {
 	})
 }
 
-// printFailures prints the requests for counters without a valid response.
+// printFailures prints the requests for counters without a valid response, each once.
 func (c *command) printFailures(r *counters.Result) {
 	count := 0
 	for _, n := range r.Nodes {
 		for _, f := range n.Failures {
+			text := fmt.Sprintf("warning: %s (%v) %s: %v\n", c.names.Name(n.Node), n.GUID, portText(f.Port), f.Err)
+			if c.warned[text] {
+				continue
+			}
+			if c.warned == nil {
+				c.warned = map[string]bool{}
+			}
+			c.warned[text] = true
 			if count++; count <= fabricflag.MaxFailures || c.fabric.Verbose > 0 {
-				fmt.Fprintf(c.env.ErrOut, "warning: %s (%v) %s: %v\n", c.names.Name(n.Node), n.GUID, portText(f.Port), f.Err)
+				fmt.Fprint(c.env.ErrOut, text)
 			}
 		}
 	}
