@@ -43,7 +43,7 @@ func TestBashCompletion(t *testing.T) {
 		{"ibkit linkinfo --sort ", []string{"ibkit", "linkinfo", "--sort", ""}, "speed", false},
 		{"ibkit linkinfo --sort=sp", []string{"ibkit", "linkinfo", "--sort", "=", "sp"}, "speed", true},
 		{"ibkit linkinfo --sort=", []string{"ibkit", "linkinfo", "--sort", "="}, "speed", false},
-		{"ibkit  linkinfo  --sim de", []string{"ibkit", "linkinfo", "--sim", "de"}, "demo", true},
+		{"ibkit  linkinfo  --sim dem", []string{"ibkit", "linkinfo", "--sim", "dem"}, "demo", true},
 		{"ibkit linkinfo --sim=demo --spee", []string{"ibkit", "linkinfo", "--sim", "=", "demo", "--spee"}, "--speed", true},
 		{"ibkit doctor --root /us", []string{"ibkit", "doctor", "--root", "/us"}, "/usr", true},
 		{"ibkit completion b", []string{"ibkit", "completion", "b"}, "bash", true},
