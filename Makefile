@@ -174,6 +174,10 @@ bench-ping: ## compare the speed of ping with that of Debian's ibping -f
 bench-topology: ## compare the speed of topology with that of Debian's ibnetdiscover
 	go run ./test/bench -topology -nets ft1k,ft4k,ft10k $(BENCHFLAGS)
 
+.PHONY: bench-routes
+bench-routes: ## compare the check of routes with Debian's dump_fts and ibdmchk
+	go run ./test/bench -routes -nets ft100,ft1k $(BENCHFLAGS)
+
 .PHONY: bench-counters
 bench-counters: ## compare the speed of counters with that of Debian's ibqueryerrors
 	go run ./test/bench -counters -nets ft1k,ft10k,users,dead,slow $(BENCHFLAGS)

@@ -10,6 +10,9 @@
 //
 // With -topology it compares ibkit topology with Debian's ibnetdiscover and ibnodes.
 //
+// With -routes it compares ibkit dump_fts with Debian's dump_fts, and ibkit check routes
+// with ibdmchk.
+//
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
@@ -40,6 +43,7 @@ func main() {
 	pings := flag.Bool("pings", false, "compare ibkit ping with ibping instead")
 	counters := flag.Bool("counters", false, "compare ibkit counters with ibqueryerrors instead")
 	topology := flag.Bool("topology", false, "compare ibkit topology with ibnetdiscover and ibnodes instead")
+	routes := flag.Bool("routes", false, "compare ibkit check routes with dump_fts and ibdmchk instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -49,6 +53,8 @@ func main() {
 		other = compareCounters
 	case *topology:
 		other = compareTopology
+	case *routes:
+		other = compareRoutes
 	}
 	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, other, *runs); err != nil {
 		stop()
