@@ -44,6 +44,7 @@ var faults = Preset{
 // degradeCable makes the errors of a link grow that cannot carry its rate.
 func (f *Fabric) degradeCable(p *Port) {
 	p.SetFEC(fecRS)
+	f.mustCount(p, map[string]uint64{"SymbolErrorCounter": 5210, "LinkErrorRecoveryCounter": 61, "PortFECUncorrectableBlockCtr": 407})
 	for name, perSecond := range map[string]float64{
 		"SymbolErrorCounter": 40, "LinkErrorRecoveryCounter": 1.5, "PortRcvErrors": 6, "PortLocalPhysicalErrors": 6,
 		"PortFECCorrectableBlockCtr": 90_000, "PortFECCorrectedSymbolCtr": 110_000, "PortFECUncorrectableBlockCtr": 6,
