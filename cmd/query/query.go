@@ -119,7 +119,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the attribute")
-	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show M_Keys, printed as 0 by default")
+	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show M_Keys and SM_Keys, printed as 0 by default")
 	c.fabric.Define(c.env, cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {

@@ -23,11 +23,14 @@ type view struct {
 	fields []string // names of columns; empty: the default
 }
 
-// hideKeys clears M_Keys.
+// hideKeys clears M_Keys and SM_Keys.
 func hideKeys(replies []query.Reply) {
 	for i := range replies {
-		if info, ok := replies[i].Attr.(*mad.PortInfo); ok {
+		switch info := replies[i].Attr.(type) {
+		case *mad.PortInfo:
 			info.MKey = 0
+		case *mad.SMInfo:
+			info.SMKey = 0
 		}
 	}
 }
