@@ -118,6 +118,9 @@ func (a *Analysis) loops(w namer) (findings []Finding) {
 		if a.Lanes == LanesUnknown {
 			detail += ", if all paths use one virtual lane"
 		}
+		if h := l.Hops[0]; h.From != nil {
+			detail += "; its first cable is on the path from " + w.path(h.From, h.LID, h.To)
+		}
 		findings = append(findings, Finding{Kind: KindCredit, Node: l.Hops[0].Port.Node, Count: uint64(l.Channels), Ports: l.Hops, Detail: detail})
 	}
 	return findings
@@ -163,9 +166,6 @@ func (a *Analysis) multicast(w namer) (findings []Finding) {
 		}
 		if n := len(t.Dead); n > 0 {
 			add(n, "%d output ports without a link, for example %s", n, w.port(t.Dead[0]))
-		}
-		if n := len(t.Unreached); n > 0 {
-			add(n, "no output port to %d members, for example %s", n, w.node(t.Unreached[0].Node))
 		}
 	}
 	return findings

@@ -217,7 +217,6 @@ func TestSave(t *testing.T) {
 	host := r.PortByLID(1)
 	r.PathSLs = &PathSLs{}
 	r.PathSLs.Set(host, 4, 3)
-	r.Groups = []Group{{0xc000, []*Port{host}}}
 	r.Changing = r.Switches()[:1]
 	r.Switches()[1].setMulticast(0xc000, mad.PortMask{31: 6})
 	r.Switches()[1].Tables.Missing = []uint16{1}

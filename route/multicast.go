@@ -1,10 +1,6 @@
 package route
 
-import (
-	"slices"
-
-	"github.com/ibkit/ibkit/ib"
-)
+import "github.com/ibkit/ibkit/ib"
 
 // A MulticastTree is the distribution of the packets of one multicast LID.
 type MulticastTree struct {
@@ -23,9 +19,6 @@ type MulticastTree struct {
 
 	// Dead are output ports of entries without a link.
 	Dead []*Port
-
-	// Unreached are members, according to subnet administration, that no entry leads to.
-	Unreached []*Port
 }
 
 // checkMulticast checks the trees of all multicast LIDs. Packets of a group must reach
@@ -33,7 +26,7 @@ type MulticastTree struct {
 func checkMulticast(r *Routing) []MulticastTree {
 	var trees []MulticastTree
 	for _, lid := range r.sortedGroups() {
-		c := &multicastCheck{lid: lid, tree: MulticastTree{LID: lid}, member: map[*Port]bool{}, part: map[*Node]*Node{}}
+		c := &multicastCheck{lid: lid, tree: MulticastTree{LID: lid}, part: map[*Node]*Node{}}
 		c.run(r)
 		trees = append(trees, c.tree)
 	}
@@ -42,11 +35,10 @@ func checkMulticast(r *Routing) []MulticastTree {
 
 // A multicastCheck checks the tree of one LID.
 type multicastCheck struct {
-	lid    ib.LID
-	tree   MulticastTree
-	member map[*Port]bool  // end ports that an entry leads to
-	part   map[*Node]*Node // union-find: switches that packets of the group connect
-	ends   []*Port         // the members in order
+	lid  ib.LID
+	tree MulticastTree
+	part map[*Node]*Node // union-find: switches that packets of the group connect
+	ends []*Port         // the members in order
 }
 
 // has reports whether a switch forwards packets of the group through a port.
@@ -83,16 +75,6 @@ func (c *multicastCheck) run(r *Routing) {
 	}
 	c.tree.Members = len(c.ends)
 	c.findApart()
-	for _, g := range r.Groups {
-		if g.MLID != c.lid {
-			continue
-		}
-		for _, m := range g.Members {
-			if !c.member[m] && !m.Node.IsSwitch() && !slices.Contains(c.tree.Unreached, m) {
-				c.tree.Unreached = append(c.tree.Unreached, m)
-			}
-		}
-	}
 }
 
 // output adds an output port of the group.
@@ -102,7 +84,6 @@ func (c *multicastCheck) output(p *Port) {
 	case peer == nil:
 		c.tree.Dead = append(c.tree.Dead, p)
 	case !peer.Node.IsSwitch():
-		c.member[peer] = true
 		c.ends = append(c.ends, peer)
 	case !c.has(peer):
 		c.tree.OneWay = append(c.tree.OneWay, p)
@@ -138,5 +119,5 @@ func (c *multicastCheck) findApart() {
 
 // Sound reports whether each member receives each packet once.
 func (t *MulticastTree) Sound() bool {
-	return t.Loop == nil && len(t.Apart) == 0 && len(t.Dead) == 0 && len(t.Unreached) == 0
+	return t.Loop == nil && len(t.Apart) == 0 && len(t.Dead) == 0
 }

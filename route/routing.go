@@ -20,9 +20,6 @@ type Routing struct {
 	// entry has service level 0.
 	PathSLs *PathSLs
 
-	// Groups lists the members of multicast groups; nil: unknown.
-	Groups []Group
-
 	// Failures lists the requests without a valid response. A routing with failures
 	// is partial.
 	Failures []Failure
@@ -109,12 +106,6 @@ type Failure struct {
 	Err      error
 }
 
-// A Group is a multicast group with its members.
-type Group struct {
-	MLID    ib.LID
-	Members []*Port
-}
-
 // Partial reports whether a part of the routing is missing.
 func (r *Routing) Partial() bool { return len(r.Failures) > 0 || r.Unread > 0 }
 
@@ -140,9 +131,6 @@ func (r *Routing) PortByLID(lid ib.LID) *Port {
 func (p *Port) Has(lid ib.LID) bool {
 	return p.LID != 0 && lid >= p.LID && int(lid) < int(p.LID)+1<<p.LMC
 }
-
-// Carries reports whether packets can leave through the port.
-func (p *Port) Carries() bool { return p.Peer != nil }
 
 // Lookup returns the output port of a LID, NoRoute if the table has no entry.
 func (t *Tables) Lookup(lid ib.LID) uint8 {

@@ -11,18 +11,11 @@ const SavedSchema = "ibkit/routing/1"
 
 // savedHead is the first line of a saved routing.
 type savedHead struct {
-	Schema   string       `json:"schema"`
-	Nodes    int          `json:"nodes"`
-	Failures int          `json:"failures"`
-	Changing []int        `json:"changing,omitempty"` // lines of nodes
-	PathSLs  bool         `json:"path_sls"`
-	Groups   []savedGroup `json:"groups"` // null: unknown
-}
-
-// A savedGroup is a multicast group.
-type savedGroup struct {
-	MLID    ib.LID      `json:"mlid"`
-	Members []savedPeer `json:"members"`
+	Schema   string `json:"schema"`
+	Nodes    int    `json:"nodes"`
+	Failures int    `json:"failures"`
+	Changing []int  `json:"changing,omitempty"` // lines of nodes
+	PathSLs  bool   `json:"path_sls"`
 }
 
 // A savedNode is a node. Numbers of states, widths and speeds are those of PortInfo.

@@ -176,18 +176,5 @@ func (s *savedReader) references(head *savedHead) error {
 		}
 		r.Changing = append(r.Changing, r.Nodes[line])
 	}
-	if head.Groups != nil {
-		r.Groups = make([]Group, len(head.Groups))
-	}
-	for i, g := range head.Groups {
-		r.Groups[i].MLID = g.MLID
-		for _, m := range g.Members {
-			p, err := s.find(&m)
-			if err != nil {
-				return err
-			}
-			r.Groups[i].Members = append(r.Groups[i].Members, p)
-		}
-	}
 	return nil
 }

@@ -25,15 +25,6 @@ func (r *Routing) Save(w io.Writer) error {
 		Schema: SavedSchema, Nodes: len(r.Nodes), Failures: len(r.Failures) + r.Unread,
 		Changing: s.linesOf(r.Changing), PathSLs: r.PathSLs != nil,
 	}
-	if r.Groups != nil {
-		head.Groups = make([]savedGroup, len(r.Groups))
-	}
-	for i, g := range r.Groups {
-		head.Groups[i] = savedGroup{MLID: g.MLID, Members: []savedPeer{}}
-		for _, m := range g.Members {
-			head.Groups[i].Members = append(head.Groups[i].Members, *s.peer(m))
-		}
-	}
 	if err := enc.Encode(head); err != nil {
 		return err
 	}

@@ -82,9 +82,6 @@ func (r *Routing) sortedGroups() []ib.LID {
 			}
 		}
 	}
-	for _, g := range r.Groups {
-		seen[g.MLID] = true
-	}
 	lids := make([]ib.LID, 0, len(seen))
 	for lid := range seen {
 		lids = append(lids, lid)
