@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -81,27 +80,20 @@ func (t *endpointTest) checkDatagram() error {
 // ErrClock is wrapped if the clock of a test is uneven.
 var ErrClock = loop.ErrClock
 
-// ErrQueueLimit and ErrInlineLimit are wrapped if the device does not support the
-// depths or the inline data of a test.
+// ErrQueueLimit, ErrInlineLimit and ErrRate are wrapped if the device does not support
+// the depths, the inline data or the rate of a test.
 var (
-	ErrQueueLimit  = errors.New("above a limit of the device")
-	ErrInlineLimit = errors.New("the device may not support that much inline data")
+	ErrQueueLimit  = endpoint.ErrQueueLimit
+	ErrInlineLimit = endpoint.ErrInlineLimit
+	ErrRate        = endpoint.ErrRate
 )
 
 func (t *endpointTest) createEndpoint() error {
-	o := t.role.endpoint()
 	var err error
-	if t.endpoint, err = endpoint.New(t.choice.Port, o); err == nil {
-		return nil
+	if t.endpoint, err = endpoint.New(t.choice.Port, t.role.endpoint()); err != nil {
+		return testError{err}
 	}
-	switch {
-	case !errors.Is(err, syscall.EINVAL):
-	case errors.As(err, new(*verbs.LimitError)):
-		err = fmt.Errorf("%w (%w)", err, ErrQueueLimit)
-	case o.Inline > 0:
-		err = fmt.Errorf("%w (%w: %d bytes)", err, ErrInlineLimit, o.Inline)
-	}
-	return testError{err}
+	return nil
 }
 
 // maxDestRdAtomic returns the number of reads and atomics that this side answers at a

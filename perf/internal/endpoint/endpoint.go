@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"syscall"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/internal/loop"
@@ -76,9 +77,27 @@ type Endpoint struct {
 func New(p *port.Port, o Options) (*Endpoint, error) {
 	e := &Endpoint{Port: p, options: o}
 	if err := e.create(); err != nil {
-		return nil, errors.Join(err, e.Close())
+		return nil, errors.Join(o.explain(err), e.Close())
 	}
 	return e, nil
+}
+
+// Reasons for a failure of New, which wraps them.
+var (
+	ErrQueueLimit  = errors.New("above a limit of the device")
+	ErrInlineLimit = errors.New("the device may not support that much inline data")
+)
+
+// explain adds the likely reason to the error of an invalid argument.
+func (o Options) explain(err error) error {
+	switch {
+	case !errors.Is(err, syscall.EINVAL):
+	case errors.As(err, new(*verbs.LimitError)):
+		return fmt.Errorf("%w (%w)", err, ErrQueueLimit)
+	case o.Inline > 0:
+		return fmt.Errorf("%w (%w: %d bytes)", err, ErrInlineLimit, o.Inline)
+	}
+	return err
 }
 
 func (e *Endpoint) create() error {

@@ -78,6 +78,7 @@ func TestClassicNames(t *testing.T) {
 		t.Run("endless "+name, func(t *testing.T) { endless(t, g, name, 18800+2*i) })
 	}
 	t.Run("rails", func(t *testing.T) { rails(t, g) })
+	t.Run("limits", func(t *testing.T) { classicLimits(t, g) })
 	t.Run("no device", func(t *testing.T) { noDevice(t, g) })
 }
 
@@ -249,6 +250,37 @@ func rails(t *testing.T, g *guest.Guest) {
 				if !strings.Contains(out, "Device         : "+c[1]) || strings.Count(out, c[2]+"\n") != 2 {
 					t.Errorf("got another device than %s or GIDs that do not end with %s:\n%s", c[1], c[2], out)
 				}
+			}
+		})
+	}
+}
+
+// classicLimits exceeds limits of the device on both ends, or of the client alone.
+func classicLimits(t *testing.T, g *guest.Guest) {
+	for i, c := range []struct{ server, client, want string }{
+		{"ib_write_bw -q 16384", "ib_write_bw -q 16384", "hint: reduce -t, -r or -q"},
+		{"ib_write_lat", "ib_write_lat -I 1024", "hint: reduce the message size or omit -I"},
+		{"ib_send_bw", "ib_send_bw --rate_limit 10", "hint: --rate_limit_type SW"},
+		{"ib_send_lat", "ib_send_lat -e -X 99", "use completion vector 99 of rxe0"},
+		{"ib_send_lat", "ib_send_lat --odp", "use on-demand paging"},
+		{"ib_send_lat", "ib_send_lat --force-link IB", "its link layer is Ethernet, want InfiniBand"},
+		{"ib_send_lat", "ib_send_lat -W counters/none", "the kernel has no such counter"},
+	} {
+		t.Run(c.client, func(t *testing.T) {
+			tcp := 18840 + i
+			run := func(line string, more ...string) *guest.Process {
+				return g.MustStart(t, slices.Concat([]string{"ibkit"}, strings.Fields(line), []string{"-d", "rxe0", "-p", strconv.Itoa(tcp)}, more)...)
+			}
+			server := run(c.server)
+			if err := g.Await(t.Context(), "sh", "-c", fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)); err != nil {
+				t.Fatal(err)
+			}
+			client, err := run(c.client, "127.0.0.1").Wait(t.Context())
+			if err != nil || client.Code != 1 || !strings.Contains(client.Stderr, c.want) {
+				t.Errorf("got exit code %d, %v, want 1 and %q:\n%s%s", client.Code, err, c.want, client.Stdout, client.Stderr)
+			}
+			if r, err := server.Wait(t.Context()); err != nil || r.Code != 1 {
+				t.Errorf("got exit code %d of the server, %v, want 1:\n%s", r.Code, err, r.Stderr)
 			}
 		})
 	}

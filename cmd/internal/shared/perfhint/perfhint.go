@@ -17,13 +17,14 @@ type Options struct {
 	Depths string // reduce the size of queues
 	Inline string // puts data into work requests
 	Time   string // lengthens a test
+	Rate   string // limits the rate without the device
 }
 
 // Native are the options of ibkit perf.
-var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration"}
+var Native = Options{CPUOff: "--cpu off", Depths: "--tx-depth, --rx-depth or --qps", Inline: "--inline", Time: "--duration", Rate: "--rate"}
 
 // Classic are the options of perftest's programs.
-var Classic = Options{CPUOff: "taskset", Depths: "-t, -r or -q", Inline: "-I", Time: "-D"}
+var Classic = Options{CPUOff: "taskset", Depths: "-t, -r or -q", Inline: "-I", Time: "-D", Rate: "--rate_limit_type SW"}
 
 // With returns an error with the hint for it, if there is one.
 func With(err error, o Options) error {
@@ -61,6 +62,8 @@ func (o Options) hint(err error) string {
 		return "reduce " + o.Depths
 	case errors.Is(err, perf.ErrInlineLimit):
 		return "reduce the message size or omit " + o.Inline
+	case errors.Is(err, perf.ErrRate):
+		return o.Rate + " limits the rate of any device"
 	case errors.Is(err, perf.ErrNoFigures):
 		return "check the link; if it is up, increase " + o.Time
 	case errors.As(err, &foreign) && foreign.Program != "":
