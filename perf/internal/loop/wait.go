@@ -33,11 +33,11 @@ const (
 	memoryBurst = 1 << 12 // polls of memory, which are cheaper
 )
 
-// Polls before the first pause, some tens of microseconds on an emulated processor: the
-// answer to a short message arrives earlier, and a pause would delay its detection.
+// Polls before the first pause, about 15 µs on an emulated processor: the answer to a
+// short message arrives earlier, and a pause would delay its detection.
 const (
-	pauseAfter       = 1 << 9
-	memoryPauseAfter = 1 << 11
+	pauseAfter       = 1 << 7
+	memoryPauseAfter = 1 << 10
 )
 
 // virtual is set if the processor may share a core with the peer's, or be a thread of
@@ -52,11 +52,16 @@ func (w *waiter) next() ([]verbs.Completion, error) {
 		return w.event()
 	}
 	since := int64(0)
+	after := pauseAfter
+	if w.super.Yield {
+		after = 0
+	}
 	for burst := 1; ; burst++ {
-		n, err := w.burst(burst > pauseAfter/pollBurst || w.super.Yield)
+		n, err := w.burst(after)
 		if n > 0 || err != nil {
 			return w.into[:n], err
 		}
+		after = 0
 		if w.super.Stopped() {
 			return nil, nil
 		}
@@ -68,15 +73,15 @@ func (w *waiter) next() ([]verbs.Completion, error) {
 	}
 }
 
-// burst polls until there is a completion, at most pollBurst times, with or without
-// pauses.
-func (w *waiter) burst(pauses bool) (int, error) {
+// burst polls until there is a completion, at most pollBurst times. It pauses after a
+// number of polls.
+func (w *waiter) burst(after int) (int, error) {
 	for spins := 1; ; spins++ {
 		n, err := w.cq.Poll(w.into)
 		if n > 0 || err != nil || spins == pollBurst {
 			return n, err
 		}
-		if spins%pauseEvery == 0 && pauses {
+		if spins%pauseEvery == 0 && spins > after {
 			w.pause(spins)
 		}
 	}
