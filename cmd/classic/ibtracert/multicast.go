@@ -91,7 +91,7 @@ func (s *search) ports(n *groupNode, at *place) (mask mad.PortMask, ok bool) {
 			return mask, false
 		}
 		for bit := range 16 {
-			if block.Masks[uint32(s.mlid)%uint32(size)]>>bit&1 != 0 {
+			if block.Masks[s.mlid%uint32(size)]>>bit&1 != 0 {
 				mask.Add(uint8(group*16 + bit))
 			}
 		}
