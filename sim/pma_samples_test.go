@@ -3,13 +3,12 @@ package sim
 import (
 	"testing"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
 func TestPortSamplesControl(t *testing.T) {
 	_, s, p := openPerf(t)
-	lid := ib.LID(s.Ports[0].Info.LID)
+	lid := s.Ports[0].Info.LID
 	a := &mad.PortSamplesControl{PortSelect: 2}
 	if status := perf(t, p, lid, mad.MethodGet, a); status != 0 || a.PortSelect != 2 || a.Tick != defaultTick {
 		t.Errorf("got status %v, port %d, tick %d; want 0, 2, %d", status, a.PortSelect, a.Tick, defaultTick)

@@ -41,9 +41,7 @@ func (c *command) run(ctx context.Context) error {
 		return c.runLocal(ctx)
 	case result == nil:
 		return err
-	case err != nil && c.watch && errors.Is(err, context.Canceled):
-		err = nil // the user has seen enough
-	case err != nil:
+	case err != nil && (!c.watch || !errors.Is(err, context.Canceled)):
 		cmdutil.PrintError(c.env, "error", err)
 		if errors.Is(err, umad.ErrDeviceRemoved) {
 			return &cmdutil.ExitError{Code: cmdutil.ExitFailed}

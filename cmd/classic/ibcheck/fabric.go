@@ -144,8 +144,8 @@ func (c *command) each(ctx context.Context, s *session, work func(*pma.Job, *nod
 			sum.badNodes += t.badNodes
 			sum.ports += t.ports
 			sum.badPorts += t.badPorts
-			c.Env.Out.Write(j.Out.Bytes())
-			c.Env.ErrOut.Write(j.ErrOut.Bytes())
+			_, _ = j.Out.WriteTo(c.Env.Out)
+			_, _ = j.ErrOut.WriteTo(c.Env.ErrOut)
 		},
 	}
 	err := pool.Run(ctx, len(s.nodes))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // A script is one of the scripts.
@@ -47,8 +46,6 @@ type command struct {
 	operands             []string
 	thresholds           []threshold
 	data                 bool // traffic instead of errors
-
-	client *umad.Client
 }
 
 // New returns the script with a name.

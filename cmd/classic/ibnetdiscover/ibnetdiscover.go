@@ -30,7 +30,6 @@ type command struct {
 	loadCache     string
 	diff          string
 	checks        topology.Checks
-	topologyFile  string
 	compareFabric *fabric.Fabric
 }
 
@@ -90,7 +89,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if err != nil {
 		return err
 	}
-	defer closeOut()
+	defer func() { _ = closeOut() }()
 	if c.text.Names, err = c.Names(c.Env); err != nil {
 		return err
 	}

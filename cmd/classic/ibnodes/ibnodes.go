@@ -33,7 +33,6 @@ var scripts = map[mad.NodeType]string{mad.NodeTypeCA: "ibhosts", mad.NodeTypeSwi
 type command struct {
 	*getopt.Diag
 	types []mad.NodeType
-	file  string
 }
 
 // New returns the tool with one of the names.

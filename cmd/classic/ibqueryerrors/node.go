@@ -36,7 +36,7 @@ func (c *command) report(ctx context.Context, out *render.Output, client *umad.C
 			out.Write(j.Out.Bytes())
 			if j.ErrOut.Len() > 0 {
 				out.Flush()
-				c.Env.ErrOut.Write(j.ErrOut.Bytes())
+				_, _ = j.ErrOut.WriteTo(c.Env.ErrOut)
 			}
 		},
 	}
