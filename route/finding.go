@@ -96,7 +96,7 @@ func (a *Analysis) unreachable(w namer) (findings []Finding) {
 			at = fmt.Sprintf("%s[%d]", at, f.Port)
 		}
 		findings = append(findings, Finding{Kind: KindUnreachable, Node: f.Switch, Count: f.Paths, Detail: fmt.Sprintf(
-			"%s: %v: %d paths to %d LIDs end, for example %s", at, f.Cause, f.Paths, f.LIDs, example)})
+			"%s: %v: %s to %s end, for example %s", at, f.Cause, counted(f.Paths, "path"), counted(f.LIDs, "LID"), example)})
 	}
 	return findings
 }
@@ -169,4 +169,12 @@ func (a *Analysis) multicast(w namer) (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// counted returns a number with its noun.
+func counted[N int | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -91,7 +91,7 @@ func expand(paths []string) ([]string, error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read routing: %w", err)
 		}
 		if !info.IsDir() {
 			files = append(files, path)

@@ -16,16 +16,16 @@ var commands = []func(*cmdutil.Env) *cobra.Command{newRoutes}
 func New(env *cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check a fabric: its routing",
+		Short: "Check the routing of a fabric",
 		Long: strings.TrimSpace(`
 check has commands that check a part of a fabric, list their findings, and exit
 with 3 if there are any.`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unknown command %q: see ibkit check --help", args[0])
+				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", args[0]), "see ibkit check --help")
 			}
-			return cmdutil.UsageErrorf("no command given: see ibkit check --help")
+			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "see ibkit check --help")
 		},
 	}
 	for _, newCommand := range commands {

@@ -66,7 +66,7 @@ directory stands for the files in it.`),
   # the routing of the fabric; exit code 3 if it has findings
   ibkit check routes
 
-  # store the tables; later: which paths were changed since?
+  # store the tables; later: the paths that changed since
   ibkit check routes --save before
   ibkit check routes --diff before
 
@@ -100,7 +100,7 @@ func (c *routes) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&c.load, "load", nil, "read the files or the directory `PATH` instead of scanning")
-	flags.Uint8Var(&c.lmc, "lmc", 0, "LMC of end ports, if files do not contain it (--load)")
+	flags.Uint8Var(&c.lmc, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
 	flags.StringVar(&c.save, "save", "", "store nodes and tables in `FILE`")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the routing stored in `FILE`")
 	cmdutil.EnumListFlag(cmd, &c.patterns, "pattern", "", route.Patterns, "measure the congestion of a traffic `PATTERN`")

@@ -69,9 +69,9 @@ func creditText(a *route.Analysis) string {
 	n := len(a.CreditLoops)
 	switch {
 	case n == 0 && a.Lanes == route.OneLane:
-		return "free of them, even if all paths use one virtual lane"
+		return "not possible, even if all paths use one virtual lane"
 	case n == 0:
-		return "free of them with the service levels of the paths"
+		return "not possible with the service levels of the paths"
 	case a.Lanes == route.LanesUnknown:
 		return fmt.Sprintf("%d if all paths use one virtual lane; service levels of paths are unknown", n)
 	}

@@ -44,8 +44,8 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Use:   "route [flags] A B",
 		Short: "Show the paths between two ports, in both directions",
 		Long: strings.TrimSpace(`
-route shows the path from port A to port B and back, as the forwarding tables of
-the switches lead it: each link with its rate, the slowest one marked with *. It
+route follows the forwarding tables from port A to port B and back, and shows
+each link of the path with its rate. The first of the slowest links has a *. It
 reports paths that do not arrive, links that are not active, and paths that are
 longer than the shortest one.
 
@@ -86,7 +86,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from)")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	flags.StringSliceVar(&c.load, "load", nil, "read the files or the directory `PATH` instead of scanning")
-	flags.Uint8Var(&c.lmc, "lmc", 0, "LMC of end ports, if files do not contain it (--load)")
+	flags.Uint8Var(&c.lmc, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
 	_ = flags.MarkHidden("sm_port") // no subnet manager is queried
@@ -123,7 +123,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 			return nil, cmdutil.UsageErrorf("unexpected argument %q", args[0])
 		}
 	case len(args) != 2:
-		return nil, cmdutil.UsageErrorf("two ports wanted, got %d", len(args))
+		return nil, cmdutil.UsageErrorf("want two ports, got %d", len(args))
 	default:
 		pairs = []pair{{args[0], args[1]}}
 	}
@@ -161,7 +161,7 @@ func (c *command) readPairs() (pairs []pair, err error) {
 			continue
 		}
 		if len(fields) != 2 {
-			return nil, &route.FileError{File: name, Line: line, Problem: fmt.Sprintf("two ports wanted, got %d", len(fields))}
+			return nil, &route.FileError{File: name, Line: line, Problem: fmt.Sprintf("want two ports, got %d", len(fields))}
 		}
 		pairs = append(pairs, pair{fields[0], fields[1]})
 	}

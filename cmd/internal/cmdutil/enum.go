@@ -96,6 +96,9 @@ func (e *enumList) Set(text string) error {
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := pick(e.values, field)
 		if err != nil {
+			if field == text {
+				return err // the error of the flag has the text
+			}
 			return fmt.Errorf("%q: %w", field, err)
 		}
 		list = append(list, v)

@@ -2,8 +2,11 @@ package cmdutil
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Execute runs a command line under a root command and returns the exit code.
@@ -12,12 +15,35 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{flagError(err)} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return WithHint(&UsageError{flagError(err)}, flagHint(cmd, err))
+	})
 	root.SetUsageFunc(printUsage)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkEmpty(cmd.Flags()) }
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root {
-		err = &UsageError{err} // there is no such command
+		err = unknownCommand(err, args)
 	}
 	return ExitCode(env, cmd.CommandPath(), err)
+}
+
+// unknownCommand returns the error for a command line without a known command.
+func unknownCommand(err error, args []string) error {
+	var usage *UsageError
+	if errors.As(err, &usage) {
+		return err
+	}
+	if len(args) > 0 {
+		err = fmt.Errorf("unknown command %q", args[0])
+	}
+	return WithHint(&UsageError{err}, "list all commands: ibkit --help")
+}
+
+// flagHint returns advice for a flag that a command does not have.
+func flagHint(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	return "list all flags: " + cmd.CommandPath() + " --help"
 }

@@ -122,6 +122,25 @@ func Visible(text string) string {
 // lines.
 func isHidden(r rune) bool { return r != '\n' && unicode.IsControl(r) }
 
+// A hintedError is an error with a hint.
+type hintedError struct {
+	error
+	hint string
+}
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// Hint returns the hint.
+func (e *hintedError) Hint() string { return e.hint }
+
+// WithHint adds a hint to an error. A hint of the error itself takes precedence.
+func WithHint(err error, hint string) error {
+	if err == nil || Hint(err) != "" {
+		return err
+	}
+	return &hintedError{err, hint}
+}
+
 // Hint returns the advice of an error, or "".
 func Hint(err error) string {
 	var hinter interface{ Hint() string }

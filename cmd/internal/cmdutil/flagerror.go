@@ -29,7 +29,7 @@ func flagError(err error) error {
 	case kind == "uint16":
 		reason = "not a number from 0 to 65535"
 	case kind == "uint" || kind == "uint32" || kind == "uint64":
-		reason = "not a number, or out of range; it must not be negative"
+		reason = "not a number of at least 0, or out of range"
 	default:
 		reason = "not a number, or out of range"
 	}

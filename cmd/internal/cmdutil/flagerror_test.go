@@ -27,7 +27,7 @@ func TestFlagError(t *testing.T) {
 		{"--port=x", `invalid --port "x": not a number from 0 to 255`},
 		{"-P300", `invalid --port "300": not a number from 0 to 255`},
 		{"--lid=0x10000", `invalid --lid "0x10000": not a number from 0 to 65535`},
-		{"--count=-1", `invalid --count "-1": not a number, or out of range; it must not be negative`},
+		{"--count=-1", `invalid --count "-1": not a number of at least 0, or out of range`},
 		{"--size=many", `invalid --size "many": not a number, or out of range`},
 		{"--rate=fast", `invalid --rate "fast": not a number, or out of range`},
 		{"--quiet=perhaps", `invalid --quiet "perhaps": not true or false`},

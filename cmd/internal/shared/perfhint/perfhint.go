@@ -7,6 +7,7 @@ import (
 	"net"
 	"syscall"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
 	"github.com/ibkit/ibkit/perf/perftest"
 )
@@ -32,20 +33,10 @@ func With(err error, o Options) error {
 		return nil
 	}
 	if hint := o.hint(err); hint != "" {
-		return &hinted{err, hint}
+		return cmdutil.WithHint(err, hint)
 	}
 	return err
 }
-
-type hinted struct {
-	error
-	hint string
-}
-
-func (h *hinted) Unwrap() error { return h.error }
-
-// Hint returns the remedy.
-func (h *hinted) Hint() string { return h.hint }
 
 func (o Options) hint(err error) string {
 	var foreign *perf.ForeignPeerError
