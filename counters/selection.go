@@ -73,8 +73,8 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 	}
 	ports, err := r.Find(ctx, a)
 	if err != nil {
-		if s.addPortOfSwitch(ctx, r, f, a) {
-			return nil
+		if found, portErr := s.addPortOfSwitch(ctx, r, f, a); found {
+			return portErr
 		}
 		return err
 	}
@@ -95,20 +95,22 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 	return nil
 }
 
-// addPortOfSwitch adds a port of a switch with an address such as leaf1/3.
-func (s selection) addPortOfSwitch(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, a resolve.Address) bool {
+// addPortOfSwitch adds a port of a switch with an address such as leaf1/3. found reports
+// that the address has the name of a switch and a number; the error, that the switch does
+// not have this port.
+func (s selection) addPortOfSwitch(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, a resolve.Address) (found bool, err error) {
 	i := strings.LastIndexByte(a.Name, '/')
 	if a.Kind != resolve.Name || i < 0 {
-		return false
+		return false, nil
 	}
 	number, err := strconv.ParseUint(a.Name[i+1:], 10, 8)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	a.Name = a.Name[:i]
 	ports, err := r.Find(ctx, a)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	added := false
 	for _, p := range ports {
@@ -116,12 +118,19 @@ func (s selection) addPortOfSwitch(ctx context.Context, r *resolve.Resolver, f *
 			continue
 		}
 		n := f.NodeByGUID(p.Node.NodeGUID)
-		if n != nil && isSwitch(n) && number > 0 && number <= uint64(n.Info.NumPorts) {
+		switch {
+		case n == nil || !isSwitch(n):
+		case number > 0 && number <= uint64(n.Info.NumPorts):
 			s.addNumber(n, uint8(number))
 			added = true
+		default:
+			found, err = true, fmt.Errorf("find port %s: the switch has ports 1 to %d", a.Text, n.Info.NumPorts)
 		}
 	}
-	return added
+	if added {
+		return true, nil
+	}
+	return found, err
 }
 
 // addLIDs adds the ports with a range of LIDs.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -169,9 +170,18 @@ func (r *Resolver) Find(ctx context.Context, a Address) ([]*Port, error) {
 	}
 	ports, err := find(ctx, a)
 	if err != nil {
-		return ports, fmt.Errorf("find %v %s: %w", a.Kind, a.bare(), err)
+		return ports, fmt.Errorf("find %s %s: %w", a.Kind.label(), a.bare(), err)
 	}
 	return ports, nil
+}
+
+// label returns the kind as messages spell it.
+func (k Kind) label() string {
+	switch k {
+	case LID, GUID, GID, IP:
+		return strings.ToUpper(k.String())
+	}
+	return k.String()
 }
 
 // bare returns an address without the prefix of its kind.

@@ -54,22 +54,22 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "counters [flags] [TARGET...]",
-		Short: "Show error and traffic counters of a fabric, as rates",
+		Short: "Show ports with errors and their causes, and traffic rates",
 		Long: strings.TrimSpace(`
 counters reads the performance counters of all ports of a fabric and shows the
 ports whose error counters are above their thresholds: the peer, the worst
 counter, its usual meaning, and the kind of cause: cable, congestion or
-configuration. It does not clear counters.
+configuration. It clears counters only with --reset.
 
 With --rate it reads the counters twice and shows rates: a port has a finding if
 an error counter increased in the window, or if it lost at least 1 % of its
-bandwidth by waiting for the peer. Each reply has a time of its own, so rates do
-not depend on the duration of a pass.
+bandwidth by waiting for the peer. Rates use the arrival time of each reply, so
+they do not depend on the duration of a pass.
 
 On a host with RoCE ports only, and with --local, it shows the counters that the
 kernel reports of the ports of this host.
 
-A TARGET is an address of a port as for ibkit addr: a LID, a GUID, a name, a
+A TARGET is an address of a port as in ibkit addr: a LID, a GUID, a name, a
 directed route, an IP address. The address of a switch stands for all of its
 ports, and NAME/3 for one of them.`),
 		Example: strings.Trim(`
@@ -116,7 +116,7 @@ func (c *command) define(cmd *cobra.Command) {
 	c.selection.define(c.env, cmd)
 	flags.DurationVar(&c.rate, "rate", 0, "show rates in a window of `TIME`")
 	flags.DurationVar(&c.interval, "interval", 0, "show rates in windows of `TIME`, one after the other")
-	flags.IntVar(&c.count, "count", 1, "stop after `N` windows (--interval; default 1)")
+	flags.IntVar(&c.count, "count", 1, "stop after `N` windows (--interval)")
 	flags.BoolVar(&c.watch, "watch", false, "repeat until interrupted, on a cleared terminal (--interval)")
 	flags.StringVar(&c.since, "since", "", "show increases since the baseline in `FILE`")
 	flags.StringVar(&c.save, "save", "", "store the counters as a baseline in `FILE`")
@@ -165,8 +165,10 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	switch {
-	case flags.Changed("rate") && c.rate <= 0, flags.Changed("interval") && c.interval <= 0:
-		return cmdutil.UsageErrorf("invalid window: want a time above 0")
+	case flags.Changed("rate") && c.rate <= 0:
+		return cmdutil.UsageErrorf("invalid --rate %v: want a time above 0", c.rate)
+	case flags.Changed("interval") && c.interval <= 0:
+		return cmdutil.UsageErrorf("invalid --interval %v: want a time above 0", c.interval)
 	case c.count < 1:
 		return cmdutil.UsageErrorf("invalid --count %d: want at least 1", c.count)
 	case !(c.wait >= 0 && c.wait <= 100):

@@ -176,3 +176,20 @@ func TestLocal(t *testing.T) {
 		})
 	}
 }
+
+// TestTargets_NotFound checks the errors for addresses without a port.
+func TestTargets_NotFound(t *testing.T) {
+	for target, want := range map[string]string{
+		"nosuch":   "ibkit counters: find name nosuch: the scan of the fabric has no such name\n",
+		"leaf1/99": "ibkit counters: find port leaf1/99: the switch has ports 1 to 16\n",
+		"leaf1/0":  "ibkit counters: find port leaf1/0: the switch has ports 1 to 16\n",
+		"999":      "ibkit counters: find LID 999: no port of the fabric has it\n",
+	} {
+		t.Run(target, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, "counters", "--sim", "demo", target)
+			if code != cmdutil.ExitFailed || out != "" || err != want {
+				t.Errorf("got exit code %d, output %q, error output %q, want %d and %q", code, out, err, cmdutil.ExitFailed, want)
+			}
+		})
+	}
+}

@@ -41,6 +41,8 @@ func (c *command) run(ctx context.Context) error {
 		return c.runLocal(ctx)
 	case result == nil:
 		return err
+	case err != nil && !warned: // no pass was printed
+		return err
 	case err != nil && (!c.watch || !errors.Is(err, context.Canceled)):
 		cmdutil.PrintError(c.env, "error", err)
 		if errors.Is(err, umad.ErrDeviceRemoved) {
