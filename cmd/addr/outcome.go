@@ -7,9 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
-	"github.com/ibkit/ibkit/umad"
 )
 
 // outcome reports targets that were not found, and returns the exit code as an error.
@@ -59,41 +57,19 @@ func placeOf(p *resolve.Port, target resolve.Address) string {
 	return target.String()
 }
 
-// A hintedError is an error with a hint.
-type hintedError struct {
-	err  error
-	hint string
-}
-
-func (e *hintedError) Error() string { return e.err.Error() }
-
-func (e *hintedError) Unwrap() error { return e.err }
-
-// Hint returns the hint.
-func (e *hintedError) Hint() string { return e.hint }
-
 // withHint adds a hint to an error without one.
 func withHint(err error, mode resolve.LookupMode) error {
 	var dns *net.DNSError
-	var failed *umad.Error
 	var notFound *resolve.NotFoundError
 	switch {
-	case cmdutil.Hint(err) != "":
-		return err
 	case errors.Is(err, resolve.ErrNoRouteRecord):
-		return &hintedError{err, "query the nodes instead: --source nodes"}
-	case errors.Is(err, umad.ErrNoSM), errors.As(err, &failed) && failed.Class == mad.ClassSA && errors.Is(err, umad.ErrTimeout):
-		text := "check that a subnet manager is running"
-		if mode == resolve.LookupSA {
-			text += "; without one, --source nodes finds ports by a scan"
-		}
-		return &hintedError{err, text}
-	case errors.Is(err, umad.ErrTimeout):
-		return &hintedError{err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric"}
+		return cmdutil.WithHint(err, "query the nodes instead: --source nodes")
+	case mode == resolve.LookupSA && fabricflag.NoManager(err):
+		return cmdutil.WithHint(err, "check that a subnet manager is running; without one, --source nodes finds ports by a scan")
 	case errors.As(err, &notFound) && notFound.By == resolve.FromSA:
-		return &hintedError{err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes"}
+		return cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes")
 	case errors.As(err, &dns):
-		return &hintedError{err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this one"}
+		return cmdutil.WithHint(err, "on Ethernet, names are host names: check that DNS or /etc/hosts has this one")
 	}
-	return err
+	return fabricflag.WithHint(err)
 }

@@ -79,7 +79,7 @@ is shown field by field.`),
   # the counters of a port
   ibkit query PortCountersExtended node07
 
-  # the same port as subnet administration knows it
+  # the same port, from subnet administration
   ibkit query PortInfo leaf1 3 --sa
 
   # an attribute that ibkit does not know, as bytes
@@ -112,7 +112,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.ports, "ports", "", "query these ports, a `LIST` such as 1-4,7, or all")
 	flags.StringVar(&c.modifier, "modifier", "", "send one request with this attribute modifier `N`")
 	flags.StringVarP(&c.ccKey, "cckey", "c", "", "`KEY` of congestion control")
-	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration in place of the nodes")
+	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
 	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, or - to be prompted for it (--sa)")
 	flags.BoolVar(&c.byScan, "scan", false, "find targets by a scan, not by subnet administration")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
@@ -168,7 +168,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if len(args) == 0 {
-		return cmdutil.UsageErrorf("no attribute given: see ibkit query --list")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("no attribute given"), "see ibkit query --list")
 	}
 	o := &c.options
 	if o.Attribute, err = query.ParseAttribute(args[0]); err != nil {
@@ -289,6 +289,9 @@ func (c *command) run(ctx context.Context) error {
 		return fmt.Errorf("write output: %w", err)
 	}
 	c.warn(result)
+	if c.fromSA && c.options.SMKey == 0 && result.Failed > 0 && c.options.Attribute.Name == "P_KeyTable" {
+		fmt.Fprintln(c.env.ErrOut, "hint: P_Key tables require the SM_Key of the subnet manager: --smkey")
+	}
 	var usage *cmdutil.UsageError
 	switch {
 	case errors.As(err, &usage):
@@ -301,18 +304,28 @@ func (c *command) run(ctx context.Context) error {
 
 // warn prints the errors of replies and, with -v, the statistics.
 func (c *command) warn(r *query.Result) {
-	printed := 0
+	printed, from := 0, "warning"
+	if r.Failed == len(r.Replies) {
+		from = "ibkit query"
+	}
+	hinted := map[string]bool{"": true}
 	for i := range r.Replies {
 		reply := &r.Replies[i]
 		if reply.Err == nil {
 			continue
 		}
 		if printed == fabricflag.MaxFailures && c.fabric.Verbose == 0 {
-			fmt.Fprintf(c.env.ErrOut, "warning: and %d more (-v shows all)\n", r.Failed-printed)
+			fmt.Fprintf(c.env.ErrOut, "%s: and %d more (-v shows all)\n", from, r.Failed-printed)
 			break
 		}
 		printed++
-		cmdutil.PrintError(c.env, "warning", reply.Err)
+		err := fabricflag.WithHint(reply.Err)
+		if h := cmdutil.Hint(err); hinted[h] { // a hint is printed once
+			fmt.Fprintf(c.env.ErrOut, "%s: %s\n", from, cmdutil.Visible(err.Error()))
+		} else {
+			hinted[h] = true
+			cmdutil.PrintError(c.env, from, err)
+		}
 	}
 	if c.fabric.Verbose > 0 {
 		s := r.Stats

@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sa"
 )
@@ -46,12 +47,12 @@ func New(env *cmdutil.Env) *cobra.Command {
 sa requests records from subnet administration: all of a kind, or those whose
 fields have the given values.
 
-A RECORD is a name such as NodeRecord, without Record or not, or an alias of
-saquery such as NR. A FIELD is a name as sa prints it or as in JSON; --list with
-a RECORD lists them. A VALUE is a number, the name of a value such as Switch, a
-GID, a GUID, or a text. In place of a LID, it can be any address that ibkit addr
-accepts. MTU, rate and packet lifetime can be compared: rate>7. A capability
-mask selects ports that have at least these capabilities: cap_mask=IsSM.
+A RECORD is a name such as NodeRecord or Node, or an alias of saquery such as
+NR. A FIELD is the name of a column or of JSON; --list with a RECORD lists them.
+A VALUE is a number, the name of a value such as Switch, a GID, a GUID, or a
+text. Instead of a LID, it can be any address that ibkit addr accepts. MTU, rate
+and packet lifetime can be compared: rate>7. A capability mask selects ports
+that have at least these capabilities: cap_mask=IsSM.
 
 Long replies are transferred in segments, and lost segments are requested
 again.`),
@@ -145,7 +146,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if len(args) == 0 {
-		return cmdutil.UsageErrorf("no record given: see ibkit sa --list")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("no record given"), "see ibkit sa --list")
 	}
 	kind, err := sa.ParseKind(args[0])
 	if err != nil {
@@ -188,8 +189,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 
 func (c *command) run(ctx context.Context) error {
 	result, err := sa.Run(ctx, c.options)
-	if err != nil {
-		return err
+	var status mad.StatusError
+	switch {
+	case errors.As(err, &status) && c.options.SMKey == 0 && c.options.Filter.Kind.Name == "P_KeyTableRecord":
+		return cmdutil.WithHint(err, "P_Key tables require the SM_Key of the subnet manager: --smkey")
+	case err != nil:
+		return fabricflag.WithHint(err)
 	}
 	v := &view{result: result, fields: c.fields, showKeys: c.showKeys}
 	out := render.NewOutput(c.env.Out)

@@ -18,7 +18,7 @@ type Behaviour struct {
 // Define declares the flags, with a prefix in front of their names.
 func (b *Behaviour) Define(env *cmdutil.Env, cmd *cobra.Command, prefix string) {
 	flags := cmd.Flags()
-	flags.StringVar(&b.Model, prefix+"model", "", "clock model of the fabric, such as hop=1us,loss=0.01: `NAME=VALUE,...`")
+	flags.StringVar(&b.Model, prefix+"model", "", "delays and losses of the fabric: `LIST` such as hop=1us,loss=0.01")
 	cmdutil.CompleteList(env, cmd, prefix+"model", ModelParameters)
 	flags.StringVar(&b.Events, prefix+"events", "", "events of the fabric: `FILE`, or random:seed=1,count=10,within=10s")
 }

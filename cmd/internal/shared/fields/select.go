@@ -44,7 +44,7 @@ func Select(a mad.Attribute, wanted, byDefault []string) ([]string, error) {
 	for _, name := range wanted {
 		exact, ok := known[Plain(name)]
 		if !ok {
-			return nil, cmdutil.UsageErrorf("%s has no field %q: it has %s", mad.AttributeName(a), name, strings.Join(names, ", "))
+			return nil, cmdutil.WithHint(cmdutil.UsageErrorf("%s has no field %q", mad.AttributeName(a), name), "fields: "+strings.Join(names, ", "))
 		}
 		selected = append(selected, exact)
 	}
