@@ -30,7 +30,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return cmdutil.UsageErrorf("unknown command %q: see ibkit --help", strings.Join(args, " "))
+				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", strings.Join(args, " ")), "see ibkit --help")
 			}
 			of.InitDefaultHelpFlag()
 			return of.Help()

@@ -60,7 +60,7 @@ Under the name of a classic tool, as a symbolic link or as the first argument,
 it accepts the options of that tool and prints the same output.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmdutil.UsageErrorf("no command given: see ibkit --help")
+			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "see ibkit --help")
 		},
 	}
 	root.SetHelpCommand(newHelp())

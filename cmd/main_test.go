@@ -23,6 +23,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"completion", "csh"}, "unknown shell"},
 		{[]string{"version", "word"}, "unexpected argument"},
 		{[]string{"linkinfo", "--nonsense"}, "unknown flag: --nonsense"},
+		{[]string{"linkinfo", "--nonsense"}, "hint: list all flags: ibkit linkinfo --help"},
+		{[]string{"nonsense"}, "hint: list all commands: ibkit --help"},
 		{[]string{"linkinfo", "--problem"}, "unknown flag: --problem"},
 		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},
 		{[]string{"linkinfo", "-D", "0,x"}, `element 2: "x" is not a port number`},
@@ -43,7 +45,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"sim", "export", "demo", "-o", ""}, "invalid -o (--output): the value is empty"},
 		{[]string{"linkinfo", "-t", "4294967295"}, "invalid --timeout 4294967295: want 1 to 2147483647 milliseconds"},
 		{[]string{"devinfo", ""}, `invalid device ""`},
-		{[]string{"linkinfo", "-n", "-1"}, "invalid number of hops"},
+		{[]string{"linkinfo", "-n", "-1"}, "invalid --hops -1"},
 		{[]string{"linkinfo", "-t", "0"}, "invalid --timeout"},
 		{[]string{"linkinfo", "-o", "0"}, "invalid --outstanding_smps"},
 		{[]string{"linkinfo", "-G", "0x1", "-s", "0xc000"}, "invalid --sm_port"},
@@ -66,7 +68,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "-z", cmdtest.WriteFile(t, "CA=x\nPort=y\n")}, `:2: Port: "y" is not an unsigned 8-bit number`},
 		{[]string{"linkinfo", "--node-name-map", "/nonexistent"}, "read node name map"},
 		{[]string{"linkinfo", "--node-name-map", cmdtest.WriteFile(t, "0x1 \"a\"\nbad\n")}, ":2:"},
-		{[]string{"linkinfo", "--diff", "/nonexistent"}, "loading cached fabric for diff failed"},
+		{[]string{"linkinfo", "--diff", "/nonexistent"}, "compare fabric: read cache"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			code, out, err := program.Run(t, nil, test.args...)

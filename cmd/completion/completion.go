@@ -45,7 +45,7 @@ fabrics, findings, and node names from the node-name map.`),
 			case len(args) > 1:
 				return cmdutil.UsageErrorf("unexpected argument %q", args[1])
 			case shells[args[0]] == nil:
-				return cmdutil.UsageErrorf("unknown shell %q (known: %s)", args[0], strings.Join(slices.Sorted(maps.Keys(shells)), ", "))
+				return cmdutil.UsageErrorf("unknown shell %q: want one of %s", args[0], strings.Join(slices.Sorted(maps.Keys(shells)), ", "))
 			}
 			return nil
 		},

@@ -59,7 +59,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "linkinfo [flags]",
-		Short: "Show the links of a fabric, their rates and faults",
+		Short: "Show the links of a fabric, their rates and problems",
 		Long: strings.TrimSpace(`
 linkinfo scans an InfiniBand fabric and shows its links: the two ends, width,
 speed, state and findings of each.
@@ -196,7 +196,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		}
 	}
 	if c.hops < 0 {
-		return cmdutil.UsageErrorf("invalid number of hops: %d", c.hops)
+		return cmdutil.UsageErrorf("invalid --hops %d: want at least 0", c.hops)
 	}
 	if c.checks, err = linkinfo.ParseChecks(strings.Join(c.diffcheck, ",")); err != nil {
 		return &cmdutil.UsageError{Err: err}
@@ -212,11 +212,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 
 // run scans and prints.
 func (c *command) run(ctx context.Context) error {
-	compare, err := readFabric(c.diff, "loading cached fabric for diff failed")
+	compare, err := readFabric(c.diff, "compare fabric")
 	if err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
-	downBefore, err := readFabric(c.filterDownPorts, "loading cached fabric for filterdownports failed")
+	downBefore, err := readFabric(c.filterDownPorts, "filter ports")
 	if err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}

@@ -177,7 +177,7 @@ var rules = cmdutil.FlagRules{
 }
 
 // errNoServer is the error of a call without a server.
-var errNoServer = errors.New("missing SERVER: start ibkit perf --serve on the other host and pass its name or address")
+var errNoServer = cmdutil.WithHint(errors.New("missing SERVER"), "start ibkit perf --serve on the other host, and give its name or address")
 
 // options converts the command line.
 func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, error) {
@@ -187,7 +187,7 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	}
 	switch {
 	case len(args) == 0 && !c.serve.on && c.peer.program != "":
-		return o, cmdutil.UsageErrorf("missing SERVER: start the program of %s on the other host and pass its name or address", c.peer.program)
+		return o, cmdutil.WithHint(cmdutil.UsageErrorf("missing SERVER"), "start the program of "+c.peer.program+" on the other host, and give its name or address")
 	case len(args) == 0 && !c.serve.on:
 		return o, &cmdutil.UsageError{Err: errNoServer}
 	case len(args) > 0 && c.serve.on:

@@ -95,7 +95,7 @@ func TestUsage(t *testing.T) {
 				args = append(args, word)
 			}
 			code, _, stderr := program.Run(t, nil, args...)
-			if code != cmdutil.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			if code != cmdutil.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1+strings.Count(stderr, "\nhint: ") {
 				t.Errorf("got exit code %d and message %q, want %d and one line with %q", code, stderr, cmdutil.ExitUsage, want)
 			}
 		})

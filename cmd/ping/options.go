@@ -50,7 +50,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	case c.oui >= 1<<24:
 		return nil, cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", c.oui)
 	case c.count < 0:
-		return nil, cmdutil.UsageErrorf("invalid number of probes: %d", c.count)
+		return nil, cmdutil.UsageErrorf("invalid --count %d: want at least 0", c.count)
 	case c.interval < 0:
 		return nil, cmdutil.UsageErrorf("invalid interval: %v", c.interval)
 	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
@@ -110,7 +110,7 @@ func (c *command) parseTargets(args []string) (targets []resolve.Address, err er
 		return nil, err
 	}
 	if len(targets) == 0 && !c.allCAs && !c.allSwitches && c.expect == "" {
-		return nil, cmdutil.UsageErrorf("no target given: see ibkit ping --help")
+		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("no target given"), "see ibkit ping --help")
 	}
 	for i := range targets {
 		if err := c.check(&targets[i]); err != nil {

@@ -79,7 +79,7 @@ func TestPingUsage(t *testing.T) {
 		{"--size 129 3", "invalid size"},
 		{"--pattern xy 3", "invalid pattern"},
 		{"--oui 0x1000000 3", "24 bits"},
-		{"-c -1 3", "invalid number of probes"},
+		{"-c -1 3", "invalid --count -1"},
 		{"-i -1s 3", "invalid interval"},
 		{"--rate 0 3", "invalid rate"},
 		{"-w 0 3", "invalid deadline"},

@@ -24,9 +24,9 @@ served.`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unknown command %q: see ibkit sim --help", args[0])
+				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", args[0]), "see ibkit sim --help")
 			}
-			return cmdutil.UsageErrorf("no command given: see ibkit sim --help")
+			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "see ibkit sim --help")
 		},
 	}
 	for _, newCommand := range commands {

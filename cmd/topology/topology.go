@@ -72,9 +72,9 @@ func New(env *cmdutil.Env) *cobra.Command {
 topology scans an InfiniBand fabric once and shows its cables or nodes, or
 writes them in the format of another program: ibnetdiscover, Graphviz, Slurm.
 
-A plan is a CSV file with a cable in each line, as UFM and point-to-point
-sheets have it, the output of ibnetdiscover or of this command, a cache, a
-subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
+A plan is a CSV file with a cable in each line, in the format of UFM or of
+point-to-point sheets, the output of ibnetdiscover or of this command, a cache,
+a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
 		Example: strings.Trim(`
   # all cables
   ibkit topology
