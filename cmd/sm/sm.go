@@ -25,7 +25,7 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	ask      string
+	source   string
 	wait     time.Duration
 	set      string
 	state    uint8
@@ -88,7 +88,7 @@ states that the specification defines.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumFlag(cmd, &c.ask, "ask", "", "all", []string{"all", "sa", "nodes"}, "find managers by subnet administration, a scan or both, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "find managers by subnet administration, a scan or both, `SOURCE`")
 	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	var kinds []string
 	for _, k := range sm.Kinds {
@@ -104,7 +104,7 @@ func (c *command) define(cmd *cobra.Command) {
 }
 
 var rules = cmdutil.FlagRules{
-	Clashes: []cmdutil.Clash{{Flags: []string{"set"}, Others: []string{"wait", "ask", "ignore"}}},
+	Clashes: []cmdutil.Clash{{Flags: []string{"set"}, Others: []string{"wait", "source", "ignore"}}},
 	Needs:   []cmdutil.Need{{Flags: []string{"state", "priority", "activity"}, Others: []string{"set"}}},
 }
 
@@ -114,7 +114,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o := &c.options
-	if o.Mode, err = resolve.ParseLookupMode(c.ask); err != nil {
+	if o.Mode, err = resolve.ParseLookupMode(c.source); err != nil {
 		return &cmdutil.UsageError{Err: err}
 	}
 	switch {

@@ -16,7 +16,7 @@ func TestSm_JSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := cmdtest.Native(New)
-	for _, line := range []string{"--wait 0", "--wait 1ms 4", "--wait 0 7", "--wait 0 --ask sa"} {
+	for _, line := range []string{"--wait 0", "--wait 1ms 4", "--wait 0 7", "--wait 0 --source sa"} {
 		t.Run(line, func(t *testing.T) {
 			args := append([]string{"sm", "--json", "-t", "50"}, strings.Fields(line)...)
 			_, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, args...)

@@ -86,9 +86,9 @@ func TestSM(t *testing.T) {
 			t.Errorf("got %+v, want as in sminfo:\n%s", m, r.Stdout)
 		}
 	}
-	for _, ask := range []string{"sa", "nodes"} {
-		if r, kinds := querySM(t, s, 0, "--ask", ask); len(r.Managers) != 2 || kinds != "" {
-			t.Errorf("--ask %s: got %+v, want two managers", ask, r)
+	for _, source := range []string{"sa", "nodes"} {
+		if r, kinds := querySM(t, s, 0, "--source", source); len(r.Managers) != 2 || kinds != "" {
+			t.Errorf("--source %s: got %+v, want two managers", source, r)
 		}
 	}
 
