@@ -33,7 +33,7 @@ func (v *view) accountText(r *ping.Result) {
 	out := v.out
 	out.WriteByte('\n')
 	if len(rows) > 0 {
-		if err := render.Table(out, append(header, "WRONG"), rows); err != nil {
+		if err := render.Table(out, append(header, "PROBLEM"), rows); err != nil {
 			return // the writer keeps the error until Flush
 		}
 		out.WriteByte('\n')

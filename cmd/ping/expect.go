@@ -47,7 +47,7 @@ func readExpected(in io.Reader, path string, check func(*resolve.Address) error)
 	} else {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, &cmdutil.UsageError{Err: err}
+			return nil, cmdutil.UsageErrorf("read hosts: %w", err)
 		}
 		defer file.Close()
 		in = file

@@ -48,19 +48,19 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	case !toServers && cmdutil.Given(flags, []string{"oui", "size", "pattern"}) != "":
 		return nil, cmdutil.UsageErrorf("%s has no effect with --via %v", cmdutil.Given(flags, []string{"oui", "size", "pattern"}), c.agent)
 	case c.oui >= 1<<24:
-		return nil, cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", c.oui)
+		return nil, cmdutil.UsageErrorf("invalid --oui 0x%x: not a number of 24 bits", c.oui)
 	case c.count < 0:
 		return nil, cmdutil.UsageErrorf("invalid --count %d: want at least 0", c.count)
 	case c.interval < 0:
-		return nil, cmdutil.UsageErrorf("invalid interval: %v", c.interval)
+		return nil, cmdutil.UsageErrorf("invalid --interval %v: want at least 0", c.interval)
 	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
-		return nil, cmdutil.UsageErrorf("invalid rate %v: not a positive number up to 1e9", c.rate)
+		return nil, cmdutil.UsageErrorf("invalid --rate %v: not a positive number up to 1e9", c.rate)
 	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
-		return nil, cmdutil.UsageErrorf("invalid deadline: %v", c.deadline)
+		return nil, cmdutil.UsageErrorf("invalid --deadline %v: want a time above 0", c.deadline)
 	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
-		return nil, cmdutil.UsageErrorf("invalid loss %v: not from 0 to 100 percent", c.limits.loss)
+		return nil, cmdutil.UsageErrorf("invalid --max-loss %v: want a percentage from 0 to 100", c.limits.loss)
 	case c.limits.p99 < 0 || c.limits.p99 == 0 && flags.Changed("max-p99"):
-		return nil, cmdutil.UsageErrorf("invalid round trip: %v", c.limits.p99)
+		return nil, cmdutil.UsageErrorf("invalid --max-p99 %v: want a time above 0", c.limits.p99)
 	}
 	c.setSchedule(flags)
 	if c.options.Payload, err = makePayload(c.size, flags.Changed("size"), c.pattern); err != nil {
@@ -143,7 +143,7 @@ func isPattern(name string) bool {
 // largest payload.
 func makePayload(size int, sized bool, pattern string) ([]byte, error) {
 	if size < 0 || size > ping.PayloadSize {
-		return nil, cmdutil.UsageErrorf("invalid size %d: a probe has room for 0 to %d bytes", size, ping.PayloadSize)
+		return nil, cmdutil.UsageErrorf("invalid --size %d: want 0 to %d bytes", size, ping.PayloadSize)
 	}
 	unit := make([]byte, ping.PayloadSize)
 	for i := range unit {
@@ -153,7 +153,7 @@ func makePayload(size int, sized bool, pattern string) ([]byte, error) {
 		var err error
 		unit, err = hex.DecodeString(strings.TrimPrefix(pattern, "0x"))
 		if err != nil || len(unit) == 0 || len(unit) > ping.PayloadSize {
-			return nil, cmdutil.UsageErrorf("invalid pattern %q: not 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
+			return nil, cmdutil.UsageErrorf("invalid --pattern %q: not 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
 		}
 		if !sized {
 			size = ping.PayloadSize

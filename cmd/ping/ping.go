@@ -75,7 +75,7 @@ address.
 Every InfiniBand port has management agents that reply. A ping server (ibkit
 ping --serve, or ibping -S) must be started on the target host; over RoCE, only
 a ping server replies. Each probe is sent once: a probe without a reply in time
-is lost.`),
+is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
 		Example: strings.Trim(`
   # five probes to one port
   ibkit ping 7
@@ -135,7 +135,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters of the fabric (by a scan)")
 	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches of the fabric (by a scan)")
 	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")
-	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of the probes")
+	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of probes (default 0)")
 	flags.DurationVar(&c.limits.p99, "max-p99", 0, "exit with 3 if the 99th percentile of a target exceeds `TIME`")
 	c.view.define(flags)
 	c.serve = server{env: c.env, fabric: &c.fabric, oui: &c.oui, rate: &c.rate, asJSON: &c.view.json}

@@ -76,13 +76,13 @@ func TestPingUsage(t *testing.T) {
 		{"--via smp 3", `want one of auto, vendor, sma, pma`},
 		{"--via sma --size 3 3", "--size has no effect with --via sma"},
 		{"--via pma 0,1", "only subnet management agents"},
-		{"--size 129 3", "invalid size"},
-		{"--pattern xy 3", "invalid pattern"},
+		{"--size 129 3", "invalid --size"},
+		{"--pattern xy 3", "invalid --pattern"},
 		{"--oui 0x1000000 3", "24 bits"},
 		{"-c -1 3", "invalid --count -1"},
-		{"-i -1s 3", "invalid interval"},
-		{"--rate 0 3", "invalid rate"},
-		{"-w 0 3", "invalid deadline"},
+		{"-i -1s 3", "invalid --interval"},
+		{"--rate 0 3", "invalid --rate"},
+		{"-w 0 3", "invalid --deadline"},
 		{"-f -i 1s 3", "exclude each other"},
 		{"--json --json-lines 3", "exclude each other"},
 		{"-q --timestamps 3", "exclude each other"},
@@ -118,7 +118,7 @@ round trip min T , avg T , median T , p90 T , p99 T , p99.9 T , max T , stddev T
 1 sent, 0 received, 1 lost, 0 late, 0 duplicated, 0 corrupted, 0 from a wrong source, 100% loss in T 
 `},
 		{"-c 1 -f -t 1 --via pma -q --problems 3 77", `
-TARGET  VIA  SENT  RECEIVED  LOSS  MIN  AVG  MEDIAN  P90  P99  P99.9  MAX  STDDEV  JITTER  WRONG
+TARGET  VIA  SENT  RECEIVED  LOSS  MIN  AVG  MEDIAN  P90  P99  P99.9  MAX  STDDEV  JITTER  PROBLEM
 LID 77  pma  1     0         100%  -    -    -       -    -    -      -    -       -       1 lost
 
 --- total of 2 targets ---

@@ -320,6 +320,9 @@ func (c *command) warn(r *query.Result) {
 		}
 		printed++
 		err := fabricflag.WithHint(reply.Err)
+		if notFound, ok := errors.AsType[*resolve.NotFoundError](err); ok && notFound.By == resolve.FromSA {
+			err = cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --scan")
+		}
 		if h := cmdutil.Hint(err); hinted[h] { // a hint is printed once
 			fmt.Fprintf(c.env.ErrOut, "%s: %s\n", from, cmdutil.Visible(err.Error()))
 		} else {

@@ -147,7 +147,7 @@ func (c *command) readPairs() (pairs []pair, err error) {
 	if c.pairsFile != "-" {
 		file, err := os.Open(c.pairsFile)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read pairs: %w", err)
 		}
 		defer file.Close()
 		in, name = io.Reader(file), c.pairsFile

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -54,7 +55,7 @@ func readTargets(in io.Reader, path string) ([]resolve.Address, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read targets: %w", err)
 	}
 	defer file.Close()
 	return resolve.ReadList(file, path)
