@@ -75,7 +75,7 @@ func TestDoctor_ThisHost(t *testing.T) {
 func TestDoctor_Usage(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"word", `unexpected argument "word"`},
-		{"--only nosuch", `invalid --only "nosuch": "nosuch": want one of modules, `},
+		{"--only nosuch", `invalid --only "nosuch": want one of modules, `},
 		{"--skip nosuch", `invalid --skip "nosuch"`},
 		{"--json --quiet", "exclude each other"},
 		{"--list --only nodes", "exclude each other"},

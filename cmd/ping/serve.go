@@ -60,7 +60,7 @@ func (s *server) check(flags *pflag.FlagSet, args []string) error {
 	case len(args) > 0:
 		return cmdutil.UsageErrorf("unexpected argument %q: --serve waits for others to ping", args[0])
 	case *s.oui >= 1<<24:
-		return cmdutil.UsageErrorf("invalid OUI 0x%x: it has 24 bits", *s.oui)
+		return cmdutil.UsageErrorf("invalid --oui 0x%x: not a number of 24 bits", *s.oui)
 	case flags.Changed("rate") && !(*s.rate > 0) || math.IsInf(*s.rate, 0):
 		return cmdutil.UsageErrorf("invalid --rate %v: not a positive number", *s.rate)
 	}
