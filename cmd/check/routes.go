@@ -78,12 +78,7 @@ directory stands for the files in it.`),
 
   # without hardware: the shortest paths in a torus have credit loops
   ibkit check routes --sim torus`, "\n"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {

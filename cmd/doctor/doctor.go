@@ -77,12 +77,7 @@ Checks:
 
   # print the commands that fix all problems
   ibkit doctor --json | jq -r '.items[].fix[]'`, "\n"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.check(cmd.Flags()); err != nil {

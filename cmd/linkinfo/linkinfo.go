@@ -88,12 +88,7 @@ and have enabled, and limited if both ends support more than is enabled.`),
 
   # without hardware, against a running ibsim
   ibkit linkinfo --sim ibsim`, "\n"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {

@@ -20,12 +20,7 @@ func newList(env *cmdutil.Env) *cobra.Command {
 		Use:                   "list [flags]",
 		Short:                 "List the simulated fabrics with their parameters and defaults",
 		DisableFlagsInUseLine: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Args:                  cmdutil.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return listFabricsJSON(env.Out)

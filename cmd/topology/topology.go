@@ -101,12 +101,7 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   # the changes since a stored scan
   ibkit topology --cache before
   ibkit topology --diff before`, "\n"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {

@@ -45,12 +45,7 @@ version shows the version, commit and Go version of this binary, the running
 kernel, and the RDMA devices of this host with their firmware. Include its
 output in bug reports.`),
 		DisableFlagsInUseLine: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.UsageErrorf("unexpected argument %q", args[0])
-			}
-			return nil
-		},
+		Args:                  cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := newReport(cmd.Context(), env)
 			if err != nil {
