@@ -61,7 +61,8 @@ func TestGuestTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	if m.Status != 110 || uint32(m.MAD.TID()) != tid&0xffffffff || took < 200*time.Millisecond {
+	// An emulated kernel that lost timer interrupts catches up, so its timeouts are shorter.
+	if m.Status != 110 || uint32(m.MAD.TID()) != tid&0xffffffff || took < 100*time.Millisecond {
 		t.Errorf("status %d, TID %#x, after %v", m.Status, m.MAD.TID(), took)
 	}
 	t.Logf("a time-out of 200 ms took %v; TID %#x came back as %#x", took, uint64(tid), m.MAD.TID())

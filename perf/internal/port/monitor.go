@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/verbs"
 )
 
@@ -24,12 +25,18 @@ func (m *Monitor) Start(ctx context.Context, fail func(error)) {
 	go m.awaitEvents(ctx, fail)
 }
 
-// Explain adds to an error that the port went down during the test, if it did.
+// Explain adds to an error that the port went down during the test, if it did. It also
+// queries the port, because a completion error can precede the event.
 func (m *Monitor) Explain(err error) error {
-	if err == nil || !m.down.Load() {
+	if err == nil || !m.down.Load() && !m.isDown() {
 		return err
 	}
 	return fmt.Errorf("port %d of %s went down: %w", m.Port.Number, m.Port.Device, err)
+}
+
+func (m *Monitor) isDown() bool {
+	attr, err := m.Port.Context.QueryPort(uint32(m.Port.Number))
+	return err == nil && attr.State == ib.PortDown
 }
 
 func (m *Monitor) removedError() error {

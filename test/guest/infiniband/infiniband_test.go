@@ -18,7 +18,7 @@ import (
 
 // tools are Debian programs that query a fabric or the ports of this host.
 var tools = []string{
-	"iblinkinfo", "ibnetdiscover", "smpquery", "perfquery", "ibqueryerrors", "ibping", "ibaddr", "sminfo", "saquery",
+	"iblinkinfo", "ibnetdiscover", "smpquery", "perfquery", "ibqueryerrors", "ibping", "ibaddr", "sminfo", "saquery", "smpdump",
 	"ibstat", "ibstatus", "ibv_devinfo", "ibv_devices",
 }
 
@@ -162,7 +162,7 @@ func TestSubnetManager(t *testing.T) {
 var queryLines = []string{
 	"saquery", "saquery NR", "saquery -N", "saquery -D", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery LR", "saquery -x", "saquery SWIR",
 	"saquery LFTR", "saquery GIR", "saquery VLAR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -g", "saquery -m", "saquery MCMR",
-	"saquery -s", "saquery -c", "saquery -L host00010", "saquery -O 1", "saquery --src-to-dst host00001:host00010", "saquery -I", "saquery -K IIR", "saquery MFTR",
+	"saquery -s", "saquery -c", "saquery -L host00010", "saquery -O 1", "saquery --src-to-dst host00001:host00010",
 	"smpquery ni 1", "smpquery -D nd 0,1", "smpquery pi 1 1", "smpquery pkeys 1", "smpquery sl2vl -D 0,1 1", "smpquery vlarb 1 1", "smpquery gi 1", "smpquery si -D 0,1",
 	"smpquery -c ni 1 0", "smpquery -G pi 0xGUID 1", "smpdump 1 0x11", "smpdump -D 0,1 0x12", "smpdump -s -D 0,1 16",
 }
