@@ -3,7 +3,7 @@ package cmdutil
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,16 +27,14 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	return ExitCode(env, cmd.CommandPath(), err)
 }
 
-// unknownCommand returns the error for a command line without a known command.
+// unknownCommand returns the error for a command line without a known command. Other
+// errors of the root command, such as a failed write of the version, stay as they are.
 func unknownCommand(err error, args []string) error {
 	var usage *UsageError
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) || len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return err
 	}
-	if len(args) > 0 {
-		err = fmt.Errorf("unknown command %q", args[0])
-	}
-	return WithHint(&UsageError{err}, "list all commands: ibkit --help")
+	return WithHint(UsageErrorf("unknown command %q", args[0]), "list all commands: ibkit --help")
 }
 
 // flagHint returns advice for a flag that a command does not have.
