@@ -42,7 +42,7 @@ func TestDelta_PerSecond(t *testing.T) {
 		{"traffic was cleared", extendedSample(0, extended{XmitData: 5}), extendedSample(time.Second, extended{SymbolErrors: 9}), SymbolErrors, 0, false},
 		{"no time", extendedSample(0, extended{}), extendedSample(0, extended{SymbolErrors: 5}), SymbolErrors, 0, false},
 		{"time went back", extendedSample(time.Second, extended{}), extendedSample(0, extended{SymbolErrors: 5}), SymbolErrors, 0, false},
-		{"not implemented", basicSample(0, mad.PortCounters{}), basicSample(time.Second, mad.PortCounters{XmitWait: 3}), XmitWait, 0, false},
+		{"counter that the agent lacks", basicSample(0, mad.PortCounters{}), basicSample(time.Second, mad.PortCounters{XmitWait: 3}), XmitWait, 0, false},
 		{"saturated", basicSample(0, mad.PortCounters{}), basicSample(time.Second, mad.PortCounters{SymbolErrors: math.MaxUint16}), SymbolErrors, 0, false},
 		{"4 bits", basicSample(0, mad.PortCounters{}), basicSample(time.Second, mad.PortCounters{LocalLinkIntegrity: 14}), LocalLinkIntegrity, 14, true},
 		{"4 bits saturated", basicSample(0, mad.PortCounters{}), basicSample(time.Second, mad.PortCounters{LocalLinkIntegrity: 15}), LocalLinkIntegrity, 0, false},

@@ -54,7 +54,7 @@ type PortReport struct {
 
 	Time     *time.Time          `json:"time"`     // of the sample; nil: no sample
 	Window   *float64            `json:"window"`   // seconds between the samples
-	Counters map[string]*uint64  `json:"counters"` // nil values: not implemented
+	Counters map[string]*uint64  `json:"counters"` // nil: the agent lacks the counter
 	Increase map[string]*uint64  `json:"increase"` // in the window
 	Rates    map[string]*float64 `json:"rates"`    // per second
 

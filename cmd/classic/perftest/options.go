@@ -234,8 +234,8 @@ func unsupported() []option {
 	}
 }
 
-// options returns the options of the program. It rejects those of perftest that are
-// not implemented, because a test must not differ from its command line.
+// options returns the options of the program. Options of perftest that ibkit lacks are
+// rejected with a reason, because a test must not differ from its command line.
 func (c *command) options() []getopt.Option {
 	var list []getopt.Option
 	for _, o := range c.table() {
