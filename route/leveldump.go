@@ -63,6 +63,12 @@ func (r *Routing) nodeByAnyGUID(guid ib.GUID) *Node {
 //	0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7
 //	5   1   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7
 func (r *Routing) readSLtoVLDump(in io.Reader, file string) error {
+	return r.readLevelDump(in, file, r.addSLtoVL)
+}
+
+// readLevelDump reads a file whose lines may belong to the section of a node, which is
+// nil outside of a section.
+func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, line []byte) (problem string)) error {
 	l := newLineReader(in, file)
 	var s levelSection
 	for {
@@ -79,7 +85,7 @@ func (r *Routing) readSLtoVLDump(in io.Reader, file string) error {
 		} else if begun {
 			continue
 		}
-		if problem := r.addSLtoVL(s.node, line); problem != "" {
+		if problem := add(s.node, line); problem != "" {
 			return l.errorf("%s", problem)
 		}
 	}
@@ -157,29 +163,10 @@ func (n *Node) setSLtoVL(inPort, outPort uint8, lanes [16]uint8) {
 //	0x0002c90000000099 154 0
 //	0x009a : 0
 func (r *Routing) readPathSLDump(in io.Reader, file string) error {
-	l := newLineReader(in, file)
-	var s levelSection
 	if r.PathSLs == nil {
 		r.PathSLs = &PathSLs{}
 	}
-	for {
-		line, ok := l.next()
-		if !ok {
-			return l.err()
-		}
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		if begun, problem := s.begin(r, line); problem != "" {
-			return l.errorf("%s", problem)
-		} else if begun {
-			continue
-		}
-		if problem := r.addPathSL(s.node, line); problem != "" {
-			return l.errorf("%s", problem)
-		}
-	}
+	return r.readLevelDump(in, file, r.addPathSL)
 }
 
 // addPathSL adds the service level of the paths from a node. n is the node of the
