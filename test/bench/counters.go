@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/test/netgen"
 )
 
 // A served fabric is one of ibkit's simulator, with delays.
@@ -30,18 +29,9 @@ func deadHosts(n int) string {
 	return b.String()
 }
 
-// compareCounters compares the counters of whole fabrics: on ibsim, with subnets that
-// opensm configures, and on ibkit's simulator.
-func compareCounters(ctx context.Context, t *table, nets []string, dir, ours string, runs int) error {
-	for _, name := range nets {
-		if err := compareCountersOn(ctx, t, name, dir, ours, runs); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return t.flush()
-}
-
-func compareCountersOn(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+// compareCounters compares the counters of a whole fabric: on ibsim, with a subnet that
+// opensm configures, or on ibkit's simulator.
+func compareCounters(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
 	var s *ibsimtest.Sim
 	start := func() error {
 		for _, f := range servedFabrics {
@@ -50,15 +40,7 @@ func compareCountersOn(ctx context.Context, t *table, name, dir, ours string, ru
 				return err
 			}
 		}
-		shape, ok := netgen.Shapes[name]
-		if !ok {
-			return errors.New("no such fabric")
-		}
-		file := filepath.Join(dir, name)
-		if err := write(file, shape); err != nil {
-			return err
-		}
-		if s, err = ibsimtest.Start(file); err != nil {
+		if s, err = startNet(dir, name); err != nil {
 			return err
 		}
 		return s.ConfigureSubnet(ctx, "")

@@ -47,25 +47,27 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	var other comparison
+	on := compare
 	switch {
+	case *views:
+		on = compareViews
 	case *counters:
-		other = compareCounters
+		on = compareCounters
 	case *topology:
-		other = compareTopology
+		on = compareTopology
 	case *routes:
-		other = compareRoutes
+		on = compareRoutes
 	}
-	if err := run(ctx, strings.Split(*nets, ","), *views, *pings, other, *runs); err != nil {
+	if err := run(ctx, strings.Split(*nets, ","), *pings, on, *runs); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
-// A comparison compares tools on several fabrics.
-type comparison func(ctx context.Context, t *table, nets []string, dir, ours string, runs int) error
+// A comparison compares tools on the fabric with a name. It keeps its files in dir.
+type comparison func(ctx context.Context, t *table, name, dir, ours string, runs int) error
 
-func run(ctx context.Context, nets []string, views, pings bool, other comparison, runs int) error {
+func run(ctx context.Context, nets []string, pings bool, on comparison, runs int) error {
 	if runs < 1 {
 		return fmt.Errorf("%d runs, need at least one", runs)
 	}
@@ -85,33 +87,8 @@ func run(ctx context.Context, nets []string, views, pings bool, other comparison
 		return comparePings(ctx, os.Stdout, ours, runs)
 	}
 	t := newTable(os.Stdout)
-	if other != nil {
-		return other(ctx, t, nets, dir, ours, runs)
-	}
 	for _, name := range nets {
-		if name == "slow" && views {
-			continue
-		}
-		if name == "slow" {
-			if err := compareSlow(ctx, t, name, ours, runs); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			continue
-		}
-		shape, ok := netgen.Shapes[name]
-		if !ok {
-			return fmt.Errorf("no fat tree is called %q", name)
-		}
-		file := filepath.Join(dir, name)
-		if err := write(file, shape); err != nil {
-			return err
-		}
-		if views {
-			err = compareViews(ctx, t, name, file, ours, runs)
-		} else {
-			err = compare(ctx, t, name, file, ours, runs)
-		}
-		if err != nil {
+		if err := on(ctx, t, name, dir, ours, runs); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -119,7 +96,14 @@ func run(ctx context.Context, nets []string, views, pings bool, other comparison
 }
 
 // compare runs all contests on one net.
-func compare(ctx context.Context, t *table, name, file, ours string, runs int) (err error) {
+func compare(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+	if name == "slow" {
+		return compareSlow(ctx, t, name, ours, runs)
+	}
+	file, err := writeNet(dir, name)
+	if err != nil {
+		return err
+	}
 	ibsim, err := ibsimtest.Start(file)
 	if err != nil {
 		return err
@@ -145,9 +129,13 @@ func compare(ctx context.Context, t *table, name, file, ours string, runs int) (
 	return nil
 }
 
-// compareViews runs the contest of ibkit's views on one net.
-func compareViews(ctx context.Context, t *table, name, file, ours string, runs int) (err error) {
-	ibsim, err := ibsimtest.Start(file)
+// compareViews runs the contest of ibkit's views on one net. It omits the net "slow",
+// on which the agents determine the time.
+func compareViews(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+	if name == "slow" {
+		return nil
+	}
+	ibsim, err := startNet(dir, name)
 	if err != nil {
 		return err
 	}
@@ -178,6 +166,25 @@ func compareSlow(ctx context.Context, t *table, name, ours string, runs int) (er
 	}
 	t.add(name, results)
 	return nil
+}
+
+// startNet starts ibsim with the fat tree with a name.
+func startNet(dir, name string) (*ibsimtest.Sim, error) {
+	file, err := writeNet(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return ibsimtest.Start(file)
+}
+
+// writeNet writes the fat tree with a name to a file of dir.
+func writeNet(dir, name string) (file string, err error) {
+	shape, ok := netgen.Shapes[name]
+	if !ok {
+		return "", errors.New("no fat tree has this name")
+	}
+	file = filepath.Join(dir, name)
+	return file, write(file, shape)
 }
 
 func write(file string, shape netgen.FatTree) error {

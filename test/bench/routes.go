@@ -3,34 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/test/netgen"
 )
 
 // compareRoutes compares the read of all forwarding tables with Debian's dump_fts, and the
 // check of the dumps of opensm with ibdmchk.
-func compareRoutes(ctx context.Context, t *table, nets []string, dir, ours string, runs int) error {
-	for _, name := range nets {
-		if err := compareRoutesOn(ctx, t, name, dir, ours, runs); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return t.flush()
-}
-
-func compareRoutesOn(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
-	shape, ok := netgen.Shapes[name]
-	if !ok {
-		return errors.New("no such fat tree")
-	}
-	file := filepath.Join(dir, name)
-	if err := write(file, shape); err != nil {
-		return err
-	}
-	s, err := ibsimtest.Start(file)
+func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+	s, err := startNet(dir, name)
 	if err != nil {
 		return err
 	}

@@ -8,30 +8,12 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
-	"github.com/ibkit/ibkit/test/netgen"
 )
 
 // compareTopology compares the scans that end in a topology file, and the lists of
 // nodes, for which Debian's ibnodes scans twice.
-func compareTopology(ctx context.Context, t *table, nets []string, dir, ours string, runs int) error {
-	for _, name := range nets {
-		if err := compareTopologyOn(ctx, t, name, dir, ours, runs); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return t.flush()
-}
-
-func compareTopologyOn(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
-	shape, ok := netgen.Shapes[name]
-	if !ok {
-		return errors.New("no such fat tree")
-	}
-	file := filepath.Join(dir, name)
-	if err := write(file, shape); err != nil {
-		return err
-	}
-	s, err := ibsimtest.Start(file)
+func compareTopology(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+	s, err := startNet(dir, name)
 	if err != nil {
 		return err
 	}
