@@ -48,10 +48,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if !c.form.GID && !c.form.LID {
 		c.form.GID, c.form.LID = true, true
 	}
-	if err := c.Complete(ctx, c.Env); err != nil {
-		return err
-	}
-	port, err := c.OpenPort(ctx)
+	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
 		return err
 	}

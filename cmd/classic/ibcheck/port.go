@@ -21,10 +21,7 @@ func checkOnePort(ctx context.Context, c *command) error {
 	if !c.data {
 		c.warnDeprecated()
 	}
-	if err := c.Complete(ctx, c.Env); err != nil {
-		return err
-	}
-	port, err := c.OpenPort(ctx)
+	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
 		return err
 	}

@@ -92,10 +92,7 @@ var traffic = watched[len(watched)-4:]
 type values map[string]uint64
 
 func (c *command) run(ctx context.Context, operands []string) error {
-	if err := c.Complete(ctx, c.Env); err != nil {
-		return err
-	}
-	port, err := c.OpenPort(ctx)
+	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
 		return err
 	}

@@ -70,10 +70,7 @@ func (c *command) run(ctx context.Context, operands []string) (err error) {
 	if len(operands) < 2 && c.portsFile == "" {
 		return getopt.ErrUsage
 	}
-	if err := c.Complete(ctx, c.Env); err != nil {
-		return err
-	}
-	port, err := c.OpenPort(ctx)
+	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
 		return err
 	}

@@ -53,10 +53,7 @@ func stateName(s mad.SMState) string {
 }
 
 func (c *command) run(ctx context.Context, operands []string) error {
-	if err := c.Complete(ctx, c.Env); err != nil {
-		return err
-	}
-	port, err := c.OpenPort(ctx)
+	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
 		return err
 	}

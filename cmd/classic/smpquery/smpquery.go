@@ -87,10 +87,7 @@ func (c *command) run(ctx context.Context, operands []string) (err error) {
 	if operation == nil {
 		return c.Iberror("main", nil, "operation '%s' not supported", name)
 	}
-	if err := c.Complete(ctx, c.Env); err != nil {
-		return err
-	}
-	port, err := c.OpenPort(ctx)
+	port, err := c.CompleteAndOpen(ctx)
 	if err != nil {
 		return err
 	}

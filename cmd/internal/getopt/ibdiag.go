@@ -145,6 +145,14 @@ func (d *Diag) OpenPort(ctx context.Context) (umad.Port, error) {
 	return port, nil
 }
 
+// CompleteAndOpen completes the settings of the local port and opens it.
+func (d *Diag) CompleteAndOpen(ctx context.Context) (umad.Port, error) {
+	if err := d.Complete(ctx, d.Env); err != nil {
+		return nil, err
+	}
+	return d.OpenPort(ctx)
+}
+
 // Open opens the local port.
 func (d *Diag) Open(ctx context.Context) (umad.Port, error) {
 	if d.portNumber != int(uint8(d.portNumber)) {
