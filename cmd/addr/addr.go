@@ -196,8 +196,7 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 		return fmt.Errorf("write output: %w", err)
 	}
 	if c.fabric.Verbose > 0 && client != nil {
-		s := client.Stats()
-		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, including %d retries; %d timed out\n", s.Sent, s.Retries, s.Timeouts)
+		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(client.Stats()))
 	}
 	return c.outcome(answers)
 }

@@ -62,9 +62,8 @@ func (c *command) run(ctx context.Context) error {
 		}
 	}
 	if c.fabric.Verbose > 0 {
-		s := result.Stats
-		fmt.Fprintf(c.env.ErrOut, "%s; %d MADs sent, including %d retries; %d timed out, at most %d in flight\n",
-			render.Count(result.Passes, "pass", "passes"), s.Sent, s.Retries, s.Timeouts, s.Window)
+		fmt.Fprintf(c.env.ErrOut, "%s; %s, at most %d in flight\n",
+			render.Count(result.Passes, "pass", "passes"), fabricflag.FormatStats(result.Stats), result.Stats.Window)
 	}
 	return cmdutil.ResultError(partial, problems)
 }

@@ -331,8 +331,7 @@ func (c *command) warn(r *query.Result) {
 		}
 	}
 	if c.fabric.Verbose > 0 {
-		s := r.Stats
-		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, including %d retries; %d timed out, at most %d in flight\n", s.Sent, s.Retries, s.Timeouts, s.Window)
+		fmt.Fprintf(c.env.ErrOut, "%s, at most %d in flight\n", fabricflag.FormatStats(r.Stats), r.Stats.Window)
 	}
 }
 

@@ -176,8 +176,7 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	if c.fabric.Verbose > 0 {
-		s := result.Stats
-		fmt.Fprintf(c.env.ErrOut, "%d MADs sent, including %d retries; %d timed out\n", s.Sent, s.Retries, s.Timeouts)
+		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(result.Stats))
 	}
 	return cmdutil.ResultError(len(result.Warnings) > 0, v.findings() > 0)
 }

@@ -92,9 +92,8 @@ func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
 		fmt.Fprintf(w, "warning: the result is partial: %s\n", missing)
 	}
 	if verbose {
-		s := f.Stats
-		fmt.Fprintf(w, "%s, up to %d hops away; %d MADs sent, including %d retries; %d timed out, at most %d in flight\n",
-			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, s.Sent, s.Retries, s.Timeouts, s.Window)
+		fmt.Fprintf(w, "%s, up to %d hops away; %s, at most %d in flight\n",
+			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, fabricflag.FormatStats(f.Stats), f.Stats.Window)
 	}
 }
 
