@@ -136,11 +136,9 @@ func (c *command) define(cmd *cobra.Command) {
 func completeAttribute(begun string) []string {
 	var names []string
 	for _, a := range query.Attributes() {
-		if name := unique(a); strings.HasPrefix(strings.ToLower(name), strings.ToLower(begun)) {
-			names = append(names, name)
-		}
+		names = append(names, unique(a))
 	}
-	return names
+	return cmdutil.BeginningWith(begun, names)
 }
 
 // unique returns the name of an attribute, with the prefix of its class if it needs one.

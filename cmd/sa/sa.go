@@ -112,11 +112,9 @@ func (c *command) define(cmd *cobra.Command) {
 func completeKind(begun string) []string {
 	var names []string
 	for _, k := range sa.Kinds() {
-		if strings.HasPrefix(strings.ToLower(k.Name), strings.ToLower(begun)) {
-			names = append(names, k.Name)
-		}
+		names = append(names, k.Name)
 	}
-	return names
+	return cmdutil.BeginningWith(begun, names)
 }
 
 func completeField(kind, begun string) []string {
@@ -126,11 +124,9 @@ func completeField(kind, begun string) []string {
 	}
 	var names []string
 	for _, f := range k.Fields() {
-		if name := f + "="; strings.HasPrefix(strings.ToLower(name), strings.ToLower(begun)) {
-			names = append(names, name)
-		}
+		names = append(names, f+"=")
 	}
-	return names
+	return cmdutil.BeginningWith(begun, names)
 }
 
 var rules = cmdutil.FlagRules{

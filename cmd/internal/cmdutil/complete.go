@@ -44,6 +44,16 @@ func CompleteOperand(env *Env, cmd *cobra.Command, values Values) {
 	}
 }
 
+// BeginningWith returns the names that begin with a text in upper or lower case.
+func BeginningWith(begun string, names []string) (found []string) {
+	for _, name := range names {
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(begun)) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
 // completeFrom returns a completion function for cobra. In a list it completes the
 // element after the last comma.
 func completeFrom(env *Env, values Values, isList bool) cobra.CompletionFunc {
