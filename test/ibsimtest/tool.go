@@ -98,7 +98,8 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 	var rss int64
 	start := time.Now()
 	err = s.runWatched(cmd, &rss)
-	r := Result{Stdout: stdout.String(), Stderr: stderr.String(), Wall: time.Since(start), MaxRSS: rss}
+	r := Result{Wall: time.Since(start), MaxRSS: rss} // without the copies of the output
+	r.Stdout, r.Stderr = stdout.String(), stderr.String()
 	if cmd.ProcessState != nil {
 		r.Code = cmd.ProcessState.ExitCode()
 		r.User, r.Sys = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
