@@ -155,6 +155,16 @@ func TestQueues(t *testing.T) {
 		})
 	}
 	{
+		var x AttachMcast
+		for _, name := range []string{"ib_uverbs_attach_mcast", "ib_uverbs_detach_mcast"} {
+			l.add(name, unsafe.Sizeof(x), map[string]uintptr{
+				"gid":       unsafe.Offsetof(x.GID),
+				"qp_handle": unsafe.Offsetof(x.QPHandle),
+				"mlid":      unsafe.Offsetof(x.MLID),
+			})
+		}
+	}
+	{
 		var x ModifyQP
 		l.add("ib_uverbs_modify_qp", unsafe.Sizeof(x), map[string]uintptr{
 			"dest":                unsafe.Offsetof(x.Dest),
@@ -422,5 +432,6 @@ func TestQueues(t *testing.T) {
 	l["sizeof(struct ib_uverbs_alloc_pd)"] = uint64(unsafe.Sizeof(AllocPD(0)))
 	l["sizeof(struct ib_uverbs_create_comp_channel)"] = uint64(unsafe.Sizeof(CreateCompChannel(0)))
 	l["IB_UVERBS_QP_CREATE_SQ_SIG_ALL"] = QPCreateSignalAll
+	l["IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK"] = QPCreateBlockMulticastLoopback
 	compare(t, l, "testdata/queues.txt")
 }

@@ -15,9 +15,22 @@ type QPCap struct {
 	MaxInline  uint32 // bytes
 }
 
-// QPCreateSignalAll is IB_UVERBS_QP_CREATE_SQ_SIG_ALL of
-// <rdma/ib_user_ioctl_verbs.h>.
-const QPCreateSignalAll = 1 << 12
+// Flags of a new queue pair (enum ib_uverbs_qp_create_flags of
+// <rdma/ib_user_ioctl_verbs.h>).
+const (
+	QPCreateBlockMulticastLoopback = 1 << 1  // IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
+	QPCreateSignalAll              = 1 << 12 // IB_UVERBS_QP_CREATE_SQ_SIG_ALL
+)
+
+// AttachMcast is struct ib_uverbs_attach_mcast of <rdma/ib_user_verbs.h>. Struct
+// ib_uverbs_detach_mcast is the same.
+type AttachMcast struct {
+	_        structs.HostLayout
+	GID      [16]byte // network byte order
+	QPHandle uint32
+	MLID     uint16
+	_        uint16
+}
 
 // QPDest is struct ib_uverbs_qp_dest of <rdma/ib_user_verbs.h>.
 type QPDest struct {

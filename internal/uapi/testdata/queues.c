@@ -131,6 +131,14 @@ int main(void)
 	F(ib_uverbs_modify_qp, rnr_retry);
 	F(ib_uverbs_modify_qp, alt_port_num);
 	F(ib_uverbs_modify_qp, alt_timeout);
+	S(ib_uverbs_attach_mcast);
+	F(ib_uverbs_attach_mcast, gid);
+	F(ib_uverbs_attach_mcast, qp_handle);
+	F(ib_uverbs_attach_mcast, mlid);
+	S(ib_uverbs_detach_mcast);
+	F(ib_uverbs_detach_mcast, gid);
+	F(ib_uverbs_detach_mcast, qp_handle);
+	F(ib_uverbs_detach_mcast, mlid);
 	S(ib_uverbs_create_comp_channel_resp);
 	F(ib_uverbs_create_comp_channel_resp, fd);
 	S(ib_uverbs_comp_event_desc);
@@ -253,4 +261,5 @@ int main(void)
 	N(sizeof(struct ib_uverbs_alloc_pd));
 	N(sizeof(struct ib_uverbs_create_comp_channel));
 	N(IB_UVERBS_QP_CREATE_SQ_SIG_ALL);
+	N(IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK);
 }
