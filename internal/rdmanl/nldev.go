@@ -20,30 +20,87 @@ const nldev = 5
 // Commands (enum rdma_nldev_command).
 const (
 	cmdGet        = 1
+	cmdNewLink    = 3
+	cmdDelLink    = 4
 	cmdPortGet    = 5
+	cmdResQPGet   = 10
+	cmdResCMIDGet = 11
+	cmdResCQGet   = 12
+	cmdResMRGet   = 13
+	cmdResPDGet   = 14
 	cmdGetChardev = 15
+	cmdStatGet    = 17
+	cmdResCtxGet  = 22
+	cmdResSRQGet  = 23
 )
 
 // Attributes (enum rdma_nldev_attr).
 const (
-	attrDevIndex       = 1
-	attrDevName        = 2
-	attrPortIndex      = 3
-	attrFWVersion      = 5
-	attrNodeGUID       = 6
-	attrSysImageGUID   = 7
-	attrLID            = 9
-	attrSMLID          = 10
-	attrLMC            = 11
-	attrPortState      = 12
-	attrPortPhysState  = 13
-	attrDevNodeType    = 14
-	attrNetdevIndex    = 50
-	attrNetdevName     = 51
-	attrProtocol       = 67
-	attrChardevType    = 69
-	attrChardevName    = 70
-	attrUVerbsDriverID = 73
+	attrDevIndex      = 1
+	attrDevName       = 2
+	attrPortIndex     = 3
+	attrFWVersion     = 5
+	attrNodeGUID      = 6
+	attrSysImageGUID  = 7
+	attrLID           = 9
+	attrSMLID         = 10
+	attrLMC           = 11
+	attrPortState     = 12
+	attrPortPhysState = 13
+	attrDevNodeType   = 14
+
+	attrResQP           = 19
+	attrResQPEntry      = 20
+	attrResQPN          = 21
+	attrResRemoteQPN    = 22
+	attrResRQPSN        = 23
+	attrResSQPSN        = 24
+	attrResPathMig      = 25
+	attrResType         = 26
+	attrResState        = 27
+	attrResPID          = 28
+	attrResKernelName   = 29
+	attrResCMID         = 30
+	attrResPortSpace    = 32
+	attrResSource       = 33
+	attrResDestination  = 34
+	attrResCQ           = 35
+	attrResCQE          = 37
+	attrResUsers        = 38
+	attrResPollContext  = 39
+	attrResMR           = 40
+	attrResRKey         = 42
+	attrResLKey         = 43
+	attrResMRLength     = 45
+	attrResPD           = 46
+	attrResLocalDMALKey = 48
+	attrResGlobalRKey   = 49
+	attrNetdevIndex     = 50
+	attrNetdevName      = 51
+	attrResPDN          = 60
+	attrResCQN          = 61
+	attrResMRN          = 62
+	attrResCMIDN        = 63
+	attrResContextN     = 64
+	attrLinkType        = 65
+	attrProtocol        = 67
+	attrChardevType     = 69
+	attrChardevName     = 70
+	attrUVerbsDriverID  = 73
+	attrStatMode        = 74
+	attrStatResource    = 75
+	attrStatCounter     = 77
+	attrStatCounterID   = 79
+	attrStatHWCounters  = 80
+	attrStatHWCounter   = 81
+	attrStatHWName      = 82
+	attrStatHWValue     = 83
+	attrDIM             = 84
+	attrResContext      = 86
+	attrResSRQ          = 88
+	attrResSRQN         = 90
+	attrMinRange        = 91
+	attrMaxRange        = 92
 )
 
 // A Device contains the kernel's attributes of a device. Missing attributes are nil

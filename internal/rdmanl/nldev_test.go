@@ -57,10 +57,17 @@ func TestParse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(encode(f, device))
 	f.Add(encode(f, port))
+	f.Add(encode(f, srqs))
+	f.Add(encode(f, counters))
 	f.Add([]byte{5, 0, 1, 0, 9, 0, 0, 0})
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		_, _ = parseDevice(b)
 		_, _ = parsePort(b)
 		_, _ = parseChardev(b)
+		for _, k := range resourceKinds {
+			_, _ = parseResources(b, k.table)
+			_, _ = parseStatistics(b, k.table)
+		}
+		_, _ = parseStatistics(b, attrStatCounter)
 	})
 }
