@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // A File is an output file. It ends with Commit or Abort.
@@ -74,7 +76,7 @@ func (f *File) open() (err error) {
 		return syscall.EISDIR
 	}
 	// The former file must be writable even if its directory is.
-	if f.file, err = os.OpenFile(f.path, os.O_WRONLY, 0); err != nil {
+	if f.file, err = interrupt.OpenFile(f.path, os.O_WRONLY, 0); err != nil {
 		return err
 	}
 	stat, ok := former.Sys().(*syscall.Stat_t)

@@ -60,6 +60,27 @@ func New(f File) (*Conn, error) {
 	return c, nil
 }
 
+// NewReader is [New] for a file that reports when a message can be read elsewhere, such
+// as an epoll descriptor: read reads it without waiting, and returns EAGAIN if there is
+// none. The Conn cannot send.
+func NewReader(f File, read func(b []byte) (int, error)) (*Conn, error) {
+	c, err := New(f)
+	if err != nil {
+		return nil, err
+	}
+	c.read = func(uintptr) { c.n, c.err = read(c.in) }
+	return c, nil
+}
+
+// TryReceive reads a message into b without waiting. It returns EAGAIN if there is none.
+func (c *Conn) TryReceive(b []byte) (int, error) {
+	c.in = b
+	if err := c.raw.Control(c.read); err != nil {
+		return 0, err
+	}
+	return c.n, c.err
+}
+
 // Send writes a message. It does not wait: if the file has no room, it returns
 // EAGAIN or the error that the file's driver uses instead.
 func (c *Conn) Send(b []byte) error {

@@ -49,6 +49,7 @@ type Port struct {
 	LMC       uint8        // lid_mask_count
 	SMLID     ib.LID       // sm_lid
 	SMSL      uint8        // sm_sl
+	CapMask   uint32       // cap_mask, PortInfo's CapabilityMask; 0 if the file does not exist
 	GIDPrefix uint64       // upper half of gids/0; 0 if the file does not exist
 	GUID      ib.GUID      // lower half of gids/0
 }
@@ -81,6 +82,9 @@ func (fs FS) port(device string, number uint8) (Port, error) {
 	}
 	p.State, p.PhysState = ib.PortState(state), ib.PhysState(phys)
 	p.LID, p.LMC, p.SMLID, p.SMSL = ib.LID(lid), uint8(lmc), ib.LID(smLID), uint8(smSL)
+	if caps, err := fs.readUint(32, dir, "cap_mask"); err == nil {
+		p.CapMask = uint32(caps)
+	}
 	if layer, err := fs.read(dir, "link_layer"); err == nil {
 		p.LinkLayer = layer
 	}

@@ -40,7 +40,7 @@ func TestDevice(t *testing.T) {
 		t.Errorf("got %+v, %v, want %+v", d, err, want)
 	}
 	port, err := fs.Port("mlx5_0", 1)
-	want := Port{"mlx5_0", 1, "InfiniBand", 4, 5, 0x1f, 0, 2, 0, 0xfe80 << 48, 0xb8599f030001e2d4}
+	want := Port{"mlx5_0", 1, "InfiniBand", 4, 5, 0x1f, 0, 2, 0, 0, 0xfe80 << 48, 0xb8599f030001e2d4}
 	if err != nil || port != want {
 		t.Errorf("got %+v, %v, want %+v", port, err, want)
 	}

@@ -1,0 +1,109 @@
+// Package interrupt ends blocking operations on files when a signal interrupts the
+// process. Opening a FIFO waits for its peer and reading a terminal for input, and neither
+// takes a context.
+package interrupt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// current is the context of [Notify]; nil: signals terminate the process.
+var current atomic.Pointer[context.Context]
+
+// Notify returns a context that the first SIGINT or SIGTERM ends. A second signal
+// terminates the process. stop restores the behaviour of signals.
+func Notify() (ctx context.Context, stop func()) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	current.Store(&ctx)
+	return ctx, stop
+}
+
+// Open opens a file for reading. See [OpenFile].
+func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+
+// OpenFile opens a file like [os.OpenFile]. An interrupt ends the wait for the peer of a
+// FIFO, and later the reads and writes of the FIFO.
+func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	ctx := current.Load()
+	if info, err := os.Stat(path); ctx == nil || err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		return os.OpenFile(path, flag, mode)
+	}
+	return openFIFO(*ctx, path, flag)
+}
+
+// openFIFO leaves a blocked system call behind if it is interrupted. It ends with the
+// process.
+func openFIFO(ctx context.Context, path string, flag int) (*os.File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.OpenFile(path, flag, 0)
+		opened <- result{file, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("open %s: %w", path, ctx.Err())
+	case r := <-opened:
+		if r.err == nil {
+			// Without a deadline of the FIFO, a second signal ends its reads and writes.
+			context.AfterFunc(ctx, func() { _ = r.file.SetDeadline(time.Unix(1, 0)) })
+		}
+		return r.file, r.err
+	}
+}
+
+// ReadFile reads a file like [os.ReadFile].
+func ReadFile(path string) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
+}
+
+// Reader returns a reader whose reads an interrupt ends.
+func Reader(in io.Reader) io.Reader {
+	ctx := current.Load()
+	if ctx == nil {
+		return in
+	}
+	return &reader{ctx: *ctx, in: in}
+}
+
+type reader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// Read leaves a blocked read behind if it is interrupted. The data of this read is lost.
+func (r *reader) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	buffer := make([]byte, len(p)) // p belongs to the caller after an interrupt
+	go func() {
+		n, err := r.in.Read(buffer)
+		done <- result{n, err}
+	}()
+	select {
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	case got := <-done:
+		return copy(p, buffer[:got.n]), got.err
+	}
+}

@@ -1,0 +1,72 @@
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func fifo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOpenFIFO_Interrupted(t *testing.T) {
+	for name, flag := range map[string]int{"read": os.O_RDONLY, "write": os.O_WRONLY} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := openFIFO(ctx, fifo(t), flag); !errors.Is(err, context.Canceled) {
+				t.Errorf("got error %v, want %v", err, context.Canceled)
+			}
+		})
+	}
+}
+
+// An interrupt ends the read of a FIFO whose writer does not write.
+func TestOpenFIFO_Read(t *testing.T) {
+	path := fifo(t)
+	writer, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	reader, err := openFIFO(ctx, path, os.O_RDONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if _, err := writer.WriteString("x"); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 1)
+	if _, err := reader.Read(b); err != nil || b[0] != 'x' {
+		t.Errorf("got %q, error %v, want x", b, err)
+	}
+	cancel()
+	if _, err := reader.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got error %v, want %v", err, os.ErrDeadlineExceeded)
+	}
+}
+
+func TestReader(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	if b, err := io.ReadAll(&reader{ctx, strings.NewReader("text")}); err != nil || string(b) != "text" {
+		t.Errorf("got %q, error %v, want text", b, err)
+	}
+	blocked, _ := io.Pipe()
+	cancel()
+	if _, err := (&reader{ctx, blocked}).Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+}
