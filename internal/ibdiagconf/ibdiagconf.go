@@ -2,17 +2,16 @@
 package ibdiagconf
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ibkit/ibkit/internal/scanerr"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // DefaultPath is the path that most builds of infiniband-diags read.
@@ -33,7 +32,7 @@ type Config struct {
 // ReadFile reads a file into c. If optional is set, a missing file is not an error.
 // Otherwise its errors are those of opening the file and of Read.
 func (c *Config) ReadFile(path string, optional bool) error {
-	f, err := os.Open(path)
+	f, err := interrupt.Open(path)
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -49,24 +48,23 @@ func (c *Config) ReadFile(path string, optional bool) error {
 // other lines, so that a caller can continue with a warning.
 func (c *Config) Read(r io.Reader, name string) error {
 	var errs []error
-	lines := bufio.NewScanner(r)
-	n := 1
-	for ; lines.Scan(); n++ {
+	lines := textfile.NewReader(r, name)
+	for lines.Next() {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		err := errors.New("expected KEY=VALUE")
+		err := errors.New("want KEY=VALUE")
 		if ok {
 			err = c.set(strings.TrimSpace(key), strings.TrimSpace(value))
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("read config: %s:%d: %w", name, n, err))
+			errs = append(errs, fmt.Errorf("read config: %w", lines.At(err)))
 		}
 	}
-	if err := scanerr.Of(lines); err != nil {
-		errs = append(errs, fmt.Errorf("read config: %s:%d: %w", name, n, err))
+	if err := lines.Err(); err != nil {
+		errs = append(errs, fmt.Errorf("read config: %w", err))
 	}
 	return errors.Join(errs...)
 }

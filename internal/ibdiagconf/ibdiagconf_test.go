@@ -32,7 +32,7 @@ nd_format=%h %d
 
 func TestRead_Invalid(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"CA", "f:1: expected KEY=VALUE"},
+		{"CA", "f:1: want KEY=VALUE"},
 		{"\n#\nPort=300", `f:3: Port: "300" is not an unsigned 8-bit number`},
 		{"timeout=-1", `f:1: timeout: "-1" is not an unsigned 31-bit number`},
 		{"m_key=secret", "f:1: m_key"},
