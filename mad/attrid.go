@@ -24,10 +24,18 @@ const (
 	AttrVLArbitration            AttrID = 0x0018
 	AttrLinearForwardingTable    AttrID = 0x0019
 	AttrMulticastForwardingTable AttrID = 0x001b
+	AttrHierarchyInfo            AttrID = 0x001e
 	AttrSMInfo                   AttrID = 0x0020
 	AttrPortInfoExtended         AttrID = 0x0033
 	AttrSwitchPortStateTable     AttrID = 0x0034
-	AttrMlnxExtPortInfo          AttrID = 0xff90 // NVIDIA's, for FDR10
+
+	// NVIDIA's.
+	AttrPrivateLFTInfo          AttrID = 0xff10
+	AttrVendorCapabilities      AttrID = 0xff17
+	AttrAdaptiveRoutingInfo     AttrID = 0xff20
+	AttrARGroupTable            AttrID = 0xff21
+	AttrARLinearForwardingTable AttrID = 0xff23
+	AttrMlnxExtPortInfo         AttrID = 0xff90 // for FDR10
 )
 
 // String returns the specification's name of the subnet management attribute. For
@@ -62,6 +70,10 @@ func (c Class) attributes() map[AttrID]attrKind {
 		return perfAttributes
 	case ClassCC:
 		return congestionAttributes
+	case ClassMlnx:
+		return mlnxAttributes
+	case ClassSysstat:
+		return sysstatAttributes
 	}
 	return nil
 }
@@ -82,7 +94,7 @@ func kind[T any, A interface {
 
 var smpAttributes = map[AttrID]attrKind{
 	AttrClassPortInfo:            {name: "ClassPortInfo"},
-	AttrNotice:                   {name: "Notice"},
+	AttrNotice:                   kind[Notice]("Notice"),
 	AttrNodeDescription:          kind[NodeDescription]("NodeDescription"),
 	AttrNodeInfo:                 kind[NodeInfo]("NodeInfo"),
 	AttrSwitchInfo:               kind[SwitchInfo]("SwitchInfo"),
@@ -93,9 +105,15 @@ var smpAttributes = map[AttrID]attrKind{
 	AttrVLArbitration:            kind[VLArbitration]("VLArbitrationTable"),
 	AttrLinearForwardingTable:    kind[LinearForwardingTable]("LinearForwardingTable"),
 	AttrMulticastForwardingTable: kind[MulticastForwardingTable]("MulticastForwardingTable"),
+	AttrHierarchyInfo:            kind[HierarchyInfo]("HierarchyInfo"),
 	AttrSMInfo:                   kind[SMInfo]("SMInfo"),
 	AttrPortInfoExtended:         kind[PortInfoExtended]("PortInfoExtended"),
 	AttrSwitchPortStateTable:     kind[SwitchPortStateTable]("SwitchPortStateTable"),
+	AttrPrivateLFTInfo:           kind[PrivateLFTInfo]("PrivateLFTInfo"),
+	AttrVendorCapabilities:       kind[VendorCapabilities]("VendorCapabilities"),
+	AttrAdaptiveRoutingInfo:      kind[AdaptiveRoutingInfo]("AdaptiveRoutingInfo"),
+	AttrARGroupTable:             kind[ARGroupTable]("ARGroupTable"),
+	AttrARLinearForwardingTable:  kind[ARLinearForwardingTable]("ARLinearForwardingTable"),
 	AttrMlnxExtPortInfo:          kind[MlnxExtPortInfo]("ExtendedPortInfo"),
 }
 

@@ -15,6 +15,7 @@ const (
 	ClassCM           Class = 0x07 // communication management
 	ClassSNMP         Class = 0x08 // SNMP tunnelling
 	ClassCC           Class = 0x21 // congestion control
+	ClassSysstat      Class = 0x33 // OpenFabrics' system status (infiniband-diags, ibsysstat.c)
 	ClassSMPDirected  Class = 0x81 // subnet management, directed route
 )
 
@@ -40,6 +41,8 @@ func (c Class) String() string {
 		return "SNMP"
 	case ClassCC:
 		return "CongestionControl"
+	case ClassSysstat:
+		return "Sysstat"
 	}
 	if c >= 0x09 && c <= 0x0f || c.HasOUI() {
 		return fmt.Sprintf("Vendor(0x%02x)", uint8(c))
@@ -55,6 +58,15 @@ func (c Class) HasOUI() bool { return c >= 0x30 && c <= 0x4f }
 // QP0.
 func (c Class) IsSMP() bool { return c == ClassSMPLIDRouted || c == ClassSMPDirected }
 
+// Version returns the version of the class in MADs: 2 for subnet administration and
+// congestion control, which release 1.1 and later of the specification changed.
+func (c Class) Version() uint8 {
+	if c == ClassSA || c == ClassCC {
+		return 2
+	}
+	return 1
+}
+
 // DataRange returns the offset and the size in bytes of the attribute data in
 // packets of the class. If the layout is unknown, the data are all bytes after
 // the headers.
@@ -69,7 +81,7 @@ func (c Class) DataRange() (offset, size int) {
 		return offData, Size - offData
 	case c.HasOUI():
 		// After the header of RMPP, a reserved byte and the OUI (16.5).
-		return offVendorData, Size - offVendorData
+		return Size - VendorDataSize, VendorDataSize
 	}
 	return headerSize, Size - headerSize
 }

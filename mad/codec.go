@@ -52,19 +52,27 @@ func Decode(a Attribute, b []byte) error {
 // Encode encodes a to the first [AttributeSize] bytes of b, with reserved bits 0.
 // It returns an error if b is too short or a value does not fit its field; the
 // content of b is then undefined.
-func Encode(a Attribute, b []byte) error {
+func Encode(a Attribute, b []byte) error { return encode(a, b, "encode", true) }
+
+// Update is [Encode] without a change of the reserved bits of b, which a newer version
+// of the specification, or a vendor, may use.
+func Update(a Attribute, b []byte) error { return encode(a, b, "update", false) }
+
+func encode(a Attribute, b []byte, verb string, empty bool) error {
 	f := formatOf(a)
 	if len(b) < f.size {
-		return sizeError("encode", a, len(b))
+		return sizeError(verb, a, len(b))
 	}
 	c := codecs.Get().(*codec)
 	c.mode, c.data = encoding, b[:f.size]
-	clear(c.data)
+	if empty {
+		clear(c.data)
+	}
 	a.fields(c)
 	err := c.err
 	c.release()
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", AttributeName(a), err)
+		return fmt.Errorf("%s %s: %w", verb, AttributeName(a), err)
 	}
 	return nil
 }
@@ -87,21 +95,30 @@ const (
 	decoding  mode = iota // bytes to struct
 	encoding              // struct to bytes
 	dumping               // struct to the classic text
+	listing               // struct to the names and texts of fields
 	marshal               // struct to JSON
 	unmarshal             // JSON to struct
 	visiting              // struct to a function and back
 	locating              // offsets of fields
+	styling               // styles of fields
 )
 
 // A codec processes each field of an attribute according to its mode.
 type codec struct {
 	mode mode
 	data []byte // decoding, encoding
-	text []byte // dumping, marshal
+	text []byte // dumping, listing, marshal
 	err  error  // error of the first value that did not fit its field
+
+	list     func(name string, text []byte) // listing
+	only     []string                       // listing: names of the wanted fields; nil: all
+	elements []uint64                       // dumping, listing, marshal: of an array
+	keys     map[string]string              // marshal: keys of the names of fields so far
 
 	members map[string]json.RawMessage                    // unmarshal
 	visit   func(name string, width int, v uint64) uint64 // visiting
+
+	style func(name string, width int, s *style) // styling
 
 	base  int         // locating: of the attribute within a record, in bits
 	parts []component // locating
@@ -112,7 +129,7 @@ type codec struct {
 var codecs = sync.Pool{New: func() any { return new(codec) }}
 
 func (c *codec) release() {
-	*c = codec{}
+	*c = codec{text: c.text[:0], elements: c.elements, keys: c.keys} // without allocations for the next call
 	codecs.Put(c)
 }
 
@@ -136,6 +153,8 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 		*v = T(c.visit(name, width, uint64(*v)))
 	case locating:
 		c.locate(unsafe.Pointer(v), name, offset, width)
+	case styling:
+		c.style(name, width, s)
 	default:
 		c.show(name, uint64(*v), width, s)
 	}
@@ -164,12 +183,13 @@ func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyl
 		for i := range v {
 			c.locate(unsafe.Pointer(&v[i]), name+strconv.Itoa(i), offset+i*width, width)
 		}
+	case styling:
 	default:
-		elements := make([]uint64, len(v))
-		for i := range v {
-			elements[i] = uint64(v[i])
+		c.elements = c.elements[:0]
+		for _, e := range v {
+			c.elements = append(c.elements, uint64(e))
 		}
-		c.showArray(name, elements, width, s)
+		c.showArray(name, c.elements, width, s)
 	}
 }
 
@@ -183,20 +203,17 @@ func nested(c *codec, a Attribute, offset int, name string) {
 		c.data = whole[offset/8:]
 		a.fields(c)
 		c.data = whole
-	case visiting:
+	case visiting, styling:
 		a.fields(c)
 	case locating:
 		c.base += offset
 		a.fields(c)
 		c.base -= offset
-	case dumping:
-		c.text = appendDump(c.text, a)
+	case dumping, listing:
+		c.dump(a)
 	case marshal:
-		text, err := json.Marshal(a)
-		if err != nil && c.err == nil {
-			c.err = fmt.Errorf("%s: %w", name, err)
-		}
-		c.text = append(appendKey(c.text, name), text...)
+		c.key(name)
+		c.marshal(a)
 	}
 }
 
@@ -220,5 +237,7 @@ func (c *codec) store(offset, width int, v uint64, name string) {
 		return
 	}
 	b := c.data[offset/32*4:]
-	binary.BigEndian.PutUint32(b, binary.BigEndian.Uint32(b)|uint32(v)<<(32-width-offset%32))
+	shift := 32 - width - offset%32
+	mask := uint32(1<<width-1) << shift
+	binary.BigEndian.PutUint32(b, binary.BigEndian.Uint32(b)&^mask|uint32(v)<<shift)
 }

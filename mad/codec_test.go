@@ -23,6 +23,26 @@ func TestEachBit(t *testing.T) {
 		"switchinfo":  DataSize*8 - 160 + 11,
 		"vlarb":       32 * 4,
 
+		"noticecaps":   DataSize*8 - 3*16 - 1 - 32,
+		"noticegid":    DataSize*8 - 128,
+		"noticeimage":  DataSize*8 - 16 - 64,
+		"noticekey":    DataSize*8 - 2*16 - 32 - 4 - 2*24 - 2*128,
+		"noticemkey":   DataSize*8 - 2*16 - 8 - 16 - 32 - 64 - 8 - 30*8,
+		"noticeport":   DataSize*8 - 16 - 8,
+		"noticeswitch": DataSize*8 - 16,
+		"noticeswkey":  DataSize*8 - 4*16 - 4 - 2*24 - 2*128 - 16 - 8,
+
+		"arinfo":    DataSize*8 - 29 - 32 - 16 - 8 - 8 - 8 - 32 - 8 - 8 - 3 - 16,
+		"arlft":     16 * 2,
+		"hierarchy": 4 + 8,
+		"plftinfo":  DataSize*8 - 3*8 - 7*16,
+		"vscaps":    DataSize*8 - 4*32,
+
+		"vsconfig":    64 + 8*MlnxDataSize - 64 - 18*96,
+		"vsgeneral":   8*MlnxDataSize - 6*8 - 4*16 - 3*32 - 2*8 - 16*8,
+		"vsgroups":    8*MlnxDataSize - 8 - 2*32,
+		"vsgroupconf": 8*MlnxDataSize - 2*8,
+
 		"sa-guidinfo":   8 + 32,
 		"sa-inform":     16 + 3 + 8,
 		"sa-informinfo": 48 + 16 + 3 + 8,
@@ -96,6 +116,38 @@ func TestEachBit(t *testing.T) {
 		if lost != reserved[kind] {
 			t.Errorf("%s: %d bits are not kept, want %d", kind, lost, reserved[kind])
 		}
+	}
+}
+
+// Update changes fields and no other bits.
+func TestUpdate(t *testing.T) {
+	for kind, empty := range attributes {
+		size := AttributeSize(empty())
+		ones := bytes.Repeat([]byte{0xff}, size)
+		data := bytes.Clone(ones)
+		a := empty()
+		if err := Decode(a, data); err != nil {
+			t.Fatal(err)
+		}
+		if err := Update(a, data); err != nil || !bytes.Equal(data, ones) {
+			t.Errorf("%s: after an update without changes: got error %v and\n% x", kind, err, data)
+		}
+	}
+	data := bytes.Repeat([]byte{0xff}, DataSize)
+	var info PortInfo
+	if err := Decode(&info, data); err != nil {
+		t.Fatal(err)
+	}
+	info.MKey, info.LMC, info.LinkSpeedExt2Enabled = 0, 5, 2
+	want := bytes.Repeat([]byte{0xff}, DataSize)
+	clear(want[:8])
+	want[34], want[56] = 0xfd, 0xfa
+	if err := Update(&info, data); err != nil || !bytes.Equal(data, want) {
+		t.Errorf("got error %v and\n% x\nwant\n% x", err, data, want)
+	}
+	const short = "update PortInfo: 64 bytes wanted, got 63"
+	if err := Update(&info, data[:63]); err == nil || err.Error() != short {
+		t.Errorf("got error %v, want %s", err, short)
 	}
 }
 
@@ -175,6 +227,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, DataSize))
 	f.Add(bytes.Repeat([]byte{0xff}, Size))
+	f.Add(bytes.Repeat([]byte{0x10, 0x17}, Size/2)) // a device with an extended GeneralInfo
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for kind, empty := range attributes {
 			first := empty()

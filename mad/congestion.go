@@ -1,10 +1,6 @@
 package mad
 
-import (
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
-)
+import "encoding/binary"
 
 // Attributes of congestion control (InfiniBand Architecture, Volume 1, A10.4.3).
 // Other classes use the same numbers for other attributes.
@@ -51,6 +47,15 @@ func (p *Packet) CCKey() uint64 { return binary.BigEndian.Uint64(p[offCCKey:]) }
 
 // SetCCKey overwrites the key in a packet of congestion control.
 func (p *Packet) SetCCKey(key uint64) { binary.BigEndian.PutUint64(p[offCCKey:], key) }
+
+// CongestionPayload returns the part of a packet of congestion control after the common
+// header: the key, and the data of an attribute, which is nil for a Get (A10.4.1).
+func CongestionPayload(key uint64, data []byte) []byte {
+	offset, _ := ClassCC.DataRange()
+	payload := make([]byte, offset-headerSize, offset-headerSize+len(data))
+	binary.BigEndian.PutUint64(payload, key)
+	return append(payload, data...)
+}
 
 // CongestionCreditStarvation is the bit of CongestionInfo.Info by which a switch
 // reports support for credit starvation.
@@ -107,6 +112,17 @@ func (m *PortMask) Has(port uint8) bool { return m[31-port/8]>>(port%8)&1 != 0 }
 
 // Add selects a port.
 func (m *PortMask) Add(port uint8) { m[31-port/8] |= 1 << (port % 8) }
+
+// Ports returns the selected ports in ascending order; it is not nil.
+func (m *PortMask) Ports() []uint16 {
+	ports := []uint16{}
+	for port := range uint16(256) {
+		if m.Has(uint8(port)) {
+			ports = append(ports, port)
+		}
+	}
+	return ports
+}
 
 // A SwitchCongestionSetting configures the marking of packets in a switch
 // (A10.4.3.6). In a Set, ControlMap selects the fields that change.
@@ -170,8 +186,10 @@ func (*SwitchPortCongestionSetting) ID() AttrID { return AttrSwitchPortCongestio
 func (*SwitchPortCongestionSetting) format() format { return congestionFormat }
 
 // MarshalJSON writes {"ports": [{"valid": 1, ...}, ...]}.
-func (a SwitchPortCongestionSetting) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (a SwitchPortCongestionSetting) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *SwitchPortCongestionSetting) marshal(c *codec) {
+	c.value(struct {
 		Ports []PortCongestionSetting `json:"ports"`
 	}{a.Ports[:]})
 }
@@ -191,19 +209,12 @@ func (s *PortCongestionSetting) fields(c *codec, at int) {
 }
 
 // dump writes one paragraph per port, as ibccquery does.
-func (a *SwitchPortCongestionSetting) dump(b []byte) []byte {
+func (a *SwitchPortCongestionSetting) dump(c *codec) {
 	for i := range a.Ports {
-		b = fmt.Appendf(appendDotted(b, "Port"), "%d\n", i)
-		b = appendParagraph(b, func(c *codec) { a.Ports[i].fields(c, 0) })
+		c.show("Port", uint64(i), 0, decimal)
+		a.Ports[i].fields(c, 0)
+		c.blank()
 	}
-	return b
-}
-
-// appendParagraph writes fields in the classic form and an empty line.
-func appendParagraph(b []byte, fields func(*codec)) []byte {
-	c := codec{mode: dumping, text: b}
-	fields(&c)
-	return append(c.text, '\n')
 }
 
 // A CACongestionSetting configures the reaction of a channel adapter's port to
@@ -230,8 +241,10 @@ func (*CACongestionSetting) ID() AttrID { return AttrCACongestionSetting }
 func (*CACongestionSetting) format() format { return congestionFormat }
 
 // MarshalJSON writes {"port_control": 0, "control_map": 0, "sls": [...]}.
-func (a CACongestionSetting) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (a CACongestionSetting) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *CACongestionSetting) marshal(c *codec) {
+	c.value(struct {
 		PortControl uint16                `json:"port_control"`
 		ControlMap  uint16                `json:"control_map"`
 		SLs         []SLCongestionSetting `json:"sls"`
@@ -258,13 +271,14 @@ func (s *SLCongestionSetting) fields(c *codec, at int) {
 }
 
 // dump writes one paragraph per service level, as ibccquery does.
-func (a *CACongestionSetting) dump(b []byte) []byte {
-	b = appendParagraph(b, a.header)
+func (a *CACongestionSetting) dump(c *codec) {
+	a.header(c)
+	c.blank()
 	for i := range a.SLs {
-		b = fmt.Appendf(appendDotted(b, "SL"), "%d\n", i)
-		b = appendParagraph(b, func(c *codec) { a.SLs[i].fields(c, 0) })
+		c.show("SL", uint64(i), 0, decimal)
+		a.SLs[i].fields(c, 0)
+		c.blank()
 	}
-	return b
 }
 
 // A CongestionControlTable is one block of the injection rate delays of a channel
@@ -286,8 +300,10 @@ func (*CongestionControlTable) ID() AttrID { return AttrCongestionControlTable }
 func (*CongestionControlTable) format() format { return congestionFormat }
 
 // MarshalJSON writes {"ccti_limit": 63, "entries": [...]}.
-func (a CongestionControlTable) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (a CongestionControlTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *CongestionControlTable) marshal(c *codec) {
+	c.value(struct {
 		Limit   uint16                   `json:"ccti_limit"`
 		Entries []CongestionControlEntry `json:"entries"`
 	}{a.Limit, a.Entries[:]})
@@ -311,16 +327,17 @@ func (e *CongestionControlEntry) fields(c *codec, at int) {
 
 // dump writes one paragraph per entry up to Limit, as ibccquery does. A limit of 0
 // means that the table is not in use.
-func (a *CongestionControlTable) dump(b []byte) []byte {
-	b = appendParagraph(b, a.header)
+func (a *CongestionControlTable) dump(c *codec) {
+	a.header(c)
+	c.blank()
 	if a.Limit == 0 {
-		return b
+		return
 	}
 	for i := range a.Entries[:min(len(a.Entries), int(a.Limit)+1)] {
-		b = fmt.Appendf(appendDotted(b, "Entry"), "%d\n", i)
-		b = appendParagraph(b, func(c *codec) { a.Entries[i].fields(c, 0) })
+		c.show("Entry", uint64(i), 0, decimal)
+		a.Entries[i].fields(c, 0)
+		c.blank()
 	}
-	return b
 }
 
 // A TimeStamp is the free-running clock of a node (A10.4.3.10).

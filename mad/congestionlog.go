@@ -1,10 +1,6 @@
 package mad
 
-import (
-	"encoding/json"
-
-	"github.com/ibkit/ibkit/ib"
-)
+import "github.com/ibkit/ibkit/ib"
 
 // A CongestionLog is the log of an agent of congestion control (InfiniBand
 // Architecture, Volume 1, A10.4.3.5). Type determines which fields are valid. The
@@ -55,7 +51,9 @@ func (*CongestionLog) format() format { return congestionLogFormat }
 
 // MarshalJSON writes the fields that are valid for the type of log, with the events
 // that are in use.
-func (a CongestionLog) MarshalJSON() ([]byte, error) {
+func (a CongestionLog) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *CongestionLog) marshal(c *codec) {
 	log := struct {
 		Type      uint8  `json:"log_type"`
 		Flags     uint8  `json:"congestion_flags"`
@@ -76,7 +74,7 @@ func (a CongestionLog) MarshalJSON() ([]byte, error) {
 	case CongestionLogCA:
 		log.SLMap, log.Log = a.SLMap, used(a.CAEvents[:])
 	}
-	return json.Marshal(log)
+	c.value(log)
 }
 
 // used returns the events that are not empty.
@@ -142,22 +140,22 @@ func (e *CACongestionEvent) fields(c *codec, at int) {
 }
 
 // dump writes one paragraph per event that is in use, as ibccquery does.
-func (a *CongestionLog) dump(b []byte) []byte {
-	c := codec{mode: dumping, text: b}
-	a.common(&c)
+func (a *CongestionLog) dump(c *codec) {
+	a.common(c)
 	switch a.Type {
 	case CongestionLogSwitch:
-		b = appendParagraph(c.text, a.switchFields)
+		a.switchFields(c)
+		c.blank()
 		for _, e := range used(a.SwitchEvents[:]) {
-			b = appendParagraph(b, func(c *codec) { e.fields(c, 0) })
+			e.fields(c, 0)
+			c.blank()
 		}
-		return b
 	case CongestionLogCA:
-		b = appendParagraph(c.text, a.adapterFields)
+		a.adapterFields(c)
+		c.blank()
 		for _, e := range used(a.CAEvents[:]) {
-			b = appendParagraph(b, func(c *codec) { e.fields(c, 0) })
+			e.fields(c, 0)
+			c.blank()
 		}
-		return b
 	}
-	return c.text
 }

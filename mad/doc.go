@@ -1,8 +1,8 @@
 // Package mad encodes and decodes InfiniBand management datagrams (MADs): the
 // common header, the headers of subnet management, subnet administration and
 // RMPP, directed routes, and the attributes and records of these classes, of
-// performance management and of congestion control that discovery and the
-// diagnostic tools use. Package umad sends and receives datagrams.
+// performance management, of congestion control and of NVIDIA's vendor class that
+// discovery and the diagnostic tools use. Package umad sends and receives datagrams.
 //
 // A [Packet] has the bytes of the wire, in network byte order. The fields of all
 // structs are in host byte order. Unless a field's comment states otherwise, it

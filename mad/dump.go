@@ -1,53 +1,111 @@
 package mad
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // nameColumn is the column, from 0, at which the dots after a name end in the
 // classic dump, without the colon.
 const nameColumn = 32
 
-// A dumper writes an attribute that the classic tools do not print as named
-// fields.
-type dumper interface{ dump(b []byte) []byte }
+// A dumper shows an attribute that the classic tools do not print as named fields.
+type dumper interface{ dump(c *codec) }
 
 // Dump writes a in the form of smpquery of infiniband-diags, without the comment
 // line at the top: one field per line, with dots between name and value. Tables
 // have smpquery's rows, numbered from 0 in each block. Management keys are not
 // hidden.
 func Dump(w io.Writer, a Attribute) error {
-	if _, err := w.Write(appendDump(nil, a)); err != nil {
+	c := codecs.Get().(*codec)
+	c.mode = dumping
+	c.dump(a)
+	_, err := w.Write(c.text)
+	c.release()
+	if err != nil {
 		return fmt.Errorf("dump %s: %w", AttributeName(a), err)
 	}
 	return nil
 }
 
-func appendDump(b []byte, a Attribute) []byte {
+// Fields calls f for each field of a, in the order of [Dump], with its name and the text of
+// its value there. Rows of tables have no name. The names in the text of a capability mask
+// are separated by newlines and tabs. The text is valid until f returns. If only is not nil,
+// f is called for the fields with these names.
+func Fields(a Attribute, only []string, f func(name string, text []byte)) {
+	c := codecs.Get().(*codec)
+	c.mode, c.list, c.only = listing, f, only
+	c.dump(a)
+	c.release()
+}
+
+// dump shows an attribute.
+func (c *codec) dump(a Attribute) {
 	if d, ok := a.(dumper); ok {
-		return d.dump(b)
+		d.dump(c)
+		return
 	}
-	c := codec{mode: dumping, text: b}
-	a.fields(&c)
-	return c.text
+	a.fields(c)
 }
 
 // show writes a field in the text modes.
 func (c *codec) show(name string, v uint64, width int, s *style) {
-	if c.mode == dumping {
-		c.text = s.dump(appendDotted(c.text, name), v, width)
-		c.text = append(c.text, '\n')
+	if c.mode == marshal {
+		c.key(name)
+		c.text = appendValue(c.text, v, s.json)
 		return
 	}
-	c.text = appendKey(c.text, name)
-	c.text = appendValue(c.text, v, s.json)
+	if c.begin(name) {
+		c.text = s.dump(c.text, v, width)
+		c.end(name)
+	}
 }
 
-func appendDotted(b []byte, name string) []byte {
-	b = append(append(b, name...), ':')
-	for range nameColumn - len(name) {
-		b = append(b, '.')
+// begin starts a field whose text is then appended to c.text. It returns false for a field
+// that is not wanted.
+func (c *codec) begin(name string) bool {
+	if c.mode == listing {
+		c.text = c.text[:0]
+		return c.only == nil || slices.Contains(c.only, name)
 	}
-	return b
+	c.text = append(append(c.text, name...), ':')
+	c.dots(nameColumn - len(name))
+	return true
+}
+
+func (c *codec) dots(n int) {
+	for range n {
+		c.text = append(c.text, '.')
+	}
+}
+
+// end ends a field.
+func (c *codec) end(name string) {
+	if c.mode == listing {
+		c.list(name, c.text)
+		return
+	}
+	c.text = append(c.text, '\n')
+}
+
+// rows shows complete lines without names.
+func (c *codec) rows(lines []byte) {
+	if c.mode == dumping {
+		c.text = append(c.text, lines...)
+		return
+	}
+	for line := range bytes.Lines(lines) {
+		if line = bytes.TrimSuffix(line, []byte{'\n'}); len(line) > 0 && c.begin("") {
+			c.list("", line)
+		}
+	}
+}
+
+// blank ends a paragraph of the dump.
+func (c *codec) blank() {
+	if c.mode == dumping {
+		c.text = append(c.text, '\n')
+	}
 }

@@ -8,10 +8,8 @@ import (
 
 // asGID is the style of a GID.
 var asGID = &arrayStyle{
-	dump: func(b []byte, name string, v []uint64, _ int) []byte {
-		return append(append(appendDotted(b, name), gidOf(v).String()...), '\n')
-	},
-	json: func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, gidOf(v).String()) },
+	value: func(b []byte, v []uint64, _ int) []byte { return append(b, gidOf(v).String()...) },
+	json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, gidOf(v).String()) },
 }
 
 func gidOf(v []uint64) (g ib.GID) {

@@ -3,7 +3,7 @@ package mad
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
+	"strconv"
 )
 
 // A NodeDescription is the description of a node: up to 64 bytes, padded with NUL
@@ -60,17 +60,23 @@ func (a *NodeDescription) AppendClean(b []byte) []byte {
 func (*NodeDescription) ID() AttrID { return AttrNodeDescription }
 
 // MarshalJSON writes the clean description as a string.
-func (a NodeDescription) MarshalJSON() ([]byte, error) { return json.Marshal(a.Clean()) }
+func (a NodeDescription) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *NodeDescription) marshal(c *codec) { c.text = strconv.AppendQuote(c.text, a.Clean()) }
 
 func (a *NodeDescription) fields(c *codec) { array(c, a[:], 0, 8, "NodeDesc", hexString) }
 
 // dump writes smpquery's line. The number of its dots depends on the length of the
 // description.
-func (a *NodeDescription) dump(b []byte) []byte {
-	s := a.Clean()
-	b = append(b, "Node Description:"...)
-	for range max(nameColumn-len(s), 1) {
-		b = append(b, '.')
+func (a *NodeDescription) dump(c *codec) {
+	const name = "NodeDesc"
+	switch {
+	case c.mode == dumping:
+		c.text = append(c.text, "Node Description:"...)
+		c.dots(max(nameColumn-len(a.Clean()), 1))
+	case !c.begin(name):
+		return
 	}
-	return append(append(b, s...), '\n')
+	c.text = a.AppendClean(c.text)
+	c.end(name)
 }

@@ -11,6 +11,8 @@ const (
 	DataSize     = 64  // of subnet management (14.2.1.1)
 	PerfDataSize = 192 // of performance management (16.1.1)
 	SADataSize   = 200 // of subnet administration (15.2.1.1)
+
+	VendorDataSize = 216 // of vendor classes with an OUI (16.5)
 )
 
 // Offsets of the common MAD header (13.4.2) and of the two kinds of subnet
@@ -26,7 +28,7 @@ const (
 	offMKey        = 24
 	offDrSLID      = 32
 	offDrDLID      = 34
-	offVendorData  = 40
+	offOUI         = 37
 	offData        = 64
 	offInitialPath = 128
 	offReturnPath  = 192
@@ -105,6 +107,17 @@ func (p *Packet) SetStatus(s Status) {
 		s = s&^directionBit | Status(binary.BigEndian.Uint16(p[offStatus:]))&directionBit
 	}
 	binary.BigEndian.PutUint16(p[offStatus:], uint16(s))
+}
+
+// OUI returns the OUI of 24 bits in a packet of a class that has one; see
+// [Class.HasOUI].
+func (p *Packet) OUI() uint32 {
+	return uint32(p[offOUI])<<16 | uint32(p[offOUI+1])<<8 | uint32(p[offOUI+2])
+}
+
+// SetOUI overwrites the OUI with the low 24 bits of oui.
+func (p *Packet) SetOUI(oui uint32) {
+	p[offOUI], p[offOUI+1], p[offOUI+2] = byte(oui>>16), byte(oui>>8), byte(oui)
 }
 
 // Data returns the attribute data, which alias p. Their offset and size depend on

@@ -24,7 +24,7 @@ const (
 
 var saAttributes = map[AttrID]attrKind{
 	AttrClassPortInfo:                  kind[ClassPortInfo]("ClassPortInfo"),
-	AttrNotice:                         {name: "Notice"},
+	AttrNotice:                         kind[Report]("Notice"),
 	attrInformInfo:                     kind[InformInfo]("InformInfo"),
 	AttrNodeRecord:                     kind[NodeRecord]("NodeRecord"),
 	AttrPortInfoRecord:                 kind[PortInfoRecord]("PortInfoRecord"),

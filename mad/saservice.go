@@ -50,23 +50,17 @@ func (a *ServiceRecord) fields(c *codec) {
 }
 
 var (
-	asServiceKey = &arrayStyle{dump: hexString.dump, json: func(b []byte, v []uint64) []byte {
-		b = append(b, `"0x`...)
-		for _, e := range v {
-			b = append(b, appendHex(nil, e, 8)[len("0x"):]...)
-		}
-		return append(b, '"')
+	asServiceKey = &arrayStyle{value: hexString.value, json: func(b []byte, v []uint64) []byte {
+		return append(hexString.value(append(b, `"0x`...), v, 8), '"')
 	}}
 
 	asServiceName = &arrayStyle{
-		dump: func(b []byte, name string, v []uint64, _ int) []byte {
-			return append(append(appendDotted(b, name), serviceName(v).Clean()...), '\n')
-		},
-		json: func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, serviceName(v).Clean()) },
+		value: func(b []byte, v []uint64, _ int) []byte { return append(b, serviceName(v).Clean()...) },
+		json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, serviceName(v).Clean()) },
 	}
 
-	asServiceData   = &arrayStyle{dump: hexLines.dump, components: true}
-	asServiceData64 = &arrayStyle{dump: hexLines.dump, components: true, hex: true}
+	asServiceData   = &arrayStyle{element: hexa, components: true}
+	asServiceData64 = &arrayStyle{element: hexa, components: true, hex: true}
 )
 
 func serviceName(v []uint64) (n ServiceName) {

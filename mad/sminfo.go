@@ -1,6 +1,10 @@
 package mad
 
-import "github.com/ibkit/ibkit/ib"
+import (
+	"strconv"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // A SMState is the state of a subnet manager.
 type SMState uint8
@@ -19,7 +23,7 @@ var smStateNames = names{"NotActive", "Discovering", "Standby", "Master"}
 func (s SMState) String() string { return smStateNames.text(uint64(s)) }
 
 // The classic dump prints the number; sminfo has its own names.
-var asSMState = &style{dump: decimal.dump, json: smStateNames.style().json}
+var asSMState = enum(smStateNames.of, func(v uint64) string { return strconv.FormatUint(v, 10) })
 
 // A SMInfo describes a subnet manager (InfiniBand Architecture, Volume 1,
 // 14.2.5.13).

@@ -69,6 +69,9 @@ func (p *Packet) Returning() bool {
 	return p.Class() == ClassSMPDirected && Status(binary.BigEndian.Uint16(p[offStatus:]))&directionBit != 0
 }
 
+// SetReturning makes a directed-route packet a response.
+func (p *Packet) SetReturning() { p[offStatus] |= byte(directionBit >> 8) }
+
 // InitialPath returns the output port of each hop of a directed-route packet. The
 // result has at most [MaxHops] hops.
 func (p *Packet) InitialPath() Route { return p.path(offInitialPath) }

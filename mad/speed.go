@@ -48,6 +48,30 @@ func (a *PortInfo) EnabledSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed 
 	return s
 }
 
+// SetActiveSpeed sets the fields of the active speed, and the capabilities in caps
+// without which the fields are not valid. It returns NVIDIA's ExtendedPortInfo for an
+// FDR10 link, nil for other speeds.
+func (a *PortInfo) SetActiveSpeed(caps *PortInfo, s ib.Speed) *MlnxExtPortInfo {
+	switch {
+	case s <= ib.QDR:
+		a.LinkSpeedActive = LinkSpeed(s)
+		return nil
+	case s == ib.FDR10:
+		a.LinkSpeedActive = LinkSpeed(ib.QDR)
+		return &MlnxExtPortInfo{LinkSpeedActive: MlnxLinkSpeed(s / ib.FDR10)}
+	}
+	a.LinkSpeedActive = LinkSpeed(ib.QDR)
+	caps.CapMask |= CapExtendedSpeeds
+	if s < ib.XDR {
+		a.LinkSpeedExtActive = LinkSpeedExt(s / ib.FDR)
+		return nil
+	}
+	caps.CapMask |= CapCapMask2
+	caps.CapMask2 |= Cap2ExtendedSpeeds2
+	a.LinkSpeedExt2Active = LinkSpeedExt2(s / ib.XDR)
+	return nil
+}
+
 // extendedSpeeds joins the two groups of extended speeds. Each is valid only if
 // the port has the capability.
 func (a *PortInfo) extendedSpeeds(caps *PortInfo, e LinkSpeedExt, e2 LinkSpeedExt2) ib.Speed {

@@ -56,6 +56,9 @@ func (s Status) Err() error {
 // received the request and rejected it.
 type StatusError Status
 
+// ErrNoRecords is the error of subnet administration without records for a request.
+var ErrNoRecords error = StatusError(StatusNoRecords)
+
 // Error returns the meaning of all parts of the status.
 func (e StatusError) Error() string {
 	s := Status(e)

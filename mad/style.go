@@ -6,6 +6,9 @@ import "strconv"
 type style struct {
 	dump func(b []byte, v uint64, width int) []byte // in the classic dump
 	json func(b []byte, v uint64) []byte            // nil: as an integer
+
+	names func(v uint64) []string // in JSON: of the value or of its bits; nil: a plain number
+	set   bool                    // the value is a set of bits
 }
 
 // The styles of plain values.
@@ -34,6 +37,12 @@ func enum(name, dump func(v uint64) string) *style {
 				b = append(b, "null"...)
 			}
 			return append(b, '}')
+		},
+		names: func(v uint64) []string {
+			if s := name(v); s != "" {
+				return []string{s}
+			}
+			return nil
 		},
 	}
 }
@@ -74,6 +83,8 @@ func mask(names func(v uint64) []string, dump func(v uint64) string) *style {
 			}
 			return append(b, "]}"...)
 		},
+		names: names,
+		set:   true,
 	}
 }
 
@@ -100,11 +111,15 @@ func (n names) text(v uint64) string {
 
 func (n names) style() *style { return enum(n.of, n.text) }
 
-// appendHex appends v with the number of digits of a field of that width, rounded
-// up to bytes.
+// appendHex appends "0x" and the digits of v.
 func appendHex(b []byte, v uint64, width int) []byte {
+	return appendDigits(append(b, "0x"...), v, width)
+}
+
+// appendDigits appends v with the number of digits of a field of that width, rounded
+// up to bytes.
+func appendDigits(b []byte, v uint64, width int) []byte {
 	const digits = "0123456789abcdef"
-	b = append(b, "0x"...)
 	for shift := (width+7)/8*8 - 4; shift >= 0; shift -= 4 {
 		b = append(b, digits[v>>shift&0xf])
 	}

@@ -5,10 +5,14 @@ import (
 	"strconv"
 )
 
-// An arrayStyle is the text form of an array.
+// An arrayStyle is the text form of an array. Exactly one of value, element and rows is
+// set.
 type arrayStyle struct {
-	dump func(b []byte, name string, v []uint64, width int) []byte
-	hex  bool // in JSON, elements are strings of hexadecimal digits
+	value   func(b []byte, v []uint64, width int) []byte // one field
+	element *style                                       // a field for each element, with its index in the name
+	rows    func(b []byte, v []uint64, width int) []byte // complete lines, of fields without a name
+
+	hex bool // in JSON, elements are strings of hexadecimal digits
 
 	// json, if not nil, writes the array in another form than a list.
 	json func(b []byte, v []uint64) []byte
@@ -19,20 +23,19 @@ type arrayStyle struct {
 }
 
 var (
-	// hexString is a dotted line with the bytes of all elements.
-	hexString = &arrayStyle{dump: func(b []byte, name string, v []uint64, width int) []byte {
-		b = appendDotted(b, name)
+	// hexString is the bytes of all elements.
+	hexString = &arrayStyle{value: func(b []byte, v []uint64, width int) []byte {
 		for _, e := range v {
-			b = append(b, appendHex(nil, e, width)[len("0x"):]...)
+			b = appendDigits(b, e, width)
 		}
-		return append(b, '\n')
+		return b
 	}}
 
-	pkeyRows = &arrayStyle{dump: indexedRows(8), hex: true}
-	guidRows = &arrayStyle{dump: indexedRows(2), hex: true, components: true}
+	pkeyRows = &arrayStyle{rows: indexedRows(8), hex: true}
+	guidRows = &arrayStyle{rows: indexedRows(2), hex: true, components: true}
 
 	// bars is one line without a name: | 0| 1| 2|
-	bars = &arrayStyle{dump: func(b []byte, _ string, v []uint64, _ int) []byte {
+	bars = &arrayStyle{rows: func(b []byte, v []uint64, _ int) []byte {
 		b = append(b, '|')
 		for _, e := range v {
 			b = fmt.Appendf(b, "%2d|", e)
@@ -41,26 +44,61 @@ var (
 	}}
 )
 
-// lines and hexLines are a dotted line for each element, with the name and the
-// index.
-var (
-	lines    = &arrayStyle{dump: dottedLines(decimal)}
-	hexLines = &arrayStyle{dump: dottedLines(hexa)}
-)
-
-func dottedLines(s *style) func([]byte, string, []uint64, int) []byte {
-	return func(b []byte, name string, v []uint64, width int) []byte {
-		for i, e := range v {
-			b = appendDotted(b, name+strconv.Itoa(i))
-			b = append(s.dump(b, e, width), '\n')
-		}
-		return b
-	}
+// asciiText is the characters up to the first 0, and a string in JSON. Bytes that are not
+// printable ASCII become blanks.
+var asciiText = &arrayStyle{
+	value: func(b []byte, v []uint64, _ int) []byte { return appendASCII(b, v) },
+	json:  func(b []byte, v []uint64) []byte { return strconv.AppendQuote(b, string(appendASCII(nil, v))) },
 }
 
+func appendASCII(b []byte, v []uint64) []byte {
+	for _, e := range v {
+		switch {
+		case e == 0:
+			return b
+		case e < ' ' || e > '~':
+			e = ' '
+		}
+		b = append(b, byte(e))
+	}
+	return b
+}
+
+// portSet is the style of a [PortMask]: the numbers of the ports, and a list of them in
+// JSON.
+var portSet = &arrayStyle{
+	value: func(b []byte, v []uint64, _ int) []byte { return appendPorts(b, v) },
+	json:  func(b []byte, v []uint64) []byte { return append(appendPorts(append(b, '['), v), ']') },
+}
+
+func appendPorts(b []byte, v []uint64) []byte {
+	var mask PortMask
+	for i, e := range v {
+		mask[i] = uint8(e)
+	}
+	first := true
+	for port := range 256 {
+		if !mask.Has(uint8(port)) {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = strconv.AppendInt(b, int64(port), 10)
+	}
+	return b
+}
+
+// lines and hexLines are a field for each element.
+var (
+	lines    = &arrayStyle{element: decimal}
+	hexLines = &arrayStyle{element: hexa}
+)
+
 // indexedRows writes n elements per row, after the index of the first.
-func indexedRows(n int) func([]byte, string, []uint64, int) []byte {
-	return func(b []byte, _ string, v []uint64, width int) []byte {
+func indexedRows(n int) func([]byte, []uint64, int) []byte {
+	return func(b []byte, v []uint64, width int) []byte {
 		for i, e := range v {
 			if i%n == 0 {
 				b = fmt.Appendf(b, "%4d:", i)
@@ -76,11 +114,25 @@ func indexedRows(n int) func([]byte, string, []uint64, int) []byte {
 
 // showArray writes an array in the text modes.
 func (c *codec) showArray(name string, v []uint64, width int, s *arrayStyle) {
-	if c.mode == dumping {
-		c.text = s.dump(c.text, name, v, width)
-		return
+	switch {
+	case c.mode == marshal:
+		c.marshalArray(name, v, width, s)
+	case s.value != nil:
+		if c.begin(name) {
+			c.text = s.value(c.text, v, width)
+			c.end(name)
+		}
+	case s.rows != nil:
+		c.rows(s.rows(nil, v, width))
+	default:
+		for i, e := range v {
+			c.show(name+strconv.Itoa(i), e, width, s.element)
+		}
 	}
-	c.text = appendKey(c.text, name)
+}
+
+func (c *codec) marshalArray(name string, v []uint64, width int, s *arrayStyle) {
+	c.key(name)
 	if s.json != nil {
 		c.text = s.json(c.text, v)
 		return

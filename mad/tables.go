@@ -1,7 +1,6 @@
 package mad
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/ibkit/ibkit/ib"
@@ -120,8 +119,10 @@ type VLArbEntry struct {
 func (*VLArbitration) ID() AttrID { return AttrVLArbitration }
 
 // MarshalJSON writes {"entries": [{"vl": 0, "weight": 4}, ...]}.
-func (a VLArbitration) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+func (a VLArbitration) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *VLArbitration) marshal(c *codec) {
+	c.value(struct {
 		Entries []VLArbEntry `json:"entries"`
 	}{a.Entries[:]})
 }
@@ -134,7 +135,7 @@ func (a *VLArbitration) fields(c *codec) {
 }
 
 // dump writes all lanes and then all weights, like smpquery.
-func (a *VLArbitration) dump(b []byte) []byte { return a.AppendRows(b, len(a.Entries)) }
+func (a *VLArbitration) dump(c *codec) { c.rows(a.AppendRows(nil, len(a.Entries))) }
 
 // AppendRows appends the lanes and the weights of the first n entries to b, in the two
 // lines of the classic dump.

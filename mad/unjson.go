@@ -27,12 +27,12 @@ func (c *codec) member(name string, width int, s *style) uint64 {
 	member := string(appendSnake(nil, name))
 	raw, ok := c.members[member]
 	if !ok {
-		c.err = fmt.Errorf("%s: expected %s, but the member is missing", member, s.form(width))
+		c.err = fmt.Errorf("%s: the member is missing, want %s", member, s.form(width))
 		return 0
 	}
 	v, ok := s.value(raw)
 	if !ok || width < 64 && v>>width != 0 {
-		c.err = fmt.Errorf("%s: expected %s, not %.40s", member, s.form(width), raw)
+		c.err = fmt.Errorf("%s: got %.40s, want %s", member, raw, s.form(width))
 		return 0
 	}
 	return v

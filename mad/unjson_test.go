@@ -52,13 +52,13 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 		old, new string
 		want     string
 	}{
-		{&MlnxExtPortInfo{}, string(text), `"state_change_enable":0`, `"state_change_enable":256`, `state_change_enable: expected a whole number from 0 to 255, not 256`},
-		{&MlnxExtPortInfo{}, string(text), `"state_change_enable":0`, `"state_change_enable":-1`, `not -1`},
-		{&MlnxExtPortInfo{}, string(text), `"state_change_enable":0`, `"x":0`, `state_change_enable: expected a whole number from 0 to 255, but the member is missing`},
-		{&MlnxExtPortInfo{}, string(text), `"link_speed_active":{"value":0`, `"link_speed_active":{"worth":0`, `link_speed_active: expected an object whose "value" is a whole number from 0 to 255, not {`},
+		{&MlnxExtPortInfo{}, string(text), `"state_change_enable":0`, `"state_change_enable":256`, `state_change_enable: got 256, want a whole number from 0 to 255`},
+		{&MlnxExtPortInfo{}, string(text), `"state_change_enable":0`, `"state_change_enable":-1`, `got -1, want`},
+		{&MlnxExtPortInfo{}, string(text), `"state_change_enable":0`, `"x":0`, `state_change_enable: the member is missing, want a whole number from 0 to 255`},
+		{&MlnxExtPortInfo{}, string(text), `"link_speed_active":{"value":0`, `"link_speed_active":{"worth":0`, `link_speed_active: got {"worth":0,"names":[]}, want an object whose "value" is a whole number from 0 to 255`},
 		{&MlnxExtPortInfo{}, string(text), string(text), `[]`, `cannot unmarshal array`},
-		{&NodeInfo{}, string(info), `"0x0000000000000000"`, `"0x"`, `system_guid: expected a string such as "0x0002c90000100300", not "0x"`},
-		{&NodeInfo{}, string(info), `"0x0000000000000000"`, `0`, `system_guid: expected a string`},
+		{&NodeInfo{}, string(info), `"0x0000000000000000"`, `"0x"`, `system_guid: got "0x", want a string such as "0x0002c90000100300"`},
+		{&NodeInfo{}, string(info), `"0x0000000000000000"`, `0`, `system_guid: got 0, want a string`},
 	} {
 		if !strings.Contains(test.text, test.old) {
 			t.Fatalf("no %s in %s", test.old, test.text)

@@ -1,0 +1,242 @@
+package mad
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// The layouts of NVIDIA's attributes of subnet management are those of the C structs
+// in ib_types.h of NVIDIA's opensm. It does not document the modifiers of the tables:
+// the comments state how this package's users fill them in.
+
+// A VendorCapabilities is the set of NVIDIA's attributes and features that a node
+// supports (ib_general_info_smp_t). The modifier is VendorCapabilitiesModifier.
+type VendorCapabilities struct {
+	Mask [4]uint32
+}
+
+// VendorCapabilitiesModifier selects the capabilities; other modifiers select the
+// versions of hardware and firmware.
+const VendorCapabilitiesModifier = 4
+
+// A VendorCap is the number of a capability.
+type VendorCap uint8
+
+// The capabilities that this module uses.
+const (
+	VendorCapPrivateLFT         VendorCap = 0
+	VendorCapAdaptiveRouting    VendorCap = 1 // with ARLinearForwardingTable of older devices
+	VendorCapAdaptiveRoutingRev VendorCap = 2 // with [ARLinearForwardingTable]
+)
+
+// Has reports whether a node has a capability.
+func (a *VendorCapabilities) Has(v VendorCap) bool {
+	return int(v/32) < len(a.Mask) && a.Mask[v/32]>>(v%32)&1 != 0
+}
+
+// Add adds a capability.
+func (a *VendorCapabilities) Add(v VendorCap) { a.Mask[v/32] |= 1 << (v % 32) }
+
+// ID returns AttrVendorCapabilities.
+func (*VendorCapabilities) ID() AttrID { return AttrVendorCapabilities }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a VendorCapabilities) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *VendorCapabilities) fields(c *codec) {
+	array(c, a.Mask[:], 0, 32, "CapabilityMask", hexLines)
+}
+
+// A PrivateLFTInfo describes the private forwarding tables of a switch, which replace
+// the common one for some ports and service levels (ib_plft_info_t).
+type PrivateLFTInfo struct {
+	Tables     uint8 // number of private tables; 0: 36
+	ModeCap    uint8 // number of modes
+	ActiveMode uint8 // 0: private tables are not in use
+	Modes      [7]PrivateLFTMode
+}
+
+// A PrivateLFTMode is a division of the private tables into banks.
+type PrivateLFTMode struct {
+	Size  uint8 `json:"size"`  // of a bank in units of 1,024 LIDs
+	Banks uint8 `json:"banks"` // number of banks
+}
+
+// ID returns AttrPrivateLFTInfo.
+func (*PrivateLFTInfo) ID() AttrID { return AttrPrivateLFTInfo }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a PrivateLFTInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *PrivateLFTInfo) marshal(c *codec) {
+	c.value(struct {
+		Tables     uint8            `json:"num_of_plfts"`
+		ModeCap    uint8            `json:"mode_cap"`
+		ActiveMode uint8            `json:"active_mode"`
+		Modes      []PrivateLFTMode `json:"modes"`
+	}{a.Tables, a.ModeCap, a.ActiveMode, a.Modes[:]})
+}
+
+func (a *PrivateLFTInfo) fields(c *codec) {
+	bits(c, &a.Tables, 8, 8, "NumOfPLFTs", decimal)
+	bits(c, &a.ModeCap, 16, 8, "ModeCap", decimal)
+	bits(c, &a.ActiveMode, 24, 8, "ActiveMode", decimal)
+	for i := range a.Modes {
+		bits(c, &a.Modes[i].Size, 32+i*16, 8, "BankSize"+strconv.Itoa(i), decimal)
+		bits(c, &a.Modes[i].Banks, 40+i*16, 8, "NumOfBanks"+strconv.Itoa(i), decimal)
+	}
+}
+
+// An AdaptiveRoutingInfo contains the capabilities and settings of adaptive routing of
+// a switch (ib_ar_info_t). With adaptive routing, a switch selects the output port of
+// a packet from a group.
+type AdaptiveRoutingInfo struct {
+	// Capabilities and modes, 1 bit each.
+	DynamicCap         uint8
+	ByTransportCap     uint8
+	BySLEnabled        uint8 // 1: only the service levels of EnableBySL use adaptive routing
+	BySLCap            uint8
+	GlobalGroups       uint8
+	IS4Mode            uint8
+	NoFallback         uint8
+	DirectionsCap      uint8 // 8 bits; number of directions
+	GroupTableCopyCap  uint8 // 4 bits
+	SubGroupsActive    uint8 // 4 bits
+	RNXmitEnabled      uint8 // routing notifications
+	FREnabled          uint8 // fault routing, with its capability and those of its notifications
+	FRCap              uint8
+	FRNCap             uint8
+	ARNCap             uint8
+	Enabled            uint8  // 1: adaptive routing is on
+	StringWidthCap     uint8  // 4 bits
+	GroupTableCap      uint8  // 4 bits
+	GroupTop           uint16 // 12 bits; highest number of a group in use
+	GroupCap           uint16 // 12 bits; number of groups
+	EnableBySL         uint16 // bit mask of service levels
+	SubGroupsCap       uint8
+	RNVersionCap       uint8  // 4 bits
+	ARVersionCap       uint8  // 4 bits
+	ByTransportDisable uint8  // bit mask of transports without adaptive routing
+	AgeingTime         uint32 // µs
+	Cap1               uint8  // bit mask of further capabilities
+	Enabled1           uint8  // bit mask of further features that are on
+	WHBFGranularity    uint8  // 3 bits
+	EnableBySLHBF      uint16 // bit mask of service levels with hash-based forwarding
+}
+
+// ID returns AttrAdaptiveRoutingInfo.
+func (*AdaptiveRoutingInfo) ID() AttrID { return AttrAdaptiveRoutingInfo }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a AdaptiveRoutingInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *AdaptiveRoutingInfo) fields(c *codec) {
+	bits(c, &a.Enabled, 31, 1, "Enabled", decimal)
+	bits(c, &a.NoFallback, 7, 1, "NoFallback", decimal)
+	bits(c, &a.IS4Mode, 6, 1, "IS4Mode", decimal)
+	bits(c, &a.GlobalGroups, 5, 1, "GlobalGroups", decimal)
+	bits(c, &a.BySLCap, 4, 1, "BySLCap", decimal)
+	bits(c, &a.BySLEnabled, 3, 1, "BySLEnabled", decimal)
+	bits(c, &a.ByTransportCap, 2, 1, "ByTransportCap", decimal)
+	bits(c, &a.DynamicCap, 1, 1, "DynamicCapCalc", decimal)
+	bits(c, &a.DirectionsCap, 8, 8, "DirectionNumSupported", decimal)
+	bits(c, &a.GroupTableCopyCap, 16, 4, "GroupTableCopySupported", decimal)
+	bits(c, &a.SubGroupsActive, 20, 4, "SubGroupsActive", decimal)
+	bits(c, &a.ARNCap, 30, 1, "ARNSupported", decimal)
+	bits(c, &a.FRNCap, 29, 1, "FRNSupported", decimal)
+	bits(c, &a.FRCap, 28, 1, "FRSupported", decimal)
+	bits(c, &a.FREnabled, 27, 1, "FREnabled", decimal)
+	bits(c, &a.RNXmitEnabled, 26, 1, "RNXmitEnabled", decimal)
+	bits(c, &a.StringWidthCap, 32, 4, "StringWidthCap", decimal)
+	bits(c, &a.GroupTableCap, 36, 4, "GroupTableCap", decimal)
+	bits(c, &a.GroupTop, 40, 12, "GroupTop", decimal)
+	bits(c, &a.GroupCap, 52, 12, "GroupCap", decimal)
+	bits(c, &a.EnableBySL, 64, 16, "EnableBySLMask", hexa)
+	bits(c, &a.SubGroupsCap, 80, 8, "SubGroupsSupported", decimal)
+	bits(c, &a.RNVersionCap, 88, 4, "RNVersionCap", decimal)
+	bits(c, &a.ARVersionCap, 92, 4, "ARVersionCap", decimal)
+	bits(c, &a.ByTransportDisable, 120, 8, "ByTransportDisable", hexa)
+	bits(c, &a.AgeingTime, 128, 32, "AgeingTime", decimal)
+	bits(c, &a.Cap1, 160, 8, "CapFields1", hexa)
+	bits(c, &a.Enabled1, 176, 8, "EnableFeatures1", hexa)
+	bits(c, &a.WHBFGranularity, 192, 3, "WHBFGranularity", decimal)
+	bits(c, &a.EnableBySLHBF, 208, 16, "EnableBySLMaskHBF", hexa)
+}
+
+// An ARGroupTable is one block of a switch's groups of output ports
+// (ib_ar_group_table_t). The modifier is the number of the block. A block has
+// two subgroups.
+type ARGroupTable struct {
+	SubGroups [2]PortMask
+}
+
+// ID returns AttrARGroupTable.
+func (*ARGroupTable) ID() AttrID { return AttrARGroupTable }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a ARGroupTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *ARGroupTable) fields(c *codec) {
+	array(c, a.SubGroups[0][:], 0, 8, "SubGroup0", portSet)
+	array(c, a.SubGroups[1][:], 256, 8, "SubGroup1", portSet)
+}
+
+// An ARLinearForwardingTable is one block of a switch's table of groups by LID
+// (ib_ar_lft_t). The modifier is the number of the block.
+type ARLinearForwardingTable struct {
+	Entries [16]ARForwarding
+}
+
+// An ARForwarding is the next hop of a LID.
+type ARForwarding struct {
+	State ARState `json:"lid_state"` // 2 bits
+	Table uint8   `json:"table"`     // 4 bits; number of the group table
+	Port  uint8   `json:"port"`      // output port without adaptive routing
+	Group uint16  `json:"group"`     // ports for adaptive routing
+}
+
+// An ARState is the use of adaptive routing for a LID.
+type ARState uint8
+
+// The states. ARBounded restricts the choice of ports for packets in sequence.
+const (
+	ARBounded ARState = iota
+	ARFree
+	ARStatic
+)
+
+var arStates = names{"bounded", "free", "static"}
+
+// String returns the name of the state, "?(3)" for an undefined one.
+func (s ARState) String() string { return arStates.text(uint64(s)) }
+
+// ID returns AttrARLinearForwardingTable.
+func (*ARLinearForwardingTable) ID() AttrID { return AttrARLinearForwardingTable }
+
+// MarshalJSON writes {"entries": [{"lid_state": 1, ...}, ...]}.
+func (a ARLinearForwardingTable) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *ARLinearForwardingTable) marshal(c *codec) {
+	c.value(struct {
+		Entries []ARForwarding `json:"entries"`
+	}{a.Entries[:]})
+}
+
+func (a *ARLinearForwardingTable) fields(c *codec) {
+	for i := range a.Entries {
+		e, at := &a.Entries[i], i*32
+		bits(c, &e.State, at, 2, "LidState", decimal)
+		bits(c, &e.Table, at+4, 4, "TableNumber", decimal)
+		bits(c, &e.Port, at+8, 8, "DefaultPort", decimal)
+		bits(c, &e.Group, at+16, 16, "GroupNumber", decimal)
+	}
+}
+
+// dump writes one row per LID, numbered from 0 in each block.
+func (a *ARLinearForwardingTable) dump(c *codec) {
+	var rows []byte
+	for i, e := range a.Entries {
+		rows = fmt.Appendf(rows, "%4d: %-7v port %3d group %4d table %2d\n", i, e.State, e.Port, e.Group, e.Table)
+	}
+	c.rows(rows)
+}

@@ -1,0 +1,234 @@
+package mad
+
+import (
+	"fmt"
+	"slices"
+)
+
+// ClassMlnx is the class of NVIDIA's (formerly Mellanox's) general management
+// packets, one of the vendor classes without an OUI. Only NVIDIA's devices give it
+// the meaning of this package: check the vendor of the node.
+const ClassMlnx Class = 0x0a
+
+// Attributes of ClassMlnx. The layouts are those of vendstat.c (rdma-core,
+// infiniband-diags). Each begins with a key of 8 bytes, which is 0 unless the subnet
+// manager has set one.
+const (
+	AttrMlnxGeneralInfo        AttrID = 0x0017
+	AttrMlnxConfigSpace        AttrID = 0x0050
+	AttrMlnxCounterGroupInfo   AttrID = 0x0090
+	AttrMlnxCounterGroupConfig AttrID = 0x0091
+)
+
+var mlnxAttributes = map[AttrID]attrKind{
+	AttrClassPortInfo:          kind[ClassPortInfo]("ClassPortInfo"),
+	AttrMlnxGeneralInfo:        kind[MlnxGeneralInfo]("GeneralInfo"),
+	AttrMlnxConfigSpace:        kind[MlnxConfigSpace]("ConfigSpace"),
+	AttrMlnxCounterGroupInfo:   kind[MlnxCounterGroupInfo]("CounterGroupInfo"),
+	AttrMlnxCounterGroupConfig: kind[MlnxCounterGroupConfig]("CounterGroupConfig"),
+}
+
+// MlnxDataSize is the length in bytes of the attribute data of ClassMlnx, which
+// follow the common header.
+const MlnxDataSize = Size - headerSize
+
+var mlnxFormat = format{ClassMlnx, MlnxDataSize}
+
+// A MlnxGeneralInfo identifies the hardware and the firmware of a device.
+type MlnxGeneralInfo struct {
+	HWRevision uint16
+	DeviceID   uint16
+	Uptime     uint32 // seconds
+
+	// The version of the firmware in one byte per number. Devices with
+	// HasExtendedFirmware have the version in ExtMajor, ExtMinor and ExtSubMinor.
+	FWMajor, FWMinor, FWSubMinor uint8
+
+	FWBuildID   uint32
+	FWMonth     uint8  // two decimal digits of 4 bits, as are FWDay and FWYear
+	FWDay       uint8  //
+	FWYear      uint16 // four digits
+	FWHour      uint16
+	PSID        [16]uint8 // identifies the board; ASCII, terminated by 0 if it is shorter
+	INIVersion  uint32    // of the configuration in the firmware
+	ExtMajor    uint32    // 0 without HasExtendedFirmware, as are ExtMinor and ExtSubMinor
+	ExtMinor    uint32    //
+	ExtSubMinor uint32    //
+
+	SWMajor, SWMinor, SWSubMinor uint8 // version of the software of a switch
+}
+
+// extendedFirmware are the first and the last IDs of the devices with a version of
+// the firmware in 32 bits per number (vendstat.c, ext_fw_info_device).
+var extendedFirmware = [][2]uint16{
+	{0x0245, 0x0245}, {0xc738, 0xc73b}, // SwitchX
+	{0xcb20, 0xcb20},                                                       // Switch-IB
+	{0xcf08, 0xcf08},                                                       // Switch-IB 2
+	{0xd2f0, 0xd2f0},                                                       // Quantum
+	{0x01b3, 0x01b3},                                                       // InfiniScale IV
+	{0x1003, 0x101b},                                                       // ConnectX-3 to ConnectX-6
+	{0xa2d2, 0xa2d2},                                                       // BlueField
+	{0x1b02, 0x1b02}, {0x1b33, 0x1b33}, {0x1b40, 0x1b41}, {0x1b50, 0x1b50}, // Bull's versions
+	{0x1b60, 0x1b61}, {0x1b73, 0x1b73}, {0x1b83, 0x1b83}, {0x1b93, 0x1b94},
+	{0x1ba0, 0x1ba0}, {0x1bb4, 0x1bb5}, {0x1bc4, 0x1bc6}, {0x1bd0, 0x1bd5}, {0x1bf0, 0x1bf0},
+}
+
+// HasExtendedFirmware reports whether the device has a version of the firmware with
+// 32 bits per number. It determines the layout of the attribute. Devices that are newer
+// than the list of rdma-core 64 count as devices without.
+func (a *MlnxGeneralInfo) HasExtendedFirmware() bool {
+	return slices.ContainsFunc(extendedFirmware, func(r [2]uint16) bool { return r[0] <= a.DeviceID && a.DeviceID <= r[1] })
+}
+
+// Firmware returns the version of the firmware as vendstat prints it: "02.09.1000".
+func (a *MlnxGeneralInfo) Firmware() string {
+	if a.HasExtendedFirmware() {
+		// Signed, as vendstat prints them.
+		return fmt.Sprintf("%02d.%02d.%02d", int32(a.ExtMajor), int32(a.ExtMinor), int32(a.ExtSubMinor))
+	}
+	return fmt.Sprintf("%02d.%02d.%02d", a.FWMajor, a.FWMinor, a.FWSubMinor)
+}
+
+// ID returns AttrMlnxGeneralInfo.
+func (*MlnxGeneralInfo) ID() AttrID { return AttrMlnxGeneralInfo }
+
+func (*MlnxGeneralInfo) format() format { return mlnxFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MlnxGeneralInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MlnxGeneralInfo) fields(c *codec) {
+	bits(c, &a.HWRevision, 64, 16, "HwDevRev", hexa)
+	bits(c, &a.DeviceID, 80, 16, "HwDevId", hexa)
+	bits(c, &a.Uptime, 288, 32, "HwUptime", decimal)
+	bits(c, &a.FWMajor, 328, 8, "FwMajor", decimal)
+	bits(c, &a.FWMinor, 336, 8, "FwMinor", decimal)
+	bits(c, &a.FWSubMinor, 344, 8, "FwSubMinor", decimal)
+	bits(c, &a.FWBuildID, 352, 32, "FwBuildId", hexa)
+	bits(c, &a.FWMonth, 384, 8, "FwMonth", hexa)
+	bits(c, &a.FWDay, 392, 8, "FwDay", hexa)
+	bits(c, &a.FWYear, 400, 16, "FwYear", hexa)
+	bits(c, &a.FWHour, 432, 16, "FwHour", hexa)
+	array(c, a.PSID[:], 448, 8, "FwPSID", asciiText)
+	bits(c, &a.INIVersion, 576, 32, "FwIniVer", decimal)
+	software := 608
+	if a.HasExtendedFirmware() {
+		bits(c, &a.ExtMajor, 608, 32, "FwExtMajor", decimal)
+		bits(c, &a.ExtMinor, 640, 32, "FwExtMinor", decimal)
+		bits(c, &a.ExtSubMinor, 672, 32, "FwExtSubMinor", decimal)
+		software = 832
+	} else if c.mode == decoding {
+		a.ExtMajor, a.ExtMinor, a.ExtSubMinor = 0, 0, 0
+	}
+	bits(c, &a.SWMajor, software+8, 8, "SwMajor", decimal)
+	bits(c, &a.SWMinor, software+16, 8, "SwMinor", decimal)
+	bits(c, &a.SWSubMinor, software+24, 8, "SwSubMinor", decimal)
+}
+
+// A MlnxConfigSpace reads or writes words of a device's configuration space, whose
+// addresses are specific to the device. A request has the addresses and, in a Set,
+// data and masks; [MlnxConfigSpaceModifier] returns its modifier.
+type MlnxConfigSpace struct {
+	Records [MlnxConfigRecords]MlnxConfigRecord
+}
+
+// MlnxConfigRecords is the maximum number of words in a MlnxConfigSpace.
+const MlnxConfigRecords = 18
+
+// A MlnxConfigRecord is a word of the configuration space.
+type MlnxConfigRecord struct {
+	Address uint32 `json:"address"`
+	Data    uint32 `json:"data"`
+	Mask    uint32 `json:"mask"` // bits of Data that a Set writes
+}
+
+// MlnxConfigSpaceModifier returns the modifier of a MlnxConfigSpace with a number of
+// records, each with an address of its own (mode 2).
+func MlnxConfigSpaceModifier(records int) uint32 {
+	const ownAddresses = 2
+	return ownAddresses<<22 | uint32(records)<<16
+}
+
+// ID returns AttrMlnxConfigSpace.
+func (*MlnxConfigSpace) ID() AttrID { return AttrMlnxConfigSpace }
+
+func (*MlnxConfigSpace) format() format { return mlnxFormat }
+
+// MarshalJSON writes {"records": [{"address": 1048892, ...}, ...]} without the records
+// at the end that are 0.
+func (a MlnxConfigSpace) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MlnxConfigSpace) marshal(c *codec) {
+	c.value(struct {
+		Records []MlnxConfigRecord `json:"records"`
+	}{a.used()})
+}
+
+// used returns the records up to the last one that is not 0.
+func (a *MlnxConfigSpace) used() []MlnxConfigRecord {
+	n := len(a.Records)
+	for n > 0 && a.Records[n-1] == (MlnxConfigRecord{}) {
+		n--
+	}
+	return a.Records[:n]
+}
+
+func (a *MlnxConfigSpace) fields(c *codec) {
+	for i := range a.Records {
+		a.Records[i].fields(c, 64+i*96)
+	}
+}
+
+func (r *MlnxConfigRecord) fields(c *codec, at int) {
+	bits(c, &r.Address, at, 32, "Address", hexa)
+	bits(c, &r.Data, at+32, 32, "Data", hexa)
+	bits(c, &r.Mask, at+64, 32, "Mask", hexa)
+}
+
+// dump writes the records in use.
+func (a *MlnxConfigSpace) dump(c *codec) {
+	var rows []byte
+	for i, r := range a.used() {
+		rows = fmt.Appendf(rows, "%4d: address 0x%08x data 0x%08x mask 0x%08x\n", i, r.Address, r.Data, r.Mask)
+	}
+	c.rows(rows)
+}
+
+// A MlnxCounterGroupInfo contains the groups of counters that can be configured. The
+// modifier is the port.
+type MlnxCounterGroupInfo struct {
+	Groups uint8     // number of groups
+	Masks  [2]uint32 // configurations of each group
+}
+
+// ID returns AttrMlnxCounterGroupInfo.
+func (*MlnxCounterGroupInfo) ID() AttrID { return AttrMlnxCounterGroupInfo }
+
+func (*MlnxCounterGroupInfo) format() format { return mlnxFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MlnxCounterGroupInfo) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MlnxCounterGroupInfo) fields(c *codec) {
+	bits(c, &a.Groups, 88, 8, "CounterGroups", decimal)
+	array(c, a.Masks[:], 96, 32, "GroupMask", hexLines)
+}
+
+// A MlnxCounterGroupConfig selects the counters of each group. The modifier is the
+// port.
+type MlnxCounterGroupConfig struct {
+	Selected [2]uint8
+}
+
+// ID returns AttrMlnxCounterGroupConfig.
+func (*MlnxCounterGroupConfig) ID() AttrID { return AttrMlnxCounterGroupConfig }
+
+func (*MlnxCounterGroupConfig) format() format { return mlnxFormat }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MlnxCounterGroupConfig) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *MlnxCounterGroupConfig) fields(c *codec) {
+	bits(c, &a.Selected[0], 120, 8, "GroupSelect0", decimal)
+	bits(c, &a.Selected[1], 152, 8, "GroupSelect1", decimal)
+}

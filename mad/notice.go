@@ -1,0 +1,88 @@
+package mad
+
+import "github.com/ibkit/ibkit/ib"
+
+// A Notice is an event that an agent reports by a trap (InfiniBand Architecture, Volume
+// 1, 13.4.8.2 and 14.2.5.1).
+type Notice struct {
+	Generic      uint8      // 1: of the specification, 0: of a vendor
+	Type         NoticeType // 7 bits
+	ProducerType uint32     // 24 bits; of a generic notice the type of node, else the vendor ID
+	TrapNumber   uint16     // of a generic notice, else the device ID
+	IssuerLID    ib.LID
+	Toggle       uint8     // 1: the notice waits for its repression
+	Count        uint16    // 15 bits
+	Details      [54]uint8 // depends on the trap number
+}
+
+// A NoticeType is the severity of a notice.
+type NoticeType uint8
+
+// The types of notices.
+const (
+	NoticeFatal         NoticeType = 0
+	NoticeUrgent        NoticeType = 1
+	NoticeSecurity      NoticeType = 2
+	NoticeSubnetManager NoticeType = 3
+	NoticeInfo          NoticeType = 4
+)
+
+var noticeTypeNames = names{"Fatal", "Urgent", "Security", "SubnetManagement", "Informational"}
+
+// String returns the name of the type, for example "Urgent".
+func (t NoticeType) String() string { return noticeTypeNames.text(uint64(t)) }
+
+// The traps of subnet management (14.2.5.1).
+const (
+	TrapGIDInService    uint16 = 64 // a port is reachable
+	TrapGIDOutOfService uint16 = 65
+	TrapGroupCreated    uint16 = 66 // a multicast group has its first member
+	TrapGroupDeleted    uint16 = 67
+	TrapLinkState       uint16 = 128 // the state of a link of a switch has changed
+	TrapLinkIntegrity   uint16 = 129 // errors on a link exceed a threshold
+	TrapBufferOverrun   uint16 = 130
+	TrapWatchdog        uint16 = 131 // flow control updates of a link are missing
+	TrapCapabilities    uint16 = 144 // capabilities, link speeds or the node description changed
+	TrapSystemImageGUID uint16 = 145
+	TrapBadMKey         uint16 = 256
+	TrapBadPKey         uint16 = 257
+	TrapBadQKey         uint16 = 258
+	TrapBadSwitchPKey   uint16 = 259
+)
+
+// ID returns AttrNotice.
+func (*Notice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a Notice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *Notice) fields(c *codec) {
+	bits(c, &a.Generic, 0, 1, "IsGeneric", decimal)
+	bits(c, &a.Type, 1, 7, "Type", decimal)
+	bits(c, &a.ProducerType, 8, 24, "ProducerType", hexa)
+	bits(c, &a.TrapNumber, 32, 16, "TrapNumber", decimal)
+	bits(c, &a.IssuerLID, 48, 16, "IssuerLID", decimal)
+	bits(c, &a.Toggle, 64, 1, "NoticeToggle", decimal)
+	bits(c, &a.Count, 65, 15, "NoticeCount", decimal)
+	array(c, a.Details[:], 80, 8, "DataDetails", bars)
+}
+
+// A Report is a notice that a manager forwards to a subscriber (13.4.8.2): a notice with
+// the GID of its issuer, which does not fit a packet of subnet management.
+type Report struct {
+	Notice    Notice
+	IssuerGID ib.GID
+}
+
+// ID returns AttrNotice.
+func (*Report) ID() AttrID { return AttrNotice }
+
+func (*Report) format() format { return format{ClassSA, 80} }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a Report) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *Report) fields(c *codec) {
+	nested(c, &a.Notice, 0, "Notice")
+	array(c, a.IssuerGID[:], 512, 8, "IssuerGID", asGID)
+}

@@ -1,0 +1,259 @@
+package mad
+
+import "github.com/ibkit/ibkit/ib"
+
+// The structs below are the details of notices of subnet management, one for traps with the
+// same fields (InfiniBand Architecture, Volume 1, 14.2.5.1 and tables after it). Their
+// offsets count from the beginning of the notice.
+
+// A GIDNotice is the detail of traps 64 to 67.
+type GIDNotice struct {
+	GID ib.GID // of the port or of the multicast group
+}
+
+// A SwitchNotice is the detail of trap 128.
+type SwitchNotice struct {
+	LID ib.LID // of the switch with the link
+}
+
+// A PortNotice is the detail of traps 129 to 131.
+type PortNotice struct {
+	LID  ib.LID
+	Port uint8
+}
+
+// A LocalChanges is the set of changes that trap 144 reports, besides the capability mask.
+type LocalChanges uint16
+
+// The changes.
+const (
+	ChangedNodeDescription     LocalChanges = 1 << 0
+	ChangedLinkWidthEnabled    LocalChanges = 1 << 1
+	ChangedLinkSpeedEnabled    LocalChanges = 1 << 2
+	ChangedSMPriority          LocalChanges = 1 << 3
+	ChangedCapMask2            LocalChanges = 1 << 4
+	ChangedLinkSpeedExtEnabled LocalChanges = 1 << 5
+)
+
+var localChangeNames = capNames{
+	same("NodeDescription"), same("LinkWidthEnabled"), same("LinkSpeedEnabled"),
+	same("SMPriority"), same("CapabilityMask2"), same("LinkSpeedExtEnabled"),
+}
+
+// Names returns the names of the changes, lowest bit first.
+func (c LocalChanges) Names() []string { return localChangeNames.of(uint64(c)) }
+
+var asLocalChanges = mask(localChangeNames.of, localChangeNames.dump)
+
+// A CapabilityNotice is the detail of trap 144.
+type CapabilityNotice struct {
+	LID          ib.LID
+	OtherChanges uint8       // 1: Changes and CapMask2 are valid
+	CapMask      PortCapMask // the new one
+	Changes      LocalChanges
+	CapMask2     PortCapMask2
+}
+
+// A SystemImageNotice is the detail of trap 145.
+type SystemImageNotice struct {
+	LID  ib.LID
+	GUID ib.GUID // the new one
+}
+
+// A MKeyNotice is the detail of trap 256: a packet with a wrong M_Key.
+type MKeyNotice struct {
+	LID        ib.LID // of the port that received the packet
+	DrSLID     ib.LID // source LID of a directed route
+	Method     Method
+	Attr       AttrID
+	Modifier   uint32
+	MKey       uint64
+	Directed   uint8     // 1: DrSLID and ReturnPath are valid
+	Truncated  uint8     // 1: the path is longer than ReturnPath
+	Hops       uint8     // 6 bits
+	ReturnPath [30]uint8 // the ports through which the packet came in
+}
+
+// A KeyNotice is the detail of traps 257 and 258: a packet with a wrong P_Key or Q_Key.
+type KeyNotice struct {
+	SLID, DLID ib.LID // of the packet
+	Key        uint32
+	SL         uint8  // 4 bits
+	SQP, DQP   uint32 // 24 bits
+	SGID, DGID ib.GID // zero: the packet had no global route header
+}
+
+// A SwitchKeyNotice is the detail of trap 259: a packet with a wrong P_Key at a port of a
+// switch.
+type SwitchKeyNotice struct {
+	Valid      uint16 // the fields that are valid
+	SLID, DLID ib.LID // of the packet
+	PKey       PKey
+	SL         uint8 // 4 bits
+	SQP, DQP   [3]uint8
+	SGID, DGID ib.GID
+	LID        ib.LID // of the switch
+	Port       uint8
+}
+
+// ID returns AttrNotice.
+func (*GIDNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a GIDNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*SwitchNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a SwitchNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*PortNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a PortNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*CapabilityNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a CapabilityNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*SystemImageNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a SystemImageNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*MKeyNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a MKeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*KeyNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a KeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+// ID returns AttrNotice.
+func (*SwitchKeyNotice) ID() AttrID { return AttrNotice }
+
+// MarshalJSON writes the fields as an object; see the package comment.
+func (a SwitchKeyNotice) MarshalJSON() ([]byte, error) { return marshalJSON(&a) }
+
+func (a *GIDNotice) fields(c *codec) { array(c, a.GID[:], 128, 8, "GID", asGID) }
+
+func (a *SwitchNotice) fields(c *codec) { bits(c, &a.LID, 80, 16, "LID", decimal) }
+
+func (a *PortNotice) fields(c *codec) {
+	bits(c, &a.LID, 96, 16, "LID", decimal)
+	bits(c, &a.Port, 112, 8, "Port", decimal)
+}
+
+func (a *CapabilityNotice) fields(c *codec) {
+	bits(c, &a.LID, 96, 16, "LID", decimal)
+	bits(c, &a.OtherChanges, 127, 1, "OtherChanges", decimal)
+	bits(c, &a.CapMask, 128, 32, "CapMask", asPortCapMask)
+	bits(c, &a.Changes, 160, 16, "Changes", asLocalChanges)
+	bits(c, &a.CapMask2, 176, 16, "CapabilityMask2", asPortCapMask2)
+}
+
+func (a *SystemImageNotice) fields(c *codec) {
+	bits(c, &a.LID, 96, 16, "LID", decimal)
+	bits(c, &a.GUID, 128, 64, "SystemGuid", key)
+}
+
+func (a *MKeyNotice) fields(c *codec) {
+	bits(c, &a.LID, 96, 16, "LID", decimal)
+	bits(c, &a.DrSLID, 112, 16, "DrSlid", decimal)
+	bits(c, &a.Method, 128, 8, "Method", hexa)
+	bits(c, &a.Attr, 144, 16, "AttributeID", hexa)
+	bits(c, &a.Modifier, 160, 32, "AttributeModifier", hexa)
+	bits(c, &a.MKey, 192, 64, "Mkey", key)
+	bits(c, &a.Directed, 264, 1, "Directed", decimal)
+	bits(c, &a.Truncated, 265, 1, "Truncated", decimal)
+	bits(c, &a.Hops, 266, 6, "Hops", decimal)
+	array(c, a.ReturnPath[:], 272, 8, "ReturnPath", bars)
+}
+
+func (a *KeyNotice) fields(c *codec) {
+	bits(c, &a.SLID, 96, 16, "Slid", decimal)
+	bits(c, &a.DLID, 112, 16, "Dlid", decimal)
+	bits(c, &a.Key, 128, 32, "Key", hexa)
+	bits(c, &a.SL, 160, 4, "SL", decimal)
+	bits(c, &a.SQP, 168, 24, "SourceQP", hexa)
+	bits(c, &a.DQP, 200, 24, "DestinationQP", hexa)
+	array(c, a.SGID[:], 224, 8, "Sgid", asGID)
+	array(c, a.DGID[:], 352, 8, "Dgid", asGID)
+}
+
+func (a *SwitchKeyNotice) fields(c *codec) {
+	bits(c, &a.Valid, 80, 16, "DataValid", hexa)
+	bits(c, &a.SLID, 96, 16, "Slid", decimal)
+	bits(c, &a.DLID, 112, 16, "Dlid", decimal)
+	bits(c, &a.PKey, 128, 16, "Pkey", hexa)
+	bits(c, &a.SL, 144, 4, "SL", decimal)
+	array(c, a.SQP[:], 152, 8, "SourceQP", bars)
+	array(c, a.DQP[:], 184, 8, "DestinationQP", bars)
+	array(c, a.SGID[:], 208, 8, "Sgid", asGID)
+	array(c, a.DGID[:], 336, 8, "Dgid", asGID)
+	bits(c, &a.LID, 464, 16, "LID", decimal)
+	bits(c, &a.Port, 480, 8, "Port", decimal)
+}
+
+// detailsOffset is the offset of the details in a notice in bytes.
+const detailsOffset = DataSize - len(Notice{}.Details)
+
+// DecodeDetails returns the details of a notice of subnet management: a pointer to one of
+// the structs above; nil for a notice of a vendor, and for traps without a struct.
+func (a *Notice) DecodeDetails() Attribute {
+	if a.Generic == 0 {
+		return nil
+	}
+	d := newDetails(a.TrapNumber)
+	if d == nil {
+		return nil
+	}
+	var b [DataSize]byte
+	copy(b[detailsOffset:], a.Details[:])
+	if Decode(d, b[:]) != nil {
+		return nil
+	}
+	return d
+}
+
+// EncodeDetails replaces the details of a notice. It returns an error if a value does not
+// fit its field.
+func (a *Notice) EncodeDetails(d Attribute) error {
+	var b [DataSize]byte
+	if err := Encode(d, b[:]); err != nil {
+		return err
+	}
+	copy(a.Details[:], b[detailsOffset:])
+	return nil
+}
+
+func newDetails(trap uint16) Attribute {
+	switch trap {
+	case TrapGIDInService, TrapGIDOutOfService, TrapGroupCreated, TrapGroupDeleted:
+		return new(GIDNotice)
+	case TrapLinkState:
+		return new(SwitchNotice)
+	case TrapLinkIntegrity, TrapBufferOverrun, TrapWatchdog:
+		return new(PortNotice)
+	case TrapCapabilities:
+		return new(CapabilityNotice)
+	case TrapSystemImageGUID:
+		return new(SystemImageNotice)
+	case TrapBadMKey:
+		return new(MKeyNotice)
+	case TrapBadPKey, TrapBadQKey:
+		return new(KeyNotice)
+	case TrapBadSwitchPKey:
+		return new(SwitchKeyNotice)
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package mad
+
+// The attributes of [ClassSysstat], whose packets have the OUI [OpenIB] by default. The
+// data of a reply are text that ends with a NUL, as long as necessary: RMPP transfers it in
+// segments (infiniband-diags, ibsysstat.c).
+const (
+	AttrSysstatPing AttrID = 0x10 // no data
+	AttrSysstatHost AttrID = 0x11 // host name, a dot and the NIS domain
+	AttrSysstatCPU  AttrID = 0x12 // a line for each processor
+)
+
+// OpenIB is the OUI of the OpenIB Alliance, today's OpenFabrics, which its vendor classes
+// have (libibmad, mad.h: IB_OPENIB_OUI).
+const OpenIB = 0x001405
+
+var sysstatAttributes = map[AttrID]attrKind{
+	AttrSysstatPing: {name: "Ping"},
+	AttrSysstatHost: {name: "HostInfo"},
+	AttrSysstatCPU:  {name: "CPUInfo"},
+}
+
+// VendorPayload returns the bytes after the common header of a request of a class with an
+// OUI (see [Class.HasOUI]), up to its data, which are empty.
+func VendorPayload(oui uint32) []byte {
+	var p Packet
+	p.SetOUI(oui)
+	return p[headerSize : Size-VendorDataSize]
+}
