@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/internal/inflight"
@@ -34,7 +35,10 @@ type ClientOptions struct {
 	// MKey is sent with subnet management packets.
 	MKey uint64
 
-	// Timeout is the time limit of one attempt (default 1 s).
+	// Timeout is the time limit of one attempt (default 1 s). After replies to other
+	// requests, all attempts but the last of a Get to an agent for subnet or
+	// performance management end early if they take much longer than these replies, so
+	// that agents that do not respond cost little more than one timeout.
 	Timeout time.Duration
 
 	// Attempts is the maximum number of times that a request is sent, up to 15
@@ -76,6 +80,8 @@ type Stats struct {
 type Client struct {
 	port     BatchPort
 	attr     PortAttr
+	services []listener
+	heard    uint64 // packets of services so far
 	opts     ClientOptions
 	epoch    time.Time
 	running  bool
@@ -86,11 +92,16 @@ type Client struct {
 	window   window
 	limited  bool // requests are in the queue because of the window only
 	sendable bool // the port had room at the last attempt
+	drained  bool // the port had no message at the last attempt
 
 	submissions uint64
 	sent        *inflight.Tracker[attempt]
-	queue       list // not sent yet
-	retries     list // to be sent again
+	queue       list          // not sent yet
+	retries     list          // to be sent again
+	overdue     list          // sent, late, and to be sent again early
+	overdueAt   time.Duration // when the first of these may have to be sent again
+
+	routes *routeFinder // nil: subnet management packets can be routed by LID
 }
 
 // NewClient returns a client for p, which must not be used otherwise from then on.
@@ -106,7 +117,7 @@ func NewClient(p Port, o ClientOptions) *Client {
 	}
 	o.Attempts = min(o.Attempts, maxAttempts)
 	o.MaxWindow = min(o.MaxWindow, maxOutstanding)
-	return &Client{
+	c := &Client{
 		port:   batchPort(p),
 		attr:   p.Attr(),
 		opts:   o,
@@ -117,9 +128,16 @@ func NewClient(p Port, o ClientOptions) *Client {
 		// Replies to a previous user of the port must not match our requests.
 		sent: newSent(rand.Uint32()),
 	}
+	if c.attr.DirectedOnly {
+		c.routes = newRouteFinder(c)
+	}
+	return c
 }
 
 func newSent(firstID uint32) *inflight.Tracker[attempt] { return inflight.New[attempt](firstID) }
+
+// Local returns the attributes of the local port when the client was made.
+func (c *Client) Local() PortAttr { return c.attr }
 
 // Stats returns the counts so far.
 func (c *Client) Stats() Stats { return c.stats }
@@ -130,8 +148,18 @@ func (c *Client) Submit(r *Request) {
 	if r.flight.state != idle {
 		panic("umad: request submitted twice")
 	}
+	if c.routes != nil && r.byLID() {
+		c.routes.submit(r)
+		return
+	}
+	c.enqueue(r, flight{})
+}
+
+// enqueue puts a request into the queue.
+func (c *Client) enqueue(r *Request, f flight) {
 	c.submissions++
-	r.flight = flight{state: queued, id: c.submissions}
+	f.state, f.id = queued, c.submissions
+	r.flight = f
 	c.queue.push(r)
 }
 
@@ -159,7 +187,8 @@ func (c *Client) Run(ctx context.Context) error {
 			return nil
 		}
 		n, err := c.port.RecvBatch(c.in, c.epoch.Add(c.deadline(now)))
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		c.drained = errors.Is(err, os.ErrDeadlineExceeded)
+		if err != nil && !c.drained {
 			return c.abort(err)
 		}
 		if n > 0 {
@@ -172,7 +201,7 @@ func (c *Client) Run(ctx context.Context) error {
 }
 
 // Call submits r, runs until r and all other submitted requests have ended, and
-// returns the reply with a copy of the packet. It replaces r.Done meanwhile.
+// returns the reply with a copy of its data. It replaces r.Done meanwhile.
 func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 	if c.running {
 		return Reply{}, errNested
@@ -184,7 +213,7 @@ func (c *Client) Call(ctx context.Context, r *Request) (Reply, error) {
 		reply = *from
 		if from.MAD != nil {
 			packet := *from.MAD
-			reply.MAD = &packet
+			reply.MAD, reply.Rest = &packet, slices.Clone(from.Rest)
 		}
 	}
 	c.Submit(r)
@@ -202,10 +231,13 @@ func (c *Client) deadline(now time.Duration) time.Duration {
 	if e := c.sent.Oldest(); e != nil {
 		next = e.Sent + c.opts.Timeout + slack
 	}
-	if c.limited {
+	if c.limited || c.window.rtt.isKnown() {
 		if e := c.sent.OldestOnTime(); e != nil {
 			next = min(next, e.Sent+c.window.rtt.lateAfter())
 		}
+	}
+	if c.overdue.len > 0 && c.window.rtt.isKnown() {
+		next = min(next, c.overdueAt)
 	}
 	if !c.sendable {
 		next = min(next, now+sendPause)
@@ -224,7 +256,9 @@ func (c *Client) expire(now time.Duration) {
 		c.sent.Release(e)
 		e.Data.request.flight.slow = true
 		c.window.shrink(e.Data.packets, c.stats.Sent)
+		c.addOverdue(e)
 	}
+	c.retryOverdue(now)
 }
 
 // receive processes a message that was received by now.
@@ -232,7 +266,7 @@ func (c *Client) receive(in *Message, now time.Duration) {
 	m := &in.MAD
 	e := c.sent.Find(uint32(m.TID()))
 	if e == nil || (in.Status != 0) == e.Data.answeredBy(m.Method()) {
-		c.stray(m)
+		c.stray(in)
 		return
 	}
 	if in.Status != 0 {
@@ -244,7 +278,7 @@ func (c *Client) receive(in *Message, now time.Duration) {
 		return
 	}
 	if !e.Data.matches(m) {
-		c.stray(m)
+		c.stray(in)
 		return
 	}
 	a := &e.Data
@@ -252,7 +286,7 @@ func (c *Client) receive(in *Message, now time.Duration) {
 	case state == inflight.Waiting:
 		rtt := now - e.Sent
 		c.window.rtt.add(rtt)
-		c.answered(e, m, rtt)
+		c.answered(e, in, rtt)
 	case state == inflight.Expired && a.pending():
 		// The reply to an earlier attempt. Which attempt the round trip began
 		// with is known, but not whether the current one is late, too.
@@ -261,7 +295,7 @@ func (c *Client) receive(in *Message, now time.Duration) {
 		} else {
 			c.sent.Answer(c.sent.Find(a.request.flight.tid))
 		}
-		c.answered(e, m, 0)
+		c.answered(e, in, 0)
 	case state == inflight.Expired:
 		c.stats.Late++
 		c.beside(EventLate, e, m, now)
@@ -273,7 +307,8 @@ func (c *Client) receive(in *Message, now time.Duration) {
 
 // answered ends the request of an attempt with the reply to it. rtt is 0 if it is
 // not known.
-func (c *Client) answered(e *inflight.Entry[attempt], m *mad.Packet, rtt time.Duration) {
+func (c *Client) answered(e *inflight.Entry[attempt], in *Message, rtt time.Duration) {
+	m := &in.MAD
 	c.stats.Received++
 	if c.limited {
 		c.window.grow()
@@ -286,7 +321,7 @@ func (c *Client) answered(e *inflight.Entry[attempt], m *mad.Packet, rtt time.Du
 	if err != nil {
 		err = r.fail(err)
 	}
-	c.end(r, Reply{Err: err, MAD: m, RTT: rtt})
+	c.end(r, Reply{Err: err, MAD: m, Rest: in.Rest, RTT: rtt})
 }
 
 // beside reports a reply to a request that had ended.
@@ -308,6 +343,7 @@ func (c *Client) lost(e *inflight.Entry[attempt]) {
 	}
 	c.sent.Expire(e)
 	r := a.request
+	c.removeOverdue(r)
 	if int(r.flight.attempt) < c.opts.Attempts {
 		r.flight.state = queued
 		c.retries.push(r)
@@ -316,8 +352,9 @@ func (c *Client) lost(e *inflight.Entry[attempt]) {
 	c.end(r, Reply{Err: r.fail(ErrTimeout)})
 }
 
-// end returns r, which is in no list any more, to its owner.
+// end returns r, which is in neither queue any more, to its owner.
 func (c *Client) end(r *Request, reply Reply) {
+	c.removeOverdue(r)
 	r.flight = flight{}
 	c.reply = reply
 	r.Done(r, &c.reply)
@@ -340,12 +377,19 @@ func (c *Client) abort(err error) error {
 			c.end(r, Reply{Err: r.fail(err)})
 		}
 	}
+	if c.routes != nil {
+		c.routes = newRouteFinder(c) // without the searches that ended
+	}
 	return err
 }
 
-// stray counts a packet that matches no request.
-func (c *Client) stray(m *mad.Packet) {
+// stray counts a packet that matches no request, unless it belongs to a service.
+func (c *Client) stray(in *Message) {
+	if c.unsolicited(in) {
+		return
+	}
 	c.stats.Stray++
+	m := &in.MAD
 	if c.opts.Trace != nil {
 		c.opts.Trace(Event{
 			Kind: EventStray, Class: m.Class(), Method: m.Method(), Attr: m.Attr(), Modifier: m.Modifier(), TID: m.TID(),

@@ -17,8 +17,13 @@ type flight struct {
 	state   state
 	attempt uint8
 	slow    bool   // gave its place in the window back
+	overdue bool   // in Client.overdue
 	id      uint64 // number of the submission
 	tid     uint32 // of the current attempt
+
+	directed bool      // sent along route, in place of the LID of the target
+	route    mad.Route // directed route to the LID, and that of the target after it
+	unsent   error     // why there is no route: the request is not sent
 
 	next, prev *Request // in the list of the state
 }

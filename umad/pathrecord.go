@@ -1,16 +1,12 @@
 package umad
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
-
-// defaultPrefix is the default subnet prefix.
-const defaultPrefix uint64 = 0xfe80_0000_0000_0000
 
 // ResolveGUID requests the LID of the port with a GUID from subnet administration.
 // smLID is the LID of the administration; 0: that of the local port's subnet manager,
@@ -22,7 +18,7 @@ func (c *Client) ResolveGUID(ctx context.Context, guid ib.GUID, smLID ib.LID) (i
 
 // TargetOf is [Client.ResolveGUID] with the service level of the path.
 func (c *Client) TargetOf(ctx context.Context, guid ib.GUID, smLID ib.LID) (Target, error) {
-	path, err := c.Path(ctx, ib.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), guid), smLID)
+	path, err := c.Path(ctx, ib.MakeGID(c.attr.Prefix(), guid), smLID)
 	if err != nil {
 		return Target{}, fmt.Errorf("find LID of port 0x%016x: %w", guid, err)
 	}
@@ -36,7 +32,7 @@ func (c *Client) Path(ctx context.Context, gid ib.GID, smLID ib.LID) (*mad.PathR
 	if err != nil {
 		return nil, err
 	}
-	path := &mad.PathRecord{DGID: gid, SGID: ib.MakeGID(cmp.Or(c.attr.GIDPrefix, defaultPrefix), c.attr.PortGUID)}
+	path := &mad.PathRecord{DGID: gid, SGID: ib.MakeGID(c.attr.Prefix(), c.attr.PortGUID)}
 	payload, err := mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(path, &path.DGID, &path.SGID)}, path)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package umad
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -41,6 +42,18 @@ func (t Target) String() string {
 	return fmt.Sprintf("Lid %d %s%s", t.LID, directed, t.Route)
 }
 
+// Place returns the target for display: "LID 5", "route 0,1,3", or "route 5,0,1" for a
+// route that starts at a LID.
+func (t Target) Place() string {
+	switch {
+	case t.LID == 0:
+		return "route " + t.Route.String()
+	case t.Route == "":
+		return fmt.Sprintf("LID %d", t.LID)
+	}
+	return fmt.Sprintf("route %d,%s", t.LID, t.Route)
+}
+
 // A Request is a MAD to be sent and answered. It may be submitted again after its Done
 // was called.
 type Request struct {
@@ -76,7 +89,22 @@ type Reply struct {
 	// packet was received. It is valid until Done returns.
 	MAD *mad.Packet
 
+	// Rest has the data of the segments after MAD, if the transport reassembles
+	// them (see [PortAttr]). It is valid until Done returns.
+	Rest []byte
+
 	RTT time.Duration // from the last attempt to its reply; 0: unknown
+}
+
+// Long returns the reply of a class with RMPP as a whole. It returns false if MAD is the
+// first of several segments, which [Client.CallLong] requests. MAD must not be nil.
+func (r Reply) Long() (*LongReply, bool) {
+	h := r.MAD.RMPP()
+	segmented := h.Flags.Has(mad.RMPPActive) && h.Type == mad.RMPPData
+	if segmented && !h.Flags.Has(mad.RMPPLast) && r.Rest == nil {
+		return nil, false
+	}
+	return whole(r.MAD, slices.Concat(r.MAD.Data(), r.Rest), segmented), true
 }
 
 // Data returns the attribute data of a subnet management packet. MAD must not be nil.
@@ -103,11 +131,14 @@ func (e *Error) Error() string {
 	if !e.Class.IsSMP() {
 		attr = fmt.Sprintf("%v %s", e.Class, attr)
 	}
+	if e.Modifier != 0 {
+		attr += fmt.Sprintf(" (modifier 0x%x)", e.Modifier)
+	}
 	var attempts string
 	if e.Attempts > 1 {
 		attempts = fmt.Sprintf(", sent %d times", e.Attempts)
 	}
-	return fmt.Sprintf("%v %s (modifier 0x%x) of %v%s: %v", e.Method, attr, e.Modifier, e.To, attempts, e.Err)
+	return fmt.Sprintf("%v %s of %s%s: %v", e.Method, attr, e.To.Place(), attempts, e.Err)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -117,7 +148,7 @@ func (r *Request) class() mad.Class {
 	switch {
 	case r.Class != 0 && !r.Class.IsSMP():
 		return r.Class
-	case r.To.LID != 0 && r.To.Route == "":
+	case r.To.LID != 0 && r.To.Route == "" && !r.flight.directed:
 		return mad.ClassSMPLIDRouted
 	}
 	return mad.ClassSMPDirected

@@ -23,11 +23,11 @@ func TestTargetString(t *testing.T) {
 
 func TestErrorString(t *testing.T) {
 	tests := map[string]Error{
-		"Get PortInfo (modifier 0x4) of Lid 5, sent 3 times: no reply in time": {
+		"Get PortInfo (modifier 0x4) of LID 5, sent 3 times: no reply in time": {
 			To: Target{LID: 5}, Class: mad.ClassSMPLIDRouted, Method: mad.MethodGet, Attr: mad.AttrPortInfo,
 			Modifier: 4, Attempts: 3, Err: ErrTimeout,
 		},
-		"Set Perf PortCounters (modifier 0x0) of Lid 6: device removed": {
+		"Set Perf PortCounters of LID 6: device removed": {
 			To: Target{LID: 6}, Class: mad.ClassPM, Method: mad.MethodSet, Attr: 0x12, Attempts: 1, Err: ErrDeviceRemoved,
 		},
 	}

@@ -18,7 +18,7 @@ func saHead() *mad.Packet {
 	return p
 }
 
-// numbers returns n bytes none of which is like those 200 before.
+// numbers returns n bytes that differ from those 200 before.
 func numbers(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -65,7 +65,7 @@ func TestSegments(t *testing.T) {
 }
 
 // transfer carries data from a sender to a receiver, through a network that may
-// lose, and returns the receiver. Time goes on only where nothing else happens.
+// lose packets, and returns the receiver. Time advances only if no packet is in flight.
 func transfer(t *testing.T, data []byte, lost func(p *mad.Packet, count int) bool) (*RMPPSender, *RMPPReceiver) {
 	t.Helper()
 	s, r := NewRMPPSender(saHead(), data), NewRMPPReceiver(1<<20)
@@ -144,7 +144,7 @@ func once() bool {
 	return !was
 }
 
-// TestTransferDead: both sides give up where nothing gets through any more.
+// TestTransferDead checks that both sides give up after the network fails.
 func TestTransferDead(t *testing.T) {
 	s, r := transfer(t, numbers(50_000), func(p *mad.Packet, count int) bool { return count > 10 })
 	var e *RMPPError
@@ -179,9 +179,9 @@ func TestReceiverOrder(t *testing.T) {
 	}
 }
 
-// TestReceiverRefuses has one packet break the rules after the first segment of
+// TestReceiver_Invalid has one packet break the rules after the first segment of
 // three.
-func TestReceiverRefuses(t *testing.T) {
+func TestReceiver_Invalid(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		number int // of the segment that is sent
@@ -306,7 +306,7 @@ func TestReceiverTime(t *testing.T) {
 	}
 }
 
-func TestSenderRefuses(t *testing.T) {
+func TestSender_Invalid(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		h      mad.RMPP

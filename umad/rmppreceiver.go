@@ -101,9 +101,11 @@ func (r *RMPPReceiver) take(p *mad.Packet, h mad.RMPP) *RMPPError {
 	}
 	if h.Segment == 1 && !last && h.Length > 0 {
 		r.total = (h.Length-1)/mad.RMPPPayloadSize + 1
-		if int64(h.Length)-int64(r.total)*int64(header) > int64(r.limit) {
+		size := int64(h.Length) - int64(r.total)*int64(header)
+		if size > int64(r.limit) {
 			return &RMPPError{Type: mad.RMPPStop, Status: mad.RMPPNoResources}
 		}
+		r.data = make([]byte, 0, max(size, 0))
 	}
 	if r.total > 0 && (h.Segment > r.total || last != (h.Segment == r.total)) {
 		return abort(mad.RMPPBadLength)

@@ -132,6 +132,9 @@ func (c *Client) launched(e *inflight.Entry[attempt], m *Message) {
 		c.stats.Retries++
 	}
 	e.Data.packets = c.stats.Sent
+	if r.flight.slow {
+		c.addOverdue(e)
+	}
 	c.stats.Window = max(c.stats.Window, c.sent.Outstanding())
 	if c.opts.Trace != nil {
 		c.opts.Trace(e.Data.event(EventSent, e.TID, &m.MAD, 0, nil))
@@ -140,6 +143,9 @@ func (c *Client) launched(e *inflight.Entry[attempt], m *Message) {
 
 // build makes a message of r.
 func (c *Client) build(r *Request, id uint32, m *Message) error {
+	if r.flight.unsent != nil {
+		return r.flight.unsent
+	}
 	m.Timeout = c.opts.Timeout
 	if r.Answer != 0 {
 		m.Timeout = 0
@@ -152,7 +158,7 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 			m.Addr = *r.To.Redirect
 		}
 		m.MAD.PutGMP(mad.Header{
-			BaseVersion: 1, Class: class, ClassVersion: classVersion(class),
+			BaseVersion: 1, Class: class, ClassVersion: class.Version(),
 			Method: r.method(), TID: tid, Attr: r.Attr, Modifier: r.Modifier,
 		})
 		return copyPayload(m.MAD[headerSize:], r.Payload)
@@ -164,6 +170,8 @@ func (c *Client) build(r *Request, id uint32, m *Message) error {
 		Route:    r.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	}
 	switch {
+	case r.flight.directed:
+		smp.Route, m.Addr.LID = r.flight.route, ib.PermissiveLID
 	case !smp.Directed:
 	case r.To.LID == 0:
 		m.Addr.LID = ib.PermissiveLID
@@ -179,13 +187,4 @@ func copyPayload(room, payload []byte) error {
 		return fmt.Errorf("build request: payload has %d bytes, %d are possible", len(payload), len(room))
 	}
 	return nil
-}
-
-// classVersion returns the version of a class that its requests are sent in:
-// 2 for those that InfiniBand Architecture 1.1 and later changed.
-func classVersion(c mad.Class) uint8 {
-	if c == mad.ClassSA || c == mad.ClassCC {
-		return 2
-	}
-	return 1
 }

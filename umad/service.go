@@ -16,6 +16,10 @@ type Service struct {
 	ClassVersion uint8
 	OUI          uint32 // 24 bits; for the classes that have one, see [mad.Class.HasOUI]
 
+	// RMPP makes a transport that does RMPP segment the responses with
+	// [Message.Rest].
+	RMPP bool
+
 	// Methods are the methods to be received, without the response bit. At a
 	// port, only one program can receive a method of a class and OUI.
 	Methods []mad.Method

@@ -1,6 +1,8 @@
 package umad
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,10 +29,50 @@ type TableRequest struct {
 	Limit int
 }
 
-const (
-	defaultTableTimeout = 30 * time.Second
-	defaultTableLimit   = 256 << 20
-)
+// ErrNoSM is returned by requests to subnet administration if the local port has no
+// subnet manager.
+var ErrNoSM = errors.New("the local port knows of no subnet manager")
+
+// administrator returns the place of subnet administration, unless to specifies it.
+func (c *Client) administrator(to Target) (Target, error) {
+	if to.LID == 0 {
+		to = Target{LID: c.attr.SMLID, SL: c.attr.SMSL}
+	}
+	if to.LID == 0 {
+		return Target{}, ErrNoSM
+	}
+	return to, nil
+}
+
+// GetTable requests records from subnet administration and returns all of them. It
+// first runs the requests that were submitted before. A table without records is not
+// an error.
+//
+// The error of a failed request is an [*Error]. It wraps an [*RMPPError] if the
+// transfer of the reply was not completed.
+func (c *Client) GetTable(ctx context.Context, q *TableRequest) (*Table, error) {
+	to, err := c.administrator(q.To)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := mad.SAPayload(mad.SAHeader{SMKey: q.SMKey, ComponentMask: q.Mask}, q.Match)
+	if err != nil {
+		return nil, err
+	}
+	r := &Request{
+		To: to, Class: mad.ClassSA, Method: mad.MethodGetTable,
+		Attr: q.Match.ID(), Modifier: q.Modifier, Payload: payload,
+	}
+	reply, err := c.CallLong(ctx, r, LongOptions{Timeout: q.Timeout, Limit: q.Limit})
+	if err != nil {
+		return nil, err
+	}
+	t, err := tableOf(q.Match, reply)
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	return t, nil
+}
 
 // A Table holds the records that subnet administration returned.
 type Table struct {
@@ -40,13 +82,24 @@ type Table struct {
 
 	data   []byte
 	stride int // from one record to the next
+	size   int // of a record without the padding after it
 }
 
-// tableOf returns the table with the data of a reply.
-func tableOf(kind mad.Attribute, h mad.SAHeader, data []byte) (*Table, error) {
-	t := &Table{data: data, stride: 8 * int(h.AttributeOffset)}
-	if size := mad.AttributeSize(kind); t.stride > 0 && t.stride < size {
-		return nil, fmt.Errorf("records are %d bytes apart, and %s has %d", t.stride, mad.AttributeName(kind), size)
+// tableOf returns the table in a reply. The last record may lack its padding.
+func tableOf(kind mad.Attribute, reply *LongReply) (*Table, error) {
+	t := &Table{data: reply.Data, stride: 8 * int(reply.Head.SA().AttributeOffset), size: mad.AttributeSize(kind)}
+	t.Clipped = reply.Clipped && t.stride > 0
+	rest := 0
+	if t.stride > 0 {
+		rest = len(t.data) % t.stride
+	}
+	switch {
+	case t.stride == 0 && len(t.data) > 0 && !reply.Clipped:
+		return nil, fmt.Errorf("decode table: AttributeOffset is 0 in a reply with %d bytes of records", len(t.data))
+	case t.stride > 0 && t.stride < t.size:
+		return nil, fmt.Errorf("decode table: AttributeOffset is %d bytes, %s has %d", t.stride, mad.AttributeName(kind), t.size)
+	case rest > 0 && rest < t.size && !reply.Clipped:
+		return nil, fmt.Errorf("decode table: the reply ends after %d of %d bytes of record %d", rest, t.size, len(t.data)/t.stride)
 	}
 	return t, nil
 }
@@ -56,11 +109,11 @@ func (t *Table) Len() int {
 	if t.stride == 0 {
 		return 0
 	}
-	return len(t.data) / t.stride
+	return (len(t.data) + t.stride - t.size) / t.stride
 }
 
 // Raw returns the bytes of record i, from 0 to Len-1, with reserved fields.
-func (t *Table) Raw(i int) []byte { return t.data[i*t.stride : (i+1)*t.stride] }
+func (t *Table) Raw(i int) []byte { return t.data[i*t.stride : min((i+1)*t.stride, len(t.data))] }
 
 // Record decodes record i, from 0 to Len-1.
 func (t *Table) Record(i int, record mad.Attribute) error {

@@ -48,7 +48,7 @@ type Event struct {
 func (e Event) String() string {
 	s := fmt.Sprintf("%v: %v %v %v modifier 0x%x tid 0x%x", e.Kind, e.Class, e.Method, e.Class.AttrName(e.Attr), e.Modifier, e.TID)
 	if e.Attempt > 0 {
-		s += fmt.Sprintf(" attempt %d of %v", e.Attempt, e.To)
+		s += fmt.Sprintf(" attempt %d of %s", e.Attempt, e.To.Place())
 	}
 	if e.RTT > 0 {
 		s += fmt.Sprintf(" after %v", e.RTT)

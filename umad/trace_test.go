@@ -48,18 +48,18 @@ func TestEvent_String(t *testing.T) {
 			}
 		}
 		want := strings.Split(strings.TrimSpace(`
-sent: SubnLID Get NodeInfo modifier 0x0 tid 0x1 attempt 1 of Lid 9
+sent: SubnLID Get NodeInfo modifier 0x0 tid 0x1 attempt 1 of LID 9
 stray: SubnLID GetResp NodeInfo modifier 0x0 tid 0x0
-timed out: SubnLID Get NodeInfo modifier 0x0 tid 0x1 attempt 1 of Lid 9: no reply in time
-sent: SubnLID Get NodeInfo modifier 0x0 tid 0x2 attempt 2 of Lid 9
-received: SubnLID GetResp NodeInfo modifier 0x0 tid 0x2 attempt 2 of Lid 9 after 1ms: `+mad.StatusError(mad.StatusBusy).Error()+`
-sent: SubnLID Get NodeInfo modifier 0x0 tid 0x3 attempt 1 of Lid 8
-duplicate: SubnLID GetResp NodeInfo modifier 0x0 tid 0x2 attempt 2 of Lid 9 after 2ms: `+mad.StatusError(mad.StatusBusy).Error()+`
-timed out: SubnLID Get NodeInfo modifier 0x0 tid 0x3 attempt 1 of Lid 8: no reply in time
-sent: SubnLID Get NodeInfo modifier 0x0 tid 0x4 attempt 2 of Lid 8
-received: SubnLID GetResp NodeInfo modifier 0x0 tid 0x3 attempt 1 of Lid 8
-sent: SubnLID Get NodeInfo modifier 0x0 tid 0x5 attempt 1 of Lid 7
-received: SubnLID GetResp NodeInfo modifier 0x0 tid 0x5 attempt 1 of Lid 7 after 999ms`), "\n")
+timed out: SubnLID Get NodeInfo modifier 0x0 tid 0x1 attempt 1 of LID 9: no reply in time
+sent: SubnLID Get NodeInfo modifier 0x0 tid 0x2 attempt 2 of LID 9
+received: SubnLID GetResp NodeInfo modifier 0x0 tid 0x2 attempt 2 of LID 9 after 1ms: `+mad.StatusError(mad.StatusBusy).Error()+`
+sent: SubnLID Get NodeInfo modifier 0x0 tid 0x3 attempt 1 of LID 8
+duplicate: SubnLID GetResp NodeInfo modifier 0x0 tid 0x2 attempt 2 of LID 9 after 2ms: `+mad.StatusError(mad.StatusBusy).Error()+`
+timed out: SubnLID Get NodeInfo modifier 0x0 tid 0x3 attempt 1 of LID 8: no reply in time
+sent: SubnLID Get NodeInfo modifier 0x0 tid 0x4 attempt 2 of LID 8
+received: SubnLID GetResp NodeInfo modifier 0x0 tid 0x3 attempt 1 of LID 8
+sent: SubnLID Get NodeInfo modifier 0x0 tid 0x5 attempt 1 of LID 7
+received: SubnLID GetResp NodeInfo modifier 0x0 tid 0x5 attempt 1 of LID 7 after 999ms`), "\n")
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

@@ -8,6 +8,7 @@
 package umad
 
 import (
+	"cmp"
 	"errors"
 	"syscall"
 	"time"
@@ -63,9 +64,10 @@ type Message struct {
 
 	MAD mad.Packet
 
-	// Rest is set by Recv of a transport that does RMPP (see [PortAttr]): the
-	// data of the segments after the first one, which is MAD; nil: there are
-	// none. Send ignores it.
+	// Rest has the data of the segments after the first one, which is MAD, on a
+	// transport that does RMPP (see [PortAttr]); nil: MAD is the whole message. Send
+	// of other transports ignores it. Recv fills it with memory that the port does not
+	// use again.
 	Rest []byte
 }
 
@@ -119,9 +121,16 @@ type PortAttr struct {
 	PhysState ib.PhysState
 	GIDPrefix uint64 // subnet prefix, host byte order
 
-	// RMPP reports that the transport reassembles the segmented messages of
-	// subnet administration. Otherwise Recv returns the segments, which the
-	// receiver acknowledges, or the transport has no segmented messages and cuts
-	// them to the first segment.
+	// DirectedOnly reports that subnet management packets can only be sent along
+	// directed routes. A [Client] finds the routes to LIDs.
+	DirectedOnly bool
+
+	// RMPP reports that the transport segments and reassembles the long messages
+	// of subnet administration, of [mad.ClassSysstat], and of services with RMPP.
+	// Otherwise Recv returns the segments, which the receiver acknowledges, or
+	// the transport has no segmented messages and cuts them to the first segment.
 	RMPP bool
 }
+
+// Prefix returns the subnet prefix of the port, [ib.DefaultPrefix] if it has none yet.
+func (a PortAttr) Prefix() uint64 { return cmp.Or(a.GIDPrefix, ib.DefaultPrefix) }

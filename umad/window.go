@@ -49,15 +49,30 @@ func (w *window) shrink(number, sent int) {
 // rtt estimates the round-trip time and its variation (RFC 6298).
 type rtt struct {
 	smoothed, variation time.Duration
+	samples             int
 }
 
 func (e *rtt) add(sample time.Duration) {
+	e.samples++
 	if e.smoothed == 0 {
 		e.smoothed, e.variation = sample, sample/2
 		return
 	}
 	e.variation += ((e.smoothed - sample).Abs() - e.variation) / 4
 	e.smoothed += (sample - e.smoothed) / 8
+}
+
+// isKnown reports whether enough replies were measured to send requests again early.
+func (e *rtt) isKnown() bool { return e.samples >= 16 }
+
+// retryAfter returns the time after which an attempt ends early. It is longer for each
+// further attempt, because the packets may be lost to congestion.
+func (e *rtt) retryAfter(attempt uint8) time.Duration {
+	after := 4 * e.lateAfter()
+	for range min(attempt, 8) - 1 {
+		after *= 3
+	}
+	return after
 }
 
 // lateAfter returns the time after which a request without a reply counts as late.

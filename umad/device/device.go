@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 	"unsafe"
@@ -39,6 +40,13 @@ type Port struct {
 	agents [256]agent // by management class
 
 	out, in packet
+
+	// For one of a pair of devices; see pair.go.
+	smi   *Port          // sends subnet management packets; nil: the port itself
+	reads *nonblock.Conn // receives from both ports
+	ready *os.File       // epoll descriptor of both
+	epoll int            // number of ready
+	from  *Port          // of the last message
 }
 
 // An agent is a registration with the kernel, which requires one for each class.
@@ -59,8 +67,23 @@ func Open(o Options) (*Port, error) {
 	return p.Open()
 }
 
-// Open opens the port.
+// Open opens the port, and for one of a pair also the other one.
 func (p LocalPort) Open() (*Port, error) {
+	port, err := p.open()
+	if err != nil || p.smi == nil {
+		return port, err
+	}
+	if port.smi, err = p.smi.open(); err == nil {
+		err = port.joinReads()
+	}
+	if err != nil {
+		return nil, errors.Join(err, port.Close())
+	}
+	return port, nil
+}
+
+// open opens the device node of the port.
+func (p LocalPort) open() (*Port, error) {
 	path := filepath.Join(cmp.Or(p.host.Dev, defaultDev), p.Node)
 	// A non-blocking file is served by Go's poller: a waiting read does not
 	// block a thread.
@@ -96,12 +119,20 @@ func (p *packet) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p))
 // its timeout. The kernel does not send a request again: the client does, and it
 // learns from each timeout.
 func (p *Port) Send(m *umad.Message) error {
+	if p.smi != nil && m.MAD.Class().IsSMP() {
+		return p.smi.Send(m)
+	}
 	id, err := p.agent(&m.MAD)
 	if err != nil {
 		return err
 	}
 	p.out.encode(m, id)
-	switch err := p.conn.Send(p.out.bytes()); {
+	out := p.out.bytes()
+	if len(m.Rest) > 0 {
+		// The kernel splits the data into segments (drivers/infiniband/core/user_mad.c).
+		out = slices.Concat(out, m.Rest)
+	}
+	switch err := p.conn.Send(out); {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM), errors.Is(err, unix.ENOBUFS):
@@ -113,17 +144,24 @@ func (p *Port) Send(m *umad.Message) error {
 
 // Recv returns the next MAD. It skips messages that are too short.
 func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
+	conn, from := p.conn, p
+	if p.reads != nil {
+		conn = p.reads
+	}
 	for {
-		n, err := p.conn.Receive(p.in.bytes(), deadline)
+		n, err := conn.Receive(p.in.bytes(), deadline)
+		if p.reads != nil && p.from != nil {
+			from = p.from
+		}
 		m.Rest = nil
 		if errors.Is(err, unix.ENOSPC) {
-			n, err = p.receiveLong(m, deadline)
+			n, err = p.receiveLong(m, from, deadline)
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return os.ErrDeadlineExceeded
 		case err != nil:
-			return p.failed("receive MAD", err)
+			return from.failed("receive MAD", err)
 		}
 		if p.in.decode(m, n) {
 			return nil
@@ -135,15 +173,15 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 // take a tenth of it.
 const maxMessage = 1 << 30
 
-// receiveLong reads a message that was too long for the buffer. The kernel kept it,
-// and wrote its length into the header (drivers/infiniband/core/user_mad.c).
-func (p *Port) receiveLong(m *umad.Message, deadline time.Time) (int, error) {
+// receiveLong reads a message of a port that was too long for the buffer. The kernel kept
+// it, and wrote its length into the header (drivers/infiniband/core/user_mad.c).
+func (p *Port) receiveLong(m *umad.Message, from *Port, deadline time.Time) (int, error) {
 	size := int(p.in.Length)
 	if size <= packetSize || size > maxMessage {
 		return 0, fmt.Errorf("message of %d bytes: %w", size, unix.EMSGSIZE)
 	}
-	long := make([]byte, size)
-	n, err := p.conn.Receive(long, deadline)
+	long := make([]byte, size, size+mad.Size) // with room for the data of the first segment
+	n, err := from.conn.Receive(long, deadline)
 	if err != nil {
 		return 0, err
 	}
@@ -163,13 +201,36 @@ func (p *Port) failed(op string, err error) error {
 }
 
 // WaitInThread makes Recv wait in a system call. It implements [umad.ThreadWaiter].
-func (p *Port) WaitInThread() error { return p.conn.WaitInThread() }
+func (p *Port) WaitInThread() error {
+	if p.reads != nil {
+		return p.reads.WaitInThread()
+	}
+	return p.conn.WaitInThread()
+}
 
 // Interrupt ends the current wait of Recv, or the next one.
-func (p *Port) Interrupt() { p.conn.Interrupt() }
+func (p *Port) Interrupt() {
+	if p.reads != nil {
+		p.reads.Interrupt()
+		return
+	}
+	p.conn.Interrupt()
+}
 
-// Close closes the device node. The kernel drops requests in flight.
-func (p *Port) Close() error { return errors.Join(p.file.Close(), p.conn.Release()) }
+// Close closes the device nodes. The kernel drops requests in flight.
+func (p *Port) Close() error {
+	err := errors.Join(p.file.Close(), p.conn.Release())
+	if p.smi != nil {
+		err = errors.Join(err, p.smi.Close())
+	}
+	if p.reads != nil {
+		err = errors.Join(err, p.reads.Release())
+	}
+	if p.ready != nil {
+		err = errors.Join(err, p.ready.Close())
+	}
+	return err
+}
 
 // agent returns the registration for the class of a MAD. It registers the class on
 // first use.
@@ -187,8 +248,8 @@ func (p *Port) agent(m *mad.Packet) (uint32, error) {
 }
 
 // registration describes an agent for MADs like m that receives replies only. For
-// the tables of subnet administration it asks the kernel to acknowledge and
-// reassemble the segments.
+// classes with long replies it asks the kernel to acknowledge and reassemble the
+// segments.
 func registration(m *mad.Packet) uapi.UMADRegister {
 	h := m.Header()
 	r := uapi.UMADRegister{QPN: 1, Class: uint8(h.Class), ClassVers: h.ClassVersion}
@@ -196,17 +257,13 @@ func registration(m *mad.Packet) uapi.UMADRegister {
 	case h.Class.IsSMP():
 		r.QPN = 0
 	case h.Class.HasOUI():
-		r.OUI = openIB
+		r.OUI = mad.OpenIB // required, but used for unsolicited MADs only
 	}
-	if h.Class == mad.ClassSA {
+	if h.Class == mad.ClassSA || h.Class == mad.ClassSysstat {
 		r.RMPPVersion = mad.RMPPVersion
 	}
 	return r
 }
-
-// openIB is the OUI of the OpenIB Alliance, with which libibumad registers vendor
-// classes. The kernel requires one, and uses it for unsolicited MADs only.
-const openIB = 0x001405
 
 func (p *Port) ioctl(number uintptr, argument unsafe.Pointer) error {
 	raw, err := p.file.SyscallConn()

@@ -24,5 +24,6 @@
 //   - With RMPP, the kernel reassembles the tables of subnet administration and
 //     handles their timeouts. If a message is longer than the buffer, a read returns
 //     ENOSPC and the length.
+//   - An adapter with planes has two devices for a port; see [LocalPort.SubnetManagement].
 //   - When the device is removed, a waiting read and all later calls return EIO.
 package device

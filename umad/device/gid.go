@@ -90,7 +90,7 @@ func PathFrom(ports []LocalPort, from, to netip.Addr) (Path, error) {
 	}
 	switch {
 	case found > 1:
-		return Path{}, fmt.Errorf("find path to %v: %w", to, &ambiguousError{to})
+		return Path{}, fmt.Errorf("find path to %v: %w", to, &AmbiguousError{to})
 	case found == 1:
 		return path, nil
 	case from.IsValid():
@@ -99,15 +99,10 @@ func PathFrom(ports []LocalPort, from, to netip.Addr) (Path, error) {
 	return Path{}, fmt.Errorf("find path to %v: %w", to, ErrNoRoCE)
 }
 
-// An ambiguousError reports that several ports lead to a link-local address.
-type ambiguousError struct{ to netip.Addr }
+// An AmbiguousError reports that several ports lead to a link-local address.
+type AmbiguousError struct{ To netip.Addr }
 
-func (e *ambiguousError) Error() string { return "several ports lead there" }
-
-// Hint suggests a remedy.
-func (e *ambiguousError) Hint() string {
-	return fmt.Sprintf("select a port with -C and -P, or name the network, as in %v%%eth0", e.to)
-}
+func (e *AmbiguousError) Error() string { return "several ports lead there" }
 
 // pickGID returns the GID that equals an address, or if the address is invalid any
 // link-local GID in a zone. It prefers RoCE v2 to v1.

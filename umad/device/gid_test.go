@@ -80,11 +80,10 @@ func TestPathTo(t *testing.T) {
 	}
 }
 
-// The error for an ambiguous address names no flags; the hint does.
-func TestPathTo_Hint(t *testing.T) {
+func TestPathTo_Ambiguous(t *testing.T) {
 	_, err := PathTo(rocePorts(t), netip.MustParseAddr("fe80::9"))
-	var hinter interface{ Hint() string }
-	if !errors.As(err, &hinter) || !strings.Contains(hinter.Hint(), "fe80::9%eth0") {
-		t.Errorf("got error %v, want a hint", err)
+	var several *AmbiguousError
+	if !errors.As(err, &several) || several.To != netip.MustParseAddr("fe80::9") {
+		t.Errorf("got error %v, want %T with the address", err, several)
 	}
 }

@@ -29,7 +29,22 @@ type LocalPort struct {
 	NodeType mad.NodeType  // of the device
 	Attr     umad.PortAttr // device, number, addresses and state of the port
 
+	// NoSubnetManagement reports that another device sends the subnet management
+	// packets of the port; see [LocalPort.SubnetManagement].
+	NoSubnetManagement bool
+
 	host Host
+	smi  *LocalPort // set by Choose; nil: the port itself
+}
+
+// SubnetManagement returns the port that sends subnet management packets: the port
+// itself, or that of another device if the port is one of a pair. [Host.Choose]
+// finds pairs.
+func (p LocalPort) SubnetManagement() LocalPort {
+	if p.smi != nil {
+		return *p.smi
+	}
+	return p
 }
 
 // Ports lists the ports of this host that MADs can be sent from. See [Host.Ports].
@@ -56,7 +71,10 @@ func (h Host) Ports() ([]LocalPort, error) {
 		if err != nil {
 			continue
 		}
-		all = append(all, LocalPort{Node: n.Name, NodeType: mad.NodeType(device.NodeType), Attr: attrOf(device, port), host: h})
+		all = append(all, LocalPort{
+			Node: n.Name, NodeType: mad.NodeType(device.NodeType), Attr: attrOf(device, port), host: h,
+			NoSubnetManagement: mad.PortCapMask(port.CapMask).Has(mad.CapSMDisabled),
+		})
 	}
 	return all, nil
 }
@@ -88,6 +106,9 @@ func attrOf(device sysfs.Device, p sysfs.Port) umad.PortAttr {
 // The kernel determines the order of the devices, so that this is the port that
 // libibumad chooses (umad.c, resolve_ca_name). On a host with several devices it is
 // not always a port of the first one by name.
+//
+// If the port is one of a pair, Choose returns the port for general packets, whose
+// [LocalPort.SubnetManagement] is the other one. Either device can be named.
 func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	all, err := h.Ports()
 	if err != nil {
@@ -108,16 +129,25 @@ func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	slices.SortStableFunc(fit, func(a, b LocalPort) int {
 		return slices.Index(order, a.Attr.Device) - slices.Index(order, b.Attr.Device)
 	})
+	if p, ok := best(fit); ok {
+		return p.paired(all), nil
+	}
+	return LocalPort{}, &NoPortError{Sysfs: string(h.sysfs()), Device: device, Port: port, Existing: all}
+}
+
+// best returns the first port that is active, else the first one whose link is up, else
+// the first one that is not disabled.
+func best(ports []LocalPort) (LocalPort, bool) {
 	for _, good := range []func(*umad.PortAttr) bool{
 		func(a *umad.PortAttr) bool { return a.State == ib.PortActive },
 		func(a *umad.PortAttr) bool { return a.PhysState == ib.PhysLinkUp },
 		func(a *umad.PortAttr) bool { return a.PhysState != ib.PhysDisabled },
 	} {
-		if i := slices.IndexFunc(fit, func(p LocalPort) bool { return good(&p.Attr) }); i >= 0 {
-			return fit[i], nil
+		if i := slices.IndexFunc(ports, func(p LocalPort) bool { return good(&p.Attr) }); i >= 0 {
+			return ports[i], true
 		}
 	}
-	return LocalPort{}, &NoPortError{Sysfs: string(h.sysfs()), Device: device, Port: port, Existing: all}
+	return LocalPort{}, false
 }
 
 // The link layers of ports.
@@ -126,8 +156,8 @@ const (
 	ethernet   = "Ethernet"
 )
 
-// canManage reports whether the port has subnet management and is not disabled.
-func (p LocalPort) canManage() bool {
+// CanManage reports whether the port has subnet management and is not disabled.
+func (p LocalPort) CanManage() bool {
 	return p.Attr.LinkLayer == infiniBand && p.Attr.PhysState != ib.PhysDisabled
 }
 
@@ -171,17 +201,3 @@ func (e *NoPortError) Error() string {
 
 // Unwrap returns Err.
 func (e *NoPortError) Unwrap() error { return e.Err }
-
-// Hint suggests a remedy.
-func (e *NoPortError) Hint() string {
-	const simulated = " Without hardware, use a simulated fabric: --sim demo"
-	switch {
-	case slices.ContainsFunc(e.Existing, LocalPort.canManage):
-		return "select another port with -C and -P"
-	case len(e.Existing) > 0:
-		return "only an InfiniBand port that is not disabled reaches the management of a fabric." + simulated
-	case e.Err != nil:
-		return "load the kernel module: modprobe ib_umad." + simulated
-	}
-	return "load the driver of the device, for instance: modprobe mlx5_ib." + simulated
-}

@@ -8,12 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // Listen registers an agent that receives the requests of a service. It
 // implements [umad.Responder].
 func (p *Port) Listen(s umad.Service) error {
+	if p.smi != nil && s.Class.IsSMP() {
+		return p.smi.Listen(s)
+	}
 	a := &p.agents[s.Class]
 	if a.registered {
 		return fmt.Errorf("listen for %v by %s: the class is in use already", s.Class, p.name)
@@ -39,6 +43,9 @@ func serviceRegistration(s umad.Service) uapi.UMADRegister {
 	}
 	if s.Class.HasOUI() {
 		r.OUI = s.OUI
+	}
+	if s.RMPP {
+		r.RMPPVersion = mad.RMPPVersion
 	}
 	for _, m := range s.Methods {
 		r.MethodMask[m>>6&1] |= 1 << (m & 63)

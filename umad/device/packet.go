@@ -17,7 +17,7 @@ func (p *packet) encode(m *umad.Message, agent uint32) {
 	*h = uapi.UMADHeader{
 		ID:        agent,
 		TimeoutMS: uint32((m.Timeout + time.Millisecond - 1) / time.Millisecond),
-		Length:    uapi.UMADHeaderSize + mad.Size,
+		Length:    uapi.UMADHeaderSize + mad.Size + uint32(len(m.Rest)),
 		SL:        m.Addr.SL,
 		PathBits:  m.Addr.PathBits,
 		PKeyIndex: m.Addr.PKeyIndex,

@@ -69,6 +69,7 @@ type Port struct {
 	slot    uint32
 
 	responder bool
+	services  []umad.Service
 
 	foreign  int
 	answerIn time.Duration // time limit for replies to control requests
@@ -285,6 +286,9 @@ func (p *Port) Recv(m *umad.Message, deadline time.Time) error {
 			return p.recvError(err)
 		}
 		if decodePacket(m, in[:n]) {
+			if p.reject(m) {
+				continue
+			}
 			return nil
 		}
 		if err := p.skipped(1, deadline); err != nil {
@@ -300,16 +304,20 @@ func (p *Port) RecvBatch(m []umad.Message, deadline time.Time) (int, error) {
 		if err != nil {
 			return 0, p.recvError(err)
 		}
-		n := 0
+		n, rejected := 0, 0
 		for i := range received {
-			if decodePacket(&m[n], p.in.Message(i)) {
+			switch {
+			case !decodePacket(&m[n], p.in.Message(i)):
+			case p.reject(&m[n]):
+				rejected++
+			default:
 				n++
 			}
 		}
 		if n == received {
 			return n, nil
 		}
-		err = p.skipped(received-n, deadline)
+		err = p.skipped(received-n-rejected, deadline)
 		if n > 0 {
 			return n, nil
 		}
@@ -364,7 +372,13 @@ func (p *Port) Interrupt() { p.conn.Interrupt() }
 // detached.
 func (p *Port) Close() error {
 	p.dropped.Stop()
-	_, err := p.request(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
+	// ibsim handles control requests before packets, and discards the packets of a client
+	// that disconnects (ibsim/ibsim.c, sim_run). When it answers a first request, it has
+	// read the packets that were sent before.
+	_, err := p.request(ibsimproto.GetPort, [ibsimproto.ControlDataSize]byte{})
+	if err == nil {
+		_, err = p.request(ibsimproto.Disconnect, [ibsimproto.ControlDataSize]byte{})
+	}
 	err = errors.Join(p.data.Close(), p.control.Close(), p.conn.Release(), err)
 	if errors.Is(err, unix.ECONNREFUSED) {
 		return nil // the server ended first

@@ -61,8 +61,11 @@ func TestOpen(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if kind, client, _ := s.next(t); kind != ibsimproto.Disconnect || client != testSlot {
-		t.Errorf("on Close: control request %d of client %d", kind, client)
+	// The first request makes ibsim read the packets that were sent before.
+	for _, want := range []ibsimproto.Kind{ibsimproto.GetPort, ibsimproto.Disconnect} {
+		if kind, client, _ := s.next(t); kind != want || client != testSlot {
+			t.Errorf("on Close: got control request %d of client %d, want %d of %d", kind, client, want, testSlot)
+		}
 	}
 }
 
@@ -83,6 +86,50 @@ func TestListen(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestListen_Unmatched checks that a request that no service receives is answered with a
+// status, one at a time and in a batch.
+func TestListen_Unmatched(t *testing.T) {
+	s := newFakeServer(t)
+	p, err := Open(t.Context(), Options{SockName: s.name, Responder: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Listen(umad.Service{Class: mad.ClassSA, Methods: []mad.Method{mad.MethodReport}}); err != nil {
+		t.Fatal(err)
+	}
+	report := &umad.Message{Addr: umad.Addr{LID: 4, QPN: 1}}
+	report.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSA, ClassVersion: 2, Method: mad.MethodReport, TID: 9})
+	for name, receive := range map[string]func(m *umad.Message) error{
+		"single": func(m *umad.Message) error { return p.Recv(m, soon()) },
+		"batch": func(m *umad.Message) error {
+			batch := make([]umad.Message, 2)
+			n, err := p.RecvBatch(batch, soon())
+			if n != 1 {
+				t.Errorf("got %d messages, want 1", n)
+			}
+			*m = batch[0]
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.send(t, packet(directed(5)))
+			s.send(t, packet(report))
+			var m umad.Message
+			if err := receive(&m); err != nil || m.MAD.Method() != mad.MethodReport {
+				t.Fatalf("got %v, %+v, want the report", err, m)
+			}
+			var b [ibsimproto.PacketSize]byte
+			if _, err := s.data.Read(b[:]); err != nil {
+				t.Fatal(err)
+			}
+			if !decodePacket(&m, b[:]) || m.MAD.Method() != mad.MethodGetResp || m.MAD.TID() != 5 || m.MAD.Status() != mad.StatusBadMethodAttr || !m.MAD.Returning() {
+				t.Errorf("got %+v, want a response with status %v", m, mad.StatusBadMethodAttr)
+			}
+		})
 	}
 }
 

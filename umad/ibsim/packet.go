@@ -35,15 +35,19 @@ func decodePacket(m *umad.Message, b []byte) bool {
 	m.Timeout = 0
 	m.Status = syscall.Errno(p.Status())
 	copy(m.MAD[:], p.MAD())
-	setTableLength(&m.MAD, p.Length())
+	const headerSize = 24
+	if n := p.Length(); n >= headerSize && n < len(m.MAD) {
+		clear(m.MAD[n:]) // libumad2sim.so sends the contents of its stack there
+	}
+	setLongLength(&m.MAD, p.Length())
 	return true
 }
 
-// setTableLength sets the length of an unsegmented table of subnet administration,
-// which only the packet contains.
-func setTableLength(m *mad.Packet, length int) {
+// setLongLength sets the length of an unsegmented reply of a class with RMPP, which only the
+// packet contains.
+func setLongLength(m *mad.Packet, length int) {
 	h := m.RMPP()
-	if m.Class() == mad.ClassSA && h.Type == mad.RMPPNone && h.Flags.Has(mad.RMPPActive) && h.Length == 0 {
+	if m.Class().HasRMPP() && h.Type == mad.RMPPNone && h.Flags.Has(mad.RMPPActive) && h.Length == 0 {
 		h.Length = uint32(max(length-(mad.Size-mad.RMPPPayloadSize), 0))
 		m.SetRMPP(h)
 	}

@@ -1,0 +1,37 @@
+package umadtest
+
+import (
+	"time"
+
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A Tamper loses and changes the messages of ports. Its fields may be changed between two
+// runs of a client.
+type Tamper struct {
+	Lose  func(*umad.Message) bool // do not send the message
+	Alter func(*umad.Message)      // change a message that was received
+}
+
+// Port returns a port whose messages the Tamper loses and changes.
+func (t *Tamper) Port(p umad.Port) umad.Port { return &tamperedPort{p, t} }
+
+type tamperedPort struct {
+	umad.Port
+	tamper *Tamper
+}
+
+func (p *tamperedPort) Send(m *umad.Message) error {
+	if p.tamper.Lose != nil && p.tamper.Lose(m) {
+		return nil
+	}
+	return p.Port.Send(m)
+}
+
+func (p *tamperedPort) Recv(m *umad.Message, deadline time.Time) error {
+	err := p.Port.Recv(m, deadline)
+	if err == nil && p.tamper.Alter != nil {
+		p.tamper.Alter(m)
+	}
+	return err
+}
