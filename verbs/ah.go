@@ -26,10 +26,10 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 		return nil, err
 	}
 	ah := &AH{object: o}
-	core := uapi.CreateAH{UserHandle: ah.id, PDHandle: pd.handle, Attr: path.ahAttr()}
-	ah.provided, err = c.provider.NewAH(func(in, out []byte) (provider.Created, error) {
+	core := uapi.CreateAH{UserHandle: ah.id, PDHandle: pd.handle, Attr: ahAttrOf(path)}
+	ah.provided, err = c.provider.NewAH(path, func(in, out []byte) (provider.Created, error) {
 		resp := uapi.CreateAHResp{Handle: noHandle}
-		err := ah.invoke(op, uapi.CmdCreateAH, bytesOf(&core), bytesOf(&resp), in, out)
+		err := ah.invoke(op, uapi.CmdCreateAH, uapi.Bytes(&core), uapi.Bytes(&resp), in, out)
 		ah.handle = resp.Handle
 		return provider.Created{Handle: resp.Handle}, err
 	})
@@ -56,6 +56,9 @@ func (ah *AH) Close() error { return ah.close(ah.destroyAH, ah.finish) }
 // kernel may reuse its number.
 func (ah *AH) destroyAH() error {
 	ah.dead.Store(true)
+	if ah.handle == noHandle { // the work requests contain the path
+		return nil
+	}
 	err := ah.destroy(uapi.MethodAHDestroy, uapi.AttrDestroyAHHandle, 0, nil)
 	ah.dead.Store(err == nil)
 	return err

@@ -40,7 +40,7 @@ func (c *Context) NewCompChannel() (*CompChannel, error) {
 	ch := &CompChannel{object: o, cqs: map[uint64]*CQ{}, buf: make([]byte, 8)}
 	var core uapi.CreateCompChannel
 	var resp uapi.CreateCompChannelResp
-	if err := ch.invoke(op, uapi.CmdCreateCompChannel, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
+	if err := ch.invoke(op, uapi.CmdCreateCompChannel, uapi.Bytes(&core), uapi.Bytes(&resp), nil, nil); err != nil {
 		return nil, ch.fail(noop, c.limit("completion channels", err))
 	}
 	ch.handle = resp.FD
@@ -80,8 +80,12 @@ func (ch *CompChannel) next(ctx context.Context, want *CQ) (*CQ, error) {
 	}
 	id := binary.NativeEndian.Uint64(ch.buf)
 	ch.lock.Lock()
-	defer ch.lock.Unlock()
-	return ch.cqs[id], nil
+	cq := ch.cqs[id]
+	ch.lock.Unlock()
+	if cq != nil {
+		cq.delivered()
+	}
+	return cq, nil
 }
 
 // remove removes a closed queue from the channel and interrupts a wait for it.

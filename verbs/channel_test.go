@@ -155,7 +155,7 @@ func TestCQWait(t *testing.T) {
 		t.Errorf("got %d commands, want 2", len(f.written))
 	}
 	for _, message := range f.written {
-		if head := decode[uapi.CmdHeader](message); head.Command != uapi.CmdReqNotifyCQ {
+		if head := uapi.Decode[uapi.CmdHeader](message); head.Command != uapi.CmdReqNotifyCQ {
 			t.Errorf("got command %d, want REQ_NOTIFY_CQ", head.Command)
 		}
 	}

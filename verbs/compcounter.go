@@ -33,9 +33,9 @@ func (o CompCounterOps) Names() (known []string, rest CompCounterOps) {
 func (c *Context) CompCounterCaps() (CompCounterCaps, error) {
 	var caps CompCounterCaps
 	r := newRequest("query completion counters", uapi.ObjectDevice, uapi.MethodQueryCompCounterCaps)
-	r.out(uapi.AttrQueryCompCounterCapsMaxCounters, bytesOf(&caps.MaxCounters))
-	r.out(uapi.AttrQueryCompCounterCapsMaxValue, bytesOf(&caps.MaxValue))
-	r.out(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, bytesOf(&caps.AttachOps))
+	r.out(uapi.AttrQueryCompCounterCapsMaxCounters, uapi.Bytes(&caps.MaxCounters))
+	r.out(uapi.AttrQueryCompCounterCapsMaxValue, uapi.Bytes(&caps.MaxValue))
+	r.out(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, uapi.Bytes(&caps.AttachOps))
 	if err := c.call(r); err != nil {
 		return CompCounterCaps{}, err
 	}

@@ -84,6 +84,8 @@ type Context struct {
 
 	objects  objects
 	provider provider.Provider // nil for a driver without a provider
+
+	providerErr error // why provider is nil
 }
 
 // Name returns the name of the device as given to Open.
@@ -103,15 +105,18 @@ func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
 // requests in progress and closes the device and its events. A second Close returns
 // fs.ErrClosed.
 func (c *Context) Close() error {
-	objects := c.closeObjects()
+	errs := []error{c.closeObjects()}
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.closed {
 		return closedError("close", c.name)
 	}
+	if c.provider != nil {
+		errs = append(errs, c.provider.Close())
+	}
 	c.closed = true
 	c.cleanup.Stop()
-	return errors.Join(objects, c.release())
+	return errors.Join(append(errs, c.release())...)
 }
 
 // call sends a request on an open context.
@@ -153,7 +158,7 @@ func (c *Context) removed() bool {
 	}
 	var vectors uint32
 	r := newRequest("find device", uapi.ObjectDevice, uapi.MethodGetContext)
-	r.out(uapi.AttrGetContextNumCompVectors, bytesOf(&vectors))
+	r.out(uapi.AttrGetContextNumCompVectors, uapi.Bytes(&vectors))
 	return errors.Is(r.do(c.kernel, c.fd, c.driver), unix.EIO)
 }
 

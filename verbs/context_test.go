@@ -56,7 +56,7 @@ func TestOpenVendor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := decode[uapi.MLX5AllocUcontextReq](in)
+	req := uapi.Decode[uapi.MLX5AllocUcontextReq](in)
 	if len(in) != 32 || req.TotalNumBFRegs != 2 || req.LibCaps != 3 {
 		t.Errorf("got request %+v, want 2 registers, capabilities 3", req)
 	}
@@ -74,7 +74,7 @@ func TestOpenOldKernel(t *testing.T) {
 		if in := c.attr(uapi.AttrCoreIn); in.Len != 8 {
 			t.Errorf("got structure of %d bytes, want 8", in.Len)
 		}
-		c.set(uapi.AttrCoreOut, bytesOf(&uapi.GetContextResp{AsyncFD: fakeEventFD, NumCompVectors: 2}))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.GetContextResp{AsyncFD: fakeEventFD, NumCompVectors: 2}))
 		return nil
 	}}
 	c, err := Device{Name: "dev0"}.open(f)

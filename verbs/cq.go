@@ -53,7 +53,7 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 		return nil, err
 	}
 	cq := &CQ{object: o, channel: init.Channel}
-	cq.queue, err = c.provider.NewCQ(func(in, out []byte) (provider.Created, error) {
+	cq.queue, err = c.provider.NewCQ(provider.CQAttr{Entries: uint32(init.Entries)}, func(in, out []byte) (provider.Created, error) {
 		created, err := cq.create(op, init, in, out)
 		cq.handle, cq.capacity = created.Handle, int(created.CQE)
 		return created, err
@@ -75,13 +75,13 @@ func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, 
 	entries, got := uint32(init.Entries), uint32(0)
 	r := newRequest(op, uapi.ObjectCQ, uapi.MethodCQCreate)
 	handle := r.handle(uapi.AttrCreateCQHandle, 0)
-	r.in(uapi.AttrCreateCQCQE, bytesOf(&entries))
-	r.in(uapi.AttrCreateCQUserHandle, bytesOf(&cq.id))
+	r.in(uapi.AttrCreateCQCQE, uapi.Bytes(&entries))
+	r.in(uapi.AttrCreateCQUserHandle, uapi.Bytes(&cq.id))
 	if init.Channel != nil {
 		r.fd(uapi.AttrCreateCQCompChannel, int(init.Channel.handle))
 	}
-	r.in(uapi.AttrCreateCQCompVector, bytesOf(&init.Vector))
-	r.out(uapi.AttrCreateCQRespCQE, bytesOf(&got))
+	r.in(uapi.AttrCreateCQCompVector, uapi.Bytes(&init.Vector))
+	r.out(uapi.AttrCreateCQRespCQE, uapi.Bytes(&got))
 	r.in(uapi.AttrUHWIn, in)
 	r.out(uapi.AttrUHWOut, out)
 	if err := cq.context.call(r); err != nil {
@@ -169,7 +169,7 @@ func (cq *CQ) Close() error {
 
 func (cq *CQ) destroyCQ() error {
 	var resp uapi.DestroyCQResp
-	return cq.destroy(uapi.MethodCQDestroy, uapi.AttrDestroyCQHandle, uapi.AttrDestroyCQResp, bytesOf(&resp))
+	return cq.destroy(uapi.MethodCQDestroy, uapi.AttrDestroyCQHandle, uapi.AttrDestroyCQResp, uapi.Bytes(&resp))
 }
 
 // finish releases the provider's queue. The caller holds cq.lock.
@@ -180,6 +180,15 @@ func (cq *CQ) finish() error {
 		cq.channel.remove(cq)
 	}
 	return queue.Close()
+}
+
+// delivered informs the provider of an event.
+func (cq *CQ) delivered() {
+	cq.lock.Lock()
+	defer cq.lock.Unlock()
+	if cq.queue != nil {
+		cq.queue.Delivered()
+	}
 }
 
 // isClosed reports whether the queue was closed.

@@ -107,6 +107,6 @@ func (e Event) String() string {
 }
 
 func decodeEvent(b []byte) Event {
-	e := decode[uapi.AsyncEvent](b)
+	e := uapi.Decode[uapi.AsyncEvent](b)
 	return Event{EventType(e.Type), e.Element}
 }

@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 
+	"github.com/ibkit/ibkit/internal/nonblock"
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
@@ -65,6 +65,10 @@ func (c *Context) ensureEvents() error {
 	return c.allocEvents()
 }
 
+// FD returns the number of the file descriptor of the events, for messages. The
+// descriptor remains with the context.
+func (e *Events) FD() int { return e.context.eventFD }
+
 // Next waits for an event. Only one goroutine may call it at a time. It returns
 // ErrDeviceRemoved after the event DEVICE_FATAL of a removed device, and
 // fs.ErrClosed after Close of the context.
@@ -86,27 +90,8 @@ func (e *Events) Next(ctx context.Context) (Event, error) {
 
 // wait is Next without the check for removal.
 func (e *Events) wait(ctx context.Context) (Event, error) {
-	set := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		_ = e.file.SetReadDeadline(time.Unix(1, 0))
-		close(set)
-	})
-	event, err := e.read()
-	if stop() {
-		return event, err
-	}
-	<-set
-	_ = e.file.SetReadDeadline(time.Time{})
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = ctx.Err()
-	}
-	return event, err
-}
-
-// read reads one event. The kernel returns one event per read.
-func (e *Events) read() (Event, error) {
-	var b [uapi.AsyncEventSize]byte
-	if err := readEvent(e.file, b[:], e.context); err != nil {
+	var b [uapi.AsyncEventSize]byte // the kernel returns one event per read
+	if err := nonblock.UntilDone(ctx, e.file, func() error { return readEvent(e.file, b[:], e.context) }); err != nil {
 		return Event{}, err
 	}
 	return decodeEvent(b[:]), nil

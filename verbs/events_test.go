@@ -18,7 +18,7 @@ func withEvents(allocs *int) func(call) error {
 			return unix.EPROTONOSUPPORT
 		}
 		*allocs++
-		copy(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], bytesOf(new(uint64(fakeEventFD))))
+		copy(c.attr(uapi.AttrAsyncEventAllocFDHandle).Data[:], uapi.Bytes(new(uint64(fakeEventFD))))
 		return nil
 	}
 }
@@ -34,7 +34,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("got %d files of events, error %v, want 1", allocs, err)
 	}
 	for _, want := range []Event{{EventPortErr, 1}, {EventPortActive, 2}, {EventDeviceFatal, 0}} {
-		if _, err := f.events.Write(bytesOf(&uapi.AsyncEvent{Element: want.Element, Type: uint32(want.Type)})); err != nil {
+		if _, err := f.events.Write(uapi.Bytes(&uapi.AsyncEvent{Element: want.Element, Type: uint32(want.Type)})); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := events.Next(t.Context()); got != want || err != nil {
@@ -48,7 +48,7 @@ func TestEvents(t *testing.T) {
 	if _, err := events.Next(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
-	f.events.Write(bytesOf(&uapi.AsyncEvent{Element: 1, Type: 18}))
+	f.events.Write(uapi.Bytes(&uapi.AsyncEvent{Element: 1, Type: 18}))
 	if got, err := events.Next(t.Context()); err != nil || got.Type != EventGIDChange {
 		t.Errorf("got %v, error %v, want %v", got, err, EventGIDChange)
 	}
@@ -101,7 +101,7 @@ func TestEventsFatal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		f.events.Write(bytesOf(&uapi.AsyncEvent{Type: uint32(EventDeviceFatal)}))
+		f.events.Write(uapi.Bytes(&uapi.AsyncEvent{Type: uint32(EventDeviceFatal)}))
 		if e, err := events.Next(t.Context()); err != nil || e.Type != EventDeviceFatal {
 			t.Fatalf("got %v, error %v, want %v", e, err, EventDeviceFatal)
 		}

@@ -3,7 +3,6 @@
 package verbs_test
 
 import (
-	"io"
 	"os"
 	"runtime"
 	"testing"
@@ -11,35 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ibkit/ibkit/internal/testenv"
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// output returns the standard output of f.
-func output(t *testing.T, f func()) string {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout := os.Stdout
-	os.Stdout = w
-	f()
-	os.Stdout = stdout
-	w.Close()
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func TestGuestExample(t *testing.T) {
 	leaves(t, "the example", func() {
-		if got, want := output(t, Example), "hello\n"; got != want {
+		if got, want := testenv.Stdout(t, Example), "hello\n"; got != want {
 			t.Errorf("got output %q, want %q", got, want)
 		}
 	})
-	if got, want := output(t, ExampleDevices), "rxe0 Active 1024\n"; got != want {
+	if got, want := testenv.Stdout(t, ExampleDevices), "rxe0 Active 1024\n"; got != want {
 		t.Errorf("got output %q, want %q", got, want)
 	}
 }

@@ -120,7 +120,7 @@ type call struct {
 
 func parseCall(t *testing.T, request []byte) call {
 	t.Helper()
-	c := call{t: t, header: decode[uapi.UverbsHeader](request)}
+	c := call{t: t, header: uapi.Decode[uapi.UverbsHeader](request)}
 	if want := uapi.UverbsHeaderSize + uapi.UverbsAttrSize*int(c.header.NumAttrs); int(c.header.Length) != want {
 		t.Errorf("request with %d attributes: got length %d, want %d", c.header.NumAttrs, c.header.Length, want)
 	}
@@ -194,10 +194,10 @@ func contexts(next func(call) error) func(call) error {
 			return next(c)
 		}
 		vectors, support := uint32(3), uint64(1)
-		c.set(uapi.AttrGetContextNumCompVectors, bytesOf(&vectors))
-		c.set(uapi.AttrGetContextCoreSupport, bytesOf(&support))
+		c.set(uapi.AttrGetContextNumCompVectors, uapi.Bytes(&vectors))
+		c.set(uapi.AttrGetContextCoreSupport, uapi.Bytes(&support))
 		if c.attr(uapi.AttrUHWOut) != nil && DriverID(c.header.Driver) == DriverMLX5 {
-			c.set(uapi.AttrUHWOut, bytesOf(&uapi.MLX5AllocUcontextResp{CmdsSuppUHW: uapi.MLX5SuppUHWQueryDevice}))
+			c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX5AllocUcontextResp{CmdsSuppUHW: uapi.MLX5SuppUHWQueryDevice}))
 		}
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 func FuzzDevice(f *testing.F) {
 	f.Fuzz(func(t *testing.T, core, vendor []byte, driver uint32) {
-		r := decode[uapi.ExQueryDeviceResp](core)
+		r := uapi.Decode[uapi.ExQueryDeviceResp](core)
 		a := deviceAttr(&r, DriverID(driver))
 		a.addVendor(DriverID(driver), vendor)
 		_ = a.FW.String()
@@ -23,7 +23,7 @@ func FuzzDevice(f *testing.F) {
 
 func FuzzPort(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := decode[uapi.QueryPortRespEx](b)
+		r := uapi.Decode[uapi.QueryPortRespEx](b)
 		a := portAttr(&r)
 		for _, s := range []string{
 			a.State.String(), a.MaxMTU.String(), a.LinkLayer.String(), a.MaxVL.String(), a.ActiveWidth.String(),

@@ -39,8 +39,8 @@ func (c *Context) alloc() error {
 	in, out := c.vendor.request(c.driver)
 	var vectors uint32
 	r := newRequest("get context", uapi.ObjectDevice, uapi.MethodGetContext)
-	r.out(uapi.AttrGetContextNumCompVectors, bytesOf(&vectors))
-	r.out(uapi.AttrGetContextCoreSupport, bytesOf(&c.support))
+	r.out(uapi.AttrGetContextNumCompVectors, uapi.Bytes(&vectors))
+	r.out(uapi.AttrGetContextCoreSupport, uapi.Bytes(&c.support))
 	r.optional()
 	r.in(uapi.AttrUHWIn, in)
 	r.out(uapi.AttrUHWOut, out)
@@ -49,7 +49,7 @@ func (c *Context) alloc() error {
 		var core uapi.GetContext
 		var resp uapi.GetContextResp
 		in, out = c.vendor.request(c.driver)
-		err = c.call(writeRequest("get context", uapi.CmdGetContext, bytesOf(&core), bytesOf(&resp), in, out))
+		err = c.call(writeRequest("get context", uapi.CmdGetContext, uapi.Bytes(&core), uapi.Bytes(&resp), in, out))
 		if err == nil {
 			vectors, c.eventFD = resp.NumCompVectors, int(resp.AsyncFD)
 		}

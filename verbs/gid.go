@@ -61,7 +61,7 @@ func (c *Context) GIDTable() ([]GIDEntry, error) {
 		r.constant(uapi.AttrQueryGIDTableEntrySize, uapi.GIDEntrySize)
 		r.flags32(uapi.AttrQueryGIDTableFlags, 0)
 		r.out(uapi.AttrQueryGIDTableRespEntries, table)
-		r.out(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(&n))
+		r.out(uapi.AttrQueryGIDTableRespNumEntries, uapi.Bytes(&n))
 		err := c.call(r)
 		if errors.Is(err, unix.EINVAL) && room < maxGIDs {
 			continue // the response has too little room
@@ -78,7 +78,7 @@ func gidTable(table []byte, n uint64) []GIDEntry {
 	n = min(n, uint64(len(table)/uapi.GIDEntrySize))
 	entries := make([]GIDEntry, n)
 	for i := range entries {
-		entries[i] = gidEntry(decode[uapi.GIDEntry](table[i*uapi.GIDEntrySize:]))
+		entries[i] = gidEntry(uapi.Decode[uapi.GIDEntry](table[i*uapi.GIDEntrySize:]))
 	}
 	return entries
 }
@@ -96,7 +96,7 @@ func (c *Context) GID(port, index uint32) (GIDEntry, error) {
 	r.constant(uapi.AttrQueryGIDEntryPort, uint64(port))
 	r.constant(uapi.AttrQueryGIDEntryGIDIndex, uint64(index))
 	r.flags32(uapi.AttrQueryGIDEntryFlags, 0)
-	r.out(uapi.AttrQueryGIDEntryRespEntry, bytesOf(&e))
+	r.out(uapi.AttrQueryGIDEntryRespEntry, uapi.Bytes(&e))
 	if err := c.call(r); err != nil {
 		return GIDEntry{}, err
 	}

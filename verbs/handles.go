@@ -23,7 +23,7 @@ func (c *Context) Handles(kind ObjectKind) ([]uint32, error) {
 		var total uint32
 		r := newRequest(fmt.Sprintf("list %v handles", kind), uapi.ObjectDevice, uapi.MethodInfoHandles)
 		r.constant(uapi.AttrInfoObjectID, uint64(kind))
-		r.out(uapi.AttrInfoTotalHandles, bytesOf(&total))
+		r.out(uapi.AttrInfoTotalHandles, uapi.Bytes(&total))
 		r.out(uapi.AttrInfoHandlesList, list)
 		if err := c.call(r); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/dmamem"
+	"github.com/ibkit/ibkit/verbs/provider"
 )
 
 // The access rights. AccessRemoteWrite and AccessRemoteAtomic require
@@ -61,7 +62,11 @@ func (pd *PD) register(m *dmamem.Memory, access Access) (*MR, error) {
 		Start: mr.addr, Length: mr.length, HCAVA: mr.addr, PDHandle: pd.handle, AccessFlags: uint32(access),
 	}
 	var resp uapi.RegMRResp
-	if err := mr.invoke(op, uapi.CmdRegMR, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
+	var in, out []byte
+	if p, ok := pd.context.provider.(provider.Registrar); ok {
+		in, out = p.RegisterMR()
+	}
+	if err := mr.invoke(op, uapi.CmdRegMR, uapi.Bytes(&core), uapi.Bytes(&resp), in, out); err != nil {
 		return nil, mr.fail(noop, pd.context.memoryLimit(mr.length, err))
 	}
 	mr.handle, mr.lkey, mr.rkey = resp.Handle, resp.LKey, resp.RKey
@@ -87,13 +92,13 @@ func (pd *PD) RegisterDMABuf(fd int, offset, length, iova uint64, access Access)
 	r := newRequest(op, uapi.ObjectMR, uapi.MethodRegDMABufMR)
 	handle := r.handle(uapi.AttrRegDMABufMRHandle, 0)
 	r.handle(uapi.AttrRegDMABufMRPDHandle, pd.handle)
-	r.in(uapi.AttrRegDMABufMROffset, bytesOf(&offset))
-	r.in(uapi.AttrRegDMABufMRLength, bytesOf(&length))
-	r.in(uapi.AttrRegDMABufMRIOVA, bytesOf(&iova))
-	r.in(uapi.AttrRegDMABufMRFD, bytesOf(&file))
+	r.in(uapi.AttrRegDMABufMROffset, uapi.Bytes(&offset))
+	r.in(uapi.AttrRegDMABufMRLength, uapi.Bytes(&length))
+	r.in(uapi.AttrRegDMABufMRIOVA, uapi.Bytes(&iova))
+	r.in(uapi.AttrRegDMABufMRFD, uapi.Bytes(&file))
 	r.flags32(uapi.AttrRegDMABufMRAccessFlags, uint32(access))
-	r.out(uapi.AttrRegDMABufMRRespLKey, bytesOf(&mr.lkey))
-	r.out(uapi.AttrRegDMABufMRRespRKey, bytesOf(&mr.rkey))
+	r.out(uapi.AttrRegDMABufMRRespLKey, uapi.Bytes(&mr.lkey))
+	r.out(uapi.AttrRegDMABufMRRespRKey, uapi.Bytes(&mr.rkey))
 	if err := pd.context.call(r); err != nil {
 		return nil, mr.fail(noop, pd.context.limit("MRs", err))
 	}

@@ -20,7 +20,7 @@ func (pd *PD) AllocMW() (*MW, error) {
 	mw := &MW{object: o}
 	core := uapi.AllocMW{PDHandle: pd.handle, Type: uapi.MWType2}
 	var resp uapi.AllocMWResp
-	if err := mw.invoke(op, uapi.CmdAllocMW, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
+	if err := mw.invoke(op, uapi.CmdAllocMW, uapi.Bytes(&core), uapi.Bytes(&resp), nil, nil); err != nil {
 		return nil, mw.fail(noop, pd.context.limit("MWs", err))
 	}
 	mw.handle, mw.rkey = resp.Handle, resp.RKey

@@ -5,6 +5,9 @@ import "github.com/ibkit/ibkit/verbs/provider"
 // The types are declared in package provider, because the queues of drivers use
 // them.
 type (
+	// A Path is the route to another port.
+	Path = provider.Path
+
 	// An SGE is a range of registered memory.
 	SGE = provider.SGE
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/internal/uapi"
 )
 
 // The texts are those of rdma-core's ibv_devinfo.
@@ -47,7 +49,7 @@ func TestFWVersion(t *testing.T) {
 	if got := (FWVersion{8<<24 | 37<<16 | 2<<8 | 1, DriverQEDR}).String(); got != "8.37.2.1" {
 		t.Errorf("got %q, want 8.37.2.1", got)
 	}
-	v := decode[uint64]([]byte{216, 0, 1, 7})
+	v := uapi.Decode[uint64]([]byte{216, 0, 1, 7})
 	if got := (FWVersion{v, DriverBNXTRE}).String(); got != "216.0.1.7" {
 		t.Errorf("got %q, want 216.0.1.7", got)
 	}

@@ -274,7 +274,7 @@ func TestPreparedWrite(t *testing.T) {
 	if err := bell.Ring(true); err != nil {
 		t.Error(err)
 	}
-	head, core := decode[uapi.CmdHeader](f.written[0]), decode[uapi.PostSend](f.written[0][uapi.CmdHeaderSize:])
+	head, core := uapi.Decode[uapi.CmdHeader](f.written[0]), uapi.Decode[uapi.PostSend](f.written[0][uapi.CmdHeaderSize:])
 	if len(f.written[0]) != 32 || head.Command != 28 || head.InWords != 8 || head.OutWords != 1 {
 		t.Errorf("got %d bytes, header %+v, want 32, command 28, 8 and 1 words", len(f.written[0]), head)
 	}
@@ -287,8 +287,8 @@ func TestPreparedWrite(t *testing.T) {
 		if err := notify.Arm(solicited); err != nil {
 			t.Error(err)
 		}
-		core := decode[uapi.ReqNotifyCQ](f.written[0][uapi.CmdHeaderSize:])
-		if head := decode[uapi.CmdHeader](f.written[0]); head.Command != 23 || head.InWords != 4 || head.OutWords != 0 ||
+		core := uapi.Decode[uapi.ReqNotifyCQ](f.written[0][uapi.CmdHeaderSize:])
+		if head := uapi.Decode[uapi.CmdHeader](f.written[0]); head.Command != 23 || head.InWords != 4 || head.OutWords != 0 ||
 			core.CQHandle != 9 || (core.SolicitedOnly == 1) != solicited {
 			t.Errorf("got header %+v, command %+v, want command 23 of CQ 9, solicited %v", head, core, solicited)
 		}
@@ -314,7 +314,7 @@ func TestPreparedWrite(t *testing.T) {
 	}
 	for i, call := range m.calls {
 		cmd, _ := call.command()
-		if core := decode[uapi.PostSend](m.cores[i]); cmd != 28 || core.QPHandle != 0x01020304 || core.WQESize != 56 {
+		if core := uapi.Decode[uapi.PostSend](m.cores[i]); cmd != 28 || core.QPHandle != 0x01020304 || core.WQESize != 56 {
 			t.Errorf("got command %d, %+v, want 28 of QP 0x01020304", cmd, core)
 		}
 	}

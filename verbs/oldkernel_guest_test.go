@@ -18,15 +18,15 @@ import (
 type old struct{ *linux }
 
 func (k old) ioctl(fd int, request []byte) error {
-	h := decode[uapi.UverbsHeader](request)
+	h := uapi.Decode[uapi.UverbsHeader](request)
 	if h.Object == uapi.ObjectDevice {
 		switch h.Method {
 		case uapi.MethodGetContext, uapi.MethodQueryPort:
 			return unix.EPROTONOSUPPORT
 		case uapi.MethodInvokeWrite:
 			// The command is the third attribute, if there is a response.
-			a := decode[uapi.UverbsAttr](request[uapi.UverbsHeaderSize+2*uapi.UverbsAttrSize:])
-			if a.ID == uapi.AttrWriteCmd && decode[uint64](a.Data[:]) == uapi.CmdExQueryDevice {
+			a := uapi.Decode[uapi.UverbsAttr](request[uapi.UverbsHeaderSize+2*uapi.UverbsAttrSize:])
+			if a.ID == uapi.AttrWriteCmd && uapi.Decode[uint64](a.Data[:]) == uapi.CmdExQueryDevice {
 				return unix.EOPNOTSUPP
 			}
 		}

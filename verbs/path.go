@@ -11,23 +11,8 @@ import (
 	"github.com/ibkit/ibkit/internal/uapi"
 )
 
-// A Path is the route to another port (struct ibv_ah_attr).
-type Path struct {
-	DGID         netip.Addr // an IPv6 address; invalid: packets without a GRH, InfiniBand only
-	SGIDIndex    uint8      // index into the GID table of the local port
-	FlowLabel    uint32     // 20 bits
-	HopLimit     uint8
-	TrafficClass uint8
-
-	DLID        ib.LID // InfiniBand only
-	SL          uint8
-	SrcPathBits uint8   // low bits of the local port's LID
-	StaticRate  ib.Rate // 0: the rate of the port
-	Port        uint8   // local port
-}
-
-// dest converts the path for a queue pair.
-func (p Path) dest() uapi.QPDest {
+// destOf converts a path for a queue pair.
+func destOf(p Path) uapi.QPDest {
 	d := uapi.QPDest{
 		DLID: uint16(p.DLID), SL: p.SL, SrcPathBits: p.SrcPathBits, StaticRate: uint8(p.StaticRate), PortNum: p.Port,
 	}
@@ -38,9 +23,9 @@ func (p Path) dest() uapi.QPDest {
 	return d
 }
 
-// ahAttr converts the path for an address handle.
-func (p Path) ahAttr() uapi.AHAttr {
-	d := p.dest()
+// ahAttrOf converts a path for an address handle.
+func ahAttrOf(p Path) uapi.AHAttr {
+	d := destOf(p)
 	return uapi.AHAttr{
 		GRH: uapi.GlobalRoute{
 			DGID: d.DGID, FlowLabel: d.FlowLabel, SGIDIndex: d.SGIDIndex, HopLimit: d.HopLimit, TrafficClass: d.TrafficClass,

@@ -15,7 +15,7 @@ func (c *Context) AllocPD() (*PD, error) {
 	pd := &PD{o}
 	var core uapi.AllocPD
 	var resp uapi.AllocPDResp
-	err = pd.invoke("allocate PD", uapi.CmdAllocPD, bytesOf(&core), bytesOf(&resp), nil, nil)
+	err = pd.invoke("allocate PD", uapi.CmdAllocPD, uapi.Bytes(&core), uapi.Bytes(&resp), nil, nil)
 	if err != nil {
 		return nil, pd.fail(noop, c.limit("PDs", err))
 	}

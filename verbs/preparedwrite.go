@@ -34,7 +34,7 @@ func prepareWrite(c *Context, op string, cmd uint32, core, resp []byte) *prepare
 	head := uapi.CmdHeader{
 		Command: cmd, InWords: uint16((uapi.CmdHeaderSize + len(core)) / 4), OutWords: uint16(len(resp) / 4),
 	}
-	q.message = append(bytesOf(&head)[:uapi.CmdHeaderSize:uapi.CmdHeaderSize], core...)
+	q.message = append(uapi.Bytes(&head)[:uapi.CmdHeaderSize:uapi.CmdHeaderSize], core...)
 	if len(resp) > 0 {
 		binary.NativeEndian.PutUint64(q.core(), uint64(uintptr(unsafe.Pointer(unsafe.SliceData(resp)))))
 	}
@@ -72,7 +72,7 @@ const responseSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 // the number of invalid work requests, and there are no work requests.
 func (d queueDevice) Doorbell(qp uint32) provider.Doorbell {
 	core := uapi.PostSend{QPHandle: qp, WQESize: uapi.SendWRSize}
-	return prepareWrite(d.context, "ring doorbell", uapi.CmdPostSend, bytesOf(&core), d.context.scratch.Bytes())
+	return prepareWrite(d.context, "ring doorbell", uapi.CmdPostSend, uapi.Bytes(&core), d.context.scratch.Bytes())
 }
 
 // A notifier sends REQ_NOTIFY_CQ.
@@ -81,7 +81,7 @@ type notifier struct{ *preparedWrite }
 // Notifier returns the notifier of a completion queue.
 func (d queueDevice) Notifier(cq uint32) provider.Notifier {
 	core := uapi.ReqNotifyCQ{CQHandle: cq}
-	return notifier{prepareWrite(d.context, "arm CQ", uapi.CmdReqNotifyCQ, bytesOf(&core), nil)}
+	return notifier{prepareWrite(d.context, "arm CQ", uapi.CmdReqNotifyCQ, uapi.Bytes(&core), nil)}
 }
 
 // Arm arms the completion queue.

@@ -120,7 +120,7 @@ func (e edge) request(object, method uint16, driver DriverID) []byte {
 	}
 	end := len(e) / 2
 	b := e[end-int(unsafe.Sizeof(h)) : end : end]
-	copy(b, bytesOf(&h))
+	copy(b, uapi.Bytes(&h))
 	return b
 }
 

@@ -21,7 +21,7 @@ type second struct {
 	closed []uint16
 }
 
-func (s *second) NewCQ(create provider.Create) (provider.CQ, error) {
+func (s *second) NewCQ(_ provider.CQAttr, create provider.Create) (provider.CQ, error) {
 	_, err := create([]byte("CQ's in.."), make([]byte, 8))
 	return secondCQ{s}, err
 }
@@ -36,10 +36,12 @@ func (s *second) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SR
 	return secondSRQ{s}, err
 }
 
-func (s *second) NewAH(create provider.Create) (any, error) {
+func (s *second) NewAH(_ provider.Path, create provider.Create) (any, error) {
 	_, err := create(nil, nil)
 	return "provided", err
 }
+
+func (s *second) Close() error { return nil }
 
 // alone fails the test if two goroutines are in one queue.
 func (s *second) alone(queue int) {
@@ -62,10 +64,12 @@ type secondCQ struct{ *second }
 
 func (q secondCQ) Poll(into []Completion) (int, error) { q.alone(0); return len(into), nil }
 func (q secondCQ) Arm(bool) error                      { q.alone(0); return nil }
+func (q secondCQ) Delivered()                          {}
 func (q secondCQ) Close() error                        { return q.close(uapi.ObjectCQ) }
 
 type secondQP struct{ *second }
 
+func (q secondQP) Cap() QPCap                         { return QPCap{} }
 func (q secondQP) PostSend(wrs []SendWR) (int, error) { q.alone(1); return len(wrs), nil }
 func (q secondQP) PostRecv(wrs []RecvWR) (int, error) { q.alone(2); return len(wrs), nil }
 func (q secondQP) Reset()                             { q.alone(1); q.alone(2); q.resets++ }
@@ -82,9 +86,9 @@ func (q secondSRQ) Close() error                       { return q.close(uapi.Obj
 func TestSecondProvider(t *testing.T) {
 	m := &maker{t: t, handle: 100}
 	s := &second{t: t, maker: m}
-	providers[DriverSIW] = func(provider.Device) provider.Provider { return s }
-	defer delete(providers, DriverSIW)
-	c, _ := openFake(t, DriverSIW, m.answer)
+	providers[DriverEFA] = func(provider.Device, []byte) (provider.Provider, error) { return s, nil }
+	defer delete(providers, DriverEFA)
+	c, _ := openFake(t, DriverEFA, m.answer)
 	o := newSet(t, c)
 	if o.ah.Provided() != "provided" {
 		t.Errorf("AH: got %v, want provided", o.ah.Provided())

@@ -31,6 +31,10 @@ type QPInit struct {
 	Cap       QPCap
 	SignalAll bool // every SendWR completes as with SendSignaled
 
+	// BlockMulticastLoopback drops received multicast datagrams that the queue pair
+	// has sent itself. Few drivers support it; Soft-RoCE does not.
+	BlockMulticastLoopback bool
+
 	// Dedicated declares that the caller has a thread and a processor of its own, in
 	// addition to those that Go needs for other goroutines (runtime.GOMAXPROCS).
 	// Posting then always bypasses Go's scheduler. If the driver moves data within
@@ -64,7 +68,11 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	}
 	qp := &QP{object: o, init: init}
 	attr := provider.QPAttr{
-		Transport: provider.Transport(init.Type), Cap: init.Cap, SRQ: init.SRQ != nil, SignalAll: init.SignalAll, Dedicated: init.Dedicated,
+		Transport: provider.Transport(init.Type), Cap: init.Cap, SendCQ: init.SendCQ.queue, RecvCQ: init.RecvCQ.queue,
+		SignalAll: init.SignalAll, Dedicated: init.Dedicated,
+	}
+	if init.SRQ != nil {
+		attr.SRQ = init.SRQ.queue
 	}
 	qp.queue, err = c.provider.NewQP(attr, func(in, out []byte) (provider.Created, error) {
 		created, err := qp.create(op, pd, in, out)
@@ -74,6 +82,7 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	if err != nil {
 		return nil, qp.fail(qp.destroyQP, c.limit("QPs", err, demands(init.Cap)...))
 	}
+	qp.init.Cap = qp.queue.Cap()
 	return register(&qp.object, qp), nil
 }
 
@@ -96,6 +105,9 @@ func (qp *QP) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	if qp.init.SignalAll {
 		flags |= uapi.QPCreateSignalAll
 	}
+	if qp.init.BlockMulticastLoopback {
+		flags |= uapi.QPCreateBlockMulticastLoopback
+	}
 	r := newRequest(op, uapi.ObjectQP, uapi.MethodQPCreate)
 	handle := r.handle(uapi.AttrCreateQPHandle, 0)
 	r.handle(uapi.AttrCreateQPPDHandle, pd.handle)
@@ -104,22 +116,21 @@ func (qp *QP) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	}
 	r.handle(uapi.AttrCreateQPSendCQHandle, qp.init.SendCQ.handle)
 	r.handle(uapi.AttrCreateQPRecvCQHandle, qp.init.RecvCQ.handle)
-	r.in(uapi.AttrCreateQPUserHandle, bytesOf(&qp.id))
-	r.in(uapi.AttrCreateQPCap, bytesOf(&want))
+	r.in(uapi.AttrCreateQPUserHandle, uapi.Bytes(&qp.id))
+	r.in(uapi.AttrCreateQPCap, uapi.Bytes(&want))
 	r.constant(uapi.AttrCreateQPType, uint64(qp.init.Type))
 	r.flags32(uapi.AttrCreateQPFlags, flags)
-	r.out(uapi.AttrCreateQPRespCap, bytesOf(&got))
-	r.out(uapi.AttrCreateQPRespQPNum, bytesOf(&number))
+	r.out(uapi.AttrCreateQPRespCap, uapi.Bytes(&got))
+	r.out(uapi.AttrCreateQPRespQPNum, uapi.Bytes(&number))
 	r.in(uapi.AttrUHWIn, in)
 	r.out(uapi.AttrUHWOut, out)
 	if err := qp.context.call(r); err != nil {
 		return provider.Created{Handle: noHandle}, err
 	}
-	qp.init.Cap = QPCap{
+	return provider.Created{Handle: uint32(createdHandle(handle)), Number: number, Cap: QPCap{
 		MaxSendWR: got.MaxSendWR, MaxRecvWR: got.MaxRecvWR,
 		MaxSendSGE: got.MaxSendSGE, MaxRecvSGE: got.MaxRecvSGE, MaxInline: got.MaxInline,
-	}
-	return provider.Created{Handle: uint32(createdHandle(handle)), Number: number, Cap: qp.init.Cap}, nil
+	}}, nil
 }
 
 func capOf(c QPCap) uapi.QPCap {
@@ -131,6 +142,10 @@ func capOf(c QPCap) uapi.QPCap {
 
 // Number returns the queue pair's number, 24 bits.
 func (qp *QP) Number() uint32 { return qp.number }
+
+// IWARP reports whether the queue pair belongs to an iWARP device. Its connection is a
+// TCP connection, which only the connection manager makes: see package rdmacm.
+func (qp *QP) IWARP() bool { return qp.context.driver == DriverSIW }
 
 // Type returns the type of the queue pair.
 func (qp *QP) Type() QPType { return qp.init.Type }
@@ -192,12 +207,32 @@ func (qp *QP) Close() error {
 
 func (qp *QP) destroyQP() error {
 	var resp uapi.DestroyQPResp
-	return qp.destroy(uapi.MethodQPDestroy, uapi.AttrDestroyQPHandle, uapi.AttrDestroyQPResp, bytesOf(&resp))
+	return qp.destroy(uapi.MethodQPDestroy, uapi.AttrDestroyQPHandle, uapi.AttrDestroyQPResp, uapi.Bytes(&resp))
 }
 
 // finish releases the provider's queues. The caller holds both locks.
 func (qp *QP) finish() error {
 	queue := qp.queue
 	qp.queue = nil
+	defer qp.lockCQs()()
 	return queue.Close()
+}
+
+// lockCQs locks the completion queues, so that the provider can remove completions of the
+// queue pair, and returns a function that unlocks them.
+func (qp *QP) lockCQs() (unlock func()) {
+	a, b := qp.init.SendCQ, qp.init.RecvCQ
+	if a == b {
+		a.lock.Lock()
+		return a.lock.Unlock
+	}
+	if a.id > b.id { // the same order for all queue pairs
+		a, b = b, a
+	}
+	a.lock.Lock()
+	b.lock.Lock()
+	return func() {
+		b.lock.Unlock()
+		a.lock.Unlock()
+	}
 }

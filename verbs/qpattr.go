@@ -66,7 +66,7 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 	set(&m, maskPKeyIndex, a.PKeyIndex, &b.PKeyIndex, same)
 	set(&m, maskPort, a.Port, &b.PortNum, same)
 	set(&m, maskQKey, a.QKey, &b.QKey, same)
-	set(&m, maskPath, a.Path, &b.Dest, Path.dest)
+	set(&m, maskPath, a.Path, &b.Dest, destOf)
 	set(&m, maskPathMTU, a.PathMTU, &b.PathMTU, func(v ib.MTU) uint8 { return uint8(v) })
 	set(&m, maskTimeout, a.Timeout, &b.Timeout, same)
 	set(&m, maskRetryCount, a.RetryCount, &b.RetryCnt, same)
@@ -80,7 +80,7 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 	set(&m, maskDestQPN, a.DestQPN, &b.DestQPNum, same)
 	if p := a.AltPath; p != nil {
 		m |= maskAltPath
-		b.AltDest, b.AltPortNum = p.Path.dest(), p.Path.Port
+		b.AltDest, b.AltPortNum = destOf(p.Path), p.Path.Port
 		b.AltPKeyIndex, b.AltTimeout = p.PKeyIndex, p.Timeout
 	}
 	return b, m
@@ -100,19 +100,30 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 		return closedError(op, qp.context.name)
 	}
 	core, mask := attr.core()
-	if err := checkTransition(qp.init.Type, qp.state, to, mask); err != nil {
+	err := checkTransition(qp.init.Type, qp.IWARP(), qp.state, to, mask)
+	if err != nil && to == QPStateRTR && qp.IWARP() {
+		err = fmt.Errorf("queue pairs of iWARP connect through the connection manager only: %w", err)
+	}
+	if err != nil {
 		return fmt.Errorf("modify QP %#x of %s: %w", qp.number, qp.context.name, err)
 	}
 	core.QPHandle, core.State, core.AttrMask = qp.handle, uint8(to), uint32(mask|maskState)
-	if err := qp.invoke(op, uapi.CmdModifyQP, bytesOf(&core), nil, nil, nil); err != nil {
-		if attr.Path != nil {
-			err = qp.context.explainPath(*attr.Path, err)
+	// On iWARP, the connection has changed the kernel's state to RTS. A call would lock the
+	// queue pair, and siw ignores data that arrives meanwhile (siw_qp.c,
+	// siw_qp_llp_data_ready).
+	if !qp.IWARP() || to != QPStateRTS {
+		if err := qp.invoke(op, uapi.CmdModifyQP, uapi.Bytes(&core), nil, nil, nil); err != nil {
+			if attr.Path != nil {
+				err = qp.context.explainPath(*attr.Path, err)
+			}
+			return err
 		}
-		return err
 	}
 	qp.state = to
 	if to == QPStateReset {
+		unlock := qp.lockCQs()
 		qp.queue.Reset()
+		unlock()
 	}
 	return nil
 }
@@ -164,7 +175,7 @@ func (qp *QP) Query() (QPStatus, error) {
 	}
 	core := uapi.QueryQP{QPHandle: qp.handle, AttrMask: uint32(queryAll)}
 	var r uapi.QueryQPResp
-	if err := qp.invoke(op, uapi.CmdQueryQP, bytesOf(&core), bytesOf(&r), nil, nil); err != nil {
+	if err := qp.invoke(op, uapi.CmdQueryQP, uapi.Bytes(&core), uapi.Bytes(&r), nil, nil); err != nil {
 		return QPStatus{}, err
 	}
 	return qpStatus(r), nil

@@ -3,6 +3,7 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/bits"
 	"net/netip"
 	"reflect"
@@ -99,7 +100,7 @@ func TestTransitions(t *testing.T) {
 		{QPTypeRC, QPStateRTS, 9, 0, "RC QP from RTS to state 9: no such transition"},
 	} {
 		t.Run(fmt.Sprintf("%v from %v to %v with %#x", test.kind, test.from, test.to, uint32(test.mask)), func(t *testing.T) {
-			err := checkTransition(test.kind, test.from, test.to, test.mask)
+			err := checkTransition(test.kind, false, test.from, test.to, test.mask)
 			text := ""
 			if err != nil {
 				text = err.Error()
@@ -125,7 +126,7 @@ func TestModify(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := uapi.ModifyQP{QPHandle: qp.handle, AttrMask: 0x71, PKeyIndex: 3, PortNum: 1, QKey: 7, State: 1}
-	if got := decode[uapi.ModifyQP](m.cores[0]); len(m.cores[0]) != 112 || got != want {
+	if got := uapi.Decode[uapi.ModifyQP](m.cores[0]); len(m.cores[0]) != 112 || got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if qp.State() != QPStateInit {
@@ -136,6 +137,34 @@ func TestModify(t *testing.T) {
 	}
 	if n, err := qp.PostSend([]SendWR{{}}); n != 0 || !errors.Is(err, ErrState) {
 		t.Errorf("got %d posted, error %v, want 0 and %v", n, err, ErrState)
+	}
+}
+
+func TestMulticast(t *testing.T) {
+	c, _, m := openMaker(t)
+	pd, cq := must(c.AllocPD())(t), must(c.CreateCQ(CQInit{Entries: 1}))(t)
+	qp := must(pd.CreateQP(QPInit{Type: QPTypeUD, SendCQ: cq, RecvCQ: cq, BlockMulticastLoopback: true}))(t)
+	if got := m.last(uapi.ObjectQP, uapi.MethodQPCreate).number(uapi.AttrCreateQPFlags); got != 1<<1 {
+		t.Errorf("flags: got %#x, want 0x2", got)
+	}
+	gid := ib.GID{0: 0xff, 15: 1}
+	for name, call := range map[string]func(ib.GID, ib.LID) error{"attach": qp.AttachMulticast, "detach": qp.DetachMulticast} {
+		t.Run(name, func(t *testing.T) {
+			m.cores = nil
+			if err := call(gid, 0xc001); err != nil {
+				t.Fatal(err)
+			}
+			want := uapi.AttachMcast{GID: gid, QPHandle: qp.handle, MLID: 0xc001}
+			if got := uapi.Decode[uapi.AttachMcast](m.cores[0]); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+	if err := qp.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := qp.AttachMulticast(gid, 0); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: got %v, want %v", err, fs.ErrClosed)
 	}
 }
 
@@ -166,7 +195,7 @@ func TestPath(t *testing.T) {
 		{DGID: netip.MustParseAddr("::ffff:10.0.0.1"), SGIDIndex: 1, FlowLabel: 2, HopLimit: 3, TrafficClass: 4, SL: 5, Port: 1},
 		{DLID: 1, SL: 2, SrcPathBits: 3, StaticRate: 4, Port: 5},
 	} {
-		d, ah := p.dest(), p.ahAttr()
+		d, ah := destOf(p), ahAttrOf(p)
 		if got := pathOf(d); got != p {
 			t.Errorf("got %+v, want %+v", got, p)
 		}
@@ -177,7 +206,7 @@ func TestPath(t *testing.T) {
 		}
 	}
 	// Without a GRH, its fields are not set.
-	if d := (Path{SGIDIndex: 1, HopLimit: 3, DLID: 7}).dest(); d != (uapi.QPDest{DLID: 7}) {
+	if d := destOf(Path{SGIDIndex: 1, HopLimit: 3, DLID: 7}); d != (uapi.QPDest{DLID: 7}) {
 		t.Errorf("without a GRH: got %+v, want only the DLID", d)
 	}
 }
@@ -189,12 +218,12 @@ func TestExplainPath(t *testing.T) {
 	c, _ := openFake(t, DriverRXE, func(call call) error {
 		switch {
 		case call.is(uapi.ObjectDevice, uapi.MethodQueryPort) && call.number(uapi.AttrQueryPortPortNum) == 1:
-			call.set(uapi.AttrQueryPortResp, bytesOf(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer)}}))
+			call.set(uapi.AttrQueryPortResp, uapi.Bytes(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer)}}))
 			return nil
 		case !call.is(uapi.ObjectDevice, uapi.MethodQueryGIDEntry):
 			return unix.EINVAL
 		case call.number(uapi.AttrQueryGIDEntryGIDIndex) == 1:
-			call.set(uapi.AttrQueryGIDEntryRespEntry, bytesOf(&gid))
+			call.set(uapi.AttrQueryGIDEntryRespEntry, uapi.Bytes(&gid))
 			return nil
 		case call.number(uapi.AttrQueryGIDEntryGIDIndex) == 2:
 			return unix.ENODATA

@@ -156,9 +156,26 @@ var transitions = map[QPType]map[stateChange]transition{
 	},
 }
 
+// iwarpTransitions are the changes of state on iWARP. The connection manager of the
+// kernel connects a queue pair and changes it to RTS; a change to RTS by the process only
+// records that (drivers/infiniband/sw/siw/siw_qp.c, siw_qp_modify). SQD closes the
+// connection in order.
+var iwarpTransitions = map[stateChange]transition{
+	{QPStateReset, QPStateInit}: {takes: maskPort | maskAccess},
+	{QPStateInit, QPStateInit}:  {takes: maskPort | maskAccess},
+	{QPStateInit, QPStateRTS}:   {},
+	{QPStateRTS, QPStateRTS}:    {},
+	{QPStateRTS, QPStateSQD}:    {},
+	{QPStateSQD, QPStateSQD}:    {},
+}
+
 // checkTransition checks a change of state with the attributes of a mask.
-func checkTransition(t QPType, from, to QPState, mask qpAttrMask) error {
-	known, ok := transitions[t][stateChange{from, to}]
+func checkTransition(t QPType, iwarp bool, from, to QPState, mask qpAttrMask) error {
+	table := transitions[t]
+	if iwarp {
+		table = iwarpTransitions
+	}
+	known, ok := table[stateChange{from, to}]
 	if !ok && to != QPStateReset && (to != QPStateError || from == QPStateReset) {
 		return &TransitionError{Type: t, From: from, To: to}
 	}

@@ -68,8 +68,8 @@ func TestQueryDevice(t *testing.T) {
 		if in, out := c.attr(uapi.AttrCoreIn), c.attr(uapi.AttrCoreOut); in.Len != 8 || out.Len != 304 {
 			t.Errorf("got structures of %d and %d bytes, want 8 and 304", in.Len, out.Len)
 		}
-		c.set(uapi.AttrCoreOut, bytesOf(&fullDevice))
-		c.set(uapi.AttrUHWOut, bytesOf(&uapi.MLX5QueryDeviceResp{
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&fullDevice))
+		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX5QueryDeviceResp{
 			ResponseLength: 200, MaxTSO: 46, TSOQPTypes: 1 << 4, RxHashFieldsMask: 0xff, RxHashFunction: 1,
 			QPRateLimitMin: 47, QPRateLimitMax: 48, PacketPacingQPType: 1 << 2,
 		}))
@@ -92,8 +92,8 @@ func TestQueryDeviceShort(t *testing.T) {
 	c, _ := openFake(t, DriverMLX4, func(c call) error {
 		short := fullDevice
 		short.ResponseLength = 232 // up to device_cap_flags_ex
-		c.set(uapi.AttrCoreOut, bytesOf(&short))
-		c.set(uapi.AttrUHWOut, bytesOf(&uapi.MLX4QueryDeviceResp{ResponseLength: 40, RxHashFieldsMask: 3}))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&short))
+		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.MLX4QueryDeviceResp{ResponseLength: 40, RxHashFieldsMask: 3}))
 		return nil
 	})
 	got, err := c.QueryDevice()
@@ -119,7 +119,7 @@ func TestQueryDeviceOld(t *testing.T) {
 		if out := c.attr(uapi.AttrCoreOut); out.Len != 176 {
 			t.Errorf("got room for %d bytes, want 176", out.Len)
 		}
-		c.set(uapi.AttrCoreOut, bytesOf(&fullDevice.Base))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&fullDevice.Base))
 		return nil
 	})
 	got, err := c.QueryDevice()
@@ -154,7 +154,7 @@ func TestQueryPort(t *testing.T) {
 		if !c.is(uapi.ObjectDevice, uapi.MethodQueryPort) || c.number(uapi.AttrQueryPortPortNum) != 2 {
 			t.Errorf("got request %+v, want QUERY_PORT of port 2", c)
 		}
-		c.set(uapi.AttrQueryPortResp, bytesOf(&resp))
+		c.set(uapi.AttrQueryPortResp, uapi.Bytes(&resp))
 		return nil
 	})
 	got, err := c.QueryPort(2)
@@ -176,10 +176,10 @@ func TestQueryPortOld(t *testing.T) {
 		if cmd, ok := c.command(); !ok || cmd != uapi.CmdQueryPort {
 			return unix.EPROTONOSUPPORT
 		}
-		if in := decode[uapi.QueryPort](c.memory(uapi.AttrCoreIn)); in.PortNum != 2 {
+		if in := uapi.Decode[uapi.QueryPort](c.memory(uapi.AttrCoreIn)); in.PortNum != 2 {
 			t.Errorf("got port %d, want 2", in.PortNum)
 		}
-		c.set(uapi.AttrCoreOut, bytesOf(&fullPort.Legacy))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&fullPort.Legacy))
 		return nil
 	})
 	want := fullPortAttr
@@ -196,7 +196,7 @@ func TestQueryPortOld(t *testing.T) {
 
 func TestPortSpeed(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		c.set(uapi.AttrQueryPortSpeedResp, bytesOf(new(uint64(8000))))
+		c.set(uapi.AttrQueryPortSpeedResp, uapi.Bytes(new(uint64(8000))))
 		return nil
 	})
 	if got, err := c.PortSpeed(1); got != 8000 || err != nil {
@@ -206,9 +206,9 @@ func TestPortSpeed(t *testing.T) {
 
 func TestCompCounterCaps(t *testing.T) {
 	c, _ := openFake(t, DriverMLX5, func(c call) error {
-		c.set(uapi.AttrQueryCompCounterCapsMaxCounters, bytesOf(new(uint32(4))))
-		c.set(uapi.AttrQueryCompCounterCapsMaxValue, bytesOf(new(uint64(5))))
-		c.set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, bytesOf(new(uint32(0x41))))
+		c.set(uapi.AttrQueryCompCounterCapsMaxCounters, uapi.Bytes(new(uint32(4))))
+		c.set(uapi.AttrQueryCompCounterCapsMaxValue, uapi.Bytes(new(uint64(5))))
+		c.set(uapi.AttrQueryCompCounterCapsSupportedQPAttachOps, uapi.Bytes(new(uint32(0x41))))
 		return nil
 	})
 	got, err := c.CompCounterCaps()
@@ -223,7 +223,7 @@ func TestCompCounterCaps(t *testing.T) {
 func gidEntries(n int) []byte {
 	var b []byte
 	for i := range n {
-		b = append(b, bytesOf(&uapi.GIDEntry{GID: [16]byte{0xfe, 0x80, 15: byte(i)}, Index: uint32(i), PortNum: 1, Type: 2, NetdevIfindex: 7})...)
+		b = append(b, uapi.Bytes(&uapi.GIDEntry{GID: [16]byte{0xfe, 0x80, 15: byte(i)}, Index: uint32(i), PortNum: 1, Type: 2, NetdevIfindex: 7})...)
 	}
 	return b
 }
@@ -244,7 +244,7 @@ func TestGIDTable(t *testing.T) {
 					return unix.EINVAL
 				}
 				c.set(uapi.AttrQueryGIDTableRespEntries, gidEntries(entries))
-				c.set(uapi.AttrQueryGIDTableRespNumEntries, bytesOf(new(uint64(entries))))
+				c.set(uapi.AttrQueryGIDTableRespNumEntries, uapi.Bytes(new(uint64(entries))))
 				return nil
 			})
 			got, err := c.GIDTable()
@@ -297,9 +297,9 @@ func TestHandles(t *testing.T) {
 		}
 		n := min(len(have), len(c.memory(uapi.AttrInfoHandlesList))/4)
 		for i := range n {
-			copy(c.memory(uapi.AttrInfoHandlesList)[4*i:], bytesOf(&have[i]))
+			copy(c.memory(uapi.AttrInfoHandlesList)[4*i:], uapi.Bytes(&have[i]))
 		}
-		c.set(uapi.AttrInfoTotalHandles, bytesOf(new(uint32(n))))
+		c.set(uapi.AttrInfoTotalHandles, uapi.Bytes(new(uint32(n))))
 		return nil
 	})
 	got, err := c.Handles(uapi.ObjectMR)

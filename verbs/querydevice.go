@@ -17,12 +17,12 @@ func (c *Context) QueryDevice() (DeviceAttr, error) {
 		resp   uapi.ExQueryDeviceResp
 		vendor = make([]byte, c.vendor.queryDevice)
 	)
-	err := c.write("query device", uapi.CmdExQueryDevice, bytesOf(&core), bytesOf(&resp), vendor)
+	err := c.write("query device", uapi.CmdExQueryDevice, uapi.Bytes(&core), uapi.Bytes(&resp), vendor)
 	if errors.Is(err, ErrUnsupported) {
 		var core uapi.QueryDevice
 		vendor = nil
 		resp = uapi.ExQueryDeviceResp{ResponseLength: uapi.QueryDeviceRespSize}
-		err = c.write("query device", uapi.CmdQueryDevice, bytesOf(&core), bytesOf(&resp.Base), nil)
+		err = c.write("query device", uapi.CmdQueryDevice, uapi.Bytes(&core), uapi.Bytes(&resp.Base), nil)
 	}
 	if err != nil {
 		return DeviceAttr{}, err
@@ -141,7 +141,7 @@ func (a *DeviceAttr) addVendor(driver DriverID, b []byte) {
 	}
 	switch driver {
 	case DriverMLX5:
-		r := decode[uapi.MLX5QueryDeviceResp](b)
+		r := uapi.Decode[uapi.MLX5QueryDeviceResp](b)
 		if r.ResponseLength >= 16 {
 			a.TSO = &TSOCaps{r.MaxTSO, QPTypes(r.TSOQPTypes)}
 		}
@@ -152,7 +152,7 @@ func (a *DeviceAttr) addVendor(driver DriverID, b []byte) {
 			a.PacketPacing = &PacketPacingCaps{r.QPRateLimitMin, r.QPRateLimitMax, QPTypes(r.PacketPacingQPType)}
 		}
 	case DriverMLX4:
-		r := decode[uapi.MLX4QueryDeviceResp](b)
+		r := uapi.Decode[uapi.MLX4QueryDeviceResp](b)
 		if r.ResponseLength >= 40 {
 			a.RxHash = &RxHashCaps{r.RxHashFunction, r.RxHashFieldsMask}
 		}

@@ -14,12 +14,12 @@ func (c *Context) QueryPort(port uint32) (PortAttr, error) {
 	var resp uapi.QueryPortRespEx
 	r := newRequest(op, uapi.ObjectDevice, uapi.MethodQueryPort)
 	r.constant(uapi.AttrQueryPortPortNum, uint64(port))
-	r.out(uapi.AttrQueryPortResp, bytesOf(&resp))
+	r.out(uapi.AttrQueryPortResp, uapi.Bytes(&resp))
 	err := c.call(r)
 	if errors.Is(err, ErrUnknownMethod) && port <= 0xff {
 		core := uapi.QueryPort{PortNum: uint8(port)}
 		resp = uapi.QueryPortRespEx{}
-		err = c.write(op, uapi.CmdQueryPort, bytesOf(&core), bytesOf(&resp.Legacy), nil)
+		err = c.write(op, uapi.CmdQueryPort, uapi.Bytes(&core), uapi.Bytes(&resp.Legacy), nil)
 	}
 	if err != nil {
 		return PortAttr{}, err
@@ -67,6 +67,6 @@ func (c *Context) PortSpeed(port uint32) (uint64, error) {
 	var speed uint64
 	r := newRequest(fmt.Sprintf("query speed of port %d", port), uapi.ObjectDevice, uapi.MethodQueryPortSpeed)
 	r.constant(uapi.AttrQueryPortSpeedPortNum, uint64(port))
-	r.out(uapi.AttrQueryPortSpeedResp, bytesOf(&speed))
+	r.out(uapi.AttrQueryPortSpeedResp, uapi.Bytes(&speed))
 	return speed, c.call(r)
 }

@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/mlx5"
 	"github.com/ibkit/ibkit/verbs/provider"
 	"github.com/ibkit/ibkit/verbs/rxe"
+	"github.com/ibkit/ibkit/verbs/siw"
 )
 
 // ErrNoProvider is returned for a device whose driver has no provider: CQs, QPs,
@@ -13,14 +17,29 @@ import (
 var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
 // providers are the constructors of providers by driver.
-var providers = map[DriverID]func(provider.Device) provider.Provider{
-	DriverRXE: rxe.New,
+var providers = map[DriverID]newProvider{
+	DriverMLX5: mlx5.New,
+	DriverRXE:  always(rxe.New),
+	DriverSIW:  always(siw.New),
+}
+
+// A newProvider creates the provider of a driver. response is the driver's response to
+// GET_CONTEXT.
+type newProvider func(d provider.Device, response []byte) (provider.Provider, error)
+
+// always is the constructor of a provider for all kernels and devices of its driver.
+func always(f func(provider.Device) provider.Provider) newProvider {
+	return func(d provider.Device, _ []byte) (provider.Provider, error) { return f(d), nil }
 }
 
 // findProvider creates the provider of the driver, if there is one.
 func (c *Context) findProvider() {
+	c.providerErr = ErrNoProvider
 	if f := providers[c.driver]; f != nil {
-		c.provider = f(queueDevice{c})
+		var err error
+		if c.provider, err = f(queueDevice{c}, c.vendor.out); err != nil {
+			c.providerErr = fmt.Errorf("%w: %w", ErrNoProvider, err)
+		}
 	}
 }
 
@@ -34,7 +53,7 @@ func (c *Context) CheckQueues() error {
 }
 
 func (c *Context) noProvider(op string) error {
-	return fmt.Errorf("%s of %s (%v): %w", op, c.name, c.driver, ErrNoProvider)
+	return fmt.Errorf("%s of %s (%v): %w", op, c.name, c.driver, c.providerErr)
 }
 
 // queueDevice gives a provider access to a context.
@@ -53,6 +72,46 @@ func (d queueDevice) Map(offset uint64, length int) ([]byte, error) {
 		return nil, &CallError{Op: fmt.Sprintf("map %d bytes of queue", length), Device: c.name, Err: err}
 	}
 	return b, nil
+}
+
+// Call calls a method of the driver.
+func (d queueDevice) Call(op string, object, method uint16, attrs ...provider.Attr) error {
+	r := newRequest(op, object, method)
+	created := make([]*uapi.UverbsAttr, len(attrs))
+	for i, a := range attrs {
+		switch {
+		case a.Handle != nil:
+			created[i] = r.handle(a.ID, *a.Handle)
+		case a.Constant != nil:
+			r.constant(a.ID, *a.Constant)
+		default:
+			r.out(a.ID, a.Out)
+		}
+	}
+	if err := d.context.call(r); err != nil {
+		return err
+	}
+	for i, a := range attrs {
+		if a.Handle != nil {
+			*a.Handle = uint32(createdHandle(created[i]))
+		}
+	}
+	return nil
+}
+
+// networks are the packet formats of GIDs.
+var networks = map[GIDType]provider.Network{
+	GIDTypeIB: provider.InfiniBand, GIDTypeRoCEv1: provider.RoCEv1, GIDTypeRoCEv2: provider.RoCEv2,
+}
+
+// Network returns the packet format of a GID. A port of InfiniBand has one format only.
+func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
+	attr, err := d.context.QueryPort(uint32(port))
+	if err != nil || attr.LinkLayer != ib.LinkLayerEthernet {
+		return provider.InfiniBand, err
+	}
+	gid, err := d.context.GID(uint32(port), uint32(gidIndex))
+	return networks[gid.Type], err
 }
 
 // Unmap undoes Map.

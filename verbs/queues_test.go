@@ -78,28 +78,28 @@ func (m *maker) answer(c call) error {
 	ring := uapi.RXEMMInfo{Offset: uint64(m.handle) << 12, Size: 4 << 12}
 	switch kind {
 	case uapi.ObjectCompChannel:
-		c.set(uapi.AttrCoreOut, bytesOf(&uapi.CreateCompChannelResp{FD: fakeEventFD}))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.CreateCompChannelResp{FD: fakeEventFD}))
 	case uapi.ObjectMR:
-		c.set(uapi.AttrCoreOut, bytesOf(&uapi.RegMRResp{Handle: m.handle, LKey: 11, RKey: 12}))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&uapi.RegMRResp{Handle: m.handle, LKey: 11, RKey: 12}))
 	case uapi.ObjectAH:
-		c.set(uapi.AttrCoreOut, bytesOf(&m.handle))
-		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateAHResp{AHNum: 3}))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&m.handle))
+		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateAHResp{AHNum: 3}))
 	case uapi.ObjectCQ:
 		c.setHandle(uapi.AttrCreateCQHandle, m.handle)
-		c.set(uapi.AttrCreateCQRespCQE, bytesOf(new(uint32(15))))
-		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateCQResp{MI: ring}))
+		c.set(uapi.AttrCreateCQRespCQE, uapi.Bytes(new(uint32(15))))
+		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateCQResp{MI: ring}))
 	case uapi.ObjectQP:
 		c.setHandle(uapi.AttrCreateQPHandle, m.handle)
-		m.limits = decode[uapi.QPCap](c.memory(uapi.AttrCreateQPCap))
-		c.set(uapi.AttrCreateQPRespCap, bytesOf(&uapi.QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}))
-		c.set(uapi.AttrCreateQPRespQPNum, bytesOf(new(uint32(17))))
-		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateQPResp{SQMI: ring, RQMI: ring}))
+		m.limits = uapi.Decode[uapi.QPCap](c.memory(uapi.AttrCreateQPCap))
+		c.set(uapi.AttrCreateQPRespCap, uapi.Bytes(&uapi.QPCap{MaxSendWR: 15, MaxRecvWR: 15, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 32}))
+		c.set(uapi.AttrCreateQPRespQPNum, uapi.Bytes(new(uint32(17))))
+		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateQPResp{SQMI: ring, RQMI: ring}))
 	case uapi.ObjectSRQ:
 		c.setHandle(uapi.AttrCreateSRQHandle, m.handle)
-		c.set(uapi.AttrCreateSRQRespMaxSGE, bytesOf(new(uint32(2))))
-		c.set(uapi.AttrUHWOut, bytesOf(&uapi.RXECreateSRQResp{MI: ring}))
+		c.set(uapi.AttrCreateSRQRespMaxSGE, uapi.Bytes(new(uint32(2))))
+		c.set(uapi.AttrUHWOut, uapi.Bytes(&uapi.RXECreateSRQResp{MI: ring}))
 	default:
-		c.set(uapi.AttrCoreOut, bytesOf(&m.handle))
+		c.set(uapi.AttrCoreOut, uapi.Bytes(&m.handle))
 	}
 	return nil
 }

@@ -60,14 +60,14 @@ func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	r := newRequest(op, uapi.ObjectSRQ, uapi.MethodSRQCreate)
 	handle := r.handle(uapi.AttrCreateSRQHandle, 0)
 	r.handle(uapi.AttrCreateSRQPDHandle, pd.handle)
-	r.in(uapi.AttrCreateSRQUserHandle, bytesOf(&s.id))
-	r.in(uapi.AttrCreateSRQMaxWR, bytesOf(&s.init.MaxWR))
-	r.in(uapi.AttrCreateSRQMaxSGE, bytesOf(&s.init.MaxSGE))
-	r.in(uapi.AttrCreateSRQLimit, bytesOf(&s.init.Limit))
+	r.in(uapi.AttrCreateSRQUserHandle, uapi.Bytes(&s.id))
+	r.in(uapi.AttrCreateSRQMaxWR, uapi.Bytes(&s.init.MaxWR))
+	r.in(uapi.AttrCreateSRQMaxSGE, uapi.Bytes(&s.init.MaxSGE))
+	r.in(uapi.AttrCreateSRQLimit, uapi.Bytes(&s.init.Limit))
 	r.constant(uapi.AttrCreateSRQType, srqBasic)
-	r.out(uapi.AttrCreateSRQRespMaxWR, bytesOf(&got.MaxWR))
-	r.out(uapi.AttrCreateSRQRespMaxSGE, bytesOf(&got.MaxSGE))
-	r.out(uapi.AttrCreateSRQRespSRQNum, bytesOf(&number))
+	r.out(uapi.AttrCreateSRQRespMaxWR, uapi.Bytes(&got.MaxWR))
+	r.out(uapi.AttrCreateSRQRespMaxSGE, uapi.Bytes(&got.MaxSGE))
+	r.out(uapi.AttrCreateSRQRespSRQNum, uapi.Bytes(&number))
 	r.in(uapi.AttrUHWIn, in)
 	r.out(uapi.AttrUHWOut, out)
 	if err := s.context.call(r); err != nil {
@@ -108,7 +108,7 @@ func (s *SRQ) SetLimit(n uint32) error {
 		return closedError("set limit of SRQ", s.context.name)
 	}
 	core := uapi.ModifySRQ{SRQHandle: s.handle, AttrMask: srqLimit, SRQLimit: n}
-	return s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, bytesOf(&core), nil, s.queue.ModifyIn(), nil)
+	return s.invoke(fmt.Sprintf("set limit %d of SRQ", n), uapi.CmdModifySRQ, uapi.Bytes(&core), nil, s.queue.ModifyIn(), nil)
 }
 
 // Query returns the capacity and the limit of the queue in the kernel.
@@ -120,7 +120,7 @@ func (s *SRQ) Query() (SRQInit, error) {
 	}
 	core := uapi.QuerySRQ{SRQHandle: s.handle}
 	var resp uapi.QuerySRQResp
-	if err := s.invoke("query SRQ", uapi.CmdQuerySRQ, bytesOf(&core), bytesOf(&resp), nil, nil); err != nil {
+	if err := s.invoke("query SRQ", uapi.CmdQuerySRQ, uapi.Bytes(&core), uapi.Bytes(&resp), nil, nil); err != nil {
 		return SRQInit{}, err
 	}
 	return SRQInit{MaxWR: resp.MaxWR, MaxSGE: resp.MaxSGE, Limit: resp.SRQLimit}, nil
@@ -136,7 +136,7 @@ func (s *SRQ) Close() error {
 
 func (s *SRQ) destroySRQ() error {
 	var resp uapi.DestroyQPResp
-	return s.destroy(uapi.MethodSRQDestroy, uapi.AttrDestroySRQHandle, uapi.AttrDestroySRQResp, bytesOf(&resp))
+	return s.destroy(uapi.MethodSRQDestroy, uapi.AttrDestroySRQHandle, uapi.AttrDestroySRQResp, uapi.Bytes(&resp))
 }
 
 // finish releases the provider's queue. The caller holds s.lock.

@@ -40,7 +40,7 @@ func TestGuestTransitions(t *testing.T) {
 		change := func(qp *QP, from, to QPState) error {
 			request := core
 			request.QPHandle, request.State, request.AttrMask = qp.handle, uint8(to), uint32(known[stateChange{from, to}].needs|maskState)
-			return qp.invoke(fmt.Sprintf("change QP from %v to %v", from, to), uapi.CmdModifyQP, bytesOf(&request), nil, nil, nil)
+			return qp.invoke(fmt.Sprintf("change QP from %v to %v", from, to), uapi.CmdModifyQP, uapi.Bytes(&request), nil, nil, nil)
 		}
 		for from, path := range paths {
 			for to := QPStateReset; to <= QPStateError; to++ {
@@ -57,7 +57,7 @@ func TestGuestTransitions(t *testing.T) {
 				for from == QPStateSQD && must(qp.Query())(t).SQDraining {
 					// In this state, Soft-RoCE changes only to ERR.
 				}
-				ours := checkTransition(kind, from, to, known[stateChange{from, to}].needs)
+				ours := checkTransition(kind, false, from, to, known[stateChange{from, to}].needs)
 				theirs := change(qp, from, to)
 				if (ours == nil) != (theirs == nil) || theirs != nil && !errors.Is(theirs, unix.EINVAL) {
 					t.Errorf("%v from %v to %v: got error %v, the kernel returns %v", kind, from, to, ours, theirs)

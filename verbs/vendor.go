@@ -4,7 +4,8 @@ import "github.com/ibkit/ibkit/internal/uapi"
 
 // A vendorContext is the driver-specific part of a context.
 type vendorContext struct {
-	queryDevice int // size of the driver's response to QUERY_DEVICE
+	out         []byte // the driver's response to GET_CONTEXT
+	queryDevice int    // size of the driver's response to QUERY_DEVICE
 }
 
 // contextIn are the structures that drivers read when a context is created. Other
@@ -13,17 +14,17 @@ var contextIn = map[DriverID]func() []byte{
 	// Two doorbell registers are the minimum, of which none has to be a low-latency
 	// one.
 	DriverMLX5: func() []byte {
-		return bytesOf(&uapi.MLX5AllocUcontextReq{
+		return uapi.Bytes(&uapi.MLX5AllocUcontextReq{
 			TotalNumBFRegs: 2,
 			MaxCQEVersion:  1,
 			LibCaps:        uapi.MLX5LibCap4KUAR | uapi.MLX5LibCapDynUAR,
 		})
 	},
 	DriverIRDMA: func() []byte {
-		return bytesOf(&uapi.IRDMAAllocUcontextReq{UserspaceVer: uapi.IRDMAABIVersion, CompMask: uapi.IRDMAUseRawAttr})
+		return uapi.Bytes(&uapi.IRDMAAllocUcontextReq{UserspaceVer: uapi.IRDMAABIVersion, CompMask: uapi.IRDMAUseRawAttr})
 	},
 	DriverEFA: func() []byte {
-		return bytesOf(&uapi.EFAAllocUcontextCmd{SupportedCaps: uapi.EFACapTxBatch | uapi.EFACapMinSQWR})
+		return uapi.Bytes(&uapi.EFAAllocUcontextCmd{SupportedCaps: uapi.EFACapTxBatch | uapi.EFACapMinSQWR})
 	},
 }
 
@@ -58,9 +59,10 @@ func (v *vendorContext) request(d DriverID) (in, out []byte) {
 
 // response evaluates the driver's response.
 func (v *vendorContext) response(d DriverID, out []byte) {
+	v.out = out
 	switch d {
 	case DriverMLX5:
-		if decode[uapi.MLX5AllocUcontextResp](out).CmdsSuppUHW&uapi.MLX5SuppUHWQueryDevice != 0 {
+		if uapi.Decode[uapi.MLX5AllocUcontextResp](out).CmdsSuppUHW&uapi.MLX5SuppUHWQueryDevice != 0 {
 			v.queryDevice = uapi.MLX5QueryDeviceRespSize
 		}
 	case DriverMLX4:

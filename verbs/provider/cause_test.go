@@ -38,6 +38,28 @@ func TestCause(t *testing.T) {
 	}
 }
 
+func TestLength(t *testing.T) {
+	for _, test := range []struct {
+		lengths []uint32
+		want    uint32
+		err     error
+	}{
+		{nil, 0, nil},
+		{[]uint32{3, 0, 4}, 7, nil},
+		{[]uint32{5, 5}, 10, nil},
+		{[]uint32{5, 6}, 0, ErrLength},
+		{[]uint32{1<<32 - 1, 1<<32 - 1, 12}, 0, ErrLength},
+	} {
+		var sges []SGE
+		for _, l := range test.lengths {
+			sges = append(sges, SGE{Length: l})
+		}
+		if got, err := Length(sges, 10); got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%d: got %d, error %v, want %d, error %v", test.lengths, got, err, test.want, test.err)
+		}
+	}
+}
+
 func TestOpcodeNames(t *testing.T) {
 	for o, want := range map[Opcode]string{OpWrite: "write", OpSendInvalidate: "send with invalidate", 10: "operation 10", 255: "operation 255"} {
 		if got := o.String(); got != want {

@@ -15,8 +15,9 @@
 //     of the context. It releases mappings and memory.
 //   - No method of a queue is called concurrently or after Close: verbs holds a
 //     lock for each queue during a call (a QP has two: for sends and for receives).
-//     A provider needs locks only for memory that several queues share, for example
-//     a doorbell page.
+//     During Reset and Close of a QP it also holds those of the completion queues,
+//     so that the provider can remove completions of the QP. A provider needs locks
+//     only for memory that several queues share, for example a doorbell page.
 //
 // Memory:
 //
@@ -52,9 +53,4 @@
 // and no caller, refers to it. Tests run its queues on plain memory with a [Device]
 // of their own: past the end of the ring, full, empty, with invalid indices and
 // without allocations, plus a fuzz target for completions.
-//
-// [Provider] and [Device] may have to grow for other drivers. siw reads a key with
-// the registration of a region, arms by a store, and connects through rdma_cm only.
-// mlx5 has its queues in memory of the process, whose addresses are in the data for
-// create, and maps doorbell pages that the response to GET_CONTEXT counts.
 package provider

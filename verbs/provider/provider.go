@@ -4,7 +4,7 @@ package provider
 // be called concurrently.
 type Provider interface {
 	// NewCQ creates a completion queue.
-	NewCQ(create Create) (CQ, error)
+	NewCQ(attr CQAttr, create Create) (CQ, error)
 
 	// NewQP creates the two work queues of a queue pair.
 	NewQP(attr QPAttr, create Create) (QP, error)
@@ -12,8 +12,19 @@ type Provider interface {
 	// NewSRQ creates a shared receive queue.
 	NewSRQ(attr SRQAttr, create Create) (SRQ, error)
 
-	// NewAH creates an address handle. AddressHandle.Provided returns its result.
-	NewAH(create Create) (any, error)
+	// NewAH creates an address handle. AddressHandle.Provided returns its result. A
+	// provider whose work requests contain the path does not need to call create.
+	NewAH(path Path, create Create) (any, error)
+
+	// Close follows the Close of all queues and precedes that of the device.
+	Close() error
+}
+
+// A Registrar is a [Provider] of a driver that reads data with the registration of
+// memory.
+type Registrar interface {
+	// RegisterMR returns the data that the driver reads, and the room for its response.
+	RegisterMR() (in, out []byte)
 }
 
 // Create creates the kernel's object. in is the data that the driver reads, out the
@@ -47,11 +58,18 @@ const (
 	UD Transport = 4
 )
 
+// CQAttr are the parameters of NewCQ.
+type CQAttr struct {
+	Entries uint32 // minimum capacity in completions
+}
+
 // QPAttr are the parameters of NewQP.
 type QPAttr struct {
 	Transport Transport
 	Cap       QPCap
-	SRQ       bool // receives from a shared receive queue
+	SendCQ    CQ
+	RecvCQ    CQ
+	SRQ       SRQ // nil for a receive queue of its own
 	SignalAll bool
 	Dedicated bool // PostSend has a processor of its own: every doorbell is brief
 }
@@ -70,11 +88,17 @@ type CQ interface {
 	// Arm requests an event for the next completion, or for the next solicited one.
 	Arm(solicitedOnly bool) error
 
+	// Delivered is called for each event of the queue that was read from its channel.
+	Delivered()
+
 	Close() error
 }
 
 // A QP is a queue pair. Sends and receives may be posted concurrently.
 type QP interface {
+	// Cap returns the actual capacity.
+	Cap() QPCap
+
 	// PostSend returns the number of posted requests.
 	PostSend(wrs []SendWR) (int, error)
 
@@ -112,7 +136,32 @@ type Device interface {
 
 	// Notifier returns the notifier of a completion queue (REQ_NOTIFY_CQ).
 	Notifier(cq uint32) Notifier
+
+	// Call calls a method that only this driver has.
+	Call(op string, object, method uint16, attrs ...Attr) error
+
+	// Network returns the network of a GID.
+	Network(port, gidIndex uint8) (Network, error)
 }
+
+// An Attr is an attribute of a driver's method. Exactly one of its last three fields is
+// set.
+type Attr struct {
+	ID       uint16
+	Handle   *uint32 // of an object; the kernel stores that of an object that it creates
+	Constant *uint64
+	Out      []byte // for the kernel to write
+}
+
+// Network is the packet format of a port or a GID.
+type Network uint8
+
+// The networks.
+const (
+	InfiniBand Network = iota
+	RoCEv1
+	RoCEv2
+)
 
 // A Doorbell notifies the kernel of new work requests in a queue. Ring is not called
 // concurrently and does not allocate. brief: the kernel does not block; bypass the

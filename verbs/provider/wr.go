@@ -11,6 +11,19 @@ type SGE struct {
 	LKey   uint32
 }
 
+// Length returns the sum of the lengths of SGEs, or ErrLength if it exceeds a limit. Both
+// are in bytes.
+func Length(sges []SGE, limit uint32) (uint32, error) {
+	var sum uint64
+	for i := range sges {
+		sum += uint64(sges[i].Length)
+	}
+	if sum > uint64(limit) {
+		return 0, ErrLength
+	}
+	return uint32(sum), nil
+}
+
 // Opcode is the operation of a send work request (enum ib_uverbs_wr_opcode of
 // <rdma/ib_user_verbs.h>).
 type Opcode uint8
@@ -41,6 +54,18 @@ func (o Opcode) String() string {
 		return opcodeNames[o]
 	}
 	return "operation " + decimal(uint(o))
+}
+
+// IsAtomic reports whether the operation is an atomic.
+func (o Opcode) IsAtomic() bool { return o == OpCompareSwap || o == OpFetchAdd }
+
+// CarriesPayload reports whether the operation sends a payload to the peer.
+func (o Opcode) CarriesPayload() bool {
+	switch o {
+	case OpRead, OpCompareSwap, OpFetchAdd, OpLocalInvalidate, OpBindMW:
+		return false
+	}
+	return true
 }
 
 // SendFlags are flags of a send work request (enum ib_uverbs_send_flags).

@@ -76,6 +76,9 @@ func flags(f uint32) provider.CompletionFlags {
 // Arm arms the queue in the kernel.
 func (q *cq) Arm(solicitedOnly bool) error { return q.notify.Arm(solicitedOnly) }
 
+// Delivered does nothing: the kernel counts no events.
+func (q *cq) Delivered() {}
+
 // Close unmaps the ring.
 func (q *cq) Close() error { return q.device.Unmap(q.ring.memory) }
 

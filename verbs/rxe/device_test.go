@@ -11,12 +11,13 @@ import (
 
 // A device is the kernel's part of queues, on plain memory.
 type device struct {
-	rings  map[uint64][]byte // by offset
-	mapped int               // rings that are mapped
-	bells  int               // doorbells
-	brief  bool              // of the last doorbell
-	armed  []bool            // solicited only
-	err    error             // error of doorbells
+	provider.Device                   // the methods that other drivers use
+	rings           map[uint64][]byte // by offset
+	mapped          int               // rings that are mapped
+	bells           int               // doorbells
+	brief           bool              // of the last doorbell
+	armed           []bool            // solicited only
+	err             error             // error of doorbells
 }
 
 var errNoRing = errors.New("no such ring")
@@ -90,7 +91,7 @@ func answer[T any](resp T, created provider.Created) provider.Create {
 
 func (d *device) newCQ(t testing.TB) *cq {
 	t.Helper()
-	q, err := New(d).NewCQ(answer(uapi.RXECreateCQResp{MI: d.info(cqOffset)}, provider.Created{Handle: 5}))
+	q, err := New(d).NewCQ(provider.CQAttr{}, answer(uapi.RXECreateCQResp{MI: d.info(cqOffset)}, provider.Created{Handle: 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +101,10 @@ func (d *device) newCQ(t testing.TB) *cq {
 func (d *device) newQP(t testing.TB, transport provider.Transport, shared bool) *qp {
 	t.Helper()
 	resp := uapi.RXECreateQPResp{SQMI: d.info(sqOffset), RQMI: d.info(rqOffset)}
+	attr := provider.QPAttr{Transport: transport, Cap: queueCap}
 	if shared {
-		resp.RQMI = uapi.RXEMMInfo{}
+		attr.SRQ, resp.RQMI = &srq{}, uapi.RXEMMInfo{}
 	}
-	attr := provider.QPAttr{Transport: transport, Cap: queueCap, SRQ: shared}
 	q, err := New(d).NewQP(attr, answer(resp, provider.Created{Handle: 7, Number: 17, Cap: queueCap}))
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +158,14 @@ func TestNewFails(t *testing.T) {
 		make func() (any, error)
 		want error
 	}{
-		"CQ refused":    {func() (any, error) { return p.NewCQ(refuse) }, refused},
-		"CQ not mapped": {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: none}, created)) }, errNoRing},
-		"CQ too short":  {func() (any, error) { return p.NewCQ(answer(uapi.RXECreateCQResp{MI: short}, created)) }, provider.ErrCorrupt},
-		"QP refused":    {func() (any, error) { return p.NewQP(attr, refuse) }, refused},
+		"CQ refused": {func() (any, error) { return p.NewCQ(provider.CQAttr{}, refuse) }, refused},
+		"CQ not mapped": {func() (any, error) {
+			return p.NewCQ(provider.CQAttr{}, answer(uapi.RXECreateCQResp{MI: none}, created))
+		}, errNoRing},
+		"CQ too short": {func() (any, error) {
+			return p.NewCQ(provider.CQAttr{}, answer(uapi.RXECreateCQResp{MI: short}, created))
+		}, provider.ErrCorrupt},
+		"QP refused": {func() (any, error) { return p.NewQP(attr, refuse) }, refused},
 		"QP of an invalid type": {
 			func() (any, error) { return p.NewQP(provider.QPAttr{Transport: 8}, refuse) }, provider.ErrOpcode,
 		},
@@ -179,8 +184,8 @@ func TestNewFails(t *testing.T) {
 				return p.NewSRQ(provider.SRQAttr{}, answer(uapi.RXECreateSRQResp{MI: rq}, larger))
 			}, provider.ErrCorrupt,
 		},
-		"AH refused":          {func() (any, error) { return p.NewAH(refuse) }, refused},
-		"AH without a number": {func() (any, error) { return p.NewAH(answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
+		"AH refused":          {func() (any, error) { return p.NewAH(provider.Path{}, refuse) }, refused},
+		"AH without a number": {func() (any, error) { return p.NewAH(provider.Path{}, answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := test.make(); !errors.Is(err, test.want) {

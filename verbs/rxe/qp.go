@@ -12,8 +12,12 @@ type qp struct {
 	bell      provider.Doorbell
 	sq        sendQueue
 	rq        receiveQueue // without memory if the queue pair uses an SRQ
-	dedicated bool         // see provider.QPAttr
+	capacity  provider.QPCap
+	dedicated bool // see provider.QPAttr
 }
+
+// Cap returns the capacity that the kernel has reported.
+func (q *qp) Cap() provider.QPCap { return q.capacity }
 
 // PostSend fills the ring and rings the doorbell once.
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {

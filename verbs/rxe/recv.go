@@ -35,7 +35,7 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 	if len(wr.SGEs) > q.maxSGE {
 		return provider.ErrSGEs
 	}
-	length, err := total(wr.SGEs)
+	length, err := provider.Length(wr.SGEs, maxMessage)
 	if err != nil {
 		return err
 	}
@@ -54,21 +54,9 @@ func (q *receiveQueue) fill(wr *provider.RecvWR) error {
 }
 
 // maxMessage is the maximum length of a message in bytes (InfiniBand Architecture,
-// volume 1, 9.7.2: 2^31).
+// volume 1, 9.7.2: 2^31). The kernel uses the length in the work request and does not add
+// up the SGEs.
 const maxMessage = 1 << 31
-
-// total returns the sum of the lengths of the SGEs. The kernel uses it and does not
-// add up the SGEs.
-func total(sges []provider.SGE) (uint32, error) {
-	var sum uint64
-	for i := range sges {
-		sum += uint64(sges[i].Length)
-	}
-	if sum > maxMessage {
-		return 0, provider.ErrLength
-	}
-	return uint32(sum), nil
-}
 
 // copySGEs writes SGEs behind the head of a work request.
 func copySGEs(to unsafe.Pointer, sges []provider.SGE) {

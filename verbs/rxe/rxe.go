@@ -14,6 +14,9 @@ func New(d provider.Device) provider.Provider { return rxe{d} }
 
 type rxe struct{ device provider.Device }
 
+// Close does nothing: a device has no memory besides that of its queues.
+func (p rxe) Close() error { return nil }
+
 // bytesOf returns the memory of a response.
 func bytesOf[T any](v *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
@@ -33,7 +36,7 @@ func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
 }
 
 // NewCQ creates a completion queue.
-func (p rxe) NewCQ(create provider.Create) (provider.CQ, error) {
+func (p rxe) NewCQ(_ provider.CQAttr, create provider.Create) (provider.CQ, error) {
 	var resp uapi.RXECreateCQResp
 	created, err := create(nil, bytesOf(&resp))
 	if err != nil {
@@ -56,13 +59,13 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 	if err != nil {
 		return nil, err
 	}
-	q := &qp{device: p.device, dedicated: attr.Dedicated}
+	q := &qp{device: p.device, capacity: created.Cap, dedicated: attr.Dedicated}
 	q.sq.transport = attr.Transport
 	q.sq.maxSGE, q.sq.maxInline = int(created.Cap.MaxSendSGE), int(created.Cap.MaxInline)
 	if q.sq.ring, err = p.mapRing(resp.SQMI, sendElement(created.Cap)); err != nil {
 		return nil, err
 	}
-	if !attr.SRQ {
+	if attr.SRQ == nil {
 		q.rq.maxSGE = int(created.Cap.MaxRecvSGE)
 		if q.rq.ring, err = p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)); err != nil {
 			return nil, errors.Join(err, unmap(p.device, q.sq.ring))
@@ -92,7 +95,7 @@ type ah struct{ number uint32 }
 
 // NewAH creates an address handle. A kernel that returns no number needs the
 // complete address in each work request, which is not supported.
-func (p rxe) NewAH(create provider.Create) (any, error) {
+func (p rxe) NewAH(_ provider.Path, create provider.Create) (any, error) {
 	var resp uapi.RXECreateAHResp
 	if _, err := create(nil, bytesOf(&resp)); err != nil {
 		return nil, err

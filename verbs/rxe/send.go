@@ -86,7 +86,7 @@ func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 		return 0, provider.ErrOpcode
 	}
 	if wr.Flags&provider.SendInline != 0 {
-		if len(wr.Inline) > q.maxInline || len(wr.SGEs) > 0 || !carriesPayload(wr.Opcode) {
+		if len(wr.Inline) > q.maxInline || len(wr.SGEs) > 0 || !wr.Opcode.CarriesPayload() {
 			return 0, provider.ErrInline
 		}
 		return uint32(len(wr.Inline)), nil
@@ -94,7 +94,7 @@ func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 	if len(wr.SGEs) > q.maxSGE {
 		return 0, provider.ErrSGEs
 	}
-	length, err := total(wr.SGEs)
+	length, err := provider.Length(wr.SGEs, maxMessage)
 	if err != nil {
 		return 0, err
 	}
@@ -112,16 +112,6 @@ func (q *sendQueue) check(wr *provider.SendWR) (uint32, error) {
 		}
 	}
 	return length, nil
-}
-
-// carriesPayload reports whether an operation sends a payload to the peer.
-func carriesPayload(o provider.Opcode) bool {
-	switch o {
-	case provider.OpRead, provider.OpCompareSwap, provider.OpFetchAdd, provider.OpLocalInvalidate,
-		provider.OpBindMW:
-		return false
-	}
-	return true
 }
 
 // operation writes the parameters of an operation.

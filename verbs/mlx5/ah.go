@@ -1,0 +1,91 @@
+package mlx5
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// An ah is an address handle: the address vector of work requests, without the number and
+// the key of the queue pair (struct mlx5_wqe_av of mlx5dv.h).
+type ah struct{ vector [vectorSize]byte }
+
+// The fields of an address vector.
+const (
+	avRateSL   = 12
+	avPathBits = 13
+	avLID      = 14 // on RoCE v2, the UDP source port
+	avMAC      = 20
+	avClass    = 26
+	avHopLimit = 27
+	avGRH      = 28 // GRH present, source GID index, flow label
+	avGID      = 32
+)
+
+const avGlobal = 1 << 30 // the packet has a GRH; not set on RoCE
+
+// NewAH creates an address handle. InfiniBand needs no object of the kernel; on RoCE, the
+// kernel resolves the MAC address.
+func (d *device) NewAH(path provider.Path, create provider.Create) (any, error) {
+	network, err := d.Network(path.Port, path.SGIDIndex)
+	if err != nil {
+		return nil, err
+	}
+	a := &ah{}
+	v := a.vector[:]
+	if path.DGID.IsValid() {
+		gid := path.DGID.As16()
+		v[avClass], v[avHopLimit] = path.TrafficClass, path.HopLimit
+		grh := uint32(path.SGIDIndex)<<20 | path.FlowLabel&(1<<20-1)
+		if network == provider.InfiniBand {
+			grh |= avGlobal
+		}
+		binary.BigEndian.PutUint32(v[avGRH:], grh)
+		copy(v[avGID:], gid[:])
+	}
+	rate := rateCode(path.StaticRate) << 4
+	if network == provider.InfiniBand {
+		v[avRateSL], v[avPathBits] = rate|path.SL&0xf, path.SrcPathBits&0x7f
+		binary.BigEndian.PutUint16(v[avLID:], uint16(path.DLID))
+		return a, nil
+	}
+	v[avRateSL] = rate | path.SL&7<<1
+	if network == provider.RoCEv2 {
+		binary.BigEndian.PutUint16(v[avLID:], sourcePort(path.FlowLabel))
+	}
+	var resp uapi.MLX5CreateAHResp
+	if _, err := create(nil, uapi.Bytes(&resp)); err != nil {
+		return nil, err
+	}
+	copy(v[avMAC:], resp.DMAC[:])
+	return a, nil
+}
+
+// rateCodes are the codes of the adapter for the rates of the specification. Those without
+// a code of their own have the next higher one, or none (0: the rate of the port).
+var rateCodes = [...]uint8{
+	ib.Rate2p5: 7, ib.Rate10: 8, ib.Rate30: 9, ib.Rate5: 10, ib.Rate20: 11, ib.Rate40: 12, ib.Rate60: 13, ib.Rate80: 14,
+	ib.Rate120: 15, ib.Rate14: 11, ib.Rate56: 13, ib.Rate112: 15, ib.Rate25: 9, ib.Rate100: 15, ib.Rate28: 9, ib.Rate50: 13,
+}
+
+// rateCode returns the code of a rate (verbs.c, ah_attr_to_mlx5_rate).
+func rateCode(r ib.Rate) uint8 {
+	if int(r) < len(rateCodes) {
+		return rateCodes[r]
+	}
+	return 0
+}
+
+// sourcePort returns the UDP source port of a flow label: from 0xc000 on, the same for
+// the same label (the kernel's rdma_flow_label_to_udp_sport). Without a label, the port
+// is random.
+func sourcePort(label uint32) uint16 {
+	if label == 0 {
+		return 0xc000 | uint16(rand.Uint32())&0x3fff
+	}
+	low, high := label&0x3fff, label>>14&0x3f
+	return uint16(low^high) | 0xc000
+}

@@ -1,0 +1,20 @@
+//go:build arm64 || ppc64le || riscv64
+
+package mlx5
+
+import "unsafe"
+
+const haveBarriers = true
+
+// storeBarrier orders earlier stores to memory before later ones, as the adapter sees
+// them.
+func storeBarrier()
+
+// deviceBarrier orders earlier stores before later ones to the adapter, and sends combined
+// stores.
+func deviceBarrier()
+
+// storeDevice stores 8 bytes in a register with one instruction.
+//
+//go:noinline
+func storeDevice(p unsafe.Pointer, v uint64) { *(*uint64)(p) = v }

@@ -1,0 +1,198 @@
+package mlx5
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A cq is a completion queue: a ring of entries, which the adapter fills.
+type cq struct {
+	device   *device
+	memory   memory
+	mask     uint32 // number of entries (a power of two) less one
+	round    uint   // log2 of the number of entries: that bit of an index is the owner
+	index    uint32 // of the next entry to poll; not reduced to the ring
+	number   uint32
+	sequence uint32 // number of delivered events
+	page     *page
+}
+
+// cqeSize is the size of a completion queue entry in bytes.
+const cqeSize = 64
+
+// The words of the doorbell record of a completion queue.
+const (
+	cqConsumer = 0
+	cqArm      = 1
+)
+
+// maxCQEntries is the maximum size of a completion queue: indices have 24 bits.
+const maxCQEntries = 1 << 24
+
+// NewCQ creates a completion queue.
+func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.CQ, error) {
+	if attr.Entries >= maxCQEntries {
+		return nil, fmt.Errorf("completion queue of %d entries: %w", attr.Entries, unix.EINVAL)
+	}
+	p, err := d.commonPage()
+	if err != nil {
+		return nil, err
+	}
+	// The kernel computes the same size from the number in the command.
+	size := roundUp(attr.Entries + 1)
+	m, err := newMemory(int(size) * cqeSize)
+	if err != nil {
+		return nil, err
+	}
+	for i := range size {
+		m.buffer[i*cqeSize+cqeOwner] = cqeInvalid << 4
+	}
+	in := uapi.MLX5CreateCQ{
+		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: cqeSize, Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
+	}
+	if p.id > 1<<16-1 {
+		return nil, closing(m, fmt.Errorf("doorbell page %d exceeds 16 bits: %w", p.id, provider.ErrCorrupt))
+	}
+	var resp uapi.MLX5CreateCQResp
+	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
+	if err != nil {
+		return nil, closing(m, err)
+	}
+	if created.CQE != size-1 {
+		// The memory must stay: the adapter may write to it until the object is destroyed.
+		return nil, fmt.Errorf("completion queue: got %d entries, want %d: %w", created.CQE, size-1, provider.ErrCorrupt)
+	}
+	return &cq{
+		device: d, memory: m, mask: size - 1, round: uint(bits.TrailingZeros32(size)), number: resp.CQN, page: p,
+	}, nil
+}
+
+// roundUp returns the next power of two.
+func roundUp(v uint32) uint32 {
+	if v <= 1 {
+		return 1
+	}
+	return 1 << bits.Len32(v-1)
+}
+
+// closing releases memory that no object uses, after an error.
+func closing(m memory, err error) error {
+	if e := m.Close(); e != nil {
+		return fmt.Errorf("%w (%w)", err, e)
+	}
+	return err
+}
+
+// entry returns the entry of an index.
+func (q *cq) entry(index uint32) *[cqeSize]byte {
+	return (*[cqeSize]byte)(q.memory.buffer[uint64(index&q.mask)*cqeSize:])
+}
+
+// ready returns the entry of an index if the adapter has written it.
+func (q *cq) ready(index uint32) *[cqeSize]byte {
+	e := q.entry(index)
+	own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]
+	if own>>4 == cqeInvalid || uint32(own)&1 != index>>q.round&1 {
+		return nil
+	}
+	return e
+}
+
+// Poll removes completions from the ring.
+func (q *cq) Poll(into []provider.Completion) (n int, err error) {
+	var user uint32
+	var owner *qp // of the last completion
+	for n < len(into) {
+		e := q.ready(q.index)
+		if e == nil {
+			break
+		}
+		if u := binary.BigEndian.Uint32(e[cqeUser:]) & maxIndex; owner == nil || u != user {
+			user, owner = u, q.device.queues.find(u)
+		}
+		if owner == nil || !owner.complete(&into[n], e) {
+			err = provider.ErrCorrupt
+			break
+		}
+		q.index++
+		n++
+	}
+	if n > 0 {
+		q.release()
+	}
+	return n, err
+}
+
+// release returns polled entries to the adapter.
+func (q *cq) release() { q.memory.publish(cqConsumer, q.index&(maxCQEntries-1)) }
+
+// The fields of the arm word (cq.c, mlx5_arm_cq).
+const (
+	armSolicited     = 1 << 24
+	armSequenceShift = 28
+	armSequenceMask  = 3
+)
+
+// Arm writes the arm word to the doorbell record and to the register.
+func (q *cq) Arm(solicitedOnly bool) error {
+	word := q.sequence&armSequenceMask<<armSequenceShift | q.index&(maxCQEntries-1)
+	if solicitedOnly {
+		word |= armSolicited
+	}
+	q.memory.publish(cqArm, word)
+	var b [8]byte
+	binary.BigEndian.PutUint32(b[0:], word)
+	binary.BigEndian.PutUint32(b[4:], q.number)
+	deviceBarrier()
+	storeDevice(unsafe.Pointer(&q.page.memory[cqDoorbell]), binary.NativeEndian.Uint64(b[:]))
+	return nil
+}
+
+// Delivered counts an event: the adapter ignores an arm word with the number of an event
+// that was delivered.
+func (q *cq) Delivered() { q.sequence++ }
+
+// purge removes the completions of a queue pair, whose work requests do not exist any
+// more.
+func (q *cq) purge(owner *qp) {
+	if q.memory.buffer == nil {
+		return
+	}
+	end := q.index
+	for end-q.index <= q.mask && q.ready(end) != nil {
+		end++
+	}
+	removed := uint32(0)
+	for i := end; i != q.index; {
+		i--
+		e := q.entry(i)
+		if binary.BigEndian.Uint32(e[cqeUser:])&maxIndex == owner.user {
+			owner.discard(e)
+			removed++
+			continue
+		}
+		if removed > 0 { // move towards the end; the owner bit belongs to the place
+			to := q.entry(i + removed)
+			bit := to[cqeOwner] & 1
+			*to = *e
+			to[cqeOwner] = to[cqeOwner]&^1 | bit
+		}
+	}
+	if removed > 0 {
+		q.index += removed
+		q.release()
+	}
+}
+
+// Close releases the memory of the ring.
+func (q *cq) Close() error {
+	q.memory.buffer = nil
+	return q.memory.Close()
+}

@@ -1,0 +1,134 @@
+package mlx5
+
+import (
+	"encoding/binary"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// The fields of a completion queue entry (struct mlx5_cqe64 of mlx5dv.h).
+const (
+	cqePathBits   = 17 // 7 bits
+	cqeSLID       = 22
+	cqeSource     = 24 // GRH present 2 bits, SL 4, source QP 24
+	cqeUser       = 32 // low 24 bits
+	cqeImm        = 36 // immediate data, invalidated key, or index of the P_Key
+	cqeByteCount  = 44
+	cqeVendor     = 54 // of an error
+	cqeSyndrome   = 55 // of an error
+	cqeQPN        = 56 // 24 bits, after the opcode of the send work request
+	cqeCounter    = 60
+	cqeOwner      = 63 // opcode 4 bits, format 2, solicited 1, owner 1
+	cqeFormatMask = 0xc
+)
+
+// Opcodes of completions.
+const (
+	cqeRequest      = 0x0
+	cqeWriteImm     = 0x1
+	cqeRecv         = 0x2
+	cqeRecvImm      = 0x3
+	cqeRecvInv      = 0x4
+	cqeRequestError = 0xd
+	cqeRecvError    = 0xe
+	cqeInvalid      = 0xf
+)
+
+// statuses are the status codes by syndrome (MLX5_CQE_SYNDROME_* of mlx5dv.h).
+var statuses = [256]provider.Status{
+	0x01: provider.StatusLocalLength,
+	0x02: provider.StatusLocalQPOp,
+	0x04: provider.StatusLocalProt,
+	0x05: provider.StatusFlushed,
+	0x06: provider.StatusMWBind,
+	0x10: provider.StatusBadResponse,
+	0x11: provider.StatusLocalAccess,
+	0x12: provider.StatusRemoteInvalid,
+	0x13: provider.StatusRemoteAccess,
+	0x14: provider.StatusRemoteOp,
+	0x15: provider.StatusRetryExceeded,
+	0x16: provider.StatusRNRExceeded,
+	0x22: provider.StatusRemoteAborted,
+}
+
+// complete decodes a completion of the queue pair and frees its work request. It reports
+// false for an invalid entry.
+func (q *qp) complete(c *provider.Completion, e *[cqeSize]byte) bool {
+	op := e[cqeOwner] >> 4
+	counter := counterOf(e)
+	*c = provider.Completion{QPN: binary.BigEndian.Uint32(e[cqeQPN:]) & 0xffffff}
+	switch op {
+	case cqeRequest:
+		c.ID = q.send.retire(counter)
+		return decodeRequest(c, e)
+	case cqeRequestError:
+		c.ID = q.send.retire(counter)
+	case cqeWriteImm, cqeRecv, cqeRecvImm, cqeRecvInv:
+		if e[cqeOwner]&cqeFormatMask != 0 { // data in the entry, which is off
+			return false
+		}
+		c.ID = q.retireRecv(counter)
+		decodeRecv(c, e, op)
+		return true
+	case cqeRecvError:
+		c.ID = q.retireRecv(counter)
+	default:
+		return false
+	}
+	c.Status = statuses[e[cqeSyndrome]]
+	if c.Status == provider.StatusOK {
+		c.Status = provider.StatusGeneral
+	}
+	c.VendorErr = uint32(e[cqeVendor])
+	return true
+}
+
+// counterOf returns the index of the work request.
+func counterOf(e *[cqeSize]byte) uint16 { return binary.BigEndian.Uint16(e[cqeCounter:]) }
+
+// decodeRequest decodes the completion of a send work request.
+func decodeRequest(c *provider.Completion, e *[cqeSize]byte) (ok bool) {
+	switch e[cqeQPN] {
+	case wqeSend, wqeSendImm, wqeSendInv:
+		c.Opcode = provider.CompletedSend
+	case wqeWrite, wqeWriteImm:
+		c.Opcode = provider.CompletedWrite
+	case wqeRead:
+		c.Opcode = provider.CompletedRead
+		c.ByteLen = binary.BigEndian.Uint32(e[cqeByteCount:])
+	case wqeCompareSwap:
+		c.Opcode, c.ByteLen = provider.CompletedCompareSwap, atomicSize
+	case wqeFetchAdd:
+		c.Opcode, c.ByteLen = provider.CompletedFetchAdd, atomicSize
+	default:
+		return false
+	}
+	return true
+}
+
+// decodeRecv decodes the completion of a receive work request.
+func decodeRecv(c *provider.Completion, e *[cqeSize]byte, op uint8) {
+	c.Opcode = provider.CompletedRecv
+	c.ByteLen = binary.BigEndian.Uint32(e[cqeByteCount:])
+	imm := binary.BigEndian.Uint32(e[cqeImm:])
+	switch op {
+	case cqeWriteImm:
+		c.Opcode = provider.CompletedRecvWriteImm
+		c.Imm, c.Flags = imm, provider.CompletionWithImm
+	case cqeRecvImm:
+		c.Imm, c.Flags = imm, provider.CompletionWithImm
+	case cqeRecvInv:
+		c.InvKey, c.Flags = imm, provider.CompletionWithInv
+	}
+	source := binary.BigEndian.Uint32(e[cqeSource:])
+	if source>>28&3 != 0 {
+		c.Flags |= provider.CompletionGRH
+	}
+	c.SrcQPN, c.SL = source&0xffffff, uint8(source>>24&0xf)
+	c.SLID = ib.LID(binary.BigEndian.Uint16(e[cqeSLID:]))
+	c.PathBits = e[cqePathBits] & 0x7f
+	if op == cqeRecv {
+		c.PKeyIndex = uint16(imm)
+	}
+}

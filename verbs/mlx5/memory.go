@@ -1,0 +1,59 @@
+package mlx5
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/verbs/dmamem"
+)
+
+// A memory is the buffer of a queue and, behind it in a cache line of its own, the
+// doorbell record: two words that the process writes and the adapter reads.
+type memory struct {
+	*dmamem.Memory
+	buffer []byte
+	record *[2]uint32
+}
+
+// recordSize is the distance of doorbell records, that of cache lines.
+const recordSize = 64
+
+// newMemory allocates a buffer of a multiple of 64 bytes. Its pages are zero.
+func newMemory(size int) (memory, error) {
+	m, err := dmamem.New(size+recordSize, dmamem.Options{})
+	if err != nil {
+		return memory{}, err
+	}
+	b := m.Bytes()
+	return memory{m, b[:size:size], (*[2]uint32)(unsafe.Pointer(&b[size]))}, nil
+}
+
+// recordAddr returns the address of the doorbell record.
+func (m *memory) recordAddr() uint64 { return m.Addr() + uint64(len(m.buffer)) }
+
+// publish writes a word of the doorbell record after all earlier stores to the buffer.
+func (m *memory) publish(word int, v uint32) {
+	storeBarrier()
+	store32(&m.record[word], bigEndian(v))
+}
+
+// bigEndian returns v in the byte order of the adapter.
+func bigEndian(v uint32) uint32 {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], v)
+	return binary.NativeEndian.Uint32(b[:])
+}
+
+// acquire loads four bytes that the adapter writes last. Later loads see what it wrote
+// before.
+func acquire(p *byte) [4]byte {
+	var b [4]byte
+	binary.NativeEndian.PutUint32(b[:], atomic.LoadUint32((*uint32)(unsafe.Pointer(p))))
+	return b
+}
+
+// store32 is a store that the compiler neither splits nor omits.
+//
+//go:noinline
+func store32(p *uint32, v uint32) { *p = v }

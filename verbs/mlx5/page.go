@@ -1,0 +1,135 @@
+package mlx5
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A page is a mapped page of doorbell registers (UAR, user access region).
+type page struct {
+	memory []byte
+	id     uint32 // number of the page in commands
+}
+
+// The layout of a page of 4 KiB (mlx5dv.h, MLX5_CQ_DOORBELL; the kernel's
+// <linux/mlx5/driver.h>, MLX5_BF_OFFSET).
+const (
+	pageSize   = 4096
+	cqDoorbell = 0x20
+	bfOffset   = 0x800
+
+	// registersPerPage are those that processes may use (MLX5_NON_FP_BFREGS_PER_UAR).
+	registersPerPage = 2
+
+	// uncachedSpacing separates the registers of a page without write combining.
+	uncachedSpacing = 512
+)
+
+// mapPage allocates and maps a page of a type of enum mlx5_ib_uapi_uar_alloc_type.
+func (d *device) mapPage(kind uint64) (*page, error) {
+	var handle, length, id uint32
+	var offset uint64
+	err := d.Call("allocate doorbell page", uapi.MLX5ObjectUAR, uapi.MLX5MethodUARAlloc,
+		provider.Attr{ID: uapi.MLX5AttrUARHandle, Handle: &handle},
+		provider.Attr{ID: uapi.MLX5AttrUARType, Constant: &kind},
+		provider.Attr{ID: uapi.MLX5AttrUAROffset, Out: uapi.Bytes(&offset)},
+		provider.Attr{ID: uapi.MLX5AttrUARLength, Out: uapi.Bytes(&length)},
+		provider.Attr{ID: uapi.MLX5AttrUARPageID, Out: uapi.Bytes(&id)})
+	if err != nil {
+		return nil, err
+	}
+	if length < pageSize {
+		return nil, fmt.Errorf("map doorbell page: got %d bytes, want %d: %w", length, pageSize, provider.ErrCorrupt)
+	}
+	memory, err := d.Map(offset, int(length))
+	if err != nil {
+		return nil, err
+	}
+	return &page{memory, id}, nil
+}
+
+// commonPage returns the page of all completion queues.
+func (d *device) commonPage() (*page, error) {
+	d.pages.Lock()
+	defer d.pages.Unlock()
+	if d.common == nil {
+		p, err := d.mapPage(uapi.MLX5UARTypeNC)
+		if err != nil {
+			return nil, err
+		}
+		d.common = p
+	}
+	return d.common, nil
+}
+
+// newRegister returns a register that no other queue pair uses.
+func (d *device) newRegister() (register, error) {
+	d.pages.Lock()
+	defer d.pages.Unlock()
+	if n := len(d.free); n > 0 {
+		r := d.free[n-1]
+		d.free = d.free[:n-1]
+		return r, nil
+	}
+	kind, spacing := uint64(uapi.MLX5UARTypeBF), int(d.limits.BFRegSize)
+	if spacing == 0 || spacing > (pageSize-bfOffset)/registersPerPage {
+		kind, spacing = uapi.MLX5UARTypeNC, 0
+	}
+	p, err := d.mapPage(kind)
+	if err != nil {
+		return register{}, err
+	}
+	d.mapped = append(d.mapped, p)
+	var all [registersPerPage]register
+	for i := range all {
+		all[i] = register{page: p.id, half: spacing / 2}
+		all[i].at = unsafe.Pointer(&p.memory[bfOffset+i*max(spacing, uncachedSpacing)])
+	}
+	d.free = append(d.free, all[1:]...)
+	return all[0], nil
+}
+
+// release makes a register available to other queue pairs.
+func (d *device) release(r register) {
+	d.pages.Lock()
+	defer d.pages.Unlock()
+	d.free = append(d.free, r)
+}
+
+// A register is a doorbell register of a queue pair. One with write combining has two
+// halves, which are used in turn: the processor may still hold a store to the other one.
+type register struct {
+	page uint32
+	at   unsafe.Pointer
+	half int // size of a half in bytes, 0 without write combining
+	next int // offset of the half to use
+}
+
+// ring writes the first 8 bytes of a work request to the register. The doorbell record
+// must be written before.
+func (r *register) ring(head uint64) {
+	deviceBarrier()
+	storeDevice(unsafe.Add(r.at, r.next), head)
+	r.flush()
+}
+
+// push writes a complete work request to the register (BlueFlame): the adapter does not
+// read it from memory. Its size is a multiple of 64 bytes, at most that of a half.
+func (r *register) push(blocks []uint64) {
+	deviceBarrier()
+	for i, v := range blocks {
+		storeDevice(unsafe.Add(r.at, r.next+8*i), v)
+	}
+	r.flush()
+}
+
+// flush sends what the processor has combined.
+func (r *register) flush() {
+	if r.half > 0 {
+		deviceBarrier()
+		r.next ^= r.half
+	}
+}

@@ -1,0 +1,191 @@
+package mlx5
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A qp is a queue pair. Its two rings share one buffer, the receive queue first.
+type qp struct {
+	device         *device
+	memory         memory
+	user           uint32 // index in completions
+	send           sendQueue
+	recv           receiveQueue
+	srq            *srq // nil for a receive queue of its own
+	sendCQ, recvCQ *cq
+	register       register
+	capacity       provider.QPCap
+}
+
+// The words of the doorbell record of a queue pair.
+const (
+	qpReceived = 0
+	qpSent     = 1
+)
+
+// NewQP creates a queue pair.
+func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, error) {
+	if int(attr.Transport) >= len(allowed) || allowed[attr.Transport] == 0 {
+		return nil, fmt.Errorf("queue pair of transport %d: %w", attr.Transport, provider.ErrOpcode)
+	}
+	q := &qp{device: d, sendCQ: attr.SendCQ.(*cq), recvCQ: attr.RecvCQ.(*cq)}
+	if attr.SRQ != nil {
+		q.srq = attr.SRQ.(*srq)
+	}
+	in, err := q.layOut(attr)
+	if err != nil {
+		return nil, err
+	}
+	if q.register, err = d.newRegister(); err != nil {
+		return nil, closing(q.memory, err)
+	}
+	user, ok := d.queues.add(q)
+	if !ok {
+		d.release(q.register)
+		return nil, closing(q.memory, fmt.Errorf("more than %d queue pairs: %w", maxIndex, unix.ENOMEM))
+	}
+	q.user = user
+	in.BufAddr, in.DBAddr = q.memory.Addr(), q.memory.recordAddr()
+	in.Flags, in.BFRegIndex, in.UIdx = uapi.MLX5QPUARPageIndex, q.register.page, user
+	var resp uapi.MLX5CreateQPResp
+	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
+	if err != nil {
+		return nil, errors.Join(err, q.Close())
+	}
+	q.send.number = created.Number
+	return q, nil
+}
+
+// layOut computes the sizes of the rings and allocates them. The kernel uses its result.
+func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
+	var in uapi.MLX5CreateQP
+	limits := &q.device.limits
+	size := sendSize(attr.Transport, attr.Cap)
+	blocks := uint64(max(attr.Cap.MaxSendWR, 1)) * uint64(size) / blockSize
+	if blocks <= uint64(limits.MaxSendWQEBB) {
+		blocks = uint64(roundUp(uint32(blocks)))
+	}
+	switch {
+	case attr.Cap.MaxInline > maxMessage || size > int(limits.MaxSQDescSize) || size > maxSegments*segmentSize:
+		return in, fmt.Errorf("send work request of %d bytes, the adapter has up to %d: %w", size, limits.MaxSQDescSize, unix.EINVAL)
+	case blocks > uint64(limits.MaxSendWQEBB):
+		return in, fmt.Errorf("send queue of %d blocks, the adapter has up to %d: %w", blocks, limits.MaxSendWQEBB, unix.EINVAL)
+	}
+	var received uint64
+	if q.srq == nil && attr.Cap.MaxRecvWR > 0 {
+		if attr.Cap.MaxRecvWR > limits.MaxRecvWR {
+			return in, fmt.Errorf("receive queue of %d work requests, the adapter has up to %d: %w", attr.Cap.MaxRecvWR, limits.MaxRecvWR, unix.EINVAL)
+		}
+		stride, count := recvSizes(attr.Cap)
+		if stride > uint32(limits.MaxRQDescSize) {
+			return in, fmt.Errorf("receive work request of %d bytes, the adapter has up to %d: %w", stride, limits.MaxRQDescSize, unix.EINVAL)
+		}
+		received = uint64(stride) * uint64(count)
+		q.recv.stride, q.recv.maxSGE, q.recv.ids = int(stride), int(stride)/segmentSize, make([]uint64, count)
+		in.RQWQECount, in.RQWQEShift = count, uint32(bits.TrailingZeros32(stride))
+	}
+	var err error
+	if q.memory, err = newMemory(int(received + blocks*blockSize)); err != nil {
+		return in, err
+	}
+	q.recv.ring, q.send.ring = q.memory.buffer[:received], q.memory.buffer[received:]
+	in.SQWQECount = uint32(blocks)
+
+	s := &q.send
+	s.transport, s.slots = attr.Transport, make([]slot, blocks)
+	s.capacity = uint32(blocks * blockSize / uint64(size))
+	s.maxSGE = (size - sendBase(attr.Transport)) / segmentSize
+	s.maxInline = size - sendBase(attr.Transport) - 4
+	if attr.SignalAll {
+		s.flags = ctrlSignaled
+	}
+	q.capacity = provider.QPCap{
+		MaxSendWR: s.capacity, MaxSendSGE: uint32(s.maxSGE), MaxInline: uint32(s.maxInline),
+		MaxRecvWR: in.RQWQECount, MaxRecvSGE: uint32(q.recv.maxSGE),
+	}
+	return in, nil
+}
+
+// maxSegments is the maximum size of a work request in segments: the field has 6 bits.
+const maxSegments = 63
+
+// Cap returns the capacity, which the kernel does not know.
+func (q *qp) Cap() provider.QPCap { return q.capacity }
+
+// PostSend fills the ring and writes to the doorbell register once. A single work request
+// that fits into the register goes there as a whole.
+func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
+	n, last, blocks, err := q.send.post(wrs)
+	if n == 0 {
+		return 0, err
+	}
+	q.memory.publish(qpSent, q.send.posted&0xffff)
+	size := blocks * blockSize
+	if n == 1 && size <= q.register.half && last+size <= len(q.send.ring) {
+		q.register.push(unsafe.Slice((*uint64)(unsafe.Pointer(&q.send.ring[last])), size/8))
+	} else {
+		q.register.ring(*(*uint64)(unsafe.Pointer(&q.send.ring[last])))
+	}
+	return n, err
+}
+
+// PostRecv fills the ring. The adapter reads the doorbell record when a message arrives.
+func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) {
+	n, err := q.recv.post(wrs)
+	if n > 0 {
+		q.memory.publish(qpReceived, q.recv.head&0xffff)
+	}
+	return n, err
+}
+
+// retireRecv frees a completed receive work request and returns its ID.
+func (q *qp) retireRecv(counter uint16) uint64 {
+	switch {
+	case q.srq != nil:
+		return q.srq.retire(counter)
+	case len(q.recv.ids) == 0:
+		return 0
+	}
+	return q.recv.retire(counter)
+}
+
+// discard frees the work request of a completion that is never polled. Only those of a
+// shared receive queue outlive the queue pair.
+func (q *qp) discard(e *[cqeSize]byte) {
+	if op := e[cqeOwner] >> 4; q.srq != nil && (op >= cqeWriteImm && op <= cqeRecvInv || op == cqeRecvError) {
+		q.srq.retire(counterOf(e))
+	}
+}
+
+// Reset discards all work requests and their completions. The adapter starts from 0.
+func (q *qp) Reset() {
+	q.purge()
+	q.send.reset()
+	q.recv.reset()
+	q.memory.publish(qpReceived, 0)
+	q.memory.publish(qpSent, 0)
+}
+
+// purge removes the completions of the queue pair.
+func (q *qp) purge() {
+	q.sendCQ.purge(q)
+	if q.recvCQ != q.sendCQ {
+		q.recvCQ.purge(q)
+	}
+}
+
+// Close removes the completions, because another queue pair may get the user index.
+func (q *qp) Close() error {
+	q.purge()
+	q.device.queues.remove(q.user)
+	q.device.release(q.register)
+	return q.memory.Close()
+}

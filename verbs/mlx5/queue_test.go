@@ -1,0 +1,509 @@
+package mlx5
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A handle is an address handle of package verbs.
+type handle struct{ provided any }
+
+func (h handle) Provided() any { return h.provided }
+
+// words returns a hex dump in lines of 16 bytes.
+func words(b []byte) string {
+	var text strings.Builder
+	for len(b) > 0 {
+		fmt.Fprintf(&text, "%x\n", b[:16])
+		b = b[16:]
+	}
+	return text.String()
+}
+
+// newPair returns a queue pair for up to four sends and four receives.
+func newPair(t testing.TB, transport provider.Transport) (*fake, *cq, *qp) {
+	t.Helper()
+	f, d := newDevice(t)
+	cq := d.newCQ(t, f, 7)
+	q := d.newQP(t, f, provider.QPAttr{
+		Transport: transport, Cap: provider.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxSendSGE: 2, MaxRecvSGE: 2, MaxInline: 40}, SendCQ: cq, RecvCQ: cq,
+	})
+	t.Cleanup(func() {
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f, cq, q
+}
+
+// Each operation has the layout of mlx5dv.h: control, peer's memory or address vector,
+// operands, data.
+func TestSendLayout(t *testing.T) {
+	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
+	to := &ah{}
+	for i := range to.vector {
+		to.vector[i] = byte(i)
+	}
+	for _, test := range []struct {
+		name      string
+		transport provider.Transport
+		wr        provider.SendWR
+		want      string
+	}{
+		{"send", provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendSignaled | provider.SendSolicited, SGEs: sge}, `
+0000000a000123020000000a00000000
+00000008aabbccdd1122334455667788`},
+		{"send with immediate", provider.UC, provider.SendWR{Opcode: provider.OpSendWithImm, Imm: 0x01020304}, `
+0000000b000123010000000001020304`},
+		{"send with invalidate", provider.RC, provider.SendWR{Opcode: provider.OpSendInvalidate, InvalidateKey: 0x01020304, Flags: provider.SendFence}, `
+00000001000123010000008001020304`},
+		{"write", provider.RC, provider.SendWR{Opcode: provider.OpWrite, RemoteAddr: 0x0102030405060708, RKey: 0x90a0b0c0, SGEs: sge}, `
+00000008000123030000000000000000
+010203040506070890a0b0c000000000
+00000008aabbccdd1122334455667788`},
+		{"write with immediate", provider.RC, provider.SendWR{Opcode: provider.OpWriteWithImm, Imm: 5, RemoteAddr: 1, RKey: 2}, `
+00000009000123020000000000000005
+00000000000000010000000200000000`},
+		{"read", provider.RC, provider.SendWR{Opcode: provider.OpRead, RemoteAddr: 16, RKey: 3, SGEs: sge}, `
+00000010000123030000000000000000
+00000000000000100000000300000000
+00000008aabbccdd1122334455667788`},
+		{"compare and swap", provider.RC, provider.SendWR{Opcode: provider.OpCompareSwap, RemoteAddr: 16, RKey: 5, CompareAdd: 6, Swap: 7, SGEs: sge}, `
+00000011000123040000000000000000
+00000000000000100000000500000000
+00000000000000070000000000000006
+00000008aabbccdd1122334455667788`},
+		{"fetch and add", provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd, RemoteAddr: 16, RKey: 5, CompareAdd: 6, SGEs: sge}, `
+00000012000123040000000000000000
+00000000000000100000000500000000
+00000000000000060000000000000000
+00000008aabbccdd1122334455667788`},
+		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{to}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
+0000000a000123050000000000000000
+8001000004050607801234560c0d0e0f
+101112131415161718191a1b1c1d1e1f
+202122232425262728292a2b2c2d2e2f
+00000008aabbccdd1122334455667788`},
+		{"empty SGE", provider.UC, provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Addr: 1}, sge[0]}}, `
+0000000a000123020000000000000000
+00000008aabbccdd1122334455667788`},
+		{"inline", provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("0123456789abcdef")}, `
+0000000a000123030000000000000000
+80000010303132333435363738396162
+63646566`},
+		{"no inline data", provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline}, `
+0000000a000123010000000000000000`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, _, q := newPair(t, test.transport)
+			if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 1 || err != nil {
+				t.Fatalf("got %d posted, error %v, want 1", n, err)
+			}
+			want := strings.ReplaceAll(test.want, "\n", "")
+			if got := hex.EncodeToString(q.send.ring)[:len(want)]; got != want {
+				t.Errorf("got\n%swant%s", words(q.send.ring[:64]), test.want)
+			}
+			if got := binary.BigEndian.Uint32(q.memory.Bytes()[len(q.memory.buffer)+4:]); got != q.send.posted {
+				t.Errorf("got doorbell record %d, want %d", got, q.send.posted)
+			}
+		})
+	}
+}
+
+// Work requests that the adapter would misinterpret are rejected before the ring changes,
+// and those before them are posted.
+func TestSendRejected(t *testing.T) {
+	good := provider.SendWR{Opcode: provider.OpSend}
+	long := []provider.SGE{{Length: 1 << 30}, {Length: 1}}
+	for name, test := range map[string]struct {
+		transport provider.Transport
+		wr        provider.SendWR
+		want      error
+	}{
+		"read over UC": {provider.UC, provider.SendWR{Opcode: provider.OpRead}, provider.ErrOpcode},
+		"bind":         {provider.RC, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrOpcode},
+		"undefined":    {provider.RC, provider.SendWR{Opcode: 200}, provider.ErrOpcode},
+		"SGEs":         {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: make([]provider.SGE, 9)}, provider.ErrSGEs},
+		"length":       {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: long}, provider.ErrLength},
+		"atomic":       {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
+		"inline":       {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, 400)}, provider.ErrInline},
+		"inline read":  {provider.RC, provider.SendWR{Opcode: provider.OpRead, Flags: provider.SendInline}, provider.ErrInline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, q := newPair(t, test.transport)
+			if n, err := q.PostSend([]provider.SendWR{good, test.wr, good}); n != 1 || !errors.Is(err, test.want) || q.send.posted != 1 {
+				t.Errorf("got %d posted in %d blocks, error %v, want 1 and %v", n, q.send.posted, err, test.want)
+			}
+		})
+	}
+	t.Run("no address handle", func(t *testing.T) {
+		_, _, q := newPair(t, provider.UD)
+		for _, wr := range []provider.SendWR{good, {Opcode: provider.OpSend, AH: handle{nil}}} {
+			if n, err := q.PostSend([]provider.SendWR{wr}); n != 0 || !errors.Is(err, provider.ErrAH) {
+				t.Errorf("got %d posted, error %v, want %v", n, err, provider.ErrAH)
+			}
+		}
+	})
+}
+
+// One doorbell follows a batch: the first 8 bytes of its last work request. A single work
+// request goes to the register as a whole, in each half in turn.
+func TestDoorbell(t *testing.T) {
+	f, _, q := newPair(t, provider.RC)
+	page := f.pages[1]
+	wr := provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("some payload")}
+	for i, at := range []int{bfOffset, bfOffset + 256} {
+		if _, err := q.PostSend([]provider.SendWR{wr}); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(page[at:at+64], q.send.ring[64*i:64*i+64]) {
+			t.Errorf("work request %d: got %x in the register, want %x", i, page[at:at+64], q.send.ring[64*i:64*i+64])
+		}
+	}
+	if _, err := q.PostSend([]provider.SendWR{wr, wr}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := page[bfOffset:bfOffset+8], q.send.ring[3*64:3*64+8]; !bytes.Equal(got, want) {
+		t.Errorf("batch: got %x in the register, want %x", got, want)
+	}
+}
+
+// entry writes a completion as the adapter does: the owner last.
+func (q *cq) put(index uint32, user *qp, opcode byte, counter uint16, change func(e []byte)) {
+	e := q.entry(index)
+	*e = [cqeSize]byte{}
+	binary.BigEndian.PutUint32(e[cqeUser:], user.user)
+	binary.BigEndian.PutUint32(e[cqeQPN:], user.send.number)
+	binary.BigEndian.PutUint16(e[cqeCounter:], counter)
+	if change != nil {
+		change(e[:])
+	}
+	e[cqeOwner] |= opcode<<4 | byte(index>>q.round&1)
+}
+
+// Completions of all kinds are decoded.
+func TestPoll(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		opcode byte
+		change func(e []byte)
+		want   provider.Completion
+	}{
+		{"send", cqeRequest, func(e []byte) { e[cqeQPN] = wqeSendImm }, provider.Completion{Opcode: provider.CompletedSend}},
+		{"write", cqeRequest, func(e []byte) { e[cqeQPN] = wqeWrite }, provider.Completion{Opcode: provider.CompletedWrite}},
+		{"read", cqeRequest, func(e []byte) { e[cqeQPN], e[cqeByteCount+3] = wqeRead, 9 }, provider.Completion{Opcode: provider.CompletedRead, ByteLen: 9}},
+		{"compare and swap", cqeRequest, func(e []byte) { e[cqeQPN] = wqeCompareSwap }, provider.Completion{Opcode: provider.CompletedCompareSwap, ByteLen: 8}},
+		{"fetch and add", cqeRequest, func(e []byte) { e[cqeQPN] = wqeFetchAdd }, provider.Completion{Opcode: provider.CompletedFetchAdd, ByteLen: 8}},
+		{"receive", cqeRecv, func(e []byte) { e[cqeByteCount+3], e[cqeImm+3] = 7, 5 }, provider.Completion{Opcode: provider.CompletedRecv, ByteLen: 7, PKeyIndex: 5}},
+		{"receive with immediate", cqeRecvImm, func(e []byte) { e[cqeImm] = 1 }, provider.Completion{Opcode: provider.CompletedRecv, Imm: 1 << 24, Flags: provider.CompletionWithImm}},
+		{"receive with invalidate", cqeRecvInv, func(e []byte) { e[cqeImm] = 1 }, provider.Completion{Opcode: provider.CompletedRecv, InvKey: 1 << 24, Flags: provider.CompletionWithInv}},
+		{"write with immediate", cqeWriteImm, func(e []byte) { e[cqeImm] = 1 }, provider.Completion{Opcode: provider.CompletedRecvWriteImm, Imm: 1 << 24, Flags: provider.CompletionWithImm}},
+		{"datagram", cqeRecv, func(e []byte) {
+			copy(e[cqeSource:], "\x35\x00\x00\x11")
+			copy(e[cqeSLID:], "\x00\x22")
+			e[cqePathBits] = 0x83
+		}, provider.Completion{Opcode: provider.CompletedRecv, Flags: provider.CompletionGRH, SL: 5, SrcQPN: 0x11, SLID: 0x22, PathBits: 3}},
+		{"retries exceeded", cqeRequestError, func(e []byte) { e[cqeSyndrome], e[cqeVendor] = 0x15, 0x81 }, provider.Completion{Status: provider.StatusRetryExceeded, VendorErr: 0x81}},
+		{"flushed", cqeRecvError, func(e []byte) { e[cqeSyndrome] = 0x05 }, provider.Completion{Status: provider.StatusFlushed}},
+		{"undefined syndrome", cqeRequestError, nil, provider.Completion{Status: provider.StatusGeneral}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, cq, q := newPair(t, provider.RC)
+			if _, err := q.PostSend([]provider.SendWR{{ID: 0xe, Opcode: provider.OpSend}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.PostRecv([]provider.RecvWR{{ID: 0xe}}); err != nil {
+				t.Fatal(err)
+			}
+			cq.put(0, q, test.opcode, 0, test.change)
+			var c [2]provider.Completion
+			test.want.ID, test.want.QPN = 0xe, 0x123
+			if n, err := cq.Poll(c[:]); n != 1 || err != nil || c[0] != test.want {
+				t.Errorf("got %d, error %v, %+v, want %+v", n, err, c[0], test.want)
+			}
+			if got := cq.memory.record[cqConsumer]; got != bigEndian(1) {
+				t.Errorf("got consumer index %#x, want 1", got)
+			}
+		})
+	}
+}
+
+// Entries that no adapter writes are an error, and never a success.
+func TestPoll_Corrupt(t *testing.T) {
+	for name, change := range map[string]func(e []byte){
+		"no queue pair": func(e []byte) { e[cqeUser+1] = 1 },
+		"compressed":    func(e []byte) { e[cqeOwner] = cqeRecv<<4 | 0xc },
+		"opcode":        func(e []byte) { e[cqeOwner] = 9 << 4 },
+		"work request":  func(e []byte) { e[cqeQPN] = 0x77 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, cq, q := newPair(t, provider.RC)
+			cq.put(0, q, cqeRequest, 0, change)
+			var c [1]provider.Completion
+			if n, err := cq.Poll(c[:]); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
+				t.Errorf("got %d, error %v, want %v", n, err, provider.ErrCorrupt)
+			}
+		})
+	}
+}
+
+// The rings work past their ends: sends of one and two blocks, inline data across the end,
+// and completions of unsignaled requests with the next signaled one.
+func TestRounds(t *testing.T) {
+	_, cq, q := newPair(t, provider.RC)
+	payload := []byte("0123456789abcdefghijklmnopqrstuvwxyzABCD")
+	var c [8]provider.Completion
+	posted, completed := 0, uint32(0)
+	for round := range 3 * len(q.send.slots) {
+		var first uint32
+		for n := 0; ; n++ {
+			first = q.send.posted
+			wr := provider.SendWR{ID: uint64(posted), Opcode: provider.OpSend}
+			if posted%3 != 0 {
+				wr.Flags, wr.Inline = provider.SendInline, payload
+			}
+			if posted%2 == 0 {
+				wr.Opcode = provider.OpSendWithImm
+			}
+			if _, err := q.PostSend([]provider.SendWR{wr}); err != nil {
+				if !errors.Is(err, provider.ErrFull) || n != int(q.send.capacity) {
+					t.Fatalf("round %d: got error %v after %d, want %v after %d", round, err, n, provider.ErrFull, q.send.capacity)
+				}
+				break
+			}
+			if got := binary.BigEndian.Uint32(q.send.ring[int(first)%len(q.send.slots)*blockSize:]); got>>8 != first&0xffff {
+				t.Fatalf("request %d: got index %d, want %d", posted, got>>8, first)
+			}
+			posted++
+			cq.put(completed, q, cqeRequest, uint16(first), func(e []byte) { e[cqeQPN] = wqeSend })
+		}
+		completed++
+		if n, err := cq.Poll(c[:]); n != 1 || err != nil || c[0].ID != uint64(posted-1) {
+			t.Fatalf("round %d: got %d, error %v, ID %d, want the last one, %d", round, n, err, c[0].ID, posted-1)
+		}
+	}
+}
+
+// Receives fill a ring and complete in the order that the adapter reports.
+func TestReceive(t *testing.T) {
+	_, cq, q := newPair(t, provider.RC)
+	wrs := make([]provider.RecvWR, 5)
+	for i := range wrs {
+		wrs[i] = provider.RecvWR{ID: uint64(i), SGEs: []provider.SGE{{Addr: 1, Length: 2, LKey: 3}}}
+	}
+	if n, err := q.PostRecv(wrs); n != 4 || !errors.Is(err, provider.ErrFull) || q.memory.record[qpReceived] != bigEndian(4) {
+		t.Fatalf("got %d posted, error %v, record %#x, want 4", n, err, q.memory.record[qpReceived])
+	}
+	if got, want := words(q.recv.ring[:32]), "00000002000000030000000000000001\n00000000000001000000000000000000\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for i := range uint32(4) {
+		cq.put(i, q, cqeRecv, uint16(i), nil)
+	}
+	var c [8]provider.Completion
+	if n, err := cq.Poll(c[:]); n != 4 || err != nil || c[3].ID != 3 {
+		t.Errorf("got %d, error %v, last ID %d, want 4 and 3", n, err, c[3].ID)
+	}
+	if n, err := q.PostRecv(wrs[4:]); n != 1 || err != nil {
+		t.Errorf("got %d posted, error %v, want 1", n, err)
+	}
+	if n, err := q.PostRecv([]provider.RecvWR{{SGEs: make([]provider.SGE, 3)}}); n != 0 || !errors.Is(err, provider.ErrSGEs) {
+		t.Errorf("got %d posted, error %v, want %v", n, err, provider.ErrSGEs)
+	}
+}
+
+// Reset removes the completions of one queue pair and keeps those of others, in order and
+// across the end of the ring.
+func TestReset(t *testing.T) {
+	f, cq, a := newPair(t, provider.RC)
+	b := a.device.newQP(t, f, provider.QPAttr{Transport: provider.UC, Cap: provider.QPCap{MaxSendWR: 8}, SendCQ: cq, RecvCQ: cq})
+	cq.index = 5
+	for i := range uint32(8) {
+		q := a
+		if i%3 == 0 {
+			q = b
+		}
+		b.send.slots[i].id = uint64(i)
+		cq.put(5+i, q, cqeRequest, uint16(i), func(e []byte) { e[cqeQPN] = wqeSend })
+	}
+	a.Reset()
+	var c [8]provider.Completion
+	n, err := cq.Poll(c[:])
+	if n != 3 || err != nil || c[0].ID != 0 || c[1].ID != 3 || c[2].ID != 6 {
+		t.Errorf("got %d, error %v, IDs %d, %d, %d, want 0, 3, 6", n, err, c[0].ID, c[1].ID, c[2].ID)
+	}
+	if n, err := cq.Poll(c[:]); n != 0 || err != nil {
+		t.Errorf("got %d more, error %v, want 0", n, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Arm writes the index, the number of delivered events and the number of the queue.
+func TestArm(t *testing.T) {
+	f, cq, _ := newPair(t, provider.RC)
+	cq.index = 1<<24 + 5
+	for _, test := range []struct {
+		solicited bool
+		want      string
+	}{{false, "0000000500000080"}, {true, "1100000500000080"}} {
+		if err := cq.Arm(test.solicited); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(f.pages[0][cqDoorbell : cqDoorbell+8]); got != test.want {
+			t.Errorf("got %s in the register, want %s", got, test.want)
+		}
+		cq.Delivered()
+	}
+}
+
+// The list of a shared receive queue: entries complete in any order, and return at its
+// end.
+func TestSRQ(t *testing.T) {
+	f, d := newDevice(t)
+	cq := d.newCQ(t, f, 15)
+	p, err := d.NewSRQ(provider.SRQAttr{MaxWR: 3, MaxSGE: 1}, answer(f, &f.srq, provider.Created{MaxWR: 3}, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := d.newQP(t, f, provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 1}, SendCQ: cq, RecvCQ: cq, SRQ: p})
+	wrs := []provider.RecvWR{{ID: 10}, {ID: 11}, {ID: 12}, {ID: 13}}
+	if n, err := p.PostRecv(wrs); n != 3 || !errors.Is(err, provider.ErrFull) {
+		t.Fatalf("got %d posted, error %v, want 3 and %v", n, err, provider.ErrFull)
+	}
+	var c [4]provider.Completion
+	for i, entry := range []uint16{1, 0} {
+		cq.put(uint32(i), q, cqeRecv, entry, nil)
+	}
+	if n, err := cq.Poll(c[:]); n != 2 || err != nil || c[0].ID != 11 || c[1].ID != 10 {
+		t.Fatalf("got %d, error %v, IDs %d and %d, want 11 and 10", n, err, c[0].ID, c[1].ID)
+	}
+	if n, err := p.PostRecv(wrs); n != 2 || !errors.Is(err, provider.ErrFull) {
+		t.Errorf("got %d posted, error %v, want 2", n, err)
+	}
+	list := p.(*srq)
+	if list.next(2) != 3 || list.next(3) != 1 || list.next(1) != 0 || list.head != 0 {
+		t.Errorf("got links 2 %d, 3 %d, 1 %d, head %d, want 3, 1, 0, 0", list.next(2), list.next(3), list.next(1), list.head)
+	}
+	// Completions that a reset removes return their entries.
+	cq.put(2, q, cqeRecvError, 2, nil)
+	q.Reset()
+	if list.tail != 2 {
+		t.Errorf("after a reset: got last entry %d, want 2", list.tail)
+	}
+	if err := errors.Join(q.Close(), p.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Address vectors of the three networks.
+func TestAH(t *testing.T) {
+	path := provider.Path{
+		DGID: netip.MustParseAddr("fe80::2"), SGIDIndex: 3, FlowLabel: 0x12345, HopLimit: 4, TrafficClass: 5, DLID: 0x77, SL: 6, SrcPathBits: 1, StaticRate: 3, Port: 1,
+	}
+	mac := func(_, out []byte) (provider.Created, error) {
+		copy(out[4:], "\x02\x03\x04\x05\x06\x07")
+		return provider.Created{}, nil
+	}
+	local := path
+	local.DGID = netip.Addr{}
+	for name, test := range map[string]struct {
+		network provider.Network
+		path    provider.Path
+		create  provider.Create
+		want    string
+	}{
+		"InfiniBand":         {provider.InfiniBand, path, nil, "86010077 00000000 000000000000 0504 40312345 fe800000000000000000000000000002"},
+		"InfiniBand, no GRH": {provider.InfiniBand, local, nil, "86010077 00000000 000000000000 0000 00000000 00000000000000000000000000000000"},
+		"RoCE v1":            {provider.RoCEv1, path, mac, "8c000000 00000000 020304050607 0504 00312345 fe800000000000000000000000000002"},
+		"RoCE v2":            {provider.RoCEv2, path, mac, "8c00e341 00000000 020304050607 0504 00312345 fe800000000000000000000000000002"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, d := newDevice(t)
+			f.network = test.network
+			a, err := d.NewAH(test.path, test.create)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Repeat("00", avRateSL) + strings.ReplaceAll(test.want, " ", "")
+			if got := hex.EncodeToString(a.(*ah).vector[:]); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+	if got := sourcePort(0); got < 0xc000 {
+		t.Errorf("without a flow label: got source port %#x, want at least 0xc000", got)
+	}
+	if rateCode(200) != 0 || rateCode(0) != 0 {
+		t.Errorf("got codes %d and %d for undefined rates, want 0", rateCode(200), rateCode(0))
+	}
+}
+
+// Posting and polling do not allocate.
+func TestAllocations(t *testing.T) {
+	_, cq, q := newPair(t, provider.RC)
+	wrs := []provider.SendWR{{Opcode: provider.OpWrite, Flags: provider.SendSignaled, SGEs: []provider.SGE{{Length: 8}}}}
+	recv := []provider.RecvWR{{SGEs: wrs[0].SGEs}}
+	var c [2]provider.Completion
+	got := testing.AllocsPerRun(100, func() {
+		index, first := cq.index, q.send.posted
+		if _, err := q.PostSend(wrs); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.PostRecv(recv); err != nil {
+			t.Fatal(err)
+		}
+		cq.put(index, q, cqeRequest, uint16(first), func(e []byte) { e[cqeQPN] = wqeWrite })
+		cq.put(index+1, q, cqeRecv, uint16(q.recv.head-1), nil)
+		if n, err := cq.Poll(c[:]); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+		if err := cq.Arm(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got != 0 {
+		t.Errorf("got %v allocations, want 0", got)
+	}
+}
+
+// FuzzPoll checks that no entry panics, and that none but a success is one.
+func FuzzPoll(f *testing.F) {
+	for _, opcode := range []byte{cqeRequest, cqeRecv, cqeRecvError, cqeRequestError, cqeInvalid, 5} {
+		e := make([]byte, cqeSize)
+		e[cqeQPN], e[cqeOwner] = wqeRead, opcode<<4
+		f.Add(e, false)
+		f.Add(e, true)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, shared bool) {
+		fake, d := newDevice(t)
+		cq := d.newCQ(t, fake, 1)
+		attr := provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 1, MaxRecvWR: 1}, SendCQ: cq, RecvCQ: cq}
+		if shared {
+			srq, err := d.NewSRQ(provider.SRQAttr{MaxWR: 1}, answer(fake, &fake.srq, provider.Created{MaxWR: 1}, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer srq.Close()
+			attr.SRQ = srq
+		}
+		q := d.newQP(t, fake, attr)
+		defer q.Close()
+		copy(cq.entry(0)[:], b)
+		own := cq.entry(0)[cqeOwner]
+		var c [1]provider.Completion
+		n, err := cq.Poll(c[:])
+		if n == 1 && (err != nil || c[0].Status == provider.StatusOK && (own>>4 > cqeRecvInv)) {
+			t.Errorf("got %+v, error %v for %x", c[0], err, b)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package mlx5
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// A srq is a shared receive queue: a list of entries that begins at the head. The adapter
+// follows the same links. Completed entries return to the end of the list. Posting and
+// polling may be concurrent.
+type srq struct {
+	memory  memory
+	stride  int // bytes
+	maxSGE  int
+	lock    sync.Mutex
+	ids     []uint64
+	head    uint16 // next entry to post
+	tail    uint16 // last free entry, which is never posted
+	counter uint16 // work requests ever posted
+}
+
+// The link to the next entry (struct mlx5_wqe_srq_next_seg of mlx5dv.h).
+const srqNext = 2
+
+// NewSRQ creates a shared receive queue. One entry more than requested stays free.
+func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
+	if attr.MaxWR > d.limits.MaxSRQRecvWR || attr.MaxWR >= 1<<15 {
+		return nil, fmt.Errorf("shared receive queue of %d work requests, the adapter has up to %d: %w",
+			attr.MaxWR, min(d.limits.MaxSRQRecvWR, 1<<15-1), unix.EINVAL)
+	}
+	// The kernel computes the same sizes from the numbers in the command (srq.c,
+	// mlx5_ib_create_srq).
+	stride := roundUp(max(2*segmentSize, segmentSize+segmentSize*attr.MaxSGE))
+	if attr.MaxSGE > maxSegments || stride > uint32(d.limits.MaxRQDescSize) {
+		return nil, fmt.Errorf("receive work request of %d SGEs, the adapter has up to %d bytes: %w", attr.MaxSGE, d.limits.MaxRQDescSize, unix.EINVAL)
+	}
+	count := roundUp(attr.MaxWR + 1)
+	m, err := newMemory(int(max(count*stride, blockSize)))
+	if err != nil {
+		return nil, err
+	}
+	q := &srq{memory: m, stride: int(stride), maxSGE: int(stride)/segmentSize - 1, ids: make([]uint64, count), tail: uint16(count - 1)}
+	for i := range count {
+		q.link(uint16(i), uint16((i+1)&(count-1)))
+	}
+	in := uapi.MLX5CreateSRQ{BufAddr: m.Addr(), DBAddr: m.recordAddr()}
+	var resp uapi.MLX5CreateSRQResp
+	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
+	if err != nil {
+		return nil, closing(m, err)
+	}
+	if created.MaxWR != count-1 {
+		return nil, fmt.Errorf("shared receive queue: got %d work requests, want %d: %w", created.MaxWR, count-1, provider.ErrCorrupt)
+	}
+	return q, nil
+}
+
+// link stores the successor of an entry.
+func (q *srq) link(entry, next uint16) {
+	binary.BigEndian.PutUint16(q.memory.buffer[int(entry)*q.stride+srqNext:], next)
+}
+
+// next returns the successor of an entry.
+func (q *srq) next(entry uint16) uint16 {
+	return binary.BigEndian.Uint16(q.memory.buffer[int(entry)*q.stride+srqNext:])
+}
+
+// PostRecv fills entries at the head of the list.
+func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	for n < len(wrs) {
+		if err = checkRecv(wrs[n].SGEs, q.maxSGE); err != nil {
+			break
+		}
+		if q.head == q.tail {
+			err = provider.ErrFull
+			break
+		}
+		next := q.next(q.head)
+		if int(next) >= len(q.ids) {
+			err = provider.ErrCorrupt
+			break
+		}
+		at := int(q.head) * q.stride
+		putList(q.memory.buffer[at+segmentSize:at+q.stride], wrs[n].SGEs)
+		q.ids[q.head] = wrs[n].ID
+		q.head = next
+		n++
+	}
+	if n > 0 {
+		q.counter += uint16(n)
+		q.memory.publish(0, uint32(q.counter))
+	}
+	return n, err
+}
+
+// retire returns a completed entry to the end of the list, and its ID.
+func (q *srq) retire(entry uint16) uint64 {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	entry &= uint16(len(q.ids) - 1)
+	q.link(q.tail, entry)
+	q.tail = entry
+	return q.ids[entry]
+}
+
+// ModifyIn returns nil: the driver reads no data of its own.
+func (q *srq) ModifyIn() []byte { return nil }
+
+// Close releases the memory of the list.
+func (q *srq) Close() error { return q.memory.Close() }

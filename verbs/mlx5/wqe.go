@@ -1,0 +1,139 @@
+package mlx5
+
+import (
+	"encoding/binary"
+
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// Opcodes of send work requests (MLX5_OPCODE_* of mlx5dv.h).
+const (
+	wqeSendInv     = 0x01
+	wqeWrite       = 0x08
+	wqeWriteImm    = 0x09
+	wqeSend        = 0x0a
+	wqeSendImm     = 0x0b
+	wqeRead        = 0x10
+	wqeCompareSwap = 0x11
+	wqeFetchAdd    = 0x12
+)
+
+// opcodes are the opcodes of send work requests.
+var opcodes = [...]uint8{
+	provider.OpSend: wqeSend, provider.OpSendWithImm: wqeSendImm, provider.OpSendInvalidate: wqeSendInv,
+	provider.OpWrite: wqeWrite, provider.OpWriteWithImm: wqeWriteImm, provider.OpRead: wqeRead,
+	provider.OpCompareSwap: wqeCompareSwap, provider.OpFetchAdd: wqeFetchAdd,
+}
+
+// allowed are the operations of each transport (InfiniBand Architecture, volume 1, table
+// 43), with one bit for each Opcode. Memory windows need work requests of the type UMR.
+var allowed = [...]uint32{
+	provider.RC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
+		1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
+		1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd,
+	provider.UC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpWrite | 1<<provider.OpWriteWithImm,
+	provider.UD: 1<<provider.OpSend | 1<<provider.OpSendWithImm,
+}
+
+// The flags of the control segment (MLX5_WQE_CTRL_* of mlx5dv.h).
+const (
+	ctrlSolicited = 1 << 1
+	ctrlSignaled  = 1 << 3
+	ctrlFence     = 4 << 5
+)
+
+// Sizes in bytes.
+const (
+	blockSize   = 64 // unit of send queues
+	segmentSize = 16 // unit of work requests
+	vectorSize  = 48 // address vector of a datagram
+	atomicSize  = 8  // payload of an atomic
+)
+
+const (
+	// inlineFlag marks the segment of inline data (MLX5_INLINE_SEG).
+	inlineFlag = 1 << 31
+
+	// endKey is the LKey of the entry that ends the list of a receive work request
+	// (MLX5_INVALID_LKEY).
+	endKey = 0x100
+
+	// extendedQPN marks an address vector of 48 bytes (MLX5_EXTENDED_UD_AV).
+	extendedQPN = 1 << 31
+
+	// maxMessage is the maximum length of a message in bytes (log_max_msg of all
+	// adapters). In a segment, greater lengths have another meaning.
+	maxMessage = 1 << 30
+)
+
+// A writer writes segments into a ring. A segment never crosses the end of the ring.
+type writer struct {
+	ring   []byte
+	offset int
+	size   int // bytes written
+}
+
+// segment returns the next segment.
+func (w *writer) segment() *[segmentSize]byte {
+	s := (*[segmentSize]byte)(w.ring[w.offset:])
+	w.size += segmentSize
+	if w.offset += segmentSize; w.offset == len(w.ring) {
+		w.offset = 0
+	}
+	return s
+}
+
+// remote writes the segment of the peer's memory.
+func (w *writer) remote(addr uint64, key uint32) {
+	s := w.segment()
+	binary.BigEndian.PutUint64(s[0:], addr)
+	binary.BigEndian.PutUint32(s[8:], key)
+	binary.BigEndian.PutUint32(s[12:], 0)
+}
+
+// operands writes the segment of an atomic.
+func (w *writer) operands(swapAdd, compare uint64) {
+	s := w.segment()
+	binary.BigEndian.PutUint64(s[0:], swapAdd)
+	binary.BigEndian.PutUint64(s[8:], compare)
+}
+
+// vector writes the address vector of a datagram.
+func (w *writer) vector(to *ah, qpn, qkey uint32) {
+	s := w.segment()
+	*s = [segmentSize]byte(to.vector[0:])
+	binary.BigEndian.PutUint32(s[0:], qkey)
+	binary.BigEndian.PutUint32(s[8:], qpn|extendedQPN)
+	*w.segment() = [segmentSize]byte(to.vector[segmentSize:])
+	*w.segment() = [segmentSize]byte(to.vector[2*segmentSize:])
+}
+
+// data writes a segment for each SGE that is not empty: the adapter would take a length
+// of 0 for 2 GiB.
+func (w *writer) data(sges []provider.SGE) {
+	for i := range sges {
+		if sges[i].Length != 0 {
+			putSGE(w.segment(), sges[i].Length, sges[i].LKey, sges[i].Addr)
+		}
+	}
+}
+
+// putSGE writes a data segment.
+func putSGE(s *[segmentSize]byte, length, key uint32, addr uint64) {
+	binary.BigEndian.PutUint32(s[0:], length)
+	binary.BigEndian.PutUint32(s[4:], key)
+	binary.BigEndian.PutUint64(s[8:], addr)
+}
+
+// inline writes a payload behind its length, up to the end of a segment. Unlike a
+// segment, it may cross the end of the ring.
+func (w *writer) inline(payload []byte) {
+	if len(payload) == 0 {
+		return
+	}
+	s := w.segment()
+	binary.BigEndian.PutUint32(s[0:], uint32(len(payload))|inlineFlag)
+	for rest := payload[copy(s[4:], payload):]; len(rest) > 0; {
+		rest = rest[copy(w.segment()[:], rest):]
+	}
+}
