@@ -1,0 +1,6 @@
+#include "textflag.h"
+
+// func deviceBarrier()
+TEXT ·deviceBarrier(SB), NOSPLIT, $0-0
+	SFENCE
+	RET
