@@ -1,0 +1,194 @@
+package rdmacm
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// A Channel is an open rdma_cm device. It delivers the events of its IDs. Its methods
+// may be called concurrently, except that only one goroutine may call Next at a time.
+type Channel struct {
+	node node
+
+	lock   sync.Mutex
+	owners map[uint64]owner // by UID
+}
+
+// An owner has events: an ID or a group.
+type owner struct {
+	id    *ID
+	group *Group
+}
+
+// lastUID makes the UIDs of the process, which the kernel returns with events. They
+// are unique so that an ID can move to another channel. The kernel drops the events
+// of UID 0.
+var lastUID atomic.Uint64
+
+// NewChannel opens the rdma_cm device.
+func NewChannel() (*Channel, error) {
+	n, err := openNode()
+	if err != nil {
+		return nil, err // with the operation and the path
+	}
+	return newChannel(n), nil
+}
+
+func newChannel(n node) *Channel { return &Channel{node: n, owners: map[uint64]owner{}} }
+
+// Close closes the device. The kernel destroys the IDs of the channel; Close of one
+// of them returns fs.ErrClosed afterwards. A second Close returns fs.ErrClosed.
+func (c *Channel) Close() error {
+	return callError("close rdma_cm", c.node.Close())
+}
+
+// Next waits for the next event. An event of an ID that was closed meanwhile is
+// dropped, and the new ID of a connection request to it is destroyed. Next returns
+// fs.ErrClosed after Close of the channel.
+func (c *Channel) Next(ctx context.Context) (Event, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return Event{}, err
+		}
+		var pins runtime.Pinner
+		r := new(uapi.CMEventResp)
+		pins.Pin(r)
+		get := uapi.CMGetEvent{Response: address(r)}
+		err := c.node.next(ctx, message(uapi.CMCmdGetEvent, &get, unsafe.Sizeof(*r)))
+		pins.Unpin()
+		if err != nil {
+			return Event{}, callError("read event", err)
+		}
+		if e, known, err := c.event(r); known || err != nil {
+			return e, err
+		}
+	}
+}
+
+// event converts an event of the kernel. known is false if its owner was closed.
+func (c *Channel) event(r *uapi.CMEventResp) (e Event, known bool, err error) {
+	c.lock.Lock()
+	o, known := c.owners[r.UID]
+	c.lock.Unlock()
+	if !known {
+		if EventType(r.Event) == EventConnectRequest {
+			err = c.destroy(r.ID)
+		}
+		return Event{}, false, err
+	}
+	if e, err = decodeEvent(r, o.id.qpType == verbs.QPTypeUD); err != nil {
+		return Event{}, false, callError("read event", err)
+	}
+	e.ID, e.Group = o.id, o.group
+	if e.Type == EventConnectRequest {
+		e.Listener = o.id
+		e.ID = c.register(&ID{space: o.id.space, qpType: o.id.qpType, handle: r.ID})
+	}
+	return e, true, nil
+}
+
+// register adds a new ID to the channel.
+func (c *Channel) register(id *ID) *ID {
+	id.uid, id.channel = lastUID.Add(1), c
+	c.add(id.uid, owner{id: id})
+	return id
+}
+
+func (c *Channel) add(uid uint64, o owner) {
+	c.lock.Lock()
+	c.owners[uid] = o
+	c.lock.Unlock()
+}
+
+// owned returns an ID and its groups by UID.
+func (c *Channel) owned(id *ID) map[uint64]owner {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	found := map[uint64]owner{}
+	for uid, o := range c.owners {
+		if o.id == id {
+			found[uid] = o
+		}
+	}
+	return found
+}
+
+func (c *Channel) removeAll(owners map[uint64]owner) {
+	for uid := range owners {
+		c.remove(uid)
+	}
+}
+
+func (c *Channel) remove(uid uint64) {
+	c.lock.Lock()
+	delete(c.owners, uid)
+	c.lock.Unlock()
+}
+
+// NewID creates an ID. qpType is the type of its queue pair for PortSpaceIB and is
+// ignored for the other port spaces, which have one type each; 0 is QPTypeRC.
+func (c *Channel) NewID(space PortSpace, qpType verbs.QPType) (*ID, error) {
+	id := c.register(&ID{space: space.orTCP(), qpType: space.qpType(qpType)})
+	resp, err := request[uapi.CMIDResp](c, "create ID", uapi.CMCmdCreateID, func(response uint64) uapi.CMCreateID {
+		return uapi.CMCreateID{UID: id.uid, Response: response, PS: uint16(id.space), QPType: uint8(id.qpType)}
+	})
+	if err != nil {
+		c.remove(id.uid)
+		return nil, err
+	}
+	id.handle = resp.ID
+	return id, nil
+}
+
+// destroy destroys an ID of the kernel. It waits until the kernel has stopped using
+// the ID.
+func (c *Channel) destroy(handle uint32) error {
+	_, err := request[uapi.CMEventsResp](c, "destroy ID", uapi.CMCmdDestroyID, func(response uint64) uapi.CMDestroyID {
+		return uapi.CMDestroyID{Response: response, ID: handle}
+	})
+	return err
+}
+
+// request executes a command with a response.
+func request[Out, In any](c *Channel, op string, cmd uint32, in func(response uint64) In) (Out, error) {
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	out := new(Out)
+	pins.Pin(out)
+	core := in(address(out))
+	err := c.node.command(message(cmd, &core, unsafe.Sizeof(*out)))
+	return *out, callError(op, err)
+}
+
+// command executes a command without a response.
+func command[In any](c *Channel, op string, cmd uint32, in *In) error {
+	return callError(op, c.node.command(message(cmd, in, 0)))
+}
+
+// address returns the address of pinned memory.
+func address[T any](v *T) uint64 { return uint64(uintptr(unsafe.Pointer(v))) }
+
+// A CallError is the error of a command.
+type CallError struct {
+	Op  string // "resolve address 10.0.0.1:7174"
+	Err error  // usually a syscall.Errno
+}
+
+func (e *CallError) Error() string { return e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *CallError) Unwrap() error { return e.Err }
+
+// callError adds the operation to an error of the device.
+func callError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &CallError{Op: op, Err: err}
+}

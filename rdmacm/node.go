@@ -1,0 +1,123 @@
+package rdmacm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/nonblock"
+	"github.com/ibkit/ibkit/internal/uapi"
+)
+
+// devicePath is the device node of the connection manager.
+const devicePath = "/dev/infiniband/rdma_cm"
+
+// A node is an open device node: the kernel's, or a fake in tests. A message may
+// contain the address of pinned memory for the response.
+type node interface {
+	// command executes a command.
+	command(message []byte) error
+
+	// next executes GET_EVENT when there is an event. It waits until ctx ends.
+	next(ctx context.Context, message []byte) error
+
+	// number calls f with the number of the file, which stays open until f returns.
+	number(f func(fd uint32) error) error
+
+	Close() error
+}
+
+// openNode opens the device node.
+func openNode() (node, error) {
+	// A non-blocking file is served by Go's poller. os.OpenFile names the path in
+	// its error.
+	file, err := os.OpenFile(devicePath, os.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &deviceNode{file: file, raw: raw}, nil
+}
+
+// A deviceNode is the device node of the running kernel.
+type deviceNode struct {
+	file   *os.File
+	raw    syscall.RawConn
+	closed atomic.Bool
+}
+
+func (n *deviceNode) Close() error {
+	n.closed.Store(true)
+	return n.file.Close()
+}
+
+// rawError returns the error of a method of raw. That of a closed file is a private
+// one of the runtime.
+func (n *deviceNode) rawError(err error) error {
+	if n.closed.Load() {
+		return fs.ErrClosed
+	}
+	return err
+}
+
+func (n *deviceNode) command(message []byte) error {
+	return n.control(func(fd uintptr) error { return write(fd, message) })
+}
+
+func (n *deviceNode) number(f func(fd uint32) error) error {
+	return n.control(func(fd uintptr) error { return f(uint32(fd)) })
+}
+
+// control calls f with the file, which stays open until f returns.
+func (n *deviceNode) control(f func(fd uintptr) error) error {
+	var result error
+	if err := n.raw.Control(func(fd uintptr) { result = f(fd) }); err != nil {
+		return n.rawError(err)
+	}
+	return result
+}
+
+// next writes GET_EVENT, which returns EAGAIN while there is no event. The device
+// never becomes writable for a poll, but readable, so that the wait is that of a
+// reader (ucma.c, ucma_poll).
+func (n *deviceNode) next(ctx context.Context, message []byte) error {
+	return nonblock.UntilDone(ctx, n.file, func() (err error) {
+		if wait := n.raw.Read(func(fd uintptr) bool {
+			err = write(fd, message)
+			return !errors.Is(err, unix.EAGAIN)
+		}); wait != nil {
+			return n.rawError(wait)
+		}
+		return err
+	})
+}
+
+// write sends one message. The kernel executes it within the call.
+func write(fd uintptr, message []byte) error {
+	for {
+		n, err := unix.Write(int(fd), message)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err == nil && n != len(message):
+			return fmt.Errorf("write: got %d bytes, want %d", n, len(message))
+		default:
+			return err
+		}
+	}
+}
+
+// message returns a command with its header. out is the size of the response.
+func message[T any](cmd uint32, in *T, out uintptr) []byte {
+	body := uapi.Bytes(in)
+	h := uapi.CMHeader{Cmd: cmd, In: uint16(len(body)), Out: uint16(out)}
+	return append(uapi.Bytes(&h), body...)
+}

@@ -1,0 +1,59 @@
+package rdmacm
+
+import (
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// InitQP changes a queue pair to the state INIT, for the port of the ID. Receives can
+// be posted from then on. The ID needs a device: its address must be resolved, or it
+// is the ID of a connection request. A queue pair for datagrams changes to RTS, and
+// stays there: it may serve several IDs.
+func (id *ID) InitQP(qp *verbs.QP) error {
+	if id.qpType == verbs.QPTypeUD && qp.State() == verbs.QPStateRTS {
+		return nil
+	}
+	attr, err := id.InitQPAttr(verbs.QPStateInit)
+	if err != nil {
+		return err
+	}
+	if err := qp.Modify(verbs.QPStateInit, attr); err != nil || id.qpType != verbs.QPTypeUD {
+		return err
+	}
+	if err := qp.Modify(verbs.QPStateRTR, verbs.QPAttr{}); err != nil {
+		return err
+	}
+	return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{SQPSN: new(uint32(0))})
+}
+
+// ReadyQP changes a queue pair to the state RTS with the parameters of the
+// connection. reads overrides the number of outstanding reads and atomics that the
+// connection manager has negotiated; nil accepts them.
+//
+// On iWARP the kernel changes the queue pair with the connection. ReadyQP records its
+// state there, and must be called after EventEstablished only.
+func (id *ID) ReadyQP(qp *verbs.QP, reads *ConnParam) error {
+	if qp.IWARP() {
+		return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{})
+	}
+	// The port may differ from the one that INIT was for: a request to an address
+	// of a bond arrives at any of its ports.
+	if err := id.InitQP(qp); err != nil {
+		return err
+	}
+	for _, state := range []verbs.QPState{verbs.QPStateRTR, verbs.QPStateRTS} {
+		attr, err := id.InitQPAttr(state)
+		if err != nil {
+			return err
+		}
+		if reads != nil && attr.MaxDestRdAtomic != nil {
+			attr.MaxDestRdAtomic = &reads.ResponderResources
+		}
+		if reads != nil && attr.MaxRdAtomic != nil {
+			attr.MaxRdAtomic = &reads.InitiatorDepth
+		}
+		if err := qp.Modify(state, attr); err != nil {
+			return err
+		}
+	}
+	return nil
+}

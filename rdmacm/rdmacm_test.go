@@ -1,0 +1,442 @@
+package rdmacm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+func withTimeout(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// expect reads the next event and checks its type.
+func expect(t *testing.T, c *Channel, want EventType) Event {
+	t.Helper()
+	e, err := c.Next(withTimeout(t))
+	if err != nil || e.Type != want {
+		t.Fatalf("got %v, %v, want %v", e.Type, err, want)
+	}
+	return e
+}
+
+var loopback = IPAddr{netip.MustParseAddrPort("127.0.0.1:7174")}
+
+// TestMessage compares messages with the bytes that librdmacm writes according to the
+// header, <rdma/rdma_user_cm.h>.
+func TestMessage(t *testing.T) {
+	in := uapi.CMBind{ID: 0x01020304}
+	in.AddrSize = must(putAddr(&in.Addr, loopback))(t)
+	got := message(uapi.CMCmdBind, &in, 0)
+	want := append([]byte{
+		20, 0, 0, 0, 136, 0, 0, 0, // header
+		4, 3, 2, 1, 16, 0, 0, 0, // ID, size of the address
+		2, 0, 0x1c, 0x06, 127, 0, 0, 1, // AF_INET
+	}, make([]byte, 120)...)
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%x, want\n%x", got, want)
+	}
+}
+
+// TestHandshake connects two IDs of the fake kernel, with private data in both
+// directions, and ends the connection.
+func TestHandshake(t *testing.T) {
+	k := newFakeKernel(t)
+	l := must(ListenConfig{}.listen(loopback, k.open))(t)
+	defer l.Close()
+	if got := l.Addr().(IPAddr).Port(); got != 7174 {
+		t.Errorf("got port %d, want 7174", got)
+	}
+	c := must(k.open())(t)
+	defer c.Close()
+	id := must(c.NewID(PortSpaceTCP, 0))(t)
+	if err := id.ResolveAddr(nil, loopback, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if e := expect(t, c, EventAddrResolved); e.ID != id {
+		t.Errorf("got ID %p, want %p", e.ID, id)
+	}
+	if err := id.Connect(loopback, ConnParam{PrivateData: []byte("ping"), QPN: 5, InitiatorDepth: 3}); err != nil {
+		t.Fatal(err)
+	}
+	r := must(l.Accept(withTimeout(t)))(t)
+	if p := r.Param(); string(p.PrivateData) != "ping" || p.QPN != 5 || p.InitiatorDepth != 3 {
+		t.Errorf("got parameters %+v", p)
+	}
+	if err := r.ID().Accept(ConnParam{PrivateData: []byte("pong")}); err != nil {
+		t.Fatal(err)
+	}
+	if e := expect(t, c, EventConnectResponse); string(e.Param.PrivateData) != "pong" {
+		t.Errorf("got private data %q, want pong", e.Param.PrivateData)
+	}
+	if err := id.Establish(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, r.conn.channel, EventEstablished)
+	if err := id.Disconnect(); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, c, EventDisconnected)
+	for range 2 { // the second call does not wait
+		if err := r.conn.AwaitEnd(withTimeout(t)); err != nil {
+			t.Errorf("await the end: got error %v", err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := id.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := id.Connect(loopback, ConnParam{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: got %v, want %v", err, fs.ErrClosed)
+	}
+}
+
+// TestDial_Failures fails each step. The fake kernel checks that nothing is left.
+func TestDial_Failures(t *testing.T) {
+	errSetup := errors.New("no memory")
+	for name, c := range map[string]struct {
+		fail map[uint32]error
+		mute bool
+		want string
+		step Step
+	}{
+		"create ID":       {fail: map[uint32]error{uapi.CMCmdCreateID: unix.ENOMEM}, want: "create ID: cannot allocate memory"},
+		"resolve address": {fail: map[uint32]error{uapi.CMCmdResolveAddr: unix.ENODEV}, want: "resolve address 127.0.0.1:7174: no such device"},
+		"no answer":       {mute: true, want: "resolve address 127.0.0.1:7174: no answer within 50ms"},
+		"resolve route":   {fail: map[uint32]error{uapi.CMCmdResolveRoute: unix.EINVAL}, want: "resolve route to 127.0.0.1:7174: invalid argument", step: StepRoute},
+		"setup":           {want: "set up queue pair for 127.0.0.1:7174: no memory", step: StepSetup},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newFakeKernel(t)
+			k.fail, k.mute = c.fail, c.mute
+			d := Dialer{
+				Setup:    func(context.Context, *ID) (*verbs.QP, error) { return nil, errSetup },
+				Timeouts: Timeouts{Address: 50 * time.Millisecond},
+			}
+			_, err := d.dial(withTimeout(t), must(k.open())(t), loopback)
+			if err == nil || err.Error() != c.want {
+				t.Fatalf("got error %v, want %s", err, c.want)
+			}
+			if e, ok := errors.AsType[*StepError](err); ok && e.Step != c.step {
+				t.Errorf("got step %v, want %v", e.Step, c.step)
+			}
+		})
+	}
+}
+
+func TestDial_Canceled(t *testing.T) {
+	k := newFakeKernel(t)
+	k.mute = true
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Dialer{}).dial(ctx, must(k.open())(t), loopback); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestListen_Failures fails each step of a listener.
+func TestListen_Failures(t *testing.T) {
+	for _, cmd := range []uint32{uapi.CMCmdCreateID, uapi.CMCmdBind, uapi.CMCmdListen, uapi.CMCmdQuery} {
+		k := newFakeKernel(t)
+		k.fail[cmd] = unix.EADDRINUSE
+		if _, err := (ListenConfig{}).listen(loopback, k.open); !errors.Is(err, unix.EADDRINUSE) {
+			t.Errorf("command %d: got error %v, want %v", cmd, err, unix.EADDRINUSE)
+		}
+	}
+}
+
+// sendRequest returns an ID that has sent a request to a listener.
+func sendRequest(t *testing.T, k *fakeKernel) (*Channel, *ID) {
+	t.Helper()
+	c := must(k.open())(t)
+	t.Cleanup(func() { _ = c.Close() })
+	id := must(c.NewID(PortSpaceTCP, 0))(t)
+	if err := errors.Join(id.ResolveAddr(nil, loopback, time.Second), id.Connect(loopback, ConnParam{})); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, c, EventAddrResolved)
+	return c, id
+}
+
+// TestListener_Failures: a request that cannot move to a channel of its own is
+// destroyed, and the listener keeps accepting.
+func TestListener_Failures(t *testing.T) {
+	k := newFakeKernel(t)
+	l := must(ListenConfig{}.listen(loopback, k.open))(t)
+	defer l.Close()
+	k.fail[uapi.CMCmdMigrateID] = unix.ENOMEM
+	c, _ := sendRequest(t, k)
+	if _, err := l.Accept(withTimeout(t)); !errors.Is(err, unix.ENOMEM) {
+		t.Errorf("got error %v, want %v", err, unix.ENOMEM)
+	}
+	expect(t, c, EventRejected)
+	l.open = func() (*Channel, error) { return nil, unix.EMFILE }
+	c, _ = sendRequest(t, k)
+	if _, err := l.Accept(withTimeout(t)); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("got error %v, want %v", err, unix.EMFILE)
+	}
+	expect(t, c, EventRejected)
+	l.open, k.fail = k.open, nil
+	c, _ = sendRequest(t, k)
+	r := must(l.Accept(withTimeout(t)))(t)
+	if err := r.Reject([]byte("full")); err != nil {
+		t.Error(err)
+	}
+	e := expect(t, c, EventRejected)
+	want := &RejectError{Reason: RejectConsumer, PrivateData: []byte("full")}
+	if got, ok := errors.AsType[*RejectError](e.Err()); !ok || got.Reason != want.Reason || string(got.PrivateData) != "full" {
+		t.Errorf("got error %v, want %v", e.Err(), want)
+	}
+}
+
+// TestChannel_ClosedOwner: events of an ID that was closed are dropped, and the ID of
+// a request to it is destroyed.
+func TestChannel_ClosedOwner(t *testing.T) {
+	k := newFakeKernel(t)
+	c := must(k.open())(t)
+	defer c.Close()
+	id := must(c.NewID(PortSpaceTCP, 0))(t)
+	if err := errors.Join(id.Bind(loopback), id.Listen(0)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = sendRequest(t, k)
+	if err := id.Close(); err != nil {
+		t.Error(err)
+	}
+	other := must(c.NewID(PortSpaceTCP, 0))(t)
+	if err := other.ResolveRoute(0); err != nil {
+		t.Fatal(err)
+	}
+	if e := expect(t, c, EventRouteResolved); e.ID != other {
+		t.Errorf("got an event of ID %p, want %p", e.ID, other)
+	}
+}
+
+func TestGroup(t *testing.T) {
+	k := newFakeKernel(t)
+	c := must(k.open())(t)
+	defer c.Close()
+	id := must(c.NewID(PortSpaceUDP, 0))(t)
+	g := must(id.Join(IPAddr{netip.MustParseAddrPort("239.0.0.1:0")}, JoinFull))(t)
+	if e := expect(t, c, EventMulticastJoin); e.Group != g || e.ID != id {
+		t.Errorf("got group %p, want %p", e.Group, g)
+	}
+	if err := g.Leave(); !errors.Is(err, unix.ENOSYS) { // not in the fake
+		t.Errorf("got error %v, want %v", err, unix.ENOSYS)
+	}
+	if err := g.Leave(); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("got error %v, want %v", err, fs.ErrClosed)
+	}
+}
+
+func TestAddr_Encode(t *testing.T) {
+	for want, a := range map[string]Addr{
+		"10.0.0.1:7174":              IPAddr{netip.MustParseAddrPort("10.0.0.1:7174")},
+		"[2001:db8::1]:1":            IPAddr{netip.MustParseAddrPort("[2001:db8::1]:1")},
+		"[fe80::1%2]:1":              IPAddr{netip.MustParseAddrPort("[fe80::1%2]:1")},
+		"[::]:80":                    IPAddr{netip.AddrPortFrom(netip.Addr{}, 80)},
+		"[fe80::2:c903]:0x1060001c6": IBAddr{GID: ib.GID(netip.MustParseAddr("fe80::2:c903").As16()), ServiceID: 0x1060001c6, PKey: 0xffff, ScopeID: 4},
+	} {
+		t.Run(want, func(t *testing.T) {
+			var s uapi.CMSockaddr
+			size := must(putAddr(&s, a))(t)
+			got := must(decodeAddr(s))(t)
+			if got.String() != want {
+				t.Errorf("got %v of %d bytes, want %s", got, size, want)
+			}
+		})
+	}
+}
+
+func TestResolveAddr(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.1:7174": "10.0.0.1:7174", ":7174": ":7174", "[::1]:0": "[::1]:0",
+		"10.0.0.1": "missing port", "x:y": "invalid port", "10.0.0.1:70000": "invalid port", "": "missing port",
+	} {
+		t.Run(text, func(t *testing.T) {
+			a, err := ResolveAddr(t.Context(), text)
+			if err != nil {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got error %v, want %s", err, want)
+				}
+			} else if a.String() != want {
+				t.Errorf("got %v, want %s", a, want)
+			}
+		})
+	}
+}
+
+// TestPrivateData_Limits sends one byte more than each message has room for.
+func TestPrivateData_Limits(t *testing.T) {
+	k := newFakeKernel(t)
+	c := must(k.open())(t)
+	defer c.Close()
+	tcp, udp := must(c.NewID(PortSpaceTCP, 0))(t), must(c.NewID(PortSpaceUDP, 0))(t)
+	for want, send := range map[int]func(data []byte) error{
+		56:  func(b []byte) error { return tcp.Connect(loopback, ConnParam{PrivateData: b}) },
+		92:  func(b []byte) error { return tcp.Connect(IBAddr{}, ConnParam{PrivateData: b}) },
+		180: func(b []byte) error { return udp.Connect(loopback, ConnParam{PrivateData: b}) },
+		196: func(b []byte) error { return tcp.Accept(ConnParam{PrivateData: b}) },
+		136: func(b []byte) error { return udp.Accept(ConnParam{PrivateData: b}) },
+		148: tcp.Reject,
+	} {
+		if err := send(make([]byte, want+1)); err == nil || !strings.Contains(err.Error(), "want at most") {
+			t.Errorf("%d bytes: got error %v, want a limit of %d", want+1, err, want)
+		}
+	}
+}
+
+func TestEvent_Err(t *testing.T) {
+	minus := func(e unix.Errno) int32 { return -int32(e) }
+	for want, e := range map[string]Event{
+		"":                                              {Type: EventEstablished},
+		"address not resolved: no such device":          {Type: EventAddrError, Status: minus(unix.ENODEV)},
+		"rejected by the peer: stale connection":        {Type: EventRejected, Status: 10},
+		"rejected by the peer: reason 34":               {Type: EventRejected, Status: 34},
+		"connection refused: connection refused":        {Type: EventRejected, Status: minus(unix.ECONNREFUSED)},
+		"refused by the peer: service ID not supported": {Type: EventUnreachable, Status: 1},
+		"peer unreachable: connection timed out":        {Type: EventUnreachable, Status: minus(unix.ETIMEDOUT)},
+		"device removed":                                {Type: EventDeviceRemoval},
+		"event 99: status 5":                            {Type: 99, Status: 5},
+	} {
+		t.Run(want, func(t *testing.T) {
+			got := ""
+			if err := e.Err(); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+	if !errors.Is(Event{Type: EventDeviceRemoval}.Err(), verbs.ErrDeviceRemoved) {
+		t.Errorf("device removal: want %v", verbs.ErrDeviceRemoved)
+	}
+}
+
+func TestStep_Text(t *testing.T) {
+	for _, want := range Steps() {
+		var got Step
+		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
+			t.Errorf("got %v, %v, want %v", got, err, want)
+		}
+	}
+	if err := new(Step).UnmarshalText([]byte("x")); err == nil {
+		t.Error("got no error")
+	}
+}
+
+func TestStepError(t *testing.T) {
+	call := func(op string) error { return callError(op, unix.EINVAL) }
+	for want, e := range map[string]*StepError{
+		"resolve address 127.0.0.1:7174: invalid argument":          {Peer: loopback, Err: call("resolve address 127.0.0.1:7174")},
+		"resolve address: invalid argument":                         {Err: call("resolve address 127.0.0.1:7174")},
+		"resolve route to 127.0.0.1:7174: invalid argument":         {Step: StepRoute, Peer: loopback, Err: call("resolve route")},
+		"set up queue pair: create ID: invalid argument":            {Step: StepSetup, Err: call("create ID")},
+		"connect: accept: invalid argument":                         {Step: StepConnect, Err: call("accept")},
+		"establish connection to 127.0.0.1:7174: invalid argument":  {Step: StepEstablish, Peer: loopback, Err: call("establish connection")},
+		"disconnect from 127.0.0.1:7174: no answer within 1s":       {Step: StepDisconnect, Peer: loopback, Err: &TimeoutError{time.Second}},
+		"disconnect from 127.0.0.1:7174: disconnected by the peer":  {Step: 99, Peer: loopback, Err: &EventError{Type: EventDisconnected}},
+		"establish connection to 127.0.0.1:7174: context cancelled": {Step: StepEstablish, Peer: loopback, Err: errors.New("context cancelled")},
+	} {
+		t.Run(want, func(t *testing.T) {
+			if got := e.Error(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// The event of an error has its type and status.
+func TestStepError_Event(t *testing.T) {
+	for _, want := range []Event{
+		{Type: EventRejected, Status: int32(RejectStale)},
+		{Type: EventRejected, Status: -int32(unix.ECONNREFUSED)},
+		{Type: EventUnreachable, Status: 1},
+		{Type: EventUnreachable, Status: -int32(unix.ETIMEDOUT)},
+		{Type: EventDeviceRemoval},
+	} {
+		t.Run(fmt.Sprint(want.Type, want.Status), func(t *testing.T) {
+			e := &StepError{Step: StepConnect, Err: want.Err()}
+			if got, ok := e.Event(); !ok || got.Type != want.Type || got.Status != want.Status {
+				t.Errorf("got %v, status %d, %v, want %v, status %d", got.Type, got.Status, ok, want.Type, want.Status)
+			}
+		})
+	}
+	late := &TimeoutError{time.Second}
+	for step, want := range map[Step]EventType{StepAddress: EventAddrError, StepRoute: EventRouteError, StepConnect: 0} {
+		e := &StepError{Step: step, Err: late}
+		if got, ok := e.Event(); got.Type != want || ok != (want != 0) {
+			t.Errorf("timeout of %v: got %v, %v, want %v", step, got.Type, ok, want)
+		}
+	}
+}
+
+// FuzzEvent decodes events of the kernel.
+func FuzzEvent(f *testing.F) {
+	f.Add(make([]byte, 336), false)
+	f.Add(bytes.Repeat([]byte{255}, 336), true)
+	f.Fuzz(func(t *testing.T, b []byte, datagrams bool) {
+		r := uapi.Decode[uapi.CMEventResp](b)
+		e, err := decodeEvent(&r, datagrams)
+		if err != nil {
+			t.Fatal(err) // every event has the size of the structure
+		}
+		if len(e.Param.PrivateData) > uapi.CMPrivateDataSize {
+			t.Errorf("got %d bytes of private data", len(e.Param.PrivateData))
+		}
+		if err := e.Err(); err != nil && err.Error() == "" {
+			t.Error("got an error without text")
+		}
+		_ = e.Type.String()
+	})
+}
+
+// FuzzQuery decodes responses to queries.
+func FuzzQuery(f *testing.F) {
+	var s uapi.CMSockaddr
+	for _, a := range []Addr{loopback, IPAddr{netip.MustParseAddrPort("[fe80::1%2]:1")}, IBAddr{ServiceID: 1}} {
+		_, _ = putAddr(&s, a)
+		f.Add(slices.Concat(make([]byte, 16), s[:], s[:]))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if a, err := decodeAddresses(uapi.Decode[uapi.CMQueryAddrResp](b)); err == nil {
+			for _, addr := range []Addr{a.Local, a.Peer} {
+				if addr != nil {
+					_ = addr.String()
+				}
+			}
+		}
+		if n := len(decodeRoutes(uapi.Decode[uapi.CMQueryRouteResp](b))); n > 2 {
+			t.Errorf("got %d routes, want at most 2", n)
+		}
+		_, _, _ = verbs.DecodeQPAttr(b)
+	})
+}
