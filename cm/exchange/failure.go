@@ -1,0 +1,58 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/rdmacm"
+)
+
+// A Failure is the end of a test. Its text is that of the programs of librdmacm.
+type Failure struct {
+	Op   string // "failure connecting"
+	Err  error  // nil if Op is the whole text
+	Code int    // result of the test
+
+	// Bare texts begin without the name of the program.
+	Bare bool
+
+	// Event is the event that caused the failure, if any.
+	Event *rdmacm.Event
+}
+
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return f.Op
+	}
+	return f.Op + ": " + f.Err.Error()
+}
+
+// Unwrap returns Err.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// failed returns the failure of a call, or nil.
+func failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Failure{Op: op, Err: err, Code: -1}
+}
+
+// unable returns a failure whose text has no cause. The programs return code.
+func unable(code unix.Errno, err error, op string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &Failure{Op: fmt.Sprintf(op, args...), Code: -int(code)}
+}
+
+// errno returns the error number of a failed request to post work, ENOMEM for a full
+// queue.
+func errno(err error) unix.Errno {
+	if e, ok := errors.AsType[unix.Errno](err); ok {
+		return e
+	}
+	return unix.ENOMEM
+}
