@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -128,7 +128,7 @@ func ReadCache(r io.Reader) (*Fabric, error) {
 
 // ReadCacheFile reads a cache file. See [ParseCache].
 func ReadCacheFile(path string) (*Fabric, error) {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read cache: %w", err)
 	}

@@ -42,9 +42,9 @@ func reload(f *fabric.Fabric) *fabric.Fabric {
 	return f
 }
 
-// TestCacheKeepsWhatLibibnetdiscWrote reads and writes caches of Debian's
+// TestWriteCache_Libibnetdisc reads and writes caches of Debian's
 // ibnetdiscover: the records must stay the same, in any order.
-func TestCacheKeepsWhatLibibnetdiscWrote(t *testing.T) {
+func TestWriteCache_Libibnetdisc(t *testing.T) {
 	for _, path := range append(goldens(t, "testdata/chassis/*.cache"), goldens(t, "testdata/cache/*.cache")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			debian, err := os.ReadFile(path)
@@ -96,7 +96,7 @@ func smallCache(t testing.TB) []byte {
 	return b
 }
 
-func TestParseCacheRefusesWhatDoesNotHoldTogether(t *testing.T) {
+func TestParseCache_Inconsistent(t *testing.T) {
 	small := smallCache(t)
 	counts := binary.LittleEndian.Uint32(small[offPorts:])
 	firstPort := len(small) - int(counts)*portSize
@@ -113,20 +113,20 @@ func TestParseCacheRefusesWhatDoesNotHoldTogether(t *testing.T) {
 		offset int
 		want   string
 	}{
-		{"magic number", offMagic, []byte{0}, 0, "magic number 0x8fe7832b"},
-		{"version", offVersion, []byte{2}, 4, "expected version 1, found 2"},
+		{"magic number", offMagic, []byte{0}, 0, "want 0x8fe7832b"},
+		{"version", offVersion, []byte{2}, 4, "got version 2, want 1"},
 		{"too many nodes", offNodes, put32(1 << 31), 8, "nodes"},
 		{"too many ports", offPorts, put32(1<<32 - 1), 8, "ports"},
 		{"one port less", offPorts, put32(counts - 1), firstPort, "port records"},
 		{"start", offStart, []byte{0xff, 0xff}, 16, "GUID of a node in the file"},
-		{"GUID of node", offFirst + 68, []byte{0xff}, -1, "to belong to node"},
+		{"GUID of node", offFirst + 68, []byte{0xff}, -1, "which lists the port"},
 		{"type of node", offFirst + 76, []byte{9}, offFirst, "type 9"},
 		{"number of ports", offFirst + 77, []byte{200}, offFirst, "200 ports"},
-		{"stored ports", offFirst + nodeSize - 1, []byte{255}, -1, "expected"},
-		{"port number too large", firstKey + 8, []byte{99}, firstKey, "port number up to"},
-		{"port GUID in key", firstKey, []byte{0xee, 0xee}, -1, "expected a port that a node lists"},
-		{"port GUID in record", firstPort, []byte{0xee, 0xee}, firstPort, "expected a port that a node lists"},
-		{"owner", firstPort + 77, []byte{0xee, 0xee}, firstPort, "to belong to node"},
+		{"stored ports", offFirst + nodeSize - 1, []byte{255}, -1, "got port number"},
+		{"port number too large", firstKey + 8, []byte{99}, firstKey, "got port number 99, want at most"},
+		{"port GUID in key", firstKey, []byte{0xee, 0xee}, -1, "want a port that a node lists"},
+		{"port GUID in record", firstPort, []byte{0xee, 0xee}, firstPort, "want a port that a node lists"},
+		{"owner", firstPort + 77, []byte{0xee, 0xee}, firstPort, "which lists the port"},
 		{"other end does not exist", linked + 86, []byte{0xee, 0xee}, -1, "the other end"},
 		{"other end points elsewhere", linked + 85, []byte{0}, -1, "point back"},
 	}
@@ -156,10 +156,10 @@ func TestParseCacheRefusesWhatDoesNotHoldTogether(t *testing.T) {
 	})
 }
 
-func TestParseCacheRefusesEachTruncation(t *testing.T) {
+func TestParseCache_Truncated(t *testing.T) {
 	small := smallCache(t)
 	for n := range small {
-		checkRefused(t, small[:n], -1, "expected")
+		checkRefused(t, small[:n], -1, "got ")
 	}
 }
 
@@ -180,9 +180,9 @@ func checkRefused(t *testing.T, b []byte, offset int, want string) {
 	}
 }
 
-// TestReadCacheLooksAtTheHeaderFirst checks that an endless file of another
+// TestReadCacheFile_Header checks that an endless file of another
 // format is rejected after the header.
-func TestReadCacheLooksAtTheHeaderFirst(t *testing.T) {
+func TestReadCacheFile_Header(t *testing.T) {
 	_, err := fabric.ReadCache(zeros{})
 	if _, ok := errors.AsType[*fabric.CacheError](err); !ok {
 		t.Errorf("got %v, want a *CacheError", err)
@@ -197,7 +197,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-func TestReadCacheFileNamesTheFile(t *testing.T) {
+func TestReadCacheFile_Error(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spoilt")
 	if err := os.WriteFile(path, smallCache(t)[:100], 0o600); err != nil {
 		t.Fatal(err)
@@ -208,9 +208,9 @@ func TestReadCacheFileNamesTheFile(t *testing.T) {
 	}
 }
 
-// TestParseCacheFindsThePortOfTheStart checks the port of the start, which the
+// TestParseCache_Start checks the port of the start, which the
 // format does not store.
-func TestParseCacheFindsThePortOfTheStart(t *testing.T) {
+func TestParseCache_Start(t *testing.T) {
 	f, err := fabric.ParseCache(smallCache(t))
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestParseCacheFindsThePortOfTheStart(t *testing.T) {
 	}
 }
 
-func TestWriteCacheLeavesOutPortsWithoutAnswer(t *testing.T) {
+func TestWriteCache_MissingPorts(t *testing.T) {
 	f, err := fabric.ParseCache(smallCache(t))
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +279,7 @@ func TestCache_Partial(t *testing.T) {
 	}
 }
 
-func TestWriteCacheRefusesWhatTheFormatCannotHold(t *testing.T) {
+func TestWriteCache_Limits(t *testing.T) {
 	tests := []struct {
 		name  string
 		spoil func(*fabric.Fabric)
@@ -304,7 +304,7 @@ func TestWriteCacheRefusesWhatTheFormatCannotHold(t *testing.T) {
 	}
 }
 
-func TestWriteCacheFileReplacesAsAWhole(t *testing.T) {
+func TestWriteCacheFile_Atomic(t *testing.T) {
 	f, err := fabric.ParseCache(smallCache(t))
 	if err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func ParseCache(data []byte) (*Fabric, error) {
 	}
 	f.Start = c.nodes[header.Start]
 	if f.Start == nil {
-		return nil, cacheErrorf(16, "expected the GUID of a node in the file, found 0x%016x", header.Start)
+		return nil, cacheErrorf(16, "got 0x%016x, want the GUID of a node in the file", header.Start)
 	}
 	f.StartPort = entryPort(f.Start)
 	f.store(int(header.MaxHops))
@@ -78,13 +78,13 @@ func entryPort(start *Node) uint8 {
 func parseCacheHeader(data []byte) (cacheHeader, error) {
 	var h cacheHeader
 	if _, err := binary.Decode(data, binary.LittleEndian, &h); err != nil {
-		return h, cacheErrorf(0, "expected a header of %d bytes, found the end of the file after %d", cacheHeaderSize, len(data))
+		return h, cacheErrorf(0, "header: got %d of %d bytes", len(data), cacheHeaderSize)
 	}
 	switch {
 	case h.Magic != cacheMagic:
-		return h, cacheErrorf(0, "expected the magic number 0x%08x, found 0x%08x: not a fabric cache", uint32(cacheMagic), h.Magic)
+		return h, cacheErrorf(0, "got the magic number 0x%08x, want 0x%08x: not a fabric cache", h.Magic, uint32(cacheMagic))
 	case h.Version != cacheVersion:
-		return h, cacheErrorf(4, "expected version %d, found %d", cacheVersion, h.Version)
+		return h, cacheErrorf(4, "got version %d, want %d", h.Version, cacheVersion)
 	}
 	return h, nil
 }
@@ -116,7 +116,7 @@ func (c *cacheReader) checkCounts(h cacheHeader) error {
 	rest := uint64(len(c.data) - c.off)
 	need := uint64(h.Nodes)*cacheNodeSize + uint64(h.Ports)*(cacheKeySize+cachePortSize)
 	if need > rest {
-		return cacheErrorf(8, "expected at least %d bytes for %d nodes and %d ports, found %d", need, h.Nodes, h.Ports, rest)
+		return cacheErrorf(8, "got %d bytes, want at least %d for %d nodes and %d ports", rest, need, h.Nodes, h.Ports)
 	}
 	return nil
 }
@@ -133,10 +133,10 @@ func (c *cacheReader) node() (*Node, error) {
 	}
 	switch {
 	case c.nodes[r.GUID] != nil:
-		return nil, cacheErrorf(start, "expected each node once, found 0x%016x again", r.GUID)
+		return nil, cacheErrorf(start, "got 0x%016x again, want each node once", r.GUID)
 	case uint8(n.Info.NodeType) != r.Type, n.Info.NumPorts != r.NumPorts:
-		return nil, cacheErrorf(start, "expected a NodeInfo of type %d with %d ports, found type %d, %d ports",
-			r.Type, r.NumPorts, uint8(n.Info.NodeType), n.Info.NumPorts)
+		return nil, cacheErrorf(start, "got a NodeInfo of type %d with %d ports, want type %d, %d ports",
+			uint8(n.Info.NodeType), n.Info.NumPorts, r.Type, r.NumPorts)
 	}
 	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
 	if isSwitch && r.Switch != [mad.DataSize]byte{} {
@@ -153,11 +153,11 @@ func (c *cacheReader) node() (*Node, error) {
 		}
 		switch {
 		case p.key.Number > r.NumPorts:
-			return nil, cacheErrorf(p.keyOff, "expected a port number up to %d, found %d", r.NumPorts, p.key.Number)
+			return nil, cacheErrorf(p.keyOff, "got port number %d, want at most %d", p.key.Number, r.NumPorts)
 		case p.key.Number == 0 && !isSwitch:
-			return nil, cacheErrorf(p.keyOff, "expected a port number from 1 on, because node 0x%016x is not a switch; found 0", r.GUID)
+			return nil, cacheErrorf(p.keyOff, "got port number 0, want at least 1, because node 0x%016x is not a switch", r.GUID)
 		case c.ports[p.key] != nil:
-			return nil, cacheErrorf(p.keyOff, "expected each port once, found %v again", p.key)
+			return nil, cacheErrorf(p.keyOff, "got %v again, want each port once", p.key)
 		}
 		c.ports[p.key] = p
 		c.keys = append(c.keys, p)
@@ -176,7 +176,7 @@ func (c *cacheReader) trailer(f *Fabric, ports int) error {
 		return cacheErrorf(start, "%w", err)
 	}
 	if t.Magic != trailerMagic || t.Flags&^(trailerAborted|trailerBounded) != 0 || t.Unanswered > math.MaxInt32 {
-		return cacheErrorf(start, "expected port records or the trailer of a partial fabric")
+		return cacheErrorf(start, "want port records or the trailer of a partial fabric")
 	}
 	f.Unanswered, f.Bounded = int(t.Unanswered), t.Flags&trailerBounded != 0
 	if t.Flags&trailerAborted != 0 {
@@ -189,7 +189,7 @@ func (c *cacheReader) trailer(f *Fabric, ports int) error {
 // portRecords reads the second list, which ends at the end of the file.
 func (c *cacheReader) portRecords(count int) error {
 	if rest := len(c.data) - c.off; rest != count*cachePortSize {
-		return cacheErrorf(c.off, "expected %d port records of %d bytes, found %d bytes", count, cachePortSize, rest)
+		return cacheErrorf(c.off, "got %d bytes, want %d port records of %d bytes", rest, count, cachePortSize)
 	}
 	for range count {
 		var r cachePort
@@ -200,11 +200,11 @@ func (c *cacheReader) portRecords(count int) error {
 		p := c.ports[r.Key]
 		switch {
 		case p == nil:
-			return cacheErrorf(start, "expected a port that a node lists, found %v", r.Key)
+			return cacheErrorf(start, "got %v, want a port that a node lists", r.Key)
 		case p.node.Ports[r.Key.Number] != nil:
-			return cacheErrorf(start, "expected one record for each port, found %v again", r.Key)
+			return cacheErrorf(start, "got %v again, want one record for each port", r.Key)
 		case r.Node != p.node.GUID:
-			return cacheErrorf(start, "expected %v to belong to node 0x%016x, which lists it; found 0x%016x", r.Key, p.node.GUID, r.Node)
+			return cacheErrorf(start, "node of %v: got 0x%016x, want 0x%016x, which lists the port", r.Key, r.Node, p.node.GUID)
 		}
 		p.port = &Port{Node: p.node, Number: r.Key.Number, GUID: r.Key.GUID, Info: new(mad.PortInfo)}
 		if err := mad.Decode(p.port.Info, r.Info[:]); err != nil {
@@ -220,7 +220,7 @@ func (c *cacheReader) portRecords(count int) error {
 func (c *cacheReader) link() error {
 	for _, p := range c.keys {
 		if p.port == nil {
-			return cacheErrorf(p.keyOff, "expected the key of a port in the file, found %v", p.key)
+			return cacheErrorf(p.keyOff, "got %v, want the key of a port in the file", p.key)
 		}
 		if !p.linked {
 			continue
@@ -228,11 +228,11 @@ func (c *cacheReader) link() error {
 		peer := c.ports[p.peer]
 		switch {
 		case peer == nil || peer.port == nil:
-			return cacheErrorf(p.off, "expected the other end of %v in the file, did not find %v", p.key, p.peer)
+			return cacheErrorf(p.off, "the file does not contain %v, the other end of %v", p.peer, p.key)
 		case !peer.linked || peer.peer != p.key:
-			return cacheErrorf(p.off, "expected the other end of %v to point back to it, %v does not", p.key, p.peer)
+			return cacheErrorf(p.off, "%v, the other end of %v, does not point back to it", p.peer, p.key)
 		case p.key.Number == 0:
-			return cacheErrorf(p.off, "expected no link at a switch's port 0, found one to %v", p.peer)
+			return cacheErrorf(p.off, "got one to %v, want no link at a switch's port 0", p.peer)
 		}
 		p.port.Peer = peer.port
 	}
@@ -243,8 +243,7 @@ func (c *cacheReader) link() error {
 func (c *cacheReader) next(record any, what string) error {
 	n, err := binary.Decode(c.data[c.off:], binary.LittleEndian, record)
 	if err != nil {
-		return cacheErrorf(c.off, "expected %s of %d bytes, found the end of the file after %d",
-			what, binary.Size(record), len(c.data)-c.off)
+		return cacheErrorf(c.off, "%s: got %d of %d bytes", what, len(c.data)-c.off, binary.Size(record))
 	}
 	c.off += n
 	return nil

@@ -91,20 +91,23 @@ func (f *Fabric) groupSystems() {
 // groupByGUID groups the nodes that share a chassis GUID, except Voltaire's. A
 // single node does not form a system.
 func (f *Fabric) groupByGUID(kinds map[*Node]string) {
-	members := make(map[ib.GUID][]*Node)
-	var guids []ib.GUID // in the order of the nodes
+	first := make(map[ib.GUID]*Node, len(f.Nodes))
+	members := make(map[ib.GUID][]*Node) // of GUIDs that several nodes share
 	for _, n := range f.Nodes {
 		guid := chassisGUID(n)
-		if guid == 0 || n.Info.VendorID == vendorVoltaire {
-			continue
+		switch {
+		case guid == 0 || n.Info.VendorID == vendorVoltaire:
+		case first[guid] == nil:
+			first[guid] = n
+		case members[guid] == nil:
+			members[guid] = []*Node{first[guid], n}
+		default:
+			members[guid] = append(members[guid], n)
 		}
-		if members[guid] == nil {
-			guids = append(guids, guid)
-		}
-		members[guid] = append(members[guid], n)
 	}
-	for _, guid := range guids {
-		if len(members[guid]) < 2 {
+	for _, n := range f.Nodes {
+		guid := chassisGUID(n)
+		if first[guid] != n || members[guid] == nil {
 			continue
 		}
 		s := f.newSystem(guid)

@@ -19,7 +19,7 @@ import (
 // contains the output of ibnetdiscover -g and iblinkinfo for each node: GUID, GUID
 // of the chassis, model and slot, and port:external of the switch ports that
 // have an external number.
-func TestSystemsAsLibibnetdisc(t *testing.T) {
+func TestSystems_Libibnetdisc(t *testing.T) {
 	for _, path := range goldens(t, "testdata/chassis/*.cache") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			want, err := os.ReadFile(strings.TrimSuffix(path, ".cache") + ".golden")
@@ -69,7 +69,7 @@ func systemsText(f *fabric.Fabric) string {
 	return b.String()
 }
 
-func TestSystemsHoldTogether(t *testing.T) {
+func TestSystems_Consistent(t *testing.T) {
 	for _, path := range goldens(t, "testdata/chassis/*.cache") {
 		f, err := fabric.ReadCacheFile(path)
 		if err != nil {

@@ -161,7 +161,7 @@ func (s *scan) recheck(round int) bool {
 func (s *scan) suspectOneSided() {
 	for _, n := range s.order {
 		for _, p := range n.Ports {
-			if p == nil || p.Peer == nil || p.Info == nil || !unlinked(p.Info) || n.checked[p.Number] {
+			if p == nil || p.Peer == nil || n.checked[p.Number] || !p.Omitted && (p.Info == nil || !unlinked(p.Info)) {
 				continue
 			}
 			n.checked[p.Number] = true
@@ -185,6 +185,10 @@ func (s *scan) look(u *suspect) {
 		u.holder = target.Peer
 		u.held = s.claimOn(u.holder)
 		s.lookThrough(u.held, &u.heldNow)
+	}
+	if target != nil && target.Info == nil && s.opts.Lean {
+		n := s.scanNodeOf(target.Node)
+		s.queryPortInfo(n, n.target, target.Number)
 	}
 	s.lookThrough(*c, &u.again)
 }

@@ -32,28 +32,39 @@ func TestDuplicateHosts(t *testing.T) {
 	}
 }
 
+// twins is a host at a switch with two switches with the same GUID, one of which packets
+// enter by a port. It returns the host and the switches.
+func twins(entry uint8) (local *fakeNode, switches []*fakeNode) {
+	local = newFakeNode(mad.NodeTypeCA, 1, "local", 1)
+	hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
+	a := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
+	b := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
+	connect(local, 1, hub, 1)
+	connect(hub, 2, a, 1)
+	connect(hub, 3, b, entry)
+	connect(a, 5, newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1), 1)
+	connect(b, 4, newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1), 1)
+	return local, []*fakeNode{hub, a, b}
+}
+
+// hasTwins reports whether a description of the fabric has both switches and a conflict.
+func hasTwins(s string) bool {
+	return strings.Contains(s, "5=behind a.1") && strings.Contains(s, "4=behind b.1") &&
+		strings.Contains(s, "two nodes have this GUID")
+}
+
 // TestDuplicateSwitches checks that two switches with one GUID are two nodes, and
 // that the nodes behind both are found: if packets arrive through different ports,
 // and if a host occupies the port of the first switch through which packets arrive
 // at the second.
 func TestDuplicateSwitches(t *testing.T) {
 	for _, entry := range []uint8{2, 5} {
-		local := newFakeNode(mad.NodeTypeCA, 1, "local", 1)
-		hub := newFakeNode(mad.NodeTypeSwitch, 2, "hub", 4)
-		a := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
-		b := newFakeNode(mad.NodeTypeSwitch, 3, "twin", 6)
-		connect(local, 1, hub, 1)
-		connect(hub, 2, a, 1)
-		connect(hub, 3, b, entry)
-		connect(a, 5, newFakeNode(mad.NodeTypeCA, 0x40, "behind a", 1), 1)
-		connect(b, 4, newFakeNode(mad.NodeTypeCA, 0x50, "behind b", 1), 1)
+		local, _ := twins(entry)
 		for seed := range uint64(20) {
 			f := newFakeFabric(local)
 			f.pickAny(rand.New(rand.NewPCG(seed, 0)).IntN)
 			got := discover(t, f, fabric.DiscoverOptions{})
-			s := describe(got)
-			if len(got.Nodes) != 6 || !strings.Contains(s, "5=behind a.1") || !strings.Contains(s, "4=behind b.1") ||
-				!strings.Contains(s, "two nodes have this GUID") {
+			if s := describe(got); len(got.Nodes) != 6 || !hasTwins(s) {
 				t.Fatalf("entered by port %d, seed %d: got\n%s", entry, seed, s)
 			}
 		}

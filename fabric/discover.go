@@ -30,6 +30,12 @@ type DiscoverOptions struct {
 	// See [Port.Omitted].
 	OmitDownPorts bool
 
+	// Lean implies OmitDownPorts, and omits what is not needed to find nodes and their
+	// LIDs: node descriptions, SwitchInfo, and the PortInfo of switch ports that are up
+	// according to the state table or the other end of the link. [Fabric.ReadPorts]
+	// reads these.
+	Lean bool
+
 	// Answered, if not nil, is called for each port whose PortInfo was received,
 	// by the goroutine that called Discover. It may submit requests to the client,
 	// which run in parallel with the scan; Discover returns after they have ended.
@@ -47,6 +53,9 @@ type Progress struct {
 	Answered int // requests that have ended, with or without a response
 	Waiting  int // requests queued or in flight
 }
+
+// A Discoverer returns the fabric of a client's port, as [Discover] does.
+type Discoverer func(context.Context, *umad.Client, DiscoverOptions) (*Fabric, error)
 
 // progressEvery is the number of requests that end between two calls of Progress.
 const progressEvery = 256
@@ -67,7 +76,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		client: c,
 		stop:   stop,
 		opts:   o,
-		fabric: &Fabric{Bounded: o.MaxHops > 0, noExtendedPortInfo: o.NoExtendedPortInfo},
+		fabric: &Fabric{Bounded: o.MaxHops > 0, noExtendedPortInfo: o.NoExtendedPortInfo, from: o.From.LID},
 		nodes:  map[ib.GUID][]*scanNode{},
 	}
 	s.queryNodeInfo(nil, 0, o.From)
@@ -123,10 +132,13 @@ type scan struct {
 type scanNode struct {
 	*Node
 	target umad.Target // route of the scan to the node
+	entry  uint8       // port through which packets to the target arrive
 	depth  int         // number of links to the start
 	probed []bool      // by port number: NodeInfo was queried through the port
 
 	checked []bool // by port number: PortInfo was queried a second time
+
+	states []ib.PortState // by port number, from the state table of a switch; nil: unknown
 
 	ports []Port         // backing of Node.Ports: one allocation per node
 	infos []mad.PortInfo // backing of Port.Info
@@ -175,6 +187,11 @@ func (a *query) done(_ *umad.Request, r *umad.Reply) {
 
 // fail adds a request to the failures.
 func (s *scan) fail(a *query, err error) {
+	s.fabric.Failures = append(s.fabric.Failures, s.failure(a, err))
+}
+
+// failure returns the failure of a request.
+func (s *scan) failure(a *query, err error) Failure {
 	f := Failure{
 		Route:    a.req.To.Route,
 		LID:      a.req.To.LID,
@@ -185,7 +202,7 @@ func (s *scan) fail(a *query, err error) {
 	if a.node != nil {
 		f.NodeGUID, f.Port = a.node.GUID, a.port
 	}
-	s.fabric.Failures = append(s.fabric.Failures, f)
+	return f
 }
 
 // decode decodes the attribute in a reply. If it is missing or truncated,

@@ -190,9 +190,9 @@ func TestDiscoverPartOfFabric(t *testing.T) {
 	}
 }
 
-// TestDiscoverDeadNodes checks that ten hosts that do not respond cost the time of
+// TestDiscover_DeadNodes checks that ten hosts that do not respond cost the time of
 // three attempts in parallel, and that each is listed.
-func TestDiscoverDeadNodes(t *testing.T) {
+func TestDiscover_DeadNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := twoLevels(10)
 		f.answer = func(n *fakeNode, _ *mad.Packet) bool {
@@ -215,7 +215,7 @@ func TestDiscoverDeadNodes(t *testing.T) {
 	})
 }
 
-func TestDiscoverBreaksOff(t *testing.T) {
+func TestDiscover_Aborted(t *testing.T) {
 	f, _ := twoLevels(4)
 	f.answer = func(*fakeNode, *mad.Packet) bool {
 		if f.sent == 40 {
@@ -232,7 +232,7 @@ func TestDiscoverBreaksOff(t *testing.T) {
 	}
 }
 
-func TestDiscoverCancelled(t *testing.T) {
+func TestDiscover_Cancelled(t *testing.T) {
 	f, _ := twoLevels(4)
 	ctx, cancel := context.WithCancel(context.Background())
 	f.answer = func(*fakeNode, *mad.Packet) bool {
@@ -247,7 +247,7 @@ func TestDiscoverCancelled(t *testing.T) {
 	}
 }
 
-func TestDiscoverNothingAnswers(t *testing.T) {
+func TestDiscover_NoReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := twoLevels(1)
 		f.answer = func(*fakeNode, *mad.Packet) bool { return false }
@@ -395,9 +395,9 @@ func TestPort_Invalid(t *testing.T) {
 	}
 }
 
-// TestDiscoverEndless checks that the scan of a fabric with a new switch behind
+// TestDiscover_Endless checks that the scan of a fabric with a new switch behind
 // every port ends.
-func TestDiscoverEndless(t *testing.T) {
+func TestDiscover_Endless(t *testing.T) {
 	f, nodes := twoLevels(1)
 	guid := ib.GUID(1 << 32)
 	f.answer = func(n *fakeNode, p *mad.Packet) bool {

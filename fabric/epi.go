@@ -37,8 +37,8 @@ var extendedPortInfoDevices = []deviceRange{
 	{vendorBull, 0x1bf0, 0x1bf0},
 }
 
-// hasExtendedPortInfo reports whether a device has ExtendedPortInfo.
-func hasExtendedPortInfo(i *mad.NodeInfo) bool {
+// HasExtendedPortInfo reports whether a device has NVIDIA's ExtendedPortInfo.
+func HasExtendedPortInfo(i *mad.NodeInfo) bool {
 	for _, r := range extendedPortInfoDevices {
 		if (r.vendor == 0 || r.vendor == i.VendorID) && r.first <= i.DeviceID && i.DeviceID <= r.last {
 			return true

@@ -132,6 +132,15 @@ func (n *fakeNode) fill(p *mad.Packet, entry uint8) bool {
 		attr = &desc
 	case mad.AttrSwitchInfo:
 		attr = &mad.SwitchInfo{LinearFDBCap: 1024}
+	case mad.AttrSwitchPortStateTable:
+		if !n.ports[0].info.CapMask2.Has(mad.Cap2SwitchPortStateTable) {
+			return false
+		}
+		var table mad.SwitchPortStateTable
+		for i := range n.ports {
+			table.States[i] = n.ports[i].info.State
+		}
+		attr = &table
 	case mad.AttrPortInfo:
 		number := p.Modifier()
 		if int(number) >= len(n.ports) {

@@ -95,7 +95,7 @@ func (s *scan) foundAtInvalidPort(c claim, depth int) {
 	}
 	s.invalid = append(s.invalid, invalidEnd{c, n})
 	if depth < n.depth {
-		s.shorten(n, depth, c.to)
+		s.shorten(n, depth, c.to, c.info.LocalPort)
 	}
 }
 

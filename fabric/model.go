@@ -5,6 +5,9 @@
 package fabric
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -41,6 +44,11 @@ type Fabric struct {
 	// that a cache file stores; the file does not list them. It is 0 after a scan.
 	Unanswered int
 
+	// Sparse reports that the fabric is from a file with few attributes. Its nodes,
+	// links, LIDs, and the active widths and speeds are known; other fields of PortInfo
+	// and SwitchInfo are 0, and states of links may be [ib.PortNoChange].
+	Sparse bool
+
 	// Conflicts lists contradictions: duplicate GUIDs, links that moved during
 	// the scan, links to ports that their node does not have.
 	Conflicts []Conflict
@@ -52,6 +60,7 @@ type Fabric struct {
 
 	stored             *storedOrder // nil for a fabric that is not from a cache
 	noExtendedPortInfo bool         // the scan did not query that attribute
+	from               ib.LID       // LID that the routes of the nodes begin at; 0: the local port
 }
 
 // A storedOrder is the part of a cache that its other data does not determine.
@@ -64,6 +73,16 @@ type storedOrder struct {
 // Partial reports whether data is missing: a request failed, or the discovery
 // ended early.
 func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Unanswered > 0 || f.Aborted != nil }
+
+// Unfinished reports whether the scan ended before it had reached all nodes, early or at a
+// limit on hops: a node or a peer that the fabric lacks may exist.
+func (f *Fabric) Unfinished() bool { return f.Aborted != nil || f.Bounded }
+
+// Unread reports whether an unfinished scan has not read a port, nil for a port without data,
+// or its peer.
+func (f *Fabric) Unread(p *Port) bool {
+	return f.Unfinished() && (p == nil || p.Info == nil || p.Peer == nil && p.Info.PhysState == ib.PhysLinkUp)
+}
 
 // A Node is a channel adapter, a switch or a router.
 type Node struct {
@@ -86,6 +105,8 @@ type Node struct {
 
 	System *System // chassis of the node; nil if unknown
 	Slot   Slot    // position in System
+
+	omitsDesc, omitsPorts bool // by a lean scan
 }
 
 // A Port is one end of a link, or a switch's port 0.
@@ -111,6 +132,10 @@ type Port struct {
 
 	// External is the number printed on the chassis, 0 if the port has no printed number.
 	External int
+
+	// Label is the position of the port as its agent reports it, such as "1/3/2" for port
+	// 2 of cage 3. It is "" if the port has none, or without [Fabric.ReadLabels].
+	Label string
 }
 
 // LID returns the base LID of the port. For a switch's external ports this is the
@@ -123,6 +148,24 @@ func (p *Port) LID() ib.LID {
 		return 0
 	}
 	return p.Info.LID
+}
+
+// The reasons why packets with a LID do not reach a port.
+var (
+	errNoLID     = errors.New("the port has no LID: no subnet manager has configured it")
+	errNotActive = errors.New("the link is not active: no subnet manager has activated it")
+)
+
+// Unreachable returns the reason why packets with a LID cannot reach the agents of the port,
+// or nil.
+func (p *Port) Unreachable() error {
+	switch {
+	case p.LID() == 0:
+		return errNoLID
+	case p.Node.Info.NodeType != mad.NodeTypeSwitch && p.Info != nil && p.Info.State == ib.PortInit:
+		return errNotActive
+	}
+	return nil
 }
 
 // Caps returns the PortInfo whose capability masks apply to the port: on a switch
@@ -154,6 +197,12 @@ type Conflict struct {
 	GUID   ib.GUID
 	Port   uint8
 	Detail string // a sentence for users
+}
+
+// NoPortError returns the error for a port number that a node with a number of ports does
+// not have. node is how the caller names the node.
+func NoPortError(node string, number, ports int) error {
+	return fmt.Errorf("find port %d of %s: the ports have the numbers 1 to %d", number, node, ports)
 }
 
 // NodeByGUID returns the first node with the GUID, or nil.

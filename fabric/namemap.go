@@ -1,17 +1,17 @@
 package fabric
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/scanerr"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // DefaultNameMapPath is the default file of node names of Debian's
@@ -27,18 +27,6 @@ type NameMap struct {
 	names map[ib.GUID]string
 }
 
-// A NameMapError is an invalid line of a name map.
-type NameMapError struct {
-	File    string
-	Line    int // from 1
-	Problem string
-}
-
-// Error names file and line.
-func (e *NameMapError) Error() string {
-	return fmt.Sprintf("read node name map: %s:%d: %s", e.File, e.Line, e.Problem)
-}
-
 // ReadNameMap reads a map of node names in the format of opensm and
 // infiniband-diags (rdma-core, util/node_name_map.c). Errors contain name.
 //
@@ -48,38 +36,35 @@ func (e *NameMapError) Error() string {
 // several times, the first line applies.
 //
 // An invalid line does not end the map. ReadNameMap returns the other entries
-// together with an error that joins a [*NameMapError] for each invalid line, up
+// together with an error that joins a [*textfile.Error] for each invalid line, up
 // to a limit.
 func ReadNameMap(r io.Reader, name string) (*NameMap, error) {
 	m := &NameMap{names: make(map[ib.GUID]string)}
 	var errs []error
-	lines := bufio.NewScanner(r)
-	number := 0
-	for lines.Scan() {
-		number++
-		problem := m.add(lines.Text())
-		if problem == "" {
+	fail := func(err error) { errs = append(errs, fmt.Errorf("read node name map: %w", err)) }
+	lines := textfile.NewReader(r, name)
+	for lines.Next() {
+		err := m.add(lines.Text())
+		if err == nil {
 			continue
 		}
 		if len(errs) == maxNameMapErrors {
-			problem = "more invalid lines follow"
-		}
-		errs = append(errs, &NameMapError{name, number, problem})
-		if len(errs) > maxNameMapErrors {
+			fail(lines.Errorf("more invalid lines follow"))
 			return m, errors.Join(errs...)
 		}
+		fail(lines.At(err))
 	}
-	if err := scanerr.Of(lines); err != nil {
-		errs = append(errs, fmt.Errorf("read node name map: %s:%d: %w", name, number+1, err))
+	if err := lines.Err(); err != nil {
+		fail(err)
 	}
 	return m, errors.Join(errs...)
 }
 
-// add adds one line and returns the problem with an invalid line.
-func (m *NameMap) add(line string) (problem string) {
+// add adds one line.
+func (m *NameMap) add(line string) error {
 	line = strings.TrimSpace(line)
 	if line == "" || line[0] == '#' {
-		return ""
+		return nil
 	}
 	first := line
 	if i := strings.IndexFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '#' }); i >= 0 {
@@ -87,23 +72,23 @@ func (m *NameMap) add(line string) (problem string) {
 	}
 	v, err := strconv.ParseUint(first, 0, 64)
 	if err != nil || strings.Contains(first, "_") { // 1_000 is valid in Go only
-		return fmt.Sprintf("expected a node GUID such as 0x2c90300001234, found %q", first)
+		return fmt.Errorf("got %q, want a node GUID such as 0x2c90300001234", first)
 	}
 	text := strings.TrimSpace(line[len(first):])
 	if strings.HasPrefix(text, "#") {
-		return ""
+		return nil
 	}
 	text = strings.TrimLeft(text, `"`)
 	if i := strings.IndexAny(text, `"#`); i >= 0 {
 		text = text[:i]
 	}
 	if text = strings.TrimSpace(printable(text)); text == "" {
-		return ""
+		return nil
 	}
 	if guid := ib.GUID(v); m.names[guid] == "" {
 		m.names[guid] = text
 	}
-	return ""
+	return nil
 }
 
 // printable replaces each character that could move a terminal's cursor, change
@@ -129,6 +114,14 @@ func (m *NameMap) AppendName(b []byte, n *Node) []byte {
 		}
 	}
 	return n.Desc.AppendClean(b)
+}
+
+// Match reports whether a pattern of [path.Match] matches the name or the GUID of a node.
+// A malformed pattern matches none.
+func (m *NameMap) Match(pattern string, n *Node) bool {
+	byName, _ := path.Match(pattern, m.Name(n))
+	byGUID, _ := path.Match(pattern, n.GUID.String())
+	return byName || byGUID
 }
 
 // NameOf is [NameMap.Name] for a GUID and a description.

@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 func TestNameMap(t *testing.T) {
@@ -60,7 +61,7 @@ func TestNameMap(t *testing.T) {
 func TestNameMapErrors(t *testing.T) {
 	const file = "0x1 \"one\"\nleaf 2\n\n0x1g \"x\"\n-3 \"minus\"\n0x10000000000000000 \"large\"\n0x9 \"nine\"\n1_0 \"Go\"\n"
 	m, err := fabric.ReadNameMap(strings.NewReader(file), "names")
-	if first, ok := errors.AsType[*fabric.NameMapError](err); !ok || first.Line != 2 || first.File != "names" {
+	if first, ok := errors.AsType[*textfile.Error](err); !ok || first.Line != 2 || first.File != "names" {
 		t.Errorf("got %v, want line 2 of names first", err)
 	}
 	for _, want := range []string{"names:2: ", "names:4: ", "names:5: ", "names:6: ", "names:8: "} {

@@ -8,9 +8,18 @@ import (
 
 // A portStates collects the blocks of a switch's SwitchPortStateTable.
 type portStates struct {
-	omit    []bool // by port number: the port is down
-	missing int    // blocks
+	states  []ib.PortState // by port number
+	missing int            // blocks
 	failed  bool
+}
+
+// state returns the state of a port in the state table of its switch, 0 if it is
+// unknown.
+func (n *scanNode) state(number uint8) ib.PortState {
+	if int(number) >= len(n.states) {
+		return 0
+	}
+	return n.states[number]
 }
 
 // queryPort0 queries port 0 of a switch, whose capabilities decide how the other ports
@@ -30,7 +39,7 @@ func (s *scan) queryPort0(n *scanNode) {
 // queryStates queries the states of all ports of a switch, 128 per packet.
 func (s *scan) queryStates(n *scanNode) {
 	const block = len(mad.SwitchPortStateTable{}.States)
-	states := &portStates{omit: make([]bool, len(n.Ports)), missing: (len(n.Ports) + block - 1) / block}
+	states := &portStates{states: make([]ib.PortState, len(n.Ports)), missing: (len(n.Ports) + block - 1) / block}
 	for i := range states.missing {
 		s.submit(n.target, mad.AttrSwitchPortStateTable, uint32(i), n, 0, func(s *scan, a *query, r *umad.Reply) {
 			s.gotStates(states, a, r)
@@ -45,24 +54,17 @@ func (s *scan) gotStates(states *portStates, a *query, r *umad.Reply) {
 	}
 	first := int(a.req.Modifier) * len(t.States)
 	for i, state := range t.States {
-		if first+i < len(states.omit) && first+i > 0 {
-			states.omit[first+i] = state == ib.PortDown
+		if first+i < len(states.states) && first+i > 0 {
+			states.states[first+i] = state
 		}
 	}
 	if states.missing--; states.missing > 0 {
 		return
 	}
-	n := a.node
-	if states.failed {
-		s.addSweep(sweep{node: n, next: 1})
-		return
+	if !states.failed {
+		a.node.states = states.states
 	}
-	for number, omit := range states.omit {
-		if omit {
-			s.port(n, uint8(number)).Omitted = true
-		}
-	}
-	s.addSweep(sweep{node: n, next: 1, omit: states.omit})
+	s.addSweep(sweep{node: a.node, next: 1})
 }
 
 // addSweep begins to query the ports of a switch.

@@ -37,16 +37,17 @@ type Visit struct {
 }
 
 // replayStep is a request of a replay: NodeInfo of the node behind a port if attr is
-// AttrNodeInfo, otherwise an attribute of node.
+// AttrNodeInfo, otherwise an attribute of a node.
 type replayStep struct {
 	attr mad.AttrID
-	node *Node
-	port uint8
-	from *Port // port that a NodeInfo request leaves through last; nil for the start
+	port uint8     // number of the port of node
+	node *replayed // nil for NodeInfo
+	from *Port     // port that a NodeInfo request leaves through last; nil for the start
 }
 
 // replayed is the state of a node during a replay.
 type replayed struct {
+	*Node
 	route mad.Route
 	entry uint8 // port through which the first request arrived
 	desc  bool  // the description is known
@@ -63,7 +64,7 @@ func (f *Fabric) Replay(visit func(Visit)) Replay {
 	r := replayer{fabric: f, visit: visit, nodes: make(map[*Node]*replayed, len(f.Nodes))}
 	r.Nodes = make([]*Node, 0, len(f.Nodes))
 	if f.Start != nil {
-		r.push(replayStep{attr: mad.AttrNodeInfo, node: f.Start, port: f.StartPort})
+		r.push(replayStep{attr: mad.AttrNodeInfo})
 	}
 	for len(r.queue) > r.next {
 		s := r.queue[r.next]
@@ -110,7 +111,7 @@ type replayer struct {
 }
 
 // push queues a request. Before the queue grows, it drops the requests that have a
-// response: a fabric of 10,400 adapters takes 133,000 requests of 32 bytes.
+// response: a fabric of 10,400 adapters takes 133,000 requests of 24 bytes.
 func (r *replayer) push(s replayStep) {
 	if len(r.queue) == cap(r.queue) && r.next > len(r.queue)/2 {
 		n := copy(r.queue, r.queue[r.next:])
@@ -123,9 +124,9 @@ func (r *replayer) push(s replayStep) {
 func (r *replayer) respond(s replayStep) {
 	switch s.attr {
 	case mad.AttrNodeInfo:
-		r.nodeInfo(s)
+		r.nodeInfo(s.from)
 	case mad.AttrNodeDescription:
-		r.nodes[s.node].desc = true
+		s.node.desc = true
 	case mad.AttrPortInfo:
 		r.portInfo(s.node, s.port)
 	case mad.AttrMlnxExtPortInfo:
@@ -133,59 +134,62 @@ func (r *replayer) respond(s replayStep) {
 	}
 }
 
-// nodeInfo handles the NodeInfo of node through its port.
-func (r *replayer) nodeInfo(s replayStep) {
-	n := s.node
+// nodeInfo handles the NodeInfo of the node behind a port, or of the start.
+func (r *replayer) nodeInfo(from *Port) {
+	n, port := r.fabric.Start, r.fabric.StartPort
+	if from != nil {
+		n, port = from.Peer.Node, from.Peer.Number
+	}
 	state, known := r.nodes[n]
 	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
 	var route mad.Route
 	if !known || r.visit != nil {
-		route = r.routeTo(s)
+		route = r.routeThrough(from)
 	}
 	if !known {
-		state = &replayed{route: route, entry: s.port, info: make([]bool, len(n.Ports))}
+		state = &replayed{Node: n, route: route, entry: port, info: make([]bool, len(n.Ports))}
 		r.nodes[n] = state
 		r.Nodes = append(r.Nodes, n)
 	}
 	if r.visit != nil {
-		r.visit(state.visit(n, s.port, route, !known))
+		r.visit(state.visit(port, route, !known))
 	}
 	if !known {
-		r.push(replayStep{attr: mad.AttrNodeDescription, node: n})
+		r.push(replayStep{attr: mad.AttrNodeDescription, node: state})
 		if isSwitch {
-			r.push(replayStep{attr: mad.AttrSwitchInfo, node: n})
-			r.push(replayStep{attr: mad.AttrPortInfo, node: n})
+			r.push(replayStep{attr: mad.AttrSwitchInfo, node: state})
+			r.push(replayStep{attr: mad.AttrPortInfo, node: state})
 		}
 	}
 	if !isSwitch {
-		r.push(replayStep{attr: mad.AttrPortInfo, node: n, port: s.port})
+		r.push(replayStep{attr: mad.AttrPortInfo, node: state, port: port})
 	}
 }
 
-// routeTo returns the route of a NodeInfo request.
-func (r *replayer) routeTo(s replayStep) mad.Route {
-	if s.from == nil {
-		return s.node.Route
+// routeThrough returns the route of a NodeInfo request through a port, or to the start.
+func (r *replayer) routeThrough(from *Port) mad.Route {
+	if from == nil {
+		return r.fabric.Start.Route
 	}
-	near := r.nodes[s.from.Node].route
-	if s.from.Node.Info.NodeType != mad.NodeTypeSwitch && near.Hops() > 1 {
+	near := r.nodes[from.Node].route
+	if from.Node.Info.NodeType != mad.NodeTypeSwitch && near.Hops() > 1 {
 		return near.Parent()
 	}
-	return near.Append(s.from.Number)
+	return near.Append(from.Number)
 }
 
-func (s *replayed) visit(n *Node, port uint8, route mad.Route, isNew bool) Visit {
-	v := Visit{Route: route, Port: &Port{Node: n, Number: port}, New: isNew}
+func (n *replayed) visit(port uint8, route mad.Route, isNew bool) Visit {
+	v := Visit{Route: route, Port: &Port{Node: n.Node, Number: port}, New: isNew}
 	if int(port) < len(n.Ports) && n.Ports[port] != nil {
 		v.Port = n.Ports[port]
 	}
-	if int(port) < len(s.info) && s.info[port] {
+	if int(port) < len(n.info) && n.info[port] {
 		v.LID = v.Port.LID()
 		if base := v.Port.Caps(); base != nil {
 			v.LMC = base.LMC
 		}
 	}
-	if s.desc {
+	if n.desc {
 		v.Desc = n.Desc
 	}
 	return v
@@ -193,7 +197,7 @@ func (s *replayed) visit(n *Node, port uint8, route mad.Route, isNew bool) Visit
 
 // portInfo handles the PortInfo of a port. The response of a switch's port 0 comes
 // before the requests for the other ports.
-func (r *replayer) portInfo(n *Node, number uint8) {
+func (r *replayer) portInfo(n *replayed, number uint8) {
 	var p *Port
 	if int(number) < len(n.Ports) {
 		p = n.Ports[number]
@@ -204,8 +208,8 @@ func (r *replayer) portInfo(n *Node, number uint8) {
 		}
 		return
 	}
-	if state := r.nodes[n]; !state.info[number] {
-		state.info[number] = true
+	if !n.info[number] {
+		n.info[number] = true
 		r.ports = append(r.ports, p)
 	}
 	if r.fabric.hasExtPort(p) {
@@ -219,7 +223,7 @@ func (r *replayer) portInfo(n *Node, number uint8) {
 }
 
 // sweep requests the PortInfo of all external ports of a switch.
-func (r *replayer) sweep(n *Node) {
+func (r *replayer) sweep(n *replayed) {
 	for port := 1; port <= int(n.Info.NumPorts); port++ {
 		r.push(replayStep{attr: mad.AttrPortInfo, node: n, port: uint8(port)})
 	}
@@ -227,7 +231,7 @@ func (r *replayer) sweep(n *Node) {
 
 // hasExtPort reports whether the discovery queries ExtendedPortInfo of a port.
 func (f *Fabric) hasExtPort(p *Port) bool {
-	if f.noExtendedPortInfo || p.Info.PhysState != ib.PhysLinkUp || !hasExtendedPortInfo(&p.Node.Info) {
+	if f.noExtendedPortInfo || p.Info.PhysState != ib.PhysLinkUp || !HasExtendedPortInfo(&p.Node.Info) {
 		return false
 	}
 	caps := p.Caps()
@@ -236,20 +240,19 @@ func (f *Fabric) hasExtPort(p *Port) bool {
 
 // expand requests the NodeInfo of the peer of a port, except the one through which
 // the node was found.
-func (r *replayer) expand(n *Node, number uint8) {
+func (r *replayer) expand(n *replayed, number uint8) {
 	p := n.Ports[number]
 	if number == 0 || p == nil || p.Info == nil || p.Info.PhysState != ib.PhysLinkUp || p.Peer == nil {
 		return
 	}
-	state := r.nodes[n]
 	switch {
 	case n.Info.NodeType == mad.NodeTypeSwitch:
-		if number == state.entry {
+		if number == n.entry {
 			return
 		}
-	case n != r.fabric.Start || number != r.fabric.StartPort:
+	case n.Node != r.fabric.Start || number != r.fabric.StartPort:
 		return
 	}
-	r.MaxHops = max(r.MaxHops, state.route.Hops()+1-r.fabric.Start.Route.Hops())
-	r.push(replayStep{attr: mad.AttrNodeInfo, node: p.Peer.Node, port: p.Peer.Number, from: p})
+	r.MaxHops = max(r.MaxHops, n.route.Hops()+1-r.fabric.Start.Route.Hops())
+	r.push(replayStep{attr: mad.AttrNodeInfo, from: p})
 }

@@ -16,6 +16,9 @@ func (s *scan) queryNodeInfo(from *scanNode, port uint8, to umad.Target) {
 
 func (s *scan) gotNodeInfo(a *query, r *umad.Reply) {
 	var info mad.NodeInfo
+	if s.assumedUp(a, r) {
+		return
+	}
 	if s.decode(a, r, &info) {
 		s.found(claim{from: a.node, port: a.port, to: a.req.To, info: info})
 	}
@@ -44,7 +47,7 @@ func (s *scan) found(c claim) {
 	}
 	s.link(c, n)
 	if depth < n.depth {
-		s.shorten(n, depth, c.to)
+		s.shorten(n, depth, c.to, c.info.LocalPort)
 	}
 }
 
@@ -62,8 +65,8 @@ func (s *scan) full() bool {
 // shorten updates the distance of a node that is closer to the start than known
 // before, and of the nodes behind it. Ports beyond the limit on hops may be
 // within it now.
-func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
-	n.depth, n.target = depth, to
+func (s *scan) shorten(n *scanNode, depth int, to umad.Target, entry uint8) {
+	n.depth, n.target, n.entry = depth, to, entry
 	s.expandAll(n)
 	if n.Info.NodeType != mad.NodeTypeSwitch {
 		return
@@ -73,7 +76,7 @@ func (s *scan) shorten(n *scanNode, depth int, to umad.Target) {
 			continue
 		}
 		if peer := s.scanNodeOf(p.Peer.Node); depth+1 < peer.depth {
-			s.shorten(peer, depth+1, umad.Target{LID: to.LID, Route: to.Route.Append(p.Number)})
+			s.shorten(peer, depth+1, umad.Target{LID: to.LID, Route: to.Route.Append(p.Number)}, p.Peer.Number)
 		}
 	}
 }
@@ -84,6 +87,7 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 	n := &scanNode{
 		Node:   &Node{GUID: c.info.NodeGUID, Info: c.info, Ports: make([]*Port, count)},
 		target: c.to,
+		entry:  c.info.LocalPort,
 		depth:  depth,
 		probed: make([]bool, count),
 
@@ -109,11 +113,19 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 		}
 	}
 
-	s.queryNodeDescription(n)
-	if n.Info.NodeType == mad.NodeTypeSwitch {
-		n.ports, n.infos = make([]Port, count), make([]mad.PortInfo, count)
-		s.querySwitchInfo(n)
-		if s.opts.OmitDownPorts {
+	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
+	if s.opts.Lean {
+		n.omitsDesc, n.omitsPorts = true, isSwitch
+	} else {
+		s.queryNodeDescription(n)
+	}
+	if isSwitch {
+		n.ports = make([]Port, count)
+		if !s.opts.Lean {
+			n.infos = make([]mad.PortInfo, count)
+			s.querySwitchInfo(n)
+		}
+		if s.opts.OmitDownPorts || s.opts.Lean {
 			s.queryPort0(n)
 		} else {
 			s.addSweep(sweep{node: n})
@@ -125,25 +137,48 @@ func (s *scan) newNode(c claim, depth int) *scanNode {
 // A sweep queries the PortInfo of each port of a switch.
 type sweep struct {
 	node *scanNode
-	next int    // port
-	omit []bool // by port number: do not query the port; nil: query all
+	next int // port
 }
 
-// maxWaiting limits the number of waiting requests. It is well above any window;
-// without it the requests of a large fabric take more memory than its ports.
-const maxWaiting = 4096
+const (
+	// maxWaiting limits the number of waiting requests. It is well above any window;
+	// without it the requests of a large fabric take more memory than its ports.
+	maxWaiting = 4096
 
-// sweep queries more ports if fewer than maxWaiting requests wait.
+	// leanWaiting limits the number of waiting requests of a lean scan: the fewer
+	// wait, the more ports are known by the other end of their link.
+	leanWaiting = 128
+)
+
+// sweep queries more ports if few requests wait.
 func (s *scan) sweep() {
-	for s.waiting < maxWaiting && len(s.sweeps) > 0 {
+	limit := maxWaiting
+	if s.opts.Lean {
+		limit = leanWaiting
+	}
+	for s.waiting < limit && len(s.sweeps) > 0 {
 		w := &s.sweeps[0]
-		if w.next >= len(w.omit) || !w.omit[w.next] {
-			s.queryPortInfo(w.node, w.node.target, uint8(w.next))
-		}
+		s.visit(w.node, uint8(w.next))
 		w.next++
 		if w.next > int(w.node.Info.NumPorts) {
 			s.sweeps = s.sweeps[1:]
 		}
+	}
+}
+
+// visit queries a port of a switch, unless it is known to be up or down.
+func (s *scan) visit(n *scanNode, number uint8) {
+	p := n.at(number)
+	linked := p != nil && p.Peer != nil
+	switch state := n.state(number); {
+	case p != nil && (p.Info != nil || p.Omitted):
+	case state == ib.PortDown && !linked:
+		s.port(n, number).Omitted = true
+	case s.opts.Lean && (state > ib.PortDown || state == ib.PortNoChange && linked):
+		s.port(n, number)
+		s.expand(n, number)
+	default:
+		s.queryPortInfo(n, n.target, number)
 	}
 }
 
@@ -160,14 +195,6 @@ func (s *scan) querySwitchInfo(n *scanNode) {
 			a.node.Switch = info
 		}
 	})
-}
-
-// at returns the port with a number, nil if it is unknown.
-func (n *scanNode) at(number uint8) *Port {
-	if int(number) >= len(n.Ports) {
-		return nil
-	}
-	return n.Ports[number]
 }
 
 // port returns a port of n and adds it if it is new. The number is from a packet
@@ -192,24 +219,29 @@ func (s *scan) port(n *scanNode, number uint8) *Port {
 	return p
 }
 
+// info returns memory for the PortInfo of a port.
+func (n *scanNode) info(number uint8) *mad.PortInfo {
+	if int(number) < len(n.infos) {
+		return &n.infos[number]
+	}
+	return new(mad.PortInfo)
+}
+
 func (s *scan) queryPortInfo(n *scanNode, to umad.Target, number uint8) {
 	s.submit(to, mad.AttrPortInfo, uint32(number), n, number, (*scan).gotPortInfo)
 }
 
 func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 	n, number := a.node, a.port
-	info := new(mad.PortInfo)
-	if int(number) < len(n.infos) {
-		info = &n.infos[number]
-	}
 	if s.refusable(n, number, r.Err) {
 		return
 	}
+	info := n.info(number)
 	if !s.decode(a, r, info) {
 		return
 	}
 	p := s.port(n, number)
-	p.Info = info
+	p.Info, p.Omitted = info, false
 	s.expand(n, number)
 	if s.opts.Answered != nil {
 		s.opts.Answered(p)
@@ -228,14 +260,17 @@ func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 // back to the node from which the scan reached n.
 func (s *scan) expand(n *scanNode, number uint8) {
 	p := n.Ports[number]
-	if p == nil || p.Info == nil || number == 0 || n.probed[number] || p.Info.PhysState != ib.PhysLinkUp {
+	if p == nil || number == 0 || n.probed[number] || !s.linkUp(n, p) {
 		return
 	}
 	if s.opts.MaxHops > 0 && n.depth >= s.opts.MaxHops {
 		return
 	}
 	to := n.target
-	entry := number == p.Info.LocalPort // the packet arrived through this port
+	entry := number == n.entry // the packet arrived through this port
+	if p.Info != nil {
+		entry = number == p.Info.LocalPort
+	}
 	switch {
 	case n.Node == s.fabric.Start && entry && to.Route != "":
 		// The peer is the last node on the route to the start.
@@ -255,6 +290,34 @@ func (s *scan) expand(n *scanNode, number uint8) {
 	to.Route = to.Route.Append(number)
 	n.probed[number] = true
 	s.queryNodeInfo(n, number, to)
+}
+
+// linkUp reports whether the link of a port is up: according to its PortInfo or, in a
+// lean scan, to the state table of the switch or the other end of the link.
+func (s *scan) linkUp(n *scanNode, p *Port) bool {
+	if p.Info != nil {
+		return p.Info.PhysState == ib.PhysLinkUp
+	}
+	return s.opts.Lean && (p.Peer != nil || n.state(p.Number) > ib.PortDown)
+}
+
+// assumedUp queries the PortInfo of a port after a request through it failed, if a lean
+// scan has omitted it. The request is a failure only if the link is up.
+func (s *scan) assumedUp(a *query, r *umad.Reply) bool {
+	if r.Err == nil || a.node == nil || a.node.Info.NodeType != mad.NodeTypeSwitch {
+		return false
+	}
+	if p := a.node.at(a.port); p == nil || p.Info != nil {
+		return false
+	}
+	failure := s.failure(a, r.Err)
+	s.submit(a.node.target, mad.AttrPortInfo, uint32(a.port), a.node, a.port, func(s *scan, a *query, r *umad.Reply) {
+		s.gotPortInfo(a, r)
+		if i := a.node.Ports[a.port].Info; i == nil || i.PhysState == ib.PhysLinkUp {
+			s.fabric.Failures = append(s.fabric.Failures, failure)
+		}
+	})
+	return true
 }
 
 // expandAll expands every port of n: ports may have been beyond the limit on hops
@@ -285,7 +348,7 @@ func (s *scan) queryParent(n *scanNode, number uint8) {
 // a link at QDR (libibnetdisc has the same condition).
 func (s *scan) queryExtendedPortInfo(n *scanNode, number uint8) {
 	p := n.Ports[number]
-	if s.opts.NoExtendedPortInfo || p == nil || p.Info == nil || p.Ext != nil || !hasExtendedPortInfo(&n.Info) {
+	if s.opts.NoExtendedPortInfo || p == nil || p.Info == nil || p.Ext != nil || !HasExtendedPortInfo(&n.Info) {
 		return
 	}
 	caps := p.Caps()
