@@ -166,10 +166,10 @@ func TestFind_UnreadableSysfs(t *testing.T) {
 	}
 }
 
-// The LID of a multicast group is not found, like other addresses without a port.
+// LID 0 and that of a multicast group are not found, like other addresses without a port.
 func TestFind_MulticastLID(t *testing.T) {
 	r := at(t, "demo", Options{}, nil)
-	for _, address := range []string{"0xc000", "49150-49152", "0xffff", "0xc000,0,1"} {
+	for _, address := range []string{"0", "0x0", "0-3", "0xc000", "49150-49152", "0xffff", "0xc000,0,1"} {
 		t.Run(address, func(t *testing.T) {
 			if lines, err := find(t, r, address); err == nil || !strings.Contains(err.Error(), "is not the LID of a port") {
 				t.Errorf("got %q, error %v, want an error about the LID", lines, err)

@@ -1,30 +1,17 @@
 package resolve
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/ibkit/ibkit/internal/scanerr"
+	"github.com/ibkit/ibkit/textfile"
 )
-
-// A ListError reports a line of a list that is not an address.
-type ListError struct {
-	File string
-	Line int // from 1
-	Err  error
-}
-
-func (e *ListError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
-
-// Unwrap returns Err.
-func (e *ListError) Unwrap() error { return e.Err }
 
 // ReadList reads a list with one address per line. It ignores blanks around an
 // address, empty lines, and comments, which start with a # in the first column or
 // after a blank. file is the name of r in errors. For an invalid line the error is a
-// [*ListError].
+// [*textfile.Error].
 func ReadList(r io.Reader, file string) ([]Address, error) {
 	var all []Address
 	err := ReadLines(r, file, func(a Address) error {
@@ -38,12 +25,10 @@ func ReadList(r io.Reader, file string) ([]Address, error) {
 }
 
 // ReadLines calls use for each address of a list as [ReadList] reads it. An error of
-// use is a [*ListError], too.
+// use is a [*textfile.Error], too.
 func ReadLines(r io.Reader, file string, use func(Address) error) error {
-	lines := bufio.NewScanner(r)
-	number := 0
-	for lines.Scan() {
-		number++
+	lines := textfile.NewReader(r, file)
+	for lines.Next() {
 		line, _, _ := strings.Cut(" "+strings.ReplaceAll(lines.Text(), "\t", " "), " #")
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -53,11 +38,11 @@ func ReadLines(r io.Reader, file string, use func(Address) error) error {
 			err = use(a)
 		}
 		if err != nil {
-			return &ListError{file, number, err}
+			return lines.At(err)
 		}
 	}
-	if err := scanerr.Of(lines); err != nil {
-		return fmt.Errorf("read addresses: %s:%d: %w", file, number+1, err)
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read addresses: %w", err)
 	}
 	return nil
 }

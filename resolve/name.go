@@ -47,7 +47,7 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 		return nil, listErr
 	}
 	incomplete := names.from == FromScan && r.scanned.Partial()
-	return nil, &NotFoundError{Address: a, By: names.from, Similar: names.similar(a.Name), Incomplete: incomplete}
+	return nil, &NotFoundError{Address: a, By: names.from, Similar: Similar(a.Name, names.sorted), Incomplete: incomplete}
 }
 
 // everything returns all ports, from subnet administration or a scan. If the scan
@@ -134,11 +134,11 @@ func (x *nameIndex) match(pattern string) []*Port {
 // maxSimilar is the maximum number of names that an error suggests.
 const maxSimilar = 3
 
-// similar returns names that contain a name, regardless of case.
-func (x *nameIndex) similar(name string) []string {
+// Similar returns names that contain a name, regardless of case: the first three.
+func Similar(name string, names []string) []string {
 	name, _, _ = cutPort(strings.ToLower(name))
 	var similar []string
-	for _, other := range x.sorted {
+	for _, other := range names {
 		if len(similar) < maxSimilar && strings.Contains(strings.ToLower(other), name) {
 			similar = append(similar, other)
 		}
@@ -196,11 +196,14 @@ func (r *Resolver) portsOf(ctx context.Context, guid ib.GUID) ([]*Port, error) {
 	return nil, err
 }
 
-// quoted returns a list of quoted names.
-func quoted(names []string) string {
+// SimilarHint returns a hint with names that [Similar] found, "" for none.
+func SimilarHint(names []string) string {
 	var all []string
 	for _, n := range names {
 		all = append(all, strconv.Quote(n))
 	}
-	return strings.Join(all, ", ")
+	if len(all) == 0 {
+		return ""
+	}
+	return "similar names: " + strings.Join(all, ", ")
 }

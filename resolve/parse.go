@@ -109,9 +109,9 @@ func parseLIDs(s string) (a Address, err error) {
 	return a, nil
 }
 
-// parseLID parses a number like C's strtol, without trailing characters. It accepts
-// the LIDs of multicast groups: [Resolver.Find] reports them as not found, so that one
-// of them in a list does not prevent the use of the others.
+// parseLID parses a number like C's strtol, without trailing characters. It accepts 0
+// and the LIDs of multicast groups: [Resolver.Find] reports them as not found, so that
+// one of them in a list does not prevent the use of the others.
 func parseLID(s string) (ib.LID, error) {
 	lid, err := strconv.ParseUint(s, 0, 64)
 	// Go has forms of numbers that C does not have.
@@ -119,17 +119,33 @@ func parseLID(s string) (ib.LID, error) {
 		isHex && !isMadeOf(s[2:], hexDigits) || !isHex && !isMadeOf(s, digits) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
-	switch {
-	case err == nil && lid == 0:
-		return 0, errors.New("LID 0 is not the LID of a port; the local port is route:0")
-	case err != nil || lid > 0xffff:
-		return 0, notPortLID(s)
+	if err != nil || lid > 0xffff {
+		return 0, &LIDError{s}
 	}
 	return ib.LID(lid), nil
 }
 
-func notPortLID(lid any) error {
-	return fmt.Errorf("%v is not the LID of a port, which is 1 to 49151 (0xbfff)", lid)
+// A LIDError reports a number that is not the LID of a port.
+type LIDError struct{ Text string }
+
+func (e *LIDError) Error() string {
+	return fmt.Sprintf("%s is not the LID of a port, which is 1 to %d (0x%[2]x)", e.Text, ib.MaxUnicastLID)
+}
+
+// Hint suggests a remedy.
+func (e *LIDError) Hint() string {
+	if e.Text == "0" {
+		return "the local port is route:0"
+	}
+	return ""
+}
+
+// CheckPort returns a [*LIDError] for a LID that no port can have.
+func CheckPort(lid ib.LID) error {
+	if lid.IsUnicast() {
+		return nil
+	}
+	return &LIDError{strconv.Itoa(int(lid))}
 }
 
 func parseGUID(s string) (Address, error) {

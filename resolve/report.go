@@ -12,9 +12,14 @@ const Schema = "ibkit/addr/1"
 // A Report is the JSON document of `ibkit addr --json`. A nil pointer stands for a
 // value that does not exist or is unknown.
 type Report struct {
-	Schema  string         `json:"schema"`
-	Local   *LocalReport   `json:"local"`
+	ReportHead
 	Targets []TargetReport `json:"targets"`
+}
+
+// A ReportHead is the part of a report before the targets.
+type ReportHead struct {
+	Schema string       `json:"schema"`
+	Local  *LocalReport `json:"local"`
 }
 
 // A LocalReport describes the local port that was used.

@@ -144,7 +144,7 @@ func (e *NotFoundError) Error() string {
 func (e *NotFoundError) Hint() string {
 	switch {
 	case len(e.Similar) > 0:
-		return "similar names: " + quoted(e.Similar)
+		return SimilarHint(e.Similar)
 	case e.Incomplete:
 		return "not all nodes replied to the scan; the port may belong to one of them, or be connected through one"
 	}
@@ -199,8 +199,8 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 	switch a.Kind {
 	case LID:
 		for _, lid := range []ib.LID{a.First, a.Last} {
-			if !lid.IsUnicast() {
-				return nil, notPortLID(lid)
+			if err := CheckPort(lid); err != nil {
+				return nil, err
 			}
 		}
 		ports := make([]*Port, 0, int(a.Last-a.First)+1)
@@ -209,8 +209,10 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 		}
 		return ports, nil
 	case Route:
-		if a.First != 0 && !a.First.IsUnicast() {
-			return nil, notPortLID(a.First)
+		if a.First != 0 {
+			if err := CheckPort(a.First); err != nil {
+				return nil, err
+			}
 		}
 		return []*Port{{To: umad.Target{LID: a.First, Route: a.Route}, FoundBy: FromAddress}}, nil
 	case GUID:
@@ -231,7 +233,7 @@ func (r *Resolver) findInfiniBand(ctx context.Context, a Address) ([]*Port, erro
 // findGUID finds the port with a GUID, or the ports of the node with it.
 func (r *Resolver) findGUID(ctx context.Context, a Address) ([]*Port, error) {
 	if r.opts.Mode != LookupNodes {
-		p, err := r.path(ctx, ib.MakeGID(r.prefix(), a.GUID))
+		p, err := r.path(ctx, ib.MakeGID(r.local.Prefix(), a.GUID))
 		if p != nil {
 			p.PortGUID = a.GUID
 			return []*Port{p}, nil
@@ -276,7 +278,7 @@ func notInScan(a Address, f *fabric.Fabric, scanErr error) error {
 
 // findGID finds the port with a GID.
 func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
-	isHere := a.GID.Prefix() == r.prefix() || a.GID.Prefix() == defaultPrefix
+	isHere := a.GID.Prefix() == r.local.Prefix() || a.GID.Prefix() == ib.DefaultPrefix
 	guid := a.GID.GUID()
 	if r.opts.Mode != LookupNodes {
 		p, err := r.path(ctx, a.GID)
@@ -314,9 +316,3 @@ func (r *Resolver) findGID(ctx context.Context, a Address) ([]*Port, error) {
 	}
 	return nil, notInScan(a, f, err)
 }
-
-// prefix returns the subnet prefix of the local port.
-func (r *Resolver) prefix() uint64 { return cmp.Or(r.local.GIDPrefix, defaultPrefix) }
-
-// defaultPrefix is the default subnet prefix.
-const defaultPrefix uint64 = 0xfe80_0000_0000_0000
