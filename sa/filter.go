@@ -1,7 +1,6 @@
 package sa
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -40,17 +39,23 @@ func (f *Filter) Modifier() uint32 {
 	return 0
 }
 
+// ErrNoCondition is wrapped by the error of a condition without a field or an operator.
+var ErrNoCondition = errors.New("not of the form FIELD=VALUE")
+
 // Add adds a condition in the form FIELD=VALUE. MTU, rate and packet lifetime also can be
 // compared: FIELD<VALUE, FIELD>VALUE.
 func (f *Filter) Add(condition string) error {
 	i := strings.IndexAny(condition, "=<>")
 	if i <= 0 {
-		return fmt.Errorf("parse filter %q: not of the form FIELD=VALUE", condition)
+		return fmt.Errorf("parse filter %q: %w", condition, ErrNoCondition)
 	}
 	name, operator, value := condition[:i], condition[i], condition[i+1:]
 	field, err := f.Kind.field(name)
 	if err != nil {
 		return err
+	}
+	if f.Mask&field.Mask != 0 {
+		return fmt.Errorf("parse filter %q: %s is given twice", condition, field.Name)
 	}
 	if err := f.set(field, value); err != nil {
 		return fmt.Errorf("parse filter %q: at character %d: %w", condition, i+2, err)
@@ -136,13 +141,15 @@ func (f *Filter) set(field mad.Component, value string) error {
 // setNumber parses a number, the name of a value, or the name of a node in place of a LID.
 func (f *Filter) setNumber(field mad.Component, value string) error {
 	v, err := strconv.ParseUint(value, 0, 64)
+	named, isName := mad.ParseValueName(f.Match, field.Name, value)
 	isLID := strings.HasSuffix(strings.ToLower(field.Name), "lid")
 	switch {
 	case err == nil && (field.Width == 64 || v>>field.Width == 0):
 		f.store(field, v)
 		return nil
-	case field.Width <= 8 && f.storeNamed(field, value):
-		return nil // a number can be a name, too: 4096 of an MTU
+	case isName:
+		f.store(field, named) // a number can be a name, too: 4096 of an MTU
+		return nil
 	case err == nil || errors.Is(err, strconv.ErrRange):
 		return fmt.Errorf("%s does not fit in %d bits", value, field.Width)
 	case value == "":
@@ -154,10 +161,6 @@ func (f *Filter) setNumber(field mad.Component, value string) error {
 	case isLID:
 		f.Nodes = append(f.Nodes, NodeField{field.Name, value})
 		return nil
-	case field.Name == "CapMask":
-		mask, err := parseCapabilities(value)
-		f.store(field, uint64(mask))
-		return err
 	}
 	return fmt.Errorf("%q is not a value of %s", value, field.Name)
 }
@@ -165,43 +168,4 @@ func (f *Filter) setNumber(field mad.Component, value string) error {
 // StoreLID stores the LID of a node in its field.
 func (f *Filter) StoreLID(n NodeField, lid ib.LID) {
 	f.store(mad.Component{Name: n.Field}, uint64(lid))
-}
-
-// parseCapabilities parses names of capabilities, separated by plus signs.
-func parseCapabilities(s string) (mask mad.PortCapMask, err error) {
-	for name := range strings.SplitSeq(s, "+") {
-		found := false
-		for bit := range 32 {
-			one := mad.PortCapMask(1) << bit
-			for _, n := range one.Names() {
-				if strings.EqualFold(n, name) {
-					mask, found = mask|one, true
-				}
-			}
-		}
-		if !found {
-			return 0, fmt.Errorf("%q is not a capability", name)
-		}
-	}
-	return mask, nil
-}
-
-// storeNamed stores the value whose text in a dump of the record is name, and reports
-// whether there is one.
-func (f *Filter) storeNamed(field mad.Component, name string) bool {
-	prefix := []byte(field.Name + ":")
-	for v := range uint64(1) << field.Width {
-		f.store(field, v)
-		var b bytes.Buffer
-		if mad.Dump(&b, f.Match) != nil {
-			break
-		}
-		for line := range bytes.Lines(b.Bytes()) {
-			if text, ok := bytes.CutPrefix(line, prefix); ok && strings.EqualFold(string(bytes.Trim(text, ".\n")), name) {
-				return true
-			}
-		}
-	}
-	f.store(field, 0)
-	return false
 }

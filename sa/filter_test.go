@@ -1,6 +1,11 @@
 package sa
 
 import (
+	"encoding/json"
+	"maps"
+	"math/bits"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,6 +52,8 @@ func filter(t *testing.T, kind string, conditions ...string) (*Filter, error) {
 func TestFilter(t *testing.T) {
 	node := &mad.NodeRecord{LID: 7, NodeInfo: mad.NodeInfo{NodeType: mad.NodeTypeSwitch, NodeGUID: 0x2c90000100a00}, Description: mad.NewNodeDescription("leaf 1")}
 	path := &mad.PathRecord{ServiceID: 5, DGID: ib.MakeGID(0xfe80000000000000, 1), SLID: 4, RateSelector: mad.SelectGreater, Rate: ib.Rate10, MTUSelector: mad.SelectExactly, MTU: ib.MTU4096}
+	ca := &mad.NodeRecord{NodeInfo: mad.NodeInfo{NodeType: mad.NodeTypeCA}}
+	manager := &mad.SMInfoRecord{SMInfo: mad.SMInfo{State: mad.SMMaster}}
 	port := &mad.PortInfoRecord{LID: 3, PortInfo: mad.PortInfo{State: ib.PortDown, CapMask: mad.CapSM | mad.CapTrap}}
 	for _, test := range []struct {
 		kind       string
@@ -59,10 +66,13 @@ func TestFilter(t *testing.T) {
 			mad.Components(node, &node.LID, &node.NodeInfo.NodeType, &node.NodeInfo.NodeGUID, &node.Description), 0},
 		{"PR", []string{"ServiceID=5", "dgid=fe80::1", "slid=0x4", "rate>3", "mtu=4096"}, path,
 			mad.Components(path, &path.ServiceID, &path.DGID, &path.SLID, &path.RateSelector, &path.Rate, &path.MTUSelector, &path.MTU), 0},
+		{"NR", []string{"type=CA"}, ca, mad.Components(ca, &ca.NodeInfo.NodeType), 0},
+		{"NR", []string{"nodetype=channel adapter"}, ca, mad.Components(ca, &ca.NodeInfo.NodeType), 0},
+		{"SMIR", []string{"smstate=master"}, manager, mad.Components(manager, &manager.SMInfo.State), 0},
 		{"PIR", []string{"lid=3", "state=down", "capmask=issm+IsTrapSupported"}, port,
 			mad.Components(port, &port.LID, &port.PortInfo.State, &port.PortInfo.CapMask), mad.MatchCapMask},
 	} {
-		t.Run(test.kind, func(t *testing.T) {
+		t.Run(test.kind+" "+strings.Join(test.conditions, " "), func(t *testing.T) {
 			f, err := filter(t, test.kind, test.conditions...)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +100,7 @@ func TestFilter_Invalid(t *testing.T) {
 		{"PR", "sgid=fe80::1%x", "is not a GID"},
 		{"PR", "mtu=x", "is not a value of Mtu"},
 		{"SR", "servicekey=12", "not a key of 32 hexadecimal digits"},
-		{"PIR", "capmask=nosuch", "is not a capability"},
+		{"PIR", "capmask=nosuch", "is not a value of CapMask"},
 		{"PKTR", "pkeys=1", "a table cannot be compared"},
 	} {
 		if f, err := filter(t, test.kind, test.condition); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -125,6 +135,83 @@ func TestFilter_Fields(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A filter accepts each name of a value that the table or JSON prints.
+func TestFilter_Names(t *testing.T) {
+	names := 0
+	for _, k := range Kinds() {
+		for _, c := range mad.RecordComponents(k.New()) {
+			if c.Width > 8 || isTable(c) {
+				continue
+			}
+			tested := map[string]bool{}
+			for v := range uint64(1) << c.Width {
+				if v > 16 && bits.OnesCount64(v) > 2 {
+					continue // a larger set
+				}
+				f := NewFilter(k)
+				f.store(c, v)
+				for _, name := range namesOf(t, f.Match, c.Name) {
+					if tested[name] {
+						continue // the same set, with other undefined bits
+					}
+					tested[name] = true
+					names++
+					got := NewFilter(k)
+					if err := got.Add(c.Name + "=" + name); err != nil {
+						t.Fatal(err)
+					}
+					if same := namesOf(t, got.Match, c.Name); !slices.Contains(same, name) {
+						t.Errorf("%v %s=%s: got a value with the names %q", k, c.Name, name, same)
+					}
+				}
+			}
+		}
+	}
+	if names < 300 {
+		t.Errorf("got %d names, want 300 or more", names)
+	}
+}
+
+// namesOf returns the texts of a field in the table and in JSON that are not numbers.
+func namesOf(t *testing.T, record mad.Attribute, field string) (names []string) {
+	t.Helper()
+	mad.Fields(record, []string{field}, func(name string, text []byte) {
+		if _, err := strconv.ParseUint(string(text), 0, 64); err != nil {
+			names = append(names, string(text))
+		}
+	})
+	text, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value struct {
+		Name  string
+		Names []string
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range members { // fields are in the record, or in an attribute in it
+		var nested map[string]json.RawMessage
+		if json.Unmarshal(part, &nested) == nil {
+			maps.Copy(members, nested)
+		}
+	}
+	for name, member := range members {
+		if strings.ReplaceAll(name, "_", "") != plain(field) || json.Unmarshal(member, &value) != nil {
+			continue
+		}
+		if value.Name != "" {
+			names = append(names, value.Name)
+		}
+		if len(value.Names) > 0 {
+			names = append(names, strings.Join(value.Names, "+"))
+		}
+	}
+	return names
 }
 
 func FuzzFilter(f *testing.F) {

@@ -3,6 +3,7 @@
 package sa
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,19 +62,15 @@ func ParseKind(s string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Kind{}, &unknownError{fmt.Sprintf("parse record %q: no such name", s), "list all names: ibkit sa --list"}
+	return Kind{}, fmt.Errorf("parse record %q: no such name", s)
 }
 
 // plain returns a name without case and underscores.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// An unknownError reports a name that does not exist.
-type unknownError struct{ text, hint string }
-
-func (e *unknownError) Error() string { return e.text }
-
-// Hint suggests a remedy.
-func (e *unknownError) Hint() string { return e.hint }
+// ErrNoField is wrapped by the error of a condition for a field that records of the kind
+// do not have.
+var ErrNoField = errors.New("has no such field")
 
 // fieldAliases are more names of fields, by kind.
 var fieldAliases = map[mad.AttrID]map[string]string{
@@ -91,11 +88,7 @@ func (k Kind) field(name string) (mad.Component, error) {
 	fields := mad.RecordComponents(k.New())
 	i := slices.IndexFunc(fields, func(c mad.Component) bool { return plain(c.Name) == wanted })
 	if i < 0 {
-		var names []string
-		for _, f := range fields {
-			names = append(names, f.Name)
-		}
-		return mad.Component{}, &unknownError{fmt.Sprintf("parse field %q: %v has no such field", name, k), "fields: " + strings.Join(names, ", ")}
+		return mad.Component{}, fmt.Errorf("parse field %q: %v %w", name, k, ErrNoField)
 	}
 	return fields[i], nil
 }

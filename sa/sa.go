@@ -30,7 +30,7 @@ type Result struct {
 	Stats   umad.Stats
 
 	table *umad.Table
-	info  *mad.ClassPortInfo
+	info  []byte // of ClassPortInfo
 }
 
 // Run requests the records that pass a filter.
@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 		result.table, err = c.GetTable(ctx, &umad.TableRequest{
 			To: result.To, Match: o.Filter.Match, Mask: o.Filter.Mask, Modifier: o.Filter.Modifier(), SMKey: o.SMKey, Timeout: o.Timeout,
 		})
-		if isNone(err) {
+		if errors.Is(err, mad.ErrNoRecords) {
 			result.table, err = &umad.Table{}, nil
 		}
 	}
@@ -65,12 +65,6 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 		return nil, fmt.Errorf("query subnet administration: %w", err)
 	}
 	return result, nil
-}
-
-// isNone reports whether an error is the status that there are no records.
-func isNone(err error) bool {
-	var status mad.StatusError
-	return errors.As(err, &status) && mad.Status(status) == mad.StatusNoRecords
 }
 
 // resolve looks up the LIDs of the nodes in a filter.
@@ -102,8 +96,8 @@ func (r *Result) classPortInfo(ctx context.Context, c *umad.Client, key uint64) 
 	if err != nil {
 		return err
 	}
-	r.info = new(mad.ClassPortInfo)
-	return mad.Decode(r.info, reply.Data())
+	r.info = reply.Data()
+	return mad.Decode(r.Kind.New(), r.info)
 }
 
 // Len returns the number of records.
@@ -114,13 +108,12 @@ func (r *Result) Len() int {
 	return r.table.Len()
 }
 
-// Record returns record i, from 0 to Len-1.
-func (r *Result) Record(i int) (mad.Attribute, error) {
+// Record decodes record i, from 0 to Len-1, into a record of the kind.
+func (r *Result) Record(i int, record mad.Attribute) error {
 	if r.info != nil {
-		return r.info, nil
+		return mad.Decode(record, r.info)
 	}
-	record := r.Kind.New()
-	return record, r.table.Record(i, record)
+	return r.table.Record(i, record)
 }
 
 // Raw returns the bytes of record i, or nil for those of ClassPortInfo.
