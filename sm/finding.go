@@ -18,7 +18,7 @@ const (
 	TwoMasters    FindingKind = "two-masters"    // several managers are masters
 	EqualPriority FindingKind = "equal-priority" // the GUID decides which manager is master
 	NoReply       FindingKind = "no-reply"       // the port has the capability, but does not reply
-	NoManager     FindingKind = "no-manager"     // the port replies that it has no manager
+	NoManager     FindingKind = "no-manager"     // the port with the capability, or each target, replies that it has no manager
 	Stalled       FindingKind = "stalled"        // the activity count does not advance
 	OtherMaster   FindingKind = "other-master"   // the local port is served by another manager than the master
 	WrongState    FindingKind = "wrong-state"    // subnet administration reports another state
@@ -50,12 +50,15 @@ func (r *run) check() {
 			byPriority[m.Info.Priority] = append(byPriority[m.Info.Priority], m)
 		}
 	}
-	if len(r.Targets) > 0 {
-		return
-	}
 	result := r.result
 	add := func(kind FindingKind, format string, args ...any) {
 		result.Findings = append(result.Findings, Finding{kind, fmt.Sprintf(format, args...)})
+	}
+	if len(r.Targets) > 0 {
+		if len(result.Managers) == 0 && len(result.Without) > 0 {
+			add(NoManager, "no target has a subnet manager")
+		}
+		return
 	}
 	switch len(masters) {
 	case 0:
@@ -116,11 +119,7 @@ func (m *Manager) GUID() ib.GUID {
 func places(managers []*Manager) string {
 	var all []string
 	for _, m := range managers {
-		if m.To.Route != "" || m.To.LID == 0 {
-			all = append(all, "route "+m.To.Route.String())
-		} else {
-			all = append(all, fmt.Sprintf("LID %d", m.To.LID))
-		}
+		all = append(all, m.To.Place())
 	}
 	return strings.Join(all, ", ")
 }

@@ -2,6 +2,7 @@ package sm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 func (r *run) read() error {
 	for _, m := range r.result.Managers {
 		r.name(m)
+		if len(r.Targets) > 0 {
+			r.capability(m)
+		}
 		r.smInfo(m, &m.Info)
 	}
 	if err := r.client.Run(r.ctx); err != nil {
@@ -50,6 +54,31 @@ func (r *run) smInfo(m *Manager, to **mad.SMInfo) {
 		}
 		*to = &info
 	}})
+}
+
+// capability requests the capability IsSM of a port. Without a reply it stays unknown.
+func (r *run) capability(m *Manager) {
+	var info mad.PortInfo // modifier 0 selects the port itself
+	r.client.Submit(&umad.Request{To: m.To, Attr: info.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
+		if reply.Err == nil && mad.Decode(&info, reply.Data()) == nil {
+			isSM := info.CapMask.Has(mad.CapSM)
+			m.IsSM = &isSM
+		}
+	}})
+}
+
+// separate moves ports that neither claim to have a manager nor reply as one.
+func (r *run) separate() {
+	var managers []*Manager
+	for _, m := range r.result.Managers {
+		var status mad.StatusError
+		if m.Info == nil && m.IsSM != nil && !*m.IsSM && errors.As(m.Err, &status) {
+			r.result.Without = append(r.result.Without, m)
+		} else {
+			managers = append(managers, m)
+		}
+	}
+	r.result.Managers = managers
 }
 
 // name requests the attributes of the node if they are unknown. A node that does not

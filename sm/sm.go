@@ -24,6 +24,9 @@ type Options struct {
 	// Targets are the managers to query; nil: all that can be found.
 	Targets []resolve.Address
 
+	// Stored, if not nil, is the fabric in which the ports are found, instead of a scan.
+	Stored *fabric.Fabric
+
 	// Mode selects the sources: a scan finds the ports with the capability IsSM,
 	// subnet administration has records of managers and of such ports.
 	Mode resolve.LookupMode
@@ -67,8 +70,9 @@ func (m *Manager) Advanced() *bool {
 type Result struct {
 	Local    umad.PortAttr
 	Managers []*Manager
-	Findings []Finding // of the fabric; those of a manager are in the manager
-	Warnings []error   // sources that could not be read, in part or at all
+	Without  []*Manager // ports at the targets that have no subnet manager
+	Findings []Finding  // of the fabric; those of a manager are in the manager
+	Warnings []error    // sources that could not be read, in part or at all
 	Stats    umad.Stats
 }
 
@@ -90,6 +94,7 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 		return nil, err
 	}
 	r.result.Stats = r.client.Stats()
+	r.separate()
 	r.check()
 	return r.result, nil
 }
@@ -134,23 +139,36 @@ func (r *run) find() error {
 	return nil
 }
 
+// findTargets finds the ports of the targets. A target that is not found is a warning,
+// and an error if it is the only one.
 func (r *run) findTargets() error {
 	resolver := resolve.New(r.client, r.result.Local, r.Resolve)
+	var notFound []error
 	for _, a := range r.Targets {
 		ports, err := resolver.Find(r.ctx, a)
-		if err != nil {
-			return err
+		switch {
+		case r.ctx.Err() != nil:
+			return r.ctx.Err()
+		case err != nil:
+			notFound = append(notFound, err)
 		}
 		for _, p := range ports {
 			r.result.Managers = append(r.result.Managers, &Manager{Target: a, To: p.To, Node: p.Node, Description: p.Description})
 		}
 	}
+	if len(r.result.Managers) == 0 {
+		return errors.Join(notFound...)
+	}
+	r.result.Warnings = notFound
 	return nil
 }
 
 // scan finds the ports with the capability IsSM.
 func (r *run) scan() error {
-	f, err := fabric.Discover(r.ctx, r.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.Progress})
+	f, err := r.Stored, error(nil)
+	if f == nil {
+		f, err = fabric.Discover(r.ctx, r.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: r.Progress})
+	}
 	if f == nil {
 		return fmt.Errorf("scan the fabric: %w", err)
 	}
@@ -199,8 +217,11 @@ func (r *run) askSA() error {
 	ports, err := r.client.GetTable(r.ctx, &umad.TableRequest{
 		To: sa, Match: &q, Mask: mad.Components(&q, &q.PortInfo.CapMask), Modifier: mad.MatchCapMask,
 	})
-	if err = ignoreNone(err); err != nil || ports == nil {
-		return err
+	if err = ignoreNone(err); err != nil {
+		return fmt.Errorf("query subnet administration: %w", err)
+	}
+	if ports == nil {
+		return nil
 	}
 	for i := range ports.Len() {
 		var record mad.PortInfoRecord
@@ -215,14 +236,13 @@ func (r *run) askSA() error {
 
 // ignoreNone returns nil for a reply without records.
 func ignoreNone(err error) error {
-	var status mad.StatusError
-	if errors.As(err, &status) && mad.Status(status) == mad.StatusNoRecords {
+	if errors.Is(err, mad.ErrNoRecords) {
 		return nil
 	}
 	return err
 }
 
-// at returns the manager with a LID. It adds a manager if there is none.
+// at returns the manager with a LID. It adds a missing manager.
 func (r *run) at(lid ib.LID) *Manager {
 	i := slices.IndexFunc(r.result.Managers, func(m *Manager) bool { return m.To.Route == "" && m.To.LID == lid })
 	if i < 0 {

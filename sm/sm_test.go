@@ -106,7 +106,11 @@ func TestCheck(t *testing.T) {
 		"standby vanishes": {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMStandby, 1, 1), Err: umad.ErrTimeout}}, 0, []FindingKind{NoReply}},
 		"stalled":          {[]*Manager{{Info: info(mad.SMMaster, 5, 1), Later: info(mad.SMMaster, 5, 1)}}, 0, []FindingKind{Stalled}},
 		"equal, disabled":  {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMNotActive, 5, 1)}}, 0, nil},
-		"other master":     {[]*Manager{{To: umad.Target{LID: 3}, Info: info(mad.SMMaster, 5, 1)}}, 7, []FindingKind{OtherMaster}},
+		"wrong state":      {[]*Manager{{Info: info(mad.SMMaster, 5, 1)}, {Info: info(mad.SMStandby, 4, 1), Record: info(mad.SMDiscovering, 4, 1)}}, 0, []FindingKind{WrongState}},
+		"no manager at the port": {[]*Manager{
+			{Info: info(mad.SMMaster, 5, 1)}, {Err: mad.StatusError(mad.StatusBadMethodAttr)},
+		}, 0, []FindingKind{NoManager}},
+		"other master": {[]*Manager{{To: umad.Target{LID: 3}, Info: info(mad.SMMaster, 5, 1)}}, 7, []FindingKind{OtherMaster}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &run{result: &Result{Managers: test.managers, Local: umad.PortAttr{SMLID: test.local}}}
@@ -115,6 +119,24 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A target without a subnet manager is no finding, unless it claims to have one.
+func TestRun_Targets(t *testing.T) {
+	f, o := demo(t)
+	port(t, f, 6).Info.CapMask |= mad.CapSM
+	a, err := resolve.Parse("4-7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Targets = []resolve.Address{a}
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Managers) != 2 || len(r.Without) != 2 || len(kinds(r)) != 0 {
+		t.Errorf("got %d managers, %d ports without one, findings %v; want 2, 2, none", len(r.Managers), len(r.Without), kinds(r))
 	}
 }
 
@@ -131,5 +153,18 @@ func TestSet(t *testing.T) {
 	}
 	if _, err := ParseOperation("nosuch"); err == nil {
 		t.Error("got no error for an unknown operation")
+	}
+}
+
+// Only Set sends a Set.
+func TestRun_GetsOnly(t *testing.T) {
+	_, o := demo(t)
+	o.Client.Trace = func(e umad.Event) {
+		if e.Kind == umad.EventSent && e.Method == mad.MethodSet {
+			t.Errorf("got %v", e)
+		}
+	}
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
 	}
 }
