@@ -1,6 +1,6 @@
-// Package query requests attributes of management agents by name: those of subnet
-// management, performance management and congestion control, from one port or from
-// many at the same time.
+// Package query requests attributes of management agents by name, from one port or from
+// many at the same time: those of subnet management, performance management and congestion
+// control, and texts of hosts with a server of package sysstat.
 package query
 
 import (
@@ -32,7 +32,12 @@ func (a Attribute) String() string { return a.Name }
 func (a Attribute) Known() bool { return a.Class.NewAttribute(a.ID) != nil }
 
 // HasPorts reports whether a request can select a port of the node.
-func (a Attribute) HasPorts() bool { return a.scope != ofNode && a.scope != ofAgent }
+func (a Attribute) HasPorts() bool {
+	return a.scope != ofNode && a.scope != ofAgent && a.scope != ofCapabilities && a.scope != ofAddresses
+}
+
+// HasAddresses reports whether a request selects words by their addresses.
+func (a Attribute) HasAddresses() bool { return a.scope == ofAddresses }
 
 // classes are the classes with their prefixes in names of attributes.
 var classes = []struct {
@@ -42,9 +47,14 @@ var classes = []struct {
 	{mad.ClassSMPLIDRouted, "smp"},
 	{mad.ClassPM, "pm"},
 	{mad.ClassCC, "cc"},
+	{mad.ClassMlnx, "vs"},
+	{mad.ClassSysstat, "sysstat"},
 }
 
-// Prefix returns the prefix of the class in names of attributes: smp, pm or cc.
+// IsText reports whether replies are texts, see [Reply.Text].
+func (a Attribute) IsText() bool { return a.Class == mad.ClassSysstat }
+
+// Prefix returns the prefix of the class in names of attributes: smp, pm, cc, vs or sysstat.
 func (a Attribute) Prefix() string {
 	for _, c := range classes {
 		if c.class == a.Class {
@@ -54,8 +64,11 @@ func (a Attribute) Prefix() string {
 	return ""
 }
 
-// Attributes returns all attributes with a structure in package mad, in the order of
-// classes and numbers.
+// texts are the attributes with a text.
+var texts = []mad.AttrID{mad.AttrSysstatPing, mad.AttrSysstatHost, mad.AttrSysstatCPU}
+
+// Attributes returns all attributes with a structure in package mad, and those with a text,
+// in the order of classes and numbers.
 func Attributes() []Attribute {
 	var all []Attribute
 	for _, c := range classes {
@@ -63,12 +76,15 @@ func Attributes() []Attribute {
 			all = append(all, attribute(c.class, id))
 		}
 	}
+	for _, id := range texts {
+		all = append(all, attribute(mad.ClassSysstat, id))
+	}
 	return all
 }
 
 func attribute(class mad.Class, id mad.AttrID) Attribute {
 	a := Attribute{Class: class, ID: id, Name: fmt.Sprintf("0x%04x", uint16(id)), scope: ofAgent}
-	if a.Known() {
+	if a.Known() || a.IsText() && slices.Contains(texts, id) {
 		a.Name = class.AttrName(id)
 	}
 	key := key{class, id}
@@ -89,7 +105,7 @@ type key struct {
 
 func smp(id mad.AttrID) key { return key{mad.ClassSMPLIDRouted, id} }
 
-// aliases are the names of smpquery and ibccquery (rdma-core, infiniband-diags).
+// aliases are the names of smpquery, ibccquery and ibsysstat (rdma-core, infiniband-diags).
 var aliases = map[key][]string{
 	smp(mad.AttrNodeInfo):              {"NI"},
 	smp(mad.AttrNodeDescription):       {"NodeDesc", "ND"},
@@ -112,6 +128,9 @@ var aliases = map[key][]string{
 	{mad.ClassCC, mad.AttrCACongestionSetting}:         {"CS"},
 	{mad.ClassCC, mad.AttrCongestionControlTable}:      {"CT"},
 	{mad.ClassCC, mad.AttrTimeStamp}:                   {"TI"},
+
+	{mad.ClassSysstat, mad.AttrSysstatHost}: {"Host"},
+	{mad.ClassSysstat, mad.AttrSysstatCPU}:  {"CPU"},
 }
 
 // ParseAttribute parses the name or an alias of an attribute in either case, or a
@@ -130,7 +149,7 @@ func ParseAttribute(s string) (Attribute, error) {
 			}
 		}
 		if !found {
-			return Attribute{}, fmt.Errorf("parse attribute %q: class %q is not smp, pm or cc", s, prefix)
+			return Attribute{}, fmt.Errorf("parse attribute %q: class %q is not smp, pm, cc, vs or sysstat", s, prefix)
 		}
 	}
 	if name != "" && name[0] >= '0' && name[0] <= '9' {
@@ -194,5 +213,5 @@ func (e *unknownError) Hint() string {
 	if len(e.similar) > 0 && len(e.similar) < maxSimilar {
 		return "similar names: " + strings.Join(e.similar, ", ")
 	}
-	return "list all names: ibkit query --list"
+	return ""
 }

@@ -10,19 +10,23 @@ import (
 type scope uint8
 
 const (
-	ofAgent    scope = iota // one request to the agent
-	ofNode                  // one request to the node
-	ofPort                  // the modifier is a port
-	ofCounters              // the attribute contains the port
-	ofPKeys                 // blocks of 32 for a port
-	ofGUIDs                 // blocks of 8 for the port that receives the request
-	ofSLtoVL                // an output port with each input port
-	ofVLs                   // two blocks of each priority for a port
-	ofLFT                   // blocks up to the highest LID
-	ofMFT                   // blocks for each group of 16 ports
-	ofStates                // blocks of 128 ports
-	ofCCT                   // blocks of 64 entries
-	ofSPC                   // blocks of 48 ports
+	ofAgent        scope = iota // one request to the agent
+	ofNode                      // one request to the node
+	ofPort                      // the modifier is a port
+	ofCounters                  // the attribute contains the port
+	ofPKeys                     // blocks of 32 for a port
+	ofGUIDs                     // blocks of 8 for the port that receives the request
+	ofSLtoVL                    // an output port with each input port
+	ofVLs                       // two blocks of each priority for a port
+	ofLFT                       // blocks up to the highest LID
+	ofMFT                       // blocks for each group of 16 ports
+	ofStates                    // blocks of 128 ports
+	ofCCT                       // blocks of 64 entries
+	ofSPC                       // blocks of 48 ports
+	ofCapabilities              // the modifier selects the capabilities
+	ofARGroups                  // blocks of 2 up to the highest group
+	ofARLFT                     // blocks of 16 up to the highest LID
+	ofAddresses                 // blocks of 18 addresses
 )
 
 var scopes = map[key]scope{
@@ -40,13 +44,24 @@ var scopes = map[key]scope{
 	smp(mad.AttrMulticastForwardingTable): ofMFT,
 	smp(mad.AttrSwitchPortStateTable):     ofStates,
 
+	smp(mad.AttrHierarchyInfo):           ofPort,
+	smp(mad.AttrPrivateLFTInfo):          ofNode,
+	smp(mad.AttrVendorCapabilities):      ofCapabilities,
+	smp(mad.AttrAdaptiveRoutingInfo):     ofNode,
+	smp(mad.AttrARGroupTable):            ofARGroups,
+	smp(mad.AttrARLinearForwardingTable): ofARLFT,
+
+	{mad.ClassMlnx, mad.AttrMlnxConfigSpace}:        ofAddresses,
+	{mad.ClassMlnx, mad.AttrMlnxCounterGroupInfo}:   ofPort,
+	{mad.ClassMlnx, mad.AttrMlnxCounterGroupConfig}: ofPort,
+
 	{mad.ClassPM, mad.AttrClassPortInfo}:               ofAgent,
 	{mad.ClassCC, mad.AttrCongestionControlTable}:      ofCCT,
 	{mad.ClassCC, mad.AttrSwitchPortCongestionSetting}: ofSPC,
 }
 
 // needs are the attributes of a node that determine the requests.
-type needs struct{ node, sw, port, limit bool }
+type needs struct{ node, sw, port, limit, adaptive, agent bool }
 
 // needs returns the attributes that are necessary before the requests of a scope.
 func (s scope) needs(ports Ports) needs {
@@ -63,8 +78,10 @@ func (s scope) needs(ports Ports) needs {
 		return needs{node: true, port: true}
 	case ofSLtoVL, ofStates, ofSPC:
 		return needs{node: true}
-	case ofLFT, ofMFT:
+	case ofLFT, ofMFT, ofARLFT:
 		return needs{node: true, sw: true}
+	case ofARGroups:
+		return needs{adaptive: true}
 	case ofCCT:
 		return needs{limit: true}
 	}
@@ -77,6 +94,8 @@ type facts struct {
 	sw    mad.SwitchInfo
 	port  mad.PortInfo
 	limit uint16 // index of the last entry of the congestion control table
+
+	adaptive mad.AdaptiveRoutingInfo
 }
 
 func (f *facts) isSwitch() bool { return f.node.NodeType == mad.NodeTypeSwitch }
@@ -88,6 +107,10 @@ func (s scope) label() string {
 		return "input port"
 	case ofVLs:
 		return "block"
+	case ofARGroups:
+		return "from group"
+	case ofAddresses:
+		return "from address"
 	}
 	return "from entry"
 }
@@ -154,6 +177,16 @@ func (s scope) parts(ports Ports, f *facts) []part {
 		for first := 0; first <= int(f.sw.LinearFDBTop); first += len(mad.LinearForwardingTable{}.Ports) {
 			add(noPort, uint32(first/len(mad.LinearForwardingTable{}.Ports)), first)
 		}
+	case ofARLFT:
+		for first := 0; first <= int(f.sw.LinearFDBTop); first += len(mad.ARLinearForwardingTable{}.Entries) {
+			add(noPort, uint32(first/len(mad.ARLinearForwardingTable{}.Entries)), first)
+		}
+	case ofARGroups:
+		for first := 0; first <= int(f.adaptive.GroupTop); first += len(mad.ARGroupTable{}.SubGroups) {
+			add(noPort, uint32(first/len(mad.ARGroupTable{}.SubGroups)), first)
+		}
+	case ofCapabilities:
+		add(noPort, mad.VendorCapabilitiesModifier, noBlock)
 	case ofMFT:
 		return multicastParts(f)
 	case ofStates:

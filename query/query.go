@@ -1,8 +1,8 @@
 package query
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -21,16 +21,19 @@ type Options struct {
 	Attribute Attribute
 	Targets   []resolve.Address
 	Ports     Ports
-	Modifier  *uint32 // of a single request to each target; nil: derived from the attribute
-	CCKey     uint64  // key of congestion control
-	FromSA    bool    // query subnet administration in place of the nodes
-	SMKey     uint64  // of queries of subnet administration
-	Packets   bool    // keep the packets of all replies, not only of those with errors
+	Modifier  *uint32  // of a single request to each target; nil: derived from the attribute
+	Addresses []uint32 // of words in the configuration space
+	CCKey     uint64   // key of congestion control
+	OUI       uint32   // of queries for texts
+	FromSA    bool     // query subnet administration in place of the nodes
+	SMKey     uint64   // of queries of subnet administration
+	Packets   bool     // keep the packets of all replies, not only of those with errors
+	Identify  bool     // request the names and GUIDs of nodes that are not known from the search
 
 	Resolve resolve.Options
 }
 
-// A Reply is the reply to one request, or the reason why there is none.
+// A Reply is the reply to one request, or the reason for its failure.
 type Reply struct {
 	Target resolve.Address
 	Port   *resolve.Port // the destination; nil: it was not found
@@ -39,7 +42,8 @@ type Reply struct {
 	Modifier uint32
 	Block    int // index of the first entry of a table; -1: not a table
 
-	Attr   mad.Attribute // decoded; nil: unknown attribute, or an error
+	Attr   mad.Attribute // decoded; nil: unknown attribute, a text, or an error
+	Text   *string       // of an attribute with a text, see [Attribute.IsText]; nil: none
 	Packet *mad.Packet   // that was received, as far as it is kept; nil: none
 	RTT    time.Duration
 	Err    error
@@ -75,18 +79,32 @@ type run struct {
 	ctx    context.Context
 	client *umad.Client
 	result *Result
+
+	waiting []*target // not started
+	started int       // targets with requests
+	long    []func()  // requests for replies of several segments, one after the other
 }
 
-// A target is a destination and its requests, of which the replies are stored in order.
+// A target is a destination with the replies to its requests, in order.
 type target struct {
 	*run
 	address resolve.Address
 	port    *resolve.Port
-	facts   facts
-	wants   needs
-	parts   []part
 	replies []Reply
+
+	*progress // nil before the start and after the last reply
 }
+
+// progress is the state of a target with requests.
+type progress struct {
+	facts    facts
+	wants    needs
+	requests int // submitted and not answered
+}
+
+// maxStarted limits the memory for targets with requests. It is much more than the requests
+// in flight, because targets that do not respond wait for their timeouts at the same time.
+const maxStarted = 4096
 
 func (r *run) run() error {
 	resolver := resolve.New(r.client, r.result.Local, r.Resolve)
@@ -97,37 +115,155 @@ func (r *run) run() error {
 			return r.ctx.Err()
 		}
 		if err != nil {
-			targets = append(targets, &target{run: r, address: a, replies: []Reply{{Target: a, Number: -1, Block: -1, Err: err}}})
+			t := &target{run: r, address: a}
+			t.fail(err, nil)
+			targets = append(targets, t)
 		}
 		for _, p := range ports {
 			targets = append(targets, &target{run: r, address: a, port: p})
 		}
 	}
-	for _, t := range targets {
-		if t.port != nil {
-			t.start()
-		}
-	}
+	r.waiting = targets
+	r.startTargets()
 	err := r.client.Run(r.ctx)
+	for _, finish := range r.long {
+		finish()
+	}
+	r.result.Replies = make([]Reply, 0, len(targets))
 	for _, t := range targets {
-		for _, reply := range t.replies {
-			if reply.Err != nil {
+		if err != nil && (t.progress != nil || t.replies == nil) {
+			t.fail(err, nil)
+		}
+		t.replies = mergeFailures(t.replies)
+		for i := range t.replies {
+			if t.replies[i].Err != nil {
 				r.result.Failed++
 			}
 		}
 		r.result.Replies = append(r.result.Replies, t.replies...)
+		t.replies = nil
 	}
 	return err
 }
 
+// startTargets starts targets up to the limit.
+func (r *run) startTargets() {
+	for r.started < maxStarted && len(r.waiting) > 0 {
+		t := r.waiting[0]
+		r.waiting = r.waiting[1:]
+		if t.port == nil {
+			continue
+		}
+		r.started++
+		t.progress = &progress{requests: 1} // until start returns
+		t.start()
+		t.answered()
+	}
+}
+
+// send submits a request. done is called with the reply.
+func (t *target) send(q *umad.Request, done func(*umad.Reply)) {
+	t.requests++
+	q.Done = func(_ *umad.Request, reply *umad.Reply) {
+		done(reply)
+		t.answered()
+		t.startTargets()
+	}
+	t.client.Submit(q)
+}
+
+// answered ends a request, and the target with its last one.
+func (t *target) answered() {
+	if t.requests--; t.requests == 0 {
+		t.progress = nil
+		t.started--
+	}
+}
+
+// mergeFailures replaces the replies to all blocks of the table of a port by the first one
+// if they have the same error.
+func mergeFailures(replies []Reply) (merged []Reply) {
+	if len(replies) == 1 {
+		return replies
+	}
+	for len(replies) > 0 {
+		first, same, n := &replies[0], true, 1
+		for ; n < len(replies) && replies[n].Number == first.Number && replies[n].Block >= 0; n++ {
+			same = same && first.Err != nil && replies[n].Err != nil && cause(first.Err) == cause(replies[n].Err)
+		}
+		if same && n > 1 {
+			first.Block = -1
+			merged = append(merged, *first)
+		} else {
+			merged = append(merged, replies[:n]...)
+		}
+		replies = replies[n:]
+	}
+	return merged
+}
+
+// cause returns the text of an error without the request, whose modifier is that of a block.
+func cause(err error) string {
+	if failed, ok := errors.AsType[*umad.Error](err); ok {
+		err = failed.Err
+	}
+	return err.Error()
+}
+
+// identify requests the node and its description if they are unknown. A node that does not
+// reply has no name.
+func (t *target) identify() {
+	for _, known := range []struct {
+		attr Attribute
+		ok   bool
+	}{{nodeInfo, t.port.Node != nil}, {nodeDescription, t.port.Description != nil}} {
+		if known.ok {
+			continue
+		}
+		c, err := t.ask(known.attr, part{port: -1})
+		if err != nil {
+			continue // the query itself has the same error
+		}
+		t.send(c.request, func(reply *umad.Reply) {
+			if reply.Err != nil {
+				return
+			}
+			switch a, err := c.decode(reply.Data()); a := a.(type) {
+			case *mad.NodeInfo:
+				if err == nil {
+					t.port.Node = a
+				}
+			case *mad.NodeDescription:
+				if err == nil {
+					t.port.Description = a
+				}
+			}
+		})
+	}
+}
+
+// The attributes that identify a node.
+var (
+	nodeInfo        = attribute(mad.ClassSMPLIDRouted, mad.AttrNodeInfo)
+	nodeDescription = attribute(mad.ClassSMPLIDRouted, mad.AttrNodeDescription)
+)
+
 // start submits the first request of a target.
 func (t *target) start() {
+	if t.Identify {
+		t.identify()
+	}
 	if t.Modifier != nil {
 		p := part{port: -1, modifier: *t.Modifier, block: -1}
 		t.submit([]part{p})
 		return
 	}
+	if t.Attribute.HasAddresses() {
+		t.submit(addressParts(t.Addresses))
+		return
+	}
 	t.wants = t.Attribute.scope.needs(t.Ports)
+	t.wants.agent = t.Attribute.Class == mad.ClassMlnx && t.Ports.Given()
 	t.wants.node = t.wants.node || t.FromSA && (t.wants.port || t.Attribute.scope == ofPort) // the agent of an adapter knows its port
 	if node := t.port.Node; node != nil {
 		t.facts.node, t.wants.node = *node, false
@@ -139,6 +275,9 @@ func (t *target) start() {
 // attribute of the query.
 func (t *target) next() {
 	switch w := &t.wants; {
+	case w.agent:
+		w.agent = false
+		t.agent()
 	case w.node:
 		w.node = false
 		t.fact(&t.facts.node, 0)
@@ -148,6 +287,9 @@ func (t *target) next() {
 	case w.port:
 		w.port = false
 		t.fact(&t.facts.port, t.Attribute.scope.representative(t.Ports, &t.facts))
+	case w.adaptive:
+		w.adaptive = false
+		t.fact(&t.facts.adaptive, 0)
 	case w.limit:
 		w.limit = false
 		t.limit()
@@ -166,7 +308,7 @@ func (t *target) fact(a mad.Attribute, number uint32) {
 		t.continueWith(err, &umad.Reply{})
 		return
 	}
-	c.request.Done = func(_ *umad.Request, reply *umad.Reply) {
+	t.send(c.request, func(reply *umad.Reply) {
 		err := reply.Err
 		if err == nil {
 			a, err = c.decode(reply.Data())
@@ -178,16 +320,16 @@ func (t *target) fact(a mad.Attribute, number uint32) {
 			t.facts.sw = *a
 		case *mad.PortInfo:
 			t.facts.port = *a
+		case *mad.AdaptiveRoutingInfo:
+			t.facts.adaptive = *a
 		}
 		t.continueWith(err, reply)
-	}
-	t.client.Submit(c.request)
+	})
 }
 
 // limit requests the size of the congestion control table.
 func (t *target) limit() {
-	q := t.request(t.Attribute, part{})
-	q.Done = func(_ *umad.Request, reply *umad.Reply) {
+	t.send(t.request(t.Attribute, part{}), func(reply *umad.Reply) {
 		var table mad.CongestionControlTable
 		err := reply.Err
 		if err == nil {
@@ -195,8 +337,14 @@ func (t *target) limit() {
 		}
 		t.facts.limit = table.Limit
 		t.continueWith(err, reply)
-	}
-	t.client.Submit(q)
+	})
+}
+
+// agent requests ClassPortInfo, which each agent of the class has, so that a node without
+// an agent costs one timeout.
+func (t *target) agent() {
+	q := t.request(attribute(t.Attribute.Class, mad.AttrClassPortInfo), part{})
+	t.send(q, func(reply *umad.Reply) { t.continueWith(reply.Err, reply) })
 }
 
 // continueWith goes on after a needed attribute, or ends with its error.
@@ -205,12 +353,16 @@ func (t *target) continueWith(err error, reply *umad.Reply) {
 		t.next()
 		return
 	}
-	t.replies = []Reply{{Target: t.address, Port: t.port, Number: -1, Block: -1, Packet: clone(reply.MAD), Err: err}}
+	t.fail(err, clone(reply.MAD))
+}
+
+// fail replaces the replies by an error.
+func (t *target) fail(err error, packet *mad.Packet) {
+	t.replies = []Reply{{Target: t.address, Port: t.port, Number: -1, Block: -1, Packet: packet, Err: err}}
 }
 
 // submit submits the requests for the attribute.
 func (t *target) submit(parts []part) {
-	t.parts = parts
 	t.replies = make([]Reply, len(parts))
 	for i, p := range parts {
 		reply := &t.replies[i]
@@ -224,11 +376,10 @@ func (t *target) submit(parts []part) {
 			reply.Err = err
 			continue
 		}
-		c.request.Done = func(_ *umad.Request, received *umad.Reply) { t.receive(reply, received, c.decode) }
-		t.client.Submit(c.request)
+		t.send(c.request, func(received *umad.Reply) { t.receive(reply, received, c.decode) })
 	}
 	if len(parts) == 0 {
-		t.replies = []Reply{{Target: t.address, Port: t.port, Number: -1, Block: -1, Err: errEmpty}}
+		t.fail(errEmpty, nil)
 	}
 }
 
@@ -249,7 +400,11 @@ func (t *target) request(a Attribute, p part) *umad.Request {
 	case a.scope == ofCounters:
 		q.Payload[offset-headerSize+1] = uint8(p.port) // PortSelect
 	case q.Class == mad.ClassCC:
-		binary.BigEndian.PutUint64(q.Payload, t.CCKey) // first in the packet (A10.4.1)
+		q.Payload = mad.CongestionPayload(t.CCKey, nil)
+	case a.scope == ofAddresses && t.Modifier == nil:
+		q.Payload = addressPayload(t.Addresses, p)
+	case q.Class.HasOUI():
+		q.Payload = mad.VendorPayload(t.OUI)
 	}
 	return q
 }
@@ -260,13 +415,50 @@ func (t *target) receive(reply *Reply, received *umad.Reply, decode func([]byte)
 	if received.MAD == nil {
 		return
 	}
-	if reply.Err == nil {
+	switch {
+	case reply.Err != nil:
+	case t.Attribute.IsText():
+		t.receiveText(reply, received)
+	default:
 		reply.Attr, reply.Err = decode(received.Data())
 	}
-	if t.Packets || reply.Attr == nil || reply.Err != nil {
+	if t.Packets || reply.Attr == nil && reply.Text == nil || reply.Err != nil {
 		reply.Packet = clone(received.MAD)
 	}
 }
+
+// receiveText stores the text of a reply. If there are more segments, the request is sent
+// again when no other is in flight.
+func (t *target) receiveText(reply *Reply, received *umad.Reply) {
+	long, ok := received.Long()
+	if ok {
+		reply.Text, reply.Err = text(long)
+		return
+	}
+	r := t.request(t.Attribute, part{})
+	t.long = append(t.long, func() {
+		long, err := t.client.CallLong(t.ctx, r, umad.LongOptions{Limit: maxText})
+		if err == nil {
+			reply.Text, err = text(long)
+		}
+		reply.Err = err
+	})
+}
+
+// maxText is the maximum size of a text in bytes.
+const maxText = 1 << 20
+
+// text returns the text in a reply, which ends with a NUL.
+func text(reply *umad.LongReply) (*string, error) {
+	s, _, found := bytes.Cut(reply.Data, []byte{0})
+	if !found && reply.Clipped {
+		return new(string(s)), errClipped
+	}
+	return new(string(s)), nil
+}
+
+// errClipped is the error of a text in a single packet that may have more.
+var errClipped = errors.New("the text is cut: the reply is a single packet")
 
 func clone(p *mad.Packet) *mad.Packet {
 	if p == nil {
@@ -301,13 +493,7 @@ func (r *Reply) place() string {
 	if r.Port == nil {
 		return r.Target.String()
 	}
-	s := fmt.Sprintf("LID %d", r.Port.To.LID)
-	if r.Port.To.Route != "" || r.Port.To.LID == 0 {
-		s = "route " + r.Port.To.Route.String()
-		if r.Port.To.LID != 0 {
-			s = fmt.Sprintf("route %d,%s", r.Port.To.LID, r.Port.To.Route)
-		}
-	}
+	s := r.Port.To.Place()
 	if r.Number >= 0 {
 		s += fmt.Sprintf(" port %d", r.Number)
 	}

@@ -14,13 +14,15 @@ import (
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/umad/umadtest"
 )
 
 func TestParseAttribute(t *testing.T) {
 	for text, want := range map[string]string{
 		"PortInfo": "smp:PortInfo", "portinfo": "smp:PortInfo", "pi": "smp:PortInfo", "smp:0x15": "smp:PortInfo", "21": "smp:PortInfo",
 		"pkeytable": "smp:P_KeyTable", "P_KeyTable": "smp:P_KeyTable", "pm:PortCounters": "pm:PortCounters", "PortCounters": "pm:PortCounters",
-		"pm:classportinfo": "pm:ClassPortInfo", "CP": "cc:ClassPortInfo", "0xff17": "smp:0xff17", "cc:0x99": "cc:0x0099",
+		"pm:classportinfo": "pm:ClassPortInfo", "CP": "cc:ClassPortInfo", "0xff40": "smp:0xff40", "vs:0x17": "vs:GeneralInfo", "generalinfo": "vs:GeneralInfo", "0xff17": "smp:VendorCapabilities", "cc:0x99": "cc:0x0099",
+		"host": "sysstat:HostInfo", "CPU": "sysstat:CPUInfo", "ping": "sysstat:Ping", "sysstat:0x13": "sysstat:0x0013",
 	} {
 		a, err := ParseAttribute(text)
 		if got := a.Prefix() + ":" + a.Name; got != want || err != nil {
@@ -28,8 +30,8 @@ func TestParseAttribute(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "no such name", "nosuch": "no such name", "classportinfo": "ambiguous: pm:ClassPortInfo, cc:ClassPortInfo",
-		"0x10000": "not a number of 16 bits", "0xg": "not a number", "xx:1": "class \"xx\" is not smp, pm or cc", "smp:PortCounters": "no such name",
+		"": "no such name", "nosuch": "no such name", "classportinfo": "ambiguous: pm:ClassPortInfo, cc:ClassPortInfo, vs:ClassPortInfo",
+		"0x10000": "not a number of 16 bits", "0xg": "not a number", "xx:1": "class \"xx\" is not smp, pm, cc, vs or sysstat", "smp:PortCounters": "no such name",
 	} {
 		if a, err := ParseAttribute(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, error %v, want %s", text, a, err, want)
@@ -67,7 +69,13 @@ func TestParsePorts(t *testing.T) {
 // demo returns options for a query of the fabric demo.
 func demo(t *testing.T, attribute, target, ports string) Options {
 	t.Helper()
-	f, err := sim.Build("demo")
+	return queryOf(t, "demo", attribute, target, ports)
+}
+
+// queryOf returns options for a query of a simulated fabric.
+func queryOf(t *testing.T, fabric, attribute, target, ports string) Options {
+	t.Helper()
+	f, err := sim.Build(fabric)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +126,7 @@ func TestRun(t *testing.T) {
 		{"CT", "4", "", 1, 0},
 		{"cc:CongestionInfo", "3-4", "", 2, 0},
 		{"LFT", "node07", "", 1, 1},
-		{"0xff17", "7", "", 1, 1},
+		{"0xff40", "7", "", 1, 1},
 		{"NodeInfo", "7 4000 nobody", "", 3, 2},
 		{"PortInfo", "4000-4002", "all", 3, 3},
 	} {
@@ -139,6 +147,57 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Nodes with NVIDIA's agents reply to their attributes.
+func TestRun_Vendor(t *testing.T) {
+	for _, test := range []struct {
+		attribute, target, ports string
+		replies, failed          int
+	}{
+		{"HierarchyInfo", "leaf1", "1-3", 3, 0},
+		{"HierarchyInfo", "node07", "", 1, 0},
+		{"VendorCapabilities", "3-5", "", 3, 0},
+		{"AdaptiveRoutingInfo", "leaf1", "", 1, 0},
+		{"ARGroupTable", "leaf1", "", 1, 0},
+		{"ARLinearForwardingTable", "leaf1", "", 2, 0},
+		{"PrivateLFTInfo", "leaf1", "", 1, 0},
+		{"PrivateLFTInfo", "node07", "", 1, 1},
+		{"GeneralInfo", "3-5", "", 3, 0},
+		{"vs:ClassPortInfo", "leaf1", "", 1, 0},
+		{"CounterGroupInfo", "leaf1", "all", 17, 0},
+		{"CounterGroupConfig", "leaf1", "2", 1, 0},
+	} {
+		t.Run(test.attribute+" "+test.target+" "+test.ports, func(t *testing.T) {
+			r, err := Run(t.Context(), queryOf(t, "demo:ar=on", test.attribute, test.target, test.ports))
+			if err != nil || len(r.Replies) != test.replies || r.Failed != test.failed {
+				t.Errorf("got %d replies, %d failed, error %v, want %d, %d failed", len(r.Replies), r.Failed, err, test.replies, test.failed)
+			}
+		})
+	}
+}
+
+// An agent that ignores the vendor class costs one timeout, for any number of ports.
+func TestRun_NoVendorAgent(t *testing.T) {
+	r, err := Run(t.Context(), demo(t, "CounterGroupInfo", "leaf1", "all"))
+	if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) || r.Stats.Timeouts != 3 {
+		t.Errorf("got %+v, error %v, want one timeout", r, err)
+	}
+}
+
+// Words of the configuration space are read 18 at a time.
+func TestRun_Addresses(t *testing.T) {
+	o := queryOf(t, "demo:vendor=on", "ConfigSpace", "leaf1", "")
+	for i := range uint32(20) {
+		o.Addresses = append(o.Addresses, i*4)
+	}
+	r, err := Run(t.Context(), o)
+	if err != nil || len(r.Replies) != 2 || r.Failed > 0 {
+		t.Fatalf("got %+v, error %v, want 2 replies", r, err)
+	}
+	if got := r.Replies[1].Attr.(*mad.MlnxConfigSpace).Records[1].Address; got != 19*4 {
+		t.Errorf("got address %d, want %d", got, 19*4)
+	}
+}
+
 // Dead nodes cost one timeout in all.
 func TestRun_DeadNodes(t *testing.T) {
 	o := demo(t, "NodeInfo", "4000-4030 7", "")
@@ -150,6 +209,20 @@ func TestRun_DeadNodes(t *testing.T) {
 	}
 	if d := time.Since(start); d > 4*2*200*time.Millisecond {
 		t.Errorf("got %v, want less than the timeouts of a few nodes", d)
+	}
+}
+
+// If the port breaks, all targets have an error, also those that were not started.
+func TestRun_BrokenPort(t *testing.T) {
+	o := demo(t, "NodeInfo", "1-5000", "")
+	broken := &umadtest.Port{
+		Attributes: umad.PortAttr{LID: 1},
+		OnRecv:     func(*umadtest.Port) error { return umad.ErrDeviceRemoved },
+	}
+	o.Open = func(context.Context) (umad.Port, error) { return broken, nil }
+	r, err := Run(t.Context(), o)
+	if !errors.Is(err, umad.ErrDeviceRemoved) || len(r.Replies) != 5000 || r.Failed != 5000 {
+		t.Fatalf("got %d replies, %d failed, error %v, want 5000 failed: %v", len(r.Replies), r.Failed, err, umad.ErrDeviceRemoved)
 	}
 }
 
