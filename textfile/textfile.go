@@ -1,0 +1,98 @@
+// Package textfile reads text files by lines. Errors contain the file and the line.
+package textfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+)
+
+// MaxLine is the maximum length of a line in bytes.
+const MaxLine = bufio.MaxScanTokenSize
+
+// ErrTooLong is the error of a line with more than MaxLine bytes.
+var ErrTooLong = fmt.Errorf("line longer than %d bytes", MaxLine)
+
+// An Error is an error in a file.
+type Error struct {
+	File string
+	Line int // from 1; 0: the file as a whole
+	Err  error
+}
+
+// Error returns the cause after the file and the line.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// A Reader reads the lines of a file. Its methods Err, At and Errorf return an [*Error].
+type Reader struct {
+	file  string
+	lines *bufio.Scanner
+	line  int
+}
+
+// NewReader returns a Reader before the first line. file is the name of r in errors.
+func NewReader(r io.Reader, file string) *Reader {
+	return &Reader{file: file, lines: bufio.NewScanner(r)}
+}
+
+// Next reads a line. It returns false at the end of the file and after an error, which
+// Err returns.
+func (r *Reader) Next() bool {
+	if !r.lines.Scan() {
+		return false
+	}
+	r.line++
+	return true
+}
+
+// Text returns the current line without its end, \n or \r\n.
+func (r *Reader) Text() string { return r.lines.Text() }
+
+// Bytes returns the current line as Text does. It is valid until Next is called.
+func (r *Reader) Bytes() []byte { return r.lines.Bytes() }
+
+// Line returns the number of the current line, 0 before the first one.
+func (r *Reader) Line() int { return r.line }
+
+// Err returns the error that ended the lines, nil at the end of the file.
+func (r *Reader) Err() error {
+	err := r.lines.Err()
+	var path *fs.PathError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bufio.ErrTooLong):
+		err = ErrTooLong
+	case errors.As(err, &path):
+		return &Error{r.file, 0, path.Err} // without the path, which is the file
+	}
+	return &Error{r.file, r.line + 1, err}
+}
+
+// At returns an error about the current line.
+func (r *Reader) At(err error) error { return &Error{r.file, r.line, err} }
+
+// Errorf returns an error about the current line. See [fmt.Errorf].
+func (r *Reader) Errorf(format string, args ...any) error {
+	return r.At(fmt.Errorf(format, args...))
+}
+
+// Quote returns the beginning of a text in quotation marks, for an error.
+func Quote[T string | []byte](text T) string {
+	const most = 60
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + "…"
+	}
+	return strconv.Quote(string(text))
+}
