@@ -10,8 +10,8 @@ import (
 )
 
 // AppendNodeJSON appends the JSON form of [NewReportNode] to b, byte for byte the result
-// of [json.Marshal]. It allocates memory only for unusual texts and for attributes: the
-// report on a large fabric has tens of thousands of ports.
+// of [json.Marshal]. It allocates memory only for unusual texts, attributes and counters:
+// the report on a large fabric has tens of thousands of ports.
 func AppendNodeJSON(b []byte, n *fabric.Node, ends []End, o ReportOptions) []byte {
 	if o.Attributes {
 		return appendJSON(b, NewReportNode(n, ends, o))
@@ -30,7 +30,7 @@ func AppendNodeJSON(b []byte, n *fabric.Node, ends []End, o ReportOptions) []byt
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendPort(b, &ends[i], o.Names)
+		b = appendPort(b, &ends[i], &o)
 	}
 	return append(b, "]}"...)
 }
@@ -49,7 +49,7 @@ func appendDescriptionHex(b []byte, n *fabric.Node) []byte {
 }
 
 // appendPort appends the JSON form of a [ReportPort] without attributes.
-func appendPort(b []byte, e *End, names *fabric.NameMap) []byte {
+func appendPort(b []byte, e *End, o *ReportOptions) []byte {
 	p := e.Port
 	b = strconv.AppendUint(append(b, `{"number":`...), uint64(p.Number), 10)
 	b = append(b, `,"external_number":`...)
@@ -61,8 +61,8 @@ func appendPort(b []byte, e *End, names *fabric.NameMap) []byte {
 	b = appendGUID(append(b, `,"guid":`...), p.GUID)
 	b = strconv.AppendUint(append(b, `,"lid":`...), uint64(p.LID()), 10)
 	if p.Info != nil {
-		b = appendText(append(b, `,"state":`...), p.Info.State.String())
-		b = appendText(append(b, `,"phys_state":`...), p.Info.PhysState.String())
+		b = appendNonZero(append(b, `,"state":`...), p.Info.State)
+		b = appendNonZero(append(b, `,"phys_state":`...), p.Info.PhysState)
 	} else {
 		b = append(b, `,"state":null,"phys_state":null`...)
 	}
@@ -77,7 +77,7 @@ func appendPort(b []byte, e *End, names *fabric.NameMap) []byte {
 	}
 	b = appendNonZero(append(b, `,"best_width":`...), e.BestWidth)
 	b = appendNonZero(append(b, `,"best_speed":`...), e.BestSpeed)
-	b = appendPeer(append(b, `,"peer":`...), p.Peer, names)
+	b = appendPeer(append(b, `,"peer":`...), p.Peer, o.Names)
 	b = append(b, `,"findings":[`...)
 	for i, f := range e.Findings {
 		if i > 0 {
@@ -87,7 +87,11 @@ func appendPort(b []byte, e *End, names *fabric.NameMap) []byte {
 		b = strconv.AppendBool(append(b, `,"problem":`...), f.IsProblem())
 		b = append(appendText(append(b, `,"detail":`...), f.Detail()), '}')
 	}
-	return append(b, "]}"...)
+	b = append(b, ']')
+	if o.Counters != nil {
+		b = appendJSON(append(b, `,"counters":`...), o.Counters(p))
+	}
+	return append(b, '}')
 }
 
 // appendPeer appends the JSON form of a [ReportPeer].

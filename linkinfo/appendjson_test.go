@@ -74,6 +74,12 @@ func TestAppendNodeJSON(t *testing.T) {
 				sameNode(t, n, own, ReportOptions{})
 				sameNode(t, n, nil, ReportOptions{})
 				sameNode(t, n, own, ReportOptions{Attributes: true})
+				sameNode(t, n, own, ReportOptions{Counters: func(p *fabric.Port) *ReportCounters {
+					if p.Number%2 == 0 {
+						return &ReportCounters{Read: p.Number > 2}
+					}
+					return &ReportCounters{Read: true, Worst: &ReportCounter{Counter: "<>", Value: 1 << 63, Meaning: "\xff"}}
+				}})
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package linkinfo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -16,6 +17,7 @@ type Checks struct {
 	LID         bool // LIDs of switches; with Connection also LIDs of peers
 	Description bool // node descriptions; with Connection also those of peers
 	PeerPort    bool // with Connection: port numbers of peers
+	Rate        bool // active widths and speeds of links that are up in both fabrics
 }
 
 // DefaultChecks are the checks of iblinkinfo --diff.
@@ -58,52 +60,94 @@ type PortDiff struct {
 
 // Diff compares the nodes of two fabrics. It returns the differences of nodes of
 // the old fabric, then nodes that only the new one has. only, if not nil, selects
-// the nodes to compare.
+// the nodes to compare. Nodes and ports that an unfinished scan has not read do not differ.
 func Diff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
-	return diff(from, from.Nodes, to, to.Nodes, checks, only)
+	c := comparison{checks, from, to}
+	return slices.DeleteFunc(c.diff(from.Nodes, to.Nodes, only), c.unreached)
+}
+
+// Unreached returns the number of nodes that [Diff] does not compare, because an unfinished
+// scan has not reached them.
+func Unreached(from, to *fabric.Fabric, only func(*fabric.Node) bool) (count int) {
+	c := comparison{from: from, to: to}
+	for _, d := range c.diff(from.Nodes, to.Nodes, only) {
+		if c.unreached(d) {
+			count++
+		}
+	}
+	return count
+}
+
+// A comparison compares the nodes of two fabrics.
+type comparison struct {
+	Checks
+	from, to *fabric.Fabric
+}
+
+// unreached reports whether a difference is a node that an unfinished scan has not reached.
+func (c *comparison) unreached(d NodeDiff) bool {
+	return d.New == nil && c.to.Unfinished() || d.Old == nil && c.from.Unfinished()
 }
 
 // ClassicDiff is [Diff] in the order of iblinkinfo.
 func ClassicDiff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
-	return diff(from, from.Replay(nil).Nodes, to, to.Replay(nil).Nodes, checks, only)
+	finished := func(f *fabric.Fabric) *fabric.Fabric {
+		g := *f
+		g.Aborted, g.Bounded = nil, false
+		return &g
+	}
+	c := comparison{checks, finished(from), finished(to)}
+	return c.diff(from.Replay(nil).Nodes, to.Replay(nil).Nodes, only)
 }
 
-func diff(from *fabric.Fabric, old []*fabric.Node, to *fabric.Fabric, current []*fabric.Node, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
+func (c *comparison) diff(old, current []*fabric.Node, only func(*fabric.Node) bool) []NodeDiff {
 	var diffs []NodeDiff
 	for _, n := range old {
 		if only != nil && !only(n) {
 			continue
 		}
-		if d, differs := diffNode(n, to.NodeByGUID(n.GUID), checks); differs {
+		if d, differs := c.node(n, c.to.NodeByGUID(n.GUID)); differs {
 			diffs = append(diffs, d)
 		}
 	}
 	for _, n := range current {
-		if (only == nil || only(n)) && from.NodeByGUID(n.GUID) == nil {
+		if (only == nil || only(n)) && c.from.NodeByGUID(n.GUID) == nil {
 			diffs = append(diffs, NodeDiff{New: n})
 		}
 	}
 	return diffs
 }
 
-func diffNode(from, to *fabric.Node, checks Checks) (d NodeDiff, differs bool) {
+func (c *comparison) node(from, to *fabric.Node) (d NodeDiff, differs bool) {
 	d = NodeDiff{Old: from, New: to}
 	if to == nil {
 		return d, true
 	}
 	isSwitch := from.Info.NodeType == mad.NodeTypeSwitch
-	d.Renamed = checks.LID && isSwitch && smaLID(from) != smaLID(to) ||
-		checks.Description && from.Desc != to.Desc
+	d.Renamed = c.LID && isSwitch && c.hasLIDs(from, to) && smaLID(from) != smaLID(to) ||
+		c.Description && c.hasDescriptions(from, to) && from.Desc != to.Desc
 	d.PortCount = from.Info.NumPorts != to.Info.NumPorts
 	if !d.PortCount {
 		for number := range max(len(from.Ports), len(to.Ports)) {
 			a, b := portOf(from, number), portOf(to, number)
-			if (a == nil || !a.IsManagement()) && (b == nil || !b.IsManagement()) && portDiffers(a, b, checks) {
+			if (a == nil || !a.IsManagement()) && (b == nil || !b.IsManagement()) && c.portDiffers(a, b) {
 				d.Ports = append(d.Ports, PortDiff{a, b})
 			}
 		}
 	}
 	return d, d.Renamed || d.PortCount || len(d.Ports) > 0
+}
+
+// hasLIDs reports whether the scans have read the management ports of two switches, as far as
+// they finished.
+func (c *comparison) hasLIDs(from, to *fabric.Node) bool {
+	return !(c.from.Unfinished() && smaLID(from) == 0 || c.to.Unfinished() && smaLID(to) == 0)
+}
+
+// hasDescriptions is [comparison.hasLIDs] for the descriptions of nodes.
+func (c *comparison) hasDescriptions(from, to *fabric.Node) bool {
+	var unread mad.NodeDescription
+	return !(c.from.Unfinished() && from.Desc == unread || c.to.Unfinished() && to.Desc == unread)
 }
 
 // portOf returns a port by number, nil if it is unknown.
@@ -122,23 +166,35 @@ func smaLID(n *fabric.Node) ib.LID {
 	return n.Ports[0].LID()
 }
 
-func portDiffers(a, b *fabric.Port, checks Checks) bool {
-	if a == nil || b == nil {
-		return checks.Connection && a != b
+func (c *comparison) portDiffers(a, b *fabric.Port) bool {
+	if c.from.Unread(a) || c.to.Unread(b) {
+		return false
 	}
-	if checks.State && state(a) != state(b) {
+	if a == nil || b == nil {
+		return c.Connection && a != b
+	}
+	if c.State && state(a) != state(b) {
 		return true
 	}
-	if !checks.Connection {
+	if c.Rate && rateDiffers(a, b) {
+		return true
+	}
+	if !c.Connection {
 		return false
 	}
 	if a.Peer == nil || b.Peer == nil {
 		return a.Peer != b.Peer
 	}
 	return a.Peer.GUID != b.Peer.GUID ||
-		checks.PeerPort && a.Peer.Number != b.Peer.Number ||
-		checks.LID && a.Peer.LID() != b.Peer.LID() ||
-		checks.Description && a.Peer.Node.Desc != b.Peer.Node.Desc
+		c.PeerPort && a.Peer.Number != b.Peer.Number ||
+		c.LID && a.Peer.LID() != b.Peer.LID() && !c.from.Unread(a.Peer) && !c.to.Unread(b.Peer) ||
+		c.Description && a.Peer.Node.Desc != b.Peer.Node.Desc && c.hasDescriptions(a.Peer.Node, b.Peer.Node)
+}
+
+// rateDiffers reports whether a link has another active width or speed.
+func rateDiffers(a, b *fabric.Port) bool {
+	before, now := NewEnd(a, false), NewEnd(b, false)
+	return before.Width != 0 && now.Width != 0 && (before.Width != now.Width || before.Speed != now.Speed)
 }
 
 func state(p *fabric.Port) ib.PortState {

@@ -15,7 +15,7 @@ func TestDiffPeerPort(t *testing.T) {
 		return p.Node
 	}
 	for _, peerPort := range []bool{false, true} {
-		_, differs := diffNode(at(1), at(2), Checks{Connection: true, PeerPort: peerPort})
+		_, differs := (&comparison{Checks{Connection: true, PeerPort: peerPort}, &fabric.Fabric{}, &fabric.Fabric{}}).node(at(1), at(2))
 		if differs != peerPort {
 			t.Errorf("with PeerPort %t: differs %t", peerPort, differs)
 		}

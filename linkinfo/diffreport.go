@@ -12,7 +12,7 @@ const DiffSchema = "ibkit/linkinfo-diff/1"
 // A DiffReport is the document that "ibkit linkinfo --diff FILE --json" prints.
 type DiffReport struct {
 	Schema  string           `json:"schema"`
-	Partial bool             `json:"partial"` // a fabric is incomplete: nodes may be reported as removed or added
+	Partial bool             `json:"partial"` // a fabric is incomplete
 	Nodes   []ReportNodeDiff `json:"nodes"`
 }
 

@@ -32,7 +32,7 @@ type Kind uint8
 
 // The findings. [Finding.IsProblem] reports those that are wrong on any fabric.
 const (
-	NoAnswer  Kind = iota + 1 // the port did not respond
+	NoReply   Kind = iota + 1 // the port did not respond
 	NoPeer                    // the link is up, but the peer did not respond
 	OneSided                  // the ends report different states, widths or speeds
 	NotActive                 // the link is up, but not activated by a subnet manager
@@ -46,11 +46,11 @@ const (
 )
 
 // Kinds contains all kinds of findings.
-var Kinds = []Kind{NoAnswer, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited, Uneven, Invalid}
+var Kinds = []Kind{NoReply, NoPeer, OneSided, NotActive, Unstable, Narrow, Slow, Disabled, Limited, Uneven, Invalid}
 
 // kindNames are the texts of kinds. They are stable: scripts match them.
 var kindNames = [...]string{
-	NoAnswer:  "no-answer",
+	NoReply:   "no-reply",
 	NoPeer:    "no-peer",
 	OneSided:  "one-sided",
 	NotActive: "not-active",
@@ -118,7 +118,7 @@ func (r rate) max() rate { return rate{r.width.Max(), r.speed.Max()} }
 // Detail returns the finding in words, without its kind.
 func (f Finding) Detail() string {
 	switch f.Kind {
-	case NoAnswer:
+	case NoReply:
 		return "the port did not respond"
 	case NoPeer:
 		return "the link is up, but the peer did not respond"
@@ -196,8 +196,8 @@ func (e *End) check(complete bool) {
 		e.add(Finding{Kind: Invalid, port: p})
 	}
 	if p.Info == nil {
-		if complete && !invalid {
-			e.add(Finding{Kind: NoAnswer})
+		if complete && !invalid && !p.Omitted {
+			e.add(Finding{Kind: NoReply})
 		}
 		return
 	}
@@ -212,7 +212,7 @@ func (e *End) check(complete bool) {
 		e.Speed = p.Info.ActiveSpeed(p.Caps(), p.Ext)
 	}
 	switch {
-	case p.Peer == nil && !complete:
+	case p.Peer == nil && (!complete || p.IsManagement()):
 	case p.Peer == nil:
 		e.add(Finding{Kind: NoPeer})
 	case p.Peer.Info != nil:

@@ -66,7 +66,7 @@ func TestFindings(t *testing.T) {
 		want string
 	}{
 		{"good", both(nil), "[]"},
-		{"no answer", link(nil, active(nil)), "[no-answer: the port did not respond]"},
+		{"no reply", link(nil, active(nil)), "[no-reply: the port did not respond]"},
 		{"other end does not answer", link(active(nil), nil), "[]"},
 		{"nothing behind it", unlinked(active(nil)),
 			"[no-peer: the link is up, but the peer did not respond]"},

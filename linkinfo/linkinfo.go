@@ -1,5 +1,5 @@
 // Package linkinfo reports the links of a fabric with their widths, speeds and
-// defects. [Run] scans the fabric or reads a cache; [Ends] checks the links.
+// defects. [Run] scans the fabric; [Ends] checks the links.
 package linkinfo
 
 import (
@@ -16,7 +16,7 @@ import (
 // Options are the options of [Run]. With the zero value and a function Open, Run
 // scans the whole subnet.
 type Options struct {
-	// Open opens the port from which to scan. It is not called with LoadCache.
+	// Open opens the port from which to scan. It is not called with Stored.
 	Open func(context.Context) (umad.Port, error)
 
 	Client umad.ClientOptions
@@ -25,8 +25,8 @@ type Options struct {
 	// the subnet manager of the local port.
 	SMLID ib.LID
 
-	// LoadCache is the path of a cache file to read instead of scanning.
-	LoadCache string
+	// Stored, if not nil, is the fabric to report instead of a scan.
+	Stored *fabric.Fabric
 
 	// Partial limits the scan to one node, selected by PortGUID or Route, and the
 	// nodes around it.
@@ -44,7 +44,7 @@ type Options struct {
 
 	// Discover replaces [fabric.Discover] if it is not nil, for example by a function
 	// that reads further data on the way.
-	Discover func(context.Context, *umad.Client, fabric.DiscoverOptions) (*fabric.Fabric, error)
+	Discover fabric.Discoverer
 }
 
 // Result is the result of [Run].
@@ -59,11 +59,13 @@ type Result struct {
 	Warnings []error
 }
 
-// Run scans a fabric or reads it from a cache. If the scan ends early, Run returns
+// Run scans a fabric. If the scan ends early, Run returns
 // the partial result together with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	if o.LoadCache != "" {
-		return fromCache(o)
+	if o.Stored != nil {
+		r := &Result{Fabric: o.Stored}
+		r.Node = r.find(o)
+		return r, nil
 	}
 	port, err := o.Open(ctx)
 	if err != nil {
@@ -98,16 +100,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	r.Node = r.find(o)
 	return r, err
-}
-
-func fromCache(o Options) (*Result, error) {
-	f, err := fabric.ReadCacheFile(o.LoadCache)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{Fabric: f}
-	r.Node = r.find(o)
-	return r, nil
 }
 
 // start returns the first node of a partial scan.
@@ -145,7 +137,7 @@ func Ends(f *fabric.Fabric, nodes []*fabric.Node) []End {
 		n++
 	}
 	ends := make([]End, 0, n)
-	complete := f.Aborted == nil && !f.Bounded
+	complete := !f.Unfinished() && !f.Sparse
 	var block findingBlock
 	for p := range externalPorts(nodes) {
 		e := End{Port: p, Findings: block.free()}

@@ -76,9 +76,28 @@ type ReportPort struct {
 	Peer      *ReportPeer     `json:"peer"`
 	Findings  []ReportFinding `json:"findings"`
 
+	// Counters are the error counters; nil unless they were requested.
+	Counters *ReportCounters `json:"counters,omitempty"`
+
 	// Attributes as received; nil unless they were requested.
 	Info *mad.PortInfo        `json:"info,omitempty"`
 	Ext  *mad.MlnxExtPortInfo `json:"extended_port_info,omitempty"`
+}
+
+// ReportCounters is the comparison of the error counters of a port with their
+// thresholds.
+type ReportCounters struct {
+	Read  bool           `json:"read"`  // false: the agent did not respond
+	Worst *ReportCounter `json:"worst"` // nil: none is above its threshold
+}
+
+// A ReportCounter is an error counter above its threshold.
+type ReportCounter struct {
+	Counter string  `json:"counter"`
+	Kind    string  `json:"kind"`
+	Class   *string `json:"class"`
+	Value   uint64  `json:"value"`
+	Meaning string  `json:"meaning"`
 }
 
 // A ReportPeer is the port at the other end of a link.
@@ -130,6 +149,9 @@ type ReportOptions struct {
 	Attributes bool            // include the attributes as received
 	Keys       bool            // include M_Keys in the attributes; they are 0 otherwise
 	Names      *fabric.NameMap // nil: names are node descriptions
+
+	// Counters, if not nil, returns the error counters of a port.
+	Counters func(*fabric.Port) *ReportCounters
 }
 
 // NewReportHead returns the members of the report on f before the nodes.
@@ -226,7 +248,7 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 		r.Gbps = new(ib.LinkGbps(e.Width, e.Speed))
 	}
 	if p.Info != nil {
-		r.State, r.PhysState = new(p.Info.State.String()), new(p.Info.PhysState.String())
+		r.State, r.PhysState = textOf(p.Info.State), textOf(p.Info.PhysState)
 	}
 	if o.Attributes {
 		r.Info, r.Ext = o.portInfo(p), p.Ext
@@ -234,6 +256,9 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 	r.Peer = reportPeer(p, o.Names)
 	for _, f := range e.Findings {
 		r.Findings = append(r.Findings, ReportFinding{f.Kind, f.IsProblem(), f.Detail()})
+	}
+	if o.Counters != nil {
+		r.Counters = o.Counters(p)
 	}
 	return r
 }

@@ -13,7 +13,7 @@ type Summary struct {
 	Routers  int `json:"routers"`
 	Ports    int `json:"ports"`
 	Links    int `json:"links"`    // each counted once, with one or both ends in the report
-	Problems int `json:"problems"` // ports with a problem
+	Problems int `json:"problems"` // links with a problem at either end
 }
 
 // Summarize counts nodes, the ends of their links, and the links.
@@ -29,14 +29,12 @@ func Summarize(nodes []*fabric.Node, ends []End, links []Link) Summary {
 			s.CAs++
 		}
 	}
-	for i := range ends {
-		if ends[i].HasProblem() {
-			s.Problems++
-		}
-	}
 	for _, l := range links {
 		if l.Near.Port.Peer != nil {
 			s.Links++
+		}
+		if l.HasProblem() {
+			s.Problems++
 		}
 	}
 	return s
