@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +14,18 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // A Baseline contains the counters of a fabric at one time.
 type Baseline struct {
 	ports map[baselineKey]*Sample
 	Began time.Time // first sample
+
+	// Partial reports that counters of selected ports are missing.
+	Partial bool
 }
 
 type baselineKey struct {
@@ -35,29 +39,24 @@ const baselineHeader = "ibkit counters baseline "
 // baselineVersion is the version that this package writes and reads.
 const baselineVersion = 1
 
-// A BaselineError is an invalid line of a baseline.
-type BaselineError struct {
-	File string
-	Line int
-	Err  error
-}
-
-func (e *BaselineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
-
-// Unwrap returns Err.
-func (e *BaselineError) Unwrap() error { return e.Err }
+// partialLine follows the header of a partial baseline.
+const partialLine = "partial"
 
 // WriteBaseline writes the last samples of ports. The format is text, one line per
-// port; docs/counters.md describes it:
+// port; docs/counters.md describes it. The line "partial" is missing in a complete one:
 //
 //	ibkit counters baseline 1
+//	partial
 //	node 0x0002c9030010a1b2 caps 0x1200 caps2 0x2 "leaf1"
 //	port 1 basic 1764000000.123456789 0 17 0 ...
 //	port 1 extended 1764000000.123456789 5 0 ...
 //	end 2
-func WriteBaseline(w io.Writer, nodes []*Node) error {
+func WriteBaseline(w io.Writer, nodes []*Node, partial bool) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s%d\n", baselineHeader, baselineVersion)
+	if partial {
+		fmt.Fprintln(out, partialLine)
+	}
 	count := 0
 	var line []byte
 	for _, n := range nodes {
@@ -75,8 +74,8 @@ func WriteBaseline(w io.Writer, nodes []*Node) error {
 				out.Write(line)
 				count++
 			}
-			if p.Now.Extended != nil {
-				line = appendValues(line[:0], p.Number, "extended", p.Now.ExtendedAt, p.Now.Extended)
+			if x := p.Now.Extended(); x != nil {
+				line = appendValues(line[:0], p.Number, "extended", p.Now.ExtendedAt, x)
 				out.Write(line)
 				count++
 			}
@@ -89,9 +88,9 @@ func WriteBaseline(w io.Writer, nodes []*Node) error {
 	return nil
 }
 
-// WriteBaselineFile replaces a file as a whole by the last samples of ports.
-func WriteBaselineFile(path string, nodes []*Node) error {
-	return fileout.Write(path, func(w io.Writer) error { return WriteBaseline(w, nodes) })
+// WriteBaselineFile replaces a file as a whole by the last samples of a result.
+func WriteBaselineFile(path string, r *Result) error {
+	return fileout.Write(path, func(w io.Writer) error { return WriteBaseline(w, r.Nodes, !r.Complete()) })
 }
 
 // appendValues appends a line with the fields of an attribute, in their order in the
@@ -112,31 +111,33 @@ func isSelection(name string) bool {
 }
 
 // ReadBaseline reads the output of [WriteBaseline]. name is used in errors, which are
-// of type [*BaselineError].
+// of type [*textfile.Error].
 func ReadBaseline(r io.Reader, name string) (*Baseline, error) {
 	b := &Baseline{ports: map[baselineKey]*Sample{}}
-	lines := bufio.NewScanner(r)
+	lines := textfile.NewReader(r, name)
 	p := baselineParser{b: b}
-	number := 0
-	for lines.Scan() {
-		number++
+	for lines.Next() {
 		if err := p.line(lines.Text()); err != nil {
-			return nil, &BaselineError{name, number, err}
+			return nil, lines.At(err)
 		}
 	}
 	err := lines.Err()
-	if err == nil && !p.ended {
+	switch {
+	case errors.Is(err, textfile.ErrTooLong) && !p.started:
+		err = errNotBaseline
+	case err != nil:
+		return nil, err
+	case p.ended:
+		return b, nil
+	default:
 		err = errors.New("the file is truncated: the line \"end\" is missing")
 	}
-	if err != nil {
-		return nil, &BaselineError{name, number + 1, err}
-	}
-	return b, nil
+	return nil, &textfile.Error{File: name, Line: lines.Line() + 1, Err: err}
 }
 
 // ReadBaselineFile reads a file. See [ReadBaseline].
 func ReadBaselineFile(path string) (*Baseline, error) {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read baseline: %w", err)
 	}
@@ -171,6 +172,9 @@ func (p *baselineParser) line(text string) error {
 	}
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
+	case partialLine:
+		p.b.Partial = true
+		return nil
 	case "node":
 		return p.nodeLine(rest)
 	case "port":
@@ -179,12 +183,16 @@ func (p *baselineParser) line(text string) error {
 	case "end":
 		p.ended = true
 		if n, err := strconv.Atoi(rest); err != nil || n != p.count {
-			return fmt.Errorf("number of port lines: got %d, want %q", p.count, rest)
+			return fmt.Errorf("number of port lines: got %d, want %s", p.count, textfile.Quote(rest))
 		}
 		return nil
 	}
-	return fmt.Errorf("got %q, want a line \"node\", \"port\" or \"end\"", clip(text))
+	return fmt.Errorf("got %s, want a line \"node\", \"port\" or \"end\"", textfile.Quote(text))
 }
+
+// errNotBaseline reports a file of another kind. It does not contain the text of the file,
+// which may be binary.
+var errNotBaseline = fmt.Errorf("not a baseline of ibkit counters: the first line is not %q with a version", baselineHeader)
 
 // header checks the first line.
 func header(text string) error {
@@ -192,20 +200,11 @@ func header(text string) error {
 	n, err := strconv.Atoi(version)
 	switch {
 	case !ok || err != nil:
-		return fmt.Errorf("got %q, want %q and a version", clip(text), baselineHeader)
+		return errNotBaseline
 	case n != baselineVersion:
 		return fmt.Errorf("version: got %d, want %d", n, baselineVersion)
 	}
 	return nil
-}
-
-// clip shortens a text for an error.
-func clip(s string) string {
-	const most = 40
-	if len(s) > most {
-		return s[:most] + "..."
-	}
-	return s
 }
 
 // nodeLine parses "GUID caps MASK caps2 MASK NAME".
@@ -218,13 +217,13 @@ func (p *baselineParser) nodeLine(text string) error {
 	if err != nil {
 		return err
 	}
-	caps, err := strconv.ParseUint(f[2], 0, 16)
+	caps, err := parseNumber("capability mask", f[2], 0, 16)
 	if err != nil {
-		return fmt.Errorf("capability mask: %w", err)
+		return err
 	}
-	caps2, err := strconv.ParseUint(f[4], 0, 27)
+	caps2, err := parseNumber("second capability mask", f[4], 0, 27)
 	if err != nil {
-		return fmt.Errorf("second capability mask: %w", err)
+		return err
 	}
 	p.node, p.isIn, p.caps, p.caps2 = guid, true, mad.PerfCapMask(caps), mad.PerfCapMask2(caps2)
 	return nil
@@ -238,9 +237,9 @@ func (p *baselineParser) portLine(f []string) error {
 	if len(f) < 3 {
 		return errors.New("got a short line, want port NUMBER KIND TIME and values")
 	}
-	number, err := strconv.ParseUint(f[0], 10, 8)
+	number, err := parseNumber("port number", f[0], 10, 8)
 	if err != nil {
-		return fmt.Errorf("port number: %w", err)
+		return err
 	}
 	at, err := parseTime(f[2])
 	if err != nil {
@@ -256,16 +255,26 @@ func (p *baselineParser) portLine(f []string) error {
 	case kind == "basic" && s.Basic == nil:
 		s.Basic, s.BasicAt = &mad.PortCounters{}, at
 		err = setValues(s.Basic, f[3:])
-	case kind == "extended" && s.Extended == nil:
-		s.Extended, s.ExtendedAt = &mad.PortCountersExtended{}, at
-		err = setValues(s.Extended, f[3:])
+	case kind == "extended" && s.extended == nil:
+		x := &mad.PortCountersExtended{}
+		err = setValues(x, f[3:])
+		s.SetExtended(x, at)
 	default:
-		return fmt.Errorf("attribute %q: unknown, or repeated", kind)
+		return fmt.Errorf("attribute %s: unknown, or repeated", textfile.Quote(kind))
 	}
 	if p.b.Began.IsZero() || at.Before(p.b.Began) {
 		p.b.Began = at
 	}
 	return err
+}
+
+// parseNumber parses a number with a maximum number of bits.
+func parseNumber(name, text string, base, width int) (uint64, error) {
+	n, err := strconv.ParseUint(text, base, width)
+	if err != nil {
+		return 0, fmt.Errorf("%s: got %s, want a number from 0 to %d", name, textfile.Quote(text), uint64(1)<<width-1)
+	}
+	return n, nil
 }
 
 // parseTime parses seconds with nine decimals.
@@ -274,7 +283,7 @@ func parseTime(s string) (time.Time, error) {
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	nanos, err2 := strconv.ParseUint(part, 10, 32)
 	if err != nil || err2 != nil || len(part) != 9 || seconds < 0 {
-		return time.Time{}, fmt.Errorf("time: got %q, want seconds with nine decimals", clip(s))
+		return time.Time{}, fmt.Errorf("time: got %s, want seconds with nine decimals", textfile.Quote(s))
 	}
 	return time.Unix(seconds, int64(nanos)), nil
 }
@@ -291,9 +300,9 @@ func setValues(a mad.Attribute, values []string) error {
 		if i >= len(values) {
 			return v
 		}
-		n, err := strconv.ParseUint(values[i], 10, width)
-		if err != nil && failed == nil {
-			failed = fmt.Errorf("%s: %w", name, err)
+		n, err := parseNumber(name, values[i], 10, width)
+		if failed == nil {
+			failed = err
 		}
 		i++
 		return n

@@ -24,6 +24,9 @@ func (p *Port) SymbolBER(d *Delta) (BER, bool) {
 	return BER{Errors: ch.Increase, Bits: rate * ch.Window.Seconds(), Window: ch.Window}, true
 }
 
+// BitRate returns the rate of the link in bits per second.
+func (b BER) BitRate() float64 { return b.Bits / b.Window.Seconds() }
+
 // Rate returns the errors per bit. Without errors it is the bound that the window
 // proves: one error in all bits.
 func (b BER) Rate() float64 { return float64(max(b.Errors, 1)) / b.Bits }
@@ -34,16 +37,24 @@ type BERRule struct {
 	Window time.Duration
 }
 
-// BERRules are the windows of 12 and 125 minutes after which 1e-14 and 1e-15 are
-// proved at 400 Gb/s (NVIDIA, UFM PDR plugin).
+// BERRules are the windows of 12 and 125 minutes that prove 1e-14 and 1e-15 (NVIDIA, UFM
+// PDR plugin). At 400 Gb/s, a link at the limit has three errors on average in such a
+// window, and no errors in one of 20 windows. The bound of [BER.Rate] is less certain: a
+// link at that bound has no errors in one of three windows.
 var BERRules = []BERRule{
 	{1e-14, 12 * time.Minute},
 	{1e-15, 125 * time.Minute},
 }
 
-// Allowed returns the symbol errors in the window of a rule below which the limit is
-// kept, at a rate in bits per second: 2.88 for 1e-14 at 400 Gb/s.
-func (r BERRule) Allowed(rate float64) float64 { return rate * r.Window.Seconds() * r.Limit }
+// Needs returns the window that proves the limit at a rate in bits per second: that of
+// the rule or, for links too slow for it, the time of 1/Limit bits.
+func (r BERRule) Needs(rate float64) time.Duration {
+	return max(r.Window, time.Duration(float64(time.Second)/(r.Limit*rate)))
+}
+
+// Allowed returns the symbol errors in this window below which the limit is kept: 2.88
+// for 1e-14 at 400 Gb/s.
+func (r BERRule) Allowed(rate float64) float64 { return rate * r.Needs(rate).Seconds() * r.Limit }
 
 // A BERVerdict is the result of a rule.
 type BERVerdict uint8
@@ -63,14 +74,14 @@ func (v BERVerdict) String() string { return berVerdicts[v] }
 // MarshalText returns the name of the verdict. The error is always nil.
 func (v BERVerdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Judge applies a rule.
+// Judge applies a rule. The times of replies vary by less than a second.
 func (b BER) Judge(r BERRule) BERVerdict {
-	rate := b.Bits / b.Window.Seconds()
-	windows := max(b.Window.Seconds()/r.Window.Seconds(), 1)
+	needs := r.Needs(b.BitRate())
+	windows := max(b.Window.Seconds()/needs.Seconds(), 1)
 	switch {
-	case float64(b.Errors) > r.Allowed(rate)*windows:
+	case float64(b.Errors) > r.Allowed(b.BitRate())*windows:
 		return BERExceeded
-	case b.Window >= r.Window:
+	case b.Window+time.Second >= needs:
 		return BERProved
 	}
 	return BERUnproved

@@ -26,9 +26,12 @@ type CollectOptions struct {
 	// capabilities; nil: [ErrorAttributes].
 	Attributes func(mad.PerfCapMask, mad.PerfCapMask2) (basic, extended bool)
 
-	// Totals, if not nil, reads the sums over all ports first from agents with
-	// AllPortSelect. The ports of such a node are read only if Totals returns true.
-	Totals func(*Sample) bool
+	// Suspicious, if not nil, is called with the sums over all ports of switches with
+	// AllPortSelect, and with PortCounters of the ports of adapters, which every agent
+	// has. The ports of such a switch, the other attributes of such a port, and the
+	// capabilities of its agent are read only if Suspicious returns true. A sample
+	// without capabilities has the value 0 for counters that the agent lacks.
+	Suspicious func(*Sample) bool
 
 	// Details selects the attributes with details of a port by its sample; nil:
 	// none.
@@ -74,9 +77,29 @@ type Node struct {
 	// Failures are the requests of the last pass without a valid response.
 	Failures []Failure
 
+	byNumber  []*Port
 	began     bool // ClassPortInfo was queried
+	responds  bool // the agent responded
 	wantPorts bool
-	redirect  *umad.Addr // by ClassPortInfo
+	redirect  *umad.Addr // of the agent of all ports
+}
+
+// port returns the port with a number, nil if it was not read or requested.
+func (n *Node) port(number uint8) *Port {
+	if int(number) >= len(n.byNumber) {
+		return nil
+	}
+	return n.byNumber[number]
+}
+
+// add adds a port.
+func (n *Node) add(p *Port) {
+	if grow := max(int(p.Number)+1, len(n.Node.Ports)) - len(n.byNumber); grow > 0 {
+		n.byNumber = append(n.byNumber, make([]*Port, grow)...)
+		n.Ports = slices.Grow(n.Ports, grow)
+	}
+	n.byNumber[p.Number] = p
+	n.Ports = append(n.Ports, p)
 }
 
 // A Port is a port with its last samples.
@@ -88,11 +111,15 @@ type Port struct {
 
 	Tick *uint8 // PortSamplesControl.Tick, which defines the unit of XmitWait; nil: unknown
 
-	pass     int // in which the port was last read
-	missing  int // replies
-	failed   bool
+	node     *Node
 	redirect *umad.Addr
-	fecMode  *uint16 // PortInfoExtended.FECModeActive; nil: not queried yet
+	fec      *mad.PortInfoExtended // nil: not queried yet
+	next     *Port                 // in the queue
+
+	pass    int32 // in which the port was last read
+	missing uint8 // replies
+	suspect bool  // to be read again in this pass
+	failed  bool
 }
 
 // LID returns the LID of the agent of the port.
@@ -109,23 +136,24 @@ type Failure struct {
 type Collector struct {
 	client *umad.Client
 	opts   CollectOptions
-	pass   int
+	pass   int32
 	// scanned is set when all ports of the fabric are known.
 	scanned bool
 
 	nodes map[*fabric.Node]*Node
 	order []*Node
-	ports map[*fabric.Port]*Port
 
-	readings    []reading // to be requested, from nextReading on
-	nextReading int
-	waiting     int // requests
+	queue   queue // ports to be requested
+	waiting int   // requests
+
+	extended mad.PortCountersExtended // of the last reply
 
 	free  []*query
 	slabs slabs
 	pkeys []mad.PKey // of the local port; nil: not read yet
 
 	redirected []redirected
+	wanted     []*fabric.Node // whose ports a lean scan may have omitted
 }
 
 // NewCollector returns a collector that sends its requests by a client.
@@ -133,7 +161,7 @@ func NewCollector(c *umad.Client, o CollectOptions) *Collector {
 	if o.Attributes == nil {
 		o.Attributes = ErrorAttributes
 	}
-	return &Collector{client: c, opts: o, nodes: map[*fabric.Node]*Node{}, ports: map[*fabric.Port]*Port{}}
+	return &Collector{client: c, opts: o, nodes: map[*fabric.Node]*Node{}}
 }
 
 // Scan discovers a fabric and reads counters in the same run of the client: the
@@ -161,27 +189,67 @@ func (c *Collector) Scan(ctx context.Context, o fabric.DiscoverOptions) (*fabric
 // not respond.
 func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
 	c.pass++
-	c.readings, c.nextReading, c.waiting = nil, 0, 0 // of a pass that ended early
+	c.queue, c.waiting = queue{}, 0 // of a pass that ended early
 	for _, n := range c.order {
-		if n.Described {
+		if n.responds {
 			n.Failures = nil // others do not respond again
 		}
 		n.Total = nil
 		for _, p := range n.Ports {
 			p.Before, p.Now = p.Now, nil
 		}
-		if n.Described {
+		switch {
+		case n.Described:
 			c.readNode(n)
+		case n.responds:
+			for _, p := range n.Ports {
+				c.screen(n, p.Port)
+			}
 		}
 	}
 	return c.complete(ctx, f)
+}
+
+// Continue makes the last samples of the collector of an earlier scan those before the
+// last ones, for ports of the same number on nodes with the same GUID.
+func (c *Collector) Continue(earlier *Collector) {
+	nodes := make(map[ib.GUID]*Node, len(earlier.order))
+	for _, n := range earlier.order {
+		nodes[n.GUID] = n
+	}
+	for _, n := range c.order {
+		before := nodes[n.GUID]
+		if before == nil {
+			continue
+		}
+		for _, p := range n.Ports {
+			if q := before.port(p.Number); q != nil {
+				p.Before = q.Now
+			}
+		}
+	}
 }
 
 // Nodes returns the selected nodes in the order of the fabric.
 func (c *Collector) Nodes() []*Node { return c.order }
 
 // Port returns a port that was read, nil for another.
-func (c *Collector) Port(p *fabric.Port) *Port { return c.ports[p] }
+func (c *Collector) Port(p *fabric.Port) *Port {
+	if n := c.nodes[p.Node]; n != nil {
+		return n.port(p.Number)
+	}
+	return nil
+}
+
+// WasRead reports whether the counters of a port were read in the last pass, on their own
+// or as a part of the sums over all ports of its node.
+func (c *Collector) WasRead(p *fabric.Port) bool {
+	if e := c.Port(p); e != nil {
+		return e.Now != nil
+	}
+	n := c.nodes[p.Node]
+	return n != nil && n.Total != nil && !n.wantPorts
+}
 
 // complete requests the ports that a scan did not request on its way, and runs the
 // client until all requests have ended.
@@ -189,6 +257,11 @@ func (c *Collector) complete(ctx context.Context, f *fabric.Fabric) error {
 	defer c.sort(f)
 	c.scanned = true
 	for {
+		wanted := c.wanted
+		c.wanted = nil
+		if err := f.ReadPorts(ctx, c.client, wanted); err != nil {
+			return err
+		}
 		for _, n := range f.Nodes {
 			for _, p := range n.Ports {
 				if p != nil {
@@ -201,8 +274,11 @@ func (c *Collector) complete(ctx context.Context, f *fabric.Fabric) error {
 				c.readPorts(n)
 			}
 		}
-		if err := c.client.Run(ctx); err != nil || !c.resolveRedirected(ctx) {
+		if err := c.client.Run(ctx); err != nil {
 			return err
+		}
+		if !c.resolveRedirected(ctx) && len(c.wanted) == 0 {
+			return nil
 		}
 	}
 }
@@ -234,24 +310,26 @@ func (c *Collector) found(p *fabric.Port) {
 		c.nodes[p.Node] = n
 		c.order = append(c.order, n)
 	}
-	if !n.began {
-		if isSwitch(p.Node) && p.Number != 0 {
-			return // the LID is that of port 0
+	switch {
+	case n.wantPorts:
+		if c.wants(n, p) {
+			c.readPort(n, p)
 		}
+	case c.screens(n):
+		if c.wants(n, p) {
+			c.screen(n, p)
+		}
+	case !n.began && (!isSwitch(p.Node) || p.Number == 0): // the LID is that of port 0
 		c.begin(n, p)
-		return
-	}
-	if n.wantPorts && c.wants(n, p) {
-		c.readPort(n, p)
 	}
 }
 
 func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
 
-// begin queries the capabilities of a node through a port.
+// begin begins to read a node through a port.
 func (c *Collector) begin(n *Node, p *fabric.Port) {
 	n.began = true
-	if err := unreachable(p); err != nil {
+	if err := p.Unreachable(); err != nil {
 		n.Failures = append(n.Failures, Failure{p.Number, mad.AttrClassPortInfo, err})
 		return
 	}
@@ -267,11 +345,14 @@ func (c *Collector) target(n *Node, p *Port, at *fabric.Port) umad.Target {
 	switch {
 	case p != nil && p.redirect != nil:
 		to.Redirect = p.redirect
-	case isSwitch(n.Node) || n.Info.NumPorts == 1:
+	case n.hasOneAgent():
 		to.Redirect = n.redirect
 	}
 	return to
 }
+
+// hasOneAgent reports whether all ports of the node have the same agent.
+func (n *Node) hasOneAgent() bool { return isSwitch(n.Node) || n.Info.NumPorts == 1 }
 
 func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 	n := q.node
@@ -283,38 +364,26 @@ func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 		c.follow(q, info)
 		return
 	}
-	n.Described = true
+	n.Described, n.responds = true, true
 	n.Caps, n.Caps2 = info.PerfCaps()
 	c.readNode(n)
 }
 
 // readNode reads the counters of a node with known capabilities.
 func (c *Collector) readNode(n *Node) {
-	if c.opts.Totals == nil || !n.Caps.Has(mad.PerfAllPortSelect) || n.Info.NumPorts < 2 {
-		n.wantPorts = true
-		c.readPorts(n)
+	if c.opts.Suspicious == nil || !isSwitch(n.Node) || !n.Caps.Has(mad.PerfAllPortSelect) {
+		c.wantPorts(n)
 		return
 	}
 	n.wantPorts = false
-	at := n.Node.Ports[0]
-	if !isSwitch(n.Node) {
-		at = n.firstPort()
-	}
-	if at == nil {
-		return
-	}
-	total := c.newPort(n, &fabric.Port{Node: n.Node, Number: mad.AllPorts})
-	c.readAttributes(n, total, at)
+	c.readAttributes(c.newPort(n, &fabric.Port{Node: n.Node, Number: mad.AllPorts}))
 }
 
-// firstPort returns the first known port of an adapter.
-func (n *Node) firstPort() *fabric.Port {
-	for _, p := range n.Node.Ports {
-		if p != nil && p.LID() != 0 {
-			return p
-		}
-	}
-	return nil
+// wantPorts reads the ports of a node: those that are known now, and the others later.
+func (c *Collector) wantPorts(n *Node) {
+	n.wantPorts = true
+	c.wanted = append(c.wanted, n.Node)
+	c.readPorts(n)
 }
 
 // readPorts reads the ports of a node that are known.
@@ -340,14 +409,14 @@ func (c *Collector) wants(n *Node, p *fabric.Port) bool {
 
 // newPort returns the entry of a port for the current pass.
 func (c *Collector) newPort(n *Node, p *fabric.Port) *Port {
-	e := c.ports[p]
+	if p.Number == mad.AllPorts {
+		return &Port{Port: p, node: n}
+	}
+	e := n.port(p.Number)
 	if e == nil {
 		e = c.slabs.port()
-		e.Port = p
-		if p.Number != mad.AllPorts {
-			c.ports[p] = e
-			n.Ports = append(n.Ports, e)
-		}
+		e.Port, e.node = p, n
+		n.add(e)
 	}
 	return e
 }
@@ -355,31 +424,40 @@ func (c *Collector) newPort(n *Node, p *fabric.Port) *Port {
 // readPort reads a port, once per pass.
 func (c *Collector) readPort(n *Node, p *fabric.Port) {
 	e := c.newPort(n, p)
-	if e.pass == c.pass {
+	if e.pass == c.pass && !e.suspect {
 		return
 	}
-	if err := unreachable(p); err != nil {
-		e.pass = c.pass
-		n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortCounters, err})
-		return
+	e.suspect = false
+	if c.reaches(n, e) {
+		c.readAttributes(e)
 	}
-	c.readAttributes(n, e, p)
 }
 
-// readAttributes reads the attributes of a port from the agent at a port.
-func (c *Collector) readAttributes(n *Node, e *Port, at *fabric.Port) {
+// reaches begins to read a port in this pass. It reports whether its agent can be
+// queried.
+func (c *Collector) reaches(n *Node, p *Port) bool {
+	p.pass = c.pass
+	err := p.Port.Unreachable()
+	if err != nil {
+		n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortCounters, err})
+	}
+	return err == nil
+}
+
+// readAttributes reads the attributes of a port.
+func (c *Collector) readAttributes(e *Port) {
 	e.pass, e.missing, e.failed = c.pass, 0, false
-	c.readings = append(c.readings, reading{n, e, at})
+	c.queue.push(e)
 	c.pump()
 }
 
 // request requests the attributes of a port.
-func (c *Collector) request(r reading) {
-	n, e, at := r.node, r.port, r.at
+func (c *Collector) request(e *Port) {
+	n := e.node
 	e.Now = c.slabs.sample()
 	e.Now.Caps, e.Now.Caps2 = n.Caps, n.Caps2
 	basic, extended := c.opts.Attributes(n.Caps, n.Caps2)
-	to := c.target(n, e, at)
+	to := c.target(n, e, e.Port)
 	if basic {
 		e.missing++
 		c.submit(to, mad.AttrPortCounters, e.Number, n, e, (*Collector).gotBasic)
@@ -401,9 +479,8 @@ func (c *Collector) gotBasic(q *query, r *umad.Reply) {
 }
 
 func (c *Collector) gotExtended(q *query, r *umad.Reply) {
-	x := c.slabs.extended()
-	if c.decodeInto(q, r, x) {
-		q.port.Now.Extended, q.port.Now.ExtendedAt = x, q.at
+	if c.decodeInto(q, r, &c.extended) {
+		q.port.Now.SetExtended(&c.extended, q.at)
 	} else if !q.waits {
 		q.port.failed = true
 	}
@@ -419,7 +496,7 @@ func (c *Collector) arrived(q *query) {
 	if p.missing--; p.missing > 0 {
 		return
 	}
-	if p.Now.Basic == nil && p.Now.Extended == nil {
+	if p.Now.Basic == nil && p.Now.extended == nil {
 		p.Now = nil
 	}
 	switch {
@@ -438,8 +515,7 @@ func (c *Collector) gotTotal(n *Node, p *Port) {
 		n.Total = p.Now
 	}
 	rejected := p.failed && !errors.Is(n.Failures[len(n.Failures)-1].Err, umad.ErrTimeout)
-	if rejected || !p.failed && c.opts.Totals(p.Now) {
-		n.wantPorts = true
-		c.readPorts(n)
+	if rejected || !p.failed && c.opts.Suspicious(p.Now) {
+		c.wantPorts(n)
 	}
 }

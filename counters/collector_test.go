@@ -82,7 +82,7 @@ func TestCollector_Scan(t *testing.T) {
 		{"all counters", counters.CollectOptions{Attributes: counters.AllAttributes}, fabric.DiscoverOptions{}},
 		{"as ibqueryerrors", counters.CollectOptions{Attributes: counters.ClassicAttributes}, fabric.DiscoverOptions{}},
 		{"without down ports", counters.CollectOptions{}, fabric.DiscoverOptions{OmitDownPorts: true}},
-		{"totals first", counters.CollectOptions{Totals: func(s *counters.Sample) bool {
+		{"totals first", counters.CollectOptions{Suspicious: func(s *counters.Sample) bool {
 			v, _ := s.Value(counters.SymbolErrors)
 			return v.N > 0
 		}}, fabric.DiscoverOptions{}},
@@ -108,7 +108,7 @@ func TestCollector_Scan(t *testing.T) {
 				t.Errorf("ports of leaf1: got %d, want %d", got, want)
 			}
 			quiet := len(node(t, c, "leaf2").Ports) == 0
-			if want := test.o.Totals != nil; quiet != want {
+			if want := test.o.Suspicious != nil; quiet != want {
 				t.Errorf("leaf2 without symbol errors: ports omitted %t, want %t", quiet, want)
 			}
 		})
@@ -243,6 +243,10 @@ func TestCollector_Agents(t *testing.T) {
 		{"redirected to the same port", "redirect host002 host002[1] 5", ""},
 		{"redirected to another node", "redirect host002 host003[1] 9", ""},
 		{"redirected with a key", "redirect host002 host002[1] 5 0x8001", ""},
+		{"redirected by GID", "redirectgid host002 host002[1] 5", ""},
+		{"redirected by GID to another node", "redirectgid host002 host003[1] 9", ""},
+		{"redirected by GID to a switch", "redirectgid host002 switch1[1] 9", ""},
+		{"redirected by GID with a key", "redirectgid host002 host003[1] 9 0x8001", ""},
 		{"redirected with an unknown key", "redirect host002 host002[1] 5 0x8002", "follow redirection: the local port does not have P_Key 0x8002"},
 		{"late", "pma host002 late=20ms", ""},
 		{"silent", "pma host002 silent", "no reply in time"},
@@ -259,27 +263,67 @@ func TestCollector_Agents(t *testing.T) {
 			do(t, f, "counter host002[1] SymbolErrorCounter 77")
 			do(t, f, "counter host003[1] SymbolErrorCounter 33")
 			do(t, f, test.command)
-			c, _, found := scan(t, f, counters.CollectOptions{}, fabric.DiscoverOptions{})
-			for pass := range 2 {
-				n := node(t, c, "host002")
-				switch {
-				case test.failure == "" && len(n.Failures) > 0:
-					t.Errorf("pass %d: %v", pass, n.Failures)
-				case test.failure == "":
-					if got := value(t, n, 1, counters.SymbolErrors); got != 77 {
-						t.Errorf("pass %d: symbol errors: got %d, want 77", pass, got)
+			for name, o := range map[string]counters.CollectOptions{
+				"all": {},
+				"suspicious above 0": {Suspicious: func(s *counters.Sample) bool {
+					v, _ := s.Value(counters.SymbolErrors)
+					return v.N > 0
+				}},
+				"none suspicious": {Suspicious: func(*counters.Sample) bool { return false }},
+			} {
+				c, _, found := scan(t, f, o, fabric.DiscoverOptions{})
+				for pass := range 2 {
+					n := node(t, c, "host002")
+					switch {
+					case test.failure == "" && len(n.Failures) > 0:
+						t.Errorf("%s, pass %d: %v", name, pass, n.Failures)
+					case test.failure == "":
+						if got := value(t, n, 1, counters.SymbolErrors); got != 77 {
+							t.Errorf("%s, pass %d: symbol errors: got %d, want 77", name, pass, got)
+						}
+					case len(n.Failures) != 1 || !strings.Contains(n.Failures[0].Err.Error(), test.failure):
+						t.Errorf("%s, pass %d: got failures %v, want %q", name, pass, n.Failures, test.failure)
 					}
-				case len(n.Failures) != 1 || !strings.Contains(n.Failures[0].Err.Error(), test.failure):
-					t.Errorf("pass %d: got failures %v, want %q", pass, n.Failures, test.failure)
-				}
-				if got := value(t, node(t, c, "host003"), 1, counters.SymbolErrors); got != 33 {
-					t.Errorf("pass %d: other host: got %d, want 33", pass, got)
-				}
-				if err := c.Read(t.Context(), found); err != nil {
-					t.Fatal(err)
+					if got := value(t, node(t, c, "host003"), 1, counters.SymbolErrors); got != 33 {
+						t.Errorf("%s, pass %d: other host: got %d, want 33", name, pass, got)
+					}
+					if err := c.Read(t.Context(), found); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 		})
+	}
+}
+
+// TestCollector_Screen reads an adapter with errors and one without.
+func TestCollector_Screen(t *testing.T) {
+	f := build(t, "single-switch:hosts=3")
+	do(t, f, "counter host002[1] LinkDownedCounter 300") // PortCounters has 8 bits of it
+	o := counters.CollectOptions{Suspicious: func(s *counters.Sample) bool {
+		v, _ := s.Value(counters.LinkDowned)
+		return v.Saturated()
+	}}
+	c, client, _ := scan(t, f, o, fabric.DiscoverOptions{Lean: true})
+	for _, n := range c.Nodes() {
+		if len(n.Failures) > 0 {
+			t.Errorf("%v: %v", n.Desc, n.Failures)
+		}
+	}
+	host := node(t, c, "host002") // its description was read, too
+	if got := value(t, host, 1, counters.LinkDowned); got != 300 {
+		t.Errorf("suspicious port: got %d, want 300", got)
+	}
+	for _, n := range c.Nodes() {
+		if got, want := n.Described, n == host || n.Switch != nil || n.Info.NodeType == mad.NodeTypeSwitch; got != want {
+			t.Errorf("capabilities of %v were read: got %t, want %t", n.GUID, got, want)
+		}
+	}
+	// The state table; NodeInfo, PortInfo and a reply of the agent of each host; NodeInfo,
+	// PortInfo, ClassPortInfo and sums of the switch; the start of the scan is a host. Of
+	// the suspicious one NodeDescription, ClassPortInfo and PortCountersExtended.
+	if got, want := client.Stats().Sent, 1+3*3+4+3; got != want {
+		t.Errorf("got %d packets, want %d", got, want)
 	}
 }
 

@@ -14,10 +14,12 @@ var epoch = time.Unix(1_764_000_000, 0)
 
 // extendedSample returns a sample of a current agent after a time.
 func extendedSample(after time.Duration, x mad.PortCountersExtended) *Sample {
-	return &Sample{
+	s := &Sample{
 		Caps:  mad.PerfExtendedWidth | mad.PerfXmitWait | mad.PerfQP1Dropped,
-		Caps2: mad.PerfAdditionalExtended, Extended: &x, ExtendedAt: epoch.Add(after),
+		Caps2: mad.PerfAdditionalExtended,
 	}
+	s.SetExtended(&x, epoch.Add(after))
+	return s
 }
 
 // basicSample returns a sample of an old agent after a time.
@@ -143,6 +145,8 @@ func TestBER(t *testing.T) {
 		{10 * time.Second, 3, "3 errors: 7.5e-13", [2]BERVerdict{BERExceeded, BERUnproved}},
 		{10 * time.Second, 4, "4 errors: 1.0e-12", [2]BERVerdict{BERExceeded, BERExceeded}},
 		{12 * time.Minute, 2, "2 errors: 6.9e-15", [2]BERVerdict{BERProved, BERUnproved}},
+		{719500 * time.Millisecond, 2, "2 errors: 6.9e-15", [2]BERVerdict{BERProved, BERUnproved}},
+		{11 * time.Minute, 0, "0 errors: below 3.8e-15", [2]BERVerdict{BERUnproved, BERUnproved}},
 		{125 * time.Minute, 3, "3 errors: 1.0e-15", [2]BERVerdict{BERProved, BERProved}},
 		{125 * time.Minute, 20, "20 errors: 6.7e-15", [2]BERVerdict{BERProved, BERExceeded}},
 	} {
@@ -152,6 +156,21 @@ func TestBER(t *testing.T) {
 		got := [2]BERVerdict{b.Judge(BERRules[0]), b.Judge(BERRules[1])}
 		if !ok || b.String() != test.text || got != test.want {
 			t.Errorf("%d errors in %v: got %s, %v, want %s, %v", test.errors, test.window, b, got, test.text, test.want)
+		}
+	}
+}
+
+// TestBERRule_Needs checks that slow links need the time of 1/Limit bits.
+func TestBERRule_Needs(t *testing.T) {
+	for rate, want := range map[float64][2]time.Duration{
+		400e9: {12 * time.Minute, 125 * time.Minute},
+		100e9: {1000 * time.Second, 10000 * time.Second},
+		8e9:   {12500 * time.Second, 125000 * time.Second},
+	} {
+		for i, r := range BERRules {
+			if got := r.Needs(rate).Round(time.Second); got != want[i] {
+				t.Errorf("%.0e at %.0e b/s: got %v, want %v", r.Limit, rate, got, want[i])
+			}
 		}
 	}
 }

@@ -20,13 +20,6 @@ const (
 	TickDetails // PortSamplesControl.Tick
 )
 
-// The modes of forward error correction in PortInfoExtended.FECModeActive with the
-// layout of [mad.PortRSFECCounters].
-const (
-	fecRS           = 2
-	fecLowLatencyRS = 3
-)
-
 // laneAttributes are the attributes of [LaneDetails].
 var laneAttributes = []mad.AttrID{
 	mad.AttrPortVLXmitWaitCounters, mad.AttrPortVLOpPackets, mad.AttrPortVLOpData,
@@ -108,11 +101,11 @@ func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
 	if p.Info == nil || p.Info.ActiveSpeed(p.Caps(), p.Ext) < ib.FDR10 {
 		return // slower links have no error correction
 	}
-	if p.fecMode == nil && n.Caps.Has(mad.PerfRSFECCounters) && p.Caps() != nil && p.Caps().CapMask2.Has(mad.Cap2PortInfoExtended) {
+	if p.fec == nil && n.Caps.Has(mad.PerfRSFECCounters) && p.Caps() != nil && p.Caps().CapMask2.Has(mad.Cap2PortInfoExtended) {
 		c.queryFECMode(n, p, to)
 		return
 	}
-	if p.fecMode != nil && (*p.fecMode == fecRS || *p.fecMode == fecLowLatencyRS) {
+	if p.fec != nil && p.fec.HasRSFEC() {
 		a := &mad.PortRSFECCounters{}
 		c.readDetail(n, p, to, a, func(d *Details) { d.RSFEC = a })
 		return
@@ -137,7 +130,7 @@ func (c *Collector) queryFECMode(n *Node, p *Port, to umad.Target) {
 		default:
 			_ = mad.Decode(&info, r.MAD.Data()) // a packet is long enough
 		}
-		p.fecMode = &info.FECModeActive
+		p.fec = &info
 		c.readFEC(n, p, to)
 	}
 	c.client.Submit(mode)

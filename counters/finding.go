@@ -45,10 +45,9 @@ type Finding struct {
 	InWindow bool
 }
 
-// IsProblem reports whether the finding is an error.
-func (f Finding) IsProblem() bool {
-	return f.Kind != Cleared && !(f.Kind == Saturated && f.Counter == XmitWait)
-}
+// IsProblem reports whether the finding is an error. A saturated XmitWait is not: its part
+// of the demand is unknown.
+func (f Finding) IsProblem() bool { return f.Kind != Saturated || f.Counter != XmitWait }
 
 // Text returns the finding without its meaning.
 func (f Finding) Text() string {
@@ -150,7 +149,8 @@ func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
 		f.Kind = Saturated
 		return f, true
 	case c == XmitWait && !l.Thresholds.IsGiven(c):
-		return f, l.waits(p, d, &f)
+		ok := l.waits(p, d, &f)
+		return f, ok
 	case d == nil:
 		return f, l.exceeds(c, v.N, false)
 	}
@@ -166,14 +166,20 @@ func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
 func (l *Limits) waits(p *Port, d *Delta, f *Finding) bool {
 	if d == nil {
 		part, lost, ok := p.Waited()
+		if !ok || lost < minLost || part < l.Wait {
+			return false
+		}
 		f.Meaning = fmt.Sprintf("packets waited for the peer: %.1f %% of the demand", part*100)
-		return ok && lost >= minLost && part >= l.Wait
+		return true
 	}
 	ch, measured := d.Change(XmitWait)
 	lost, ok := p.LostBandwidth(d)
+	if !measured || !ok || lost < l.Wait || lost == 0 {
+		return false
+	}
 	f.Value, f.InWindow = ch.Increase, true
 	f.Meaning = fmt.Sprintf("packets waited for the peer: %.1f %% of the bandwidth lost", lost*100)
-	return measured && ok && lost >= l.Wait && lost > 0
+	return true
 }
 
 // windowFindings returns the findings that only a window shows.

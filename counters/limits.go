@@ -1,19 +1,28 @@
 package counters
 
 // CollectOptions returns options that read the error counters that the limits require:
-// the sums over all ports of a node first, and the details of ports that exceed a limit.
+// the sums over all ports of a switch first, and the details of ports that exceed a limit.
 func (l *Limits) CollectOptions() CollectOptions {
 	return CollectOptions{
-		Totals:  l.needsPorts,
-		Details: func(p *Port) DetailSet { return l.details(p, false) },
+		Suspicious: l.suspicious,
+		Details:    func(p *Port) DetailSet { return l.details(p, false) },
+	}
+}
+
+// WindowOptions returns options that read the counters of errors and traffic that windows
+// between passes require, and the details of ports with errors.
+func (l *Limits) WindowOptions() CollectOptions {
+	return CollectOptions{
+		Attributes: AllAttributes,
+		Details:    func(p *Port) DetailSet { return l.details(p, true) },
 	}
 }
 
 // maxTickBytes is the largest result of [Port.TickBytes].
 const maxTickBytes = 256 * 12
 
-// needsPorts reports whether a port may exceed a limit, by the sums over all ports.
-func (l *Limits) needsPorts(total *Sample) bool {
+// suspicious reports whether a port may exceed a limit, by the sums over all ports.
+func (l *Limits) suspicious(total *Sample) bool {
 	for _, c := range bySeverity {
 		v, ok := total.Value(c)
 		switch {

@@ -6,29 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
-
-// The reasons why an agent cannot be queried.
-var (
-	errNoLID     = errors.New("the port has no LID: no subnet manager has configured it")
-	errNotActive = errors.New("the link is not active: no subnet manager has activated it")
-)
-
-// unreachable returns the reason why packets of performance management cannot reach
-// the agent of a port, or nil.
-func unreachable(p *fabric.Port) error {
-	switch {
-	case p.LID() == 0:
-		return errNoLID
-	case !isSwitch(p.Node) && p.Info != nil && p.Info.State == ib.PortInit:
-		return errNotActive
-	}
-	return nil
-}
 
 // errOtherPort reports a response with the counters of another port.
 var errOtherPort = errors.New("the response has the counters of another port")
@@ -88,11 +68,25 @@ func (c *Collector) done(q *query, r *umad.Reply) {
 	}
 }
 
-// A reading is a port whose counters are to be requested from the agent at a port.
-type reading struct {
-	node *Node
-	port *Port
-	at   *fabric.Port
+// A queue is a list of ports through their own fields.
+type queue struct{ head, tail *Port }
+
+func (q *queue) push(p *Port) {
+	p.next = nil
+	if q.tail == nil {
+		q.head = p
+	} else {
+		q.tail.next = p
+	}
+	q.tail = p
+}
+
+func (q *queue) pop() *Port {
+	p := q.head
+	if q.head = p.next; q.head == nil {
+		q.tail = nil
+	}
+	return p
 }
 
 // maxWaiting limits the number of waiting requests. It is well above any window;
@@ -101,13 +95,8 @@ const maxWaiting = 1024
 
 // pump requests the counters of more ports if few requests wait.
 func (c *Collector) pump() {
-	for c.waiting < maxWaiting && c.nextReading < len(c.readings) {
-		r := c.readings[c.nextReading]
-		c.nextReading++
-		if c.nextReading == len(c.readings) {
-			c.readings, c.nextReading = c.readings[:0], 0
-		}
-		c.request(r)
+	for c.waiting < maxWaiting && c.queue.head != nil {
+		c.request(c.queue.pop())
 	}
 }
 
@@ -153,16 +142,14 @@ func (c *Collector) decodeInto(q *query, r *umad.Reply, a mad.Attribute) bool {
 
 // slabs provide memory for many values with few allocations.
 type slabs struct {
-	samples   []Sample
-	ports     []Port
-	basics    []mad.PortCounters
-	extendeds []mad.PortCountersExtended
+	samples []Sample
+	ports   []Port
+	basics  []mad.PortCounters
 }
 
-func (s *slabs) sample() *Sample                     { return next(&s.samples) }
-func (s *slabs) port() *Port                         { return next(&s.ports) }
-func (s *slabs) basic() *mad.PortCounters            { return next(&s.basics) }
-func (s *slabs) extended() *mad.PortCountersExtended { return next(&s.extendeds) }
+func (s *slabs) sample() *Sample          { return next(&s.samples) }
+func (s *slabs) port() *Port              { return next(&s.ports) }
+func (s *slabs) basic() *mad.PortCounters { return next(&s.basics) }
 
 func next[T any](slab *[]T) *T {
 	if len(*slab) == 0 {

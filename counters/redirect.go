@@ -56,10 +56,10 @@ func redirectAddr(i *mad.ClassPortInfo) *umad.Addr {
 
 // resend submits a request to the address of a redirection.
 func (c *Collector) resend(q *query, to *umad.Addr) {
-	if q.port != nil && !isSwitch(q.node.Node) {
-		q.port.redirect = to
-	} else {
+	if q.port == nil || q.node.hasOneAgent() {
 		q.node.redirect = to
+	} else {
+		q.port.redirect = to
 	}
 	q.req.To.Redirect = to
 	c.client.Submit(&q.req)

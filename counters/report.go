@@ -13,12 +13,17 @@ const Schema = "ibkit/counters/1"
 
 // A Report is the document that "ibkit counters --json" prints after each window.
 type Report struct {
+	ReportHead
+	Nodes []NodeReport `json:"nodes"`
+}
+
+// A ReportHead is the part of a report before the nodes.
+type ReportHead struct {
 	Schema  string          `json:"schema"`
 	Time    time.Time       `json:"time"`    // begin of the last pass
 	Window  *float64        `json:"window"`  // seconds between the passes; nil: one pass
 	Partial bool            `json:"partial"` // a request failed
 	Missing []MissingReport `json:"missing"`
-	Nodes   []NodeReport    `json:"nodes"`
 }
 
 // A MissingReport is a port of the baseline whose node is not in the fabric.
@@ -107,9 +112,9 @@ type ReportOptions struct {
 	Counters []Counter // to include; nil: all that were read
 }
 
-// Head returns the report without its nodes. window is the time between the passes, or 0.
-func (r *Result) Head(window time.Duration) Report {
-	head := Report{Schema: Schema, Time: r.Began, Partial: r.Partial(), Missing: []MissingReport{}, Nodes: []NodeReport{}}
+// Head returns the part of the report before the nodes. window is the time between the passes, or 0.
+func (r *Result) Head(window time.Duration) ReportHead {
+	head := ReportHead{Schema: Schema, Time: r.Began, Partial: r.Partial(), Missing: []MissingReport{}}
 	if window > 0 {
 		head.Window = new(window.Seconds())
 	}
@@ -235,7 +240,7 @@ func reportBER(b BER) *BERReport {
 	report := &BERReport{Errors: b.Errors, Bits: b.Bits, Rate: b.Rate()}
 	for _, rule := range BERRules {
 		report.Rules = append(report.Rules, BERRuleReport{
-			Limit: rule.Limit, Window: rule.Window.Seconds(), Allowed: rule.Allowed(b.Bits / b.Window.Seconds()),
+			Limit: rule.Limit, Window: rule.Needs(b.BitRate()).Seconds(), Allowed: rule.Allowed(b.BitRate()),
 			Verdict: b.Judge(rule).String(),
 		})
 	}

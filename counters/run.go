@@ -2,9 +2,12 @@ package counters
 
 import (
 	"context"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ibdiagnet"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -17,8 +20,15 @@ type Options struct {
 
 	Client umad.ClientOptions
 
-	// LoadCache is the path of a cache file with the fabric, instead of a scan.
-	LoadCache string
+	// Stored, if not nil, is the fabric whose counters are read, without a scan.
+	Stored *fabric.Fabric
+
+	// Database, if not nil, has the fabric and the counters, and no request is sent. The
+	// options for a window, details and targets do not apply.
+	Database *ibdiagnet.Database
+
+	// Discover replaces [fabric.Discover] if it is not nil.
+	Discover fabric.Discoverer
 
 	// NoExtendedPortInfo omits the vendor attribute that distinguishes FDR10
 	// from QDR.
@@ -46,6 +56,10 @@ type Options struct {
 	// with findings.
 	Details bool
 
+	// DetailsOf selects attributes that are read of every port besides those that
+	// explain findings.
+	DetailsOf DetailSet
+
 	// Window is the time between two passes; 0: a single pass.
 	Window time.Duration
 
@@ -54,6 +68,10 @@ type Options struct {
 
 	// Since, if not nil, is the first pass.
 	Since *Baseline
+
+	// Before, if not nil, is the result of an earlier run. Its last samples are those
+	// before the first pass. Ports that it does not have are not compared.
+	Before *Result
 
 	Limits Limits
 
@@ -75,22 +93,20 @@ type Result struct {
 	Passes  int
 	Missing []Missing // ports of the baseline whose node is not in the fabric
 
+	// Since is the baseline that the samples are compared with, or nil.
+	Since *Baseline
+
 	Stats umad.Stats
 
 	collector *Collector
 }
 
-// Partial reports whether data is missing.
-func (r *Result) Partial() bool {
-	if r.Fabric.Partial() {
-		return true
-	}
-	for _, n := range r.Nodes {
-		if len(n.Failures) > 0 {
-			return true
-		}
-	}
-	return false
+// Partial reports whether data is missing, of the fabric or of the baseline.
+func (r *Result) Partial() bool { return !r.Complete() || r.Since != nil && r.Since.Partial }
+
+// Complete reports whether the counters of all selected ports of the fabric were read.
+func (r *Result) Complete() bool {
+	return !r.Fabric.Partial() && !slices.ContainsFunc(r.Nodes, func(n *Node) bool { return len(n.Failures) > 0 })
 }
 
 // Findings returns the findings of a port, the worst first.
@@ -99,6 +115,9 @@ func (r *Result) Findings(p *Port) []Finding { return r.Limits.Findings(p) }
 // Run reads the counters of a fabric. If the scan or a pass ends early, it returns the
 // partial result together with an error.
 func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Database != nil {
+		return o.fromDatabase()
+	}
 	port, err := o.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -108,7 +127,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		Options: o,
 		client:  umad.NewClient(port, o.Client),
 		local:   port.Attr(),
-		result:  &Result{Limits: o.Limits},
+		result:  &Result{Limits: o.Limits, Since: o.Since},
 	}
 	return s.run(ctx)
 }
@@ -140,11 +159,14 @@ func (s *session) run(ctx context.Context) (*Result, error) {
 		}
 		r.Missing = s.Since.missing(r.Fabric)
 	}
+	if s.Before != nil {
+		c.Continue(s.Before.collector)
+	}
 	s.update()
 	if s.Window <= 0 {
 		return r, s.each()
 	}
-	next := r.Began
+	next := time.Now() // the first pass may take much longer than the next ones
 	for i := 0; s.Windows < 0 || i < max(s.Windows, 1); i++ {
 		next = next.Add(s.Window)
 		if err := sleep(ctx, next); err != nil {
@@ -194,13 +216,18 @@ func (s *session) firstPass(ctx context.Context, c *Collector) (err error) {
 		NoExtendedPortInfo: s.NoExtendedPortInfo, OmitDownPorts: true, Progress: s.Progress,
 	}
 	switch {
-	case s.LoadCache != "":
-		r.Fabric, err = fabric.ReadCacheFile(s.LoadCache)
+	case s.Stored != nil:
+		r.Fabric = s.Stored
+	case s.Discover != nil:
+		r.Fabric, err = s.Discover(ctx, s.client, discover)
 	case len(s.Targets) > 0 || s.AfterScan:
 		r.Fabric, err = fabric.Discover(ctx, s.client, discover)
 	default:
-		r.Fabric, err = c.Scan(ctx, discover)
-		return err
+		discover.Lean = c.opts.Suspicious != nil
+		if r.Fabric, err = c.Scan(ctx, discover); err != nil {
+			return err
+		}
+		return s.describe(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -213,15 +240,36 @@ func (s *session) firstPass(ctx context.Context, c *Collector) (err error) {
 	return c.Read(ctx, r.Fabric)
 }
 
+// describe reads the descriptions of nodes with findings or failures, and of the peers of
+// their ports, which a lean scan omits.
+func (s *session) describe(ctx context.Context, c *Collector) error {
+	var nodes []*fabric.Node
+	for _, n := range c.Nodes() {
+		if len(n.Failures) > 0 {
+			nodes = append(nodes, n.Node)
+		}
+		for _, p := range n.Ports {
+			if len(s.Limits.Findings(p)) == 0 {
+				continue
+			}
+			nodes = append(nodes, n.Node)
+			if p.Peer != nil {
+				nodes = append(nodes, p.Peer.Node)
+			}
+		}
+	}
+	return s.result.Fabric.ReadDescriptions(ctx, s.client, nodes)
+}
+
 // collectOptions returns the options for the collector.
 func (s *session) collectOptions() CollectOptions {
-	all := s.Data || s.Lanes || s.Details || s.Window > 0 || s.Since != nil
+	all := s.Data || s.Lanes || s.Details || s.DetailsOf != 0 || s.Window > 0 || s.Since != nil
 	o := CollectOptions{Want: s.wantsNode, Ports: s.wantsPort, Attributes: ErrorAttributes, Details: s.details}
 	if all {
 		o.Attributes = AllAttributes
 	}
 	if !all && len(s.Targets) == 0 && s.Ports == nil {
-		o.Totals = s.Limits.needsPorts
+		o.Suspicious = s.Limits.suspicious
 	}
 	return o
 }
@@ -235,14 +283,15 @@ func (s *session) wantsPort(p *fabric.Port) bool {
 }
 
 // details selects the attributes that explain the counters of a port.
-func (s *session) details(p *Port) (set DetailSet) {
+func (s *session) details(p *Port) DetailSet {
+	set := s.DetailsOf
 	if s.Lanes {
 		set |= LaneDetails
 	}
 	if s.Details {
 		set |= RcvErrorDetails | XmitDiscardDetails | FECDetails
 	}
-	return set | s.Limits.details(p, s.Window > 0 || s.Since != nil)
+	return set | s.Limits.details(p, s.Window > 0 || s.Since != nil || s.Before != nil)
 }
 
 // Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a
@@ -258,7 +307,7 @@ func (r *Result) Clear(ctx context.Context, o Options, ports []*Port, parts Part
 }
 
 // Node returns the node of a port.
-func (r *Result) Node(p *Port) *Node { return r.collector.nodes[p.Node] }
+func (r *Result) Node(p *Port) *Node { return p.node }
 
 // NumRead returns the number of ports whose counters were read, on their own or as a
 // part of the sums.
@@ -266,14 +315,24 @@ func (n *Node) NumRead() int {
 	if n.Total != nil && len(n.Ports) == 0 {
 		return int(n.Info.NumPorts)
 	}
-	return len(n.Ports)
+	read := 0
+	for _, p := range n.Ports {
+		if p.Now != nil {
+			read++
+		}
+	}
+	return read
 }
 
-// AllPorts returns the ports of all nodes that were read or did not respond.
-func (r *Result) AllPorts() []*Port {
-	var all []*Port
-	for _, n := range r.Nodes {
-		all = append(all, n.Ports...)
+// AllPorts yields the ports of all nodes that were read or did not respond.
+func (r *Result) AllPorts() iter.Seq[*Port] {
+	return func(yield func(*Port) bool) {
+		for _, n := range r.Nodes {
+			for _, p := range n.Ports {
+				if !yield(p) {
+					return
+				}
+			}
+		}
 	}
-	return all
 }

@@ -26,7 +26,7 @@ func options(f *sim.Fabric) counters.Options {
 // findings returns the findings of all ports, by port.
 func findings(r *counters.Result) map[string]string {
 	found := map[string]string{}
-	for _, p := range r.AllPorts() {
+	for p := range r.AllPorts() {
 		for _, f := range r.Findings(p) {
 			key := fmt.Sprintf("%s/%d", p.Node.Desc.Clean(), p.Number)
 			if found[key] == "" {
@@ -82,7 +82,7 @@ func TestRun_Rate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range r.AllPorts() {
+		for p := range r.AllPorts() {
 			if p.Node.Desc.Clean() != "switch1" || p.Number != 2 {
 				continue
 			}
@@ -163,7 +163,7 @@ func TestRun_Targets(t *testing.T) {
 			}
 			got := 0
 			if err == nil {
-				for _, p := range r.AllPorts() {
+				for p := range r.AllPorts() {
 					if p.Now != nil {
 						got++
 					}
@@ -185,7 +185,7 @@ func TestRun_Since(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := counters.WriteBaselineFile(path, r.Nodes); err != nil {
+	if err := counters.WriteBaselineFile(path, r); err != nil {
 		t.Fatal(err)
 	}
 	f := build(t, "single-switch:hosts=3")

@@ -13,10 +13,49 @@ type Sample struct {
 	Caps2 mad.PerfCapMask2
 
 	Basic    *mad.PortCounters
-	Extended *mad.PortCountersExtended
+	extended []uint64 // see SetExtended; nil: not read
 	Details  *Details
 
 	BasicAt, ExtendedAt time.Time // arrival of the replies
+}
+
+// The numbers of counters of errors and traffic.
+const (
+	numErrors  = int(firstTraffic)
+	numTraffic = int(firstDetail - firstTraffic)
+)
+
+// SetExtended sets the counters of PortCountersExtended. Only those that the agent has
+// according to Caps2 are stored, because they are most of the data of a large fabric: the
+// counters of traffic, followed by those of errors in the order of [Counter].
+func (s *Sample) SetExtended(x *mad.PortCountersExtended, at time.Time) {
+	s.ExtendedAt = at
+	count := numTraffic
+	if s.Caps2.Has(mad.PerfAdditionalExtended) {
+		count += numErrors
+	}
+	s.extended = make([]uint64, 0, count)
+	mad.Visit(x, func(name string, _ int, v uint64) uint64 {
+		if !isSelection(name) && len(s.extended) < count {
+			s.extended = append(s.extended, v)
+		}
+		return v
+	})
+}
+
+// Extended returns PortCountersExtended, nil if it was not read.
+func (s *Sample) Extended() *mad.PortCountersExtended {
+	if s.extended == nil {
+		return nil
+	}
+	x, rest := &mad.PortCountersExtended{}, s.extended
+	mad.Visit(x, func(name string, _ int, v uint64) uint64 {
+		if !isSelection(name) && len(rest) > 0 {
+			v, rest = rest[0], rest[1:]
+		}
+		return v
+	})
+	return x
 }
 
 // Details are the attributes that explain errors and waiting. A nil attribute was not
@@ -58,7 +97,7 @@ func (s *Sample) Value(c Counter) (Value, bool) {
 	if c.IsDetail() {
 		return s.Details.value(c)
 	}
-	if v, ok := s.extended(c); ok {
+	if v, ok := s.wide(c); ok {
 		return Value{v, 64, s.ExtendedAt}, true
 	}
 	if v, width, ok := s.basic(c); ok {
@@ -67,67 +106,25 @@ func (s *Sample) Value(c Counter) (Value, bool) {
 	return Value{}, false
 }
 
-// extended returns a counter of PortCountersExtended.
-func (s *Sample) extended(c Counter) (uint64, bool) {
-	x := s.Extended
-	if x == nil {
+// wide returns a counter of PortCountersExtended.
+func (s *Sample) wide(c Counter) (v uint64, ok bool) {
+	i := numTraffic + int(c)
+	switch {
+	case c >= UnicastXmitPkts:
+		i, ok = int(c-firstTraffic), s.Caps.Has(mad.PerfExtendedWidth)
+	case c >= firstTraffic:
+		i, ok = int(c-firstTraffic), true
+	case c == XmitWait:
+		ok = s.Caps.Has(mad.PerfXmitWait)
+	case c == QP1Dropped:
+		ok = s.Caps.Has(mad.PerfQP1Dropped)
+	default:
+		ok = true
+	}
+	if i >= len(s.extended) {
 		return 0, false
 	}
-	switch c {
-	case XmitData:
-		return x.XmitData, true
-	case RcvData:
-		return x.RcvData, true
-	case XmitPkts:
-		return x.XmitPkts, true
-	case RcvPkts:
-		return x.RcvPkts, true
-	}
-	casts := s.Caps.Has(mad.PerfExtendedWidth)
-	switch c {
-	case UnicastXmitPkts:
-		return x.UnicastXmitPkts, casts
-	case UnicastRcvPkts:
-		return x.UnicastRcvPkts, casts
-	case MulticastXmitPkts:
-		return x.MulticastXmitPkts, casts
-	case MulticastRcvPkts:
-		return x.MulticastRcvPkts, casts
-	}
-	if !s.Caps2.Has(mad.PerfAdditionalExtended) {
-		return 0, false
-	}
-	switch c {
-	case SymbolErrors:
-		return x.SymbolErrors, true
-	case LinkErrorRecovery:
-		return x.LinkErrorRecovery, true
-	case LinkDowned:
-		return x.LinkDowned, true
-	case RcvErrors:
-		return x.RcvErrors, true
-	case RcvRemotePhysErrors:
-		return x.RcvRemotePhysErrors, true
-	case RcvSwitchRelayErrors:
-		return x.RcvSwitchRelayErrors, true
-	case XmitDiscards:
-		return x.XmitDiscards, true
-	case XmitConstraintErrors:
-		return x.XmitConstraintErrors, true
-	case RcvConstraintErrors:
-		return x.RcvConstraintErrors, true
-	case LocalLinkIntegrity:
-		return x.LocalLinkIntegrity, true
-	case ExcessiveBufferOverrun:
-		return x.ExcessiveBufferOverrun, true
-	case VL15Dropped:
-		return x.VL15Dropped, true
-	case XmitWait:
-		return x.XmitWait, s.Caps.Has(mad.PerfXmitWait)
-	case QP1Dropped:
-		return x.QP1Dropped, s.Caps.Has(mad.PerfQP1Dropped)
-	}
-	return 0, false
+	return s.extended[i], ok
 }
 
 // basic returns a counter of PortCounters and the width of its field.

@@ -1,7 +1,9 @@
 package counters
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -56,7 +58,7 @@ func (s *session) find(ctx context.Context, f *fabric.Fabric) (selection, error)
 	r := resolve.New(s.client, s.local, o)
 	found := selection{}
 	for _, a := range s.Targets {
-		if err := found.find(ctx, r, f, a); err != nil {
+		if err := found.find(ctx, r, f, a, o.Names); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +66,7 @@ func (s *session) find(ctx context.Context, f *fabric.Fabric) (selection, error)
 }
 
 // find adds the ports with an address.
-func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, a resolve.Address) error {
+func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, a resolve.Address, names *fabric.NameMap) error {
 	switch a.Kind {
 	case resolve.LID:
 		return s.addLIDs(f, a)
@@ -82,6 +84,9 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 		switch {
 		case p.Node != nil && f.NodeByGUID(p.Node.NodeGUID) != nil:
 			n := f.NodeByGUID(p.Node.NodeGUID)
+			if node, isZero := strings.CutSuffix(a.Name, "/0"); isZero && isSwitch(n) && !strings.HasSuffix(names.Name(n), "/0") {
+				return fabric.NoPortError(node, 0, int(n.Info.NumPorts)) // not all ports
+			}
 			number, _ := p.Number()
 			if int(number) < len(n.Ports) && n.Ports[number] != nil {
 				s.addPort(n.Ports[number])
@@ -124,7 +129,7 @@ func (s selection) addPortOfSwitch(ctx context.Context, r *resolve.Resolver, f *
 			s.addNumber(n, uint8(number))
 			added = true
 		default:
-			found, err = true, fmt.Errorf("find port %s: the switch has ports 1 to %d", a.Text, n.Info.NumPorts)
+			found, err = true, fabric.NoPortError(a.Name, int(number), int(n.Info.NumPorts))
 		}
 	}
 	if added {
@@ -141,10 +146,13 @@ func (s selection) addLIDs(f *fabric.Fabric, a resolve.Address) error {
 		found = true
 	}
 	if !found {
-		return fmt.Errorf("find LID %s: no port of the fabric has it", a.Text)
+		err := cmp.Or(resolve.CheckPort(a.First), resolve.CheckPort(a.Last), errNoPort)
+		return fmt.Errorf("find LID %s: %w", a.Text, err)
 	}
 	return nil
 }
+
+var errNoPort = errors.New("no port of the fabric has it")
 
 // portsByLID yields the ports with a LID in a range.
 func portsByLID(f *fabric.Fabric, from, to ib.LID) iter.Seq[*fabric.Port] {

@@ -1,15 +1,16 @@
 package counters
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // DefaultThresholdPath is the threshold file of infiniband-diags.
@@ -88,46 +89,28 @@ func (t *Thresholds) IsGiven(c Counter) bool {
 	return false
 }
 
-// A ThresholdError is an invalid line of a threshold file.
-type ThresholdError struct {
-	File string
-	Line int
-	Err  error
-}
-
-func (e *ThresholdError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
-
-// Unwrap returns Err.
-func (e *ThresholdError) Unwrap() error { return e.Err }
-
-// maxThresholdLine is the longest line of a threshold file in bytes.
-const maxThresholdLine = 1 << 16
-
 // Read sets the limits in a threshold file of ibqueryerrors: lines NAME=NUMBER with
 // the names of perfquery and numbers as in C; lines that begin with # and empty lines
-// are ignored. name is used in errors, which are of type [*ThresholdError]. The limits
+// are ignored. name is used in errors, which are of type [*textfile.Error]. The limits
 // do not change if there is an error.
 func (t *Thresholds) Read(r io.Reader, name string) error {
 	next := *t
 	next.Given = nil
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxThresholdLine)
-	number := 0
-	for lines.Scan() {
-		number++
+	lines := textfile.NewReader(r, name)
+	for lines.Next() {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		g, err := parseThreshold(line)
 		if err != nil {
-			return &ThresholdError{name, number, err}
+			return lines.At(err)
 		}
 		next.Set(g.Counter, g.Limit)
 		next.Given = append(next.Given, g)
 	}
 	if err := lines.Err(); err != nil {
-		return &ThresholdError{name, number + 1, err}
+		return err
 	}
 	*t = next
 	return nil
@@ -135,7 +118,7 @@ func (t *Thresholds) Read(r io.Reader, name string) error {
 
 // ReadFile sets the limits in a file. See [Thresholds.Read].
 func (t *Thresholds) ReadFile(path string) error {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return fmt.Errorf("read thresholds: %w", err)
 	}
@@ -147,7 +130,7 @@ func (t *Thresholds) ReadFile(path string) error {
 }
 
 // onlyInGo matches the forms of numbers that Go has and C does not.
-var onlyInGo = regexp.MustCompile("_|^0[bBoO]")
+var onlyInGo = lazyregexp.New("_|^0[bBoO]")
 
 // parseThreshold parses NAME=NUMBER.
 func parseThreshold(line string) (Threshold, error) {
