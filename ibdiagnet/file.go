@@ -1,0 +1,38 @@
+// Package ibdiagnet reads and writes files of ibdiagnet (ibutils, ibutils2): the tables
+// of ibdiagnet2.db_csv, and the list of links of ibdiagnet2.lst, which opensm writes as
+// opensm-subnet.lst.
+package ibdiagnet
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// maxNodes is the number of unicast LIDs.
+const maxNodes = 0xbfff
+
+// connect joins two ports. It returns an error if one of them has another peer, or
+// cannot have a link.
+func connect(a, b *fabric.Port) error {
+	for _, p := range []*fabric.Port{a, b} {
+		if p.Number == 0 && p.Node.Info.NodeType == mad.NodeTypeSwitch {
+			return fmt.Errorf("port 0 of switch %v has a link", p.Node.GUID)
+		}
+	}
+	switch {
+	case a == b:
+		return fmt.Errorf("port %d of %v is linked to itself", a.Number, a.Node.GUID)
+	case a.Peer != nil && a.Peer != b:
+		return twoLinks(a)
+	case b.Peer != nil && b.Peer != a:
+		return twoLinks(b)
+	}
+	a.Peer, b.Peer = b, a
+	return nil
+}
+
+func twoLinks(p *fabric.Port) error {
+	return fmt.Errorf("port %d of %v has another link in a line before", p.Number, p.Node.GUID)
+}
