@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // Check checks the LIDs, GUIDs and descriptions of a fabric: they must be unique and
@@ -16,7 +18,8 @@ func Check(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 	c.lids(f)
 	c.nodeGUIDs(f)
 	c.portGUIDs(f)
-	c.descriptions(f)
+	c.emptyNames(f)
+	c.findings = append(c.findings, duplicateNames(f, names)...)
 	return c.findings
 }
 
@@ -125,12 +128,37 @@ func (c *checker) portGUIDs(f *fabric.Fabric) {
 	}
 }
 
-func (c *checker) descriptions(f *fabric.Fabric) {
-	for _, group := range groups(f.Nodes, func(n *fabric.Node) string { return n.Desc.String() }) {
-		if len(group) > 1 {
-			c.addNodes(DuplicateName, group, "%d nodes have the description %q", len(group), group[0].Desc.Clean())
+// emptyNames reports nodes with an empty description, except those that did not respond.
+func (c *checker) emptyNames(f *fabric.Fabric) {
+	unknown := map[ib.GUID]bool{}
+	for _, failure := range f.Failures {
+		if failure.Attr == mad.AttrNodeDescription {
+			unknown[failure.NodeGUID] = true
 		}
 	}
+	for _, n := range f.Nodes {
+		if n.Desc.Clean() == "" && !unknown[n.GUID] {
+			c.addNodes(EmptyName, []*fabric.Node{n}, "node %v has an empty description", n.GUID)
+		}
+	}
+}
+
+// duplicateNames reports nodes that share a description. Aggregation nodes of switches
+// have the same description by default.
+func duplicateNames(f *fabric.Fabric, names *fabric.NameMap) []Finding {
+	c := checker{names: names}
+	for _, group := range groups(f.Nodes, func(n *fabric.Node) string { return n.Desc.Clean() }) {
+		if len(group) < 2 || group[0].Desc.Clean() == "" || isAggregation(group[0]) {
+			continue
+		}
+		guids := make([]string, len(group))
+		for i, n := range group {
+			guids[i] = n.GUID.String()
+		}
+		c.addNodes(DuplicateName, group, "%d nodes have the description %q", len(group), group[0].Desc.Clean())
+		c.findings[len(c.findings)-1].Job = "give different descriptions to the nodes " + strings.Join(guids, ", ")
+	}
+	return c.findings
 }
 
 // groups groups elements by key, in the order of the first of each group.

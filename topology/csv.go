@@ -39,6 +39,8 @@ var csvColumns = []struct {
 		}
 		return ""
 	}},
+	{"start_label", func(c Cable, _ *fabric.NameMap) string { return c.A.Label }},
+	{"end_label", func(c Cable, _ *fabric.NameMap) string { return c.B.Label }},
 }
 
 // textOf returns the text of a width or speed, "" for 0.

@@ -17,7 +17,8 @@ const (
 	LIDRange      Kind = "lid-range"     // the base LID contradicts the LMC
 	ZeroGUID      Kind = "zero-guid"
 	DuplicateGUID Kind = "duplicate-guid"
-	DuplicateName Kind = "duplicate-name" // nodes share a description
+	EmptyName     Kind = "empty-name"     // the description of a node is empty
+	DuplicateName Kind = "duplicate-name" // nodes share a description; also of [Plan.Compare]
 )
 
 // The findings of [Plan.Compare].
@@ -64,7 +65,11 @@ func nodeEnd(n *fabric.Node, names *fabric.NameMap) End {
 
 // portText returns name and port number.
 func portText(p *fabric.Port, names *fabric.NameMap) string {
-	return fmt.Sprintf("%s port %d", names.Name(p.Node), p.Number)
+	text := fmt.Sprintf("%s port %d", names.Name(p.Node), p.Number)
+	if p.Label != "" {
+		text += " (" + p.Label + ")"
+	}
+	return text
 }
 
 // An endPort is a port with LIDs of its own: a switch's port 0, or a port of another

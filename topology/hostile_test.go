@@ -125,6 +125,11 @@ func TestCheck(t *testing.T) {
 		{"last LID", func(s *sim.Fabric) { s.Nodes[3].Ports[1].Info.LID, s.Nodes[3].Ports[1].Info.LMC = 0xbffe, 1 }, ""},
 		{"beyond the last LID", func(s *sim.Fabric) { s.Nodes[3].Ports[1].Info.LID, s.Nodes[3].Ports[1].Info.LMC = 0xbffc, 3 }, "lid-range: "},
 		{"description", func(s *sim.Fabric) { s.Nodes[3].Desc = s.Nodes[4].Desc }, "duplicate-name: "},
+		{"empty description", func(s *sim.Fabric) { s.Nodes[3].Desc = mad.NodeDescription{} }, "empty-name: node 0x"},
+		{"aggregation nodes", func(s *sim.Fabric) {
+			s.Nodes[3].Desc = mad.NewNodeDescription("Mellanox Technologies Aggregation Node")
+			s.Nodes[4].Desc = s.Nodes[3].Desc
+		}, ""},
 		{"overlap", func(s *sim.Fabric) {
 			s.Nodes[3].Ports[1].Info.LID, s.Nodes[3].Ports[1].Info.LMC = 200, 3
 			s.Nodes[4].Ports[1].Info.LID = ib.LID(207)

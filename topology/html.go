@@ -24,7 +24,7 @@ var (
 
 // pageData is the data of the page. A node is an array of name, GUID, kind, LID, place
 // and the index of the switch above it, a cable an array of node and port of both ends,
-// rate and mark; -1 stands for none.
+// rate and mark; -1 stands for none. Labels are those of ports, by node and port number.
 type pageData struct {
 	Summary    string   `json:"summary"`
 	Folded     bool     `json:"folded"`
@@ -36,8 +36,12 @@ type pageData struct {
 	Kinds      []string `json:"kinds"`
 	Rates      []string `json:"rates"`
 	Marks      []string `json:"marks"`
+	MarkClass  []int    `json:"markClass"` // by mark: index of its class
 	Nodes      [][]any  `json:"nodes"`
 	Cables     [][6]int `json:"cables"`
+
+	Labels  map[int]map[uint8]string `json:"labels"`
+	Classes []findingClass           `json:"classes"`
 }
 
 // WriteHTML writes the picture as a page with search and details of nodes. The page is
@@ -81,13 +85,14 @@ func (p *Picture) data() pageData {
 		Summary: p.Summary(), Folded: p.Folded(), Width: math.Round(p.width), Height: math.Round(p.depth),
 		BoxWidth: boxWidth, BoxHeight: boxHeight, NodeHeight: nodeHeight,
 		Kinds: []string{"channel adapter", "switch", "router"}, Nodes: [][]any{}, Cables: [][6]int{},
+		Labels: map[int]map[uint8]string{}, Classes: findingClasses, MarkClass: []int{},
 	}
 	index := make(map[*fabric.Node]int, len(p.Fabric.Nodes))
 	for i, n := range p.Fabric.Nodes {
 		index[n] = i
 	}
 	kinds := map[string]int{"ca": 0, "switch": 1, "router": 2}
-	for _, n := range p.Fabric.Nodes {
+	for i, n := range p.Fabric.Nodes {
 		owner := -1
 		if s := p.owner[n]; s != nil {
 			owner = index[s]
@@ -99,19 +104,38 @@ func (p *Picture) data() pageData {
 				break
 			}
 		}
+		if labels := labelsOf(n); len(labels) > 0 {
+			d.Labels[i] = labels
+		}
 		at := p.at[n]
 		d.Nodes = append(d.Nodes, []any{p.Names.Name(n), n.GUID, kinds[kindOf(n)], lid, math.Round(at.x), math.Round(at.y), owner})
 	}
 	rates, marks := texts{}, texts{}
 	for _, c := range Cables(p.Fabric) {
 		w, s := c.Rate()
+		mark := p.mark(c)
+		text := marks.add(mark.Text)
+		if text == len(d.MarkClass) {
+			d.MarkClass = append(d.MarkClass, mark.class())
+		}
 		d.Cables = append(d.Cables, [6]int{
 			index[c.A.Node], int(c.A.Number), index[c.B.Node], int(c.B.Number),
-			rates.add(strings.TrimSpace(textOf(w) + " " + textOf(s))), marks.add(p.mark(c)),
+			rates.add(strings.TrimSpace(textOf(w) + " " + textOf(s))), text,
 		})
 	}
 	d.Rates, d.Marks = rates.list, marks.list
 	return d
+}
+
+// labelsOf returns the labels of the ports of a node with a link.
+func labelsOf(n *fabric.Node) map[uint8]string {
+	labels := map[uint8]string{}
+	for _, port := range linked(n) {
+		if port.Label != "" {
+			labels[port.Number] = port.Label
+		}
+	}
+	return labels
 }
 
 // Summary returns a line about the fabric.

@@ -17,14 +17,19 @@ type Picture struct {
 	Shape  Shape
 	Levels Layout
 
-	// Marks are the findings of ports, which colour their cables.
-	Marks map[*fabric.Port]string
+	Marks map[*fabric.Port]Mark // colour the cables of ports
 
 	at    map[*fabric.Node]point
 	owner map[*fabric.Node]*fabric.Node // switch above an end node
 	below map[*fabric.Node][]*fabric.Node
 	width float64
 	depth float64
+}
+
+// A Mark is a finding of a port: of package linkinfo or of this one.
+type Mark struct {
+	Kind string // selects the colour
+	Text string
 }
 
 // A point is a place in a picture, in pixels at scale 1.
@@ -43,8 +48,31 @@ const (
 // of a switch instead of the end nodes.
 const foldAbove = 1500
 
+// A findingClass is findings with the same colour in pictures.
+type findingClass struct {
+	Colour string `json:"colour"`
+	Text   string `json:"text"`
+	kinds  []string
+}
+
+// findingClasses are ordered by severity. The last one has all other findings.
+var findingClasses = []findingClass{
+	{"#d97706", "slower than possible or planned", []string{"slow", "narrow", string(Slower)}},
+	{"#7c3aed", "not cabled as planned", []string{string(MissingCable), string(WrongPeer), string(Swapped), string(UnexpectedCable)}},
+	{"#d62728", "other problem", nil},
+}
+
+// class returns the index of the class of a mark.
+func (m Mark) class() int {
+	other := len(findingClasses) - 1
+	if i := slices.IndexFunc(findingClasses[:other], func(c findingClass) bool { return slices.Contains(c.kinds, m.Kind) }); i >= 0 {
+		return i
+	}
+	return other
+}
+
 // NewPicture lays out a fabric.
-func NewPicture(f *fabric.Fabric, names *fabric.NameMap, marks map[*fabric.Port]string) *Picture {
+func NewPicture(f *fabric.Fabric, names *fabric.NameMap, marks map[*fabric.Port]Mark) *Picture {
 	p := &Picture{
 		Fabric: f, Names: names, Shape: RecognizeShape(f), Levels: Levels(f), Marks: marks,
 		at: map[*fabric.Node]point{}, owner: map[*fabric.Node]*fabric.Node{}, below: map[*fabric.Node][]*fabric.Node{},
@@ -219,8 +247,8 @@ func (p *Picture) placeEndNodes() {
 	}
 }
 
-// mark returns the finding of a cable, "" without one.
-func (p *Picture) mark(c Cable) string { return cmp.Or(p.Marks[c.A], p.Marks[c.B]) }
+// mark returns the finding of a cable, the zero Mark without one.
+func (p *Picture) mark(c Cable) Mark { return cmp.Or(p.Marks[c.A], p.Marks[c.B]) }
 
 // kindOf returns the class of a node in pictures.
 func kindOf(n *fabric.Node) string {

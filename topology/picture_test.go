@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/topology"
 )
 
@@ -95,6 +96,27 @@ func TestPicture_HostileHTML(t *testing.T) {
 	}
 	if !strings.Contains(page, "default-src 'none'") {
 		t.Error("got no Content-Security-Policy")
+	}
+}
+
+// The colour of a cable is that of its worst finding.
+func TestPicture_Colours(t *testing.T) {
+	f := scan(t, "demo", nil)
+	cable := topology.Cables(f)[1] // between switches
+	for kind, colour := range map[string]string{
+		"": "", "narrow": "#d97706", "slower": "#d97706", "swapped": "#7c3aed", "not-active": "#d62728", "zero-lid": "#d62728",
+	} {
+		marks := map[*fabric.Port]topology.Mark{}
+		if kind != "" {
+			marks[cable.B] = topology.Mark{Kind: kind, Text: kind + ": x"}
+		}
+		var found []string
+		for _, m := range regexp.MustCompile(`<line [^>]* stroke="(#\w+)"`).FindAllStringSubmatch(render(t, topology.NewPicture(f, nil, marks).WriteSVG), -1) {
+			found = append(found, m[1])
+		}
+		if got := strings.Join(found, " "); got != colour {
+			t.Errorf("%s: got the colours %q, want %q", kind, got, colour)
+		}
 	}
 }
 

@@ -81,11 +81,11 @@ func PlanOf(f *fabric.Fabric, names *fabric.NameMap) *Plan {
 }
 
 // Compare compares a fabric with the plan. The findings are in the order of the plan,
-// followed by unexpected cables.
+// followed by unexpected cables, and by descriptions that several nodes share.
 func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 	c := comparison{
 		names: names, index: newPlanIndex(f, names),
-		used: map[*fabric.Port]*planned{}, absent: map[string]int{},
+		used: make(map[*fabric.Port]*planned, 2*len(p.Cables)), absent: map[string]int{},
 	}
 	c.planned = make([]planned, len(p.Cables))
 	for i := range p.Cables {
@@ -106,7 +106,7 @@ func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 	}
 	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	c.unexpected(f)
-	return c.findings
+	return append(c.findings, duplicateNames(f, names)...)
 }
 
 // A planned is a cable of a plan with the ports of the fabric that fit its ends.
@@ -208,12 +208,8 @@ func (c *comparison) missingNode(d *planned, e PlanEnd) {
 
 // match looks for the cable in the fabric.
 func (c *comparison) match(d *planned) {
-	far := map[*fabric.Port]bool{}
-	for _, p := range d.b {
-		far[p] = true
-	}
 	for _, p := range d.a {
-		if p.Peer != nil && far[p.Peer] && c.used[p] == nil && c.used[p.Peer] == nil {
+		if p.Peer != nil && slices.Contains(d.b, p.Peer) && c.used[p] == nil && c.used[p.Peer] == nil {
 			d.found = &Cable{p, p.Peer}
 			c.used[p], c.used[p.Peer] = d, d
 			return

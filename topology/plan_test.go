@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +12,12 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ibdiagnet"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/textfile"
 	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // describe returns the findings as lines of kind, detail and job.
@@ -154,6 +158,12 @@ func TestPlan_Labels(t *testing.T) {
 		{"node01,ibp203s0f0,leaf1,Port 3,Data", "wrong-peer"},
 		{"node01,IB Port,leaf1,Port 3,Data", ""},
 		{"leaf1,abra,leaf2,cadabra,Data", "missing-cable"},
+		{"node01,1,leaf1,Port 3,Data", ""},
+		{"node01,0,leaf1,Port 3,Data", "ambiguous"},
+		{"node01,Port 0,leaf1,Port 3,Data", "ambiguous"},
+		{"node01,-1,leaf1,Port 3,Data", "ambiguous"},
+		{"node01,1,leaf1,-3,Data", "missing-cable"},
+		{"node01,1,leaf1,0,Data", "missing-cable"},
 	} {
 		t.Run(test.row, func(t *testing.T) {
 			got := parse(t, "#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"+test.row+"\n").Compare(f, nil)
@@ -172,7 +182,7 @@ func formats(t testing.TB, f *fabric.Fabric) map[string][]byte {
 		"csv":         func(w io.Writer) error { return topology.WriteCSV(w, topology.Cables(f), nil) },
 		"netdiscover": func(w io.Writer) error { return (&topology.Text{}).WriteTopology(w, f) },
 		"grouped":     func(w io.Writer) error { return (&topology.Text{Group: true, Full: true}).WriteTopology(w, f) },
-		"lst":         func(w io.Writer) error { return topology.WriteLST(w, f, nil) },
+		"lst":         func(w io.Writer) error { return ibdiagnet.WriteList(w, f, nil) },
 		"cache":       f.WriteCache,
 	} {
 		var b bytes.Buffer
@@ -198,7 +208,7 @@ func TestPlan_Formats(t *testing.T) {
 	}
 	t.Run("db_csv", func(t *testing.T) {
 		const text = "# ibdiagnet\nSTART_NODES\nNodeDesc,NumPorts,NodeGUID\n\"leaf1\",16,0x0002c90000800200\n\"node02\",1,0x00deadbeef\nEND_NODES\n\n" +
-			"START_PORTS\nx\n1\nEND_PORTS\n\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x0002c90000800200,4,0x00deadbeef,1\nEND_LINKS\n"
+			"START_CABLE_INFO\nx\n1\nEND_CABLE_INFO\n\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x0002c90000800200,4,0x00deadbeef,1\nEND_LINKS\n"
 		for _, x := range parse(t, text).Compare(f, nil) {
 			if x.Kind != topology.UnexpectedCable {
 				t.Errorf("got %s: %s", x.Kind, x.Detail)
@@ -225,29 +235,28 @@ func TestParsePlan_Errors(t *testing.T) {
 		{"binary", "a\x00b", "read plan plan: not a plan: the file is binary"},
 		{"no cables", "StartDevice,EndDevice\n", "read plan plan: got no cables"},
 		{"one end", "StartDevice,EndDevice\na,b\nc,\n", "read plan plan:3: the cable has one end only"},
-		{"quote", "StartDevice,EndDevice\na,\"b\nc,d\n", `read plan plan:3: extraneous or missing " in quoted-field`},
+		{"quote", "StartDevice,EndDevice\na,\"b\nc,d\n", "read plan plan:2: a field in quotation marks does not end with one"},
+		{"quote within", "StartDevice,EndDevice\na,b\nc,d\"e\n", "read plan plan:3: a quotation mark in a field that does not begin with one"},
 		{"GUID", "start_guid,end_guid\n0x1,0x2\nx,0x2\n", "read plan plan:3: parse GUID \"x\""},
 		{"speed", "StartDevice,EndDevice,Speed\na,b,fast\n", `read plan plan:2: parse speed "fast": not a rate`},
 		{"port twice", "StartDevice,StartPort,EndDevice,EndPort\na,1,b,1\na,1,b,2\n", "read plan plan:3: a port 1 has two cables, the other one is in line 2"},
-		{"JSON", "{\"schema\":\n1}", "read plan plan:2: "},
+		{"JSON", "{\"schema\":\n1}", "read plan plan:2: invalid JSON: schema: a number is not possible here"},
+		{"JSON syntax", "{\"schema\":\n}", "read plan plan:2: invalid JSON: invalid character '}'"},
 		{"other JSON", `{"schema":"x"}`, `read plan plan: got schema "x"`},
 		{"JSON width", `{"schema":"ibkit/topology/1","cables":[{"width":"9X"}]}`, "read plan plan: "},
-		{"lst", "{ CA Ports:01 x\n", "read plan plan:1: want two ends in braces"},
-		{"topo", "X s\n  P1 -> Y h P1\nz\n", "read plan plan:3: want a type and the name of a system"},
-		{"topo cable", "X s\n  P1 -> Y h P1\n  P2 -> Y\n", "read plan plan:3: want PORT"},
+		{"lst", "{ CA Ports:01 x\n", "read plan plan:1: got \"x\", want SystemGUID: and a hexadecimal number"},
+		{"topo", "X s\n  P1 -> Y h P1\nz\n", "read plan plan:3: got \"z\", want a type and the name of a system"},
+		{"topo cable", "X s\n  P1 -> Y h P1\n  P2 -> Y\n", "read plan plan:3: got \"P2 -> Y\", want PORT"},
 		{"topo order", "  P1 -> Y h P1\n", "read plan plan:1: got a cable before a system"},
-		{"db_csv", "START_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,x\nEND_LINKS\n", `read plan plan:3: parse port number "x"`},
-		{"db_csv column", "START_LINKS\nNodeGuid1,PortNum1,NodeGuid2\n0x1,1,0x2\nEND_LINKS\n", "read plan plan:3: got no column portnum2"},
-		{"db_csv end", "START_LINKS\nNodeGuid1\n", "read plan plan:2: got the end of the file, want END_LINKS"},
-		{"db_csv section", "START_NODES\nSTART_LINKS\n", `read plan plan:2: got "START_LINKS", want END_NODES`},
-		{"db_csv without links", "START_NODES\nEND_NODES\n", "read plan plan: got no section LINKS"},
+		{"db_csv", "START_NODES\nNodeGUID,NumPorts\n0x1,1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\n", "read plan plan:7: node 0x0000000000000002 is not in section NODES"},
+		{"db_csv without links", "START_NODES\nNodeGUID\n0x1\nEND_NODES\n", "read plan plan: got no cables"},
 		{"netdiscover", "Switch\t2 \"S-0000000000000001\"\n[9]\t\"S-0000000000000002\"[1]\n", "plan:2"},
 		{"cache", "\x2b\x83\xe7\x8f", "read plan plan: read cache: offset 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := topology.ParsePlan([]byte(test.plan), "plan")
-			e, ok := errors.AsType[*topology.PlanError](err)
-			if !ok || !strings.Contains(e.Error(), test.want) {
+			_, ok := errors.AsType[*textfile.Error](err)
+			if !ok || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
@@ -264,7 +273,7 @@ func FuzzParsePlan(f *testing.F) {
 	for _, text := range []string{
 		"#StartDevice,StartPort,EndDevice,EndPort,Speed\na,1/2,b,mlx5_0/P1,4X HDR\n",
 		"{ CA Ports:02 SystemGUID:1 NodeGUID:1 PortGUID:1 VenID:0 DevID:B Rev:0 {H-{}1} LID:0002 PN:01 } { SW-SM Ports:18 SystemGUID:2 NodeGUID:2 PortGUID:2 VenID:2 DevID:B Rev:A {S-1} LID:0001 PN:01 } PHY=4x LOG=ACT SPD=2.5\n",
-		"START_NODES\nNodeDesc,NodeGUID\n\"a, b\",0x1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\nEND_LINKS\n",
+		"START_NODES\nNodeDesc,NodeGUID,NumPorts\n\"a, b\",0x1,1\nb,0x2,1\nEND_NODES\nSTART_LINKS\nNodeGuid1,PortNum1,NodeGuid2,PortNum2\n0x1,1,0x2,1\nEND_LINKS\n",
 		"X s CFG: a=b\n  P1 -4x-50G-> Y h mlx5_0/P1\n",
 		`{"schema":"ibkit/linkinfo/2","nodes":[{"guid":"0x1","name":"a","ports":[{"number":1,"peer":{"node_guid":"0x2","port":1,"name":"b"}}]}]}`,
 	} {
@@ -274,8 +283,8 @@ func FuzzParsePlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := topology.ParsePlan(data, "plan")
 		if err != nil {
-			if _, ok := errors.AsType[*topology.PlanError](err); !ok {
-				t.Fatalf("got %T, want a *PlanError: %v", err, err)
+			if _, ok := errors.AsType[*textfile.Error](err); !ok {
+				t.Fatalf("got %T, want a *textfile.Error: %v", err, err)
 			}
 			return
 		}
@@ -287,6 +296,33 @@ func FuzzParsePlan(f *testing.F) {
 	})
 }
 
+// A plan may have the names of the node name map, the descriptions, or GUIDs as names.
+func TestPlan_NodeNames(t *testing.T) {
+	f := scan(t, "demo", nil)
+	leaf := topology.Cables(f)[0].B.Node // leaf1, with node01 at port 3
+	names, err := fabric.ReadNameMap(strings.NewReader(leaf.GUID.String()+" \"rack 7 top\"\n"), "map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, found := range map[string]bool{"Rack 7  Top": true, "leaf1": true, leaf.GUID.String(): true, "rack 8 top": false} {
+		t.Run(name, func(t *testing.T) {
+			got := parse(t, "StartDevice,StartPort,EndDevice,EndPort\n"+name+",3,node01,1\n").Compare(f, names)
+			if missing := got[0].Kind == topology.MissingNode; missing == found {
+				t.Errorf("got %s", describe(got[:1]))
+			}
+		})
+	}
+}
+
+// Nodes that share a description are findings of a plan, even of one with GUIDs.
+func TestPlan_DuplicateNames(t *testing.T) {
+	f := scan(t, "demo", func(s *sim.Fabric) { s.Nodes[3].Desc = s.Nodes[4].Desc })
+	got := parse(t, csvOf(t, f)).Compare(f, nil)
+	if len(got) != 1 || got[0].Kind != topology.DuplicateName || len(got[0].Ends) != 2 || !strings.Contains(got[0].Job, *got[0].Ends[1].GUID) {
+		t.Errorf("got %s", describe(got))
+	}
+}
+
 // BenchmarkPlan compares 10,368 hosts with their plan.
 func BenchmarkPlan(b *testing.B) {
 	f := scan(b, "fat-tree:levels=3,radix=48,pods=18", nil)
@@ -296,5 +332,44 @@ func BenchmarkPlan(b *testing.B) {
 		if got := plan.Compare(f, nil); len(got) > 0 {
 			b.Fatalf("got %d findings", len(got))
 		}
+	}
+}
+
+// Labels that agents report take precedence over numbers: the connectors of this switch
+// have one port, which is split.
+func TestPlan_AgentLabels(t *testing.T) {
+	s, err := sim.Build("single-switch:hosts=4,speed=HDR,split=2,vendor=on")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topology.Run(t.Context(), topology.Options{Open: func(context.Context) (umad.Port, error) { return s.Open("") }, Labels: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "switch1,3,host003,1,"; !strings.Contains(csvOf(t, f), want) || !strings.Contains(csvOf(t, f), ",1/2/1/1,B23D0F0/1/1\n") {
+		t.Errorf("got no labels in\n%s", csvOf(t, f))
+	}
+	if page := render(t, topology.NewPicture(f, nil, nil).WriteHTML); !strings.Contains(page, `"3":"1/2/1/1"`) || !strings.Contains(page, `{"1":"B23D0F0/1/1"}`) {
+		t.Error("got no labels in the page")
+	}
+	for _, tt := range []struct{ name, cable, want string }{
+		{"the whole label", "switch1,1/2/1/2,host004,1", ""},
+		{"without the chip", "switch1,2/1/2,host004,1", ""},
+		{"of the adapter", "switch1,1/1/1/1,host001,B23D0F0/1/1", ""},
+		{"the other half", "switch1,1/2/1/1,host004,1", "wrong-peer: switch1 port 3 (1/2/1/1) is connected to host003 port 1 (B23D0F0/1/1), planned: host004 port 1\n"},
+		{"no such cage", "switch1,1/99/1/1,host004,1", "has no port 1/99/1/1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := describe(parse(t, "StartDevice,StartPort,EndDevice,EndPort\n"+tt.cable+"\n").Compare(f, nil))
+			var planned []string
+			for line := range strings.Lines(got) {
+				if !strings.HasPrefix(line, "unexpected-") && !strings.HasPrefix(line, "\t") {
+					planned = append(planned, line)
+				}
+			}
+			if got := strings.Join(planned, ""); (tt.want == "") != (got == "") || !strings.HasSuffix(got, tt.want) {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+		})
 	}
 }

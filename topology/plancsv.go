@@ -70,11 +70,7 @@ func parseCSVPlan(text string) (*Plan, error) {
 			}
 			return p, p.joinEnds()
 		case err != nil:
-			var parse *csv.ParseError
-			if errors.As(err, &parse) {
-				return nil, lineErrorf(parse.Line, "%w", parse.Err)
-			}
-			return nil, err
+			return nil, csvError(err)
 		}
 		line, _ := r.FieldPos(0)
 		switch {
@@ -92,6 +88,21 @@ func parseCSVPlan(text string) (*Plan, error) {
 			}
 		}
 	}
+}
+
+// csvError returns an error with the line of a mistake in quotation marks. A field that does
+// not end extends to the end of the file: the line is that in which its row begins.
+func csvError(err error) error {
+	var parse *csv.ParseError
+	switch {
+	case !errors.As(err, &parse):
+		return err
+	case errors.Is(err, csv.ErrBareQuote):
+		return lineErrorf(parse.Line, "a quotation mark in a field that does not begin with one")
+	case errors.Is(err, csv.ErrQuote):
+		return lineErrorf(parse.StartLine, "a field in quotation marks does not end with one")
+	}
+	return lineErrorf(parse.Line, "%w", parse.Err)
 }
 
 // delimiter returns the most frequent delimiter in the first line that has one.

@@ -2,13 +2,13 @@ package topology
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
 // A planIndex finds the nodes of a fabric by the names in a plan.
@@ -16,21 +16,27 @@ type planIndex struct {
 	guids map[ib.GUID][]*fabric.Node
 	names map[string][]*fabric.Node // names, descriptions and names of switches, folded
 	hosts map[string][]*fabric.Node // channel adapters by host, folded
+
+	hasLabels map[*fabric.Node]bool // nodes with labels of ports
 }
 
 // fold returns a name for a comparison without case and with single blanks.
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 func newPlanIndex(f *fabric.Fabric, names *fabric.NameMap) *planIndex {
-	x := &planIndex{map[ib.GUID][]*fabric.Node{}, map[string][]*fabric.Node{}, map[string][]*fabric.Node{}}
+	x := &planIndex{map[ib.GUID][]*fabric.Node{}, map[string][]*fabric.Node{}, map[string][]*fabric.Node{}, map[*fabric.Node]bool{}}
 	for _, n := range f.Nodes {
 		x.addGUID(n.GUID, n)
 		for _, p := range n.Ports {
 			if p != nil && p.GUID != n.GUID {
 				x.addGUID(p.GUID, n)
 			}
+			if p != nil && p.Label != "" {
+				x.hasLabels[n] = true
+			}
 		}
-		keys := []string{fold(names.Name(n)), fold(n.Desc.Clean()), fold(managedName(n.Desc.Clean()))}
+		name, desc := names.Name(n), n.Desc.Clean()
+		keys := []string{fold(name), fold(desc), fold(managedName(desc))}
 		slices.Sort(keys)
 		for _, key := range slices.Compact(keys) {
 			if key != "" {
@@ -38,7 +44,7 @@ func newPlanIndex(f *fabric.Fabric, names *fabric.NameMap) *planIndex {
 			}
 		}
 		if isCA(n) {
-			hosts := []string{fold(host(names.Name(n))), fold(host(n.Desc.Clean()))}
+			hosts := []string{fold(host(name)), fold(host(desc))}
 			for _, h := range slices.Compact(hosts) {
 				if h != "" {
 					x.hosts[h] = append(x.hosts[h], n)
@@ -57,7 +63,7 @@ func (x *planIndex) addGUID(guid ib.GUID, n *fabric.Node) {
 
 // managed matches the descriptions of managed switches: MF0;NAME:MODEL/U1, in a
 // director MF0;NAME:MODEL/L01/U1.
-var managed = regexp.MustCompile(`^(?:MF0|SW-IB)?;?([^;:]+):([^/]+)/((?:[LS]\d+/)?)U(\d+)$`)
+var managed = lazyregexp.New(`^(?:MF0|SW-IB)?;?([^;:]+):([^/]+)/((?:[LS]\d+/)?)U(\d+)$`)
 
 // managedName returns the name of a managed switch, with board and chip if it is a part
 // of a director; "" for other descriptions.
@@ -75,7 +81,7 @@ func managedName(desc string) string {
 
 // blade matches ports of directors as in NDT files: Blade 16_Port 2/20 is port 20 of
 // chip 2 of line board 16.
-var blade = regexp.MustCompile(`(?i)^blade 0*(\d+)[ _]port 0*(\d+)/0*(\d+)$`)
+var blade = lazyregexp.New(`(?i)^blade 0*(\d+)[ _]port 0*(\d+)/0*(\d+)$`)
 
 // nodes returns the nodes that an end of a plan may stand for. A GUID that is not in
 // the fabric, as after a repair, is ignored if there is a name.
@@ -105,22 +111,27 @@ func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, stri
 		if len(nodes) > 1 {
 			return nil, fmt.Sprintf("%s stands for %d switches", printable(e.Name), len(nodes))
 		}
-		return switchPorts(e, nodes[0])
+		return x.switchPorts(e, nodes[0])
+	}
+	for _, n := range nodes {
+		if p := x.labelled(n, e.Port); p != nil {
+			return []*fabric.Port{p}, ""
+		}
 	}
 	adapter, number := parseAdapterPort(e.Port)
-	switch named := slices.DeleteFunc(slices.Clone(nodes), func(n *fabric.Node) bool { return !isDevice(n, e.Port) }); {
-	case len(named) > 0:
-		nodes = named
-	case slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return looksLikeDevice(n, e.Port) }):
-		return nil, "" // another device of the host
+	if isPortZero(e.Port) {
+		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
 	}
-	if words := strings.Fields(e.Name); adapter < 0 && len(words) > 1 {
-		adapter, _ = parseAdapterPort(words[1])
-	}
-	if adapter >= 0 {
-		if named := slices.DeleteFunc(slices.Clone(nodes), func(n *fabric.Node) bool { return adapterOf(n) != adapter }); len(named) > 0 {
+	if _, plain := plainNumber(e.Port); !plain {
+		switch named := selectNodes(nodes, func(n *fabric.Node) bool { return isDevice(n, e.Port) }); {
+		case len(named) > 0:
 			nodes = named
+		case slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return looksLikeDevice(n, e.Port) }):
+			return nil, "" // another device of the host
 		}
+	}
+	if len(nodes) > 1 {
+		nodes = ofAdapter(nodes, adapter, e.Name)
 	}
 	var ports []*fabric.Port
 	for _, n := range nodes {
@@ -144,9 +155,32 @@ func (x *planIndex) ports(e PlanEnd, nodes []*fabric.Node) ([]*fabric.Port, stri
 	return ports, ""
 }
 
-func switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, string) {
+// selectNodes returns the nodes with a property.
+func selectNodes(nodes []*fabric.Node, has func(*fabric.Node) bool) []*fabric.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n *fabric.Node) bool { return !has(n) })
+}
+
+// ofAdapter returns the nodes of a host that are the adapter with an index, which may be
+// the second word of a name if it is negative; all nodes if there are none.
+func ofAdapter(nodes []*fabric.Node, adapter int, name string) []*fabric.Node {
+	if words := strings.Fields(name); adapter < 0 && len(words) > 1 {
+		adapter, _ = parseAdapterPort(words[1])
+	}
+	if adapter < 0 {
+		return nodes
+	}
+	if named := selectNodes(nodes, func(n *fabric.Node) bool { return adapterOf(n) == adapter }); len(named) > 0 {
+		return named
+	}
+	return nodes
+}
+
+func (x *planIndex) switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, string) {
 	if e.Port == "" {
 		return linked(n), ""
+	}
+	if p := x.labelled(n, e.Port); p != nil {
+		return []*fabric.Port{p}, ""
 	}
 	number := switchPort(e.Port)
 	if m := blade.FindStringSubmatch(e.Port); m != nil {
@@ -161,13 +195,40 @@ func switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, string) {
 	return []*fabric.Port{n.Ports[number]}, ""
 }
 
+// labelled returns the port with a label, nil if there is no such port or several. The
+// chip of a switch with one chip can be left out: 3/2 stands for 1/3/2.
+func (x *planIndex) labelled(n *fabric.Node, label string) *fabric.Port {
+	if !x.hasLabels[n] {
+		return nil
+	}
+	label = strings.TrimSpace(label)
+	var found *fabric.Port
+	for _, p := range n.Ports {
+		if p == nil || p.Label == "" {
+			continue
+		}
+		_, short, _ := strings.Cut(p.Label, "/")
+		if !strings.EqualFold(p.Label, label) && (short != label || !strings.Contains(short, "/")) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = p
+	}
+	return found
+}
+
 // The forms of ports of switches: 12, P12, Port 12, IB1/12; 3/2 is the second port of
 // the third cage, 3/1/2 the second half of its first port.
-var switchPortForm = regexp.MustCompile(`^(?:u\d+/)?(?:(?:[a-z]+|ib\d+/)[ _-]*)?(\d+)(?:/(\d+))?(?:/(\d+))?$`)
+var switchPortForm = lazyregexp.New(`^(?:u\d+/)?(?:(?:[a-z]+|ib\d+/)[ _-]*)?(\d+)(?:/(\d+))?(?:/(\d+))?$`)
 
 // switchPort returns the number of a port with a label, 0 for another text. Cages
 // have two ports.
 func switchPort(label string) int {
+	if n, ok := plainNumber(label); ok {
+		return n
+	}
 	m := switchPortForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(label)))
 	if m == nil {
 		return 0
@@ -188,15 +249,35 @@ func switchPort(label string) int {
 	return (v[1]-1)*halves*halves + (v[2]-1)*halves + v[3]
 }
 
+// plainNumber parses a label that consists of digits.
+func plainNumber(label string) (int, bool) {
+	if label == "" || label[0] < '0' || label[0] > '9' { // Atoi accepts signs
+		return 0, false
+	}
+	n, err := strconv.Atoi(label)
+	return n, err == nil
+}
+
 // The forms of ports of hosts: 1, P1, Port 1, HCA 1, HCA-1, mlx5_0, mlx5_0/P1.
 var (
-	plainPort   = regexp.MustCompile(`^(?:u\d+/)?(?:p|port)?[ _-]*(\d+)$`)
-	adapterPort = regexp.MustCompile(`^(hca|mlx\d+)[ _-]*(\d+)(?:[ /_:]+(?:p|port)?[ _-]*(\d+))?$`)
+	plainPort   = lazyregexp.New(`^(?:u\d+/)?(?:(?:p|port)[ _-]*)?(\d+)$`)
+	adapterPort = lazyregexp.New(`^(hca|mlx\d+)[ _-]*(\d+)(?:[ /_:]+(?:p|port)?[ _-]*(\d+))?$`)
 )
+
+// portZero matches labels with the number 0, and numbers with a sign.
+var portZero = lazyregexp.New(`^(?:(?:u\d+/)?(?:(?:p|port)[ _-]*)?0+|[-+]\d+)$`)
+
+// isPortZero reports whether a label is a number that no port of an adapter has.
+func isPortZero(label string) bool {
+	return portZero.MatchString(strings.ToLower(strings.TrimSpace(label)))
+}
 
 // parseAdapterPort returns the index of the adapter from 0, -1 if the label does not
 // contain it, and the port number, 0 if the label does not contain it.
 func parseAdapterPort(label string) (adapter, port int) {
+	if n, ok := plainNumber(label); ok {
+		return -1, n
+	}
 	label = strings.ToLower(strings.TrimSpace(label))
 	if m := plainPort.FindStringSubmatch(label); m != nil {
 		port, _ = strconv.Atoi(m[1])
@@ -225,7 +306,7 @@ func isDevice(n *fabric.Node, label string) bool {
 	return label != "" && (fold(label) == desc || fold(label) == device)
 }
 
-var digits = regexp.MustCompile(`\d+`)
+var digits = lazyregexp.New(`\d+`)
 
 // looksLikeDevice reports whether a label differs from the description of a channel
 // adapter in numbers only, for example ibp11s0f1 from ibp11s0f0.

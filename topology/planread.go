@@ -2,40 +2,28 @@ package topology
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/internal/lazyregexp"
+	"github.com/ibkit/ibkit/textfile"
 )
 
-// A PlanError is an error in a plan.
-type PlanError struct {
-	File string
-	Line int // 0: unknown
-	Err  error
-}
-
-// Error returns the error with file and line.
-func (e *PlanError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("read plan %s: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("read plan %s:%d: %v", e.File, e.Line, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *PlanError) Unwrap() error { return e.Err }
-
+// lineErrorf returns an error about a line of a file, whose name [atFile] adds.
 func lineErrorf(line int, format string, args ...any) error {
-	return &PlanError{Line: line, Err: fmt.Errorf(format, args...)}
+	return &textfile.Error{Line: line, Err: fmt.Errorf(format, args...)}
+}
+
+// atFile returns an error about a file, or about one of its lines.
+func atFile(name string, err error) error {
+	if at, ok := errors.AsType[*textfile.Error](err); ok {
+		return &textfile.Error{File: name, Line: at.Line, Err: at.Err}
+	}
+	return &textfile.Error{File: name, Err: err}
 }
 
 // maxPlan is the maximum size of a plan. A plan of 48,000 cables has 10 MB.
@@ -46,105 +34,61 @@ const maxPlan = 1 << 28
 // a subnet.lst of opensm and ibdiagnet, a .topo file of ibdiagnet, and the JSON of
 // ibkit topology and linkinfo.
 func ReadPlan(path string) (*Plan, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Mode().IsRegular() && info.Size() > maxPlan {
-		err = fmt.Errorf("%d bytes, the maximum is %d", info.Size(), maxPlan)
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readFile(path, maxPlan)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	return ParsePlan(data, path)
 }
 
-// ParsePlan is [ReadPlan] for the content of a file. Errors contain name.
+// ParsePlan is [ReadPlan] for the content of a file. Its errors are a [*textfile.Error]
+// with name.
 func ParsePlan(data []byte, name string) (*Plan, error) {
 	p, err := parsePlan(data, name)
-	var line *PlanError
-	switch {
-	case errors.As(err, &line):
-		line.File = name
-		return nil, line
-	case err != nil:
-		return nil, &PlanError{File: name, Err: err}
+	if err == nil && len(p.Cables) == 0 {
+		err = errors.New("got no cables")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read plan %w", atFile(name, err))
 	}
 	p.File = name
-	if len(p.Cables) == 0 {
-		return nil, &PlanError{File: name, Err: errors.New("got no cables")}
-	}
 	return p, nil
 }
 
-var (
-	netdiscoverLine = regexp.MustCompile(`(?m)^(?:Switch|Ca|Rt)\s+\d+\s+"[SHR]-[0-9a-f]+"`)
-	lstStart        = regexp.MustCompile(`(?m)^\{\s+\S+\s+Ports:`)
-	dbCSVStart      = regexp.MustCompile(`(?m)^START_(?:NODES|LINKS)\r?$`)
-	topoArrow       = regexp.MustCompile(`(?m)^[ \t]+\S+[ \t]+(?:-\S*)?->[ \t]`)
-)
+var topoArrow = lazyregexp.New(`(?m)^[ \t]+\S+[ \t]+(?:-\S*)?->[ \t]`)
 
 func parsePlan(data []byte, name string) (*Plan, error) {
-	const magic = 0x8fe7832b // of a cache
-	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	switch {
-	case len(data) >= 4 && binary.LittleEndian.Uint32(data) == magic:
-		f, err := fabric.ParseCache(data)
-		if err != nil {
-			return nil, err
-		}
-		return PlanOf(f, nil), nil
-	case bytes.IndexByte(data, 0) >= 0:
-		return nil, errors.New("not a plan: the file is binary")
-	case len(bytes.TrimSpace(text)) > 0 && bytes.TrimSpace(text)[0] == '{' && !lstStart.Match(text):
+	text := bytes.TrimPrefix(data, byteOrderMark)
+	switch fileKindOf(text) {
+	case cacheFile:
+		return planOfFabric(fabric.ParseCache(text))
+	case jsonFile:
 		return parseJSONPlan(text)
-	case lstStart.Match(text):
-		return parseLST(string(text))
-	case netdiscoverLine.Match(text):
-		return parseNetdiscover(text, name)
-	case dbCSVStart.Match(text):
-		return parseDBCSV(string(text))
-	case topoArrow.Match(text):
+	case listFile:
+		return parseList(string(text))
+	case netdiscoverFile:
+		return planOfFabric(parseNetdiscover(text, name))
+	case databaseFile:
+		return parseDatabase(string(text))
+	}
+	switch {
+	case bytes.IndexByte(text, 0) >= 0:
+		return nil, errors.New("not a plan: the file is binary")
+	case bytes.Contains(text, []byte("->")) && topoArrow.Match(text):
 		return parseTopo(string(text))
 	}
 	return parseCSVPlan(string(text))
 }
 
-// permissiveLID is the LID that some ports without a LID report.
-var permissiveLID = []byte("lid 65535 ")
-
-// parseNetdiscover reads the output of ibnetdiscover.
-func parseNetdiscover(data []byte, name string) (*Plan, error) {
-	data = bytes.ReplaceAll(data, permissiveLID, []byte("lid 0 "))
-	f, err := sim.ParseTopology(bytes.NewReader(data), name)
+func planOfFabric(f *fabric.Fabric, err error) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{}
-	end := func(port *sim.Port) PlanEnd {
-		return PlanEnd{Name: port.Node.Desc.Clean(), GUID: port.Node.Info.NodeGUID, Port: strconv.Itoa(int(port.Number))}
-	}
-	seen := map[*sim.Port]bool{}
-	for _, n := range f.Nodes {
-		for k := range n.Ports {
-			port := &n.Ports[k]
-			if port.Peer == nil || seen[port] {
-				continue
-			}
-			seen[port.Peer] = true
-			caps := &port.Info
-			if n.IsSwitch() {
-				caps = &n.Ports[0].Info
-			}
-			p.Cables = append(p.Cables, PlanCable{
-				A: end(port), B: end(port.Peer),
-				Width: port.Info.LinkWidthActive, Speed: port.Info.ActiveSpeed(caps, port.Ext),
-			})
-		}
-	}
-	return p, nil
+	return PlanOf(f, nil), nil
 }
+
+// linksSchema begins the schema of linkinfo's JSON.
+const linksSchema = "ibkit/linkinfo/"
 
 // parseJSONPlan reads the JSON of topology or linkinfo.
 func parseJSONPlan(data []byte) (*Plan, error) {
@@ -161,29 +105,14 @@ func parseJSONPlan(data []byte) (*Plan, error) {
 			return nil, err
 		}
 		return planOfReport(&r)
-	case strings.HasPrefix(head.Schema, "ibkit/linkinfo/"):
+	case strings.HasPrefix(head.Schema, linksSchema):
 		return planOfLinks(data)
 	}
 	return nil, fmt.Errorf("got schema %q, want ibkit/topology/1 or ibkit/linkinfo/2", head.Schema)
 }
 
-// decodeJSON decodes a document; errors contain the line.
-func decodeJSON(data []byte, v any) error {
-	err := json.Unmarshal(data, v)
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return lineErrorf(lineAt(data, syntax.Offset), "%w", err)
-	case errors.As(err, &kind):
-		return lineErrorf(lineAt(data, kind.Offset), "%w", err)
-	}
-	return err
-}
-
-func lineAt(data []byte, offset int64) int {
-	return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
-}
+// decodeJSON decodes a document; errors contain the line. [atFile] adds the name.
+func decodeJSON(data []byte, v any) error { return textfile.DecodeJSON(data, "", v) }
 
 func planOfReport(r *Report) (*Plan, error) {
 	p := &Plan{}
@@ -269,7 +198,7 @@ func (p *Plan) joinEnds() error {
 		peer key
 		line int
 	}
-	used := map[key]use{}
+	used := make(map[key]use, 2*len(p.Cables))
 	kept := p.Cables[:0]
 	for _, c := range p.Cables {
 		a, b := keyOf(c.A), keyOf(c.B)

@@ -68,6 +68,7 @@ type ReportEnd struct {
 	Name     string  `json:"name"` // of the node
 	Port     uint8   `json:"port"`
 	External *int    `json:"external_port"` // as printed on the chassis
+	Label    *string `json:"label"`         // position of the port, as its agent reports it
 }
 
 // A ReportTail contains the members of a [Report] after the findings.
@@ -145,6 +146,9 @@ func newReportEnd(p *fabric.Port, names *fabric.NameMap) ReportEnd {
 	if p.External != 0 {
 		e.External = &p.External
 	}
+	if p.Label != "" {
+		e.Label = &p.Label
+	}
 	return e
 }
 
@@ -164,12 +168,15 @@ func Summarize(f *fabric.Fabric, findings int) Summary {
 	return s
 }
 
-// PortLabel returns the number of a port, and in brackets the number printed on the
-// chassis.
+// PortLabel returns the number of a port, in brackets the number printed on the chassis,
+// and the label of the port.
 func PortLabel(p *fabric.Port) string {
 	s := strconv.Itoa(int(p.Number))
 	if p.External != 0 {
 		s += "[" + strconv.Itoa(p.External) + "]"
+	}
+	if p.Label != "" {
+		s += " " + p.Label
 	}
 	return s
 }

@@ -13,7 +13,6 @@ import (
 // Colours of cables and nodes.
 const (
 	colourCable   = "#9aa5b1"
-	colourFinding = "#d62728"
 	colourSwitch  = "#dbe9f6"
 	colourHost    = "#f3f4f6"
 	colourBadHost = "#fecaca"
@@ -77,15 +76,18 @@ func (p *Picture) bundles() []bundle {
 
 func (p *Picture) svgBundle(out *bufio.Writer, g bundle) {
 	a, b := p.at[g.a], p.at[g.b]
-	style, title := "", ""
+	style, title, worst := "", "", -1
 	for _, c := range g.cables {
 		w, s := c.Rate()
 		line := portText(c.A, p.Names) + " - " + portText(c.B, p.Names) + " " + textOf(w) + " " + textOf(s)
-		if m := p.mark(c); m != "" {
-			style = ` stroke="` + colourFinding + `" stroke-width="2.5"`
-			line += ": " + m
+		if m := p.mark(c); m != (Mark{}) {
+			worst = max(worst, m.class())
+			line += ": " + m.Text
 		}
 		title += line + "\n"
+	}
+	if worst >= 0 {
+		style = ` stroke="` + findingClasses[worst].Colour + `" stroke-width="2.5"`
 	}
 	fmt.Fprintf(out, `<line x1="%.0f" y1="%.0f" x2="%.0f" y2="%.0f"%s><title>%s</title></line>`+"\n", a.x, a.y, b.x, b.y, style, html.EscapeString(title))
 }
@@ -99,9 +101,9 @@ func (p *Picture) svgNode(out *bufio.Writer, n *fabric.Node) {
 		}
 		fill := colourHost
 		for _, port := range linked(n) {
-			if m := p.mark(Cable{port, port.Peer}); m != "" {
+			if m := p.mark(Cable{port, port.Peer}); m != (Mark{}) {
 				fill = colourBadHost
-				title += html.EscapeString("\n" + m)
+				title += html.EscapeString("\n" + m.Text)
 			}
 		}
 		fmt.Fprintf(out, `<g><title>%s</title><rect x="%.0f" y="%.1f" width="%.0f" height="%.0f" fill="%s"/><text x="%.0f" y="%.1f">%s</text></g>`+"\n",

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -20,6 +21,11 @@ type Text struct {
 	Group   bool      // group nodes by chassis
 	Full    bool      // add speed, width and VLs of ports as numbers
 	MaxHops bool      // add the length of the longest route and the number of requests
+
+	// OmitUnread omits differences of nodes and ports that an unfinished scan has not read.
+	OmitUnread bool
+
+	from, to *fabric.Fabric // of a comparison with OmitUnread, one of them unfinished
 
 	out     *bufio.Writer
 	chassis map[*fabric.System]int // numbers of chassis, only with Group
@@ -101,9 +107,12 @@ func wordsOf(t mad.NodeType) words {
 	return words{"???", "???", "?", "???", "??"}
 }
 
-// id returns the ID of a node in quotation marks.
-func id(n *fabric.Node) string {
-	return fmt.Sprintf(`"%s-%016x"`, wordsOf(n.Info.NodeType).letter, uint64(n.GUID))
+// appendID appends the ID of a node in quotation marks: its type and its GUID without 0x.
+func appendID(b []byte, n *fabric.Node) []byte {
+	b = append(append(append(b, '"'), wordsOf(n.Info.NodeType).letter...), '-')
+	start := len(b)
+	b = n.GUID.AppendTo(b)
+	return append(append(b[:start], b[start+len("0x"):]...), '"')
 }
 
 func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
@@ -112,42 +121,42 @@ func isSwitch(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitc
 // IDs, detail in front of the last line.
 func (t *Text) header(n *fabric.Node, host, ids, detail string) {
 	number := t.chassis[n.System]
-	fmt.Fprintf(t.out, "\n%svendid=0x%x\n%sdevid=0x%x\n", ids, n.Info.VendorID, ids, n.Info.DeviceID)
+	b := fmt.Appendf(t.buf[:0], "\n%svendid=0x%x\n%sdevid=0x%x\n", ids, n.Info.VendorID, ids, n.Info.DeviceID)
 	if n.Info.SystemGUID != 0 {
-		fmt.Fprintf(t.out, "%ssysimgguid=0x%x", ids, uint64(n.Info.SystemGUID))
+		b = strconv.AppendUint(append(append(b, ids...), "sysimgguid=0x"...), uint64(n.Info.SystemGUID), 16)
 	}
 	if number != 0 {
-		t.chassisNote(n, number, host)
+		b = appendChassis(b, n, number, host)
 	}
 	if n.Info.SystemGUID != 0 || number != 0 {
-		t.out.WriteByte('\n')
+		b = append(b, '\n')
 	}
-	fmt.Fprintf(t.out, "%s%sguid=0x%x", ids, wordsOf(n.Info.NodeType).guid, uint64(n.GUID))
+	b = append(append(append(b, ids...), wordsOf(n.Info.NodeType).guid...), "guid=0x"...)
+	b = strconv.AppendUint(b, uint64(n.GUID), 16)
 	if isSwitch(n) {
-		fmt.Fprintf(t.out, "(%x)", uint64(n.Info.PortGUID))
+		b = append(strconv.AppendUint(append(b, '('), uint64(n.Info.PortGUID), 16), ')')
 		if t.Group {
-			t.out.WriteString("\t# " + slotText(n))
+			b = append(append(b, "\t# "...), slotText(n)...)
 		}
 	}
-	t.out.WriteByte('\n')
-	t.detail(n, detail)
+	b = t.appendDetail(append(b, '\n'), n, detail)
 	if t.Group && !isSwitch(n) && isXsigo(n.GUID, xsigoHCA) {
-		t.out.WriteString(" (scp)")
+		b = append(b, " (scp)"...)
 	}
-	t.out.WriteByte('\n')
+	t.buf = append(b, '\n')
+	t.out.Write(t.buf)
 }
 
-// detail writes the last line before the ports, without its end. ibnetdiscover uses
-// the name map for switches only.
-func (t *Text) detail(n *fabric.Node, prefix string) {
-	name := n.Desc.Clean()
-	if isSwitch(n) {
-		name = t.Names.Name(n)
-	}
-	fmt.Fprintf(t.out, "%s%s\t%d %s\t\t# \"%s\"", prefix, wordsOf(n.Info.NodeType).line, n.Info.NumPorts, id(n), name)
+// appendDetail appends the last line before the ports, without its end. ibnetdiscover
+// uses the name map for switches only.
+func (t *Text) appendDetail(b []byte, n *fabric.Node, prefix string) []byte {
+	b = append(append(append(b, prefix...), wordsOf(n.Info.NodeType).line...), '\t')
+	b = strconv.AppendUint(b, uint64(n.Info.NumPorts), 10)
+	b = append(appendID(append(b, ' '), n), "\t\t# \""...)
 	if !isSwitch(n) {
-		return
+		return append(n.Desc.AppendClean(b), '"')
 	}
+	b = append(t.Names.AppendName(b, n), '"')
 	kind, lid, lmc := "base", ib.LID(0), uint8(0)
 	if n.Switch != nil && n.Switch.EnhancedPort0 != 0 {
 		kind = "enhanced"
@@ -155,34 +164,36 @@ func (t *Text) detail(n *fabric.Node, prefix string) {
 	if p := n.Ports[0]; p != nil && p.Info != nil {
 		lid, lmc = p.Info.LID, p.Info.LMC
 	}
-	fmt.Fprintf(t.out, " %s port 0 lid %d lmc %d", kind, lid, lmc)
+	return fmt.Appendf(b, " %s port 0 lid %d lmc %d", kind, lid, lmc)
 }
 
 // port writes the line of a port with a link.
 func (t *Text) port(p *fabric.Port, prefix string) {
 	info, speed, width, speedName := linkOf(p)
 	peer := p.Peer
-	b := append(t.buf[:0], prefix...)
-	b = fmt.Appendf(b, "[%d]", p.Number)
+	b := appendPortNumber(append(t.buf[:0], prefix...), p)
 	if isSwitch(p.Node) {
-		b = append(b, t.external(p)...)
+		b = t.appendExternal(b, p)
 	} else {
-		b = fmt.Appendf(b, "(%x) ", uint64(p.GUID))
+		b = appendPortGUID(b, p)
 	}
-	b = fmt.Appendf(b, "\t%s[%d]%s", id(peer.Node), peer.Number, t.external(peer))
+	b = appendPortNumber(appendID(append(b, '\t'), peer.Node), peer)
+	b = t.appendExternal(b, peer)
 	if !isSwitch(peer.Node) {
 		if !isSwitch(p.Node) {
 			b = append(b, ' ')
 		}
-		b = fmt.Appendf(b, "(%x) ", uint64(peer.GUID))
+		b = appendPortGUID(b, peer)
 	}
 	b = append(b, "\t\t# "...)
 	if !isSwitch(p.Node) {
-		b = fmt.Appendf(b, "lid %d lmc %d ", p.LID(), info.LMC)
+		b = strconv.AppendUint(append(b, "lid "...), uint64(p.LID()), 10)
+		b = strconv.AppendUint(append(b, " lmc "...), uint64(info.LMC), 10)
+		b = append(b, ' ')
 	}
-	b = append(b, '"')
-	b = append(b, t.Names.Name(peer.Node)...)
-	b = fmt.Appendf(b, "\" lid %d %s%s", peer.LID(), width, speedName)
+	b = t.Names.AppendName(append(b, '"'), peer.Node)
+	b = strconv.AppendUint(append(b, "\" lid "...), uint64(peer.LID()), 10)
+	b = append(append(append(b, ' '), width...), speedName...)
 	if t.Full {
 		b = fmt.Appendf(b, " s=%d w=%d v=%d", speed, info.LinkWidthActive, info.VLCap)
 	}
@@ -198,12 +209,22 @@ func (t *Text) port(p *fabric.Port, prefix string) {
 	t.out.Write(t.buf)
 }
 
-// external returns the number of a port that is printed on its chassis.
-func (t *Text) external(p *fabric.Port) string {
+// appendPortNumber appends the number of a port in brackets.
+func appendPortNumber(b []byte, p *fabric.Port) []byte {
+	return append(strconv.AppendUint(append(b, '['), uint64(p.Number), 10), ']')
+}
+
+// appendPortGUID appends the GUID of a port in parentheses and a blank.
+func appendPortGUID(b []byte, p *fabric.Port) []byte {
+	return append(strconv.AppendUint(append(b, '('), uint64(p.GUID), 16), ") "...)
+}
+
+// appendExternal appends the number of a port that is printed on its chassis.
+func (t *Text) appendExternal(b []byte, p *fabric.Port) []byte {
 	if !t.Group || p.External == 0 {
-		return ""
+		return b
 	}
-	return fmt.Sprintf("[ext %d]", p.External)
+	return fmt.Appendf(b, "[ext %d]", p.External)
 }
 
 // linkOf returns the attributes of a port, zero if it did not respond, and its active

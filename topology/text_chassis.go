@@ -101,15 +101,16 @@ func (t *Text) boards(s *fabric.System, host string, a, b fabric.SlotKind) {
 	}
 }
 
-// chassisNote writes the comment about the chassis of a node.
-func (t *Text) chassisNote(n *fabric.Node, number int, host string) {
-	fmt.Fprintf(t.out, "\t\t# Chassis %d", number)
+// appendChassis appends the comment about the chassis of a node.
+func appendChassis(b []byte, n *fabric.Node, number int, host string) []byte {
+	b = fmt.Appendf(b, "\t\t# Chassis %d", number)
 	if host != "" {
-		fmt.Fprintf(t.out, " (%s)", host)
+		b = fmt.Appendf(b, " (%s)", host)
 	}
 	if isXsigo(n.GUID, xsigoTCA) && len(n.Ports) > 1 && n.Ports[1] != nil && n.Ports[1].Peer != nil {
-		fmt.Fprintf(t.out, " slot %d", n.Ports[1].Peer.Number)
+		b = fmt.Appendf(b, " slot %d", n.Ports[1].Peer.Number)
 	}
+	return b
 }
 
 // slotText returns the model of a board and its place in the chassis.

@@ -3,6 +3,7 @@ package topology
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -57,6 +58,9 @@ const (
 // differences.
 func (t *Text) WriteDiff(w io.Writer, from, to *fabric.Fabric, checks Checks) (differs bool, err error) {
 	t.start(w)
+	if t.OmitUnread && (from.Unfinished() || to.Unfinished()) {
+		t.from, t.to = from, to
+	}
 	a, b := from.Replay(nil).Nodes, to.Replay(nil).Nodes
 	for _, part := range []struct {
 		on   bool
@@ -96,7 +100,13 @@ type nodeDiff struct {
 }
 
 func (d *nodeDiff) write() {
+	other := d.t.to // that may lack the node
+	if d.onlyMissing {
+		other = d.t.from
+	}
 	switch {
+	case d.to == nil && other != nil && other.Unfinished():
+		return
 	case d.to == nil:
 		mark := markOld
 		if d.onlyMissing {
@@ -111,10 +121,9 @@ func (d *nodeDiff) write() {
 	case d.onlyMissing || d.checks == (Checks{Switches: d.checks.Switches, CAs: d.checks.CAs, Routers: d.checks.Routers}):
 		return
 	}
-	if d.checks.LIDs && smaLID(d.from) != smaLID(d.to) || d.checks.Descriptions && d.from.Desc != d.to.Desc {
+	if (d.checks.LIDs && smaLID(d.from) != smaLID(d.to) || d.checks.Descriptions && d.from.Desc != d.to.Desc) && d.wereRead(d.from, d.to) {
 		d.t.header(d.from, "", "", markOld)
-		d.t.detail(d.to, markNew)
-		d.t.out.WriteByte('\n')
+		d.t.out.Write(append(d.t.appendDetail(nil, d.to, markNew), '\n'))
 		d.differs, d.headed = true, true
 	}
 	if a, b := d.from.Info.NumPorts, d.to.Info.NumPorts; a != b {
@@ -129,6 +138,17 @@ func (d *nodeDiff) write() {
 	}
 }
 
+// wereRead reports whether the scans have read the descriptions of a node and the LIDs of its
+// ports, as far as they did not finish.
+func (d *nodeDiff) wereRead(from, to *fabric.Node) bool {
+	has := func(f *fabric.Fabric, n *fabric.Node) bool {
+		return f == nil || !f.Unfinished() || n.Desc != (mad.NodeDescription{}) && !slices.ContainsFunc(n.Ports, func(p *fabric.Port) bool {
+			return p != nil && p.Info == nil
+		})
+	}
+	return has(d.t.from, from) && has(d.t.to, to)
+}
+
 func (d *nodeDiff) header() {
 	if !d.headed {
 		d.t.header(d.from, "", "", "")
@@ -138,6 +158,9 @@ func (d *nodeDiff) header() {
 
 // port compares two ports; nil stands for a port without data.
 func (d *nodeDiff) port(a, b *fabric.Port) {
+	if d.t.from != nil && (d.t.from.Unread(a) || d.t.to.Unread(b)) {
+		return
+	}
 	var oldDiffers, newDiffers bool
 	both := func() { oldDiffers, newDiffers = true, true }
 	known, peers := a != nil && b != nil, false
@@ -157,7 +180,7 @@ func (d *nodeDiff) port(a, b *fabric.Port) {
 	if d.checks.LIDs && known && a.LID() != b.LID() {
 		both()
 	}
-	if d.checks.Connections && peers && (d.checks.Descriptions && a.Peer.Node.Desc != b.Peer.Node.Desc ||
+	if d.checks.Connections && peers && d.wereRead(a.Peer.Node, b.Peer.Node) && (d.checks.Descriptions && a.Peer.Node.Desc != b.Peer.Node.Desc ||
 		d.checks.LIDs && a.Peer.LID() != b.Peer.LID()) {
 		both()
 	}

@@ -4,23 +4,24 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
 // The patterns of the script ibidsverify (rdma-core,
 // infiniband-diags/scripts/ibidsverify.pl).
 var (
-	endGUIDLine    = regexp.MustCompile(`^(?:caguid|rtguid)=(.*)`)
-	switchGUIDLine = regexp.MustCompile(`^switchguid=(.*)`)
-	switchPortGUID = regexp.MustCompile(`^switchguid=(.*)\((.*)\)`)
-	switchLineLID  = regexp.MustCompile(`^Switch.*"S-(.*)"\s+# (.*) port.* lid (\d+) .*`)
-	endPortLIDs    = []*regexp.Regexp{
-		regexp.MustCompile(`"S-.*# lid (\d+) .*`),
-		regexp.MustCompile(`"H-.*# lid (\d+) .*`),
-		regexp.MustCompile(`"R-.*# lid (\d+) .*`),
+	endGUIDLine    = lazyregexp.New(`^(?:caguid|rtguid)=(.*)`)
+	switchGUIDLine = lazyregexp.New(`^switchguid=(.*)`)
+	switchPortGUID = lazyregexp.New(`^switchguid=(.*)\((.*)\)`)
+	switchLineLID  = lazyregexp.New(`^Switch.*"S-(.*)"\s+# (.*) port.* lid (\d+) .*`)
+	endPortLIDs    = []*lazyregexp.Regexp{
+		lazyregexp.New(`"S-.*# lid (\d+) .*`),
+		lazyregexp.New(`"H-.*# lid (\d+) .*`),
+		lazyregexp.New(`"R-.*# lid (\d+) .*`),
 	}
-	endPortGUID = regexp.MustCompile(`^\[\d+\]\((.*)\)`)
+	endPortGUID = lazyregexp.New(`^\[\d+\]\((.*)\)`)
 )
 
 // VerifyIDs checks the LIDs and GUIDs in a topology file, and writes the messages of

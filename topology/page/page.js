@@ -15,19 +15,21 @@ if (!data.folded) nodes.forEach((n, i) => { if (children[i].length) open.add(i);
 
 const canvas = document.querySelector("canvas"), context = canvas.getContext("2d");
 let scale = 1, left = 0, top_ = 0, selected = -1;
-const lines = {plain: new Path2D(), bad: new Path2D(), chosen: new Path2D()};
+const lines = {};
+const classOf = c => data.markClass[c[MARK]];
 
 const shown = i => nodes[i][OWNER] < 0 || open.has(nodes[i][OWNER]);
 const place = i => shown(i) ? i : nodes[i][OWNER];
 
 function build() {
-  lines.plain = new Path2D(); lines.bad = new Path2D(); lines.chosen = new Path2D();
+  lines.plain = new Path2D(); lines.chosen = new Path2D();
+  lines.marked = data.classes.map(() => new Path2D());
   for (const c of cables) {
     const a = place(c[A]), b = place(c[B]);
     const near = nodes[c[A]][OWNER] === c[B] || nodes[c[B]][OWNER] === c[A];
     const chosen = selected >= 0 && (c[A] === selected || c[B] === selected);
     if (a === b || near) continue;
-    const path = chosen ? lines.chosen : c[MARK] >= 0 ? lines.bad : lines.plain;
+    const path = chosen ? lines.chosen : c[MARK] >= 0 ? lines.marked[classOf(c)] : lines.plain;
     path.moveTo(nodes[a][X], nodes[a][Y]);
     path.lineTo(nodes[b][X], nodes[b][Y]);
   }
@@ -47,7 +49,7 @@ function draw() {
   context.clearRect(0, 0, w, h);
   context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * left, ratio * top_);
   stroke(lines.plain, `rgba(75, 85, 99, ${Math.min(0.7, Math.max(0.05, 250 / cables.length))})`, 1);
-  stroke(lines.bad, "#d62728", 2.5);
+  data.classes.forEach((c, i) => stroke(lines.marked[i], c.colour, 2.5));
   stroke(lines.chosen, "#1d4ed8", 2);
   const labels = boxWidth * scale > 34;
   context.font = "11px sans-serif";
@@ -91,6 +93,7 @@ function details(i) {
   panel.hidden = false;
   element("h2", n[NAME] || "(no name)", panel);
   element("div", data.kinds[n[KIND]] + ", GUID " + n[GUID] + ", LID " + (n[LID] || "-"), panel);
+  const labelled = (node, port) => port + (data.labels[node]?.[port] ? " " + data.labels[node][port] : "");
   const table = document.createElement("table");
   panel.append(table);
   const head = table.insertRow();
@@ -103,12 +106,12 @@ function details(i) {
   }).sort((x, y) => x[0] - y[0]);
   for (const [port, peer, peerPort, c] of rows) {
     const r = table.insertRow();
-    r.insertCell().textContent = port;
+    r.insertCell().textContent = labelled(i, port);
     element("a", nodes[peer][NAME] || nodes[peer][GUID], r.insertCell()).onclick = () => select(peer);
-    r.insertCell().textContent = peerPort;
+    r.insertCell().textContent = labelled(peer, peerPort);
     r.insertCell().textContent = c[RATE] >= 0 ? data.rates[c[RATE]] : "-";
     const cell = r.insertCell();
-    if (c[MARK] >= 0) { cell.textContent = data.marks[c[MARK]]; cell.className = "bad"; }
+    if (c[MARK] >= 0) { cell.textContent = data.marks[c[MARK]]; cell.style.color = data.classes[classOf(c)].colour; }
   }
 }
 
@@ -186,7 +189,11 @@ function fromHash() {
 }
 window.onhashchange = fromHash;
 
-element("div", data.summary, document.querySelector("header"));
+const header = document.querySelector("header");
+element("div", data.summary, header);
+data.classes.forEach((c, i) => {
+  if (data.markClass.includes(i)) element("div", "— " + c.text, header).style.color = c.colour;
+});
 fit();
 build();
 draw();
