@@ -1,0 +1,141 @@
+package sweep
+
+import (
+	"context"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A StateChange is a port whose state differs from that of the last scan.
+type StateChange struct {
+	Port *fabric.Port // of the last scan
+	Now  ib.PortState
+}
+
+// Changed compares the states of the links with those of the last scan. It sends a request
+// per 128 ports to switches with a state table (SwitchPortStateTable, InfiniBand
+// Architecture, Volume 1, 14.2.5), one per port to the others, and one to each port whose
+// link was up and whose node did not respond. It reports changed if a state differs, or if
+// a switch does not respond and did so before, or vice versa: only a scan shows the whole
+// change.
+func (s *Sweeper) Changed(ctx context.Context) (changes []StateChange, changed bool, err error) {
+	c := &check{silent: map[ib.GUID]bool{}}
+	for _, n := range s.fabric.Nodes {
+		if n.Info.NodeType == mad.NodeTypeSwitch {
+			s.checkSwitch(c, n)
+			s.checkMissing(c, n)
+		}
+	}
+	s.checkStart(c)
+	if err := s.client.Run(ctx); err != nil {
+		return nil, false, err
+	}
+	for _, n := range s.fabric.Nodes {
+		if c.silent[n.GUID] != s.silent[n.GUID] {
+			c.changed = true
+		}
+	}
+	s.silent = c.silent
+	return c.changes, c.changed || len(c.changes) > 0, nil
+}
+
+// A check is one call of Changed.
+type check struct {
+	changes []StateChange
+	changed bool
+	silent  map[ib.GUID]bool
+}
+
+// checkSwitch requests the states of the ports of a switch.
+func (s *Sweeper) checkSwitch(c *check, n *fabric.Node) {
+	if p := n.Ports[0]; p == nil || p.Info == nil || !p.Info.CapMask2.Has(mad.Cap2SwitchPortStateTable) {
+		for i := range n.Ports {
+			if p := n.Ports[i]; p != nil && p.Number > 0 {
+				s.checkPort(c, p)
+			}
+		}
+		return
+	}
+	const block = len(mad.SwitchPortStateTable{}.States)
+	for first := 0; first < len(n.Ports); first += block {
+		s.submit(mad.AttrSwitchPortStateTable, uint32(first/block), n, func(r *umad.Reply) {
+			var t mad.SwitchPortStateTable
+			if r.Err != nil || mad.Decode(&t, r.MAD.Data()) != nil {
+				c.silent[n.GUID] = true
+				return
+			}
+			for i := first; i < min(first+block, len(n.Ports)); i++ {
+				if i > 0 {
+					c.compare(n.Ports[i], t.States[i-first])
+				}
+			}
+		})
+	}
+}
+
+// checkMissing queries the nodes behind a switch that did not respond to the last scan.
+func (s *Sweeper) checkMissing(c *check, n *fabric.Node) {
+	for _, p := range n.Ports {
+		if p == nil || p.IsManagement() || p.Peer != nil || p.Info == nil || p.Info.State == ib.PortDown {
+			continue
+		}
+		s.client.Submit(&umad.Request{
+			To: umad.Target{Route: n.Route + mad.Route([]byte{p.Number})}, Attr: mad.AttrNodeInfo,
+			Done: func(_ *umad.Request, r *umad.Reply) { c.changed = c.changed || r.Err == nil },
+		})
+	}
+}
+
+// checkStart requests the state of the port at which the scan began, which no switch
+// reports if its peer is an adapter.
+func (s *Sweeper) checkStart(c *check) {
+	start := s.fabric.Start
+	if start == nil || start.Info.NodeType == mad.NodeTypeSwitch || int(s.fabric.StartPort) >= len(start.Ports) {
+		return
+	}
+	if p := start.Ports[s.fabric.StartPort]; p != nil {
+		s.checkPort(c, p)
+	}
+}
+
+// checkPort requests PortInfo.
+func (s *Sweeper) checkPort(c *check, p *fabric.Port) {
+	s.submit(mad.AttrPortInfo, uint32(p.Number), p.Node, func(r *umad.Reply) {
+		var info mad.PortInfo
+		if r.Err != nil || mad.Decode(&info, r.MAD.Data()) != nil {
+			c.silent[p.Node.GUID] = true
+			return
+		}
+		c.compare(p, info.State)
+	})
+}
+
+func (s *Sweeper) submit(attr mad.AttrID, modifier uint32, n *fabric.Node, done func(*umad.Reply)) {
+	s.client.Submit(&umad.Request{
+		To: umad.Target{Route: n.Route}, Attr: attr, Modifier: modifier,
+		Done: func(_ *umad.Request, r *umad.Reply) { done(r) },
+	})
+}
+
+// compare compares the state of a port with that of the last scan, if that is known.
+func (c *check) compare(p *fabric.Port, state ib.PortState) {
+	if before := stateOf(p); before != ib.PortNoChange && before != state {
+		c.changes = append(c.changes, StateChange{p, state})
+	}
+}
+
+// stateOf returns the state of a port in the last scan. A port that was omitted is down.
+func stateOf(p *fabric.Port) ib.PortState {
+	switch {
+	case p == nil:
+		return ib.PortNoChange
+	case p.Info != nil:
+		return p.Info.State
+	case p.Omitted:
+		return ib.PortDown
+	}
+	return ib.PortNoChange
+}
