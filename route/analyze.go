@@ -33,17 +33,22 @@ type Analysis struct {
 
 	Hops []uint64 // paths that arrive, by the number of links
 
-	Faults      []Fault       // places at which paths end
-	Loops       []Loop        // of forwarding tables
-	CreditLoops []CreditLoop  //
-	Lanes       LaneKnowledge // of the search for credit loops
-	Links       []LinkLoad    // output ports that lead to switches
-	Balance     []Imbalance
+	Faults      []Fault        // places at which paths end
+	Loops       []Loop         // of forwarding tables
+	CreditLoops []CreditLoop   //
+	Lanes       LaneKnowledge  // of the search for credit loops
+	Inactive    []InactiveLink // that paths cross
+	Links       []LinkLoad     // output ports that lead to switches
+	Groups      []PortGroup    // of links that could share destinations
+	Balance     []PortGroup    // those that share them unevenly, the worst first
 	Congestion  []Congestion
 	Disjoint    *Disjoint // nil: all ports have one LID
 	Trees       []MulticastTree
 	Excess      []Excess
 	Duplicates  []Duplicate
+
+	Adaptive       AdaptiveSummary
+	AdaptiveFaults []AdaptiveFault
 }
 
 // Analyze checks a routing. It computes the paths to one destination LID at a time,
@@ -52,7 +57,7 @@ type Analysis struct {
 // ends.
 func Analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, error) {
 	g := newGraph(r, o.WithSwitches)
-	a := &Analysis{Routing: r, Switches: len(g.switches), EndPorts: len(g.ends), Destinations: len(g.lids), Duplicates: g.duplicates}
+	a := &Analysis{Routing: r, Switches: len(g.switches), EndPorts: len(g.ends), Destinations: len(g.lids), Duplicates: g.duplicates, Adaptive: r.adaptive()}
 	deps := newDependencies(g)
 	load := make([]uint64, g.channels)
 	lids := make([]uint32, g.channels)
@@ -71,10 +76,12 @@ func Analyze(ctx context.Context, r *Routing, o AnalyzeOptions) (*Analysis, erro
 		}
 	}
 	a.finishFaults(g)
+	a.finishAdaptive(g)
 	if err := a.findCreditLoops(ctx, g, deps); err != nil {
 		return nil, err
 	}
 	a.measureLinks(g, load, lids)
+	a.findInactive(g, load)
 	a.checkSizes(g)
 	a.Trees = checkMulticast(r)
 	if a.Disjoint, err = checkDisjoint(ctx, g); err != nil {

@@ -2,7 +2,12 @@ package route
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/sim"
 )
 
 func mustAnalyze(t testing.TB, r *Routing, o AnalyzeOptions) *Analysis {
@@ -49,5 +54,25 @@ func BenchmarkAnalyze(b *testing.B) {
 		if a.Reached != 10400*10399 {
 			b.Fatalf("got %d paths", a.Reached)
 		}
+	}
+}
+
+// Links that are not active are findings if paths cross them, each link once.
+func TestAnalyze_Inactive(t *testing.T) {
+	f := build(t, "fat-tree:radix=4,pods=2,spines=2")
+	for _, p := range []*sim.Port{&f.Node("leaf001").Ports[3], &f.Node("host00003").Ports[1]} {
+		p.Info.State = ib.PortArmed
+	}
+	a := mustAnalyze(t, mustRead(t, f), AnalyzeOptions{})
+	var got []string
+	for _, x := range a.Findings(nil) {
+		got = append(got, fmt.Sprintf("%s: %s", x.Kind, x.Detail))
+	}
+	want := []string{
+		"not-active: leaf002[1]: 6 paths cross a link without data (Active at this end, Armed at host00003[1])",
+		"not-active: leaf001[3]: 4 paths cross a link without data (Armed at this end, Active at spine001[1])",
+	}
+	if !slices.Equal(got, want) || a.Reached != a.Paths {
+		t.Errorf("got findings %q, want %q", got, want)
 	}
 }

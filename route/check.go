@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -18,6 +19,9 @@ type Options struct {
 
 	Client umad.ClientOptions
 
+	// Stored, if not nil, is the fabric whose tables are read, without a scan.
+	Stored *fabric.Fabric
+
 	// Load has the paths of files to read instead of scanning.
 	Load []string
 	LMC  uint8 // see [LoadOptions]
@@ -26,13 +30,20 @@ type Options struct {
 	// manager.
 	SMLID ib.LID
 
+	// SMKey is the SM_Key of the request for the members of multicast groups; 0: as an
+	// untrusted client, to which most managers do not return them.
+	SMKey uint64
+
 	// PathSLs reads the service levels of all paths if there are credit loops without
 	// them. Without it they are read if they are few, see maxAutoPaths.
 	PathSLs bool
 
-	// LIDs, if not nil, returns the LIDs whose entries are read, given the nodes and
-	// links. The routing is then complete for these LIDs only.
-	LIDs func(*Routing) ([]ib.LID, error)
+	// Select, if not nil, returns the tables to read, given the nodes and links; nil: all.
+	// It is not called for files.
+	Select func(*Routing) (ReadOptions, error)
+
+	// ExtendedPortInfo reads the vendor attribute that distinguishes FDR10 from QDR.
+	ExtendedPortInfo bool
 
 	// Progress, if not nil, is called during the scan.
 	Progress func(fabric.Progress)
@@ -45,7 +56,9 @@ type session struct {
 	opts    Options
 	client  *umad.Client // nil: the routing is of files
 	local   umad.PortAttr
+	fabric  *fabric.Fabric
 	routing *Routing
+	read    ReadOptions // with which the tables were read
 }
 
 // open reads the routing. close releases the local port.
@@ -61,14 +74,17 @@ func (o Options) open(ctx context.Context) (s *session, closePort func() error, 
 		return nil, closePort, err
 	}
 	s.client, s.local = umad.NewClient(port, o.Client), port.Attr()
-	f, err := fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, Progress: o.Progress})
+	f := o.Stored
+	if f == nil {
+		f, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: !o.ExtendedPortInfo, Progress: o.Progress})
+	}
 	if err != nil {
 		return nil, port.Close, err
 	}
-	s.routing = FromFabric(f)
-	read := ReadOptions{Multicast: o.LIDs == nil}
-	if o.LIDs != nil {
-		if read.LIDs, err = o.LIDs(s.routing); err != nil {
+	s.fabric, s.routing = f, FromFabric(f)
+	read := ReadOptions{Multicast: true}
+	if o.Select != nil {
+		if read, err = o.Select(s.routing); err != nil {
 			return nil, port.Close, err
 		}
 	}
@@ -82,7 +98,23 @@ func (o Options) open(ctx context.Context) (s *session, closePort func() error, 
 			o.Progress(total)
 		}
 	}
-	return s, port.Close, Read(ctx, s.client, s.routing, read)
+	s.read = read
+	return s, port.Close, s.readTables(ctx)
+}
+
+// readTables reads the tables, and with all LIDs the groups of adaptive routing.
+func (s *session) readTables(ctx context.Context) error {
+	w, err := s.watchManager(ctx)
+	if err != nil {
+		return err
+	}
+	if err := Read(ctx, s.client, s.routing, s.read); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, w); err != nil || s.read.LIDs != nil {
+		return err
+	}
+	return s.readAdaptive(ctx, s.routing.Switches())
 }
 
 // Scan reads the routing of a fabric, or of files.
@@ -100,9 +132,11 @@ const maxConfirms = 3
 // Check reads and analyses the routing of a fabric, or of files.
 //
 // A subnet manager may change the tables during the read, and a mixture of old and new
-// tables has loops and dead ends that neither has. Check therefore reads the switches
-// at which paths end, and those of loops, a second time, and repeats the analysis if
-// their tables changed.
+// tables has loops and dead ends that neither has. The tables are therefore read until
+// two reads agree if the manager was active during the read. Before a finding is reported,
+// the switches at which paths end, those of loops and those of defective multicast trees
+// are read again, with defective trees also the members, and the analysis is repeated if
+// these tables or the members changed.
 func Check(ctx context.Context, o Options) (a *Analysis, err error) {
 	s, closePort, err := o.open(ctx)
 	defer func() {
@@ -112,6 +146,11 @@ func Check(ctx context.Context, o Options) (a *Analysis, err error) {
 	}()
 	if err != nil {
 		return nil, err
+	}
+	if s.client != nil {
+		if _, err := s.readMembers(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for round := range maxConfirms {
 		if a, err = Analyze(ctx, s.routing, o.Analyze); err != nil || s.client == nil {
@@ -125,56 +164,71 @@ func Check(ctx context.Context, o Options) (a *Analysis, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if !changed {
+		joined := false
+		if slices.ContainsFunc(a.Trees, func(t MulticastTree) bool { return !t.Sound() }) {
+			if joined, err = s.readMembers(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if len(changed) == 0 && !joined {
 			break
 		}
 	}
 	return s.refineLanes(ctx, a)
 }
 
-// suspects returns the switches at which paths end and those of loops.
+// suspects returns the switches at which paths end, those of loops, and those of
+// multicast trees at which packets end or circle.
 func (a *Analysis) suspects() []*Node {
-	var found []*Node
-	add := func(n *Node) {
-		if n != nil && n.Tables != nil && !slices.Contains(found, n) {
-			found = append(found, n)
-		}
-	}
+	var found nodeSet
 	for _, f := range a.Faults {
 		if f.Cause != Unseen {
-			add(f.Switch)
+			found.add(f.Switch)
 		}
 	}
 	for _, l := range a.Loops {
 		for _, p := range l.Ports {
-			add(p.Node)
+			found.add(p.Node)
 		}
 	}
 	for _, l := range a.CreditLoops {
 		for _, h := range l.Hops {
-			add(h.Port.Node)
+			found.add(h.Port.Node)
 		}
 	}
-	return found
+	for i := range a.Trees {
+		for _, p := range a.Trees[i].defects() {
+			sw, _ := attachment(p)
+			found.add(sw)
+		}
+	}
+	return found.nodes
 }
 
-// readAgain reads the tables of switches again and reports whether they changed.
-func (s *session) readAgain(ctx context.Context, nodes []*Node) (changed bool, err error) {
+// readAgain reads the tables of switches again and returns the switches whose tables
+// changed.
+func (s *session) readAgain(ctx context.Context, nodes []*Node) (changed []*Node, err error) {
 	before := make([]Tables, len(nodes))
 	for i, n := range nodes {
 		before[i] = *n.Tables
 	}
-	t := &tableReader{client: s.client, routing: s.routing, opts: ReadOptions{Multicast: true}}
+	t := &tableReader{client: s.client, routing: s.routing, opts: s.read}
 	failures := s.routing.Failures
-	if err := t.read(ctx, nodes); err != nil {
-		return false, err
+	if _, err := t.readAll(ctx, nodes); err != nil {
+		return nil, err
 	}
+	failed := map[*Node]bool{}
+	for _, f := range s.routing.Failures[len(failures):] {
+		failed[f.Node] = true // it responded before
+	}
+	s.routing.Failures = failures
 	for i, n := range nodes {
-		if len(n.Tables.Missing) > 0 { // it responded before
+		if failed[n] {
 			*n.Tables = before[i]
-			s.routing.Failures = failures
 		}
-		changed = changed || !slices.Equal(before[i].LFT, n.Tables.LFT)
+		if !slices.Equal(before[i].LFT, n.Tables.LFT) || !maps.Equal(before[i].MFT, n.Tables.MFT) {
+			changed = append(changed, n)
+		}
 	}
 	return changed, nil
 }
@@ -186,7 +240,7 @@ const maxAutoPaths = 250_000
 // refineLanes reads virtual lanes and service levels if loops on one lane may not be
 // loops on several ones.
 func (s *session) refineLanes(ctx context.Context, a *Analysis) (*Analysis, error) {
-	if a.Lanes != LanesUnknown || !s.opts.PathSLs && (a.Paths > maxAutoPaths || !a.severalLanes()) {
+	if a.Lanes != LanesUnknown || a.Adaptive.hasGroups() || !s.opts.PathSLs && (a.Paths > maxAutoPaths || !a.severalLanes()) {
 		return a, nil
 	}
 	if err := s.readLanes(ctx); err != nil {

@@ -58,7 +58,7 @@ func (a *Analysis) findCreditLoops(ctx context.Context, g *graph, deps *dependen
 	if len(found) == 0 {
 		return nil
 	}
-	if r.PathSLs == nil {
+	if r.PathSLs == nil || a.Adaptive.hasGroups() { // lanes are known of static paths only
 		a.Lanes = LanesUnknown
 		for _, component := range found {
 			l := CreditLoop{Channels: len(component)}

@@ -70,15 +70,18 @@ func compareTables(old, n *Node, w namer) (Change, bool) {
 	}
 	switch {
 	case c.LIDs > 0:
-		c.Detail = fmt.Sprintf("%s: %d LIDs re-routed, for example LID %d through port %s, before %s", w.node(n), c.LIDs, example,
+		c.Detail = fmt.Sprintf("%s: %s re-routed, for example LID %d: %s, before %s", w.node(n), counted(c.LIDs, "LID"), example,
 			portText(n.Tables.Lookup(example)), portText(old.Tables.Lookup(example)))
 	case groups > 0:
 		c.Detail = w.node(n) + ":"
 	default:
 		return c, false
 	}
+	if c.LIDs > 0 && groups > 0 {
+		c.Detail += ";"
+	}
 	if groups > 0 {
-		c.Detail += fmt.Sprintf(" %d multicast LIDs re-routed", groups)
+		c.Detail += fmt.Sprintf(" %s re-routed", counted(groups, "multicast LID"))
 	}
 	return c, true
 }
@@ -86,7 +89,7 @@ func compareTables(old, n *Node, w namer) (Change, bool) {
 // portText returns an output port in words.
 func portText(port uint8) string {
 	if port == NoRoute {
-		return "no port"
+		return "no entry"
 	}
-	return fmt.Sprint(port)
+	return fmt.Sprintf("port %d", port)
 }

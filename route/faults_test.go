@@ -76,7 +76,7 @@ func TestAnalyze_Sizes(t *testing.T) {
 			details = append(details, f.Detail)
 		}
 	}
-	for _, want := range []string{"the table has only 4 entries", "1 entries have a port above 4, for example LID 1 port 200", "1 multicast entries have a port above 4", "LID "} {
+	for _, want := range []string{"the table has only 4 entries", "entries with a port above 4: 1, for example that of LID 1 with port 200", "multicast entries with a port above 4: 1", "LID "} {
 		if !strings.Contains(strings.Join(details, "\n"), want) {
 			t.Errorf("got findings %q, want one with %q", details, want)
 		}

@@ -9,25 +9,30 @@ import (
 	"github.com/ibkit/ibkit/ib"
 )
 
-// A Kind is a kind of finding.
+// A Kind is a kind of finding, of a routing or of a path.
 type Kind string
 
-// The kinds.
+// The kinds of findings of both routings and paths.
 const (
 	KindUnreachable Kind = "unreachable"     // paths end before their destination
 	KindLoop        Kind = "forwarding-loop" // tables forward packets in a loop
-	KindCredit      Kind = "credit-loop"     // buffers can wait for each other for ever
-	KindUnbalanced  Kind = "unbalanced"      // links of a switch have uneven numbers of destinations
-	KindMulticast   Kind = "multicast"       // a group has a loop, or does not reach all members
-	KindSamePath    Kind = "same-path"       // all LIDs of a port have the same path
-	KindExcess      Kind = "beyond-switch"   // a table exceeds the switch
-	KindDuplicate   Kind = "duplicate-lid"   // two ports have one LID
-	KindChanging    Kind = "changing"        // tables changed while they were read
+	KindInactive    Kind = "not-active"      // a link that paths cross carries no data
 )
 
-// Kinds are all kinds.
+// The other kinds of findings of a routing.
+const (
+	KindCredit     Kind = "credit-loop"   // buffers can wait for each other for ever
+	KindUnbalanced Kind = "unbalanced"    // links of a switch have uneven numbers of destinations
+	KindMulticast  Kind = "multicast"     // a group has a loop, or does not reach all members
+	KindSamePath   Kind = "same-path"     // all LIDs of a port have the same path
+	KindExcess     Kind = "beyond-switch" // a table exceeds the switch
+	KindDuplicate  Kind = "duplicate-lid" // two ports have one LID
+	KindChanging   Kind = "changing"      // tables changed while they were read
+)
+
+// Kinds are the kinds of findings of a routing.
 var Kinds = []Kind{
-	KindUnreachable, KindLoop, KindCredit, KindUnbalanced, KindMulticast, KindSamePath, KindExcess, KindDuplicate, KindChanging,
+	KindUnreachable, KindLoop, KindInactive, KindCredit, KindUnbalanced, KindMulticast, KindSamePath, KindExcess, KindDuplicate, KindChanging,
 }
 
 // A Finding is a defect of a routing.
@@ -64,10 +69,18 @@ func (w namer) path(from *Port, lid ib.LID, to *Port) string {
 // names may be nil.
 func (a *Analysis) Findings(names *fabric.NameMap) []Finding {
 	w := namer{names}
-	findings := slices.Concat(a.unreachable(w), a.loops(w), a.unbalanced(w), a.multicast(w))
+	findings := slices.Concat(a.unreachable(w), a.loops(w), a.inactive(w), a.unbalanced(w), a.multicast(w))
 	if d := a.Disjoint; d != nil && d.Same > 0 {
 		findings = append(findings, Finding{Kind: KindSamePath, Node: d.From, Count: uint64(d.Same), Detail: fmt.Sprintf(
 			"all LIDs have the same path in %d of %d pairs of a switch and a port, for example from %s to %s", d.Same, d.Groups, w.node(d.From), w.node(d.To.Node))})
+	}
+	for _, f := range a.AdaptiveFaults {
+		kind := KindUnreachable
+		if f.Cause == InLoop {
+			kind = KindLoop
+		}
+		findings = append(findings, Finding{Kind: kind, Node: f.Switch, Count: uint64(f.LIDs), Detail: fmt.Sprintf(
+			"%s[%d], a port of adaptive routing: %v: %s, for example %s", w.node(f.Switch), f.Port, f.Cause, counted(f.LIDs, "LID"), w.path(nil, f.LID, f.To))})
 	}
 	for _, e := range a.Excess {
 		findings = append(findings, Finding{Kind: KindExcess, Node: e.Switch, Count: uint64(e.Count), Detail: w.node(e.Switch) + ": " + e.Detail})
@@ -108,7 +121,7 @@ func (a *Analysis) loops(w namer) (findings []Finding) {
 			hops[i].Port = p
 		}
 		findings = append(findings, Finding{Kind: KindLoop, Node: l.Ports[0].Node, Count: l.Paths, Ports: hops, Detail: fmt.Sprintf(
-			"%s: %d paths to %d LIDs, for example %s", w.cables(hops, false), l.Paths, l.LIDs, w.path(l.From, l.LID, l.To))})
+			"%s: %s to %s, for example %s", w.cables(hops, false), counted(l.Paths, "path"), counted(l.LIDs, "LID"), w.path(l.From, l.LID, l.To))})
 	}
 	for _, l := range a.CreditLoops {
 		detail := w.cables(l.Hops, a.Lanes == LanesKnown)
@@ -140,6 +153,15 @@ func (w namer) cables(hops []CreditHop, lanes bool) string {
 	return b.String()
 }
 
+func (a *Analysis) inactive(w namer) (findings []Finding) {
+	for _, l := range a.Inactive {
+		p := l.Port
+		findings = append(findings, Finding{Kind: KindInactive, Node: p.Node, Count: l.Paths, Detail: fmt.Sprintf(
+			"%s: %s cross a link without data (%v at this end, %v at %s)", w.port(p), counted(l.Paths, "path"), p.State, p.Peer.State, w.port(p.Peer))})
+	}
+	return findings
+}
+
 func (a *Analysis) unbalanced(w namer) (findings []Finding) {
 	for _, b := range a.Balance {
 		to := "up-links"
@@ -164,8 +186,20 @@ func (a *Analysis) multicast(w namer) (findings []Finding) {
 		if n := len(t.Apart); n > 0 {
 			add(n, "packets of other members do not reach %d of %d members, for example %s", n, t.Members, w.node(t.Apart[0].Node))
 		}
+		if n := len(t.Unreached); n > 0 {
+			add(n, "no entry leads to %d of %d members, for example %s", n, t.Joined, w.node(t.Unreached[0].Node))
+		}
+		if n := len(t.Cut); n > 0 {
+			add(n, "no entry at the switch of %s, for example of %s", counted(n, "sender"), w.node(t.Cut[0].Node))
+		}
+		if n := len(t.Strangers); n > 0 {
+			add(n, "entries for %s without a membership, for example of %s", counted(n, "port"), w.node(t.Strangers[0].Node))
+		}
+		if n := len(t.OneWay); n > 0 {
+			add(n, "%s without an entry in the opposite direction, for example %s", counted(n, "link"), w.port(t.OneWay[0]))
+		}
 		if n := len(t.Dead); n > 0 {
-			add(n, "%d output ports without a link, for example %s", n, w.port(t.Dead[0]))
+			add(n, "%s without a link, for example %s", counted(n, "output port"), w.port(t.Dead[0]))
 		}
 	}
 	return findings

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // readForwardingDump reads the linear forwarding tables of a file that opensm writes as
@@ -36,10 +36,10 @@ func (r *Routing) readForwardingDump(in io.ReaderAt, size int64, file string) er
 	for _, err := range errs {
 		var at *offsetError
 		if errors.As(err, &at) {
-			return &FileError{file, d.lineAt(at.offset), at.problem}
+			return &textfile.Error{File: file, Line: d.lineAt(at.offset), Err: at}
 		}
 		if err != nil {
-			return fmt.Errorf("read %s: %w", file, err)
+			return &textfile.Error{File: file, Err: err}
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (d *forwardingDump) part(from, to int64) error {
 			if s.node == nil && from > 0 {
 				continue
 			}
-			return &offsetError{offset, "expected a switch or an entry such as 0x0001 : 001, found " + shortened(line)}
+			return &offsetError{offset, "got " + textfile.Quote(line) + ", want a switch or an entry such as 0x0001 : 001"}
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (s *forwardingSection) begin(line []byte) (problem string) {
 	digits := line[bytes.Index(line, sectionMark)+len(sectionMark):]
 	guid, ok := hexNumber(digits, 64)
 	if !ok {
-		return "expected the GUID of a switch, found " + shortened(digits)
+		return "got " + textfile.Quote(digits) + ", want the GUID of a switch"
 	}
 	n, problem := s.dump.routing.switchByGUID(guid)
 	if problem != "" {
@@ -167,7 +167,7 @@ func (s *forwardingSection) finish() {
 		return
 	}
 	t := s.node.tables()
-	t.LFT = slices.Clone(s.lft)
+	t.LFT = append([]uint8{}, s.lft...) // not nil
 	t.Top = ib.LID(max(len(s.lft)-1, 0))
 	s.node = nil
 }
@@ -176,12 +176,12 @@ func (s *forwardingSection) finish() {
 func (s *forwardingSection) entry(line []byte) (problem string) {
 	lid, rest, ok := lidColumn(line)
 	if !ok || lid > int(ib.MaxUnicastLID) {
-		return "expected a unicast LID such as 0x0001 and a colon, found " + shortened(line)
+		return "got " + textfile.Quote(line) + ", want a unicast LID such as 0x0001 and a colon"
 	}
 	port := NoRoute
 	if !bytes.HasPrefix(rest, []byte("UNREACHABLE")) {
 		if port, ok = portColumn(rest); !ok {
-			return "expected a port from 000 to 255 or UNREACHABLE, found " + shortened(rest)
+			return "got " + textfile.Quote(rest) + ", want a port from 000 to 255 or UNREACHABLE"
 		}
 	}
 	for len(s.lft) <= lid {

@@ -7,7 +7,7 @@ import (
 )
 
 // fuzzReader fuzzes a reader of files whose tables are for the nodes of
-// testdata/opensm. A routing that it accepts can be saved and loaded.
+// testdata/opensm. A routing that it accepts can be saved, loaded and analysed.
 func fuzzReader(f *testing.F, topology bool, read func(*Routing, []byte) error, seeds ...string) {
 	list, err := os.ReadFile("testdata/opensm/opensm-subnet.lst")
 	if err != nil {
@@ -33,6 +33,7 @@ func fuzzReader(f *testing.F, topology bool, read func(*Routing, []byte) error, 
 		if err := (&Routing{}).readSaved(&saved, "saved"); err != nil {
 			t.Fatal(err)
 		}
+		mustAnalyze(t, r, AnalyzeOptions{}).Findings(nil)
 	})
 }
 
@@ -48,6 +49,16 @@ func FuzzSubnetList(f *testing.F) {
 	fuzzReader(f, false, func(r *Routing, text []byte) error {
 		return r.readSubnetList(bytes.NewReader(text), "fuzz", 0)
 	}, seed(f, "testdata/opensm/opensm-subnet.lst"))
+}
+
+func FuzzTopology(f *testing.F) {
+	fuzzReader(f, false, func(r *Routing, text []byte) error {
+		read, err := readTopology(bytes.NewReader(text), "fuzz")
+		if err == nil {
+			*r = *read
+		}
+		return err
+	}, seed(f, "testdata/topology.txt"))
 }
 
 func FuzzForwardingDump(f *testing.F) {

@@ -62,7 +62,7 @@ func newGraph(r *Routing, withSwitches bool) *graph {
 			g.channels += len(n.Ports)
 			g.radix = append(g.radix, int32(len(n.Ports)))
 			top, gaps := int32(-1), false
-			if n.Tables != nil {
+			if n.Tables.Known() {
 				top, gaps = int32(n.Tables.Top), len(n.Tables.Missing) > 0
 			}
 			g.top, g.gaps = append(g.top, top), append(g.gaps, gaps)

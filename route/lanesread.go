@@ -1,16 +1,18 @@
 package route
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // readLanes reads the tables from service levels to virtual lanes of all switches with
-// a link to another one, and the service levels of all paths. The error is that of the
-// first path without a service level.
+// a link to another one, and the service levels of all paths. Those of single paths that are
+// missing are failures of the routing.
 func (s *session) readLanes(ctx context.Context) error {
 	g := newGraph(s.routing, false)
 	for i, n := range g.switches {
@@ -52,57 +54,44 @@ func (s *session) submitLanes(g *graph, sw int32, n *Node) {
 	}
 }
 
-// readPathSLs requests the path record of each path from subnet administration.
+// readPathSLs requests the path record of each path from subnet administration. It returns the
+// error of a request if no request for the paths from a port succeeded.
 func (s *session) readPathSLs(ctx context.Context, g *graph) error {
 	levels := &PathSLs{}
-	var failed error
-	attr := s.local
-	to := umad.Target{LID: s.opts.SMLID, SL: attr.SMSL}
-	if to.LID == 0 {
-		to.LID = attr.SMLID
-	}
-	if to.LID == 0 {
-		return umad.ErrNoSM
+	to, err := s.administration()
+	if err != nil {
+		return err
 	}
 	for i := range g.ends {
 		from := &g.ends[i]
+		var answered bool
+		var failed error
 		for _, lid := range g.lids {
 			if from.sw < 0 || g.owner[lid] == int32(i) {
 				continue
 			}
-			payload, err := pathPayload(from.port.LID, lid)
+			err := s.submitPathRecord(to, from.port.LID, lid, func(path *mad.PathRecord, err error) {
+				answered = answered || err == nil || errors.Is(err, mad.ErrNoRecords)
+				if err == nil {
+					levels.Set(from.port, lid, path.SL)
+					return
+				}
+				failed = cmp.Or(failed, err)
+				s.routing.Failures = append(s.routing.Failures, Failure{
+					Node: from.port.Node, Attr: mad.ClassSA.AttrName(mad.AttrPathRecord), Err: fmt.Errorf("path to LID %d: %w", lid, err),
+				})
+			})
 			if err != nil {
 				return err
 			}
-			s.client.Submit(&umad.Request{
-				To: to, Class: mad.ClassSA, Attr: mad.AttrPathRecord, Payload: payload,
-				Done: func(_ *umad.Request, reply *umad.Reply) {
-					var path mad.PathRecord
-					err := reply.Err
-					if err == nil {
-						err = mad.Decode(&path, reply.Data())
-					}
-					if err == nil {
-						levels.Set(from.port, lid, path.SL)
-					} else if failed == nil {
-						failed = err
-					}
-				},
-			})
 		}
 		if err := s.client.Run(ctx); err != nil {
 			return err
 		}
-		if failed != nil {
+		if failed != nil && !answered {
 			return failed
 		}
 	}
 	s.routing.PathSLs = levels
 	return nil
-}
-
-// pathPayload returns the request for the path between two LIDs.
-func pathPayload(from, to ib.LID) ([]byte, error) {
-	path := &mad.PathRecord{SLID: from, DLID: to, NumbPath: 1}
-	return mad.SAPayload(mad.SAHeader{ComponentMask: mad.Components(path, &path.SLID, &path.DLID, &path.NumbPath)}, path)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // A levelSection is the node of a dump of opensm with a section per node:
@@ -30,7 +31,7 @@ func (s *levelSection) begin(r *Routing, line []byte) (begun bool, problem strin
 	digits, _, _ := bytes.Cut(rest, []byte(","))
 	guid, ok := prefixedHex(digits, 64)
 	if !ok {
-		return true, "expected a GUID, found " + shortened(rest)
+		return true, "got " + textfile.Quote(rest) + ", want a GUID"
 	}
 	if s.node = r.nodeByAnyGUID(ib.GUID(guid)); s.node == nil {
 		return true, fmt.Sprintf("0x%016x is not in the topology: the files are of different fabrics or times", guid)
@@ -69,33 +70,30 @@ func (r *Routing) readSLtoVLDump(in io.Reader, file string) error {
 // readLevelDump reads a file whose lines may belong to the section of a node, which is
 // nil outside of a section.
 func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, line []byte) (problem string)) error {
-	l := newLineReader(in, file)
+	l := textfile.NewReader(in, file)
 	var s levelSection
-	for {
-		line, ok := l.next()
-		if !ok {
-			return l.err()
-		}
-		line = bytes.TrimSpace(line)
+	for l.Next() {
+		line := bytes.TrimSpace(l.Bytes())
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
 		if begun, problem := s.begin(r, line); problem != "" {
-			return l.errorf("%s", problem)
+			return l.Errorf("%s", problem)
 		} else if begun {
 			continue
 		}
 		if problem := add(s.node, line); problem != "" {
-			return l.errorf("%s", problem)
+			return l.Errorf("%s", problem)
 		}
 	}
+	return l.Err()
 }
 
 // addSLtoVL adds the table of a pair of ports. n is the node of the section.
 func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
 	var lanes [16]uint8
 	fields := bytes.Fields(line)
-	invalid := "expected an input port, an output port and 16 virtual lanes, found " + shortened(line)
+	invalid := "got " + textfile.Quote(line) + ", want an input port, an output port and 16 virtual lanes"
 	switch {
 	case len(fields) == 11: // GUID, ports, 8 bytes
 		guid, ok := prefixedHex(fields[0], 64)
@@ -195,7 +193,7 @@ func (r *Routing) addPathSL(n *Node, line []byte) (problem string) {
 	}
 	sl, valid := decimalNumber(level, 15)
 	if !ok || !valid || !ib.LID(lid).IsUnicast() {
-		return "expected a node, a destination LID and a service level, found " + shortened(line)
+		return "got " + textfile.Quote(line) + ", want a node, a destination LID and a service level"
 	}
 	for i := range n.Ports {
 		if p := &n.Ports[i]; p.LID != 0 {

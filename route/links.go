@@ -13,9 +13,9 @@ type LinkLoad struct {
 	LIDs  int    // destinations
 }
 
-// An Imbalance is a group of output ports of a switch that could share destinations, and
-// do so unevenly: parallel links to the same switch, or all links to a higher level.
-type Imbalance struct {
+// A PortGroup is output ports of a switch that could share destinations: parallel links to
+// the same switch, or all links to a higher level.
+type PortGroup struct {
 	Switch *Node
 	Level  int   // of the switch; 0: end ports are linked to it
 	To     *Node // the switch at the other ends; nil: the switches of the next level
@@ -46,7 +46,12 @@ func (a *Analysis) measureLinks(g *graph, load []uint64, lids []uint32) {
 		a.compareLinks(g, int32(s), a.Links[first:end], levels)
 		first = end
 	}
-	slices.SortStableFunc(a.Balance, func(x, y Imbalance) int {
+	for i := range a.Groups {
+		if a.Groups[i].Uneven() {
+			a.Balance = append(a.Balance, a.Groups[i])
+		}
+	}
+	slices.SortStableFunc(a.Balance, func(x, y PortGroup) int {
 		return cmp.Compare(float64(y.Most)/y.Mean, float64(x.Most)/x.Mean)
 	})
 }
@@ -86,17 +91,20 @@ func (a *Analysis) compareLinks(g *graph, s int32, links []LinkLoad, levels []in
 		}
 	}
 	n := g.switches[s]
-	for _, peer := range slices.SortedFunc(maps.Keys(parallel), func(x, y *Node) int { return cmp.Compare(x.GUID, y.GUID) }) {
-		a.compareGroup(Imbalance{Switch: n, Level: levels[s], To: peer, Ports: parallel[peer]})
+	a.addGroup(PortGroup{Switch: n, Level: levels[s], Ports: up})
+	if len(parallel) == 1 && len(up) == len(links) {
+		return // the same ports
 	}
-	if len(parallel) > 1 || len(up) < len(links) {
-		a.compareGroup(Imbalance{Switch: n, Level: levels[s], Ports: up})
+	for _, peer := range slices.SortedFunc(maps.Keys(parallel), func(x, y *Node) int { return cmp.Compare(x.GUID, y.GUID) }) {
+		if len(parallel[peer]) > 1 {
+			a.addGroup(PortGroup{Switch: n, Level: levels[s], To: peer, Ports: parallel[peer]})
+		}
 	}
 }
 
-// compareGroup adds a group of links if their destinations are uneven.
-func (a *Analysis) compareGroup(b Imbalance) {
-	if len(b.Ports) < 2 {
+// addGroup adds a group of links with its sums.
+func (a *Analysis) addGroup(b PortGroup) {
+	if len(b.Ports) == 0 {
 		return
 	}
 	sum := 0
@@ -106,9 +114,12 @@ func (a *Analysis) compareGroup(b Imbalance) {
 		b.Most, b.Least = max(b.Most, l.LIDs), min(b.Least, l.LIDs)
 	}
 	b.Mean = float64(sum) / float64(len(b.Ports))
-	if b.Most-b.Least > 1 && float64(b.Most) > uneven*b.Mean {
-		a.Balance = append(a.Balance, b)
-	}
+	a.Groups = append(a.Groups, b)
+}
+
+// Uneven reports whether the ports have uneven numbers of destinations.
+func (b *PortGroup) Uneven() bool {
+	return b.Most-b.Least > 1 && float64(b.Most) > uneven*b.Mean
 }
 
 // An Excess is an entry or a limit of a table that the switch cannot have.

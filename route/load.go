@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // LoadOptions are the options of [Load].
@@ -26,6 +28,7 @@ const (
 	emptyFile fileKind = iota
 	savedFile
 	cacheFile
+	topologyFile
 	subnetListFile
 	forwardingFile
 	multicastFile
@@ -43,10 +46,11 @@ var dumpNames = []string{
 }
 
 // Load reads files. Their content determines their kind: a saved routing; a topology
-// (opensm-subnet.lst, or a cache of ibnetdiscover) with the tables of opensm
+// (opensm-subnet.lst, or the output or a cache of ibnetdiscover) with the tables of opensm
 // (.fdbs, .mcfdbs, opensm-sl2vl.dump), of ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or of
 // dump_fts. A directory stands for the files of opensm or ibdiagnet in it. Empty files
-// are ignored. The error of an invalid line is a [*FileError].
+// are ignored. Files without a forwarding table are an error. The error of an invalid line
+// is a [*textfile.Error].
 func Load(paths []string, o LoadOptions) (*Routing, error) {
 	files, err := expand(paths)
 	if err != nil {
@@ -73,16 +77,36 @@ func Load(paths []string, o LoadOptions) (*Routing, error) {
 		case i > 0 && s.kind <= subnetListFile:
 			return nil, fmt.Errorf("read %s: %s has a topology already", s.path, sources[0].path)
 		case i == 0 && s.kind > subnetListFile:
-			return nil, fmt.Errorf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or a cache of ibnetdiscover)", s.path)
+			return nil, fmt.Errorf("read %s: the file has tables without links: a topology is missing (opensm-subnet.lst, or the output or a cache of ibnetdiscover)", s.path)
 		}
 		if r, err = r.load(s.path, s.kind, o); err != nil {
 			return nil, err
 		}
 	}
-	if len(sources) == 0 {
+	switch {
+	case len(sources) == 0:
 		return nil, fmt.Errorf("read %s: no content", paths[0])
+	case !r.hasTables():
+		return nil, fmt.Errorf("read %s: no forwarding tables, only nodes and links: the tables are missing (%s)", sources[0].path, tableFiles)
 	}
 	return r, nil
+}
+
+// tableFiles are examples of files with tables, for messages.
+const tableFiles = "opensm.fdbs, or the output of dump_fts"
+
+// hasTables reports whether a table was read, or the routing has no switch.
+func (r *Routing) hasTables() bool {
+	switches := 0
+	for _, n := range r.Nodes {
+		if n.Tables.Known() || n.Tables != nil && len(n.Tables.MFT) > 0 {
+			return true
+		}
+		if n.IsSwitch() {
+			switches++
+		}
+	}
+	return switches == 0
 }
 
 // expand replaces directories by the files in them.
@@ -90,10 +114,7 @@ func expand(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
-		if err != nil {
-			return nil, fmt.Errorf("read routing: %w", err)
-		}
-		if !info.IsDir() {
+		if err != nil || !info.IsDir() { // opening the file reports an error
 			files = append(files, path)
 			continue
 		}
@@ -125,19 +146,18 @@ func (r *Routing) load(path string, kind fileKind, o LoadOptions) (*Routing, err
 		}
 		return r, nil
 	}
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if kind == forwardingFile {
-		info, err := file.Stat()
-		if err != nil {
-			return nil, err
-		}
-		return r, r.readForwardingDump(file, info.Size(), path)
+	if kind == topologyFile {
+		return readTopology(file, path)
 	}
-	return r, r.read(file, path, kind, o)
+	if err := r.read(file, path, kind, o); err != nil {
+		return nil, fmt.Errorf("read %w", err)
+	}
+	return r, nil
 }
 
 // forget removes the size of the tables in use, which the files with tables determine.
@@ -147,9 +167,15 @@ func (t *Tables) forget() {
 	}
 }
 
-// read reads a file from its beginning to its end.
-func (r *Routing) read(in io.Reader, path string, kind fileKind, o LoadOptions) error {
+// read adds the tables or the topology in a file.
+func (r *Routing) read(in *os.File, path string, kind fileKind, o LoadOptions) error {
 	switch kind {
+	case forwardingFile:
+		info, err := in.Stat()
+		if err != nil {
+			return err
+		}
+		return r.readForwardingDump(in, info.Size(), path)
 	case savedFile:
 		return r.readSaved(in, path)
 	case subnetListFile:
@@ -166,9 +192,9 @@ func (r *Routing) read(in io.Reader, path string, kind fileKind, o LoadOptions) 
 
 // detect returns the kind of a file.
 func detect(path string) (fileKind, error) {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("read routing: %w", err)
 	}
 	defer file.Close()
 	head := make([]byte, 64<<10)
@@ -178,7 +204,8 @@ func detect(path string) (fileKind, error) {
 	}
 	kind, ok := detectKind(head[:n])
 	if !ok {
-		return 0, &FileError{path, 1, "expected a saved routing, or a file of opensm, ibdiagnet, ibnetdiscover --cache or dump_fts, found " + shortened(firstLine(head[:n]))}
+		err := fmt.Errorf("got %s, want a saved routing, or a file of opensm, ibdiagnet, ibnetdiscover or dump_fts", textfile.Quote(firstLine(head[:n])))
+		return 0, fmt.Errorf("read %w", &textfile.Error{File: path, Line: 1, Err: err})
 	}
 	return kind, nil
 }
@@ -208,6 +235,8 @@ func detectKind(head []byte) (fileKind, bool) {
 			return savedFile, true
 		case bytes.HasPrefix(line, []byte("{ ")):
 			return subnetListFile, true
+		case bytes.HasPrefix(line, []byte("# Topology file: ")), bytes.HasPrefix(line, []byte("vendid=0x")):
+			return topologyFile, true
 		case bytes.Contains(line, sectionMark):
 			return forwardingFile, true
 		case bytes.HasPrefix(line, []byte("Unicast lids ")), bytes.HasPrefix(line, []byte("Multicast mlids ")):

@@ -46,6 +46,20 @@ func writeCache(t *testing.T) string {
 	return path
 }
 
+// writeTopology writes that fabric in the form of ibnetdiscover.
+func writeTopology(t *testing.T) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := build(t, "fat-tree:radix=4,pods=2,spines=2").WriteTopology(&text); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "topology")
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // The files are of opensm 3.3.23 and infiniband-diags 44 on one fabric of ibsim.
 func TestLoad(t *testing.T) {
 	cache := writeCache(t)
@@ -57,6 +71,7 @@ func TestLoad(t *testing.T) {
 		{"opensm", []string{"testdata/opensm"}, 1},
 		{"dump_fts and list", []string{"testdata/dump_fts.txt", "testdata/opensm/opensm-subnet.lst"}, 9},
 		{"dump_fts and cache", []string{"testdata/dump_fts.txt", cache}, 9},
+		{"dump_fts and topology", []string{"testdata/dump_fts.txt", writeTopology(t)}, 9},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := mustLoad(t, test.paths...)
@@ -91,14 +106,14 @@ var dumps = map[string]string{
 	"psl osm": "Channel Adapter 0x0002c90000100001, base LID 1, \"host00001\"\n0x0003 : 5\n0x0004 : 6\n",
 }
 
-// loadDump loads a text with the topology of testdata/opensm.
+// loadDump loads a text with the topology and the linear tables of testdata/opensm.
 func loadDump(t *testing.T, text string) (*Routing, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "dump")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return Load([]string{path, "testdata/opensm/opensm-subnet.lst"}, LoadOptions{})
+	return Load([]string{path, "testdata/opensm/opensm-subnet.lst", "testdata/opensm/opensm.fdbs"}, LoadOptions{})
 }
 
 func TestLoad_Tables(t *testing.T) {
@@ -111,7 +126,7 @@ func TestLoad_Tables(t *testing.T) {
 			leaf := r.NodeByGUID(0x0002c90000800200)
 			switch {
 			case strings.HasPrefix(name, "psl"):
-				host := r.PortByLID(1)
+				host := NewTracer(r).Port(1)
 				for lid, want := range map[ib.LID]uint8{3: 5, 4: 6} {
 					if got, ok := r.PathSLs.Of(host, lid); got != want || !ok {
 						t.Errorf("got service level %d (known: %v) for LID %d, want %d", got, ok, lid, want)
@@ -138,21 +153,21 @@ func TestLoad_Tables(t *testing.T) {
 func TestLoad_Errors(t *testing.T) {
 	head := "dump_ucast_routes: Switch 0x0002c90000800200\nLID    : Port : Hops : Optimal\n"
 	for _, test := range []struct{ name, text, want string }{
-		{"other text", "hello\n", ":1: expected a saved routing, or a file of "},
+		{"other text", "hello\n", ":1: got \"hello\", want a saved routing, or a file of "},
 		{"other switch", "\ndump_ucast_routes: Switch 0x0002c90000800201\n", ":2: switch 0x0002c90000800201 is not in the topology"},
 		{"adapter", "dump_ucast_routes: Switch 0x0002c90000100000\n", ":1: 0x0002c90000100000 is not a switch"},
 		{"two sections", head + head, ":3: switch 0x0002c90000800200 has two sections"},
-		{"high LID", head + "0xC000 : 001  : 01   : yes\n", ":3: expected a unicast LID"},
-		{"high port", head + "0x0001 : 256  : 01   : yes\n", ":3: expected a port from 000 to 255"},
-		{"truncated port", head + "0x0001 : 00", ":3: expected a port"},
-		{"truncated LID", head + "0x0001 : 001  : 01   : yes\n0x00", ":4: expected a unicast LID"},
-		{"mixed", head + "{ CA Ports:01\n", ":3: expected a switch or an entry"},
-		{"truncated link", "{ CA Ports:01 SystemGUID:1 NodeGUID:1\n", "expected PortGUID: and a hexadecimal number, found the end of the line"},
-		{"multicast LID", "Switch 0x0002c90000800200\nLID    : Out Port(s)\n0x0001 : 0x001\n", ":3: expected a multicast LID"},
-		{"table entry", "Unicast lids [0x0-0x8] of switch Lid 2 guid 0x0002c90000800200 (leaf001):\n0x0001 1\n", ":2: expected a LID and a port"},
+		{"high LID", head + "0xC000 : 001  : 01   : yes\n", ":3: got \"0xC000 : 001  : 01   : yes\", want a unicast LID"},
+		{"high port", head + "0x0001 : 256  : 01   : yes\n", ":3: got \"256  : 01   : yes\", want a port from 000 to 255"},
+		{"truncated port", head + "0x0001 : 00", ":3: got \"00\", want a port"},
+		{"truncated LID", head + "0x0001 : 001  : 01   : yes\n0x00", ":4: got \"0x00\", want a unicast LID"},
+		{"mixed", head + "{ CA Ports:01\n", ":3: got \"{ CA Ports:01\", want a switch or an entry"},
+		{"truncated link", "{ CA Ports:01 SystemGUID:1 NodeGUID:1\n", "got the end of the line, want PortGUID: and a hexadecimal number"},
+		{"multicast LID", "Switch 0x0002c90000800200\nLID    : Out Port(s)\n0x0001 : 0x001\n", ":3: got \"0x0001 : 0x001\", want a multicast LID"},
+		{"table entry", "Unicast lids [0x0-0x8] of switch Lid 2 guid 0x0002c90000800200 (leaf001):\n0x0001 1\n", ":2: got \"0x0001 1\", want a LID and a port"},
 		{"virtual lanes", "0x0002c90000800200 1 9 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7\n", ":1: port 9 of 0x0002c90000800200: want 0 to 4"},
-		{"service level", "0x0002c90000100000 3 16\n", ":1: expected a node, a destination LID and a service level"},
-		{"saved", "{\"schema\":\"ibkit/routing/0\"}\n", `:1: expected schema "ibkit/routing/1"`},
+		{"service level", "0x0002c90000100000 3 16\n", ":1: got \"0x0002c90000100000 3 16\", want a node, a destination LID and a service level"},
+		{"saved", "{\"schema\":\"ibkit/routing/0\"}\n", `:1: got schema "ibkit/routing/0", want "ibkit/routing/1"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "dump")
@@ -171,10 +186,15 @@ func TestLoad_Errors(t *testing.T) {
 	}
 }
 
-func TestLoad_NoTopology(t *testing.T) {
+func TestLoad_Incomplete(t *testing.T) {
 	_, err := Load([]string{"testdata/opensm/opensm.fdbs"}, LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "a topology is missing") {
 		t.Errorf("got error %v, want one about the topology", err)
+	}
+	for _, path := range []string{"testdata/opensm/opensm-subnet.lst", writeCache(t), writeTopology(t)} {
+		if _, err := Load([]string{path}, LoadOptions{}); err == nil || !strings.Contains(err.Error(), "read "+path+": no forwarding tables, only nodes and links") {
+			t.Errorf("got error %v, want one about the tables", err)
+		}
 	}
 	_, err = Load([]string{"testdata/opensm", writeCache(t)}, LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "has a topology already") {
@@ -189,7 +209,7 @@ func TestForwardingDump_Parts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := mustLoad(t, "testdata/opensm")
-	r := mustLoad(t, "testdata/opensm/opensm-subnet.lst")
+	r := mustLoad(t, "testdata/opensm")
 	for cut := range len(text) {
 		for _, n := range r.Nodes {
 			n.Tables = nil
@@ -214,7 +234,7 @@ func TestForwardingDump_Parts(t *testing.T) {
 // A saved routing is the same after it was loaded.
 func TestSave(t *testing.T) {
 	r := mustLoad(t, "testdata/opensm")
-	host := r.PortByLID(1)
+	host := NewTracer(r).Port(1)
 	r.PathSLs = &PathSLs{}
 	r.PathSLs.Set(host, 4, 3)
 	r.Changing = r.Switches()[:1]

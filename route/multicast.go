@@ -1,17 +1,21 @@
 package route
 
-import "github.com/ibkit/ibkit/ib"
+import (
+	"slices"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // A MulticastTree is the distribution of the packets of one multicast LID.
 type MulticastTree struct {
 	LID      ib.LID
 	Switches int // with an entry
-	Members  int // end ports that an entry leads to
+	Members  int // ports that an entry leads to
 
 	// Loop is an output port that closes a loop; nil: there is no loop.
 	Loop *Port
 
-	// Apart are end ports that packets from the other members do not reach.
+	// Apart are ports with an entry that packets from the other members do not reach.
 	Apart []*Port
 
 	// OneWay are output ports whose peer does not forward packets of the group back.
@@ -19,15 +23,26 @@ type MulticastTree struct {
 
 	// Dead are output ports of entries without a link.
 	Dead []*Port
+
+	// Joined is the number of members according to subnet administration. Unreached are
+	// those that no entry leads to, Cut those that only send and whose switch has no
+	// entry, and Strangers ports with an entry that are not members. They are empty if
+	// the members are unknown.
+	Joined                    int
+	Unreached, Cut, Strangers []*Port
 }
 
 // checkMulticast checks the trees of all multicast LIDs. Packets of a group must reach
-// each end port that an entry leads to, from each other one, once.
+// each port that an entry leads to, from each other one, once. If the members are known,
+// entries must lead to all of them, and to no other port. A single member needs no tree.
 func checkMulticast(r *Routing) []MulticastTree {
 	var trees []MulticastTree
 	for _, lid := range r.sortedGroups() {
 		c := &multicastCheck{lid: lid, tree: MulticastTree{LID: lid}, part: map[*Node]*Node{}}
 		c.run(r)
+		if m := r.Members[lid]; r.Members != nil {
+			c.compare(m)
+		}
 		trees = append(trees, c.tree)
 	}
 	return trees
@@ -43,10 +58,7 @@ type multicastCheck struct {
 
 // has reports whether a switch forwards packets of the group through a port.
 func (c *multicastCheck) has(p *Port) bool {
-	if p.Node.Tables == nil {
-		return false
-	}
-	mask, ok := p.Node.Tables.MFT[c.lid]
+	mask, ok := p.Node.mask(c.lid)
 	return ok && mask.Has(p.Number)
 }
 
@@ -60,15 +72,13 @@ func (c *multicastCheck) root(n *Node) *Node {
 
 func (c *multicastCheck) run(r *Routing) {
 	for _, n := range r.Nodes {
-		if n.Tables == nil {
-			continue
-		}
-		if _, ok := n.Tables.MFT[c.lid]; !ok {
+		mask, ok := n.mask(c.lid)
+		if !ok {
 			continue
 		}
 		c.tree.Switches++
-		for i := 1; i < len(n.Ports); i++ {
-			if p := &n.Ports[i]; c.has(p) {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; mask.Has(p.Number) {
 				c.output(p)
 			}
 		}
@@ -77,10 +87,12 @@ func (c *multicastCheck) run(r *Routing) {
 	c.findApart()
 }
 
-// output adds an output port of the group.
+// output adds an output port of the group. Port 0 is the switch itself.
 func (c *multicastCheck) output(p *Port) {
 	peer := p.Peer
 	switch {
+	case p.Number == 0:
+		c.ends = append(c.ends, p)
 	case peer == nil:
 		c.tree.Dead = append(c.tree.Dead, p)
 	case !peer.Node.IsSwitch():
@@ -103,21 +115,61 @@ func (c *multicastCheck) output(p *Port) {
 func (c *multicastCheck) findApart() {
 	sizes := map[*Node]int{}
 	var largest *Node
+	rootOf := func(p *Port) *Node {
+		sw, _ := attachment(p)
+		return c.root(sw)
+	}
 	for _, e := range c.ends {
-		root := c.root(e.Peer.Node)
+		root := rootOf(e)
 		sizes[root]++
 		if largest == nil || sizes[root] > sizes[largest] {
 			largest = root
 		}
 	}
 	for _, e := range c.ends {
-		if c.root(e.Peer.Node) != largest {
+		if rootOf(e) != largest {
 			c.tree.Apart = append(c.tree.Apart, e)
 		}
 	}
 }
 
+// compare compares the tree with the members of its groups; nil: there are none.
+func (c *multicastCheck) compare(m *Members) {
+	if m == nil {
+		m = &Members{}
+	}
+	c.tree.Joined = m.Count()
+	ends, joined := map[*Port]bool{}, map[*Port]bool{}
+	for _, p := range c.ends {
+		ends[p] = true
+	}
+	for _, p := range m.Receivers {
+		if joined[p] = true; !ends[p] && m.Count() > 1 {
+			c.tree.Unreached = append(c.tree.Unreached, p)
+		}
+	}
+	for _, p := range m.Senders {
+		joined[p] = true
+		sw, _ := attachment(p)
+		if _, ok := sw.mask(c.lid); !ok && len(m.Receivers) > 0 {
+			c.tree.Cut = append(c.tree.Cut, p)
+		}
+	}
+	for _, p := range c.ends {
+		if !joined[p] && m.Unknown == 0 { // an unknown member may be another GUID of the port
+			c.tree.Strangers = append(c.tree.Strangers, p)
+		}
+	}
+}
+
 // Sound reports whether each member receives each packet once.
-func (t *MulticastTree) Sound() bool {
-	return t.Loop == nil && len(t.Apart) == 0 && len(t.Dead) == 0
+func (t *MulticastTree) Sound() bool { return len(t.defects()) == 0 }
+
+// defects returns the ports of all findings.
+func (t *MulticastTree) defects() []*Port {
+	ports := slices.Concat(t.Apart, t.OneWay, t.Dead, t.Unreached, t.Cut, t.Strangers)
+	if t.Loop != nil {
+		ports = append(ports, t.Loop)
+	}
+	return ports
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // readMulticastDump reads the multicast forwarding tables of a file that opensm writes
@@ -15,33 +16,30 @@ import (
 //	LID    : Out Port(s)
 //	0xC000 : 0x007 0x008
 func (r *Routing) readMulticastDump(in io.Reader, file string) error {
-	l := newLineReader(in, file)
+	l := textfile.NewReader(in, file)
 	var n *Node
-	for {
-		line, ok := l.next()
-		if !ok {
-			return l.err()
-		}
-		line = bytes.TrimSpace(line)
+	for l.Next() {
+		line := bytes.TrimSpace(l.Bytes())
 		switch {
 		case len(line) == 0 || bytes.HasPrefix(line, []byte("LID ")):
 		case bytes.HasPrefix(line, []byte("Switch ")):
 			guid, ok := prefixedHex(bytes.TrimSpace(line[len("Switch "):]), 64)
 			if !ok {
-				return l.errorf("expected the GUID of a switch, found %s", shortened(line))
+				return l.Errorf("got %s, want the GUID of a switch", textfile.Quote(line))
 			}
 			var problem string
 			if n, problem = r.switchByGUID(guid); problem != "" {
-				return l.errorf("%s", problem)
+				return l.Errorf("%s", problem)
 			}
 		case n == nil:
-			return l.errorf("expected a switch, found %s", shortened(line))
+			return l.Errorf("got %s, want a switch", textfile.Quote(line))
 		default:
 			if !n.addMulticast(line) {
-				return l.errorf("expected a multicast LID and ports such as 0xC000 : 0x007, found %s", shortened(line))
+				return l.Errorf("got %s, want a multicast LID and ports such as 0xC000 : 0x007", textfile.Quote(line))
 			}
 		}
 	}
+	return l.Err()
 }
 
 // addMulticast adds the ports of a multicast LID.

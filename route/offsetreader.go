@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // An offsetReader reads lines with their offsets in a file.
@@ -14,7 +16,7 @@ type offsetReader struct {
 }
 
 func newOffsetReader(in io.Reader, offset int64) *offsetReader {
-	return &offsetReader{in: bufio.NewReaderSize(in, maxLine), offset: offset}
+	return &offsetReader{in: bufio.NewReaderSize(in, textfile.MaxLine), offset: offset}
 }
 
 // next returns a line, which is valid until the next call, and its offset. The error is

@@ -10,29 +10,48 @@ const PathSchema = "ibkit/route/1"
 
 // A PathsReport is the document that "ibkit route --json" prints.
 type PathsReport struct {
-	Schema  string       `json:"schema"`
-	Partial bool         `json:"partial"`
-	Pairs   []PairReport `json:"pairs"`
+	PathsHead
+	Pairs []PairReport `json:"pairs"`
+}
+
+// A PathsHead is the part of a report before the pairs.
+type PathsHead struct {
+	Schema  string  `json:"schema"`
+	Partial bool    `json:"partial"`
+	Group   *ib.LID `json:"group"` // null: unicast
+
+	// Unchecked are the kinds of findings that the files do not contain enough for; null:
+	// the fabric was scanned.
+	Unchecked []Kind `json:"unchecked"`
 }
 
 // A PairReport is the paths between two ports.
 type PairReport struct {
-	Forward   PathReport `json:"forward"`
-	Reverse   PathReport `json:"reverse"`
-	Symmetric bool       `json:"symmetric"` // both cross the same links
+	Forward   PathReport  `json:"forward"`
+	Reverse   *PathReport `json:"reverse"`   // null: no port has the destination LID
+	Symmetric *bool       `json:"symmetric"` // both cross the same links; null: there is no reverse path
 }
 
 // A PathReport is a [Path].
 type PathReport struct {
-	From     ReportEnd   `json:"from"`
-	To       *ReportEnd  `json:"to"` // null: no port has the LID
-	LID      ib.LID      `json:"lid"`
-	Arrives  bool        `json:"arrives"`
-	Cause    *Cause      `json:"cause"`    // null: the path arrives
-	Shortest *int        `json:"shortest"` // links; null: no links lead to the destination
-	Slowest  *int        `json:"slowest"`  // index in hops; null: all links have the same rate
-	Hops     []ReportHop `json:"hops"`
-	Findings []string    `json:"findings"`
+	From     ReportEnd     `json:"from"`
+	To       *ReportEnd    `json:"to"` // null: no port has the LID
+	LID      ib.LID        `json:"lid"`
+	SL       *uint8        `json:"sl"` // null: unknown
+	Arrives  bool          `json:"arrives"`
+	Cause    *Cause        `json:"cause"`    // null: the path arrives
+	Shortest *int          `json:"shortest"` // links; null: no links lead to the destination, or multicast
+	Slowest  *int          `json:"slowest"`  // index in hops; null: all links have the same rate
+	Record   *ReportRecord `json:"record"`   // null: unknown
+	Hops     []ReportHop   `json:"hops"`
+	Findings []PathFinding `json:"findings"`
+}
+
+// A ReportRecord is a [PathRecord]. The fields of a missing record are null.
+type ReportRecord struct {
+	Found bool     `json:"found"`
+	MTU   *int     `json:"mtu"` // bytes
+	Gbps  *float64 `json:"gbps"`
 }
 
 // A ReportEnd is an end of a path.
@@ -46,22 +65,38 @@ type ReportEnd struct {
 
 // A ReportHop is a link on a path.
 type ReportHop struct {
-	Output ReportPort `json:"output"`
-	Input  ReportPort `json:"input"`
-	Width  *string    `json:"width"`
-	Speed  *string    `json:"speed"`
-	Gbps   *float64   `json:"gbps"`
-	State  string     `json:"state"` // of the output port
+	Output   ReportHopPort   `json:"output"`
+	Input    ReportHopPort   `json:"input"`
+	Width    *string         `json:"width"`
+	Speed    *string         `json:"speed"`
+	Gbps     *float64        `json:"gbps"`
+	MTU      *int            `json:"mtu"`      // bytes
+	State    string          `json:"state"`    // of the output port
+	Adaptive []uint16        `json:"adaptive"` // output ports between which the switch selects; null: only Output
+	Counters *ReportCounters `json:"counters"` // null: not read
+}
+
+// A ReportHopPort is an end of a link on a path.
+type ReportHopPort struct {
+	ReportPort
+	PortGUID ib.GUID `json:"port_guid"` // of a switch that of port 0
+}
+
+// ReportCounters has the error counters of both ends of a link by name; an end without a
+// response has none.
+type ReportCounters struct {
+	Output map[string]uint64 `json:"output"`
+	Input  map[string]uint64 `json:"input"`
 }
 
 // NewPathReport returns the report of a path.
 func NewPathReport(p *Path, names *fabric.NameMap) PathReport {
 	w := namer{names}
 	r := PathReport{
-		From: w.end(p.From), LID: p.LID, Arrives: p.Cause == 0, Hops: []ReportHop{}, Findings: p.Findings(names),
+		From: w.end(p.From), LID: p.LID, SL: p.SL, Arrives: p.Cause == 0, Hops: []ReportHop{}, Findings: p.Findings(names),
 	}
 	if r.Findings == nil {
-		r.Findings = []string{}
+		r.Findings = []PathFinding{}
 	}
 	if p.To != nil {
 		r.To = new(w.end(p.To))
@@ -75,15 +110,36 @@ func NewPathReport(p *Path, names *fabric.NameMap) PathReport {
 	if slow := p.Slowest(); slow >= 0 {
 		r.Slowest = &slow
 	}
-	for _, o := range p.Outputs {
-		h := ReportHop{Output: w.report(o), Input: w.report(o.Peer), State: o.State.String()}
-		if o.Width != 0 && o.Speed != 0 {
-			h.Width, h.Speed, h.Gbps = new(o.Width.String()), new(o.Speed.String()), new(ib.LinkGbps(o.Width, o.Speed))
+	if p.Record != nil {
+		r.Record = &ReportRecord{Found: p.Record.Found}
+		if p.Record.Found {
+			r.Record.MTU, r.Record.Gbps = new(p.Record.MTU.Bytes()), new(p.Record.Rate.Gbps())
 		}
-		r.Hops = append(r.Hops, h)
+	}
+	for _, h := range p.Hops {
+		hop := w.hop(h)
+		if mask := h.Output.Node.Adaptive.Group(p.LID); mask != nil && p.Group == 0 {
+			hop.Adaptive = mask.Ports()
+		}
+		r.Hops = append(r.Hops, hop)
 	}
 	return r
 }
+
+func (w namer) hop(h Hop) ReportHop {
+	o := h.Output
+	r := ReportHop{Output: w.hopPort(o), Input: w.hopPort(o.Peer), State: o.State.String()}
+	r.Output.VL = h.VL
+	if o.Width != 0 && o.Speed != 0 {
+		r.Width, r.Speed, r.Gbps = new(o.Width.String()), new(o.Speed.String()), new(o.gbps())
+	}
+	if o.MTU.Defined() {
+		r.MTU = new(o.MTU.Bytes())
+	}
+	return r
+}
+
+func (w namer) hopPort(p *Port) ReportHopPort { return ReportHopPort{w.report(p), p.GUID} }
 
 func (w namer) end(p *Port) ReportEnd {
 	return ReportEnd{NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: w.node(p.Node), Port: p.Number, LID: p.LID}

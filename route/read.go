@@ -16,8 +16,12 @@ type ReadOptions struct {
 	// Multicast reads the multicast forwarding tables, too.
 	Multicast bool
 
-	// LIDs limits the read to the blocks of some LIDs; nil: all blocks.
+	// LIDs limits the read to the blocks of some LIDs, unicast or multicast ones; nil: all
+	// blocks.
 	LIDs []ib.LID
+
+	// Switches limits the read to the tables of some switches; nil: all.
+	Switches []*Node
 
 	// Progress, if not nil, is called during the read with the number of blocks that
 	// were read and of those that are queued, by the goroutine that called Read.
@@ -26,32 +30,41 @@ type ReadOptions struct {
 
 // Read reads the forwarding tables of the switches of r by their directed routes. All
 // switches are read at the same time. Blocks without a valid response are added to
-// r.Failures; a switch without a response to its first block costs one request.
+// r.Failures; a switch without a response to its first and last block costs two requests.
 //
 // A switch whose SwitchInfo changed during the read is read again, and added to
 // r.Changing if it still changes after three reads. Read returns an error if ctx ends
 // or the local port fails. The client must not be used by another goroutine.
-func Read(ctx context.Context, c *umad.Client, r *Routing, o ReadOptions) error {
+func Read(ctx context.Context, c *umad.Client, r *Routing, o ReadOptions) (err error) {
 	t := &tableReader{client: c, routing: r, opts: o}
-	nodes := r.Switches()
-	for round := 0; len(nodes) > 0; round++ {
-		if round == maxReads {
-			r.Changing = nodes
-			return nil
-		}
-		if err := t.read(ctx, nodes); err != nil {
-			return err
-		}
-		var err error
-		if nodes, err = t.changed(ctx, nodes); err != nil {
-			return err
-		}
+	r.Changing, err = t.readAll(ctx, o.switches(r))
+	return err
+}
+
+// switches returns the switches whose tables are read.
+func (o *ReadOptions) switches(r *Routing) []*Node {
+	if o.Switches != nil {
+		return o.Switches
 	}
-	return nil
+	return r.Switches()
 }
 
 // maxReads limits the number of times that a changing switch is read.
 const maxReads = 3
+
+// readAll reads the tables of switches, and those of switches whose SwitchInfo changed
+// meanwhile again. It returns the switches that still change.
+func (t *tableReader) readAll(ctx context.Context, nodes []*Node) (changing []*Node, err error) {
+	for range maxReads {
+		if err := t.read(ctx, nodes); err != nil {
+			return nil, err
+		}
+		if nodes, err = t.changed(ctx, nodes); err != nil || len(nodes) == 0 {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
 
 // Switches returns the switches with tables.
 func (r *Routing) Switches() []*Node {
@@ -88,7 +101,14 @@ type blockQuery struct {
 	req    umad.Request
 	reader *tableReader
 	node   *Node
-	first  bool // of the switch: the other blocks are queried after it
+	probe  *probe // nil: an ordinary query
+}
+
+// A probe is the first requests to a switch: its first block and the last one. If both
+// time out, the switch is assumed to be silent, and its other blocks are not queried.
+type probe struct {
+	waiting  int
+	answered bool
 }
 
 // maxQueued limits the number of waiting requests. It is well above any window.
@@ -103,16 +123,24 @@ func (t *tableReader) read(ctx context.Context, nodes []*Node) error {
 			n.Tables.LFT[i] = NoRoute
 		}
 		if t.opts.LIDs == nil {
-			t.submit(n, mad.AttrLinearForwardingTable, 0, true)
+			p := &probe{waiting: 1}
+			if last := uint32(len(n.Tables.LFT)/lftBlock - 1); last > 0 {
+				p.waiting++
+				t.submit(n, mad.AttrLinearForwardingTable, last, p)
+			}
+			t.submit(n, mad.AttrLinearForwardingTable, 0, p)
 			continue
 		}
-		for _, block := range t.wanted() {
+		for _, block := range t.wanted(lftBlock, 0, ib.MaxUnicastLID) {
 			if int(block)*lftBlock < len(n.Tables.LFT) {
-				t.submit(n, mad.AttrLinearForwardingTable, block, false)
+				t.submit(n, mad.AttrLinearForwardingTable, block, nil)
 			}
 		}
-		if count := n.multicastBlocks(); t.opts.Multicast && count > 0 {
-			t.queue = append(t.queue, blocks{node: n, attr: mad.AttrMulticastForwardingTable, end: count})
+		groups := n.multicastGroups()
+		for _, block := range t.wanted(mftBlock, ib.MinMulticastLID, ib.MaxMulticastLID) {
+			for group := block * groups; group < min((block+1)*groups, n.multicastBlocks()); group++ {
+				t.submit(n, mad.AttrMulticastForwardingTable, n.multicastModifier(group), nil)
+			}
 		}
 	}
 	t.fill()
@@ -122,11 +150,15 @@ func (t *tableReader) read(ctx context.Context, nodes []*Node) error {
 	return nil
 }
 
-// wanted returns the blocks of the LIDs of the options.
-func (t *tableReader) wanted() []uint32 {
+// wanted returns the blocks of the LIDs of the options from first to last, which have size
+// LIDs each.
+func (t *tableReader) wanted(size uint32, first, last ib.LID) []uint32 {
 	var blocks []uint32
 	for _, lid := range t.opts.LIDs {
-		if block := uint32(lid) / lftBlock; !slices.Contains(blocks, block) {
+		if lid < first || lid > last {
+			continue
+		}
+		if block := uint32(lid-first) / size; !slices.Contains(blocks, block) {
 			blocks = append(blocks, block)
 		}
 	}
@@ -134,7 +166,7 @@ func (t *tableReader) wanted() []uint32 {
 }
 
 // submit queries one block.
-func (t *tableReader) submit(n *Node, attr mad.AttrID, modifier uint32, first bool) {
+func (t *tableReader) submit(n *Node, attr mad.AttrID, modifier uint32, p *probe) {
 	var q *blockQuery
 	if last := len(t.free) - 1; last >= 0 {
 		q, t.free = t.free[last], t.free[:last]
@@ -143,7 +175,7 @@ func (t *tableReader) submit(n *Node, attr mad.AttrID, modifier uint32, first bo
 		q.req.Done = q.done
 	}
 	q.req.To, q.req.Attr, q.req.Modifier, q.node = umad.Target{Route: n.Route}, attr, modifier, n
-	q.first = first
+	q.probe = p
 	t.queued++
 	t.client.Submit(&q.req)
 }
@@ -161,7 +193,7 @@ func (t *tableReader) fill() {
 			modifier = b.node.multicastModifier(b.next)
 		}
 		b.next++
-		t.submit(b.node, b.attr, modifier, false)
+		t.submit(b.node, b.attr, modifier, nil)
 	}
 }
 
@@ -202,20 +234,27 @@ func (t *tableReader) store(q *blockQuery, reply *umad.Reply) {
 	if err != nil {
 		t.fail(q, err)
 	}
-	if !q.first {
-		return
-	}
-	silent := errors.Is(err, umad.ErrTimeout)
-	if count := uint32(len(n.Tables.LFT) / lftBlock); count > 1 {
-		if silent {
-			for b := uint32(1); b < count; b++ {
-				n.Tables.Missing = append(n.Tables.Missing, uint16(b))
-			}
-		} else {
-			t.queue = append(t.queue, blocks{node: n, attr: mad.AttrLinearForwardingTable, next: 1, end: count})
+	if p := q.probe; p != nil {
+		p.answered = p.answered || !errors.Is(err, umad.ErrTimeout)
+		if p.waiting--; p.waiting == 0 {
+			t.probed(n, p.answered)
 		}
 	}
-	if count := n.multicastBlocks(); t.opts.Multicast && !silent && count > 0 {
+}
+
+// probed queues the other blocks of a switch.
+func (t *tableReader) probed(n *Node, answered bool) {
+	last := uint32(len(n.Tables.LFT)/lftBlock - 1)
+	if !answered {
+		for b := uint32(1); b < last; b++ {
+			n.Tables.Missing = append(n.Tables.Missing, uint16(b))
+		}
+		return
+	}
+	if last > 1 {
+		t.queue = append(t.queue, blocks{node: n, attr: mad.AttrLinearForwardingTable, next: 1, end: last})
+	}
+	if count := n.multicastBlocks(); t.opts.Multicast && count > 0 {
 		t.queue = append(t.queue, blocks{node: n, attr: mad.AttrMulticastForwardingTable, end: count})
 	}
 }

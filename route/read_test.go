@@ -3,6 +3,7 @@ package route
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -82,7 +83,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A switch that stops to respond costs one request, and its blocks are missing.
+// A switch that stops to respond costs two requests, and its blocks are missing.
 func TestRead_SilentSwitch(t *testing.T) {
 	f := build(t, "fat-tree:radix=16,pods=16")
 	c := open(t, f)
@@ -93,14 +94,14 @@ func TestRead_SilentSwitch(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent := r.NodeByGUID(f.Node("spine003").Info.NodeGUID)
-	if len(r.Failures) != 1 || r.Failures[0].Node != silent {
-		t.Errorf("got failures %v, want one of spine003", r.Failures)
+	if len(r.Failures) != 2 || r.Failures[0].Node != silent || r.Failures[1].Node != silent {
+		t.Errorf("got failures %v, want two of spine003", r.Failures)
 	}
 	if got, want := len(silent.Tables.Missing), len(silent.Tables.LFT)/lftBlock; got != want {
 		t.Errorf("got %d missing blocks, want %d", got, want)
 	}
-	if got := c.Stats().Timeouts - before.Timeouts; got > 3 {
-		t.Errorf("got %d timeouts, want at most those of one request", got)
+	if got := c.Stats().Timeouts - before.Timeouts; got > 6 {
+		t.Errorf("got %d timeouts, want at most those of two requests", got)
 	}
 	var saved bytes.Buffer
 	if err := r.Save(&saved); err != nil {
@@ -109,6 +110,39 @@ func TestRead_SilentSwitch(t *testing.T) {
 	loaded := &Routing{}
 	if err := loaded.readSaved(&saved, "saved"); err != nil || !loaded.Partial() {
 		t.Errorf("got error %v, partial %v, want a partial routing", err, loaded.Partial())
+	}
+}
+
+// A block without a response does not hide the others, be it the first or the last one.
+func TestRead_SilentBlock(t *testing.T) {
+	for block := range 3 {
+		t.Run(fmt.Sprint(block), func(t *testing.T) {
+			f := build(t, "fat-tree:radix=16,pods=16")
+			do(t, f, fmt.Sprintf("mute spine003 LinearForwardingTable %d", block))
+			r := mustRead(t, f)
+			n := f.Node("spine003")
+			got := r.NodeByGUID(n.Info.NodeGUID).Tables
+			if len(r.Failures) != 1 || !slices.Equal(got.Missing, []uint16{uint16(block)}) {
+				t.Errorf("got failures %v, missing blocks %v, want block %d", r.Failures, got.Missing, block)
+			}
+			for lid, port := range n.LFT {
+				if lid/lftBlock != block && got.LFT[lid] != port {
+					t.Fatalf("LID %d: got port %d, want %d", lid, got.LFT[lid], port)
+				}
+			}
+		})
+	}
+}
+
+// do applies a command to a simulated fabric.
+func do(t *testing.T, f *sim.Fabric, command string) {
+	t.Helper()
+	c, err := f.ParseCommand("test", 1, command)
+	if err == nil {
+		err = f.Do(c, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,6 +1,9 @@
 package route
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 )
@@ -21,13 +24,22 @@ type Report struct {
 	Lost         map[Cause]uint64   `json:"lost"` // paths by cause
 	Hops         []ReportHops       `json:"hops"`
 	Links        ReportLinks        `json:"links"`
-	Lanes        LaneKnowledge      `json:"lanes"` // knowledge about virtual lanes in the search for credit loops
+	Levels       []ReportLevel      `json:"levels"`
+	Lanes        LaneKnowledge      `json:"lanes"`    // knowledge about virtual lanes in the search for credit loops
+	Adaptive     *ReportAdaptive    `json:"adaptive"` // null: off or unknown
 	Congestion   []ReportCongestion `json:"congestion"`
 	Disjoint     *ReportDisjoint    `json:"disjoint"`  // null: each port has one LID
 	Multicast    ReportMulticast    `json:"multicast"` //
 	Findings     []ReportFinding    `json:"findings"`
 	Failures     []ReportFailure    `json:"failures"`
 	Changes      []ReportChange     `json:"changes"` // null: no comparison
+}
+
+// ReportAdaptive is an [AdaptiveSummary].
+type ReportAdaptive struct {
+	Switches int    `json:"switches"` // with adaptive routing on
+	Static   int    `json:"static"`   // of which the groups of ports are not known
+	Detail   string `json:"detail"`
 }
 
 // ReportHops counts paths by links.
@@ -44,6 +56,17 @@ type ReportLinks struct {
 	MeanPaths float64 `json:"mean_paths"`
 	MostLIDs  int     `json:"most_lids"`
 	MeanLIDs  float64 `json:"mean_lids"`
+}
+
+// A ReportLevel describes the links from the switches of a level to those of the next one.
+type ReportLevel struct {
+	Level    int     `json:"level"` // links to the nearest switch with end ports
+	Switches int     `json:"switches"`
+	Links    int     `json:"links"`
+	Least    int     `json:"least_lids"` // on a link
+	Mean     float64 `json:"mean_lids"`
+	Most     int     `json:"most_lids"`
+	Uneven   int     `json:"uneven_switches"`
 }
 
 // ReportCongestion is a [Congestion].
@@ -66,8 +89,9 @@ type ReportDisjoint struct {
 
 // ReportMulticast counts multicast groups.
 type ReportMulticast struct {
-	Groups int `json:"groups"`
-	Sound  int `json:"sound"`
+	Groups  int  `json:"groups"`
+	Sound   int  `json:"sound"`
+	Members *int `json:"members"` // of all groups according to subnet administration; null: unknown
 }
 
 // A ReportPort is an output port.
@@ -109,7 +133,10 @@ func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.
 	r := Report{
 		Schema: ReportSchema, Partial: a.Partial(), Switches: a.Switches, EndPorts: a.EndPorts, Destinations: a.Destinations,
 		Paths: a.Paths, Reached: a.Reached, Lost: map[Cause]uint64{}, Hops: []ReportHops{}, Lanes: a.Lanes, Links: a.LinkSummary(),
-		Congestion: []ReportCongestion{}, Findings: []ReportFinding{}, Failures: []ReportFailure{},
+		Congestion: []ReportCongestion{}, Findings: []ReportFinding{},
+	}
+	if a.Adaptive.Switches > 0 {
+		r.Adaptive = &ReportAdaptive{a.Adaptive.Switches, a.Adaptive.Static, a.Adaptive.Text(names)}
 	}
 	for c, n := range a.Lost {
 		if n > 0 {
@@ -131,22 +158,20 @@ func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.
 	if d := a.Disjoint; d != nil {
 		r.Disjoint = &ReportDisjoint{d.Groups, d.Separate, d.Partly, d.Same}
 	}
+	r.Levels = a.Levels()
 	r.Multicast.Groups = len(a.Trees)
 	for i := range a.Trees {
 		if a.Trees[i].Sound() {
 			r.Multicast.Sound++
 		}
 	}
+	if a.Routing.Members != nil {
+		r.Multicast.Members = new(a.Routing.CountMembers())
+	}
 	for _, f := range findings {
 		r.Findings = append(r.Findings, w.finding(f, a.Lanes))
 	}
-	for _, f := range a.Routing.Failures {
-		n := ReportFailure{Attr: f.Attr, Modifier: f.Modifier, Error: f.Err.Error()}
-		if f.Node != nil {
-			n.NodeGUID = &f.Node.GUID
-		}
-		r.Failures = append(r.Failures, n)
-	}
+	r.Failures = NewReportFailures(a.Routing.Failures)
 	for _, c := range changes {
 		r.Changes = append(r.Changes, ReportChange{c.Node.GUID, c.LIDs, c.Detail})
 	}
@@ -185,6 +210,35 @@ func (a *Analysis) LinkSummary() ReportLinks {
 		s.MeanLIDs /= float64(s.Count)
 	}
 	return s
+}
+
+// Levels summarizes the loads of the links to the next level, by level. Levels without
+// such links are omitted.
+func (a *Analysis) Levels() []ReportLevel {
+	byLevel := map[int]*ReportLevel{}
+	for i := range a.Groups {
+		b := &a.Groups[i]
+		if b.To != nil {
+			continue
+		}
+		l := byLevel[b.Level]
+		if l == nil {
+			l = &ReportLevel{Level: b.Level, Least: b.Least}
+			byLevel[b.Level] = l
+		}
+		l.Switches++
+		l.Mean = (l.Mean*float64(l.Links) + b.Mean*float64(len(b.Ports))) / float64(l.Links+len(b.Ports))
+		l.Links += len(b.Ports)
+		l.Least, l.Most = min(l.Least, b.Least), max(l.Most, b.Most)
+		if b.Uneven() {
+			l.Uneven++
+		}
+	}
+	levels := []ReportLevel{}
+	for _, level := range slices.Sorted(maps.Keys(byLevel)) {
+		levels = append(levels, *byLevel[level])
+	}
+	return levels
 }
 
 // Partial reports whether a part of the routing is unknown: requests failed, or the

@@ -2,7 +2,7 @@
 //
 // [Read] reads the tables of all switches of a fabric, [Load] reads files: a saved
 // routing, or the dumps of other programs. [Analyze] checks a [Routing]: it finds
-// unreachable ports, loops and imbalance. [Trace] follows one path.
+// unreachable ports, loops and imbalance. [Paths] follows the tables between pairs of ports.
 package route
 
 import (
@@ -30,6 +30,12 @@ type Routing struct {
 	// Changing lists the switches whose tables changed while they were read.
 	Changing []*Node
 
+	// Members has the members of the groups of each multicast LID according to subnet
+	// administration; nil: they are unknown, because of NoMembers, or the routing is of
+	// files without them.
+	Members   map[ib.LID]*Members
+	NoMembers error
+
 	byGUID     map[ib.GUID]*Node
 	byPortGUID map[ib.GUID]*Node // filled by nodeByAnyGUID
 }
@@ -48,6 +54,11 @@ type Node struct {
 	// Tables is nil for nodes other than switches, and if the source has no tables of
 	// the switch.
 	Tables *Tables
+
+	// Adaptive is nil if adaptive routing is off or unknown.
+	Adaptive *Adaptive
+
+	index int // in Routing.Nodes
 }
 
 // A Port is a port of a node. LID, LMC and GUID of a switch are those of port 0.
@@ -76,7 +87,8 @@ type Tables struct {
 	Cap uint16 // entries of the linear forwarding table; 0: unknown
 	Top ib.LID // highest LID in use
 
-	// LFT has the output port of each LID; LIDs beyond its end have no route.
+	// LFT has the output port of each LID; LIDs beyond its end have no route. It is nil
+	// if the table was not read.
 	LFT []uint8
 
 	// Missing has the numbers of the blocks of 64 LIDs that could not be read.
@@ -115,18 +127,6 @@ func (n *Node) IsSwitch() bool { return n.Type == mad.NodeTypeSwitch }
 // NodeByGUID returns the first node with the GUID, or nil.
 func (r *Routing) NodeByGUID(guid ib.GUID) *Node { return r.byGUID[guid] }
 
-// PortByLID returns the port with the LID, or nil.
-func (r *Routing) PortByLID(lid ib.LID) *Port {
-	for _, n := range r.Nodes {
-		for i := range n.Ports {
-			if p := &n.Ports[i]; p.Has(lid) {
-				return p
-			}
-		}
-	}
-	return nil
-}
-
 // Has reports whether the LID is one of the port's LIDs.
 func (p *Port) Has(lid ib.LID) bool {
 	return p.LID != 0 && lid >= p.LID && int(lid) < int(p.LID)+1<<p.LMC
@@ -140,6 +140,9 @@ func (t *Tables) Lookup(lid ib.LID) uint8 {
 	return t.LFT[lid]
 }
 
+// Known reports whether the linear table, or a part of it, was read.
+func (t *Tables) Known() bool { return t != nil && t.LFT != nil }
+
 // Lane returns the virtual lane of a packet from an input port to an output port.
 func (n *Node) Lane(in, out, sl uint8) uint8 {
 	if n.Tables == nil || n.Tables.SLtoVL == nil {
@@ -150,7 +153,7 @@ func (n *Node) Lane(in, out, sl uint8) uint8 {
 
 // add appends a node with count ports beside port 0.
 func (r *Routing) add(guid ib.GUID, kind mad.NodeType, count uint8) *Node {
-	n := &Node{GUID: guid, Type: kind, Ports: make([]Port, int(count)+1)}
+	n := &Node{GUID: guid, Type: kind, Ports: make([]Port, int(count)+1), index: len(r.Nodes)}
 	for i := range n.Ports {
 		n.Ports[i].Node, n.Ports[i].Number = n, uint8(i)
 	}

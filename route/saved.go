@@ -16,6 +16,17 @@ type savedHead struct {
 	Failures int    `json:"failures"`
 	Changing []int  `json:"changing,omitempty"` // lines of nodes
 	PathSLs  bool   `json:"path_sls"`
+
+	// Groups has the members of multicast groups; null or absent: they are unknown.
+	Groups []savedGroup `json:"groups,omitzero"`
+}
+
+// A savedGroup is the members of the groups of a multicast LID.
+type savedGroup struct {
+	LID       ib.LID      `json:"lid"`
+	Receivers []savedPeer `json:"receivers"`
+	Senders   []savedPeer `json:"senders"`
+	Unknown   int         `json:"unknown"`
 }
 
 // A savedNode is a node. Numbers of states, widths and speeds are those of PortInfo.
@@ -27,6 +38,7 @@ type savedNode struct {
 	NumPorts uint8        `json:"num_ports"`
 	Ports    []savedPort  `json:"ports"` // those with an address or a link
 	Tables   *savedTables `json:"tables,omitempty"`
+	Adaptive bool         `json:"adaptive,omitempty"` // adaptive routing is on; groups are not stored
 }
 
 // A savedPort is a port with an address or a link.

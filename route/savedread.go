@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // maxSavedLine limits the length of a line of a saved routing: a switch with tables of
@@ -34,7 +35,7 @@ func (r *Routing) readSaved(in io.Reader, file string) error {
 		return err
 	}
 	if head.Schema != SavedSchema {
-		return s.errorf("expected schema %q, found %q", SavedSchema, head.Schema)
+		return s.errorf("got schema %q, want %q", head.Schema, SavedSchema)
 	}
 	if head.PathSLs {
 		r.PathSLs = &PathSLs{}
@@ -46,7 +47,7 @@ func (r *Routing) readSaved(in io.Reader, file string) error {
 	}
 	if _, err := s.in.ReadByte(); !errors.Is(err, io.EOF) {
 		s.line++
-		return s.errorf("expected the end of the file after %d nodes", head.Nodes)
+		return s.errorf("want the end of the file after %d nodes", head.Nodes)
 	}
 	for i := range s.nodes {
 		s.line = s.lines[i]
@@ -75,7 +76,7 @@ func (s *savedReader) decode(v any) error {
 			return s.errorf("the file is truncated")
 		}
 		if err != nil {
-			return fmt.Errorf("read %s: %w", s.file, err)
+			return &textfile.Error{File: s.file, Err: err}
 		}
 		break
 	}
@@ -86,7 +87,7 @@ func (s *savedReader) decode(v any) error {
 }
 
 func (s *savedReader) errorf(format string, args ...any) error {
-	return &FileError{s.file, s.line, fmt.Sprintf(format, args...)}
+	return &textfile.Error{File: s.file, Line: s.line, Err: fmt.Errorf(format, args...)}
 }
 
 // node reads a node. Its links are made when all nodes are known.
@@ -110,6 +111,9 @@ func (s *savedReader) node() error {
 		if n.Tables, ok = saved.Tables.tables(len(n.Ports)); !ok || !n.IsSwitch() {
 			return s.errorf("invalid tables")
 		}
+	}
+	if saved.Adaptive {
+		n.Adaptive = &Adaptive{Unconfirmed: "files do not contain its groups"}
 	}
 	for i := range saved.Ports {
 		if err := s.port(n, &saved.Ports[i]); err != nil {
@@ -166,7 +170,7 @@ func (s *savedReader) find(a *savedPeer) (*Port, error) {
 	return &s.routing.Nodes[a.Node].Ports[a.Port], nil
 }
 
-// references resolves the nodes of the first line.
+// references resolves the nodes and ports of the first line.
 func (s *savedReader) references(head *savedHead) error {
 	r := s.routing
 	r.Unread = head.Failures
@@ -175,6 +179,30 @@ func (s *savedReader) references(head *savedHead) error {
 			return s.errorf("node %d is not in the file", line)
 		}
 		r.Changing = append(r.Changing, r.Nodes[line])
+	}
+	if head.Groups == nil {
+		return nil
+	}
+	r.Members = make(map[ib.LID]*Members, len(head.Groups))
+	for i := range head.Groups {
+		g := &head.Groups[i]
+		if !g.LID.IsMulticast() || r.Members[g.LID] != nil || g.Unknown < 0 {
+			return s.errorf("invalid group with LID 0x%x", uint16(g.LID))
+		}
+		m := &Members{Unknown: g.Unknown}
+		r.Members[g.LID] = m
+		for _, part := range []struct {
+			to    *[]*Port
+			peers []savedPeer
+		}{{&m.Receivers, g.Receivers}, {&m.Senders, g.Senders}} {
+			for k := range part.peers {
+				p, err := s.find(&part.peers[k])
+				if err != nil {
+					return err
+				}
+				*part.to = append(*part.to, p)
+			}
+		}
 	}
 	return nil
 }

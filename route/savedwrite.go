@@ -5,6 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A savedWriter writes a routing.
@@ -23,7 +27,7 @@ func (r *Routing) Save(w io.Writer) error {
 	enc := json.NewEncoder(out)
 	head := savedHead{
 		Schema: SavedSchema, Nodes: len(r.Nodes), Failures: len(r.Failures) + r.Unread,
-		Changing: s.linesOf(r.Changing), PathSLs: r.PathSLs != nil,
+		Changing: s.linesOf(r.Changing), PathSLs: r.PathSLs != nil, Groups: s.groups(r.Members),
 	}
 	if err := enc.Encode(head); err != nil {
 		return err
@@ -39,7 +43,7 @@ func (r *Routing) Save(w io.Writer) error {
 func (w *savedWriter) node(n *Node) *savedNode {
 	s := &savedNode{
 		GUID: n.GUID, Type: uint8(n.Type), Desc: hex.EncodeToString([]byte(n.Desc.String())),
-		Route: n.Route.String(), NumPorts: uint8(len(n.Ports) - 1), Ports: []savedPort{}, Tables: n.Tables.saved(),
+		Route: n.Route.String(), NumPorts: uint8(len(n.Ports) - 1), Ports: []savedPort{}, Tables: n.Tables.saved(), Adaptive: n.Adaptive != nil,
 	}
 	for i := range n.Ports {
 		p := &n.Ports[i]
@@ -56,6 +60,27 @@ func (w *savedWriter) node(n *Node) *savedNode {
 		s.Ports = append(s.Ports, port)
 	}
 	return s
+}
+
+// groups returns the stored form of the members, nil for nil.
+func (w *savedWriter) groups(members map[ib.LID]*Members) []savedGroup {
+	if members == nil {
+		return nil
+	}
+	groups := []savedGroup{}
+	for _, lid := range slices.Sorted(maps.Keys(members)) {
+		m := members[lid]
+		groups = append(groups, savedGroup{lid, w.peers(m.Receivers), w.peers(m.Senders), m.Unknown})
+	}
+	return groups
+}
+
+func (w *savedWriter) peers(ports []*Port) []savedPeer {
+	peers := make([]savedPeer, len(ports))
+	for i, p := range ports {
+		peers[i] = *w.peer(p)
+	}
+	return peers
 }
 
 // peer returns the identity of a port, nil for nil.

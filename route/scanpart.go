@@ -48,6 +48,8 @@ type scanPart struct {
 	faults         map[faultKey]*Fault
 	loops          map[string]*Loop
 	bare           []int32 // end ports without a link to a switch
+
+	adaptive *adaptivePart // nil: no groups
 }
 
 type faultKey struct {
@@ -68,6 +70,7 @@ func newScanPart(g *graph, deps *dependencies, withSwitches bool) *scanPart {
 	if withSwitches {
 		p.extra = 1
 	}
+	p.adaptive = newAdaptivePart(g, deps)
 	for i := range g.ends {
 		if g.ends[i].sw < 0 {
 			p.bare = append(p.bare, int32(i))
@@ -112,6 +115,9 @@ func (p *scanPart) destination(lid ib.LID, out []uint8) {
 	}
 	if len(t.order) < len(g.switches) {
 		p.addLoops(lid)
+	}
+	if p.adaptive != nil {
+		p.adaptive.destination(lid, t)
 	}
 	for _, e := range p.bare {
 		p.bareSource(e, lid)
@@ -230,6 +236,9 @@ func (p *scanPart) addTo(a *Analysis, load []uint64, lids []uint32) {
 	}
 	a.mergeFaults(p.faults)
 	a.mergeLoops(p.loops)
+	if p.adaptive != nil {
+		p.adaptive.addTo(a)
+	}
 }
 
 func (a *Analysis) mergeFaults(faults map[faultKey]*Fault) {

@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ibkit/ibkit/ib"
@@ -42,7 +43,7 @@ func (a *Analysis) checkSizes(g *graph) {
 			}
 		}
 		if invalid > 0 {
-			add(invalid, "%d entries have a port above %d, for example LID %d port %d", invalid, len(n.Ports)-1, first, t.LFT[first])
+			add(invalid, "entries with a port above %d: %d, for example that of LID %d with port %d", len(n.Ports)-1, invalid, first, t.LFT[first])
 		}
 		a.checkMasks(n, add)
 	}
@@ -63,11 +64,12 @@ func (a *Analysis) checkMasks(n *Node, add func(int, string, ...any)) {
 		}
 	}
 	if invalid > 0 {
-		add(invalid, "%d multicast entries have a port above %d, for example LID 0x%x", invalid, len(n.Ports)-1, uint16(example))
+		add(invalid, "multicast entries with a port above %d: %d, for example that of LID 0x%x", len(n.Ports)-1, invalid, uint16(example))
 	}
 }
 
-// sortedGroups returns the multicast LIDs of all tables in ascending order.
+// sortedGroups returns the multicast LIDs of all tables and those with several members, in
+// ascending order.
 func (r *Routing) sortedGroups() []ib.LID {
 	seen := map[ib.LID]bool{}
 	for _, n := range r.Nodes {
@@ -82,10 +84,10 @@ func (r *Routing) sortedGroups() []ib.LID {
 			}
 		}
 	}
-	lids := make([]ib.LID, 0, len(seen))
-	for lid := range seen {
-		lids = append(lids, lid)
+	for lid, m := range r.Members {
+		if m.Count() > 1 {
+			seen[lid] = true
+		}
 	}
-	slices.Sort(lids)
-	return lids
+	return slices.Sorted(maps.Keys(seen))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // readTableDump reads the output of dump_fts, dump_lfts, dump_mfts and ibroute
@@ -20,17 +21,14 @@ import (
 //
 // The text does not contain links: a topology must have been read before.
 func (r *Routing) readTableDump(in io.Reader, file string) error {
-	l := newLineReader(in, file)
+	l := textfile.NewReader(in, file)
 	d := tableDump{routing: r}
-	for {
-		line, ok := l.next()
-		if !ok {
-			return l.err()
-		}
-		if problem := d.line(line); problem != "" {
-			return l.errorf("%s", problem)
+	for l.Next() {
+		if problem := d.line(l.Bytes()); problem != "" {
+			return l.Errorf("%s", problem)
 		}
 	}
+	return l.Err()
 }
 
 // A tableDump is the output of dump_fts while it is read.
@@ -63,25 +61,25 @@ func (d *tableDump) begin(line []byte) (problem string) {
 	mark := []byte(" guid 0x")
 	at := bytes.Index(line, mark)
 	if at < 0 || len(line) < at+len(mark)+16 {
-		return "expected the GUID of a switch, found " + shortened(line)
+		return "got " + textfile.Quote(line) + ", want the GUID of a switch"
 	}
 	guid, ok := hexNumber(line[at+len(mark):][:16], 64)
 	if !ok {
-		return "expected the GUID of a switch, found " + shortened(line[at+1:])
+		return "got " + textfile.Quote(line[at+1:]) + ", want the GUID of a switch"
 	}
 	if d.node, problem = d.routing.switchByGUID(guid); problem != "" {
 		return problem
 	}
 	d.multicast, d.masks = bytes.HasPrefix(line, []byte("Multicast")), false
 	if t := d.node.tables(); !d.multicast {
-		t.LFT, t.Top = nil, 0
+		t.LFT, t.Top = []uint8{}, 0
 	}
 	return ""
 }
 
 // unicastEntry reads "0x0001 001 …".
 func (d *tableDump) unicastEntry(line []byte) (problem string) {
-	invalid := "expected a LID and a port such as 0x0001 001, found " + shortened(line)
+	invalid := "got " + textfile.Quote(line) + ", want a LID and a port such as 0x0001 001"
 	if len(line) < len("0x0001 001") || line[6] != ' ' {
 		return invalid
 	}
@@ -103,23 +101,23 @@ func (d *tableDump) unicastEntry(line []byte) (problem string) {
 func (d *tableDump) multicastEntry(line []byte) (problem string) {
 	const ports = len("0xc000      ")
 	if len(line) < ports || line[6] != ' ' {
-		return "expected a multicast LID and ports, found " + shortened(line)
+		return "got " + textfile.Quote(line) + ", want a multicast LID and ports"
 	}
 	lid, ok := hexNumber(line[2:6], 16)
 	if !ok || !ib.LID(lid).IsMulticast() {
-		return fmt.Sprintf("expected a multicast LID, found %s", shortened(line[:6]))
+		return fmt.Sprintf("got %s, want a multicast LID", textfile.Quote(line[:6]))
 	}
 	var mask mad.PortMask
 	columns := line[ports:]
 	if d.masks {
 		columns = bytes.TrimSpace(columns)
 		if len(columns)%4 != 0 || len(columns) > 64 {
-			return "expected masks of 16 ports, found " + shortened(columns)
+			return "got " + textfile.Quote(columns) + ", want masks of 16 ports"
 		}
 		for i := 0; i < len(columns); i += 4 {
 			bits, err := strconv.ParseUint(string(columns[i:i+4]), 16, 16)
 			if err != nil {
-				return "expected masks of 16 ports, found " + shortened(columns)
+				return "got " + textfile.Quote(columns) + ", want masks of 16 ports"
 			}
 			for bit := range mftPorts {
 				if bits>>bit&1 != 0 {
@@ -132,7 +130,7 @@ func (d *tableDump) multicastEntry(line []byte) (problem string) {
 			if i%2 == 0 && c == 'x' && i/2 < 256 {
 				mask.Add(uint8(i / 2))
 			} else if c != ' ' {
-				return "expected an x in the columns of ports, found " + shortened(columns)
+				return "got " + textfile.Quote(columns) + ", want an x in the columns of ports"
 			}
 		}
 	}

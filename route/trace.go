@@ -1,20 +1,25 @@
 package route
 
 import (
-	"fmt"
+	"slices"
 
-	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // A Path is the path of packets from a port to a LID.
 type Path struct {
-	From, To *Port // To is nil if no port has the LID
-	LID      ib.LID
+	From, To *Port  // To is nil if no port has the LID
+	FromLID  ib.LID // source
+	LID      ib.LID // destination
 
-	// Outputs are the output ports on the path, the source first. Each leads to the
-	// node of the next one, the last to the destination.
-	Outputs []*Port
+	// Group is the LID of the multicast group whose packets take the path; 0: they are
+	// unicast packets to LID.
+	Group ib.LID
+
+	// Hops are the links on the path. Each leads to the node of the next one, the last
+	// to the destination.
+	Hops []Hop
 
 	// Cause is the reason why the path ends before the destination, at the switch End
 	// with the output port EndPort; 0: it arrives.
@@ -22,17 +27,67 @@ type Path struct {
 	End     *Node
 	EndPort uint8
 
+	// Circle is an output port through which packets of the group return to a switch
+	// that has forwarded them before; nil: there is none.
+	Circle *Port
+
 	// Shortest is the number of links on a shortest path; -1: no links lead to the
-	// destination.
+	// destination, or the path is that of a group.
 	Shortest int
+
+	// SL is the service level of the path; nil: unknown.
+	SL *uint8
+
+	// Record is the record of subnet administration; nil: unknown.
+	Record *PathRecord
 }
 
-// Trace follows the forwarding tables from a port to a LID. The source is the port of an
-// adapter or router, or port 0 of a switch.
-func (r *Routing) Trace(from *Port, lid ib.LID) Path {
-	p := Path{From: from, To: r.PortByLID(lid), LID: lid, Shortest: -1}
+// A Hop is a link on a path.
+type Hop struct {
+	Output *Port
+	VL     *uint8 // virtual lane; nil: unknown
+}
+
+// A Tracer follows the forwarding tables of a routing. It is not safe for concurrent
+// use.
+type Tracer struct {
+	routing *Routing
+	ports   []*Port // by unicast LID
+
+	// distances has the number of links between switches, by the switch from which
+	// they were counted and the index of the other one; -1: no links connect them.
+	distances map[*Node][]int32
+}
+
+// NewTracer returns a tracer. It reads the tables at each call, but nodes, links and
+// LIDs only once.
+func NewTracer(r *Routing) *Tracer {
+	t := &Tracer{routing: r, ports: make([]*Port, int(ib.MaxUnicastLID)+1), distances: map[*Node][]int32{}}
+	for _, n := range slices.Backward(r.Nodes) { // the first port with a LID has it
+		for i := range slices.Backward(n.Ports) {
+			p := &n.Ports[i]
+			for lid := int(p.LID); p.Has(ib.LID(lid)) && lid < len(t.ports); lid++ {
+				t.ports[lid] = p
+			}
+		}
+	}
+	return t
+}
+
+// Port returns the port with a unicast LID, or nil.
+func (t *Tracer) Port(lid ib.LID) *Port {
+	if int(lid) >= len(t.ports) {
+		return nil
+	}
+	return t.ports[lid]
+}
+
+// Unicast follows the tables from a port to a LID. The source is the port of an adapter
+// or router, or port 0 of a switch.
+func (t *Tracer) Unicast(from *Port, lid ib.LID) Path {
+	p := Path{From: from, FromLID: from.LID, To: t.Port(lid), LID: lid, Shortest: -1}
 	if p.To != nil {
-		p.Shortest = shortest(from, p.To)
+		p.Shortest = t.shortest(from, p.To)
 	}
 	at := from.Node
 	if !at.IsSwitch() {
@@ -43,7 +98,7 @@ func (r *Routing) Trace(from *Port, lid ib.LID) Path {
 			p.Cause = Unattached
 			return p
 		}
-		p.Outputs = append(p.Outputs, from)
+		p.add(from)
 		if !p.enter(from.Peer) {
 			return p
 		}
@@ -61,7 +116,7 @@ func (r *Routing) Trace(from *Port, lid ib.LID) Path {
 			return p
 		}
 		out := &at.Ports[at.Tables.Lookup(lid)]
-		p.Outputs = append(p.Outputs, out)
+		p.add(out)
 		if !out.Peer.Node.IsSwitch() {
 			p.enter(out.Peer)
 			return p
@@ -72,13 +127,15 @@ func (r *Routing) Trace(from *Port, lid ib.LID) Path {
 	return p
 }
 
+func (p *Path) add(output *Port) { p.Hops = append(p.Hops, Hop{Output: output}) }
+
 // enter reports whether the path goes on at the node of a port. At an end port it ends.
 func (p *Path) enter(port *Port) bool {
 	if port.Node.IsSwitch() {
 		return true
 	}
 	if !port.Has(p.LID) {
-		last := p.Outputs[len(p.Outputs)-1]
+		last := p.Hops[len(p.Hops)-1].Output
 		p.Cause, p.End, p.EndPort = WrongEnd, last.Node, last.Number
 	}
 	return false
@@ -88,7 +145,7 @@ func (p *Path) enter(port *Port) bool {
 func (n *Node) dead(lid ib.LID) Cause {
 	port := n.Tables.Lookup(lid)
 	switch {
-	case n.Tables == nil || n.Tables.isMissing(lid):
+	case !n.Tables.Known() || n.Tables.isMissing(lid):
 		return Unseen
 	case lid > n.Tables.Top:
 		return BeyondTop
@@ -98,67 +155,211 @@ func (n *Node) dead(lid ib.LID) Cause {
 		return NoSuchPort
 	case port == 0:
 		return WrongZero
+	case n.Ports[port].Peer == nil && n.Ports[port].State > ib.PortDown:
+		return Silent
 	case n.Ports[port].Peer == nil:
 		return DeadEnd
 	}
 	return 0
 }
 
-// shortest returns the number of links between two ports, -1 if no links connect them.
-func shortest(from, to *Port) int {
-	if from.Node == to.Node && from.Node.IsSwitch() || from == to {
-		return 0
+// attachment returns the switch of a port or the one that it is linked to, and the number
+// of links to it; nil: there is none.
+func attachment(p *Port) (sw *Node, links int) {
+	switch {
+	case p.Node.IsSwitch():
+		return p.Node, 0
+	case p.Peer != nil && p.Peer.Node.IsSwitch():
+		return p.Peer.Node, 1
 	}
-	type step struct {
-		node  *Node
-		links int
-	}
-	queue := []step{{from.Node, 0}}
-	seen := map[*Node]bool{from.Node: true}
-	if !from.Node.IsSwitch() {
-		if from.Peer == nil {
-			return -1
-		}
-		queue[0] = step{from.Peer.Node, 1}
-		if from.Peer == to {
-			return 1
-		}
-		seen[from.Peer.Node] = true
-	}
-	for i := 0; i < len(queue); i++ {
-		at := queue[i]
-		if at.node == to.Node && to.Node.IsSwitch() {
-			return at.links
-		}
-		if !at.node.IsSwitch() {
-			continue
-		}
-		for k := range at.node.Ports {
-			peer := at.node.Ports[k].Peer
-			if peer == nil {
-				continue
-			}
-			if peer == to {
-				return at.links + 1
-			}
-			if !seen[peer.Node] {
-				seen[peer.Node] = true
-				queue = append(queue, step{peer.Node, at.links + 1})
-			}
-		}
-	}
-	return -1
+	return nil, 0
 }
 
-// Slowest returns the index in Outputs of the first link with the lowest rate, -1 if all
-// links have the same or an unknown rate.
+// shortest returns the number of links between two ports, -1 if no links connect them.
+func (t *Tracer) shortest(from, to *Port) int {
+	a, before := attachment(from)
+	b, after := attachment(to)
+	switch {
+	case from == to:
+		return 0
+	case from.Peer == to && !from.Node.IsSwitch():
+		return 1
+	case a == nil || b == nil:
+		return -1
+	}
+	if t.distances[a] == nil && t.distances[b] != nil {
+		a, b = b, a
+	}
+	if t.distances[a] == nil {
+		t.distances[a] = t.measure(a)
+	}
+	between := t.distances[a][b.index]
+	if between < 0 {
+		return -1
+	}
+	return before + int(between) + after
+}
+
+// measure counts the links from a switch to all others.
+func (t *Tracer) measure(from *Node) []int32 {
+	links := slices.Repeat([]int32{-1}, len(t.routing.Nodes))
+	links[from.index] = 0
+	queue := []*Node{from}
+	for i := 0; i < len(queue); i++ {
+		at := queue[i]
+		for k := range at.Ports {
+			peer := at.Ports[k].Peer
+			if peer != nil && peer.Node.IsSwitch() && links[peer.Node.index] < 0 {
+				links[peer.Node.index] = links[at.index] + 1
+				queue = append(queue, peer.Node)
+			}
+		}
+	}
+	return links
+}
+
+// Multicast follows the packets of a multicast group from one port to another.
+func (t *Tracer) Multicast(from, to *Port, group ib.LID) Path {
+	p := Path{From: from, FromLID: from.LID, To: to, LID: to.LID, Group: group, Shortest: -1}
+	if from == to {
+		return p
+	}
+	m := multicastTrace{path: &p, failed: t.routing.multicastFailures(), before: map[*Node]arrival{}}
+	switch {
+	case from.Node.IsSwitch():
+		m.arrive(from.Node, arrival{})
+	case from.Peer == nil:
+		p.Cause = Unattached
+		return p
+	case !from.Peer.Node.IsSwitch():
+		p.add(from)
+		if from.Peer != to {
+			p.enter(from.Peer)
+		}
+		return p
+	default:
+		m.arrive(from.Peer.Node, arrival{from: from, entry: from.Peer.Number})
+	}
+	m.run()
+	return p
+}
+
+// multicastFailures returns the switches whose multicast tables were not read
+// completely.
+func (r *Routing) multicastFailures() map[*Node]bool {
+	failed := map[*Node]bool{}
+	for _, f := range r.Failures {
+		if f.Attr == mad.AttrMulticastForwardingTable.String() {
+			failed[f.Node] = true
+		}
+	}
+	return failed
+}
+
+// An arrival is the way by which packets reach a switch.
+type arrival struct {
+	from  *Port // nil: the switch is the source
+	entry uint8
+}
+
+// A multicastTrace is a breadth-first search along the tables of a multicast LID.
+type multicastTrace struct {
+	path    *Path
+	failed  map[*Node]bool
+	before  map[*Node]arrival
+	queue   []*Node
+	unknown bool // a table on the way was not read
+}
+
+func (m *multicastTrace) arrive(n *Node, a arrival) {
+	m.before[n] = a
+	m.queue = append(m.queue, n)
+}
+
+func (m *multicastTrace) run() {
+	p := m.path
+	found := false
+	for i := 0; i < len(m.queue); i++ {
+		n := m.queue[i]
+		mask, ok := n.mask(p.Group)
+		m.unknown = m.unknown || n.Tables == nil || m.failed[n]
+		if i == 0 && !ok {
+			p.Cause, p.End, p.EndPort = NoEntry, n, NoRoute
+		}
+		entry := m.before[n].entry
+		for k := range n.Ports {
+			out := &n.Ports[k]
+			switch {
+			case !mask.Has(out.Number) || out.Number == entry:
+			case !found && (out == p.To || out.Peer == p.To && p.To != nil):
+				found = true
+				m.finish(n, out)
+			case out.Peer != nil && out.Peer.Node.IsSwitch():
+				m.forward(out)
+			}
+		}
+	}
+	switch {
+	case found:
+		p.Cause = 0
+	case m.unknown:
+		p.Cause = Unseen
+	case p.Cause == 0:
+		p.Cause = NotMember
+	}
+	if !found && p.End == nil {
+		p.End, p.EndPort = m.queue[0], NoRoute
+	}
+}
+
+// forward follows the packets through an output port to another switch.
+func (m *multicastTrace) forward(out *Port) {
+	next := out.Peer.Node
+	if _, again := m.before[next]; !again {
+		m.arrive(next, arrival{from: out, entry: out.Peer.Number})
+	} else if _, forwards := next.mask(m.path.Group); forwards && m.path.Circle == nil {
+		m.path.Circle = out
+	}
+}
+
+// finish enters the links from the source to an output port of a switch. Port 0 is not a
+// link.
+func (m *multicastTrace) finish(n *Node, out *Port) {
+	p := m.path
+	if out.Number != 0 {
+		p.add(out)
+	}
+	for a := m.before[n]; a.from != nil; a = m.before[n] {
+		p.add(a.from)
+		if n = a.from.Node; !n.IsSwitch() {
+			break
+		}
+	}
+	slices.Reverse(p.Hops)
+}
+
+// mask returns the output ports of a multicast LID. The node may be nil.
+func (n *Node) mask(group ib.LID) (mask mad.PortMask, ok bool) {
+	if n == nil || n.Tables == nil {
+		return mask, false
+	}
+	mask, ok = n.Tables.MFT[group]
+	return mask, ok
+}
+
+// Slowest returns the index in Hops of the first link with the lowest rate, -1 if all
+// known rates are the same.
 func (p *Path) Slowest() int {
-	slow, differ := 0, false
-	for i, o := range p.Outputs {
-		rate := ib.LinkGbps(o.Width, o.Speed)
-		if lowest := ib.LinkGbps(p.Outputs[slow].Width, p.Outputs[slow].Speed); rate != lowest {
+	slow, differ := -1, false
+	for i, h := range p.Hops {
+		rate := h.Output.gbps()
+		switch {
+		case rate == 0: // unknown
+		case slow < 0:
+			slow = i
+		case rate != p.Hops[slow].Output.gbps():
 			differ = true
-			if rate < lowest {
+			if rate < p.Hops[slow].Output.gbps() {
 				slow = i
 			}
 		}
@@ -169,37 +370,18 @@ func (p *Path) Slowest() int {
 	return slow
 }
 
-// Findings lists the problems of a path in words. names may be nil.
-func (p *Path) Findings(names *fabric.NameMap) []string {
-	w := namer{names}
-	var findings []string
-	switch {
-	case p.Cause == Unattached:
-		findings = append(findings, w.port(p.From)+" has no link")
-	case p.Cause != 0 && p.EndPort == NoRoute:
-		findings = append(findings, fmt.Sprintf("the path ends at %s: %v", w.node(p.End), p.Cause))
-	case p.Cause != 0:
-		findings = append(findings, fmt.Sprintf("the path ends at %s[%d]: %v", w.node(p.End), p.EndPort, p.Cause))
-	case p.Shortest >= 0 && len(p.Outputs) > p.Shortest:
-		findings = append(findings, fmt.Sprintf("%d links; a shortest path has %d", len(p.Outputs), p.Shortest))
-	}
-	for _, o := range p.Outputs {
-		if o.State != ib.PortActive || o.Peer.State != ib.PortActive {
-			findings = append(findings, fmt.Sprintf("%s is not active", w.port(o)))
-		}
-	}
-	return findings
-}
+// gbps returns the rate of a link in 10^9 bits per second, 0 if it is unknown.
+func (p *Port) gbps() float64 { return ib.LinkGbps(p.Width, p.Speed) }
 
 // IsReverse reports whether a path crosses the links of another one in the opposite
 // direction.
 func (p *Path) IsReverse(o *Path) bool {
-	n := len(p.Outputs)
-	if n != len(o.Outputs) {
+	n := len(p.Hops)
+	if n != len(o.Hops) {
 		return false
 	}
-	for i, out := range p.Outputs {
-		if out.Peer != o.Outputs[n-1-i] {
+	for i, h := range p.Hops {
+		if h.Output.Peer != o.Hops[n-1-i].Output {
 			return false
 		}
 	}

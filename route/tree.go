@@ -1,6 +1,11 @@
 package route
 
-import "github.com/ibkit/ibkit/ib"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ibkit/ibkit/ib"
+)
 
 // A Cause is the reason why packets do not arrive.
 type Cause uint8
@@ -16,16 +21,28 @@ const (
 	InLoop                      // the tables forward the packet in a loop
 	Unattached                  // the source has no link to a switch
 	Unseen                      // the table was not read: the path is unknown
+	Silent                      // the peer of the port did not respond: the path is unknown
+	NotMember                   // the tables of the group do not lead to the destination
 	causes
 )
 
-var causeNames = [...]string{"", "no entry", "beyond top", "no such port", "dead end", "wrong end", "wrong port 0", "loop", "unattached", "unseen"}
+var causeNames = [...]string{"", "no entry", "beyond top", "no such port", "dead end", "wrong end", "wrong port 0", "loop", "unattached", "unseen", "silent", "not a member"}
 
 // String returns the cause in words.
 func (c Cause) String() string { return causeNames[c] }
 
 // MarshalText returns the text of [Cause.String]. The error is always nil.
 func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText parses the text of a cause.
+func (c *Cause) UnmarshalText(text []byte) error {
+	i := slices.Index(causeNames[:], string(text))
+	if i < 1 {
+		return fmt.Errorf("unknown cause %q", text)
+	}
+	*c = Cause(i)
+	return nil
+}
 
 // arrived is the next hop at the last switch of a path. Other negative next hops are the
 // cause, negated and less 1.

@@ -1,0 +1,129 @@
+package route
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+// WriteForwarding writes the linear forwarding tables in the form of opensm.fdbs, which
+// [Load] and ibdmchk read: a section for each switch with tables, and a line for each LID
+// up to the highest one in use. Blocks that could not be read are omitted.
+func (r *Routing) WriteForwarding(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	d := newDistances(r)
+	var line []byte
+	for _, n := range r.Switches() {
+		fmt.Fprintf(out, "dump_ucast_routes: Switch 0x%016x\nLID    : Port : Hops : Optimal\n", uint64(n.GUID))
+		for lid := ib.LID(1); lid <= n.Tables.Top && int(lid) < len(n.Tables.LFT); lid++ {
+			if !n.Tables.isMissing(lid) {
+				line = d.appendEntry(line[:0], n, lid)
+				out.Write(line)
+			}
+		}
+		out.WriteByte('\n')
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write forwarding tables: %w", err)
+	}
+	return nil
+}
+
+// distances are the numbers of links of paths.
+type distances struct {
+	owner map[ib.LID]*Port // the port of each LID
+	least map[*Node]map[*Node]int
+}
+
+func newDistances(r *Routing) *distances {
+	d := &distances{owner: map[ib.LID]*Port{}, least: map[*Node]map[*Node]int{}}
+	for _, n := range r.Nodes {
+		for i := range n.Ports {
+			if p := &n.Ports[i]; p.LID != 0 && n.IsSwitch() == (i == 0) {
+				for k := range 1 << p.LMC {
+					d.owner[p.LID+ib.LID(k)] = p
+				}
+			}
+		}
+	}
+	return d
+}
+
+// appendEntry appends the line of a LID in the table of a switch.
+func (d *distances) appendEntry(b []byte, n *Node, lid ib.LID) []byte {
+	b = fmt.Appendf(b, "0x%04x : ", uint16(lid))
+	port := n.Tables.LFT[lid]
+	if port == NoRoute {
+		return append(b, "UNREACHABLE\n"...)
+	}
+	hops, arrives := d.hops(n, lid)
+	optimal := "no"
+	if least, ok := d.minimum(n, lid); ok && arrives && hops <= least {
+		optimal = "yes"
+	}
+	return fmt.Appendf(b, "%03d  : %02d   : %s\n", port, hops, optimal)
+}
+
+// hops returns the number of links on the path of the tables to a LID; false if it does
+// not arrive, with the number of links until there.
+func (d *distances) hops(n *Node, lid ib.LID) (int, bool) {
+	const most = 64 // links of a path
+	for hops := range most {
+		port := n.Tables.Lookup(lid)
+		if port == 0 {
+			p := d.owner[lid]
+			return hops, p != nil && p.Node == n
+		}
+		if int(port) >= len(n.Ports) || n.Ports[port].Peer == nil {
+			return hops, false
+		}
+		peer := n.Ports[port].Peer
+		if n = peer.Node; !n.IsSwitch() {
+			return hops + 1, d.owner[lid] == peer
+		}
+	}
+	return most, false
+}
+
+// minimum returns the least number of links from a switch to a LID; false if no links
+// lead there.
+func (d *distances) minimum(n *Node, lid ib.LID) (int, bool) {
+	p := d.owner[lid]
+	if p == nil {
+		return 0, false
+	}
+	target, last := p.Node, 0
+	if !target.IsSwitch() {
+		if p.Peer == nil || !p.Peer.Node.IsSwitch() {
+			return 0, false
+		}
+		target, last = p.Peer.Node, 1
+	}
+	if d.least[target] == nil {
+		d.least[target] = from(target)
+	}
+	links, ok := d.least[target][n]
+	return links + last, ok
+}
+
+// from returns the number of links from a switch to all others.
+func from(start *Node) map[*Node]int {
+	links := map[*Node]int{start: 0}
+	queue := []*Node{start}
+	for ; len(queue) > 0; queue = queue[1:] {
+		n := queue[0]
+		for i := range n.Ports {
+			peer := n.Ports[i].Peer
+			if peer == nil || !peer.Node.IsSwitch() {
+				continue
+			}
+			if _, known := links[peer.Node]; !known {
+				links[peer.Node] = links[n] + 1
+				queue = append(queue, peer.Node)
+			}
+		}
+	}
+	return links
+}

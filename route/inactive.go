@@ -1,0 +1,44 @@
+package route
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+// An InactiveLink is a link that carries no data, because the port at one of its ends is not
+// active, and that paths cross.
+type InactiveLink struct {
+	Port  *Port  // of a switch
+	Paths uint64 // in both directions
+}
+
+// inactive reports whether a port carries no data. A port of unknown state counts as active.
+func (p *Port) inactive() bool { return p.State != 0 && p.State != ib.PortActive }
+
+// findInactive lists the inactive links of paths, those with the most paths first.
+func (a *Analysis) findInactive(g *graph, load []uint64) {
+	for s, n := range g.switches {
+		for number := range g.radix[s] {
+			c := g.base[s] + number
+			p := &n.Ports[number]
+			if p.Peer == nil || !p.inactive() && !p.Peer.inactive() {
+				continue
+			}
+			l := InactiveLink{Port: p, Paths: load[c]}
+			switch {
+			case g.end[c] >= 0: // from the end port to all LIDs but its own
+				l.Paths += uint64(max(a.Destinations-1<<p.Peer.LMC, 0))
+			case g.to[c] < 0 || comparePorts(p, p.Peer) > 0: // each link between switches once
+				continue
+			default:
+				l.Paths += load[g.base[g.to[c]]+int32(p.Peer.Number)]
+			}
+			if l.Paths > 0 {
+				a.Inactive = append(a.Inactive, l)
+			}
+		}
+	}
+	slices.SortStableFunc(a.Inactive, func(x, y InactiveLink) int { return cmp.Compare(y.Paths, x.Paths) })
+}

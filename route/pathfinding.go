@@ -1,0 +1,211 @@
+package route
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/ranges"
+)
+
+// The other kinds of findings of a path.
+const (
+	KindUnseen     Kind = "unseen"     // a table or a node on the path did not respond
+	KindDetour     Kind = "detour"     // the path is longer than a shortest one
+	KindRecord     Kind = "record"     // subnet administration has another path
+	KindLane       Kind = "lane"       // packets are dropped because of their virtual lane
+	KindLink       Kind = "link"       // a link runs below what both ends have enabled, or its ends differ
+	KindErrors     Kind = "errors"     // error counters of a link exceed their thresholds
+	KindLimited    Kind = "limited"    // both ends of a link support more than is enabled
+	KindAsymmetric Kind = "asymmetric" // the two directions cross different links
+	KindAdaptive   Kind = "adaptive"   // the switch selects the output port from several ones
+)
+
+// PathKinds are the kinds of findings of a path.
+var PathKinds = []Kind{
+	KindUnreachable, KindLoop, KindInactive, KindUnseen, KindDetour, KindRecord, KindLane, KindLink, KindErrors, KindLimited, KindAsymmetric, KindAdaptive,
+}
+
+// IsProblem reports whether findings of the kind are wrong on any fabric.
+func (k Kind) IsProblem() bool { return k != KindLimited && k != KindAsymmetric && k != KindAdaptive }
+
+// Unchecked returns the kinds of findings that need data which files lack: attributes of
+// ports, records of subnet administration, service levels. It is nil for a scan.
+func (r *PathsResult) Unchecked() []Kind {
+	if r.Fabric != nil {
+		return nil
+	}
+	kinds := []Kind{KindRecord, KindLink, KindErrors, KindLimited}
+	if r.Routing.PathSLs == nil {
+		kinds = append(kinds, KindLane)
+	}
+	return kinds
+}
+
+// A PathFinding is a finding about a path.
+type PathFinding struct {
+	Kind   Kind   `json:"kind"`
+	Hop    *int   `json:"hop"` // index in Hops; null: the whole path
+	Detail string `json:"detail"`
+}
+
+// Findings lists the problems of a path. names may be nil.
+func (p *Path) Findings(names *fabric.NameMap) []PathFinding {
+	w := namer{names}
+	var findings []PathFinding
+	add := func(kind Kind, format string, args ...any) {
+		findings = append(findings, PathFinding{Kind: kind, Detail: fmt.Sprintf(format, args...)})
+	}
+	switch end := w.place(p.End, p.EndPort); {
+	case p.Cause == 0 && p.Shortest >= 0 && len(p.Hops) > p.Shortest:
+		add(KindDetour, "%d links; a shortest path has %d", len(p.Hops), p.Shortest)
+	case p.Cause == Unattached:
+		add(KindUnreachable, "%s has no link", w.port(p.From))
+	case p.Cause == Unseen:
+		add(KindUnseen, "the table of %s was not read", w.node(p.End))
+	case p.Cause == Silent:
+		add(KindUnseen, "the node behind %s did not respond", end)
+	case p.Cause == InLoop:
+		add(KindLoop, "packets return to %s", w.node(p.End))
+	case p.Cause == NotMember:
+		add(KindUnreachable, "packets of group 0x%x do not reach the port", uint16(p.Group))
+	case p.Cause != 0:
+		add(KindUnreachable, "the path ends at %s: %s", end, p.reason())
+	}
+	if p.Circle != nil {
+		add(KindLoop, "packets of group 0x%x return to %s through %s", uint16(p.Group), w.node(p.Circle.Peer.Node), w.port(p.Circle))
+	}
+	for i, h := range p.Hops {
+		at := func(kind Kind, format string, args ...any) {
+			findings = append(findings, PathFinding{kind, new(i), fmt.Sprintf(format, args...)})
+		}
+		for _, end := range []*Port{h.Output, h.Output.Peer} {
+			if end.inactive() {
+				at(KindInactive, "%s is not active", w.port(end))
+			}
+		}
+		if detail := p.adaptive(h.Output); detail != "" {
+			at(KindAdaptive, "%s", detail)
+		}
+		if lanes := h.Output.VLs.Lanes(); h.VL != nil && (*h.VL == vlDropped || lanes > 0 && int(*h.VL) >= lanes) {
+			at(KindLane, "%s: VL %d of SL %d is not operational: packets are dropped", w.port(h.Output), *h.VL, *p.SL)
+		}
+	}
+	return append(findings, p.compareRecord()...)
+}
+
+// adaptive describes adaptive routing at an output port of the path, "" without it.
+func (p *Path) adaptive(output *Port) string {
+	a := output.Node.Adaptive
+	switch group := a.Group(p.LID); {
+	case p.Group != 0 || a == nil:
+		return ""
+	case a.Unconfirmed != "":
+		return "adaptive routing on: static view: " + a.Unconfirmed
+	case group != nil:
+		return "one of ports " + strings.ReplaceAll(ranges.Format(group.Ports()), ",", ", ")
+	}
+	return ""
+}
+
+// reason returns the cause at the end of a path in words.
+func (p *Path) reason() string {
+	switch p.Cause {
+	case NoEntry:
+		return "the table has no entry"
+	case BeyondTop:
+		return fmt.Sprintf("the LID is above %d, the highest one in use", p.End.Tables.Top)
+	case NoSuchPort:
+		return "the port does not exist"
+	case DeadEnd:
+		if p.End.Ports[p.EndPort].State == ib.PortDown {
+			return "the port is down"
+		}
+		return "the port has no link"
+	case WrongEnd:
+		return "it leads to another end port"
+	case WrongZero:
+		return "the LID is not that of the switch"
+	}
+	return p.Cause.String()
+}
+
+// place names an output port, or the node if the table has no port.
+func (w namer) place(n *Node, port uint8) string {
+	switch {
+	case n == nil:
+		return ""
+	case port == NoRoute:
+		return w.node(n)
+	}
+	return fmt.Sprintf("%s[%d]", w.node(n), port)
+}
+
+// A PathRecord is the properties of a path or of a multicast group according to subnet
+// administration.
+type PathRecord struct {
+	Found bool // false: there is no record
+	SL    uint8
+	MTU   ib.MTU
+	Rate  ib.Rate
+}
+
+// compareRecord compares the path with its record. The MTU and the rate of a path are the
+// lowest ones of its links. Those of a group may be lower, and those of a path from or to
+// a switch, too: opensm includes the values of port 0.
+func (p *Path) compareRecord() (findings []PathFinding) {
+	add := func(format string, args ...any) {
+		findings = append(findings, PathFinding{Kind: KindRecord, Detail: fmt.Sprintf(format, args...)})
+	}
+	r := p.Record
+	switch {
+	case r == nil || p.Cause == Unseen || p.Cause == Silent:
+		return nil
+	case !r.Found && p.Group != 0:
+		add("subnet administration has no group with LID 0x%x", uint16(p.Group))
+		return findings
+	case !r.Found && p.Cause == 0:
+		add("subnet administration has no record of the path")
+		return findings
+	case !r.Found:
+		return nil
+	case p.Cause != 0:
+		if p.Group == 0 {
+			add("subnet administration has a record of the path")
+		}
+		return findings
+	case len(p.Hops) == 0:
+		return nil
+	}
+	exact := p.Group == 0 && !p.From.Node.IsSwitch() && !p.To.Node.IsSwitch()
+	if mtu := p.mtu(); mtu != 0 && r.MTU != mtu && (exact || r.MTU > mtu) {
+		add("the record has MTU %v; the links have %v", r.MTU, mtu)
+	}
+	if rate := p.rate(); rate != 0 && r.Rate != rate && (exact || r.Rate.Compare(rate) > 0) {
+		add("the record has a rate of %v; the slowest link has %v", r.Rate, rate)
+	}
+	return findings
+}
+
+// mtu returns the lowest MTU of the links, 0 if one is unknown.
+func (p *Path) mtu() ib.MTU {
+	return slices.MinFunc(p.Hops, func(a, b Hop) int { return cmp.Compare(a.Output.MTU, b.Output.MTU) }).Output.MTU
+}
+
+// rate returns the lowest rate of the links, 0 if one is unknown.
+func (p *Path) rate() ib.Rate {
+	var lowest ib.Rate
+	for i, h := range p.Hops {
+		rate := ib.RateOf(h.Output.Width, h.Output.Speed)
+		if rate == 0 {
+			return 0
+		}
+		if i == 0 || rate.Compare(lowest) < 0 {
+			lowest = rate
+		}
+	}
+	return lowest
+}

@@ -1,0 +1,85 @@
+package route
+
+import (
+	"context"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A laneKey identifies a table from service levels to virtual lanes.
+type laneKey struct {
+	output *Port
+	input  uint8 // of a switch
+}
+
+// readHopLanes reads the virtual lane on each link of paths with a service level. The
+// lane of a link whose table could not be read is unknown.
+func (s *session) readHopLanes(ctx context.Context, paths []*Path) error {
+	tables := map[laneKey]*mad.SLtoVLMapping{}
+	for _, p := range paths {
+		for i := range p.Hops {
+			if key := p.laneKey(i); p.SL != nil && tables[key] == nil {
+				tables[key] = new(mad.SLtoVLMapping)
+				s.submitLaneTable(key, tables)
+			}
+		}
+	}
+	if err := s.client.Run(ctx); err != nil {
+		return err
+	}
+	for _, p := range paths {
+		for i := range p.Hops {
+			if table := tables[p.laneKey(i)]; p.SL != nil && table != nil {
+				p.Hops[i].VL = &table.VL[*p.SL&0xf]
+			}
+		}
+	}
+	return nil
+}
+
+// laneKey returns the table that selects the lane of a hop.
+func (p *Path) laneKey(i int) laneKey {
+	key := laneKey{output: p.Hops[i].Output}
+	if i > 0 {
+		key.input = p.Hops[i-1].Output.Peer.Number
+	}
+	return key
+}
+
+// submitLaneTable queries a table, and removes its entry if that fails. A port with one
+// lane need not have a table (InfiniBand Architecture, Volume 1, 14.2.5.8).
+func (s *session) submitLaneTable(key laneKey, tables map[laneKey]*mad.SLtoVLMapping) {
+	out := key.output
+	s.client.Submit(&umad.Request{
+		To: umad.Target{Route: s.routeTo(out)}, Attr: mad.AttrSLtoVLMapping, Modifier: key.modifier(),
+		Done: func(_ *umad.Request, reply *umad.Reply) {
+			if reply.Err == nil && mad.Decode(tables[key], reply.Data()) == nil {
+				return
+			}
+			if tables[key] = nil; out.VLs == ib.VLs1 {
+				tables[key] = new(mad.SLtoVLMapping) // all on VL 0
+			}
+		},
+	})
+}
+
+// modifier returns the attribute modifier of a table (14.2.5.8): the input and the output
+// port of a switch, 0 for the port of an adapter at which the request arrives.
+func (k laneKey) modifier() uint32 {
+	if !k.output.Node.IsSwitch() {
+		return 0
+	}
+	return uint32(k.input)<<8 | uint32(k.output.Number)
+}
+
+// routeTo returns the directed route to a node. It arrives at the port, unless the node is
+// a switch or the local one.
+func (s *session) routeTo(p *Port) mad.Route {
+	n := p.Node
+	if n.IsSwitch() || n.Route.Hops() == 0 && p.GUID == s.local.PortGUID || p.Peer == nil {
+		return n.Route
+	}
+	return p.Peer.Node.Route.Append(p.Peer.Number)
+}

@@ -1,0 +1,320 @@
+package route
+
+import (
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// TablesSchema identifies the JSON form of a [TablesReport]; schema/routes.json describes
+// it. A change that breaks readers changes the number.
+const TablesSchema = "ibkit/routes/1"
+
+// A TablesReport is the document that "ibkit routes --json" prints. One of Switches, Use
+// and Balance is not null.
+type TablesReport struct {
+	TablesHead
+	Switches     []ReportTables  `json:"switches"`
+	Use          []ReportUse     `json:"use"` // of both directions of a link
+	Balance      []ReportBalance `json:"balance"`
+	Destinations []ReportOwner   `json:"destinations"` // ports with a LID of an entry
+	Failures     []ReportFailure `json:"failures"`
+}
+
+// A TablesHead is the part of a report before the tables.
+type TablesHead struct {
+	Schema  string `json:"schema"`
+	Partial bool   `json:"partial"` // a part of the routing is unknown
+}
+
+// ReportTables are the tables of a switch. Unicast or Multicast is null.
+type ReportTables struct {
+	NodeGUID  ib.GUID       `json:"node_guid"`
+	Name      string        `json:"name"`
+	LID       ib.LID        `json:"lid"`
+	Size      *uint16       `json:"size"`    // entries of the table; null: unknown
+	Top       *ib.LID       `json:"top"`     // highest LID in use; null: unknown
+	Missing   []LIDRange    `json:"missing"` // that could not be read
+	Unicast   []ReportEntry `json:"unicast"`
+	Multicast []ReportGroup `json:"multicast"`
+}
+
+// A LIDRange is a range of LIDs.
+type LIDRange struct {
+	First ib.LID `json:"first"`
+	Last  ib.LID `json:"last"`
+}
+
+// A ReportEntry is the output port of a LID.
+type ReportEntry struct {
+	LID  ib.LID      `json:"lid"`
+	Port *uint8      `json:"port"` // null: the LID has no route
+	Peer *ReportPort `json:"peer"` // null: the port has no link, or its peer is unknown
+}
+
+// A ReportGroup is the output ports of a multicast LID.
+type ReportGroup struct {
+	LID   ib.LID   `json:"lid"`
+	Ports []uint16 `json:"ports"`
+}
+
+// A ReportOwner is a port with its LIDs.
+type ReportOwner struct {
+	ReportEnd
+	LMC uint8 `json:"lmc"` // the port has 1<<LMC LIDs
+}
+
+// ReportUse is the LIDs that one end of a link sends through it.
+type ReportUse struct {
+	Output ReportPort  `json:"output"`
+	Input  *ReportPort `json:"input"` // null: the port has no link
+	LIDs   []ib.LID    `json:"lids"`
+}
+
+// A ReportBalance is a [PortGroup].
+type ReportBalance struct {
+	NodeGUID ib.GUID      `json:"node_guid"`
+	Name     string       `json:"name"`
+	Level    int          `json:"level"` // links to the nearest switch with end ports
+	To       *ReportPeer  `json:"to"`    // of parallel links; null: the next level
+	Ports    []ReportLoad `json:"ports"`
+	Least    int          `json:"least_lids"`
+	Mean     float64      `json:"mean_lids"`
+	Most     int          `json:"most_lids"`
+	Uneven   bool         `json:"uneven"`
+}
+
+// A ReportPeer is a node.
+type ReportPeer struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	Name     string  `json:"name"`
+}
+
+// A ReportLoad is a [LinkLoad].
+type ReportLoad struct {
+	Port  uint8  `json:"port"`
+	Paths uint64 `json:"paths"`
+	LIDs  int    `json:"lids"`
+}
+
+// A TableFilter selects entries of tables. The zero value selects those with a route.
+type TableFilter struct {
+	LIDs  []LIDRange // nil: all
+	Ports []uint8    // output ports; nil: all
+	All   bool       // LIDs without a route, too
+}
+
+// has reports whether the filter selects a LID.
+func (f *TableFilter) has(lid ib.LID) bool {
+	return f.LIDs == nil || slices.ContainsFunc(f.LIDs, func(r LIDRange) bool { return lid >= r.First && lid <= r.Last })
+}
+
+// An Entry is an entry of a linear forwarding table.
+type Entry struct {
+	LID  ib.LID
+	Port uint8 // NoRoute: there is none
+}
+
+// Entries returns the selected entries of the linear table up to the highest LID in use.
+// Entries that could not be read are omitted.
+func (t *Tables) Entries(f *TableFilter) []Entry {
+	var entries []Entry
+	if t == nil {
+		return nil
+	}
+	for lid := 1; lid <= int(min(t.Top, ib.MaxUnicastLID)); lid++ {
+		e := Entry{ib.LID(lid), t.Lookup(ib.LID(lid))}
+		switch {
+		case !f.has(e.LID) || f.Ports != nil && !slices.Contains(f.Ports, e.Port):
+		case e.Port == NoRoute && (!f.All || t.isMissing(e.LID)):
+		default:
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// A Group is an entry of a multicast forwarding table.
+type Group struct {
+	LID   ib.LID
+	Ports mad.PortMask
+}
+
+// Groups returns the selected entries of the multicast table with a port, in ascending
+// order.
+func (t *Tables) Groups(f *TableFilter) []Group {
+	var groups []Group
+	if t == nil {
+		return nil
+	}
+	for lid, ports := range t.MFT {
+		switch {
+		case !f.has(lid) || ports == (mad.PortMask{}):
+		case f.Ports != nil && !slices.ContainsFunc(f.Ports, ports.Has):
+		default:
+			groups = append(groups, Group{lid, ports})
+		}
+	}
+	slices.SortFunc(groups, func(a, b Group) int { return int(a.LID) - int(b.LID) })
+	return groups
+}
+
+// Ranges returns the LIDs of the blocks that could not be read, in ascending order.
+func (t *Tables) Ranges() []LIDRange {
+	ranges := []LIDRange{}
+	if t == nil {
+		return ranges
+	}
+	for _, block := range slices.Sorted(slices.Values(t.Missing)) {
+		first := ib.LID(block) * lftBlock
+		if n := len(ranges); n > 0 && ranges[n-1].Last+1 == first {
+			ranges[n-1].Last += lftBlock
+			continue
+		}
+		ranges = append(ranges, LIDRange{first, first + lftBlock - 1})
+	}
+	return ranges
+}
+
+// NewReportTables returns the selected entries of the tables of a switch: multicast ones,
+// or unicast ones.
+func NewReportTables(n *Node, f *TableFilter, multicast bool, names *fabric.NameMap) ReportTables {
+	w := namer{names}
+	r := ReportTables{NodeGUID: n.GUID, Name: w.node(n), LID: n.Ports[0].LID, Missing: n.Tables.Ranges()}
+	if multicast {
+		r.Multicast = []ReportGroup{}
+		for _, g := range n.Tables.Groups(f) {
+			r.Multicast = append(r.Multicast, ReportGroup{g.LID, g.Numbers()})
+		}
+	} else {
+		r.Unicast = w.entries(n, n.Tables.Entries(f))
+	}
+	if t := n.Tables; t != nil {
+		size, top := t.Cap, t.Top
+		if multicast {
+			size, top = t.MulticastCap, t.MulticastTop
+		}
+		if size != 0 {
+			r.Size = &size
+		}
+		if top != 0 {
+			r.Top = &top
+		}
+	}
+	return r
+}
+
+// entries returns the reports of the entries of a switch. Entries with one port share its
+// peer.
+func (w namer) entries(n *Node, entries []Entry) []ReportEntry {
+	peers := make([]*ReportPort, len(n.Ports))
+	for i := range n.Ports {
+		if p := n.Ports[i].Peer; p != nil {
+			peers[i] = new(w.report(p))
+		}
+	}
+	reports := make([]ReportEntry, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		reports[i].LID = e.LID
+		if e.Port != NoRoute {
+			reports[i].Port = &e.Port
+		}
+		if int(e.Port) < len(peers) {
+			reports[i].Peer = peers[e.Port]
+		}
+	}
+	return reports
+}
+
+// Numbers returns the numbers of the ports in ascending order.
+func (g *Group) Numbers() []uint16 { return g.Ports.Ports() }
+
+// A Use is the LIDs that one end of a link sends through it.
+type Use struct {
+	Output *Port
+	LIDs   []ib.LID
+}
+
+// Uses returns the use of a port and, if it is linked to a switch, that of its peer.
+func Uses(p *Port) []Use {
+	ends := []*Port{p}
+	if p.Peer != nil {
+		ends = append(ends, p.Peer)
+	}
+	var uses []Use
+	for _, end := range ends {
+		if !end.Node.IsSwitch() {
+			continue
+		}
+		u := Use{Output: end, LIDs: []ib.LID{}}
+		for _, e := range end.Node.Tables.Entries(&TableFilter{Ports: []uint8{end.Number}}) {
+			u.LIDs = append(u.LIDs, e.LID)
+		}
+		uses = append(uses, u)
+	}
+	return uses
+}
+
+// NewReportUses returns the report of the use of a link.
+func NewReportUses(uses []Use, names *fabric.NameMap) []ReportUse {
+	w := namer{names}
+	reports := []ReportUse{}
+	for _, u := range uses {
+		r := ReportUse{Output: w.report(u.Output), LIDs: u.LIDs}
+		if u.Output.Peer != nil {
+			r.Input = new(w.report(u.Output.Peer))
+		}
+		reports = append(reports, r)
+	}
+	return reports
+}
+
+// NewReportBalance returns the report of a group of links.
+func NewReportBalance(b *PortGroup, names *fabric.NameMap) ReportBalance {
+	w := namer{names}
+	r := ReportBalance{
+		NodeGUID: b.Switch.GUID, Name: w.node(b.Switch), Level: b.Level, Ports: []ReportLoad{},
+		Least: b.Least, Mean: b.Mean, Most: b.Most, Uneven: b.Uneven(),
+	}
+	if b.To != nil {
+		r.To = &ReportPeer{b.To.GUID, w.node(b.To)}
+	}
+	for _, l := range b.Ports {
+		r.Ports = append(r.Ports, ReportLoad{l.Port.Number, l.Paths, l.LIDs})
+	}
+	return r
+}
+
+// NewReportOwners returns the ports with LIDs for which wanted reports true.
+func NewReportOwners(r *Routing, wanted func(ib.LID) bool, names *fabric.NameMap) []ReportOwner {
+	w := namer{names}
+	owners := []ReportOwner{}
+	for _, n := range r.Nodes {
+		for i := range n.Ports {
+			p := &n.Ports[i]
+			for k := range 1 << p.LMC {
+				if p.LID.IsUnicast() && wanted(p.LID+ib.LID(k)) {
+					owners = append(owners, ReportOwner{w.end(p), p.LMC})
+					break
+				}
+			}
+		}
+	}
+	return owners
+}
+
+// NewReportFailures returns the report of failures.
+func NewReportFailures(failures []Failure) []ReportFailure {
+	reports := []ReportFailure{}
+	for _, f := range failures {
+		n := ReportFailure{Attr: f.Attr, Modifier: f.Modifier, Error: f.Err.Error()}
+		if f.Node != nil {
+			n.NodeGUID = &f.Node.GUID
+		}
+		reports = append(reports, n)
+	}
+	return reports
+}
