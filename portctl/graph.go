@@ -1,0 +1,160 @@
+package portctl
+
+import (
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A graph is the links of a scanned fabric, some of which are taken as down.
+type graph struct {
+	fabric *fabric.Fabric
+	root   *fabric.Node          // of the subnet manager; the local node if it is unknown
+	down   map[*fabric.Port]bool // both ends of each link
+}
+
+func newGraph(f *fabric.Fabric, smLID ib.LID) *graph {
+	g := &graph{fabric: f, root: f.Start, down: map[*fabric.Port]bool{}}
+	if p := portWithLID(f, smLID); p != nil {
+		g.root = p.Node
+	}
+	return g
+}
+
+// portWithLID returns the port with a LID, or nil.
+func portWithLID(f *fabric.Fabric, lid ib.LID) *fabric.Port {
+	if lid == 0 {
+		return nil
+	}
+	for _, n := range f.Nodes {
+		for _, p := range n.Ports {
+			if p == nil || p.Info == nil || n.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0 {
+				continue
+			}
+			if first := p.Info.LID; first != 0 && lid >= first && int(lid) < int(first)+1<<p.Info.LMC {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// set records the state of the link of a port.
+func (g *graph) set(p *fabric.Port, down bool) {
+	for _, end := range []*fabric.Port{p, p.Peer} {
+		switch {
+		case end == nil:
+		case down:
+			g.down[end] = true
+		default:
+			delete(g.down, end)
+		}
+	}
+}
+
+// without calls f with the link of a port down.
+func (g *graph) without(p *fabric.Port, f func()) {
+	if g.down[p] {
+		f()
+		return
+	}
+	g.set(p, true)
+	defer g.set(p, false)
+	f()
+}
+
+// reached returns the nodes that the root reaches. Only switches forward packets.
+func (g *graph) reached() map[*fabric.Node]bool {
+	seen := map[*fabric.Node]bool{g.root: true}
+	for queue := []*fabric.Node{g.root}; len(queue) > 0; queue = queue[1:] {
+		n := queue[0]
+		if n != g.root && n.Info.NodeType != mad.NodeTypeSwitch {
+			continue
+		}
+		for _, p := range n.Ports {
+			if p != nil && p.Peer != nil && !g.down[p] && !seen[p.Peer.Node] {
+				seen[p.Peer.Node] = true
+				queue = append(queue, p.Peer.Node)
+			}
+		}
+	}
+	return seen
+}
+
+// cutOff returns the nodes that lose their only path if the link of a port goes down, in
+// the order of the fabric.
+func (g *graph) cutOff(p *fabric.Port) []*fabric.Node {
+	if p.Peer == nil || g.down[p] {
+		return nil
+	}
+	before := g.reached()
+	var nodes []*fabric.Node
+	g.without(p, func() {
+		after := g.reached()
+		for _, n := range g.fabric.Nodes {
+			if before[n] && !after[n] {
+				nodes = append(nodes, n)
+			}
+		}
+	})
+	return nodes
+}
+
+// route returns a shortest directed route from the local port to the agent of a port, and
+// false if there is none. Each port of an adapter has its own agent, which requests reach
+// through that port.
+func (g *graph) route(p *fabric.Port) (mad.Route, bool) {
+	start := g.fabric.Start
+	if p.Node == start && (start.Info.NodeType == mad.NodeTypeSwitch || p.Number == g.fabric.StartPort) {
+		return "", true
+	}
+	last := p
+	var hops []byte
+	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
+		if p.Peer == nil || g.down[p] {
+			return "", false
+		}
+		last = p.Peer
+		hops = append(hops, last.Number)
+	}
+	from := g.tree()
+	for n := last.Node; n != start; {
+		via := from[n]
+		if via == nil {
+			return "", false
+		}
+		hops = append(hops, via.Number)
+		n = via.Node
+	}
+	if last.Node == start && start.Info.NodeType != mad.NodeTypeSwitch && last.Number != g.fabric.StartPort {
+		return "", false // directed routes leave an adapter through the local port only
+	}
+	if len(hops) > mad.MaxHops {
+		return "", false
+	}
+	slices.Reverse(hops)
+	return mad.Route(hops), true
+}
+
+// tree returns for each switch that directed routes reach the port before it on a shortest
+// route.
+func (g *graph) tree() map[*fabric.Node]*fabric.Port {
+	start := g.fabric.Start
+	from := map[*fabric.Node]*fabric.Port{}
+	for queue := []*fabric.Node{start}; len(queue) > 0; queue = queue[1:] {
+		n := queue[0]
+		for _, p := range n.Ports {
+			if p == nil || p.Peer == nil || g.down[p] || n == start && n.Info.NodeType != mad.NodeTypeSwitch && p.Number != g.fabric.StartPort {
+				continue
+			}
+			next := p.Peer.Node
+			if next != start && next.Info.NodeType == mad.NodeTypeSwitch && from[next] == nil {
+				from[next] = p
+				queue = append(queue, next)
+			}
+		}
+	}
+	return from
+}

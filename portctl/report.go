@@ -1,0 +1,192 @@
+package portctl
+
+import (
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// ReportSchema identifies the JSON form of a [Report]; schema/port.json describes it.
+const ReportSchema = "ibkit/port/1"
+
+// A Report is the document that "ibkit port --json" prints.
+type Report struct {
+	Schema  string       `json:"schema"`
+	Change  *string      `json:"change"` // nil: the port is only shown
+	DryRun  bool         `json:"dry_run"`
+	Partial bool         `json:"partial"` // the scan is incomplete: cut-off nodes may be missing
+	Ports   []ReportPort `json:"ports"`
+}
+
+// A ReportPort is a port with its change.
+type ReportPort struct {
+	NodeGUID ib.GUID `json:"node_guid"`
+	PortGUID ib.GUID `json:"port_guid"`
+	Name     string  `json:"name"`
+	Type     string  `json:"type"`
+	Number   uint8   `json:"port"`
+	LID      ib.LID  `json:"lid"`
+
+	Peer       *linkinfo.ReportPeer `json:"peer"`
+	Status     *ReportStatus        `json:"status"` // before the change
+	PeerStatus *ReportStatus        `json:"peer_status"`
+
+	Settings   []ReportEdit `json:"settings"`
+	CutsOff    []ReportNode `json:"cuts_off"`
+	Interrupts []ReportNode `json:"interrupts"`
+	Risks      []Risk       `json:"risks"`
+	Error      *string      `json:"error"` // the reason why the change is not possible
+
+	Outcome   *Outcome                 `json:"outcome"` // nil: the change was not to be made
+	Failure   *string                  `json:"failure"`
+	After     *ReportStatus            `json:"after"`
+	PeerAfter *ReportStatus            `json:"peer_after"`
+	Findings  []linkinfo.ReportFinding `json:"findings"` // after the change; of a port that is only shown: now
+	Seconds   *float64                 `json:"seconds"`
+}
+
+// A ReportStatus is the state and the settings of a port.
+type ReportStatus struct {
+	State           string   `json:"state"`
+	PhysState       string   `json:"phys_state"`
+	Width           *string  `json:"width"`
+	Speed           *string  `json:"speed"`
+	WidthsEnabled   []string `json:"widths_enabled"`
+	WidthsSupported []string `json:"widths_supported"`
+	SpeedsEnabled   []string `json:"speeds_enabled"`
+	SpeedsSupported []string `json:"speeds_supported"`
+	MTU             int      `json:"mtu"` // bytes; 0: undefined
+	VLs             int      `json:"vls"` // operational data lanes; 0: undefined
+
+	// Of the ports with LIDs; nil for other ports of switches.
+	LID         *ib.LID `json:"lid"`
+	SMLID       *ib.LID `json:"sm_lid"`
+	LMC         *uint8  `json:"lmc"`
+	MKeyLease   *uint16 `json:"mkey_lease"`
+	MKeyProtect *uint8  `json:"mkey_protect"`
+}
+
+// A ReportEdit is a new value of a setting. An M_Key is "none" or "set".
+type ReportEdit struct {
+	Name string `json:"name"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// A ReportNode is a node that is cut off.
+type ReportNode struct {
+	GUID ib.GUID `json:"guid"`
+	Name string  `json:"name"`
+}
+
+// NewReport returns the report on a plan. With dryRun, or before [Session.Apply], the
+// ports have no outcome.
+func NewReport(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
+	r := &Report{Schema: ReportSchema, DryRun: dryRun, Partial: p.Partial, Ports: []ReportPort{}}
+	if !p.Change.IsZero() {
+		r.Change = new(p.Change.String())
+	}
+	for _, st := range p.Steps {
+		port := reportPort(st.Port, names)
+		port.Status, port.PeerStatus = reportStatus(st.Before), reportStatus(st.Peer)
+		for _, e := range st.Edits {
+			port.Settings = append(port.Settings, ReportEdit{e.Setting.Name, e.From, e.To})
+		}
+		port.CutsOff, port.Interrupts = reportNodes(st.CutsOff, names), reportNodes(st.Interrupts, names)
+		port.Risks = append(port.Risks, st.Risks...)
+		if st.Err != nil {
+			port.Error = new(st.Err.Error())
+		}
+		if !dryRun {
+			port.Outcome = new(st.Outcome)
+			port.After, port.PeerAfter = reportStatus(st.After), reportStatus(st.PeerAfter)
+			port.Seconds = new(st.Elapsed.Seconds())
+		}
+		if st.Failure != nil {
+			port.Failure = new(st.Failure.Error())
+		}
+		port.Findings = append(port.Findings, reportFindings(st.Findings)...)
+		r.Ports = append(r.Ports, port)
+	}
+	return r
+}
+
+// NewShowReport returns the report on a port that is only shown.
+func NewShowReport(l *Link, names *fabric.NameMap) *Report {
+	port := reportPort(l.Port, names)
+	port.Status = reportStatus(StatusOf(l.Port))
+	if l.Peer != nil {
+		port.PeerStatus = reportStatus(StatusOf(l.Peer.Port))
+	}
+	port.Findings = append(port.Findings, reportFindings(l.End.Findings)...)
+	return &Report{Schema: ReportSchema, Ports: []ReportPort{port}}
+}
+
+// StatusOf returns the status of a port of a scan, nil if it did not respond.
+func StatusOf(p *fabric.Port) *Status {
+	if p == nil || p.Info == nil {
+		return nil
+	}
+	external := p.Node.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0
+	return &Status{Info: *p.Info, Caps: p.Caps(), Ext: p.Ext, external: external}
+}
+
+// IsExternal reports whether the port is a port of a switch other than port 0.
+func (s *Status) IsExternal() bool { return s.external }
+
+func reportPort(p *fabric.Port, names *fabric.NameMap) ReportPort {
+	r := ReportPort{
+		NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: names.Name(p.Node), Type: p.Node.Info.NodeType.String(), Number: p.Number, LID: p.LID(),
+		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: []linkinfo.ReportFinding{},
+	}
+	if peer := p.Peer; peer != nil {
+		r.Peer = &linkinfo.ReportPeer{
+			NodeGUID: peer.Node.GUID, PortGUID: peer.GUID, Port: peer.Number, LID: peer.LID(), Type: peer.Node.Info.NodeType.String(), Name: names.Name(peer.Node),
+		}
+	}
+	return r
+}
+
+func reportStatus(s *Status) *ReportStatus {
+	if s == nil {
+		return nil
+	}
+	i := &s.Info
+	r := &ReportStatus{
+		State: i.State.String(), PhysState: i.PhysState.String(),
+		WidthsEnabled: list(i.LinkWidthEnabled.Names()), WidthsSupported: list(i.LinkWidthSupported.Names()),
+		SpeedsEnabled: list(i.EnabledSpeeds(s.Caps, s.Ext).Names()), SpeedsSupported: list(i.SupportedSpeeds(s.Caps, s.Ext).Names()),
+		MTU: i.NeighborMTU.Bytes(), VLs: i.OperVLs.Lanes(),
+	}
+	if w := s.ActiveWidth(); w != 0 {
+		r.Width = new(w.String())
+	}
+	if v := s.ActiveSpeed(); v != 0 {
+		r.Speed = new(v.String())
+	}
+	if !s.external {
+		r.LID, r.SMLID, r.LMC = &i.LID, &i.SMLID, &i.LMC
+		r.MKeyLease, r.MKeyProtect = &i.MKeyLeasePeriod, &i.MKeyProtect
+	}
+	return r
+}
+
+// list returns a list that JSON shows as an array even if it is empty.
+func list(names []string) []string { return append([]string{}, names...) }
+
+func reportNodes(nodes []*fabric.Node, names *fabric.NameMap) []ReportNode {
+	reports := make([]ReportNode, 0, len(nodes))
+	for _, n := range nodes {
+		reports = append(reports, ReportNode{n.GUID, names.Name(n)})
+	}
+	return reports
+}
+
+func reportFindings(findings []linkinfo.Finding) []linkinfo.ReportFinding {
+	var reports []linkinfo.ReportFinding
+	for _, f := range findings {
+		reports = append(reports, linkinfo.ReportFinding{Kind: f.Kind, Problem: f.IsProblem(), Detail: f.Detail()})
+	}
+	return reports
+}

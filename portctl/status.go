@@ -1,0 +1,135 @@
+package portctl
+
+import (
+	"context"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A Status is the attributes of a port at one time.
+type Status struct {
+	Info mad.PortInfo
+
+	// Caps is the PortInfo whose capability masks apply to the port: that of port 0 on
+	// a switch, otherwise Info.
+	Caps *mad.PortInfo
+
+	Ext *mad.MlnxExtPortInfo // nil: the port does not have it
+
+	external  bool // a port of a switch other than port 0
+	data, ext []byte
+}
+
+// ActiveSpeed returns the speed of the link, 0 while it is down.
+func (s *Status) ActiveSpeed() ib.Speed {
+	if s.Info.State == ib.PortDown {
+		return 0
+	}
+	return s.Info.ActiveSpeed(s.Caps, s.Ext)
+}
+
+// ActiveWidth returns the width of the link, 0 while it is down.
+func (s *Status) ActiveWidth() ib.LinkWidth {
+	if s.Info.State == ib.PortDown {
+		return 0
+	}
+	return s.Info.LinkWidthActive
+}
+
+// isUp reports whether the link is up, whether or not a subnet manager has activated it.
+func (s *Status) isUp() bool {
+	return s.Info.PhysState == ib.PhysLinkUp && s.Info.State >= ib.PortInit
+}
+
+// read requests the attributes of a port.
+func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*Status, error) {
+	st := &Status{external: p.Node.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0}
+	st.Caps = &st.Info
+	var first error
+	get := func(a mad.Attribute, number uint8, data *[]byte, optional bool) {
+		s.client.Submit(&umad.Request{To: to, Attr: a.ID(), Modifier: uint32(number), Done: func(_ *umad.Request, r *umad.Reply) {
+			err := r.Err
+			if err == nil {
+				err = mad.Decode(a, r.Data())
+			}
+			switch {
+			case err == nil:
+				*data = append([]byte(nil), r.Data()...)
+			case !optional && first == nil:
+				first = err
+			}
+		}})
+	}
+	get(&st.Info, p.Number, &st.data, false)
+	if st.external {
+		st.Caps = new(mad.PortInfo)
+		var unused []byte
+		get(st.Caps, 0, &unused, false)
+	}
+	ext := new(mad.MlnxExtPortInfo)
+	if fabric.HasExtendedPortInfo(&p.Node.Info) && !s.NoExtendedPortInfo && p.Number != 0 {
+		get(ext, p.Number, &st.ext, true)
+	}
+	if err := s.client.Run(ctx); err != nil {
+		return nil, err
+	}
+	if first != nil {
+		return nil, first
+	}
+	if st.ext != nil {
+		st.Ext = ext
+	}
+	return st, nil
+}
+
+// clone returns a copy for changes.
+func (s *Status) clone() *Status {
+	c := *s
+	if s.Caps == &s.Info {
+		c.Caps = &c.Info
+	}
+	if s.Ext != nil {
+		ext := *s.Ext
+		c.Ext = &ext
+	}
+	return &c
+}
+
+// portInfo returns the data of a Set of PortInfo with the action and the values. All other
+// fields keep their values: those with a value for no change have that value, as even
+// their current value may retrain the link, and the others have the value that was read.
+// ClientReregister is a command to the clients of the port rather than a state.
+func (s *Status) portInfo(action Action, values []value) ([]byte, error) {
+	set := s.clone()
+	i := &set.Info
+	i.State, i.PhysState = action.states()
+	i.LinkDownDefault = mad.LinkDownNoChange
+	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled, i.LinkSpeedExt2Enabled = 0, 0, 0, 0
+	i.ClientReregister = 0
+	for _, v := range values {
+		if !v.isExtended() {
+			v.put(set, v.v)
+		}
+	}
+	data := append([]byte(nil), s.data...)
+	return data, mad.Update(i, data)
+}
+
+// extendedPortInfo returns the data of a Set of NVIDIA's ExtendedPortInfo.
+func (s *Status) extendedPortInfo(values []value) ([]byte, error) {
+	set := s.clone()
+	set.Ext.StateChangeEnable = fdr10
+	for _, v := range values {
+		if v.isExtended() {
+			v.put(set, v.v)
+		}
+	}
+	data := append([]byte(nil), s.ext...)
+	return data, mad.Update(set.Ext, data)
+}
+
+// isExtended reports whether a setting is a field of NVIDIA's ExtendedPortInfo.
+func (s *Setting) isExtended() bool { return s.Name == "fdr10" }
