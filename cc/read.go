@@ -1,0 +1,265 @@
+// Package cc reads and changes congestion control of a fabric (InfiniBand Architecture,
+// Volume 1, annex A10). A [Session] scans the fabric and reads all agents;
+// [Session.Plan] compares them with [Settings], and [Session.Apply] sets the differences.
+package cc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options of [NewSession].
+type Options struct {
+	Open   func(context.Context) (umad.Port, error)
+	Client umad.ClientOptions
+	Key    uint64 // CC_Key of requests
+	Names  *fabric.NameMap
+
+	// Selected, if not nil, reports whether to read a node.
+	Selected func(*fabric.Node) bool
+
+	// Log, if not nil, is called before and after the change of each agent. Nothing is
+	// changed if a call before fails.
+	Log func(Entry) error
+
+	Progress func(fabric.Progress)
+}
+
+// An Agent is the agent of a switch, or of a port of another node.
+type Agent struct {
+	Port *fabric.Port // port 0 of a switch
+	State
+	Info *mad.CongestionInfo    // nil: it did not reply
+	Key  *mad.CongestionKeyInfo // nil: it did not reply
+
+	Missing  error   // the reason why there is no agent, or nil
+	Failures []error // of requests to an agent
+	Findings []Finding
+}
+
+// IsSwitch reports whether the agent is that of a switch.
+func (a *Agent) IsSwitch() bool { return a.Port.Node.Info.NodeType == mad.NodeTypeSwitch }
+
+// IsSupported reports whether there is an agent, as far as known.
+func (a *Agent) IsSupported() bool { return a.Missing == nil && a.Port.Unreachable() == nil }
+
+// Err returns the reason why the settings of an agent are unknown, or nil.
+func (a *Agent) Err() error {
+	if a.Missing == nil && len(a.Failures) > 0 {
+		return a.Failures[0]
+	}
+	return a.Missing
+}
+
+// A Session is access to the agents of a fabric. It is not safe for concurrent use.
+type Session struct {
+	Options
+	Fabric *fabric.Fabric
+	Agents []*Agent // in the order of the nodes
+
+	port   umad.Port
+	client *umad.Client
+}
+
+// NewSession scans the fabric and reads all agents. Failures of single agents are in
+// [Session.Agents]. The caller closes the session.
+func NewSession(ctx context.Context, o Options) (*Session, error) {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Options: o, port: port, client: umad.NewClient(port, o.Client)}
+	if err := s.read(ctx); err != nil {
+		_ = port.Close() // the first error is the cause
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes the local port.
+func (s *Session) Close() error { return s.port.Close() }
+
+// Stats returns the counts of the client.
+func (s *Session) Stats() umad.Stats { return s.client.Stats() }
+
+// Partial reports whether a part of the fabric or of the settings is unknown.
+func (s *Session) Partial() bool {
+	for _, a := range s.Agents {
+		if len(a.Failures) > 0 {
+			return true
+		}
+	}
+	return s.Fabric.Partial()
+}
+
+func (s *Session) read(ctx context.Context) (err error) {
+	s.Fabric, err = fabric.Discover(ctx, s.client, fabric.DiscoverOptions{NoExtendedPortInfo: true, OmitDownPorts: true, Progress: s.Progress})
+	if err != nil {
+		return err
+	}
+	for _, n := range s.Fabric.Nodes {
+		if s.Selected != nil && !s.Selected(n) {
+			continue
+		}
+		for _, p := range agentPorts(n) {
+			a := &Agent{Port: p}
+			s.Agents = append(s.Agents, a)
+			if err := p.Unreachable(); err != nil {
+				a.Failures = append(a.Failures, err)
+				continue
+			}
+			s.get(a, &mad.ClassPortInfo{}, 0, func(err error) {
+				if a.Missing = err; err == nil {
+					s.readAgent(a)
+				}
+			})
+		}
+	}
+	if err := s.client.Run(ctx); err != nil {
+		return fmt.Errorf("read congestion control: %w", err)
+	}
+	for _, a := range s.Agents {
+		if a.Missing == nil && a.isComplete() {
+			a.checkTable()
+		}
+	}
+	s.find()
+	return nil
+}
+
+// agentPorts returns the ports of a node that have agents: port 0 of a switch, and the
+// ports of other nodes with a link.
+func agentPorts(n *fabric.Node) (ports []*fabric.Port) {
+	for _, p := range n.Ports {
+		switch {
+		case p == nil:
+		case n.Info.NodeType != mad.NodeTypeSwitch:
+			if p.Number != 0 && p.Info != nil && p.Info.State >= ib.PortInit {
+				ports = append(ports, p)
+			}
+		case p.Number == 0:
+			ports = append(ports, p)
+		}
+	}
+	return ports
+}
+
+// readAgent submits the requests for the attributes of an agent.
+func (s *Session) readAgent(a *Agent) {
+	fail := func(err error) { a.Failures = append(a.Failures, err) }
+	info, key := &mad.CongestionInfo{}, &mad.CongestionKeyInfo{}
+	s.get(a, info, 0, keep(func() { a.Info = info }, fail))
+	s.get(a, key, 0, keep(func() { a.Key = key }, fail))
+	s.readState(a, &a.State, fail)
+}
+
+// keep returns a function that calls store for a reply, and fail for an error.
+func keep(store func(), fail func(error)) func(error) {
+	return func(err error) {
+		if err != nil {
+			fail(err)
+			return
+		}
+		store()
+	}
+}
+
+// readState submits the requests for the settings of an agent.
+func (s *Session) readState(a *Agent, to *State, fail func(error)) {
+	if a.IsSwitch() {
+		setting := &mad.SwitchCongestionSetting{}
+		s.get(a, setting, 0, keep(func() { to.Switch = setting }, fail))
+		s.readPorts(a, to, fail)
+		return
+	}
+	setting := &mad.CACongestionSetting{}
+	s.get(a, setting, 0, keep(func() { to.Adapter = setting }, fail))
+	first := &mad.CongestionControlTable{}
+	s.get(a, first, 0, keep(func() { s.readTable(a, to, first, fail) }, fail))
+}
+
+// readPorts submits the requests for the settings of the ports of a switch.
+func (s *Session) readPorts(a *Agent, to *State, fail func(error)) {
+	ports := make([]mad.PortCongestionSetting, int(a.Port.Node.Info.NumPorts)+1)
+	missing := 0
+	for first := 0; first < len(ports); first += portBlock {
+		missing++
+		block := &mad.SwitchPortCongestionSetting{}
+		s.get(a, block, uint32(first/portBlock), keep(func() {
+			copy(ports[first:], block.Ports[:])
+			if missing--; missing == 0 {
+				to.Ports = ports
+			}
+		}, fail))
+	}
+}
+
+// portBlock is the number of ports in a block.
+const portBlock = len(mad.SwitchPortCongestionSetting{}.Ports)
+
+// readTable submits the requests for the blocks of a table after the first one.
+func (s *Session) readTable(a *Agent, to *State, first *mad.CongestionControlTable, fail func(error)) {
+	length := int(first.Limit) + 1
+	if length > maxTable {
+		fail(fmt.Errorf("invalid CongestionControlTable: CCTI_Limit %d", first.Limit))
+		return
+	}
+	table := make([]mad.CongestionControlEntry, length)
+	copy(table, first.Entries[:])
+	if length <= tableBlock {
+		to.Table = table
+		return
+	}
+	missing := 0
+	for at := tableBlock; at < length; at += tableBlock {
+		missing++
+		block := &mad.CongestionControlTable{}
+		s.get(a, block, uint32(at/tableBlock), keep(func() {
+			copy(table[at:], block.Entries[:])
+			if missing--; missing == 0 {
+				to.Table = table
+			}
+		}, fail))
+	}
+}
+
+// get submits a request for an attribute. done is called with the error, or after the
+// attribute was decoded.
+func (s *Session) get(a *Agent, attr mad.Attribute, modifier uint32, done func(error)) {
+	s.send(a, mad.MethodGet, attr, modifier, nil, func(err error, data []byte) {
+		if err == nil {
+			err = mad.Decode(attr, data)
+		}
+		done(err)
+	})
+}
+
+// send submits a request.
+func (s *Session) send(a *Agent, method mad.Method, attr mad.Attribute, modifier uint32, data []byte, done func(err error, data []byte)) {
+	s.client.Submit(&umad.Request{
+		To: umad.Target{LID: a.Port.LID()}, Class: mad.ClassCC, Method: method, Attr: attr.ID(), Modifier: modifier,
+		Payload: mad.CongestionPayload(s.Key, data),
+		Done: func(_ *umad.Request, r *umad.Reply) {
+			if r.Err != nil {
+				done(r.Err, nil)
+				return
+			}
+			done(nil, r.Data())
+		},
+	})
+}
+
+// checkTable records a table that is larger than the agent reports.
+func (a *Agent) checkTable() {
+	if a.Info != nil && !a.IsSwitch() && len(a.Table) > max(1, a.capacity()) {
+		a.Failures = append(a.Failures, fmt.Errorf("invalid CongestionControlTable: %d entries, and ControlTableCap %d", len(a.Table), a.Info.ControlTableCap))
+	}
+}
+
+// capacity returns the number of entries for which an adapter has room.
+func (a *Agent) capacity() int { return int(a.Info.ControlTableCap) * tableBlock }
