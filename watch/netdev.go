@@ -1,0 +1,106 @@
+package watch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// netdevs are the messages of the kernel about network devices (RTM_NEWLINK and RTM_DELLINK
+// of <linux/rtnetlink.h>).
+type netdevs struct{ conn *netlink.Conn }
+
+func openNetdevs() (*netdevs, error) {
+	c, err := netlink.Dial(unix.NETLINK_ROUTE, &netlink.Config{Groups: unix.RTMGRP_LINK})
+	if err != nil {
+		return nil, fmt.Errorf("open NETLINK_ROUTE: %w", err)
+	}
+	return &netdevs{c}, nil
+}
+
+// Close closes the socket, and ends read.
+func (n *netdevs) Close() error { return n.conn.Close() }
+
+// read requests the states of all network devices, and passes these and their changes to a
+// function until the socket is closed.
+func (n *netdevs) read(f func(netdevState)) error {
+	request := netlink.Message{
+		Header: netlink.Header{Type: unix.RTM_GETLINK, Flags: netlink.Request | netlink.Dump},
+		Data:   make([]byte, unix.SizeofIfInfomsg),
+	}
+	if _, err := n.conn.Send(request); err != nil {
+		return fmt.Errorf("query network devices: %w", err)
+	}
+	for {
+		messages, err := n.conn.Receive()
+		switch {
+		case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, unix.EBADF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read NETLINK_ROUTE: %w", err)
+		}
+		for _, m := range messages {
+			if s, ok := parseNetdev(m); ok {
+				f(s)
+			}
+		}
+	}
+}
+
+// A netdevState is the state of a network device.
+type netdevState struct {
+	index      uint32
+	name       string
+	infiniband bool // IPoIB (ARPHRD_INFINIBAND)
+	running    bool // operational (IFF_UP and IFF_RUNNING)
+	adminUp    bool
+	removed    bool
+	initial    bool // of the list at the start
+}
+
+// parseNetdev parses RTM_NEWLINK and RTM_DELLINK: struct ifinfomsg and attributes.
+func parseNetdev(m netlink.Message) (n netdevState, ok bool) {
+	if t := m.Header.Type; t != unix.RTM_NEWLINK && t != unix.RTM_DELLINK || len(m.Data) < unix.SizeofIfInfomsg {
+		return n, false
+	}
+	flags := binary.NativeEndian.Uint32(m.Data[8:])
+	n = netdevState{
+		index:      binary.NativeEndian.Uint32(m.Data[4:]),
+		infiniband: binary.NativeEndian.Uint16(m.Data[2:]) == unix.ARPHRD_INFINIBAND,
+		adminUp:    flags&unix.IFF_UP != 0,
+		running:    flags&unix.IFF_UP != 0 && flags&unix.IFF_RUNNING != 0,
+		removed:    m.Header.Type == unix.RTM_DELLINK,
+		initial:    m.Header.Flags&netlink.Multi != 0,
+	}
+	if n.removed {
+		n.running = false
+	}
+	attributes, err := netlink.NewAttributeDecoder(m.Data[unix.SizeofIfInfomsg:])
+	if err != nil {
+		return n, false
+	}
+	for attributes.Next() {
+		if attributes.Type() == unix.IFLA_IFNAME {
+			n.name = attributes.String()
+		}
+	}
+	return n, attributes.Err() == nil && n.name != ""
+}
+
+// text describes the state.
+func (n netdevState) text() string {
+	switch {
+	case n.removed:
+		return "removed"
+	case n.running:
+		return "running"
+	case n.adminUp:
+		return "no carrier"
+	}
+	return "not up"
+}
