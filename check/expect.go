@@ -1,0 +1,293 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/ib"
+)
+
+// ManifestSchema is the value of the key schema of files for [ReadManifest].
+const ManifestSchema = "ibkit/check-node/1"
+
+// A Manifest describes the devices that a node is to have. Values that are absent are not
+// checked. Texts are patterns of [path.Match], so that a manifest may apply to many nodes.
+type Manifest struct {
+	Devices []ExpectedDevice
+	Ignore  []string // patterns of names of devices that are not checked
+}
+
+// An ExpectedDevice is a device of a [Manifest].
+type ExpectedDevice struct {
+	Name      string // exact
+	Type      string // hca_type
+	Board     string // board_id
+	Firmware  string // fw_ver
+	PCIeWidth uint64 // number of lanes, at least
+	PCIeSpeed float64
+	Ports     []ExpectedPort
+}
+
+// An ExpectedPort is a port of an [ExpectedDevice].
+type ExpectedPort struct {
+	Number    int
+	LinkLayer string
+	State     string  // for example "ACTIVE"
+	Rate      float64 // 10^9 bits per second, at least
+	Width     ib.LinkWidth
+	Speed     ib.Speed
+	Netdev    string
+	GIDs      []string // kinds of GIDs of gidKind
+}
+
+// ReadManifest reads a manifest from a YAML or JSON file. Errors of its content are of type
+// [*textfile.Error].
+func ReadManifest(file string) (*Manifest, error) {
+	data, err := readDocument(file)
+	if err != nil {
+		return nil, fmt.Errorf("read manifest: %w", err)
+	}
+	return ParseManifest(data, file)
+}
+
+// ParseManifest is [ReadManifest] for the content of a file.
+func ParseManifest(data []byte, file string) (*Manifest, error) {
+	d := document{file}
+	root, err := d.root(data)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	return m, d.mapping(root, "manifest", map[string]field{
+		"schema": d.schema(ManifestSchema),
+		"ignore": func(n *yaml.Node) error { return d.patterns(n, "ignore", &m.Ignore) },
+		"devices": func(n *yaml.Node) error {
+			return d.entries(n, "devices", func(name string, _, value *yaml.Node) error {
+				e := ExpectedDevice{Name: name}
+				err := d.device(value, &e)
+				m.Devices = append(m.Devices, e)
+				return err
+			})
+		},
+	})
+}
+
+// patterns reads a list of patterns.
+func (d document) patterns(n *yaml.Node, what string, to *[]string) error {
+	return d.list(n, what, func(n *yaml.Node) error {
+		var text string
+		err := parsed(d, what, &text, parsePattern)(n)
+		*to = append(*to, text)
+		return err
+	})
+}
+
+// parsePattern checks a pattern.
+func parsePattern(s string) (string, error) {
+	if _, err := path.Match(s, ""); err != nil {
+		return "", errors.New("want a pattern with balanced brackets")
+	}
+	return s, nil
+}
+
+// device reads an expected device.
+func (d document) device(n *yaml.Node, e *ExpectedDevice) error {
+	return d.mapping(n, "device "+e.Name, map[string]field{
+		"type":       parsed(d, "type", &e.Type, parsePattern),
+		"board":      parsed(d, "board", &e.Board, parsePattern),
+		"firmware":   parsed(d, "firmware", &e.Firmware, parsePattern),
+		"pcie_width": parsed(d, "pcie_width", &e.PCIeWidth, parseCount),
+		"pcie_speed": parsed(d, "pcie_speed", &e.PCIeSpeed, parsePositive),
+		"ports": func(n *yaml.Node) error {
+			return d.entries(n, "ports", func(key string, k, value *yaml.Node) error {
+				number, err := strconv.ParseUint(key, 10, 8)
+				if err != nil || number == 0 {
+					return d.errorf(k, "ports: got %q, want a number from 1 to 255", key)
+				}
+				p := ExpectedPort{Number: int(number)}
+				err = d.port(value, &p)
+				e.Ports = append(e.Ports, p)
+				return err
+			})
+		},
+	})
+}
+
+// port reads an expected port.
+func (d document) port(n *yaml.Node, p *ExpectedPort) error {
+	return d.mapping(n, fmt.Sprintf("port %d", p.Number), map[string]field{
+		"link_layer": parsed(d, "link_layer", &p.LinkLayer, parsePattern),
+		"state":      parsed(d, "state", &p.State, parsePattern),
+		"rate":       parsed(d, "rate", &p.Rate, parsePositive),
+		"width":      parsed(d, "width", &p.Width, parseWidth),
+		"speed":      parsed(d, "speed", &p.Speed, parseSpeed),
+		"netdev":     parsed(d, "netdev", &p.Netdev, parsePattern),
+		"gids": func(n *yaml.Node) error {
+			return d.list(n, "gids", func(n *yaml.Node) error {
+				var kind string
+				err := d.text(n, "gids", &kind)
+				p.GIDs = append(p.GIDs, kind)
+				return err
+			})
+		},
+	})
+}
+
+// ManifestOf returns the manifest of devices as they are. Ports that are not active have
+// no rate.
+func ManifestOf(devices []*devinfo.Device, ignore []string) *Manifest {
+	m := &Manifest{Ignore: ignore}
+	for _, d := range devices {
+		if ignored(ignore, d.Name) {
+			continue
+		}
+		e := ExpectedDevice{Name: d.Name, Type: literal(d.HCAType), Board: literal(d.BoardID), Firmware: literal(d.Firmware)}
+		if d.PCI != nil && d.PCI.Width != nil {
+			e.PCIeWidth, e.PCIeSpeed = uint64(max(*d.PCI.Width, 0)), pcieSpeed(d.PCI.Speed)
+		}
+		for _, p := range d.Ports {
+			x := ExpectedPort{Number: p.Number, LinkLayer: literal(p.LinkLayer), Netdev: literal(p.Netdev), GIDs: gidKinds(p)}
+			if p.State != nil {
+				x.State = stateName(p)
+			}
+			if p.Active() && p.Rate != nil {
+				x.Rate, x.Width, x.Speed = parseRate(*p.Rate)
+			}
+			e.Ports = append(e.Ports, x)
+		}
+		m.Devices = append(m.Devices, e)
+	}
+	return m
+}
+
+// literal returns a pattern for a text, "" for an unknown one.
+func literal(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(*s)
+}
+
+// stateName returns the state of a port, for example "ACTIVE".
+func stateName(p *devinfo.Port) string {
+	return strings.ToUpper(ib.PortState(*p.State).String())
+}
+
+// parseRate parses the attribute rate of sysfs, for example "400 Gb/sec (4X NDR)".
+func parseRate(s string) (gbps float64, width ib.LinkWidth, speed ib.Speed) {
+	number, rest, _ := strings.Cut(s, " ")
+	gbps, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(gbps > 0 && gbps < 1e9) {
+		return 0, 0, 0
+	}
+	_, rest, _ = strings.Cut(rest, "(")
+	names, _, _ := strings.Cut(rest, ")")
+	for name := range strings.FieldsSeq(names) {
+		if w, err := parseWidth(name); err == nil && width == 0 {
+			width = w
+		}
+		if v, err := parseSpeed(name); err == nil && speed == 0 {
+			speed = v
+		}
+	}
+	return gbps, width, speed
+}
+
+// pcieSpeed parses a speed such as "16.0 GT/s PCIe", 0 if it is unknown.
+func pcieSpeed(s *string) float64 {
+	if s == nil {
+		return 0
+	}
+	number, _, _ := strings.Cut(*s, " ")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0 && v < 1e6) {
+		return 0
+	}
+	return v
+}
+
+// gidKinds returns the kinds of GIDs of a port, for example "RoCE v2 IPv4". They do not
+// contain addresses, so that a manifest applies to many nodes.
+func gidKinds(p *devinfo.Port) []string {
+	var kinds []string
+	for _, g := range p.GIDs {
+		kind := "IB"
+		if g.Type != nil && p.Ethernet() {
+			kind = strings.TrimPrefix(*g.Type, "IB/")
+		}
+		switch {
+		case !p.Ethernet():
+		case g.GID.Is4In6():
+			kind += " IPv4"
+		case g.GID.IsLinkLocalUnicast():
+			kind += " link-local"
+		default:
+			kind += " IPv6"
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// ignored reports whether a pattern matches the name of a device.
+func ignored(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
+}
+
+// matches reports whether a valid pattern matches a text.
+func matches(pattern, text string) bool {
+	ok, err := path.Match(pattern, text)
+	return err == nil && ok
+}
+
+// Write writes the manifest as a YAML file for [ReadManifest].
+func (m *Manifest) Write(w io.Writer) error {
+	root := &mapping{}
+	root.add("schema", ManifestSchema, true)
+	devices := &mapping{}
+	for _, d := range m.Devices {
+		e := &mapping{}
+		e.add("type", d.Type, d.Type != "")
+		e.add("board", d.Board, d.Board != "")
+		e.add("firmware", d.Firmware, d.Firmware != "")
+		e.add("pcie_width", d.PCIeWidth, d.PCIeWidth != 0)
+		e.add("pcie_speed", d.PCIeSpeed, d.PCIeSpeed != 0)
+		ports := &mapping{}
+		for _, p := range d.Ports {
+			x := &mapping{}
+			x.add("link_layer", p.LinkLayer, p.LinkLayer != "")
+			x.add("state", p.State, p.State != "")
+			x.add("rate", p.Rate, p.Rate != 0)
+			x.add("width", p.Width.String(), p.Width != 0)
+			x.add("speed", p.Speed.String(), p.Speed != 0)
+			x.add("netdev", p.Netdev, p.Netdev != "")
+			x.add("gids", p.GIDs, len(p.GIDs) > 0)
+			ports.add(strconv.Itoa(p.Number), &x.Node, true)
+		}
+		e.add("ports", &ports.Node, len(d.Ports) > 0)
+		devices.add(d.Name, &e.Node, true)
+	}
+	root.add("devices", &devices.Node, true)
+	root.add("ignore", m.Ignore, len(m.Ignore) > 0)
+	return writeYAML(w, &root.Node)
+}
+
+// ValidatePatterns returns an error for a malformed pattern.
+func ValidatePatterns(patterns []string) error {
+	for _, p := range patterns {
+		if _, err := parsePattern(p); err != nil {
+			return fmt.Errorf("pattern %q: %w", p, err)
+		}
+	}
+	return nil
+}

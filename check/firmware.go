@@ -1,0 +1,142 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// mellanoxOUI is the vendor ID of NodeInfo of NVIDIA's devices. Only they give the vendor
+// class 0x0a the meaning of GeneralInfo (vendstat.c of infiniband-diags).
+const mellanoxOUI = 0x0002c9
+
+// A deviceType is the devices of a vendor with one device ID.
+type deviceType struct {
+	vendor uint32
+	device uint16
+}
+
+// firmwareVersions are the devices of a type by version and board.
+type firmwareVersions map[[2]string][]*fabric.Node
+
+// checkFirmware compares the firmware of the devices of each type and board. If the first
+// device of a type does not respond to one attempt, the others are not queried: agents
+// ignore a class that they do not have.
+func checkFirmware(ctx context.Context, r *fabricRun) error {
+	types := map[deviceType][]*fabric.Node{}
+	var order []deviceType
+	for _, n := range r.fabric.Nodes {
+		t := deviceType{n.Info.VendorID, n.Info.DeviceID}
+		if t.vendor != mellanoxOUI || nodeLID(n).LID == 0 {
+			continue
+		}
+		if types[t] == nil {
+			order = append(order, t)
+		}
+		types[t] = append(types[t], n)
+	}
+	versions := map[deviceType]firmwareVersions{}
+	var rest []*fabric.Node
+	probe := r.opts.Client
+	probe.Attempts = 1
+	err := r.call(ctx, probe, func(c *umad.Client) {
+		for _, t := range order {
+			versions[t] = firmwareVersions{}
+			r.readFirmware(c, types[t][0], versions[t], func(ok bool) {
+				if ok {
+					rest = append(rest, types[t][1:]...)
+				}
+			})
+		}
+	})
+	if err == nil && len(rest) > 0 {
+		err = r.call(ctx, r.opts.Client, func(c *umad.Client) {
+			for _, n := range rest {
+				r.readFirmware(c, n, versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
+					if !ok {
+						r.add(noResponse, r.nodeFinding(n, "GeneralInfo: no response, though other devices of the type responded"))
+					}
+				})
+			}
+		})
+	}
+	if err != nil {
+		return err
+	}
+	known := 0
+	for _, t := range order {
+		known += r.compareFirmware(versions[t])
+	}
+	switch {
+	case known == 0:
+		r.skipped("no device reports its firmware in band")
+	default:
+		r.comment("%s of %s", count(known, "device"), count(len(order), "type"))
+	}
+	return nil
+}
+
+// nodeLID returns the address of the general services of a node.
+func nodeLID(n *fabric.Node) umad.Target {
+	for _, p := range n.Ports {
+		if p != nil && p.LID() != 0 {
+			return umad.Target{LID: p.LID()}
+		}
+	}
+	return umad.Target{}
+}
+
+// readFirmware requests the version of a node.
+func (r *fabricRun) readFirmware(c *umad.Client, n *fabric.Node, into firmwareVersions, done func(ok bool)) {
+	c.Submit(&umad.Request{
+		To: nodeLID(n), Class: mad.ClassMlnx, Attr: mad.AttrMlnxGeneralInfo,
+		Done: func(_ *umad.Request, reply *umad.Reply) {
+			var a mad.MlnxGeneralInfo
+			ok := reply.Err == nil && mad.Decode(&a, reply.Data()) == nil
+			if ok {
+				psid, _, _ := strings.Cut(string(a.PSID[:]), "\x00")
+				key := [2]string{mad.NewNodeDescription(psid).Clean(), a.Firmware()}
+				into[key] = append(into[key], n)
+			}
+			done(ok)
+		},
+	})
+}
+
+// compareFirmware reports devices whose version differs from that of most devices of their
+// board. It returns the number of devices.
+func (r *fabricRun) compareFirmware(v firmwareVersions) (known int) {
+	boards := map[string][][2]string{}
+	for key, nodes := range v {
+		boards[key[0]] = append(boards[key[0]], key)
+		known += len(nodes)
+	}
+	for _, board := range slices.Sorted(maps.Keys(boards)) {
+		keys := boards[board]
+		slices.SortFunc(keys, func(a, b [2]string) int {
+			return cmp.Or(cmp.Compare(len(v[b]), len(v[a])), cmp.Compare(b[1], a[1]))
+		})
+		for _, key := range keys[1:] {
+			for _, n := range v[key] {
+				r.add(firmwareDiffers, r.nodeFinding(n, "firmware %s, but %d of %d devices of board %s have %s",
+					key[1], len(v[keys[0]]), total(v, keys), textOr(board, fmt.Sprint(n.Info.DeviceID)), keys[0][1]))
+			}
+		}
+	}
+	return known
+}
+
+// total returns the number of devices of some versions.
+func total(v firmwareVersions, keys [][2]string) (n int) {
+	for _, key := range keys {
+		n += len(v[key])
+	}
+	return n
+}
