@@ -1,0 +1,191 @@
+// Package top samples the counters of a fabric, and prepares the screens of a monitor:
+// links by error rate, utilization and waiting, nodes, ports and paths, now and in recent
+// samples. It does not draw.
+package top
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/sweep"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Options are the options of [Run].
+type Options struct {
+	Open   func(context.Context) (umad.Port, error)
+	Client umad.ClientOptions
+
+	NoExtendedPortInfo bool
+	Names              *fabric.NameMap
+	Limits             counters.Limits
+
+	Interval time.Duration // between passes of counters
+	Rescan   time.Duration // between scans, if no state of a link changes
+
+	Samples int // after which Run ends; 0: unlimited
+
+	// Paths are requests for the paths between two ports, which are followed between
+	// passes.
+	Paths <-chan PathRequest
+
+	Progress func(fabric.Progress)
+}
+
+// A PathRequest requests the paths between two ports in both directions.
+type PathRequest struct {
+	// Find returns the pair of ports.
+	Find func(*route.Routing) (route.Pair, error)
+
+	// Done is called by the goroutine of Run.
+	Done func(*Paths, error)
+}
+
+// Paths are the paths between two ports.
+type Paths struct {
+	Forward route.Path
+	Reverse *route.Path // nil: no port has the LID of the destination
+	Read    time.Time   // of the forwarding tables
+}
+
+// Run samples a fabric until ctx ends, and passes each sample on. The first sample has no
+// window. A scan that fails after the first one is repeated: problem is called with its
+// error, and with nil when it works again.
+func Run(ctx context.Context, o Options, each func(*Sample), problem func(error)) (err error) {
+	port, err := o.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.Close()) }()
+	client := umad.NewClient(port, o.Client)
+	s := &sampler{Options: o, client: client, each: each, problem: problem}
+	s.sweeper = sweep.New(client, sweep.Options{
+		NoExtendedPortInfo: o.NoExtendedPortInfo, Counters: o.Limits.WindowOptions(), Progress: o.Progress,
+	})
+	if err := s.scan(ctx); err != nil {
+		return err
+	}
+	if err := s.pass(ctx); err != nil {
+		return err
+	}
+	return s.loop(ctx)
+}
+
+// A sampler is one call of Run.
+type sampler struct {
+	Options
+	client  *umad.Client
+	sweeper *sweep.Sweeper
+	layout  *Layout
+	each    func(*Sample)
+	problem func(error)
+	failing bool
+	count   int
+}
+
+// loop repeats passes until ctx ends.
+func (s *sampler) loop(ctx context.Context) error {
+	next := time.Now()
+	for s.Samples == 0 || s.count < s.Samples {
+		if next = next.Add(s.Interval); next.Before(time.Now()) {
+			next = time.Now() // the pass took longer than the interval
+		}
+		if err := s.wait(ctx, next); err != nil {
+			return err
+		}
+		err := s.update(ctx)
+		if err == nil {
+			err = s.pass(ctx)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, umad.ErrDeviceRemoved):
+			return err
+		case err != nil || s.failing:
+			s.failing = err != nil
+			s.problem(err)
+		}
+	}
+	return nil
+}
+
+// wait follows paths until a time.
+func (s *sampler) wait(ctx context.Context, until time.Time) error {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-s.Paths:
+			r.Done(s.follow(ctx, r))
+		case <-t.C:
+			return nil
+		}
+	}
+}
+
+// update scans the fabric again if a link has changed, or if it is time.
+func (s *sampler) update(ctx context.Context) error {
+	_, changed, err := s.sweeper.Changed(ctx)
+	if err != nil {
+		return err
+	}
+	if changed || time.Since(s.sweeper.Scanned()) >= s.Rescan {
+		return s.scan(ctx)
+	}
+	return nil
+}
+
+func (s *sampler) scan(ctx context.Context) error {
+	if _, err := s.sweeper.Scan(ctx); err != nil {
+		return err
+	}
+	s.layout = newLayout(s.sweeper.Fabric(), s.Names)
+	return nil
+}
+
+// pass reads the counters and passes the sample on.
+func (s *sampler) pass(ctx context.Context) error {
+	began := time.Now()
+	if err := s.sweeper.Read(ctx); err != nil {
+		return err
+	}
+	l := s.layout
+	sample := l.newSample(func(i int32) *counters.Port { return s.sweeper.Port(l.Ports[i].Port) }, &s.Limits)
+	sample.Time, sample.Took, sample.Stats = time.Now(), time.Since(began), s.client.Stats()
+	for _, n := range s.sweeper.Nodes() {
+		sample.Failed += len(n.Failures)
+	}
+	s.count++
+	s.each(sample)
+	return nil
+}
+
+// follow reads the entries of two LIDs in the forwarding tables and follows them.
+func (s *sampler) follow(ctx context.Context, r PathRequest) (*Paths, error) {
+	routing := route.FromFabric(s.sweeper.Fabric())
+	pair, err := r.Find(routing)
+	if err != nil {
+		return nil, err
+	}
+	if err := route.Read(ctx, s.client, routing, route.ReadOptions{LIDs: lids(pair)}); err != nil {
+		return nil, err
+	}
+	tracer := route.NewTracer(routing)
+	p := &Paths{Forward: tracer.Unicast(pair.From, pair.ToLID), Read: time.Now()}
+	if pair.To != nil {
+		back := tracer.Unicast(pair.To, pair.FromLID)
+		p.Reverse = &back
+	}
+	return p, nil
+}
+
+// lids returns the LIDs whose entries the paths of a pair need.
+func lids(p route.Pair) []ib.LID { return []ib.LID{p.FromLID, p.ToLID} }

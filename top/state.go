@@ -1,0 +1,226 @@
+package top
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+)
+
+// An Order is a column by which links are sorted, the largest value first.
+type Order uint8
+
+// The orders.
+const (
+	ByErrors Order = iota
+	ByUtilization
+	ByWait
+	ByFindings
+	ByName
+)
+
+// Orders are the names of the orders.
+var Orders = []string{"errors", "util", "wait", "findings", "name"}
+
+// String returns the name of the order.
+func (o Order) String() string { return Orders[o] }
+
+// maxHistory limits the memory of samples and of the layouts before the last one, in bytes.
+const maxHistory = 64 << 20
+
+// A State is the samples of a monitor, and the selection of what it shows.
+type State struct {
+	Order    Order
+	Reverse  bool // the smallest value first
+	Filter   string
+	Problems bool // only links with findings or errors
+
+	limit   int // number of samples
+	samples []*Sample
+	at      int // sample that is shown
+	paused  bool
+
+	rows  []int32 // links in the order of the screen, for key
+	key   rowsKey
+	keyed []keyedLink // for reuse
+}
+
+// rowsKey identifies the rows that were computed.
+type rowsKey struct {
+	sample   *Sample
+	order    Order
+	reverse  bool
+	filter   string
+	problems bool
+}
+
+type keyedLink struct {
+	value float32
+	link  int32
+}
+
+// NewState returns a state that keeps a number of samples.
+func NewState(limit int) *State { return &State{limit: max(limit, 2)} }
+
+// Add adds a sample and removes the oldest ones. The screen moves to it unless it is paused.
+func (s *State) Add(sample *Sample) {
+	s.samples = append(s.samples, sample)
+	if !s.paused {
+		s.at = len(s.samples) - 1
+	}
+	for len(s.samples) > s.limit || len(s.samples) > 2 && s.size() > maxHistory {
+		s.samples[0] = nil
+		s.samples = s.samples[1:]
+		s.at = max(s.at-1, 0)
+	}
+}
+
+// size returns the memory of the samples in bytes. The last layout does not count: it is in
+// use anyway.
+func (s *State) size() (size int) {
+	counted := s.samples[len(s.samples)-1].Layout
+	for i := len(s.samples) - 1; i >= 0; i-- {
+		sample := s.samples[i]
+		size += sample.size()
+		if sample.Layout != counted {
+			counted = sample.Layout
+			size += counted.size()
+		}
+	}
+	return size
+}
+
+// Sample returns the sample that is shown, nil before the first one.
+func (s *State) Sample() *Sample {
+	if len(s.samples) == 0 {
+		return nil
+	}
+	return s.samples[s.at]
+}
+
+// Position returns the place of the sample among those that are kept, from 1.
+func (s *State) Position() (at, of int) { return s.at + 1, len(s.samples) }
+
+// Paused reports whether new samples do not change the screen.
+func (s *State) Paused() bool { return s.paused }
+
+// Pause stops at the current sample, or returns to the last one.
+func (s *State) Pause() {
+	s.paused = !s.paused
+	if !s.paused {
+		s.at = max(len(s.samples)-1, 0)
+	}
+}
+
+// Move shows an earlier or later sample and pauses. The step after the last sample ends the
+// pause.
+func (s *State) Move(by int) {
+	if at := s.at + by; by > 0 && at >= len(s.samples) {
+		s.paused, s.at = false, max(len(s.samples)-1, 0)
+		return
+	}
+	s.paused = true
+	s.at = max(s.at+by, 0)
+}
+
+// Rows returns the links to show, in order.
+func (s *State) Rows() []int32 {
+	sample := s.Sample()
+	if sample == nil {
+		return nil
+	}
+	key := rowsKey{sample, s.Order, s.Reverse, s.Filter, s.Problems}
+	if s.key == key {
+		return s.rows
+	}
+	s.key = key
+	s.sort(sample, s.selected(sample))
+	return s.rows
+}
+
+// selected returns the links that the filter accepts, with the values to sort by.
+func (s *State) selected(sample *Sample) []keyedLink {
+	filter := strings.ToLower(s.Filter)
+	all := s.keyed[:0]
+	for i := range sample.Links {
+		l := &sample.Links[i]
+		if filter != "" && !strings.Contains(l.lower, filter) {
+			continue
+		}
+		v := sample.Link(int32(i))
+		if s.Problems && l.Problems == 0 && !(v.Errors > 0) && len(sample.Findings[l.Near]) == 0 && len(sample.Findings[l.Far]) == 0 {
+			continue
+		}
+		all = append(all, keyedLink{s.value(sample, l, v), int32(i)})
+	}
+	s.keyed = all
+	return all
+}
+
+// value returns the value by which a link is sorted.
+func (s *State) value(sample *Sample, l *Link, v Value) float32 {
+	switch s.Order {
+	case ByErrors:
+		return v.Errors
+	case ByUtilization:
+		return larger(v.Xmit, v.Rcv)
+	case ByWait:
+		return v.Wait
+	case ByFindings:
+		n := float32(l.Problems + len(sample.Findings[l.Near]))
+		if l.Far >= 0 {
+			n += float32(len(sample.Findings[l.Far]))
+		}
+		return n
+	}
+	return -float32(l.rank) // from a to z
+}
+
+// sort sorts links by value; links with the same value by findings and then in the order of
+// the scan. Links with an unknown value are last.
+func (s *State) sort(sample *Sample, all []keyedLink) {
+	slices.SortFunc(all, func(a, b keyedLink) int {
+		aKnown, bKnown := a.value == a.value, b.value == b.value
+		switch {
+		case aKnown != bKnown:
+			if aKnown {
+				return -1
+			}
+			return 1
+		case aKnown && a.value != b.value:
+			if s.Reverse {
+				return cmp.Compare(a.value, b.value)
+			}
+			return cmp.Compare(b.value, a.value)
+		}
+		if p, q := sample.Links[a.link].Problems, sample.Links[b.link].Problems; p != q {
+			return cmp.Compare(q, p)
+		}
+		return cmp.Compare(a.link, b.link)
+	})
+	s.rows = s.rows[:0]
+	for _, k := range all {
+		s.rows = append(s.rows, k.link)
+	}
+}
+
+// A Point is the values of a port in one sample.
+type Point struct {
+	Time time.Time
+	Value
+}
+
+// History returns the values of a port in all samples, the oldest first.
+func (s *State) History(guid ib.GUID, number uint8) []Point {
+	points := make([]Point, 0, len(s.samples))
+	for _, sample := range s.samples {
+		p := Point{sample.Time, Value{unknown, unknown, unknown, unknown}}
+		if i := sample.Port(guid, number); i >= 0 {
+			p.Value = sample.Values[i]
+		}
+		points = append(points, p)
+	}
+	return points
+}
