@@ -30,6 +30,7 @@ type Options struct {
 
 	Brief     bool // read only the fields that ibv_devinfo shows, or ibstat with SysfsOnly
 	SysfsOnly bool // neither query netlink nor open devices
+	NoOpen    bool // do not open devices
 	UAPI      bool // list the methods that the kernel supports
 }
 
@@ -151,7 +152,7 @@ func (o Options) read(r *Result, e rdmahost.Device) *Device {
 
 // open opens the device and queries it.
 func (o Options) open(d *Device, device verbs.Device, problems *[]error) {
-	if d.UVerbs == nil || !o.live() || o.SysfsOnly {
+	if d.UVerbs == nil || !o.live() || o.SysfsOnly || o.NoOpen {
 		return
 	}
 	c, err := device.Open()

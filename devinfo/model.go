@@ -86,6 +86,7 @@ type Port struct {
 	Counters  map[string]uint64 `json:"counters"`    // counters/
 	HWCounts  map[string]uint64 `json:"hw_counters"` // hw_counters/
 
+	Lifespan   *uint64         `json:"-"` // hw_counters/lifespan: maximum age of HWCounts in ms
 	Attr       *verbs.PortAttr `json:"-"`
 	QueryError error           `json:"-"`
 	// Effective is the rate of all lanes together in units of 100 Mbit/s.

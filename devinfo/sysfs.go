@@ -130,6 +130,7 @@ func (o Options) readPort(p *Port, dir sysfs.Dir) {
 func (p *Port) readTables(dir sysfs.Dir) {
 	p.Counters = readCounters(dir.Sub("counters"))
 	p.HWCounts = readCounters(dir.Sub("hw_counters"))
+	p.Lifespan = dir.Sub("hw_counters").Uint("lifespan", 64)
 	keys := dir.Sub("pkeys")
 	for _, i := range keys.Numbers(1<<16 - 1) {
 		if key := keys.Uint(strconv.Itoa(i), 16); key != nil && *key != 0 {
