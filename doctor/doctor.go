@@ -28,6 +28,9 @@ type Options struct {
 	Only []string // names of the checks to run; nil for all
 	Skip []string // names of the checks to leave out
 
+	// Devices, if not nil, are the devices of the host, which are not read again.
+	Devices *devinfo.Result
+
 	// Timeout limits each of at most two attempts to query a subnet manager or
 	// a peer port; 0 for 500 ms.
 	Timeout time.Duration
@@ -188,11 +191,14 @@ func newHost(ctx context.Context, o Options) (*host, error) {
 	if h.live = h.root == "/"; h.live {
 		h.bridging = dcbnl.Get
 	}
-	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.path("sys"), Dev: h.path("dev/infiniband")})
-	if err != nil {
-		return nil, err
+	h.devices = o.Devices
+	if h.devices == nil {
+		r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: h.path("sys"), Dev: h.path("dev/infiniband")})
+		if err != nil {
+			return nil, err
+		}
+		h.devices = r
 	}
-	h.devices = r
 	h.user = h.readUser()
 	return h, nil
 }

@@ -151,7 +151,7 @@ error mlx5_1/1: Down/Polling`},
 error mlx5_0/1: Initialize/LinkUp`},
 		{name: "ports: disabled", change: change{port0 + "state": "1: DOWN", port0 + "phys_state": "3: Disabled"}, want: `
 error mlx5_0/1: Down/Disabled
-$ ibportstate -C mlx5_0 -P 1 -D 0 1 enable`},
+$ ibkit port -C mlx5_0 -P 1 route:0 1 enable`},
 		{name: "ports: network device down", change: change{
 			port1 + "state": "1: DOWN", port1 + "phys_state": "3: Disabled", "sys/class/net/eth1/flags": "0x1002",
 		}, want: `

@@ -29,7 +29,7 @@ func (l *linkCounters) discover(ctx context.Context, c *umad.Client, o fabric.Di
 	}
 	l.limits = counters.Limits{Thresholds: counters.RecommendedThresholds(), Wait: counters.DefaultWait}
 	options := l.limits.CollectOptions()
-	options.Totals = nil
+	options.Suspicious = nil
 	options.Ports = func(p *fabric.Port) bool { return p == near || p == near.Peer }
 	collector := counters.NewCollector(c, options)
 	if collector.Read(ctx, f) == nil {

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
 
 // A node is a device node that should exist, because the kernel has its device.
@@ -56,8 +57,8 @@ var nodeKinds = []nodeKind{
 }
 
 var (
-	nodeName   = regexp.MustCompile(`^(uverbs|umad|issm)[0-9]+$|^rdma_cm$`)
-	nodeNumber = regexp.MustCompile(`^[0-9]+:[0-9]+$`)
+	nodeName   = lazyregexp.New(`^(uverbs|umad|issm)[0-9]+$|^rdma_cm$`)
+	nodeNumber = lazyregexp.New(`^[0-9]+:[0-9]+$`)
 )
 
 func (h *host) nodes() []node {

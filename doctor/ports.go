@@ -60,8 +60,8 @@ func (h *host) checkPort(d *devinfo.Device, p *devinfo.Port, anyActive bool) Ite
 		i.Found = fmt.Sprintf("%s, %s is down", state, *p.Netdev)
 		i.Fix = []string{fmt.Sprintf("ip link set %s up", quote(*p.Netdev))}
 	case phys == ib.PhysDisabled && !p.Ethernet():
-		i.Fix = []string{fmt.Sprintf("ibportstate -C %s -P %d -D 0 %d enable", quote(d.Name), p.Number, p.Number)}
-		i.Hint = "the port was disabled on purpose, by an administrator or a tool; ibportstate is part of the package infiniband-diags"
+		i.Fix = []string{fmt.Sprintf("ibkit port -C %s -P %d route:0 %d enable", quote(d.Name), p.Number, p.Number)}
+		i.Hint = "the port was disabled on purpose, by an administrator or a tool"
 	default:
 		i.Hint = hintCable
 		if anyActive {
