@@ -9,16 +9,12 @@ import (
 	"github.com/ibkit/ibkit/mad"
 )
 
-// class is the vendor class of OpenFabrics' ping (infiniband-diags, ibping.c), and
-// classVersion its version.
-const (
-	class        mad.Class = 0x32
-	classVersion uint8     = 1
-)
+// class is the vendor class of OpenFabrics' ping (infiniband-diags, ibping.c).
+const class mad.Class = 0x32
 
 // OUI is the default OUI of ping packets: that of the OpenIB Alliance, which ibping
 // uses.
-const OUI = 0x001405
+const OUI = mad.OpenIB
 
 // An Agent replies to probes.
 type Agent uint8
@@ -52,18 +48,4 @@ func (a *Agent) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("parse agent %q: not vendor, sma or pma", text)
-}
-
-// Offsets in a packet of the second range of vendor classes (InfiniBand
-// Architecture, Volume 1, 16.5): a common header of 24 bytes, the RMPP header of
-// 12 bytes, a reserved byte, the OUI and the data.
-const (
-	offOUI  = 37
-	offData = 40
-)
-
-func putOUI(b []byte, oui uint32) { b[0], b[1], b[2] = byte(oui>>16), byte(oui>>8), byte(oui) }
-
-func ouiOf(p *mad.Packet) uint32 {
-	return uint32(p[offOUI])<<16 | uint32(p[offOUI+1])<<8 | uint32(p[offOUI+2])
 }

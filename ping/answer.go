@@ -20,7 +20,7 @@ func ListenForAnswers(p umad.Port, oui uint32) (mad.Method, error) {
 		return 0, errors.New("listen for answers: the port receives responses only")
 	}
 	for m := firstAnswerMethod; ; m++ {
-		err := r.Listen(umad.Service{Class: class, ClassVersion: classVersion, OUI: oui, Methods: []mad.Method{m}})
+		err := r.Listen(umad.Service{Class: class, ClassVersion: class.Version(), OUI: oui, Methods: []mad.Method{m}})
 		switch {
 		case err == nil:
 			return m, nil

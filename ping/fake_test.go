@@ -55,7 +55,7 @@ func agentReply(m umad.Message, node ib.GUID) umad.Message {
 func pingFrom(lid ib.LID, tid uint64) umad.Message {
 	m := umad.Message{Addr: umad.Addr{LID: lid, QPN: 1, SL: 3, PathBits: 2, PKeyIndex: 1}}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: mad.MethodGet, TID: tid})
-	putOUI(m.MAD[offOUI:], OUI)
+	m.MAD.SetOUI(OUI)
 	return m
 }
 

@@ -167,7 +167,7 @@ func TestRun_Outcomes(t *testing.T) {
 			stats:  Stats{Sent: 1, Corrupted: 1},
 		},
 		"other OUI": {
-			onSend: answer(func(m *umad.Message) { putOUI(m.MAD[offOUI:], OUI+1) }),
+			onSend: answer(func(m *umad.Message) { m.MAD.SetOUI(OUI + 1) }),
 			want:   "0 wrong OUI 100µs",
 			stats:  Stats{Sent: 1, WrongOUI: 1},
 		},

@@ -126,7 +126,7 @@ var errOtherHost = errors.New("earlier replies came from another host")
 // name, which can be compared with its earlier replies.
 func (r *runner) judgeServer(e *entry, p *mad.Packet) (Outcome, error) {
 	t, data := e.Data.target, p.Data()
-	if ouiOf(p) != r.o.OUI {
+	if p.OUI() != r.o.OUI {
 		return WrongOUI, nil
 	}
 	echo, isEcho := parseEcho(data)

@@ -18,7 +18,7 @@ func rejectReason(m *umad.Message, oui uint32) string {
 		return "unknown version"
 	case h.Class != class:
 		return "another class"
-	case h.ClassVersion != classVersion:
+	case h.ClassVersion != class.Version():
 		return "another class version"
 	case h.Method != mad.MethodGet && h.Method != mad.MethodSend:
 		return "another method"
@@ -28,7 +28,7 @@ func rejectReason(m *umad.Message, oui uint32) string {
 		return "another attribute"
 	case rmpp.Flags.Has(mad.RMPPActive):
 		return "segmented"
-	case ouiOf(&m.MAD) != oui:
+	case m.MAD.OUI() != oui:
 		return "another OUI"
 	}
 	if h.Method == mad.MethodSend {

@@ -54,7 +54,7 @@ func exchange(t *testing.T, p *device.Port, gid netip.Addr, index uint8, method,
 	t.Helper()
 	m := umad.Message{Addr: umad.Addr{QPN: 1, QKey: umad.QP1QKey, GRH: &umad.GRH{SGIDIndex: index, HopLimit: 64, DGID: gid.As16()}}}
 	m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: method, TID: 0x1234567})
-	putOUI(m.MAD[offOUI:], OUI)
+	m.MAD.SetOUI(OUI)
 	(&echo{answer: answer, id: 42, payload: []byte("over RoCE")}).put(m.MAD.Data())
 	if answer == 0 {
 		m.Timeout = 2 * time.Second

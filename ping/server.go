@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ibkit/ibkit/internal/hostname"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -37,7 +38,7 @@ type Server struct {
 // NewServer returns a server without ports.
 func NewServer(o ServeOptions) *Server {
 	if o.Name == "" {
-		o.Name = hostName()
+		o.Name = hostname.WithDomain()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -62,7 +63,7 @@ func (s *Server) listen(port umad.Port) (func(context.Context) error, error) {
 	if !ok {
 		return nil, errors.New("serve pings: the port receives responses only")
 	}
-	if err := r.Listen(umad.Service{Class: class, ClassVersion: classVersion, OUI: s.o.OUI, Methods: servedMethods}); err != nil {
+	if err := r.Listen(umad.Service{Class: class, ClassVersion: class.Version(), OUI: s.o.OUI, Methods: servedMethods}); err != nil {
 		return nil, fmt.Errorf("serve pings: %w", err)
 	}
 	p := s.portServer(port.Attr())

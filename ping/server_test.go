@@ -107,7 +107,7 @@ func TestServer_Ignored(t *testing.T) {
 		{"RMPP", func(m *umad.Message) {
 			m.MAD.SetRMPP(mad.RMPP{Version: 1, Type: mad.RMPPData, Flags: mad.RMPPActive})
 		}},
-		{"OUI", func(m *umad.Message) { m.MAD[offOUI+2]++ }},
+		{"OUI", func(m *umad.Message) { m.MAD.SetOUI(OUI + 1) }},
 		{"Send without an answer method", func(m *umad.Message) { m.MAD.SetMethod(mad.MethodSend) }},
 		{"Send as the answer method", func(m *umad.Message) {
 			m.MAD.SetMethod(mad.MethodSend)

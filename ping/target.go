@@ -56,15 +56,15 @@ func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 		}
 		p.PutSMP(smp)
 	case AgentPMA:
-		p.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: 1, Method: mad.MethodGet, Attr: mad.AttrClassPortInfo})
+		p.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassPM, ClassVersion: mad.ClassPM.Version(), Method: mad.MethodGet, Attr: mad.AttrClassPortInfo})
 	default:
 		e := echo{payload: o.Payload}
 		method := mad.MethodGet
 		if t.OneWay {
 			method, e.answer = mad.MethodSend, o.Answer
 		}
-		p.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: classVersion, Method: method})
-		putOUI(p[offOUI:], o.OUI)
+		p.PutGMP(mad.Header{BaseVersion: 1, Class: class, ClassVersion: class.Version(), Method: method})
+		p.SetOUI(o.OUI)
 		e.put(p.Data())
 	}
 }

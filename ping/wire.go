@@ -53,7 +53,7 @@ const (
 	offEchoLength  = 74
 	offEchoID      = 80
 	offEchoPayload = 88
-	dataSize       = mad.Size - offData
+	dataSize       = mad.VendorDataSize
 
 	echoRequest = 1
 	echoAnswer  = 2

@@ -25,7 +25,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-func TestParseEchoRefuses(t *testing.T) {
+func TestParseEcho_Invalid(t *testing.T) {
 	good := make([]byte, dataSize)
 	(&echo{id: 7}).put(good)
 	for name, change := range map[string]func([]byte) []byte{
