@@ -26,6 +26,9 @@ func (b *builder) addEdge(connectors, split int, format string, args ...any) *No
 	n := b.addSwitch(connectors*split, format, args...)
 	b.link = whole
 	b.splits[n] = true
+	if n != nil {
+		n.split = true
+	}
 	return n
 }
 

@@ -52,9 +52,6 @@ var ccAgents = map[mad.AttrID]ccAgent{
 	mad.AttrTimeStamp:                   {get: getTimeStamp},
 }
 
-// ccClassVersion is the class version of congestion control.
-const ccClassVersion = 2
-
 // controlCongestion is the congestion control agent of a node (InfiniBand
 // Architecture, Volume 1, annex A10). It turns a request into its reply and reports
 // whether the agent replies.
@@ -71,7 +68,7 @@ func (f *Fabric) answerCC(d destination, p *mad.Packet) bool {
 			return false
 		}
 	}
-	p[offMethod] = byte(mad.MethodGetResp)
+	p.SetMethod(mad.MethodGetResp)
 	p.SetStatus(f.answerCongestion(d.node, c, p, method == mad.MethodSet))
 	if p.Attr() == mad.AttrCongestionKeyInfo && !trusted && c.key.ProtectBit != 0 {
 		clear(p.Data()[:8])
@@ -80,7 +77,7 @@ func (f *Fabric) answerCC(d destination, p *mad.Packet) bool {
 }
 
 func (f *Fabric) answerCongestion(n *Node, c *congestion, p *mad.Packet, set bool) mad.Status {
-	if p.Header().ClassVersion != ccClassVersion {
+	if p.Header().ClassVersion != mad.ClassCC.Version() {
 		return mad.StatusBadVersion
 	}
 	agent, known := ccAgents[p.Attr()]
@@ -100,7 +97,7 @@ func (f *Fabric) answerCongestion(n *Node, c *congestion, p *mad.Packet, set boo
 }
 
 func getCCClassPortInfo(*Fabric, *congestion, uint32) (mad.Attribute, mad.Status) {
-	return &mad.ClassPortInfo{BaseVersion: 1, ClassVersion: ccClassVersion, RespTimeValue: 18}, 0
+	return &mad.ClassPortInfo{BaseVersion: 1, ClassVersion: mad.ClassCC.Version(), RespTimeValue: 18}, 0
 }
 
 func getCongestionInfo(_ *Fabric, c *congestion, _ uint32) (mad.Attribute, mad.Status) {

@@ -20,8 +20,9 @@ import (
 // The fabric is configured: its links are active and routes are set. The parameters
 // sm and root, which files accept as well, choose the subnet manager: sm=updown uses
 // up/down routing, with the switches of root=ID as roots; sm=off leaves the fabric in
-// the state before a subnet manager has run. options are further parameters, which
-// override those of the description.
+// the state before a subnet manager has run. vendor=on gives all nodes the agents of
+// NVIDIA's attributes ([Node.SetVendorAgent]), ar=on also turns on adaptive routing. options
+// are further parameters, which override those of the description.
 //
 // A fabric from a JSON file in which a port has a LID keeps the state of the file; only
 // routes, which the file does not contain, are added.
@@ -39,6 +40,9 @@ func Build(description string, options ...string) (*Fabric, error) {
 		name, parameters = description[:i], description[i+1:]
 	}
 	if i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name }); i >= 0 {
+		if err := checkRepeats(strings.Split(parameters, ",")); err != nil {
+			return nil, fmt.Errorf("build fabric %s: %w", name, err)
+		}
 		f, err := Presets[i].Build(strings.Join(append([]string{parameters}, options...), ","))
 		if err != nil {
 			return nil, fmt.Errorf("build fabric %s: %w", name, err)
@@ -68,6 +72,9 @@ func known() []string {
 // buildFile makes a fabric from "FILE" or "FILE,sm=off".
 func buildFile(description string, more []string, read func(path string) (*Fabric, fileFormat, error)) (*Fabric, error) {
 	path, options := cutOptions(description)
+	if err := checkRepeats(options); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	var s setup
 	for _, o := range append(options, more...) {
 		name, value, _ := strings.Cut(o, "=")
@@ -75,7 +82,7 @@ func buildFile(description string, more []string, read func(path string) (*Fabri
 		case err != nil:
 			return nil, err
 		case !used:
-			return nil, fmt.Errorf("unknown option %q of a file (known: sm, root)", o)
+			return nil, fmt.Errorf("unknown option %q of a file (known: %s)", o, strings.Join(setupNames, ", "))
 		}
 	}
 	f, format, err := read(path)
@@ -88,11 +95,25 @@ func buildFile(description string, more []string, read func(path string) (*Fabri
 	return f, nil
 }
 
+// checkRepeats returns an error for a parameter that a description has twice. Only roots can
+// be repeated.
+func checkRepeats(parameters []string) error {
+	given := map[string]bool{}
+	for _, p := range parameters {
+		name, _, ok := strings.Cut(p, "=")
+		if ok && given[name] && name != "root" {
+			return fmt.Errorf("parameter %q is given twice", name)
+		}
+		given[name] = true
+	}
+	return nil
+}
+
 // cutOptions separates the options from a path, which may contain commas.
 func cutOptions(description string) (path string, options []string) {
 	for path = description; ; {
 		i := strings.LastIndexByte(path, ',')
-		if i < 0 || !strings.HasPrefix(path[i+1:], "sm=") && !strings.HasPrefix(path[i+1:], "root=") {
+		if i < 0 || !slices.ContainsFunc(setupNames, func(name string) bool { return strings.HasPrefix(path[i+1:], name+"=") }) {
 			slices.Reverse(options)
 			return path, options
 		}

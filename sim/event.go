@@ -83,6 +83,7 @@ func (q *eventQueue) apply(f *Fabric, c Command) {
 	if err := f.Do(c, nil); err != nil && q.failed != nil {
 		q.failed(err)
 	}
+	f.notify()
 }
 
 // step applies the events that are due, and counts a packet.

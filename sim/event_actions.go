@@ -88,24 +88,31 @@ func parsePower(on bool) func(*Fabric, *eventLine) (action, error) {
 func parseSilent(silent bool) func(*Fabric, *eventLine) (action, error) {
 	return func(f *Fabric, l *eventLine) (action, error) {
 		n, err := l.node(f)
-		return func(*Fabric, io.Writer) error {
-			n.Silent = silent
+		return func(f *Fabric, _ io.Writer) error {
+			n.Silent, f.admin.stale = silent, true
 			return nil
 		}, err
 	}
 }
 
-func parsePing(f *Fabric, l *eventLine) (action, error) {
-	nodes, err := l.nodes(f)
+func parseDescribe(f *Fabric, l *eventLine) (action, error) {
+	n, err := l.node(f)
 	if err != nil {
 		return nil, err
 	}
-	on := true
-	if l.more() {
-		if on = false; !l.accept("off") {
-			return nil, l.expected("off, or the end of the line")
-		}
+	l.blanks()
+	text := l.run(func(byte) bool { return true })
+	if text == "" {
+		err = l.expected("a description")
 	}
+	return func(*Fabric, io.Writer) error {
+		n.setDescription(mad.NewNodeDescription(text))
+		return nil
+	}, err
+}
+
+func parsePing(f *Fabric, l *eventLine) (action, error) {
+	nodes, on, err := l.nodesOn(f)
 	return func(*Fabric, io.Writer) error {
 		for _, n := range nodes {
 			if n.PingServer = ""; on {
@@ -113,7 +120,27 @@ func parsePing(f *Fabric, l *eventLine) (action, error) {
 			}
 		}
 		return nil
-	}, nil
+	}, err
+}
+
+// nodesOn reads "NODE|all [off]".
+func (l *eventLine) nodesOn(f *Fabric) (nodes []*Node, on bool, err error) {
+	if nodes, err = l.nodes(f); err != nil {
+		return nodes, true, err
+	}
+	on, err = l.on()
+	return nodes, on, err
+}
+
+// on reads "[off]".
+func (l *eventLine) on() (on bool, err error) {
+	if !l.more() {
+		return true, nil
+	}
+	if !l.accept("off") {
+		err = l.expected("off, or the end of the line")
+	}
+	return false, err
 }
 
 func parseHandOver(f *Fabric, l *eventLine) (action, error) {
@@ -122,7 +149,10 @@ func parseHandOver(f *Fabric, l *eventLine) (action, error) {
 }
 
 func parseSweep(*Fabric, *eventLine) (action, error) {
-	return func(f *Fabric, _ io.Writer) error { return f.Configure() }, nil
+	return func(f *Fabric, _ io.Writer) error {
+		f.admin.activity++
+		return f.Configure()
+	}, nil
 }
 
 // pull disconnects a port and remembers its peer for plugBack.
@@ -193,7 +223,7 @@ func (f *Fabric) setPower(n *Node, on bool) {
 // activate sets the state of a new link to Active, as the fabric's own subnet manager
 // would if it runs.
 func (f *Fabric) activate(p *Port) {
-	if f.master != nil && !f.master.Node.Silent && p.up() {
+	if f.master != nil && !f.master.Node.Silent && p.up() && p.Peer.up() {
 		p.Info.State, p.Peer.Info.State = ib.PortActive, ib.PortActive
 	}
 }
@@ -208,6 +238,7 @@ func (f *Fabric) handOver(to *Port) error {
 	to.Info.CapMask |= mad.CapSM
 	if f.master != nil {
 		f.master = to
+		f.admin.subscriptions = nil // the new manager does not know them
 	}
 	for _, n := range f.Nodes {
 		for i := range n.Ports {

@@ -58,7 +58,7 @@ func (l *eventLine) portOf(n *Node) (*Port, error) {
 	}
 	if number >= len(n.Ports) {
 		l.at = start
-		return nil, l.errorf("expected a port of node %q, from 1 to %d", n.ID, len(n.Ports)-1)
+		return nil, l.errorf("want a port of node %q, from 1 to %d", n.ID, len(n.Ports)-1)
 	}
 	return &n.Ports[number], nil
 }

@@ -62,9 +62,10 @@ func (m *Model) ParseModel(text string) error {
 
 // model reads parameters up to the end of the line.
 func (l *eventLine) model(m *Model) error {
+	given := map[string]bool{}
 	for more := true; more; {
 		l.blanks()
-		if err := l.modelField(m); err != nil {
+		if err := l.modelField(m, given); err != nil {
 			return err
 		}
 		more = l.more()
@@ -75,9 +76,15 @@ func (l *eventLine) model(m *Model) error {
 	return nil
 }
 
-func (l *eventLine) modelField(m *Model) error {
+// modelField reads a parameter. given has the names of those before it.
+func (l *eventLine) modelField(m *Model, given map[string]bool) error {
 	start := l.at
 	name := l.run(isLetter)
+	if given[name] {
+		l.at = start
+		return l.errorf("parameter %q is given twice", name)
+	}
+	given[name] = true
 	for _, f := range modelFields {
 		if f.name == name && l.accept("=") {
 			return f.parse(l, m)

@@ -1,18 +1,17 @@
 package sim
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ibkit/ibkit/internal/scanerr"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // ParseEvents parses an event script. Each line has a time and a command:
@@ -28,10 +27,9 @@ import (
 // name the file, line and column, and no events are returned.
 func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 	var events []Event
-	lines := bufio.NewScanner(r)
-	number := 1
-	for ; lines.Scan(); number++ {
-		l := &eventLine{netLine{file: name, number: number, text: strings.TrimRight(lines.Text(), " \t\r")}}
+	lines := textfile.NewReader(r, name)
+	for lines.Next() {
+		l := &eventLine{netLine{file: name, number: lines.Line(), text: strings.TrimRight(lines.Text(), " \t\r")}}
 		if l.blanks(); l.rest() == "" || l.accept("#") {
 			continue
 		}
@@ -51,8 +49,8 @@ func (f *Fabric) ParseEvents(r io.Reader, name string) ([]Event, error) {
 		}
 		events = append(events, e)
 	}
-	if err := scanerr.Of(lines); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, number, err)
+	if err := lines.Err(); err != nil {
+		return nil, err
 	}
 	return events, nil
 }
@@ -68,13 +66,16 @@ func (f *Fabric) ReadEvents(description string) ([]Event, error) {
 		}
 		return f.RandomEvents(o)
 	}
-	file, err := os.Open(description)
+	file, err := interrupt.Open(description)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
 	defer file.Close()
 	return f.ParseEvents(file, description)
 }
+
+// maxRandom is the maximum number of random failures, which are generated in advance.
+const maxRandom = 100_000
 
 // RandomOptions configure random events.
 type RandomOptions struct {
@@ -107,25 +108,23 @@ func (f *Fabric) RandomEvents(o RandomOptions) ([]Event, error) {
 		return nil, errors.New("make random events: the fabric has no switch, no second host or no cable")
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
-	var events []Event
+	var script strings.Builder
 	for range o.Count {
 		at := time.Duration(rng.Int64N(int64(o.Within) + 1)).Round(time.Microsecond)
 		whole := o.Within/10 + time.Duration(rng.Int64N(int64(o.Within/10)+1)).Round(time.Microsecond)
 		host, sw, cable := hosts[rng.IntN(len(hosts))], switches[rng.IntN(len(switches))], cables[rng.IntN(len(cables))]
-		var lines []string
 		switch rng.IntN(3) {
 		case 0:
-			lines = []string{fmt.Sprintf("%v flap %v %v %d", at, cable, whole/4, 1+rng.IntN(3))}
+			fmt.Fprintf(&script, "%v flap %v %v %d\n", at, cable, whole/4, 1+rng.IntN(3))
 		case 1:
-			lines = []string{fmt.Sprintf("%v down %q", at, host.ID), fmt.Sprintf("%v up %q", at+whole, host.ID)}
+			fmt.Fprintf(&script, "%v down %q\n%v up %q\n", at, host.ID, at+whole, host.ID)
 		case 2:
-			lines = []string{fmt.Sprintf("%v hang %q", at, sw.ID), fmt.Sprintf("%v resume %q", at+whole, sw.ID)}
+			fmt.Fprintf(&script, "%v hang %q\n%v resume %q\n", at, sw.ID, at+whole, sw.ID)
 		}
-		more, err := f.ParseEvents(strings.NewReader(strings.Join(lines, "\n")), "random events")
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, more...)
+	}
+	events, err := f.ParseEvents(strings.NewReader(script.String()), "random events")
+	if err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.After, b.After) })
 	return events, nil
@@ -135,9 +134,15 @@ func (f *Fabric) RandomEvents(o RandomOptions) ([]Event, error) {
 func parseRandom(text string) (RandomOptions, error) {
 	o := RandomOptions{Seed: 1, Count: 10, Within: 10 * time.Second}
 	l := &eventLine{netLine{file: "random events", number: 1, text: text}}
+	given := map[string]bool{}
 	for l.rest() != "" {
 		start := l.at
 		name := l.run(isLetter)
+		if given[name] {
+			l.at = start
+			return o, l.errorf("parameter %q is given twice", name)
+		}
+		given[name] = true
 		if !l.accept("=") {
 			name = ""
 		}
@@ -147,7 +152,7 @@ func parseRandom(text string) (RandomOptions, error) {
 		case "seed":
 			o.Seed, err = l.integer("a seed", 1<<64-1)
 		case "count":
-			n, err = l.integer("a number of failures", 1<<20)
+			n, err = l.integer("a number of failures", maxRandom)
 			o.Count = int(n)
 		case "within":
 			err = durationInto(l, &o.Within)

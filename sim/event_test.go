@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -69,12 +70,60 @@ func TestCommands(t *testing.T) {
 	if f.Model != (Model{Loss: 0.5, Jitter: 2 * time.Microsecond, Hop: time.Microsecond}) {
 		t.Errorf("got model %+v", f.Model)
 	}
+	do(t, f, "lft switch1 300 7")
+	do(t, f, "top switch1 0xbfff")
+	if sw.LFT[300] != 7 || sw.LFT[299] != noRoute || sw.Switch.LinearFDBTop != 0xbfff {
+		t.Errorf("got port %d of LID 300, top %d, want 7, 49151", sw.LFT[300], sw.Switch.LinearFDBTop)
+	}
+	do(t, f, "mute switch1 linearforwardingtable 2")
+	do(t, f, "mute switch1 SwitchInfo")
+	for _, want := range []struct {
+		attr     mad.AttrID
+		modifier uint32
+		muted    bool
+	}{{mad.AttrLinearForwardingTable, 2, true}, {mad.AttrLinearForwardingTable, 1, false}, {mad.AttrSwitchInfo, 9, true}, {mad.AttrNodeInfo, 0, false}} {
+		var p mad.Packet
+		p.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: want.attr, Modifier: want.modifier})
+		if sw.isMuted(&p) != want.muted {
+			t.Errorf("%v %d: got muted %v, want %v", want.attr, want.modifier, !want.muted, want.muted)
+		}
+	}
+	if do(t, f, "mute switch1 off"); len(sw.muted) > 0 {
+		t.Errorf("got %d muted attributes, want none", len(sw.muted))
+	}
 	do(t, f, "sweep")
 	if got := do(t, f, "dump host001"); !strings.Contains(got, `[1] lid 1 Active/LinkUp "switch1"[1]`) {
 		t.Errorf("got dump:\n%s", got)
 	}
 	if got := do(t, f, "help"); strings.Count(got, "\n") != len(commands) {
 		t.Errorf("got %d lines, want %d:\n%s", strings.Count(got, "\n"), len(commands), got)
+	}
+}
+
+// TestCommand_PKeys sets a partition table, which the agent of the port returns.
+func TestCommand_PKeys(t *testing.T) {
+	f := build(t, "single-switch:hosts=2,radix=4")
+	do(t, f, "pkeys host002[1] 0xffff 0x8001")
+	port, err := f.Open("host002")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := umad.NewClient(port, umad.ClientOptions{}).Call(t.Context(), &umad.Request{Attr: mad.AttrPKeyTable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table mad.PKeyTable
+	if err := mad.Decode(&table, r.Data()); err != nil || table.PKeys[1] != 0x8001 || table.PKeys[2] != 0 {
+		t.Errorf("got %v, %v, want P_Key 0x8001 at index 1", table.PKeys, err)
+	}
+	for text, want := range map[string]string{
+		"pkeys host002[1]":                                  "a P_Key",
+		"pkeys host002[1] 65536":                            "a P_Key",
+		"pkeys host002[1]" + strings.Repeat(" 0x7fff", 129): "more than 128 P_Keys",
+	} {
+		if _, err := f.ParseCommand("f", 3, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30s: got %v, want %s", text, err, want)
+		}
 	}
 }
 
@@ -99,21 +148,24 @@ func TestCommand_Errors(t *testing.T) {
 func TestParseEvents_Errors(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	for text, want := range map[string]string{
-		"soon down host001":             `f:2:1: expected a time, for example 1.5s or 20us, not "soon down host001"`,
-		"-1s down host001":              "f:2:1: expected a time",
-		"@0 down host001":               "f:2:1: expected a time, for example 1.5s, or @ and a number of packets",
-		"\n# a comment\n1s":             "f:4:3: expected a command (unlink, link, ",
-		"1s explode host001":            "f:2:4: expected a command",
-		"1s down":                       "f:2:8: expected a node at the end of the line",
+		"soon down host001":             `f:2:1: got "soon down host001", want a time, for example 1.5s or 20us`,
+		"-1s down host001":              `f:2:1: got "-1s down host001", want a time`,
+		"@0 down host001":               `f:2:1: got "@0 down host001", want a time, for example 1.5s, or @ and a number of packets`,
+		"\n# a comment\n1s":             "f:4:3: want a command (unlink, link, ",
+		"1s explode host001":            `f:2:4: got "explode host001", want a command`,
+		"1s down":                       "f:2:8: want a node at the end of the line",
 		"1s down nobody":                `f:2:9: unknown node "nobody"`,
-		"1s down host001 now":           `f:2:17: expected the end of the line, not "now"`,
-		`1s link "host001"[1] switch1`:  "f:2:29: expected a port number in brackets at the end of the line",
-		"1s unlink switch1[9]":          `f:2:18: expected a port of node "switch1", from 1 to 4`,
-		"1s flap switch1[1] often":      "f:2:20: expected a duration",
-		"1s model loss=2":               "f:2:15: expected a fraction of the packets, from 0 to 1",
-		"1s model colour=red":           "f:2:10: expected NAME=VALUE",
-		"1s dump":                       "f:2:4: expected a command that changes the fabric",
-		"1s congest switch1[1] host001": "f:2:30: expected a node at the end of the line",
+		"1s down host001 now":           `f:2:17: got "now", want the end of the line`,
+		`1s link "host001"[1] switch1`:  "f:2:29: want a port number in brackets at the end of the line",
+		"1s unlink switch1[9]":          `f:2:18: want a port of node "switch1", from 1 to 4`,
+		"1s flap switch1[1] often":      `f:2:20: got "often", want a duration`,
+		"1s model loss=2":               `f:2:15: got "2", want a fraction of the packets, from 0 to 1`,
+		"1s model colour=red":           `f:2:10: got "colour=red", want NAME=VALUE`,
+		"1s dump":                       `f:2:4: got "dump", want a command that changes the fabric`,
+		"1s lft host001 1 1":            `f:2:8: "host001" is not a switch`,
+		"1s lft switch1 1 256":          `f:2:18: got "256", want a port, or 255 for none`,
+		"1s mute switch1 Weather":       `f:2:17: got "Weather", want off, or one of NodeDescription, NodeInfo, SwitchInfo`,
+		"1s congest switch1[1] host001": "f:2:30: want a node at the end of the line",
 	} {
 		t.Run(text, func(t *testing.T) {
 			events, err := f.ParseEvents(strings.NewReader("\n"+text), "f")
@@ -186,7 +238,7 @@ func TestRandomEvents(t *testing.T) {
 	if one != list("random:seed=7,count=20,within=1s") || one == two || strings.Count(one, "\n") < 20 {
 		t.Errorf("got events\n%s", one)
 	}
-	for _, bad := range []string{"random:seed=x", "random:colour=1", "random:seed=1;", "/nonexistent"} {
+	for _, bad := range []string{"random:seed=x", "random:colour=1", "random:seed=1;", "random:count=100001", "/nonexistent"} {
 		if _, err := f.ReadEvents(bad); err == nil {
 			t.Errorf("%s: got no error", bad)
 		}
@@ -197,6 +249,7 @@ func TestRandomEvents(t *testing.T) {
 func FuzzEvents(f *testing.F) {
 	f.Add("1.5s down host001\n@3 flap \"switch1\"[2] 1ms 4\n")
 	f.Add("1ms model loss=0.1,queue=3 seed=0x7\n2ms ping all off\n3ms sm host002[1]\n")
+	f.Add("1ms lft switch1 4 200\n2ms top switch1 0xffff\n3ms mute switch1 LinearForwardingTable 0\n4ms mute switch1 off\n")
 	f.Add("1ms unlink host001\n2ms link host001[1]\n# a comment\n3ms sweep\n")
 	f.Fuzz(func(t *testing.T, script string) {
 		fabric := build(t, "single-switch:hosts=2,radix=4")

@@ -114,7 +114,7 @@ Ca	1 "host"	# "a host"
 	fmt.Println(err)
 	// Output:
 	// 4X HDR Initialize
-	// read fabric: fabric.net:1:10: expected the ID of the node in quotation marks, not "leaf"
+	// read fabric: fabric.net:1:10: got "leaf", want the ID of the node in quotation marks
 }
 
 // A command that changes a fabric in use, and one that prints.

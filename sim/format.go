@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // ErrCache is wrapped by the error of [ReadFile] for a binary cache of a scan, as
@@ -39,7 +40,7 @@ func ReadFile(path string) (*Fabric, error) {
 }
 
 func readAny(path string) (*Fabric, fileFormat, error) {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fileFormat{}, fmt.Errorf("read fabric: %w", err)
 	}
@@ -56,7 +57,7 @@ func readAs(path string, format fileFormat) (*Fabric, error) {
 	if path == "" {
 		return nil, errors.New("read fabric: no file name after the format")
 	}
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read fabric: %w", err)
 	}

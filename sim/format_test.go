@@ -104,19 +104,19 @@ func TestBuild_TopologyWithoutLID(t *testing.T) {
 }
 
 func TestReadFile_Errors(t *testing.T) {
-	const formats = "expected a net file of ibsim, or the output of ibnetdiscover or of ibkit linkinfo --json --attributes, not "
+	const formats = ", want a net file of ibsim, or the output of ibnetdiscover or of ibkit linkinfo --json --attributes"
 	for _, test := range []struct{ name, content, want string }{
 		{"empty", "", "the file is empty"},
 		{"blank", " \n\t\n", "the file is empty"},
 		{"comments", "# a comment\n#\n", "the file contains no nodes"},
-		{"prose", "# a comment\n\nHello, world\n", `:3:1: ` + formats + `"Hello, world"`},
-		{"CSV", "guid,port,state\n0x1,2,Active\n", `:1:1: ` + formats + `"guid,port,state"`},
-		{"script", "#!/bin/sh\nexec ibsim\n", `:2:1: ` + formats + `"exec ibsim"`},
-		{"binary", "\x7fELF\x02\x01\x01\x00\x00\x00", `:1:1: ` + formats},
-		{"array", "[1, 2]", `:1:1: ` + formats + `"[1, 2]"`},
-		{"another document", `{"schema":"ibkit/devinfo/1","devices":[]}`, `schema: expected ibkit/linkinfo/1 or ibkit/linkinfo/2`},
+		{"prose", "# a comment\n\nHello, world\n", `:3:1: got "Hello, world"` + formats},
+		{"CSV", "guid,port,state\n0x1,2,Active\n", `:1:1: got "guid,port,state"` + formats},
+		{"script", "#!/bin/sh\nexec ibsim\n", `:2:1: got "exec ibsim"` + formats},
+		{"binary", "\x7fELF\x02\x01\x01\x00\x00\x00", `\x00"` + formats},
+		{"array", "[1, 2]", `:1:1: got "[1, 2]"` + formats},
+		{"another document", `{"schema":"ibkit/devinfo/1","devices":[]}`, `schema: want ibkit/linkinfo/1 or ibkit/linkinfo/2`},
 		{"cut JSON", `{"schema":"ibkit/linkinfo/1","nodes":[`, "unexpected end of the file"},
-		{"net file", "Switch 4 \"s\"\n[1]\t\"h\"[1]\tw=99\n", `2:14: expected a set of bits, a number up to 31, not "99"`},
+		{"net file", "Switch 4 \"s\"\n[1]\t\"h\"[1]\tw=99\n", `2:14: got "99", want a set of bits, a number up to 31`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := write(t, test.content)
@@ -138,10 +138,10 @@ func TestReadFile_Errors(t *testing.T) {
 		"/nonexistent":  "read fabric: open /nonexistent: no such file or directory",
 		"./x,sm=off":    "read fabric: open ./x: no such file or directory",
 		t.TempDir():     "is a directory",
-		"moon":          `unknown fabric "moon": not a file, and not one of demo, faults, single-switch, fat-tree, dragonfly, torus, mixed, chassis, forwarding-loop, credit-loop, dead-end, unbalanced-leaf, broken-multicast, json:FILE, net:FILE, topo:FILE`,
+		"moon":          `unknown fabric "moon": not a file, and not one of demo, faults, single-switch, fat-tree, dragonfly, torus, mixed, chassis, rails, forwarding-loop, credit-loop, dead-end, unbalanced-leaf, broken-multicast, json:FILE, net:FILE, topo:FILE`,
 		"moon:hosts=3":  `unknown fabric "moon": not a file`,
 		"net:/x":        "open /x: no such file or directory",
-		"demo,colour=1": `build fabric demo: unknown parameter "colour" (known: sm, root)`,
+		"demo,colour=1": `build fabric demo: unknown parameter "colour" (known: sm, root, vendor, ar)`,
 		"demo,sm=maybe": "build fabric demo: sm=maybe: ",
 		"json:" + nets:  "no such file",
 	} {

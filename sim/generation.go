@@ -21,3 +21,15 @@ var generations = map[ib.Speed]devices{
 
 // devicesOf returns the devices whose highest speed is s (0: HDR).
 func devicesOf(s ib.Speed) devices { return generations[or(s, ib.HDR)] }
+
+// hasExtendedPortInfo reports whether the devices of a generation have NVIDIA's
+// ExtendedPortInfo: those of the speeds from FDR10 to HDR, as rdma-core expects
+// (libibnetdisc/ibnetdisc.c).
+func (n *Node) hasExtendedPortInfo() bool {
+	for _, speed := range []ib.Speed{ib.FDR10, ib.FDR, ib.EDR, ib.HDR} {
+		if d := generations[speed]; n.Info.DeviceID == d.fabric || n.Info.DeviceID == d.adapter {
+			return true
+		}
+	}
+	return false
+}

@@ -12,14 +12,9 @@ import (
 // a switch are on shortest paths, the destinations are spread over them.
 func (f *Fabric) routeAll(lids []*Port) error {
 	g := newGraph(f)
-	newRouter := func() router { return newMinHop(g) }
-	var plan *upDownPlan
-	if f.Manager.Routing == UpDown {
-		var err error
-		if plan, err = g.planUpDown(f, lids); err != nil {
-			return err
-		}
-		newRouter = func() router { return newUpDown(plan) }
+	newRouter, plan, err := g.routers(f, lids)
+	if err != nil {
+		return err
 	}
 	tables := make([][]uint8, len(g.switches))
 	for i := range tables {
@@ -32,7 +27,18 @@ func (f *Fabric) routeAll(lids []*Port) error {
 	for i, n := range g.switches {
 		n.LFT, n.Switch.LinearFDBTop = tables[i], ib.LID(len(lids)-1)
 	}
+	g.adapt(lids, newRouter)
 	return nil
+}
+
+// routers returns a function that makes routers of the manager's algorithm, and the plan
+// of up/down routing.
+func (g *graph) routers(f *Fabric, lids []*Port) (func() router, *upDownPlan, error) {
+	if f.Manager.Routing != UpDown {
+		return func() router { return newMinHop(g) }, nil, nil
+	}
+	plan, err := g.planUpDown(f, lids)
+	return func() router { return newUpDown(plan) }, plan, err
 }
 
 // A graph numbers the switches of a fabric and holds the links between them.

@@ -77,12 +77,12 @@ func (j *jsonReader) read() (*Fabric, error) {
 	}
 	switch {
 	case schema == nil || !slices.Contains(linksSchemas, *schema):
-		return nil, j.errorf("schema: expected %s, the form that ibkit linkinfo --json --attributes prints", strings.Join(linksSchemas, " or "))
+		return nil, j.errorf("schema: want %s, the form that ibkit linkinfo --json --attributes prints", strings.Join(linksSchemas, " or "))
 	case len(j.nodes) == 0:
 		return nil, j.errorf("nodes: the array is empty")
 	}
 	if _, err := j.tokens.Token(); !errors.Is(err, io.EOF) {
-		return nil, j.errorf("expected the end of the file")
+		return nil, j.errorf("want the end of the file")
 	}
 	if !partial {
 		for _, n := range j.nodes {
@@ -110,7 +110,7 @@ func (j *jsonReader) readNodes() error {
 		if err := n.read(text); err != nil {
 			var wrong *json.UnmarshalTypeError
 			if errors.As(err, &wrong) {
-				return j.at.errorf(start+wrong.Offset-1, "%s: expected %s, not %s", member(path, wrong.Field), kindOf(wrong.Type), wrong.Value)
+				return j.at.errorf(start+wrong.Offset-1, "%s: got %s, want %s", member(path, wrong.Field), wrong.Value, kindOf(wrong.Type))
 			}
 			return n.errorf("%w", err)
 		}
@@ -136,7 +136,7 @@ func (j *jsonReader) delimiter(want json.Delim, what string) error {
 	case err != nil:
 		return j.syntax(err)
 	case got != want:
-		return j.errorf("expected %s", what)
+		return j.errorf("want %s", what)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (j *jsonReader) value(v any, path string) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &wrong):
-		return j.errorf("%s: expected %s, not %s", path, kindOf(wrong.Type), wrong.Value)
+		return j.errorf("%s: got %s, want %s", path, wrong.Value, kindOf(wrong.Type))
 	case errors.As(err, &syntax):
 		// The offset in the decoder's error is not a position in the file if tokens are
 		// read as well.

@@ -79,7 +79,7 @@ func (j *jsonReader) link(f *Fabric, p *Port, from *jsonNode, to *jsonPeer) erro
 		return from.errorf("%s.node_guid: node 0x%016x is not in the file, which may be filtered", path, to.guid)
 	}
 	if to.number < 1 || int(to.number) >= len(there.ports) {
-		return from.errorf("%s.port: expected a port of %s, from 1 to %d, not %d", path, there, len(there.ports)-1, to.number)
+		return from.errorf("%s.port: got %d, want a port of %s, from 1 to %d", path, to.number, there, len(there.ports)-1)
 	}
 	end := &there.ports[to.number]
 	if end.peer == nil || end.peer.guid != p.Node.Info.NodeGUID || end.peer.number != p.Number {

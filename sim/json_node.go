@@ -83,7 +83,7 @@ func (n *jsonNode) read(text []byte) error {
 	case err != nil:
 		return err
 	case !known:
-		return fmt.Errorf("%s.info: expected an object (NodeInfo, printed with --attributes)", n.path)
+		return fmt.Errorf("%s.info: want an object (NodeInfo, printed with --attributes)", n.path)
 	}
 	isSwitch := n.info.NodeType == mad.NodeTypeSwitch
 	guid, err := jsonGUID(m.GUID, n.path+".guid")
@@ -91,11 +91,11 @@ func (n *jsonNode) read(text []byte) error {
 	case err != nil:
 		return err
 	case guid != n.info.NodeGUID:
-		return fmt.Errorf("%s.guid: expected 0x%016x, as in info", n.path, n.info.NodeGUID)
+		return fmt.Errorf("%s.guid: want 0x%016x, as in info", n.path, n.info.NodeGUID)
 	case n.info.NodeType < mad.NodeTypeCA || n.info.NodeType > mad.NodeTypeRouter:
-		return fmt.Errorf("%s.info.node_type: expected 1, 2 or 3, not %d", n.path, n.info.NodeType)
+		return fmt.Errorf("%s.info.node_type: got %d, want 1, 2 or 3", n.path, n.info.NodeType)
 	case n.info.NumPorts < 1 || n.info.NumPorts > maxPorts:
-		return fmt.Errorf("%s.info.num_ports: expected a number from 1 to %d, not %d", n.path, maxPorts, n.info.NumPorts)
+		return fmt.Errorf("%s.info.num_ports: got %d, want a number from 1 to %d", n.path, n.info.NumPorts, maxPorts)
 	}
 	n.desc, n.lid = m.Description, ib.LID(m.LID)
 	if n.switchInfo, err = optional[mad.SwitchInfo](m.SwitchInfo, n.path+".switch_info"); err != nil {
@@ -105,7 +105,7 @@ func (n *jsonNode) read(text []byte) error {
 		return err
 	}
 	if !isSwitch && (n.switchInfo != nil || n.port0 != nil) {
-		return fmt.Errorf("%s: expected null in switch_info and port0, since the node is not a switch", n.path)
+		return fmt.Errorf("%s: want null in switch_info and port0, because the node is not a switch", n.path)
 	}
 	n.ports = make([]jsonPort, int(n.info.NumPorts)+1)
 	for i := range m.Ports {
@@ -134,7 +134,7 @@ func (n *jsonNode) complete() error {
 
 func (n *jsonNode) readPort(m *portMembers, path string) error {
 	if m.Number < 1 || int(m.Number) >= len(n.ports) {
-		return fmt.Errorf("%s.number: expected a number from 1 to %d, not %d", path, len(n.ports)-1, m.Number)
+		return fmt.Errorf("%s.number: got %d, want a number from 1 to %d", path, m.Number, len(n.ports)-1)
 	}
 	p := &n.ports[m.Number]
 	if p.path != "" {
@@ -180,7 +180,7 @@ func attribute(text json.RawMessage, a json.Unmarshaler, path string) (bool, err
 		return false, nil
 	}
 	if text[0] != '{' {
-		return false, fmt.Errorf("%s: expected an object or null", path)
+		return false, fmt.Errorf("%s: want an object or null", path)
 	}
 	if err := a.UnmarshalJSON(text); err != nil {
 		return false, fmt.Errorf("%s.%w", path, err)
@@ -193,7 +193,7 @@ func jsonGUID(text, path string) (ib.GUID, error) {
 	digits, ok := strings.CutPrefix(text, "0x")
 	guid, err := strconv.ParseUint(digits, 16, 64)
 	if !ok || err != nil {
-		return 0, fmt.Errorf("%s: expected a GUID, for example \"0x0002c90000100300\", not %.40q", path, text)
+		return 0, fmt.Errorf("%s: got %.40q, want a GUID, for example \"0x0002c90000100300\"", path, text)
 	}
 	return ib.GUID(guid), nil
 }

@@ -10,7 +10,7 @@ import (
 func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 	width, speed := or(l.Width, ib.Width4X), or(l.Speed, ib.HDR)
 	i := mad.PortInfo{
-		GIDPrefix:       defaultPrefix,
+		GIDPrefix:       ib.DefaultPrefix,
 		State:           ib.PortDown,
 		PhysState:       ib.PhysPolling,
 		LinkDownDefault: linkDownToPolling,
@@ -51,7 +51,6 @@ func (l LinkSpec) portInfo(isPort0 bool) mad.PortInfo {
 }
 
 const (
-	defaultPrefix                         = 0xfe80_0000_0000_0000
 	mtu4096           ib.MTU              = 5
 	vl0to3            ib.VLCap            = 3
 	linkDownToPolling mad.LinkDownDefault = 2

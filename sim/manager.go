@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Routing is a routing algorithm.
 type Routing uint8
@@ -32,14 +35,18 @@ type Manager struct {
 	Roots []string
 }
 
-// A setup is the subnet manager that a description of a fabric selects.
+// A setup is the subnet manager that a description of a fabric selects, and whether all
+// nodes have vendor agents and adaptive routing.
 type setup struct {
-	off     bool
-	manager Manager
+	off              bool
+	manager          Manager
+	vendor, adaptive bool
 }
 
-// set sets a parameter. It reports false if the parameter is not one of a subnet
-// manager.
+// setupNames are the parameters of a setup.
+var setupNames = []string{"sm", "root", "vendor", "ar"}
+
+// set sets a parameter. It reports false if the parameter is not one of a setup.
 func (s *setup) set(name, value string) (bool, error) {
 	switch name {
 	case "sm":
@@ -54,6 +61,15 @@ func (s *setup) set(name, value string) (bool, error) {
 		}
 	case "root":
 		s.manager.Roots = append(s.manager.Roots, value)
+	case "vendor", "ar":
+		if value != "on" && value != "off" {
+			return true, fmt.Errorf("%s=%s: not one of on, off", name, value)
+		}
+		if name == "vendor" {
+			s.vendor = value == "on"
+		} else {
+			s.adaptive = value == "on"
+		}
 	default:
 		return false, nil
 	}
@@ -66,8 +82,18 @@ func (s *setup) apply(f *Fabric, configure func(*Fabric) error) error {
 		return fmt.Errorf("root=%s: roots require sm=updown", s.manager.Roots[0])
 	}
 	f.Manager = s.manager
-	if s.off {
+	if s.vendor || s.adaptive {
+		for _, n := range f.Nodes {
+			n.SetVendorAgent(true)
+		}
+	}
+	if !s.off {
+		if err := configure(f); err != nil {
+			return err
+		}
+	}
+	if !s.adaptive {
 		return nil
 	}
-	return configure(f)
+	return f.SetAdaptiveRouting(true, slices.DeleteFunc(slices.Clone(f.Nodes), func(n *Node) bool { return !n.IsSwitch() })...)
 }

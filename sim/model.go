@@ -37,7 +37,11 @@ type Fabric struct {
 	inUse   bool    // a sender exists
 	master  *Port   // port of the fabric's own subnet manager; nil: not configured
 	setting *Port   // port whose state a request is changing
-	changed []*Node // switches with link changes since Traps
+	changed []*Node // switches with link changes since Notifications
+	notices []notice
+	sent    []Notification // for Notifications
+
+	listener *clientPort // receives packets without a request
 
 	clock     func() time.Time // nil: time.Now
 	firstLook time.Time        // first access to counters
@@ -76,14 +80,18 @@ type Node struct {
 	// Silent makes the node discard all packets that it receives.
 	Silent bool
 
+	muted []mute // requests without an answer
+
 	// PingServer is the host name with which the node answers pings, as an ibping
 	// server does. "": the node does not answer pings.
 	PingServer string
 
 	fabric  *Fabric
 	perf    perfAgent
-	off     bool // powered off
-	changed bool // in Fabric.changed
+	vendor  *vendorAgent // nil: the node does not answer NVIDIA's attributes
+	split   bool         // each connector of a switch has two ports
+	off     bool         // powered off
+	changed bool         // in Fabric.changed
 	busy    busy
 	index   int // number of the switch while routes are computed
 }

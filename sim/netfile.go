@@ -1,17 +1,16 @@
 package sim
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/ibkit/ibkit/ib"
-	"github.com/ibkit/ibkit/internal/scanerr"
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // ParseNet parses a net file of ibsim. The fabric is the one that ibsim 0.10 simulates
@@ -33,7 +32,7 @@ func ParseNet(r io.Reader, name string) (*Fabric, error) {
 // parseNetFile reads a net file and the files that it includes.
 func parseNetFile(r io.Reader, name string) (*Fabric, error) {
 	n := newNetReader(netRules)
-	n.open = func(path string) (io.ReadCloser, error) { return os.Open(path) }
+	n.open = func(path string) (io.ReadCloser, error) { return interrupt.Open(path) }
 	return n.load(r, name)
 }
 
@@ -114,16 +113,14 @@ func (n *netReader) load(r io.Reader, name string) (*Fabric, error) {
 
 // read reads one file.
 func (n *netReader) read(r io.Reader, name string) error {
-	lines := bufio.NewScanner(r)
-	number := 0
-	for lines.Scan() {
-		number++
-		if err := n.line(&netLine{file: name, number: number, text: lines.Text()}); err != nil {
+	lines := textfile.NewReader(r, name)
+	for lines.Next() {
+		if err := n.line(&netLine{file: name, number: lines.Line(), text: lines.Text()}); err != nil {
 			return err
 		}
 	}
-	if err := scanerr.Of(lines); err != nil {
-		return fmt.Errorf("%s:%d: %w", name, number+1, err)
+	if err := lines.Err(); err != nil {
+		return err
 	}
 	n.current = nil
 	return nil

@@ -27,9 +27,9 @@ func (l *netLine) errorf(format string, args ...any) error {
 // expected returns an error that names the text expected at the current position.
 func (l *netLine) expected(what string) error {
 	if l.rest() == "" {
-		return l.errorf("expected %s at the end of the line", what)
+		return l.errorf("want %s at the end of the line", what)
 	}
-	return l.errorf("expected %s, not %.40q", what, l.rest())
+	return l.errorf("got %.40q, want %s", l.rest(), what)
 }
 
 func (l *netLine) rest() string { return l.text[l.at:] }

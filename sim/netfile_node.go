@@ -158,14 +158,17 @@ func (node *netNode) describe(comment string, r rules) (rest string) {
 // descEnds are the texts that end a description without quotation marks.
 var descEnds = []string{" enhanced port ", " base port ", " lid ", " lmc "}
 
-// lidAndLMC finds "lid 4 lmc 0" in a comment. Missing values are 0.
+// permissiveLID is the LID of some ports without a LID.
+const permissiveLID = 0xffff
+
+// lidAndLMC finds "lid 4 lmc 0" in a comment. Missing values and the permissive LID are 0.
 func lidAndLMC(comment string) (lid ib.LID, lmc uint8, err error) {
 	for _, field := range []struct {
 		name string
 		most uint64
 		set  func(v uint64)
 	}{
-		{"lid ", 0xbfff, func(v uint64) { lid = ib.LID(v) }},
+		{"lid ", uint64(ib.MaxUnicastLID), func(v uint64) { lid = ib.LID(v) }},
 		{"lmc ", 7, func(v uint64) { lmc = uint8(v) }},
 	} {
 		_, text, ok := strings.Cut(comment, field.name)
@@ -173,8 +176,11 @@ func lidAndLMC(comment string) (lid ib.LID, lmc uint8, err error) {
 			continue
 		}
 		l := netLine{text: text}
-		v, err := l.integer(field.name, field.most)
-		if err != nil {
+		v, err := l.integer(field.name, permissiveLID)
+		if err == nil && v == permissiveLID && field.name == "lid " {
+			v = 0
+		}
+		if err != nil || v > field.most {
 			return 0, 0, fmt.Errorf("%s%.20q: not a number from 0 to %d", field.name, text, field.most)
 		}
 		field.set(v)

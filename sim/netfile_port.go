@@ -14,7 +14,7 @@ import (
 //	@[1]	"alias"
 func (n *netReader) portLine(l *netLine) error {
 	if n.current == nil {
-		return l.errorf("a port line without a node: expected after the line of a node or of another port")
+		return l.errorf("got a port line, want the line of a node before it")
 	}
 	isAlias := l.accept("@")
 	start := l.at
@@ -144,7 +144,7 @@ func (n *netReader) annotation(l *netLine, p *netPort) error {
 	kind := p.node.spec.Kind
 	switch {
 	case n.rules == topologyRules && !known:
-		return l.errorf("expected a comment with LID, width and speed of the link, for example %q", `# "name" lid 4 4xHDR`)
+		return l.errorf("want a comment with LID, width and speed of the link, for example %q", `# "name" lid 4 4xHDR`)
 	case n.rules == topologyRules:
 		p.running = &r
 	case !known || kind == mad.NodeTypeRouter:

@@ -116,16 +116,16 @@ func TestParseNet_Errors(t *testing.T) {
 	const pair = "Switch 8 \"s\"\n[1]\t\"h\"[1]\n\nHca 1 \"h\"\n"
 	for _, test := range []struct{ text, want string }{
 		{"", "the file contains no nodes"},
-		{"Swich 8 \"s\"\n", `net:1:1: expected a node`},
+		{"Swich 8 \"s\"\n", `net:1:1: got "Swich 8 \"s\"", want a node`},
 		{"Switch 0 \"s\"\n", `number of ports: got 0, want at least 1`},
-		{"Switch 300 \"s\"\n", `net:1:8: expected the number of ports, a number up to 254, not "300`},
-		{"Switch 8 s\n", `net:1:10: expected the ID of the node in quotation marks`},
+		{"Switch 300 \"s\"\n", `net:1:8: got "300 \"s\"", want the number of ports, a number up to 254`},
+		{"Switch 8 s\n", `net:1:10: got "s", want the ID of the node in quotation marks`},
 		{"Switch 8 \"s@t\"\n", `ID "s@t": empty, or with # or @`},
 		{"Switch 8 \"s\"\n\nSwitch 8 \"s\"\n", `net:3:10: duplicate node "s", defined in net:1`},
 		{"caguid=1\nCa 1 \"a\"\ncaguid=1\nCa 1 \"b\"\n", `duplicate GUID 0x1, used by node "a" in net:2`},
-		{"[1]\t\"a\"[1]\n", `a port line without a node`},
+		{"[1]\t\"a\"[1]\n", `got a port line, want the line of a node before it`},
 		{"Switch 8 \"s\"\n[9]\t\"h\"[1]\n", `node "s" has ports 1 to 8, not 9`},
-		{"Switch 8 \"s\"\n[0]\t\"h\"[1]\n", `net:2:2: expected a port number from 1 to 254`},
+		{"Switch 8 \"s\"\n[0]\t\"h\"[1]\n", `net:2:2: got "0]\t\"h\"[1]", want a port number from 1 to 254`},
 		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n[1]\t\"h\"[1]\n", `net:3:1: duplicate port 1 of node "s", defined in net:2`},
 		{"Switch 8 \"s\"\n[1]\t\"h\"[1]\n", `net:2: "s"[1] is linked to node "h", which is not in the file`},
 		{pair, `"h"[1], which has no line for the link`},
@@ -135,13 +135,13 @@ func TestParseNet_Errors(t *testing.T) {
 		{"Switch 8 \"s\"\n[1]\t\"s\"[9]\n", `port 9 of node "s", which has 8`},
 		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=1\n[2]\t\"s\"[1] w=2\n", `no common width: "s"[1] has 1 enabled, "s"[2] (net:3) has 2`},
 		{"Switch 8 \"s\"\n[1]\t\"s\"[2] w=0\n", `net:2:14: w=0: no width enabled`},
-		{"Switch 8 \"s\"\n[1]\t\"s\"[2] x=0\n", `expected w=, s=, e= or a comment`},
-		{"width=32\n", `net:1:7: expected a value of width, a number up to 31`},
-		{"speed=0\n", `expected a nonzero set of bits`},
+		{"Switch 8 \"s\"\n[1]\t\"s\"[2] x=0\n", `want w=, s=, e= or a comment`},
+		{"width=32\n", `net:1:7: got "32", want a value of width, a number up to 31`},
+		{"speed=0\n", `want a nonzero set of bits`},
 		{"do Error \"s\" 30\n", `do Error: not supported in a file (only Link and Unlink)`},
 		{"Switch 8 \"s\"\ndo Unlink \"s\"[1]\n", `"s"[1] is not linked`},
 		{"include \"other\"\n", `include requires a file`},
-		{"Non-Chassis Ports\n", `net:1:4: expected "Non-Chassis Nodes", not "-Chassis Ports"`},
+		{"Non-Chassis Ports\n", `net:1:4: got "-Chassis Ports", want "Non-Chassis Nodes"`},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			_, err := ParseNet(strings.NewReader(test.text), "net")
@@ -251,7 +251,7 @@ func TestParseTopology_LIDs(t *testing.T) {
 
 func TestParseTopology_Errors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"Switch 8 \"S-1\"\n[1]\t\"S-2\"[1]\n", `expected a comment with LID, width and speed`},
+		{"Switch 8 \"S-1\"\n[1]\t\"S-2\"[1]\n", `want a comment with LID, width and speed`},
 		{"Switch 8 \"S-1\"\n[1]\t\"S-1\"[2] # \"s\" lid 0 4xHDR\n[2]\t\"S-1\"[1] # \"s\" lid 0 4xEDR\n", `runs at 4X HDR and "S-1"[2] (t:3) at 4X EDR`},
 		{"include \"x\"\n", "include is not supported in a topology file"},
 	} {

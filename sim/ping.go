@@ -16,7 +16,7 @@ func (f *Fabric) answerPing(d destination, p *mad.Packet) bool {
 	if d.node.PingServer == "" || p.Method() != mad.MethodGet {
 		return false
 	}
-	p[offMethod] = byte(mad.MethodGetResp)
+	p.SetMethod(mad.MethodGetResp)
 	data := p[offPingData:]
 	clear(data)
 	copy(data[:len(data)-1], d.node.PingServer)

@@ -11,7 +11,7 @@ func (f *Fabric) answerPerf(d destination, p *mad.Packet) bool {
 	if method != mad.MethodGet && method != mad.MethodSet || n.perf.fault == perfSilent {
 		return false
 	}
-	p[offMethod] = byte(mad.MethodGetResp)
+	p.SetMethod(mad.MethodGetResp)
 	set := method == mad.MethodSet
 	switch attr := p.Attr(); {
 	case elsewhere != nil && attr == mad.AttrClassPortInfo && !set:
@@ -48,7 +48,7 @@ func (f *Fabric) answerCounters(n *Node, p *mad.Packet, set bool) mad.Status {
 	if ports == nil || n.perf.fault == perfRejected {
 		return mad.StatusBadValue
 	}
-	if p.Attr() == mad.AttrPortExtendedSpeedsCounters && n.perf.caps.Has(mad.PerfRSFECCounters) && ports[0].usesRSFEC() {
+	if p.Attr() == mad.AttrPortExtendedSpeedsCounters && n.perf.caps.Has(mad.PerfRSFECCounters) && ports[0].fecInfo().HasRSFEC() {
 		t, a = allCounters().rsfec, &mad.PortRSFECCounters{PortSelect: selected}
 	}
 	sums := make([]uint64, len(t.counters))

@@ -39,9 +39,9 @@ func (n *Node) tick() uint8 {
 }
 
 // SetPerfRedirect makes the agent of a node redirect all requests to a queue pair of a
-// port, whose agent answers for the node. P_Key 0 is the default key; a nil port
-// ends the redirection.
-func (f *Fabric) SetPerfRedirect(n *Node, to *Port, qpn uint32, key mad.PKey) {
+// port, whose agent answers for the node. P_Key 0 is the default key. With byGID the
+// agent returns the GID of the port without its LID. A nil port ends the redirection.
+func (f *Fabric) SetPerfRedirect(n *Node, to *Port, qpn uint32, key mad.PKey, byGID bool) {
 	for redirected, other := range f.perfQPs {
 		if other == n {
 			delete(f.perfQPs, redirected)
@@ -58,7 +58,19 @@ func (f *Fabric) SetPerfRedirect(n *Node, to *Port, qpn uint32, key mad.PKey) {
 	info := n.perf.classPortInfo()
 	info.RedirectLID, info.RedirectQP, info.RedirectQKey = to.Management().Info.LID, qpn, qp1QKey
 	info.RedirectPKey = key
+	if byGID {
+		info.RedirectLID, info.RedirectGID = 0, to.Management().gid()
+	}
 	n.perf.redirect = &info
+}
+
+// PerfRedirect returns the address of a queue pair as the agent returns it that redirects
+// requests to the queue pair; nil: there is no such agent.
+func (f *Fabric) PerfRedirect(qpn uint32) *mad.ClassPortInfo {
+	if n := f.perfQPs[qpn]; n != nil {
+		return n.perf.redirect
+	}
+	return nil
 }
 
 // redirected returns the node for which the agent at a destination answers, and the

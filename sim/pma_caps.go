@@ -31,7 +31,7 @@ func (n *Node) PerfCaps() (mad.PerfCapMask, mad.PerfCapMask2) { return n.perf.ca
 func (c perfCaps) classPortInfo() mad.ClassPortInfo {
 	return mad.ClassPortInfo{
 		BaseVersion:   1,
-		ClassVersion:  1,
+		ClassVersion:  mad.ClassPM.Version(),
 		CapMask:       uint16(c.caps),
 		CapMask2:      uint32(c.caps2),
 		RespTimeValue: 18,

@@ -68,8 +68,13 @@ func parsePerfFault(f *Fabric, l *eventLine) (action, error) {
 	}, nil
 }
 
-// parseRedirect parses "redirect NODE PORT QPN [P_KEY]".
-func parseRedirect(f *Fabric, l *eventLine) (action, error) {
+// parseRedirect parses "redirect NODE PORT QPN [P_KEY]" and "redirectgid" with the same
+// operands.
+func parseRedirect(byGID bool) func(*Fabric, *eventLine) (action, error) {
+	return func(f *Fabric, l *eventLine) (action, error) { return parseRedirectTo(f, l, byGID) }
+}
+
+func parseRedirectTo(f *Fabric, l *eventLine, byGID bool) (action, error) {
 	n, err := l.node(f)
 	if err != nil {
 		return nil, err
@@ -95,7 +100,7 @@ func parseRedirect(f *Fabric, l *eventLine) (action, error) {
 		}
 	}
 	return func(f *Fabric, _ io.Writer) error {
-		f.SetPerfRedirect(n, to, uint32(qpn), mad.PKey(key))
+		f.SetPerfRedirect(n, to, uint32(qpn), mad.PKey(key), byGID)
 		return nil
 	}, nil
 }
@@ -106,7 +111,7 @@ func parseFEC(f *Fabric, l *eventLine) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := l.integer("a mode from 0 to 3", fecLowLatencyRS)
+	mode, err := l.integer("a mode from 0 to 3", uint64(mad.FECRSLowLatency))
 	return func(*Fabric, io.Writer) error {
 		p.SetFEC(uint16(mode))
 		return nil

@@ -356,11 +356,11 @@ func TestCommands_Counters(t *testing.T) {
 		t.Errorf("got capabilities %#x, %#x, want 0x300, 2", caps, caps2)
 	}
 	for text, want := range map[string]string{
-		"counter switch1[1] Moon 1":               `console:1:20: expected the name of a counter, for example SymbolErrorCounter, not "Moon 1"`,
-		"counter switch1[1] SymbolErrorCounter x": `console:1:39: expected a value, a number up to 18446744073709551615, not "x"`,
-		"rate switch1[1] VL15Dropped -1":          `console:1:29: expected an increase per second, not "-1"`,
+		"counter switch1[1] Moon 1":               `console:1:20: got "Moon 1", want the name of a counter, for example SymbolErrorCounter`,
+		"counter switch1[1] SymbolErrorCounter x": `console:1:39: got "x", want a value, a number up to 18446744073709551615`,
+		"rate switch1[1] VL15Dropped -1":          `console:1:29: got "-1", want an increase per second`,
 		"perfcaps moon 1":                         `console:1:10: unknown node "moon"`,
-		"perfcaps all 0x10000":                    `console:1:14: expected a capability mask, a number up to 65535, not "0x10000"`,
+		"perfcaps all 0x10000":                    `console:1:14: got "0x10000", want a capability mask, a number up to 65535`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			if err := do(text); err == nil || err.Error() != want {

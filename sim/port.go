@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -9,12 +10,13 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// clientPort implements [umad.Port] for a port of a fabric.
+// clientPort implements [umad.Port] and [umad.Responder] for a port of a fabric.
 type clientPort struct {
 	at      *Port
 	sender  *Sender
 	replies replies
 	wake    chan struct{}
+	listens bool
 }
 
 // Open returns a port of the fabric to send from. node has the syntax of
@@ -73,7 +75,39 @@ func (p *clientPort) Send(m *umad.Message) error {
 			p.replies.add(due, from, r)
 		}
 	})
+	p.notify()
 	return nil
+}
+
+// Listen makes Recv return the packets that agents of the fabric send to the port without a
+// request: the reports of subnet administration. Events of the fabric then take effect at
+// their time also while Recv waits. Only one port of a fabric can listen.
+func (p *clientPort) Listen(s umad.Service) error {
+	if s.Class != mad.ClassSA {
+		return fmt.Errorf("listen for %v by %s: the port receives responses only", s.Class, p.at)
+	}
+	if f := p.sender.fabric; f.listener != nil && f.listener != p {
+		return fmt.Errorf("listen for %v by %s: %w", s.Class, p.at, umad.ErrTaken)
+	}
+	p.sender.fabric.listener, p.listens = p, true
+	return nil
+}
+
+// notify queues the packets for the port that listens.
+func (p *clientPort) notify() {
+	f := p.sender.fabric
+	if f.listener == nil {
+		return
+	}
+	for _, n := range f.Notifications() {
+		if l := f.listener; n.To.Management() == l.at.Management() {
+			from := umad.Addr{LID: n.From, QPN: n.QPN}
+			if n.QPN != 0 {
+				from.QKey = qp1QKey
+			}
+			l.replies.add(time.Time{}, from, &n.MAD)
+		}
+	}
 }
 
 // answer turns a request into its reply and reports whether an agent replies.
@@ -87,6 +121,8 @@ func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 		return f.answerSA(d, p)
 	case mad.ClassCC:
 		return f.answerCC(d, p)
+	case mad.ClassMlnx:
+		return f.answerVendor(d, p)
 	case classPing:
 		return f.answerPing(d, p)
 	}
@@ -97,6 +133,9 @@ func (f *Fabric) answer(d destination, p *mad.Packet) bool {
 func (p *clientPort) Recv(m *umad.Message, deadline time.Time) error {
 	for {
 		until := deadline
+		if p.listens {
+			until = p.advance(until)
+		}
 		if p.replies.len() > 0 {
 			due := p.replies.first().due
 			if due.IsZero() || !time.Now().Before(due) {
@@ -111,6 +150,18 @@ func (p *clientPort) Recv(m *umad.Message, deadline time.Time) error {
 			return os.ErrDeadlineExceeded
 		}
 	}
+}
+
+// advance applies the events that are due. It returns the time of the next one if that is
+// earlier than a deadline.
+func (p *clientPort) advance(deadline time.Time) time.Time {
+	f := p.sender.fabric
+	f.Advance()
+	p.notify()
+	if next, any := f.NextEvent(); any && (deadline.IsZero() || next.Before(deadline)) {
+		return next
+	}
+	return deadline
 }
 
 // sleep waits until a time, or forever for the zero time. It reports false if it was
@@ -165,4 +216,9 @@ func (p *clientPort) Interrupt() {
 }
 
 // Close implements [umad.Port]. The fabric continues to exist.
-func (p *clientPort) Close() error { return nil }
+func (p *clientPort) Close() error {
+	if p.listens {
+		p.sender.fabric.listener = nil
+	}
+	return nil
+}

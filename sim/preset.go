@@ -31,7 +31,7 @@ type Parameter struct {
 
 // Presets are all presets.
 var Presets = []Preset{
-	demo, faults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis,
+	demo, faults, singleSwitch, fatTree, dragonfly, torus, mixed, chassis, rails,
 	loopFault, creditFault, deadEndFault, balanceFault, multicastFault,
 }
 
@@ -63,12 +63,13 @@ func (p *Preset) Build(parameters string) (*Fabric, error) {
 // that the code of a preset needs no error handling.
 type params struct {
 	values map[string]string
+	given  map[string]bool // those that are not defaults
 	setup  setup
 	err    error
 }
 
 func (p *Preset) parse(text string) *params {
-	v := &params{values: map[string]string{}}
+	v := &params{values: map[string]string{}, given: map[string]bool{}}
 	for _, d := range p.Parameters {
 		v.values[d.Name] = d.Default
 	}
@@ -86,9 +87,9 @@ func (p *Preset) parse(text string) *params {
 		case !ok:
 			v.fail("%q: not of the form NAME=VALUE", pair)
 		case !known:
-			v.fail("unknown parameter %q (known: %s)", name, strings.Join(append(slices.Sorted(maps.Keys(v.values)), "sm", "root"), ", "))
+			v.fail("unknown parameter %q (known: %s)", name, strings.Join(append(slices.Sorted(maps.Keys(v.values)), setupNames...), ", "))
 		}
-		v.values[name] = value
+		v.values[name], v.given[name] = value, true
 	}
 	return v
 }
@@ -104,7 +105,11 @@ func (p *params) fail(format string, args ...any) {
 func (p *params) number(name string, least, most int) int {
 	n, err := strconv.Atoi(p.values[name])
 	if err != nil || n < least || n > most {
-		p.fail("%s=%s: not a number from %d to %d", name, p.values[name], least, most)
+		text := name + "=" + p.values[name]
+		if !p.given[name] {
+			text += " (the default)"
+		}
+		p.fail("%s: not a number from %d to %d", text, least, most)
 		return least
 	}
 	return n

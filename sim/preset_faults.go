@@ -43,7 +43,7 @@ var faults = Preset{
 
 // degradeCable makes the errors of a link grow that cannot carry its rate.
 func (f *Fabric) degradeCable(p *Port) {
-	p.SetFEC(fecRS)
+	p.SetFEC(mad.FECRS)
 	f.mustCount(p, map[string]uint64{"SymbolErrorCounter": 5210, "LinkErrorRecoveryCounter": 61, "PortFECUncorrectableBlockCtr": 407})
 	for name, perSecond := range map[string]float64{
 		"SymbolErrorCounter": 40, "LinkErrorRecoveryCounter": 1.5, "PortRcvErrors": 6, "PortLocalPhysicalErrors": 6,
@@ -77,7 +77,7 @@ func (f *Fabric) clearEvery(p *Port, period time.Duration) {
 func (f *Fabric) breakAgents() {
 	f.Node("spine2").SetPerfCaps(mad.PerfExtendedWidthNoIETF|mad.PerfXmitWait, 0) // without AllPortSelect
 	f.Node("host7").SetPerfCaps(0, 0)                                             // PortCounters only
-	f.SetPerfRedirect(f.Node("host4"), &f.Node("host4").Ports[1], 5, 0)
+	f.SetPerfRedirect(f.Node("host4"), &f.Node("host4").Ports[1], 5, 0, false)
 	f.Node("host8").perf.late = 150 * time.Millisecond
 	f.Node("host1").perf.fault = perfOtherPort
 }

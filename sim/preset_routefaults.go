@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/ibkit/ibkit/ib"
+import (
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
+)
 
 // The presets with faults in their routing. Each has one fault, in the tables of the
 // leaves and spines of a small fat tree, except for the torus.
@@ -18,7 +21,7 @@ var (
 		build: faultTree, inject: (*Fabric).injectImbalance,
 	}
 	multicastFault = Preset{
-		Name: "broken-multicast", About: "a fat tree with two multicast groups: a split tree and a loop",
+		Name: "broken-multicast", About: "a fat tree with two multicast groups: a split tree without a member, and a loop",
 		build: faultTree, inject: (*Fabric).injectMulticast,
 	}
 	creditFault = Preset{
@@ -82,7 +85,16 @@ const (
 	loopMLID  = firstMLID + 0x11
 )
 
+// injectMulticast enters the trees of two groups. The hosts of three leaves are members of
+// both; another member of the first group has no entry.
 func (f *Fabric) injectMulticast() {
+	for _, mlid := range []ib.LID{splitMLID, loopMLID} {
+		hosts := []string{"host00001", "host00005", "host00009", "host00013"}
+		if mlid == loopMLID {
+			hosts = hosts[:3]
+		}
+		f.join(mlid, hosts)
+	}
 	add := func(mlid ib.LID, from, to string) { f.Node(from).routeMLID(mlid).Add(f.portTo(from, to)) }
 	for _, leaf := range []struct{ name, host string }{{"leaf001", "host00001"}, {"leaf002", "host00005"}, {"leaf003", "host00009"}} {
 		for _, mlid := range []ib.LID{splitMLID, loopMLID} {
@@ -98,4 +110,17 @@ func (f *Fabric) injectMulticast() {
 		add(loopMLID, leaf, "spine002")
 		add(loopMLID, "spine002", leaf)
 	}
+}
+
+// join creates a group with hosts as its members. Its forwarding tables are not computed.
+func (f *Fabric) join(mlid ib.LID, hosts []string) {
+	g := &group{common: broadcast().common, routed: true}
+	g.common.MLID = mlid
+	g.common.MGID[14], g.common.MGID[15] = byte(mlid>>8), byte(mlid)
+	for _, id := range hosts {
+		m := g.common
+		m.PortGID, m.JoinState = f.Node(id).Ports[1].gid(), mad.JoinFull
+		g.members = append(g.members, m)
+	}
+	f.admin.groups = append(f.multicast(), g)
 }

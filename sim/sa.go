@@ -11,8 +11,12 @@ type administration struct {
 	services      []*mad.ServiceRecord
 	groups        []*group
 	subscriptions []*mad.InformInfoRecord
-	transfers     []*transfer // replies in progress, the oldest first
-	activity      uint32      // count of SMInfo, which advances with each reply
+	reports       []Notification // to subscribers, not sent yet
+	reportID      uint32         // transaction ID of the last report
+	stale         bool           // reachable may have changed
+	reachable     map[*Port]bool // since the first subscription
+	transfers     []*transfer    // replies in progress, the oldest first
+	activity      uint32         // count of SMInfo: replies and writes of tables
 }
 
 // An saQuery is a request to subnet administration.
@@ -33,10 +37,6 @@ type saQuery struct {
 func (q *saQuery) has(record mad.Attribute, fields ...any) bool {
 	return q.mask.Has(mad.Components(record, fields...))
 }
-
-// saClassVersion is the class version of subnet administration since release 1.1 of the
-// specification.
-const saClassVersion = 2
 
 // trustedKey is the SM_Key of trusted requesters, who may read partition keys,
 // management keys and the members of multicast groups (15.4.1). It is opensm's default.
@@ -64,13 +64,13 @@ func (f *Fabric) answerSA(d destination, p *mad.Packet) bool {
 		method: method, modifier: p.Modifier(), mask: h.ComponentMask, data: slices.Clone(p.Data()),
 	}
 	records, status := recordList{}, mad.StatusBadVersion
-	if p.Header().ClassVersion == saClassVersion {
+	if p.Header().ClassVersion == mad.ClassSA.Version() {
 		records, status = q.answer(p.Attr())
 	}
 	if method == mad.MethodSet {
 		method = mad.MethodGet
 	}
-	p[offMethod] = byte(method | responseBit)
+	p.SetMethod(method | responseBit)
 	p.SetSA(mad.SAHeader{ComponentMask: h.ComponentMask, AttributeOffset: records.offset()})
 	p.SetStatus(status)
 	clear(p.Data())
@@ -136,7 +136,7 @@ func (q *saQuery) classPortInfo() (list recordList, _ mad.Status) {
 		return list, mad.StatusBadMethodAttr
 	}
 	return list, list.add(&mad.ClassPortInfo{
-		BaseVersion: 1, ClassVersion: saClassVersion, CapMask: saCapMulticast | saCapMatch,
+		BaseVersion: 1, ClassVersion: mad.ClassSA.Version(), CapMask: saCapMulticast | saCapMatch,
 		RespTimeValue: 16, RedirectQP: 1, RedirectQKey: qp1QKey, TrapQKey: qp1QKey,
 	})
 }

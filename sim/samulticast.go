@@ -42,18 +42,21 @@ func (f *Fabric) multicast() []*group {
 }
 
 // memberRecords yields the members of the groups. Groups without members, and all groups
-// for requesters that are not trusted, have one record without a port (15.4.1.2).
+// for requesters that are not trusted, have one record without a port (15.4.1.2), except in
+// a request for a port, which opensm answers (osm_sa_mcmember_record.c, mcmr_by_comp_mask).
 func memberRecords(q *saQuery) iter.Seq[mad.Attribute] {
+	var any mad.MCMemberRecord
+	each := q.trusted || q.has(&any, &any.PortGID)
 	return func(yield func(mad.Attribute) bool) {
 		for _, g := range q.fabric.multicast() {
 			r := g.common
 			for i := range g.members {
 				r.JoinState |= g.members[i].JoinState
-				if q.trusted && !yield(&g.members[i]) {
+				if each && !yield(&g.members[i]) {
 					return
 				}
 			}
-			if q.trusted && len(g.members) > 0 {
+			if each && len(g.members) > 0 {
 				continue
 			}
 			if !yield(&r) {
@@ -89,7 +92,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 		return nil, status
 	}
 	f := q.fabric
-	if _, known := q.portByGID(r.PortGID); !known {
+	if _, known := f.portByGID(r.PortGID); !known {
 		return nil, mad.StatusInvalidGID
 	}
 	g := f.group(r.MGID)
@@ -109,6 +112,7 @@ func join(q *saQuery) (mad.Attribute, mad.Status) {
 		common.LifeTime = cmp.Or(common.LifeTime, pathLifeTime)
 		g = &group{common: common}
 		f.admin.groups = append(f.multicast(), g)
+		f.reportOwn(mad.TrapGroupCreated, r.MGID)
 	}
 	i := g.member(r.PortGID)
 	if i < 0 {
@@ -148,6 +152,7 @@ func leave(q *saQuery) (mad.Attribute, mad.Status) {
 	if len(g.members) == 0 && !g.fixed {
 		f.unroute(g)
 		f.admin.groups = slices.DeleteFunc(f.admin.groups, func(other *group) bool { return other == g })
+		f.reportOwn(mad.TrapGroupDeleted, r.MGID)
 	}
 	return &answer, 0
 }
@@ -164,8 +169,8 @@ func (q *saQuery) member() (r mad.MCMemberRecord, _ mad.Status) {
 }
 
 // portByGID returns the port that has a GID.
-func (q *saQuery) portByGID(gid ib.GID) (*Port, bool) {
-	for p := range q.fabric.endPorts() {
+func (f *Fabric) portByGID(gid ib.GID) (*Port, bool) {
+	for p := range f.endPorts() {
 		if p.gid() == gid {
 			return p, true
 		}

@@ -73,8 +73,7 @@ func informInfoRecords(q *saQuery) iter.Seq[mad.Attribute] {
 	}
 }
 
-// subscribe stores or removes a subscription to notices. Subscriptions can be queried,
-// but traps go to the subnet manager only.
+// subscribe stores or removes a subscription to notices.
 func subscribe(q *saQuery) (mad.Attribute, mad.Status) {
 	r := &mad.InformInfoRecord{SubscriberGID: q.from.Management().gid()}
 	if mad.Decode(&r.InformInfo, q.data) != nil {
@@ -105,6 +104,9 @@ func subscribe(q *saQuery) (mad.Attribute, mad.Status) {
 		return nil, mad.StatusNoResources
 	}
 	r.Enum = next
+	if len(a.subscriptions) == 0 {
+		a.reachable, a.stale = q.fabric.reachable(), false
+	}
 	a.subscriptions = append(a.subscriptions, r)
 	return &answer, 0
 }

@@ -136,22 +136,22 @@ func TestSend_ReturnPath(t *testing.T) {
 
 func TestTraps(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=4")
-	if got := f.Traps(); len(got) != 0 {
+	if got := f.Notifications(); len(got) != 0 {
 		t.Errorf("new fabric: got %d traps, want 0", len(got))
 	}
 	f.NewSender(f.firstAdapter())
 	do(t, f, "unlink host002")
 	do(t, f, "link host002[1]")
-	traps := f.Traps()
+	traps := f.Notifications()
 	if len(traps) != 1 || traps[0].To != f.firstAdapter() || traps[0].MAD.Method() != mad.MethodTrap || traps[0].MAD.Attr() != mad.AttrNotice {
 		t.Fatalf("got traps %+v, want one", traps)
 	}
-	if len(f.Traps()) != 0 {
+	if len(f.Notifications()) != 0 {
 		t.Error("second call: got traps, want none")
 	}
 	f.Unconfigure()
 	do(t, f, "unlink host002")
-	if len(f.Traps()) != 0 {
+	if len(f.Notifications()) != 0 {
 		t.Error("without a subnet manager: got traps, want none")
 	}
 }

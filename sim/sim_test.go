@@ -78,6 +78,7 @@ func TestSend_Routes(t *testing.T) {
 func TestSetPortInfo(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
+	f.master = nil // no subnet manager activates links
 	sw := umad.Target{Route: "\x01"}
 	read := func() (i mad.PortInfo) {
 		if err := get(t, c, sw, &i, 2); err != nil {
@@ -112,6 +113,34 @@ func TestSetPortInfo(t *testing.T) {
 	for _, s := range []ib.PortState{ib.PortArmed, ib.PortActive} {
 		if err := change(func(i *mad.PortInfo) { i.State = s }); err != nil || read().State != s {
 			t.Errorf("to %v: got %v, %v", s, read().State, err)
+		}
+	}
+}
+
+// The subnet manager of the fabric activates a link that has trained, if both ends are
+// enabled.
+func TestSetPortInfo_Manager(t *testing.T) {
+	f := build(t, "single-switch:hosts=2,radix=4")
+	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
+	sw, host := &f.Node("switch1").Ports[2].Info, &f.Node("host002").Ports[1].Info
+	for _, test := range []struct {
+		state ib.PortState
+		phys  ib.PhysState
+		want  ib.PortState
+	}{
+		{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
+		{ib.PortDown, ib.PhysNoChange, ib.PortActive},
+		{ib.PortNoChange, ib.PhysDisabled, ib.PortDown},
+		{ib.PortDown, ib.PhysNoChange, ib.PortDown},
+		{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
+	} {
+		i := *sw
+		i.State, i.PhysState = test.state, test.phys
+		if err := set(t, c, umad.Target{Route: "\x01"}, &i, 2); err != nil {
+			t.Fatal(err)
+		}
+		if sw.State != test.want || host.State != test.want {
+			t.Errorf("%v/%v: got %v, peer %v, want %v", test.state, test.phys, sw.State, host.State, test.want)
 		}
 	}
 }

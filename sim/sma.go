@@ -8,16 +8,20 @@ import (
 // 14.2). It turns a request into its reply and reports whether the agent replies.
 func (f *Fabric) answerSMP(d destination, p *mad.Packet) bool {
 	method := p.Method()
-	if method != mad.MethodGet && method != mad.MethodSet {
+	if method == mad.MethodTrap {
+		return f.receiveTrap(d, p)
+	}
+	if method != mad.MethodGet && method != mad.MethodSet || d.node.isMuted(p) {
 		return false
 	}
 	switch d.checkKey(p) {
 	case keyRefused:
+		d.refused(p)
 		return false
 	case keyHidden:
 		defer hideKey(p)
 	}
-	p[offMethod] = byte(mad.MethodGetResp)
+	p.SetMethod(mad.MethodGetResp)
 	status := mad.StatusBadMethodAttr
 	if a, ok := agents[p.Attr()]; ok {
 		status = 0
@@ -32,20 +36,11 @@ func (f *Fabric) answerSMP(d destination, p *mad.Packet) bool {
 		}
 	}
 	if p.Class() == mad.ClassSMPDirected {
-		p[offDirection] |= directionBit
+		p.SetReturning()
 	}
 	p.SetStatus(status)
 	return true
 }
-
-const (
-	offMethod = 3 // in the common header
-
-	// The direction bit of directed-route packets, set in replies (InfiniBand
-	// Architecture, Volume 1, 14.2.1.2).
-	offDirection = 4
-	directionBit = 0x80
-)
 
 // An agent answers requests for one attribute. set changes the node; get, which also
 // answers a Set, writes the attribute into the reply.
@@ -66,8 +61,14 @@ var agents = map[mad.AttrID]agent{
 	mad.AttrVLArbitration:            {get: getVLArbitration, set: setVLArbitration},
 	mad.AttrSMInfo:                   {get: getSMInfo},
 	mad.AttrSwitchPortStateTable:     {get: getPortStates},
-	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo},
+	mad.AttrMlnxExtPortInfo:          {get: getExtendedPortInfo, set: setExtendedPortInfo},
 	mad.AttrPortInfoExtended:         {get: getPortInfoExtended},
+	mad.AttrHierarchyInfo:            {get: getHierarchyInfo},
+	mad.AttrVendorCapabilities:       {get: getVendorCapabilities},
+	mad.AttrPrivateLFTInfo:           {get: getPrivateLFTInfo},
+	mad.AttrAdaptiveRoutingInfo:      {get: getAdaptiveRoutingInfo},
+	mad.AttrARGroupTable:             {get: getARGroupTable},
+	mad.AttrARLinearForwardingTable:  {get: getARLFT},
 }
 
 // A keyCheck is the result of comparing M_Keys.
@@ -186,10 +187,13 @@ func getPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 
 func getExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	port := d.port(p.Modifier() & 0xff)
-	if port == nil || port.Ext == nil {
-		return mad.StatusBadMethodAttr
+	switch {
+	case port != nil && port.Ext != nil:
+		return encode(p, port.Ext)
+	case port != nil && d.node.hasExtendedPortInfo():
+		return encode(p, &mad.MlnxExtPortInfo{})
 	}
-	return encode(p, port.Ext)
+	return mad.StatusBadMethodAttr
 }
 
 func getSMInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {

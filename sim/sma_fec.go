@@ -2,15 +2,10 @@ package sim
 
 import "github.com/ibkit/ibkit/mad"
 
-// The modes of forward error correction with counters of RS-FEC (InfiniBand
-// Architecture, Volume 1, 14.2.5.19).
-const (
-	fecRS           = 2
-	fecLowLatencyRS = 3
-)
-
-// usesRSFEC reports whether the link of a port uses a kind of RS-FEC.
-func (p *Port) usesRSFEC() bool { return p.fec == fecRS || p.fec == fecLowLatencyRS }
+// fecInfo returns the PortInfoExtended of a port.
+func (p *Port) fecInfo() *mad.PortInfoExtended {
+	return &mad.PortInfoExtended{CapMask: 1, FECModeActive: p.fec}
+}
 
 // SetFEC sets the mode of forward error correction that PortInfoExtended reports: 0 off,
 // 1 Fire code, 2 RS-FEC, 3 low-latency RS-FEC. The node has PortInfoExtended and
@@ -32,5 +27,5 @@ func getPortInfoExtended(_ *Fabric, d destination, p *mad.Packet) mad.Status {
 	case !d.node.managed(port.Number).Info.CapMask2.Has(mad.Cap2PortInfoExtended):
 		return mad.StatusBadMethodAttr
 	}
-	return encode(p, &mad.PortInfoExtended{CapMask: 1, FECModeActive: port.fec})
+	return encode(p, port.fecInfo())
 }

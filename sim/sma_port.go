@@ -28,6 +28,9 @@ func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	}
 	i.HOQLife, i.VLStallCount, i.VLHighLimit = set.HOQLife, set.VLStallCount, set.VLHighLimit
 	i.LocalPhysErrors, i.OverrunErrors = set.LocalPhysErrors, set.OverrunErrors
+	if d.node.IsSwitch() && port.Number != 0 {
+		i.PartEnforceInbound, i.PartEnforceOutbound = set.PartEnforceInbound, set.PartEnforceOutbound
+	}
 	if set.LinkDownDefault != 0 {
 		i.LinkDownDefault = set.LinkDownDefault
 	}
@@ -39,39 +42,67 @@ func setPortInfo(f *Fabric, d destination, p *mad.Packet) mad.Status {
 	return port.setState(set.State, set.PhysState)
 }
 
-// allWidths and allSpeeds enable all supported widths and speeds.
+// Values in a Set that enable all supported widths and speeds, or disable all extended
+// speeds of a group.
 const (
-	allWidths ib.LinkWidth  = 0xff
-	allSpeeds mad.LinkSpeed = 0xf
+	allWidths    ib.LinkWidth      = 0xff
+	allSpeeds    mad.LinkSpeed     = 0xf
+	allExt       mad.LinkSpeedExt  = 31
+	disabledExt  mad.LinkSpeedExt  = 30
+	allExt2      mad.LinkSpeedExt2 = 7
+	disabledExt2 mad.LinkSpeedExt2 = 6
 )
 
 // setEnabled sets the enabled widths and speeds, which apply to the next training; 0
 // means no change.
 func (p *Port) setEnabled(set *mad.PortInfo) mad.Status {
 	i := &p.Info
-	switch w := set.LinkWidthEnabled; {
-	case w == 0:
-	case w == allWidths:
-		i.LinkWidthEnabled = i.LinkWidthSupported
-	case w&^i.LinkWidthSupported != 0:
+	e := enabled{i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled, i.LinkSpeedExt2Enabled}
+	if !enable(&e.width, set.LinkWidthEnabled, i.LinkWidthSupported, allWidths, 0) ||
+		!enable(&e.speed, set.LinkSpeedEnabled, i.LinkSpeedSupported, allSpeeds, 0) ||
+		!enable(&e.ext, set.LinkSpeedExtEnabled, i.LinkSpeedExtSupported, allExt, disabledExt) ||
+		!enable(&e.ext2, set.LinkSpeedExt2Enabled, i.LinkSpeedExt2Supported, allExt2, disabledExt2) {
 		return mad.StatusBadValue
+	}
+	i.LinkWidthEnabled, i.LinkSpeedEnabled, i.LinkSpeedExtEnabled, i.LinkSpeedExt2Enabled = e.width, e.speed, e.ext, e.ext2
+	return 0
+}
+
+// enabled is the enabled widths and speeds of a port.
+type enabled struct {
+	width ib.LinkWidth
+	speed mad.LinkSpeed
+	ext   mad.LinkSpeedExt
+	ext2  mad.LinkSpeedExt2
+}
+
+// enable sets a set of widths or speeds, and reports false for a value that the port does
+// not support. all stands for the supported set; disabled is kept as it is.
+func enable[T ~uint8](to *T, v, supported, all, disabled T) bool {
+	switch {
+	case v == 0:
+	case v == all:
+		*to = supported
+	case v != disabled && v&^supported != 0:
+		return false
 	default:
-		i.LinkWidthEnabled = w
+		*to = v
 	}
-	switch s := set.LinkSpeedEnabled; {
-	case s == 0:
-	case s == allSpeeds:
-		i.LinkSpeedEnabled = i.LinkSpeedSupported
-	case s&^i.LinkSpeedSupported != 0:
-		return mad.StatusBadValue
-	default:
-		i.LinkSpeedEnabled = s
+	return true
+}
+
+// setExtendedPortInfo enables or disables FDR10 from the next training on.
+func setExtendedPortInfo(_ *Fabric, d destination, p *mad.Packet) mad.Status {
+	port := d.port(p.Modifier() & 0xff)
+	var set mad.MlnxExtPortInfo
+	if port == nil || port.Ext == nil || mad.Decode(&set, p.Data()) != nil {
+		return mad.StatusBadMethodAttr
 	}
-	if s := set.LinkSpeedExtEnabled; s != 0 {
-		i.LinkSpeedExtEnabled = s
-	}
-	if s := set.LinkSpeedExt2Enabled; s != 0 {
-		i.LinkSpeedExt2Enabled = s & i.LinkSpeedExt2Supported
+	if set.StateChangeEnable&1 != 0 {
+		if set.LinkSpeedEnabled&^port.Ext.LinkSpeedSupported != 0 {
+			return mad.StatusBadValue
+		}
+		port.Ext.LinkSpeedEnabled = set.LinkSpeedEnabled
 	}
 	return 0
 }
@@ -88,8 +119,7 @@ func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 		}
 		return 0
 	case ib.PhysPolling:
-		p.down(ib.PhysPolling)
-		p.train()
+		p.retrain()
 		return 0
 	case 0, ib.PhysSleep:
 	default:
@@ -99,8 +129,7 @@ func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 	case ib.PortNoChange:
 	case ib.PortDown:
 		if i.PhysState != ib.PhysDisabled {
-			p.down(ib.PhysPolling)
-			p.train()
+			p.retrain()
 		}
 	case ib.PortArmed, ib.PortActive:
 		// Armed follows Initialize, and Active follows Armed (14.3.6).
@@ -113,4 +142,14 @@ func (p *Port) setState(state ib.PortState, phys ib.PhysState) mad.Status {
 		return mad.StatusBadValue
 	}
 	return 0
+}
+
+// retrain takes a link down and brings it up again. The agents report the latter as a
+// change of their own: it happens after the Set. A subnet manager of the fabric follows it.
+func (p *Port) retrain() {
+	f := p.Node.fabric
+	p.down(ib.PhysPolling)
+	f.setting = nil
+	p.train()
+	f.activate(p)
 }

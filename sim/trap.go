@@ -1,45 +1,80 @@
 package sim
 
 import (
-	"encoding/binary"
-
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
-// A Trap is a notice that an agent sends to the subnet manager.
-type Trap struct {
+// A Notification is a packet that an agent of the fabric sends without a request: a trap to
+// the subnet manager, or a report of subnet administration to a subscriber.
+type Notification struct {
 	To       *Port // destination
 	From, At ib.LID
+	QPN      uint32 // of both ends
 	MAD      mad.Packet
 }
 
-// Traps returns the traps that have reached the subnet manager since the last call.
-func (f *Fabric) Traps() []Trap {
-	var traps []Trap
-	for _, n := range f.changed {
-		n.changed = false
-		from := &n.Ports[0]
-		lid := from.Info.SMLID
-		if from.Info.LID == 0 || lid == 0 {
-			continue // no subnet manager yet
-		}
-		d, ok := f.routeLID(from, lid, true)
-		if !ok || n.Silent || d.node.Silent {
-			continue
-		}
-		traps = append(traps, Trap{To: d.Port(), From: from.Info.LID, At: lid, MAD: linkStateTrap(from.Info.LID)})
-	}
-	f.changed = f.changed[:0]
-	return traps
+// A notice waits until it is sent.
+type notice struct {
+	from *Port
+	mad.Notice
 }
 
-// notice records a change of a switch's link, unless a subnet manager made the change
-// (InfiniBand Architecture, Volume 1, 14.2.5.4 and 14.3.4).
+// maxNotices limits the notices that wait and, about, the packets. Agents repeat real traps at a limited rate, too
+// (InfiniBand Architecture, Volume 1, 13.4.9).
+const maxNotices = 1024
+
+// Notifications returns the packets that agents have sent since the last call. The fabric's
+// own subnet manager also receives the traps to its port.
+func (f *Fabric) Notifications() []Notification {
+	f.notify()
+	sent := f.sent
+	f.sent = nil
+	return sent
+}
+
+// notify sends the packets about changes. It is called after each event, so that packets
+// do not depend on the number of events that are applied at a time.
+func (f *Fabric) notify() {
+	if len(f.sent) >= maxNotices {
+		return
+	}
+	for _, n := range f.changed {
+		n.changed = false
+		p := &n.Ports[0]
+		f.raise(p, mad.TrapLinkState, mad.NoticeUrgent, &mad.SwitchNotice{LID: p.Info.LID})
+	}
+	f.changed = f.changed[:0]
+	for _, n := range f.notices {
+		lid := n.from.Info.SMLID
+		if n.from.Info.LID == 0 || lid == 0 {
+			continue // no subnet manager yet
+		}
+		d, ok := f.routeLID(n.from, lid, true)
+		if !ok || n.from.Node.Silent || d.node.Silent {
+			continue
+		}
+		if d.Port().Management() == f.master {
+			f.report(n.from, &n.Notice)
+		}
+		f.sent = append(f.sent, Notification{To: d.Port(), From: n.from.Info.LID, At: lid, MAD: trapOf(&n)})
+	}
+	f.notices = f.notices[:0]
+	f.reportReachable()
+	f.sent = append(f.sent, f.admin.reports...)
+	f.admin.reports = nil
+}
+
+// notice records a change of a link. The switch sends a trap, unless a subnet manager made
+// the change (InfiniBand Architecture, Volume 1, 14.2.5.4 and 14.3.4).
 func (p *Port) notice() {
 	n := p.Node
 	f := n.fabric
-	if !f.inUse || !n.IsSwitch() || f.setting == p {
+	if !f.inUse {
+		return
+	}
+	f.admin.stale = true
+	if !n.IsSwitch() || f.setting == p {
 		return
 	}
 	n.Switch.PortStateChange = 1
@@ -49,19 +84,65 @@ func (p *Port) notice() {
 	}
 }
 
-// linkStateTrap returns trap 128: the state of a link of a switch has changed.
-func linkStateTrap(lid ib.LID) (p mad.Packet) {
-	const (
-		genericUrgent = 1<<7 | 1
-		fromSwitch    = 2
-		linkState     = 128
-	)
-	p.PutSMP(mad.SMPRequest{TID: uint64(lid), Method: mad.MethodTrap, Attr: mad.AttrNotice})
-	notice := p.Data()
-	notice[0] = genericUrgent
-	notice[3] = fromSwitch // 24 bits
-	binary.BigEndian.PutUint16(notice[4:], linkState)
-	binary.BigEndian.PutUint16(notice[6:], uint16(lid))
-	binary.BigEndian.PutUint16(notice[10:], uint16(lid)) // the switch with the change
+// raise makes the agent of a port send a trap.
+func (f *Fabric) raise(from *Port, trap uint16, kind mad.NoticeType, details mad.Attribute) {
+	if !f.inUse || len(f.notices) >= maxNotices {
+		return
+	}
+	if n, ok := newNotice(from, trap, kind, uint32(from.Node.Info.NodeType), details); ok {
+		f.notices = append(f.notices, notice{from, n})
+	}
+}
+
+// newNotice returns a notice of the specification. It reports false for details that do not
+// fit their fields.
+func newNotice(issuer *Port, trap uint16, kind mad.NoticeType, producer uint32, details mad.Attribute) (mad.Notice, bool) {
+	n := mad.Notice{Generic: 1, Type: kind, ProducerType: producer, TrapNumber: trap, IssuerLID: issuer.Info.LID}
+	return n, n.EncodeDetails(details) == nil
+}
+
+// trapOf returns the packet of a trap.
+func trapOf(n *notice) (p mad.Packet) {
+	p.PutSMP(mad.SMPRequest{TID: uint64(n.from.Info.LID), Method: mad.MethodTrap, Attr: mad.AttrNotice})
+	_ = mad.Encode(&n.Notice, p.Data()) // the values fit: newNotice has encoded them
 	return p
+}
+
+// receiveTrap is the fabric's own subnet manager: it turns a trap into its repression, and
+// reports the notice to subscribers (13.4.9 and 14.4.12). It reports false if the manager
+// does not run here.
+func (f *Fabric) receiveTrap(d destination, p *mad.Packet) bool {
+	var n mad.Notice
+	if f.master == nil || d.node.managed(d.entry) != f.master || p.Attr() != mad.AttrNotice || mad.Decode(&n, p.Data()) != nil {
+		return false
+	}
+	f.report(d.from.Management(), &n)
+	p.SetMethod(mad.MethodTrapRepress)
+	return true
+}
+
+// setDescription changes the description of a node, which reports this by trap 144.
+func (n *Node) setDescription(d mad.NodeDescription) {
+	n.Desc = d
+	p := n.firstPort().Management()
+	n.fabric.raise(p, mad.TrapCapabilities, mad.NoticeInfo, &mad.CapabilityNotice{
+		LID: p.Info.LID, CapMask: p.Info.CapMask, OtherChanges: 1, Changes: mad.ChangedNodeDescription, CapMask2: p.Info.CapMask2,
+	})
+}
+
+// refused counts a packet with a wrong M_Key, which the port reports by trap 256.
+func (d destination) refused(p *mad.Packet) {
+	at := d.node.managed(d.entry)
+	if at.Info.MKeyViolations < 1<<16-1 {
+		at.Info.MKeyViolations++
+	}
+	n := &mad.MKeyNotice{LID: at.Info.LID, Method: p.Method(), Attr: p.Attr(), Modifier: p.Modifier(), MKey: p.MKey()}
+	if p.Class() == mad.ClassSMPDirected {
+		path := p.ReturnPath()
+		n.Directed, n.DrSLID, n.Hops = 1, p.DrSLID(), uint8(path.Hops())
+		if copy(n.ReturnPath[:], path) < path.Hops() {
+			n.Truncated = 1
+		}
+	}
+	at.Node.fabric.raise(at, mad.TrapBadMKey, mad.NoticeSecurity, n)
 }

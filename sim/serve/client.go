@@ -32,8 +32,11 @@ type client struct {
 	isSM  bool // receives requests that the agents of the node do not answer
 	hadSM bool // the port had CapSM before the client set it
 
+	drained chan struct{} // closed when the last packet has been read
+
 	mu      sync.Mutex // guards the fields below
 	ended   bool
+	leaving bool                // no more packets will follow those that have arrived
 	backlog []ibsimproto.Packet // sent by sendBacklog, which runs while backlog is not empty
 	sending sync.WaitGroup      // of sendBacklog
 }
@@ -61,7 +64,7 @@ func (s *Server) attach(at *sim.Port, isSM bool, open func(slot uint32) (*socket
 	if err != nil {
 		return nil, err
 	}
-	c := &client{slot: slot, at: at, sender: s.fabric.NewSender(at), data: data}
+	c := &client{slot: slot, at: at, sender: s.fabric.NewSender(at), data: data, drained: make(chan struct{})}
 	s.clients[slot] = c
 	s.setSM(c, isSM)
 	s.running.Go(func() { s.read(c) })
@@ -127,6 +130,7 @@ func (s *Server) read(c *client) {
 		}
 		s.handlePacket(c, b[:n])
 	}
+	close(c.drained)
 	s.end(c)
 	c.sending.Wait()
 	c.data.close()
@@ -135,7 +139,26 @@ func (s *Server) read(c *client) {
 func (c *client) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ended
+	return c.ended || c.leaving
+}
+
+// disconnect detaches a client after the packets that it has sent: it may have sent a trap,
+// to which there is no reply. It reports false for an unknown client. The caller must not hold
+// the lock.
+func (s *Server) disconnect(slot uint32) bool {
+	s.mu.Lock()
+	c := s.clients[slot]
+	s.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	c.leaving = true
+	c.mu.Unlock()
+	c.data.shutdownRead()
+	<-c.drained
+	s.end(c)
+	return true
 }
 
 func (s *Server) end(c *client) {

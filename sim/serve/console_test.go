@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // console serves a fabric with a console and connects to the console.
@@ -146,6 +147,46 @@ func TestServe_Traps(t *testing.T) {
 		}
 	}
 	receive(t, p) // when the link comes up again
+}
+
+// TestServe_TrapBeforeClose checks that the manager receives a trap of a client that closes
+// its port at once, and that its response returns to a client that waits.
+func TestServe_TrapBeforeClose(t *testing.T) {
+	f := build(t, "single-switch:hosts=3,radix=4")
+	f.Unconfigure()
+	s, name := serve(t, f, 0)
+	manager := attach(t, name, "host001")
+	setSM(t, s, manager, 1)
+	s.mu.Lock()
+	err := f.Configure()
+	s.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trap := &umad.Message{Addr: umad.Addr{LID: f.Node("host001").Ports[1].Info.LID}}
+	trap.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodTrap, Attr: mad.AttrNotice})
+	for range 8 { // a process has 16 addresses for clients
+		p := attach(t, name, "host002")
+		if err := errors.Join(p.Send(trap), p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if m := receive(t, manager); m.MAD.Method() != mad.MethodTrap {
+			t.Fatalf("got %+v, want the trap", m)
+		}
+	}
+	p := attach(t, name, "host002")
+	trap.MAD.SetTID(77)
+	if err := p.Send(trap); err != nil {
+		t.Fatal(err)
+	}
+	m := receive(t, manager)
+	m.MAD.SetMethod(mad.MethodTrapRepress)
+	if err := manager.Send(&m); err != nil {
+		t.Fatal(err)
+	}
+	if m := receive(t, p); m.MAD.Method() != mad.MethodTrapRepress || m.MAD.TID()&(1<<48-1) != 77 || m.Status != 0 {
+		t.Errorf("got %+v, want the repression", m)
+	}
 }
 
 // TestServe_Delays checks that replies are delayed by the model, and that lost requests

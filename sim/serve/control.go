@@ -15,17 +15,25 @@ func (s *Server) handleControl(b []byte, open func(slot, id uint32) (*socket, er
 	if !ok {
 		return c, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c.Kind() == ibsimproto.Connect {
-		ok = s.connect(c.Data(), open)
+	if c.Kind() == ibsimproto.Disconnect {
+		ok = s.disconnect(c.Slot())
 	} else {
-		ok = s.answerQuery(s.clients[c.Slot()], c.Kind(), c.Data())
+		ok = s.attachOrQuery(&c, open)
 	}
 	if !ok {
 		c.SetKind(ibsimproto.Error)
 	}
 	return c, true
+}
+
+// attachOrQuery answers the other control datagrams.
+func (s *Server) attachOrQuery(c *ibsimproto.Control, open func(slot, id uint32) (*socket, error)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.Kind() == ibsimproto.Connect {
+		return s.connect(c.Data(), open)
+	}
+	return s.answerQuery(s.clients[c.Slot()], c.Kind(), c.Data())
 }
 
 // connect attaches a client and returns its slot and its node in data.
@@ -52,8 +60,6 @@ func (s *Server) answerQuery(c *client, kind ibsimproto.Kind, data []byte) bool 
 	}
 	node, port := &c.at.Node.Info, c.at
 	switch kind {
-	case ibsimproto.Disconnect:
-		s.detach(c)
 	case ibsimproto.GetPort:
 		binary.NativeEndian.PutUint16(data, uint16(port.Info.LID))
 		data[2] = byte(port.Info.State)

@@ -20,7 +20,7 @@ func (s *Server) runEvents(ctx context.Context) {
 		}
 		s.mu.Lock()
 		s.fabric.Advance()
-		out := s.traps(nil)
+		out := s.notifications(nil)
 		due, any := s.fabric.NextEvent()
 		s.mu.Unlock()
 		s.deliver(out)
@@ -38,9 +38,9 @@ func (s *Server) change() {
 	}
 }
 
-// traps appends the traps that agents have sent. The caller holds the lock.
-func (s *Server) traps(out []delivery) []delivery {
-	for _, t := range s.fabric.Traps() {
+// notifications appends the packets that agents have sent. The caller holds the lock.
+func (s *Server) notifications(out []delivery) []delivery {
+	for _, t := range s.fabric.Notifications() {
 		to := s.managers[t.To.Management()]
 		if to == nil {
 			continue
@@ -48,6 +48,7 @@ func (s *Server) traps(out []delivery) []delivery {
 		var p ibsimproto.Packet
 		p.Reset()
 		p.SetLIDs(t.At, t.From)
+		p.SetQueuePairs(t.QPN, t.QPN)
 		copy(p.MAD(), t.MAD[:])
 		out = append(out, delivery{to: to, packet: p})
 	}

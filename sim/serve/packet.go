@@ -35,9 +35,6 @@ func (s *Server) handlePacket(c *client, b []byte) {
 	}
 	p := (*ibsimproto.Packet)(b)
 	m := (*mad.Packet)(p.MAD())
-	if m.Method() == mad.MethodTrapRepress {
-		return // agents do not repeat traps
-	}
 	if !isWellFormed(m) {
 		s.malformed.Add(1)
 		return
@@ -93,12 +90,12 @@ func (s *Server) forward(c *client, p *ibsimproto.Packet, m *mad.Packet) {
 		m.SetTID(m.TID()&(1<<slotShift-1) | uint64(c.slot)<<slotShift)
 		sent = s.request(c, p, m) || isRMPPControl(m)
 	}
-	if !sent {
+	if !sent && m.Method() != mad.MethodTrapRepress { // agents do not repeat traps
 		s.unanswered.Add(1)
 		p.SetStatus(ibsimproto.StatusDropped)
 		c.add(c, s.timeout(), p, m)
 	}
-	c.out = s.traps(c.out)
+	c.out = s.notifications(c.out)
 }
 
 // timeout returns the time when a client is notified of a lost request.
@@ -152,10 +149,10 @@ func (s *Server) request(c *client, p *ibsimproto.Packet, m *mad.Packet) (sent b
 	return sent
 }
 
-// length returns the number of valid bytes in a reply, which may exceed one packet for
-// tables of subnet administration.
+// length returns the number of valid bytes in a reply. A table of subnet administration that
+// is cut to one packet contains its own length.
 func length(p *mad.Packet) int {
-	if h := p.RMPP(); p.Class() == mad.ClassSA && h.Flags.Has(mad.RMPPActive) {
+	if h := p.RMPP(); p.Class() == mad.ClassSA && h.Flags.Has(mad.RMPPActive) && h.Type == mad.RMPPNone {
 		return min(mad.Size-mad.RMPPPayloadSize+int(h.Length), mad.Size)
 	}
 	return mad.Size

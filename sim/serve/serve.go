@@ -31,6 +31,10 @@ type Options struct {
 	// this host. Each client uses another port above it.
 	UDPPort int
 
+	// RMPP transfers long replies of subnet administration in segments. libumad2sim.so
+	// does not support RMPP: its clients need replies that are cut to one packet.
+	RMPP bool
+
 	// Console is the path of the socket for commands of the same user, see [ConsolePath].
 	// "": the server has no console.
 	Console string
@@ -72,7 +76,7 @@ func Listen(f *sim.Fabric, o Options) (*Server, error) {
 		caps, caps2 := n.PerfCaps()
 		n.SetPerfCaps(caps, caps2&^mad.PerfAdditionalExtended)
 	}
-	f.NoRMPP = true // libumad2sim.so does not support RMPP
+	f.NoRMPP = !o.RMPP
 	s, err := newServer(f)
 	if err != nil {
 		return nil, fmt.Errorf("serve simulated fabric: %w", err)

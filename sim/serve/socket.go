@@ -67,6 +67,9 @@ func (s *socket) awaitRoom() {
 // shutdown makes read and awaitRoom return.
 func (s *socket) shutdown() { _ = unix.Shutdown(s.fd, unix.SHUT_RDWR) }
 
+// shutdownRead makes read return 0 bytes after the datagrams that have arrived.
+func (s *socket) shutdownRead() { _ = unix.Shutdown(s.fd, unix.SHUT_RD) }
+
 // close closes the socket, which must not be used any more.
 func (s *socket) close() { _ = unix.Close(s.fd) }
 

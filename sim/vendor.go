@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A vendorAgent is the part of a node that answers NVIDIA's attributes.
+type vendorAgent struct {
+	selected map[uint32]mad.MlnxCounterGroupConfig // by port
+	config   map[uint32]uint32                     // configuration space: words that were written
+	adaptive *adaptiveRouting                      // nil: off
+	firmware [3]uint8                              // major, minor, subminor
+}
+
+// simFirmware is the version of the firmware of all nodes.
+var simFirmware = [3]uint8{31, 20, 12}
+
+// SetVendorAgent makes a node answer NVIDIA's attributes: the vendor class 0x0a, and in
+// subnet management the capabilities, HierarchyInfo and adaptive routing, which is off.
+// By default a node ignores the class and rejects the attributes.
+func (n *Node) SetVendorAgent(on bool) {
+	n.vendor = nil
+	if on {
+		n.vendor = &vendorAgent{
+			selected: map[uint32]mad.MlnxCounterGroupConfig{}, config: map[uint32]uint32{}, firmware: simFirmware,
+		}
+	}
+	for i := range n.Ports {
+		if p := &n.Ports[i]; p == n.managed(p.Number) {
+			p.Info.CapMask &^= mad.CapHierarchyInfo
+			if on {
+				p.Info.CapMask |= mad.CapHierarchyInfo
+			}
+		}
+	}
+}
+
+// answerVendor is the agent of NVIDIA's vendor class (vendstat.c of infiniband-diags). It
+// turns a request into its reply and reports whether the agent replies.
+func (f *Fabric) answerVendor(d destination, p *mad.Packet) bool {
+	n, method := d.node, p.Method()
+	if n.vendor == nil || method != mad.MethodGet && method != mad.MethodSet {
+		return false
+	}
+	p.SetMethod(mad.MethodGetResp)
+	a, status := f.vendorAttribute(n, p, method == mad.MethodSet)
+	if status == 0 {
+		status = encode(p, a)
+	}
+	p.SetStatus(status)
+	return true
+}
+
+func (f *Fabric) vendorAttribute(n *Node, p *mad.Packet, set bool) (mad.Attribute, mad.Status) {
+	port := p.Modifier()
+	switch attr := p.Attr(); {
+	case attr == mad.AttrMlnxConfigSpace:
+		return f.accessConfigSpace(n, p, set)
+	case attr == mad.AttrMlnxCounterGroupConfig && int(port) < len(n.Ports):
+		selected := n.vendor.selected[port]
+		if set && mad.Decode(&selected, p.Data()) == nil {
+			n.vendor.selected[port] = selected
+		}
+		return &selected, 0
+	case set:
+	case attr == mad.AttrClassPortInfo:
+		return &mad.ClassPortInfo{BaseVersion: 1, ClassVersion: 1, RespTimeValue: 18}, 0
+	case attr == mad.AttrMlnxGeneralInfo:
+		return f.generalInfo(n), 0
+	case attr == mad.AttrMlnxCounterGroupInfo && int(port) < len(n.Ports):
+		// The masks have the values that the examples of vendstat select.
+		return &mad.MlnxCounterGroupInfo{Groups: 2, Masks: [2]uint32{0x7, 0x106}}, 0
+	}
+	return nil, mad.StatusBadMethodAttr
+}
+
+// generalInfo returns the versions of the hardware and the firmware.
+func (f *Fabric) generalInfo(n *Node) *mad.MlnxGeneralInfo {
+	a := &mad.MlnxGeneralInfo{
+		HWRevision: uint16(n.Info.Revision), DeviceID: n.Info.DeviceID, Uptime: uint32(f.uptime().Seconds()),
+		FWMajor: n.vendor.firmware[0], FWMinor: n.vendor.firmware[1], FWSubMinor: n.vendor.firmware[2], FWBuildID: 0x20, FWMonth: 0x05, FWDay: 0x31, FWYear: 0x2026, FWHour: 0x1415,
+		INIVersion: 3, SWMajor: 1, SWMinor: 2, SWSubMinor: 3,
+	}
+	if a.HasExtendedFirmware() {
+		a.ExtMajor, a.ExtMinor, a.ExtSubMinor = uint32(a.FWMajor), 1992+uint32(a.FWMinor), 1024+uint32(a.FWSubMinor)
+	}
+	copy(a.PSID[:], fmt.Sprintf("SIM_%010d", n.Info.DeviceID))
+	return a
+}
+
+// The counters PortXmitWait in the configuration space of InfiniScale III (vendstat.c):
+// the words of the 24 ports are a page apart and begin with port 4.
+const (
+	infiniScaleIII      = 47396
+	infiniScaleWaits    = 0x10013c
+	infiniScalePages    = 24
+	infiniScaleFirst    = 4
+	infiniScalePageBits = 12
+)
+
+// accessConfigSpace reads or writes the words that the records of a packet address. Words
+// are 0 until they are written, except counters.
+func (f *Fabric) accessConfigSpace(n *Node, p *mad.Packet, set bool) (mad.Attribute, mad.Status) {
+	var a mad.MlnxConfigSpace
+	records := int(p.Modifier() >> 16 & 0x3f)
+	if p.Modifier() != mad.MlnxConfigSpaceModifier(records) || records > len(a.Records) || mad.Decode(&a, p.Data()) != nil {
+		return nil, mad.StatusBadValue
+	}
+	for i := range a.Records[:records] {
+		r := &a.Records[i]
+		if set {
+			n.vendor.config[r.Address] = n.vendor.config[r.Address]&^r.Mask | r.Data&r.Mask
+		}
+		r.Data = n.vendor.config[r.Address]
+		if wait, ok := f.portWait(n, r.Address); ok {
+			r.Data = wait
+		}
+	}
+	return &a, 0
+}
+
+// portWait returns the counter at an address of InfiniScale III.
+func (f *Fabric) portWait(n *Node, address uint32) (uint32, bool) {
+	page := (address - infiniScaleWaits) >> infiniScalePageBits
+	if n.Info.DeviceID != infiniScaleIII || page < 1 || page > infiniScalePages || address&(1<<infiniScalePageBits-1) != infiniScaleWaits&(1<<infiniScalePageBits-1) {
+		return 0, false
+	}
+	port := (page-1+infiniScaleFirst-1)%infiniScalePages + 1
+	if int(port) >= len(n.Ports) {
+		return 0, true
+	}
+	value, err := f.Counter(&n.Ports[port], "PortXmitWait")
+	return uint32(value), err == nil
+}
