@@ -100,7 +100,7 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 	}
 	defer c.keepalive(min(max(answer.Prepared.AliveEvery, minKeepaliveInterval), keepaliveInterval), responseTime)()
 	m.Server = answer.Prepared.Port
-	t := &endpointTest{role: role{m.Test, true}, measurement: m}
+	t := &endpointTest{role: role{m.Test, true}, measurement: m, requestedGID: c.options.GIDIndex}
 	if err := t.open(ports, answer.Prepared, selector); err != nil {
 		return c.fail(err)
 	}
@@ -137,11 +137,15 @@ func (c *client) fail(err error) error {
 
 // connect connects the queue pairs of both sides.
 func (c *client) connect(ctx context.Context, t *endpointTest, p *prepared) error {
-	link := t.link(p.Port.GID, p.Port.LID, p.MaxDestRdAtomic)
-	if err := t.endpoint.Begin(link); err != nil {
-		return c.fail(err)
-	}
-	if err := t.endpoint.Connect(link, p.QueuePairs); err != nil {
+	if t.CM {
+		if err := t.dial(ctx, c.conn, p); err != nil {
+			return c.withPeerError(ctx, testError{err})
+		}
+	} else if t.Multicast.IsValid() {
+		if err := t.join(ctx, c.conn); err != nil {
+			return c.fail(testError{err})
+		}
+	} else if err := t.connect(t.link(p.Port.GID, p.Port.LID, p.MaxDestRdAtomic), p.QueuePairs); err != nil {
 		return c.fail(err)
 	}
 	var err error

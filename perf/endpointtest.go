@@ -10,8 +10,10 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/cmlink"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/multicast"
 	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
@@ -25,6 +27,8 @@ type endpointTest struct {
 	choice      port.Choice
 	mtu         ib.MTU
 	endpoint    *endpoint.Endpoint
+	links       *cmlink.Links // of the connection manager
+	group       *multicast.Managed
 	runner      *runner
 	before      host.Counters
 	cpus        []int
@@ -32,6 +36,8 @@ type endpointTest struct {
 	release     func()
 	own         Side
 	stopped     bool
+
+	requestedGID int // negative: any
 }
 
 // open creates the client's endpoint for the GIDs that the server chose.
@@ -80,6 +86,13 @@ func (t *endpointTest) checkDatagram() error {
 // ErrClock is wrapped if the clock of a test is uneven.
 var ErrClock = loop.ErrClock
 
+// ErrSelection is wrapped if the connection manager selects another port, GID or MTU than
+// the test requires, ErrScope if the packets to a multicast group do not leave the host.
+var (
+	ErrSelection = cmlink.ErrSelection
+	ErrScope     = multicast.ErrScope
+)
+
 // ErrQueueLimit, ErrInlineLimit and ErrRate are wrapped if the device does not support
 // the depths, the inline data or the rate of a test.
 var (
@@ -113,6 +126,14 @@ func (t *endpointTest) link(gid netip.Addr, lid uint16, others uint8) endpoint.L
 		HopLimit: t.HopLimit, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout, RetryCount: t.RetryCount, RNRRetry: t.RNRRetry,
 		MinRNRTimer: minRNRTimer, MaxRdAtomic: min(others, t.maxDestRdAtomic()), MaxDestRdAtomic: t.maxDestRdAtomic(), QKey: qkey,
 	}
+}
+
+// connect connects the queue pairs to those of the peer.
+func (t *endpointTest) connect(link endpoint.Link, peers []endpoint.Address) error {
+	if err := t.endpoint.Begin(link); err != nil {
+		return err
+	}
+	return t.endpoint.Connect(link, peers)
 }
 
 // minRNRTimer is the code of 0.64 ms.
@@ -183,7 +204,14 @@ func (t *endpointTest) close() error {
 	if t.endpoint == nil {
 		return nil
 	}
-	err := t.endpoint.Close()
+	var err error
+	if t.links != nil {
+		err = t.links.Close()
+	}
+	if t.group != nil {
+		err = errors.Join(err, t.group.Close())
+	}
+	err = errors.Join(err, t.endpoint.Close())
 	t.endpoint = nil
 	if errors.Is(err, verbs.ErrDeviceRemoved) {
 		return nil // the removal has released the objects

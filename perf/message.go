@@ -57,6 +57,7 @@ type prepared struct {
 	CPUs            []int              `json:"cpus"` // of the server's loops
 	Yield           bool               `json:"yield"`
 	AliveEvery      time.Duration      `json:"alive_every_ns"` // maximum interval of the client's alive messages
+	Manager         *managed           `json:"manager"`        // of a test whose queue pairs the connection manager connects
 }
 
 // connect describes the client's side of a test.

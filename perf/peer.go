@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/host"
@@ -38,6 +39,10 @@ type PeerOptions struct {
 	// Listen, unless nil, makes this side the server: it waits for the program at the
 	// listener, and ignores Server. RunPeer calls it once the device is usable.
 	Listen func(context.Context) (net.Listener, error)
+
+	// Manage are the local address and the port of a server whose test has CM. Listen is
+	// not called then.
+	Manage *perftest.CM
 }
 
 // RunPeer runs a test with a program, which must have been started with the same
@@ -87,13 +92,46 @@ func (p *peerRun) connect(ctx context.Context) (_ net.Conn, err error) {
 	if err != nil {
 		return nil, err
 	}
+	p.connected(p.conn)
+	return p.conn, nil
+}
+
+// connected records both ends of a connection.
+func (p *peerRun) connected(conn net.Conn) {
+	p.conn = conn
 	other := &p.result.Server
 	if p.server() {
 		p.result.Client, p.result.Server = host.Identity{}, p.o.Identity
 		other = &p.result.Client
 	}
-	*other = host.Identity{Program: string(p.o.Program), Host: addressOf(p.conn)}
-	return p.conn, nil
+	*other = host.Identity{Program: string(p.o.Program), Host: addressOf(conn)}
+}
+
+// manager returns the settings of the connection manager, nil for a test without it.
+func (p *peerRun) manager() (*perftest.CM, error) {
+	t := p.o.Tests[0]
+	if !t.CM {
+		return nil, nil
+	}
+	var cm perftest.CM
+	if p.server() {
+		cm = *p.o.Manage
+	} else {
+		server, text, err := net.SplitHostPort(address(p.o.Server, perftest.Port))
+		if err != nil {
+			return nil, err
+		}
+		number, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("parse port %q: %w", text, err)
+		}
+		cm.Server, cm.Port = server, uint16(number)
+	}
+	cm.QueuePairs, cm.ACKTimeout, cm.Connected = true, &t.Timeout, p.connected
+	if t.TOS != 0 {
+		cm.TOS = &t.TOS
+	}
+	return &cm, nil
 }
 
 // accept accepts one connection.
@@ -191,10 +229,14 @@ func (p *peerRun) perftest(ctx context.Context) error {
 		p.fill(&m, test, r)
 		p.add(m, err)
 	}
+	manager, err := p.manager()
+	if err != nil {
+		return err
+	}
 	var last *perftest.Result // only the next step shows whether it is complete
-	err := perftest.Run(ctx, perftest.Options{
+	err = perftest.Run(ctx, perftest.Options{
 		Test: test, Device: p.o.Device, Port: p.o.Port, GIDIndex: p.o.GIDIndex, CPUs: p.o.CPUs,
-		Connect: p.connect, Client: !p.server(), PeerTimeout: responseTime,
+		Connect: p.connect, Client: !p.server(), CM: manager, PeerTimeout: responseTime,
 		Begin: func(s *perftest.Session) error {
 			session, p.cpus = s, s.CPUs
 			p.local = s.Local()

@@ -16,6 +16,10 @@ func (o PeerOptions) check(t Test) error {
 	switch {
 	case o.Program == Pingpong && t.Rate != 0:
 		return badField("rate", t.Rate, "%s", unsupported)
+	case o.Program == Pingpong && t.CM:
+		return badField("cm", "", "%s", unsupported)
+	case t.CM && t.Transport == UC:
+		return badField("transport", t.Transport, "%s with the connection manager", unsupported)
 	case o.Program == Pingpong && t.Huge:
 		return badField("huge", "", "%s", unsupported)
 	case o.Program == Pingpong && t.SharedReceives:
@@ -70,7 +74,7 @@ func (o PeerOptions) programTests() []Test {
 			t.QueuePairs = o.Shared
 		}
 		switch {
-		case o.Program == Perftest:
+		case o.Program == Perftest && !t.CM:
 			t.HopLimit = perftest.HopLimit
 		case t.Transport != UD && t.MTU == 0:
 			t.MTU = pingpongMTU

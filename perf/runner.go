@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/cmlink"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/multicast"
 	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -94,6 +96,12 @@ func (r *runner) flow(q endpoint.QueuePair, peer endpoint.Address, number uint64
 	flow.Message = verbs.SendWR{Opcode: r.Op.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey}
 	if ah := r.endpoint.AH(); ah != nil {
 		flow.Message.AH, flow.Message.RemoteQPN, flow.Message.QKey = ah, peer.QPN, qkey
+		if r.CM || r.Multicast.IsValid() {
+			flow.Message.QKey = cmlink.QKey
+		}
+		if r.leads && r.Multicast.IsValid() {
+			flow.Message.RemoteQPN = multicast.QPN
+		}
 	}
 	return flow
 }

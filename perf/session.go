@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/host"
+	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
 	"github.com/ibkit/ibkit/perf/internal/peererr"
 	"github.com/ibkit/ibkit/perf/internal/port"
@@ -128,7 +130,7 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
-	t := &endpointTest{role: role{r.Test, false}}
+	t := &endpointTest{role: role{r.Test, false}, requestedGID: s.o.GIDIndex}
 	if t.choice, err = port.SelectorFor(s.conn, s.o.GIDIndex).Choose(ports, r.GIDs); err != nil {
 		return err
 	}
@@ -152,13 +154,26 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 		Port: t.choice.Info(), ClientGID: t.choice.Remote, MaxDestRdAtomic: t.maxDestRdAtomic(), QueuePairs: t.endpoint.Addresses(),
 		CPUs: t.cpus, Yield: crowded(s.o.Identity, s.client, loops+t.Threads), AliveEvery: min(keepaliveInterval, s.o.Idle/4),
 	}
+	if t.Multicast.IsValid() {
+		if err := t.join(ctx, s.conn); err != nil {
+			return err
+		}
+	}
+	var a *acceptance
+	if t.CM {
+		if a, err = t.listen(ctx, s.conn); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, a.close()) }()
+		p.Manager = a.managed
+	}
 	if err := s.send(message{Prepared: p}); err != nil {
 		return err
 	}
 	defer s.keepalive(keepaliveInterval, max(s.o.Idle, 4*minKeepaliveInterval))()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if err := s.connect(ctx, t, p.Yield); err != nil {
+	if err := s.connect(ctx, t, a, p.Yield); err != nil {
 		return err
 	}
 	limit := time.AfterFunc(s.o.MaxTime, func() { cancel(fmt.Errorf("the test exceeds the server's max-time of %v", s.o.MaxTime)) })
@@ -167,10 +182,10 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 }
 
 // connect connects the queue pairs to those of the client and starts the loops.
-func (s *session) connect(ctx context.Context, t *endpointTest, yield bool) error {
+func (s *session) connect(ctx context.Context, t *endpointTest, a *acceptance, yield bool) error {
 	m, err := s.next(ctx, s.o.Idle)
 	if err != nil {
-		return err
+		return a.ownError(err)
 	}
 	r := m.Connect
 	if r == nil || r.GID != t.choice.Remote { // it must be the one that the server chose
@@ -183,10 +198,15 @@ func (s *session) connect(ctx context.Context, t *endpointTest, yield bool) erro
 		return err
 	}
 	link := t.link(r.GID.Addr, r.LID, r.MaxDestRdAtomic)
-	if err := t.endpoint.Begin(link); err != nil {
-		return err
+	switch {
+	case a != nil:
+		err = s.accept(ctx, t, a, link, r.QueuePairs)
+	case t.group != nil:
+		err = t.endpoint.SetDestination(t.endpoint.Path(link)) // of answers
+	default:
+		err = t.connect(link, r.QueuePairs)
 	}
-	if err := t.endpoint.Connect(link, r.QueuePairs); err != nil {
+	if err != nil {
 		return err
 	}
 	if t.runner, err = newRunner(t.role, t.endpoint, r.QueuePairs); err != nil {
@@ -194,6 +214,24 @@ func (s *session) connect(ctx context.Context, t *endpointTest, yield bool) erro
 	}
 	t.start(ctx, s.o.CPUs, nil, yield)
 	return s.send(message{Started: &struct{}{}})
+}
+
+// accept waits for the connections of the queue pairs, which the client has requested.
+func (s *session) accept(ctx context.Context, t *endpointTest, a *acceptance, link endpoint.Link, peers []endpoint.Address) (err error) {
+	if len(peers) != t.QueuePairs {
+		return fmt.Errorf("connect %d queue pairs: the peer has %d", t.QueuePairs, len(peers))
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, s.o.Idle, os.ErrDeadlineExceeded)
+	defer stop()
+	if t.links, err = a.wait(ctx); err != nil {
+		return err
+	}
+	if t.Transport == UD {
+		if err := t.endpoint.SetDestination(t.endpoint.Path(link)); err != nil {
+			return err
+		}
+	}
+	return t.adoptPath()
 }
 
 // serve waits for the end of the test and sends the result.

@@ -3,6 +3,7 @@ package perf
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -104,6 +105,15 @@ type Test struct {
 	// RecvDepth receives.
 	SharedReceives bool `json:"shared_receives"`
 
+	// CM makes the connection manager connect the queue pairs, with a type of service;
+	// TOS 0 is that of the host.
+	CM  bool  `json:"cm"`
+	TOS uint8 `json:"tos"`
+
+	// Multicast is a group that the server joins and that the client sends to. Answers are
+	// sent to the client alone. The zero address disables it.
+	Multicast netip.Addr `json:"multicast,omitzero"`
+
 	MTU          int    `json:"mtu"` // bytes; 0: the smaller one of both ports
 	SL           uint8  `json:"sl"`
 	TrafficClass uint8  `json:"traffic_class"`
@@ -191,7 +201,7 @@ func (t Test) Supported() bool {
 
 // Check returns a [FieldError] if the test is invalid.
 func (t Test) Check() error {
-	for _, check := range []func(Test) *FieldError{Test.badKind, Test.badRange, Test.badExtent, Test.badCombination} {
+	for _, check := range []func(Test) *FieldError{Test.badKind, Test.badRange, Test.badExtent, Test.badCombination, Test.badConnection} {
 		if err := check(t); err != nil {
 			return err
 		}
@@ -303,6 +313,48 @@ func (t Test) badCombination() *FieldError {
 		return badField("events", "", "a write generates no event for the responder")
 	case t.Verify && t.Op == Write && t.Transport == UC && t.Kind == Bandwidth:
 		return badField("verify", "", "the responder cannot detect lost writes over uc")
+	}
+	return nil
+}
+
+// badConnection returns a field that the connection manager excludes or requires.
+func (t Test) badConnection() *FieldError {
+	const selected = "the connection manager selects it"
+	switch {
+	case t.Multicast.IsValid():
+		return t.badMulticast()
+	case !t.CM && t.TOS != 0:
+		return badField("tos", t.TOS, "only queue pairs of the connection manager have a type of service")
+	case !t.CM:
+		return nil
+	case t.SL != 0:
+		return badField("sl", t.SL, selected)
+	case t.TrafficClass != 0:
+		return badField("tclass", t.TrafficClass, "the type of service determines it")
+	case t.FlowLabel != 0:
+		return badField("flow-label", t.FlowLabel, selected)
+	case t.HopLimit != defaultHopLimit:
+		return badField("hop-limit", t.HopLimit, selected)
+	case t.PKeyIndex != 0:
+		return badField("pkey-index", t.PKeyIndex, selected)
+	}
+	return nil
+}
+
+// badMulticast returns a field that excludes multicast.
+func (t Test) badMulticast() *FieldError {
+	const field = "multicast"
+	switch {
+	case !t.Multicast.IsMulticast() || t.Multicast.Zone() != "":
+		return badField(field, t.Multicast, "not the address of a multicast group")
+	case t.Transport != UD:
+		return badField(field, t.Multicast, "only ud supports groups")
+	case t.CM:
+		return badField(field, t.Multicast, "a connection has a single peer")
+	case t.QueuePairs != 1:
+		return badField(field, t.Multicast, "each queue pair would receive all messages")
+	case t.Bidirectional:
+		return badField(field, t.Multicast, "the server does not send to the group")
 	}
 	return nil
 }

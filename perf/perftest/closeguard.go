@@ -1,69 +1,116 @@
 package perftest
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/perf/internal/peererr"
 )
 
-// A closeGuard detects that the peer closes the connection during a measurement, when
-// neither side sends messages.
+// A closeGuard detects that the peer closes the connection during a measurement, or that
+// it has finished: until then, neither side sends messages.
 type closeGuard struct {
-	conn   *conn
-	start  *time.Timer   // nil: the connection cannot be watched
-	done   chan struct{} // closed when the guard has ended after its start
-	closed atomic.Bool
+	conn     *conn
+	start    *time.Timer   // nil: the connection cannot be watched
+	done     chan struct{} // closed when the guard has ended after its start
+	closed   atomic.Bool
+	finished atomic.Bool
+	end      *time.Timer // of the measurement; set before done is closed
 }
 
 // closeGrace is the time from the peer's close to the end of the measurement: its last
 // messages may still be in flight.
 const closeGrace = time.Second
 
+// finishGrace is the time from the end of the peer's measurement to that of this side:
+// lost packets may be sent again meanwhile.
+const finishGrace = 10 * time.Second
+
+// errFinished is the error of a peer with fewer messages, or with another direction.
+var errFinished = errors.New("the peer has finished its test, and this side has not")
+
 // guardDelay is the time from the start of a measurement to that of its guard, whose
 // threads would delay the first messages. Most tests of latency end earlier.
 const guardDelay = 200 * time.Millisecond
 
-// guard calls end after the peer has closed the connection. It begins after a delay. The
-// caller must stop the guard before the next exchange. The guard does not consume data:
-// a peer that finishes first sends its next message.
+// guard calls end some time after the peer has closed the connection or finished. It
+// begins after a delay. The caller must stop the guard before the next exchange. The guard
+// does not consume data: a peer that finishes first sends its next message.
 func (c *conn) guard(delay time.Duration, end func()) *closeGuard {
 	g := &closeGuard{conn: c}
-	file, ok := c.tcp.(syscall.Conn)
-	if !ok || c.limit(0) != nil {
-		return g
-	}
-	raw, err := file.SyscallConn()
-	if err != nil {
+	await := awaiter(c.link)
+	if await == nil || c.limit(0) != nil {
 		return g
 	}
 	g.done = make(chan struct{})
 	g.start = time.AfterFunc(delay, func() {
 		defer close(g.done)
-		// Stop and abort make Read return an error.
-		_ = raw.Read(func(fd uintptr) bool {
-			var b [1]byte
-			n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-			if err == unix.EAGAIN || err == unix.EINTR {
-				return false
-			}
-			g.closed.Store(n <= 0)
-			return true
-		})
-		if g.closed.Load() {
-			time.AfterFunc(closeGrace, end)
+		switch err := await(); {
+		case err == nil:
+			g.finished.Store(true)
+			g.end = time.AfterFunc(finishGrace, end)
+		case !errors.Is(err, os.ErrDeadlineExceeded): // of stop or abort
+			g.closed.Store(true)
+			g.end = time.AfterFunc(closeGrace, end)
 		}
 	})
 	return g
 }
 
-// stop ends the guard and reports whether the peer has closed the connection.
-func (g *closeGuard) stop() bool {
-	if g.start == nil || g.start.Stop() {
-		return false
+// awaiter returns a function that waits until there is data to read, or returns an error.
+// It returns nil for a connection that cannot be watched.
+func awaiter(link net.Conn) func() error {
+	if c, ok := link.(interface{ Await() error }); ok {
+		return c.Await
 	}
-	_ = g.conn.tcp.SetReadDeadline(time.Unix(1, 0))
+	file, ok := link.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return func() error {
+		var end error
+		err := raw.Read(func(fd uintptr) bool {
+			var b [1]byte
+			n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+			if err == unix.EAGAIN || err == unix.EINTR {
+				return false
+			}
+			if n <= 0 {
+				end = io.EOF
+			}
+			return true
+		})
+		return errors.Join(err, end)
+	}
+}
+
+// stop ends the guard. It returns the reason to end a measurement early, nil without one.
+func (g *closeGuard) stop() error {
+	if g.start == nil || g.start.Stop() {
+		return nil
+	}
+	_ = g.conn.link.SetReadDeadline(time.Unix(1, 0))
 	<-g.done
-	return g.closed.Load()
+	if g.end != nil {
+		g.end.Stop()
+	}
+	switch {
+	case g.closed.Load():
+		return fmt.Errorf("%w before the end of the test", peererr.ErrClosed)
+	case g.finished.Load():
+		return errFinished
+	}
+	return nil
 }

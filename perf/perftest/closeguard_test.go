@@ -16,16 +16,16 @@ func TestCloseGuard(t *testing.T) {
 	c := newConn(client, true, time.Minute)
 	ended := make(chan struct{})
 	end := func() { close(ended) }
-	if c.guard(0, end).stop() {
-		t.Error("open connection: got closed")
+	if err := c.guard(0, end).stop(); err != nil {
+		t.Errorf("open connection: got %v, want no reason", err)
 	}
 	g := c.guard(0, end)
 	if _, err := other.Write([]byte{0, 0, 0, 9}); err != nil {
 		t.Fatal(err)
 	}
 	<-g.done
-	if g.stop() {
-		t.Error("open connection with data: got closed")
+	if err := g.stop(); !errors.Is(err, errFinished) {
+		t.Errorf("open connection with data: got %v, want %v", err, errFinished)
 	}
 	if n, err := c.number("numbers", 7); n != 9 || err != nil {
 		t.Errorf("got number %d, %v, want 9", n, err)
@@ -35,8 +35,8 @@ func TestCloseGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended
-	if !g.stop() {
-		t.Error("closed connection: got open")
+	if err := g.stop(); !errors.Is(err, peererr.ErrClosed) {
+		t.Errorf("closed connection: got %v, want %v", err, peererr.ErrClosed)
 	}
 	// An abort lasts.
 	if err := c.abort(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -11,13 +12,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ibkit/ibkit/perf/internal/cmconn"
 	"github.com/ibkit/ibkit/perf/internal/peererr"
 )
 
 // A conn is a connection to a program.
 type conn struct {
-	tcp     net.Conn
+	link    net.Conn
 	client  bool
+	binary  bool          // the connection is one of the connection manager: keys are binary, messages have bounds
+	managed bool          // the connection manager connects the queue pairs
 	timeout time.Duration // of the peer's messages, 0: none
 	begun   time.Time
 	peer    peer
@@ -25,14 +29,15 @@ type conn struct {
 	aborted atomic.Bool
 }
 
-func newConn(tcp net.Conn, client bool, timeout time.Duration) *conn {
-	return &conn{tcp: tcp, client: client, timeout: timeout, begun: time.Now()}
+func newConn(link net.Conn, client bool, timeout time.Duration) *conn {
+	_, binary := link.(*cmconn.Conn)
+	return &conn{link: link, client: client, binary: binary, timeout: timeout, begun: time.Now()}
 }
 
 // abort makes all current and future exchanges time out.
 func (c *conn) abort() error {
 	c.aborted.Store(true)
-	return c.tcp.SetDeadline(time.Unix(1, 0))
+	return c.link.SetDeadline(time.Unix(1, 0))
 }
 
 // limit sets the time that the peer has from now on, 0: unlimited.
@@ -41,7 +46,7 @@ func (c *conn) limit(within time.Duration) error {
 	if within > 0 {
 		end = time.Now().Add(within)
 	}
-	err := c.tcp.SetDeadline(end)
+	err := c.link.SetDeadline(end)
 	if c.aborted.Load() { // in the meantime
 		err = c.abort()
 	}
@@ -61,19 +66,22 @@ func (c *conn) exchange(subject string, b []byte) error {
 func (c *conn) lockstep(subject string, b []byte) error {
 	out := append(make([]byte, 0, len(b)), b...)
 	if c.client {
-		if _, err := c.tcp.Write(out); err != nil {
+		if _, err := c.link.Write(out); err != nil {
 			return c.wrap(subject, err)
 		}
 	}
 	for got := 0; got < len(b); {
-		n, err := c.tcp.Read(b[got:])
+		n, err := c.link.Read(b[got:])
 		got += n
+		if err == nil && c.binary && n < len(b) || errors.Is(err, io.ErrShortBuffer) {
+			return &ProtocolError{c.link.RemoteAddr(), fmt.Sprintf("a message of another size than the %d bytes of %s", len(b), subject)}
+		}
 		if err != nil {
 			return c.wrap(fmt.Sprintf("%s (received %d of %d bytes)", subject, got, len(b)), err)
 		}
 	}
 	if !c.client {
-		if _, err := c.tcp.Write(out); err != nil {
+		if _, err := c.link.Write(out); err != nil {
 			return c.wrap(subject, err)
 		}
 	}
@@ -81,19 +89,19 @@ func (c *conn) lockstep(subject string, b []byte) error {
 }
 
 func (c *conn) wrap(subject string, err error) error {
-	return fmt.Errorf("exchange %s with %v: %w", subject, c.tcp.RemoteAddr(), peererr.Classify(err))
+	return fmt.Errorf("exchange %s with %v: %w", subject, c.link.RemoteAddr(), peererr.Classify(err))
 }
 
 // hangUp closes this direction and waits for the peer to close the other one.
 func (c *conn) hangUp() error {
 	const subject = "end of connection"
-	if half, ok := c.tcp.(interface{ CloseWrite() error }); ok {
+	if half, ok := c.link.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // fails if the peer was first
 	}
 	if err := c.limit(c.timeout); err != nil {
 		return c.wrap(subject, err)
 	}
-	n, err := c.tcp.Read(make([]byte, 1))
+	n, err := c.link.Read(make([]byte, 1))
 	switch {
 	case n > 0:
 		return c.wrap(subject, errors.New("the peer sent more data"))
@@ -105,11 +113,16 @@ func (c *conn) hangUp() error {
 
 // A peer holds the properties that the peer announces before a test.
 type peer struct {
-	version   string // of the protocol, such as "6.06"
-	pageSize  uint32 // bytes
-	cacheLine uint32 // bytes
-	mtu       uint8  // enum ibv_mtu, 1 to 5; 0: none announced
+	version   string  // of the protocol, such as "6.06"
+	number    float64 // the version
+	pageSize  uint32  // bytes
+	cacheLine uint32  // bytes
+	mtu       uint8   // enum ibv_mtu, 1 to 5; 0: none announced
 }
+
+// marksTail reports whether the binary keys of the peer have the address of its markers
+// for the validation of data, which version 6.29 has added.
+func (p peer) marksTail() bool { return p.number >= 6.29 }
 
 // A Layout is the use of memory on which both sides agree.
 type Layout struct {
@@ -136,11 +149,11 @@ func (c *conn) begin(local Layout) (Layout, error) {
 	text = strings.TrimSpace(text)
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return Layout{}, &ProtocolError{c.tcp.RemoteAddr(), fmt.Sprintf("version %.16q%s", text, likeness(version))}
+		return Layout{}, &ProtocolError{c.link.RemoteAddr(), fmt.Sprintf("version %.16q%s", text, likeness(version))}
 	}
-	c.peer.version = text
+	c.peer.version, c.peer.number = text, number
 	if !(number >= oldest) {
-		return Layout{}, &ProtocolError{c.tcp.RemoteAddr(), fmt.Sprintf("version %s: too old, want %.2f", text, oldest)}
+		return Layout{}, &ProtocolError{c.link.RemoteAddr(), fmt.Sprintf("version %s: too old, want %.2f", text, oldest)}
 	}
 	page, err := c.number("page sizes", local.Page)
 	if err != nil {
@@ -152,7 +165,7 @@ func (c *conn) begin(local Layout) (Layout, error) {
 	}
 	c.peer.pageSize, c.peer.cacheLine = page, line
 	if page > maxPage || line > maxCacheLine {
-		return Layout{}, &ProtocolError{c.tcp.RemoteAddr(), fmt.Sprintf("pages of %d bytes and cache lines of %d", page, line)}
+		return Layout{}, &ProtocolError{c.link.RemoteAddr(), fmt.Sprintf("pages of %d bytes and cache lines of %d", page, line)}
 	}
 	mtu := []byte{'0' + local.MTU, 0}
 	if err := c.exchange("MTUs", mtu); err != nil {
@@ -193,14 +206,29 @@ func (c *conn) number(subject string, v uint32) (uint32, error) {
 	return binary.BigEndian.Uint32(b), nil
 }
 
-// exchangeKeys exchanges the keys of a queue pair. Either both have a GID or neither
-// has.
+// encodeKey encodes a key in the format of the connection.
+func (c *conn) encodeKey(k Key) []byte {
+	if c.binary {
+		return k.appendBinary(nil, c.peer.marksTail())
+	}
+	return k.Append(nil)
+}
+
+// decodeKey decodes a key of the peer. Either both keys have a GID or neither has.
+func (c *conn) decodeKey(b []byte, local Key) (Key, error) {
+	if c.binary {
+		return parseBinaryKey(b, c.peer.marksTail(), local.GID.IsValid())
+	}
+	return ParseKey(b, local.GID.IsValid())
+}
+
+// exchangeKeys exchanges the keys of a queue pair.
 func (c *conn) exchangeKeys(local Key) (Key, error) {
-	b := local.Append(nil)
+	b := c.encodeKey(local)
 	if err := c.exchange("keys", b); err != nil {
 		return Key{}, err
 	}
-	return ParseKey(b, local.GID.IsValid())
+	return c.decodeKey(b, local)
 }
 
 // sync waits until the peer reaches the same step. A peer that measures meanwhile has
@@ -214,10 +242,10 @@ func (c *conn) sync(local Key, measures bool) error {
 	if err := c.limit(within); err != nil {
 		return c.wrap("keys", err)
 	}
-	b := local.Append(nil)
+	b := c.encodeKey(local)
 	if err := c.lockstep("keys", b); err != nil {
 		return err
 	}
-	_, err := ParseKey(b, local.GID.IsValid())
+	_, err := c.decodeKey(b, local)
 	return err
 }

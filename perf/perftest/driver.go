@@ -1,7 +1,6 @@
 package perftest
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -10,7 +9,6 @@ import (
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
-	"github.com/ibkit/ibkit/perf/internal/peererr"
 	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -20,6 +18,9 @@ type driver struct{ *Session }
 
 func (d driver) connect(remote []Key) error {
 	d.Remote = remote
+	if d.conn.managed { // and connected already
+		return nil
+	}
 	link := d.link(remote[0])
 	if err := d.end.Begin(link); err != nil {
 		return err
@@ -29,6 +30,16 @@ func (d driver) connect(remote []Key) error {
 		peers = append(peers, endpoint.Address{QPN: k.QPN, PSN: k.PSN, Addr: k.VAddr, RKey: k.RKey})
 	}
 	return d.end.Connect(link, peers)
+}
+
+func (d driver) hangUp() error {
+	if d.manager == nil {
+		return d.conn.hangUp()
+	}
+	if err := d.manager.hangUp(d.ctx); err != nil {
+		return d.conn.wrap("end of connection", err)
+	}
+	return nil
 }
 
 func (d driver) connected() {
@@ -92,9 +103,9 @@ func (d driver) run(size int) (Report, error) {
 		measure = func() error { return s.bandwidth(supervisor, size) }
 	}
 	// A timed test ends by itself. Its peer may end a little earlier.
-	closed := func() bool { return false }
+	early := func() error { return nil }
 	if !s.test.Timed {
-		closed = s.conn.guard(guardDelay, supervisor.Stop).stop
+		early = s.conn.guard(guardDelay, supervisor.Stop).stop
 	}
 	cpu := loop.NoCPU
 	if len(s.CPUs) > 0 {
@@ -104,8 +115,8 @@ func (d driver) run(size int) (Report, error) {
 	used, err := loop.Pinned(cpu, measure)
 	s.result.CPUUtil = load()
 	s.result.User, s.result.System, s.result.LoopTime = used.User, used.System, used.Elapsed
-	if closed() && err == nil && supervisor.Stopped() {
-		err = fmt.Errorf("%w before the end of the test", peererr.ErrClosed)
+	if reason := early(); err == nil && supervisor.Stopped() {
+		err = reason
 	}
 	if err == nil {
 		err = s.ctx.Err()
@@ -173,7 +184,11 @@ func (s *Session) flow(i, size int) *loop.QPFlow {
 	}
 	if s.test.Type == verbs.QPTypeUD {
 		f.GRH = endpoint.GRH
-		f.Message.AH, f.Message.RemoteQPN, f.Message.QKey = s.end.AH(), remote.QPN, qkey
+		to := datagram{remote.QPN, qkey}
+		if s.conn.managed {
+			to = s.manager.datagrams[i]
+		}
+		f.Message.AH, f.Message.RemoteQPN, f.Message.QKey = s.end.AH(), to.qpn, to.qkey
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -89,6 +90,57 @@ func ParseKey(b []byte, withGID bool) (Key, error) {
 	}
 	if withGID {
 		k.GID = netip.AddrFrom16(gid)
+	}
+	return k, nil
+}
+
+// Sizes of binary keys: struct pingpong_dest of perftest's src/perftest_resources.h in
+// version 4.5, and with the address of tail markers in version 26.04.
+const (
+	sizeBinary     = 56
+	sizeBinaryTail = 64
+)
+
+// appendBinary appends the key in the format of connections of the connection manager.
+// Numbers are in network byte order.
+func (k Key) appendBinary(b []byte, tail bool) []byte {
+	for _, v := range []uint32{uint32(k.LID), k.OutReads, k.QPN, k.PSN, k.RKey, 0} {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	b = binary.BigEndian.AppendUint64(b, k.VAddr)
+	if tail {
+		b = binary.BigEndian.AppendUint64(b, 0)
+	}
+	var gid [16]byte
+	if k.GID.IsValid() {
+		gid = k.GID.As16()
+	}
+	b = append(b, gid[:]...)
+	b = binary.BigEndian.AppendUint32(b, k.SRQN)
+	return binary.BigEndian.AppendUint32(b, 0) // index of the GID
+}
+
+// parseBinaryKey parses a key of the connection manager.
+func parseBinaryKey(b []byte, tail, withGID bool) (Key, error) {
+	want := sizeBinary
+	if tail {
+		want = sizeBinaryTail
+	}
+	if len(b) != want {
+		return Key{}, fmt.Errorf("parse key: got %d bytes, want %d", len(b), want)
+	}
+	number := binary.BigEndian.Uint32
+	k := Key{
+		OutReads: number(b[4:]), QPN: number(b[8:]), PSN: number(b[12:]), RKey: number(b[16:]),
+		VAddr: binary.BigEndian.Uint64(b[24:]), SRQN: number(b[want-8:]),
+	}
+	lid := number(b)
+	if lid > 0xffff || k.OutReads > 0xffff || k.QPN > 0xffffff || k.PSN > 0xffffff {
+		return Key{}, fmt.Errorf("parse key %x: a number is out of range", b)
+	}
+	k.LID = uint16(lid)
+	if withGID {
+		k.GID = netip.AddrFrom16([16]byte(b[want-24:]))
 	}
 	return k, nil
 }

@@ -71,6 +71,9 @@ type side interface {
 
 	// run measures one size. For bandwidth it returns the figures of this side.
 	run(size int) (Report, error)
+
+	// hangUp ends the connection when there is no last synchronization.
+	hangUp() error
 }
 
 // session runs all exchanges of a test after begin, with the parts of s between them.
@@ -111,7 +114,7 @@ func (c *conn) session(o Order, keys []Key, s side, done func(size int, theirs *
 	// ib_write_lat only closes the connection. The local queue pair must acknowledge
 	// its last message until then.
 	if !o.Bandwidth && o.Verb == Write {
-		return c.hangUp()
+		return s.hangUp()
 	}
 	// A passive server waits here from the beginning.
 	return c.sync(keys[0], !o.leads(c.client) && !o.Both())
@@ -124,8 +127,8 @@ func (c *conn) exchangeAll(keys []Key) ([]Key, error) {
 		if remote[i], err = c.exchangeKeys(k); err != nil {
 			return nil, err
 		}
-		if mapped := remote[i].GID.Is4In6(); mapped != k.GID.Is4In6() {
-			return nil, fmt.Errorf("the peer %v uses GID %v and this side %v: either both or neither must be an IPv4 address", c.tcp.RemoteAddr(), remote[i].GID, k.GID)
+		if mapped := remote[i].GID.Is4In6(); mapped != k.GID.Is4In6() && !c.managed {
+			return nil, fmt.Errorf("the peer %v uses GID %v and this side %v: either both or neither must be an IPv4 address", c.link.RemoteAddr(), remote[i].GID, k.GID)
 		}
 	}
 	return remote, nil

@@ -13,7 +13,10 @@ import (
 )
 
 // A recorder is a side that records its calls.
-type recorder struct{ events []string }
+type recorder struct {
+	conn   *conn
+	events []string
+}
 
 func (r *recorder) note(format string, args ...any) {
 	r.events = append(r.events, fmt.Sprintf(format, args...))
@@ -21,6 +24,7 @@ func (r *recorder) note(format string, args ...any) {
 func (r *recorder) connect(remote []Key) error { r.note("connect %d", len(remote)); return nil }
 func (r *recorder) connected()                 { r.note("connected") }
 func (r *recorder) ready(size int) error       { r.note("ready %d", size); return nil }
+func (r *recorder) hangUp() error              { return r.conn.hangUp() }
 func (r *recorder) run(size int) (Report, error) {
 	r.note("run %d", size)
 	return Report{Size: uint64(size), Average: float64(size)}, nil
@@ -88,7 +92,7 @@ func TestSession(t *testing.T) {
 			a, b := sockets(t)
 			var sent []int
 			c, s := newConn(counting{a, &sent}, true, time.Minute), newConn(b, false, time.Minute)
-			client, server := new(recorder), new(recorder)
+			client, server := &recorder{conn: c}, &recorder{conn: s}
 			keys := []Key{key, key}
 			ended := make(chan error)
 			go func() { ended <- s.session(test.order, keys, server, func(int, *Report) {}) }()

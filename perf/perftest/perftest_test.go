@@ -83,7 +83,7 @@ func TestExchanges(t *testing.T) {
 	if s != (result{agreed, key, report, nil}) {
 		t.Errorf("server: got %+v", s)
 	}
-	if p := server.peer; p != (peer{version: Version, pageSize: 4096, cacheLine: 64, mtu: 5}) {
+	if p := server.peer; p != (peer{version: Version, number: 6.27, pageSize: 4096, cacheLine: 64, mtu: 5}) {
 		t.Errorf("got peer %+v", p)
 	}
 }
@@ -101,9 +101,9 @@ func TestForeignPeer(t *testing.T) {
 		t.Run(sent, func(t *testing.T) {
 			client, server := pair(t, time.Minute)
 			go func() {
-				go io.Copy(io.Discard, server.tcp)
-				io.WriteString(server.tcp, sent)
-				server.tcp.Close()
+				go io.Copy(io.Discard, server.link)
+				io.WriteString(server.link, sent)
+				server.link.Close()
 			}()
 			if _, err := client.begin(Layout{Page: 4096, CacheLine: 64, MTU: 3}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q in it", err, want)
@@ -115,7 +115,7 @@ func TestForeignPeer(t *testing.T) {
 		t.Errorf("version with control characters: got %q, %v", c.peer.version, err)
 	}
 	client, server := pair(t, time.Millisecond)
-	go io.Copy(io.Discard, server.tcp)
+	go io.Copy(io.Discard, server.link)
 	if _, err := client.exchangeKeys(key); !errors.Is(err, peererr.ErrTimeout) {
 		t.Errorf("silent peer: got %v, want %v", err, peererr.ErrTimeout)
 	}

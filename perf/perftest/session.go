@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/multicast"
 	"github.com/ibkit/ibkit/perf/internal/peererr"
 	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
@@ -35,6 +36,9 @@ type Options struct {
 	// otherwise accepts its connection. Run calls it once the device is usable.
 	Connect func(context.Context) (net.Conn, error)
 	Client  bool
+
+	// CM, unless nil, makes the connection manager connect. Connect is not called then.
+	CM *CM
 
 	// PeerTimeout is the time after which a silent peer counts as gone.
 	PeerTimeout time.Duration
@@ -61,13 +65,15 @@ type Session struct {
 	PeerVersion  string // of the protocol
 	CPUs         []int  // of the loop; empty: any
 
-	conn   *conn
-	o      Options
-	test   Test
-	choice port.Choice
-	end    *endpoint.Endpoint
-	ctx    context.Context
-	posted bool // receives are posted
+	conn    *conn
+	manager *manager // nil without Options.CM
+	o       Options
+	test    Test
+	choice  port.Choice
+	end     *endpoint.Endpoint
+	ctx     context.Context
+	posted  bool // receives are posted
+	members []*multicast.Member
 
 	result Result // of the current size
 }
@@ -84,7 +90,16 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := s.test.Check(); err != nil {
 		return err
 	}
-	c, choice, err := port.Connect(ctx, o.Device, o.Port, port.Selector{Index: o.GIDIndex, IPv6: o.IPv6}, o.Connect)
+	connect := o.Connect
+	if o.CM != nil {
+		if err := o.CM.check(&s.test); err != nil {
+			return err
+		}
+		s.manager = &manager{CM: o.CM, client: o.Client, within: o.PeerTimeout}
+		defer func() { err = errors.Join(err, s.manager.closeListeners()) }()
+		connect = s.managerConnect
+	}
+	c, choice, err := port.Connect(ctx, o.Device, o.Port, port.Selector{Index: o.GIDIndex, IPv6: o.IPv6}, connect)
 	if err != nil {
 		return err
 	}
@@ -94,6 +109,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return errors.Join(fmt.Errorf("use %s port %d: its link layer is %s, want %s", choice.Port.Device, choice.Port.Number, got, o.Link), choice.Port.Close())
 	}
 	s.conn = newConn(c, o.Client, o.PeerTimeout)
+	s.conn.managed = o.CM != nil && o.CM.QueuePairs
 	cpus, _, release := o.CPUs.Reserve(choice.Port.Device, 1, port.LeaveToPeer(o.CPUs, choice.Port, c, o.Client))
 	defer release()
 	s.CPUs = cpus
@@ -111,10 +127,31 @@ func (s *Session) close() error {
 	if s.o.Ended != nil {
 		s.o.Ended()
 	}
-	if s.end == nil {
-		return s.choice.Port.Close()
+	var errs []error
+	if s.manager != nil {
+		errs = append(errs, s.manager.close())
 	}
-	return s.end.Close()
+	for _, m := range s.members {
+		errs = append(errs, m.Close())
+	}
+	if s.end != nil {
+		errs = append(errs, s.end.Close())
+	} else {
+		errs = append(errs, s.choice.Port.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// managerConnect connects to the program through the connection manager.
+func (s *Session) managerConnect(ctx context.Context) (net.Conn, error) {
+	c, err := s.manager.connect(ctx, s.test.Type)
+	if err != nil {
+		return nil, err
+	}
+	if connected := s.manager.Connected; connected != nil {
+		connected(c)
+	}
+	return c, nil
 }
 
 // run runs the test.
@@ -188,11 +225,19 @@ func (s *Session) begin() error {
 		}
 		return err
 	}
+	if s.conn.managed {
+		if err := s.connectQueuePairs(); err != nil {
+			return err
+		}
+	}
 	for _, a := range s.end.Addresses() {
 		s.Keys = append(s.Keys, Key{
 			LID: uint16(s.choice.Port.Attr.LID), OutReads: uint32(s.maxRdAtomic()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr,
 			GID: s.choice.Local.Addr,
 		})
+	}
+	if s.test.Multicast != nil {
+		return s.joinGroup(&s.Keys[0])
 	}
 	return nil
 }
@@ -222,7 +267,7 @@ func (s *Session) cause(err error) error {
 		return nil
 	case s.ctx.Err() != nil:
 		return context.Cause(s.ctx)
-	case errors.Is(err, peererr.ErrClosed), errors.Is(err, peererr.ErrTimeout), errors.Is(err, loop.ErrStalled),
+	case errors.Is(err, peererr.ErrClosed), errors.Is(err, peererr.ErrTimeout), errors.Is(err, loop.ErrStalled), errors.Is(err, errFinished),
 		errors.As(err, new(*verbs.CompletionError)):
 		return &MismatchError{s.test.Program(), err}
 	}
@@ -285,12 +330,19 @@ func (s *Session) options() endpoint.Options {
 	return o
 }
 
+// Parameters of all queue pairs: retries without end if no receive is posted, with a
+// delay of 0.64 ms.
+const (
+	rnrRetry    = 7
+	minRNRTimer = 12
+)
+
 // link returns the connection to a remote queue pair.
 func (s *Session) link(remote Key) endpoint.Link {
 	return endpoint.Link{
 		GID: remote.GID, GIDIndex: s.choice.Index, LID: cmp.Or(s.test.DLID, remote.LID), MTU: ib.MTU(s.Agreed.MTU),
 		SL: s.test.SL, TrafficClass: s.test.TrafficClass, FlowLabels: s.test.FlowLabels, StaticRate: s.test.StaticRate, HopLimit: HopLimit, PKeyIndex: s.test.PKeyIndex,
-		Timeout: s.test.Timeout, RetryCount: s.test.RetryCount, RNRRetry: 7, MinRNRTimer: 12,
+		Timeout: s.test.Timeout, RetryCount: s.test.RetryCount, RNRRetry: rnrRetry, MinRNRTimer: minRNRTimer,
 		MaxRdAtomic: uint8(min(uint32(s.maxRdAtomic()), remote.OutReads)), MaxDestRdAtomic: s.maxRdAtomic(), QKey: qkey,
 	}
 }

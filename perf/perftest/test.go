@@ -27,6 +27,8 @@ type Test struct {
 
 	Gbits bool // --report_gbits: figures are in Gb/s instead of MiB/s
 
+	Multicast *Multicast // -g: datagrams are sent to groups; nil: to queue pairs
+
 	// Local settings.
 	MTU             ib.MTU        // -m; the peer may have a smaller one; 0: that of the port
 	TxDepth         int           // -t
@@ -189,6 +191,9 @@ func (t *Test) Check() error {
 		return fmt.Errorf("UD does not support %v", t.Verb)
 	case t.Type == verbs.QPTypeUC && (t.Verb == Read || t.Verb == Atomic):
 		return fmt.Errorf("UC does not support %v", t.Verb)
+	}
+	if err := t.checkMulticast(); err != nil {
+		return err
 	}
 	for _, size := range t.Sizes {
 		if size < 1 || t.Verb == Atomic && size != AtomicSize {

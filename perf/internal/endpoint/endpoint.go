@@ -180,13 +180,20 @@ func (e *Endpoint) createQP(cq *verbs.CQ) (*verbs.QP, error) {
 	}})
 }
 
+// QPs returns all queue pairs in order.
+func (e *Endpoint) QPs() []QueuePair {
+	var all []QueuePair
+	for _, g := range e.Groups {
+		all = append(all, g.QPs...)
+	}
+	return all
+}
+
 // Addresses returns the addresses of all queue pairs in order.
 func (e *Endpoint) Addresses() []Address {
 	var all []Address
-	for _, g := range e.Groups {
-		for _, q := range g.QPs {
-			all = append(all, q.Address)
-		}
+	for _, q := range e.QPs() {
+		all = append(all, q.Address)
 	}
 	return all
 }
@@ -196,6 +203,13 @@ func (e *Endpoint) Shared() *verbs.SRQ { return e.srq }
 
 // AH returns the address handle of the peer for UD, nil for other types.
 func (e *Endpoint) AH() *verbs.AH { return e.ah }
+
+// SetDestination creates the address handle of the peer for UD from the path to it. The
+// queue pairs have been connected by other means than Connect.
+func (e *Endpoint) SetDestination(path verbs.Path) (err error) {
+	e.ah, err = e.pd.CreateAH(path)
+	return err
+}
 
 // Close destroys all objects and closes the port.
 func (e *Endpoint) Close() error {
@@ -247,15 +261,20 @@ func (e *Endpoint) Begin(link Link) error {
 	return e.modify(verbs.QPStateInit, func(int) verbs.QPAttr { return attr })
 }
 
+// Path returns the path of a link.
+func (e *Endpoint) Path(link Link) verbs.Path {
+	return verbs.Path{
+		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
+		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number, StaticRate: link.StaticRate,
+	}
+}
+
 // Connect moves the queue pairs to RTS, each connected to its peer.
 func (e *Endpoint) Connect(link Link, peers []Address) error {
 	if n := e.options.Groups * e.options.GroupSize; len(peers) != n {
 		return fmt.Errorf("connect %d queue pairs: the peer has %d", n, len(peers))
 	}
-	path := verbs.Path{
-		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
-		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number, StaticRate: link.StaticRate,
-	}
+	path := e.Path(link)
 	kind := e.options.Type
 	err := e.modify(verbs.QPStateRTR, func(i int) verbs.QPAttr {
 		var attr verbs.QPAttr
