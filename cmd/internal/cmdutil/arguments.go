@@ -1,6 +1,11 @@
 package cmdutil
 
-import "github.com/spf13/cobra"
+import (
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
 
 // NoArguments rejects the first argument of a command that accepts flags only.
 func NoArguments(_ *cobra.Command, args []string) error {
@@ -8,4 +13,27 @@ func NoArguments(_ *cobra.Command, args []string) error {
 		return UsageErrorf("unexpected argument %q", args[0])
 	}
 	return nil
+}
+
+// hasFiles reports whether all arguments from the second on are names of files, as the shell
+// makes them of a pattern without quotation marks.
+func hasFiles(args []string) bool {
+	return !slices.ContainsFunc(args[1:], func(name string) bool {
+		_, err := os.Lstat(name)
+		return err != nil
+	})
+}
+
+// AtMostArguments returns a check that rejects more than n arguments.
+func AtMostArguments(n int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) <= n {
+			return nil
+		}
+		err := UsageErrorf("number of arguments: got %d, want at most %d", len(args), n)
+		if hasFiles(args) {
+			err = WithHint(err, "quote patterns: '*'")
+		}
+		return err
+	}
 }

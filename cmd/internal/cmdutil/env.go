@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // An Env is the input, output and environment of a command.
@@ -14,6 +15,10 @@ type Env struct {
 	In          io.Reader
 	Out, ErrOut io.Writer
 	Getenv      func(string) string
+
+	// Transport, if not nil, replaces each local port that a command opens: tests check
+	// the packets that it sends.
+	Transport func(umad.Port) umad.Port
 }
 
 // Sysfs returns the root of sysfs: IBKIT_SYSFS if it is set, as for tests and for

@@ -20,6 +20,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	})
 	root.SetUsageFunc(printUsage)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkEmpty(cmd.Flags()) }
+	root.SetGlobalNormalizationFunc(flagName)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root {
 		err = unknownCommand(err, args)
@@ -27,11 +28,11 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	return ExitCode(env, cmd.CommandPath(), err)
 }
 
-// unknownCommand returns the error for a command line without a known command. Other
-// errors of the root command, such as a failed write of the version, stay as they are.
+// unknownCommand returns the error for a command line without a known command, whatever
+// flags follow. Other errors of the root command, such as a failed write of the version,
+// stay as they are.
 func unknownCommand(err error, args []string) error {
-	var usage *UsageError
-	if errors.As(err, &usage) || len(args) == 0 || strings.HasPrefix(args[0], "-") {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		return err
 	}
 	return WithHint(UsageErrorf("unknown command %q", args[0]), "list all commands: ibkit --help")

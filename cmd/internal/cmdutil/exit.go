@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ibkit/ibkit/resolve"
 )
 
 // Exit codes of the native names.
@@ -77,24 +79,41 @@ func ExitCode(env *Env, from string, err error) int {
 		return o.Code
 	}
 	PrintError(env, from, err)
-	var usage *UsageError
-	if errors.As(err, &usage) {
+	if isUsage(err) {
 		return ExitUsage
 	}
 	return ExitFailed
 }
 
-// PrintError prints an error with its origin in front and its hint below.
+// isUsage reports whether an error is a mistake of the user. A LID that no port can have is
+// one, although it does not stop the other targets of a command.
+func isUsage(err error) bool {
+	var usage *UsageError
+	var lid *resolve.LIDError
+	return (errors.As(err, &usage) || errors.As(err, &lid)) && !errors.Is(err, context.Canceled)
+}
+
+// PrintError prints an error with its origin in front of each line and its hint below.
 func PrintError(env *Env, from string, err error) {
+	printText(env, from, err)
+	printHint(env, Hint(err))
+}
+
+func printText(env *Env, from string, err error) {
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
 	if output, ok := errors.AsType[*OutputError](err); ok {
 		err = output // without the step of the command
 	}
-	fmt.Fprintf(env.ErrOut, "%s: %s\n", from, Visible(err.Error()))
-	if h := Hint(err); h != "" {
-		fmt.Fprintf(env.ErrOut, "hint: %s\n", h)
+	for line := range strings.SplitSeq(err.Error(), "\n") { // of joined errors
+		fmt.Fprintf(env.ErrOut, "%s: %s\n", from, Visible(line))
+	}
+}
+
+func printHint(env *Env, hint string) {
+	if hint != "" {
+		fmt.Fprintf(env.ErrOut, "hint: %s\n", hint)
 	}
 }
 
@@ -118,9 +137,8 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// isHidden reports whether a character controls the terminal. Messages may have several
-// lines.
-func isHidden(r rune) bool { return r != '\n' && unicode.IsControl(r) }
+// isHidden reports whether a character controls the terminal.
+func isHidden(r rune) bool { return unicode.IsControl(r) }
 
 // A hintedError is an error with a hint.
 type hintedError struct {
@@ -147,5 +165,5 @@ func Hint(err error) string {
 	if errors.As(err, &hinter) {
 		return hinter.Hint()
 	}
-	return ""
+	return deviceHint(err)
 }

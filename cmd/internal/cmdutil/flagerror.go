@@ -6,7 +6,12 @@ import (
 	"strconv"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/internal/lazyregexp"
 )
+
+// durationForm matches the durations of [time.ParseDuration], of any length.
+var durationForm = lazyregexp.New(`^[-+]?([0-9]+\.?[0-9]*(ns|us|µs|ms|s|m|h))+$`)
 
 // flagError describes an invalid value of a flag without the names of Go functions that
 // pflag's errors contain.
@@ -18,6 +23,8 @@ func flagError(err error) error {
 	var number *strconv.NumError
 	reason := ""
 	switch kind := invalid.GetFlag().Value.Type(); {
+	case kind == "duration" && durationForm.MatchString(invalid.GetValue()):
+		reason = "longer than 292 years"
 	case kind == "duration":
 		reason = "not a duration with a unit, for example 500ms or 10s"
 	case !errors.As(err, &number):
@@ -28,8 +35,10 @@ func flagError(err error) error {
 		reason = "not a number from 0 to 255"
 	case kind == "uint16":
 		reason = "not a number from 0 to 65535"
-	case kind == "uint" || kind == "uint32" || kind == "uint64":
+	case kind == "uint" || kind == "uint64":
 		reason = "not a number of at least 0, or out of range"
+	case kind == "uint32":
+		reason = "not a number from 0 to 4294967295"
 	default:
 		reason = "not a number, or out of range"
 	}

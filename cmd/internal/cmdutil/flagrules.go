@@ -50,3 +50,14 @@ func FlagName(flags *pflag.FlagSet, name string) string {
 	}
 	return s
 }
+
+// CheckMode returns an error if a flag was given that has no effect together with the flag
+// that selects a mode. applicable are the flags that have one.
+func CheckMode(flags *pflag.FlagSet, mode string, applicable map[string]bool) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if !applicable[f.Name] && err == nil {
+			err = UsageErrorf("%s has no effect with --%s", FlagName(flags, f.Name), mode)
+		}
+	})
+	return err
+}

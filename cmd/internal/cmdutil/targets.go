@@ -3,8 +3,8 @@ package cmdutil
 import (
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/resolve"
 )
 
@@ -51,9 +51,9 @@ func nameOf(path string) string {
 // readTargets reads a list of targets.
 func readTargets(in io.Reader, path string) ([]resolve.Address, error) {
 	if path == "-" {
-		return resolve.ReadList(in, nameOf(path))
+		return resolve.ReadList(interrupt.Reader(in), nameOf(path))
 	}
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read targets: %w", err)
 	}

@@ -39,6 +39,12 @@ type FlagGroup struct {
 // first under the heading "Flags".
 func FlagGroups(cmd *cobra.Command) []FlagGroup {
 	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	for name, usage := range map[string]string{"help": "show this help", "version": "show the version"} {
+		if f := cmd.Flags().Lookup(name); f != nil { // cobra's texts name the last word of the command
+			f.Usage = usage
+		}
+	}
 	groups := []FlagGroup{{Heading: "Flags"}}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {

@@ -2,6 +2,7 @@ package fabricflag
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -23,10 +24,27 @@ type Flags struct {
 	// them.
 	SentOnce bool
 
-	flags   *pflag.FlagSet
-	timeout uint32 // ms
-	smLID   string
+	flags *pflag.FlagSet
+	smLID string
 }
+
+// milliseconds is the value of --timeout.
+type milliseconds time.Duration
+
+func (m *milliseconds) Set(text string) error {
+	ms, err := strconv.ParseUint(text, 0, 31)
+	if err != nil || ms == 0 {
+		return fmt.Errorf("want a number of milliseconds from 1 to %d", math.MaxInt32)
+	}
+	*m = milliseconds(time.Duration(ms) * time.Millisecond)
+	return nil
+}
+
+func (m *milliseconds) String() string {
+	return strconv.FormatInt(time.Duration(*m).Milliseconds(), 10)
+}
+
+func (m *milliseconds) Type() string { return "milliseconds" }
 
 // Group is the heading of these flags in help texts.
 const Group = "Fabric flags"
@@ -48,10 +66,10 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	if f.SentOnce {
 		wait = "wait `MS` milliseconds for each reply (default 1000)"
 	}
-	flags.Uint32VarP(&f.timeout, "timeout", "t", 0, wait)
-	flags.StringVarP(&f.smLID, "sm_port", "s", "", "query the subnet manager at `LID` (default: the local port's)")
-	flags.StringVarP(&f.MKey, "m_key", "y", "", "M_Key of requests: a `KEY`, or - to be prompted for it")
-	flags.IntVarP(&f.Window, "outstanding_smps", "o", 0, "maximum `N` of outstanding requests (default 64; reduced on loss)")
+	flags.VarP((*milliseconds)(&f.Timeout), "timeout", "t", wait)
+	flags.StringVarP(&f.smLID, "sm-port", "s", "", "query the subnet manager at `LID` (default: the local port's)")
+	flags.StringVarP(&f.MKey, "m-key", "y", "", "M_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.IntVarP(&f.Window, "outstanding-smps", "o", 0, "maximum `N` of outstanding requests (default 64; reduced on loss)")
 	flags.BoolVarP(&f.Errors, "errors", "e", false, "print each failed attempt")
 	flags.CountVarP(&f.Verbose, "verbose", "v", "``print statistics; twice: print each request")
 	flags.StringVar(&f.NameMap, "node-name-map", "", "read node names from `FILE` (default: "+fabric.DefaultNameMapPath+")")
@@ -60,17 +78,13 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 // Complete validates the flags and completes the settings.
 func (f *Flags) Complete(ctx context.Context, env *cmdutil.Env) error {
 	f.DeviceGiven, f.PortGiven = f.flags.Changed("Ca"), f.flags.Changed("Port")
-	switch {
-	case f.flags.Changed("timeout") && (f.timeout == 0 || f.timeout > math.MaxInt32):
-		return cmdutil.UsageErrorf("invalid --timeout %d: want 1 to %d milliseconds", f.timeout, math.MaxInt32)
-	case f.flags.Changed("outstanding_smps") && f.Window < 1:
-		return cmdutil.UsageErrorf("invalid --outstanding_smps %d: want at least 1", f.Window)
+	if f.flags.Changed("outstanding-smps") && f.Window < 1 {
+		return cmdutil.UsageErrorf("invalid --outstanding-smps %d: want at least 1", f.Window)
 	}
-	f.Timeout = time.Duration(f.timeout) * time.Millisecond
 	if f.smLID != "" {
 		lid, err := strconv.ParseUint(f.smLID, 0, 16)
 		if err != nil || !ib.LID(lid).IsUnicast() {
-			return cmdutil.UsageErrorf("invalid --sm_port %q: want a LID from 1 to 0xbfff", f.smLID)
+			return cmdutil.UsageErrorf("invalid --sm-port %q: want a LID from 1 to 0xbfff", f.smLID)
 		}
 		f.SMLID = ib.LID(lid)
 	}

@@ -5,18 +5,42 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/umad"
 )
 
+// Failures returns a list for the failures of a command. from is in front of each line.
+func (s *Settings) Failures(env *cmdutil.Env, from string) *cmdutil.Failures {
+	return cmdutil.NewFailures(env, from, s.Verbose > 0)
+}
+
 // WithHint adds a hint to the error of a request without a reply.
 func WithHint(err error) error {
+	var failed *umad.Error
 	switch {
 	case NoManager(err):
 		return cmdutil.WithHint(err, "check that a subnet manager is running")
+	case errors.As(err, &failed) && failed.Class == mad.ClassMlnx && errors.Is(err, umad.ErrTimeout):
+		return cmdutil.WithHint(err, "only NVIDIA's devices answer vendor class 0x0a, and their manager can turn it off")
 	case errors.Is(err, umad.ErrTimeout):
 		return cmdutil.WithHint(err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric")
 	}
 	return err
+}
+
+// WithSourceHint adds a hint to the error of a command with the flag --source, which has
+// the value mode.
+func WithSourceHint(err error, mode resolve.LookupMode) error {
+	notFound, ok := errors.AsType[*resolve.NotFoundError](err)
+	switch {
+	case errors.Is(err, resolve.ErrNoRouteRecord):
+		return cmdutil.WithHint(err, "query the nodes instead: --source nodes")
+	case mode == resolve.LookupSA && NoManager(err):
+		return cmdutil.WithHint(err, "check that a subnet manager is running; without one, --source nodes finds ports by a scan")
+	case ok && notFound.By == resolve.FromSA:
+		return cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --source nodes")
+	}
+	return WithHint(err)
 }
 
 // NoManager reports whether subnet administration did not reply, or is not known.

@@ -18,7 +18,7 @@ import (
 func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (uint64, error) {
 	stdin := int(os.Stdin.Fd())
 	if !term.IsTerminal(stdin) {
-		return 0, cmdutil.UsageErrorf("invalid %s: not a number, and no terminal for a prompt", name)
+		return 0, cmdutil.UsageErrorf("read %s: no terminal for a prompt", name)
 	}
 	fmt.Fprintf(env.ErrOut, "%s: ", name)
 	text, err := readPassword(ctx, stdin)
@@ -26,23 +26,58 @@ func PromptKey(ctx context.Context, env *cmdutil.Env, name string) (uint64, erro
 	if err != nil {
 		return 0, fmt.Errorf("read %s: %w", name, err)
 	}
-	key, err := strconv.ParseUint(strings.TrimSpace(string(text)), 0, 64)
-	if err != nil {
+	return parseKey(name, string(text))
+}
+
+// parseKey parses a key. Errors do not contain it.
+func parseKey(name, text string) (uint64, error) {
+	key, err := strconv.ParseUint(strings.TrimSpace(text), 0, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, cmdutil.UsageErrorf("invalid %s: larger than 64 bits", name)
+	case err != nil:
 		return 0, cmdutil.UsageErrorf("invalid %s: not a number", name)
 	}
 	return key, nil
 }
 
-// SMKey returns the SM_Key of a flag, or that of the configuration if the flag is empty. It
-// prompts for a key that is not a number.
+// ReadKey returns a key such as an M_Key: a number, the content of a file after @, or the
+// answer to a prompt for "-".
+func ReadKey(ctx context.Context, env *cmdutil.Env, name, text string) (uint64, error) {
+	if text == "-" {
+		return PromptKey(ctx, env, name)
+	}
+	if path, isFile := strings.CutPrefix(text, "@"); isFile {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return 0, &cmdutil.UsageError{Err: fmt.Errorf("read %s: %w", name, err)}
+		}
+		key, err := parseKey(name, string(content))
+		if err != nil {
+			return 0, &cmdutil.UsageError{Err: fmt.Errorf("read %s: %w", path, err)}
+		}
+		return key, nil
+	}
+	key, err := parseKey(name, text)
+	return key, cmdutil.WithHint(err, "give a number, @FILE for the content of a file, or - for a prompt")
+}
+
+// ReadClassicKey is [ReadKey] for the tools of infiniband-diags, which prompt for any text that
+// is not a number.
+func ReadClassicKey(ctx context.Context, env *cmdutil.Env, name, text string) (uint64, error) {
+	if _, err := strconv.ParseUint(text, 0, 64); err != nil && !strings.HasPrefix(text, "@") {
+		return PromptKey(ctx, env, name)
+	}
+	return ReadKey(ctx, env, name, text)
+}
+
+// SMKey returns the SM_Key of a flag, by the rules of [ReadKey], or that of the
+// configuration if the flag is empty.
 func (s *Settings) SMKey(ctx context.Context, env *cmdutil.Env, flag string) (uint64, error) {
 	if flag == "" {
 		return s.SAKey(), nil
 	}
-	if key, err := strconv.ParseUint(flag, 0, 64); err == nil {
-		return key, nil
-	}
-	return PromptKey(ctx, env, "SM_Key")
+	return ReadKey(ctx, env, "SM_Key", flag)
 }
 
 // readPassword reads a line from a terminal without showing it. It gives up when

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,14 +15,13 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/ibdiagconf"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/umad/device"
 	"github.com/ibkit/ibkit/umad/ibsim"
 )
-
-// MaxFailures is the number of failures that are printed one by one without -v.
-const MaxFailures = 20
 
 // Ibsim is the value of Sim for a running ibsim server.
 const Ibsim = "ibsim"
@@ -41,7 +38,7 @@ type Settings struct {
 
 	Timeout time.Duration // of a request; 0: 1 s
 	SMLID   ib.LID        // LID of the subnet manager; 0: the local port's
-	MKey    string        // a number, or a word to prompt for it
+	MKey    string        // see ReadKey; "": IBKIT_M_KEY, or the configuration
 	Window  int           // maximum outstanding requests; 0: the default
 	Errors  bool          // print failed attempts
 	Verbose int
@@ -61,21 +58,27 @@ type Settings struct {
 // simulated fabric.
 func (s *Settings) Complete(ctx context.Context, env *cmdutil.Env) error {
 	s.Sim = cmp.Or(s.Sim, env.Getenv("IBKIT_SIM"))
+	byFlag := s.DeviceGiven || s.PortGiven
 	if err := s.readConfig(env); err != nil {
 		return err
 	}
-	if (s.DeviceGiven || s.PortGiven) && s.Sim != "" && !s.Classic {
+	switch {
+	case !s.DeviceGiven && !s.PortGiven || s.Sim == "" || s.Classic:
+	case !byFlag:
+		return cmdutil.UsageErrorf("the local device or port in %s (CA, Port) and a simulated fabric (--sim or IBKIT_SIM) exclude each other", s.ConfigFile)
+	default:
 		return cmdutil.UsageErrorf("a local device or port (-C, -P) and a simulated fabric (--sim or IBKIT_SIM) exclude each other")
 	}
 	s.mkey = s.conf.MKey
-	if s.MKey != "" {
-		key, err := strconv.ParseUint(s.MKey, 0, 64)
-		if err != nil {
-			if key, err = PromptKey(ctx, env, "M_Key"); err != nil {
-				return err
-			}
+	if text := cmp.Or(s.MKey, env.Getenv("IBKIT_M_KEY")); text != "" {
+		var err error
+		read := ReadKey
+		if s.Classic {
+			read = ReadClassicKey
 		}
-		s.mkey = key
+		if s.mkey, err = read(ctx, env, "M_Key", text); err != nil {
+			return err
+		}
 	}
 	switch {
 	case s.Sim != "" && s.Sim != Ibsim:
@@ -141,6 +144,20 @@ func (s *Settings) NoExtendedPortInfo() bool { return s.conf.NoExtendedPortInfo 
 
 // Open returns a function that opens the local port.
 func (s *Settings) Open(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
+	open := s.open(env)
+	if env.Transport == nil {
+		return open
+	}
+	return func(ctx context.Context) (umad.Port, error) {
+		p, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return env.Transport(p), nil
+	}
+}
+
+func (s *Settings) open(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
 	switch {
 	case s.simulated != nil:
 		return s.onlyPort(func(context.Context) (umad.Port, error) { return s.simulated.Open(env.Getenv("SIM_HOST")) })
@@ -156,6 +173,27 @@ func (s *Settings) Open(env *cmdutil.Env) func(context.Context) (umad.Port, erro
 // the one that answers for its node.
 func OpenResponder(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
 	return func(ctx context.Context) (umad.Port, error) { return openIbsim(ctx, env, true) }
+}
+
+// ErrPrivate is the error of a server in a fabric that no other process can reach.
+var ErrPrivate error = &cmdutil.UsageError{Err: errors.New("no other process can reach a fabric in this process: serve it by ibkit sim serve, and use --sim ibsim")}
+
+// OpenServer returns a function that opens the local port for a server. It returns
+// [ErrPrivate] if the server would have no clients.
+func (s *Settings) OpenServer(env *cmdutil.Env) (func(context.Context) (umad.Port, error), error) {
+	if s.IsPrivate() {
+		return nil, ErrPrivate
+	}
+	return s.OpenListener(env), nil
+}
+
+// OpenListener returns a function that opens the local port to receive packets that are not
+// responses.
+func (s *Settings) OpenListener(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
+	if s.Sim == Ibsim {
+		return OpenResponder(env)
+	}
+	return s.Open(env)
 }
 
 func openIbsim(ctx context.Context, env *cmdutil.Env, responder bool) (umad.Port, error) {
@@ -196,6 +234,11 @@ func (s *Settings) Client(env *cmdutil.Env) umad.ClientOptions {
 	return o
 }
 
+// Resolve returns the options that find ports by their addresses.
+func (s *Settings) Resolve(env *cmdutil.Env, names *fabric.NameMap) resolve.Options {
+	return resolve.Options{SMLID: s.SMLID, Names: names, Simulated: s.IsSimulated(), Sysfs: env.Sysfs()}
+}
+
 // Names reads the node name map. A missing or invalid map of a classic tool, and an
 // invalid default one, cause a warning.
 func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
@@ -214,7 +257,7 @@ func (s *Settings) Names(env *cmdutil.Env) (*fabric.NameMap, error) {
 }
 
 func readNames(path string) (*fabric.NameMap, error) {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read node name map: %w", err)
 	}

@@ -63,12 +63,7 @@ func (t *Tool) lastOption(arg string) *Option {
 		}
 		return nil
 	}
-	for i := range t.Options {
-		if o := &t.Options[i]; o.Short != 0 && o.Short == arg[len(arg)-1] {
-			return o
-		}
-	}
-	return nil
+	return t.byLetter(arg[len(arg)-1])
 }
 
 // complete completes the value of an option.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Strtol parses the number at the beginning of a text like C's strtol with base 0. It
@@ -65,4 +66,50 @@ func number(s string, base int) uint64 {
 	}
 	n, _ := strconv.ParseUint(s, base, 64) // out of range: the largest; no digits: 0
 	return n
+}
+
+// Scan parses up to n numbers of 32 bits with commas between them like C's sscanf with
+// "%d,%d" (base 10) or "%x,%x" (base 16), and returns those before the first mismatch.
+func Scan(s string, base, n int) (numbers []uint32) {
+	for len(numbers) < n {
+		digits, negative := cutSign(s)
+		prefix := base == 16 && len(digits) > 1 && strings.EqualFold(digits[:2], "0x")
+		if prefix {
+			digits = digits[2:] // glibc accepts a prefix without digits as 0
+		}
+		end := digitsIn(digits, base)
+		if end == 0 && !prefix {
+			break
+		}
+		// %d and %x store the low 32 bits of strtol and of strtoul.
+		v := number(digits[:end], base)
+		switch {
+		case base == 10 && negative:
+			v = -min(v, 1<<63)
+		case base == 10:
+			v = min(v, math.MaxInt64)
+		case negative && v != math.MaxUint64:
+			v = -v
+		}
+		numbers = append(numbers, uint32(v))
+		if s = digits[end:]; !strings.HasPrefix(s, ",") {
+			break
+		}
+		s = s[1:]
+	}
+	return numbers
+}
+
+// Strerror returns the text of an error number as in C, which begins with a capital.
+func Strerror(e syscall.Errno) string {
+	text := e.Error()
+	if strings.HasPrefix(text, "errno ") {
+		return "Unknown error " + strconv.Itoa(int(e))
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// digitsIn returns the number of digits at the beginning of a text.
+func digitsIn(s string, base int) int {
+	return len(s) - len(strings.TrimLeft(strings.ToLower(s), "0123456789abcdef"[:base]))
 }

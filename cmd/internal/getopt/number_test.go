@@ -1,6 +1,8 @@
 package getopt
 
 import (
+	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -23,6 +25,45 @@ func TestNumbers(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			if got := Atoi(s); got != want {
 				t.Errorf("got %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+// The results are those of glibc's sscanf.
+func TestScan(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		base int
+		want []uint32
+	}{
+		{"1,2", 10, []uint32{1, 2}},
+		{" 1, -2,3", 10, []uint32{1, 0xfffffffe}},
+		{"1 ,2", 10, []uint32{1}},
+		{"1,x", 10, []uint32{1}},
+		{"0x1,2", 10, []uint32{0}},
+		{"x", 10, nil},
+		{"", 10, nil},
+		{"99999999999999999999,1", 10, []uint32{0xffffffff, 1}},
+		{"-99999999999999999999,1", 10, []uint32{0, 1}},
+		{"10,0xFf", 16, []uint32{0x10, 0xff}},
+		{"0x,1", 16, []uint32{0, 1}},
+		{"-1,fffffffff", 16, []uint32{0xffffffff, 0xffffffff}},
+		{"-10000000000000000", 16, []uint32{0xffffffff}},
+	} {
+		t.Run(tt.in, func(t *testing.T) {
+			if got := Scan(tt.in, tt.base, 2); !slices.Equal(got, tt.want) {
+				t.Errorf("got %x, want %x", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStrerror(t *testing.T) {
+	for errno, want := range map[syscall.Errno]string{syscall.ENODEV: "No such device", 524: "Unknown error 524"} {
+		t.Run(want, func(t *testing.T) {
+			if got := Strerror(errno); got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}

@@ -39,3 +39,11 @@ func OperationUsage[Run any](syntax, address string, operations []Operation[Run]
 	}
 	return b.String()
 }
+
+// CCKey returns the option for the key of congestion control.
+func CCKey(key *uint64) Option {
+	return Option{Long: "cckey", Short: 'c', Arg: "<key>", Help: "CC key", Set: func(value string) error {
+		*key = Strtoull(value)
+		return nil
+	}}
+}

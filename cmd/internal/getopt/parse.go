@@ -18,6 +18,9 @@ func invalidf(format string, args ...any) error {
 // abbreviated long names, options after operands. It calls Set of each option in
 // turn, and returns the operands.
 func parse(t *Tool, args []string) ([]string, error) {
+	if t.Std {
+		return parseStd(t, args)
+	}
 	program, options := t.Name, t.Options
 	var operands []string
 	for len(args) > 0 {

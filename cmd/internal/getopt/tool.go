@@ -87,6 +87,9 @@ type Tool struct {
 	// FailureCode is the exit code for other errors; 0: that of the family.
 	FailureCode int
 
+	// Std parses the options by the rules of Perl's Getopt::Std.
+	Std bool
+
 	// Lenient makes unknown options operands, for tools that parse no options.
 	Lenient bool
 

@@ -3,17 +3,13 @@ package render
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/ibkit/ibkit/internal/optional"
 )
 
 // NonZero returns a pointer to a value, or nil for the zero value, which JSON shows as
 // null.
-func NonZero[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
+func NonZero[T comparable](v T) *T { return optional.NonZero(v) }
 
 // OrZero returns the value of a pointer, or the zero value for nil, as C tools print
 // attributes that the kernel does not report.

@@ -25,7 +25,9 @@ func Columns[Row any](out *Output, columns []Column[Row], rows []Row) {
 	var cell, line []byte
 	for i, c := range columns {
 		widths[i] = textWidth([]byte(c.Header))
-		for _, r := range rows {
+	}
+	for _, r := range rows {
+		for i, c := range columns {
 			cell = c.Append(cell[:0], r)
 			widths[i] = max(widths[i], textWidth(cell))
 		}

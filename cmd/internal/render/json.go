@@ -14,6 +14,12 @@ func WriteMembers(out *Output, before byte, v any) {
 	out.Write(b[1 : len(b)-1])
 }
 
+// AppendMembers appends the members of an object after a brace or a comma.
+func AppendMembers(b []byte, before byte, v any) []byte {
+	members := MustMarshal(v)
+	return append(append(b, before), members[1:len(members)-1]...)
+}
+
 // WriteArray writes a member that is an array, one element per line.
 func WriteArray[T any](out *Output, name string, elements []T, convert func(T) any) {
 	AppendArray(out, name, elements, func(b []byte, e T) []byte { return append(b, MustMarshal(convert(e))...) })
@@ -34,6 +40,21 @@ func AppendArray[T any](out *Output, name string, elements []T, appendJSON func(
 		out.Write(b)
 	}
 	out.WriteByte(']')
+}
+
+// WriteDocument writes a value that cannot fail to encode as a JSON document with a line
+// for each member, without the escapes of HTML: commands contain < and &.
+func WriteDocument(out *Output, v any) {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(v) // Flush of out reports failed writes
+}
+
+// WriteLine writes a value that cannot fail to encode as a JSON document in a line.
+func WriteLine(out *Output, v any) {
+	out.Write(MustMarshal(v))
+	out.WriteByte('\n')
 }
 
 // MustMarshal encodes values that cannot fail to encode.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 )
 
@@ -12,4 +13,12 @@ type Output struct{ *bufio.Writer }
 // NewOutput returns a buffered Output.
 func NewOutput(w io.Writer) *Output {
 	return &Output{bufio.NewWriterSize(w, 64<<10)}
+}
+
+// Flush writes the buffer, and returns the first error of all writes.
+func (o *Output) Flush() error {
+	if err := o.Writer.Flush(); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package fields
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -16,42 +17,29 @@ type Field struct{ Name, Text string }
 // Of returns the fields of an attribute in the order of the classic dump. The names
 // of capabilities are joined to one text.
 func Of(a mad.Attribute) []Field {
-	var b bytes.Buffer
-	if err := mad.Dump(&b, a); err != nil {
-		return nil // the buffer accepts all writes
-	}
 	var fields []Field
-	for line := range strings.Lines(b.String()) {
-		line = strings.TrimRight(line, "\n")
-		name, value, found := strings.Cut(line, ":")
-		switch text := strings.TrimLeft(value, "."); {
-		case strings.HasPrefix(line, "\t") && len(fields) > 0:
-			last := &fields[len(fields)-1]
-			last.Text += " " + strings.TrimSpace(line)
-		case found && name == "Node Description":
-			fields = append(fields, Field{descriptionName, description(a)})
-		case found && len(text) < len(value) && !strings.ContainsAny(name, " |"):
-			fields = append(fields, Field{name, text})
-		case strings.TrimSpace(line) != "":
-			fields = append(fields, Field{"", line})
-		}
-	}
+	mad.Fields(a, nil, func(name string, text []byte) {
+		fields = append(fields, Field{name, string(appendLine(nil, text))})
+	})
 	return fields
 }
 
-const descriptionName = "NodeDesc"
+// appendLine appends a text, with a blank in place of each line break.
+func appendLine(b, text []byte) []byte {
+	if bytes.IndexByte(text, '\n') < 0 {
+		return append(b, text...)
+	}
+	return append(b, bytes.Join(bytes.Fields(text), []byte{' '})...)
+}
 
-// description returns the node description in an attribute. The dots in front of it in the
-// dump look like dots that belong to it.
-func description(a mad.Attribute) string {
-	var d mad.NodeDescription
-	mad.Visit(a, func(name string, _ int, v uint64) uint64 {
-		if index, ok := strings.CutPrefix(name, descriptionName); ok {
-			if i, err := strconv.Atoi(index); err == nil && i < len(d) {
-				d[i] = byte(v)
-			}
+// Renumber adds a number to the number at the beginning of each row of a table: the dump
+// numbers the rows from 0 in each block.
+func Renumber(parts []Field, first int) {
+	for i := range parts {
+		label, rest, found := strings.Cut(parts[i].Text, ":")
+		number, err := strconv.Atoi(strings.TrimSpace(label))
+		if parts[i].Name == "" && found && err == nil {
+			parts[i].Text = fmt.Sprintf("%*d:%s", len(label), first+number, rest)
 		}
-		return v
-	})
-	return d.Clean()
+	}
 }

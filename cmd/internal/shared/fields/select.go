@@ -44,24 +44,11 @@ func Select(a mad.Attribute, wanted, byDefault []string) ([]string, error) {
 	for _, name := range wanted {
 		exact, ok := known[Plain(name)]
 		if !ok {
-			return nil, cmdutil.WithHint(cmdutil.UsageErrorf("%s has no field %q", mad.AttributeName(a), name), "fields: "+strings.Join(names, ", "))
+			return nil, cmdutil.UsageErrorf("%s has no field %q", mad.AttributeName(a), name)
 		}
 		selected = append(selected, exact)
 	}
 	return selected, nil
-}
-
-// Texts returns the texts of the fields with the given names.
-func Texts(a mad.Attribute, names []string) []string {
-	texts := make([]string, len(names))
-	for _, f := range Of(a) {
-		for i, name := range names {
-			if f.Name == name {
-				texts[i] = f.Text
-			}
-		}
-	}
-	return texts
 }
 
 // IsTable reports whether an attribute has rows without names.

@@ -4,9 +4,12 @@ package forwarding
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -75,20 +78,29 @@ func (p *Printer) UnicastUntil(s *Switch, first, last int, lookup func(lid ib.LI
 func (p *Printer) unicast(s *Switch, first, last int, lookup func(lid ib.LID) (uint8, bool), d *Destinations) (n int) {
 	fmt.Fprintf(p.Out, "Unicast lids [0x%x-0x%x] of switch %s guid %v (%s):\n", uint32(first), last, s.PortID, s.GUID, s.Name)
 	fmt.Fprint(p.Out, "  Lid  Out   Destination\n       Port     Info \n")
+	var line []byte
 	for lid := max(first, 0); lid <= last && last > 0; lid++ {
 		port, ok := lookup(ib.LID(lid))
 		valid := int(port) <= s.Ports
 		if !ok || !valid && !p.All {
 			continue
 		}
-		text := ""
+		line = appendEntry(line[:0], ib.LID(lid), port)
 		if !p.Brief {
-			text = d.text(lid, valid)
+			line = d.appendText(line, lid, valid)
 		}
-		fmt.Fprintf(p.Out, "0x%04x %03d %s\n", lid, port, text)
+		p.Out.Write(append(line, '\n'))
 		n++
 	}
 	return n
+}
+
+// appendEntry appends a LID and its output port as "0x%04x %03d ". All tables of a large
+// fabric have millions of entries, for which fmt is too slow.
+func appendEntry(b []byte, lid ib.LID, port uint8) []byte {
+	const hex = "0123456789abcdef"
+	return append(b, '0', 'x', hex[lid>>12], hex[lid>>8&0xf], hex[lid>>4&0xf], hex[lid&0xf],
+		' ', '0'+port/100, '0'+port/10%10, '0'+port%10, ' ')
 }
 
 func (p *Printer) total(n int, unit string) {
@@ -214,39 +226,64 @@ type Destination struct {
 	Name string
 	LID  ib.LID // base LID
 	LMC  uint8
+
+	text string // that the tools print; "": not formatted yet
+}
+
+// ByLID returns the port of each LID, nil for LIDs without one; of several ports the one
+// of the last node.
+func ByLID(nodes []*fabric.Node, names *fabric.NameMap) []*Destination {
+	ports := make([]*Destination, math.MaxUint16+1)
+	for _, n := range slices.Backward(nodes) {
+		for _, p := range n.Ports {
+			if p == nil || p.Info == nil || !p.Info.LID.IsUnicast() {
+				continue
+			}
+			to := &Destination{Type: n.Info.NodeType, GUID: p.GUID, Name: names.Name(n), LID: p.Info.LID, LMC: p.Info.LMC}
+			for i := range 1 << p.Info.LMC {
+				if lid := int(p.Info.LID) + i; ports[lid] == nil {
+					ports[lid] = to
+				}
+			}
+		}
+	}
+	return ports
 }
 
 // Destinations describes the ports of LIDs. The tools print a port with several LIDs at
 // the first of them, and the number of the path at the others.
 type Destinations struct {
-	Find    func(lid ib.LID) (Destination, bool)
-	Unknown string // text of a LID without a known port
+	Find    func(lid ib.LID) *Destination // nil: unknown
+	Unknown string                        // text of a LID without a known port
 
 	base, last int // LIDs of the last port with several ones
 	guid       ib.GUID
 }
 
-func (d *Destinations) text(lid int, valid bool) string {
+func (d *Destinations) appendText(b []byte, lid int, valid bool) []byte {
 	switch {
 	case lid <= d.last && !valid:
-		return fmt.Sprintf(": (path #%d - illegal port)", lid-d.base)
+		return fmt.Appendf(b, ": (path #%d - illegal port)", lid-d.base)
 	case lid <= d.last && d.guid == 0:
-		return fmt.Sprintf(": (path #%d out of %d)", lid-d.base+1, d.last-d.base+1)
+		return fmt.Appendf(b, ": (path #%d out of %d)", lid-d.base+1, d.last-d.base+1)
 	case lid <= d.last:
-		return fmt.Sprintf(": (path #%d out of %d: portguid %v)", lid-d.base+1, d.last-d.base+1, d.guid)
+		return fmt.Appendf(b, ": (path #%d out of %d: portguid %v)", lid-d.base+1, d.last-d.base+1, d.guid)
 	case !valid:
-		return ": (illegal port)"
+		return append(b, ": (illegal port)"...)
 	}
 	d.guid = 0
-	to, ok := d.Find(ib.LID(lid))
-	if !ok {
-		return ": (" + d.Unknown + ")"
+	to := d.Find(ib.LID(lid))
+	if to == nil {
+		return append(append(append(b, ": ("...), d.Unknown...), ')')
 	}
 	d.guid = to.GUID
 	if to.LMC > 0 {
 		d.base, d.last = int(to.LID), int(to.LID)+1<<to.LMC-1
 	}
-	return fmt.Sprintf(": (%s portguid %v: '%s')", typeName(to.Type), to.GUID, to.Name)
+	if to.text == "" {
+		to.text = fmt.Sprintf(": (%s portguid %v: '%s')", typeName(to.Type), to.GUID, to.Name)
+	}
+	return append(b, to.text...)
 }
 
 func typeName(t mad.NodeType) string {

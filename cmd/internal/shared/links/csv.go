@@ -25,10 +25,10 @@ var columns = []struct {
 	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.LID())) }},
 	{"port", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.Number)) }},
 	{"state", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.State.String() })
+		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return render.Text(i.State) })
 	}},
 	{"phys_state", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return i.PhysState.String() })
+		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return render.Text(i.PhysState) })
 	}},
 	{"width", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.Width) }},
 	{"speed", func(l linkinfo.Link, _ *fabric.NameMap) string { return render.Text(l.Near.Speed) }},
@@ -64,18 +64,31 @@ var columns = []struct {
 	}},
 }
 
+// A CSVColumn is a column of [WriteCSV] in addition to those of each link.
+type CSVColumn struct {
+	Name  string
+	Value func(linkinfo.Link) string
+}
+
 // WriteCSV writes a header and one record per link, as its near end reports it.
 // Errors stay with out.
-func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap) {
+func WriteCSV(out *render.Output, links []linkinfo.Link, names *fabric.NameMap, more ...CSVColumn) {
 	w := csv.NewWriter(out)
-	record := make([]string, len(columns))
-	for i, c := range columns {
-		record[i] = c.name
+	record := make([]string, 0, len(columns)+len(more))
+	for _, c := range columns {
+		record = append(record, c.name)
+	}
+	for _, c := range more {
+		record = append(record, c.Name)
 	}
 	_ = w.Write(record)
 	for _, l := range links {
-		for k, c := range columns {
-			record[k] = c.value(l, names)
+		record = record[:0]
+		for _, c := range columns {
+			record = append(record, c.value(l, names))
+		}
+		for _, c := range more {
+			record = append(record, c.Value(l))
 		}
 		_ = w.Write(record)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
@@ -69,22 +70,21 @@ func (s *Selection) InEither(nodes []*fabric.Node) func(*fabric.Node) bool {
 
 // PrintWarnings prints the failures and contradictions of a scan, and with verbose the
 // cost of the scan.
-func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
+func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
+	w := env.ErrOut
 	for _, err := range r.Warnings {
 		fmt.Fprintf(w, "warning: %v\n", err)
 	}
 	f := r.Fabric
-	for i, failure := range f.Failures {
-		if i == fabricflag.MaxFailures && !verbose {
-			fmt.Fprintf(w, "warning: and %d more (-v shows all)\n", len(f.Failures)-i)
-			break
-		}
+	failures := cmdutil.NewFailures(env, "warning", verbose)
+	for _, failure := range f.Failures {
 		place := "start of the scan"
 		if failure.NodeGUID != 0 {
 			place = fmt.Sprintf("%v port %d", failure.NodeGUID, failure.Port)
 		}
-		fmt.Fprintf(w, "warning: %s: %v\n", place, failure.Err)
+		failures.Print(fmt.Errorf("%s: %w", place, failure.Err))
 	}
+	failures.Close()
 	for _, conflict := range f.Conflicts {
 		fmt.Fprintf(w, "warning: %s\n", conflict.Detail)
 	}
@@ -95,6 +95,19 @@ func PrintWarnings(w io.Writer, r *linkinfo.Result, verbose bool) {
 		fmt.Fprintf(w, "%s, up to %d hops away; %s, at most %d in flight\n",
 			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, fabricflag.FormatStats(f.Stats), f.Stats.Window)
 	}
+}
+
+// StoreCache writes a fabric to a cache, "" for none. A partial fabric replaces the file only
+// with force (--cache-partial).
+func StoreCache(env *cmdutil.Env, path string, f *fabric.Fabric, force bool) error {
+	switch {
+	case path == "":
+		return nil
+	case f.Partial() && !force:
+		fmt.Fprintf(env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", path)
+		return nil
+	}
+	return f.WriteCacheFile(path)
 }
 
 // WarnStored prints a warning about a stored fabric that is partial. f may be nil.

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/rdmacm"
 )
 
 // Options are the names of the options that hints mention.
@@ -62,21 +63,48 @@ func (o Options) hint(err error) string {
 	case errors.As(err, &foreign):
 		return "check which program uses this port"
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("the peer must be %s with the same size, iterations, duration, queue pairs and connection type; see its output", mismatch.Program)
+		return fmt.Sprintf("the peer must be %s with the same size, iterations, duration, directions, queue pairs and connection type; see its output", mismatch.Program)
 	case errors.As(err, &unreachable):
 		return connectHint(unreachable)
+	case errors.Is(err, perf.ErrSelection):
+		return "the address of the server selects device, port and GID; omit the option, or use another address"
+	case errors.Is(err, perf.ErrScope):
+		return "use a group of another scope, such as 239.1.2.3 or ff05::1"
+	}
+	if step, ok := errors.AsType[*rdmacm.StepError](err); ok {
+		return managerHint(step)
 	}
 	return verbsHint(err)
+}
+
+// managerHint returns the hint for a failed step of the connection manager.
+func managerHint(step *rdmacm.StepError) string {
+	if r, ok := errors.AsType[*rdmacm.RejectError](step); ok && r.Reason == rdmacm.RejectInvalidServiceID {
+		return "start the server first, with connections of the connection manager too, at the same port"
+	}
+	return "ibkit cm HOST tests each step of a connection; HOST must be the address of an RDMA device"
 }
 
 func connectHint(err *perf.ConnectError) string {
 	switch {
 	case errors.As(err.Err, new(*net.DNSError)):
 		return "use the IP address of the server if its name cannot be resolved"
+	case err.Program != "" && isIPv6(err.Err):
+		return fmt.Sprintf("programs of perftest listen on IPv4 only: use an IPv4 address, or start %s --ipv6-addr (of a newer release) on the server", err.Program)
 	case err.Program != "":
 		return fmt.Sprintf("start %s on the server first; it listens on TCP port %d, or that of its option -p, for one client", err.Program, perftest.Port)
 	case errors.Is(err.Err, syscall.ECONNREFUSED):
 		return "start the server first: ibkit perf --serve"
 	}
 	return fmt.Sprintf("check that no firewall blocks TCP port %d or UDP port 4791 (RoCE v2)", perf.Port)
+}
+
+// isIPv6 reports whether a connection to an IPv6 address failed.
+func isIPv6(err error) bool {
+	var failed *net.OpError
+	if !errors.As(err, &failed) {
+		return false
+	}
+	to, ok := failed.Addr.(*net.TCPAddr)
+	return ok && to.IP.To4() == nil
 }

@@ -67,6 +67,7 @@ func (h Header) Members() []Member {
 	}
 	responses := h.Verb == perftest.Read || h.Verb == perftest.Atomic
 	add(h.Events, "Test with events", fmt.Sprintf("Using_%s_comp%d", h.Device, h.Vector))
+	add(h.Multicast != nil, "MultiCast_runs", "on_UD")
 	add(true, "Dual_port", "OFF")
 	add(true, "Device", h.Device)
 	add(true, "Number_of_qps", h.QueuePairs)
@@ -85,8 +86,11 @@ func (h Header) Members() []Member {
 	add(h.HasGID, "GID_index", h.GIDIndex)
 	add(!responses, "Max_inline_data", h.Inline)
 	add(responses, "Outstand_reads", h.Reads)
-	add(true, "rdma_cm_QPs", "OFF")
-	add(true, "Data_ex_method", "Ethernet")
+	add(true, "rdma_cm_QPs", onOff(h.ManagedQPs))
+	add(true, "Data_ex_method", h.exchange())
+	if h.TOS != nil {
+		add(true, "TOS", *h.TOS)
+	}
 	return list
 }
 

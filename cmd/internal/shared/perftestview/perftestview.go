@@ -26,6 +26,10 @@ type Header struct {
 	GIDIndex        int
 	Reads           uint32
 	Sends, Receives bool // this side sends, receives
+	Server          bool
+	Managed         bool   // the connection manager has connected the programs
+	ManagedQPs      bool   // and the queue pairs
+	TOS             *uint8 // of these; nil: that of the host
 }
 
 func onOff(on bool) string {
@@ -43,6 +47,7 @@ func (h Header) title() string {
 	}{
 		{h.Verb == perftest.Atomic && h.CompareSwap, "CMP_AND_SWAP"}, {h.Verb == perftest.Atomic && !h.CompareSwap, "FETCH_AND_ADD"},
 		{h.Bidirectional, "Bidirectional"}, {h.List > 1, "Post List"}, {h.Bandwidth, "BW"}, {!h.Bandwidth, "Latency"},
+		{h.Multicast != nil, "Multicast"},
 	} {
 		if w.there {
 			words = append(words, w.word)
@@ -56,6 +61,9 @@ func (h Header) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s                    %s\n", Rule, h.title())
 	if h.Events {
 		fmt.Fprintf(out, " Test with events. Using %s_comp%d\n", h.Device, h.Vector)
+	}
+	if h.Multicast != nil {
+		fmt.Fprint(out, " MultiCast runs on UD!\n")
 	}
 	fmt.Fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", h.Device)
 	fmt.Fprintf(out, " Number of qps   : %d\t\tTransport type : IB\n", h.QueuePairs)
@@ -86,5 +94,20 @@ func (h Header) Print(out io.Writer) {
 	} else {
 		fmt.Fprintf(out, " Max inline data : %d[B]\n", h.Inline)
 	}
-	fmt.Fprintf(out, " rdma_cm QPs\t : OFF\n Data ex. method : Ethernet\n%s", Rule)
+	fmt.Fprintf(out, " rdma_cm QPs\t : %s\n Data ex. method : %s", onOff(h.ManagedQPs), h.exchange())
+	if h.TOS != nil {
+		fmt.Fprintf(out, " \tTOS    : %d", *h.TOS)
+	}
+	if h.ManagedQPs && h.Server {
+		fmt.Fprintf(out, "\n%s Waiting for client rdma_cm QP to connect\n Please run the same command with the IB/RoCE interface IP", Rule)
+	}
+	fmt.Fprintf(out, "\n%s", Rule)
+}
+
+// exchange returns the medium of the messages of the programs.
+func (h Header) exchange() string {
+	if h.Managed {
+		return "rdma_cm"
+	}
+	return "Ethernet"
 }

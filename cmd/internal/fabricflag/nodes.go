@@ -1,0 +1,59 @@
+package fabricflag
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/resolve"
+)
+
+// NodePatterns are the values of --node: patterns of names and GUIDs of nodes. The zero
+// value matches every node.
+type NodePatterns []string
+
+// Register defines --node. verb is the effect on the nodes, for the help: "show".
+func (p *NodePatterns) Register(env *cmdutil.Env, cmd *cobra.Command, verb string) {
+	cmd.Flags().StringSliceVar((*[]string)(p), "node", nil, verb+" only nodes with a name or GUID like `PATTERN`: 'leaf-*'")
+	cmdutil.CompleteList(env, cmd, "node", NodeNames)
+}
+
+// Check returns a usage error for a malformed pattern.
+func (p NodePatterns) Check() error {
+	for _, pattern := range p {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return cmdutil.UsageErrorf("invalid pattern %q: %w", pattern, err)
+		}
+	}
+	return nil
+}
+
+// Match reports whether a node has a name or GUID that a pattern matches.
+func (p NodePatterns) Match(n *fabric.Node, names *fabric.NameMap) bool {
+	if len(p) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p, func(pattern string) bool { return names.Match(pattern, n) })
+}
+
+// Missing returns an error for a pattern that matches no node: a node that vanished must
+// not pass a health check.
+func (p NodePatterns) Missing(nodes []*fabric.Node, names *fabric.NameMap) error {
+	for _, pattern := range p {
+		one := NodePatterns{pattern}
+		if !slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return one.Match(n, names) }) {
+			all := make([]string, len(nodes))
+			for i, n := range nodes {
+				all[i] = names.Name(n)
+			}
+			err := fmt.Errorf("select nodes: no node matches %q", pattern)
+			return cmdutil.WithHint(err, resolve.SimilarHint(resolve.Similar(strings.Trim(pattern, "*"), all)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package fabricflag
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ibdiagnet"
+	"github.com/ibkit/ibkit/topology"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// A Source is the flags that select the source of the fabric: a scan, subnet
+// administration, or a file.
+type Source struct {
+	// File is the path of the file; "" for another source.
+	File string
+
+	// Read is the content of the file, nil before it was read.
+	Read *ibdiagnet.Database
+
+	// SA reports whether the source is subnet administration.
+	SA bool
+
+	from  string
+	flags *pflag.FlagSet
+}
+
+// The sources that are not files.
+const (
+	fromSweep = "sweep"
+	fromSA    = "sa"
+)
+
+// Define declares the flags.
+func (s *Source) Define(cmd *cobra.Command) {
+	s.flags = cmd.Flags()
+	s.flags.StringVar(&s.from, "from", fromSweep, "`SOURCE` of the fabric: sweep (a scan), sa (the subnet manager), a file")
+	s.flags.BoolVar(&s.SA, "sa", false, "the same as --from sa")
+	_ = cmd.RegisterFlagCompletionFunc("from", func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return cmdutil.BeginningWith(begun, []string{fromSweep, fromSA}), cobra.ShellCompDirectiveDefault
+	})
+}
+
+// ScanFlags are the flags of [Flags] that have no effect without requests.
+var ScanFlags = []string{"sim", "sim-model", "sim-events", "Ca", "Port", "timeout", "sm-port", "m-key", "outstanding-smps", "errors"}
+
+// Complete checks the flags. notFile and notSA are the names of flags of the command
+// that do not apply to these sources.
+func (s *Source) Complete(notFile, notSA []string) error {
+	given := s.flags.Changed("from")
+	switch {
+	case s.SA && given:
+		return cmdutil.UsageErrorf("--sa and --from exclude each other")
+	case s.from == "":
+		return cmdutil.UsageErrorf("invalid --from %q: want sweep, sa or a file", s.from)
+	case s.from == fromSA:
+		s.SA = true
+	case s.from != fromSweep:
+		s.File = s.from
+	}
+	var clashes []string
+	switch {
+	case s.File != "":
+		clashes = slices.Concat(ScanFlags, notFile)
+	case s.SA:
+		clashes = slices.Concat([]string{"m-key"}, notSA)
+	}
+	if other := cmdutil.Given(s.flags, clashes); other != "" {
+		source := "--sa"
+		if given {
+			source = "--from " + s.from
+		}
+		return cmdutil.UsageErrorf("%s and %s exclude each other", source, other)
+	}
+	return nil
+}
+
+// Stored returns the fabric in the file of the source or in the cache at a path, nil
+// without both. Errors are usage errors, as for all files that the user names. full are
+// the names of flags that require all attributes of ports.
+func (s *Source) Stored(cache string, full ...string) (*fabric.Fabric, error) {
+	if cache != "" {
+		f, err := fabric.ReadCacheFile(cache)
+		if err != nil {
+			return nil, &cmdutil.UsageError{Err: err}
+		}
+		return f, nil
+	}
+	d, err := s.Database()
+	if d == nil {
+		return nil, err
+	}
+	if given := cmdutil.Given(s.flags, full); d.Fabric.Sparse && given != "" {
+		return nil, cmdutil.UsageErrorf("%s requires a file with all attributes of ports: %s does not contain them", given, s.File)
+	}
+	return d.Fabric, nil
+}
+
+// Database returns the content of the file of the source, nil without a file. Errors are
+// usage errors.
+func (s *Source) Database() (*ibdiagnet.Database, error) {
+	if s.File == "" {
+		return nil, nil
+	}
+	var err error
+	if s.Read, err = topology.ReadFabric(s.File); err != nil {
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	return s.Read, nil
+}
+
+// Discoverer returns the function that replaces a scan, nil for a scan.
+func (s *Source) Discoverer(settings *Settings) fabric.Discoverer {
+	if !s.SA {
+		return nil
+	}
+	return settings.ReadRecords
+}
+
+// ReadRecords reads the fabric from subnet administration. It is a
+// [fabric.Discoverer].
+func (s *Settings) ReadRecords(ctx context.Context, c *umad.Client, _ fabric.DiscoverOptions) (*fabric.Fabric, error) {
+	return fabric.ReadRecords(ctx, c, fabric.RecordOptions{To: umad.Target{LID: s.SMLID}, SMKey: s.SAKey()})
+}

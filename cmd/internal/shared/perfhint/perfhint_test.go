@@ -1,0 +1,38 @@
+package perfhint
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/perf"
+	"github.com/ibkit/ibkit/perf/perftest"
+)
+
+func TestWith(t *testing.T) {
+	refused := func(ip string) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.ParseIP(ip), Port: 1}, Err: syscall.ECONNREFUSED}
+	}
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"no server", &perf.ConnectError{Err: refused("10.0.0.1")}, "start the server first: ibkit perf --serve"},
+		{"no program", &perf.ConnectError{Program: "ib_send_lat", Err: refused("10.0.0.1")}, "start ib_send_lat on the server first"},
+		{"no program on IPv6", &perf.ConnectError{Program: "ib_send_lat", Err: refused("fe80::1")}, "programs of perftest listen on IPv4 only"},
+		{"unknown host", &perf.ConnectError{Program: "ib_send_lat", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "x"}}}, "use the IP address of the server"},
+		{"other settings", &perftest.MismatchError{Program: "ib_send_bw", Err: errors.New("no progress")}, "the peer must be ib_send_bw with the same size, iterations,"},
+		{"other error", errors.New("no progress"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := With(test.err, Options{})
+			if got := cmdutil.Hint(err); err.Error() != test.err.Error() || !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+				t.Errorf("got %q with hint %q, want %q", err, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+// Package routefiles has the flags of commands that read a routing from files instead of
+// scanning a fabric, and the warnings about parts of a routing that were not read.
+package routefiles
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/route"
+)
+
+// Flags are the values of --load and --lmc.
+type Flags struct {
+	Load []string // empty: the fabric is scanned
+	LMC  uint8
+}
+
+// Register defines the flags.
+func (f *Flags) Register(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.Load, "load", nil, "read the files or the directory `PATH` instead of scanning")
+	flags.Uint8Var(&f.LMC, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
+}
+
+// Check returns a usage error for an invalid LMC.
+func (f *Flags) Check() error {
+	if f.LMC > 7 {
+		return cmdutil.UsageErrorf("invalid --lmc %d: want 0 to 7", f.LMC)
+	}
+	return nil
+}
+
+// Clash returns the rule that --load excludes the flags of a scan, and others.
+func Clash(others ...string) cmdutil.Clash {
+	return cmdutil.Clash{Flags: []string{"load"}, Others: slices.Concat(fabricflag.ScanFlags, others)}
+}
+
+// Need returns the rule that --lmc requires --load.
+func Need() cmdutil.Need {
+	return cmdutil.Need{Flags: []string{"lmc"}, Others: []string{"load"}}
+}
+
+// PrintFailures prints the requests for a routing without a response.
+func PrintFailures(failures *cmdutil.Failures, r *route.Routing, names *fabric.NameMap) {
+	for _, f := range r.Failures {
+		failures.Print(FailureError(f, names))
+	}
+	failures.Close()
+}
+
+// FailureError returns the error of a request for a routing, with the name of the node.
+func FailureError(f route.Failure, names *fabric.NameMap) error {
+	name := "unknown node"
+	if f.Node != nil {
+		name = names.NameOf(f.Node.GUID, f.Node.Desc)
+	}
+	return fmt.Errorf("%s: %w", name, f.Err)
+}
+
+// PrintChanging prints the switches whose tables changed during each read.
+func PrintChanging(failures *cmdutil.Failures, r *route.Routing, names *fabric.NameMap) {
+	for _, n := range r.Changing {
+		failures.Print(fmt.Errorf("%s: its tables changed during each read: entries may be of different times", names.NameOf(n.GUID, n.Desc)))
+	}
+	failures.Close()
+}
+
+// KindNames returns the names of kinds of findings.
+func KindNames(kinds []route.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return names
+}
