@@ -1,8 +1,6 @@
 package linkinfo
 
 import (
-	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -28,7 +26,7 @@ func kindNames() []string {
 type filter struct {
 	problems bool
 	allPorts bool
-	nodes    []string
+	nodes    fabricflag.NodePatterns
 	states   []string
 	widths   []string
 	speeds   []string
@@ -43,8 +41,7 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.problems, "problems", false, "show only links with a problem")
 	flags.BoolVar(&f.allPorts, "all-ports", false, "include ports without a link")
-	flags.StringSliceVar(&f.nodes, "node", nil, "show only nodes with a name or GUID like `PATTERN`: 'leaf-*'")
-	cmdutil.CompleteList(env, cmd, "node", fabricflag.NodeNames)
+	f.nodes.Register(env, cmd, "show")
 	cmdutil.EnumListFlag(cmd, &f.states, "state", "", []string{"Down", "Initialize", "Armed", "Active"}, "show only ports in a `STATE`")
 	cmdutil.EnumListFlag(cmd, &f.widths, "width", "", []string{"1X", "2X", "4X", "8X", "12X"}, "show only links of a `WIDTH`")
 	cmdutil.EnumListFlag(cmd, &f.speeds, "speed", "", []string{"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}, "show only links of a `SPEED`")
@@ -54,10 +51,8 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 
 // complete checks the flags.
 func (f *filter) complete() (err error) {
-	for _, pattern := range f.nodes {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return cmdutil.UsageErrorf("invalid pattern %q: %w", pattern, err)
-		}
+	if err := f.nodes.Check(); err != nil {
+		return err
 	}
 	if f.kinds, err = parseKinds(f.findings); err != nil {
 		return err
@@ -91,19 +86,13 @@ func (f *filter) fails(e linkinfo.End) bool {
 	return slices.ContainsFunc(f.failOn, e.Has)
 }
 
-// missing returns an error for a pattern that matches no node: a node that vanished
-// must not pass a health check. before is the other fabric of a comparison, or nil.
+// missing returns an error for a pattern that matches no node. before is the other fabric
+// of a comparison, or nil.
 func (f *filter) missing(names *fabric.NameMap, nodes []*fabric.Node, before *fabric.Fabric) error {
 	if before != nil {
 		nodes = append(slices.Clip(nodes), before.Nodes...)
 	}
-	for _, pattern := range f.nodes {
-		one := []string{pattern}
-		if !slices.ContainsFunc(nodes, func(n *fabric.Node) bool { return matchesNode(one, n, names) }) {
-			return fmt.Errorf("select nodes: no node matches %q", pattern)
-		}
-	}
-	return nil
+	return f.nodes.Missing(nodes, names)
 }
 
 // wants reports whether an end passes the filters. A port that is not in use passes
@@ -123,7 +112,7 @@ func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bo
 		state = e.Port.Info.State.String()
 	}
 	return anyEqual(f.states, state) && anyEqual(f.widths, render.Text(e.Width)) && anyEqual(f.speeds, render.Text(e.Speed)) &&
-		matchesNode(f.nodes, e.Port.Node, names)
+		f.nodes.Match(e.Port.Node, names)
 }
 
 // narrows reports whether the filters may omit links.
@@ -133,16 +122,4 @@ func (f *filter) narrows() bool {
 
 func anyEqual(list []string, s string) bool {
 	return len(list) == 0 || slices.ContainsFunc(list, func(v string) bool { return strings.EqualFold(v, s) })
-}
-
-func matchesNode(patterns []string, n *fabric.Node, names *fabric.NameMap) bool {
-	if len(patterns) == 0 {
-		return true
-	}
-	name, guid := names.Name(n), n.GUID.String()
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		byName, _ := path.Match(p, name)
-		byGUID, _ := path.Match(p, guid)
-		return byName || byGUID
-	})
 }

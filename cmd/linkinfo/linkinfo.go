@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -27,6 +28,7 @@ import (
 type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
+	source fabricflag.Source
 
 	portGUID         string
 	route            string
@@ -38,6 +40,7 @@ type command struct {
 	loadCache, cache string
 	cachePartial     bool
 	diff             string
+	compare          bool
 	diffcheck        []string
 	filterDownPorts  string
 	selection        links.Selection
@@ -83,8 +86,11 @@ and have enabled, and limited if both ends support more than is enabled.`),
   ibkit linkinfo --json --problems | jq -r '.nodes[] | .name'
 
   # the changes since a stored scan
-  ibkit linkinfo --cache before
-  ibkit linkinfo --diff before
+  ibkit linkinfo --cache fabric.cache
+  ibkit linkinfo --diff fabric.cache
+
+  # differences between the fabric and the subnet manager's records of it
+  ibkit linkinfo --compare
 
   # without hardware, against a running ibsim
   ibkit linkinfo --sim ibsim`, "\n"),
@@ -109,24 +115,24 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.CompleteFlag(c.env, cmd, "port-guid", fabricflag.NodeGUIDs)
 	cmdutil.CompleteFlag(c.env, cmd, "switch", fabricflag.NodeGUIDs)
 	flags.StringVarP(&c.route, "Direct", "D", "", "show the node at the end of a directed `ROUTE` such as 0,1,3")
-	flags.BoolVarP(&c.all, "all", "a", false, "show all nodes found on the way (-G, -D)")
+	flags.BoolVarP(&c.all, "all-nodes", "a", false, "show all nodes found on the way (-G, -D)")
 	flags.IntVarP(&c.hops, "hops", "n", 0, "scan up to `N` hops (default: 1 with -G or -D, else unlimited)")
 	flags.BoolVarP(&c.down, "down", "d", false, "show only ports whose link is down")
 	flags.BoolVarP(&c.line, "line", "l", false, "print links in the form of iblinkinfo -l")
 	flags.BoolVarP(&c.additional, "additional", "p", false, "show HOQLife and VLStallCount")
-	flags.BoolVar(&c.selection.SwitchesOnly, "switches-only", false, "show only switches")
-	flags.BoolVar(&c.selection.CAsOnly, "cas-only", false, "show only channel adapters")
-	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
+	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "show only switches")
+	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "show only channel adapters")
+	flags.StringVar(&c.loadCache, "load-cache", "", "the same as --from `FILE`, for caches only")
 	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
+	c.source.Define(cmd)
+	flags.BoolVar(&c.compare, "compare", false, "show differences from the subnet manager's records")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"port", "state"}
-	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare the properties of a `LIST` (--diff)")
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare the properties of a `LIST` (--diff, --compare)")
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "omit ports that are down now and in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
-	flags.BoolVar(&c.selection.SwitchesOnly, "switches", false, "the same as --switches-only")
-	flags.BoolVar(&c.selection.CAsOnly, "cas", false, "the same as --cas-only")
 	flags.BoolVar(&c.attributes, "attributes", false, "include PortInfo and other attributes as received (--json)")
 	flags.BoolVar(&c.showKeys, "show-keys", false, "show M_Keys, printed as 0 by default (--json --attributes)")
 	c.links.define(c.env, cmd)
@@ -139,19 +145,23 @@ var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"Direct"}, Others: []string{"port-guid", "switch"}},
 		{Flags: []string{"json"}, Others: []string{"csv", "line"}},
-		{Flags: []string{"csv"}, Others: []string{"line", "diff"}},
-		{Flags: []string{"load-cache"}, Others: []string{"Direct", "hops", "sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors"}},
+		{Flags: []string{"csv"}, Others: []string{"line", "diff", "compare"}},
+		{Flags: []string{"compare"}, Others: []string{
+			"diff", "from", "sa", "load-cache", "Direct", "hops", "port-guid", "switch", "counters", "wide", "sort", "ends",
+			"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes",
+		}},
+		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"from", "sa", "Direct", "hops"}, fabricflag.ScanFlags)},
 		{Flags: []string{"json", "csv", "line", "diff"}, Others: []string{"wide"}},
-		{Flags: []string{"counters"}, Others: []string{"json", "csv", "line", "diff", "load-cache"}},
+		{Flags: []string{"counters"}, Others: []string{"line", "diff", "load-cache"}},
 		{Flags: []string{"json", "line", "diff"}, Others: []string{"sort", "ends"}},
 		{Flags: []string{"json", "csv"}, Others: []string{"additional"}},
 		{Flags: []string{"diff"}, Others: []string{"problems", "finding", "fail-on", "state", "width", "speed", "all-ports", "attributes"}},
 	},
 	Needs: []cmdutil.Need{
-		{Flags: []string{"all", "sm_port"}, Others: []string{"port-guid", "switch", "Direct"}},
+		{Flags: []string{"all-nodes"}, Others: []string{"port-guid", "switch", "Direct"}},
 		{Flags: []string{"attributes"}, Others: []string{"json"}},
 		{Flags: []string{"show-keys"}, Others: []string{"attributes"}},
-		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
+		{Flags: []string{"diffcheck"}, Others: []string{"diff", "compare"}},
 		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
 	},
 }
@@ -161,18 +171,25 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
+	if err := c.source.Complete([]string{"Direct", "hops", "counters"}, []string{"Direct", "hops"}); err != nil {
+		return err
+	}
+	if flags.Changed("sm-port") && !c.source.SA && !c.compare && cmdutil.Given(flags, []string{"port-guid", "switch", "Direct"}) == "" {
+		return cmdutil.UsageErrorf("%s requires --port-guid, --switch, --Direct, --sa or --compare", cmdutil.FlagName(flags, "sm-port"))
+	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
 	}
 	o := &c.options
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
 	o.NoExtendedPortInfo = c.fabric.NoExtendedPortInfo()
-	o.LoadCache, o.MaxHops, o.SMLID = c.loadCache, c.hops, c.fabric.SMLID
+	o.MaxHops, o.SMLID = c.hops, c.fabric.SMLID
+	o.Discover = c.source.Discoverer(&c.fabric.Settings)
 	if c.table.counters {
-		if c.table.errors, err = newErrorCounters(); err != nil {
+		if c.table.errors, err = errorcounters.New(o.Discover); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
-		o.Discover = c.table.errors.discover
+		o.Discover = c.table.errors.Discover
 	}
 	byRoute, byGUID := flags.Changed("Direct"), flags.Changed("port-guid") || flags.Changed("switch")
 	switch {
@@ -192,6 +209,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	}
 	if c.hops < 0 {
 		return cmdutil.UsageErrorf("invalid --hops %d: want at least 0", c.hops)
+	}
+	if c.compare && !flags.Changed("diffcheck") {
+		c.diffcheck = []string{"port", "state", "lid", "nodedesc"}
 	}
 	if c.checks, err = linkinfo.ParseChecks(strings.Join(c.diffcheck, ",")); err != nil {
 		return &cmdutil.UsageError{Err: err}
@@ -219,28 +239,36 @@ func (c *command) run(ctx context.Context) error {
 	links.WarnStored(c.env.ErrOut, c.diff, compare)
 	links.WarnStored(c.env.ErrOut, c.filterDownPorts, downBefore)
 
+	if c.options.Stored, err = c.source.Stored(c.loadCache, "cache", "attributes"); err != nil {
+		return err
+	}
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Progress = bar.Update
 	result, err := linkinfo.Run(ctx, c.options)
 	bar.Close()
-	switch {
-	case result == nil && c.loadCache != "":
-		return &cmdutil.UsageError{Err: err} // as for all files that the user names
-	case result == nil:
-		return err
+	if result == nil {
+		return fabricflag.WithHint(err)
 	}
-	links.PrintWarnings(c.env.ErrOut, result, c.fabric.Verbose > 0)
-	if c.table.errors != nil && c.table.errors.printFailures(c.env.ErrOut, c.names, c.fabric.Verbose > 0) {
+	links.PrintWarnings(c.env, result, c.fabric.Verbose > 0)
+	if c.table.errors != nil && c.table.errors.PrintFailures(c.env, c.names, c.fabric.Verbose > 0) {
 		c.table.partial = true
 	}
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 	}
-	if err := c.store(result.Fabric); err != nil {
+	if err := links.StoreCache(c.env, c.cache, result.Fabric, c.cachePartial); err != nil {
 		return err
 	}
+	if c.compare {
+		if compare, err = c.records(ctx); err != nil {
+			return err
+		}
+	}
 	nodes, ok := c.selection.Nodes(result, result.Fabric.Nodes)
-	if !ok {
+	switch {
+	case !ok && result.Node == nil:
+		return fmt.Errorf("find %s: no port of the fabric has this GUID", c.portGUID)
+	case !ok:
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
 	missing := c.links.missing(c.names, nodes, compare)
@@ -248,7 +276,7 @@ func (c *command) run(ctx context.Context) error {
 	out := render.NewOutput(c.env.Out)
 	code := c.print(out, result, nodes, compare, downBefore)
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
 	if missing != nil {
 		return missing
@@ -260,16 +288,14 @@ func (c *command) run(ctx context.Context) error {
 	return code
 }
 
-// store writes the cache. A partial result does not replace a complete one.
-func (c *command) store(f *fabric.Fabric) error {
-	switch {
-	case c.cache == "":
-		return nil
-	case f.Partial() && !c.cachePartial:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", c.cache)
-		return nil
+// records reads the fabric from subnet administration.
+func (c *command) records(ctx context.Context) (*fabric.Fabric, error) {
+	r, err := linkinfo.Run(ctx, linkinfo.Options{Open: c.options.Open, Client: c.options.Client, Discover: c.fabric.ReadRecords})
+	if err != nil {
+		return nil, fabricflag.WithHint(err)
 	}
-	return f.WriteCacheFile(c.cache)
+	links.PrintWarnings(c.env, r, c.fabric.Verbose > 0)
+	return r.Fabric, nil
 }
 
 // print writes the selected view and returns the exit code as an error.
@@ -277,9 +303,11 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	view := &links.Classic{Out: out, Names: c.names, Line: c.line, Additional: c.additional, OnlyDown: c.down, DownBefore: downBefore}
 	if compare != nil {
 		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
+		if n := linkinfo.Unreached(compare, r.Fabric, c.isWanted(nodes)); n > 0 {
+			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", render.Count(n, "node", "nodes"))
+		}
 		if c.json {
-			out.Write(render.MustMarshal(linkinfo.NewDiffReport(compare, r.Fabric, diffs, c.names)))
-			out.WriteByte('\n')
+			render.WriteLine(out, linkinfo.NewDiffReport(compare, r.Fabric, diffs, c.names))
 		} else {
 			view.PrintDiff(diffs)
 		}
@@ -287,7 +315,9 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial() || c.table.partial
-	failed := slices.ContainsFunc(ends, c.links.fails) || c.table.errors != nil && slices.ContainsFunc(ends, c.table.errors.fails)
+	failed := slices.ContainsFunc(ends, c.links.fails) || c.table.errors != nil && slices.ContainsFunc(ends, func(e linkinfo.End) bool {
+		return len(c.table.errors.Problems(e.Port)) > 0
+	})
 	if len(c.links.failOn) == 0 && len(r.Fabric.Conflicts) > 0 {
 		failed = true
 	}
@@ -300,13 +330,21 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 		if c.down || c.links.narrows() {
 			nodes = nodesOf(ends)
 		}
-		links.WriteJSON(out, r.Fabric, nodes, ends, linkinfo.ReportOptions{Partial: partial, Attributes: c.attributes, Keys: c.showKeys, Names: c.names})
+		o := linkinfo.ReportOptions{Partial: partial, Attributes: c.attributes, Keys: c.showKeys, Names: c.names}
+		if c.table.errors != nil {
+			o.Counters = reportCounters(c.table.errors)
+		}
+		links.WriteJSON(out, r.Fabric, nodes, ends, o)
 	case c.csv:
 		rows := linkinfo.Links(ends)
 		if c.table.ends {
 			rows = endRows(ends)
 		}
-		links.WriteCSV(out, rows, c.names)
+		var more []links.CSVColumn
+		if c.table.errors != nil {
+			more = csvColumns(c.table.errors)
+		}
+		links.WriteCSV(out, rows, c.names, more...)
 	default:
 		c.table.narrowed = c.down || c.links.narrows()
 		c.table.partial, c.table.additional = partial, c.additional
@@ -342,7 +380,7 @@ func (c *command) isWanted(nodes []*fabric.Node) func(*fabric.Node) bool {
 		return selected
 	}
 	return func(n *fabric.Node) bool {
-		return (selected == nil || selected(n)) && matchesNode(c.links.nodes, n, c.names)
+		return (selected == nil || selected(n)) && c.links.nodes.Match(n, c.names)
 	}
 }
 

@@ -53,6 +53,8 @@ func TestLinkinfoJSON(t *testing.T) {
 		{"linkinfo", "--sim", "demo", "--json", "--problems"},
 		{"linkinfo", "--sim", "net:../../test/nets/speeds-and-widths.net", "--json"},
 		{"linkinfo", "--sim", "demo", "--json", "--attributes"},
+		{"linkinfo", "--sim", "demo", "--json", "--counters"},
+		{"linkinfo", "--sim", "demo", "--json", "--counters", "--attributes"},
 		{"linkinfo", "--sim", "torus:speed=XDR", "--json", "--attributes", "-D", "0,1"},
 		{"linkinfo", "--sim", "single-switch:speed=QDR,hosts=2", "--json"},
 	} {
@@ -146,6 +148,9 @@ func TestLinkinfoExitCodes(t *testing.T) {
 		{"--node node05", cmdutil.ExitOK, ""},
 		{"--node node05,node99", cmdutil.ExitFailed, `select nodes: no node matches "node99"`},
 		{"--node node99 --json", cmdutil.ExitFailed, `select nodes: no node matches "node99"`},
+		{"--node node0 --json", cmdutil.ExitFailed, `hint: similar names: "node01", "node02", "node03"`},
+		{"-G 0x1234", cmdutil.ExitFailed, "find 0x1234: no port of the fabric has this GUID"},
+		{"-G 0x0002c90000100801 --switches", cmdutil.ExitFailed, "not among the selected nodes"},
 		{"--node node05 --cas", cmdutil.ExitOK, ""},
 		{"--node node05 --switches", cmdutil.ExitFailed, `no node matches "node05"`},
 		{"--finding slow", cmdutil.ExitFindings, ""},
@@ -153,7 +158,7 @@ func TestLinkinfoExitCodes(t *testing.T) {
 		{"--fail-on limited,disabled", cmdutil.ExitOK, ""},
 		{"--fail-on slow", cmdutil.ExitFindings, ""},
 		{"--finding slow --fail-on narrow", cmdutil.ExitOK, ""},
-		{"--fail-on fast", cmdutil.ExitUsage, `"fast": want one of no-answer, `},
+		{"--fail-on fast", cmdutil.ExitUsage, `"fast": want one of no-reply, `},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			code, _, err := program.Run(t, nil, append([]string{"linkinfo", "--sim", "demo"}, strings.Fields(test.args)...)...)
@@ -174,11 +179,14 @@ func TestLinkinfo_LocalLinkDown(t *testing.T) {
 	}
 }
 
-// A table without a selected node does not end with a good verdict.
+// A table without a selected node does not end with a good verdict. There is no table if no
+// node was found.
 func TestLinkinfo_NodeNotFound(t *testing.T) {
-	_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--node", "node99")
-	if want := ": selected nodes not found, no problems found\n"; !strings.HasSuffix(out, want) {
-		t.Errorf("got %q, want it to end with %q", out, want)
+	for nodes, want := range map[string]string{"node05,node99": ": selected nodes not found, no problems found\n", "node99": ""} {
+		_, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--node", nodes)
+		if !strings.HasSuffix(out, want) || (out == "") != (want == "") {
+			t.Errorf("%s: got %q, want it to end with %q", nodes, out, want)
+		}
 	}
 }
 
@@ -189,7 +197,7 @@ func TestLinkinfoFailOnLimited(t *testing.T) {
 		code int
 	}{
 		{"", cmdutil.ExitFindings}, // uneven
-		{"--fail-on no-answer,disabled", cmdutil.ExitOK},
+		{"--fail-on no-reply,disabled", cmdutil.ExitOK},
 		{"--finding limited", cmdutil.ExitFindings},
 		{"--finding limited --fail-on disabled", cmdutil.ExitOK},
 		{"--fail-on limited", cmdutil.ExitFindings},
@@ -271,5 +279,36 @@ func TestErrorCounters(t *testing.T) {
 	}
 	if code != cmdutil.ExitPartial || !strings.Contains(errOut, "counters of node10") {
 		t.Errorf("got exit code %d and %q, want 4: node10 is not active", code, errOut)
+	}
+}
+
+// TestErrorCounters_Formats shows the same counters as JSON and CSV.
+func TestErrorCounters_Formats(t *testing.T) {
+	for _, test := range []struct {
+		format string
+		want   []string
+	}{
+		{"--json", []string{
+			`"counters":{"read":true,"worst":{"counter":"PortXmitDiscards","kind":"exceeded","class":"congestion","value":1822,` +
+				`"meaning":"packets waited too long at the head of a queue"}}`,
+			`"counters":{"read":false,"worst":null}`, // node10
+			`"counters":{"read":true,"worst":null}`,
+		}},
+		{"--csv", []string{
+			",findings,error_class,error_counter,error_value,peer_error_class,peer_error_counter,peer_error_value\n",
+			",narrow,cable,SymbolErrorCounter,48213,cable,SymbolErrorCounter,1906\n",
+		}},
+	} {
+		t.Run(test.format, func(t *testing.T) {
+			code, out, _ := program.Run(t, nil, "linkinfo", "--sim", "demo", "--counters", test.format)
+			for _, want := range test.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("got\n%s\nwant %q", out, want)
+				}
+			}
+			if code != cmdutil.ExitPartial {
+				t.Errorf("got exit code %d, want 4: node10 is not active", code)
+			}
+		})
 	}
 }

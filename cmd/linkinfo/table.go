@@ -11,6 +11,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -25,10 +26,10 @@ type table struct {
 	sort       string
 	counters   bool
 
-	errors     *errorCounters // nil: not read
-	narrowed   bool           // some links were filtered out
-	partial    bool           // the fabric, or a stored one that filters ports, is incomplete
-	incomplete bool           // a selected node was not found
+	errors     *errorcounters.Reader // nil: not read
+	narrowed   bool                  // some links were filtered out
+	partial    bool                  // the fabric, or a stored one that filters ports, is incomplete
+	incomplete bool                  // a selected node was not found
 }
 
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
@@ -89,6 +90,9 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 		rows = endRows(ends)
 	}
 	colour := render.NewPalette(env.Out, env.Getenv)
+	if t.incomplete && len(rows) == 0 {
+		return // the error follows
+	}
 	if len(rows) > 0 {
 		render.Columns(out, t.columns(names, colour), rows)
 	}
@@ -157,7 +161,7 @@ func (t *table) columns(names *fabric.NameMap, colour *render.Palette) []render.
 		{Header: "FINDING", Append: findings(colour)},
 	}
 	if t.errors != nil {
-		columns = append(columns, t.errors.column(colour, !t.ends))
+		columns = append(columns, errorsColumn(t.errors, colour, !t.ends))
 	}
 	if t.additional {
 		columns = append(columns,
@@ -219,6 +223,9 @@ func appendLabel(b []byte, p *fabric.Port) []byte {
 }
 
 func appendState(b []byte, i *mad.PortInfo) []byte {
+	if i.State == ib.PortNoChange {
+		return append(b, render.Absent...)
+	}
 	b = append(b, i.State.String()...)
 	if i.State == ib.PortActive && i.PhysState == ib.PhysLinkUp {
 		return b
