@@ -1,14 +1,9 @@
 package counters
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -29,7 +24,7 @@ func (c *command) clear(ctx context.Context, r *counters.Result) error {
 		selected |= parts[name]
 	}
 	var ports []*counters.Port
-	for _, p := range r.AllPorts() {
+	for p := range r.AllPorts() {
 		if p.Now != nil {
 			ports = append(ports, p)
 		}
@@ -39,8 +34,8 @@ func (c *command) clear(ctx context.Context, r *counters.Result) error {
 	}
 	question := fmt.Sprintf("Clear the counters (%s) of %s?", strings.Join(c.reset, ", "), render.Count(len(ports), "port", "ports"))
 	if !c.yes {
-		if err := c.confirm(question); err != nil {
-			return err
+		if err := cmdutil.Confirm(ctx, c.env, question); err != nil {
+			return fmt.Errorf("clear counters: %w", err)
 		}
 	}
 	c.printDiscarded(ports, selected)
@@ -74,22 +69,4 @@ func (c *command) printDiscarded(ports []*counters.Port, selected counters.Part)
 		}
 	}
 	out.Flush()
-}
-
-// confirm prints a question and returns an error unless the answer is yes. Without a
-// terminal, it does not wait for an answer.
-func (c *command) confirm(question string) error {
-	in, ok := c.env.In.(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return cmdutil.UsageErrorf("--reset requires --yes if the input is not a terminal")
-	}
-	fmt.Fprintf(c.env.ErrOut, "%s [y/N] ", question)
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return fmt.Errorf("clear counters: not confirmed")
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package counters
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
 )
@@ -19,6 +21,7 @@ import (
 type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
+	source fabricflag.Source
 
 	selection selection
 	rate      time.Duration
@@ -27,10 +30,12 @@ type command struct {
 	watch     bool
 	since     string
 	save      string
+
+	savePartial bool
+
 	loadCache string
 
-	thresholds string
-	wait       float64
+	limitFlags limits.Flags
 	ber        bool
 	data       bool
 	details    bool
@@ -86,8 +91,8 @@ ports, and NAME/3 for one of them.`),
   ibkit counters leaf1/3 --interval 1s --watch
 
   # errors since yesterday, with links that went down and came up again
-  ibkit counters --save yesterday
-  ibkit counters --since yesterday
+  ibkit counters --save counters.baseline
+  ibkit counters --since counters.baseline
 
   # this host's ports, during a test with ibkit perf
   ibkit counters --local --rate 5s
@@ -115,14 +120,15 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	c.selection.define(c.env, cmd)
 	flags.DurationVar(&c.rate, "rate", 0, "show rates in a window of `TIME`")
-	flags.DurationVar(&c.interval, "interval", 0, "show rates in windows of `TIME`, one after the other")
-	flags.IntVar(&c.count, "count", 1, "stop after `N` windows (--interval)")
+	flags.DurationVar(&c.interval, "interval", 0, "show rates in windows of `TIME`, as many as --count or --watch")
+	flags.IntVar(&c.count, "count", 1, "end after `N` windows (--interval)")
 	flags.BoolVar(&c.watch, "watch", false, "repeat until interrupted, on a cleared terminal (--interval)")
 	flags.StringVar(&c.since, "since", "", "show increases since the baseline in `FILE`")
 	flags.StringVar(&c.save, "save", "", "store the counters as a baseline in `FILE`")
-	flags.StringVar(&c.loadCache, "load-cache", "", "use the fabric stored in `FILE` instead of scanning")
-	flags.StringVar(&c.thresholds, "threshold-file", "", "read thresholds from `FILE` (default: that of infiniband-diags)")
-	flags.Float64Var(&c.wait, "max-wait", 100*counters.DefaultWait, "finding if a port loses more than `PERCENT` by waiting")
+	flags.BoolVar(&c.savePartial, "save-partial", false, "with --save: store a partial result, too")
+	flags.StringVar(&c.loadCache, "load-cache", "", "read the counters of the ports in the cache `FILE`, without a scan")
+	c.source.Define(cmd)
+	c.limitFlags.Define(flags)
 	flags.BoolVar(&c.ber, "ber", false, "check the bit error rates 1e-14 (12 min) and 1e-15 (125 min)")
 	flags.BoolVar(&c.data, "data", false, "show traffic of every port")
 	flags.BoolVar(&c.details, "details", false, "read the causes of errors and FEC of every port")
@@ -144,17 +150,19 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"interval"}, Others: []string{"since"}},
 		{Flags: []string{"count"}, Others: []string{"watch"}},
 		{Flags: []string{"watch"}, Others: []string{"json", "csv"}},
-		{Flags: []string{"reset"}, Others: []string{"rate", "interval", "since", "csv", "json"}},
+		{Flags: []string{"reset"}, Others: []string{"rate", "interval", "since", "csv", "json", "save"}},
 		{Flags: []string{"vl"}, Others: []string{"csv"}},
+		{Flags: []string{"load-cache"}, Others: []string{"from", "sa"}},
 		{Flags: []string{"local"}, Others: []string{
-			"node", "ports", "switches", "cas", "routers", "since", "save", "load-cache", "threshold-file", "max-wait", "ber", "data",
-			"details", "vl", "reset", "counters", "top", "sort", "csv", "sim", "timeout", "sm_port", "m_key", "outstanding_smps", "errors", "node-name-map",
+			"node", "ports", "switches", "cas", "routers", "since", "save", "save-partial", "load-cache", "from", "sa", "threshold-file", "max-wait", "ber", "data",
+			"details", "vl", "reset", "counters", "top", "sort", "csv", "sim", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 		}},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"count", "watch"}, Others: []string{"interval"}},
 		{Flags: []string{"ber"}, Others: []string{"rate", "interval", "since"}},
 		{Flags: []string{"yes"}, Others: []string{"reset"}},
+		{Flags: []string{"save-partial"}, Others: []string{"save"}},
 		{Flags: []string{"reset"}, Others: []string{"all", "node", "switches", "cas", "routers", "ports", "reset"}},
 	},
 }
@@ -171,15 +179,21 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("invalid --interval %v: want a time above 0", c.interval)
 	case c.count < 1:
 		return cmdutil.UsageErrorf("invalid --count %d: want at least 1", c.count)
-	case !(c.wait >= 0 && c.wait <= 100):
-		return cmdutil.UsageErrorf("invalid --max-wait %v: want a percentage from 0 to 100", c.wait)
 	case len(c.reset) > 0 && len(args) == 0 && cmdutil.Given(flags, []string{"all", "node", "switches", "cas", "routers"}) == "":
 		return cmdutil.UsageErrorf("--reset requires a selection: targets, --node, --switches, --cas, --routers or --all")
 	}
 	if c.local && len(args) > 0 {
 		return cmdutil.UsageErrorf("--local and targets exclude each other")
 	}
+	if len(c.reset) > 0 && !c.yes {
+		if err := cmdutil.CheckConfirm(c.env); err != nil {
+			return err
+		}
+	}
 	if err := c.rows.complete(flags); err != nil {
+		return err
+	}
+	if err := c.source.Complete([]string{"rate", "interval", "count", "watch", "reset", "details", "vl"}, nil); err != nil {
 		return err
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
@@ -190,7 +204,18 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o := &c.options
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
-	o.NoExtendedPortInfo, o.LoadCache = c.fabric.NoExtendedPortInfo(), c.loadCache
+	o.NoExtendedPortInfo, o.Discover = c.fabric.NoExtendedPortInfo(), c.source.Discoverer(&c.fabric.Settings)
+	if c.source.File != "" && len(args) > 0 {
+		return cmdutil.UsageErrorf("--from %s and targets exclude each other", c.source.File)
+	}
+	if o.Database, err = c.source.Database(); err != nil {
+		return err
+	}
+	if o.Database == nil {
+		if o.Stored, err = c.source.Stored(c.loadCache); err != nil {
+			return err
+		}
+	}
 	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
 		return err
 	}
@@ -210,22 +235,18 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 // limits reads the thresholds and the baseline.
 func (c *command) limits() (err error) {
 	o := &c.options
-	o.Limits.Wait = c.wait / 100
+	if o.Limits, err = c.limitFlags.Limits(); err != nil {
+		return err
+	}
 	if c.ber {
 		o.Limits.BER = counters.BERRules
-	}
-	if c.thresholds == "" {
-		o.Limits.Thresholds, err = counters.DefaultThresholds()
-	} else {
-		o.Limits.Thresholds = counters.RecommendedThresholds()
-		err = o.Limits.Thresholds.ReadFile(c.thresholds)
-	}
-	if err != nil {
-		return &cmdutil.UsageError{Err: err}
 	}
 	if c.since != "" {
 		if o.Since, err = counters.ReadBaselineFile(c.since); err != nil {
 			return &cmdutil.UsageError{Err: err}
+		}
+		if o.Since.Partial {
+			fmt.Fprintf(c.env.ErrOut, "warning: the baseline in %s is partial\n", c.since)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,7 +14,10 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/testenv"
+	"github.com/ibkit/ibkit/sim"
+	"github.com/ibkit/ibkit/umad"
 )
 
 var program = cmdtest.Native(New)
@@ -44,6 +48,44 @@ func TestCounters(t *testing.T) {
 	}
 }
 
+// TestSources compares the counters of a fabric from a scan, from subnet administration and
+// from a cache.
+func TestSources(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	f, err := sim.Build("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := f.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := fabric.Discover(t.Context(), umad.NewClient(port, umad.ClientOptions{}), fabric.DiscoverOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := found.WriteCacheFile(cache); err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := program.Run(t, nil, "counters", "--sim", "demo", "--switches")
+	for _, source := range [][]string{{"--from", "sweep"}, {"--from", "sa"}, {"--sa"}, {"--load-cache", cache}} {
+		code, got, errOut := program.Run(t, nil, append([]string{"counters", "--sim", "demo", "--switches"}, source...)...)
+		plain := func(s string) string { return growing.ReplaceAllString(s, "") }
+		if code != cmdutil.ExitFindings || plain(got) != plain(want) || !strings.Contains(got, "leaf4") {
+			t.Errorf("%v: got exit code %d and\n%s%s\nwant %d and\n%s", source, code, got, errOut, cmdutil.ExitFindings, want)
+		}
+	}
+}
+
+// TestInterval checks that each of several windows has the time of its end.
+func TestInterval(t *testing.T) {
+	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--node", "leaf2", "--interval", "20ms", "--count", "2")
+	ends := regexp.MustCompile(`(?m)^window \S+ until \d\d:\d\d:\d\d; 6 ports without`).FindAllString(out, -1)
+	if code != cmdutil.ExitOK || len(ends) != 2 {
+		t.Errorf("got exit code %d and\n%s%s\nwant 0 and two windows", code, out, errOut)
+	}
+}
+
 // TestUsage checks that wrong command lines and files are reported with exit code 2.
 func TestUsage(t *testing.T) {
 	file := func(text string) string { return cmdtest.WriteFile(t, text) }
@@ -58,16 +100,17 @@ func TestUsage(t *testing.T) {
 		{[]string{"--sort", "util"}, "requires a window"},
 		{[]string{"--top", "0"}, "want at least 1"},
 		{[]string{"--counters", "Odd"}, `unknown counter "Odd"`},
-		{[]string{"--ports", "3-1"}, `got "3-1"`},
+		{[]string{"--ports", "3-1"}, "1 is below 3"},
 		{[]string{"--node", "["}, "invalid pattern"},
 		{[]string{"--max-wait", "101"}, "percentage"},
 		{[]string{"--reset", "errors"}, "requires a selection"},
 		{[]string{"--reset", "errors", "--all"}, "requires --yes"},
+		{[]string{"--top", "3"}, "--top requires a window: --rate, --interval or --since (or --sort errors)"},
 		{[]string{"--threshold-file", file("# none\nSymbolErrorCounter 5\n")}, `:2: got "SymbolErrorCounter 5", want COUNTER=NUMBER`},
 		{[]string{"--threshold-file", file("Odd=1\n")}, `:1: unknown error counter "Odd"`},
 		{[]string{"--threshold-file", file("VL15Dropped=x\n")}, `:1: limit of VL15Dropped: got "x"`},
 		{[]string{"--since", "/nonexistent"}, "read baseline"},
-		{[]string{"--since", file("other\n")}, `:1: got "other", want "ibkit counters baseline "`},
+		{[]string{"--since", file("\x7fELF\n")}, ":1: not a baseline of ibkit counters"},
 		{[]string{"--since", file("ibkit counters baseline 2\n")}, ":1: version: got 2, want 1"},
 		{[]string{"--since", file("ibkit counters baseline 1\n")}, ":2: the file is truncated"},
 		{[]string{"--since", file("ibkit counters baseline 1\nend 0\n")}, "no port of this fabric"},
@@ -75,7 +118,7 @@ func TestUsage(t *testing.T) {
 	} {
 		args := append([]string{"counters", "--sim", "demo"}, test.args...)
 		code, out, err := program.Run(t, nil, args...)
-		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" && !strings.Contains(test.want, "--yes") {
+		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
 			t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
 		}
 	}
@@ -171,7 +214,7 @@ func TestLocal(t *testing.T) {
 				if err := schema.Validate(document); err != nil {
 					t.Error(err)
 				}
-				cmdtest.RoundTrip(t, out, new(LocalReport))
+				cmdtest.RoundTrip(t, out, new(counters.LocalReport))
 			}
 		})
 	}
@@ -181,13 +224,52 @@ func TestLocal(t *testing.T) {
 func TestTargets_NotFound(t *testing.T) {
 	for target, want := range map[string]string{
 		"nosuch":   "ibkit counters: find name nosuch: the scan of the fabric has no such name\n",
-		"leaf1/99": "ibkit counters: find port leaf1/99: the switch has ports 1 to 16\n",
+		"leaf1/99": "ibkit counters: find port 99 of leaf1: the ports have the numbers 1 to 16\n",
 		"999":      "ibkit counters: find LID 999: no port of the fabric has it\n",
 	} {
 		t.Run(target, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, "counters", "--sim", "demo", target)
 			if code != cmdutil.ExitFailed || out != "" || err != want {
 				t.Errorf("got exit code %d, output %q, error output %q, want %d and %q", code, out, err, cmdutil.ExitFailed, want)
+			}
+		})
+	}
+}
+
+// TestReset_Confirmation answers the question on a terminal.
+func TestReset_Confirmation(t *testing.T) {
+	const endOfInput = "\x04"
+	for _, test := range []struct {
+		keys    string
+		code    int
+		cleared bool
+	}{
+		{"y\n", cmdutil.ExitOK, true},
+		{"Yes\n", cmdutil.ExitOK, true},
+		{"n\n", cmdutil.ExitFailed, false},
+		{"\n", cmdutil.ExitFailed, false},
+		{"yesterday\n", cmdutil.ExitFailed, false},
+		{endOfInput, cmdutil.ExitFailed, false},
+	} {
+		t.Run(test.keys, func(t *testing.T) {
+			terminal, keyboard := cmdtest.NewTerminal(t)
+			if _, err := keyboard.WriteString(test.keys); err != nil {
+				t.Fatal(err)
+			}
+			var out, errOut bytes.Buffer
+			e := &cmdutil.Env{In: terminal, Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }}
+			code := program(t.Context(), e, []string{"counters", "--sim", "demo", "--reset", "errors", "leaf4"})
+			if code != test.code {
+				t.Errorf("got exit code %d, want %d: %s", code, test.code, errOut.String())
+			}
+			if want := "Clear the counters (errors) of 16 ports? [y/N] "; !strings.HasPrefix(errOut.String(), want) {
+				t.Errorf("got %q, want the question %q", errOut.String(), want)
+			}
+			if !strings.Contains(out.String(), "PortXmitDiscards 1822") {
+				t.Errorf("got\n%s\nwant the values", out.String())
+			}
+			if got := strings.Contains(out.String(), "cleared the counters (errors) of 16 ports"); got != test.cleared {
+				t.Errorf("cleared: got %t, want %t\n%s", got, test.cleared, out.String())
 			}
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/counters"
@@ -12,14 +11,7 @@ import (
 
 // writeJSON writes a document, with one node per line.
 func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) {
-	head := r.Head(c.options.Window)
-	render.WriteMembers(out, '{', struct {
-		Schema  string                   `json:"schema"`
-		Time    time.Time                `json:"time"`
-		Window  *float64                 `json:"window"`
-		Partial bool                     `json:"partial"`
-		Missing []counters.MissingReport `json:"missing"`
-	}{head.Schema, head.Time, head.Window, head.Partial, head.Missing})
+	render.WriteMembers(out, '{', r.Head(c.options.Window))
 	shown := map[*counters.Node][]*counters.Port{}
 	for _, w := range rows {
 		n := r.Node(w.Port)

@@ -11,38 +11,13 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/umad/device"
 )
-
-// LocalSchema identifies the JSON form of a [LocalReport]; schema/counters-local.json
-// describes it.
-const LocalSchema = "ibkit/counters-local/1"
-
-// A LocalReport is the document that "ibkit counters --local --json" prints after each
-// window.
-type LocalReport struct {
-	Schema string       `json:"schema"`
-	Time   time.Time    `json:"time"`
-	Window *float64     `json:"window"` // seconds; nil: one reading
-	Ports  []*LocalPort `json:"ports"`
-}
-
-// A LocalPort has the counters of a port of this host that the kernel reports.
-type LocalPort struct {
-	Device    string             `json:"device"`
-	Number    int                `json:"port"`
-	LinkLayer *string            `json:"link_layer"`
-	Netdev    *string            `json:"netdev"`
-	State     *string            `json:"state"`
-	Rate      *string            `json:"rate"`
-	Counters  map[string]uint64  `json:"counters"`
-	Increase  map[string]*uint64 `json:"increase"` // nil values: the counter was cleared
-	Rates     map[string]float64 `json:"rates"`    // per second
-}
 
 // netdevCounters are the statistics of the network device of a RoCE port. They include
 // traffic other than RDMA.
@@ -52,15 +27,10 @@ var netdevCounters = []string{"rx_bytes", "tx_bytes", "rx_packets", "tx_packets"
 // only.
 func (c *command) usesLocal(err error) bool {
 	var none *device.NoPortError
-	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 || len(c.options.Targets) > 0 || c.selection.given() {
+	if !errors.As(err, &none) || none.Device != "" || none.Port != 0 || len(c.options.Targets) > 0 || c.selection.Given() || c.selection.ports != "" {
 		return false
 	}
 	return slices.ContainsFunc(none.Existing, func(p device.LocalPort) bool { return p.Attr.LinkLayer == "Ethernet" })
-}
-
-// given reports whether a flag selects nodes of a fabric.
-func (s *selection) given() bool {
-	return len(s.nodes) > 0 || s.ports != "" || s.switches || s.cas || s.routers
 }
 
 // runLocal shows the counters of the local ports.
@@ -88,8 +58,8 @@ func (c *command) runLocal(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		increased := now.compare(before)
-		problems = problems || increased
+		now.Compare(before)
+		problems = problems || slices.ContainsFunc(now.Ports, hasTrouble)
 		if err := c.printLocal(now, before); err != nil {
 			return err
 		}
@@ -100,26 +70,26 @@ func (c *command) runLocal(ctx context.Context) error {
 
 // readLocal reads the counters of the local ports from sysfs, and their network devices
 // by netlink.
-func (c *command) readLocal(ctx context.Context) (*LocalReport, error) {
+func (c *command) readLocal(ctx context.Context) (*counters.LocalReport, error) {
 	root := c.env.Sysfs()
 	r, err := devinfo.Run(ctx, devinfo.Options{Sysfs: root, Device: c.fabric.Device})
 	if err != nil {
 		return nil, err
 	}
-	report := &LocalReport{Schema: LocalSchema, Time: time.Now(), Ports: []*LocalPort{}}
+	report := &counters.LocalReport{Schema: counters.LocalSchema, Time: time.Now(), Ports: []*counters.LocalPort{}}
 	for _, d := range r.Devices {
 		for _, p := range d.Ports {
 			if c.fabric.Port != 0 && int(c.fabric.Port) != p.Number {
 				continue
 			}
-			local := &LocalPort{Device: d.Name, Number: p.Number, LinkLayer: p.LinkLayer, Netdev: p.Netdev, Rate: p.Rate, Counters: map[string]uint64{}}
+			local := &counters.LocalPort{Device: d.Name, Number: p.Number, LinkLayer: p.LinkLayer, Netdev: p.Netdev, Rate: p.Rate, Counters: map[string]uint64{}}
 			if p.State != nil {
 				local.State = render.Ptr(ib.PortState(*p.State).String())
 			}
 			for _, part := range []map[string]uint64{d.HWCounts, p.Counters, p.HWCounts} {
 				maps.Copy(local.Counters, part)
 			}
-			local.addNetdev(sysfs.FS(root))
+			addNetdev(local, sysfs.FS(root))
 			report.Ports = append(report.Ports, local)
 		}
 	}
@@ -129,8 +99,8 @@ func (c *command) readLocal(ctx context.Context) (*LocalReport, error) {
 	return report, nil
 }
 
-// addNetdev adds the statistics of the network device of the port.
-func (p *LocalPort) addNetdev(files sysfs.FS) {
+// addNetdev adds the statistics of the network device of a port.
+func addNetdev(p *counters.LocalPort, files sysfs.FS) {
 	if p.Netdev == nil {
 		return
 	}
@@ -143,42 +113,27 @@ func (p *LocalPort) addNetdev(files sysfs.FS) {
 	}
 }
 
-// compare adds the increases since an earlier report, and reports whether a counter of
-// errors increased.
-func (r *LocalReport) compare(before *LocalReport) (problems bool) {
-	window := r.Time.Sub(before.Time).Seconds()
-	r.Window = &window
-	for _, p := range r.Ports {
-		i := slices.IndexFunc(before.Ports, func(q *LocalPort) bool { return q.Device == p.Device && q.Number == p.Number })
-		if i < 0 {
-			continue
-		}
-		p.Increase, p.Rates = map[string]*uint64{}, map[string]float64{}
-		for name, v := range p.Counters {
-			was, ok := before.Ports[i].Counters[name]
-			if !ok || v < was {
-				p.Increase[name] = nil
-				continue
-			}
-			p.Increase[name], p.Rates[name] = render.Ptr(v-was), float64(v-was)/window
-			problems = problems || v > was && host.Trouble(name) != ""
+// hasTrouble reports whether a counter of errors increased.
+func hasTrouble(p *counters.LocalPort) bool {
+	for name, increase := range p.Increase {
+		if increase != nil && *increase > 0 && host.Trouble(name) != "" {
+			return true
 		}
 	}
-	return problems
+	return false
 }
 
 // A localRow is a counter of a local port.
 type localRow struct {
-	*LocalPort
+	*counters.LocalPort
 	name string
 }
 
 // printLocal writes the counters that are not 0, or those that changed in the window.
-func (c *command) printLocal(r, before *LocalReport) error {
+func (c *command) printLocal(r, before *counters.LocalReport) error {
 	out := render.NewOutput(c.env.Out)
 	if c.json {
-		out.Write(render.MustMarshal(r))
-		out.WriteByte('\n')
+		render.WriteLine(out, r)
 		return out.Flush()
 	}
 	if c.watch && render.IsTerminal(c.env.Out) {
@@ -197,21 +152,21 @@ func (c *command) printLocal(r, before *LocalReport) error {
 		}
 	}
 	columns := []render.Column[localRow]{
-		localColumn("DEVICE", func(w localRow) string { return w.Device }),
-		localColumn("PORT", func(w localRow) string { return strconv.Itoa(w.Number) }),
-		localColumn("NETDEV", func(w localRow) string { return orAbsent(w.Netdev) }),
-		localColumn("COUNTER", func(w localRow) string { return w.name }),
-		localColumn("VALUE", func(w localRow) string { return strconv.FormatUint(w.Counters[w.name], 10) }),
+		render.TextColumn("DEVICE", func(w localRow) string { return w.Device }),
+		render.TextColumn("PORT", func(w localRow) string { return strconv.Itoa(w.Number) }),
+		render.TextColumn("NETDEV", func(w localRow) string { return orAbsent(w.Netdev) }),
+		render.TextColumn("COUNTER", func(w localRow) string { return w.name }),
+		render.TextColumn("VALUE", func(w localRow) string { return strconv.FormatUint(w.Counters[w.name], 10) }),
 	}
 	if before != nil {
-		columns = append(columns, localColumn("PER SECOND", func(w localRow) string {
+		columns = append(columns, render.TextColumn("PER SECOND", func(w localRow) string {
 			if v, ok := w.Rates[w.name]; ok {
 				return rateText(v)
 			}
 			return "cleared"
 		}))
 	}
-	columns = append(columns, localColumn("MEANING", func(w localRow) string { return localMeaning(w, c) }))
+	columns = append(columns, render.TextColumn("MEANING", func(w localRow) string { return localMeaning(w, c) }))
 	if len(rows) > 0 {
 		render.Columns(out, columns, rows)
 	}
@@ -233,10 +188,6 @@ func localMeaning(w localRow, c *command) string {
 		return fmt.Sprintf("%.3f Gb/s, with traffic other than RDMA", rate*8/1e9)
 	}
 	return render.Absent
-}
-
-func localColumn(header string, text func(localRow) string) render.Column[localRow] {
-	return render.Column[localRow]{Header: header, Append: func(b []byte, w localRow) []byte { return append(b, text(w)...) }}
 }
 
 func orAbsent(s *string) string {

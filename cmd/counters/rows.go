@@ -26,8 +26,8 @@ func (r *rows) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&r.all, "all", false, "show every port (default: ports with findings)")
 	flags.StringSliceVar(&r.counters, "counters", nil, "show these counters of every port, a `LIST` of names")
-	flags.IntVar(&r.top, "top", 0, "show the first `N` ports in the order of --sort (default util)")
-	cmdutil.EnumFlag(cmd, &r.sort, "sort", "", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "order of ports by a `KEY`")
+	flags.IntVar(&r.top, "top", 0, "show the first `N` ports; --sort is util unless given")
+	cmdutil.EnumFlag(cmd, &r.sort, "sort", "", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "order of ports (fabric, with --top util), a `KEY`")
 }
 
 func (r *rows) complete(flags *pflag.FlagSet) error {
@@ -46,10 +46,14 @@ func (r *rows) complete(flags *pflag.FlagSet) error {
 			r.sort = "util"
 		}
 	}
-	if (r.sort == "util" || r.sort == "wait") && cmdutil.Given(flags, []string{"rate", "interval", "since"}) == "" {
-		return cmdutil.UsageErrorf("--sort %s requires a window: --rate, --interval or --since", r.sort)
+	if r.sort != "util" && r.sort != "wait" || cmdutil.Given(flags, []string{"rate", "interval", "since"}) != "" {
+		return nil
 	}
-	return nil
+	const window = "a window: --rate, --interval or --since"
+	if !flags.Changed("sort") {
+		return cmdutil.UsageErrorf("--top requires %s (or --sort errors)", window)
+	}
+	return cmdutil.UsageErrorf("--sort %s requires %s", r.sort, window)
 }
 
 // needsAll reports whether ports without findings are shown, too.
@@ -62,11 +66,16 @@ type row struct {
 	findings []counters.Finding
 }
 
-// select returns the rows to show, in order.
-func (r *rows) list(result *counters.Result, every bool, names *fabric.NameMap) []row {
+// list returns the rows to show, in order, and the summary of all ports.
+func (r *rows) list(result *counters.Result, every bool, names *fabric.NameMap) ([]row, *summary) {
+	s := summarize(result)
 	var list []row
-	for _, p := range result.AllPorts() {
+	if every {
+		list = make([]row, 0, s.listed)
+	}
+	for p := range result.AllPorts() {
 		w := row{Port: p, delta: p.Delta(), findings: result.Findings(p)}
+		s.add(w)
 		if every || len(w.findings) > 0 {
 			list = append(list, w)
 		}
@@ -77,7 +86,7 @@ func (r *rows) list(result *counters.Result, every bool, names *fabric.NameMap) 
 	if r.top > 0 && len(list) > r.top {
 		list = list[:r.top]
 	}
-	return list
+	return list, s
 }
 
 // orders are the values of --sort. nil keeps the order of the scan.

@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -20,20 +21,25 @@ func (c *command) run(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Progress = bar.Update
 	warned, problems, partial := false, false, false
+	var missing error
 	c.options.Each = func(r *counters.Result) error {
 		bar.Close()
+		if missing = c.selection.missing(r, c.names); missing != nil {
+			return missing
+		}
 		if !warned {
 			warned = true
-			links.PrintWarnings(c.env.ErrOut, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
+			links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
 		}
 		c.printFailures(r)
 		partial = partial || r.Partial()
-		problems = problems || hasProblem(r)
-		return c.print(r)
+		found, err := c.print(r)
+		problems = problems || found
+		return err
 	}
 	result, err := counters.Run(ctx, c.options)
 	bar.Close()
-	if errors.Is(err, counters.ErrOtherFabric) || result == nil && err != nil && c.loadCache != "" {
+	if errors.Is(err, counters.ErrOtherFabric) || errors.Is(err, counters.ErrNoCounters) {
 		return &cmdutil.UsageError{Err: err}
 	}
 	switch {
@@ -41,6 +47,8 @@ func (c *command) run(ctx context.Context) error {
 		return c.runLocal(ctx)
 	case result == nil:
 		return err
+	case missing != nil:
+		return missing
 	case err != nil && !warned: // no pass was printed
 		return err
 	case err != nil && (!c.watch || !errors.Is(err, context.Canceled)):
@@ -50,16 +58,11 @@ func (c *command) run(ctx context.Context) error {
 		}
 		return &cmdutil.ExitError{Code: cmdutil.ExitPartial}
 	}
-	if err := c.missing(result); err != nil {
-		return err
-	}
 	if len(c.reset) > 0 {
 		return c.clear(ctx, result)
 	}
-	if c.save != "" {
-		if err := counters.WriteBaselineFile(c.save, result.Nodes); err != nil {
-			return err
-		}
+	if err := c.store(result); err != nil {
+		return err
 	}
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s; %s, at most %d in flight\n",
@@ -68,82 +71,80 @@ func (c *command) run(ctx context.Context) error {
 	return cmdutil.ResultError(partial, problems)
 }
 
-// missing returns an error for a selection without a node.
-func (c *command) missing(r *counters.Result) error {
-	for _, pattern := range c.selection.nodes {
-		one := selection{nodes: []string{pattern}}
-		if !slices.ContainsFunc(r.Nodes, func(n *counters.Node) bool { return one.hasName(n.Node, c.names) }) {
-			return fmt.Errorf("select nodes: no node matches %q", pattern)
-		}
+// store writes the baseline of --save. A partial one replaces the file only with
+// --save-partial.
+func (c *command) store(r *counters.Result) error {
+	switch {
+	case c.save == "":
+		return nil
+	case !r.Complete() && !c.savePartial:
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--save-partial stores it)\n", c.save)
+		return nil
 	}
-	return nil
+	return counters.WriteBaselineFile(c.save, r)
 }
 
-func hasProblem(r *counters.Result) bool {
-	return slices.ContainsFunc(r.AllPorts(), func(p *counters.Port) bool {
-		return slices.ContainsFunc(r.Findings(p), counters.Finding.IsProblem)
-	})
+func nodesOf(r *counters.Result) []*fabric.Node {
+	nodes := make([]*fabric.Node, len(r.Nodes))
+	for i, n := range r.Nodes {
+		nodes[i] = n.Node
+	}
+	return nodes
 }
 
 // printFailures prints the requests for counters without a valid response, each once.
 func (c *command) printFailures(r *counters.Result) {
-	count := 0
+	failures := c.fabric.Failures(c.env, "warning")
 	for _, n := range r.Nodes {
 		for _, f := range n.Failures {
-			text := fmt.Sprintf("warning: %s (%v) %s: %v\n", c.names.Name(n.Node), n.GUID, portText(f.Port), f.Err)
-			if c.warned[text] {
+			err := fmt.Errorf("%s (%v) %s: %w", c.names.Name(n.Node), n.GUID, portText(f.Port), f.Err)
+			if c.warned[err.Error()] {
 				continue
 			}
 			if c.warned == nil {
 				c.warned = map[string]bool{}
 			}
-			c.warned[text] = true
-			if count++; count <= fabricflag.MaxFailures || c.fabric.Verbose > 0 {
-				fmt.Fprint(c.env.ErrOut, text)
-			}
+			c.warned[err.Error()] = true
+			failures.Print(err)
 		}
 	}
-	if count > fabricflag.MaxFailures && c.fabric.Verbose == 0 {
-		fmt.Fprintf(c.env.ErrOut, "warning: and %d more (-v shows all)\n", count-fabricflag.MaxFailures)
-	}
+	failures.Close()
 }
 
-// print writes the selected view.
-func (c *command) print(r *counters.Result) error {
+// print writes the selected view. It reports whether there are problems.
+func (c *command) print(r *counters.Result) (problems bool, err error) {
 	out := render.NewOutput(c.env.Out)
 	every := c.rows.needsAll() || c.data || c.lanes || c.details || len(c.options.Targets) > 0 || len(c.reset) > 0
-	rows := c.rows.list(r, every, c.names)
+	rows, s := c.rows.list(r, every, c.names)
 	switch {
 	case c.json:
 		c.writeJSON(out, r, rows)
 	case c.csv:
 		c.writeCSV(out, rows)
 	default:
-		c.printTable(out, r, rows)
+		c.printTable(out, r, rows, s)
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return s.hasProblems(), out.Flush()
 }
 
 // printTable writes the table and the summary.
-func (c *command) printTable(out *render.Output, r *counters.Result, rows []row) {
+func (c *command) printTable(out *render.Output, r *counters.Result, rows []row, s *summary) {
 	colour := render.NewPalette(c.env.Out, c.env.Getenv)
 	if c.watch && render.IsTerminal(c.env.Out) {
 		out.WriteString("\x1b[H\x1b[2J")
 	}
-	window := slices.ContainsFunc(r.AllPorts(), func(p *counters.Port) bool { return p.Before != nil })
 	t := &table{
-		names: c.names, colour: colour, window: window, ber: c.ber,
-		data:   c.data || window && len(c.rows.chosen) == 0,
+		names: c.names, colour: colour, window: s.compared, ber: c.ber,
+		data:   c.data || s.compared && len(c.rows.chosen) == 0,
 		chosen: c.chosen(rows), findings: len(c.rows.chosen) == 0,
 	}
 	t.print(out, rows)
 	if c.lanes {
 		printLanes(out, rows, c.names)
 	}
-	s := summarize(r)
+	if c.interval > 0 {
+		s.until = r.Began
+	}
 	s.print(out, r, colour)
 }
 

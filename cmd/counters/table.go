@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,10 +34,10 @@ func (t *table) print(out *render.Output, rows []row) {
 
 func (t *table) columns() []render.Column[row] {
 	columns := []render.Column[row]{
-		{Header: "NODE", Append: func(b []byte, w row) []byte { return t.names.AppendName(b, w.Node) }},
-		{Header: "PORT", Append: func(b []byte, w row) []byte { return strconv.AppendUint(b, uint64(w.Number), 10) }},
-		{Header: "PEER", Append: t.appendPeer},
-		{Header: "PEER PORT", Append: appendPeerPort},
+		column("NODE", func(b []byte, w row) []byte { return t.names.AppendName(b, w.Node) }),
+		column("PORT", func(b []byte, w row) []byte { return strconv.AppendUint(b, uint64(w.Number), 10) }),
+		column("PEER", t.appendPeer),
+		column("PEER PORT", appendPeerPort),
 	}
 	switch {
 	case t.data && t.window:
@@ -62,145 +61,155 @@ func (t *table) columns() []render.Column[row] {
 		}
 	}
 	if t.ber {
-		columns = append(columns, column("BIT ERROR RATE", bitErrors))
+		columns = append(columns, render.TextColumn("BIT ERROR RATE", bitErrors))
 		for _, r := range counters.BERRules {
-			columns = append(columns, column(fmt.Sprintf("%.0e", r.Limit), verdict(r)))
+			columns = append(columns, render.TextColumn(fmt.Sprintf("%.0e", r.Limit), verdict(r)))
 		}
 	}
 	if t.findings {
 		columns = append(columns,
-			column("CAUSE", t.class),
-			column("WORST COUNTER", t.worst))
+			render.TextColumn("CAUSE", t.class),
+			render.TextColumn("WORST COUNTER", worst))
 		if t.window {
 			columns = append(columns, column("PER SECOND", worstRate))
 		}
-		columns = append(columns, column("MEANING", t.meaning))
+		columns = append(columns, render.TextColumn("MEANING", meaning))
 	}
 	return columns
 }
 
-// column returns a column with the text of a row.
-func column(header string, text func(row) string) render.Column[row] {
-	return render.Column[row]{Header: header, Append: func(b []byte, w row) []byte { return append(b, text(w)...) }}
+// column returns a column that text appends.
+func column(header string, text func([]byte, row) []byte) render.Column[row] {
+	return render.Column[row]{Header: header, Append: text}
 }
 
 func (t *table) appendPeer(b []byte, w row) []byte {
 	if w.Peer == nil {
-		return append(b, render.Absent...)
+		return appendAbsent(b)
 	}
 	return t.names.AppendName(b, w.Peer.Node)
 }
 
 func appendPeerPort(b []byte, w row) []byte {
 	if w.Peer == nil {
-		return append(b, render.Absent...)
+		return appendAbsent(b)
 	}
 	return strconv.AppendUint(b, uint64(w.Peer.Number), 10)
 }
 
-// percent returns a part of 1 in percent.
-func percent(v float64, ok bool) string {
+func appendAbsent(b []byte) []byte { return append(b, render.Absent...) }
+
+// appendPercent appends a part of 1 in percent.
+func appendPercent(b []byte, v float64, ok bool) []byte {
 	if !ok {
-		return render.Absent
+		return appendAbsent(b)
 	}
-	return strconv.FormatFloat(v*100, 'f', 1, 64)
+	return strconv.AppendFloat(b, v*100, 'f', 1, 64)
 }
 
-func rate(c counters.Counter) func(row) string {
-	return func(w row) string {
+func rate(c counters.Counter) func([]byte, row) []byte {
+	return func(b []byte, w row) []byte {
 		if w.delta == nil {
-			return render.Absent
+			return appendAbsent(b)
 		}
 		bytes, ok := w.delta.BytesPerSecond(c)
 		if !ok {
-			return render.Absent
+			return appendAbsent(b)
 		}
-		return strconv.FormatFloat(bytes*8/1e9, 'f', 2, 64)
+		return strconv.AppendFloat(b, bytes*8/1e9, 'f', 2, 64)
 	}
 }
 
-func utilization(c counters.Counter) func(row) string {
-	return func(w row) string {
+func utilization(c counters.Counter) func([]byte, row) []byte {
+	return func(b []byte, w row) []byte {
 		if w.delta == nil {
-			return render.Absent
+			return appendAbsent(b)
 		}
-		return percent(w.Utilization(w.delta, c))
+		v, ok := w.Utilization(w.delta, c)
+		return appendPercent(b, v, ok)
 	}
 }
 
-func waitPercent(w row) string {
+func waitPercent(b []byte, w row) []byte {
 	if w.delta == nil {
-		return render.Absent
+		return appendAbsent(b)
 	}
-	return percent(w.LostBandwidth(w.delta))
+	v, ok := w.LostBandwidth(w.delta)
+	return appendPercent(b, v, ok)
 }
 
-// amount returns the value of a counter of data in bytes.
-func amount(c counters.Counter) func(row) string {
-	return func(w row) string {
+const saturated = " (saturated)"
+
+// amount appends the value of a counter of data in bytes.
+func amount(c counters.Counter) func([]byte, row) []byte {
+	return func(b []byte, w row) []byte {
 		if w.Now == nil {
-			return render.Absent
+			return appendAbsent(b)
 		}
 		v, ok := w.Now.Value(c)
 		if !ok {
-			return render.Absent
+			return appendAbsent(b)
 		}
-		text := bytesText(float64(v.N) * 4)
+		b = appendBytes(b, float64(v.N)*4)
 		if v.Saturated() {
-			text += " (saturated)"
+			b = append(b, saturated...)
 		}
-		return text
+		return b
 	}
 }
 
-// bytesText returns an amount of data with a unit of powers of 1000.
-func bytesText(v float64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"}
+// byteUnits are the units of amounts of data: powers of 1000.
+var byteUnits = [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"}
+
+// appendBytes appends an amount of data with a unit.
+func appendBytes(b []byte, v float64) []byte {
 	i := 0
-	for ; v >= 1000 && i < len(units)-1; i++ {
+	for ; v >= 1000 && i < len(byteUnits)-1; i++ {
 		v /= 1000
 	}
+	decimals := 2
 	if i == 0 {
-		return fmt.Sprintf("%.0f B", v)
+		decimals = 0
 	}
-	return fmt.Sprintf("%.2f %s", v, units[i])
+	b = append(strconv.AppendFloat(b, v, 'f', decimals, 64), ' ')
+	return append(b, byteUnits[i]...)
 }
 
-// value returns a counter, or its increase in a window.
-func (t *table) value(c counters.Counter) func(row) string {
-	return func(w row) string {
+// value appends a counter, or its increase in a window.
+func (t *table) value(c counters.Counter) func([]byte, row) []byte {
+	return func(b []byte, w row) []byte {
 		if w.Now == nil {
-			return render.Absent
+			return appendAbsent(b)
 		}
 		v, ok := w.Now.Value(c)
 		switch {
 		case !ok:
-			return render.Absent
+			return appendAbsent(b)
 		case v.Saturated():
-			return strconv.FormatUint(v.N, 10) + " (saturated)"
+			return append(strconv.AppendUint(b, v.N, 10), saturated...)
 		case !t.window:
-			return strconv.FormatUint(v.N, 10)
+			return strconv.AppendUint(b, v.N, 10)
 		case w.delta == nil:
-			return render.Absent
+			return appendAbsent(b)
 		}
 		ch, ok := w.delta.Change(c)
 		if !ok {
-			return render.Absent
+			return appendAbsent(b)
 		}
-		return "+" + strconv.FormatUint(ch.Increase, 10)
+		return strconv.AppendUint(append(b, '+'), ch.Increase, 10)
 	}
 }
 
-func perSecond(c counters.Counter) func(row) string {
-	return func(w row) string {
+func perSecond(c counters.Counter) func([]byte, row) []byte {
+	return func(b []byte, w row) []byte {
 		if w.delta == nil {
-			return render.Absent
+			return appendAbsent(b)
 		}
 		v, ok := w.delta.PerSecond(c)
 		if !ok {
-			return render.Absent
+			return appendAbsent(b)
 		}
-		return rateText(v)
+		return append(b, rateText(v)...)
 	}
 }
 
@@ -250,29 +259,31 @@ func (t *table) class(w row) string {
 	return t.colour.Warn(text)
 }
 
-func (t *table) worst(w row) string {
+func worst(w row) string {
 	if len(w.findings) == 0 {
 		return render.Absent
 	}
 	return w.findings[0].Text()
 }
 
-func worstRate(w row) string {
+func worstRate(b []byte, w row) []byte {
 	if len(w.findings) == 0 || !w.findings[0].InWindow {
-		return render.Absent
+		return appendAbsent(b)
 	}
-	return perSecond(w.findings[0].Counter)(w)
+	return perSecond(w.findings[0].Counter)(b, w)
 }
 
 // meaning returns the meaning of the worst finding, and the others.
-func (t *table) meaning(w row) string {
+func meaning(w row) string {
 	if len(w.findings) == 0 {
 		return render.Absent
 	}
 	text := w.findings[0].Meaning
 	var others []string
 	for _, f := range w.findings[1:] {
-		others = append(others, f.Text())
+		if text := f.Text(); text != w.findings[0].Text() && !slices.Contains(others, text) {
+			others = append(others, text)
+		}
 	}
 	if len(others) > 0 {
 		text += "; also " + strings.Join(others, ", ")
@@ -282,21 +293,24 @@ func (t *table) meaning(w row) string {
 
 // A summary counts the ports of a result.
 type summary struct {
-	switches, adapters, routers, ports int
-	problems                           int // ports
-	classes                            map[counters.Class]int
-	failures                           int
+	switches, adapters, routers int
+	ports, listed               int // read on their own or as a part of sums; with an entry
+	missing                     int
+	compared                    bool           // with an earlier sample
+	problems                    int            // ports
+	causes                      map[string]int // ports by the cause of their worst problem
 
 	// Of ports with a measured bit error rate: those without errors, and the one with
 	// the largest bound.
 	clean  int
-	bound  float64
-	rate   float64
+	bound  counters.BER
 	window time.Duration
+	until  time.Time // end of one of several windows, or zero
 }
 
-func summarize(r *counters.Result) summary {
-	s := summary{classes: map[counters.Class]int{}}
+// summarize counts the nodes of a result. add counts their ports.
+func summarize(r *counters.Result) *summary {
+	s := &summary{causes: map[string]int{}, missing: len(r.Missing)}
 	for _, n := range r.Nodes {
 		switch n.Info.NodeType {
 		case mad.NodeTypeSwitch:
@@ -306,36 +320,34 @@ func summarize(r *counters.Result) summary {
 		default:
 			s.adapters++
 		}
-		s.failures += len(n.Failures)
 		s.ports += n.NumRead()
-		for _, p := range n.Ports {
-			s.add(p, r.Findings(p))
-		}
+		s.listed += len(n.Ports)
 	}
 	return s
 }
 
-func (s *summary) add(p *counters.Port, findings []counters.Finding) {
-	if i := slices.IndexFunc(findings, counters.Finding.IsProblem); i >= 0 {
+func (s *summary) add(w row) {
+	if i := slices.IndexFunc(w.findings, counters.Finding.IsProblem); i >= 0 {
 		s.problems++
-		if class := findings[i].Class; class != 0 {
-			s.classes[class]++
-		}
+		s.causes[causeOf(w.findings[i])]++
 	}
-	d := p.Delta()
-	if d == nil {
+	s.compared = s.compared || w.Before != nil
+	if w.delta == nil {
 		return
 	}
-	s.window = max(s.window, d.Window())
-	b, ok := p.SymbolBER(d)
+	s.window = max(s.window, w.delta.Window())
+	b, ok := w.SymbolBER(w.delta)
 	if !ok || b.Errors > 0 {
 		return
 	}
 	s.clean++
-	if b.Rate() > s.bound {
-		s.bound, s.rate = b.Rate(), b.Bits/b.Window.Seconds()
+	if s.clean == 1 || b.Rate() > s.bound.Rate() {
+		s.bound = b
 	}
 }
+
+// hasProblems reports whether a port has a problem or is no longer in the fabric.
+func (s *summary) hasProblems() bool { return s.problems > 0 || s.missing > 0 }
 
 // print writes the summary.
 func (s *summary) print(out *render.Output, r *counters.Result, colour *render.Palette) {
@@ -344,9 +356,12 @@ func (s *summary) print(out *render.Output, r *counters.Result, colour *render.P
 	}
 	if s.window > 0 {
 		fmt.Fprintf(out, "window %v", s.window.Round(10*time.Millisecond))
+		if !s.until.IsZero() {
+			fmt.Fprintf(out, " until %s", s.until.Format(time.TimeOnly))
+		}
 		if s.clean > 0 {
 			fmt.Fprintf(out, "; %s without symbol errors: bit error rate below %.1e at %.0f Gb/s%s",
-				render.Count(s.clean, "port", "ports"), s.bound, s.rate/1e9, s.unproved())
+				render.Count(s.clean, "port", "ports"), s.bound.Rate(), s.bound.BitRate()/1e9, s.unproved())
 		}
 		fmt.Fprintln(out)
 	}
@@ -357,7 +372,10 @@ func (s *summary) print(out *render.Output, r *counters.Result, colour *render.P
 	fmt.Fprintf(out, ", %s: ", render.Count(s.ports, "port", "ports"))
 	verdict, mark := "no findings", colour.Good
 	if s.problems > 0 {
-		verdict, mark = render.Count(s.problems, "port with findings", "ports with findings")+s.byClass(), colour.Bad
+		verdict, mark = render.Count(s.problems, "port with findings", "ports with findings")+s.byCause(), colour.Bad
+	}
+	if s.missing > 0 {
+		verdict, mark = verdict+", "+render.Count(s.missing, "port missing", "ports missing"), colour.Bad
 	}
 	if r.Partial() {
 		verdict, mark = "partial result, "+verdict, colour.Bad
@@ -367,23 +385,31 @@ func (s *summary) print(out *render.Output, r *counters.Result, colour *render.P
 
 // unproved returns a remark if the window is too short for the first rule.
 func (s *summary) unproved() string {
-	limit := counters.BERRules[0].Limit
-	if s.bound <= limit {
+	rule := counters.BERRules[0]
+	if s.bound.Judge(rule) == counters.BERProved {
 		return ""
 	}
-	needs := time.Duration(1 / limit / s.rate * float64(time.Second))
-	return fmt.Sprintf("; a claim of %.0e needs %v", limit, needs.Round(time.Second))
+	return fmt.Sprintf("; too short to claim %.0e, which needs %v", rule.Limit, rule.Needs(s.bound.BitRate()).Round(time.Second))
 }
 
-func (s *summary) byClass() string {
+// causeOf returns the class of a finding, or its kind if it has no class.
+func causeOf(f counters.Finding) string {
+	if f.Class == 0 {
+		return f.Kind.String()
+	}
+	return f.Class.String()
+}
+
+func (s *summary) byCause() string {
+	order := []string{counters.Disappeared.String(), counters.Cleared.String()}
+	for i, class := range counters.Classes {
+		order = slices.Insert(order, i, class.String())
+	}
 	var parts []string
-	for _, class := range counters.Classes {
-		if n := s.classes[class]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %v", n, class))
+	for _, cause := range order {
+		if n := s.causes[cause]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, cause))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + cmp.Or(strings.Join(parts, ", ")) + ")"
+	return " (" + strings.Join(parts, ", ") + ")"
 }
