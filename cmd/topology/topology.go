@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +18,11 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/topology"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -28,6 +31,7 @@ import (
 type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
+	source fabricflag.Source
 
 	format                      string
 	json                        bool
@@ -43,6 +47,15 @@ type command struct {
 	diff                        string
 	diffcheck                   []string
 
+	ibdiagnet        string
+	ibdiagnetPartial bool
+	pause            time.Duration
+
+	// Read with counters and tables.
+	database *ibdiagnet.Database
+	routing  *route.Routing
+	unread   []error // requests without a valid response
+
 	// Derived from the flags.
 	checks topology.Checks
 	types  []mad.NodeType // selected by -l, -H, -S, -R; nil without them
@@ -56,6 +69,7 @@ const (
 	formatCSV         = "csv"
 	formatDOT         = "dot"
 	formatLST         = "lst"
+	formatDatabase    = "db_csv"
 	formatSlurm       = "slurm"
 	formatSlurmBlock  = "slurm-block"
 	formatSVG         = "svg"
@@ -88,8 +102,8 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   # a page with a picture, search and details of nodes
   ibkit topology --format html > fabric.html
 
-  # topology.conf for Slurm
-  ibkit topology --format slurm > /etc/slurm/topology.conf
+  # topology.conf for Slurm, which a partial result does not replace
+  ibkit topology --format slurm > topology.new && mv topology.new topology.conf
 
   # exit code 3 if LIDs, GUIDs or names are zero or not unique
   ibkit topology --check
@@ -99,8 +113,8 @@ a subnet.lst of opensm, or a .topo or .db_csv file of ibdiagnet.`),
   ibkit topology --plan plan.csv
 
   # the changes since a stored scan
-  ibkit topology --cache before
-  ibkit topology --diff before`, "\n"),
+  ibkit topology --cache fabric.cache
+  ibkit topology --diff fabric.cache`, "\n"),
 		Args:                  cmdutil.NoArguments,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -118,12 +132,12 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	cmdutil.EnumFlag(cmd, &c.format, "format", "", formatTable,
-		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatLST, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
+		[]string{formatTable, formatNetdiscover, formatCSV, formatDOT, formatLST, formatDatabase, formatSlurm, formatSlurmBlock, formatSVG, formatHTML}, "output `FORMAT`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVarP(&c.list, "list", "l", false, "list the nodes")
-	flags.BoolVarP(&c.cas, "Hca_list", "H", false, "list the channel adapters")
-	flags.BoolVarP(&c.switches, "Switch_list", "S", false, "list the switches")
-	flags.BoolVarP(&c.routers, "Router_list", "R", false, "list the routers")
+	flags.BoolVarP(&c.cas, "cas", "H", false, "list the channel adapters")
+	flags.BoolVarP(&c.switches, "switches", "S", false, "list the switches")
+	flags.BoolVarP(&c.routers, "routers", "R", false, "list the routers")
 	flags.BoolVarP(&c.ports, "ports", "p", false, "list all ports, with and without a cable")
 	flags.BoolVar(&c.check, "check", false, "show zero or duplicate LIDs, GUIDs and names")
 	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
@@ -131,34 +145,38 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.writePlan, "write-plan", "", "write the cabling as a plan to `FILE`, in CSV")
 	flags.StringVar(&c.cache, "cache", "", "store the fabric in `FILE`, readable by ibnetdiscover and iblinkinfo")
 	flags.BoolVar(&c.cachePartial, "cache-partial", false, "with --cache: store a partial result, too")
-	flags.StringVar(&c.loadCache, "load-cache", "", "show the fabric stored in `FILE` instead of scanning")
+	flags.StringVar(&c.loadCache, "load-cache", "", "the same as --from `FILE`, for caches only")
+	flags.StringVar(&c.ibdiagnet, "ibdiagnet", "", "write files in the form of ibdiagnet to a `DIRECTORY`")
+	flags.BoolVar(&c.ibdiagnetPartial, "ibdiagnet-partial", false, "with --ibdiagnet: replace files by a partial result, too")
+	flags.DurationVar(&c.pause, "pause", 0, "write increases of counters within `TIME`, too (--ibdiagnet, db_csv)")
+	c.source.Define(cmd)
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"sw", "ca", "router", "port"}
 	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare the parts of a `LIST` (--diff)")
 	flags.BoolVarP(&c.group, "grouping", "g", false, "group nodes by chassis (--format netdiscover)")
 	flags.BoolVarP(&c.full, "full", "f", false, "add speed, width and VLs as numbers (--format netdiscover)")
-	flags.BoolVarP(&c.maxHops, "max_hops", "m", false, "add hops and requests of the scan (--format netdiscover)")
+	flags.BoolVarP(&c.maxHops, "max-hops", "m", false, "add hops and requests of the scan (--format netdiscover)")
 	flags.BoolVar(&c.show, "show", false, "add each discovered port (--format netdiscover)")
 	c.fabric.Define(c.env, cmd)
-	_ = flags.MarkHidden("sm_port") // no subnet manager is queried
 }
 
 // rules are the relations between the flags.
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"json"}, Others: []string{"format", "list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}},
-		{Flags: []string{"ports"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "diff"}},
-		{Flags: []string{"diff"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "check"}},
+		{Flags: []string{"json"}, Others: []string{"format", "list", "cas", "switches", "routers", "ports", "diff"}},
+		{Flags: []string{"ports"}, Others: []string{"list", "cas", "switches", "routers", "diff"}},
+		{Flags: []string{"diff"}, Others: []string{"list", "cas", "switches", "routers", "check"}},
 		{Flags: []string{"punch-list"}, Others: []string{"json", "check", "format"}},
 		{Flags: []string{"plan"}, Others: []string{"diff"}},
-		{Flags: []string{"check", "plan"}, Others: []string{"list", "Hca_list", "Switch_list", "Router_list", "ports"}},
-		{Flags: []string{"load-cache"}, Others: []string{"sim", "Ca", "Port", "timeout", "m_key", "outstanding_smps", "errors", "show"}},
+		{Flags: []string{"check", "plan"}, Others: []string{"list", "cas", "switches", "routers", "ports"}},
+		{Flags: []string{"load-cache"}, Others: slices.Concat([]string{"pause", "from", "sa", "show"}, fabricflag.ScanFlags)},
 	},
 	Needs: []cmdutil.Need{
 		{Flags: []string{"punch-list"}, Others: []string{"plan"}},
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
 		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
-		{Flags: []string{"grouping", "full", "max_hops", "show"}, Others: []string{"format"}},
+		{Flags: []string{"ibdiagnet-partial"}, Others: []string{"ibdiagnet"}},
+		{Flags: []string{"grouping", "full", "max-hops", "show"}, Others: []string{"format"}},
 	},
 }
 
@@ -167,17 +185,23 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if flags.Changed("sm_port") {
-		return cmdutil.UsageErrorf("%s has no effect: topology does not query a subnet manager", cmdutil.FlagName(flags, "sm_port"))
+	if err := c.source.Complete([]string{"show", "pause"}, []string{"show", "outstanding-smps"}); err != nil {
+		return err
 	}
-	if given := cmdutil.Given(flags, []string{"grouping", "full", "max_hops", "show"}); given != "" && c.format != formatNetdiscover {
+	if flags.Changed("sm-port") && !c.source.SA {
+		return cmdutil.UsageErrorf("%s requires --sa", cmdutil.FlagName(flags, "sm-port"))
+	}
+	if given := cmdutil.Given(flags, []string{"grouping", "full", "max-hops", "show"}); given != "" && c.format != formatNetdiscover {
 		return cmdutil.UsageErrorf("%s requires --format %s", given, formatNetdiscover)
 	}
 	if given := cmdutil.Given(flags, []string{"check", "plan"}); given != "" && c.format != formatTable && c.format != formatSVG && c.format != formatHTML {
 		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
 	}
-	if given := cmdutil.Given(flags, []string{"list", "Hca_list", "Switch_list", "Router_list", "ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
+	if given := cmdutil.Given(flags, []string{"list", "cas", "switches", "routers", "ports", "diff"}); given != "" && c.format != formatNetdiscover && c.format != formatTable {
 		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
+	}
+	if c.pause != 0 && (c.pause < 0 || !c.wantsDatabase()) {
+		return cmdutil.UsageErrorf("invalid --pause %v: want a positive time with --ibdiagnet or --format %s", c.pause, formatDatabase)
 	}
 	for _, t := range []struct {
 		on   bool
@@ -213,6 +237,9 @@ func (c *command) run(ctx context.Context) error {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
+	if err := c.makeDirectory(); err != nil {
+		return err
+	}
 	f, err := c.scan(ctx)
 	if f == nil {
 		return err
@@ -220,10 +247,13 @@ func (c *command) run(ctx context.Context) error {
 	if err := c.storePlan(f); err != nil {
 		return err
 	}
+	if err := c.storeIbdiagnet(ctx, f); err != nil {
+		return err
+	}
 	out := render.NewOutput(c.env.Out)
 	code := c.print(out, f, before, plan)
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
 	if f.Aborted != nil && errors.Is(f.Aborted, umad.ErrDeviceRemoved) {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
@@ -233,32 +263,40 @@ func (c *command) run(ctx context.Context) error {
 
 // scan returns the fabric and stores it.
 func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
-	bar := render.NewProgress(c.env.ErrOut)
-	f, err := topology.Run(ctx, topology.Options{
-		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), LoadCache: c.loadCache,
-		NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(), Progress: bar.Update,
-	})
-	bar.Close()
-	switch {
-	case f == nil && c.loadCache != "":
-		return nil, &cmdutil.UsageError{Err: err}
-	case f == nil:
-		return nil, err
+	f, err := c.source.Stored(c.loadCache, "cache", "ibdiagnet")
+	if f == nil && err == nil {
+		bar := render.NewProgress(c.env.ErrOut)
+		f, err = c.discover(ctx, bar.Update)
+		bar.Close()
 	}
-	links.PrintWarnings(c.env.ErrOut, &linkinfo.Result{Fabric: f}, c.fabric.Verbose > 0)
+	if f == nil {
+		return nil, fabricflag.WithHint(err)
+	}
+	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: f}, c.fabric.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
 	}
-	switch {
-	case c.cache == "":
-	case f.Partial() && !c.cachePartial:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--cache-partial stores it)\n", c.cache)
-	default:
-		if err := f.WriteCacheFile(c.cache); err != nil {
-			return nil, err
-		}
+	if err := links.StoreCache(c.env, c.cache, f, c.cachePartial); err != nil {
+		return nil, err
 	}
 	return f, nil
+}
+
+// discover reads the fabric from the local port.
+func (c *command) discover(ctx context.Context, progress func(fabric.Progress)) (*fabric.Fabric, error) {
+	if c.wantsDatabase() {
+		return c.scanDatabase(ctx, progress)
+	}
+	return topology.Run(ctx, topology.Options{
+		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), Discover: c.source.Discoverer(&c.fabric.Settings),
+		NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(), Progress: progress,
+		Labels: !c.source.SA && c.showsLabels(),
+	})
+}
+
+// showsLabels reports whether the output contains the labels of ports.
+func (c *command) showsLabels() bool {
+	return c.writePlan != "" || slices.Contains([]string{formatTable, formatCSV, formatSVG, formatHTML}, c.format)
 }
 
 // storePlan writes the cabling as a plan.
@@ -280,14 +318,19 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		findings = topology.Check(f, c.names)
 	}
 	if plan != nil {
+		// Compare reports these, too.
+		findings = slices.DeleteFunc(findings, func(f topology.Finding) bool { return f.Kind == topology.DuplicateName })
 		findings = append(findings, plan.Compare(f, c.names)...)
 	}
 	var err error
 	differs := false
-	text := &topology.Text{Names: c.names, Time: time.Now(), Group: c.group, Full: c.full, MaxHops: c.maxHops}
+	text := &topology.Text{Names: c.names, Time: time.Now(), Group: c.group, Full: c.full, MaxHops: c.maxHops, OmitUnread: true}
 	switch {
 	case before != nil:
 		differs, err = text.WriteDiff(out, before, f, c.checks)
+		if n := linkinfo.Unreached(before, f, nil); n > 0 {
+			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", render.Count(n, "node", "nodes"))
+		}
 	case c.punchList:
 		for _, f := range findings {
 			fmt.Fprintln(out, f.Job)
@@ -300,8 +343,10 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 		err = topology.WriteCSV(out, topology.Cables(f), c.names)
 	case c.format == formatDOT:
 		err = topology.WriteDOT(out, f, c.names)
+	case c.format == formatDatabase:
+		err = c.database.Write(out)
 	case c.format == formatLST:
-		err = topology.WriteLST(out, f, c.names)
+		err = ibdiagnet.WriteList(out, f, c.names)
 	case c.format == formatSlurm:
 		err = topology.WriteSlurm(out, f, c.names)
 	case c.format == formatSlurmBlock:
@@ -316,23 +361,23 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	if err != nil {
 		return err
 	}
-	return cmdutil.ResultError(f.Partial() || before != nil && before.Partial(), differs || len(findings) > 0)
+	return cmdutil.ResultError(f.Partial() || len(c.unread) > 0 || before != nil && before.Partial(), differs || len(findings) > 0)
 }
 
 // marks returns the findings of ports for a picture: those of checks and plans, and
 // problems of links.
-func marks(f *fabric.Fabric, findings []topology.Finding) map[*fabric.Port]string {
-	marks := map[*fabric.Port]string{}
+func marks(f *fabric.Fabric, findings []topology.Finding) map[*fabric.Port]topology.Mark {
+	marks := map[*fabric.Port]topology.Mark{}
 	for _, end := range linkinfo.Ends(f, f.Nodes) {
 		for _, finding := range end.Findings {
-			if finding.IsProblem() && marks[end.Port] == "" {
-				marks[end.Port] = finding.String()
+			if _, marked := marks[end.Port]; finding.IsProblem() && !marked {
+				marks[end.Port] = topology.Mark{Kind: finding.Kind.String(), Text: finding.String()}
 			}
 		}
 	}
 	for _, finding := range findings {
 		for _, p := range finding.Ports() {
-			marks[p] = string(finding.Kind) + ": " + finding.Detail
+			marks[p] = topology.Mark{Kind: string(finding.Kind), Text: string(finding.Kind) + ": " + finding.Detail}
 		}
 	}
 	return marks

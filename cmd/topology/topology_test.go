@@ -38,6 +38,7 @@ func TestTopology_Views(t *testing.T) {
 		"punch-list":  {"--plan testdata/plan.csv --punch-list", cmdutil.ExitFindings},
 		"lst":         {"--format lst", cmdutil.ExitOK},
 		"svg":         {"--format svg", cmdutil.ExitOK},
+		"labels":      {"--sim single-switch:hosts=3,speed=NDR,split=2,vendor=on", cmdutil.ExitOK},
 		"plan-svg":    {"--format svg --plan testdata/plan.csv", cmdutil.ExitFindings},
 		"slurm-block": {"--format slurm-block", cmdutil.ExitOK},
 	} {
@@ -142,7 +143,7 @@ func TestTopology_Usage(t *testing.T) {
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
 		{"-l --format dot", "-l (--list) and --format dot exclude each other"},
 		{"--format x", "want one of table, netdiscover"},
-		{"-s 1", "-s (--sm_port) has no effect"},
+		{"-s 1", "-s (--sm-port) requires --sa"},
 		{"--diff " + file, "read cache " + file + ": offset 0"},
 		{"--load-cache " + file, "read cache " + file + ": offset 0"},
 		{"--plan " + file, "read plan " + file + ": not a plan"},

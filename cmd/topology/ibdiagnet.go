@@ -1,0 +1,143 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
+	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ibdiagnet"
+	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/umad"
+)
+
+// wantsDatabase reports whether the output includes counters.
+func (c *command) wantsDatabase() bool { return c.format == formatDatabase || c.ibdiagnet != "" }
+
+// scanDatabase reads the fabric, the counters of all ports and, for a directory, the
+// forwarding tables.
+func (c *command) scanDatabase(ctx context.Context, progress func(fabric.Progress)) (*fabric.Fabric, error) {
+	port, err := c.fabric.Open(c.env)(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer port.Close()
+	client := umad.NewClient(port, c.fabric.Client(c.env))
+	collector := counters.NewCollector(client, counters.CollectOptions{Attributes: counters.ClassicAttributes})
+	f, err := c.collect(ctx, client, collector, fabric.DiscoverOptions{NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(), Progress: progress})
+	if f == nil || err != nil {
+		return f, err
+	}
+	if c.pause > 0 {
+		select {
+		case <-ctx.Done():
+			return f, ctx.Err()
+		case <-time.After(c.pause):
+		}
+		if err := collector.Read(ctx, f); err != nil {
+			return f, err
+		}
+	}
+	c.database = counters.Database(f, collector.Nodes())
+	for _, n := range collector.Nodes() {
+		c.unread = append(c.unread, errorcounters.FailuresOf(n, c.names)...)
+	}
+	if c.ibdiagnet == "" {
+		return f, nil
+	}
+	c.routing = route.FromFabric(f)
+	if err := route.Read(ctx, client, c.routing, route.ReadOptions{}); err != nil {
+		return f, err
+	}
+	for _, failure := range c.routing.Failures[len(f.Failures):] { // behind those of the scan
+		c.unread = append(c.unread, routefiles.FailureError(failure, c.names))
+	}
+	return f, nil
+}
+
+// collect reads the fabric and its counters.
+func (c *command) collect(ctx context.Context, client *umad.Client, collector *counters.Collector, o fabric.DiscoverOptions) (*fabric.Fabric, error) {
+	discover := c.source.Discoverer(&c.fabric.Settings)
+	if discover == nil {
+		return collector.Scan(ctx, o)
+	}
+	f, err := discover(ctx, client, o)
+	if err != nil {
+		return f, err
+	}
+	return f, collector.Read(ctx, f)
+}
+
+// makeDirectory makes the directory for the files of ibdiagnet, in an existing one.
+func (c *command) makeDirectory() error {
+	if c.ibdiagnet == "" {
+		return nil
+	}
+	if err := os.Mkdir(c.ibdiagnet, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("write files of ibdiagnet: %w", err)
+	}
+	return nil
+}
+
+// storeIbdiagnet writes the files of ibdiagnet to the directory. Those of a partial result
+// replace others only with --ibdiagnet-partial.
+func (c *command) storeIbdiagnet(ctx context.Context, f *fabric.Fabric) error {
+	if !c.wantsDatabase() {
+		return nil
+	}
+	failures := c.fabric.Failures(c.env, "warning")
+	for _, err := range c.unread {
+		failures.Print(err)
+	}
+	if n := failures.Close(); n > 0 {
+		fmt.Fprintf(c.env.ErrOut, "warning: the result is partial: %s for counters and tables failed\n", render.Count(n, "request", "requests"))
+	}
+	if c.database == nil { // of a file, or of a scan that ended early
+		c.database = c.source.Read
+	}
+	if c.database == nil {
+		c.database = &ibdiagnet.Database{Fabric: f}
+	}
+	partial := f.Partial() || len(c.unread) > 0 || ctx.Err() != nil
+	switch {
+	case c.ibdiagnet == "":
+		return nil
+	case partial && !c.ibdiagnetPartial && c.hasIbdiagnet():
+		fmt.Fprintf(c.env.ErrOut, "warning: the files in %s were not replaced, because the result is partial (--ibdiagnet-partial stores it)\n", c.ibdiagnet)
+		return nil
+	}
+	files := map[string]func(io.Writer) error{
+		"db_csv": c.database.Write,
+		"lst":    func(w io.Writer) error { return ibdiagnet.WriteList(w, f, c.names) },
+	}
+	if c.routing != nil {
+		files["fdbs"] = c.routing.WriteForwarding
+	}
+	for name, write := range files {
+		if err := fileout.Write(c.ibdiagnetFile(name), write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ibdiagnetFile returns the path of a file of ibdiagnet.
+func (c *command) ibdiagnetFile(name string) string {
+	return filepath.Join(c.ibdiagnet, "ibdiagnet2."+name)
+}
+
+// hasIbdiagnet reports whether the directory contains files of ibdiagnet.
+func (c *command) hasIbdiagnet() bool {
+	info, err := os.Stat(c.ibdiagnetFile("db_csv"))
+	return err == nil && info.Mode().IsRegular()
+}
