@@ -4,7 +4,6 @@ package devinfo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,16 +28,21 @@ type command struct {
 	uapi  bool
 	watch bool
 
+	resources  bool
+	statistics bool
+
 	settings fabricflag.Settings
 }
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"watch"}, Others: []string{"json", "wide", "check", "uapi"}},
+		{Flags: []string{"watch"}, Others: []string{"json", "wide", "check", "uapi", "resources"}},
 		{Flags: []string{"json"}, Others: []string{"wide"}},
 		{Flags: []string{"uapi"}, Others: []string{"wide", "check"}},
-		{Flags: []string{"sim"}, Others: []string{"uapi", "watch"}},
+		{Flags: []string{"sim"}, Others: []string{"uapi", "watch", "resources"}},
+		{Flags: []string{"resources"}, Others: []string{"uapi", "check"}},
 	},
+	Needs: []cmdutil.Need{{Flags: []string{"statistics"}, Others: []string{"resources"}}},
 }
 
 // New returns the command.
@@ -52,6 +56,11 @@ devinfo lists the ports of the RDMA devices of this host. With the name of a
 device, it shows all attributes of the device: GIDs, P_Keys, counters and
 capabilities.
 
+With --resources, it lists the objects that each process has on the devices:
+contexts, protection domains, memory regions, completion queues, queue pairs,
+shared receive queues and IDs of the connection manager. Kernel modules are in
+brackets. --wide lists each object.
+
 Sources that cannot be read are reported on the error output, with exit code 4.`),
 		Example: strings.Trim(`
   # all ports
@@ -64,7 +73,13 @@ Sources that cannot be read are reported on the error output, with exit code 4.`
   ibkit devinfo --check
 
   # print changes of devices and ports as they happen
-  ibkit devinfo --watch`, "\n"),
+  ibkit devinfo --watch
+
+  # who uses the devices?
+  ibkit devinfo --resources
+
+  # states and peers of all queue pairs, and the counters of ports
+  ibkit devinfo --resources --wide --statistics`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -89,6 +104,8 @@ Sources that cannot be read are reported on the error output, with exit code 4.`
 	flags.BoolVar(&c.check, "check", false, "print problems only; exit code 3 if there are any, 4 if incomplete")
 	flags.BoolVar(&c.uapi, "uapi", false, "list the uverbs objects and methods that the kernel supports")
 	flags.BoolVar(&c.watch, "watch", false, "print changes of devices and ports until interrupted")
+	flags.BoolVar(&c.resources, "resources", false, "list objects by process; each object with --wide or --json")
+	flags.BoolVar(&c.statistics, "statistics", false, "add the counters of ports, QPs and memory regions (--resources)")
 	flags.StringVar(&c.settings.Sim, "sim", "", "show the local adapter of a simulated `FABRIC` (default: IBKIT_SIM)")
 	cmdutil.CompleteFlag(env, cmd, "sim", fabricflag.Fabrics)
 	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
@@ -97,11 +114,14 @@ Sources that cannot be read are reported on the error output, with exit code 4.`
 
 func (c *command) run(ctx context.Context, device string) error {
 	o := devinfo.Options{Sysfs: c.env.Sysfs(), Device: device, UAPI: c.uapi}
-	if c.watch || c.uapi {
-		// The kernel has no events and no uverbs objects of a simulated adapter.
+	if c.watch || c.uapi || c.resources {
+		// The kernel has no events and no objects of a simulated adapter.
 		if c.env.Getenv("IBKIT_SIM") != "" {
-			return cmdutil.UsageErrorf("--watch and --uapi read devices of this host: they exclude IBKIT_SIM")
+			return cmdutil.UsageErrorf("--watch, --uapi and --resources read devices of this host: they exclude IBKIT_SIM")
 		}
+	}
+	if c.resources {
+		return c.runResources(device)
 	}
 	if c.watch {
 		return c.runWatch(ctx, o)
@@ -126,7 +146,7 @@ func (c *command) run(ctx context.Context, device string) error {
 	v := &view{out: out, palette: render.NewPalette(c.env.Out, c.env.Getenv)}
 	switch {
 	case c.json:
-		err = printJSON(out, r)
+		render.WriteDocument(out, r)
 	case c.uapi:
 		err = v.uapi(r)
 	case c.check:
@@ -138,17 +158,22 @@ func (c *command) run(ctx context.Context, device string) error {
 		err = v.table(r, c.wide)
 		v.findings(r)
 	}
-	for _, p := range r.Problems {
+	c.printProblems(r.Problems)
+	if err = errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	return cmdutil.ResultError(len(r.Problems) > 0, c.check && len(r.Findings) > 0)
+}
+
+// printProblems prints the sources that could not be read.
+func (c *command) printProblems(all []devinfo.Problem) {
+	for _, p := range all {
 		from := strings.TrimSpace("ibkit devinfo " + p.Device)
 		fmt.Fprintf(c.env.ErrOut, "%s: %s\n", from, p.Text)
 		if p.Hint != "" {
 			fmt.Fprintf(c.env.ErrOut, "hint: %s\n", p.Hint)
 		}
 	}
-	if err = errors.Join(err, out.Flush()); err != nil {
-		return err
-	}
-	return cmdutil.ResultError(len(r.Problems) > 0, c.check && len(r.Findings) > 0)
 }
 
 // A noDevicesError is the error for a host without RDMA devices.
@@ -162,10 +187,4 @@ func (noDevicesError) Is(e error) bool { return e == fs.ErrNotExist }
 
 func (noDevicesError) Hint() string {
 	return "run ibkit doctor to find the cause; to create a Soft-RoCE device: rdma link add rxe0 type rxe netdev eth0"
-}
-
-func printJSON(out *render.Output, r *devinfo.Result) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
