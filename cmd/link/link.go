@@ -1,0 +1,225 @@
+// Package link is the command that adds and deletes software RDMA devices.
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/changelog"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/softdev"
+)
+
+// command is one call of link add or link delete.
+type command struct {
+	env    *cmdutil.Env
+	change softdev.Change
+
+	dryRun bool
+	yes    bool
+	force  []string
+	wait   time.Duration
+	log    string
+	json   bool
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{{Flags: []string{"dry-run"}, Others: []string{"yes", "log", "wait"}}},
+}
+
+// inUse is the reason not to delete a device that is in use.
+const inUse = "in-use"
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "link",
+		Short: "Add and delete software RDMA devices",
+		Long: strings.TrimSpace(`
+link adds software RDMA devices to network devices, and deletes them: Soft-RoCE
+(rxe) and software iWARP (siw). It requires root.
+
+ibkit devinfo shows the devices of a host, and ibkit devinfo --resources the
+processes that use them.`),
+		DisableFlagsInUseLine: true,
+	}
+	cmd.AddCommand(newAdd(env), newDelete(env))
+	return cmd
+}
+
+func newAdd(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env, change: softdev.Change{Action: softdev.Add}}
+	cmd := c.command("add [flags] NAME --type TYPE --netdev NETDEV", "Add a software RDMA device to a network device", `
+add adds a device and waits until its port is active and has an address. If the
+device exists already, add changes nothing.
+
+The kernel loads the module of the type: rdma_rxe or siw. Devices do not survive
+a restart of the host.`, `
+  # Soft-RoCE on eth0
+  ibkit link add rxe0 --type rxe --netdev eth0
+
+  # software iWARP, in a script
+  ibkit link add siw0 --type siw --netdev eth0 --yes`)
+	flags := cmd.Flags()
+	cmdutil.EnumFlag(cmd, &c.change.Type, "type", "", "", softdev.Types, "`TYPE` of the device")
+	flags.StringVar(&c.change.Netdev, "netdev", "", "`NAME` of the network device below the device")
+	c.define(cmd)
+	flags.DurationVarP(&c.wait, "wait", "w", 10*time.Second, "wait this `TIME` for the port")
+	cmdutil.CompleteFlag(env, cmd, "netdev", netdevs)
+	cmdutil.CompleteOperand(env, cmd, cmdutil.Constant("rxe0", "siw0"))
+	return cmd
+}
+
+func newDelete(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env, change: softdev.Change{Action: softdev.Delete}}
+	cmd := c.command("delete [flags] NAME", "Delete a software RDMA device", `
+delete deletes a device. It lists the processes and the kernel modules that use
+it, and refuses to delete it unless --force names the reason in-use: connections
+break, and delete waits until all processes have closed the device.`, `
+  # who uses the device?
+  ibkit link delete rxe0 --dry-run
+
+  # delete it
+  ibkit link delete rxe0`)
+	c.define(cmd)
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", []string{inUse}, "delete the device in spite of a `REASON`")
+	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
+	return cmd
+}
+
+// command returns a subcommand with an operand.
+func (c *command) command(use, short, long, example string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: strings.TrimSpace(long), Example: strings.Trim(example, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(cmd.Flags(), args); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+}
+
+// define declares the flags of both subcommands.
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
+	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
+	changelog.Define(cmd, &c.log)
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+}
+
+// netdevs are the names of the network devices, for shells.
+func netdevs(env *cmdutil.Env, _ *pflag.FlagSet) []string {
+	var unread []error
+	return sysfs.FS(env.Sysfs()).Dir(&unread, "class/net").Names()
+}
+
+// complete validates the command line.
+func (c *command) complete(flags *pflag.FlagSet, args []string) error {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	switch {
+	case len(args) != 1:
+		return cmdutil.UsageErrorf("%s requires the name of one device, got %d", c.change.Action, len(args))
+	case c.change.Action == softdev.Add && c.change.Type == "":
+		return cmdutil.UsageErrorf("add requires --type: rxe or siw")
+	case c.change.Action == softdev.Add && c.change.Netdev == "":
+		return cmdutil.UsageErrorf("add requires --netdev")
+	case c.wait < 0:
+		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
+	case c.env.Getenv("IBKIT_SIM") != "":
+		return cmdutil.UsageErrorf("link changes devices of this host: it excludes IBKIT_SIM")
+	case c.env.Sysfs() != string(sysfs.Default):
+		return errors.New("link changes the running kernel, but IBKIT_SYSFS has the files of another one")
+	}
+	c.change.Device = args[0]
+	return nil
+}
+
+// run checks the change, and makes it.
+func (c *command) run(ctx context.Context) error {
+	plan, err := softdev.Check(c.change)
+	if err != nil {
+		return withHint(err)
+	}
+	if !c.json {
+		c.showPlan(plan)
+	}
+	refused := c.refuse(plan)
+	if c.dryRun || refused != nil {
+		c.showJSON(softdev.NewReport(plan))
+		return refused
+	}
+	if !c.yes && !plan.Needless {
+		question := map[softdev.Action]string{softdev.Add: "Add", softdev.Delete: "Delete"}[plan.Action]
+		if err := cmdutil.Confirm(ctx, c.env, question+" "+plan.Device+"?"); err != nil {
+			return fmt.Errorf("%s %s: %w", plan.Action, plan.Device, err)
+		}
+	}
+	r, err := c.apply(ctx, plan)
+	c.showJSON(r)
+	if err != nil {
+		return withHint(err)
+	}
+	if !c.json {
+		c.showResult(r)
+	}
+	return cmdutil.ResultError(false, r.Outcome == softdev.NotReady)
+}
+
+// apply makes the change and records it.
+func (c *command) apply(ctx context.Context, plan *softdev.Plan) (_ *softdev.Report, failed error) {
+	var log *changelog.Log
+	if !plan.Needless {
+		var err error
+		if log, err = changelog.Open(c.env, c.log, false); err != nil {
+			return softdev.NewResult(plan, softdev.Port{}, err), err
+		}
+		defer func() { failed = errors.Join(failed, log.Close()) }()
+	}
+	attrs := []slog.Attr{slog.String("change", string(plan.Action)), slog.String("device", plan.Device), slog.String("type", plan.Type), slog.String("netdev", plan.Netdev)}
+	if err := log.Begin(attrs...); err != nil {
+		return softdev.NewResult(plan, softdev.Port{}, err), err
+	}
+	port, err := plan.Apply(ctx, c.wait)
+	r := softdev.NewResult(plan, port, err)
+	return r, errors.Join(err, log.End(r.Outcome, err, attrs...))
+}
+
+// refuse returns the reason not to make the change, or nil.
+func (c *command) refuse(p *softdev.Plan) error {
+	if len(p.Users) == 0 || slices.Contains(c.force, inUse) {
+		return nil
+	}
+	err := fmt.Errorf("refused to delete %s: it is in use by %s (%s)", p.Device, render.Count(len(p.Users), "program", "programs"), inUse)
+	return cmdutil.WithHint(err, "end the programs, or delete it nevertheless: --force "+inUse)
+}
+
+// withHint adds a hint to the cause of a failure.
+func withHint(err error) error {
+	noDriver, ok := errors.AsType[*softdev.NoDriverError](err)
+	switch {
+	case ok:
+		return cmdutil.WithHint(err, "load the module to see the reason: modprobe "+noDriver.Module+"; dmesg")
+	case errors.Is(err, fs.ErrPermission):
+		return cmdutil.WithHint(err, "run as root, on a network device that is not a VLAN")
+	case errors.Is(err, softdev.ErrNotSoftware):
+		return cmdutil.WithHint(err, "only devices of the types rxe and siw can be deleted")
+	}
+	return err
+}

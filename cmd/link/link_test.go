@@ -1,0 +1,106 @@
+package link
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/devinfo"
+	"github.com/ibkit/ibkit/softdev"
+)
+
+var program = cmdtest.Native(New)
+
+func TestLink_Usage(t *testing.T) {
+	for _, test := range []struct {
+		env        map[string]string
+		line, want string
+		code       int
+	}{
+		{nil, "link add", "add requires the name of one device, got 0", cmdutil.ExitUsage},
+		{nil, "link add a b", "got 2", cmdutil.ExitUsage},
+		{nil, "link add rxe0", "--type", cmdutil.ExitUsage},
+		{nil, "link add rxe0 --type rxe", "--netdev", cmdutil.ExitUsage},
+		{nil, "link add rxe0 --type mlx5 --netdev lo", "want one of rxe, siw", cmdutil.ExitUsage},
+		{nil, "link add rxe0 --type rxe --netdev lo --wait -1s", "invalid --wait", cmdutil.ExitUsage},
+		{nil, "link add rxe0 --type rxe --netdev lo -n --yes", "exclude each other", cmdutil.ExitUsage},
+		{nil, "link delete", "delete requires", cmdutil.ExitUsage},
+		{nil, "link delete rxe0 --force now", "want one of in-use", cmdutil.ExitUsage},
+		{map[string]string{"IBKIT_SIM": "demo"}, "link delete rxe0", "excludes IBKIT_SIM", cmdutil.ExitUsage},
+		{map[string]string{"IBKIT_SYSFS": "/tmp"}, "link delete rxe0", "IBKIT_SYSFS", cmdutil.ExitFailed},
+		{nil, "link add rxe0 --type rxe --netdev nosuchnetdev -n", "find network device nosuchnetdev", cmdutil.ExitFailed},
+		{nil, "link delete nosuchdevice -n", "no such device", cmdutil.ExitFailed},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, out, err := program.Run(t, test.env, strings.Fields(test.line)...)
+			if code != test.code || out != "" || !strings.Contains(err, test.want) {
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and %q", code, out, err, test.code, test.want)
+			}
+		})
+	}
+}
+
+// plans are changes, with the results that they may have.
+func plans() []*softdev.Plan {
+	return []*softdev.Plan{
+		{Change: softdev.Change{Action: softdev.Add, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, NetdevUp: true},
+		{Change: softdev.Change{Action: softdev.Add, Device: "siw0", Type: "siw", Netdev: "eth1"}},
+		{Change: softdev.Change{Action: softdev.Add, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, NetdevUp: true, Needless: true},
+		{Change: softdev.Change{Action: softdev.Delete, Device: "rxe0", Type: "rxe", Netdev: "eth0"}},
+		{Change: softdev.Change{Action: softdev.Delete, Device: "rxe0", Type: "rxe", Netdev: "eth0"}, Users: []softdev.User{
+			{Owner: devinfo.Owner{PID: new(uint32(412)), Process: new("app")}, Contexts: 1, QPs: 2},
+			{Owner: devinfo.Owner{Kernel: new("rpcrdma")}, CMIDs: 1},
+		}},
+	}
+}
+
+var ports = []softdev.Port{{Active: true, GID: "fe80::1"}, {}, {Active: true}}
+
+func TestLink_Output(t *testing.T) {
+	var out, errOut bytes.Buffer
+	c := command{env: &cmdutil.Env{Out: &out, ErrOut: &errOut}}
+	for _, p := range plans() {
+		c.showPlan(p)
+		if err := c.refuse(p); err != nil {
+			out.WriteString(err.Error() + "\nhint: " + cmdutil.Hint(err) + "\n")
+		}
+		for _, port := range ports {
+			c.showResult(softdev.NewResult(p, port, nil))
+		}
+		out.WriteString("\n")
+	}
+	cmdtest.Golden(t, "output.golden", out.String())
+}
+
+func TestLink_JSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/link.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	c := command{env: &cmdutil.Env{Out: &out}, json: true}
+	for _, p := range plans() {
+		for _, r := range []*softdev.Report{softdev.NewReport(p), softdev.NewResult(p, ports[0], nil), softdev.NewResult(p, ports[1], errors.New("no"))} {
+			out.Reset()
+			c.showJSON(r)
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Errorf("%v\n%s", err, &out)
+			}
+			var again softdev.Report
+			if err := json.Unmarshal(out.Bytes(), &again); err != nil {
+				t.Error(err)
+			}
+			cmdtest.RoundTrip(t, out.String(), &again)
+		}
+	}
+}
