@@ -15,7 +15,9 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/query"
 	"github.com/ibkit/ibkit/resolve"
 )
@@ -25,19 +27,23 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	list     bool
-	nodes    []string
-	ports    string
-	modifier string
-	ccKey    string
-	byScan   bool
-	fromSA   bool
-	smKey    string
-	fields   []string
-	json     bool
-	csv      bool
-	hex      bool
-	showKeys bool
+	list      bool
+	nodes     []string
+	ports     string
+	modifier  string
+	addresses []string
+	ccKey     string
+	oui       uint32
+	serving   bool
+	debug     bool
+	source    string
+	fromSA    bool
+	smKey     string
+	fields    []string
+	json      bool
+	csv       bool
+	hex       bool
+	showKeys  bool
 
 	names   *fabric.NameMap
 	options query.Options
@@ -51,14 +57,19 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Short: "Show any attribute of any port",
 		Long: strings.TrimSpace(`
 query requests an attribute from the management agents of nodes: of subnet
-management, performance management or congestion control. Without a TARGET, it
-requests the attribute of the local port.
+management, performance management, congestion control or NVIDIA's vendor class
+0x0a. Without a TARGET, it requests the attribute of the local port.
 
 An ATTRIBUTE is a name such as PortInfo, an alias of smpquery or ibccquery such
-as PI, or a number. The prefixes smp:, pm: and cc: select a class: 0x0015,
-pm:ClassPortInfo. A TARGET is any address that ibkit addr accepts: a LID or a
-range, a GUID, a GID, a directed route, an IP address, a name or a pattern. A
-PORT is a number, a list such as 1-4,7, or all.
+as PI, or a number. The prefixes smp:, pm:, cc:, vs: and sysstat: select a
+class: 0x0015, pm:ClassPortInfo. A TARGET is any address that ibkit addr
+accepts: a LID or a range, a GUID, a GID, a directed route, an IP address, a
+name or a pattern. A PORT is a number, a list such as 1-4,7, or all. 0 is the
+management port of a switch, and the port of an adapter that receives the
+request.
+
+Ping, HostInfo and CPUInfo are answered by hosts that run ibkit query --serve or
+ibsysstat -S, with the host name and the processors.
 
 Tables are requested as a whole: all blocks of a P_Key, GUID or forwarding
 table, and all input ports of an SL-to-VL table.
@@ -82,16 +93,25 @@ is shown field by field.`),
   # the same port, from subnet administration
   ibkit query PortInfo leaf1 3 --sa
 
+  # versions of the hardware and the firmware of an NVIDIA device
+  ibkit query GeneralInfo leaf1
+
+  # the names of all hosts, where ibkit query --serve runs
+  ibkit query HostInfo 'node*'
+
   # an attribute that ibkit does not know, as bytes
-  ibkit query 0xff17 7 --modifier 4
+  ibkit query 0xff40 7
 
   # the names of all attributes
   ibkit query --list`, "\n"),
-		Args:                  cobra.MaximumNArgs(3),
+		Args:                  cmdutil.AtMostArguments(3),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.list {
-				return c.printList(args)
+			switch {
+			case c.list:
+				return c.printList(cmd.Flags(), args)
+			case c.serving:
+				return c.serve(cmd.Context(), cmd.Flags(), args)
 			}
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -106,20 +126,24 @@ is shown field by field.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&c.list, "list", false, "list the names of all attributes")
+	flags.BoolVar(&c.list, "list", false, "list the names of all attributes, or the fields of one")
 	flags.StringSliceVar(&c.nodes, "node", nil, "query nodes with a name like `PATTERN`, instead of a TARGET")
 	cmdutil.CompleteList(c.env, cmd, "node", fabricflag.NodeNames)
 	flags.StringVar(&c.ports, "ports", "", "query these ports, a `LIST` such as 1-4,7, or all")
 	flags.StringVar(&c.modifier, "modifier", "", "send one request with this attribute modifier `N`")
-	flags.StringVarP(&c.ccKey, "cckey", "c", "", "`KEY` of congestion control")
+	flags.StringSliceVar(&c.addresses, "address", nil, "read these words, a `LIST` of addresses (ConfigSpace)")
+	flags.StringVarP(&c.ccKey, "cckey", "c", "", "CC_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
+	flags.Uint32Var(&c.oui, "oui", mad.OpenIB, "`OUI` of servers (Ping, HostInfo, CPUInfo)")
 	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, or - to be prompted for it (--sa)")
-	flags.BoolVar(&c.byScan, "scan", false, "find targets by a scan, not by subnet administration")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "find targets by subnet administration, else by a scan, `SOURCE`")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the attribute")
-	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show M_Keys and SM_Keys, printed as 0 by default")
+	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show M_Keys and SM_Keys, printed as 0 by default")
+	flags.BoolVar(&c.serving, "serve", false, "answer Ping, HostInfo and CPUInfo queries of others")
+	flags.BoolVar(&c.debug, "debug", false, "log each packet (--serve)")
 	c.fabric.Define(c.env, cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {
@@ -153,11 +177,22 @@ var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
 		{Flags: []string{"hex"}, Others: []string{"csv", "fields"}},
-		{Flags: []string{"modifier"}, Others: []string{"ports"}},
+		{Flags: []string{"modifier"}, Others: []string{"ports", "address"}},
 		{Flags: []string{"sa"}, Others: []string{"modifier", "cckey", "hex"}},
-		{Flags: []string{"hex"}, Others: []string{"show_keys"}},
+		{Flags: []string{"hex"}, Others: []string{"show-keys"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"smkey"}, Others: []string{"sa"}}},
+	Needs: []cmdutil.Need{
+		{Flags: []string{"smkey"}, Others: []string{"sa"}},
+		{Flags: []string{"debug"}, Others: []string{"serve"}},
+	},
+}
+
+func parseAttribute(name string) (query.Attribute, error) {
+	a, err := query.ParseAttribute(name)
+	if err != nil {
+		return a, cmdutil.WithHint(&cmdutil.UsageError{Err: err}, "list all names: ibkit query --list")
+	}
+	return a, nil
 }
 
 // complete validates the command line.
@@ -169,8 +204,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.WithHint(cmdutil.UsageErrorf("no attribute given"), "see ibkit query --list")
 	}
 	o := &c.options
-	if o.Attribute, err = query.ParseAttribute(args[0]); err != nil {
-		return &cmdutil.UsageError{Err: err}
+	if o.Attribute, err = parseAttribute(args[0]); err != nil {
+		return err
 	}
 	args = args[1:]
 	var targets []string
@@ -194,7 +229,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		if c.ports != "" {
 			return cmdutil.UsageErrorf("--ports and the port %q exclude each other", args[1])
 		}
-		c.ports = args[1]
+		if c.ports = args[1]; c.ports == "" {
+			return cmdutil.UsageErrorf("parse ports %q: no port", c.ports)
+		}
 	}
 	if err := c.completeRequest(flags); err != nil {
 		return err
@@ -207,16 +244,20 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o.Open, o.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
 	o.Packets = c.hex
+	o.Identify = c.json || c.csv || len(c.fields) > 0 || len(o.Targets) > 1 || o.Targets[0].Kind == resolve.LID && o.Targets[0].First != o.Targets[0].Last
 	if o.FromSA = c.fromSA; c.fromSA {
 		if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 			return err
 		}
 	}
-	o.Resolve = resolve.Options{SMLID: c.fabric.SMLID, Names: c.names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
-	if c.byScan {
-		o.Resolve.Mode = resolve.LookupNodes
+	if c.ccKey != "" {
+		if o.CCKey, err = fabricflag.ReadKey(ctx, c.env, "CC_Key", c.ccKey); err != nil {
+			return err
+		}
 	}
-	return nil
+	o.Resolve = c.fabric.Resolve(c.env, c.names)
+	o.Resolve.Mode, err = resolve.ParseLookupMode(c.source)
+	return err
 }
 
 // completeRequest derives the ports and the modifier.
@@ -238,27 +279,44 @@ func (c *command) completeRequest(flags *pflag.FlagSet) (err error) {
 		m := uint32(modifier)
 		o.Modifier = &m
 	}
-	if c.ccKey != "" {
-		if o.CCKey, err = strconv.ParseUint(c.ccKey, 0, 64); err != nil {
-			return cmdutil.UsageErrorf("invalid --cckey %q: want a number of 64 bits", c.ccKey)
+	for _, text := range c.addresses {
+		address, err := strconv.ParseUint(strings.TrimSpace(text), 0, 32)
+		if err != nil {
+			return cmdutil.UsageErrorf("invalid --address %q: want a number of 32 bits", text)
 		}
+		o.Addresses = append(o.Addresses, uint32(address))
 	}
+	switch hasAddresses := o.Attribute.HasAddresses(); {
+	case hasAddresses && len(o.Addresses) == 0 && o.Modifier == nil:
+		return cmdutil.UsageErrorf("%v requires --address", o.Attribute)
+	case !hasAddresses && len(o.Addresses) > 0:
+		return cmdutil.UsageErrorf("%v has no addresses to select", o.Attribute)
+	}
+	switch {
+	case c.oui >= 1<<24:
+		return errOUI(c.oui)
+	case flags.Changed("oui") && !o.Attribute.IsText():
+		return cmdutil.UsageErrorf("--oui has no effect on %v", o.Attribute)
+	case c.ccKey != "" && o.Attribute.Prefix() != "cc":
+		return cmdutil.UsageErrorf("--cckey has no effect on %v", o.Attribute)
+	}
+	o.OUI = c.oui
 	if c.fromSA && !o.Attribute.HasRecord() {
 		return cmdutil.UsageErrorf("subnet administration has no records of %v", o.Attribute)
 	}
-	if !o.Attribute.Known() && (len(c.fields) > 0 || c.csv) {
+	if !o.Attribute.Known() && (len(c.fields) > 0 || c.csv && !o.Attribute.IsText()) {
 		return cmdutil.UsageErrorf("attribute %v has no known fields", o.Attribute)
 	}
 	if len(c.fields) > 0 {
 		v := &view{result: &query.Result{Attribute: o.Attribute}, fields: c.fields}
 		_, err = v.selected()
+		err = cmdutil.WithHint(err, "list all fields: ibkit query --list "+unique(o.Attribute))
 	}
 	return err
 }
 
 func (c *command) run(ctx context.Context) error {
 	bar := render.NewProgress(c.env.ErrOut)
-	defer bar.Close()
 	c.options.Resolve.Progress = bar.Update
 	result, err := query.Run(ctx, c.options)
 	bar.Close()
@@ -284,9 +342,9 @@ func (c *command) run(ctx context.Context) error {
 		err = errors.Join(err, v.text(out))
 	}
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
-	c.warn(result)
+	failedCode := c.warn(result)
 	if c.fromSA && c.options.SMKey == 0 && result.Failed > 0 && c.options.Attribute.Name == "P_KeyTable" {
 		fmt.Fprintln(c.env.ErrOut, "hint: P_Key tables require the SM_Key of the subnet manager: --smkey")
 	}
@@ -294,58 +352,91 @@ func (c *command) run(ctx context.Context) error {
 	switch {
 	case errors.As(err, &usage):
 		return usage
-	case err != nil, result.Failed == len(result.Replies):
+	case err != nil:
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
+	case result.Failed == len(result.Replies):
+		return &cmdutil.ExitError{Code: failedCode}
 	}
 	return cmdutil.ResultError(result.Failed > 0, false)
 }
 
-// warn prints the errors of replies and, with -v, the statistics.
-func (c *command) warn(r *query.Result) {
-	printed, from := 0, "warning"
+// warn prints the errors of replies and, with -v, the statistics. It returns the exit code for
+// a result without other replies.
+func (c *command) warn(r *query.Result) int {
+	from := "warning"
 	if r.Failed == len(r.Replies) {
 		from = "ibkit query"
 	}
-	hinted := map[string]bool{"": true}
+	failures := c.fabric.Failures(c.env, from)
 	for i := range r.Replies {
 		reply := &r.Replies[i]
 		if reply.Err == nil {
 			continue
 		}
-		if printed == fabricflag.MaxFailures && c.fabric.Verbose == 0 {
-			fmt.Fprintf(c.env.ErrOut, "%s: and %d more (-v shows all)\n", from, r.Failed-printed)
-			break
+		err := reply.Err
+		if r.Attribute.IsText() {
+			err = withServerHint(err)
 		}
-		printed++
-		err := fabricflag.WithHint(reply.Err)
-		if notFound, ok := errors.AsType[*resolve.NotFoundError](err); ok && notFound.By == resolve.FromSA {
-			err = cmdutil.WithHint(err, "to find ports that the subnet manager has not configured, scan the fabric: --scan")
-		}
-		if h := cmdutil.Hint(err); hinted[h] { // a hint is printed once
-			fmt.Fprintf(c.env.ErrOut, "%s: %s\n", from, cmdutil.Visible(err.Error()))
-		} else {
-			hinted[h] = true
-			cmdutil.PrintError(c.env, from, err)
-		}
+		failures.Print(fabricflag.WithSourceHint(err, c.options.Resolve.Mode))
 	}
+	failures.Close()
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s, at most %d in flight\n", fabricflag.FormatStats(r.Stats), r.Stats.Window)
 	}
+	return failures.Code()
 }
 
-// printList prints the names of all attributes.
-func (c *command) printList(args []string) error {
-	if len(args) > 0 {
-		return cmdutil.UsageErrorf("unexpected argument %q", args[0])
+// listFlags are the flags that apply to --list.
+var listFlags = map[string]bool{"list": true, "json": true, "help": true}
+
+// printList prints the names of all attributes, or of the fields of one.
+func (c *command) printList(flags *pflag.FlagSet, args []string) error {
+	if err := cmdutil.CheckMode(flags, "list", listFlags); err != nil {
+		return err
 	}
-	out := render.NewOutput(c.env.Out)
 	all := query.Attributes()
 	slices.SortStableFunc(all, func(a, b query.Attribute) int { return int(a.Class) - int(b.Class) })
+	switch len(args) {
+	case 0:
+	case 1:
+		a, err := parseAttribute(args[0])
+		if err != nil {
+			return err
+		}
+		if len(fieldNames(a)) == 0 {
+			return cmdutil.UsageErrorf("%v has no fields with names", a)
+		}
+		all = []query.Attribute{a}
+	default:
+		return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+	}
+	out := render.NewOutput(c.env.Out)
+	switch {
+	case c.json:
+		render.WriteLine(out, newListReport(all))
+	case len(args) == 0:
+		listAttributes(out, all)
+	default:
+		for _, name := range fieldNames(all[0]) {
+			out.WriteString(name + "\n")
+		}
+	}
+	return out.Flush()
+}
+
+// fieldNames returns the names of the fields of an attribute, nil if they are not known.
+func fieldNames(a query.Attribute) []string {
+	if !a.Known() {
+		return nil
+	}
+	return fields.Names(a.Class.NewAttribute(a.ID))
+}
+
+func listAttributes(out *render.Output, all []query.Attribute) {
 	render.Columns(out, []render.Column[query.Attribute]{
 		render.TextColumn("CLASS", query.Attribute.Prefix),
 		render.TextColumn("ID", func(a query.Attribute) string { return fmt.Sprintf("0x%04x", uint16(a.ID)) }),
 		render.TextColumn("NAME", func(a query.Attribute) string { return a.Name }),
 		render.TextColumn("ALIASES", func(a query.Attribute) string { return strings.Join(a.Aliases, ", ") }),
 	}, all)
-	return out.Flush()
 }

@@ -4,29 +4,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/query"
 )
 
-// The JSON conforms to the schema, with and without results.
+// The JSON conforms to the schema and has an exported type, with and without results.
 func TestQuery_JSON(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../../schema/query.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	program := cmdtest.Native(New)
-	for _, line := range []string{"pi 7", "PI leaf1 all", "pkeys 4", "nd 1-3 --sa", "pi 3 99", "ni nobody", "0xff17 7", "pm:ClassPortInfo 3", "vlarb leaf1 1", "cl 4"} {
+	for _, line := range []string{"pi 7", "PI leaf1 all", "pkeys 4", "nd 1-3 --sa", "pi 3 99", "ni nobody", "0xff40 7", "pm:ClassPortInfo 3", "vlarb leaf1 1", "cl 4"} {
 		t.Run(line, func(t *testing.T) {
 			args := append([]string{"query", "--json", "-t", "50"}, strings.Fields(line)...)
-			_, out, stderr := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, args...)
-			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
-			if err == nil {
-				err = schema.Validate(v)
+			_, out, _ := program.Run(t, map[string]string{"IBKIT_SIM": "demo"}, args...)
+			cmdtest.CheckDocument(t, "../../schema/query.json", out, &query.Report{})
+		})
+	}
+}
+
+func TestQuery_ListJSON(t *testing.T) {
+	program := cmdtest.Native(New)
+	for _, line := range []string{"", "PI"} {
+		t.Run(line, func(t *testing.T) {
+			code, out, stderr := program.Run(t, nil, append([]string{"query", "--list", "--json"}, strings.Fields(line)...)...)
+			if code != 0 {
+				t.Fatalf("got exit code %d: %s", code, stderr)
 			}
-			if err != nil {
-				t.Errorf("got %v\n%s%s", err, out, stderr)
-			}
+			cmdtest.CheckDocument(t, "../../schema/query-list.json", out, &query.ListReport{})
 		})
 	}
 }

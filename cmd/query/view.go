@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -43,7 +44,7 @@ func (v *view) text(out *render.Output) error {
 		if err != nil {
 			return err
 		}
-		render.Columns(out, v.columns(selected), v.rows(selected))
+		render.Columns(out, v.columns(selected), v.replies())
 		return nil
 	}
 	shown := 0
@@ -66,26 +67,41 @@ func (v *view) text(out *render.Output) error {
 // fieldsOf returns the fields of a reply, or of its packet if it is not decoded.
 func (v *view) fieldsOf(r *query.Reply) []fields.Field {
 	switch {
+	case r.Text != nil && r.Err == nil:
+		var lines []fields.Field
+		for line := range strings.Lines(v.textOf(r)) {
+			lines = append(lines, fields.Field{Text: cmdutil.Visible(strings.TrimRight(line, "\n"))})
+		}
+		return lines
 	case r.Attr != nil && r.Err == nil:
-		return fields.Of(r.Attr)
+		parts := fields.Of(r.Attr)
+		fields.Renumber(parts, max(r.Block, 0))
+		return parts
 	case r.Packet != nil:
 		return fields.OfPacket(r.Packet)
 	}
 	return nil
 }
 
-// A row is a reply with the texts of its fields.
-type row struct {
-	*query.Reply
-	texts []string // of the selected fields; nil: an error
+// textOf returns the text of a reply, or the round-trip time of a ping.
+func (v *view) textOf(r *query.Reply) string {
+	if v.result.Attribute.ID == mad.AttrSysstatPing {
+		return "reply after " + r.RTT.Round(time.Microsecond).String()
+	}
+	return *r.Text
 }
 
 // isTable reports whether the replies are the rows of one table: several replies with
-// fields that have names.
+// fields that have names, or with texts of one line.
 func (v *view) isTable() bool {
 	decoded := 0
 	for i := range v.result.Replies {
 		r := &v.result.Replies[i]
+		if r.Text != nil {
+			if decoded++; strings.Contains(*r.Text, "\n") {
+				return false
+			}
+		}
 		if r.Attr == nil {
 			continue
 		}
@@ -99,16 +115,12 @@ func (v *view) isTable() bool {
 	return decoded > 1
 }
 
-// rows returns the replies with the texts of some fields.
-func (v *view) rows(selected []string) []row {
-	rows := make([]row, len(v.result.Replies))
-	for i := range rows {
-		rows[i].Reply = &v.result.Replies[i]
-		if rows[i].Attr != nil && rows[i].Err == nil {
-			rows[i].texts = fields.Texts(rows[i].Attr, selected)
-		}
+// attribute returns the attribute of a reply, or nil if it has an error.
+func attribute(r *query.Reply) mad.Attribute {
+	if r.Err != nil {
+		return nil
 	}
-	return rows
+	return r.Attr
 }
 
 // defaultFields are the columns of attributes with many fields.
@@ -119,30 +131,43 @@ var defaultFields = map[string][]string{
 	"PortCountersExtended": {"PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"},
 }
 
+// textColumn is the only column of attributes with a text.
+const textColumn = "Text"
+
 // selected returns the names of the columns.
 func (v *view) selected() ([]string, error) {
 	attr := v.result.Attribute
+	if attr.IsText() {
+		return []string{textColumn}, nil
+	}
 	return fields.Select(attr.Class.NewAttribute(attr.ID), v.fields, defaultFields[attr.Name])
 }
 
-func (v *view) columns(selected []string) []render.Column[row] {
-	columns := []render.Column[row]{
-		render.TextColumn("NODE", func(r row) string { return render.OrAbsent(r.Name(v.names)) }),
-		render.TextColumn("LID", func(r row) string { return render.OrAbsent(r.lid()) }),
-		render.TextColumn("PORT", func(r row) string { return render.OrAbsent(r.number()) }),
+func (v *view) columns(selected []string) []render.Column[*query.Reply] {
+	columns := []render.Column[*query.Reply]{
+		render.TextColumn("NODE", func(r *query.Reply) string { return render.OrAbsent(r.Name(v.names)) }),
+		render.TextColumn("LID", func(r *query.Reply) string { return render.OrAbsent(place(r)) }),
+		render.TextColumn("PORT", func(r *query.Reply) string { return render.OrAbsent(number(r)) }),
 	}
-	for i, name := range selected {
-		columns = append(columns, render.TextColumn(strings.ToUpper(name), func(r row) string {
-			if r.texts == nil {
-				return render.Absent
-			}
-			return render.OrAbsent(r.texts[i])
+	if v.result.Attribute.IsText() {
+		return append(columns, render.TextColumn(strings.ToUpper(textColumn), func(r *query.Reply) string {
+			return render.OrAbsent(v.line(r))
 		}))
 	}
-	return columns
+	return append(columns, fields.Columns(selected, attribute)...)
 }
 
-func (r row) lid() string {
+// line returns the text of a reply, or "" if it has an error.
+func (v *view) line(r *query.Reply) string {
+	if r.Err != nil || r.Text == nil {
+		return ""
+	}
+	return cmdutil.Visible(v.textOf(r))
+}
+
+// place returns the LID or the directed route to the node, or the target that was not
+// found.
+func place(r *query.Reply) string {
 	switch {
 	case r.Port == nil:
 		return r.Target.String()
@@ -152,16 +177,26 @@ func (r row) lid() string {
 	return strconv.Itoa(int(r.Port.To.LID))
 }
 
-func (r row) number() string {
+// number returns the number of the port that the attribute belongs to, or "".
+func number(r *query.Reply) string {
 	if r.Number < 0 {
 		return ""
 	}
 	return strconv.Itoa(r.Number)
 }
 
+// replies returns pointers to the replies.
+func (v *view) replies() []*query.Reply {
+	all := make([]*query.Reply, len(v.result.Replies))
+	for i := range all {
+		all[i] = &v.result.Replies[i]
+	}
+	return all
+}
+
 // csv writes all fields or the selected ones.
 func (v *view) csv(out *render.Output) error {
-	if attr := v.result.Attribute; len(v.fields) == 0 {
+	if attr := v.result.Attribute; len(v.fields) == 0 && !attr.IsText() {
 		if v.fields = fields.Names(attr.Class.NewAttribute(attr.ID)); len(v.fields) == 0 {
 			return cmdutil.UsageErrorf("%v has no named fields for --csv", attr)
 		}
@@ -172,18 +207,24 @@ func (v *view) csv(out *render.Output) error {
 	}
 	w := csv.NewWriter(out)
 	_ = w.Write(append([]string{"node", "node_guid", "lid", "port", "error"}, selected...)) // errors stay in out
-	for _, r := range v.rows(selected) {
-		cells := []string{r.Name(v.names), "", r.lid(), r.number(), ""}
+	reader := fields.NewReader(selected)
+	var cells []string
+	for i := range v.result.Replies {
+		r := &v.result.Replies[i]
+		cells = append(cells[:0], r.Name(v.names), "", place(r), number(r), "")
 		if r.Port != nil && r.Port.Node != nil {
 			cells[1] = r.Port.Node.NodeGUID.String()
 		}
 		if r.Err != nil {
 			cells[4] = r.Err.Error()
 		}
-		if r.texts == nil {
-			r.texts = make([]string, len(selected))
+		if v.result.Attribute.IsText() {
+			cells = append(cells, v.line(r))
+		} else {
+			reader.Read(attribute(r))
+			cells = reader.AppendStrings(cells)
 		}
-		_ = w.Write(append(cells, r.texts...))
+		_ = w.Write(cells)
 	}
 	w.Flush()
 	return nil
