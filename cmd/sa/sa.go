@@ -16,7 +16,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sa"
 )
 
@@ -66,8 +65,11 @@ again.`),
   # the path between two hosts
   ibkit sa PathRecord from=node01 to=node07 numb_path=1
 
-  # the members of a multicast group
-  ibkit sa MCMemberRecord mlid=0xc000
+  # the multicast groups
+  ibkit sa MCMemberRecord
+
+  # the members of a group, which subnet managers show to trusted clients
+  ibkit sa MCMemberRecord mlid=0xc010 --smkey @/etc/opensm/smkey
 
   # the ports with a subnet manager
   ibkit sa PortInfoRecord cap_mask=IsSM
@@ -77,7 +79,7 @@ again.`),
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.list {
-				return c.printList(args)
+				return c.printList(cmd.Flags(), args)
 			}
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
@@ -93,13 +95,13 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&c.list, "list", false, "list the names of all records, or the fields of one")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the request: a `KEY`, or - to be prompted for it")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the request: a `KEY`, @FILE with it, or - for a prompt")
 	flags.DurationVar(&c.wait, "wait", 0, "maximum `TIME` for the whole reply (default 30s)")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the records")
-	flags.BoolVarP(&c.showKeys, "show_keys", "K", false, "show keys, printed as 0 by default")
+	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show keys, printed as 0 by default")
 	c.fabric.Define(c.env, cmd)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -132,8 +134,19 @@ func completeField(kind, begun string) []string {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"csv", "hex", "fields"}},
-		{Flags: []string{"hex"}, Others: []string{"csv", "fields", "show_keys"}},
+		{Flags: []string{"hex"}, Others: []string{"csv", "fields", "show-keys"}},
 	},
+}
+
+// listFields is the hint for a field that does not exist, without the kind of the record.
+const listFields = "list all fields: ibkit sa --list "
+
+func parseKind(name string) (sa.Kind, error) {
+	kind, err := sa.ParseKind(name)
+	if err != nil {
+		return kind, cmdutil.WithHint(&cmdutil.UsageError{Err: err}, "list all names: ibkit sa --list")
+	}
+	return kind, nil
 }
 
 // complete validates the command line.
@@ -144,20 +157,24 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if len(args) == 0 {
 		return cmdutil.WithHint(cmdutil.UsageErrorf("no record given"), "see ibkit sa --list")
 	}
-	kind, err := sa.ParseKind(args[0])
+	kind, err := parseKind(args[0])
 	if err != nil {
-		return &cmdutil.UsageError{Err: err}
+		return err
 	}
 	o := &c.options
 	o.Filter = sa.NewFilter(kind)
 	for _, condition := range args[1:] {
-		if err := o.Filter.Add(condition); err != nil {
+		err := o.Filter.Add(condition)
+		if errors.Is(err, sa.ErrNoField) || errors.Is(err, sa.ErrNoCondition) {
+			err = cmdutil.WithHint(err, listFields+kind.Name)
+		}
+		if err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
 	if len(c.fields) > 0 {
 		if _, err := fields.Select(kind.New(), c.fields, nil); err != nil {
-			return err
+			return cmdutil.WithHint(err, listFields+kind.Name)
 		}
 	}
 	switch {
@@ -179,7 +196,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o.Open, o.Client, o.Timeout = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
-	o.Resolve = resolve.Options{SMLID: c.fabric.SMLID, Names: names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
+	o.Resolve = c.fabric.Resolve(c.env, names)
 	return nil
 }
 
@@ -205,7 +222,7 @@ func (c *command) run(ctx context.Context) error {
 		err = v.text(out)
 	}
 	if err = errors.Join(err, out.Flush()); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s in %v; %d packets sent, including %d retries; %d timed out\n",
@@ -218,26 +235,52 @@ func (c *command) run(ctx context.Context) error {
 	return cmdutil.ResultError(result.Clipped(), false)
 }
 
+// listFlags are the flags that apply to --list.
+var listFlags = map[string]bool{"list": true, "json": true, "help": true}
+
 // printList prints the names of all records, or of the fields of one.
-func (c *command) printList(args []string) error {
-	out := render.NewOutput(c.env.Out)
+func (c *command) printList(flags *pflag.FlagSet, args []string) error {
+	if err := cmdutil.CheckMode(flags, "list", listFlags); err != nil {
+		return err
+	}
+	kinds := sa.Kinds()
 	switch len(args) {
 	case 0:
+	case 1:
+		kind, err := parseKind(args[0])
+		if err != nil {
+			return err
+		}
+		kinds = []sa.Kind{kind}
+	default:
+		return cmdutil.UsageErrorf("unexpected argument %q", args[1])
+	}
+	out := render.NewOutput(c.env.Out)
+	switch {
+	case c.json:
+		render.WriteLine(out, newListReport(kinds))
+	case len(args) == 0:
 		render.Columns(out, []render.Column[sa.Kind]{
 			render.TextColumn("ID", func(k sa.Kind) string { return fmt.Sprintf("0x%04x", uint16(k.ID)) }),
 			render.TextColumn("NAME", func(k sa.Kind) string { return k.Name }),
 			render.TextColumn("ALIASES", func(k sa.Kind) string { return strings.Join(k.Aliases, ", ") }),
-		}, sa.Kinds())
-	case 1:
-		kind, err := sa.ParseKind(args[0])
-		if err != nil {
-			return &cmdutil.UsageError{Err: err}
-		}
-		for _, name := range kind.Fields() {
+		}, kinds)
+	default:
+		for _, name := range kinds[0].Fields() {
 			out.WriteString(name + "\n")
 		}
-	default:
-		return cmdutil.UsageErrorf("unexpected argument %q", args[1])
 	}
 	return out.Flush()
+}
+
+// newListReport returns the document of --list.
+func newListReport(kinds []sa.Kind) *sa.ListReport {
+	r := &sa.ListReport{Schema: sa.ListSchema}
+	for _, k := range kinds {
+		r.Records = append(r.Records, sa.ListedRecord{
+			ReportRecord: sa.ReportRecord{ID: int(k.ID), Name: k.Name},
+			Aliases:      append([]string{}, k.Aliases...), Fields: append([]string{}, k.Fields()...),
+		})
+	}
+	return r
 }

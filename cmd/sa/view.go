@@ -3,13 +3,10 @@ package sa
 import (
 	"encoding/csv"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sa"
 )
@@ -20,6 +17,8 @@ type view struct {
 	result   *sa.Result
 	fields   []string // names of columns; empty: the default
 	showKeys bool
+
+	decoded mad.Attribute // the last record
 }
 
 // defaultFields are the columns of records with many fields.
@@ -34,13 +33,16 @@ var defaultFields = map[mad.AttrID][]string{
 	mad.AttrSMInfoRecord:     {"LID", "SmInfoGuid", "SmActivity", "SmPriority", "SmState"},
 }
 
-// record returns record i without keys that are to be hidden.
+// record decodes record i without keys that are to be hidden. The next call overwrites
+// the record.
 func (v *view) record(i int) (mad.Attribute, error) {
-	record, err := v.result.Record(i)
-	if v.showKeys || err != nil {
-		return record, err
+	if v.decoded == nil {
+		v.decoded = v.result.Kind.New()
 	}
-	switch r := record.(type) {
+	if err := v.result.Record(i, v.decoded); err != nil || v.showKeys {
+		return v.decoded, err
+	}
+	switch r := v.decoded.(type) {
 	case *mad.PortInfoRecord:
 		r.PortInfo.MKey = 0
 	case *mad.SMInfoRecord:
@@ -48,7 +50,7 @@ func (v *view) record(i int) (mad.Attribute, error) {
 	case *mad.ServiceRecord:
 		clear(r.Key[:])
 	}
-	return record, nil
+	return v.decoded, nil
 }
 
 // each calls f for each record.
@@ -68,13 +70,15 @@ func (v *view) each(f func(i int, record mad.Attribute) error) error {
 // text writes a table, or for records that contain tables one block each.
 func (v *view) text(out *render.Output) error {
 	kind := v.result.Kind
-	if len(v.fields) == 0 && (kind.ID == mad.AttrClassPortInfo || isBlock(kind.ID)) {
+	if len(v.fields) == 0 && v.result.Len() > 0 && (kind.ID == mad.AttrClassPortInfo || isBlock(kind.ID)) {
 		return v.each(func(i int, record mad.Attribute) error {
 			if i > 0 {
 				out.WriteByte('\n')
 			}
 			out.WriteString(kind.Name + "\n")
-			fields.Write(out, fields.Of(record))
+			parts := fields.Of(record)
+			fields.Renumber(parts, firstEntry(record))
+			fields.Write(out, parts)
 			return nil
 		})
 	}
@@ -82,22 +86,33 @@ func (v *view) text(out *render.Output) error {
 	if err != nil {
 		return err
 	}
-	var columns []render.Column[[]string]
-	for i, name := range selected {
-		columns = append(columns, render.TextColumn(strings.ToUpper(name), func(texts []string) string { return render.OrAbsent(texts[i]) }))
-	}
-	rows := make([][]string, 0, v.result.Len())
-	if err := v.each(func(_ int, record mad.Attribute) error {
-		rows = append(rows, fields.Texts(record, selected))
-		return nil
-	}); err != nil {
-		return err
+	columns := fields.Columns(selected, func(row int) mad.Attribute {
+		record, readErr := v.record(row)
+		if readErr != nil {
+			err = readErr
+		}
+		return record
+	})
+	rows := make([]int, v.result.Len())
+	for i := range rows {
+		rows[i] = i
 	}
 	if len(rows) > 0 {
 		render.Columns(out, columns, rows)
 	}
 	fmt.Fprintln(out, render.Count(len(rows), "record", "records"))
-	return nil
+	return err
+}
+
+// firstEntry returns the number of the first entry of a block whose rows have numbers.
+func firstEntry(record mad.Attribute) int {
+	switch r := record.(type) {
+	case *mad.PKeyTableRecord:
+		return int(r.Block) * len(r.Table.PKeys)
+	case *mad.GUIDInfoRecord:
+		return int(r.Block) * len(r.Table.GUIDs)
+	}
+	return 0
 }
 
 // isBlock reports whether records of a kind are blocks of tables.
@@ -121,8 +136,12 @@ func (v *view) csv(out *render.Output) error {
 	}
 	w := csv.NewWriter(out)
 	_ = w.Write(selected) // errors stay in out
+	reader := fields.NewReader(selected)
+	var cells []string
 	err = v.each(func(_ int, record mad.Attribute) error {
-		return w.Write(fields.Texts(record, selected))
+		reader.Read(record)
+		cells = reader.AppendStrings(cells[:0])
+		return w.Write(cells)
 	})
 	w.Flush()
 	return err
@@ -135,35 +154,21 @@ func (v *view) hex(out *render.Output) {
 	}
 }
 
-// schema is the version of the JSON document; schema/sa.json describes it.
-const schema = "ibkit/sa/1"
-
-type jsonHead struct {
-	Schema  string     `json:"schema"`
-	Record  jsonRecord `json:"record"`
-	SALID   ib.LID     `json:"sa_lid"`
-	Partial bool       `json:"partial"`
-	Elapsed float64    `json:"elapsed_ms"`
-}
-
-type jsonRecord struct {
-	ID   int    `json:"id"`
-	Name string `json:"name"`
-}
-
 func (v *view) json(out *render.Output) error {
 	r := v.result
-	render.WriteMembers(out, '{', jsonHead{
-		schema, jsonRecord{int(r.Kind.ID), r.Kind.Name}, r.To.LID, r.Clipped(), float64(r.Elapsed.Microseconds()) / 1000,
+	render.WriteMembers(out, '{', sa.ReportHead{
+		Schema: sa.ReportSchema, Record: sa.ReportRecord{ID: int(r.Kind.ID), Name: r.Kind.Name}, SALID: r.To.LID,
+		Partial: r.Clipped(), Elapsed: float64(r.Elapsed.Microseconds()) / 1000,
 	})
 	out.WriteString(",\n\"records\":[")
-	err := v.each(func(i int, record mad.Attribute) error {
-		b, err := json.Marshal(record)
+	var line []byte
+	err := v.each(func(i int, record mad.Attribute) (err error) {
+		line = line[:0]
 		if i > 0 {
-			out.WriteByte(',')
+			line = append(line, ',')
 		}
-		out.WriteByte('\n')
-		out.Write(b)
+		line, err = mad.AppendJSON(append(line, '\n'), record)
+		out.Write(line)
 		return err
 	})
 	out.WriteString("]}\n")
