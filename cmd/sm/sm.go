@@ -48,11 +48,14 @@ func New(env *cmdutil.Env) *cobra.Command {
 sm finds the subnet managers of a fabric: the ports with the capability IsSM, by
 a scan and by subnet administration. It queries each of them twice, and shows
 states, priorities, and whether the activity count advances. With a TARGET, it
-queries only the managers there.
+queries only the managers there, and ignores ports without one.
 
 The exit code is 3 if there is no master or more than one, if two managers have
-the same priority, if one of them does not reply, does not advance, or is in
-another state than subnet administration reports.
+the same priority, if a manager does not reply, does not advance, or is in
+another state than subnet administration reports, if a port with the capability
+or all TARGETs have no manager, or if the local port is served by another
+manager than the master. It is 4 if a source could not be read as a whole: the
+missing part may have more findings.
 
 --set changes the state of one manager, by a Set of SMInfo with an operation as
 its attribute modifier. Managers accept operations only from their peers in the
@@ -137,7 +140,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o.Open, o.Client, o.Wait = c.fabric.Open(c.env), c.fabric.Client(c.env), c.wait
-	o.Resolve = resolve.Options{Mode: o.Mode, SMLID: c.fabric.SMLID, Names: c.names, Simulated: c.fabric.IsSimulated(), Sysfs: c.env.Sysfs()}
+	o.Resolve = c.fabric.Resolve(c.env, c.names)
+	o.Resolve.Mode = o.Mode
 	return nil
 }
 
@@ -165,10 +169,10 @@ func (c *command) run(ctx context.Context) error {
 	result, err := sm.Run(ctx, c.options)
 	bar.Close()
 	if err != nil {
-		return err
+		return fabricflag.WithSourceHint(err, c.options.Mode)
 	}
 	for _, w := range result.Warnings {
-		cmdutil.PrintError(c.env, "warning", w)
+		cmdutil.PrintError(c.env, "warning", fabricflag.WithSourceHint(w, c.options.Mode))
 	}
 	c.drop(result)
 	v := &view{env: c.env, names: c.names, result: result, complete: len(c.options.Targets) == 0}

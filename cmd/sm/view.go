@@ -8,7 +8,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sm"
 )
@@ -25,14 +24,11 @@ type view struct {
 func (v *view) print(asJSON bool) error {
 	out := render.NewOutput(v.env.Out)
 	if asJSON {
-		v.json(out)
+		render.WriteLine(out, sm.NewReport(v.result, v.names))
 	} else {
 		v.table(out)
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return out.Flush()
 }
 
 // findings returns the number of findings.
@@ -48,7 +44,7 @@ func (v *view) table(out *render.Output) {
 	colour := render.NewPalette(v.env.Out, v.env.Getenv)
 	if len(v.result.Managers) > 0 {
 		render.Columns(out, []render.Column[*sm.Manager]{
-			render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(v.name(m)) }),
+			render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(m.Name(v.names)) }),
 			render.TextColumn("LID", lid),
 			render.TextColumn("GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
 			render.TextColumn("STATE", func(m *sm.Manager) string { return ofInfo(m, func(i *mad.SMInfo) string { return i.State.String() }) }),
@@ -70,6 +66,9 @@ func (v *view) table(out *render.Output) {
 	for _, f := range v.result.Findings {
 		fmt.Fprintf(out, "%s %s\n", colour.Bad(string(f.Kind)+":"), f.Detail)
 	}
+	if len(v.result.Managers) > 0 && len(v.result.Without) > 0 {
+		fmt.Fprintln(out, without(v.result))
+	}
 	if !v.complete {
 		return
 	}
@@ -77,7 +76,15 @@ func (v *view) table(out *render.Output) {
 	if n := v.findings(); n > 0 {
 		verdict, mark = render.Count(n, "problem", "problems"), colour.Bad
 	}
+	if len(v.result.Warnings) > 0 {
+		verdict, mark = "partial result, "+verdict, colour.Bad
+	}
 	fmt.Fprintf(out, "%s: %s\n", render.Count(len(v.result.Managers), "subnet manager", "subnet managers"), mark(verdict))
+}
+
+// without describes the ports that have no subnet manager.
+func without(r *sm.Result) string {
+	return render.Count(len(r.Without), "port", "ports") + " without a subnet manager"
 }
 
 func kinds(findings []sm.Finding, colour *render.Palette) string {
@@ -86,13 +93,6 @@ func kinds(findings []sm.Finding, colour *render.Palette) string {
 		all = append(all, colour.Bad(string(f.Kind)))
 	}
 	return strings.Join(all, " ")
-}
-
-func (v *view) name(m *sm.Manager) string {
-	if m.Node == nil || m.Description == nil {
-		return ""
-	}
-	return v.names.NameOf(m.Node.NodeGUID, *m.Description)
 }
 
 func lid(m *sm.Manager) string {
@@ -121,77 +121,4 @@ func advances(m *sm.Manager) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// schema is the version of the JSON document; schema/sm.json describes it.
-const schema = "ibkit/sm/1"
-
-type jsonHead struct {
-	Schema   string       `json:"schema"`
-	Partial  bool         `json:"partial"`
-	SMLID    *ib.LID      `json:"sm_lid"`
-	Findings []sm.Finding `json:"findings"`
-}
-
-type jsonManager struct {
-	Name      *string      `json:"name"`
-	NodeGUID  *ib.GUID     `json:"node_guid"`
-	GUID      *ib.GUID     `json:"guid"`
-	LID       *ib.LID      `json:"lid"`
-	Route     *string      `json:"route"`
-	IsSM      *bool        `json:"is_sm"`
-	State     *jsonState   `json:"state"`
-	Priority  *uint8       `json:"priority"`
-	Activity  *uint32      `json:"activity"`
-	Advances  *bool        `json:"advances"`
-	WaitMS    *float64     `json:"wait_ms"`
-	InRecords bool         `json:"in_sa"`
-	Error     *string      `json:"error"`
-	Findings  []sm.Finding `json:"findings"`
-}
-
-type jsonState struct {
-	Value uint8  `json:"value"`
-	Name  string `json:"name"`
-}
-
-func (v *view) json(out *render.Output) {
-	r := v.result
-	render.WriteMembers(out, '{', jsonHead{schema, len(r.Warnings) > 0, render.NonZero(r.Local.SMLID), orEmpty(r.Findings)})
-	render.WriteArray(out, "managers", r.Managers, v.jsonManager)
-	out.WriteString("}\n")
-}
-
-// orEmpty returns a list that JSON shows as a list if there are no findings.
-func orEmpty(findings []sm.Finding) []sm.Finding {
-	if findings == nil {
-		return []sm.Finding{}
-	}
-	return findings
-}
-
-func (v *view) jsonManager(m *sm.Manager) any {
-	j := jsonManager{
-		Name: render.NonZero(v.name(m)), GUID: render.NonZero(m.GUID()), LID: render.NonZero(m.To.LID),
-		IsSM: m.IsSM, Advances: m.Advanced(), InRecords: m.Record != nil, Findings: orEmpty(m.Findings),
-	}
-	if m.Node != nil {
-		j.NodeGUID = &m.Node.NodeGUID
-	}
-	if m.To.Route != "" || m.To.LID == 0 {
-		j.Route = render.Ptr(m.To.Route.String())
-	}
-	info := m.Info
-	if m.Later != nil {
-		info = m.Later
-		j.WaitMS = render.Ptr(float64(m.Elapsed.Microseconds()) / 1000)
-	}
-	if info != nil {
-		j.State = &jsonState{uint8(info.State), info.State.String()}
-		j.Priority, j.Activity = &info.Priority, &info.ActCount
-	}
-	if m.Err != nil {
-		j.Error = render.Ptr(m.Err.Error())
-	}
-	return j
 }
