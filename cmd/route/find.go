@@ -2,91 +2,70 @@ package route
 
 import (
 	"fmt"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/textfile"
 )
 
-// find returns the ports of pairs, or the pairs of one port and all others.
-func (c *command) find(r *route.Routing, pairs []pair) (ends []endPair, err error) {
-	if !c.toAll {
-		for _, p := range pairs {
-			var e endPair
-			if e.from, err = c.port(r, p.from); err != nil {
-				return nil, err
-			}
-			if e.to, err = c.port(r, p.to); err != nil {
-				return nil, err
-			}
+// find returns the ports of pairs, or the pairs of one port and all others. Pairs of a file
+// with an unknown port are omitted, unless all have one.
+func (c *command) find(r *route.Routing, pairs []pair) (ends []route.Pair, err error) {
+	x := portindex.New(r, c.names)
+	if c.toAll {
+		from, lid, err := x.Port(&pairs[0].from)
+		if err != nil {
+			return nil, err
+		}
+		return toOthers(r, from, lid), nil
+	}
+	failures := c.fabric.Failures(c.env, "warning")
+	for i := range pairs {
+		e, err := c.findPair(x, &pairs[i])
+		switch {
+		case err == nil:
 			ends = append(ends, e)
+		case pairs[i].line == 0:
+			return nil, err
+		default:
+			c.partial = true
+			failures.Print(&textfile.Error{File: c.pairsName(), Line: pairs[i].line, Err: err})
 		}
-		return ends, nil
 	}
-	from, err := c.port(r, c.from)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range r.Nodes {
-		for i := range n.Ports {
-			if to := &n.Ports[i]; to.LID != 0 && to != from && !n.IsSwitch() {
-				ends = append(ends, endPair{from, to})
-			}
-		}
+	c.unknown = failures.Close()
+	if len(ends) == 0 {
+		return nil, fmt.Errorf("find pairs: no pair of %s has two known ports", c.pairsName())
 	}
 	return ends, nil
 }
 
-// port returns the port with an address.
-func (c *command) port(r *route.Routing, text string) (*route.Port, error) {
-	a, err := resolve.Parse(text)
-	if err != nil {
-		return nil, &cmdutil.UsageError{Err: err}
+// findPair returns the ports of a pair. With --force, a LID need not be that of a port.
+func (c *command) findPair(x *portindex.Index, p *pair) (e route.Pair, err error) {
+	if e.From, e.FromLID, err = x.Port(&p.from); err != nil {
+		return e, err
 	}
-	switch a.Kind {
-	case resolve.IP:
-		return nil, cmdutil.UsageErrorf("find %s: IP addresses are not supported", text)
-	case resolve.LID:
-		if a.First != a.Last {
-			return nil, cmdutil.UsageErrorf("find %s: want one LID", text)
-		}
+	e.To, e.ToLID, err = x.Port(&p.to)
+	switch {
+	case err == nil || p.to.Kind != resolve.LID || resolve.CheckPort(p.to.First) != nil:
+		return e, err
+	case c.force:
+		e.ToLID = p.to.First
+		return e, nil
 	}
+	return e, cmdutil.WithHint(err, "--force follows the tables to a LID that no known port has")
+}
+
+// toOthers returns the pairs of a port and all other end ports.
+func toOthers(r *route.Routing, from *route.Port, lid ib.LID) (ends []route.Pair) {
 	for _, n := range r.Nodes {
 		for i := range n.Ports {
-			p := &n.Ports[i]
-			if p.LID != 0 && c.matches(&a, p) {
-				return p, nil
+			if to := &n.Ports[i]; to.LID != 0 && to != from && !n.IsSwitch() {
+				ends = append(ends, route.Pair{From: from, To: to, FromLID: lid, ToLID: to.LID})
 			}
 		}
 	}
-	return nil, fmt.Errorf("find %s: no port with a LID has this address", text)
-}
-
-// matches reports whether a port with a LID has an address.
-func (c *command) matches(a *resolve.Address, p *route.Port) bool {
-	n := p.Node
-	switch a.Kind {
-	case resolve.LID:
-		return p.Has(a.First)
-	case resolve.GUID:
-		return p.GUID == a.GUID || n.GUID == a.GUID
-	case resolve.GID:
-		return p.GUID == a.GID.GUID()
-	case resolve.Route:
-		return a.First == 0 && n.Route == a.Route
-	}
-	name, number, numbered := strings.Cut(a.Name, "/")
-	if numbered {
-		if k, err := strconv.ParseUint(number, 10, 8); err != nil || uint8(k) != p.Number {
-			return false
-		}
-	}
-	full := c.names.NameOf(n.GUID, n.Desc)
-	first, _, _ := strings.Cut(full, " ")
-	whole, _ := path.Match(name, full)
-	word, _ := path.Match(name, first)
-	return whole || word || full == a.Name
+	return ends
 }

@@ -2,11 +2,8 @@
 package route
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +11,8 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
+	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/route"
@@ -25,16 +23,29 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	load      []string
-	lmc       uint8
+	files     routefiles.Flags
 	pairsFile string
+	portsFile string
 	from      string
 	toAll     bool
+	group     string
+	force     bool
+	counters  bool
+	brief     bool
 	problems  bool
+	failOn    []string
 	json      bool
+	csv       bool
 
-	options route.Options
+	options route.PathsOptions
 	names   *fabric.NameMap
+	errors  *errorcounters.Reader // nil: not read
+	partial bool                  // counters or a pair are missing
+	pairs   int                   // that were followed
+	unknown int                   // pairs with an unknown port
+
+	failOnGiven bool
+	unchecked   []route.Kind // of files
 }
 
 // New returns the command route.
@@ -45,22 +56,26 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Short: "Show the paths between two ports, in both directions",
 		Long: strings.TrimSpace(`
 route follows the forwarding tables from port A to port B and back, and shows
-each link of the path with its rate. The first of the slowest links has a *. It
-reports paths that do not arrive, links that are not active, and paths that are
-longer than the shortest one.
+each link of the path with its rate and findings. The first of the slowest
+links has a *. It reports paths that do not arrive, that differ from the record
+of subnet administration, or that are longer than the shortest path.
 
 A and B are LIDs, GUIDs, GIDs, directed routes or node names, as in ibkit addr;
 NAME/2 is port 2 of a node. route scans the fabric and reads the entries of the
-two LIDs in all tables.`),
+two LIDs in all tables. The service level and the virtual lanes are those of the
+path record of subnet administration.`),
 		Example: strings.Trim(`
-  # the path between two hosts
-  ibkit route node01 node16
+  # the path between two hosts, with the error counters of its links
+  ibkit route --counters node01 node16
 
   # many pairs, one per line; exit code 3 if one of them has a problem
   ibkit route --pairs pairs.txt --problems
 
-  # the paths from a host to all ports
-  ibkit route --from node01 --to-all --problems
+  # the paths from a host to all ports, in a table for other programs
+  ibkit route --from node01 --to-all --csv
+
+  # the path of the packets of a multicast group
+  ibkit route -m 0xc001 node01 node16
 
   # from files of opensm -D 0x43, or a routing that check routes stored
   ibkit route --load /var/log node01 node16`, "\n"),
@@ -82,53 +97,72 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.pairsFile, "pairs", "", "read pairs of ports from `FILE`, one pair per line (-: standard input)")
+	flags.StringVar(&c.portsFile, "ports-file", "", "the same, but ignore words behind a pair in `FILE`")
 	flags.StringVar(&c.from, "from", "", "show the paths from a `PORT` (--to-all)")
 	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from)")
+	flags.StringVarP(&c.group, "mlid", "m", "", "show the paths of packets of the multicast group with `LID`")
+	flags.BoolVarP(&c.force, "force", "f", false, "follow the tables to a LID that no known port has")
+	flags.BoolVar(&c.counters, "counters", false, "read the error counters of the links")
+	flags.BoolVarP(&c.brief, "no_info", "n", false, "print GUIDs and port numbers in the form of ibtracert -n")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
-	flags.StringSliceVar(&c.load, "load", nil, "read the files or the directory `PATH` instead of scanning")
-	flags.Uint8Var(&c.lmc, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
+	for _, k := range route.PathKinds {
+		if k.IsProblem() {
+			c.failOn = append(c.failOn, string(k))
+		}
+	}
+	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", routefiles.KindNames(route.PathKinds), "findings of a `LIST` are problems: exit code 3")
+	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
+	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line per link")
 	c.fabric.Define(c.env, cmd)
-	_ = flags.MarkHidden("sm_port") // no subnet manager is queried
 }
 
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
-		{Flags: []string{"pairs"}, Others: []string{"from", "to-all"}},
-		{Flags: []string{"load"}, Others: []string{"sim", "Ca", "Port", "timeout", "m_key", "outstanding_smps", "errors"}},
+		{Flags: []string{"pairs"}, Others: []string{"ports-file", "from", "to-all"}},
+		{Flags: []string{"ports-file"}, Others: []string{"from", "to-all"}},
+		routefiles.Clash("counters"),
+		{Flags: []string{"mlid"}, Others: []string{"force"}},
+		{Flags: []string{"json"}, Others: []string{"csv", "no_info"}},
+		{Flags: []string{"csv"}, Others: []string{"no_info"}},
+		{Flags: []string{"no_info"}, Others: []string{"counters"}},
 	},
 	Needs: []cmdutil.Need{
-		{Flags: []string{"lmc"}, Others: []string{"load"}},
+		routefiles.Need(),
 		{Flags: []string{"to-all"}, Others: []string{"from"}},
 		{Flags: []string{"from"}, Others: []string{"to-all"}},
 	},
 }
-
-// A pair is the texts of two ports.
-type pair struct{ from, to string }
 
 // complete checks the flags and returns the pairs.
 func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (pairs []pair, err error) {
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
-	if flags.Changed("sm_port") {
-		return nil, cmdutil.UsageErrorf("%s has no effect: route does not query a subnet manager", cmdutil.FlagName(flags, "sm_port"))
+	if err := c.files.Check(); err != nil {
+		return nil, err
 	}
 	switch {
-	case c.lmc > 7:
-		return nil, cmdutil.UsageErrorf("invalid --lmc %d: want 0 to 7", c.lmc)
-	case c.pairsFile != "" || c.toAll:
+	case c.pairsFile != "" || c.portsFile != "" || c.toAll:
 		if len(args) > 0 {
 			return nil, cmdutil.UsageErrorf("unexpected argument %q", args[0])
 		}
 	case len(args) != 2:
-		return nil, cmdutil.UsageErrorf("want two ports, got %d", len(args))
-	default:
-		pairs = []pair{{args[0], args[1]}}
+		return nil, cmdutil.UsageErrorf("number of ports: got %d, want 2", len(args))
 	}
-	if c.pairsFile != "" {
-		if pairs, err = c.readPairs(); err != nil {
+	if c.group != "" {
+		lid, err := strconv.ParseUint(c.group, 0, 16)
+		if err != nil || !ib.LID(lid).IsMulticast() {
+			return nil, cmdutil.UsageErrorf("invalid --mlid %q: want a LID from 0x%x to 0x%x", c.group, uint16(ib.MinMulticastLID), uint16(ib.MaxMulticastLID))
+		}
+		c.options.Group = ib.LID(lid)
+	}
+	if pairs, err = c.parsePairs(args); err != nil {
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	c.failOnGiven = flags.Changed("fail-on")
+	if c.counters {
+		if c.errors, err = errorcounters.New(nil); err != nil {
 			return nil, &cmdutil.UsageError{Err: err}
 		}
 	}
@@ -136,150 +170,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return nil, err
 	}
 	o := &c.options
-	o.Open, o.Client, o.Load, o.LMC = c.fabric.Open(c.env), c.fabric.Client(c.env), c.load, c.lmc
+	o.Open, o.Client, o.Load, o.LMC = c.fabric.Open(c.env), c.fabric.Client(c.env), c.files.Load, c.files.LMC
+	o.SMLID, o.ExtendedPortInfo = c.fabric.SMLID, !c.fabric.NoExtendedPortInfo()
 	c.names, err = c.fabric.Names(c.env)
 	return pairs, err
-}
-
-// readPairs reads a file of pairs. Empty lines and lines that begin with # are ignored.
-func (c *command) readPairs() (pairs []pair, err error) {
-	in, name := c.env.In, "standard input"
-	if c.pairsFile != "-" {
-		file, err := os.Open(c.pairsFile)
-		if err != nil {
-			return nil, fmt.Errorf("read pairs: %w", err)
-		}
-		defer file.Close()
-		in, name = io.Reader(file), c.pairsFile
-	}
-	line := 0
-	lines := bufio.NewScanner(in)
-	for lines.Scan() {
-		line++
-		fields := strings.Fields(lines.Text())
-		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
-			continue
-		}
-		if len(fields) != 2 {
-			return nil, &route.FileError{File: name, Line: line, Problem: fmt.Sprintf("want two ports, got %d", len(fields))}
-		}
-		pairs = append(pairs, pair{fields[0], fields[1]})
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return pairs, nil
-}
-
-// An endPair is two ports.
-type endPair struct{ from, to *route.Port }
-
-// run reads the routing, follows the paths and prints them.
-func (c *command) run(ctx context.Context, pairs []pair) error {
-	var ends []endPair
-	// find resolves the ports; all entries are read for the paths to all ports.
-	find := func(r *route.Routing) (lids []ib.LID, err error) {
-		if ends, err = c.find(r, pairs); err != nil || c.toAll {
-			return nil, err
-		}
-		for _, e := range ends {
-			lids = append(lids, e.from.LID, e.to.LID)
-		}
-		return lids, nil
-	}
-	bar := render.NewProgress(c.env.ErrOut)
-	c.options.Progress, c.options.LIDs = bar.Update, find
-	r, err := route.Scan(ctx, c.options)
-	bar.Close()
-	switch {
-	case err != nil && len(c.load) > 0:
-		return &cmdutil.UsageError{Err: err} // as for all files that the user names
-	case err != nil:
-		return err
-	case len(c.load) > 0:
-		if _, err := find(r); err != nil {
-			return err
-		}
-	}
-	for _, f := range r.Failures {
-		fmt.Fprintf(c.env.ErrOut, "warning: %v\n", f.Err)
-	}
-	reports, partial, problems := c.trace(r, ends)
-	out := render.NewOutput(c.env.Out)
-	c.print(out, r.Partial(), reports)
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return cmdutil.ResultError(partial, problems)
-}
-
-// trace follows the paths between ports in both directions. partial reports that an
-// entry was not read.
-func (c *command) trace(r *route.Routing, ends []endPair) (reports []route.PairReport, partial, problems bool) {
-	for _, e := range ends {
-		forward, reverse := r.Trace(e.from, e.to.LID), r.Trace(e.to, e.from.LID)
-		p := route.PairReport{
-			Forward: route.NewPathReport(&forward, c.names), Reverse: route.NewPathReport(&reverse, c.names), Symmetric: forward.IsReverse(&reverse),
-		}
-		problem := len(p.Forward.Findings)+len(p.Reverse.Findings) > 0
-		partial = partial || forward.Cause == route.Unseen || reverse.Cause == route.Unseen
-		problems = problems || problem
-		if problem || !c.problems {
-			reports = append(reports, p)
-		}
-	}
-	return reports, partial, problems
-}
-
-func (c *command) print(out *render.Output, partial bool, reports []route.PairReport) {
-	if c.json {
-		if reports == nil {
-			reports = []route.PairReport{}
-		}
-		out.Write(render.MustMarshal(route.PathsReport{Schema: route.PathSchema, Partial: partial, Pairs: reports}))
-		out.WriteByte('\n')
-		return
-	}
-	for i := range reports {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
-		printPath(out, &reports[i].Forward)
-		printPath(out, &reports[i].Reverse)
-		if !reports[i].Symmetric {
-			fmt.Fprintln(out, "the two directions cross different links")
-		}
-	}
-}
-
-// printPath prints the links of a path in a table, and its problems.
-func printPath(out *render.Output, p *route.PathReport) {
-	fmt.Fprintf(out, "%s to %s, LID %d: %s\n", p.From.Name, p.To.Name, p.LID, render.Count(len(p.Hops), "link", "links"))
-	text := func(s *string) string {
-		if s == nil {
-			return render.Absent
-		}
-		return *s
-	}
-	rows := make([]int, len(p.Hops))
-	for i := range rows {
-		rows[i] = i
-	}
-	mark := func(i int) string {
-		if p.Slowest != nil && *p.Slowest == i {
-			return "*"
-		}
-		return " "
-	}
-	port := func(r route.ReportPort) string { return fmt.Sprintf("%s[%d]", r.Name, r.Port) }
-	render.Columns(out, []render.Column[int]{
-		render.TextColumn(" OUTPUT", func(i int) string { return mark(i) + port(p.Hops[i].Output) }),
-		render.TextColumn("INPUT", func(i int) string { return port(p.Hops[i].Input) }),
-		render.TextColumn("WIDTH", func(i int) string { return text(p.Hops[i].Width) }),
-		render.TextColumn("SPEED", func(i int) string { return text(p.Hops[i].Speed) }),
-		render.TextColumn("STATE", func(i int) string { return p.Hops[i].State }),
-	}, rows)
-	for _, f := range p.Findings {
-		fmt.Fprintf(out, "problem: %s\n", f)
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/route"
 )
 
 var program = cmdtest.Native(New)
@@ -17,11 +18,19 @@ const dumps = "../../route/testdata/opensm"
 
 func TestRoute_Views(t *testing.T) {
 	pairs := cmdtest.WriteFile(t, "# pairs\nnode01 node16\n\n0x0002c90000800000 5\n")
+	more := cmdtest.WriteFile(t, "4 5 more words\n")
 	for name, args := range map[string][]string{
-		"pair":   {"--sim", "demo", "node01", "node16"},
-		"pairs":  {"--sim", "demo", "--pairs", pairs},
-		"to-all": {"--sim", "demo", "--from", "node01/1", "--to-all", "--problems"},
-		"files":  {"--load", dumps, "host00001", "8"},
+		"pair":       {"--sim", "demo", "node01", "node16"},
+		"pairs":      {"--sim", "demo", "--pairs", pairs},
+		"to-all":     {"--sim", "demo", "--from", "node01/1", "--to-all", "--problems"},
+		"files":      {"--load", dumps, "host00001", "8"},
+		"adaptive":   {"--sim", "fat-tree:levels=2,radix=8,pods=4,ar=on", "host00001", "host00016"},
+		"counters":   {"--sim", "demo", "--counters", "node01", "spine1"},
+		"csv":        {"--sim", "demo", "--csv", "node01", "spine1"},
+		"brief":      {"--sim", "demo", "-n", "--ports-file", more},
+		"force":      {"--sim", "demo", "-f", "node01", "999"},
+		"group":      {"--sim", "broken-multicast", "-m", "0xc011", "--from", "host00001", "--to-all"},
+		"asymmetric": {"--sim", "dead-end", "--fail-on", "asymmetric", "--problems", "--from", "host00001", "--to-all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, out, err := program.Run(t, nil, append([]string{"route"}, args...)...)
@@ -38,7 +47,9 @@ func TestRoute_JSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{"--sim demo node01 node16", "--sim demo node01 spine1", "--sim demo --from node01 --to-all", "--sim demo:sm=off node01 node02", "--load " + dumps + " 1 8"} {
+	for _, args := range []string{"--sim demo node01 node16", "--sim demo node01 spine1", "--sim demo --from node01 --to-all", "--sim demo:sm=off node01 node02", "--load " + dumps + " 1 8",
+		"--sim demo --counters node01 node16", "--sim demo -f 4 999", "--sim broken-multicast -m 0xc010 --from 1 --to-all", "--sim forwarding-loop host00001 host00016",
+		"--sim fat-tree:levels=2,radix=8,pods=4,ar=on host00001 host00016"} {
 		t.Run(args, func(t *testing.T) {
 			_, out, text := program.Run(t, nil, append([]string{"route", "--json"}, strings.Fields(args)...)...)
 			if strings.Contains(args, "sm=off") {
@@ -54,28 +65,55 @@ func TestRoute_JSON(t *testing.T) {
 			if err := schema.Validate(v); err != nil {
 				t.Error(err)
 			}
+			cmdtest.RoundTrip(t, out, new(route.PathsReport))
 		})
 	}
 }
 
 func TestRoute_ExitCodes(t *testing.T) {
 	bad := cmdtest.WriteFile(t, "node01 node16\nnode01\n")
+	unknown := cmdtest.WriteFile(t, "node01 node02\nnode01 nosuch\n")
+	allUnknown := cmdtest.WriteFile(t, "nosuch node02\nnode01 nosuch\n")
+	invalid := cmdtest.WriteFile(t, "node01 node02\n\nnode01 4-9\n")
+	empty := cmdtest.WriteFile(t, "# none\n")
 	for _, test := range []struct {
 		args string
 		code int
 		err  string
 	}{
-		{"--sim demo node01 node16", cmdutil.ExitOK, ""},
-		{"--sim demo node01 node10", cmdutil.ExitFindings, ""},
+		{"--sim demo node01 node02", cmdutil.ExitOK, ""},
+		{"--sim demo node01 node16", cmdutil.ExitFindings, ""}, // a narrow link
+		{"--sim demo --fail-on forwarding-loop,unreachable node01 node16", cmdutil.ExitOK, ""},
+		{"--sim demo --fail-on asymmetric node01 node16", cmdutil.ExitFindings, ""},
+		{"--sim demo --fail-on broken node01 node16", cmdutil.ExitUsage, "want one of unreachable, forwarding-loop"},
+		{"--sim demo --counters node02 node03", cmdutil.ExitOK, ""},
+		{"--sim demo node01 999", cmdutil.ExitFailed, "find 999: no port with a LID has this address"},
+		{"--sim demo -f node01 999", cmdutil.ExitFindings, ""},
+		{"--sim demo -f nosuch 999", cmdutil.ExitFailed, "find nosuch"},
+		{"--sim demo -m 0xbfff node01 node02", cmdutil.ExitUsage, "invalid --mlid \"0xbfff\": want a LID from 0xc000 to 0xfffe"},
+		{"--sim demo -m x node01 node02", cmdutil.ExitUsage, "invalid --mlid"},
+		{"--sim demo -m 0xc001 -f node01 node02", cmdutil.ExitUsage, "exclude each other"},
+		{"--sim demo -n --json node01 node02", cmdutil.ExitUsage, "exclude each other"},
+		{"--load " + dumps + " --counters 1 8", cmdutil.ExitUsage, "exclude each other"},
 		{"--sim demo 4 0,1", cmdutil.ExitOK, ""},
-		{"--sim demo node01", cmdutil.ExitUsage, "want two ports, got 1"},
+		{"--sim demo node01", cmdutil.ExitUsage, "number of ports: got 1, want 2"},
+		{"--sim demo node01 spin", cmdutil.ExitFailed, `hint: similar names: "spine1", "spine2"`},
+		{"--sim demo node01/9 node02", cmdutil.ExitFailed, "find port 9 of node01: the ports have the numbers 1 to 1"},
 		{"--sim demo node01 nosuch", cmdutil.ExitFailed, "find nosuch: no port with a LID has this address"},
 		{"--sim demo node01 192.0.2.1", cmdutil.ExitUsage, "IP addresses are not supported"},
 		{"--sim demo node01 4-9", cmdutil.ExitUsage, "want one LID"},
-		{"--sim demo --pairs " + bad, cmdutil.ExitUsage, ":2: want two ports, got 1"},
+		{"--sim demo --pairs " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
+		{"--sim demo --ports-file " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
+		{"--sim demo --pairs " + unknown, cmdutil.ExitPartial, "warning: " + unknown + ":2: find nosuch: no port with a LID has this address"},
+		{"--sim demo --pairs " + invalid, cmdutil.ExitUsage, invalid + ":3: "},
+		{"--sim demo --pairs " + empty, cmdutil.ExitUsage, empty + ": no pairs"},
+		{"--sim demo --pairs /nonexistent", cmdutil.ExitUsage, "open /nonexistent: no such file"},
 		{"--sim demo --from node01", cmdutil.ExitUsage, "has no effect without --to-all"},
-		{"--load /nonexistent 1 2", cmdutil.ExitUsage, "no such file"},
-		{"--load " + dumps + "/opensm-subnet.lst 1 8", cmdutil.ExitPartial, ""},
+		{"--load /nonexistent 1 2", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
+		{"--load " + dumps + "/opensm-subnet.lst 1 8", cmdutil.ExitUsage, "no forwarding tables"},
+		{"--load " + dumps + " --fail-on unreachable 1 8", cmdutil.ExitOK, ""},
+		{"--load " + dumps + " --fail-on link 1 8", cmdutil.ExitUsage, "--fail-on link and --load exclude each other"},
+		{"--sim demo --pairs " + allUnknown, cmdutil.ExitFailed, "find pairs: no pair of " + allUnknown + " has two known ports"},
 		{"--load " + dumps + " --lmc 8 1 8", cmdutil.ExitUsage, "want 0 to 7"},
 	} {
 		t.Run(test.args, func(t *testing.T) {
@@ -84,5 +122,17 @@ func TestRoute_ExitCodes(t *testing.T) {
 				t.Errorf("got exit code %d, error output %q; want %d, %q", code, err, test.code, test.err)
 			}
 		})
+	}
+}
+
+// A path through a node that does not respond is incomplete, and not one that ends.
+func TestRoute_Incomplete(t *testing.T) {
+	events := cmdtest.WriteFile(t, "@1 mute spine001 LinearForwardingTable\n")
+	code, out, err := program.Run(t, nil, "route", "--sim", "fat-tree:radix=4,pods=2,spines=2", "--sim-events", events, "-t", "20", "1", "4")
+	if want := "host00001 to host00003, LID 4, SL 0: incomplete, 2 links\n"; code != cmdutil.ExitPartial || !strings.HasPrefix(out, want) {
+		t.Errorf("got exit code %d\n%swant %d\n%s", code, out, cmdutil.ExitPartial, want)
+	}
+	if !strings.Contains(out, "problem: unseen: the table of spine001 was not read") || !strings.Contains(err, "warning: spine001: Get LinearForwardingTable") {
+		t.Errorf("got\n%s%s", out, err)
 	}
 }

@@ -1,0 +1,102 @@
+package route
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/textfile"
+)
+
+// A pair is the addresses of two ports. The second one is not used with --to-all.
+type pair struct {
+	from, to resolve.Address
+	line     int // of the file; 0: of the command line
+}
+
+// parsePairs returns the pairs of the command line or of a file.
+func (c *command) parsePairs(args []string) ([]pair, error) {
+	switch {
+	case c.toAll:
+		from, err := parsePort(c.from)
+		return []pair{{from: from}}, err
+	case c.pairsFile != "":
+		return c.readPairs(c.pairsFile, false)
+	case c.portsFile != "":
+		return c.readPairs(c.portsFile, true)
+	}
+	p, err := parsePair(args)
+	return []pair{p}, err
+}
+
+func parsePair(words []string) (p pair, err error) {
+	if p.from, err = parsePort(words[0]); err == nil {
+		p.to, err = parsePort(words[1])
+	}
+	return p, err
+}
+
+// parsePort parses the address of one port.
+func parsePort(text string) (resolve.Address, error) {
+	a, err := resolve.Parse(text)
+	switch {
+	case err != nil:
+		return a, err
+	case a.Kind == resolve.IP:
+		return a, fmt.Errorf("find %s: IP addresses are not supported", text)
+	case a.Kind == resolve.LID && a.First != a.Last:
+		return a, fmt.Errorf("find %s: want one LID", text)
+	}
+	return a, nil
+}
+
+// readPairs reads a file of pairs.
+func (c *command) readPairs(path string, more bool) ([]pair, error) {
+	if path == "-" {
+		return scanPairs(interrupt.Reader(c.env.In), c.pairsName(), more)
+	}
+	file, err := interrupt.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read pairs: %w", err)
+	}
+	defer file.Close()
+	return scanPairs(file, path, more)
+}
+
+// pairsName returns the name of the file of pairs in messages.
+func (c *command) pairsName() string {
+	if name := c.pairsFile + c.portsFile; name != "-" { // one is empty
+		return name
+	}
+	return "standard input"
+}
+
+// scanPairs parses lines with two ports each. Empty lines and lines that begin with # are
+// ignored, and with more the words behind a pair.
+func scanPairs(in io.Reader, name string, more bool) (pairs []pair, err error) {
+	lines := textfile.NewReader(in, name)
+	for lines.Next() {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if len(words) < 2 || len(words) > 2 && !more {
+			return nil, fmt.Errorf("read %w", lines.Errorf("number of ports: got %d, want 2", len(words)))
+		}
+		p, err := parsePair(words)
+		if err != nil {
+			return nil, fmt.Errorf("read %w", lines.At(err))
+		}
+		p.line = lines.Line()
+		pairs = append(pairs, p)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %w", err)
+	}
+	if len(pairs) == 0 {
+		return nil, fmt.Errorf("read %s: no pairs", name)
+	}
+	return pairs, nil
+}

@@ -1,0 +1,249 @@
+package route
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
+	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/route"
+)
+
+// print writes the selected view.
+func (c *command) print(out *render.Output, partial bool, reports []route.PairReport, problems int) {
+	switch {
+	case c.json:
+		render.WriteMembers(out, '{', route.PathsHead{
+			Schema: route.PathSchema, Partial: partial || c.partial, Group: render.NonZero(c.options.Group), Unchecked: c.unchecked,
+		})
+		render.WriteArray(out, "pairs", reports, func(p route.PairReport) any { return p })
+		out.WriteString("\n}\n")
+	case c.csv:
+		c.writeCSV(out, reports)
+	default:
+		for i := range reports {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			c.printPair(out, &reports[i])
+		}
+		if c.pairs+c.unknown > 1 && !c.brief {
+			if len(reports) > 0 {
+				out.WriteByte('\n')
+			}
+			fmt.Fprintf(out, "%s: %d with problems", render.Count(c.pairs+c.unknown, "pair", "pairs"), problems)
+			if c.unknown > 0 {
+				fmt.Fprintf(out, ", %d with an unknown port", c.unknown)
+			}
+			out.WriteByte('\n')
+		}
+		if len(c.unchecked) > 0 && !c.brief {
+			fmt.Fprintf(out, "not checked, for lack of data in files: %s\n", strings.Join(routefiles.KindNames(c.unchecked), ", "))
+		}
+	}
+}
+
+func (c *command) printPair(out *render.Output, p *route.PairReport) {
+	c.printPath(out, &p.Forward)
+	if p.Reverse != nil {
+		c.printPath(out, p.Reverse)
+	}
+	if isAsymmetric(p) {
+		c.printFinding(out, route.KindAsymmetric, "the two directions cross different links")
+	}
+}
+
+// printFinding prints a finding about a path.
+func (c *command) printFinding(out *render.Output, k route.Kind, detail string) {
+	word := "note"
+	if c.isProblem(k) {
+		word = "problem"
+	}
+	fmt.Fprintf(out, "%s: %s: %s\n", word, k, detail)
+}
+
+// printPath prints the links of a path in a table, and the findings about the path.
+func (c *command) printPath(out *render.Output, p *route.PathReport) {
+	if c.brief {
+		printBrief(out, p)
+	} else {
+		c.printLinks(out, p)
+	}
+	for _, f := range p.Findings {
+		if f.Hop == nil || c.brief {
+			c.printFinding(out, f.Kind, f.Detail)
+		}
+	}
+}
+
+// heading returns the ends of a path and its service level.
+func (c *command) heading(p *route.PathReport) string {
+	var b strings.Builder
+	b.WriteString(p.From.Name)
+	if p.To != nil {
+		b.WriteString(" to " + p.To.Name)
+	}
+	if c.options.Group != 0 {
+		fmt.Fprintf(&b, ", group 0x%x", uint16(c.options.Group))
+	} else {
+		fmt.Fprintf(&b, ", LID %d", p.LID)
+	}
+	if p.SL != nil {
+		fmt.Fprintf(&b, ", SL %d", *p.SL)
+	}
+	b.WriteString(": ")
+	switch {
+	case p.Arrives:
+	case *p.Cause == route.Unseen || *p.Cause == route.Silent:
+		b.WriteString("incomplete, ")
+	default:
+		b.WriteString("does not arrive, ")
+	}
+	b.WriteString(render.Count(len(p.Hops), "link", "links"))
+	return b.String()
+}
+
+func (c *command) printLinks(out *render.Output, p *route.PathReport) {
+	out.WriteString(c.heading(p) + "\n")
+	if len(p.Hops) == 0 {
+		return
+	}
+	rows := make([]int, len(p.Hops))
+	lanes := false
+	for i := range rows {
+		rows[i] = i
+		lanes = lanes || p.Hops[i].Output.VL != nil
+	}
+	mark := func(i int) string {
+		if p.Slowest != nil && *p.Slowest == i {
+			return "*"
+		}
+		return " "
+	}
+	port := func(r route.ReportHopPort) string { return fmt.Sprintf("%s[%d]", r.Name, r.Port) }
+	columns := []render.Column[int]{
+		render.TextColumn(" OUTPUT", func(i int) string { return mark(i) + port(p.Hops[i].Output) }),
+		render.TextColumn("INPUT", func(i int) string { return port(p.Hops[i].Input) }),
+		render.TextColumn("WIDTH", func(i int) string { return render.Show(p.Hops[i].Width) }),
+		render.TextColumn("SPEED", func(i int) string { return render.Show(p.Hops[i].Speed) }),
+		render.TextColumn("STATE", func(i int) string { return p.Hops[i].State }),
+	}
+	if lanes {
+		columns = append(columns, render.TextColumn("VL", func(i int) string { return render.Show(p.Hops[i].Output.VL) }))
+	}
+	columns = append(columns, render.TextColumn("FINDING", func(i int) string { return render.OrAbsent(findings(p, i)) }))
+	render.Columns(out, columns, rows)
+	for _, h := range p.Hops {
+		if h.Counters != nil {
+			printErrors(out, h.Output, h.Counters.Output)
+			printErrors(out, h.Input, h.Counters.Input)
+		}
+	}
+}
+
+// printErrors prints the error counters of a port that are not 0. Waiting is not an error.
+func printErrors(out *render.Output, p route.ReportHopPort, values map[string]uint64) {
+	var list []string
+	for _, c := range errorcounters.Counters() {
+		if n := values[c.String()]; n > 0 && c != counters.XmitWait {
+			list = append(list, fmt.Sprintf("%v %d", c, n))
+		}
+	}
+	if len(list) > 0 {
+		fmt.Fprintf(out, "counters of %s[%d]: %s\n", p.Name, p.Port, strings.Join(list, ", "))
+	}
+}
+
+// printBrief prints a path in the form of ibtracert -n.
+func printBrief(out *render.Output, p *route.PathReport) {
+	fmt.Fprintf(out, "From {%v}[%d]\n", p.From.NodeGUID, p.From.Port)
+	for _, h := range p.Hops {
+		fmt.Fprintf(out, "[%d] -> {%v}[%d]\n", h.Output.Port, h.Input.PortGUID, h.Input.Port)
+	}
+	if p.Arrives && p.To != nil {
+		fmt.Fprintf(out, "To {%v}[%d]\n", p.To.NodeGUID, p.To.Port)
+	}
+}
+
+// writeCSV writes one record per link, or one without a link for a path that has none.
+func (c *command) writeCSV(out *render.Output, reports []route.PairReport) {
+	w := csv.NewWriter(out)
+	header := []string{
+		"pair", "direction", "from_guid", "from", "from_port", "to_guid", "to", "to_port", "lid", "sl", "arrives", "findings",
+		"hop", "output_guid", "output", "output_port", "input_guid", "input", "input_port", "width", "speed", "gbps", "mtu", "state", "vl", "slowest", "link_findings",
+	}
+	if c.errors != nil {
+		for _, end := range []string{"output_", "input_"} {
+			for _, counter := range errorcounters.Counters() {
+				header = append(header, end+counter.String())
+			}
+		}
+	}
+	_ = w.Write(header)
+	for i := range reports {
+		c.writePath(w, i, "forward", &reports[i].Forward)
+		if reports[i].Reverse != nil {
+			c.writePath(w, i, "reverse", reports[i].Reverse)
+		}
+	}
+	w.Flush()
+}
+
+func (c *command) writePath(w *csv.Writer, pair int, direction string, p *route.PathReport) {
+	to := []string{"", "", ""}
+	if p.To != nil {
+		to = []string{p.To.NodeGUID.String(), p.To.Name, strconv.Itoa(int(p.To.Port))}
+	}
+	path := []string{strconv.Itoa(pair), direction, p.From.NodeGUID.String(), p.From.Name, strconv.Itoa(int(p.From.Port))}
+	path = append(append(path, to...), strconv.Itoa(int(p.LID)), text(p.SL), strconv.FormatBool(p.Arrives), findings(p, -1))
+	if len(p.Hops) == 0 {
+		_ = w.Write(append(path, make([]string, 15)...))
+	}
+	for i := range p.Hops {
+		h := &p.Hops[i]
+		record := append(path[:len(path):len(path)], strconv.Itoa(i),
+			h.Output.NodeGUID.String(), h.Output.Name, strconv.Itoa(int(h.Output.Port)), h.Input.NodeGUID.String(), h.Input.Name, strconv.Itoa(int(h.Input.Port)),
+			text(h.Width), text(h.Speed), text(h.Gbps), text(h.MTU), h.State, text(h.Output.VL), strconv.FormatBool(p.Slowest != nil && *p.Slowest == i), findings(p, i))
+		if c.errors != nil {
+			record = append(append(record, values(h.Counters.Output)...), values(h.Counters.Input)...)
+		}
+		_ = w.Write(record)
+	}
+}
+
+// text formats the value of a pointer, "" for nil.
+func text[T any](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprint(*p)
+}
+
+// values returns the error counters of an end in their order, "" for unknown ones.
+func values(counters map[string]uint64) []string {
+	var list []string
+	for _, c := range errorcounters.Counters() {
+		v, ok := counters[c.String()]
+		if !ok {
+			list = append(list, "")
+			continue
+		}
+		list = append(list, strconv.FormatUint(v, 10))
+	}
+	return list
+}
+
+// findings returns the findings about a hop with their kinds, or with -1 those about the path.
+func findings(p *route.PathReport, hop int) string {
+	var list []string
+	for _, f := range p.Findings {
+		if f.Hop == nil && hop < 0 || f.Hop != nil && *f.Hop == hop {
+			list = append(list, fmt.Sprintf("%s: %s", f.Kind, f.Detail))
+		}
+	}
+	return strings.Join(list, "; ")
+}
