@@ -1,4 +1,4 @@
-// Package check has the commands that check a fabric.
+// Package check has the commands that check a fabric, its routing, or this node.
 package check
 
 import (
@@ -10,16 +10,16 @@ import (
 )
 
 // commands are the subcommands.
-var commands = []func(*cmdutil.Env) *cobra.Command{newRoutes}
+var commands = []func(*cmdutil.Env) *cobra.Command{newFabric, newNode, newRoutes}
 
 // New returns the command check.
 func New(env *cmdutil.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check the routing of a fabric",
+		Short: "Check a fabric, this node, or the routing of a fabric",
 		Long: strings.TrimSpace(`
-check has commands that check a part of a fabric, list their findings, and exit
-with 3 if there are any.`),
+check has commands that return a verdict on a fabric, on this node, or on the
+routing of a fabric: a list of findings, and exit code 3 if there are any.`),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

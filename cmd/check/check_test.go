@@ -26,6 +26,9 @@ func TestCheckRoutes_Views(t *testing.T) {
 		"torus": {"--sim", "torus:x=5,y=5", "--limit", "1"},
 		"files": {"--load", dumps},
 		"csv":   {"--sim", "torus", "--csv"},
+
+		"inactive":  {"--sim", "demo"},
+		"multicast": {"--sim", "broken-multicast", "--smkey", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, out, err := program.Run(t, nil, append([]string{"check", "routes"}, args...)...)
@@ -47,6 +50,7 @@ func TestCheckRoutes_JSON(t *testing.T) {
 		"--sim demo --pattern shift --save " + saved,
 		"--load " + saved + " --diff " + saved,
 		"--sim torus --finding credit-loop",
+		"--sim broken-multicast --smkey 1",
 		"--load " + dumps,
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -83,23 +87,30 @@ func TestCheckRoutes_ExitCodes(t *testing.T) {
 	if err := os.WriteFile(truncated, text[:300], 0o644); err != nil {
 		t.Fatal(err)
 	}
+	const section = "dump_ucast_routes: "
+	part := cmdtest.WriteFile(t, strings.Join(strings.Split(string(text), section)[:2], section)) // the table of one switch
 	for _, test := range []struct {
 		args string
 		code int
 		err  string
 	}{
-		{"--sim demo", cmdutil.ExitOK, ""},
+		{"--sim demo", cmdutil.ExitFindings, ""}, // a link that is not active
+		{"--sim fat-tree", cmdutil.ExitOK, ""},
 		{"--sim torus", cmdutil.ExitFindings, ""},
 		{"--sim torus --fail-on unreachable", cmdutil.ExitOK, ""},
 		{"--sim torus --finding unreachable", cmdutil.ExitOK, ""},
 		{"--sim torus --finding credit", cmdutil.ExitUsage, "invalid"},
-		{"--load /nonexistent", cmdutil.ExitUsage, "no such file"},
+		{"--load /nonexistent", cmdutil.ExitUsage, "read routing: open /nonexistent: no such file"},
 		{"--load " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
-		{"--load " + dumps + "/opensm-subnet.lst", cmdutil.ExitPartial, ""},
-		{"--load " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "opensm.fdbs:11: expected"},
+		{"--load " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables, only nodes and links"},
+		{"--load " + dumps + "/opensm-subnet.lst," + part, cmdutil.ExitPartial, ""},
+		{"--load " + truncated + "," + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "opensm.fdbs:11: got"},
 		{"--load " + dumps + " --lmc 8", cmdutil.ExitUsage, "want 0 to 7"},
 		{"--load " + dumps + " --sim demo", cmdutil.ExitUsage, "exclude each other"},
 		{"--sim demo --diff " + dumps + "/opensm.fdbs", cmdutil.ExitUsage, "a topology is missing"},
+		{"--sim demo --diff " + dumps + "/opensm-subnet.lst", cmdutil.ExitUsage, "no forwarding tables"},
+		{"--sim demo --smkey x@y", cmdutil.ExitUsage, "SM_Key"},
+		{"--load " + dumps + " --smkey 1", cmdutil.ExitUsage, "exclude each other"},
 		{"--sim demo --lmc 1", cmdutil.ExitUsage, "has no effect without --load"},
 		{"--sim demo x", cmdutil.ExitUsage, `unexpected argument "x"`},
 	} {
@@ -117,7 +128,7 @@ func TestCheckRoutes_Diff(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved")
 	program.Run(t, nil, "check", "routes", "--sim", "torus", "--save", saved)
 	code, out, _ := program.Run(t, nil, "check", "routes", "--load", saved, "--diff", saved, "--fail-on", "unreachable")
-	if code != cmdutil.ExitOK || strings.Contains(out, "changed:") {
+	if code != cmdutil.ExitOK || strings.Contains(out, "changed:") || !strings.HasSuffix(out, "\nno differences from "+saved+"\n") {
 		t.Errorf("got exit code %d and\n%s\nwant no changes", code, out)
 	}
 	code, out, _ = program.Run(t, nil, "check", "routes", "--sim", "torus,sm=updown", "--diff", saved)

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/route"
@@ -25,26 +27,18 @@ type routes struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	load         []string
-	lmc          uint8
+	files        routefiles.Flags
 	save, diff   string
 	patterns     []string
 	withSwitches bool
 	pathSLs      bool
+	smKey        string
 	kinds, fail  []string
 	limit        int
 	json, csv    bool
 
 	options route.Options
 	names   *fabric.NameMap
-}
-
-func kindNames() []string {
-	var names []string
-	for _, k := range route.Kinds {
-		names = append(names, string(k))
-	}
-	return names
 }
 
 // newRoutes returns the command check routes.
@@ -59,7 +53,7 @@ from each end port to each LID. It reports paths that do not arrive, forwarding
 loops, credit loops, links with uneven loads, and multicast trees with defects.
 
 --load reads files instead: a routing that --save stored, or a topology
-(opensm-subnet.lst, or a cache of ibnetdiscover) with tables (opensm.fdbs,
+(opensm-subnet.lst, or what ibnetdiscover writes) with tables (opensm.fdbs,
 .mcfdbs, .slvl and .psl of opensm -D 0x43 or ibdiagnet, output of dump_fts). A
 directory stands for the files in it.`),
 		Example: strings.Trim(`
@@ -67,14 +61,17 @@ directory stands for the files in it.`),
   ibkit check routes
 
   # store the tables; later: the paths that changed since
-  ibkit check routes --save before
-  ibkit check routes --diff before
+  ibkit check routes --save routes.tables
+  ibkit check routes --diff routes.tables
 
   # the dumps of opensm -D 0x43
   ibkit check routes --load /var/log
 
   # the most flows on a link if all hosts send to another one
   ibkit check routes --pattern shift,random
+
+  # compare multicast trees with the members of their groups
+  ibkit check routes --smkey 1
 
   # without hardware: the shortest paths in a torus have credit loops
   ibkit check routes --sim torus`, "\n"),
@@ -94,15 +91,15 @@ directory stands for the files in it.`),
 func (c *routes) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&c.load, "load", nil, "read the files or the directory `PATH` instead of scanning")
-	flags.Uint8Var(&c.lmc, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
+	c.files.Register(flags)
 	flags.StringVar(&c.save, "save", "", "store nodes and tables in `FILE`")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the routing stored in `FILE`")
 	cmdutil.EnumListFlag(cmd, &c.patterns, "pattern", "", route.Patterns, "measure the congestion of a traffic `PATTERN`")
 	flags.BoolVar(&c.withSwitches, "with-switches", false, "include paths from and to the LIDs of switches")
 	flags.BoolVar(&c.pathSLs, "path-sls", false, "query the service level of each path if there are credit loops")
-	cmdutil.EnumListFlag(cmd, &c.kinds, "finding", "", kindNames(), "show only findings of a `KIND`")
-	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", kindNames(), "exit with 3 for a `KIND` (default: --finding, or all)")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key to read the members of groups: a `KEY`, @FILE, or - for a prompt")
+	cmdutil.EnumListFlag(cmd, &c.kinds, "finding", "", routefiles.KindNames(route.Kinds), "show only findings of a `KIND`")
+	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", routefiles.KindNames(route.Kinds), "exit with 3 for a `KIND` (default: --finding, or all)")
 	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print the findings as comma-separated values")
@@ -113,10 +110,10 @@ func (c *routes) define(cmd *cobra.Command) {
 var routesRules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"csv"}},
-		{Flags: []string{"load"}, Others: []string{"sim", "Ca", "Port", "timeout", "sm_port", "m_key", "outstanding_smps", "errors", "path-sls"}},
+		routefiles.Clash("path-sls", "smkey"),
 		{Flags: []string{"csv"}, Others: []string{"diff", "pattern"}},
 	},
-	Needs: []cmdutil.Need{{Flags: []string{"lmc"}, Others: []string{"load"}}},
+	Needs: []cmdutil.Need{routefiles.Need()},
 }
 
 // complete checks the flags and derives the options.
@@ -124,9 +121,10 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 	if err := routesRules.Check(flags); err != nil {
 		return err
 	}
+	if err := c.files.Check(); err != nil {
+		return err
+	}
 	switch {
-	case c.lmc > 7:
-		return cmdutil.UsageErrorf("invalid --lmc %d: want 0 to 7", c.lmc)
 	case c.limit < 0:
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.limit)
 	}
@@ -144,8 +142,14 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
 	}
+	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
+		return err
+	}
+	if flags.Changed("sm-port") && o.SMKey == 0 && !c.pathSLs {
+		return cmdutil.UsageErrorf("%s has no effect without --smkey or --path-sls", cmdutil.FlagName(flags, "sm-port"))
+	}
 	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
-	o.Load, o.LMC, o.PathSLs, o.Analyze.WithSwitches = c.load, c.lmc, c.pathSLs, c.withSwitches
+	o.Load, o.LMC, o.PathSLs, o.Analyze.WithSwitches = c.files.Load, c.files.LMC, c.pathSLs, c.withSwitches
 	c.names, err = c.fabric.Names(c.env)
 	return err
 }
@@ -155,7 +159,7 @@ func (c *routes) run(ctx context.Context) error {
 	var before *route.Routing
 	if c.diff != "" {
 		var err error
-		if before, err = route.Load([]string{c.diff}, route.LoadOptions{LMC: c.lmc}); err != nil {
+		if before, err = route.Load([]string{c.diff}, route.LoadOptions{LMC: c.files.LMC}); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
 	}
@@ -164,19 +168,20 @@ func (c *routes) run(ctx context.Context) error {
 	a, err := route.Check(ctx, c.options)
 	bar.Close()
 	switch {
-	case err != nil && len(c.load) > 0 && ctx.Err() == nil:
+	case err != nil && len(c.files.Load) > 0 && ctx.Err() == nil:
 		return &cmdutil.UsageError{Err: err} // as for all files that the user names
 	case err != nil:
 		return err
 	}
-	c.printFailures(a)
-	if c.save != "" {
-		if err := fileout.Write(c.save, a.Routing.Save); err != nil {
-			return fmt.Errorf("store routing: %w", err)
-		}
+	routefiles.PrintFailures(c.fabric.Failures(c.env, "warning"), a.Routing, c.names)
+	if err := c.store(a); err != nil {
+		return err
 	}
 	var changes []route.Change
 	if before != nil {
+		if before.Partial() {
+			fmt.Fprintf(c.env.ErrOut, "warning: the routing stored in %s is partial\n", c.diff)
+		}
 		changes = route.Diff(before, a.Routing, c.names)
 		if changes == nil {
 			changes = []route.Change{}
@@ -184,26 +189,27 @@ func (c *routes) run(ctx context.Context) error {
 	}
 	findings := a.Findings(c.names)
 	out := render.NewOutput(c.env.Out)
-	c.print(out, a, c.selected(findings), changes)
+	partial := a.Partial() || before != nil && before.Partial()
+	c.print(out, a, c.selected(findings), changes, partial)
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
-	return cmdutil.ResultError(a.Partial(), slices.ContainsFunc(findings, c.fails) || len(changes) > 0)
+	return cmdutil.ResultError(partial, slices.ContainsFunc(findings, c.fails) || len(changes) > 0)
 }
 
-// printFailures prints the requests without a response.
-func (c *routes) printFailures(a *route.Analysis) {
-	for i, f := range a.Routing.Failures {
-		if i == fabricflag.MaxFailures && c.fabric.Verbose == 0 {
-			fmt.Fprintf(c.env.ErrOut, "warning: %d more failures (-v prints all)\n", len(a.Routing.Failures)-i)
-			break
-		}
-		name := "unknown node"
-		if f.Node != nil {
-			name = c.names.NameOf(f.Node.GUID, f.Node.Desc)
-		}
-		fmt.Fprintf(c.env.ErrOut, "warning: %s: %v\n", name, f.Err)
+// store writes the file of --save. A partial result does not replace another one.
+func (c *routes) store(a *route.Analysis) error {
+	if c.save == "" {
+		return nil
 	}
+	if info, err := os.Stat(c.save); err == nil && info.Mode().IsRegular() && a.Partial() {
+		fmt.Fprintf(c.env.ErrOut, "warning: %s was not replaced, because the result is partial\n", c.save)
+		return nil
+	}
+	if err := fileout.Write(c.save, a.Routing.Save); err != nil {
+		return fmt.Errorf("store routing: %w", err)
+	}
+	return nil
 }
 
 // selected returns the findings to be printed.
@@ -219,11 +225,12 @@ func (c *routes) fails(f route.Finding) bool {
 	return len(c.fail) == 0 || slices.Contains(c.fail, string(f.Kind))
 }
 
-func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.Finding, changes []route.Change) {
+func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.Finding, changes []route.Change, partial bool) {
 	switch {
 	case c.json:
-		out.Write(render.MustMarshal(route.NewReport(a, findings, changes, c.names)))
-		out.WriteByte('\n')
+		r := route.NewReport(a, findings, changes, c.names)
+		r.Partial = partial
+		render.WriteLine(out, r)
 	case c.csv:
 		printFindingsCSV(out, findings)
 	default:
@@ -231,6 +238,9 @@ func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.F
 		c.printFindings(out, findings)
 		for _, change := range changes {
 			fmt.Fprintf(out, "changed: %s\n", change.Detail)
+		}
+		if c.diff != "" && len(changes) == 0 {
+			fmt.Fprintf(out, "no differences from %s\n", c.diff)
 		}
 	}
 }

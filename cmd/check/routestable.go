@@ -15,11 +15,22 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis) {
 	}
 	line("fabric", "%s, %s, %s", render.Count(a.Switches, "switch", "switches"), render.Count(a.EndPorts, "end port", "end ports"), render.Count(a.Destinations, "LID", "LIDs"))
 	line("paths", "%d, %s", a.Paths, arrivals(a))
+	if text := unread(a.Routing); text != "" {
+		line("not read", "%s", text)
+	}
+	if text := a.Adaptive.Text(c.names); text != "" {
+		line("adaptive", "%s", text)
+	}
 	if hops := hopText(a); hops != "" {
-		line("links", "%s", hops)
+		line("path length", "%s", hops)
 	}
 	if s := a.LinkSummary(); s.Count > 0 {
-		line("load", "%d outputs between switches: %.1f LIDs on average, at most %d; %.0f paths, at most %d", s.Count, s.MeanLIDs, s.MostLIDs, s.MeanPaths, s.MostPaths)
+		line("link load", "LIDs %.1f on average, at most %d; paths %.0f on average, at most %d; on each of %s between switches",
+			s.MeanLIDs, s.MostLIDs, s.MeanPaths, s.MostPaths, render.Count(s.Count, "output", "outputs"))
+	}
+	for _, l := range a.Levels() {
+		line(fmt.Sprintf("level %d", l.Level), "LIDs %.1f on average, %d to %d; on each of %s from %s to the next level",
+			l.Mean, l.Least, l.Most, render.Count(l.Links, "link", "links"), render.Count(l.Switches, "switch", "switches"))
 	}
 	line("credit loops", "%s", creditText(a))
 	if n := len(a.Trees); n > 0 {
@@ -29,7 +40,7 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis) {
 				sound++
 			}
 		}
-		line("multicast", "%s, %d sound", render.Count(n, "group", "groups"), sound)
+		line("multicast", "%s, %d sound; %s", render.Count(n, "group", "groups"), sound, members(a.Routing))
 	}
 	if d := a.Disjoint; d != nil {
 		line("LMC", "paths to the LIDs of a port share no link in %d of %d pairs, some in %d, all in %d", d.Separate, d.Groups, d.Partly, d.Same)
@@ -39,9 +50,46 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis) {
 	}
 }
 
+// unread describes the tables that could not be read, "" if there are none.
+func unread(r *route.Routing) string {
+	var tables, partial, blocks int
+	for _, n := range r.Nodes {
+		switch {
+		case !n.IsSwitch():
+		case !n.Tables.Known():
+			tables++
+		case len(n.Tables.Missing) > 0:
+			partial++
+			blocks += len(n.Tables.Missing)
+		}
+	}
+	var parts []string
+	if tables > 0 {
+		parts = append(parts, "the tables of "+render.Count(tables, "switch", "switches"))
+	}
+	if partial > 0 {
+		parts = append(parts, fmt.Sprintf("%s of 64 LIDs of %s", render.Count(blocks, "block", "blocks"), render.Count(partial, "switch", "switches")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// members describes the comparison with the members of multicast groups.
+func members(r *route.Routing) string {
+	switch {
+	case r.Members != nil:
+		return fmt.Sprintf("compared with %s of subnet administration", render.Count(r.CountMembers(), "member", "members"))
+	case r.NoMembers != nil:
+		return fmt.Sprintf("members unknown: %v", r.NoMembers)
+	}
+	return "members unknown"
+}
+
 // arrivals describes the paths that arrive and those that do not.
 func arrivals(a *route.Analysis) string {
 	if a.Reached == a.Paths {
+		if n := len(a.Inactive); n > 0 {
+			return fmt.Sprintf("all lead to their destination, but over %s without data", render.Count(n, "link", "links"))
+		}
 		return "all arrive"
 	}
 	text := fmt.Sprintf("%d arrive", a.Reached)
@@ -58,20 +106,24 @@ func hopText(a *route.Analysis) string {
 	var parts []string
 	for links, n := range a.Hops {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d: %d", links, n))
+			parts = append(parts, fmt.Sprintf("%s: %d", render.Count(links, "link", "links"), n))
 		}
 	}
-	return strings.Join(parts, "  ")
+	return strings.Join(parts, ", ")
 }
 
 // creditText describes the search for credit loops.
 func creditText(a *route.Analysis) string {
 	n := len(a.CreditLoops)
+	none := "none"
+	if a.Partial() {
+		none = "none in the tables that were read"
+	}
 	switch {
 	case n == 0 && a.Lanes == route.OneLane:
-		return "not possible, even if all paths use one virtual lane"
+		return none + ", even if all paths use one virtual lane"
 	case n == 0:
-		return "not possible with the service levels of the paths"
+		return none + ", with the service levels of the paths"
 	case a.Lanes == route.LanesUnknown:
 		return fmt.Sprintf("%d if all paths use one virtual lane; service levels of paths are unknown", n)
 	}
@@ -83,7 +135,7 @@ func (c *routes) congestionText(p route.Congestion) string {
 		return "no flows between switches"
 	}
 	link := fmt.Sprintf("%s[%d]", c.names.NameOf(p.Link.Node.GUID, p.Link.Node.Desc), p.Link.Number)
-	text := fmt.Sprintf("at most %d flows on a link (%s)", p.Worst, link)
+	text := fmt.Sprintf("at most %s on a link (%s)", render.Count(p.Worst, "flow", "flows"), link)
 	if p.Rounds > 1 {
 		text += fmt.Sprintf(", %.1f on average over %d rounds", p.Mean, p.Rounds)
 	}
@@ -112,7 +164,7 @@ func (c *routes) printFindings(out *render.Output, findings []route.Finding) {
 	}, rows)
 	for _, k := range route.Kinds {
 		if more := count[k] - c.limit; c.limit > 0 && more > 0 {
-			fmt.Fprintf(out, "%d more findings of kind %s (--limit 0 prints all)\n", more, k)
+			fmt.Fprintf(out, "%s: %d more (--limit 0 shows all)\n", k, more)
 		}
 	}
 }

@@ -1,0 +1,187 @@
+package check
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/check"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/topology"
+)
+
+// fabricCheck is one call of check fabric.
+type fabricCheck struct {
+	verdict
+	fabric  fabricflag.Flags
+	source  fabricflag.Source
+	files   routefiles.Flags
+	options check.FabricOptions
+
+	plan, since, smKey string
+	window             time.Duration
+}
+
+// newFabric returns the command check fabric.
+func newFabric(env *cmdutil.Env) *cobra.Command {
+	c := &fabricCheck{verdict: verdict{env: env, scope: "fabric", kinds: check.FabricKinds()}}
+	for _, s := range check.FabricStages() {
+		c.stages = append(c.stages, [2]string{s.Name, s.About})
+	}
+	cmd := &cobra.Command{
+		Use:   "fabric [flags]",
+		Short: "Check a fabric: links, partitions, counters, routing, cabling",
+		Long: strings.TrimSpace(`
+check fabric scans a fabric and runs the stages of --list: it checks what
+ibdiagnet and UFM check, as far as a fabric shows it without registers of
+vendors. Each finding has its next step. The output ends with a table of the
+stages.
+
+With --from FILE it checks a stored fabric: a cache, the JSON of linkinfo with
+attributes, ibdiagnet2.db_csv, or the directory with the files of ibdiagnet or
+of ibkit topology --ibdiagnet. Stages that send requests are skipped.
+
+The exit code is 0 if there are no errors, 3 if there are, 4 if a part could not
+be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.`),
+		Example: strings.Trim(`
+  # all stages; exit code 3 if there are errors
+  ibkit check fabric
+
+  # errors since yesterday, bit error rates, and the cabling against a plan
+  ibkit counters --save counters.baseline
+  ibkit check fabric --since counters.baseline --plan plan.csv
+
+  # some stages, and their thresholds
+  ibkit check fabric --only links,speed,sm
+  ibkit check fabric --write-thresholds thresholds.yaml
+  ibkit check fabric --thresholds thresholds.yaml
+
+  # a stored fabric
+  ibkit topology --ibdiagnet files
+  ibkit check fabric --from files
+
+  # a plugin of Nagios, a report for a CI server
+  ibkit check fabric --format nagios
+  ibkit check fabric --format junit > fabric.xml
+
+  # without hardware
+  ibkit check fabric --sim demo`, "\n"),
+		Args:                  cmdutil.NoArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	c.register(cmd)
+	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
+	flags.DurationVar(&c.window, "window", 0, "read counters twice in this `TIME`, for errors now and bit error rates")
+	flags.StringVar(&c.since, "since", "", "compare counters with the baseline in `FILE` (ibkit counters --save)")
+	c.source.Define(cmd)
+	flags.StringSliceVar(&c.files.Load, "load", nil, "read forwarding tables from the files or the directory `PATH`")
+	flags.Uint8Var(&c.files.LMC, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key to read the members of groups: a `KEY`, @FILE, or - for a prompt")
+	c.fabric.Define(env, cmd)
+	c.wrap(cmd)
+	return cmd
+}
+
+// fabricRules are the relations between the flags.
+var fabricRules = cmdutil.FlagRules{
+	Clashes: append([]cmdutil.Clash{
+		{Flags: []string{"window"}, Others: []string{"since"}},
+	}, verdictRules...),
+	Needs: []cmdutil.Need{routefiles.Need()},
+}
+
+// complete checks the flags and reads the files.
+func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err error) {
+	if err := fabricRules.Check(flags); err != nil {
+		return err
+	}
+	if err := c.verdict.complete(flags); err != nil {
+		return err
+	}
+	if flags.Changed("window") && c.window <= 0 {
+		return cmdutil.UsageErrorf("invalid --window %v: want a time above 0", c.window)
+	}
+	if err := c.files.Check(); err != nil {
+		return err
+	}
+	if c.list || c.writeThresholds != "" {
+		return nil
+	}
+	if err := c.source.Complete([]string{"window", "smkey"}, nil); err != nil {
+		return err
+	}
+	o := &c.options
+	o.Tables, o.LMC = c.files.Load, c.files.LMC
+	if err := c.readStored(); err != nil {
+		return err
+	}
+	if c.plan != "" {
+		if o.Plan, err = topology.ReadPlan(c.plan); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	if c.since != "" {
+		if o.Since, err = counters.ReadBaselineFile(c.since); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
+		return err
+	}
+	o.Open, o.Client, o.SMLID = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.SMLID
+	o.Discover, o.NoExtendedPortInfo = c.source.Discoverer(&c.fabric.Settings), c.fabric.NoExtendedPortInfo()
+	o.Window, o.Limits, o.Only, o.Skip = c.window, c.limits, c.only, c.skip
+	o.Names, err = c.fabric.Names(c.env)
+	return err
+}
+
+// databaseFile is the file with the fabric in a directory of ibdiagnet.
+const databaseFile = "ibdiagnet2.db_csv"
+
+// readStored reads the stored fabric. A directory has the files of ibdiagnet: the fabric
+// in db_csv, and the tables.
+func (c *fabricCheck) readStored() (err error) {
+	if info, err := os.Stat(c.source.File); err == nil && info.IsDir() {
+		if len(c.options.Tables) == 0 {
+			c.options.Tables = []string{c.source.File}
+		}
+		c.source.File = filepath.Join(c.source.File, databaseFile)
+	}
+	c.options.Stored, err = c.source.Database()
+	return err
+}
+
+// run checks the fabric.
+func (c *fabricCheck) run(ctx context.Context) error {
+	if done, err := c.prepare(); done {
+		return err
+	}
+	bar := render.NewProgress(c.env.ErrOut)
+	c.options.Progress = bar.Update
+	r, err := check.Fabric(ctx, c.options)
+	bar.Close()
+	if err != nil {
+		return fabricflag.WithHint(err)
+	}
+	return c.print(r)
+}

@@ -1,0 +1,145 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/check"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/fileout"
+)
+
+// nodeCheck is one call of check node.
+type nodeCheck struct {
+	verdict
+	options check.NodeOptions
+
+	expect, writeExpect, state string
+}
+
+// newNode returns the command check node.
+func newNode(env *cmdutil.Env) *cobra.Command {
+	c := &nodeCheck{verdict: verdict{env: env, scope: "node", kinds: check.NodeKinds()}}
+	for _, s := range check.NodeStages() {
+		c.stages = append(c.stages, [2]string{s.Name, s.About})
+	}
+	cmd := &cobra.Command{
+		Use:   "node [flags]",
+		Short: "Check the RDMA devices of this node, for schedulers and monitoring",
+		Long: strings.TrimSpace(`
+check node compares the RDMA devices of this host with a manifest: devices,
+ports, rates, PCI Express links, firmware, GIDs. It reads sysfs and netlink,
+requires no privileges, and sends no packets. Without a manifest it reports what
+is wrong on any host, for example a port that is not active.
+
+With a state file it compares error counters with those of the last check, and
+reports ports whose link went down several times within some hours.
+
+The exit code is 0 if there are no errors, 3 if there are, 4 if a part could not
+be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.`),
+		Example: strings.Trim(`
+  # describe this host; on equal hosts: compare them
+  ibkit check node --write-expect /etc/ibkit/node.yaml
+  ibkit check node --expect /etc/ibkit/node.yaml
+
+  # remember counters and link flaps between checks
+  ibkit check node --expect /etc/ibkit/node.yaml --state /var/lib/ibkit/state
+
+  # a plugin of Nagios, Icinga or Naemon
+  ibkit check node --expect /etc/ibkit/node.yaml --format nagios
+
+  # a check of LBNL Node Health Check, in nhc.conf
+  * || check_cmd_status -r 0 ibkit check node --format nhc`, "\n"),
+		Args:                  cmdutil.NoArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.complete(cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.expect, "expect", "", "compare the host with the manifest in `FILE`, in YAML or JSON")
+	flags.StringVar(&c.writeExpect, "write-expect", "", "write the manifest of this host to `FILE`, and exit")
+	flags.StringVar(&c.state, "state", "", "remember counters and link flaps in `FILE`")
+	flags.StringSliceVar(&c.options.Ignore, "ignore", nil, "do not check devices with a name like `PATTERN`: 'mlx5_bond_*'")
+	cmdutil.CompleteList(env, cmd, "ignore", cmdutil.DeviceNames)
+	c.register(cmd)
+	flags.StringVar(&c.options.Root, "root", "/", "check the host whose root file system is mounted at `DIR`")
+	if err := cmd.MarkFlagDirname("root"); err != nil {
+		panic(err) // the flag is there
+	}
+	c.wrap(cmd)
+	return cmd
+}
+
+// nodeRules are the relations between the flags.
+var nodeRules = cmdutil.FlagRules{
+	Clashes: append([]cmdutil.Clash{
+		{Flags: []string{"write-expect"}, Others: []string{"expect", "state", "only", "skip", "list", "json", "format", "fail-on", "limit", "thresholds", "write-thresholds"}},
+	}, verdictRules...),
+}
+
+// complete checks the flags and reads the files.
+func (c *nodeCheck) complete(flags *pflag.FlagSet) (err error) {
+	if err := nodeRules.Check(flags); err != nil {
+		return err
+	}
+	if err := c.verdict.complete(flags); err != nil {
+		return err
+	}
+	if info, err := os.Stat(c.options.Root); err != nil {
+		return cmdutil.UsageErrorf("invalid --root: %w", err)
+	} else if !info.IsDir() {
+		return cmdutil.UsageErrorf("invalid --root: %s is not a directory", c.options.Root)
+	}
+	if err := check.ValidatePatterns(c.options.Ignore); err != nil {
+		return cmdutil.UsageErrorf("invalid --ignore: %w", err)
+	}
+	if c.expect != "" {
+		if c.options.Expect, err = check.ReadManifest(c.expect); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	if c.state != "" {
+		if c.options.State, err = check.ReadState(c.state); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	c.options.Only, c.options.Skip, c.options.Limits = c.only, c.skip, c.limits
+	return nil
+}
+
+// run checks the node.
+func (c *nodeCheck) run(ctx context.Context) error {
+	if done, err := c.prepare(); done {
+		return err
+	}
+	if c.env.Getenv("IBKIT_SIM") != "" {
+		fmt.Fprintln(c.env.ErrOut, "ibkit check node: warning: IBKIT_SIM has no effect: check node checks this host")
+	}
+	if c.writeExpect != "" {
+		r, err := check.Devices(ctx, c.options.Root)
+		if err != nil {
+			return err
+		}
+		return fileout.Write(c.writeExpect, check.ManifestOf(r.Devices, c.options.Ignore).Write)
+	}
+	r, err := check.Node(ctx, c.options)
+	if err != nil {
+		return err
+	}
+	if c.options.State != nil {
+		if err := c.options.State.Write(); err != nil {
+			return err
+		}
+	}
+	return c.print(r)
+}

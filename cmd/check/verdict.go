@@ -1,0 +1,281 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/check"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/fileout"
+)
+
+// The formats.
+const (
+	formatText   = "text"
+	formatJSON   = "json"
+	formatNagios = "nagios"
+	formatNHC    = "nhc"
+	formatJUnit  = "junit"
+)
+
+// verdict has the flags and the views of check node and check fabric.
+type verdict struct {
+	env   *cmdutil.Env
+	scope string // "node" or "fabric"
+
+	stages [][2]string // names and subjects
+	kinds  []check.Kind
+
+	format          string
+	json            bool
+	only, skip      []string
+	list            bool
+	failOn          string
+	limit           int
+	thresholds      string
+	writeThresholds string
+
+	limits check.Limits
+}
+
+// register declares the flags.
+func (v *verdict) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	var names []string
+	for _, s := range v.stages {
+		names = append(names, s[0]+"\t"+s[1])
+	}
+	cmdutil.EnumListFlag(cmd, &v.only, "only", "", names, "run only these `STAGES`, separated by commas (see --list)")
+	cmdutil.EnumListFlag(cmd, &v.skip, "skip", "", names, "skip these `STAGES`, separated by commas")
+	flags.BoolVar(&v.list, "list", false, "list the stages with their findings")
+	cmdutil.EnumFlag(cmd, &v.format, "format", "", formatText,
+		[]string{formatText, formatJSON, formatNagios, formatNHC, formatJUnit}, "output `FORMAT`")
+	flags.BoolVar(&v.json, "json", false, "the same as --format json")
+	cmdutil.EnumFlag(cmd, &v.failOn, "fail-on", "", "error", []string{"error", "warning"}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
+	flags.IntVar(&v.limit, "limit", 10, "print at most `N` findings of each kind; 0: all (text)")
+	flags.StringVar(&v.thresholds, "thresholds", "", "read thresholds and severities from `FILE`, in YAML or JSON")
+	flags.StringVar(&v.writeThresholds, "write-thresholds", "", "write the thresholds with their sources to `FILE`, and exit")
+}
+
+// verdictRules are the relations between these flags.
+var verdictRules = []cmdutil.Clash{
+	{Flags: []string{"json"}, Others: []string{"format"}},
+	{Flags: []string{"list"}, Others: []string{"json", "format", "only", "skip", "write-thresholds"}},
+}
+
+// complete checks the flags and reads the thresholds.
+func (v *verdict) complete(flags *pflag.FlagSet) (err error) {
+	if v.json {
+		v.format = formatJSON
+	}
+	switch {
+	case v.limit < 0:
+		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", v.limit)
+	case flags.Changed("limit") && v.format != formatText:
+		return cmdutil.UsageErrorf("--limit and --format %s exclude each other", v.format)
+	case len(v.only) > 0 && !slices.ContainsFunc(v.only, func(name string) bool { return !slices.Contains(v.skip, name) }):
+		return cmdutil.UsageErrorf("no stage left: --skip contains all stages of --only")
+	}
+	v.limits = check.DefaultLimits()
+	if v.thresholds != "" {
+		if v.limits, err = check.ReadLimits(v.thresholds); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	return nil
+}
+
+// prepare runs the options that replace a check, and reports whether there was one.
+func (v *verdict) prepare() (done bool, err error) {
+	switch {
+	case v.list:
+		return true, v.printList()
+	case v.writeThresholds != "":
+		return true, fileout.Write(v.writeThresholds, v.limits.Write)
+	}
+	return false, nil
+}
+
+// printList prints the stages with the kinds of their findings.
+func (v *verdict) printList() error {
+	out := render.NewOutput(v.env.Out)
+	var rows [][]string
+	for _, s := range v.stages {
+		rows = append(rows, []string{s[0], s[1]})
+	}
+	if err := render.Table(out, []string{"STAGE", "SUBJECT"}, rows); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	rows = nil
+	for _, k := range v.kinds {
+		rows = append(rows, []string{k.Stage + "/" + k.Name, string(k.Severity), render.OrAbsent(k.Ibdiagnet)})
+	}
+	return errors.Join(render.Table(out, []string{"FINDING", "SEVERITY", "IBDIAGNET"}, rows), out.Flush())
+}
+
+// fails reports whether a result makes the command fail.
+func (v *verdict) fails(r *check.Result) bool {
+	return r.Errors > 0 || v.failOn == "warning" && r.Warnings > 0
+}
+
+// print prints a result and returns the exit code as an error.
+func (v *verdict) print(r *check.Result) error {
+	out := render.NewOutput(v.env.Out)
+	code := cmdutil.ResultError(r.Partial, v.fails(r))
+	var err error
+	switch v.format {
+	case formatJSON:
+		render.WriteDocument(out, r)
+	case formatNagios:
+		code = v.printNagios(out, r)
+	case formatNHC:
+		code = v.printNHC(out, r)
+	case formatJUnit:
+		err = printJUnit(out, r)
+	default:
+		err = v.printText(out, r)
+	}
+	if err := errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	return code
+}
+
+// status is an exit code of plugins of Nagios (Monitoring Plugins Development Guidelines,
+// "Plugin Return Codes").
+type status int
+
+const (
+	statusOK status = iota
+	statusWarning
+	statusCritical
+	statusUnknown
+)
+
+var statusNames = [...]string{"OK", "WARNING", "CRITICAL", "UNKNOWN"}
+
+// exit returns the exit code as an error.
+func (s status) exit() error {
+	if s == statusOK {
+		return nil
+	}
+	return &cmdutil.ExitError{Code: int(s)}
+}
+
+// statusOf returns the status of a result. Errors take precedence over parts that could not
+// be checked, and these over warnings.
+func statusOf(r *check.Result) status {
+	switch {
+	case r.Errors > 0:
+		return statusCritical
+	case r.Partial:
+		return statusUnknown
+	case r.Warnings > 0:
+		return statusWarning
+	}
+	return statusOK
+}
+
+// printNagios prints a line with performance data, and a line for each finding.
+func (v *verdict) printNagios(out *render.Output, r *check.Result) error {
+	s := statusOf(r)
+	text := fmt.Sprintf("%s, %s in %s", render.Count(r.Errors, "error", "errors"),
+		render.Count(r.Warnings, "warning", "warnings"), render.Count(len(r.Stages), "stage", "stages"))
+	for _, f := range r.Findings {
+		if f.Severity == worst(r) {
+			text += "; " + findingText(f)
+			break
+		}
+	}
+	fmt.Fprintf(out, "%s %s - %s |", nagiosName(v.scope), statusNames[s], nagiosText(text))
+	for _, x := range r.Values {
+		fmt.Fprintf(out, " %s=%.6g%s", x.Name, x.Value, x.Unit)
+		switch x.Name {
+		case "errors":
+			out.WriteString(";;0") // critical above 0
+		case "warnings":
+			out.WriteString(";0") // warning above 0
+		}
+	}
+	out.WriteByte('\n')
+	for _, f := range r.Findings {
+		fmt.Fprintf(out, "%s: %s\n", strings.ToUpper(string(f.Severity)), nagiosText(findingText(f)+": "+f.Next))
+	}
+	return s.exit()
+}
+
+// nagiosName is the name of the check in the first line.
+func nagiosName(scope string) string { return "IBKIT " + strings.ToUpper(scope) }
+
+// worst returns the worst severity of the findings of a result.
+func worst(r *check.Result) check.Severity {
+	switch {
+	case r.Errors > 0:
+		return check.Error
+	case r.Partial && slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Severity == check.Unknown }):
+		return check.Unknown
+	}
+	return check.Warning
+}
+
+// nagiosText replaces the characters that separate text and performance data.
+func nagiosText(s string) string {
+	return strings.NewReplacer("|", "/", "\n", " ").Replace(cmdutil.Visible(s))
+}
+
+// findingText returns a finding in one line.
+func findingText(f check.Finding) string {
+	text := f.Stage + "/" + f.Kind
+	if f.Subject != "" {
+		text += " " + f.Subject
+	}
+	return text + ": " + f.Detail
+}
+
+// printNHC prints a line for each finding that fails, as LBNL Node Health Check does
+// (mej/nhc, function die).
+func (v *verdict) printNHC(out *render.Output, r *check.Result) error {
+	for _, f := range r.Findings {
+		if f.Severity == check.Error || f.Severity == check.Warning && v.failOn == "warning" {
+			fmt.Fprintf(out, "ERROR:  ibkit:  Health check failed:  check_%s:  %s\n", v.scope, nagiosText(findingText(f)))
+		}
+	}
+	if v.fails(r) {
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
+	}
+	return nil
+}
+
+// wrap makes errors of the command results for Nagios, which takes other exit codes for
+// states: a usage error is not critical.
+func (v *verdict) wrap(cmd *cobra.Command) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return v.unknown(run(cmd, args)) }
+	args := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, operands []string) error { return v.unknown(args(cmd, operands)) }
+	cmd.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		return v.unknown(cmd.Root().PersistentPreRunE(cmd, args))
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return v.unknown(cmd.Root().FlagErrorFunc()(cmd, err))
+	})
+}
+
+// unknown prints an error as a result for Nagios.
+func (v *verdict) unknown(err error) error {
+	if _, printed := errors.AsType[*cmdutil.ExitError](err); err == nil || printed || v.format != formatNagios {
+		return err
+	}
+	if _, writeErr := io.WriteString(v.env.Out, fmt.Sprintf("%s %s - %s\n", nagiosName(v.scope), statusNames[statusUnknown], nagiosText(err.Error()))); writeErr != nil {
+		return writeErr
+	}
+	return statusUnknown.exit()
+}

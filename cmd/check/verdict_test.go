@@ -1,0 +1,221 @@
+package check
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/check"
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/testenv"
+)
+
+// times are the parts of outputs that differ between runs.
+var times = regexp.MustCompile(`(time=)[0-9.e-]+s|(time(?:stamp)?=)"[^"]*"`)
+
+// quick are the thresholds for tests: the activity of managers is read once.
+func quick(t *testing.T) string {
+	t.Helper()
+	return cmdtest.WriteFile(t, "sm_wait: 0s\n")
+}
+
+func TestCheckFabric_Views(t *testing.T) {
+	for name, args := range map[string]string{
+		"fabric-demo":       "--sim demo --limit 2",
+		"fabric-nagios":     "--sim demo --format nagios",
+		"fabric-nhc":        "--sim demo --format nhc",
+		"fabric-junit":      "--sim demo --format junit",
+		"fabric-rails":      "--sim rails,vendor=on",
+		"fabric-unassigned": "--sim demo,sm=off --limit 1 --skip firmware",
+		"fabric-only":       "--sim demo --only links,speed",
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := append([]string{"check", "fabric", "--thresholds", quick(t), "-t", "50"}, strings.Fields(args)...)
+			code, out, err := program.Run(t, nil, line...)
+			if err != "" {
+				t.Errorf("got error output %q", err)
+			}
+			cmdtest.Golden(t, name+".golden", times.ReplaceAllString(out, "$1$2-")+"exit code "+string(rune('0'+code))+"\n")
+		})
+	}
+}
+
+// root returns a root directory with the sysfs of a host.
+func root(t *testing.T, host string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(testenv.Host(t, host), filepath.Join(dir, "sys")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestCheckNode_Views(t *testing.T) {
+	for _, host := range testenv.Hosts(t) {
+		t.Run(host, func(t *testing.T) {
+			dir := root(t, host)
+			manifest := filepath.Join(t.TempDir(), "node.yaml")
+			var all strings.Builder
+			for _, line := range []string{
+				"--write-expect MANIFEST", "--expect MANIFEST", "--format nagios", "--format nhc",
+			} {
+				line = strings.ReplaceAll(line, "MANIFEST", manifest)
+				code, out, err := program.Run(t, nil, append([]string{"check", "node", "--root", dir}, strings.Fields(line)...)...)
+				all.WriteString("$ ibkit check node " + strings.ReplaceAll(line, manifest, "node.yaml") + "\n" + times.ReplaceAllString(strings.ReplaceAll(out+err, dir, ""), "$1$2-"))
+				if code != 0 {
+					all.WriteString("exit code " + string(rune('0'+code)) + "\n")
+				}
+			}
+			text, err := os.ReadFile(manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmdtest.Golden(t, "node-"+host+".golden", all.String()+"$ cat node.yaml\n"+string(text))
+		})
+	}
+}
+
+func TestCheck_JSON(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../schema/check.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]string{
+		{"fabric", "--sim", "demo", "--json", "--thresholds", quick(t), "--skip", "firmware"},
+		{"fabric", "--sim", "demo,sm=off", "--format", "json", "--only", "discovery,lids"},
+		{"node", "--root", root(t, "broken"), "--json"},
+		{"node", "--root", t.TempDir(), "--json"},
+	} {
+		t.Run(strings.Join(line[:3], " "), func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, append([]string{"check"}, line...)...)
+			v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if err := schema.Validate(v); err != nil {
+				t.Error(err)
+			}
+			var r check.Result
+			cmdtest.RoundTrip(t, out, &r)
+		})
+	}
+}
+
+// A stored fabric has the findings of the files.
+func TestCheckFabric_Stored(t *testing.T) {
+	code, out, _ := program.Run(t, nil, "check", "fabric", "--from", "../../ibdiagnet/testdata/nosuch")
+	if code != cmdutil.ExitUsage {
+		t.Errorf("got exit code %d and %q, want %d", code, out, cmdutil.ExitUsage)
+	}
+	_, out, err := program.Run(t, nil, "check", "fabric", "--from", dumps+"/opensm-subnet.lst", "--load", dumps)
+	if err != "" || !strings.Contains(out, "routing    passed") || !strings.Contains(out, "sm         skipped") {
+		t.Errorf("got %s%s, want the stage routing", out, err)
+	}
+}
+
+// Errors are the state UNKNOWN for Nagios, whose plugins have other exit codes.
+func TestCheck_NagiosErrors(t *testing.T) {
+	for _, line := range []string{
+		"node --format nagios --expect /nonexistent",
+		"node --format nagios --nosuch",
+		"node --format nagios word",
+		"node --format nagios --state ",
+		"fabric --format nagios --sim nosuch",
+		"fabric --format nagios --thresholds /nonexistent",
+	} {
+		t.Run(line, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"check"}, strings.Split(line, " ")...)...)
+			if code != int(statusUnknown) || !strings.HasPrefix(out, "IBKIT ") || !strings.Contains(out, " UNKNOWN - ") || err != "" {
+				t.Errorf("got exit code %d, output %q, error output %q, want UNKNOWN", code, out, err)
+			}
+		})
+	}
+}
+
+func TestCheck_Usage(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"node word", `unexpected argument "word"`},
+		{"node --only nosuch", `invalid --only "nosuch"`},
+		{"node --only flaps --skip flaps", "no stage left"},
+		{"node --json --format text", "exclude each other"},
+		{"node --format json --limit 3", "exclude each other"},
+		{"node --limit -1", "invalid --limit -1"},
+		{"node --write-expect x --expect y", "exclude each other"},
+		{"node --root /nonexistent", "no such file"},
+		{"node --ignore [", "want a pattern"},
+		{"node --expect /nonexistent", "read manifest: open /nonexistent"},
+		{"node --state /proc/self/status", "not a state of ibkit check node"},
+		{"fabric --window 0s", "invalid --window"},
+		{"fabric --window 1s --since x", "exclude each other"},
+		{"fabric --lmc 3", "no effect without --load"},
+		{"fabric --from x --sim demo", "exclude each other"},
+		{"fabric --plan /nonexistent", "no such file"},
+		{"fabric --list --json", "exclude each other"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, append([]string{"check"}, strings.Fields(test.line)...)...)
+			if code != cmdutil.ExitUsage || out != "" || !strings.Contains(err, test.want) {
+				t.Errorf("got exit code %d, output %q, error output %q, want exit code %d and error %q", code, out, err, cmdutil.ExitUsage, test.want)
+			}
+		})
+	}
+}
+
+func TestCheck_List(t *testing.T) {
+	for _, scope := range []string{"node", "fabric"} {
+		t.Run(scope, func(t *testing.T) {
+			code, out, err := program.Run(t, nil, "check", scope, "--list")
+			if code != cmdutil.ExitOK || err != "" {
+				t.Errorf("got exit code %d, error output %q", code, err)
+			}
+			cmdtest.Golden(t, scope+"-list.golden", out)
+		})
+	}
+}
+
+// The written thresholds are those without a file.
+func TestCheck_WriteThresholds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "thresholds.yaml")
+	if code, _, err := program.Run(t, nil, "check", "fabric", "--write-thresholds", path); code != 0 {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmdtest.Golden(t, "thresholds.golden", string(text))
+	if code, out, err := program.Run(t, nil, "check", "node", "--root", root(t, "siw"), "--thresholds", path, "--only", "devices"); code != 0 {
+		t.Errorf("got exit code %d, output %q, error output %q", code, out, err)
+	}
+}
+
+// Hostile names neither control the terminal nor break the formats.
+func TestCheck_Hostile(t *testing.T) {
+	events := cmdtest.WriteFile(t, "0s describe node06 \x1b[2J|<&>'\"\n0s pkeys node06[1] 0x8001\n")
+	for _, format := range []string{"text", "nagios", "nhc", "junit", "json"} {
+		t.Run(format, func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, "check", "fabric", "--sim", "demo", "--sim-events", events, "--only", "pkeys", "--format", format)
+			if strings.Contains(out, "\x1b") || !strings.Contains(out, "no-default-partition") {
+				t.Errorf("got %q, want the finding without control characters", out)
+			}
+			switch format {
+			case "junit":
+				var suites junitSuites
+				if err := xml.Unmarshal([]byte(out), &suites); err != nil || suites.Suites[0].Failures != 1 {
+					t.Errorf("got %+v and error %v, want one failure", suites, err)
+				}
+			case "nagios":
+				line, _, _ := strings.Cut(out, "\n")
+				if strings.Count(line, "|") != 1 {
+					t.Errorf("got %q, want one separator of performance data", line)
+				}
+			}
+		})
+	}
+}
