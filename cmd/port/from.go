@@ -1,0 +1,115 @@
+package port
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/textfile"
+)
+
+// maxList is the maximum size of a list of ports in bytes: the report on a fabric of 10,000
+// nodes has 30 MB.
+const maxList = 1 << 30
+
+// readTargets reads a list of ports.
+func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
+	name := "standard input"
+	if path != "-" {
+		f, err := interrupt.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read ports: %w", err)
+		}
+		defer f.Close()
+		in, name = f, path
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxList))
+	if err != nil {
+		return nil, fmt.Errorf("read ports: %w", err)
+	}
+	var targets []portctl.Target
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		targets, err = parseReport(text, name)
+	} else {
+		targets, err = parseList(text, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ports from %w", err)
+	}
+	if len(targets) == 0 {
+		return nil, fmt.Errorf("read ports from %s: no ports", name)
+	}
+	return targets, nil
+}
+
+// parseReport parses the output of linkinfo --json, in the file with a name.
+func parseReport(text []byte, name string) (targets []portctl.Target, err error) {
+	var r linkinfo.Report
+	if err := textfile.DecodeJSON(text, name, &r); err != nil {
+		return nil, err
+	}
+	if r.Schema != linkinfo.ReportSchema {
+		return nil, &textfile.Error{File: name, Err: fmt.Errorf("got schema %q, want %q", r.Schema, linkinfo.ReportSchema)}
+	}
+	for _, n := range r.Nodes {
+		for _, p := range n.Ports {
+			if p.Number == 0 {
+				continue
+			}
+			target, err := ofNode(n.GUID, p.Number)
+			if err != nil {
+				return nil, &textfile.Error{File: name, Err: err}
+			}
+			target.File = name
+			targets = append(targets, target)
+		}
+	}
+	return targets, nil
+}
+
+func ofNode(guid ib.GUID, number uint8) (portctl.Target, error) {
+	a, err := resolve.Parse("guid:" + guid.String())
+	return portctl.Target{Address: a, Number: int(number)}, err
+}
+
+// parseList parses lines with a target, which may contain blanks, and a port number. Empty
+// lines and text after # are ignored.
+func parseList(text []byte, name string) (targets []portctl.Target, err error) {
+	lines := textfile.NewReader(bytes.NewReader(text), name)
+	for lines.Next() {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		t, err := parseLine(line)
+		if err != nil {
+			return nil, lines.At(err)
+		}
+		t.File, t.Line = name, lines.Line()
+		targets = append(targets, t)
+	}
+	return targets, lines.Err()
+}
+
+func parseLine(line string) (t portctl.Target, err error) {
+	i := strings.LastIndexAny(line, " \t")
+	if i < 0 {
+		return t, errors.New("no port number after the target")
+	}
+	n, err := strconv.ParseUint(line[i+1:], 10, 8)
+	if err != nil {
+		return t, fmt.Errorf("%q is not a port number", line[i+1:])
+	}
+	t.Number = int(n)
+	t.Address, err = resolve.Parse(strings.TrimSpace(line[:i]))
+	return t, err
+}

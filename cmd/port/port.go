@@ -1,0 +1,410 @@
+// Package port is the command that shows a port and its peer, and changes ports.
+package port
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/changelog"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/portctl"
+	"github.com/ibkit/ibkit/resolve"
+)
+
+// command is one call of port.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	from   string
+	dryRun bool
+	yes    bool
+	force  []string
+	wait   time.Duration
+	log    string
+	json   bool
+
+	targets []portctl.Target
+	change  portctl.Change
+	forced  []portctl.Risk
+	names   *fabric.NameMap
+	options portctl.Options
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "port [flags] TARGET [PORT] [CHANGE...]",
+		Short: "Show a port and its peer, or change ports",
+		Long: strings.TrimSpace(`
+port shows a port and its peer, checked against each other. With a CHANGE, it
+shows what the change does at both ends and which nodes it cuts off, asks for
+confirmation, changes the port, and waits until its link is up again.
+
+A TARGET is any address that ibkit addr accepts: a LID, a GUID, a GID, a
+directed route, an IP address or a name. PORT is the number of a port of that
+node; for an adapter the default is the port with the address. A CHANGE is an
+action, settings, or both:
+
+` + changeHelp() + `
+
+Widths and speeds take effect when the link trains: add reset to train it. All
+other fields of the port keep their values.
+
+A link is not disabled, reset or taken down if the requests of this host pass it
+(own-link), if it connects the subnet manager (sm-link), or if nodes lose their
+only path (last-link), unless --force names each of these reasons: a link that
+trains may stay down. Requests use a route around the link if there is one.
+
+Several ports are changed one after another, until the first failure. --from
+reads them from a file: a line per port with TARGET and PORT, or the output of
+ibkit linkinfo --json. A link with both ends in the list is changed once.
+
+Each change is recorded in the system log, or in the file of --log. Changes of
+simulated fabrics are recorded only with --log.`),
+		Example: strings.Trim(`
+  # a port of a switch and its peer
+  ibkit port leaf1 3
+
+  # what would disabling the port cut off?
+  ibkit port --dry-run leaf1 3 disable
+
+  # disable a port, and enable it again
+  ibkit port leaf1 1 disable
+  ibkit port leaf1 1 enable
+
+  # limit a link to EDR, and train it
+  ibkit port leaf1 1 espeed=FDR,EDR reset
+
+  # train all links that run below their rate, also those of hosts
+  ibkit linkinfo --json --finding slow |
+    ibkit port --from - --yes --force last-link reset`, "\n"),
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			if c.change.IsZero() {
+				return c.show(cmd.Context())
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	return cmd
+}
+
+// changeHelp lists the actions and settings.
+func changeHelp() string {
+	var b strings.Builder
+	for _, a := range []struct{ name, about string }{
+		{"enable", "enable a disabled port"},
+		{"disable", "disable the port: its link goes down until the port is enabled"},
+		{"reset", "train the link again (physical state Polling)"},
+		{"down", "take the link down (state Down), so that it trains again"},
+		{"arm, active", "set the state: arm after Initialize, then active"},
+	} {
+		fmt.Fprintf(&b, "  %-12s %s\n", a.name, a.about)
+	}
+	for _, s := range portctl.Settings {
+		fmt.Fprintf(&b, "  %-12s %s\n", s.Name+"=", s.Values)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&c.from, "from", "f", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
+	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
+	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.RiskNames, "take links down in spite of a `REASON`")
+	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
+	changelog.Define(cmd, &c.log)
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	c.fabric.Define(c.env, cmd)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 && c.from == "" {
+			return fabricflag.NodeNames(c.env, cmd.Flags()), cobra.ShellCompDirectiveNoFileComp
+		}
+		return cmdutil.BeginningWith(begun, changeWords()), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// changeWords returns the beginnings of changes, for shells.
+func changeWords() []string {
+	words := append([]string(nil), portctl.ActionNames...)
+	for _, s := range portctl.Settings {
+		words = append(words, s.Name+"=")
+	}
+	return words
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{{Flags: []string{"dry-run"}, Others: []string{"yes", "log", "wait"}}},
+}
+
+// complete validates the command line.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if c.wait < 0 {
+		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
+	}
+	for _, name := range c.force {
+		var r portctl.Risk
+		if err := r.UnmarshalText([]byte(name)); err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+		c.forced = append(c.forced, r)
+	}
+	words, err := c.completeTargets(args)
+	if err != nil {
+		return err
+	}
+	if words, err = c.readMKey(ctx, words); err != nil {
+		return err
+	}
+	if c.change, err = portctl.ParseChange(words); err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	if given := cmdutil.Given(flags, []string{"from", "dry-run", "yes", "force", "log", "wait"}); given != "" && c.change.IsZero() {
+		return cmdutil.UsageErrorf("%s has no effect without a change", given)
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if c.names, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	c.options = portctl.Options{
+		Open: c.fabric.Open(c.env), Client: c.fabric.Client(c.env), Wait: c.wait, NoExtendedPortInfo: c.fabric.NoExtendedPortInfo(),
+		Resolve: c.fabric.Resolve(c.env, c.names),
+	}
+	return nil
+}
+
+// completeTargets parses the targets and returns the words of the change.
+func (c *command) completeTargets(args []string) (words []string, err error) {
+	if c.from != "" {
+		c.targets, err = readTargets(interrupt.Reader(c.env.In), c.from)
+		if err != nil {
+			return nil, &cmdutil.UsageError{Err: err}
+		}
+		if len(args) > 0 && !strings.Contains(args[0], "=") && !slices.Contains(portctl.ActionNames, strings.ToLower(args[0])) {
+			return nil, cmdutil.UsageErrorf("%q is not a change: --from and a TARGET exclude each other", args[0])
+		}
+		return args, nil
+	}
+	if len(args) == 0 {
+		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("no port given"), "see ibkit port --help")
+	}
+	t := portctl.Target{Number: portctl.AddressedPort}
+	if t.Address, err = resolve.Parse(args[0]); err != nil {
+		return nil, &cmdutil.UsageError{Err: err}
+	}
+	words = args[1:]
+	if len(words) > 0 {
+		if number, err := strconv.ParseUint(words[0], 0, 8); err == nil {
+			t.Number, words = int(number), words[1:]
+		}
+	}
+	c.targets = []portctl.Target{t}
+	return words, nil
+}
+
+// readMKey replaces the value of a new M_Key that is in a file or typed in by its number.
+func (c *command) readMKey(ctx context.Context, words []string) ([]string, error) {
+	words = append([]string(nil), words...)
+	for i, word := range words {
+		text, isKey := strings.CutPrefix(strings.ToLower(word), "mkey=")
+		if !isKey {
+			continue
+		}
+		key, err := fabricflag.ReadKey(ctx, c.env, "new M_Key", word[len(word)-len(text):])
+		if err != nil {
+			return nil, err
+		}
+		words[i] = "mkey=" + strconv.FormatUint(key, 10)
+	}
+	return words, nil
+}
+
+// show reads a port and its peer.
+func (c *command) show(ctx context.Context) error {
+	bar := render.NewProgress(c.env.ErrOut)
+	c.options.Progress, c.options.Resolve.Progress = bar.Update, bar.Update
+	link, err := portctl.Show(ctx, c.options, c.targets[0])
+	bar.Close()
+	if err != nil {
+		return fabricflag.WithHint(err)
+	}
+	out := render.NewOutput(c.env.Out)
+	v := &view{out: out, names: c.names}
+	if c.json {
+		v.json(portctl.NewShowReport(link, c.names))
+	} else {
+		v.link(link)
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	problem := link.End.HasProblem() || link.Peer != nil && link.Peer.HasProblem()
+	return cmdutil.ResultError(false, problem)
+}
+
+// run plans the change, and makes it.
+func (c *command) run(ctx context.Context) (failed error) {
+	if !c.dryRun {
+		log, err := changelog.Open(c.env, c.log, c.fabric.IsSimulated())
+		if err != nil {
+			return err
+		}
+		defer func() { failed = errors.Join(failed, log.Close()) }()
+		c.options.Log = func(e portctl.Entry) error { return c.record(log, e) }
+	}
+	bar := render.NewProgress(c.env.ErrOut)
+	c.options.Progress = bar.Update
+	s, err := portctl.NewSession(ctx, c.options)
+	bar.Close()
+	if err != nil {
+		return fabricflag.WithHint(err)
+	}
+	defer func() { failed = errors.Join(failed, s.Close()) }()
+	plan, err := s.Plan(ctx, c.change, c.targets)
+	if err != nil {
+		return fabricflag.WithHint(err)
+	}
+	out := render.NewOutput(c.env.Out)
+	v := &view{out: out, names: c.names}
+	if !c.json {
+		v.plan(plan)
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	if plan.Partial {
+		fmt.Fprintf(c.env.ErrOut, "warning: the scan of the fabric is incomplete: more nodes may lose their path\n")
+	}
+	refused := c.refuse(plan)
+	if c.dryRun || refused != nil {
+		if c.json {
+			v.json(portctl.NewReport(plan, true, c.names))
+		}
+		return errors.Join(refused, out.Flush())
+	}
+	if !c.yes && needed(plan) > 0 {
+		if err := cmdutil.Confirm(ctx, c.env, "Change "+render.Count(needed(plan), "port", "ports")+"?"); err != nil {
+			return fmt.Errorf("%v: %w", c.change, err)
+		}
+	}
+	done := func(st *portctl.Step) {
+		if !c.json {
+			v.outcome(st)
+			_ = out.Flush() // Flush below has the error
+		}
+	}
+	err = s.Apply(ctx, plan, done)
+	if c.json {
+		v.json(portctl.NewReport(plan, false, c.names))
+	} else {
+		v.summary(plan)
+	}
+	err = errors.Join(err, out.Flush())
+	if c.fabric.Verbose > 0 {
+		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(s.Stats()))
+	}
+	return c.result(plan, err)
+}
+
+// needed returns the number of ports that are not yet in the wanted state.
+func needed(plan *portctl.Plan) int {
+	n := 0
+	for _, st := range plan.Steps {
+		if !st.Needless() {
+			n++
+		}
+	}
+	return n
+}
+
+// refuse returns the reason not to carry out a plan, or nil.
+func (c *command) refuse(plan *portctl.Plan) error {
+	var impossible []error
+	for _, st := range plan.Steps {
+		if st.Err != nil {
+			impossible = append(impossible, withHint(fmt.Errorf("change %s: %w", portName(st.Port, c.names), st.Err), st.Err))
+		}
+	}
+	if len(impossible) > 0 {
+		return errors.Join(impossible...)
+	}
+	risks := plan.NotForced(c.forced)
+	if len(risks) == 0 {
+		return nil
+	}
+	var names, details []string
+	for _, r := range risks {
+		names = append(names, r.String())
+		details = append(details, fmt.Sprintf("%s (%v)", r.Detail(), r))
+	}
+	err := fmt.Errorf("refused to take links down: %s", strings.Join(details, "; "))
+	return cmdutil.WithHint(err, "to take them down nevertheless: --force "+strings.Join(names, ","))
+}
+
+// withHint adds a hint to the cause of a failure.
+func withHint(err, cause error) error {
+	if errors.Is(cause, portctl.ErrMKey) {
+		return cmdutil.WithHint(err, "give the M_Key of the port: -y @FILE, or -y - for a prompt")
+	}
+	return fabricflag.WithHint(err)
+}
+
+// result prints the failures and returns the exit code. ended is the error that ended the
+// change early, or nil.
+func (c *command) result(plan *portctl.Plan, ended error) error {
+	applied, missing := false, false
+	code := cmdutil.ExitOK
+	for _, st := range plan.Steps {
+		applied = applied || st.Outcome.Applied()
+		down := st.Outcome == portctl.NotUp || st.Outcome == portctl.NotActive
+		missing = missing || !st.Outcome.Good() && !down
+		if len(st.Findings) > 0 || down {
+			code = cmdutil.ExitFindings
+		}
+		if st.Failure == nil {
+			continue
+		}
+		err := fmt.Errorf("%s: %v: %w", portName(st.Port, c.names), st.Outcome, st.Failure)
+		if st.Outcome == portctl.NoReply {
+			err = cmdutil.WithHint(err, "the port replies to queries: it may have another M_Key (-y)")
+		}
+		cmdutil.PrintError(c.env, "ibkit port", withHint(err, st.Failure))
+	}
+	if ended != nil {
+		cmdutil.PrintError(c.env, "ibkit port", ended)
+	}
+	switch {
+	case applied && (missing || ended != nil):
+		code = cmdutil.ExitPartial
+	case missing || ended != nil:
+		code = cmdutil.ExitFailed
+	case code == cmdutil.ExitOK:
+		return nil
+	}
+	return &cmdutil.ExitError{Code: code}
+}

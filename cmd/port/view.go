@@ -1,0 +1,203 @@
+package port
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/linkinfo"
+	"github.com/ibkit/ibkit/portctl"
+)
+
+// A view prints ports and plans.
+type view struct {
+	out   *render.Output
+	names *fabric.NameMap
+}
+
+func (v *view) json(r *portctl.Report) {
+	render.WriteLine(v.out, r)
+}
+
+// portName returns the name of a port, for example "leaf1 port 3".
+func portName(p *fabric.Port, names *fabric.NameMap) string {
+	return fmt.Sprintf("%s port %d", names.Name(p.Node), p.Number)
+}
+
+// A row is a property of the two ends of a link.
+type row struct{ name, port, peer string }
+
+// link prints a port and its peer side by side.
+func (v *view) link(l *portctl.Link) {
+	p, peer := l.Port, l.Port.Peer
+	title := "no link"
+	if peer != nil {
+		title = portName(peer, v.names)
+	}
+	rows := []row{{"PORT", portName(p, v.names), title}}
+	add := func(name string, text func(*fabric.Port, *portctl.Status) string) {
+		r := row{name: name, port: render.OrAbsent(text(p, portctl.StatusOf(p)))}
+		if s := portctl.StatusOf(peer); s != nil {
+			r.peer = render.OrAbsent(text(peer, s))
+		} else if peer != nil {
+			r.peer = "?"
+		}
+		rows = append(rows, r)
+	}
+	status := func(name string, text func(*portctl.Status) string) {
+		add(name, func(_ *fabric.Port, s *portctl.Status) string { return text(s) })
+	}
+	add("GUID", func(p *fabric.Port, _ *portctl.Status) string { return p.GUID.String() })
+	add("LID", func(p *fabric.Port, _ *portctl.Status) string { return fmt.Sprint(p.LID()) })
+	status("state", func(s *portctl.Status) string { return s.Info.State.String() })
+	status("physical state", func(s *portctl.Status) string { return s.Info.PhysState.String() })
+	status("width", func(s *portctl.Status) string { return render.Text(s.ActiveWidth()) })
+	status("  enabled", func(s *portctl.Status) string { return strings.Join(s.Info.LinkWidthEnabled.Names(), ",") })
+	status("  supported", func(s *portctl.Status) string { return strings.Join(s.Info.LinkWidthSupported.Names(), ",") })
+	status("speed", func(s *portctl.Status) string { return render.Text(s.ActiveSpeed()) })
+	status("  enabled", func(s *portctl.Status) string { return s.Info.EnabledSpeeds(s.Caps, s.Ext).String() })
+	status("  supported", func(s *portctl.Status) string { return s.Info.SupportedSpeeds(s.Caps, s.Ext).String() })
+	status("MTU", func(s *portctl.Status) string { return s.Info.NeighborMTU.String() })
+	status("  supported", func(s *portctl.Status) string { return s.Info.MTUCap.String() })
+	status("VLs", func(s *portctl.Status) string { return s.Info.OperVLs.String() })
+	status("  supported", func(s *portctl.Status) string { return s.Info.VLCap.String() })
+	managed := func(name string, text func(*portctl.Status) string) {
+		status(name, func(s *portctl.Status) string {
+			if s.IsExternal() {
+				return ""
+			}
+			return text(s)
+		})
+	}
+	managed("SM LID", func(s *portctl.Status) string { return fmt.Sprint(s.Info.SMLID) })
+	managed("LMC", func(s *portctl.Status) string { return fmt.Sprint(s.Info.LMC) })
+	managed("M_Key protection", func(s *portctl.Status) string { return fmt.Sprint(s.Info.MKeyProtect) })
+	managed("M_Key lease", func(s *portctl.Status) string { return fmt.Sprintf("%d s", s.Info.MKeyLeasePeriod) })
+	render.Columns(v.out, []render.Column[row]{
+		render.TextColumn(rows[0].name, func(r row) string { return r.name }),
+		render.TextColumn(rows[0].port, func(r row) string { return r.port }),
+		render.TextColumn(rows[0].peer, func(r row) string { return r.peer }),
+	}, rows[1:])
+	v.findings(p, l.End.Findings)
+	if l.Peer != nil {
+		v.findings(peer, l.Peer.Findings)
+	}
+}
+
+func (v *view) findings(p *fabric.Port, findings []linkinfo.Finding) {
+	for _, f := range findings {
+		fmt.Fprintf(v.out, "%s: %v\n", portName(p, v.names), f)
+	}
+}
+
+// maxNodes is the maximum number of nodes that are named.
+const maxNodes = 8
+
+// plan prints what each step does.
+func (v *view) plan(p *portctl.Plan) {
+	for _, st := range p.Steps {
+		fmt.Fprintf(v.out, "%s (%v, LID %d)", portName(st.Port, v.names), st.Port.GUID, st.Port.LID())
+		if peer := st.Port.Peer; peer != nil {
+			fmt.Fprintf(v.out, ", linked to %s (%v)", portName(peer, v.names), peer.GUID)
+		}
+		fmt.Fprintln(v.out)
+		switch {
+		case st.Err != nil:
+			v.out.WriteString("  not possible\n") // the error output has the reason
+			continue
+		case st.Needless():
+			fmt.Fprintf(v.out, "  %v: not needed, the port is %s\n", p.Change, stateText(st.Before))
+			continue
+		}
+		for _, e := range st.Edits {
+			note := ""
+			if e.From == e.To {
+				note = " (no change)"
+			}
+			fmt.Fprintf(v.out, "  %s: %s → %s%s\n", e.Setting.Name, e.From, e.To, note)
+		}
+		here, there := st.Effect()
+		if here != "" {
+			fmt.Fprintf(v.out, "  %s: %s → %s\n", portName(st.Port, v.names), stateText(st.Before), here)
+		}
+		if there != "" && st.Peer != nil {
+			fmt.Fprintf(v.out, "  %s: %s → %s\n", portName(st.Port.Peer, v.names), stateText(st.Peer), there)
+		}
+		if st.AwaitsTraining() {
+			fmt.Fprintf(v.out, "  the link keeps its rate until it trains again (reset)\n")
+		}
+		v.nodes("cuts off", "lose their only path", "loses its only path", st.CutsOff)
+		v.nodes("interrupts", "lose their only path until the link is up", "loses its only path until the link is up", st.Interrupts)
+		for _, r := range st.Risks {
+			fmt.Fprintf(v.out, "  %v: %s\n", r, r.Detail())
+		}
+	}
+}
+
+// nodes prints the nodes that are cut off.
+func (v *view) nodes(verb, many, one string, nodes []*fabric.Node) {
+	if len(nodes) == 0 {
+		return
+	}
+	text := one
+	if len(nodes) > 1 {
+		text = many
+	}
+	var names []string
+	for _, n := range nodes[:min(len(nodes), maxNodes)] {
+		names = append(names, v.names.Name(n))
+	}
+	if more := len(nodes) - maxNodes; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	fmt.Fprintf(v.out, "  %s: %s %s: %s\n", verb, render.Count(len(nodes), "node", "nodes"), text, strings.Join(names, ", "))
+}
+
+// stateText returns the state and the rate of a port, for example "Active/LinkUp 4X HDR".
+func stateText(s *portctl.Status) string {
+	text := s.Info.State.String() + "/" + s.Info.PhysState.String()
+	if w := s.ActiveWidth(); w != 0 && s.Info.State != ib.PortDown {
+		text += " " + w.String() + " " + s.ActiveSpeed().String()
+	}
+	return text
+}
+
+// outcome prints the result of a step.
+func (v *view) outcome(st *portctl.Step) {
+	fmt.Fprintf(v.out, "%s: %v", portName(st.Port, v.names), st.Outcome)
+	if st.After != nil {
+		fmt.Fprintf(v.out, ", now %s", stateText(st.After))
+		for _, e := range st.Edits {
+			fmt.Fprintf(v.out, " %s=%s", e.Setting.Name, e.Setting.Show(st.After))
+		}
+	}
+	if st.Outcome == portctl.Changed {
+		fmt.Fprintf(v.out, ", after %.1f s", st.Elapsed.Seconds())
+	}
+	fmt.Fprintln(v.out)
+	for _, f := range st.Findings {
+		fmt.Fprintf(v.out, "  %v\n", f)
+	}
+}
+
+// summary prints the steps that were not attempted.
+func (v *view) summary(p *portctl.Plan) {
+	var names []string
+	changed := 0
+	for _, st := range p.Steps {
+		switch {
+		case st.Outcome == portctl.NotAttempted:
+			names = append(names, portName(st.Port, v.names))
+		case st.Outcome.Applied():
+			changed++
+		}
+	}
+	if len(p.Steps) > 1 {
+		fmt.Fprintf(v.out, "changed %d of %s\n", changed, render.Count(len(p.Steps), "port", "ports"))
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(v.out, "not attempted: %s\n", strings.Join(names, ", "))
+	}
+}
