@@ -1,0 +1,97 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/hook"
+	"github.com/ibkit/ibkit/umad"
+	"github.com/ibkit/ibkit/watch"
+)
+
+// execQueue limits the events that wait for a program.
+const execQueue = 1024
+
+// run prints the stream and runs the programs.
+func (c *command) run(ctx context.Context) error {
+	var programs *hook.Runner
+	if c.program != nil {
+		var err error
+		programs, err = hook.New(hook.Options{
+			Command: c.program, Jobs: c.jobs, Timeout: c.timeout, Queue: execQueue, Output: c.env.ErrOut,
+			Failed: func(err error) { cmdutil.PrintError(c.env, "warning", err) },
+		})
+		if err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+	}
+	v := &view{out: render.NewOutput(c.env.Out), colour: render.NewPalette(c.env.Out, c.env.Getenv)}
+	summary, err := watch.Run(ctx, c.options, func(e *watch.Event) error {
+		if programs != nil && !e.Event.IsState() {
+			programs.Submit(append(render.MustMarshal(e), '\n'))
+		}
+		switch {
+		case c.json:
+			render.WriteLine(v.out, e)
+		case e.Event.IsState():
+			c.report(e)
+		default:
+			v.row(e)
+		}
+		return v.out.Flush()
+	})
+	missed := !summary.Complete()
+	if programs != nil {
+		missed = c.finish(ctx, programs) || missed
+	}
+	if err != nil {
+		return explain(err)
+	}
+	if c.fabric.Verbose > 0 {
+		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(summary.Stats))
+	}
+	if o := c.options; o.Count > 0 && summary.Events < o.Count && ctx.Err() == nil {
+		return fmt.Errorf("watch: got %d of %d events within %v", summary.Events, o.Count, o.Duration)
+	}
+	return cmdutil.ResultError(missed, false)
+}
+
+// finish waits for the programs, and reports whether one failed or did not run.
+func (c *command) finish(ctx context.Context, programs *hook.Runner) bool {
+	s := programs.Close(ctx)
+	if s.Dropped > 0 {
+		fmt.Fprintf(c.env.ErrOut, "warning: %s without a run of %s\n", render.Count(s.Dropped, "event", "events"), c.exec)
+	}
+	return s.Failed+s.Dropped > 0
+}
+
+// report prints an event about the stream to the standard error.
+func (c *command) report(e *watch.Event) {
+	switch e.Event {
+	case watch.SourceUp:
+		if e.Text != "" {
+			fmt.Fprintf(c.env.ErrOut, "watching %v: %s\n", e.Source, cmdutil.Visible(e.Text))
+		} else {
+			fmt.Fprintf(c.env.ErrOut, "watching %v\n", e.Source)
+		}
+	case watch.SourceLost:
+		if e.Text != c.lost { // that of the source before, which has the same port
+			cmdutil.PrintError(c.env, "warning", fmt.Errorf("no events of %v: %s", e.Source, e.Text))
+		}
+		c.lost = e.Text
+	default:
+		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", render.Count(*e.Count, "event", "events"), e.Text)
+	}
+}
+
+// explain adds a hint to the error of the stream.
+func explain(err error) error {
+	if errors.Is(err, umad.ErrTaken) {
+		return cmdutil.WithHint(err, "only one program of a port receives notices: omit traps from --source")
+	}
+	return fabricflag.WithHint(err)
+}

@@ -1,0 +1,193 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
+	"github.com/ibkit/ibkit/watch"
+)
+
+var program = cmdtest.Native(New)
+
+// run runs a command line at node02 of a simulated fabric, with events.
+func run(t *testing.T, events, line string) (code int, out, err string) {
+	t.Helper()
+	env := map[string]string{"IBKIT_SIM": "fat-tree:radix=4,pods=2,spines=2", "SIM_HOST": "host00001"}
+	if strings.Contains(line, "--sim demo") {
+		env["SIM_HOST"] = "node02"
+	}
+	args := append([]string{"watch", "-t", "400"}, strings.Fields(line)...)
+	if events != "" {
+		args = append([]string{"watch", "--sim-events", cmdtest.WriteFile(t, events), "-t", "400"}, args[1:]...)
+	}
+	return program.Run(t, env, args...)
+}
+
+// decode checks each line of JSON and returns the events.
+func decode(t *testing.T, out string) (all []watch.Event) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var e watch.Event
+		cmdtest.CheckDocument(t, "../../schema/watch.json", line, &e)
+		if want := uint64(len(all) + 1); e.Sequence != want {
+			t.Errorf("got sequence %d, want %d", e.Sequence, want)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func text(e watch.Event) string {
+	s := e.Event.String()
+	if e.Subject != nil {
+		s += " " + e.Subject.String()
+	}
+	return s
+}
+
+func TestWatch_Events(t *testing.T) {
+	const counter = "PortRcvErrors"
+	for _, test := range []struct {
+		name, events, line string
+		want               []string // of events, in any order
+	}{
+		{"link", "1s unlink leaf002[1]\n2s link leaf002[1]\n", "--source links --interval 50ms --count 4", []string{
+			"link-down leaf002[1]", "node-removed host00003", "link-up leaf002[1]", "node-added host00003",
+		}},
+		{"local link", "1s unlink host00001[1]\n2s link host00001[1]\n", "--source links --interval 50ms --count 2", []string{
+			"link-down host00001[1]", "link-up host00001[1]",
+		}},
+		{"description", "1s describe leaf002 new name\n", "--source links,traps --interval 50ms --count 2", []string{
+			"notice new name", "node-changed new name",
+		}},
+		{"silent", "1s hang leaf002\n3s resume leaf002\n", "--source links --interval 50ms --node leaf002 --count 2", []string{
+			"node-silent leaf002", "node-added leaf002",
+		}},
+		{"counter", "1s counter leaf001[1] " + counter + " 7\n", "--source counters --window 100ms --event counter-raised,counter-settled --node leaf001 --count 2", []string{
+			"counter-raised leaf001[1]", "counter-settled leaf001[1]",
+		}},
+		{"cleared", "1s counter leaf001[1] " + counter + " 7\n2s clear leaf001[1]\n", "--source counters --window 100ms --event counters-cleared --count 1", []string{
+			"counters-cleared leaf001[1]",
+		}},
+		{"trap", "1s unlink leaf002[1]\n", "--source traps --event notice --level info --count 1", []string{"notice leaf002"}},
+		{"level", "1s unlink leaf001[2]\n2s link leaf001[2]\n", "--source links --interval 50ms --level recovery --event link-up --count 1", []string{"link-up leaf001[2]"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			code, out, stderr := run(t, test.events, "--json --for 1m "+test.line)
+			if want := map[bool]int{true: 4}[test.name == "local link"]; code != want {
+				t.Errorf("got exit code %d, want %d: %s", code, want, stderr)
+			}
+			var got []string
+			for _, e := range decode(t, out) {
+				if !e.Event.IsState() {
+					got = append(got, text(e))
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(test.want)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q\n%s", got, test.want, out)
+			}
+		})
+	}
+}
+
+// The program gets each event as a line of JSON, and no shell interprets its arguments.
+func TestWatch_Exec(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\ntest \"$1\" = '$(id);' && cat >>%s/events\n", dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := run(t, "1s unlink leaf002[1]\n", "--source links --interval 50ms --count 2 --json --exec "+script+" --exec-jobs 1 -- $(id);")
+	if code != 0 {
+		t.Errorf("got exit code %d: %s", code, stderr)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "events"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, `"source-up"`) {
+			want = append(want, line)
+		}
+	}
+	if string(got) != strings.Join(want, "") || len(want) != 2 {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestWatch_Codes(t *testing.T) {
+	for _, test := range []struct {
+		line string
+		code int
+		want string
+	}{
+		{"--source nosuch", 2, "want one of links, traps, counters, local"},
+		{"--event nosuch", 2, "want one of link-down"},
+		{"--interval 0s", 2, "invalid --interval 0s"},
+		{"--window -1s", 2, "invalid --window -1s"},
+		{"--count 0", 2, "invalid --count 0"},
+		{"--for 0s", 2, "invalid --for 0s"},
+		{"--exec-jobs 2", 2, "--exec"},
+		{"--exec true --exec-jobs 0", 2, "invalid --exec-jobs 0"},
+		{"--exec /nonexistent/program", 2, "find command"},
+		{"--max-wait 101", 2, "invalid --max-wait"},
+		{"--threshold-file /nonexistent/file", 2, "read thresholds"},
+		{"--node [", 2, "invalid pattern"},
+		{"operand", 2, `got the operand "operand"`},
+		{"--source links --for 10ms", 0, "watching links: 8 nodes, 8 links"},
+		{"--source links --count 1 --for 10ms", 1, "watch: got 0 of 1 events within 10ms"},
+		{"--sim demo,sm=off --source traps --for 10ms", 1, "hint: check that a subnet manager is running"},
+		{"--sim demo,sm=off --for 2s --source links,counters", 0, "watching counters"},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, _, stderr := run(t, "", test.line)
+			if code != test.code || !strings.Contains(stderr, test.want) {
+				t.Errorf("got exit code %d, %s, want %d and %s", code, stderr, test.code, test.want)
+			}
+		})
+	}
+}
+
+// A program that fails, and a source that stops working, make the result partial.
+func TestWatch_Partial(t *testing.T) {
+	for _, test := range []struct{ name, events, line, want string }{
+		{"program", "1s unlink leaf002[1]\n", "--source links --interval 50ms --count 2 --exec false", "warning: run false: exit status 1"},
+		{"links", "1s unlink host00001[1]\n", "--source links --interval 50ms --for 4s", "warning: no events of links"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := run(t, test.events, test.line)
+			if code != 4 || !strings.Contains(stderr, test.want) {
+				t.Errorf("got exit code %d, %s, want 4 and %s", code, stderr, test.want)
+			}
+		})
+	}
+}
+
+// An interrupt ends the stream at once and without an error.
+func TestWatch_Interrupt(t *testing.T) {
+	r := program.Start(map[string]string{"IBKIT_SIM": "demo"}, "watch", "--json", "--interval", "1h")
+	r.Out.Await(t, `"counters","event":"source-up"`)
+	began := time.Now()
+	if code := r.End(); code != 0 || time.Since(began) > 30*time.Second {
+		t.Errorf("got exit code %d after %v: %s", code, time.Since(began), r.ErrOut)
+	}
+	var e json.RawMessage
+	for line := range strings.Lines(r.Out.String()) {
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Errorf("got a line that is cut off: %q", line)
+		}
+	}
+}
