@@ -1,0 +1,257 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/term"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/top"
+)
+
+func isTerminalReader(r io.Reader) bool {
+	f, ok := r.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// find returns the screen of the node or port with an address.
+func find(s *top.Sample, a resolve.Address, names *fabric.NameMap) (view, error) {
+	number := ""
+	if a.Kind == resolve.Name {
+		a.Name, number, _ = strings.Cut(a.Name, "/")
+	}
+	port, _, err := portindex.New(route.FromFabric(s.Fabric), names).Port(&a)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{kind: nodeView, guid: port.Node.GUID}
+	if number == "" {
+		return v, nil
+	}
+	n, err := strconv.ParseUint(number, 10, 8)
+	if v.kind, v.port = portView, uint8(n); err != nil || s.Port(v.guid, v.port) < 0 {
+		return v, fmt.Errorf("find %s: port %s of %s is down or does not exist", a.Text, number, a.Name)
+	}
+	return v, nil
+}
+
+// pair returns the function that finds the ends of a path.
+func pair(ends [2]resolve.Address, names *fabric.NameMap) func(*route.Routing) (route.Pair, error) {
+	return func(r *route.Routing) (p route.Pair, err error) {
+		x := portindex.New(r, names)
+		if p.From, p.FromLID, err = x.Port(&ends[0]); err == nil {
+			p.To, p.ToLID, err = x.Port(&ends[1])
+		}
+		return p, err
+	}
+}
+
+// first opens the screen that the targets select.
+func (c *command) first(u *ui) error {
+	switch len(c.targets) {
+	case 1:
+		return u.openTarget(c.targets[0])
+	case 2:
+		u.open(view{kind: pathView, ends: [2]resolve.Address(c.targets)})
+	}
+	return nil
+}
+
+// runTerminal shows screens until the user quits.
+func (c *command) runTerminal(ctx context.Context) error {
+	screen, err := tcell.NewScreen()
+	if err == nil {
+		err = screen.Init()
+	}
+	if err != nil {
+		return cmdutil.WithHint(fmt.Errorf("open terminal: %w", err), "set TERM to the type of the terminal, or use ibkit top --once")
+	}
+	defer screen.Fini()
+	err = c.show(ctx, screen)
+	screen.Fini() // before an error is printed
+	return explain(err)
+}
+
+// An update is a message to the goroutine that draws.
+type update func(*ui) error
+
+// show runs the sampler and draws its samples on a screen.
+func (c *command) show(ctx context.Context, screen tcell.Screen) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	updates := make(chan update)
+	send := func(f update) {
+		select {
+		case updates <- f:
+		case <-ctx.Done():
+		}
+	}
+	requests := make(chan top.PathRequest, 8)
+	colour := c.env.Getenv("NO_COLOR") == "" && screen.Colors() > 1
+	u := &ui{state: c.newState(), names: c.options.Names, styles: newStyles(colour), now: time.Now, views: []view{{}}, exports: c.exports, status: "scanning the fabric"}
+	u.request = func(v *view) {
+		asked := *v
+		r := top.PathRequest{Find: pair(asked.ends, u.names), Done: func(p *top.Paths, err error) {
+			go send(func(u *ui) error { u.gotPaths(asked, p, err); return nil })
+		}}
+		select {
+		case requests <- r:
+		default:
+			u.message = "too many requests for paths"
+		}
+	}
+	o := c.options
+	o.Paths = requests
+	o.Progress = func(p fabric.Progress) {
+		go send(func(u *ui) error { u.status = fmt.Sprintf("scanning the fabric: %d nodes", p.Nodes); return nil })
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- top.Run(ctx, o,
+			func(s *top.Sample) { send(func(u *ui) error { return c.added(u, s) }) },
+			func(err error) { send(func(u *ui) error { u.problem = err; return nil }) })
+	}()
+	events, closed := make(chan tcell.Event), make(chan struct{})
+	defer close(closed)
+	go screen.ChannelEvents(events, closed)
+	err := u.loop(ctx, screen, events, updates, ended)
+	stop()
+	return err
+}
+
+// added shows a sample; the first one opens the screen that the targets select.
+func (c *command) added(u *ui, s *top.Sample) error {
+	began := u.state.Sample() == nil
+	u.add(s)
+	if began {
+		return c.first(u)
+	}
+	return nil
+}
+
+// loop handles keys and updates until the end.
+func (u *ui) loop(ctx context.Context, screen tcell.Screen, events <-chan tcell.Event, updates <-chan update, ended <-chan error) error {
+	for {
+		u.draw(screen)
+		screen.Show()
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-ended:
+			return err
+		case f := <-updates:
+			if err := f(u); err != nil {
+				return err
+			}
+		case e := <-events:
+			switch e := e.(type) {
+			case nil:
+				return nil // the terminal was closed
+			case *tcell.EventResize:
+				screen.Sync()
+			case *tcell.EventKey:
+				_, height := screen.Size()
+				switch u.key(e, pageRows(height)) {
+				case quit:
+					return nil
+				case redraw:
+					screen.Sync()
+				}
+			}
+		}
+	}
+}
+
+// The width of a screen without a terminal, and the lines of screens beside rows of links.
+const (
+	onceWidth = 100
+	onceLines = 24
+)
+
+// runOnce prints one sample.
+func (c *command) runOnce(ctx context.Context) error {
+	bar := render.NewProgress(c.env.ErrOut)
+	o := c.options
+	o.Progress = bar.Update
+	o.Samples = 2
+	requests := make(chan top.PathRequest, 1)
+	o.Paths = requests
+	u := &ui{state: c.newState(), names: o.Names, styles: newStyles(false), now: time.Now, views: []view{{}}}
+	var failed error
+	u.request = func(v *view) {
+		asked := *v
+		requests <- top.PathRequest{Find: pair(asked.ends, u.names), Done: func(p *top.Paths, err error) {
+			u.gotPaths(asked, p, err)
+			failed = err
+		}}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := top.Run(ctx, o, func(s *top.Sample) {
+		bar.Close()
+		if err := c.added(u, s); err != nil {
+			failed = err
+		}
+		if failed != nil {
+			stop()
+		}
+	}, func(err error) {
+		failed = err
+		stop()
+	})
+	bar.Close()
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fabricflag.WithHint(err)
+	}
+	return c.printOnce(u)
+}
+
+// printOnce prints the screen as JSON or as text.
+func (c *command) printOnce(u *ui) error {
+	out := render.NewOutput(c.env.Out)
+	s := u.state.Sample()
+	if c.json {
+		r := u.report(c.lines)
+		if r == nil {
+			return fmt.Errorf("print screen: the node or port is %s", missing)
+		}
+		render.WriteDocument(out, r)
+	} else {
+		rows := u.rows()
+		switch {
+		case u.view().kind != linksView:
+			rows += onceLines
+		case c.lines > 0:
+			rows = min(rows, c.lines)
+		}
+		p := newPage(onceWidth, firstLine+1+max(rows, 1)+keyLines)
+		u.view().selected = -1
+		u.draw(p)
+		lines := strings.Split(strings.TrimRight(p.String(), "\n"), "\n")
+		lines = lines[:len(lines)-keyLines]
+		fmt.Fprintln(out, strings.TrimRight(strings.Join(lines, "\n"), "\n"))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	partial := s.Failed > 0 || s.Fabric.Partial()
+	return cmdutil.ResultError(partial, s.Totals.Erring > 0 || s.Totals.Waiting > 0 || s.Summary.Problems > 0)
+}

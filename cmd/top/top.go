@@ -1,0 +1,189 @@
+// Package top is the command that shows the links of a fabric on a terminal as they change.
+package top
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
+	"github.com/ibkit/ibkit/resolve"
+	"github.com/ibkit/ibkit/top"
+)
+
+// command is one call of top.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+	limits limits.Flags
+
+	order    string
+	reverse  bool
+	filter   string
+	problems bool
+	history  int
+	once     bool
+	json     bool
+	lines    int
+	exports  string
+
+	targets []resolve.Address
+	options top.Options
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "top [flags] [TARGET [TARGET]]",
+		Short: "Show links by errors, utilization and waiting on a terminal",
+		Long: strings.TrimSpace(`
+top shows the links of a fabric, the worst first, and updates them after each
+interval: errors per second, utilization in both directions, bandwidth lost by
+waiting for the peer, and findings. Enter shows the port of a link with its
+counters and its recent values, n its node, and / filters by name. The arrow
+keys left and right show earlier and later samples. ? shows all keys.
+
+Without a TARGET it begins with all links, with one it begins with a node, or a
+port (NAME/3), and with two it begins with the paths between two ports. A TARGET
+is a LID, a GUID, a directed route or a name.
+
+With --once it prints one sample without a terminal.`),
+		Example: strings.Trim(`
+  # the worst links now
+  ibkit top
+
+  # the busiest links of a switch
+  ibkit top --sort util --filter 'leaf1['
+
+  # the links on the paths between two hosts
+  ibkit top node01 node16
+
+  # one sample for a script
+  ibkit top --once --json --problems
+
+  # a simulated fabric
+  ibkit top --sim demo --interval 1s`, "\n"),
+		DisableFlagsInUseLine: true,
+		Args:                  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
+				return err
+			}
+			if c.once {
+				return c.runOnce(cmd.Context())
+			}
+			return c.runTerminal(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	cmdutil.CompleteOperands(env, cmd, fabricflag.NodeNames)
+	return cmd
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.DurationVar(&c.options.Interval, "interval", 5*time.Second, "read the counters after each `TIME`")
+	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
+	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "sort links by `COLUMN`")
+	flags.BoolVar(&c.reverse, "reverse", false, "sort in the other direction")
+	flags.StringVar(&c.filter, "filter", "", "show only links whose name contains `TEXT`")
+	flags.BoolVar(&c.problems, "problems", false, "show only links with errors or findings")
+	c.limits.Define(flags)
+	flags.IntVar(&c.history, "history", 120, "keep the last `N` samples")
+	flags.StringVar(&c.exports, "export-dir", ".", "write screens as JSON to files in `DIR` (key e)")
+	flags.BoolVar(&c.once, "once", false, "print one sample and end")
+	flags.IntVar(&c.lines, "lines", 20, "print at most `N` links; 0: all (--once)")
+	flags.BoolVar(&c.json, "json", false, "print JSON (--once)")
+	c.fabric.Define(c.env, cmd)
+}
+
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{{Flags: []string{"once"}, Others: []string{"history", "export-dir"}}},
+	Needs:   []cmdutil.Need{{Flags: []string{"json", "lines"}, Others: []string{"once"}}},
+}
+
+// complete validates the command line.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	o := &c.options
+	switch {
+	case o.Interval <= 0:
+		return cmdutil.UsageErrorf("invalid --interval %v: want a positive time", o.Interval)
+	case o.Rescan <= 0:
+		return cmdutil.UsageErrorf("invalid --rescan %v: want a positive time", o.Rescan)
+	case c.history < 2:
+		return cmdutil.UsageErrorf("invalid --history %d: want at least 2", c.history)
+	case c.lines < 0:
+		return cmdutil.UsageErrorf("invalid --lines %d: want at least 0", c.lines)
+	case len(args) > 2:
+		return cmdutil.UsageErrorf("top accepts at most two targets, got %d", len(args))
+	}
+	if !c.once && (!render.IsTerminal(c.env.Out) || !isTerminalReader(c.env.In)) {
+		err := cmdutil.UsageErrorf("top requires a terminal as standard input and output")
+		return cmdutil.WithHint(err, "ibkit counters --interval 5s --watch prints tables, ibkit top --once one sample")
+	}
+	for _, arg := range args {
+		a, err := parseTarget(arg)
+		if err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+		c.targets = append(c.targets, a)
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	if o.Names, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	if o.Limits, err = c.limits.Limits(); err != nil {
+		return err
+	}
+	o.Open, o.Client, o.NoExtendedPortInfo = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.NoExtendedPortInfo()
+	return nil
+}
+
+// parseTarget parses the address of one node or port.
+func parseTarget(text string) (resolve.Address, error) {
+	a, err := resolve.Parse(text)
+	switch {
+	case err != nil:
+		return a, err
+	case a.Kind == resolve.IP:
+		return a, fmt.Errorf("find %s: IP addresses are not supported", text)
+	case a.Kind == resolve.LID && a.First != a.Last:
+		return a, fmt.Errorf("find %s: want one LID", text)
+	}
+	return a, nil
+}
+
+// newState returns the state that the flags select.
+func (c *command) newState() *top.State {
+	s := top.NewState(c.history)
+	for i, name := range top.Orders {
+		if name == c.order {
+			s.Order = top.Order(i)
+		}
+	}
+	s.Reverse, s.Filter, s.Problems = c.reverse, c.filter, c.problems
+	return s
+}
+
+// explain adds a hint to the error of a run.
+func explain(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return fabricflag.WithHint(err)
+}
