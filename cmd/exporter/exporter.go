@@ -1,0 +1,277 @@
+// Package exporter is the command that exports metrics for Prometheus.
+package exporter
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
+	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/exporter"
+	"github.com/ibkit/ibkit/internal/fileout"
+)
+
+// defaultListen is the port of treydock's exporter, on loopback.
+const defaultListen = "127.0.0.1:9315"
+
+// command is one call of exporter.
+type command struct {
+	env    *cmdutil.Env
+	fabric fabricflag.Flags
+
+	listen    []string
+	webConfig string
+	textfile  string
+	once      bool
+
+	names     string
+	local     bool
+	details   []string
+	interval  time.Duration
+	limit     time.Duration
+	maxAge    time.Duration
+	limits    limits.Flags
+	selection fabricflag.Selection
+
+	// Derived from the flags.
+	options  exporter.Options
+	exporter *exporter.Exporter
+}
+
+// New returns the command.
+func New(env *cmdutil.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "exporter [flags]",
+		Short: "Export counters and findings of a fabric for Prometheus",
+		Long: strings.TrimSpace(`
+exporter sweeps the fabric on its own schedule: it scans the nodes, reads all
+counters, and compares them with those of the sweep before. Scrapes return the
+metrics of the last sweep and its age; they send no packets. A node that does
+not respond costs its own timeouts; its failures are metrics, too.
+
+By default, metrics and labels have the names of treydock's and SckyzO's
+infiniband_exporter, so their dashboards and rules work. Metrics that start with
+ibkit_ have findings, the speed of links compared with what both ends support,
+forward error correction, and the sweep itself.
+
+Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
+configured by a file of Prometheus' exporter-toolkit (--web-config).
+
+With --local it exports the counters that the kernel reports of the ports of
+this host, with the names of node_exporter, and sends no packets.`),
+		Example: strings.Trim(`
+  # serve http://127.0.0.1:9315/metrics
+  ibkit exporter
+
+  # on all addresses, with TLS and authentication
+  ibkit exporter --listen :9315 --web-config /etc/ibkit/web.yml
+
+  # for the textfile collector of node_exporter, every minute
+  ibkit exporter --textfile /var/lib/prometheus/node-exporter/ibkit.prom
+
+  # show the metrics of one sweep
+  ibkit exporter --once
+
+  # the counters of this host, without access to the fabric
+  ibkit exporter --local --once`, "\n"),
+		Args:                  cmdutil.NoArguments,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
+				return err
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	c.define(cmd)
+	return cmd
+}
+
+// detailSets are the values of --details.
+var detailSets = map[string]counters.DetailSet{
+	"errors":   counters.RcvErrorDetails,
+	"discards": counters.XmitDiscardDetails,
+	"fec":      counters.FECDetails,
+	"none":     0,
+}
+
+func (c *command) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&c.listen, "listen", nil, "serve metrics at `ADDRESS`: HOST:PORT (default "+defaultListen+")")
+	flags.StringVar(&c.webConfig, "web-config", "", "read TLS and authentication from `FILE`")
+	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")
+	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
+	cmdutil.EnumFlag(cmd, &c.names, "names", "", string(exporter.Treydock), exporter.AllNames, "`NAMES` of metrics")
+	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
+	cmdutil.EnumListFlag(cmd, &c.details, "details", "", []string{"fec", "errors", "discards", "none"}, "details to read of every port, a `LIST` (default fec)")
+	flags.DurationVar(&c.interval, "interval", exporter.DefaultInterval, "`TIME` between the begins of two sweeps")
+	flags.DurationVar(&c.limit, "sweep-timeout", exporter.DefaultTimeout, "abandon a sweep after `TIME`")
+	flags.DurationVar(&c.maxAge, "max-age", 0, "stop to export a sweep after `TIME` (default: 5 intervals and a timeout)")
+	c.limits.Define(flags)
+	c.selection.Define(c.env, cmd, "export")
+	c.fabric.Define(c.env, cmd)
+}
+
+// rules are the relations between the flags.
+var rules = cmdutil.FlagRules{
+	Clashes: []cmdutil.Clash{
+		{Flags: []string{"once"}, Others: []string{"listen", "web-config", "interval", "max-age"}},
+	},
+}
+
+// fabricOnly are the flags without an effect on the ports of this host.
+var fabricOnly = []string{
+	"details", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
+	"sim", "sim-model", "sim-events", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
+}
+
+// complete checks the flags and derives the options.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error) {
+	if err := rules.Check(flags); err != nil {
+		return err
+	}
+	if c.local && flags.Changed("names") && c.names != string(exporter.Node) {
+		return cmdutil.UsageErrorf("--local has the names of node_exporter, and excludes --names %s", c.names)
+	}
+	if c.local {
+		c.names = string(exporter.Node)
+	}
+	c.local = c.names == string(exporter.Node)
+	if other := cmdutil.Given(flags, fabricOnly); c.local && other != "" {
+		return cmdutil.UsageErrorf("the ports of this host (--local, --names node) and %s exclude each other", other)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"interval", c.interval}, {"sweep-timeout", c.limit}, {"max-age", c.maxAge}} {
+		if flags.Changed(d.name) && d.value <= 0 {
+			return cmdutil.UsageErrorf("invalid --%s %v: want a time above 0", d.name, d.value)
+		}
+	}
+	if c.listen == nil && c.textfile == "" {
+		c.listen = []string{defaultListen}
+	}
+	if c.webConfig != "" && len(c.listen) == 0 {
+		return cmdutil.UsageErrorf("--web-config has no effect without --listen")
+	}
+	for _, a := range c.listen {
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			return cmdutil.UsageErrorf("invalid --listen %q: want HOST:PORT", a)
+		}
+	}
+	if err := exporter.CheckWebConfig(c.webConfig); err != nil {
+		return &cmdutil.UsageError{Err: err}
+	}
+	if err := c.fabric.Complete(ctx, c.env); err != nil {
+		return err
+	}
+	return c.completeOptions()
+}
+
+// completeOptions derives the options of the exporter.
+func (c *command) completeOptions() (err error) {
+	o := &c.options
+	o.Names, o.Interval, o.Timeout, o.MaxAge = exporter.Names(c.names), c.interval, c.limit, c.maxAge
+	o.Version, o.Commit = buildinfo.Version(), buildinfo.Commit()
+	o.Log = slog.New(slog.NewTextHandler(c.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Swept = c.swept
+	if c.local {
+		o.Local = exporter.LocalOptions{Sysfs: c.env.Sysfs(), Device: c.fabric.Device, Port: int(c.fabric.Port)}
+		return nil
+	}
+	if o.NodeNames, err = c.fabric.Names(c.env); err != nil {
+		return err
+	}
+	f := &o.Fabric
+	f.Open, f.Client = c.fabric.Open(c.env), c.fabric.Client(c.env)
+	f.NoExtendedPortInfo = c.fabric.NoExtendedPortInfo()
+	if f.Limits, err = c.limits.Limits(); err != nil {
+		return err
+	}
+	if c.details == nil {
+		c.details = []string{"fec"}
+	}
+	for _, d := range c.details {
+		f.DetailsOf |= detailSets[d]
+	}
+	f.Want, f.AfterScan, err = c.selection.Want(o.NodeNames)
+	return err
+}
+
+// run sweeps until ctx ends, or once.
+func (c *command) run(ctx context.Context) error {
+	c.exporter = exporter.New(c.options)
+	if c.once {
+		return c.runOnce(ctx)
+	}
+	listeners, err := exporter.Listen(ctx, c.listen)
+	if err != nil {
+		return cmdutil.WithHint(err, "select another address: --listen HOST:PORT")
+	}
+	for _, l := range listeners {
+		fmt.Fprintf(c.env.ErrOut, "serving metrics at %v\n", l.Addr())
+	}
+	if err := cmdutil.NotifyReady(c.env.Getenv); err != nil {
+		cmdutil.PrintError(c.env, "ibkit exporter", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() {
+		if len(listeners) == 0 {
+			served <- nil
+			return
+		}
+		defer cancel()
+		served <- c.exporter.Serve(ctx, listeners, c.webConfig)
+	}()
+	_ = c.exporter.Run(ctx) // the error of ctx
+	return <-served
+}
+
+// runOnce sweeps once and prints the metrics, or writes them.
+func (c *command) runOnce(ctx context.Context) error {
+	if err := c.exporter.Sweep(ctx); err != nil {
+		return fabricflag.WithHint(err)
+	}
+	if err := c.write(); err != nil {
+		return err
+	}
+	return cmdutil.ResultError(c.exporter.Partial(), false)
+}
+
+// write writes the metrics to the text file, or prints them.
+func (c *command) write() error {
+	if c.textfile != "" {
+		return fileout.Write(c.textfile, c.exporter.WriteText)
+	}
+	out := render.NewOutput(c.env.Out)
+	if err := c.exporter.WriteText(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// swept writes the text file after a sweep, or after one that failed: the age and the
+// result are metrics, too.
+func (c *command) swept(error) {
+	if c.textfile == "" {
+		return
+	}
+	if err := c.write(); err != nil {
+		cmdutil.PrintError(c.env, "ibkit exporter", err)
+	}
+}
