@@ -27,7 +27,7 @@ func (v *view) accountText(r *ping.Result) {
 		if v.problems && !v.limits.exceeded(s) && s.Late+s.Duplicated == 0 {
 			continue
 		}
-		row := []string{t.Name, t.Agent.String(), fmt.Sprint(s.Sent), fmt.Sprint(s.Received), percent(s.Loss())}
+		row := []string{t.Name, t.Agent.String(), fmt.Sprint(s.Sent), fmt.Sprint(s.Received), render.Percent(s.Loss())}
 		rows = append(rows, append(append(row, rttTexts(s)...), wrongs(s)))
 	}
 	out := v.out
@@ -53,7 +53,7 @@ func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 			fmt.Fprintf(out, ", %d %s", c.n, c.name)
 		}
 	}
-	fmt.Fprintf(out, ", %s loss in %s\n", percent(s.Loss()), rttText(r.Duration))
+	fmt.Fprintf(out, ", %s loss in %s\n", render.Percent(s.Loss()), render.Duration(r.Duration))
 	if s.Received == 0 {
 		return
 	}
@@ -66,9 +66,6 @@ func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 		v.bars(s)
 	}
 }
-
-// percent writes a share with up to four digits.
-func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
 
 // An outcomeCount is the number of probes with one outcome.
 type outcomeCount struct {
@@ -101,23 +98,15 @@ func wrongs(s *ping.Stats) string {
 	return render.OrAbsent(strings.Join(texts, ", "))
 }
 
-// The size of a histogram.
-const (
-	mostBars = 12
-	barWidth = 40
-)
+// mostBars is the limit of the bars of a histogram.
+const mostBars = 12
 
 // bars draws a histogram of round-trip times. The steps have equal ratios, because a
 // few slow replies would otherwise leave all others in one step.
 func (v *view) bars(s *ping.Stats) {
-	bars := s.Bars(mostBars)
-	longest := 0
-	for _, b := range bars {
-		longest = max(longest, b.Count)
+	var bars []render.Bar
+	for _, b := range s.Bars(mostBars) {
+		bars = append(bars, render.Bar(b))
 	}
-	for _, b := range bars {
-		n := (b.Count*barWidth + longest - 1) / longest
-		line := fmt.Sprintf("%9s to %-9s %-*s %d", rttText(b.From), rttText(b.To), barWidth, strings.Repeat("#", n), b.Count)
-		fmt.Fprintf(v.out, "%s (%s)\n", line, percent(float64(b.Count)/float64(s.Received)))
-	}
+	render.Bars(v.out, bars)
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/resolve"
 )
@@ -43,9 +43,9 @@ func (e *expectation) reason() string {
 func readExpected(in io.Reader, path string, check func(*resolve.Address) error) ([]*expectation, error) {
 	name := path
 	if path == "-" {
-		name = "standard input"
+		in, name = interrupt.Reader(in), "standard input"
 	} else {
-		file, err := os.Open(path)
+		file, err := interrupt.Open(path)
 		if err != nil {
 			return nil, cmdutil.UsageErrorf("read hosts: %w", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
-	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/ping"
 	"github.com/ibkit/ibkit/resolve"
@@ -23,7 +22,6 @@ type finder struct {
 	env    *cmdutil.Env
 	flags  *fabricflag.Flags
 	names  *fabric.NameMap
-	smLID  ib.LID
 	routes bool // ports without a LID are reachable, by a directed route
 
 	paths    map[int]device.Path // over RoCE, by the index of the address
@@ -177,9 +175,9 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 	var client *umad.Client
 	if f.fallback != nil {
 		client = umad.NewClient(f.fallback.Port, f.flags.Client(f.env))
-		f.resolver = resolve.New(client, f.fallback.Port.Attr(), resolve.Options{
-			SMLID: f.smLID, Names: f.names, Sysfs: f.env.Sysfs(), Simulated: f.flags.IsSimulated(), Progress: bar.Update,
-		})
+		o := f.flags.Resolve(f.env, f.names)
+		o.Progress = bar.Update
+		f.resolver = resolve.New(client, f.fallback.Port.Attr(), o)
 	}
 	if isWanted != nil {
 		var err error

@@ -23,7 +23,7 @@ func (v *view) accountJSON(r *ping.Result) {
 	for _, u := range v.finder.notFound {
 		report.Unresolved = append(report.Unresolved, ping.UnresolvedReport{Target: u.text, Error: u.err.Error()})
 	}
-	v.out.Write(append(render.MustMarshal(report), '\n'))
+	render.WriteLine(v.out, report)
 }
 
 // jsonLabels are the beginnings of the lines of probes, by their targets.

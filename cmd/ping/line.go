@@ -26,7 +26,7 @@ func (v *view) appendText(b []byte, p *ping.Probe) []byte {
 	}
 	if p.RTT > 0 {
 		b = append(b, " time="...)
-		b = appendRTT(b, p.RTT)
+		b = render.AppendDuration(b, p.RTT)
 	}
 	if p.Outcome != ping.Received && p.Outcome != ping.Lost && p.Err != nil {
 		b = append(b, ": "...)
@@ -51,32 +51,6 @@ func (v *view) appendNode(b []byte, guid ib.GUID) []byte {
 	return append(b, v.names.NameOf(guid, mad.NewNodeDescription(guid.String()))...)
 }
 
-// appendRTT appends a round trip in the unit that suits it, with three digits or
-// four.
-func appendRTT(b []byte, d time.Duration) []byte {
-	value, unit := float64(d), "ns"
-	switch {
-	case d >= time.Second:
-		value, unit = value/1e9, "s"
-	case d >= time.Millisecond:
-		value, unit = value/1e6, "ms"
-	case d >= time.Microsecond:
-		value, unit = value/1e3, "µs"
-	}
-	decimals := 2
-	switch {
-	case unit == "ns":
-		decimals = 0
-	case value >= 99.95:
-		decimals = 0
-	case value >= 9.995:
-		decimals = 1
-	}
-	return append(strconv.AppendFloat(b, value, 'f', decimals, 64), unit...)
-}
-
-func rttText(d time.Duration) string { return string(appendRTT(nil, d)) }
-
 // rttTexts writes round trips of which none may be there.
 func rttTexts(s *ping.Stats) []string {
 	times := []time.Duration{
@@ -86,7 +60,7 @@ func rttTexts(s *ping.Stats) []string {
 	for i, d := range times {
 		texts[i] = render.Absent
 		if s.Received > 0 {
-			texts[i] = rttText(d)
+			texts[i] = render.Duration(d)
 		}
 	}
 	return texts

@@ -47,9 +47,9 @@ func (l *liveLine) idle(out *render.Output) {
 	}
 	l.next, l.shown, l.stale = now.Add(liveEvery), true, false
 	s := l.last
-	fmt.Fprintf(out, "\r\x1b[K%s: %d sent, %d received, %.4g%% loss", l.what(), s.Sent, s.Received, 100*s.Loss())
+	fmt.Fprintf(out, "\r\x1b[K%s: %d sent, %d received, %s loss", l.what(), s.Sent, s.Received, render.Percent(s.Loss()))
 	if s.Received > 0 {
-		fmt.Fprintf(out, "; last %s, avg %s, p99 %s, max %s", rttText(l.rtt), rttText(s.Avg()), rttText(s.Quantile(99)), rttText(s.Max))
+		fmt.Fprintf(out, "; last %s, avg %s, p99 %s, max %s", render.Duration(l.rtt), render.Duration(s.Avg()), render.Duration(s.Quantile(99)), render.Duration(s.Max))
 	}
 	if silent := l.silent(); silent > 0 && len(l.targets) > 1 {
 		fmt.Fprintf(out, "; %d silent", silent)

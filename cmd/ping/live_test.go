@@ -1,7 +1,6 @@
 package ping
 
 import (
-	"bufio"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,7 +15,7 @@ import (
 func TestPingLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		out := &render.Output{Writer: bufio.NewWriter(&b)}
+		out := render.NewOutput(&b)
 		targets := []*ping.Target{{Name: "LID 3"}, {Name: "LID 4", Stats: ping.Stats{Silent: 2}}}
 		v := &view{out: out, live: &liveLine{targets: targets}}
 		total := &ping.Stats{}

@@ -82,7 +82,6 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 		targets = append(targets, e.address)
 	}
 	c.finder = finder{expected: expected, env: c.env, flags: &c.fabric, routes: !c.auto && c.agent == ping.AgentSMA}
-	c.finder.smLID = c.fabric.SMLID
 	c.finder.names, err = c.fabric.Names(c.env)
 	return targets, err
 }

@@ -84,10 +84,10 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
   ibkit ping -c 100 -i 10ms --max-loss 1 1-64
 
   # check that every host responds
-  ibkit ping --all-cas --via sma -c 3 -i 100ms -q
+  ibkit ping --cas --via sma -c 3 -i 100ms -q
 
   # check that every host of a list responds, and name those that do not
-  ibkit ping --all-cas --expect hosts.txt --via sma -c 3 -i 100ms -q
+  ibkit ping --cas --expect hosts.txt --via sma -c 3 -i 100ms -q
 
   # over RoCE, to a host that runs ibkit ping --serve
   ibkit ping -c 1000 -f --histogram 192.0.2.7
@@ -132,8 +132,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")
 	flags.StringVar(&c.file, "targets", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.StringVar(&c.expect, "expect", "", "ping the hosts in `FILE` too; exit with 3 if one does not reply")
-	flags.BoolVar(&c.allCAs, "all-cas", false, "ping all channel adapters of the fabric (by a scan)")
-	flags.BoolVar(&c.allSwitches, "all-switches", false, "ping all switches of the fabric (by a scan)")
+	flags.BoolVar(&c.allCAs, "cas", false, "ping all channel adapters of the fabric (by a scan)")
+	flags.BoolVar(&c.allSwitches, "switches", false, "ping all switches of the fabric (by a scan)")
 	flags.Uint32Var(&c.oui, "oui", ping.OUI, "`OUI` of ping servers")
 	flags.Float64Var(&c.limits.loss, "max-loss", 0, "exit with 3 if a target loses more than `PERCENT` of probes (default 0)")
 	flags.DurationVar(&c.limits.p99, "max-p99", 0, "exit with 3 if the 99th percentile of a target exceeds `TIME`")
@@ -165,11 +165,12 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	if err := f.find(ctx, targets, isWanted); err != nil {
 		return err
 	}
+	failures := cmdutil.NewFailures(c.env, "ibkit ping", true)
 	for _, u := range f.notFound {
-		cmdutil.PrintError(c.env, "ibkit ping", u.err)
+		failures.Print(u.err)
 	}
 	if len(f.found) == 0 && len(f.expected) == 0 {
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: errNoTargets(len(f.notFound))}
+		return &cmdutil.ExitError{Code: failures.Code(), Err: errNoTargets(len(f.notFound))}
 	}
 	if f.partial {
 		fmt.Fprintln(c.env.ErrOut, "ibkit ping: warning: parts of the fabric did not respond to the scan; see ibkit linkinfo")

@@ -2,7 +2,6 @@ package ping
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -48,15 +47,10 @@ var serveFlags = map[string]bool{
 
 // check validates the flags of a call with --serve.
 func (s *server) check(flags *pflag.FlagSet, args []string) error {
-	var wrong error
-	flags.Visit(func(f *pflag.Flag) {
-		if !serveFlags[f.Name] && wrong == nil {
-			wrong = cmdutil.UsageErrorf("%s has no effect with --serve", cmdutil.FlagName(flags, f.Name))
-		}
-	})
+	if err := cmdutil.CheckMode(flags, "serve", serveFlags); err != nil {
+		return err
+	}
 	switch {
-	case wrong != nil:
-		return wrong
 	case len(args) > 0:
 		return cmdutil.UsageErrorf("unexpected argument %q: --serve waits for others to ping", args[0])
 	case *s.oui >= 1<<24:
@@ -101,15 +95,12 @@ func (s *server) run(ctx context.Context, flags *pflag.FlagSet, args []string) e
 // rescan is the time between searches for new ports.
 const rescan = 2 * time.Second
 
-// errServeAlone reports a server in a fabric that no other process can reach.
-var errServeAlone = errors.New("no other process can reach a fabric in this process: serve it by ibkit sim serve, and use ping --serve --sim ibsim")
-
 // places returns the ports to serve.
 func (s *server) places() (ping.ServePorts, error) {
 	p := ping.ServePorts{List: s.devices, Rescan: rescan, Notify: s.notify}
 	switch {
 	case s.fabric.IsPrivate():
-		return p, &cmdutil.UsageError{Err: errServeAlone}
+		return p, fabricflag.ErrPrivate
 	case s.fabric.Sim == fabricflag.Ibsim:
 		p.Rescan = 0 // simulated ports do not return
 		p.List = func() ([]ping.ServePort, error) {
@@ -190,10 +181,7 @@ func (s *server) show(c ping.ServeCounts) error {
 	if err := view(out, c); err != nil {
 		return err
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return out.Flush()
 }
 
 // portName names a port in one word.

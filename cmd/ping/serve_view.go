@@ -1,7 +1,6 @@
 package ping
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -45,8 +44,6 @@ func numbers(n ...uint64) []string {
 func (s *server) json(out *render.Output, c ping.ServeCounts) error {
 	report := c.Report()
 	report.Name = render.Printable([]byte(report.Name))
-	if err := json.NewEncoder(out).Encode(report); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
+	render.WriteLine(out, report)
 	return nil
 }

@@ -129,10 +129,7 @@ func (v *view) status(r *ping.Result) {
 // end shows the final statistics.
 func (v *view) end(r *ping.Result) error {
 	v.account(r)
-	if err := v.out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return v.out.Flush()
 }
 
 func (v *view) account(r *ping.Result) {
