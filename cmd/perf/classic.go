@@ -39,7 +39,5 @@ func (v *view) flushClassic(out *render.Output, all []*perf.Measurement) {
 		rates.Print(out)
 	}
 	fmt.Fprint(out, perftestview.Rule)
-	if err := out.Flush(); err != nil {
-		v.err = errors.Join(v.err, fmt.Errorf("write output: %w", err))
-	}
+	v.err = errors.Join(v.err, out.Flush())
 }

@@ -1,9 +1,6 @@
 package perf
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/perf"
 )
@@ -17,13 +14,6 @@ func (v *view) document(r *perf.Result, reason error) error {
 		}
 	}
 	out := render.NewOutput(v.env.Out)
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(report); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	render.WriteDocument(out, report)
+	return out.Flush()
 }

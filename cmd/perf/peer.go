@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/perf"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/rdmacm"
 )
 
 // peerFlags are the flags of perf --peer: a test with a program other than ibkit.
@@ -37,7 +38,7 @@ var peerFlagNames = map[string]string{
 	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
 	"duration": "perftest", "margin": "perftest", "qps": "perftest", "bidirectional": "perftest", "tx-depth": "perftest",
 	"cq-moderation": "perftest", "post-list": "perftest", "inline": "perftest", "tclass": "perftest", "pkey-index": "perftest",
-	"rate": "perftest", "burst": "perftest", "shared-receives": "perftest", "huge": "perftest", "qp-timeout": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",
+	"rate": "perftest", "burst": "perftest", "shared-receives": "perftest", "huge": "perftest", "qp-timeout": "perftest", "cm": "perftest", "tos": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",
 }
 
 // check validates the flags.
@@ -101,6 +102,15 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 		at := c.serve.listen
 		if !flags.Changed("listen") {
 			at = fmt.Sprintf(":%d", perftest.Port)
+		}
+		if peer.Tests[0].CM {
+			at, err := rdmacm.ResolveAddr(ctx, at)
+			if err != nil {
+				return &cmdutil.UsageError{Err: fmt.Errorf("invalid --listen: %w", err)}
+			}
+			peer.Manage = &perftest.CM{Port: at.Port(), Source: at.Addr(), Waiting: func() {
+				fmt.Fprintf(c.env.ErrOut, "waiting for a client of %s at %v of the connection manager\n", p.program, at)
+			}}
 		}
 		peer.Listen = func(ctx context.Context) (net.Listener, error) {
 			l, err := listenAt(ctx, at)

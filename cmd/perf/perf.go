@@ -4,6 +4,7 @@ package perf
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ type testFlags struct {
 	port                  uint8
 	gidIndex              int
 	cpus                  string
+	multicast             string
 	test                  perf.Test // fields whose flags need no conversion
 }
 
@@ -73,6 +75,9 @@ continues with the next test and ends with exit code 4.`),
 
   # ten seconds of reads with verified payloads
   ibkit perf host1 --test read-bw -D 10s --verify
+
+  # connections as those of storage and MPI, by the connection manager
+  ibkit perf host1 --cm --test read-lat
 
   # with ib_write_bw -a, started on host1
   ibkit perf host1 --peer perftest --test write-bw --size sweep
@@ -115,7 +120,7 @@ func (c *command) define(cmd *cobra.Command) {
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
 	flags.SortFlags = false
 	f.tests = []string{"send-lat", "send-bw"}
-	cmdutil.EnumListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw …, or groups: send, lat, bw, all")
+	cmdutil.EnumListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
 	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", []string{string(perf.RC), string(perf.UC), string(perf.UD)}, "`TYPE` of queue pairs")
 	flags.StringVarP(&f.sizes, "size", "s", "", "message `SIZES`: 64, 4K, a list, a range 64-1M, or sweep (2 to 8M)\n(default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "`NUMBER` of messages per queue pair")
@@ -147,6 +152,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.Uint8Var(&f.test.RetryCount, "retry", f.test.RetryCount, "`NUMBER` of retransmissions, 0 to 7 (rc; Soft-RoCE: 7 is unlimited)")
 	flags.Uint8Var(&f.test.RNRRetry, "rnr-retry", f.test.RNRRetry, "`NUMBER` of retries if no receive is posted, 7: unlimited (rc)")
 	flags.StringVar(&f.cpus, "cpu", "auto", "`CPUS` of the loops: auto (close to the device), off, or a list 2,4-5")
+	flags.BoolVar(&f.test.CM, "cm", false, "connect the queue pairs by the connection manager of the kernel")
+	flags.Uint8Var(&f.test.TOS, "tos", 0, "type of `SERVICE` of the connections, with --cm (default: the host's)")
+	flags.StringVar(&f.multicast, "multicast", "", "send to a multicast `GROUP` such as 239.1.2.3 (send over ud)")
 	flags.BoolVar(&f.test.Huge, "huge", false, "use huge pages on both sides (vm.nr_hugepages)")
 	c.view = view{env: c.env}
 	c.view.define(cmd)
@@ -171,6 +179,7 @@ var rules = cmdutil.FlagRules{
 	Needs: []cmdutil.Need{
 		{Flags: []string{"margin"}, Others: []string{"duration"}},
 		{Flags: []string{"burst"}, Others: []string{"rate"}},
+		{Flags: []string{"tos"}, Others: []string{"cm"}},
 		{Flags: []string{"margin", "srq"}, Others: []string{"peer"}},
 		{Flags: []string{"listen", "allow", "max-clients", "max-qps", "max-memory", "max-time", "idle"}, Others: []string{"serve"}},
 	},
@@ -213,6 +222,11 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	}
 	if err := c.view.check(flags); err != nil {
 		return o, err
+	}
+	if flags.Changed("multicast") {
+		if f.test.Multicast, err = netip.ParseAddr(f.multicast); err != nil {
+			return o, cmdutil.UsageErrorf("invalid --multicast %q: want an address such as 239.1.2.3", f.multicast)
+		}
 	}
 	if o.Tests, err = f.all(flags); err != nil {
 		return o, usageError(err)

@@ -239,10 +239,7 @@ func (v *view) flush() {
 	for _, m := range all {
 		printNotes(out, m)
 	}
-	if e := out.Flush(); err == nil && e != nil {
-		err = fmt.Errorf("write output: %w", e)
-	}
-	v.err = errors.Join(v.err, err)
+	v.err = errors.Join(v.err, err, out.Flush())
 }
 
 // title returns the title of a table.
@@ -268,6 +265,7 @@ func (v *view) title(m *perf.Measurement) string {
 		text string
 	}{
 		{t.QueuePairs > 1, fmt.Sprintf("%d queue pairs", t.QueuePairs)}, {t.Threads > 1, fmt.Sprintf("%d threads", t.Threads)},
+		{t.CM, "connection manager"}, {t.Multicast.IsValid(), "multicast to " + t.Multicast.String()},
 		{t.Events, "events"}, {t.Inline, "inline"}, {t.SharedReceives, "shared receives"}, {t.Huge, "huge pages"}, {t.Verify, "verified"},
 	} {
 		if o.on {
