@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/internal/ibsimproto"
-	"github.com/ibkit/ibkit/internal/scanerr"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/sim/serve"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // ctlCommand is one call of sim ctl.
@@ -80,13 +79,13 @@ func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {
 		return s.command(c, strings.Join(args, " "))
 	}
 	prompt := term.IsTerminal(int(os.Stdin.Fd()))
-	lines := bufio.NewScanner(os.Stdin)
+	lines := textfile.NewReader(os.Stdin, "standard input")
 	for {
 		if prompt {
 			fmt.Fprint(s.env.ErrOut, "sim> ")
 		}
-		if !lines.Scan() {
-			return scanerr.Of(lines)
+		if !lines.Next() {
+			return lines.Err()
 		}
 		switch err := s.command(c, lines.Text()); {
 		case err != nil && prompt:

@@ -38,7 +38,7 @@ attributes of nodes and ports. ibsim reads the first two formats, ibkit all.`),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return cmdutil.UsageErrorf("expected one description of a fabric, got %d", len(args))
+				return cmdutil.UsageErrorf("got %d arguments, want one: the description of a fabric", len(args))
 			}
 			return nil
 		},

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
+	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/sim"
 )
 
@@ -36,10 +36,13 @@ func newList(env *cmdutil.Env) *cobra.Command {
 var commonOptions = []sim.Parameter{
 	{Name: "sm", Default: "on", About: "on or minhop: configured with shortest paths; updown: configured with up/down routing; off: not configured"},
 	{Name: "root", Default: "", About: "ID of a root switch for sm=updown; repeat it for several roots"},
+	{Name: "vendor", Default: "off", About: "on: all nodes answer NVIDIA's attributes"},
+	{Name: "ar", Default: "off", About: "on: the same, and switches use adaptive routing"},
 }
 
 func listFabrics(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	out := render.NewOutput(w)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "FABRIC\tPARAMETER\tDEFAULT\tDESCRIPTION\n")
 	for _, p := range sim.Presets {
 		fmt.Fprintf(t, "%s\t\t\t%s\n", p.Name, p.About)
@@ -54,10 +57,8 @@ func listFabrics(w io.Writer) error {
 	for _, v := range commonOptions {
 		fmt.Fprintf(t, "\t%s\t%s\t%s\n", v.Name, v.Default, v.About)
 	}
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	_ = t.Flush() // Flush of out reports failed writes
+	return out.Flush()
 }
 
 type jsonPreset struct {
@@ -84,10 +85,7 @@ func listFabricsJSON(w io.Writer) error {
 		}
 		list.Presets = append(list.Presets, j)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	if err := e.Encode(list); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	out := render.NewOutput(w)
+	render.WriteDocument(out, list)
+	return out.Flush()
 }

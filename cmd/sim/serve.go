@@ -18,6 +18,7 @@ type serveCommand struct {
 	name    string
 	port    uint16
 	console string
+	rmpp    bool
 	fabric  inUse
 }
 
@@ -42,7 +43,7 @@ ibkit sim ctl changes the fabric while it is served.`),
   ibkit linkinfo --sim ibsim`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return cmdutil.UsageErrorf("expected one argument (the fabric to serve), got %d", len(args))
+				return cmdutil.UsageErrorf("got %d arguments, want one: the fabric to serve", len(args))
 			}
 			return nil
 		},
@@ -51,6 +52,7 @@ ibkit sim ctl changes the fabric while it is served.`),
 	flags := cmd.Flags()
 	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: IBSIM_SOCKNAME, or sim)")
 	flags.Uint16Var(&s.port, "listen", 0, "also serve clients on other hosts by UDP, without authentication,\non `PORT` and one port above it per client")
+	flags.BoolVar(&s.rmpp, "rmpp", false, "send long tables in segments (only for ibkit: not for C tools)")
 	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a private directory)")
 	s.fabric.define(env, cmd)
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)
@@ -67,6 +69,7 @@ func (s *serveCommand) run(cmd *cobra.Command, description string) error {
 		SockName: name,
 		UDPPort:  int(s.port),
 		Console:  consolePath(s.env, s.console, name),
+		RMPP:     s.rmpp,
 	})
 	if err != nil {
 		return err
