@@ -102,13 +102,13 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "query subnet administration, the nodes (by a scan) or both, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "find ports by subnet administration, else by a scan, `SOURCE`")
 	flags.StringVarP(&c.file, "file", "f", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
-	flags.BoolVarP(&c.form.GID, "gid_show", "g", false, "print the GIDs in the format of ibaddr")
-	flags.BoolVarP(&c.form.LID, "lid_show", "l", false, "print the LIDs in the format of ibaddr")
-	flags.BoolVarP(&c.form.Decimal, "Lid_show", "L", false, "print the LIDs in the format of ibaddr, in decimal")
+	flags.BoolVarP(&c.form.GID, "gid-show", "g", false, "print the GIDs in the format of ibaddr")
+	flags.BoolVarP(&c.form.LID, "lid-show", "l", false, "print the LIDs in the format of ibaddr")
+	flags.BoolVarP(&c.form.Decimal, "Lid-show", "L", false, "print the LIDs in the format of ibaddr, in decimal")
 	cmdutil.EnumListFlag(cmd, &c.columns, "columns", "", columnNames(), "show these columns, a `LIST`")
 	c.fabric.Define(c.env, cmd)
 }
@@ -116,7 +116,7 @@ func (c *command) define(cmd *cobra.Command) {
 var rules = cmdutil.FlagRules{
 	Clashes: []cmdutil.Clash{
 		{Flags: []string{"json"}, Others: []string{"plain", "columns"}},
-		{Flags: []string{"gid_show", "lid_show", "Lid_show"}, Others: []string{"json", "plain", "columns"}},
+		{Flags: []string{"gid-show", "lid-show", "Lid-show"}, Others: []string{"json", "plain", "columns"}},
 		{Flags: []string{"Guid"}, Others: []string{"Direct"}},
 	},
 }
@@ -137,11 +137,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return nil, err
 	}
-	c.options.SMLID = c.fabric.SMLID
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return nil, err
 	}
-	c.options.Names, c.options.Simulated, c.options.Sysfs = c.names, c.fabric.IsSimulated(), c.env.Sysfs()
+	mode := c.options.Mode
+	c.options = c.fabric.Resolve(c.env, c.names)
+	c.options.Mode = mode
 	if len(args) == 0 && c.file == "" {
 		addresses = []resolve.Address{resolve.Self()}
 	}
@@ -153,6 +154,11 @@ type answer struct {
 	target resolve.Address
 	ports  []*resolve.Port
 	err    error // the cause if there are no ports
+}
+
+// isKnown reports whether the attributes of a port are known.
+func (a answer) isKnown() bool {
+	return slices.ContainsFunc(a.ports, func(p *resolve.Port) bool { return p.Node != nil || p.Host != nil })
 }
 
 func (c *command) run(ctx context.Context, addresses []resolve.Address) (err error) {
@@ -175,10 +181,10 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 		return err
 	}
 	answers, err := c.find(ctx, resolve.New(client, local, c.options), addresses)
-	if err != nil {
+	bar.Close()
+	if err != nil && (ctx.Err() == nil || !slices.ContainsFunc(answers, answer.isKnown)) {
 		return err
 	}
-	bar.Close()
 	view := &view{env: c.env, names: c.names, local: local, answers: answers, columns: c.columns}
 	out := render.NewOutput(c.env.Out)
 	switch {
@@ -193,7 +199,10 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 		view.table(out)
 	}
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
+	}
+	if err != nil { // interrupted
+		return &cmdutil.ExitError{Code: cmdutil.ExitPartial, Err: err}
 	}
 	if c.fabric.Verbose > 0 && client != nil {
 		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(client.Stats()))
@@ -225,12 +234,12 @@ func (c *command) find(ctx context.Context, r *resolve.Resolver, addresses []res
 			answer.err = withHint(answer.err, c.options.Mode)
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return answers, ctx.Err()
 		}
 		all = append(all, answer.ports...)
 	}
 	if err := r.Describe(ctx, all); err != nil {
-		return nil, err
+		return answers, err
 	}
 	if !c.allPorts {
 		return answers, nil

@@ -12,10 +12,7 @@ import (
 
 // json writes a JSON document, with one target per line.
 func (v *view) json(out *render.Output) {
-	render.WriteMembers(out, '{', struct {
-		Schema string               `json:"schema"`
-		Local  *resolve.LocalReport `json:"local"`
-	}{resolve.Schema, localReport(v.local)})
+	render.WriteMembers(out, '{', resolve.ReportHead{Schema: resolve.Schema, Local: localReport(v.local)})
 	render.WriteArray(out, "targets", v.answers, func(a answer) any {
 		t := resolve.TargetReport{Target: a.target.String(), Kind: a.target.Kind.String(), Ports: []resolve.PortReport{}}
 		if a.err != nil {

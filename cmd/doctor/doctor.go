@@ -4,7 +4,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -146,20 +145,13 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	if c.json {
-		err = printJSON(out, r)
+		render.WriteDocument(out, r)
 	} else {
 		v := &view{out, render.NewPalette(c.env.Out, c.env.Getenv)}
 		err = v.print(r, c.quiet)
 	}
 	if err = errors.Join(err, out.Flush()); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
 	return cmdutil.ResultError(r.Count(doctor.Unknown) > 0, r.Count(doctor.Warning)+r.Count(doctor.Error) > 0)
-}
-
-func printJSON(out *render.Output, r *doctor.Result) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false) // commands have > and &
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

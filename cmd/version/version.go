@@ -3,7 +3,7 @@ package version
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -17,22 +17,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/devinfo"
 )
-
-// report is the JSON document of the command.
-type report struct {
-	Schema   string   `json:"schema"`
-	Version  string   `json:"version"`
-	Commit   *string  `json:"commit"`
-	Go       string   `json:"go"`
-	Platform string   `json:"platform"`
-	Kernel   string   `json:"kernel"`
-	Devices  []device `json:"devices"`
-}
-
-type device struct {
-	Name     string  `json:"name"`
-	Firmware *string `json:"firmware"`
-}
 
 // New returns the command.
 func New(env *cmdutil.Env) *cobra.Command {
@@ -53,37 +37,29 @@ output in bug reports.`),
 			}
 			out := render.NewOutput(env.Out)
 			if asJSON {
-				e := json.NewEncoder(out)
-				e.SetIndent("", "  ")
-				err = e.Encode(r)
+				render.WriteDocument(out, r)
 			} else {
-				err = r.print(out)
+				err = printReport(out, r)
 			}
-			if err == nil {
-				err = out.Flush()
-			}
-			if err != nil {
-				return fmt.Errorf("write output: %w", err)
-			}
-			return nil
+			return errors.Join(err, out.Flush())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func newReport(ctx context.Context, env *cmdutil.Env) (*report, error) {
+func newReport(ctx context.Context, env *cmdutil.Env) (*devinfo.VersionReport, error) {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
 		return nil, fmt.Errorf("read kernel version: %w", err)
 	}
-	r := &report{
-		Schema:   "ibkit/version/1",
+	r := &devinfo.VersionReport{
+		Schema:   devinfo.VersionSchema,
 		Version:  buildinfo.Version(),
 		Go:       runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Kernel:   unix.ByteSliceToString(u.Release[:]),
-		Devices:  []device{},
+		Devices:  []devinfo.FirmwareVersion{},
 	}
 	if c := buildinfo.Commit(); c != "" {
 		r.Commit = &c
@@ -93,12 +69,12 @@ func newReport(ctx context.Context, env *cmdutil.Env) (*report, error) {
 		return nil, err
 	}
 	for _, d := range found.Devices {
-		r.Devices = append(r.Devices, device{Name: d.Name, Firmware: d.Firmware})
+		r.Devices = append(r.Devices, devinfo.FirmwareVersion{Name: d.Name, Firmware: d.Firmware})
 	}
 	return r, nil
 }
 
-func (r *report) print(out *render.Output) error {
+func printReport(out *render.Output, r *devinfo.VersionReport) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "ibkit\t%s\n", r.Version)
 	fmt.Fprintf(t, "commit\t%s\n", render.Show(r.Commit))
