@@ -1,0 +1,96 @@
+// Package cmtime implements cmtime of librdmacm.
+package cmtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/ibkit/ibkit/cm/timing"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
+	"github.com/ibkit/ibkit/rdmacm"
+)
+
+// command is one call of cmtime.
+type command struct {
+	rdmacmutils.Program
+	server, source, port          string
+	connections, retries, timeout int
+}
+
+// New returns cmtime.
+func New(env *cmdutil.Env) *getopt.Tool {
+	c := &command{Program: rdmacmutils.Program{Env: env}, port: "7471", connections: 100, retries: 2, timeout: 2000}
+	return c.Tool("cmtime", "measure the steps of many connections", nil, []getopt.Option{
+		{Short: 's', Arg: "server_address", Help: "connect to a server (default: be the server)", Set: getopt.Text(&c.server)},
+		{Short: 'b', Arg: "bind_address", Help: "local address", Set: getopt.Text(&c.source)},
+		{Short: 'c', Arg: "connections", Help: "number of connections (default 100)", Set: rdmacmutils.Atoi(&c.connections)},
+		{Short: 'p', Arg: "port_number", Help: "port (default 7471)", Set: getopt.Text(&c.port)},
+		{Short: 'r', Arg: "retries", Help: "retries of a step, and of the queue pairs (default 2)", Set: rdmacmutils.Atoi(&c.retries)},
+		{Short: 't', Arg: "timeout_ms", Help: "timeout of address and route (default 2000)", Set: rdmacmutils.Atoi(&c.timeout)},
+	}, c.run)
+}
+
+func (c *command) run(ctx context.Context) error {
+	if c.server == "" {
+		return c.serve(ctx)
+	}
+	o := timing.Options{
+		Connections: max(c.connections, 0), Timeout: time.Duration(c.timeout) * time.Millisecond, Retries: c.retries,
+		Begin: func(text string) { c.Printf("%s\n", text) }, Warn: c.Warn,
+	}
+	client, err := timing.New(o)
+	if err != nil {
+		return c.NoChannel(err)
+	}
+	result := c.measure(ctx, client)
+	times, err := client.Close()
+	c.show(times)
+	if err != nil {
+		return err
+	}
+	return rdmacmutils.Exit(result)
+}
+
+// measure connects to the server. It returns the result of the program.
+func (c *command) measure(ctx context.Context, client *timing.Client) (result int) {
+	var err error
+	client.Local, client.Peer, err = rdmacmutils.Lookup{Space: rdmacm.PortSpaceTCP}.Client(ctx, c.source, c.server, c.port)
+	if err != nil {
+		return c.LookupFailed("getaddrinfo error", err)
+	}
+	return client.Run(ctx)
+}
+
+// noTime is the minimum of a step that no connection has completed, in microseconds.
+const noTime float32 = 999999999
+
+// show prints the times.
+func (c *command) show(times []timing.Times) {
+	micro := func(d time.Duration) float32 { return float32(d.Nanoseconds()) / 1000 }
+	c.Printf("step              total ms     max ms     min us  us / conn\n")
+	for _, t := range times {
+		if t.Step == timing.StepBind && c.source == "" {
+			continue
+		}
+		least := noTime
+		if t.Min >= 0 {
+			least = micro(t.Min)
+		}
+		c.Printf("%-13v: %11.2f%11.2f%11.2f%11.2f\n", t.Step, micro(t.Total)/1000, micro(t.Max)/1000, least, micro(t.Total)/float32(c.connections))
+	}
+}
+
+func (c *command) serve(ctx context.Context) error {
+	s, err := timing.NewServer(c.Warn)
+	if err != nil {
+		return c.NoChannel(err)
+	}
+	defer s.Close()
+	local, err := rdmacmutils.Lookup{Space: rdmacm.PortSpaceTCP}.Server(ctx, c.source, c.port)
+	if err != nil {
+		return rdmacmutils.Exit(c.LookupFailed("getrdmaaddr error", err))
+	}
+	return rdmacmutils.Exit(c.Failed(s.Serve(ctx, local)))
+}
