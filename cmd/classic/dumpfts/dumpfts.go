@@ -2,9 +2,11 @@
 package dumpfts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -98,10 +100,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		end = uint(getopt.Strtoull(operands[1]))
 	}
 	d.print(start, end)
-	if err := d.out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return d.out.Flush()
 }
 
 // A dump is the tables of a fabric while they are printed.
@@ -113,7 +112,9 @@ type dump struct {
 	routes  map[*fabric.Node]mad.Route
 	tables  map[*fabric.Node]*route.Node
 	routing *route.Routing
-	ports   map[ib.LID]*fabric.Port
+
+	failures map[*route.Node][]route.Failure // in the order of the blocks
+	ports    []*forwarding.Destination       // by LID
 }
 
 // read scans the fabric and reads the tables of all switches.
@@ -128,55 +129,43 @@ func (d *dump) read(ctx context.Context, client *umad.Client) error {
 			d.routes[v.Port.Node] = v.Route
 		}
 	}).Nodes
-	d.ports = portsByLID(d.nodes)
+	d.ports = forwarding.ByLID(d.nodes, d.names)
 	d.routing = route.FromFabric(f)
 	d.tables = map[*fabric.Node]*route.Node{}
 	for i, n := range f.Nodes {
 		d.tables[n] = d.routing.Nodes[i]
 	}
-	return route.Read(ctx, client, d.routing, route.ReadOptions{Multicast: d.Multicast})
-}
-
-// portsByLID returns the port of each LID; of several ports the one found first.
-func portsByLID(nodes []*fabric.Node) map[ib.LID]*fabric.Port {
-	ports := map[ib.LID]*fabric.Port{}
-	for _, n := range slices.Backward(nodes) {
-		for _, p := range n.Ports {
-			if p == nil || p.Info == nil || !p.Info.LID.IsUnicast() {
-				continue
-			}
-			for i := range 1 << p.Info.LMC {
-				lid := p.Info.LID + ib.LID(i)
-				if ports[lid] == nil {
-					ports[lid] = p
-				}
-			}
-		}
+	if err := route.Read(ctx, client, d.routing, route.ReadOptions{Multicast: d.Multicast}); err != nil {
+		return err
 	}
-	return ports
-}
-
-// find returns the port of a LID.
-func (d *dump) find(lid ib.LID) (forwarding.Destination, bool) {
-	p := d.ports[lid]
-	if p == nil {
-		return forwarding.Destination{}, false
+	d.failures = map[*route.Node][]route.Failure{}
+	for _, failure := range d.routing.Failures {
+		d.failures[failure.Node] = append(d.failures[failure.Node], failure)
 	}
-	return forwarding.Destination{
-		Type: p.Node.Info.NodeType, GUID: p.GUID, Name: d.names.Name(p.Node), LID: p.Info.LID, LMC: p.Info.LMC,
-	}, true
+	for _, failures := range d.failures {
+		// The group of ports is in the highest bits of a modifier.
+		slices.SortFunc(failures, func(a, b route.Failure) int {
+			return cmp.Compare(bits.RotateLeft32(a.Modifier, 4), bits.RotateLeft32(b.Modifier, 4))
+		})
+	}
+	return nil
 }
 
 // print prints the tables of all switches.
 func (d *dump) print(start, end uint) {
 	p := &forwarding.Printer{Options: d.command.Options, Out: d.out, Verbose: d.Verbose > 0, Warn: d.Ibwarn}
 	for _, n := range d.nodes {
-		if n.Switch == nil {
+		if n.Info.NodeType != mad.NodeTypeSwitch {
 			continue
 		}
-		tables := d.tables[n].Tables
 		s := &forwarding.Switch{
-			PortID: "DR path slid 0; dlid 0; " + d.routes[n].String(), GUID: n.GUID, Name: d.names.Name(n), Info: *n.Switch, Ports: int(n.Info.NumPorts),
+			PortID: "DR path slid 0; dlid 0; " + d.routes[n].String(), GUID: n.GUID, Name: d.names.Name(n), Ports: int(n.Info.NumPorts),
+		}
+		tables := d.tables[n].Tables
+		if n.Switch != nil {
+			s.Info = *n.Switch
+		} else {
+			tables = &route.Tables{} // the switch did not return its attributes
 		}
 		d.printFailures(n, s)
 		if d.Multicast {
@@ -187,16 +176,13 @@ func (d *dump) print(start, end uint) {
 		first, last := p.Range(s, start, end)
 		p.Unicast(s, first, last, func(lid ib.LID) (uint8, bool) {
 			return tables.Lookup(lid), !slices.Contains(tables.Missing, uint16(lid/64))
-		}, &forwarding.Destinations{Find: d.find, Unknown: "node info not available fabric scan"})
+		}, &forwarding.Destinations{Find: func(lid ib.LID) *forwarding.Destination { return d.ports[lid] }, Unknown: "node info not available fabric scan"})
 	}
 }
 
 // printFailures prints the blocks of a switch that could not be read.
 func (d *dump) printFailures(n *fabric.Node, s *forwarding.Switch) {
-	for _, failure := range d.routing.Failures {
-		if failure.Node == nil || failure.Node != d.tables[n] {
-			continue
-		}
+	for _, failure := range d.failures[d.tables[n]] {
 		kind := ""
 		switch failure.Attr {
 		case mad.AttrLinearForwardingTable.String():
@@ -206,6 +192,7 @@ func (d *dump) printFailures(n *fabric.Node, s *forwarding.Switch) {
 		default:
 			continue
 		}
+		d.WarnRPC(d.Env.ErrOut, getopt.MadRPC, s.PortID, failure.Err)
 		var status mad.StatusError
 		errors.As(failure.Err, &status)
 		fmt.Fprintf(d.Env.ErrOut, "SubnGet(%s) failed on switch '%s' %s Node GUID 0x%x SMA LID %d; MAD status 0x%x AM 0x%x\n",

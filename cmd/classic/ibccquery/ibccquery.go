@@ -3,7 +3,6 @@ package ibccquery
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -46,13 +45,8 @@ func New(env *cmdutil.Env) *getopt.Tool {
 			"SwitchPortCongestionSetting 3\t# Query all Switch Port Congestion Settings",
 			"SwitchPortCongestionSetting 3 1\t# Query Switch Port Congestion Setting for port 1",
 		},
-		Options: append([]getopt.Option{
-			{Long: "cckey", Short: 'c', Arg: "<key>", Help: "CC key", Set: func(value string) error {
-				c.key = getopt.Strtoull(value)
-				return nil
-			}},
-		}, c.Options("DK")...),
-		Run: c.run,
+		Options: append([]getopt.Option{getopt.CCKey(&c.key)}, c.Options("DK")...),
+		Run:     c.run,
 	}
 }
 
@@ -91,8 +85,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 
 // get requests an attribute of congestion control, and returns its data.
 func (q *query) get(a mad.Attribute, modifier uint32) (data []byte, ok bool) {
-	key := binary.BigEndian.AppendUint64(nil, q.key) // first in the packet (InfiniBand Architecture, Volume 1, A10.4.1)
-	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Attr: a.ID(), Modifier: modifier, Payload: key})
+	reply, err := q.Call(q.ctx, q.client, getopt.MadRPC, q.to, &umad.Request{Class: mad.ClassCC, Attr: a.ID(), Modifier: modifier, Payload: mad.CongestionPayload(q.key, nil)})
 	if err != nil {
 		return nil, false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // A threshold is the lowest value of a counter that is an error; 0: no value is one.
@@ -32,7 +33,7 @@ func defaultThresholds() []threshold {
 func (c *command) readThresholds(path string) error {
 	var given counters.Thresholds
 	err := given.ReadFile(path)
-	var invalid *counters.ThresholdError
+	var invalid *textfile.Error
 	switch {
 	case errors.As(err, &invalid):
 		return &cmdutil.ExitError{Code: getopt.ExitFailure, Err: err}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -26,18 +27,19 @@ var cacheDir = "/var/cache/infiniband-diags"
 // command is one call of ibidsverify.
 type command struct {
 	*getopt.Diag
-	again        bool // -R
-	device, port string
+	again bool // -R
 }
 
 // New returns ibidsverify.
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{Diag: getopt.NewDiag(env, "ibidsverify")}
 	return &getopt.Tool{
-		Name: "ibidsverify", Lenient: true,
-		Family:  &getopt.Family{Usage: usage, UsageToOut: true, UsageCode: cmdutil.ExitUsage, FailureCode: getopt.ExitFailure},
-		Options: getopt.SimOptions(&c.Settings),
-		Run:     c.run,
+		Name: "ibidsverify", Std: true,
+		Family: &getopt.Family{Usage: usage, UsageToOut: true, UsageCode: cmdutil.ExitUsage, FailureCode: getopt.ExitFailure},
+		Options: append([]getopt.Option{
+			{Short: 'R', Help: "scan the fabric again", Set: getopt.True(&c.again)},
+		}, c.StdOptions()...),
+		Run: c.run,
 	}
 }
 
@@ -51,61 +53,12 @@ func usage(t *getopt.Tool) string {
 `
 }
 
-// parse parses the arguments by the rules of Perl's Getopt::Std.
-func (c *command) parse(args []string) error {
-	var help, invalid bool
-	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
-		letters := args[0][1:]
-		args = args[1:]
-		if letters == "-" {
-			break
-		}
-		for letters != "" {
-			letter := letters[0]
-			letters = letters[1:]
-			switch letter {
-			case 'h':
-				help = true
-			case 'R':
-				c.again = true
-			case 'C', 'P':
-				value := letters
-				if letters = ""; value == "" && len(args) > 0 {
-					value, args = args[0], args[1:]
-				}
-				if letter == 'C' {
-					c.device = value
-				} else {
-					c.port = value
-				}
-			default:
-				fmt.Fprintf(c.Env.ErrOut, "Unknown option: %c\n", letter)
-				invalid = true
-			}
-		}
-	}
-	if help || invalid {
-		return getopt.ErrUsage
-	}
-	return nil
-}
-
-func (c *command) run(ctx context.Context, args []string) error {
-	if err := c.parse(args); err != nil {
-		return err
-	}
-	for _, o := range c.Options("DGKLs") {
-		switch {
-		case o.Short == 'C' && c.device != "":
-			_ = o.Set(c.device) // any text is valid
-		case o.Short == 'P' && c.port != "":
-			_ = o.Set(c.port)
-		}
-	}
+func (c *command) run(ctx context.Context, _ []string) error {
+	stored := c.path()
 	if err := c.Complete(ctx, c.Env); err != nil {
 		return err
 	}
-	text, err := c.topology(ctx)
+	text, err := c.topology(ctx, stored)
 	if err != nil {
 		return err
 	}
@@ -116,13 +69,21 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return err
 }
 
+// path returns the path of the stored topology file.
+func (c *command) path() string {
+	port := ""
+	if c.PortGiven {
+		port = strconv.Itoa(int(c.Port))
+	}
+	return filepath.Join(cacheDir, "ibnetdiscover-"+c.Device+"-"+port+".topology")
+}
+
 // topology returns the stored topology file, or that of a new scan. That of a
 // simulated fabric is not stored.
-func (c *command) topology(ctx context.Context) ([]byte, error) {
+func (c *command) topology(ctx context.Context, path string) ([]byte, error) {
 	if c.IsSimulated() {
 		return c.scan(ctx)
 	}
-	path := filepath.Join(cacheDir, "ibnetdiscover-"+c.device+"-"+c.port+".topology")
 	if !c.again {
 		if text, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
 			return text, err
@@ -150,7 +111,7 @@ func (c *command) scan(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	links.PrintWarnings(c.Env.ErrOut, &linkinfo.Result{Fabric: f}, false)
+	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, false)
 	var text bytes.Buffer
 	err = (&topology.Text{Names: names, Time: time.Now(), Group: true}).WriteTopology(&text, f)
 	return text.Bytes(), err

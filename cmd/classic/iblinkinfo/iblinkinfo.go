@@ -129,6 +129,11 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	}
 	links.WarnStored(c.Env.ErrOut, c.diff, compare)
 	links.WarnStored(c.Env.ErrOut, c.filterDownPorts, downBefore)
+	if c.loadCache != "" {
+		if o.Stored, err = fabric.ReadCacheFile(c.loadCache); err != nil {
+			return err
+		}
+	}
 	bar := render.NewProgress(c.Env.ErrOut)
 	o.Progress = bar.Update
 	r, err := linkinfo.Run(ctx, o)
@@ -136,7 +141,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	if r == nil {
 		return err
 	}
-	links.PrintWarnings(c.Env.ErrOut, r, c.Verbose > 0)
+	links.PrintWarnings(c.Env, r, c.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.Env, "error", err)
 	}
@@ -155,7 +160,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	out := render.NewOutput(c.Env.Out)
 	c.print(out, r, nodes, names, compare, downBefore)
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+		return err
 	}
 	if r.Fabric.Aborted != nil {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
@@ -168,7 +173,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 func (c *command) scanOptions(guid ib.GUID) (o linkinfo.Options, err error) {
 	o = linkinfo.Options{
 		Open: c.openPort, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo(),
-		LoadCache: c.loadCache, MaxHops: c.hops, SMLID: c.SMLID, Partial: c.routeGiven || guid != 0,
+		MaxHops: c.hops, SMLID: c.SMLID, Partial: c.routeGiven || guid != 0,
 	}
 	switch {
 	case c.routeGiven && c.loadCache != "":

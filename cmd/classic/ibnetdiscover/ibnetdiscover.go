@@ -102,7 +102,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if f == nil {
 		return err
 	}
-	links.PrintWarnings(c.Env.ErrOut, &linkinfo.Result{Fabric: f}, c.Verbose > 0)
+	links.PrintWarnings(c.Env, &linkinfo.Result{Fabric: f}, c.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.Env, "error", err)
 	}
@@ -143,21 +143,24 @@ func (c *command) output(operands []string) (io.Writer, func() error, error) {
 }
 
 func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
+	c.text.Time = time.Now()
+	if c.loadCache != "" {
+		f, err := fabric.ReadCacheFile(c.loadCache)
+		if err != nil {
+			return nil, c.Iberror("main", err, "loading cached fabric failed\n")
+		}
+		return f, nil
+	}
 	bar := render.NewProgress(c.Env.ErrOut)
 	f, err := topology.Run(ctx, topology.Options{
-		Open: c.Open, Client: c.Client(c.Env), LoadCache: c.loadCache,
-		NoExtendedPortInfo: c.NoExtendedPortInfo(), Progress: bar.Update,
+		Open: c.Open, Client: c.Client(c.Env), NoExtendedPortInfo: c.NoExtendedPortInfo(), Progress: bar.Update,
 	})
 	bar.Close()
 	c.text.Time = time.Now()
 	if f == nil {
-		what := "discover failed\n"
-		if c.loadCache != "" {
-			what = "loading cached fabric failed\n"
-		}
-		return nil, c.Iberror("main", err, "%s", what)
+		return nil, c.Iberror("main", err, "discover failed\n")
 	}
-	if c.show && c.loadCache == "" {
+	if c.show {
 		if err := topology.WriteVisits(c.Env.Out, f); err != nil {
 			return nil, err
 		}

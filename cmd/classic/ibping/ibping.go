@@ -3,7 +3,6 @@ package ibping
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -138,14 +137,7 @@ func milliseconds(d time.Duration) string {
 // serve answers pings until a signal arrives, which ends the C tool. ibkit detaches
 // from a simulator before it ends.
 func (c *command) serve(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	defer context.AfterFunc(ctx, func() { signal.Stop(signals) })() // a second signal ends the process
-	go func() { cancel(signalled{<-signals}) }()
-
+	ctx, ended := getopt.UntilSignal(ctx)
 	o := ping.ServeOptions{OUI: c.oui}
 	if c.Debug > 0 {
 		o.Log = slog.New(slog.NewTextHandler(c.Env.ErrOut, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -163,17 +155,5 @@ func (c *command) serve(ctx context.Context) error {
 			}
 		},
 	})
-	var by signalled
-	if errors.As(context.Cause(ctx), &by) {
-		return &cmdutil.ExitError{Code: signalCode + int(by.Signal.(syscall.Signal)), Err: err}
-	}
-	return err
+	return ended(err)
 }
-
-// signalCode plus the number of a signal is the exit code that shells show for it.
-const signalCode = 128
-
-// signalled is a signal as the cause of an end.
-type signalled struct{ os.Signal }
-
-func (s signalled) Error() string { return s.String() }

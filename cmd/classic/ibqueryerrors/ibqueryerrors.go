@@ -16,6 +16,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/textfile"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -156,7 +157,7 @@ func (c *command) run(ctx context.Context, _ []string) error {
 // readThresholds reads the thresholds. A missing file has no effect.
 func (c *command) readThresholds() error {
 	err := c.thresholds.ReadFile(c.thresholdFile)
-	var invalid *counters.ThresholdError
+	var invalid *textfile.Error
 	switch {
 	case err == nil:
 		c.hasThreshold = true

@@ -1,7 +1,6 @@
 package ibqueryerrors
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +123,7 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 	if err != nil {
 		return nil, failed("discover failed", err)
 	}
-	links.PrintWarnings(s.Env.ErrOut, &linkinfo.Result{Fabric: f}, s.Verbose > 0)
+	links.PrintWarnings(s.Env, &linkinfo.Result{Fabric: f}, s.Verbose > 0)
 	return f, nil
 }
 
@@ -164,13 +163,11 @@ func (s *scope) readLevels(ctx context.Context, to ib.GUID) error {
 	if s.skipSL {
 		return nil
 	}
-	const defaultPrefix = 0xfe80_0000_0000_0000
 	attr := s.port.Attr()
-	prefix := cmp.Or(attr.GIDPrefix, defaultPrefix)
-	path := &mad.PathRecord{SGID: ib.MakeGID(prefix, attr.PortGUID), NumbPath: 1, Reversible: 1}
+	path := &mad.PathRecord{SGID: ib.MakeGID(attr.Prefix(), attr.PortGUID), NumbPath: 1, Reversible: 1}
 	mask := mad.Components(path, &path.SGID, &path.NumbPath, &path.Reversible)
 	if to != 0 {
-		path.DGID = ib.MakeGID(prefix, to)
+		path.DGID = ib.MakeGID(attr.Prefix(), to)
 		mask |= mad.Components(path, &path.DGID)
 	}
 	o := s.Client(s.Env)

@@ -1,6 +1,9 @@
 package ibroute
 
 import (
+	"cmp"
+
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/forwarding"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -9,15 +12,19 @@ import (
 
 // A destination is the attributes of the port with a LID.
 type destination struct {
-	node  mad.NodeInfo
-	port  mad.PortInfo
-	desc  mad.NodeDescription
-	known int // attributes with a response
+	node mad.NodeInfo
+	port mad.PortInfo
+	desc mad.NodeDescription
+	errs [3]error // of the requests, in the order of the C tool
 }
+
+// err returns the error of the first request that failed. The C tool does not send those
+// after it.
+func (d *destination) err() error { return cmp.Or(d.errs[0], d.errs[1], d.errs[2]) }
 
 // destinations queries the ports of all LIDs of a table with an output port at the same
 // time, and returns a function that returns them. The C tool queries one after another.
-func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)) func(ib.LID) (forwarding.Destination, bool) {
+func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)) func(ib.LID) *forwarding.Destination {
 	found := map[ib.LID]*destination{}
 	for lid := max(first, 1); lid <= last; lid++ {
 		if port, ok := lookup(ib.LID(lid)); !ok || int(port) > r.sw.Ports {
@@ -25,10 +32,10 @@ func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)
 		}
 		d := new(destination)
 		found[ib.LID(lid)] = d
-		for _, a := range []mad.Attribute{&d.desc, &d.port, &d.node} {
+		for i, a := range []mad.Attribute{&d.desc, &d.port, &d.node} {
 			r.client.Submit(&umad.Request{To: umad.Target{LID: ib.LID(lid)}, Attr: a.ID(), Done: func(_ *umad.Request, reply *umad.Reply) {
-				if reply.Err == nil && mad.Decode(a, reply.Data()) == nil {
-					d.known++
+				if d.errs[i] = reply.Err; reply.Err == nil {
+					d.errs[i] = mad.Decode(a, reply.Data())
 				}
 			}})
 		}
@@ -36,13 +43,17 @@ func (r *reader) destinations(first, last int, lookup func(ib.LID) (uint8, bool)
 	if err := r.client.Run(r.ctx); err != nil {
 		clear(found) // destinations are unknown
 	}
-	return func(lid ib.LID) (forwarding.Destination, bool) {
+	return func(lid ib.LID) *forwarding.Destination {
 		d := found[lid]
-		if d == nil || d.known < 3 {
-			return forwarding.Destination{}, false
+		if d == nil {
+			return nil
 		}
-		return forwarding.Destination{
+		if err := d.err(); err != nil {
+			r.WarnRPC(r.Env.ErrOut, getopt.MadRPC, umad.Target{LID: lid}.String(), err)
+			return nil
+		}
+		return &forwarding.Destination{
 			Type: d.node.NodeType, GUID: d.node.PortGUID, Name: r.names.NameOf(d.node.NodeGUID, d.desc), LID: d.port.LID, LMC: d.port.LMC,
-		}, true
+		}
 	}
 }

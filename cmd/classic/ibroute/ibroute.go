@@ -92,10 +92,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	} else {
 		r.unicast(p, start, end)
 	}
-	if err := r.out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
-	}
-	return nil
+	return r.out.Flush()
 }
 
 // get queries an attribute of the switch.
@@ -125,8 +122,8 @@ func (r *reader) checkSwitch() (failure string) {
 
 // query submits requests for blocks of a table. The blocks before the first one without
 // a response are valid, as for the C tool, which stops there. It returns the number of
-// valid blocks.
-func (r *reader) query(attr mad.AttrID, modifiers []uint32, store func(i int, data []byte) error) int {
+// valid blocks, and the error of the next one.
+func (r *reader) query(attr mad.AttrID, modifiers []uint32, store func(i int, data []byte) error) (valid int, err error) {
 	failed := len(modifiers)
 	errs := make([]error, len(modifiers))
 	for i, modifier := range modifiers {
@@ -140,14 +137,20 @@ func (r *reader) query(attr mad.AttrID, modifiers []uint32, store func(i int, da
 		}})
 	}
 	if err := r.client.Run(r.ctx); err != nil {
-		failed = 0
+		return 0, err
 	}
 	if failed < len(modifiers) {
-		var status mad.StatusError
-		errors.As(errs[failed], &status)
-		fmt.Fprintf(r.Env.ErrOut, "SubnGet() failed; MAD status 0x%x AM 0x%x\n", uint16(status), modifiers[failed])
+		err = errs[failed]
 	}
-	return failed
+	return failed, err
+}
+
+// printFailure prints the error of a block.
+func (r *reader) printFailure(modifier uint32, err error) {
+	r.WarnRPC(r.Env.ErrOut, getopt.MadRPC, r.to.Text, err)
+	var status mad.StatusError
+	errors.As(err, &status)
+	fmt.Fprintf(r.Env.ErrOut, "SubnGet() failed; MAD status 0x%x AM 0x%x\n", uint16(status), modifier)
 }
 
 func (r *reader) unicast(p *forwarding.Printer, start, end uint) {
@@ -158,7 +161,7 @@ func (r *reader) unicast(p *forwarding.Printer, start, end uint) {
 	for block := first / size; first >= 0 && block <= last/size; block++ {
 		modifiers = append(modifiers, uint32(block))
 	}
-	valid := r.query(mad.AttrLinearForwardingTable, modifiers, func(i int, data []byte) error {
+	valid, err := r.query(mad.AttrLinearForwardingTable, modifiers, func(i int, data []byte) error {
 		var block mad.LinearForwardingTable
 		err := mad.Decode(&block, data)
 		copy(table[modifiers[i]*size:], block.Ports[:])
@@ -171,6 +174,9 @@ func (r *reader) unicast(p *forwarding.Printer, start, end uint) {
 	}
 	whole := valid == len(modifiers)
 	p.UnicastUntil(&r.sw, first, last, known, d, whole)
+	if !whole {
+		r.printFailure(modifiers[valid], err)
+	}
 }
 
 // maxMulticastGroups is the number of groups of 16 ports.
@@ -187,7 +193,7 @@ func (r *reader) multicast(p *forwarding.Printer, start, end uint) {
 			modifiers = append(modifiers, uint32(block-uint(ib.MinMulticastLID)/size)|uint32(group)<<28)
 		}
 	}
-	valid := r.query(mad.AttrMulticastForwardingTable, modifiers, func(i int, data []byte) error {
+	valid, err := r.query(mad.AttrMulticastForwardingTable, modifiers, func(i int, data []byte) error {
 		var block mad.MulticastForwardingTable
 		if err := mad.Decode(&block, data); err != nil {
 			return err
@@ -210,4 +216,7 @@ func (r *reader) multicast(p *forwarding.Printer, start, end uint) {
 	p.MulticastUntil(&r.sw, first, last, func(lid ib.LID) (mad.PortMask, bool) {
 		return table[lid], uint(lid)/size < first/size+whole
 	}, valid == len(modifiers))
+	if valid < len(modifiers) {
+		r.printFailure(modifiers[valid], err)
+	}
 }

@@ -33,7 +33,7 @@ type command struct {
 func New(env *cmdutil.Env) *getopt.Tool {
 	c := &command{Diag: getopt.NewDiag(env, "perfquery"), pause: defaultPause, cycles: -1}
 	return &getopt.Tool{
-		Name:   "ibswportwatch",
+		Name: "ibswportwatch", Std: true,
 		Family: &getopt.Family{Usage: usage, UsageToOut: true, UsageCode: cmdutil.ExitUsage, FailureCode: getopt.ExitFailure},
 		Options: append([]getopt.Option{
 			{Short: 'p', Arg: "<pause_time>", Help: "seconds between two reads", Set: c.setPause},
@@ -53,7 +53,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 func (c *command) setPause(value string) error {
 	seconds, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(seconds > 0 && seconds <= maxPause) {
-		return cmdutil.UsageErrorf("expected seconds up to %d, got %q", maxPause, value)
+		return cmdutil.UsageErrorf("got %q, want seconds up to %d", value, maxPause)
 	}
 	c.pause = seconds
 	return nil

@@ -84,7 +84,7 @@ func (c *command) run(ctx context.Context, operands []string) (err error) {
 	}
 	err = t.route(operands[0], operands[1])
 	if flushed := t.out.Flush(); flushed != nil {
-		return fmt.Errorf("write output: %w", flushed)
+		return flushed
 	}
 	if err != nil {
 		return c.Iberror("main", nil, "Failed to get route information")
@@ -106,7 +106,8 @@ func (t *tracer) runPairs() error {
 		}
 		return t.Iberror("main", nil, format, args...)
 	}
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
 		line++
 		fields := strings.Fields(lines.Text())
 		if len(fields) == 0 || fields[0][0] == '#' {
@@ -120,11 +121,11 @@ func (t *tracer) runPairs() error {
 			return failed("Failed to get route information at line %d", line)
 		}
 	}
-	fmt.Fprintf(t.out, "%d lid/guid pairs processed from %s\n", pairs, t.portsFile)
-	if err := t.out.Flush(); err != nil {
-		return fmt.Errorf("write output: %w", err)
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return failed("ports-file, %s, at line %d contains bad data", t.portsFile, line+1)
 	}
-	return nil
+	fmt.Fprintf(t.out, "%d lid/guid pairs processed from %s\n", pairs, t.portsFile)
+	return t.out.Flush()
 }
 
 // resolve returns the LID of an operand.

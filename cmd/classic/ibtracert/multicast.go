@@ -2,6 +2,7 @@ package ibtracert
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -64,9 +65,18 @@ func (s *search) add(n *groupNode, at place, distance int) (found, known bool) {
 		return false, true
 	}
 	s.known[n.guid] = true
+	s.verbose("new_node", "insert dist %d port %d lid %d", distance, n.port.number, n.port.lid)
 	n.distance, n.at = distance, at
 	s.levels[distance] = append([]*groupNode{n}, s.levels[distance]...)
 	return false, false
+}
+
+// verbose prints a line of -v. Those of the C tool have the address of the node in memory,
+// too.
+func (s *search) verbose(function, format string, args ...any) {
+	if s.Verbose > 0 {
+		fmt.Fprintf(s.out, "[%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
+	}
 }
 
 func (s *search) printIfVerbose(prompt string, n *groupNode) {
@@ -93,6 +103,7 @@ func (s *search) ports(n *groupNode, at *place) (mask mad.PortMask, ok bool) {
 		for bit := range 16 {
 			if block.Masks[s.mlid%uint32(size)]>>bit&1 != 0 {
 				mask.Add(uint8(group*16 + bit))
+				s.verbose("switch_mclookup", "Switch guid 0x%x: mlid 0x%x is forwarded to port %d", uint64(n.guid), s.mlid, group*16+bit)
 			}
 		}
 	}
@@ -121,6 +132,7 @@ func (s *search) run(from *place) *groupNode {
 	leaf := 0 // port of the first switch that leads to the first node
 	for distance := range maxHops {
 		for _, n := range s.levels[distance] {
+			s.verbose(function, "dist %d", distance)
 			s.printIfVerbose("processing", n)
 			var mask mad.PortMask
 			if n.kind != mad.NodeTypeSwitch {
@@ -169,6 +181,7 @@ func (s *search) expand(n *groupNode, mask mad.PortMask, distance, leaf int, fro
 				s.Ibwarn(function, "can't reach node %s port %d", at.id().Text, i)
 				return nil, true
 			}
+			s.verbose("get_port", "portid %s portnum %d: lid %d state %d physstate %d", at.id().Text, i, info.LID, uint8(info.State), uint8(info.PhysState))
 			if info.PhysState != ib.PhysLinkUp {
 				continue
 			}

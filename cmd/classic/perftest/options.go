@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
 	"github.com/ibkit/ibkit/perf/perftest"
 )
 
@@ -58,7 +59,7 @@ func (c *command) letters() []option {
 	device.Complete = cmdutil.DeviceNames
 	return []option{
 		{Option: opt('a', "all", "", "sizes from 2 to 2^23", getopt.True(&t.All)), in: not(atomics), native: "`--size sweep`"},
-		{Option: opt('A', "atomic_type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", c.setAtomicType), in: atomics, native: "`--test`: `fetch-add-lat`, `compare-swap-bw` …"},
+		{Option: opt('A', "atomic_type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", c.setAtomicType), in: atomics, native: "`--test`: `fetch-add-lat`, `compare-swap-bw`, ..."},
 		{Option: opt('b', "bidirectional", "", "send in both directions", getopt.True(&t.Bidirectional)), in: bandwidth, native: "the same"},
 		{Option: opt('c', "connection", "TYPE", "RC (default), UC or UD", c.setConnection), in: all, native: "`--transport`", note: "XRC, DC and SRD are refused"},
 		{Option: opt('C', "report-cycles", "", "print times in cycles of the time-stamp counter", getopt.True(&c.cycles)), in: latency, note: "only on processors with such a counter"},
@@ -73,6 +74,7 @@ func (c *command) letters() []option {
 			return seconds(&t.Margin, 0)(value)
 		}), in: all, native: "`--margin`, with `--peer perftest`"},
 		{Option: opt('F', "CPU-freq", "", "no effect: the frequency of the processor is not used", getopt.Ignore), in: all, noEffect: true, note: "the CPU frequency is not used"},
+		{Option: opt('g', "mcg", "", "send datagrams to a multicast group", getopt.True(&c.multicast)), in: sends, native: "`--multicast`", note: "on RoCE; joins the group at the network device"},
 		{Option: opt('h', "help", "", "show this text", getopt.Usage), in: all, native: "the same"},
 		{Option: opt('H', "report-histogram", "", "print all times in ascending order", getopt.True(&c.sorted)), in: latency, native: "`--plot`", note: "prints the two longest times, too"},
 		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), in: all, native: "the same"},
@@ -80,6 +82,7 @@ func (c *command) letters() []option {
 		{Option: opt('l', "post_list", "N", "post N messages at a time", number(&t.List, 1, 1024)), in: bandwidth, native: "`--post-list`"},
 		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), in: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
 		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "the same"},
+		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--multicast`"},
 		{Option: opt('n', "iters", "N", "number of messages, at least 5 (default 1000, ib_write_bw 5000)", number(&t.Iterations, 5, math.MaxInt32)), in: all, native: "`-n`, `--iterations`"},
 		{Option: opt('N', "noPeak", "", "no peak bandwidth", getopt.True(&c.noPeak)), in: bandwidth, note: "the peak has no cost"},
 		{Option: opt('o', "outs", "N", "operations in flight (default: the maximum of the device)", number(&t.OutReads, 1, 128)), in: responses, native: "the maximum of both devices"},
@@ -90,10 +93,18 @@ func (c *command) letters() []option {
 			return number(&t.Moderation, 1, 1024)(value)
 		}), in: bandwidth, ignored: latency, native: "`--cq-moderation`"},
 		{Option: opt('r', "rx-depth", "N", "number of posted receives (default 512)", c.setRxDepth), in: sends, ignored: not(sends), native: "`--rx-depth`", note: "only 1 if ignored, as in perftest"},
+		{Option: opt('R', "rdma_cm", "", "connect queue pairs and programs by the connection manager", getopt.True(&c.cm.QueuePairs)), in: all, native: "`--cm`", note: "the host is an address of the RDMA device"},
 		{Option: opt('s', "size", "BYTES", "size of a message, with K or M (default 2, bandwidth 65536)", c.setSize), in: not(atomics), ignored: atomics, native: "the same; lists and ranges: `64,4K,1M`, `64-1M`", note: "only 8 if ignored, as in perftest"},
 		{Option: opt('S', "sl", "SL", "service level", number(&t.SL, 0, 15)), in: all, native: "the same"},
 		{Option: opt('t', "tx-depth", "N", "messages in flight (default 128)", number(&t.TxDepth, 1, 15000)), in: bandwidth, ignored: latency, native: "`--tx-depth`; `-t` is `--test`"},
-		{Option: opt('u', "qp-timeout", "N", "timeout of 4.096 us * 2^N (default 14)", number(&t.Timeout, 0, 31)), in: all, native: "`--qp-timeout`"},
+		{Option: opt('T', "tos", "TOS", "type of service (with -R)", func(value string) error {
+			c.cm.TOS = new(uint8)
+			return number(c.cm.TOS, 0, 255)(value)
+		}), in: all, native: "`--tos`"},
+		{Option: opt('u', "qp-timeout", "N", "timeout of 4.096 us * 2^N (default 14)", func(value string) error {
+			c.cm.ACKTimeout = &t.Timeout
+			return number(&t.Timeout, 0, 31)(value)
+		}), in: all, native: "`--qp-timeout`", note: "with -R as well, as in newer releases"},
 		{Option: opt('U', "report-unsorted", "", "print all times in their order", getopt.True(&c.unsorted)), in: latency, native: "`--plot`"},
 		{Option: opt('V', "version", "", "show the version", c.showVersion), in: all, native: "`ibkit version`"},
 		{Option: opt('w', "limit_bw", "RATE", "exit with 1 below this bandwidth", limit(&c.minRate)), in: bandwidth, ignored: latency, native: "`--min-bw`, with exit code 3"},
@@ -104,6 +115,7 @@ func (c *command) letters() []option {
 			return number(&t.Vector, 0, 2048)(value)
 		}), in: not(writes)},
 		{Option: opt('y', "limit_msgrate", "RATE", "exit with 1 below this message rate", limit(&c.minMsgs)), in: bandwidth, ignored: latency, native: "`messages_per_second` of `--json`"},
+		{Option: opt('z', "com_rdma_cm", "", "exchange messages by the connection manager instead of TCP", getopt.True(&c.overCM)), in: all, native: "`--cm`, with `--peer perftest` also the queue pairs"},
 	}
 }
 
@@ -111,6 +123,7 @@ func (c *command) letters() []option {
 func (c *command) words() []option {
 	t := &c.test
 	return []option{
+		{Option: opt(0, "comm_rdma_cm", "", "the same as -z: perftest's usage has another name than its parser", getopt.True(&c.overCM)), in: all, native: "`--cm`"},
 		{Option: opt(0, "cpu_util", "", "print the load of the processors in user mode (with -D)", getopt.True(&t.CPUUtil)), in: all, native: "time of the loops", note: "time in user mode, as in perftest"},
 		{Option: opt(0, "disable_pcie_relaxed", "", "no effect: relaxed ordering is not requested", getopt.Ignore), in: bandwidth, ignored: latency, noEffect: true, note: "relaxed ordering is not requested"},
 		{Option: opt(0, "dlid", "LID", "LID of the peer (default: the one that the peer sends)", number(&t.DLID, 0, math.MaxUint16)), in: all},
@@ -159,7 +172,7 @@ func newerOptions(c *command) []option {
 		{Option: opt(0, "cqe_poll", "N", "completions per poll (default 64)", number(&t.PollBatch, 1, math.MaxUint16)), in: bandwidth, ignored: latency},
 		{Option: opt(0, "disable_dynamic_polling", "", "no effect: the number of completions per poll is fixed", getopt.Ignore), in: bandwidth, ignored: latency, noEffect: true, note: "the number is fixed"},
 		{Option: opt(0, "disable_numa", "", "leave the selection of processors to the kernel", getopt.True(&c.cpus.Off)), in: all, native: "`--cpu off`"},
-		{Option: opt(0, "flow_label", "LABELS", "flow labels of the queue pairs, in turn: 1,2,…", c.setFlowLabels), in: all, native: "`--flow-label`", note: "Soft-RoCE does not send them"},
+		{Option: opt(0, "flow_label", "LABELS", "flow labels of the queue pairs, in turn: 1,2,...", c.setFlowLabels), in: all, native: "`--flow-label`", note: "Soft-RoCE does not send them"},
 		{Option: opt(0, "ipv6-addr", "", "use IPv6 for the TCP connection", getopt.True(&c.tcp6)), in: all},
 		{Option: opt(0, "no_lock", "", "no effect: queues have no locks", getopt.Ignore), in: all, noEffect: true, note: "the queues of a loop have no locks"},
 		{Option: opt(0, "pin_cores", "LIST", "processors to select from, such as 0-3,8", c.setCPUs), in: all, native: "`--cpu`"},
@@ -173,8 +186,6 @@ func newerOptions(c *command) []option {
 // unsupported are the options that the programs refuse.
 func unsupported() []option {
 	const (
-		cm        = "connections of the RDMA CM are not supported"
-		multicast = "multicast is not supported"
 		dualPort  = "tests of two ports at a time are not supported"
 		mmap      = "messages in the memory of a file are not supported"
 		dci       = "connections of type DC are not supported"
@@ -194,12 +205,6 @@ func unsupported() []option {
 	}
 	word := func(name, arg string) getopt.Option { return getopt.Option{Long: name, Arg: arg} }
 	return []option{
-		refuse(opt('R', "rdma_cm", "", "", nil), all, cm),
-		refuse(opt('z', "com_rdma_cm", "", "", nil), all, cm),
-		refuse(word("comm_rdma_cm", ""), all, cm),
-		refuse(opt('T', "tos", "TOS", "", nil), all, cm),
-		refuse(opt('g', "mcg", "", "", nil), sends, multicast),
-		refuse(opt('M', "MGID", "GID", "", nil), sends, multicast),
 		refuse(opt('O', "dualport", "", "", nil), bandwidth, dualPort),
 		refuse(word("report-per-port", ""), bandwidth, dualPort),
 		refuse(word("mmap", "FILE"), all, mmap),
@@ -215,7 +220,7 @@ func unsupported() []option {
 		refuse(word("kek_path", "FILE"), all, crypto),
 		refuse(word("credentials_path", "FILE"), all, crypto),
 		refuse(word("data_enc_key_app_path", "FILE"), all, crypto),
-		newer(word("connectionless", ""), both(sends, bandwidth), multicast),
+		newer(word("connectionless", ""), both(sends, bandwidth), "datagrams without an exchange of addresses are not supported"),
 		newer(word("data_validation", ""), bandwidth, validate),
 		newer(word("data_validation_debug", ""), bandwidth, validate),
 		newer(word("payload_file_path", "FILE"), all, "payloads from a file are not supported"),
@@ -256,5 +261,5 @@ func (c *command) options() []getopt.Option {
 	if !c.test.Bandwidth {
 		list = append(list, getopt.Option{Long: "report-histogrm", Set: getopt.True(&c.sorted), Unlisted: true})
 	}
-	return append(list, c.simOptions()...)
+	return append(list, nosim.Options(&c.sim)...)
 }

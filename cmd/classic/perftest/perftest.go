@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perfhint"
 	"github.com/ibkit/ibkit/cmd/internal/shared/perftestview"
 	"github.com/ibkit/ibkit/ib"
@@ -79,19 +81,23 @@ type command struct {
 	name string
 	test perftest.Test
 
-	device   string
-	port     uint8
-	gidIndex int
-	ipv6     bool
-	link     string // required link layer; "": any
-	cpus     host.CPUs
-	tcp      uint16
-	tcp6     bool
-	source   string // local address of the TCP connection; "": any
-	server   string // "": this side is the server
-	limiter  limiter
-	wait     time.Duration // before the release of all objects
-	sim      bool
+	device    string
+	port      uint8
+	gidIndex  int
+	ipv6      bool
+	link      string // required link layer; "": any
+	cpus      host.CPUs
+	tcp       uint16
+	tcp6      bool
+	source    string // local address of the TCP connection; "": any
+	server    string // "": this side is the server
+	limiter   limiter
+	group     netip.Addr // -M
+	multicast bool
+	overCM    bool          // messages over the connection manager
+	cm        perftest.CM   // used with overCM or QueuePairs
+	wait      time.Duration // before the release of all objects
+	sim       bool
 
 	durationGiven, marginGiven, vectorGiven bool
 
@@ -150,7 +156,7 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 		c.server = operands[0]
 	}
 	if c.sim {
-		return errSimulated
+		return nosim.Err
 	}
 	if err := c.complete(); err != nil {
 		return err
@@ -170,6 +176,12 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 // complete sets the settings that depend on others.
 func (c *command) complete() error {
 	t := &c.test
+	switch {
+	case c.multicast:
+		t.Type, t.Multicast = verbs.QPTypeUD, &perftest.Multicast{Group: c.group}
+	case c.group.IsValid():
+		return errors.New("-M without -g: only multicast has a group")
+	}
 	if t.All {
 		t.Sizes = perftest.AllSizes(ib.MTU4096.Bytes(), t.Type)
 	}
@@ -201,6 +213,8 @@ func (c *command) complete() error {
 		return errors.New("-C: this processor has no cycle counter that programs can read")
 	case c.vectorGiven && !t.Events:
 		return errors.New("-X without -e: completion vectors are used for events")
+	case c.cm.TOS != nil && !c.cm.QueuePairs:
+		return errors.New("-T without -R: only queue pairs of the connection manager have a type of service")
 	case t.CPUUtil && !c.durationGiven:
 		// perftest prints the same notice and continues.
 		fmt.Fprint(c.env.ErrOut, " CPU Utilization works only with Duration mode.\n")
@@ -248,10 +262,36 @@ const maxLossyReceives = 16000
 func (c *command) run(ctx context.Context) error {
 	return perftest.Run(ctx, perftest.Options{
 		Test: c.test, Device: c.device, Port: c.port, GIDIndex: c.gidIndex, IPv6: c.ipv6, Link: c.link, CPUs: c.cpus,
-		Connect: c.connect, Client: c.server != "",
+		Connect: c.connect, Client: c.server != "", CM: c.manager(),
 		PeerTimeout: peerTimeout, Begin: c.begin, Connected: c.connected, Done: c.row, Ended: c.ended,
 		Warn: func(text string) { _, _ = io.WriteString(c.env.ErrOut, text) },
 	})
+}
+
+// managed reports whether the connection manager connects the programs.
+func (c *command) managed() bool { return c.overCM || c.cm.QueuePairs }
+
+// manager returns the settings of the connection manager, nil for TCP.
+func (c *command) manager() *perftest.CM {
+	if !c.managed() {
+		return nil
+	}
+	cm := c.cm
+	cm.Server, cm.Port = c.server, c.tcp
+	if c.source != "" {
+		cm.Source = netip.MustParseAddr(c.source)
+	}
+	if !cm.QueuePairs {
+		cm.ACKTimeout = nil
+	}
+	if c.server != "" {
+		c.printWaiting()
+	}
+	cm.Waiting = func() {
+		c.printWaiting()
+		c.flush()
+	}
+	return &cm
 }
 
 // connect connects to the server, or waits for a client.

@@ -144,6 +144,28 @@ func (c *command) setLink(value string) error {
 	return fmt.Errorf("invalid value %q: want IB or Ethernet", value)
 }
 
+// setGroup sets the group of -M: its 16 octets as numbers of C.
+func (c *command) setGroup(value string) error {
+	var gid [16]byte
+	parts := strings.Split(value, ":")
+	for i := range gid {
+		if len(parts) != len(gid) {
+			break
+		}
+		n, err := strconv.ParseUint(parts[i], 0, 8)
+		if err != nil {
+			parts = nil
+			break
+		}
+		gid[i] = byte(n)
+	}
+	if len(parts) != len(gid) {
+		return fmt.Errorf("invalid value %q: want 16 numbers such as 0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3", value)
+	}
+	c.group = netip.AddrFrom16(gid)
+	return nil
+}
+
 func (c *command) setSource(value string) error {
 	a, err := netip.ParseAddr(value)
 	if err != nil {

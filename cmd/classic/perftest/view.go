@@ -23,6 +23,7 @@ func (c *command) begin(s *perftest.Session) error {
 	c.header = perftestview.Header{
 		Test: t, MTU: s.MTU(), Device: local.Device, Link: local.Link,
 		HasGID: local.GIDIndex >= 0, GIDIndex: local.GIDIndex, Reads: s.Keys[0].OutReads,
+		Server: c.server == "", Managed: c.managed(), ManagedQPs: c.cm.QueuePairs, TOS: c.cm.TOS,
 		Sends: c.leads() || t.Bidirectional, Receives: t.Verb == perftest.Send && (!c.leads() || t.Bidirectional),
 	}
 	if c.output != "" {
@@ -46,10 +47,12 @@ func (c *command) keys(side string, keys []perftest.Key) {
 			lid = c.test.DLID
 		}
 		fmt.Fprintf(c.out, " %s address: LID %s QPN %s PSN %s", side, hashHex(uint64(lid), 4), hashHex(uint64(k.QPN), 6), hashHex(uint64(k.PSN), 6))
-		if c.test.Verb == perftest.Read {
+		// With the connection manager, perftest prints the addresses of a test of sends.
+		remote := !c.managed() && (c.test.Verb == perftest.Read || c.test.Verb == perftest.Write)
+		if remote && c.test.Verb == perftest.Read {
 			fmt.Fprintf(c.out, " OUT %s", hashHex(uint64(k.OutReads), 4))
 		}
-		if c.test.Verb == perftest.Read || c.test.Verb == perftest.Write {
+		if remote {
 			fmt.Fprintf(c.out, " RKey %s VAddr %s", hashHex(uint64(k.RKey), 8), hashHex(k.VAddr, 16))
 		}
 		fmt.Fprintln(c.out)
@@ -58,7 +61,12 @@ func (c *command) keys(side string, keys []perftest.Key) {
 			for _, b := range k.GID.As16() {
 				octets = append(octets, fmt.Sprintf("%02d", b))
 			}
-			fmt.Fprintf(c.out, " GID: %s\n", strings.Join(octets, ":"))
+			name := "GID"
+			// perftest names the group of the server.
+			if server := c.server == ""; c.multicast && (side == "local") == server {
+				name = "MGID"
+			}
+			fmt.Fprintf(c.out, " %s: %s\n", name, strings.Join(octets, ":"))
 		}
 	}
 }

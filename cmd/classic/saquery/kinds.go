@@ -124,7 +124,7 @@ func (q *query) lidOfNode(name string) (uint16, error) {
 	table, err := q.get(&mad.NodeRecord{}, 0, 0)
 	var exit *cmdutil.ExitError
 	if errors.As(err, &exit) {
-		return 0, q.fail(syscall.Errno(exit.Code), "Failed to find lid for \"%s\": %s", name, errnoText(syscall.Errno(exit.Code)))
+		return 0, q.fail(syscall.Errno(exit.Code), "Failed to find lid for \"%s\": %s", name, getopt.Strerror(syscall.Errno(exit.Code)))
 	}
 	var record mad.NodeRecord
 	for i := range table.Len() {
@@ -135,13 +135,7 @@ func (q *query) lidOfNode(name string) (uint16, error) {
 			return uint16(record.LID), nil
 		}
 	}
-	return 0, q.fail(syscall.ENONET, "Failed to find lid for \"%s\": %s", name, errnoText(syscall.ENONET))
-}
-
-// errnoText returns the texts of the C library, which begin with a capital.
-func errnoText(e syscall.Errno) string {
-	text := e.Error()
-	return strings.ToUpper(text[:1]) + text[1:]
+	return 0, q.fail(syscall.ENONET, "Failed to find lid for \"%s\": %s", name, getopt.Strerror(syscall.ENONET))
 }
 
 // number selects a field unless the number, with the width of the field, is -1.

@@ -112,15 +112,15 @@ func (q *query) printMembers() error {
 func (q *query) printMember(r *mad.MCMemberRecord, name string, raw []byte) {
 	if q.name != "" {
 		if getopt.Strtol(q.name) == int(r.MLID) {
-			q.dotted(normal, "PortGid", "%s", fmt.Sprintf("%v (%s)", r.PortGID, name))
+			q.dotted(normal, "PortGid", text(fmt.Sprintf("%v (%s)", r.PortGID, name)))
 		}
 		return
 	}
 	q.title("MCMemberRecord member dump:")
-	q.dotted(normal, "MGID", "%v", r.MGID)
-	q.dotted(normal, "Mlid", "0x%X", uint16(r.MLID))
-	q.dotted(normal, "PortGid", "%v", r.PortGID)
-	q.dotted(normal, "ScopeState", "0x%X", r.Scope<<4|uint8(r.JoinState))
-	q.dotted(normal, "ProxyJoin", "0x%X", raw[offProxyJoin])
-	q.dotted(normal, "NodeDescription", "%s", name)
+	q.dotted(normal, "MGID", text(r.MGID.String()))
+	q.dotted(normal, "Mlid", hexUpper(uint16(r.MLID)))
+	q.dotted(normal, "PortGid", text(r.PortGID.String()))
+	q.dotted(normal, "ScopeState", hexUpper(r.Scope<<4|uint8(r.JoinState)))
+	q.dotted(normal, "ProxyJoin", hexUpper(raw[offProxyJoin]))
+	q.dotted(normal, "NodeDescription", text(name))
 }

@@ -30,11 +30,6 @@ func (p *path) defaults() {
 	p.hopLimit, p.reversible, p.numbPath, p.qosClass, p.sl, p.proxyJoin = -1, -1, -1, -1, -1, -1
 }
 
-// integer is a number that C truncates.
-type integer interface {
-	~int | ~uint8 | ~uint16 | ~uint32 | ~uint64
-}
-
 func setNumber[T integer](to *T) func(string) error {
 	return func(value string) error {
 		*to = T(getopt.Strtoull(value))
