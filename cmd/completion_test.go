@@ -65,9 +65,9 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletion_Nothing checks that shells do not complete file names if there are no
+// TestCompletion_Files checks that shells do not complete file names if there are no
 // completions.
-func TestCompletion_Nothing(t *testing.T) {
+func TestCompletion_Files(t *testing.T) {
 	for args, want := range map[string]string{
 		"linkinfo":           ":4", // no names of files
 		"linkinfo --hops":    ":4",

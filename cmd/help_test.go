@@ -30,6 +30,9 @@ func TestHelp_limits(t *testing.T) {
 			limit("example", c.Example, maxLong)
 			for _, g := range cmdutil.FlagGroups(c) {
 				for _, f := range g.Flags {
+					if strings.Contains(f.Usage, " for "+c.Name()) {
+						t.Errorf("--%s: got the text %q of cobra, want one for all commands", f.Name, f.Usage)
+					}
 					value, usage := pflag.UnquoteUsage(f)
 					limit("--"+f.Name, usage, maxText)
 					if value != "" && slices.Contains([]string{"count", "float", "string", "strings", "int", "uint", "duration"}, value) {

@@ -5,15 +5,14 @@ package cmd
 import (
 	"context"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // Main runs the command line of the process and returns its exit code. If the name of
@@ -27,9 +26,8 @@ func Main() int {
 	if len(args) > 0 && registry[args[0]].tool != nil {
 		return run(context.Background(), env, args) // a signal terminates the process
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Notify()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal terminates commands that ignore the first
 	return run(ctx, env, args)
 }
 

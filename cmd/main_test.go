@@ -43,17 +43,17 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"doctor", "--only", ""}, `invalid --only ""`},
 		{[]string{"doctor", "--only", "sm", "--skip", "sm"}, "no check left"},
 		{[]string{"sim", "export", "demo", "-o", ""}, "invalid -o (--output): the value is empty"},
-		{[]string{"linkinfo", "-t", "4294967295"}, "invalid --timeout 4294967295: want 1 to 2147483647 milliseconds"},
+		{[]string{"linkinfo", "-t", "4294967295"}, `invalid --timeout "4294967295": want a number of milliseconds from 1 to 2147483647`},
 		{[]string{"devinfo", ""}, `invalid device ""`},
 		{[]string{"linkinfo", "-n", "-1"}, "invalid --hops -1"},
 		{[]string{"linkinfo", "-t", "0"}, "invalid --timeout"},
-		{[]string{"linkinfo", "-o", "0"}, "invalid --outstanding_smps"},
-		{[]string{"linkinfo", "-G", "0x1", "-s", "0xc000"}, "invalid --sm_port"},
+		{[]string{"linkinfo", "-o", "0"}, "invalid --outstanding-smps"},
+		{[]string{"linkinfo", "-G", "0x1", "-s", "0xc000"}, "invalid --sm-port"},
 		{[]string{"linkinfo", "-y", "secret"}, "invalid M_Key"},
 		{[]string{"linkinfo", "--sim", "moon"}, `unknown fabric "moon": not a file, and not one of demo, `},
 		{[]string{"linkinfo", "--sort", "colour"}, `want one of fabric, finding, lid, name, speed`},
 		{[]string{"linkinfo", "--speed", "UDR"}, `"UDR": want one of SDR, `},
-		{[]string{"linkinfo", "--finding", "odd"}, `"odd": want one of no-answer, `},
+		{[]string{"linkinfo", "--finding", "odd"}, `"odd": want one of no-reply, `},
 		{[]string{"linkinfo", "--node", "["}, "invalid pattern"},
 		{[]string{"linkinfo", "--diff", "x", "--diffcheck", "port,speed"}, `"speed": want one of port, state, lid, nodedesc`},
 		{[]string{"linkinfo", "--json", "--csv"}, "exclude each other"},
@@ -61,7 +61,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"linkinfo", "--load-cache", "x", "--timeout", "5"}, "--load-cache and -t (--timeout) exclude each other"},
 		{[]string{"linkinfo", "--diff", "x", "--problems"}, "--diff and --problems exclude each other"},
 		{[]string{"linkinfo", "--json", "--sort", "lid"}, "--json and --sort exclude each other"},
-		{[]string{"linkinfo", "--all"}, "-a (--all) has no effect without -G (--port-guid)"},
+		{[]string{"linkinfo", "--all-nodes"}, "-a (--all-nodes) has no effect without -G (--port-guid)"},
 		{[]string{"linkinfo", "--show-keys"}, "--show-keys has no effect without --attributes"},
 		{[]string{"linkinfo", "--sim", "demo", "-C", "mlx5_0"}, "exclude each other"},
 		{[]string{"linkinfo", "-z", "/nonexistent"}, "read config"},
@@ -97,7 +97,7 @@ func TestNoServer(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	code, out, _ := program.Run(t, nil, "linkinfo", "--help")
-	if code != cmdutil.ExitOK || !strings.Contains(out, "Examples:") || !strings.Contains(out, "--outstanding_smps") {
+	if code != cmdutil.ExitOK || !strings.Contains(out, "Examples:") || !strings.Contains(out, "--outstanding-smps") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
 }

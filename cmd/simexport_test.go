@@ -67,7 +67,7 @@ func links(f *sim.Fabric) string {
 	for _, n := range f.Nodes {
 		for i := range n.Ports {
 			if p := &n.Ports[i]; p.Peer != nil {
-				lines[strings.Join([]string{port(p), port(p.Peer)}, " ")] = true
+				lines[strings.Join([]string{exportedPort(p), exportedPort(p.Peer)}, " ")] = true
 			}
 		}
 	}
@@ -103,6 +103,6 @@ func TestExport_OldJSON(t *testing.T) {
 	}
 }
 
-func port(p *sim.Port) string { return fmt.Sprintf("0x%x[%d]", p.Node.Info.NodeGUID, p.Number) }
+func exportedPort(p *sim.Port) string { return fmt.Sprintf("0x%x[%d]", p.Node.Info.NodeGUID, p.Number) }
 
 func sorted(lines map[string]bool) []string { return slices.Sorted(maps.Keys(lines)) }
