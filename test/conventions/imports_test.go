@@ -30,12 +30,12 @@ type rule struct {
 
 // Groups of directories, each with those that its packages may import.
 var (
-	leaves     = []string{"internal"}
+	leaves     = []string{"internal", "textfile"}
 	wire       = []string{"ib", "mad"}
 	management = slices.Concat(wire, []string{"umad"})
 	data       = []string{"ib", "verbs"}
-	public     = slices.Concat(management, data, []string{"fabric", "sim", "resolve"})
-	tools      = []string{"counters", "devinfo", "linkinfo", "ping", "perf", "doctor", "query", "route", "sa", "sm", "topology"}
+	public     = slices.Concat(management, data, []string{"fabric", "ibdiagnet", "rdmacm", "sim", "resolve", "textfile"})
+	tools      = []string{"cc", "check", "cm", "counters", "devinfo", "linkinfo", "ping", "perf", "doctor", "exporter", "portctl", "query", "route", "sa", "sm", "softdev", "sweep", "sysstat", "top", "topology", "trap", "watch"}
 	parts      = slices.Concat([]string{"cmd/internal"}, tools, public, leaves)
 )
 
@@ -44,19 +44,36 @@ var rules = []rule{
 	{[]string{"."}, []string{"cmd"}},
 	{[]string{"cmd"}, slices.Concat([]string{"cmd"}, parts)},
 	{[]string{"cmd/..."}, parts},
-	// Tools do not import each other, but doctor reads the results of three.
+	// Tools do not import each other, but doctor reads the results of three, portctl checks
+	// links as linkinfo does, cc has the outcomes of portctl, and softdev lists the users of
+	// a device as devinfo does.
 	{[]string{"doctor/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
-	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sa/...", "sm/...", "topology/..."}, slices.Concat(public, leaves)},
+	{[]string{"softdev/..."}, slices.Concat([]string{"devinfo"}, public, leaves)},
+	// check runs the checks of other tools.
+	{[]string{"check/..."}, slices.Concat([]string{"counters", "devinfo", "doctor", "linkinfo", "route", "sm", "topology"}, public, leaves)},
+	// An exporter has the results of three.
+	{[]string{"exporter/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
+	{[]string{"cc/..."}, slices.Concat([]string{"portctl"}, public, leaves)},
+	// Programs that run for long repeat sweeps by sweep, which reads counters.
+	{[]string{"sweep/..."}, slices.Concat([]string{"counters"}, public, leaves)},
+	{[]string{"top/..."}, slices.Concat([]string{"counters", "linkinfo", "route", "sweep"}, public, leaves)},
+	{[]string{"watch/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo", "sweep", "trap"}, public, leaves)},
+	{[]string{"portctl/..."}, slices.Concat([]string{"linkinfo"}, public, leaves)},
+	{[]string{"cm/..."}, slices.Concat([]string{"cm/internal", "cm/exchange"}, public, leaves)},
+	{[]string{"counters/...", "devinfo/...", "linkinfo/...", "ping/...", "query/...", "route/...", "sa/...", "sm/...", "sysstat/...", "topology/...", "trap/..."}, slices.Concat(public, leaves)},
 	{[]string{"perf/..."}, slices.Concat([]string{"perf"}, public, leaves)},
 	// Public packages import downwards.
 	{[]string{"resolve/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
+	{[]string{"ibdiagnet/..."}, slices.Concat(management, []string{"fabric"}, leaves)},
 	{[]string{"fabric/..."}, slices.Concat(management, leaves)},
 	{[]string{"sim/..."}, slices.Concat(management, []string{"sim"}, leaves)},
 	{[]string{"umad/..."}, slices.Concat(management, leaves)},
 	{[]string{"verbs/..."}, slices.Concat(data, leaves)},
+	{[]string{"rdmacm/..."}, slices.Concat(data, leaves)},
 	{[]string{"mad/..."}, wire},
 	{[]string{"ib/..."}, nil},
-	{[]string{"internal/..."}, []string{"ib", "internal"}},
+	{[]string{"textfile/..."}, nil},
+	{[]string{"internal/..."}, []string{"ib", "internal", "textfile"}},
 	{[]string{"test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
 	{[]string{"docs/...", "man/...", "packaging/...", "schema/..."}, slices.Concat([]string{"cmd"}, parts)},
 }
@@ -71,6 +88,9 @@ var libraries = map[string][]string{
 	"github.com/spf13/pflag":            {"cmd/..."},
 	"github.com/olekukonko/tablewriter": {"cmd/internal/render"},
 	"github.com/fatih/color":            {"cmd/internal/render"},
+	"github.com/gdamore/tcell/v2":       {"cmd/top"},
+	"go.yaml.in/yaml/v3":                {"check"},
+	"github.com/prometheus":             {"exporter"},
 	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/..."},
 	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
 	module + "/cmd/internal/cmdtest":    {"test/..."},

@@ -112,7 +112,7 @@ func (s *Sim) Env() []string {
 
 // Command runs one line on the console of the server, for example `Unlink "S-1"[2]`,
 // and returns its output after the command took effect. A complaint of ibsim (a line
-// that begins with '#' or contains "bad") is an error.
+// that begins with '#', other than the heading of Dump, or contains "bad") is an error.
 func (s *Sim) Command(line string) (string, error) {
 	if len(line) > maxCommand || strings.Contains(line, "\n") {
 		return "", fmt.Errorf("run ibsim command %q: longer than %d bytes or more than one line", line, maxCommand)
@@ -124,7 +124,7 @@ func (s *Sim) Command(line string) (string, error) {
 	if err != nil {
 		return out, fmt.Errorf("run ibsim command %q: %w", line, err)
 	}
-	if strings.HasPrefix(out, "# ") || strings.Contains(out, "bad command") {
+	if strings.HasPrefix(out, "# ") && !strings.HasPrefix(out, "# Net status") || strings.Contains(out, "bad command") {
 		return out, fmt.Errorf("run ibsim command %q: %s", line, strings.TrimSpace(out))
 	}
 	return out, nil

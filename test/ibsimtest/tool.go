@@ -62,6 +62,10 @@ func makeScratch() (string, error) {
 	return os.MkdirTemp(memory, "ibsimtest-")
 }
 
+// ClientLibrary returns the path of the library that makes Debian's tools clients, for
+// LD_PRELOAD in scripts.
+func (s *Sim) ClientLibrary() string { return s.lib }
+
 // RunC runs a Debian tool as a client of the server, attached to the node with the ID
 // or description host (empty: the first one of the net file). An exit code other than 0
 // is not an error.
@@ -88,18 +92,25 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 	}
 	defer os.RemoveAll(cwd)
 
-	var stdout, stderr bytes.Buffer
+	// A file, not a pipe: reading a pipe would take processor time beside a measured tool.
+	stdout, err := os.CreateTemp(s.dir, "stdout-")
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { stdout.Close(); os.Remove(stdout.Name()) }()
+	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Args[0] = filepath.Base(path) // the C tools print it, as they do in a shell
 	cmd.Dir = cwd
 	cmd.Env = append(append(os.Environ(), s.Env()...), env...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	dieWithParent(cmd)
 	var rss int64
 	start := time.Now()
 	err = s.runWatched(cmd, &rss)
-	r := Result{Wall: time.Since(start), MaxRSS: rss} // without the copies of the output
-	r.Stdout, r.Stderr = stdout.String(), stderr.String()
+	r := Result{Wall: time.Since(start), MaxRSS: rss, Stderr: stderr.String()}
+	output, readErr := os.ReadFile(stdout.Name())
+	r.Stdout = string(output)
 	if cmd.ProcessState != nil {
 		r.Code = cmd.ProcessState.ExitCode()
 		r.User, r.Sys = cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime()
@@ -109,7 +120,7 @@ func (s *Sim) exec(ctx context.Context, env []string, path string, args []string
 		return r, fmt.Errorf("run %s %s: %w: %s", filepath.Base(path), strings.Join(args, " "),
 			errors.Join(err, ctx.Err()), r.Stderr)
 	}
-	return r, nil
+	return r, readErr
 }
 
 // runWatched runs a command and measures its peak memory if WatchRSS is set.

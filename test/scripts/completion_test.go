@@ -39,7 +39,7 @@ func TestBashCompletion(t *testing.T) {
 		only  bool
 	}{
 		{"ibkit linki", []string{"ibkit", "linki"}, "linkinfo", true},
-		{"ibkit linkinfo --switches-", []string{"ibkit", "linkinfo", "--switches-"}, "--switches-only", true},
+		{"ibkit linkinfo --all-n", []string{"ibkit", "linkinfo", "--all-n"}, "--all-nodes", true},
 		{"ibkit linkinfo --sort ", []string{"ibkit", "linkinfo", "--sort", ""}, "speed", false},
 		{"ibkit linkinfo --sort=sp", []string{"ibkit", "linkinfo", "--sort", "=", "sp"}, "speed", true},
 		{"ibkit linkinfo --sort=", []string{"ibkit", "linkinfo", "--sort", "="}, "speed", false},

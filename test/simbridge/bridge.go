@@ -26,7 +26,20 @@ type Plug struct {
 	Device string // such as "ibtest0"
 	Port   uint32 // from 1
 	Node   string // in the syntax of [sim.Fabric.Place]
+	Role   Role
 }
+
+// A Role is the part of a port in a pair of devices, as adapters with planes have them. The
+// two ports of a pair are plugged into the same port of the fabric.
+type Role uint8
+
+// The roles. A General port has the capability IsSMDisabled and no subnet management, a
+// Management port sends directed-route packets only.
+const (
+	Both Role = iota // not one of a pair
+	General
+	Management
+)
 
 // ParsePlug parses DEVICE[/PORT]=NODE.
 func ParsePlug(s string) (Plug, error) {
@@ -55,6 +68,12 @@ type Bridge struct {
 	fabric  *sim.Fabric
 	hosts   map[*sim.Port]*host
 	out     []delivery // output of the record that is being handled
+
+	segments int // packets with a segment between two hosts so far
+
+	// LoseEvery loses the last of each such number of these packets; 0: none. It must
+	// be set before Run.
+	LoseEvery int
 }
 
 // device is a device of the kernel module.
@@ -91,7 +110,7 @@ func (b *Bridge) plug(p Plug, dev string) error {
 	if err != nil {
 		return err
 	}
-	if b.hosts[at] != nil {
+	if other := b.hosts[at]; other != nil && (p.Role == Both || other.role == p.Role || other.role == Both) {
 		return fmt.Errorf("node %q: already plugged in", p.Node)
 	}
 	d, err := b.device(p.Device, dev)
@@ -102,6 +121,10 @@ func (b *Bridge) plug(p Plug, dev string) error {
 		return errors.New("already plugged in")
 	}
 	h := b.newHost(d, p.Port, at)
+	h.role = p.Role
+	if p.Role != Management {
+		b.hosts[at] = h
+	}
 	if len(d.hosts) == 1 {
 		if err := d.write(describeNode(at.Node)); err != nil {
 			return err

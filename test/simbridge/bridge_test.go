@@ -186,8 +186,8 @@ func TestHosts(t *testing.T) {
 
 func TestParsePlug(t *testing.T) {
 	for text, want := range map[string]Plug{
-		"ibtest0=":         {"ibtest0", 1, ""},
-		"ibtest1/2=H-1[2]": {"ibtest1", 2, "H-1[2]"},
+		"ibtest0=":         {Device: "ibtest0", Port: 1},
+		"ibtest1/2=H-1[2]": {Device: "ibtest1", Port: 2, Node: "H-1[2]"},
 	} {
 		if got, err := ParsePlug(text); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
@@ -212,4 +212,49 @@ func FuzzHandle(f *testing.F) {
 		copy(r[:], text)
 		b.receive(0, r)
 	})
+}
+
+// TestAccepts checks the partition key and the global route header of requests to the queue
+// pair of a redirection.
+func TestAccepts(t *testing.T) {
+	b, _, _ := plugged(t)
+	from := b.hosts[&b.fabric.Node("host002").Ports[1]]
+	from.at.PKeys = []mad.PKey{0xffff, 0x8002, 0x8001}
+	to := &b.fabric.Node("host001").Ports[1]
+	for _, test := range []struct {
+		name  string
+		key   mad.PKey
+		byGID bool
+		index uint16
+		gid   string // of the header: none, "other" or "same"
+		want  bool
+	}{
+		{"default key", 0, false, 0, "", true},
+		{"another key than the default", 0, false, 1, "", false},
+		{"key", 0x8001, false, 2, "", true},
+		{"limited member", 0x0001, false, 2, "", true},
+		{"another key", 0x8001, false, 0, "", false},
+		{"no such key", 0x8001, false, 3, "", false},
+		{"no GID", 0, true, 0, "", false},
+		{"another GID", 0, true, 0, "other", false},
+		{"GID", 0, true, 0, "same", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b.fabric.SetPerfRedirect(b.fabric.Node("host003"), to, 9, test.key, test.byGID)
+			r := newRecord(sent, 1)
+			binary.NativeEndian.PutUint32(r[offDestQP:], 9)
+			binary.NativeEndian.PutUint16(r[offPKey:], test.index)
+			if test.gid != "" {
+				r[offHasGRH] = 1
+				gid := b.fabric.PerfRedirect(9).RedirectGID
+				copy(r[offDGID:], gid[:])
+			}
+			if test.gid == "other" {
+				r[offDGID]++
+			}
+			if got := b.accepts(from, &r); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
 }

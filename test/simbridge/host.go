@@ -11,6 +11,7 @@ import (
 type host struct {
 	device *device
 	number uint32
+	role   Role
 	at     *sim.Port
 	sender *sim.Sender
 	hadSM  bool            // the fabric's own subnet manager runs at this port
@@ -24,13 +25,19 @@ type host struct {
 func (b *Bridge) newHost(d *device, number uint32, at *sim.Port) *host {
 	h := &host{device: d, number: number, at: at, sender: b.fabric.NewSender(at), hadSM: at.Info.CapMask.Has(mad.CapSM)}
 	d.hosts[number] = h
-	b.hosts[at] = h
+	if b.hosts[at] == nil {
+		b.hosts[at] = h
+	}
 	return h
 }
 
 // describe returns the record with the current state of the port.
 func (h *host) describe() record {
-	r := describePort(h.number, h.at, h.added)
+	port := *h.at
+	if h.role == General {
+		port.Info.CapMask |= mad.CapSMDisabled
+	}
+	r := describePort(h.number, &port, h.added)
 	h.at.Info.ClientReregister = 0 // one request is enough
 	h.info, h.pkeys = h.at.Info, slices.Clone(h.at.PKeys)
 	return r
@@ -50,6 +57,17 @@ func (h *host) add(added mad.PortCapMask) {
 	if h.hadSM {
 		h.at.Info.CapMask |= mad.CapSM
 	}
+}
+
+// sends reports whether the host can send a packet: one of a pair cannot send all.
+func (h *host) sends(p *mad.Packet) bool {
+	switch h.role {
+	case General:
+		return !p.Class().IsSMP()
+	case Management:
+		return p.Class() == mad.ClassSMPDirected
+	}
+	return true
 }
 
 // manages reports whether a request goes to the host before the agents of its node:

@@ -41,14 +41,30 @@ func run(ctx context.Context) error {
 		plugs = append(plugs, p)
 		return err
 	})
+	general := flag.String("general", "", "`DEVICE` of a pair that sends general packets only")
+	management := flag.String("management", "", "`DEVICE` of a pair that sends directed-route packets only")
 	sm := flag.String("sm", "on", "routing `MODE` of the fabric's subnet manager; off: none has run")
 	model := flag.String("model", "", "clock model: `NAME=VALUE,...`")
+	lose := flag.Int("lose-segments", 0, "lose each `N`th packet with a segment of a long response from one host to another")
+	var commands []string
+	flag.Func("do", "run a `COMMAND` of the simulator before the ports are plugged in", func(s string) error {
+		commands = append(commands, s)
+		return nil
+	})
 	flag.Parse()
 	if flag.NArg() != 1 {
-		return errors.New("expected one argument: the fabric")
+		return errors.New("want one argument: the fabric")
 	}
 	if len(plugs) == 0 {
 		plugs = []Plug{{Device: "ibtest0", Port: 1}}
+	}
+	for i := range plugs {
+		switch plugs[i].Device {
+		case *general:
+			plugs[i].Role = General
+		case *management:
+			plugs[i].Role = Management
+		}
 	}
 	f, err := sim.Build(flag.Arg(0), "sm="+*sm)
 	if err != nil {
@@ -59,10 +75,20 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
+	for i, text := range commands {
+		c, err := f.ParseCommand("-do", i+1, text)
+		if err == nil {
+			err = f.Do(c, os.Stdout)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	b, err := Open(f, plugs)
 	if err != nil {
 		return err
 	}
+	b.LoseEvery = *lose
 	// Tests wait for this line.
 	if _, err := fmt.Fprintln(os.Stdout, "Plugged in."); err != nil {
 		return err

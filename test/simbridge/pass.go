@@ -45,13 +45,14 @@ func (b *Bridge) handle(d *device, r *record) []delivery {
 	return b.addPending(b.out)
 }
 
-// addPending adds the traps that agents have sent and, in front of all other records,
+// addPending adds the packets that agents have sent and, in front of all other records,
 // the state of ports that changed.
 func (b *Bridge) addPending(out []delivery) []delivery {
-	for _, t := range b.fabric.Traps() {
+	for _, t := range b.fabric.Notifications() {
 		if h := b.hosts[t.To.Management()]; h != nil {
 			r := newRecord(arrived, h.number)
 			r.setLIDs(t.From, t.At)
+			r.setQueuePairs(t.QPN)
 			*r.mad() = t.MAD
 			out = append(out, delivery{to: h.device, record: r})
 		}
@@ -67,6 +68,9 @@ func (b *Bridge) addPending(out []delivery) []delivery {
 // forward routes a datagram that left a host.
 func (b *Bridge) forward(from *host, r *record) {
 	m := *r.mad()
+	if !from.sends(&m) {
+		return // the requester times out
+	}
 	if m.Method().IsResponse() {
 		b.forwardResponse(from, r, &m)
 		return
@@ -76,7 +80,7 @@ func (b *Bridge) forward(from *host, r *record) {
 		m[offHopPointer] = 0 // the value that agents expect
 	}
 	d, ok := from.sender.Route(r.dlid(), r.destQP(), &m)
-	if !ok {
+	if !ok || !b.accepts(from, r) {
 		return // the requester times out
 	}
 	to := b.hosts[d.Port().Management()]
@@ -106,6 +110,24 @@ func (b *Bridge) forward(from *host, r *record) {
 	})
 }
 
+// accepts reports whether the queue pair of a redirection accepts a datagram: it must have
+// the partition key of the redirection and, if this has a GID, a global route header with
+// the GID (InfiniBand Architecture, Volume 1, 9.6.1 and 13.5.2).
+func (b *Bridge) accepts(from *host, r *record) bool {
+	to := b.fabric.PerfRedirect(r.destQP())
+	if to == nil {
+		return true
+	}
+	want, index := to.RedirectPKey, int(r.pkeyIndex())
+	if want == 0 {
+		want = mad.PKey(0xffff) // the default partition
+	}
+	if index >= len(from.at.PKeys) || from.at.PKeys[index].Base() != want.Base() {
+		return false
+	}
+	return to.RedirectGID == [gidSize]uint8{} || r[offHasGRH] != 0 && [gidSize]uint8(r[offDGID:]) == to.RedirectGID
+}
+
 // Hop pointer and hop count of directed-route packets (InfiniBand Architecture,
 // Volume 1, 14.2.1.2). The pointer equals the count before the last hop, and is 1
 // before the first hop of the return path.
@@ -113,6 +135,16 @@ const (
 	offHopPointer = 6
 	offHopCount   = 7
 )
+
+// loses reports whether a packet with a segment gets lost.
+func (b *Bridge) loses(m *mad.Packet) bool {
+	h := m.RMPP()
+	if b.LoseEvery == 0 || !m.Class().HasRMPP() || !h.Flags.Has(mad.RMPPActive) || h.Type != mad.RMPPData {
+		return false
+	}
+	b.segments++
+	return b.segments%b.LoseEvery == 0
+}
 
 // forwardResponse routes a host's response to the requesting host. Agents send no
 // requests.
@@ -124,7 +156,7 @@ func (b *Bridge) forwardResponse(from *host, r *record, m *mad.Packet) {
 	}
 	d, ok := from.sender.Route(r.dlid(), r.destQP(), route)
 	to := b.hosts[d.Port().Management()]
-	if !ok || to == nil {
+	if !ok || to == nil || b.loses(m) {
 		return
 	}
 	from.sender.Carry(d, m, func(due time.Time, p *mad.Packet) {
@@ -153,7 +185,7 @@ func (b *Bridge) answerQuery(h *host, r *record) {
 		b.out = append(b.out, delivery{h.device, due, q})
 	}
 	m := *r.mad()
-	if h.manages(&m) {
+	if h.manages(&m) || !h.sends(&m) {
 		reply(time.Time{}, decline, &m)
 		return
 	}

@@ -72,12 +72,13 @@ func newRecord(k kind, port uint32) record {
 func (r *record) u16(at int) uint16 { return binary.NativeEndian.Uint16(r[at:]) }
 func (r *record) u32(at int) uint32 { return binary.NativeEndian.Uint32(r[at:]) }
 
-func (r *record) kind() kind       { return kind(r.u32(offKind)) }
-func (r *record) port() uint32     { return r.u32(offPort) }
-func (r *record) dlid() ib.LID     { return ib.LID(r.u16(offDLID)) }
-func (r *record) destQP() uint32   { return r.u32(offDestQP) }
-func (r *record) added() uint32    { return r.u32(offAdded) }
-func (r *record) mad() *mad.Packet { return (*mad.Packet)(r[offMAD:]) }
+func (r *record) kind() kind        { return kind(r.u32(offKind)) }
+func (r *record) port() uint32      { return r.u32(offPort) }
+func (r *record) dlid() ib.LID      { return ib.LID(r.u16(offDLID)) }
+func (r *record) destQP() uint32    { return r.u32(offDestQP) }
+func (r *record) pkeyIndex() uint16 { return r.u16(offPKey) }
+func (r *record) added() uint32     { return r.u32(offAdded) }
+func (r *record) mad() *mad.Packet  { return (*mad.Packet)(r[offMAD:]) }
 
 func (r *record) setCookieOf(q *record) { copy(r[offCookie:offUnion], q[offCookie:]) }
 
@@ -92,6 +93,12 @@ func (r *record) arrival(port uint32, p *mad.Packet) record {
 func (r *record) setLIDs(slid, dlid ib.LID) {
 	binary.NativeEndian.PutUint16(r[offSLID:], uint16(slid))
 	binary.NativeEndian.PutUint16(r[offDLID:], uint16(dlid))
+}
+
+// setQueuePairs sets both queue pairs of a datagram.
+func (r *record) setQueuePairs(qpn uint32) {
+	binary.NativeEndian.PutUint32(r[offSrcQP:], qpn)
+	binary.NativeEndian.PutUint32(r[offDestQP:], qpn)
 }
 
 // turn swaps source and destination of a datagram.

@@ -1,0 +1,97 @@
+package scripts
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestInterrupt_Blocked interrupts commands that wait for the peer of a FIFO or for input.
+// The first signal ends them.
+func TestInterrupt_Blocked(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"linkinfo --sim demo --cache FIFO", "linkinfo --load-cache FIFO", "linkinfo --sim FIFO", "linkinfo --sim demo --diff FIFO",
+		"linkinfo --sim demo --node-name-map FIFO", "linkinfo --sim demo --config FIFO", "linkinfo --sim demo --sim-events FIFO",
+		"topology --sim demo --plan FIFO", "topology --sim demo --write-plan FIFO", "counters --sim demo --since FIFO", "counters --sim demo --save FIFO --save-partial",
+		"counters --sim demo --threshold-file FIFO", "check routes --load FIFO", "check routes --sim demo --save FIFO", "route --sim demo --pairs FIFO",
+		"addr --sim demo --file FIFO", "addr --sim demo --file -", "ping --sim demo --expect FIFO", "ping --sim demo --targets -",
+		"route --sim demo --pairs -", "sim export demo --output FIFO",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			fifo := filepath.Join(t.TempDir(), "fifo")
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var stderr strings.Builder
+			c := exec.CommandContext(t.Context(), self, strings.Fields(strings.ReplaceAll(line, "FIFO", fifo))...)
+			c.Args[0], c.Stderr = "ibkit", &stderr
+			in, err := c.StdinPipe() // that stays open
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitUntilIdle(t, c.Process.Pid)
+			if err := c.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- c.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(time.Minute):
+				_ = c.Process.Kill()
+				t.Fatalf("got no end after SIGINT, want one; error output %q", &stderr)
+			}
+			if code := c.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), "interrupted: ") {
+				t.Errorf("got exit code %d, error output %q; want 1 and that it was interrupted", code, &stderr)
+			}
+		})
+	}
+}
+
+// waitUntilIdle waits until a process waits for the opening of a file or for its input: a
+// thread is in the same system call at two points in time.
+func waitUntilIdle(t *testing.T, pid int) {
+	t.Helper()
+	blocking := []string{fmt.Sprintf("%d ", syscall.SYS_OPENAT), fmt.Sprintf("%d 0x0 ", syscall.SYS_READ)}
+	before := map[string]string{}
+	deadline := time.After(time.Minute)
+	for tick := time.Tick(20 * time.Millisecond); ; {
+		calls, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := map[string]string{}
+		for _, path := range calls {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				continue // the thread has ended
+			}
+			now[path] = string(text)
+			for _, call := range blocking {
+				if strings.HasPrefix(now[path], call) && now[path] == before[path] {
+					return
+				}
+			}
+		}
+		before = now
+		select {
+		case <-deadline:
+			t.Fatalf("got no blocked system call, want one: %q", now)
+		case <-tick:
+		}
+	}
+}
