@@ -48,6 +48,9 @@ func TestTopology_Page(t *testing.T) {
 			if !ok || !strings.Contains(panel, "<h2>"+test.node+"</h2>") || !strings.Contains(panel, test.want) {
 				t.Errorf("got the panel %.300q, want %s with %s", panel, test.node, test.want)
 			}
+			if strings.Contains(test.want, "narrow") != strings.Contains(text, "slower than possible or planned</div>") {
+				t.Error("the legend does not have the colour of the finding")
+			}
 			ready := regexp.MustCompile(`data-ready="(\d+)"`).FindStringSubmatch(text)
 			if ready == nil {
 				t.Fatal("the script did not end")

@@ -106,7 +106,7 @@ var nativePings = []struct {
 	{"-f -c 20 --via pma LID", 0, "20 sent, 20 received, 0 lost, "},
 	{"-f -c 20 --via sma LID GUID", 0, "40 sent, 40 received, 0 lost, "},
 	{"-f -c 5 0,1", 0, "route 0,1: seq=4 time="},
-	{"-f -c 2 -q --all-cas --all-switches --via sma", 0, " 0% loss"},
+	{"-f -c 2 -q --cas --switches --via sma", 0, " 0% loss"},
 	{"-f -c 5 --json --histogram LID", 0, `"sent":5,"received":5,`},
 	{"-f -c 5 --json-lines LID", 0, `"seq":4,"outcome":"received"`},
 	{"-f -c 2 -t 100 LID 0xbff0", 3, "2 lost"},

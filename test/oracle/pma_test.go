@@ -401,3 +401,65 @@ func TestIbswportwatch(t *testing.T) {
 		t.Errorf("got %s per second, want 100", m[1])
 	}
 }
+
+// TestRedirectedAgents compares agents that redirect requests: to a LID, with a P_Key, and
+// to a GID, which libibmad does not follow. ibkit counters follows each of them.
+func TestRedirectedAgents(t *testing.T) {
+	t.Parallel()
+	s := serveFabric(t, "single-switch:hosts=3")
+	r := &pmaRig{Sim: s, mask: withoutQP1, wear: func(t *testing.T) {
+		ctl(t, s, "counter host002[1] SymbolErrorCounter 77")
+		ctl(t, s, "counter host002[1] PortXmitDiscards 5")
+	}}
+	for _, redirect := range []string{
+		"redirect host002 host003[1] 9", "redirect host002 switch1[1] 9", "redirect host002 host003[1] 9 0xffff",
+		"redirectgid host002 host003[1] 9", "redirectgid host002 switch1[1] 9 0xffff",
+	} {
+		t.Run(redirect, func(t *testing.T) {
+			ctl(t, s, redirect)
+			r.compare(t, "perfquery", []string{"2 1", "-x 2 1", "-D 2 1", "-T 2 1", "-R 2 1 0x1", "-r 2 1"})
+			if strings.HasPrefix(redirect, "redirectgid") {
+				// The warning of the C tool has LID 0 in place of that of the agent.
+				want, got := s.MustRunC(t, "", "ibqueryerrors"), s.MustRun(t, "", ibkit(), "ibqueryerrors")
+				if got.Stdout != want.Stdout || got.Code != want.Code || !strings.Contains(got.Stderr, "query failed on host002, Lid 2 port 1") {
+					t.Errorf("ibqueryerrors: got exit code %d and\n%s%s\nwant %d and\n%s%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
+				}
+			} else {
+				r.compare(t, "ibqueryerrors", []string{"", "--details", "--skip-sl --data"})
+			}
+			r.wear(t)
+			for _, n := range readCounters(t, s, "", "--all", "host002").Nodes {
+				for _, p := range n.Ports {
+					if got := p.Counters["SymbolErrorCounter"]; got == nil || *got != 77 || len(n.Failures) > 0 {
+						t.Errorf("ibkit counters: got %v symbol errors, failures %v, want 77", deref(got), n.Failures)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestErrorCorrection compares the layouts of PortExtendedSpeedsCounters, with counters of
+// each mode of error correction, and those that ibkit counters reads.
+func TestErrorCorrection(t *testing.T) {
+	t.Parallel()
+	s := serveFabric(t, "single-switch:hosts=3")
+	r := &pmaRig{Sim: s, mask: withoutQP1, wear: func(*testing.T) {}}
+	sw := lidOfSwitch(t, s, "switch1")
+	for mode := range 4 {
+		ctl(t, s, fmt.Sprintf("fec switch1[%d] %d", mode+1, mode))
+		for i, name := range []string{"PortFECCorrectableBlockCtr", "PortFECUncorrectableBlockCtr", "PortFECCorrectedSymbolCtr"} {
+			ctl(t, s, fmt.Sprintf("counter switch1[%d] %s %d", mode+1, name, 1000*mode+i+1))
+		}
+		for lane := range 4 {
+			ctl(t, s, fmt.Sprintf("counter switch1[%d] FECUncorrectableBlockCtrLane%d %d", mode+1, lane, 10*mode+lane))
+			ctl(t, s, fmt.Sprintf("counter switch1[%d] FECCorrectableBlockCtrLane%d %d", mode+1, lane, 20*mode+lane))
+		}
+	}
+	for _, caps := range []string{"0xd300 2", "0x5200", "0x9300 2"} { // with and without counters of RS-FEC
+		ctl(t, s, "perfcaps switch1 "+caps)
+		t.Run(caps, func(t *testing.T) {
+			r.compare(t, "perfquery", []string{"-T SW 1", "-T SW 2", "-T SW 3", "-T -a SW", "-T -l SW 1-4", "--extended_s SW 3"}, "SW", sw)
+		})
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/sim"
@@ -270,7 +271,6 @@ func TestRoutes_Faults(t *testing.T) {
 	}
 	sections := strings.Split(string(sound), "dump_ucast_routes: ")
 	lid := regexp.MustCompile(`(?m)^0x0008 : \d+ `)
-	missing := regexp.MustCompile(`Found (\d+) missing paths`)
 	for _, test := range []struct {
 		name string
 		edit func(section string) string
@@ -285,21 +285,58 @@ func TestRoutes_Faults(t *testing.T) {
 			if err := os.WriteFile(tables, []byte(strings.Join(edited, "dump_ucast_routes: ")), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			want := "0"
-			cmd := exec.Command("/usr/bin/ibdmchk", "-s", filepath.Join(dir, "opensm-subnet.lst"), "-f", tables, "-m", os.DevNull)
-			out, _ := cmd.Output() // it ends with a segmentation fault
-			if m := missing.FindStringSubmatch(string(out)); m != nil {
-				want = m[1]
-			}
-			_, text := checkRoutes(t, nil, "--load", filepath.Join(dir, "opensm-subnet.lst")+","+tables)
-			var r route.Report
-			_ = json.Unmarshal([]byte(text), &struct {
-				*route.Report
-				Lost, Lanes, Congestion any
-			}{Report: &r})
-			if got := fmt.Sprint(r.Paths - r.Reached); got != want {
-				t.Errorf("got %s missing paths, want %s as ibdmchk\n%s", got, want, text)
-			}
+			compareMissingPaths(t, filepath.Join(dir, "opensm-subnet.lst"), tables)
 		})
 	}
+}
+
+// missingPaths matches the number of paths in the output of ibdmchk.
+var missingPaths = regexp.MustCompile(`Found (\d+) missing paths`)
+
+// compareMissingPaths compares the number of paths that do not lead to their destination
+// according to a list of links and forwarding tables: of ibkit and of ibdmchk.
+func compareMissingPaths(t *testing.T, list, tables string) {
+	t.Helper()
+	out, _ := exec.Command("/usr/bin/ibdmchk", "-s", list, "-f", tables, "-m", os.DevNull).Output() // it ends with a segmentation fault
+	want := "0"
+	if m := missingPaths.FindSubmatch(out); m != nil {
+		want = string(m[1])
+	}
+	_, text := checkRoutes(t, nil, "--load", list+","+tables)
+	var r route.Report
+	_ = json.Unmarshal([]byte(text), &struct {
+		*route.Report
+		Lost, Lanes, Congestion any
+	}{Report: &r})
+	t.Logf("%s of %d paths are missing", want, r.Paths)
+	if got := fmt.Sprint(r.Paths - r.Reached); got != want || r.Paths == 0 {
+		t.Errorf("got %s missing paths, want %s as ibdmchk\n%s\n%s", got, want, text, out)
+	}
+}
+
+// TestRoutes_IdleManager checks that the count of opensm's SMInfo advances by its own reply
+// only, so that the tables are read once.
+func TestRoutes_IdleManager(t *testing.T) {
+	net := filepath.Join(t.TempDir(), "net")
+	f := exportNet(t, "fat-tree:radix=4,pods=4", net)
+	s := ibsimtest.New(t, net)
+	s.NewSM(t, "", "sweep_interval 600")
+	switches := 0
+	for _, n := range f.Nodes {
+		if n.IsSwitch() {
+			switches++
+		}
+	}
+	reads := func() (tables, counts int) {
+		out := s.MustRun(t, "", ibkit(), "check", "routes", "-vv").Stderr
+		return strings.Count(out, "sent: SubnDR Get LinearForwardingTable"), strings.Count(out, "received: SubnLID GetResp SMInfo")
+	}
+	// opensm may still work after the subnet is up.
+	within(t, time.Minute, "each table is read once", func() bool {
+		tables, counts := reads()
+		if tables%switches != 0 || counts < 3 {
+			t.Fatalf("got %d requests for tables of %d switches, %d counts", tables, switches, counts)
+		}
+		return tables == switches && counts == 3
+	})
 }

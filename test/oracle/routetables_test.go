@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
@@ -27,6 +31,12 @@ var routeLines = []string{
 	"ibtracert -G GUIDA GUIDB", "ibtracert -nG GUIDB GUIDA", "ibtracert --node-name-map MAP A B", "ibtracert --ports-file PAIRS", "ibtracert -n --ports-file PAIRS",
 	"ibtracert --ports-file BADPAIRS", "ibtracert --ports-file /nonexistent", "ibtracert -t 30 A DEAD", "ibtracert -t 30 -f A DEAD", "ibtracert -t 30 DEAD A",
 	"ibtracert A", "ibtracert", "ibtracert -h", "ibtracert -V", "ibtracert x A", "ibtracert A 0", "ibtracert -G 0xdead GUIDA", "ibtracert -D 0 0,1", "ibtracert -C nosuch A B",
+	"check_lft_balance -l LFTS -i CACHE", "check_lft_balance -v -l LFTS -i CACHE", "check_lft_balance -vel LFTS -i CACHE", "check_lft_balance -vlPLAIN -iCACHE",
+	"check_lft_balance -h", "check_lft_balance -x -l LFTS", "check_lft_balance", "check_lft_balance -l LFTS", "check_lft_balance -l LFTS -i",
+
+	"ibfindnodesusing -R SWGUID 1", "ibfindnodesusing -R SWGUID 2", "ibfindnodesusing -R SWGUID 3", "ibfindnodesusing -R SWGUID 4", "ibfindnodesusing -R SWGUID 9",
+	"ibfindnodesusing -R SWGUID 03", "ibfindnodesusing -R GUIDA 1", "ibfindnodesusing -R 0xDEAD 1", "ibfindnodesusing -h", "ibfindnodesusing -xR", "ibfindnodesusing -C",
+
 	"ibtracert -m 0xc000 A B", "ibtracert -m 0xc000 -n A B", "ibtracert -m 0xc000 A A", "ibtracert -m 0xc000 SWLID SWLID", "ibtracert -m 0xd000 A B", "ibtracert -m 5 A B",
 }
 
@@ -74,10 +84,52 @@ func TestRouteTables(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			words = append(words, "SWGUID", lids["SWGUID"], "SWLID", lids["SWLID"], "GUIDA", hosts[0], "GUIDB", hosts[len(hosts)-1],
+			tables, plain, cache := filepath.Join(dir, "lfts"), filepath.Join(dir, "plain"), filepath.Join(dir, "cache")
+			s.MustRunC(t, "", "ibnetdiscover", "--cache", cache)
+			topology := filepath.Join(dir, "topology")
+			for path, args := range map[string][]string{tables: {"dump_lfts"}, plain: {"dump_fts", "-n"}, topology: {"ibnetdiscover"}} {
+				if err := os.WriteFile(path, []byte(s.MustRunC(t, "", args[0], args[1:]...).Stdout), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			words = append(words, "LFTS", tables, "PLAIN", plain, "CACHE", cache, "SWGUID", lids["SWGUID"], "SWLID", lids["SWLID"], "GUIDA", hosts[0], "GUIDB", hosts[len(hosts)-1],
 				" A", " "+a, " B", " "+b)
 			compareSMP(t, s, "", routeLines, words...)
+			compareNative(t, s, plain, cache, topology)
 		})
+	}
+}
+
+// compareNative compares the entries of ibkit routes, read over ibsim and from files, with
+// those of dump_fts.
+func compareNative(t *testing.T, s *ibsimtest.Sim, dump, cache, topology string) {
+	t.Helper()
+	text, err := os.ReadFile(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	guid := ""
+	for line := range strings.Lines(string(text)) {
+		var lid, port int
+		if _, after, ok := strings.Cut(line, " guid "); ok {
+			guid = after[:len("0x0000000000000000")]
+		} else if n, _ := fmt.Sscanf(line, "0x%x %d", &lid, &port); n == 2 {
+			want = append(want, fmt.Sprintf("%s,%d,%d", guid, lid, port))
+		}
+	}
+	for _, args := range [][]string{{"routes", "--csv"}, {"routes", "--csv", "--load", dump + "," + cache}, {"routes", "--csv", "--load", dump + "," + topology}} {
+		var got []string
+		for i, line := range strings.Split(strings.TrimSpace(s.MustRun(t, "", ibkit(), args...).Stdout), "\n") {
+			if fields := strings.Split(line, ","); i > 0 {
+				got = append(got, strings.Join([]string{fields[0], fields[2], fields[3]}, ","))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q: dump_fts (-), ibkit (+)\n%s", args, d)
+		}
 	}
 }
 

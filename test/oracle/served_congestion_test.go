@@ -159,4 +159,23 @@ func TestServedCongestionManager(t *testing.T) {
 			t.Errorf("ibccquery %s: got\n%s\nwant %s", query, got, want)
 		}
 	}
+	// ibkit cc finds nothing to change.
+	within(t, time.Minute, "all nodes have the settings of opensm", func() bool {
+		return ccSame(t, s, "host002", `
+[switch]
+victim_mask = 0-8
+threshold = 15
+packet_size = 8
+marking_rate = 1
+[adapter]
+control = qp
+cct = 0:0, 0:1, 0:2, 1:3
+[sl]
+sls = 0
+ccti_timer = 150
+[sl]
+sls = 1
+ccti_timer = 200
+`, 4)
+	})
 }

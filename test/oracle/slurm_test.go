@@ -3,8 +3,6 @@
 package oracle
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -12,31 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
-
-// slurmConf is a configuration of slurmctld for tests, without munge and accounting.
-const slurmConf = `ClusterName=test
-SlurmctldHost=%[1]s(127.0.0.1)
-SlurmctldPort=%[2]d
-SlurmdPort=%[3]d
-AuthType=auth/none
-CredType=cred/none
-SlurmUser=root
-StateSaveLocation=%[4]s/state
-SlurmdSpoolDir=%[4]s/spool
-SlurmctldPidFile=%[4]s/pid
-SlurmctldLogFile=%[4]s/log
-TopologyPlugin=topology/tree
-ProctrackType=proctrack/pgid
-AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
-MpiDefault=none
-NodeName=%[5]s NodeHostname=localhost CPUs=1
-PartitionName=p Nodes=%[5]s Default=YES
-`
 
 // TestTopology_Slurm starts slurmctld with topology.conf and compares the switches
 // that scontrol shows.
@@ -85,62 +60,18 @@ func TestTopology_Slurm(t *testing.T) {
 // the log.
 func showTopology(t *testing.T, conf []byte, nodes string) (shown, log string) {
 	t.Helper()
-	dir := t.TempDir()
-	host, err := os.Hostname()
+	c := newCluster(t, fmt.Sprintf(`TopologyPlugin=topology/tree
+NodeName=%s NodeHostname=localhost CPUs=1
+PartitionName=p Nodes=%[1]s Default=YES
+`, nodes))
+	c.write("topology.conf", string(conf), 0o600)
+	c.start("slurmctld")
+	shown = c.wait(func(string) bool { return true }, "show", "topology")
+	text, err := os.ReadFile(filepath.Join(c.dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, _, _ = strings.Cut(host, ".")
-	for name, text := range map[string]string{
-		"slurm.conf": fmt.Sprintf(slurmConf, host, freePort(t), freePort(t), dir, nodes), "topology.conf": string(conf),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, d := range []string{"state", "spool"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(dir, "slurm.conf")
-	var out bytes.Buffer
-	server := exec.Command("slurmctld", "-D", "-f", path)
-	server.Env = append(os.Environ(), "SLURM_CONF="+path)
-	server.Stdout, server.Stderr = &out, &out
-	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
-	defer func() {
-		_ = server.Process.Kill()
-		<-ended
-		ended <- nil
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for {
-		show := exec.CommandContext(ctx, "scontrol", "show", "topology")
-		show.Env = append(os.Environ(), "SLURM_CONF="+path)
-		text, err := show.Output()
-		if err == nil {
-			log, err := os.ReadFile(filepath.Join(dir, "log"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return string(text), string(log)
-		}
-		select {
-		case err := <-ended:
-			ended <- nil
-			t.Fatalf("slurmctld ended: %v\n%s", err, &out)
-		case <-ctx.Done():
-			t.Fatalf("slurmctld does not answer: %v\n%s", err, &out)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return shown, string(text)
 }
 
 // freePort returns a TCP port that no program uses.

@@ -42,12 +42,28 @@ var smpLines = []string{
 
 	"sminfo", "sminfo -D 0", "sminfo -L SMLID", "sminfo SMLID", "sminfo -h", "sminfo 0", "sminfo x", "sminfo -D ROUTE", "sminfo -t 30 DEAD",
 	"sminfo -a 5 -p 3 -s 1 SMLID", "sminfo SMLID 0", "sminfo -C nosuch", "sminfo -K", "sminfo -e SWLID",
+
+	"smpquery --config /nonexistent ni LID", "smpquery --Ca ibsim0 ni LID", "smpquery -C ibsim0 ni LID", "smpquery --Port 1 ni LID",
+	"smpquery -P 1 ni LID", "smpquery --Lid ni LID", "smpquery -L ni LID", "smpquery --timeout 30 ni DEAD", "smpquery --m_key 0x77 ni LID",
+	"smpquery -y 0x77 ni LID", "smpquery --errors -t 30 ni DEAD", "smpquery --verbose ni LID", "smpquery -vv ni LID", "smpquery --debug -t 30 ni DEAD",
+	"smpquery -d -t 30 ni DEAD", "smpquery --help", "smpquery --version", "smpquery --Direct ni 0,1", "smpquery --sm_port SMLID ni LID",
+	"smpquery --show_keys pi LID", "smpdump --config /nonexistent LID 0x11", "smpdump -z /nonexistent LID 0x11", "smpdump --Ca ibsim0 LID 0x11",
+	"smpdump -C ibsim0 LID 0x11", "smpdump --Port 1 LID 0x11", "smpdump -P 1 LID 0x11", "smpdump --Lid LID 0x11", "smpdump -L LID 0x11",
+	"smpdump --timeout 3000 LID 0x11", "smpdump -t 3000 LID 0x11", "smpdump --m_key 0x77 LID 0x11", "smpdump -y 0x77 LID 0x11",
+	"smpdump --errors -t 3000 LID 0x11", "smpdump -e -t 3000 LID 0x11", "smpdump --verbose LID 0x11", "smpdump -vv LID 0x11",
+	"smpdump --debug -t 3000 LID 0x11", "smpdump -d -t 3000 LID 0x11", "smpdump --help", "smpdump --version", "smpdump -V", "smpdump --Direct 0,1 0x11",
+	"sminfo --config /nonexistent SMLID", "sminfo -z /nonexistent SMLID", "sminfo --Ca ibsim0 SMLID", "sminfo -C ibsim0 SMLID", "sminfo --Port 1 SMLID",
+	"sminfo -P 1 SMLID", "sminfo --Lid SMLID", "sminfo --timeout 30 DEAD", "sminfo --m_key 0x77 SMLID", "sminfo -y 0x77 SMLID",
+	"sminfo --errors -t 30 DEAD", "sminfo -e -t 30 DEAD", "sminfo --verbose SMLID", "sminfo -vv SMLID", "sminfo --debug -t 30 DEAD",
+	"sminfo -d -t 30 DEAD", "sminfo --help", "sminfo --version", "sminfo -V", "sminfo --state 2 --priority 4 --activity 7 SMLID", "sminfo --Direct 0",
 }
 
 // saLines are command lines that need subnet administration, or nodes that ibsim does
 // not simulate.
 var saLines = []string{
 	"smpquery -G ni GUID", "smpquery -G nd 0xdead", "smpquery -G ni 0", "smpquery -G -s SMLID pi GUID 1", "smpquery -cG ni GUID", "sminfo -G GUID", "sminfo -G 0xdead",
+
+	"smpquery --Guid ni GUID", "sminfo --Guid GUID",
 }
 
 // combinedLines have routes that begin at a LID, or attributes that do not exist: ibsim
@@ -89,10 +105,11 @@ func compareResults(t *testing.T, want, got ibsimtest.Result) {
 	}
 }
 
-// maskRun masks the differences between two runs: numbers of processes and activity
-// counts. It also masks bytes that ibkit does not print on a terminal.
+// maskRun masks the differences between two runs: numbers of processes, activity counts
+// and addresses in memory. It also masks bytes that ibkit does not print on a terminal.
 func maskRun(stdout string) string {
-	b := []byte(activity.ReplaceAllString(pid.ReplaceAllString(stdout, "[pid]"), ""))
+	stdout = traceProcess.ReplaceAllString(stdout, "[pid]$1")
+	b := []byte(nodeAddress.ReplaceAllString(activity.ReplaceAllString(pid.ReplaceAllString(stdout, "[pid]"), ""), "$1"))
 	for i, c := range b {
 		if (c < ' ' || c > '~') && c != '\n' && c != '\t' {
 			b[i] = ' '
@@ -100,6 +117,12 @@ func maskRun(stdout string) string {
 	}
 	return string(b)
 }
+
+// traceProcess matches the process in the lines that ibtracert -m -v adds.
+var traceProcess = regexp.MustCompile(`(?m)^\[\d+\]( (?:new_node|find_mcpath|get_port|switch_mclookup):)`)
+
+// nodeAddress matches the address in memory of a node that ibtracert -m -v prints.
+var nodeAddress = regexp.MustCompile(`(insert dist \d+|find_mcpath: dist \d+) node 0x[0-9a-f]+`)
 
 var processID = regexp.MustCompile(`\[\d+\]`)
 
@@ -112,7 +135,7 @@ func warnings(r ibsimtest.Result) string {
 	var kept strings.Builder
 	for line := range strings.Lines(r.Stderr) {
 		if strings.HasPrefix(line, "ibwarn:") && !strings.Contains(line, "open_port") && !strings.Contains(line, "sa call") &&
-			!strings.Contains(line, "smp_query_status_via") {
+			!strings.Contains(line, "_query_status_via") {
 			kept.WriteString(processID.ReplaceAllString(line, "[pid]"))
 		}
 	}
@@ -133,7 +156,9 @@ func TestSMP(t *testing.T) {
 // TestSMPServed compares the tools on a fabric that ibkit serves, with routes that
 // begin at a LID.
 func TestSMPServed(t *testing.T) {
-	for fabric, host := range map[string]string{"demo": "node07", "../nets/fdr10.net": "", "../nets/odd-descriptions.net": ""} {
+	for fabric, host := range map[string]string{
+		"demo": "node07", "fat-tree:levels=3,radix=8,pods=3": "host00007", "../nets/fdr10.net": "", "../nets/odd-descriptions.net": "",
+	} {
 		t.Run(filepath.Base(fabric), func(t *testing.T) {
 			r := &addrRig{Sim: serveFabric(t, fabric), host: host}
 			r.scan(t)
@@ -202,6 +227,13 @@ var congestionLines = []string{
 	"ibccquery CS LID", "ibccquery CS SWLID", "ibccquery CT LID", "ibccquery CT SWLID", "ibccquery -G CI GUID", "ibccquery -e CT SWLID",
 	"ibccquery CI 0", "ibccquery nosuch LID", "ibccquery CI", "ibccquery -h", "ibccquery -D CI LID", "ibccquery -t 30 CI DEAD", "ibccquery -t 30 -e SP DEAD",
 	"ibccquery -C nosuch CI LID",
+
+	"ibccquery --config /nonexistent CI LID", "ibccquery -z /nonexistent CI LID", "ibccquery --Ca ibsim0 CI LID", "ibccquery -C ibsim0 CI LID",
+	"ibccquery --Port 1 CI LID", "ibccquery -P 1 CI LID", "ibccquery --Lid CI LID", "ibccquery -L CI LID", "ibccquery --timeout 30 CI DEAD",
+	"ibccquery --m_key 0x77 CI LID", "ibccquery -y 0x77 CI LID", "ibccquery --errors -t 30 CI DEAD", "ibccquery -e -t 30 CI DEAD",
+	"ibccquery --verbose CI LID", "ibccquery -vv CI LID", "ibccquery --debug -t 30 CI DEAD", "ibccquery -d -t 30 CI DEAD", "ibccquery --help",
+	"ibccquery --version", "ibccquery -V", "ibccquery --cckey 5 CK SWLID", "ibccquery --Guid CI GUID", "ibccquery --sm_port SMLID CI LID",
+	"ibccquery -s SMLID CI LID",
 }
 
 // TestIbccquery compares ibccquery on a fabric with settings that ibccconfig changed.

@@ -1,0 +1,112 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ibkit/ibkit/test/ibsimtest"
+)
+
+// portstateLines are operations of ibportstate on port 3 of the first switch, its port 0,
+// and a host. They change the fabric one after another.
+var portstateLines = []string{
+	"-D 0 1", "-D 0,1 0", "-D 0,1 3", "-D 0,1 3 query", "-D 0,1 4", "-D 0,1,3 5", "-D 0,1 200", "-D 0,1 x", "-e -D 0,1 -1", "-K -D 0,1 0", "-K -D 0 1",
+	"-D 0,1 3 speed 1", "-D 0,1 3 speed 3", "-D 0,1 3 speed 7", "-D 0,1 3 speed 15", "-D 0,1 3 speed 0", "-D 0,1 3 speed 16", "-D 0,1 3 speed",
+	"-D 0,1 3 width 1", "-D 0,1 3 width 2", "-D 0,1 3 width 3", "-D 0,1 3 width 16", "-D 0,1 3 width 255", "-D 0,1 3 width 32", "-D 0,1 3 width 0",
+	"-D 0,1 3 espeed 1", "-D 0,1 3 espeed 2", "-D 0,1 3 espeed 7", "-D 0,1 3 espeed 30", "-D 0,1 3 espeed 31", "-D 0,1 3 espeed 64", "-D 0,1 3",
+	"-D 0,1 3 mtu 2", "-D 0,1 3 mtu 0", "-D 0,1 3 mtu 6", "-D 0,1 3 vls 1", "-D 0,1 3 vls 0", "-D 0,1 3 vls 6", "-D 0,1 3 vls 2 mtu 4 speed 7 width 3",
+	"-D 0,1 3 down", "-D 0,1 3", "-D 0,1 3 arm", "-D 0,1 3 active", "-D 0,1 3 active",
+	"-D 0,1 3 reset", "-D 0,1 3 on", "-D 0,1 3 enable", "-D 0,1 3 disable", "-D 0,1 3", "-D 0,1 3 on", "-D 0,1 3 off", "-D 0,1 3 enable", "-D 0,1 3 reset speed 3 width 1",
+	"-D 0,1 0 lid 77", "-D 0,1 0 smlid 9 lmc 1", "-D 0,1 0 lid 0", "-D 0,1 0 lid 0xc000", "-D 0,1 0 smlid 0xffff", "-D 0,1 0 lmc 8",
+	"-D 0,1 0 mkeylease 9 mkeyprot 1", "-D 0,1 0 mkeyprot 0", "-D 0,1 0 mkey 0x77", "-K -y 0x77 -D 0,1 0", "-y 0x77 -D 0,1 0 mkey 0", "-D 0,1 0 mkeylease 65536", "-D 0,1 0 mkeyprot 4",
+	"-D 0,1 3 mkey 5", "-D 0,1 3 mkeylease 5", "-D 0,1 3 mkeyprot 1",
+	"-D 0 1 mtu 3", "-D 0 1 lid 0x1234 arm", "-D 0 1 smlid 3 mtu 4 lmc 0", "-D 0 1",
+	"-D 0,1 3 enable disable", "-D 0,1 3 query query", "-D 0,1 3 nosuch", "-D 0,1 3 fdr10 2", "-D 0,1 3 mtu 0x2 nosuch", "-D 0,1 3 enable arm",
+	"-D 0,1 3 fdr10 1", "-D 0,1 3 fdr10 0", "-D 0,1 3",
+	"-D 0,1", "", "-h", "-V", "--nosuch", "-C nosuch 3 1", "-D x 1", "0 1", "-t 30 0xbff0 1", "-t 30 -e -D 0,99 1", "-t 30 -d 0xbff0 1",
+}
+
+// lidLines begin at LIDs: of a switch and of a host, in a fabric that a subnet manager
+// configured.
+var lidLines = []string{
+	"SWLID 0", "LID 1", "LID 1 query", "LID 0", "SWLID 5 mtu 2", "SWLID 5 espeed 0 vls 1", "SWLID 5 disable", "-D 0,1 5", "SWLID 5 enable", "-D 0,1 5", "LID 1 mtu 2", "-L SWLID 4", "-t 30 0xbff0 1",
+}
+
+// comparePorts runs each command line with the C tool on one server and with ibkit on
+// another one. Both must print the same, and both servers must have the same state
+// afterwards, as each tool reads it and as dump returns it.
+func comparePorts(t *testing.T, forC, forUs *ibsimtest.Sim, host string, lines []string, dump func(*ibsimtest.Sim) string, words ...string) {
+	t.Helper()
+	expand := strings.NewReplacer(words...)
+	for _, line := range lines {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(expand.Replace(line))
+			compareResults(t, forC.MustRunC(t, host, "ibportstate", args...), forUs.MustRun(t, host, ibkit(), append([]string{"ibportstate"}, args...)...))
+			if d := cmp.Diff(dump(forC), dump(forUs)); d != "" {
+				t.Errorf("state after the C tool (-), after ibkit (+)\n%s", d)
+			}
+		})
+		for _, port := range []string{"-D 0 1", "-D 0,1 0", "-D 0,1 3"} {
+			args := strings.Fields(port)
+			read := forC.MustRun(t, host, ibkit(), append([]string{"ibportstate"}, args...)...)
+			compareResults(t, forUs.MustRunC(t, host, "ibportstate", args...), read)
+		}
+	}
+}
+
+// TestIbportstate compares the tools on ibsim, whose console is the witness.
+func TestIbportstate(t *testing.T) {
+	console := func(s *ibsimtest.Sim) string {
+		_, state, _ := strings.Cut(s.MustCommand(t, "Dump"), "\n") // the first line has the time
+		return state
+	}
+	two := func(t *testing.T, net string) (a, b *ibsimtest.Sim) {
+		return ibsimtest.New(t, net), ibsimtest.New(t, net)
+	}
+	t.Run("two switches", func(t *testing.T) {
+		a, b := two(t, "/usr/share/doc/ibsim-utils/net-examples/net.2sw2path4hca2port")
+		for _, s := range []*ibsimtest.Sim{a, b} {
+			s.OpenSM(t, "Hca1")
+		}
+		// The route to the peer begins at a LID. ibsim drops such packets, and ibkit does
+		// not send them to it.
+		want, got := a.MustRunC(t, "Hca1", "ibportstate", "-t", "30", "2", "5"), b.MustRun(t, "Hca1", ibkit(), "ibportstate", "-t", "30", "2", "5")
+		if d := cmp.Diff(want.Stdout, got.Stdout); d != "" || got.Code != want.Code {
+			t.Errorf("got exit code %d, want %d; C tool (-), ibkit (+)\n%s", got.Code, want.Code, d)
+		}
+		comparePorts(t, a, b, "Hca1", lidLines, console, "SWLID", lidOf(t, a, "Switch1"), "LID", lidOf(t, a, "Hca2"))
+		comparePorts(t, a, b, "Hca1", portstateLines, console)
+	})
+	for net, host := range map[string]string{"fdr10.net": "H-0002c90300000200", "speeds-and-widths.net": "edr", "parallel-links-and-router.net": ""} {
+		t.Run(net, func(t *testing.T) {
+			a, b := two(t, filepath.Join("../nets", net))
+			comparePorts(t, a, b, host, portstateLines, console)
+		})
+	}
+}
+
+// TestIbportstate_Served compares the tools on fabrics that ibkit serves: links train
+// there, and agents check keys and values.
+func TestIbportstate_Served(t *testing.T) {
+	for fabric, host := range map[string]string{"demo": "node07", "../nets/fdr10.net": "", "single-switch:hosts=4,radix=8": "host002"} {
+		t.Run(filepath.Base(fabric), func(t *testing.T) {
+			dump := func(s *ibsimtest.Sim) string { return s.MustRunC(t, host, "iblinkinfo", "-l", "-p").Stdout }
+			comparePorts(t, serveFabric(t, fabric), serveFabric(t, fabric), host, portstateLines, dump)
+		})
+	}
+	t.Run("combined", func(t *testing.T) {
+		s := serveFabric(t, "demo")
+		for _, line := range []string{"3 1", "3 3", "8 5", "4 1", "-G 0x0002c90000800200 3", "3 9"} {
+			t.Run(line, func(t *testing.T) {
+				args := append([]string{"ibportstate"}, strings.Fields(line)...)
+				want := s.MustRunC(t, "node07", args[0], args[1:]...)
+				compareResults(t, want, s.MustRun(t, "node07", ibkit(), append(args, "--sim", "demo")...))
+			})
+		}
+	})
+}

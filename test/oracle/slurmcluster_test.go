@@ -1,0 +1,151 @@
+//go:build oracle
+
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// slurmConf is a configuration of Slurm for tests, without munge and accounting.
+const slurmConf = `ClusterName=test
+SlurmctldHost=%[1]s(127.0.0.1)
+SlurmctldPort=%[2]d
+SlurmdPort=%[3]d
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=%[4]s/state
+SlurmdSpoolDir=%[4]s/spool
+SlurmctldPidFile=%[4]s/pid
+SlurmdPidFile=%[4]s/slurmd.pid
+SlurmctldLogFile=%[4]s/log
+SlurmdLogFile=%[4]s/slurmd.log
+ProctrackType=proctrack/pgid
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+`
+
+// A cluster is a directory with the configuration of running servers of Slurm.
+type cluster struct {
+	t     *testing.T
+	dir   string
+	ended chan error // of a server
+}
+
+// newCluster writes slurm.conf. more is added to it, with %[1]s for the name of this host and
+// %[4]s for the directory.
+func newCluster(t *testing.T, more string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), ended: make(chan error, 2)}
+	for _, d := range []string{"state", "spool"} {
+		if err := os.Mkdir(filepath.Join(c.dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.write("slurm.conf", fmt.Sprintf(slurmConf+more, shortHostname(t), freePort(t), freePort(t), c.dir), 0o600)
+	return c
+}
+
+// start starts slurmctld or slurmd until the test ends.
+func (c *cluster) start(servers ...string) {
+	c.t.Helper()
+	for _, name := range servers {
+		server := exec.Command(name, "-D", "-f", c.conf())
+		server.Env = c.env()
+		out, err := os.Create(filepath.Join(c.dir, name+".out"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		server.Stdout, server.Stderr = out, out
+		server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		if err := server.Start(); err != nil {
+			c.t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			c.ended <- server.Wait()
+			close(done)
+		}()
+		c.t.Cleanup(func() {
+			_ = server.Process.Kill()
+			<-done
+			_ = out.Close()
+		})
+	}
+}
+
+// shortHostname returns the name of this host without its domain.
+func shortHostname(t *testing.T) string {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, _, _ = strings.Cut(host, ".")
+	return host
+}
+
+func (c *cluster) conf() string { return filepath.Join(c.dir, "slurm.conf") }
+
+func (c *cluster) env() []string { return append(os.Environ(), "SLURM_CONF="+c.conf()) }
+
+// write writes a file of the directory.
+func (c *cluster) write(name, text string, mode os.FileMode) {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), mode); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// scontrol runs scontrol.
+func (c *cluster) scontrol(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "scontrol", args...)
+	cmd.Env = c.env()
+	text, err := cmd.Output()
+	return string(text), err
+}
+
+// output returns the output of the servers.
+func (c *cluster) output() string {
+	var all strings.Builder
+	paths, _ := filepath.Glob(filepath.Join(c.dir, "*.out")) // the pattern is valid
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s:\n%s%v\n", filepath.Base(path), text, err)
+	}
+	return all.String()
+}
+
+// wait runs scontrol until its output is the wanted one, and returns the output.
+func (c *cluster) wait(wanted func(string) bool, args ...string) string {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	defer cancel()
+	last := ""
+	for {
+		text, err := c.scontrol(ctx, args...)
+		if err == nil && wanted(text) {
+			return text
+		}
+		if err == nil {
+			last = text
+		}
+		select {
+		case err := <-c.ended:
+			c.t.Fatalf("a server of Slurm ended: %v\n%s", err, c.output())
+		case <-ctx.Done():
+			c.t.Fatalf("scontrol %v: %v; last output:\n%s\n%s", args, err, last, c.output())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
