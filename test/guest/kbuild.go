@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // BuildModule builds the out-of-tree kernel module whose sources and Kbuild file are in
@@ -37,8 +39,58 @@ func (k *Kernel) BuildModule(ctx context.Context, dir string) (string, error) {
 	return onlyModule(to)
 }
 
+// BuildTreeModule builds a module of the kernel's own source that Debian's kernel package
+// lacks. dir is its directory in the source, config its option: "CONFIG_RDMA_SIW". The
+// source is that of the package linux-source of the kernel's version, which is downloaded
+// to the cache.
+func (k *Kernel) BuildTreeModule(ctx context.Context, dir, config string) (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	to := filepath.Join(cache, "module_"+filepath.Base(filepath.Dir(k.Image))+"_"+filepath.Base(dir))
+	unlock, err := lock(to + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(to); errors.Is(err, fs.ErrNotExist) {
+		temp, err := os.MkdirTemp(cache, "source-")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(temp)
+		if err := k.unpackSource(ctx, dir, temp); err != nil {
+			return "", fmt.Errorf("unpack source of module %s: %w", dir, err)
+		}
+		if err := k.buildModule(ctx, filepath.Join(temp, dir), to, config+"=m"); err != nil {
+			return "", fmt.Errorf("build module %s: %w", dir, err)
+		}
+	}
+	return onlyModule(to)
+}
+
+// unpackSource unpacks a directory of the kernel's source below another directory.
+func (k *Kernel) unpackSource(ctx context.Context, dir, to string) error {
+	parts := strings.SplitN(k.Release, ".", 3)
+	if len(parts) < 3 {
+		return fmt.Errorf("parse release %s of the kernel: no minor number", k.Release)
+	}
+	name := "linux-source-" + parts[0] + "." + parts[1]
+	_, version, _ := strings.Cut(filepath.Base(filepath.Dir(k.Image)), "_")
+	deb, err := downloadPackage(ctx, name+"="+version, to)
+	if err != nil {
+		return err
+	}
+	if _, err := output(ctx, "dpkg-deb", "-x", deb, to); err != nil {
+		return err
+	}
+	_, err = output(ctx, "tar", "-xf", filepath.Join(to, "usr/src", name+".tar.xz"), "-C", to, "--strip-components=1", name+"/"+dir)
+	return err
+}
+
 // buildModule builds in a copy of the directory, which is then moved to the cache.
-func (k *Kernel) buildModule(ctx context.Context, dir, to string) error {
+func (k *Kernel) buildModule(ctx context.Context, dir, to string, settings ...string) error {
 	headers := "/usr/src/linux-headers-" + k.Release
 	if _, err := os.Stat(headers); err != nil {
 		return fmt.Errorf("%w: make deps installs the headers of the kernel", err)
@@ -52,7 +104,8 @@ func (k *Kernel) buildModule(ctx context.Context, dir, to string) error {
 	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
 		return err
 	}
-	if _, err := output(ctx, "make", "-C", headers, "M="+work, "modules"); err != nil {
+	args := slices.Concat([]string{"-C", headers, "M=" + work}, settings, []string{"modules"})
+	if _, err := output(ctx, "make", args...); err != nil {
 		return err
 	}
 	if _, err := onlyModule(work); err != nil {

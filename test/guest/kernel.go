@@ -104,17 +104,12 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	apt := exec.CommandContext(ctx, "apt-get", "download", "-q", p.name+"="+p.version)
-	apt.Dir = temp
-	if out, err := apt.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", apt, err, out)
-	}
-	debs, err := filepath.Glob(filepath.Join(temp, "*.deb"))
-	if err != nil || len(debs) != 1 {
-		return fmt.Errorf("%s left %d packages", apt, len(debs))
+	deb, err := downloadPackage(ctx, p.name+"="+p.version, temp)
+	if err != nil {
+		return err
 	}
 	tree := filepath.Join(temp, "tree")
-	if _, err := output(ctx, "dpkg-deb", "-x", debs[0], tree); err != nil {
+	if _, err := output(ctx, "dpkg-deb", "-x", deb, tree); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(tree, "lib")); errors.Is(err, fs.ErrNotExist) {
@@ -130,6 +125,21 @@ func (p kernelPackage) download(ctx context.Context, dir string) error {
 		return err
 	}
 	return os.Rename(tree, dir)
+}
+
+// downloadPackage downloads a Debian package into a directory without other packages, and
+// returns its path.
+func downloadPackage(ctx context.Context, name, dir string) (string, error) {
+	apt := exec.CommandContext(ctx, "apt-get", "download", "-q", name)
+	apt.Dir = dir
+	if out, err := apt.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w: %s", apt, err, out)
+	}
+	debs, err := filepath.Glob(filepath.Join(dir, "*.deb"))
+	if err != nil || len(debs) != 1 {
+		return "", fmt.Errorf("%s left %d packages", apt, len(debs))
+	}
+	return debs[0], nil
 }
 
 // cacheDir returns the directory of files that are kept between runs. It can be removed

@@ -31,6 +31,7 @@ type Result struct {
 	Stdout, Stderr string
 	Code           int           // 128 + number if a signal ended it
 	Elapsed        time.Duration // of the process, by the clock of the guest
+	CPU            time.Duration // user and system time of the process
 }
 
 // ExitError is the error of a command with an unexpected exit code.
@@ -102,7 +103,7 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 	if p.exit.Reason != "" {
 		return r, fmt.Errorf("run %q in guest: %s", p.args, p.exit.Reason)
 	}
-	r.Code, r.Elapsed = p.exit.Code, p.exit.Elapsed
+	r.Code, r.Elapsed, r.CPU = p.exit.Code, p.exit.Elapsed, p.exit.CPU
 	return r, nil
 }
 

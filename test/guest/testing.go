@@ -45,6 +45,20 @@ func Module(tb testing.TB, dir string) string {
 	return path
 }
 
+// TreeModule is [Kernel.BuildTreeModule] for tests.
+func TreeModule(tb testing.TB, dir, config string) string {
+	tb.Helper()
+	k, err := FindKernel(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path, err := k.BuildTreeModule(tb.Context(), dir, config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
 // MustStart is [Guest.Start] for tests.
 func (g *Guest) MustStart(tb testing.TB, args ...string) *Process {
 	tb.Helper()

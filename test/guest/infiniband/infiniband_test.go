@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/ibports"
 )
@@ -71,6 +73,7 @@ func TestSame(t *testing.T) {
 		both(t, g, line)
 	}
 	t.Run("counters", func(t *testing.T) { counters(t, g) })
+	t.Run("classic counters", func(t *testing.T) { sameCounters(t, g) })
 }
 
 // TestTools runs Debian tools without a counterpart to test the ports: directed routes
@@ -129,7 +132,7 @@ func TestTools(t *testing.T) {
 // host and of another one.
 func TestSubnetManager(t *testing.T) {
 	t.Parallel()
-	g := guest.New(t, ibports.Spec(t, append(tools, "opensm")...))
+	g := guest.New(t, ibports.Spec(t, append(tools, "opensm", "ibportstate")...))
 	ibports.PlugIn(t, g, "fat-tree:radix=8,pods=4", "host00001", "host00010", "-sm", "off")
 	if r := g.MustRun(t, "ibstat", "ibtest0", "1"); !strings.Contains(r.Stdout, "State: Initializing") {
 		t.Errorf("before:\n%s", r.Stdout)
@@ -155,12 +158,50 @@ func TestSubnetManager(t *testing.T) {
 		both(t, g, "ibaddr -C "+device+" -G 0x"+guid(t, g, ibports.Devices[1]))
 	}
 	compareQueries(t, g)
+	compareSources(t, g)
 }
+
+// compareSources compares the fabric in the records of opensm with a scan: they are the
+// same until an address changes without the knowledge of opensm.
+func compareSources(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	for _, line := range []string{
+		"linkinfo --csv", "linkinfo --json", "topology --format csv", "topology --json", "topology --format lst", "topology --format slurm",
+		"counters --csv --all --counters SymbolErrorCounter",
+	} {
+		for _, device := range ibports.Devices {
+			args := append(append([]string{"ibkit"}, strings.Fields(line)...), "-C", device)
+			t.Run(strings.Join(args[1:], " "), func(t *testing.T) {
+				want := g.MustRun(t, args...)
+				got := g.MustRun(t, append(args, "--from", "sa")...)
+				if d := cmp.Diff(timely.ReplaceAllString(want.Stdout, ""), timely.ReplaceAllString(got.Stdout, "")); d != "" || got.Code != want.Code || want.Stdout == "" {
+					t.Errorf("scan (-), opensm (+): exit codes %d and %d\n%s%s%s", want.Code, got.Code, d, want.Stderr, got.Stderr)
+				}
+			})
+		}
+	}
+	if r := g.MustRun(t, "ibkit", "linkinfo", "--compare"); r.Code != 0 || r.Stdout != "" {
+		t.Errorf("compare: got exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	// No trap reports a LID that another program than opensm sets.
+	route := regexp.MustCompile(`"name":"host00005"[^{]*"route":"([0-9,]+)"`).FindStringSubmatch(g.Must(t, "ibkit", "linkinfo", "--json"))
+	if route == nil {
+		t.Fatal("linkinfo --json has no route to host00005")
+	}
+	g.MustRun(t, "ibportstate", "-D", route[1], "1", "lid", "1234")
+	r := g.MustRun(t, "ibkit", "linkinfo", "--compare")
+	if old, now := strings.Contains(r.Stdout, "< "), regexp.MustCompile(`(?m)^> .*\b1234\b`).MatchString(r.Stdout); r.Code != 3 || !old || !now {
+		t.Errorf("compare with a LID that opensm does not know: got exit code %d, want 3\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+}
+
+// timely matches numbers of requests in JSON, and times in CSV.
+var timely = regexp.MustCompile(`"stats":\{[^}]*\}|(?m:^\d{4}-\d\d-\d\dT[^,]*,)`)
 
 // queryLines are command lines whose output changes only with the fabric. The kernel
 // reassembles the long replies of opensm for both tools.
 var queryLines = []string{
-	"saquery", "saquery NR", "saquery -N", "saquery -D", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery LR", "saquery -x", "saquery SWIR",
+	"saquery", "saquery NR", "saquery -N", "saquery -D", "saquery --list", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery LR", "saquery -x", "saquery --x", "saquery SWIR",
 	"saquery LFTR", "saquery GIR", "saquery VLAR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -g", "saquery -m", "saquery MCMR",
 	"saquery -s", "saquery -c", "saquery -L host00010", "saquery -O 1", "saquery --src-to-dst host00001:host00010",
 	"smpquery ni 1", "smpquery -D nd 0,1", "smpquery pi 1 1", "smpquery pkeys 1", "smpquery sl2vl -D 0,1 1", "smpquery vlarb 1 1", "smpquery gi 1", "smpquery si -D 0,1",

@@ -102,8 +102,8 @@ func processorMHz(b *testing.B, g *guest.Guest) float64 {
 	return mhz
 }
 
-// serveScript starts a server of ibkit perf.
-const serveScript = `ibkit perf --serve >/root/server 2>&1 & until grep -q serving /root/server; do kill -0 $! && usleep 10000 || exit; done; `
+// serveScript starts a server of ibkit perf. The output of an earlier one must not end the wait.
+const serveScript = `rm -f /root/server; ibkit perf --serve >/root/server 2>&1 & until grep -q serving /root/server; do kill -0 $! && usleep 10000 || exit; done; `
 
 // pairScript returns a script that runs a command line of perftest as server and as
 // client. 0x4853 is its port. The client must be the first to connect to it.

@@ -255,16 +255,19 @@ func rails(t *testing.T, g *guest.Guest) {
 	}
 }
 
-// classicLimits exceeds limits of the device on both ends, or of the client alone.
+// classicLimits exceeds limits of the device on both ends, or of the client alone, and
+// runs tests with different settings of both ends.
 func classicLimits(t *testing.T, g *guest.Guest) {
-	for i, c := range []struct{ server, client, want string }{
-		{"ib_write_bw -q 16384", "ib_write_bw -q 16384", "hint: reduce -t, -r or -q"},
-		{"ib_write_lat", "ib_write_lat -I 1024", "hint: reduce the message size or omit -I"},
-		{"ib_send_bw", "ib_send_bw --rate_limit 10", "hint: --rate_limit_type SW"},
-		{"ib_send_lat", "ib_send_lat -e -X 99", "use completion vector 99 of rxe0"},
-		{"ib_send_lat", "ib_send_lat --odp", "use on-demand paging"},
-		{"ib_send_lat", "ib_send_lat --force-link IB", "its link layer is Ethernet, want InfiniBand"},
-		{"ib_send_lat", "ib_send_lat -W counters/none", "the kernel has no such counter"},
+	for i, c := range []struct{ server, client, want, serverWant string }{
+		{"ib_write_bw -q 16384", "ib_write_bw -q 16384", "hint: reduce -t, -r or -q", ""},
+		{"ib_write_lat", "ib_write_lat -I 1024", "hint: reduce the message size or omit -I", ""},
+		{"ib_send_bw", "ib_send_bw --rate_limit 10", "hint: --rate_limit_type SW", ""},
+		{"ib_send_lat", "ib_send_lat -e -X 99", "use completion vector 99 of rxe0", ""},
+		{"ib_send_lat", "ib_send_lat --odp", "use on-demand paging", ""},
+		{"ib_send_lat", "ib_send_lat --force-link IB", "its link layer is Ethernet, want InfiniBand", ""},
+		{"ib_send_lat", "ib_send_lat -W counters/none", "the kernel has no such counter", ""},
+		{"ib_send_lat -n 200", "ib_send_lat -n 100", "hint: the peer must be ib_send_lat with the same", "the peer has finished its test"},
+		{"ib_send_bw -b -n 200", "ib_send_bw -n 200", "hint: the peer must be ib_send_bw with the same", "the peer has finished its test"},
 	} {
 		t.Run(c.client, func(t *testing.T) {
 			tcp := 18840 + i
@@ -279,8 +282,8 @@ func classicLimits(t *testing.T, g *guest.Guest) {
 			if err != nil || client.Code != 1 || !strings.Contains(client.Stderr, c.want) {
 				t.Errorf("got exit code %d, %v, want 1 and %q:\n%s%s", client.Code, err, c.want, client.Stdout, client.Stderr)
 			}
-			if r, err := server.Wait(t.Context()); err != nil || r.Code != 1 {
-				t.Errorf("got exit code %d of the server, %v, want 1:\n%s", r.Code, err, r.Stderr)
+			if r, err := server.Wait(t.Context()); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, c.serverWant) {
+				t.Errorf("got exit code %d of the server, %v, want 1 and %q:\n%s", r.Code, err, c.serverWant, r.Stderr)
 			}
 		})
 	}

@@ -61,6 +61,7 @@ func (s *server) start(id uint32, what wire.Start) {
 	go func() {
 		e := exit(cmd.Wait())
 		e.Elapsed = time.Since(begin)
+		e.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		s.send(wire.Event{ID: id, Exit: e})
 		s.mu.Lock()
 		delete(s.processes, id)

@@ -43,5 +43,6 @@ type Hello struct {
 type Exit struct {
 	Code    int           // 128 and the signal's number if a signal ended it, as in a shell
 	Elapsed time.Duration // from before its start until its end
+	CPU     time.Duration // user and system time
 	Reason  string        // why it could not be started or watched; empty if it was
 }

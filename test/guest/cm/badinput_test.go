@@ -1,0 +1,204 @@
+//go:build guest
+
+package cm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/cm"
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// interrupted are the causes of connections that fail because the peer or the link
+// disappears.
+var interrupted = []cm.Cause{
+	cm.CauseNoListener, cm.CauseRefused, cm.CauseRejected, cm.CauseNoReply, cm.CauseNotEstablished, cm.CauseNoDisconnect,
+	cm.CauseNoRoute, cm.CauseNoNeighbour, cm.CauseNoDevice, cm.CauseStale,
+}
+
+// checkInterrupted checks the result of a client whose peer or link has disappeared.
+func checkInterrupted(t *testing.T, r guest.Result, count int) {
+	t.Helper()
+	var v cm.Result
+	if err := json.Unmarshal([]byte(r.Stdout), &v); err != nil {
+		t.Fatalf("exit code %d: %v:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+	if v.Connections != count || len(v.Failures) == 0 || r.Code != 3 {
+		t.Errorf("got exit code %d, %d connections, failures %+v, want 3, %d and failures", r.Code, v.Connections, v.Failures, count)
+	}
+	for _, f := range v.Failures {
+		t.Logf("%d × %s: %s", f.Count, f.Cause, f.Error)
+		if !slices.Contains(interrupted, f.Cause) {
+			t.Errorf("got cause %q: %s", f.Cause, f.Error)
+		}
+	}
+}
+
+// noIDs checks that ibkit has left no ID and no queue pair in the kernel.
+func noIDs(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	for _, kind := range []string{"cm_id", "qp"} {
+		if err := g.Await(t.Context(), "sh", "-c", "! rdma resource show "+kind+" | grep ibkit"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// wait waits for the end of a process.
+func wait(t *testing.T, p *guest.Process) guest.Result {
+	t.Helper()
+	r, err := p.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func signal(t *testing.T, p *guest.Process, s unix.Signal) {
+	t.Helper()
+	if err := p.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFlood floods a listener. Some of the clients are killed.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, spec(guest.Dummy))
+	host := g.Ports[0].Addr.String()
+	server := g.MustStart(t, "ibkit", "cm", "--serve", "--max", "16")
+	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
+		t.Fatal(err)
+	}
+	run(t, g, 0, "ibkit", "cm", host) // opens the device
+	pid := regexp.MustCompile(`LISTEN .*pid (\d+)`).FindStringSubmatch(g.Must(t, "rdma", "resource", "show", "cm_id"))
+	if pid == nil {
+		t.Fatal("got no listener")
+	}
+	files := "ls /proc/" + pid[1] + "/fd | wc -l"
+	before := strings.TrimSpace(g.Must(t, "sh", "-c", files))
+
+	var clients []*guest.Process
+	for range 3 {
+		clients = append(clients, g.MustStart(t, "ibkit", "cm", "--count", "300", "--parallel", "64", host))
+	}
+	killed := []*guest.Process{
+		g.MustStart(t, "ibkit", "cm", "--count", "100000", "--parallel", "64", host),
+		g.MustStart(t, "ucmatose", "-s", host, "-c", "200", "-C", "0"),
+	}
+	for _, p := range clients {
+		if r := wait(t, p); r.Code != 0 && r.Code != 3 {
+			t.Errorf("got exit code %d, want 0 or 3:\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
+	}
+	for _, p := range killed {
+		signal(t, p, unix.SIGKILL)
+		wait(t, p)
+	}
+	// The server keeps serving, and all its connections end.
+	if err := g.Await(t.Context(), "ibkit", "cm", host); err != nil {
+		t.Error(err)
+	}
+	if err := g.Await(t.Context(), "sh", "-c", fmt.Sprintf("test $(%s) -le %s", files, before)); err != nil {
+		t.Errorf("open files of the server: got %s, want %s", g.Must(t, "sh", "-c", files), before)
+	}
+	if err := g.Await(t.Context(), "sh", "-c", "! rdma resource show qp | grep ibkit"); err != nil {
+		t.Error(err)
+	}
+	signal(t, server, unix.SIGTERM)
+	r := wait(t, server)
+	t.Log(r.Stdout)
+	if !regexp.MustCompile(`[1-9]\d* rejected`).MatchString(r.Stdout) {
+		t.Errorf("got %q, want rejections", r.Stdout)
+	}
+	noIDs(t, g)
+}
+
+// TestKilledServer kills the server at each step of a connection.
+func TestKilledServer(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, spec(guest.Dummy))
+	host := g.Ports[0].Addr.String()
+	start := func(t *testing.T, args ...string) *guest.Process {
+		t.Helper()
+		p := g.MustStart(t, args...)
+		if err := g.Await(t.Context(), "sh", "-c", listens); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	t.Run("connect", func(t *testing.T) {
+		server := start(t, "ibkit", "cm", "--serve")
+		signal(t, server, unix.SIGSTOP)
+		r := g.MustRun(t, "ibkit", "cm", "--json", "--timeout", "1s", host)
+		checkInterrupted(t, r, 1)
+		waiting := g.MustStart(t, "ibkit", "cm", "--json", "--timeout", "60s", host)
+		if err := g.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep ibkit"); err != nil {
+			t.Error(err)
+		}
+		signal(t, server, unix.SIGKILL)
+		wait(t, server)
+		checkInterrupted(t, wait(t, waiting), 1)
+		noIDs(t, g)
+	})
+	t.Run("any step", func(t *testing.T) {
+		for range 3 {
+			server := start(t, "ibkit", "cm", "--serve")
+			client := g.MustStart(t, "ibkit", "cm", "--json", "--timeout", "5s", "--count", "400", "--parallel", "8", host)
+			if err := g.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep ibkit"); err != nil {
+				t.Error(err)
+			}
+			signal(t, server, unix.SIGKILL)
+			wait(t, server)
+			checkInterrupted(t, wait(t, client), 400)
+			noIDs(t, g)
+		}
+	})
+	// The clients end when the server does not.
+	for _, c := range []struct{ name, server, client, running string }{
+		{"ping", "rping -s", "ibkit rping -c -a HOST", "rdma resource show cm_id | grep 'ibkit.*CONNECT\\|CONNECT.*ibkit'"},
+		{"messages", "ucmatose -c 20 -C 2000 -S 10000", "ibkit ucmatose -c 20 -C 2000 -S 10000 -s HOST", "rdma resource show cm_id | grep 'ibkit.*CONNECT\\|CONNECT.*ibkit'"},
+		{"missing connections", "ucmatose -c 3", "ibkit ucmatose -s HOST", "rdma resource show cm_id | grep 'ibkit.*CONNECT\\|CONNECT.*ibkit'"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := start(t, strings.Fields(c.server)...)
+			client := g.MustStart(t, strings.Fields(strings.ReplaceAll(c.client, "HOST", host))...)
+			if err := g.Await(t.Context(), "sh", "-c", c.running); err != nil {
+				t.Error(err)
+			}
+			signal(t, server, unix.SIGKILL)
+			wait(t, server)
+			r := wait(t, client)
+			t.Logf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+			noIDs(t, g)
+		})
+	}
+}
+
+// TestLinkDown takes the link of the client down during connections. The link stays down:
+// queue pair 1 of Soft-RoCE did not send again after it came up.
+func TestLinkDown(t *testing.T) {
+	t.Parallel()
+	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))
+	server := a.MustStart(t, "ibkit", "cm", "--serve")
+	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
+		t.Fatal(err)
+	}
+	client := b.MustStart(t, "ibkit", "cm", "--json", "--timeout", "2s", "--count", "60", "--rate", "20", "--parallel", "8", a.Ports[0].Addr.String())
+	if err := b.Await(t.Context(), "sh", "-c", "rdma resource show qp | grep ibkit"); err != nil {
+		t.Error(err)
+	}
+	b.Must(t, "ip", "link", "set", b.Ports[0].Netdev, "down")
+	checkInterrupted(t, wait(t, client), 60)
+	noIDs(t, b)
+	signal(t, server, unix.SIGTERM)
+	t.Log(wait(t, server).Stdout)
+	noIDs(t, a)
+}

@@ -1,0 +1,96 @@
+//go:build guest
+
+package cm_test
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// siwGuest boots a guest with a device of software iWARP, whose module is built from the
+// source of the kernel, and returns its address.
+func siwGuest(t *testing.T, tools ...string) (g *guest.Guest, host string) {
+	t.Helper()
+	g = guest.New(t, guest.Spec{
+		Modules:  []string{"ib_uverbs", "rdma_ucm", "dummy", "crc32c_generic", "libcrc32c"},
+		Insert:   []string{guest.TreeModule(t, "drivers/infiniband/sw/siw", "CONFIG_RDMA_SIW")},
+		Tools:    append([]string{"ip", "rdma"}, tools...),
+		Programs: []guest.Program{guest.Ibkit},
+		Files:    map[string]string{libgcc: libgcc}, // which Debian's rping loads when it ends a thread
+	})
+	host = "10.0.0.1"
+	g.Must(t, "ip", "link", "add", "dummy7", "type", "dummy")
+	g.Must(t, "ip", "address", "add", host+"/24", "dev", "dummy7")
+	g.Must(t, "ip", "link", "set", "dummy7", "up")
+	g.Must(t, "ibkit", "link", "add", "siw0", "--type", "siw", "--netdev", "dummy7", "--yes", "--log", "-")
+	return g, host
+}
+
+// TestSIW connects over software iWARP: rping in both roles against Debian's, which uses
+// libsiw, and cm.
+func TestSIW(t *testing.T) {
+	t.Parallel()
+	g, host := siwGuest(t, "rping", "strace")
+	for _, c := range []struct {
+		name           string
+		server, client []string
+	}{
+		{"defaults", nil, []string{"-C", "3", "-v"}},
+		{"data", []string{"-v", "-S", "1000"}, []string{"-C", "70", "-v", "-V", "-S", "1000"}},
+		{"large", []string{"-S", "65535"}, []string{"-C", "2", "-V", "-S", "65535"}},
+		{"small", []string{"-v", "-S", "23", "-p", "9999"}, []string{"-C", "2", "-v", "-S", "23", "-p", "9999"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := map[bool]guest.Result{}
+			for _, who := range []string{"Debian's alone", "ours", "Debian server", "Debian client"} {
+				served, asked := pinged(t, g, g, ends[who],
+					append([]string{"-s", "-a", host}, c.server...), append([]string{"-c", "-a", host}, c.client...))
+				for isServer, r := range map[bool]guest.Result{true: served, false: asked} {
+					if who == "Debian's alone" {
+						want[isServer] = r
+						continue
+					}
+					// Debian's rping ends with 255 if it sees the end of the TCP connection
+					// before the last completion.
+					debian := who == "Debian server" && isServer || who == "Debian client" && !isServer
+					if r.Stdout != want[isServer].Stdout || r.Code != 0 && !(debian && r.Code == 255) {
+						t.Errorf("%s, server %v: got exit code %d\n%s%s\nwant 0\n%s", who, isServer, r.Code, r.Stdout, r.Stderr, want[isServer].Stdout)
+					}
+				}
+			}
+		})
+	}
+	t.Run("cm", func(t *testing.T) {
+		p := g.MustStart(t, "ibkit", "cm", "--serve", host) // all addresses of siw are those of its interface, not of lo
+		if err := g.Await(t.Context(), "sh", "-c", "rdma resource show cm_id | grep LISTEN"); err != nil {
+			t.Fatal(err)
+		}
+		r := g.MustRun(t, "ibkit", "cm", host)
+		if r.Code != 0 || !strings.Contains(r.Stdout, "disconnect") || !strings.Contains(r.Stdout, "siw0/1") {
+			t.Errorf("got exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		t.Log(r.Stdout)
+		r = g.MustRun(t, "ibkit", "cm", "--count", "50", "--parallel", "4", host)
+		if r.Code != 0 || !strings.Contains(r.Stdout, "50 of 50 connections established") {
+			t.Errorf("got exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		t.Log(r.Stdout)
+		if r = g.MustRun(t, "ibkit", "cm", host+":5"); r.Code != 3 || !strings.Contains(r.Stdout, "no listener") {
+			t.Errorf("no listener: got exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		t.Log(r.Stdout)
+		if err := p.Signal(unix.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	if left := g.MustRun(t, "rdma", "resource", "show", "qp"); strings.Contains(left.Stdout, "pid") {
+		t.Errorf("got queue pairs that are left over:\n%s", left.Stdout)
+	}
+}

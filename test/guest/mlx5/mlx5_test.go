@@ -1,0 +1,115 @@
+//go:build guest
+
+package mlx5_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// programs are Debian programs that use libmlx5.
+var programs = []string{
+	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
+	"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_devinfo",
+}
+
+// spec describes a guest with one adapter.
+func spec(t *testing.T) guest.Spec {
+	t.Helper()
+	return guest.Spec{
+		Modules:  []string{"ib_uverbs"},
+		Insert:   []string{guest.Module(t, "../../kmod/mlx5test")},
+		Programs: []guest.Program{guest.Ibkit},
+		Tools:    programs,
+	}
+}
+
+// Messages take milliseconds on the module: its thread and two programs that poll share
+// two processors.
+const count = "20"
+
+// TestPeers runs ibkit perf with programs on libmlx5, each as client and as server. The
+// module accepts a doorbell only if it was written to the register.
+func TestPeers(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, spec(t))
+	for i, test := range []struct{ theirs, ours string }{
+		{"ib_send_lat -F -s 64", "--peer perftest --test send-lat -s 64"},
+		{"ib_send_lat -F -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
+		{"ib_send_bw -F -c UC -s 4096", "--peer perftest --test send-bw --transport uc -s 4K"},
+		{"ib_write_lat -F -s 2", "--peer perftest --test write-lat -s 2"},
+		{"ib_write_bw -F -s 65536", "--peer perftest --test write-bw -s 64K"},
+		{"ib_write_bw -F -b -q 3 -s 512", "--peer perftest --test write-bw -b -q 3 -s 512"},
+		{"ib_read_lat -F -s 2048", "--peer perftest --test read-lat -s 2K"},
+		{"ib_read_bw -F -s 65536", "--peer perftest --test read-bw -s 64K"},
+		{"ib_atomic_lat -F", "--peer perftest --test fetch-add-lat"},
+		{"ib_atomic_bw -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-bw"},
+		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
+		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
+		{"ibv_uc_pingpong -s 1024", "--peer pingpong --transport uc -s 1K"},
+		{"ibv_ud_pingpong -s 1024", "--peer pingpong --transport ud -s 1K"},
+		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
+	} {
+		t.Run(test.theirs, func(t *testing.T) {
+			tcp := 18600 + 2*i
+			theirs := append(strings.Fields(test.theirs), "-n", count, "-p", fmt.Sprint(tcp))
+			ours := append(strings.Fields(test.ours), "-n", count)
+			server := g.MustStart(t, theirs...)
+			listens := fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)
+			if err := g.Await(t.Context(), "sh", "-c", listens); err != nil {
+				t.Fatal(err)
+			}
+			g.Must(t, slices.Concat([]string{"ibkit", "perf", fmt.Sprintf("127.0.0.1:%d", tcp)}, ours)...)
+			finish(t, server)
+
+			server = g.MustStart(t, slices.Concat([]string{"ibkit", "perf", "--serve", "--listen", fmt.Sprintf(":%d", tcp+1)}, ours)...)
+			if err := server.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
+				t.Fatal(err)
+			}
+			theirs[len(theirs)-1] = fmt.Sprint(tcp + 1)
+			g.Must(t, append(theirs, "127.0.0.1")...)
+			finish(t, server)
+		})
+	}
+}
+
+// TestVerified runs all tests of ibkit perf with verified payloads.
+func TestVerified(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, spec(t))
+	server := g.MustStart(t, "ibkit", "perf", "--serve")
+	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{
+		"--test all -s 64", "--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
+		"--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b -q 4 -s 4K",
+		"--test write-lat,send-lat --inline -s 200",
+	} {
+		t.Run(args, func(t *testing.T) {
+			out := g.Must(t, slices.Concat([]string{"ibkit", "perf", "127.0.0.1", "--verify", "-n", count}, strings.Fields(args))...)
+			if !strings.Contains(out, "verified") {
+				t.Errorf("got no verified payloads:\n%s", out)
+			}
+		})
+	}
+	if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
+		t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
+	}
+	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops' || true"); out != "" {
+		t.Errorf("the kernel reports:\n%s", out)
+	}
+}
+
+// finish waits for a program, which must succeed.
+func finish(t *testing.T, p *guest.Process) {
+	t.Helper()
+	r, err := p.Wait(t.Context())
+	if err != nil || r.Code != 0 {
+		t.Fatalf("got exit code %d, %v, want 0:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+}
