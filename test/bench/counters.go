@@ -74,8 +74,9 @@ func (f servedFabric) serve(dir, ours string) (*ibsimtest.Sim, error) {
 	return serve(ours, append(args, f.fabric)...)
 }
 
-// counterTools returns ibkit, and the C tool with its default window and with 16
-// requests in flight. Without an SA it does not start, except with --skip-sl.
+// counterTools returns ibkit with its native and its classic name, and the C tool with its
+// default window and with 16 requests in flight. Without an SA it does not start, except
+// with --skip-sl.
 func counterTools(s *ibsimtest.Sim, ours, name string) []contestant {
 	ibkit := filepath.Join(filepath.Dir(ours), "ibkit")
 	run := func(args ...string) func(context.Context, *ibsimtest.Sim) (ibsimtest.Result, error) {
@@ -90,6 +91,7 @@ func counterTools(s *ibsimtest.Sim, ours, name string) []contestant {
 	all := []contestant{
 		{name: "ibkit counters", sim: s, run: run("counters", "--sim", "ibsim"), prints: "native", code: code},
 		{name: "ibkit counters --data", sim: s, run: run("counters", "--sim", "ibsim", "--data"), prints: "data", code: code},
+		{name: "ibkit ibqueryerrors", sim: s, run: run("ibqueryerrors", "--sim", "ibsim", "--skip-sl"), prints: "errors"},
 		{name: "ibqueryerrors", sim: s, run: debian("ibqueryerrors", "--skip-sl"), prints: "errors"},
 		{name: "ibqueryerrors -o 16", sim: s, run: debian("ibqueryerrors", "--skip-sl", "-o", "16"), prints: "errors"},
 	}

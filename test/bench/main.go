@@ -13,6 +13,12 @@
 // With -routes it compares ibkit dump_fts with Debian's dump_fts, and ibkit check routes
 // with ibdmchk.
 //
+// With -queries it compares ibkit query with a shell loop of Debian's smpquery and with a
+// scan, and measures the tables of ibkit sa, on ibkit's simulator.
+//
+// With -exporter it compares sweeps of ibkit exporter with Debian's ibnetdiscover and one
+// perfquery per switch, on ibkit's simulator.
+//
 // With -pings it compares ibkit ping with Debian's ibping -f, on ibsim and on ibkit's
 // simulator, and the round-trip times that ibkit prints with the elapsed time.
 //
@@ -44,6 +50,8 @@ func main() {
 	counters := flag.Bool("counters", false, "compare ibkit counters with ibqueryerrors instead")
 	topology := flag.Bool("topology", false, "compare ibkit topology with ibnetdiscover and ibnodes instead")
 	routes := flag.Bool("routes", false, "compare ibkit check routes with dump_fts and ibdmchk instead")
+	queries := flag.Bool("queries", false, "compare ibkit query with smpquery instead, and measure ibkit sa")
+	exporter := flag.Bool("exporter", false, "compare sweeps of ibkit exporter with perfquery per switch instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -57,6 +65,10 @@ func main() {
 		on = compareTopology
 	case *routes:
 		on = compareRoutes
+	case *queries:
+		on = compareQueries
+	case *exporter:
+		on = compareExporter
 	}
 	if err := run(ctx, strings.Split(*nets, ","), *pings, on, *runs); err != nil {
 		stop()

@@ -216,7 +216,7 @@ func onAgents(ctx context.Context, ibkit string) (c pingContest, stop func() err
 	hosts := shape.Radix / 2 * shape.Width
 	each := pings / 10
 	agents := func(via string) pinging {
-		run := pinger(ibkit, here, "ping", "--all-cas", "--via", via, "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(each))
+		run := pinger(ibkit, here, "ping", "--cas", "--via", via, "-f", "-t", replyTimeout, "--json", "-c", strconv.Itoa(each))
 		return pinging{contestant{fmt.Sprintf("ibkit ping --via %s, %d targets", via, hosts), s, run, "native", 0}, hosts * each, false}
 	}
 	return pingContest{"ibsim, agents", []pinging{

@@ -3,14 +3,27 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/ibkit/ibkit/test/ibsimtest"
+	"github.com/ibkit/ibkit/test/netgen"
+)
+
+// maxChecked is the largest number of hosts on which ibdmchk runs as often as the other
+// tools. On larger nets it runs once, for up to checkLimit: the ratio is a lower bound.
+const (
+	maxChecked = 5000
+	checkLimit = "400" // seconds
 )
 
 // compareRoutes compares the read of all forwarding tables with Debian's dump_fts, and the
 // check of the dumps of opensm with ibdmchk.
 func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs int) (err error) {
+	net, err := netgen.Shapes[name].Build()
+	if err != nil {
+		return fmt.Errorf("build net %q: %w", name, err)
+	}
 	s, err := startNet(dir, name)
 	if err != nil {
 		return err
@@ -30,22 +43,39 @@ func compareRoutes(ctx context.Context, t *table, name, dir, ours string, runs i
 			return sim.Run(ctx, "", path, args...)
 		}
 	}
+	// All LIDs but the highest, which dump_fts omits if it is a multiple of 64.
+	last := fmt.Sprint(len(net.Hosts) + len(net.Switches) - 1)
+	reading := []contestant{
+		{name: "ibkit dump_fts", sim: s, run: run(ibkit, "dump_fts", "1", last), prints: "tables"},
+		{name: "dump_fts", sim: s, run: debian("dump_fts", "1", last), prints: "tables"},
+		{name: "ibkit dump_fts -n", sim: s, run: run(ibkit, "dump_fts", "-n", "1", last), prints: "short tables"},
+		{name: "dump_fts -n", sim: s, run: debian("dump_fts", "-n", "1", last), prints: "short tables"},
+		{name: "ibkit check routes", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable"), prints: "check"},
+	}
 	list, tables := filepath.Join(dumps, "opensm-subnet.lst"), filepath.Join(dumps, "opensm.fdbs")
-	for _, tools := range [][]contestant{
-		{
-			{name: "ibkit dump_fts", sim: s, run: run(ibkit, "dump_fts"), prints: "tables"},
-			{name: "dump_fts", sim: s, run: debian("dump_fts"), prints: "tables"},
-			{name: "ibkit check routes", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable"), prints: "check"},
-		},
-		{
-			{name: "ibkit check routes --load", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable", "--load", list+","+tables), prints: "check of files"},
-			// It ends with a segmentation fault after its verdict.
-			{name: "ibdmchk", sim: s, run: run("/bin/sh", "-c", "/usr/bin/ibdmchk -s "+list+" -f "+tables+" -m /dev/null; exit 0"), prints: "ibdmchk"},
-		},
-	} {
+	files := []contestant{
+		{name: "ibkit check routes --load", sim: s, run: run(ibkit, "check", "routes", "--fail-on", "unreachable", "--load", list+","+tables), prints: "check of files"},
+	}
+	// It ends with a segmentation fault after its verdict.
+	ibdmchk := contestant{name: "ibdmchk", sim: s, run: run("/bin/sh", "-c", "/usr/bin/ibdmchk -s "+list+" -f "+tables+" -m /dev/null; exit 0"), prints: "ibdmchk"}
+	if len(net.Hosts) <= maxChecked {
+		files = append(files, ibdmchk)
+	}
+	// Ratios are those to the first tool of a contest.
+	for _, tools := range [][]contestant{reading[:2], reading[2:4], reading[4:], files} {
 		results, err := contest(ctx, tools, runs)
 		if err != nil {
 			return err
+		}
+		if tools[0].name == files[0].name && len(net.Hosts) > maxChecked {
+			ibdmchk.name = "ibdmchk, at most " + checkLimit + " s"
+			ibdmchk.run = run("/bin/sh", "-c", "timeout "+checkLimit+" /usr/bin/ibdmchk -s "+list+" -f "+tables+" -m /dev/null; exit 0")
+			ibdmchk.sim.WatchRSS = true
+			once, err := measure(ctx, ibdmchk)
+			if err != nil {
+				return err
+			}
+			results = append(results, result{name: ibdmchk.name, rss: once.rss, samples: []sample{once}})
 		}
 		t.add(name, results)
 	}
