@@ -87,13 +87,20 @@ func runClassicNames(t *testing.T, root string) {
 		"ibaddr":          {[]string{"3"}, `GID fe80::.* LID start 0x3 end 0x3`, 0},
 		"ibping":          {[]string{"-c", "1", "3"}, `1 packets transmitted`, 0},
 		"ibccquery":       {[]string{"CI", "3"}, `CongestionInfo: Lid 3`, 0},
+		"ibccconfig":      {[]string{"CK", "3", "0", "0", "0", "0"}, `^$`, 0},
+		"ibportstate":     {[]string{"3", "3"}, `Peer PortInfo:`, 0},
+		"ibsendtrap":      {nil, `^$`, 0},
+		"ibsysstat":       {[]string{"-t", "5", "3"}, `ibsystat to Lid 3: Connection timed out`, 255},
 		"saquery":         {[]string{"-L", "leaf1"}, `^3\n`, 0},
+		"mcm_rereg_test":  {nil, `ERR: cannot open port_guids.list`, 0},
 		"sminfo":          {nil, `SMINFO_MASTER`, 0},
 		"smpdump":         {[]string{"3", "0x11"}, `0101 0210`, 0},
+		"vendstat":        {[]string{"-i", "-t", "50", "3"}, `vendstat: method 1, attribute 144 failure`, 0},
 		"smpquery":        {[]string{"nodedesc", "3"}, `leaf1`, 0},
 		"ibstat":          {nil, `CA 'sim0'`, 0},
 		"ibstatus":        {nil, `Infiniband device 'sim0' port 1`, 0},
 		"ibv_devices":     {nil, `Failed to get IB devices list`, 1},
+		"ibv_asyncwatch":  {nil, `Failed to get IB devices list`, 1},
 		"ib_atomic_bw":    {[]string{"-V"}, `Version: 6`, 1},
 		"ib_atomic_lat":   {[]string{"-V"}, `Version: 6`, 1},
 		"ib_read_bw":      {[]string{"-V"}, `Version: 6`, 1},
@@ -102,7 +109,18 @@ func runClassicNames(t *testing.T, root string) {
 		"ib_send_lat":     {[]string{"127.0.0.1"}, `open device: this host has no RDMA device`, 1},
 		"ib_write_bw":     {[]string{"-V"}, `Version: 6`, 1},
 		"ib_write_lat":    {[]string{"-V"}, `Version: 6`, 1},
+		"rping":           {nil, `rping -s \[-vVd\]`, 22},
+		"cmtime":          {[]string{"-x"}, `usage: cmtime`, 1},
+		"mckey":           {[]string{"-x"}, `usage: mckey`, 1},
+		"rdma_client":     {[]string{"-x"}, `usage: rdma_client`, 1},
+		"rdma_server":     {[]string{"-x"}, `usage: rdma_server`, 1},
+		"ucmatose":        {[]string{"-x"}, `usage: ucmatose`, 1},
+		"udaddy":          {[]string{"-x"}, `usage: udaddy`, 1},
+		"udpong":          {[]string{"-x"}, `usage: udpong`, 1},
 		"ibv_devinfo":     {nil, `Failed to get IB devices list`, 255},
+
+		"check_lft_balance": {nil, `Must specify dump lfts file`, 2},
+		"ibfindnodesusing":  {[]string{"leaf1", "1"}, `\("leaf1" base\)  ==>>  0x`, 0},
 	}
 	names, err := os.ReadDir(filepath.Join(root, "usr/lib/ibkit/bin"))
 	if err != nil {
@@ -197,15 +215,17 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// TestUnit verifies the unit of the ping server in the package with systemd, and
-// checks its exposure.
+// TestUnit verifies the units of the package with systemd, and checks their exposure. The
+// exporter has the network in addition to what the ping server has.
 func TestUnit(t *testing.T) {
 	root := t.TempDir()
 	command(t, "dpkg-deb", "--extract", one(t, "*_amd64.deb"), root)
 	// The units that it depends on are those of the host.
 	command(t, "sh", "-c", `cp /usr/lib/systemd/system/*.target "$0"`, filepath.Join(root, "usr/lib/systemd/system"))
-	if out := command(t, "systemd-analyze", "verify", "--man=no", "--root="+root, "ibkit-ping.service"); out != "" {
-		t.Errorf("systemd-analyze verify:\n%s", out)
+	for unit, exposure := range map[string]string{"ibkit-ping.service": "15", "ibkit-exporter.service": "20"} {
+		if out := command(t, "systemd-analyze", "verify", "--man=no", "--root="+root, unit); out != "" {
+			t.Errorf("systemd-analyze verify:\n%s", out)
+		}
+		command(t, "systemd-analyze", "security", "--offline=true", "--threshold="+exposure, "--root="+root, unit)
 	}
-	command(t, "systemd-analyze", "security", "--offline=true", "--threshold=15", "--root="+root, "ibkit-ping.service")
 }

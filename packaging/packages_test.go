@@ -1,7 +1,5 @@
 //go:build packages
 
-// Package packaging has the files of packages beside the binary, and tests the
-// archives and packages that goreleaser builds.
 package packaging
 
 import (
@@ -94,6 +92,16 @@ func TestContents(t *testing.T) {
 		"rpm": command(t, "rpm", "-qlp", one(t, "*.x86_64.rpm")),
 	} {
 		t.Run(kind, func(t *testing.T) {
+			for _, file := range []string{"systemd/system/ibkit-ping.service", "systemd/system/ibkit-exporter.service"} {
+				if !strings.Contains(list, "/usr/lib/"+file) {
+					t.Errorf("%s is not in the %s", file, kind)
+				}
+			}
+			for _, file := range []string{"ibkit-alerts.yml", "ibkit-dashboard.json"} {
+				if !strings.Contains(list, "/usr/share/ibkit/monitoring/"+file) {
+					t.Errorf("%s is not in the %s", file, kind)
+				}
+			}
 			for _, page := range pages {
 				name := filepath.Base(page)
 				if !strings.Contains(list, "/usr/share/man/man1/"+name+".gz") {

@@ -32,7 +32,7 @@ func main() {
 
 func run(version, built string, args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("expected a binary and a file to write, got %q", args)
+		return fmt.Errorf("got arguments %q, want a binary and a file to write", args)
 	}
 	if _, err := time.Parse(time.RFC3339, built); err != nil {
 		return fmt.Errorf("read -time: %w", err)
