@@ -3,14 +3,17 @@
 package docs
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
 )
 
 // notInDebian are the classic names that Debian does not install.
 var notInDebian = map[string]bool{
 	"ibcheckerrors": true, "ibcheckerrs": true, "ibclearcounters": true, "ibclearerrors": true,
-	"ibdatacounters": true, "ibdatacounts": true, "ibswportwatch": true,
+	"ibdatacounters": true, "ibdatacounts": true, "ibswportwatch": true, "ibsendtrap": true, "mcm_rereg_test": true,
 }
 
 // TestMigration_Debian checks that the tables contain each flag of Debian's tools.
@@ -36,5 +39,40 @@ func TestMigration_Debian(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMigration_Programs checks that the list of programs is that of Debian's package, and
+// that each of them is a classic name.
+func TestMigration_Programs(t *testing.T) {
+	files, err := exec.Command("dpkg", "-L", "infiniband-diags").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^/usr/s?bin/([\w-]+)$`).FindAllStringSubmatch(string(files), -1) {
+		installed[m[1]] = true
+	}
+	text, err := os.ReadFile("migration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "\n## Programs of infiniband-diags\n")
+	list, _, _ = strings.Cut(list, "\n## ")
+	listed := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w-]+)` \\| `ibkit ([a-z ]+)` \\|$").FindAllStringSubmatch(list, -1) {
+		listed[m[1]] = true
+		if out := help(t, m[1]); out == "" || strings.Contains(out, "unknown command") {
+			t.Errorf("%s is not a classic name: %s", m[1], out)
+		}
+		if out := help(t, strings.Fields(m[2])...); !strings.Contains(out, "ibkit "+m[2]) {
+			t.Errorf("%s: there is no command ibkit %s", m[1], m[2])
+		}
+	}
+	for _, name := range missing(installed, listed) {
+		t.Errorf("migration.md does not list %s", name)
+	}
+	for _, name := range missing(listed, installed) {
+		t.Errorf("migration.md lists %s, which is not in the package", name)
 	}
 }

@@ -57,7 +57,8 @@ func migrations(t *testing.T) []migration {
 			maps.Copy(m.flags, flagsIn(columns[1]))
 			maps.Copy(m.replacement, flagsIn(columns[2]))
 			if strings.HasPrefix(strings.TrimSpace(columns[2]), "the same") {
-				maps.Copy(m.replacement, flagsIn(columns[1]))
+				// Native flags have dashes in their names, and accept underscores.
+				maps.Copy(m.replacement, flagsIn(strings.ReplaceAll(columns[1], "_", "-")))
 			}
 		}
 		sections = append(sections, m)
@@ -80,7 +81,7 @@ func flagsIn(cell string) map[string]bool {
 func helpFlags(help string) map[string]bool {
 	flags := map[string]bool{}
 	for line := range strings.Lines(help) {
-		line = strings.TrimSpace(line)
+		line = strings.TrimLeft(strings.TrimSpace(line), "[") // the programs of librdmacm have brackets
 		if !strings.HasPrefix(line, "-") {
 			continue
 		}
