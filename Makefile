@@ -24,15 +24,19 @@ LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconv
 RACY = $(addprefix ./,$(sort $(dir $(shell git grep -lE '^[[:space:]]*go (func|[a-z])|[.]Go[[:punct:]]|"sync(/atomic)?"' -- '*.go' ':!test' ':!*_guest_test.go'))))
 
 # What the tests compare with, and the compiler for the race detector.
-DEB_PACKAGES = ibsim-utils infiniband-diags ibutils opensm gcc libc6-dev
+DEB_PACKAGES = ibsim-utils infiniband-diags ibutils opensm gcc libc6-dev tmux
 # What packages, manual pages and completions are checked with.
 DEB_PACKAGES += lintian mandoc man-db groff rpm rpmlint systemd cpio debootstrap bash-completion zsh fish
 # What guests are made of, and what runs and builds modules for them.
 DEB_PACKAGES += qemu-system-x86 busybox-static iproute2 ibverbs-providers ibverbs-utils rdmacm-utils perftest strace
 # What reads the files of topology: pages, graphs and topology.conf.
 DEB_PACKAGES += chromium graphviz slurmctld slurm-client
+# What runs check node and reads its results.
+DEB_PACKAGES += slurmd monitoring-plugins-basic python3-junitparser
 # What reads the packets between two guests.
 DEB_PACKAGES += tshark
+# What scrapes the metrics of a fabric and of a host, and checks alert rules.
+DEB_PACKAGES += prometheus prometheus-node-exporter
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
 
 .PHONY: help
@@ -99,7 +103,7 @@ guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 
 # Guests leave a part of the machine idle, which fuzzing uses. Up to Go 1.26 the
 # fuzzer sometimes reports the end of its time as a failure (go.dev/issue/75804): a
-# failed target runs once more.
+# failed target runs once more. An input that fails is a seed of the second run.
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS
 	@for package in $$(go list ./...); do \
@@ -108,8 +112,10 @@ fuzz: ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS
 		*) time=$(FUZZTIME) ;; \
 		esac; \
 		go test -list '^Fuzz' $$package | awk -v p=$$package -v t=$$time '/^Fuzz/ { print $$1, p, t }'; \
-	done | nice -n 19 xargs -P 2 -L 1 sh -c '$(CHECK) "fuzz $$0 in $$1" \
-		go test -run "^$$" -fuzz "^$$0\$$" -fuzztime $$2 -parallel 1 $$1'
+	done | nice -n 19 xargs -P 2 -L 1 sh -c ' \
+		run() { $(CHECK) "fuzz $$1 in $$2" \
+			go test -run "^$$" -fuzz "^$$1\$$" -fuzztime $$3 -fuzzminimizetime 100x -parallel 1 $$2; }; \
+		run "$$@" || run "$$@"' fuzz
 
 .PHONY: lint
 lint: $(addprefix lint-,$(LINTERS)) ## check formatting and style
@@ -161,6 +167,7 @@ man: ## write the manual pages in man/
 .PHONY: pictures
 pictures: ## draw the pictures of runs in docs/pictures/
 	go test ./docs -run '^TestPictures$$' -count 1 -update
+	go test -tags oracle ./test/oracle -run '^TestTop_Tmux$$/colour' -count 1 -args -pictures
 
 .PHONY: bench
 bench: ## compare the speed with that of Debian's iblinkinfo and of ibsim
@@ -176,15 +183,32 @@ bench-topology: ## compare the speed of topology with that of Debian's ibnetdisc
 
 .PHONY: bench-routes
 bench-routes: ## compare the check of routes with Debian's dump_fts and ibdmchk
-	go run ./test/bench -routes -nets ft100,ft1k $(BENCHFLAGS)
+	go run ./test/bench -routes -nets ft100,ft1k,ft4k,ft10k $(BENCHFLAGS)
 
 .PHONY: bench-counters
 bench-counters: ## compare the speed of counters with that of Debian's ibqueryerrors
 	go run ./test/bench -counters -nets ft1k,ft10k,users,dead,slow $(BENCHFLAGS)
 
+.PHONY: bench-queries
+bench-queries: ## compare the speed of query with that of Debian's smpquery
+	go run ./test/bench -queries -nets ft1k,ft10k $(BENCHFLAGS)
+
+.PHONY: bench-exporter
+bench-exporter: ## measure sweeps and scrapes, and compare with Debian's perfquery per switch
+	go test ./exporter -run '^$$' -bench . -benchmem
+	go run ./test/bench -exporter -nets users,ft10k -runs 1 $(BENCHFLAGS)
+
+.PHONY: bench-tables
+bench-tables: ## compare the speed of sa with that of Debian's saquery, in a guest
+	go test -tags guest ./test/guest/infiniband -run '^$$' -bench Tables -benchtime 1x -timeout 1h
+
 .PHONY: bench-devinfo
 bench-devinfo: ## compare the speed of ibv_devinfo and ibstat with Debian's, in a guest
 	go test -tags guest ./test/guest/devices -run '^$$' -bench Classic -benchtime 1x
+
+.PHONY: bench-cm
+bench-cm: ## compare connections per second with Debian's cmtime and ucmatose, in a guest
+	go test -tags guest ./test/guest/cm -run '^$$' -bench Connections -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
 
 .PHONY: bench-perf
 bench-perf: ## compare latency and bandwidth with Debian's perftest, in a guest
