@@ -10,7 +10,6 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
-	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sweep"
 	"github.com/ibkit/ibkit/trap"
 	"github.com/ibkit/ibkit/umad"
@@ -294,7 +293,7 @@ func fabricText(f *fabric.Fabric) string {
 // listen makes the port receive notices.
 func (w *fabricWatch) listen(ctx context.Context) (err error) {
 	w.notices, err = trap.NewSubscription(w.client, trap.Options{
-		SMLID: w.SMLID, SMKey: w.SMKey, Names: resolve.LookupSA,
+		SMLID: w.SMLID, SMKey: w.SMKey,
 	}, func(e *trap.Event) error { w.notice(e); return nil })
 	if err == nil {
 		return w.subscribe(ctx)

@@ -29,7 +29,9 @@ func ctl(t *testing.T, s *ibsimtest.Sim, command string) string {
 // within waits until a condition holds.
 func within(t *testing.T, limit time.Duration, condition string, holds func() bool) {
 	t.Helper()
-	for start := time.Now(); !holds(); {
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for start := time.Now(); !holds(); <-poll.C {
 		if time.Since(start) > limit {
 			t.Fatalf("timeout after %v: %s", limit, condition)
 		}
