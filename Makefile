@@ -81,6 +81,9 @@ race: export CGO_ENABLED = 1
 race: ## run the tests of packages with concurrency under the race detector
 	@$(CHECK) race go test -timeout $(TIMEOUT) -race $(RACY)
 
+# Tests beside programs and kernels that are not ours run once more if they fail.
+oracle scripts guest: export REPEAT = 1
+
 .PHONY: oracle
 oracle: ## compare with Debian's tools on simulated fabrics
 	@$(CHECK) oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
