@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The engine of a device for tests: queue pairs, memory and the movement of data.
+ * It knows no layout of queues: struct ts_abi does, which reads requests from the
+ * memory of user space and writes completions to it.
+ */
+#ifndef MLX5TEST_ENGINE_H
+#define MLX5TEST_ENGINE_H
+
+#include <linux/ktime.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#define TS_LID		7	/* of the first device */
+#define TS_MAX_SEGS	66
+#define TS_GRH_LEN	40
+#define TS_MAX_DEVICES	2
+
+/* User memory, pinned and mapped. */
+struct ts_mem {
+	struct ib_umem *umem;
+	void *map;
+	void *p;
+};
+
+struct ts_dev {
+	struct ib_device ib;
+	struct net_device *ndev;	/* the port is RoCE; NULL: InfiniBand */
+	u16 lid;
+};
+
+struct ts_ucontext {
+	struct ib_ucontext ib;
+};
+
+struct ts_pd {
+	struct ib_pd ib;
+	u32 pdn;
+};
+
+struct ts_ah {
+	struct ib_ah ib;
+};
+
+struct ts_xrcd {
+	struct ib_xrcd ib;
+};
+
+struct ts_mr {
+	struct ib_mr ib;
+	struct ts_mem mem;
+	u64 iova, len;
+	int access;
+	struct ib_pd *pd;
+};
+
+struct ts_cq {
+	struct ib_cq ib;
+	struct ts_mem buf, db_mem;
+	__be32 *db;
+	u32 cqn, size, cqe_size;
+	u32 pi, solicited;		/* indices of the next entry, and after the last solicited one */
+	u32 seen, arm_ci;		/* arm word, and the consumer index in it */
+	u32 since_ci;			/* first entry that moderation delays */
+	ktime_t since;			/* time of it, or 0 */
+	u16 moderate_count, moderate_us;
+	u64 arms, bells, events;
+	bool armed, armed_solicited, overrun;
+};
+
+struct ts_srq {
+	struct ib_srq ib;
+	struct ts_mem buf, db_mem;
+	__be32 *db;
+	u32 srqn, uidx, size, shift, head, max_sge, limit;
+	u16 taken;
+};
+
+struct ts_qp {
+	struct ib_qp ib;
+	struct ts_mem buf, db_mem;
+	struct ib_xrcd *xrcd;		/* of a target of XRC */
+	__be32 *db;
+	void *rq, *sq;
+	u32 sq_size, rq_size, rq_shift, uidx, uar;
+	u16 sq_ci, rq_ci;
+	u16 sq_limit;			/* the doorbell record when the doorbell rang */
+	struct ib_qp_attr attr;
+	struct ib_qp_cap cap;
+	u16 dlid;
+	ktime_t since;			/* the current request waits for its peer, or 0 */
+	ktime_t due;			/* with a delay: when the current request starts, or 0 */
+	u64 wqes, bells, stalls;
+};
+
+/* A list of pieces of memory. Only the thread has any, so they are not on its stack. */
+struct ts_seg {
+	u8 *p;
+	u32 len;
+};
+
+struct ts_list {
+	struct ts_seg seg[TS_MAX_SEGS];
+	unsigned int n;
+	u64 len;
+};
+
+/* A send request, read from the queue. */
+struct ts_send {
+	enum ib_wr_opcode op;		/* or TS_NOP */
+	bool signaled, solicited;
+	__be32 imm;			/* or the key to invalidate */
+	u64 addr;			/* of the peer's memory, or of an atomic */
+	u32 rkey;
+	u64 swap_add, compare;
+	u32 srqn;			/* of XRC */
+	u32 dqpn, qkey;			/* of a datagram; bit 31 of the key: that of the queue pair */
+	bool grh;
+	u8 sgid_index, tclass, hop, *dgid;
+	u32 flow;
+	u16 dlid;
+	unsigned int counter;		/* index for its completion */
+	unsigned int blocks;		/* size in the queue */
+	u8 raw_op;			/* opcode of the ABI */
+};
+
+#define TS_NOP	((enum ib_wr_opcode)0xffff)
+
+/* Results of a request beside those of enum ib_wc_status. */
+enum {
+	TS_WAIT_RNR = -1,		/* no receive is posted: try again */
+	TS_WAIT_PEER = -2,		/* nobody answers: try again */
+};
+
+/* A completion. */
+struct ts_completion {
+	struct ts_qp *qp;
+	u32 uidx;			/* of the queue pair, or of the SRQ of XRC */
+	bool recv;
+	enum ib_wr_opcode op;		/* of a receive: of the peer's request */
+	u8 raw_op;
+	unsigned int counter;
+	u32 len;
+	__be32 imm;
+	bool grh, solicited;
+	u32 src_qp;
+	u16 slid;
+	enum ib_wc_status status;
+	u8 forced_syndrome, forced_vendor; /* injected, or 0 */
+};
+
+/* The layout of the queues of a driver. Only the thread calls these. */
+struct ts_abi {
+	/* Reads the next send request. False: none that can start. */
+	bool (*next_send)(struct ts_qp *qp, struct ts_send *s, struct ts_list *local,
+			  enum ib_wc_status *status);
+	/* Reports whether a receive request is posted. */
+	bool (*receive_waits)(struct ts_qp *qp);
+	bool (*srq_waits)(struct ts_srq *srq);
+	/* Removes the next receive request. */
+	enum ib_wc_status (*take_receive)(struct ts_qp *qp, struct ts_list *to,
+					  unsigned int *index);
+	enum ib_wc_status (*take_srq)(struct ts_srq *srq, struct ts_list *to,
+				      unsigned int *index);
+	/* The number of posted receive requests. */
+	unsigned int (*srq_left)(struct ts_srq *srq);
+	void (*complete)(struct ts_cq *cq, const struct ts_completion *c);
+	/* Looks at the request for an event. */
+	void (*check_arm)(struct ts_cq *cq);
+	/* Takes the doorbells that have rung. */
+	bool (*hear_bells)(void);
+};
+
+extern const struct ts_abi ts_mlx5;
+
+extern int ts_strict;
+extern struct mutex ts_lock;
+extern struct xarray ts_qps, ts_cqs, ts_srqs, ts_mrs;
+extern unsigned int ts_queues;
+extern wait_queue_head_t ts_idle;
+
+#define TS_TO(name) \
+	static inline struct ts_##name *to_ts_##name(struct ib_##name *ib) \
+	{ return container_of(ib, struct ts_##name, ib); }
+TS_TO(pd)
+TS_TO(mr)
+TS_TO(cq)
+TS_TO(srq)
+TS_TO(qp)
+
+static inline struct ts_dev *to_ts_dev(struct ib_device *ib)
+{
+	return container_of(ib, struct ts_dev, ib);
+}
+
+static inline bool ts_is_xrc(const struct ts_qp *qp)
+{
+	return qp->ib.qp_type == IB_QPT_XRC_INI || qp->ib.qp_type == IB_QPT_XRC_TGT;
+}
+
+/* A transport with acknowledgements. */
+static inline bool ts_is_reliable(const struct ts_qp *qp)
+{
+	return qp->ib.qp_type == IB_QPT_RC || ts_is_xrc(qp);
+}
+
+/* Counts and logs a violation of the ABI by user space. */
+void ts_violation(const char *fmt, ...) __printf(1, 2);
+#define ts_expect(ok, fmt, ...) \
+	({ bool __ok = (ok); if (!__ok) ts_violation(fmt, ##__VA_ARGS__); __ok; })
+
+int ts_give_id(struct xarray *xa, u32 *id, void *entry, u32 min, u32 max, u32 *next);
+void ts_event_qp(struct ts_qp *qp, enum ib_event_type type);
+void ts_event_cq(struct ts_cq *cq, enum ib_event_type type);
+int ts_engine(void *unused);
+
+void ts_unmap(struct ts_mem *m);
+int ts_map(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len, int access);
+void *ts_region(u32 key, u64 addr, u32 len, struct ib_pd *pd, int access);
+void ts_add_seg(struct ts_list *l, void *p, u32 len);
+void ts_clear(struct ts_list *l);
+void ts_move(struct ts_list *to, struct ts_list *from, u64 len);
+struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int access,
+			     struct ib_udata *udata);
+int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
+
+/* objects.c */
+extern const struct ib_device_ops ts_object_ops;
+
+/* mlx5.c: create commands of the ABI. They map the memory of the object. */
+int mlx5_init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
+int mlx5_reply_cq(struct ts_cq *cq, struct ib_udata *udata);
+int mlx5_resize_cq(struct ts_cq *cq, u32 size, struct ib_udata *udata);
+int mlx5_init_srq(struct ts_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata);
+int mlx5_reply_srq(struct ts_srq *srq, struct ib_udata *udata);
+int mlx5_init_qp(struct ts_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+int mlx5_reply_qp(struct ts_qp *qp, struct ib_udata *udata);
+int mlx5_reply_pd(struct ts_pd *pd, struct ib_udata *udata);
+int mlx5_reply_device(struct ib_udata *udata);
+extern const struct ib_device_ops mlx5_ops;
+extern const struct uapi_definition mlx5_definitions[];
+
+/* mlx5_queue.c */
+void mlx5_put_mark(struct ts_cq *cq);
+
+/* mlx5_uar.c */
+bool mlx5_uar_exists(u32 id);
+bool mlx5_hear_bells(void);
+int mlx5_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
+void mlx5_mmap_free(struct rdma_user_mmap_entry *entry);
+
+#endif
