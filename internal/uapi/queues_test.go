@@ -155,6 +155,38 @@ func TestQueues(t *testing.T) {
 		})
 	}
 	{
+		var x OpenXRCD
+		l.add("ib_uverbs_open_xrcd", unsafe.Sizeof(x), map[string]uintptr{
+			"response": unsafe.Offsetof(x.Response),
+			"fd":       unsafe.Offsetof(x.FD),
+			"oflags":   unsafe.Offsetof(x.OFlags),
+		})
+	}
+	{
+		var x OpenXRCDResp
+		l.add("ib_uverbs_open_xrcd_resp", unsafe.Sizeof(x), map[string]uintptr{
+			"xrcd_handle": unsafe.Offsetof(x.Handle),
+		})
+	}
+	{
+		var x OpenQP
+		l.add("ib_uverbs_open_qp", unsafe.Sizeof(x), map[string]uintptr{
+			"response":    unsafe.Offsetof(x.Response),
+			"user_handle": unsafe.Offsetof(x.UserHandle),
+			"pd_handle":   unsafe.Offsetof(x.PDHandle),
+			"qpn":         unsafe.Offsetof(x.QPN),
+			"qp_type":     unsafe.Offsetof(x.QPType),
+		})
+	}
+	{
+		var x CreateQPResp
+		l.add("ib_uverbs_create_qp_resp", unsafe.Sizeof(x), map[string]uintptr{
+			"qp_handle":   unsafe.Offsetof(x.QPHandle),
+			"qpn":         unsafe.Offsetof(x.QPN),
+			"max_send_wr": unsafe.Offsetof(x.QPCap),
+		})
+	}
+	{
 		var x AttachMcast
 		for _, name := range []string{"ib_uverbs_attach_mcast", "ib_uverbs_detach_mcast"} {
 			l.add(name, unsafe.Sizeof(x), map[string]uintptr{

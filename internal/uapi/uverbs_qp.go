@@ -32,6 +32,43 @@ type AttachMcast struct {
 	_        uint16
 }
 
+// OpenXRCD is struct ib_uverbs_open_xrcd of <rdma/ib_user_verbs.h>.
+type OpenXRCD struct {
+	_        structs.HostLayout
+	Response uint64
+	FD       uint32 // of the file that names the domain; NoXRCDFile: none
+	OFlags   uint32 // O_CREAT, O_EXCL
+}
+
+// NoXRCDFile is OpenXRCD.FD for a domain that no other process can open.
+const NoXRCDFile = ^uint32(0)
+
+// OpenXRCDResp is struct ib_uverbs_open_xrcd_resp.
+type OpenXRCDResp struct {
+	_      structs.HostLayout
+	Handle uint32
+}
+
+// OpenQP is struct ib_uverbs_open_qp of <rdma/ib_user_verbs.h>.
+type OpenQP struct {
+	_          structs.HostLayout
+	Response   uint64
+	UserHandle uint64
+	PDHandle   uint32 // of the XRC domain
+	QPN        uint32
+	QPType     uint8
+	_          [7]uint8
+}
+
+// CreateQPResp is struct ib_uverbs_create_qp_resp.
+type CreateQPResp struct {
+	_        structs.HostLayout
+	QPHandle uint32
+	QPN      uint32
+	QPCap
+	_ uint32
+}
+
 // QPDest is struct ib_uverbs_qp_dest of <rdma/ib_user_verbs.h>.
 type QPDest struct {
 	_            structs.HostLayout
