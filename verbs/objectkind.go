@@ -20,6 +20,7 @@ const (
 	ObjectAH          ObjectKind = uapi.ObjectAH
 	ObjectMR          ObjectKind = uapi.ObjectMR
 	ObjectMW          ObjectKind = uapi.ObjectMW
+	ObjectXRCD        ObjectKind = uapi.ObjectXRCD
 )
 
 // objectNames are the names of UVERBS_OBJECT_* without their prefix.

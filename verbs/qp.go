@@ -24,9 +24,9 @@ type QP struct {
 
 // QPInit are the parameters of CreateQP.
 type QPInit struct {
-	Type      QPType // QPTypeRC, QPTypeUC or QPTypeUD
+	Type      QPType // QPTypeRC, QPTypeUC, QPTypeUD or QPTypeXRCInit
 	SendCQ    *CQ
-	RecvCQ    *CQ  // may be SendCQ
+	RecvCQ    *CQ  // may be SendCQ; nil for QPTypeXRCInit, which only sends
 	SRQ       *SRQ // nil for a receive queue of its own
 	Cap       QPCap
 	SignalAll bool // every SendWR completes as with SendSignaled
@@ -42,21 +42,49 @@ type QPInit struct {
 	Dedicated bool
 }
 
-// CreateQP creates a queue pair in the state RESET.
+// CreateQP creates a queue pair in the state RESET. See [XRCD.CreateQP] for
+// QPTypeXRCTarget.
 func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	op := fmt.Sprintf("create %v QP", init.Type)
 	c := pd.context
-	switch {
-	case c.provider == nil:
+	if c.provider == nil {
 		return nil, c.noProvider(op)
-	case init.Type != QPTypeRC && init.Type != QPTypeUC && init.Type != QPTypeUD:
-		return nil, fmt.Errorf("%s of %s: %w", op, c.name, ErrUnsupported)
-	case init.SendCQ == nil || init.RecvCQ == nil:
-		return nil, fmt.Errorf("%s of %s: SendCQ and RecvCQ are required", op, c.name)
 	}
-	parents := []*object{&pd.object, &init.SendCQ.object, &init.RecvCQ.object}
+	switch init.Type {
+	case QPTypeRC, QPTypeUC, QPTypeUD:
+		if init.SendCQ == nil || init.RecvCQ == nil {
+			return nil, fmt.Errorf("%s of %s: SendCQ and RecvCQ are required", op, c.name)
+		}
+	case QPTypeXRCInit:
+		if init.SendCQ == nil || init.RecvCQ != nil || init.SRQ != nil {
+			return nil, fmt.Errorf("%s of %s: SendCQ is required, RecvCQ and SRQ are not allowed", op, c.name)
+		}
+	default:
+		return nil, fmt.Errorf("%s of %s: %w", op, c.name, ErrUnsupported)
+	}
+	return c.createQP(init, pd, nil)
+}
+
+// createQP creates a queue pair of a protection domain or of an XRC domain.
+func (c *Context) createQP(init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
+	op := fmt.Sprintf("create %v QP", init.Type)
+	var parents []*object
+	if pd != nil {
+		parents = append(parents, &pd.object)
+	}
+	if xrcd != nil {
+		parents = append(parents, &xrcd.object)
+	}
+	if init.SendCQ != nil {
+		parents = append(parents, &init.SendCQ.object)
+	}
+	if init.RecvCQ != nil {
+		parents = append(parents, &init.RecvCQ.object)
+	}
 	if init.SRQ != nil {
 		parents = append(parents, &init.SRQ.object)
+	}
+	if init.SRQ != nil || init.RecvCQ == nil {
 		init.Cap.MaxRecvWR, init.Cap.MaxRecvSGE = 0, 0
 	}
 	if err := c.ensureEvents(); err != nil {
@@ -68,14 +96,19 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	}
 	qp := &QP{object: o, init: init}
 	attr := provider.QPAttr{
-		Transport: provider.Transport(init.Type), Cap: init.Cap, SendCQ: init.SendCQ.queue, RecvCQ: init.RecvCQ.queue,
-		SignalAll: init.SignalAll, Dedicated: init.Dedicated,
+		Transport: provider.Transport(init.Type), Cap: init.Cap, SignalAll: init.SignalAll, Dedicated: init.Dedicated,
+	}
+	if init.SendCQ != nil {
+		attr.SendCQ = init.SendCQ.queue
+	}
+	if init.RecvCQ != nil {
+		attr.RecvCQ = init.RecvCQ.queue
 	}
 	if init.SRQ != nil {
 		attr.SRQ = init.SRQ.queue
 	}
 	qp.queue, err = c.provider.NewQP(attr, func(in, out []byte) (provider.Created, error) {
-		created, err := qp.create(op, pd, in, out)
+		created, err := qp.create(op, pd, xrcd, in, out)
 		qp.handle, qp.number = created.Handle, created.Number
 		return created, err
 	})
@@ -98,7 +131,7 @@ func demands(q QPCap) []demand {
 }
 
 // create creates the kernel's object.
-func (qp *QP) create(op string, pd *PD, in, out []byte) (provider.Created, error) {
+func (qp *QP) create(op string, pd *PD, xrcd *XRCD, in, out []byte) (provider.Created, error) {
 	want := capOf(qp.init.Cap)
 	var got uapi.QPCap
 	var number, flags uint32
@@ -110,12 +143,21 @@ func (qp *QP) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	}
 	r := newRequest(op, uapi.ObjectQP, uapi.MethodQPCreate)
 	handle := r.handle(uapi.AttrCreateQPHandle, 0)
-	r.handle(uapi.AttrCreateQPPDHandle, pd.handle)
+	if pd != nil {
+		r.handle(uapi.AttrCreateQPPDHandle, pd.handle)
+	}
+	if xrcd != nil {
+		r.handle(uapi.AttrCreateQPXRCDHandle, xrcd.handle)
+	}
 	if qp.init.SRQ != nil {
 		r.handle(uapi.AttrCreateQPSRQHandle, qp.init.SRQ.handle)
 	}
-	r.handle(uapi.AttrCreateQPSendCQHandle, qp.init.SendCQ.handle)
-	r.handle(uapi.AttrCreateQPRecvCQHandle, qp.init.RecvCQ.handle)
+	if qp.init.SendCQ != nil {
+		r.handle(uapi.AttrCreateQPSendCQHandle, qp.init.SendCQ.handle)
+	}
+	if qp.init.RecvCQ != nil {
+		r.handle(uapi.AttrCreateQPRecvCQHandle, qp.init.RecvCQ.handle)
+	}
 	r.in(uapi.AttrCreateQPUserHandle, uapi.Bytes(&qp.id))
 	r.in(uapi.AttrCreateQPCap, uapi.Bytes(&want))
 	r.constant(uapi.AttrCreateQPType, uint64(qp.init.Type))
@@ -158,7 +200,7 @@ func (qp *QP) Cap() QPCap { return qp.init.Cap }
 // It does not block or allocate.
 func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 	qp.send.Lock()
-	if qp.queue == nil || qp.state < QPStateRTS {
+	if qp.queue == nil || qp.state < QPStateRTS || qp.init.SendCQ == nil {
 		err := qp.postError("post send to")
 		qp.send.Unlock()
 		return 0, err
@@ -173,7 +215,7 @@ func (qp *QP) PostSend(wrs []SendWR) (int, error) {
 // returns ErrState.
 func (qp *QP) PostRecv(wrs []RecvWR) (int, error) {
 	qp.recv.Lock()
-	if qp.queue == nil || qp.state < QPStateInit || qp.init.SRQ != nil {
+	if qp.queue == nil || qp.state < QPStateInit || qp.init.RecvCQ == nil || qp.init.SRQ != nil {
 		err := qp.postError("post receive to")
 		qp.recv.Unlock()
 		return 0, err
@@ -188,6 +230,8 @@ func (qp *QP) postError(op string) error {
 	switch {
 	case qp.queue == nil:
 		return closedError(op+" QP", qp.context.name)
+	case qp.init.SendCQ == nil, qp.init.RecvCQ == nil && qp.state >= QPStateRTS:
+		return fmt.Errorf("%s QP %#x of %s: a QP of type %v has no such queue", op, qp.number, qp.context.name, qp.init.Type)
 	case qp.init.SRQ != nil && qp.state >= QPStateInit:
 		return fmt.Errorf("%s QP %#x of %s: the QP receives from an SRQ", op, qp.number, qp.context.name)
 	}
@@ -222,6 +266,12 @@ func (qp *QP) finish() error {
 // queue pair, and returns a function that unlocks them.
 func (qp *QP) lockCQs() (unlock func()) {
 	a, b := qp.init.SendCQ, qp.init.RecvCQ
+	switch {
+	case a == nil:
+		return func() {}
+	case b == nil:
+		b = a
+	}
 	if a == b {
 		a.lock.Lock()
 		return a.lock.Unlock

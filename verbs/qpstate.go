@@ -143,6 +143,44 @@ var transitions = map[QPType]map[stateChange]transition{
 		{QPStateSQD, QPStateSQD}: {takes: maskPath | maskAltPath | maskAccess | maskPKeyIndex | maskPathMigState},
 		{QPStateSQE, QPStateRTS}: {takes: maskCurState | maskAccess},
 	},
+	QPTypeXRCInit: {
+		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateRTR}: {
+			needs: maskPath | maskPathMTU | maskDestQPN | maskRQPSN,
+			takes: maskAltPath | maskAccess | maskPKeyIndex,
+		},
+		{QPStateRTR, QPStateRTS}: {
+			needs: maskTimeout | maskRetryCount | maskRNRRetry | maskSQPSN | maskMaxRdAtomic,
+			takes: maskCurState | maskAltPath | maskAccess | maskPathMigState,
+		},
+		{QPStateRTS, QPStateRTS}: {takes: maskCurState | maskAccess | maskAltPath | maskPathMigState},
+		{QPStateRTS, QPStateSQD}: {takes: maskEnableSQDNotify},
+		{QPStateSQD, QPStateRTS}: {takes: maskCurState | maskAltPath | maskAccess | maskPathMigState},
+		{QPStateSQD, QPStateSQD}: {
+			takes: maskPort | maskPath | maskTimeout | maskRetryCount | maskRNRRetry | maskMaxRdAtomic |
+				maskAltPath | maskAccess | maskPKeyIndex | maskPathMigState,
+		},
+	},
+	QPTypeXRCTarget: {
+		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskAccess},
+		{QPStateInit, QPStateRTR}: {
+			needs: maskPath | maskPathMTU | maskDestQPN | maskRQPSN | maskMaxDestRdAtomic | maskMinRNRTimer,
+			takes: maskAltPath | maskAccess | maskPKeyIndex,
+		},
+		{QPStateRTR, QPStateRTS}: {
+			needs: maskTimeout | maskSQPSN,
+			takes: maskCurState | maskAltPath | maskAccess | maskMinRNRTimer | maskPathMigState,
+		},
+		{QPStateRTS, QPStateRTS}: {takes: maskCurState | maskAccess | maskAltPath | maskPathMigState | maskMinRNRTimer},
+		{QPStateRTS, QPStateSQD}: {takes: maskEnableSQDNotify},
+		{QPStateSQD, QPStateRTS}: {takes: maskCurState | maskAltPath | maskAccess | maskMinRNRTimer | maskPathMigState},
+		{QPStateSQD, QPStateSQD}: {
+			takes: maskPort | maskPath | maskTimeout | maskMaxDestRdAtomic | maskAltPath | maskAccess | maskPKeyIndex |
+				maskMinRNRTimer | maskPathMigState,
+		},
+	},
 	QPTypeUD: {
 		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskQKey},
 		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskQKey},

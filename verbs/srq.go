@@ -11,7 +11,8 @@ import (
 // An SRQ is a receive queue that several queue pairs share.
 type SRQ struct {
 	object
-	init SRQInit
+	init   SRQInit
+	number uint32
 
 	lock  sync.Mutex
 	queue provider.SRQ // nil after Close
@@ -22,6 +23,11 @@ type SRQInit struct {
 	MaxWR  uint32 // work requests
 	MaxSGE uint32 // SGEs per work request
 	Limit  uint32 // EventSRQLimitReached is sent once if fewer work requests are left; 0: never
+
+	// For a queue of an XRC domain, both or neither. CQ gets its completions, whose
+	// Completion.QPN is that of the domain's queue pair.
+	XRCD *XRCD
+	CQ   *CQ
 }
 
 // CreateSRQ creates a shared receive queue.
@@ -31,18 +37,28 @@ func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
 	if c.provider == nil {
 		return nil, c.noProvider(op)
 	}
+	parents := []*object{&pd.object}
+	switch {
+	case init.XRCD != nil && init.CQ != nil:
+		parents = append(parents, &init.XRCD.object, &init.CQ.object)
+	case init.XRCD != nil || init.CQ != nil:
+		return nil, fmt.Errorf("%s of %s: an XRC domain requires a CQ, and a CQ an XRC domain", op, c.name)
+	}
 	if err := c.ensureEvents(); err != nil {
 		return nil, err
 	}
-	o, err := c.newObject(op, uapi.ObjectSRQ, &pd.object)
+	o, err := c.newObject(op, uapi.ObjectSRQ, parents...)
 	if err != nil {
 		return nil, err
 	}
 	s := &SRQ{object: o, init: init}
 	attr := provider.SRQAttr{MaxWR: init.MaxWR, MaxSGE: init.MaxSGE}
+	if init.CQ != nil {
+		attr.CQ = init.CQ.queue
+	}
 	s.queue, err = c.provider.NewSRQ(attr, func(in, out []byte) (provider.Created, error) {
 		created, err := s.create(op, pd, in, out)
-		s.handle = created.Handle
+		s.handle, s.number = created.Handle, created.Number
 		return created, err
 	})
 	if err != nil {
@@ -64,10 +80,16 @@ func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	r.in(uapi.AttrCreateSRQMaxWR, uapi.Bytes(&s.init.MaxWR))
 	r.in(uapi.AttrCreateSRQMaxSGE, uapi.Bytes(&s.init.MaxSGE))
 	r.in(uapi.AttrCreateSRQLimit, uapi.Bytes(&s.init.Limit))
-	r.constant(uapi.AttrCreateSRQType, srqBasic)
+	kind := uint64(srqBasic)
+	if s.init.XRCD != nil {
+		kind = srqXRC
+		r.handle(uapi.AttrCreateSRQXRCDHandle, s.init.XRCD.handle)
+		r.handle(uapi.AttrCreateSRQCQHandle, s.init.CQ.handle)
+		r.out(uapi.AttrCreateSRQRespSRQNum, uapi.Bytes(&number))
+	}
+	r.constant(uapi.AttrCreateSRQType, kind)
 	r.out(uapi.AttrCreateSRQRespMaxWR, uapi.Bytes(&got.MaxWR))
 	r.out(uapi.AttrCreateSRQRespMaxSGE, uapi.Bytes(&got.MaxSGE))
-	r.out(uapi.AttrCreateSRQRespSRQNum, uapi.Bytes(&number))
 	r.in(uapi.AttrUHWIn, in)
 	r.out(uapi.AttrUHWOut, out)
 	if err := s.context.call(r); err != nil {
@@ -77,8 +99,15 @@ func (s *SRQ) create(op string, pd *PD, in, out []byte) (provider.Created, error
 	return provider.Created{Handle: uint32(createdHandle(handle)), Number: number, MaxWR: got.MaxWR, MaxSGE: got.MaxSGE}, nil
 }
 
-// srqBasic is IB_UVERBS_SRQT_BASIC.
-const srqBasic = 0
+// The types of enum ib_uverbs_srq_type: IB_UVERBS_SRQT_BASIC and IB_UVERBS_SRQT_XRC.
+const (
+	srqBasic = 0
+	srqXRC   = 1
+)
+
+// Number returns the number of a queue of an XRC domain, which senders need, 24 bits. It
+// is 0 for other queues.
+func (s *SRQ) Number() uint32 { return s.number }
 
 // Cap returns the capacity of the queue.
 func (s *SRQ) Cap() SRQInit { return s.init }
@@ -143,5 +172,9 @@ func (s *SRQ) destroySRQ() error {
 func (s *SRQ) finish() error {
 	queue := s.queue
 	s.queue = nil
+	if cq := s.init.CQ; cq != nil { // the provider removes completions from it
+		cq.lock.Lock()
+		defer cq.lock.Unlock()
+	}
 	return queue.Close()
 }

@@ -107,15 +107,15 @@ func (q *cq) ready(index uint32) *[cqeSize]byte {
 
 // Poll removes completions from the ring.
 func (q *cq) Poll(into []provider.Completion) (n int, err error) {
-	var user uint32
-	var owner *qp // of the last completion
+	var index uint32
+	var owner *user // of the last completion
 	for n < len(into) {
 		e := q.ready(q.index)
 		if e == nil {
 			break
 		}
-		if u := binary.BigEndian.Uint32(e[cqeUser:]) & maxIndex; owner == nil || u != user {
-			user, owner = u, q.device.queues.find(u)
+		if u := binary.BigEndian.Uint32(e[cqeUser:]) & maxIndex; owner == nil || u != index {
+			index, owner = u, q.device.users.find(u)
 		}
 		if owner == nil || !owner.complete(&into[n], e) {
 			err = provider.ErrCorrupt
@@ -159,9 +159,8 @@ func (q *cq) Arm(solicitedOnly bool) error {
 // that was delivered.
 func (q *cq) Delivered() { q.sequence++ }
 
-// purge removes the completions of a queue pair, whose work requests do not exist any
-// more.
-func (q *cq) purge(owner *qp) {
+// purge removes the completions of a user, whose work requests do not exist any more.
+func (q *cq) purge(index uint32, owner *user) {
 	if q.memory.buffer == nil {
 		return
 	}
@@ -173,7 +172,7 @@ func (q *cq) purge(owner *qp) {
 	for i := end; i != q.index; {
 		i--
 		e := q.entry(i)
-		if binary.BigEndian.Uint32(e[cqeUser:])&maxIndex == owner.user {
+		if binary.BigEndian.Uint32(e[cqeUser:])&maxIndex == index {
 			owner.discard(e)
 			removed++
 			continue

@@ -52,27 +52,33 @@ var statuses = [256]provider.Status{
 	0x22: provider.StatusRemoteAborted,
 }
 
-// complete decodes a completion of the queue pair and frees its work request. It reports
-// false for an invalid entry.
-func (q *qp) complete(c *provider.Completion, e *[cqeSize]byte) bool {
+// complete decodes a completion and frees its work request. It reports false for an
+// invalid entry.
+func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 	op := e[cqeOwner] >> 4
 	counter := counterOf(e)
 	*c = provider.Completion{QPN: binary.BigEndian.Uint32(e[cqeQPN:]) & 0xffffff}
 	switch op {
 	case cqeRequest:
-		c.ID = q.send.retire(counter)
+		if u.qp == nil {
+			return false
+		}
+		c.ID = u.qp.send.retire(counter)
 		return decodeRequest(c, e)
 	case cqeRequestError:
-		c.ID = q.send.retire(counter)
+		if u.qp == nil {
+			return false
+		}
+		c.ID = u.qp.send.retire(counter)
 	case cqeWriteImm, cqeRecv, cqeRecvImm, cqeRecvInv:
 		if e[cqeOwner]&cqeFormatMask != 0 { // data in the entry, which is off
 			return false
 		}
-		c.ID = q.retireRecv(counter)
+		c.ID = u.retireRecv(counter)
 		decodeRecv(c, e, op)
 		return true
 	case cqeRecvError:
-		c.ID = q.retireRecv(counter)
+		c.ID = u.retireRecv(counter)
 	default:
 		return false
 	}

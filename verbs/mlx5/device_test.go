@@ -132,8 +132,8 @@ func TestPages(t *testing.T) {
 	if err := qps[1].Close(); err != nil {
 		t.Fatal(err)
 	}
-	if q := d.newQP(t, f, attr); q.user != 1 || q.register.page == 0 || f.mapped != 3 {
-		t.Errorf("after a Close: got index %d, page %d and %d pages, want index 1 and 3 pages", q.user, q.register.page, f.mapped)
+	if q := d.newQP(t, f, attr); q.index != 1 || q.register.page == 0 || f.mapped != 3 {
+		t.Errorf("after a Close: got index %d, page %d and %d pages, want index 1 and 3 pages", q.index, q.register.page, f.mapped)
 	}
 	if err := d.Close(); err != nil || f.mapped != 0 {
 		t.Errorf("Close: got error %v and %d mapped pages", err, f.mapped)

@@ -33,7 +33,7 @@ const cqeVersion = 1
 type device struct {
 	provider.Device
 	limits uapi.MLX5AllocUcontextResp
-	queues table
+	users  table
 
 	pages  sync.Mutex
 	common *page      // uncached, for the doorbells of completion queues

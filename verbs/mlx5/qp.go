@@ -16,11 +16,11 @@ import (
 type qp struct {
 	device         *device
 	memory         memory
-	user           uint32 // index in completions
+	index          uint32 // in completions
+	user           user   // with srq for a shared receive queue
 	send           sendQueue
 	recv           receiveQueue
-	srq            *srq // nil for a receive queue of its own
-	sendCQ, recvCQ *cq
+	sendCQ, recvCQ *cq // recvCQ is nil for XRCInit
 	register       register
 	capacity       provider.QPCap
 }
@@ -33,12 +33,19 @@ const (
 
 // NewQP creates a queue pair.
 func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, error) {
+	if attr.Transport == provider.XRCTarget {
+		return d.newTarget(create)
+	}
 	if int(attr.Transport) >= len(allowed) || allowed[attr.Transport] == 0 {
 		return nil, fmt.Errorf("queue pair of transport %d: %w", attr.Transport, provider.ErrOpcode)
 	}
-	q := &qp{device: d, sendCQ: attr.SendCQ.(*cq), recvCQ: attr.RecvCQ.(*cq)}
+	q := &qp{device: d, sendCQ: attr.SendCQ.(*cq)}
+	q.user.qp = q
+	if attr.RecvCQ != nil {
+		q.recvCQ = attr.RecvCQ.(*cq)
+	}
 	if attr.SRQ != nil {
-		q.srq = attr.SRQ.(*srq)
+		q.user.srq = attr.SRQ.(*srq)
 	}
 	in, err := q.layOut(attr)
 	if err != nil {
@@ -47,14 +54,14 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	if q.register, err = d.newRegister(); err != nil {
 		return nil, closing(q.memory, err)
 	}
-	user, ok := d.queues.add(q)
+	index, ok := d.users.add(&q.user)
 	if !ok {
 		d.release(q.register)
-		return nil, closing(q.memory, fmt.Errorf("more than %d queue pairs: %w", maxIndex, unix.ENOMEM))
+		return nil, closing(q.memory, errUsers)
 	}
-	q.user = user
+	q.index = index
 	in.BufAddr, in.DBAddr = q.memory.Addr(), q.memory.recordAddr()
-	in.Flags, in.BFRegIndex, in.UIdx = uapi.MLX5QPUARPageIndex, q.register.page, user
+	in.Flags, in.BFRegIndex, in.UIdx = uapi.MLX5QPUARPageIndex, q.register.page, index
 	var resp uapi.MLX5CreateQPResp
 	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
 	if err != nil {
@@ -80,7 +87,7 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 		return in, fmt.Errorf("send queue of %d blocks, the adapter has up to %d: %w", blocks, limits.MaxSendWQEBB, unix.EINVAL)
 	}
 	var received uint64
-	if q.srq == nil && attr.Cap.MaxRecvWR > 0 {
+	if q.user.srq == nil && q.recvCQ != nil && attr.Cap.MaxRecvWR > 0 {
 		if attr.Cap.MaxRecvWR > limits.MaxRecvWR {
 			return in, fmt.Errorf("receive queue of %d work requests, the adapter has up to %d: %w", attr.Cap.MaxRecvWR, limits.MaxRecvWR, unix.EINVAL)
 		}
@@ -146,25 +153,6 @@ func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) {
 	return n, err
 }
 
-// retireRecv frees a completed receive work request and returns its ID.
-func (q *qp) retireRecv(counter uint16) uint64 {
-	switch {
-	case q.srq != nil:
-		return q.srq.retire(counter)
-	case len(q.recv.ids) == 0:
-		return 0
-	}
-	return q.recv.retire(counter)
-}
-
-// discard frees the work request of a completion that is never polled. Only those of a
-// shared receive queue outlive the queue pair.
-func (q *qp) discard(e *[cqeSize]byte) {
-	if op := e[cqeOwner] >> 4; q.srq != nil && (op >= cqeWriteImm && op <= cqeRecvInv || op == cqeRecvError) {
-		q.srq.retire(counterOf(e))
-	}
-}
-
 // Reset discards all work requests and their completions. The adapter starts from 0.
 func (q *qp) Reset() {
 	q.purge()
@@ -176,16 +164,16 @@ func (q *qp) Reset() {
 
 // purge removes the completions of the queue pair.
 func (q *qp) purge() {
-	q.sendCQ.purge(q)
-	if q.recvCQ != q.sendCQ {
-		q.recvCQ.purge(q)
+	q.sendCQ.purge(q.index, &q.user)
+	if q.recvCQ != nil && q.recvCQ != q.sendCQ {
+		q.recvCQ.purge(q.index, &q.user)
 	}
 }
 
 // Close removes the completions, because another queue pair may get the user index.
 func (q *qp) Close() error {
 	q.purge()
-	q.device.queues.remove(q.user)
+	q.device.users.remove(q.index)
 	q.device.release(q.register)
 	return q.memory.Close()
 }

@@ -180,7 +180,7 @@ func TestDoorbell(t *testing.T) {
 func (q *cq) put(index uint32, user *qp, opcode byte, counter uint16, change func(e []byte)) {
 	e := q.entry(index)
 	*e = [cqeSize]byte{}
-	binary.BigEndian.PutUint32(e[cqeUser:], user.user)
+	binary.BigEndian.PutUint32(e[cqeUser:], user.index)
 	binary.BigEndian.PutUint32(e[cqeQPN:], user.send.number)
 	binary.BigEndian.PutUint16(e[cqeCounter:], counter)
 	if change != nil {

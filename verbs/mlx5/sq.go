@@ -31,8 +31,11 @@ type slot struct {
 
 // sendBase returns the size of the segments before the data in bytes.
 func sendBase(t provider.Transport) int {
-	if t == provider.UD {
+	switch t {
+	case provider.UD:
 		return segmentSize + vectorSize
+	case provider.XRCInit:
+		return 3 * segmentSize // control, the peer's SRQ and memory
 	}
 	return 2 * segmentSize // control and the peer's memory
 }
@@ -40,8 +43,8 @@ func sendBase(t provider.Transport) int {
 // sendSize returns the room for a send work request in bytes.
 func sendSize(t provider.Transport, c provider.QPCap) int {
 	size := sendBase(t) + max(segmentSize*int(c.MaxSendSGE), 4+int(c.MaxInline))
-	if t == provider.RC {
-		size = max(size, 4*segmentSize) // an atomic
+	if t == provider.RC || t == provider.XRCInit {
+		size = max(size, sendBase(t)+2*segmentSize) // an atomic
 	}
 	return (size + blockSize - 1) &^ (blockSize - 1)
 }
@@ -72,6 +75,9 @@ func (q *sendQueue) fill(wr *provider.SendWR, at int) (blocks int, err error) {
 	}
 	w := writer{ring: q.ring, offset: at}
 	c := w.segment()
+	if q.transport == provider.XRCInit {
+		w.sharedQueue(wr.RemoteSRQN)
+	}
 	switch wr.Opcode {
 	case provider.OpWrite, provider.OpWriteWithImm, provider.OpRead:
 		w.remote(wr.RemoteAddr, wr.RKey)

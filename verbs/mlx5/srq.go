@@ -2,6 +2,7 @@ package mlx5
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -15,8 +16,12 @@ import (
 // follows the same links. Completed entries return to the end of the list. Posting and
 // polling may be concurrent.
 type srq struct {
+	device  *device
 	memory  memory
-	stride  int // bytes
+	cq      *cq    // of a queue of an XRC domain, else nil
+	index   uint32 // with cq: in completions
+	user    user   // with cq
+	stride  int    // bytes
 	maxSGE  int
 	lock    sync.Mutex
 	ids     []uint64
@@ -45,15 +50,22 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	if err != nil {
 		return nil, err
 	}
-	q := &srq{memory: m, stride: int(stride), maxSGE: int(stride)/segmentSize - 1, ids: make([]uint64, count), tail: uint16(count - 1)}
+	q := &srq{device: d, memory: m, stride: int(stride), maxSGE: int(stride)/segmentSize - 1, ids: make([]uint64, count), tail: uint16(count - 1)}
 	for i := range count {
 		q.link(uint16(i), uint16((i+1)&(count-1)))
 	}
-	in := uapi.MLX5CreateSRQ{BufAddr: m.Addr(), DBAddr: m.recordAddr()}
+	if attr.CQ != nil {
+		q.cq, q.user.srq = attr.CQ.(*cq), q
+		var ok bool
+		if q.index, ok = d.users.add(&q.user); !ok {
+			return nil, closing(m, errUsers)
+		}
+	}
+	in := uapi.MLX5CreateSRQ{BufAddr: m.Addr(), DBAddr: m.recordAddr(), UIdx: q.index}
 	var resp uapi.MLX5CreateSRQResp
 	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))
 	if err != nil {
-		return nil, closing(m, err)
+		return nil, errors.Join(err, q.release())
 	}
 	if created.MaxWR != count-1 {
 		return nil, fmt.Errorf("shared receive queue: got %d work requests, want %d: %w", created.MaxWR, count-1, provider.ErrCorrupt)
@@ -114,5 +126,19 @@ func (q *srq) retire(entry uint16) uint64 {
 // ModifyIn returns nil: the driver reads no data of its own.
 func (q *srq) ModifyIn() []byte { return nil }
 
-// Close releases the memory of the list.
-func (q *srq) Close() error { return q.memory.Close() }
+// Close releases the memory of the list. It removes the completions of a queue of an XRC
+// domain, because another user may get the index.
+func (q *srq) Close() error {
+	if q.cq != nil {
+		q.cq.purge(q.index, &q.user)
+	}
+	return q.release()
+}
+
+// release releases the memory of the list and the index.
+func (q *srq) release() error {
+	if q.cq != nil {
+		q.device.users.remove(q.index)
+	}
+	return q.memory.Close()
+}

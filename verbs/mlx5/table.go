@@ -1,27 +1,58 @@
 package mlx5
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 )
 
-// A table finds queue pairs by the user index in completions. Polling reads it without a
-// lock.
-type table struct {
-	lock    sync.Mutex
-	entries atomic.Pointer[[]*qp]
+// A user is the owner of a user index: a queue pair and its SRQ, if it has one, or an SRQ
+// of an XRC domain without a queue pair.
+type user struct {
+	qp  *qp
+	srq *srq
 }
 
-// maxIndex is the maximum number of queue pairs of a device: user indices have 24 bits,
-// and the last one means that there is no index.
+// retireRecv frees a completed receive work request and returns its ID.
+func (u *user) retireRecv(counter uint16) uint64 {
+	switch {
+	case u.srq != nil:
+		return u.srq.retire(counter)
+	case len(u.qp.recv.ids) == 0:
+		return 0
+	}
+	return u.qp.recv.retire(counter)
+}
+
+// discard frees the work request of a completion that is never polled. Only those of a
+// shared receive queue outlive the queue pair.
+func (u *user) discard(e *[cqeSize]byte) {
+	if op := e[cqeOwner] >> 4; u.srq != nil && (op >= cqeWriteImm && op <= cqeRecvInv || op == cqeRecvError) {
+		u.srq.retire(counterOf(e))
+	}
+}
+
+// A table finds the users of indices in completions. Polling reads it without a lock.
+type table struct {
+	lock    sync.Mutex
+	entries atomic.Pointer[[]*user]
+}
+
+// maxIndex is the maximum number of users of a device: user indices have 24 bits, and the
+// last one means that there is no index.
 const maxIndex = 1<<24 - 1
 
-// add stores a queue pair and returns its index, or false if there are too many.
-func (t *table) add(q *qp) (index uint32, ok bool) {
+// errUsers is returned if all indices are in use.
+var errUsers = fmt.Errorf("more than %d queue pairs and XRC queues: %w", maxIndex, unix.ENOMEM)
+
+// add stores a user and returns its index, or false if there are too many.
+func (t *table) add(u *user) (index uint32, ok bool) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
-	var entries []*qp
+	var entries []*user
 	if old := t.entries.Load(); old != nil {
 		entries = slices.Clone(*old)
 	}
@@ -33,12 +64,12 @@ func (t *table) add(q *qp) (index uint32, ok bool) {
 	if i >= maxIndex {
 		return 0, false
 	}
-	entries[i] = q
+	entries[i] = u
 	t.entries.Store(&entries)
 	return uint32(i), true
 }
 
-// remove frees the index of a queue pair.
+// remove frees an index.
 func (t *table) remove(index uint32) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -47,8 +78,8 @@ func (t *table) remove(index uint32) {
 	t.entries.Store(&entries)
 }
 
-// find returns the queue pair of an index, or nil.
-func (t *table) find(index uint32) *qp {
+// find returns the user of an index, or nil.
+func (t *table) find(index uint32) *user {
 	entries := t.entries.Load()
 	if entries == nil || uint64(index) >= uint64(len(*entries)) {
 		return nil

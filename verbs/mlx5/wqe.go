@@ -25,14 +25,19 @@ var opcodes = [...]uint8{
 	provider.OpCompareSwap: wqeCompareSwap, provider.OpFetchAdd: wqeFetchAdd,
 }
 
+// reliable are the operations of connections with acknowledgements, with one bit for each
+// Opcode. Memory windows need work requests of the type UMR.
+const reliable = 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
+	1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
+	1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd
+
 // allowed are the operations of each transport (InfiniBand Architecture, volume 1, table
-// 43), with one bit for each Opcode. Memory windows need work requests of the type UMR.
+// 43).
 var allowed = [...]uint32{
-	provider.RC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
-		1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
-		1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd,
-	provider.UC: 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpWrite | 1<<provider.OpWriteWithImm,
-	provider.UD: 1<<provider.OpSend | 1<<provider.OpSendWithImm,
+	provider.RC:      reliable,
+	provider.XRCInit: reliable,
+	provider.UC:      1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpWrite | 1<<provider.OpWriteWithImm,
+	provider.UD:      1<<provider.OpSend | 1<<provider.OpSendWithImm,
 }
 
 // The flags of the control segment (MLX5_WQE_CTRL_* of mlx5dv.h).
@@ -89,6 +94,14 @@ func (w *writer) remote(addr uint64, key uint32) {
 	binary.BigEndian.PutUint64(s[0:], addr)
 	binary.BigEndian.PutUint32(s[8:], key)
 	binary.BigEndian.PutUint32(s[12:], 0)
+}
+
+// sharedQueue writes the segment of XRC, which names the peer's SRQ (struct
+// mlx5_wqe_xrc_seg of libmlx5's wqe.h).
+func (w *writer) sharedQueue(number uint32) {
+	s := w.segment()
+	*s = [segmentSize]byte{}
+	binary.BigEndian.PutUint32(s[0:], number)
 }
 
 // operands writes the segment of an atomic.

@@ -56,6 +56,10 @@ const (
 	RC Transport = 2
 	UC Transport = 3
 	UD Transport = 4
+
+	// XRCInit sends to any SRQ of the domain of its peer, XRCTarget is that peer.
+	XRCInit   Transport = 9
+	XRCTarget Transport = 10
 )
 
 // CQAttr are the parameters of NewCQ.
@@ -67,8 +71,8 @@ type CQAttr struct {
 type QPAttr struct {
 	Transport Transport
 	Cap       QPCap
-	SendCQ    CQ
-	RecvCQ    CQ
+	SendCQ    CQ  // nil for XRCTarget
+	RecvCQ    CQ  // nil for XRCInit and XRCTarget
 	SRQ       SRQ // nil for a receive queue of its own
 	SignalAll bool
 	Dedicated bool // PostSend has a processor of its own: every doorbell is brief
@@ -77,6 +81,9 @@ type QPAttr struct {
 // SRQAttr are the parameters of NewSRQ.
 type SRQAttr struct {
 	MaxWR, MaxSGE uint32
+
+	// CQ, unless nil, gets the completions: the queue belongs to an XRC domain.
+	CQ CQ
 }
 
 // A CQ is a completion queue.

@@ -107,6 +107,10 @@ type SendWR struct {
 	AH        AddressHandle
 	RemoteQPN uint32
 	QKey      uint32
+
+	// For XRCInit: the number of the peer's SRQ, for all operations. Its protection
+	// domain is that of the memory.
+	RemoteSRQN uint32
 }
 
 // Bind are the parameters of OpBindMW.

@@ -76,7 +76,10 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 }
 
 // NewSRQ creates a shared receive queue.
-func (p rxe) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
+func (p rxe) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
+	if attr.CQ != nil {
+		return nil, fmt.Errorf("shared receive queue of an XRC domain: %w", errors.ErrUnsupported)
+	}
 	var resp uapi.RXECreateSRQResp
 	created, err := create(nil, bytesOf(&resp))
 	if err != nil {

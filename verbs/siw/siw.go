@@ -115,6 +115,9 @@ func (p *siw) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, 
 
 // NewSRQ creates a shared receive queue.
 func (p *siw) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
+	if attr.CQ != nil {
+		return nil, fmt.Errorf("shared receive queue of an XRC domain: %w", errors.ErrUnsupported)
+	}
 	var resp uapi.SIWCreateSRQResp
 	created, err := create(nil, bytesOf(&resp))
 	if err != nil {
