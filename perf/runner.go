@@ -60,9 +60,12 @@ func newRunner(r role, e *endpoint.Endpoint, peers []endpoint.Address) (*runner,
 			flow.Prepare(i, r.list())
 			if r.receives() {
 				n := r.recvDepth()
-				if srq := e.Shared(); srq != nil {
+				switch srq := e.Shared(); {
+				case srq != nil:
 					flow.Shared = srq
 					n /= r.QueuePairs
+				case q.SRQ != nil:
+					flow.Shared = q.SRQ
 				}
 				if err := flow.Receive(n); err != nil {
 					return nil, err
@@ -93,7 +96,7 @@ func (r *runner) flow(q endpoint.QueuePair, peer endpoint.Address, number uint64
 		Queue: q.QP, Size: r.Size, Ring: r.ring(r.depth()), Out: q.Out, In: q.In, InRing: r.inRing(), GRH: r.grh(),
 		Inline: r.Inline && r.sends(), Verify: r.Verify, Seed: seed(number, r.leads), PeerSeed: seed(number, !r.leads),
 	}
-	flow.Message = verbs.SendWR{Opcode: r.Op.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey}
+	flow.Message = verbs.SendWR{Opcode: r.Op.opcode(), RemoteAddr: peer.Addr, RKey: peer.RKey, RemoteSRQN: peer.SRQN}
 	if ah := r.endpoint.AH(); ah != nil {
 		flow.Message.AH, flow.Message.RemoteQPN, flow.Message.QKey = ah, peer.QPN, qkey
 		if r.CM || r.Multicast.IsValid() {

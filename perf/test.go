@@ -60,7 +60,14 @@ const (
 	RC Transport = "rc"
 	UC Transport = "uc"
 	UD Transport = "ud"
+
+	// XRC is reliable like RC. Each side has queue pairs that send and others, targets of
+	// an XRC domain, that receive for shared receive queues.
+	XRC Transport = "xrc"
 )
+
+// Transports are all types of queue pairs.
+var Transports = []Transport{RC, UC, UD, XRC}
 
 func (t Transport) qpType() verbs.QPType {
 	switch t {
@@ -68,12 +75,14 @@ func (t Transport) qpType() verbs.QPType {
 		return verbs.QPTypeUC
 	case UD:
 		return verbs.QPTypeUD
+	case XRC:
+		return verbs.QPTypeXRCInit
 	}
 	return verbs.QPTypeRC
 }
 
 // lossy reports whether messages may be lost.
-func (t Transport) lossy() bool { return t != RC }
+func (t Transport) lossy() bool { return t == UC || t == UD }
 
 // A Test is one measurement with one message size. A client sends it to the server,
 // which trusts it only after Check.
@@ -221,9 +230,9 @@ func (t Test) badKind() *FieldError {
 		return badField("op", fmt.Sprintf("%.20q", t.Op), "not an operation")
 	}
 	switch t.Transport {
-	case RC, UC, UD:
+	case RC, UC, UD, XRC:
 	default:
-		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "not rc, uc or ud")
+		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "not rc, uc, ud or xrc")
 	}
 	switch {
 	case !t.Supported():
@@ -323,6 +332,8 @@ func (t Test) badConnection() *FieldError {
 	switch {
 	case t.Multicast.IsValid():
 		return t.badMulticast()
+	case t.CM && t.Transport == XRC:
+		return badField("cm", "", "the connection manager does not connect xrc")
 	case !t.CM && t.TOS != 0:
 		return badField("tos", t.TOS, "only queue pairs of the connection manager have a type of service")
 	case !t.CM:

@@ -21,13 +21,13 @@ const GRH = 40
 
 // Options are the properties of an endpoint.
 type Options struct {
-	Type      verbs.QPType
-	Groups    int // of queue pairs, each with its own completion queue
-	GroupSize int // queue pairs per group
-	Depth     int // sends in flight per queue pair
-	RecvDepth int // receives posted per queue pair; may be 0
-	Out, In   int // bytes of send and of receive memory per queue pair
-	Inline    int // bytes
+	Type      verbs.QPType // QPTypeXRCInit: of XRC, each with a target
+	Groups    int          // of queue pairs, each with its own completion queue
+	GroupSize int          // queue pairs per group
+	Depth     int          // sends in flight per queue pair
+	RecvDepth int          // receives posted per queue pair; may be 0
+	Out, In   int          // bytes of send and of receive memory per queue pair
+	Inline    int          // bytes
 	Events    bool
 	Vector    uint32 // completion vector of the first group; the others use the following ones
 	Huge      bool
@@ -41,10 +41,15 @@ type Options struct {
 
 // An Address is the part of a queue pair that the peer needs.
 type Address struct {
-	QPN  uint32 `json:"qpn"`  // 24 bits
+	QPN  uint32 `json:"qpn"`  // 24 bits; of XRC: of the target
 	PSN  uint32 `json:"psn"`  // 24 bits, of the first packet sent
 	Addr uint64 `json:"addr"` // of the receive memory
 	RKey uint32 `json:"rkey"`
+
+	// Of XRC: the queue pair that sends, and the shared receive queue. A number of 0 is
+	// that of a queue pair that is not used.
+	SendQPN uint32 `json:"send_qpn,omitempty"`
+	SRQN    uint32 `json:"srqn,omitempty"`
 }
 
 // A Group is the queue pairs of one thread, which share a completion queue.
@@ -56,6 +61,8 @@ type Group struct {
 // A QueuePair is a queue pair and its memory.
 type QueuePair struct {
 	QP      *verbs.QP
+	Target  *verbs.QP  // of XRC: receives
+	SRQ     *verbs.SRQ // of XRC: its receive queue
 	Out, In loop.Area
 	Address Address
 }
@@ -66,7 +73,8 @@ type Endpoint struct {
 	Port   *port.Port
 
 	pd      *verbs.PD
-	srq     *verbs.SRQ
+	xrcd    *verbs.XRCD // of XRC
+	srq     *verbs.SRQ  // of all queue pairs, with Options.Shared; of XRC: of all groups
 	memory  []*dmamem.Memory
 	ah      *verbs.AH
 	options Options
@@ -111,7 +119,11 @@ func (e *Endpoint) create() error {
 		registered = o.Groups * o.GroupSize
 	}
 	var r regions
-	if o.Shared {
+	if o.Type == verbs.QPTypeXRCInit {
+		if e.xrcd, err = c.OpenXRCD(verbs.XRCDInit{}); err != nil {
+			return err
+		}
+	} else if o.Shared {
 		if e.srq, err = e.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(max(1, o.RecvDepth)), MaxSGE: 1}); err != nil {
 			return err
 		}
@@ -139,6 +151,11 @@ func (e *Endpoint) create() error {
 				return err
 			}
 			q.Address = Address{QPN: q.QP.Number(), PSN: rand.Uint32() & 0xffffff, Addr: q.In.Addr, RKey: r.in.RKey()}
+			if e.xrcd != nil {
+				if err = e.createTarget(&q, group.CQ); err != nil {
+					return err
+				}
+			}
 			group.QPs = append(group.QPs, q)
 		}
 		e.Groups = append(e.Groups, group)
@@ -171,9 +188,33 @@ func area(mr *verbs.MR, at, length int) loop.Area {
 	return loop.Area{Bytes: mr.Bytes()[at : at+length], Addr: mr.Addr() + uint64(at), LKey: mr.LKey()}
 }
 
+// createTarget creates the part of a queue pair of XRC that receives.
+func (e *Endpoint) createTarget(q *QueuePair, cq *verbs.CQ) (err error) {
+	o := e.options
+	if q.SRQ = e.srq; q.SRQ == nil {
+		q.SRQ, err = e.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(max(1, o.RecvDepth)), MaxSGE: 1, XRCD: e.xrcd, CQ: cq})
+		if err != nil {
+			return err
+		}
+		if o.Shared {
+			e.srq = q.SRQ
+		}
+	}
+	if q.Target, err = e.xrcd.CreateQP(); err != nil {
+		return err
+	}
+	q.Address.SendQPN, q.Address.QPN, q.Address.SRQN = q.QP.Number(), q.Target.Number(), q.SRQ.Number()
+	return nil
+}
+
 // createQP creates a queue pair in state RESET.
 func (e *Endpoint) createQP(cq *verbs.CQ) (*verbs.QP, error) {
 	o := e.options
+	if o.Type == verbs.QPTypeXRCInit {
+		return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, Dedicated: true, Cap: verbs.QPCap{
+			MaxSendWR: uint32(o.Depth), MaxSendSGE: 1, MaxInline: uint32(o.Inline),
+		}})
+	}
 	return e.pd.CreateQP(verbs.QPInit{Type: o.Type, SendCQ: cq, RecvCQ: cq, SRQ: e.srq, Dedicated: true, Cap: verbs.QPCap{
 		MaxSendWR: uint32(o.Depth), MaxRecvWR: uint32(max(1, o.RecvDepth)),
 		MaxSendSGE: 1, MaxRecvSGE: 1, MaxInline: uint32(o.Inline),
@@ -199,6 +240,8 @@ func (e *Endpoint) Addresses() []Address {
 }
 
 // Shared returns the common receive queue, nil without Options.Shared.
+//
+// With XRC, a receive queue belongs to the completion queue of the first group.
 func (e *Endpoint) Shared() *verbs.SRQ { return e.srq }
 
 // AH returns the address handle of the peer for UD, nil for other types.
@@ -217,6 +260,9 @@ func (e *Endpoint) Close() error {
 	for _, g := range e.Groups {
 		for _, q := range g.QPs {
 			errs = append(errs, q.QP.Close())
+			if q.Target != nil {
+				errs = append(errs, q.Target.Close())
+			}
 		}
 	}
 	e.Groups = nil
@@ -258,7 +304,7 @@ func (e *Endpoint) Begin(link Link) error {
 	} else {
 		attr.Access = &e.options.QPAccess
 	}
-	return e.modify(verbs.QPStateInit, func(int) verbs.QPAttr { return attr })
+	return e.modify(verbs.QPStateInit, func(int, *verbs.QP) (verbs.QPAttr, bool) { return attr, true })
 }
 
 // Path returns the path of a link.
@@ -276,30 +322,33 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 	}
 	path := e.Path(link)
 	kind := e.options.Type
-	err := e.modify(verbs.QPStateRTR, func(i int) verbs.QPAttr {
+	err := e.modify(verbs.QPStateRTR, func(i int, qp *verbs.QP) (verbs.QPAttr, bool) {
 		var attr verbs.QPAttr
 		if n := len(link.FlowLabels); n > 0 {
 			path.FlowLabel = link.FlowLabels[i%n]
 		}
 		if kind != verbs.QPTypeUD {
-			attr.Path, attr.PathMTU, attr.DestQPN, attr.RQPSN = &path, &link.MTU, &peers[i].QPN, &peers[i].PSN
+			attr.Path, attr.PathMTU, attr.DestQPN, attr.RQPSN = &path, &link.MTU, peers[i].of(qp), &peers[i].PSN
 		}
-		if kind == verbs.QPTypeRC {
+		if t := qp.Type(); t == verbs.QPTypeRC || t == verbs.QPTypeXRCTarget {
 			attr.MaxDestRdAtomic, attr.MinRNRTimer = &link.MaxDestRdAtomic, &link.MinRNRTimer
 		}
-		return attr
+		return attr, peers[i].uses(qp)
 	})
 	if err != nil {
 		return err
 	}
 	local := e.Addresses()
-	err = e.modify(verbs.QPStateRTS, func(i int) verbs.QPAttr {
+	err = e.modify(verbs.QPStateRTS, func(i int, qp *verbs.QP) (verbs.QPAttr, bool) {
 		attr := verbs.QPAttr{SQPSN: &local[i].PSN}
-		if kind == verbs.QPTypeRC {
+		switch qp.Type() {
+		case verbs.QPTypeRC, verbs.QPTypeXRCInit:
 			attr.Timeout, attr.RetryCount, attr.RNRRetry = &link.Timeout, &link.RetryCount, &link.RNRRetry
 			attr.MaxRdAtomic = &link.MaxRdAtomic
+		case verbs.QPTypeXRCTarget:
+			attr.Timeout = &link.Timeout
 		}
-		return attr
+		return attr, peers[i].uses(qp)
 	})
 	if err == nil && kind == verbs.QPTypeUD {
 		e.ah, err = e.pd.CreateAH(path)
@@ -329,16 +378,38 @@ func (e *Endpoint) checkRate(want ib.Rate) error {
 	return nil
 }
 
-// modify moves all queue pairs to a state.
-func (e *Endpoint) modify(to verbs.QPState, attr func(i int) verbs.QPAttr) error {
-	i := 0
-	for _, g := range e.Groups {
-		for _, q := range g.QPs {
-			if err := q.QP.Modify(to, attr(i)); err != nil {
-				return err
+// modify moves queue pairs to a state. attr returns the attributes of queue pair i, of
+// either part of it with XRC, and whether it is moved.
+func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verbs.QPAttr, bool)) error {
+	for i, q := range e.QPs() {
+		for _, qp := range []*verbs.QP{q.QP, q.Target} {
+			if qp == nil {
+				continue
 			}
-			i++
+			if a, use := attr(i, qp); use {
+				if err := qp.Modify(to, a); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// of returns the number of the peer's queue pair that a local one is connected to.
+func (a *Address) of(qp *verbs.QP) *uint32 {
+	if qp.Type() == verbs.QPTypeXRCTarget {
+		return &a.SendQPN
+	}
+	return &a.QPN
+}
+
+// uses reports whether the peer has a queue pair for a local one: both parts of XRC are
+// optional.
+func (a *Address) uses(qp *verbs.QP) bool {
+	switch qp.Type() {
+	case verbs.QPTypeXRCInit, verbs.QPTypeXRCTarget:
+		return *a.of(qp) != 0
+	}
+	return true
 }
