@@ -121,7 +121,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.SortFlags = false
 	f.tests = []string{"send-lat", "send-bw"}
 	cmdutil.EnumListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
-	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", []string{string(perf.RC), string(perf.UC), string(perf.UD)}, "`TYPE` of queue pairs")
+	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", transports(), "`TYPE` of queue pairs")
 	flags.StringVarP(&f.sizes, "size", "s", "", "message `SIZES`: 64, 4K, a list, a range 64-1M, or sweep (2 to 8M)\n(default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "`NUMBER` of messages per queue pair")
 	flags.DurationVarP(&f.duration, "duration", "D", 0, "`TIME` to measure, instead of --iterations")
@@ -273,4 +273,13 @@ func (c *command) show(tests []perf.Test, measure func() (*perf.Result, error)) 
 		return usageError(err)
 	}
 	return err
+}
+
+// transports returns the values of --transport.
+func transports() []string {
+	var all []string
+	for _, t := range perf.Transports {
+		all = append(all, string(t))
+	}
+	return all
 }

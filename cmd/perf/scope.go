@@ -19,7 +19,9 @@ func toBandwidth(t testKind, _ perf.Transport) bool { return t.kind == perf.Band
 
 func toLatency(t testKind, _ perf.Transport) bool { return t.kind == perf.Latency }
 
-func toRC(_ testKind, transport perf.Transport) bool { return transport == perf.RC }
+func reliable(_ testKind, transport perf.Transport) bool {
+	return transport == perf.RC || transport == perf.XRC
+}
 
 // flagScopes are the flags that do not apply to all tests.
 var flagScopes = []flagScope{
@@ -40,9 +42,9 @@ var flagScopes = []flagScope{
 	{"events", func(t testKind, _ perf.Transport) bool {
 		return t.op != perf.Write || t.kind != perf.Latency
 	}, "all tests except write-lat (a write generates no event for the responder)", func(t *perf.Test) { t.Events = false }},
-	{"qp-timeout", toRC, "rc", nil},
-	{"retry", toRC, "rc", nil},
-	{"rnr-retry", toRC, "rc", nil},
+	{"qp-timeout", reliable, "rc and xrc", nil},
+	{"retry", reliable, "rc and xrc", nil},
+	{"rnr-retry", reliable, "rc and xrc", nil},
 }
 
 // checkScopes rejects flags that apply to none of the tests.

@@ -23,7 +23,7 @@ func TestUsage(t *testing.T) {
 		"SERVER -t foo":                            `invalid --test "foo"`,
 		"SERVER -t send-lat,":                      `invalid --test "send-lat,": ""`,
 		"SERVER -t read --transport ud":            "--test read",
-		"SERVER --transport xrc":                   `want one of rc, uc, ud`,
+		"SERVER --transport dc":                    `want one of rc, uc, ud`,
 		"SERVER -s 1-":                             `invalid --size "1-"`,
 		"SERVER -s 64-2":                           `invalid --size "64-2"`,
 		"SERVER -s 4 -t fetch-add-lat":             "--size) has no effect",

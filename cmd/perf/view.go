@@ -335,7 +335,7 @@ func (v *view) bandwidthRow(m *perf.Measurement) (header, row []string) {
 		}
 		row = append(row, v.number(back), v.number(back+t.Rate()))
 	}
-	if m.Test.Transport != perf.RC && m.Test.Op == perf.Send {
+	if (m.Test.Transport == perf.UC || m.Test.Transport == perf.UD) && m.Test.Op == perf.Send {
 		header = append(header, "LOST")
 		row = append(row, lost(m))
 	}

@@ -41,6 +41,8 @@ func (c *CM) check(t *Test) error {
 		return fmt.Errorf("%s: not supported with queue pairs of the connection manager, which selects it", text)
 	}
 	switch {
+	case c.QueuePairs && t.XRC():
+		return errors.New("XRC: the connection manager does not connect its queue pairs")
 	case !c.QueuePairs && c.TOS != nil:
 		return errors.New("type of service: only queue pairs of the connection manager have one")
 	case !c.QueuePairs:

@@ -25,11 +25,7 @@ func (d driver) connect(remote []Key) error {
 	if err := d.end.Begin(link); err != nil {
 		return err
 	}
-	var peers []endpoint.Address
-	for _, k := range remote {
-		peers = append(peers, endpoint.Address{QPN: k.QPN, PSN: k.PSN, Addr: k.VAddr, RKey: k.RKey})
-	}
-	return d.end.Connect(link, peers)
+	return d.end.Connect(link, d.peers())
 }
 
 func (d driver) hangUp() error {
@@ -72,7 +68,7 @@ func (d driver) ready(size int) error {
 // receivesEach returns the number of receives posted for each queue pair.
 func (s *Session) receivesEach() int {
 	n := s.receives()
-	if s.test.SharedReceives {
+	if s.test.Shared() {
 		n /= s.test.QueuePairs
 	}
 	list := max(1, s.test.RecvList)
@@ -170,11 +166,11 @@ func (s *Session) flow(i, size int) *loop.QPFlow {
 	if s.test.CompareSwap && s.test.Verb == Atomic {
 		opcode = verbs.OpCompareSwap
 	}
-	remote := s.Remote[i]
+	remote := s.receiver(s.Remote, i)
 	f := &loop.QPFlow{
 		Queue: e.QP, Size: size, Out: e.Out, In: e.In, Ring: s.ring(size), RecvSize: slices.Max(s.test.Sizes),
 		Inline:  size <= s.test.Inline && (s.test.Verb == Send || s.test.Verb == Write),
-		Message: verbs.SendWR{Opcode: opcode, RemoteAddr: remote.VAddr, RKey: remote.RKey}, RecvList: s.test.RecvList,
+		Message: verbs.SendWR{Opcode: opcode, RemoteAddr: remote.VAddr, RKey: remote.RKey, RemoteSRQN: remote.SRQN}, RecvList: s.test.RecvList,
 	}
 	if srq := s.end.Shared(); srq != nil {
 		f.Shared = srq

@@ -230,12 +230,7 @@ func (s *Session) begin() error {
 			return err
 		}
 	}
-	for _, a := range s.end.Addresses() {
-		s.Keys = append(s.Keys, Key{
-			LID: uint16(s.choice.Port.Attr.LID), OutReads: uint32(s.maxRdAtomic()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr,
-			GID: s.choice.Local.Addr,
-		})
-	}
+	s.Keys = s.keys()
 	if s.test.Multicast != nil {
 		return s.joinGroup(&s.Keys[0])
 	}
@@ -309,7 +304,7 @@ func (s *Session) options() endpoint.Options {
 	o := endpoint.Options{
 		Type: s.test.Type, Groups: 1, GroupSize: s.test.QueuePairs, Depth: s.test.depth(), RecvDepth: s.receives(),
 		Out: s.slots(), In: s.slots() + int(s.Agreed.CacheLine), Inline: s.test.Inline, Events: s.test.Events,
-		Vector: uint32(s.test.Vector), Huge: s.test.Huge, Separate: s.test.RegionPerQP, Shared: s.test.SharedReceives && s.receives() > 0,
+		Vector: uint32(s.test.Vector), Huge: s.test.Huge, Separate: s.test.RegionPerQP, Shared: s.test.XRC() || s.test.SharedReceives && s.receives() > 0,
 		OutAccess: verbs.AccessLocalWrite, InAccess: verbs.AccessLocalWrite,
 	}
 	if s.test.OnDemand {

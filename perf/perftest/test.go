@@ -17,7 +17,7 @@ import (
 type Test struct {
 	Order
 
-	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC or QPTypeUD
+	Type        verbs.QPType  // -c: QPTypeRC, QPTypeUC, QPTypeUD or, for XRC, QPTypeXRCInit
 	QueuePairs  int           // -q
 	Iterations  int           // -n, messages per queue pair
 	Duration    time.Duration // -D, with Timed; with Infinite: between results
@@ -102,6 +102,32 @@ func (t *Test) fitDatagrams(mtu int) bool {
 	return true
 }
 
+// XRC reports whether the test runs over XRC.
+func (t *Test) XRC() bool { return t.Type == verbs.QPTypeXRCInit }
+
+// Shared reports whether queue pairs share a receive queue.
+func (t *Test) Shared() bool { return t.SharedReceives || t.XRC() }
+
+// Connection returns the value of -c.
+func (t *Test) Connection() string {
+	if t.XRC() {
+		return "XRC"
+	}
+	return t.Type.String()
+}
+
+// Numbers returns the number of queue pairs that perftest counts: with XRC those that
+// send and those that receive, if both sides do both.
+func (t *Test) Numbers() int {
+	if t.XRC() && t.twoWay() {
+		return 2 * t.QueuePairs
+	}
+	return t.QueuePairs
+}
+
+// twoWay reports whether both sides send and receive, as perftest counts it.
+func (t *Test) twoWay() bool { return t.Bidirectional || !t.Bandwidth }
+
 // AtomicSize is the size of all messages of atomics.
 const AtomicSize = 8
 
@@ -177,7 +203,7 @@ func (t *Test) Check() error {
 		return fmt.Errorf("endless test with results every %v: the time must be above 0", t.Duration)
 	case t.SharedReceives && t.Verb != Send:
 		return fmt.Errorf("shared receive queue of %v: only sends use receives", t.Verb)
-	case t.SharedReceives && t.QueuePairs > t.RxDepth:
+	case t.Shared() && t.Verb == Send && t.QueuePairs > t.RxDepth:
 		return fmt.Errorf("shared receive queue with %d receives for %d queue pairs: each needs one", t.RxDepth, t.QueuePairs)
 	case t.rate(1) > 0 && (!t.Bandwidth || t.Verb == Atomic || t.Verb == Send && t.Bidirectional):
 		return fmt.Errorf("rate of latency, atomics, or sends in both directions: not supported by the programs")

@@ -61,7 +61,7 @@ func (c *command) letters() []option {
 		{Option: opt('a', "all", "", "sizes from 2 to 2^23", getopt.True(&t.All)), in: not(atomics), native: "`--size sweep`"},
 		{Option: opt('A', "atomic_type", "TYPE", "CMP_AND_SWAP or FETCH_AND_ADD (default)", c.setAtomicType), in: atomics, native: "`--test`: `fetch-add-lat`, `compare-swap-bw`, ..."},
 		{Option: opt('b', "bidirectional", "", "send in both directions", getopt.True(&t.Bidirectional)), in: bandwidth, native: "the same"},
-		{Option: opt('c', "connection", "TYPE", "RC (default), UC or UD", c.setConnection), in: all, native: "`--transport`", note: "XRC, DC and SRD are refused"},
+		{Option: opt('c', "connection", "TYPE", "RC (default), UC, UD or XRC", c.setConnection), in: all, native: "`--transport`", note: "DC and SRD are refused"},
 		{Option: opt('C', "report-cycles", "", "print times in cycles of the time-stamp counter", getopt.True(&c.cycles)), in: latency, note: "only on processors with such a counter"},
 		{Option: device, in: all, native: "`-d`, `--device`", note: "default: the one with the best GID to reach the peer"},
 		{Option: opt('D', "duration", "SECONDS", "measure for a time", func(value string) error {

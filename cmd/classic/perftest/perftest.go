@@ -201,7 +201,7 @@ func (c *command) complete() error {
 	if !c.durationGiven {
 		t.RxDepth = max(1, min(t.RxDepth, t.Iterations))
 		// Without acknowledgements a message without a receive is lost.
-		if t.Type != verbs.QPTypeRC && t.Bandwidth {
+		if (t.Type == verbs.QPTypeUC || t.Type == verbs.QPTypeUD) && t.Bandwidth {
 			t.RxDepth = max(t.RxDepth, min(t.Iterations, maxLossyReceives))
 		}
 	}

@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 		"ib_send_lat -T 32 host":             "-T without -R: ",
 		"ib_send_lat -z -T 32 host":          "-T without -R: ",
 		"ib_send_lat -R -T 256 host":         "-T, --tos: ",
-		"ib_send_bw -c XRC host":             "connections of type XRC are not supported",
+		"ib_send_bw -c DC host":              "connections of type DC are not supported",
 		"ib_send_bw -g -b host":              "multicast in both directions",
 		"ib_send_bw -g -M 1:2 host":          "-M, --MGID: ",
 		"ib_send_bw -g -M 1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:x host": "-M, --MGID: ",

@@ -104,12 +104,16 @@ func (c *command) setConnection(value string) error {
 			return nil
 		}
 	}
-	for _, t := range []string{"XRC", "DC", "SRD"} {
+	if strings.EqualFold("XRC", value) {
+		c.test.Type = verbs.QPTypeXRCInit
+		return nil
+	}
+	for _, t := range []string{"DC", "SRD"} {
 		if strings.EqualFold(t, value) {
-			return fmt.Errorf("connections of type %s are not supported: want RC, UC or UD", t)
+			return fmt.Errorf("connections of type %s are not supported: want RC, UC, UD or XRC", t)
 		}
 	}
-	return fmt.Errorf("invalid value %q: want RC, UC or UD", value)
+	return fmt.Errorf("invalid value %q: want RC, UC, UD or XRC", value)
 }
 
 func (c *command) setMTU(value string) error {

@@ -55,6 +55,9 @@ func (c *command) keys(side string, keys []perftest.Key) {
 		if remote {
 			fmt.Fprintf(c.out, " RKey %s VAddr %s", hashHex(uint64(k.RKey), 8), hashHex(k.VAddr, 16))
 		}
+		if c.test.XRC() {
+			fmt.Fprintf(c.out, " SRQn %s", hashHex(uint64(k.SRQN), 8))
+		}
 		fmt.Fprintln(c.out)
 		if k.GID.IsValid() {
 			var octets []string

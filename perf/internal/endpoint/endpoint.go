@@ -49,6 +49,7 @@ type Address struct {
 	// Of XRC: the queue pair that sends, and the shared receive queue. A number of 0 is
 	// that of a queue pair that is not used.
 	SendQPN uint32 `json:"send_qpn,omitempty"`
+	SendPSN uint32 `json:"send_psn,omitempty"`
 	SRQN    uint32 `json:"srqn,omitempty"`
 }
 
@@ -203,7 +204,8 @@ func (e *Endpoint) createTarget(q *QueuePair, cq *verbs.CQ) (err error) {
 	if q.Target, err = e.xrcd.CreateQP(); err != nil {
 		return err
 	}
-	q.Address.SendQPN, q.Address.QPN, q.Address.SRQN = q.QP.Number(), q.Target.Number(), q.SRQ.Number()
+	q.Address.SendQPN, q.Address.SendPSN = q.QP.Number(), q.Address.PSN
+	q.Address.QPN, q.Address.SRQN = q.Target.Number(), q.SRQ.Number()
 	return nil
 }
 
@@ -328,7 +330,8 @@ func (e *Endpoint) Connect(link Link, peers []Address) error {
 			path.FlowLabel = link.FlowLabels[i%n]
 		}
 		if kind != verbs.QPTypeUD {
-			attr.Path, attr.PathMTU, attr.DestQPN, attr.RQPSN = &path, &link.MTU, peers[i].of(qp), &peers[i].PSN
+			attr.Path, attr.PathMTU = &path, &link.MTU
+			attr.DestQPN, attr.RQPSN = peers[i].of(qp)
 		}
 		if t := qp.Type(); t == verbs.QPTypeRC || t == verbs.QPTypeXRCTarget {
 			attr.MaxDestRdAtomic, attr.MinRNRTimer = &link.MaxDestRdAtomic, &link.MinRNRTimer
@@ -396,12 +399,13 @@ func (e *Endpoint) modify(to verbs.QPState, attr func(i int, qp *verbs.QP) (verb
 	return nil
 }
 
-// of returns the number of the peer's queue pair that a local one is connected to.
-func (a *Address) of(qp *verbs.QP) *uint32 {
+// of returns the number of the peer's queue pair that a local one is connected to, and the
+// number of its first packet.
+func (a *Address) of(qp *verbs.QP) (qpn, psn *uint32) {
 	if qp.Type() == verbs.QPTypeXRCTarget {
-		return &a.SendQPN
+		return &a.SendQPN, &a.SendPSN
 	}
-	return &a.QPN
+	return &a.QPN, &a.PSN
 }
 
 // uses reports whether the peer has a queue pair for a local one: both parts of XRC are
@@ -409,7 +413,8 @@ func (a *Address) of(qp *verbs.QP) *uint32 {
 func (a *Address) uses(qp *verbs.QP) bool {
 	switch qp.Type() {
 	case verbs.QPTypeXRCInit, verbs.QPTypeXRCTarget:
-		return *a.of(qp) != 0
+		qpn, _ := a.of(qp)
+		return *qpn != 0
 	}
 	return true
 }

@@ -66,8 +66,8 @@ func (h Header) Print(out io.Writer) {
 		fmt.Fprint(out, " MultiCast runs on UD!\n")
 	}
 	fmt.Fprintf(out, " Dual-port       : OFF\t\tDevice         : %s\n", h.Device)
-	fmt.Fprintf(out, " Number of qps   : %d\t\tTransport type : IB\n", h.QueuePairs)
-	fmt.Fprintf(out, " Connection type : %v\t\tUsing SRQ      : %s\n", h.Type, onOff(h.SharedReceives))
+	fmt.Fprintf(out, " Number of qps   : %d\t\tTransport type : IB\n", h.Numbers())
+	fmt.Fprintf(out, " Connection type : %s\t\tUsing SRQ      : %s\n", h.Connection(), onOff(h.Shared()))
 	fmt.Fprintf(out, " PCIe relax order: OFF\n ibv_wr* API     : OFF\n")
 	if h.Sends {
 		fmt.Fprintf(out, " TX depth        : %d\n", h.TxDepth)
