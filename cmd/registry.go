@@ -32,6 +32,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/ibvasyncwatch"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevices"
 	"github.com/ibkit/ibkit/cmd/classic/ibvdevinfo"
+	"github.com/ibkit/ibkit/cmd/classic/ibvpingpong"
 	"github.com/ibkit/ibkit/cmd/classic/mckey"
 	"github.com/ibkit/ibkit/cmd/classic/mcmreregtest"
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
@@ -176,4 +177,10 @@ var registry = map[string]entry{
 	"ib_send_lat":   {tool: perftest.New("ib_send_lat"), native: "perf"},
 	"ib_write_bw":   {tool: perftest.New("ib_write_bw"), native: "perf"},
 	"ib_write_lat":  {tool: perftest.New("ib_write_lat"), native: "perf"},
+
+	"ibv_rc_pingpong":   {tool: ibvpingpong.NewRC, native: "perf"},
+	"ibv_srq_pingpong":  {tool: ibvpingpong.NewSRQ, native: "perf"},
+	"ibv_uc_pingpong":   {tool: ibvpingpong.NewUC, native: "perf"},
+	"ibv_ud_pingpong":   {tool: ibvpingpong.NewUD, native: "perf"},
+	"ibv_xsrq_pingpong": {tool: ibvpingpong.NewXSRQ, native: "perf"},
 }

@@ -119,6 +119,11 @@ func runClassicNames(t *testing.T, root string) {
 		"udpong":          {[]string{"-x"}, `usage: udpong`, 1},
 		"ibv_devinfo":     {nil, `Failed to get IB devices list`, 255},
 
+		"ibv_rc_pingpong":   {nil, `Failed to get IB devices list`, 1},
+		"ibv_srq_pingpong":  {nil, `Failed to get IB devices list`, 1},
+		"ibv_uc_pingpong":   {nil, `Failed to get IB devices list`, 1},
+		"ibv_ud_pingpong":   {nil, `Failed to get IB devices list`, 1},
+		"ibv_xsrq_pingpong": {nil, `Failed to get IB devices list`, 1},
 		"check_lft_balance": {nil, `Must specify dump lfts file`, 2},
 		"ibfindnodesusing":  {[]string{"leaf1", "1"}, `\("leaf1" base\)  ==>>  0x`, 0},
 	}

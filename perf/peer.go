@@ -13,9 +13,9 @@ import (
 
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/loop"
-	"github.com/ibkit/ibkit/perf/internal/pingpong"
 	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/perf/pingpong"
 	"github.com/ibkit/ibkit/perf/stats"
 )
 
@@ -339,7 +339,8 @@ func (p *peerRun) pingpong(ctx context.Context) (err error) {
 	var r pingpong.Result
 	used, err := loop.Pinned(cpu, func() error {
 		var err error
-		r, err = pingpong.Run(ctx, conn, !p.server(), place, test)
+		connected := func(context.Context) (net.Conn, error) { return conn, nil }
+		r, err = pingpong.Run(ctx, connected, !p.server(), place, test)
 		return err
 	})
 	err = monitor.Explain(err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ibkit/ibkit/perf/internal/pingpong"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/perf/pingpong"
 )
 
 // check returns an error if the programs do not support a test.

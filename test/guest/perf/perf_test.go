@@ -21,7 +21,7 @@ func TestPingpong(t *testing.T) {
 	guest.RunTests(t, guest.Spec{
 		Devices: []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:   []string{"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"},
-	}, "github.com/ibkit/ibkit/perf/internal/pingpong", "-test.run=^TestGuest")
+	}, "github.com/ibkit/ibkit/perf/pingpong", "-test.run=^TestGuest")
 }
 
 // TestPerf tests package perf and its command in one guest.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/ibkit/ibkit/perf/internal/loop"
@@ -15,8 +16,9 @@ import (
 
 // Run exchanges addresses with the program over a TCP connection and then answers each
 // message with a message. The client sends the first one. Run returns the figures until
-// then together with an error.
-func Run(ctx context.Context, conn net.Conn, client bool, place Place, test Test) (_ Result, err error) {
+// then together with an error. It calls connect once, when its objects exist, and does
+// not close the connection.
+func Run(ctx context.Context, connect func(context.Context) (net.Conn, error), client bool, place Place, test Test) (_ Result, err error) {
 	if err := test.Check(); err != nil {
 		return Result{}, err
 	}
@@ -25,19 +27,29 @@ func Run(ctx context.Context, conn net.Conn, client bool, place Place, test Test
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, o.close()) }()
+	if test.Chk {
+		fillPages(o.out(), client)
+	}
+	if test.Local != nil {
+		test.Local(o.local)
+	}
+	conn, err := connect(ctx)
+	if err != nil {
+		return Result{}, err
+	}
 	if err := conn.SetDeadline(time.Now().Add(test.PeerTimeout)); err != nil {
 		return Result{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // exchanges return
 	defer stop()
 	x := &exchanger{objects: o}
-	var remote []record
+	var remote []Address
 	if client {
 		if remote, err = exchangeClient(conn, o.local, test.Shared > 0); err == nil {
 			err = o.connect(remote)
 		}
 	} else {
-		err = exchangeServer(conn, o.local, test.Shared > 0, func(r []record) error { remote = r; return o.connect(r) })
+		err = exchangeServer(conn, o.local, test.Shared > 0, func(r []Address) error { remote = r; return o.connect(r) })
 	}
 	r := Result{local: o.local}
 	if len(remote) > 0 {
@@ -49,10 +61,40 @@ func Run(ctx context.Context, conn net.Conn, client bool, place Place, test Test
 		}
 		return r, peererr.Classify(err)
 	}
+	if test.Remote != nil {
+		test.Remote(remote)
+	}
 	err = x.run(ctx, client)
 	r.Iterations, r.Bytes = min(x.sent, x.received), int64(x.sent+x.received)*int64(test.Size)
 	r.Elapsed, r.Corrupt = x.elapsed, x.corrupt
+	if test.Chk && !client && err == nil {
+		r.BadPages = badPages(o.in())
+	}
 	return r, err
+}
+
+// filler is the content of buffers without a message.
+const filler = 0x7b
+
+// fillPages fills a buffer as the programs do. With option -c, the pages of the client's
+// begin with zero.
+func fillPages(b []byte, client bool) {
+	for i := range b {
+		b[i] = filler
+		if client && i%os.Getpagesize() == 0 {
+			b[i] = 0
+		}
+	}
+}
+
+// badPages returns the pages of a buffer that do not begin with zero.
+func badPages(b []byte) (bad []int) {
+	for i := 0; i < len(b); i += os.Getpagesize() {
+		if b[i] != 0 {
+			bad = append(bad, i/os.Getpagesize())
+		}
+	}
+	return bad
 }
 
 // An exchanger counts messages and tracks the state of each queue pair.

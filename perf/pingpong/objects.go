@@ -27,7 +27,7 @@ type objects struct {
 	recvs []verbs.RecvWR
 	sends []verbs.SendWR // one
 
-	local []record
+	local []Address
 }
 
 // IDs of work requests.
@@ -53,7 +53,7 @@ func newObjects(place Place, test Test) (_ *objects, err error) {
 	if s.memory, err = c.NewMemory(room, false); err != nil {
 		return nil, err
 	}
-	if s.mr, err = s.pd.RegisterMR(s.memory, verbs.AccessLocalWrite); err != nil {
+	if s.mr, err = s.pd.RegisterMR(s.memory, test.access()); err != nil {
 		return nil, err
 	}
 	if test.Events {
@@ -80,9 +80,17 @@ func newObjects(place Place, test Test) (_ *objects, err error) {
 			return nil, err
 		}
 		s.qps = append(s.qps, qp)
-		s.local = append(s.local, record{LID: lid, QPN: qp.Number(), PSN: rand.Uint32N(1 << 24), GID: gid.GID})
+		s.local = append(s.local, Address{LID: lid, QPN: qp.Number(), PSN: rand.Uint32N(1 << 24), GID: gid.GID})
 	}
 	return s, s.postReceives(test.RxDepth)
+}
+
+// access returns the rights of the memory.
+func (t *Test) access() verbs.Access {
+	if t.OnDemand {
+		return verbs.AccessLocalWrite | verbs.AccessOnDemand
+	}
+	return verbs.AccessLocalWrite
 }
 
 // recvAt returns the offset of received messages.
@@ -149,7 +157,7 @@ func (s *objects) newQP() (*verbs.QP, error) {
 const retryCount = 6
 
 // connect connects the queue pairs.
-func (s *objects) connect(remote []record) error {
+func (s *objects) connect(remote []Address) error {
 	for i, qp := range s.qps {
 		path := s.path(remote[i])
 		rtr, rts := verbs.QPAttr{}, verbs.QPAttr{SQPSN: &s.local[i].PSN}
@@ -178,7 +186,7 @@ func (s *objects) connect(remote []record) error {
 }
 
 // path returns the path to a remote queue pair.
-func (s *objects) path(r record) verbs.Path {
+func (s *objects) path(r Address) verbs.Path {
 	p := verbs.Path{DLID: ib.LID(r.LID), SL: s.test.SL, Port: s.place.Port}
 	if r.needsGRH() {
 		p.DGID, p.SGIDIndex, p.HopLimit = r.GID, uint8(max(s.place.GIDIndex, 0)), 64

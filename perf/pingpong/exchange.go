@@ -15,7 +15,7 @@ const done = "done\x00"
 // the server's. Several records, or shared, use the format of ibv_srq_pingpong, whose
 // server has as many queue pairs as the client. When exchangeClient returns, the
 // server's queue pairs are ready to receive.
-func exchangeClient(conn io.ReadWriter, local []record, shared bool) ([]record, error) {
+func exchangeClient(conn io.ReadWriter, local []Address, shared bool) ([]Address, error) {
 	if err := write(conn, local, shared); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func exchangeClient(conn io.ReadWriter, local []record, shared bool) ([]record, 
 // exchangeServer receives the records of the client, calls connect, and sends the
 // local ones. It returns when the client has them: the client sends its first message
 // as soon as its queue pairs are connected.
-func exchangeServer(conn io.ReadWriter, local []record, shared bool, connect func(remote []record) error) error {
+func exchangeServer(conn io.ReadWriter, local []Address, shared bool, connect func(remote []Address) error) error {
 	remote, err := read(conn, len(local), shared)
 	if err != nil {
 		return err
@@ -52,13 +52,13 @@ func exchangeServer(conn io.ReadWriter, local []record, shared bool, connect fun
 
 // write sends all records with a single call: the programs treat a short read as an
 // error.
-func write(conn io.Writer, local []record, shared bool) error {
+func write(conn io.Writer, local []Address, shared bool) error {
 	b := make([]byte, 0, srqRecords*recordSize)
 	for _, r := range local {
 		b = r.append(b)
 	}
 	for n := len(local); shared && n < srqRecords; n++ {
-		b = record{}.append(b)
+		b = Address{}.append(b)
 	}
 	if _, err := conn.Write(b); err != nil {
 		return fmt.Errorf("send records: %w", err)
@@ -67,7 +67,7 @@ func write(conn io.Writer, local []record, shared bool) error {
 }
 
 // read receives records and returns the first n.
-func read(conn io.Reader, n int, shared bool) ([]record, error) {
+func read(conn io.Reader, n int, shared bool) ([]Address, error) {
 	count := n
 	if shared {
 		count = srqRecords
@@ -76,7 +76,7 @@ func read(conn io.Reader, n int, shared bool) ([]record, error) {
 	if got, err := io.ReadFull(conn, b); err != nil {
 		return nil, fmt.Errorf("receive records (%d of %d bytes): %w", got, len(b), err)
 	}
-	records := make([]record, n)
+	records := make([]Address, n)
 	for i := range records {
 		r, err := parseRecord(b[i*recordSize:][:recordSize])
 		if err != nil {

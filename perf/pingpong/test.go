@@ -29,6 +29,13 @@ type Test struct {
 	// sends.
 	Verify bool
 
+	// Chk makes the checks of option -c: the client sends a buffer whose pages begin with
+	// zero, and Result.BadPages are the pages of the server's last message that do not.
+	Chk bool
+
+	// OnDemand registers the memory for on-demand paging: -o.
+	OnDemand bool
+
 	// PeerTimeout is the maximum time to the peer's first message and between
 	// messages.
 	PeerTimeout time.Duration
@@ -36,6 +43,10 @@ type Test struct {
 	// Sample, unless nil, is called with the time of each round trip. It must not
 	// allocate.
 	Sample func(time.Duration)
+
+	// Local and Remote, unless nil, are called with the addresses of a side when they are
+	// known.
+	Local, Remote func([]Address)
 }
 
 // A Place is a local port.
@@ -54,8 +65,9 @@ type Result struct {
 	Bytes      int64
 	Elapsed    time.Duration
 	Corrupt    int // answers that differ from the message, with Verify
+	BadPages   []int
 
-	local []record
+	local []Address
 }
 
 // errSharedBuffer is returned for Verify with several queue pairs.
@@ -70,6 +82,8 @@ func (t *Test) Check() error {
 	switch {
 	case t.Size < 1 || t.Iterations < 1 || t.RxDepth < 1 || t.PeerTimeout <= 0:
 		return fmt.Errorf("size %d, %d iterations, rx depth %d, timeout %v: each must be positive", t.Size, t.Iterations, t.RxDepth, t.PeerTimeout)
+	case t.Type != verbs.QPTypeRC && t.Type != verbs.QPTypeUC && t.Type != verbs.QPTypeUD:
+		return fmt.Errorf("queue pairs of type %v: RC, UC and UD are supported", t.Type)
 	case t.Shared > 0 && t.Type != verbs.QPTypeRC:
 		return fmt.Errorf("queue pairs of type %v with a shared receive queue: only RC is supported", t.Type)
 	case t.Shared > srqRecords:

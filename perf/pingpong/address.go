@@ -1,6 +1,6 @@
 // Package pingpong measures with the example programs of libibverbs: ibv_rc_pingpong,
-// ibv_uc_pingpong, ibv_ud_pingpong and ibv_srq_pingpong, which exchange the addresses
-// of their queue pairs over TCP.
+// ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong and ibv_xsrq_pingpong, which exchange
+// the addresses of their queue pairs over TCP.
 //
 // The protocol contains neither sizes, iterations nor MTU: both sides must be started
 // with the same settings. (rdma-core, libibverbs/examples.)
@@ -16,8 +16,8 @@ import (
 // qkey is the Q_Key of ibv_ud_pingpong.
 const qkey = 0x11111111
 
-// A record is the address of a queue pair.
-type record struct {
+// An Address identifies a queue pair and its port.
+type Address struct {
 	LID uint16     // 0 on Ethernet
 	QPN uint32     // 24 bits
 	PSN uint32     // 24 bits, of the first packet sent
@@ -28,7 +28,7 @@ type record struct {
 const recordSize = len("0000:000000:000000:00000000000000000000000000000000") + 1
 
 // append appends the record in the format of the programs.
-func (r record) append(b []byte) []byte {
+func (r Address) append(b []byte) []byte {
 	gid := gid16(r.GID)
 	b = fmt.Appendf(b, "%04x:%06x:%06x:", r.LID, r.QPN&0xffffff, r.PSN&0xffffff)
 	b = hex.AppendEncode(b, gid[:])
@@ -36,9 +36,9 @@ func (r record) append(b []byte) []byte {
 }
 
 // parseRecord parses a record of recordSize bytes.
-func parseRecord(b []byte) (record, error) {
-	bad := func() (record, error) {
-		return record{}, fmt.Errorf("the peer is not a pingpong program: it sent %.60q, want LID:QPN:PSN:GID", b)
+func parseRecord(b []byte) (Address, error) {
+	bad := func() (Address, error) {
+		return Address{}, fmt.Errorf("the peer is not a pingpong program: it sent %.60q, want LID:QPN:PSN:GID", b)
 	}
 	if len(b) != recordSize || b[4] != ':' || b[11] != ':' || b[18] != ':' || b[recordSize-1] != 0 {
 		return bad()
@@ -59,12 +59,12 @@ func parseRecord(b []byte) (record, error) {
 	if _, err := hex.Decode(gid[:], b[19:recordSize-1]); err != nil {
 		return bad()
 	}
-	return record{LID: uint16(lid), QPN: uint32(qpn), PSN: uint32(psn), GID: netip.AddrFrom16(gid)}, nil
+	return Address{LID: uint16(lid), QPN: uint32(qpn), PSN: uint32(psn), GID: netip.AddrFrom16(gid)}, nil
 }
 
 // needsGRH reports whether packets to the queue pair carry a GRH. The programs check
 // whether the lower half of the GID, its interface ID, is zero.
-func (r record) needsGRH() bool {
+func (r Address) needsGRH() bool {
 	gid := gid16(r.GID)
 	return [8]byte(gid[8:]) != [8]byte{}
 }

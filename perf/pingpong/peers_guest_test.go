@@ -125,7 +125,7 @@ func TestGuestClient(t *testing.T) {
 			}
 			conn := testenv.Dial(t, tcp)
 			defer conn.Close()
-			r, err := Run(t.Context(), conn, true, at, p.test)
+			r, err := Run(t.Context(), over(conn), true, at, p.test)
 			if err != nil {
 				server.Process.Kill()
 			}
@@ -151,7 +151,7 @@ func TestGuestServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			r, err := Run(t.Context(), conn, false, at, p.test)
+			r, err := Run(t.Context(), over(conn), false, at, p.test)
 			if err != nil {
 				client.Process.Kill()
 			}
@@ -181,7 +181,7 @@ func TestGuestMismatch(t *testing.T) {
 		test := p.test
 		test.PeerTimeout = time.Second
 		// The queue pair of the program ends with it and sends no acknowledgements.
-		r, err := Run(t.Context(), conn, true, at, test)
+		r, err := Run(t.Context(), over(conn), true, at, test)
 		var failed *verbs.CompletionError
 		if !errors.Is(err, loop.ErrStalled) && !errors.As(err, &failed) || r.Iterations < 10 || r.Iterations > 11 {
 			t.Errorf("got %d messages and %v, want 10 or 11 and %v", r.Iterations, err, loop.ErrStalled)
@@ -199,7 +199,7 @@ func TestGuestMismatch(t *testing.T) {
 					server.Process.Kill()
 				}
 			}
-			r, err := Run(t.Context(), conn, true, at, test)
+			r, err := Run(t.Context(), over(conn), true, at, test)
 			var failed *verbs.CompletionError
 			if !errors.Is(err, loop.ErrStalled) && !errors.As(err, &failed) || r.Iterations < 49 {
 				t.Errorf("got %d messages and %v, want at least 49 and %v", r.Iterations, err, loop.ErrStalled)
@@ -218,10 +218,15 @@ func TestGuestMismatch(t *testing.T) {
 					cancel()
 				}
 			}
-			r, err := Run(ctx, conn, true, at, test)
+			r, err := Run(ctx, over(conn), true, at, test)
 			if !errors.Is(err, context.Canceled) || r.Iterations < 49 {
 				t.Errorf("got %d messages and %v, want at least 49 and %v", r.Iterations, err, context.Canceled)
 			}
 		})
 	}
+}
+
+// over returns a connection that exists.
+func over(conn net.Conn) func(context.Context) (net.Conn, error) {
+	return func(context.Context) (net.Conn, error) { return conn, nil }
 }
