@@ -38,6 +38,8 @@ DEB_PACKAGES += tshark
 # What scrapes the metrics of a fabric and of a host, and checks alert rules.
 DEB_PACKAGES += prometheus prometheus-node-exporter
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
+# What programs of the guests are built with.
+DEB_PACKAGES += libibverbs-dev
 
 .PHONY: help
 help: ## list the targets

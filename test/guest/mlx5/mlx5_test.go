@@ -14,7 +14,7 @@ import (
 // programs are Debian programs that use libmlx5.
 var programs = []string{
 	"ib_send_lat", "ib_send_bw", "ib_write_lat", "ib_write_bw", "ib_read_lat", "ib_read_bw", "ib_atomic_lat", "ib_atomic_bw",
-	"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_devinfo",
+	"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_xsrq_pingpong", "ibv_devinfo",
 }
 
 // spec describes a guest with one adapter.
@@ -48,6 +48,11 @@ func TestPeers(t *testing.T) {
 		{"ib_read_bw -F -s 65536", "--peer perftest --test read-bw -s 64K"},
 		{"ib_atomic_lat -F", "--peer perftest --test fetch-add-lat"},
 		{"ib_atomic_bw -F -A CMP_AND_SWAP", "--peer perftest --test compare-swap-bw"},
+		{"ib_send_bw -F -c XRC -b -q 2 -s 4096", "--peer perftest --test send-bw --transport xrc -b -q 2 -s 4K"},
+		{"ib_write_bw -F -c XRC -s 4096", "--peer perftest --test write-bw --transport xrc -s 4K"},
+		{"ib_write_lat -F -c XRC", "--peer perftest --test write-lat --transport xrc -s 2"},
+		{"ib_read_bw -F -c XRC -s 512", "--peer perftest --test read-bw --transport xrc -s 512"},
+		{"ib_atomic_lat -F -c XRC", "--peer perftest --test fetch-add-lat --transport xrc"},
 		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
 		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
 		{"ibv_uc_pingpong -s 1024", "--peer pingpong --transport uc -s 1K"},
@@ -75,12 +80,14 @@ func TestPeers(t *testing.T) {
 			finish(t, server)
 		})
 	}
+	checkKernel(t, g)
 }
 
 // TestVerified runs all tests of ibkit perf with verified payloads.
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
+	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
 	server := g.MustStart(t, "ibkit", "perf", "--serve")
 	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
 		t.Fatal(err)
@@ -89,6 +96,8 @@ func TestVerified(t *testing.T) {
 		"--test all -s 64", "--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
 		"--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b -q 4 -s 4K",
 		"--test write-lat,send-lat --inline -s 200",
+		"--test all -s 64 --transport xrc", "--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
+		"--test send-lat --inline --events -s 200 --transport xrc",
 	} {
 		t.Run(args, func(t *testing.T) {
 			out := g.Must(t, slices.Concat([]string{"ibkit", "perf", "127.0.0.1", "--verify", "-n", count}, strings.Fields(args))...)
@@ -100,9 +109,7 @@ func TestVerified(t *testing.T) {
 	if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
 		t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 	}
-	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops' || true"); out != "" {
-		t.Errorf("the kernel reports:\n%s", out)
-	}
+	checkKernel(t, g)
 }
 
 // finish waits for a program, which must succeed.

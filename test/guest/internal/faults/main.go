@@ -1,0 +1,239 @@
+//go:build linux
+
+// Command faults causes errors on the first device and prints the completions, for
+// comparison with test/guest/mlx5/testdata/faults.c. With arguments, it injects faults:
+// each is a syndrome and a vendor syndrome. With the argument "limit" alone, it waits for
+// the event of the limit of an SRQ.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/verbs"
+)
+
+const (
+	size  = 4096
+	depth = 4
+)
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		os.Exit(1)
+	}
+}
+
+// A host holds the objects that all faults use.
+type host struct {
+	context    *verbs.Context
+	pd         *verbs.PD
+	mr, closed *verbs.MR
+	lid        ib.LID
+}
+
+// A side is one of two connected queue pairs.
+type side struct {
+	host *host
+	cq   *verbs.CQ
+	qp   *verbs.QP
+}
+
+func (h *host) create() *side {
+	s := &side{host: h, cq: must(h.context.CreateCQ(verbs.CQInit{Entries: 4 * depth}))}
+	s.qp = must(h.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: s.cq, RecvCQ: s.cq, Cap: verbs.QPCap{
+		MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
+	}}))
+	access := verbs.AccessRemoteWrite | verbs.AccessRemoteAtomic
+	check(s.qp.Modify(verbs.QPStateInit, verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: new(uint8(1)), Access: &access}))
+	return s
+}
+
+func (s *side) connect(peer *side) {
+	mtu, number := ib.MTU1024, peer.qp.Number()
+	check(s.qp.Modify(verbs.QPStateRTR, verbs.QPAttr{
+		Path: &verbs.Path{DLID: s.host.lid, Port: 1}, PathMTU: &mtu, DestQPN: &number, RQPSN: new(uint32(0)),
+		MaxDestRdAtomic: new(uint8(1)), MinRNRTimer: new(uint8(12)),
+	}))
+	check(s.qp.Modify(verbs.QPStateRTS, verbs.QPAttr{
+		Timeout: new(uint8(14)), RetryCount: new(uint8(0)), RNRRetry: new(uint8(0)), SQPSN: new(uint32(0)), MaxRdAtomic: new(uint8(1)),
+	}))
+}
+
+func (s *side) receive(id uint64, mr *verbs.MR, length int) {
+	must(s.qp.PostRecv([]verbs.RecvWR{{ID: id, SGEs: []verbs.SGE{{Addr: mr.Addr(), Length: uint32(length), LKey: mr.LKey()}}}}))
+}
+
+// post posts a request, after changes.
+func (s *side) post(opcode verbs.Opcode, length uint32, changes ...func(*verbs.SendWR)) {
+	mr := s.host.mr
+	wr := verbs.SendWR{
+		ID: 1, Opcode: opcode, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{{Addr: mr.Addr(), Length: length, LKey: mr.LKey()}},
+		RemoteAddr: mr.Addr(), RKey: mr.RKey(),
+	}
+	for _, change := range changes {
+		change(&wr)
+	}
+	must(s.qp.PostSend([]verbs.SendWR{wr}))
+}
+
+// print waits for n completions and prints them.
+func (s *side) print(fault, name string, n int) {
+	into := make([]verbs.Completion, 1)
+	for n > 0 {
+		if must(s.cq.Poll(into)) == 0 {
+			continue
+		}
+		vendor := "0" // as %#x of C
+		if v := into[0].VendorErr; v != 0 {
+			vendor = fmt.Sprintf("%#x", v)
+		}
+		fmt.Printf("%s: %s %d: status %d vendor %s\n", fault, name, into[0].ID, into[0].Status, vendor)
+		n--
+	}
+}
+
+// faults are the causes of errors. Each returns the number of completions of the peer.
+var faults = []struct {
+	name  string
+	cause func(h *host, a, b *side, name string) (received int)
+}{
+	{"invalid remote key", func(h *host, a, b *side, name string) int {
+		invalid := func(wr *verbs.SendWR) { wr.RKey = h.closed.RKey() }
+		b.receive(7, h.mr, 64)
+		a.post(verbs.OpWrite, 64, invalid)
+		a.post(verbs.OpWrite, 64, invalid, func(wr *verbs.SendWR) { wr.ID = 2 })
+		a.print(name, "requester", 2)
+		return 1
+	}},
+	{"no right to read", func(_ *host, a, _ *side, name string) int {
+		a.post(verbs.OpRead, 64)
+		a.print(name, "requester", 1)
+		return 0
+	}},
+	{"range", func(_ *host, a, _ *side, name string) int {
+		a.post(verbs.OpWrite, 64, func(wr *verbs.SendWR) { wr.RemoteAddr += size - 63 })
+		a.print(name, "requester", 1)
+		return 0
+	}},
+	{"unaligned atomic", func(_ *host, a, _ *side, name string) int {
+		a.post(verbs.OpFetchAdd, 8, func(wr *verbs.SendWR) { wr.RemoteAddr += 4 })
+		a.print(name, "requester", 1)
+		return 0
+	}},
+	{"no receive", func(_ *host, a, _ *side, name string) int {
+		a.post(verbs.OpSend, 64)
+		a.print(name, "requester", 1)
+		return 0
+	}},
+	{"no peer", func(_ *host, a, b *side, name string) int {
+		check(b.qp.Close())
+		b.qp = nil
+		a.post(verbs.OpSend, 64)
+		a.print(name, "requester", 1)
+		return 0
+	}},
+	{"receive too short", func(h *host, a, b *side, name string) int {
+		b.receive(7, h.mr, 63)
+		a.post(verbs.OpSend, 64)
+		a.print(name, "requester", 1)
+		return 1
+	}},
+	{"invalid key of a receive", func(h *host, a, b *side, name string) int {
+		b.receive(7, h.closed, 64)
+		a.post(verbs.OpSend, 64)
+		a.print(name, "requester", 1)
+		return 1
+	}},
+	{"invalid local key", func(h *host, a, _ *side, name string) int {
+		a.post(verbs.OpWrite, 64, func(wr *verbs.SendWR) { wr.SGEs[0].LKey = h.closed.LKey() })
+		a.print(name, "requester", 1)
+		return 0
+	}},
+	{"flush", func(h *host, _, b *side, _ string) int {
+		b.receive(7, h.mr, 64)
+		b.receive(8, h.mr, 64)
+		check(b.qp.Modify(verbs.QPStateError, verbs.QPAttr{}))
+		b.post(verbs.OpSend, 64)
+		return 3
+	}},
+}
+
+// run causes one fault.
+func (h *host) run(name string, cause func(h *host, a, b *side, name string) int) {
+	a, b := h.create(), h.create()
+	a.connect(b)
+	b.connect(a)
+	received := cause(h, a, b, name)
+	b.print(name, "responder", received)
+	for _, s := range []*side{a, b} {
+		if s.qp != nil {
+			check(s.qp.Close())
+		}
+		check(s.cq.Close())
+	}
+}
+
+// inject makes the module fail the next request.
+func (h *host) inject(codes string) {
+	check(os.WriteFile("/sys/module/mlx5test/parameters/fault", []byte("0 "+codes), 0o200))
+	h.run(codes, func(_ *host, a, _ *side, name string) int {
+		a.post(verbs.OpWrite, 64)
+		a.print(name, "requester", 1)
+		return 0
+	})
+}
+
+// limit consumes receives of an SRQ until its event arrives.
+func (h *host) limit() {
+	srq := must(h.pd.CreateSRQ(verbs.SRQInit{MaxWR: depth, MaxSGE: 1}))
+	a, b := h.create(), &side{host: h, cq: must(h.context.CreateCQ(verbs.CQInit{Entries: 4 * depth}))}
+	b.qp = must(h.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: b.cq, RecvCQ: b.cq, SRQ: srq, Cap: verbs.QPCap{MaxSendWR: 1, MaxSendSGE: 1}}))
+	check(b.qp.Modify(verbs.QPStateInit, verbs.QPAttr{PKeyIndex: new(uint16(0)), Port: new(uint8(1)), Access: new(verbs.Access(0))}))
+	a.connect(b)
+	b.connect(a)
+	for id := range uint64(depth) {
+		must(srq.PostRecv([]verbs.RecvWR{{ID: id, SGEs: []verbs.SGE{h.mr.SGE(0, 64)}}}))
+	}
+	check(srq.SetLimit(depth - 1))
+	a.post(verbs.OpSend, 64)
+	a.post(verbs.OpSend, 64)
+	a.print("limit", "requester", 2)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e := must(must(h.context.Events()).Next(ctx))
+	fmt.Printf("limit: event %v of the SRQ: %t, limit now %d\n", e.Type, e.Element == srq.ID(), must(srq.Query()).Limit)
+}
+
+func main() {
+	devices := must(verbs.Devices())
+	if len(devices) == 0 {
+		check(os.ErrNotExist)
+	}
+	c := must(devices[0].Open())
+	h := &host{context: c, pd: must(c.AllocPD()), lid: must(c.QueryPort(1)).LID}
+	memory, access := must(c.NewMemory(size, false)), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
+	h.mr = must(h.pd.RegisterMR(memory, access|verbs.AccessRemoteAtomic))
+	h.closed = must(must(c.AllocPD()).RegisterMR(memory, access))
+	if len(os.Args) == 2 && os.Args[1] == "limit" {
+		h.limit()
+	} else {
+		for _, f := range faults {
+			h.run(f.name, f.cause)
+		}
+		for _, codes := range os.Args[1:] {
+			h.inject(codes)
+		}
+	}
+	check(c.Close())
+	check(memory.Close())
+}

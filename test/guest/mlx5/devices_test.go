@@ -1,0 +1,97 @@
+//go:build guest
+
+package mlx5_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// reload loads the module with other parameters.
+func reload(t *testing.T, g *guest.Guest, parameters ...string) {
+	t.Helper()
+	g.Must(t, "rmmod", "mlx5test")
+	g.Must(t, slices.Concat([]string{"insmod", "/usr/lib/modules/insert/mlx5test.ko"}, parameters)...)
+}
+
+// TestDevices runs tests between two devices, on RoCE, and on a device that is removed.
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	s := spec(t)
+	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for its network device
+	s.Tools = append(s.Tools, "ip", "rdma")
+	g := guest.New(t, s)
+	t.Run("two devices", func(t *testing.T) {
+		reload(t, g, "devices=2", "strict=2")
+		server := g.MustStart(t, "ibkit", "perf", "--serve", "-d", "mlx5_1")
+		if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+			t.Fatal(err)
+		}
+		for _, transport := range []string{"rc", "xrc"} {
+			out := g.Must(t, "ibkit", "perf", "127.0.0.1", "-d", "mlx5_0", "--verify", "-n", count, "--test", "send-bw,write-lat", "-s", "1K", "--transport", transport)
+			if !strings.Contains(out, "LID 7") || !strings.Contains(out, "LID 8") {
+				t.Errorf("got output without LID 7 and LID 8:\n%s", out)
+			}
+		}
+		end(t, g, server)
+		theirs := g.MustStart(t, "ib_write_bw", "-F", "-d", "mlx5_1", "-n", count, "-p", "18900")
+		if err := g.AwaitTCP(t.Context(), 18900); err != nil {
+			t.Fatal(err)
+		}
+		g.Must(t, "ibkit", "ib_write_bw", "-F", "-d", "mlx5_0", "-n", count, "-p", "18900", "127.0.0.1")
+		finish(t, theirs)
+		checkKernel(t, g)
+	})
+	t.Run("RoCE", func(t *testing.T) {
+		g.Must(t, "rdma", "link", "delete", "rxe0")
+		netdev := g.Ports[0].Netdev
+		reload(t, g, "netdev="+netdev, "strict=2")
+		server := g.MustStart(t, "ibkit", "perf", "--serve")
+		if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+			t.Fatal(err)
+		}
+		for _, transport := range []string{"rc", "xrc", "ud"} {
+			g.Must(t, "ibkit", "perf", "127.0.0.1", "--verify", "-n", count, "--test", "send-lat", "-s", "512", "--transport", transport)
+		}
+		end(t, g, server)
+		theirs := g.MustStart(t, "ib_send_bw", "-F", "-c", "UD", "-s", "512", "-n", count, "-x", "1", "-p", "18900")
+		if err := g.AwaitTCP(t.Context(), 18900); err != nil {
+			t.Fatal(err)
+		}
+		g.Must(t, "ibkit", "ib_send_bw", "-F", "-c", "UD", "-s", "512", "-n", count, "-x", "1", "-p", "18900", "127.0.0.1")
+		finish(t, theirs)
+		checkKernel(t, g)
+	})
+	t.Run("removal", func(t *testing.T) {
+		reload(t, g, "strict=2")
+		server := g.MustStart(t, "ibkit", "perf", "--serve")
+		if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+			t.Fatal(err)
+		}
+		client := g.MustStart(t, "ibkit", "perf", "127.0.0.1", "--test", "write-bw", "--duration", "10m", "-s", "4K")
+		if err := g.Await(t.Context(), "sh", "-c", "rdma res show qp | grep -q 'state RTS'"); err != nil {
+			t.Fatal(err)
+		}
+		g.Must(t, "rmmod", "mlx5test")
+		r, err := client.Wait(t.Context())
+		if err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "removed") {
+			t.Errorf("got exit code %d, %v and %q, want 1 and a removed device", r.Code, err, r.Stderr)
+		}
+		end(t, g, server)
+		checkKernel(t, g)
+	})
+}
+
+// end ends a server.
+func end(t *testing.T, g *guest.Guest, p *guest.Process) {
+	t.Helper()
+	_ = p.Signal(unix.SIGINT) // it may have ended
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

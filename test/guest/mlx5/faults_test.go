@@ -1,0 +1,55 @@
+//go:build guest
+
+package mlx5_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// faultsProgram is the program that causes errors with package verbs.
+var faultsProgram = guest.Program{Package: "github.com/ibkit/ibkit/test/guest/internal/faults"}
+
+// TestFaults compares the completions of failed requests with those that libmlx5 reports:
+// status and vendor syndrome of each error, and of each syndrome of completions.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	c := filepath.Join(t.TempDir(), "cfaults")
+	if out, err := exec.CommandContext(t.Context(), "gcc", "-o", c, "testdata/faults.c", "-libverbs").CombinedOutput(); err != nil {
+		t.Fatalf("make deps installs libibverbs-dev: %v\n%s", err, out)
+	}
+	s := spec(t)
+	s.Programs = append(s.Programs, faultsProgram)
+	s.Files = map[string]string{"/usr/bin/cfaults": c}
+	g := guest.New(t, s)
+	var codes []string
+	for syndrome := 1; syndrome <= 0x24; syndrome++ {
+		codes = append(codes, fmt.Sprintf("%#x %#x", syndrome, 0xff-syndrome))
+	}
+	want := g.Must(t, append([]string{"cfaults"}, codes...)...)
+	got := g.Must(t, append([]string{"faults"}, codes...)...)
+	if got != want {
+		t.Errorf("got completions\n%s\nwant those of libmlx5\n%s", got, want)
+	}
+	if lines := strings.Count(got, "\n"); lines < len(codes)+10 {
+		t.Errorf("got %d completions, want at least %d:\n%s", lines, len(codes)+10, got)
+	}
+	if got, want := g.Must(t, "faults", "limit"), "of the SRQ: true, limit now 0\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want a text that ends with %q", got, want)
+	}
+	checkKernel(t, g)
+}
+
+// checkKernel checks that user space has not violated the ABI and that the kernel reports
+// no error.
+func checkKernel(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops|violation' || true"); out != "" {
+		t.Errorf("the kernel reports:\n%s", out)
+	}
+}

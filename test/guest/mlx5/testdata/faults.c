@@ -1,0 +1,234 @@
+/*
+ * Causes errors on the first device and prints the completions, for comparison with
+ * test/guest/internal/faults: cc -o faults faults.c -libverbs. With arguments, it injects
+ * faults: each is a syndrome and a vendor syndrome.
+ */
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIZE 4096
+#define DEPTH 4
+
+static struct ibv_context *context;
+static struct ibv_pd *pd;
+static struct ibv_mr *mr, *closed;
+static struct ibv_port_attr port;
+static char *buffer;
+
+struct side {
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+};
+
+#define CHECK(call) do { if (call) { perror(#call); exit(1); } } while (0)
+
+static void create(struct side *s)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC };
+
+	s->cq = ibv_create_cq(context, 4 * DEPTH, NULL, NULL, 0);
+	CHECK(!s->cq);
+	init.send_cq = init.recv_cq = s->cq;
+	init.cap.max_send_wr = init.cap.max_recv_wr = DEPTH;
+	init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+	s->qp = ibv_create_qp(pd, &init);
+	CHECK(!s->qp);
+	CHECK(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			    IBV_QP_ACCESS_FLAGS));
+}
+
+static void connect_to(struct side *s, struct side *peer)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
+		.dest_qp_num = peer->qp->qp_num, .min_rnr_timer = 12, .max_dest_rd_atomic = 1,
+		.ah_attr = { .dlid = port.lid, .port_num = 1 } };
+
+	CHECK(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+			    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+			    IBV_QP_MIN_RNR_TIMER));
+	attr.qp_state = IBV_QPS_RTS;
+	attr.timeout = 14;
+	attr.max_rd_atomic = 1;
+	CHECK(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+static void destroy(struct side *s)
+{
+	if (s->qp)
+		CHECK(ibv_destroy_qp(s->qp));
+	CHECK(ibv_destroy_cq(s->cq));
+}
+
+static void receive(struct side *s, uint64_t id, uint32_t lkey, uint32_t length)
+{
+	struct ibv_sge sge = { (uintptr_t)buffer, length, lkey };
+	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	CHECK(ibv_post_recv(s->qp, &wr, &bad));
+}
+
+static struct ibv_send_wr request(enum ibv_wr_opcode opcode, struct ibv_sge *sge)
+{
+	struct ibv_send_wr wr = { .wr_id = 1, .opcode = opcode, .sg_list = sge, .num_sge = 1,
+				  .send_flags = IBV_SEND_SIGNALED };
+
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = (uintptr_t)buffer;
+		wr.wr.atomic.rkey = mr->rkey;
+		return wr;
+	}
+	wr.wr.rdma.remote_addr = (uintptr_t)buffer;
+	wr.wr.rdma.rkey = mr->rkey;
+	return wr;
+}
+
+static void post(struct side *s, struct ibv_send_wr wr)
+{
+	struct ibv_send_wr *bad;
+
+	CHECK(ibv_post_send(s->qp, &wr, &bad));
+}
+
+/* Waits for n completions and prints them. */
+static void print(const char *fault, const char *name, struct side *s, int n)
+{
+	struct ibv_wc wc;
+
+	while (n > 0) {
+		int got = ibv_poll_cq(s->cq, 1, &wc);
+
+		if (got < 0) {
+			printf("%s: %s: poll failed\n", fault, name);
+			exit(1);
+		}
+		if (got) {
+			printf("%s: %s %d: status %d vendor %#x\n", fault, name, (int)wc.wr_id,
+			       wc.status, wc.vendor_err);
+			n--;
+		}
+	}
+}
+
+static void run(const char *fault)
+{
+	struct side a = {}, b = {};
+	struct ibv_sge sge = { (uintptr_t)buffer, 64, mr->lkey };
+	int received = 0;
+
+	create(&a);
+	create(&b);
+	connect_to(&a, &b);
+	connect_to(&b, &a);
+	if (!strcmp(fault, "invalid remote key")) {
+		struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge);
+
+		wr.wr.rdma.rkey = closed->rkey;
+		receive(&b, 7, mr->lkey, 64);
+		post(&a, wr);
+		wr.wr_id = 2;
+		post(&a, wr);
+		print(fault, "requester", &a, 2);
+		received = 1;
+	} else if (!strcmp(fault, "no right to read")) {
+		post(&a, request(IBV_WR_RDMA_READ, &sge));
+		print(fault, "requester", &a, 1);
+	} else if (!strcmp(fault, "range")) {
+		struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge);
+
+		wr.wr.rdma.remote_addr += SIZE - 63;
+		post(&a, wr);
+		print(fault, "requester", &a, 1);
+	} else if (!strcmp(fault, "unaligned atomic")) {
+		struct ibv_send_wr wr;
+
+		sge.length = 8;
+		wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge);
+		wr.wr.atomic.remote_addr += 4;
+		post(&a, wr);
+		print(fault, "requester", &a, 1);
+	} else if (!strcmp(fault, "no receive")) {
+		post(&a, request(IBV_WR_SEND, &sge));
+		print(fault, "requester", &a, 1);
+	} else if (!strcmp(fault, "no peer")) {
+		CHECK(ibv_destroy_qp(b.qp));
+		b.qp = NULL;
+		post(&a, request(IBV_WR_SEND, &sge));
+		print(fault, "requester", &a, 1);
+	} else if (!strcmp(fault, "receive too short")) {
+		receive(&b, 7, mr->lkey, 63);
+		post(&a, request(IBV_WR_SEND, &sge));
+		print(fault, "requester", &a, 1);
+		received = 1;
+	} else if (!strcmp(fault, "invalid key of a receive")) {
+		receive(&b, 7, closed->lkey, 64);
+		post(&a, request(IBV_WR_SEND, &sge));
+		print(fault, "requester", &a, 1);
+		received = 1;
+	} else if (!strcmp(fault, "invalid local key")) {
+		sge.lkey = closed->lkey;
+		post(&a, request(IBV_WR_RDMA_WRITE, &sge));
+		print(fault, "requester", &a, 1);
+	} else if (!strcmp(fault, "flush")) {
+		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+		receive(&b, 7, mr->lkey, 64);
+		receive(&b, 8, mr->lkey, 64);
+		CHECK(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE));
+		post(&b, request(IBV_WR_SEND, &sge));
+		received = 3;
+	} else {	/* injected by the module */
+		post(&a, request(IBV_WR_RDMA_WRITE, &sge));
+		print(fault, "requester", &a, 1);
+	}
+	print(fault, "responder", &b, received);
+	destroy(&a);
+	destroy(&b);
+}
+
+static void inject(const char *codes)
+{
+	FILE *f = fopen("/sys/module/mlx5test/parameters/fault", "w");
+
+	CHECK(!f);
+	fprintf(f, "0 %s", codes);
+	CHECK(fclose(f));
+	run(codes);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const faults[] = {
+		"invalid remote key", "no right to read", "range", "unaligned atomic",
+		"no receive", "no peer", "receive too short", "invalid key of a receive",
+		"invalid local key", "flush",
+	};
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	size_t i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	CHECK(!list || !list[0]);
+	context = ibv_open_device(list[0]);
+	CHECK(!context);
+	CHECK(ibv_query_port(context, 1, &port));
+	pd = ibv_alloc_pd(context);
+	CHECK(!pd);
+	CHECK(posix_memalign((void **)&buffer, SIZE, SIZE));
+	memset(buffer, 0, SIZE);
+	mr = ibv_reg_mr(pd, buffer, SIZE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_ATOMIC);
+	CHECK(!mr);
+	closed = ibv_reg_mr(ibv_alloc_pd(context), buffer, SIZE, IBV_ACCESS_LOCAL_WRITE |
+			    IBV_ACCESS_REMOTE_WRITE);
+	CHECK(!closed);
+	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		run(faults[i]);
+	for (i = 1; i < (size_t)argc; i++)
+		inject(argv[i]);
+	return 0;
+}
