@@ -4,7 +4,10 @@ import "github.com/ibkit/ibkit/internal/uapi"
 
 // A PD is a protection domain: queue pairs access only the memory of their own
 // domain.
-type PD struct{ object }
+type PD struct {
+	object
+	number uint32 // in work requests, if the driver returns it
+}
 
 // AllocPD creates a protection domain.
 func (c *Context) AllocPD() (*PD, error) {
@@ -12,14 +15,15 @@ func (c *Context) AllocPD() (*PD, error) {
 	if err != nil {
 		return nil, err
 	}
-	pd := &PD{o}
+	pd := &PD{object: o}
 	var core uapi.AllocPD
 	var resp uapi.AllocPDResp
-	err = pd.invoke("allocate PD", uapi.CmdAllocPD, uapi.Bytes(&core), uapi.Bytes(&resp), nil, nil)
+	var vendor uapi.AllocPDVendorResp
+	err = pd.invoke("allocate PD", uapi.CmdAllocPD, uapi.Bytes(&core), uapi.Bytes(&resp), nil, uapi.Bytes(&vendor))
 	if err != nil {
 		return nil, pd.fail(noop, c.limit("PDs", err))
 	}
-	pd.handle = resp.Handle
+	pd.handle, pd.number = resp.Handle, vendor.Number
 	return register(&pd.object, pd), nil
 }
 

@@ -242,7 +242,7 @@ func TestCreateFails(t *testing.T) {
 
 func TestNoProvider(t *testing.T) {
 	c, _ := openFake(t, DriverQIB, refuse(unix.EINVAL))
-	pd := &PD{object{context: c}}
+	pd := &PD{object: object{context: c}}
 	for name, create := range map[string]func() error{
 		"any": c.CheckQueues,
 		"CQ":  func() error { _, err := c.CreateCQ(CQInit{Entries: 1}); return err },

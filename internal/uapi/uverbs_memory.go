@@ -15,6 +15,15 @@ type AllocPDResp struct {
 	Handle uint32
 }
 
+// AllocPDVendorResp is room for the response of a driver to ALLOC_PD: structures of up to 24
+// bytes of <rdma/*-abi.h>, for example mlx5_ib_alloc_pd_resp. Most begin with the number of
+// the domain. Without room, mlx5 and others return EFAULT (mlx5_ib_alloc_pd).
+type AllocPDVendorResp struct {
+	_      structs.HostLayout
+	Number uint32
+	_      [7]uint32
+}
+
 // RegMR is struct ib_uverbs_reg_mr of <rdma/ib_user_verbs.h>.
 type RegMR struct {
 	_           structs.HostLayout
