@@ -27,7 +27,7 @@ func (pd *PD) CreateAH(path Path) (*AH, error) {
 	}
 	ah := &AH{object: o}
 	core := uapi.CreateAH{UserHandle: ah.id, PDHandle: pd.handle, Attr: ahAttrOf(path)}
-	ah.provided, err = c.provider.NewAH(path, func(in, out []byte) (provider.Created, error) {
+	ah.provided, err = c.provider.NewAH(path, pd.number, func(in, out []byte) (provider.Created, error) {
 		resp := uapi.CreateAHResp{Handle: noHandle}
 		err := ah.invoke(op, uapi.CmdCreateAH, uapi.Bytes(&core), uapi.Bytes(&resp), in, out)
 		ah.handle = resp.Handle

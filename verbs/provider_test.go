@@ -36,7 +36,7 @@ func (s *second) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SR
 	return secondSRQ{s}, err
 }
 
-func (s *second) NewAH(_ provider.Path, create provider.Create) (any, error) {
+func (s *second) NewAH(_ provider.Path, _ uint32, create provider.Create) (any, error) {
 	_, err := create(nil, nil)
 	return "provided", err
 }

@@ -87,6 +87,9 @@ func (c *Context) createQP(init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
 	if init.SRQ != nil || init.RecvCQ == nil {
 		init.Cap.MaxRecvWR, init.Cap.MaxRecvSGE = 0, 0
 	}
+	if r, ok := c.provider.(provider.Rounder); ok {
+		init.Cap = r.RoundQP(init.Cap)
+	}
 	if err := c.ensureEvents(); err != nil {
 		return nil, err
 	}

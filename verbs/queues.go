@@ -1,13 +1,19 @@
 package verbs
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"time"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/neighbour"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/mlx5"
 	"github.com/ibkit/ibkit/verbs/provider"
+	"github.com/ibkit/ibkit/verbs/pvrdma"
 	"github.com/ibkit/ibkit/verbs/rxe"
 	"github.com/ibkit/ibkit/verbs/siw"
 )
@@ -18,9 +24,10 @@ var ErrNoProvider = errors.New("the queues of this driver are not supported")
 
 // providers are the constructors of providers by driver.
 var providers = map[DriverID]newProvider{
-	DriverMLX5: mlx5.New,
-	DriverRXE:  always(rxe.New),
-	DriverSIW:  always(siw.New),
+	DriverMLX5:   mlx5.New,
+	DriverPVRDMA: pvrdma.New,
+	DriverRXE:    always(rxe.New),
+	DriverSIW:    always(siw.New),
 }
 
 // A newProvider creates the provider of a driver. response is the driver's response to
@@ -112,6 +119,53 @@ func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
 	}
 	gid, err := d.context.GID(uint32(port), uint32(gidIndex))
 	return networks[gid.Type], err
+}
+
+// resolveTimeout limits the address resolution of MAC: the kernel gives up after 3 s.
+const resolveTimeout = 5 * time.Second
+
+// MAC returns the Ethernet address of the first hop to a GID.
+func (d queueDevice) MAC(path Path) ([6]byte, error) {
+	ip := path.DGID.Unmap()
+	if mac, ok := multicastMAC(ip); ok {
+		return mac, nil
+	}
+	if ip.Is6() && ip.IsLinkLocalUnicast() {
+		gid, err := d.context.GID(uint32(path.Port), uint32(path.SGIDIndex))
+		if err != nil {
+			return [6]byte{}, err
+		}
+		netdev, err := net.InterfaceByIndex(int(gid.Ifindex))
+		if err != nil {
+			return [6]byte{}, fmt.Errorf("find network device of GID %d: %w", path.SGIDIndex, err)
+		}
+		ip = ip.WithZone(netdev.Name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
+	defer cancel()
+	hop, err := neighbour.Lookup(ctx, ip)
+	if err != nil {
+		return [6]byte{}, err
+	}
+	if len(hop.LinkAddr) != 6 {
+		return [6]byte{}, fmt.Errorf("%v is reached by %s, which has no Ethernet addresses", path.DGID, hop.Netdev)
+	}
+	return [6]byte(hop.LinkAddr), nil
+}
+
+// multicastMAC returns the Ethernet address of a multicast group: a prefix and the last 23
+// bits of an IPv4 address (RFC 1112, 6.4), or 32 of an IPv6 address (RFC 2464, 7). The
+// GID of an IPv4 group has the prefix ff0e::ffff:0:0 (<rdma/ib_addr.h>, rdma_ip2gid). It
+// returns false for other addresses.
+func multicastMAC(ip netip.Addr) (mac [6]byte, ok bool) {
+	a := ip.As16()
+	switch {
+	case !ip.IsMulticast():
+		return mac, false
+	case ip.Is4() || [12]byte(a[:12]) == [12]byte{0: 0xff, 1: 0x0e, 10: 0xff, 11: 0xff}:
+		return [6]byte{0x01, 0x00, 0x5e, a[13] & 0x7f, a[14], a[15]}, true
+	}
+	return [6]byte{0x33, 0x33, a[12], a[13], a[14], a[15]}, true
 }
 
 // Unmap undoes Map.

@@ -51,11 +51,15 @@ func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &SRQ{object: o, init: init}
 	attr := provider.SRQAttr{MaxWR: init.MaxWR, MaxSGE: init.MaxSGE}
+	if r, ok := c.provider.(provider.Rounder); ok {
+		attr = r.RoundSRQ(attr)
+		init.MaxWR, init.MaxSGE = attr.MaxWR, attr.MaxSGE
+	}
 	if init.CQ != nil {
 		attr.CQ = init.CQ.queue
 	}
+	s := &SRQ{object: o, init: init}
 	s.queue, err = c.provider.NewSRQ(attr, func(in, out []byte) (provider.Created, error) {
 		created, err := s.create(op, pd, in, out)
 		s.handle, s.number = created.Handle, created.Number

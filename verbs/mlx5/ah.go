@@ -29,7 +29,7 @@ const avGlobal = 1 << 30 // the packet has a GRH; not set on RoCE
 
 // NewAH creates an address handle. InfiniBand needs no object of the kernel; on RoCE, the
 // kernel resolves the MAC address.
-func (d *device) NewAH(path provider.Path, create provider.Create) (any, error) {
+func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (any, error) {
 	network, err := d.Network(path.Port, path.SGIDIndex)
 	if err != nil {
 		return nil, err

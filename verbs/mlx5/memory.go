@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ibkit/ibkit/verbs/dmamem"
+	"github.com/ibkit/ibkit/verbs/provider"
 )
 
 // A memory is the buffer of a queue and, behind it in a cache line of its own, the
@@ -35,7 +36,7 @@ func (m *memory) recordAddr() uint64 { return m.Addr() + uint64(len(m.buffer)) }
 // publish writes a word of the doorbell record after all earlier stores to the buffer.
 func (m *memory) publish(word int, v uint32) {
 	storeBarrier()
-	store32(&m.record[word], bigEndian(v))
+	provider.Store32(&m.record[word], bigEndian(v))
 }
 
 // bigEndian returns v in the byte order of the adapter.
@@ -52,8 +53,3 @@ func acquire(p *byte) [4]byte {
 	binary.NativeEndian.PutUint32(b[:], atomic.LoadUint32((*uint32)(unsafe.Pointer(p))))
 	return b
 }
-
-// store32 is a store that the compiler neither splits nor omits.
-//
-//go:noinline
-func store32(p *uint32, v uint32) { *p = v }

@@ -430,7 +430,7 @@ func TestAH(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, d := newDevice(t)
 			f.network = test.network
-			a, err := d.NewAH(test.path, test.create)
+			a, err := d.NewAH(test.path, 0, test.create)
 			if err != nil {
 				t.Fatal(err)
 			}

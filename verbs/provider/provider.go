@@ -12,12 +12,23 @@ type Provider interface {
 	// NewSRQ creates a shared receive queue.
 	NewSRQ(attr SRQAttr, create Create) (SRQ, error)
 
-	// NewAH creates an address handle. AddressHandle.Provided returns its result. A
-	// provider whose work requests contain the path does not need to call create.
-	NewAH(path Path, create Create) (any, error)
+	// NewAH creates an address handle in a protection domain with a number of the
+	// driver. AddressHandle.Provided returns its result. A provider whose work requests
+	// contain the path does not need to call create.
+	NewAH(path Path, domain uint32, create Create) (any, error)
 
 	// Close follows the Close of all queues and precedes that of the device.
 	Close() error
+}
+
+// A Rounder is a [Provider] whose driver takes only the capacities that its queues can
+// have.
+type Rounder interface {
+	// RoundQP returns the next larger capacity of a queue pair.
+	RoundQP(QPCap) QPCap
+
+	// RoundSRQ returns the next larger capacity of a shared receive queue.
+	RoundSRQ(SRQAttr) SRQAttr
 }
 
 // A Registrar is a [Provider] of a driver that reads data with the registration of
@@ -149,6 +160,10 @@ type Device interface {
 
 	// Network returns the network of a GID.
 	Network(port, gidIndex uint8) (Network, error)
+
+	// MAC returns the Ethernet address of the first hop to a GID. It may wait for the
+	// address resolution of the kernel.
+	MAC(path Path) ([6]byte, error)
 }
 
 // An Attr is an attribute of a driver's method. Exactly one of its last three fields is

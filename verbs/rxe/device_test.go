@@ -184,8 +184,8 @@ func TestNewFails(t *testing.T) {
 				return p.NewSRQ(provider.SRQAttr{}, answer(uapi.RXECreateSRQResp{MI: rq}, larger))
 			}, provider.ErrCorrupt,
 		},
-		"AH refused":          {func() (any, error) { return p.NewAH(provider.Path{}, refuse) }, refused},
-		"AH without a number": {func() (any, error) { return p.NewAH(provider.Path{}, answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
+		"AH refused":          {func() (any, error) { return p.NewAH(provider.Path{}, 0, refuse) }, refused},
+		"AH without a number": {func() (any, error) { return p.NewAH(provider.Path{}, 0, answer(uapi.RXECreateAHResp{}, created)) }, errors.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := test.make(); !errors.Is(err, test.want) {

@@ -98,7 +98,7 @@ type ah struct{ number uint32 }
 
 // NewAH creates an address handle. A kernel that returns no number needs the
 // complete address in each work request, which is not supported.
-func (p rxe) NewAH(_ provider.Path, create provider.Create) (any, error) {
+func (p rxe) NewAH(_ provider.Path, _ uint32, create provider.Create) (any, error) {
 	var resp uapi.RXECreateAHResp
 	if _, err := create(nil, bytesOf(&resp)); err != nil {
 		return nil, err

@@ -132,6 +132,6 @@ func (p *siw) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SR
 }
 
 // NewAH fails: iWARP has no datagrams.
-func (p *siw) NewAH(provider.Path, provider.Create) (any, error) {
+func (p *siw) NewAH(provider.Path, uint32, provider.Create) (any, error) {
 	return nil, fmt.Errorf("create address handle on iWARP: %w", errors.ErrUnsupported)
 }

@@ -56,11 +56,12 @@ func TestLayout(t *testing.T) {
 
 // A device is the kernel's part of queues, on plain memory.
 type device struct {
-	rings  map[uint64][]byte // by key
-	mapped int
-	bells  int
-	brief  bool // of the last doorbell
-	err    error
+	provider.Device                   // nil: the other methods are not called
+	rings           map[uint64][]byte // by key
+	mapped          int
+	bells           int
+	brief           bool // of the last doorbell
+	err             error
 }
 
 var errNoRing = errors.New("no such ring")
@@ -366,7 +367,7 @@ func TestNew(t *testing.T) {
 		"QP refused":        {func() error { _, err := p.NewQP(qpAttr, refuse); return err }, refused},
 		"SRQ refused":       {func() error { _, err := p.NewSRQ(provider.SRQAttr{}, refuse); return err }, refused},
 		"UD":                {func() error { _, err := p.NewQP(provider.QPAttr{Transport: provider.UD}, refuse); return err }, provider.ErrOpcode},
-		"AH":                {func() error { _, err := p.NewAH(provider.Path{}, refuse); return err }, errors.ErrUnsupported},
+		"AH":                {func() error { _, err := p.NewAH(provider.Path{}, 0, refuse); return err }, errors.ErrUnsupported},
 		"no mapping":        {qpOf(func(r *uapi.SIWCreateQPResp) { r.SQKey = uapi.SIWInvalidKey }), provider.ErrCorrupt},
 		"no power of two":   {qpOf(func(r *uapi.SIWCreateQPResp) { r.NumSQE = 7 }), provider.ErrCorrupt},
 		"no elements":       {qpOf(func(r *uapi.SIWCreateQPResp) { r.NumSQE = 0 }), provider.ErrCorrupt},
