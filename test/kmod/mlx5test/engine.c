@@ -9,8 +9,6 @@
 #include <rdma/ib_cache.h>
 #include "engine.h"
 
-static const struct ts_abi *const abi = &ts_mlx5;
-
 DEFINE_MUTEX(ts_lock);
 DEFINE_XARRAY_ALLOC(ts_qps);
 DEFINE_XARRAY_ALLOC(ts_cqs);
@@ -141,7 +139,7 @@ static enum ib_wc_status find_responder(struct responder *r, struct ts_qp *qp, u
 
 static bool receive_waits(const struct responder *r)
 {
-	return r->srq ? abi->srq_waits(r->srq) : abi->receive_waits(r->qp);
+	return r->srq ? ts_abi->srq_waits(r->srq) : ts_abi->receive_waits(r->qp);
 }
 
 /* Delivers a message. Returns the result for the sender. */
@@ -152,8 +150,8 @@ static int deliver(const struct responder *r, struct ts_list *data, struct ts_co
 
 	if (!receive_waits(r))
 		return TS_WAIT_RNR;
-	status = r->srq ? abi->take_srq(r->srq, &scatter, &c->counter) :
-			  abi->take_receive(r->qp, &scatter, &c->counter);
+	status = r->srq ? ts_abi->take_srq(r->srq, &scatter, &c->counter) :
+			  ts_abi->take_receive(r->qp, &scatter, &c->counter);
 	if (status == IB_WC_SUCCESS && data && data->len > scatter.len)
 		status = IB_WC_LOC_LEN_ERR;
 	c->qp = r->qp;
@@ -162,7 +160,7 @@ static int deliver(const struct responder *r, struct ts_list *data, struct ts_co
 	c->status = status;
 	if (status == IB_WC_SUCCESS && data)
 		ts_move(&scatter, data, data->len);
-	abi->complete(r->cq, c);
+	ts_abi->complete(r->cq, c);
 	if (status == IB_WC_SUCCESS)
 		return IB_WC_SUCCESS;
 	fail(r->qp);
@@ -364,7 +362,7 @@ static bool send_one(struct ts_qp *qp)
 	struct ts_send s = {};
 	int status;
 
-	if (!abi->next_send(qp, &s, &local, &parsed) || !is_due(qp))
+	if (!ts_abi->next_send(qp, &s, &local, &parsed) || !is_due(qp))
 		return false;
 	if (qp->attr.qp_state == IB_QPS_ERR) {
 		status = IB_WC_WR_FLUSH_ERR;
@@ -392,7 +390,7 @@ static bool send_one(struct ts_qp *qp)
 	c.counter = s.counter;
 	c.status = status;
 	if (status != IB_WC_SUCCESS) {
-		abi->complete(to_ts_cq(qp->ib.send_cq), &c);
+		ts_abi->complete(to_ts_cq(qp->ib.send_cq), &c);
 		if (qp->attr.qp_state != IB_QPS_ERR)
 			fail(qp);
 		return true;
@@ -400,7 +398,7 @@ static bool send_one(struct ts_qp *qp)
 	if (fault.on && s.op != TS_NOP)
 		fault.after--;
 	if (s.signaled)
-		abi->complete(to_ts_cq(qp->ib.send_cq), &c);
+		ts_abi->complete(to_ts_cq(qp->ib.send_cq), &c);
 	return true;
 }
 
@@ -412,12 +410,12 @@ static bool run_qp(struct ts_qp *qp)
 
 	switch (qp->attr.qp_state) {
 	case IB_QPS_ERR:
-		while (!qp->ib.srq && abi->receive_waits(qp)) {
+		while (!qp->ib.srq && ts_abi->receive_waits(qp)) {
 			struct ts_completion c = { .qp = qp, .uidx = qp->uidx, .recv = true,
 						   .status = IB_WC_WR_FLUSH_ERR };
 
-			abi->take_receive(qp, &unused, &c.counter);
-			abi->complete(to_ts_cq(qp->ib.recv_cq), &c);
+			ts_abi->take_receive(qp, &unused, &c.counter);
+			ts_abi->complete(to_ts_cq(qp->ib.recv_cq), &c);
 			any = true;
 		}
 		fallthrough;
@@ -437,7 +435,7 @@ static void check_limit(struct ts_srq *srq)
 	struct ib_event ev = { .device = srq->ib.device, .element.srq = &srq->ib,
 			       .event = IB_EVENT_SRQ_LIMIT_REACHED };
 
-	if (!srq->limit || abi->srq_left(srq) >= srq->limit)
+	if (!srq->limit || ts_abi->srq_left(srq) >= srq->limit)
 		return;
 	srq->limit = 0;
 	if (srq->ib.event_handler)
@@ -455,13 +453,13 @@ int ts_engine(void *unused)
 		bool any;
 
 		mutex_lock(&ts_lock);
-		any = abi->hear_bells();
+		any = ts_abi->hear_bells();
 		xa_for_each(&ts_qps, i, qp)
 			any |= run_qp(qp);
 		xa_for_each(&ts_srqs, i, srq)
 			check_limit(srq);
 		xa_for_each(&ts_cqs, i, cq)
-			abi->check_arm(cq);
+			ts_abi->check_arm(cq);
 		mutex_unlock(&ts_lock);
 		if (!READ_ONCE(ts_queues))
 			wait_event_interruptible(ts_idle, ts_queues || kthread_should_stop());

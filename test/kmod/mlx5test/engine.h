@@ -76,7 +76,8 @@ struct ts_srq {
 	struct ib_srq ib;
 	struct ts_mem buf, db_mem;
 	__be32 *db;
-	u32 srqn, uidx, size, shift, head, max_sge, limit;
+	u32 srqn, uidx, size, shift, head, max_wr, max_sge, limit;
+	u32 tail;			/* pvrdma: the posted requests when the doorbell rang */
 	u16 taken;
 };
 
@@ -88,7 +89,10 @@ struct ts_qp {
 	void *rq, *sq;
 	u32 sq_size, rq_size, rq_shift, uidx, uar;
 	u16 sq_ci, rq_ci;
-	u16 sq_limit;			/* the doorbell record when the doorbell rang */
+	u16 sq_limit, rq_limit;		/* the posted requests when the doorbell rang */
+	struct ts_mem rq_mem;		/* pvrdma: the receive queue; buf is the send queue */
+	u32 sq_stride;
+	bool sig_all;
 	struct ib_qp_attr attr;
 	struct ib_qp_cap cap;
 	u16 dlid;
@@ -123,7 +127,7 @@ struct ts_send {
 	u8 sgid_index, tclass, hop, *dgid;
 	u32 flow;
 	u16 dlid;
-	unsigned int counter;		/* index for its completion */
+	u64 counter;			/* index or ID for its completion */
 	unsigned int blocks;		/* size in the queue */
 	u8 raw_op;			/* opcode of the ABI */
 };
@@ -143,7 +147,7 @@ struct ts_completion {
 	bool recv;
 	enum ib_wr_opcode op;		/* of a receive: of the peer's request */
 	u8 raw_op;
-	unsigned int counter;
+	u64 counter;
 	u32 len;
 	__be32 imm;
 	bool grh, solicited;
@@ -153,8 +157,26 @@ struct ts_completion {
 	u8 forced_syndrome, forced_vendor; /* injected, or 0 */
 };
 
-/* The layout of the queues of a driver. Only the thread calls these. */
+/* A driver: its commands, and the layout of its queues. */
 struct ts_abi {
+	const char *name;		/* of devices, with a number */
+	const struct ib_device_ops *ops;
+	const struct uapi_definition *definitions;
+	void (*query_device)(struct ib_device_attr *a);
+	int (*reply_device)(struct ib_udata *udata);
+
+	/* Commands: init maps the memory of an object, reply writes the response. */
+	int (*reply_pd)(struct ts_pd *pd, struct ib_udata *udata);
+	int (*init_cq)(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
+	int (*reply_cq)(struct ts_cq *cq, struct ib_udata *udata);
+	int (*resize_cq)(struct ts_cq *cq, u32 size, struct ib_udata *udata);
+	int (*init_srq)(struct ts_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata);
+	int (*reply_srq)(struct ts_srq *srq, struct ib_udata *udata);
+	int (*init_qp)(struct ts_qp *qp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+	int (*reply_qp)(struct ts_qp *qp, struct ib_udata *udata);
+
+	/* The functions from here on are called by the thread only. */
+
 	/* Reads the next send request. False: none that can start. */
 	bool (*next_send)(struct ts_qp *qp, struct ts_send *s, struct ts_list *local,
 			  enum ib_wc_status *status);
@@ -163,9 +185,9 @@ struct ts_abi {
 	bool (*srq_waits)(struct ts_srq *srq);
 	/* Removes the next receive request. */
 	enum ib_wc_status (*take_receive)(struct ts_qp *qp, struct ts_list *to,
-					  unsigned int *index);
+					  u64 *index);
 	enum ib_wc_status (*take_srq)(struct ts_srq *srq, struct ts_list *to,
-				      unsigned int *index);
+				      u64 *index);
 	/* The number of posted receive requests. */
 	unsigned int (*srq_left)(struct ts_srq *srq);
 	void (*complete)(struct ts_cq *cq, const struct ts_completion *c);
@@ -175,7 +197,8 @@ struct ts_abi {
 	bool (*hear_bells)(void);
 };
 
-extern const struct ts_abi ts_mlx5;
+extern const struct ts_abi ts_mlx5, ts_pvrdma;
+extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
 extern struct mutex ts_lock;
@@ -252,5 +275,11 @@ bool mlx5_uar_exists(u32 id);
 bool mlx5_hear_bells(void);
 int mlx5_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
 void mlx5_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* pvrdma_uar.c */
+int pvrdma_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
+
+/* pvrdma.c */
+void pvrdma_bell(unsigned int offset, u32 value);
 
 #endif

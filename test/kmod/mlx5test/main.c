@@ -19,6 +19,21 @@ module_param_named(strict, ts_strict, int, 0644);
 MODULE_PARM_DESC(strict,
 		 "0: run what the doorbell records have; 1: start requests only when their doorbell has rung, as an adapter does, and count violations of the ABI; 2: count also reserved bytes that libmlx5 does not clear");
 
+const struct ts_abi *ts_abi = &ts_mlx5;
+
+static int set_abi(const char *s, const struct kernel_param *kp)
+{
+	if (sysfs_streq(s, "pvrdma"))
+		ts_abi = &ts_pvrdma;
+	else if (!sysfs_streq(s, "mlx5"))
+		return -EINVAL;
+	return 0;
+}
+
+static const struct kernel_param_ops abi_ops = { .set = set_abi };
+module_param_cb(abi, &abi_ops, NULL, 0);
+MODULE_PARM_DESC(abi, "the user ABI: mlx5 or pvrdma, which needs netdev");
+
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "number of devices, 1 or 2, which are connected to each other");
@@ -63,7 +78,9 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *a, struct i
 	a->hca_core_clock = 1000000;	/* kHz: timestamps are nanoseconds */
 	a->cq_caps.max_cq_moderation_count = U16_MAX;
 	a->cq_caps.max_cq_moderation_period = U16_MAX;
-	return mlx5_reply_device(udata);
+	if (ts_abi->query_device)
+		ts_abi->query_device(a);
+	return ts_abi->reply_device ? ts_abi->reply_device(udata) : 0;
 }
 
 static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *a)
@@ -75,6 +92,7 @@ static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *a)
 	a->max_mtu = IB_MTU_4096;
 	a->active_mtu = dev->ndev ? IB_MTU_1024 : IB_MTU_4096;
 	a->gid_tbl_len = dev->ndev ? 16 : 1;
+	a->ip_gids = !!dev->ndev;
 	a->pkey_tbl_len = 1;
 	a->max_msg_sz = 1 << 30;
 	a->max_vl_num = 1;
@@ -156,12 +174,12 @@ static int add_device(unsigned int n)
 	dev->ib.phys_port_cnt = 1;
 	dev->ib.num_comp_vectors = 1;
 	dev->ib.node_guid = cpu_to_be64(0x0214050000000100ULL + n);
-	dev->ib.driver_def = mlx5_definitions;
+	dev->ib.driver_def = ts_abi->definitions;
 	dev->lid = TS_LID + n;
 	strscpy(dev->ib.node_desc, "mlx5test", sizeof(dev->ib.node_desc));
 	ib_set_device_ops(&dev->ib, &device_ops);
 	ib_set_device_ops(&dev->ib, &ts_object_ops);
-	ib_set_device_ops(&dev->ib, &mlx5_ops);
+	ib_set_device_ops(&dev->ib, ts_abi->ops);
 	if (n < netdevs) {
 		ib_set_device_ops(&dev->ib, &roce_ops);
 		dev->lid = 0;
@@ -169,7 +187,7 @@ static int add_device(unsigned int n)
 		err = dev->ndev ? ib_device_set_netdev(&dev->ib, dev->ndev, 1) : -ENODEV;
 	}
 	if (!err)
-		err = ib_register_device(&dev->ib, "mlx5_%d", NULL);
+		err = ib_register_device(&dev->ib, ts_abi->name, NULL);
 	if (!err) {
 		all[n] = dev;
 		return 0;

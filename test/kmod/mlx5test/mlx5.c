@@ -103,6 +103,7 @@ int mlx5_init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib
 	    req.reserved0 || req.reserved1 || !mlx5_uar_exists(req.uar_page_index))
 		return -EINVAL;
 	cq->size = roundup_pow_of_two(attr->cqe + 1);
+	cq->ib.cqe = cq->size - 1;
 	cq->cqe_size = req.cqe_size;
 	err = ts_map(cq->ib.device, &cq->buf, req.buf_addr, (u64)cq->size * cq->cqe_size,
 		     IB_ACCESS_LOCAL_WRITE);
@@ -183,7 +184,7 @@ int mlx5_init_srq(struct ts_srq *srq, struct ib_srq_init_attr *attr, struct ib_u
 	if (ts_strict)
 		ts_expect(!srq->db[0], "SRQ: doorbell record %8ph", srq->db);
 	srq->max_sge = (1 << srq->shift) / 16 - 1;
-	attr->attr.max_wr = srq->size - 1;
+	srq->max_wr = attr->attr.max_wr = srq->size - 1;
 	return 0;
 }
 

@@ -276,7 +276,7 @@ static enum ib_wc_status scatter(struct wqe_data *seg, unsigned int n, struct ib
 	return status;
 }
 
-static enum ib_wc_status take_receive(struct ts_qp *qp, struct ts_list *to, unsigned int *index)
+static enum ib_wc_status take_receive(struct ts_qp *qp, struct ts_list *to, u64 *index)
 {
 	struct wqe_data *seg;
 
@@ -286,7 +286,7 @@ static enum ib_wc_status take_receive(struct ts_qp *qp, struct ts_list *to, unsi
 	return scatter(seg, (1U << qp->rq_shift) / 16, qp->ib.pd, to, qp->ib.qp_num);
 }
 
-static enum ib_wc_status take_srq(struct ts_srq *srq, struct ts_list *to, unsigned int *index)
+static enum ib_wc_status take_srq(struct ts_srq *srq, struct ts_list *to, u64 *index)
 {
 	u8 *wqe = srq->buf.p + ((size_t)srq->head << srq->shift);
 	u16 next = be16_to_cpup((__be16 *)(wqe + 2));
@@ -481,6 +481,18 @@ static bool next_send(struct ts_qp *qp, struct ts_send *s, struct ts_list *local
 }
 
 const struct ts_abi ts_mlx5 = {
+	.name = "mlx5_%d",
+	.ops = &mlx5_ops,
+	.definitions = mlx5_definitions,
+	.reply_device = mlx5_reply_device,
+	.reply_pd = mlx5_reply_pd,
+	.init_cq = mlx5_init_cq,
+	.reply_cq = mlx5_reply_cq,
+	.resize_cq = mlx5_resize_cq,
+	.init_srq = mlx5_init_srq,
+	.reply_srq = mlx5_reply_srq,
+	.init_qp = mlx5_init_qp,
+	.reply_qp = mlx5_reply_qp,
 	.next_send = next_send,
 	.receive_waits = receive_waits,
 	.srq_waits = srq_waits,

@@ -13,7 +13,7 @@ static int alloc_pd(struct ib_pd *ib, struct ib_udata *udata)
 	mutex_lock(&ts_lock);
 	pd->pdn = ++last_pdn;
 	mutex_unlock(&ts_lock);
-	return mlx5_reply_pd(pd, udata);
+	return ts_abi->reply_pd(pd, udata);
 }
 
 static int dealloc_pd(struct ib_pd *ib, struct ib_udata *udata)
@@ -51,16 +51,15 @@ static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr, struc
 
 	if (!udata || attr->flags)
 		return -EOPNOTSUPP;
-	err = mlx5_init_cq(cq, attr, udata);
+	err = ts_abi->init_cq(cq, attr, udata);
 	if (err)
 		return err;
 	mutex_lock(&ts_lock);
 	err = ts_give_id(&ts_cqs, &cq->cqn, cq, 0x80, 0xffffff, &next_cqn);
 	mutex_unlock(&ts_lock);
 	if (!err) {
-		ib->cqe = cq->size - 1;
 		/* Not under the lock: it may fault, and so wait for the address space. */
-		err = mlx5_reply_cq(cq, udata);
+		err = ts_abi->reply_cq(cq, udata);
 		if (!err)
 			return 0;
 		forget(&ts_cqs, cq->cqn);
@@ -82,9 +81,11 @@ static int destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 
 static int resize_cq(struct ib_cq *ib, int cqe, struct ib_udata *udata)
 {
+	if (!ts_abi->resize_cq)
+		return -EOPNOTSUPP;
 	if (cqe < 1 || cqe >= 1 << 22)
 		return -EINVAL;
-	return mlx5_resize_cq(to_ts_cq(ib), roundup_pow_of_two(cqe + 1), udata);
+	return ts_abi->resize_cq(to_ts_cq(ib), roundup_pow_of_two(cqe + 1), udata);
 }
 
 static int modify_cq(struct ib_cq *ib, u16 count, u16 period)
@@ -111,7 +112,7 @@ static int create_srq(struct ib_srq *ib, struct ib_srq_init_attr *attr, struct i
 
 	if (!udata || (attr->srq_type != IB_SRQT_BASIC && attr->srq_type != IB_SRQT_XRC))
 		return -EOPNOTSUPP;
-	err = mlx5_init_srq(srq, attr, udata);
+	err = ts_abi->init_srq(srq, attr, udata);
 	if (err)
 		return err;
 	srq->limit = attr->attr.srq_limit;
@@ -120,7 +121,7 @@ static int create_srq(struct ib_srq *ib, struct ib_srq_init_attr *attr, struct i
 	mutex_unlock(&ts_lock);
 	if (!err) {
 		ib->ext.xrc.srq_num = srq->srqn;
-		err = mlx5_reply_srq(srq, udata);
+		err = ts_abi->reply_srq(srq, udata);
 		if (!err)
 			return 0;
 		forget(&ts_srqs, srq->srqn);
@@ -138,7 +139,7 @@ static int modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr, enum ib_srq_a
 		return -EINVAL;
 	if (!(mask & IB_SRQ_LIMIT))
 		return 0;
-	if (attr->srq_limit >= srq->size)
+	if (attr->srq_limit > srq->max_wr)
 		return -EINVAL;
 	mutex_lock(&ts_lock);
 	srq->limit = attr->srq_limit;
@@ -148,7 +149,7 @@ static int modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr, enum ib_srq_a
 
 static int query_srq(struct ib_srq *ib, struct ib_srq_attr *attr)
 {
-	attr->max_wr = to_ts_srq(ib)->size - 1;
+	attr->max_wr = to_ts_srq(ib)->max_wr;
 	attr->max_sge = to_ts_srq(ib)->max_sge;
 	attr->srq_limit = to_ts_srq(ib)->limit;
 	return 0;
@@ -166,6 +167,7 @@ static int destroy_srq(struct ib_srq *ib, struct ib_udata *udata)
 static void free_qp(struct ts_qp *qp)
 {
 	ts_unmap(&qp->db_mem);
+	ts_unmap(&qp->rq_mem);
 	ts_unmap(&qp->buf);
 }
 
@@ -197,7 +199,7 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	default:
 		return -EOPNOTSUPP;
 	}
-	err = mlx5_init_qp(qp, attr, udata);
+	err = ts_abi->init_qp(qp, attr, udata);
 	if (err)
 		return err;
 	qp->cap = attr->cap;
@@ -208,7 +210,7 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 		ts_queues++;
 	mutex_unlock(&ts_lock);
 	if (!err) {
-		err = mlx5_reply_qp(qp, udata);
+		err = ts_abi->reply_qp(qp, udata);
 		if (!err) {
 			wake_up(&ts_idle);
 			return 0;
@@ -263,7 +265,7 @@ static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct
 		qp->dlid = rdma_ah_get_dlid(&attr->ah_attr);
 	qp->attr.qp_state = to;
 	if (to == IB_QPS_RESET) {
-		qp->sq_ci = qp->rq_ci = qp->sq_limit = 0;
+		qp->sq_ci = qp->rq_ci = qp->sq_limit = qp->rq_limit = 0;
 		qp->since = 0;
 	}
 out:
