@@ -25,7 +25,7 @@ type ring struct {
 }
 
 // maxRing limits the memory of a ring in bytes: commands have 32 bits for it.
-const maxRing = 1 << 31
+const maxRing uint64 = 1 << 31
 
 // roundUp returns the next power of two.
 func roundUp(v uint32) uint32 {
