@@ -23,6 +23,7 @@ type command struct {
 	flags testFlags
 	serve serverFlags
 	peer  peerFlags
+	self  selfTestFlags
 	view  view
 }
 
@@ -46,7 +47,7 @@ type testFlags struct {
 func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
-		Use:   "perf [flags] SERVER",
+		Use:   "perf [flags] SERVER\n  ibkit perf --self-test [flags] [DEVICE]",
 		Short: "Measure latency and bandwidth of RDMA between two hosts",
 		Long: strings.TrimSpace(`
 perf moves data between this host and SERVER, which runs ibkit perf --serve, and
@@ -62,7 +63,14 @@ and atomics are round trips. Warm-up messages are not counted.
 
 Several tests run in order. Options that do not apply to a test are ignored for
 it. If a failure concerns one test only, for example a limit of the device, perf
-continues with the next test and ends with exit code 4.`),
+continues with the next test and ends with exit code 4.
+
+With --self-test, perf needs no peer: it runs every operation, many sizes and
+every error over loopback on one device, verifies payloads and completions, and
+prints a report to attach to an issue. The first active port is tested unless
+DEVICE, --device or --ib-port select another one. Exit code 3 means that a case
+failed, 4 that the test was interrupted; what a device does not support is no
+failure.`),
 		Example: strings.Trim(`
   # on one host
   ibkit perf --serve
@@ -85,6 +93,9 @@ continues with the next test and ends with exit code 4.`),
   # as the server of ibv_rc_pingpong -g 1, to be started on another host
   ibkit perf --serve --peer pingpong --test send-lat
 
+  # does this adapter do everything right? a report for an issue
+  ibkit perf --self-test mlx5_0
+
   # a health check: exit code 3 below 80 Gb/s or above 5 µs
   ibkit perf host1 --test write-bw,write-lat -s 64K --min-bw 80 --max-p99 5us`, "\n"),
 		DisableFlagsInUseLine: true,
@@ -96,10 +107,13 @@ continues with the next test and ends with exit code 4.`),
 	return cmd
 }
 
-// execute runs a server, a test with another program, or tests with a server.
+// execute runs a self-test, a server, a test with another program, or tests with a server.
 func (c *command) execute(ctx context.Context, flags *pflag.FlagSet, args []string) error {
 	if err := rules.Check(flags); err != nil {
 		return err
+	}
+	if c.self.on {
+		return c.self.run(ctx, c, flags, args)
 	}
 	if flags.Changed("peer") {
 		return c.peer.run(ctx, c, flags, args)
@@ -161,6 +175,7 @@ func (c *command) define(cmd *cobra.Command) {
 	c.serve = serverFlags{env: c.env}
 	c.serve.define(flags)
 	c.peer.define(cmd)
+	c.self.define(cmd)
 	for name, values := range map[string]cmdutil.Values{
 		"size":    cmdutil.Constant("sweep"),
 		"device":  cmdutil.DeviceNames,

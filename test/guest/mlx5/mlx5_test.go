@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/selftest"
 )
 
 // programs are Debian programs that use libmlx5.
@@ -110,6 +111,18 @@ func TestVerified(t *testing.T) {
 		t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 	}
 	checkKernel(t, g)
+}
+
+// TestSelfTest runs the self-test on the module.
+func TestSelfTest(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, spec(t))
+	g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
+	selftest.Run(t, g, "mlx5_0", []string{
+		"rc memory window and invalidate", // needs work requests of type UMR
+		"rc shared receive queue limit",   // not in the module
+		"device region of a dma-buf",
+	})
 }
 
 // finish waits for a program, which must succeed.

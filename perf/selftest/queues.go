@@ -1,0 +1,560 @@
+package selftest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ibkit/ibkit/verbs"
+)
+
+// queues returns the cases about queues: lists, rings, sharing and events.
+func (t *tester) queues(kind verbs.QPType) []testCase {
+	group, total := groups[kind], 5000
+	if kind == verbs.QPTypeRC {
+		total = 70000 // so that indices of 16 bits wrap
+	}
+	all := []testCase{
+		{group, "several SGEs", []int{}, func() error { return t.scattered(kind) }},
+		{group, "full queues", []int{0}, func() error { return t.full(kind) }},
+		{group, fmt.Sprintf("%d messages in a ring of %d", total, ring), []int{8}, func() error { return t.wrap(kind, total) }},
+		{group, "4 queue pairs, one completion queue", []int{64}, func() error { return t.several(kind) }},
+		{group, "rejected work requests", []int{}, func() error { return t.rejected(kind) }},
+		{group, "completion events", []int{64}, func() error { return t.events(kind) }},
+		{group, "solicited events", []int{64}, func() error { return t.solicited(kind) }},
+	}
+	if kind != verbs.QPTypeUC { // the specification has SRQs for RC and UD (10.2.9)
+		all = append(all, testCase{group, "shared receive queue", []int{64}, func() error { return t.shared(kind) }})
+	}
+	if kind == verbs.QPTypeRC {
+		all = append(all,
+			testCase{group, "shared receive queue limit", []int{64}, t.limit},
+			testCase{group, "fence", []int{4096}, t.fence})
+	}
+	return append(all,
+		testCase{group, "flush", []int{}, func() error { return t.flush(kind, false) }},
+		testCase{group, "flush of receives in the error state", []int{}, func() error { return t.flush(kind, true) }})
+}
+
+// scattered sends messages of several pieces to several pieces, and reads to several
+// pieces.
+func (t *tester) scattered(kind verbs.QPType) error {
+	limit := min(int(t.port.Limits.MaxSGE), 16)
+	for _, n := range []int{2, 3, limit} {
+		if n > limit {
+			continue
+		}
+		err := t.with(config{kind: kind, sges: n, room: 8192}, func(s *session) error {
+			if err := s.pieces(n); err != nil || kind != verbs.QPTypeRC {
+				return err
+			}
+			return s.readPieces(min(n, int(t.port.Limits.MaxSGERd)))
+		})
+		if err != nil {
+			return fmt.Errorf("%d SGEs: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// pieces sends n pieces of different sizes, one of them empty, to n pieces.
+func (s *session) pieces(n int) error {
+	s.prepare()
+	var payload []byte
+	var from, to []verbs.SGE
+	for i := range n {
+		at, size := 300*i, 5*i+1
+		if i == 1 {
+			size = 0
+		}
+		from = append(from, s.a.mr.SGE(at, size))
+		payload = append(payload, s.a.mr.Bytes()[at:at+size]...)
+	}
+	received := len(payload) + s.header()
+	rest := received
+	for i := range n {
+		size := min(rest, max(s.header(), received/n+1))
+		if i == n-1 {
+			size = rest
+		}
+		to = append(to, s.b.mr.SGE(300*i, size))
+		rest -= size
+	}
+	recv, err := s.receive(s.b, to...)
+	if err != nil {
+		return err
+	}
+	id, err := s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: from})
+	if err == nil {
+		_, err = s.one(s.a, id, verbs.CompletedSend)
+	}
+	if err != nil {
+		return fmt.Errorf("requester: %w", err)
+	}
+	c, err := s.one(s.b, recv, verbs.CompletedRecv)
+	if err == nil {
+		err = s.checkReceived(c, received, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("responder: %w", err)
+	}
+	var got []byte
+	for _, sge := range to {
+		got = append(got, s.b.mr.Bytes()[sge.Addr-s.b.mr.Addr():][:sge.Length]...)
+	}
+	if !bytes.Equal(got[s.header():], payload) {
+		return fmt.Errorf("payload: got %x, want %x", got[s.header():], payload)
+	}
+	return nil
+}
+
+// readPieces reads into n pieces.
+func (s *session) readPieces(n int) error {
+	s.prepare()
+	a, b := s.a.mr.Bytes(), s.b.mr.Bytes()
+	copy(b, a)
+	var to []verbs.SGE
+	var got []byte
+	length := 0
+	for i := range n {
+		to = append(to, s.a.mr.SGE(300*i, 7*i+1))
+		length += 7*i + 1
+	}
+	id, err := s.post(s.a, verbs.SendWR{
+		Opcode: verbs.OpRead, Flags: verbs.SendSignaled, SGEs: to, RemoteAddr: s.b.mr.Addr() + 5000, RKey: s.b.mr.RKey(),
+	})
+	if err == nil {
+		_, err = s.one(s.a, id, verbs.CompletedRead)
+	}
+	if err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	for _, sge := range to {
+		got = append(got, a[sge.Addr-s.a.mr.Addr():][:sge.Length]...)
+	}
+	if want := b[5000 : 5000+length]; !bytes.Equal(got, want) {
+		return fmt.Errorf("read: got %x, want %x", got, want)
+	}
+	return nil
+}
+
+// full fills both queues in one call each. A work request more does not fit until the
+// others are complete.
+func (t *tester) full(kind verbs.QPType) error {
+	return t.with(config{kind: kind, depth: 16}, func(s *session) error {
+		receives := int(s.b.Cap().MaxRecvWR)
+		wrs := make([]verbs.RecvWR, 4*receives+64) // rings may be larger than the capacity
+		for i := range wrs {
+			wrs[i] = verbs.RecvWR{ID: uint64(i)}
+			if h := s.header(); h > 0 {
+				wrs[i].SGEs = []verbs.SGE{s.b.mr.SGE(0, h)}
+			}
+		}
+		if n, err := s.b.PostRecv(wrs); n < receives || !errors.Is(err, verbs.ErrFull) {
+			return fmt.Errorf("post %d receives: got %d posted, error %v, want at least %d and %v", len(wrs), n, err, receives, verbs.ErrFull)
+		}
+		capacity := min(int(s.a.Cap().MaxSendWR), receives)
+		for range 3 {
+			var sends []verbs.SendWR
+			for i := range capacity {
+				wr := verbs.SendWR{ID: uint64(i), Opcode: verbs.OpSend, Flags: verbs.SendSignaled}
+				if kind == verbs.QPTypeUD {
+					wr.AH, wr.RemoteQPN, wr.QKey = s.ah, s.b.Number(), testQKey
+				}
+				sends = append(sends, wr)
+			}
+			if n, err := s.a.PostSend(sends); n != capacity || err != nil {
+				return fmt.Errorf("post %d sends: got %d posted, error %v", capacity, n, err)
+			}
+			for _, e := range []*end{s.a, s.b} {
+				all, err := s.wait(e.cq, capacity)
+				if err != nil {
+					return err
+				}
+				for i, c := range all {
+					if err := s.check(c, e, c.ID, verbs.StatusOK); err != nil {
+						return err
+					}
+					if e == s.a && c.ID != uint64(i) {
+						return fmt.Errorf("completion: got ID %d, want %d", c.ID, i)
+					}
+				}
+			}
+			if n, err := s.b.PostRecv(wrs[:capacity]); n != capacity || err != nil {
+				return fmt.Errorf("post %d receives again: got %d posted, error %v", capacity, n, err)
+			}
+		}
+		return nil
+	})
+}
+
+// ring is the size of the rings of wrap in work requests.
+const ring = 64
+
+// wrap sends at least total messages in full batches, of which the last one has a
+// completion.
+func (t *tester) wrap(kind verbs.QPType, total int) error {
+	const depth, each = ring, ring
+	return t.with(config{kind: kind, depth: depth, room: 8192}, func(s *session) error {
+		slot := 8 + s.header()
+		recvs, sends := make([]verbs.RecvWR, each), make([]verbs.SendWR, each)
+		for i := range each {
+			recvs[i].SGEs, sends[i].SGEs = make([]verbs.SGE, 1), make([]verbs.SGE, 1)
+		}
+		for first := 0; first < total; first += each {
+			for i := range each {
+				n := first + i
+				setWord(s.a.mr, n%depth*8, uint64(n))
+				recvs[i].ID, recvs[i].SGEs[0] = uint64(n), s.b.mr.SGE(n%depth*slot, slot)
+				wr := &sends[i]
+				wr.ID, wr.Opcode, wr.Flags, wr.SGEs[0] = uint64(n), verbs.OpSend, 0, s.a.mr.SGE(n%depth*8, 8)
+				if kind == verbs.QPTypeUD {
+					wr.AH, wr.RemoteQPN, wr.QKey = s.ah, s.b.Number(), testQKey
+				}
+			}
+			sends[each-1].Flags = verbs.SendSignaled
+			if _, err := s.b.PostRecv(recvs); err != nil {
+				return fmt.Errorf("message %d: %w", first, err)
+			}
+			if _, err := s.a.PostSend(sends); err != nil {
+				return fmt.Errorf("message %d: %w", first, err)
+			}
+			if _, err := s.one(s.a, uint64(first+each-1), verbs.CompletedSend); err != nil {
+				return fmt.Errorf("message %d: %w", first+each-1, err)
+			}
+			all, err := s.wait(s.b.cq, each)
+			if err != nil {
+				return fmt.Errorf("message %d: %w", first, err)
+			}
+			for i, c := range all {
+				n := first + i
+				if err := s.check(c, s.b, uint64(n), verbs.StatusOK); err != nil {
+					return fmt.Errorf("message %d: %w", n, err)
+				}
+				if got := word(s.b.mr, n%depth*slot+s.header()); got != uint64(n) {
+					return fmt.Errorf("message %d: got payload %d", n, got)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// several sends over several queue pairs, whose responders share a completion queue.
+func (t *tester) several(kind verbs.QPType) error {
+	return t.with(config{kind: kind, pairs: 4, common: true}, func(s *session) error {
+		return s.interleave(func(p pair) *end { return p.b })
+	})
+}
+
+// shared sends over several queue pairs, whose responders share a receive queue.
+func (t *tester) shared(kind verbs.QPType) error {
+	if t.port.Limits.MaxSRQ == 0 {
+		return unsupported("the device has no shared receive queues")
+	}
+	return t.with(config{kind: kind, pairs: 4, shared: true}, func(s *session) error {
+		return s.interleave(func(pair) *end { return s.b })
+	})
+}
+
+// interleave sends one message over each pair, three times, and checks the queue pairs and
+// the payloads of completions. into is the end that receives.
+func (s *session) interleave(into func(pair) *end) error {
+	const size = 64
+	for round := range 3 {
+		recvs := map[uint64]int{} // offset by ID
+		s.prepare()
+		for i, p := range s.pairs {
+			id, err := s.receive(into(p), into(p).mr.SGE(256*i, size+s.header()))
+			if err != nil {
+				return err
+			}
+			recvs[id] = 256*i + s.header()
+		}
+		byQP := map[uint32]pair{}
+		for i, p := range s.pairs {
+			for j := range size {
+				p.a.mr.Bytes()[j] = byte(16*round + i)
+			}
+			id, err := s.post(p.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{p.a.mr.SGE(0, size)}})
+			if err != nil {
+				return err
+			}
+			if _, err := s.one(p.a, id, verbs.CompletedSend); err != nil {
+				return fmt.Errorf("requester %d: %w", i, err)
+			}
+			byQP[p.b.Number()] = p
+		}
+		for i := range s.pairs {
+			all, err := s.wait(into(s.pairs[i]).cq, 1)
+			if err != nil {
+				return fmt.Errorf("responder %d: %w", i, err)
+			}
+			c := all[0]
+			p, ok := byQP[c.QPN]
+			at, posted := recvs[c.ID]
+			if c.Status != verbs.StatusOK || !ok || !posted {
+				return fmt.Errorf("responder %d: got %v on QP %#x with ID %#x", i, c.Status, c.QPN, c.ID)
+			}
+			delete(byQP, c.QPN)
+			delete(recvs, c.ID)
+			if want := p.a.mr.Bytes()[:size]; !bytes.Equal(into(p).mr.Bytes()[at:at+size], want) {
+				return fmt.Errorf("payload on QP %#x: got %x, want %x", c.QPN, into(p).mr.Bytes()[at:at+size], want)
+			}
+		}
+	}
+	return nil
+}
+
+// rejected posts work requests that cannot be executed. They leave no trace.
+func (t *tester) rejected(kind verbs.QPType) error {
+	return t.with(config{kind: kind, inline: 32}, func(s *session) error {
+		sge := s.a.mr.SGE(0, 8)
+		capacity := s.a.Cap()
+		for _, c := range []struct {
+			name string
+			wr   verbs.SendWR
+			want error
+		}{
+			{"too many SGEs", verbs.SendWR{Opcode: verbs.OpSend, SGEs: make([]verbs.SGE, capacity.MaxSendSGE+1)}, verbs.ErrSGEs},
+			{"too much inline data", verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendInline, Inline: make([]byte, capacity.MaxInline+1)}, verbs.ErrInline},
+			{"undefined operation", verbs.SendWR{Opcode: 31, SGEs: []verbs.SGE{sge}}, verbs.ErrOpcode},
+			{"atomic of 4 bytes", verbs.SendWR{Opcode: verbs.OpFetchAdd, SGEs: []verbs.SGE{s.a.mr.SGE(0, 4)}}, verbs.ErrLength},
+			{"read", verbs.SendWR{Opcode: verbs.OpRead, SGEs: []verbs.SGE{sge}}, verbs.ErrOpcode},
+		} {
+			want := c.want
+			switch {
+			case kind == verbs.QPTypeRC && c.wr.Opcode == verbs.OpRead:
+				continue
+			case kind != verbs.QPTypeRC && c.wr.Opcode.IsAtomic():
+				want = verbs.ErrOpcode
+			}
+			if _, err := s.post(s.a, c.wr); !errors.Is(err, want) {
+				return fmt.Errorf("%s: got error %v, want %v", c.name, err, want)
+			}
+		}
+		return s.message(verbs.OpSend, 8, 0)
+	})
+}
+
+// events waits for the events of armed completion queues, some in a row.
+func (t *tester) events(kind verbs.QPType) error {
+	return t.with(config{kind: kind, events: true}, func(s *session) error {
+		for i := range 5 {
+			for _, e := range []*end{s.a, s.b} {
+				if err := e.cq.Arm(false); err != nil {
+					return err
+				}
+			}
+			recv, err := s.receive(s.b, s.b.mr.SGE(0, 64+s.header()))
+			if err != nil {
+				return err
+			}
+			id, err := s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{s.a.mr.SGE(0, 64)}})
+			if err != nil {
+				return err
+			}
+			for _, e := range []*end{s.a, s.b} {
+				if err := s.event(e); err != nil {
+					return fmt.Errorf("event %d: %w", i+1, err)
+				}
+			}
+			if _, err := s.one(s.a, id, verbs.CompletedSend); err != nil {
+				return err
+			}
+			if _, err := s.one(s.b, recv, verbs.CompletedRecv); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// event waits for the event of a completion queue.
+func (s *session) event(e *end) error {
+	ctx, cancel := context.WithTimeout(s.ctx, caseTimeout)
+	defer cancel()
+	cq, err := e.channel.Wait(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("got no event in %v", caseTimeout)
+	case err == nil && cq != e.cq:
+		return fmt.Errorf("got an event of %v, want %v", cq, e.cq)
+	}
+	return err
+}
+
+// quiet is the time in which an event that must not occur would occur.
+const quiet = 50 * time.Millisecond
+
+// solicited checks that only a solicited message causes an event of a queue that is armed
+// for those.
+func (t *tester) solicited(kind verbs.QPType) error {
+	return t.with(config{kind: kind, events: true}, func(s *session) error {
+		if err := s.b.cq.Arm(true); err != nil {
+			return err
+		}
+		for _, flags := range []verbs.SendFlags{0, verbs.SendSolicited} {
+			recv, err := s.receive(s.b, s.b.mr.SGE(0, 64+s.header()))
+			if err != nil {
+				return err
+			}
+			id, err := s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled | flags, SGEs: []verbs.SGE{s.a.mr.SGE(0, 64)}})
+			if err != nil {
+				return err
+			}
+			if _, err := s.one(s.a, id, verbs.CompletedSend); err != nil {
+				return err
+			}
+			if flags == 0 {
+				ctx, cancel := context.WithTimeout(s.ctx, quiet)
+				_, err := s.b.channel.Wait(ctx)
+				cancel()
+				if !errors.Is(err, context.DeadlineExceeded) {
+					return fmt.Errorf("message without the flag: got an event (error %v), want none", err)
+				}
+			} else if err := s.event(s.b); err != nil {
+				return fmt.Errorf("message with the flag: %w", err)
+			}
+			if _, err := s.one(s.b, recv, verbs.CompletedRecv); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// limit waits for the event of a shared receive queue with too few receives.
+func (t *tester) limit() error {
+	if t.port.Limits.MaxSRQ == 0 {
+		return unsupported("the device has no shared receive queues")
+	}
+	events, err := t.port.Context.Events()
+	if err != nil {
+		return err
+	}
+	return t.with(config{kind: verbs.QPTypeRC, shared: true, depth: 8}, func(s *session) error {
+		for i := range 4 {
+			if _, err := s.receive(s.b, s.b.mr.SGE(64*i, 64)); err != nil {
+				return err
+			}
+		}
+		if err := s.srq.SetLimit(3); err != nil {
+			return err
+		}
+		for range 2 {
+			id, err := s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{s.a.mr.SGE(0, 64)}})
+			if err != nil {
+				return err
+			}
+			if _, err := s.one(s.a, id, verbs.CompletedSend); err != nil {
+				return err
+			}
+		}
+		if _, err := s.wait(s.b.cq, 2); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(t.ctx, caseTimeout)
+		defer cancel()
+		for {
+			e, err := events.Next(ctx)
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
+				return fmt.Errorf("got no event of the limit in %v", caseTimeout)
+			case err != nil:
+				return err
+			case e.Type == verbs.EventSRQLimitReached && e.Element == s.srq.ID():
+				return nil
+			}
+		}
+	})
+}
+
+// fence sends the data that a read before it has returned.
+func (t *tester) fence() error {
+	const size = 4096
+	return t.with(config{kind: verbs.QPTypeRC, room: 3 * size}, func(s *session) error {
+		for round := range 16 {
+			s.prepare()
+			b := s.b.mr.Bytes()
+			for i := range size {
+				b[i] = byte(i) ^ byte(round)
+			}
+			recv, err := s.receive(s.b, s.b.mr.SGE(size, size))
+			if err != nil {
+				return err
+			}
+			wrs := []verbs.SendWR{
+				{ID: s.id(), Opcode: verbs.OpRead, SGEs: []verbs.SGE{s.a.mr.SGE(0, size)}, RemoteAddr: s.b.mr.Addr(), RKey: s.b.mr.RKey()},
+				{ID: s.id(), Opcode: verbs.OpSend, Flags: verbs.SendSignaled | verbs.SendFence, SGEs: []verbs.SGE{s.a.mr.SGE(0, size)}},
+			}
+			if _, err := s.a.PostSend(wrs); err != nil {
+				return err
+			}
+			if _, err := s.one(s.a, wrs[1].ID, verbs.CompletedSend); err != nil {
+				return err
+			}
+			if _, err := s.one(s.b, recv, verbs.CompletedRecv); err != nil {
+				return err
+			}
+			if err := verify(b[size:], 0, b[:size]); err != nil {
+				return fmt.Errorf("round %d: %w", round+1, err)
+			}
+		}
+		return nil
+	})
+}
+
+// flush changes queue pairs to the error state: all work requests complete as flushed, in
+// order, those from before and later ones.
+func (t *tester) flush(kind verbs.QPType, later bool) error {
+	if later && t.port.Context.Driver() == verbs.DriverRXE {
+		return unsupported("Soft-RoCE flushes only receives that were posted before the error state")
+	}
+	return t.with(config{kind: kind, depth: 8}, func(s *session) error {
+		if later {
+			if err := s.b.Modify(verbs.QPStateError, verbs.QPAttr{}); err != nil {
+				return err
+			}
+		}
+		var ids []uint64
+		for range 4 {
+			id, err := s.receive(s.b, s.b.mr.SGE(0, 64))
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		if !later {
+			if err := s.b.Modify(verbs.QPStateError, verbs.QPAttr{}); err != nil {
+				return err
+			}
+		}
+		for _, id := range ids {
+			if _, err := s.fails(s.b, id, verbs.StatusFlushed); err != nil {
+				return fmt.Errorf("receive: %w", err)
+			}
+		}
+		id, err := s.post(s.b, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled})
+		if err != nil {
+			return err
+		}
+		if _, err := s.fails(s.b, id, verbs.StatusFlushed); err != nil {
+			return fmt.Errorf("send: %w", err)
+		}
+		return s.recovered()
+	})
+}
+
+// recovered connects the queue pairs again and sends a message.
+func (s *session) recovered() error {
+	if err := s.reconnect(); err != nil {
+		return err
+	}
+	if err := s.message(verbs.OpSend, 64, 0); err != nil {
+		return fmt.Errorf("after a reset: %w", err)
+	}
+	return nil
+}

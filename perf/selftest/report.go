@@ -1,0 +1,77 @@
+package selftest
+
+import "time"
+
+// Schema identifies the JSON form of a [Report]; schema/perf-self-test.json describes it.
+const Schema = "ibkit/perf-self-test/1"
+
+// A Report is the result of Run. It contains no addresses, names or GUIDs of the host.
+type Report struct {
+	Schema  string  `json:"schema"`
+	Program string  `json:"program"` // "ibkit 1.2.3"
+	System  System  `json:"system"`
+	Device  Device  `json:"device"`
+	Cases   []Case  `json:"cases"`
+	Partial bool    `json:"partial"` // interrupted
+	Seconds float64 `json:"seconds"`
+}
+
+// System describes the host.
+type System struct {
+	Kernel       string `json:"kernel"`
+	Architecture string `json:"architecture"`
+	CPUs         int    `json:"cpus"`
+	PageSize     int    `json:"page_size"`
+}
+
+// Device describes the device and the port.
+type Device struct {
+	Name         string  `json:"name"`
+	Driver       string  `json:"driver"`
+	Firmware     string  `json:"firmware"`
+	VendorID     uint32  `json:"vendor_id"`
+	VendorPartID uint32  `json:"vendor_part_id"`
+	Board        *string `json:"board"` // PSID of Mellanox adapters; nil if unknown
+	HWVersion    uint32  `json:"hw_version"`
+	Port         uint8   `json:"port"`
+	Ports        uint8   `json:"ports"`
+	Link         string  `json:"link"`
+	Rate         *string `json:"rate"` // nil if unknown
+	MTU          int     `json:"mtu"`
+	GIDType      *string `json:"gid_type"`  // nil without a GID
+	GIDIndex     *int    `json:"gid_index"` // nil without a GID
+}
+
+// An Outcome is the result of a case.
+type Outcome string
+
+// The outcomes.
+const (
+	Pass        Outcome = "pass"
+	Fail        Outcome = "fail"
+	Unsupported Outcome = "unsupported" // by the device, the driver or the provider
+)
+
+// A Case is one check.
+type Case struct {
+	Transport string  `json:"transport"` // "rc", "uc", "ud", or "device"
+	Name      string  `json:"name"`
+	Outcome   Outcome `json:"outcome"`
+	Reason    *string `json:"reason"` // nil for Pass
+	Sizes     []int   `json:"sizes"`  // of messages in bytes
+	Seconds   float64 `json:"seconds"`
+}
+
+// Count returns the number of cases with an outcome.
+func (r *Report) Count(o Outcome) (n int) {
+	for i := range r.Cases {
+		if r.Cases[i].Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// caseTimeout is the maximum time that a case waits for one completion. Adapters may
+// retransmit for some seconds before they give up.
+const caseTimeout = 30 * time.Second

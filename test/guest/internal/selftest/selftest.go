@@ -1,0 +1,60 @@
+//go:build guest
+
+// Package selftest runs ibkit perf --self-test in a guest.
+package selftest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ibkit/ibkit/perf/selftest"
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+// Run runs the self-test on a device. unsupported are the cases that the device may not
+// support, as "transport name"; all others must pass.
+func Run(t *testing.T, g *guest.Guest, device string, unsupported []string) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf-self-test.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "perf", "--self-test", device, "--json"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(out.Stdout))
+	if err == nil {
+		err = schema.Validate(document)
+	}
+	if err != nil {
+		t.Fatalf("got invalid document: %v\n%s%s", err, out.Stdout, out.Stderr)
+	}
+	var r selftest.Report
+	if err := json.Unmarshal([]byte(out.Stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d cases in %.1f s", len(r.Cases), r.Seconds)
+	for _, c := range r.Cases {
+		name := c.Transport + " " + c.Name
+		switch c.Outcome {
+		case selftest.Fail:
+			t.Errorf("%s: %s", name, *c.Reason)
+		case selftest.Unsupported:
+			if !slices.Contains(unsupported, name) {
+				t.Errorf("%s: unsupported: %s", name, *c.Reason)
+			}
+		}
+	}
+	want := 0
+	if r.Count(selftest.Fail) > 0 {
+		want = 3
+	}
+	if out.Code != want || r.Partial || r.Device.Name != device || len(r.Cases) < 80 {
+		t.Errorf("got exit code %d, partial %v, device %s, %d cases, want %d, false, %s, at least 80", out.Code, r.Partial, r.Device.Name, len(r.Cases), want, device)
+	}
+}
