@@ -38,8 +38,8 @@ DEB_PACKAGES += tshark
 # What scrapes the metrics of a fabric and of a host, and checks alert rules.
 DEB_PACKAGES += prometheus prometheus-node-exporter
 DEB_PACKAGES += kmod xz-utils zstd make linux-headers-amd64
-# What programs of the guests are built with.
-DEB_PACKAGES += libibverbs-dev
+# What programs for libmlx5 are compiled with, and what runs tests of other processors.
+DEB_PACKAGES += libibverbs-dev qemu-user-static
 
 .PHONY: help
 help: ## list the targets
@@ -66,7 +66,7 @@ JOBS = $(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync
 test-all: ## install what the tests need, run all checks, and count them
 	@rm -rf $(RESULTS)
 	@$(JOBS) deps lint test || true
-	@$(JOBS) race oracle scripts package || true
+	@$(JOBS) race oracle scripts foreign package || true
 	@$(JOBS) guest fuzz || true
 	@$(MAKE) --no-print-directory summary
 
@@ -89,6 +89,16 @@ oracle scripts guest: export REPEAT = 1
 .PHONY: oracle
 oracle: ## compare with Debian's tools on simulated fabrics
 	@$(CHECK) oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
+
+# Processors with barriers of their own, by the names of Go and of QEMU.
+FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x
+
+.PHONY: foreign
+foreign: ## run the assembly of other processors in QEMU's user mode
+	@for processor in $(FOREIGN); do \
+		GOARCH=$${processor%:*} $(CHECK) "queues on $${processor%:*}" \
+			go test -timeout $(TIMEOUT) -exec qemu-$${processor#*:}-static ./verbs/mlx5 || status=1; \
+	done; exit $${status:-0}
 
 .PHONY: scripts
 scripts: ## run the command-line scripts on simulated fabrics
@@ -218,6 +228,10 @@ bench-cm: ## compare connections per second with Debian's cmtime and ucmatose, i
 .PHONY: bench-perf
 bench-perf: ## compare latency and bandwidth with Debian's perftest, in a guest
 	go test -tags guest ./test/guest/perf -run '^$$' -bench Perftest -benchtime 1x -timeout 2h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
+
+.PHONY: bench-mlx5
+bench-mlx5: ## compare the cost of posting and polling with that of libmlx5, in a guest
+	go test -tags guest ./test/guest/mlx5 -run '^$$' -bench Cost -benchtime 1x -timeout 1h -v | grep --line-buffered -E '^ *(bench_test.go.*)?\||^(ok|FAIL)'
 
 .PHONY: clean
 clean: ## remove what was built

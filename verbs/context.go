@@ -51,7 +51,7 @@ func (d Device) open(k kernel) (*Context, error) {
 	if err != nil {
 		return nil, errors.Join(err, k.close(fd))
 	}
-	if c.findProvider(); c.provider != nil {
+	if c.findProvider(d.Path); c.provider != nil {
 		// The responses to doorbells need memory outside of Go's heap: prepared
 		// writes contain its address for as long as they exist, and a runtime.Pinner
 		// that is never unpinned panics.

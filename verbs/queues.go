@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/neighbour"
+	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/mlx5"
 	"github.com/ibkit/ibkit/verbs/provider"
@@ -30,6 +32,21 @@ var providers = map[DriverID]newProvider{
 	DriverSIW:    always(siw.New),
 }
 
+// abiVersions are the first and the last version of the interface of a driver that its
+// provider knows (*_UVERBS_ABI_VERSION of <rdma/*-abi.h>).
+var abiVersions = map[DriverID][2]uint64{DriverMLX5: {1, 1}, DriverPVRDMA: {3, 3}, DriverRXE: {1, 2}, DriverSIW: {1, 1}}
+
+// checkABI compares the version of the interface of the driver. A kernel that does not
+// report one is accepted.
+func checkABI(fs sysfs.FS, driver DriverID, path string) error {
+	var problems []error // ignored: without the file, the version is unknown
+	got := fs.Dir(&problems, "class/infiniband_verbs", filepath.Base(path)).Uint("abi_version", 32)
+	if known := abiVersions[driver]; got != nil && (*got < known[0] || *got > known[1]) {
+		return fmt.Errorf("%w: the kernel has version %d of the interface of %v, want %d", ErrNoProvider, *got, driver, known[1])
+	}
+	return nil
+}
+
 // A newProvider creates the provider of a driver. response is the driver's response to
 // GET_CONTEXT.
 type newProvider func(d provider.Device, response []byte) (provider.Provider, error)
@@ -39,11 +56,16 @@ func always(f func(provider.Device) provider.Provider) newProvider {
 	return func(d provider.Device, _ []byte) (provider.Provider, error) { return f(d), nil }
 }
 
-// findProvider creates the provider of the driver, if there is one.
-func (c *Context) findProvider() {
+// findProvider creates the provider of the driver, if there is one. path is the device
+// node.
+func (c *Context) findProvider(path string) {
 	c.providerErr = ErrNoProvider
 	if f := providers[c.driver]; f != nil {
-		var err error
+		err := checkABI(sysfs.Default, c.driver, path)
+		if err != nil {
+			c.providerErr = err
+			return
+		}
 		if c.provider, err = f(queueDevice{c}, c.vendor.out); err != nil {
 			c.providerErr = fmt.Errorf("%w: %w", ErrNoProvider, err)
 		}
@@ -105,6 +127,9 @@ func (d queueDevice) Call(op string, object, method uint16, attrs ...provider.At
 	}
 	return nil
 }
+
+// NUMANode returns the node of the memory closest to the device.
+func (d queueDevice) NUMANode() *int { return d.context.NUMANode() }
 
 // networks are the packet formats of GIDs.
 var networks = map[GIDType]provider.Network{

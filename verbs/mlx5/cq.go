@@ -16,6 +16,7 @@ import (
 type cq struct {
 	device   *device
 	memory   memory
+	stride   int    // size of an entry in bytes; the adapter writes the last 64 of them
 	mask     uint32 // number of entries (a power of two) less one
 	round    uint   // log2 of the number of entries: that bit of an index is the owner
 	index    uint32 // of the next entry to poll; not reduced to the ring
@@ -24,7 +25,7 @@ type cq struct {
 	page     *page
 }
 
-// cqeSize is the size of a completion queue entry in bytes.
+// cqeSize is the size of the used part of a completion queue entry in bytes.
 const cqeSize = 64
 
 // The words of the doorbell record of a completion queue.
@@ -47,15 +48,17 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	}
 	// The kernel computes the same size from the number in the command.
 	size := roundUp(attr.Entries + 1)
-	m, err := newMemory(int(size) * cqeSize)
+	stride := d.cqeSize
+	m, err := d.newMemory(int(size) * stride)
 	if err != nil {
 		return nil, err
 	}
+	q := &cq{device: d, memory: m, stride: stride, mask: size - 1, round: uint(bits.TrailingZeros32(size)), page: p}
 	for i := range size {
-		m.buffer[i*cqeSize+cqeOwner] = cqeInvalid << 4
+		q.entry(i)[cqeOwner] = cqeInvalid << 4
 	}
 	in := uapi.MLX5CreateCQ{
-		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: cqeSize, Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
+		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: uint32(stride), Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
 	}
 	if p.id > 1<<16-1 {
 		return nil, closing(m, fmt.Errorf("doorbell page %d exceeds 16 bits: %w", p.id, provider.ErrCorrupt))
@@ -69,9 +72,8 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		// The memory must stay: the adapter may write to it until the object is destroyed.
 		return nil, fmt.Errorf("completion queue: got %d entries, want %d: %w", created.CQE, size-1, provider.ErrCorrupt)
 	}
-	return &cq{
-		device: d, memory: m, mask: size - 1, round: uint(bits.TrailingZeros32(size)), number: resp.CQN, page: p,
-	}, nil
+	q.number = resp.CQN
+	return q, nil
 }
 
 // roundUp returns the next power of two.
@@ -92,7 +94,7 @@ func closing(m memory, err error) error {
 
 // entry returns the entry of an index.
 func (q *cq) entry(index uint32) *[cqeSize]byte {
-	return (*[cqeSize]byte)(q.memory.buffer[uint64(index&q.mask)*cqeSize:])
+	return (*[cqeSize]byte)(q.memory.buffer[int(index&q.mask)*q.stride+q.stride-cqeSize:])
 }
 
 // ready returns the entry of an index if the adapter has written it.

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
@@ -17,6 +20,8 @@ type fake struct {
 	pages   [][]byte
 	kinds   []uint64 // types of the pages
 	mapped  int
+	length  uint32 // of a page that the kernel maps
+	node    *int
 	network provider.Network
 	err     error // of Call and of create
 
@@ -33,10 +38,10 @@ func (f *fake) Call(_ string, object, method uint16, attrs ...provider.Attr) err
 		return f.err
 	}
 	f.kinds = append(f.kinds, *attrs[1].Constant)
-	f.pages = append(f.pages, make([]byte, pageSize))
+	f.pages = append(f.pages, make([]byte, max(f.length, pageSize)))
 	*attrs[0].Handle = uint32(len(f.pages))
 	binary.NativeEndian.PutUint64(attrs[2].Out, uint64(len(f.pages)-1))
-	binary.NativeEndian.PutUint32(attrs[3].Out, pageSize)
+	binary.NativeEndian.PutUint32(attrs[3].Out, f.length)
 	binary.NativeEndian.PutUint32(attrs[4].Out, uint32(len(f.pages)+9))
 	return nil
 }
@@ -46,18 +51,20 @@ func (f *fake) Map(offset uint64, _ int) ([]byte, error) {
 	return f.pages[offset], nil
 }
 
+func (f *fake) NUMANode() *int { return f.node }
+
 func (f *fake) Unmap([]byte) error { f.mapped--; return nil }
 
 func (f *fake) Network(_, _ uint8) (provider.Network, error) { return f.network, nil }
 
 // supported is the response of a current kernel and adapter to GET_CONTEXT.
 var supported = uapi.MLX5AllocUcontextResp{
-	BFRegSize: 512, CQEVersion: 1, MaxSQDescSize: 1024, MaxRQDescSize: 512, MaxSendWQEBB: 32768, MaxRecvWR: 32768, MaxSRQRecvWR: 32768,
+	BFRegSize: 512, CQEVersion: 1, ResponseLength: uapi.MLX5AllocUcontextRespSize, MaxSQDescSize: 1024, MaxRQDescSize: 512, MaxSendWQEBB: 32768, MaxRecvWR: 32768, MaxSRQRecvWR: 32768,
 }
 
 func newDevice(t testing.TB) (*fake, *device) {
 	t.Helper()
-	f := &fake{t: t}
+	f := &fake{t: t, length: pageSize}
 	response := supported
 	p, err := New(f, uapi.Bytes(&response))
 	if err != nil {
@@ -109,6 +116,65 @@ func TestNew_Unsupported(t *testing.T) {
 				t.Errorf("got error %v, want %v with %q", err, errors.ErrUnsupported, name)
 			}
 		})
+	}
+}
+
+// Responses that contradict the layouts of queues are named.
+func TestNew_Corrupt(t *testing.T) {
+	for name, change := range map[string]func(*uapi.MLX5AllocUcontextResp){
+		"a response of 8 bytes":                    func(r *uapi.MLX5AllocUcontextResp) { r.ResponseLength = 8 },
+		"doorbell registers of 100 bytes":          func(r *uapi.MLX5AllocUcontextResp) { r.BFRegSize = 100 },
+		"doorbell registers of 2048 bytes":         func(r *uapi.MLX5AllocUcontextResp) { r.BFRegSize = 2048 },
+		"doorbell registers of 32 bytes":           func(r *uapi.MLX5AllocUcontextResp) { r.BFRegSize = 32 },
+		"work requests of at most 0 and 512 bytes": func(r *uapi.MLX5AllocUcontextResp) { r.MaxSQDescSize = 0 },
+		"work requests of at most 1024 and 8":      func(r *uapi.MLX5AllocUcontextResp) { r.MaxRQDescSize = 8 },
+		"send queues of at most 0 blocks":          func(r *uapi.MLX5AllocUcontextResp) { r.MaxSendWQEBB = 0 },
+		"send queues of at most 131072 blocks":     func(r *uapi.MLX5AllocUcontextResp) { r.MaxSendWQEBB = 1 << 17 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := supported
+			change(&r)
+			if _, err := New(&fake{t: t}, uapi.Bytes(&r)); !errors.Is(err, provider.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+				t.Errorf("got error %v, want %v with %q", err, provider.ErrCorrupt, name)
+			}
+		})
+	}
+	if _, err := New(&fake{t: t}, nil); err == nil {
+		t.Error("got no error for an empty response")
+	}
+	// A later kernel may have a longer response.
+	r := supported
+	r.ResponseLength += 64
+	if _, err := New(&fake{t: t}, append(uapi.Bytes(&r), make([]byte, 64)...)); err != nil {
+		t.Errorf("longer response: got error %v", err)
+	}
+}
+
+// A processor with pages of 64 KiB maps larger pages, of which the first 4 KiB are used. An
+// adapter without write combining has one register per page. Other lengths are errors.
+func TestPages_Length(t *testing.T) {
+	for length, valid := range map[uint32]bool{4096: true, 65536: true, 0: false, 2048: false, 5000: false} {
+		f, d := newDevice(t)
+		f.length = length
+		r, err := d.newRegister()
+		if (err == nil) != valid || err != nil && !errors.Is(err, provider.ErrCorrupt) {
+			t.Errorf("%d bytes: got error %v, want %v", length, err, provider.ErrCorrupt)
+		}
+		if valid && (r.at != unsafe.Pointer(&f.pages[0][bfOffset]) || len(d.free) != 1) {
+			t.Errorf("%d bytes: got another register, want the first one", length)
+		}
+	}
+	f, d := newDevice(t)
+	d.limits.BFRegSize = 0
+	for i := range 2 {
+		if r, err := d.newRegister(); err != nil || r.half != 0 || f.kinds[i] != uapi.MLX5UARTypeNC {
+			t.Errorf("no write combining: got halves of %d bytes, pages of types %d, error %v", r.half, f.kinds, err)
+		}
+	}
+	// The kernel has fewer pages than queue pairs need.
+	f.err = unix.ENOMEM
+	if _, err := d.newRegister(); !errors.Is(err, unix.ENOMEM) {
+		t.Errorf("no more pages: got error %v, want %v", err, unix.ENOMEM)
 	}
 }
 

@@ -20,9 +20,10 @@ type memory struct {
 // recordSize is the distance of doorbell records, that of cache lines.
 const recordSize = 64
 
-// newMemory allocates a buffer of a multiple of 64 bytes. Its pages are zero.
-func newMemory(size int) (memory, error) {
-	m, err := dmamem.New(size+recordSize, dmamem.Options{})
+// newMemory allocates a buffer of a multiple of 64 bytes near the device. Its pages are
+// zero.
+func (d *device) newMemory(size int) (memory, error) {
+	m, err := dmamem.New(size+recordSize, dmamem.Options{Node: d.NUMANode()})
 	if err != nil {
 		return memory{}, err
 	}

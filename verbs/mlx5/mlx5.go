@@ -3,7 +3,9 @@ package mlx5
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
+	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
@@ -22,7 +24,29 @@ func New(d provider.Device, response []byte) (provider.Provider, error) {
 	case r.TotBFRegs != 0:
 		return nil, fmt.Errorf("static doorbell pages (Linux before 5.7): %w", errors.ErrUnsupported)
 	}
-	return &device{Device: d, limits: r}, nil
+	if err := checkLimits(&r); err != nil {
+		return nil, err
+	}
+	e, err := readEnvironment(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &device{Device: d, limits: r, environment: e}, nil
+}
+
+// checkLimits rejects limits that contradict the layouts of this package.
+func checkLimits(r *uapi.MLX5AllocUcontextResp) error {
+	switch size := r.BFRegSize; {
+	case r.ResponseLength < uint32(unsafe.Offsetof(r.CQEVersion)+unsafe.Sizeof(r.CQEVersion)):
+		return fmt.Errorf("GET_CONTEXT: got a response of %d bytes: %w", r.ResponseLength, provider.ErrCorrupt)
+	case size != 0 && (size&(size-1) != 0 || size < 2*blockSize || size > (pageSize-bfOffset)/registersPerPage):
+		return fmt.Errorf("GET_CONTEXT: got doorbell registers of %d bytes: %w", size, provider.ErrCorrupt)
+	case r.MaxSQDescSize < blockSize || r.MaxRQDescSize < segmentSize:
+		return fmt.Errorf("GET_CONTEXT: got work requests of at most %d and %d bytes: %w", r.MaxSQDescSize, r.MaxRQDescSize, provider.ErrCorrupt)
+	case r.MaxSendWQEBB == 0 || r.MaxSendWQEBB > 1<<16:
+		return fmt.Errorf("GET_CONTEXT: got send queues of at most %d blocks: %w", r.MaxSendWQEBB, provider.ErrCorrupt)
+	}
+	return nil
 }
 
 // cqeVersion is the layout of completions with a user index
@@ -32,6 +56,7 @@ const cqeVersion = 1
 // A device is an open device.
 type device struct {
 	provider.Device
+	environment
 	limits uapi.MLX5AllocUcontextResp
 	users  table
 

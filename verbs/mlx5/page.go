@@ -23,9 +23,6 @@ const (
 
 	// registersPerPage are those that processes may use (MLX5_NON_FP_BFREGS_PER_UAR).
 	registersPerPage = 2
-
-	// uncachedSpacing separates the registers of a page without write combining.
-	uncachedSpacing = 512
 )
 
 // mapPage allocates and maps a page of a type of enum mlx5_ib_uapi_uar_alloc_type.
@@ -41,8 +38,10 @@ func (d *device) mapPage(kind uint64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if length < pageSize {
-		return nil, fmt.Errorf("map doorbell page: got %d bytes, want %d: %w", length, pageSize, provider.ErrCorrupt)
+	// On processors with larger pages, the kernel maps one of them. The first 4 KiB are a
+	// page of the adapter, or the adapter has larger pages with the same layout.
+	if length < pageSize || length%pageSize != 0 {
+		return nil, fmt.Errorf("map doorbell page: got %d bytes, want a multiple of %d: %w", length, pageSize, provider.ErrCorrupt)
 	}
 	memory, err := d.Map(offset, int(length))
 	if err != nil {
@@ -74,22 +73,22 @@ func (d *device) newRegister() (register, error) {
 		d.free = d.free[:n-1]
 		return r, nil
 	}
-	kind, spacing := uint64(uapi.MLX5UARTypeBF), int(d.limits.BFRegSize)
-	if spacing == 0 || spacing > (pageSize-bfOffset)/registersPerPage {
-		kind, spacing = uapi.MLX5UARTypeNC, 0
+	kind, spacing, count := uint64(uapi.MLX5UARTypeBF), int(d.limits.BFRegSize), registersPerPage
+	if spacing == 0 { // no write combining; the place of a second register is unknown
+		kind, count = uapi.MLX5UARTypeNC, 1
 	}
 	p, err := d.mapPage(kind)
 	if err != nil {
 		return register{}, err
 	}
 	d.mapped = append(d.mapped, p)
-	var all [registersPerPage]register
-	for i := range all {
-		all[i] = register{page: p.id, half: spacing / 2}
-		all[i].at = unsafe.Pointer(&p.memory[bfOffset+i*max(spacing, uncachedSpacing)])
+	at := func(i int) register {
+		return register{page: p.id, half: spacing / 2, at: unsafe.Pointer(&p.memory[bfOffset+i*spacing])}
 	}
-	d.free = append(d.free, all[1:]...)
-	return all[0], nil
+	for i := 1; i < count; i++ {
+		d.free = append(d.free, at(i))
+	}
+	return at(0), nil
 }
 
 // release makes a register available to other queue pairs.

@@ -100,7 +100,7 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 		in.RQWQECount, in.RQWQEShift = count, uint32(bits.TrailingZeros32(stride))
 	}
 	var err error
-	if q.memory, err = newMemory(int(received + blocks*blockSize)); err != nil {
+	if q.memory, err = q.device.newMemory(int(received + blocks*blockSize)); err != nil {
 		return in, err
 	}
 	q.recv.ring, q.send.ring = q.memory.buffer[:received], q.memory.buffer[received:]
@@ -128,7 +128,7 @@ const maxSegments = 63
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 
 // PostSend fills the ring and writes to the doorbell register once. A single work request
-// that fits into the register goes there as a whole.
+// that fits into the register goes there as a whole, unless the environment forbids it.
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	n, last, blocks, err := q.send.post(wrs)
 	if n == 0 {
@@ -136,12 +136,17 @@ func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	}
 	q.memory.publish(qpSent, q.send.posted&0xffff)
 	size := blocks * blockSize
-	if n == 1 && size <= q.register.half && last+size <= len(q.send.ring) {
+	if n == 1 && size <= q.register.half && last+size <= len(q.send.ring) && q.device.copies(&wrs[0]) {
 		q.register.push(unsafe.Slice((*uint64)(unsafe.Pointer(&q.send.ring[last])), size/8))
 	} else {
 		q.register.ring(*(*uint64)(unsafe.Pointer(&q.send.ring[last])))
 	}
 	return n, err
+}
+
+// copies reports whether a single work request goes to the register.
+func (e *environment) copies(wr *provider.SendWR) bool {
+	return !e.noBlueFlame && (!e.onlyInline || wr.Flags&provider.SendInline != 0)
 }
 
 // PostRecv fills the ring. The adapter reads the doorbell record when a message arrives.

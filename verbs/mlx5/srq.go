@@ -46,7 +46,7 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 		return nil, fmt.Errorf("receive work request of %d SGEs, the adapter has up to %d bytes: %w", attr.MaxSGE, d.limits.MaxRQDescSize, unix.EINVAL)
 	}
 	count := roundUp(attr.MaxWR + 1)
-	m, err := newMemory(int(max(count*stride, blockSize)))
+	m, err := d.newMemory(int(max(count*stride, blockSize)))
 	if err != nil {
 		return nil, err
 	}

@@ -158,6 +158,10 @@ type Device interface {
 	// Call calls a method that only this driver has.
 	Call(op string, object, method uint16, attrs ...Attr) error
 
+	// NUMANode returns the node of the memory closest to the device, or nil if it is
+	// unknown.
+	NUMANode() *int
+
 	// Network returns the network of a GID.
 	Network(port, gidIndex uint8) (Network, error)
 

@@ -86,6 +86,8 @@ func (*device) Notifier(uint32) provider.Notifier { return nil }
 
 func (*device) Call(string, uint16, uint16, ...provider.Attr) error { return errors.ErrUnsupported }
 
+func (*device) NUMANode() *int { return nil }
+
 func (*device) Network(uint8, uint8) (provider.Network, error) { return 0, errors.ErrUnsupported }
 
 type bell device

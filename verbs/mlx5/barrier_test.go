@@ -1,0 +1,70 @@
+// The race detector does not know barriers.
+
+//go:build !race
+
+package mlx5
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/ibkit/ibkit/verbs/dmamem"
+)
+
+// The barriers run and return, and what was stored before one is visible with what was
+// stored after it. make foreign runs them for each processor that has its own.
+func TestBarriers(t *testing.T) {
+	if !haveBarriers {
+		t.Skipf("no barriers for %s", runtime.GOARCH)
+	}
+	m, err := dmamem.New(4096, dmamem.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	b := m.Bytes()
+	data, flag := (*uint32)(unsafe.Pointer(&b[0])), &b[1024]
+	const rounds = 1000
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for seen := uint32(0); seen < rounds; {
+			v := acquire(flag)
+			now := *(*uint32)(unsafe.Pointer(&v))
+			if got := load(data); got < now {
+				t.Errorf("got data %d with flag %d", got, now)
+				return
+			}
+			if seen = now; seen < rounds {
+				runtime.Gosched()
+			}
+		}
+	})
+	for i := uint32(1); i <= rounds; i++ {
+		store32(data, i)
+		if i%2 == 0 {
+			storeBarrier()
+		} else {
+			deviceBarrier()
+		}
+		store32((*uint32)(unsafe.Pointer(flag)), i)
+		runtime.Gosched()
+	}
+	reader.Wait()
+}
+
+// load is a load that the compiler does not omit.
+//
+//go:noinline
+func load(p *uint32) uint32 { return *p }
+
+func TestStoreDevice(t *testing.T) {
+	needStores(t)
+	var register [2]uint64
+	storeDevice(unsafe.Pointer(&register[1]), 0x0102030405060708)
+	deviceBarrier()
+	if register != [2]uint64{0, 0x0102030405060708} {
+		t.Errorf("got %#x", register)
+	}
+}

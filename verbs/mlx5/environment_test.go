@@ -1,0 +1,87 @@
+package mlx5
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// MLX5_CQE_SIZE selects the size of entries; the adapter writes their last 64 bytes.
+func TestEnvironment_CQESize(t *testing.T) {
+	t.Setenv("MLX5_CQE_SIZE", "128")
+	f, cq, q := newPair(t, provider.RC)
+	if f.cq.CQESize != 128 || f.cq.DBAddr != f.cq.BufAddr+8*128 {
+		t.Errorf("got entries of %d bytes and a doorbell record at %d, want 128 and %d", f.cq.CQESize, f.cq.DBAddr-f.cq.BufAddr, 8*128)
+	}
+	for i := range uint32(20) {
+		if _, err := q.PostSend([]provider.SendWR{{ID: uint64(i), Opcode: provider.OpSend}}); err != nil {
+			t.Fatal(err)
+		}
+		cq.put(i, q, cqeRequest, uint16(i), func(e []byte) { e[cqeQPN] = wqeSend })
+		if cq.memory.buffer[int(i&7)*128+127] != byte(i>>3&1) {
+			t.Fatalf("completion %d is not in the last 64 bytes", i)
+		}
+		var c [2]provider.Completion
+		if n, err := cq.Poll(c[:]); n != 1 || err != nil || c[0].ID != uint64(i) {
+			t.Fatalf("completion %d: got %d, error %v, ID %d", i, n, err, c[0].ID)
+		}
+	}
+	for _, value := range []string{"32", "256", "x"} {
+		t.Setenv("MLX5_CQE_SIZE", value)
+		r := supported
+		if _, err := New(f, uapi.Bytes(&r)); !errors.Is(err, unix.EINVAL) {
+			t.Errorf("MLX5_CQE_SIZE=%s: got error %v, want %v", value, err, unix.EINVAL)
+		}
+	}
+}
+
+// The variables of BlueFlame select whether the register receives complete work requests.
+func TestEnvironment_BlueFlame(t *testing.T) {
+	needStores(t)
+	inline := provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("some payload")}
+	plain := provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1}}}
+	for _, test := range []struct {
+		name, value   string
+		inline, plain bool // copied
+	}{
+		{"", "", true, true},
+		{"MLX5_SHUT_UP_BF", "0", true, true},
+		{"MLX5_SHUT_UP_BF", "1", false, false},
+		{"MLX5_POST_SEND_PREFER_BF", "1", true, true},
+		{"MLX5_POST_SEND_PREFER_BF", "0", true, false},
+	} {
+		t.Run(test.name+"="+test.value, func(t *testing.T) {
+			if test.name != "" {
+				t.Setenv(test.name, test.value)
+			}
+			f, _, q := newPair(t, provider.RC)
+			for i, wr := range []provider.SendWR{inline, plain} {
+				if _, err := q.PostSend([]provider.SendWR{wr}); err != nil {
+					t.Fatal(err)
+				}
+				register := f.pages[1][bfOffset+i*256:][:64]
+				if want := q.send.ring[i*64:][:8]; !bytes.Equal(register[:8], want) {
+					t.Errorf("work request %d: got doorbell %x, want %x", i, register[:8], want)
+				}
+				if got, want := bytes.Equal(register, q.send.ring[i*64:][:64]), []bool{test.inline, test.plain}[i]; got != want {
+					t.Errorf("work request %d: got copied %v, want %v", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+// Queues are in memory near the device.
+func TestMemory_Node(t *testing.T) {
+	f, d := newDevice(t)
+	node := 1 << 20 // no such node: package dmamem rejects it
+	f.node = &node
+	if _, err := d.newMemory(64); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("got error %v, want %v: the node is ignored", err, unix.EINVAL)
+	}
+}
