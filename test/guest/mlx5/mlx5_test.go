@@ -19,7 +19,7 @@ var programs = []string{
 }
 
 // spec describes a guest with one adapter.
-func spec(t *testing.T) guest.Spec {
+func spec(t testing.TB) guest.Spec {
 	t.Helper()
 	return guest.Spec{
 		Modules:  []string{"ib_uverbs"},

@@ -1,0 +1,208 @@
+// Program cost measures the processor time of package verbs: of posting writes of 64 bytes,
+// of posting receives and of polling, in ns per message. It prints "name batch ns" for the
+// median of all rounds. Program testdata/cost.c does the same with libmlx5.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/verbs"
+	"github.com/ibkit/ibkit/verbs/dmamem"
+)
+
+// The same as in cost.c.
+const (
+	depth  = 1024
+	rounds = 40
+	size   = 64
+)
+
+var errStatus = errors.New("completion: got an error")
+
+func main() {
+	runtime.LockOSThread()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// A pair is two connected queue pairs of one process.
+type pair struct {
+	qps [2]*verbs.QP
+	cqs [2]*verbs.CQ
+	mr  *verbs.MR
+	lid ib.LID
+}
+
+func run() error {
+	devices, err := verbs.Devices()
+	if err != nil || len(devices) == 0 {
+		return fmt.Errorf("got %d devices, %w", len(devices), err)
+	}
+	c, err := devices[0].Open()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	p, err := newPair(c)
+	if err != nil {
+		return err
+	}
+	for _, batch := range []int{1, 16, 64} {
+		if err := p.sends(batch); err != nil {
+			return err
+		}
+	}
+	for _, batch := range []int{1, 16, 64} {
+		if err := p.receives(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newPair(c *verbs.Context) (*pair, error) {
+	port, err := c.QueryPort(1)
+	if err != nil {
+		return nil, err
+	}
+	pd, err := c.AllocPD()
+	if err != nil {
+		return nil, err
+	}
+	m, err := dmamem.New(2*size, dmamem.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p := &pair{lid: port.LID}
+	if p.mr, err = pd.RegisterMR(m, verbs.AccessLocalWrite|verbs.AccessRemoteWrite); err != nil {
+		return nil, err
+	}
+	for i := range p.qps {
+		if p.cqs[i], err = c.CreateCQ(verbs.CQInit{Entries: 2 * depth}); err != nil {
+			return nil, err
+		}
+		p.qps[i], err = pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: p.cqs[i], RecvCQ: p.cqs[i], Cap: verbs.QPCap{
+			MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
+		}})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, p.connect()
+}
+
+// connect moves both queue pairs to RTS.
+func (p *pair) connect() error {
+	var zero8, port, one uint8 = 0, 1, 1
+	var zero16 uint16
+	var zero uint32
+	var timeout, retries uint8 = 18, 7
+	access, mtu := verbs.AccessRemoteWrite, ib.MTU1024
+	for i, qp := range p.qps {
+		dest := p.qps[1-i].Number()
+		path := verbs.Path{DLID: p.lid, Port: 1}
+		for _, step := range []struct {
+			to   verbs.QPState
+			attr verbs.QPAttr
+		}{
+			{verbs.QPStateReset, verbs.QPAttr{}},
+			{verbs.QPStateInit, verbs.QPAttr{Port: &port, PKeyIndex: &zero16, Access: &access}},
+			{verbs.QPStateRTR, verbs.QPAttr{Path: &path, PathMTU: &mtu, DestQPN: &dest, RQPSN: &zero, MaxDestRdAtomic: &one, MinRNRTimer: &one}},
+			{verbs.QPStateRTS, verbs.QPAttr{SQPSN: &zero, Timeout: &timeout, RetryCount: &retries, RNRRetry: &retries, MaxRdAtomic: &zero8}},
+		} {
+			if err := qp.Modify(step.to, step.attr); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sends measures posting and polling.
+func (p *pair) sends(batch int) error {
+	wrs := make([]verbs.SendWR, batch)
+	into := make([]verbs.Completion, 64)
+	for i := range wrs {
+		wrs[i] = verbs.SendWR{
+			ID: uint64(i), Opcode: verbs.OpWrite, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{p.mr.SGE(0, size)},
+			RemoteAddr: p.mr.Addr() + size, RKey: p.mr.RKey(),
+		}
+	}
+	var post, poll []float64
+	for len(post) < rounds {
+		begin := time.Now()
+		for n := 0; n < depth; n += batch {
+			if _, err := p.qps[0].PostSend(wrs); err != nil {
+				return err
+			}
+		}
+		posted := time.Since(begin)
+		time.Sleep(20 * time.Millisecond) // the adapter executes all
+		done := 0
+		begin = time.Now()
+		for n := 0; n < depth; n += batch {
+			got, err := p.cqs[0].Poll(into[:batch])
+			if err != nil {
+				return err
+			}
+			for i := range got {
+				if into[i].Status != verbs.StatusOK {
+					return errStatus
+				}
+			}
+			done += got
+		}
+		polled := time.Since(begin)
+		if done == depth { // otherwise the adapter was late
+			post = append(post, float64(posted.Nanoseconds())/depth)
+			poll = append(poll, float64(polled.Nanoseconds())/depth)
+		}
+		for done < depth {
+			got, err := p.cqs[0].Poll(into)
+			if err != nil {
+				return err
+			}
+			done += got
+		}
+	}
+	report("PostSend", batch, post)
+	report("Poll", batch, poll)
+	return nil
+}
+
+// receives measures posting of receives.
+func (p *pair) receives(batch int) error {
+	wrs := make([]verbs.RecvWR, batch)
+	for i := range wrs {
+		wrs[i] = verbs.RecvWR{ID: uint64(i), SGEs: []verbs.SGE{p.mr.SGE(0, size)}}
+	}
+	var post []float64
+	for range rounds {
+		if err := p.connect(); err != nil {
+			return err
+		}
+		begin := time.Now()
+		for n := 0; n < depth; n += batch {
+			if _, err := p.qps[0].PostRecv(wrs); err != nil {
+				return err
+			}
+		}
+		post = append(post, float64(time.Since(begin).Nanoseconds())/depth)
+	}
+	report("PostRecv", batch, post)
+	return nil
+}
+
+// report prints the median.
+func report(name string, batch int, ns []float64) {
+	slices.Sort(ns)
+	fmt.Printf("%s %d %.1f\n", name, batch, ns[len(ns)/2])
+}

@@ -1,0 +1,55 @@
+//go:build guest
+
+package mlx5_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+)
+
+var record = flag.String("wqes", "", "write the work requests of libmlx5 to `FILE`")
+
+// library is libmlx5 of Debian, which programs of libibverbs-dev need besides what
+// Debian's programs need.
+const library = "/usr/lib/x86_64-linux-gnu/libmlx5.so.1"
+
+// compile compiles a C program of testdata that uses libmlx5 and returns its path.
+func compile(tb testing.TB, name string) string {
+	tb.Helper()
+	program := filepath.Join(tb.TempDir(), name)
+	out, err := exec.CommandContext(tb.Context(), "gcc", "-O2", "-Wall", "-Werror", "-o", program, "testdata/"+name+".c", "-libverbs", "-lmlx5").CombinedOutput()
+	if err != nil {
+		tb.Fatalf("compile testdata/%s.c (make deps installs what it needs): %v\n%s", name, err, out)
+	}
+	return program
+}
+
+// withLibrary returns a spec with a program that uses libmlx5.
+func withLibrary(tb testing.TB, s guest.Spec, name string) guest.Spec {
+	tb.Helper()
+	s.Files = map[string]string{"/usr/bin/" + name: compile(tb, name), library: library}
+	return s
+}
+
+// TestWorkRequests posts the same work requests with libmlx5 and with package verbs/mlx5,
+// and compares the bytes in the queues. Its output is verbs/mlx5/testdata/libmlx5.wqes.
+func TestWorkRequests(t *testing.T) {
+	t.Parallel()
+	s := withLibrary(t, spec(t), "wqes")
+	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/verbs/mlx5", Test: true})
+	g := guest.New(t, s)
+	out := g.Must(t, "wqes")
+	if *record != "" {
+		if err := os.WriteFile(*record, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.Must(t, "sh", "-c", "wqes >/root/wqes")
+	g.Must(t, "mlx5.test", "-test.run=^TestLibmlx5$", "-wqes=/root/wqes")
+}

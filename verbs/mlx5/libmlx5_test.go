@@ -1,0 +1,279 @@
+package mlx5
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// recorded is the output of test/guest/mlx5/testdata/wqes.c: work requests and the bytes
+// that libmlx5 44.0 wrote for them. The test in a guest replaces it with a new one.
+var recorded = flag.String("wqes", "testdata/libmlx5.wqes", "`FILE` with work requests of libmlx5")
+
+// A request is a line of the file.
+type request struct {
+	name   string
+	values map[string]string
+	sges   []provider.SGE
+	bytes  []byte
+}
+
+func readRequests(t *testing.T) []request {
+	t.Helper()
+	text, err := os.ReadFile(*recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []request
+	for line := range strings.Lines(string(text)) {
+		r := request{values: map[string]string{}}
+		for _, word := range strings.Fields(line) {
+			name, value, _ := strings.Cut(word, "=")
+			r.values[name] = value
+			if name == "sge" {
+				var s provider.SGE
+				if _, err := fmt.Sscanf(value, "%d,%d,%d", &s.Addr, &s.Length, &s.LKey); err != nil {
+					t.Fatalf("%s: %v", line, err)
+				}
+				r.sges = append(r.sges, s)
+			}
+		}
+		r.name, r.bytes = r.values["name"], r.hex(t, "bytes")
+		all = append(all, r)
+	}
+	return all
+}
+
+// number returns a parameter, 0 if the work request has none.
+func (r *request) number(t *testing.T, name string) uint64 {
+	t.Helper()
+	if r.values[name] == "" {
+		return 0
+	}
+	n, err := strconv.ParseUint(r.values[name], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (r *request) hex(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(r.values[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var transportNames = map[string]provider.Transport{"rc": provider.RC, "uc": provider.UC, "ud": provider.UD}
+
+// TestLibmlx5 posts the same work requests as a program with libmlx5 and compares the
+// fields in the rings and the doorbell records.
+func TestLibmlx5(t *testing.T) {
+	requests := readRequests(t)
+	if len(requests) < 150 {
+		t.Fatalf("got %d work requests, want at least 150", len(requests))
+	}
+	for _, r := range requests {
+		t.Run(r.name, func(t *testing.T) {
+			if r.values["receive"] != "" {
+				compareReceive(t, r)
+			} else {
+				compareSend(t, r)
+			}
+		})
+	}
+}
+
+func compareSend(t *testing.T, r request) {
+	f, d := newDevice(t)
+	q := d.newCQ(t, f, 7)
+	attr := provider.QPAttr{Transport: transportNames[r.values["transport"]], SendCQ: q, RecvCQ: q, Cap: provider.QPCap{MaxSendWR: 128, MaxSendSGE: 4, MaxInline: 200}}
+	p, err := d.NewQP(attr, answer(f, &f.qp, provider.Created{Number: uint32(r.number(t, "qpn"))}, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	qp := p.(*qp)
+	defer qp.Close()
+	qp.send.posted = uint32(r.number(t, "block"))
+	at := int(qp.send.posted) % len(qp.send.slots) * blockSize
+	wr := provider.SendWR{
+		Opcode: provider.Opcode(r.number(t, "op")), Flags: provider.SendFlags(r.number(t, "flags")), SGEs: r.sges, Imm: uint32(r.number(t, "imm")),
+		InvalidateKey: uint32(r.number(t, "invalidate")), RemoteAddr: r.number(t, "raddr"), RKey: uint32(r.number(t, "rkey")),
+		CompareAdd: r.number(t, "compare"), Swap: r.number(t, "swap"), RemoteQPN: uint32(r.number(t, "rqpn")), QKey: uint32(r.number(t, "qkey")),
+		Inline: r.hex(t, "inline"),
+	}
+	if attr.Transport == provider.UD {
+		path := provider.Path{
+			DLID: ib.LID(r.number(t, "dlid")), SL: uint8(r.number(t, "sl")), SrcPathBits: uint8(r.number(t, "pathbits")),
+			StaticRate: ib.Rate(r.number(t, "rate")), Port: 1, SGIDIndex: uint8(r.number(t, "gidindex")), FlowLabel: uint32(r.number(t, "flow")),
+			HopLimit: uint8(r.number(t, "hop")), TrafficClass: uint8(r.number(t, "tclass")),
+		}
+		if r.number(t, "global") == 1 {
+			path.DGID = netip.AddrFrom16([16]byte(r.hex(t, "dgid")))
+		}
+		a, err := d.NewAH(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wr.AH = handle{a}
+	}
+	if _, err := qp.PostSend([]provider.SendWR{wr}); err != nil {
+		t.Fatal(err)
+	}
+	got := append(qp.send.ring[at:], qp.send.ring[:at]...)[:len(r.bytes)]
+	compare(t, sendFields(attr.Transport, got), sendFields(attr.Transport, r.bytes))
+	if record := uint64(binary.BigEndian.Uint32(uapi.Bytes(&qp.memory.record[qpSent]))); record != r.number(t, "record") {
+		t.Errorf("doorbell record: got %d, libmlx5 writes %d", record, r.number(t, "record"))
+	}
+}
+
+func compareReceive(t *testing.T, r request) {
+	stride := int(r.number(t, "stride"))
+	f, d := newDevice(t)
+	wr := []provider.RecvWR{{SGEs: r.sges}}
+	var got []byte
+	if strings.HasPrefix(r.name, "srq") {
+		s, err := d.NewSRQ(provider.SRQAttr{MaxWR: 15, MaxSGE: uint32(stride)/segmentSize - 1}, answer(f, &f.srq, provider.Created{MaxWR: 15}, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		index := int(r.bytes[srqNext+1]) - 1
+		q := s.(*srq)
+		for range index {
+			if _, err := s.PostRecv([]provider.RecvWR{{}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.PostRecv(wr); err != nil {
+			t.Fatal(err)
+		}
+		got = q.memory.buffer[index*q.stride:][:q.stride]
+		if q.stride == stride {
+			compare(t, []field{{"next entry", got[:segmentSize]}}, []field{{"next entry", r.bytes[:segmentSize]}})
+		}
+		compareRecord(t, &r, uapi.Bytes(&q.memory.record[0]))
+		got, r.bytes = got[segmentSize:], r.bytes[segmentSize:]
+	} else {
+		q := d.newCQ(t, f, 7)
+		qp := d.newQP(t, f, provider.QPAttr{
+			Transport: provider.RC, SendCQ: q, RecvCQ: q, Cap: provider.QPCap{MaxSendWR: 1, MaxRecvWR: 16, MaxRecvSGE: uint32(stride) / segmentSize},
+		})
+		defer qp.Close()
+		if qp.recv.stride != stride {
+			t.Errorf("stride: got %d, libmlx5 has %d", qp.recv.stride, stride)
+		}
+		qp.recv.head = uint32(r.number(t, "record")) - 1
+		at := int(qp.recv.head) * qp.recv.stride
+		if _, err := qp.PostRecv(wr); err != nil {
+			t.Fatal(err)
+		}
+		got = qp.recv.ring[at:][:qp.recv.stride]
+		compareRecord(t, &r, uapi.Bytes(&qp.memory.record[qpReceived]))
+	}
+	compare(t, recvFields(got), recvFields(r.bytes))
+}
+
+func compareRecord(t *testing.T, r *request, record []byte) {
+	t.Helper()
+	if got, want := uint64(binary.BigEndian.Uint32(record)), r.number(t, "record"); got != want {
+		t.Errorf("doorbell record: got %d, libmlx5 writes %d", got, want)
+	}
+}
+
+// A field is a part of a work request.
+type field struct {
+	name  string
+	value []byte
+}
+
+// compare reports the fields that differ.
+func compare(t *testing.T, got, want []field) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			t.Errorf("%s: got no such field, libmlx5 writes %x", want[i].name, want[i].value)
+		case i >= len(want):
+			t.Errorf("%s: got %x, libmlx5 writes no such field", got[i].name, got[i].value)
+		case got[i].name != want[i].name || string(got[i].value) != string(want[i].value):
+			t.Errorf("%s: got %x, libmlx5 writes %x in %s", got[i].name, got[i].value, want[i].value, want[i].name)
+		}
+	}
+}
+
+// layout splits bytes into fields of the given sizes.
+func layout(b []byte, fields ...any) (all []field, rest []byte) {
+	for i := 0; i < len(fields); i += 2 {
+		n := fields[i+1].(int)
+		all = append(all, field{fields[i].(string), b[:n]})
+		b = b[n:]
+	}
+	return all, b
+}
+
+// sendFields returns the fields of a send work request (mlx5dv.h: struct mlx5_wqe_ctrl_seg
+// and those that follow it).
+func sendFields(transport provider.Transport, b []byte) []field {
+	opcode := b[3]
+	size := int(b[7]&0x3f) * segmentSize
+	all, b := layout(b[:min(size, len(b))], "ctrl.opmod", 1, "ctrl.wqe_index", 2, "ctrl.opcode", 1, "ctrl.qpn", 3, "ctrl.ds", 1,
+		"ctrl.signature", 1, "ctrl.dci_stream_channel_id", 2, "ctrl.fm_ce_se", 1, "ctrl.imm", 4)
+	var part []field
+	if transport == provider.UD {
+		part, b = layout(b, "av.qkey", 4, "av.reserved", 4, "av.dqp_dct", 4, "av.stat_rate_sl", 1, "av.fl_mlid", 1, "av.rlid", 2, "av.reserved0", 4,
+			"av.rmac", 6, "av.tclass", 1, "av.hop_limit", 1, "av.grh_gid_fl", 4, "av.rgid", 16)
+		all = append(all, part...)
+	}
+	switch opcode {
+	case wqeWrite, wqeWriteImm, wqeRead, wqeCompareSwap, wqeFetchAdd:
+		part, b = layout(b, "raddr.raddr", 8, "raddr.rkey", 4, "raddr.reserved", 4)
+		all = append(all, part...)
+	}
+	if opcode == wqeCompareSwap || opcode == wqeFetchAdd {
+		part, b = layout(b, "atomic.swap_add", 8, "atomic.compare", 8)
+		all = append(all, part...)
+	}
+	for i := 0; len(b) > 0; i++ {
+		if n := binary.BigEndian.Uint32(b); n&inlineFlag != 0 {
+			// The rest of the last segment is undefined.
+			part, _ = layout(b, "inline.byte_count", 4, "inline.data", int(n&^inlineFlag))
+			return append(all, part...)
+		}
+		part, b = layout(b, fmt.Sprintf("data[%d].byte_count", i), 4, fmt.Sprintf("data[%d].lkey", i), 4, fmt.Sprintf("data[%d].addr", i), 8)
+		all = append(all, part...)
+	}
+	return all
+}
+
+// recvFields returns the data segments of a receive work request up to the end of its
+// list. In shared receive queues, libmlx5 writes segments of empty SGEs, which package mlx5
+// omits as libmlx5 does everywhere else: the length 0 means 2 GiB.
+func recvFields(b []byte) (all []field) {
+	for i := 0; len(b) > 0; {
+		var part []field
+		length, key := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+		part, b = layout(b, fmt.Sprintf("data[%d].byte_count", i), 4, fmt.Sprintf("data[%d].lkey", i), 4, fmt.Sprintf("data[%d].addr", i), 8)
+		if length == 0 && key != endKey {
+			continue
+		}
+		if key == endKey {
+			break
+		}
+		all = append(all, part...)
+		i++
+	}
+	return all
+}
