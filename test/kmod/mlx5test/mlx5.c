@@ -275,6 +275,14 @@ int mlx5_reply_device(struct ib_udata *udata)
 
 	if (!udata || !udata->outlen)
 		return 0;
+	resp.tso_caps.max_tso = 1 << 18;
+	resp.tso_caps.supported_qpts = BIT(IB_QPT_UD) | BIT(IB_QPT_RAW_PACKET);
+	resp.rss_caps.rx_hash_fields_mask = MLX5_RX_HASH_SRC_IPV4 | MLX5_RX_HASH_DST_IPV4 |
+					    MLX5_RX_HASH_INNER;
+	resp.rss_caps.rx_hash_function = MLX5_RX_HASH_FUNC_TOEPLITZ;
+	resp.packet_pacing_caps.qp_rate_limit_min = 1;
+	resp.packet_pacing_caps.qp_rate_limit_max = 100000000;
+	resp.packet_pacing_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET) | BIT(IB_QPT_RC);
 	resp.response_length = min(sizeof(resp), udata->outlen);
 	return ib_copy_to_udata(udata, &resp, resp.response_length);
 }
