@@ -326,11 +326,11 @@ func (s *session) fails(e *end, id uint64, statuses ...verbs.Status) (verbs.Comp
 }
 
 // deviations are the statuses that drivers report instead of those of the specification.
-// Soft-RoCE detects a wrong key only while it executes the work request (rxe_req.c,
-// rxe_resp.c), and responds to a message that is too long with the code of an error of its
-// own.
+// Soft-RoCE detects a wrong key and a short receive buffer only while it executes the work
+// request (rxe_req.c, rxe_resp.c), and responds to a message that is too long with the code
+// of an error of its own.
 var deviations = map[verbs.DriverID]map[verbs.Status]verbs.Status{
-	verbs.DriverRXE: {verbs.StatusLocalProt: verbs.StatusLocalQPOp, verbs.StatusRemoteInvalid: verbs.StatusRemoteOp},
+	verbs.DriverRXE: {verbs.StatusLocalProt: verbs.StatusLocalQPOp, verbs.StatusLocalLength: verbs.StatusLocalQPOp, verbs.StatusRemoteInvalid: verbs.StatusRemoteOp},
 }
 
 // check checks the ID, the queue pair and the status of a completion.

@@ -13,8 +13,8 @@ import (
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
 
-// The barriers run and return, and what was stored before one is visible with what was
-// stored after it. make foreign runs them for each processor that has its own.
+// The barriers run and return, and stores before a barrier are visible with those after it.
+// make foreign runs them for each processor that has its own.
 func TestBarriers(t *testing.T) {
 	if !haveBarriers {
 		t.Skipf("no barriers for %s", runtime.GOARCH)

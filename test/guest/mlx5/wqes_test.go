@@ -15,8 +15,7 @@ import (
 
 var record = flag.String("wqes", "", "write the work requests of libmlx5 to `FILE`")
 
-// library is libmlx5 of Debian, which programs of libibverbs-dev need besides what
-// Debian's programs need.
+// library is libmlx5 of Debian. Programs of its API need it by this name, too.
 const library = "/usr/lib/x86_64-linux-gnu/libmlx5.so.1"
 
 // compile compiles a C program of testdata that uses libmlx5 and returns its path.

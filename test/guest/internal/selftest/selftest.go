@@ -16,14 +16,14 @@ import (
 )
 
 // Run runs the self-test on a device. unsupported are the cases that the device may not
-// support, as "transport name"; all others must pass.
-func Run(t *testing.T, g *guest.Guest, device string, unsupported []string) {
+// support, as "transport name"; all others must pass. env is added to the environment.
+func Run(t *testing.T, g *guest.Guest, device string, unsupported []string, env ...string) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../../../schema/perf-self-test.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "perf", "--self-test", device, "--json"}})
+	out, err := g.Run(t.Context(), guest.Command{Args: []string{"ibkit", "perf", "--self-test", device, "--json"}, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
