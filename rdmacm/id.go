@@ -22,6 +22,8 @@ type ID struct {
 
 	lock    sync.RWMutex // held for reading by commands
 	channel *Channel     // nil after Close
+
+	groups map[uint64]*Group // by UID; protected by the lock of the channel
 }
 
 // PortSpace returns the port space of the ID.

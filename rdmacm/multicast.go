@@ -46,7 +46,7 @@ func (id *ID) Join(group Addr, mode JoinMode) (*Group, error) {
 			return join
 		})
 		if err != nil {
-			c.remove(g.uid)
+			c.leave(g)
 		}
 		g.handle = resp.ID
 		return err
@@ -65,7 +65,7 @@ func (g *Group) Leave() error {
 		return callError(op, fs.ErrClosed)
 	}
 	return g.id.with(op, func(c *Channel) error {
-		c.remove(g.uid)
+		c.leave(g)
 		_, err := request[uapi.CMEventsResp](c, op, uapi.CMCmdLeaveMcast, func(response uint64) uapi.CMDestroyID {
 			return uapi.CMDestroyID{Response: response, ID: g.handle}
 		})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,6 +27,9 @@ type node interface {
 
 	// next executes GET_EVENT when there is an event. It waits until ctx ends.
 	next(ctx context.Context, message []byte) error
+
+	// waitInThread makes next wait in a system call from now on.
+	waitInThread() error
 
 	// number calls f with the number of the file, which stays open until f returns.
 	number(f func(fd uint32) error) error
@@ -53,11 +57,33 @@ type deviceNode struct {
 	file   *os.File
 	raw    syscall.RawConn
 	closed atomic.Bool
+	thread *nonblock.Conn // nil: Go's poller waits
 }
 
 func (n *deviceNode) Close() error {
 	n.closed.Store(true)
-	return n.file.Close()
+	if n.thread == nil {
+		return n.file.Close()
+	}
+	n.thread.Interrupt()
+	return errors.Join(n.file.Close(), n.thread.Release())
+}
+
+func (n *deviceNode) waitInThread() error {
+	if n.thread != nil {
+		return nil
+	}
+	return n.control(func(fd uintptr) error {
+		conn, err := nonblock.NewReader(n.file, func(message []byte) (int, error) { return 0, write(fd, message) })
+		if err != nil {
+			return err
+		}
+		if err := conn.WaitInThread(); err != nil {
+			return err
+		}
+		n.thread = conn
+		return nil
+	})
 }
 
 // rawError returns the error of a method of raw. That of a closed file is a private
@@ -90,6 +116,9 @@ func (n *deviceNode) control(f func(fd uintptr) error) error {
 // never becomes writable for a poll, but readable, so that the wait is that of a
 // reader (ucma.c, ucma_poll).
 func (n *deviceNode) next(ctx context.Context, message []byte) error {
+	if n.thread != nil {
+		return n.nextInThread(ctx, message)
+	}
 	return nonblock.UntilDone(ctx, n.file, func() (err error) {
 		if wait := n.raw.Read(func(fd uintptr) bool {
 			err = write(fd, message)
@@ -99,6 +128,36 @@ func (n *deviceNode) next(ctx context.Context, message []byte) error {
 		}
 		return err
 	})
+}
+
+// nextInThread is next in a thread of its own.
+func (n *deviceNode) nextInThread(ctx context.Context, message []byte) error {
+	// An event that waits needs no preparations for the end of ctx.
+	if _, err := n.thread.TryReceive(message); !errors.Is(err, unix.EAGAIN) {
+		return n.threadError(err)
+	}
+	defer context.AfterFunc(ctx, n.thread.Interrupt)()
+	for {
+		_, err := n.thread.Receive(message, time.Time{})
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n.threadError(err)
+		}
+		if n.closed.Load() {
+			return fs.ErrClosed
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// The interrupt belongs to an earlier context.
+	}
+}
+
+// threadError returns the error of a method of thread.
+func (n *deviceNode) threadError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return n.rawError(err)
 }
 
 // write sends one message. The kernel executes it within the call.

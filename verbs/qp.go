@@ -40,6 +40,11 @@ type QPInit struct {
 	// Posting then always bypasses Go's scheduler. If the driver moves data within
 	// the call, other goroutines cannot run on that processor meanwhile.
 	Dedicated bool
+
+	// Idle declares that the queue pair probably gets no work requests. The first ones
+	// may then map the queues, and fail if that fails: an unmap of a queue interrupts
+	// all processors that run the process, which can take as long as a connection.
+	Idle bool
 }
 
 // CreateQP creates a queue pair in the state RESET. See [XRCD.CreateQP] for
@@ -99,7 +104,7 @@ func (c *Context) createQP(init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
 	}
 	qp := &QP{object: o, init: init}
 	attr := provider.QPAttr{
-		Transport: provider.Transport(init.Type), Cap: init.Cap, SignalAll: init.SignalAll, Dedicated: init.Dedicated,
+		Transport: provider.Transport(init.Type), Cap: init.Cap, SignalAll: init.SignalAll, Dedicated: init.Dedicated, Idle: init.Idle,
 	}
 	if init.SendCQ != nil {
 		attr.SendCQ = init.SendCQ.queue

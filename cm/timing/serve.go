@@ -3,8 +3,6 @@ package timing
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
 
 	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cm/internal/device"
@@ -12,21 +10,26 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Server accepts connections and holds each until its peer disconnects.
+// A Server accepts connections and holds each until its peer disconnects. One goroutine
+// does all its work, as that of a Client.
 type Server struct {
-	Warn func(*exchange.Failure) // called for failed connections; may be called concurrently
+	Warn func(*exchange.Failure) // called for failed connections
 
 	channel *rdmacm.Channel
 	devices device.Set
-
-	lock sync.Mutex
-	qps  map[*rdmacm.ID]*verbs.QP
+	qps     map[*rdmacm.ID]*verbs.QP
 }
 
 // NewServer opens the connection manager.
 func NewServer(warn func(*exchange.Failure)) (*Server, error) {
 	channel, err := rdmacm.NewChannel()
-	return &Server{Warn: warn, channel: channel, qps: map[*rdmacm.ID]*verbs.QP{}}, err
+	if err != nil {
+		return nil, err
+	}
+	if err := channel.WaitInThread(); err != nil {
+		return nil, errors.Join(err, channel.Close())
+	}
+	return &Server{Warn: warn, channel: channel, qps: map[*rdmacm.ID]*verbs.QP{}}, nil
 }
 
 // Close ends all connections.
@@ -45,25 +48,6 @@ func (s *Server) Serve(ctx context.Context, local rdmacm.Addr) error {
 	if err := listener.Listen(0); err != nil {
 		return fail("failure trying to listen", err)
 	}
-	// One queue for each kind of event: an end must not wait for new connections,
-	// which use the same resources.
-	requests, ends := make(chan rdmacm.Event, backlog), make(chan rdmacm.Event, backlog)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer close(requests)
-	defer close(ends)
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for e := range requests {
-				s.accept(e)
-			}
-		})
-		workers.Go(func() {
-			for e := range ends {
-				s.end(e.ID)
-			}
-		})
-	}
 	for {
 		e, err := s.channel.Next(ctx)
 		switch {
@@ -74,15 +58,12 @@ func (s *Server) Serve(ctx context.Context, local rdmacm.Addr) error {
 		}
 		switch e.Type {
 		case rdmacm.EventConnectRequest:
-			requests <- e
+			s.accept(e)
 		case rdmacm.EventDisconnected, rdmacm.EventConnectError, rdmacm.EventUnreachable, rdmacm.EventRejected:
-			ends <- e
+			s.end(e.ID)
 		}
 	}
 }
-
-// backlog is the number of events that wait for a worker. The kernel keeps further ones.
-const backlog = 64
 
 // accept accepts a request, or rejects it if that fails.
 func (s *Server) accept(e rdmacm.Event) {
@@ -102,9 +83,7 @@ func (s *Server) accept(e rdmacm.Event) {
 }
 
 func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
-	s.lock.Lock()
 	s.qps[e.ID] = qp
-	s.lock.Unlock()
 	p := rdmacm.DefaultParam
 	p.QPN = qp.Number()
 	p.ResponderResources = min(p.ResponderResources, e.Param.ResponderResources)
@@ -117,10 +96,8 @@ func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
 
 // end frees a connection that has ended.
 func (s *Server) end(id *rdmacm.ID) {
-	s.lock.Lock()
 	qp := s.qps[id]
 	delete(s.qps, id)
-	s.lock.Unlock()
 	if qp != nil {
 		hangUp(id, qp)
 	}

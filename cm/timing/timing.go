@@ -6,10 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ibkit/ibkit/cm/exchange"
@@ -61,10 +59,12 @@ type Options struct {
 	Retries     int           // of these steps, and of the queue pairs
 
 	Begin func(text string)       // called at the begin of each step
-	Warn  func(*exchange.Failure) // called for failed connections; may be called concurrently
+	Warn  func(*exchange.Failure) // called for failed connections
 }
 
-// A Client makes connections to a server.
+// A Client makes connections to a server. All its work is done by one goroutine, which
+// waits for events in a system call: further ones would spend more time on waking each
+// other than on the work.
 type Client struct {
 	Options
 	channel *rdmacm.Channel
@@ -72,19 +72,18 @@ type Client struct {
 	nodes   []node
 	byID    map[*rdmacm.ID]*node
 	times   [stepCount]Times
-	pending chan struct{} // one element for each connection whose step waits for an event
-	result  atomic.Int64
-
-	events chan rdmacm.Event
-	ended  sync.WaitGroup
+	pending int // connections whose step waits for an event
+	result  int
+	broken  bool      // no further events
+	base    time.Time // of the times of nodes
 }
 
-// A node is a connection. Its fields are used by one step at a time.
+// A node is a connection.
 type node struct {
 	id      *rdmacm.ID
 	qp      *verbs.QP
-	begin   time.Time
-	waits   atomic.Bool // for an event
+	began   time.Duration // of the step, since the base
+	waits   bool          // for an event
 	spent   [stepCount]time.Duration
 	done    [stepCount]bool
 	failed  bool
@@ -97,58 +96,96 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{Options: o, channel: channel, nodes: make([]node, o.Connections), byID: make(map[*rdmacm.ID]*node, o.Connections), pending: make(chan struct{}, window), events: make(chan rdmacm.Event, window)}
+	if err := channel.WaitInThread(); err != nil {
+		return nil, errors.Join(err, channel.Close())
+	}
+	c := &Client{Options: o, channel: channel, nodes: make([]node, o.Connections), byID: make(map[*rdmacm.ID]*node, o.Connections), base: time.Now()}
 	for s := range c.times {
 		c.times[s] = Times{Step: Step(s), Min: -1}
 	}
-	var lock sync.Mutex // protects byID
 	c.each(StepCreate, func(n *node) (string, error) {
 		id, err := channel.NewID(rdmacm.PortSpaceTCP, verbs.QPTypeRC)
 		if err == nil {
 			n.id = id
-			lock.Lock()
 			c.byID[id] = n
-			lock.Unlock()
 		}
 		return "create ID", err
 	})
 	return c, nil
 }
 
+// now returns the time since the base. It reads one clock; time.Now reads two.
+func (c *Client) now() time.Duration { return time.Since(c.base) }
+
 // each runs a step that needs no event for all connections.
-func (c *Client) each(s Step, f func(*node) (string, error)) { c.run(s, false, f) }
-
-// await runs a step that an event completes.
-func (c *Client) await(s Step, f func(*node) (string, error)) { c.run(s, true, f) }
-
-// window is the number of connections whose step waits for an event. With more of them,
-// the peer replies so late that requests are repeated.
-const window = 32
-
-// run runs a step for all connections, several at a time.
-func (c *Client) run(s Step, event bool, f func(*node) (string, error)) {
+func (c *Client) each(s Step, f func(*node) (string, error)) {
 	c.Begin(progress[s])
-	began := time.Now()
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(c.nodes)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(c.nodes); i = next.Add(1) - 1 {
-				if n := &c.nodes[i]; !n.failed && (n.id != nil || s == StepCreate) {
-					c.start(n, s, event, f)
-				}
+	began := c.now()
+	at := began
+	for n := range c.ready(s) {
+		n.began, n.retries = at, c.Retries
+		op, err := f(n)
+		at = c.now() // the end of this connection and the begin of the next one
+		if err != nil {
+			c.fail(op, err)
+			c.result = -1
+			n.failed = true
+			continue
+		}
+		n.complete(s, at)
+	}
+	c.summarize(s, began)
+}
+
+// await runs a step that an event completes. At most window connections wait for an
+// event at a time.
+func (c *Client) await(ctx context.Context, s Step, window int, f func(*node) (string, error)) {
+	c.Begin(progress[s])
+	began := c.now()
+	for n := range c.ready(s) {
+		for c.pending >= window && !c.broken {
+			c.next(ctx)
+		}
+		if c.broken {
+			break
+		}
+		n.began, n.retries, n.waits = c.now(), c.Retries, true
+		c.pending++
+		if op, err := f(n); err != nil {
+			c.fail(op, err)
+			c.result = -1
+			n.failed, n.waits = true, false
+			c.pending--
+		}
+	}
+	for c.pending > 0 && !c.broken {
+		c.next(ctx)
+	}
+	c.summarize(s, began)
+}
+
+// The windows. An address and a route are resolved without the peer. With more requests
+// to connect or disconnect, the peer replies so late that they are repeated.
+const (
+	localWindow = 256
+	peerWindow  = 64
+)
+
+// ready yields the connections that take part in a step.
+func (c *Client) ready(s Step) iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		for i := range c.nodes {
+			if n := &c.nodes[i]; !n.failed && (n.id != nil || s == StepCreate) && !yield(n) {
+				return
 			}
-		})
+		}
 	}
-	workers.Wait()
-	for range window { // until no connection waits
-		c.pending <- struct{}{}
-	}
-	for range window {
-		<-c.pending
-	}
+}
+
+// summarize computes the times of a step that has ended.
+func (c *Client) summarize(s Step, began time.Duration) {
 	t := &c.times[s]
-	t.Total = time.Since(began)
+	t.Total = c.now() - began
 	for i := range c.nodes {
 		n := &c.nodes[i]
 		if !n.done[s] {
@@ -161,66 +198,37 @@ func (c *Client) run(s Step, event bool, f func(*node) (string, error)) {
 	}
 }
 
-// start begins a step of a connection. An event may complete it before f returns.
-func (c *Client) start(n *node, s Step, event bool, f func(*node) (string, error)) {
-	if event {
-		c.pending <- struct{}{}
-		n.waits.Store(true)
-	}
-	n.begin, n.retries = time.Now(), c.Retries
-	op, err := f(n)
-	switch {
-	case err != nil:
-		c.fail(op, err)
-		c.result.Store(-1)
-		if !event {
-			n.failed = true
-		} else if n.waits.Swap(false) {
-			n.failed = true
-			<-c.pending
-		}
-	case !event:
-		n.complete(s)
-	}
-}
-
 func (c *Client) fail(op string, err error) { c.Warn(&exchange.Failure{Op: op, Err: err, Code: -1}) }
 
-func (n *node) complete(s Step) { n.spent[s], n.done[s] = time.Since(n.begin), true }
+func (n *node) complete(s Step, at time.Duration) { n.spent[s], n.done[s] = at-n.began, true }
 
 // Run connects and disconnects. It returns the result of the program: 0, or -1 after a
 // failed call.
 func (c *Client) Run(ctx context.Context) int {
-	watched, stop := context.WithCancel(ctx)
-	c.watch(watched)
-	defer func() {
-		stop()
-		c.ended.Wait()
-	}()
 	if c.Local != nil {
 		c.each(StepBind, func(n *node) (string, error) { return "failure bind addr", n.id.Bind(c.Local) })
 	}
-	c.await(StepAddress, func(n *node) (string, error) {
+	c.await(ctx, StepAddress, localWindow, func(n *node) (string, error) {
 		return "failure getting addr", n.id.ResolveAddr(c.Local, c.Peer, c.Timeout)
 	})
-	c.await(StepRoute, func(n *node) (string, error) { return "failure resolving route", n.id.ResolveRoute(c.Timeout) })
+	c.await(ctx, StepRoute, localWindow, func(n *node) (string, error) { return "failure resolving route", n.id.ResolveRoute(c.Timeout) })
 	c.each(StepQP, func(n *node) (op string, err error) {
 		if n.qp, _, err = c.devices.NewQP(n.id); err == nil {
 			err = n.id.InitQP(n.qp)
 		}
 		return "failure creating qp", err
 	})
-	c.await(StepConnect, func(n *node) (string, error) {
-		c.result.Store(0) // the result is that of the last call
+	c.await(ctx, StepConnect, peerWindow, func(n *node) (string, error) {
+		c.result = 0 // the result is that of the last call
 		return "failure rconnecting", n.id.Connect(c.Peer, rdmacm.ConnParam{
 			QPN: n.qp.Number(), ResponderResources: 1, InitiatorDepth: 1, RetryCount: uint8(c.Retries),
 		})
 	})
-	c.await(StepDisconnect, func(n *node) (string, error) {
+	c.await(ctx, StepDisconnect, peerWindow, func(n *node) (string, error) {
 		hangUp(n.id, n.qp)
 		return "", nil
 	})
-	return int(c.result.Load())
+	return c.result
 }
 
 // hangUp ends a connection and closes its queue pair.
@@ -231,30 +239,18 @@ func hangUp(id *rdmacm.ID, qp *verbs.QP) {
 	_ = qp.Close()
 }
 
-// watch handles the events of the channel, several at a time.
-func (c *Client) watch(ctx context.Context) {
-	c.ended.Go(func() {
-		defer close(c.events)
-		for {
-			e, err := c.channel.Next(ctx)
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				c.fail("failure in rdma_get_cm_event in process_server_events", err)
-				return
-			}
-			c.events <- e
+// next handles the next event.
+func (c *Client) next(ctx context.Context) {
+	e, err := c.channel.Next(ctx)
+	if err != nil {
+		c.broken = true
+		if ctx.Err() == nil {
+			c.fail("failure in rdma_get_cm_event in process_server_events", err)
 		}
-	})
-	for range runtime.GOMAXPROCS(0) {
-		c.ended.Go(func() {
-			for e := range c.events {
-				if n := c.byID[e.ID]; n != nil {
-					c.handle(n, e)
-				}
-			}
-		})
+		return
+	}
+	if n := c.byID[e.ID]; n != nil {
+		c.handle(n, e)
 	}
 }
 
@@ -288,9 +284,10 @@ func (c *Client) handle(n *node, e rdmacm.Event) {
 
 // end completes a step that waits for an event.
 func (c *Client) end(n *node, s Step) {
-	if n.waits.Swap(false) {
-		n.complete(s)
-		<-c.pending
+	if n.waits {
+		n.waits = false
+		n.complete(s, c.now())
+		c.pending--
 	}
 }
 

@@ -87,6 +87,7 @@ type QPAttr struct {
 	SRQ       SRQ // nil for a receive queue of its own
 	SignalAll bool
 	Dedicated bool // PostSend has a processor of its own: every doorbell is brief
+	Idle      bool // the queues may be mapped by the first work requests
 }
 
 // SRQAttr are the parameters of NewSRQ.

@@ -16,6 +16,17 @@ type qp struct {
 	dedicated bool // see provider.QPAttr
 }
 
+// mapRings maps both rings.
+func (q *qp) mapRings() error {
+	if err := q.sq.pending.mapTo(&q.sq.ring); err != nil {
+		return err
+	}
+	if err := q.rq.pending.mapTo(&q.rq.ring); err != nil {
+		return errors.Join(err, unmap(q.device, q.sq.ring))
+	}
+	return nil
+}
+
 // Cap returns the capacity that the kernel has reported.
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 

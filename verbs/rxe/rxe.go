@@ -62,13 +62,14 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 	q := &qp{device: p.device, capacity: created.Cap, dedicated: attr.Dedicated}
 	q.sq.transport = attr.Transport
 	q.sq.maxSGE, q.sq.maxInline = int(created.Cap.MaxSendSGE), int(created.Cap.MaxInline)
-	if q.sq.ring, err = p.mapRing(resp.SQMI, sendElement(created.Cap)); err != nil {
-		return nil, err
-	}
+	q.sq.pending = func() (ring, error) { return p.mapRing(resp.SQMI, sendElement(created.Cap)) }
 	if attr.SRQ == nil {
 		q.rq.maxSGE = int(created.Cap.MaxRecvSGE)
-		if q.rq.ring, err = p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)); err != nil {
-			return nil, errors.Join(err, unmap(p.device, q.sq.ring))
+		q.rq.pending = func() (ring, error) { return p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)) }
+	}
+	if !attr.Idle {
+		if err := q.mapRings(); err != nil {
+			return nil, err
 		}
 	}
 	q.bell = p.device.Doorbell(created.Handle)

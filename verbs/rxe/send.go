@@ -11,6 +11,7 @@ import (
 // A sendQueue is a ring of send work requests.
 type sendQueue struct {
 	ring      ring
+	pending   pending
 	transport provider.Transport
 	maxSGE    int
 	maxInline int // bytes
@@ -24,6 +25,9 @@ func sendElement(c provider.QPCap) int {
 // post writes work requests into slots and returns their number and the total length
 // of their messages, also if it rejects one.
 func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error) {
+	if err := q.pending.mapTo(&q.ring); err != nil {
+		return 0, 0, err
+	}
 	for n < len(wrs) {
 		var length uint32
 		if length, err = q.fill(&wrs[n]); err != nil {

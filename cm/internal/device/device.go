@@ -45,7 +45,8 @@ func (s *Set) NewQP(id *rdmacm.ID) (qp *verbs.QP, name string, err error) {
 	}
 	qp, err = d.PD.CreateQP(verbs.QPInit{
 		Type: id.QPType(), SendCQ: d.idle, RecvCQ: d.idle,
-		Cap: verbs.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
+		Cap:  verbs.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
+		Idle: true,
 	})
 	return qp, d.Context.Name(), err
 }
