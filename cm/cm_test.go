@@ -1,8 +1,6 @@
 package cm
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -72,25 +70,74 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestRunner_Record: failures are grouped, an interrupted connection does not count,
-// and an error that is not of a step ends the run.
-func TestRunner_Record(t *testing.T) {
-	r := &runner{steps: make([]recorder, len(rdmacm.Steps()))}
+// TestRunner_Count: failures of the same step and cause are one kind.
+func TestRunner_Count(t *testing.T) {
+	r := &runner{}
 	refused := &rdmacm.StepError{Step: rdmacm.StepConnect, Err: &rdmacm.RejectError{Reason: rdmacm.RejectConsumer, PrivateData: []byte("no\x00\x00")}}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	for _, err := range []error{r.record(t.Context(), true, nil), r.record(t.Context(), false, refused), r.record(t.Context(), false, refused), r.record(ended, false, context.Canceled)} {
-		if err != nil {
-			t.Error(err)
+	late := &rdmacm.StepError{Step: rdmacm.StepConnect, Err: &rdmacm.TimeoutError{After: time.Second}}
+	for _, err := range []*rdmacm.StepError{refused, late, refused} {
+		r.count(err)
+	}
+	want := []Failure{
+		{Step: rdmacm.StepConnect, Cause: CauseRefused, Error: refused.Error(), Count: 2, PrivateData: []byte("no")},
+		{Step: rdmacm.StepConnect, Cause: CauseNoReply, Error: late.Error(), Count: 1},
+	}
+	if d := cmp.Diff(want, r.result.Failures); d != "" {
+		t.Errorf("got other failures (-want +got):\n%s", d)
+	}
+}
+
+// TestPeerGone: only the connection manager's rejection of a command in a state is the
+// consequence of a peer that has given up.
+func TestPeerGone(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{&rdmacm.CallError{Op: "query QP attributes for RTS", Err: unix.EINVAL}, true},
+		{fmt.Errorf("accept: %w", &rdmacm.CallError{Op: "accept", Err: unix.EINVAL}), true},
+		{&rdmacm.CallError{Op: "accept", Err: unix.ENOMEM}, false},
+		{fmt.Errorf("modify QP: %w", unix.EINVAL), false},
+	} {
+		if got := peerGone(c.err); got != c.want {
+			t.Errorf("%v: got %t, want %t", c.err, got, c.want)
 		}
 	}
-	if err := r.record(t.Context(), false, unix.EMFILE); !errors.Is(err, unix.EMFILE) {
-		t.Errorf("got error %v, want %v", err, unix.EMFILE)
+}
+
+// TestRunner_Deadline: the next work is the end of the oldest step in progress, or the
+// begin of a connection before it. Steps that have ended have no time limit.
+func TestRunner_Deadline(t *testing.T) {
+	a := &attempt{id: new(rdmacm.ID), step: rdmacm.StepRoute}
+	r := &runner{limits: []limit{{a, rdmacm.StepAddress, 5}, {&attempt{}, rdmacm.StepAddress, 6}, {a, rdmacm.StepRoute, 7}}}
+	if got := r.deadline(9, true); got != 7 {
+		t.Errorf("got %d, want 7, the end of the step", got)
 	}
-	want := Result{Connections: 3, Established: 1, Failures: []Failure{
-		{Step: rdmacm.StepConnect, Cause: CauseRefused, Error: refused.Error(), Count: 2, PrivateData: []byte("no")},
-	}}
-	if d := cmp.Diff(want, r.result); d != "" {
-		t.Errorf("got another result (-want +got):\n%s", d)
+	if got := r.deadline(3, true); got != 3 {
+		t.Errorf("got %d, want 3, the begin of a connection", got)
+	}
+	if got := r.deadline(0, false); got != 7 {
+		t.Errorf("without a begin: got %d, want 7", got)
+	}
+}
+
+// TestWaiter: a context is used for several events, until an earlier deadline or its end.
+func TestWaiter(t *testing.T) {
+	w := waiter{ctx: t.Context(), base: time.Now()}
+	defer w.stop()
+	first := w.until(time.Hour)
+	if got := w.until(2 * time.Hour); got != first {
+		t.Error("got another context for a later deadline, want the same one")
+	}
+	earlier := w.until(time.Minute)
+	if earlier == first {
+		t.Error("got the same context for an earlier deadline")
+	}
+	if first.Err() == nil {
+		t.Error("the replaced context has not ended")
+	}
+	if w.until(-time.Hour).Err() == nil {
+		t.Error("got a context for a time that is over, want one that has ended")
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/cm/internal/device"
 	"github.com/ibkit/ibkit/ib"
@@ -79,17 +80,17 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := &runner{
-		peer:   peer,
-		dialer: rdmacm.Dialer{Timeouts: rdmacm.Timeouts{Address: o.Timeout, Route: o.Timeout, Connect: o.Timeout, Establish: o.Timeout, Disconnect: o.Timeout}},
-		result: Result{Schema: Schema, Target: o.Target, Address: peer.String(), Failures: []Failure{}},
-		steps:  make([]recorder, len(rdmacm.Steps())),
+		peer:    peer,
+		timeout: cmp.Or(o.Timeout, defaultTimeout),
+		result:  Result{Schema: Schema, Target: o.Target, Address: peer.String(), Failures: []Failure{}},
+		steps:   make([]recorder, len(rdmacm.Steps())),
 	}
 	if o.Local != "" {
 		local, err := rdmacm.ResolveAddr(ctx, o.Local)
 		if err != nil {
 			return nil, err
 		}
-		r.dialer.Local = local
+		r.local = local
 	}
 	began := time.Now()
 	err = r.run(ctx, cmp.Or(o.Count, 1), cmp.Or(o.Parallel, 1), o.Rate)
@@ -103,122 +104,326 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return &r.result, nil
 }
 
-// A runner makes the connections of a run.
+// A runner makes the connections of a run. One goroutine does all its work, which waits
+// for events in a system call: a goroutine for each connection would spend more time on
+// waking others than on the connection.
 type runner struct {
 	peer    rdmacm.IPAddr
-	dialer  rdmacm.Dialer
+	local   rdmacm.Addr // nil: selected by the kernel
+	timeout time.Duration
+	channel *rdmacm.Channel
 	devices device.Set
-	path    sync.Once // of the first connection with a queue pair
+	base    time.Time // of all times
+	result  Result
+	steps   []recorder
 
-	lock   sync.Mutex // protects the fields below
-	result Result
-	steps  []recorder
+	active map[*rdmacm.ID]*attempt
+	limits []limit // in the order of their times, since all steps have the same timeout
 }
+
+// An attempt is a connection in progress.
+type attempt struct {
+	id          *rdmacm.ID
+	qp          *verbs.QP
+	step        rdmacm.Step
+	began       time.Duration // of the step
+	established bool
+	err         error // of the step, whose reason an event will name
+}
+
+// A limit is the end of the time of a step.
+type limit struct {
+	of   *attempt
+	step rdmacm.Step
+	at   time.Duration
+}
+
+// defaultTimeout is the limit of a step unless given. The kernel repeats a request after
+// about 4 s for the first time.
+const defaultTimeout = 10 * time.Second
+
+// now returns the time since the base. It reads one clock; time.Now reads two.
+func (r *runner) now() time.Duration { return time.Since(r.base) }
 
 // run makes count connections. It ends early with the first error that is not of a
 // step, and with ctx.
-func (r *runner) run(ctx context.Context, count, parallel int, rate float64) error {
-	stopped, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	turns := make(chan struct{})
-	var workers sync.WaitGroup
-	for range min(parallel, count) {
-		workers.Go(func() {
-			for range turns {
-				if err := r.connect(stopped); err != nil {
-					stop(err)
-					return
-				}
-			}
-		})
-	}
-	began := time.Now()
-	for i := range count {
-		if rate > 0 {
-			wait(stopped, time.Until(began.Add(time.Duration(float64(i)/rate*float64(time.Second)))))
-		}
-		select {
-		case turns <- struct{}{}:
-			continue
-		case <-stopped.Done():
-		}
-		break
-	}
-	close(turns)
-	workers.Wait()
-	if ctx.Err() != nil {
-		return nil // the result has the connections so far
-	}
-	return context.Cause(stopped)
-}
-
-// wait waits for a time or the end of ctx.
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
-// connect makes one connection and records its steps.
-func (r *runner) connect(ctx context.Context) error {
-	d := r.dialer
-	var (
-		qp   *verbs.QP
-		id   *rdmacm.ID
-		name string
-	)
-	d.Setup = func(_ context.Context, of *rdmacm.ID) (_ *verbs.QP, err error) {
-		id = of
-		qp, name, err = r.devices.NewQP(id)
-		return qp, err
-	}
-	d.Trace = func(s rdmacm.Step, t time.Duration) {
-		r.lock.Lock()
-		r.steps[s].add(t)
-		r.lock.Unlock()
-		if s == rdmacm.StepSetup {
-			r.path.Do(func() { r.result.Path = pathOf(id, name) }) // between two steps, which its queries do not prolong
-		}
-	}
-	conn, err := d.DialAddr(ctx, r.peer)
-	established := err == nil
-	if conn != nil {
-		err = conn.Disconnect(ctx)
-		err = errors.Join(err, conn.Close())
-	}
-	if qp != nil {
-		err = errors.Join(err, qp.Close())
-	}
-	return r.record(ctx, established, err)
-}
-
-// record counts a connection. It returns an error that is not of a step.
-func (r *runner) record(ctx context.Context, established bool, err error) error {
-	if ctx.Err() != nil && !established {
-		return nil // interrupted
-	}
-	failed, ok := errors.AsType[*rdmacm.StepError](err)
-	if err != nil && !ok {
+func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (err error) {
+	if r.channel, err = rdmacm.NewChannel(); err != nil {
 		return err
 	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	r.result.Connections++
-	if established {
-		r.result.Established++
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := r.channel.WaitInThread(); err != nil {
+		return err
 	}
-	if failed != nil {
-		r.steps[failed.Step].failed++
-		r.fail(failed)
+	r.base, r.active = time.Now(), map[*rdmacm.ID]*attempt{}
+	begun := 0
+	// begin returns the time at which the next connection begins.
+	begin := func() (at time.Duration, ok bool) {
+		if begun == count || len(r.active) >= parallel {
+			return 0, false
+		}
+		if rate > 0 {
+			at = time.Duration(float64(begun) / rate * float64(time.Second))
+		}
+		return at, true
+	}
+	w := waiter{ctx: ctx, base: r.base}
+	defer w.stop()
+	for begun < count || len(r.active) > 0 {
+		if ctx.Err() != nil {
+			return nil // the result has the connections so far
+		}
+		at, ok := begin()
+		for ok && at <= r.now() {
+			begun++
+			if err := r.begin(); err != nil {
+				return err
+			}
+			at, ok = begin()
+		}
+		if len(r.active) == 0 && !ok {
+			continue
+		}
+		if err := r.next(w.until(r.deadline(at, ok))); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// fail adds a failure to those of its kind. The caller holds the lock.
-func (r *runner) fail(e *rdmacm.StepError) {
+// deadline returns the time of the next work without an event: the begin of a
+// connection, if any, or the end of the time of a step.
+func (r *runner) deadline(begin time.Duration, begins bool) time.Duration {
+	for len(r.limits) > 0 && r.limits[0].over() {
+		r.limits = r.limits[1:]
+	}
+	switch {
+	case len(r.limits) == 0:
+		return begin
+	case begins:
+		return min(begin, r.limits[0].at)
+	}
+	return r.limits[0].at
+}
+
+// over reports whether the step has ended.
+func (l limit) over() bool { return l.of.id == nil || l.of.step != l.step }
+
+// A waiter has a context with a deadline, which it replaces when the deadline has passed
+// and not before: a new context for each event would take as long as the event.
+type waiter struct {
+	ctx     context.Context
+	base    time.Time
+	limited context.Context
+	at      time.Duration
+	cancel  context.CancelFunc
+}
+
+// until returns a context that ends at a time since the base, or earlier.
+func (w *waiter) until(at time.Duration) context.Context {
+	if w.limited == nil || at < w.at || w.limited.Err() != nil {
+		w.stop()
+		w.limited, w.cancel = context.WithDeadline(w.ctx, w.base.Add(at))
+		w.at = at
+	}
+	return w.limited
+}
+
+func (w *waiter) stop() {
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+// close ends the connections in progress. Those that are established count.
+func (r *runner) close() error {
+	var errs []error
+	for _, a := range r.active {
+		if a.established {
+			r.result.Connections++
+			r.result.Established++
+		}
+		errs = append(errs, r.free(a))
+	}
+	return errors.Join(append(errs, r.channel.Close())...)
+}
+
+// free destroys the objects of a connection.
+func (r *runner) free(a *attempt) error {
+	delete(r.active, a.id)
+	err := a.id.Close()
+	a.id = nil
+	if a.qp != nil {
+		err = errors.Join(err, a.qp.Close())
+	}
+	return err
+}
+
+// begin begins a connection.
+func (r *runner) begin() error {
+	id, err := r.channel.NewID(rdmacm.PortSpaceTCP, verbs.QPTypeRC)
+	if err != nil {
+		return err
+	}
+	a := &attempt{id: id}
+	r.active[id] = a
+	return r.start(a, rdmacm.StepAddress, r.now(), func() error { return id.ResolveAddr(r.local, r.peer, r.timeout) })
+}
+
+// start begins a step that an event completes.
+func (r *runner) start(a *attempt, step rdmacm.Step, now time.Duration, f func() error) error {
+	a.step, a.began = step, now
+	return r.await(a, now, f())
+}
+
+// await waits for the event of a step after its command, unless that has failed. If the
+// command failed because the peer has given up, an event will name the reason.
+func (r *runner) await(a *attempt, now time.Duration, err error) error {
+	if err != nil && !peerGone(err) {
+		return r.fail(a, err)
+	}
+	a.err = err
+	r.limits = append(r.limits, limit{a, a.step, now + r.timeout})
+	return nil
+}
+
+// peerGone reports whether the connection manager has rejected a command in the state of
+// the ID, which the peer has changed.
+func peerGone(err error) bool {
+	call, ok := errors.AsType[*rdmacm.CallError](err)
+	return ok && call.Err == error(unix.EINVAL)
+}
+
+// next handles the next event, or the steps whose time is over.
+func (r *runner) next(ctx context.Context) error {
+	e, err := r.channel.Next(ctx)
+	switch {
+	case err == nil:
+		if a := r.active[e.ID]; a != nil {
+			return r.handle(a, e)
+		}
+		return nil
+	case ctx.Err() == nil:
+		return err
+	}
+	for now := r.now(); len(r.limits) > 0 && r.limits[0].at <= now; {
+		l := r.limits[0]
+		r.limits = r.limits[1:]
+		if l.over() {
+			continue
+		}
+		if err := r.fail(l.of, cmp.Or[error](l.of.err, &rdmacm.TimeoutError{After: r.timeout})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handle handles an event of a connection.
+func (r *runner) handle(a *attempt, e rdmacm.Event) error {
+	wanted := func(step rdmacm.Step, kind rdmacm.EventType) bool {
+		return a.step == step && e.Type == kind && e.Status == 0
+	}
+	switch {
+	case wanted(rdmacm.StepAddress, rdmacm.EventAddrResolved):
+		return r.start(a, rdmacm.StepRoute, r.done(a), func() error { return a.id.ResolveRoute(r.timeout) })
+	case wanted(rdmacm.StepRoute, rdmacm.EventRouteResolved):
+		return r.connect(a)
+	case wanted(rdmacm.StepConnect, rdmacm.EventConnectResponse), wanted(rdmacm.StepConnect, rdmacm.EventEstablished):
+		return r.establish(a, e.Type == rdmacm.EventConnectResponse)
+	case wanted(rdmacm.StepDisconnect, rdmacm.EventDisconnected):
+		r.done(a)
+		return r.succeed(a)
+	}
+	if err := e.Err(); err != nil {
+		return r.fail(a, err)
+	}
+	return nil
+}
+
+// done completes the step of a connection and returns the time.
+func (r *runner) done(a *attempt) time.Duration {
+	now := r.now()
+	r.steps[a.step].add(now - a.began)
+	return now
+}
+
+// connect creates the queue pair and sends the request.
+func (r *runner) connect(a *attempt) error {
+	a.step, a.began = rdmacm.StepSetup, r.done(a)
+	qp, name, err := r.devices.NewQP(a.id)
+	if err == nil {
+		a.qp = qp
+		err = a.id.InitQP(qp)
+	}
+	if err != nil {
+		return r.fail(a, err)
+	}
+	now := r.done(a)
+	if r.result.Path == nil {
+		r.result.Path = pathOf(a.id, name) // between two steps, which its queries do not prolong
+		now = r.now()
+	}
+	p := rdmacm.DefaultParam
+	p.QPN = qp.Number()
+	return r.start(a, rdmacm.StepConnect, now, func() error { return a.id.Connect(r.peer, p) })
+}
+
+// establish completes a connection after the reply, and ends it. On iWARP the reply
+// needs no confirmation.
+func (r *runner) establish(a *attempt, confirm bool) error {
+	a.step, a.began = rdmacm.StepEstablish, r.done(a)
+	err := a.id.ReadyQP(a.qp, nil)
+	switch {
+	case peerGone(err):
+	case err != nil && confirm:
+		err = errors.Join(err, a.id.Reject(nil))
+	case err == nil && confirm:
+		err = a.id.Establish()
+	}
+	if err != nil {
+		return r.await(a, a.began, err)
+	}
+	a.established = true
+	return r.start(a, rdmacm.StepDisconnect, r.done(a), func() error { return hangUp(a.id, a.qp) })
+}
+
+// hangUp sends the request to disconnect, or the reply to the peer's request. On iWARP,
+// the queue pair drains before.
+func hangUp(id *rdmacm.ID, qp *verbs.QP) error {
+	if qp.IWARP() && qp.State() == verbs.QPStateRTS {
+		if err := qp.Modify(verbs.QPStateSQD, verbs.QPAttr{}); err != nil {
+			return err
+		}
+	}
+	return id.Disconnect()
+}
+
+// succeed counts a connection.
+func (r *runner) succeed(a *attempt) error {
+	r.result.Connections++
+	r.result.Established++
+	return r.free(a)
+}
+
+// fail counts a connection whose step has failed. After the start of a connection, the
+// peer may end it first.
+func (r *runner) fail(a *attempt, err error) error {
+	if ended, ok := errors.AsType[*rdmacm.EventError](err); ok && a.established && ended.Type == rdmacm.EventDisconnected {
+		return r.succeed(a)
+	}
+	r.result.Connections++
+	if a.established {
+		r.result.Established++
+	}
+	r.steps[a.step].failed++
+	r.count(&rdmacm.StepError{Step: a.step, Peer: r.peer, Err: err})
+	_ = r.free(a) // the objects of a device that is removed are gone
+	return nil
+}
+
+// count adds a failure to those of its kind.
+func (r *runner) count(e *rdmacm.StepError) {
 	cause := causeOf(e)
 	all := r.result.Failures
 	i := slices.IndexFunc(all, func(f Failure) bool { return f.Step == e.Step && f.Cause == cause })

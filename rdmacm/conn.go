@@ -157,8 +157,12 @@ func (c *Conn) run(ctx context.Context, step Step, timeout time.Duration, start 
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err = start(); err == nil && len(want) > 0 {
+	err = start()
+	switch {
+	case err == nil && len(want) > 0:
 		e, err = c.await(limited, want)
+	case step == StepEstablish && errors.Is(err, unix.EINVAL):
+		err = c.reason(limited, err)
 	}
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -170,6 +174,28 @@ func (c *Conn) run(ctx context.Context, step Step, timeout time.Duration, start 
 		c.trace(step, time.Since(began))
 	}
 	return e, nil
+}
+
+// reasonTimeout is the limit of the wait for an event that the kernel is about to report.
+const reasonTimeout = time.Second
+
+// reason returns the error of the event that has made a command fail: the kernel rejects
+// commands for an ID whose peer has given up. It returns err if there is no such event.
+func (c *Conn) reason(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, reasonTimeout)
+	defer cancel()
+	for {
+		e, failed := c.channel.Next(ctx)
+		if failed != nil {
+			return err
+		}
+		if e.Type == EventDisconnected {
+			c.ended = true
+		}
+		if ended := e.Err(); ended != nil {
+			return ended
+		}
+	}
 }
 
 // await returns the first wanted event, or the error of another one.

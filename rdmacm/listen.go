@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -16,14 +20,15 @@ type ListenConfig struct {
 	Backlog uint32        // requests that may wait for Accept; 0: limit of the kernel
 	Timeout time.Duration // of the peer's confirmation of the start and the end; zero is ten seconds
 
-	// Control, if not nil, sets options of the ID before it is bound.
+	// Control, if not nil, sets options of the ID before it is bound. It is called for
+	// each of several IDs.
 	Control func(*ID) error
 }
 
 // A Listener receives connection requests.
 type Listener struct {
 	channel *Channel
-	id      *ID
+	ids     []*ID
 	timeout time.Duration
 	addr    Addr
 
@@ -53,30 +58,96 @@ func (l ListenConfig) listen(local Addr, open func() (*Channel, error)) (_ *List
 			err = errors.Join(err, s.channel.Close())
 		}
 	}()
-	if s.id, err = s.channel.NewID(l.Space, l.QPType); err != nil {
-		return nil, err
+	s.ids, s.addr, err = l.ListenOn(s.channel, local)
+	return s, err
+}
+
+// portAttempts limits the attempts to find a port that is free for both families.
+const portAttempts = 16
+
+// ListenOn listens on a channel of the caller, whose Next returns the requests. It
+// returns the IDs that listen and their address, or closes the IDs if it fails.
+//
+// All local addresses of both families take two IDs: a device of software iWARP
+// accepts requests of one family only (siw_cm.c, siw_create_listen), while an ID for
+// IPv6 accepts those of both on other devices.
+func (l ListenConfig) ListenOn(c *Channel, local Addr) (ids []*ID, addr Addr, err error) {
+	ip, ok := local.(IPAddr)
+	if !ok || ip.Addr().IsValid() {
+		id, addr, err := l.listenOne(c, local, l.Control)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []*ID{id}, addr, nil
 	}
-	if l.Control != nil {
-		if err := l.Control(s.id); err != nil {
-			return nil, err
+	for range portAttempts {
+		if ids, addr, err = l.listenBoth(c, ip.Port()); err == nil || ip.Port() != 0 || !errors.Is(err, unix.EADDRINUSE) && !errors.Is(err, unix.EADDRNOTAVAIL) {
+			break
 		}
 	}
-	if err := s.id.Bind(local); err != nil {
-		return nil, err
+	return ids, addr, err
+}
+
+// listenBoth listens on all local addresses of IPv6 and of IPv4, or of IPv4 if this
+// host has no IPv6.
+func (l ListenConfig) listenBoth(c *Channel, port uint16) ([]*ID, Addr, error) {
+	wildcard := func(a netip.Addr, port uint16) Addr { return IPAddr{netip.AddrPortFrom(a, port)} }
+	six, addr, err := l.listenOne(c, wildcard(netip.IPv6Unspecified(), port), func(id *ID) error {
+		if l.Control != nil {
+			if err := l.Control(id); err != nil {
+				return err
+			}
+		}
+		return id.SetAFOnly(true)
+	})
+	var ids []*ID
+	switch {
+	case err == nil:
+		ids = append(ids, six)
+		port = addr.(IPAddr).Port()
+	case !errors.Is(err, unix.EAFNOSUPPORT):
+		return nil, nil, err
 	}
-	if err := s.id.Listen(l.Backlog); err != nil {
-		return nil, err
+	four, addrFour, err := l.listenOne(c, wildcard(netip.IPv4Unspecified(), port), l.Control)
+	if err != nil {
+		for _, id := range ids {
+			err = errors.Join(err, id.Close())
+		}
+		return nil, nil, err
 	}
-	a, err := s.id.Addresses()
-	s.addr = a.Local
-	return s, err
+	return append(ids, four), cmp.Or(addr, addrFour), nil
+}
+
+// listenOne creates an ID that listens, and returns it with its address.
+func (l ListenConfig) listenOne(c *Channel, local Addr, control func(*ID) error) (*ID, Addr, error) {
+	id, err := c.NewID(l.Space, l.QPType)
+	if err != nil {
+		return nil, nil, err
+	}
+	if control != nil {
+		err = control(id)
+	}
+	if err == nil {
+		err = id.Bind(local)
+	}
+	if err == nil {
+		err = id.Listen(l.Backlog)
+	}
+	var a Addresses
+	if err == nil {
+		a, err = id.Addresses()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, id.Close())
+	}
+	return id, a.Local, nil
 }
 
 // Addr returns the local address with the port.
 func (l *Listener) Addr() Addr { return l.addr }
 
-// ID returns the ID that listens.
-func (l *Listener) ID() *ID { return l.id }
+// IDs returns the IDs that listen: one, or two for all local addresses of both families.
+func (l *Listener) IDs() []*ID { return slices.Clone(l.ids) }
 
 // Accept waits for a connection request. An error of a single request does not affect
 // the listener, except fs.ErrClosed after Close and verbs.ErrDeviceRemoved.
@@ -114,7 +185,11 @@ func (l *Listener) request(e Event) (*Request, error) {
 // Close stops to listen. Waiting requests are rejected, accepted connections stay. A
 // second Close returns fs.ErrClosed.
 func (l *Listener) Close() error {
-	return errors.Join(l.id.Close(), l.channel.Close())
+	var errs []error
+	for _, id := range l.ids {
+		errs = append(errs, id.Close())
+	}
+	return errors.Join(append(errs, l.channel.Close())...)
 }
 
 // A Request is a connection request. It must be accepted, rejected or closed.

@@ -86,7 +86,7 @@ type node struct {
 
 // New opens the connection manager and creates the IDs of a client.
 func New(o Options) (*Session, error) {
-	channel, err := rdmacm.NewChannel()
+	channel, err := openChannel()
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +100,18 @@ func New(o Options) (*Session, error) {
 		}
 	}
 	return s, nil
+}
+
+// openChannel opens a channel for the goroutine that handles all events.
+func openChannel() (*rdmacm.Channel, error) {
+	channel, err := rdmacm.NewChannel()
+	if err != nil {
+		return nil, err
+	}
+	if err := channel.WaitInThread(); err != nil {
+		return nil, errors.Join(err, channel.Close())
+	}
+	return channel, nil
 }
 
 // Close ends all connections and frees their objects.
@@ -275,7 +287,7 @@ func (s *Session) AwaitDisconnect(ctx context.Context) error { return s.await(ct
 
 // Migrate moves the IDs to a new channel.
 func (s *Session) Migrate() error {
-	channel, err := rdmacm.NewChannel()
+	channel, err := openChannel()
 	if err != nil {
 		return failed("failed to create event channel", err)
 	}

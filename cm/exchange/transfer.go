@@ -29,6 +29,27 @@ type port struct {
 	memory  *dmamem.Memory
 	mr      *verbs.MR
 	events  []verbs.Completion
+
+	cq    *verbs.CQ        // of the next queue pairs
+	room  int              // entries of cq that no queue pair uses
+	limit int              // entries of a completion queue
+	nodes map[uint32]*node // by number of the queue pair
+}
+
+// newCQ returns a completion queue with room for a number of entries. left is the number
+// of queue pairs that will share it: one for each of them would take longer to create
+// than the queue pair.
+func (p *port) newCQ(entries, left int) (*verbs.CQ, error) {
+	if entries > p.room {
+		room := max(entries, min(entries*left, p.limit))
+		cq, err := p.device.Context.CreateCQ(verbs.CQInit{Entries: room, Channel: p.channel})
+		if err != nil {
+			return nil, err
+		}
+		p.cq, p.room = cq, room
+	}
+	p.room -= entries
+	return p.cq, nil
 }
 
 // A destination is the peer of datagrams.
@@ -68,7 +89,7 @@ func (s *Session) open(n *node) error {
 	}
 	depth := uint32(max(s.Count, 1))
 	if s.Count >= 0 {
-		n.cq, err = d.Context.CreateCQ(verbs.CQInit{Entries: 2 * int(depth), Channel: n.port.channel})
+		n.cq, err = n.port.newCQ(2*int(depth), s.connecting)
 	} else {
 		err = unix.EINVAL
 	}
@@ -80,6 +101,7 @@ func (s *Session) open(n *node) error {
 		Cap: verbs.QPCap{MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1},
 	})
 	if err == nil {
+		n.port.nodes[n.qp.Number()] = n
 		err = n.id.InitQP(n.qp)
 	}
 	return failed("unable to create QP", err)
@@ -90,8 +112,12 @@ func (s *Session) openPort(d *device.Device) (*port, error) {
 	if found := s.ports[d]; found != nil {
 		return found, nil
 	}
-	p := &port{device: d, events: make([]verbs.Completion, 16)}
-	var err error
+	p := &port{device: d, events: make([]verbs.Completion, 64), nodes: map[uint32]*node{}}
+	attr, err := d.Context.QueryDevice()
+	if err != nil {
+		return nil, unable(outOfMemory, err, "unable to create CQ")
+	}
+	p.limit = int(attr.MaxCQE)
 	if p.channel, err = d.Context.NewCompChannel(); err != nil {
 		return nil, unable(outOfMemory, err, "unable to create CQ")
 	}
@@ -176,7 +202,7 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 			continue
 		}
 		for completed(n) < s.Count {
-			if err := n.poll(ctx); err != nil {
+			if err := n.port.poll(ctx, n.cq); err != nil {
 				return &Failure{Op: "failed polling CQ: -1", Code: -1}
 			}
 		}
@@ -184,13 +210,12 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 	return nil
 }
 
-// poll waits for completions of a node and counts them.
-func (n *node) poll(ctx context.Context) error {
-	p := n.port
-	count, err := n.cq.Poll(p.events)
+// poll waits for completions of a queue, which the node shares, and counts them.
+func (p *port) poll(ctx context.Context, cq *verbs.CQ) error {
+	count, err := cq.Poll(p.events)
 	if err == nil && count == 0 {
-		if err = n.cq.Arm(false); err == nil {
-			count, err = n.cq.Poll(p.events)
+		if err = cq.Arm(false); err == nil {
+			count, err = cq.Poll(p.events)
 		}
 		if err == nil && count == 0 {
 			// An event of another queue is one that is polled later.
@@ -198,13 +223,16 @@ func (n *node) poll(ctx context.Context) error {
 		}
 	}
 	for _, c := range p.events[:max(count, 0)] {
-		if c.ID == sendID {
+		n := p.nodes[c.QPN]
+		switch {
+		case n == nil:
+		case c.ID == sendID:
 			n.sent++
-			continue
-		}
-		n.received++
-		if n.peer.ah == nil && n.qp.Type() == verbs.QPTypeUD && c.Err() == nil {
-			err = errors.Join(err, n.reply(c))
+		default:
+			n.received++
+			if n.peer.ah == nil && n.qp.Type() == verbs.QPTypeUD && c.Err() == nil {
+				err = errors.Join(err, n.reply(c))
+			}
 		}
 	}
 	return err

@@ -39,12 +39,17 @@ func (s *Set) NewQP(id *rdmacm.ID) (qp *verbs.QP, name string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
+	return s.NewQPAt(a, id.QPType())
+}
+
+// NewQPAt is NewQP for an ID with these addresses.
+func (s *Set) NewQPAt(a rdmacm.Addresses, t verbs.QPType) (qp *verbs.QP, name string, err error) {
 	d, err := s.Get(a)
 	if err != nil {
 		return nil, "", err
 	}
 	qp, err = d.PD.CreateQP(verbs.QPInit{
-		Type: id.QPType(), SendCQ: d.idle, RecvCQ: d.idle,
+		Type: t, SendCQ: d.idle, RecvCQ: d.idle,
 		Cap:  verbs.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
 		Idle: true,
 	})
