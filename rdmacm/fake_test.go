@@ -1,6 +1,7 @@
 package rdmacm
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io/fs"
@@ -26,6 +27,8 @@ type fakeKernel struct {
 
 	fail map[uint32]error // errors by command
 	mute bool             // no events
+
+	ports uint16 // selected by the kernel
 }
 
 // A fakeID is an ID of the kernel.
@@ -33,6 +36,9 @@ type fakeID struct {
 	node      *fakeNode
 	uid       uint64
 	port      uint16
+	family    uint16 // of the local address, or the peer's
+	afOnly    bool
+	bound     bool
 	listening bool
 	peer      *fakeID
 	backlog   uint32
@@ -214,7 +220,8 @@ func (n *fakeNode) command(message []byte) error {
 		uapi.CMCmdResolveAddr: unsafe.Offsetof(uapi.CMResolveAddr{}.ID), uapi.CMCmdResolveRoute: unsafe.Offsetof(uapi.CMResolveRoute{}.ID),
 		uapi.CMCmdConnect: unsafe.Offsetof(uapi.CMConnect{}.ID), uapi.CMCmdAccept: unsafe.Offsetof(uapi.CMAccept{}.ID),
 		uapi.CMCmdReject: unsafe.Offsetof(uapi.CMReject{}.ID), uapi.CMCmdDisconnect: unsafe.Offsetof(uapi.CMDisconnect{}.ID),
-		uapi.CMCmdQuery: unsafe.Offsetof(uapi.CMQuery{}.ID), uapi.CMCmdJoinMcast: unsafe.Offsetof(uapi.CMJoinMcast{}.ID),
+		uapi.CMCmdSetOption: unsafe.Offsetof(uapi.CMSetOption{}.ID),
+		uapi.CMCmdQuery:     unsafe.Offsetof(uapi.CMQuery{}.ID), uapi.CMCmdJoinMcast: unsafe.Offsetof(uapi.CMJoinMcast{}.ID),
 	}
 	offset, known := at[h.Cmd]
 	if !known {
@@ -234,30 +241,51 @@ func (k *fakeKernel) newID(n *fakeNode, uid uint64) uint32 {
 	return k.lastID
 }
 
+// bind binds an ID as cma_check_port of cma.c does for wildcard addresses. It selects
+// ports from 1000.
+func (k *fakeKernel) bind(id *fakeID, family, port uint16) error {
+	id.afOnly = id.afOnly || family == unix.AF_INET
+	if port == 0 {
+		port = 1000 + k.ports
+		k.ports++
+	}
+	for _, other := range k.ids {
+		if other.bound && other.port == port && !(id.afOnly && other.afOnly && other.family != family) {
+			return unix.EADDRNOTAVAIL
+		}
+	}
+	id.family, id.port, id.bound = family, port, true
+	return nil
+}
+
 // execute executes a command of an ID.
 func (k *fakeKernel) execute(cmd uint32, body []byte, handle uint32, id *fakeID) error {
 	switch cmd {
 	case uapi.CMCmdBind:
 		c := uapi.Decode[uapi.CMBind](body)
-		id.port = binary.BigEndian.Uint16(c.Addr[2:])
+		return k.bind(id, binary.NativeEndian.Uint16(c.Addr[:]), binary.BigEndian.Uint16(c.Addr[2:]))
+	case uapi.CMCmdSetOption:
+		if c := uapi.Decode[uapi.CMSetOption](body); c.Level == uapi.CMOptionID && c.Name == uapi.CMOptionIDAFOnly {
+			id.afOnly = true
+		}
 	case uapi.CMCmdListen:
 		id.listening, id.backlog = true, uapi.Decode[uapi.CMListen](body).Backlog
 	case uapi.CMCmdResolveAddr:
 		c := uapi.Decode[uapi.CMResolveAddr](body)
-		id.port = binary.BigEndian.Uint16(c.Dst[2:])
+		id.family, id.port = binary.NativeEndian.Uint16(c.Dst[:]), binary.BigEndian.Uint16(c.Dst[2:])
 		k.raise(handle, EventAddrResolved, 0, uapi.CMConnParam{})
 	case uapi.CMCmdResolveRoute:
 		k.raise(handle, EventRouteResolved, 0, uapi.CMConnParam{})
 	case uapi.CMCmdQuery:
 		c := uapi.Decode[uapi.CMQuery](body)
 		r := uapi.CMQueryAddrResp{PortNum: 1, SrcSize: sizeIPv6}
-		binary.NativeEndian.PutUint16(r.Src[:], unix.AF_INET6)
+		binary.NativeEndian.PutUint16(r.Src[:], cmp.Or(id.family, unix.AF_INET6))
 		binary.BigEndian.PutUint16(r.Src[2:], id.port)
 		respond(c.Response, r)
 	case uapi.CMCmdConnect:
 		c := uapi.Decode[uapi.CMConnect](body)
 		for listening, l := range k.ids {
-			if l.listening && l.port == id.port {
+			if l.listening && l.port == id.port && (l.family == id.family || l.family == unix.AF_INET6 && !l.afOnly) {
 				child := k.newID(l.node, 0)
 				k.ids[child].peer, id.peer = id, k.ids[child]
 				if !k.mute {

@@ -172,6 +172,42 @@ func TestListen_Failures(t *testing.T) {
 	}
 }
 
+// TestListenOn: a listener without an address accepts requests of both families on the
+// same port, which an ID of another program may have taken for one of them.
+func TestListenOn(t *testing.T) {
+	k := newFakeKernel(t)
+	other := must(k.open())(t)
+	t.Cleanup(func() { _ = other.Close() })
+	if err := must(other.NewID(PortSpaceTCP, 0))(t).Bind(IPAddr{netip.MustParseAddrPort("0.0.0.0:1000")}); err != nil {
+		t.Fatal(err)
+	}
+	c := must(k.open())(t)
+	t.Cleanup(func() { _ = c.Close() })
+	ids, addr, err := ListenConfig{}.ListenOn(c, IPAddr{})
+	if err != nil || len(ids) != 2 {
+		t.Fatalf("got %d IDs, %v, want 2", len(ids), err)
+	}
+	port := addr.(IPAddr).Port()
+	if port == 1000 {
+		t.Error("got port 1000, which is in use")
+	}
+	for i, to := range []string{"[::1]", "127.0.0.1"} {
+		client := must(k.open())(t)
+		t.Cleanup(func() { _ = client.Close() })
+		id := must(client.NewID(PortSpaceTCP, 0))(t)
+		peer := IPAddr{netip.MustParseAddrPort(fmt.Sprintf("%s:%d", to, port))}
+		if err := errors.Join(id.ResolveAddr(nil, peer, time.Second), id.Connect(peer, ConnParam{})); err != nil {
+			t.Fatal(err)
+		}
+		if e := expect(t, c, EventConnectRequest); e.Listener != ids[i] {
+			t.Errorf("request to %s: got another listener than number %d", to, i)
+		}
+	}
+	if _, _, err := (ListenConfig{}).ListenOn(c, IPAddr{netip.AddrPortFrom(netip.Addr{}, 1000)}); !errors.Is(err, unix.EADDRNOTAVAIL) {
+		t.Errorf("port in use for IPv4: got error %v, want %v", err, unix.EADDRNOTAVAIL)
+	}
+}
+
 // sendRequest returns an ID that has sent a request to a listener.
 func sendRequest(t *testing.T, k *fakeKernel) (*Channel, *ID) {
 	t.Helper()
