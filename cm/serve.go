@@ -71,8 +71,7 @@ type holding struct {
 	id    *rdmacm.ID
 	peer  rdmacm.Addr
 	qp    *verbs.QP
-	ready bool  // the connection is established
-	err   error // of accepting, whose reason an event will name
+	ready bool // the connection is established
 }
 
 // A serveLimit is the end of the time for the confirmation of a connection.
@@ -144,7 +143,7 @@ func (s *server) expire() {
 		}
 		s.limits = s.limits[1:]
 		if !over {
-			s.drop(l.of, cmp.Or[error](l.of.err, s.step(l.of, &rdmacm.TimeoutError{After: defaultTimeout})))
+			s.drop(l.of, s.step(l.of, &rdmacm.TimeoutError{After: defaultTimeout}))
 		}
 	}
 }
@@ -208,10 +207,11 @@ func (s *server) request(e rdmacm.Event) {
 	h := &holding{id: e.ID}
 	s.held[h.id] = h
 	if err := s.accept(h, e.Param); err != nil {
-		if h.err = s.step(h, err); h.qp == nil || !peerGone(err) {
-			s.drop(h, h.err)
-			return
+		if peerGone(err) { // no event reports it
+			err = rdmacm.ErrPeerGone
 		}
+		s.drop(h, s.step(h, err))
+		return
 	}
 	s.limits = append(s.limits, serveLimit{h, time.Since(s.base) + defaultTimeout})
 }

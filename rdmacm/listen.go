@@ -206,7 +206,7 @@ func (r *Request) Param() ConnParam { return r.conn.param }
 
 // Accept accepts the request with a queue pair in the state RESET or INIT, see
 // [ID.InitQP], and waits for the confirmation of the peer. Without param, the reply
-// has DefaultParam. If Accept fails, the ID is destroyed. The caller closes the queue
+// has DefaultParam. It returns ErrPeerGone if the peer has given up. If Accept fails, the ID is destroyed. The caller closes the queue
 // pair.
 func (r *Request) Accept(ctx context.Context, qp *verbs.QP, param *ConnParam) (*Conn, error) {
 	c := r.conn
@@ -215,6 +215,18 @@ func (r *Request) Accept(ctx context.Context, qp *verbs.QP, param *ConnParam) (*
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// ErrPeerGone is the error of Accept if the peer has given up its request.
+var ErrPeerGone = errors.New("the peer has given up its request")
+
+// replyError returns ErrPeerGone for a command that the kernel rejects in the state of a
+// request. It reports no event of a request without a reply (ucma.c, ucma_event_handler).
+func replyError(err error) error {
+	if call, ok := errors.AsType[*CallError](err); ok && call.Err == error(unix.EINVAL) {
+		return ErrPeerGone
+	}
+	return err
 }
 
 func (r *Request) accept(ctx context.Context, param *ConnParam) error {
@@ -234,7 +246,7 @@ func (r *Request) accept(ctx context.Context, param *ConnParam) error {
 			if err := c.id.InitQP(c.qp); err != nil {
 				return err
 			}
-			return accept()
+			return replyError(accept())
 		})
 		return err
 	}
@@ -243,10 +255,11 @@ func (r *Request) accept(ctx context.Context, param *ConnParam) error {
 		if c.qp.IWARP() {
 			ready = func() error { return c.id.InitQP(c.qp) }
 		}
-		if err := ready(); err != nil {
-			return err
+		err := ready()
+		if err == nil {
+			err = accept()
 		}
-		return accept()
+		return replyError(err)
 	}, EventEstablished)
 	if err == nil && c.qp.IWARP() {
 		err = c.id.ReadyQP(c.qp, nil)

@@ -172,6 +172,50 @@ func TestListen_Failures(t *testing.T) {
 	}
 }
 
+// TestConn_Reason: a command that fails because the peer has given up returns the event
+// that reports it. Without an event it returns its own error.
+func TestConn_Reason(t *testing.T) {
+	k := newFakeKernel(t)
+	l := must(ListenConfig{}.listen(loopback, k.open))(t)
+	defer l.Close()
+	channel, id := sendRequest(t, k)
+	c := &Conn{channel: channel, id: id}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := c.reason(ended, unix.EINVAL); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("without an event: got error %v, want %v", err, unix.EINVAL)
+	}
+	if err := must(l.Accept(withTimeout(t)))(t).Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.run(t.Context(), StepEstablish, time.Minute, func() error { return &CallError{"establish connection", unix.EINVAL} })
+	if _, ok := errors.AsType[*RejectError](err); !ok {
+		t.Errorf("got error %v, want a rejection", err)
+	}
+}
+
+// TestRequest_PeerGone: the kernel reports no event for a request that has no reply yet,
+// and rejects the reply if the peer has given up (ucma.c, ucma_event_handler).
+func TestRequest_PeerGone(t *testing.T) {
+	k := newFakeKernel(t)
+	l := must(ListenConfig{}.listen(loopback, k.open))(t)
+	defer l.Close()
+	_, id := sendRequest(t, k)
+	r := must(l.Accept(withTimeout(t)))(t)
+	defer r.Close()
+	if err := id.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := replyError(r.ID().Accept(ConnParam{})); !errors.Is(err, ErrPeerGone) {
+		t.Errorf("got error %v, want %v", err, ErrPeerGone)
+	}
+	for _, err := range []error{nil, unix.EINVAL, &CallError{"accept", unix.ENOMEM}} {
+		if got := replyError(err); got != err {
+			t.Errorf("got error %v, want %v", got, err)
+		}
+	}
+}
+
 // TestListenOn: a listener without an address accepts requests of both families on the
 // same port, which an ID of another program may have taken for one of them.
 func TestListenOn(t *testing.T) {

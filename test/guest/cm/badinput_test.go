@@ -118,6 +118,10 @@ func TestFlood(t *testing.T) {
 	if !regexp.MustCompile(`[1-9]\d* rejected`).MatchString(r.Stdout) {
 		t.Errorf("got %q, want rejections", r.Stdout)
 	}
+	// A peer that gives up during accept is named, not the command that fails then.
+	if strings.Contains(r.Stdout+r.Stderr, "invalid argument") {
+		t.Errorf("got %s%s, want the events that ended requests", r.Stdout, r.Stderr)
+	}
 	noIDs(t, g)
 }
 
