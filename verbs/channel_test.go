@@ -19,9 +19,28 @@ func (f *fake) sendEvent(t *testing.T, id uint64) {
 	}
 }
 
-func TestChannel(t *testing.T) {
-	c, f, _ := openMaker(t)
-	ch := must(c.NewCompChannel())(t)
+// inBoth runs a test once with Go's poller and once with a waiting thread.
+func inBoth(t *testing.T, test func(*testing.T, *Context, *fake, *CompChannel)) {
+	for _, thread := range []bool{false, true} {
+		t.Run(map[bool]string{false: "poller", true: "thread"}[thread], func(t *testing.T) {
+			c, f, _ := openMaker(t)
+			ch := must(c.NewCompChannel())(t)
+			for range 2 {
+				if !thread {
+					break
+				}
+				if err := ch.WaitInThread(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test(t, c, f, ch)
+		})
+	}
+}
+
+func TestChannel(t *testing.T) { inBoth(t, testChannel) }
+
+func testChannel(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 	cq, other := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t), must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	gone := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	if err := gone.Close(); err != nil {
@@ -74,9 +93,9 @@ func TestChannel(t *testing.T) {
 }
 
 // Close of a queue ends a wait for it at any time, and no other wait.
-func TestWaitClosed(t *testing.T) {
-	c, f, _ := openMaker(t)
-	ch := must(c.NewCompChannel())(t)
+func TestWaitClosed(t *testing.T) { inBoth(t, testWaitClosed) }
+
+func testWaitClosed(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 	other := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	for range 200 {
 		cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
@@ -116,9 +135,9 @@ func TestWaitClosed(t *testing.T) {
 }
 
 // A wait with the context of the previous one does not allocate.
-func TestChannelAllocations(t *testing.T) {
-	c, f, _ := openMaker(t)
-	ch := must(c.NewCompChannel())(t)
+func TestChannelAllocations(t *testing.T) { inBoth(t, testChannelAllocations) }
+
+func testChannelAllocations(t *testing.T, c *Context, f *fake, ch *CompChannel) {
 	cq := must(c.CreateCQ(CQInit{Entries: 1, Channel: ch}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -91,20 +91,20 @@ func (e *Events) Next(ctx context.Context) (Event, error) {
 // wait is Next without the check for removal.
 func (e *Events) wait(ctx context.Context) (Event, error) {
 	var b [uapi.AsyncEventSize]byte // the kernel returns one event per read
-	if err := nonblock.UntilDone(ctx, e.file, func() error { return readEvent(e.file, b[:], e.context) }); err != nil {
+	if err := nonblock.UntilDone(ctx, e.file, func() error { return readEvent(e.file.Read, b[:], e.context) }); err != nil {
 		return Event{}, err
 	}
 	return decodeEvent(b[:]), nil
 }
 
-// readEvent reads one record from a file of events into b, which has the size of a
+// readEvent reads one record of a file of events into b, which has the size of a
 // record.
 //
 // The kernel closes the completion channels of a removed device, and a read returns
 // EIO. The runtime's poller may fail first, because such a file cannot be polled.
-func readEvent(file *os.File, b []byte, c *Context) error {
+func readEvent(read func([]byte) (int, error), b []byte, c *Context) error {
 	device := c.name
-	n, err := file.Read(b)
+	n, err := read(b)
 	if n == len(b) && err == nil {
 		return nil
 	}

@@ -116,6 +116,18 @@ func testInterrupt(t *testing.T, c *Conn, peer *os.File) {
 	}
 }
 
+// Any number of interrupts without a wait end the next one.
+func TestInterrupt_Many(t *testing.T) {
+	inBoth(t, func(t *testing.T, c *Conn, _ *os.File) {
+		for range 1000 {
+			c.Interrupt()
+		}
+		if _, err := c.Receive(make([]byte, 64), time.Time{}); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("got error %v, want %v", err, os.ErrDeadlineExceeded)
+		}
+	})
+}
+
 func TestNoAllocation(t *testing.T) { inBoth(t, testNoAllocation) }
 
 func testNoAllocation(t *testing.T, c *Conn, _ *os.File) {

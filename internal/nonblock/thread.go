@@ -1,6 +1,7 @@
 package nonblock
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -54,8 +55,9 @@ func (c *Conn) Release() error {
 
 // wake ends the current wait, or the next one.
 func (t *thread) wake() {
-	one := [8]byte{7: 1} // not 0 in either byte order
-	_, _ = t.wakeup.Write(one[:])
+	// The kernel adds the numbers of calls that no wait has read. A write blocks when
+	// the sum overflows.
+	_, _ = t.wakeup.Write(binary.NativeEndian.AppendUint64(nil, 1))
 }
 
 // receive reads the next message and waits for it if necessary.
