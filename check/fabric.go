@@ -227,7 +227,7 @@ func (r *fabricRun) nodePort(n *fabric.Node, port uint8) string {
 	if port == 0 || port == mad.AllPorts {
 		return r.nodeName(n)
 	}
-	return fmt.Sprintf("%s[%d]", r.nodeName(n), port)
+	return fabric.PortName(r.nodeName(n), int(port))
 }
 
 // nodeFinding returns a finding about a node.
@@ -244,7 +244,7 @@ func (r *fabricRun) portFinding(p *fabric.Port, format string, args ...any) Find
 
 // portName returns the name of a port, for example "leaf1[3]".
 func (r *fabricRun) portName(p *fabric.Port) string {
-	return fmt.Sprintf("%s[%d]", r.nodeName(p.Node), p.Number)
+	return fabric.PortName(r.nodeName(p.Node), int(p.Number))
 }
 
 // count returns a number with a noun in its form.

@@ -164,7 +164,7 @@ func (r *fabricRun) railPorts() (leaves map[*fabric.Node][]railPort, order []*fa
 			continue
 		}
 		if p.Number > 1 {
-			rail = fmt.Sprintf("%s port %d", rail, p.Number)
+			rail = fmt.Sprintf("%s/%d", rail, p.Number)
 		}
 		leaf := p.Peer.Node
 		if leaves[leaf] == nil {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strconv"
-	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
@@ -74,17 +72,17 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 		return s.addRoute(f, a)
 	}
 	ports, err := r.Find(ctx, a)
+	if failed, ok := errors.AsType[*resolve.PortError](err); ok && failed.External {
+		return s.addExternal(ctx, r, f, failed)
+	}
 	if err != nil {
-		if found, portErr := s.addPortOfSwitch(ctx, r, f, a); found {
-			return portErr
-		}
 		return err
 	}
 	for _, p := range ports {
 		switch {
 		case p.Node != nil && f.NodeByGUID(p.Node.NodeGUID) != nil:
 			n := f.NodeByGUID(p.Node.NodeGUID)
-			if node, isZero := strings.CutSuffix(a.Name, "/0"); isZero && isSwitch(n) && !strings.HasSuffix(names.Name(n), "/0") {
+			if node, number, ok := fabric.CutPort(a.Name); ok && number == 0 && isSwitch(n) && names.Name(n) != a.Name && n.Desc.Clean() != a.Name {
 				return fabric.NoPortError(node, 0, int(n.Info.NumPorts)) // not all ports
 			}
 			number, _ := p.Number()
@@ -100,42 +98,21 @@ func (s selection) find(ctx context.Context, r *resolve.Resolver, f *fabric.Fabr
 	return nil
 }
 
-// addPortOfSwitch adds a port of a switch with an address such as leaf1/3. found reports
-// that the address has the name of a switch and a number; the error, that the switch does
-// not have this port.
-func (s selection) addPortOfSwitch(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, a resolve.Address) (found bool, err error) {
-	i := strings.LastIndexByte(a.Name, '/')
-	if a.Kind != resolve.Name || i < 0 {
-		return false, nil
-	}
-	number, err := strconv.ParseUint(a.Name[i+1:], 10, 8)
-	if err != nil {
-		return false, nil
-	}
-	a.Name = a.Name[:i]
+// addExternal adds a port of switches with an address such as leaf1[3].
+func (s selection) addExternal(ctx context.Context, r *resolve.Resolver, f *fabric.Fabric, failed *resolve.PortError) error {
+	a := failed.Address
+	a.Name = failed.Node
 	ports, err := r.Find(ctx, a)
 	if err != nil {
-		return false, nil
+		return err
 	}
-	added := false
 	for _, p := range ports {
-		if p.Node == nil {
-			continue
-		}
 		n := f.NodeByGUID(p.Node.NodeGUID)
-		switch {
-		case n == nil || !isSwitch(n):
-		case number > 0 && number <= uint64(n.Info.NumPorts):
-			s.addNumber(n, uint8(number))
-			added = true
-		default:
-			found, err = true, fabric.NoPortError(a.Name, int(number), int(n.Info.NumPorts))
+		if n != nil && isSwitch(n) && failed.Number <= int(n.Info.NumPorts) {
+			s.addNumber(n, uint8(failed.Number))
 		}
 	}
-	if added {
-		return true, nil
-	}
-	return found, err
+	return nil
 }
 
 // addLIDs adds the ports with a range of LIDs.
@@ -146,13 +123,13 @@ func (s selection) addLIDs(f *fabric.Fabric, a resolve.Address) error {
 		found = true
 	}
 	if !found {
-		err := cmp.Or(resolve.CheckPort(a.First), resolve.CheckPort(a.Last), errNoPort)
-		return fmt.Errorf("find LID %s: %w", a.Text, err)
+		if err := cmp.Or(resolve.CheckPort(a.First), resolve.CheckPort(a.Last)); err != nil {
+			return fmt.Errorf("find LID %s: %w", a.Text, err)
+		}
+		return resolve.NotFound(a, resolve.FromScan, nil)
 	}
 	return nil
 }
-
-var errNoPort = errors.New("no port of the fabric has it")
 
 // portsByLID yields the ports with a LID in a range.
 func portsByLID(f *fabric.Fabric, from, to ib.LID) iter.Seq[*fabric.Port] {

@@ -48,7 +48,7 @@ func (l *linkCounters) add(i Item) Item {
 			if !f.IsProblem() {
 				continue
 			}
-			i.Found += fmt.Sprintf("; %s port %d: %s, %s", names.Name(p.Node), p.Number, f.Text(), f.Meaning)
+			i.Found += fmt.Sprintf("; %s: %s, %s", names.PortName(p.Port), f.Text(), f.Meaning)
 			if i.Verdict == OK || i.Verdict == Note {
 				i.Verdict = Warning
 				i.Why = "errors on a link delay all traffic that crosses it"

@@ -71,7 +71,7 @@ func linkItem(e linkinfo.End) Item {
 	}
 	if peer := e.Port.Peer; peer != nil {
 		var names *fabric.NameMap
-		i.Found += fmt.Sprintf(" (to %s port %d)", names.Name(peer.Node), peer.Number)
+		i.Found += fmt.Sprintf(" (to %s)", names.PortName(peer))
 	}
 	return i
 }

@@ -17,9 +17,9 @@ func TestCheckLink(t *testing.T) {
 		found      string
 	}{
 		{"full speed", "node05", nil, OK, "4X NDR"},
-		{"slow", "node07", nil, Warning, "HDR, but both ends have NDR enabled (to leaf2 port 5)"},
+		{"slow", "node07", nil, Warning, "HDR, but both ends have NDR enabled (to leaf2[5])"},
 		{"not active", "node10", nil, OK, "4X NDR"},
-		{"errors at the peer", "node14", nil, Warning, "4X HDR; leaf4 port 4: PortXmitDiscards 1822, packets waited too long at the head of a queue"},
+		{"errors at the peer", "node14", nil, Warning, "4X HDR; leaf4[4]: PortXmitDiscards 1822, packets waited too long at the head of a queue"},
 		{"uneven", "node05", func(p *sim.Port) { p.Enable(ib.Width1X, ib.NDR) }, Warning, "1X NDR enabled, 4X NDR at the peer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

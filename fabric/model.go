@@ -6,7 +6,6 @@ package fabric
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -197,12 +196,6 @@ type Conflict struct {
 	GUID   ib.GUID
 	Port   uint8
 	Detail string // a sentence for users
-}
-
-// NoPortError returns the error for a port number that a node with a number of ports does
-// not have. node is how the caller names the node.
-func NoPortError(node string, number, ports int) error {
-	return fmt.Errorf("find port %d of %s: the ports have the numbers 1 to %d", number, node, ports)
 }
 
 // NodeByGUID returns the first node with the GUID, or nil.

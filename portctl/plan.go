@@ -298,7 +298,7 @@ func (s *Session) checkLIDs(st *Step) error {
 	}
 	for lid := first; lid <= last; lid++ {
 		if p := portWithLID(s.Fabric, ib.LID(lid)); p != nil && p != st.Port {
-			return fmt.Errorf("set LIDs: LID %d belongs to %s/%d", lid, s.Resolve.Names.Name(p.Node), p.Number)
+			return fmt.Errorf("set LIDs: LID %d belongs to %s", lid, s.Resolve.Names.PortName(p))
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ type rig struct {
 }
 
 // newRig builds a fabric: spine1 and spine2 with links to leaf1 to leaf4, which have four
-// hosts each. The local node is node01 at leaf1 port 3, with the subnet manager.
+// hosts each. The local node is node01 at leaf1[3], with the subnet manager.
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	f, err := sim.Build("demo")
@@ -343,8 +343,8 @@ func TestPlan_Errors(t *testing.T) {
 		{"disable", "leaf2 0", "disable port 0: the management port of a switch has no link"},
 		{"active", "leaf1 9", "set state of the port to Active: it is Down"},
 		{"vls=15", "leaf2 1", "set vls: got 15, but the port supports at most 4"},
-		{"lid=1", "node02", "set LIDs: LID 1 belongs to spine1/0"},
-		{"lid=1", "leaf2 0", "set LIDs: LID 1 belongs to spine1/0"},
+		{"lid=1", "node02", "set LIDs: LID 1 belongs to spine1[0]"},
+		{"lid=1", "leaf2 0", "set LIDs: LID 1 belongs to spine1[0]"},
 		{"lmc=7", "node02", "set LIDs: 5 is not a multiple of 128, the number of LIDs"},
 		{"lid=77 lmc=2", "node02", "set LIDs: 77 is not a multiple of 4, the number of LIDs"},
 	} {
@@ -358,8 +358,8 @@ func TestPlan_Errors(t *testing.T) {
 	for port, want := range map[string]string{
 		"leaf2":    "find leaf2: a switch, of which a port number is required",
 		"node* 1":  "find node*: several nodes have this address",
-		"node9":    "has no such name",
-		"node02 2": "find port 2 of node02: the ports have the numbers 1 to 1",
+		"node9":    "no node has this name",
+		"node02 2": "find node02[2]: the ports of node02 have the numbers 1 to 1",
 	} {
 		t.Run(port, func(t *testing.T) {
 			r := newRig(t)
@@ -547,7 +547,7 @@ func TestShow(t *testing.T) {
 			}
 		})
 	}
-	for text, want := range map[string]string{"leaf1": "a port number is required", "leaf1 0": "", "40 1": "", "nosuch 1": "no such name"} {
+	for text, want := range map[string]string{"leaf1": "a port number is required", "leaf1 0": "", "40 1": "", "nosuch 1": "no node has this name"} {
 		t.Run(text, func(t *testing.T) {
 			_, err := Show(t.Context(), newRig(t).o, target(t, text))
 			if text == "leaf1 0" {

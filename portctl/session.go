@@ -93,7 +93,7 @@ func open(ctx context.Context, o Options) (*Session, error) {
 	}
 	s := &Session{Options: o, port: port, client: umad.NewClient(port, o.Client)}
 	if attr := port.Attr(); attr.LinkLayer == resolve.Ethernet {
-		return nil, errors.Join(fmt.Errorf("use %s port %d: its link layer is Ethernet, which has no subnet management", attr.Device, attr.Number), port.Close())
+		return nil, errors.Join(fmt.Errorf("use %s/%d: its link layer is Ethernet, which has no subnet management", attr.Device, attr.Number), port.Close())
 	}
 	return s, nil
 }
@@ -117,9 +117,21 @@ func (s *Session) scan(ctx context.Context) (err error) {
 	return nil
 }
 
+// lookUp finds the ports with the address of a target. For a port of a switch such as
+// leaf1[3], it returns the management port and sets the number.
+func (s *Session) lookUp(ctx context.Context, t *Target) ([]*resolve.Port, error) {
+	found, err := s.resolver.Find(ctx, t.Address)
+	failed, ok := errors.AsType[*resolve.PortError](err)
+	if !ok || !failed.External || t.Number != AddressedPort {
+		return found, err
+	}
+	t.Address.Name, t.Number = failed.Node, failed.Number
+	return s.resolver.Find(ctx, t.Address)
+}
+
 // find returns the port of a target in the scan.
 func (s *Session) find(ctx context.Context, t Target) (*fabric.Port, error) {
-	found, err := s.resolver.Find(ctx, t.Address)
+	found, err := s.lookUp(ctx, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +233,7 @@ func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
 // not known, or the port was not read, it scans the whole fabric.
 func (s *Session) near(ctx context.Context, t Target) (*fabric.Port, error) {
 	s.resolver = resolve.New(s.client, s.port.Attr(), s.Resolve)
-	found, err := s.resolver.Find(ctx, t.Address)
+	found, err := s.lookUp(ctx, &t)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -90,6 +91,7 @@ type target struct {
 	*run
 	address resolve.Address
 	port    *resolve.Port
+	ports   Ports
 	replies []Reply
 
 	*progress // nil before the start and after the last reply
@@ -110,7 +112,7 @@ func (r *run) run() error {
 	resolver := resolve.New(r.client, r.result.Local, r.Resolve)
 	var targets []*target
 	for _, a := range r.Targets {
-		ports, err := resolver.Find(r.ctx, a)
+		ports, numbers, err := r.find(resolver, a)
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
@@ -120,7 +122,7 @@ func (r *run) run() error {
 			targets = append(targets, t)
 		}
 		for _, p := range ports {
-			targets = append(targets, &target{run: r, address: a, port: p})
+			targets = append(targets, &target{run: r, address: a, port: p, ports: numbers})
 		}
 	}
 	r.waiting = targets
@@ -144,6 +146,23 @@ func (r *run) run() error {
 		t.replies = nil
 	}
 	return err
+}
+
+// find returns the destinations with an address and the ports to query there: for an address
+// such as leaf1[3], port 3 of the switch.
+func (r *run) find(resolver *resolve.Resolver, a resolve.Address) ([]*resolve.Port, Ports, error) {
+	ports, err := resolver.Find(r.ctx, a)
+	failed, ok := errors.AsType[*resolve.PortError](err)
+	if !ok || !failed.External || r.Ports.Given() || !r.Attribute.HasPorts() {
+		return ports, r.Ports, err
+	}
+	numbers, err := ParsePorts(strconv.Itoa(failed.Number))
+	if err != nil {
+		return nil, numbers, err
+	}
+	a.Name = failed.Node
+	ports, err = resolver.Find(r.ctx, a)
+	return ports, numbers, err
 }
 
 // startTargets starts targets up to the limit.
@@ -262,8 +281,8 @@ func (t *target) start() {
 		t.submit(addressParts(t.Addresses))
 		return
 	}
-	t.wants = t.Attribute.scope.needs(t.Ports)
-	t.wants.agent = t.Attribute.Class == mad.ClassMlnx && t.Ports.Given()
+	t.wants = t.Attribute.scope.needs(t.ports)
+	t.wants.agent = t.Attribute.Class == mad.ClassMlnx && t.ports.Given()
 	t.wants.node = t.wants.node || t.FromSA && (t.wants.port || t.Attribute.scope == ofPort) // the agent of an adapter knows its port
 	if node := t.port.Node; node != nil {
 		t.facts.node, t.wants.node = *node, false
@@ -286,7 +305,7 @@ func (t *target) next() {
 		t.fact(&t.facts.sw, 0)
 	case w.port:
 		w.port = false
-		t.fact(&t.facts.port, t.Attribute.scope.representative(t.Ports, &t.facts))
+		t.fact(&t.facts.port, t.Attribute.scope.representative(t.ports, &t.facts))
 	case w.adaptive:
 		w.adaptive = false
 		t.fact(&t.facts.adaptive, 0)
@@ -294,7 +313,7 @@ func (t *target) next() {
 		w.limit = false
 		t.limit()
 	default:
-		t.submit(t.Attribute.scope.parts(t.Ports, &t.facts))
+		t.submit(t.Attribute.scope.parts(t.ports, &t.facts))
 	}
 }
 

@@ -90,7 +90,7 @@ func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error)
 	}
 	subject := "the RoCE ports of this host are"
 	if r.local.Device != "" {
-		subject = fmt.Sprintf("%s port %d is", r.local.Device, r.local.Number)
+		subject = fmt.Sprintf("%s/%d is", r.local.Device, r.local.Number)
 	}
 	return nil, &MisplacedError{
 		fmt.Sprintf("%s on Ethernet, which has no LIDs, GUIDs and directed routes", subject),

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -15,8 +16,9 @@ import (
 
 // findName finds the ports of the nodes with a name. It compares the name with the
 // node name map, with node descriptions, and with the first words of node
-// descriptions, which for an adapter is the host name. If no name is equal, it treats
-// the name as a pattern of [path.Match].
+// descriptions, which for an adapter is the host name. If no name is equal, a number
+// in brackets or after a slash selects a port, and otherwise the name is a pattern of
+// [path.Match].
 func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	names := r.byName
 	var listErr error // ended the list of names early
@@ -31,23 +33,88 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 			r.byName = names
 		}
 	}
-	if ports := names.find(a.Name); len(ports) > 0 {
-		return ports, nil
+	node, number, hasNumber := fabric.CutPort(a.Name)
+	if ports := names.equal(a.Name); len(ports) > 0 {
+		return copies(ports), nil
 	}
-	if name, number, found := cutPort(a.Name); found {
-		ports := slices.DeleteFunc(names.find(name), func(p *Port) bool {
-			n, _ := p.Number()
-			return n != number
-		})
-		if len(ports) > 0 {
-			return ports, nil
-		}
+	if ports := names.equal(node); hasNumber && len(ports) > 0 {
+		return numbered(a, node, number, ports, listErr)
+	}
+	if ports := names.match(a.Name); len(ports) > 0 {
+		return copies(ports), nil
+	}
+	if ports := names.match(node); hasNumber && len(ports) > 0 {
+		return numbered(a, node, number, ports, listErr)
 	}
 	if listErr != nil {
 		return nil, listErr
 	}
 	incomplete := names.from == FromScan && r.scanned.Partial()
 	return nil, &NotFoundError{Address: a, By: names.from, Similar: Similar(a.Name, names.sorted), Incomplete: incomplete}
+}
+
+// A PortError reports an address with the name of a node and the number of a port that
+// has no address.
+type PortError struct {
+	Address Address
+	Node    string // the part of the address in front of the number
+	Number  int
+
+	// External reports that the port is one of a switch other than port 0, which has
+	// the addresses of the switch.
+	External bool
+
+	NumPorts int // of the node
+}
+
+func (e *PortError) Error() string {
+	switch {
+	case e.External:
+		return fmt.Sprintf("find %s: a port of a switch has no address of its own", fabric.PortName(e.Node, e.Number))
+	case e.Number > 0 && e.Number <= e.NumPorts:
+		return fmt.Sprintf("find %s: the port is down or did not respond", fabric.PortName(e.Node, e.Number))
+	}
+	return fabric.NoPortError(e.Node, e.Number, e.NumPorts).Error()
+}
+
+// Hint suggests a remedy.
+func (e *PortError) Hint() string {
+	if e.External {
+		return "the switch has the address " + e.Node
+	}
+	return ""
+}
+
+// numbered returns copies of the ports with a number. listErr ended the list of ports
+// early, or is nil.
+func numbered(a Address, node string, number int, ports []*Port, listErr error) ([]*Port, error) {
+	var found []*Port
+	failed := &PortError{Address: a, Node: node, Number: number}
+	for _, p := range ports {
+		n, _ := p.Number()
+		switch {
+		case int(n) == number:
+			found = append(found, p)
+		case number > 0 && number <= int(p.Node.NumPorts) && p.Node.NodeType == mad.NodeTypeSwitch:
+			failed.External = true
+		}
+		failed.NumPorts = max(failed.NumPorts, int(p.Node.NumPorts))
+	}
+	switch {
+	case len(found) > 0:
+		return copies(found), nil
+	case listErr != nil && !failed.External && number <= failed.NumPorts:
+		return nil, listErr
+	}
+	return nil, failed
+}
+
+func copies(ports []*Port) []*Port {
+	all := make([]*Port, len(ports))
+	for i, p := range ports {
+		all[i] = new(*p)
+	}
+	return all
 }
 
 // everything returns all ports, from subnet administration or a scan. If the scan
@@ -78,12 +145,14 @@ type nameIndex struct {
 	from   Source
 	whole  map[string][]*Port
 	first  map[string][]*Port // by the first word of the node description
-	sorted []string           // all whole names
+	guids  map[ib.GUID][]*Port
+	sorted []string // all whole names
 }
 
 func newNameIndex(all []*Port, from Source, names *fabric.NameMap) *nameIndex {
-	x := &nameIndex{from: from, whole: map[string][]*Port{}, first: map[string][]*Port{}}
+	x := &nameIndex{from: from, whole: map[string][]*Port{}, first: map[string][]*Port{}, guids: map[ib.GUID][]*Port{}}
 	for _, p := range all {
+		x.guids[p.Node.NodeGUID] = append(x.guids[p.Node.NodeGUID], p)
 		own := p.Description.Clean()
 		x.whole[own] = append(x.whole[own], p)
 		if mapped := names.NameOf(p.Node.NodeGUID, *p.Description); mapped != own {
@@ -97,24 +166,27 @@ func newNameIndex(all []*Port, from Source, names *fabric.NameMap) *nameIndex {
 	return x
 }
 
-// find returns copies of the ports with a name, or whose names match a pattern.
-func (x *nameIndex) find(name string) []*Port {
-	found := x.whole[name]
-	if len(found) == 0 {
-		found = x.first[name]
+// equal returns the ports of nodes with a name, or else with it as their first word or
+// as their GUID.
+func (x *nameIndex) equal(name string) []*Port {
+	if found := x.whole[name]; len(found) > 0 {
+		return found
 	}
-	if len(found) == 0 && strings.ContainsAny(name, "*?[") {
-		found = x.match(name)
+	if found := x.first[name]; len(found) > 0 || !strings.HasPrefix(name, "0x") {
+		return found
 	}
-	ports := make([]*Port, len(found))
-	for i, p := range found {
-		ports[i] = new(*p)
+	guid, err := ib.ParseGUID(name)
+	if err != nil {
+		return nil
 	}
-	return ports
+	return x.guids[guid]
 }
 
 // match returns the ports whose names match a pattern, in the order of the names.
 func (x *nameIndex) match(pattern string) []*Port {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return nil
+	}
 	var found []*Port
 	seen := map[*Port]bool{}
 	for _, name := range x.sorted {
@@ -136,7 +208,7 @@ const maxSimilar = 3
 
 // Similar returns names that contain a name, regardless of case: the first three.
 func Similar(name string, names []string) []string {
-	name, _, _ = cutPort(strings.ToLower(name))
+	name, _, _ = fabric.CutPort(strings.ToLower(name))
 	var similar []string
 	for _, other := range names {
 		if len(similar) < maxSimilar && strings.Contains(strings.ToLower(other), name) {
@@ -144,16 +216,6 @@ func Similar(name string, names []string) []string {
 		}
 	}
 	return similar
-}
-
-// cutPort splits a name with a port number, such as "node07/1".
-func cutPort(name string) (node string, port uint8, found bool) {
-	i := strings.LastIndexByte(name, '/')
-	if i <= 0 {
-		return name, 0, false
-	}
-	n, err := strconv.ParseUint(name[i+1:], 10, 8)
-	return name[:i], uint8(n), err == nil
 }
 
 // Siblings returns ports and, after them, the other known ports of the same nodes.

@@ -25,8 +25,8 @@ import (
 //	192.0.2.7, fe80::1%ib0      an IP address; IPv6 only with a zone or after "ip:"
 //	anything else               a name
 //
-// A name stands for all ports of a node. "NAME/1" is one of them, and "node0*" is a
-// pattern.
+// A name stands for all ports of a node. "NAME[1]" or "NAME/1" is one of them, and
+// "node0*" is a pattern. A GUID of a node can have such a number, too.
 func Parse(s string) (Address, error) {
 	a, err := parse(s)
 	if err != nil {
@@ -56,6 +56,8 @@ func parse(s string) (Address, error) {
 		return parseRoute(s)
 	case len(s) == 16 && isMadeOf(s, hexDigits):
 		return parseGUID(s)
+	case strings.HasPrefix(s, "0x") && strings.ContainsAny(s, "[/"):
+		return parseName(s) // a port of the node with a GUID
 	case strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"):
 		if len(s) > len("0xffff") && !strings.Contains(s, "-") {
 			return parseGUID(s)

@@ -47,6 +47,8 @@ func TestParse(t *testing.T) {
 		"MF0;leaf:MSB7700/U1":            {Kind: Name, Name: "MF0;leaf:MSB7700/U1"},
 		"42u-switch":                     {Kind: Name, Name: "42u-switch"},
 		"-5":                             {Kind: Name, Name: "-5"},
+		"leaf1[3]":                       {Kind: Name, Name: "leaf1[3]"},
+		"0x0002c9030010a1b2[3]":          {Kind: Name, Name: "0x0002c9030010a1b2[3]"},
 		"name:17":                        {Kind: Name, Name: "17"},
 		"10.0.0.example":                 {Kind: Name, Name: "10.0.0.example"},
 	} {

@@ -135,9 +135,30 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	source := map[Source]string{FromSA: "subnet administration", FromScan: "the scan of the fabric"}[e.By]
-	kind := map[Kind]string{GUID: "GUID", GID: "GID", Name: "name"}[e.Address.Kind]
-	return fmt.Sprintf("%s has no such %s", source, kind)
+	switch e.Address.Kind {
+	case Name:
+		return "no node has this name"
+	case GUID:
+		return "no node or port has this GUID"
+	case Route:
+		return "the route leads to no node"
+	}
+	return "no port has this " + e.Address.Kind.label()
+}
+
+// NotFound returns the error for an address that a fabric does not contain, as
+// [Resolver.Find] returns it. names are those of all nodes, for the hint.
+func NotFound(a Address, by Source, names []string) error {
+	not := &NotFoundError{Address: a, By: by}
+	if a.Kind == Name {
+		not.Similar = Similar(a.Name, names)
+	}
+	return notFound(a, not)
+}
+
+// notFound adds the address to the reason why it was not found.
+func notFound(a Address, err error) error {
+	return fmt.Errorf("find %s %s: %w", a.Kind.label(), a.bare(), err)
 }
 
 // Hint suggests a remedy.
@@ -170,7 +191,10 @@ func (r *Resolver) Find(ctx context.Context, a Address) ([]*Port, error) {
 	}
 	ports, err := find(ctx, a)
 	if err != nil {
-		return ports, fmt.Errorf("find %s %s: %w", a.Kind.label(), a.bare(), err)
+		if _, ok := errors.AsType[*PortError](err); ok {
+			return ports, err
+		}
+		return ports, notFound(a, err)
 	}
 	return ports, nil
 }

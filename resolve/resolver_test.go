@@ -120,6 +120,41 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
+// TestFind_Number finds the port of a node with a number.
+func TestFind_Number(t *testing.T) {
+	for _, mode := range []LookupMode{LookupAll, LookupNodes} {
+		r := at(t, "demo", Options{Mode: mode}, nil)
+		for text, want := range map[string]string{
+			"node02[1]":             "node02/1 LID 5-5",
+			"node02/1":              "node02/1 LID 5-5",
+			"0x0002c90000100400[1]": "node02/1 LID 5-5",
+			"node0[2]":              "node02/1 LID 5-5", // a pattern
+			"leaf1[0]":              "leaf1/0 LID 3-3",
+		} {
+			t.Run(text, func(t *testing.T) {
+				lines, err := find(t, r, text)
+				if err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], want) {
+					t.Errorf("got %q, %v, want %s", lines, err, want)
+				}
+			})
+		}
+		for text, want := range map[string]string{
+			"leaf1[3]":   "find leaf1[3]: a port of a switch has no address of its own",
+			"leaf1[17]":  "find leaf1[17]: the ports of leaf1 have the numbers 1 to 16",
+			"node02[2]":  "find node02[2]: the ports of node02 have the numbers 1 to 1",
+			"node02[0]":  "find node02[0]: the ports of node02 have the numbers 1 to 1",
+			"nobody[1]":  "find name nobody[1]: no node has this name",
+			"leaf*[900]": "find leaf*[900]: the ports of leaf* have the numbers 1 to 16",
+		} {
+			t.Run(text, func(t *testing.T) {
+				if lines, err := find(t, r, text); err == nil || err.Error() != want {
+					t.Errorf("got %q, error %v, want %s", lines, err, want)
+				}
+			})
+		}
+	}
+}
+
 // TestUnconfigured looks for ports that no subnet manager knows.
 func TestUnconfigured(t *testing.T) {
 	r := at(t, "demo:sm=off", Options{}, nil)

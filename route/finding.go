@@ -51,7 +51,7 @@ type namer struct{ names *fabric.NameMap }
 
 func (w namer) node(n *Node) string { return w.names.NameOf(n.GUID, n.Desc) }
 
-func (w namer) port(p *Port) string { return fmt.Sprintf("%s[%d]", w.node(p.Node), p.Number) }
+func (w namer) port(p *Port) string { return fabric.PortName(w.node(p.Node), int(p.Number)) }
 
 // path names the ends of a path as an example.
 func (w namer) path(from *Port, lid ib.LID, to *Port) string {
@@ -106,7 +106,7 @@ func (a *Analysis) unreachable(w namer) (findings []Finding) {
 		}
 		at := w.node(f.Switch)
 		if f.Port != NoRoute {
-			at = fmt.Sprintf("%s[%d]", at, f.Port)
+			at = fabric.PortName(at, int(f.Port))
 		}
 		findings = append(findings, Finding{Kind: KindUnreachable, Node: f.Switch, Count: f.Paths, Detail: fmt.Sprintf(
 			"%s: %v: %s to %s end, for example %s", at, f.Cause, counted(f.Paths, "path"), counted(f.LIDs, "LID"), example)})

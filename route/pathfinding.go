@@ -141,7 +141,7 @@ func (w namer) place(n *Node, port uint8) string {
 	case port == NoRoute:
 		return w.node(n)
 	}
-	return fmt.Sprintf("%s[%d]", w.node(n), port)
+	return fabric.PortName(w.node(n), int(port))
 }
 
 // A PathRecord is the properties of a path or of a multicast group according to subnet

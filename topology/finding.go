@@ -65,7 +65,7 @@ func nodeEnd(n *fabric.Node, names *fabric.NameMap) End {
 
 // portText returns name and port number.
 func portText(p *fabric.Port, names *fabric.NameMap) string {
-	text := fmt.Sprintf("%s port %d", names.Name(p.Node), p.Number)
+	text := names.PortName(p)
 	if p.Label != "" {
 		text += " (" + p.Label + ")"
 	}

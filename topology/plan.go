@@ -47,7 +47,7 @@ func (e PlanEnd) String() string {
 	switch {
 	case e.Port == "":
 	case e.Port[0] >= '0' && e.Port[0] <= '9':
-		s += " port " + e.Port
+		s += "[" + e.Port + "]" // also labels, which fabric.PortName does not print
 	case s != "" && strings.HasPrefix(fold(e.Port), fold(s)):
 		s = e.Port // the label includes the host
 	default:

@@ -66,26 +66,26 @@ func TestPlan_Compare(t *testing.T) {
 	}{
 		{"the same", plan, ""},
 		{"swapped at the switch", strings.NewReplacer("leaf1,4,node02", "leaf1,5,node02", "leaf1,5,node03", "leaf1,4,node03").Replace(plan),
-			"swapped: the cables of leaf1 port 5 and leaf1 port 4 look swapped: leaf1 port 5 is connected to node03 port 1, leaf1 port 4 to node02 port 1\n" +
-				"\texchange the cables at leaf1 port 5 and leaf1 port 4\n"},
+			"swapped: the cables of leaf1[5] and leaf1[4] look swapped: leaf1[5] is connected to node03[1], leaf1[4] to node02[1]\n" +
+				"\texchange the cables at leaf1[5] and leaf1[4]\n"},
 		{"swapped between switches", "StartDevice,StartPort,EndDevice,EndPort\nleaf1,4,node05,1\nleaf2,3,node02,1\n",
-			"swapped: the cables of leaf1 port 4 and leaf2 port 3 look swapped: leaf1 port 4 is connected to node02 port 1, leaf2 port 3 to node05 port 1\n" +
-				"\texchange the cables at leaf1 port 4 and leaf2 port 3\n"},
+			"swapped: the cables of leaf1[4] and leaf2[3] look swapped: leaf1[4] is connected to node02[1], leaf2[3] to node05[1]\n" +
+				"\texchange the cables at leaf1[4] and leaf2[3]\n"},
 		{"wrong port", "A-Node Name,A-Port,Z-Node Name,Z-Port,A-Rack,A-U\nleaf1,4,spine1,9,R1,U20\n",
-			"wrong-peer: leaf1 port 4 is connected to node02 port 1, planned: spine1 port 9\n" +
-				"\track R1 U20: move the cable of leaf1 port 4 from node02 port 1 to spine1 port 9\n"},
+			"wrong-peer: leaf1[4] is connected to node02[1], planned: spine1[9]\n" +
+				"\track R1 U20: move the cable of leaf1[4] from node02[1] to spine1[9]\n"},
 		{"missing cable", "Source,Source Port,Destination,Destination Port\nleaf1,15,leaf2,P15\n",
-			"missing-cable: no link between leaf1 port 15 and leaf2 port 15\n\tconnect leaf1 port 15 to leaf2 port 15\n"},
+			"missing-cable: no link between leaf1[15] and leaf2[15]\n\tconnect leaf1[15] to leaf2[15]\n"},
 		{"missing node", "Rack,U,Name,Port,Rack,U,Name,HCA/Port\n1,2,leaf1,4,7,9,node77,HCA 1\n1,2,leaf1,5,7,9,node77,HCA 2\n",
 			"missing-node: node77 is not in the fabric\n\track 7 U9: check power, links and name of node77\n" +
-				"wrong-peer: leaf1 port 4 is connected to node02 port 1, planned: node77 HCA 1\n\track 1 U2: move the cable of leaf1 port 4 from node02 port 1 to node77 HCA 1\n" +
-				"wrong-peer: leaf1 port 5 is connected to node03 port 1, planned: node77 HCA 2\n\track 1 U2: move the cable of leaf1 port 5 from node03 port 1 to node77 HCA 2\n"},
+				"wrong-peer: leaf1[4] is connected to node02[1], planned: node77 HCA 1\n\track 1 U2: move the cable of leaf1[4] from node02[1] to node77 HCA 1\n" +
+				"wrong-peer: leaf1[5] is connected to node03[1], planned: node77 HCA 2\n\track 1 U2: move the cable of leaf1[5] from node03[1] to node77 HCA 2\n"},
 		{"slower", "start_device;start_port;end_device;end_port;speed\nleaf1;4;node02;1;XDR\nleaf4;6;node16;1;400G\nleaf1;1;spine1;1;4X NDR\n",
-			"slower: leaf1 port 4 to node02 port 1 runs at 4X NDR, planned: XDR\n\treplace or reseat the cable between leaf1 port 4 and node02 port 1\n" +
-				"slower: leaf4 port 6 to node16 port 1 runs at 4X HDR, planned: 400 Gbit/s\n\treplace or reseat the cable between leaf4 port 6 and node16 port 1\n" +
-				"slower: leaf1 port 1 to spine1 port 1 runs at 2X NDR, planned: 4X\n\treplace or reseat the cable between leaf1 port 1 and spine1 port 1\n"},
+			"slower: leaf1[4] to node02[1] runs at 4X NDR, planned: XDR\n\treplace or reseat the cable between leaf1[4] and node02[1]\n" +
+				"slower: leaf4[6] to node16[1] runs at 4X HDR, planned: 400 Gbit/s\n\treplace or reseat the cable between leaf4[6] and node16[1]\n" +
+				"slower: leaf1[1] to spine1[1] runs at 2X NDR, planned: 4X\n\treplace or reseat the cable between leaf1[1] and spine1[1]\n"},
 		{"no such port", "StartDevice,StartPort,EndDevice,EndPort\nleaf1,99,node02,1\n",
-			"missing-cable: leaf1 has no port 99\n\tcheck the port of leaf1 port 99 in the plan\n"},
+			"missing-cable: leaf1 has no port 99\n\tcheck the port of leaf1[99] in the plan\n"},
 		{"split ports and any port", "#StartDevice,StartPort,EndDevice,EndPort,LinkType\n# a comment\nLEAF1,2/2,node02,ibp11s0f0,InfiniBand\n,,,,\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestParsePlan_Errors(t *testing.T) {
 		{"quote within", "StartDevice,EndDevice\na,b\nc,d\"e\n", "read plan plan:3: a quotation mark in a field that does not begin with one"},
 		{"GUID", "start_guid,end_guid\n0x1,0x2\nx,0x2\n", "read plan plan:3: parse GUID \"x\""},
 		{"speed", "StartDevice,EndDevice,Speed\na,b,fast\n", `read plan plan:2: parse speed "fast": not a rate`},
-		{"port twice", "StartDevice,StartPort,EndDevice,EndPort\na,1,b,1\na,1,b,2\n", "read plan plan:3: a port 1 has two cables, the other one is in line 2"},
+		{"port twice", "StartDevice,StartPort,EndDevice,EndPort\na,1,b,1\na,1,b,2\n", "read plan plan:3: a[1] has two cables, the other one is in line 2"},
 		{"JSON", "{\"schema\":\n1}", "read plan plan:2: invalid JSON: schema: a number is not possible here"},
 		{"JSON syntax", "{\"schema\":\n}", "read plan plan:2: invalid JSON: invalid character '}'"},
 		{"other JSON", `{"schema":"x"}`, `read plan plan: got schema "x"`},
@@ -356,7 +356,7 @@ func TestPlan_AgentLabels(t *testing.T) {
 		{"the whole label", "switch1,1/2/1/2,host004,1", ""},
 		{"without the chip", "switch1,2/1/2,host004,1", ""},
 		{"of the adapter", "switch1,1/1/1/1,host001,B23D0F0/1/1", ""},
-		{"the other half", "switch1,1/2/1/1,host004,1", "wrong-peer: switch1 port 3 (1/2/1/1) is connected to host003 port 1 (B23D0F0/1/1), planned: host004 port 1\n"},
+		{"the other half", "switch1,1/2/1/1,host004,1", "wrong-peer: switch1[3] (1/2/1/1) is connected to host003[1] (B23D0F0/1/1), planned: host004[1]\n"},
 		{"no such cage", "switch1,1/99/1/1,host004,1", "has no port 1/99/1/1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

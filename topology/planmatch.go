@@ -190,7 +190,7 @@ func (x *planIndex) switchPorts(e PlanEnd, n *fabric.Node) ([]*fabric.Port, stri
 		return nil, fmt.Sprintf("%s has no port %s", printable(e.Name), printable(e.Port))
 	}
 	if n.Ports[number] == nil {
-		return nil, fmt.Sprintf("%s port %d did not respond", printable(e.Name), number)
+		return nil, fabric.PortName(printable(e.Name), number) + " did not respond"
 	}
 	return []*fabric.Port{n.Ports[number]}, ""
 }

@@ -184,7 +184,7 @@ func (p *Place) String() string {
 	case p.Name == "" && p.LID != nil:
 		return fmt.Sprintf("LID %d", *p.LID)
 	case p.Port != nil:
-		return fmt.Sprintf("%s[%d]", p.Name, *p.Port)
+		return fabric.PortName(p.Name, int(*p.Port))
 	}
 	return p.Name
 }

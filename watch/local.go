@@ -117,7 +117,7 @@ func (r *run) netdev(n netdevState) {
 	}
 	if device != "" {
 		e.Device.Name, e.Device.Port = &device, &port
-		e.Text = fmt.Sprintf("network device of %s port %d: %s", device, port, n.text())
+		e.Text = fmt.Sprintf("network device of %s/%d: %s", device, port, n.text())
 	}
 	r.add(e)
 }

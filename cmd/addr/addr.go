@@ -54,7 +54,7 @@ GIDs, GUIDs, node name. Without a TARGET, it shows the local port. A TARGET is
   0,1,3                  a directed route; 5,0,1 begins at LID 5
   fe80::2:c903:10:a1b2   a GID
   192.0.2.7              an IP address, over RoCE or over IP over InfiniBand
-  node07, node07/1       a node, or a port of it, by its name in the node name
+  node07, 'node07[1]'    a node, or a port of it, by its name in the node name
                          map, its description, or the first word of that
   'node0*'               all nodes whose name matches a shell pattern
 

@@ -38,11 +38,10 @@ func (v *view) json(r *cc.Report) {
 
 // name returns the name of a node, with the number of the port for a port of an adapter.
 func (v *view) name(a *cc.Agent) string {
-	name := v.session.Names.Name(a.Port.Node)
 	if a.IsSwitch() {
-		return name
+		return v.session.Names.Name(a.Port.Node)
 	}
-	return fmt.Sprintf("%s port %d", name, a.Port.Number)
+	return v.session.Names.PortName(a.Port)
 }
 
 // A row is an agent, or a group of its ports, service levels or table entries.

@@ -65,7 +65,7 @@ func (c *command) printDiscarded(ports []*counters.Port, selected counters.Part)
 			}
 		}
 		if len(values) > 0 {
-			fmt.Fprintf(out, "%s port %d: %s\n", c.names.Name(p.Node), p.Number, strings.Join(values, ", "))
+			fmt.Fprintf(out, "%s: %s\n", c.names.PortName(p.Port), strings.Join(values, ", "))
 		}
 	}
 	out.Flush()

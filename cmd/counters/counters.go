@@ -76,7 +76,7 @@ kernel reports of the ports of this host.
 
 A TARGET is an address of a port as in ibkit addr: a LID, a GUID, a name, a
 directed route, an IP address. The address of a switch stands for all of its
-ports, and NAME/3 for one of them.`),
+ports, and NAME[3] for one of them.`),
 		Example: strings.Trim(`
   # ports with errors; exit code 3 if there are any
   ibkit counters
@@ -88,7 +88,7 @@ ports, and NAME/3 for one of them.`),
   ibkit counters --rate 10s --top 10 --sort util
 
   # the counters of one port, every second
-  ibkit counters leaf1/3 --interval 1s --watch
+  ibkit counters 'leaf1[3]' --interval 1s --watch
 
   # errors since yesterday, with links that went down and came up again
   ibkit counters --save counters.baseline

@@ -186,7 +186,7 @@ func TestBaseline(t *testing.T) {
 // TestReset clears the counters of one switch and prints the values.
 func TestReset(t *testing.T) {
 	code, out, errOut := program.Run(t, nil, "counters", "--sim", "demo", "--reset", "errors", "--yes", "leaf4")
-	if code != cmdutil.ExitOK || !strings.Contains(out, "leaf4 port 4: PortXmitDiscards 1822, PortXmitWait ") || !strings.Contains(out, "cleared the counters (errors) of") {
+	if code != cmdutil.ExitOK || !strings.Contains(out, "leaf4[4]: PortXmitDiscards 1822, PortXmitWait ") || !strings.Contains(out, "cleared the counters (errors) of") {
 		t.Errorf("got exit code %d, output\n%s%s", code, out, errOut)
 	}
 }
@@ -223,9 +223,9 @@ func TestLocal(t *testing.T) {
 // TestTargets_NotFound checks the errors for addresses without a port.
 func TestTargets_NotFound(t *testing.T) {
 	for target, want := range map[string]string{
-		"nosuch":   "ibkit counters: find name nosuch: the scan of the fabric has no such name\n",
-		"leaf1/99": "ibkit counters: find port 99 of leaf1: the ports have the numbers 1 to 16\n",
-		"999":      "ibkit counters: find LID 999: no port of the fabric has it\n",
+		"nosuch":   "ibkit counters: find name nosuch: no node has this name\n",
+		"leaf1/99": "ibkit counters: find leaf1[99]: the ports of leaf1 have the numbers 1 to 16\n",
+		"999":      "ibkit counters: find LID 999: no port has this LID\n",
 	} {
 		t.Run(target, func(t *testing.T) {
 			code, out, err := program.Run(t, nil, "counters", "--sim", "demo", target)

@@ -25,7 +25,7 @@ func printLanes(out *render.Output, rows []row, names *fabric.NameMap) {
 				return v
 			})
 			if len(values) > 0 {
-				fmt.Fprintf(out, "%s port %d: %s\n", names.Name(w.Node), w.Number, strings.Join(values, ", "))
+				fmt.Fprintf(out, "%s: %s\n", names.PortName(w.Port.Port), strings.Join(values, ", "))
 			}
 		}
 	}

@@ -352,7 +352,7 @@ func (s *summary) hasProblems() bool { return s.problems > 0 || s.missing > 0 }
 // print writes the summary.
 func (s *summary) print(out *render.Output, r *counters.Result, colour *render.Palette) {
 	for _, m := range r.Missing {
-		fmt.Fprintf(out, "%s %v port %d is in the baseline, but not in the fabric\n", colour.Warn("missing:"), m.Node, m.Port)
+		fmt.Fprintf(out, "%s %s is in the baseline, but not in the fabric\n", colour.Warn("missing:"), fabric.PortName(m.Node.String(), int(m.Port)))
 	}
 	if s.window > 0 {
 		fmt.Fprintf(out, "window %v", s.window.Round(10*time.Millisecond))

@@ -206,6 +206,9 @@ var errNoServer = cmdutil.WithHint(errors.New("missing SERVER"), "start ibkit pe
 // options converts the command line.
 func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, error) {
 	f := &c.flags
+	if err := cmdutil.CutLocalPort(flags, "device", "ib-port", &f.device, &f.port); err != nil {
+		return perf.Options{}, err
+	}
 	o := perf.Options{
 		Identity: host.NewIdentity("ibkit " + buildinfo.Version()), Device: f.device, Port: f.port, GIDIndex: f.gidIndex,
 	}

@@ -53,6 +53,9 @@ var serverFlagNames = map[string]bool{
 
 // options converts the command line.
 func (s *serverFlags) options(c *command, flags *pflag.FlagSet, args []string) (perf.ServeOptions, error) {
+	if err := cmdutil.CutLocalPort(flags, "device", "ib-port", &c.flags.device, &c.flags.port); err != nil {
+		return perf.ServeOptions{}, err
+	}
 	o := perf.ServeOptions{
 		Identity: host.NewIdentity("ibkit " + buildinfo.Version()), Device: c.flags.device, Port: c.flags.port, GIDIndex: c.flags.gidIndex,
 		MaxClients: s.maxClients, MaxQueuePairs: s.maxQueuePairs, MaxTime: s.maxTime, Idle: s.idle, Report: s.report,

@@ -202,7 +202,7 @@ func (v *view) printPorts(m *perf.Measurement) {
 				at += " (" + p.Why + ")"
 			}
 		}
-		device := fmt.Sprintf("%s port %d", p.Device, p.Port)
+		device := fmt.Sprintf("%s/%d", p.Device, p.Port)
 		if p.Port == 0 { // only the program is known
 			device = p.Device
 		}

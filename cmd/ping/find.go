@@ -327,7 +327,7 @@ func (f *finder) addSilentPeers() {
 		if failure.Attr != mad.AttrNodeInfo || n == nil {
 			continue
 		}
-		name := fmt.Sprintf("peer of %s port %d", f.names.Name(n), failure.Port)
+		name := "peer of " + fabric.PortName(f.names.Name(n), int(failure.Port))
 		f.notFound = append(f.notFound, unresolved{name, fmt.Errorf("find %s: %w", name, failure.Err)})
 	}
 }

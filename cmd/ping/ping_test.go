@@ -174,7 +174,7 @@ func TestPingJSON(t *testing.T) {
 		{"--json -t 1 3 77", 1, `"lost":2,`},
 		{"--json --via sma 0,1 node05 node99", 1, `"unresolved":[{"target":"node99",`},
 		{"--json --expect " + cmdtest.WriteFile(t, "3\n4\nnode99\n77\n") + " -t 1", 1,
-			`"expected":{"hosts":4,"missing":[{"target":"node99","error":"find name node99: subnet administration has no such name"},{"target":"77","error":"no reply"}]}`},
+			`"expected":{"hosts":4,"missing":[{"target":"node99","error":"find name node99: no node has this name"},{"target":"77","error":"no reply"}]}`},
 		{"--json 3", 1, `"expected":null`},
 		{"--json-lines 3 4", 5, `"outcome":"received"`},
 		{"--json-lines -t 1 77", 3, `"outcome":"lost"`},
@@ -246,15 +246,15 @@ func TestPing_Hang(t *testing.T) {
 	events := cmdtest.WriteFile(t, "0s hang node07\n")
 	args := []string{"ping", "--sim", "demo", "--sim-events", events, "--cas", "-c", "1", "-f", "-t", "100"}
 	code, out, err := program.Run(t, nil, append(args, "-q", "--max-loss", "100")...)
-	if code != cmdutil.ExitPartial || !strings.Contains(err, "find peer of leaf2 port 5: ") || strings.Contains(out, "node07") {
+	if code != cmdutil.ExitPartial || !strings.Contains(err, "find peer of leaf2[5]: ") || strings.Contains(out, "node07") {
 		t.Errorf("got exit code %d\n%s%s, want %d and the port", code, out, err, cmdutil.ExitPartial)
 	}
 	code, out, err = program.Run(t, nil, append(args, "-q", "--expect", cmdtest.WriteFile(t, "node05\nnode07\n"))...)
-	if code != cmdutil.ExitFindings || !strings.Contains(out, "\n1 of 2 expected hosts replied\nmissing: node07: no reply\n") || !strings.Contains(err, "find peer of leaf2 port 5: ") {
+	if code != cmdutil.ExitFindings || !strings.Contains(out, "\n1 of 2 expected hosts replied\nmissing: node07: no reply\n") || !strings.Contains(err, "find peer of leaf2[5]: ") {
 		t.Errorf("got exit code %d\n%s%s, want %d and the name", code, out, err, cmdutil.ExitFindings)
 	}
 	code, out, _ = program.Run(t, nil, append(args, "--json")...)
-	if code != cmdutil.ExitPartial || !strings.Contains(out, `"unresolved":[{"target":"peer of leaf2 port 5","error":"`) {
+	if code != cmdutil.ExitPartial || !strings.Contains(out, `"unresolved":[{"target":"peer of leaf2[5]","error":"`) {
 		t.Errorf("got exit code %d\n%s, want %d and the port", code, out, cmdutil.ExitPartial)
 	}
 }

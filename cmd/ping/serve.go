@@ -125,7 +125,7 @@ func (s *server) devices() ([]ping.ServePort, error) {
 			continue // its management is at port 0
 		}
 		places = append(places, ping.ServePort{
-			Name: fmt.Sprintf("%s port %d", c.Attr.Device, c.Attr.Number),
+			Name: fmt.Sprintf("%s/%d", c.Attr.Device, c.Attr.Number),
 			Open: func(context.Context) (umad.Port, error) { return c.Open() },
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/linkinfo"
@@ -80,8 +81,8 @@ func ofNode(guid ib.GUID, number uint8) (portctl.Target, error) {
 	return portctl.Target{Address: a, Number: int(number)}, err
 }
 
-// parseList parses lines with a target, which may contain blanks, and a port number. Empty
-// lines and text after # are ignored.
+// parseList parses lines with a port: a target, which may contain blanks, and a number, or
+// both in the form leaf1[3]. Empty lines and text after # are ignored.
 func parseList(text []byte, name string) (targets []portctl.Target, err error) {
 	lines := textfile.NewReader(bytes.NewReader(text), name)
 	for lines.Next() {
@@ -102,6 +103,11 @@ func parseList(text []byte, name string) (targets []portctl.Target, err error) {
 
 func parseLine(line string) (t portctl.Target, err error) {
 	i := strings.LastIndexAny(line, " \t")
+	if _, _, ok := fabric.CutPort(line); ok {
+		t.Number = portctl.AddressedPort
+		t.Address, err = resolve.Parse(line)
+		return t, err
+	}
 	if i < 0 {
 		return t, errors.New("no port number after the target")
 	}

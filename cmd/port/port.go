@@ -56,8 +56,8 @@ confirmation, changes the port, and waits until its link is up again.
 
 A TARGET is any address that ibkit addr accepts: a LID, a GUID, a GID, a
 directed route, an IP address or a name. PORT is the number of a port of that
-node; for an adapter the default is the port with the address. A CHANGE is an
-action, settings, or both:
+node; for an adapter the default is the port with the address. NAME[3] is port 3
+of a node, too. A CHANGE is an action, settings, or both:
 
 ` + changeHelp() + `
 
@@ -347,7 +347,7 @@ func (c *command) refuse(plan *portctl.Plan) error {
 	var impossible []error
 	for _, st := range plan.Steps {
 		if st.Err != nil {
-			impossible = append(impossible, withHint(fmt.Errorf("change %s: %w", portName(st.Port, c.names), st.Err), st.Err))
+			impossible = append(impossible, withHint(fmt.Errorf("change %s: %w", c.names.PortName(st.Port), st.Err), st.Err))
 		}
 	}
 	if len(impossible) > 0 {
@@ -389,7 +389,7 @@ func (c *command) result(plan *portctl.Plan, ended error) error {
 		if st.Failure == nil {
 			continue
 		}
-		err := fmt.Errorf("%s: %v: %w", portName(st.Port, c.names), st.Outcome, st.Failure)
+		err := fmt.Errorf("%s: %v: %w", c.names.PortName(st.Port), st.Outcome, st.Failure)
 		if st.Outcome == portctl.NoReply {
 			err = cmdutil.WithHint(err, "the port replies to queries: it may have another M_Key (-y)")
 		}

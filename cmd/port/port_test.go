@@ -84,8 +84,8 @@ func TestPort_From(t *testing.T) {
 		"{":                       "unexpected end of JSON input",
 		"0x 1":                    ":1:",
 		"# nothing\n":             "no ports",
-		"leaf1 4\nnope 3":         ":2: find name nope: the scan of the fabric has no such name",
-		"leaf1 99":                ":1: find port 99 of leaf1: the ports have the numbers 1 to 16",
+		"leaf1 4\nnope 3":         ":2: find name nope: no node has this name",
+		"leaf1 99":                ":1: find leaf1[99]: the ports of leaf1 have the numbers 1 to 16",
 	} {
 		t.Run(text, func(t *testing.T) {
 			wantCode := 2
@@ -107,7 +107,7 @@ func TestPort_From(t *testing.T) {
 func TestPort_Several(t *testing.T) {
 	list := cmdtest.WriteFile(t, "leaf2 1\nleaf1 9\nleaf4 1\n")
 	code, out, err := run(t, "--yes -w 1ms --from "+list+" reset")
-	if code != 4 || !strings.Contains(out, "changed 2 of 3 ports\nnot attempted: leaf4 port 1\n") || !strings.Contains(err, "leaf1 port 9: not up: no peer responds, as before the change") {
+	if code != 4 || !strings.Contains(out, "changed 2 of 3 ports\nnot attempted: leaf4[1]\n") || !strings.Contains(err, "leaf1[9]: not up: no peer responds, as before the change") {
 		t.Errorf("got exit code %d\n%s%s", code, out, err)
 	}
 }
@@ -134,10 +134,10 @@ func TestPort_Confirmation(t *testing.T) {
 			var out, errOut bytes.Buffer
 			e := &cmdutil.Env{In: terminal, Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }}
 			code := program(t.Context(), e, []string{"port", "--sim", "demo", "leaf1", "1", "disable"})
-			if code != test.code || !strings.HasPrefix(errOut.String(), "Change 1 port? [y/N] ") || !strings.HasPrefix(out.String(), "leaf1 port 1 (") {
+			if code != test.code || !strings.HasPrefix(errOut.String(), "Change 1 port? [y/N] ") || !strings.HasPrefix(out.String(), "leaf1[1] (") {
 				t.Errorf("got exit code %d\n%s%s", code, &out, &errOut)
 			}
-			if got := strings.Contains(out.String(), "leaf1 port 1: changed"); got != test.changed {
+			if got := strings.Contains(out.String(), "leaf1[1]: changed"); got != test.changed {
 				t.Errorf("changed: got %t, want %t\n%s", got, test.changed, &out)
 			}
 			if !test.changed && !strings.Contains(errOut.String(), "disable: not confirmed") {
@@ -168,13 +168,13 @@ func TestPort_InterruptedBetween(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, errOut bytes.Buffer
 	e := &cmdutil.Env{In: strings.NewReader("leaf2 1\nleaf3 1\n"), Out: writerFunc(func(b []byte) (int, error) {
-		if strings.Contains(string(b), "leaf2 port 1: changed") {
+		if strings.Contains(string(b), "leaf2[1]: changed") {
 			cancel()
 		}
 		return out.Write(b)
 	}), ErrOut: &errOut, Getenv: func(string) string { return "" }}
 	code := program(ctx, e, []string{"port", "--sim", "demo", "--yes", "--from", "-", "disable"})
-	if code != 4 || !strings.HasSuffix(out.String(), "changed 1 of 2 ports\nnot attempted: leaf3 port 1\n") || !strings.Contains(errOut.String(), "interrupted") {
+	if code != 4 || !strings.HasSuffix(out.String(), "changed 1 of 2 ports\nnot attempted: leaf3[1]\n") || !strings.Contains(errOut.String(), "interrupted") {
 		t.Errorf("got exit code %d\n%s%s", code, &out, &errOut)
 	}
 }

@@ -21,11 +21,6 @@ func (v *view) json(r *portctl.Report) {
 	render.WriteLine(v.out, r)
 }
 
-// portName returns the name of a port, for example "leaf1 port 3".
-func portName(p *fabric.Port, names *fabric.NameMap) string {
-	return fmt.Sprintf("%s port %d", names.Name(p.Node), p.Number)
-}
-
 // A row is a property of the two ends of a link.
 type row struct{ name, port, peer string }
 
@@ -34,9 +29,9 @@ func (v *view) link(l *portctl.Link) {
 	p, peer := l.Port, l.Port.Peer
 	title := "no link"
 	if peer != nil {
-		title = portName(peer, v.names)
+		title = v.names.PortName(peer)
 	}
-	rows := []row{{"PORT", portName(p, v.names), title}}
+	rows := []row{{"PORT", v.names.PortName(p), title}}
 	add := func(name string, text func(*fabric.Port, *portctl.Status) string) {
 		r := row{name: name, port: render.OrAbsent(text(p, portctl.StatusOf(p)))}
 		if s := portctl.StatusOf(peer); s != nil {
@@ -88,7 +83,7 @@ func (v *view) link(l *portctl.Link) {
 
 func (v *view) findings(p *fabric.Port, findings []linkinfo.Finding) {
 	for _, f := range findings {
-		fmt.Fprintf(v.out, "%s: %v\n", portName(p, v.names), f)
+		fmt.Fprintf(v.out, "%s: %v\n", v.names.PortName(p), f)
 	}
 }
 
@@ -98,9 +93,9 @@ const maxNodes = 8
 // plan prints what each step does.
 func (v *view) plan(p *portctl.Plan) {
 	for _, st := range p.Steps {
-		fmt.Fprintf(v.out, "%s (%v, LID %d)", portName(st.Port, v.names), st.Port.GUID, st.Port.LID())
+		fmt.Fprintf(v.out, "%s (%v, LID %d)", v.names.PortName(st.Port), st.Port.GUID, st.Port.LID())
 		if peer := st.Port.Peer; peer != nil {
-			fmt.Fprintf(v.out, ", linked to %s (%v)", portName(peer, v.names), peer.GUID)
+			fmt.Fprintf(v.out, ", linked to %s (%v)", v.names.PortName(peer), peer.GUID)
 		}
 		fmt.Fprintln(v.out)
 		switch {
@@ -120,10 +115,10 @@ func (v *view) plan(p *portctl.Plan) {
 		}
 		here, there := st.Effect()
 		if here != "" {
-			fmt.Fprintf(v.out, "  %s: %s → %s\n", portName(st.Port, v.names), stateText(st.Before), here)
+			fmt.Fprintf(v.out, "  %s: %s → %s\n", v.names.PortName(st.Port), stateText(st.Before), here)
 		}
 		if there != "" && st.Peer != nil {
-			fmt.Fprintf(v.out, "  %s: %s → %s\n", portName(st.Port.Peer, v.names), stateText(st.Peer), there)
+			fmt.Fprintf(v.out, "  %s: %s → %s\n", v.names.PortName(st.Port.Peer), stateText(st.Peer), there)
 		}
 		if st.AwaitsTraining() {
 			fmt.Fprintf(v.out, "  the link keeps its rate until it trains again (reset)\n")
@@ -166,7 +161,7 @@ func stateText(s *portctl.Status) string {
 
 // outcome prints the result of a step.
 func (v *view) outcome(st *portctl.Step) {
-	fmt.Fprintf(v.out, "%s: %v", portName(st.Port, v.names), st.Outcome)
+	fmt.Fprintf(v.out, "%s: %v", v.names.PortName(st.Port), st.Outcome)
 	if st.After != nil {
 		fmt.Fprintf(v.out, ", now %s", stateText(st.After))
 		for _, e := range st.Edits {
@@ -189,7 +184,7 @@ func (v *view) summary(p *portctl.Plan) {
 	for _, st := range p.Steps {
 		switch {
 		case st.Outcome == portctl.NotAttempted:
-			names = append(names, portName(st.Port, v.names))
+			names = append(names, v.names.PortName(st.Port))
 		case st.Outcome.Applied():
 			changed++
 		}

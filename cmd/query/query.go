@@ -66,7 +66,7 @@ class: 0x0015, pm:ClassPortInfo. A TARGET is any address that ibkit addr
 accepts: a LID or a range, a GUID, a GID, a directed route, an IP address, a
 name or a pattern. A PORT is a number, a list such as 1-4,7, or all. 0 is the
 management port of a switch, and the port of an adapter that receives the
-request.
+request. NAME[3] is port 3 of a node.
 
 Ping, HostInfo and CPUInfo are answered by hosts that run ibkit query --serve or
 ibsysstat -S, with the host name and the processors.
@@ -377,13 +377,25 @@ func (c *command) warn(r *query.Result) int {
 		if r.Attribute.IsText() {
 			err = withServerHint(err)
 		}
-		failures.Print(fabricflag.WithSourceHint(err, c.options.Resolve.Mode))
+		failures.Print(withPortHint(fabricflag.WithSourceHint(err, c.options.Resolve.Mode), reply))
 	}
 	failures.Close()
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s, at most %d in flight\n", fabricflag.FormatStats(r.Stats), r.Stats.Window)
 	}
 	return failures.Code()
+}
+
+// withPortHint adds a hint if the node rejected the number of a port that it does not have.
+func withPortHint(err error, r *query.Reply) error {
+	status, ok := errors.AsType[mad.StatusError](err)
+	if !ok || mad.Status(status) != mad.StatusBadValue || r.Number <= 0 || r.Port == nil {
+		return err
+	}
+	if node := r.Port.Node; node != nil && r.Number > int(node.NumPorts) {
+		return cmdutil.WithHint(err, fabric.NumbersOf(r.Target.Text, int(node.NumPorts)))
+	}
+	return cmdutil.WithHint(err, "show the number of ports: ibkit query NodeInfo "+r.Target.Text)
 }
 
 // listFlags are the flags that apply to --list.

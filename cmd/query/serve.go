@@ -48,7 +48,7 @@ func (c *command) serve(ctx context.Context, flags *pflag.FlagSet, args []string
 	}
 	return sysstat.Serve(ctx, port, o, func() {
 		attr := port.Attr()
-		fmt.Fprintf(c.env.ErrOut, "serving Ping, HostInfo and CPUInfo at %s port %d (LID %d)\n", attr.Device, attr.Number, attr.LID)
+		fmt.Fprintf(c.env.ErrOut, "serving Ping, HostInfo and CPUInfo at %s/%d (LID %d)\n", attr.Device, attr.Number, attr.LID)
 		if err := cmdutil.NotifyReady(c.env.Getenv); err != nil {
 			cmdutil.PrintError(c.env, "ibkit query", err)
 		}

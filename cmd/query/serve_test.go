@@ -16,7 +16,7 @@ func TestQuery_Serve(t *testing.T) {
 	program := cmdtest.Native(New)
 	f := cmdtest.ServeDemo(t)
 	server := program.Start(f.Env("node05"), "query", "--serve", "--debug", "--oui", "0x1406")
-	server.ErrOut.Await(t, "serving Ping, HostInfo and CPUInfo at ibsim0 port 1 (LID "+f.LIDs["node05"]+")\n")
+	server.ErrOut.Await(t, "serving Ping, HostInfo and CPUInfo at ibsim0/1 (LID "+f.LIDs["node05"]+")\n")
 	for _, test := range []struct {
 		args string
 		code int

@@ -61,7 +61,7 @@ links has a *. It reports paths that do not arrive, that differ from the record
 of subnet administration, or that are longer than the shortest path.
 
 A and B are LIDs, GUIDs, GIDs, directed routes or node names, as in ibkit addr;
-NAME/2 is port 2 of a node. route scans the fabric and reads the entries of the
+NAME[2] is port 2 of a node. route scans the fabric and reads the entries of the
 two LIDs in all tables. The service level and the virtual lanes are those of the
 path record of subnet administration.`),
 		Example: strings.Trim(`

@@ -53,7 +53,7 @@ func TestRoute_JSON(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			_, out, text := program.Run(t, nil, append([]string{"route", "--json"}, strings.Fields(args)...)...)
 			if strings.Contains(args, "sm=off") {
-				if !strings.Contains(text, "no port with a LID has this address") {
+				if !strings.Contains(text, "the node has no LID") {
 					t.Errorf("got error output %q, want one about LIDs", text)
 				}
 				return
@@ -87,9 +87,9 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo --fail-on asymmetric node01 node16", cmdutil.ExitFindings, ""},
 		{"--sim demo --fail-on broken node01 node16", cmdutil.ExitUsage, "want one of unreachable, forwarding-loop"},
 		{"--sim demo --counters node02 node03", cmdutil.ExitOK, ""},
-		{"--sim demo node01 999", cmdutil.ExitFailed, "find 999: no port with a LID has this address"},
+		{"--sim demo node01 999", cmdutil.ExitFailed, "find LID 999: no port has this LID"},
 		{"--sim demo -f node01 999", cmdutil.ExitFindings, ""},
-		{"--sim demo -f nosuch 999", cmdutil.ExitFailed, "find nosuch"},
+		{"--sim demo -f nosuch 999", cmdutil.ExitFailed, "find name nosuch"},
 		{"--sim demo -m 0xbfff node01 node02", cmdutil.ExitUsage, "invalid --mlid \"0xbfff\": want a LID from 0xc000 to 0xfffe"},
 		{"--sim demo -m x node01 node02", cmdutil.ExitUsage, "invalid --mlid"},
 		{"--sim demo -m 0xc001 -f node01 node02", cmdutil.ExitUsage, "exclude each other"},
@@ -98,13 +98,13 @@ func TestRoute_ExitCodes(t *testing.T) {
 		{"--sim demo 4 0,1", cmdutil.ExitOK, ""},
 		{"--sim demo node01", cmdutil.ExitUsage, "number of ports: got 1, want 2"},
 		{"--sim demo node01 spin", cmdutil.ExitFailed, `hint: similar names: "spine1", "spine2"`},
-		{"--sim demo node01/9 node02", cmdutil.ExitFailed, "find port 9 of node01: the ports have the numbers 1 to 1"},
-		{"--sim demo node01 nosuch", cmdutil.ExitFailed, "find nosuch: no port with a LID has this address"},
+		{"--sim demo node01/9 node02", cmdutil.ExitFailed, "find node01[9]: the ports of node01 have the numbers 1 to 1"},
+		{"--sim demo node01 nosuch", cmdutil.ExitFailed, "find name nosuch: no node has this name"},
 		{"--sim demo node01 192.0.2.1", cmdutil.ExitUsage, "IP addresses are not supported"},
 		{"--sim demo node01 4-9", cmdutil.ExitUsage, "want one LID"},
 		{"--sim demo --pairs " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
 		{"--sim demo --ports-file " + bad, cmdutil.ExitUsage, bad + ":2: number of ports: got 1, want 2"},
-		{"--sim demo --pairs " + unknown, cmdutil.ExitPartial, "warning: " + unknown + ":2: find nosuch: no port with a LID has this address"},
+		{"--sim demo --pairs " + unknown, cmdutil.ExitPartial, "warning: " + unknown + ":2: find name nosuch: no node has this name"},
 		{"--sim demo --pairs " + invalid, cmdutil.ExitUsage, invalid + ":3: "},
 		{"--sim demo --pairs " + empty, cmdutil.ExitUsage, empty + ": no pairs"},
 		{"--sim demo --pairs /nonexistent", cmdutil.ExitUsage, "open /nonexistent: no such file"},

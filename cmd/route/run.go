@@ -153,7 +153,7 @@ func (c *command) pathReport(r *route.PathsResult, p *route.Path) route.PathRepo
 			if problems := c.errors.Problems(end); len(problems) > 0 {
 				worst := problems[0]
 				report.Findings = append(report.Findings, route.PathFinding{
-					Kind: route.KindErrors, Hop: &i, Detail: fmt.Sprintf("%s[%d] %s: %s", c.names.Name(end.Node), end.Number, worst.Class, worst.Text()),
+					Kind: route.KindErrors, Hop: &i, Detail: fmt.Sprintf("%s %s: %s", c.names.PortName(end), worst.Class, worst.Text()),
 				})
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/route"
 )
 
@@ -124,7 +125,7 @@ func (c *command) printLinks(out *render.Output, p *route.PathReport) {
 		}
 		return " "
 	}
-	port := func(r route.ReportHopPort) string { return fmt.Sprintf("%s[%d]", r.Name, r.Port) }
+	port := func(r route.ReportHopPort) string { return fabric.PortName(r.Name, int(r.Port)) }
 	columns := []render.Column[int]{
 		render.TextColumn(" OUTPUT", func(i int) string { return mark(i) + port(p.Hops[i].Output) }),
 		render.TextColumn("INPUT", func(i int) string { return port(p.Hops[i].Input) }),
@@ -154,7 +155,7 @@ func printErrors(out *render.Output, p route.ReportHopPort, values map[string]ui
 		}
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(out, "counters of %s[%d]: %s\n", p.Name, p.Port, strings.Join(list, ", "))
+		fmt.Fprintf(out, "counters of %s: %s\n", fabric.PortName(p.Name, int(p.Port)), strings.Join(list, ", "))
 	}
 }
 

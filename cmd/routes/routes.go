@@ -72,7 +72,7 @@ pattern. The tables of all selected switches are read at the same time.`),
   ibkit routes --to node07
 
   # who is behind port 1 of a switch, in both directions of the link
-  ibkit routes --using leaf1/1
+  ibkit routes --using 'leaf1[1]'
 
   # uneven loads; exit code 3 if there are any
   ibkit routes --balance
@@ -101,7 +101,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringSliceVar(&c.ports, "port", nil, "show the entries with output port `NUMBER`")
 	flags.BoolVar(&c.all, "all", false, "show LIDs without a route, too")
 	flags.BoolVar(&c.multicast, "multicast", false, "show the multicast tables")
-	flags.StringVar(&c.using, "using", "", "show the LIDs that cross the link of a port `SWITCH/NUMBER`")
+	flags.StringVar(&c.using, "using", "", "show the LIDs that cross the link of a port `SWITCH[NUMBER]`")
 	flags.BoolVar(&c.balance, "balance", false, "show the LIDs per link; exit with 3 if they are uneven")
 	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -136,11 +136,11 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case c.using != "" && len(args) > 0:
 		return cmdutil.UsageErrorf("unexpected argument %q: --using names the switch", args[0])
 	}
-	if i := strings.LastIndexByte(c.using, '/'); c.using != "" {
-		if c.usingPort, err = strconv.Atoi(c.using[i+1:]); err != nil || i < 0 {
-			return cmdutil.UsageErrorf("invalid --using %q: want SWITCH/NUMBER", c.using)
+	if c.using != "" {
+		var ok bool
+		if c.usingSwitch, c.usingPort, ok = fabric.CutPort(c.using); !ok {
+			return cmdutil.UsageErrorf("invalid --using %q: want SWITCH[NUMBER]", c.using)
 		}
-		c.usingSwitch = c.using[:i]
 	}
 	c.filter.All = c.all
 	for _, text := range c.lids {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/route"
 )
@@ -65,7 +66,7 @@ func (v *view) port(p *route.Port) string {
 	if p == nil {
 		return render.Absent
 	}
-	return fmt.Sprintf("%s[%d]", v.name(p.Node), p.Number)
+	return fabric.PortName(v.name(p.Node), int(p.Number))
 }
 
 // owner names the port of a LID. That of a switch has no number. Each name is formatted

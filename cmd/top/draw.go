@@ -8,6 +8,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/top"
 )
 
@@ -275,7 +276,7 @@ func linkName(l *top.LinkReport) string {
 	return near + " - " + placeName(l.Far)
 }
 
-func placeName(p *top.PlaceReport) string { return fmt.Sprintf("%s[%d]", p.Name, p.Port) }
+func placeName(p *top.PlaceReport) string { return fabric.PortName(p.Name, int(p.Port)) }
 
 // shortFinding shortens names of counters: "SymbolError +45" for "SymbolErrorCounter +45".
 func shortFinding(text string) string {

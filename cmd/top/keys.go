@@ -14,7 +14,7 @@ var bindings = []binding{
 	{"Up Down PgUp PgDn j k", "select a row"},
 	{"Enter", "port of the row: counters and recent values"},
 	{"n", "node of the row; again: node at the other end"},
-	{"g", "go to a node, or to a port (NAME/3)"},
+	{"g", "go to a node, or to a port (NAME[3])"},
 	{"p", "paths between two ports"},
 	{"Esc Backspace", "back"},
 	{"s", "sort by the next column: errors, util, wait, findings, name"},
@@ -163,7 +163,7 @@ func (u *ui) letter(r rune) action {
 			*u.view() = view{}
 		}}
 	case 'g':
-		u.prompt = &prompt{label: "go to node or NAME/PORT: ", done: u.goTo}
+		u.prompt = &prompt{label: "go to node or NAME[PORT]: ", done: u.goTo}
 	case 'p':
 		u.prompt = &prompt{label: "paths between A B: ", done: u.findPaths}
 	}

@@ -2,9 +2,9 @@ package top
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,21 +28,22 @@ func isTerminalReader(r io.Reader) bool {
 
 // find returns the screen of the node or port with an address.
 func find(s *top.Sample, a resolve.Address, names *fabric.NameMap) (view, error) {
-	number := ""
-	if a.Kind == resolve.Name {
-		a.Name, number, _ = strings.Cut(a.Name, "/")
+	x, text := portindex.New(route.FromFabric(s.Fabric), names), a.Name
+	port, _, err := x.Port(&a)
+	node, number, hasNumber := fabric.CutPort(a.Name)
+	if failed, ok := errors.AsType[*resolve.PortError](err); ok && failed.External {
+		a.Name = node
+		port, _, err = x.Port(&a)
 	}
-	port, _, err := portindex.New(route.FromFabric(s.Fabric), names).Port(&a)
 	if err != nil {
 		return view{}, err
 	}
 	v := view{kind: nodeView, guid: port.Node.GUID}
-	if number == "" {
+	if name := names.NameOf(port.Node.GUID, port.Node.Desc); !hasNumber || name == text || strings.HasPrefix(name, text+" ") {
 		return v, nil
 	}
-	n, err := strconv.ParseUint(number, 10, 8)
-	if v.kind, v.port = portView, uint8(n); err != nil || s.Port(v.guid, v.port) < 0 {
-		return v, fmt.Errorf("find %s: port %s of %s is down or does not exist", a.Text, number, a.Name)
+	if v.kind, v.port = portView, uint8(number); s.Port(v.guid, v.port) < 0 {
+		return v, fmt.Errorf("find %s: the port is down", fabric.PortName(node, number))
 	}
 	return v, nil
 }

@@ -75,9 +75,9 @@ func TestTop_Errors(t *testing.T) {
 		{"--once a b c", 2, "at most two targets, got 3"},
 		{"--once 3-4", 2, "find 3-4: want one LID"},
 		{"--once 192.0.2.1", 2, "IP addresses are not supported"},
-		{"--once --interval 1ms leaf01", 1, "find leaf01: no port with a LID has this address"},
-		{"--once --interval 1ms leaf001/9", 1, "port 9"},
-		{"--once --interval 1ms host00001 nosuch", 1, "find nosuch"},
+		{"--once --interval 1ms leaf01", 1, "find name leaf01: no node has this name"},
+		{"--once --interval 1ms leaf001/9", 1, "find leaf001[9]: the ports"},
+		{"--once --interval 1ms host00001 nosuch", 1, "find name nosuch"},
 		{"--once --interval 1ms --sim /nonexistent/file", 2, "/nonexistent/file"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestTop_Keys(t *testing.T) {
 	s.keys("xg", "leaf002/3", tcell.KeyEnter)
 	s.await(t, "leaf002[3] - spine001[2]", "lost by waiting")
 	s.keys("g", "nosuch", tcell.KeyEnter)
-	s.await(t, "find nosuch")
+	s.await(t, "find name nosuch")
 	s.keys(tcell.KeyEscape, "p", "host00001 host00004", tcell.KeyEnter)
 	s.await(t, "host00001 to host00004, LID", "host00004 to host00001, LID")
 	s.keys(tcell.KeyDown, tcell.KeyEnter)

@@ -54,7 +54,7 @@ func (v *view) place(p *trap.Place) string {
 	case name == "":
 		return render.Absent
 	case p.Port != 0:
-		return fmt.Sprintf("%s[%d]", name, p.Port)
+		return fabric.PortName(name, int(p.Port))
 	}
 	return name
 }

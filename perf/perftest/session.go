@@ -106,7 +106,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	s.choice = choice
 	if got := choice.Port.Attr.LinkLayer.String(); o.Link != "" && o.Link != got {
-		return errors.Join(fmt.Errorf("use %s port %d: its link layer is %s, want %s", choice.Port.Device, choice.Port.Number, got, o.Link), choice.Port.Close())
+		return errors.Join(fmt.Errorf("use %s/%d: its link layer is %s, want %s", choice.Port.Device, choice.Port.Number, got, o.Link), choice.Port.Close())
 	}
 	s.conn = newConn(c, o.Client, o.PeerTimeout)
 	s.conn.managed = o.CM != nil && o.CM.QueuePairs

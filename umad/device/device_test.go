@@ -101,10 +101,10 @@ func TestHost_Choose(t *testing.T) {
 		{"port 0 of a switch", host{{"umad0", "sw", sw, 1, ibLayer, active, linkUp}, {"umad1", "sw", sw, 0, ibLayer, active, linkUp}}, "", 0, "umad1"},
 		{"by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_1", ca, 1, ibLayer, down, polling}}, "mlx5_1", 0, "umad1"},
 		{"by port", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}, {"umad1", "mlx5_0", ca, 2, ibLayer, down, polling}}, "", 2, "umad1"},
-		{"Ethernet only", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "this host has mlx5_0 port 1 (Ethernet, Active, LinkUp)"},
+		{"Ethernet only", host{{"umad0", "mlx5_0", ca, 1, eth, active, linkUp}}, "", 0, "this host has mlx5_0/1 (Ethernet, Active, LinkUp)"},
 		{"all disabled", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 0, "find InfiniBand port that is not disabled"},
-		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: this host has mlx5_0 port 1"},
-		{"disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "this host has mlx5_0 port 1 (InfiniBand, Down, Disabled)"},
+		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: this host has mlx5_0/1"},
+		{"disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "this host has mlx5_0/1 (InfiniBand, Down, Disabled)"},
 		{"no device", host{}, "", 0, "no port in"},
 	}
 	for _, tt := range tests {

@@ -49,7 +49,7 @@ func ExampleHost_Ports() {
 	for _, p := range ports {
 		fmt.Printf("%s: %v, LID %d\n", p.Node, p, p.Attr.LID)
 	}
-	// Output: umad0: mlx5_0 port 1 (InfiniBand, Active, LinkUp), LID 7
+	// Output: umad0: mlx5_0/1 (InfiniBand, Active, LinkUp), LID 7
 }
 
 // Opens the default port and reads NodeInfo of the local node. On a host without an

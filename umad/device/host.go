@@ -163,7 +163,7 @@ func (p LocalPort) CanManage() bool {
 
 func (p LocalPort) String() string {
 	a := &p.Attr
-	return fmt.Sprintf("%s port %d (%s, %v, %v)", a.Device, a.Number, a.LinkLayer, a.State, a.PhysState)
+	return fmt.Sprintf("%s/%d (%s, %v, %v)", a.Device, a.Number, a.LinkLayer, a.State, a.PhysState)
 }
 
 // A NoPortError reports that a host has no port to send from, or not the requested

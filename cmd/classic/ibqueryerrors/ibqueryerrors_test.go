@@ -52,7 +52,7 @@ func TestIbqueryerrors_Failures(t *testing.T) {
 		"-D ,":                                   {0, ""},
 		"-G 0xdead":                              {0, "Failed to find node: 0xdead\n"},
 		"-G moon":                                {0, "ibwarn: [] main: Failed to resolve moon; attempting full scan\n"},
-		"-C nosuch":                              {255, "has only sim0 port 1"},
+		"-C nosuch":                              {255, "has only sim0/1"},
 		"--moon":                                 {2, "Usage: ibqueryerrors"},
 		"-k -K --details --switch --counters -d": {0, ""},
 		"-k --details -t 60 --ca":                {1, ""},

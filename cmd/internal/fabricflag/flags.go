@@ -78,6 +78,10 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 // Complete validates the flags and completes the settings.
 func (f *Flags) Complete(ctx context.Context, env *cmdutil.Env) error {
 	f.DeviceGiven, f.PortGiven = f.flags.Changed("Ca"), f.flags.Changed("Port")
+	if err := cmdutil.CutLocalPort(f.flags, "Ca", "Port", &f.Device, &f.Port); err != nil {
+		return err
+	}
+	f.PortGiven = f.PortGiven || f.DeviceGiven && f.Port != 0
 	if f.flags.Changed("outstanding-smps") && f.Window < 1 {
 		return cmdutil.UsageErrorf("invalid --outstanding-smps %d: want at least 1", f.Window)
 	}

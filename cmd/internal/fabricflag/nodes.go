@@ -1,7 +1,6 @@
 package fabricflag
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -51,8 +50,7 @@ func (p NodePatterns) Missing(nodes []*fabric.Node, names *fabric.NameMap) error
 			for i, n := range nodes {
 				all[i] = names.Name(n)
 			}
-			err := fmt.Errorf("select nodes: no node matches %q", pattern)
-			return cmdutil.WithHint(err, resolve.SimilarHint(resolve.Similar(strings.Trim(pattern, "*"), all)))
+			return resolve.NotFound(resolve.Address{Kind: resolve.Name, Text: pattern, Name: strings.Trim(pattern, "*")}, resolve.FromScan, all)
 		}
 	}
 	return nil

@@ -215,7 +215,7 @@ func (s *Settings) onlyPort(open func(context.Context) (umad.Port, error)) func(
 		attr := p.Attr()
 		if s.DeviceGiven && s.Device != attr.Device || s.PortGiven && s.Port != 0 && s.Port != attr.Number {
 			_ = p.Close() // unused
-			return nil, fmt.Errorf("open %s: the simulated fabric has only %s port %d", s.localPort(), attr.Device, attr.Number)
+			return nil, fmt.Errorf("open %s: the simulated fabric has only %s/%d", s.localPort(), attr.Device, attr.Number)
 		}
 		return p, nil
 	}
@@ -273,5 +273,5 @@ func (s *Settings) localPort() string {
 	case !s.PortGiven || s.Port == 0:
 		return s.Device
 	}
-	return fmt.Sprintf("%s port %d", s.Device, s.Port)
+	return fmt.Sprintf("%s/%d", s.Device, s.Port)
 }

@@ -56,7 +56,7 @@ func checkPort(id *rdmacm.ID, e *endpoint.Endpoint) error {
 	}
 	d, err := a.Device()
 	if err == nil && (d.Name != e.Port.Device || a.Port != e.Port.Number) {
-		err = fmt.Errorf("use %s port %d: %w %s port %d for this address", e.Port.Device, e.Port.Number, ErrSelection, d.Name, a.Port)
+		err = fmt.Errorf("use %s/%d: %w %s/%d for this address", e.Port.Device, e.Port.Number, ErrSelection, d.Name, a.Port)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func TestDoctor(t *testing.T) {
 	links := g.MustRun(t, "ibkit", "doctor", "--timeout", "2s", "--only", "links,pkeys")
 	for _, want := range []string{
 		"pkeys  ibtest0/1 ibtest1/1  full member of 0xffff\n", "links  ibtest0/1            4X NDR\n",
-		"warning: links ibtest1/1: HDR, but both ends have NDR enabled (to leaf2 port 5)\n",
+		"warning: links ibtest1/1: HDR, but both ends have NDR enabled (to leaf2[5])\n",
 	} {
 		if links.Code != 3 || !strings.Contains(links.Stdout, want) {
 			t.Errorf("links: got exit code %d, want 3 and %q in\n%s", links.Code, want, links.Stdout)

@@ -60,7 +60,7 @@ func command(t *testing.T, g *guest.Guest) {
 		want []string // on either stream
 	}{
 		{"10.0.0.1 -n 200", 0, []string{
-			"client: rxe0 port 1, Ethernet, GID 1 ::ffff:10.0.0.1, RoCE v2 (address of the control connection)",
+			"client: rxe0/1, Ethernet, GID 1 ::ffff:10.0.0.1, RoCE v2 (address of the control connection)",
 			"send over rc latency in µs, one way, MTU 1024", "P99.99", "send over rc bandwidth in Gb/s, MTU 1024", "ns per reading",
 		}},
 		{"10.0.0.1 --test all --size 512 -n 50 --verify --json", 0, []string{`"verified": true`, `"op": "compare-swap"`}},

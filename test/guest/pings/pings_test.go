@@ -40,7 +40,7 @@ func TestPings(t *testing.T) {
 // comeAndGo removes the port of a server and adds it again.
 func comeAndGo(t *testing.T, g *guest.Guest) {
 	server := g.MustStart(t, "ibkit", "ping", "--serve")
-	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0 port 1 (Ethernet)"); err != nil {
+	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0/1 (Ethernet)"); err != nil {
 		t.Fatal(err)
 	}
 	g.Must(t, "rdma", "link", "delete", "rxe0")
@@ -48,7 +48,7 @@ func comeAndGo(t *testing.T, g *guest.Guest) {
 		t.Fatal(err)
 	}
 	g.Must(t, "rdma", "link", "add", "rxe1", "type", "rxe", "netdev", g.Ports[0].Netdev)
-	if err := server.AwaitOutput(t.Context(), "serving pings at rxe1 port 1"); err != nil {
+	if err := server.AwaitOutput(t.Context(), "serving pings at rxe1/1"); err != nil {
 		t.Fatal(err)
 	}
 	r := end(t, server)

@@ -57,7 +57,7 @@ func TestTwoRails(t *testing.T) {
 		Programs: []guest.Program{guest.Ibkit},
 	})
 	server := g.MustStart(t, "ibkit", "ping", "--serve")
-	if err := server.AwaitOutput(t.Context(), "rxe1 port 1 (Ethernet)"); err != nil {
+	if err := server.AwaitOutput(t.Context(), "rxe1/1 (Ethernet)"); err != nil {
 		t.Fatal(err)
 	}
 	first, second := g.Ports[0].Addr.String(), g.Ports[1].Addr.String()
@@ -98,7 +98,7 @@ func rocePair(t *testing.T) (a, b *guest.Guest, gid, ip string) {
 	}
 	a, b = guest.NewPair(t, spec, spec)
 	server := a.MustStart(t, "ibkit", "ping", "--serve")
-	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0 port 1 (Ethernet)"); err != nil {
+	if err := server.AwaitOutput(t.Context(), "serving pings at rxe0/1 (Ethernet)"); err != nil {
 		t.Fatal(err)
 	}
 	ip = a.Ports[0].Addr.String()

@@ -80,7 +80,7 @@ func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
 	for _, failure := range f.Failures {
 		place := "start of the scan"
 		if failure.NodeGUID != 0 {
-			place = fmt.Sprintf("%v port %d", failure.NodeGUID, failure.Port)
+			place = fabric.PortName(failure.NodeGUID.String(), int(failure.Port))
 		}
 		failures.Print(fmt.Errorf("%s: %w", place, failure.Err))
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -71,48 +70,66 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 			p = nil // the GUID of a node
 		}
 	case resolve.Route:
-		p = x.first(x.routing.Nodes, "", func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
+		p = x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
 	default:
 		p = x.named(a.Name)
 	}
 	if p == nil {
-		if err := x.missingPort(a); err != nil {
-			return nil, 0, err
-		}
-		return nil, 0, x.withSimilar(fmt.Errorf("find %s: no port with a LID has this address", a.Text), a)
+		return nil, 0, x.notFound(a)
 	}
 	return p, p.LID, nil
 }
 
-// missingPort returns the error for NAME/9 if a node has the name, but no such port.
-func (x *Index) missingPort(a *resolve.Address) error {
-	name, text, _ := strings.Cut(a.Name, "/")
-	number, err := strconv.Atoi(text)
-	if a.Kind != resolve.Name || err != nil || len(x.words[name]) == 0 {
-		return nil
+// notFound returns the error for an address that no port has.
+func (x *Index) notFound(a *resolve.Address) error {
+	if a.Kind != resolve.Name {
+		return resolve.NotFound(*a, resolve.FromScan, nil)
 	}
-	if n := x.words[name][0]; number < 0 || number >= len(n.Ports) {
-		return fabric.NoPortError(name, number, len(n.Ports)-1)
+	if len(x.equal(a.Name)) > 0 {
+		return fmt.Errorf("find name %s: the node has no LID", a.Text)
+	}
+	node, number, ok := fabric.CutPort(a.Name)
+	if named := x.equal(node); ok && len(named) > 0 {
+		n := named[0]
+		last := len(n.Ports) - 1
+		return &resolve.PortError{Address: *a, Node: node, Number: number, NumPorts: last, External: n.IsSwitch() && number > 0 && number <= last}
+	}
+	return resolve.NotFound(*a, resolve.FromScan, slices.Sorted(maps.Keys(x.words)))
+}
+
+// equal returns the nodes with a name or a GUID.
+func (x *Index) equal(name string) []*route.Node {
+	if found := x.words[name]; len(found) > 0 || !strings.HasPrefix(name, "0x") {
+		return found
+	}
+	guid, err := ib.ParseGUID(name)
+	if p := x.guids[guid]; err == nil && p != nil && p.Node.GUID == guid {
+		return []*route.Node{p.Node}
 	}
 	return nil
 }
 
-// withSimilar adds a hint with similar names to an error.
-func (x *Index) withSimilar(err error, a *resolve.Address) error {
-	if a.Kind != resolve.Name {
-		return err
-	}
-	return cmdutil.WithHint(err, resolve.SimilarHint(resolve.Similar(a.Name, slices.Sorted(maps.Keys(x.words)))))
-}
+// anyPort stands for the first port.
+const anyPort = -1
 
-// named returns the first port of a node with a name, which may be a pattern. NAME/2 is
+// named returns the first port of a node with a name, which may be a pattern. NAME[2] is
 // port 2.
 func (x *Index) named(text string) *route.Port {
-	name, number, _ := strings.Cut(text, "/")
-	if !strings.ContainsAny(name, `*?[\`) {
-		return x.first(x.words[name], number, func(*route.Node) bool { return true })
+	all := func(*route.Node) bool { return true }
+	if nodes := x.equal(text); len(nodes) > 0 {
+		return x.first(nodes, anyPort, all)
 	}
-	return x.first(x.routing.Nodes, number, func(n *route.Node) bool { return x.matches(n, name) })
+	node, number, ok := fabric.CutPort(text)
+	if nodes := x.equal(node); ok && len(nodes) > 0 {
+		return x.first(nodes, number, all)
+	}
+	if !strings.ContainsAny(text, `*?[\`) {
+		return nil
+	}
+	if p := x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return x.matches(n, text) }); p != nil || !ok {
+		return p
+	}
+	return x.first(x.routing.Nodes, number, func(n *route.Node) bool { return x.matches(n, node) })
 }
 
 // matches reports whether a pattern matches the name of a node or its first word.
@@ -145,26 +162,21 @@ func (x *Index) Switches(text string) ([]*route.Node, error) {
 	switches := slices.DeleteFunc(slices.Clone(found), func(n *route.Node) bool { return !n.IsSwitch() })
 	switch {
 	case len(found) == 0:
-		return nil, x.withSimilar(fmt.Errorf("find %s: no switch has this address", text), &a)
+		return nil, resolve.NotFound(a, resolve.FromScan, slices.Sorted(maps.Keys(x.words)))
 	case len(switches) == 0:
 		return nil, fmt.Errorf("find %s: got %v, want a switch", text, found[0].Type)
 	}
 	return switches, nil
 }
 
-// first returns the first port with a LID of some nodes. number is that of the port;
-// "": any.
-func (x *Index) first(nodes []*route.Node, number string, matches func(*route.Node) bool) *route.Port {
-	wanted, err := strconv.ParseUint(number, 10, 8)
-	if err != nil && number != "" {
-		return nil
-	}
+// first returns the first port with a LID of some nodes that has a number.
+func (x *Index) first(nodes []*route.Node, number int, matches func(*route.Node) bool) *route.Port {
 	for _, n := range nodes {
 		if !matches(n) {
 			continue
 		}
 		for i := range n.Ports {
-			if p := &n.Ports[i]; p.LID != 0 && (number == "" || uint8(wanted) == p.Number) {
+			if p := &n.Ports[i]; p.LID != 0 && (number == anyPort || number == int(p.Number)) {
 				return p
 			}
 		}

@@ -1,0 +1,45 @@
+package fabric
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// PortName returns the notation of a port of a node in texts for users: "leaf1[3]".
+// [CutPort] parses it.
+func PortName(node string, number int) string { return fmt.Sprintf("%s[%d]", node, number) }
+
+// PortName returns the notation of a port: [NameMap.Name] and the number, as in
+// "leaf1[3]".
+func (m *NameMap) PortName(p *Port) string { return PortName(m.Name(p.Node), int(p.Number)) }
+
+// CutPort splits the name of a port into the name of the node and the number: "leaf1[3]",
+// or "leaf1/3", which shells do not treat as a pattern.
+func CutPort(name string) (node string, number int, ok bool) {
+	i := strings.LastIndexByte(name, '/')
+	digits := name[i+1:]
+	if text, isBracket := strings.CutSuffix(name, "]"); isBracket {
+		i = strings.LastIndexByte(text, '[')
+		digits = text[i+1:]
+	}
+	if i <= 0 || strings.HasPrefix(digits, "+") {
+		return name, 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil {
+		return name, 0, false
+	}
+	return name[:i], int(n), true
+}
+
+// NoPortError returns the error for a port number that a node with a number of ports does
+// not have. node is how the caller names the node.
+func NoPortError(node string, number, ports int) error {
+	return fmt.Errorf("find %s: %s", PortName(node, number), NumbersOf(node, ports))
+}
+
+// NumbersOf describes the numbers of the ports of a node.
+func NumbersOf(node string, ports int) string {
+	return fmt.Sprintf("the ports of %s have the numbers 1 to %d", node, ports)
+}
