@@ -24,6 +24,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"version", "word"}, "unexpected argument"},
 		{[]string{"linkinfo", "--nonsense"}, "unknown flag: --nonsense"},
 		{[]string{"linkinfo", "--nonsense"}, "hint: list all flags: ibkit linkinfo --help"},
+		{[]string{"topology", "--compare"}, "hint: ibkit linkinfo --compare shows differences from the subnet manager's records"},
 		{[]string{"nonsense"}, "hint: list all commands: ibkit --help"},
 		{[]string{"linkinfo", "--problem"}, "unknown flag: --problem"},
 		{[]string{"linkinfo", "word"}, `unexpected argument "word"`},

@@ -136,7 +136,7 @@ var onlyInGo = lazyregexp.New("_|^0[bBoO]")
 func parseThreshold(line string) (Threshold, error) {
 	name, number, found := strings.Cut(line, "=")
 	if !found {
-		return Threshold{}, fmt.Errorf("got %q, want COUNTER=NUMBER", line)
+		return Threshold{}, fmt.Errorf("got %s, want COUNTER=NUMBER", textfile.Quote(line))
 	}
 	name, number = strings.TrimSpace(name), strings.TrimSpace(number)
 	for c := range firstTraffic {
@@ -145,9 +145,9 @@ func parseThreshold(line string) (Threshold, error) {
 		}
 		limit, err := strconv.ParseUint(number, 0, 64)
 		if err != nil || onlyInGo.MatchString(number) {
-			return Threshold{}, fmt.Errorf("limit of %s: got %q, want a number from 0 to %d", name, number, uint64(1<<64-1))
+			return Threshold{}, fmt.Errorf("limit of %s: got %s, want a number from 0 to %d", name, textfile.Quote(number), uint64(1<<64-1))
 		}
 		return Threshold{c, limit}, nil
 	}
-	return Threshold{}, fmt.Errorf("unknown error counter %q", name)
+	return Threshold{}, fmt.Errorf("unknown error counter %s", textfile.Quote(name))
 }

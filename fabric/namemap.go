@@ -72,7 +72,7 @@ func (m *NameMap) add(line string) error {
 	}
 	v, err := strconv.ParseUint(first, 0, 64)
 	if err != nil || strings.Contains(first, "_") { // 1_000 is valid in Go only
-		return fmt.Errorf("got %q, want a node GUID such as 0x2c90300001234", first)
+		return fmt.Errorf("got %s, want a node GUID such as 0x2c90300001234", textfile.Quote(first))
 	}
 	text := strings.TrimSpace(line[len(first):])
 	if strings.HasPrefix(text, "#") {

@@ -88,11 +88,17 @@ func (r *Reader) Errorf(format string, args ...any) error {
 	return r.At(fmt.Errorf(format, args...))
 }
 
-// Quote returns the beginning of a text in quotation marks, for an error.
+// maxQuote is the maximum number of characters in [Quote].
+const maxQuote = 60
+
+// Quote returns the beginning of a text in quotation marks, for an error. An ellipsis after
+// the quotation marks stands for the rest.
 func Quote[T string | []byte](text T) string {
-	const most = 60
-	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + "…"
+	count := 0
+	for i := range string(text) {
+		if count++; count > maxQuote {
+			return strconv.Quote(string(text[:i])) + "…"
+		}
 	}
 	return strconv.Quote(string(text))
 }

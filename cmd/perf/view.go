@@ -275,10 +275,21 @@ func (v *view) title(m *perf.Measurement) string {
 	return title
 }
 
-// micro formats nanoseconds as microseconds.
-func micro(ns float64) string { return strconv.FormatFloat(ns/1e3, 'f', 2, 64) }
+// micro formats nanoseconds as microseconds, with fewer decimals for large values: at most
+// six characters below a second.
+func micro(ns float64) string {
+	us, digits := ns/1e3, 2
+	switch {
+	case us >= 9999.95:
+		digits = 0
+	case us >= 999.995:
+		digits = 1
+	}
+	return strconv.FormatFloat(us, 'f', digits, 64)
+}
 
-// latencyRow returns a row of a table of latency.
+// latencyRow returns a row of a table of latency, which has at most 100 columns for tests
+// of usual size. The JSON document has more figures.
 func latencyRow(m *perf.Measurement) (header, row []string) {
 	s, part := m.Latency, m.Test.LatencyFactor()
 	header = []string{"BYTES", "COUNT", "MIN", "AVG"}
@@ -287,8 +298,8 @@ func latencyRow(m *perf.Measurement) (header, row []string) {
 		header = append(header, "P"+strconv.FormatFloat(p, 'f', -1, 64))
 		row = append(row, micro(part*float64(s.Quantile(p))))
 	}
-	header = append(header, "MAX", "STDDEV", "JITTER", "CPU")
-	row = append(row, micro(part*float64(s.Max)), micro(part*s.StdDev()), micro(part*s.Jitter()), cpuUse(m))
+	header = append(header, "MAX", "STDDEV", "CPU")
+	row = append(row, micro(part*float64(s.Max)), micro(part*s.StdDev()), cpuUse(m))
 	return header, row
 }
 

@@ -53,8 +53,8 @@ counters and its recent values, n its node, and / filters by name. The arrow
 keys left and right show earlier and later samples. ? shows all keys.
 
 Without a TARGET it begins with all links, with one it begins with a node, or a
-port (NAME[3]), and with two it begins with the paths between two ports. A TARGET
-is a LID, a GUID, a directed route or a name.
+port (NAME[3]), and with two it begins with the paths between two ports. A
+TARGET is a LID, a GUID, a directed route or a name.
 
 With --once it prints one sample without a terminal.`),
 		Example: strings.Trim(`

@@ -44,5 +44,8 @@ func flagHint(cmd *cobra.Command, err error) string {
 	if !errors.As(err, &unknown) {
 		return ""
 	}
+	if unknown.GetSpecifiedName() == "compare" {
+		return "ibkit linkinfo --compare shows differences from the subnet manager's records"
+	}
 	return "list all flags: " + cmd.CommandPath() + " --help"
 }

@@ -107,7 +107,7 @@ func printText(env *Env, from string, err error) {
 		err = output // without the step of the command
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") { // of joined errors
-		fmt.Fprintf(env.ErrOut, "%s: %s\n", from, Visible(line))
+		fmt.Fprintf(env.ErrOut, "%s: %s\n", from, Message(line))
 	}
 }
 
@@ -135,6 +135,25 @@ func Visible(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// The parts of a word that Message keeps, in characters.
+const (
+	maxWord  = 200
+	wordHead = 60
+	wordTail = 30
+)
+
+// Message returns a line of an error: [Visible], and without the middle of very long words.
+// Texts in messages may come from files and command lines of any size.
+func Message(line string) string {
+	words := strings.Split(Visible(line), " ")
+	for i, word := range words {
+		if r := []rune(word); len(r) > maxWord {
+			words[i] = string(r[:wordHead]) + "…" + string(r[len(r)-wordTail:])
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // isHidden reports whether a character controls the terminal.

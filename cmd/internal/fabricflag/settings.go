@@ -125,7 +125,7 @@ func (s *Settings) readConfig(env *cmdutil.Env) error {
 
 func warn(env *cmdutil.Env, err error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") { // of joined errors
-		fmt.Fprintf(env.ErrOut, "warning: %s\n", cmdutil.Visible(line))
+		fmt.Fprintf(env.ErrOut, "warning: %s\n", cmdutil.Message(line))
 	}
 }
 
