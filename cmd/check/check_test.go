@@ -1,18 +1,23 @@
 package check
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/route"
+	"github.com/ibkit/ibkit/umad"
 )
 
 var program = cmdtest.Native(New)
@@ -150,5 +155,50 @@ func TestCheck_NoCommand(t *testing.T) {
 		if code, _, err := program.Run(t, nil, args...); code != cmdutil.ExitUsage || !strings.Contains(err, "see ibkit check --help") {
 			t.Errorf("%q: got exit code %d, error output %q", args, code, err)
 		}
+	}
+}
+
+// A refusingPort receives path records to some LIDs as rejections.
+type refusingPort struct {
+	umad.Port
+	lids func(ib.LID) bool
+}
+
+func (p refusingPort) Recv(m *umad.Message, deadline time.Time) error {
+	err := p.Port.Recv(m, deadline)
+	if err != nil || m.MAD.Class() != mad.ClassSA || m.MAD.Attr() != mad.AttrPathRecord {
+		return err
+	}
+	var path mad.PathRecord
+	first, _ := mad.ClassSA.DataRange()
+	if err := mad.Decode(&path, m.MAD[first:]); err == nil && p.lids(path.DLID) {
+		m.MAD.SetStatus(mad.StatusRequestDenied)
+	}
+	return nil
+}
+
+// TestCheckRoutes_PartialPathSLs checks the result if subnet administration rejects the path
+// records to one LID, and the error if it rejects all of them.
+func TestCheckRoutes_PartialPathSLs(t *testing.T) {
+	for _, test := range []struct {
+		name, args string
+		lids       func(ib.LID) bool
+		code       int
+		out, err   string
+	}{
+		{"all answered", "", func(ib.LID) bool { return false }, cmdutil.ExitFindings, "credit-loop", ""},
+		{"one LID", "", func(lid ib.LID) bool { return lid == 6 }, cmdutil.ExitPartial, "credit-loop", "path to LID 6: "},
+		{"one LID, JSON", "--json", func(lid ib.LID) bool { return lid == 6 }, cmdutil.ExitPartial, `"partial":true`, "path to LID 6: "},
+		{"no LID", "", func(ib.LID) bool { return true }, cmdutil.ExitFailed, "", "read service levels of paths: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			e := &cmdutil.Env{In: strings.NewReader(""), Out: &out, ErrOut: &errOut, Getenv: func(string) string { return "" }}
+			e.Transport = func(p umad.Port) umad.Port { return refusingPort{p, test.lids} }
+			code := program(t.Context(), e, append(strings.Fields("check routes --sim credit-loop --path-sls --limit 1"), strings.Fields(test.args)...))
+			if code != test.code || !strings.Contains(out.String(), test.out) || !strings.Contains(errOut.String(), test.err) || test.err == "" && errOut.Len() > 0 {
+				t.Errorf("got exit code %d, want %d with %q and %q\n%s%s", code, test.code, test.out, test.err, &out, &errOut)
+			}
+		})
 	}
 }
