@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/textfile"
 )
 
@@ -24,7 +24,7 @@ type document struct{ file string }
 
 // readDocument reads a file.
 func readDocument(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := interrupt.Open(path)
 	if err != nil {
 		return nil, err
 	}

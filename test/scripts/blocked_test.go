@@ -25,6 +25,8 @@ func TestInterrupt_Blocked(t *testing.T) {
 		"counters --sim demo --threshold-file FIFO", "check routes --load FIFO", "check routes --sim demo --save FIFO", "route --sim demo --pairs FIFO",
 		"addr --sim demo --file FIFO", "addr --sim demo --file -", "ping --sim demo --expect FIFO", "ping --sim demo --targets -",
 		"route --sim demo --pairs -", "sim export demo --output FIFO",
+		"check node --expect FIFO", "linkinfo --sim demo -y @FIFO", "port --sim demo --yes --log FIFO --force last-link node05 reset",
+		"cc --sim demo --set FIFO",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

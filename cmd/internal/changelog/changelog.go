@@ -17,6 +17,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/interrupt"
 )
 
 // A Log records changes, in the form KEY=VALUE. The nil log records nothing.
@@ -55,7 +56,7 @@ func open(env *cmdutil.Env, path string, system systemLog) (*Log, error) {
 		}
 		return newLog(s, s.Close), nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
+	f, err := interrupt.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/textfile"
 )
 
 // PromptKey prompts for a key such as an M_Key without echo. Other users can read the
@@ -48,7 +51,7 @@ func ReadKey(ctx context.Context, env *cmdutil.Env, name, text string) (uint64, 
 		return PromptKey(ctx, env, name)
 	}
 	if path, isFile := strings.CutPrefix(text, "@"); isFile {
-		content, err := os.ReadFile(path)
+		content, err := readKeyFile(path)
 		if err != nil {
 			return 0, &cmdutil.UsageError{Err: fmt.Errorf("read %s: %w", name, err)}
 		}
@@ -60,6 +63,22 @@ func ReadKey(ctx context.Context, env *cmdutil.Env, name, text string) (uint64, 
 	}
 	key, err := parseKey(name, text)
 	return key, cmdutil.WithHint(err, "give a number, @FILE for the content of a file, or - for a prompt")
+}
+
+// maxKeyFile is the maximum size of a file with a key in bytes.
+const maxKeyFile = 4096
+
+func readKeyFile(path string) ([]byte, error) {
+	file, err := interrupt.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+	if err == nil && len(content) > maxKeyFile {
+		err = &textfile.Error{File: path, Err: fmt.Errorf("larger than %d bytes", maxKeyFile)}
+	}
+	return content, err
 }
 
 // ReadClassicKey is [ReadKey] for the tools of infiniband-diags, which prompt for any text that
