@@ -228,10 +228,12 @@ func (m *mapping) add(key string, value any, present bool) {
 
 // writeYAML writes a document.
 func writeYAML(w io.Writer, v any) error {
-	e := yaml.NewEncoder(w)
+	var text bytes.Buffer // the encoder's errors of writes are text
+	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
-	if err := e.Encode(v); err != nil {
+	if err := errors.Join(e.Encode(v), e.Close()); err != nil {
 		return err
 	}
-	return e.Close()
+	_, err := text.WriteTo(w)
+	return err
 }

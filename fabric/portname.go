@@ -26,7 +26,7 @@ func CutPort(name string) (node string, number int, ok bool) {
 	if i <= 0 || strings.HasPrefix(digits, "+") {
 		return name, 0, false
 	}
-	n, err := strconv.ParseUint(digits, 10, 16)
+	n, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
 		return name, 0, false
 	}

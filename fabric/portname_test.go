@@ -23,7 +23,7 @@ func TestCutPort(t *testing.T) {
 		{"leaf[1-4]", "leaf[1-4]", 0, false},
 		{"leaf1/-1", "leaf1/-1", 0, false},
 		{"leaf1/+1", "leaf1/+1", 0, false},
-		{"leaf1/99999", "leaf1/99999", 0, false},
+		{"leaf1/99999999999", "leaf1/99999999999", 0, false},
 		{"[1]", "[1]", 0, false},
 		{"/1", "/1", 0, false},
 		{"", "", 0, false},

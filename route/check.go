@@ -66,7 +66,9 @@ func (o Options) open(ctx context.Context) (s *session, closePort func() error, 
 	closePort = func() error { return nil }
 	s = &session{opts: o}
 	if len(o.Load) > 0 {
-		s.routing, err = Load(o.Load, LoadOptions{LMC: o.LMC})
+		if s.routing, err = Load(o.Load, LoadOptions{LMC: o.LMC}); err != nil {
+			err = &LoadError{err}
+		}
 		return s, closePort, err
 	}
 	port, err := o.Open(ctx)

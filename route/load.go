@@ -45,6 +45,14 @@ var dumpNames = []string{
 	"ibdiagnet2.lst", "ibdiagnet2.fdbs", "ibdiagnet2.mcfdbs", "ibdiagnet2.slvl", "ibdiagnet2.psl",
 }
 
+// A LoadError is the failure to read the files of [Options].
+type LoadError struct{ Err error }
+
+func (e *LoadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *LoadError) Unwrap() error { return e.Err }
+
 // Load reads files. Their content determines their kind: a saved routing; a topology
 // (opensm-subnet.lst, or the output or a cache of ibnetdiscover) with the tables of opensm
 // (.fdbs, .mcfdbs, opensm-sl2vl.dump), of ibdiagnet (.fdbs, .mcfdbs, .slvl, .psl) or of

@@ -72,10 +72,10 @@ func (s *savedReader) decode(v any) error {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && (s.line > 1 || !json.Valid(text)) { // else another document
 			return s.errorf("the file is truncated")
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return &textfile.Error{File: s.file, Err: err}
 		}
 		break

@@ -20,14 +20,8 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Long: strings.TrimSpace(`
 check has commands that return a verdict on a fabric, on this node, or on the
 routing of a fabric: a list of findings, and exit code 3 if there are any.`),
-		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", args[0]), "see ibkit check --help")
-			}
-			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "see ibkit check --help")
-		},
 	}
+	cmdutil.RequireCommand(cmd)
 	for _, newCommand := range commands {
 		cmd.AddCommand(newCommand(env))
 	}

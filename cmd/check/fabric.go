@@ -181,7 +181,7 @@ func (c *fabricCheck) run(ctx context.Context) error {
 	r, err := check.Fabric(ctx, c.options)
 	bar.Close()
 	if err != nil {
-		return fabricflag.WithHint(err)
+		return fabricflag.WithHint(routefiles.WithUsage(err))
 	}
 	return c.print(r)
 }

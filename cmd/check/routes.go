@@ -167,11 +167,8 @@ func (c *routes) run(ctx context.Context) error {
 	c.options.Progress = bar.Update
 	a, err := route.Check(ctx, c.options)
 	bar.Close()
-	switch {
-	case err != nil && len(c.files.Load) > 0 && ctx.Err() == nil:
-		return &cmdutil.UsageError{Err: err} // as for all files that the user names
-	case err != nil:
-		return err
+	if err != nil {
+		return routefiles.WithUsage(err)
 	}
 	routefiles.PrintFailures(c.fabric.Failures(c.env, "warning"), a.Routing, c.names)
 	if err := c.store(a); err != nil {

@@ -131,7 +131,7 @@ func (c *command) check(flags *pflag.FlagSet, args []string) (address string, er
 	if len(args) == 0 {
 		return withPort("", cm.DefaultPort)
 	}
-	if _, err := netip.ParseAddr(args[0]); args[0] == "" || err != nil && !c.serve && strings.HasPrefix(args[0], ":") {
+	if _, err := netip.ParseAddr(args[0]); strings.TrimSpace(args[0]) == "" || err != nil && !c.serve && strings.HasPrefix(args[0], ":") {
 		return "", cmdutil.UsageErrorf("invalid target %q: want HOST or HOST:PORT", args[0])
 	}
 	return withPort(args[0], cm.DefaultPort)
@@ -140,7 +140,10 @@ func (c *command) check(flags *pflag.FlagSet, args []string) (address string, er
 // withPort adds the port to an address without one. An IPv6 address with a port is in
 // brackets.
 func withPort(address string, port int) (string, error) {
-	bare := strings.TrimSuffix(strings.TrimPrefix(address, "["), "]")
+	bare := address
+	if inner, ok := strings.CutPrefix(address, "["); ok && strings.HasSuffix(inner, "]") {
+		bare = strings.TrimSuffix(inner, "]")
+	}
 	if _, err := netip.ParseAddr(bare); err == nil || !strings.ContainsAny(address, "[]:") {
 		return net.JoinHostPort(bare, strconv.Itoa(port)), nil
 	}

@@ -54,6 +54,7 @@ ibkit devinfo shows the devices of a host, and ibkit devinfo --resources the
 processes that use them.`),
 		DisableFlagsInUseLine: true,
 	}
+	cmdutil.RequireCommand(cmd)
 	cmd.AddCommand(newAdd(env), newDelete(env))
 	return cmd
 }
@@ -136,6 +137,8 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) != 1:
 		return cmdutil.UsageErrorf("%s requires the name of one device, got %d", c.change.Action, len(args))
+	case args[0] == "":
+		return cmdutil.UsageErrorf("the name of the device is empty")
 	case c.change.Action == softdev.Add && c.change.Type == "":
 		return cmdutil.UsageErrorf("add requires --type: rxe or siw")
 	case c.change.Action == softdev.Add && c.change.Netdev == "":

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -17,9 +18,11 @@ import (
 	"github.com/ibkit/ibkit/textfile"
 )
 
-// maxList is the maximum size of a list of ports in bytes: the report on a fabric of 10,000
-// nodes has 30 MB.
-const maxList = 1 << 30
+// The sizes of lists of ports, in bytes.
+const (
+	headSize  = 512     // that shows the format
+	maxReport = 1 << 30 // the report on a fabric of 10,000 nodes has 30 MB
+)
 
 // readTargets reads a list of ports.
 func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
@@ -32,15 +35,16 @@ func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
 		defer f.Close()
 		in, name = f, path
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxList))
-	if err != nil {
+	buffered := bufio.NewReader(in)
+	head, err := buffered.Peek(headSize)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read ports: %w", err)
 	}
 	var targets []portctl.Target
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		targets, err = parseReport(text, name)
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		targets, err = parseReport(buffered, name)
 	} else {
-		targets, err = parseList(text, name)
+		targets, err = parseList(buffered, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ports from %w", err)
@@ -52,7 +56,11 @@ func readTargets(in io.Reader, path string) ([]portctl.Target, error) {
 }
 
 // parseReport parses the output of linkinfo --json, in the file with a name.
-func parseReport(text []byte, name string) (targets []portctl.Target, err error) {
+func parseReport(in io.Reader, name string) (targets []portctl.Target, err error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxReport))
+	if err != nil {
+		return nil, &textfile.Error{File: name, Err: err}
+	}
 	var r linkinfo.Report
 	if err := textfile.DecodeJSON(text, name, &r); err != nil {
 		return nil, err
@@ -83,8 +91,8 @@ func ofNode(guid ib.GUID, number uint8) (portctl.Target, error) {
 
 // parseList parses lines with a port: a target, which may contain blanks, and a number, or
 // both in the form leaf1[3]. Empty lines and text after # are ignored.
-func parseList(text []byte, name string) (targets []portctl.Target, err error) {
-	lines := textfile.NewReader(bytes.NewReader(text), name)
+func parseList(in io.Reader, name string) (targets []portctl.Target, err error) {
+	lines := textfile.NewReader(in, name)
 	for lines.Next() {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		line = strings.TrimSpace(line)
@@ -111,7 +119,7 @@ func parseLine(line string) (t portctl.Target, err error) {
 	if i < 0 {
 		return t, errors.New("no port number after the target")
 	}
-	n, err := strconv.ParseUint(line[i+1:], 10, 8)
+	n, err := strconv.ParseUint(line[i+1:], 10, 31)
 	if err != nil {
 		return t, fmt.Errorf("%q is not a port number", line[i+1:])
 	}

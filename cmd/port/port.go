@@ -219,7 +219,7 @@ func (c *command) completeTargets(args []string) (words []string, err error) {
 	}
 	words = args[1:]
 	if len(words) > 0 {
-		if number, err := strconv.ParseUint(words[0], 0, 8); err == nil {
+		if number, err := strconv.ParseUint(words[0], 0, 31); err == nil {
 			t.Number, words = int(number), words[1:]
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/internal/interrupt"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/textfile"
@@ -20,7 +21,7 @@ type pair struct {
 func (c *command) parsePairs(args []string) ([]pair, error) {
 	switch {
 	case c.toAll:
-		from, err := parsePort(c.from)
+		from, err := portindex.Parse(c.from)
 		return []pair{{from: from}}, err
 	case c.pairsFile != "":
 		return c.readPairs(c.pairsFile, false)
@@ -32,24 +33,10 @@ func (c *command) parsePairs(args []string) ([]pair, error) {
 }
 
 func parsePair(words []string) (p pair, err error) {
-	if p.from, err = parsePort(words[0]); err == nil {
-		p.to, err = parsePort(words[1])
+	if p.from, err = portindex.Parse(words[0]); err == nil {
+		p.to, err = portindex.Parse(words[1])
 	}
 	return p, err
-}
-
-// parsePort parses the address of one port.
-func parsePort(text string) (resolve.Address, error) {
-	a, err := resolve.Parse(text)
-	switch {
-	case err != nil:
-		return a, err
-	case a.Kind == resolve.IP:
-		return a, fmt.Errorf("find %s: IP addresses are not supported", text)
-	case a.Kind == resolve.LID && a.First != a.Last:
-		return a, fmt.Errorf("find %s: want one LID", text)
-	}
-	return a, nil
 }
 
 // readPairs reads a file of pairs.

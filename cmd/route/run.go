@@ -20,11 +20,7 @@ import (
 func (c *command) run(ctx context.Context, pairs []pair) error {
 	bar := render.NewProgress(c.env.ErrOut)
 	c.options.Progress, c.options.AllLIDs = bar.Update, c.toAll
-	var notFound error
-	c.options.Find = func(r *route.Routing) (ends []route.Pair, err error) {
-		ends, notFound = c.find(r, pairs)
-		return ends, notFound
-	}
+	c.options.Find = func(r *route.Routing) ([]route.Pair, error) { return c.find(r, pairs) }
 	if c.errors != nil {
 		c.options.Inspect = func(ctx context.Context, client *umad.Client, r *route.PathsResult) error {
 			return c.errors.Read(ctx, client, r.Fabric, portsOf(r))
@@ -32,11 +28,8 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 	}
 	r, err := route.Paths(ctx, c.options)
 	bar.Close()
-	switch {
-	case err != nil && notFound == nil && len(c.files.Load) > 0:
-		return &cmdutil.UsageError{Err: err} // as for all files that the user names
-	case err != nil:
-		return err
+	if err != nil {
+		return routefiles.WithUsage(err)
 	}
 	c.unchecked = r.Unchecked()
 	if err := c.checkFailOn(); err != nil {

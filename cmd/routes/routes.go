@@ -157,8 +157,12 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		}
 		c.filter.Ports = append(c.filter.Ports, uint8(port))
 	}
-	if c.destinations, err = cmdutil.ParseTargets(c.env.In, c.to, false, false, ""); err != nil {
-		return err
+	for _, text := range c.to {
+		a, err := portindex.Parse(text)
+		if err != nil {
+			return &cmdutil.UsageError{Err: err}
+		}
+		c.destinations = append(c.destinations, a)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
@@ -281,10 +285,8 @@ func (c *command) run(ctx context.Context) error {
 	r, err := route.Scan(ctx, c.options)
 	bar.Close()
 	switch {
-	case err != nil && len(c.files.Load) > 0 && ctx.Err() == nil:
-		return &cmdutil.UsageError{Err: err} // as for all files that the user names
 	case err != nil:
-		return err
+		return routefiles.WithUsage(err)
 	case len(c.files.Load) > 0:
 		if err := c.find(r); err != nil {
 			return err

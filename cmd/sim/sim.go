@@ -21,14 +21,8 @@ func New(env *cmdutil.Env) *cobra.Command {
 sim lists the fabrics that --sim can simulate, writes them to files for ibkit
 and ibsim, serves them to other programs, and changes them while they are
 served.`),
-		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cmdutil.WithHint(cmdutil.UsageErrorf("unknown command %q", args[0]), "see ibkit sim --help")
-			}
-			return cmdutil.WithHint(cmdutil.UsageErrorf("no command given"), "see ibkit sim --help")
-		},
 	}
+	cmdutil.RequireCommand(cmd)
 	for _, newCommand := range commands {
 		cmd.AddCommand(newCommand(env))
 	}

@@ -4,7 +4,6 @@ package top
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/top"
 )
@@ -135,7 +135,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.WithHint(err, "ibkit counters --interval 5s --watch prints tables, ibkit top --once one sample")
 	}
 	for _, arg := range args {
-		a, err := parseTarget(arg)
+		a, err := portindex.Parse(arg)
 		if err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
@@ -152,20 +152,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o.Open, o.Client, o.NoExtendedPortInfo = c.fabric.Open(c.env), c.fabric.Client(c.env), c.fabric.NoExtendedPortInfo()
 	return nil
-}
-
-// parseTarget parses the address of one node or port.
-func parseTarget(text string) (resolve.Address, error) {
-	a, err := resolve.Parse(text)
-	switch {
-	case err != nil:
-		return a, err
-	case a.Kind == resolve.IP:
-		return a, fmt.Errorf("find %s: IP addresses are not supported", text)
-	case a.Kind == resolve.LID && a.First != a.Last:
-		return a, fmt.Errorf("find %s: want one LID", text)
-	}
-	return a, nil
 }
 
 // newState returns the state that the flags select.

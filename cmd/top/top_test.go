@@ -73,7 +73,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--json", 2, "--once"},
 		{"--once --sort nosuch", 2, "want one of errors, util, wait, findings, name"},
 		{"--once a b c", 2, "at most two targets, got 3"},
-		{"--once 3-4", 2, "find 3-4: want one LID"},
+		{"--once 3-4", 2, "find LID 3-4: want one LID"},
 		{"--once 192.0.2.1", 2, "IP addresses are not supported"},
 		{"--once --interval 1ms leaf01", 1, "find name leaf01: no node has this name"},
 		{"--once --interval 1ms leaf001/9", 1, "find leaf001[9]: the ports"},

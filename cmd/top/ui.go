@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/fileout"
@@ -180,7 +181,7 @@ func (u *ui) move(by int) {
 
 // goTo opens the node or port with an address.
 func (u *ui) goTo(text string) {
-	a, err := parseTarget(text)
+	a, err := portindex.Parse(text)
 	if err == nil {
 		err = u.openTarget(a)
 	}
@@ -207,7 +208,7 @@ func (u *ui) findPaths(text string) {
 	}
 	v := view{kind: pathView}
 	for i, word := range words {
-		a, err := parseTarget(word)
+		a, err := portindex.Parse(word)
 		if err != nil {
 			u.message = messageOf(err)
 			return

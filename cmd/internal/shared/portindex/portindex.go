@@ -16,6 +16,20 @@ import (
 	"github.com/ibkit/ibkit/route"
 )
 
+// Parse parses the address of one port for [Index.Port].
+func Parse(text string) (resolve.Address, error) {
+	a, err := resolve.Parse(text)
+	switch {
+	case err != nil:
+		return a, err
+	case a.Kind == resolve.IP:
+		return a, fmt.Errorf("find IP %s: IP addresses are not supported", text)
+	case a.Kind == resolve.LID && a.First != a.Last:
+		return a, fmt.Errorf("find LID %s: want one LID", text)
+	}
+	return a, nil
+}
+
 // An Index finds ports with a LID by their addresses.
 type Index struct {
 	routing *route.Routing
@@ -57,6 +71,9 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 	var p *route.Port
 	switch a.Kind {
 	case resolve.LID:
+		if a.First != a.Last {
+			return nil, 0, fmt.Errorf("find LID %s: want one LID", a.Text)
+		}
 		if err := resolve.CheckPort(a.First); err != nil {
 			return nil, 0, fmt.Errorf("find LID %s: %w", a.Text, err)
 		}
@@ -143,7 +160,7 @@ func (x *Index) matches(n *route.Node, pattern string) bool {
 
 // Switches returns the switches with an address, all those that a name pattern matches.
 func (x *Index) Switches(text string) ([]*route.Node, error) {
-	a, err := resolve.Parse(text)
+	a, err := Parse(text)
 	if err != nil {
 		return nil, &cmdutil.UsageError{Err: err}
 	}
