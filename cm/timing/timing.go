@@ -291,11 +291,14 @@ func (c *Client) end(n *node, s Step) {
 	}
 }
 
-// failEvent completes a step that failed.
+// failEvent completes a step that failed. A late event does not change a connection.
 func (c *Client) failEvent(n *node, s Step, text string) {
 	c.Warn(&exchange.Failure{Op: text})
-	n.failed = true
-	c.end(n, s)
+	if n.waits.Swap(false) {
+		n.failed = true
+		n.complete(s)
+		<-c.pending
+	}
 }
 
 // retry repeats a step that failed, if a retry is left.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -169,6 +170,10 @@ func (c *routes) run(ctx context.Context) error {
 	bar.Close()
 	if err != nil {
 		return routefiles.WithUsage(err)
+	}
+	if a.EndPorts == 0 && !a.Partial() {
+		err := errors.New("analyze routing: no port has a LID, so that there are no paths")
+		return cmdutil.WithHint(err, "check that a subnet manager has configured the fabric: ibkit sm")
 	}
 	routefiles.PrintFailures(c.fabric.Failures(c.env, "warning"), a.Routing, c.names)
 	if err := c.store(a); err != nil {

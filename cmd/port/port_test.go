@@ -78,7 +78,7 @@ func TestPort_From(t *testing.T) {
 	for text, want := range map[string]string{
 		"leaf1":                   ":1: no port number after the target",
 		"\nleaf1 x":               `:2: "x" is not a port number`,
-		"leaf1 99999999999":               `"99999999999" is not a port number`,
+		"leaf1 99999999999":       `"99999999999" is not a port number`,
 		`{"schema":"ibkit/sm/1"}`: `got schema "ibkit/sm/1", want "ibkit/linkinfo/2"`,
 		`{"schema":7}`:            "schema: a number is not possible here",
 		"{":                       "unexpected end of JSON input",
