@@ -1,11 +1,11 @@
 package exporter
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,117 +14,147 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// Labels are the labels of a series, in the order of their names.
-type labels []*dto.LabelPair
+// Labels are the labels of a series as text: {name="value",...}, in the order of the names.
+type labels string
 
 // newLabels returns labels from names and values in turn. Values are text of the fabric:
 // they may have any characters, but must be UTF-8.
 func newLabels(pairs ...string) labels {
-	all := make([]dto.LabelPair, len(pairs)/2)
-	l := make(labels, len(all))
-	for i := range all {
-		value := strings.ToValidUTF8(pairs[2*i+1], "\uFFFD")
-		all[i].Name, all[i].Value = &pairs[2*i], &value
-		l[i] = &all[i]
+	order := make([]int, 0, 8)
+	size := len("{}")
+	for i := 0; i < len(pairs); i += 2 {
+		order = append(order, i)
+		size += len(pairs[i]) + len(pairs[i+1]) + len(`="",`)
 	}
-	slices.SortFunc(l, func(a, b *dto.LabelPair) int { return strings.Compare(*a.Name, *b.Name) })
-	return l
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(pairs[a], pairs[b]) })
+	b := make([]byte, 0, size)
+	for _, i := range order {
+		b = append(b, ',')
+		b = append(b, pairs[i]...)
+		b = append(b, `="`...)
+		b = appendEscaped(b, strings.ToValidUTF8(pairs[i+1], "\uFFFD"), true)
+		b = append(b, '"')
+	}
+	if len(b) == 0 {
+		return ""
+	}
+	b[0] = '{'
+	return labels(append(b, '}'))
 }
 
-// An encoder writes metric families in the text format of Prometheus. The encoding is that
-// of client_golang. Unlike its registry, an encoder holds one family in memory at a time:
-// the sweep of a large fabric has millions of series.
+// appendEscaped appends text with the escape sequences of the text format: of the value of a
+// label, or of a help text, in which quotes are not escaped.
+func appendEscaped(b []byte, text string, label bool) []byte {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\\':
+			b = append(b, `\\`...)
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '"' && label:
+			b = append(b, `\"`...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// An encoder writes metric families in the text format of Prometheus
+// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). Unlike
+// expfmt, it writes the labels of a port, which are those of each of its counters, as they
+// are: the sweep of a large fabric has millions of series.
 type encoder struct {
-	out     *bufio.Writer
-	family  dto.MetricFamily
-	metrics []*dto.Metric // for reuse
+	w       io.Writer
+	buf     []byte
 	written int64
 	err     error
 }
 
+// bufferSize is the size from which an encoder writes its buffer.
+const bufferSize = 64 << 10
+
 func newEncoder(w io.Writer) *encoder {
-	return &encoder{out: bufio.NewWriterSize(w, 64<<10)}
+	return &encoder{w: w, buf: make([]byte, 0, bufferSize+4<<10)}
 }
 
 // counter writes the counters that add passes to its argument.
 func (e *encoder) counter(name, help string, add func(func(labels, float64))) {
-	e.write(name, help, dto.MetricType_COUNTER, add)
+	e.family(name, help, "counter", add)
 }
 
 // gauge writes the gauges that add passes to its argument.
 func (e *encoder) gauge(name, help string, add func(func(labels, float64))) {
-	e.write(name, help, dto.MetricType_GAUGE, add)
+	e.family(name, help, "gauge", add)
 }
 
 // value writes a gauge without labels.
 func (e *encoder) value(name, help string, v float64) {
-	e.gauge(name, help, func(emit func(labels, float64)) { emit(nil, v) })
+	e.gauge(name, help, func(emit func(labels, float64)) { emit("", v) })
 }
 
-// write writes a family. A family without series is omitted.
-func (e *encoder) write(name, help string, kind dto.MetricType, add func(func(labels, float64))) {
-	n := 0
+// family writes a family. A family without series is omitted.
+func (e *encoder) family(name, help, kind string, add func(func(labels, float64))) {
+	begun := false
 	add(func(l labels, v float64) {
-		if n == len(e.metrics) {
-			e.grow()
+		b := e.buf
+		if !begun {
+			begun = true
+			b = append(append(append(b, "# HELP "...), name...), ' ')
+			b = append(appendEscaped(b, help, false), "\n# TYPE "...)
+			b = append(append(append(append(b, name...), ' '), kind...), '\n')
 		}
-		m := e.metrics[n]
-		n++
-		m.Label = l
-		if kind == dto.MetricType_COUNTER {
-			*m.Counter.Value = v
-		} else {
-			*m.Gauge.Value = v
+		b = append(append(append(b, name...), l...), ' ')
+		e.buf = append(appendFloat(b, v), '\n')
+		if len(e.buf) >= bufferSize {
+			e.writeBuffer()
 		}
 	})
-	if n == 0 {
-		return
-	}
-	e.family.Name, e.family.Help, e.family.Type, e.family.Metric = &name, &help, &kind, e.metrics[:n]
-	e.encode(&e.family)
 }
 
-// grow adds metrics for reuse. Each has a counter and a gauge; the type of the family
-// selects one.
-func (e *encoder) grow() {
-	const block = 1024
-	all := make([]struct {
-		metric  dto.Metric
-		counter dto.Counter
-		gauge   dto.Gauge
-		value   float64
-	}, block)
-	for i := range all {
-		m := &all[i]
-		m.counter.Value, m.gauge.Value = &m.value, &m.value
-		m.metric.Counter, m.metric.Gauge = &m.counter, &m.gauge
-		e.metrics = append(e.metrics, &m.metric)
+// appendFloat appends a value as expfmt and node_exporter write it: integers from 1,000,000
+// have an exponent.
+func appendFloat(b []byte, v float64) []byte {
+	const exponentFrom = 1e6
+	if i := int64(v); float64(i) == v && -exponentFrom < v && v < exponentFrom {
+		return strconv.AppendInt(b, i, 10)
 	}
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
+func (e *encoder) writeBuffer() {
+	if e.err == nil {
+		n, err := e.w.Write(e.buf)
+		e.written += int64(n)
+		e.err = err
+	}
+	e.buf = e.buf[:0]
+}
+
+// encode writes a family of client_golang.
 func (e *encoder) encode(f *dto.MetricFamily) {
+	e.writeBuffer()
 	if e.err != nil {
 		return
 	}
-	n, err := expfmt.MetricFamilyToText(e.out, f)
+	n, err := expfmt.MetricFamilyToText(e.w, f)
 	e.written += int64(n)
 	e.err = err
 }
 
 // flush writes the rest, and returns the first error.
 func (e *encoder) flush() error {
-	if e.err != nil {
-		return e.err
-	}
-	return e.out.Flush()
+	e.writeBuffer()
+	return e.err
 }
 
 // A page is the metrics of a sweep, compressed: plain text takes 10 to 20 times the memory.
 type page struct {
-	info sweepInfo
-	at   time.Time // end of the sweep
-	gzip []byte    // a complete gzip member
-	size int64     // of the text
+	info  sweepInfo
+	at    time.Time // end of the sweep
+	gzip  []byte    // a complete gzip member
+	size  int64     // of the text
+	sweep sweep     // instead of gzip, if the metrics are encoded when they are written
 }
 
 // compressors are compressors for reuse. Each has a megabyte of tables.
@@ -139,17 +169,20 @@ func newGzip(w io.Writer) *gzip.Writer {
 	return z
 }
 
-// newPage encodes a sweep, which took some time.
-func newPage(s sweep, took time.Duration) (*page, error) {
+// newPage returns the page of a sweep, which took some time. It is compressed unless its
+// text is written once.
+func newPage(s sweep, took time.Duration, once bool) (*page, error) {
 	p := &page{info: s.info(), at: time.Now()}
 	p.info.took = took
+	if once {
+		p.sweep = s
+		return p, nil
+	}
 	var b bytes.Buffer
 	z := newGzip(&b)
 	defer compressors.Put(z)
 	e := newEncoder(z)
-	s.write(e)
-	p.writeInfo(e)
-	if err := e.flush(); err != nil {
+	if err := p.write(e, s); err != nil {
 		return nil, err
 	}
 	if err := z.Close(); err != nil {
@@ -157,6 +190,13 @@ func newPage(s sweep, took time.Duration) (*page, error) {
 	}
 	p.gzip, p.size = bytes.Clone(b.Bytes()), e.written
 	return p, nil
+}
+
+// write writes the metrics of the sweep of a page.
+func (p *page) write(e *encoder, s sweep) error {
+	s.write(e)
+	p.writeInfo(e)
+	return e.flush()
 }
 
 // writeInfo writes the metrics of the sweep itself.
@@ -178,6 +218,9 @@ func number(b bool) float64 {
 
 // writeText writes the text of the page.
 func (p *page) writeText(w io.Writer) error {
+	if p.sweep != nil {
+		return p.write(newEncoder(w), p.sweep)
+	}
 	z, err := gzip.NewReader(bytes.NewReader(p.gzip))
 	if err != nil {
 		return err

@@ -61,6 +61,14 @@ type Options struct {
 	// (default: 5 intervals and the timeout).
 	MaxAge time.Duration
 
+	// AllMetrics adds the metrics that the published dashboards and rules do not use: those
+	// with the names of Treydock, and our own.
+	AllMetrics bool
+
+	// TextOnly prepares for one call of [Exporter.WriteText] after each sweep rather than
+	// for scrapes, which then take long.
+	TextOnly bool
+
 	// Swept, if not nil, is called by [Exporter.Run] after each sweep, with its error.
 	Swept func(error)
 
@@ -129,7 +137,7 @@ func New(o Options) *Exporter {
 	if o.Names == Node {
 		e.source = &localSource{o.Local}
 	} else {
-		e.source = &fabricSource{options: o.Fabric, names: o.NodeNames, write: writerOf[o.Names]}
+		e.source = &fabricSource{options: o.Fabric, names: o.NodeNames, write: writerOf[o.Names], all: o.AllMetrics}
 	}
 	e.self = newSelf(e)
 	return e
@@ -240,6 +248,6 @@ func (e *Exporter) read(ctx context.Context, before sweep) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	p, err := newPage(s, time.Since(began))
+	p, err := newPage(s, time.Since(began), e.opts.TextOnly)
 	return outcome{s, p, err}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -149,7 +150,7 @@ func sweepWithFailures(t *testing.T, e *Exporter) string {
 	for _, err := range []error{umad.ErrTimeout, mad.StatusError(0x1c)} {
 		s.result.Fabric.Failures = append(s.result.Fabric.Failures, fabric.Failure{Attr: mad.AttrPortInfo, Err: err})
 	}
-	p, err := newPage(s, time.Second)
+	p, err := newPage(s, time.Second, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +179,42 @@ func localMetrics(t *testing.T) map[string]*dto.MetricFamily {
 	}
 	e := New(Options{Names: Node, Local: LocalOptions{Sysfs: sysfs}})
 	return parse(t, sweepNow(t, e))
+}
+
+// TestAppendFloat compares values with those that expfmt writes.
+func TestAppendFloat(t *testing.T) {
+	for _, v := range []float64{
+		0, math.Copysign(0, -1), 1, -1, 0.5, 999999, 1e6, 1.25e10, 1234567, 12345678901234, 1<<53 - 1, 1 << 53, 1e300,
+		math.Inf(1), math.Inf(-1), math.NaN(),
+	} {
+		var b bytes.Buffer
+		f := &dto.MetricFamily{Name: new(string), Type: dto.MetricType_GAUGE.Enum(), Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &v}}}}
+		*f.Name = "m"
+		if _, err := expfmt.MetricFamilyToText(&b, f); err != nil {
+			t.Fatal(err)
+		}
+		_, want, _ := strings.Cut(b.String(), "gauge\n")
+		if got := string(appendFloat([]byte("m "), v)) + "\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestSweep_Size checks that the text of 60 switches and 900 hosts stays below 10 MB, also
+// with large values.
+func TestSweep_Size(t *testing.T) {
+	e := New(Options{Fabric: fabricOptions(t, users)})
+	if err := e.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text := textOf(t, e)
+	const digits = len("1.2345678901234e+13") - 1
+	values := len(series(text, `infiniband_\w+_(bytes|packets|wait)_total\{`))
+	if size := len(text) + digits*values; values == 0 || size >= 10e6 {
+		t.Errorf("got %d bytes, %d with large values, want less than 10 MB", len(text), size)
+	} else {
+		t.Logf("%d bytes, %d with large values", len(text), size)
+	}
 }
 
 // TestSweep_Fabrics checks that the metrics of fabrics with faults have no duplicates.

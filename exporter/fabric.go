@@ -19,6 +19,7 @@ type fabricSource struct {
 	options counters.Options
 	names   *fabric.NameMap
 	write   func(*encoder, *fabricSweep)
+	all     bool // also metrics without a known user
 }
 
 // sweep scans the fabric and reads all counters. It compares them with those of the sweep
@@ -34,7 +35,7 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fabricSweep{result: r, names: s.names, details: o.DetailsOf, began: began, took: time.Since(began), writeAll: s.write}
+	f := &fabricSweep{result: r, names: s.names, details: o.DetailsOf, began: began, took: time.Since(began), writeAll: s.write, all: s.all}
 	f.summarize()
 	return f, nil
 }
@@ -49,6 +50,7 @@ type fabricSweep struct {
 	devices  []*device
 	summary  sweepInfo
 	writeAll func(*encoder, *fabricSweep)
+	all      bool // also metrics without a known user
 }
 
 // A role is the type of a node in names of metrics.

@@ -43,13 +43,14 @@ func peerLabels(p *port, more ...string) labels {
 	return ownLabels(p, append([]string{"peer", p.peerName, "peer_port", peerPort}, more...)...)
 }
 
-// writeSpeed writes the rates of links compared with those that both ends allow.
+// writeSpeed writes the rates of links compared with those that both ends allow, by default
+// of the links that are slower.
 func writeSpeed(e *encoder, s *fabricSweep) {
-	e.gauge("ibkit_port_rate_ratio", "Signalling rate of the link divided by the best one that both ends support and have enabled.",
+	e.gauge("ibkit_port_rate_ratio", "Signalling rate of a slow link divided by the best one that both ends support and have enabled.",
 		func(emit func(labels, float64)) {
 			s.allPorts(nil, func(p *port) {
 				best := rate(p.end.BestWidth, p.end.BestSpeed)
-				if now := rate(p.end.Width, p.end.Speed); now > 0 && best > 0 {
+				if now := rate(p.end.Width, p.end.Speed); now > 0 && best > 0 && (now < best || s.all) {
 					emit(ownLabels(p), now/best)
 				}
 			})
@@ -124,11 +125,16 @@ var fec = []struct {
 	{counters.FECSymbols, "fec_corrected_symbols", "Symbols that forward error correction corrected."},
 }
 
+// writeFEC writes the errors that forward error correction did not correct, and those that it
+// did correct only with all metrics: with lanes of 50 Gb/s and more, they are normal.
 func writeFEC(e *encoder, s *fabricSweep) {
 	if !s.exports(counters.FECUncorrectable) {
 		return
 	}
 	for _, c := range fec {
+		if c.counter != counters.FECUncorrectable && !s.all {
+			continue
+		}
 		e.counter("ibkit_port_"+c.name+"_total", c.help, func(emit func(labels, float64)) {
 			s.allPorts(nil, func(p *port) {
 				if v, ok := p.value(c.counter); ok {

@@ -49,7 +49,7 @@ func (e *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", ContentType)
 	h.Set("Vary", "Accept-Encoding")
 	p := e.current()
-	if !acceptsGzip(r) {
+	if !acceptsGzip(r) || p != nil && p.gzip == nil {
 		if p != nil && r.Method == http.MethodGet {
 			if err := p.writeText(w); err != nil {
 				return // the scraper went away

@@ -12,40 +12,43 @@ type exportedCounter struct {
 	names    []string // of treydock's exporter, and of SckyzO's if it differs
 	unit     float64  // bytes, packets or events per count
 	unitName string   // "": a number
+	hcaExtra bool     // without [Options.AllMetrics], adapters do not have it
 }
 
 const wordBytes = 4
 
-// exported are the counters of treydock's exporter.
+// exported are the counters of treydock's exporter. The published dashboards and rules use
+// all of those of switches, but not the extra ones of adapters: sums of other counters, and
+// errors that adapters rarely count. If they do, there is a finding.
 var exported = []exportedCounter{
-	{counters.XmitData, []string{"transmit_data_bytes"}, wordBytes, "bytes"},
-	{counters.RcvData, []string{"receive_data_bytes"}, wordBytes, "bytes"},
-	{counters.XmitPkts, []string{"transmit_packets"}, 1, ""},
-	{counters.RcvPkts, []string{"receive_packets"}, 1, ""},
-	{counters.UnicastXmitPkts, []string{"unicast_transmit_packets"}, 1, ""},
-	{counters.UnicastRcvPkts, []string{"unicast_receive_packets"}, 1, ""},
-	{counters.MulticastXmitPkts, []string{"multicast_transmit_packets"}, 1, ""},
-	{counters.MulticastRcvPkts, []string{"multicast_receive_packets"}, 1, ""},
-	{counters.SymbolErrors, []string{"symbol_error"}, 1, ""},
-	{counters.LinkErrorRecovery, []string{"link_error_recovery"}, 1, ""},
-	{counters.LinkDowned, []string{"link_downed"}, 1, ""},
-	{counters.RcvErrors, []string{"receive_errors"}, 1, ""},
-	{counters.RcvRemotePhysErrors, []string{"receive_remote_physical_errors"}, 1, ""},
-	{counters.RcvSwitchRelayErrors, []string{"receive_switch_relay_errors"}, 1, ""},
-	{counters.XmitDiscards, []string{"transmit_discards"}, 1, ""},
-	{counters.XmitConstraintErrors, []string{"transmit_constraint_errors"}, 1, ""},
-	{counters.RcvConstraintErrors, []string{"receive_constraint_errors"}, 1, ""},
-	{counters.LocalLinkIntegrity, []string{"local_link_integrity_errors"}, 1, ""},
-	{counters.ExcessiveBufferOverrun, []string{"excessive_buffer_overrun_errors"}, 1, ""},
-	{counters.VL15Dropped, []string{"vl15_dropped"}, 1, ""},
-	{counters.XmitWait, []string{"transmit_wait"}, 1, ""},
-	{counters.QP1Dropped, []string{"qp1_dropped"}, 1, ""},
-	{counters.LocalPhysicalErrors, []string{"local_physical_errors"}, 1, ""},
-	{counters.MalformedPktErrors, []string{"malformed_packet_errors"}, 1, ""},
-	{counters.BufferOverrunErrors, []string{"buffer_overrun_errors"}, 1, ""},
-	{counters.DLIDMappingErrors, []string{"dli_mapping_errors", "dlid_mapping_errors"}, 1, ""},
-	{counters.VLMappingErrors, []string{"vl_mapping_errors"}, 1, ""},
-	{counters.LoopingErrors, []string{"looping_errors"}, 1, ""},
+	{counters.XmitData, []string{"transmit_data_bytes"}, wordBytes, "bytes", false},
+	{counters.RcvData, []string{"receive_data_bytes"}, wordBytes, "bytes", false},
+	{counters.XmitPkts, []string{"transmit_packets"}, 1, "", true},
+	{counters.RcvPkts, []string{"receive_packets"}, 1, "", true},
+	{counters.UnicastXmitPkts, []string{"unicast_transmit_packets"}, 1, "", false},
+	{counters.UnicastRcvPkts, []string{"unicast_receive_packets"}, 1, "", false},
+	{counters.MulticastXmitPkts, []string{"multicast_transmit_packets"}, 1, "", false},
+	{counters.MulticastRcvPkts, []string{"multicast_receive_packets"}, 1, "", true},
+	{counters.SymbolErrors, []string{"symbol_error"}, 1, "", false},
+	{counters.LinkErrorRecovery, []string{"link_error_recovery"}, 1, "", false},
+	{counters.LinkDowned, []string{"link_downed"}, 1, "", false},
+	{counters.RcvErrors, []string{"receive_errors"}, 1, "", false},
+	{counters.RcvRemotePhysErrors, []string{"receive_remote_physical_errors"}, 1, "", true},
+	{counters.RcvSwitchRelayErrors, []string{"receive_switch_relay_errors"}, 1, "", true},
+	{counters.XmitDiscards, []string{"transmit_discards"}, 1, "", false},
+	{counters.XmitConstraintErrors, []string{"transmit_constraint_errors"}, 1, "", true},
+	{counters.RcvConstraintErrors, []string{"receive_constraint_errors"}, 1, "", true},
+	{counters.LocalLinkIntegrity, []string{"local_link_integrity_errors"}, 1, "", true},
+	{counters.ExcessiveBufferOverrun, []string{"excessive_buffer_overrun_errors"}, 1, "", true},
+	{counters.VL15Dropped, []string{"vl15_dropped"}, 1, "", true},
+	{counters.XmitWait, []string{"transmit_wait"}, 1, "", false},
+	{counters.QP1Dropped, []string{"qp1_dropped"}, 1, "", true},
+	{counters.LocalPhysicalErrors, []string{"local_physical_errors"}, 1, "", false},
+	{counters.MalformedPktErrors, []string{"malformed_packet_errors"}, 1, "", false},
+	{counters.BufferOverrunErrors, []string{"buffer_overrun_errors"}, 1, "", false},
+	{counters.DLIDMappingErrors, []string{"dli_mapping_errors", "dlid_mapping_errors"}, 1, "", false},
+	{counters.VLMappingErrors, []string{"vl_mapping_errors"}, 1, "", false},
+	{counters.LoopingErrors, []string{"looping_errors"}, 1, "", false},
 }
 
 // writerOf has the functions that write the metrics of a fabric.
@@ -90,7 +93,7 @@ func writeRole(e *encoder, s *fabricSweep, r *role) {
 	prefix := "infiniband_" + r.subsystem + "_"
 	about := " of a port of a " + r.subsystem
 	for _, c := range exported {
-		if !s.exports(c.counter) {
+		if !s.exports(c.counter) || c.hcaExtra && r.subsystem == "hca" && !s.all {
 			continue
 		}
 		help := c.counter.String() + about
@@ -145,16 +148,20 @@ func writeTreydockLinks(e *encoder, s *fabricSweep, r *role, prefix string, port
 	raw := func(p *port) float64 { return p.end.Speed.LaneGbps() * float64(p.end.Width.Lanes()) * 1e9 }
 	const rateHelp, rawHelp = "Data rate of the link.", "Signalling rate of the link, with the overhead of the line code."
 	rates("port_rate_bytes_per_second", rateHelp, data)
-	rates("port_raw_rate_bytes_per_second", rawHelp, raw)
-	if r.subsystem == "hca" { // names of treydock's exporter
+	if s.all {
+		rates("port_raw_rate_bytes_per_second", rawHelp, raw)
+	}
+	if s.all && r.subsystem == "hca" { // names of treydock's exporter
 		rates("rate_bytes_per_second", rateHelp, data)
 		rates("raw_rate_bytes_per_second", rawHelp, raw)
 	}
-	e.gauge(prefix+"port_state", "1 if the port has a link, else 0.", func(emit func(labels, float64)) {
-		for _, p := range ports {
-			emit(p.labels, number(p.up()))
-		}
-	})
+	if s.all || r.subsystem != "hca" {
+		e.gauge(prefix+"port_state", "1 if the port has a link, else 0.", func(emit func(labels, float64)) {
+			for _, p := range ports {
+				emit(p.labels, number(p.up()))
+			}
+		})
+	}
 	e.gauge(prefix+"uplink_info", "1; the labels have the peer of the port.", func(emit func(labels, float64)) {
 		for _, p := range ports {
 			if p.peer != nil {
@@ -203,8 +210,12 @@ func writeTreydockDevices(e *encoder, s *fabricSweep, r *role, prefix string) {
 			}
 		})
 	}
-	collect("collect_error", "1 if a request failed other than by a timeout, else 0.", func(d *device) (float64, bool) { return number(d.errors > 0), true })
-	collect("collect_timeout", "1 if a request had no reply, else 0.", func(d *device) (float64, bool) { return number(d.timeouts > 0), true })
+	failed := func(n int) (float64, bool) { return number(n > 0), n > 0 || s.all }
+	collect("collect_error", "1 if a request failed other than by a timeout.", func(d *device) (float64, bool) { return failed(d.errors) })
+	collect("collect_timeout", "1 if a request had no reply.", func(d *device) (float64, bool) { return failed(d.timeouts) })
+	if r.subsystem == "hca" && !s.all {
+		return
+	}
 	collect("collect_duration_seconds", "Time from the begin of the sweep to the last counters.", func(d *device) (float64, bool) {
 		last := s.began
 		for _, p := range d.ports {

@@ -37,6 +37,7 @@ type command struct {
 
 	names     string
 	local     bool
+	all       bool
 	details   []string
 	interval  time.Duration
 	limit     time.Duration
@@ -115,6 +116,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")
 	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
 	cmdutil.EnumFlag(cmd, &c.names, "names", "", string(exporter.Treydock), exporter.AllNames, "`NAMES` of metrics")
+	flags.BoolVar(&c.all, "all-metrics", false, "export also the metrics that no published dashboard uses")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
 	cmdutil.EnumListFlag(cmd, &c.details, "details", "", []string{"fec", "errors", "discards", "none"}, "details to read of every port, a `LIST` (default fec)")
 	flags.DurationVar(&c.interval, "interval", exporter.DefaultInterval, "`TIME` between the begins of two sweeps")
@@ -134,7 +136,7 @@ var rules = cmdutil.FlagRules{
 
 // fabricOnly are the flags without an effect on the ports of this host.
 var fabricOnly = []string{
-	"details", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
+	"all-metrics", "details", "threshold-file", "max-wait", "node", "switches", "cas", "routers",
 	"sim", "sim-model", "sim-events", "timeout", "sm-port", "m-key", "outstanding-smps", "errors", "node-name-map",
 }
 
@@ -187,7 +189,8 @@ func (c *command) completeOptions() (err error) {
 	o.Names, o.Interval, o.Timeout, o.MaxAge = exporter.Names(c.names), c.interval, c.limit, c.maxAge
 	o.Version, o.Commit = buildinfo.Version(), buildinfo.Commit()
 	o.Log = slog.New(slog.NewTextHandler(c.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	o.Swept = c.swept
+	o.Swept, o.AllMetrics = c.swept, c.all
+	o.TextOnly = c.once || len(c.listen) == 0
 	if c.local {
 		o.Local = exporter.LocalOptions{Sysfs: c.env.Sysfs(), Device: c.fabric.Device, Port: int(c.fabric.Port)}
 		return nil

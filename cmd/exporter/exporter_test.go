@@ -26,11 +26,17 @@ func TestOnce(t *testing.T) {
 	}{
 		{"--sim single-switch:hosts=2", cmdutil.ExitOK, []string{
 			`infiniband_switch_info{guid="0x0002c90000800200",lid="3",switch="switch1"} 1`,
-			`infiniband_hca_port_state{guid="0x0002c90000100001",hca="host001",port="1",switch="switch1"} 1`,
+			`infiniband_hca_port_transmit_wait_total{guid="0x0002c90000100001",hca="host001",port="1",switch="switch1"} 0`,
 			`infiniband_exporter_collect_errors{collector="switch"} 0`,
-			`ibkit_port_rate_ratio{guid="0x0002c90000100001",node="host001",port="1"} 1`,
 			`ibkit_port_fec_uncorrectable_blocks_total{guid="0x0002c90000100001",node="host001",port="1"} 0`,
 			`ibkit_sweeps_total{result="complete"} 1`,
+		}, "mapping_errors|hca_port_state|vl15_dropped.*hca=|raw_rate|collect_timeout{.*guid|rate_ratio|fec_corr"},
+		{"--sim single-switch:hosts=2 --all-metrics", cmdutil.ExitOK, []string{
+			`infiniband_hca_port_state{guid="0x0002c90000100001",hca="host001",port="1",switch="switch1"} 1`,
+			`infiniband_hca_port_vl15_dropped_total{guid="0x0002c90000100001",hca="host001",port="1",switch="switch1"} 0`,
+			`infiniband_hca_collect_timeout{collector="hca",guid="0x0002c90000100001"} 0`,
+			`ibkit_port_rate_ratio{guid="0x0002c90000100001",node="host001",port="1"} 1`,
+			`ibkit_port_fec_correctable_blocks_total{guid="0x0002c90000100001",node="host001",port="1"} 0`,
 		}, "mapping_errors"},
 		{"--sim single-switch:hosts=2 --switches --details none", cmdutil.ExitOK, []string{`ibkit_sweep_nodes 1`}, "infiniband_hca_up|fec"},
 		{"--sim single-switch:hosts=2 --node host001 --details errors", cmdutil.ExitOK, []string{
