@@ -128,8 +128,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		client:  umad.NewClient(port, o.Client),
 		local:   port.Attr(),
 		result:  &Result{Limits: o.Limits, Since: o.Since},
+		changes: o.Window > 0 || o.Since != nil || o.Before != nil,
 	}
-	return s.run(ctx)
+	// The result refers to the session. It must not hold the result before, and through it
+	// those of all earlier runs.
+	s.Before = nil
+	return s.run(ctx, o.Before)
 }
 
 // A session is one call of Run.
@@ -139,9 +143,10 @@ type session struct {
 	local    umad.PortAttr
 	selected selection
 	result   *Result
+	changes  bool // the result has changes of counters
 }
 
-func (s *session) run(ctx context.Context) (*Result, error) {
+func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
 	c := NewCollector(s.client, s.collectOptions())
 	r := s.result
 	r.collector = c
@@ -159,8 +164,8 @@ func (s *session) run(ctx context.Context) (*Result, error) {
 		}
 		r.Missing = s.Since.missing(r.Fabric)
 	}
-	if s.Before != nil {
-		c.Continue(s.Before.collector)
+	if before != nil {
+		c.Continue(before.collector)
 	}
 	s.update()
 	if s.Window <= 0 {
@@ -291,7 +296,7 @@ func (s *session) details(p *Port) DetailSet {
 	if s.Details {
 		set |= RcvErrorDetails | XmitDiscardDetails | FECDetails
 	}
-	return set | s.Limits.details(p, s.Window > 0 || s.Since != nil || s.Before != nil)
+	return set | s.Limits.details(p, s.changes)
 }
 
 // Clear sets counters of ports to 0 and updates the failures of the nodes. It opens a
