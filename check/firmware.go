@@ -26,10 +26,16 @@ type deviceType struct {
 // firmwareVersions are the devices of a type by version and board.
 type firmwareVersions map[[2]string][]*fabric.Node
 
-// checkFirmware compares the firmware of the devices of each type and board. If the first
-// device of a type does not respond to one attempt, the others are not queried: agents
-// ignore a class that they do not have.
-func checkFirmware(ctx context.Context, r *fabricRun) error {
+// A firmwareProbe has the versions of the first device of each type.
+type firmwareProbe struct {
+	order    []deviceType
+	versions map[deviceType]firmwareVersions
+	rest     []*fabric.Node // of types whose first device responded
+}
+
+// probeFirmware queries the first device of each type. If it does not respond to one
+// attempt, the others are not queried: agents ignore a class that they do not have.
+func (r *fabricRun) probeFirmware(ctx context.Context) error {
 	types := map[deviceType][]*fabric.Node{}
 	var order []deviceType
 	for _, n := range r.fabric.Nodes {
@@ -42,24 +48,37 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 		}
 		types[t] = append(types[t], n)
 	}
-	versions := map[deviceType]firmwareVersions{}
-	var rest []*fabric.Node
-	probe := r.opts.Client
-	probe.Attempts = 1
-	err := r.call(ctx, probe, func(c *umad.Client) {
+	p := &firmwareProbe{order: order, versions: map[deviceType]firmwareVersions{}}
+	once := r.opts.Client
+	once.Attempts = 1
+	err := r.call(ctx, once, func(c *umad.Client) {
 		for _, t := range order {
-			versions[t] = firmwareVersions{}
-			r.readFirmware(c, types[t][0], versions[t], func(ok bool) {
+			p.versions[t] = firmwareVersions{}
+			r.readFirmware(c, types[t][0], p.versions[t], func(ok bool) {
 				if ok {
-					rest = append(rest, types[t][1:]...)
+					p.rest = append(p.rest, types[t][1:]...)
 				}
 			})
 		}
 	})
-	if err == nil && len(rest) > 0 {
+	if err == nil {
+		r.firmware = p
+	}
+	return err
+}
+
+// checkFirmware compares the firmware of the devices of each type and board.
+func checkFirmware(ctx context.Context, r *fabricRun) error {
+	if r.firmware == nil {
+		if err := r.probeFirmware(ctx); err != nil {
+			return err
+		}
+	}
+	p, err := r.firmware, error(nil)
+	if len(p.rest) > 0 {
 		err = r.call(ctx, r.opts.Client, func(c *umad.Client) {
-			for _, n := range rest {
-				r.readFirmware(c, n, versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
+			for _, n := range p.rest {
+				r.readFirmware(c, n, p.versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
 					if !ok {
 						r.add(noResponse, r.nodeFinding(n, "GeneralInfo: no response, though other devices of the type responded"))
 					}
@@ -71,14 +90,14 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 		return err
 	}
 	known := 0
-	for _, t := range order {
-		known += r.compareFirmware(versions[t])
+	for _, t := range p.order {
+		known += r.compareFirmware(p.versions[t])
 	}
 	switch {
 	case known == 0:
 		r.skipped("no device reports its firmware in band")
 	default:
-		r.comment("%s of %s", count(known, "device"), count(len(order), "type"))
+		r.comment("%s of %s", count(known, "device"), count(len(p.order), "type"))
 	}
 	return nil
 }

@@ -142,12 +142,17 @@ func minimum(l *Limits) string {
 	return strings.Join(parts, " ")
 }
 
-// checkManagers compares the subnet managers.
+// checkManagers compares the subnet managers. Between two readings, it queries the firmware,
+// which takes as long if there are agents that do not respond.
 func checkManagers(ctx context.Context, r *fabricRun) error {
-	result, err := sm.Run(ctx, sm.Options{
+	o := sm.Options{
 		Open: r.opts.Open, Client: r.opts.Client, Stored: r.fabric, Wait: r.limits.SMWait,
 		Mode: resolve.LookupNodes, Resolve: resolve.Options{SMLID: r.opts.SMLID, Names: r.names},
-	})
+	}
+	if r.selects("firmware") {
+		o.Meanwhile = r.probeFirmware
+	}
+	result, err := sm.Run(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -26,10 +26,15 @@ func (r *run) read() error {
 		return nil
 	}
 	start := time.Now()
+	if r.Meanwhile != nil {
+		if err := r.Meanwhile(r.ctx); err != nil {
+			return err
+		}
+	}
 	select {
 	case <-r.ctx.Done():
 		return r.ctx.Err()
-	case <-time.After(r.Wait):
+	case <-time.After(r.Wait - time.Since(start)):
 	}
 	for _, m := range r.result.Managers {
 		if m.Info != nil {

@@ -35,6 +35,9 @@ type Options struct {
 	// reading.
 	Wait time.Duration
 
+	// Meanwhile, if not nil, is called between the two readings. Its error ends the run.
+	Meanwhile func(context.Context) error
+
 	Resolve  resolve.Options
 	Progress func(fabric.Progress)
 }

@@ -28,7 +28,7 @@ type fabricCheck struct {
 	options check.FabricOptions
 
 	plan, since, smKey string
-	window             time.Duration
+	window, smWait     time.Duration
 }
 
 // newFabric returns the command check fabric.
@@ -89,6 +89,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	c.register(cmd)
 	flags.StringVar(&c.plan, "plan", "", "compare the cabling with the plan in `FILE`")
 	flags.DurationVar(&c.window, "window", 0, "read counters twice in this `TIME`, for errors now and bit error rates")
+	flags.DurationVar(&c.smWait, "sm-wait", 0, "`TIME` between two readings of subnet managers; 0s: one (default 1s)")
 	flags.StringVar(&c.since, "since", "", "compare counters with the baseline in `FILE` (ibkit counters --save)")
 	c.source.Define(cmd)
 	flags.StringSliceVar(&c.files.Load, "load", nil, "read forwarding tables from the files or the directory `PATH`")
@@ -118,13 +119,19 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	if flags.Changed("window") && c.window <= 0 {
 		return cmdutil.UsageErrorf("invalid --window %v: want a time above 0", c.window)
 	}
+	if flags.Changed("sm-wait") {
+		if c.smWait < 0 {
+			return cmdutil.UsageErrorf("invalid --sm-wait %v: want 0s or more", c.smWait)
+		}
+		c.limits.SMWait = c.smWait
+	}
 	if err := c.files.Check(); err != nil {
 		return err
 	}
 	if c.list || c.writeThresholds != "" {
 		return nil
 	}
-	if err := c.source.Complete([]string{"window", "smkey"}, nil); err != nil {
+	if err := c.source.Complete([]string{"window", "sm-wait", "smkey"}, nil); err != nil {
 		return err
 	}
 	o := &c.options
