@@ -11,10 +11,11 @@ import (
 // A Sample is the state of the fabric in one window. It does not change.
 type Sample struct {
 	*Layout
-	Time   time.Time     // end of the window
-	Window time.Duration // 0: there was one pass, and values have no rates
-	Took   time.Duration // duration of the pass
-	Stats  umad.Stats    // since the start
+	Time     time.Time     // end of the window
+	Window   time.Duration // 0: there was one pass, and values have no rates
+	Took     time.Duration // duration of the pass
+	Interval time.Duration // until the next pass; 0: it is the last one
+	Stats    umad.Stats    // since the start
 
 	Values []Value // of Layout.Ports
 

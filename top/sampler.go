@@ -25,7 +25,7 @@ type Options struct {
 	Names              *fabric.NameMap
 	Limits             counters.Limits
 
-	Interval time.Duration // between passes of counters
+	Interval time.Duration // between passes of counters; 0: by their cost, from MinInterval
 	Rescan   time.Duration // between scans, if no state of a link changes
 
 	Samples int // after which Run ends; 0: unlimited
@@ -35,6 +35,20 @@ type Options struct {
 	Paths <-chan PathRequest
 
 	Progress func(fabric.Progress)
+}
+
+// MinInterval is the shortest interval that [Run] selects, and share the part of a core that
+// checks and passes then use at most.
+const (
+	MinInterval = 5 * time.Second
+	share       = 0.04
+)
+
+// intervalFor returns the interval at which a pass and the check before it, which took some
+// time of a core, use at most share of it, in whole seconds.
+func intervalFor(took time.Duration) time.Duration {
+	d := time.Duration(float64(took) / share)
+	return max(MinInterval, (d + time.Second - 1).Truncate(time.Second))
 }
 
 // A PathRequest requests the paths between two ports in both directions.
@@ -70,7 +84,8 @@ func Run(ctx context.Context, o Options, each func(*Sample), problem func(error)
 	if err := s.scan(ctx); err != nil {
 		return err
 	}
-	if err := s.pass(ctx); err != nil {
+	began := processorTime()
+	if err := s.pass(ctx, began); err != nil {
 		return err
 	}
 	return s.loop(ctx)
@@ -86,21 +101,26 @@ type sampler struct {
 	problem func(error)
 	failing bool
 	count   int
+	every   time.Duration // time between passes
 }
 
 // loop repeats passes until ctx ends.
 func (s *sampler) loop(ctx context.Context) error {
 	next := time.Now()
 	for s.Samples == 0 || s.count < s.Samples {
-		if next = next.Add(s.Interval); next.Before(time.Now()) {
+		if next = next.Add(s.every); next.Before(time.Now()) {
 			next = time.Now() // the pass took longer than the interval
 		}
 		if err := s.wait(ctx, next); err != nil {
 			return err
 		}
-		err := s.update(ctx)
+		began := processorTime()
+		scanned, err := s.update(ctx)
+		if scanned {
+			began = processorTime() // scans are rare
+		}
 		if err == nil {
-			err = s.pass(ctx)
+			err = s.pass(ctx, began)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -132,15 +152,15 @@ func (s *sampler) wait(ctx context.Context, until time.Time) error {
 }
 
 // update scans the fabric again if a link has changed, or if it is time.
-func (s *sampler) update(ctx context.Context) error {
+func (s *sampler) update(ctx context.Context) (scanned bool, err error) {
 	_, changed, err := s.sweeper.Changed(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if changed || time.Since(s.sweeper.Scanned()) >= s.Rescan {
-		return s.scan(ctx)
+		return true, s.scan(ctx)
 	}
-	return nil
+	return false, nil
 }
 
 func (s *sampler) scan(ctx context.Context) error {
@@ -151,8 +171,9 @@ func (s *sampler) scan(ctx context.Context) error {
 	return nil
 }
 
-// pass reads the counters and passes the sample on.
-func (s *sampler) pass(ctx context.Context) error {
+// pass reads the counters and passes the sample on. cpu is the processor time of the process
+// before it and the check of the links.
+func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	began := time.Now()
 	if err := s.sweeper.Read(ctx); err != nil {
 		return err
@@ -163,7 +184,13 @@ func (s *sampler) pass(ctx context.Context) error {
 	for _, n := range s.sweeper.Nodes() {
 		sample.Failed += len(n.Failures)
 	}
+	if s.every = s.Interval; s.every <= 0 {
+		s.every = intervalFor(processorTime() - cpu)
+	}
 	s.count++
+	if s.count != s.Samples {
+		sample.Interval = s.every
+	}
 	s.each(sample)
 	return nil
 }

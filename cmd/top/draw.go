@@ -67,6 +67,9 @@ func (u *ui) drawSummary(p *pen, s *top.Sample) {
 	default:
 		clock += "  first window"
 	}
+	if !u.state.Paused() && s.Interval > 0 {
+		clock += ", every " + seconds(s.Interval)
+	}
 	x := p.put(0, summaryLine, "ibkit top", title)
 	x = p.put(x+2, summaryLine, fmt.Sprintf("%s, %s", render.Count(s.Summary.Nodes, "node", "nodes"), render.Count(s.Summary.Links, "link", "links")), plain)
 	if start := width - len(clock); start > x+1 {

@@ -25,6 +25,7 @@ var bindings = []binding{
 	{"Left Right", "earlier and later samples"},
 	{"e", "write this screen as JSON to a file"},
 	{"Ctrl-L", "draw the screen again"},
+	{"Ctrl-Z", "suspend; fg in the shell continues"},
 	{"?", "this list"},
 	{"q Ctrl-C", "quit"},
 }
@@ -36,6 +37,7 @@ const (
 	goOn action = iota
 	quit
 	redraw
+	suspend
 )
 
 // key handles a key. height is the number of rows of a page.
@@ -45,6 +47,9 @@ func (u *ui) key(e *tcell.EventKey, height int) action {
 	}
 	if e.Key() == tcell.KeyCtrlL {
 		return redraw
+	}
+	if e.Key() == tcell.KeyCtrlZ {
+		return suspend
 	}
 	u.message = ""
 	if e.Modifiers()&tcell.ModAlt != 0 {

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -169,10 +173,44 @@ func (u *ui) loop(ctx context.Context, screen tcell.Screen, events <-chan tcell.
 					return nil
 				case redraw:
 					screen.Sync()
+				case suspend:
+					if err := suspendJob(screen); err != nil {
+						return err
+					}
 				}
 			}
 		}
 	}
+}
+
+// continueLimit is the time after which a process that was not stopped continues: the kernel
+// discards SIGTSTP if no shell could continue the job.
+const continueLimit = 500 * time.Millisecond
+
+// suspendJob restores the terminal, stops all processes of the job, as the terminal would,
+// until the shell continues them, and shows the screen again. It does not notice SIGTSTP of
+// other processes: a Go program that did could not restore the default action, to stop.
+func suspendJob(screen tcell.Screen) error {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	defer signal.Stop(continued)
+	if err := screen.Suspend(); err != nil {
+		return fmt.Errorf("suspend: %w", err)
+	}
+	err := unix.Kill(0, unix.SIGTSTP)
+	if err == nil {
+		limit := time.NewTimer(continueLimit)
+		defer limit.Stop()
+		select { // the signal may arrive after Kill has returned
+		case <-continued:
+		case <-limit.C:
+		}
+	}
+	if err := errors.Join(err, screen.Resume()); err != nil {
+		return fmt.Errorf("suspend: %w", err)
+	}
+	screen.Sync()
+	return nil
 }
 
 // The width of a screen without a terminal, and the lines of screens beside rows of links.

@@ -52,6 +52,9 @@ waiting for the peer, and findings. Enter shows the port of a link with its
 counters and its recent values, n its node, and / filters by name. The arrow
 keys left and right show earlier and later samples. ? shows all keys.
 
+Without --interval, the interval is 5 s or as long as the process uses less than
+5 % of a core.
+
 Without a TARGET it begins with all links, with one it begins with a node, or a
 port (NAME[3]), and with two it begins with the paths between two ports. A
 TARGET is a LID, a GUID, a directed route or a name.
@@ -92,7 +95,7 @@ With --once it prints one sample without a terminal.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.DurationVar(&c.options.Interval, "interval", 5*time.Second, "read the counters after each `TIME`")
+	flags.DurationVar(&c.options.Interval, "interval", 0, "read the counters after each `TIME` (default from 5s, by the size)")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
 	cmdutil.EnumFlag(cmd, &c.order, "sort", "", top.Orders[0], top.Orders, "sort links by `COLUMN`")
 	flags.BoolVar(&c.reverse, "reverse", false, "sort in the other direction")
@@ -119,7 +122,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o := &c.options
 	switch {
-	case o.Interval <= 0:
+	case flags.Changed("interval") && o.Interval <= 0:
 		return cmdutil.UsageErrorf("invalid --interval %v: want a positive time", o.Interval)
 	case o.Rescan <= 0:
 		return cmdutil.UsageErrorf("invalid --rescan %v: want a positive time", o.Rescan)
@@ -129,6 +132,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("invalid --lines %d: want at least 0", c.lines)
 	case len(args) > 2:
 		return cmdutil.UsageErrorf("top accepts at most two targets, got %d", len(args))
+	}
+	if c.once && o.Interval == 0 {
+		o.Interval = top.MinInterval
 	}
 	if !c.once && (!render.IsTerminal(c.env.Out) || !isTerminalReader(c.env.In)) {
 		err := cmdutil.UsageErrorf("top requires a terminal as standard input and output")

@@ -145,6 +145,21 @@ func TestTop_Tmux(t *testing.T) {
 	}
 }
 
+// TestTop_Suspend suspends the job by Ctrl-Z, twice, and continues it.
+func TestTop_Suspend(t *testing.T) {
+	m := newTerminal(t, nil)
+	m.tmux("respawn-pane", "-k", "-t", "top", "bash --norc")
+	m.keys(native()+" top --sim demo --interval 500ms", "Enter")
+	m.await("24 links by errors")
+	for range 2 {
+		m.keys("C-z")
+		m.await("Stopped")
+		m.keys("clear; fg", "Enter")
+		m.await("24 links by errors", "window ")
+	}
+	m.keys("q")
+}
+
 // TestTop_Ibsim checks that counters and links that change on the console of Debian's ibsim
 // appear, and that the screen has the links of Debian's iblinkinfo.
 func TestTop_Ibsim(t *testing.T) {
