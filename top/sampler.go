@@ -184,7 +184,11 @@ func (s *sampler) pass(ctx context.Context, cpu time.Duration) error {
 	for _, n := range s.sweeper.Nodes() {
 		sample.Failed += len(n.Failures)
 	}
-	if s.every = s.Interval; s.every <= 0 {
+	switch s.every = s.Interval; {
+	case s.every > 0:
+	case s.count == 0: // the first pass costs more, and its sample has no rates
+		s.every = MinInterval
+	default:
 		s.every = intervalFor(processorTime() - cpu)
 	}
 	s.count++
