@@ -93,7 +93,7 @@ func baseline(commands string) func(*testing.T, *sim.Fabric, *FabricOptions) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "baseline")
-		if err := counters.WriteBaselineFile(path, r); err != nil {
+		if err := counters.WriteBaselineFile(path, r, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		if o.Since, err = counters.ReadBaselineFile(path); err != nil {

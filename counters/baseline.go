@@ -26,6 +26,10 @@ type Baseline struct {
 
 	// Partial reports that counters of selected ports are missing.
 	Partial bool
+
+	// Simulation is the time from which the counters of a simulated fabric increase, if
+	// the fabric ended with the process that wrote the baseline; zero otherwise.
+	Simulation time.Time
 }
 
 type baselineKey struct {
@@ -39,23 +43,35 @@ const baselineHeader = "ibkit counters baseline "
 // baselineVersion is the version that this package writes and reads.
 const baselineVersion = 1
 
-// partialLine follows the header of a partial baseline.
-const partialLine = "partial"
+// partialLine follows the header of a partial baseline, and the line that begins with
+// simulationWord that of a fabric that the process simulated.
+const (
+	partialLine    = "partial"
+	simulationWord = "simulation"
+)
 
 // WriteBaseline writes the last samples of ports. The format is text, one line per
 // port; docs/counters.md describes it. The line "partial" is missing in a complete one:
 //
 //	ibkit counters baseline 1
 //	partial
+//	simulation 1763999990.123456789
 //	node 0x0002c9030010a1b2 caps 0x1200 caps2 0x2 "leaf1"
 //	port 1 basic 1764000000.123456789 0 17 0 ...
 //	port 1 extended 1764000000.123456789 5 0 ...
 //	end 2
 func WriteBaseline(w io.Writer, nodes []*Node, partial bool) error {
+	return writeBaseline(w, nodes, partial, time.Time{})
+}
+
+func writeBaseline(w io.Writer, nodes []*Node, partial bool, simulation time.Time) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s%d\n", baselineHeader, baselineVersion)
 	if partial {
 		fmt.Fprintln(out, partialLine)
+	}
+	if !simulation.IsZero() {
+		fmt.Fprintf(out, "%s %d.%09d\n", simulationWord, simulation.Unix(), simulation.Nanosecond())
 	}
 	count := 0
 	var line []byte
@@ -88,9 +104,10 @@ func WriteBaseline(w io.Writer, nodes []*Node, partial bool) error {
 	return nil
 }
 
-// WriteBaselineFile replaces a file as a whole by the last samples of a result.
-func WriteBaselineFile(path string, r *Result) error {
-	return fileout.Write(path, func(w io.Writer) error { return WriteBaseline(w, r.Nodes, !r.Complete()) })
+// WriteBaselineFile replaces a file as a whole by the last samples of a result. simulation is
+// that of the [Baseline].
+func WriteBaselineFile(path string, r *Result, simulation time.Time) error {
+	return fileout.Write(path, func(w io.Writer) error { return writeBaseline(w, r.Nodes, !r.Complete(), simulation) })
 }
 
 // appendValues appends a line with the fields of an attribute, in their order in the
@@ -162,7 +179,7 @@ type baselineParser struct {
 	caps2 mad.PerfCapMask2
 }
 
-func (p *baselineParser) line(text string) error {
+func (p *baselineParser) line(text string) (err error) {
 	if !p.started {
 		p.started = true
 		return header(text)
@@ -175,6 +192,9 @@ func (p *baselineParser) line(text string) error {
 	case partialLine:
 		p.b.Partial = true
 		return nil
+	case simulationWord:
+		p.b.Simulation, err = parseTime(rest)
+		return err
 	case "node":
 		return p.nodeLine(rest)
 	case "port":

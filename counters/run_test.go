@@ -185,7 +185,7 @@ func TestRun_Since(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := counters.WriteBaselineFile(path, r); err != nil {
+	if err := counters.WriteBaselineFile(path, r, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	f := build(t, "single-switch:hosts=3")

@@ -16,6 +16,15 @@ func (f *Fabric) now() time.Time {
 	return time.Now()
 }
 
+// Began returns the time from which the counters of the fabric increase: that of the first
+// access to them. It is zero before.
+func (f *Fabric) Began() time.Time { return f.firstLook }
+
+// Continue makes the counters those of a fabric that began at a time, for example in another
+// process. It must be called before the first access to counters. Events, and values that
+// commands have set, are not continued.
+func (f *Fabric) Continue(began time.Time) { f.firstLook = began }
+
 // uptime returns the time since the fabric came up.
 func (f *Fabric) uptime() time.Duration {
 	now := f.now()

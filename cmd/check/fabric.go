@@ -152,6 +152,9 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err
 	}
+	if o.Since != nil {
+		c.fabric.ContinueSimulation(o.Since.Simulation)
+	}
 	if o.SMKey, err = c.fabric.SMKey(ctx, c.env, c.smKey); err != nil {
 		return err
 	}

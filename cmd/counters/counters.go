@@ -245,6 +245,7 @@ func (c *command) limits() (err error) {
 		if o.Since, err = counters.ReadBaselineFile(c.since); err != nil {
 			return &cmdutil.UsageError{Err: err}
 		}
+		c.fabric.ContinueSimulation(o.Since.Simulation)
 		if o.Since.Partial {
 			fmt.Fprintf(c.env.ErrOut, "warning: the baseline in %s is partial\n", c.since)
 		}

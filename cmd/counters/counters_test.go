@@ -3,11 +3,14 @@ package counters
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -180,6 +183,31 @@ func TestBaseline(t *testing.T) {
 	}
 	if got, want := strings.Join(found, ", "), "flapped LinkDownedCounter, exceeded SymbolErrorCounter"; got != want {
 		t.Errorf("findings: got %s, want %s", got, want)
+	}
+}
+
+// TestBaseline_Simulation compares with a baseline of another process, in which the simulated
+// fabric began an hour earlier.
+func TestBaseline_Simulation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "baseline")
+	line := []string{"counters", "--sim", "demo", "--switches"}
+	program.Run(t, nil, append(line, "--save", path, "--save-partial")...)
+	text, err := os.ReadFile(path)
+	began := regexp.MustCompile(`(?m)^simulation (\d+)\.`).FindSubmatch(text)
+	if err != nil || began == nil {
+		t.Fatalf("got %v, %.100s", err, text)
+	}
+	seconds, err := strconv.Atoi(string(began[1]))
+	if err != nil || time.Since(time.Unix(int64(seconds), 0)) > time.Minute {
+		t.Fatalf("got %s, %v, want the time of the run", began[0], err)
+	}
+	earlier := strings.Replace(string(text), string(began[0]), fmt.Sprintf("simulation %d.", seconds-3600), 1)
+	if err := os.WriteFile(path, []byte(earlier), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, out, errOut := program.Run(t, nil, append(line, "--since", path)...)
+	if !strings.Contains(out, "SymbolErrorCounter +") || strings.Contains(out, "cleared") {
+		t.Errorf("got\n%s%s\nwant the symbol errors of an hour", out, errOut)
 	}
 }
 

@@ -81,7 +81,7 @@ func (c *command) store(r *counters.Result) error {
 		fmt.Fprintf(c.env.ErrOut, "warning: %s was not written, because the result is partial (--save-partial stores it)\n", c.save)
 		return nil
 	}
-	return counters.WriteBaselineFile(c.save, r)
+	return counters.WriteBaselineFile(c.save, r, c.fabric.SimulationBegan())
 }
 
 func nodesOf(r *counters.Result) []*fabric.Node {

@@ -132,6 +132,23 @@ func warn(env *cmdutil.Env, err error) {
 // IsSimulated reports whether the fabric is simulated, by this process or another.
 func (s *Settings) IsSimulated() bool { return s.Sim != "" }
 
+// SimulationBegan returns the time from which the counters of the fabric that this process
+// simulates increase, zero for other fabrics.
+func (s *Settings) SimulationBegan() time.Time {
+	if s.simulated == nil {
+		return time.Time{}
+	}
+	return s.simulated.Began()
+}
+
+// ContinueSimulation makes the counters of the fabric that this process simulates those of
+// one that began at a time, unless that is zero.
+func (s *Settings) ContinueSimulation(began time.Time) {
+	if s.simulated != nil && !began.IsZero() && began.Before(time.Now()) {
+		s.simulated.Continue(began)
+	}
+}
+
 // IsPrivate reports whether this process simulates the fabric: no other can attach.
 func (s *Settings) IsPrivate() bool { return s.simulated != nil }
 
