@@ -179,13 +179,20 @@ func (r *Result) reportPort(p *Port, o ReportOptions) PortReport {
 	at := p.Now.At()
 	report.Time = &at
 	report.addCounters(p, o.Counters)
-	if d := p.Now.Details; d != nil && len(d.Lanes) > 0 {
-		report.Lanes = map[string]any{}
-		for _, a := range d.Lanes {
-			report.Lanes[mad.AttributeName(a)] = a
-		}
-	}
+	report.Lanes = reportLanes(p)
 	return report
+}
+
+// reportLanes returns the attributes by lane of a port, nil without any.
+func reportLanes(p *Port) map[string]any {
+	if p.Now == nil || p.Now.Details == nil || len(p.Now.Details.Lanes) == 0 {
+		return nil
+	}
+	lanes := map[string]any{}
+	for _, a := range p.Now.Details.Lanes {
+		lanes[mad.AttributeName(a)] = a
+	}
+	return lanes
 }
 
 // addCounters adds the values, and with two samples the rates.

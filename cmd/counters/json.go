@@ -24,7 +24,7 @@ func (c *command) writeJSON(out *render.Output, r *counters.Result, rows []row) 
 		}
 	}
 	o := counters.ReportOptions{Names: c.names, Counters: c.rows.chosen}
-	render.WriteArray(out, "nodes", nodes, func(n *counters.Node) any { return r.ReportNode(n, shown[n], o) })
+	render.AppendArray(out, "nodes", nodes, func(b []byte, n *counters.Node) []byte { return r.AppendNodeJSON(b, n, shown[n], o) })
 	out.WriteString("\n}\n")
 }
 
