@@ -47,15 +47,17 @@ func (c *command) writeCSV(out *render.Output, rows []row) {
 		c.hasTable = true
 		_ = w.Write(header)
 	}
+	var record []string // for reuse
 	for _, r := range rows {
-		_ = w.Write(append(c.csvHead(r), csvCounters(r, chosen)...))
+		record = appendCSVCounters(c.appendCSVHead(record[:0], r), r, chosen)
+		_ = w.Write(record)
 	}
 	w.Flush()
 }
 
-// csvHead returns the columns before those of the counters.
-func (c *command) csvHead(r row) []string {
-	record := make([]string, 13)
+// appendCSVHead appends the columns before those of the counters to an empty record.
+func (c *command) appendCSVHead(record []string, r row) []string {
+	record = append(record, make([]string, 13)...)
 	if r.Now != nil {
 		record[0] = r.Now.At().Format(render.TimeFormat)
 	}
@@ -80,18 +82,18 @@ func (c *command) csvHead(r row) []string {
 	return record
 }
 
-func csvCounters(r row, chosen []counters.Counter) []string {
-	record := make([]string, 2*len(chosen))
-	if r.Now == nil {
-		return record
-	}
-	for i, c := range chosen {
-		if v, ok := r.Now.Value(c); ok {
-			record[2*i] = strconv.FormatUint(v.N, 10)
+func appendCSVCounters(record []string, r row, chosen []counters.Counter) []string {
+	for _, c := range chosen {
+		value, rate := "", ""
+		if r.Now != nil {
+			if v, ok := r.Now.Value(c); ok {
+				value = strconv.FormatUint(v.N, 10)
+			}
+			if r.delta != nil {
+				rate = number(r.delta.PerSecond(c))
+			}
 		}
-		if r.delta != nil {
-			record[2*i+1] = number(r.delta.PerSecond(c))
-		}
+		record = append(record, value, rate)
 	}
 	return record
 }
