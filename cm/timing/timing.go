@@ -294,10 +294,9 @@ func (c *Client) end(n *node, s Step) {
 // failEvent completes a step that failed. A late event does not change a connection.
 func (c *Client) failEvent(n *node, s Step, text string) {
 	c.Warn(&exchange.Failure{Op: text})
-	if n.waits.Swap(false) {
+	if n.waits {
 		n.failed = true
-		n.complete(s)
-		<-c.pending
+		c.end(n, s)
 	}
 }
 

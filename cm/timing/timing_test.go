@@ -3,7 +3,6 @@ package timing
 import (
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,27 +12,17 @@ import (
 
 // newTestClient returns a client without a kernel, and the texts of its warnings.
 func newTestClient(connections int) (c *Client, warnings func() []string) {
-	var lock sync.Mutex
 	var texts []string
-	c = &Client{nodes: make([]node, connections), pending: make(chan struct{}, window)}
+	c = &Client{nodes: make([]node, connections), base: time.Now()}
 	c.Begin = func(string) {}
-	c.Warn = func(f *exchange.Failure) {
-		lock.Lock()
-		defer lock.Unlock()
-		texts = append(texts, f.Error())
-	}
+	c.Warn = func(f *exchange.Failure) { texts = append(texts, f.Error()) }
 	for i := range c.nodes {
 		c.nodes[i].id = &rdmacm.ID{}
 	}
 	for s := range c.times {
 		c.times[s] = Times{Step: Step(s), Min: -1}
 	}
-	return c, func() []string {
-		lock.Lock()
-		defer lock.Unlock()
-		slices.Sort(texts)
-		return slices.Compact(texts)
-	}
+	return c, func() []string { return slices.Compact(texts) }
 }
 
 func (c *Client) count(s Step) (done, failed int) {
@@ -59,7 +48,7 @@ func TestStep_String(t *testing.T) {
 // TestClient_Calls runs a step without events. A failed call excludes the connection from the
 // following steps.
 func TestClient_Calls(t *testing.T) {
-	c, warnings := newTestClient(2*window + 1)
+	c, warnings := newTestClient(9)
 	bad := &c.nodes[7]
 	c.each(StepBind, func(n *node) (string, error) {
 		if n == bad {
@@ -68,8 +57,8 @@ func TestClient_Calls(t *testing.T) {
 		return "", nil
 	})
 	done, failed := c.count(StepBind)
-	if done != len(c.nodes)-1 || failed != 1 || c.result.Load() != -1 || !slices.Equal(warnings(), []string{"failure bind addr: in use"}) {
-		t.Errorf("got %d done, %d failed, result %d, warnings %q", done, failed, c.result.Load(), warnings())
+	if done != len(c.nodes)-1 || failed != 1 || c.result != -1 || !slices.Equal(warnings(), []string{"failure bind addr: in use"}) {
+		t.Errorf("got %d done, %d failed, result %d, warnings %q", done, failed, c.result, warnings())
 	}
 	if x := c.times[StepBind]; x.Min < 0 || x.Max < x.Min || x.Total < x.Max {
 		t.Errorf("got times %+v, want 0 <= min <= max <= total", x)
@@ -85,19 +74,20 @@ func TestClient_Calls(t *testing.T) {
 // TestClient_Events runs a step that events complete, of more connections than may wait at a
 // time.
 func TestClient_Events(t *testing.T) {
+	const window = 4
 	c, warnings := newTestClient(3 * window)
 	bad := &c.nodes[window]
-	c.await(StepAddress, func(n *node) (string, error) {
+	c.await(t.Context(), StepAddress, window, func(n *node) (string, error) {
 		kind := rdmacm.EventAddrResolved
 		if n == bad {
 			kind = rdmacm.EventAddrError // without a retry left
 		}
-		go c.handle(n, rdmacm.Event{Type: kind, Status: -19})
+		c.handle(n, rdmacm.Event{Type: kind, Status: -19})
 		return "", nil
 	})
 	done, failed := c.count(StepAddress)
-	if done != len(c.nodes) || failed != 1 || len(c.pending) > 0 {
-		t.Errorf("got %d done, %d failed, %d pending; want %d, 1, 0", done, failed, len(c.pending), len(c.nodes))
+	if done != len(c.nodes) || failed != 1 || c.pending > 0 {
+		t.Errorf("got %d done, %d failed, %d pending; want %d, 1, 0", done, failed, c.pending, len(c.nodes))
 	}
 	if got := warnings(); !slices.Equal(got, []string{"RDMA_CM_EVENT_ADDR_ERROR, error: -19"}) {
 		t.Errorf("got warnings %q, want that of the event", got)
@@ -107,9 +97,9 @@ func TestClient_Events(t *testing.T) {
 // TestClient_FailedRequest ends a step that no event follows.
 func TestClient_FailedRequest(t *testing.T) {
 	c, warnings := newTestClient(2)
-	c.await(StepRoute, func(n *node) (string, error) { return "failure resolving route", errors.New("no memory") })
-	if done, failed := c.count(StepRoute); done != 0 || failed != 2 || c.result.Load() != -1 || c.times[StepRoute].Min != -1 {
-		t.Errorf("got %d done, %d failed, result %d, %+v; want 0, 2, -1, and no minimum", done, failed, c.result.Load(), c.times[StepRoute])
+	c.await(t.Context(), StepRoute, 4, func(n *node) (string, error) { return "failure resolving route", errors.New("no memory") })
+	if done, failed := c.count(StepRoute); done != 0 || failed != 2 || c.result != -1 || c.times[StepRoute].Min != -1 {
+		t.Errorf("got %d done, %d failed, result %d, %+v; want 0, 2, -1, and no minimum", done, failed, c.result, c.times[StepRoute])
 	}
 	if got := warnings(); !slices.Equal(got, []string{"failure resolving route: no memory"}) {
 		t.Errorf("got warnings %q", got)
@@ -135,9 +125,8 @@ func TestClient_Handle(t *testing.T) {
 		t.Run(test.event.String(), func(t *testing.T) {
 			c, warnings := newTestClient(1)
 			n := &c.nodes[0]
-			n.begin = time.Now()
-			n.waits.Store(true)
-			c.pending <- struct{}{}
+			n.waits = true
+			c.pending++
 			c.handle(n, rdmacm.Event{Type: test.event, Status: -1})
 			wasFailed := n.failed
 			for _, late := range []rdmacm.EventType{rdmacm.EventRejected, rdmacm.EventDisconnected, test.event} {
@@ -146,8 +135,8 @@ func TestClient_Handle(t *testing.T) {
 			if n.failed != wasFailed {
 				t.Error("a late event changed the connection")
 			}
-			if !n.done[test.step] || n.failed != test.failed || len(c.pending) != 0 {
-				t.Errorf("got done %v, failed %v, %d pending, warnings %q; want %v of %v", n.done, n.failed, len(c.pending), warnings(), test.failed, test.step)
+			if !n.done[test.step] || n.failed != test.failed || c.pending != 0 {
+				t.Errorf("got done %v, failed %v, %d pending, warnings %q; want %v of %v", n.done, n.failed, c.pending, warnings(), test.failed, test.step)
 			}
 		})
 	}
