@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/ibkit/ibkit/verbs/provider"
 	"unsafe"
 
 	"github.com/ibkit/ibkit/verbs/dmamem"
@@ -42,13 +44,13 @@ func TestBarriers(t *testing.T) {
 		}
 	})
 	for i := uint32(1); i <= rounds; i++ {
-		store32(data, i)
+		provider.Store32(data, i)
 		if i%2 == 0 {
 			storeBarrier()
 		} else {
 			deviceBarrier()
 		}
-		store32((*uint32)(unsafe.Pointer(flag)), i)
+		provider.Store32((*uint32)(unsafe.Pointer(flag)), i)
 		runtime.Gosched()
 	}
 	reader.Wait()
