@@ -91,7 +91,39 @@ func (cq *CQ) create(op string, init CQInit, in, out []byte) (provider.Created, 
 }
 
 // Entries returns the capacity of the queue.
-func (cq *CQ) Entries() int { return cq.capacity }
+func (cq *CQ) Entries() int {
+	cq.lock.Lock()
+	defer cq.lock.Unlock()
+	return cq.capacity
+}
+
+// Resize changes the capacity of the queue to at least a number of entries. It keeps the
+// completions in the queue. A driver without support returns ErrUnsupported.
+func (cq *CQ) Resize(entries int) error {
+	op := fmt.Sprintf("resize CQ to %d entries", entries)
+	cq.lock.Lock()
+	defer cq.lock.Unlock()
+	if cq.queue == nil {
+		return closedError(op, cq.context.name)
+	}
+	queue, ok := cq.queue.(provider.Resizer)
+	switch {
+	case !ok:
+		return fmt.Errorf("%s of %s: %w", op, cq.context.name, ErrUnsupported)
+	case entries < 1 || entries > math.MaxInt32:
+		return fmt.Errorf("%s of %s: %w", op, cq.context.name, unix.EINVAL)
+	}
+	core := uapi.ResizeCQ{CQHandle: cq.handle, CQE: uint32(entries)}
+	var resp uapi.ResizeCQResp
+	err := queue.Resize(uint32(entries), func(in []byte) (uint32, error) {
+		err := cq.invoke(op, uapi.CmdResizeCQ, uapi.Bytes(&core), uapi.Bytes(&resp), in, nil)
+		return resp.CQE, err
+	})
+	if err == nil {
+		cq.capacity = int(resp.CQE)
+	}
+	return err
+}
 
 // Poll removes completions from the queue, as many as are available and fit, and
 // returns their number. It does not block, call the kernel or allocate. It returns 0

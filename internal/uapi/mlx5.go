@@ -29,6 +29,15 @@ type MLX5CreateCQResp struct {
 	_   uint32
 }
 
+// MLX5ResizeCQ is struct mlx5_ib_resize_cq.
+type MLX5ResizeCQ struct {
+	_       structs.HostLayout
+	BufAddr uint64
+	CQESize uint16
+	_       uint16
+	_       uint32
+}
+
 // MLX5CreateSRQ is struct mlx5_ib_create_srq.
 type MLX5CreateSRQ struct {
 	_       structs.HostLayout

@@ -28,6 +28,13 @@ func TestMLX5(t *testing.T) {
 		})
 	}
 	{
+		var x MLX5ResizeCQ
+		l.add("mlx5_ib_resize_cq", unsafe.Sizeof(x), map[string]uintptr{
+			"buf_addr": unsafe.Offsetof(x.BufAddr),
+			"cqe_size": unsafe.Offsetof(x.CQESize),
+		})
+	}
+	{
 		var x MLX5CreateSRQ
 		l.add("mlx5_ib_create_srq", unsafe.Sizeof(x), map[string]uintptr{
 			"buf_addr": unsafe.Offsetof(x.BufAddr),

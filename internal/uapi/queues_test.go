@@ -246,6 +246,20 @@ func TestQueues(t *testing.T) {
 		})
 	}
 	{
+		var x ResizeCQ
+		l.add("ib_uverbs_resize_cq", unsafe.Sizeof(x), map[string]uintptr{
+			"response":  unsafe.Offsetof(x.Response),
+			"cq_handle": unsafe.Offsetof(x.CQHandle),
+			"cqe":       unsafe.Offsetof(x.CQE),
+		})
+	}
+	{
+		var x ResizeCQResp
+		l.add("ib_uverbs_resize_cq_resp", unsafe.Sizeof(x), map[string]uintptr{
+			"cqe": unsafe.Offsetof(x.CQE),
+		})
+	}
+	{
 		var x DestroyCQResp
 		l.add("ib_uverbs_destroy_cq_resp", unsafe.Sizeof(x), map[string]uintptr{
 			"comp_events_reported":  unsafe.Offsetof(x.CompEventsReported),

@@ -94,6 +94,21 @@ type PostSendResp struct {
 // SendWRSize is the size of struct ib_uverbs_send_wr.
 const SendWRSize = 56
 
+// ResizeCQ is struct ib_uverbs_resize_cq of <rdma/ib_user_verbs.h>.
+type ResizeCQ struct {
+	_        structs.HostLayout
+	Response uint64 // ignored by INVOKE_WRITE
+	CQHandle uint32
+	CQE      uint32
+}
+
+// ResizeCQResp is struct ib_uverbs_resize_cq_resp.
+type ResizeCQResp struct {
+	_   structs.HostLayout
+	CQE uint32
+	_   uint32
+}
+
 // ModifySRQ is struct ib_uverbs_modify_srq of <rdma/ib_user_verbs.h>.
 type ModifySRQ struct {
 	_         structs.HostLayout

@@ -2,6 +2,7 @@ package mlx5
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/dmamem"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -16,10 +18,11 @@ import (
 type cq struct {
 	device   *device
 	memory   memory
-	stride   int    // size of an entry in bytes; the adapter writes the last 64 of them
-	mask     uint32 // number of entries (a power of two) less one
-	round    uint   // log2 of the number of entries: that bit of an index is the owner
-	index    uint32 // of the next entry to poll; not reduced to the ring
+	resized  *dmamem.Memory // of memory.buffer after a Resize
+	stride   int            // size of an entry in bytes; the adapter writes the last 64 of them
+	mask     uint32         // number of entries (a power of two) less one
+	round    uint           // log2 of the number of entries: that bit of an index is the owner
+	index    uint32         // of the next entry to poll; not reduced to the ring
 	number   uint32
 	sequence uint32 // number of delivered events
 	page     *page
@@ -54,9 +57,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		return nil, err
 	}
 	q := &cq{device: d, memory: m, stride: stride, mask: size - 1, round: uint(bits.TrailingZeros32(size)), page: p}
-	for i := range size {
-		q.entry(i)[cqeOwner] = cqeInvalid << 4
-	}
+	invalidate(m.buffer, stride)
 	in := uapi.MLX5CreateCQ{
 		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: uint32(stride), Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
 	}
@@ -74,6 +75,13 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	}
 	q.number = resp.CQN
 	return q, nil
+}
+
+// invalidate marks all entries of a size as not written.
+func invalidate(ring []byte, stride int) {
+	for i := stride - cqeSize + cqeOwner; i < len(ring); i += stride {
+		ring[i] = cqeInvalid << 4
+	}
 }
 
 // roundUp returns the next power of two.
@@ -161,6 +169,49 @@ func (q *cq) Arm(solicitedOnly bool) error {
 // that was delivered.
 func (q *cq) Delivered() { q.sequence++ }
 
+// Resize moves the queue to a ring of another size. The adapter ends the old ring with a
+// mark and goes on in the new one at the next index (cq.c of the kernel's driver,
+// mlx5_ib_resize_cq). Entries before the mark move up by one.
+func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) error {
+	if entries >= maxCQEntries {
+		return fmt.Errorf("completion queue of %d entries: %w", entries, unix.EINVAL)
+	}
+	size := roundUp(entries + 1)
+	m, err := newMemory(int(size) * q.stride)
+	if err != nil {
+		return err
+	}
+	invalidate(m.buffer, q.stride)
+	got, err := resize(uapi.Bytes(&uapi.MLX5ResizeCQ{BufAddr: m.Addr(), CQESize: uint16(q.stride)}))
+	if err != nil {
+		return closing(m, err)
+	}
+	if got != size-1 {
+		// The memory must stay: the adapter writes to it.
+		return fmt.Errorf("completion queue: got %d entries, want %d: %w", got, size-1, provider.ErrCorrupt)
+	}
+	old := *q
+	q.memory.buffer, q.resized, q.mask, q.round = m.buffer, m.Memory, size-1, uint(bits.TrailingZeros32(size))
+	for i := old.index; ; i++ {
+		e := old.ready(i)
+		if e == nil || i-old.index > old.mask {
+			return fmt.Errorf("completion queue: no mark at the end of the old ring: %w", provider.ErrCorrupt)
+		}
+		if e[cqeOwner]>>4 == cqeResize {
+			break
+		}
+		to := q.entry(i + 1)
+		*to = *e
+		to[cqeOwner] = to[cqeOwner]&^1 | byte((i+1)>>q.round&1)
+	}
+	q.index++
+	q.release()
+	if old.resized != nil {
+		return old.resized.Close()
+	}
+	return nil
+}
+
 // purge removes the completions of a user, whose work requests do not exist any more.
 func (q *cq) purge(index uint32, owner *user) {
 	if q.memory.buffer == nil {
@@ -195,5 +246,8 @@ func (q *cq) purge(index uint32, owner *user) {
 // Close releases the memory of the ring.
 func (q *cq) Close() error {
 	q.memory.buffer = nil
+	if q.resized != nil {
+		return errors.Join(q.resized.Close(), q.memory.Close())
+	}
 	return q.memory.Close()
 }

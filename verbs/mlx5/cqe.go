@@ -30,6 +30,7 @@ const (
 	cqeRecv         = 0x2
 	cqeRecvImm      = 0x3
 	cqeRecvInv      = 0x4
+	cqeResize       = 0x5
 	cqeRequestError = 0xd
 	cqeRecvError    = 0xe
 	cqeInvalid      = 0xf

@@ -123,7 +123,7 @@ func compareSend(t *testing.T, r request) {
 		if r.number(t, "global") == 1 {
 			path.DGID = netip.AddrFrom16([16]byte(r.hex(t, "dgid")))
 		}
-		a, err := d.NewAH(path, nil)
+		a, err := d.NewAH(path, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

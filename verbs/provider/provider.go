@@ -113,6 +113,14 @@ type CQ interface {
 	Close() error
 }
 
+// A Resizer is a [CQ] of a driver that supports another capacity.
+type Resizer interface {
+	// Resize changes the capacity to at least entries completions, and keeps those that
+	// were not polled. resize sends the command with the data that the driver reads, and
+	// returns the actual capacity.
+	Resize(entries uint32, resize func(in []byte) (uint32, error)) error
+}
+
 // A QP is a queue pair. Sends and receives may be posted concurrently.
 type QP interface {
 	// Cap returns the actual capacity.

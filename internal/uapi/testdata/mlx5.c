@@ -28,6 +28,9 @@ int main(void)
 	F(mlx5_ib_create_srq, db_addr);
 	F(mlx5_ib_create_srq, flags);
 	F(mlx5_ib_create_srq, uidx);
+	S(mlx5_ib_resize_cq);
+	F(mlx5_ib_resize_cq, buf_addr);
+	F(mlx5_ib_resize_cq, cqe_size);
 	S(mlx5_ib_create_srq_resp);
 	F(mlx5_ib_create_srq_resp, srqn);
 	S(mlx5_ib_create_qp);

@@ -162,6 +162,12 @@ int main(void)
 	S(ib_uverbs_req_notify_cq);
 	F(ib_uverbs_req_notify_cq, cq_handle);
 	F(ib_uverbs_req_notify_cq, solicited_only);
+	S(ib_uverbs_resize_cq);
+	F(ib_uverbs_resize_cq, response);
+	F(ib_uverbs_resize_cq, cq_handle);
+	F(ib_uverbs_resize_cq, cqe);
+	S(ib_uverbs_resize_cq_resp);
+	F(ib_uverbs_resize_cq_resp, cqe);
 	S(ib_uverbs_destroy_cq_resp);
 	F(ib_uverbs_destroy_cq_resp, comp_events_reported);
 	F(ib_uverbs_destroy_cq_resp, async_events_reported);

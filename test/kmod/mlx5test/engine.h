@@ -269,6 +269,7 @@ extern const struct uapi_definition mlx5_definitions[];
 
 /* mlx5_queue.c */
 void mlx5_put_mark(struct ts_cq *cq);
+u32 mlx5_filled(struct ts_cq *cq);
 
 /* mlx5_uar.c */
 bool mlx5_uar_exists(u32 id);

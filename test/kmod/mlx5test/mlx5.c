@@ -149,13 +149,17 @@ int mlx5_resize_cq(struct ts_cq *cq, u32 size, struct ib_udata *udata)
 	mutex_lock(&ts_lock);
 	if (ts_strict)
 		check_owners(cq, &buf, size);
-	mlx5_put_mark(cq);	/* the last one in the old buffer */
-	swap(cq->buf, buf);
-	cq->size = size;
-	cq->ib.cqe = size - 1;
+	if (mlx5_filled(cq) + 1 >= min(size, cq->size)) {
+		err = -EBUSY;	/* no room for the mark, or for the entries behind it */
+	} else {
+		mlx5_put_mark(cq);	/* the last one in the old buffer */
+		swap(cq->buf, buf);
+		cq->size = size;
+		cq->ib.cqe = size - 1;
+	}
 	mutex_unlock(&ts_lock);
 	ts_unmap(&buf);
-	return 0;
+	return err;
 }
 
 int mlx5_init_srq(struct ts_srq *srq, struct ib_srq_init_attr *attr, struct ib_udata *udata)

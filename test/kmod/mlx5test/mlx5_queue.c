@@ -86,7 +86,7 @@ static bool all_zero(const void *p, size_t n)
  */
 
 /* The number of entries that user space has not consumed. */
-static u32 filled(struct ts_cq *cq)
+u32 mlx5_filled(struct ts_cq *cq)
 {
 	u32 ci = be32_to_cpu(READ_ONCE(cq->db[0]));
 	u32 n = (cq->pi - ci) & 0xffffff;
@@ -103,7 +103,7 @@ static void put_cqe(struct ts_cq *cq, struct cqe *cqe, bool solicited)
 	struct cqe *to;
 	u8 own;
 
-	if (filled(cq) >= cq->size) {
+	if (mlx5_filled(cq) >= cq->size) {
 		if (!cq->overrun)
 			ts_event_cq(cq, IB_EVENT_CQ_ERR);
 		cq->overrun = true;

@@ -183,6 +183,26 @@ func (h *host) run(name string, cause func(h *host, a, b *side, name string) int
 	}
 }
 
+// resize changes the size of a completion queue that has entries.
+func (h *host) resize() {
+	a, b := h.create(), h.create()
+	a.connect(b)
+	b.connect(a)
+	for _, entries := range []int{40, 7, 100} {
+		for id := range uint64(3) {
+			a.post(verbs.OpWrite, 64, func(wr *verbs.SendWR) { wr.ID = id + 1 })
+		}
+		a.print("resize", "requester", 1)
+		check(a.cq.Resize(entries))
+		fmt.Printf("resize: %d entries\n", a.cq.Entries())
+		a.print("resize", "requester", 2)
+	}
+	for _, s := range []*side{a, b} {
+		check(s.qp.Close())
+		check(s.cq.Close())
+	}
+}
+
 // inject makes the module fail the next request.
 func (h *host) inject(codes string) {
 	check(os.WriteFile("/sys/module/mlx5test/parameters/fault", []byte("0 "+codes), 0o200))
@@ -230,6 +250,7 @@ func main() {
 		for _, f := range faults {
 			h.run(f.name, f.cause)
 		}
+		h.resize()
 		for _, codes := range os.Args[1:] {
 			h.inject(codes)
 		}

@@ -191,6 +191,35 @@ static void run(const char *fault)
 	destroy(&b);
 }
 
+/* Changes the size of a completion queue that has entries. */
+static void resize(void)
+{
+	static const int sizes[] = { 40, 7, 100 };
+	struct side a = {}, b = {};
+	struct ibv_sge sge = { (uintptr_t)buffer, 64, mr->lkey };
+	size_t i;
+
+	create(&a);
+	create(&b);
+	connect_to(&a, &b);
+	connect_to(&b, &a);
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, &sge);
+
+		post(&a, wr);
+		wr.wr_id = 2;
+		post(&a, wr);
+		wr.wr_id = 3;
+		post(&a, wr);
+		print("resize", "requester", &a, 1);
+		CHECK(ibv_resize_cq(a.cq, sizes[i]));
+		printf("resize: %d entries\n", a.cq->cqe);
+		print("resize", "requester", &a, 2);
+	}
+	destroy(&a);
+	destroy(&b);
+}
+
 static void inject(const char *codes)
 {
 	FILE *f = fopen("/sys/module/mlx5test/parameters/fault", "w");
@@ -228,6 +257,7 @@ int main(int argc, char **argv)
 	CHECK(!closed);
 	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
 		run(faults[i]);
+	resize();
 	for (i = 1; i < (size_t)argc; i++)
 		inject(argv[i]);
 	return 0;

@@ -1,0 +1,69 @@
+package mlx5
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// Entries that were not polled move to the new ring, also across its end and that of the
+// old one.
+func TestResize(t *testing.T) {
+	_, q, qp := newPair(t, provider.RC)
+	next := uint32(0)
+	put := func(id uint64) {
+		t.Helper()
+		if n, err := qp.PostSend([]provider.SendWR{{ID: id, Opcode: provider.OpSend, Flags: provider.SendSignaled}}); n != 1 || err != nil {
+			t.Fatalf("got %d posted, error %v, want 1", n, err)
+		}
+		q.put(next, qp, cqeRequest, uint16((qp.send.posted-1)&0xffff), func(e []byte) { e[cqeQPN] = wqeSend })
+		next++
+	}
+	poll := func(want ...uint64) {
+		t.Helper()
+		into := make([]provider.Completion, 8)
+		n, err := q.Poll(into)
+		if err != nil || n != len(want) {
+			t.Fatalf("got %d completions, error %v, want %d", n, err, len(want))
+		}
+		for i, id := range want {
+			if into[i].ID != id {
+				t.Errorf("completion %d: got ID %d, want %d", i, into[i].ID, id)
+			}
+		}
+	}
+	for _, entries := range []uint32{20, 5, 3, 60, 7} {
+		for id := range uint64(2) {
+			put(id)
+			poll(id)
+		}
+		put(7)
+		put(8)
+		size := roundUp(entries + 1)
+		err := q.Resize(entries, func(in []byte) (uint32, error) {
+			if got := uapi.Decode[uapi.MLX5ResizeCQ](in); got.CQESize != cqeSize || got.BufAddr == 0 {
+				t.Errorf("got command %+v", got)
+			}
+			q.put(next, qp, cqeResize, 0, nil)
+			next++
+			return size - 1, nil
+		})
+		if err != nil {
+			t.Fatalf("%d entries: %v", entries, err)
+		}
+		poll(7, 8)
+		put(9)
+		poll(9)
+	}
+	refused := errors.New("refused")
+	if err := q.Resize(9, func([]byte) (uint32, error) { return 0, refused }); !errors.Is(err, refused) {
+		t.Errorf("got error %v, want %v", err, refused)
+	}
+	put(3)
+	poll(3)
+	if err := q.Resize(9, func([]byte) (uint32, error) { return 15, nil }); !errors.Is(err, provider.ErrCorrupt) {
+		t.Errorf("no mark: got error %v, want %v", err, provider.ErrCorrupt)
+	}
+}
