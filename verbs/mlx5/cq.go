@@ -177,7 +177,7 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 		return fmt.Errorf("completion queue of %d entries: %w", entries, unix.EINVAL)
 	}
 	size := roundUp(entries + 1)
-	m, err := newMemory(int(size) * q.stride)
+	m, err := q.device.newMemory(int(size) * q.stride)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	}
 	// The kernel computes the same size from the number in the command.
 	size := roundUp(attr.Entries)
-	r, m, err := newRing(size, uint64(unsafe.Sizeof(uapi.PVRDMACQE{})), os.Getpagesize())
+	r, m, err := d.newRing(size, uint64(unsafe.Sizeof(uapi.PVRDMACQE{})), os.Getpagesize())
 	if err != nil {
 		return nil, err
 	}

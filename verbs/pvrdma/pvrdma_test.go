@@ -39,6 +39,8 @@ func (f *fake) Map(offset uint64, length int) ([]byte, error) {
 	return f.page, nil
 }
 
+func (f *fake) NUMANode() *int { return nil }
+
 func (f *fake) Unmap([]byte) error { f.mapped--; return nil }
 
 func (f *fake) MAC(provider.Path) ([6]byte, error) { return f.mac, f.err }

@@ -35,7 +35,7 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 		q.send.flags = provider.SendSignaled
 	}
 	var err error
-	if q.send.ring, q.sent, err = newRing(attr.Cap.MaxSendWR, sendStride(attr.Cap.MaxSendSGE), os.Getpagesize()); err != nil {
+	if q.send.ring, q.sent, err = d.newRing(attr.Cap.MaxSendWR, sendStride(attr.Cap.MaxSendSGE), os.Getpagesize()); err != nil {
 		return nil, err
 	}
 	state := stateOf(q.sent)
@@ -43,7 +43,7 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	in := uapi.PVRDMACreateQP{SBufAddr: q.sent.Addr(), SBufSize: uint32(q.sent.Len())}
 	if attr.SRQ == nil {
 		q.recv.maxSGE = int(attr.Cap.MaxRecvSGE)
-		if q.recv.ring, q.received, err = newRing(attr.Cap.MaxRecvWR, recvStride(attr.Cap.MaxRecvSGE), 0); err != nil {
+		if q.recv.ring, q.received, err = d.newRing(attr.Cap.MaxRecvWR, recvStride(attr.Cap.MaxRecvSGE), 0); err != nil {
 			return nil, closing(err, q.sent)
 		}
 		q.recv.state = &state.RX

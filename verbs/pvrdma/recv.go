@@ -84,7 +84,7 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	if err := d.ensurePage(); err != nil {
 		return nil, err
 	}
-	r, m, err := newRing(attr.MaxWR, recvStride(attr.MaxSGE), os.Getpagesize())
+	r, m, err := d.newRing(attr.MaxWR, recvStride(attr.MaxSGE), os.Getpagesize())
 	if err != nil {
 		return nil, err
 	}

@@ -35,14 +35,14 @@ func roundUp(v uint32) uint32 {
 	return 1 << min(bits.Len32(v-1), 31)
 }
 
-// newRing allocates a ring behind offset bytes. The state is not yet set.
-func newRing(size uint32, stride uint64, offset int) (r ring, m *dmamem.Memory, err error) {
+// newRing allocates a ring behind offset bytes, near the device. The state is not yet set.
+func (d *device) newRing(size uint32, stride uint64, offset int) (r ring, m *dmamem.Memory, err error) {
 	length := uint64(size)*stride + uint64(offset)
 	if length > maxRing {
 		return r, nil, fmt.Errorf("queue of %d bytes, the adapter has up to %d: %w", length, maxRing, unix.EINVAL)
 	}
 	page := uint64(os.Getpagesize())
-	if m, err = dmamem.New(int((length+page-1)&^(page-1)), dmamem.Options{}); err != nil {
+	if m, err = dmamem.New(int((length+page-1)&^(page-1)), dmamem.Options{Node: d.NUMANode()}); err != nil {
 		return r, nil, err
 	}
 	return ring{entries: m.Bytes()[offset:length:length], stride: uint32(stride), size: size}, m, nil
