@@ -57,9 +57,10 @@ func (t *endpointTest) managerConfig() cmlink.Config {
 }
 
 // managerAddr returns the address of a port for the connection manager: a GID of RoCE is
-// an IP address. For InfiniBand it is an address of IPoIB, that of the control connection.
+// an IP address. For InfiniBand it is an address of IPoIB, that of the control connection,
+// and for iWARP it is the IP address of that connection too: GIDs are MAC addresses there.
 func managerAddr(c port.Choice, gid netip.Addr, control net.Addr, number uint16) (rdmacm.Addr, error) {
-	if !gid.IsValid() {
+	if !gid.IsValid() || c.Port.Context != nil && c.Port.Context.IWARP() {
 		a, err := netip.ParseAddrPort(control.String())
 		return rdmacm.IPAddr{AddrPort: netip.AddrPortFrom(a.Addr().Unmap(), number)}, err
 	}

@@ -91,6 +91,10 @@ type Context struct {
 // Name returns the name of the device as given to Open.
 func (c *Context) Name() string { return c.name }
 
+// IWARP reports whether the device is an iWARP device. Its GIDs are MAC addresses, not IP
+// addresses as those of RoCE.
+func (c *Context) IWARP() bool { return c.driver == DriverSIW }
+
 // Driver returns the driver of the device.
 func (c *Context) Driver() DriverID { return c.driver }
 

@@ -195,7 +195,7 @@ func (qp *QP) Number() uint32 { return qp.number }
 
 // IWARP reports whether the queue pair belongs to an iWARP device. Its connection is a
 // TCP connection, which only the connection manager makes: see package rdmacm.
-func (qp *QP) IWARP() bool { return qp.context.driver == DriverSIW }
+func (qp *QP) IWARP() bool { return qp.context.IWARP() }
 
 // Type returns the type of the queue pair.
 func (qp *QP) Type() QPType { return qp.init.Type }
