@@ -339,14 +339,19 @@ func TestGuestOptions(t *testing.T) {
 	control := func(id *rdmacm.ID) error {
 		return errors.Join(id.SetTOS(32), id.SetReuseAddr(true), id.SetACKTimeout(15))
 	}
-	l, port := listen(t, rdmacm.ListenConfig{Control: func(id *rdmacm.ID) error { return errors.Join(control(id), id.SetAFOnly(true)) }})
+	c := rdmacm.ListenConfig{Control: func(id *rdmacm.ID) error { return errors.Join(control(id), id.SetAFOnly(true)) }}
+	l, err := c.Listen(t.Context(), "[::]:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(rdmacm.IPAddr).Port()
 	go func() {
 		if r, err := l.Accept(withTimeout(t)); err == nil {
 			t.Error("AFOnly: got a request to an IPv4 address")
 			_ = r.Close()
 		}
 	}()
-	_, err := dial(t, rdmacm.Dialer{Control: control}, fmt.Sprintf("%s:%d", address, port))
+	_, err = dial(t, rdmacm.Dialer{Control: control}, fmt.Sprintf("%s:%d", address, port))
 	if _, ok := errors.AsType[*rdmacm.RejectError](err); !ok {
 		t.Errorf("AFOnly: got error %v, want a rejection", err)
 	}
