@@ -30,13 +30,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{Fabric: f}
-	r.o = Options{
-		Open: func(context.Context) (umad.Port, error) {
-			p, err := f.Open("")
-			return r.Tamper.Port(p), err
-		},
-		Client: umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2},
-	}
+	r.o = Options{Open: r.Opener(f.Open), Client: umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2}}
 	return r
 }
 

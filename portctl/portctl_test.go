@@ -35,10 +35,7 @@ func newRig(t *testing.T) *rig {
 	}
 	r := &rig{Fabric: f}
 	r.o = Options{
-		Open: func(context.Context) (umad.Port, error) {
-			p, err := r.Fabric.Open("")
-			return r.Tamper.Port(p), err
-		},
+		Open:    r.Opener(func(name string) (umad.Port, error) { return r.Fabric.Open(name) }),
 		Client:  umad.ClientOptions{Timeout: time.Millisecond, Attempts: 2},
 		Resolve: resolve.Options{Simulated: true},
 		Wait:    20 * time.Millisecond,

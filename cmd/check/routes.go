@@ -2,8 +2,8 @@ package check
 
 import (
 	"context"
-	"errors"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"os"

@@ -168,13 +168,10 @@ func (v *view) line(r *query.Reply) string {
 // place returns the LID or the directed route to the node, or the target that was not
 // found.
 func place(r *query.Reply) string {
-	switch {
-	case r.Port == nil:
+	if r.Port == nil {
 		return r.Target.String()
-	case r.Port.To.Route != "" || r.Port.To.LID == 0:
-		return r.Port.To.Route.String()
 	}
-	return strconv.Itoa(int(r.Port.To.LID))
+	return render.Destination(r.Port.To)
 }
 
 // number returns the number of the port that the attribute belongs to, or "".

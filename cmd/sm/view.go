@@ -45,7 +45,7 @@ func (v *view) table(out *render.Output) {
 	if len(v.result.Managers) > 0 {
 		render.Columns(out, []render.Column[*sm.Manager]{
 			render.TextColumn("NODE", func(m *sm.Manager) string { return render.OrAbsent(m.Name(v.names)) }),
-			render.TextColumn("LID", lid),
+			render.TextColumn("LID", func(m *sm.Manager) string { return render.Destination(m.To) }),
 			render.TextColumn("GUID", func(m *sm.Manager) string { return render.OrAbsent(render.Text(m.GUID())) }),
 			render.TextColumn("STATE", func(m *sm.Manager) string { return ofInfo(m, func(i *mad.SMInfo) string { return i.State.String() }) }),
 			render.TextColumn("PRIORITY", func(m *sm.Manager) string {
@@ -60,7 +60,7 @@ func (v *view) table(out *render.Output) {
 	}
 	for _, m := range v.result.Managers {
 		for _, f := range m.Findings {
-			fmt.Fprintf(out, "%s LID %s: %s\n", colour.Bad(string(f.Kind)+":"), lid(m), f.Detail)
+			fmt.Fprintf(out, "%s LID %s: %s\n", colour.Bad(string(f.Kind)+":"), render.Destination(m.To), f.Detail)
 		}
 	}
 	for _, f := range v.result.Findings {
@@ -93,13 +93,6 @@ func kinds(findings []sm.Finding, colour *render.Palette) string {
 		all = append(all, colour.Bad(string(f.Kind)))
 	}
 	return strings.Join(all, " ")
-}
-
-func lid(m *sm.Manager) string {
-	if m.To.Route != "" || m.To.LID == 0 {
-		return m.To.Route.String()
-	}
-	return strconv.Itoa(int(m.To.LID))
 }
 
 // ofInfo returns a value of the last SMInfo.

@@ -1,6 +1,7 @@
 package umadtest
 
 import (
+	"context"
 	"time"
 
 	"github.com/ibkit/ibkit/umad"
@@ -15,6 +16,17 @@ type Tamper struct {
 
 // Port returns a port whose messages the Tamper loses and changes.
 func (t *Tamper) Port(p umad.Port) umad.Port { return &tamperedPort{p, t} }
+
+// Opener returns a function that opens a port with open, and returns it as Port does.
+func (t *Tamper) Opener(open func(name string) (umad.Port, error)) func(context.Context) (umad.Port, error) {
+	return func(context.Context) (umad.Port, error) {
+		p, err := open("")
+		if err != nil {
+			return nil, err
+		}
+		return t.Port(p), nil
+	}
+}
 
 type tamperedPort struct {
 	umad.Port

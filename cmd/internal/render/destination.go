@@ -1,0 +1,15 @@
+package render
+
+import (
+	"strconv"
+
+	"github.com/ibkit/ibkit/umad"
+)
+
+// Destination formats the LID of a destination, or the directed route to it.
+func Destination(to umad.Target) string {
+	if to.Route != "" || to.LID == 0 {
+		return to.Route.String()
+	}
+	return strconv.Itoa(int(to.LID))
+}
