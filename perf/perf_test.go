@@ -83,6 +83,12 @@ func TestRole_endpoint(t *testing.T) {
 			if o.OutAccess != c.out || o.InAccess != c.in || o.QPAccess != c.qp || (o.RecvDepth > 0) != c.receives || (o.Depth > 1) != c.leads {
 				t.Errorf("got %+v, want access %v, %v and %v, receives %v", o, c.out, c.in, c.qp, c.receives)
 			}
+			relaxed := NewTest(c.op, Bandwidth, RC, 64)
+			relaxed.Relaxed = true
+			const flag = verbs.AccessRelaxedOrdering
+			if o := (role{relaxed, c.leads}).endpoint(); o.OutAccess != c.out|flag || o.InAccess != c.in|flag || o.QPAccess != c.qp {
+				t.Errorf("relaxed ordering: got %+v, want access %v, %v and %v", o, c.out|flag, c.in|flag, c.qp)
+			}
 		})
 	}
 }

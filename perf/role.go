@@ -172,5 +172,9 @@ func (r role) endpoint() endpoint.Options {
 			o.InAccess, o.QPAccess = verbs.AccessLocalWrite|verbs.AccessRemoteAtomic, verbs.AccessRemoteAtomic
 		}
 	}
+	if r.Relaxed {
+		o.OutAccess |= verbs.AccessRelaxedOrdering
+		o.InAccess |= verbs.AccessRelaxedOrdering
+	}
 	return o
 }

@@ -106,9 +106,10 @@ type Test struct {
 	Inline        bool    `json:"inline"`
 	Events        bool    `json:"events"` // wait for completion events instead of polling
 	Verify        bool    `json:"verify"`
-	Huge          bool    `json:"huge"`  // use huge pages
-	Rate          float64 `json:"rate"`  // messages per second; 0: unlimited
-	Burst         int     `json:"burst"` // with Rate: messages sent without a pause; 0: 1
+	Huge          bool    `json:"huge"`             // use huge pages
+	Relaxed       bool    `json:"relaxed_ordering"` // the device may reorder its accesses to memory
+	Rate          float64 `json:"rate"`             // messages per second; 0: unlimited
+	Burst         int     `json:"burst"`            // with Rate: messages sent without a pause; 0: 1
 
 	// SharedReceives makes the queue pairs of a side share a receive queue with
 	// RecvDepth receives.
@@ -300,6 +301,10 @@ func (t Test) badCombination() *FieldError {
 		return badField("post-list", t.List, bandwidthOnly)
 	case lat && t.Rate != 0:
 		return badField("rate", t.Rate, bandwidthOnly)
+	case lat && t.Relaxed:
+		return badField("relaxed-ordering", "", "a latency test waits for the last byte of a message")
+	case t.Op == Write && t.Relaxed && t.Verify:
+		return badField("relaxed-ordering", "", "the payload of a write would be verified before it is complete")
 	case t.Burst != 0 && t.Rate == 0:
 		return badField("burst", t.Burst, "no rate is set")
 	case t.SharedReceives && t.Op != Send:

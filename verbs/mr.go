@@ -20,8 +20,11 @@ const (
 	AccessRemoteAtomic    Access = 1 << 3
 	AccessMWBind          Access = 1 << 4 // for memory windows
 	AccessOnDemand        Access = 1 << 6
-	AccessRelaxedOrdering Access = 1 << 20 // see Context.OptionalMRAccess
+	AccessRelaxedOrdering Access = 1 << 20 // optional: ignored unless Context.OptionalMRAccess
 )
+
+// optionalAccess are the rights that a driver may ignore (IB_UVERBS_ACCESS_OPTIONAL_RANGE).
+const optionalAccess Access = 0x3ff00000
 
 // An MR is a memory region: memory that is registered with a device.
 type MR struct {
@@ -50,6 +53,9 @@ func (pd *PD) RegisterMR(m *dmamem.Memory, access Access) (*MR, error) {
 
 func (pd *PD) register(m *dmamem.Memory, access Access) (*MR, error) {
 	op := fmt.Sprintf("register %d bytes", m.Len())
+	if !pd.context.OptionalMRAccess() {
+		access &^= optionalAccess
+	}
 	if err := checkAccess(access); err != nil {
 		return nil, fmt.Errorf("%s of %s: %w", op, pd.context.name, err)
 	}

@@ -170,6 +170,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.Uint8Var(&f.test.TOS, "tos", 0, "type of `SERVICE` of the connections, with --cm (default: the host's)")
 	flags.StringVar(&f.multicast, "multicast", "", "send to a multicast `GROUP` such as 239.1.2.3 (send over ud)")
 	flags.BoolVar(&f.test.Huge, "huge", false, "use huge pages on both sides (vm.nr_hugepages)")
+	flags.BoolVar(&f.test.Relaxed, "relaxed-ordering", false, "let devices reorder their accesses to memory (bandwidth)")
 	c.view = view{env: c.env}
 	c.view.define(cmd)
 	c.serve = serverFlags{env: c.env}
