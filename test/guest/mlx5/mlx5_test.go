@@ -136,7 +136,7 @@ func TestDevinfo(t *testing.T) {
 	if got := g.Must(t, "ibkit", "ibv_devinfo", "-v"); got != want {
 		t.Errorf("got another output than Debian's ibv_devinfo -v:\n%s\nwant\n%s", got, want)
 	}
-	for _, part := range []string{"max_tso:\t\t\t262144", "SUPPORT_RAW_PACKET", "rx_hash_function:\t\t0x1", "qp_rate_limit_max:\t100000000kbps"} {
+	for _, part := range []string{"max_tso:\t\t\t262144", "SUPPORT_RAW_PACKET", "rx_hash_function:\t\t\t\t0x1", "qp_rate_limit_max:\t100000000kbps"} {
 		if !strings.Contains(want, part) {
 			t.Errorf("got no %q of libmlx5 in\n%s", part, want)
 		}
