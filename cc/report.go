@@ -187,6 +187,13 @@ func reportAgent(a *Agent, names *fabric.NameMap) ReportAgent {
 			m.Threshold, m.PacketSize, m.MarkingRate, m.VictimMask.Ports(), m.CreditMask.Ports(), m.CSThreshold, shiftedOf(m.CSReturnDelay),
 		}
 	}
+	r.addPorts(a)
+	r.addAdapter(a)
+	return r
+}
+
+// addPorts adds the settings of the ports of a switch.
+func (r *ReportAgent) addPorts(a *Agent) {
 	for number, p := range a.Ports {
 		if p.Valid == 0 {
 			continue
@@ -199,6 +206,10 @@ func reportAgent(a *Agent, names *fabric.NameMap) ReportAgent {
 		}
 		r.Ports = append(r.Ports, port)
 	}
+}
+
+// addAdapter adds the settings of an adapter with its table.
+func (r *ReportAgent) addAdapter(a *Agent) {
 	if c := a.Adapter; c != nil && a.Table != nil {
 		r.Adapter = &ReportSlow{Control: adapterControl.show(&a.State, 0), SLs: []ReportSL{}, Table: []ReportShifted{}}
 		for sl, v := range c.SLs {
@@ -208,7 +219,6 @@ func reportAgent(a *Agent, names *fabric.NameMap) ReportAgent {
 			r.Adapter.Table = append(r.Adapter.Table, ReportShifted(e))
 		}
 	}
-	return r
 }
 
 func shiftedOf(v uint16) ReportShifted { return ReportShifted{uint8(v >> 14), v & maxMultiplier} }

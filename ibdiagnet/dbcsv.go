@@ -278,7 +278,7 @@ func (d *dbReader) node(r *row) error {
 	}
 	n, known, err := d.add(info, desc)
 	if known {
-		err = fmt.Errorf("node %v is in a line before", n.GUID)
+		err = fmt.Errorf("node %v occurs in an earlier line", n.GUID)
 	}
 	return err
 }
@@ -298,7 +298,7 @@ func (d *dbReader) portOf(r *row, guidColumn, numberColumn string) (*fabric.Port
 	case n == nil:
 		return nil, fmt.Errorf("node %v is not in section NODES", guid)
 	case number > uint64(n.Info.NumPorts):
-		return nil, fmt.Errorf("port %d of %v: want at most %d", number, guid, n.Info.NumPorts)
+		return nil, fmt.Errorf("port %s: want at most %d", fabric.PortName(guid.String(), int(number)), n.Info.NumPorts)
 	}
 	return n.At(uint8(number)), nil
 }
@@ -309,7 +309,7 @@ func (d *dbReader) port(r *row) error {
 		return err
 	}
 	if p.Info != nil {
-		return fmt.Errorf("port %d of %v is in a line before", p.Number, p.Node.GUID)
+		return fmt.Errorf("port %s occurs in an earlier line", portText(p))
 	}
 	if guid, ok, err := r.number("PortGuid", 64); err != nil {
 		return err
@@ -365,7 +365,7 @@ func (d *dbReader) counters(r *row, into *map[*fabric.Port]*Counters) error {
 		*into = map[*fabric.Port]*Counters{}
 	}
 	if (*into)[p] != nil {
-		return fmt.Errorf("port %d of %v is in a line before", p.Number, p.Node.GUID)
+		return fmt.Errorf("port %s occurs in an earlier line", portText(p))
 	}
 	(*into)[p], err = r.counters()
 	return err

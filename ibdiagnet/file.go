@@ -23,7 +23,7 @@ func connect(a, b *fabric.Port) error {
 	}
 	switch {
 	case a == b:
-		return fmt.Errorf("port %d of %v is linked to itself", a.Number, a.Node.GUID)
+		return fmt.Errorf("port %s is linked to itself", portText(a))
 	case a.Peer != nil && a.Peer != b:
 		return twoLinks(a)
 	case b.Peer != nil && b.Peer != a:
@@ -34,5 +34,8 @@ func connect(a, b *fabric.Port) error {
 }
 
 func twoLinks(p *fabric.Port) error {
-	return fmt.Errorf("port %d of %v has another link in a line before", p.Number, p.Node.GUID)
+	return fmt.Errorf("port %s has another link in an earlier line", portText(p))
 }
+
+// portText names a port in an error.
+func portText(p *fabric.Port) string { return fabric.PortName(p.Node.GUID.String(), int(p.Number)) }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/textfile"
@@ -125,7 +126,7 @@ func (f *listFields) end() (e ListEnd) {
 	e.Port = uint8(f.number("PN:", 8))
 	f.literal("}")
 	if f.err == nil && (e.Port == 0 || e.Port > e.Info.NumPorts) {
-		f.err = fmt.Errorf("port %d of %v: want 1 to %d", e.Port, e.Info.NodeGUID, e.Info.NumPorts)
+		f.err = fmt.Errorf("port %s: want 1 to %d", fabric.PortName(e.Info.NodeGUID.String(), int(e.Port)), e.Info.NumPorts)
 	}
 	return e
 }

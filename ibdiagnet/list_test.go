@@ -90,7 +90,7 @@ func TestReadList_Errors(t *testing.T) {
 		{"port", strings.Replace(endA, "PN:01", "PN:03", 1) + endB + rate, "want 1 to 2", 1},
 		{"description", strings.Replace(endA, "{leaf {1}}", "leaf", 1), "a description in braces", 1},
 		{"type changes", endA + endB + rate + "\n" + endB + strings.Replace(endA, "SW", "CA", 1) + rate, "in a line before a Switch", 2},
-		{"LID changes", endA + endB + rate + "\n" + endA + strings.Replace(endB, "LID:0004", "LID:0005", 1) + rate, "in a line before LID 4", 2},
+		{"LID changes", endA + endB + rate + "\n" + endA + strings.Replace(endB, "LID:0004", "LID:0005", 1) + rate, "and LID 4 in an earlier line", 2},
 		{"itself", endA + endA + rate, "is linked to itself", 1},
 		{"two links", endA + endB + rate + "\n" + strings.Replace(endA, "PN:01", "PN:02", 1) + endB + rate, "has another link", 2},
 	} {

@@ -120,7 +120,7 @@ func (b *listBuilder) listedPort(e *ListEnd) (*fabric.Port, error) {
 		}
 	}
 	if owner.Info.LID != 0 && owner.Info.LID != e.LID {
-		return nil, fmt.Errorf("port %d of %v has LID %d, in a line before LID %d", e.Port, n.GUID, e.LID, owner.Info.LID)
+		return nil, fmt.Errorf("port %s has LID %d, and LID %d in an earlier line", fabric.PortName(n.GUID.String(), int(e.Port)), e.LID, owner.Info.LID)
 	}
 	owner.Info.LID = e.LID
 	return p, nil

@@ -224,7 +224,7 @@ func Show(ctx context.Context, o Options, t Target) (l *Link, err error) {
 		l.Peer = &peer
 	}
 	if p.Info == nil {
-		return nil, fmt.Errorf("read port %d of %s: no reply", p.Number, t.Address)
+		return nil, fmt.Errorf("read %s: no reply", fabric.PortName(fmt.Sprint(t.Address), int(p.Number)))
 	}
 	return l, nil
 }

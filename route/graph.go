@@ -57,15 +57,7 @@ func newGraph(r *Routing, withSwitches bool) *graph {
 	for _, n := range r.Nodes {
 		if n.IsSwitch() {
 			index[n] = int32(len(g.switches))
-			g.switches = append(g.switches, n)
-			g.base = append(g.base, int32(g.channels))
-			g.channels += len(n.Ports)
-			g.radix = append(g.radix, int32(len(n.Ports)))
-			top, gaps := int32(-1), false
-			if n.Tables.Known() {
-				top, gaps = int32(n.Tables.Top), len(n.Tables.Missing) > 0
-			}
-			g.top, g.gaps = append(g.top, top), append(g.gaps, gaps)
+			g.addSwitch(n)
 		}
 	}
 	g.to, g.end = slices.Repeat([]int32{-1}, g.channels), slices.Repeat([]int32{-1}, g.channels)
@@ -85,28 +77,47 @@ func newGraph(r *Routing, withSwitches bool) *graph {
 			}
 		}
 	}
+	g.addLinks(index, numbers)
+	slices.Sort(g.lids)
+	slices.SortFunc(g.duplicates, func(a, b Duplicate) int { return cmp.Compare(a.LID, b.LID) })
+	return g
+}
+
+func (g *graph) addSwitch(n *Node) {
+	g.switches = append(g.switches, n)
+	g.base = append(g.base, int32(g.channels))
+	g.channels += len(n.Ports)
+	g.radix = append(g.radix, int32(len(n.Ports)))
+	top, gaps := int32(-1), false
+	if n.Tables.Known() {
+		top, gaps = int32(n.Tables.Top), len(n.Tables.Missing) > 0
+	}
+	g.top, g.gaps = append(g.top, top), append(g.gaps, gaps)
+}
+
+// addLinks adds the links of all switches and end ports, given their indexes.
+func (g *graph) addLinks(switches map[*Node]int32, ends map[*Port]int32) {
 	for s, n := range g.switches {
 		for i := range n.Ports {
-			if peer := n.Ports[i].Peer; peer != nil && i > 0 {
-				c := g.base[s] + int32(i)
-				if t, ok := index[peer.Node]; ok {
-					g.to[c], g.entry[c] = t, peer.Number
-				} else if e, ok := numbers[peer]; ok {
-					g.end[c] = e
-					g.ends[e].sw, g.ends[e].at = int32(s), uint8(i)
-					g.hosts[s]++
-				}
+			peer := n.Ports[i].Peer
+			if peer == nil || i == 0 {
+				continue
+			}
+			c := g.base[s] + int32(i)
+			if t, ok := switches[peer.Node]; ok {
+				g.to[c], g.entry[c] = t, peer.Number
+			} else if e, ok := ends[peer]; ok {
+				g.end[c] = e
+				g.ends[e].sw, g.ends[e].at = int32(s), uint8(i)
+				g.hosts[s]++
 			}
 		}
 	}
 	for i := range g.ends {
-		if peer, ok := numbers[g.ends[i].port.Peer]; ok && g.ends[i].sw < 0 {
+		if peer, ok := ends[g.ends[i].port.Peer]; ok && g.ends[i].sw < 0 {
 			g.ends[i].peer = peer
 		}
 	}
-	slices.Sort(g.lids)
-	slices.SortFunc(g.duplicates, func(a, b Duplicate) int { return cmp.Compare(a.LID, b.LID) })
-	return g
 }
 
 // own enters the owner of the LIDs of a port.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/textfile"
 )
@@ -93,12 +94,14 @@ func (r *Routing) readLevelDump(in io.Reader, file string, add func(n *Node, lin
 func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
 	var lanes [16]uint8
 	fields := bytes.Fields(line)
-	invalid := "got " + textfile.Quote(line) + ", want an input port, an output port and 16 virtual lanes"
+	invalid := func() string {
+		return "got " + textfile.Quote(line) + ", want an input port, an output port and 16 virtual lanes"
+	}
 	switch {
 	case len(fields) == 11: // GUID, ports, 8 bytes
 		guid, ok := prefixedHex(fields[0], 64)
 		if !ok {
-			return invalid
+			return invalid()
 		}
 		if n, problem = r.switchByGUID(guid); problem != "" {
 			return problem
@@ -106,7 +109,7 @@ func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
 		for i, f := range fields[3:] {
 			pair, ok := prefixedHex(f, 8)
 			if !ok {
-				return invalid
+				return invalid()
 			}
 			lanes[2*i], lanes[2*i+1] = uint8(pair>>4), uint8(pair&15)
 		}
@@ -118,23 +121,23 @@ func (r *Routing) addSLtoVL(n *Node, line []byte) (problem string) {
 		for i, f := range fields[3:] {
 			vl, ok := decimalNumber(f, 15)
 			if !ok {
-				return invalid
+				return invalid()
 			}
 			lanes[i] = uint8(vl)
 		}
 	default:
-		return invalid
+		return invalid()
 	}
 	inPort, okIn := decimalNumber(fields[0], 255)
 	outPort, okOut := decimalNumber(fields[1], 255)
 	if !okIn || !okOut {
-		return invalid
+		return invalid()
 	}
 	if !n.IsSwitch() {
 		return "" // lanes of adapters cannot be part of a loop
 	}
 	if int(max(inPort, outPort)) >= len(n.Ports) {
-		return fmt.Sprintf("port %d of 0x%016x: want 0 to %d", max(inPort, outPort), uint64(n.GUID), len(n.Ports)-1)
+		return fmt.Sprintf("port %s: want 0 to %d", fabric.PortName(n.GUID.String(), int(max(inPort, outPort))), len(n.Ports)-1)
 	}
 	n.setSLtoVL(uint8(inPort), uint8(outPort), lanes)
 	return ""

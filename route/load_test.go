@@ -165,7 +165,7 @@ func TestLoad_Errors(t *testing.T) {
 		{"truncated link", "{ CA Ports:01 SystemGUID:1 NodeGUID:1\n", "got the end of the line, want PortGUID: and a hexadecimal number"},
 		{"multicast LID", "Switch 0x0002c90000800200\nLID    : Out Port(s)\n0x0001 : 0x001\n", ":3: got \"0x0001 : 0x001\", want a multicast LID"},
 		{"table entry", "Unicast lids [0x0-0x8] of switch Lid 2 guid 0x0002c90000800200 (leaf001):\n0x0001 1\n", ":2: got \"0x0001 1\", want a LID and a port"},
-		{"virtual lanes", "0x0002c90000800200 1 9 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7\n", ":1: port 9 of 0x0002c90000800200: want 0 to 4"},
+		{"virtual lanes", "0x0002c90000800200 1 9 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7\n", ":1: port 0x0002c90000800200[9]: want 0 to 4"},
 		{"service level", "0x0002c90000100000 3 16\n", ":1: got \"0x0002c90000100000 3 16\", want a node, a destination LID and a service level"},
 		{"saved", "{\"schema\":\"ibkit/routing/0\"}\n", `:1: got schema "ibkit/routing/0", want "ibkit/routing/1"`},
 	} {

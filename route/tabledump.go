@@ -79,14 +79,14 @@ func (d *tableDump) begin(line []byte) (problem string) {
 
 // unicastEntry reads "0x0001 001 …".
 func (d *tableDump) unicastEntry(line []byte) (problem string) {
-	invalid := "got " + textfile.Quote(line) + ", want a LID and a port such as 0x0001 001"
+	invalid := func() string { return "got " + textfile.Quote(line) + ", want a LID and a port such as 0x0001 001" }
 	if len(line) < len("0x0001 001") || line[6] != ' ' {
-		return invalid
+		return invalid()
 	}
 	lid, okLID := hexNumber(line[2:6], 16)
 	port, okPort := decimalNumber(line[7:10], 255)
 	if !okLID || !okPort || lid > uint64(ib.MaxUnicastLID) {
-		return invalid
+		return invalid()
 	}
 	t := d.node.tables()
 	for len(t.LFT) <= int(lid) {

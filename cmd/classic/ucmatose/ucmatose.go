@@ -19,7 +19,7 @@ type command struct {
 
 // New returns ucmatose.
 func New(env *cmdutil.Env) *getopt.Tool {
-	c := &command{rdmacmutils.NewExchange(rdmacmutils.Program{Env: env, Prefix: "cmatose: "}, rdmacm.PortSpaceTCP), "7471", false}
+	c := &command{rdmacmutils.NewExchange(env, "cmatose: ", rdmacm.PortSpaceTCP), "7471", false}
 	c.Options.Param = rdmacm.ConnParam{ResponderResources: 1, InitiatorDepth: 1, RetryCount: 5}
 	options := c.Common(rdmacmutils.ExchangeTexts{
 		Action: "connect to", Connections: "connections", Space: "tcp", OtherSpace: "ib", OtherNumber: rdmacm.PortSpaceIB,

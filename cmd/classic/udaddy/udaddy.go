@@ -18,7 +18,7 @@ const port = "7174"
 
 // New returns udaddy.
 func New(env *cmdutil.Env) *getopt.Tool {
-	c := &command{rdmacmutils.NewExchange(rdmacmutils.Program{Env: env, Prefix: "udaddy: "}, rdmacm.PortSpaceUDP)}
+	c := &command{rdmacmutils.NewExchange(env, "udaddy: ", rdmacm.PortSpaceUDP)}
 	c.Options.Datagrams = true
 	options := c.Common(rdmacmutils.ExchangeTexts{
 		Action: "send to", Connections: "queue pairs", Space: "udp", OtherSpace: "ipoib", OtherNumber: rdmacm.PortSpaceIPoIB,

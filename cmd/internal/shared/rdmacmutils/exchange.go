@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ibkit/ibkit/cm/exchange"
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/rdmacm"
 )
@@ -17,10 +18,11 @@ type Exchange struct {
 	Session        *exchange.Session
 }
 
-// NewExchange returns a call with the default options. space is the default port space.
-func NewExchange(p Program, space rdmacm.PortSpace) *Exchange {
+// NewExchange returns a call with the default options. prefix is in front of the lines that
+// the program prints, space is the default port space.
+func NewExchange(env *cmdutil.Env, prefix string, space rdmacm.PortSpace) *Exchange {
 	return &Exchange{
-		Program: p, Lookup: Lookup{Space: space},
+		Program: Program{Env: env, Prefix: prefix}, Lookup: Lookup{Space: space},
 		Options: exchange.Options{Connections: 1, Count: exchange.DefaultCount, Size: exchange.DefaultSize},
 	}
 }
