@@ -11,3 +11,5 @@ func storeBarrier() {}
 func deviceBarrier() {}
 
 func storeDevice(unsafe.Pointer, uint64) {}
+
+func storeBlock(unsafe.Pointer, *[blockSize / 8]uint64) {}

@@ -20,3 +20,10 @@ func deviceBarrier() {}
 func storeDevice(p unsafe.Pointer, v uint64) {
 	_, _, _ = unix.RawSyscall(unix.SYS_S390_PCI_MMIO_WRITE, uintptr(p), uintptr(unsafe.Pointer(&v)), unsafe.Sizeof(v))
 }
+
+// storeBlock stores a block in a register.
+func storeBlock(p unsafe.Pointer, b *[blockSize / 8]uint64) {
+	for i, v := range b {
+		storeDevice(unsafe.Add(p, 8*i), v)
+	}
+}

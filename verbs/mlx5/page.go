@@ -117,10 +117,10 @@ func (r *register) ring(head uint64) {
 
 // push writes a complete work request to the register (BlueFlame): the adapter does not
 // read it from memory. Its size is a multiple of 64 bytes, at most that of a half.
-func (r *register) push(blocks []uint64) {
+func (r *register) push(blocks [][blockSize / 8]uint64) {
 	deviceBarrier()
-	for i, v := range blocks {
-		storeDevice(unsafe.Add(r.at, r.next+8*i), v)
+	for i := range blocks {
+		storeBlock(unsafe.Add(r.at, r.next+blockSize*i), &blocks[i])
 	}
 	r.flush()
 }

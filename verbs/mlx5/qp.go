@@ -137,7 +137,7 @@ func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	q.memory.publish(qpSent, q.send.posted&0xffff)
 	size := blocks * blockSize
 	if n == 1 && size <= q.register.half && last+size <= len(q.send.ring) && q.device.copies(&wrs[0]) {
-		q.register.push(unsafe.Slice((*uint64)(unsafe.Pointer(&q.send.ring[last])), size/8))
+		q.register.push(unsafe.Slice((*[blockSize / 8]uint64)(unsafe.Pointer(&q.send.ring[last])), blocks))
 	} else {
 		q.register.ring(*(*uint64)(unsafe.Pointer(&q.send.ring[last])))
 	}

@@ -26,39 +26,47 @@ func recvSizes(c provider.QPCap) (stride, count uint32) {
 
 // post writes work requests and returns their number.
 func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
+	free := uint32(len(q.ids)) - (q.head - q.tail.Load())
 	for n < len(wrs) {
-		if err = checkRecv(wrs[n].SGEs, q.maxSGE); err != nil {
-			return n, err
-		}
-		if q.head-q.tail.Load() >= uint32(len(q.ids)) {
+		wr := &wrs[n]
+		if free == 0 {
 			return n, provider.ErrFull
 		}
-		i := int(q.head & uint32(len(q.ids)-1))
-		putList(q.ring[i*q.stride:(i+1)*q.stride], wrs[n].SGEs)
-		q.ids[i] = wrs[n].ID
+		i := int(q.head) & (len(q.ids) - 1)
+		if err = putList(q.ring[i*q.stride:(i+1)*q.stride], wr.SGEs, q.maxSGE); err != nil {
+			return n, err
+		}
+		q.ids[i] = wr.ID
 		q.head++
+		free--
 		n++
 	}
 	return n, nil
 }
 
-// checkRecv rejects lists that the queue has no room for.
-func checkRecv(sges []provider.SGE, limit int) error {
+// putList writes the data segments of a receive work request, and the end of the list if
+// there is room for it. It returns an error for a list that the queue has no room for; the
+// entry is not posted then, and its contents do not matter.
+func putList(into []byte, sges []provider.SGE, limit int) error {
 	if len(sges) > limit {
 		return provider.ErrSGEs
 	}
-	_, err := provider.Length(sges, maxMessage)
-	return err
-}
-
-// putList writes the data segments of a receive work request, and the end of the list if
-// there is room for it.
-func putList(into []byte, sges []provider.SGE) {
-	w := writer{ring: into}
-	w.data(sges)
-	if w.size < len(into) {
-		putSGE(w.segment(), 0, endKey, 0)
+	var sum uint64
+	for i := range sges {
+		s := &sges[i]
+		if s.Length != 0 {
+			sum += uint64(s.Length)
+			putSGE((*[segmentSize]byte)(into), s.Length, s.LKey, s.Addr)
+			into = into[segmentSize:]
+		}
 	}
+	if len(into) >= segmentSize {
+		putSGE((*[segmentSize]byte)(into), 0, endKey, 0)
+	}
+	if sum > maxMessage {
+		return provider.ErrLength
+	}
+	return nil
 }
 
 // retire frees a completed work request and returns its ID.

@@ -52,9 +52,10 @@ func sendSize(t provider.Transport, c provider.QPCap) int {
 // post writes work requests and returns their number. last is the offset of the last one
 // in the ring, blocks its size.
 func (q *sendQueue) post(wrs []provider.SendWR) (n, last, blocks int, err error) {
+	full := q.tail.Load() + q.capacity
 	for n < len(wrs) {
 		at := int(q.posted&uint32(len(q.slots)-1)) * blockSize
-		size, err := q.fill(&wrs[n], at)
+		size, err := q.fill(&wrs[n], at, full)
 		if err != nil {
 			return n, last, blocks, err
 		}
@@ -64,13 +65,14 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n, last, blocks int, err error)
 	return n, last, blocks, nil
 }
 
-// fill writes a work request at an offset of the ring and returns its size in blocks.
-func (q *sendQueue) fill(wr *provider.SendWR, at int) (blocks int, err error) {
+// fill writes a work request at an offset of the ring and returns its size in blocks. full
+// is the number of work requests ever posted with which the queue is full.
+func (q *sendQueue) fill(wr *provider.SendWR, at int, full uint32) (blocks int, err error) {
 	to, err := q.check(wr)
 	if err != nil {
 		return 0, err
 	}
-	if q.head-q.tail.Load() >= q.capacity {
+	if q.head == full {
 		return 0, provider.ErrFull
 	}
 	w := writer{ring: q.ring, offset: at}
@@ -99,7 +101,7 @@ func (q *sendQueue) fill(wr *provider.SendWR, at int) (blocks int, err error) {
 	}
 	binary.BigEndian.PutUint32(c[0:], q.posted&0xffff<<8|uint32(opcodes[wr.Opcode]))
 	binary.BigEndian.PutUint32(c[4:], q.number<<8|uint32(w.size/segmentSize))
-	binary.BigEndian.PutUint32(c[8:], uint32(q.flags|controlFlags(wr.Flags)))
+	binary.BigEndian.PutUint32(c[8:], uint32(q.flags|controlFlags[wr.Flags&sendFlags]))
 	binary.BigEndian.PutUint32(c[12:], immediate(wr))
 	q.head++
 	q.slots[at/blockSize] = slot{wr.ID, q.head}
@@ -132,25 +134,28 @@ func (q *sendQueue) check(wr *provider.SendWR) (to *ah, err error) {
 	if len(wr.SGEs) > q.maxSGE {
 		return nil, provider.ErrSGEs
 	}
-	length, err := provider.Length(wr.SGEs, maxMessage)
-	if err == nil && wr.Opcode.IsAtomic() && (length != atomicSize || len(wr.SGEs) != 1) {
+	var length uint64
+	for i := range wr.SGEs {
+		length += uint64(wr.SGEs[i].Length)
+	}
+	if length > maxMessage || wr.Opcode.IsAtomic() && (length != atomicSize || len(wr.SGEs) != 1) {
 		err = provider.ErrLength
 	}
 	return to, err
 }
 
-// controlFlags converts the flags of a work request.
-func controlFlags(f provider.SendFlags) (c uint8) {
-	if f&provider.SendSignaled != 0 {
-		c |= ctrlSignaled
-	}
-	if f&provider.SendSolicited != 0 {
-		c |= ctrlSolicited
-	}
-	if f&provider.SendFence != 0 {
-		c |= ctrlFence
-	}
-	return c
+// sendFlags are the flags that change the control segment.
+const sendFlags = provider.SendSignaled | provider.SendSolicited | provider.SendFence
+
+// controlFlags are the flags of control segments by those of a work request.
+var controlFlags = [sendFlags + 1]uint8{
+	provider.SendSignaled:                                               ctrlSignaled,
+	provider.SendSolicited:                                              ctrlSolicited,
+	provider.SendFence:                                                  ctrlFence,
+	provider.SendSignaled | provider.SendSolicited:                      ctrlSignaled | ctrlSolicited,
+	provider.SendSignaled | provider.SendFence:                          ctrlSignaled | ctrlFence,
+	provider.SendSolicited | provider.SendFence:                         ctrlSolicited | ctrlFence,
+	provider.SendSignaled | provider.SendSolicited | provider.SendFence: ctrlSignaled | ctrlSolicited | ctrlFence,
 }
 
 // immediate returns the immediate data or the key to invalidate.

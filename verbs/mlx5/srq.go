@@ -88,9 +88,6 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
 	q.lock.Lock()
 	defer q.lock.Unlock()
 	for n < len(wrs) {
-		if err = checkRecv(wrs[n].SGEs, q.maxSGE); err != nil {
-			break
-		}
 		if q.head == q.tail {
 			err = provider.ErrFull
 			break
@@ -101,7 +98,9 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
 			break
 		}
 		at := int(q.head) * q.stride
-		putList(q.memory.buffer[at+segmentSize:at+q.stride], wrs[n].SGEs)
+		if err = putList(q.memory.buffer[at+segmentSize:at+q.stride], wrs[n].SGEs, q.maxSGE); err != nil {
+			break
+		}
 		q.ids[q.head] = wrs[n].ID
 		q.head = next
 		n++
