@@ -1,6 +1,5 @@
 //go:build guest
 
-// Package selftest runs ibkit perf --self-test in a guest.
 package selftest
 
 import (

@@ -1,0 +1,2 @@
+// Package selftest runs ibkit perf --self-test in a guest.
+package selftest
