@@ -70,6 +70,9 @@ func (s *selfTestFlags) run(ctx context.Context, c *command, flags *pflag.FlagSe
 	if r.Partial {
 		return &cmdutil.ExitError{Code: cmdutil.ExitPartial, Err: err}
 	}
+	if err != nil {
+		return err
+	}
 	return cmdutil.ResultError(false, r.Count(selftest.Fail) > 0)
 }
 

@@ -40,20 +40,20 @@ func unsupported(format string, args ...any) error {
 }
 
 // Run runs all cases. It returns an error and no report if there is no port to test, and
-// both if ctx ends.
-func Run(ctx context.Context, o Options) (*Report, error) {
+// both if ctx ends or the device cannot be closed.
+func Run(ctx context.Context, o Options) (r *Report, err error) {
 	ports, err := port.Open(o.Device, o.Port)
 	if err != nil {
 		return nil, err
 	}
 	p := ports[0]
-	defer port.CloseAll(ports)
+	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
 	t := &tester{ctx: ctx, port: p}
 	if err := t.choose(o.GIDIndex); err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	r := t.describe(o.Program)
+	r = t.describe(o.Program)
 	cases := t.all()
 	for i, c := range cases {
 		one := Case{Transport: c.group, Name: c.name, Sizes: append([]int{}, c.sizes...)}
