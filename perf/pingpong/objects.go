@@ -96,6 +96,15 @@ func (t *Test) access() verbs.Access {
 // recvAt returns the offset of received messages.
 func (s *objects) recvAt() int { return (s.test.Size + 63) &^ 63 }
 
+// sendAt returns the offset of the sent message. With Chk, each side returns what it has
+// received: the programs have one buffer.
+func (s *objects) sendAt() int {
+	if s.test.Chk {
+		return s.recvAt() + s.test.headroom()
+	}
+	return 0
+}
+
 // prepare builds the work requests.
 func (s *objects) prepare() {
 	into := []verbs.SGE{s.mr.SGE(s.recvAt(), s.test.headroom()+s.test.Size)}
@@ -104,12 +113,12 @@ func (s *objects) prepare() {
 	}
 	s.sends = []verbs.SendWR{{
 		ID: sendID, Opcode: verbs.OpSend, Flags: verbs.SendSignaled,
-		SGEs: []verbs.SGE{s.mr.SGE(0, s.test.Size)}, QKey: qkey,
+		SGEs: []verbs.SGE{s.mr.SGE(s.sendAt(), s.test.Size)}, QKey: qkey,
 	}}
 }
 
 // out returns the payload of the sent message.
-func (s *objects) out() []byte { return s.memory.Bytes()[:s.test.Size] }
+func (s *objects) out() []byte { return s.memory.Bytes()[s.sendAt():][:s.test.Size] }
 
 // in returns the payload of the received message.
 func (s *objects) in() []byte {
