@@ -93,7 +93,7 @@ func (s *side) print(fault, name string, n int) {
 		if must(s.cq.Poll(into)) == 0 {
 			continue
 		}
-		vendor := "0" // as %#x of C
+		vendor := "0" // as %#x of C; libmlx5 sets it for errors only
 		if v := into[0].VendorErr; v != 0 {
 			vendor = fmt.Sprintf("%#x", v)
 		}

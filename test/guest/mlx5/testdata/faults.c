@@ -109,7 +109,7 @@ static void print(const char *fault, const char *name, struct side *s, int n)
 		}
 		if (got) {
 			printf("%s: %s %d: status %d vendor %#x\n", fault, name, (int)wc.wr_id,
-			       wc.status, wc.vendor_err);
+			       wc.status, wc.status ? wc.vendor_err : 0);
 			n--;
 		}
 	}
