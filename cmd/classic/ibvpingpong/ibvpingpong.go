@@ -80,7 +80,7 @@ func newTool(env *cmdutil.Env, k kind, name string) *getopt.Tool {
 	}
 	switch k {
 	case ud:
-		c.size = 2048
+		c.size = 1024 // the usage text of the program has 2048
 	case srq:
 		c.queuePairs = 16
 	case xsrq:
