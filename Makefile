@@ -93,7 +93,9 @@ oracle: ## compare with Debian's tools on simulated fabrics
 # Processors with barriers of their own, by the names of Go and of QEMU.
 FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x
 
+# With -trimpath as in packages, so that both use the same compiled libraries.
 .PHONY: foreign
+foreign: export GOFLAGS = -trimpath
 foreign: ## run the assembly of other processors in QEMU's user mode
 	@for processor in $(FOREIGN); do \
 		GOARCH=$${processor%:*} $(CHECK) "queues on $${processor%:*}" \

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
 // reload loads the module with other parameters.
@@ -44,7 +45,7 @@ func TestDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.Must(t, "ibkit", "ib_write_bw", "-F", "-d", "mlx5_0", "-n", count, "-p", "18900", "127.0.0.1")
-		finish(t, theirs)
+		peers.Finish(t, theirs)
 		checkKernel(t, g)
 	})
 	t.Run("RoCE", func(t *testing.T) {
@@ -64,7 +65,7 @@ func TestDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.Must(t, "ibkit", "ib_send_bw", "-F", "-c", "UD", "-s", "512", "-n", count, "-x", "1", "-p", "18900", "127.0.0.1")
-		finish(t, theirs)
+		peers.Finish(t, theirs)
 		checkKernel(t, g)
 	})
 	t.Run("removal", func(t *testing.T) {

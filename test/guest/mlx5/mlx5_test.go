@@ -3,12 +3,11 @@
 package mlx5_test
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/selftest"
 )
 
@@ -33,12 +32,14 @@ func spec(t testing.TB) guest.Spec {
 // two processors.
 const count = "20"
 
+var options = peers.Options{Address: "127.0.0.1", Count: count}
+
 // TestPeers runs ibkit perf with programs on libmlx5, each as client and as server. The
 // module accepts a doorbell only if it was written to the register.
 func TestPeers(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
-	for i, test := range []struct{ theirs, ours string }{
+	peers.Run(t, g, options, []peers.Test{
 		{"ib_send_lat -F -s 64", "--peer perftest --test send-lat -s 64"},
 		{"ib_send_lat -F -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
 		{"ib_send_bw -F -c UC -s 4096", "--peer perftest --test send-bw --transport uc -s 4K"},
@@ -59,28 +60,7 @@ func TestPeers(t *testing.T) {
 		{"ibv_uc_pingpong -s 1024", "--peer pingpong --transport uc -s 1K"},
 		{"ibv_ud_pingpong -s 1024", "--peer pingpong --transport ud -s 1K"},
 		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
-	} {
-		t.Run(test.theirs, func(t *testing.T) {
-			tcp := 18600 + 2*i
-			theirs := append(strings.Fields(test.theirs), "-n", count, "-p", fmt.Sprint(tcp))
-			ours := append(strings.Fields(test.ours), "-n", count)
-			server := g.MustStart(t, theirs...)
-			listens := fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", tcp)
-			if err := g.Await(t.Context(), "sh", "-c", listens); err != nil {
-				t.Fatal(err)
-			}
-			g.Must(t, slices.Concat([]string{"ibkit", "perf", fmt.Sprintf("127.0.0.1:%d", tcp)}, ours)...)
-			finish(t, server)
-
-			server = g.MustStart(t, slices.Concat([]string{"ibkit", "perf", "--serve", "--listen", fmt.Sprintf(":%d", tcp+1)}, ours)...)
-			if err := server.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
-				t.Fatal(err)
-			}
-			theirs[len(theirs)-1] = fmt.Sprint(tcp + 1)
-			g.Must(t, append(theirs, "127.0.0.1")...)
-			finish(t, server)
-		})
-	}
+	})
 	checkKernel(t, g)
 }
 
@@ -89,24 +69,13 @@ func TestVerified(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
 	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
-	server := g.MustStart(t, "ibkit", "perf", "--serve")
-	if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range []string{
+	peers.Verified(t, g, options, []string{
 		"--test all -s 64", "--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
 		"--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b -q 4 -s 4K",
 		"--test write-lat,send-lat --inline -s 200",
 		"--test all -s 64 --transport xrc", "--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
 		"--test send-lat --inline --events -s 200 --transport xrc",
-	} {
-		t.Run(args, func(t *testing.T) {
-			out := g.Must(t, slices.Concat([]string{"ibkit", "perf", "127.0.0.1", "--verify", "-n", count}, strings.Fields(args))...)
-			if !strings.Contains(out, "verified") {
-				t.Errorf("got no verified payloads:\n%s", out)
-			}
-		})
-	}
+	})
 	checkKernel(t, g)
 }
 
@@ -140,14 +109,5 @@ func TestDevinfo(t *testing.T) {
 		if !strings.Contains(want, part) {
 			t.Errorf("got no %q of libmlx5 in\n%s", part, want)
 		}
-	}
-}
-
-// finish waits for a program, which must succeed.
-func finish(t *testing.T, p *guest.Process) {
-	t.Helper()
-	r, err := p.Wait(t.Context())
-	if err != nil || r.Code != 0 {
-		t.Fatalf("got exit code %d, %v, want 0:\n%s%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
 // masks replace the parts of outputs that differ from run to run.
@@ -77,8 +78,8 @@ func TestPingpongs(t *testing.T) {
 		}
 		client := g.MustStart(t, "ibv_xsrq_pingpong", "-d", "mlx5_0", "-n", "7", "-p", "18800", "127.0.0.1")
 		g.Must(t, "ibkit", "ibv_xsrq_pingpong", "-d", "mlx5_0", "-n", "7", "-p", "18800", "127.0.0.1")
-		finish(t, client)
-		finish(t, server)
+		peers.Finish(t, client)
+		peers.Finish(t, server)
 	})
 	checkKernel(t, g)
 }

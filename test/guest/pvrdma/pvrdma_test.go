@@ -52,7 +52,7 @@ func checkKernel(t *testing.T, g *guest.Guest) {
 func TestPeers(t *testing.T) {
 	t.Parallel()
 	g := boot(t)
-	peers.Run(t, g, peers.Options{Address: address, Count: 10, Common: []string{"-F", "-x", "1"}}, []peers.Test{
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-F", "-x", "1"}}, []peers.Test{
 		{"ib_send_lat -s 64", "--peer perftest --test send-lat -s 64"},
 		{"ib_send_lat -c UD -s 64", "--peer perftest --test send-lat --transport ud -s 64"},
 		{"ib_send_bw -s 4096", "--peer perftest --test send-bw -s 4K"},
@@ -61,7 +61,7 @@ func TestPeers(t *testing.T) {
 		{"ib_read_bw -s 65536", "--peer perftest --test read-bw -s 64K"},
 		{"ib_atomic_lat", "--peer perftest --test fetch-add-lat"},
 	})
-	peers.Run(t, g, peers.Options{Address: address, Count: 10, Common: []string{"-g", "1"}}, []peers.Test{
+	peers.Run(t, g, peers.Options{Address: address, Count: "10", Common: []string{"-g", "1"}}, []peers.Test{
 		{"ibv_rc_pingpong -c -s 4096", "--peer pingpong --verify"},
 		{"ibv_rc_pingpong -e -s 64", "--peer pingpong --events -s 64"},
 		{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
@@ -75,7 +75,7 @@ func TestPeers(t *testing.T) {
 func TestVerified(t *testing.T) {
 	t.Parallel()
 	g := boot(t)
-	peers.Verified(t, g, peers.Options{Address: address, Count: 10}, []string{
+	peers.Verified(t, g, peers.Options{Address: address, Count: "10"}, []string{
 		"--test all -s 64", "--test send-lat,write-bw --events -s 1K", "--test send-lat,send-bw --transport ud -s 512", "--test write-bw -b -q 4 -s 64K",
 	})
 	if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {

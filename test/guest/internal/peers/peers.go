@@ -19,7 +19,7 @@ type Test [2]string
 // Options are common to all tests.
 type Options struct {
 	Address string   // of the guest
-	Count   int      // messages
+	Count   string   // of messages
 	Common  []string // options of their programs
 }
 
@@ -31,10 +31,9 @@ func Run(t *testing.T, g *guest.Guest, o Options, tests []Test) {
 	for i, test := range tests {
 		t.Run(test[0], func(t *testing.T) {
 			port := firstPort + 2*i
-			count := fmt.Sprint(o.Count)
-			ours := append(strings.Fields(test[1]), "-n", count)
+			ours := append(strings.Fields(test[1]), "-n", o.Count)
 			theirs := func(port int) []string {
-				return slices.Concat(strings.Fields(test[0]), o.Common, []string{"-n", count, "-p", fmt.Sprint(port)})
+				return slices.Concat(strings.Fields(test[0]), o.Common, []string{"-n", o.Count, "-p", fmt.Sprint(port)})
 			}
 			server := g.MustStart(t, theirs(port)...)
 			listens := fmt.Sprintf("grep -q ':%04X .* 0A ' /proc/net/tcp /proc/net/tcp6", port)
@@ -42,20 +41,20 @@ func Run(t *testing.T, g *guest.Guest, o Options, tests []Test) {
 				t.Fatal(err)
 			}
 			g.Must(t, slices.Concat([]string{"ibkit", "perf", fmt.Sprintf("%s:%d", o.Address, port)}, ours)...)
-			finish(t, server)
+			Finish(t, server)
 
 			server = g.MustStart(t, slices.Concat([]string{"ibkit", "perf", "--serve", "--listen", fmt.Sprintf(":%d", port+1)}, ours)...)
 			if err := server.AwaitOutput(t.Context(), "waiting for a client of"); err != nil {
 				t.Fatal(err)
 			}
 			g.Must(t, append(theirs(port+1), o.Address)...)
-			finish(t, server)
+			Finish(t, server)
 		})
 	}
 }
 
-// finish waits for a program, which must succeed.
-func finish(t *testing.T, p *guest.Process) {
+// Finish waits for a program, which must succeed.
+func Finish(t *testing.T, p *guest.Process) {
 	t.Helper()
 	r, err := p.Wait(t.Context())
 	if err != nil || r.Code != 0 {
@@ -71,7 +70,7 @@ func Verified(t *testing.T, g *guest.Guest, o Options, tests []string) {
 	}
 	for _, args := range tests {
 		t.Run(args, func(t *testing.T) {
-			out := g.Must(t, slices.Concat([]string{"ibkit", "perf", o.Address, "--verify", "-n", fmt.Sprint(o.Count)}, strings.Fields(args))...)
+			out := g.Must(t, slices.Concat([]string{"ibkit", "perf", o.Address, "--verify", "-n", o.Count}, strings.Fields(args))...)
 			if !strings.Contains(out, "verified") {
 				t.Errorf("got no verified payloads:\n%s", out)
 			}
