@@ -291,7 +291,7 @@ func (r *runner) await(a *attempt, now time.Duration, err error) error {
 // the ID, which the peer has changed.
 func peerGone(err error) bool {
 	call, ok := errors.AsType[*rdmacm.CallError](err)
-	return ok && call.Err == error(unix.EINVAL)
+	return ok && errors.Is(call.Err, unix.EINVAL)
 }
 
 // next handles the next event, or the steps whose time is over.

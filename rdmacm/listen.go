@@ -223,7 +223,7 @@ var ErrPeerGone = errors.New("the peer has given up its request")
 // replyError returns ErrPeerGone for a command that the kernel rejects in the state of a
 // request. It reports no event of a request without a reply (ucma.c, ucma_event_handler).
 func replyError(err error) error {
-	if call, ok := errors.AsType[*CallError](err); ok && call.Err == error(unix.EINVAL) {
+	if call, ok := errors.AsType[*CallError](err); ok && errors.Is(call.Err, unix.EINVAL) {
 		return ErrPeerGone
 	}
 	return err

@@ -210,7 +210,7 @@ func TestRequest_PeerGone(t *testing.T) {
 		t.Errorf("got error %v, want %v", err, ErrPeerGone)
 	}
 	for _, err := range []error{nil, unix.EINVAL, &CallError{"accept", unix.ENOMEM}} {
-		if got := replyError(err); got != err {
+		if got := replyError(err); !errors.Is(got, err) {
 			t.Errorf("got error %v, want %v", got, err)
 		}
 	}

@@ -182,7 +182,7 @@ const (
 // path returns the path of loopback.
 func (s *session) path() verbs.Path {
 	return verbs.Path{
-		DGID: s.gid, SGIDIndex: s.index, HopLimit: testHops, DLID: ib.LID(s.port.Attr.LID), Port: s.port.Number,
+		DGID: s.gid, SGIDIndex: s.index, HopLimit: testHops, DLID: s.port.Attr.LID, Port: s.port.Number,
 	}
 }
 

@@ -8,11 +8,10 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-
-	"github.com/ibkit/ibkit/verbs/provider"
 	"unsafe"
 
 	"github.com/ibkit/ibkit/verbs/dmamem"
+	"github.com/ibkit/ibkit/verbs/provider"
 )
 
 // The barriers run and return, and stores before a barrier are visible with those after it.
