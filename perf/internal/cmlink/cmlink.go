@@ -137,9 +137,9 @@ func noListener(err error) bool {
 	return ok && s.Status == statusNoService
 }
 
-// finish sets the attributes that the connection manager does not.
+// finish sets the attributes that the connection manager does not. iWARP has none.
 func (c Config) finish(qp *verbs.QP) error {
-	if c.Type != verbs.QPTypeRC {
+	if c.Type != verbs.QPTypeRC || qp.IWARP() {
 		return nil
 	}
 	return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{MinRNRTimer: &c.MinRNRTimer})
