@@ -36,10 +36,14 @@ static void hear_arm(u64 value)
 	memcpy(word, &value, 8);
 	cq = xa_load(&ts_cqs, be32_to_cpu(word[1]) & 0xffffff);
 	if (ts_strict)
-		ts_expect(cq && !(be32_to_cpu(word[1]) >> 24), "doorbell of no CQ: %08x %08x",
-			  be32_to_cpu(word[0]), be32_to_cpu(word[1]));
+		ts_expect(!(be32_to_cpu(word[1]) >> 24), "doorbell of CQ %08x",
+			  be32_to_cpu(word[1]));
+	/* A queue may be gone before its last doorbell is heard. */
 	if (cq)
 		cq->bells++;
+	else
+		pr_info_ratelimited("mlx5test: a doorbell of no CQ: %08x %08x\n",
+				    be32_to_cpu(word[0]), be32_to_cpu(word[1]));
 }
 
 /* A doorbell of a queue pair: the first 8 bytes of the last request of a list. */
