@@ -176,7 +176,7 @@ func TestPlan_Miswirings(t *testing.T) {
 			}
 			named := func(port string) bool {
 				name, number, _ := strings.Cut(port, "/P")
-				return regexp.MustCompile(`(?m)\b` + name + `( port ` + number + `\b| is not in the fabric)`).MatchString(details)
+				return regexp.MustCompile(`(?m)\b` + name + `(\[` + number + `\]| is not in the fabric)`).MatchString(details)
 			}
 			for port, peer := range different {
 				if !named(port) && !named(peer) {
