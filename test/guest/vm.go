@@ -101,7 +101,9 @@ func (h hardware) args() []string {
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024",
 		"-kernel", h.kernel.Image,
 		"-initrd", fmt.Sprintf("/proc/self/fd/%d", imageFD),
-		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t",
+		// On a loaded machine, the check of the timer in the kernel can miss the
+		// emulated interrupts, and the kernel panics.
+		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t no_timer_check",
 		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
 		"-chardev", fmt.Sprintf("socket,id=agent,fd=%d", agentFD),
 		"-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=" + wire.PortName,
