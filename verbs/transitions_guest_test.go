@@ -36,7 +36,8 @@ func TestGuestTransitions(t *testing.T) {
 		QPStateReset: {}, QPStateInit: {QPStateInit}, QPStateRTR: {QPStateInit, QPStateRTR}, QPStateRTS: {QPStateInit, QPStateRTR, QPStateRTS},
 		QPStateSQD: {QPStateInit, QPStateRTR, QPStateRTS, QPStateSQD}, QPStateError: {QPStateInit, QPStateError},
 	}
-	for kind, known := range transitions {
+	for _, kind := range []QPType{QPTypeRC, QPTypeUC, QPTypeUD} { // all that Soft-RoCE has
+		known := transitions[kind]
 		change := func(qp *QP, from, to QPState) error {
 			request := core
 			request.QPHandle, request.State, request.AttrMask = qp.handle, uint8(to), uint32(known[stateChange{from, to}].needs|maskState)
