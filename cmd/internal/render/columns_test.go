@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,6 +19,7 @@ func TestColumns(t *testing.T) {
 		{"empty cells", [][]string{{"", "", ""}, {"x", "", "y"}, {"", "1", ""}}},
 		{"wide and combining characters", [][]string{{"機架一", "é", "ok"}, {"node", "e\u0301", "ok"}}},
 		{"escape sequences", [][]string{{"\x1b[31;1mslow\x1b[0;22m", "1", "\x1b[33mlimited\x1b[0m"}, {"fast", "1000", ""}}},
+		{"more than is stored", [][]string{{"a", "1", ""}, {"b", "22", strings.Repeat("x", storedText)}, {"cc", "", "y"}, {"d", "4", "zz"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			header := []string{"NODE", "PORT", "FINDING"}
