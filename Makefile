@@ -16,6 +16,7 @@ BENCHFLAGS =
 
 # More than four times the duration on a quiet machine with two cores.
 TIMEOUT = 15m
+ORACLE_TIMEOUT = 45m
 GUEST_TIMEOUT = 30m
 
 LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconvert usestdlibvars misspell
@@ -88,7 +89,7 @@ oracle scripts guest: export REPEAT = 1
 
 .PHONY: oracle
 oracle: ## compare with Debian's tools on simulated fabrics
-	@$(CHECK) oracle go test -timeout $(TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
+	@$(CHECK) oracle go test -timeout $(ORACLE_TIMEOUT) -tags oracle ./test/ibsimtest ./test/oracle ./docs
 
 # Processors with barriers of their own, by the names of Go and of QEMU.
 FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x

@@ -115,7 +115,7 @@ func TestRouteTables_Broken(t *testing.T) {
 			s := serveFabric(t, "fat-tree:radix=4,pods=2,spines=2")
 			ctl(t, s, command)
 			compareSMP(t, s, "", []string{
-				"ibtracert -t 50 1 4", "ibtracert -t 50 4 1", "ibtracert -t 50 -f 1 4", "ibtracert -t 50 -n 7 4", "ibtracert -t 50 1 7", "ibroute -t 50 7 0 8", "ibroute -t 50 -a 7 1 8",
+				"ibtracert -t 200 1 4", "ibtracert -t 200 4 1", "ibtracert -t 200 -f 1 4", "ibtracert -t 200 -n 7 4", "ibtracert -t 200 1 7", "ibroute -t 200 7 0 8", "ibroute -t 200 -a 7 1 8",
 			})
 		})
 	}
@@ -132,8 +132,8 @@ func TestRouteTables_MissingBlock(t *testing.T) {
 		t.Run(fmt.Sprint(block), func(t *testing.T) {
 			ctl(t, s, fmt.Sprintf("mute spine001 LinearForwardingTable %d", block))
 			defer ctl(t, s, "mute spine001 off")
-			compareSMP(t, s, "", []string{"ibroute -t 50 7", "ibroute -t 50 -n 7", "ibroute -t 50 -an 7 60 300"})
-			want, got := s.MustRunC(t, "", "dump_fts", "-t", "50", "-n"), s.MustRun(t, "", ibkit(), "dump_fts", "-t", "50", "-n")
+			compareSMP(t, s, "", []string{"ibroute -t 200 7", "ibroute -t 200 -n 7", "ibroute -t 200 -an 7 60 300"})
+			want, got := s.MustRunC(t, "", "dump_fts", "-t", "200", "-n"), s.MustRun(t, "", ibkit(), "dump_fts", "-t", "200", "-n")
 			if warnings(got) != warnings(want) || !strings.Contains(got.Stderr, fmt.Sprintf("SMA LID 7; MAD status 0x0 AM 0x%x\n", block)) {
 				t.Errorf("got %swant %s", got.Stderr, want.Stderr)
 			}
