@@ -230,6 +230,9 @@ func (s scope) representative(ports Ports, f *facts) uint32 {
 		return 0
 	}
 	selected := s.selected(ports, f)
+	if len(selected) == 0 { // the node reports that it has no ports
+		return 0
+	}
 	return uint32(selected[len(selected)-1])
 }
 

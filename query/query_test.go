@@ -226,6 +226,27 @@ func TestRun_BrokenPort(t *testing.T) {
 	}
 }
 
+// A node may report that it has no ports.
+func TestRun_NoPorts(t *testing.T) {
+	f, err := sim.Build("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"VLArbitrationTable", "P_KeyTable", "PortInfo"} {
+		o := demo(t, name, "7", "all")
+		o.Open = func(context.Context) (umad.Port, error) { return f.Open("") }
+		for _, n := range f.Nodes {
+			if !n.IsSwitch() {
+				n.Info.NumPorts = 0
+			}
+		}
+		r, err := Run(t.Context(), o)
+		if err != nil || len(r.Replies) != 1 || !errors.Is(r.Replies[0].Err, errEmpty) {
+			t.Errorf("%s: got %d replies, the first with error %v, error %v, want one with %v", name, len(r.Replies), r.Replies[0].Err, err, errEmpty)
+		}
+	}
+}
+
 func TestRun_Modifier(t *testing.T) {
 	o := demo(t, "PortInfo", "leaf1", "")
 	modifier := uint32(3)
