@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 )
 
 // Each preset of package sim with a fault has the finding, and no other one.
@@ -79,6 +82,39 @@ func TestAnalyze_Sizes(t *testing.T) {
 	for _, want := range []string{"the table has only 4 entries", "entries with a port above 4: 1, for example that of LID 1 with port 200", "multicast entries with a port above 4: 1", "LID "} {
 		if !strings.Contains(strings.Join(details, "\n"), want) {
 			t.Errorf("got findings %q, want one with %q", details, want)
+		}
+	}
+}
+
+// Packets that enter a forwarding loop at any switch wait for each other, on each of their
+// service levels.
+func TestAnalyze_LoopLanes(t *testing.T) {
+	for sl := range uint8(2) {
+		for entry := range 3 {
+			r := &Routing{PathSLs: &PathSLs{}}
+			var ring [3]*Node
+			for i := range ring {
+				ring[i] = r.add(ib.GUID(i+1), mad.NodeTypeSwitch, 3)
+				ring[i].Tables = &Tables{LFT: slices.Repeat([]uint8{NoRoute}, lftBlock), Top: lftBlock - 1}
+			}
+			for i := range ring {
+				connect(&ring[i].Ports[1], &ring[(i+1)%3].Ports[2])
+			}
+			host := func(lid ib.LID, at int) *Port {
+				n := r.add(ib.GUID(0x100+int(lid)), mad.NodeTypeCA, 1)
+				n.Ports[1].LID = lid
+				connect(&n.Ports[1], &ring[at].Ports[3])
+				return &n.Ports[1]
+			}
+			from, to := host(1, entry), host(2, (entry+1)%3)
+			for _, n := range ring {
+				n.Tables.LFT[to.LID] = 1
+			}
+			r.PathSLs.Set(from, to.LID, sl)
+			a := mustAnalyze(t, r, AnalyzeOptions{})
+			if len(a.CreditLoops) != 1 || len(a.CreditLoops[0].Hops) != 3 || a.CreditLoops[0].Hops[0].VL != sl {
+				t.Errorf("entry at switch %d, service level %d: got %+v, want one credit loop of 3 ports", entry, sl, a.CreditLoops)
+			}
 		}
 	}
 }

@@ -58,38 +58,38 @@ func (p *lanePart) sources(lid ib.LID) {
 }
 
 // follow adds the dependencies of the packets with a service level, in the order of
-// their paths. Packets in a forwarding loop follow it once.
+// their paths. Packets in a forwarding loop follow it as long as they reach new lanes.
 func (p *lanePart) follow(sl uint8) {
 	t := p.tree
 	for _, s := range t.order {
 		p.step(s, sl)
 	}
 	for s := range p.graph.switches {
-		for n := int32(s); t.looping(n); n = t.next[n] {
-			p.step(n, sl)
-			t.degree[n] = 0
+		for n := int32(s); t.looping(n) && p.step(n, sl); n = t.next[n] {
 		}
 	}
 }
 
 // step adds the dependencies of the lanes that leave a switch on those that leave the
-// next one.
-func (p *lanePart) step(s int32, sl uint8) {
+// next one. It reports whether another lane leaves the next switch.
+func (p *lanePart) step(s int32, sl uint8) bool {
 	g, t := p.graph, p.tree
 	n, used := t.next[s], p.used[sl][s]
 	if n < 0 || used == 0 || t.next[n] < 0 {
-		return
+		return false
 	}
 	c := g.base[s] + int32(t.out[s])
 	vl := g.switches[n].Lane(g.entry[c], t.out[n], sl)
 	if vl == vlDropped {
-		return
+		return false
 	}
-	p.used[sl][n] |= 1 << vl
 	next := g.base[n] + int32(t.out[n])
 	for v := range uint8(vlCount) {
 		if used>>v&1 != 0 {
 			p.lanes.add(c, next, v, 1<<vl)
 		}
 	}
+	added := p.used[sl][n]>>vl&1 == 0
+	p.used[sl][n] |= 1 << vl
+	return added
 }
