@@ -89,6 +89,7 @@ func (r *adaptiveReader) get(a mad.Attribute, modifier uint32, done func(error))
 
 // start requests the settings, and the tables if adaptive routing is on.
 func (r *adaptiveReader) start() {
+	r.node.Adaptive = nil
 	r.get(&r.info, 0, func(err error) {
 		if err != nil || r.info.Enabled == 0 {
 			return
@@ -170,7 +171,7 @@ func (r *adaptiveReader) confirm() (*Adaptive, error) {
 	if r.failure != "" {
 		return nil, errors.New(r.failure)
 	}
-	byLID := make([]uint16, int(r.node.Tables.Top)+1)
+	byLID := make([]uint16, int(min(r.node.Tables.Top, ib.MaxUnicastLID))+1)
 	for lid := range byLID {
 		byLID[lid] = NoGroup
 		e, port := r.entries[lid], r.node.Tables.Lookup(ib.LID(lid))

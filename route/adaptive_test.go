@@ -112,6 +112,49 @@ func TestAdaptive_Static(t *testing.T) {
 	}
 }
 
+// A switch can report a highest LID that is not a unicast LID.
+func TestAdaptive_Top(t *testing.T) {
+	f := buildAdaptive(t, "single-switch:hosts=4,ar=on")
+	for _, n := range f.Nodes {
+		if n.IsSwitch() {
+			n.Switch.LinearFDBTop = 0xffff
+		}
+	}
+	if a := checkAdaptive(t, f); a.Adaptive.Switches != 1 || a.Adaptive.Static != 0 {
+		t.Errorf("got %+v, want the groups of one switch", a.Adaptive)
+	}
+}
+
+// A switch whose tables are read again gets new groups, too.
+func TestAdaptive_ReadAgain(t *testing.T) {
+	const leaf = "leaf001"
+	f := buildAdaptive(t, "fat-tree:levels=2,radix=8,pods=4,ar=on")
+	first := 0 // requests of the first read
+	for _, n := range f.Nodes {
+		if n.IsSwitch() {
+			first += (len(n.LFT) + lftBlock - 1) / lftBlock
+		}
+	}
+	dest := f.Node("host00016").Ports[1].Info.LID
+	sound := f.Node(leaf).LFT[dest]
+	f.Node(leaf).LFT[dest] = 1 // no uplink
+	p := &tablePort{before: func(request int) {
+		if request == first+1 {
+			f.Node(leaf).LFT[dest] = sound
+		}
+	}}
+	a, err := Check(t.Context(), Options{Open: func(context.Context) (port umad.Port, err error) {
+		p.Port, err = f.Open("")
+		return p, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.requests <= first || a.Adaptive.Switches != 8 || a.Adaptive.Static != 0 {
+		t.Errorf("got %+v after %d requests, want groups of 8 switches after more than %d", a.Adaptive, p.requests, first)
+	}
+}
+
 // The reading of the group table that agrees with the forwarding table is used.
 func TestAdaptiveReader_Confirm(t *testing.T) {
 	mask := func(ports ...uint8) (m mad.PortMask) {

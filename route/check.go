@@ -208,7 +208,7 @@ func (a *Analysis) suspects() []*Node {
 }
 
 // readAgain reads the tables of switches again and returns the switches whose tables
-// changed.
+// changed. Those of all LIDs include the groups of adaptive routing.
 func (s *session) readAgain(ctx context.Context, nodes []*Node) (changed []*Node, err error) {
 	before := make([]Tables, len(nodes))
 	for i, n := range nodes {
@@ -232,7 +232,10 @@ func (s *session) readAgain(ctx context.Context, nodes []*Node) (changed []*Node
 			changed = append(changed, n)
 		}
 	}
-	return changed, nil
+	if len(changed) > 0 && s.read.LIDs == nil {
+		err = s.readAdaptive(ctx, changed)
+	}
+	return changed, err
 }
 
 // maxAutoPaths limits the number of paths whose service levels are read without a
