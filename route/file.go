@@ -11,7 +11,7 @@ import (
 // hexNumber parses hexadecimal digits without a prefix.
 func hexNumber(digits []byte, bits int) (uint64, bool) {
 	v, err := strconv.ParseUint(string(digits), 16, bits)
-	return v, err == nil && len(digits) > 0 && digits[0] != '+'
+	return v, err == nil
 }
 
 // prefixedHex parses a hexadecimal number that begins with 0x.
