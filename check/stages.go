@@ -210,7 +210,7 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 	for _, n := range r.counters.Nodes {
 		for _, failure := range n.Failures {
 			guid := n.GUID
-			r.add(noResponse, Finding{Subject: r.nodePort(n.Node, failure.Port), NodeGUID: &guid, Detail: fmt.Sprintf("%v: %v", failure.Attr, failure.Err)})
+			r.add(noResponse, Finding{Subject: r.nodePort(n.Node, failure.Port), NodeGUID: &guid, Detail: fmt.Sprintf("%s: %v", mad.ClassPM.AttrName(failure.Attr), failure.Err)})
 		}
 	}
 	ports := 0
