@@ -176,7 +176,6 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"diffcheck"}, Others: []string{"diff"}},
 		{Flags: []string{"cache-partial"}, Others: []string{"cache"}},
 		{Flags: []string{"ibdiagnet-partial"}, Others: []string{"ibdiagnet"}},
-		{Flags: []string{"grouping", "full", "max-hops", "show"}, Others: []string{"format"}},
 	},
 }
 

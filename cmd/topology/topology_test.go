@@ -139,7 +139,7 @@ func TestTopology_Usage(t *testing.T) {
 		{"x", `unexpected argument "x"`},
 		{"--json --format csv", "--json and --format exclude each other"},
 		{"-l -p", "-p (--ports) and -l (--list) exclude each other"},
-		{"-g", "-g (--grouping) has no effect without --format"},
+		{"-g", "-g (--grouping) requires --format netdiscover"},
 		{"-g --format csv", "-g (--grouping) requires --format netdiscover"},
 		{"-l --format dot", "-l (--list) and --format dot exclude each other"},
 		{"--format x", "want one of table, netdiscover"},

@@ -3,6 +3,8 @@ package cmdutil
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,19 +25,44 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 	root.SetGlobalNormalizationFunc(flagName)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root {
-		err = unknownCommand(err, args)
+		err = unknownCommand(root, err, args)
 	}
 	return ExitCode(env, cmd.CommandPath(), err)
+}
+
+// replacements are the commands for programs without a command of the same name.
+var replacements = map[string]string{
+	"ibdiagnet": "ibkit check fabric", "ibdmchk": "ibkit check routes", "ibsim": "ibkit sim serve",
 }
 
 // unknownCommand returns the error for a command line without a known command, whatever
 // flags follow. Other errors of the root command, such as a failed write of the version,
 // stay as they are.
-func unknownCommand(err error, args []string) error {
+func unknownCommand(root *cobra.Command, err error, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		return err
 	}
-	return WithHint(UsageErrorf("unknown command %q", args[0]), "list all commands: ibkit --help")
+	err = UsageErrorf("unknown command %q", args[0])
+	if name, ok := replacements[args[0]]; ok {
+		return WithHint(err, fmt.Sprintf("%s replaces %s", name, args[0]))
+	}
+	return WithHint(err, similar(root, args[0])+"list all commands: ibkit --help")
+}
+
+// similar returns the part of a hint with the subcommands that resemble a name, or "".
+func similar(parent *cobra.Command, name string) string {
+	if name == "" { // a prefix of all names
+		return ""
+	}
+	if parent.SuggestionsMinimumDistance == 0 {
+		parent.SuggestionsMinimumDistance = 2 // the default of cobra's own suggestions
+	}
+	names := parent.SuggestionsFor(name)
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "similar: " + strings.Join(names, ", ") + "; "
 }
 
 // flagHint returns advice for a flag that a command does not have.

@@ -1,6 +1,8 @@
 package cmdutil
 
 import (
+	"strings"
+
 	"github.com/spf13/pflag"
 )
 
@@ -26,10 +28,25 @@ func (r FlagRules) Check(flags *pflag.FlagSet) error {
 	}
 	for _, n := range r.Needs {
 		if a := Given(flags, n.Flags); a != "" && Given(flags, n.Others) == "" {
-			return UsageErrorf("%s has no effect without %s", a, FlagName(flags, n.Others[0]))
+			return UsageErrorf("%s has no effect without %s", a, anyOf(flags, n.Others))
 		}
 	}
 	return nil
+}
+
+// anyOf returns the names of the flags in a set that the command has: --rate or --since.
+func anyOf(flags *pflag.FlagSet, set []string) string {
+	var names []string
+	for _, name := range set {
+		if flags.Lookup(name) != nil {
+			names = append(names, FlagName(flags, name))
+		}
+	}
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // Given returns the first of some flags that was given, as [FlagName] shows it, or "".

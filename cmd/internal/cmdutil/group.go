@@ -7,10 +7,10 @@ import "github.com/spf13/cobra"
 func RequireCommand(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := UsageErrorf("no command given")
+		err, hint := UsageErrorf("no command given"), "see "+cmd.CommandPath()+" --help"
 		if len(args) > 0 {
-			err = UsageErrorf("unknown command %q", args[0])
+			err, hint = UsageErrorf("unknown command %q", args[0]), similar(cmd, args[0])+hint
 		}
-		return WithHint(err, "see "+cmd.CommandPath()+" --help")
+		return WithHint(err, hint)
 	}
 }
