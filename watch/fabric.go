@@ -248,6 +248,9 @@ func (w *fabricWatch) scan(ctx context.Context) error {
 		w.nextCheck, w.nextScan = time.Time{}, time.Now().Add(w.Interval)
 		return nil
 	}
+	if w.Known != nil && w.known == nil {
+		w.Known(f)
+	}
 	if w.has(Links) {
 		w.works(Links, fabricText(f))
 		if w.known != nil {

@@ -44,6 +44,10 @@ type Options struct {
 	// Accept selects the events; nil: all. Others are not stored.
 	Accept func(*Event) bool
 
+	// Known, if not nil, is called with the fabric of the first scan, before the
+	// event SourceUp of Links, Traps and Counters is passed on.
+	Known func(*fabric.Fabric)
+
 	Count    int           // number of events after which Run ends, without those about the stream; 0: unlimited
 	Duration time.Duration // after which Run ends; 0: unlimited
 }

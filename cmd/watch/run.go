@@ -34,6 +34,12 @@ func (c *command) run(ctx context.Context) error {
 		if programs != nil && !e.Event.IsState() {
 			programs.Submit(append(render.MustMarshal(e), '\n'))
 		}
+		if e.Event == watch.SourceUp && e.Source != watch.Local { // after Known
+			for _, err := range c.missing {
+				cmdutil.PrintError(c.env, "warning", err)
+			}
+			c.missing = nil
+		}
 		switch {
 		case c.json:
 			render.WriteLine(v.out, e)

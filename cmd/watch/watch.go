@@ -34,6 +34,7 @@ type command struct {
 	jobs    int
 	timeout time.Duration
 
+	missing []error  // patterns of --node without a node in the first scan
 	lost    string   // last reason of a source that does not work
 	program []string // of --exec with its arguments; nil: not given
 	options watch.Options
@@ -166,6 +167,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o.NoExtendedPortInfo, o.Sysfs = c.fabric.NoExtendedPortInfo(), c.env.Sysfs()
 	o.Accept = c.filter(o.Names)
+	o.Known = func(f *fabric.Fabric) { c.missing = c.missingNodes(f) }
 	return nil
 }
 
@@ -182,6 +184,17 @@ func (c *command) selectSources() {
 			o.Sources = append(o.Sources, s)
 		}
 	}
+}
+
+// missingNodes returns an error for each pattern of --node that matches no node. The node may
+// join the fabric later.
+func (c *command) missingNodes(f *fabric.Fabric) (errs []error) {
+	for _, pattern := range c.nodes {
+		if err := (fabricflag.NodePatterns{pattern}).Missing(f.Nodes, c.options.Names); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // filter returns the function that selects events.

@@ -52,6 +52,15 @@ func text(e watch.Event) string {
 	return s
 }
 
+// TestWatch_MissingNode checks the warning about a pattern without a node.
+func TestWatch_MissingNode(t *testing.T) {
+	code, out, err := run(t, "1s unlink leaf002[1]\n", "--source links,counters --interval 50ms --node leaf002 --node nosuch --count 1")
+	const want = "warning: find name nosuch: no node has this name\n"
+	if code != 0 || !strings.Contains(out, "link-down") || strings.Count(err, want) != 1 || strings.Contains(err, "leaf002:") {
+		t.Errorf("got exit code %d, output %q, error output %q, want the warning %q once", code, out, err, want)
+	}
+}
+
 func TestWatch_Events(t *testing.T) {
 	const counter = "PortRcvErrors"
 	for _, test := range []struct {
