@@ -17,11 +17,10 @@ func deviceBarrier()
 //go:noinline
 func storeDevice(p unsafe.Pointer, v uint64) { *(*uint64)(p) = v }
 
-// storeBlock stores a block in a register, 8 bytes at a time.
+// doorbell stores a word in the doorbell record, after all earlier stores, then blocks or,
+// with a size of 0, the first 8 bytes in a register, and sends what the processor has
+// combined. It is one function in assembly because calls are a large part of the cost of
+// posting one work request.
 //
-//go:noinline
-func storeBlock(p unsafe.Pointer, b *[blockSize / 8]uint64) {
-	to := (*[blockSize / 8]uint64)(p)
-	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
-	to[4], to[5], to[6], to[7] = b[4], b[5], b[6], b[7]
-}
+//go:noescape
+func doorbell(record *uint32, word uint32, register unsafe.Pointer, first *block, size int)

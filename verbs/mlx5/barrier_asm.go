@@ -22,8 +22,8 @@ func storeDevice(p unsafe.Pointer, v uint64) { *(*uint64)(p) = v }
 // storeBlock stores a block in a register, 8 bytes at a time.
 //
 //go:noinline
-func storeBlock(p unsafe.Pointer, b *[blockSize / 8]uint64) {
-	to := (*[blockSize / 8]uint64)(p)
+func storeBlock(p unsafe.Pointer, b *block) {
+	to := (*block)(p)
 	to[0], to[1], to[2], to[3] = b[0], b[1], b[2], b[3]
 	to[4], to[5], to[6], to[7] = b[4], b[5], b[6], b[7]
 }

@@ -12,4 +12,4 @@ func deviceBarrier() {}
 
 func storeDevice(unsafe.Pointer, uint64) {}
 
-func storeBlock(unsafe.Pointer, *[blockSize / 8]uint64) {}
+func storeBlock(unsafe.Pointer, *block) {}

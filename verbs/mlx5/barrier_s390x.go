@@ -22,7 +22,7 @@ func storeDevice(p unsafe.Pointer, v uint64) {
 }
 
 // storeBlock stores a block in a register.
-func storeBlock(p unsafe.Pointer, b *[blockSize / 8]uint64) {
+func storeBlock(p unsafe.Pointer, b *block) {
 	for i, v := range b {
 		storeDevice(unsafe.Add(p, 8*i), v)
 	}

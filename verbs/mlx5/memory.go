@@ -2,6 +2,8 @@ package mlx5
 
 import (
 	"encoding/binary"
+	"math/bits"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -37,15 +39,28 @@ func (m *memory) recordAddr() uint64 { return m.Addr() + uint64(len(m.buffer)) }
 // publish writes a word of the doorbell record after all earlier stores to the buffer.
 func (m *memory) publish(word int, v uint32) {
 	storeBarrier()
-	provider.Store32(&m.record[word], bigEndian(v))
+	provider.Store32(&m.record[word], wire32(v))
 }
 
-// bigEndian returns v in the byte order of the adapter.
-func bigEndian(v uint32) uint32 {
-	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], v)
-	return binary.NativeEndian.Uint32(b[:])
+// wire32 returns v in the byte order of the adapter. Package encoding/binary does not
+// always make one store of constant parts.
+func wire32(v uint32) uint32 {
+	if bigEndian {
+		return v
+	}
+	return bits.ReverseBytes32(v)
 }
+
+// wire64 returns v in the byte order of the adapter.
+func wire64(v uint64) uint64 {
+	if bigEndian {
+		return v
+	}
+	return bits.ReverseBytes64(v)
+}
+
+// bigEndian reports that the processor has the byte order of the adapter.
+const bigEndian = runtime.GOARCH == "s390x" || runtime.GOARCH == "ppc64" || runtime.GOARCH == "mips" || runtime.GOARCH == "mips64"
 
 // acquire loads four bytes that the adapter writes last. Later loads see what it wrote
 // before.

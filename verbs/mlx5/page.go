@@ -107,28 +107,10 @@ type register struct {
 	next int // offset of the half to use
 }
 
-// ring writes the first 8 bytes of a work request to the register. The doorbell record
-// must be written before.
-func (r *register) ring(head uint64) {
-	deviceBarrier()
-	storeDevice(unsafe.Add(r.at, r.next), head)
-	r.flush()
-}
-
-// push writes a complete work request to the register (BlueFlame): the adapter does not
-// read it from memory. Its size is a multiple of 64 bytes, at most that of a half.
-func (r *register) push(blocks [][blockSize / 8]uint64) {
-	deviceBarrier()
-	for i := range blocks {
-		storeBlock(unsafe.Add(r.at, r.next+blockSize*i), &blocks[i])
-	}
-	r.flush()
-}
-
-// flush sends what the processor has combined.
-func (r *register) flush() {
-	if r.half > 0 {
-		deviceBarrier()
-		r.next ^= r.half
-	}
+// ring publishes the number of posted blocks in the doorbell record, then writes to the
+// register: blocks from first (BlueFlame; the adapter does not read them from memory), or
+// with a size of 0 only the first 8 bytes. The size is at most that of a half.
+func (r *register) ring(record *uint32, posted uint32, first *block, size int) {
+	doorbell(record, wire32(posted), unsafe.Add(r.at, r.next), first, size)
+	r.next ^= r.half
 }

@@ -104,10 +104,11 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 		return in, err
 	}
 	q.recv.ring, q.send.ring = q.memory.buffer[:received], q.memory.buffer[received:]
+	q.send.blocks = unsafe.Slice((*block)(unsafe.Pointer(&q.send.ring[0])), blocks)
 	in.SQWQECount = uint32(blocks)
 
 	s := &q.send
-	s.transport, s.slots = attr.Transport, make([]slot, blocks)
+	s.transport, s.formats, s.slots = attr.Transport, formats(attr.Transport), make([]slot, blocks)
 	s.capacity = uint32(blocks * blockSize / uint64(size))
 	s.maxSGE = (size - sendBase(attr.Transport)) / segmentSize
 	s.maxInline = size - sendBase(attr.Transport) - 4
@@ -130,17 +131,20 @@ func (q *qp) Cap() provider.QPCap { return q.capacity }
 // PostSend fills the ring and writes to the doorbell register once. A single work request
 // that fits into the register goes there as a whole, unless the environment forbids it.
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
-	n, last, blocks, err := q.send.post(wrs)
+	s := &q.send
+	n, size := s.direct(wrs), 1
+	var err error
+	if n < len(wrs) {
+		n, size, err = s.post(wrs, n)
+	}
 	if n == 0 {
 		return 0, err
 	}
-	q.memory.publish(qpSent, q.send.posted&0xffff)
-	size := blocks * blockSize
-	if n == 1 && size <= q.register.half && last+size <= len(q.send.ring) && q.device.copies(&wrs[0]) {
-		q.register.push(unsafe.Slice((*[blockSize / 8]uint64)(unsafe.Pointer(&q.send.ring[last])), blocks))
-	} else {
-		q.register.ring(*(*uint64)(unsafe.Pointer(&q.send.ring[last])))
+	last := int((s.posted - uint32(size)) & uint32(len(s.blocks)-1))
+	if n > 1 || last+size > len(s.blocks) || size*blockSize > q.register.half || !q.device.copies(&wrs[0]) {
+		size = 0 // only the first 8 bytes
 	}
+	q.register.ring(&q.memory.record[qpSent], s.posted&0xffff, &s.blocks[last], size)
 	return n, err
 }
 

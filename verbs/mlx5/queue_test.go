@@ -240,7 +240,7 @@ func TestPoll(t *testing.T) {
 			if n, err := cq.Poll(c[:]); n != 1 || err != nil || c[0] != test.want {
 				t.Errorf("got %d, error %v, %+v, want %+v", n, err, c[0], test.want)
 			}
-			if got := cq.memory.record[cqConsumer]; got != bigEndian(1) {
+			if got := cq.memory.record[cqConsumer]; got != wire32(1) {
 				t.Errorf("got consumer index %#x, want 1", got)
 			}
 		})
@@ -310,7 +310,7 @@ func TestReceive(t *testing.T) {
 	for i := range wrs {
 		wrs[i] = provider.RecvWR{ID: uint64(i), SGEs: []provider.SGE{{Addr: 1, Length: 2, LKey: 3}}}
 	}
-	if n, err := q.PostRecv(wrs); n != 4 || !errors.Is(err, provider.ErrFull) || q.memory.record[qpReceived] != bigEndian(4) {
+	if n, err := q.PostRecv(wrs); n != 4 || !errors.Is(err, provider.ErrFull) || q.memory.record[qpReceived] != wire32(4) {
 		t.Fatalf("got %d posted, error %v, record %#x, want 4", n, err, q.memory.record[qpReceived])
 	}
 	if got, want := words(q.recv.ring[:32]), "00000002000000030000000000000001\n00000000000001000000000000000000\n"; got != want {

@@ -2,6 +2,7 @@ package mlx5
 
 import (
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -26,22 +27,49 @@ func recvSizes(c provider.QPCap) (stride, count uint32) {
 
 // post writes work requests and returns their number.
 func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
-	free := uint32(len(q.ids)) - (q.head - q.tail.Load())
-	for n < len(wrs) {
-		wr := &wrs[n]
-		if free == 0 {
+	for {
+		n += q.direct(wrs[n:])
+		if n == len(wrs) {
+			return n, nil
+		}
+		if q.head-q.tail.Load() == uint32(len(q.ids)) {
 			return n, provider.ErrFull
 		}
 		i := int(q.head) & (len(q.ids) - 1)
-		if err = putList(q.ring[i*q.stride:(i+1)*q.stride], wr.SGEs, q.maxSGE); err != nil {
+		if err = putList(q.ring[i*q.stride:(i+1)*q.stride], wrs[n].SGEs, q.maxSGE); err != nil {
 			return n, err
 		}
-		q.ids[i] = wr.ID
+		q.ids[i] = wrs[n].ID
 		q.head++
-		free--
 		n++
 	}
-	return n, nil
+}
+
+// direct writes work requests with one SGE to a queue of such. It returns their number and
+// stops at the first other one.
+func (q *receiveQueue) direct(wrs []provider.RecvWR) int {
+	if q.stride != segmentSize {
+		return 0
+	}
+	ids, entries := q.ids, unsafe.Slice((*[2]uint64)(unsafe.Pointer(unsafe.SliceData(q.ring))), len(q.ids))
+	head, mask := q.head, uint32(len(ids)-1)
+	if free := uint32(len(ids)) - (head - q.tail.Load()); uint64(len(wrs)) > uint64(free) {
+		wrs = wrs[:free]
+	}
+	n := 0
+	for ; n < len(wrs); n++ {
+		wr := &wrs[n]
+		if len(wr.SGEs) != 1 || wr.SGEs[0].Length-1 >= maxMessage { // 0 has no segment
+			break
+		}
+		s, i := &wr.SGEs[0], head&mask
+		ids[i] = wr.ID
+		e := &entries[i]
+		e[0], e[1] = wire64(uint64(s.Length)<<32|uint64(s.LKey)), wire64(s.Addr)
+		head++
+	}
+	q.head = head
+	return n
 }
 
 // putList writes the data segments of a receive work request, and the end of the list if

@@ -17,9 +17,11 @@ type sendQueue struct {
 	maxInline int    // bytes
 	capacity  uint32 // work requests
 	ring      []byte
-	slots     []slot // by the first block of a work request
-	posted    uint32 // blocks ever posted
-	head      uint32 // work requests ever posted
+	blocks    []block    // of the ring; their number is a power of two
+	formats   [256]uint8 // of work requests that direct writes, by Opcode
+	slots     []slot     // by the first block of a work request
+	posted    uint32     // blocks ever posted
+	head      uint32     // work requests ever posted
 	tail      atomic.Uint32
 }
 
@@ -49,33 +51,99 @@ func sendSize(t provider.Transport, c provider.QPCap) int {
 	return (size + blockSize - 1) &^ (blockSize - 1)
 }
 
-// post writes work requests and returns their number. last is the offset of the last one
-// in the ring, blocks its size.
-func (q *sendQueue) post(wrs []provider.SendWR) (n, last, blocks int, err error) {
-	full := q.tail.Load() + q.capacity
-	for n < len(wrs) {
-		at := int(q.posted&uint32(len(q.slots)-1)) * blockSize
-		size, err := q.fill(&wrs[n], at, full)
+// post writes the work requests from index n, the first one that direct has not written.
+// It returns the number of written ones and the size of the last one in blocks.
+func (q *sendQueue) post(wrs []provider.SendWR, n int) (done, size int, err error) {
+	for size = 1; n < len(wrs); {
+		blocks, err := q.fill(&wrs[n])
 		if err != nil {
-			return n, last, blocks, err
+			return n, size, err
 		}
-		last, blocks = at, size
-		n++
+		n, size = n+1, blocks
+		if more := q.direct(wrs[n:]); more > 0 {
+			n, size = n+more, 1
+		}
 	}
-	return n, last, blocks, nil
+	return n, size, nil
 }
 
-// fill writes a work request at an offset of the ring and returns its size in blocks. full
-// is the number of work requests ever posted with which the queue is full.
-func (q *sendQueue) fill(wr *provider.SendWR, at int, full uint32) (blocks int, err error) {
+// Formats of work requests that direct writes. The low 5 bits are the opcode.
+const (
+	withImmediate = 1 << 5
+	withRemote    = 1 << 6 // has the segment of the peer's memory
+	formatOpcode  = withImmediate - 1
+)
+
+// formats returns the formats by operation, and 0 for operations that direct leaves to
+// fill.
+func formats(t provider.Transport) (f [256]uint8) {
+	if t != provider.RC && t != provider.UC {
+		return f
+	}
+	f[provider.OpSend], f[provider.OpSendWithImm] = wqeSend, wqeSendImm|withImmediate
+	f[provider.OpWrite], f[provider.OpWriteWithImm] = wqeWrite|withRemote, wqeWriteImm|withRemote|withImmediate
+	if t == provider.RC {
+		f[provider.OpRead] = wqeRead | withRemote
+	}
+	return f
+}
+
+// direct writes the usual work requests, sends, writes and reads of connections with one
+// SGE, which have one block. It returns their number and stops at the first other one. It
+// is a loop without calls, because it determines the cost of posting.
+func (q *sendQueue) direct(wrs []provider.SendWR) int {
+	blocks, mask := q.blocks, uint32(len(q.blocks)-1)
+	slots := q.slots[:len(blocks)]
+	posted, head := q.posted, q.head
+	if free := q.capacity - (head - q.tail.Load()); uint64(len(wrs)) > uint64(free) {
+		wrs = wrs[:free]
+	}
+	number, flags := uint64(q.number)<<8, q.flags
+	n := 0
+	for ; n < len(wrs); n++ {
+		wr := &wrs[n]
+		format := q.formats[wr.Opcode]
+		if format == 0 || wr.Flags&provider.SendInline != 0 || len(wr.SGEs) != 1 {
+			break
+		}
+		s := &wr.SGEs[0]
+		if s.Length-1 >= maxMessage { // 0 has no segment
+			break
+		}
+		at := posted & mask
+		b := &blocks[at]
+		head++
+		slots[at] = slot{wr.ID, head}
+		control := uint64(posted&0xffff)<<40 | uint64(format&formatOpcode)<<32 | number
+		options := uint64(flags|controlFlags[wr.Flags&sendFlags]) << 32
+		if format&withImmediate != 0 {
+			options |= uint64(wr.Imm)
+		}
+		length := uint64(s.Length)<<32 | uint64(s.LKey)
+		b[1] = wire64(options)
+		if format&withRemote != 0 {
+			b[0], b[2], b[3] = wire64(control|3), wire64(wr.RemoteAddr), wire64(uint64(wr.RKey)<<32)
+			b[4], b[5] = wire64(length), wire64(s.Addr)
+		} else {
+			b[0], b[2], b[3] = wire64(control|2), wire64(length), wire64(s.Addr)
+		}
+		posted++
+	}
+	q.posted, q.head = posted, head
+	return n
+}
+
+// fill writes a work request of any kind and returns its size in blocks.
+func (q *sendQueue) fill(wr *provider.SendWR) (blocks int, err error) {
 	to, err := q.check(wr)
 	if err != nil {
 		return 0, err
 	}
-	if q.head == full {
+	if q.head-q.tail.Load() == q.capacity {
 		return 0, provider.ErrFull
 	}
-	w := writer{ring: q.ring, offset: at}
+	at := q.posted & uint32(len(q.blocks)-1)
+	w := writer{ring: q.ring, offset: int(at) * blockSize}
 	c := w.segment()
 	if q.transport == provider.XRCInit {
 		w.sharedQueue(wr.RemoteSRQN)
@@ -103,9 +171,9 @@ func (q *sendQueue) fill(wr *provider.SendWR, at int, full uint32) (blocks int, 
 	binary.BigEndian.PutUint32(c[4:], q.number<<8|uint32(w.size/segmentSize))
 	binary.BigEndian.PutUint32(c[8:], uint32(q.flags|controlFlags[wr.Flags&sendFlags]))
 	binary.BigEndian.PutUint32(c[12:], immediate(wr))
-	q.head++
-	q.slots[at/blockSize] = slot{wr.ID, q.head}
 	blocks = (w.size + blockSize - 1) / blockSize
+	q.head++
+	q.slots[at] = slot{wr.ID, q.head}
 	q.posted += uint32(blocks)
 	return blocks, nil
 }

@@ -71,6 +71,9 @@ const (
 	maxMessage = 1 << 30
 )
 
+// A block is a unit of a send queue.
+type block [blockSize / 8]uint64
+
 // A writer writes segments into a ring. A segment never crosses the end of the ring.
 type writer struct {
 	ring   []byte
@@ -133,8 +136,7 @@ func (w *writer) data(sges []provider.SGE) {
 
 // putSGE writes a data segment.
 func putSGE(s *[segmentSize]byte, length, key uint32, addr uint64) {
-	binary.BigEndian.PutUint32(s[0:], length)
-	binary.BigEndian.PutUint32(s[4:], key)
+	binary.BigEndian.PutUint64(s[0:], uint64(length)<<32|uint64(key))
 	binary.BigEndian.PutUint64(s[8:], addr)
 }
 
