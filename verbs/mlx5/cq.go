@@ -102,7 +102,13 @@ func closing(m memory, err error) error {
 
 // entry returns the entry of an index.
 func (q *cq) entry(index uint32) *[cqeSize]byte {
-	return (*[cqeSize]byte)(q.memory.buffer[int(index&q.mask)*q.stride+q.stride-cqeSize:])
+	return &q.entries()[(index&q.mask+1)*uint32(q.stride/cqeSize)-1]
+}
+
+// entries returns the ring. Of entries of 128 bytes, the second half is used.
+func (q *cq) entries() [][cqeSize]byte {
+	b := q.memory.buffer
+	return unsafe.Slice((*[cqeSize]byte)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/cqeSize)
 }
 
 // ready returns the entry of an index if the adapter has written it.
@@ -116,29 +122,77 @@ func (q *cq) ready(index uint32) *[cqeSize]byte {
 }
 
 // Poll removes completions from the ring.
-func (q *cq) Poll(into []provider.Completion) (n int, err error) {
-	var index uint32
-	var owner *user // of the last completion
-	for n < len(into) {
+func (q *cq) Poll(into []provider.Completion) (int, error) {
+	var err error
+	n, more := q.direct(into)
+	for more && n < len(into) {
 		e := q.ready(q.index)
 		if e == nil {
 			break
 		}
-		if u := binary.BigEndian.Uint32(e[cqeUser:]) & maxIndex; owner == nil || u != index {
-			index, owner = u, q.device.users.find(u)
-		}
+		owner := q.device.users.find(userOf(e))
 		if owner == nil || !owner.complete(&into[n], e) {
 			err = provider.ErrCorrupt
 			break
 		}
 		q.index++
-		n++
+		var done int
+		done, more = q.direct(into[n+1:])
+		n += 1 + done
 	}
 	if n > 0 {
 		q.release()
 	}
 	return n, err
 }
+
+// direct removes completions of successful send work requests. It returns their number, and
+// more if another completion follows. It is a loop without calls, because it determines
+// the cost of polling.
+func (q *cq) direct(into []provider.Completion) (n int, more bool) {
+	entries, scale := q.entries(), uint32(q.stride/cqeSize)
+	index, mask, round := q.index, q.mask, q.round&31
+	var send *sendQueue // of the last completion
+	var user, count uint32
+	for ; n < len(into); n++ {
+		e := &entries[(index&mask+1)*scale-1]
+		// The opcode is 0 and the owner that of this round.
+		if own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]; own&0xf1 != byte(index>>round)&1 {
+			more = own>>4 != cqeInvalid && own&1 == byte(index>>round)&1
+			break
+		}
+		more = true
+		number := binary.BigEndian.Uint32(e[cqeQPN:])
+		kind := &requestKinds[number>>24]
+		if !kind.defined {
+			break
+		}
+		if u := userOf(e); send == nil || u != user {
+			owner := q.device.users.find(u)
+			if owner == nil || owner.qp == nil {
+				break
+			}
+			if send != nil {
+				send.tail.Store(count)
+			}
+			user, send = u, &owner.qp.send
+		}
+		s := &send.slots[uint32(counterOf(e))&uint32(len(send.slots)-1)]
+		count = s.count
+		into[n] = provider.Completion{
+			ID: s.id, Opcode: kind.opcode, ByteLen: kind.length | kind.counted&binary.BigEndian.Uint32(e[cqeByteCount:]), QPN: number & 0xffffff,
+		}
+		index++
+	}
+	if send != nil {
+		send.tail.Store(count)
+	}
+	q.index = index
+	return n, more
+}
+
+// userOf returns the index of the owner of a completion.
+func userOf(e *[cqeSize]byte) uint32 { return binary.BigEndian.Uint32(e[cqeUser:]) & maxIndex }
 
 // release returns polled entries to the adapter.
 func (q *cq) release() { q.memory.publish(cqConsumer, q.index&(maxCQEntries-1)) }
@@ -225,7 +279,7 @@ func (q *cq) purge(index uint32, owner *user) {
 	for i := end; i != q.index; {
 		i--
 		e := q.entry(i)
-		if binary.BigEndian.Uint32(e[cqeUser:])&maxIndex == index {
+		if userOf(e) == index {
 			owner.discard(e)
 			removed++
 			continue

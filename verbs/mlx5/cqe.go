@@ -53,19 +53,33 @@ var statuses = [256]provider.Status{
 	0x22: provider.StatusRemoteAborted,
 }
 
-// complete decodes a completion and frees its work request. It reports false for an
-// invalid entry.
+// A requestKind states how the completion of a send work request is decoded.
+type requestKind struct {
+	defined bool
+	opcode  provider.CompletionOpcode
+	length  uint32 // of the payload
+	counted uint32 // mask of the length in the completion
+}
+
+// requestKinds are the kinds of completions by the opcode of the work request.
+var requestKinds = [256]requestKind{
+	wqeSend:        {defined: true, opcode: provider.CompletedSend},
+	wqeSendImm:     {defined: true, opcode: provider.CompletedSend},
+	wqeSendInv:     {defined: true, opcode: provider.CompletedSend},
+	wqeWrite:       {defined: true, opcode: provider.CompletedWrite},
+	wqeWriteImm:    {defined: true, opcode: provider.CompletedWrite},
+	wqeRead:        {defined: true, opcode: provider.CompletedRead, counted: 1<<32 - 1},
+	wqeCompareSwap: {defined: true, opcode: provider.CompletedCompareSwap, length: atomicSize},
+	wqeFetchAdd:    {defined: true, opcode: provider.CompletedFetchAdd, length: atomicSize},
+}
+
+// complete decodes the completion of a failed or of a receive work request and frees the
+// work request. It reports false for an invalid entry.
 func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 	op := e[cqeOwner] >> 4
 	counter := counterOf(e)
 	*c = provider.Completion{QPN: binary.BigEndian.Uint32(e[cqeQPN:]) & 0xffffff}
 	switch op {
-	case cqeRequest:
-		if u.qp == nil {
-			return false
-		}
-		c.ID = u.qp.send.retire(counter)
-		return decodeRequest(c, e)
 	case cqeRequestError:
 		if u.qp == nil {
 			return false
@@ -93,26 +107,6 @@ func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 
 // counterOf returns the index of the work request.
 func counterOf(e *[cqeSize]byte) uint16 { return binary.BigEndian.Uint16(e[cqeCounter:]) }
-
-// decodeRequest decodes the completion of a send work request.
-func decodeRequest(c *provider.Completion, e *[cqeSize]byte) (ok bool) {
-	switch e[cqeQPN] {
-	case wqeSend, wqeSendImm, wqeSendInv:
-		c.Opcode = provider.CompletedSend
-	case wqeWrite, wqeWriteImm:
-		c.Opcode = provider.CompletedWrite
-	case wqeRead:
-		c.Opcode = provider.CompletedRead
-		c.ByteLen = binary.BigEndian.Uint32(e[cqeByteCount:])
-	case wqeCompareSwap:
-		c.Opcode, c.ByteLen = provider.CompletedCompareSwap, atomicSize
-	case wqeFetchAdd:
-		c.Opcode, c.ByteLen = provider.CompletedFetchAdd, atomicSize
-	default:
-		return false
-	}
-	return true
-}
 
 // decodeRecv decodes the completion of a receive work request.
 func decodeRecv(c *provider.Completion, e *[cqeSize]byte, op uint8) {
