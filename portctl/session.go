@@ -101,9 +101,6 @@ func open(ctx context.Context, o Options) (*Session, error) {
 // Close closes the local port.
 func (s *Session) Close() error { return s.port.Close() }
 
-// Local returns the attributes of the local port.
-func (s *Session) Local() umad.PortAttr { return s.port.Attr() }
-
 // Stats returns the counts of the client.
 func (s *Session) Stats() umad.Stats { return s.client.Stats() }
 

@@ -52,10 +52,3 @@ func (s *Subscription) Flush(ctx context.Context) error {
 
 // End ends the subscriptions, also after the end of ctx.
 func (s *Subscription) End(ctx context.Context) { s.w.unsubscribe(ctx) }
-
-// Summary returns the counts so far.
-func (s *Subscription) Summary() Summary {
-	r := s.w.summary
-	r.Elapsed, r.Stats = time.Since(s.w.start), s.w.client.Stats()
-	return r
-}

@@ -64,16 +64,6 @@ func openFIFO(ctx context.Context, path string, flag int) (*os.File, error) {
 	}
 }
 
-// ReadFile reads a file like [os.ReadFile].
-func ReadFile(path string) ([]byte, error) {
-	file, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(file)
-}
-
 // Reader returns a reader whose reads an interrupt ends.
 func Reader(in io.Reader) io.Reader {
 	ctx := current.Load()
