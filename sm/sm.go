@@ -208,6 +208,7 @@ func (r *run) askSA() error {
 		return fmt.Errorf("query subnet administration: %w", err)
 	}
 	if records != nil {
+		r.warnClipped(records, "SMInfoRecord")
 		for i := range records.Len() {
 			var record mad.SMInfoRecord
 			if err := records.Record(i, &record); err != nil {
@@ -226,6 +227,7 @@ func (r *run) askSA() error {
 	if ports == nil {
 		return nil
 	}
+	r.warnClipped(ports, "PortInfoRecord")
 	for i := range ports.Len() {
 		var record mad.PortInfoRecord
 		if err := ports.Record(i, &record); err != nil {
@@ -235,6 +237,13 @@ func (r *run) askSA() error {
 		r.at(record.LID).IsSM = &isSM
 	}
 	return nil
+}
+
+// warnClipped adds a warning about a table of which a part is missing.
+func (r *run) warnClipped(table *umad.Table, records string) {
+	if table.Clipped {
+		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("query subnet administration: the reply with %ss is a single packet: some may be missing", records))
+	}
 }
 
 // ignoreNone returns nil for a reply without records.

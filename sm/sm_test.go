@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +88,25 @@ func TestRun(t *testing.T) {
 				t.Errorf("got %d managers with %v, want %d with %v; %v", len(r.Managers), got, test.managers, test.want, r.Warnings)
 			}
 		})
+	}
+}
+
+// A reply of one packet makes the result partial.
+func TestRun_Clipped(t *testing.T) {
+	f, o := demo(t)
+	f.NoRMPP = true
+	o.Mode = resolve.LookupSA
+	for _, n := range f.Nodes {
+		if n.Info.NodeType == mad.NodeTypeCA {
+			n.Ports[1].Info.CapMask |= mad.CapSM
+		}
+	}
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Error(), "PortInfoRecords is a single packet") || !NewReport(r, nil).Partial {
+		t.Errorf("got %d managers, warnings %v, want one about a single packet", len(r.Managers), r.Warnings)
 	}
 }
 
