@@ -132,8 +132,15 @@ func (x *names) renew(ctx context.Context, c *umad.Client, lid ib.LID) {
 	}
 	var d mad.NodeDescription
 	reply, err := c.Call(ctx, &umad.Request{To: umad.Target{LID: lid}, Class: mad.ClassSMPLIDRouted, Attr: d.ID()})
-	if err == nil && mad.Decode(&d, reply.Data()) == nil {
-		x.byLID[lid] = &Node{old.GUID, d}
+	if err != nil || mad.Decode(&d, reply.Data()) != nil {
+		return
+	}
+	now := &Node{old.GUID, d} // notices that were passed on have the old one
+	x.byLID[lid] = now
+	for guid, k := range x.byGUID {
+		if k.node == old {
+			x.byGUID[guid] = known{now, k.lid}
+		}
 	}
 }
 

@@ -164,6 +164,25 @@ func TestWatch_Reports(t *testing.T) {
 	})
 }
 
+// A node with a new name has it in notices with its GID, too.
+func TestNames_Renew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port := &umadtest.Port{OnSend: func(p *umadtest.Port, m umad.Message) error {
+			p.Deliver(time.Millisecond, umadtest.ReplyWith(m, new(mad.NewNodeDescription("new"))))
+			return nil
+		}}
+		var x names
+		x.init(resolve.LookupAll)
+		x.add(7, 0x17, &Node{0x10, mad.NewNodeDescription("old")})
+		x.renew(t.Context(), umad.NewClient(port, umad.ClientOptions{}), 7)
+		for _, p := range []Place{{LID: 7}, {GID: ib.MakeGID(0, 0x17)}} {
+			if x.fill(&p); p.Node == nil || p.Node.Description.Clean() != "new" || p.LID != 7 {
+				t.Errorf("got %+v, want the new name", p)
+			}
+		}
+	})
+}
+
 // A flood takes a limited amount of memory, and the loss of notices is an event.
 func TestWatch_Flood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
