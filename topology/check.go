@@ -79,10 +79,13 @@ func (c *checker) lids(f *fabric.Fabric) {
 		ranges = append(ranges, endPort{p, first, ib.LID(min(last, 0xffff))})
 	}
 	slices.SortStableFunc(ranges, func(a, b endPort) int { return cmp.Compare(a.first, b.first) })
-	for i := range ranges {
-		for k := i + 1; k < len(ranges) && ranges[k].first <= ranges[i].last; k++ {
-			a, b := ranges[i], ranges[k]
+	var a endPort // of those before b, the one with the highest last LID
+	for _, b := range ranges {
+		if b.first <= a.last { // not each pair: all ports may have the same LID
 			c.add(DuplicateLID, []*fabric.Port{a.Port, b.Port}, "%s and %s have %s", portText(a.Port, c.names), portText(b.Port, c.names), common(a, b))
+		}
+		if b.last > a.last {
+			a = b
 		}
 	}
 }

@@ -149,3 +149,25 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// The number of findings grows with the ports, not with their pairs.
+func TestCheck_OneLID(t *testing.T) {
+	adapters := 0
+	findings := topology.Check(scan(t, "demo", func(s *sim.Fabric) {
+		for _, n := range s.Nodes {
+			if !n.IsSwitch() {
+				n.Ports[1].Info.LID = 300
+				adapters++
+			}
+		}
+	}), nil)
+	ends := map[string]bool{}
+	for _, f := range findings {
+		for _, e := range f.Ends {
+			ends[e.Name] = true
+		}
+	}
+	if len(findings) != adapters-1 || len(ends) != adapters {
+		t.Errorf("got %d findings about %d adapters, want %d about %d", len(findings), len(ends), adapters-1, adapters)
+	}
+}
