@@ -231,6 +231,9 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 		return fmt.Errorf("completion queue of %d entries: %w", entries, unix.EINVAL)
 	}
 	size := roundUp(entries + 1)
+	if n := q.waiting(); n >= size {
+		return fmt.Errorf("completion queue of %d entries: %d completions wait in it: %w", entries, n, unix.EINVAL)
+	}
 	m, err := q.device.newMemory(int(size) * q.stride)
 	if err != nil {
 		return err
@@ -254,6 +257,9 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 		if e[cqeOwner]>>4 == cqeResize {
 			break
 		}
+		if i-old.index == q.mask { // completions arrived meanwhile
+			return fmt.Errorf("completion queue: the new ring of %d entries is too small: %w", q.mask, provider.ErrCorrupt)
+		}
 		to := q.entry(i + 1)
 		*to = *e
 		to[cqeOwner] = to[cqeOwner]&^1 | byte((i+1)>>q.round&1)
@@ -266,15 +272,20 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 	return nil
 }
 
+// waiting returns the number of completions that have not been polled.
+func (q *cq) waiting() (n uint32) {
+	for n <= q.mask && q.ready(q.index+n) != nil {
+		n++
+	}
+	return n
+}
+
 // purge removes the completions of a user, whose work requests do not exist any more.
 func (q *cq) purge(index uint32, owner *user) {
 	if q.memory.buffer == nil {
 		return
 	}
-	end := q.index
-	for end-q.index <= q.mask && q.ready(end) != nil {
-		end++
-	}
+	end := q.index + q.waiting()
 	removed := uint32(0)
 	for i := end; i != q.index; {
 		i--

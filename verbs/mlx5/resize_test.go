@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -57,6 +59,13 @@ func TestResize(t *testing.T) {
 		put(9)
 		poll(9)
 	}
+	for id := range uint64(4) {
+		put(id)
+	}
+	if err := q.Resize(3, nil); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("3 entries with 4 completions: got error %v, want %v", err, unix.EINVAL)
+	}
+	poll(0, 1, 2, 3)
 	refused := errors.New("refused")
 	if err := q.Resize(9, func([]byte) (uint32, error) { return 0, refused }); !errors.Is(err, refused) {
 		t.Errorf("got error %v, want %v", err, refused)
