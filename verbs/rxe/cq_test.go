@@ -14,7 +14,7 @@ func (d *device) complete(wc uapi.WC) {
 	b := d.rings[cqOffset]
 	h := head(b)
 	slot := b[uapi.RXEQueueBufSize+int(h.ProducerIndex)<<h.Log2ElemSize:]
-	copy(slot, bytesOf(&wc))
+	copy(slot, uapi.Bytes(&wc))
 	h.ProducerIndex = (h.ProducerIndex + 1) & h.IndexMask
 }
 

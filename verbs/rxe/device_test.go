@@ -84,7 +84,7 @@ func answer[T any](resp T, created provider.Created) provider.Create {
 		if len(in) != 0 || len(out) != int(unsafe.Sizeof(resp)) {
 			return provider.Created{}, errors.New("unexpected size of the driver's data")
 		}
-		copy(out, bytesOf(&resp))
+		copy(out, uapi.Bytes(&resp))
 		return created, nil
 	}
 }

@@ -3,7 +3,6 @@ package rxe
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
@@ -16,11 +15,6 @@ type rxe struct{ device provider.Device }
 
 // Close does nothing: a device has no memory besides that of its queues.
 func (p rxe) Close() error { return nil }
-
-// bytesOf returns the memory of a response.
-func bytesOf[T any](v *T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
-}
 
 // mapRing maps a ring with slots of at least element bytes.
 func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
@@ -38,7 +32,7 @@ func (p rxe) mapRing(mi uapi.RXEMMInfo, element int) (ring, error) {
 // NewCQ creates a completion queue.
 func (p rxe) NewCQ(_ provider.CQAttr, create provider.Create) (provider.CQ, error) {
 	var resp uapi.RXECreateCQResp
-	created, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, uapi.Bytes(&resp))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +49,7 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 		return nil, fmt.Errorf("queue pair of transport %d: %w", attr.Transport, provider.ErrOpcode)
 	}
 	var resp uapi.RXECreateQPResp
-	created, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, uapi.Bytes(&resp))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +76,7 @@ func (p rxe) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SRQ
 		return nil, fmt.Errorf("shared receive queue of an XRC domain: %w", errors.ErrUnsupported)
 	}
 	var resp uapi.RXECreateSRQResp
-	created, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, uapi.Bytes(&resp))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +95,7 @@ type ah struct{ number uint32 }
 // complete address in each work request, which is not supported.
 func (p rxe) NewAH(_ provider.Path, _ uint32, create provider.Create) (any, error) {
 	var resp uapi.RXECreateAHResp
-	if _, err := create(nil, bytesOf(&resp)); err != nil {
+	if _, err := create(nil, uapi.Bytes(&resp)); err != nil {
 		return nil, err
 	}
 	if resp.AHNum == 0 {

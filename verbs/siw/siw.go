@@ -26,12 +26,7 @@ func (p *siw) Close() error { return nil }
 // differs from that of the previous region, so that old keys of an index do not stay
 // valid.
 func (p *siw) RegisterMR() (in, out []byte) {
-	return bytesOf(&uapi.SIWRegMR{StagKey: uint8(p.keys.Add(1))}), bytesOf(&uapi.SIWRegMRResp{})
-}
-
-// bytesOf returns the memory of a structure.
-func bytesOf[T any](v *T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
+	return uapi.Bytes(&uapi.SIWRegMR{StagKey: uint8(p.keys.Add(1))}), uapi.Bytes(&uapi.SIWRegMRResp{})
 }
 
 // maxElements limits the elements of a ring; the driver allows 3.3 million (siw.h,
@@ -73,7 +68,7 @@ func (r *ring[T]) unmap(d provider.Device) error {
 // NewCQ creates a completion queue.
 func (p *siw) NewCQ(_ provider.CQAttr, create provider.Create) (provider.CQ, error) {
 	var resp uapi.SIWCreateCQResp
-	if _, err := create(nil, bytesOf(&resp)); err != nil {
+	if _, err := create(nil, uapi.Bytes(&resp)); err != nil {
 		return nil, err
 	}
 	r, err := mapRing[uapi.SIWCQE](p.device, resp.Key, resp.NumCQE, uapi.SIWCQCtrlSize)
@@ -90,7 +85,7 @@ func (p *siw) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, 
 		return nil, fmt.Errorf("queue pair of transport %d on iWARP: %w", attr.Transport, provider.ErrOpcode)
 	}
 	var resp uapi.SIWCreateQPResp
-	created, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, uapi.Bytes(&resp))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +114,7 @@ func (p *siw) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider.SR
 		return nil, fmt.Errorf("shared receive queue of an XRC domain: %w", errors.ErrUnsupported)
 	}
 	var resp uapi.SIWCreateSRQResp
-	created, err := create(nil, bytesOf(&resp))
+	created, err := create(nil, uapi.Bytes(&resp))
 	if err != nil {
 		return nil, err
 	}
