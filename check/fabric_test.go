@@ -2,8 +2,10 @@ package check
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -400,6 +402,32 @@ func TestFabric_Stored(t *testing.T) {
 		if s := stage(t, r, name); s.Status != Skipped || s.Comment == "" {
 			t.Errorf("stage %s: got %+v, want it skipped with a reason", name, s)
 		}
+	}
+}
+
+// Stored tables of which a part could not be read make the stage partial.
+func TestFabric_StoredTables(t *testing.T) {
+	f := build(t, tree, "mute leaf001 MulticastForwardingTable 0")
+	o := options(f)
+	tables, err := route.Scan(t.Context(), route.Options{Open: o.Open, Client: o.Client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "routing")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(tables.Save(file), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o.Tables, o.Only = []string{path}, []string{"routing"}
+	r, err := Fabric(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found(r)["routing/no-response"] != 1 {
+		t.Errorf("got findings %v, want one about the stored tables", found(r))
 	}
 }
 

@@ -334,6 +334,9 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		}
 		r.add(noResponse, finding)
 	}
+	if n := a.Routing.Unread; n > 0 && len(r.opts.Tables) > 0 { // otherwise those of the scan
+		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored tables have %s without a response", count(n, "request"))})
+	}
 	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)
 	return nil
 }
