@@ -66,7 +66,7 @@ error: no RDMA device`},
 			"sys/class/net/eth0/operstate": "up", "sys/class/net/eth0/device/vendor": "0x8086",
 		}, want: `
 error: no RDMA device
-$ rdma link add rxe0 type rxe netdev eth0`},
+$ ibkit link add rxe0 --type rxe --netdev eth0 --yes`},
 		{name: "devices: invalid file", change: change{port0 + "lid": "many"}, want: `
 unknown mlx5_0: read /sys/class/infiniband/mlx5_0/ports/1/lid: "many" is not an unsigned 16-bit number`},
 

@@ -333,7 +333,7 @@ func TestPlan_OncePerLink(t *testing.T) {
 
 func TestPlan_Errors(t *testing.T) {
 	for _, test := range []struct{ change, port, want string }{
-		{"lid=5", "leaf2 1", "set lid: a port of a switch other than port 0 does not have it"},
+		{"lid=5", "leaf2 1", "set lid: of the ports of a switch, only port 0 has it"},
 		{"fdr10=on", "leaf2 1", "set fdr10: the port does not support FDR10"},
 		{"espeed=XDR", "leaf2 1", "set espeed: the port does not support XDR"},
 		{"width=12X", "leaf2 1", "set width: the port does not support 12X"},
@@ -353,7 +353,7 @@ func TestPlan_Errors(t *testing.T) {
 		})
 	}
 	for port, want := range map[string]string{
-		"leaf2":    "find leaf2: a switch, of which a port number is required",
+		"leaf2":    "find leaf2: a port number is required: the address is that of a switch",
 		"node* 1":  "find node*: several nodes have this address",
 		"node9":    "no node has this name",
 		"node02 2": "find node02[2]: the ports of node02 have the numbers 1 to 1",

@@ -220,7 +220,7 @@ func (s *Setting) Show(p *Status) string { return s.show(s.get(p)) }
 func (s *Setting) wanted(p *Status, v uint64) (uint64, error) {
 	switch {
 	case s.managed && p.external:
-		return 0, fmt.Errorf("set %s: a port of a switch other than port 0 does not have it", s.Name)
+		return 0, fmt.Errorf("set %s: of the ports of a switch, only port 0 has it", s.Name)
 	case s.Name == "fdr10" && s.available(p) == 0:
 		return 0, errors.New("set fdr10: the port does not support FDR10")
 	case s.limit != nil && v > s.limit(p):

@@ -260,6 +260,9 @@ func (host) users(device string) (*devinfo.Resources, error) {
 
 func (host) netdevUp(name string) (bool, error) {
 	i, err := net.InterfaceByName(name)
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err // without the names of Go: route ip+net
+	}
 	if err != nil {
 		return false, fmt.Errorf("find network device %s: %w", name, err)
 	}

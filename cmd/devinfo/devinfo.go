@@ -186,5 +186,5 @@ func (noDevicesError) Error() string { return "this host has no RDMA device" }
 func (noDevicesError) Is(e error) bool { return e == fs.ErrNotExist }
 
 func (noDevicesError) Hint() string {
-	return "run ibkit doctor to find the cause; to create a Soft-RoCE device: rdma link add rxe0 type rxe netdev eth0"
+	return "run ibkit doctor to find the cause; to create a Soft-RoCE device: ibkit link add rxe0 --type rxe --netdev eth0"
 }

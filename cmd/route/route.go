@@ -148,7 +148,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 			return nil, cmdutil.UsageErrorf("unexpected argument %q", args[0])
 		}
 	case len(args) != 2:
-		return nil, cmdutil.UsageErrorf("number of ports: got %d, want 2", len(args))
+		return nil, cmdutil.WithHint(cmdutil.UsageErrorf("number of ports: got %d, want 2", len(args)), "give both ends, or --from A --to-all")
 	}
 	if c.group != "" {
 		lid, err := strconv.ParseUint(c.group, 0, 16)

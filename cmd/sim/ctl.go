@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -71,6 +73,9 @@ func modelNames() string {
 
 func (s *ctlCommand) run(cmd *cobra.Command, args []string) error {
 	c, err := serve.DialConsole(cmd.Context(), consolePath(s.env, s.socket, s.name))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return cmdutil.WithHint(err, "start the server: ibkit sim serve FABRIC; --name or --console select another one")
+	}
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func TestUsage(t *testing.T) {
 		"ib_write_lat -g host":                                        "invalid option -- 'g'",
 		"ib_read_bw --write_with_imm host":                            "unrecognized option",
 		"ib_send_bw --sim demo host":                                  "use a simulated fabric: it carries no data",
-		"ib_read_lat --sim demo":                                      "hint: rdma link add",
+		"ib_read_lat --sim demo":                                      "hint: ibkit link add",
 		"ib_write_bw -l 3 -n 100 host":                                "-l 3: the number of iterations, 100, is not a multiple of it",
 		"ib_write_bw -l 8 -Q 3 -n 80 host":                            "-l 8: not a multiple of -Q 3",
 		"ib_write_bw --burst_size 3 host":                             "--burst_size without --rate_limit",

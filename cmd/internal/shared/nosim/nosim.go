@@ -16,7 +16,7 @@ func (simulatedError) Error() string { return "use a simulated fabric: it carrie
 
 // Hint returns the alternative.
 func (simulatedError) Hint() string {
-	return "rdma link add rxe0 type rxe netdev NAME creates a software device; ibkit ping and ibkit linkinfo accept --sim"
+	return "ibkit link add rxe0 --type rxe --netdev NAME creates a software device; ibkit ping and ibkit linkinfo accept --sim"
 }
 
 // Options accept the options for simulated fabrics of the other classic names, so

@@ -45,7 +45,7 @@ func (o Options) hint(err error) string {
 	var unreachable *perf.ConnectError
 	switch {
 	case errors.Is(err, perf.ErrNoDevice):
-		return "ibkit devinfo lists the devices of this host; rdma link add rxe0 type rxe netdev NAME creates a software device"
+		return "ibkit devinfo lists the devices of this host; ibkit link add rxe0 --type rxe --netdev NAME creates a software device"
 	case errors.As(err, new(*perf.GIDIndexError)):
 		return "ibkit devinfo lists the GIDs of each port"
 	case errors.Is(err, perf.ErrClock):
