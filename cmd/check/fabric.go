@@ -41,10 +41,9 @@ func newFabric(env *cmdutil.Env) *cobra.Command {
 		Use:   "fabric [flags]",
 		Short: "Check a fabric: links, partitions, counters, routing, cabling",
 		Long: strings.TrimSpace(`
-check fabric scans a fabric and runs the stages of --list: it checks what
-ibdiagnet and UFM check, as far as a fabric shows it without registers of
-vendors. Each finding has its next step. The output ends with a table of the
-stages.
+check fabric scans a fabric and runs the stages of --list: the checks of
+ibdiagnet and UFM, except those that read registers of vendors. Each finding has
+its next step. The output ends with a table of the stages.
 
 With --from FILE it checks a stored fabric: a cache, the JSON of linkinfo with
 attributes, ibdiagnet2.db_csv, or the directory with the files of ibdiagnet or

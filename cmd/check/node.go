@@ -34,8 +34,8 @@ func newNode(env *cmdutil.Env) *cobra.Command {
 		Long: strings.TrimSpace(`
 check node compares the RDMA devices of this host with a manifest: devices,
 ports, rates, PCI Express links, firmware, GIDs. It reads sysfs and netlink,
-requires no privileges, and sends no packets. Without a manifest it reports what
-is wrong on any host, for example a port that is not active.
+requires no privileges, and sends no packets. Without a manifest it reports
+general problems, for example a port that is not active.
 
 With a state file it compares error counters with those of the last check, and
 reports ports whose link went down several times within some hours.

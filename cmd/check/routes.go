@@ -54,7 +54,7 @@ from each end port to each LID. It reports paths that do not arrive, forwarding
 loops, credit loops, links with uneven loads, and multicast trees with defects.
 
 --load reads files instead: a routing that --save stored, or a topology
-(opensm-subnet.lst, or what ibnetdiscover writes) with tables (opensm.fdbs,
+(opensm-subnet.lst, or the output of ibnetdiscover) with tables (opensm.fdbs,
 .mcfdbs, .slvl and .psl of opensm -D 0x43 or ibdiagnet, output of dump_fts). A
 directory stands for the files in it.`),
 		Example: strings.Trim(`

@@ -121,7 +121,7 @@ func (c *command) define(cmd *cobra.Command) {
 	cmdutil.EnumListFlag(cmd, &c.details, "details", "", []string{"fec", "errors", "discards", "none"}, "details to read of every port, a `LIST` (default fec)")
 	flags.DurationVar(&c.interval, "interval", exporter.DefaultInterval, "`TIME` between the begins of two sweeps")
 	flags.DurationVar(&c.limit, "sweep-timeout", exporter.DefaultTimeout, "abandon a sweep after `TIME`")
-	flags.DurationVar(&c.maxAge, "max-age", 0, "stop to export a sweep after `TIME` (default: 5 intervals and a timeout)")
+	flags.DurationVar(&c.maxAge, "max-age", 0, "stop exporting a sweep after `TIME` (default: 5 intervals and a timeout)")
 	c.limits.Define(flags)
 	c.selection.Define(c.env, cmd, "export")
 	c.fabric.Define(c.env, cmd)

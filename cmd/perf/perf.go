@@ -69,8 +69,7 @@ With --self-test, perf needs no peer: it runs every operation, many sizes and
 every error over loopback on one device, verifies payloads and completions, and
 prints a report to attach to an issue. The first active port is tested unless
 DEVICE, --device or --ib-port select another one. Exit code 3 means that a case
-failed, 4 that the test was interrupted; what a device does not support is no
-failure.`),
+failed, 4 that the test was interrupted. Unsupported cases are not failures.`),
 		Example: strings.Trim(`
   # on one host
   ibkit perf --serve
@@ -93,7 +92,7 @@ failure.`),
   # as the server of ibv_rc_pingpong -g 1, to be started on another host
   ibkit perf --serve --peer pingpong --test send-lat
 
-  # does this adapter do everything right? a report for an issue
+  # a test of this adapter, with a report for an issue
   ibkit perf --self-test mlx5_0
 
   # a health check: exit code 3 below 80 Gb/s or above 5 µs
@@ -156,6 +155,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&f.device, "device", "d", "", "local `DEVICE` (default: the one of the route to SERVER)")
 	flags.Uint8VarP(&f.port, "ib-port", "i", 0, "`PORT` of the device (default: the first active one)")
 	flags.IntVarP(&f.gidIndex, "gid-index", "x", -1, "`INDEX` of the local GID (default: the one of the route to SERVER)")
+	flags.Lookup("gid-index").DefValue = "0" // the text has the default
 	cmdutil.EnumFlag(cmd, &f.mtu, "mtu", "m", "", []string{"256", "512", "1024", "2048", "4096"}, "`BYTES` of a packet (default: the smaller MTU of both ports)")
 	flags.Uint8VarP(&f.test.SL, "sl", "S", 0, "service `LEVEL`, 0 to 15")
 	flags.Uint8Var(&f.test.TrafficClass, "tclass", 0, "traffic `CLASS`; DSCP and ECN for RoCE v2")

@@ -97,7 +97,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.pairsFile, "pairs", "", "read pairs of ports from `FILE`, one pair per line (-: standard input)")
-	flags.StringVar(&c.portsFile, "ports-file", "", "the same, but ignore words behind a pair in `FILE`")
+	flags.StringVar(&c.portsFile, "ports-file", "", "the same, but ignore words after a pair in `FILE`")
 	flags.StringVar(&c.from, "from", "", "show the paths from a `PORT` (--to-all)")
 	flags.BoolVar(&c.toAll, "to-all", false, "show the paths to all other end ports (--from)")
 	flags.StringVarP(&c.group, "mlid", "m", "", "show the paths of packets of the multicast group with `LID`")
@@ -110,7 +110,7 @@ func (c *command) define(cmd *cobra.Command) {
 			c.failOn = append(c.failOn, string(k))
 		}
 	}
-	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", routefiles.KindNames(route.PathKinds), "findings of a `LIST` are problems: exit code 3")
+	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", routefiles.KindNames(route.PathKinds), "exit with 3 for findings of a `LIST`")
 	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line per link")

@@ -71,7 +71,7 @@ pattern. The tables of all selected switches are read at the same time.`),
   # the port of each switch to one destination
   ibkit routes --to node07
 
-  # who is behind port 1 of a switch, in both directions of the link
+  # the LIDs that cross the link of a port, in both directions
   ibkit routes --using 'leaf1[1]'
 
   # uneven loads; exit code 3 if there are any

@@ -52,8 +52,8 @@ waiting for the peer, and findings. Enter shows the port of a link with its
 counters and its recent values, n its node, and / filters by name. The arrow
 keys left and right show earlier and later samples. ? shows all keys.
 
-Without --interval, the interval is 5 s or as long as the process uses less than
-5 % of a core.
+Without --interval, the interval is 5 s, or longer so that the process uses less
+than 5 % of a core.
 
 Without a TARGET it begins with all links, with one it begins with a node, or a
 port (NAME[3]), and with two it begins with the paths between two ports. A
