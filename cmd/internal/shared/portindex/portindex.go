@@ -2,6 +2,7 @@
 package portindex
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -89,6 +90,9 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 	case resolve.Route:
 		p = x.first(x.routing.Nodes, anyPort, func(n *route.Node) bool { return a.First == 0 && n.Route == a.Route })
 	default:
+		if n := x.count(a.Name); n > 1 {
+			return nil, 0, fmt.Errorf("find %s: got %d nodes, want one", a.Text, n)
+		}
 		p = x.named(a.Name)
 	}
 	if p == nil {
@@ -128,6 +132,24 @@ func (x *Index) equal(name string) []*route.Node {
 
 // anyPort stands for the first port.
 const anyPort = -1
+
+// count returns the number of nodes that a pattern matches, 0 for a name or a GUID.
+func (x *Index) count(text string) int {
+	node, _, ok := fabric.CutPort(text)
+	if len(x.equal(text)) > 0 || ok && len(x.equal(node)) > 0 || !strings.ContainsAny(text, `*?[\`) {
+		return 0
+	}
+	full, prefix := 0, 0
+	for _, n := range x.routing.Nodes {
+		if x.matches(n, text) {
+			full++
+		}
+		if ok && x.matches(n, node) {
+			prefix++
+		}
+	}
+	return cmp.Or(full, prefix)
+}
 
 // named returns the first port of a node with a name, which may be a pattern. NAME[2] is
 // port 2.
