@@ -29,9 +29,9 @@ func (o PeerOptions) check(t Test) error {
 	case o.Program == Perftest && t.Verify:
 		return badField("verify", "", "%s", unsupported)
 	case t.Iterations > math.MaxInt32:
-		return badField("iterations", t.Iterations, "above %d", math.MaxInt32)
+		return badField("iterations", t.Iterations, "want at most %d", math.MaxInt32)
 	case o.Program == Perftest && t.Duration%time.Second != 0:
-		return badField("duration", t.Duration, "not in whole seconds")
+		return badField("duration", t.Duration, "want whole seconds")
 	case o.Program == Pingpong && (t.Op != Send || t.Kind != Latency):
 		return badField("test", fmt.Sprintf("%s-%s", t.Op, t.Kind), "%s", unsupported)
 	case o.Program == Pingpong && t.Iterations == 0:

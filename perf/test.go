@@ -233,13 +233,13 @@ func (t Test) badKind() *FieldError {
 	switch t.Transport {
 	case RC, UC, UD, XRC:
 	default:
-		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "not rc, uc, ud or xrc")
+		return badField("transport", fmt.Sprintf("%.20q", t.Transport), "want rc, uc, ud or xrc")
 	}
 	switch {
 	case !t.Supported():
 		return badField("transport", t.Transport, "%s is not supported (uc supports send and write, ud supports send)", t.Op)
 	case t.Kind != Latency && t.Kind != Bandwidth:
-		return badField("kind", fmt.Sprintf("%.20q", t.Kind), "not lat or bw")
+		return badField("kind", fmt.Sprintf("%.20q", t.Kind), "want lat or bw")
 	}
 	return nil
 }
@@ -256,14 +256,14 @@ func (t Test) badRange() *FieldError {
 		{"rnr-retry", int(t.RNRRetry), 0, 7}, {"burst", t.Burst, 0, 1 << 20}, {"sl", int(t.SL), 0, 15}, {"flow-label", int(t.FlowLabel), 0, 1<<20 - 1},
 	} {
 		if r.v < r.low || r.v > r.max {
-			return badField(r.name, r.v, "not from %d to %d", r.low, r.max)
+			return badField(r.name, r.v, "want %d to %d", r.low, r.max)
 		}
 	}
 	switch {
 	case t.Op.Atomic() && t.Size != 8:
 		return badField("size", t.Size, "atomics have 8 bytes")
 	case t.MTU != 0 && mtuOf(t.MTU) == 0:
-		return badField("mtu", t.MTU, "not 256, 512, 1024, 2048 or 4096")
+		return badField("mtu", t.MTU, "want 256, 512, 1024, 2048 or 4096")
 	}
 	return nil
 }
@@ -276,13 +276,13 @@ func (t Test) badExtent() *FieldError {
 	case t.Iterations != 0 && t.Duration != 0:
 		return badField("iterations", t.Iterations, "a duration is set too")
 	case t.Iterations > maxMessages:
-		return badField("iterations", t.Iterations, "above %d", uint64(maxMessages))
+		return badField("iterations", t.Iterations, "want at most %d", uint64(maxMessages))
 	case t.Warmup > maxMessages:
-		return badField("warmup", t.Warmup, "above %d", uint64(maxMessages))
+		return badField("warmup", t.Warmup, "want at most %d", uint64(maxMessages))
 	case t.Duration < 0 || t.Duration > maxDuration:
-		return badField("duration", t.Duration, "not from 1ns to %v", maxDuration)
+		return badField("duration", t.Duration, "want 1ns to %v", maxDuration)
 	case !(t.Rate >= 0 && t.Rate <= maxRate):
-		return badField("rate", t.Rate, "not from 0 to %v messages per second", float64(maxRate))
+		return badField("rate", t.Rate, "want 0 to %v messages per second", float64(maxRate))
 	}
 	return nil
 }
@@ -316,11 +316,11 @@ func (t Test) badCombination() *FieldError {
 	case t.SharedReceives && t.RecvDepth < t.QueuePairs:
 		return badField("rx-depth", t.RecvDepth, "below the number of queue pairs, %d, which share the receives", t.QueuePairs)
 	case t.QueuePairs%t.Threads != 0:
-		return badField("qps", t.QueuePairs, "not a multiple of threads %d", t.Threads)
+		return badField("qps", t.QueuePairs, "want a multiple of threads %d", t.Threads)
 	case t.Moderation > t.Depth:
-		return badField("cq-moderation", t.Moderation, "above tx-depth %d", t.Depth)
+		return badField("cq-moderation", t.Moderation, "want at most tx-depth %d", t.Depth)
 	case t.List > t.Depth:
-		return badField("post-list", t.List, "above tx-depth %d", t.Depth)
+		return badField("post-list", t.List, "want at most tx-depth %d", t.Depth)
 	case t.Inline && t.Op != Send && t.Op != Write:
 		return badField("inline", "", "only send and write support inline data")
 	case t.Events && lat && t.Op == Write:

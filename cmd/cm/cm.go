@@ -119,7 +119,7 @@ func (c *command) check(flags *pflag.FlagSet, args []string) (address string, er
 	case o.Timeout <= 0:
 		return "", cmdutil.UsageErrorf("invalid --timeout %v: want a time above 0", o.Timeout)
 	case flags.Changed("rate") && !(o.Rate > 0) || math.IsInf(o.Rate, 0):
-		return "", cmdutil.UsageErrorf("invalid --rate %v: not a positive number", o.Rate)
+		return "", cmdutil.UsageErrorf("invalid --rate %v: want a positive number", o.Rate)
 	case len(args) == 0 && !c.serve:
 		return "", cmdutil.WithHint(cmdutil.UsageErrorf("no target given"), "see ibkit cm --help")
 	}

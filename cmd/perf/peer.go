@@ -47,7 +47,7 @@ func (p *peerFlags) check(flags *pflag.FlagSet) error {
 	case flags.Changed("srq") && p.shared < 1:
 		return cmdutil.UsageErrorf("invalid --srq %d: not above 0", p.shared)
 	case p.margin < 0:
-		return cmdutil.UsageErrorf("invalid --margin %v: below 0", p.margin)
+		return cmdutil.UsageErrorf("invalid --margin %v: want at least 0s", p.margin)
 	}
 	if flags.Changed("tx-depth") && !strings.HasSuffix(flags.Lookup("test").Value.String(), "-bw") {
 		return cmdutil.UsageErrorf("--tx-depth has no effect: it applies to bandwidth")

@@ -223,7 +223,7 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	case len(args) > 1:
 		return o, cmdutil.UsageErrorf("unexpected argument %q", args[1])
 	case flags.Changed("iterations") && f.iterations == 0:
-		return o, cmdutil.UsageErrorf("invalid --iterations 0: below 1")
+		return o, cmdutil.UsageErrorf("invalid --iterations 0: want at least 1")
 	case flags.Changed("duration") && f.duration <= 0:
 		return o, cmdutil.UsageErrorf("invalid --duration %v: not above 0", f.duration)
 	}

@@ -20,7 +20,7 @@ func (f *testFlags) checkPort(flags *pflag.FlagSet) error {
 	case flags.Changed("ib-port") && f.port == 0:
 		return cmdutil.UsageErrorf("invalid --ib-port 0: port numbers start at 1")
 	case flags.Changed("gid-index") && (f.gidIndex < 0 || f.gidIndex > 255):
-		return cmdutil.UsageErrorf("invalid --gid-index %d: not from 0 to 255", f.gidIndex)
+		return cmdutil.UsageErrorf("invalid --gid-index %d: want 0 to 255", f.gidIndex)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (v *view) check(flags *pflag.FlagSet) error {
 	case v.json && flags.Changed("unit") && !flags.Changed("min-bw") && !flags.Changed("plot"):
 		return cmdutil.UsageErrorf("--unit has no effect with --json, which prints bytes per second")
 	case flags.Changed("min-bw") && (!(v.minBW > 0) || math.IsInf(v.minBW, 0)):
-		return cmdutil.UsageErrorf("invalid --min-bw %v: not a positive number", v.minBW)
+		return cmdutil.UsageErrorf("invalid --min-bw %v: want a positive number", v.minBW)
 	case flags.Changed("max-p99") && v.maxP99 <= 0:
 		return cmdutil.UsageErrorf("invalid --max-p99 %v: not above 0", v.maxP99)
 	case flags.Changed("plot") && plotForms[filepath.Ext(v.plot)] == nil:

@@ -54,7 +54,7 @@ func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []stri
 	case c.interval < 0:
 		return nil, cmdutil.UsageErrorf("invalid --interval %v: want at least 0", c.interval)
 	case flags.Changed("rate") && !(c.rate > 0 && c.rate <= float64(time.Second)):
-		return nil, cmdutil.UsageErrorf("invalid --rate %v: not a positive number up to 1e9", c.rate)
+		return nil, cmdutil.UsageErrorf("invalid --rate %v: want a positive number up to 1e9", c.rate)
 	case c.deadline < 0 || c.deadline == 0 && flags.Changed("deadline"):
 		return nil, cmdutil.UsageErrorf("invalid --deadline %v: want a time above 0", c.deadline)
 	case math.IsNaN(c.limits.loss) || c.limits.loss < 0 || c.limits.loss > 100:
@@ -152,7 +152,7 @@ func makePayload(size int, sized bool, pattern string) ([]byte, error) {
 		var err error
 		unit, err = hex.DecodeString(strings.TrimPrefix(pattern, "0x"))
 		if err != nil || len(unit) == 0 || len(unit) > ping.PayloadSize {
-			return nil, cmdutil.UsageErrorf("invalid --pattern %q: not 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
+			return nil, cmdutil.UsageErrorf("invalid --pattern %q: want 1 to %d bytes in hexadecimal digits", pattern, ping.PayloadSize)
 		}
 		if !sized {
 			size = ping.PayloadSize

@@ -56,7 +56,7 @@ func (s *server) check(flags *pflag.FlagSet, args []string) error {
 	case *s.oui >= 1<<24:
 		return cmdutil.UsageErrorf("invalid --oui 0x%x: not a number of 24 bits", *s.oui)
 	case flags.Changed("rate") && !(*s.rate > 0) || math.IsInf(*s.rate, 0):
-		return cmdutil.UsageErrorf("invalid --rate %v: not a positive number", *s.rate)
+		return cmdutil.UsageErrorf("invalid --rate %v: want a positive number", *s.rate)
 	}
 	return nil
 }
