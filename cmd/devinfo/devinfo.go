@@ -75,7 +75,7 @@ Sources that cannot be read are reported on the error output, with exit code 4.`
   # print changes of devices and ports as they happen
   ibkit devinfo --watch
 
-  # who uses the devices?
+  # the processes that use the devices
   ibkit devinfo --resources
 
   # states and peers of all queue pairs, and the counters of ports

@@ -64,7 +64,7 @@ not respond costs its own timeouts; its failures are metrics, too.
 
 By default, metrics and labels have the names of treydock's and SckyzO's
 infiniband_exporter, so their dashboards and rules work. Metrics that start with
-ibkit_ have findings, the speed of links compared with what both ends support,
+ibkit_ have findings, rates of links compared with the best that both support,
 forward error correction, and the sweep itself.
 
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are

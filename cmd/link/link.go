@@ -88,13 +88,13 @@ func newDelete(env *cmdutil.Env) *cobra.Command {
 delete deletes a device. It lists the processes and the kernel modules that use
 it, and refuses to delete it unless --force names the reason in-use: connections
 break, and delete waits until all processes have closed the device.`, `
-  # who uses the device?
+  # the programs that use the device
   ibkit link delete rxe0 --dry-run
 
   # delete it
   ibkit link delete rxe0`)
 	c.define(cmd)
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", []string{inUse}, "delete the device in spite of a `REASON`")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", []string{inUse}, "delete the device despite a `REASON`")
 	cmdutil.CompleteOperand(env, cmd, cmdutil.DeviceNames)
 	return cmd
 }

@@ -51,7 +51,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 		Short: "Show a port and its peer, or change ports",
 		Long: strings.TrimSpace(`
 port shows a port and its peer, checked against each other. With a CHANGE, it
-shows what the change does at both ends and which nodes it cuts off, asks for
+shows the effect at both ends and the nodes that the change cuts off, asks for
 confirmation, changes the port, and waits until its link is up again.
 
 A TARGET is any address that ibkit addr accepts: a LID, a GUID, a GID, a
@@ -79,7 +79,7 @@ simulated fabrics are recorded only with --log.`),
   # a port of a switch and its peer
   ibkit port leaf1 3
 
-  # what would disabling the port cut off?
+  # the nodes that disabling the port would cut off
   ibkit port --dry-run leaf1 3 disable
 
   # disable a port, and enable it again
@@ -131,7 +131,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&c.from, "from", "f", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
 	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.RiskNames, "take links down in spite of a `REASON`")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.RiskNames, "take links down despite a `REASON`")
 	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
 	changelog.Define(cmd, &c.log)
 	flags.BoolVar(&c.json, "json", false, "print JSON")

@@ -100,7 +100,7 @@ var levels = []watch.Level{watch.Info, watch.Problem, watch.Recovery}
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", names(watch.Sources), "use only a `LIST` of sources (default: those that work)")
+	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", names(watch.Sources), "use only a `LIST` of sources (default: all that work)")
 	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", names(watch.Kinds()), "show only a `LIST` of events")
 	cmdutil.EnumListFlag(cmd, &c.levels, "level", "", names(levels), "show only events of a `LIST` of levels")
 	c.nodes.Register(c.env, cmd, "show")
