@@ -105,7 +105,7 @@ func TestHost_Choose(t *testing.T) {
 		{"all disabled", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "", 0, "find InfiniBand port that is not disabled"},
 		{"no such device", host{{"umad0", "mlx5_0", ca, 1, ibLayer, active, linkUp}}, "mlx5_7", 1, "find usable port 1 of mlx5_7: this host has mlx5_0/1"},
 		{"disabled, by name", host{{"umad0", "mlx5_0", ca, 1, ibLayer, down, disabled}}, "mlx5_0", 1, "this host has mlx5_0/1 (InfiniBand, Down, Disabled)"},
-		{"no device", host{}, "", 0, "no port in"},
+		{"no device", host{}, "", 0, "find InfiniBand port: no port in"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

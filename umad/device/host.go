@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,6 +112,9 @@ func attrOf(device sysfs.Device, p sysfs.Port) umad.PortAttr {
 // [LocalPort.SubnetManagement] is the other one. Either device can be named.
 func (h Host) Choose(device string, port uint8) (LocalPort, error) {
 	all, err := h.Ports()
+	if none, ok := errors.AsType[*NoPortError](err); ok {
+		none.Device, none.Port = device, port
+	}
 	if err != nil {
 		return LocalPort{}, err
 	}
@@ -177,7 +181,7 @@ type NoPortError struct {
 }
 
 func (e *NoPortError) Error() string {
-	wanted := "InfiniBand port that is not disabled"
+	wanted := "InfiniBand port"
 	switch {
 	case e.Device != "" && e.Port != 0:
 		wanted = fmt.Sprintf("usable port %d of %s", e.Port, e.Device)
@@ -185,6 +189,8 @@ func (e *NoPortError) Error() string {
 		wanted = "usable port of " + e.Device
 	case e.Port != 0:
 		wanted = fmt.Sprintf("device with a usable port %d", e.Port)
+	case len(e.Existing) > 0: // which are disabled
+		wanted = "InfiniBand port that is not disabled"
 	}
 	switch {
 	case e.Err != nil:
