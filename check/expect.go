@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/yamlfile"
 )
 
 // ManifestSchema is the value of the key schema of files for [ReadManifest].
@@ -51,7 +52,7 @@ type ExpectedPort struct {
 // ReadManifest reads a manifest from a YAML or JSON file. Errors of its content are of type
 // [*textfile.Error].
 func ReadManifest(file string) (*Manifest, error) {
-	data, err := readDocument(file)
+	data, err := yamlfile.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}
@@ -60,17 +61,17 @@ func ReadManifest(file string) (*Manifest, error) {
 
 // ParseManifest is [ReadManifest] for the content of a file.
 func ParseManifest(data []byte, file string) (*Manifest, error) {
-	d := document{file}
-	root, err := d.root(data)
+	d := document{yamlfile.File(file)}
+	root, err := d.Root(data)
 	if err != nil {
 		return nil, err
 	}
 	m := &Manifest{}
-	return m, d.mapping(root, "manifest", map[string]field{
-		"schema": d.schema(ManifestSchema),
+	return m, d.Mapping(root, "manifest", map[string]yamlfile.Field{
+		"schema": d.Schema(ManifestSchema),
 		"ignore": func(n *yaml.Node) error { return d.patterns(n, "ignore", &m.Ignore) },
 		"devices": func(n *yaml.Node) error {
-			return d.entries(n, "devices", func(name string, _, value *yaml.Node) error {
+			return d.Entries(n, "devices", func(name string, _, value *yaml.Node) error {
 				e := ExpectedDevice{Name: name}
 				err := d.device(value, &e)
 				m.Devices = append(m.Devices, e)
@@ -82,9 +83,9 @@ func ParseManifest(data []byte, file string) (*Manifest, error) {
 
 // patterns reads a list of patterns.
 func (d document) patterns(n *yaml.Node, what string, to *[]string) error {
-	return d.list(n, what, func(n *yaml.Node) error {
+	return d.List(n, what, func(n *yaml.Node) error {
 		var text string
-		err := parsed(d, what, &text, parsePattern)(n)
+		err := yamlfile.Parsed(d.File, what, &text, parsePattern)(n)
 		*to = append(*to, text)
 		return err
 	})
@@ -100,17 +101,17 @@ func parsePattern(s string) (string, error) {
 
 // device reads an expected device.
 func (d document) device(n *yaml.Node, e *ExpectedDevice) error {
-	return d.mapping(n, "device "+e.Name, map[string]field{
-		"type":       parsed(d, "type", &e.Type, parsePattern),
-		"board":      parsed(d, "board", &e.Board, parsePattern),
-		"firmware":   parsed(d, "firmware", &e.Firmware, parsePattern),
-		"pcie_width": parsed(d, "pcie_width", &e.PCIeWidth, parseCount),
-		"pcie_speed": parsed(d, "pcie_speed", &e.PCIeSpeed, parsePositive),
+	return d.Mapping(n, "device "+e.Name, map[string]yamlfile.Field{
+		"type":       yamlfile.Parsed(d.File, "type", &e.Type, parsePattern),
+		"board":      yamlfile.Parsed(d.File, "board", &e.Board, parsePattern),
+		"firmware":   yamlfile.Parsed(d.File, "firmware", &e.Firmware, parsePattern),
+		"pcie_width": yamlfile.Parsed(d.File, "pcie_width", &e.PCIeWidth, yamlfile.ParseCount),
+		"pcie_speed": yamlfile.Parsed(d.File, "pcie_speed", &e.PCIeSpeed, yamlfile.ParsePositive),
 		"ports": func(n *yaml.Node) error {
-			return d.entries(n, "ports", func(key string, k, value *yaml.Node) error {
+			return d.Entries(n, "ports", func(key string, k, value *yaml.Node) error {
 				number, err := strconv.ParseUint(key, 10, 8)
 				if err != nil || number == 0 {
-					return d.errorf(k, "ports: got %q, want a number from 1 to 255", key)
+					return d.Errorf(k, "ports: got %q, want a number from 1 to 255", key)
 				}
 				p := ExpectedPort{Number: int(number)}
 				err = d.port(value, &p)
@@ -123,17 +124,17 @@ func (d document) device(n *yaml.Node, e *ExpectedDevice) error {
 
 // port reads an expected port.
 func (d document) port(n *yaml.Node, p *ExpectedPort) error {
-	return d.mapping(n, fmt.Sprintf("port %d", p.Number), map[string]field{
-		"link_layer": parsed(d, "link_layer", &p.LinkLayer, parsePattern),
-		"state":      parsed(d, "state", &p.State, parsePattern),
-		"rate":       parsed(d, "rate", &p.Rate, parsePositive),
-		"width":      parsed(d, "width", &p.Width, parseWidth),
-		"speed":      parsed(d, "speed", &p.Speed, parseSpeed),
-		"netdev":     parsed(d, "netdev", &p.Netdev, parsePattern),
+	return d.Mapping(n, fmt.Sprintf("port %d", p.Number), map[string]yamlfile.Field{
+		"link_layer": yamlfile.Parsed(d.File, "link_layer", &p.LinkLayer, parsePattern),
+		"state":      yamlfile.Parsed(d.File, "state", &p.State, parsePattern),
+		"rate":       yamlfile.Parsed(d.File, "rate", &p.Rate, yamlfile.ParsePositive),
+		"width":      yamlfile.Parsed(d.File, "width", &p.Width, parseWidth),
+		"speed":      yamlfile.Parsed(d.File, "speed", &p.Speed, parseSpeed),
+		"netdev":     yamlfile.Parsed(d.File, "netdev", &p.Netdev, parsePattern),
 		"gids": func(n *yaml.Node) error {
-			return d.list(n, "gids", func(n *yaml.Node) error {
+			return d.List(n, "gids", func(n *yaml.Node) error {
 				var kind string
-				err := d.text(n, "gids", &kind)
+				err := d.Text(n, "gids", &kind)
 				p.GIDs = append(p.GIDs, kind)
 				return err
 			})

@@ -164,7 +164,7 @@ func TestReadState(t *testing.T) {
 
 func TestReadDocument_Size(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, make([]byte, maxDocument+1), 0o600); err != nil {
+	if err := os.WriteFile(path, make([]byte, 1<<20+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, read := range map[string]func(string) error{

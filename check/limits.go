@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/yamlfile"
 )
 
 // LimitsSchema is the value of the key schema of files for [ReadLimits].
@@ -106,7 +107,7 @@ func topologyNames() []string {
 // ReadLimits reads limits from a YAML or JSON file. Keys that it lacks have the value of
 // [DefaultLimits]. Errors of its content are of type [*textfile.Error].
 func ReadLimits(path string) (Limits, error) {
-	data, err := readDocument(path)
+	data, err := yamlfile.Read(path)
 	if err != nil {
 		return Limits{}, fmt.Errorf("read thresholds: %w", err)
 	}
@@ -115,24 +116,24 @@ func ReadLimits(path string) (Limits, error) {
 
 // ParseLimits is [ReadLimits] for the content of a file.
 func ParseLimits(data []byte, file string) (Limits, error) {
-	d := document{file}
+	d := document{yamlfile.File(file)}
 	l := DefaultLimits()
-	root, err := d.root(data)
+	root, err := d.Root(data)
 	if err != nil {
 		return l, err
 	}
-	err = d.mapping(root, "thresholds", map[string]field{
-		"schema":           d.schema(LimitsSchema),
+	err = d.Mapping(root, "thresholds", map[string]yamlfile.Field{
+		"schema":           d.Schema(LimitsSchema),
 		"counters":         func(n *yaml.Node) error { return d.thresholds(n, &l.Thresholds) },
-		"max_wait_percent": parsed(d, "max_wait_percent", &l.MaxWait, parsePercent),
+		"max_wait_percent": yamlfile.Parsed(d.File, "max_wait_percent", &l.MaxWait, parsePercent),
 		"ber":              func(n *yaml.Node) error { return d.berRules(n, &l.BER) },
 		"hw_counters":      func(n *yaml.Node) error { return d.counts(n, "hw_counters", l.HWCounters) },
-		"min_width":        parsed(d, "min_width", &l.MinWidth, parseWidth),
-		"min_speed":        parsed(d, "min_speed", &l.MinSpeed, parseSpeed),
-		"flap_count":       parsed(d, "flap_count", &l.FlapCount, parseCount),
-		"flap_window":      parsed(d, "flap_window", &l.FlapWindow, parseTime),
-		"sm_wait":          parsed(d, "sm_wait", &l.SMWait, parseTime),
-		"topology":         parsed(d, "topology", &l.Topology, parseTopology),
+		"min_width":        yamlfile.Parsed(d.File, "min_width", &l.MinWidth, parseWidth),
+		"min_speed":        yamlfile.Parsed(d.File, "min_speed", &l.MinSpeed, parseSpeed),
+		"flap_count":       yamlfile.Parsed(d.File, "flap_count", &l.FlapCount, yamlfile.ParseCount),
+		"flap_window":      yamlfile.Parsed(d.File, "flap_window", &l.FlapWindow, yamlfile.ParseTime),
+		"sm_wait":          yamlfile.Parsed(d.File, "sm_wait", &l.SMWait, yamlfile.ParseTime),
+		"topology":         yamlfile.Parsed(d.File, "topology", &l.Topology, parseTopology),
 		"severity":         func(n *yaml.Node) error { return d.severity(n, l.Severity) },
 	})
 	return l, err
@@ -189,13 +190,13 @@ func parseTopology(s string) (string, error) {
 
 // thresholds reads the largest values of counters.
 func (d document) thresholds(n *yaml.Node, t *counters.Thresholds) error {
-	return d.entries(n, "counters", func(key string, k, value *yaml.Node) error {
+	return d.Entries(n, "counters", func(key string, k, value *yaml.Node) error {
 		c, err := counters.ParseCounter(key)
 		if err != nil || c.IsTraffic() || c.IsDetail() {
-			return d.errorf(k, "counters: %q is not an error counter", key)
+			return d.Errorf(k, "counters: %q is not an error counter", key)
 		}
 		var limit uint64
-		if err := parsed(d, key, &limit, parseCount)(value); err != nil {
+		if err := yamlfile.Parsed(d.File, key, &limit, yamlfile.ParseCount)(value); err != nil {
 			return err
 		}
 		t.Set(c, limit)
@@ -206,9 +207,9 @@ func (d document) thresholds(n *yaml.Node, t *counters.Thresholds) error {
 
 // counts reads numbers by name.
 func (d document) counts(n *yaml.Node, what string, to map[string]uint64) error {
-	return d.entries(n, what, func(key string, _, value *yaml.Node) error {
+	return d.Entries(n, what, func(key string, _, value *yaml.Node) error {
 		var v uint64
-		err := parsed(d, key, &v, parseCount)(value)
+		err := yamlfile.Parsed(d.File, key, &v, yamlfile.ParseCount)(value)
 		to[key] = v
 		return err
 	})
@@ -217,14 +218,14 @@ func (d document) counts(n *yaml.Node, what string, to map[string]uint64) error 
 // berRules reads the rules for bit error rates.
 func (d document) berRules(n *yaml.Node, to *[]counters.BERRule) error {
 	*to = nil
-	return d.list(n, "ber", func(n *yaml.Node) error {
+	return d.List(n, "ber", func(n *yaml.Node) error {
 		var r counters.BERRule
-		err := d.mapping(n, "ber", map[string]field{
-			"limit":  parsed(d, "limit", &r.Limit, parsePositive),
-			"window": parsed(d, "window", &r.Window, parseTime),
+		err := d.Mapping(n, "ber", map[string]yamlfile.Field{
+			"limit":  yamlfile.Parsed(d.File, "limit", &r.Limit, yamlfile.ParsePositive),
+			"window": yamlfile.Parsed(d.File, "window", &r.Window, yamlfile.ParseTime),
 		})
 		if err == nil && (r.Limit == 0 || r.Window == 0) {
-			err = d.errorf(n, "ber: want a limit and a window")
+			err = d.Errorf(n, "ber: want a limit and a window")
 		}
 		*to = append(*to, r)
 		return err
@@ -233,13 +234,13 @@ func (d document) berRules(n *yaml.Node, to *[]counters.BERRule) error {
 
 // severity reads the severities of findings.
 func (d document) severity(n *yaml.Node, to map[string]Severity) error {
-	return d.entries(n, "severity", func(key string, k, value *yaml.Node) error {
+	return d.Entries(n, "severity", func(key string, k, value *yaml.Node) error {
 		known := func(kind Kind) bool { return kind.Stage+"/"+kind.Name == key }
 		if !slices.ContainsFunc(fabricKinds, known) && !slices.ContainsFunc(nodeKinds, known) {
-			return d.errorf(k, "severity: unknown finding %q, want STAGE/KIND", key)
+			return d.Errorf(k, "severity: unknown finding %q, want STAGE/KIND", key)
 		}
 		var s Severity
-		err := parsed(d, key, &s, func(text string) (Severity, error) {
+		err := yamlfile.Parsed(d.File, key, &s, func(text string) (Severity, error) {
 			if !slices.Contains(severities, Severity(text)) {
 				return "", errors.New("want error, warning or ignore")
 			}

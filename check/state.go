@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/yamlfile"
 	"github.com/ibkit/ibkit/textfile"
 )
 
@@ -45,7 +46,7 @@ type Downs struct {
 // the content are of type [*textfile.Error].
 func ReadState(path string) (*State, error) {
 	empty := &State{Schema: StateSchema, Ports: map[string]PortState{}, path: path}
-	data, err := readDocument(path)
+	data, err := yamlfile.Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(data)) == 0:
 		return empty, nil

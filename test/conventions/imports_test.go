@@ -89,7 +89,7 @@ var libraries = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"cmd/internal/render"},
 	"github.com/fatih/color":            {"cmd/internal/render"},
 	"github.com/gdamore/tcell/v2":       {"cmd/top"},
-	"go.yaml.in/yaml/v3":                {"check"},
+	"go.yaml.in/yaml/v3":                {"check", "internal/webconfig", "internal/yamlfile"},
 	"github.com/prometheus":             {"exporter"},
 	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/..."},
 	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
