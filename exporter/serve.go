@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/ibkit/ibkit/internal/webconfig"
 )
 
 // ContentType is the media type of the metrics.
@@ -102,23 +102,20 @@ func (e *Exporter) handler() http.Handler {
 	return mux
 }
 
-// CheckWebConfig checks a configuration file of exporter-toolkit for TLS and
-// authentication. The empty path is the absence of such a file.
+// CheckWebConfig checks a web configuration file for TLS and authentication, as in
+// [webconfig.Read]. The empty path is the absence of such a file.
 func CheckWebConfig(path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := web.Validate(path); err != nil {
-		if strings.Contains(err.Error(), path) {
-			return fmt.Errorf("read web configuration: %w", err)
-		}
-		return fmt.Errorf("read web configuration: %s: %w", path, err)
+	if _, err := webconfig.Read(path); err != nil {
+		return fmt.Errorf("read web configuration: %w", err)
 	}
 	return nil
 }
 
 // Serve answers scrapes on listeners until ctx ends, and closes them. webConfig is the path
-// of a configuration file of exporter-toolkit, or empty. Serve returns nil after ctx has
+// of a web configuration file, or empty. Serve returns nil after ctx has
 // ended.
 func (e *Exporter) Serve(ctx context.Context, listeners []net.Listener, webConfig string) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -140,8 +137,7 @@ func (e *Exporter) Serve(ctx context.Context, listeners []net.Listener, webConfi
 	return first
 }
 
-// serve answers scrapes on a listener. exporter-toolkit changes the server, so each
-// listener has one of its own.
+// serve answers scrapes on a listener, with a server of its own.
 func (e *Exporter) serve(ctx context.Context, l *listener, webConfig string) error {
 	server := &http.Server{
 		Handler:           l.conns.handler(e.handler()),
@@ -163,7 +159,7 @@ func (e *Exporter) serve(ctx context.Context, l *listener, webConfig string) err
 			_ = server.Close() // of scrapers that do not read
 		}
 	})
-	err := web.Serve(l, server, &web.FlagConfig{WebConfigFile: &webConfig}, e.opts.Log)
+	err := webconfig.Serve(l, server, webConfig, e.opts.Log)
 	if stop() {
 		_ = server.Close()
 		_ = l.Close()

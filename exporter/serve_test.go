@@ -281,10 +281,10 @@ func TestCheckWebConfig(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "web.yml")
 	for _, test := range []struct{ name, text, want string }{
-		{"unknown", "\nbasic_auth_user:\n  a: b\n", "line 2: field basic_auth_user not found"},
-		{"no file", "tls_server_config:\n  cert_file: none.pem\n  key_file: none.pem\n", "none.pem"},
+		{"unknown", "\nbasic_auth_user:\n  a: b\n", `web.yml:2: web configuration: unknown key "basic_auth_user"`},
+		{"no file", "tls_server_config:\n  cert_file: none.pem\n  key_file: none.pem\n", "web.yml:2: cert_file: open "},
 		{"password", "basic_auth_users:\n  a: plain\n", "bcrypt"},
-		{"syntax", "basic_auth_users: [", "line 1"},
+		{"syntax", "basic_auth_users: [", "web.yml:1: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			writeFile(t, path, test.text)

@@ -68,7 +68,7 @@ ibkit_ have findings, rates of links compared with the best that both support,
 forward error correction, and the sweep itself.
 
 Without other flags it listens on 127.0.0.1:9315. TLS and authentication are
-configured by a file of Prometheus' exporter-toolkit (--web-config).
+configured by a file as for other exporters of Prometheus (--web-config).
 
 With --local it exports the counters that the kernel reports of the ports of
 this host, with the names of node_exporter, and sends no packets.`),

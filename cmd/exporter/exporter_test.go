@@ -160,7 +160,7 @@ func TestUsage(t *testing.T) {
 		"--names node --details fec":           "exclude each other",
 		"--details all":                        "want one of fec, errors, discards, none",
 		"--textfile x.prom --web-config x.yml": "--web-config has no effect without --listen",
-		"--web-config " + config:               config + ": yaml: unmarshal errors:",
+		"--web-config " + config:               config + `:2: web configuration: unknown key "basic_auth_user"`,
 		"--web-config none.yml":                "none.yml: no such file or directory",
 		"--node [":                             `invalid pattern "["`,
 		"extra":                                `unexpected argument "extra"`,
