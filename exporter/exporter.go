@@ -69,6 +69,13 @@ type Options struct {
 	// for scrapes, which then take long.
 	TextOnly bool
 
+	// CheckNodes, if not nil, is called with the selected nodes of each sweep of a fabric.
+	// If it returns an error, the sweep fails.
+	CheckNodes func([]*fabric.Node) error
+
+	// Textfile adds the metric that [Exporter.CountWriteError] counts.
+	Textfile bool
+
 	// Swept, if not nil, is called by [Exporter.Run] after each sweep, with its error.
 	Swept func(error)
 
@@ -137,7 +144,7 @@ func New(o Options) *Exporter {
 	if o.Names == Node {
 		e.source = &localSource{o.Local}
 	} else {
-		e.source = &fabricSource{options: o.Fabric, names: o.NodeNames, write: writerOf[o.Names], all: o.AllMetrics}
+		e.source = &fabricSource{options: o.Fabric, names: o.NodeNames, check: o.CheckNodes, write: writerOf[o.Names], all: o.AllMetrics}
 	}
 	e.self = newSelf(e)
 	return e

@@ -18,6 +18,7 @@ import (
 type fabricSource struct {
 	options counters.Options
 	names   *fabric.NameMap
+	check   func([]*fabric.Node) error // nil: all nodes are expected
 	write   func(*encoder, *fabricSweep)
 	all     bool // also metrics without a known user
 }
@@ -34,6 +35,15 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 	r, err := counters.Run(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	if s.check != nil {
+		nodes := make([]*fabric.Node, len(r.Nodes))
+		for i, n := range r.Nodes {
+			nodes[i] = n.Node
+		}
+		if err := s.check(nodes); err != nil {
+			return nil, err
+		}
 	}
 	f := &fabricSweep{result: r, names: s.names, details: o.DetailsOf, began: began, took: time.Since(began), writeAll: s.write, all: s.all}
 	f.summarize()

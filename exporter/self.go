@@ -39,6 +39,8 @@ type self struct {
 	retries prometheus.Counter
 	losses  prometheus.Counter
 
+	writeErrors prometheus.Counter // nil without a text file
+
 	// Of SckyzO's exporter; nil with other names.
 	nodeErrors, nodeTimeouts, nodeRetries *prometheus.CounterVec
 
@@ -68,6 +70,10 @@ func newSelf(e *Exporter) *self {
 	})
 	build.Set(1)
 	s.sweepMetrics.MustRegister(s.sweeps, s.sent, s.retries, s.losses, build, &ageCollector{e})
+	if e.opts.Textfile {
+		s.writeErrors = newCounter("ibkit_textfile_write_errors_total", "Sweeps whose metrics were not written to the text file.")
+		s.sweepMetrics.MustRegister(s.writeErrors)
+	}
 	if e.opts.Names == Treydock {
 		s.registerTreydock(e.opts)
 	}
@@ -160,6 +166,13 @@ func (e *Exporter) current() *page {
 		return p
 	}
 	return nil
+}
+
+// CountWriteError counts a sweep whose metrics were not written to the text file.
+func (e *Exporter) CountWriteError() {
+	if e.self.writeErrors != nil {
+		e.self.writeErrors.Inc()
+	}
 }
 
 // WriteText writes the metrics of the last sweep without those of the process, which

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/limits"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/exporter"
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/fileout"
 )
 
@@ -48,6 +51,11 @@ type command struct {
 	// Derived from the flags.
 	options  exporter.Options
 	exporter *exporter.Exporter
+
+	// The last reports, which are not repeated.
+	mu        sync.Mutex // guards missing: an abandoned sweep may end during another
+	missing   string
+	unwritten string
 }
 
 // New returns the command.
@@ -189,7 +197,7 @@ func (c *command) completeOptions() (err error) {
 	o.Names, o.Interval, o.Timeout, o.MaxAge = exporter.Names(c.names), c.interval, c.limit, c.maxAge
 	o.Version, o.Commit = buildinfo.Version(), buildinfo.Commit()
 	o.Log = slog.New(slog.NewTextHandler(c.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	o.Swept, o.AllMetrics = c.swept, c.all
+	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""
 	o.TextOnly = c.once || len(c.listen) == 0
 	if c.local {
 		o.Local = exporter.LocalOptions{Sysfs: c.env.Sysfs(), Device: c.fabric.Device, Port: int(c.fabric.Port)}
@@ -210,13 +218,37 @@ func (c *command) completeOptions() (err error) {
 	for _, d := range c.details {
 		f.DetailsOf |= detailSets[d]
 	}
+	o.CheckNodes = c.checkNodes
 	f.Want, f.AfterScan, err = c.selection.Want(o.NodeNames)
 	return err
+}
+
+// checkNodes returns an error for a pattern of --node that matches no node, with --once.
+// Otherwise it prints a warning, once: the node may join the fabric later.
+func (c *command) checkNodes(nodes []*fabric.Node) error {
+	err := c.selection.Nodes.Missing(nodes, c.options.NodeNames)
+	if c.once {
+		return err
+	}
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text != c.missing && err != nil {
+		cmdutil.PrintError(c.env, "warning", err)
+	}
+	c.missing = text
+	return nil
 }
 
 // run sweeps until ctx ends, or once.
 func (c *command) run(ctx context.Context) error {
 	c.exporter = exporter.New(c.options)
+	if err := c.checkTextfile(); err != nil {
+		return err
+	}
 	if c.once {
 		return c.runOnce(ctx)
 	}
@@ -268,13 +300,41 @@ func (c *command) write() error {
 	return out.Flush()
 }
 
+// checkTextfile returns the reason why the text file cannot be written. It does not open
+// other kinds of files, such as a FIFO, for which this would wait.
+func (c *command) checkTextfile() error {
+	if c.textfile == "" {
+		return nil
+	}
+	if i, err := os.Stat(c.textfile); err == nil && !i.Mode().IsRegular() && !i.IsDir() {
+		return nil
+	}
+	f, err := fileout.Create(c.textfile)
+	if err != nil {
+		return err
+	}
+	f.Abort()
+	return nil
+}
+
 // swept writes the text file after a sweep, or after one that failed: the age and the
-// result are metrics, too.
+// result are metrics, too. It prints an error that differs from the last one, and counts all.
 func (c *command) swept(error) {
 	if c.textfile == "" {
 		return
 	}
-	if err := c.write(); err != nil {
-		cmdutil.PrintError(c.env, "ibkit exporter", err)
+	err := c.write()
+	text := ""
+	if err != nil {
+		c.exporter.CountWriteError()
+		text = err.Error()
 	}
+	switch {
+	case text == c.unwritten:
+	case err != nil:
+		cmdutil.PrintError(c.env, "ibkit exporter", err)
+	default:
+		fmt.Fprintf(c.env.ErrOut, "writing metrics to %s again\n", c.textfile)
+	}
+	c.unwritten = text
 }

@@ -110,6 +110,48 @@ func TestTextfile(t *testing.T) {
 	}
 }
 
+// TestTextfile_Unwritable ends at the start if the file cannot be written, and counts and
+// prints later errors, once.
+func TestTextfile_Unwritable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	path := filepath.Join(dir, "ibkit.prom")
+	for _, flags := range []string{"--once", "--listen=127.0.0.1:0"} {
+		code, out, errOut := program.Run(t, nil, "exporter", "--sim", "single-switch", flags, "--textfile", path)
+		if code != cmdutil.ExitFailed || out != "" || !strings.Contains(errOut, path+": no such file or directory") {
+			t.Errorf("%s: got exit code %d, %q and %s", flags, code, out, errOut)
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := program.Start(nil, "exporter", "--sim", "single-switch", "--listen", "127.0.0.1:0", "--textfile", path, "--interval", "10ms")
+	scrape(t, r, "ibkit_textfile_write_errors_total 0")
+	if err := os.Rename(dir, dir+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	scrape(t, r, "ibkit_textfile_write_errors_total 3")
+	if err := os.Rename(dir+"-moved", dir); err != nil {
+		t.Fatal(err)
+	}
+	r.ErrOut.Await(t, "writing metrics to "+path+" again")
+	if code := r.End(); code != cmdutil.ExitOK || strings.Count(r.ErrOut.String(), "no such file") != 1 {
+		t.Errorf("got exit code %d: %s", code, r.ErrOut)
+	}
+}
+
+// TestNode_Missing fails for a node that is not there, with --once; later it may be there.
+func TestNode_Missing(t *testing.T) {
+	code, out, errOut := program.Run(t, nil, "exporter", "--once", "--sim", "single-switch", "--node", "switch1,nosuch")
+	if code != cmdutil.ExitFailed || out != "" || !strings.Contains(errOut, "nosuch: no node has this name") {
+		t.Errorf("got exit code %d, %q and %s", code, out, errOut)
+	}
+	r := program.Start(nil, "exporter", "--sim", "single-switch", "--node", "nosuch", "--listen", "127.0.0.1:0", "--interval", "10ms")
+	scrape(t, r, `ibkit_sweeps_total{result="complete"} 5`)
+	if code := r.End(); code != cmdutil.ExitOK || strings.Count(r.ErrOut.String(), "no node has this name") != 1 {
+		t.Errorf("got exit code %d: %s", code, r.ErrOut)
+	}
+}
+
 // scrape scrapes until the metrics have a line.
 func scrape(t *testing.T, r *cmdtest.Running, line string) {
 	t.Helper()
