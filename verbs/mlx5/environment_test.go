@@ -1,7 +1,6 @@
 package mlx5
 
 import (
-	"bytes"
 	"errors"
 	"testing"
 
@@ -37,42 +36,6 @@ func TestEnvironment_CQESize(t *testing.T) {
 		if _, err := New(f, uapi.Bytes(&r)); !errors.Is(err, unix.EINVAL) {
 			t.Errorf("MLX5_CQE_SIZE=%s: got error %v, want %v", value, err, unix.EINVAL)
 		}
-	}
-}
-
-// The variables of BlueFlame select whether the register receives complete work requests.
-func TestEnvironment_BlueFlame(t *testing.T) {
-	needStores(t)
-	inline := provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("some payload")}
-	plain := provider.SendWR{Opcode: provider.OpSend, SGEs: []provider.SGE{{Length: 1}}}
-	for _, test := range []struct {
-		name, value   string
-		inline, plain bool // copied
-	}{
-		{"", "", true, true},
-		{"MLX5_SHUT_UP_BF", "0", true, true},
-		{"MLX5_SHUT_UP_BF", "1", false, false},
-		{"MLX5_POST_SEND_PREFER_BF", "1", true, true},
-		{"MLX5_POST_SEND_PREFER_BF", "0", true, false},
-	} {
-		t.Run(test.name+"="+test.value, func(t *testing.T) {
-			if test.name != "" {
-				t.Setenv(test.name, test.value)
-			}
-			f, _, q := newPair(t, provider.RC)
-			for i, wr := range []provider.SendWR{inline, plain} {
-				if _, err := q.PostSend([]provider.SendWR{wr}); err != nil {
-					t.Fatal(err)
-				}
-				register := f.pages[1][bfOffset+i*256:][:64]
-				if want := q.send.ring[i*64:][:8]; !bytes.Equal(register[:8], want) {
-					t.Errorf("work request %d: got doorbell %x, want %x", i, register[:8], want)
-				}
-				if got, want := bytes.Equal(register, q.send.ring[i*64:][:64]), []bool{test.inline, test.plain}[i]; got != want {
-					t.Errorf("work request %d: got copied %v, want %v", i, got, want)
-				}
-			}
-		})
 	}
 }
 

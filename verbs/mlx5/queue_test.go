@@ -1,13 +1,11 @@
 package mlx5
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -18,15 +16,6 @@ import (
 type handle struct{ provided any }
 
 func (h handle) Provided() any { return h.provided }
-
-// needStores skips a test that reads registers in plain memory if stores to registers are
-// system calls, which reach PCI devices only.
-func needStores(t *testing.T) {
-	t.Helper()
-	if runtime.GOARCH == "s390x" {
-		t.Skip("stores to registers are the system call s390_pci_mmio_write")
-	}
-}
 
 // words returns a hex dump in lines of 16 bytes.
 func words(b []byte) string {
@@ -162,29 +151,6 @@ func TestSendRejected(t *testing.T) {
 			}
 		}
 	})
-}
-
-// One doorbell follows a batch: the first 8 bytes of its last work request. A single work
-// request goes to the register as a whole, in each half in turn.
-func TestDoorbell(t *testing.T) {
-	needStores(t)
-	f, _, q := newPair(t, provider.RC)
-	page := f.pages[1]
-	wr := provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: []byte("some payload")}
-	for i, at := range []int{bfOffset, bfOffset + 256} {
-		if _, err := q.PostSend([]provider.SendWR{wr}); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(page[at:at+64], q.send.ring[64*i:64*i+64]) {
-			t.Errorf("work request %d: got %x in the register, want %x", i, page[at:at+64], q.send.ring[64*i:64*i+64])
-		}
-	}
-	if _, err := q.PostSend([]provider.SendWR{wr, wr}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := page[bfOffset:bfOffset+8], q.send.ring[3*64:3*64+8]; !bytes.Equal(got, want) {
-		t.Errorf("batch: got %x in the register, want %x", got, want)
-	}
 }
 
 // entry writes a completion as the adapter does: the owner last.
@@ -356,25 +322,6 @@ func TestReset(t *testing.T) {
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-// Arm writes the index, the number of delivered events and the number of the queue.
-func TestArm(t *testing.T) {
-	needStores(t)
-	f, cq, _ := newPair(t, provider.RC)
-	cq.index = 1<<24 + 5
-	for _, test := range []struct {
-		solicited bool
-		want      string
-	}{{false, "0000000500000080"}, {true, "1100000500000080"}} {
-		if err := cq.Arm(test.solicited); err != nil {
-			t.Fatal(err)
-		}
-		if got := hex.EncodeToString(f.pages[0][cqDoorbell : cqDoorbell+8]); got != test.want {
-			t.Errorf("got %s in the register, want %s", got, test.want)
-		}
-		cq.Delivered()
 	}
 }
 
