@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -46,7 +47,7 @@ func TestDevices(t *testing.T) {
 		}
 		g.Must(t, "ibkit", "ib_write_bw", "-F", "-d", "mlx5_0", "-n", count, "-p", "18900", "127.0.0.1")
 		peers.Finish(t, theirs)
-		checkKernel(t, g)
+		mlx5test.CheckKernel(t, g)
 	})
 	t.Run("RoCE", func(t *testing.T) {
 		g.Must(t, "rdma", "link", "delete", "rxe0")
@@ -66,7 +67,7 @@ func TestDevices(t *testing.T) {
 		}
 		g.Must(t, "ibkit", "ib_send_bw", "-F", "-c", "UD", "-s", "512", "-n", count, "-x", "1", "-p", "18900", "127.0.0.1")
 		peers.Finish(t, theirs)
-		checkKernel(t, g)
+		mlx5test.CheckKernel(t, g)
 	})
 	t.Run("removal", func(t *testing.T) {
 		reload(t, g, "strict=2")
@@ -84,7 +85,7 @@ func TestDevices(t *testing.T) {
 			t.Errorf("got exit code %d, %v and %q, want 1 and a removed device", r.Code, err, r.Stderr)
 		}
 		end(t, g, server)
-		checkKernel(t, g)
+		mlx5test.CheckKernel(t, g)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 )
 
 // faultsProgram is the program that causes errors with package verbs.
@@ -42,14 +43,5 @@ func TestFaults(t *testing.T) {
 	if got, want := g.Must(t, "faults", "limit"), "of the SRQ: true, limit now 0\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want a text that ends with %q", got, want)
 	}
-	checkKernel(t, g)
-}
-
-// checkKernel checks that user space has not violated the ABI and that the kernel reports
-// no error.
-func checkKernel(t *testing.T, g *guest.Guest) {
-	t.Helper()
-	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops|violation' || true"); out != "" {
-		t.Errorf("the kernel reports:\n%s", out)
-	}
+	mlx5test.CheckKernel(t, g)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 	"github.com/ibkit/ibkit/test/guest/internal/selftest"
 )
@@ -61,7 +62,7 @@ func TestPeers(t *testing.T) {
 		{"ibv_ud_pingpong -s 1024", "--peer pingpong --transport ud -s 1K"},
 		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
 	})
-	checkKernel(t, g)
+	mlx5test.CheckKernel(t, g)
 }
 
 // TestVerified runs all tests of ibkit perf with verified payloads.
@@ -76,7 +77,7 @@ func TestVerified(t *testing.T) {
 		"--test all -s 64 --transport xrc", "--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
 		"--test send-lat --inline --events -s 200 --transport xrc",
 	})
-	checkKernel(t, g)
+	mlx5test.CheckKernel(t, g)
 }
 
 // TestSelfTest runs the self-test on the module: with the defaults, and with the variables

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -81,5 +82,5 @@ func TestPingpongs(t *testing.T) {
 		peers.Finish(t, client)
 		peers.Finish(t, server)
 	})
-	checkKernel(t, g)
+	mlx5test.CheckKernel(t, g)
 }

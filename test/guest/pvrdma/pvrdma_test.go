@@ -3,10 +3,10 @@
 package pvrdma_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
 )
 
@@ -37,17 +37,6 @@ func boot(t *testing.T) *guest.Guest {
 	return g
 }
 
-// checkKernel reports violations of the ABI, and failures of the module.
-func checkKernel(t *testing.T, g *guest.Guest) {
-	t.Helper()
-	if n := strings.TrimSpace(g.Must(t, "cat", "/sys/module/mlx5test/parameters/violations")); n != "0" {
-		t.Errorf("got %s violations of the ABI:\n%s", n, g.Must(t, "sh", "-c", "dmesg | grep violation"))
-	}
-	if out := g.Must(t, "sh", "-c", "dmesg | grep -E 'BUG|WARNING|Oops' || true"); out != "" {
-		t.Errorf("the kernel reports:\n%s", out)
-	}
-}
-
 // TestPeers runs ibkit perf with programs on libvmw_pvrdma, each as client and as server.
 func TestPeers(t *testing.T) {
 	t.Parallel()
@@ -67,7 +56,7 @@ func TestPeers(t *testing.T) {
 		{"ibv_ud_pingpong -s 512", "--peer pingpong --transport ud -s 512"},
 		{"ibv_srq_pingpong -q 3 -s 256", "--peer pingpong --srq 3 -s 256"},
 	})
-	checkKernel(t, g)
+	mlx5test.CheckKernel(t, g)
 }
 
 // TestVerified runs the tests of ibkit perf with verified payloads, and compares
@@ -81,5 +70,5 @@ func TestVerified(t *testing.T) {
 	if out := g.Must(t, "ibkit", "ibv_devinfo", "-v"); out != g.Must(t, "ibv_devinfo", "-v") {
 		t.Errorf("ibv_devinfo -v differs from Debian's:\n%s", out)
 	}
-	checkKernel(t, g)
+	mlx5test.CheckKernel(t, g)
 }
