@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -123,6 +124,24 @@ func (cq *CQ) Resize(entries int) error {
 		cq.capacity = int(resp.CQE)
 	}
 	return err
+}
+
+// Moderate delays the events of an armed queue until it has a number of new completions, or
+// for a period after the first one. Zeros end the moderation. The limits of a device are
+// DeviceAttr.CQModeration; a driver without support returns ErrUnsupported.
+func (cq *CQ) Moderate(count uint16, period time.Duration) error {
+	op := fmt.Sprintf("moderate CQ to %d completions or %v", count, period)
+	micros := period.Microseconds()
+	if micros < 0 || micros > math.MaxUint16 {
+		return fmt.Errorf("%s of %s: %w", op, cq.context.name, unix.EINVAL)
+	}
+	cq.lock.Lock()
+	defer cq.lock.Unlock()
+	if cq.queue == nil {
+		return closedError(op, cq.context.name)
+	}
+	core := uapi.ExModifyCQ{CQHandle: cq.handle, AttrMask: uapi.CQModerate, Count: count, Period: uint16(micros)}
+	return cq.invoke(op, uapi.CmdExModifyCQ, uapi.Bytes(&core), nil, nil, nil)
 }
 
 // Poll removes completions from the queue, as many as are available and fit, and

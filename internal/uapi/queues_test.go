@@ -246,6 +246,15 @@ func TestQueues(t *testing.T) {
 		})
 	}
 	{
+		var x ExModifyCQ
+		l.add("ib_uverbs_ex_modify_cq", unsafe.Sizeof(x), map[string]uintptr{
+			"cq_handle":      unsafe.Offsetof(x.CQHandle),
+			"attr_mask":      unsafe.Offsetof(x.AttrMask),
+			"attr.cq_count":  unsafe.Offsetof(x.Count),
+			"attr.cq_period": unsafe.Offsetof(x.Period),
+		})
+	}
+	{
 		var x ResizeCQ
 		l.add("ib_uverbs_resize_cq", unsafe.Sizeof(x), map[string]uintptr{
 			"response":  unsafe.Offsetof(x.Response),

@@ -94,6 +94,20 @@ type PostSendResp struct {
 // SendWRSize is the size of struct ib_uverbs_send_wr.
 const SendWRSize = 56
 
+// ExModifyCQ is struct ib_uverbs_ex_modify_cq of <rdma/ib_user_verbs.h> with struct
+// ib_uverbs_cq_moderation.
+type ExModifyCQ struct {
+	_        structs.HostLayout
+	CQHandle uint32
+	AttrMask uint32 // CQModerate
+	Count    uint16
+	Period   uint16 // µs
+	_        uint32
+}
+
+// CQModerate selects the moderation (enum ib_cq_attr_mask of <rdma/ib_verbs.h>).
+const CQModerate = 1
+
 // ResizeCQ is struct ib_uverbs_resize_cq of <rdma/ib_user_verbs.h>.
 type ResizeCQ struct {
 	_        structs.HostLayout

@@ -162,6 +162,11 @@ int main(void)
 	S(ib_uverbs_req_notify_cq);
 	F(ib_uverbs_req_notify_cq, cq_handle);
 	F(ib_uverbs_req_notify_cq, solicited_only);
+	S(ib_uverbs_ex_modify_cq);
+	F(ib_uverbs_ex_modify_cq, cq_handle);
+	F(ib_uverbs_ex_modify_cq, attr_mask);
+	F(ib_uverbs_ex_modify_cq, attr.cq_count);
+	F(ib_uverbs_ex_modify_cq, attr.cq_period);
 	S(ib_uverbs_resize_cq);
 	F(ib_uverbs_resize_cq, response);
 	F(ib_uverbs_resize_cq, cq_handle);

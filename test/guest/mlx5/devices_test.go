@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 	"github.com/ibkit/ibkit/test/guest/internal/peers"
+	"github.com/ibkit/ibkit/test/guest/internal/selftest"
 )
 
 // reload loads the module with other parameters.
@@ -85,6 +86,40 @@ func TestDevices(t *testing.T) {
 			t.Errorf("got exit code %d, %v and %q, want 1 and a removed device", r.Code, err, r.Stderr)
 		}
 		end(t, g, server)
+		mlx5test.CheckKernel(t, g)
+	})
+}
+
+// TestObjects runs the program objects: OPEN_QP, moderation, refusals, and posting while the
+// device is removed. It runs the self-test on RoCE.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	s := spec(t)
+	s.Devices = []guest.Device{{Name: "rxe0", Link: guest.Dummy}} // for its network device
+	s.Programs = append(slices.Clone(s.Programs), guest.Program{Package: "github.com/ibkit/ibkit/test/guest/mlx5/objects", Name: "objects"})
+	s.Tools = append(s.Tools, "ip", "rdma")
+	g := guest.New(t, s)
+	g.Must(t, "rdma", "link", "delete", "rxe0")
+	t.Run("objects", func(t *testing.T) {
+		reload(t, g, "strict=2")
+		t.Log(g.Must(t, "objects"))
+		mlx5test.CheckKernel(t, g)
+	})
+	t.Run("removal", func(t *testing.T) {
+		p := g.MustStart(t, "objects", "removal")
+		if err := p.AwaitOutput(t.Context(), "posting"); err != nil {
+			t.Fatal(err)
+		}
+		g.Must(t, "rmmod", "mlx5test")
+		if r, err := p.Wait(t.Context()); err != nil || r.Code != 0 {
+			t.Errorf("got exit code %d, %v and %q, want 0", r.Code, err, r.Stderr)
+		}
+		mlx5test.CheckKernel(t, g)
+		g.Must(t, "insmod", "/usr/lib/modules/insert/mlx5test.ko")
+	})
+	t.Run("self-test on RoCE", func(t *testing.T) {
+		reload(t, g, "netdev="+g.Ports[0].Netdev, "strict=2")
+		selftest.Run(t, g, "mlx5_0", []string{"rc memory window and invalidate", "rc shared receive queue limit", "device region of a dma-buf", "device region in huge pages"})
 		mlx5test.CheckKernel(t, g)
 	})
 }
