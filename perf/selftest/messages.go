@@ -13,7 +13,7 @@ import (
 var transports = []verbs.QPType{verbs.QPTypeRC, verbs.QPTypeUC, verbs.QPTypeUD}
 
 // groups are the names of the types in a report.
-var groups = map[verbs.QPType]string{verbs.QPTypeRC: "rc", verbs.QPTypeUC: "uc", verbs.QPTypeUD: "ud"}
+var groups = map[verbs.QPType]string{verbs.QPTypeRC: "rc", verbs.QPTypeUC: "uc", verbs.QPTypeUD: "ud", verbs.QPTypeXRCInit: "xrc"}
 
 // largest is the size of the largest messages in bytes.
 const largest = 1 << 20
@@ -26,8 +26,14 @@ func (t *tester) all() []testCase {
 		all = append(all, t.queues(kind)...)
 		all = append(all, t.errors(kind)...)
 	}
+	if t.port.Limits.Caps&capXRC != 0 {
+		all = append(all, t.operations(verbs.QPTypeXRCInit)...)
+	}
 	return append(all, t.memories()...)
 }
+
+// capXRC is the capability of XRC (IB_UVERBS_DEVICE_XRC).
+const capXRC = 1 << 20
 
 // sizes returns the sizes of messages: around the units of adapters and packets.
 func (t *tester) sizes(kind verbs.QPType) []int {
@@ -52,8 +58,10 @@ func (t *tester) operations(kind verbs.QPType) []testCase {
 		add("write", verbs.OpWrite)
 		add("write with immediate", verbs.OpWriteWithImm)
 	}
-	if kind == verbs.QPTypeRC {
+	if kind == verbs.QPTypeRC || kind == verbs.QPTypeXRCInit {
 		add("read", verbs.OpRead)
+	}
+	if kind == verbs.QPTypeRC {
 		all = append(all,
 			testCase{group, "compare and swap", []int{8}, t.compareSwap},
 			testCase{group, "fetch and add", []int{8}, t.fetchAdd},

@@ -14,7 +14,7 @@ import (
 
 // A config describes the queue pairs of a session. Zero values have defaults.
 type config struct {
-	kind    verbs.QPType
+	kind    verbs.QPType // QPTypeXRCInit: of requesters; each responder has a target and an SRQ
 	pairs   int          // 1
 	depth   int          // work requests of each queue; 4
 	sges    int          // per work request; 1
@@ -41,6 +41,7 @@ type session struct {
 	pd      *verbs.PD
 	ah      *verbs.AH
 	srq     *verbs.SRQ
+	xrcd    *verbs.XRCD
 	pairs   []pair
 	a, b    *end // the first pair
 	nextID  uint64
@@ -109,12 +110,22 @@ func (s *session) open() (err error) {
 			return err
 		}
 	}
+	if c.kind == verbs.QPTypeXRCInit {
+		xrcd, err := ctx.OpenXRCD(verbs.XRCDInit{})
+		if s.xrcd, err = keep(s, xrcd, err); err != nil {
+			return err
+		}
+	}
 	for range c.pairs {
 		a, err := s.newEnd(nil, nil, verbs.AccessLocalWrite)
 		if err != nil {
 			return err
 		}
-		b, err := s.newEnd(common, s.srq, c.access)
+		create := s.newEnd
+		if c.kind == verbs.QPTypeXRCInit {
+			create = s.newTarget
+		}
+		b, err := create(common, s.srq, c.access)
 		if err != nil {
 			return err
 		}
@@ -135,6 +146,39 @@ func (s *session) open() (err error) {
 
 // newEnd creates a queue pair in the state RESET.
 func (s *session) newEnd(cq *verbs.CQ, srq *verbs.SRQ, access verbs.Access) (*end, error) {
+	c := s.config
+	e, err := s.newQueue(cq, access)
+	if err != nil {
+		return nil, err
+	}
+	init := verbs.QPInit{Type: c.kind, SendCQ: e.cq, RecvCQ: e.cq, SRQ: srq, Cap: verbs.QPCap{
+		MaxSendWR: uint32(c.depth), MaxRecvWR: uint32(c.depth), MaxSendSGE: uint32(c.sges), MaxRecvSGE: uint32(c.sges), MaxInline: uint32(c.inline),
+	}}
+	if c.kind == verbs.QPTypeXRCInit {
+		init.RecvCQ, init.Cap.MaxRecvWR, init.Cap.MaxRecvSGE = nil, 0, 0
+	}
+	qp, err := s.pd.CreateQP(init)
+	e.QP, err = keep(s, qp, err)
+	return e, err
+}
+
+// newTarget creates a queue pair of the XRC domain, in the state RESET, and its SRQ.
+func (s *session) newTarget(cq *verbs.CQ, _ *verbs.SRQ, access verbs.Access) (*end, error) {
+	e, err := s.newQueue(cq, access)
+	if err != nil {
+		return nil, err
+	}
+	srq, err := s.pd.CreateSRQ(verbs.SRQInit{MaxWR: uint32(s.depth), MaxSGE: uint32(s.sges), XRCD: s.xrcd, CQ: e.cq})
+	if s.srq, err = keep(s, srq, err); err != nil {
+		return nil, err
+	}
+	qp, err := s.xrcd.CreateQP()
+	e.QP, err = keep(s, qp, err)
+	return e, err
+}
+
+// newQueue creates the memory and the completion queue of an end.
+func (s *session) newQueue(cq *verbs.CQ, access verbs.Access) (*end, error) {
 	c, ctx := s.config, s.port.Context
 	e := &end{cq: cq}
 	var err error
@@ -153,11 +197,7 @@ func (s *session) newEnd(cq *verbs.CQ, srq *verbs.SRQ, access verbs.Access) (*en
 			return nil, err
 		}
 	}
-	qp, err := s.pd.CreateQP(verbs.QPInit{Type: c.kind, SendCQ: e.cq, RecvCQ: e.cq, SRQ: srq, Cap: verbs.QPCap{
-		MaxSendWR: uint32(c.depth), MaxRecvWR: uint32(c.depth), MaxSendSGE: uint32(c.sges), MaxRecvSGE: uint32(c.sges), MaxInline: uint32(c.inline),
-	}})
-	e.QP, err = keep(s, qp, err)
-	return e, err
+	return e, nil
 }
 
 // register allocates and registers memory.
@@ -211,9 +251,12 @@ func (s *session) connectEnd(from, to *end) error {
 		init.Access = &s.queue
 		rtr.Path, rtr.PathMTU, rtr.DestQPN, rtr.RQPSN = &path, &s.mtu, &dest, new(uint32)
 	}
-	if s.kind == verbs.QPTypeRC {
-		reads := uint8(min(s.port.Limits.MaxQPRdAtom, s.port.Limits.MaxQPInitRdAtom, 4))
+	reads := uint8(min(s.port.Limits.MaxQPRdAtom, s.port.Limits.MaxQPInitRdAtom, 4))
+	if kind := from.Type(); kind == verbs.QPTypeRC || kind == verbs.QPTypeXRCTarget {
 		rtr.MaxDestRdAtomic, rtr.MinRNRTimer = &reads, value[uint8](testRNRTimer)
+		rts.Timeout = value[uint8](testTimeout)
+	}
+	if kind := from.Type(); kind == verbs.QPTypeRC || kind == verbs.QPTypeXRCInit {
 		rts.Timeout, rts.RetryCount, rts.RNRRetry, rts.MaxRdAtomic = value[uint8](testTimeout), value[uint8](testRetries), value[uint8](testRetries), &reads
 	}
 	for _, step := range []struct {
@@ -255,6 +298,9 @@ func (s *session) post(e *end, wr verbs.SendWR) (id uint64, err error) {
 		if wr.QKey == 0 {
 			wr.QKey = testQKey
 		}
+	}
+	if s.kind == verbs.QPTypeXRCInit {
+		wr.RemoteSRQN = s.srq.Number()
 	}
 	_, err = e.PostSend([]verbs.SendWR{wr})
 	return wr.ID, err
