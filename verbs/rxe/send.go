@@ -44,6 +44,10 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error)
 
 // fill writes a work request into a slot and returns the length of its message.
 func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
+	if wr.Opcode <= provider.OpRead && allowed[q.transport]>>wr.Opcode&1 != 0 && q.transport != provider.UD &&
+		wr.Flags&provider.SendInline == 0 && len(wr.SGEs) == 1 && q.maxSGE > 0 && wr.SGEs[0].Length <= maxMessage {
+		return q.direct(wr)
+	}
 	length, err := q.check(wr)
 	if err != nil {
 		return 0, err
@@ -70,6 +74,30 @@ func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	}
 	q.ring.advance()
 	return length, nil
+}
+
+// direct writes the usual work requests: sends, writes and reads of connections with one
+// SGE. The calls of the general path would be a part of the latency.
+func (q *sendQueue) direct(wr *provider.SendWR) (uint32, error) {
+	slot, err := q.ring.next()
+	if err != nil {
+		return 0, err
+	}
+	wqe, sge := (*uapi.RXESendWQE)(slot), &wr.SGEs[0]
+	*wqe = uapi.RXESendWQE{}
+	wqe.WRID, wqe.Opcode, wqe.SendFlags = wr.ID, uint32(wr.Opcode), uint32(wr.Flags)
+	if wr.Opcode == provider.OpWriteWithImm || wr.Opcode == provider.OpSendWithImm {
+		binary.BigEndian.PutUint32(wqe.Ex[:], wr.Imm)
+	}
+	if wr.Opcode != provider.OpSend && wr.Opcode != provider.OpSendWithImm {
+		x := (*uapi.RXERDMA)(unsafe.Pointer(&wqe.WR))
+		x.RemoteAddr, x.RKey = wr.RemoteAddr, wr.RKey
+		wqe.IOVA = wr.RemoteAddr
+	}
+	wqe.DMA.Length, wqe.DMA.Resid, wqe.DMA.NumSGE = sge.Length, sge.Length, 1
+	*(*uapi.RXESGE)(unsafe.Add(slot, uapi.RXESendWQESize)) = uapi.RXESGE{Addr: sge.Addr, Length: sge.Length, LKey: sge.LKey}
+	q.ring.advance()
+	return sge.Length, nil
 }
 
 // allowed are the operations of each transport (InfiniBand Architecture, volume 1,
