@@ -20,6 +20,7 @@ type cq struct {
 	memory   memory
 	resized  *dmamem.Memory // of memory.buffer after a Resize
 	stride   int            // size of an entry in bytes; the adapter writes the last 64 of them
+	scale    uint32         // stride in units of 64 bytes
 	mask     uint32         // number of entries (a power of two) less one
 	round    uint           // log2 of the number of entries: that bit of an index is the owner
 	index    uint32         // of the next entry to poll; not reduced to the ring
@@ -56,7 +57,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	if err != nil {
 		return nil, err
 	}
-	q := &cq{device: d, memory: m, stride: stride, mask: size - 1, round: uint(bits.TrailingZeros32(size)), page: p}
+	q := &cq{device: d, memory: m, stride: stride, scale: uint32(stride / cqeSize), mask: size - 1, round: uint(bits.TrailingZeros32(size)), page: p}
 	invalidate(m.buffer, stride)
 	in := uapi.MLX5CreateCQ{
 		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: uint32(stride), Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
@@ -102,13 +103,13 @@ func closing(m memory, err error) error {
 
 // entry returns the entry of an index.
 func (q *cq) entry(index uint32) *[cqeSize]byte {
-	return &q.entries()[(index&q.mask+1)*uint32(q.stride/cqeSize)-1]
+	return &q.entries()[(index&q.mask+1)*q.scale-1]
 }
 
 // entries returns the ring. Of entries of 128 bytes, the second half is used.
 func (q *cq) entries() [][cqeSize]byte {
 	b := q.memory.buffer
-	return unsafe.Slice((*[cqeSize]byte)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/cqeSize)
+	return unsafe.Slice((*[cqeSize]byte)(unsafe.Pointer(unsafe.SliceData(b))), uint(len(b))/cqeSize)
 }
 
 // ready returns the entry of an index if the adapter has written it.
@@ -150,7 +151,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 // more if another completion follows. It is a loop without calls, because it determines
 // the cost of polling.
 func (q *cq) direct(into []provider.Completion) (n int, more bool) {
-	entries, scale := q.entries(), uint32(q.stride/cqeSize)
+	entries, scale := q.entries(), q.scale
 	index, mask, round := q.index, q.mask, q.round&31
 	var send *sendQueue // of the last completion
 	var user, count uint32

@@ -155,7 +155,11 @@ func (e *environment) copies(wr *provider.SendWR) bool {
 
 // PostRecv fills the ring. The adapter reads the doorbell record when a message arrives.
 func (q *qp) PostRecv(wrs []provider.RecvWR) (int, error) {
-	n, err := q.recv.post(wrs)
+	n := q.recv.direct(wrs)
+	var err error
+	if n < len(wrs) {
+		n, err = q.recv.post(wrs, n)
+	}
 	if n > 0 {
 		q.memory.publish(qpReceived, q.recv.head&0xffff)
 	}

@@ -25,24 +25,22 @@ func recvSizes(c provider.QPCap) (stride, count uint32) {
 	return stride, max(roundUp(c.MaxRecvWR), blockSize/stride)
 }
 
-// post writes work requests and returns their number.
-func (q *receiveQueue) post(wrs []provider.RecvWR) (n int, err error) {
-	for {
-		n += q.direct(wrs[n:])
-		if n == len(wrs) {
-			return n, nil
-		}
+// post writes the work requests from index n, the first one that direct has not written,
+// and returns the number of written ones.
+func (q *receiveQueue) post(wrs []provider.RecvWR, n int) (int, error) {
+	for n < len(wrs) {
 		if q.head-q.tail.Load() == uint32(len(q.ids)) {
 			return n, provider.ErrFull
 		}
 		i := int(q.head) & (len(q.ids) - 1)
-		if err = putList(q.ring[i*q.stride:(i+1)*q.stride], wrs[n].SGEs, q.maxSGE); err != nil {
+		if err := putList(q.ring[i*q.stride:(i+1)*q.stride], wrs[n].SGEs, q.maxSGE); err != nil {
 			return n, err
 		}
 		q.ids[i] = wrs[n].ID
 		q.head++
-		n++
+		n += 1 + q.direct(wrs[n+1:])
 	}
+	return n, nil
 }
 
 // direct writes work requests with one SGE to a queue of such. It returns their number and
