@@ -73,7 +73,7 @@ var subscriptions = []string{"trap --count 1", "trap --trap in-service --for 1s"
 // withoutPackets are commands that send no packets, or data of tests only.
 var withoutPackets = []string{
 	"cm", "completion", "devinfo", "link", "perf", "sim", "version", "check_lft_balance", "ibcacheedit", "ibv_asyncwatch", "ibv_devices", "ibv_devinfo",
-	"cmtime", "mckey", "rdma_client", "rdma_server", "rping", "ucmatose", "udaddy", "udpong",
+	"cmtime", "mckey", "rdma_client", "rdma_server", "rdma_xclient", "rdma_xserver", "rping", "ucmatose", "udaddy", "udpong",
 	"ib_atomic_bw", "ib_atomic_lat", "ib_read_bw", "ib_read_lat", "ib_send_bw", "ib_send_lat", "ib_write_bw", "ib_write_lat",
 	"ibv_rc_pingpong", "ibv_srq_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_xsrq_pingpong",
 }

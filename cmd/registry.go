@@ -38,6 +38,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/classic/perfquery"
 	"github.com/ibkit/ibkit/cmd/classic/perftest"
 	"github.com/ibkit/ibkit/cmd/classic/rdmaexample"
+	"github.com/ibkit/ibkit/cmd/classic/rdmaxexample"
 	"github.com/ibkit/ibkit/cmd/classic/rping"
 	"github.com/ibkit/ibkit/cmd/classic/saquery"
 	"github.com/ibkit/ibkit/cmd/classic/sminfo"
@@ -160,14 +161,16 @@ var registry = map[string]entry{
 	"ibroute":           {tool: ibroute.New, native: "routes"},
 	"ibtracert":         {tool: ibtracert.New, native: "route"},
 
-	"cmtime":      {tool: cmtime.New, native: "cm"},
-	"mckey":       {tool: mckey.New, native: "cm"},
-	"rdma_client": {tool: rdmaexample.NewClient, native: "cm"},
-	"rdma_server": {tool: rdmaexample.NewServer, native: "cm"},
-	"rping":       {tool: rping.New, native: "cm"},
-	"ucmatose":    {tool: ucmatose.New, native: "cm"},
-	"udaddy":      {tool: udaddy.New, native: "cm"},
-	"udpong":      {tool: udpong.New, native: "cm"},
+	"cmtime":       {tool: cmtime.New, native: "cm"},
+	"mckey":        {tool: mckey.New, native: "cm"},
+	"rdma_client":  {tool: rdmaexample.NewClient, native: "cm"},
+	"rdma_server":  {tool: rdmaexample.NewServer, native: "cm"},
+	"rdma_xclient": {tool: rdmaxexample.NewClient, native: "cm"},
+	"rdma_xserver": {tool: rdmaxexample.NewServer, native: "cm"},
+	"rping":        {tool: rping.New, native: "cm"},
+	"ucmatose":     {tool: ucmatose.New, native: "cm"},
+	"udaddy":       {tool: udaddy.New, native: "cm"},
+	"udpong":       {tool: udpong.New, native: "cm"},
 
 	"ib_atomic_bw":  {tool: perftest.New("ib_atomic_bw"), native: "perf"},
 	"ib_atomic_lat": {tool: perftest.New("ib_atomic_lat"), native: "perf"},

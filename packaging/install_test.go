@@ -114,6 +114,8 @@ func runClassicNames(t *testing.T, root string) {
 		"mckey":           {[]string{"-x"}, `usage: mckey`, 1},
 		"rdma_client":     {[]string{"-x"}, `usage: rdma_client`, 1},
 		"rdma_server":     {[]string{"-x"}, `usage: rdma_server`, 1},
+		"rdma_xclient":    {[]string{"-x"}, `usage: rdma_xclient`, 1},
+		"rdma_xserver":    {[]string{"-x"}, `usage: rdma_xserver`, 1},
 		"ucmatose":        {[]string{"-x"}, `usage: ucmatose`, 1},
 		"udaddy":          {[]string{"-x"}, `usage: udaddy`, 1},
 		"udpong":          {[]string{"-x"}, `usage: udpong`, 1},

@@ -11,7 +11,7 @@ import (
 )
 
 // exampleTools are programs of Debian's rdmacm-utils.
-var exampleTools = []string{"ucmatose", "udaddy", "mckey", "rdma_client", "rdma_server"}
+var exampleTools = []string{"ucmatose", "udaddy", "mckey", "rdma_client", "rdma_server", "rdma_xclient", "rdma_xserver"}
 
 // An example is a program with a server and a client.
 type example struct {
@@ -41,6 +41,8 @@ var examples = []example{
 	{"mckey several", "mckey -m 224.1.2.4 -b SERVER -c 2 -C 4 -S 1000", "mckey -s -m 224.1.2.4 -b CLIENT -C 4 -S 1000 -p 0x111 -o", "rdma resource show qp | grep mckey"},
 	{"rdma_server", "rdma_server", "rdma_client -s SERVER", listens},
 	{"rdma_server bound", "rdma_server -s SERVER -p 99", "rdma_client -p 99 -s SERVER", listens},
+	{"rdma_xserver", "rdma_xserver", "rdma_xclient -s SERVER", listens},
+	{"rdma_xserver RC", "rdma_xserver -p 99 -c r", "rdma_xclient -p 99 -s SERVER -c RC", listens},
 }
 
 // examplesIPv6 are the programs over IPv6.
@@ -139,6 +141,8 @@ func TestExamples_Failures(t *testing.T) {
 		"mckey -s -m ff12::1 -b HERE", "mckey -s -m 224.1.2.3 -p 2 -b HERE", "mckey -s -m 224.1.2.3 -S 5000 -b HERE", "mckey -s -m 224.1.2.3 -l -b HERE",
 		"mckey -s -m 224.1.2.3 -C 0 -b HERE", "mckey -m ff0e::1:2 -b fd00::1",
 		"rdma_client -s HERE", "rdma_client -s 192.0.2.1", "rdma_client -s nohost", "rdma_server -s 192.0.2.1", "rdma_server -p noservice",
+		"rdma_xclient -x", "rdma_xserver -x", "rdma_xclient -c u", "rdma_xserver -c u", "rdma_xclient -s HERE", "rdma_xclient -s 192.0.2.1", "rdma_xclient -s nohost",
+		"rdma_xclient -s HERE -p 999999", "rdma_xclient -s HERE -p noservice", "rdma_xserver -p noservice", "rdma_xclient -s HERE -c x",
 	} {
 		t.Run(line, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(line, "HERE", here))
