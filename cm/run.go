@@ -354,7 +354,9 @@ func (r *runner) connect(a *attempt) error {
 	qp, name, err := r.devices.NewQP(a.id)
 	if err == nil {
 		a.qp = qp
-		err = a.id.InitQP(qp)
+		if qp.IWARP() { // otherwise ReadyQP does it, as there are no receives to post
+			err = a.id.InitQP(qp)
+		}
 	}
 	if err != nil {
 		return r.fail(a, err)

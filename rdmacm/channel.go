@@ -96,7 +96,7 @@ func (c *Channel) event(r *uapi.CMEventResp) (e Event, known bool, err error) {
 	e.ID, e.Group = o.id, o.group
 	if e.Type == EventConnectRequest {
 		e.Listener = o.id
-		e.ID = c.register(&ID{space: o.id.space, qpType: o.id.qpType, handle: r.ID})
+		e.ID = c.register(&ID{space: o.id.space, qpType: o.id.qpType, handle: r.ID, passive: true})
 	}
 	return e, true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -19,6 +20,9 @@ type ID struct {
 	qpType verbs.QPType
 	uid    uint64
 	handle uint32
+
+	passive  bool                     // of a connection request
+	prepared atomic.Pointer[verbs.QP] // the last queue pair in the state INIT
 
 	lock    sync.RWMutex // held for reading by commands
 	channel *Channel     // nil after Close

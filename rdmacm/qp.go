@@ -16,8 +16,12 @@ func (id *ID) InitQP(qp *verbs.QP) error {
 	if err != nil {
 		return err
 	}
-	if err := qp.Modify(verbs.QPStateInit, attr); err != nil || id.qpType != verbs.QPTypeUD {
+	if err := qp.Modify(verbs.QPStateInit, attr); err != nil {
 		return err
+	}
+	if id.qpType != verbs.QPTypeUD {
+		id.prepared.Store(qp)
+		return nil
 	}
 	if err := qp.Modify(verbs.QPStateRTR, verbs.QPAttr{}); err != nil {
 		return err
@@ -26,7 +30,7 @@ func (id *ID) InitQP(qp *verbs.QP) error {
 }
 
 // ReadyQP changes a queue pair to the state RTS with the parameters of the
-// connection. reads overrides the number of outstanding reads and atomics that the
+// connection. The state may be RESET or INIT before. reads overrides the number of outstanding reads and atomics that the
 // connection manager has negotiated; nil accepts them.
 //
 // On iWARP the kernel changes the queue pair with the connection. ReadyQP records its
@@ -35,10 +39,12 @@ func (id *ID) ReadyQP(qp *verbs.QP, reads *ConnParam) error {
 	if qp.IWARP() {
 		return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{})
 	}
-	// The port may differ from the one that INIT was for: a request to an address
-	// of a bond arrives at any of its ports.
-	if err := id.InitQP(qp); err != nil {
-		return err
+	// The rights of the peer are known only with the request, so that a client sets the
+	// attributes of INIT again (ib_cm_init_qp_attr and cma_ib_init_qp_attr of the kernel).
+	if !id.passive || id.prepared.Load() != qp || qp.State() != verbs.QPStateInit {
+		if err := id.InitQP(qp); err != nil {
+			return err
+		}
 	}
 	for _, state := range []verbs.QPState{verbs.QPStateRTR, verbs.QPStateRTS} {
 		attr, err := id.InitQPAttr(state)

@@ -213,8 +213,8 @@ func (c *Client) Run(ctx context.Context) int {
 	})
 	c.await(ctx, StepRoute, localWindow, func(n *node) (string, error) { return "failure resolving route", n.id.ResolveRoute(c.Timeout) })
 	c.each(StepQP, func(n *node) (op string, err error) {
-		if n.qp, _, err = c.devices.NewQP(n.id); err == nil {
-			err = n.id.InitQP(n.qp)
+		if n.qp, _, err = c.devices.NewQP(n.id); err == nil && n.qp.IWARP() {
+			err = n.id.InitQP(n.qp) // otherwise ReadyQP does it, as there are no receives to post
 		}
 		return "failure creating qp", err
 	})
