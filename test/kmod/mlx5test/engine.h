@@ -8,6 +8,7 @@
 #define MLX5TEST_ENGINE_H
 
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
@@ -31,6 +32,7 @@ struct ts_dev {
 	struct ib_device ib;
 	struct net_device *ndev;	/* the port is RoCE; NULL: InfiniBand */
 	u16 lid;
+	struct ts_qp *gsi;		/* queue pair 1, or NULL */
 };
 
 struct ts_ucontext {
@@ -44,6 +46,7 @@ struct ts_pd {
 
 struct ts_ah {
 	struct ib_ah ib;
+	union ib_gid sgid, dgid;	/* of the kernel's datagrams */
 };
 
 struct ts_xrcd {
@@ -56,6 +59,7 @@ struct ts_mr {
 	u64 iova, len;
 	int access;
 	struct ib_pd *pd;
+	bool kernel;			/* no memory of user space */
 };
 
 struct ts_cq {
@@ -70,6 +74,8 @@ struct ts_cq {
 	u16 moderate_count, moderate_us;
 	u64 arms, bells, events;
 	bool armed, armed_solicited, overrun;
+	bool kernel;			/* of queue pair 1 */
+	struct list_head done;		/* its completions */
 };
 
 struct ts_srq {
@@ -99,6 +105,7 @@ struct ts_qp {
 	ktime_t since;			/* the current request waits for its peer, or 0 */
 	ktime_t due;			/* with a delay: when the current request starts, or 0 */
 	u64 wqes, bells, stalls;
+	struct list_head receives;	/* of queue pair 1 */
 };
 
 /* A list of pieces of memory. Only the thread has any, so they are not on its stack. */
@@ -201,6 +208,7 @@ extern const struct ts_abi ts_mlx5, ts_pvrdma;
 extern const struct ts_abi *ts_abi;	/* that of all devices */
 
 extern int ts_strict;
+extern bool ts_cm;
 extern struct mutex ts_lock;
 extern struct xarray ts_qps, ts_cqs, ts_srqs, ts_mrs;
 extern unsigned int ts_queues;
@@ -253,6 +261,14 @@ int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
 
 /* objects.c */
 extern const struct ib_device_ops ts_object_ops;
+
+/* gsi.c: queue pair 1 */
+void ts_gsi_init_cq(struct ts_cq *cq);
+void ts_gsi_free_cq(struct ts_cq *cq);
+int ts_gsi_create_qp(struct ts_qp *qp, struct ib_qp_init_attr *attr);
+void ts_gsi_drain(struct ts_qp *qp, bool complete);
+void ts_gsi_destroy_qp(struct ts_qp *qp);
+extern const struct ib_device_ops ts_gsi_ops;
 
 /* mlx5.c: create commands of the ABI. They map the memory of the object. */
 int mlx5_init_cq(struct ts_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);

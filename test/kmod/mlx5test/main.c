@@ -12,6 +12,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
+#include <rdma/ib_mad.h>
 #include "engine.h"
 
 int ts_strict = 1;
@@ -42,6 +43,10 @@ static char *netdev[TS_MAX_DEVICES];
 static unsigned int netdevs;
 module_param_array(netdev, charp, &netdevs, 0444);
 MODULE_PARM_DESC(netdev, "names of network devices: the ports are RoCE then, else InfiniBand");
+
+bool ts_cm;
+module_param_named(cm, ts_cm, bool, 0444);
+MODULE_PARM_DESC(cm, "RoCE ports have a queue pair 1, for the connection manager");
 
 static struct ts_dev *all[TS_MAX_DEVICES];
 static struct task_struct *thread;
@@ -137,6 +142,10 @@ static int get_port_immutable(struct ib_device *ib, u32 port, struct ib_port_imm
 	i->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_AF_IB;
 	if (dev->ndev)
 		i->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
+	if (dev->ndev && ts_cm) {
+		i->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+		i->max_mad_size = IB_MGMT_MAD_SIZE;
+	}
 	return 0;
 }
 
@@ -179,6 +188,8 @@ static int add_device(unsigned int n)
 	strscpy(dev->ib.node_desc, "mlx5test", sizeof(dev->ib.node_desc));
 	ib_set_device_ops(&dev->ib, &device_ops);
 	ib_set_device_ops(&dev->ib, &ts_object_ops);
+	if (ts_cm && n < netdevs)	/* first: later operations do not replace them */
+		ib_set_device_ops(&dev->ib, &ts_gsi_ops);
 	ib_set_device_ops(&dev->ib, ts_abi->ops);
 	if (n < netdevs) {
 		ib_set_device_ops(&dev->ib, &roce_ops);

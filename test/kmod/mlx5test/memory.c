@@ -130,6 +130,10 @@ int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 {
 	struct ts_mr *mr = to_ts_mr(ib);
 
+	if (mr->kernel) {
+		kfree(mr);
+		return 0;
+	}
 	mutex_lock(&ts_lock);
 	xa_erase(&ts_mrs, ib->lkey >> 8);
 	mutex_unlock(&ts_lock);

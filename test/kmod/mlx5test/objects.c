@@ -49,6 +49,10 @@ static int create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr, struc
 	struct ts_cq *cq = to_ts_cq(ib);
 	int err;
 
+	if (!udata && ts_cm) {
+		ts_gsi_init_cq(cq);
+		return 0;
+	}
 	if (!udata || attr->flags)
 		return -EOPNOTSUPP;
 	err = ts_abi->init_cq(cq, attr, udata);
@@ -72,6 +76,10 @@ static int destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 {
 	struct ts_cq *cq = to_ts_cq(ib);
 
+	if (cq->kernel) {
+		ts_gsi_free_cq(cq);
+		return 0;
+	}
 	forget(&ts_cqs, cq->cqn);
 	pr_info("mlx5test: CQ %#x: %u completions, armed %llu times, %llu doorbells, %llu events\n",
 		cq->cqn, cq->pi, cq->arms, cq->bells, cq->events);
@@ -184,6 +192,8 @@ static int create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_u
 	struct ts_qp *qp = to_ts_qp(ib);
 	int err;
 
+	if (!udata && attr->qp_type == IB_QPT_GSI && ts_cm)
+		return ts_gsi_create_qp(qp, attr);
 	/* The core passes no driver data for targets of XRC, which outlive processes. */
 	if ((!udata && attr->qp_type != IB_QPT_XRC_TGT) || attr->create_flags)
 		return -EOPNOTSUPP;
@@ -225,6 +235,10 @@ static int destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 {
 	struct ts_qp *qp = to_ts_qp(ib);
 
+	if (ib->qp_type == IB_QPT_GSI) {
+		ts_gsi_destroy_qp(qp);
+		return 0;
+	}
 	forget_qp(qp);
 	pr_info("mlx5test: QP %#x: %llu requests, %llu doorbells, %llu passes without\n",
 		ib->qp_num, qp->wqes, qp->bells, qp->stalls);
@@ -270,6 +284,8 @@ static int modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct
 	}
 out:
 	mutex_unlock(&ts_lock);
+	if (!err && ib->qp_type == IB_QPT_GSI && (to == IB_QPS_ERR || to == IB_QPS_RESET))
+		ts_gsi_drain(qp, to == IB_QPS_ERR);
 	return err;
 }
 
