@@ -292,6 +292,9 @@ func Errno(err error) unix.Errno {
 			return unix.Errno(max(e.Status, -e.Status))
 		}
 	}
+	if errors.Is(err, verbs.ErrUnsupported) || errors.Is(err, verbs.ErrOpcode) {
+		return unix.EOPNOTSUPP // as the drivers of libibverbs
+	}
 	errno, _ := errors.AsType[unix.Errno](err)
 	return errno
 }

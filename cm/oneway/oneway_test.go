@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/rdmacm"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 func TestErrno(t *testing.T) {
@@ -21,6 +22,7 @@ func TestErrno(t *testing.T) {
 		{"event", step(rdmacm.StepRoute, &rdmacm.EventError{Type: rdmacm.EventRouteError, Status: -int32(unix.EINVAL)}), "rdma_create_ep", unix.EINVAL},
 		{"timeout", step(rdmacm.StepAddress, &rdmacm.TimeoutError{}), "rdma_create_ep", unix.ETIMEDOUT},
 		{"rejection", step(rdmacm.StepConnect, &rdmacm.RejectError{Reason: rdmacm.RejectInvalidServiceID}), "rdma_connect", unix.ECONNREFUSED},
+		{"XRC", step(rdmacm.StepSetup, verbs.ErrOpcode), "rdma_create_ep", unix.EOPNOTSUPP},
 		{"none", ErrDisconnected, "rdma_create_ep", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

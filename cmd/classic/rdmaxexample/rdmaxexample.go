@@ -93,7 +93,7 @@ func (c *command) result(err error) int {
 	}
 	function := ""
 	if e, ok := errors.AsType[*oneway.Error](err); ok {
-		function = e.Function
+		function, err = e.Function, e.Err
 	}
 	if errno := oneway.Errno(err); errno != 0 {
 		err = errno
