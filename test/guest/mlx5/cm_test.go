@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
 )
 
 // TestManager connects queue pairs of RC and of XRC by the connection manager, with
@@ -46,7 +47,7 @@ func TestManager(t *testing.T) {
 	if left := g.Must(t, "rdma", "resource", "show", "qp"); strings.Contains(left, "pid") {
 		t.Errorf("got queue pairs that are left over:\n%s", left)
 	}
-	checkKernel(t, g)
+	mlx5test.CheckKernel(t, g)
 }
 
 func program(ours bool) string {
