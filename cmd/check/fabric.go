@@ -130,6 +130,9 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 	if c.list || c.writeThresholds != "" {
 		return nil
 	}
+	if err := c.checkRequirements(flags, []requirement{{"plan", []string{"plan"}}, {"ber", []string{"window", "since"}}}); err != nil {
+		return err
+	}
 	if err := c.source.Complete([]string{"window", "sm-wait", "smkey"}, nil); err != nil {
 		return err
 	}

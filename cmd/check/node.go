@@ -95,6 +95,9 @@ func (c *nodeCheck) complete(flags *pflag.FlagSet) (err error) {
 	if err := c.verdict.complete(flags); err != nil {
 		return err
 	}
+	if err := c.checkRequirements(flags, []requirement{{"rates", []string{"expect"}}, {"flaps", []string{"state"}}}); err != nil {
+		return err
+	}
 	if info, err := os.Stat(c.options.Root); err != nil {
 		return cmdutil.UsageErrorf("invalid --root: %w", err)
 	} else if !info.IsDir() {

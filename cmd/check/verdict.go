@@ -92,6 +92,34 @@ func (v *verdict) complete(flags *pflag.FlagSet) (err error) {
 	return nil
 }
 
+// A requirement is the flags of which a stage requires one.
+type requirement struct {
+	stage string
+	flags []string
+}
+
+// checkRequirements returns an error if none of the stages of --only has its flags: such a
+// check would succeed without a test.
+func (v *verdict) checkRequirements(flags *pflag.FlagSet, list []requirement) error {
+	missing := func(stage string) string {
+		for _, r := range list {
+			if r.stage == stage && cmdutil.Given(flags, r.flags) == "" {
+				return "--" + strings.Join(r.flags, " or --")
+			}
+		}
+		return ""
+	}
+	for _, stage := range v.only {
+		if missing(stage) == "" {
+			return nil
+		}
+	}
+	if len(v.only) == 0 {
+		return nil
+	}
+	return cmdutil.UsageErrorf("invalid --only %s: requires %s", v.only[0], missing(v.only[0]))
+}
+
 // prepare runs the options that replace a check, and reports whether there was one.
 func (v *verdict) prepare() (done bool, err error) {
 	switch {

@@ -143,6 +143,8 @@ func TestCheck_Usage(t *testing.T) {
 		{"node word", `unexpected argument "word"`},
 		{"node --only nosuch", `invalid --only "nosuch"`},
 		{"node --only flaps --skip flaps", "no stage left"},
+		{"node --only flaps", "invalid --only flaps: requires --state"},
+		{"fabric --sim demo --only ber,plan", "invalid --only ber: requires --window or --since"},
 		{"node --json --format text", "exclude each other"},
 		{"node --format json --limit 3", "exclude each other"},
 		{"node --limit -1", "invalid --limit -1"},
