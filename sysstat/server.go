@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -123,8 +124,13 @@ func (s *server) send(m *umad.Message) error {
 	return nil
 }
 
-// transmit sends the first segment of a reply.
+// transmit sends the first segment of a reply, unless the reply is on its way: a client that
+// waited too long repeats its query with the same transaction ID, and acknowledges one reply.
 func (s *server) transmit(head *umad.Message, data []byte) error {
+	if s.find(head.MAD.TID(), head.Addr.LID) != nil {
+		s.log("ignored", &head.Addr, &head.MAD, "repeated during the reply")
+		return nil
+	}
 	if len(s.transfers) == maxTransfers {
 		s.transfers = slices.Delete(s.transfers, 0, 1)
 	}
@@ -137,14 +143,22 @@ func (s *server) transmit(head *umad.Message, data []byte) error {
 	return s.sendSegments(t)
 }
 
+// find returns the transfer to a client, or nil.
+func (s *server) find(tid uint64, lid ib.LID) *transfer {
+	i := slices.IndexFunc(s.transfers, func(t *transfer) bool { return t.tid == tid && t.to.LID == lid })
+	if i < 0 {
+		return nil
+	}
+	return s.transfers[i]
+}
+
 // acknowledged processes a packet of the receiver of a transfer.
 func (s *server) acknowledged() error {
-	i := slices.IndexFunc(s.transfers, func(t *transfer) bool { return t.tid == s.in.MAD.TID() && t.to.LID == s.in.Addr.LID })
-	if i < 0 {
+	t := s.find(s.in.MAD.TID(), s.in.Addr.LID)
+	if t == nil {
 		s.log("ignored", &s.in.Addr, &s.in.MAD, "acknowledges no transfer")
 		return nil
 	}
-	t := s.transfers[i]
 	var answer umad.Message
 	if t.sender.Receive(&s.in.MAD, s.elapsed(), &answer.MAD) {
 		answer.Addr = t.to

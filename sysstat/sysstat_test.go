@@ -153,6 +153,34 @@ func TestServe_Unacknowledged(t *testing.T) {
 	})
 }
 
+// A query that a client repeats while the reply is on its way causes no second reply, whose
+// segments nobody acknowledges.
+func TestServe_Repeated(t *testing.T) {
+	path, _ := cpuFile(t, 500)
+	packets := func(t *testing.T, queries int) (sent int) {
+		client, server := connected(nil)
+		served(t, server, Options{OUI: mad.OpenIB, CPUInfo: path}, func(t *testing.T) {
+			for range queries {
+				var m umad.Message
+				m.MAD.PutGMP(mad.Header{BaseVersion: 1, Class: mad.ClassSysstat, ClassVersion: 1, Method: mad.MethodGet, TID: 7, Attr: mad.AttrSysstatCPU})
+				m.MAD.SetOUI(mad.OpenIB)
+				if err := client.Send(&m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(time.Minute) // of the bubble: all transfers end
+			sent = len(server.Sent())
+		})
+		return sent
+	}
+	once, twice := 0, 0
+	t.Run("once", func(t *testing.T) { once = packets(t, 1) })
+	t.Run("twice", func(t *testing.T) { twice = packets(t, 2) })
+	if once < 2 || twice != once {
+		t.Errorf("got %d packets for a repeated query, want %d as for one", twice, once)
+	}
+}
+
 // A transport with RMPP gets the whole text at once.
 func TestServe_Transport(t *testing.T) {
 	client, server := connected(nil)
