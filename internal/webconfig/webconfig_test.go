@@ -267,7 +267,6 @@ func TestServe_Clients(t *testing.T) {
 		{"if given", strings.Replace(require, "RequireAndVerifyClientCert", "VerifyClientCertIfGiven", 1), nil, "HTTP/2.0"},
 		{"any", withFiles + "  client_auth_type: RequireAnyClientCert\n", []tls.Certificate{other.tls}, "HTTP/2.0"},
 		{"none of any", withFiles + "  client_auth_type: RequireClientCert\n", nil, ""},
-		{"old client", withFiles + "  min_version: TLS13\n", nil, "HTTP/2.0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			write(t, path, test.text)
@@ -276,12 +275,21 @@ func TestServe_Clients(t *testing.T) {
 			if response.StatusCode == http.StatusOK && text != test.want || response.StatusCode == 0 && test.want != "" {
 				t.Errorf("got %s, want %q", text, test.want)
 			}
-			old := client(server)
-			old.Transport.(*http.Transport).TLSClientConfig.MaxVersion = tls.VersionTLS12 //nolint:errcheck,forcetypeassert // it is one
-			if test.name == "old client" {
-				if response, _ := get(t, old, "https://"+at); response.StatusCode != 0 {
-					t.Errorf("got %d with TLS 1.2, want none", response.StatusCode)
-				}
+		})
+	}
+}
+
+// TestServe_Version checks that a client without the lowest version of TLS cannot connect.
+func TestServe_Version(t *testing.T) {
+	server := newPair(t, "server")
+	at := "https://" + serve(t, config(t, server, withFiles+"  min_version: TLS13\n"))
+	for version, want := range map[uint16]int{tls.VersionTLS12: 0, tls.VersionTLS13: http.StatusOK} {
+		t.Run(tls.VersionName(version), func(t *testing.T) {
+			c := &http.Client{Transport: &http.Transport{
+				TLSClientConfig: &tls.Config{RootCAs: server.pool, MaxVersion: version}, DisableKeepAlives: true,
+			}}
+			if response, _ := get(t, c, at); response.StatusCode != want {
+				t.Errorf("got %d, want %d", response.StatusCode, want)
 			}
 		})
 	}
