@@ -4,7 +4,9 @@ package mlx5_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +57,54 @@ func BenchmarkCost(b *testing.B) {
 			}
 		}
 		b.Logf("time per message, medians of %d\n%s", costRounds, &table)
+	}
+}
+
+// BenchmarkPrograms compares the programs of perftest in ibkit with Debian's on libmlx5, each
+// as server and as client, in turn. Two programs that poll and the thread of the module share
+// two processors, so that most of the time is that of the guest's scheduler.
+func BenchmarkPrograms(b *testing.B) {
+	g := guest.New(b, spec(b))
+	const rounds, port = 7, 18900
+	// The figure is the typical latency or the average bandwidth.
+	row := regexp.MustCompile(`(?m)^ \d+[ \t]+\d+[ \t]+[\d.]+[ \t]+([\d.]+)[ \t]+([\d.]+)`)
+	run := func(args []string, kind string) float64 {
+		server := g.MustStart(b, args...)
+		if err := g.AwaitTCP(b.Context(), port); err != nil {
+			b.Fatal(err)
+		}
+		out := g.Must(b, append(slices.Clone(args), "127.0.0.1")...)
+		if r, err := server.Wait(b.Context()); err != nil || r.Code != 0 {
+			b.Fatalf("%v: got exit code %d, %v, want 0", args, r.Code, err)
+		}
+		m := row.FindStringSubmatch(out)
+		if m == nil {
+			b.Fatalf("%v: no figures in\n%s", args, out)
+		}
+		v, err := strconv.ParseFloat(m[map[string]int{"bw": 1, "lat": 2}[kind]], 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return v
+	}
+	for b.Loop() {
+		var table strings.Builder
+		table.WriteString("| program | bytes | ibkit | perftest | ratio |\n| --- | ---: | ---: | ---: | ---: |\n")
+		for _, kind := range []string{"lat", "bw"} {
+			for _, verb := range []string{"send", "write", "read"} {
+				for _, size := range []string{"64", "4096"} {
+					program, n := "ib_"+verb+"_"+kind, "500"
+					args := []string{program, "-F", "-s", size, "-n", n, "-p", strconv.Itoa(port)}
+					var ours, theirs, ratios []float64
+					for range rounds {
+						x, y := run(append([]string{"ibkit"}, args...), kind), run(args, kind)
+						ours, theirs, ratios = append(ours, x), append(theirs, y), append(ratios, x/y)
+					}
+					fmt.Fprintf(&table, "| `%s` | %s | %.2f | %.2f | %.2f |\n", program, size, median(ours), median(theirs), median(ratios))
+				}
+			}
+		}
+		b.Logf("latency in µs, bandwidth in MB/s, medians of %d\n%s", rounds, &table)
 	}
 }
 
