@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,34 @@ func TestSendLayout(t *testing.T) {
 				t.Errorf("got doorbell record %d, want %d", got, q.send.posted)
 			}
 		})
+	}
+}
+
+// The loops for the usual work requests write the same bytes as the general functions, in
+// any order of both, and stop at a full queue.
+func TestDirect(t *testing.T) {
+	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
+	var wrs []provider.SendWR
+	for _, sges := range [][]provider.SGE{sge, append(sge[:1:1], sge...), nil} {
+		for opcode := range provider.OpRead + 1 {
+			wrs = append(wrs, provider.SendWR{
+				ID: uint64(len(wrs)), Opcode: opcode, Flags: provider.SendFlags(len(wrs)) & sendFlags, SGEs: sges, Imm: 0x01020304, RemoteAddr: 0x0102030405060708, RKey: 0x90a0b0c0,
+			})
+		}
+	}
+	for first := range wrs {
+		_, _, got := newPair(t, provider.RC)
+		_, _, want := newPair(t, provider.RC)
+		want.send.formats = [256]uint8{}
+		batch := append(wrs[first:len(wrs):len(wrs)], wrs[:first]...)
+		for _, q := range []*qp{got, want} {
+			if n, err := q.PostSend(batch); n != int(q.send.capacity) || !errors.Is(err, provider.ErrFull) {
+				t.Fatalf("got %d posted, error %v, want %d and %v", n, err, q.send.capacity, provider.ErrFull)
+			}
+		}
+		if got.send.posted != want.send.posted || !slices.Equal(got.send.slots, want.send.slots) || words(got.send.ring) != words(want.send.ring) {
+			t.Errorf("from %d: got\n%s\nwant\n%s", first, words(got.send.ring), words(want.send.ring))
+		}
 	}
 }
 
