@@ -102,6 +102,11 @@ var (
 )
 
 func (t *endpointTest) createEndpoint() error {
+	// The connection may still have to transport the data of a write that is complete. A
+	// latency test waits for the data.
+	if t.Verify && t.Op == Write && t.Kind == Bandwidth && t.choice.Port.Context.IWARP() {
+		return testError{fmt.Errorf("verify writes on %s: on iWARP, a write is complete before its data is in the memory of the peer", t.choice.Port.Device)}
+	}
 	var err error
 	if t.endpoint, err = endpoint.New(t.choice.Port, t.role.endpoint()); err != nil {
 		return testError{err}

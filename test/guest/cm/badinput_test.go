@@ -186,8 +186,8 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// TestLinkDown takes the link of the client down during connections. The link stays down:
-// queue pair 1 of Soft-RoCE did not send again after it came up.
+// TestLinkDown takes the link of the client down during connections. The link stays down,
+// see TestLinkUp.
 func TestLinkDown(t *testing.T) {
 	t.Parallel()
 	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))
@@ -205,4 +205,48 @@ func TestLinkDown(t *testing.T) {
 	signal(t, server, unix.SIGTERM)
 	t.Log(wait(t, server).Stdout)
 	noIDs(t, a)
+}
+
+// TestLinkUp takes the link down and up while Debian's cmtime connects. Queue pair 1 of
+// Soft-RoCE may send no packet any more then, for any program: ibkit connects if cmtime
+// does, and both do after the device has been created again.
+func TestLinkUp(t *testing.T) {
+	t.Parallel()
+	a, b := guest.NewPair(t, spec(guest.Wire), spec(guest.Wire))
+	server := a.MustStart(t, "ibkit", "cm", "--serve")
+	if err := server.AwaitOutput(t.Context(), "accepting connections"); err != nil {
+		t.Fatal(err)
+	}
+	host, netdev := a.Ports[0].Addr.String(), b.Ports[0].Netdev
+	b.Must(t, "cmtime", "-s", host, "-c", "3")
+	client := b.MustStart(t, "cmtime", "-s", host, "-c", "300")
+	awaitLine := func(command, line string) {
+		t.Helper()
+		if err := b.Await(t.Context(), "sh", "-c", command+" | grep '"+line+"'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	awaitLine("rdma resource show cm_id", "state CONNECT")
+	b.Must(t, "ip", "link", "set", netdev, "down")
+	awaitLine("rdma link", "state DOWN")
+	b.Must(t, "ip", "link", "set", netdev, "up")
+	awaitLine("rdma link", "state ACTIVE")
+	theirs := b.MustRun(t, "timeout", "15", "cmtime", "-s", host, "-c", "3")
+	ours := b.MustRun(t, "ibkit", "cm", "--timeout", "15s", host)
+	t.Logf("cmtime: exit code %d; ibkit cm: exit code %d\n%s", theirs.Code, ours.Code, ours.Stdout)
+	if theirs.Code == 0 && ours.Code != 0 {
+		t.Errorf("cmtime connects, ibkit cm does not:\n%s%s", ours.Stdout, ours.Stderr)
+	}
+	signal(t, client, unix.SIGKILL)
+	if _, err := client.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Must(t, "rdma", "link", "delete", "rxe0")
+	b.Must(t, "rdma", "link", "add", "rxe0", "type", "rxe", "netdev", netdev)
+	awaitLine("rdma link", "state ACTIVE")
+	run(t, b, 0, "ibkit", "cm", host)
+	run(t, b, 0, "cmtime", "-s", host, "-c", "3")
+	noIDs(t, b)
+	signal(t, server, unix.SIGTERM)
+	wait(t, server)
 }
