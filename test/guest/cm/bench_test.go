@@ -22,10 +22,10 @@ const (
 	benchRounds = 3
 
 	// benchConnections is the number of connections of a run.
-	benchConnections = 1000
+	benchConnections = 500
 
 	// benchPings is the number of round trips of a run of rping.
-	benchPings = 2000
+	benchPings = 1000
 )
 
 // A contest is a client with its server.
@@ -40,13 +40,13 @@ func contests(host string) []contest {
 	n := strconv.Itoa(benchConnections)
 	pings := " -c -a " + host + " -C " + strconv.Itoa(benchPings)
 	return []contest{
-		{"`ibkit cm --count 1000 --parallel 32`", "ibkit cm --serve", "ibkit cm --count " + n + " --parallel 32 " + host, benchConnections, "connections"},
-		{"`cmtime -c 1000` of ibkit", "ibkit cmtime", "ibkit cmtime -s " + host + " -c " + n, benchConnections, "connections"},
-		{"`cmtime -c 1000`", "cmtime", "cmtime -s " + host + " -c " + n, benchConnections, "connections"},
-		{"`ucmatose -c 1000` of ibkit", "ibkit ucmatose -c " + n, "ibkit ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
-		{"`ucmatose -c 1000`", "ucmatose -c " + n, "ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
-		{"`rping -C 2000` of ibkit", "ibkit rping -s", "ibkit rping" + pings, benchPings, "rping"},
-		{"`rping -C 2000`", "rping -s", "rping" + pings, benchPings, "rping"},
+		{"`ibkit cm --count " + n + " --parallel 32`", "ibkit cm --serve", "ibkit cm --count " + n + " --parallel 32 " + host, benchConnections, "connections"},
+		{"`cmtime -c " + n + "` of ibkit", "ibkit cmtime", "ibkit cmtime -s " + host + " -c " + n, benchConnections, "connections"},
+		{"`cmtime -c " + n + "`", "cmtime", "cmtime -s " + host + " -c " + n, benchConnections, "connections"},
+		{"`ucmatose -c " + n + "` of ibkit", "ibkit ucmatose -c " + n, "ibkit ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
+		{"`ucmatose -c " + n + "`", "ucmatose -c " + n, "ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
+		{"`rping -C " + strconv.Itoa(benchPings) + "` of ibkit", "ibkit rping -s", "ibkit rping" + pings, benchPings, "rping"},
+		{"`rping -C " + strconv.Itoa(benchPings) + "`", "rping -s", "rping" + pings, benchPings, "rping"},
 	}
 }
 
@@ -163,9 +163,10 @@ func contestTable(all []contest, elapsed, cpu map[string][]time.Duration) string
 func stepTable(steps map[string]map[string][]float64) string {
 	var t strings.Builder
 	t.WriteString("| step, µs per connection | cmtime of ibkit | cmtime | one at a time: `ibkit cm` |\n| --- | ---: | ---: | ---: |\n")
+	n := strconv.Itoa(benchConnections)
 	for _, step := range []string{"create id", "resolve addr", "resolve route", "create qp", "connect", "disconnect", "destroy"} {
 		fmt.Fprintf(&t, "| %s |", step)
-		for _, name := range []string{"`cmtime -c 1000` of ibkit", "`cmtime -c 1000`", "cm"} {
+		for _, name := range []string{"`cmtime -c " + n + "` of ibkit", "`cmtime -c " + n + "`", "cm"} {
 			if v := steps[step][name]; v != nil {
 				fmt.Fprintf(&t, " %.0f |", median(v))
 			} else {
