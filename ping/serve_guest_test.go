@@ -98,7 +98,7 @@ func TestGuestServeRoCE(t *testing.T) {
 	r := exchange(t, client, v6, v6index, mad.MethodGet, 0)
 	check("IPv6, Get", &r, mad.MethodGetResp, v6)
 
-	// Should the kernel begin to hand this over, nobody has to send one way.
+	// Should the kernel begin to hand this over, one-way messages are not needed any more.
 	if r := exchange(t, client, v4, v4index, mad.MethodGet, 0); r.Status == 0 {
 		t.Errorf("IPv4-mapped, Get: got %v", r.MAD.Method())
 	}

@@ -154,7 +154,7 @@ func TestServe_Unacknowledged(t *testing.T) {
 }
 
 // A query that a client repeats while the reply is on its way causes no second reply, whose
-// segments nobody acknowledges.
+// segments are not acknowledged.
 func TestServe_Repeated(t *testing.T) {
 	path, _ := cpuFile(t, 500)
 	packets := func(t *testing.T, queries int) (sent int) {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestUnusedMethods checks that the linker omits methods that nothing calls. It keeps all
+// TestUnusedMethods checks that the linker omits methods without a caller. It keeps all
 // exported methods of all types if a function in use looks up methods by a computed name, as
 // templates do: then the program is larger by a seventh. go build -ldflags=-dumpdep shows
-// what leads to such a function.
+// the path to such a function.
 func TestUnusedMethods(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ibkit")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, module)

@@ -94,7 +94,7 @@ func TestGuestOutstanding(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests were taken in %v", many, time.Since(start))
-	// None is forgotten.
+	// All are reported.
 	seen := map[uint32]bool{}
 	for range many {
 		var m umad.Message

@@ -1,4 +1,4 @@
-// The race detector does not know barriers, and other processors have none.
+// The race detector does not know barriers, and other processors lack them.
 
 //go:build !race && (amd64 || arm64 || ppc64le || riscv64 || s390x)
 

@@ -11,7 +11,7 @@ import (
 )
 
 // TestManager connects queue pairs of RC and of XRC by the connection manager, with
-// Debian's programs at both ends, at one, and at none. The output is that of Debian's.
+// Debian's programs at both ends, at one, and ibkit at both. The output is that of Debian's.
 func TestManager(t *testing.T) {
 	t.Parallel()
 	s := spec(t)

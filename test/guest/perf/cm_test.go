@@ -227,7 +227,7 @@ func TestWire_CM(t *testing.T) {
 	}
 	// The two groups differ: a host would receive its own packets too.
 	const group = " -g -x 1 -M 0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:"
-	a.Must(t, "ip", "addr", "add", "239.1.2.4/32", "dev", "eth0", "autojoin") // what perftest leaves to the host
+	a.Must(t, "ip", "addr", "add", "239.1.2.4/32", "dev", "eth0", "autojoin") // perftest does not join the group
 	b.Must(t, "ip", "addr", "add", "239.1.2.5/32", "dev", "eth0", "autojoin")
 	for _, line := range []string{"ib_send_lat -n 50", "ib_send_bw -n 50"} {
 		t.Run(line+" -g", func(t *testing.T) { swapped(t, a, b, host, line+group+"4", line+group+"5", &port) })
