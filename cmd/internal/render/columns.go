@@ -27,7 +27,7 @@ func Columns[Row any](out *Output, columns []Column[Row], rows []Row) {
 	}
 	var texts, line []byte
 	var ends []uint32 // of each cell in texts
-	stored := 0    // rows
+	stored := 0       // rows
 	for n, r := range rows {
 		if len(texts) < storedText {
 			stored = n + 1
