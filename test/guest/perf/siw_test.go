@@ -45,7 +45,6 @@ func TestSIW(t *testing.T) {
 	}{
 		{"--test send-lat,write-lat,read-lat -s 100 -n 50 --verify", 0, []string{"siw0/1", "verified"}},
 		{"--test send-bw,read-bw -s 4K -n 100 --verify", 0, []string{"verified"}},
-		{"--test send-bw -s 4K -n 100 -q 3 -b --verify", 0, []string{"3 queue pairs", "verified"}},
 		{"--test write-bw -s 4K -n 100 -q 3 -b", 0, []string{"3 queue pairs"}},
 		{"--test write-bw --verify", 1, []string{"a write is complete before its data"}},
 		{"--test send-lat,write-bw -s 2K -n 50 --events", 0, nil},
