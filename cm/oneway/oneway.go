@@ -142,10 +142,11 @@ func (e *end) await(ctx context.Context) error {
 		stop()
 	}()
 	into := make([]verbs.Completion, 2)
-	n, err := e.cq.Wait(waiting, into)
+	_, err := e.cq.Wait(waiting, into)
 	stop()
 	gone := <-ended == nil
 	if err != nil && gone && ctx.Err() == nil {
+		var n int
 		if n, err = e.cq.Poll(into); n == 0 && err == nil {
 			err = ErrDisconnected
 		}
