@@ -272,9 +272,7 @@ func (l *Listener) Accept(ctx context.Context, e *endpoint.Endpoint, h Hooks) (_
 			i, err = h.Check(r)
 		}
 		if err != nil || i < 0 || i >= len(qps) || used[i] {
-			if err := r.Reject(nil); err != nil {
-				return nil, err
-			}
+			_ = r.Reject(nil) // the program may have given up
 			continue
 		}
 		used[i] = true
