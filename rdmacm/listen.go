@@ -206,8 +206,8 @@ func (r *Request) Param() ConnParam { return r.conn.param }
 
 // Accept accepts the request with a queue pair in the state RESET or INIT, see
 // [ID.InitQP], and waits for the confirmation of the peer. Without param, the reply
-// has DefaultParam. It returns ErrPeerGone if the peer has given up. If Accept fails, the ID is destroyed. The caller closes the queue
-// pair.
+// has DefaultParam. It returns ErrPeerGone if the peer has given up. If Accept fails, the
+// ID is destroyed. The caller closes the queue pair.
 func (r *Request) Accept(ctx context.Context, qp *verbs.QP, param *ConnParam) (*Conn, error) {
 	c := r.conn
 	c.qp = qp
