@@ -105,7 +105,7 @@ func (h hardware) args() []string {
 		// emulated interrupts, and the kernel panics. Its check of the TSC fails too,
 		// although the emulated processors share one counter; without it a program
 		// reads the clock without a system call, as on a real machine.
-		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t no_timer_check clocksource=tsc tsc=reliable",
+		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t no_timer_check clocksource=tsc tsc=reliable mitigations=off",
 		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
 		"-chardev", fmt.Sprintf("socket,id=agent,fd=%d", agentFD),
 		"-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=" + wire.PortName,
