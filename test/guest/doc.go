@@ -25,11 +25,14 @@
 // # How it works
 //
 // The package linux-image-amd64 depends on the kernel. apt downloads it once, and it is
-// unpacked into ibkit/guest in the user's cache directory, about 400 MB. The tools are
-// those installed on this machine. The initial file system has modules, tools with
-// their libraries, busybox, Go programs and an agent, which starts commands that it
-// receives over a virtio-serial port. The processor is always emulated: /dev/kvm does
-// not work on all machines that have it, and results must not depend on it.
+// unpacked into ibkit/guest in the user's cache directory, about 400 MB. The initial file
+// system has busybox and an agent, which loads the modules that all guests have and waits
+// for the runner. The machine is saved then, about 100 MB in the same directory, and each
+// guest goes on from its state: that takes a second, a boot four. The agent sets the
+// clock, seeds the random numbers, and unpacks modules, Go programs and the tools of this
+// machine with their libraries from a disk. Then it starts commands that it receives over
+// a virtio-serial port. The processor is always emulated: /dev/kvm does not work on all
+// machines that have it, and results must not depend on it.
 //
 // # Why not an existing runner
 //

@@ -90,11 +90,19 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 	if err != nil {
 		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
 	}
-	image, err := spec.image(ctx, kernel)
+	disk, err := spec.disk(ctx, kernel)
 	if err != nil {
-		return nil, fmt.Errorf("make image of guest %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("make disk of guest %s: %w", spec.Name, err)
 	}
-	defer image.Close()
+	defer disk.Close()
+	h := hardware{kernel: kernel, disk: disk, wire: wire, host: host, terminal: spec.Interactive, capture: spec.Capture}
+	if h.initrd, err = baseInitrd(ctx, kernel, spec.baseModules()); err != nil {
+		return nil, fmt.Errorf("make first file system of guest %s: %w", spec.Name, err)
+	}
+	if h.state, err = savedState(ctx, h); err != nil {
+		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
+	}
+	defer h.state.Close()
 
 	if spec.Timeout == 0 {
 		spec.Timeout = defaultTimeout
@@ -104,11 +112,8 @@ func boot(ctx context.Context, spec Spec, host int, wire *os.File) (*Guest, erro
 	ctx, cancel := context.WithCancelCause(ctx)
 	g.ctx, g.cancel = ctx, func() { cancel(errClosed); stop() }
 
-	g.vm, err = startVM(ctx, hardware{
-		kernel: kernel, image: image, wire: wire, host: host,
-		console: g.console, terminal: spec.Interactive, capture: spec.Capture,
-	})
-	if err != nil {
+	h.console = g.console
+	if g.vm, err = startVM(ctx, h); err != nil {
 		g.cancel()
 		return nil, fmt.Errorf("boot guest %s: %w", spec.Name, err)
 	}

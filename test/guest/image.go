@@ -1,8 +1,12 @@
 package guest
 
 import (
+	"archive/tar"
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -27,9 +31,13 @@ type imageFile struct {
 // userID is the number of the user and the group that [User] names.
 const userID = 1000
 
-// newImage returns an image with the directories of Debian, busybox and the agent.
-func newImage(ctx context.Context) (*image, error) {
-	im := &image{files: map[string]imageFile{}}
+// newImage returns an image without files.
+func newImage() *image { return &image{files: map[string]imageFile{}} }
+
+// baseImage returns an image with the directories of Debian, busybox, the agent, and
+// modules that the agent loads.
+func baseImage(ctx context.Context, k *Kernel, modules []string) (*image, error) {
+	im := newImage()
 	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
 		im.link("/"+dir, "usr/"+dir)
 		im.dir("/usr/" + dir)
@@ -54,7 +62,8 @@ func newImage(ctx context.Context) (*image, error) {
 		return nil, err
 	}
 	im.add("/init", 0o755, agent)
-	return im, nil
+	im.add("/etc/modules", 0o644, []byte(strings.Join(modules, "\n")))
+	return im, im.addModules(ctx, k, append(modules, "virtio_blk"))
 }
 
 // addBusybox adds busybox and a link for each of its programs. They are last in the
@@ -138,13 +147,10 @@ func merged(name string) string {
 	return name
 }
 
-// write writes the image to an unnamed file, which needs no clean-up.
-func (im *image) write() (*os.File, error) {
-	f, err := os.CreateTemp("", "guest-image-")
+// initrd writes the image as first file system of a kernel.
+func (im *image) initrd() (*os.File, error) {
+	f, err := unnamedFile()
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
 		return nil, err
 	}
 	w := cpio.NewWriter(f)
@@ -156,4 +162,53 @@ func (im *image) write() (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// disk writes the image as archive that the agent unpacks.
+func (im *image) disk() (*os.File, error) {
+	f, err := unnamedFile()
+	if err != nil {
+		return nil, err
+	}
+	if err := im.writeArchive(f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (im *image) writeArchive(to io.Writer) error {
+	buffer := bufio.NewWriterSize(to, 1<<20)
+	w := tar.NewWriter(buffer)
+	for _, name := range slices.Sorted(maps.Keys(im.files)) {
+		f := im.files[name]
+		header := &tar.Header{Name: name, Mode: int64(f.mode & 0o7777)}
+		switch f.mode &^ 0o7777 {
+		case cpio.Dir:
+			header.Typeflag = tar.TypeDir
+		case cpio.Link:
+			header.Typeflag, header.Linkname = tar.TypeSymlink, string(f.body)
+		default:
+			header.Typeflag, header.Size = tar.TypeReg, int64(len(f.body))
+		}
+		if err := w.WriteHeader(header); err != nil {
+			return err
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		if _, err := w.Write(f.body); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.Close(), buffer.Flush())
+}
+
+// unnamedFile returns a file that needs no clean-up.
+func unnamedFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "guest-image-")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
 }

@@ -1,10 +1,12 @@
 package guest
 
 import (
+	"crypto/rand"
 	"encoding/gob"
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/ibkit/ibkit/test/guest/internal/wire"
 )
@@ -55,6 +57,16 @@ func (s *session) receive() {
 			p.receive(e)
 		}
 	}
+}
+
+// begin makes the agent set up the guest.
+func (s *session) begin() error {
+	random := make([]byte, 64)
+	rand.Read(random) // never fails
+	if err := s.requests.Encode(wire.Begin{Time: time.Now(), Random: random}); err != nil {
+		return fmt.Errorf("talk to agent: %w", err)
+	}
+	return nil
 }
 
 // start makes the agent start a process.

@@ -12,14 +12,10 @@ import (
 // insertDir is the directory of modules from Spec.Insert in a guest.
 const insertDir = "/usr/lib/modules/insert/"
 
-// image returns an image with the contents of the spec.
-func (s Spec) image(ctx context.Context, k *Kernel) (*os.File, error) {
-	im, err := newImage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	modules := slices.Concat([]string{"virtio_pci", "virtio_console"}, s.modules())
-	if err := im.addModules(ctx, k, modules); err != nil {
+// disk returns an archive of the contents of the spec.
+func (s Spec) disk(ctx context.Context, k *Kernel) (*os.File, error) {
+	im := newImage()
+	if err := im.addModules(ctx, k, slices.Concat(s.baseModules(), s.modules())); err != nil {
 		return nil, err
 	}
 	tools := s.Tools
@@ -46,23 +42,33 @@ func (s Spec) image(ctx context.Context, k *Kernel) (*os.File, error) {
 			return nil, err
 		}
 	}
-	return im.write()
+	return im.disk()
 }
 
-// modules returns the modules to load, in order.
+// baseModules returns the modules that are loaded before the state of a machine is
+// saved: the bus, the port of the agent, and those that all guests with devices have.
+func (s Spec) baseModules() []string {
+	names := []string{"virtio_pci", "virtio_console"}
+	if len(s.Devices) > 0 {
+		names = append(names, rdmaModules...)
+	}
+	return names
+}
+
+// modules returns the other modules to load, in order.
 func (s Spec) modules() []string {
 	var names []string
-	if len(s.Devices) > 0 {
-		names = slices.Clone(rdmaModules)
-	}
 	for _, d := range s.Devices {
 		names = append(names, d.Link.module())
 	}
 	return append(names, s.Modules...)
 }
 
-// setUp waits for the agent and creates the devices of the spec.
+// setUp starts the agent and creates the devices of the spec.
 func (g *Guest) setUp(ctx context.Context) error {
+	if err := g.session.begin(); err != nil {
+		return g.explain(err)
+	}
 	select {
 	case hello := <-g.session.hello:
 		g.Release = hello.Release

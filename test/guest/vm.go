@@ -27,7 +27,10 @@ type vm struct {
 // hardware has the parts of a vm.
 type hardware struct {
 	kernel   *Kernel
-	image    *os.File
+	initrd   *os.File // file system of the agent
+	disk     *os.File // contents of the spec, read by the agent
+	state    *os.File // of a vm with the same parts, from which this one goes on, or nil
+	monitor  *os.File // for commands to QEMU, or nil
 	wire     *os.File // a stream socket to another guest, or nil
 	host     int      // part of the network address of the end of the wire
 	console  io.Writer
@@ -52,11 +55,9 @@ func startVM(ctx context.Context, h hardware) (*vm, error) {
 	}
 
 	cmd := exec.CommandContext(ctx, qemu)
-	cmd.ExtraFiles = []*os.File{h.image, theirs}
-	if h.wire != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, h.wire)
-	}
-	cmd.Args = append(cmd.Args, h.args()...)
+	var files descriptors
+	cmd.Args = append(cmd.Args, h.args(theirs, &files)...)
+	cmd.ExtraFiles = files
 	cmd.Stdout, cmd.Stderr = h.console, h.console
 	if h.terminal {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -86,38 +87,56 @@ func startVM(ctx context.Context, h hardware) (*vm, error) {
 	return v, nil
 }
 
-// File descriptors in QEMU, in the order of exec.Cmd.ExtraFiles.
-const (
-	imageFD = 3
-	agentFD = 4
-	wireFD  = 5
-)
+// descriptors are the files that QEMU inherits.
+type descriptors []*os.File
 
-// args returns the arguments of QEMU. A restart of the guest, after a panic or at the
-// end of the agent, ends QEMU.
-func (h hardware) args() []string {
+// add returns the number of a file in QEMU, see exec.Cmd.ExtraFiles.
+func (d *descriptors) add(f *os.File) int {
+	*d = append(*d, f)
+	return 2 + len(*d)
+}
+
+// args returns the arguments of QEMU and the files that they name. A restart of the
+// guest, after a panic or at the end of the agent, ends QEMU.
+func (h hardware) args(agent *os.File, files *descriptors) []string {
+	args := append(h.machine(files),
+		"-chardev", "stdio,id=console,signal=off",
+		"-chardev", fmt.Sprintf("socket,id=agent,fd=%d", files.add(agent)),
+		"-drive", fmt.Sprintf("id=disk,if=none,format=raw,read-only=on,file=/proc/self/fd/%d", files.add(h.disk)))
+	if h.wire != nil {
+		args = append(args, "-netdev", fmt.Sprintf("socket,id=wire,fd=%d", files.add(h.wire)))
+		if h.capture != "" {
+			// A comma ends the value of an option.
+			args = append(args, "-object", "filter-dump,id=capture,netdev=wire,file="+strings.ReplaceAll(h.capture, ",", ",,"))
+		}
+	}
+	if h.state != nil {
+		args = append(args, "-incoming", fmt.Sprintf("fd:%d", files.add(h.state)))
+	}
+	if h.monitor != nil {
+		args = append(args, "-chardev", fmt.Sprintf("socket,id=monitor,fd=%d", files.add(h.monitor)), "-mon", "monitor")
+	}
+	return args
+}
+
+// machine returns the arguments of QEMU that the saved state of a vm depends on.
+func (h hardware) machine(files *descriptors) []string {
 	args := []string{
 		"-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024",
 		"-kernel", h.kernel.Image,
-		"-initrd", fmt.Sprintf("/proc/self/fd/%d", imageFD),
+		"-initrd", fmt.Sprintf("/proc/self/fd/%d", files.add(h.initrd)),
 		// On a loaded machine, the check of the timer in the kernel can miss the
 		// emulated interrupts, and the kernel panics. Its check of the TSC fails too,
 		// although the emulated processors share one counter; without it a program
 		// reads the clock without a system call, as on a real machine.
 		"-append", "console=ttyS0 loglevel=4 panic=-1 oops=panic reboot=t no_timer_check clocksource=tsc tsc=reliable mitigations=off",
-		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
-		"-chardev", fmt.Sprintf("socket,id=agent,fd=%d", agentFD),
+		"-serial", "chardev:console",
 		"-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=" + wire.PortName,
+		"-device", "virtio-blk-pci,drive=disk",
 	}
 	if h.wire != nil {
-		args = append(args,
-			"-netdev", fmt.Sprintf("socket,id=wire,fd=%d", wireFD),
-			"-device", fmt.Sprintf("virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:00:00:%02x", h.host))
-		if h.capture != "" {
-			// A comma ends the value of an option.
-			args = append(args, "-object", "filter-dump,id=capture,netdev=wire,file="+strings.ReplaceAll(h.capture, ",", ",,"))
-		}
+		args = append(args, "-device", fmt.Sprintf("virtio-net-pci,netdev=wire,romfile=,mac=52:54:00:00:00:%02x", h.host))
 	}
 	return args
 }

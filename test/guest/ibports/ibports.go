@@ -4,8 +4,6 @@ package ibports
 
 import (
 	"context"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -23,13 +21,13 @@ var bridge = guest.Program{Package: BridgePackage}
 // BridgePackage is the import path of the bridge.
 const BridgePackage = "github.com/ibkit/ibkit/test/simbridge"
 
-// Spec returns the spec of a guest with the module, ibkit, and Debian tools.
+// Spec returns the spec of a guest with the module, ibkit, and Debian tools, for a test
+// in a directory of test/guest.
 func Spec(tb testing.TB, tools ...string) guest.Spec {
 	tb.Helper()
-	_, file, _, _ := runtime.Caller(0)
 	return guest.Spec{
 		Modules:  []string{"ib_uverbs", "ib_umad"},
-		Insert:   []string{guest.Module(tb, filepath.Join(filepath.Dir(file), "../../kmod/ibtest"))},
+		Insert:   []string{guest.Module(tb, "../../kmod/ibtest")},
 		Programs: []guest.Program{guest.Ibkit, bridge},
 		Tools:    tools,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,8 +20,10 @@ var mounts = []struct{ kind, dir string }{
 	{"debugfs", "/sys/kernel/debug"},
 }
 
-// prepare makes the system usable: file systems, environment, the modules of
-// the port to the runner.
+// modules names the modules to load, among them those of the port to the runner.
+const modules = "/etc/modules"
+
+// prepare makes the system usable: file systems, environment, modules.
 func prepare() error {
 	for _, m := range mounts {
 		if err := os.MkdirAll(m.dir, 0o755); err != nil {
@@ -39,8 +42,13 @@ func prepare() error {
 			return fmt.Errorf("set %s: %w", name, err)
 		}
 	}
-	if out, err := exec.Command("modprobe", "-a", "virtio_pci", "virtio_console").CombinedOutput(); err != nil {
-		return fmt.Errorf("load modules of the port to the runner: %w: %s", err, out)
+	names, err := os.ReadFile(modules)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-a"}, strings.Fields(string(names))...)
+	if out, err := exec.Command("modprobe", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("load modules: %w: %s", err, out)
 	}
 	return tellClock()
 }

@@ -29,13 +29,24 @@ func serve() error {
 	if err != nil {
 		return err
 	}
+	if _, err := port.Write([]byte{0}); err != nil {
+		return fmt.Errorf("report to runner: %w", err)
+	}
+	requests := gob.NewDecoder(port)
+	var b wire.Begin
+	if err := requests.Decode(&b); err != nil {
+		return fmt.Errorf("read first request: %w", err)
+	}
+	if err := begin(b); err != nil {
+		return err
+	}
 	var name unix.Utsname
 	if err := unix.Uname(&name); err != nil {
 		return fmt.Errorf("name kernel: %w", err)
 	}
 	s := &server{events: gob.NewEncoder(port), processes: map[uint32]int{}}
 	s.send(wire.Event{Hello: &wire.Hello{Release: unix.ByteSliceToString(name.Release[:])}})
-	for requests := gob.NewDecoder(port); ; {
+	for {
 		var r wire.Request
 		if err := requests.Decode(&r); err != nil {
 			if errors.Is(err, io.EOF) {

@@ -1,12 +1,19 @@
-// Package wire has the protocol between the runner and the agent in a guest:
-// gob-encoded [Request]s in one direction, [Event]s in the other, over a virtio-serial
-// port.
+// Package wire has the protocol between the runner and the agent in a guest: one
+// [Begin] and [Request]s in one direction, [Event]s in the other, all gob-encoded, over a
+// virtio-serial port. Before, the agent writes one byte when it waits for Begin. The
+// machine is saved then, and each guest goes on from there.
 package wire
 
 import "time"
 
 // PortName is the name of the virtio-serial port in the guest.
 const PortName = "ibkit.agent"
+
+// Begin makes a saved machine a guest of its own.
+type Begin struct {
+	Time   time.Time
+	Random []byte // for the kernel's random number generator
+}
 
 // Request is about one process. Exactly one of Start and Signal is set.
 type Request struct {

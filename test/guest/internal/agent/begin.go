@@ -1,0 +1,105 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest/internal/wire"
+)
+
+// disk has the files of the guest.
+const disk = "/dev/vda"
+
+// begin makes a saved machine a guest: the time, random numbers, files. The module of
+// the disk is loaded here because the saved machine had another disk.
+func begin(b wire.Begin) error {
+	now := unix.NsecToTimespec(b.Time.UnixNano())
+	if err := unix.ClockSettime(unix.CLOCK_REALTIME, &now); err != nil {
+		return fmt.Errorf("set clock: %w", err)
+	}
+	if err := seed(b.Random); err != nil {
+		return err
+	}
+	if out, err := exec.Command("modprobe", "virtio_blk").CombinedOutput(); err != nil {
+		return fmt.Errorf("load module of the disk: %w: %s", err, out)
+	}
+	f, err := openDisk()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unpack(bufio.NewReaderSize(f, 1<<20)); err != nil {
+		return fmt.Errorf("unpack files: %w", err)
+	}
+	return nil
+}
+
+// seed adds random bytes to the generator of the kernel, as random(4) describes: without,
+// all guests would have the numbers of the saved machine.
+func seed(random []byte) error {
+	f, err := os.OpenFile("/dev/urandom", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(random); err != nil {
+		return err
+	}
+	if err := unix.IoctlSetInt(int(f.Fd()), unix.RNDRESEEDCRNG, 0); err != nil {
+		return fmt.Errorf("use random bytes: %w", err)
+	}
+	return nil
+}
+
+// openDisk opens the disk, which appears some time after its module was loaded. The
+// timeout of the runner limits the loop.
+func openDisk() (*os.File, error) {
+	for {
+		f, err := os.Open(disk)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// unpack writes the files of an archive.
+func unpack(from io.Reader) error {
+	for archive := tar.NewReader(from); ; {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = os.MkdirAll(h.Name, 0o755)
+		case tar.TypeSymlink:
+			err = os.Symlink(h.Linkname, h.Name)
+		default:
+			err = unpackFile(h, archive)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func unpackFile(h *tar.Header, from io.Reader) error {
+	f, err := os.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, h.FileInfo().Mode())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,172 @@
+package guest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// savedLifetime is the time after which the state of a machine that another version of
+// the tree saved is removed.
+const savedLifetime = 24 * time.Hour
+
+// saveTimeout is the longest time for booting a machine and saving its state, which take
+// 8 s on a quiet machine.
+const saveTimeout = 2 * time.Minute
+
+// initrds caches the first file systems of this process by the modules that are loaded.
+var initrds struct {
+	sync.Mutex
+	files map[string]*os.File
+}
+
+// baseInitrd returns the first file system of all guests with the same base. It is not
+// closed.
+func baseInitrd(ctx context.Context, k *Kernel, modules []string) (*os.File, error) {
+	initrds.Lock()
+	defer initrds.Unlock()
+	key := strings.Join(modules, " ")
+	if f := initrds.files[key]; f != nil {
+		return f, nil
+	}
+	im, err := baseImage(ctx, k, modules)
+	if err != nil {
+		return nil, err
+	}
+	f, err := im.initrd()
+	if err != nil {
+		return nil, err
+	}
+	if initrds.files == nil {
+		initrds.files = map[string]*os.File{}
+	}
+	initrds.files[key] = f
+	return f, nil
+}
+
+// savedState returns the state of the machine whose agent waits for its first request,
+// from the cache. Booting and loading modules take most of the time of a small test, and
+// all guests with the same base do it alike: one boots, and the others go on from its
+// state.
+func savedState(ctx context.Context, h hardware) (*os.File, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	id, err := h.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(cache, "state_"+id)
+	unlock, err := lock(filepath.Join(cache, "state.lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	state, err := os.Open(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return state, err
+	}
+	if err := removeSaved(cache); err != nil {
+		return nil, err
+	}
+	temp := path + ".new"
+	if err := saveState(ctx, h, temp); err != nil {
+		return nil, fmt.Errorf("save state of a booted machine: %w", err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// removeSaved removes old states.
+func removeSaved(cache string) error {
+	paths, err := filepath.Glob(filepath.Join(cache, "state_*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || time.Since(info.ModTime()) < savedLifetime {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identity returns a hash of all that the state of a machine depends on.
+func (h hardware) identity(ctx context.Context) (string, error) {
+	version, err := output(ctx, qemu, "--version")
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, version, h.machine(new(descriptors)))
+	if _, err := io.Copy(sum, io.NewSectionReader(h.initrd, 0, 1<<30)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), nil
+}
+
+// saveState boots a machine and writes its state to a file.
+func saveState(ctx context.Context, h hardware, to string) error {
+	console := &console{}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return err
+	}
+	defer ours.Close()
+	defer theirs.Close()
+	h.console, h.monitor, h.disk = console, theirs, h.initrd
+	if h.wire != nil {
+		end, other, err := socketPair()
+		if err != nil {
+			return err
+		}
+		defer end.Close()
+		defer other.Close()
+		h.wire = end
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, saveTimeout, fmt.Errorf("%w: %v", ErrTimeout, saveTimeout))
+	defer cancel()
+	v, err := startVM(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer v.agent.Close()
+	if _, err := io.ReadFull(v.agent, make([]byte, 1)); err == nil {
+		// Qemu reads the next command after the last one has ended.
+		_, err = fmt.Fprintf(ours, "migrate_set_parameter max-bandwidth 100G\nmigrate \"exec:cat >'%s'\"\nquit\n", to)
+		if err != nil {
+			cancel()
+		}
+	} else {
+		cancel()
+	}
+	<-v.done
+	if err := errors.Join(context.Cause(ctx), v.err); err != nil {
+		return fmt.Errorf("%w\n%s", err, tail(console.String(), 20))
+	}
+	var said bytes.Buffer
+	_ = theirs.Close()
+	if _, err := io.Copy(&said, ours); err != nil {
+		return err
+	}
+	if strings.Contains(said.String(), "Error") {
+		return fmt.Errorf("QEMU: %s", strings.TrimSpace(said.String()))
+	}
+	return nil
+}
