@@ -2,6 +2,9 @@
 
 export CGO_ENABLED = 0
 
+# As in packages, so that packages, tests and guests share the compiled libraries.
+export GOFLAGS += -trimpath
+
 BUILD   = build
 RESULTS = $(BUILD)/results
 
@@ -11,7 +14,7 @@ CHECK = tools/check
 # Enough for the seeds and their neighbours; a search needs minutes.
 FUZZTIME  ?= 5s
 # For the codecs of MADs and for files that users write.
-FUZZTIME_CODECS ?= 30s
+FUZZTIME_CODECS ?= 15s
 BENCHFLAGS =
 
 # More than four times the duration on a quiet machine with two cores.
@@ -52,7 +55,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build ibkit
-	go build -trimpath -o $(BUILD)/ibkit .
+	go build -o $(BUILD)/ibkit .
 
 .PHONY: demo
 demo: ## show the links of a simulated fabric
@@ -98,9 +101,7 @@ oracle: ## compare with Debian's tools on simulated fabrics
 # Processors with barriers of their own, by the names of Go and of QEMU.
 FOREIGN = arm64:aarch64 ppc64le:ppc64le riscv64:riscv64 s390x:s390x
 
-# With -trimpath as in packages, so that both use the same compiled libraries.
 .PHONY: foreign
-foreign: export GOFLAGS = -trimpath
 foreign: ## run the assembly of other processors in QEMU's user mode
 	@for processor in $(FOREIGN); do \
 		GOARCH=$${processor%:*} $(CHECK) "queues on $${processor%:*}" \
@@ -146,8 +147,13 @@ apidiff: ## list the API changes of the public packages since BASE, by default t
 	@tools/apidiff $(BASE)
 
 # goreleaser has a module file of its own: its 300 modules would decide the versions
-# of the other tools.
-GORELEASER = go tool -modfile=tools/goreleaser/go.mod goreleaser release --snapshot --clean --skip publish
+# of the other tools. Most of its duration is its compilation, so that goes without
+# optimization.
+GORELEASER = $(BUILD)/goreleaser release --snapshot --clean --skip publish
+
+.PHONY: goreleaser
+goreleaser: # compile goreleaser
+	@go build -modfile=tools/goreleaser/go.mod -gcflags='all=-N -l -dwarf=false' -ldflags=-w -o $(BUILD)/goreleaser github.com/goreleaser/goreleaser/v2
 
 # Without a remote goreleaser does not read the commit.
 dist package: export GIT_CONFIG_COUNT = 1
@@ -155,7 +161,7 @@ dist package: export GIT_CONFIG_KEY_0 = remote.origin.url
 dist package: export GIT_CONFIG_VALUE_0 = https://github.com/ibkit/ibkit
 
 .PHONY: dist
-dist: ## build the archives and packages of a release in build/dist
+dist: goreleaser ## build the archives and packages of a release in build/dist
 	@$(CHECK) "build packages" $(GORELEASER)
 
 # One architecture shows that a build is reproducible.
