@@ -80,7 +80,12 @@ func savedState(ctx context.Context, h hardware) (*os.File, error) {
 		return nil, err
 	}
 	temp := path + ".new"
-	if err := saveState(ctx, h, temp); err != nil {
+	err = saveState(ctx, h, temp)
+	if errors.Is(err, ErrTimeout) {
+		// Rarely a machine does not boot or QEMU does not save it.
+		err = saveState(ctx, h, temp)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("save state of a booted machine: %w", err)
 	}
 	if err := os.Rename(temp, path); err != nil {
@@ -147,13 +152,12 @@ func saveState(ctx context.Context, h hardware, to string) error {
 		return err
 	}
 	defer v.agent.Close()
-	if _, err := io.ReadFull(v.agent, make([]byte, 1)); err == nil {
-		// Qemu reads the next command after the last one has ended.
+	_, err = io.ReadFull(v.agent, make([]byte, 1))
+	if err == nil {
+		// QEMU reads the next command when the last one has ended.
 		_, err = fmt.Fprintf(ours, "migrate_set_parameter max-bandwidth 100G\nmigrate \"exec:cat >'%s'\"\nquit\n", to)
-		if err != nil {
-			cancel()
-		}
-	} else {
+	}
+	if err != nil {
 		cancel()
 	}
 	<-v.done
