@@ -76,7 +76,7 @@ func openDisk() (*os.File, error) {
 func unpack(from io.Reader) error {
 	for archive := tar.NewReader(from); ; {
 		h, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
