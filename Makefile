@@ -12,9 +12,9 @@ RESULTS = $(BUILD)/results
 CHECK = tools/check
 
 # Enough for the seeds and their neighbours; a search needs minutes.
-FUZZTIME  ?= 5s
+FUZZTIME  ?= 2s
 # For the codecs of MADs and for files that users write.
-FUZZTIME_CODECS ?= 15s
+FUZZTIME_CODECS ?= 5s
 BENCHFLAGS =
 
 # More than four times the duration on a quiet machine with two cores.
@@ -66,17 +66,18 @@ deps: ## install the Debian packages that the tests need
 	@$(CHECK) "install packages" sh -c 'apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(DEB_PACKAGES)'
 
-# Two jobs at a time use both cores while one waits. The installation of packages
-# waits for the network, guests for timers.
+# Two jobs at a time use both cores while one waits. The installation of packages waits
+# for the network, guests for timers: guests take the longest and start first.
 JOBS = $(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync
 
 .PHONY: test-all
 test-all: ## install what the tests need, run all checks, and count them
 	@rm -rf $(RESULTS)
-	@$(JOBS) deps lint test || true
-	@$(JOBS) race oracle scripts foreign package || true
-	@$(JOBS) guest fuzz || true
+	@$(JOBS) INSTALLED=deps deps guest lint test race oracle scripts foreign package fuzz || true
 	@$(MAKE) --no-print-directory summary
+
+# In test-all, these wait for the installation of packages.
+guest race oracle scripts foreign package: $(INSTALLED)
 
 .PHONY: summary
 summary: # add up the results of the checks
@@ -124,7 +125,6 @@ soak: ## measure between two guests for ten minutes while the link goes down eve
 guest-shell: ## open a shell in a guest with ibkit and Debian's RDMA tools
 	@go run ./test/guest/shell
 
-# Guests leave a part of the machine idle, which fuzzing uses.
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS
 	@for dir in $(FUZZED); do \
