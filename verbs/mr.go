@@ -11,18 +11,6 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// The access rights. AccessRemoteWrite and AccessRemoteAtomic require
-// AccessLocalWrite.
-const (
-	AccessLocalWrite      Access = 1 << 0
-	AccessRemoteWrite     Access = 1 << 1
-	AccessRemoteRead      Access = 1 << 2
-	AccessRemoteAtomic    Access = 1 << 3
-	AccessMWBind          Access = 1 << 4 // for memory windows
-	AccessOnDemand        Access = 1 << 6
-	AccessRelaxedOrdering Access = 1 << 20 // optional: ignored unless Context.OptionalMRAccess
-)
-
 // optionalAccess are the rights that a driver may ignore (IB_UVERBS_ACCESS_OPTIONAL_RANGE).
 const optionalAccess Access = 0x3ff00000
 

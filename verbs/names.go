@@ -63,6 +63,17 @@ const (
 	OpSendInvalidate  = provider.OpSendInvalidate
 )
 
+// The access rights.
+const (
+	AccessLocalWrite      = provider.AccessLocalWrite
+	AccessRemoteWrite     = provider.AccessRemoteWrite
+	AccessRemoteRead      = provider.AccessRemoteRead
+	AccessRemoteAtomic    = provider.AccessRemoteAtomic
+	AccessMWBind          = provider.AccessMWBind
+	AccessOnDemand        = provider.AccessOnDemand
+	AccessRelaxedOrdering = provider.AccessRelaxedOrdering
+)
+
 // The flags of a SendWR.
 const (
 	SendFence     = provider.SendFence

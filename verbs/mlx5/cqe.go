@@ -73,13 +73,22 @@ var requestKinds = [256]requestKind{
 	wqeFetchAdd:    {defined: true, opcode: provider.CompletedFetchAdd, length: atomicSize},
 }
 
-// complete decodes the completion of a failed or of a receive work request and frees the
-// work request. It reports false for an invalid entry.
+// complete decodes the completion of a failed work request, of one of a memory window, or
+// of a receive, and frees the work request. It reports false for an invalid entry.
 func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 	op := e[cqeOwner] >> 4
 	counter := counterOf(e)
 	*c = provider.Completion{QPN: binary.BigEndian.Uint32(e[cqeQPN:]) & 0xffffff}
 	switch op {
+	case cqeRequest:
+		if u.qp == nil || e[cqeQPN] != wqeUMR {
+			return false
+		}
+		if c.Opcode = u.qp.send.slot(counter).window; c.Opcode == 0 {
+			return false
+		}
+		c.ID = u.qp.send.retire(counter)
+		return true
 	case cqeRequestError:
 		if u.qp == nil {
 			return false

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,8 +83,8 @@ var transportNames = map[string]provider.Transport{"rc": provider.RC, "uc": prov
 // fields in the rings and the doorbell records.
 func TestLibmlx5(t *testing.T) {
 	requests := readRequests(t)
-	if len(requests) < 150 {
-		t.Fatalf("got %d work requests, want at least 150", len(requests))
+	if len(requests) < 200 {
+		t.Fatalf("got %d work requests, want at least 200", len(requests))
 	}
 	for _, r := range requests {
 		t.Run(r.name, func(t *testing.T) {
@@ -108,11 +109,20 @@ func compareSend(t *testing.T, r request) {
 	defer qp.Close()
 	qp.send.posted = uint32(r.number(t, "block"))
 	at := int(qp.send.posted) % len(qp.send.slots) * blockSize
+	if r.number(t, "windowed") == 1 {
+		qp.send.fence = ctrlSmallFence
+	}
 	wr := provider.SendWR{
 		Opcode: provider.Opcode(r.number(t, "op")), Flags: provider.SendFlags(r.number(t, "flags")), SGEs: r.sges, Imm: uint32(r.number(t, "imm")),
 		InvalidateKey: uint32(r.number(t, "invalidate")), RemoteAddr: r.number(t, "raddr"), RKey: uint32(r.number(t, "rkey")),
 		CompareAdd: r.number(t, "compare"), Swap: r.number(t, "swap"), RemoteQPN: uint32(r.number(t, "rqpn")), QKey: uint32(r.number(t, "qkey")),
 		Inline: r.hex(t, "inline"),
+	}
+	if wr.Opcode == provider.OpBindMW {
+		wr.Bind = &provider.Bind{
+			Window: uint32(r.number(t, "window")), RKey: uint32(r.number(t, "newkey")), LKey: uint32(r.number(t, "bindkey")),
+			Addr: r.number(t, "bindaddr"), Length: r.number(t, "bindlen"), Access: provider.Access(r.number(t, "access")),
+		}
 	}
 	if attr.Transport == provider.UD {
 		path := provider.Path{
@@ -238,6 +248,8 @@ func sendFields(transport provider.Transport, b []byte) []field {
 		all = append(all, part...)
 	}
 	switch opcode {
+	case wqeUMR:
+		return append(all, windowFields(b)...)
 	case wqeWrite, wqeWriteImm, wqeRead, wqeCompareSwap, wqeFetchAdd:
 		part, b = layout(b, "raddr.raddr", 8, "raddr.rkey", 4, "raddr.reserved", 4)
 		all = append(all, part...)
@@ -256,6 +268,28 @@ func sendFields(transport provider.Transport, b []byte) []field {
 		all = append(all, part...)
 	}
 	return all
+}
+
+// windowFields returns the fields of a work request of a memory window, as far as libmlx5
+// writes them.
+func windowFields(b []byte) []field {
+	all, b := layout(b, "umr.flags", 1, "umr.rsvd0", 3, "umr.klm_octowords", 2, "umr.translation_offset", 2, "umr.mkey_mask", 8, "umr.rsvd1", 32,
+		"mkey.free", 1, "reserved", 1, "mkey.access_flags", 1, "mkey.sf", 1, "mkey.qpn_mkey", 4, "reserved", 8, "mkey.start_addr", 8, "mkey.len", 8, "reserved", 32)
+	unbinds := len(b) == 0
+	all = slices.DeleteFunc(all, func(f field) bool {
+		switch f.name {
+		case "reserved", "mkey.sf":
+			return true
+		case "mkey.access_flags", "mkey.start_addr", "mkey.len":
+			return unbinds
+		}
+		return false
+	})
+	if unbinds {
+		return all
+	}
+	memory, _ := layout(b, "klm.byte_count", 4, "klm.mkey", 4, "klm.address", 8, "klm.reserved", 48)
+	return append(all, memory...)
 }
 
 // recvFields returns the data segments of a receive work request up to the end of its

@@ -77,6 +77,9 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 	limits := &q.device.limits
 	size := sendSize(attr.Transport, attr.Cap)
 	blocks := uint64(max(attr.Cap.MaxSendWR, 1)) * uint64(size) / blockSize
+	if allowed[attr.Transport]&windows != 0 {
+		blocks = max(blocks, bindBlocks)
+	}
 	if blocks <= uint64(limits.MaxSendWQEBB) {
 		blocks = uint64(roundUp(uint32(blocks)))
 	}
@@ -109,7 +112,7 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 
 	s := &q.send
 	s.transport, s.formats, s.slots = attr.Transport, formats(attr.Transport), make([]slot, blocks)
-	s.capacity = uint32(blocks * blockSize / uint64(size))
+	s.capacity, s.unit = uint32(blocks*blockSize/uint64(size)), size/blockSize
 	s.maxSGE = (size - sendBase(attr.Transport)) / segmentSize
 	s.maxInline = size - sendBase(attr.Transport) - 4
 	if attr.SignalAll {

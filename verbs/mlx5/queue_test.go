@@ -86,6 +86,30 @@ func TestSendLayout(t *testing.T) {
 00000000000000100000000500000000
 00000000000000060000000000000000
 00000008aabbccdd1122334455667788`},
+		{"bind", provider.UC, provider.SendWR{Opcode: provider.OpBindMW, Flags: provider.SendSignaled, Bind: &provider.Bind{
+			Window: 0x1234567f, RKey: 0x12345680, LKey: 0xaabbccdd, Addr: 0x0102030405060708, Length: 0x1000, Access: provider.AccessRemoteRead | provider.AccessRemoteAtomic,
+		}}, `
+000000250001230c000000081234567f
+b00000000004000000000000203c6041
+00000000000000000000000000000000
+00000000000000000000000000000000
+00005000000123800000000000000000
+01020304050607080000000000001000
+00000000000000000000000000000000
+00000000000000000000000000000000
+00001000aabbccdd0102030405060708
+00000000000000000000000000000000
+00000000000000000000000000000000
+00000000000000000000000000000000`},
+		{"invalidate", provider.RC, provider.SendWR{Opcode: provider.OpLocalInvalidate, InvalidateKey: 0x1234567f}, `
+0000002500012308000000001234567f
+98000000000000000000000020006000
+00000000000000000000000000000000
+00000000000000000000000000000000
+40000000ffffff000000000000000000
+00000000000000000000000000000000
+00000000000000000000000000000000
+00000000000000000000000000000000`},
 		{"datagram", provider.UD, provider.SendWR{Opcode: provider.OpSend, AH: handle{to}, RemoteQPN: 0x123456, QKey: 0x80010000, SGEs: sge}, `
 0000000a000123050000000000000000
 8001000004050607801234560c0d0e0f
@@ -109,7 +133,7 @@ func TestSendLayout(t *testing.T) {
 			}
 			want := strings.ReplaceAll(test.want, "\n", "")
 			if got := hex.EncodeToString(q.send.ring)[:len(want)]; got != want {
-				t.Errorf("got\n%swant%s", words(q.send.ring[:64]), test.want)
+				t.Errorf("got\n%swant%s", words(q.send.ring[:len(want)/2+15&^15]), test.want)
 			}
 			if got := binary.BigEndian.Uint32(q.memory.Bytes()[len(q.memory.buffer)+4:]); got != q.send.posted {
 				t.Errorf("got doorbell record %d, want %d", got, q.send.posted)
@@ -156,14 +180,18 @@ func TestSendRejected(t *testing.T) {
 		wr        provider.SendWR
 		want      error
 	}{
-		"read over UC": {provider.UC, provider.SendWR{Opcode: provider.OpRead}, provider.ErrOpcode},
-		"bind":         {provider.RC, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrOpcode},
-		"undefined":    {provider.RC, provider.SendWR{Opcode: 200}, provider.ErrOpcode},
-		"SGEs":         {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: make([]provider.SGE, 9)}, provider.ErrSGEs},
-		"length":       {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: long}, provider.ErrLength},
-		"atomic":       {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
-		"inline":       {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, 400)}, provider.ErrInline},
-		"inline read":  {provider.RC, provider.SendWR{Opcode: provider.OpRead, Flags: provider.SendInline}, provider.ErrInline},
+		"read over UC":               {provider.UC, provider.SendWR{Opcode: provider.OpRead}, provider.ErrOpcode},
+		"bind":                       {provider.RC, provider.SendWR{Opcode: provider.OpBindMW}, provider.ErrOpcode},
+		"bind over XRC":              {provider.XRCInit, provider.SendWR{Opcode: provider.OpBindMW, Bind: &provider.Bind{Length: 1}}, provider.ErrOpcode},
+		"empty window":               {provider.RC, provider.SendWR{Opcode: provider.OpBindMW, Bind: &provider.Bind{}}, provider.ErrLength},
+		"long window":                {provider.RC, provider.SendWR{Opcode: provider.OpBindMW, Bind: &provider.Bind{Length: 1<<31 + 1}}, provider.ErrLength},
+		"payload of an invalidation": {provider.UC, provider.SendWR{Opcode: provider.OpLocalInvalidate, SGEs: []provider.SGE{{Length: 1}}}, provider.ErrLength},
+		"undefined":                  {provider.RC, provider.SendWR{Opcode: 200}, provider.ErrOpcode},
+		"SGEs":                       {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: make([]provider.SGE, 9)}, provider.ErrSGEs},
+		"length":                     {provider.RC, provider.SendWR{Opcode: provider.OpSend, SGEs: long}, provider.ErrLength},
+		"atomic":                     {provider.RC, provider.SendWR{Opcode: provider.OpFetchAdd}, provider.ErrLength},
+		"inline":                     {provider.RC, provider.SendWR{Opcode: provider.OpSend, Flags: provider.SendInline, Inline: make([]byte, 400)}, provider.ErrInline},
+		"inline read":                {provider.RC, provider.SendWR{Opcode: provider.OpRead, Flags: provider.SendInline}, provider.ErrInline},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, q := newPair(t, test.transport)
@@ -180,6 +208,47 @@ func TestSendRejected(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Work requests of memory windows take the room of several. The next work request waits for
+// them, and their completions have their operation.
+func TestWindows(t *testing.T) {
+	f, d := newDevice(t)
+	cq := d.newCQ(t, f, 7)
+	q := d.newQP(t, f, provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 1, MaxSendSGE: 1}, SendCQ: cq, RecvCQ: cq})
+	defer q.Close()
+	bind := provider.SendWR{ID: 1, Opcode: provider.OpBindMW, Bind: &provider.Bind{Length: 1}}
+	invalidate := provider.SendWR{ID: 2, Opcode: provider.OpLocalInvalidate}
+	write := provider.SendWR{ID: 3, Opcode: provider.OpWrite, SGEs: []provider.SGE{{Length: 1}}}
+	block := uint16(0)
+	for round := range 6 {
+		if n, err := q.PostSend([]provider.SendWR{bind, write, write}); n != 2 || !errors.Is(err, provider.ErrFull) {
+			t.Fatalf("round %d: got %d posted, error %v, want 2 of the room of 4 and %v", round, n, err, provider.ErrFull)
+		}
+		at := int(block+bindBlocks) % 4 * blockSize
+		if got := q.send.ring[at+11]; got != ctrlSmallFence {
+			t.Errorf("round %d: got flags %#x after a bind, want %#x", round, got, ctrlSmallFence)
+		}
+		var c [3]provider.Completion
+		cq.put(cq.index, q, cqeRequest, block, func(e []byte) { e[cqeQPN] = wqeUMR })
+		cq.put(cq.index+1, q, cqeRequest, block+bindBlocks, func(e []byte) { e[cqeQPN] = wqeWrite })
+		if n, err := cq.Poll(c[:]); n != 2 || err != nil || c[0].ID != 1 || c[0].Opcode != provider.CompletedBindMW || c[1].ID != 3 || c[1].Opcode != provider.CompletedWrite {
+			t.Fatalf("round %d: got %d, error %v, %+v", round, n, err, c)
+		}
+		block += bindBlocks + 1
+		if n, err := q.PostSend([]provider.SendWR{invalidate, invalidate, invalidate}); n != 2 || !errors.Is(err, provider.ErrFull) {
+			t.Fatalf("round %d: got %d posted, error %v, want 2 of the room of 4 and %v", round, n, err, provider.ErrFull)
+		}
+		cq.put(cq.index, q, cqeRequest, block+unbindBlocks, func(e []byte) { e[cqeQPN] = wqeUMR })
+		if n, err := cq.Poll(c[:]); n != 1 || err != nil || c[0].ID != 2 || c[0].Opcode != provider.CompletedLocalInvalidate {
+			t.Fatalf("round %d: got %d, error %v, %+v", round, n, err, c)
+		}
+		block += 2 * unbindBlocks
+	}
+	q.Reset()
+	if n, err := q.PostSend([]provider.SendWR{write}); n != 1 || err != nil || q.send.ring[11] != 0 {
+		t.Errorf("after a reset: got %d posted, error %v, flags %#x, want 1 without a fence", n, err, q.send.ring[11])
+	}
 }
 
 // entry writes a completion as the adapter does: the owner last.
@@ -249,6 +318,7 @@ func TestPoll_Corrupt(t *testing.T) {
 		"compressed":    func(e []byte) { e[cqeOwner] = cqeRecv<<4 | 0xc },
 		"opcode":        func(e []byte) { e[cqeOwner] = 9 << 4 },
 		"work request":  func(e []byte) { e[cqeQPN] = 0x77 },
+		"no window":     func(e []byte) { e[cqeQPN] = wqeUMR },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, cq, q := newPair(t, provider.RC)

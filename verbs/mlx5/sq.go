@@ -15,20 +15,23 @@ type sendQueue struct {
 	flags     uint8  // of each work request
 	maxSGE    int
 	maxInline int    // bytes
-	capacity  uint32 // work requests
+	capacity  uint32 // work requests of the usual size
+	unit      int    // the usual size in blocks
 	ring      []byte
 	blocks    []block    // of the ring; their number is a power of two
 	formats   [256]uint8 // of work requests that direct writes, by Opcode
 	slots     []slot     // by the first block of a work request
 	posted    uint32     // blocks ever posted
-	head      uint32     // work requests ever posted
+	head      uint32     // work requests ever posted; a larger one counts as several
 	tail      atomic.Uint32
+	fence     uint8 // flags of the next work request
 }
 
 // A slot describes a posted work request.
 type slot struct {
-	id    uint64
-	count uint32 // work requests ever posted, with this one
+	id     uint64
+	count  uint32                    // head of the queue after it
+	window provider.CompletionOpcode // of a memory window
 }
 
 // sendBase returns the size of the segments before the data in bytes.
@@ -92,6 +95,9 @@ func formats(t provider.Transport) (f [256]uint8) {
 // SGE, which have one block. It returns their number and stops at the first other one. It
 // is a loop without calls, because it determines the cost of posting.
 func (q *sendQueue) direct(wrs []provider.SendWR) int {
+	if q.fence != 0 {
+		return 0
+	}
 	blocks, mask := q.blocks, uint32(len(q.blocks)-1)
 	slots := q.slots[:len(blocks)]
 	posted, head := q.posted, q.head
@@ -113,7 +119,7 @@ func (q *sendQueue) direct(wrs []provider.SendWR) int {
 		at := posted & mask
 		b := &blocks[at]
 		head++
-		slots[at] = slot{wr.ID, head}
+		slots[at].id, slots[at].count = wr.ID, head
 		control := uint64(posted&0xffff)<<40 | uint64(format&formatOpcode)<<32 | number
 		options := uint64(flags|controlFlags[wr.Flags&sendFlags]) << 32
 		if format&withImmediate != 0 {
@@ -139,7 +145,8 @@ func (q *sendQueue) fill(wr *provider.SendWR) (blocks int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if q.head-q.tail.Load() == q.capacity {
+	room := q.room(wr.Opcode)
+	if q.capacity-(q.head-q.tail.Load()) < room {
 		return 0, provider.ErrFull
 	}
 	at := q.posted & uint32(len(q.blocks)-1)
@@ -157,6 +164,10 @@ func (q *sendQueue) fill(wr *provider.SendWR) (blocks int, err error) {
 	case provider.OpFetchAdd:
 		w.remote(wr.RemoteAddr, wr.RKey)
 		w.operands(wr.CompareAdd, 0)
+	case provider.OpBindMW:
+		w.bind(wr.Bind, q.number)
+	case provider.OpLocalInvalidate:
+		w.unbind()
 	default:
 		if to != nil {
 			w.vector(to, wr.RemoteQPN, wr.QKey)
@@ -169,13 +180,38 @@ func (q *sendQueue) fill(wr *provider.SendWR) (blocks int, err error) {
 	}
 	binary.BigEndian.PutUint32(c[0:], q.posted&0xffff<<8|uint32(opcodes[wr.Opcode]))
 	binary.BigEndian.PutUint32(c[4:], q.number<<8|uint32(w.size/segmentSize))
-	binary.BigEndian.PutUint32(c[8:], uint32(q.flags|controlFlags[wr.Flags&sendFlags]))
+	flags := q.flags | controlFlags[wr.Flags&sendFlags]
+	if wr.Flags&provider.SendFence == 0 {
+		flags |= q.fence
+	}
+	binary.BigEndian.PutUint32(c[8:], uint32(flags))
 	binary.BigEndian.PutUint32(c[12:], immediate(wr))
 	blocks = (w.size + blockSize - 1) / blockSize
-	q.head++
-	q.slots[at] = slot{wr.ID, q.head}
+	q.head += room
+	q.slots[at] = slot{id: wr.ID, count: q.head}
+	q.fence = 0
+	if windows>>wr.Opcode&1 != 0 {
+		q.slots[at].window, q.fence = completedWindow[wr.Opcode], ctrlSmallFence
+	}
 	q.posted += uint32(blocks)
 	return blocks, nil
+}
+
+// completedWindow are the operations of completions.
+var completedWindow = [...]provider.CompletionOpcode{
+	provider.OpBindMW: provider.CompletedBindMW, provider.OpLocalInvalidate: provider.CompletedLocalInvalidate,
+}
+
+// room returns the number of usual work requests that take the room of one.
+func (q *sendQueue) room(op provider.Opcode) uint32 {
+	blocks := 1
+	switch op {
+	case provider.OpBindMW:
+		blocks = bindBlocks
+	case provider.OpLocalInvalidate:
+		blocks = unbindBlocks
+	}
+	return uint32((blocks + q.unit - 1) / q.unit)
 }
 
 // check rejects work requests that the adapter would misinterpret. It returns the
@@ -206,6 +242,12 @@ func (q *sendQueue) check(wr *provider.SendWR) (to *ah, err error) {
 	for i := range wr.SGEs {
 		length += uint64(wr.SGEs[i].Length)
 	}
+	switch {
+	case wr.Opcode == provider.OpBindMW && wr.Bind == nil:
+		return nil, provider.ErrOpcode
+	case windows>>wr.Opcode&1 != 0 && length != 0, wr.Opcode == provider.OpBindMW && wr.Bind.Length-1 >= maxWindow:
+		return nil, provider.ErrLength
+	}
 	if length > maxMessage || wr.Opcode.IsAtomic() && (length != atomicSize || len(wr.SGEs) != 1) {
 		err = provider.ErrLength
 	}
@@ -226,27 +268,34 @@ var controlFlags = [sendFlags + 1]uint8{
 	provider.SendSignaled | provider.SendSolicited | provider.SendFence: ctrlSignaled | ctrlSolicited | ctrlFence,
 }
 
-// immediate returns the immediate data or the key to invalidate.
+// immediate returns the immediate data or the key to change.
 func immediate(wr *provider.SendWR) uint32 {
 	switch wr.Opcode {
 	case provider.OpSendWithImm, provider.OpWriteWithImm:
 		return wr.Imm
-	case provider.OpSendInvalidate:
+	case provider.OpSendInvalidate, provider.OpLocalInvalidate:
 		return wr.InvalidateKey
+	case provider.OpBindMW:
+		return wr.Bind.Window
 	}
 	return 0
+}
+
+// slot returns the work request whose first block has the index counter.
+func (q *sendQueue) slot(counter uint16) *slot {
+	return &q.slots[uint32(counter)&uint32(len(q.slots)-1)]
 }
 
 // retire frees a completed work request and all before it, and returns its ID. counter
 // is the index of its first block.
 func (q *sendQueue) retire(counter uint16) uint64 {
-	s := &q.slots[uint32(counter)&uint32(len(q.slots)-1)]
+	s := q.slot(counter)
 	q.tail.Store(s.count)
 	return s.id
 }
 
 // reset discards all work requests.
 func (q *sendQueue) reset() {
-	q.posted, q.head = 0, 0
+	q.posted, q.head, q.fence = 0, 0, 0
 	q.tail.Store(0)
 }

@@ -16,6 +16,7 @@ const (
 	wqeRead        = 0x10
 	wqeCompareSwap = 0x11
 	wqeFetchAdd    = 0x12
+	wqeUMR         = 0x25 // changes a memory key
 )
 
 // opcodes are the opcodes of send work requests.
@@ -23,10 +24,14 @@ var opcodes = [...]uint8{
 	provider.OpSend: wqeSend, provider.OpSendWithImm: wqeSendImm, provider.OpSendInvalidate: wqeSendInv,
 	provider.OpWrite: wqeWrite, provider.OpWriteWithImm: wqeWriteImm, provider.OpRead: wqeRead,
 	provider.OpCompareSwap: wqeCompareSwap, provider.OpFetchAdd: wqeFetchAdd,
+	provider.OpBindMW: wqeUMR, provider.OpLocalInvalidate: wqeUMR,
 }
 
+// windows are the operations of memory windows, with one bit for each Opcode.
+const windows = 1<<provider.OpBindMW | 1<<provider.OpLocalInvalidate
+
 // reliable are the operations of connections with acknowledgements, with one bit for each
-// Opcode. Memory windows need work requests of the type UMR.
+// Opcode.
 const reliable = 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpSendInvalidate |
 	1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpRead |
 	1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd
@@ -34,17 +39,18 @@ const reliable = 1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.Op
 // allowed are the operations of each transport (InfiniBand Architecture, volume 1, table
 // 43).
 var allowed = [...]uint32{
-	provider.RC:      reliable,
+	provider.RC:      reliable | windows,
 	provider.XRCInit: reliable,
-	provider.UC:      1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpWrite | 1<<provider.OpWriteWithImm,
+	provider.UC:      1<<provider.OpSend | 1<<provider.OpSendWithImm | 1<<provider.OpWrite | 1<<provider.OpWriteWithImm | windows,
 	provider.UD:      1<<provider.OpSend | 1<<provider.OpSendWithImm,
 }
 
 // The flags of the control segment (MLX5_WQE_CTRL_* of mlx5dv.h).
 const (
-	ctrlSolicited = 1 << 1
-	ctrlSignaled  = 1 << 3
-	ctrlFence     = 4 << 5
+	ctrlSolicited  = 1 << 1
+	ctrlSignaled   = 1 << 3
+	ctrlSmallFence = 1 << 5 // waits for the changes of memory keys
+	ctrlFence      = 4 << 5
 )
 
 // Sizes in bytes.
@@ -53,6 +59,9 @@ const (
 	segmentSize = 16 // unit of work requests
 	vectorSize  = 48 // address vector of a datagram
 	atomicSize  = 8  // payload of an atomic
+
+	unbindBlocks = 2 // of a work request that invalidates a memory window, in blocks
+	bindBlocks   = 3
 )
 
 const (
@@ -69,6 +78,34 @@ const (
 	// maxMessage is the maximum length of a message in bytes (log_max_msg of all
 	// adapters). In a segment, greater lengths have another meaning.
 	maxMessage = 1 << 30
+
+	// maxWindow is the maximum length of a memory window in bytes.
+	maxWindow = 1 << 31
+)
+
+// The flags of the UMR control segment (MLX5_WQE_UMR_CTRL_FLAG_* of mlx5dv.h).
+const (
+	umrCheckQPN  = 1 << 3 // the window belongs to this queue pair
+	umrTranslate = 1 << 4
+	umrCheckFree = 1 << 5 // the window is unbound
+	umrInline    = 1 << 7 // the memory of the window is in the work request
+)
+
+// The fields of a memory key that a work request changes
+// (MLX5_WQE_UMR_CTRL_MKEY_MASK_* of mlx5dv.h).
+const (
+	umrUnbind = 1<<13 | 1<<14 | 1<<29                                   // key, queue pair, free
+	umrBind   = umrUnbind | 1<<0 | 1<<6 | 1<<18 | 1<<19 | 1<<20 | 1<<21 // length, address, rights
+)
+
+// The fields of the memory key segment (struct mlx5_wqe_mkey_context_seg of mlx5dv.h).
+const (
+	mkeyFree        = 1 << 6
+	mkeyLocalWrite  = 1 << 3
+	mkeyRemoteRead  = 1 << 4
+	mkeyRemoteWrite = 1 << 5
+	mkeyAtomic      = 1 << 6
+	mkeyNoQP        = 0xffffff
 )
 
 // A block is a unit of a send queue.
@@ -150,5 +187,64 @@ func (w *writer) inline(payload []byte) {
 	binary.BigEndian.PutUint32(s[0:], uint32(len(payload))|inlineFlag)
 	for rest := payload[copy(s[4:], payload):]; len(rest) > 0; {
 		rest = rest[copy(w.segment()[:], rest):]
+	}
+}
+
+// bind writes the segments that bind a memory window to a queue pair (qp.c of libmlx5,
+// set_bind_wr): UMR control, memory key, and the memory padded to 64 bytes.
+func (w *writer) bind(b *provider.Bind, qpn uint32) {
+	w.umrControl(umrInline|umrTranslate|umrCheckFree, 4, umrBind)
+	w.memoryKey(0, keyRights(b.Access), qpn<<8|b.RKey&0xff, b.Addr, b.Length)
+	putSGE(w.segment(), uint32(b.Length), b.LKey, b.Addr)
+	w.zero(3)
+}
+
+// unbind writes the segments that invalidate a memory window.
+func (w *writer) unbind() {
+	w.umrControl(umrInline|umrTranslate|umrCheckQPN, 0, umrUnbind)
+	w.memoryKey(mkeyFree, 0, mkeyNoQP<<8, 0, 0)
+}
+
+// umrControl writes the UMR control segment: the size of the memory in segments and the
+// changed fields of the key.
+func (w *writer) umrControl(flags uint8, size uint16, mask uint64) {
+	s := w.segment()
+	*s = [segmentSize]byte{0: flags}
+	binary.BigEndian.PutUint16(s[4:], size)
+	binary.BigEndian.PutUint64(s[8:], mask)
+	w.zero(2)
+}
+
+// memoryKey writes the segment with the new fields of a memory key.
+func (w *writer) memoryKey(free, rights uint8, qpnKey uint32, addr, length uint64) {
+	s := w.segment()
+	*s = [segmentSize]byte{0: free, 2: rights}
+	binary.BigEndian.PutUint32(s[4:], qpnKey)
+	s = w.segment()
+	binary.BigEndian.PutUint64(s[0:], addr)
+	binary.BigEndian.PutUint64(s[8:], length)
+	w.zero(2)
+}
+
+// keyRights returns the rights of a memory key.
+func keyRights(a provider.Access) (rights uint8) {
+	for _, right := range [...]struct {
+		access provider.Access
+		flag   uint8
+	}{
+		{provider.AccessLocalWrite, mkeyLocalWrite}, {provider.AccessRemoteWrite, mkeyRemoteWrite},
+		{provider.AccessRemoteRead, mkeyRemoteRead}, {provider.AccessRemoteAtomic, mkeyAtomic},
+	} {
+		if a&right.access != 0 {
+			rights |= right.flag
+		}
+	}
+	return rights
+}
+
+// zero writes empty segments.
+func (w *writer) zero(n int) {
+	for range n {
+		*w.segment() = [segmentSize]byte{}
 	}
 }

@@ -4,6 +4,18 @@ package provider
 // pairs. A request of the peer needs the right on both.
 type Access uint32
 
+// The access rights. AccessRemoteWrite and AccessRemoteAtomic require
+// AccessLocalWrite.
+const (
+	AccessLocalWrite      Access = 1 << 0
+	AccessRemoteWrite     Access = 1 << 1
+	AccessRemoteRead      Access = 1 << 2
+	AccessRemoteAtomic    Access = 1 << 3
+	AccessMWBind          Access = 1 << 4 // for memory windows
+	AccessOnDemand        Access = 1 << 6
+	AccessRelaxedOrdering Access = 1 << 20 // optional: ignored unless Context.OptionalMRAccess
+)
+
 // An SGE is a range of registered memory (struct ibv_sge).
 type SGE struct {
 	Addr   uint64 // an address within the MR
@@ -100,7 +112,7 @@ type SendWR struct {
 	CompareAdd uint64 // compare and swap: expected value; fetch and add: addend
 	Swap       uint64
 
-	Bind *Bind // for OpBindMW
+	Bind *Bind // for OpBindMW; its work request may take the room of several
 
 	// For datagrams. A datagram that exceeds the MTU of the port is not sent but
 	// completes with StatusOK, as the specification requires (C10-93.1.1).

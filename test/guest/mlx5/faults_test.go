@@ -17,7 +17,8 @@ import (
 var faultsProgram = guest.Program{Package: "github.com/ibkit/ibkit/test/guest/internal/faults"}
 
 // TestFaults compares the completions of failed requests with those that libmlx5 reports:
-// status and vendor syndrome of each error, and of each syndrome of completions.
+// status and vendor syndrome of each error, and of each syndrome of completions. It does the
+// same with uses of memory windows.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c := filepath.Join(t.TempDir(), "cfaults")
@@ -39,6 +40,9 @@ func TestFaults(t *testing.T) {
 	}
 	if lines := strings.Count(got, "\n"); lines < len(codes)+10 {
 		t.Errorf("got %d completions, want at least %d:\n%s", lines, len(codes)+10, got)
+	}
+	if got, want := g.Must(t, "faults", "windows"), g.Must(t, "cfaults", "windows"); got != want || strings.Count(got, "\n") != 19 {
+		t.Errorf("got completions\n%s\nwant those of libmlx5, 19 lines\n%s", got, want)
 	}
 	if got, want := g.Must(t, "faults", "limit"), "of the SRQ: true, limit now 0\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want a text that ends with %q", got, want)

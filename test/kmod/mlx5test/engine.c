@@ -150,6 +150,8 @@ static int deliver(const struct responder *r, struct ts_list *data, struct ts_co
 
 	if (!receive_waits(r))
 		return TS_WAIT_RNR;
+	if (c->op == IB_WR_SEND_WITH_INV)	/* other keys are ignored */
+		ts_invalidate(be32_to_cpu(c->imm), r->qp->ib.qp_num, r->pd);
 	status = r->srq ? ts_abi->take_srq(r->srq, &scatter, &c->counter) :
 			  ts_abi->take_receive(r->qp, &scatter, &c->counter);
 	if (status == IB_WC_SUCCESS && data && data->len > scatter.len)
@@ -254,7 +256,7 @@ static int access_memory(const struct responder *r, const struct ts_send *s,
 	}
 	if (!len)
 		return IB_WC_SUCCESS;
-	p = ts_region(s->rkey, s->addr, len, r->pd, access);
+	p = ts_remote_region(s->rkey, s->addr, len, r->pd, access, r->qp->ib.qp_num);
 	if (!p || !can_access(r->qp, access) ||
 	    (access == IB_ACCESS_REMOTE_ATOMIC && !IS_ALIGNED(s->addr, 8)))
 		return IB_WC_REM_ACCESS_ERR;
@@ -291,6 +293,10 @@ static int carry_out(struct ts_qp *qp, const struct ts_send *s, struct ts_list *
 		deliver_datagram(qp, s, local);
 		return IB_WC_SUCCESS;
 	}
+	if (s->op == IB_WR_BIND_MW)
+		return ts_bind(qp, s);
+	if (s->op == IB_WR_LOCAL_INV)
+		return ts_invalidate(s->rkey, qp->ib.qp_num, qp->ib.pd);
 	peer = xa_load(&ts_qps, qp->attr.dest_qp_num);
 	if (!peer || !connected(qp, peer))
 		return TS_WAIT_PEER;

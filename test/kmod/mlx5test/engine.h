@@ -60,6 +60,14 @@ struct ts_mr {
 	int access;
 	struct ib_pd *pd;
 	bool kernel;			/* no memory of user space */
+	struct ts_mr *of;		/* a window: the region that it is bound to, or NULL */
+	u32 qpn;			/* of its queue pair */
+	bool window;
+};
+
+struct ts_mw {
+	struct ib_mw ib;
+	struct ts_mr view;
 };
 
 struct ts_cq {
@@ -128,6 +136,9 @@ struct ts_send {
 	u64 addr;			/* of the peer's memory, or of an atomic */
 	u32 rkey;
 	u64 swap_add, compare;
+	u64 len;			/* of a window */
+	u32 lkey, new_key;		/* of its region, and the one after the request */
+	int access;
 	u32 srqn;			/* of XRC */
 	u32 dqpn, qkey;			/* of a datagram; bit 31 of the key: that of the queue pair */
 	bool grh;
@@ -252,12 +263,17 @@ int ts_engine(void *unused);
 void ts_unmap(struct ts_mem *m);
 int ts_map(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len, int access);
 void *ts_region(u32 key, u64 addr, u32 len, struct ib_pd *pd, int access);
+void *ts_remote_region(u32 key, u64 addr, u32 len, struct ib_pd *pd, int access, u32 qpn);
 void ts_add_seg(struct ts_list *l, void *p, u32 len);
 void ts_clear(struct ts_list *l);
 void ts_move(struct ts_list *to, struct ts_list *from, u64 len);
 struct ib_mr *ts_reg_user_mr(struct ib_pd *pd, u64 start, u64 len, u64 iova, int access,
 			     struct ib_udata *udata);
 int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
+int ts_alloc_mw(struct ib_mw *ib, struct ib_udata *udata);
+int ts_dealloc_mw(struct ib_mw *ib);
+enum ib_wc_status ts_bind(struct ts_qp *qp, const struct ts_send *s);
+enum ib_wc_status ts_invalidate(u32 key, u32 qpn, struct ib_pd *pd);
 
 /* objects.c */
 extern const struct ib_device_ops ts_object_ops;

@@ -63,6 +63,10 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *a, struct i
 	a->max_qp = 1 << 18;
 	a->max_qp_wr = 32768;
 	a->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_XRC;
+	if (ib->ops.alloc_mw) {
+		a->max_mw = 1 << 24;
+		a->device_cap_flags |= IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B;
+	}
 	a->max_send_sge = 30;
 	a->max_recv_sge = 32;
 	a->max_sge_rd = 30;

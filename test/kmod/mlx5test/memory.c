@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* Memory of user space: regions, and lists of pieces of them. */
+/* Memory of user space: regions, windows, and lists of pieces of them. */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "engine.h"
@@ -47,14 +47,38 @@ int ts_map(struct ib_device *dev, struct ts_mem *m, u64 addr, u64 len, int acces
 	return 0;
 }
 
-/* The bytes of a memory region that a key names, or NULL. */
-void *ts_region(u32 key, u64 addr, u32 len, struct ib_pd *pd, int access)
+static bool contains(const struct ts_mr *mr, u64 addr, u64 len)
+{
+	return addr >= mr->iova && len <= mr->len && addr - mr->iova <= mr->len - len;
+}
+
+/* The region or window that a key of a protection domain names, or NULL. */
+static struct ts_mr *find(u32 key, struct ib_pd *pd)
 {
 	struct ts_mr *mr = xa_load(&ts_mrs, key >> 8);
 
-	if (!mr || mr->ib.lkey != key || mr->pd != pd || (mr->access & access) != access)
+	return mr && mr->ib.lkey == key && mr->pd == pd ? mr : NULL;
+}
+
+/* The bytes of a memory region that a local key names, or NULL. */
+void *ts_region(u32 key, u64 addr, u32 len, struct ib_pd *pd, int access)
+{
+	struct ts_mr *mr = find(key, pd);
+
+	if (!mr || mr->window || (mr->access & access) != access || !contains(mr, addr, len))
 		return NULL;
-	if (addr < mr->iova || len > mr->len || addr - mr->iova > mr->len - len)
+	return mr->mem.p + (addr - mr->iova);
+}
+
+/* The bytes of a region or window that a key of the peer of a queue pair names, or NULL. */
+void *ts_remote_region(u32 key, u64 addr, u32 len, struct ib_pd *pd, int access, u32 qpn)
+{
+	struct ts_mr *mr = find(key, pd);
+
+	if (!mr || !mr->window)
+		return ts_region(key, addr, len, pd, access);
+	if (!mr->of || mr->qpn != qpn || (mr->access & access) != access ||
+	    !contains(mr, addr, len))
 		return NULL;
 	return mr->mem.p + (addr - mr->iova);
 }
@@ -128,7 +152,8 @@ no_mem:
 
 int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 {
-	struct ts_mr *mr = to_ts_mr(ib);
+	struct ts_mr *mr = to_ts_mr(ib), *other;
+	unsigned long i;
 
 	if (mr->kernel) {
 		kfree(mr);
@@ -136,8 +161,75 @@ int ts_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 	}
 	mutex_lock(&ts_lock);
 	xa_erase(&ts_mrs, ib->lkey >> 8);
+	xa_for_each(&ts_mrs, i, other)
+		if (other->of == mr)
+			other->of = NULL;
 	mutex_unlock(&ts_lock);
 	ts_unmap(&mr->mem);
 	kfree(mr);
 	return 0;
+}
+
+/*
+ * Memory windows of type 2.
+ */
+
+int ts_alloc_mw(struct ib_mw *ib, struct ib_udata *udata)
+{
+	struct ts_mr *view = &container_of(ib, struct ts_mw, ib)->view;
+	u32 index;
+	int err;
+
+	if (ib->type != IB_MW_TYPE_2)
+		return -EOPNOTSUPP;
+	view->window = true;
+	view->pd = ib->pd;
+	mutex_lock(&ts_lock);
+	err = ts_give_id(&ts_mrs, &index, view, 0x10, 0xffffff, &next_key);
+	if (!err)
+		ib->rkey = view->ib.lkey = index << 8;
+	mutex_unlock(&ts_lock);
+	return err;
+}
+
+int ts_dealloc_mw(struct ib_mw *ib)
+{
+	mutex_lock(&ts_lock);
+	xa_erase(&ts_mrs, ib->rkey >> 8);
+	mutex_unlock(&ts_lock);
+	return 0;
+}
+
+/* Carries out a request to bind a window. */
+enum ib_wc_status ts_bind(struct ts_qp *qp, const struct ts_send *s)
+{
+	const int writes = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC;
+	struct ts_mr *view = find(s->rkey, qp->ib.pd);
+	struct ts_mr *mr = find(s->lkey, qp->ib.pd);
+
+	if (!view || !view->window || view->of)	/* a bound one has to be invalidated */
+		return IB_WC_MW_BIND_ERR;
+	if (!mr || mr->window || !(mr->access & IB_ACCESS_MW_BIND) ||
+	    !contains(mr, s->addr, s->len) ||
+	    ((s->access & writes) && !(mr->access & IB_ACCESS_LOCAL_WRITE)))
+		return IB_WC_MW_BIND_ERR;
+	view->of = mr;
+	view->qpn = qp->ib.qp_num;
+	view->iova = s->addr;
+	view->len = s->len;
+	view->access = s->access;
+	view->mem.p = mr->mem.p + (s->addr - mr->iova);
+	view->ib.lkey = (s->rkey & ~0xff) | s->new_key;
+	return IB_WC_SUCCESS;
+}
+
+/* Ends the access through a window that is bound to a queue pair. */
+enum ib_wc_status ts_invalidate(u32 key, u32 qpn, struct ib_pd *pd)
+{
+	struct ts_mr *view = find(key, pd);
+
+	if (!view || !view->window || !view->of || view->qpn != qpn)
+		return IB_WC_MW_BIND_ERR;
+	view->of = NULL;
+	return IB_WC_SUCCESS;
 }

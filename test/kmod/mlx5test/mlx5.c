@@ -295,9 +295,11 @@ const struct ib_device_ops mlx5_ops = {
 	.driver_id = RDMA_DRIVER_MLX5,
 	.uverbs_abi_ver = MLX5_IB_UVERBS_ABI_VERSION,
 
+	.alloc_mw = ts_alloc_mw,
 	.alloc_ucontext = alloc_ucontext,
 	.create_ah = create_ah,
 	.create_user_ah = create_ah,
+	.dealloc_mw = ts_dealloc_mw,
 	.dealloc_ucontext = dealloc_ucontext,
 	.destroy_ah = destroy_ah,
 	.disassociate_ucontext = disassociate_ucontext,
@@ -305,5 +307,6 @@ const struct ib_device_ops mlx5_ops = {
 	.mmap_free = mlx5_mmap_free,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, ts_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, ts_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ts_ucontext, ib),
 };

@@ -14,6 +14,7 @@
 enum {
 	OP_NOP = 0x00, OP_SEND_INV = 0x01, OP_WRITE = 0x08, OP_WRITE_IMM = 0x09, OP_SEND = 0x0a,
 	OP_SEND_IMM = 0x0b, OP_READ = 0x10, OP_ATOMIC_CS = 0x11, OP_ATOMIC_FA = 0x12,
+	OP_UMR = 0x25,
 };
 
 /* Opcodes of completions. */
@@ -27,6 +28,11 @@ struct wqe_xrc { __be32 srqn; u8 zero[12]; };
 struct wqe_raddr { __be64 addr; __be32 rkey; __be32 zero; };
 struct wqe_atomic { __be64 swap_add; __be64 compare; };
 struct wqe_data { __be32 len; __be32 lkey; __be64 addr; };
+struct wqe_umr { u8 flags; u8 zero[3]; __be16 octowords; __be16 offset; __be64 mask; u8 zero2[32]; };
+struct wqe_mkey {
+	u8 free; u8 zero; u8 access; u8 zero2; __be32 qpn_key; u8 zero3[8]; __be64 addr; __be64 len;
+	u8 zero4[32];
+};
 struct wqe_av {
 	__be32 qkey; __be32 zero; __be32 dqpn; u8 rate_sl; u8 path; __be16 lid; u8 zero2[4];
 	u8 mac[6]; u8 tclass; u8 hop; __be32 grh_flow; u8 gid[16];
@@ -44,7 +50,7 @@ struct cqe_err {
 #define CTRL_SOLICITED	0x02
 #define CTRL_FENCES	0xe0
 
-static const struct { enum ib_wr_opcode op; bool known; } operations[0x20] = {
+static const struct { enum ib_wr_opcode op; bool known; } operations[0x26] = {
 	[OP_NOP] = { TS_NOP, true },
 	[OP_SEND_INV] = { IB_WR_SEND_WITH_INV, true },
 	[OP_WRITE] = { IB_WR_RDMA_WRITE, true },
@@ -54,6 +60,7 @@ static const struct { enum ib_wr_opcode op; bool known; } operations[0x20] = {
 	[OP_READ] = { IB_WR_RDMA_READ, true },
 	[OP_ATOMIC_CS] = { IB_WR_ATOMIC_CMP_AND_SWP, true },
 	[OP_ATOMIC_FA] = { IB_WR_ATOMIC_FETCH_AND_ADD, true },
+	[OP_UMR] = { IB_WR_BIND_MW, true },	/* or to invalidate */
 };
 
 /*
@@ -307,7 +314,7 @@ static enum ib_wc_status take_srq(struct ts_srq *srq, struct ts_list *to, u64 *i
 
 static bool carries_imm(u8 op)
 {
-	return op == OP_WRITE_IMM || op == OP_SEND_IMM || op == OP_SEND_INV;
+	return op == OP_WRITE_IMM || op == OP_SEND_IMM || op == OP_SEND_INV || op == OP_UMR;
 }
 
 /* Reads the segment of the control of a request. False: it is invalid. */
@@ -392,6 +399,60 @@ static enum ib_wc_status read_data(struct ts_qp *qp, u8 *at, u8 *end, int access
 	return IB_WC_SUCCESS;
 }
 
+/* The flags, and the changed fields of the key, of requests for windows of type 2. */
+#define UMR_INLINE	0x90
+#define UMR_CHECK_FREE	0x20
+#define UMR_CHECK_QPN	0x08
+#define MASK_UNBIND	(BIT_ULL(13) | BIT_ULL(14) | BIT_ULL(29))
+#define MASK_BIND	(MASK_UNBIND | BIT_ULL(0) | BIT_ULL(6) | GENMASK_ULL(21, 18))
+#define MKEY_FREE	BIT(6)
+
+/* Reads a request that changes the key of a window. */
+static enum ib_wc_status read_umr(struct ts_qp *qp, u8 *at, u8 *end, struct ts_send *s)
+{
+	struct wqe_umr *umr = (struct wqe_umr *)at;
+	struct wqe_mkey *mkey = (struct wqe_mkey *)(umr + 1);
+	struct wqe_data *data = (struct wqe_data *)(mkey + 1);
+	bool unbind = umr->flags & UMR_CHECK_QPN;
+	u64 mask = be64_to_cpu(umr->mask);
+
+	BUILD_BUG_ON(sizeof(*umr) != 48 || sizeof(*mkey) != 64);
+	s->rkey = be32_to_cpu(s->imm);
+	if (end - at != sizeof(*umr) + sizeof(*mkey) + (unbind ? 0 : 64)) {
+		ts_violation("QP %#x: %ld bytes of UMR", qp->ib.qp_num, (long)(end - at));
+		return IB_WC_LOC_QP_OP_ERR;
+	}
+	s->op = unbind ? IB_WR_LOCAL_INV : IB_WR_BIND_MW;
+	ts_expect(umr->flags == (UMR_INLINE | (unbind ? UMR_CHECK_QPN : UMR_CHECK_FREE)) &&
+		  mask == (unbind ? MASK_UNBIND : MASK_BIND) &&
+		  be16_to_cpu(umr->octowords) == (unbind ? 0 : 4) && !umr->offset &&
+		  all_zero(umr->zero, 3) && all_zero(umr->zero2, 32),
+		  "QP %#x: control of UMR %48ph", qp->ib.qp_num, umr);
+	ts_expect(be32_to_cpu(mkey->qpn_key) >> 8 == (unbind ? 0xffffff : qp->ib.qp_num) &&
+		  mkey->free == (unbind ? MKEY_FREE : 0),
+		  "QP %#x: memory key %64ph", qp->ib.qp_num, mkey);
+	/* libmlx5 leaves in the reserved bytes what was there. */
+	if (ts_strict > 1)
+		ts_expect(!mkey->zero && !mkey->zero2 && all_zero(mkey->zero3, 8) &&
+			  all_zero(mkey->zero4, 32) &&
+			  (!unbind || (!mkey->access && !mkey->addr && !mkey->len)),
+			  "QP %#x: memory key %64ph", qp->ib.qp_num, mkey);
+	if (unbind)
+		return IB_WC_SUCCESS;
+	s->new_key = be32_to_cpu(mkey->qpn_key) & 0xff;
+	s->addr = be64_to_cpu(mkey->addr);
+	s->len = be64_to_cpu(mkey->len);
+	s->access = (mkey->access & BIT(3) ? IB_ACCESS_LOCAL_WRITE : 0) |
+		    (mkey->access & BIT(4) ? IB_ACCESS_REMOTE_READ : 0) |
+		    (mkey->access & BIT(5) ? IB_ACCESS_REMOTE_WRITE : 0) |
+		    (mkey->access & BIT(6) ? IB_ACCESS_REMOTE_ATOMIC : 0);
+	s->lkey = be32_to_cpu(data->lkey);
+	ts_expect(!(mkey->access & ~0x78) && s->len && be32_to_cpu(data->len) == s->len &&
+		  data->addr == mkey->addr && all_zero(data + 1, 48),
+		  "QP %#x: memory of a window %64ph", qp->ib.qp_num, data);
+	return IB_WC_SUCCESS;
+}
+
 /* Parses a request that was copied out of the queue. */
 static enum ib_wc_status parse(struct ts_qp *qp, u8 *wqe, unsigned int size, struct ts_send *s,
 			       struct ts_list *local)
@@ -407,6 +468,8 @@ static enum ib_wc_status parse(struct ts_qp *qp, u8 *wqe, unsigned int size, str
 	s->op = operations[s->raw_op].op;
 	if (s->op == TS_NOP)
 		return IB_WC_SUCCESS;
+	if (s->raw_op == OP_UMR)
+		return ud || ts_is_xrc(qp) ? IB_WC_LOC_QP_OP_ERR : read_umr(qp, at, end, s);
 	send = s->op == IB_WR_SEND || s->op == IB_WR_SEND_WITH_IMM ||
 	       s->op == IB_WR_SEND_WITH_INV;
 	if (ud) {

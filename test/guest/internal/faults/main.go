@@ -2,8 +2,8 @@
 
 // Command faults causes errors on the first device and prints the completions, for
 // comparison with test/guest/mlx5/testdata/faults.c. With arguments, it injects faults:
-// each is a syndrome and a vendor syndrome. With the argument "limit" alone, it waits for
-// the event of the limit of an SRQ.
+// each is a syndrome and a vendor syndrome. With the argument "windows" alone, it uses memory
+// windows; with "limit", it waits for the event of the limit of an SRQ.
 package main
 
 import (
@@ -203,6 +203,79 @@ func (h *host) resize() {
 	}
 }
 
+// A window is a memory window with its current key.
+type window struct {
+	*verbs.MW
+	key uint32
+}
+
+// bind binds a memory window with the next key.
+func (s *side) bind(name string, w *window, of *verbs.MR) {
+	next := w.key&^0xff | (w.key+1)&0xff
+	must(s.qp.PostSend([]verbs.SendWR{{
+		ID: 5, Opcode: verbs.OpBindMW, Flags: verbs.SendSignaled,
+		Bind: &verbs.Bind{Window: w.key, RKey: next, LKey: of.LKey(), Addr: of.Addr(), Length: 64, Access: verbs.AccessRemoteWrite},
+	}}))
+	s.print(name, "bind", 1)
+	w.key = next
+}
+
+// access uses a memory window of the peer.
+func (s *side) access(name string, opcode verbs.Opcode, w *window, length uint32) {
+	s.post(opcode, length, func(wr *verbs.SendWR) { wr.RKey = w.key })
+	s.print(name, "requester", 1)
+}
+
+func (s *side) invalidate(name string, w *window) {
+	must(s.qp.PostSend([]verbs.SendWR{{ID: 6, Opcode: verbs.OpLocalInvalidate, Flags: verbs.SendSignaled, InvalidateKey: w.key}}))
+	s.print(name, "invalidate", 1)
+}
+
+// windows are uses of a memory window, which is bound to b unless unbound is set.
+var windows = []struct {
+	name    string
+	unbound bool
+	use     func(a, b *side, name string, w *window, of *verbs.MR)
+}{
+	{"region without the right", true, func(_, b *side, name string, w *window, _ *verbs.MR) { b.bind(name, w, b.host.mr) }},
+	{"write", false, func(a, _ *side, name string, w *window, _ *verbs.MR) { a.access(name, verbs.OpWrite, w, 64) }},
+	{"read", false, func(a, _ *side, name string, w *window, _ *verbs.MR) { a.access(name, verbs.OpRead, w, 64) }},
+	{"longer write", false, func(a, _ *side, name string, w *window, _ *verbs.MR) { a.access(name, verbs.OpWrite, w, 65) }},
+	{"bound twice", false, func(_, b *side, name string, w *window, of *verbs.MR) { b.bind(name, w, of) }},
+	{"invalidated", false, func(a, b *side, name string, w *window, _ *verbs.MR) {
+		b.invalidate(name, w)
+		a.access(name, verbs.OpWrite, w, 64)
+	}},
+	{"invalidated by the peer", false, func(a, b *side, name string, w *window, _ *verbs.MR) {
+		b.receive(7, b.host.mr, 64)
+		a.post(verbs.OpSendInvalidate, 64, func(wr *verbs.SendWR) { wr.InvalidateKey = w.key })
+		a.print(name, "requester", 1)
+		b.print(name, "responder", 1)
+		a.access(name, verbs.OpWrite, w, 64)
+	}},
+	{"unbound", true, func(_, b *side, name string, w *window, _ *verbs.MR) { b.invalidate(name, w) }},
+	{"other queue pair", true, func(a, _ *side, name string, w *window, of *verbs.MR) {
+		a.bind(name, w, of)
+		a.access(name, verbs.OpWrite, w, 64)
+	}},
+}
+
+// useWindows uses memory windows of a region.
+func (h *host) useWindows(of *verbs.MR) {
+	for _, test := range windows {
+		mw := must(h.pd.AllocMW())
+		w := &window{mw, mw.RKey()}
+		h.run(test.name, func(_ *host, a, b *side, name string) int {
+			if !test.unbound {
+				b.bind(name, w, of)
+			}
+			test.use(a, b, name, w, of)
+			return 0
+		})
+		check(mw.Close())
+	}
+}
+
 // inject makes the module fail the next request.
 func (h *host) inject(codes string) {
 	check(os.WriteFile("/sys/module/mlx5test/parameters/fault", []byte("0 "+codes), 0o200))
@@ -244,9 +317,12 @@ func main() {
 	memory, access := must(c.NewMemory(size, false)), verbs.AccessLocalWrite|verbs.AccessRemoteWrite
 	h.mr = must(h.pd.RegisterMR(memory, access|verbs.AccessRemoteAtomic))
 	h.closed = must(must(c.AllocPD()).RegisterMR(memory, access))
-	if len(os.Args) == 2 && os.Args[1] == "limit" {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "limit":
 		h.limit()
-	} else {
+	case len(os.Args) == 2 && os.Args[1] == "windows":
+		h.useWindows(must(h.pd.RegisterMR(memory, verbs.AccessLocalWrite|verbs.AccessMWBind)))
+	default:
 		for _, f := range faults {
 			h.run(f.name, f.cause)
 		}

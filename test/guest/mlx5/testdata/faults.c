@@ -1,7 +1,8 @@
 /*
  * Causes errors on the first device and prints the completions, for comparison with
  * test/guest/internal/faults: cc -o faults faults.c -libverbs. With arguments, it injects
- * faults: each is a syndrome and a vendor syndrome.
+ * faults: each is a syndrome and a vendor syndrome. With the argument "windows" alone, it
+ * uses memory windows.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -220,6 +221,100 @@ static void resize(void)
 	destroy(&b);
 }
 
+/* Binds a memory window with the next key. */
+static void bind(const char *name, struct side *s, struct ibv_mw *mw, struct ibv_mr *of)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 5, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = {
+			.mr = of, .addr = (uintptr_t)buffer, .length = 64,
+			.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+		} },
+	};
+
+	post(s, wr);
+	print(name, "bind", s, 1);
+	mw->rkey = wr.bind_mw.rkey;
+}
+
+static void access_window(const char *name, struct side *s, enum ibv_wr_opcode opcode,
+			  struct ibv_mw *mw, uint32_t length)
+{
+	struct ibv_sge sge = { (uintptr_t)buffer, length, mr->lkey };
+	struct ibv_send_wr wr = request(opcode, &sge);
+
+	wr.wr.rdma.rkey = mw->rkey;
+	post(s, wr);
+	print(name, "requester", s, 1);
+}
+
+static void invalidate(const char *name, struct side *s, struct ibv_mw *mw)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 6, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED,
+		.invalidate_rkey = mw->rkey,
+	};
+
+	post(s, wr);
+	print(name, "invalidate", s, 1);
+}
+
+static void windows(void)
+{
+	static const char *const cases[] = {
+		"region without the right", "write", "read", "longer write", "bound twice",
+		"invalidated", "invalidated by the peer", "unbound", "other queue pair",
+	};
+	struct ibv_mr *of = ibv_reg_mr(pd, buffer, SIZE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	size_t i;
+
+	CHECK(!of);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *name = cases[i];
+		struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+		struct side a = {}, b = {};
+
+		CHECK(!mw);
+		create(&a);
+		create(&b);
+		connect_to(&a, &b);
+		connect_to(&b, &a);
+		if (!strcmp(name, "unbound")) {
+			invalidate(name, &b, mw);
+		} else if (!strcmp(name, "other queue pair")) {
+			bind(name, &a, mw, of);
+			access_window(name, &a, IBV_WR_RDMA_WRITE, mw, 64);
+		} else {
+			bind(name, &b, mw, i ? of : mr);
+		}
+		if (!strcmp(name, "write")) {
+			access_window(name, &a, IBV_WR_RDMA_WRITE, mw, 64);
+		} else if (!strcmp(name, "read")) {
+			access_window(name, &a, IBV_WR_RDMA_READ, mw, 64);
+		} else if (!strcmp(name, "longer write")) {
+			access_window(name, &a, IBV_WR_RDMA_WRITE, mw, 65);
+		} else if (!strcmp(name, "bound twice")) {
+			bind(name, &b, mw, of);
+		} else if (!strcmp(name, "invalidated")) {
+			invalidate(name, &b, mw);
+			access_window(name, &a, IBV_WR_RDMA_WRITE, mw, 64);
+		} else if (!strcmp(name, "invalidated by the peer")) {
+			struct ibv_sge sge = { (uintptr_t)buffer, 64, mr->lkey };
+			struct ibv_send_wr wr = request(IBV_WR_SEND_WITH_INV, &sge);
+
+			wr.invalidate_rkey = mw->rkey;
+			receive(&b, 7, mr->lkey, 64);
+			post(&a, wr);
+			print(name, "requester", &a, 1);
+			print(name, "responder", &b, 1);
+			access_window(name, &a, IBV_WR_RDMA_WRITE, mw, 64);
+		}
+		destroy(&a);
+		destroy(&b);
+		CHECK(ibv_dealloc_mw(mw));
+	}
+}
+
 static void inject(const char *codes)
 {
 	FILE *f = fopen("/sys/module/mlx5test/parameters/fault", "w");
@@ -255,6 +350,10 @@ int main(int argc, char **argv)
 	closed = ibv_reg_mr(ibv_alloc_pd(context), buffer, SIZE, IBV_ACCESS_LOCAL_WRITE |
 			    IBV_ACCESS_REMOTE_WRITE);
 	CHECK(!closed);
+	if (argc == 2 && !strcmp(argv[1], "windows")) {
+		windows();
+		return 0;
+	}
 	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
 		run(faults[i]);
 	resize();

@@ -30,6 +30,7 @@ static struct ibv_context *ctx;
 static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
+static struct ibv_mw *mw;
 static struct ibv_port_attr port;
 static uint8_t memory[8192];
 
@@ -38,6 +39,7 @@ struct queue {
 	struct mlx5dv_qp dv;
 	uint32_t block;		/* next one of the send queue */
 	uint32_t received;
+	int windowed;		/* the last work request was one of a memory window */
 	const char *transport;
 };
 
@@ -59,7 +61,8 @@ static void open_queue(struct queue *q, enum ibv_qp_type type, const char *name)
 
 	init.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 	if (type != IBV_QPT_UD)
-		init.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+		init.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_BIND_MW |
+				       IBV_QP_EX_WITH_LOCAL_INV;
 	if (type == IBV_QPT_RC)
 		init.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |
 				       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
@@ -93,10 +96,17 @@ static void print_send(struct queue *q, const char *name, const char *api, struc
 
 	printf("name=%s-%s-%s transport=%s api=%s op=%d flags=%u qpn=%u block=%u", q->transport, name, api, q->transport, api,
 	       wr->opcode, wr->send_flags, q->qp->qp_num, q->block);
-	if (wr->opcode == IBV_WR_SEND_WITH_INV)
+	if (q->windowed)
+		printf(" windowed=1");
+	q->windowed = wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
+	if (wr->opcode == IBV_WR_SEND_WITH_INV || wr->opcode == IBV_WR_LOCAL_INV)
 		printf(" invalidate=%u", wr->invalidate_rkey);
 	else
 		printf(" imm=%u", ntohl(wr->imm_data));
+	if (wr->opcode == IBV_WR_BIND_MW)
+		printf(" window=%u newkey=%u bindkey=%u bindaddr=%lu bindlen=%lu access=%u", wr->bind_mw.mw->rkey, wr->bind_mw.rkey,
+		       wr->bind_mw.bind_info.mr->lkey, wr->bind_mw.bind_info.addr, wr->bind_mw.bind_info.length,
+		       wr->bind_mw.bind_info.mw_access_flags);
 	if (q->qp->qp_type == IBV_QPT_UD) {
 		printf(" rqpn=%u qkey=%u dlid=%u sl=%u pathbits=%u rate=%u global=%u", wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey, path->dlid,
 		       path->sl, path->src_path_bits, path->static_rate, path->is_global);
@@ -108,7 +118,7 @@ static void print_send(struct queue *q, const char *name, const char *api, struc
 	} else if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		printf(" raddr=%lu rkey=%u compare=%lu swap=%lu", wr->wr.atomic.remote_addr, wr->wr.atomic.rkey, wr->wr.atomic.compare_add,
 		       wr->wr.atomic.swap);
-	} else {
+	} else if (!q->windowed) {
 		printf(" raddr=%lu rkey=%u", wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
 	}
 	if (wr->send_flags & IBV_SEND_INLINE) {
@@ -142,6 +152,12 @@ static int post_wr(struct queue *q, struct ibv_send_wr *wr)
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 		ibv_wr_atomic_cmp_swp(x, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, wr->wr.atomic.compare_add, wr->wr.atomic.swap);
 		break;
+	case IBV_WR_BIND_MW:
+		ibv_wr_bind_mw(x, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+		return ibv_wr_complete(x);
+	case IBV_WR_LOCAL_INV:
+		ibv_wr_local_inv(x, wr->invalidate_rkey);
+		return ibv_wr_complete(x);
 	default: ibv_wr_atomic_fetch_add(x, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr, wr->wr.atomic.compare_add);
 	}
 	if (q->qp->qp_type == IBV_QPT_UD)
@@ -259,6 +275,35 @@ static void remotes(struct queue *q)
 	post(q, "compare-swap", wr, NULL);
 }
 
+/* Work requests of memory windows, and those after them, which wait for the change of a key. */
+static void windows(struct queue *q)
+{
+	static const unsigned int access[] = {
+		IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+	};
+	struct ibv_sge sge = { (uintptr_t)memory, 8, mr->lkey };
+	struct ibv_send_wr invalidate = { .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = 0x0a0b0c0d };
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+	char name[64];
+
+	for (unsigned int i = 0; i < sizeof(access) / sizeof(*access); i++) {
+		struct ibv_send_wr bind = {
+			.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+			.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey), .bind_info = {
+				.mr = mr, .addr = (uintptr_t)memory + 64 * i, .length = 4000 + i, .mw_access_flags = access[i],
+			} },
+		};
+
+		snprintf(name, sizeof(name), "bind-%u", access[i]);
+		post(q, name, bind, NULL);
+	}
+	post(q, "after-bind", send, NULL);
+	post(q, "invalidate", invalidate, NULL);
+	send.send_flags = IBV_SEND_FENCE;
+	post(q, "fenced-after-invalidate", send, NULL);
+}
+
 /* Receive requests end at the first entry with the key 0x100, or at the stride. */
 static void print_recv(const char *name, struct ibv_recv_wr *wr, const uint8_t *wqe, size_t stride, uint32_t record)
 {
@@ -318,15 +363,18 @@ int main(void)
 	ctx = CHECK(ibv_open_device(devices[0]));
 	ZERO(ibv_query_port(ctx, 1, &port));
 	pd = CHECK(ibv_alloc_pd(ctx));
-	mr = CHECK(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
+	mr = CHECK(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
+	mw = CHECK(ibv_alloc_mw(pd, IBV_MW_TYPE_2));
 	cq = CHECK(ibv_create_cq(ctx, 1000, NULL, NULL, 0));
 	open_queue(&rc, IBV_QPT_RC, "rc");
 	open_queue(&uc, IBV_QPT_UC, "uc");
 	open_queue(&ud, IBV_QPT_UD, "ud");
 	sends(&rc, NULL, "");
 	remotes(&rc);
+	windows(&rc);
 	sends(&uc, NULL, "");
 	remotes(&uc);
+	windows(&uc);
 	sends(&ud, &local, "-local");
 	sends(&ud, &global, "-global");
 	receives(&rc);
