@@ -306,5 +306,15 @@ func (s *session) finish(ctx context.Context, t *endpointTest, f *finish) error 
 	if err := t.runner.verify(f.Sent); err != nil {
 		return err
 	}
-	return s.send(message{Result: &t.own})
+	if err := s.send(message{Result: &t.own}); err != nil || t.links == nil || !t.choice.Port.Context.IWARP() {
+		return err
+	}
+	// Complete sends of iWARP may still be on the way, and would be lost with the connection.
+	ctx, stop := context.WithTimeout(ctx, clientEndTime)
+	defer stop()
+	_ = t.links.AwaitEnd(ctx) // the client has the result
+	return nil
 }
+
+// clientEndTime is the time that a client has to end its connections after a test.
+const clientEndTime = 5 * time.Second

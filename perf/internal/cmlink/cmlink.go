@@ -209,6 +209,11 @@ func (l *Links) Finish(ctx context.Context) error {
 		// This fails if the peer has been first. It answers at its own end.
 		_ = conn.ID().Disconnect()
 	}
+	return l.AwaitEnd(ctx)
+}
+
+// AwaitEnd waits until the peer has announced its end, or ctx ends.
+func (l *Links) AwaitEnd(ctx context.Context) error {
 	for _, conn := range l.conns {
 		for ended := false; !ended; {
 			e, err := conn.Next(ctx)
