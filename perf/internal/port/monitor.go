@@ -28,10 +28,29 @@ func (m *Monitor) Start(ctx context.Context, fail func(error)) {
 // Explain adds to an error that the port went down during the test, if it did. It also
 // queries the port, because a completion error can precede the event.
 func (m *Monitor) Explain(err error) error {
-	if err == nil || !m.down.Load() && !m.isDown() {
+	if err == nil || !m.wentDown(err) {
 		return err
 	}
 	return fmt.Errorf("port %d of %s went down: %w", m.Port.Number, m.Port.Device, err)
+}
+
+// downTime is the time in which the state of a port follows the loss of its routes. With
+// Soft-RoCE, requests without a route fail before the port is down.
+const downTime = 50 * time.Millisecond
+
+// wentDown reports whether the port is down or was, when an error has occurred.
+func (m *Monitor) wentDown(err error) bool {
+	down := func() bool { return m.down.Load() || m.isDown() }
+	failed, ok := errors.AsType[*verbs.CompletionError](err)
+	if !ok || failed.Status != verbs.StatusLocalQPOp {
+		return down()
+	}
+	for end := time.Now().Add(downTime); !down(); time.Sleep(downTime / 10) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Monitor) isDown() bool {
