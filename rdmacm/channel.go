@@ -50,8 +50,9 @@ func (c *Channel) Close() error {
 
 // WaitInThread makes Next wait in a system call from now on, which occupies a thread of
 // the process, instead of Go's poller. A wait costs less then: it wakes the thread
-// itself, and needs no other thread of Go's scheduler. It suits a goroutine that handles
-// the events of many IDs. No Next may be in progress. Further calls have no effect.
+// itself, and needs no other thread of Go's scheduler. Brief commands keep the processor of
+// the scheduler. It suits a goroutine that handles the events of many IDs. No other method may
+// be in progress. Further calls have no effect.
 func (c *Channel) WaitInThread() error {
 	return callError("wait in thread", c.node.waitInThread())
 }

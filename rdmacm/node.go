@@ -2,6 +2,7 @@ package rdmacm
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -74,7 +76,7 @@ func (n *deviceNode) waitInThread() error {
 		return nil
 	}
 	return n.control(func(fd uintptr) error {
-		conn, err := nonblock.NewReader(n.file, func(message []byte) (int, error) { return 0, write(fd, message) })
+		conn, err := nonblock.NewReader(n.file, func(message []byte) (int, error) { return 0, writeBriefly(fd, message) })
 		if err != nil {
 			return err
 		}
@@ -96,7 +98,11 @@ func (n *deviceNode) rawError(err error) error {
 }
 
 func (n *deviceNode) command(message []byte) error {
-	return n.control(func(fd uintptr) error { return write(fd, message) })
+	send := write
+	if n.thread != nil && brief>>binary.NativeEndian.Uint32(message)&1 != 0 {
+		send = writeBriefly
+	}
+	return n.control(func(fd uintptr) error { return send(fd, message) })
 }
 
 func (n *deviceNode) number(f func(fd uint32) error) error {
@@ -170,6 +176,30 @@ func write(fd uintptr, message []byte) error {
 			return fmt.Errorf("write: got %d bytes, want %d", n, len(message))
 		default:
 			return err
+		}
+	}
+}
+
+// brief are the commands that do not wait in the kernel, with one bit for each. Others may:
+// software iWARP connects its sockets in CONNECT and ACCEPT, and a signal of Go's scheduler
+// to a running goroutine would interrupt that.
+const brief = 1<<uapi.CMCmdCreateID | 1<<uapi.CMCmdResolveAddr | 1<<uapi.CMCmdResolveRoute | 1<<uapi.CMCmdQueryRoute |
+	1<<uapi.CMCmdQuery | 1<<uapi.CMCmdInitQPAttr | 1<<uapi.CMCmdGetEvent | 1<<uapi.CMCmdSetOption
+
+// writeBriefly is write without the work of Go's scheduler around a system call. The
+// scheduler's monitor hands the processor of a call of more than 20 µs to another thread,
+// which costs as much as the call.
+func writeBriefly(fd uintptr, message []byte) error {
+	for {
+		n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(unsafe.SliceData(message))), uintptr(len(message)))
+		switch {
+		case errno == unix.EINTR:
+		case errno == 0 && int(n) != len(message):
+			return fmt.Errorf("write: got %d bytes, want %d", n, len(message))
+		case errno == 0:
+			return nil
+		default:
+			return errno
 		}
 	}
 }

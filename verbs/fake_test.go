@@ -88,7 +88,7 @@ func (f *fake) munmap(b []byte) error {
 }
 
 // ioctl performs the checks that uverbs_ioctl.c performs before it calls a method.
-func (f *fake) ioctl(fd int, request []byte) error {
+func (f *fake) ioctl(fd int, request []byte, _ bool) error {
 	c := parseCall(f.t, request)
 	if fd != fakeFD {
 		f.t.Errorf("ioctl: got file %d, want %d", fd, fakeFD)

@@ -20,8 +20,8 @@ type kernel interface {
 
 	// ioctl executes RDMA_VERBS_IOCTL. The request consists of a header and its
 	// attributes, or of the header only when a method is probed. The request and the
-	// memory that its attributes point to are pinned.
-	ioctl(fd int, request []byte) error
+	// memory that its attributes point to are pinned. brief: bypass the scheduler.
+	ioctl(fd int, request []byte, brief bool) error
 
 	// write sends a command. brief: the write does not block; bypass the scheduler.
 	write(fd int, message []byte, brief bool) error
@@ -52,9 +52,13 @@ func (*linux) open(path string) (int, error) {
 	}
 }
 
-func (*linux) ioctl(fd int, request []byte) error {
+func (*linux) ioctl(fd int, request []byte, brief bool) error {
+	call := unix.Syscall
+	if brief {
+		call = unix.RawSyscall
+	}
 	for {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
+		_, _, errno := call(unix.SYS_IOCTL, uintptr(fd), uapi.VerbsIoctl,
 			uintptr(unsafe.Pointer(unsafe.SliceData(request))))
 		if done, err := completed(errno); done {
 			return err

@@ -23,6 +23,7 @@ type request struct {
 	}
 	buffers [maxAttrs]*byte // memory that the attributes point to
 	err     error           // the first error in building the request
+	brief   bool            // bypasses the scheduler
 }
 
 // newRequest returns a request without attributes.
@@ -124,7 +125,7 @@ func (r *request) do(k kernel, fd int, driver DriverID) error {
 	}
 	var pins runtime.Pinner
 	defer pins.Unpin()
-	return k.ioctl(fd, r.prepare(&pins, driver))
+	return k.ioctl(fd, r.prepare(&pins, driver), r.brief)
 }
 
 // prepare returns the bytes of the request. It pins them and the memory that they

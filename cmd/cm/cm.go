@@ -18,7 +18,6 @@ import (
 	"github.com/ibkit/ibkit/cm"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
 )
 
 // command holds the flags of cm.
@@ -173,7 +172,6 @@ func openHint(err error) string {
 }
 
 func (c *command) run(ctx context.Context) error {
-	defer rdmacmutils.OneProcessor()()
 	r, err := cm.Run(ctx, c.options)
 	if err != nil {
 		return err

@@ -8,13 +8,11 @@ import (
 	"github.com/ibkit/ibkit/cm"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
-	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
 // runServer accepts connections until ctx ends, and prints the counts.
 func (c *command) runServer(ctx context.Context, address string) error {
-	defer rdmacmutils.OneProcessor()()
 	counts, err := cm.Serve(ctx, cm.ServeOptions{
 		Address: address, Max: c.max,
 		Listening: func(a rdmacm.Addr) {

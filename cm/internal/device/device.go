@@ -72,6 +72,9 @@ func (s *Set) Get(a rdmacm.Addresses) (*Device, error) {
 	if opened.Context, err = at.Open(); err != nil {
 		return nil, err
 	}
+	if !opened.Context.IWARP() { // whose calls wait for sockets
+		opened.Context.KeepProcessor()
+	}
 	if err := opened.create(); err != nil {
 		return nil, errors.Join(fmt.Errorf("use %s: %w", at.Name, err), opened.Context.Close())
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
-	"github.com/ibkit/ibkit/cmd/internal/shared/rdmacmutils"
 	"github.com/ibkit/ibkit/rdmacm"
 )
 
@@ -129,7 +128,6 @@ func (c *command) run(ctx context.Context, _ []string) error {
 	case c.role == "":
 		return getopt.ErrUsage
 	}
-	defer rdmacmutils.OneProcessor()()
 	c.options.Debug = func(format string, args ...any) {
 		if c.debug > 0 {
 			c.print(format, args...)

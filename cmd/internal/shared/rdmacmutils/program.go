@@ -41,7 +41,6 @@ func (p *Program) Tool(name, about string, lines map[byte]string, options []geto
 			if p.sim {
 				return nosim.Err
 			}
-			defer OneProcessor()()
 			return run(ctx)
 		},
 	}
