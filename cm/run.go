@@ -155,6 +155,7 @@ func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (er
 	if err := r.channel.WaitInThread(); err != nil {
 		return err
 	}
+	r.devices.Channel = r.channel
 	r.base, r.active = time.Now(), map[*rdmacm.ID]*attempt{}
 	begun := 0
 	// begin returns the time at which the next connection begins.

@@ -93,6 +93,7 @@ func (s *server) serve(ctx context.Context) (err error) {
 	if err := s.channel.WaitInThread(); err != nil {
 		return err
 	}
+	s.devices.Channel = s.channel
 	var addr rdmacm.Addr
 	if s.listeners, addr, err = (rdmacm.ListenConfig{}).ListenOn(s.channel, local); err != nil {
 		return err

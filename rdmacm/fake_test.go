@@ -81,6 +81,8 @@ func (k *fakeKernel) open() (*Channel, error) {
 
 func (n *fakeNode) waitInThread() error { return nil }
 
+func (n *fakeNode) keepProcessor() {}
+
 func (n *fakeNode) number(f func(uint32) error) error { return f(n.fd) }
 
 func (n *fakeNode) Close() error {

@@ -2,7 +2,6 @@ package rdmacm
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +32,9 @@ type node interface {
 	// waitInThread makes next wait in a system call from now on.
 	waitInThread() error
 
+	// keepProcessor makes commands keep the processor of Go's scheduler from now on.
+	keepProcessor()
+
 	// number calls f with the number of the file, which stays open until f returns.
 	number(f func(fd uint32) error) error
 
@@ -59,6 +61,7 @@ type deviceNode struct {
 	file   *os.File
 	raw    syscall.RawConn
 	closed atomic.Bool
+	keep   atomic.Bool    // commands keep the processor of Go's scheduler
 	thread *nonblock.Conn // nil: Go's poller waits
 }
 
@@ -70,6 +73,8 @@ func (n *deviceNode) Close() error {
 	n.thread.Interrupt()
 	return errors.Join(n.file.Close(), n.thread.Release())
 }
+
+func (n *deviceNode) keepProcessor() { n.keep.Store(true) }
 
 func (n *deviceNode) waitInThread() error {
 	if n.thread != nil {
@@ -99,7 +104,7 @@ func (n *deviceNode) rawError(err error) error {
 
 func (n *deviceNode) command(message []byte) error {
 	send := write
-	if n.thread != nil && brief>>binary.NativeEndian.Uint32(message)&1 != 0 {
+	if n.keep.Load() {
 		send = writeBriefly
 	}
 	return n.control(func(fd uintptr) error { return send(fd, message) })
@@ -179,12 +184,6 @@ func write(fd uintptr, message []byte) error {
 		}
 	}
 }
-
-// brief are the commands that do not wait in the kernel, with one bit for each. Others may:
-// software iWARP connects its sockets in CONNECT and ACCEPT, and a signal of Go's scheduler
-// to a running goroutine would interrupt that.
-const brief = 1<<uapi.CMCmdCreateID | 1<<uapi.CMCmdResolveAddr | 1<<uapi.CMCmdResolveRoute | 1<<uapi.CMCmdQueryRoute |
-	1<<uapi.CMCmdQuery | 1<<uapi.CMCmdInitQPAttr | 1<<uapi.CMCmdGetEvent | 1<<uapi.CMCmdSetOption
 
 // writeBriefly is write without the work of Go's scheduler around a system call. The
 // scheduler's monitor hands the processor of a call of more than 20 µs to another thread,

@@ -91,7 +91,7 @@ func New(o Options) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		Options: o, channel: channel, connecting: o.Connections,
+		Options: o, channel: channel, devices: device.Set{Channel: channel}, connecting: o.Connections,
 		ports: map[*device.Device]*port{}, byID: map[*rdmacm.ID]*node{},
 	}
 	if o.Client {

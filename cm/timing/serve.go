@@ -29,7 +29,7 @@ func NewServer(warn func(*exchange.Failure)) (*Server, error) {
 	if err := channel.WaitInThread(); err != nil {
 		return nil, errors.Join(err, channel.Close())
 	}
-	return &Server{Warn: warn, channel: channel, qps: map[*rdmacm.ID]*verbs.QP{}}, nil
+	return &Server{Warn: warn, channel: channel, devices: device.Set{Channel: channel}, qps: map[*rdmacm.ID]*verbs.QP{}}, nil
 }
 
 // Close ends all connections.

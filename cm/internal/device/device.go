@@ -12,9 +12,12 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// A Set has the open devices. The zero value is an empty set. Its methods may be
-// called concurrently.
+// A Set has the open devices. Its methods may be called concurrently.
 type Set struct {
+	// Channel has the IDs of the connections. Its commands keep the processor of Go's
+	// scheduler once a device is open, as do calls of the device, unless that is iWARP.
+	Channel *rdmacm.Channel
+
 	lock sync.Mutex
 	open map[key]*Device
 }
@@ -72,8 +75,9 @@ func (s *Set) Get(a rdmacm.Addresses) (*Device, error) {
 	if opened.Context, err = at.Open(); err != nil {
 		return nil, err
 	}
-	if !opened.Context.IWARP() { // whose calls wait for sockets
+	if !opened.Context.IWARP() {
 		opened.Context.KeepProcessor()
+		s.Channel.KeepProcessor()
 	}
 	if err := opened.create(); err != nil {
 		return nil, errors.Join(fmt.Errorf("use %s: %w", at.Name, err), opened.Context.Close())
