@@ -133,7 +133,7 @@ b00000000004000000000000203c6041
 			}
 			want := strings.ReplaceAll(test.want, "\n", "")
 			if got := hex.EncodeToString(q.send.ring)[:len(want)]; got != want {
-				t.Errorf("got\n%swant%s", words(q.send.ring[:len(want)/2+15&^15]), test.want)
+				t.Errorf("got\n%swant%s", words(q.send.ring[:(len(want)/2+15)&^15]), test.want)
 			}
 			if got := binary.BigEndian.Uint32(q.memory.Bytes()[len(q.memory.buffer)+4:]); got != q.send.posted {
 				t.Errorf("got doorbell record %d, want %d", got, q.send.posted)
