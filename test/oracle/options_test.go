@@ -29,6 +29,7 @@ func TestOptions(t *testing.T) {
 	}
 	for tool, lines := range map[string][]string{
 		"smpquery": smp, "smpdump": smp, "sminfo": smp, "ibccquery": smp, "saquery": saqueryLines, "ibsysstat": sysstatLines,
+		"vendstat": vendstatLines, "perfquery": slices.Concat(perfqueryLines, perfqueryServed), "ibqueryerrors": ibqueryerrorsLines,
 		"ibnetdiscover": slices.Concat(topologyCases, topologyDiffs, topologyOptions),
 	} {
 		t.Run(tool, func(t *testing.T) {

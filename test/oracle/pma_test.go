@@ -67,7 +67,7 @@ func (r *pmaRig) compare(t *testing.T, tool string, lines []string, words ...str
 			args := strings.Fields(expand.Replace(line))
 			run := func(f func() ibsimtest.Result) (ibsimtest.Result, string) {
 				result := f()
-				result.Stdout = processID.ReplaceAllString(r.mask(result.Stdout), "[pid]")
+				result.Stdout = processID.ReplaceAllString(r.mask(traceLine.ReplaceAllString(result.Stdout, "")), "[pid]")
 				return result, r.state(t, args)
 			}
 			want, theirState := run(func() ibsimtest.Result { return r.MustRunC(t, r.host, tool, args...) })
@@ -80,7 +80,7 @@ func (r *pmaRig) compare(t *testing.T, tool string, lines []string, words ...str
 	}
 }
 
-var resetFlag = regexp.MustCompile(`^-[a-zA-Z]*[rRkK]$`)
+var resetFlag = regexp.MustCompile(`^-[a-zA-Z]*[rRkK]$|^--(?:[rR]eset|clear)`)
 
 // state returns the counters of all ports after a line that resets some, and sets them
 // again.
@@ -115,10 +115,15 @@ var perfqueryLines = []string{
 	"-t 100 77 1", "-t 100 -e 77 1", "-t 0 1", "-t x 1", "-t 100 -x 77", "-t 100 -R 77 1", "xx 1", "0 1", "65536 1",
 	"-v 2 1", "-vv 2 1", "-e 2 9", "-d 2 1", "-d 2 9", "-d -T 2 1", "-d -R 2 1", "-d -T -R 2 1", "-y 5 2 1", "-L 2 1", "-s 1 2 1", "-C ibsim0 2 1", "-C ibsim0 -P 1 2 1", "-P 9 2 1",
 	"-G x", "--nosuch", "-K 2 1", "-h", "--r 2 1", "-z /nonexistent 2 1",
+
+	"--extended 2 2", "--extended_speeds 2 1", "--all_ports 2", "--all_ports --extended 2 1-3", "--loop_ports 2 1-3", "--loop_ports --extended 2 1,2",
+	"--reset_after_read 2 1", "--reset_after_read --extended 2 1-3", "--Reset_only 2 2 0x0040", "--Reset_only --all_ports 2", "--Reset_only --extended 3 5",
+	"--config /nonexistent 2 1", "--Ca ibsim0 2 1", "--Port 1 2 1", "--Lid 2 1", "--timeout 2000 2 1", "--sm_port 1 2 1", "--m_key 5 2 1",
+	"--errors 2 9", "--errors --timeout 100 77 1", "--verbose 2 1", "--debug 2 1", "--debug 2 9", "--help", "--version", "-V",
 }
 
 // perfqueryServed are lines for which ibsim does not reply.
-var perfqueryServed = []string{"--swportvlcong 1 1", "--rcvcc 1 1", "--slrcvfecn 1 1", "--slrcvbecn 1 1", "--xmitcc 1 1", "--vlxmittimecc 1 1", "-G GUID", "-G GUID 2", "-G 0xdead"}
+var perfqueryServed = []string{"--swportvlcong 1 1", "--rcvcc 1 1", "--slrcvfecn 1 1", "--slrcvbecn 1 1", "--xmitcc 1 1", "--vlxmittimecc 1 1", "-G GUID", "-G GUID 2", "-G 0xdead", "--Guid GUID 1-3", "--Guid -l GUID 1-3"}
 
 // TestPerfqueryClassic compares perfquery on ibsim and on a fabric that ibkit serves.
 func TestPerfqueryClassic(t *testing.T) {
@@ -191,6 +196,11 @@ var ibqueryerrorsLines = []string{
 	"-D 0", "-D 0,1", "-D 0,1 --details", "-D 0 --skip-sl", "-D x", "-G CAGUID", "-G x", "--load-cache {dir}/cache", "--load-cache {dir}/cache -r --details",
 	"--load-cache {dir}/cache -G GUID", "--load-cache {dir}/cache -S GUID --data", "--load-cache {dir}/nosuch", "--load-cache {dir}/cache -D 0", "--load-cache {dir}/map",
 	"-k", "-K", "-k -K", "-k --details", "--ca -k", "--switch -K --counters", "-k --counters", "-C ibsim0", "-C ibsim0 -P 1", "-P 9", "-h", "--nosuch", "-x", "--d", "--cou",
+
+	"--suppress SymbolErrorCounter", "--suppress-common", "--suppress-common --report-port", "--port-guid CAGUID", "--Direct 0,1", "--report-port --ca", "--GNDN",
+	"--clear-errors", "--clear-counts", "--clear-errors --clear-counts --details", "--outstanding_smps 4", "--config /nonexistent", "-z /nonexistent --ca",
+	"--Ca ibsim0 --ca", "--Port 1 --ca", "--timeout 2000", "--m_key 0x5 --ca", "--errors --ca", "--verbose --ca", "-v", "-vv --switch", "--debug --skip-sl --ca",
+	"-d --skip-sl --switch", "--help", "--version", "-V",
 }
 
 // detailNames exchanges the names of the attributes with details, as Debian's
