@@ -67,12 +67,9 @@ func (r *Result) appendPort(b []byte, p *Port, chosen []Counter, o *ReportOption
 		b = append(b, "null"...)
 	}
 	b = append(b, `,"state":`...)
-	switch {
-	case p.Info != nil:
-		b = appendText(b, p.Info.State.String())
-	case p.Omitted:
-		b = appendText(b, ib.PortDown.String())
-	default:
+	if s := p.State(); s != 0 {
+		b = appendText(b, s.String())
+	} else {
 		b = append(b, "null"...)
 	}
 	rate := DataRate(p.Port)

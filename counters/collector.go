@@ -114,6 +114,7 @@ type Port struct {
 	node     *Node
 	redirect *umad.Addr
 	fec      *mad.PortInfoExtended // nil: not queried yet
+	state    *ib.PortState         // since the link went down in a window; nil: that of the scan
 	next     *Port                 // in the queue
 
 	pass    int32 // in which the port was last read
@@ -124,6 +125,20 @@ type Port struct {
 
 // LID returns the LID of the agent of the port.
 func (p *Port) LID() ib.LID { return p.Port.LID() }
+
+// State returns the state of the link, as the scan or a later pass read it. It returns 0 if
+// the state is unknown.
+func (p *Port) State() ib.PortState {
+	switch {
+	case p.state != nil:
+		return *p.state
+	case p.Info != nil:
+		return p.Info.State
+	case p.Omitted:
+		return ib.PortDown
+	}
+	return 0
+}
 
 // A Failure is a request without a valid response.
 type Failure struct {

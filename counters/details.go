@@ -18,7 +18,11 @@ const (
 	FECDetails  // PortExtendedSpeedsCounters, in the layout that the link's FEC mode selects
 	LaneDetails // counters by virtual lane and service level
 	TickDetails // PortSamplesControl.Tick
+	LinkDetails // PortInfo, for the present state of the link
 )
+
+// sampleDetails are the attributes that are a part of the sample of a port.
+const sampleDetails = ^(TickDetails | LinkDetails)
 
 // laneAttributes are the attributes of [LaneDetails].
 var laneAttributes = []mad.AttrID{
@@ -33,7 +37,7 @@ func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
 	if set == 0 {
 		return
 	}
-	if set&^TickDetails != 0 {
+	if set&sampleDetails != 0 {
 		p.Now.Details = &Details{}
 	}
 	if set&RcvErrorDetails != 0 {
@@ -60,6 +64,28 @@ func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
 		a := &mad.PortSamplesControl{}
 		c.readDetail(n, p, to, a, func(*Details) { p.Tick = &a.Tick })
 	}
+	if set&LinkDetails != 0 {
+		c.readLink(n, p, to)
+	}
+}
+
+// readLink queries the state of the link of a port. Without a valid response the state is
+// unknown.
+func (c *Collector) readLink(n *Node, p *Port, to umad.Target) {
+	link := &umad.Request{To: umad.Target{LID: to.LID}, Attr: mad.AttrPortInfo, Modifier: uint32(p.Number)}
+	link.Done = func(_ *umad.Request, r *umad.Reply) {
+		var info mad.PortInfo
+		switch {
+		case ended(r.Err):
+			return
+		case r.Err != nil:
+			n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortInfo, r.Err})
+		default:
+			_ = mad.Decode(&info, r.MAD.Data()) // a packet is long enough
+		}
+		p.state = &info.State
+	}
+	c.client.Submit(link)
 }
 
 // readDetail requests an attribute, and calls got unless the agent does not have it. An

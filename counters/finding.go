@@ -3,6 +3,8 @@ package counters
 import (
 	"fmt"
 	"time"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A Kind is a kind of finding.
@@ -156,7 +158,7 @@ func (l *Limits) finding(p *Port, d *Delta, c Counter) (Finding, bool) {
 	}
 	ch, ok := d.Change(c)
 	f.Value, f.InWindow = ch.Increase, true
-	if c == LinkDowned && ch.Increase > 0 && DataRate(p.Port) > 0 {
+	if c == LinkDowned && ch.Increase > 0 && p.State() > ib.PortDown {
 		f.Kind, f.Meaning = Flapped, "the link went down and came up again"
 	}
 	return f, ok && l.exceeds(c, ch.Increase, true)

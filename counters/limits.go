@@ -57,5 +57,10 @@ func (l *Limits) details(p *Port, inWindow bool) (set DetailSet) {
 	if v, ok := p.Now.Value(XmitWait); ok && v.N > 0 {
 		set |= TickDetails
 	}
+	if d := p.Delta(); d != nil {
+		if ch, ok := d.Change(LinkDowned); ok && ch.Increase > 0 || p.state != nil {
+			set |= LinkDetails
+		}
+	}
 	return set
 }

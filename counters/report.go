@@ -161,11 +161,8 @@ func (r *Result) reportPort(p *Port, o ReportOptions) PortReport {
 	if peer := p.Peer; peer != nil {
 		report.Peer = &PeerReport{o.Names.Name(peer.Node), peer.Node.GUID, peer.Number}
 	}
-	switch {
-	case p.Info != nil:
-		report.State = new(p.Info.State.String())
-	case p.Omitted:
-		report.State = new(ib.PortDown.String())
+	if s := p.State(); s != 0 {
+		report.State = new(s.String())
 	}
 	if rate := DataRate(p.Port); rate > 0 {
 		report.DataRate = &rate

@@ -9,7 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/sim"
 	"github.com/ibkit/ibkit/umad"
@@ -201,6 +206,54 @@ func TestRun_Since(t *testing.T) {
 	if got := findings(r)["switch1/2"]; got != "flapped cable" || len(r.Missing) != 1 {
 		t.Errorf("got %q and missing ports %v, want a flap and one port", got, r.Missing)
 	}
+}
+
+// TestRun_LinkDown reads ports whose links go down in a window: one stays down, and the
+// other one comes up again.
+func TestRun_LinkDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=3")
+		o := options(f)
+		o.Want = func(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+		o.Window, o.Windows = time.Second, 3
+		var got []string
+		o.Each = func(r *counters.Result) error {
+			for p := range r.AllPorts() {
+				for _, finding := range r.Findings(p) {
+					got = append(got, fmt.Sprintf("%d: %v %v: %s", p.Number, p.State(), finding.Kind, finding.Meaning))
+				}
+			}
+			got = append(got, "end")
+			switch len(got) {
+			case 1:
+				do(t, f, "down host002")
+				do(t, f, "unlink host003[1]")
+				do(t, f, "link host003[1]")
+			case 4:
+				do(t, f, "up host002")
+			}
+			return nil
+		}
+		r, err := counters.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"end",
+			"2: Down exceeded: the link went down",
+			"3: Active flapped: the link went down and came up again",
+			"end",
+			"end",
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("want (-), got (+)\n%s", d)
+		}
+		for p := range r.AllPorts() {
+			if p.Number == 2 && p.State() < ib.PortInit {
+				t.Errorf("port 2: got state %v after the link came up again", p.State())
+			}
+		}
+	})
 }
 
 // TestRun_Loss reads a fabric that loses packets: repeated requests give the same

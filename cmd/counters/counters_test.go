@@ -39,6 +39,7 @@ func TestCounters(t *testing.T) {
 		{"port", "counters --sim demo leaf4/4", cmdutil.ExitFindings},
 		{"clean", "counters --sim demo --node leaf2", cmdutil.ExitOK},
 		{"ports", "counters --sim demo --node leaf3 --ports 1-5 --all --counters LinkDowned,XmitDiscards", cmdutil.ExitFindings},
+		{"vl", "counters --sim demo --vl leaf4/4", cmdutil.ExitFindings},
 		{"details", "counters --sim demo --details leaf1/1", cmdutil.ExitFindings},
 	} {
 		t.Run(test.name, func(t *testing.T) {

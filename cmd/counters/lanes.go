@@ -18,10 +18,15 @@ func printLanes(out *render.Output, rows []row, names *fabric.NameMap) {
 		}
 		for _, a := range w.Now.Details.Lanes {
 			var values []string
-			mad.Visit(a, func(name string, _ int, v uint64) uint64 {
-				if v > 0 && name != "PortSelect" && name != "CounterSelect" {
-					values = append(values, fmt.Sprintf("%s %d", name, v))
+			mad.Visit(a, func(name string, width int, v uint64) uint64 {
+				if v == 0 || name == "PortSelect" || name == "CounterSelect" {
+					return v
 				}
+				value := fmt.Sprintf("%s %d", name, v)
+				if v == 1<<width-1 {
+					value += saturated
+				}
+				values = append(values, value)
 				return v
 			})
 			if len(values) > 0 {
