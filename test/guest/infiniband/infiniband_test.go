@@ -204,15 +204,34 @@ var queryLines = []string{
 	"saquery", "saquery NR", "saquery -N", "saquery -D", "saquery --list", "saquery -C ibtest1 PIR", "saquery -K PIR 1", "saquery LR", "saquery -x", "saquery --x", "saquery SWIR",
 	"saquery LFTR", "saquery GIR", "saquery VLAR", "saquery SL2VL", "saquery --smkey 1 PKTR", "saquery -p -n 127 --slid 1", "saquery -g", "saquery -m", "saquery MCMR",
 	"saquery -s", "saquery -c", "saquery -L host00010", "saquery -O 1", "saquery --src-to-dst host00001:host00010",
+	"saquery -l host00010", "saquery -G host00010", "saquery -U 0xGUID", "saquery host00010", "saquery NR host00010", "saquery PIR 1", "saquery PIR host00010",
+	"saquery LR host00001", "saquery GIR 1", "saquery VLAR 1", "saquery SL2VL 1", "saquery -p --dlid 1", "saquery -v SMIR", "saquery -K MCMR", "saquery --node-name-map /run/map NR",
 	"smpquery ni 1", "smpquery -D nd 0,1", "smpquery pi 1 1", "smpquery pkeys 1", "smpquery sl2vl -D 0,1 1", "smpquery vlarb 1 1", "smpquery gi 1", "smpquery si -D 0,1",
 	"smpquery -c ni 1 0", "smpquery -G pi 0xGUID 1", "smpdump 1 0x11", "smpdump -D 0,1 0x12", "smpdump -s -D 0,1 16",
+}
+
+// missLines are queries of names, GUIDs and records that the fabric does not have.
+var missLines = []string{
+	"saquery -L nosuch", "saquery -l nosuch", "saquery -G nosuch", "saquery -U 0xdead", "saquery -O 99", "saquery nosuch",
+	"saquery PIR /1", "saquery LFTR 1", "saquery --smkey 1 -m 0xc000",
 }
 
 // compareQueries compares queries of nodes and of opensm.
 func compareQueries(t *testing.T, g *guest.Guest) {
 	t.Helper()
+	g.Must(t, "sh", "-c", `echo "0x$1 \"a name from the map\"" >/run/map`, "sh", guid(t, g, ibports.Devices[1]))
 	for _, line := range queryLines {
 		both(t, g, strings.ReplaceAll(line, "GUID", guid(t, g, ibports.Devices[1])))
+	}
+	for _, line := range missLines {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			want := g.MustRun(t, args...)
+			got := g.MustRun(t, append([]string{"ibkit"}, args...)...)
+			if got.Stdout != want.Stdout || got.Stderr != want.Stderr || got.Code != want.Code {
+				t.Errorf("got exit code %d and\n%s%s\nwant %d and\n%s%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
+			}
+		})
 	}
 	r := g.MustRun(t, "ibkit", "sm", "--wait", "10ms")
 	if want := "1 subnet manager: no problems found\n"; r.Code != 0 || !strings.HasSuffix(r.Stdout, want) {
