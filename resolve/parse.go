@@ -117,8 +117,16 @@ func parseLIDs(s string) (a Address, err error) {
 func parseLID(s string) (ib.LID, error) {
 	lid, err := strconv.ParseUint(s, 0, 64)
 	// Go has forms of numbers that C does not have.
-	if isHex := strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X"); errors.Is(err, strconv.ErrSyntax) ||
-		isHex && !isMadeOf(s[2:], hexDigits) || !isHex && !isMadeOf(s, digits) {
+	rest, set, kind := s, digits, "a digit"
+	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
+		rest, set, kind = s[2:], hexDigits, "a hexadecimal digit"
+	}
+	for i, c := range rest {
+		if !strings.ContainsRune(set, c) {
+			return 0, fmt.Errorf("%q is not a number: position %d: %q is not %s", s, len(s)-len(rest)+i+1, c, kind)
+		}
+	}
+	if errors.Is(err, strconv.ErrSyntax) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	if err != nil || lid > 0xffff {
