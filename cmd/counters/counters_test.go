@@ -2,8 +2,10 @@ package counters
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -87,6 +89,34 @@ func TestInterval(t *testing.T) {
 	ends := regexp.MustCompile(`(?m)^window \S+ until \d\d:\d\d:\d\d; 6 ports without`).FindAllString(out, -1)
 	if code != cmdutil.ExitOK || len(ends) != 2 {
 		t.Errorf("got exit code %d and\n%s%s\nwant 0 and two windows", code, out, errOut)
+	}
+}
+
+// TestWatch checks that each window replaces the one before on a terminal, until the command
+// is interrupted.
+func TestWatch(t *testing.T) {
+	terminal, screen := cmdtest.NewTerminal(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	e := &cmdutil.Env{In: terminal, Out: terminal, ErrOut: io.Discard, Getenv: func(string) string { return "" }}
+	exit := make(chan int, 1)
+	go func() {
+		exit <- program(ctx, e, []string{"counters", "--sim", "demo", "--interval", "20ms", "--watch", "leaf1/1"})
+		terminal.Close()
+	}()
+	var text []byte
+	for b := make([]byte, 4096); ; {
+		n, err := screen.Read(b)
+		text = append(text, b[:n]...)
+		if err != nil {
+			break // the command has closed the terminal
+		}
+		if bytes.Count(text, []byte("1 switch, 0 channel adapters, 1 port: ")) >= 3 {
+			interrupt()
+		}
+	}
+	if code := <-exit; code != cmdutil.ExitOK && code != cmdutil.ExitFindings || bytes.Count(text, []byte("\x1b[H\x1b[2JNODE ")) < 3 {
+		t.Errorf("got exit code %d and\n%q\nwant three screens", code, text)
 	}
 }
 
