@@ -37,8 +37,9 @@ type ClientOptions struct {
 
 	// Timeout is the time limit of one attempt (default 1 s). After replies to other
 	// requests, all attempts but the last of a Get to an agent for subnet or
-	// performance management end early if they take much longer than these replies, so
-	// that agents that do not respond cost little more than one timeout.
+	// performance management, or of [mad.ClassMlnx], end early if they take much longer
+	// than these replies, so that agents that do not respond cost little more than one
+	// timeout.
 	Timeout time.Duration
 
 	// Attempts is the maximum number of times that a request is sent, up to 15

@@ -53,8 +53,9 @@ func (c *Client) retryOverdue(now time.Duration) {
 }
 
 // isBrief reports whether attempts may end early: agents for subnet and performance
-// management usually reply within a short time, and a Get has no effect.
+// management, and those of NVIDIA's class, which are firmware as well, usually reply within a
+// short time, and a Get has no effect.
 func (r *Request) isBrief() bool {
 	class := r.class()
-	return r.method() == mad.MethodGet && (class.IsSMP() || class == mad.ClassPM) && r.Answer == 0
+	return r.method() == mad.MethodGet && (class.IsSMP() || class == mad.ClassPM || class == mad.ClassMlnx) && r.Answer == 0
 }

@@ -27,6 +27,7 @@ func TestClient_Overdue(t *testing.T) {
 	}{
 		{"early after many replies", 100, umad.ClientOptions{}, umad.Request{}, 4*late + 12*late + whole},
 		{"counters", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassPM}, 4*late + 12*late + whole},
+		{"vendor", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassMlnx}, 4*late + 12*late + whole},
 		{"four attempts", 100, umad.ClientOptions{Attempts: 4}, umad.Request{}, 4*late + 12*late + 36*late + whole},
 		{"one attempt", 100, umad.ClientOptions{Attempts: 1}, umad.Request{}, whole},
 		{"short timeout", 100, umad.ClientOptions{Timeout: 20 * time.Millisecond}, umad.Request{}, 4*late + 2*(20*time.Millisecond+umad.Slack)},
