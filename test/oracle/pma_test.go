@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -444,6 +445,33 @@ func TestRedirectedAgents(t *testing.T) {
 						t.Errorf("ibkit counters: got %v symbol errors, failures %v, want 77", deref(got), n.Failures)
 					}
 				}
+			}
+		})
+	}
+}
+
+// TestBrokenAgents compares agents that reply for another port, that reject requests, that
+// reply late, and that do not reply.
+func TestBrokenAgents(t *testing.T) {
+	t.Parallel()
+	s := serveFabric(t, "single-switch:hosts=3")
+	r := &pmaRig{Sim: s, mask: withoutQP1, wear: func(t *testing.T) {
+		ctl(t, s, "counter host002[1] SymbolErrorCounter 77")
+		ctl(t, s, "counter switch1[2] PortXmitDiscards 5")
+	}}
+	words := []string{"SW", lidOfSwitch(t, s, "switch1")}
+	reads := []string{"-t 200 2 1", "-t 200 -e 2 1", "-t 200 -x 2 1", "-t 200 SW 2", "-t 200 -a SW"}
+	resets := []string{"-D 2 1", "-R 2 1", "-l SW 1-3", "-x -a SW", "-r SW 2"}
+	for fault, lines := range map[string][]string{
+		"other-port": slices.Concat(reads, resets), "rejected": slices.Concat(reads, resets), "late=20ms": slices.Concat(reads, resets), "silent": reads,
+	} {
+		t.Run(fault, func(t *testing.T) {
+			ctl(t, s, "pma host002 "+fault)
+			ctl(t, s, "pma switch1 "+fault)
+			r.compare(t, "perfquery", lines, words...)
+			r.compare(t, "ibqueryerrors", []string{"-t 200", "-t 200 --details --skip-sl", "-t 200 --data --ca"}, words...)
+			if len(lines) > len(reads) {
+				r.compare(t, "ibqueryerrors", []string{"--counters --switch", "-k"}, words...)
 			}
 		})
 	}
