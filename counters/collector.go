@@ -165,7 +165,6 @@ type Collector struct {
 
 	free  []*query
 	slabs slabs
-	pkeys []mad.PKey // of the local port; nil: not read yet
 
 	redirected []redirected
 	wanted     []*fabric.Node // whose ports a lean scan may have omitted
@@ -375,7 +374,7 @@ func (c *Collector) gotClassPortInfo(q *query, r *umad.Reply) {
 	if !ok {
 		return
 	}
-	if redirects(info) && n.redirect == nil && q.req.To.Redirect == nil {
+	if umad.Redirects(info) && n.redirect == nil && q.req.To.Redirect == nil {
 		c.follow(q, info)
 		return
 	}

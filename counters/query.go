@@ -117,13 +117,9 @@ func decode[T any, A interface {
 // the agent redirects the request to another address.
 func (c *Collector) decodeInto(q *query, r *umad.Reply, a mad.Attribute) bool {
 	err := r.Err
-	var status mad.StatusError
-	if errors.As(err, &status) && mad.Status(status)&mad.StatusRedirect != 0 && r.MAD != nil {
-		var info mad.ClassPortInfo
-		if mad.Decode(&info, r.MAD.Data()) == nil && redirects(&info) && q.tries < maxRedirects {
-			c.follow(q, &info)
-			return false
-		}
+	if info := umad.Redirection(r); info != nil && q.tries < maxRedirects {
+		c.follow(q, info)
+		return false
 	}
 	if err == nil {
 		err = mad.Decode(a, r.MAD.Data())

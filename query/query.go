@@ -84,6 +84,8 @@ type run struct {
 	waiting []*target // not started
 	started int       // targets with requests
 	long    []func()  // requests for replies of several segments, one after the other
+
+	redirected []redirected
 }
 
 // A target is a destination with the replies to its requests, in order.
@@ -128,6 +130,9 @@ func (r *run) run() error {
 	r.waiting = targets
 	r.startTargets()
 	err := r.client.Run(r.ctx)
+	for err == nil && r.followRedirected() {
+		err = r.client.Run(r.ctx)
+	}
 	for _, finish := range r.long {
 		finish()
 	}
@@ -183,12 +188,45 @@ func (r *run) startTargets() {
 // send submits a request. done is called with the reply.
 func (t *target) send(q *umad.Request, done func(*umad.Reply)) {
 	t.requests++
-	q.Done = func(_ *umad.Request, reply *umad.Reply) {
+	end := func(reply *umad.Reply) {
 		done(reply)
 		t.answered()
 		t.startTargets()
 	}
+	q.Done = func(_ *umad.Request, reply *umad.Reply) {
+		if info := umad.Redirection(reply); info != nil && q.To.Redirect == nil {
+			t.redirected = append(t.redirected, redirected{q, *info, end})
+			return
+		}
+		end(reply)
+	}
 	t.client.Submit(q)
+}
+
+// A redirected request is to be sent to the address in info.
+type redirected struct {
+	request *umad.Request
+	info    mad.ClassPortInfo
+	end     func(*umad.Reply)
+}
+
+// followRedirected submits the requests that agents redirected, each once. It reports whether
+// there were any. The client must not be running.
+func (r *run) followRedirected() bool {
+	all := r.redirected
+	r.redirected = nil
+	for _, q := range all {
+		to, err := r.client.Redirect(r.ctx, &q.info)
+		if err != nil {
+			q.end(&umad.Reply{Err: &umad.Error{
+				To: q.request.To, Class: q.request.Class, Method: mad.MethodGet, Attr: q.request.Attr, Modifier: q.request.Modifier, Err: err,
+			}})
+			continue
+		}
+		q.request.To.Redirect = to
+		r.client.Submit(q.request)
+	}
+	return len(all) > 0
 }
 
 // answered ends a request, and the target with its last one.

@@ -72,12 +72,21 @@ func demo(t *testing.T, attribute, target, ports string) Options {
 	return queryOf(t, "demo", attribute, target, ports)
 }
 
-// queryOf returns options for a query of a simulated fabric.
-func queryOf(t *testing.T, fabric, attribute, target, ports string) Options {
+// queryOf returns options for a query of a simulated fabric after some commands.
+func queryOf(t *testing.T, fabric, attribute, target, ports string, commands ...string) Options {
 	t.Helper()
 	f, err := sim.Build(fabric)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, text := range commands {
+		c, err := f.ParseCommand("test", 1, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Do(c, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	o := Options{
 		Open:    func(context.Context) (umad.Port, error) { return f.Open("") },
@@ -170,6 +179,35 @@ func TestRun_Vendor(t *testing.T) {
 			r, err := Run(t.Context(), queryOf(t, "demo:ar=on", test.attribute, test.target, test.ports))
 			if err != nil || len(r.Replies) != test.replies || r.Failed != test.failed {
 				t.Errorf("got %d replies, %d failed, error %v, want %d, %d failed", len(r.Replies), r.Failed, err, test.replies, test.failed)
+			}
+		})
+	}
+}
+
+// An agent redirects requests to another address: a LID or a GID, with a partition key.
+func TestRun_Redirect(t *testing.T) {
+	for command, want := range map[string]string{ // the error; "": none
+		"redirect host002 host003[1] 9":                 "",
+		"redirect host002 switch1[1] 9 0xffff":          "",
+		"redirectgid host002 host003[1] 9":              "",
+		"redirectgid host002 switch1[1] 9 0x8002":       "",
+		"redirect host002 host003[1] 9 0x8005":          "Get Perf PortCounters of LID 2: follow redirection: the local port does not have P_Key 0x8005",
+		"redirectgid host002 host003[1] 9 0x8005":       "Get Perf PortCounters of LID 2: follow redirection: the local port does not have P_Key 0x8005",
+		"counter host002[1] LinkErrorRecoveryCounter 0": "",
+	} {
+		t.Run(command, func(t *testing.T) {
+			o := queryOf(t, "single-switch:hosts=3", "PortCounters", "1-2", "1", "counter host002[1] SymbolErrorCounter 77", "pkeys host001[1] 0xffff 0x8002", command)
+			r, err := Run(t.Context(), o)
+			if err != nil || len(r.Replies) != 2 || r.Replies[0].Err != nil {
+				t.Fatalf("got %+v, error %v, want 2 replies", r, err)
+			}
+			switch got := r.Replies[1]; {
+			case want != "":
+				if got.Err == nil || got.Err.Error() != want {
+					t.Errorf("got error %v, want %s", got.Err, want)
+				}
+			case got.Err != nil || got.Attr.(*mad.PortCounters).SymbolErrors != 77:
+				t.Errorf("got %+v, want 77 symbol errors", got)
 			}
 		})
 	}

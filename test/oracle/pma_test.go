@@ -414,7 +414,7 @@ func TestIbswportwatch(t *testing.T) {
 }
 
 // TestRedirectedAgents compares agents that redirect requests: to a LID, with a P_Key, and
-// to a GID, which libibmad does not follow. ibkit counters follows each of them.
+// to a GID, which libibmad does not follow. ibkit counters and query follow each of them.
 func TestRedirectedAgents(t *testing.T) {
 	t.Parallel()
 	s := serveFabric(t, "single-switch:hosts=3")
@@ -445,6 +445,9 @@ func TestRedirectedAgents(t *testing.T) {
 						t.Errorf("ibkit counters: got %v symbol errors, failures %v, want 77", deref(got), n.Failures)
 					}
 				}
+			}
+			if got := s.MustRun(t, "", ibkit(), "query", "PortCounters", "2", "1"); got.Code != 0 || !strings.Contains(got.Stdout, "SymbolErrorCounter            77\n") {
+				t.Errorf("ibkit query: got exit code %d and\n%s%s\nwant 77 symbol errors", got.Code, got.Stdout, got.Stderr)
 			}
 		})
 	}
