@@ -147,6 +147,15 @@ type Failure struct {
 	Err  error
 }
 
+// Attribute returns the name of the attribute, which is one of performance management unless
+// the error has another class.
+func (f Failure) Attribute() string {
+	if e, ok := errors.AsType[*umad.Error](f.Err); ok {
+		return e.Class.AttrName(f.Attr)
+	}
+	return mad.ClassPM.AttrName(f.Attr)
+}
+
 // A Collector reads counters through one client. It is not safe for concurrent use.
 type Collector struct {
 	client *umad.Client

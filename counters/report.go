@@ -134,7 +134,7 @@ func (r *Result) ReportNode(n *Node, ports []*Port, o ReportOptions) NodeReport 
 		report.LID = &lid
 	}
 	for _, f := range n.Failures {
-		failure := FailureReport{Attribute: mad.ClassPM.AttrName(f.Attr), Error: f.Err.Error()}
+		failure := FailureReport{Attribute: f.Attribute(), Error: f.Err.Error()}
 		if f.Port != mad.AllPorts {
 			failure.Port = new(f.Port)
 		}

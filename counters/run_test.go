@@ -256,6 +256,19 @@ func TestRun_LinkDown(t *testing.T) {
 	})
 }
 
+// Numbers of attributes mean something else in each class.
+func TestFailure_Attribute(t *testing.T) {
+	for want, f := range map[string]counters.Failure{
+		"PortInfo":            {Attr: mad.AttrPortInfo, Err: &umad.Error{Class: mad.ClassSMPLIDRouted, Attr: mad.AttrPortInfo, Err: umad.ErrTimeout}},
+		"PortRcvErrorDetails": {Attr: mad.AttrPortRcvErrorDetails, Err: &umad.Error{Class: mad.ClassPM, Attr: mad.AttrPortRcvErrorDetails, Err: umad.ErrTimeout}},
+		"PortCounters":        {Attr: mad.AttrPortCounters, Err: context.Canceled},
+	} {
+		if got := f.Attribute(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 // TestRun_Loss reads a fabric that loses packets: repeated requests give the same
 // counters.
 func TestRun_Loss(t *testing.T) {

@@ -89,7 +89,7 @@ func (s *fabricSweep) writeFailedQueries(e *encoder) {
 					if name == "infiniband_query_failed_error" {
 						place = []string{"lid", strconv.Itoa(int(d.lid))}
 					}
-					unique.emit(emit, append(place, "counter_name", mad.ClassPM.AttrName(f.Attr), "local_name", d.name, "port", strconv.Itoa(int(f.Port)))...)
+					unique.emit(emit, append(place, "counter_name", f.Attribute(), "local_name", d.name, "port", strconv.Itoa(int(f.Port)))...)
 				}
 			}
 		})
