@@ -322,7 +322,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		finding := Finding{Detail: f.Detail}
 		if f.Node != nil {
 			guid := f.Node.GUID
-			finding.NodeGUID, finding.Subject = &guid, r.names.NameOf(f.Node.GUID, f.Node.Desc)
+			finding.NodeGUID, finding.Subject = &guid, r.names.LabelOf(f.Node.GUID, f.Node.Desc)
 		}
 		r.add(string(f.Kind), finding)
 	}
@@ -330,7 +330,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		finding := Finding{Detail: failure.Err.Error()}
 		if n := failure.Node; n != nil {
 			guid := n.GUID
-			finding.NodeGUID, finding.Subject = &guid, r.names.NameOf(n.GUID, n.Desc)
+			finding.NodeGUID, finding.Subject = &guid, r.names.LabelOf(n.GUID, n.Desc)
 		}
 		r.add(noResponse, finding)
 	}

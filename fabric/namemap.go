@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -105,6 +106,15 @@ func printable(s string) string {
 // Name returns the mapped name of the node, or its description if the map has no
 // name. The result is safe for a terminal.
 func (m *NameMap) Name(n *Node) string { return m.NameOf(n.GUID, n.Desc) }
+
+// Label returns the name of the node, or its GUID if the node has no name, for example
+// because its NodeDescription was not read.
+func (m *NameMap) Label(n *Node) string { return m.LabelOf(n.GUID, n.Desc) }
+
+// LabelOf is [NameMap.Label] for a GUID and a description.
+func (m *NameMap) LabelOf(guid ib.GUID, desc mad.NodeDescription) string {
+	return cmp.Or(m.NameOf(guid, desc), guid.String())
+}
 
 // AppendName appends [NameMap.Name] to b, without allocation if b has space.
 func (m *NameMap) AppendName(b []byte, n *Node) []byte {

@@ -10,9 +10,9 @@ import (
 // [CutPort] parses it.
 func PortName(node string, number int) string { return fmt.Sprintf("%s[%d]", node, number) }
 
-// PortName returns the notation of a port: [NameMap.Name] and the number, as in
+// PortName returns the notation of a port: [NameMap.Label] and the number, as in
 // "leaf1[3]".
-func (m *NameMap) PortName(p *Port) string { return PortName(m.Name(p.Node), int(p.Number)) }
+func (m *NameMap) PortName(p *Port) string { return PortName(m.Label(p.Node), int(p.Number)) }
 
 // CutPort splits the name of a port into the name of the node and the number: "leaf1[3]",
 // or "leaf1/3", which shells do not treat as a pattern.

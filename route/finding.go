@@ -49,7 +49,10 @@ type Finding struct {
 // A namer names nodes.
 type namer struct{ names *fabric.NameMap }
 
-func (w namer) node(n *Node) string { return w.names.NameOf(n.GUID, n.Desc) }
+func (w namer) node(n *Node) string { return w.names.LabelOf(n.GUID, n.Desc) }
+
+// name is the name of a node in a report, which has its GUID, too.
+func (w namer) name(n *Node) string { return w.names.NameOf(n.GUID, n.Desc) }
 
 func (w namer) port(p *Port) string { return fabric.PortName(w.node(p.Node), int(p.Number)) }
 

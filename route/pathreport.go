@@ -142,5 +142,5 @@ func (w namer) hop(h Hop) ReportHop {
 func (w namer) hopPort(p *Port) ReportHopPort { return ReportHopPort{w.report(p), p.GUID} }
 
 func (w namer) end(p *Port) ReportEnd {
-	return ReportEnd{NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: w.node(p.Node), Port: p.Number, LID: p.LID}
+	return ReportEnd{NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: w.name(p.Node), Port: p.Number, LID: p.LID}
 }

@@ -179,7 +179,7 @@ func NewReport(a *Analysis, findings []Finding, changes []Change, names *fabric.
 }
 
 func (w namer) report(p *Port) ReportPort {
-	return ReportPort{NodeGUID: p.Node.GUID, Name: w.node(p.Node), Port: p.Number}
+	return ReportPort{NodeGUID: p.Node.GUID, Name: w.name(p.Node), Port: p.Number}
 }
 
 func (w namer) finding(f Finding, lanes LaneKnowledge) ReportFinding {

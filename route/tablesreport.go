@@ -182,7 +182,7 @@ func (t *Tables) Ranges() []LIDRange {
 // or unicast ones.
 func NewReportTables(n *Node, f *TableFilter, multicast bool, names *fabric.NameMap) ReportTables {
 	w := namer{names}
-	r := ReportTables{NodeGUID: n.GUID, Name: w.node(n), LID: n.Ports[0].LID, Missing: n.Tables.Ranges()}
+	r := ReportTables{NodeGUID: n.GUID, Name: w.name(n), LID: n.Ports[0].LID, Missing: n.Tables.Ranges()}
 	if multicast {
 		r.Multicast = []ReportGroup{}
 		for _, g := range n.Tables.Groups(f) {
@@ -276,11 +276,11 @@ func NewReportUses(uses []Use, names *fabric.NameMap) []ReportUse {
 func NewReportBalance(b *PortGroup, names *fabric.NameMap) ReportBalance {
 	w := namer{names}
 	r := ReportBalance{
-		NodeGUID: b.Switch.GUID, Name: w.node(b.Switch), Level: b.Level, Ports: []ReportLoad{},
+		NodeGUID: b.Switch.GUID, Name: w.name(b.Switch), Level: b.Level, Ports: []ReportLoad{},
 		Least: b.Least, Mean: b.Mean, Most: b.Most, Uneven: b.Uneven(),
 	}
 	if b.To != nil {
-		r.To = &ReportPeer{b.To.GUID, w.node(b.To)}
+		r.To = &ReportPeer{b.To.GUID, w.name(b.To)}
 	}
 	for _, l := range b.Ports {
 		r.Ports = append(r.Ports, ReportLoad{l.Port.Number, l.Paths, l.LIDs})

@@ -39,7 +39,7 @@ func (v *view) json(r *cc.Report) {
 // name returns the name of a node, with the number of the port for a port of an adapter.
 func (v *view) name(a *cc.Agent) string {
 	if a.IsSwitch() {
-		return v.session.Names.Name(a.Port.Node)
+		return v.session.Names.Label(a.Port.Node)
 	}
 	return v.session.Names.PortName(a.Port)
 }

@@ -135,7 +135,7 @@ func (c *routes) congestionText(p route.Congestion) string {
 	if p.Link == nil {
 		return "no flows between switches"
 	}
-	link := fabric.PortName(c.names.NameOf(p.Link.Node.GUID, p.Link.Node.Desc), int(p.Link.Number))
+	link := fabric.PortName(c.names.LabelOf(p.Link.Node.GUID, p.Link.Node.Desc), int(p.Link.Number))
 	text := fmt.Sprintf("at most %s on a link (%s)", render.Count(p.Worst, "flow", "flows"), link)
 	if p.Rounds > 1 {
 		text += fmt.Sprintf(", %.1f on average over %d rounds", p.Mean, p.Rounds)

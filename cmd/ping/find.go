@@ -305,10 +305,10 @@ func (f *finder) addNodes(isWanted func(*fabric.Node) bool) {
 				continue
 			}
 			if p.Info == nil {
-				f.notFound = append(f.notFound, unresolved{f.names.Name(n), fmt.Errorf("scan %s: no PortInfo of port %d", f.names.Name(n), p.Number)})
+				f.notFound = append(f.notFound, unresolved{f.names.Label(n), fmt.Errorf("scan %s: no PortInfo of port %d", f.names.Label(n), p.Number)})
 				continue
 			}
-			t := &ping.Target{Name: f.names.Name(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
+			t := &ping.Target{Name: f.names.Label(n), To: umad.Target{LID: p.LID()}, PortGUID: p.GUID}
 			if p.LID() == 0 {
 				t.To.Route = n.Route
 			}
@@ -327,7 +327,7 @@ func (f *finder) addSilentPeers() {
 		if failure.Attr != mad.AttrNodeInfo || n == nil {
 			continue
 		}
-		name := "peer of " + fabric.PortName(f.names.Name(n), int(failure.Port))
+		name := "peer of " + fabric.PortName(f.names.Label(n), int(failure.Port))
 		f.notFound = append(f.notFound, unresolved{name, fmt.Errorf("find %s: %w", name, failure.Err)})
 	}
 }

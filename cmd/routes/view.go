@@ -59,7 +59,7 @@ func (v *view) findOwners() {
 	}
 }
 
-func (v *view) name(n *route.Node) string { return v.names.NameOf(n.GUID, n.Desc) }
+func (v *view) name(n *route.Node) string { return v.names.LabelOf(n.GUID, n.Desc) }
 
 // port names a port.
 func (v *view) port(p *route.Port) string {

@@ -56,7 +56,7 @@ func PrintFailures(failures *cmdutil.Failures, r *route.Routing, names *fabric.N
 func FailureError(f route.Failure, names *fabric.NameMap) error {
 	name := "unknown node"
 	if f.Node != nil {
-		name = names.NameOf(f.Node.GUID, f.Node.Desc)
+		name = names.LabelOf(f.Node.GUID, f.Node.Desc)
 	}
 	return fmt.Errorf("%s: %w", name, f.Err)
 }
@@ -64,7 +64,7 @@ func FailureError(f route.Failure, names *fabric.NameMap) error {
 // PrintChanging prints the switches whose tables changed during each read.
 func PrintChanging(failures *cmdutil.Failures, r *route.Routing, names *fabric.NameMap) {
 	for _, n := range r.Changing {
-		failures.Print(fmt.Errorf("%s: its tables changed during each read: entries may be of different times", names.NameOf(n.GUID, n.Desc)))
+		failures.Print(fmt.Errorf("%s: its tables changed during each read: entries may be of different times", names.LabelOf(n.GUID, n.Desc)))
 	}
 	failures.Close()
 }
