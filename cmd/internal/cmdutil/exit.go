@@ -76,6 +76,14 @@ func ExitCode(env *Env, from string, err error) int {
 		if o.Err != nil {
 			PrintError(env, from, o.Err)
 		}
+		if o.Code == ExitFindings || o.Code == ExitPartial {
+			if failed := env.outputError(); failed != nil { // the result is lost
+				if o.Err == nil && !env.outputReported() {
+					PrintError(env, from, failed)
+				}
+				return ExitFailed
+			}
+		}
 		return o.Code
 	}
 	PrintError(env, from, err)
@@ -105,6 +113,7 @@ func printText(env *Env, from string, err error) {
 	}
 	if output, ok := errors.AsType[*OutputError](err); ok {
 		err = output // without the step of the command
+		env.reportOutput()
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") { // of joined errors
 		fmt.Fprintf(env.ErrOut, "%s: %s\n", from, Message(line))

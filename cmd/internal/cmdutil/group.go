@@ -3,14 +3,24 @@ package cmdutil
 import "github.com/spf13/cobra"
 
 // RequireCommand makes a command without a subcommand, or with an unknown one, a usage
-// error. cobra prints its help, and reports success.
-func RequireCommand(cmd *cobra.Command) {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err, hint := UsageErrorf("no command given"), "see "+cmd.CommandPath()+" --help"
-		if len(args) > 0 {
-			err, hint = UsageErrorf("unknown command %q", args[0]), similar(cmd, args[0])+hint
+// error, whatever flags it has: they belong to the subcommands. cobra prints its help, and
+// reports success.
+func RequireCommand(group *cobra.Command) {
+	group.Args = cobra.ArbitraryArgs
+	group.RunE = func(cmd *cobra.Command, args []string) error { return commandError(cmd, args) }
+	group.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if cmd == group {
+			return commandError(cmd, cmd.Flags().Args())
 		}
-		return WithHint(err, hint)
+		return cmd.Root().FlagErrorFunc()(cmd, err)
+	})
+}
+
+// commandError returns the error for a missing or unknown subcommand.
+func commandError(cmd *cobra.Command, args []string) error {
+	err, hint := UsageErrorf("no command given"), "see "+cmd.CommandPath()+" --help"
+	if len(args) > 0 {
+		err, hint = UsageErrorf("unknown command %q", args[0]), similar(cmd, args[0])+hint
 	}
+	return WithHint(err, hint)
 }

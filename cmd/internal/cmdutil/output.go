@@ -12,8 +12,9 @@ import (
 // output was lost fails, even if the command ignores the errors of its writes as a help
 // text does. It may be used by several goroutines.
 type StandardOutput struct {
-	file   *os.File
-	failed atomic.Pointer[OutputError]
+	file     *os.File
+	failed   atomic.Pointer[OutputError]
+	reported atomic.Bool // an error message has been printed
 }
 
 // NewStandardOutput returns the output to a file.
@@ -52,4 +53,17 @@ func (e *Env) outputError() error {
 		}
 	}
 	return nil
+}
+
+// reportOutput records that the failure of the standard output has been printed.
+func (e *Env) reportOutput() {
+	if o, ok := e.Out.(*StandardOutput); ok {
+		o.reported.Store(true)
+	}
+}
+
+// outputReported reports whether [Env.reportOutput] was called.
+func (e *Env) outputReported() bool {
+	o, ok := e.Out.(*StandardOutput)
+	return ok && o.reported.Load()
 }
