@@ -103,7 +103,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&c.group, "mlid", "m", "", "show the paths of packets of the multicast group with `LID`")
 	flags.BoolVarP(&c.force, "force", "f", false, "follow the tables to a LID that no known port has")
 	flags.BoolVar(&c.counters, "counters", false, "read the error counters of the links")
-	flags.BoolVarP(&c.brief, "no_info", "n", false, "print GUIDs and port numbers in the form of ibtracert -n")
+	flags.BoolVarP(&c.brief, "no-info", "n", false, "print GUIDs and port numbers in the form of ibtracert -n")
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	for _, k := range route.PathKinds {
 		if k.IsProblem() {
@@ -123,9 +123,9 @@ var rules = cmdutil.FlagRules{
 		{Flags: []string{"ports-file"}, Others: []string{"from", "to-all"}},
 		routefiles.Clash("counters"),
 		{Flags: []string{"mlid"}, Others: []string{"force"}},
-		{Flags: []string{"json"}, Others: []string{"csv", "no_info"}},
-		{Flags: []string{"csv"}, Others: []string{"no_info"}},
-		{Flags: []string{"no_info"}, Others: []string{"counters"}},
+		{Flags: []string{"json"}, Others: []string{"csv", "no-info"}},
+		{Flags: []string{"csv"}, Others: []string{"no-info"}},
+		{Flags: []string{"no-info"}, Others: []string{"counters"}},
 	},
 	Needs: []cmdutil.Need{
 		routefiles.Need(),

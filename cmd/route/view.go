@@ -243,7 +243,11 @@ func findings(p *route.PathReport, hop int) string {
 	var list []string
 	for _, f := range p.Findings {
 		if f.Hop == nil && hop < 0 || f.Hop != nil && *f.Hop == hop {
-			list = append(list, fmt.Sprintf("%s: %s", f.Kind, f.Detail))
+			text := f.Detail // a finding of package linkinfo begins with its kind
+			if kind := fmt.Sprintf("%s: ", f.Kind); !strings.HasPrefix(text, kind) {
+				text = kind + text
+			}
+			list = append(list, text)
 		}
 	}
 	return strings.Join(list, "; ")
