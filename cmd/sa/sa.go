@@ -182,7 +182,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return cmdutil.UsageErrorf("%v has no named fields for --csv", kind)
 	case c.hex && kind.Name == "ClassPortInfo":
 		return cmdutil.UsageErrorf("ClassPortInfo is not a record: --hex is not possible")
-	case c.wait < 0:
+	case c.wait < 0 || c.wait == 0 && flags.Changed("wait"):
 		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time", c.wait)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
