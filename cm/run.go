@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/cm/internal/device"
+	"github.com/ibkit/ibkit/cm/internal/event"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
@@ -112,6 +113,7 @@ type runner struct {
 	local   rdmacm.Addr // nil: selected by the kernel
 	timeout time.Duration
 	channel *rdmacm.Channel
+	batch   event.Batch
 	devices device.Set
 	base    time.Time // of all times
 	result  Result
@@ -297,13 +299,9 @@ func peerGone(err error) bool {
 
 // next handles the next event, or the steps whose time is over.
 func (r *runner) next(ctx context.Context) error {
-	e, err := r.channel.Next(ctx)
-	switch {
+	switch err := r.batch.Wait(ctx, r.channel); {
 	case err == nil:
-		if a := r.active[e.ID]; a != nil {
-			return r.handle(a, e)
-		}
-		return nil
+		return r.handleAll()
 	case ctx.Err() == nil:
 		return err
 	}
@@ -315,6 +313,18 @@ func (r *runner) next(ctx context.Context) error {
 		}
 		if err := r.fail(l.of, cmp.Or[error](l.of.err, &rdmacm.TimeoutError{After: r.timeout})); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// handleAll handles the events of a batch.
+func (r *runner) handleAll() error {
+	for e := range r.batch.All() {
+		if a := r.active[e.ID]; a != nil {
+			if err := r.handle(a, e); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cm/internal/device"
+	"github.com/ibkit/ibkit/cm/internal/event"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -58,6 +59,7 @@ type server struct {
 	options   ServeOptions
 	most      int
 	channel   *rdmacm.Channel
+	batch     event.Batch
 	listeners []*rdmacm.ID
 	devices   device.Set
 	counts    ServeCounts
@@ -108,9 +110,9 @@ func (s *server) serve(ctx context.Context) (err error) {
 		if s.expire(); len(s.limits) > 0 {
 			limited = w.until(s.limits[0].at)
 		}
-		e, err := s.channel.Next(limited)
+		err := s.batch.Wait(limited, s.channel)
 		if err == nil {
-			err = s.handle(e)
+			err = s.handleAll()
 		}
 		switch {
 		case err == nil, limited.Err() != nil:
@@ -152,6 +154,16 @@ func (s *server) expire() {
 // step returns the error of the confirmation.
 func (s *server) step(h *holding, err error) error {
 	return &rdmacm.StepError{Step: rdmacm.StepEstablish, Peer: h.peer, Err: err}
+}
+
+// handleAll handles the events of a batch.
+func (s *server) handleAll() error {
+	for e := range s.batch.All() {
+		if err := s.handle(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // handle handles an event. It returns the error of an event of a listener.

@@ -2,10 +2,12 @@ package rdmacm
 
 import (
 	"context"
-	"runtime"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs"
@@ -50,7 +52,8 @@ func (c *Channel) Close() error {
 
 // WaitInThread makes Next wait in a system call from now on, which occupies a thread of
 // the process, instead of Go's poller. A wait costs less then: it wakes the thread
-// itself, and needs no other thread of Go's scheduler. It suits a goroutine that handles
+// itself, and needs no other thread of Go's scheduler. For the first millisecond it gives
+// up the processor again and again instead of blocking. It suits a goroutine that handles
 // the events of many IDs. No Next may be in progress. Further calls have no effect.
 func (c *Channel) WaitInThread() error {
 	return callError("wait in thread", c.node.waitInThread())
@@ -69,19 +72,39 @@ func (c *Channel) Next(ctx context.Context) (Event, error) {
 		if err := ctx.Err(); err != nil {
 			return Event{}, err
 		}
-		var pins runtime.Pinner
-		r := new(uapi.CMEventResp)
-		pins.Pin(r)
-		get := uapi.CMGetEvent{Response: address(r)}
-		err := c.node.next(ctx, message(uapi.CMCmdGetEvent, &get, unsafe.Sizeof(*r)))
-		pins.Unpin()
-		if err != nil {
-			return Event{}, callError("read event", err)
-		}
-		if e, known, err := c.event(r); known || err != nil {
+		e, known, err := c.read(func(message []byte) error { return c.node.next(ctx, message) })
+		if known || err != nil {
 			return e, err
 		}
 	}
+}
+
+// TryNext is Next without a wait. ok is false if there is no event.
+func (c *Channel) TryNext() (e Event, ok bool, err error) {
+	for !ok && err == nil {
+		e, ok, err = c.read(c.node.tryNext)
+	}
+	if errors.Is(err, unix.EAGAIN) {
+		return Event{}, false, nil
+	}
+	return e, ok, err
+}
+
+// read reads an event of the kernel with get, which executes GET_EVENT. known is false if
+// the owner of the event was closed.
+func (c *Channel) read(get func(message []byte) error) (e Event, known bool, err error) {
+	s, err := takeSlot()
+	if err != nil {
+		return Event{}, false, callError("read event", err)
+	}
+	defer s.free()
+	var r uapi.CMEventResp
+	in := uapi.CMGetEvent{Response: s.address()}
+	if err := get(s.command(uapi.CMCmdGetEvent, uapi.Bytes(&in), unsafe.Sizeof(r))); err != nil {
+		return Event{}, false, callError("read event", err)
+	}
+	r = uapi.Decode[uapi.CMEventResp](s.response[:])
+	return c.event(&r)
 }
 
 // event converts an event of the kernel. known is false if its owner was closed.
@@ -145,6 +168,16 @@ func (c *Channel) owned(id *ID) map[uint64]owner {
 	return found
 }
 
+// disown removes an ID and its groups.
+func (c *Channel) disown(id *ID) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	delete(c.owners, id.uid)
+	for uid := range id.groups {
+		delete(c.owners, uid)
+	}
+}
+
 func (c *Channel) removeAll(owners map[uint64]owner) {
 	for uid := range owners {
 		c.remove(uid)
@@ -182,19 +215,25 @@ func (c *Channel) destroy(handle uint32) error {
 }
 
 // request executes a command with a response.
-func request[Out, In any](c *Channel, op string, cmd uint32, in func(response uint64) In) (Out, error) {
-	var pins runtime.Pinner
-	defer pins.Unpin()
-	out := new(Out)
-	pins.Pin(out)
-	core := in(address(out))
-	err := c.node.command(message(cmd, &core, unsafe.Sizeof(*out)))
-	return *out, callError(op, err)
+func request[Out, In any](c *Channel, op string, cmd uint32, in func(response uint64) In) (out Out, err error) {
+	s, err := takeSlot()
+	if err != nil {
+		return out, callError(op, err)
+	}
+	defer s.free()
+	body := in(s.address())
+	err = c.node.command(s.command(cmd, uapi.Bytes(&body), unsafe.Sizeof(out)))
+	return uapi.Decode[Out](s.response[:]), callError(op, err)
 }
 
 // command executes a command without a response.
 func command[In any](c *Channel, op string, cmd uint32, in *In) error {
-	return callError(op, c.node.command(message(cmd, in, 0)))
+	s, err := takeSlot()
+	if err != nil {
+		return callError(op, err)
+	}
+	defer s.free()
+	return callError(op, c.node.command(s.command(cmd, uapi.Bytes(in), 0)))
 }
 
 // address returns the address of pinned memory.

@@ -118,6 +118,13 @@ func (n *fakeNode) next(ctx context.Context, message []byte) error {
 	}
 }
 
+func (n *fakeNode) tryNext(message []byte) error {
+	if len(n.events) == 0 { // this goroutine is the only one that reads
+		return unix.EAGAIN
+	}
+	return n.next(context.Background(), message)
+}
+
 // parse checks the header of a message.
 func (n *fakeNode) parse(message []byte) (uapi.CMHeader, []byte) {
 	h := uapi.Decode[uapi.CMHeader](message)

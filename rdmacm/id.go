@@ -1,6 +1,7 @@
 package rdmacm
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"runtime"
@@ -62,7 +63,7 @@ func (id *ID) Close() error {
 		return callError("destroy ID", fs.ErrClosed)
 	}
 	id.channel = nil
-	c.removeAll(c.owned(id))
+	c.disown(id)
 	return c.destroy(id.handle)
 }
 
@@ -99,13 +100,24 @@ func (id *ID) Migrate(to *Channel) error {
 // Bind binds the ID to a local address. Port 0 selects a free port, which Addresses
 // returns.
 func (id *ID) Bind(local Addr) error {
-	op := fmt.Sprintf("bind to %v", local)
 	c := uapi.CMBind{ID: id.handle}
 	var err error
-	if c.AddrSize, err = putAddr(&c.Addr, local); err != nil {
-		return callError(op, err)
+	if c.AddrSize, err = putAddr(&c.Addr, local); err == nil {
+		err = do(id, "", uapi.CMCmdBind, c)
 	}
-	return do(id, op, uapi.CMCmdBind, c)
+	if err != nil {
+		return renamed(err, fmt.Sprintf("bind to %v", local))
+	}
+	return nil
+}
+
+// renamed returns the error of a command with an operation that only an error needs:
+// formatting it would take longer than the rest of a command outside of the kernel.
+func renamed(err error, op string) error {
+	if call, ok := errors.AsType[*CallError](err); ok {
+		err = call.Err
+	}
+	return callError(op, err)
 }
 
 // putAddr encodes an address and returns its size.
@@ -118,18 +130,21 @@ func putAddr(to *uapi.CMSockaddr, a Addr) (uint16, error) {
 // EventAddrResolved or EventAddrError follows. local is nil unless the address or
 // the port of this side matters.
 func (id *ID) ResolveAddr(local, peer Addr, timeout time.Duration) error {
-	op := fmt.Sprintf("resolve address %v", peer)
 	c := uapi.CMResolveAddr{ID: id.handle, TimeoutMS: milliseconds(timeout)}
 	var err error
 	if local != nil {
-		if c.SrcSize, err = putAddr(&c.Src, local); err != nil {
-			return callError(op, err)
-		}
+		c.SrcSize, err = putAddr(&c.Src, local)
 	}
-	if c.DstSize, err = putAddr(&c.Dst, peer); err != nil {
-		return callError(op, err)
+	if err == nil {
+		c.DstSize, err = putAddr(&c.Dst, peer)
 	}
-	return do(id, op, uapi.CMCmdResolveAddr, c)
+	if err == nil {
+		err = do(id, "", uapi.CMCmdResolveAddr, c)
+	}
+	if err != nil {
+		return renamed(err, fmt.Sprintf("resolve address %v", peer))
+	}
+	return nil
 }
 
 // ResolveRoute starts to resolve the route to the peer. EventRouteResolved or
@@ -253,16 +268,23 @@ func (id *ID) SetPath(p PathRecord) error {
 // InitQPAttr returns the attributes for a change of the queue pair to a state, in
 // which the kernel has filled in the parameters of the connection.
 func (id *ID) InitQPAttr(state verbs.QPState) (verbs.QPAttr, error) {
-	op := fmt.Sprintf("query QP attributes for %v", state)
+	r, err := initQPAttr(id, state)
 	var attr verbs.QPAttr
-	err := id.with(op, func(c *Channel) error {
-		r, err := request[uapi.UserQPAttr](c, op, uapi.CMCmdInitQPAttr, func(response uint64) uapi.CMInitQPAttr {
+	if err == nil {
+		_, attr, err = verbs.DecodeQPAttr(uapi.Bytes(&r))
+	}
+	if err != nil {
+		return attr, renamed(err, fmt.Sprintf("query QP attributes for %v", state))
+	}
+	return attr, nil
+}
+
+func initQPAttr(id *ID, state verbs.QPState) (r uapi.UserQPAttr, err error) {
+	err = id.with("", func(c *Channel) (err error) {
+		r, err = request[uapi.UserQPAttr](c, "", uapi.CMCmdInitQPAttr, func(response uint64) uapi.CMInitQPAttr {
 			return uapi.CMInitQPAttr{Response: response, ID: id.handle, QPState: uint32(state)}
 		})
-		if err == nil {
-			_, attr, err = verbs.DecodeQPAttr(uapi.Bytes(&r))
-		}
 		return err
 	})
-	return attr, err
+	return r, err
 }

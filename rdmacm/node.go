@@ -14,20 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/nonblock"
-	"github.com/ibkit/ibkit/internal/uapi"
 )
 
 // devicePath is the device node of the connection manager.
 const devicePath = "/dev/infiniband/rdma_cm"
 
 // A node is an open device node: the kernel's, or a fake in tests. A message may
-// contain the address of pinned memory for the response.
+// contain the address of memory for the response, which does not move.
 type node interface {
 	// command executes a command.
 	command(message []byte) error
 
 	// next executes GET_EVENT when there is an event. It waits until ctx ends.
 	next(ctx context.Context, message []byte) error
+
+	// tryNext executes GET_EVENT, and returns EAGAIN if there is no event.
+	tryNext(message []byte) error
 
 	// waitInThread makes next wait in a system call from now on.
 	waitInThread() error
@@ -141,12 +143,39 @@ func (n *deviceNode) next(ctx context.Context, message []byte) error {
 	})
 }
 
+func (n *deviceNode) tryNext(message []byte) error {
+	if n.thread == nil {
+		return n.control(func(fd uintptr) error { return writeBriefly(fd, message) })
+	}
+	_, err := n.thread.TryReceive(message)
+	return n.threadError(err)
+}
+
+// soon is the time for which a thread looks for an event before it blocks. Events of many
+// connections follow each other within less than it, and a processor without work takes
+// longer to wake than many a command.
+const soon = time.Millisecond
+
 // nextInThread is next in a thread of its own.
 func (n *deviceNode) nextInThread(ctx context.Context, message []byte) error {
-	// An event that waits needs no preparations for the end of ctx.
-	if _, err := n.thread.TryReceive(message); !errors.Is(err, unix.EAGAIN) {
-		return n.threadError(err)
+	// An event that comes soon needs no preparations for the end of ctx.
+	for began := time.Now(); ; {
+		err := n.tryNext(message)
+		switch {
+		case !errors.Is(err, unix.EAGAIN):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Since(began) > soon:
+			return n.block(ctx, message)
+		}
+		// The work for the event may need this processor. The call does not block.
+		_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	}
+}
+
+// block is nextInThread for an event that does not come soon.
+func (n *deviceNode) block(ctx context.Context, message []byte) error {
 	defer context.AfterFunc(ctx, n.thread.Interrupt)()
 	for {
 		_, err := n.thread.Receive(message, time.Time{})
@@ -201,11 +230,4 @@ func writeBriefly(fd uintptr, message []byte) error {
 			return errno
 		}
 	}
-}
-
-// message returns a command with its header. out is the size of the response.
-func message[T any](cmd uint32, in *T, out uintptr) []byte {
-	body := uapi.Bytes(in)
-	h := uapi.CMHeader{Cmd: cmd, In: uint16(len(body)), Out: uint16(out)}
-	return append(uapi.Bytes(&h), body...)
 }

@@ -52,7 +52,7 @@ var loopback = IPAddr{netip.MustParseAddrPort("127.0.0.1:7174")}
 func TestMessage(t *testing.T) {
 	in := uapi.CMBind{ID: 0x01020304}
 	in.AddrSize = must(putAddr(&in.Addr, loopback))(t)
-	got := message(uapi.CMCmdBind, &in, 0)
+	got := new(slot).command(uapi.CMCmdBind, uapi.Bytes(&in), 0)
 	want := append([]byte{
 		20, 0, 0, 0, 136, 0, 0, 0, // header
 		4, 3, 2, 1, 16, 0, 0, 0, // ID, size of the address
@@ -318,6 +318,72 @@ func TestChannel_ClosedOwner(t *testing.T) {
 		t.Errorf("got an event of ID %p, want %p", e.ID, other)
 	}
 }
+
+func TestChannel_TryNext(t *testing.T) {
+	k := newFakeKernel(t)
+	c := must(k.open())(t)
+	defer c.Close()
+	id := must(c.NewID(PortSpaceTCP, 0))(t)
+	if e, ok, err := c.TryNext(); ok || err != nil {
+		t.Errorf("without an event: got %v, %v, %v, want none", e, ok, err)
+	}
+	if err := id.ResolveRoute(0); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok, err := c.TryNext(); !ok || err != nil || e.ID != id || e.Type != EventRouteResolved {
+		t.Errorf("got %v, %v, %v, want %v", e, ok, err, EventRouteResolved)
+	}
+	// The event of a closed ID is dropped.
+	if err := errors.Join(id.ResolveRoute(0), id.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok, err := c.TryNext(); ok || err != nil {
+		t.Errorf("after Close of the ID: got %v, %v, %v, want none", e, ok, err)
+	}
+}
+
+// TestSlots takes more slots than are mapped at a time, writes to all of them, and
+// returns them.
+func TestSlots(t *testing.T) {
+	taken := map[*slot]bool{}
+	for range 3 * slotsAtOnce {
+		s := must(takeSlot())(t)
+		if taken[s] {
+			t.Fatal("got a slot twice")
+		}
+		taken[s] = true
+		s.response[0], s.message[len(s.message)-1] = 1, 1
+	}
+	for s := range taken {
+		s.free()
+	}
+	s := must(takeSlot())(t)
+	defer s.free()
+	s.command(uapi.CMCmdBind, nil, 8)
+	if s.response[0] != 0 || !taken[s] {
+		t.Errorf("got response %d, used before %v, want a used slot that is cleared", s.response[0], taken[s])
+	}
+}
+
+func BenchmarkCommand(b *testing.B) {
+	c := newChannel(nullNode{})
+	id := c.register(&ID{space: PortSpaceTCP, qpType: verbs.QPTypeRC})
+	peer, err := ResolveAddr(b.Context(), "127.0.0.1:1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := id.ResolveAddr(nil, peer, time.Second); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A nullNode accepts all commands.
+type nullNode struct{ node }
+
+func (nullNode) command([]byte) error { return nil }
 
 func TestGroup(t *testing.T) {
 	k := newFakeKernel(t)

@@ -146,6 +146,9 @@ func (c *Context) callLocked(r *request) error {
 	}
 	r.brief = c.brief.Load()
 	err := r.do(c.kernel, c.fd, c.driver)
+	if err == nil {
+		return nil
+	}
 	h := r.frame.header
 	return c.callError(r.op, methodName(h.Object, h.Method), err)
 }

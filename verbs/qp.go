@@ -50,7 +50,7 @@ type QPInit struct {
 // CreateQP creates a queue pair in the state RESET. See [XRCD.CreateQP] for
 // QPTypeXRCTarget.
 func (pd *PD) CreateQP(init QPInit) (*QP, error) {
-	op := fmt.Sprintf("create %v QP", init.Type)
+	op := "create " + init.Type.String() + " QP"
 	c := pd.context
 	if c.provider == nil {
 		return nil, c.noProvider(op)
@@ -72,7 +72,7 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 
 // createQP creates a queue pair of a protection domain or of an XRC domain.
 func (c *Context) createQP(init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
-	op := fmt.Sprintf("create %v QP", init.Type)
+	op := "create " + init.Type.String() + " QP"
 	var parents []*object
 	if pd != nil {
 		parents = append(parents, &pd.object)

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ibkit/ibkit/ib"
@@ -91,13 +92,12 @@ func (a QPAttr) core() (uapi.ModifyQP, qpAttrMask) {
 // calling the kernel. The Port of a Path must be the port of the queue pair;
 // otherwise the kernel returns EINVAL.
 func (qp *QP) Modify(to QPState, attr QPAttr) error {
-	op := fmt.Sprintf("change QP %#x to %v", qp.number, to)
 	qp.send.Lock()
 	defer qp.send.Unlock()
 	qp.recv.Lock()
 	defer qp.recv.Unlock()
 	if qp.queue == nil {
-		return closedError(op, qp.context.name)
+		return closedError(qp.change(to), qp.context.name)
 	}
 	core, mask := attr.core()
 	err := checkTransition(qp.init.Type, qp.IWARP(), qp.state, to, mask)
@@ -112,7 +112,10 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	// queue pair, and siw ignores data that arrives meanwhile (siw_qp.c,
 	// siw_qp_llp_data_ready).
 	if !qp.IWARP() || to != QPStateRTS {
-		if err := qp.invoke(op, uapi.CmdModifyQP, uapi.Bytes(&core), nil, nil, nil); err != nil {
+		if err := qp.invoke("change QP", uapi.CmdModifyQP, uapi.Bytes(&core), nil, nil, nil); err != nil {
+			if call, ok := errors.AsType[*CallError](err); ok {
+				call.Op = qp.change(to)
+			}
 			if attr.Path != nil {
 				err = qp.context.explainPath(*attr.Path, err)
 			}
@@ -127,6 +130,9 @@ func (qp *QP) Modify(to QPState, attr QPAttr) error {
 	}
 	return nil
 }
+
+// change returns the operation for errors of Modify.
+func (qp *QP) change(to QPState) string { return fmt.Sprintf("change QP %#x to %v", qp.number, to) }
 
 // QPStatus is the state of a queue pair in the kernel, in the units of QPAttr.
 type QPStatus struct {
