@@ -10,10 +10,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/cm/internal/device"
+	"github.com/ibkit/ibkit/cm/internal/event"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -57,7 +59,8 @@ type Session struct {
 	connecting int // connections that are neither established nor failed
 	connected  int // connections that are established
 
-	early []rdmacm.Event // events during transfers, which await handles
+	batch event.Batch
+	early []rdmacm.Event // events that await handles next
 
 	local, peer rdmacm.Addr // of Connect
 	begun       int         // connections of a client
@@ -169,7 +172,11 @@ func (s *Session) next(ctx context.Context) (e rdmacm.Event, err error) {
 		e, s.early = s.early[0], s.early[1:]
 		return e, nil
 	}
-	return s.channel.Next(ctx)
+	if err := s.batch.Wait(ctx, s.channel); err != nil {
+		return e, err
+	}
+	s.early = slices.AppendSeq(s.early, s.batch.All())
+	return s.next(ctx)
 }
 
 // watch receives events during transfers, until ctx ends.
