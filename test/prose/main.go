@@ -1,5 +1,5 @@
 // Prose measures the plain English of the project: how often comments, documents,
-// manual pages and printed strings use words that hide the meaning. Usage:
+// manual pages, schemas and printed strings use words that hide the meaning. Usage:
 //
 //	go run ./test/prose [-list] [directory or file ...]
 //

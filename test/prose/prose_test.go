@@ -19,3 +19,11 @@ func TestReadDocument(t *testing.T) {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}
 }
+
+func TestReadSchema(t *testing.T) {
+	got := readSchema("x.json", "{\n\"description\": \"What it \\\"says\\\".\",\n\"title\": \"what\"}")
+	want := []text{{schemas, "x.json", 2, `What it "says".`}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(text{})); diff != "" {
+		t.Errorf("texts (-want +got):\n%s", diff)
+	}
+}

@@ -72,7 +72,7 @@ func (r rate) String() string {
 // rates returns one rate per kind of text and group.
 func rates(texts []text) []rate {
 	var all []rate
-	for _, k := range []kind{comments, testComments, documents, printed} {
+	for _, k := range []kind{comments, testComments, documents, printed, schemas} {
 		for _, g := range groups {
 			r := rate{kind: k, group: g}
 			for _, t := range texts {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,7 @@ const (
 	testComments kind = "test comments"
 	documents    kind = "documents"
 	printed      kind = "strings"
+	schemas      kind = "schemas"
 )
 
 // A text is a line or a paragraph of prose and its place.
@@ -30,7 +32,8 @@ type text struct {
 }
 
 // readTexts collects the prose below directories and in files: comments of Go files,
-// string literals of commands, documents and the sources of manual pages.
+// string literals of commands, documents, the sources of manual pages, and the
+// descriptions in JSON schemas.
 func readTexts(roots ...string) ([]text, error) {
 	var texts []text
 	for _, root := range roots {
@@ -65,8 +68,29 @@ func readFile(path string) ([]text, error) {
 	case ".md", ".man":
 		data, err := os.ReadFile(path)
 		return readDocument(path, string(data)), err
+	case ".json":
+		if filepath.Base(filepath.Dir(path)) != "schema" {
+			return nil, nil
+		}
+		data, err := os.ReadFile(path)
+		return readSchema(path, string(data)), err
 	}
 	return nil, nil
+}
+
+var description = regexp.MustCompile(`"description": ("(?:[^"\\]|\\.)*")`)
+
+// readSchema returns the descriptions in a JSON schema that has each on one line.
+func readSchema(path, data string) []text {
+	var texts []text
+	for i, line := range strings.Split(data, "\n") {
+		for _, m := range description.FindAllStringSubmatch(line, -1) {
+			if s, err := strconv.Unquote(m[1]); err == nil {
+				texts = append(texts, text{schemas, path, i + 1, s})
+			}
+		}
+	}
+	return texts
 }
 
 // readDocument returns the lines of a document that are not code.
