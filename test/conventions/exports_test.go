@@ -17,7 +17,7 @@ import (
 func TestInternalExports(t *testing.T) {
 	dirs := map[string]bool{}
 	for _, file := range sources(t) {
-		dirs[file.dir] = below(slices.Concat(public, tools), file.dir)
+		dirs[file.dir] = below(slices.Concat(public, tools), file.dir) && !isInternal(file.dir)
 	}
 	files := exportFiles(t)
 	packages := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
@@ -41,6 +41,11 @@ func TestInternalExports(t *testing.T) {
 			}
 		})
 	}
+}
+
+// isInternal reports whether a path has an element "internal".
+func isInternal(path string) bool {
+	return slices.Contains(strings.Split(path, "/"), "internal")
 }
 
 // exportFiles returns the files with the compiler's export data by import path.
@@ -83,7 +88,7 @@ func internalType(t types.Type, p *types.Package) string {
 			return visit(types.Unalias(t))
 		case *types.Named:
 			owner := t.Obj().Pkg()
-			if owner != nil && strings.HasPrefix(owner.Path(), module+"/internal/") {
+			if owner != nil && strings.HasPrefix(owner.Path(), module+"/") && isInternal(owner.Path()) {
 				return t.String()
 			}
 			if owner != p {
