@@ -26,7 +26,7 @@ const (
 )
 
 // AllNames are the values of [Names].
-var AllNames = []string{string(Treydock), string(Guilbaults), string(Node)}
+var AllNames = []Names{Treydock, Guilbaults, Node}
 
 // Defaults of [Options].
 const (

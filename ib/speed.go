@@ -45,6 +45,15 @@ var speeds = [...]struct {
 	{"XDR", 212.5, 2000, "212.5 Gbps"},
 }
 
+// Speeds returns all speeds, from the slowest to the fastest.
+func Speeds() []Speed {
+	all := make([]Speed, len(speeds))
+	for i := range speeds {
+		all[i] = 1 << i
+	}
+	return all
+}
+
 // top returns the bit number of the fastest speed in s, -1 if s has no defined
 // speed.
 func (s Speed) top() int {

@@ -35,6 +35,15 @@ var widths = []struct {
 	{Width12X, 12, "12X"},
 }
 
+// LinkWidths returns all widths, from the narrowest to the widest.
+func LinkWidths() []LinkWidth {
+	all := make([]LinkWidth, len(widths))
+	for i, d := range widths {
+		all[i] = d.width
+	}
+	return all
+}
+
 // Lanes returns the number of lanes of the widest width in w, 0 if w has no
 // defined width.
 func (w LinkWidth) Lanes() int {

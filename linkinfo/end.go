@@ -63,16 +63,6 @@ var kindNames = [...]string{
 	Invalid:   "invalid",
 }
 
-// ParseKind parses the text of a kind.
-func ParseKind(s string) (Kind, error) {
-	for _, k := range Kinds {
-		if k.String() == s {
-			return k, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown finding %q", s)
-}
-
 // String returns the text of the kind, for example "one-sided".
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
@@ -85,9 +75,13 @@ func (k Kind) String() string {
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText parses the text of a kind.
-func (k *Kind) UnmarshalText(text []byte) (err error) {
-	*k, err = ParseKind(string(text))
-	return err
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.String() == string(text) })
+	if i < 0 {
+		return fmt.Errorf("unknown finding %q", text)
+	}
+	*k = Kinds[i]
+	return nil
 }
 
 // A Finding is an observation about a port. Findings are comparable: those of the

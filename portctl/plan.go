@@ -27,8 +27,8 @@ const (
 
 var riskNames = []string{OwnLink: "own-link", SMLink: "sm-link", LastLink: "last-link"}
 
-// RiskNames are the names of the risks.
-var RiskNames = riskNames[OwnLink:]
+// Risks are all risks.
+var Risks = []Risk{OwnLink, SMLink, LastLink}
 
 // String returns the name of the risk.
 func (r Risk) String() string { return riskNames[r] }

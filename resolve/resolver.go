@@ -29,16 +29,17 @@ const (
 	LookupNodes // the nodes only, by a scan
 )
 
-var lookupModeNames = [...]string{"all", "sa", "nodes"}
+// LookupModes are all modes.
+var LookupModes = []LookupMode{LookupAll, LookupSA, LookupNodes}
 
-// ParseLookupMode parses "all", "sa" or "nodes".
-func ParseLookupMode(s string) (LookupMode, error) {
-	for i, name := range lookupModeNames {
-		if s == name {
-			return LookupMode(i), nil
-		}
+var lookupModeNames = [...]string{LookupAll: "all", LookupSA: "sa", LookupNodes: "nodes"}
+
+// String returns the name of the mode: "all", "sa" or "nodes".
+func (m LookupMode) String() string {
+	if int(m) < len(lookupModeNames) {
+		return lookupModeNames[m]
 	}
-	return 0, fmt.Errorf("parse lookup mode %q: not all, sa or nodes", s)
+	return fmt.Sprintf("LookupMode(%d)", uint8(m))
 }
 
 // Options configure a [Resolver]. The zero value has good defaults.

@@ -2,10 +2,8 @@ package route
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -21,22 +19,14 @@ const (
 
 var patternNames = []string{"", "all-to-all", "shift", "random"}
 
-// Patterns are the names of all patterns.
-var Patterns = patternNames[1:]
+// Patterns are all patterns.
+var Patterns = []Pattern{AllToAll, Shift, Random}
 
 // String returns the name of the pattern.
 func (p Pattern) String() string { return patternNames[p] }
 
 // MarshalText returns the text of [Pattern.String]. The error is always nil.
 func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
-
-// ParsePattern returns the pattern with a name.
-func ParsePattern(name string) (Pattern, error) {
-	if i := slices.Index(patternNames, name); i > 0 {
-		return Pattern(i), nil
-	}
-	return 0, fmt.Errorf("parse pattern %q: want one of %v", name, Patterns)
-}
 
 // Congestion is the load of the links between switches under a traffic pattern, in flows
 // per link.

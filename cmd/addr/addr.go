@@ -26,7 +26,7 @@ type command struct {
 	env      *cmdutil.Env
 	fabric   fabricflag.Flags
 	allPorts bool
-	source   string
+	source   resolve.LookupMode
 	file     string
 	json     bool
 	plain    bool
@@ -102,7 +102,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "find ports by subnet administration, else by a scan, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "find ports by subnet administration, else by a scan, `SOURCE`")
 	flags.StringVarP(&c.file, "file", "f", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
@@ -126,10 +126,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
-	var err error
-	if c.options.Mode, err = resolve.ParseLookupMode(c.source); err != nil {
-		return nil, cmdutil.UsageErrorf("invalid --source: %w", err)
-	}
 	addresses, err := cmdutil.ParseTargets(c.env.In, args, c.byGUID, c.byRoute, c.file)
 	if err != nil {
 		return nil, err
@@ -140,9 +136,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.names, err = c.fabric.Names(c.env); err != nil {
 		return nil, err
 	}
-	mode := c.options.Mode
 	c.options = c.fabric.Resolve(c.env, c.names)
-	c.options.Mode = mode
+	c.options.Mode = c.source
 	if len(args) == 0 && c.file == "" {
 		addresses = []resolve.Address{resolve.Self()}
 	}

@@ -31,7 +31,7 @@ type command struct {
 
 	nodes  fabricflag.NodePatterns
 	show   []string
-	ignore []string
+	ignore []cc.Kind
 	set    string
 	dryRun bool
 	yes    bool
@@ -114,11 +114,7 @@ func (c *command) define(cmd *cobra.Command) {
 	c.nodes.Register(c.env, cmd, "read and change")
 	c.show = []string{partNodes}
 	cmdutil.EnumListFlag(cmd, &c.show, "show", "", parts, "show these `TABLES`")
-	var kinds []string
-	for _, k := range cc.Kinds {
-		kinds = append(kinds, string(k))
-	}
-	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", kinds, "do not report a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", cc.Kinds, "do not report a `FINDING`")
 	flags.StringVar(&c.set, "set", "", "change nodes that differ from the settings in `FILE` (-: input)")
 	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the differences and do not set them (--set)")
 	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation (--set)")
@@ -216,7 +212,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 
 // print shows the settings.
 func (c *command) print(s *cc.Session) error {
-	ignored := func(f cc.Finding) bool { return slices.Contains(c.ignore, string(f.Kind)) }
+	ignored := func(f cc.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
 	found := false
 	for _, a := range s.Agents {
 		a.Findings = slices.DeleteFunc(a.Findings, ignored)

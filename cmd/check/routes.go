@@ -30,11 +30,10 @@ type routes struct {
 
 	files        routefiles.Flags
 	save, diff   string
-	patterns     []string
 	withSwitches bool
 	pathSLs      bool
 	smKey        string
-	kinds, fail  []string
+	kinds, fail  []route.Kind
 	limit        int
 	json, csv    bool
 
@@ -95,12 +94,12 @@ func (c *routes) define(cmd *cobra.Command) {
 	c.files.Register(flags)
 	flags.StringVar(&c.save, "save", "", "store nodes and tables in `FILE`")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the routing stored in `FILE`")
-	cmdutil.EnumListFlag(cmd, &c.patterns, "pattern", "", route.Patterns, "measure the congestion of a traffic `PATTERN`")
+	cmdutil.EnumListFlag(cmd, &c.options.Analyze.Patterns, "pattern", "", route.Patterns, "measure the congestion of a traffic `PATTERN`")
 	flags.BoolVar(&c.withSwitches, "with-switches", false, "include paths from and to the LIDs of switches")
 	flags.BoolVar(&c.pathSLs, "path-sls", false, "query the service level of each path if there are credit loops")
 	flags.StringVar(&c.smKey, "smkey", "", "SM_Key to read the members of groups: a `KEY`, @FILE, or - for a prompt")
-	cmdutil.EnumListFlag(cmd, &c.kinds, "finding", "", routefiles.KindNames(route.Kinds), "show only findings of a `KIND`")
-	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", routefiles.KindNames(route.Kinds), "exit with 3 for a `KIND` (default: --finding, or all)")
+	cmdutil.EnumListFlag(cmd, &c.kinds, "finding", "", route.Kinds, "show only findings of a `KIND`")
+	cmdutil.EnumListFlag(cmd, &c.fail, "fail-on", "", route.Kinds, "exit with 3 for a `KIND` (default: --finding, or all)")
 	flags.IntVar(&c.limit, "limit", 10, "print at most `N` findings of each kind; 0: all")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print the findings as comma-separated values")
@@ -130,13 +129,6 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.limit)
 	}
 	o := &c.options
-	for _, name := range c.patterns {
-		p, err := route.ParsePattern(name)
-		if err != nil {
-			return &cmdutil.UsageError{Err: err}
-		}
-		o.Analyze.Patterns = append(o.Analyze.Patterns, p)
-	}
 	if len(c.fail) == 0 {
 		c.fail = c.kinds
 	}
@@ -219,12 +211,12 @@ func (c *routes) selected(findings []route.Finding) []route.Finding {
 	if len(c.kinds) == 0 {
 		return findings
 	}
-	return slices.DeleteFunc(slices.Clone(findings), func(f route.Finding) bool { return !slices.Contains(c.kinds, string(f.Kind)) })
+	return slices.DeleteFunc(slices.Clone(findings), func(f route.Finding) bool { return !slices.Contains(c.kinds, f.Kind) })
 }
 
 // fails reports whether a finding makes the command exit with code 3.
 func (c *routes) fails(f route.Finding) bool {
-	return len(c.fail) == 0 || slices.Contains(c.fail, string(f.Kind))
+	return len(c.fail) == 0 || slices.Contains(c.fail, f.Kind)
 }
 
 func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.Finding, changes []route.Change, partial bool) {

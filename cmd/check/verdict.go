@@ -37,7 +37,7 @@ type verdict struct {
 	json            bool
 	only, skip      []string
 	list            bool
-	failOn          string
+	failOn          check.Severity
 	limit           int
 	thresholds      string
 	writeThresholds string
@@ -52,13 +52,13 @@ func (v *verdict) register(cmd *cobra.Command) {
 	for _, s := range v.stages {
 		names = append(names, s[0]+"\t"+s[1])
 	}
-	cmdutil.EnumListFlag(cmd, &v.only, "only", "", names, "run only these `STAGES`, separated by commas (see --list)")
-	cmdutil.EnumListFlag(cmd, &v.skip, "skip", "", names, "skip these `STAGES`, separated by commas")
+	cmdutil.DescribedListFlag(cmd, &v.only, "only", "", names, "run only these `STAGES`, separated by commas (see --list)")
+	cmdutil.DescribedListFlag(cmd, &v.skip, "skip", "", names, "skip these `STAGES`, separated by commas")
 	flags.BoolVar(&v.list, "list", false, "list the stages with their findings")
 	cmdutil.EnumFlag(cmd, &v.format, "format", "", formatText,
 		[]string{formatText, formatJSON, formatNagios, formatNHC, formatJUnit}, "output `FORMAT`")
 	flags.BoolVar(&v.json, "json", false, "the same as --format json")
-	cmdutil.EnumFlag(cmd, &v.failOn, "fail-on", "", "error", []string{"error", "warning"}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
+	cmdutil.EnumFlag(cmd, &v.failOn, "fail-on", "", check.Error, []check.Severity{check.Error, check.Warning}, "exit with 3 (nhc: 1) for findings from this `SEVERITY`")
 	flags.IntVar(&v.limit, "limit", 10, "print at most `N` findings of each kind; 0: all (text)")
 	flags.StringVar(&v.thresholds, "thresholds", "", "read thresholds and severities from `FILE`, in YAML or JSON")
 	flags.StringVar(&v.writeThresholds, "write-thresholds", "", "write the thresholds with their sources to `FILE`, and exit")
@@ -151,7 +151,7 @@ func (v *verdict) printList() error {
 
 // fails reports whether a result makes the command fail.
 func (v *verdict) fails(r *check.Result) bool {
-	return r.Errors > 0 || v.failOn == "warning" && r.Warnings > 0
+	return r.Errors > 0 || v.failOn == check.Warning && r.Warnings > 0
 }
 
 // print prints a result and returns the exit code as an error.
@@ -272,7 +272,7 @@ func findingText(f check.Finding) string {
 // (mej/nhc, function die).
 func (v *verdict) printNHC(out *render.Output, r *check.Result) error {
 	for _, f := range r.Findings {
-		if f.Severity == check.Error || f.Severity == check.Warning && v.failOn == "warning" {
+		if f.Severity == check.Error || f.Severity == check.Warning && v.failOn == check.Warning {
 			fmt.Fprintf(out, "ERROR:  ibkit:  Health check failed:  check_%s:  %s\n", v.scope, nagiosText(findingText(f)))
 		}
 	}

@@ -87,8 +87,8 @@ Checks:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumListFlag(cmd, &c.options.Only, "only", "", checkNames(), "run only these `CHECKS`, separated by commas (see --list)")
-	cmdutil.EnumListFlag(cmd, &c.options.Skip, "skip", "", checkNames(), "skip these `CHECKS`, separated by commas")
+	cmdutil.DescribedListFlag(cmd, &c.options.Only, "only", "", checkNames(), "run only these `CHECKS`, separated by commas (see --list)")
+	cmdutil.DescribedListFlag(cmd, &c.options.Skip, "skip", "", checkNames(), "skip these `CHECKS`, separated by commas")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "print only errors, warnings and unknown results")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.list, "list", false, "list the checks")

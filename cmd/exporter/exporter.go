@@ -38,7 +38,7 @@ type command struct {
 	textfile  string
 	once      bool
 
-	names     string
+	names     exporter.Names
 	local     bool
 	all       bool
 	details   []string
@@ -123,7 +123,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.webConfig, "web-config", "", "read TLS and authentication from `FILE`")
 	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")
 	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
-	cmdutil.EnumFlag(cmd, &c.names, "names", "", string(exporter.Treydock), exporter.AllNames, "`NAMES` of metrics")
+	cmdutil.EnumFlag(cmd, &c.names, "names", "", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
 	flags.BoolVar(&c.all, "all-metrics", false, "export also the metrics that no published dashboard uses")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
 	cmdutil.EnumListFlag(cmd, &c.details, "details", "", []string{"fec", "errors", "discards", "none"}, "details to read of every port, a `LIST` (default fec)")
@@ -153,13 +153,13 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if c.local && flags.Changed("names") && c.names != string(exporter.Node) {
+	if c.local && flags.Changed("names") && c.names != exporter.Node {
 		return cmdutil.UsageErrorf("--local has the names of node_exporter, and excludes --names %s", c.names)
 	}
 	if c.local {
-		c.names = string(exporter.Node)
+		c.names = exporter.Node
 	}
-	c.local = c.names == string(exporter.Node)
+	c.local = c.names == exporter.Node
 	if other := cmdutil.Given(flags, fabricOnly); c.local && other != "" {
 		return cmdutil.UsageErrorf("the ports of this host (--local, --names node) and %s exclude each other", other)
 	}
@@ -194,7 +194,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 // completeOptions derives the options of the exporter.
 func (c *command) completeOptions() (err error) {
 	o := &c.options
-	o.Names, o.Interval, o.Timeout, o.MaxAge = exporter.Names(c.names), c.interval, c.limit, c.maxAge
+	o.Names, o.Interval, o.Timeout, o.MaxAge = c.names, c.interval, c.limit, c.maxAge
 	o.Version, o.Commit = buildinfo.Version(), buildinfo.Commit()
 	o.Log = slog.New(slog.NewTextHandler(c.env.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	o.Swept, o.AllMetrics, o.Textfile = c.swept, c.all, c.textfile != ""

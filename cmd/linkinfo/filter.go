@@ -2,24 +2,15 @@ package linkinfo
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/linkinfo"
 )
-
-func kindNames() []string {
-	var names []string
-	for _, k := range linkinfo.Kinds {
-		names = append(names, k.String())
-	}
-	return names
-}
 
 // filter selects link ends. A list selects ends that match any of its elements, an
 // empty list all ends.
@@ -27,14 +18,11 @@ type filter struct {
 	problems bool
 	allPorts bool
 	nodes    fabricflag.NodePatterns
-	states   []string
-	widths   []string
-	speeds   []string
-	findings []string
-	fail     []string
-
-	kinds  []linkinfo.Kind // findings, parsed
-	failOn []linkinfo.Kind // fail, parsed; findings if there are none; empty: all problems
+	states   []ib.PortState
+	widths   []ib.LinkWidth
+	speeds   []ib.Speed
+	kinds    []linkinfo.Kind // findings
+	failOn   []linkinfo.Kind // kinds if there are none; empty: all problems
 }
 
 func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
@@ -42,40 +30,22 @@ func (f *filter) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.BoolVar(&f.problems, "problems", false, "show only links with a problem")
 	flags.BoolVar(&f.allPorts, "all-ports", false, "include ports without a link")
 	f.nodes.Register(env, cmd, "show")
-	cmdutil.EnumListFlag(cmd, &f.states, "state", "", []string{"Down", "Initialize", "Armed", "Active"}, "show only ports in a `STATE`")
-	cmdutil.EnumListFlag(cmd, &f.widths, "width", "", []string{"1X", "2X", "4X", "8X", "12X"}, "show only links of a `WIDTH`")
-	cmdutil.EnumListFlag(cmd, &f.speeds, "speed", "", []string{"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}, "show only links of a `SPEED`")
-	cmdutil.EnumListFlag(cmd, &f.findings, "finding", "", kindNames(), "show only links with a `FINDING`")
-	cmdutil.EnumListFlag(cmd, &f.fail, "fail-on", "", kindNames(), "exit with 3 for a `FINDING` (default: --finding, or all problems)")
+	cmdutil.EnumListFlag(cmd, &f.states, "state", "", []ib.PortState{ib.PortDown, ib.PortInit, ib.PortArmed, ib.PortActive}, "show only ports in a `STATE`")
+	cmdutil.EnumListFlag(cmd, &f.widths, "width", "", ib.LinkWidths(), "show only links of a `WIDTH`")
+	cmdutil.EnumListFlag(cmd, &f.speeds, "speed", "", ib.Speeds(), "show only links of a `SPEED`")
+	cmdutil.EnumListFlag(cmd, &f.kinds, "finding", "", linkinfo.Kinds, "show only links with a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &f.failOn, "fail-on", "", linkinfo.Kinds, "exit with 3 for a `FINDING` (default: --finding, or all problems)")
 }
 
 // complete checks the flags.
-func (f *filter) complete() (err error) {
+func (f *filter) complete() error {
 	if err := f.nodes.Check(); err != nil {
-		return err
-	}
-	if f.kinds, err = parseKinds(f.findings); err != nil {
-		return err
-	}
-	if f.failOn, err = parseKinds(f.fail); err != nil {
 		return err
 	}
 	if len(f.failOn) == 0 {
 		f.failOn = f.kinds
 	}
 	return nil
-}
-
-func parseKinds(list []string) ([]linkinfo.Kind, error) {
-	var kinds []linkinfo.Kind
-	for _, s := range list {
-		k, err := linkinfo.ParseKind(s)
-		if err != nil {
-			return nil, &cmdutil.UsageError{Err: err}
-		}
-		kinds = append(kinds, k)
-	}
-	return kinds, nil
 }
 
 // fails reports whether an end makes the command exit with code 3.
@@ -107,11 +77,11 @@ func (f *filter) wants(e *linkinfo.End, names *fabric.NameMap, withDown bool) bo
 	if len(f.kinds) > 0 && !slices.ContainsFunc(f.kinds, e.Has) {
 		return false
 	}
-	state := ""
+	var state ib.PortState
 	if e.Port.Info != nil {
-		state = e.Port.Info.State.String()
+		state = e.Port.Info.State
 	}
-	return anyEqual(f.states, state) && anyEqual(f.widths, render.Text(e.Width)) && anyEqual(f.speeds, render.Text(e.Speed)) &&
+	return among(f.states, state) && among(f.widths, e.Width) && among(f.speeds, e.Speed) &&
 		f.nodes.Match(e.Port.Node, names)
 }
 
@@ -120,6 +90,4 @@ func (f *filter) narrows() bool {
 	return f.problems || len(f.nodes)+len(f.states)+len(f.widths)+len(f.speeds)+len(f.kinds) > 0
 }
 
-func anyEqual(list []string, s string) bool {
-	return len(list) == 0 || slices.ContainsFunc(list, func(v string) bool { return strings.EqualFold(v, s) })
-}
+func among[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }

@@ -19,26 +19,26 @@ import (
 
 // peerFlags are the flags of perf --peer: a test with a program other than ibkit.
 type peerFlags struct {
-	program string
+	program perf.Program
 	margin  time.Duration
 	shared  int
 }
 
 func (p *peerFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []string{string(perf.Perftest), string(perf.Pingpong)}, "run one test with a `PROGRAM` of another project as the peer")
+	cmdutil.EnumFlag(cmd, &p.program, "peer", "", "", []perf.Program{perf.Perftest, perf.Pingpong}, "run one test with a `PROGRAM` of another project as the peer")
 	flags.DurationVar(&p.margin, "margin", 0, "with --peer perftest -D: uncounted `TIME` at each end, its -f\n(default: a quarter of --duration, in whole seconds)")
 	flags.IntVar(&p.shared, "srq", 0, "with --peer pingpong: ibv_srq_pingpong with `N` queue pairs (its -q)")
 }
 
 // peerFlagNames are the flags that --peer accepts, with the program that supports them
 // if it is a single one.
-var peerFlagNames = map[string]string{
+var peerFlagNames = map[string]perf.Program{
 	"test": "", "transport": "", "size": "", "iterations": "", "rx-depth": "", "events": "", "device": "", "ib-port": "", "gid-index": "",
 	"mtu": "", "sl": "", "cpu": "", "json": "", "classic": "", "unit": "", "min-bw": "", "max-p99": "", "plot": "", "serve": "", "listen": "", "peer": "",
-	"duration": "perftest", "margin": "perftest", "qps": "perftest", "bidirectional": "perftest", "tx-depth": "perftest",
-	"cq-moderation": "perftest", "post-list": "perftest", "inline": "perftest", "tclass": "perftest", "pkey-index": "perftest",
-	"rate": "perftest", "burst": "perftest", "shared-receives": "perftest", "huge": "perftest", "qp-timeout": "perftest", "cm": "perftest", "tos": "perftest", "retry": "perftest", "verify": "pingpong", "srq": "pingpong",
+	"duration": perf.Perftest, "margin": perf.Perftest, "qps": perf.Perftest, "bidirectional": perf.Perftest, "tx-depth": perf.Perftest,
+	"cq-moderation": perf.Perftest, "post-list": perf.Perftest, "inline": perf.Perftest, "tclass": perf.Perftest, "pkey-index": perf.Perftest,
+	"rate": perf.Perftest, "burst": perf.Perftest, "shared-receives": perf.Perftest, "huge": perf.Perftest, "qp-timeout": perf.Perftest, "cm": perf.Perftest, "tos": perf.Perftest, "retry": perf.Perftest, "verify": perf.Pingpong, "srq": perf.Pingpong,
 }
 
 // check validates the flags.
@@ -78,9 +78,9 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 	if !flags.Changed("test") {
 		f.tests = []string{"send-lat"}
 	}
-	if p.program == string(perf.Pingpong) && f.sizes == "" {
+	if p.program == perf.Pingpong && f.sizes == "" {
 		f.sizes = fmt.Sprint(pingpongSize)
-		if f.transport == string(perf.UD) {
+		if f.transport == perf.UD {
 			f.sizes = fmt.Sprint(pingpongDatagram)
 		}
 	}
@@ -88,7 +88,7 @@ func (p *peerFlags) run(ctx context.Context, c *command, flags *pflag.FlagSet, a
 	if err != nil {
 		return err
 	}
-	peer := perf.PeerOptions{Options: o, Program: perf.Program(p.program), Margin: p.margin, Shared: p.shared}
+	peer := perf.PeerOptions{Options: o, Program: p.program, Margin: p.margin, Shared: p.shared}
 	if !flags.Changed("margin") {
 		peer.Margin = -1
 	}
@@ -137,7 +137,7 @@ func (p *peerFlags) setTests(flags *pflag.FlagSet, tests []perf.Test) error {
 		switch {
 		case !sameTable(first, tests[i]) && (t.Op != first.Op || t.Kind != first.Kind):
 			return cmdutil.UsageErrorf("several tests: a program runs one test; select it with --test")
-		case len(tests) > 1 && (p.program == string(perf.Pingpong) || t.Size != sweepFrom<<i):
+		case len(tests) > 1 && (p.program == perf.Pingpong || t.Size != sweepFrom<<i):
 			return oneSize
 		}
 	}

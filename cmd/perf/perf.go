@@ -29,18 +29,19 @@ type command struct {
 
 // testFlags are the flags that describe tests.
 type testFlags struct {
-	tests                 []string
-	transport, sizes, mtu string
-	iterations            uint64
-	duration              time.Duration
-	warmup                uint64
-	rate                  string
-	device                string
-	port                  uint8
-	gidIndex              int
-	cpus                  string
-	multicast             string
-	test                  perf.Test // fields whose flags need no conversion
+	tests      []string
+	transport  perf.Transport
+	sizes, mtu string
+	iterations uint64
+	duration   time.Duration
+	warmup     uint64
+	rate       string
+	device     string
+	port       uint8
+	gidIndex   int
+	cpus       string
+	multicast  string
+	test       perf.Test // fields whose flags need no conversion
 }
 
 // New returns the command.
@@ -133,8 +134,8 @@ func (c *command) define(cmd *cobra.Command) {
 	f.test = perf.NewTest(perf.Send, perf.Bandwidth, perf.RC, 1)
 	flags.SortFlags = false
 	f.tests = []string{"send-lat", "send-bw"}
-	cmdutil.EnumListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
-	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", "rc", transports(), "`TYPE` of queue pairs")
+	cmdutil.DescribedListFlag(cmd, &f.tests, "test", "t", describedTests(), "list of `TESTS`: send-lat, write-bw, ..., or groups: send, lat, bw, all")
+	cmdutil.EnumFlag(cmd, &f.transport, "transport", "", perf.RC, perf.Transports, "`TYPE` of queue pairs")
 	flags.StringVarP(&f.sizes, "size", "s", "", "message `SIZES`: 64, 4K, a list, a range 64-1M, or sweep (2 to 8M)\n(default: 2 for latency, 64K for bandwidth)")
 	flags.Uint64VarP(&f.iterations, "iterations", "n", f.test.Iterations, "`NUMBER` of messages per queue pair")
 	flags.DurationVarP(&f.duration, "duration", "D", 0, "`TIME` to measure, instead of --iterations")
@@ -215,7 +216,7 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	}
 	switch {
 	case len(args) == 0 && !c.serve.on && c.peer.program != "":
-		return o, cmdutil.WithHint(cmdutil.UsageErrorf("missing SERVER"), "start the program of "+c.peer.program+" on the other host, and give its name or address")
+		return o, cmdutil.WithHint(cmdutil.UsageErrorf("missing SERVER"), "start the program of "+string(c.peer.program)+" on the other host, and give its name or address")
 	case len(args) == 0 && !c.serve.on:
 		return o, &cmdutil.UsageError{Err: errNoServer}
 	case len(args) > 0 && c.serve.on:
@@ -292,13 +293,4 @@ func (c *command) show(tests []perf.Test, measure func() (*perf.Result, error)) 
 		return usageError(err)
 	}
 	return err
-}
-
-// transports returns the values of --transport.
-func transports() []string {
-	var all []string
-	for _, t := range perf.Transports {
-		all = append(all, string(t))
-	}
-	return all
 }

@@ -63,11 +63,10 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 			}
 		}
 	}
-	transport := perf.Transport(f.transport)
 	supported := slices.DeleteFunc(slices.Clone(wanted), func(t testKind) bool {
-		return !(perf.Test{Op: t.op, Transport: transport}).Supported()
+		return !(perf.Test{Op: t.op, Transport: f.transport}).Supported()
 	})
-	if err := checkScopes(flags, supported, transport); err != nil && len(supported) > 0 {
+	if err := checkScopes(flags, supported, f.transport); err != nil && len(supported) > 0 {
 		return nil, err
 	}
 	var all []perf.Test
@@ -96,7 +95,7 @@ func (f *testFlags) all(flags *pflag.FlagSet) ([]perf.Test, error) {
 // withSizes returns a test with each size.
 func (f *testFlags) withSizes(flags *pflag.FlagSet, t testKind) ([]perf.Test, error) {
 	one := f.test
-	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, perf.Transport(f.transport), 0
+	one.Op, one.Kind, one.Transport, one.Rate = t.op, t.kind, f.transport, 0
 	one.Iterations, one.Duration, one.Warmup = f.iterations, f.duration, f.warmup
 	one.MTU, _ = strconv.Atoi(f.mtu) // 0 without --mtu
 	switch {

@@ -31,14 +31,13 @@ type command struct {
 	from   string
 	dryRun bool
 	yes    bool
-	force  []string
 	wait   time.Duration
 	log    string
 	json   bool
 
 	targets []portctl.Target
 	change  portctl.Change
-	forced  []portctl.Risk
+	force   []portctl.Risk
 	names   *fabric.NameMap
 	options portctl.Options
 }
@@ -131,7 +130,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVarP(&c.from, "from", "f", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
 	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.RiskNames, "take links down despite a `REASON`")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.Risks, "take links down despite a `REASON`")
 	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
 	changelog.Define(cmd, &c.log)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -164,13 +163,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	if c.wait < 0 {
 		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
-	}
-	for _, name := range c.force {
-		var r portctl.Risk
-		if err := r.UnmarshalText([]byte(name)); err != nil {
-			return &cmdutil.UsageError{Err: err}
-		}
-		c.forced = append(c.forced, r)
 	}
 	words, err := c.completeTargets(args)
 	if err != nil {
@@ -353,7 +345,7 @@ func (c *command) refuse(plan *portctl.Plan) error {
 	if len(impossible) > 0 {
 		return errors.Join(impossible...)
 	}
-	risks := plan.NotForced(c.forced)
+	risks := plan.NotForced(c.force)
 	if len(risks) == 0 {
 		return nil
 	}

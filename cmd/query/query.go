@@ -36,7 +36,7 @@ type command struct {
 	oui       uint32
 	serving   bool
 	debug     bool
-	source    string
+	source    resolve.LookupMode
 	fromSA    bool
 	smKey     string
 	fields    []string
@@ -136,7 +136,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.Uint32Var(&c.oui, "oui", mad.OpenIB, "`OUI` of servers (Ping, HostInfo, CPUInfo)")
 	flags.BoolVar(&c.fromSA, "sa", false, "query subnet administration instead of the nodes")
 	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt (--sa)")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "find targets by subnet administration, else by a scan, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "find targets by subnet administration, else by a scan, `SOURCE`")
 	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
@@ -256,8 +256,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		}
 	}
 	o.Resolve = c.fabric.Resolve(c.env, c.names)
-	o.Resolve.Mode, err = resolve.ParseLookupMode(c.source)
-	return err
+	o.Resolve.Mode = c.source
+	return nil
 }
 
 // completeRequest derives the ports and the modifier.

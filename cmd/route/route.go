@@ -33,7 +33,7 @@ type command struct {
 	counters  bool
 	brief     bool
 	problems  bool
-	failOn    []string
+	failOn    []route.Kind
 	json      bool
 	csv       bool
 
@@ -107,10 +107,10 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.problems, "problems", false, "show only pairs with a problem")
 	for _, k := range route.PathKinds {
 		if k.IsProblem() {
-			c.failOn = append(c.failOn, string(k))
+			c.failOn = append(c.failOn, k)
 		}
 	}
-	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", routefiles.KindNames(route.PathKinds), "exit with 3 for findings of a `LIST`")
+	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", route.PathKinds, "exit with 3 for findings of a `LIST`")
 	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line per link")

@@ -115,7 +115,7 @@ func isAsymmetric(p *route.PairReport) bool {
 	return p.Reverse != nil && p.Forward.Arrives && p.Reverse.Arrives && !*p.Symmetric
 }
 
-func (c *command) isProblem(k route.Kind) bool { return slices.Contains(c.failOn, string(k)) }
+func (c *command) isProblem(k route.Kind) bool { return slices.Contains(c.failOn, k) }
 
 // fails reports whether a path has a problem. A part of it that was not read makes the
 // result partial.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
-	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/route"
@@ -43,7 +42,7 @@ func (c *command) print(out *render.Output, partial bool, reports []route.PairRe
 			out.WriteByte('\n')
 		}
 		if len(c.unchecked) > 0 && !c.brief {
-			fmt.Fprintf(out, "not checked, for lack of data in files: %s\n", strings.Join(routefiles.KindNames(c.unchecked), ", "))
+			fmt.Fprintf(out, "not checked, for lack of data in files: %s\n", kindNames(c.unchecked))
 		}
 	}
 }
@@ -251,4 +250,13 @@ func findings(p *route.PathReport, hop int) string {
 		}
 	}
 	return strings.Join(list, "; ")
+}
+
+// kindNames returns the names of kinds of findings, separated by commas.
+func kindNames(kinds []route.Kind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ", ")
 }

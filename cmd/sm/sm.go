@@ -25,14 +25,13 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	source   string
 	wait     time.Duration
 	set      string
 	state    uint8
 	priority uint8
 	activity uint32
 	json     bool
-	ignore   []string
+	ignore   []sm.FindingKind
 
 	names   *fabric.NameMap
 	options sm.Options
@@ -91,13 +90,9 @@ states that the specification defines.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "find managers by subnet administration, a scan or both, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "find managers by subnet administration, a scan or both, `SOURCE`")
 	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
-	var kinds []string
-	for _, k := range sm.Kinds {
-		kinds = append(kinds, string(k))
-	}
-	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", kinds, "do not report a `FINDING`")
+	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
 	cmdutil.EnumFlag(cmd, &c.set, "set", "", "", sm.OperationNames, "send an `OPERATION` to one manager")
 	flags.Uint8Var(&c.state, "state", uint8(mad.SMStandby), "`STATE` in the request, 0 to 3 (--set)")
 	flags.Uint8VarP(&c.priority, "priority", "p", 0, "`PRIORITY` in the request, 0 to 15 (--set)")
@@ -117,9 +112,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	o := &c.options
-	if o.Mode, err = resolve.ParseLookupMode(c.source); err != nil {
-		return &cmdutil.UsageError{Err: err}
-	}
 	switch {
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
@@ -187,7 +179,7 @@ func (c *command) run(ctx context.Context) error {
 
 // drop removes the findings that are not to be reported.
 func (c *command) drop(r *sm.Result) {
-	ignored := func(f sm.Finding) bool { return slices.Contains(c.ignore, string(f.Kind)) }
+	ignored := func(f sm.Finding) bool { return slices.Contains(c.ignore, f.Kind) }
 	r.Findings = slices.DeleteFunc(r.Findings, ignored)
 	for _, m := range r.Managers {
 		m.Findings = slices.DeleteFunc(m.Findings, ignored)

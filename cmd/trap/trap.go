@@ -28,7 +28,6 @@ type command struct {
 
 	traps    []string
 	nodes    fabricflag.NodePatterns
-	source   string
 	smKey    string
 	json     bool
 	showKeys bool
@@ -105,7 +104,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.IntVar(&c.options.Count, "count", 0, "end after `N` notices (default: no limit)")
 	flags.DurationVar(&c.options.Duration, "for", 0, "end after a `TIME` (default: no limit)")
 	flags.DurationVar(&c.options.Renew, "renew", 5*time.Second, "renew the subscription after each `TIME`")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", "all", []string{"all", "sa", "nodes"}, "read names by subnet administration, a scan or both, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.options.Names, "source", "", resolve.LookupAll, resolve.LookupModes, "read names by subnet administration, a scan or both, `SOURCE`")
 	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the request: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show M_Keys, printed as 0 by default (--json)")
@@ -122,9 +121,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		return err
 	}
 	o := &c.options
-	if o.Names, err = resolve.ParseLookupMode(c.source); err != nil {
-		return &cmdutil.UsageError{Err: err}
-	}
 	for _, text := range c.traps {
 		k, err := parseKind(text)
 		if err != nil {

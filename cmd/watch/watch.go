@@ -23,9 +23,9 @@ type command struct {
 	env    *cmdutil.Env
 	fabric fabricflag.Flags
 
-	sources []string
-	kinds   []string
-	levels  []string
+	sources []watch.Source
+	kinds   []watch.Kind
+	levels  []watch.Level
 	nodes   fabricflag.NodePatterns
 	limits  limits.Flags
 	smKey   string
@@ -87,22 +87,14 @@ standard input. No shell interprets the program and its arguments.`),
 	return cmd
 }
 
-func names[T interface{ String() string }](values []T) []string {
-	var all []string
-	for _, v := range values {
-		all = append(all, v.String())
-	}
-	return all
-}
-
 var levels = []watch.Level{watch.Info, watch.Problem, watch.Recovery}
 
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", names(watch.Sources), "use only a `LIST` of sources (default: all that work)")
-	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", names(watch.Kinds()), "show only a `LIST` of events")
-	cmdutil.EnumListFlag(cmd, &c.levels, "level", "", names(levels), "show only events of a `LIST` of levels")
+	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", watch.Sources, "use only a `LIST` of sources (default: all that work)")
+	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", watch.Kinds(), "show only a `LIST` of events")
+	cmdutil.EnumListFlag(cmd, &c.levels, "level", "", levels, "show only events of a `LIST` of levels")
 	c.nodes.Register(c.env, cmd, "show")
 	flags.DurationVar(&c.options.Interval, "interval", 10*time.Second, "check the states of links after each `TIME`")
 	flags.DurationVar(&c.options.Rescan, "rescan", 5*time.Minute, "scan the whole fabric after each `TIME`")
@@ -176,7 +168,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 func (c *command) selectSources() {
 	o := &c.options
 	for _, s := range watch.Sources {
-		given := slices.Contains(c.sources, s.String())
+		given := slices.Contains(c.sources, s)
 		if given {
 			o.Required = append(o.Required, s)
 		}
@@ -200,8 +192,8 @@ func (c *command) missingNodes(f *fabric.Fabric) (errs []error) {
 // filter returns the function that selects events.
 func (c *command) filter(names *fabric.NameMap) func(*watch.Event) bool {
 	return func(e *watch.Event) bool {
-		return (len(c.kinds) == 0 || slices.Contains(c.kinds, e.Event.String())) &&
-			(len(c.levels) == 0 || slices.Contains(c.levels, e.Level.String())) &&
+		return (len(c.kinds) == 0 || slices.Contains(c.kinds, e.Event)) &&
+			(len(c.levels) == 0 || slices.Contains(c.levels, e.Level)) &&
 			(len(c.nodes) == 0 || e.Match(func(n *fabric.Node) bool { return c.nodes.Match(n, names) }))
 	}
 }

@@ -157,7 +157,7 @@ func TestWatch_Codes(t *testing.T) {
 		{"operand", 2, `got the operand "operand"`},
 		{"--source links --for 1s", 0, "watching links: 8 nodes, 8 links"},
 		{"--source links --count 1 --for 10ms", 1, "watch: got 0 of 1 events within 10ms"},
-		{"--sim demo,sm=off --source traps --for 10ms", 1, "hint: check that a subnet manager is running"},
+		{"--sim demo,sm=off --source traps --for 1m", 1, "hint: check that a subnet manager is running"},
 		{"--sim demo,sm=off --for 2s --source links,counters", 0, "watching counters"},
 	} {
 		t.Run(test.line, func(t *testing.T) {

@@ -11,30 +11,42 @@ import (
 // maxHelp is the width of a line in the help text of a flag.
 const maxHelp = 70
 
-// EnumFlag declares a flag whose value is one of a set. The values appear in the help
-// text, in errors and in completions. Case does not matter; to gets the value as in
-// the set.
-func EnumFlag(cmd *cobra.Command, to *string, name, short, value string, values []string, usage string) {
+// EnumFlag declares a flag whose value is one of a set. The texts of the values, as
+// [fmt.Sprint] returns them, appear in the help text, in errors and in completions.
+// Case does not matter.
+func EnumFlag[T any](cmd *cobra.Command, to *T, name, short string, value T, values []T, usage string) {
 	*to = value
-	cmd.Flags().VarP(&enum{to, values}, name, short, enumHelp(usage, values))
-	register(cmd, name, completeFrom(nil, Constant(values...), false))
+	texts := textsOf(values)
+	cmd.Flags().VarP(&enum[T]{to, values, texts}, name, short, enumHelp(usage, texts))
+	register(cmd, name, completeFrom(nil, Constant(texts...), false))
 }
 
 // EnumListFlag declares a flag whose value is a comma-separated list of values of a
-// set. Values with a description behind a tab do not appear in the help text.
-func EnumListFlag(cmd *cobra.Command, to *[]string, name, short string, values []string, usage string) {
-	names := make([]string, len(values))
-	described := false
+// set, with texts as for [EnumFlag]. A list in to is the default.
+func EnumListFlag[T any](cmd *cobra.Command, to *[]T, name, short string, values []T, usage string) {
+	texts := textsOf(values)
+	cmd.Flags().VarP(&enumList[T]{to: to, values: values, texts: texts}, name, short, enumHelp(usage, texts))
+	register(cmd, name, completeFrom(nil, Constant(texts...), true))
+}
+
+// DescribedListFlag is [EnumListFlag] for values with a description, separated by a tab.
+// Completions show both. The help text has neither: another flag or the manual page lists
+// the values.
+func DescribedListFlag(cmd *cobra.Command, to *[]string, name, short string, described []string, usage string) {
+	values := make([]string, len(described))
+	for i, d := range described {
+		values[i], _, _ = strings.Cut(d, "\t")
+	}
+	cmd.Flags().VarP(&enumList[string]{to: to, values: values, texts: values}, name, short, usage)
+	register(cmd, name, completeFrom(nil, Constant(described...), true))
+}
+
+func textsOf[T any](values []T) []string {
+	texts := make([]string, len(values))
 	for i, v := range values {
-		var about string
-		names[i], about, _ = strings.Cut(v, "\t")
-		described = described || about != ""
+		texts[i] = fmt.Sprint(v)
 	}
-	if !described {
-		usage = enumHelp(usage, values)
-	}
-	cmd.Flags().VarP(&enumList{to: to, values: names}, name, short, usage)
-	register(cmd, name, completeFrom(nil, Constant(values...), true))
+	return texts
 }
 
 // enumHelp returns a help text with the values, in several lines if there are many.
@@ -56,25 +68,26 @@ func enumHelp(usage string, values []string) string {
 }
 
 // pick returns the value of a set that a text stands for.
-func pick(values []string, text string) (string, error) {
-	i := slices.IndexFunc(values, func(v string) bool { return strings.EqualFold(v, text) })
+func pick[T any](values []T, texts []string, text string) (value T, err error) {
+	i := slices.IndexFunc(texts, func(v string) bool { return strings.EqualFold(v, text) })
 	if i < 0 {
-		return "", fmt.Errorf("want one of %s", strings.Join(values, ", "))
+		return value, fmt.Errorf("want one of %s", strings.Join(texts, ", "))
 	}
 	return values[i], nil
 }
 
 // An enum is the value of an [EnumFlag].
-type enum struct {
-	to     *string
-	values []string
+type enum[T any] struct {
+	to     *T
+	values []T
+	texts  []string
 }
 
-func (e *enum) String() string { return *e.to }
-func (e *enum) Type() string   { return "string" }
+func (e *enum[T]) String() string { return fmt.Sprint(*e.to) }
+func (e *enum[T]) Type() string   { return "string" }
 
-func (e *enum) Set(text string) (err error) {
-	v, err := pick(e.values, text)
+func (e *enum[T]) Set(text string) error {
+	v, err := pick(e.values, e.texts, text)
 	if err == nil {
 		*e.to = v
 	}
@@ -82,19 +95,20 @@ func (e *enum) Set(text string) (err error) {
 }
 
 // An enumList is the value of an [EnumListFlag]. The first Set replaces the default.
-type enumList struct {
-	to     *[]string
-	values []string
+type enumList[T any] struct {
+	to     *[]T
+	values []T
+	texts  []string
 	set    bool
 }
 
-func (e *enumList) String() string { return strings.Join(*e.to, ",") }
-func (e *enumList) Type() string   { return "stringSlice" }
+func (e *enumList[T]) String() string { return strings.Join(textsOf(*e.to), ",") }
+func (e *enumList[T]) Type() string   { return "stringSlice" }
 
-func (e *enumList) Set(text string) error {
-	var list []string
+func (e *enumList[T]) Set(text string) error {
+	var list []T
 	for field := range strings.SplitSeq(text, ",") {
-		v, err := pick(e.values, field)
+		v, err := pick(e.values, e.texts, field)
 		if err != nil {
 			if field == text {
 				return err // the error of the flag has the text

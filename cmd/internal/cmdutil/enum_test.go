@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 func TestEnumFlag(t *testing.T) {
@@ -47,5 +49,26 @@ func TestEnumHelp(t *testing.T) {
 		if len(line) > maxHelp || i > 1 {
 			t.Errorf("line %d: got %d characters, want at most %d in 2 lines: %s", i, len(line), maxHelp, line)
 		}
+	}
+}
+
+// TestEnumFlag_Values checks flags for values of a type with texts.
+func TestEnumFlag_Values(t *testing.T) {
+	cmd := &cobra.Command{}
+	var one ib.PortState
+	list := []ib.Speed{ib.HDR}
+	EnumFlag(cmd, &one, "one", "", ib.PortDown, []ib.PortState{ib.PortDown, ib.PortActive}, "a `STATE`")
+	EnumListFlag(cmd, &list, "list", "", ib.Speeds(), "some `SPEEDS`")
+	if got, want := cmd.Flags().FlagUsages(), "a STATE: Down, Active (default \"Down\")"; !strings.Contains(got, want) {
+		t.Errorf("got help %q, want %q", got, want)
+	}
+	if got := cmd.Flag("list").DefValue; got != "HDR" {
+		t.Errorf("got default %q, want HDR", got)
+	}
+	if err := cmd.ParseFlags([]string{"--one=active", "--list=edr,FDR10"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []ib.Speed{ib.EDR, ib.FDR10}; one != ib.PortActive || !slices.Equal(list, want) {
+		t.Errorf("got %v, %v, want Active, %v", one, list, want)
 	}
 }

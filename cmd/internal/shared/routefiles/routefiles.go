@@ -68,12 +68,3 @@ func PrintChanging(failures *cmdutil.Failures, r *route.Routing, names *fabric.N
 	}
 	failures.Close()
 }
-
-// KindNames returns the names of kinds of findings.
-func KindNames(kinds []route.Kind) []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = string(k)
-	}
-	return names
-}
