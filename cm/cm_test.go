@@ -100,9 +100,11 @@ func TestPeerGone(t *testing.T) {
 		{&rdmacm.CallError{Op: "accept", Err: unix.ENOMEM}, false},
 		{fmt.Errorf("modify QP: %w", unix.EINVAL), false},
 	} {
-		if got := peerGone(c.err); got != c.want {
-			t.Errorf("%v: got %t, want %t", c.err, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.err), func(t *testing.T) {
+			if got := peerGone(c.err); got != c.want {
+				t.Errorf("%v: got %t, want %t", c.err, got, c.want)
+			}
+		})
 	}
 }
 

@@ -353,9 +353,11 @@ func TestCollector_Details(t *testing.T) {
 		{3, counters.NeighborMTUDiscards, 9},
 		{3, counters.LoopingErrors, 4},
 	} {
-		if got := value(t, s, test.port, test.counter); got != test.want {
-			t.Errorf("%v of port %d: got %d, want %d", test.counter, test.port, got, test.want)
-		}
+		t.Run(fmt.Sprint(test.counter, " of port ", test.port), func(t *testing.T) {
+			if got := value(t, s, test.port, test.counter); got != test.want {
+				t.Errorf("%v of port %d: got %d, want %d", test.counter, test.port, got, test.want)
+			}
+		})
 	}
 	for _, n := range c.Nodes() {
 		if len(n.Failures) > 0 {

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -87,9 +88,11 @@ func TestDataRate(t *testing.T) {
 		{ib.Width4X, ib.NDR, 400e9},
 		{ib.Width1X, ib.NDR, 100e9},
 	} {
-		if got := DataRate(linkedPort(test.width, test.speed).Port); got != test.want {
-			t.Errorf("%v %v: got %v, want %v", test.width, test.speed, got, test.want)
-		}
+		t.Run(fmt.Sprint(test.width, " ", test.speed), func(t *testing.T) {
+			if got := DataRate(linkedPort(test.width, test.speed).Port); got != test.want {
+				t.Errorf("%v %v: got %v, want %v", test.width, test.speed, got, test.want)
+			}
+		})
 	}
 	down := linkedPort(ib.Width4X, ib.NDR)
 	down.Info.State = ib.PortDown
@@ -112,17 +115,19 @@ func TestLostBandwidth(t *testing.T) {
 		{0, 50e9 / 4, 1},
 		{7, 50e9, 1}, // more than possible
 	} {
-		p := linkedPort(ib.Width4X, ib.NDR)
-		p.Tick = &test.tick
-		p.Before, p.Now = extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: test.wait})
-		got, ok := p.LostBandwidth(p.Delta())
-		if !ok || math.Abs(got-test.want) > 1e-6 {
-			t.Errorf("tick %d, %d ticks: got %v, %t, want %v", test.tick, test.wait, got, ok, test.want)
-		}
-		p.Tick = nil
-		if _, ok := p.LostBandwidth(p.Delta()); ok {
-			t.Errorf("unknown tick: got a result")
-		}
+		t.Run(fmt.Sprint(test.wait, " ticks of ", test.tick), func(t *testing.T) {
+			p := linkedPort(ib.Width4X, ib.NDR)
+			p.Tick = &test.tick
+			p.Before, p.Now = extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: test.wait})
+			got, ok := p.LostBandwidth(p.Delta())
+			if !ok || math.Abs(got-test.want) > 1e-6 {
+				t.Errorf("tick %d, %d ticks: got %v, %t, want %v", test.tick, test.wait, got, ok, test.want)
+			}
+			p.Tick = nil
+			if _, ok := p.LostBandwidth(p.Delta()); ok {
+				t.Errorf("unknown tick: got a result")
+			}
+		})
 	}
 }
 
@@ -150,13 +155,15 @@ func TestBER(t *testing.T) {
 		{125 * time.Minute, 3, "3 errors: 1.0e-15", [2]BERVerdict{BERProved, BERProved}},
 		{125 * time.Minute, 20, "20 errors: 6.7e-15", [2]BERVerdict{BERProved, BERExceeded}},
 	} {
-		p := linkedPort(ib.Width4X, ib.NDR)
-		p.Before, p.Now = extendedSample(0, extended{}), extendedSample(test.window, extended{SymbolErrors: test.errors})
-		b, ok := p.SymbolBER(p.Delta())
-		got := [2]BERVerdict{b.Judge(BERRules[0]), b.Judge(BERRules[1])}
-		if !ok || b.String() != test.text || got != test.want {
-			t.Errorf("%d errors in %v: got %s, %v, want %s, %v", test.errors, test.window, b, got, test.text, test.want)
-		}
+		t.Run(fmt.Sprint(test.errors, " errors in ", test.window), func(t *testing.T) {
+			p := linkedPort(ib.Width4X, ib.NDR)
+			p.Before, p.Now = extendedSample(0, extended{}), extendedSample(test.window, extended{SymbolErrors: test.errors})
+			b, ok := p.SymbolBER(p.Delta())
+			got := [2]BERVerdict{b.Judge(BERRules[0]), b.Judge(BERRules[1])}
+			if !ok || b.String() != test.text || got != test.want {
+				t.Errorf("%d errors in %v: got %s, %v, want %s, %v", test.errors, test.window, b, got, test.text, test.want)
+			}
+		})
 	}
 }
 

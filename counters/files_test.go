@@ -32,14 +32,16 @@ func TestThresholds_Read(t *testing.T) {
 		{"=5\n", "x:1: unknown error counter \"\""},
 		{strings.Repeat("x", 1<<17), "x:1: "},
 	} {
-		var l counters.Thresholds
-		err := l.Read(strings.NewReader(test.text), "x")
-		switch {
-		case test.want == "" && (err != nil || l.Limit(counters.SymbolErrors) != 8):
-			t.Errorf("%q: got %d, %v, want 8", test.text, l.Limit(counters.SymbolErrors), err)
-		case test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)):
-			t.Errorf("%q: got error %v, want %q", test.text, err, test.want)
-		}
+		t.Run(test.text, func(t *testing.T) {
+			var l counters.Thresholds
+			err := l.Read(strings.NewReader(test.text), "x")
+			switch {
+			case test.want == "" && (err != nil || l.Limit(counters.SymbolErrors) != 8):
+				t.Errorf("%q: got %d, %v, want 8", test.text, l.Limit(counters.SymbolErrors), err)
+			case test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)):
+				t.Errorf("%q: got error %v, want %q", test.text, err, test.want)
+			}
+		})
 	}
 }
 

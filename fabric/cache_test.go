@@ -293,14 +293,16 @@ func TestWriteCache_Limits(t *testing.T) {
 		{"value too large", func(f *fabric.Fabric) { f.Nodes[1].Info.VendorID = 1 << 24 }},
 	}
 	for _, test := range tests {
-		f, err := fabric.ParseCache(smallCache(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		test.spoil(f)
-		if err := f.WriteCache(new(bytes.Buffer)); err == nil {
-			t.Errorf("%s: no error", test.name)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			f, err := fabric.ParseCache(smallCache(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.spoil(f)
+			if err := f.WriteCache(new(bytes.Buffer)); err == nil {
+				t.Error("got no error, want one")
+			}
+		})
 	}
 }
 

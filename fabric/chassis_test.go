@@ -124,15 +124,17 @@ func TestMellanoxSlots(t *testing.T) {
 		{"a switch", ""},
 	}
 	for _, test := range tests {
-		f := newTestFabric(test.desc, "MF0;sw:IS5200/S17/U1")
-		n := f.Nodes[0]
-		got := n.Slot.String()
-		if got != "" {
-			got = n.System.Kind + " " + got
-		}
-		if got != test.want {
-			t.Errorf("description %q: got slot %q, want %q", test.desc, got, test.want)
-		}
+		t.Run(test.desc, func(t *testing.T) {
+			f := newTestFabric(test.desc, "MF0;sw:IS5200/S17/U1")
+			n := f.Nodes[0]
+			got := n.Slot.String()
+			if got != "" {
+				got = n.System.Kind + " " + got
+			}
+			if got != test.want {
+				t.Errorf("description %q: got slot %q, want %q", test.desc, got, test.want)
+			}
+		})
 	}
 }
 

@@ -211,10 +211,12 @@ func TestNodeDescription(t *testing.T) {
 		{long + "y", long, long},
 		{"", "", ""},
 	} {
-		d := NewNodeDescription(tt.in)
-		if d.String() != tt.raw || d.Clean() != tt.clean {
-			t.Errorf("%q: got %q and %q, want %q and %q", tt.in, d.String(), d.Clean(), tt.raw, tt.clean)
-		}
+		t.Run(tt.in, func(t *testing.T) {
+			d := NewNodeDescription(tt.in)
+			if d.String() != tt.raw || d.Clean() != tt.clean {
+				t.Errorf("%q: got %q and %q, want %q and %q", tt.in, d.String(), d.Clean(), tt.raw, tt.clean)
+			}
+		})
 	}
 	var out bytes.Buffer
 	d := NewNodeDescription("Switch1")

@@ -101,13 +101,15 @@ func TestComponents(t *testing.T) {
 		{&inform, &inform.InformInfo.RespTime, []int{13}},
 		{&inform, &inform.InformInfo.ProducerType, []int{15}},
 	} {
-		var want ComponentMask
-		for _, bit := range test.want {
-			want |= 1 << bit
-		}
-		if got := Components(test.record, test.field); got != want {
-			t.Errorf("%s: got %#x, want %#x (bits %v)", AttributeName(test.record), got, want, test.want)
-		}
+		t.Run(fmt.Sprint(AttributeName(test.record), " ", test.want), func(t *testing.T) {
+			var want ComponentMask
+			for _, bit := range test.want {
+				want |= 1 << bit
+			}
+			if got := Components(test.record, test.field); got != want {
+				t.Errorf("%s: got %#x, want %#x (bits %v)", AttributeName(test.record), got, want, test.want)
+			}
+		})
 	}
 }
 

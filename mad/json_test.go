@@ -101,17 +101,19 @@ func TestJSONValues(t *testing.T) {
 		{GUIDInfo{GUIDs: [8]ib.GUID{1}}, "guids", `["0x0000000000000001",` + strings.Repeat(`"0x0000000000000000",`, 6) + `"0x0000000000000000"]`},
 		{VLArbitration{}, "entries", "[" + strings.Repeat(`{"vl":0,"weight":0},`, 31) + `{"vl":0,"weight":0}]`},
 	} {
-		text, err := json.Marshal(tt.v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(text, &members); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(members[tt.key]); got != tt.want {
-			t.Errorf("%s of %v: got %s, want %s", tt.key, reflect.TypeOf(tt.v), got, tt.want)
-		}
+		t.Run(fmt.Sprint(reflect.TypeOf(tt.v), " ", tt.key), func(t *testing.T) {
+			text, err := json.Marshal(tt.v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal(text, &members); err != nil {
+				t.Fatal(err)
+			}
+			if got := string(members[tt.key]); got != tt.want {
+				t.Errorf("%s of %v: got %s, want %s", tt.key, reflect.TypeOf(tt.v), got, tt.want)
+			}
+		})
 	}
 	if text, err := json.Marshal(NewNodeDescription("\x1b\"é")); err != nil || string(text) != `" \"  "` {
 		t.Errorf("node description: got %s, %v", text, err)

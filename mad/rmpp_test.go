@@ -20,20 +20,22 @@ func TestRMPP(t *testing.T) {
 		{RMPP{1, RMPPAck, 0, RMPPActive, 0, 64, 128}, "01020100" + "00000040" + "00000080"},
 		{RMPP{1, RMPPAbort, 0, RMPPActive, RMPPTooManyRetries, 0, 0}, "0104017e" + "00000000" + "00000000"},
 	} {
-		var p Packet
-		for i := range p {
-			p[i] = 0xee
-		}
-		p.SetRMPP(test.header)
-		if got := hex.EncodeToString(p[24:36]); got != test.want {
-			t.Errorf("%+v: got %s, want %s", test.header, got, test.want)
-		}
-		if got := p.RMPP(); got != test.header {
-			t.Errorf("got %+v, want %+v", got, test.header)
-		}
-		if p[23] != 0xee || p[36] != 0xee {
-			t.Error("written beyond the header")
-		}
+		t.Run(test.want, func(t *testing.T) {
+			var p Packet
+			for i := range p {
+				p[i] = 0xee
+			}
+			p.SetRMPP(test.header)
+			if got := hex.EncodeToString(p[24:36]); got != test.want {
+				t.Errorf("%+v: got %s, want %s", test.header, got, test.want)
+			}
+			if got := p.RMPP(); got != test.header {
+				t.Errorf("got %+v, want %+v", got, test.header)
+			}
+			if p[23] != 0xee || p[36] != 0xee {
+				t.Error("written beyond the header")
+			}
+		})
 	}
 }
 

@@ -60,13 +60,15 @@ func TestUnmarshalJSONErrors(t *testing.T) {
 		{&NodeInfo{}, string(info), `"0x0000000000000000"`, `"0x"`, `system_guid: got "0x", want a string such as "0x0002c90000100300"`},
 		{&NodeInfo{}, string(info), `"0x0000000000000000"`, `0`, `system_guid: got 0, want a string`},
 	} {
-		if !strings.Contains(test.text, test.old) {
-			t.Fatalf("no %s in %s", test.old, test.text)
-		}
-		err := test.to.UnmarshalJSON([]byte(strings.Replace(test.text, test.old, test.new, 1)))
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v; want %s", test.new, err, test.want)
-		}
+		t.Run(test.new, func(t *testing.T) {
+			if !strings.Contains(test.text, test.old) {
+				t.Fatalf("no %s in %s", test.old, test.text)
+			}
+			err := test.to.UnmarshalJSON([]byte(strings.Replace(test.text, test.old, test.new, 1)))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v; want %s", test.new, err, test.want)
+			}
+		})
 	}
 }
 

@@ -103,9 +103,11 @@ func TestFilter_Invalid(t *testing.T) {
 		{"PIR", "capmask=nosuch", "is not a value of CapMask"},
 		{"PKTR", "pkeys=1", "a table cannot be compared"},
 	} {
-		if f, err := filter(t, test.kind, test.condition); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s %s: got %+v, error %v, want %s", test.kind, test.condition, f.Match, err, test.want)
-		}
+		t.Run(test.kind+" "+test.condition, func(t *testing.T) {
+			if f, err := filter(t, test.kind, test.condition); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s %s: got %+v, error %v, want %s", test.kind, test.condition, f.Match, err, test.want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -82,11 +83,13 @@ func TestCommands(t *testing.T) {
 		modifier uint32
 		muted    bool
 	}{{mad.AttrLinearForwardingTable, 2, true}, {mad.AttrLinearForwardingTable, 1, false}, {mad.AttrSwitchInfo, 9, true}, {mad.AttrNodeInfo, 0, false}} {
-		var p mad.Packet
-		p.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: want.attr, Modifier: want.modifier})
-		if sw.isMuted(&p) != want.muted {
-			t.Errorf("%v %d: got muted %v, want %v", want.attr, want.modifier, !want.muted, want.muted)
-		}
+		t.Run(fmt.Sprint(want.attr, " ", want.modifier), func(t *testing.T) {
+			var p mad.Packet
+			p.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: want.attr, Modifier: want.modifier})
+			if sw.isMuted(&p) != want.muted {
+				t.Errorf("%v %d: got muted %v, want %v", want.attr, want.modifier, !want.muted, want.muted)
+			}
+		})
 	}
 	if do(t, f, "mute switch1 off"); len(sw.muted) > 0 {
 		t.Errorf("got %d muted attributes, want none", len(sw.muted))

@@ -123,7 +123,7 @@ func TestSetPortInfo_Manager(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
 	sw, host := &f.Node("switch1").Ports[2].Info, &f.Node("host002").Ports[1].Info
-	for _, test := range []struct {
+	for _, step := range []struct {
 		state ib.PortState
 		phys  ib.PhysState
 		want  ib.PortState
@@ -135,12 +135,12 @@ func TestSetPortInfo_Manager(t *testing.T) {
 		{ib.PortNoChange, ib.PhysPolling, ib.PortActive},
 	} {
 		i := *sw
-		i.State, i.PhysState = test.state, test.phys
+		i.State, i.PhysState = step.state, step.phys
 		if err := set(t, c, umad.Target{Route: "\x01"}, &i, 2); err != nil {
 			t.Fatal(err)
 		}
-		if sw.State != test.want || host.State != test.want {
-			t.Errorf("%v/%v: got %v, peer %v, want %v", test.state, test.phys, sw.State, host.State, test.want)
+		if sw.State != step.want || host.State != step.want {
+			t.Errorf("%v/%v: got %v, peer %v, want %v", step.state, step.phys, sw.State, host.State, step.want)
 		}
 	}
 }

@@ -12,8 +12,10 @@ func TestIntervalFor(t *testing.T) {
 		{210 * time.Millisecond, 6 * time.Second},
 		{820 * time.Millisecond, 21 * time.Second}, // 62,400 ports
 	} {
-		if got := intervalFor(test.took); got != test.want {
-			t.Errorf("%v: got %v, want %v", test.took, got, test.want)
-		}
+		t.Run(test.took.String(), func(t *testing.T) {
+			if got := intervalFor(test.took); got != test.want {
+				t.Errorf("%v: got %v, want %v", test.took, got, test.want)
+			}
+		})
 	}
 }

@@ -206,25 +206,27 @@ func TestReceiver_Invalid(t *testing.T) {
 			RMPPError{mad.RMPPAbort, 200, true}, 0},
 		{"aborted for nothing", 2, func(h *mad.RMPP) { h.Type = mad.RMPPAbort }, *abort(mad.RMPPBadStatus), mad.RMPPAbort},
 	} {
-		all := segments(numbers(500))
-		r := NewRMPPReceiver(1 << 20)
-		var answer mad.Packet
-		r.Receive(&all[0], 0, &answer)
-		p := all[test.number-1]
-		h := p.RMPP()
-		test.change(&h)
-		p.SetRMPP(h)
-		sent := r.Receive(&p, 0, &answer)
-		var e *RMPPError
-		if !errors.As(r.Err(), &e) || *e != test.want {
-			t.Errorf("%s: got %v, want %v", test.name, r.Err(), &test.want)
-		}
-		if got := answer.RMPP(); sent != (test.answer != 0) || sent && (got.Type != test.answer || got.Status != test.want.Status) {
-			t.Errorf("%s: answered %v with %+v", test.name, sent, got)
-		}
-		if r.Receive(&all[1], 0, &answer) || r.Wake(time.Hour, &answer) || r.Abandon(&answer) {
-			t.Errorf("%s: says more after the end", test.name)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			all := segments(numbers(500))
+			r := NewRMPPReceiver(1 << 20)
+			var answer mad.Packet
+			r.Receive(&all[0], 0, &answer)
+			p := all[test.number-1]
+			h := p.RMPP()
+			test.change(&h)
+			p.SetRMPP(h)
+			sent := r.Receive(&p, 0, &answer)
+			var e *RMPPError
+			if !errors.As(r.Err(), &e) || *e != test.want {
+				t.Errorf("got %v, want %v", r.Err(), &test.want)
+			}
+			if got := answer.RMPP(); sent != (test.answer != 0) || sent && (got.Type != test.answer || got.Status != test.want.Status) {
+				t.Errorf("answered %v with %+v", sent, got)
+			}
+			if r.Receive(&all[1], 0, &answer) || r.Wake(time.Hour, &answer) || r.Abandon(&answer) {
+				t.Error("says more after the end")
+			}
+		})
 	}
 }
 
@@ -322,26 +324,28 @@ func TestSender_Invalid(t *testing.T) {
 		{"stop", mad.RMPP{Version: 1, Type: mad.RMPPStop, Status: 1}, mad.RMPPNoResources, true},
 		{"abort", mad.RMPP{Version: 1, Type: mad.RMPPAbort, Status: 127}, mad.RMPPUnspecified, true},
 	} {
-		s := NewRMPPSender(saHead(), numbers(5000))
-		var p, answer mad.Packet
-		s.Next(0, &p)
-		test.h.Flags = mad.RMPPActive
-		p.SetRMPP(test.h)
-		sent := s.Receive(&p, 0, &answer)
-		var e *RMPPError
-		switch errors.As(s.Err(), &e) {
-		case false:
-			if test.status != 0 {
-				t.Errorf("%s: goes on", test.name)
+		t.Run(test.name, func(t *testing.T) {
+			s := NewRMPPSender(saHead(), numbers(5000))
+			var p, answer mad.Packet
+			s.Next(0, &p)
+			test.h.Flags = mad.RMPPActive
+			p.SetRMPP(test.h)
+			sent := s.Receive(&p, 0, &answer)
+			var e *RMPPError
+			switch errors.As(s.Err(), &e) {
+			case false:
+				if test.status != 0 {
+					t.Error("goes on")
+				}
+			case true:
+				if e.Status != test.status || e.Remote != test.remote || sent == e.Remote {
+					t.Errorf("got %v, sent %v", e, sent)
+				}
+				if s.Next(0, &p) {
+					t.Error("sends on")
+				}
 			}
-		case true:
-			if e.Status != test.status || e.Remote != test.remote || sent == e.Remote {
-				t.Errorf("%s: got %v, sent %v", test.name, e, sent)
-			}
-			if s.Next(0, &p) {
-				t.Errorf("%s: sends on", test.name)
-			}
-		}
+		})
 	}
 }
 

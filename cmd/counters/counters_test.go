@@ -150,11 +150,13 @@ func TestUsage(t *testing.T) {
 		{[]string{"--since", file("ibkit counters baseline 1\nend 0\n")}, "no port of this fabric"},
 		{[]string{"--load-cache", file("x")}, "read cache"},
 	} {
-		args := append([]string{"counters", "--sim", "demo"}, test.args...)
-		code, out, err := program.Run(t, nil, args...)
-		if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
-			t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
-		}
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			args := append([]string{"counters", "--sim", "demo"}, test.args...)
+			code, out, err := program.Run(t, nil, args...)
+			if code != cmdutil.ExitUsage || !strings.Contains(err, test.want) || out != "" {
+				t.Errorf("%q: got exit code %d, output %q, error output %q, want error %q", test.args, code, out, err, test.want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package top
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -331,9 +332,11 @@ func TestClipLink(t *testing.T) {
 		{"a-very-long-name[36] - a-very-long-name[1]", 25, "a-very…[36] - a-very-…[1]"},
 		{"leaf1[3] - node06[1]", 1, "…"},
 	} {
-		if got := clipLink(test.name, test.width); got != test.want && test.width > 1 {
-			t.Errorf("%s in %d: got %q, want %q", test.name, test.width, got, test.want)
-		}
+		t.Run(fmt.Sprint(test.name, " in ", test.width), func(t *testing.T) {
+			if got := clipLink(test.name, test.width); got != test.want && test.width > 1 {
+				t.Errorf("%s in %d: got %q, want %q", test.name, test.width, got, test.want)
+			}
+		})
 	}
 }
 

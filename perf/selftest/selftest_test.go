@@ -50,11 +50,13 @@ func TestRun_Outcome(t *testing.T) {
 		{&verbs.CallError{Err: errors.ErrUnsupported}, Fail},
 		{fmt.Errorf("create: %w", verbs.ErrUnsupported), Unsupported},
 	} {
-		var got Case
-		(&tester{}).run(testCase{run: func() error { return test.err }}, &got)
-		if got.Outcome != test.want || (got.Reason == nil) != (test.err == nil) {
-			t.Errorf("%v: got %s, want %s", test.err, got.Outcome, test.want)
-		}
+		t.Run(fmt.Sprint(test.err), func(t *testing.T) {
+			var got Case
+			(&tester{}).run(testCase{run: func() error { return test.err }}, &got)
+			if got.Outcome != test.want || (got.Reason == nil) != (test.err == nil) {
+				t.Errorf("%v: got %s, want %s", test.err, got.Outcome, test.want)
+			}
+		})
 	}
 }
 

@@ -13,6 +13,19 @@ type source struct{ path, dir string }
 // sources returns the Go files of the module but tests.
 func sources(t *testing.T) []source {
 	t.Helper()
+	return findSources(t, func(name string) bool { return !isTest(name) })
+}
+
+// tests returns the Go files of tests.
+func tests(t *testing.T) []source {
+	t.Helper()
+	return findSources(t, isTest)
+}
+
+func isTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
+
+func findSources(t *testing.T, wanted func(name string) bool) []source {
+	t.Helper()
 	var found []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -25,7 +38,7 @@ func sources(t *testing.T) []source {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if !strings.HasSuffix(path, ".go") || !wanted(d.Name()) {
 			return nil
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(path))

@@ -13,27 +13,28 @@ func TestShapes(t *testing.T) {
 		"ft10k": {10400, 1440, 31200},
 	}
 	for name, want := range tests {
-		net, err := Shapes[name].Build()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if h, s, l := len(net.Hosts), len(net.Switches), net.Links(); h != want.hosts || s != want.switches || l != want.links {
-			t.Errorf("%s: %d hosts, %d switches, %d links, want %+v", name, h, s, l, want)
-		}
-		for _, s := range net.Switches {
-			if len(s.peers) > s.Size {
-				t.Errorf("%s: %s has %d links and %d ports", name, s.ID, len(s.peers), s.Size)
+		t.Run(name, func(t *testing.T) {
+			net, err := Shapes[name].Build()
+			if err != nil {
+				t.Fatal(err)
 			}
-			for i, peer := range s.peers {
-				if back := peer.node.peers[peer.port-1]; back != (end{s, i + 1}) {
-					t.Errorf("%s: %s port %d: the other end leads to %s port %d", name, s.ID, i+1, back.node.ID, back.port)
+			if h, s, l := len(net.Hosts), len(net.Switches), net.Links(); h != want.hosts || s != want.switches || l != want.links {
+				t.Errorf("%d hosts, %d switches, %d links, want %+v", h, s, l, want)
+			}
+			for _, s := range net.Switches {
+				if len(s.peers) > s.Size {
+					t.Errorf("%s has %d links and %d ports", s.ID, len(s.peers), s.Size)
+				}
+				for i, peer := range s.peers {
+					if back := peer.node.peers[peer.port-1]; back != (end{s, i + 1}) {
+						t.Errorf("%s port %d: the other end leads to %s port %d", s.ID, i+1, back.node.ID, back.port)
+					}
 				}
 			}
-		}
-		if err := net.Write(io.Discard); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+			if err := net.Write(io.Discard); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

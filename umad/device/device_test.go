@@ -399,11 +399,13 @@ func TestRegistration(t *testing.T) {
 		{0x0a, 1, uapi.UMADRegister{QPN: 1, Class: 0x0a, ClassVers: 1}},
 		{0x32, 1, uapi.UMADRegister{QPN: 1, Class: 0x32, ClassVers: 1, OUI: 0x1405}},
 	} {
-		var m mad.Packet
-		m.PutGMP(mad.Header{BaseVersion: 1, Class: test.class, ClassVersion: test.version})
-		if got := registration(&m); got != test.want {
-			t.Errorf("%v: got %+v, want %+v", test.class, got, test.want)
-		}
+		t.Run(test.class.String(), func(t *testing.T) {
+			var m mad.Packet
+			m.PutGMP(mad.Header{BaseVersion: 1, Class: test.class, ClassVersion: test.version})
+			if got := registration(&m); got != test.want {
+				t.Errorf("%v: got %+v, want %+v", test.class, got, test.want)
+			}
+		})
 	}
 }
 

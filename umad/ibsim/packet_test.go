@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"testing"
 
 	"github.com/ibkit/ibkit/ib"
@@ -101,15 +102,17 @@ func TestTableLength(t *testing.T) {
 		{mad.ClassSA, mad.RMPP{Version: 1, Type: mad.RMPPData, Flags: mad.RMPPActive}, 168, 0},
 		{mad.ClassPM, mad.RMPP{Flags: mad.RMPPActive}, 168, 0},
 	} {
-		var p ibsimproto.Packet
-		p.Reset()
-		p.SetLength(test.bytes)
-		var m umad.Message
-		m.MAD.PutGMP(mad.Header{Class: test.class})
-		m.MAD.SetRMPP(test.rmpp)
-		copy(p.MAD(), m.MAD[:])
-		if !decodePacket(&m, p[:]) || m.MAD.RMPP().Length != test.want {
-			t.Errorf("%+v: got %d", test, m.MAD.RMPP().Length)
-		}
+		t.Run(fmt.Sprintf("%v %+v %d", test.class, test.rmpp, test.bytes), func(t *testing.T) {
+			var p ibsimproto.Packet
+			p.Reset()
+			p.SetLength(test.bytes)
+			var m umad.Message
+			m.MAD.PutGMP(mad.Header{Class: test.class})
+			m.MAD.SetRMPP(test.rmpp)
+			copy(p.MAD(), m.MAD[:])
+			if !decodePacket(&m, p[:]) || m.MAD.RMPP().Length != test.want {
+				t.Errorf("%+v: got %d", test, m.MAD.RMPP().Length)
+			}
+		})
 	}
 }

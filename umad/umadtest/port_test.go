@@ -60,7 +60,7 @@ func TestPort_Recv(t *testing.T) {
 		p.Deliver(2*time.Second, message(3))
 		p.Deliver(time.Second, message(1))
 		p.Deliver(time.Second, message(2))
-		tests := []struct {
+		steps := []struct {
 			name     string
 			deadline time.Duration // since start; 0: none
 			tid      uint64        // 0: none by the deadline
@@ -72,14 +72,14 @@ func TestPort_Recv(t *testing.T) {
 			{"arrival at the same time", 0, 2, 0},
 			{"no deadline", 0, 3, time.Second},
 		}
-		for _, tt := range tests {
+		for _, step := range steps {
 			var deadline time.Time
-			if tt.deadline != 0 {
-				deadline = start.Add(tt.deadline)
+			if step.deadline != 0 {
+				deadline = start.Add(step.deadline)
 			}
 			tid, took, err := recv(p, deadline)
-			if tid != tt.tid || took != tt.took || errors.Is(err, os.ErrDeadlineExceeded) != (tt.tid == 0) {
-				t.Errorf("%s: got ID %d, error %v after %v, want ID %d after %v", tt.name, tid, err, took, tt.tid, tt.took)
+			if tid != step.tid || took != step.took || errors.Is(err, os.ErrDeadlineExceeded) != (step.tid == 0) {
+				t.Errorf("%s: got ID %d, error %v after %v, want ID %d after %v", step.name, tid, err, took, step.tid, step.took)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -50,13 +51,15 @@ func TestLength(t *testing.T) {
 		{[]uint32{5, 6}, 0, ErrLength},
 		{[]uint32{1<<32 - 1, 1<<32 - 1, 12}, 0, ErrLength},
 	} {
-		var sges []SGE
-		for _, l := range test.lengths {
-			sges = append(sges, SGE{Length: l})
-		}
-		if got, err := Length(sges, 10); got != test.want || !errors.Is(err, test.err) {
-			t.Errorf("%d: got %d, error %v, want %d, error %v", test.lengths, got, err, test.want, test.err)
-		}
+		t.Run(fmt.Sprint(test.lengths), func(t *testing.T) {
+			var sges []SGE
+			for _, l := range test.lengths {
+				sges = append(sges, SGE{Length: l})
+			}
+			if got, err := Length(sges, 10); got != test.want || !errors.Is(err, test.err) {
+				t.Errorf("%d: got %d, error %v, want %d, error %v", test.lengths, got, err, test.want, test.err)
+			}
+		})
 	}
 }
 
