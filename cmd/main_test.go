@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/getopt"
 )
 
 var program = cmdtest.Program(run)
@@ -104,5 +107,23 @@ func TestHelp(t *testing.T) {
 	code, out, _ := program.Run(t, nil, "linkinfo", "--help")
 	if code != cmdutil.ExitOK || !strings.Contains(out, "Examples:") || !strings.Contains(out, "--outstanding-smps") {
 		t.Errorf("exit code %d, output %q", code, out)
+	}
+}
+
+// TestClassic_Sim checks that each classic name accepts the options for simulated fabrics.
+func TestClassic_Sim(t *testing.T) {
+	env := &cmdutil.Env{Out: io.Discard, ErrOut: io.Discard, Getenv: func(string) string { return "" }}
+	for name, e := range registry {
+		if e.tool == nil {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			options := e.tool(env).Options
+			for _, long := range []string{"sim", "sim-model", "sim-events"} {
+				if !slices.ContainsFunc(options, func(o getopt.Option) bool { return o.Long == long }) {
+					t.Errorf("got no option --%s", long)
+				}
+			}
+		})
 	}
 }

@@ -63,13 +63,6 @@ func (c *conns) remove(n net.Conn) {
 	}
 }
 
-// len returns the number of connections.
-func (c *conns) len() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.all)
-}
-
 // state is the ConnState of a server.
 func (c *conns) state(n net.Conn, s http.ConnState) {
 	if s == http.StateClosed || s == http.StateHijacked {

@@ -170,12 +170,12 @@ func TestConns(t *testing.T) {
 		entry.answering.Add(1)
 		return entry
 	}
-	if !c.add(pipes[0]) || !c.add(pipes[1]) || c.len() != 2 {
+	if !c.add(pipes[0]) || !c.add(pipes[1]) || len(c.all) != 2 {
 		t.Fatal("got no room for two connections")
 	}
 	busy := answer(pipes[0])
-	if !c.add(pipes[2]) || c.len() != 2 {
-		t.Errorf("got %d connections, want room for another", c.len())
+	if !c.add(pipes[2]) || len(c.all) != 2 {
+		t.Errorf("got %d connections, want room for another", len(c.all))
 	}
 	if _, err := pipes[1].Write(nil); err == nil {
 		t.Error("the idle connection is open")
@@ -186,8 +186,8 @@ func TestConns(t *testing.T) {
 	}
 	busy.answering.Add(-1)
 	c.state(pipes[0], http.StateClosed)
-	if !c.add(pipes[3]) || c.len() != 2 {
-		t.Errorf("got %d connections, want 2", c.len())
+	if !c.add(pipes[3]) || len(c.all) != 2 {
+		t.Errorf("got %d connections, want 2", len(c.all))
 	}
 }
 

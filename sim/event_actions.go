@@ -13,24 +13,13 @@ import (
 type action = func(*Fabric, io.Writer) error
 
 func parseUnlink(f *Fabric, l *eventLine) (action, error) {
-	n, err := l.node(f)
-	if err != nil {
-		return nil, err
-	}
-	ports := n.Ports[1:]
-	if l.rest() != "" && l.rest()[0] == '[' {
-		p, err := l.portOf(n)
-		if err != nil {
-			return nil, err
-		}
-		ports = n.Ports[p.Number:][:1]
-	}
+	ports, err := l.ports(f, 1)
 	return func(f *Fabric, _ io.Writer) error {
 		for i := range ports {
 			f.pull(&ports[i])
 		}
 		return nil
-	}, nil
+	}, err
 }
 
 func parseLink(f *Fabric, l *eventLine) (action, error) {

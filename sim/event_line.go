@@ -49,6 +49,23 @@ func (l *eventLine) port(f *Fabric) (*Port, error) {
 	return l.portOf(n)
 }
 
+// ports reads NODE or NODE[NUMBER], and returns the ports of the node from a number on, or
+// the one port.
+func (l *eventLine) ports(f *Fabric, from int) ([]Port, error) {
+	n, err := l.node(f)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(l.rest(), "[") {
+		return n.Ports[from:], nil
+	}
+	p, err := l.portOf(n)
+	if err != nil {
+		return nil, err
+	}
+	return n.Ports[p.Number:][:1], nil
+}
+
 // portOf reads a port number in brackets.
 func (l *eventLine) portOf(n *Node) (*Port, error) {
 	start := l.at

@@ -10,24 +10,13 @@ import (
 
 // parseClear parses "clear PORT|NODE", which sets all counters to 0.
 func parseClear(f *Fabric, l *eventLine) (action, error) {
-	n, err := l.node(f)
-	if err != nil {
-		return nil, err
-	}
-	ports := n.Ports
-	if strings.HasPrefix(l.rest(), "[") {
-		p, err := l.portOf(n)
-		if err != nil {
-			return nil, err
-		}
-		ports = n.Ports[p.Number:][:1]
-	}
+	ports, err := l.ports(f, 0)
 	return func(f *Fabric, _ io.Writer) error {
 		for i := range ports {
 			f.ClearCounters(&ports[i])
 		}
 		return nil
-	}, nil
+	}, err
 }
 
 // ClearCounters sets all counters of a port to 0. Their growth continues.
