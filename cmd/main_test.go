@@ -127,3 +127,15 @@ func TestClassic_Sim(t *testing.T) {
 		})
 	}
 }
+
+// TestClassic_FilesOnly checks the error of --sim with the tools that read files.
+func TestClassic_FilesOnly(t *testing.T) {
+	for _, name := range []string{"check_lft_balance", "ibcacheedit"} {
+		t.Run(name, func(t *testing.T) {
+			code, _, err := program.Run(t, nil, name, "--sim", "demo")
+			if code == cmdutil.ExitOK || !strings.Contains(err, "use a simulated fabric: the command reads files only") {
+				t.Errorf("got exit code %d, error output %q", code, err)
+			}
+		})
+	}
+}

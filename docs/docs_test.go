@@ -221,3 +221,49 @@ func TestOrphans(t *testing.T) {
 		}
 	}
 }
+
+// TestJSONTypes checks that json.md names an exported type for each document.
+func TestJSONTypes(t *testing.T) {
+	text, err := os.ReadFile("json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?m)^\| (.*--json.*) \| \[.*\]\(.*\) \| (.*)\|$`).FindAllStringSubmatch(string(text), -1)
+	if len(rows) < 30 {
+		t.Fatalf("got %d documents, want at least 30", len(rows))
+	}
+	for _, row := range rows {
+		t.Run(row[1], func(t *testing.T) {
+			types := regexp.MustCompile("`([a-z]+)\\.([A-Z][A-Za-z]*)`").FindAllStringSubmatch(row[2], -1)
+			if len(types) == 0 {
+				t.Error("got no Go type")
+			}
+			for _, name := range types {
+				if !declares(t, name[1], name[2]) {
+					t.Errorf("got the type %s, which does not exist", name[0])
+				}
+			}
+		})
+	}
+}
+
+// declares reports whether a package with a name declares a structure.
+func declares(t *testing.T, name, structure string) bool {
+	t.Helper()
+	for _, pattern := range []string{"../" + name + "/*.go", "../*/" + name + "/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "\ntype "+structure+" struct {") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -2,8 +2,10 @@ package route
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -27,6 +29,16 @@ func (p Pattern) String() string { return patternNames[p] }
 
 // MarshalText returns the text of [Pattern.String]. The error is always nil.
 func (p Pattern) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText parses the name of a pattern.
+func (p *Pattern) UnmarshalText(text []byte) error {
+	i := slices.Index(patternNames, string(text))
+	if i < 1 {
+		return fmt.Errorf("unknown pattern %q", text)
+	}
+	*p = Pattern(i)
+	return nil
+}
 
 // Congestion is the load of the links between switches under a traffic pattern, in flows
 // per link.

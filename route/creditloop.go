@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -48,6 +49,16 @@ func (k LaneKnowledge) String() string { return laneNames[k] }
 
 // MarshalText returns the text of [LaneKnowledge.String]. The error is always nil.
 func (k LaneKnowledge) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText parses the text of [LaneKnowledge.String].
+func (k *LaneKnowledge) UnmarshalText(text []byte) error {
+	i := slices.Index(laneNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown knowledge about lanes %q", text)
+	}
+	*k = LaneKnowledge(i)
+	return nil
+}
 
 // findCreditLoops searches for cycles of dependencies: first as if all packets used one
 // virtual lane, and if there are cycles, with the lanes of each path. Lanes only split

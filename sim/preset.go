@@ -26,7 +26,9 @@ type Preset struct {
 
 // A Parameter is a parameter of a preset.
 type Parameter struct {
-	Name, Default, About string
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	About   string `json:"about"`
 }
 
 // Presets are all presets.

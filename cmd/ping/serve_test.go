@@ -1,7 +1,6 @@
 package ping
 
 import (
-	"encoding/json"
 	"net"
 	"os"
 	"path/filepath"
@@ -9,10 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/ibkit/ibkit/cmd/internal/cmdtest"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/ping"
 )
 
 func TestPingServeJSON(t *testing.T) {
@@ -35,17 +33,7 @@ func TestPingServeJSON(t *testing.T) {
 	if code := r.End(); code != cmdutil.ExitOK {
 		t.Errorf("exit code %d: %s", code, r.ErrOut)
 	}
-	schema, err := jsonschema.NewCompiler().Compile("../../schema/ping-serve.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document any
-	if err := json.Unmarshal([]byte(r.Out.String()), &document); err != nil {
-		t.Fatalf("%v: %s", err, r.Out)
-	}
-	if err := schema.Validate(document); err != nil {
-		t.Errorf("%v\n%s", err, r.Out)
-	}
+	cmdtest.CheckDocument(t, "../../schema/ping-serve.json", r.Out.String(), new(ping.ServeReport))
 	for _, want := range []string{`"received":3,"answered":3`, `"lid":` + f.LIDs["node07"] + `,"gid":null`} {
 		if !strings.Contains(r.Out.String(), want) {
 			t.Errorf("%s is not in %s", want, r.Out)

@@ -61,31 +61,9 @@ func listFabrics(w io.Writer) error {
 	return out.Flush()
 }
 
-type jsonPreset struct {
-	Name       string          `json:"name"`
-	About      string          `json:"about"`
-	Parameters []jsonParameter `json:"parameters"`
-}
-
-type jsonParameter struct {
-	Name    string `json:"name"`
-	Default string `json:"default"`
-	About   string `json:"about"`
-}
-
 // listFabricsJSON prints the presets as JSON.
 func listFabricsJSON(w io.Writer) error {
-	list := struct {
-		Presets []jsonPreset `json:"presets"`
-	}{}
-	for _, p := range sim.Presets {
-		j := jsonPreset{Name: p.Name, About: p.About, Parameters: []jsonParameter{}}
-		for _, v := range p.Parameters {
-			j.Parameters = append(j.Parameters, jsonParameter(v))
-		}
-		list.Presets = append(list.Presets, j)
-	}
 	out := render.NewOutput(w)
-	render.WriteDocument(out, list)
+	render.WriteDocument(out, sim.NewListReport())
 	return out.Flush()
 }

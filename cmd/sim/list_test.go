@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -29,15 +28,11 @@ func TestSimList(t *testing.T) {
 	}
 
 	code, out, err = program.Run(t, nil, "sim", "list", "--json")
-	var list struct {
-		Presets []struct {
-			Name       string
-			Parameters []struct{ Name, Default, About string }
-		}
+	if code != cmdutil.ExitOK || err != "" {
+		t.Fatalf("got exit code %d, error output %q", code, err)
 	}
-	if e := json.Unmarshal([]byte(out), &list); e != nil || code != cmdutil.ExitOK {
-		t.Fatalf("got exit code %d, %v, error output %q", code, e, err)
-	}
+	var list sim.ListReport
+	cmdtest.CheckDocument(t, "../../schema/sim-list.json", out, &list)
 	if len(list.Presets) != len(sim.Presets) {
 		t.Errorf("got %d presets, want %d", len(list.Presets), len(sim.Presets))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
+	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 )
@@ -21,6 +22,7 @@ type command struct {
 	*getopt.Diag
 	tables, cache       string // paths
 	heuristics, verbose bool
+	sim                 bool
 }
 
 // New returns check_lft_balance.
@@ -29,13 +31,13 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	return &getopt.Tool{
 		Name: "check_lft_balance", Std: true,
 		Family: &getopt.Family{Usage: usage, UsageToOut: true, UsageCode: cmdutil.ExitUsage, FailureCode: cmdutil.ExitFailed},
-		Options: []getopt.Option{
+		Options: append([]getopt.Option{
 			{Short: 'h', Help: "help message", Set: getopt.Usage},
 			{Short: 'l', Arg: "<file>", Help: "output of dump_lfts", Set: getopt.Text(&c.tables)},
 			{Short: 'i', Arg: "<file>", Help: "cache of ibnetdiscover", Set: getopt.Text(&c.cache)},
 			{Short: 'e', Help: "apply heuristics to unbalanced switches", Set: getopt.True(&c.heuristics)},
 			{Short: 'v', Help: "print all switches", Set: getopt.True(&c.verbose)},
-		},
+		}, nosim.Options(&c.sim)...),
 		Run: c.run,
 	}
 }
@@ -50,6 +52,9 @@ func usage(t *getopt.Tool) string {
 }
 
 func (c *command) run(_ context.Context, _ []string) error {
+	if c.sim {
+		return nosim.ErrFiles
+	}
 	missing := ""
 	switch {
 	case c.tables == "":

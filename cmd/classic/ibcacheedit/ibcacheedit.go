@@ -9,6 +9,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
+	"github.com/ibkit/ibkit/cmd/internal/shared/nosim"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -18,6 +19,7 @@ import (
 type command struct {
 	*getopt.Diag
 	switchGUID, caGUID, systemGUID, portGUID []ib.GUID
+	sim                                      bool
 }
 
 // New returns ibcacheedit.
@@ -32,7 +34,7 @@ func New(env *cmdutil.Env) *getopt.Tool {
 	shared := slices.DeleteFunc(c.Options("CDdeGKLPstvy"), func(o getopt.Option) bool { return o.Extension }) // no fabric
 	return &getopt.Tool{
 		Name: "ibcacheedit", Family: getopt.InfinibandDiags, Operands: "<orig.cache> <new.cache>",
-		Options: append(options, shared...), Run: c.run,
+		Options: slices.Concat(options, shared, nosim.Options(&c.sim)), Run: c.run,
 	}
 }
 
@@ -53,6 +55,9 @@ func (c *command) setGUIDs(to *[]ib.GUID, count int) func(string) error {
 }
 
 func (c *command) run(_ context.Context, operands []string) error {
+	if c.sim {
+		return nosim.ErrFiles
+	}
 	switch len(operands) {
 	case 0:
 		return c.Iberror("main", nil, "original cache file not specified")
