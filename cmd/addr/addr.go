@@ -202,7 +202,7 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	if c.fabric.Verbose > 0 && client != nil {
 		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(client.Stats()))
 	}
-	return c.outcome(answers)
+	return c.exitError(answers)
 }
 
 // needsNoPort reports whether the targets can be found without the port that could not

@@ -30,8 +30,8 @@ var rules = cmdutil.FlagRules{
 	Needs: []cmdutil.Need{{Flags: []string{"debug"}, Others: []string{"serve"}}},
 }
 
-// resolve checks the command line before the first packet is sent.
-func (c *command) resolve(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
+// complete checks the command line before the first packet is sent.
+func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []string) (targets []resolve.Address, err error) {
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
 			if c.serve.on {
 				return c.serve.run(cmd.Context(), cmd.Flags(), args)
 			}
-			targets, err := c.resolve(cmd.Context(), cmd.Flags(), args)
+			targets, err := c.complete(cmd.Context(), cmd.Flags(), args)
 			if err != nil {
 				return err
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/ibkit/ibkit/resolve"
 )
 
-// outcome reports targets that were not found, and returns the exit code as an error.
-func (c *command) outcome(answers []answer) error {
+// exitError reports targets that were not found, and returns the exit code as an error.
+func (c *command) exitError(answers []answer) error {
 	found, findings := 0, false
 	failures := c.fabric.Failures(c.env, "ibkit addr")
 	for i := range answers {
