@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +19,7 @@ import (
 type cq struct {
 	device   *device
 	memory   memory
+	first    unsafe.Pointer // to the used part of the first entry of memory.buffer
 	resized  *dmamem.Memory // of memory.buffer after a Resize
 	stride   int            // size of an entry in bytes; the adapter writes the last 64 of them
 	scale    uint32         // stride in units of 64 bytes
@@ -58,6 +60,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		return nil, err
 	}
 	q := &cq{device: d, memory: m, stride: stride, scale: uint32(stride / cqeSize), mask: size - 1, round: uint(bits.TrailingZeros32(size)), page: p}
+	q.locate()
 	invalidate(m.buffer, stride)
 	in := uapi.MLX5CreateCQ{
 		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: uint32(stride), Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
@@ -77,6 +80,9 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	q.number = resp.CQN
 	return q, nil
 }
+
+// locate sets first after a change of the ring.
+func (q *cq) locate() { q.first = unsafe.Pointer(&q.memory.buffer[q.stride-cqeSize]) }
 
 // invalidate marks all entries of a size as not written.
 func invalidate(ring []byte, stride int) {
@@ -122,8 +128,45 @@ func (q *cq) ready(index uint32) *[cqeSize]byte {
 	return e
 }
 
-// Poll removes completions from the ring.
+// Poll removes completions from the ring. Its first part is the usual case of one completion
+// of a successful send work request, as direct is for several: a single poll has no other
+// message to share the cost of calls with.
 func (q *cq) Poll(into []provider.Completion) (int, error) {
+	if len(into) != 1 {
+		return q.poll(into)
+	}
+	index := q.index
+	e := (*[cqeSize / 4]uint32)(unsafe.Add(q.first, uintptr(index&q.mask)*uintptr(q.stride)))
+	// The last word has the index of the work request, and the opcode and the owner.
+	last := wire32(atomic.LoadUint32(&e[cqeCounter/4]))
+	if own := index >> (q.round & 31) & 1; last&0xf1 != own {
+		if last&1 != own || last>>4&0xf == cqeInvalid {
+			return 0, nil
+		}
+		return q.poll(into)
+	}
+	number := wire32(e[cqeQPN/4])
+	kind := &requestKinds[number>>24]
+	if !kind.defined {
+		return q.poll(into)
+	}
+	owner := q.device.users.find(wire32(e[cqeUser/4]) & maxIndex)
+	if owner == nil || owner.qp == nil {
+		return q.poll(into)
+	}
+	send := &owner.qp.send
+	s := &send.slots[last>>16&uint32(len(send.slots)-1)]
+	into[0] = provider.Completion{
+		ID: s.id, Opcode: kind.opcode, ByteLen: kind.length | kind.counted&wire32(e[cqeByteCount/4]), QPN: number & 0xffffff,
+	}
+	index++
+	q.index = index
+	retire(&send.tail, s.count, &q.memory.record[cqConsumer], wire32(index&(maxCQEntries-1)))
+	return 1, nil
+}
+
+// poll is Poll for any number of completions of any kind.
+func (q *cq) poll(into []provider.Completion) (int, error) {
 	var err error
 	n, more := q.direct(into)
 	for more && n < len(into) {
@@ -250,6 +293,7 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 	}
 	old := *q
 	q.memory.buffer, q.resized, q.mask, q.round = m.buffer, m.Memory, size-1, uint(bits.TrailingZeros32(size))
+	q.locate()
 	for i := old.index; ; i++ {
 		e := old.ready(i)
 		if e == nil || i-old.index > old.mask {
@@ -311,7 +355,7 @@ func (q *cq) purge(index uint32, owner *user) {
 
 // Close releases the memory of the ring.
 func (q *cq) Close() error {
-	q.memory.buffer = nil
+	q.memory.buffer, q.first = nil, nil
 	if q.resized != nil {
 		return errors.Join(q.resized.Close(), q.memory.Close())
 	}

@@ -299,16 +299,34 @@ func TestPoll(t *testing.T) {
 				t.Fatal(err)
 			}
 			cq.put(0, q, test.opcode, 0, test.change)
-			var c [2]provider.Completion
 			test.want.ID, test.want.QPN = 0xe, 0x123
-			if n, err := cq.Poll(c[:]); n != 1 || err != nil || c[0] != test.want {
-				t.Errorf("got %d, error %v, %+v, want %+v", n, err, c[0], test.want)
-			}
-			if got := cq.memory.record[cqConsumer]; got != wire32(1) {
-				t.Errorf("got consumer index %#x, want 1", got)
+			// Several and one completion at a time are decoded by different code.
+			for room := 2; room > 0; room-- {
+				c := []provider.Completion{poison, poison}
+				cq.index, cq.memory.record[cqConsumer] = 0, 0
+				q.send.tail.Store(0)
+				q.recv.tail.Store(0)
+				if n, err := cq.Poll(c[:room]); n != 1 || err != nil || c[0] != test.want {
+					t.Errorf("room for %d: got %d, error %v, %+v, want %+v", room, n, err, c[0], test.want)
+				}
+				if got := cq.memory.record[cqConsumer]; got != wire32(1) {
+					t.Errorf("room for %d: got consumer index %#x, want 1", room, got)
+				}
+				if got := q.send.tail.Load() + q.recv.tail.Load(); got != 1 {
+					t.Errorf("room for %d: got %d free work requests, want 1", room, got)
+				}
+				if n, err := cq.Poll(c[:room]); n != 0 || err != nil {
+					t.Errorf("room for %d: got %d, error %v of an empty queue, want 0", room, n, err)
+				}
 			}
 		})
 	}
+}
+
+// poison is a completion in which each field is set.
+var poison = provider.Completion{
+	ID: 1, Status: provider.StatusGeneral, Opcode: provider.CompletedRecvWriteImm, VendorErr: 1, ByteLen: 1, Imm: 1, InvKey: 1, QPN: 1, SrcQPN: 1,
+	Flags: provider.CompletionWithInv, PKeyIndex: 1, SLID: 1, SL: 1, PathBits: 1,
 }
 
 // Entries that no adapter writes are an error, and never a success.
@@ -323,9 +341,11 @@ func TestPoll_Corrupt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, cq, q := newPair(t, provider.RC)
 			cq.put(0, q, cqeRequest, 0, change)
-			var c [1]provider.Completion
-			if n, err := cq.Poll(c[:]); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
-				t.Errorf("got %d, error %v, want %v", n, err, provider.ErrCorrupt)
+			var c [2]provider.Completion
+			for room := range c {
+				if n, err := cq.Poll(c[:room+1]); n != 0 || !errors.Is(err, provider.ErrCorrupt) {
+					t.Errorf("room for %d: got %d, error %v, want %v", room+1, n, err, provider.ErrCorrupt)
+				}
 			}
 		})
 	}
@@ -558,10 +578,19 @@ func FuzzPoll(f *testing.F) {
 		defer q.Close()
 		copy(cq.entry(0)[:], b)
 		own := cq.entry(0)[cqeOwner]
-		var c [1]provider.Completion
-		n, err := cq.Poll(c[:])
+		// One completion at a time is decoded by other code, with the same result.
+		c := []provider.Completion{poison, poison}
+		n, err := cq.Poll(c[:1])
 		if n == 1 && (err != nil || c[0].Status == provider.StatusOK && (own>>4 > cqeRecvInv)) {
 			t.Errorf("got %+v, error %v for %x", c[0], err, b)
+		}
+		index, first := cq.index, c[0]
+		cq.index = 0
+		if shared && n == 1 { // the entry of the queue is free already
+			return
+		}
+		if n2, err2 := cq.Poll(c); n2 != n || !errors.Is(err2, err) || cq.index != index || n == 1 && c[0] != first {
+			t.Errorf("got %d, error %v, %+v with room for two, want %d, %v, %+v for %x", n2, err2, c[0], n, err, first, b)
 		}
 	})
 }

@@ -1,0 +1,17 @@
+//go:build race || !amd64
+
+package mlx5
+
+import (
+	"sync/atomic"
+
+	"github.com/ibkit/ibkit/verbs/provider"
+)
+
+// retire frees the send work requests before a number of them and publishes a word of the
+// doorbell record, after all earlier stores.
+func retire(tail *atomic.Uint32, count uint32, record *uint32, word uint32) {
+	tail.Store(count)
+	storeBarrier()
+	provider.Store32(record, word)
+}
