@@ -53,16 +53,25 @@ static unsigned int violations;
 module_param(violations, uint, 0644);
 MODULE_PARM_DESC(violations, "number of times that user space has violated the ABI");
 
+static char violation[128];
+module_param_string(violation, violation, sizeof(violation), 0644);
+MODULE_PARM_DESC(violation, "the first one of them since a line end was written here");
+
 void ts_violation(const char *fmt, ...)
 {
 	struct va_format vf = { .fmt = fmt };
 	va_list args;
 
-	violations++;
 	va_start(args, fmt);
 	vf.va = &args;
 	pr_warn_ratelimited("mlx5test: violation: %pV\n", &vf);
 	va_end(args);
+	if (!violation[0] || violation[0] == '\n') {
+		va_start(args, fmt);
+		vsnprintf(violation, sizeof(violation), fmt, args);
+		va_end(args);
+	}
+	smp_store_release(&violations, violations + 1);
 }
 
 int ts_give_id(struct xarray *xa, u32 *id, void *entry, u32 min, u32 max, u32 *next)
