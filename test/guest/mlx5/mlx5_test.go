@@ -85,15 +85,15 @@ func TestVerified(t *testing.T) {
 func TestSelfTest(t *testing.T) {
 	t.Parallel()
 	g := guest.New(t, spec(t))
-	g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
+	g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages; echo 2 >/sys/module/mlx5test/parameters/strict")
 	for _, env := range [][]string{nil, {"MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1"}} {
 		t.Run(strings.Join(env, " "), func(t *testing.T) {
 			selftest.Run(t, g, "mlx5_0", []string{
-				"rc shared receive queue limit", // not in the module
 				"device region of a dma-buf",
 			}, env...)
 		})
 	}
+	mlx5test.CheckKernel(t, g)
 }
 
 // TestDevinfo compares attributes with Debian's ibv_devinfo, with those that libmlx5 adds:

@@ -1,0 +1,43 @@
+//go:build guest
+
+package mlx5_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+)
+
+// TestPayload runs each operation of each transport with libmlx5 and compares all bytes: the
+// module is right about data before it is used to check another provider.
+func TestPayload(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, withLibrary(t, spec(t), "payload"))
+	var want strings.Builder
+	for _, transport := range []string{"RC", "RC with SRQ", "UC", "UD", "UD with SRQ", "XRC"} {
+		rc, ud := strings.HasPrefix(transport, "RC"), strings.HasPrefix(transport, "UD")
+		for _, op := range []struct {
+			name     string
+			messages int // of all sizes and forms
+			defined  bool
+		}{
+			{"send", 16, true}, {"send with immediate", 16, true}, {"send with invalidate", 16, rc},
+			{"write", 16, !ud}, {"write with immediate", 16, !ud},
+			{"read", 12, rc || transport == "XRC"}, {"compare and swap", 4, rc || transport == "XRC"}, {"fetch and add", 4, rc || transport == "XRC"},
+		} {
+			if ud {
+				op.messages -= 2 // the longest size
+			}
+			if op.defined {
+				fmt.Fprintf(&want, "%s %s: %d\n", transport, op.name, op.messages)
+			}
+		}
+	}
+	if got := g.Must(t, "payload"); got != want.String() {
+		t.Errorf("got messages\n%s\nwant\n%s", got, want.String())
+	}
+	mlx5test.CheckKernel(t, g)
+}
