@@ -12,6 +12,41 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 )
 
+// TestHelp_usage checks that the usage of a command that has subcommands contains both
+// forms only if it does something itself, and that -h is the last flag of its group.
+func TestHelp_usage(t *testing.T) {
+	for _, c := range []struct {
+		command   string
+		operation bool
+	}{
+		{"trap", true},
+		{"check", false},
+		{"link", false},
+		{"sim", false},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, c.command, "--help")
+			if !strings.Contains(out, "ibkit "+c.command+" [command]\n") {
+				t.Errorf("got no line with [command]:\n%s", out)
+			}
+			if got := strings.Contains(out, "ibkit "+c.command+" [flags]\n"); got != c.operation {
+				t.Errorf("line with [flags]: got %t, want %t", got, c.operation)
+			}
+		})
+	}
+	for _, command := range [][]string{{"sim", "serve"}, {"sim", "export"}, {"version"}, {"linkinfo"}} {
+		t.Run(strings.Join(command, " "), func(t *testing.T) {
+			_, out, _ := program.Run(t, nil, append(command, "--help")...)
+			_, flags, _ := strings.Cut(out, "\nFlags:\n")
+			flags, _, _ = strings.Cut(flags, "\n\n")
+			lines := strings.Split(strings.TrimSpace(flags), "\n")
+			if last := lines[len(lines)-1]; !strings.Contains(last, "--help") {
+				t.Errorf("last flag: got %s, want --help", last)
+			}
+		})
+	}
+}
+
 // TestHelp_limits checks the limits of help texts, and that each flag with a value names it.
 func TestHelp_limits(t *testing.T) {
 	const maxText, maxLong = 70, 80

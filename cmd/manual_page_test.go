@@ -80,7 +80,7 @@ func (m *manualPage) synopsis() {
 		m.line(".B ibkit %s", m.tool.Name)
 		m.line(".RI [ options ]\n.RI [ argument ...]")
 		return
-	case m.cmd.HasSubCommands():
+	case m.cmd.HasSubCommands() && !cmdutil.IsOperation(m.cmd):
 		m.line(".B %s\n.I command\n.RI [ argument ...]", roff(m.cmd.CommandPath()))
 		return
 	}
@@ -88,6 +88,9 @@ func (m *manualPage) synopsis() {
 	operands = strings.TrimSpace(strings.ReplaceAll(operands, "[flags]", ""))
 	m.line(".B %s", roff(m.cmd.CommandPath()))
 	m.line(".RI [ options ]")
+	if m.cmd.HasSubCommands() {
+		m.line(".br\n.B %s\n.I command\n.RI [ argument ...]", roff(m.cmd.CommandPath()))
+	}
 	if operands != "" {
 		m.line("%s", roff(operands))
 	}

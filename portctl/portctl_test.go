@@ -353,7 +353,7 @@ func TestPlan_Errors(t *testing.T) {
 		})
 	}
 	for port, want := range map[string]string{
-		"leaf2":    "find leaf2: a port number is required: the address is that of a switch",
+		"leaf2":    "find leaf2: the address of a switch requires a port number",
 		"node* 1":  "find node*: several nodes have this address",
 		"node9":    "no node has this name",
 		"node02 2": "find node02[2]: the ports of node02 have the numbers 1 to 1",
@@ -544,7 +544,7 @@ func TestShow(t *testing.T) {
 			}
 		})
 	}
-	for text, want := range map[string]string{"leaf1": "a port number is required", "leaf1 0": "", "40 1": "", "nosuch 1": "no node has this name"} {
+	for text, want := range map[string]string{"leaf1": "requires a port number", "leaf1 0": "", "40 1": "", "nosuch 1": "no node has this name"} {
 		t.Run(text, func(t *testing.T) {
 			_, err := Show(t.Context(), newRig(t).o, target(t, text))
 			if text == "leaf1 0" {

@@ -163,7 +163,7 @@ func numbered(at *fabric.Port, t Target) (*fabric.Port, error) {
 	isSwitch := n.Info.NodeType == mad.NodeTypeSwitch
 	switch {
 	case t.Number == AddressedPort && isSwitch:
-		return nil, fmt.Errorf("find %s: a port number is required: the address is that of a switch", t.Address)
+		return nil, fmt.Errorf("find %s: the address of a switch requires a port number", t.Address)
 	case number > int(n.Info.NumPorts) || number < 1 && !isSwitch || number < 0:
 		return nil, fabric.NoPortError(fmt.Sprint(t.Address), number, int(n.Info.NumPorts))
 	case number < len(n.Ports) && n.Ports[number] != nil:

@@ -58,7 +58,7 @@ func (f *Filter) Add(condition string) error {
 		return fmt.Errorf("parse filter %q: %s is given twice", condition, field.Name)
 	}
 	if err := f.set(field, value); err != nil {
-		return fmt.Errorf("parse filter %q: at character %d: %w", condition, i+2, err)
+		return fmt.Errorf("parse filter %q: position %d: %w", condition, i+2, err)
 	}
 	f.Mask |= field.Mask
 	return f.selector(field, operator, condition)

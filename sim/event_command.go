@@ -115,11 +115,20 @@ func parseHelp(_ *Fabric, _ *eventLine) (func(*Fabric, io.Writer) error, error) 
 	}, nil
 }
 
+// aboutColumn is the width of the commands in the table of [CommandHelp]. A longer one
+// has a line of its own.
+const aboutColumn = 30
+
 // CommandHelp returns a table of all commands.
 func CommandHelp() string {
 	var b strings.Builder
 	for _, v := range commands {
-		fmt.Fprintf(&b, "  %-30s %s\n", strings.TrimSpace(v.name+" "+v.usage), v.about)
+		command := strings.TrimSpace(v.name + " " + v.usage)
+		if len(command) > aboutColumn {
+			fmt.Fprintf(&b, "  %s\n", command)
+			command = ""
+		}
+		fmt.Fprintf(&b, "  %-*s %s\n", aboutColumn, command, v.about)
 	}
 	return b.String()
 }

@@ -52,7 +52,7 @@ func modelNames() string { return strings.Join(ModelParameters(), ", ") }
 // model does not change if there is an error.
 func (m *Model) ParseModel(text string) error {
 	next := *m
-	l := &eventLine{netLine{file: "model", number: 1, text: text}}
+	l := &eventLine{netLine{file: "clock model", text: text}}
 	if err := l.model(&next); err != nil {
 		return err
 	}

@@ -98,8 +98,20 @@ func TestCommands(t *testing.T) {
 	if got := do(t, f, "dump host001"); !strings.Contains(got, `[1] lid 1 Active/LinkUp "switch1"[1]`) {
 		t.Errorf("got dump:\n%s", got)
 	}
-	if got := do(t, f, "help"); strings.Count(got, "\n") != len(commands) {
-		t.Errorf("got %d lines, want %d:\n%s", strings.Count(got, "\n"), len(commands), got)
+	help := do(t, f, "help")
+	for _, c := range commands {
+		if !strings.Contains(help, "  "+strings.TrimSpace(c.name+" "+c.usage)) || !strings.Contains(help, " "+c.about+"\n") {
+			t.Errorf("got no command %s, %s:\n%s", c.name, c.about, help)
+		}
+	}
+	// Descriptions begin in one column, below commands that are longer.
+	for _, want := range []string{
+		"\n  sweep                          run the fabric's own subnet manager once\n",
+		"\n  firmware NODE MAJOR MINOR SUBMINOR\n                                 set the version of the firmware (vendor)\n",
+	} {
+		if !strings.Contains(help, want) {
+			t.Errorf("got %s, want the lines %s", help, want)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // A netLine is a line of a file and a position in it.
 type netLine struct {
 	file   string
-	number int // from 1
+	number int // from 1; 0: the text is not a line of a file
 	text   string
 	at     int // position in text
 }
@@ -21,6 +21,9 @@ func (l *netLine) location() string { return fmt.Sprintf("%s:%d", l.file, l.numb
 
 // errorf returns an error at the current position.
 func (l *netLine) errorf(format string, args ...any) error {
+	if l.number == 0 {
+		return fmt.Errorf("%s: position %d: %w", l.file, l.at+1, fmt.Errorf(format, args...))
+	}
 	return fmt.Errorf("%s:%d: %w", l.location(), l.at+1, fmt.Errorf(format, args...))
 }
 

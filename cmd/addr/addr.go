@@ -102,14 +102,14 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVarP(&c.byGUID, "Guid", "G", false, "parse all targets as GUIDs")
 	flags.BoolVarP(&c.byRoute, "Direct", "D", false, "parse all targets as directed routes")
 	flags.BoolVarP(&c.allPorts, "all-ports", "a", false, "show all ports of the nodes found")
-	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "find ports by subnet administration, else by a scan, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.source, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of ports (all: sa, else a scan of the nodes)")
 	flags.StringVarP(&c.file, "file", "f", "", "read more targets from `FILE`, one per line (-: standard input)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.plain, "plain", false, "print columns separated by tabs, without a header")
 	flags.BoolVarP(&c.form.GID, "gid-show", "g", false, "print the GIDs in the format of ibaddr")
 	flags.BoolVarP(&c.form.LID, "lid-show", "l", false, "print the LIDs in the format of ibaddr")
 	flags.BoolVarP(&c.form.Decimal, "Lid-show", "L", false, "print the LIDs in the format of ibaddr, in decimal")
-	cmdutil.EnumListFlag(cmd, &c.columns, "columns", "", columnNames(), "show these columns, a `LIST`")
+	cmdutil.EnumListFlag(cmd, &c.columns, "columns", "", columnNames(), "show a `LIST` of columns")
 	c.fabric.Define(c.env, cmd)
 }
 

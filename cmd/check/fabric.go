@@ -93,7 +93,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	c.source.Define(cmd)
 	flags.StringSliceVar(&c.files.Load, "load", nil, "read forwarding tables from the files or the directory `PATH`")
 	flags.Uint8Var(&c.files.LMC, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key to read the members of groups: a `KEY`, @FILE, or - for a prompt")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
 	c.fabric.Define(env, cmd)
 	c.wrap(cmd)
 	return cmd

@@ -25,9 +25,9 @@ type rows struct {
 func (r *rows) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&r.all, "all", false, "show every port (default: ports with findings)")
-	flags.StringSliceVar(&r.counters, "counters", nil, "show these counters of every port, a `LIST` of names")
+	flags.StringSliceVar(&r.counters, "counters", nil, "show a `LIST` of counters of every port, by their names")
 	flags.IntVar(&r.top, "top", 0, "show the first `N` ports; --sort is util unless given")
-	cmdutil.EnumFlag(cmd, &r.sort, "sort", "", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "order of ports (fabric, with --top util), a `KEY`")
+	cmdutil.EnumFlag(cmd, &r.sort, "sort", "", "fabric", []string{"fabric", "name", "util", "errors", "wait"}, "`KEY` that orders the ports (default with --top: util)")
 }
 
 func (r *rows) complete(flags *pflag.FlagSet) error {

@@ -136,17 +136,17 @@ func (c *command) complete(flags *pflag.FlagSet, args []string) error {
 	}
 	switch {
 	case len(args) != 1:
-		return cmdutil.UsageErrorf("%s requires the name of one device, got %d", c.change.Action, len(args))
+		return cmdutil.UsageErrorf("number of device names: got %d, want 1", len(args))
 	case args[0] == "":
-		return cmdutil.UsageErrorf("the name of the device is empty")
+		return cmdutil.UsageErrorf("invalid device name: empty")
 	case c.change.Action == softdev.Add && c.change.Type == "":
-		return cmdutil.UsageErrorf("add requires --type: rxe or siw")
+		return cmdutil.UsageErrorf("--type is required: rxe or siw")
 	case c.change.Action == softdev.Add && c.change.Netdev == "":
-		return cmdutil.UsageErrorf("add requires --netdev")
+		return cmdutil.UsageErrorf("--netdev is required")
 	case c.wait < 0:
-		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
+		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	case c.env.Getenv("IBKIT_SIM") != "":
-		return cmdutil.UsageErrorf("link changes devices of this host: it excludes IBKIT_SIM")
+		return cmdutil.UsageErrorf("a change of devices of this host and IBKIT_SIM exclude each other")
 	case c.env.Sysfs() != string(sysfs.Default):
 		return errors.New("link changes the running kernel, but IBKIT_SYSFS has the files of another one")
 	}

@@ -23,16 +23,16 @@ func TestLink_Usage(t *testing.T) {
 		line, want string
 		code       int
 	}{
-		{nil, "link add", "add requires the name of one device, got 0", cmdutil.ExitUsage},
+		{nil, "link add", "number of device names: got 0, want 1", cmdutil.ExitUsage},
 		{nil, "link add a b", "got 2", cmdutil.ExitUsage},
 		{nil, "link add rxe0", "--type", cmdutil.ExitUsage},
 		{nil, "link add rxe0 --type rxe", "--netdev", cmdutil.ExitUsage},
 		{nil, "link add rxe0 --type mlx5 --netdev lo", "want one of rxe, siw", cmdutil.ExitUsage},
 		{nil, "link add rxe0 --type rxe --netdev lo --wait -1s", "invalid --wait", cmdutil.ExitUsage},
 		{nil, "link add rxe0 --type rxe --netdev lo -n --yes", "exclude each other", cmdutil.ExitUsage},
-		{nil, "link delete", "delete requires", cmdutil.ExitUsage},
+		{nil, "link delete", "number of device names: got 0, want 1", cmdutil.ExitUsage},
 		{nil, "link delete rxe0 --force now", "want one of in-use", cmdutil.ExitUsage},
-		{map[string]string{"IBKIT_SIM": "demo"}, "link delete rxe0", "excludes IBKIT_SIM", cmdutil.ExitUsage},
+		{map[string]string{"IBKIT_SIM": "demo"}, "link delete rxe0", "devices of this host and IBKIT_SIM exclude each other", cmdutil.ExitUsage},
 		{map[string]string{"IBKIT_SYSFS": "/tmp"}, "link delete rxe0", "IBKIT_SYSFS", cmdutil.ExitFailed},
 		{nil, "link add rxe0 --type rxe --netdev nosuchnetdev -n", "find network device nosuchnetdev", cmdutil.ExitFailed},
 		{nil, "link delete nosuchdevice -n", "no such device", cmdutil.ExitFailed},

@@ -129,7 +129,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.compare, "compare", false, "show differences from the subnet manager's records")
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"port", "state"}
-	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare the properties of a `LIST` (--diff, --compare)")
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"port", "state", "lid", "nodedesc"}, "compare a `LIST` of properties (--diff, --compare)")
 	flags.StringVar(&c.filterDownPorts, "filterdownports", "", "omit ports that are down now and in the fabric stored in `FILE`")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")

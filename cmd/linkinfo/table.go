@@ -37,7 +37,7 @@ func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.BoolVar(&t.wide, "wide", false, "show GUIDs")
 	flags.BoolVar(&t.counters, "counters", false, "read error counters and show the worst one of each link")
 	flags.BoolVar(&t.ends, "ends", false, "print one line per link end (default: one per link)")
-	cmdutil.EnumFlag(cmd, &t.sort, "sort", "", "fabric", slices.Sorted(maps.Keys(orders)), "order of lines by a `KEY`")
+	cmdutil.EnumFlag(cmd, &t.sort, "sort", "", "fabric", slices.Sorted(maps.Keys(orders)), "`KEY` that orders the lines")
 }
 
 // orders are the values of --sort. nil keeps the order of the scan.

@@ -45,7 +45,7 @@ var peerFlagNames = map[string]perf.Program{
 func (p *peerFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case flags.Changed("srq") && p.shared < 1:
-		return cmdutil.UsageErrorf("invalid --srq %d: not above 0", p.shared)
+		return cmdutil.UsageErrorf("invalid --srq %d: want at least 1", p.shared)
 	case p.margin < 0:
 		return cmdutil.UsageErrorf("invalid --margin %v: want at least 0s", p.margin)
 	}

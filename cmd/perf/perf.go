@@ -203,7 +203,7 @@ var rules = cmdutil.FlagRules{
 }
 
 // errNoServer is the error of a call without a server.
-var errNoServer = cmdutil.WithHint(errors.New("missing SERVER"), "start ibkit perf --serve on the other host, and give its name or address")
+var errNoServer = cmdutil.WithHint(errors.New("no server given"), "start ibkit perf --serve on the other host, and give its name or address")
 
 // options converts the command line.
 func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, error) {
@@ -216,17 +216,17 @@ func (c *command) options(flags *pflag.FlagSet, args []string) (perf.Options, er
 	}
 	switch {
 	case len(args) == 0 && !c.serve.on && c.peer.program != "":
-		return o, cmdutil.WithHint(cmdutil.UsageErrorf("missing SERVER"), "start the program of "+string(c.peer.program)+" on the other host, and give its name or address")
+		return o, cmdutil.WithHint(cmdutil.UsageErrorf("no server given"), "start the program of "+string(c.peer.program)+" on the other host, and give its name or address")
 	case len(args) == 0 && !c.serve.on:
 		return o, &cmdutil.UsageError{Err: errNoServer}
 	case len(args) > 0 && c.serve.on:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve takes no SERVER", args[0])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER exclude each other", args[0])
 	case len(args) > 1:
 		return o, cmdutil.UsageErrorf("unexpected argument %q", args[1])
 	case flags.Changed("iterations") && f.iterations == 0:
 		return o, cmdutil.UsageErrorf("invalid --iterations 0: want at least 1")
 	case flags.Changed("duration") && f.duration <= 0:
-		return o, cmdutil.UsageErrorf("invalid --duration %v: not above 0", f.duration)
+		return o, cmdutil.UsageErrorf("invalid --duration %v: want a time above 0", f.duration)
 	}
 	if err := f.checkPort(flags); err != nil {
 		return o, err

@@ -70,15 +70,15 @@ func (s *serverFlags) options(c *command, flags *pflag.FlagSet, args []string) (
 	case wrong != nil:
 		return o, wrong
 	case len(args) > 0:
-		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve takes no SERVER", args[0])
+		return o, cmdutil.UsageErrorf("unexpected argument %q: --serve and a SERVER exclude each other", args[0])
 	case s.maxClients < 1:
-		return o, cmdutil.UsageErrorf("invalid --max-clients %d: not above 0", s.maxClients)
+		return o, cmdutil.UsageErrorf("invalid --max-clients %d: want at least 1", s.maxClients)
 	case s.maxQueuePairs < 1:
-		return o, cmdutil.UsageErrorf("invalid --max-qps %d: not above 0", s.maxQueuePairs)
+		return o, cmdutil.UsageErrorf("invalid --max-qps %d: want at least 1", s.maxQueuePairs)
 	case s.maxTime <= 0:
-		return o, cmdutil.UsageErrorf("invalid --max-time %v: not above 0", s.maxTime)
+		return o, cmdutil.UsageErrorf("invalid --max-time %v: want a time above 0", s.maxTime)
 	case s.idle <= 0:
-		return o, cmdutil.UsageErrorf("invalid --idle %v: not above 0", s.idle)
+		return o, cmdutil.UsageErrorf("invalid --idle %v: want a time above 0", s.idle)
 	case flags.Changed("allow") && len(s.allow) == 0: // such as an unset variable
 		return o, cmdutil.UsageErrorf("invalid --allow: the list is empty and would refuse all clients")
 	}

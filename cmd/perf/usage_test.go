@@ -15,8 +15,8 @@ var program = cmdtest.Native(New)
 func TestUsage(t *testing.T) {
 	const server = "127.0.0.1:9"
 	for line, want := range map[string]string{
-		"":                                  "missing SERVER",
-		"[]":                                "missing SERVER",
+		"":                                  "no server given",
+		"[]":                                "no server given",
 		"host:x":                            `invalid server "host:x"`,
 		":18516":                            `invalid server ":18516"`,
 		"--peer perftest":                   "start the program of perftest on the other host",

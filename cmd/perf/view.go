@@ -64,7 +64,7 @@ func (v *view) check(flags *pflag.FlagSet) error {
 	case flags.Changed("min-bw") && (!(v.minBW > 0) || math.IsInf(v.minBW, 0)):
 		return cmdutil.UsageErrorf("invalid --min-bw %v: want a positive number", v.minBW)
 	case flags.Changed("max-p99") && v.maxP99 <= 0:
-		return cmdutil.UsageErrorf("invalid --max-p99 %v: not above 0", v.maxP99)
+		return cmdutil.UsageErrorf("invalid --max-p99 %v: want a time above 0", v.maxP99)
 	case flags.Changed("plot") && plotForms[filepath.Ext(v.plot)] == nil:
 		return cmdutil.UsageErrorf("invalid --plot %q: want a name that ends in .svg, .png or .html", v.plot)
 	}

@@ -65,7 +65,7 @@ probe. A TARGET is
   0,1,3                a directed route, for --via sma
   fe80::2:c903:fed671  a GID
   192.0.2.7            an IP address, over RoCE or over IP over InfiniBand
-  node05, node05/1     a node, or a port of it, by its name in the node name
+  node05, 'node05[1]'  a node, or a port of it, by its name in the node name
                        map, its description, or the first word of that
   'leaf*'              all nodes with a matching name
 
@@ -120,13 +120,13 @@ is lost. The exit code is 3 if probes of a target are lost (see --max-loss).`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that answers: ping server, subnet or performance management")
+	cmdutil.EnumFlag(cmd, &c.via, "via", "", "auto", []string{"auto", "vendor", "sma", "pma"}, "`AGENT` that replies: ping server, subnet or performance management")
 	flags.IntVarP(&c.count, "count", "c", 5, "send `N` probes to each target (0: until interrupted)")
 	flags.DurationVarP(&c.interval, "interval", "i", time.Second, "`TIME` between probes to a target (0: like --flood)")
-	flags.Float64Var(&c.rate, "rate", 0, "`N` probes per second and target, or answers per source (--serve)")
+	flags.Float64Var(&c.rate, "rate", 0, "`N` probes per second and target, or replies per source (--serve)")
 	flags.BoolVarP(&c.flood, "flood", "f", false, "send the next probe when the reply arrives")
 	flags.DurationVarP(&c.deadline, "deadline", "w", 0, "stop after `TIME`, or earlier after --count probes")
-	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("payload of `N` bytes, 0 to %d, verified if ibkit answers", ping.PayloadSize))
+	flags.IntVar(&c.size, "size", 0, fmt.Sprintf("payload of `N` bytes, 0 to %d, verified if ibkit replies", ping.PayloadSize))
 	flags.StringVar(&c.pattern, "pattern", "", "payload: repeated bytes in `HEX` (default: 00 01 02 ...)")
 	flags.BoolVarP(&c.guids, "Guid", "G", false, "parse all targets as port GUIDs")
 	flags.BoolVarP(&c.routes, "Direct", "D", false, "parse all targets as directed routes")

@@ -35,7 +35,7 @@ type server struct {
 }
 
 func (s *server) define(flags *pflag.FlagSet) {
-	flags.BoolVar(&s.on, "serve", false, "answer pings on all ports, or on -C and -P, until interrupted")
+	flags.BoolVar(&s.on, "serve", false, "reply to pings on all ports, or on -C and -P, until interrupted")
 	flags.BoolVar(&s.debug, "debug", false, "log each ping (--serve)")
 }
 

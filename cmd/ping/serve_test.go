@@ -63,7 +63,7 @@ func TestPingServeSignal(t *testing.T) {
 	if code := r.End(); code != cmdutil.ExitOK {
 		t.Errorf("exit code %d: %s", code, r.ErrOut)
 	}
-	if n := strings.Count(r.Out.String(), ": 3 received, 1 answered, 2 limited, 0 dropped, 0 failed; 0 ignored that are no pings\n"); n != 2 {
+	if n := strings.Count(r.Out.String(), ": 3 received, 1 answered, 2 limited, 0 dropped, 0 failed; 0 ignored, which are not pings\n"); n != 2 {
 		t.Errorf("the counts are shown %d times:\n%s", n, r.Out)
 	}
 }

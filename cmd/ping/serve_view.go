@@ -12,7 +12,7 @@ import (
 // table prints one line in total and one a source.
 func (s *server) table(out *render.Output, c ping.ServeCounts) error {
 	t := c.Total
-	fmt.Fprintf(out, "%s at %s for %v: %d received, %d answered, %d limited, %d dropped, %d failed; %d ignored that are no pings\n",
+	fmt.Fprintf(out, "%s at %s for %v: %d received, %d answered, %d limited, %d dropped, %d failed; %d ignored, which are not pings\n",
 		c.Name, printablePorts(c.Ports), c.Duration.Round(time.Second), t.Received, t.Answered, t.Limited, t.Dropped, t.Failed, c.Ignored)
 	if len(c.Sources) == 0 {
 		return nil

@@ -162,7 +162,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		return err
 	}
 	if c.wait < 0 {
-		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
+		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	}
 	words, err := c.completeTargets(args)
 	if err != nil {

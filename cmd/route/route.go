@@ -110,7 +110,7 @@ func (c *command) define(cmd *cobra.Command) {
 			c.failOn = append(c.failOn, k)
 		}
 	}
-	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", route.PathKinds, "exit with 3 for findings of a `LIST`")
+	cmdutil.EnumListFlag(cmd, &c.failOn, "fail-on", "", route.PathKinds, "exit with 3 for a `FINDING`")
 	c.files.Register(flags)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values, one line per link")

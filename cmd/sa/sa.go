@@ -95,9 +95,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&c.list, "list", false, "list the names of all records, or the fields of one")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the request: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.DurationVar(&c.wait, "wait", 0, "maximum `TIME` for the whole reply (default 30s)")
-	flags.StringSliceVar(&c.fields, "fields", nil, "show these fields as columns, a `LIST`")
+	flags.StringSliceVar(&c.fields, "fields", nil, "show a `LIST` of fields as columns")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.csv, "csv", false, "print comma-separated values")
 	flags.BoolVar(&c.hex, "hex", false, "print the bytes of the records")
@@ -183,7 +183,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	case c.hex && kind.Name == "ClassPortInfo":
 		return cmdutil.UsageErrorf("ClassPortInfo is not a record: --hex is not possible")
 	case c.wait < 0 || c.wait == 0 && flags.Changed("wait"):
-		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time", c.wait)
+		return cmdutil.UsageErrorf("invalid --wait %v: want a time above 0", c.wait)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err

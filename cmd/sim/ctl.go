@@ -29,7 +29,7 @@ type ctlCommand struct {
 func newCtl(env *cmdutil.Env) *cobra.Command {
 	s := &ctlCommand{env: env}
 	cmd := &cobra.Command{
-		Use:   "ctl [COMMAND...]",
+		Use:   "ctl [flags] [COMMAND...]",
 		Short: "Change a simulated fabric that is being served",
 		Long: strings.TrimSpace(`
 ctl sends a command to a running ibkit sim serve of the same user. Without

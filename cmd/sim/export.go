@@ -16,7 +16,7 @@ import (
 func newExport(env *cmdutil.Env) *cobra.Command {
 	var format, path string
 	cmd := &cobra.Command{
-		Use:   "export FABRIC [flags]",
+		Use:   "export [flags] FABRIC",
 		Short: "Write a simulated fabric to a file that ibkit and ibsim load",
 		Long: strings.TrimSpace(`
 export writes the fabric that --sim FABRIC simulates.

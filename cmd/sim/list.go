@@ -36,7 +36,7 @@ func newList(env *cmdutil.Env) *cobra.Command {
 var commonOptions = []sim.Parameter{
 	{Name: "sm", Default: "on", About: "on or minhop: configured with shortest paths; updown: configured with up/down routing; off: not configured"},
 	{Name: "root", Default: "", About: "ID of a root switch for sm=updown; repeat it for several roots"},
-	{Name: "vendor", Default: "off", About: "on: all nodes answer NVIDIA's attributes"},
+	{Name: "vendor", Default: "off", About: "on: all nodes respond to NVIDIA's attributes"},
 	{Name: "ar", Default: "off", About: "on: the same, and switches use adaptive routing"},
 }
 

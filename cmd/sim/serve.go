@@ -25,7 +25,7 @@ type serveCommand struct {
 func newServe(env *cmdutil.Env) *cobra.Command {
 	s := &serveCommand{env: env}
 	cmd := &cobra.Command{
-		Use:   "serve FABRIC",
+		Use:   "serve [flags] FABRIC",
 		Short: "Serve a simulated fabric to other programs, like ibsim",
 		Long: strings.TrimSpace(`
 serve makes a simulated fabric available on the sockets of ibsim, the simulator
@@ -43,16 +43,16 @@ ibkit sim ctl changes the fabric while it is served.`),
   ibkit linkinfo --sim ibsim`, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return cmdutil.UsageErrorf("got %d arguments, want one: the fabric to serve", len(args))
+				return cmdutil.UsageErrorf("number of fabrics: got %d, want 1", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.name, "name", "", "first part of the sockets' `NAME` (default: IBSIM_SOCKNAME, or sim)")
+	flags.StringVar(&s.name, "name", "", "`NAME` of the server, first part of its sockets' names\n(default: IBSIM_SOCKNAME, or sim)")
 	flags.Uint16Var(&s.port, "listen", 0, "also serve clients on other hosts by UDP, without authentication,\non `PORT` and one port above it per client")
-	flags.BoolVar(&s.rmpp, "rmpp", false, "send long tables in segments (only for ibkit: not for C tools)")
+	flags.BoolVar(&s.rmpp, "rmpp", false, "send long tables in segments, which only ibkit can read")
 	flags.StringVar(&s.console, "console", "", "`PATH` of the socket for ibkit sim ctl (default: in a private directory)")
 	s.fabric.define(env, cmd)
 	cmdutil.CompleteOperand(env, cmd, fabricflag.Fabrics)

@@ -90,7 +90,7 @@ states that the specification defines.`),
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "find managers by subnet administration, a scan or both, `SOURCE`")
+	cmdutil.EnumFlag(cmd, &c.options.Mode, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of managers (all: sa and a scan of the nodes)")
 	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
 	cmdutil.EnumFlag(cmd, &c.set, "set", "", "", sm.OperationNames, "send an `OPERATION` to one manager")
@@ -114,13 +114,13 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	o := &c.options
 	switch {
 	case c.wait < 0:
-		return cmdutil.UsageErrorf("invalid --wait %v: want a positive time, or 0", c.wait)
+		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
 	case c.state > uint8(mad.SMMaster):
 		return cmdutil.UsageErrorf("invalid --state %d: want 0 to %d", c.state, mad.SMMaster)
 	case c.priority > 15:
 		return cmdutil.UsageErrorf("invalid --priority %d: want 0 to 15", c.priority)
 	case c.set != "" && len(args) != 1:
-		return cmdutil.UsageErrorf("--set requires one target, got %d", len(args))
+		return cmdutil.UsageErrorf("number of targets of --set: got %d, want 1", len(args))
 	}
 	if o.Targets, err = cmdutil.ParseTargets(c.env.In, args, false, false, ""); err != nil {
 		return err

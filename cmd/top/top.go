@@ -52,12 +52,12 @@ waiting for the peer, and findings. Enter shows the port of a link with its
 counters and its recent values, n its node, and / filters by name. The arrow
 keys left and right show earlier and later samples. ? shows all keys.
 
-Without --interval, the interval is 5 s, or longer so that the process uses less
-than 5 % of a core.
+Without --interval, the interval is 5 s, or longer on large fabrics, so that the
+process uses less than 5 % of a core.
 
-Without a TARGET it begins with all links, with one it begins with a node, or a
-port (NAME[3]), and with two it begins with the paths between two ports. A
-TARGET is a LID, a GUID, a directed route or a name.
+The first screen shows all links without a TARGET, a node or a port (NAME[3])
+with one TARGET, and the paths between two ports with two. A TARGET is a LID, a
+GUID, a directed route or a name.
 
 With --once it prints one sample without a terminal.`),
 		Example: strings.Trim(`
@@ -123,21 +123,21 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	o := &c.options
 	switch {
 	case flags.Changed("interval") && o.Interval <= 0:
-		return cmdutil.UsageErrorf("invalid --interval %v: want a positive time", o.Interval)
+		return cmdutil.UsageErrorf("invalid --interval %v: want a time above 0", o.Interval)
 	case o.Rescan <= 0:
-		return cmdutil.UsageErrorf("invalid --rescan %v: want a positive time", o.Rescan)
+		return cmdutil.UsageErrorf("invalid --rescan %v: want a time above 0", o.Rescan)
 	case c.history < 2:
 		return cmdutil.UsageErrorf("invalid --history %d: want at least 2", c.history)
 	case c.lines < 0:
 		return cmdutil.UsageErrorf("invalid --lines %d: want at least 0", c.lines)
 	case len(args) > 2:
-		return cmdutil.UsageErrorf("top accepts at most two targets, got %d", len(args))
+		return cmdutil.UsageErrorf("number of targets: got %d, want at most 2", len(args))
 	}
 	if c.once && o.Interval == 0 {
 		o.Interval = top.MinInterval
 	}
 	if !c.once && (!render.IsTerminal(c.env.Out) || !isTerminalReader(c.env.In)) {
-		err := cmdutil.UsageErrorf("top requires a terminal as standard input and output")
+		err := cmdutil.UsageErrorf("standard input and output: want a terminal")
 		return cmdutil.WithHint(err, "ibkit counters --interval 5s --watch prints tables, ibkit top --once one sample")
 	}
 	for _, arg := range args {

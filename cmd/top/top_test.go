@@ -64,7 +64,7 @@ func TestTop_Errors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"", 2, "top requires a terminal"},
+		{"", 2, "standard input and output: want a terminal"},
 		{"", 2, "hint: ibkit counters --interval 5s --watch"},
 		{"--once --interval 0s", 2, "invalid --interval 0s"},
 		{"--once --rescan -1s", 2, "invalid --rescan -1s"},
@@ -73,7 +73,7 @@ func TestTop_Errors(t *testing.T) {
 		{"--once --lines -1", 2, "invalid --lines -1"},
 		{"--json", 2, "--once"},
 		{"--once --sort nosuch", 2, "want one of errors, util, wait, findings, name"},
-		{"--once a b c", 2, "at most two targets, got 3"},
+		{"--once a b c", 2, "number of targets: got 3, want at most 2"},
 		{"--once 3-4", 2, "find LID 3-4: want one LID"},
 		{"--once 192.0.2.1", 2, "IP addresses are not supported"},
 		{"--once --interval 1ms leaf01", 1, "find name leaf01: no node has this name"},

@@ -152,7 +152,7 @@ func (c *command) define(cmd *cobra.Command) {
 	c.source.Define(cmd)
 	flags.StringVar(&c.diff, "diff", "", "show differences from the fabric stored in `FILE`")
 	c.diffcheck = []string{"sw", "ca", "router", "port"}
-	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare the parts of a `LIST` (--diff)")
+	cmdutil.EnumListFlag(cmd, &c.diffcheck, "diffcheck", "", []string{"sw", "ca", "router", "port", "lid", "nodedesc"}, "compare a `LIST` of parts (--diff)")
 	flags.BoolVarP(&c.group, "grouping", "g", false, "group nodes by chassis (--format netdiscover)")
 	flags.BoolVarP(&c.full, "full", "f", false, "add speed, width and VLs as numbers (--format netdiscover)")
 	flags.BoolVarP(&c.maxHops, "max-hops", "m", false, "add hops and requests of the scan (--format netdiscover)")
@@ -200,7 +200,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 		return cmdutil.UsageErrorf("%s and --format %s exclude each other", given, c.format)
 	}
 	if c.pause != 0 && (c.pause < 0 || !c.wantsDatabase()) {
-		return cmdutil.UsageErrorf("invalid --pause %v: want a positive time with --ibdiagnet or --format %s", c.pause, formatDatabase)
+		return cmdutil.UsageErrorf("invalid --pause %v: want a time above 0 with --ibdiagnet or --format %s", c.pause, formatDatabase)
 	}
 	for _, t := range []struct {
 		on   bool

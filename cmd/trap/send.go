@@ -55,7 +55,7 @@ forwards it to subscribers, and may sweep the fabric.`),
 
 func (c *sendCommand) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
 	if len(args) != 1 {
-		return cmdutil.UsageErrorf("send requires one trap, got %d", len(args))
+		return cmdutil.UsageErrorf("number of traps: got %d, want 1", len(args))
 	}
 	kind, err := parseKind(args[0])
 	if err != nil {

@@ -46,11 +46,11 @@ func New(env *cmdutil.Env) *cobra.Command {
 trap subscribes to the notices that subnet administration forwards, and prints
 one line for each: links that go up or down, ports that come into service or go
 out of service, multicast groups, errors on links, packets with a wrong key, and
-notices of vendors. It ends the subscription at the end, also after Ctrl-C.
+notices of vendors. It ends the subscription at exit, also after Ctrl-C.
 
 It renews the subscription, so that it continues after a change of the subnet
-manager, and reports when subnet administration goes away. The exit code is 4 if
-notices may have been missed.
+manager, and reports if subnet administration does not respond. The exit code is
+4 if notices may have been missed.
 
 At a port, only one program can receive these notices.`),
 		Example: strings.Trim(`
@@ -104,8 +104,8 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.IntVar(&c.options.Count, "count", 0, "end after `N` notices (default: no limit)")
 	flags.DurationVar(&c.options.Duration, "for", 0, "end after a `TIME` (default: no limit)")
 	flags.DurationVar(&c.options.Renew, "renew", 5*time.Second, "renew the subscription after each `TIME`")
-	cmdutil.EnumFlag(cmd, &c.options.Names, "source", "", resolve.LookupAll, resolve.LookupModes, "read names by subnet administration, a scan or both, `SOURCE`")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the request: a `KEY`, @FILE with it, or - for a prompt")
+	cmdutil.EnumFlag(cmd, &c.options.Names, "source", "", resolve.LookupAll, resolve.LookupModes, "`SOURCE` of names (all: sa and a scan of the nodes)")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	flags.BoolVarP(&c.showKeys, "show-keys", "K", false, "show M_Keys, printed as 0 by default (--json)")
 	c.fabric.Define(c.env, cmd)
@@ -132,9 +132,9 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet) (err error
 	case o.Count < 0 || flags.Changed("count") && o.Count == 0:
 		return cmdutil.UsageErrorf("invalid --count %d: want at least 1", o.Count)
 	case o.Duration < 0 || flags.Changed("for") && o.Duration == 0:
-		return cmdutil.UsageErrorf("invalid --for %v: want a positive time", o.Duration)
+		return cmdutil.UsageErrorf("invalid --for %v: want a time above 0", o.Duration)
 	case o.Renew <= 0:
-		return cmdutil.UsageErrorf("invalid --renew %v: want a positive time", o.Renew)
+		return cmdutil.UsageErrorf("invalid --renew %v: want a time above 0", o.Renew)
 	}
 	if err := c.fabric.Complete(ctx, c.env); err != nil {
 		return err

@@ -105,7 +105,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.exec, "exec", "", "run a `PROGRAM` for each event, with arguments after --")
 	flags.IntVar(&c.jobs, "exec-jobs", 4, "run at most `N` programs at the same time")
 	flags.DurationVar(&c.timeout, "exec-timeout", 30*time.Second, "kill a program that takes longer than `TIME`")
-	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of the subscription: a `KEY`, @FILE with it, or - for a prompt")
+	flags.StringVar(&c.smKey, "smkey", "", "SM_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
 	flags.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	c.fabric.Define(c.env, cmd)
 }
@@ -122,20 +122,20 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	o := &c.options
 	for name, value := range map[string]time.Duration{"interval": o.Interval, "rescan": o.Rescan, "window": o.Window, "exec-timeout": c.timeout} {
 		if value <= 0 {
-			return cmdutil.UsageErrorf("invalid --%s %v: want a positive time", name, value)
+			return cmdutil.UsageErrorf("invalid --%s %v: want a time above 0", name, value)
 		}
 	}
 	switch {
 	case o.Count < 0 || flags.Changed("count") && o.Count == 0:
 		return cmdutil.UsageErrorf("invalid --count %d: want at least 1", o.Count)
 	case o.Duration < 0 || flags.Changed("for") && o.Duration == 0:
-		return cmdutil.UsageErrorf("invalid --for %v: want a positive time", o.Duration)
+		return cmdutil.UsageErrorf("invalid --for %v: want a time above 0", o.Duration)
 	case c.jobs < 1:
 		return cmdutil.UsageErrorf("invalid --exec-jobs %d: want at least 1", c.jobs)
 	case flags.Changed("exec") && c.exec == "":
 		return cmdutil.UsageErrorf("invalid --exec %q: want a program", c.exec)
 	case len(args) > 0 && c.exec == "":
-		return cmdutil.WithHint(cmdutil.UsageErrorf("got the operand %q, want flags only", args[0]), "operands are the arguments of the program of --exec")
+		return cmdutil.WithHint(cmdutil.UsageErrorf("unexpected argument %q", args[0]), "arguments are those of the program of --exec")
 	}
 	if c.exec != "" {
 		c.program = append([]string{c.exec}, args...)

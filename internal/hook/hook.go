@@ -47,7 +47,7 @@ type Stats struct {
 // New finds the program and starts a runner.
 func New(o Options) (*Runner, error) {
 	if _, err := exec.LookPath(o.Command[0]); err != nil {
-		return nil, fmt.Errorf("find command: %w", err)
+		return nil, fmt.Errorf("find program: %w", err)
 	}
 	r := &Runner{opts: o, events: make(chan []byte, o.Queue)}
 	r.stopped, r.stop = context.WithCancel(context.Background())

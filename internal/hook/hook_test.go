@@ -118,7 +118,7 @@ func TestRunner_Interrupt(t *testing.T) {
 }
 
 func TestNew_Missing(t *testing.T) {
-	if _, err := New(Options{Command: []string{"/nonexistent/program"}}); err == nil || !strings.HasPrefix(err.Error(), "find command: ") {
+	if _, err := New(Options{Command: []string{"/nonexistent/program"}}); err == nil || !strings.HasPrefix(err.Error(), "find program: ") {
 		t.Errorf("got error %v", err)
 	}
 }

@@ -46,6 +46,8 @@ func FlagGroups(cmd *cobra.Command) []FlagGroup {
 		}
 	}
 	groups := []FlagGroup{{Heading: "Flags"}}
+	cmd.Flags().SortFlags = false
+	cmd.LocalFlags().SortFlags = false
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
@@ -63,11 +65,17 @@ func FlagGroups(cmd *cobra.Command) []FlagGroup {
 	return groups
 }
 
+// IsOperation reports whether a command does something itself: it has no subcommands, or
+// its usage line has flags or operands.
+func IsOperation(cmd *cobra.Command) bool {
+	return cmd.Runnable() && (!cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " "))
+}
+
 // printUsage prints the usage of a command as cobra does, with the flags by group.
 func printUsage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	fmt.Fprint(w, "Usage:")
-	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
+	if IsOperation(cmd) {
 		fmt.Fprintf(w, "\n  %s", cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {

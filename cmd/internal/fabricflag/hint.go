@@ -21,7 +21,7 @@ func WithHint(err error) error {
 	case NoManager(err):
 		return cmdutil.WithHint(err, "check that a subnet manager is running")
 	case errors.As(err, &failed) && failed.Class == mad.ClassMlnx && errors.Is(err, umad.ErrTimeout):
-		return cmdutil.WithHint(err, "only NVIDIA's devices answer vendor class 0x0a, and their manager can turn it off")
+		return cmdutil.WithHint(err, "only NVIDIA's devices respond to vendor class 0x0a, and their manager can turn it off")
 	case errors.Is(err, umad.ErrTimeout):
 		return cmdutil.WithHint(err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric")
 	}
