@@ -69,7 +69,7 @@ func FabricStages() []FabricStage { return slices.Clone(fabricStages) }
 // fabricStages has most names of UFM's validation tests (Mellanox/ufm_sdk_3.0,
 // scripts/ufm_validation_test).
 var fabricStages = []FabricStage{
-	{"discovery", "answers of all nodes and ports", always, checkDiscovery},
+	{"discovery", "replies of all nodes and ports", always, checkDiscovery},
 	{"lids", "LIDs: assigned, unique, fitting their LMC", always, checkLIDs},
 	{"guids", "GUIDs: not zero, unique", always, checkGUIDs},
 	{"names", "descriptions of nodes: not empty, unique", always, checkNames},
@@ -198,7 +198,7 @@ func checkDiscovery(ctx context.Context, r *fabricRun) error {
 		r.add(noResponse, r.failed(failure))
 	}
 	if f.Unanswered > 0 {
-		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored scan has %s without a response", count(f.Unanswered, "request"))})
+		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored scan has %s without a reply", count(f.Unanswered, "request"))})
 	}
 	for _, c := range f.Conflicts {
 		guid, port := c.GUID, int(c.Port)

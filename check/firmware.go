@@ -80,7 +80,7 @@ func checkFirmware(ctx context.Context, r *fabricRun) error {
 			for _, n := range p.rest {
 				r.readFirmware(c, n, p.versions[deviceType{n.Info.VendorID, n.Info.DeviceID}], func(ok bool) {
 					if !ok {
-						r.add(noResponse, r.nodeFinding(n, "GeneralInfo: no response, though other devices of the type responded"))
+						r.add(noResponse, r.nodeFinding(n, "GeneralInfo: no reply, although other devices of the type responded"))
 					}
 				})
 			}

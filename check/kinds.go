@@ -104,7 +104,7 @@ var fabricKinds = []Kind{
 	{"names", string(topology.DuplicateName), Warning, "NODE_DUPLICATED_NODE_DESC", "set different descriptions, or a node name map"},
 
 	{"links", linkinfo.NoReply.String(), Error, "NODE_NO_RESPONSE", nextLink},
-	{"links", linkinfo.NoPeer.String(), Error, "NODE_NO_RESPONSE", "check the node behind port {port} of {node}: its firmware does not answer"},
+	{"links", linkinfo.NoPeer.String(), Error, "NODE_NO_RESPONSE", "check the node behind port {port} of {node}: its firmware does not respond"},
 	{"links", linkinfo.OneSided.String(), Error, "BAD_LINK", "reset the link: ibkit port {node} {port} reset"},
 	{"links", linkinfo.NotActive.String(), Error, "LINK_LOGICAL_STATE_NOT_ACTIVE", "check that a subnet manager runs: " + nextManagers},
 	{"links", linkinfo.Unstable.String(), Error, "BAD_LINK", nextCable},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +78,49 @@ func TestManualTexts(t *testing.T) {
 			name := strings.TrimSuffix(filepath.Base(path), ".man")
 			if pages[name+".1"] == nil && !slices.Contains([]string{"exit", "files", "environment"}, name) {
 				t.Errorf("%s does not belong to a command", path)
+			}
+		}
+	}
+}
+
+// TestManualTexts_Flags checks that flags in the hand-written parts of native commands
+// exist under these names.
+func TestManualTexts_Flags(t *testing.T) {
+	known := map[string]bool{"now": true} // of systemctl
+	var pages []string
+	var add func(cmd *cobra.Command)
+	add = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return // a classic tool
+		}
+		for _, g := range cmdutil.FlagGroups(cmd) {
+			for _, f := range g.Flags {
+				known[f.Name] = true
+			}
+		}
+		pages = append(pages, strings.ReplaceAll(cmd.CommandPath(), " ", "-"))
+		for _, c := range cmd.Commands() {
+			add(c)
+		}
+	}
+	add(newRoot(&cmdutil.Env{Getenv: func(string) string { return "" }}, nil))
+	longFlag := regexp.MustCompile(`\\-\\-([A-Za-z](?:\\-|[A-Za-z0-9_])*)`)
+	for _, name := range pages {
+		for _, pattern := range textPatterns {
+			paths, err := filepath.Glob(fmt.Sprintf(pattern, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range paths {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range longFlag.FindAllStringSubmatch(string(text), -1) {
+					if flag := strings.ReplaceAll(m[1], `\-`, "-"); !known[flag] {
+						t.Errorf("%s: got --%s, want a flag of a command", path, flag)
+					}
+				}
 			}
 		}
 	}

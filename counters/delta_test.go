@@ -196,7 +196,7 @@ func TestFindings(t *testing.T) {
 		{"old errors", extendedSample(0, extended{SymbolErrors: 500}), extendedSample(time.Second, extended{SymbolErrors: 500}), ""},
 		{"flap", extendedSample(0, extended{}), extendedSample(time.Second, extended{LinkDowned: 1}), "flapped cable LinkDownedCounter +1; "},
 		{"cleared", extendedSample(0, extended{LinkDowned: 4}), extendedSample(time.Second, extended{}), "cleared Class(0) cleared; "},
-		{"disappeared", extendedSample(0, extended{}), nil, "disappeared Class(0) no response; "},
+		{"disappeared", extendedSample(0, extended{}), nil, "disappeared Class(0) no reply; "},
 		{"saturated", nil, basicSample(0, mad.PortCounters{LinkDowned: 255}), "saturated cable LinkDownedCounter 255 (saturated); "},
 		{"waiting", extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: 1e9}), "exceeded congestion PortXmitWait +1000000000; "},
 		{"little waiting", extendedSample(0, extended{}), extendedSample(time.Second, extended{XmitWait: 1e6}), ""},

@@ -57,7 +57,7 @@ func (f Finding) Text() string {
 	case Cleared:
 		return "cleared"
 	case Disappeared:
-		return "no response"
+		return "no reply"
 	}
 	sign := ""
 	if f.InWindow {

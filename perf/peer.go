@@ -357,7 +357,7 @@ func (p *peerRun) pingpong(ctx context.Context) (err error) {
 		Sent: []uint64{uint64(r.Iterations)}, Verified: t.Verify && r.Corrupt == 0,
 	}
 	if r.Corrupt > 0 {
-		err = errors.Join(err, fmt.Errorf("%w: %d of %d answers differ from their messages", loop.ErrCorrupt, r.Corrupt, r.Iterations))
+		err = errors.Join(err, fmt.Errorf("%w: %d of %d replies differ from their messages", loop.ErrCorrupt, r.Corrupt, r.Iterations))
 	}
 	p.add(m, err)
 	return err

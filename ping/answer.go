@@ -17,7 +17,7 @@ import (
 func ListenForAnswers(p umad.Port, oui uint32) (mad.Method, error) {
 	r, ok := p.(umad.Responder)
 	if !ok {
-		return 0, errors.New("listen for answers: the port receives responses only")
+		return 0, errors.New("listen for replies: the port receives responses only")
 	}
 	for m := firstAnswerMethod; ; m++ {
 		err := r.Listen(umad.Service{Class: class, ClassVersion: class.Version(), OUI: oui, Methods: []mad.Method{m}})
@@ -25,7 +25,7 @@ func ListenForAnswers(p umad.Port, oui uint32) (mad.Method, error) {
 		case err == nil:
 			return m, nil
 		case !errors.Is(err, umad.ErrTaken) || m == lastAnswerMethod:
-			return 0, fmt.Errorf("listen for answers: %w", err)
+			return 0, fmt.Errorf("listen for replies: %w", err)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func rejectReason(m *umad.Message, oui uint32) string {
 	}
 	if h.Method == mad.MethodSend {
 		if e, ok := parseEcho(m.MAD.Data()); !ok || e.isAnswer || e.answer == 0 {
-			return "Send without an answer method"
+			return "Send without a reply method"
 		}
 	}
 	return ""

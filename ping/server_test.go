@@ -108,7 +108,7 @@ func TestServer_Ignored(t *testing.T) {
 			m.MAD.SetRMPP(mad.RMPP{Version: 1, Type: mad.RMPPData, Flags: mad.RMPPActive})
 		}},
 		{"OUI", func(m *umad.Message) { m.MAD.SetOUI(OUI + 1) }},
-		{"Send without an answer method", func(m *umad.Message) { m.MAD.SetMethod(mad.MethodSend) }},
+		{"Send without a reply method", func(m *umad.Message) { m.MAD.SetMethod(mad.MethodSend) }},
 		{"Send as the answer method", func(m *umad.Message) {
 			m.MAD.SetMethod(mad.MethodSend)
 			(&echo{answer: mad.MethodSend}).put(m.MAD.Data())

@@ -113,7 +113,7 @@ func (e *StepError) Event() (event Event, ok bool) {
 // A TimeoutError reports that a step took longer than allowed.
 type TimeoutError struct{ After time.Duration }
 
-func (e *TimeoutError) Error() string { return fmt.Sprintf("no answer within %v", e.After) }
+func (e *TimeoutError) Error() string { return fmt.Sprintf("no reply within %v", e.After) }
 
 // Timeout returns true, as in net.Error.
 func (e *TimeoutError) Timeout() bool { return true }

@@ -129,7 +129,7 @@ func TestDial_Failures(t *testing.T) {
 	}{
 		"create ID":       {fail: map[uint32]error{uapi.CMCmdCreateID: unix.ENOMEM}, want: "create ID: cannot allocate memory"},
 		"resolve address": {fail: map[uint32]error{uapi.CMCmdResolveAddr: unix.ENODEV}, want: "resolve address 127.0.0.1:7174: no such device"},
-		"no answer":       {mute: true, want: "resolve address 127.0.0.1:7174: no answer within 50ms"},
+		"no answer":       {mute: true, want: "resolve address 127.0.0.1:7174: no reply within 50ms"},
 		"resolve route":   {fail: map[uint32]error{uapi.CMCmdResolveRoute: unix.EINVAL}, want: "resolve route to 127.0.0.1:7174: invalid argument", step: StepRoute},
 		"setup":           {want: "set up queue pair for 127.0.0.1:7174: no memory", step: StepSetup},
 	} {
@@ -508,7 +508,7 @@ func TestStepError(t *testing.T) {
 		"set up queue pair: create ID: invalid argument":            {Step: StepSetup, Err: call("create ID")},
 		"connect: accept: invalid argument":                         {Step: StepConnect, Err: call("accept")},
 		"establish connection to 127.0.0.1:7174: invalid argument":  {Step: StepEstablish, Peer: loopback, Err: call("establish connection")},
-		"disconnect from 127.0.0.1:7174: no answer within 1s":       {Step: StepDisconnect, Peer: loopback, Err: &TimeoutError{time.Second}},
+		"disconnect from 127.0.0.1:7174: no reply within 1s":       {Step: StepDisconnect, Peer: loopback, Err: &TimeoutError{time.Second}},
 		"disconnect from 127.0.0.1:7174: disconnected by the peer":  {Step: 99, Peer: loopback, Err: &EventError{Type: EventDisconnected}},
 		"establish connection to 127.0.0.1:7174: context cancelled": {Step: StepEstablish, Peer: loopback, Err: errors.New("context cancelled")},
 	} {

@@ -194,7 +194,7 @@ func (r *run) scan() error {
 	case err != nil:
 		return fmt.Errorf("scan the fabric: %w", err)
 	case f.Partial():
-		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("scan the fabric: %d requests were not answered", len(f.Failures)+f.Unanswered))
+		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("scan the fabric: %d requests without a reply", len(f.Failures)+f.Unanswered))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (d *linkDiff) node(n *linkinfo.NodeDiff) {
 		d.links(n.Old)
 	case n.New == nil:
 		d.silent[n.Old.GUID] = true
-		d.nodeEvent(n.Old, NodeSilent, Problem, "no response, and no link of it is known to be down")
+		d.nodeEvent(n.Old, NodeSilent, Problem, "no reply, and no link of it is known to be down")
 		d.links(n.Old)
 	case n.PortCount:
 		d.nodeEvent(n.New, NodeChanged, Info, fmt.Sprintf("ports: %d, before %d", n.New.Info.NumPorts, n.Old.Info.NumPorts))

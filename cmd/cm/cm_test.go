@@ -88,7 +88,7 @@ func results() map[string]*cm.Result {
 		Error: "connect to 10.0.0.2:7471: rejected by the peer: consumer defined",
 	}}
 	many.Path, many.Connections, many.Established, many.Seconds, many.Steps = roce, 2, 1, 0.5, steps(6, 0)
-	many.Failures = []cm.Failure{{Step: rdmacm.StepConnect, Cause: cm.CauseNoReply, Count: 1, Error: "connect to 10.0.0.2:7471: no answer within 10s"}}
+	many.Failures = []cm.Failure{{Step: rdmacm.StepConnect, Cause: cm.CauseNoReply, Count: 1, Error: "connect to 10.0.0.2:7471: no reply within 10s"}}
 	early.Steps = steps(0, rdmacm.StepAddress)
 	early.Failures = []cm.Failure{{Step: rdmacm.StepAddress, Cause: cm.CauseNoDevice, Count: 1, Error: "resolve address 10.0.0.2:7471: address not resolved: no such device"}}
 	return map[string]*cm.Result{"one": &one, "failed": &failed, "many": &many, "early": &early}

@@ -76,7 +76,7 @@ func TestDevinfo_Simulated(t *testing.T) {
 		{map[string]string{"IBKIT_SIM": "demo"}, "devinfo --watch", "exclude IBKIT_SIM", cmdutil.ExitUsage},
 		{nil, "devinfo --sim demo --uapi", "exclude each other", cmdutil.ExitUsage},
 		{nil, "devinfo --sim moon", `unknown fabric "moon"`, cmdutil.ExitUsage},
-		{map[string]string{"IBKIT_SIM": "ibsim", "IBSIM_SOCKNAME": "no such server"}, "devinfo", "no server answers", cmdutil.ExitFailed},
+		{map[string]string{"IBKIT_SIM": "ibsim", "IBSIM_SOCKNAME": "no such server"}, "devinfo", "no server responds", cmdutil.ExitFailed},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			code, out, err := program.Run(t, test.env, strings.Fields(test.line)...)

@@ -175,7 +175,7 @@ func (c *Conn) UVerbs(device uint32) (Chardev, error) {
 		return Chardev{}, err
 	}
 	if len(all) == 0 {
-		return Chardev{}, fmt.Errorf("query uverbs node of device %d: no response", device)
+		return Chardev{}, fmt.Errorf("query uverbs node of device %d: no reply", device)
 	}
 	return parseChardev(all[0].Data)
 }

@@ -35,15 +35,15 @@ func (p *Port) request(kind ibsimproto.Kind, data [ibsimproto.ControlDataSize]by
 		return reply, err
 	}
 	if _, err := p.control.Write(out[:]); err != nil {
-		return reply, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
+		return reply, &serverError{fmt.Errorf("no server responds: %w", plainError(err))}
 	}
 	var in [ibsimproto.ControlSize + 1]byte
 	n, err := p.control.Read(in[:])
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return reply, &serverError{fmt.Errorf("no answer within %v", p.answerIn)}
+		return reply, &serverError{fmt.Errorf("no reply within %v", p.answerIn)}
 	case err != nil:
-		return reply, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
+		return reply, &serverError{fmt.Errorf("no server responds: %w", plainError(err))}
 	}
 	answer, ok := ibsimproto.ParseControl(in[:n])
 	switch {

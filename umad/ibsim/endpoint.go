@@ -55,7 +55,7 @@ func dialUnix(name ibsimproto.SockName) (endpoint, error) {
 	id := firstID + uint32(os.Getpid())<<4 + clients.Add(1)&0xf
 	control, err := net.DialUnix("unixgram", name.ClientControl(id), name.Control())
 	if err != nil {
-		return endpoint{}, &serverError{fmt.Errorf("no server answers: %w", plainError(err))}
+		return endpoint{}, &serverError{fmt.Errorf("no server responds: %w", plainError(err))}
 	}
 	// The data socket must exist before the server receives a request: without
 	// it the server exits.

@@ -181,7 +181,7 @@ func TestNoAnswer(t *testing.T) {
 	defer e.data.Close()
 	defer e.control.Close()
 	p := &Port{control: e.control, answerIn: time.Millisecond}
-	if _, err := p.request(ibsimproto.GetPortInfo, [ibsimproto.ControlDataSize]byte{}); err == nil || !strings.Contains(err.Error(), "no answer within 1ms") {
+	if _, err := p.request(ibsimproto.GetPortInfo, [ibsimproto.ControlDataSize]byte{}); err == nil || !strings.Contains(err.Error(), "no reply within 1ms") {
 		t.Errorf("error %v", err)
 	}
 }
