@@ -508,7 +508,7 @@ func TestStepError(t *testing.T) {
 		"set up queue pair: create ID: invalid argument":            {Step: StepSetup, Err: call("create ID")},
 		"connect: accept: invalid argument":                         {Step: StepConnect, Err: call("accept")},
 		"establish connection to 127.0.0.1:7174: invalid argument":  {Step: StepEstablish, Peer: loopback, Err: call("establish connection")},
-		"disconnect from 127.0.0.1:7174: no reply within 1s":       {Step: StepDisconnect, Peer: loopback, Err: &TimeoutError{time.Second}},
+		"disconnect from 127.0.0.1:7174: no reply within 1s":        {Step: StepDisconnect, Peer: loopback, Err: &TimeoutError{time.Second}},
 		"disconnect from 127.0.0.1:7174: disconnected by the peer":  {Step: 99, Peer: loopback, Err: &EventError{Type: EventDisconnected}},
 		"establish connection to 127.0.0.1:7174: context cancelled": {Step: StepEstablish, Peer: loopback, Err: errors.New("context cancelled")},
 	} {
