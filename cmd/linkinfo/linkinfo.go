@@ -321,6 +321,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	if len(c.links.failOn) == 0 && len(r.Fabric.Conflicts) > 0 {
 		failed = true
 	}
+	c.table.fails = c.links.fails
 	c.table.order(ends, c.names)
 	switch {
 	case c.line:

@@ -166,19 +166,25 @@ func TestLinkinfo_NodeNotFound(t *testing.T) {
 // The selected findings decide, also those that are not problems.
 func TestLinkinfoFailOnLimited(t *testing.T) {
 	for _, test := range []struct {
-		args string
-		code int
+		net, args string
+		code      int
+		verdict   string
 	}{
-		{"", cmdutil.ExitFindings}, // uneven
-		{"--fail-on no-reply,disabled", cmdutil.ExitOK},
-		{"--finding limited", cmdutil.ExitFindings},
-		{"--finding limited --fail-on disabled", cmdutil.ExitOK},
-		{"--fail-on limited", cmdutil.ExitFindings},
+		{"speeds-and-widths", "", cmdutil.ExitFindings, "10 links with problems"}, // uneven
+		{"speeds-and-widths", "--fail-on no-reply,disabled", cmdutil.ExitOK, "10 links with problems"},
+		{"back-to-back", "", cmdutil.ExitOK, "no problems found"},
+		{"back-to-back", "--finding limited", cmdutil.ExitFindings, "1 link with selected findings"},
+		{"back-to-back", "--finding limited --ends", cmdutil.ExitFindings, "2 ports with selected findings"},
+		{"back-to-back", "--finding limited --fail-on disabled", cmdutil.ExitOK, "no problems found"},
+		{"back-to-back", "--fail-on limited", cmdutil.ExitFindings, "1 link with selected findings"},
 	} {
-		t.Run(test.args, func(t *testing.T) {
-			code, out, _ := program.Run(t, nil, append([]string{"linkinfo", "--sim", "net:../../test/nets/speeds-and-widths.net"}, strings.Fields(test.args)...)...)
+		t.Run(test.net+" "+test.args, func(t *testing.T) {
+			code, out, _ := program.Run(t, nil, append([]string{"linkinfo", "--sim", "net:../../test/nets/"+test.net+".net"}, strings.Fields(test.args)...)...)
 			if code != test.code {
 				t.Errorf("got exit code %d, want %d\n%s", code, test.code, out)
+			}
+			if !strings.HasSuffix(out, ": "+test.verdict+"\n") {
+				t.Errorf("got %q, want it to end with %q", out, test.verdict)
 			}
 		})
 	}

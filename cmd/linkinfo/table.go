@@ -30,6 +30,7 @@ type table struct {
 	narrowed   bool                  // some links were filtered out
 	partial    bool                  // the fabric, or a stored one that filters ports, is incomplete
 	incomplete bool                  // a selected node was not found
+	fails      func(linkinfo.End) bool
 }
 
 func (t *table) define(env *cmdutil.Env, cmd *cobra.Command) {
@@ -107,10 +108,16 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	fmt.Fprintf(out, "%s, %s, %s, %s: ", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
 		render.Count(s.Routers, "router", "routers"), shown)
 	verdict, mark := "no problems found", colour.Good
-	if n := t.problems(rows); n > 0 {
+	if n := count(rows, func(l linkinfo.Link) bool { return l.HasProblem() || t.hasErrors(l) }); n > 0 {
 		one, many := "link with problems", "links with problems"
 		if t.ends {
 			one, many = "port with problems", "ports with problems"
+		}
+		verdict, mark = render.Count(n, one, many), colour.Bad
+	} else if n := count(rows, func(l linkinfo.Link) bool { return t.fails(*l.Near) || l.Far != nil && t.fails(*l.Far) }); n > 0 {
+		one, many := "link with selected findings", "links with selected findings"
+		if t.ends {
+			one, many = "port with selected findings", "ports with selected findings"
 		}
 		verdict, mark = render.Count(n, one, many), colour.Bad
 	}
@@ -132,14 +139,20 @@ func endRows(ends []linkinfo.End) []linkinfo.Link {
 	return rows
 }
 
-func (t *table) problems(links []linkinfo.Link) int {
+// count returns the number of links for which a condition holds.
+func count(links []linkinfo.Link, holds func(linkinfo.Link) bool) int {
 	n := 0
 	for _, l := range links {
-		if l.HasProblem() {
+		if holds(l) {
 			n++
 		}
 	}
 	return n
+}
+
+// hasErrors reports whether an end of a link has counters above their thresholds.
+func (t *table) hasErrors(l linkinfo.Link) bool {
+	return t.errors != nil && (len(t.errors.Problems(l.Near.Port)) > 0 || l.Far != nil && len(t.errors.Problems(l.Far.Port)) > 0)
 }
 
 // A cell appends the text of a link in a column.
