@@ -179,7 +179,7 @@ func TestLinkinfoFailOnLimited(t *testing.T) {
 		{"back-to-back", "--fail-on limited", cmdutil.ExitFindings, "1 link with selected findings"},
 	} {
 		t.Run(test.net+" "+test.args, func(t *testing.T) {
-			code, out, _ := program.Run(t, nil, append([]string{"linkinfo", "--sim", "net:../../test/nets/"+test.net+".net"}, strings.Fields(test.args)...)...)
+			code, out, _ := program.Run(t, nil, append([]string{"linkinfo", "--sim", "net:../../test/nets/" + test.net + ".net"}, strings.Fields(test.args)...)...)
 			if code != test.code {
 				t.Errorf("got exit code %d, want %d\n%s", code, test.code, out)
 			}
