@@ -97,14 +97,13 @@ type Client struct {
 
 	submissions uint64
 	sent        *inflight.Tracker[attempt]
-	queue       list // not sent yet
-	retries     list // to be sent again
-	overdue     list // sent, late, and to be sent again early
-
-	pkeys     []mad.PKey    // of the local port; nil: not read yet
-	overdueAt time.Duration // when the first of these may have to be sent again
+	queue       list          // not sent yet
+	retries     list          // to be sent again
+	overdue     list          // sent, late, and to be sent again early
+	overdueAt   time.Duration // when the first of these may have to be sent again
 
 	routes *routeFinder // nil: subnet management packets can be routed by LID
+	pkeys  []mad.PKey   // of the local port; nil: not read yet
 }
 
 // NewClient returns a client for p, which must not be used otherwise from then on.
