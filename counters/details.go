@@ -72,20 +72,29 @@ func (c *Collector) readDetails(n *Node, p *Port, to umad.Target) {
 // readLink queries the state of the link of a port. Without a valid response the state is
 // unknown.
 func (c *Collector) readLink(n *Node, p *Port, to umad.Target) {
-	link := &umad.Request{To: umad.Target{LID: to.LID}, Attr: mad.AttrPortInfo, Modifier: uint32(p.Number)}
-	link.Done = func(_ *umad.Request, r *umad.Reply) {
-		var info mad.PortInfo
-		switch {
-		case ended(r.Err):
-			return
-		case r.Err != nil:
-			n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortInfo, r.Err})
-		default:
-			_ = mad.Decode(&info, r.MAD.Data()) // a packet is long enough
+	info := &mad.PortInfo{}
+	c.readSMP(p, to, info, func(err error) {
+		if err != nil {
+			n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortInfo, err})
 		}
 		p.state = &info.State
+	})
+}
+
+// readSMP requests an attribute of subnet management of a port, and calls done with the
+// error of the request, unless the run ended early.
+func (c *Collector) readSMP(p *Port, to umad.Target, a mad.Attribute, done func(error)) {
+	q := &umad.Request{To: umad.Target{LID: to.LID}, Attr: a.ID(), Modifier: uint32(p.Number)}
+	q.Done = func(_ *umad.Request, r *umad.Reply) {
+		if ended(r.Err) {
+			return
+		}
+		if r.Err == nil {
+			_ = mad.Decode(a, r.MAD.Data()) // a packet is long enough
+		}
+		done(r.Err)
 	}
-	c.client.Submit(link)
+	c.client.Submit(q)
 }
 
 // readDetail requests an attribute, and calls got unless the agent does not have it. An
@@ -143,21 +152,13 @@ func (c *Collector) readFEC(n *Node, p *Port, to umad.Target) {
 // queryFECMode queries the mode of forward error correction, and continues with the
 // counters.
 func (c *Collector) queryFECMode(n *Node, p *Port, to umad.Target) {
-	mode := &umad.Request{To: umad.Target{LID: to.LID}, Attr: mad.AttrPortInfoExtended, Modifier: uint32(p.Number)}
-	mode.Done = func(_ *umad.Request, r *umad.Reply) {
-		var info mad.PortInfoExtended
-		switch {
-		case ended(r.Err):
+	info := &mad.PortInfoExtended{}
+	c.readSMP(p, to, info, func(err error) {
+		if err != nil && !unsupported(err) {
+			n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortInfoExtended, err})
 			return
-		case unsupported(r.Err):
-		case r.Err != nil:
-			n.Failures = append(n.Failures, Failure{p.Number, mad.AttrPortInfoExtended, r.Err})
-			return
-		default:
-			_ = mad.Decode(&info, r.MAD.Data()) // a packet is long enough
 		}
-		p.fec = &info
+		p.fec = info
 		c.readFEC(n, p, to)
-	}
-	c.client.Submit(mode)
+	})
 }
