@@ -315,9 +315,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	}
 	ends := c.filter(linkinfo.Ends(r.Fabric, nodes), downBefore)
 	partial := r.Fabric.Partial() || downBefore != nil && downBefore.Partial() || c.table.partial
-	failed := slices.ContainsFunc(ends, c.links.fails) || c.table.errors != nil && slices.ContainsFunc(ends, func(e linkinfo.End) bool {
-		return len(c.table.errors.Problems(e.Port)) > 0
-	})
+	failed := slices.ContainsFunc(ends, func(e linkinfo.End) bool { return c.links.fails(e) || c.table.hasErrors(e) })
 	if len(c.links.failOn) == 0 && len(r.Fabric.Conflicts) > 0 {
 		failed = true
 	}

@@ -108,18 +108,14 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	fmt.Fprintf(out, "%s, %s, %s, %s: ", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
 		render.Count(s.Routers, "router", "routers"), shown)
 	verdict, mark := "no problems found", colour.Good
-	if n := count(rows, func(l linkinfo.Link) bool { return l.HasProblem() || t.hasErrors(l) }); n > 0 {
-		one, many := "link with problems", "links with problems"
-		if t.ends {
-			one, many = "port with problems", "ports with problems"
-		}
-		verdict, mark = render.Count(n, one, many), colour.Bad
-	} else if n := count(rows, func(l linkinfo.Link) bool { return t.fails(*l.Near) || l.Far != nil && t.fails(*l.Far) }); n > 0 {
-		one, many := "link with selected findings", "links with selected findings"
-		if t.ends {
-			one, many = "port with selected findings", "ports with selected findings"
-		}
-		verdict, mark = render.Count(n, one, many), colour.Bad
+	one, many := "link", "links"
+	if t.ends {
+		one, many = "port", "ports"
+	}
+	if n := count(rows, func(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }); n > 0 {
+		verdict, mark = render.Count(n, one, many)+" with problems", colour.Bad
+	} else if n := count(rows, t.fails); n > 0 {
+		verdict, mark = render.Count(n, one, many)+" with selected findings", colour.Bad
 	}
 	if t.incomplete {
 		verdict, mark = "selected nodes not found, "+verdict, colour.Bad
@@ -139,20 +135,20 @@ func endRows(ends []linkinfo.End) []linkinfo.Link {
 	return rows
 }
 
-// count returns the number of links for which a condition holds.
-func count(links []linkinfo.Link, holds func(linkinfo.Link) bool) int {
+// count returns the number of links with an end for which a condition holds.
+func count(links []linkinfo.Link, holds func(linkinfo.End) bool) int {
 	n := 0
 	for _, l := range links {
-		if holds(l) {
+		if holds(*l.Near) || l.Far != nil && holds(*l.Far) {
 			n++
 		}
 	}
 	return n
 }
 
-// hasErrors reports whether an end of a link has counters above their thresholds.
-func (t *table) hasErrors(l linkinfo.Link) bool {
-	return t.errors != nil && (len(t.errors.Problems(l.Near.Port)) > 0 || l.Far != nil && len(t.errors.Problems(l.Far.Port)) > 0)
+// hasErrors reports whether counters of an end are above their thresholds.
+func (t *table) hasErrors(e linkinfo.End) bool {
+	return t.errors != nil && len(t.errors.Problems(e.Port)) > 0
 }
 
 // A cell appends the text of a link in a column.
