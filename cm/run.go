@@ -301,7 +301,7 @@ func peerGone(err error) bool {
 func (r *runner) next(ctx context.Context) error {
 	switch err := r.batch.Wait(ctx, r.channel); {
 	case err == nil:
-		return r.handleAll()
+		return r.batch.Handle(r.dispatch)
 	case ctx.Err() == nil:
 		return err
 	}
@@ -318,14 +318,10 @@ func (r *runner) next(ctx context.Context) error {
 	return nil
 }
 
-// handleAll handles the events of a batch.
-func (r *runner) handleAll() error {
-	for e := range r.batch.All() {
-		if a := r.active[e.ID]; a != nil {
-			if err := r.handle(a, e); err != nil {
-				return err
-			}
-		}
+// dispatch handles an event, unless its connection has ended.
+func (r *runner) dispatch(e rdmacm.Event) error {
+	if a := r.active[e.ID]; a != nil {
+		return r.handle(a, e)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (s *server) serve(ctx context.Context) (err error) {
 		}
 		err := s.batch.Wait(limited, s.channel)
 		if err == nil {
-			err = s.handleAll()
+			err = s.batch.Handle(s.handle)
 		}
 		switch {
 		case err == nil, limited.Err() != nil:
@@ -154,16 +154,6 @@ func (s *server) expire() {
 // step returns the error of the confirmation.
 func (s *server) step(h *holding, err error) error {
 	return &rdmacm.StepError{Step: rdmacm.StepEstablish, Peer: h.peer, Err: err}
-}
-
-// handleAll handles the events of a batch.
-func (s *server) handleAll() error {
-	for e := range s.batch.All() {
-		if err := s.handle(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // handle handles an event. It returns the error of an event of a listener.

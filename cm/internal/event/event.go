@@ -36,6 +36,17 @@ func (b *Batch) Wait(ctx context.Context, c *rdmacm.Channel) error {
 	return nil
 }
 
+// Handle removes the events of the batch and calls f with each of them, until f returns an
+// error.
+func (b *Batch) Handle(f func(rdmacm.Event) error) error {
+	for e := range b.All() {
+		if err := f(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // All removes the events of the batch.
 func (b *Batch) All() iter.Seq[rdmacm.Event] {
 	return func(yield func(rdmacm.Event) bool) {
