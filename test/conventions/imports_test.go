@@ -84,16 +84,16 @@ var exceptions = []string{}
 // libraries are packages that few may import, with the patterns of the directories
 // that may.
 var libraries = map[string][]string{
-	"github.com/spf13/cobra":         {"cmd/..."},
-	"github.com/spf13/pflag":         {"cmd/..."},
-	"github.com/fatih/color":         {"cmd/internal/render"},
-	"github.com/rivo/uniseg":         {"cmd/internal/render", "cmd/top"},
-	"github.com/gdamore/tcell/v2":    {"cmd/top"},
-	"go.yaml.in/yaml/v3":             {"check", "internal/webconfig", "internal/yamlfile"},
-	"github.com/prometheus":          {"exporter"},
-	"testing":                        {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/..."},
-	module + "/internal/testenv":     {"cmd/internal/cmdtest", "test/..."},
-	module + "/cmd/internal/cmdtest": {"test/..."},
+	"github.com/spf13/cobra":            {"cmd/..."},
+	"github.com/spf13/pflag":            {"cmd/..."},
+	"github.com/olekukonko/tablewriter": {"cmd/internal/render"},
+	"github.com/fatih/color":            {"cmd/internal/render"},
+	"github.com/gdamore/tcell/v2":       {"cmd/top"},
+	"go.yaml.in/yaml/v3":                {"check", "internal/webconfig", "internal/yamlfile"},
+	"github.com/prometheus":             {"exporter"},
+	"testing":                           {"internal/testenv", "cmd/internal/cmdtest", "umad/umadtest", "test/..."},
+	module + "/internal/testenv":        {"cmd/internal/cmdtest", "test/..."},
+	module + "/cmd/internal/cmdtest":    {"test/..."},
 }
 
 // match reports whether a pattern has a directory: "a" is a alone, "a/..." is a

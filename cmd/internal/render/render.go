@@ -3,10 +3,13 @@
 package render
 
 import (
+	"bytes"
 	"io"
-	"strings"
 
 	"github.com/fatih/color"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
 	"golang.org/x/term"
 )
 
@@ -55,19 +58,43 @@ func (p *Palette) Good(s string) string { return p.good.Sprint(s) }
 func (p *Palette) Faint(s string) string { return p.faint.Sprint(s) }
 
 // Table writes rows under a header, columns two blanks apart and without lines,
-// so that cut and awk can read it. A row may be shorter than the header. The lines of a
-// cell are joined.
+// so that cut and awk can read it.
 func Table(w io.Writer, header []string, rows [][]string) error {
-	columns := make([]Column[[]string], len(header))
-	for i, name := range header {
-		columns[i] = Column[[]string]{name, func(b []byte, row []string) []byte {
-			if i >= len(row) {
-				return b
-			}
-			return append(b, strings.ReplaceAll(row[i], "\n", "; ")...)
-		}}
+	t := tablewriter.NewTable(trimmer{w},
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.SeparatorsNone,
+				Lines:      tw.LinesNone,
+			},
+		})),
+		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithRowAlignment(tw.AlignLeft),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+	)
+	t.Header(header)
+	if err := t.Bulk(rows); err != nil {
+		return err
 	}
-	out := NewOutput(w)
-	Columns(out, columns, rows)
-	return out.Flush()
+	return t.Render()
+}
+
+// A trimmer takes the blanks off the ends of lines, with which the table fills
+// its last column. The table writes whole lines.
+type trimmer struct{ w io.Writer }
+
+func (t trimmer) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		text := bytes.TrimRight(line, " \n")
+		if len(text) < len(line) && line[len(line)-1] == '\n' {
+			text = append(text[:len(text):len(text)], '\n')
+		}
+		if _, err := t.w.Write(text); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
 }
