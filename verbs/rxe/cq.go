@@ -20,13 +20,10 @@ type cq struct {
 // Poll removes completions from the ring.
 func (q *cq) Poll(into []provider.Completion) (int, error) {
 	ready, err := q.ring.ready()
-	if err != nil {
+	if ready == 0 || err != nil {
 		return 0, err
 	}
 	n := min(ready, uint32(min(len(into), math.MaxInt32)))
-	if n == 0 {
-		return 0, nil
-	}
 	for i := range n {
 		decodeWC(&into[i], (*uapi.WC)(q.ring.slot(q.ring.own+i)))
 	}
@@ -37,19 +34,18 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 // decodeWC decodes a completion.
 func decodeWC(c *provider.Completion, wc *uapi.WC) {
 	c.ID = wc.WRID
-	c.Status = provider.StatusGeneral
-	if wc.Status <= uint32(provider.StatusGeneral) {
-		c.Status = provider.Status(wc.Status)
-	}
+	c.Status = provider.Status(min(wc.Status, uint32(provider.StatusGeneral)))
 	c.Opcode = provider.CompletionOpcode(wc.Opcode)
 	c.VendorErr = wc.VendorErr
 	c.ByteLen = wc.ByteLen
-	c.Flags = flags(wc.Flags)
-	c.Imm, c.InvKey = 0, 0
-	if c.Flags&provider.CompletionWithImm != 0 {
-		c.Imm = binary.BigEndian.Uint32(wc.Ex[:])
-	} else if c.Flags&provider.CompletionWithInv != 0 {
-		c.InvKey = binary.NativeEndian.Uint32(wc.Ex[:])
+	c.Flags, c.Imm, c.InvKey = 0, 0, 0
+	if wc.Flags != 0 {
+		c.Flags = flags(wc.Flags)
+		if c.Flags&provider.CompletionWithImm != 0 {
+			c.Imm = binary.BigEndian.Uint32(wc.Ex[:])
+		} else if c.Flags&provider.CompletionWithInv != 0 {
+			c.InvKey = binary.NativeEndian.Uint32(wc.Ex[:])
+		}
 	}
 	c.QPN = wc.QPNum
 	c.SrcQPN = wc.SrcQP

@@ -54,9 +54,7 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 		return nil, err
 	}
 	q := &qp{device: p.device, capacity: created.Cap, dedicated: attr.Dedicated}
-	q.sq.transport = attr.Transport
-	q.sq.maxSGE, q.sq.maxInline = int(created.Cap.MaxSendSGE), int(created.Cap.MaxInline)
-	q.sq.pending = func() (ring, error) { return p.mapRing(resp.SQMI, sendElement(created.Cap)) }
+	q.sq = newSendQueue(attr.Transport, created.Cap, func() (ring, error) { return p.mapRing(resp.SQMI, sendElement(created.Cap)) })
 	if attr.SRQ == nil {
 		q.rq.maxSGE = int(created.Cap.MaxRecvSGE)
 		q.rq.pending = func() (ring, error) { return p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)) }

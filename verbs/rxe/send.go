@@ -14,7 +14,21 @@ type sendQueue struct {
 	pending   pending
 	transport provider.Transport
 	maxSGE    int
-	maxInline int // bytes
+	maxInline int    // bytes
+	usual     uint32 // the operations that direct writes, with one bit for each Opcode
+}
+
+// usualOps are the operations of connections that direct writes.
+const usualOps = 1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpSend |
+	1<<provider.OpSendWithImm | 1<<provider.OpRead
+
+// newSendQueue returns a queue whose ring is mapped later.
+func newSendQueue(t provider.Transport, c provider.QPCap, ring pending) sendQueue {
+	q := sendQueue{pending: ring, transport: t, maxSGE: int(c.MaxSendSGE), maxInline: int(c.MaxInline)}
+	if t != provider.UD && q.maxSGE > 0 {
+		q.usual = usualOps & allowed[t]
+	}
+	return q
 }
 
 // sendElement returns the size of a send work request in bytes.
@@ -44,8 +58,7 @@ func (q *sendQueue) post(wrs []provider.SendWR) (n int, bytes uint64, err error)
 
 // fill writes a work request into a slot and returns the length of its message.
 func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
-	if wr.Opcode <= provider.OpRead && allowed[q.transport]>>wr.Opcode&1 != 0 && q.transport != provider.UD &&
-		wr.Flags&provider.SendInline == 0 && len(wr.SGEs) == 1 && q.maxSGE > 0 && wr.SGEs[0].Length <= maxMessage {
+	if q.isUsual(wr) {
 		return q.direct(wr)
 	}
 	length, err := q.check(wr)
@@ -76,8 +89,15 @@ func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	return length, nil
 }
 
-// direct writes the usual work requests: sends, writes and reads of connections with one
-// SGE. The calls of the general path would be a part of the latency.
+// isUsual reports whether direct can write a work request: a send, write or read of a
+// connection with one SGE.
+func (q *sendQueue) isUsual(wr *provider.SendWR) bool {
+	return wr.Opcode <= provider.OpRead && q.usual>>(wr.Opcode&31)&1 != 0 && wr.Flags&provider.SendInline == 0 &&
+		len(wr.SGEs) == 1 && wr.SGEs[0].Length <= maxMessage
+}
+
+// direct writes a usual work request. The calls of the general path would be a part of
+// the latency.
 func (q *sendQueue) direct(wr *provider.SendWR) (uint32, error) {
 	slot, err := q.ring.next()
 	if err != nil {

@@ -29,8 +29,8 @@ func words(p unsafe.Pointer, length int) string {
 	return text.String()
 }
 
-// Each operation has the layout of <rdma/rdma_user_rxe.h>, in a slot with old
-// contents.
+// Each operation has the layout of <rdma/rdma_user_rxe.h>, in slots with old contents,
+// posted alone and in a list.
 func TestSendLayout(t *testing.T) {
 	sge := []provider.SGE{{Addr: 0x1122334455667788, Length: 8, LKey: 0xaabbccdd}}
 	remote := provider.SendWR{RemoteAddr: 0x0102030405060708, RKey: 0x90a0b0c0}
@@ -100,20 +100,25 @@ func TestSendLayout(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := newDevice()
 			q := d.newQP(t, test.transport, true)
-			slot := q.sq.ring.slot(0)
-			b := unsafe.Slice((*byte)(slot), 512)
+			b := unsafe.Slice((*byte)(q.sq.ring.slot(0)), 3*512)
 			for i := range b {
 				b[i] = 0xff
 			}
-			if n, err := q.PostSend([]provider.SendWR{test.wr}); n != 1 || err != nil {
-				t.Fatalf("got %d posted, error %v, want 1", n, err)
+			// One work request alone, and two in a list.
+			for posts, wrs := range [][]provider.SendWR{{test.wr}, {test.wr, test.wr}} {
+				if n, err := q.PostSend(wrs); n != len(wrs) || err != nil {
+					t.Fatalf("got %d posted, error %v, want %d", n, err, len(wrs))
+				}
+				if want := uint32(2*posts + 1); d.bells != posts+1 || !d.brief || head(d.rings[sqOffset]).ProducerIndex != want {
+					t.Errorf("got %d doorbells, brief %v, producer %d, want %d, true, %d",
+						d.bells, d.brief, head(d.rings[sqOffset]).ProducerIndex, posts+1, want)
+				}
 			}
 			length := uapi.RXESendWQESize + max(len(test.wr.SGEs)*uapi.RXESGESize, (len(test.wr.Inline)+15)&^15)
-			if got := strings.TrimSpace(words(slot, length)); got != strings.TrimSpace(test.want) {
-				t.Errorf("got\n%s\nwant%s", got, test.want)
-			}
-			if d.bells != 1 || !d.brief || head(d.rings[sqOffset]).ProducerIndex != 1 {
-				t.Errorf("got %d doorbells, brief %v, producer %d, want 1, true, 1", d.bells, d.brief, head(d.rings[sqOffset]).ProducerIndex)
+			for i := range uint32(3) {
+				if got := strings.TrimSpace(words(q.sq.ring.slot(i), length)); got != strings.TrimSpace(test.want) {
+					t.Errorf("slot %d: got\n%s\nwant%s", i, got, test.want)
+				}
 			}
 		})
 	}
