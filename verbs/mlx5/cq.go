@@ -139,7 +139,7 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 	e := (*[cqeSize / 4]uint32)(unsafe.Add(q.first, uintptr(index&q.mask)*uintptr(q.stride)))
 	// The last word has the index of the work request, and the opcode and the owner.
 	last := wire32(atomic.LoadUint32(&e[cqeCounter/4]))
-	if own := index >> (q.round & 31) & 1; last&0xf1 != own {
+	if own := index >> (q.round & 31) & 1; last&cqeUsual != own {
 		if last&1 != own || last>>4&0xf == cqeInvalid {
 			return 0, nil
 		}
@@ -200,8 +200,8 @@ func (q *cq) direct(into []provider.Completion) (n int, more bool) {
 	var user, count uint32
 	for ; n < len(into); n++ {
 		e := &entries[(index&mask+1)*scale-1]
-		// The opcode is 0 and the owner that of this round.
-		if own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]; own&0xf1 != byte(index>>round)&1 {
+		// The opcode and the format are 0, and the owner is that of this round.
+		if own := acquire(&e[cqeCounter])[cqeOwner-cqeCounter]; own&cqeUsual != byte(index>>round)&1 {
 			more = own>>4 != cqeInvalid && own&1 == byte(index>>round)&1
 			break
 		}

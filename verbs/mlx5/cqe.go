@@ -21,6 +21,7 @@ const (
 	cqeCounter    = 60
 	cqeOwner      = 63 // opcode 4 bits, format 2, solicited 1, owner 1
 	cqeFormatMask = 0xc
+	cqeUsual      = 0xf0 | cqeFormatMask | 1 // all but solicited
 )
 
 // Opcodes of completions.
@@ -81,7 +82,8 @@ func (u *user) complete(c *provider.Completion, e *[cqeSize]byte) bool {
 	*c = provider.Completion{QPN: binary.BigEndian.Uint32(e[cqeQPN:]) & 0xffffff}
 	switch op {
 	case cqeRequest:
-		if u.qp == nil || e[cqeQPN] != wqeUMR {
+		// With another format, the entry contains the data of a read, which is off.
+		if u.qp == nil || e[cqeQPN] != wqeUMR || e[cqeOwner]&cqeFormatMask != 0 {
 			return false
 		}
 		if c.Opcode = u.qp.send.slot(counter).window; c.Opcode == 0 {

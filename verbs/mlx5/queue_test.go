@@ -332,11 +332,13 @@ var poison = provider.Completion{
 // Entries that no adapter writes are an error, and never a success.
 func TestPoll_Corrupt(t *testing.T) {
 	for name, change := range map[string]func(e []byte){
-		"no queue pair": func(e []byte) { e[cqeUser+1] = 1 },
-		"compressed":    func(e []byte) { e[cqeOwner] = cqeRecv<<4 | 0xc },
-		"opcode":        func(e []byte) { e[cqeOwner] = 9 << 4 },
-		"work request":  func(e []byte) { e[cqeQPN] = 0x77 },
-		"no window":     func(e []byte) { e[cqeQPN] = wqeUMR },
+		"no queue pair":    func(e []byte) { e[cqeUser+1] = 1 },
+		"compressed":       func(e []byte) { e[cqeOwner] = cqeRecv<<4 | 0xc },
+		"opcode":           func(e []byte) { e[cqeOwner] = 9 << 4 },
+		"work request":     func(e []byte) { e[cqeQPN] = 0x77 },
+		"no window":        func(e []byte) { e[cqeQPN] = wqeUMR },
+		"data of 32 bytes": func(e []byte) { e[cqeQPN], e[cqeOwner] = wqeRead, 0x4 },
+		"data of 64 bytes": func(e []byte) { e[cqeQPN], e[cqeOwner] = wqeFetchAdd, 0x8 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, cq, q := newPair(t, provider.RC)
@@ -581,7 +583,7 @@ func FuzzPoll(f *testing.F) {
 		// One completion at a time is decoded by other code, with the same result.
 		c := []provider.Completion{poison, poison}
 		n, err := cq.Poll(c[:1])
-		if n == 1 && (err != nil || c[0].Status == provider.StatusOK && (own>>4 > cqeRecvInv)) {
+		if n == 1 && (err != nil || c[0].Status == provider.StatusOK && (own>>4 > cqeRecvInv || own&cqeFormatMask != 0)) {
 			t.Errorf("got %+v, error %v for %x", c[0], err, b)
 		}
 		index, first := cq.index, c[0]
