@@ -60,7 +60,7 @@ func (c *Context) CreateCQ(init CQInit) (*CQ, error) {
 		return created, err
 	})
 	if err != nil {
-		return nil, cq.fail(cq.destroyCQ, c.limit("CQs", err,
+		return nil, cq.fail(undo(cq.destroyCQ, cq.queue != nil, cq.finish), c.limit("CQs", err,
 			demand{"entries of a CQ", uint64(max(init.Entries, 0)), func(d DeviceAttr) uint64 { return uint64(d.MaxCQE) }}))
 	}
 	if cq.channel != nil {

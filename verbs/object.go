@@ -86,6 +86,19 @@ func (o *object) fail(destroy func() error, err error) error {
 	return err
 }
 
+// undo returns a function that destroys the kernel's object after the provider failed. If
+// the provider has returned a queue for it, finish releases it, unless the kernel still has
+// the object.
+func undo(destroy func() error, returned bool, finish func() error) func() error {
+	return func() error {
+		err := destroy()
+		if returned && (err == nil || errors.Is(err, ErrDeviceRemoved)) {
+			err = errors.Join(err, finish())
+		}
+		return err
+	}
+}
+
 // register adds a created object to the objects of its context. A concurrent Close
 // of the context waits for it and closes the object too.
 func register[T closer](o *object, created T) T {

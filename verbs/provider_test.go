@@ -1,12 +1,15 @@
 package verbs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs/provider"
@@ -19,21 +22,22 @@ type second struct {
 	inside [3]atomic.Int32 // concurrent calls of a CQ, of a send queue and of a receive queue
 	resets int
 	closed []uint16
+	fails  error // of New…, after the kernel has created the object
 }
 
 func (s *second) NewCQ(_ provider.CQAttr, create provider.Create) (provider.CQ, error) {
 	_, err := create([]byte("CQ's in.."), make([]byte, 8))
-	return secondCQ{s}, err
+	return secondCQ{s}, cmp.Or(err, s.fails)
 }
 
 func (s *second) NewQP(_ provider.QPAttr, create provider.Create) (provider.QP, error) {
 	_, err := create(nil, nil)
-	return secondQP{s}, err
+	return secondQP{s}, cmp.Or(err, s.fails)
 }
 
 func (s *second) NewSRQ(_ provider.SRQAttr, create provider.Create) (provider.SRQ, error) {
 	_, err := create(nil, nil)
-	return secondSRQ{s}, err
+	return secondSRQ{s}, cmp.Or(err, s.fails)
 }
 
 func (s *second) NewAH(_ provider.Path, _ uint32, create provider.Create) (any, error) {
@@ -144,6 +148,43 @@ func TestSecondProvider(t *testing.T) {
 	group.Wait()
 	if want := []uint16{uapi.ObjectQP, uapi.ObjectQP, uapi.ObjectSRQ, uapi.ObjectCQ}; s.resets != 20 || !slices.Equal(s.closed, want) {
 		t.Errorf("got %d resets, closed %v, want 20, %v", s.resets, s.closed, want)
+	}
+}
+
+// A queue that the provider returns with an error is closed after the kernel's object, and
+// stays if the kernel does not destroy the object.
+func TestSecondProvider_Fails(t *testing.T) {
+	m := &maker{t: t, handle: 100, refuse: map[uint16]unix.Errno{}}
+	s := &second{t: t, maker: m}
+	providers[DriverEFA] = func(provider.Device, []byte) (provider.Provider, error) { return s, nil }
+	defer delete(providers, DriverEFA)
+	c, _ := openFake(t, DriverEFA, m.answer)
+	o := newSet(t, c)
+	s.fails = errors.New("inconsistent")
+	for kind, create := range map[uint16]func() error{
+		uapi.ObjectCQ:  func() error { _, err := c.CreateCQ(CQInit{Entries: 1, Channel: o.channel}); return err },
+		uapi.ObjectSRQ: func() error { _, err := o.pd.CreateSRQ(SRQInit{MaxWR: 1}); return err },
+		uapi.ObjectQP: func() error {
+			_, err := o.pd.CreateQP(QPInit{Type: QPTypeRC, SendCQ: o.cq, RecvCQ: o.cq})
+			return err
+		},
+	} {
+		t.Run(ObjectKind(kind).String(), func(t *testing.T) {
+			for errno, closes := range map[unix.Errno]bool{0: true, unix.EIO: true, unix.EBUSY: false} {
+				m.closed, s.closed, m.refuseClose = nil, nil, errno
+				if err := create(); !errors.Is(err, s.fails) {
+					t.Errorf("got error %v, want %v", err, s.fails)
+				}
+				if got := slices.Equal(s.closed, []uint16{kind}); got != closes || len(m.closed) != 1 {
+					t.Errorf("destruction returns %v: got closed %v, want %v", errno, s.closed, closes)
+				}
+			}
+			m.refuseClose = 0
+		})
+	}
+	s.fails = nil
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -121,7 +121,7 @@ func (c *Context) createQP(init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
 		return created, err
 	})
 	if err != nil {
-		return nil, qp.fail(qp.destroyQP, c.limit("QPs", err, demands(init.Cap)...))
+		return nil, qp.fail(undo(qp.destroyQP, qp.queue != nil, qp.finish), c.limit("QPs", err, demands(init.Cap)...))
 	}
 	qp.init.Cap = qp.queue.Cap()
 	return register(&qp.object, qp), nil

@@ -21,6 +21,9 @@ type maker struct {
 	closed []uint16
 	refuse map[uint16]unix.Errno // error of creating or destroying a kind of object
 	calls  []call
+
+	refuseClose unix.Errno // error of destroying an object
+
 	limits uapi.QPCap // capacity that a queue pair requested
 	cores  [][]byte   // structures of other commands
 }
@@ -71,6 +74,9 @@ func (m *maker) answer(c call) error {
 		return nil
 	case !makes:
 		m.closed = append(m.closed, kind)
+		if m.refuseClose != 0 {
+			return m.refuseClose
+		}
 		return nil
 	}
 	m.made = append(m.made, kind)

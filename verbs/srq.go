@@ -66,7 +66,7 @@ func (pd *PD) CreateSRQ(init SRQInit) (*SRQ, error) {
 		return created, err
 	})
 	if err != nil {
-		return nil, s.fail(s.destroySRQ, c.limit("SRQs", err,
+		return nil, s.fail(undo(s.destroySRQ, s.queue != nil, s.finish), c.limit("SRQs", err,
 			demand{"work requests of an SRQ", uint64(init.MaxWR), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQWR) }},
 			demand{"SGEs of an SRQ", uint64(init.MaxSGE), func(d DeviceAttr) uint64 { return uint64(d.MaxSRQSGE) }}))
 	}

@@ -74,8 +74,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		return nil, closing(m, err)
 	}
 	if created.CQE != size-1 {
-		// The memory must stay: the adapter may write to it until the object is destroyed.
-		return nil, fmt.Errorf("completion queue: got %d entries, want %d: %w", created.CQE, size-1, provider.ErrCorrupt)
+		return q, fmt.Errorf("completion queue: got %d entries, want %d: %w", created.CQE, size-1, provider.ErrCorrupt)
 	}
 	q.number = resp.CQN
 	return q, nil

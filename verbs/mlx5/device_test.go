@@ -239,6 +239,20 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A response that contradicts the request is an error. The queue that comes with it releases
+// the memory and the user index once the kernel's object is destroyed.
+func TestInconsistent(t *testing.T) {
+	f, d := newDevice(t)
+	c, err := d.NewCQ(provider.CQAttr{Entries: 4}, answer(f, &f.cq, provider.Created{CQE: 3}, 0x80))
+	if q := c.(*cq); !errors.Is(err, provider.ErrCorrupt) || q.memory.Bytes() == nil || q.Close() != nil || q.memory.Bytes() != nil {
+		t.Errorf("CQ: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
+	}
+	s, err := d.NewSRQ(provider.SRQAttr{MaxWR: 4, CQ: d.newCQ(t, f, 7)}, answer(f, &f.srq, provider.Created{MaxWR: 15}, 9))
+	if q := s.(*srq); !errors.Is(err, provider.ErrCorrupt) || q.memory.Bytes() == nil || q.Close() != nil || q.memory.Bytes() != nil || d.users.find(q.index) != nil {
+		t.Errorf("SRQ: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
+	}
+}
+
 // Requests beyond the limits of the adapter name them.
 func TestLimits(t *testing.T) {
 	f, d := newDevice(t)

@@ -68,7 +68,7 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 		return nil, errors.Join(err, q.release())
 	}
 	if created.MaxWR != count-1 {
-		return nil, fmt.Errorf("shared receive queue: got %d work requests, want %d: %w", created.MaxWR, count-1, provider.ErrCorrupt)
+		return q, fmt.Errorf("shared receive queue: got %d work requests, want %d: %w", created.MaxWR, count-1, provider.ErrCorrupt)
 	}
 	return q, nil
 }

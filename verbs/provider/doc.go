@@ -10,7 +10,8 @@
 //     reads and room for the driver's response, and maps the memory that the
 //     response names, or passes memory of package dmamem to create. If create
 //     fails, New… undoes its own work and returns the error. If New… fails after
-//     create, verbs destroys the kernel's object.
+//     create, verbs destroys the kernel's object. If the driver may use memory until then,
+//     New… returns the queue with the error, and verbs closes it afterwards.
 //   - Close of a queue follows the destruction of the kernel's object, or the close
 //     of the context. It releases mappings and memory.
 //   - No method of a queue is called concurrently or after Close: verbs holds a

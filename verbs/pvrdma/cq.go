@@ -47,10 +47,11 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 	if err != nil {
 		return nil, closing(err, m)
 	}
+	q := &cq{device: d, memory: m, ring: r, number: resp.CQN}
 	if created.CQE != size {
-		return nil, fmt.Errorf("completion queue: got %d entries, want %d: %w", created.CQE, size, provider.ErrCorrupt)
+		return q, fmt.Errorf("completion queue: got %d entries, want %d: %w", created.CQE, size, provider.ErrCorrupt)
 	}
-	return &cq{device: d, memory: m, ring: r, number: resp.CQN}, nil
+	return q, nil
 }
 
 // Poll removes completions from the ring. If it is empty, the doorbell makes the adapter

@@ -112,6 +112,32 @@ func (q *cq) put(e uapi.PVRDMACQE) {
 	q.ring.state.ProdTail = q.ring.next(tail)
 }
 
+// A response that contradicts the request is an error. The queue that comes with it releases
+// the memory once the kernel's object is destroyed, and nothing of other queue pairs.
+func TestInconsistent(t *testing.T) {
+	f, d := newDevice(t)
+	p, err := d.NewCQ(provider.CQAttr{Entries: 4}, answer(f, &f.cq, uapi.PVRDMACreateCQResp{}, provider.Created{CQE: 8}))
+	if q := p.(*cq); !errors.Is(err, provider.ErrCorrupt) || q.memory.Bytes() == nil || q.Close() != nil || q.memory.Bytes() != nil {
+		t.Errorf("CQ: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
+	}
+	s, err := d.NewSRQ(provider.SRQAttr{MaxWR: 4, MaxSGE: 1}, answer(f, &f.srq, uapi.PVRDMACreateSRQResp{}, provider.Created{MaxWR: 8}))
+	if q := s.(*srq); !errors.Is(err, provider.ErrCorrupt) || q.memory.Bytes() == nil || q.Close() != nil || q.memory.Bytes() != nil {
+		t.Errorf("SRQ: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
+	}
+	c := d.newCQ(t, f, 4)
+	first := d.newQP(t, f, rc(c), qpHandle)
+	c.put(uapi.PVRDMACQE{QP: qpHandle, WRID: 5})
+	attr := rc(c)
+	attr.Cap = d.RoundQP(attr.Cap)
+	q, err := d.NewQP(attr, answer(f, &f.qp, uapi.PVRDMACreateQPResp{QPHandle: qpHandle}, provider.Created{}))
+	if q := q.(*qp); !errors.Is(err, provider.ErrCorrupt) || q.Close() != nil || q.sent.Bytes() != nil || q.received.Bytes() != nil {
+		t.Errorf("QP: got error %v, want %v and memory until Close", err, provider.ErrCorrupt)
+	}
+	if n, err := c.Poll(make([]provider.Completion, 2)); n != 1 || err != nil || d.find(qpHandle) != first {
+		t.Errorf("got %d completions, error %v, want that of the first queue pair", n, err)
+	}
+}
+
 func TestRound(t *testing.T) {
 	_, d := newDevice(t)
 	got := d.RoundQP(provider.QPCap{MaxSendWR: 100, MaxRecvWR: 0, MaxSendSGE: 3, MaxInline: 200})

@@ -58,7 +58,7 @@ func (d *device) NewQP(attr provider.QPAttr, create provider.Create) (provider.Q
 	}
 	q.number, q.handle = created.Number, cmp.Or(resp.QPHandle, created.Number)
 	if !d.queues[uint16(q.handle)].CompareAndSwap(nil, q) {
-		return nil, fmt.Errorf("queue pair: handle %#x is in use: %w", q.handle, provider.ErrCorrupt)
+		return q, fmt.Errorf("queue pair: handle %#x is in use: %w", q.handle, provider.ErrCorrupt)
 	}
 	return q, nil
 }
@@ -103,8 +103,11 @@ func (q *qp) purge() {
 
 // Close removes the completions, because another queue pair may get the handle.
 func (q *qp) Close() error {
-	q.purge()
-	q.device.queues[uint16(q.handle)].CompareAndSwap(q, nil)
+	// Otherwise the handle is that of another queue pair.
+	if entry := &q.device.queues[uint16(q.handle)]; entry.Load() == q {
+		q.purge()
+		entry.Store(nil)
+	}
 	err := q.sent.Close()
 	if q.received != nil {
 		err = errors.Join(err, q.received.Close())

@@ -95,10 +95,11 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	if err != nil {
 		return nil, closing(err, m)
 	}
+	q := &srq{device: d, memory: m, queue: receiveQueue{r, int(attr.MaxSGE)}, number: resp.SRQN}
 	if created.MaxWR != attr.MaxWR {
-		return nil, fmt.Errorf("shared receive queue: got %d work requests, want %d: %w", created.MaxWR, attr.MaxWR, provider.ErrCorrupt)
+		return q, fmt.Errorf("shared receive queue: got %d work requests, want %d: %w", created.MaxWR, attr.MaxWR, provider.ErrCorrupt)
 	}
-	return &srq{device: d, memory: m, queue: receiveQueue{r, int(attr.MaxSGE)}, number: resp.SRQN}, nil
+	return q, nil
 }
 
 // PostRecv fills the ring and writes to the doorbell once.
