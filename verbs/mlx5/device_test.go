@@ -129,7 +129,8 @@ func TestNew_Corrupt(t *testing.T) {
 		"work requests of at most 0 and 512 bytes": func(r *uapi.MLX5AllocUcontextResp) { r.MaxSQDescSize = 0 },
 		"work requests of at most 1024 and 8":      func(r *uapi.MLX5AllocUcontextResp) { r.MaxRQDescSize = 8 },
 		"send queues of at most 0 blocks":          func(r *uapi.MLX5AllocUcontextResp) { r.MaxSendWQEBB = 0 },
-		"send queues of at most 131072 blocks":     func(r *uapi.MLX5AllocUcontextResp) { r.MaxSendWQEBB = 1 << 17 },
+		"send queues of at most 65536 blocks":      func(r *uapi.MLX5AllocUcontextResp) { r.MaxSendWQEBB = 1 << 16 },
+		"receive queues of at most 65536":          func(r *uapi.MLX5AllocUcontextResp) { r.MaxRecvWR = 1 << 16 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := supported
@@ -274,6 +275,7 @@ func TestLimits(t *testing.T) {
 		"inline overflow":   {qp(provider.QPCap{MaxSendWR: 1, MaxInline: 1<<32 - 1}), "the adapter has up to 1024"},
 		"receive queue":     {qp(provider.QPCap{MaxRecvWR: 1 << 20}), "the adapter has up to 32768"},
 		"SGEs of a receive": {qp(provider.QPCap{MaxRecvWR: 1, MaxRecvSGE: 33}), "the adapter has up to 512"},
+		"SGEs overflow":     {qp(provider.QPCap{MaxRecvWR: 1, MaxRecvSGE: 1 << 28}), "the adapter has up to 512"},
 		"CQ":                {func() error { _, err := d.NewCQ(provider.CQAttr{Entries: 1 << 24}, nil); return err }, "completion queue of 16777216 entries"},
 		"SRQ":               {func() error { _, err := d.NewSRQ(provider.SRQAttr{MaxWR: 1 << 16}, nil); return err }, "the adapter has up to 32767"},
 		"SGEs of an SRQ":    {func() error { _, err := d.NewSRQ(provider.SRQAttr{MaxWR: 1, MaxSGE: 1<<32 - 1}, nil); return err }, "the adapter has up to 512"},

@@ -43,11 +43,18 @@ func checkLimits(r *uapi.MLX5AllocUcontextResp) error {
 		return fmt.Errorf("GET_CONTEXT: got doorbell registers of %d bytes: %w", size, provider.ErrCorrupt)
 	case r.MaxSQDescSize < blockSize || r.MaxRQDescSize < segmentSize:
 		return fmt.Errorf("GET_CONTEXT: got work requests of at most %d and %d bytes: %w", r.MaxSQDescSize, r.MaxRQDescSize, provider.ErrCorrupt)
-	case r.MaxSendWQEBB == 0 || r.MaxSendWQEBB > 1<<16:
+	case r.MaxSendWQEBB == 0 || r.MaxSendWQEBB > maxQueue:
 		return fmt.Errorf("GET_CONTEXT: got send queues of at most %d blocks: %w", r.MaxSendWQEBB, provider.ErrCorrupt)
+	case r.MaxRecvWR > maxQueue:
+		return fmt.Errorf("GET_CONTEXT: got receive queues of at most %d work requests: %w", r.MaxRecvWR, provider.ErrCorrupt)
 	}
 	return nil
 }
+
+// maxQueue is the maximum size of a queue: its logarithm has 4 bits (log_sq_size and
+// log_rq_size of <linux/mlx5/mlx5_ifc.h>). The 16 bits of the doorbell record would not
+// distinguish a full queue of 1<<16 from an empty one.
+const maxQueue = 1 << 15
 
 // cqeVersion is the layout of completions with a user index
 // (mlx5_ib_alloc_ucontext_resp.cqe_version).

@@ -95,8 +95,8 @@ func (q *qp) layOut(attr provider.QPAttr) (uapi.MLX5CreateQP, error) {
 			return in, fmt.Errorf("receive queue of %d work requests, the adapter has up to %d: %w", attr.Cap.MaxRecvWR, limits.MaxRecvWR, unix.EINVAL)
 		}
 		stride, count := recvSizes(attr.Cap)
-		if stride > uint32(limits.MaxRQDescSize) {
-			return in, fmt.Errorf("receive work request of %d bytes, the adapter has up to %d: %w", stride, limits.MaxRQDescSize, unix.EINVAL)
+		if err := q.device.checkReceive(attr.Cap.MaxRecvSGE, stride); err != nil {
+			return in, err
 		}
 		received = uint64(stride) * uint64(count)
 		q.recv.stride, q.recv.maxSGE, q.recv.ids = int(stride), int(stride)/segmentSize, make([]uint64, count)

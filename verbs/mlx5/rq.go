@@ -1,8 +1,11 @@
 package mlx5
 
 import (
+	"fmt"
 	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/verbs/provider"
 )
@@ -23,6 +26,15 @@ type receiveQueue struct {
 func recvSizes(c provider.QPCap) (stride, count uint32) {
 	stride = roundUp(segmentSize * max(c.MaxRecvSGE, 1))
 	return stride, max(roundUp(c.MaxRecvWR), blockSize/stride)
+}
+
+// checkReceive checks the size of receive work requests. The stride of more SGEs than a
+// work request can have may have overflowed.
+func (d *device) checkReceive(maxSGE, stride uint32) error {
+	if maxSGE > maxSegments || stride > uint32(d.limits.MaxRQDescSize) {
+		return fmt.Errorf("receive work request of %d SGEs, the adapter has up to %d bytes: %w", maxSGE, d.limits.MaxRQDescSize, unix.EINVAL)
+	}
+	return nil
 }
 
 // post writes the work requests from index n, the first one that direct has not written,

@@ -42,8 +42,8 @@ func (d *device) NewSRQ(attr provider.SRQAttr, create provider.Create) (provider
 	// The kernel computes the same sizes from the numbers in the command (srq.c,
 	// mlx5_ib_create_srq).
 	stride := roundUp(max(2*segmentSize, segmentSize+segmentSize*attr.MaxSGE))
-	if attr.MaxSGE > maxSegments || stride > uint32(d.limits.MaxRQDescSize) {
-		return nil, fmt.Errorf("receive work request of %d SGEs, the adapter has up to %d bytes: %w", attr.MaxSGE, d.limits.MaxRQDescSize, unix.EINVAL)
+	if err := d.checkReceive(attr.MaxSGE, stride); err != nil {
+		return nil, err
 	}
 	count := roundUp(attr.MaxWR + 1)
 	m, err := d.newMemory(int(max(count*stride, blockSize)))
