@@ -132,7 +132,8 @@ const maxSegments = 63
 func (q *qp) Cap() provider.QPCap { return q.capacity }
 
 // PostSend fills the ring and writes to the doorbell register once. A single work request
-// that fits into the register goes there as a whole, unless the environment forbids it.
+// that fits into the register goes there as a whole, unless the environment forbids it or
+// it has a control segment only (qp.c of libmlx5, post_send_db).
 func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 	s := &q.send
 	n, size := s.direct(wrs), 1
@@ -144,7 +145,7 @@ func (q *qp) PostSend(wrs []provider.SendWR) (int, error) {
 		return 0, err
 	}
 	last := int((s.posted - uint32(size)) & uint32(len(s.blocks)-1))
-	if n > 1 || last+size > len(s.blocks) || size*blockSize > q.register.half || !q.device.copies(&wrs[0]) {
+	if n > 1 || last+size > len(s.blocks) || size*blockSize > q.register.half || !q.device.copies(&wrs[0]) || s.segments(last) == 1 {
 		size = 0 // only the first 8 bytes
 	}
 	q.register.ring(&q.memory.record[qpSent], s.posted&0xffff, &s.blocks[last], size)

@@ -36,6 +36,18 @@ func TestDoorbell(t *testing.T) {
 	}
 }
 
+// A work request without data does not go to the register, as with libmlx5.
+func TestDoorbell_NoData(t *testing.T) {
+	f, _, q := newPair(t, provider.RC)
+	f.pages[1][bfOffset+8] = 0xee
+	if _, err := q.PostSend([]provider.SendWR{{Opcode: provider.OpSend, Flags: provider.SendSignaled}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.pages[1][bfOffset:bfOffset+9], append(q.send.ring[:8:8], 0xee); !bytes.Equal(got, want) {
+		t.Errorf("got %x in the register, want %x", got, want)
+	}
+}
+
 // Arm writes the index, the number of delivered events and the number of the queue.
 func TestArm(t *testing.T) {
 	f, cq, _ := newPair(t, provider.RC)

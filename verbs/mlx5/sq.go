@@ -202,6 +202,9 @@ var completedWindow = [...]provider.CompletionOpcode{
 	provider.OpBindMW: provider.CompletedBindMW, provider.OpLocalInvalidate: provider.CompletedLocalInvalidate,
 }
 
+// segments returns the size of the work request whose first block is at an index.
+func (q *sendQueue) segments(at int) int { return int(q.ring[at*blockSize+7] & 0x3f) }
+
 // room returns the number of usual work requests that take the room of one.
 func (q *sendQueue) room(op provider.Opcode) uint32 {
 	blocks := 1
