@@ -1,8 +1,3 @@
-// Stores to registers are system calls on s390x, which reach PCI devices only, and not the
-// plain memory of these tests.
-
-//go:build !s390x
-
 package mlx5
 
 import (

@@ -1,0 +1,3 @@
+package mlx5
+
+func init() { plainRegisters = true }
