@@ -18,7 +18,8 @@ var faultsProgram = guest.Program{Package: "github.com/ibkit/ibkit/test/guest/in
 
 // TestFaults compares the completions of failed requests with those that libmlx5 reports:
 // status and vendor syndrome of each error, and of each syndrome of completions. It does the
-// same with uses of memory windows.
+// same with uses of memory windows, and with too small completion queues: their events, the
+// completions before them, and the queues afterwards.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c := filepath.Join(t.TempDir(), "cfaults")
@@ -43,6 +44,9 @@ func TestFaults(t *testing.T) {
 	}
 	if got, want := g.Must(t, "faults", "windows"), g.Must(t, "cfaults", "windows"); got != want || strings.Count(got, "\n") != 19 {
 		t.Errorf("got completions\n%s\nwant those of libmlx5, 19 lines\n%s", got, want)
+	}
+	if got, want := g.Must(t, "faults", "overrun"), g.Must(t, "cfaults", "overrun"); got != want || !strings.Contains(got, "event 0, of the CQ: 1\n") {
+		t.Errorf("got events and completions\n%s\nwant those of libmlx5\n%s", got, want)
 	}
 	if got, want := g.Must(t, "faults", "limit"), "of the SRQ: true, limit now 0\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want a text that ends with %q", got, want)

@@ -20,6 +20,10 @@ static unsigned int delay_us;
 module_param(delay_us, uint, 0644);
 MODULE_PARM_DESC(delay_us, "time before each send request starts");
 
+static unsigned int page_faults;
+module_param(page_faults, uint, 0644);
+MODULE_PARM_DESC(page_faults, "number of the next messages whose receive of an SRQ has a page fault");
+
 /*
  * "N SYNDROME VENDOR": the send request after N more successful ones completes with an
  * error of these codes, which are those of the completion.
@@ -104,6 +108,22 @@ static void fail(struct ts_qp *qp)
 		ts_event_qp(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
+/*
+ * Writes a completion. If there is no room for it, nobody learns how the request ended, and
+ * its queue pair fails (local work queue catastrophic error of the InfiniBand Architecture,
+ * volume 1, 11.6.3).
+ */
+static bool report(struct ts_cq *cq, const struct ts_completion *c)
+{
+	if (ts_abi->complete(cq, c))
+		return true;
+	if (c->qp->attr.qp_state != IB_QPS_ERR) {
+		fail(c->qp);
+		ts_event_qp(c->qp, IB_EVENT_QP_FATAL);
+	}
+	return false;
+}
+
 static bool can_receive(struct ts_qp *qp)
 {
 	return qp->attr.qp_state == IB_QPS_RTR || qp->attr.qp_state == IB_QPS_RTS ||
@@ -159,6 +179,16 @@ static int deliver(const struct responder *r, struct ts_list *data, struct ts_co
 
 	if (!receive_waits(r))
 		return TS_WAIT_RNR;
+	if (r->srq && page_faults) {
+		struct ts_completion fault = { .qp = r->qp, .uidx = r->uidx, .recv = true,
+					       .status = IB_WC_REM_ABORT_ERR };
+
+		/* The adapter gives the receive back, and has the message sent again. */
+		page_faults--;
+		ts_abi->take_srq(r->srq, &scatter, &fault.counter);
+		report(r->cq, &fault);
+		return TS_WAIT_RNR;
+	}
 	if (c->op == IB_WR_SEND_WITH_INV)	/* other keys are ignored */
 		ts_invalidate(be32_to_cpu(c->imm), r->qp->ib.qp_num, r->pd);
 	status = r->srq ? ts_abi->take_srq(r->srq, &scatter, &c->counter) :
@@ -171,7 +201,8 @@ static int deliver(const struct responder *r, struct ts_list *data, struct ts_co
 	c->status = status;
 	if (status == IB_WC_SUCCESS && data)
 		ts_move(&scatter, data, data->len);
-	ts_abi->complete(r->cq, c);
+	if (!report(r->cq, c))
+		return IB_WC_REM_OP_ERR;
 	if (status == IB_WC_SUCCESS)
 		return IB_WC_SUCCESS;
 	fail(r->qp);
@@ -405,7 +436,7 @@ static bool send_one(struct ts_qp *qp)
 	c.counter = s.counter;
 	c.status = status;
 	if (status != IB_WC_SUCCESS) {
-		ts_abi->complete(to_ts_cq(qp->ib.send_cq), &c);
+		report(to_ts_cq(qp->ib.send_cq), &c);
 		if (qp->attr.qp_state != IB_QPS_ERR)
 			fail(qp);
 		return true;
@@ -413,7 +444,7 @@ static bool send_one(struct ts_qp *qp)
 	if (fault.on && s.op != TS_NOP)
 		fault.after--;
 	if (s.signaled)
-		ts_abi->complete(to_ts_cq(qp->ib.send_cq), &c);
+		report(to_ts_cq(qp->ib.send_cq), &c);
 	return true;
 }
 
@@ -430,7 +461,7 @@ static bool run_qp(struct ts_qp *qp)
 						   .status = IB_WC_WR_FLUSH_ERR };
 
 			ts_abi->take_receive(qp, &unused, &c.counter);
-			ts_abi->complete(to_ts_cq(qp->ib.recv_cq), &c);
+			report(to_ts_cq(qp->ib.recv_cq), &c);
 			any = true;
 		}
 		fallthrough;

@@ -208,7 +208,8 @@ struct ts_abi {
 				      u64 *index);
 	/* The number of posted receive requests. */
 	unsigned int (*srq_left)(struct ts_srq *srq);
-	void (*complete)(struct ts_cq *cq, const struct ts_completion *c);
+	/* False: the queue is full, or was. */
+	bool (*complete)(struct ts_cq *cq, const struct ts_completion *c);
 	/* Looks at the request for an event. */
 	void (*check_arm)(struct ts_cq *cq);
 	/* Takes the doorbells that have rung. */

@@ -149,7 +149,7 @@ int mlx5_resize_cq(struct ts_cq *cq, u32 size, struct ib_udata *udata)
 	mutex_lock(&ts_lock);
 	if (ts_strict)
 		check_owners(cq, &buf, size);
-	if (mlx5_filled(cq) + 1 >= min(size, cq->size)) {
+	if (cq->overrun || mlx5_filled(cq) + 1 >= min(size, cq->size)) {
 		err = -EBUSY;	/* no room for the mark, or for the entries behind it */
 	} else {
 		mlx5_put_mark(cq);	/* the last one in the old buffer */

@@ -106,16 +106,16 @@ u32 mlx5_filled(struct ts_cq *cq)
 	return n;
 }
 
-static void put_cqe(struct ts_cq *cq, struct cqe *cqe, bool solicited)
+static bool put_cqe(struct ts_cq *cq, struct cqe *cqe, bool solicited)
 {
 	struct cqe *to;
 	u8 own;
 
-	if (mlx5_filled(cq) >= cq->size) {
+	if (cq->overrun || mlx5_filled(cq) >= cq->size) {
 		if (!cq->overrun)
 			ts_event_cq(cq, IB_EVENT_CQ_ERR);
 		cq->overrun = true;
-		return;
+		return false;
 	}
 	to = cq->buf.p + (size_t)(cq->pi & (cq->size - 1)) * cq->cqe_size +
 	     (cq->cqe_size - sizeof(*cqe));
@@ -125,6 +125,7 @@ static void put_cqe(struct ts_cq *cq, struct cqe *cqe, bool solicited)
 	cq->pi++;
 	if (solicited)
 		cq->solicited = cq->pi;
+	return true;
 }
 
 /* Writes the mark that is last in a buffer before the queue goes on in another one. */
@@ -135,7 +136,7 @@ void mlx5_put_mark(struct ts_cq *cq)
 	put_cqe(cq, &mark, false);
 }
 
-static void complete_error(struct ts_cq *cq, const struct ts_completion *c)
+static bool complete_error(struct ts_cq *cq, const struct ts_completion *c)
 {
 	struct cqe_err err = {};
 
@@ -152,18 +153,16 @@ static void complete_error(struct ts_cq *cq, const struct ts_completion *c)
 	err.op_qpn = cpu_to_be32(c->raw_op << 24 | c->qp->ib.qp_num);
 	err.counter = cpu_to_be16(c->counter);
 	err.op_own = (c->recv ? CQE_RESP_ERR : CQE_REQ_ERR) << 4;
-	put_cqe(cq, (struct cqe *)&err, true);
+	return put_cqe(cq, (struct cqe *)&err, true);
 }
 
-static void put_completion(struct ts_cq *cq, const struct ts_completion *c)
+static bool put_completion(struct ts_cq *cq, const struct ts_completion *c)
 {
 	struct cqe cqe = {};
 	u8 opcode = CQE_REQ;
 
-	if (c->status != IB_WC_SUCCESS) {
-		complete_error(cq, c);
-		return;
-	}
+	if (c->status != IB_WC_SUCCESS)
+		return complete_error(cq, c);
 	if (c->recv) {
 		opcode = c->op == IB_WR_RDMA_WRITE_WITH_IMM ? CQE_RESP_WRITE_IMM :
 			 c->op == IB_WR_SEND_WITH_IMM ? CQE_RESP_SEND_IMM :
@@ -181,7 +180,7 @@ static void put_completion(struct ts_cq *cq, const struct ts_completion *c)
 	cqe.op_qpn = cpu_to_be32(c->raw_op << 24 | c->qp->ib.qp_num);
 	cqe.counter = cpu_to_be16(c->counter);
 	cqe.op_own |= opcode << 4;
-	put_cqe(cq, &cqe, c->recv && c->solicited);
+	return put_cqe(cq, &cqe, c->recv && c->solicited);
 }
 
 /* Reports whether moderation still delays an event for entries after the arm. */

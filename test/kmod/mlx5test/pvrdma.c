@@ -257,7 +257,7 @@ static bool hear_bells(void)
  * Completions.
  */
 
-static void put_completion(struct ts_cq *cq, const struct ts_completion *c)
+static bool put_completion(struct ts_cq *cq, const struct ts_completion *c)
 {
 	struct ring *ring = &state_of(&cq->buf)->rx;
 	struct pvrdma_cqe *cqe;
@@ -265,11 +265,12 @@ static void put_completion(struct ts_cq *cq, const struct ts_completion *c)
 
 	if (!c->recv)	/* the entry is free before its completion is visible */
 		smp_store_release(&state_of(&c->qp->buf)->tx.head, c->qp->sq_ci & (2 * c->qp->sq_size - 1));
-	if (distance(cq->pi & mask, READ_ONCE(ring->head), cq->size, "CQ", cq->cqn) == cq->size) {
+	if (cq->overrun ||
+	    distance(cq->pi & mask, READ_ONCE(ring->head), cq->size, "CQ", cq->cqn) == cq->size) {
 		if (!cq->overrun)
 			ts_event_cq(cq, IB_EVENT_CQ_ERR);
 		cq->overrun = true;
-		return;
+		return false;
 	}
 	cqe = cq->buf.p + PAGE_SIZE + (size_t)(cq->pi & (cq->size - 1)) * sizeof(*cqe);
 	memset(cqe, 0, sizeof(*cqe));
@@ -310,6 +311,7 @@ static void put_completion(struct ts_cq *cq, const struct ts_completion *c)
 	smp_store_release(&ring->tail, cq->pi & mask);
 	if ((c->recv && c->solicited) || c->status != IB_WC_SUCCESS)
 		cq->solicited = cq->pi;
+	return true;
 }
 
 static void check_arm(struct ts_cq *cq)

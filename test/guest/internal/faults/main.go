@@ -3,11 +3,13 @@
 // Command faults causes errors on the first device and prints the completions, for
 // comparison with test/guest/mlx5/testdata/faults.c. With arguments, it injects faults:
 // each is a syndrome and a vendor syndrome. With the argument "windows" alone, it uses memory
-// windows; with "limit", it waits for the event of the limit of an SRQ.
+// windows; with "overrun", too small completion queues; with "limit", it waits for the event
+// of the limit of an SRQ.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -48,8 +50,10 @@ type side struct {
 	qp   *verbs.QP
 }
 
-func (h *host) create() *side {
-	s := &side{host: h, cq: must(h.context.CreateCQ(verbs.CQInit{Entries: 4 * depth}))}
+func (h *host) create() *side { return h.createWith(4*depth, depth) }
+
+func (h *host) createWith(entries int, depth uint32) *side {
+	s := &side{host: h, cq: must(h.context.CreateCQ(verbs.CQInit{Entries: entries}))}
 	s.qp = must(h.pd.CreateQP(verbs.QPInit{Type: verbs.QPTypeRC, SendCQ: s.cq, RecvCQ: s.cq, Cap: verbs.QPCap{
 		MaxSendWR: depth, MaxRecvWR: depth, MaxSendSGE: 1, MaxRecvSGE: 1,
 	}}))
@@ -276,6 +280,68 @@ func (h *host) useWindows(of *verbs.MR) {
 	}
 }
 
+// event prints an event of a side.
+func (s *side) event(name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e := must(must(s.host.context.Events()).Next(ctx))
+	element, of := "QP", s.qp.ID()
+	if e.Type == verbs.EventCQErr {
+		element, of = "CQ", s.cq.ID()
+	}
+	same := 0
+	if e.Element == of {
+		same = 1
+	}
+	fmt.Printf("%s: event %d, of the %s: %d\n", name, e.Type, element, same)
+}
+
+// overrun has more messages than a completion queue has room for.
+func (h *host) overrun(name string, opcode verbs.Opcode, entries [2]int) {
+	a, b := h.createWith(entries[0], 8), h.createWith(entries[1], 8)
+	full := a
+	if entries[1] < entries[0] {
+		full = b
+	}
+	a.connect(b)
+	b.connect(a)
+	for id := range uint64(6) {
+		b.receive(id+1, h.mr, 64)
+	}
+	for id := range uint64(6) {
+		a.post(opcode, 64, func(wr *verbs.SendWR) { wr.ID = id + 1 })
+	}
+	full.event(name)
+	full.event(name)
+	fmt.Printf("%s: state %d\n", name, must(full.qp.Query()).State)
+	if full == b {
+		a.print(name, "requester", 6)
+	}
+	full.print(name, "full", 4)
+	resize := 0
+	if full.cq.Resize(50) != nil {
+		resize = 1
+	}
+	fmt.Printf("%s: resize %d\n", name, resize)
+	more, err := 0, error(nil)
+	for wr := []verbs.SendWR{{Opcode: opcode, SGEs: []verbs.SGE{h.mr.SGE(0, 64)}}}; err == nil; more++ {
+		_, err = full.qp.PostSend(wr)
+	}
+	if !errors.Is(err, verbs.ErrFull) {
+		check(err)
+	}
+	fmt.Printf("%s: %d more requests, %d completions\n", name, more-1, must(full.cq.Poll(make([]verbs.Completion, 1))))
+	for _, s := range []*side{a, b} {
+		check(s.qp.Close())
+		check(s.cq.Close())
+	}
+	for _, kind := range []verbs.ObjectKind{verbs.ObjectCQ, verbs.ObjectQP} {
+		if left := must(h.context.Handles(kind)); len(left) > 0 {
+			check(fmt.Errorf("%d objects of kind %v are left", len(left), kind))
+		}
+	}
+}
+
 // inject makes the module fail the next request.
 func (h *host) inject(codes string) {
 	check(os.WriteFile("/sys/module/mlx5test/parameters/fault", []byte("0 "+codes), 0o200))
@@ -322,6 +388,9 @@ func main() {
 		h.limit()
 	case len(os.Args) == 2 && os.Args[1] == "windows":
 		h.useWindows(must(h.pd.RegisterMR(memory, verbs.AccessLocalWrite|verbs.AccessMWBind)))
+	case len(os.Args) == 2 && os.Args[1] == "overrun":
+		h.overrun("overrun by sends", verbs.OpWrite, [2]int{3, 16})
+		h.overrun("overrun by receives", verbs.OpSend, [2]int{16, 3})
 	default:
 		for _, f := range faults {
 			h.run(f.name, f.cause)

@@ -2,7 +2,7 @@
  * Causes errors on the first device and prints the completions, for comparison with
  * test/guest/internal/faults: cc -o faults faults.c -libverbs. With arguments, it injects
  * faults: each is a syndrome and a vendor syndrome. With the argument "windows" alone, it
- * uses memory windows.
+ * uses memory windows; with "overrun", too small completion queues.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -26,21 +26,26 @@ struct side {
 
 #define CHECK(call) do { if (call) { perror(#call); exit(1); } } while (0)
 
-static void create(struct side *s)
+static void create_with(struct side *s, int entries, int depth)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1,
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC };
 
-	s->cq = ibv_create_cq(context, 4 * DEPTH, NULL, NULL, 0);
+	s->cq = ibv_create_cq(context, entries, NULL, NULL, 0);
 	CHECK(!s->cq);
 	init.send_cq = init.recv_cq = s->cq;
-	init.cap.max_send_wr = init.cap.max_recv_wr = DEPTH;
+	init.cap.max_send_wr = init.cap.max_recv_wr = depth;
 	init.cap.max_send_sge = init.cap.max_recv_sge = 1;
 	s->qp = ibv_create_qp(pd, &init);
 	CHECK(!s->qp);
 	CHECK(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 			    IBV_QP_ACCESS_FLAGS));
+}
+
+static void create(struct side *s)
+{
+	create_with(s, 4 * DEPTH, DEPTH);
 }
 
 static void connect_to(struct side *s, struct side *peer)
@@ -315,6 +320,56 @@ static void windows(void)
 	}
 }
 
+/* Prints an event of a side. */
+static void event(const char *name, struct side *s)
+{
+	struct ibv_async_event e;
+
+	CHECK(ibv_get_async_event(context, &e));
+	if (e.event_type == IBV_EVENT_CQ_ERR)
+		printf("%s: event %d, of the CQ: %d\n", name, e.event_type, e.element.cq == s->cq);
+	else
+		printf("%s: event %d, of the QP: %d\n", name, e.event_type, e.element.qp == s->qp);
+	ibv_ack_async_event(&e);
+}
+
+/* Has more messages than a completion queue has room for. */
+static void overrun(int send)
+{
+	const char *name = send ? "overrun by receives" : "overrun by sends";
+	struct ibv_sge sge = { (uintptr_t)buffer, 64, mr->lkey };
+	struct ibv_send_wr wr = request(send ? IBV_WR_SEND : IBV_WR_RDMA_WRITE, &sge), *bad;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct side a = {}, b = {}, *full = send ? &b : &a;
+	struct ibv_wc wc;
+	int i;
+
+	create_with(&a, send ? 16 : 3, 8);
+	create_with(&b, send ? 3 : 16, 8);
+	connect_to(&a, &b);
+	connect_to(&b, &a);
+	for (i = 1; i <= 6; i++)
+		receive(&b, i, mr->lkey, 64);
+	for (i = 1; i <= 6; i++) {
+		wr.wr_id = i;
+		post(&a, wr);
+	}
+	event(name, full);
+	event(name, full);
+	CHECK(ibv_query_qp(full->qp, &attr, IBV_QP_STATE, &init));
+	printf("%s: state %d\n", name, attr.qp_state);
+	if (send)
+		print(name, "requester", &a, 6);
+	print(name, "full", full, 4);
+	printf("%s: resize %d\n", name, !!ibv_resize_cq(full->cq, 50));
+	for (i = 0; !ibv_post_send(full->qp, &wr, &bad); i++)
+		;
+	printf("%s: %d more requests, %d completions\n", name, i, ibv_poll_cq(full->cq, 1, &wc));
+	destroy(&a);
+	destroy(&b);
+}
+
 static void inject(const char *codes)
 {
 	FILE *f = fopen("/sys/module/mlx5test/parameters/fault", "w");
@@ -352,6 +407,11 @@ int main(int argc, char **argv)
 	CHECK(!closed);
 	if (argc == 2 && !strcmp(argv[1], "windows")) {
 		windows();
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "overrun")) {
+		overrun(0);
+		overrun(1);
 		return 0;
 	}
 	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
