@@ -168,12 +168,18 @@ func (q *cq) Poll(into []provider.Completion) (int, error) {
 func (q *cq) poll(into []provider.Completion) (int, error) {
 	var err error
 	n, more := q.direct(into)
+	reposted := false
 	for more && n < len(into) {
 		e := q.ready(q.index)
 		if e == nil {
 			break
 		}
 		owner := q.device.users.find(userOf(e))
+		if owner != nil && owner.repost(e) {
+			q.index++
+			reposted = true
+			continue
+		}
 		if owner == nil || !owner.complete(&into[n], e) {
 			err = provider.ErrCorrupt
 			break
@@ -183,7 +189,7 @@ func (q *cq) poll(into []provider.Completion) (int, error) {
 		done, more = q.direct(into[n+1:])
 		n += 1 + done
 	}
-	if n > 0 {
+	if n > 0 || reposted {
 		q.release()
 	}
 	return n, err

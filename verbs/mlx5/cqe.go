@@ -37,6 +37,13 @@ const (
 	cqeInvalid      = 0xf
 )
 
+// The syndromes of a page fault (mlx5dv.h, MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR and
+// MLX5_CQE_VENDOR_SYNDROME_ODP_PFAULT).
+const (
+	syndromeAborted = 0x22
+	vendorPageFault = 0x93
+)
+
 // statuses are the status codes by syndrome (MLX5_CQE_SYNDROME_* of mlx5dv.h).
 var statuses = [256]provider.Status{
 	0x01: provider.StatusLocalLength,
@@ -51,7 +58,8 @@ var statuses = [256]provider.Status{
 	0x14: provider.StatusRemoteOp,
 	0x15: provider.StatusRetryExceeded,
 	0x16: provider.StatusRNRExceeded,
-	0x22: provider.StatusRemoteAborted,
+
+	syndromeAborted: provider.StatusRemoteAborted,
 }
 
 // A requestKind states how the completion of a send work request is decoded.

@@ -485,6 +485,58 @@ func TestSRQ(t *testing.T) {
 	}
 }
 
+// A receive with a page fault is posted again in another entry, and has one completion, with
+// its ID.
+func TestSRQ_PageFault(t *testing.T) {
+	for _, room := range []int{1, 4} {
+		t.Run(fmt.Sprint(room), func(t *testing.T) {
+			f, d := newDevice(t)
+			cq := d.newCQ(t, f, 15)
+			p, err := d.NewSRQ(provider.SRQAttr{MaxWR: 3, MaxSGE: 1}, answer(f, &f.srq, provider.Created{MaxWR: 3}, 9))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := d.newQP(t, f, provider.QPAttr{Transport: provider.RC, Cap: provider.QPCap{MaxSendWR: 1}, SendCQ: cq, RecvCQ: cq, SRQ: p})
+			sge := func(length uint32) []provider.SGE { return []provider.SGE{{Addr: 7, Length: length, LKey: 8}} }
+			// The queue is full, in which case one entry is free.
+			if n, err := p.PostRecv([]provider.RecvWR{{ID: 10, SGEs: sge(1)}, {ID: 11, SGEs: sge(2)}, {ID: 12, SGEs: sge(3)}}); n != 3 || err != nil {
+				t.Fatalf("got %d posted, error %v, want 3", n, err)
+			}
+			fault := func(e []byte) { e[cqeSyndrome], e[cqeVendor] = syndromeAborted, vendorPageFault }
+			cq.put(0, q, cqeRecvError, 0, fault)
+			into := make([]provider.Completion, room)
+			if n, err := cq.Poll(into); n != 0 || err != nil || cq.memory.record[cqConsumer] != wire32(1) {
+				t.Fatalf("got %d completions, error %v, consumer index %#x, want 0 and index 1", n, err, cq.memory.record[cqConsumer])
+			}
+			list := p.(*srq)
+			if got, want := words(list.memory.buffer[3*32+16:4*32]), "00000001000000080000000000000007\n"; got != want || list.memory.record[0] != wire32(4) {
+				t.Errorf("got entry %s and record %#x, want %s and 4", got, list.memory.record[0], want)
+			}
+			if n, err := p.PostRecv([]provider.RecvWR{{ID: 13}}); n != 0 || !errors.Is(err, provider.ErrFull) {
+				t.Errorf("got %d posted, error %v, want %v", n, err, provider.ErrFull)
+			}
+			// Another fault of the same work request, then its success, and an error of another kind.
+			cq.put(1, q, cqeRecvError, 3, fault)
+			cq.put(2, q, cqeRecv, 0, nil)
+			cq.put(3, q, cqeRecvError, 1, func(e []byte) { e[cqeSyndrome] = syndromeAborted })
+			var all []provider.Completion
+			for len(all) < 2 {
+				n, err := cq.Poll(into)
+				if n == 0 || err != nil {
+					t.Fatalf("got %d completions, error %v, want more", n, err)
+				}
+				all = append(all, into[:n]...)
+			}
+			if all[0].ID != 10 || all[0].Status != provider.StatusOK || all[1].ID != 11 || all[1].Status != provider.StatusRemoteAborted {
+				t.Errorf("got %+v, want the success of 10 and the failure of 11", all)
+			}
+			if err := errors.Join(q.Close(), p.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Address vectors of the three networks.
 func TestAH(t *testing.T) {
 	path := provider.Path{
@@ -564,6 +616,9 @@ func FuzzPoll(f *testing.F) {
 		f.Add(e, false)
 		f.Add(e, true)
 	}
+	fault := make([]byte, cqeSize)
+	fault[cqeSyndrome], fault[cqeVendor], fault[cqeOwner] = syndromeAborted, vendorPageFault, cqeRecvError<<4
+	f.Add(fault, true)
 	f.Fuzz(func(t *testing.T, b []byte, shared bool) {
 		fake, d := newDevice(t)
 		cq := d.newCQ(t, fake, 1)

@@ -106,8 +106,7 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
 		n++
 	}
 	if n > 0 {
-		q.counter += uint16(n)
-		q.memory.publish(0, uint32(q.counter))
+		q.publish(n)
 	}
 	return n, err
 }
@@ -116,10 +115,40 @@ func (q *srq) PostRecv(wrs []provider.RecvWR) (n int, err error) {
 func (q *srq) retire(entry uint16) uint64 {
 	q.lock.Lock()
 	defer q.lock.Unlock()
+	return q.ids[q.free(entry)]
+}
+
+// free returns an entry to the end of the list, and its index.
+func (q *srq) free(entry uint16) uint16 {
 	entry &= uint16(len(q.ids) - 1)
 	q.link(q.tail, entry)
 	q.tail = entry
-	return q.ids[entry]
+	return entry
+}
+
+// repost posts the work request of an entry again in another one. The kernel may still read
+// the entry, to make its memory present, so that it goes to the end of the list.
+func (q *srq) repost(entry uint16) {
+	q.lock.Lock()
+	defer q.lock.Unlock()
+	entry = q.free(entry)
+	next := q.next(q.head)
+	if int(next) >= len(q.ids) {
+		return // the list is corrupt, as PostRecv reports
+	}
+	segments := func(i uint16) []byte {
+		return q.memory.buffer[int(i)*q.stride+segmentSize : (int(i)+1)*q.stride]
+	}
+	copy(segments(q.head), segments(entry))
+	q.ids[q.head] = q.ids[entry]
+	q.head = next
+	q.publish(1)
+}
+
+// publish gives the last n posted entries to the adapter.
+func (q *srq) publish(n int) {
+	q.counter += uint16(n)
+	q.memory.publish(0, uint32(q.counter))
 }
 
 // ModifyIn returns nil: the driver reads no data of its own.

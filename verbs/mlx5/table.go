@@ -35,6 +35,18 @@ func (u *user) discard(e *[cqeSize]byte) {
 	}
 }
 
+// repost posts the work request of a shared receive queue again if its memory had a page
+// fault (on-demand paging). The peer sends the message again. It reports whether the completion
+// is that of a page fault, which the caller does not return (cq.c of libmlx5,
+// is_odp_pfault_err).
+func (u *user) repost(e *[cqeSize]byte) bool {
+	if u.srq == nil || e[cqeOwner]>>4 != cqeRecvError || e[cqeSyndrome] != syndromeAborted || e[cqeVendor] != vendorPageFault {
+		return false
+	}
+	u.srq.repost(counterOf(e))
+	return true
+}
+
 // A table finds the users of indices in completions. Polling reads it without a lock.
 type table struct {
 	lock    sync.Mutex

@@ -82,5 +82,24 @@ func TestPingpongs(t *testing.T) {
 		peers.Finish(t, client)
 		peers.Finish(t, server)
 	})
+	// The library posts a receive again whose memory had a page fault, also the last one.
+	t.Run("page faults", func(t *testing.T) {
+		const parameter = "/sys/module/mlx5test/parameters/page_faults"
+		args := []string{"ibv_srq_pingpong", "-d", "mlx5_0", "-q", "2", "-r", "4", "-n", "20", "-c", "-p"}
+		for i, programs := range [][2][]string{{nil, nil}, {nil, {"ibkit"}}, {{"ibkit"}, nil}, {{"ibkit"}, {"ibkit"}}} {
+			tcp := 18810 + i
+			command := slices.Concat(args, []string{fmt.Sprint(tcp)})
+			g.Must(t, "sh", "-c", "echo 15 >"+parameter)
+			server := g.MustStart(t, slices.Concat(programs[0], command)...)
+			if err := g.AwaitTCP(t.Context(), uint16(tcp)); err != nil {
+				t.Fatal(err)
+			}
+			g.Must(t, slices.Concat(programs[1], command, []string{"127.0.0.1"})...)
+			peers.Finish(t, server)
+			if left := strings.TrimSpace(g.Must(t, "cat", parameter)); left != "0" {
+				t.Errorf("server %q, client %q: %s of 15 page faults are left, want 0", programs[0], programs[1], left)
+			}
+		}
+	})
 	mlx5test.CheckKernel(t, g)
 }
