@@ -2,6 +2,9 @@ package mlx5
 
 import (
 	"errors"
+	"os"
+	"regexp"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +39,24 @@ func TestEnvironment_CQESize(t *testing.T) {
 		if _, err := New(f, uapi.Bytes(&r)); !errors.Is(err, unix.EINVAL) {
 			t.Errorf("MLX5_CQE_SIZE=%s: got error %v, want %v", value, err, unix.EINVAL)
 		}
+	}
+}
+
+// The page of perf lists the variables that have an effect.
+func TestEnvironment_Documented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/perf.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z0-9_]+)` \\| as in libmlx5").FindAllSubmatch(page, -1) {
+		want = append(want, string(m[1]))
+	}
+	if _, err := readEnvironment(func(name string) string { got = append(got, name); return "" }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got effects of %q, documented are those of %q", got, want)
 	}
 }
 

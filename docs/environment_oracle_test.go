@@ -1,0 +1,71 @@
+//go:build oracle
+
+package docs
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// variable matches the names of environment variables in a library of rdma-core: whole
+// strings, of which those of MLX_… are the beginnings.
+var variable = regexp.MustCompile(`^(MLX[45]_[A-Z_]{4,}|MLX_[A-Z]+|HUGE_[A-Z]+|(RDMAV|IBV)_[A-Z_]+|VERBS_LOG_[A-Z]+|SYSFS_PATH)$`)
+
+// contiguous are the ends of the names that begin with MLX_.
+var contiguous = []string{"_ALLOC_TYPE", "_MAX_LOG2_CONTIG_BSIZE", "_MIN_LOG2_CONTIG_BSIZE"}
+
+// The page of perf has all environment variables of libmlx5 and of libibverbs. It abbreviates
+// names that have the same beginning as the one before: `MLX5_STALL_CQ_POLL_MIN`, `_MAX`.
+func TestEnvironment(t *testing.T) {
+	page, err := os.ReadFile("perf.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "Environment variables of libmlx5")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var documented []string
+	for line := range strings.Lines(table) {
+		last := ""
+		for _, m := range regexp.MustCompile("`([A-Z0-9_]+)`").FindAllStringSubmatch(strings.SplitN(line+"| | |", "|", 4)[1], -1) {
+			name := m[1]
+			for i := len(last); strings.HasPrefix(name, "_") && i > 0; i = strings.LastIndex(last[:i], "_") {
+				if strings.Count(last[i:], "_") == strings.Count(name, "_") {
+					name = last[:i] + name
+				}
+			}
+			documented, last = append(documented, name), name
+		}
+	}
+	for library, few := range map[string]int{"libmlx5.so.1": 20, "libibverbs.so.1": 7} {
+		t.Run(library, func(t *testing.T) {
+			content, err := os.ReadFile("/usr/lib/x86_64-linux-gnu/" + library)
+			if err != nil {
+				t.Fatal(err) // make deps installs it
+			}
+			var names []string
+			for text := range bytes.SplitSeq(content, []byte{0}) {
+				switch name := string(text); {
+				case !variable.MatchString(name):
+				case strings.HasPrefix(name, "MLX_"):
+					for _, end := range contiguous {
+						names = append(names, name+end)
+					}
+				default:
+					names = append(names, name)
+				}
+			}
+			if len(names) < few { // the names are in another form
+				t.Errorf("got %q, want at least %d names", names, few)
+			}
+			for _, name := range names {
+				if !slices.Contains(documented, name) {
+					t.Errorf("%s is not in perf.md", name)
+				}
+			}
+		})
+	}
+}
