@@ -3,6 +3,7 @@
 package mlx5_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,10 +66,13 @@ func TestPeers(t *testing.T) {
 	mlx5test.CheckKernel(t, g)
 }
 
-// TestVerified runs all tests of ibkit perf with verified payloads.
+// TestVerified runs all tests of ibkit perf with verified payloads, and checks their system
+// calls.
 func TestVerified(t *testing.T) {
 	t.Parallel()
-	g := guest.New(t, spec(t))
+	s := spec(t)
+	s.Tools = append(slices.Clone(s.Tools), "strace")
+	g := guest.New(t, s)
 	g.Must(t, "sh", "-c", "echo 2 > /sys/module/mlx5test/parameters/strict")
 	peers.Verified(t, g, options, []string{
 		"--test all -s 64", "--test all -s 64 --events", "--test send-bw,write-bw,read-bw -s 64-64K", "--test send-lat,send-bw --transport uc -s 1K",
@@ -77,7 +81,40 @@ func TestVerified(t *testing.T) {
 		"--test all -s 64 --transport xrc", "--test send-bw,write-bw -b -q 4 --threads 2 -s 64-4K --transport xrc",
 		"--test send-lat --inline --events -s 200 --transport xrc",
 	})
+	systemCalls(t, g)
 	mlx5test.CheckKernel(t, g)
+}
+
+// systemCalls checks that ibkit perf uses the adapter through uverbs only, with requests
+// before and after the messages, and loads no library.
+func systemCalls(t *testing.T, g *guest.Guest) {
+	t.Helper()
+	count := func(options, n string) (ioctls, maps int) {
+		r := g.MustRun(t, slices.Concat([]string{"strace", "-f", "--seccomp-bpf", "-y", "-e", "trace=open,openat,ioctl,mmap,write,writev,pwrite64",
+			"ibkit", "perf", "127.0.0.1", "-n", n, "--warmup", "0"}, strings.Fields(options))...)
+		if r.Code != 0 || strings.Contains(r.Stderr, ".so") {
+			t.Errorf("%s: got exit code %d, or a library:\n%s%s", options, r.Code, r.Stdout, r.Stderr)
+		}
+		for line := range strings.Lines(r.Stderr) {
+			switch opens := strings.Contains(line, "open"); {
+			case !strings.Contains(line, "/dev/infiniband") && !strings.Contains(line, "/dev/mem") && !strings.Contains(line, "/resource"):
+			case opens && strings.Contains(line, `"/dev/infiniband/uverbs0"`):
+			case strings.Contains(line, "ioctl(") && strings.Contains(line, "uverbs0>, RDMA_VERBS_IOCTL"):
+				ioctls++
+			case strings.Contains(line, "mmap(") && strings.Contains(line, "uverbs0>"):
+				maps++
+			default:
+				t.Errorf("%s: got another use of a device: %s", options, line)
+			}
+		}
+		return ioctls, maps
+	}
+	for _, options := range []string{"--test write-bw -s 64", "--test send-lat --transport ud -s 64", "--test send-bw --events --transport xrc"} {
+		few, maps := count(options, "5")
+		if many, _ := count(options, "50"); many != few || few < 10 || maps < 2 {
+			t.Errorf("%s: got %d requests for 5 messages and %d for 50, %d mappings, want as many requests and at least 2 mappings", options, few, many, maps)
+		}
+	}
 }
 
 // TestSelfTest runs the self-test on the module: with the defaults, and with the variables

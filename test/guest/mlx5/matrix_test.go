@@ -1,0 +1,73 @@
+//go:build guest
+
+package mlx5_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/internal/mlx5test"
+	"github.com/ibkit/ibkit/test/guest/internal/peers"
+)
+
+// sizes matches the size in a row of results of perftest.
+var sizes = regexp.MustCompile(`(?m)^ (\d+) +\d+ +\d`)
+
+// TestMatrix runs all programs of perftest on all transports between Debian's programs on
+// libmlx5 and those of ibkit, each as server and as client. Bandwidth tests have all sizes from 2
+// bytes to 8 MiB, or to the MTU. A round trip of latency tests waits for the scheduler of the
+// guest several times, so they have the shortest and a longer size.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	g := guest.New(t, spec(t))
+	latency, bandwidth := []string{"ib_send_lat", "ib_write_lat", "ib_read_lat"}, []string{"ib_send_bw", "ib_write_bw", "ib_read_bw"}
+	atomics := []string{"ib_atomic_lat", "ib_atomic_bw"}
+	tcp := 18600
+	for _, matrix := range []struct {
+		programs []string
+		options  string
+		rows     int
+	}{
+		{latency, "-c RC -s 2", 1},
+		{latency, "-c RC -s 65536", 1},
+		{latency, "-c XRC -s 2", 1},
+		{latency, "-c XRC -s 65536", 1},
+		{latency[:2], "-c UC -s 2", 1},
+		{latency[:2], "-c UC -s 65536", 1},
+		{latency[:1], "-c UD -s 2", 1},
+		{latency[:1], "-c UD -s 4096", 1},
+		{bandwidth, "-c RC -a", 23},
+		{bandwidth, "-c XRC -a", 23},
+		{bandwidth[:2], "-c UC -a", 23},
+		{bandwidth[:1], "-c UD -a", 12},
+		{atomics, "-c RC -A FETCH_AND_ADD", 1},
+		{atomics, "-c RC -A CMP_AND_SWAP", 1},
+		{atomics, "-c XRC", 1},
+		{[]string{"ib_send_bw", "ib_read_bw"}, "-c RC -s 4096 -e", 1}, // perftest has no events of writes
+		{bandwidth, "-c RC -s 4096 -b -q 3", 1},
+		{bandwidth[:1], "-c UD -s 1024 -b -e", 1},
+	} {
+		for _, program := range matrix.programs {
+			t.Run(program+" "+matrix.options, func(t *testing.T) {
+				for _, names := range [][2][]string{{{program}, {"ibkit", program}}, {{"ibkit", program}, {program}}} {
+					tcp++
+					args := append(strings.Fields(matrix.options), "-F", "-n", "5", "-p", fmt.Sprint(tcp))
+					server := g.MustStart(t, slices.Concat(names[0], args)...)
+					if err := g.AwaitTCP(t.Context(), uint16(tcp)); err != nil {
+						t.Fatal(err)
+					}
+					out := g.Must(t, slices.Concat(names[1], args, []string{"127.0.0.1"})...)
+					peers.Finish(t, server)
+					if rows := sizes.FindAllStringSubmatch(out, -1); len(rows) != matrix.rows {
+						t.Errorf("client %q: got %d sizes, want %d:\n%s", names[1], len(rows), matrix.rows, out)
+					}
+				}
+			})
+		}
+	}
+	mlx5test.CheckKernel(t, g)
+}
