@@ -164,6 +164,12 @@ func bits[T word](c *codec, v *T, offset, width int, name string, s *style) {
 func array[T word](c *codec, v []T, offset, width int, name string, s *arrayStyle) {
 	switch c.mode {
 	case decoding:
+		if width == 8 {
+			for i, b := range c.data[offset/8:][:len(v)] {
+				v[i] = T(b)
+			}
+			return
+		}
 		for i := range v {
 			v[i] = T(c.load(offset+i*width, width))
 		}

@@ -149,8 +149,10 @@ func (v *view) csv(out *render.Output) error {
 
 // hex writes the bytes of each record in a line.
 func (v *view) hex(out *render.Output) {
+	var line []byte
 	for i := range v.result.Len() {
-		out.WriteString(hex.EncodeToString(v.result.Raw(i)) + "\n")
+		line = append(hex.AppendEncode(line[:0], v.result.Raw(i)), '\n')
+		out.Write(line)
 	}
 }
 

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
@@ -41,6 +43,11 @@ func Columns[Row any](out *Output, columns []Column[Row], rows []Row) {
 			if n < stored {
 				ends = append(ends, uint32(len(texts)))
 			}
+		}
+		if n == 0 {
+			size := len(texts) * 5 / 4 // the first row often has the smallest numbers
+			expected := min(len(rows), storedText/max(size, 1)+1)
+			texts, ends = slices.Grow(texts, expected*size), slices.Grow(ends, expected*len(columns))
 		}
 	}
 	line = appendLine(line, widths, func(b []byte, i int) []byte { return append(b, columns[i].Header...) })

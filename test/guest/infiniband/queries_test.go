@@ -142,7 +142,7 @@ func benchmarkTable(b *testing.B, fabric string) {
 		b.Fatal(err)
 	}
 	const rounds = 5
-	lines := []string{"saquery NR", "ibkit saquery NR", "ibkit sa NR", "ibkit sa NR --json", "saquery NR 1", "ibkit sa NR lid=1"}
+	lines := []string{"saquery NR", "ibkit saquery NR", "ibkit sa NR", "ibkit sa NR --hex", "ibkit sa NR --json", "saquery NR 1", "ibkit sa NR lid=1"}
 	elapsed, cpu := make([][]time.Duration, len(lines)), make([][]time.Duration, len(lines))
 	for b.Loop() {
 		for range rounds {

@@ -11,20 +11,23 @@ import (
 // for each.
 type Reader struct {
 	names []string
-	cells [][]byte // by name
-	text  []byte   // of all cells
+	cells []cell // by name
+	text  []byte // of all cells
 	take  func(name string, text []byte)
 }
 
+// A cell is the place of a text in that of all cells.
+type cell struct{ start, end int }
+
 // NewReader returns a reader of the fields with some names.
 func NewReader(names []string) *Reader {
-	r := &Reader{names: names, cells: make([][]byte, len(names))}
+	r := &Reader{names: names, cells: make([]cell, len(names))}
 	r.take = func(name string, text []byte) {
 		for i, selected := range r.names {
 			if name == selected {
 				start := len(r.text)
 				r.text = appendLine(r.text, text)
-				r.cells[i] = r.text[start:]
+				r.cells[i] = cell{start, len(r.text)}
 			}
 		}
 	}
@@ -40,14 +43,15 @@ func (r *Reader) Read(a mad.Attribute) {
 	}
 }
 
-// Text returns the text of the field with the name i, or nil if the attribute lacks it. It
-// is valid until the next Read.
-func (r *Reader) Text(i int) []byte { return r.cells[i] }
+// Text returns the text of the field with the name i, which is empty if the attribute lacks
+// it. It is valid until the next Read.
+func (r *Reader) Text(i int) []byte { return r.text[r.cells[i].start:r.cells[i].end] }
 
-// AppendStrings appends the texts of all fields.
+// AppendStrings appends the texts of all fields, which share one allocation.
 func (r *Reader) AppendStrings(cells []string) []string {
+	text := string(r.text)
 	for _, c := range r.cells {
-		cells = append(cells, string(c))
+		cells = append(cells, text[c.start:c.end])
 	}
 	return cells
 }
