@@ -336,18 +336,13 @@ func setValues(a mad.Attribute, values []string) error {
 // ErrOtherFabric reports a baseline without any port of the fabric.
 var ErrOtherFabric = errors.New("the baseline has no port of this fabric")
 
-// apply makes the samples of the baseline those before the last ones.
-func (b *Baseline) apply(nodes []*Node) error {
-	matched := 0
-	for _, n := range nodes {
-		for _, p := range n.Ports {
-			p.Before = b.ports[baselineKey{n.GUID, p.Number}]
-			if p.Before != nil {
-				matched++
-			}
-		}
-	}
-	if matched == 0 && len(nodes) > 0 {
+// sample returns the sample of a port, or nil.
+func (b *Baseline) sample(node ib.GUID, port uint8) *Sample { return b.ports[baselineKey{node, port}] }
+
+// check returns an error if the baseline has none of the ports.
+func (b *Baseline) check(nodes []*Node) error {
+	matched := func(p *Port) bool { return b.sample(p.node.GUID, p.Number) != nil }
+	if len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *Node) bool { return slices.ContainsFunc(n.Ports, matched) }) {
 		return ErrOtherFabric
 	}
 	return nil

@@ -164,6 +164,9 @@ type Collector struct {
 	// scanned is set when all ports of the fabric are known.
 	scanned bool
 
+	// earlier returns the sample of a port before the first pass, or nil.
+	earlier func(node ib.GUID, port uint8) *Sample
+
 	nodes map[*fabric.Node]*Node
 	order []*Node
 
@@ -233,23 +236,21 @@ func (c *Collector) Read(ctx context.Context, f *fabric.Fabric) error {
 	return c.complete(ctx, f)
 }
 
-// Continue makes the last samples of the collector of an earlier scan those before the
-// last ones, for ports of the same number on nodes with the same GUID.
+// Continue makes the last samples of the collector of an earlier scan those before the first
+// pass, for ports of the same number on nodes with the same GUID. It must be called before
+// the first pass, which then reads the states of links that went down since.
 func (c *Collector) Continue(earlier *Collector) {
 	nodes := make(map[ib.GUID]*Node, len(earlier.order))
 	for _, n := range earlier.order {
 		nodes[n.GUID] = n
 	}
-	for _, n := range c.order {
-		before := nodes[n.GUID]
-		if before == nil {
-			continue
-		}
-		for _, p := range n.Ports {
-			if q := before.port(p.Number); q != nil {
-				p.Before = q.Now
+	c.earlier = func(node ib.GUID, port uint8) *Sample {
+		if n := nodes[node]; n != nil {
+			if p := n.port(port); p != nil {
+				return p.Now
 			}
 		}
+		return nil
 	}
 }
 
@@ -278,6 +279,7 @@ func (c *Collector) WasRead(p *fabric.Port) bool {
 // client until all requests have ended.
 func (c *Collector) complete(ctx context.Context, f *fabric.Fabric) error {
 	defer c.sort(f)
+	defer func() { c.earlier = nil }() // it refers to all samples before
 	c.scanned = true
 	for {
 		wanted := c.wanted
@@ -439,6 +441,9 @@ func (c *Collector) newPort(n *Node, p *fabric.Port) *Port {
 	if e == nil {
 		e = c.slabs.port()
 		e.Port, e.node = p, n
+		if c.earlier != nil {
+			e.Before = c.earlier(n.GUID, p.Number)
+		}
 		n.add(e)
 	}
 	return e

@@ -101,14 +101,18 @@ func (o Options) fromDatabase() (*Result, error) {
 				continue
 			}
 			n.Caps, n.Caps2 = n.Caps|stored.Caps, n.Caps2|stored.Caps2
-			n.add(&Port{Port: p, node: n, Now: sampleOf(stored, d.Created)})
+			e := &Port{Port: p, node: n, Now: sampleOf(stored, d.Created)}
+			if s.Since != nil {
+				e.Before = s.Since.sample(from.GUID, p.Number)
+			}
+			n.add(e)
 		}
 		c.nodes[from] = n
 		c.order = append(c.order, n)
 	}
 	s.result.collector, s.result.Nodes = c, c.order
 	if s.Since != nil {
-		if err := s.Since.apply(c.order); err != nil {
+		if err := s.Since.check(c.order); err != nil {
 			return nil, err
 		}
 		s.result.Missing = s.Since.missing(d.Fabric)

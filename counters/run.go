@@ -151,6 +151,12 @@ func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
 	r := s.result
 	r.collector = c
 	r.Began = time.Now()
+	switch {
+	case s.Since != nil:
+		c.earlier = s.Since.sample
+	case before != nil:
+		c.Continue(before.collector)
+	}
 	if err := s.firstPass(ctx, c); err != nil {
 		if r.Fabric == nil {
 			return nil, err
@@ -159,13 +165,10 @@ func (s *session) run(ctx context.Context, before *Result) (*Result, error) {
 		return r, err
 	}
 	if s.Since != nil {
-		if err := s.Since.apply(c.Nodes()); err != nil {
+		if err := s.Since.check(c.Nodes()); err != nil {
 			return nil, err
 		}
 		r.Missing = s.Since.missing(r.Fabric)
-	}
-	if before != nil {
-		c.Continue(before.collector)
 	}
 	s.update()
 	if s.Window <= 0 {

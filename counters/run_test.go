@@ -1,6 +1,7 @@
 package counters_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -254,6 +255,54 @@ func TestRun_LinkDown(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRun_LinkDownSince compares with a baseline the counters of a stored fabric, whose links
+// were up: the states of links that went down are read from the ports.
+func TestRun_LinkDownSince(t *testing.T) {
+	f := build(t, "single-switch:hosts=4")
+	o := options(f)
+	o.Want = func(n *fabric.Node) bool { return n.Info.NodeType == mad.NodeTypeSwitch }
+	o.Data = true
+	r, err := counters.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := counters.WriteBaseline(&text, r.Nodes, false); err != nil {
+		t.Fatal(err)
+	}
+	do(t, f, "down host002")
+	do(t, f, "unlink host003[1]")
+	do(t, f, "link host003[1]")
+	want := map[string]string{"switch1/2": "exceeded cable", "switch1/3": "flapped cable"}
+	sent := map[string]int{}
+	for name, compare := range map[string]func(*counters.Options){
+		"baseline": func(o *counters.Options) {
+			if o.Since, err = counters.ReadBaseline(bytes.NewReader(text.Bytes()), "baseline"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"result before": func(o *counters.Options) { o.Before = r },
+		"neither":       func(*counters.Options) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := o
+			o.Stored = r.Fabric
+			compare(&o)
+			again, err := counters.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent[name] = again.Stats.Sent
+			if d := cmp.Diff(want, findings(again)); d != "" && name != "neither" {
+				t.Errorf("want (-), got (+)\n%s", d)
+			}
+		})
+	}
+	if got := sent["baseline"] - sent["neither"]; got != len(want) {
+		t.Errorf("got %d requests more than without a baseline, want one per link that went down", got)
+	}
 }
 
 // Numbers of attributes mean something else in each class.

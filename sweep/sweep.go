@@ -106,6 +106,9 @@ func (s *Sweeper) Read(ctx context.Context) error {
 	first := s.collector == nil
 	if first {
 		s.collector = counters.NewCollector(s.client, s.opts.Counters)
+		if s.previous != nil {
+			s.collector.Continue(s.previous)
+		}
 	}
 	if err := s.collector.Read(ctx, s.fabric); err != nil {
 		if first {
@@ -113,9 +116,6 @@ func (s *Sweeper) Read(ctx context.Context) error {
 		}
 		return err
 	}
-	if first && s.previous != nil {
-		s.collector.Continue(s.previous)
-		s.previous = nil
-	}
+	s.previous = nil
 	return nil
 }

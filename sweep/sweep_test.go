@@ -164,3 +164,46 @@ func TestSweeper_Read(t *testing.T) {
 		}
 	}
 }
+
+// A link that went down between two passes is flapped if it is up in the second one, also if a
+// scan took place in between, and if it went down after the scan.
+func TestSweeper_LinkDown(t *testing.T) {
+	limits := counters.Limits{Thresholds: counters.RecommendedThresholds()}
+	for _, test := range []struct {
+		name          string
+		before, after []string // the scan
+		want          counters.Kind
+	}{
+		{"flap before the scan", []string{"unlink leaf2[3]", "link leaf2[3]"}, nil, counters.Flapped},
+		{"flap after the scan", nil, []string{"unlink leaf2[3]", "link leaf2[3]"}, counters.Flapped},
+		{"down after the scan", nil, []string{"unlink leaf2[3]"}, counters.Exceeded},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			x := begin(t, "demo")
+			if err := x.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range test.before {
+				x.apply(t, command)
+			}
+			if _, err := x.Scan(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range test.after {
+				x.apply(t, command)
+			}
+			if err := x.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var got []counters.Kind
+			for _, f := range limits.Findings(x.Port(x.port(t, "leaf2", 3))) {
+				if f.Counter == counters.LinkDowned {
+					got = append(got, f.Kind)
+				}
+			}
+			if len(got) != 1 || got[0] != test.want {
+				t.Errorf("got findings %v, want %v", got, test.want)
+			}
+		})
+	}
+}
