@@ -336,14 +336,10 @@ func (c *Client) beside(kind EventKind, e *inflight.Entry[attempt], m *mad.Packe
 // lost ends an attempt that got no reply.
 func (c *Client) lost(e *inflight.Entry[attempt]) {
 	a := &e.Data
-	c.stats.Timeouts++
 	if !e.Slow {
 		c.window.shrink(a.packets, c.stats.Sent)
 	}
-	if c.opts.Trace != nil {
-		c.opts.Trace(a.event(EventTimedOut, e.TID, nil, 0, ErrTimeout))
-	}
-	c.sent.Expire(e)
+	c.countLost(e)
 	r := a.request
 	c.removeOverdue(r)
 	if int(r.flight.attempt) < c.opts.Attempts {
@@ -352,6 +348,15 @@ func (c *Client) lost(e *inflight.Entry[attempt]) {
 		return
 	}
 	c.end(r, Reply{Err: r.fail(ErrTimeout)})
+}
+
+// countLost counts and reports an attempt that got no reply, and ends it.
+func (c *Client) countLost(e *inflight.Entry[attempt]) {
+	c.stats.Timeouts++
+	if c.opts.Trace != nil {
+		c.opts.Trace(e.Data.event(EventTimedOut, e.TID, nil, 0, ErrTimeout))
+	}
+	c.sent.Expire(e)
 }
 
 // end returns r, which is in neither queue any more, to its owner.

@@ -65,6 +65,9 @@ func (c *Client) CallLong(ctx context.Context, r *Request, o LongOptions) (*Long
 	err := l.run(ctx)
 	defer func() { r.flight = flight{} }()
 	if err != nil {
+		if errors.Is(err, ErrTimeout) && l.tid == 0 {
+			l.expire(r.flight.tid)
+		}
 		l.settle(r.flight.tid, inflight.Expired)
 		return nil, r.fail(err)
 	}
@@ -151,8 +154,15 @@ func (l *longCall) sendRequest(now time.Duration) error {
 	}
 	l.retry = now + wait + slack
 	l.launched(e, out)
-	l.settle(before, inflight.Expired)
+	l.expire(before)
 	return nil
+}
+
+// expire ends the attempt with a transaction ID as one without a reply, if it waits.
+func (l *longCall) expire(tid uint32) {
+	if e := l.sent.Find(tid); e != nil && e.State == inflight.Waiting {
+		l.countLost(e)
+	}
 }
 
 // settle ends the attempt with a transaction ID, if it waits.
@@ -185,7 +195,7 @@ func (l *longCall) receive(answer *Message) error {
 		return nil
 	case in.Status != 0:
 		if tid == l.request.flight.tid {
-			l.stats.Timeouts++
+			l.expire(tid)
 			l.retry = now
 		}
 		return nil

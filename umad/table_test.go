@@ -105,6 +105,9 @@ func TestClient_GetTableLossy(t *testing.T) {
 				if all, _, err := getLinks(t, c); err != nil || len(all) != 2000 {
 					t.Errorf("got %d records, error %v, want 2000", len(all), err)
 				}
+				if s := c.Stats(); s.Timeouts != s.Retries {
+					t.Errorf("got %d timeouts, want %d, as many as retries", s.Timeouts, s.Retries)
+				}
 			})
 		})
 	}
@@ -123,6 +126,9 @@ func TestClient_GetTableErrors(t *testing.T) {
 			t.Errorf("no reply: took %v, want 7s to 8s", took)
 		}
 		checkIdle(t, c)
+		if s := c.Stats(); s.Timeouts != 3 {
+			t.Errorf("no reply: got %d timeouts, want 3", s.Timeouts)
+		}
 
 		var status mad.StatusError
 		p.OnSend = onSend(func(p *umadtest.Port, m umad.Message) {

@@ -199,9 +199,7 @@ func (c *command) run(ctx context.Context, addresses []resolve.Address) (err err
 	if err != nil { // interrupted
 		return &cmdutil.ExitError{Code: cmdutil.ExitPartial, Err: err}
 	}
-	if c.fabric.Verbose > 0 && client != nil {
-		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(client.Stats()))
-	}
+	c.fabric.PrintStats(c.env)
 	return c.exitError(answers)
 }
 

@@ -204,9 +204,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 	} else {
 		err = c.print(s)
 	}
-	if c.fabric.Verbose > 0 {
-		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(s.Stats()))
-	}
+	c.fabric.PrintStats(c.env)
 	return err
 }
 

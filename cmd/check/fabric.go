@@ -80,6 +80,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 			if err := c.complete(cmd.Context(), cmd.Flags()); err != nil {
 				return err
 			}
+			defer c.fabric.PrintStats(env)
 			return c.run(cmd.Context())
 		},
 	}

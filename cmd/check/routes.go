@@ -188,6 +188,7 @@ func (c *routes) run(ctx context.Context) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	c.fabric.PrintStats(c.env)
 	return cmdutil.ResultError(partial, slices.ContainsFunc(findings, c.fails) || len(changes) > 0)
 }
 

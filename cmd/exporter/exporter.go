@@ -245,6 +245,7 @@ func (c *command) checkNodes(nodes []*fabric.Node) error {
 
 // run sweeps until ctx ends, or once.
 func (c *command) run(ctx context.Context) error {
+	defer c.fabric.PrintStats(c.env)
 	c.exporter = exporter.New(c.options)
 	if err := c.checkTextfile(); err != nil {
 		return err

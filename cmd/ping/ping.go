@@ -194,6 +194,7 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "ibkit ping: %d unexpected packets received\n", r.Stray)
 	}
+	c.fabric.PrintStats(c.env)
 	if hasSilentServer(r) {
 		fmt.Fprintln(c.env.ErrOut, "hint: a ping server has to run on the target: ibkit ping --serve")
 	}

@@ -255,12 +255,14 @@ func (c *command) show(ctx context.Context) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	c.fabric.PrintStats(c.env)
 	problem := link.End.HasProblem() || link.Peer != nil && link.Peer.HasProblem()
 	return cmdutil.ResultError(false, problem)
 }
 
 // run plans the change, and makes it.
 func (c *command) run(ctx context.Context) (failed error) {
+	defer c.fabric.PrintStats(c.env)
 	if !c.dryRun {
 		log, err := changelog.Open(c.env, c.log, c.fabric.IsSimulated())
 		if err != nil {
@@ -317,9 +319,6 @@ func (c *command) run(ctx context.Context) (failed error) {
 		v.summary(plan)
 	}
 	err = errors.Join(err, out.Flush())
-	if c.fabric.Verbose > 0 {
-		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(s.Stats()))
-	}
 	return c.result(plan, err)
 }
 

@@ -42,6 +42,7 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	c.fabric.PrintStats(c.env)
 	return cmdutil.ResultError(c.partial, problems > 0)
 }
 

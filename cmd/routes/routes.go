@@ -308,6 +308,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	c.fabric.PrintStats(c.env)
 	return cmdutil.ResultError(v.partial, slices.ContainsFunc(v.groups, func(g route.PortGroup) bool { return g.Uneven() }))
 }
 

@@ -171,9 +171,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := v.print(c.json); err != nil {
 		return err
 	}
-	if c.fabric.Verbose > 0 {
-		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(result.Stats))
-	}
+	c.fabric.PrintStats(c.env)
 	return cmdutil.ResultError(len(result.Warnings) > 0, v.findings() > 0)
 }
 

@@ -81,6 +81,7 @@ With --once it prints one sample without a terminal.`),
 			if err := c.complete(cmd.Context(), cmd.Flags(), args); err != nil {
 				return err
 			}
+			defer c.fabric.PrintStats(env)
 			if c.once {
 				return c.runOnce(cmd.Context())
 			}

@@ -82,5 +82,6 @@ func (c *sendCommand) run(ctx context.Context, flags *pflag.FlagSet, args []stri
 		text += fmt.Sprintf(", repressed after %v", sent.RTT.Round(time.Microsecond))
 	}
 	_, err = fmt.Fprintln(c.env.Out, text)
+	c.fabric.PrintStats(c.env)
 	return err
 }

@@ -202,8 +202,8 @@ func (c *command) run(ctx context.Context) error {
 		fmt.Fprintf(c.env.ErrOut, "%s in %v; reports: %d duplicate, %d malformed, %d from other ports\n",
 			render.Count(summary.Notices, "notice", "notices"), summary.Elapsed.Round(time.Millisecond),
 			summary.Duplicate, summary.Malformed, summary.Foreign)
-		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(summary.Stats))
 	}
+	c.fabric.PrintStats(c.env)
 	if o := c.options; o.Count > 0 && summary.Notices < o.Count && ctx.Err() == nil {
 		return fmt.Errorf("receive notices: got %d of %d within %v", summary.Notices, o.Count, o.Duration)
 	}

@@ -57,9 +57,7 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return explain(err)
 	}
-	if c.fabric.Verbose > 0 {
-		fmt.Fprintln(c.env.ErrOut, fabricflag.FormatStats(summary.Stats))
-	}
+	c.fabric.PrintStats(c.env)
 	if o := c.options; o.Count > 0 && summary.Events < o.Count && ctx.Err() == nil {
 		return fmt.Errorf("watch: got %d of %d events within %v", summary.Events, o.Count, o.Duration)
 	}

@@ -63,13 +63,15 @@ func (f *Flags) Define(env *cmdutil.Env, cmd *cobra.Command) {
 	flags.Uint8VarP(&f.Port, "Port", "P", 0, "use this local port `NUMBER` (default: the first active port)")
 	cmdutil.CompleteFlag(env, cmd, "Port", cmdutil.PortNumbers)
 	wait := "wait `MS` milliseconds for each of 3 attempts (default 1000)"
+	window := "maximum `N` of outstanding requests (default 64; reduced on loss)"
 	if f.SentOnce {
 		wait = "wait `MS` milliseconds for each reply (default 1000)"
+		window = "maximum `N` of outstanding probes (default 64)"
 	}
 	flags.VarP((*milliseconds)(&f.Timeout), "timeout", "t", wait)
 	flags.StringVarP(&f.smLID, "sm-port", "s", "", "query the subnet manager at `LID` (default: the local port's)")
 	flags.StringVarP(&f.MKey, "m-key", "y", "", "M_Key of requests: a `KEY`, @FILE with it, or - for a prompt")
-	flags.IntVarP(&f.Window, "outstanding-smps", "o", 0, "maximum `N` of outstanding requests (default 64; reduced on loss)")
+	flags.IntVarP(&f.Window, "outstanding-smps", "o", 0, window)
 	flags.BoolVarP(&f.Errors, "errors", "e", false, "print each failed attempt")
 	flags.CountVarP(&f.Verbose, "verbose", "v", "``print statistics; twice: print each request")
 	flags.StringVar(&f.NameMap, "node-name-map", "", "read node names from `FILE` (default: "+fabric.DefaultNameMapPath+")")

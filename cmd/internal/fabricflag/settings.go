@@ -52,6 +52,7 @@ type Settings struct {
 	conf      ibdiagconf.Config
 	mkey      uint64
 	simulated *sim.Fabric
+	counter   *packetCounter // with -v
 }
 
 // Complete reads the configuration files, prompts for the M_Key and builds the
@@ -241,10 +242,16 @@ func (s *Settings) onlyPort(open func(context.Context) (umad.Port, error)) func(
 // Client returns the options for requests.
 func (s *Settings) Client(env *cmdutil.Env) umad.ClientOptions {
 	o := umad.ClientOptions{MKey: s.mkey, Timeout: s.Timeout, MaxWindow: s.Window}
-	if s.Errors || s.Verbose > 1 {
+	if s.Verbose > 0 && s.counter == nil {
+		s.counter = new(packetCounter)
+	}
+	if s.Errors || s.Verbose > 0 {
 		o.Trace = func(e umad.Event) {
-			if e.Err != nil || e.Kind == umad.EventTimedOut || s.Verbose > 1 {
+			if s.Verbose > 1 || s.Errors && (e.Err != nil || e.Kind == umad.EventTimedOut) {
 				fmt.Fprintln(env.ErrOut, e)
+			}
+			if s.counter != nil {
+				s.counter.count(e)
 			}
 		}
 	}
