@@ -198,7 +198,7 @@ type zeros struct{}
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestReadCacheFile_Error(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "spoilt")
+	path := filepath.Join(t.TempDir(), "invalidatet")
 	if err := os.WriteFile(path, smallCache(t)[:100], 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +281,8 @@ func TestCache_Partial(t *testing.T) {
 
 func TestWriteCache_Limits(t *testing.T) {
 	tests := []struct {
-		name  string
-		spoil func(*fabric.Fabric)
+		name       string
+		invalidate func(*fabric.Fabric)
 	}{
 		{"no node", func(f *fabric.Fabric) { f.Start = nil }},
 		{"duplicate node", func(f *fabric.Fabric) { f.Nodes[1].Duplicate = true }},
@@ -298,7 +298,7 @@ func TestWriteCache_Limits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			test.spoil(f)
+			test.invalidate(f)
 			if err := f.WriteCache(new(bytes.Buffer)); err == nil {
 				t.Error("got no error, want one")
 			}
@@ -325,7 +325,7 @@ func TestWriteCacheFile_Atomic(t *testing.T) {
 		t.Error("a fabric without a start was written")
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the former cache was spoilt (error %v)", err)
+		t.Errorf("the former cache was invalidatet (error %v)", err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("files left behind: %v (error %v)", left, err)

@@ -199,9 +199,9 @@ func (a *acceptance) wait(ctx context.Context) (*cmlink.Links, error) {
 	return links, a.err
 }
 
-// ownError returns the error of the acceptance if the client has failed because of it, and
+// orError returns the error of the acceptance if the client has failed because of it, and
 // the client's error otherwise.
-func (a *acceptance) ownError(theirs error) error {
+func (a *acceptance) orError(theirs error) error {
 	if a == nil {
 		return theirs
 	}

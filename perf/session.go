@@ -185,7 +185,7 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 func (s *session) connect(ctx context.Context, t *endpointTest, a *acceptance, yield bool) error {
 	m, err := s.next(ctx, s.o.Idle)
 	if err != nil {
-		return a.ownError(err)
+		return a.orError(err)
 	}
 	r := m.Connect
 	if r == nil || r.GID != t.choice.Remote { // it must be the one that the server chose

@@ -277,7 +277,7 @@ func (t *target) identify() {
 		if known.ok {
 			continue
 		}
-		c, err := t.ask(known.attr, part{port: -1})
+		c, err := t.callFor(known.attr, part{port: -1})
 		if err != nil {
 			continue // the query itself has the same error
 		}
@@ -360,7 +360,7 @@ func (t *target) fact(a mad.Attribute, number uint32) {
 	if t.FromSA && number == 0 && !t.facts.isSwitch() {
 		number = uint32(t.facts.node.LocalPort)
 	}
-	c, err := t.ask(attribute(mad.ClassSMPLIDRouted, a.ID()), part{port: int(number), modifier: number})
+	c, err := t.callFor(attribute(mad.ClassSMPLIDRouted, a.ID()), part{port: int(number), modifier: number})
 	if err != nil {
 		t.continueWith(err, &umad.Reply{})
 		return
@@ -428,7 +428,7 @@ func (t *target) submit(parts []part) {
 			p.port = int(t.facts.node.LocalPort)
 			reply.Number = p.port
 		}
-		c, err := t.ask(t.Attribute, p)
+		c, err := t.callFor(t.Attribute, p)
 		if err != nil {
 			reply.Err = err
 			continue

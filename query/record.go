@@ -76,8 +76,8 @@ type call struct {
 	decode  func(data []byte) (mad.Attribute, error)
 }
 
-// ask returns the call for an attribute: to the node, or to subnet administration.
-func (t *target) ask(a Attribute, p part) (call, error) {
+// callFor returns the call for an attribute: to the node, or to subnet administration.
+func (t *target) callFor(a Attribute, p part) (call, error) {
 	if !t.FromSA {
 		return call{t.request(a, p), func(data []byte) (mad.Attribute, error) {
 			attr := a.Class.NewAttribute(a.ID)

@@ -35,7 +35,7 @@ type netPort struct {
 	lid     ib.LID
 	lmc     uint8
 	ability ability
-	running *running // topology files only
+	running *activeRate // topology files only
 }
 
 // maxID and maxDesc are the lengths at which ibsim cuts IDs and descriptions.

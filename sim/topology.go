@@ -25,23 +25,23 @@ func ParseTopology(r io.Reader, name string) (*Fabric, error) {
 	return n.load(r, name)
 }
 
-// A running is the active width and speed of a link.
-type running struct {
+// An activeRate is the active width and speed of a link.
+type activeRate struct {
 	width ib.LinkWidth
 	speed ib.Speed
 }
 
 // parseRunning parses "lid 4 4xHDR". It reports false if the text has another form.
-func parseRunning(text string) (running, bool) {
+func parseRunning(text string) (activeRate, bool) {
 	fields := strings.Fields(text)
 	if len(fields) < 3 || fields[0] != "lid" {
-		return running{}, false
+		return activeRate{}, false
 	}
 	width, speed, ok := strings.Cut(fields[2], "x")
 	if strings.HasPrefix(fields[2], "??") {
 		width, speed, ok = "??", fields[2][2:], true
 	}
-	r := running{width: widthByName(width + "X"), speed: speedByName(speed)}
+	r := activeRate{width: widthByName(width + "X"), speed: speedByName(speed)}
 	if speed == ib.FDR10.String() {
 		r.speed = ib.FDR10
 	}
@@ -56,7 +56,7 @@ func parseRunning(text string) (running, bool) {
 
 // enable enables the widths and speeds of a link that runs at r, as ibsim does: 4X and
 // 12X include narrower widths, a speed includes all slower ones.
-func (r running) enable(a *ability) {
+func (r activeRate) enable(a *ability) {
 	switch r.width {
 	case ib.Width12X:
 		a.width = ib.Width1X | ib.Width4X | ib.Width12X

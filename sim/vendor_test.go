@@ -11,9 +11,9 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// ask sends a request with the data of an attribute to a LID. It reports whether a reply
+// request sends a request with the data of an attribute to a LID. It reports whether a reply
 // came, and decodes the reply into the attribute.
-func ask(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.Method, a mad.Attribute, modifier uint32) (mad.Status, bool) {
+func request(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.Method, a mad.Attribute, modifier uint32) (mad.Status, bool) {
 	t.Helper()
 	m := &umad.Message{Addr: umad.Addr{LID: lid}}
 	if class.IsSMP() {
@@ -42,7 +42,7 @@ func ask(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.Meth
 // mustAsk expects a successful reply.
 func mustAsk(t *testing.T, p umad.Port, lid ib.LID, class mad.Class, method mad.Method, a mad.Attribute, modifier uint32) {
 	t.Helper()
-	if status, ok := ask(t, p, lid, class, method, a, modifier); !ok || status != 0 {
+	if status, ok := request(t, p, lid, class, method, a, modifier); !ok || status != 0 {
 		t.Fatalf("%v %s: got status %#x, reply %v", method, mad.AttributeName(a), status, ok)
 	}
 }
@@ -57,11 +57,11 @@ func TestVendorAgent_Off(t *testing.T) {
 	defer p.Close()
 	sw := f.Node("switch1")
 	lid := sw.Ports[0].Info.LID
-	if _, ok := ask(t, p, lid, mad.ClassMlnx, mad.MethodGet, &mad.MlnxGeneralInfo{}, 0); ok {
+	if _, ok := request(t, p, lid, mad.ClassMlnx, mad.MethodGet, &mad.MlnxGeneralInfo{}, 0); ok {
 		t.Error("got a reply of the vendor class, want none")
 	}
 	for _, a := range []mad.Attribute{&mad.HierarchyInfo{}, &mad.AdaptiveRoutingInfo{}, &mad.ARGroupTable{}, &mad.ARLinearForwardingTable{}, &mad.PrivateLFTInfo{}} {
-		if status, ok := ask(t, p, lid, mad.ClassSMPLIDRouted, mad.MethodGet, a, 0); !ok || status != mad.StatusBadMethodAttr {
+		if status, ok := request(t, p, lid, mad.ClassSMPLIDRouted, mad.MethodGet, a, 0); !ok || status != mad.StatusBadMethodAttr {
 			t.Errorf("%s: got status %#x, reply %v, want %#x", mad.AttributeName(a), status, ok, mad.StatusBadMethodAttr)
 		}
 	}
@@ -88,10 +88,10 @@ func TestVendorAgent_ConfigSpace(t *testing.T) {
 	if got, want := a.Records[0].Data, uint32(0xf0005678); got != want {
 		t.Errorf("got %#x, want %#x", got, want)
 	}
-	if status, _ := ask(t, p, lid, mad.ClassMlnx, mad.MethodGet, &a, mad.MlnxConfigSpaceModifier(19)); status != mad.StatusBadValue {
+	if status, _ := request(t, p, lid, mad.ClassMlnx, mad.MethodGet, &a, mad.MlnxConfigSpaceModifier(19)); status != mad.StatusBadValue {
 		t.Errorf("19 records: got status %#x, want %#x", status, mad.StatusBadValue)
 	}
-	if status, _ := ask(t, p, lid, mad.ClassMlnx, mad.MethodSet, &mad.MlnxGeneralInfo{}, 0); status != mad.StatusBadMethodAttr {
+	if status, _ := request(t, p, lid, mad.ClassMlnx, mad.MethodSet, &mad.MlnxGeneralInfo{}, 0); status != mad.StatusBadMethodAttr {
 		t.Errorf("Set of GeneralInfo: got status %#x, want %#x", status, mad.StatusBadMethodAttr)
 	}
 }

@@ -146,9 +146,9 @@ func (c *command) define(cmd *cobra.Command) {
 
 // run pings and prints.
 func (c *command) run(ctx context.Context, targets []resolve.Address) (err error) {
-	ask, stop := askOnQuit()
+	requests, stop := requestOnQuit()
 	defer stop()
-	c.options.StatusRequests = ask
+	c.options.StatusRequests = requests
 	var isWanted func(*fabric.Node) bool
 	if c.allCAs || c.allSwitches {
 		isWanted = c.isWanted
@@ -257,23 +257,23 @@ func (c *command) choose(ctx context.Context, g *group) (err error) {
 	return ping.Detect(ctx, g.Port, servers, o)
 }
 
-// askOnQuit returns a channel that receives a value at each SIGQUIT until stop is
+// requestOnQuit returns a channel that receives a value at each SIGQUIT until stop is
 // called.
-func askOnQuit() (ask <-chan struct{}, stop func()) {
+func requestOnQuit() (requests <-chan struct{}, stop func()) {
 	signals := make(chan os.Signal, 1)
-	asked := make(chan struct{}, 1)
+	requested := make(chan struct{}, 1)
 	signal.Notify(signals, syscall.SIGQUIT)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for range signals {
 			select {
-			case asked <- struct{}{}:
+			case requested <- struct{}{}:
 			default: // a value is waiting
 			}
 		}
 	}()
-	return asked, func() {
+	return requested, func() {
 		signal.Stop(signals)
 		close(signals)
 		<-done

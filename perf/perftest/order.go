@@ -58,8 +58,8 @@ func (o Order) Both() bool {
 	return o.Verb == Write // each write is answered by a write
 }
 
-// A side runs the parts of a test between exchanges.
-type side interface {
+// A participant runs the parts of a test between exchanges.
+type participant interface {
 	// connect connects the queue pairs.
 	connect(remote []Key) error
 
@@ -79,7 +79,7 @@ type side interface {
 // session runs all exchanges of a test after begin, with the parts of s between them.
 // It calls done after each size, with the peer's figures if there are any. The keys are
 // those of the local queue pairs.
-func (c *conn) session(o Order, keys []Key, s side, done func(size int, theirs *Report)) error {
+func (c *conn) session(o Order, keys []Key, s participant, done func(size int, theirs *Report)) error {
 	// Latency tests of verbs other than send start with a synchronization.
 	if !o.Bandwidth && o.Verb != Send {
 		if err := c.sync(keys[0], false); err != nil {
@@ -135,7 +135,7 @@ func (c *conn) exchangeAll(keys []Key) ([]Key, error) {
 }
 
 // sizes runs the test for each size.
-func (c *conn) sizes(o Order, key Key, s side, done func(int, *Report)) error {
+func (c *conn) sizes(o Order, key Key, s participant, done func(int, *Report)) error {
 	var last Report
 	active := o.leads(c.client) || o.Both()
 	for _, size := range o.Sizes {

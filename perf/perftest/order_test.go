@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A recorder is a side that records its calls.
+// A recorder is a participant that records its calls.
 type recorder struct {
 	conn   *conn
 	events []string
@@ -102,13 +102,13 @@ func TestSession(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Fatal(err)
 			}
-			for _, side := range []struct {
+			for _, role := range []struct {
 				name string
 				got  *recorder
 				want string
 			}{{"client", client, test.client}, {"server", server, test.server}} {
-				if want := strings.TrimSuffix("connect 2, connected, "+side.want, ", "); strings.Join(side.got.events, ", ") != want {
-					t.Errorf("%s: got calls %q, want %q", side.name, side.got.events, want)
+				if want := strings.TrimSuffix("connect 2, connected, "+role.want, ", "); strings.Join(role.got.events, ", ") != want {
+					t.Errorf("%s: got calls %q, want %q", role.name, role.got.events, want)
 				}
 			}
 			want := slices.Concat(slices.Repeat([]int{8}, test.reports*figures), slices.Repeat([]int{k}, test.keys))

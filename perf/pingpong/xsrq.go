@@ -247,12 +247,12 @@ func (o *xrcObjects) meet(ctx context.Context, p *xrcPeer, connect func(context.
 	if err := p.conn.SetDeadline(time.Now().Add(o.test.PeerTimeout)); err != nil {
 		return err
 	}
-	tell := func() error {
+	sendKeys := func() error {
 		o.test.Local(p.local)
 		_, err := p.conn.Write(p.local.append(nil))
 		return err
 	}
-	hear := func() error {
+	receiveKeys := func() error {
 		b := make([]byte, xrcSize)
 		if _, err := io.ReadFull(p.conn, b); err != nil {
 			return err
@@ -263,9 +263,9 @@ func (o *xrcObjects) meet(ctx context.Context, p *xrcPeer, connect func(context.
 		}
 		return err
 	}
-	steps := []func() error{hear, tell}
+	steps := []func() error{receiveKeys, sendKeys}
 	if client {
-		steps = []func() error{tell, hear}
+		steps = []func() error{sendKeys, receiveKeys}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -401,11 +401,11 @@ const endMark = "END\x00"
 
 // end exchanges endMark with all peers.
 func (o *xrcObjects) end(ctx context.Context, client bool) error {
-	tell := func(p *xrcPeer) error {
+	sendEnd := func(p *xrcPeer) error {
 		_, err := io.WriteString(p.conn, endMark)
 		return err
 	}
-	hear := func(p *xrcPeer) error {
+	receiveEnd := func(p *xrcPeer) error {
 		b := make([]byte, len(endMark))
 		if _, err := io.ReadFull(p.conn, b); err != nil {
 			return err
@@ -415,9 +415,9 @@ func (o *xrcObjects) end(ctx context.Context, client bool) error {
 		}
 		return nil
 	}
-	steps := []func(*xrcPeer) error{hear, tell}
+	steps := []func(*xrcPeer) error{receiveEnd, sendEnd}
 	if client {
-		steps = []func(*xrcPeer) error{tell, hear}
+		steps = []func(*xrcPeer) error{sendEnd, receiveEnd}
 	}
 	for _, step := range steps {
 		for _, p := range o.peers {

@@ -56,12 +56,12 @@ func TestForward_Directed(t *testing.T) {
 	s, name := serve(t, f, 0)
 	requester, responder := attach(t, name, "host001"), attach(t, name, "host003")
 	setSM(t, s, responder, 1)
-	ask := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
-	ask.MAD.PutSMP(mad.SMPRequest{
+	request := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
+	request.MAD.PutSMP(mad.SMPRequest{
 		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo, Route: "\x01\x03",
 		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
-	if err := requester.Send(ask); err != nil {
+	if err := requester.Send(request); err != nil {
 		t.Fatal(err)
 	}
 	m := receive(t, responder)

@@ -189,12 +189,12 @@ func TestSetSM(t *testing.T) {
 		t.Error("before SetIsSM: got CapSM, want it cleared")
 	}
 	setSM(t, s, p, 1)
-	ask := nodeInfo("")
-	ask.MAD.PutSMP(mad.SMPRequest{
+	request := nodeInfo("")
+	request.MAD.PutSMP(mad.SMPRequest{
 		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo,
 		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
-	if m := exchange(t, p, ask); m.MAD.Method() != mad.MethodGet || m.MAD.Attr() != mad.AttrSMInfo || m.Status != 0 {
+	if m := exchange(t, p, request); m.MAD.Method() != mad.MethodGet || m.MAD.Attr() != mad.AttrSMInfo || m.Status != 0 {
 		t.Errorf("got %+v, want the request for SMInfo", m)
 	}
 	if err := p.Close(); err != nil {
