@@ -48,7 +48,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "cc [flags]",
-		Short: "Show congestion control of a fabric, or change it by a file",
+		Short: "Show congestion control of a fabric, or set it from a file",
 		Long: strings.TrimSpace(`
 cc reads the agents of congestion control of all nodes: the thresholds by which
 switches mark packets, the settings of single switch ports, and the tables and

@@ -61,7 +61,7 @@ contexts, protection domains, memory regions, completion queues, queue pairs,
 shared receive queues and IDs of the connection manager. Kernel modules are in
 brackets. --wide lists each object.
 
-Sources that cannot be read are reported on the error output, with exit code 4.`),
+Sources that cannot be read are reported on standard error, with exit code 4.`),
 		Example: strings.Trim(`
   # all ports
   ibkit devinfo

@@ -124,7 +124,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringVar(&c.textfile, "textfile", "", "write the metrics of each sweep to `FILE`")
 	flags.BoolVar(&c.once, "once", false, "sweep once and print the metrics, or write them (--textfile)")
 	cmdutil.EnumFlag(cmd, &c.names, "names", "", exporter.Treydock, exporter.AllNames, "`NAMES` of metrics")
-	flags.BoolVar(&c.all, "all-metrics", false, "export also the metrics that no published dashboard uses")
+	flags.BoolVar(&c.all, "all-metrics", false, "also export metrics that no published dashboard uses")
 	flags.BoolVar(&c.local, "local", false, "export the kernel's counters of this host (implies --names node)")
 	cmdutil.EnumListFlag(cmd, &c.details, "details", "", []string{"fec", "errors", "discards", "none"}, "read a `LIST` of details of every port (default fec)")
 	flags.DurationVar(&c.interval, "interval", exporter.DefaultInterval, "begin a sweep after each `TIME`")

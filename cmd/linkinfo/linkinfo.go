@@ -79,7 +79,7 @@ and have enabled, and limited if both ends support more than is enabled.`),
   # the links of one switch, by the GUID of its port
   ibkit linkinfo -G 0x0002c90200423e10
 
-  # exit code 3 if a port is disabled, too
+  # exit code 3 also if a port is disabled
   ibkit linkinfo --fail-on slow,narrow,not-active,disabled
 
   # the names of nodes with problems

@@ -84,7 +84,7 @@ failed, 4 that the test was interrupted. Unsupported cases are not failures.`),
   # ten seconds of reads with verified payloads
   ibkit perf host1 --test read-bw -D 10s --verify
 
-  # connections as those of storage and MPI, by the connection manager
+  # connect as storage and MPI do, by the connection manager
   ibkit perf host1 --cm --test read-lat
 
   # with ib_write_bw -a, started on host1

@@ -46,7 +46,7 @@ type view struct {
 func (v *view) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&v.json, "json", false, "print JSON")
-	flags.BoolVar(&v.classic, "classic", false, "print like perftest (in MiB/s unless --unit is set)")
+	flags.BoolVar(&v.classic, "classic", false, "print in the format of perftest (in MiB/s unless --unit is set)")
 	cmdutil.EnumFlag(cmd, &v.unit, "unit", "", "gbit", []string{"gbit", "mib"}, "`UNIT` of bandwidth: Gb/s or MiB/s")
 	flags.Float64Var(&v.minBW, "min-bw", 0, "exit with 3 if a bandwidth is below `N`, in the unit of --unit")
 	flags.DurationVar(&v.maxP99, "max-p99", 0, "exit with 3 if more than 1 % of the latencies exceed `TIME`")

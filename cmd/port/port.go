@@ -55,15 +55,15 @@ confirmation, changes the port, and waits until its link is up again.
 
 A TARGET is any address that ibkit addr accepts: a LID, a GUID, a GID, a
 directed route, an IP address or a name. PORT is the number of a port of that
-node; for an adapter the default is the port with the address. NAME[3] is port 3
-of a node, too. A CHANGE is an action, settings, or both:
+node; for an adapter the default is the port with the address. NAME[3] also
+means port 3 of a node. A CHANGE is an action, settings, or both:
 
 ` + changeHelp() + `
 
 Widths and speeds take effect when the link trains: add reset to train it. All
 other fields of the port keep their values.
 
-A link is not disabled, reset or taken down if the requests of this host pass it
+A link is not disabled, reset or taken down if requests of this host cross it
 (own-link), if it connects the subnet manager (sm-link), or if nodes lose their
 only path (last-link), unless --force names each of these reasons: a link that
 trains may stay down. Requests use a route around the link if there is one.

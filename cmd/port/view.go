@@ -100,7 +100,7 @@ func (v *view) plan(p *portctl.Plan) {
 		fmt.Fprintln(v.out)
 		switch {
 		case st.Err != nil:
-			v.out.WriteString("  not possible\n") // the error output has the reason
+			v.out.WriteString("  not possible\n") // standard error has the reason
 			continue
 		case st.Needless():
 			fmt.Fprintf(v.out, "  %v: not needed, the port is %s\n", p.Change, stateText(st.Before))

@@ -75,7 +75,7 @@ Tables are requested as a whole: all blocks of a P_Key, GUID or forwarding
 table, and all input ports of an SL-to-VL table.
 
 Many requests are in flight at the same time. Nodes that do not respond are
-listed on the error output, and the exit code is 4. A reply with an error status
+listed on standard error, and the exit code is 4. A reply with an error status
 is shown field by field.`),
 		Example: strings.Trim(`
   # the state of a port

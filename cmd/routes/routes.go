@@ -99,7 +99,7 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.StringSliceVar(&c.to, "to", nil, "show the entries of all LIDs of a `PORT`")
 	cmdutil.CompleteFlag(c.env, cmd, "to", fabricflag.NodeNames)
 	flags.StringSliceVar(&c.ports, "port", nil, "show the entries with output port `NUMBER`")
-	flags.BoolVar(&c.all, "all", false, "show LIDs without a route, too")
+	flags.BoolVar(&c.all, "all", false, "include LIDs without a route")
 	flags.BoolVar(&c.multicast, "multicast", false, "show the multicast tables")
 	flags.StringVar(&c.using, "using", "", "show the LIDs that cross the link of a port `SWITCH[NUMBER]`")
 	flags.BoolVar(&c.balance, "balance", false, "show the LIDs per link; exit with 3 if they are uneven")

@@ -44,7 +44,7 @@ func New(env *cmdutil.Env) *cobra.Command {
 	c := &command{env: env}
 	cmd := &cobra.Command{
 		Use:   "top [flags] [TARGET [TARGET]]",
-		Short: "Show links by errors, utilization and waiting on a terminal",
+		Short: "Show links on a terminal, ordered by errors, utilization or waiting",
 		Long: strings.TrimSpace(`
 top shows the links of a fabric, the worst first, and updates them after each
 interval: errors per second, utilization in both directions, bandwidth lost by
@@ -138,7 +138,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		o.Interval = top.MinInterval
 	}
 	if !c.once && (!render.IsTerminal(c.env.Out) || !isTerminalReader(c.env.In)) {
-		err := cmdutil.UsageErrorf("standard input and output: want a terminal")
+		err := cmdutil.UsageErrorf("standard input or standard output is not a terminal")
 		return cmdutil.WithHint(err, "ibkit counters --interval 5s --watch prints tables, ibkit top --once one sample")
 	}
 	for _, arg := range args {

@@ -64,7 +64,7 @@ func TestTop_Errors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"", 2, "standard input and output: want a terminal"},
+		{"", 2, "standard input or standard output is not a terminal"},
 		{"", 2, "hint: ibkit counters --interval 5s --watch"},
 		{"--once --interval 0s", 2, "invalid --interval 0s"},
 		{"--once --rescan -1s", 2, "invalid --rescan -1s"},

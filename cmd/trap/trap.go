@@ -52,7 +52,7 @@ It renews the subscription, so that it continues after a change of the subnet
 manager, and reports if subnet administration does not respond. The exit code is
 4 if notices may have been missed.
 
-At a port, only one program can receive these notices.`),
+Only one program per port can receive these notices.`),
 		Example: strings.Trim(`
   # all notices until Ctrl-C
   ibkit trap
@@ -210,7 +210,7 @@ func (c *command) run(ctx context.Context) error {
 	return cmdutil.ResultError(!summary.Complete(), false)
 }
 
-// report prints an event that is not a notice to the standard error.
+// report prints an event that is not a notice to standard error.
 func (c *command) report(e *trap.Event) {
 	switch e.Kind {
 	case trap.Subscribed:

@@ -73,7 +73,7 @@ func (c *command) finish(ctx context.Context, programs *hook.Runner) bool {
 	return s.Failed+s.Dropped > 0
 }
 
-// report prints an event about the stream to the standard error.
+// report prints an event about the stream to standard error.
 func (c *command) report(e *watch.Event) {
 	switch e.Event {
 	case watch.SourceUp:

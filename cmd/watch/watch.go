@@ -92,7 +92,7 @@ var levels = []watch.Level{watch.Info, watch.Problem, watch.Recovery}
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", watch.Sources, "use only a `LIST` of sources (default: all that work)")
+	cmdutil.EnumListFlag(cmd, &c.sources, "source", "", watch.Sources, "use only a `LIST` of sources (default: all available)")
 	cmdutil.EnumListFlag(cmd, &c.kinds, "event", "", watch.Kinds(), "show only a `LIST` of events")
 	cmdutil.EnumListFlag(cmd, &c.levels, "level", "", levels, "show only events of a `LIST` of levels")
 	c.nodes.Register(c.env, cmd, "show")

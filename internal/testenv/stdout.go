@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Stdout returns the text that f writes to the standard output, at most 64 KiB.
+// Stdout returns the text that f writes to standard output, at most 64 KiB.
 func Stdout(tb testing.TB, f func()) string {
 	tb.Helper()
 	r, w, err := os.Pipe()

@@ -78,7 +78,7 @@ var combinedLines = []string{
 var activity = regexp.MustCompile(`activity count \d+`)
 
 // compareSMP runs both tools on each command line: standard output and exit code must be
-// equal, and the warnings and usage texts on the error output.
+// equal, and the warnings and usage texts on standard error.
 func compareSMP(t *testing.T, s *ibsimtest.Sim, host string, lines []string, words ...string) {
 	expand := strings.NewReplacer(words...)
 	for _, line := range lines {

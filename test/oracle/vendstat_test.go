@@ -95,7 +95,7 @@ func TestVendstat_NoAgent(t *testing.T) {
 	}
 }
 
-// compareVendstat compares the output, the exit code and all of the error output except
+// compareVendstat compares the output, the exit code and all of standard error except
 // what libibmad prints about a port that does not open.
 func compareVendstat(t *testing.T, s *ibsimtest.Sim, line string) {
 	want := s.MustRunC(t, "", "vendstat", strings.Fields(line)...)

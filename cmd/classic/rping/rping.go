@@ -157,7 +157,7 @@ func (c *command) print(format string, args ...any) {
 	fmt.Fprintf(c.env.Out, format, args...)
 }
 
-// report prints a line on the error output.
+// report prints a line on standard error.
 func (c *command) report(format string, args ...any) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

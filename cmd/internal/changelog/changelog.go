@@ -29,10 +29,10 @@ type Log struct {
 
 // Define declares the flag --log with the destination for [Open].
 func Define(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "log", "", "record changes in `FILE` (-: error output; default: system log)")
+	cmd.Flags().StringVar(to, "log", "", "record changes in `FILE` (-: standard error; default: system log)")
 }
 
-// Open opens the log in a file; "-" is the error output, and "" the system log, or no log
+// Open opens the log in a file; "-" is standard error, and "" the system log, or no log
 // for a simulated fabric.
 func Open(env *cmdutil.Env, path string, simulated bool) (*Log, error) {
 	if path == "" && simulated {

@@ -31,7 +31,7 @@ func terminal(env *Env) (*os.File, error) {
 	return in, nil
 }
 
-// Confirm prints a question on the error output, and returns an error unless the answer
+// Confirm prints a question on standard error, and returns an error unless the answer
 // is yes.
 func Confirm(ctx context.Context, env *Env, question string) error {
 	in, err := terminal(env)

@@ -23,7 +23,7 @@ func WithHint(err error) error {
 	case errors.As(err, &failed) && failed.Class == mad.ClassMlnx && errors.Is(err, umad.ErrTimeout):
 		return cmdutil.WithHint(err, "only NVIDIA's devices respond to vendor class 0x0a, and their manager can turn it off")
 	case errors.Is(err, umad.ErrTimeout):
-		return cmdutil.WithHint(err, "no port has this address, its node or a link on the way is down, or -t is too short for this fabric")
+		return cmdutil.WithHint(err, "possible causes: no port has this address; its node or a link on the path is down; -t is too short for this fabric")
 	}
 	return err
 }

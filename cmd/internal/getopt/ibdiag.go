@@ -125,7 +125,7 @@ func (d *Diag) showVersion(string) error {
 }
 
 // Iberror ends a tool in the way of IBEXIT: it prints the failed operation on the
-// standard output, with -d also the function, and err on the error output.
+// standard output, with -d also the function, and err on standard error.
 func (d *Diag) Iberror(function string, err error, format string, args ...any) error {
 	where := ""
 	if d.Debug > 0 {

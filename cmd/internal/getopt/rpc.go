@@ -71,7 +71,7 @@ func Ibwarn(w io.Writer, function, format string, args ...any) {
 	fmt.Fprintf(w, "ibwarn: [%d] %s: %s\n", os.Getpid(), function, fmt.Sprintf(format, args...))
 }
 
-// Ibwarn prints a warning on the error output.
+// Ibwarn prints a warning on standard error.
 func (d *Diag) Ibwarn(function, format string, args ...any) {
 	Ibwarn(d.Env.ErrOut, function, format, args...)
 }

@@ -93,8 +93,8 @@ type Tool struct {
 	// Lenient makes unknown options operands, for tools that parse no options.
 	Lenient bool
 
-	// Run runs the tool after the options have been set. Its error goes to the
-	// error output; the exit code is that of the family.
+	// Run runs the tool after the options have been set. Its error goes to
+	// standard error; the exit code is that of the family.
 	Run func(ctx context.Context, operands []string) error
 }
 
@@ -102,7 +102,7 @@ type Tool struct {
 type Family struct {
 	// Usage returns the usage text.
 	Usage func(*Tool) string
-	// UsageToOut prints the usage text on the standard output.
+	// UsageToOut prints the usage text on standard output.
 	UsageToOut bool
 	// NoUsageForInvalid prints no usage text after an invalid option.
 	NoUsageForInvalid bool

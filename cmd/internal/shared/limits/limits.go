@@ -17,7 +17,7 @@ type Flags struct {
 // Define declares the flags.
 func (f *Flags) Define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.file, "threshold-file", "", "read thresholds from `FILE` (default: that of infiniband-diags)")
-	flags.Float64Var(&f.wait, "max-wait", 100*counters.DefaultWait, "finding if a port loses more than `PERCENT` by waiting")
+	flags.Float64Var(&f.wait, "max-wait", 100*counters.DefaultWait, "report a port that loses more than `PERCENT` by waiting")
 }
 
 // Limits checks the flags and reads the thresholds. Errors are usage errors.

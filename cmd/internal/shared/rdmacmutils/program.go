@@ -68,7 +68,7 @@ func (p *Program) Printf(format string, args ...any) {
 	fmt.Fprintf(p.Env.Out, format, args...)
 }
 
-// Perror prints a failed operation on the error output, as perror does.
+// Perror prints a failed operation on standard error, as perror does.
 func (p *Program) Perror(op string, err error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
