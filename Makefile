@@ -22,7 +22,7 @@ TIMEOUT = 15m
 ORACLE_TIMEOUT = 45m
 GUEST_TIMEOUT = 30m
 
-LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconvert usestdlibvars misspell
+LINTERS = goimports vet staticcheck revive errcheck errorlint ineffassign unconvert usestdlibvars misspell prose
 
 # Packages with goroutines, locks or atomic operations, in the code or its tests. Those of
 # cmd itself run commands, which is slow under the race detector; each command has its own.

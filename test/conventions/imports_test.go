@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +49,7 @@ var rules = []rule{
 	{[]string{"softdev/..."}, slices.Concat([]string{"devinfo"}, public, leaves)},
 	// check runs the checks of other tools.
 	{[]string{"check/..."}, slices.Concat([]string{"counters", "devinfo", "doctor", "linkinfo", "route", "sm", "topology"}, public, leaves)},
-	// An exporter has the results of three.
+	// exporter exports the results of three tools.
 	{[]string{"exporter/..."}, slices.Concat([]string{"counters", "devinfo", "linkinfo"}, public, leaves)},
 	{[]string{"cc/..."}, slices.Concat([]string{"portctl"}, public, leaves)},
 	// Programs that run for long repeat sweeps by sweep, which reads counters.
@@ -77,9 +75,6 @@ var rules = []rule{
 	{[]string{"test/..."}, slices.Concat([]string{"test", "cmd"}, parts)},
 	{[]string{"docs/...", "man/...", "packaging/...", "schema/..."}, slices.Concat([]string{"cmd"}, parts)},
 }
-
-// exceptions are imports that are still to be removed.
-var exceptions = []string{}
 
 // libraries are packages that few may import, with the patterns of the directories
 // that may.
@@ -129,11 +124,10 @@ func check(dir, imported string) string {
 		if !matchAny(r.dirs, dir) {
 			continue
 		}
-		reason := dir + " imports " + to
-		if to != "." && below(r.allow, to) || slices.Contains(exceptions, reason) {
+		if to != "." && below(r.allow, to) {
 			return ""
 		}
-		return reason
+		return dir + " imports " + to
 	}
 	return dir + ": there is no rule for this directory"
 }
@@ -187,23 +181,5 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %q, want allowed: %v", reason, c.allowed)
 			}
 		})
-	}
-}
-
-// TestExceptions fails when an exception is no longer needed.
-func TestExceptions(t *testing.T) {
-	for _, e := range exceptions {
-		from, to, _ := strings.Cut(e, " imports ")
-		files, err := filepath.Glob(filepath.Join(root, from, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		used := slices.ContainsFunc(files, func(file string) bool {
-			text, err := os.ReadFile(file)
-			return err == nil && strings.Contains(string(text), strconv.Quote(module+"/"+to))
-		})
-		if !used {
-			t.Errorf("unused exception %q", e)
-		}
 	}
 }
