@@ -123,6 +123,7 @@ func TestWatch(t *testing.T) {
 // TestUsage checks that wrong command lines and files are reported with exit code 2.
 func TestUsage(t *testing.T) {
 	file := func(text string) string { return cmdtest.WriteFile(t, text) }
+	other := file("ibkit counters baseline 1\nnode 0x0102c90000100000 caps 0x1200 caps2 0x2 \"h\"\nend 0\n")
 	for _, test := range []struct {
 		args []string
 		want string
@@ -147,7 +148,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"--since", file("\x7fELF\n")}, ":1: not a baseline of ibkit counters"},
 		{[]string{"--since", file("ibkit counters baseline 2\n")}, ":1: version: got 2, want 1"},
 		{[]string{"--since", file("ibkit counters baseline 1\n")}, ":2: the file is truncated"},
-		{[]string{"--since", file("ibkit counters baseline 1\nend 0\n")}, "no port of this fabric"},
+		{[]string{"--since", file("ibkit counters baseline 1\nend 0\n")}, ": the baseline has no port of this fabric"},
+		{[]string{"--since", other}, "read baseline: " + other + ": the baseline has no port of this fabric"},
 		{[]string{"--load-cache", file("x")}, "read cache"},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {

@@ -39,10 +39,11 @@ func (c *command) run(ctx context.Context) error {
 	}
 	result, err := counters.Run(ctx, c.options)
 	bar.Close()
-	if errors.Is(err, counters.ErrOtherFabric) || errors.Is(err, counters.ErrNoCounters) {
-		return &cmdutil.UsageError{Err: err}
-	}
 	switch {
+	case errors.Is(err, counters.ErrOtherFabric):
+		return &cmdutil.UsageError{Err: fmt.Errorf("read baseline: %s: %w", c.since, err)}
+	case errors.Is(err, counters.ErrNoCounters):
+		return &cmdutil.UsageError{Err: fmt.Errorf("read counters: %s: %w", c.source.File, err)}
 	case result == nil && c.usesLocal(err):
 		return c.runLocal(ctx)
 	case result == nil:
