@@ -39,7 +39,8 @@ type ClientOptions struct {
 	// requests, all attempts but the last of a Get to an agent for subnet or
 	// performance management, or of [mad.ClassMlnx], end early if they take much longer
 	// than these replies, so that agents that do not respond cost little more than one
-	// timeout.
+	// timeout. A Get of [mad.ClassMlnx] is sent again early also without other replies,
+	// because most nodes ignore it.
 	Timeout time.Duration
 
 	// Attempts is the maximum number of times that a request is sent, up to 15
@@ -233,12 +234,10 @@ func (c *Client) deadline(now time.Duration) time.Duration {
 	if e := c.sent.Oldest(); e != nil {
 		next = e.Sent + c.opts.Timeout + slack
 	}
-	if c.limited || c.window.rtt.isKnown() {
-		if e := c.sent.OldestOnTime(); e != nil {
-			next = min(next, e.Sent+c.window.rtt.lateAfter())
-		}
+	if e := c.sent.OldestOnTime(); e != nil && (c.limited || c.window.rtt.isKnown() || e.Data.mayBeAbsent()) {
+		next = min(next, e.Sent+c.window.rtt.lateAfter())
 	}
-	if c.overdue.len > 0 && c.window.rtt.isKnown() {
+	if c.overdue.len > 0 {
 		next = min(next, c.overdueAt)
 	}
 	if !c.sendable {
@@ -287,7 +286,9 @@ func (c *Client) receive(in *Message, now time.Duration) {
 	switch state := c.sent.Answer(e); {
 	case state == inflight.Waiting:
 		rtt := now - e.Sent
-		c.window.rtt.add(rtt)
+		if c.window.rtt.add(rtt); c.window.rtt.samples == enoughSamples {
+			c.overdueAt = 0 // attempts end earlier from now on
+		}
 		c.answered(e, in, rtt)
 	case state == inflight.Expired && a.pending():
 		// The reply to an earlier attempt. Which attempt the round trip began

@@ -29,15 +29,29 @@ func (c *Client) removeOverdue(r *Request) {
 	}
 }
 
-// retryAt returns when an attempt ends early.
+// retryAt returns when an attempt ends. It ends early if there were enough replies to compare
+// with, or if it is for an agent of NVIDIA's class, which most nodes lack.
 func (c *Client) retryAt(e *inflight.Entry[attempt]) time.Duration {
-	return e.Sent + c.window.rtt.retryAfter(e.Data.number)
+	switch {
+	case c.window.rtt.isKnown():
+		return e.Sent + c.window.rtt.retryAfter(e.Data.number)
+	case e.Data.mayBeAbsent():
+		return e.Sent + c.opts.Timeout>>max(absentShift-int(e.Data.number), 0)
+	}
+	return e.Sent + c.opts.Timeout + slack
 }
+
+// absentShift sets when attempts end early without other replies: the first one after an
+// eighth of the timeout, the second one after a quarter.
+const absentShift = 4
+
+// mayBeAbsent reports whether nodes without the agent of an attempt ignore it.
+func (a *attempt) mayBeAbsent() bool { return a.class == mad.ClassMlnx }
 
 // retryOverdue ends the attempts that waited much longer than others. If the port had
 // messages, it waits until they are received: this process may not have run for a time.
 func (c *Client) retryOverdue(now time.Duration) {
-	if !c.drained || !c.window.rtt.isKnown() || now < c.overdueAt {
+	if !c.drained || c.overdue.len == 0 || now < c.overdueAt {
 		return
 	}
 	c.overdueAt = math.MaxInt64

@@ -63,7 +63,9 @@ func (e *rtt) add(sample time.Duration) {
 }
 
 // isKnown reports whether enough replies were measured to send requests again early.
-func (e *rtt) isKnown() bool { return e.samples >= 16 }
+func (e *rtt) isKnown() bool { return e.samples >= enoughSamples }
+
+const enoughSamples = 16
 
 // retryAfter returns the time after which an attempt ends early. It is longer for each
 // further attempt, because the packets may be lost to congestion.
