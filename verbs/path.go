@@ -60,6 +60,8 @@ func (c *Context) explainPath(p Path, err error) error {
 		return err
 	case !p.DGID.IsValid() && port.LinkLayer == ib.LinkLayerEthernet:
 		return fmt.Errorf("%w (a path over Ethernet needs a GID)", err)
+	case !p.DGID.IsValid() && port.GRHRequired:
+		return fmt.Errorf("%w (a path from port %d needs a GID)", err, p.Port)
 	case !p.DGID.IsValid():
 		return err
 	}

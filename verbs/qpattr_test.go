@@ -16,6 +16,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
+	"github.com/ibkit/ibkit/verbs/provider"
 )
 
 // Each attribute sets its own bit, which has the name of the attribute.
@@ -214,11 +215,11 @@ func TestPath(t *testing.T) {
 // The reason follows the kernel's error.
 func TestExplainPath(t *testing.T) {
 	gid := uapi.GIDEntry{GID: netip.MustParseAddr("::ffff:10.0.0.1").As16(), Type: uint32(GIDTypeRoCEv2)}
-	layer := ib.LinkLayerEthernet
+	layer, flags := ib.LinkLayerEthernet, uint8(0)
 	c, _ := openFake(t, DriverRXE, func(call call) error {
 		switch {
 		case call.is(uapi.ObjectDevice, uapi.MethodQueryPort) && call.number(uapi.AttrQueryPortPortNum) == 1:
-			call.set(uapi.AttrQueryPortResp, uapi.Bytes(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer)}}))
+			call.set(uapi.AttrQueryPortResp, uapi.Bytes(&uapi.QueryPortRespEx{Legacy: uapi.QueryPortResp{LinkLayer: uint8(layer), Flags: flags}}))
 			return nil
 		case !call.is(uapi.ObjectDevice, uapi.MethodQueryGIDEntry):
 			return unix.EINVAL
@@ -230,6 +231,18 @@ func TestExplainPath(t *testing.T) {
 		}
 		return unix.EINVAL
 	})
+	for want, f := range map[provider.Network]uint8{provider.InfiniBand: 0, provider.GlobalInfiniBand: 1} {
+		layer, flags = ib.LinkLayerInfiniBand, f
+		if got, err := (queueDevice{c}).Network(1, 0); got != want || err != nil {
+			t.Errorf("port with flags %d: got network %d, error %v, want %d", f, got, err, want)
+		}
+	}
+	flags = 1
+	const text = "invalid argument (a path from port 1 needs a GID)"
+	if err := c.explainPath(Path{Port: 1}, unix.EINVAL); err.Error() != text {
+		t.Errorf("GRH required: got %q, want %q", err, text)
+	}
+	flags = 0
 	v4, v6 := netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("fe80::1")
 	for i, test := range []struct {
 		path  Path

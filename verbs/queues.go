@@ -139,7 +139,10 @@ var networks = map[GIDType]provider.Network{
 // Network returns the packet format of a GID. A port of InfiniBand has one format only.
 func (d queueDevice) Network(port, gidIndex uint8) (provider.Network, error) {
 	attr, err := d.context.QueryPort(uint32(port))
-	if err != nil || attr.LinkLayer != ib.LinkLayerEthernet {
+	switch {
+	case err == nil && attr.LinkLayer != ib.LinkLayerEthernet && attr.GRHRequired:
+		return provider.GlobalInfiniBand, nil
+	case err != nil || attr.LinkLayer != ib.LinkLayerEthernet:
 		return provider.InfiniBand, err
 	}
 	gid, err := d.context.GID(uint32(port), uint32(gidIndex))

@@ -2,7 +2,10 @@ package mlx5
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/uapi"
@@ -34,20 +37,24 @@ func (d *device) NewAH(path provider.Path, _ uint32, create provider.Create) (an
 	if err != nil {
 		return nil, err
 	}
+	if network == provider.GlobalInfiniBand && !path.DGID.IsValid() {
+		return nil, fmt.Errorf("path without a GID: %w", unix.EINVAL)
+	}
+	infiniBand := network == provider.InfiniBand || network == provider.GlobalInfiniBand
 	a := &ah{}
 	v := a.vector[:]
 	if path.DGID.IsValid() {
 		gid := path.DGID.As16()
 		v[avClass], v[avHopLimit] = path.TrafficClass, path.HopLimit
 		grh := uint32(path.SGIDIndex)<<20 | path.FlowLabel&(1<<20-1)
-		if network == provider.InfiniBand {
+		if infiniBand {
 			grh |= avGlobal
 		}
 		binary.BigEndian.PutUint32(v[avGRH:], grh)
 		copy(v[avGID:], gid[:])
 	}
 	rate := rateCode(path.StaticRate) << 4
-	if network == provider.InfiniBand {
+	if infiniBand {
 		v[avRateSL], v[avPathBits] = rate|path.SL&0xf, path.SrcPathBits&0x7f
 		binary.BigEndian.PutUint16(v[avLID:], uint16(path.DLID))
 		return a, nil

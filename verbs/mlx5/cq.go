@@ -66,7 +66,7 @@ func (d *device) NewCQ(attr provider.CQAttr, create provider.Create) (provider.C
 		BufAddr: m.Addr(), DBAddr: m.recordAddr(), CQESize: uint32(stride), Flags: uapi.MLX5CQUARPageIndex, UARPageIndex: uint16(p.id),
 	}
 	if p.id > 1<<16-1 {
-		return nil, closing(m, fmt.Errorf("doorbell page %d exceeds 16 bits: %w", p.id, provider.ErrCorrupt))
+		return nil, closing(m, fmt.Errorf("doorbell page %d, completion queues have 16 bits for it: %w", p.id, errors.ErrUnsupported))
 	}
 	var resp uapi.MLX5CreateCQResp
 	created, err := create(uapi.Bytes(&in), uapi.Bytes(&resp))

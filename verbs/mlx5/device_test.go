@@ -21,6 +21,7 @@ type fake struct {
 	kinds   []uint64 // types of the pages
 	mapped  int
 	length  uint32 // of a page that the kernel maps
+	ids     uint32 // added to the numbers of pages
 	node    *int
 	network provider.Network
 	err     error // of Call and of create
@@ -42,7 +43,7 @@ func (f *fake) Call(_ string, object, method uint16, attrs ...provider.Attr) err
 	*attrs[0].Handle = uint32(len(f.pages))
 	binary.NativeEndian.PutUint64(attrs[2].Out, uint64(len(f.pages)-1))
 	binary.NativeEndian.PutUint32(attrs[3].Out, f.length)
-	binary.NativeEndian.PutUint32(attrs[4].Out, uint32(len(f.pages)+9))
+	binary.NativeEndian.PutUint32(attrs[4].Out, f.ids+uint32(len(f.pages)+9))
 	return nil
 }
 
@@ -171,6 +172,12 @@ func TestPages_Length(t *testing.T) {
 		if r, err := d.newRegister(); err != nil || r.half != 0 || f.kinds[i] != uapi.MLX5UARTypeNC {
 			t.Errorf("no write combining: got halves of %d bytes, pages of types %d, error %v", r.half, f.kinds, err)
 		}
+	}
+	// The command of completion queues has 16 bits for the number of a page.
+	f, d = newDevice(t)
+	f.ids = 1 << 16
+	if _, err := d.NewCQ(provider.CQAttr{Entries: 1}, nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("page %#x: got error %v, want %v", f.ids, err, errors.ErrUnsupported)
 	}
 	// The kernel has fewer pages than queue pairs need.
 	f.err = unix.ENOMEM

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
@@ -556,6 +558,7 @@ func TestAH(t *testing.T) {
 	}{
 		"InfiniBand":         {provider.InfiniBand, path, nil, "86010077 00000000 000000000000 0504 40312345 fe800000000000000000000000000002"},
 		"InfiniBand, no GRH": {provider.InfiniBand, local, nil, "86010077 00000000 000000000000 0000 00000000 00000000000000000000000000000000"},
+		"virtual function":   {provider.GlobalInfiniBand, path, nil, "86010077 00000000 000000000000 0504 40312345 fe800000000000000000000000000002"},
 		"RoCE v1":            {provider.RoCEv1, path, mac, "8c000000 00000000 020304050607 0504 00312345 fe800000000000000000000000000002"},
 		"RoCE v2":            {provider.RoCEv2, path, mac, "8c00e341 00000000 020304050607 0504 00312345 fe800000000000000000000000000002"},
 	} {
@@ -571,6 +574,11 @@ func TestAH(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
+	}
+	f, d := newDevice(t)
+	f.network = provider.GlobalInfiniBand
+	if _, err := d.NewAH(local, 0, nil); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("no GRH from a virtual function: got error %v, want %v", err, unix.EINVAL)
 	}
 	if got := sourcePort(0); got < 0xc000 {
 		t.Errorf("without a flow label: got source port %#x, want at least 0xc000", got)

@@ -196,6 +196,10 @@ const (
 	InfiniBand Network = iota
 	RoCEv1
 	RoCEv2
+
+	// GlobalInfiniBand is a port whose packets need a GRH, for example of a virtual
+	// function (IBV_QPF_GRH_REQUIRED).
+	GlobalInfiniBand
 )
 
 // A Doorbell notifies the kernel of new work requests in a queue. Ring is not called
