@@ -96,6 +96,10 @@ func (f *fake) ioctl(fd int, request []byte, _ bool) error {
 	if c.header.Driver != uint32(f.driver) {
 		return unix.EINVAL
 	}
+	const driverObjects = 0x1000
+	if c.header.Object >= driverObjects {
+		return f.answer(c)
+	}
 	if int(c.header.Object) >= len(methodNames) || int(c.header.Method) >= len(methodNames[c.header.Object]) {
 		return unix.EPROTONOSUPPORT
 	}

@@ -100,14 +100,16 @@ type MLX5CreateAHResp struct {
 
 // The object of doorbell pages (<rdma/mlx5_user_ioctl_cmds.h>, MLX5_IB_OBJECT_UAR).
 const (
-	MLX5ObjectUAR      = 0x1008
-	MLX5MethodUARAlloc = 0x1000
+	MLX5ObjectUAR        = 0x1008
+	MLX5MethodUARAlloc   = 0x1000
+	MLX5MethodUARDestroy = 0x1001
 
-	MLX5AttrUARHandle = 0x1000
-	MLX5AttrUARType   = 0x1001
-	MLX5AttrUAROffset = 0x1002
-	MLX5AttrUARLength = 0x1003
-	MLX5AttrUARPageID = 0x1004
+	MLX5AttrUARHandle        = 0x1000
+	MLX5AttrUARType          = 0x1001
+	MLX5AttrUAROffset        = 0x1002
+	MLX5AttrUARLength        = 0x1003
+	MLX5AttrUARPageID        = 0x1004
+	MLX5AttrUARDestroyHandle = 0x1000
 )
 
 // Types of doorbell pages (<rdma/mlx5_user_ioctl_verbs.h>, enum

@@ -3,6 +3,7 @@ package mlx5
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -19,7 +20,9 @@ type fake struct {
 	t       testing.TB
 	pages   [][]byte
 	kinds   []uint64 // types of the pages
+	freed   []uint32 // handles of pages
 	mapped  int
+	refused error  // of Map
 	length  uint32 // of a page that the kernel maps
 	ids     uint32 // added to the numbers of pages
 	node    *int
@@ -32,6 +35,10 @@ type fake struct {
 }
 
 func (f *fake) Call(_ string, object, method uint16, attrs ...provider.Attr) error {
+	if object == uapi.MLX5ObjectUAR && method == uapi.MLX5MethodUARDestroy && len(attrs) == 1 {
+		f.freed = append(f.freed, *attrs[0].Handle)
+		return nil
+	}
 	if object != uapi.MLX5ObjectUAR || method != uapi.MLX5MethodUARAlloc || len(attrs) != 5 {
 		f.t.Errorf("got object %#x, method %#x and %d attributes", object, method, len(attrs))
 	}
@@ -48,6 +55,9 @@ func (f *fake) Call(_ string, object, method uint16, attrs ...provider.Attr) err
 }
 
 func (f *fake) Map(offset uint64, _ int) ([]byte, error) {
+	if f.refused != nil {
+		return nil, f.refused
+	}
 	f.mapped++
 	return f.pages[offset], nil
 }
@@ -162,6 +172,9 @@ func TestPages_Length(t *testing.T) {
 		if (err == nil) != valid || err != nil && !errors.Is(err, provider.ErrCorrupt) {
 			t.Errorf("%d bytes: got error %v, want %v", length, err, provider.ErrCorrupt)
 		}
+		if freed := slices.Equal(f.freed, []uint32{1}); freed == valid {
+			t.Errorf("%d bytes: got pages %d freed, want page 1 if there is an error", length, f.freed)
+		}
 		if valid && (r.at != unsafe.Pointer(&f.pages[0][bfOffset]) || len(d.free) != 1) {
 			t.Errorf("%d bytes: got another register, want the first one", length)
 		}
@@ -172,6 +185,11 @@ func TestPages_Length(t *testing.T) {
 		if r, err := d.newRegister(); err != nil || r.half != 0 || f.kinds[i] != uapi.MLX5UARTypeNC {
 			t.Errorf("no write combining: got halves of %d bytes, pages of types %d, error %v", r.half, f.kinds, err)
 		}
+	}
+	f, d = newDevice(t)
+	f.refused = unix.ENOMEM
+	if _, err := d.newRegister(); !errors.Is(err, unix.ENOMEM) || !slices.Equal(f.freed, []uint32{1}) {
+		t.Errorf("no mapping: got error %v and pages %d freed, want %v and 1", err, f.freed, unix.ENOMEM)
 	}
 	// The command of completion queues has 16 bits for the number of a page.
 	f, d = newDevice(t)

@@ -1,6 +1,7 @@
 package mlx5
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -40,12 +41,15 @@ func (d *device) mapPage(kind uint64) (*page, error) {
 	}
 	// On processors with larger pages, the kernel maps one of them. The first 4 KiB are a
 	// page of the adapter, or the adapter has larger pages with the same layout.
+	var memory []byte
 	if length < pageSize || length%pageSize != 0 {
-		return nil, fmt.Errorf("map doorbell page: got %d bytes, want a multiple of %d: %w", length, pageSize, provider.ErrCorrupt)
+		err = fmt.Errorf("map doorbell page: got %d bytes, want a multiple of %d: %w", length, pageSize, provider.ErrCorrupt)
+	} else {
+		memory, err = d.Map(offset, int(length))
 	}
-	memory, err := d.Map(offset, int(length))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, d.Call("free doorbell page", uapi.MLX5ObjectUAR, uapi.MLX5MethodUARDestroy,
+			provider.Attr{ID: uapi.MLX5AttrUARDestroyHandle, Handle: &handle}))
 	}
 	return &page{memory, id}, nil
 }
