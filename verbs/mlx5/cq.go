@@ -19,13 +19,13 @@ import (
 type cq struct {
 	device   *device
 	memory   memory
-	first    unsafe.Pointer // to the used part of the first entry of memory.buffer
-	resized  *dmamem.Memory // of memory.buffer after a Resize
-	stride   int            // size of an entry in bytes; the adapter writes the last 64 of them
-	scale    uint32         // stride in units of 64 bytes
-	mask     uint32         // number of entries (a power of two) less one
-	round    uint           // log2 of the number of entries: that bit of an index is the owner
-	index    uint32         // of the next entry to poll; not reduced to the ring
+	first    unsafe.Pointer   // to the used part of the first entry of memory.buffer
+	rings    []*dmamem.Memory // of Resize; the last one is memory.buffer
+	stride   int              // size of an entry in bytes; the adapter writes the last 64 of them
+	scale    uint32           // stride in units of 64 bytes
+	mask     uint32           // number of entries (a power of two) less one
+	round    uint             // log2 of the number of entries: that bit of an index is the owner
+	index    uint32           // of the next entry to poll; not reduced to the ring
 	number   uint32
 	sequence uint32 // number of delivered events
 	page     *page
@@ -292,12 +292,12 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 	if err != nil {
 		return closing(m, err)
 	}
+	q.rings = append(q.rings, m.Memory) // until Close if Resize fails: the adapter writes to it
 	if got != size-1 {
-		// The memory must stay: the adapter writes to it.
 		return fmt.Errorf("completion queue: got %d entries, want %d: %w", got, size-1, provider.ErrCorrupt)
 	}
 	old := *q
-	q.memory.buffer, q.resized, q.mask, q.round = m.buffer, m.Memory, size-1, uint(bits.TrailingZeros32(size))
+	q.memory.buffer, q.mask, q.round = m.buffer, size-1, uint(bits.TrailingZeros32(size))
 	q.locate()
 	for i := old.index; ; i++ {
 		e := old.ready(i)
@@ -316,10 +316,18 @@ func (q *cq) Resize(entries uint32, resize func(in []byte) (uint32, error)) erro
 	}
 	q.index++
 	q.release()
-	if old.resized != nil {
-		return old.resized.Close()
+	unused := q.rings[:len(q.rings)-1]
+	q.rings = q.rings[len(unused):]
+	return closeAll(unused)
+}
+
+// closeAll releases memory.
+func closeAll(all []*dmamem.Memory) error {
+	var errs []error
+	for _, m := range all {
+		errs = append(errs, m.Close())
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // waiting returns the number of completions that have not been polled.
@@ -361,8 +369,5 @@ func (q *cq) purge(index uint32, owner *user) {
 // Close releases the memory of the ring.
 func (q *cq) Close() error {
 	q.memory.buffer, q.first = nil, nil
-	if q.resized != nil {
-		return errors.Join(q.resized.Close(), q.memory.Close())
-	}
-	return q.memory.Close()
+	return errors.Join(closeAll(q.rings), q.memory.Close())
 }

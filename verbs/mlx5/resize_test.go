@@ -84,7 +84,22 @@ func TestResize(t *testing.T) {
 	}
 	put(3)
 	poll(3)
+	if len(q.rings) != 1 {
+		t.Errorf("got %d rings, want the one in use", len(q.rings))
+	}
+	if err := q.Resize(9, func([]byte) (uint32, error) { return 31, nil }); !errors.Is(err, provider.ErrCorrupt) {
+		t.Errorf("other capacity: got error %v, want %v", err, provider.ErrCorrupt)
+	}
 	if err := q.Resize(9, func([]byte) (uint32, error) { return 15, nil }); !errors.Is(err, provider.ErrCorrupt) {
 		t.Errorf("no mark: got error %v, want %v", err, provider.ErrCorrupt)
+	}
+	rings := q.rings
+	if err := q.Close(); err != nil || len(rings) != 3 {
+		t.Errorf("got error %v and %d rings, want 3", err, len(rings))
+	}
+	for i, ring := range rings {
+		if ring.Bytes() != nil {
+			t.Errorf("ring %d is mapped after Close", i)
+		}
 	}
 }
