@@ -77,7 +77,7 @@ func (r *request) hex(t *testing.T, name string) []byte {
 	return b
 }
 
-var transportNames = map[string]provider.Transport{"rc": provider.RC, "uc": provider.UC, "ud": provider.UD}
+var transportNames = map[string]provider.Transport{"rc": provider.RC, "uc": provider.UC, "ud": provider.UD, "xrc": provider.XRCInit}
 
 // TestLibmlx5 posts the same work requests as a program with libmlx5 and compares the
 // fields in the rings and the doorbell records.
@@ -100,7 +100,7 @@ func TestLibmlx5(t *testing.T) {
 func compareSend(t *testing.T, r request) {
 	f, d := newDevice(t)
 	q := d.newCQ(t, f, 7)
-	attr := provider.QPAttr{Transport: transportNames[r.values["transport"]], SendCQ: q, RecvCQ: q, Cap: provider.QPCap{MaxSendWR: 128, MaxSendSGE: 4, MaxInline: 200}}
+	attr := provider.QPAttr{Transport: transportNames[r.values["transport"]], SendCQ: q, Cap: provider.QPCap{MaxSendWR: 128, MaxSendSGE: 4, MaxInline: 200}}
 	p, err := d.NewQP(attr, answer(f, &f.qp, provider.Created{Number: uint32(r.number(t, "qpn"))}, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func compareSend(t *testing.T, r request) {
 		Opcode: provider.Opcode(r.number(t, "op")), Flags: provider.SendFlags(r.number(t, "flags")), SGEs: r.sges, Imm: uint32(r.number(t, "imm")),
 		InvalidateKey: uint32(r.number(t, "invalidate")), RemoteAddr: r.number(t, "raddr"), RKey: uint32(r.number(t, "rkey")),
 		CompareAdd: r.number(t, "compare"), Swap: r.number(t, "swap"), RemoteQPN: uint32(r.number(t, "rqpn")), QKey: uint32(r.number(t, "qkey")),
-		Inline: r.hex(t, "inline"),
+		Inline: r.hex(t, "inline"), RemoteSRQN: uint32(r.number(t, "srqn")),
 	}
 	if wr.Opcode == provider.OpBindMW {
 		wr.Bind = &provider.Bind{
@@ -246,6 +246,10 @@ func sendFields(transport provider.Transport, b []byte) []field {
 		part, b = layout(b, "av.qkey", 4, "av.reserved", 4, "av.dqp_dct", 4, "av.stat_rate_sl", 1, "av.fl_mlid", 1, "av.rlid", 2, "av.reserved0", 4,
 			"av.rmac", 6, "av.tclass", 1, "av.hop_limit", 1, "av.grh_gid_fl", 4, "av.rgid", 16)
 		all = append(all, part...)
+	}
+	if transport == provider.XRCInit { // the rest of the segment is undefined
+		part, b = layout(b, "xrc.xrc_srqn", 4, "xrc.rsvd", 12)
+		all = append(all, part[0])
 	}
 	switch opcode {
 	case wqeUMR:

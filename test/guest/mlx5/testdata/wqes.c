@@ -58,12 +58,17 @@ static void open_queue(struct queue *q, enum ibv_qp_type type, const char *name)
 	};
 	struct mlx5dv_obj obj = {};
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x11111111 };
+	int acknowledged = type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
 
 	init.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 	if (type != IBV_QPT_UD)
 		init.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_BIND_MW |
 				       IBV_QP_EX_WITH_LOCAL_INV;
-	if (type == IBV_QPT_RC)
+	if (type == IBV_QPT_XRC_SEND) {
+		init.send_ops_flags &= ~(IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV);
+		init.cap.max_recv_wr = init.cap.max_recv_sge = 0;
+	}
+	if (acknowledged)
 		init.send_ops_flags |= IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |
 				       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 	q->transport = name;
@@ -79,11 +84,11 @@ static void open_queue(struct queue *q, enum ibv_qp_type type, const char *name)
 		.ah_attr = { .dlid = port.lid, .port_num = 1 },
 	};
 	ZERO(ibv_modify_qp(q->qp, &attr, type == IBV_QPT_UD ? IBV_QP_STATE :
-			   type == IBV_QPT_UC ? IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN :
+			   type != IBV_QPT_RC ? IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN :
 			   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 			   IBV_QP_MIN_RNR_TIMER));
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 14, .max_rd_atomic = 1 };
-	ZERO(ibv_modify_qp(q->qp, &attr, type == IBV_QPT_RC ? IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+	ZERO(ibv_modify_qp(q->qp, &attr, acknowledged ? IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 			   IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : IBV_QP_STATE | IBV_QP_SQ_PSN));
 }
 
@@ -98,6 +103,8 @@ static void print_send(struct queue *q, const char *name, const char *api, struc
 	       wr->opcode, wr->send_flags, q->qp->qp_num, q->block);
 	if (q->windowed)
 		printf(" windowed=1");
+	if (q->qp->qp_type == IBV_QPT_XRC_SEND)
+		printf(" srqn=%u", wr->qp_type.xrc.remote_srqn);
 	q->windowed = wr->opcode == IBV_WR_BIND_MW || wr->opcode == IBV_WR_LOCAL_INV;
 	if (wr->opcode == IBV_WR_SEND_WITH_INV || wr->opcode == IBV_WR_LOCAL_INV)
 		printf(" invalidate=%u", wr->invalidate_rkey);
@@ -162,6 +169,8 @@ static int post_wr(struct queue *q, struct ibv_send_wr *wr)
 	}
 	if (q->qp->qp_type == IBV_QPT_UD)
 		ibv_wr_set_ud_addr(x, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+	if (q->qp->qp_type == IBV_QPT_XRC_SEND)
+		ibv_wr_set_xrc_srqn(x, wr->qp_type.xrc.remote_srqn);
 	if (wr->send_flags & IBV_SEND_INLINE)
 		ibv_wr_set_inline_data(x, (void *)wr->sg_list->addr, wr->sg_list->length);
 	else
@@ -174,6 +183,8 @@ static void post(struct queue *q, const char *name, struct ibv_send_wr wr, struc
 	struct ibv_send_wr *bad;
 	struct ibv_ah *ah = NULL;
 
+	if (q->qp->qp_type == IBV_QPT_XRC_SEND)
+		wr.qp_type.xrc.remote_srqn = 0x654321;
 	if (path)
 		ah = wr.wr.ud.ah = CHECK(ibv_create_ah(pd, path));
 	ZERO(ibv_post_send(q->qp, &wr, &bad));
@@ -254,7 +265,7 @@ static void remotes(struct queue *q)
 	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 	wr.imm_data = htonl(0xfffefdfc);
 	post(q, "write-imm", wr, NULL);
-	if (q->qp->qp_type != IBV_QPT_RC)
+	if (q->qp->qp_type == IBV_QPT_UC)
 		return;
 	wr.imm_data = 0;
 	wr.opcode = IBV_WR_RDMA_READ;
@@ -349,7 +360,7 @@ static void receives(struct queue *q)
 int main(void)
 {
 	struct ibv_device **devices = CHECK(ibv_get_device_list(NULL));
-	struct queue rc = {}, uc = {}, ud = {};
+	struct queue rc = {}, uc = {}, ud = {}, xrc = {};
 	struct ibv_ah_attr local = { .dlid = 7, .sl = 5, .src_path_bits = 3, .port_num = 1, .static_rate = IBV_RATE_40_GBPS };
 	struct ibv_ah_attr global = {
 		.dlid = 0x1234, .port_num = 1, .is_global = 1,
@@ -369,6 +380,7 @@ int main(void)
 	open_queue(&rc, IBV_QPT_RC, "rc");
 	open_queue(&uc, IBV_QPT_UC, "uc");
 	open_queue(&ud, IBV_QPT_UD, "ud");
+	open_queue(&xrc, IBV_QPT_XRC_SEND, "xrc");
 	sends(&rc, NULL, "");
 	remotes(&rc);
 	windows(&rc);
@@ -378,5 +390,7 @@ int main(void)
 	sends(&ud, &local, "-local");
 	sends(&ud, &global, "-global");
 	receives(&rc);
+	sends(&xrc, NULL, "");
+	remotes(&xrc);
 	return 0;
 }
