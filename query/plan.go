@@ -129,6 +129,12 @@ func (s scope) parts(ports Ports, f *facts) []part {
 	add := func(port int, modifier uint32, block int) {
 		parts = append(parts, part{port, modifier, block})
 	}
+	// addTable adds the blocks of a table that belongs to no port.
+	addTable := func(entries, blockSize int) {
+		for first := 0; first < entries; first += blockSize {
+			add(noPort, uint32(first/blockSize), first)
+		}
+	}
 	switch s {
 	case ofAgent, ofNode:
 		add(noPort, 0, noBlock)
@@ -154,9 +160,7 @@ func (s scope) parts(ports Ports, f *facts) []part {
 			}
 		}
 	case ofGUIDs:
-		for first := 0; first < int(f.port.GUIDCap); first += len(mad.GUIDInfo{}.GUIDs) {
-			add(noPort, uint32(first/len(mad.GUIDInfo{}.GUIDs)), first)
-		}
+		addTable(int(f.port.GUIDCap), len(mad.GUIDInfo{}.GUIDs))
 	case ofSLtoVL:
 		if !f.isSwitch() {
 			add(noPort, 0, noBlock)
@@ -174,33 +178,21 @@ func (s scope) parts(ports Ports, f *facts) []part {
 			}
 		}
 	case ofLFT:
-		for first := 0; first <= int(f.sw.LinearFDBTop); first += len(mad.LinearForwardingTable{}.Ports) {
-			add(noPort, uint32(first/len(mad.LinearForwardingTable{}.Ports)), first)
-		}
+		addTable(int(f.sw.LinearFDBTop)+1, len(mad.LinearForwardingTable{}.Ports))
 	case ofARLFT:
-		for first := 0; first <= int(f.sw.LinearFDBTop); first += len(mad.ARLinearForwardingTable{}.Entries) {
-			add(noPort, uint32(first/len(mad.ARLinearForwardingTable{}.Entries)), first)
-		}
+		addTable(int(f.sw.LinearFDBTop)+1, len(mad.ARLinearForwardingTable{}.Entries))
 	case ofARGroups:
-		for first := 0; first <= int(f.adaptive.GroupTop); first += len(mad.ARGroupTable{}.SubGroups) {
-			add(noPort, uint32(first/len(mad.ARGroupTable{}.SubGroups)), first)
-		}
+		addTable(int(f.adaptive.GroupTop)+1, len(mad.ARGroupTable{}.SubGroups))
 	case ofCapabilities:
 		add(noPort, mad.VendorCapabilitiesModifier, noBlock)
 	case ofMFT:
 		return multicastParts(f)
 	case ofStates:
-		for first := 0; first <= int(f.node.NumPorts); first += len(mad.SwitchPortStateTable{}.States) {
-			add(noPort, uint32(first/len(mad.SwitchPortStateTable{}.States)), first)
-		}
+		addTable(int(f.node.NumPorts)+1, len(mad.SwitchPortStateTable{}.States))
 	case ofCCT:
-		for first := 0; first <= int(f.limit); first += len(mad.CongestionControlTable{}.Entries) {
-			add(noPort, uint32(first/len(mad.CongestionControlTable{}.Entries)), first)
-		}
+		addTable(int(f.limit)+1, len(mad.CongestionControlTable{}.Entries))
 	case ofSPC:
-		for first := 0; first <= int(f.node.NumPorts); first += len(mad.SwitchPortCongestionSetting{}.Ports) {
-			add(noPort, uint32(first/len(mad.SwitchPortCongestionSetting{}.Ports)), first)
-		}
+		addTable(int(f.node.NumPorts)+1, len(mad.SwitchPortCongestionSetting{}.Ports))
 	}
 	return parts
 }

@@ -149,7 +149,7 @@ func (t *tester) fault(f fault) error {
 		if err != nil {
 			return err
 		}
-		after, err := s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled})
+		after, err := s.send(s.a)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (t *tester) localFault(kind verbs.QPType) error {
 		s.prepare()
 		sge := s.a.mr.SGE(0, 64)
 		sge.LKey ^= 0x5a
-		id, err := s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: []verbs.SGE{sge}})
+		id, err := s.send(s.a, sge)
 		if err != nil {
 			return err
 		}

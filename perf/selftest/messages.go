@@ -147,7 +147,7 @@ func (s *session) message(op verbs.Opcode, n int, flags verbs.SendFlags) error {
 		return fmt.Errorf("requester: %w", err)
 	}
 	if op == verbs.OpWrite { // its data is visible when a later message has arrived
-		if id, err = s.post(s.a, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled}); err != nil {
+		if id, err = s.send(s.a); err != nil {
 			return err
 		}
 		if _, err := s.one(s.a, id, verbs.CompletedSend); err != nil {

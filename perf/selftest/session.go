@@ -290,6 +290,11 @@ func (s *session) id() uint64 {
 	return s.nextID
 }
 
+// send posts a send of local memory with a completion, and returns its ID.
+func (s *session) send(e *end, from ...verbs.SGE) (id uint64, err error) {
+	return s.post(e, verbs.SendWR{Opcode: verbs.OpSend, Flags: verbs.SendSignaled, SGEs: from})
+}
+
 // post posts one send work request with a new ID.
 func (s *session) post(e *end, wr verbs.SendWR) (id uint64, err error) {
 	wr.ID = s.id()
