@@ -160,8 +160,8 @@ func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (er
 	r.devices.Channel = r.channel
 	r.base, r.active = time.Now(), map[*rdmacm.ID]*attempt{}
 	begun := 0
-	// begin returns the time at which the next connection begins.
-	begin := func() (at time.Duration, ok bool) {
+	// nextStart returns the time at which the next connection begins, if one may begin.
+	nextStart := func() (at time.Duration, ok bool) {
 		if begun == count || len(r.active) >= parallel {
 			return 0, false
 		}
@@ -176,13 +176,13 @@ func (r *runner) run(ctx context.Context, count, parallel int, rate float64) (er
 		if ctx.Err() != nil {
 			return nil // the result has the connections so far
 		}
-		at, ok := begin()
+		at, ok := nextStart()
 		for ok && at <= r.now() {
 			begun++
 			if err := r.begin(); err != nil {
 				return err
 			}
-			at, ok = begin()
+			at, ok = nextStart()
 		}
 		if len(r.active) == 0 && !ok {
 			continue

@@ -29,7 +29,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// text returns the metrics of an exporter.
+// textOf returns the metrics of an exporter.
 func textOf(tb testing.TB, e *Exporter) string {
 	tb.Helper()
 	var b bytes.Buffer

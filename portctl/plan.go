@@ -20,7 +20,7 @@ type Risk uint8
 
 // The risks.
 const (
-	OwnLink  Risk = iota + 1 // requests to the port pass the link
+	OwnLink  Risk = iota + 1 // requests to the port cross the link
 	SMLink                   // the link connects the subnet manager
 	LastLink                 // nodes have no other path
 )
@@ -95,14 +95,14 @@ type Step struct {
 
 // An Edit is a new value of a setting.
 type Edit struct {
-	Setting     *Setting
-	From, To    string
-	fromV, wanV uint64
+	Setting            *Setting
+	From, To           string
+	fromValue, toValue uint64
 }
 
 // Needless reports that the port is already in the state of the change.
 func (st *Step) Needless() bool {
-	if st.Before == nil || slices.ContainsFunc(st.Edits, func(e Edit) bool { return e.fromV != e.wanV }) {
+	if st.Before == nil || slices.ContainsFunc(st.Edits, func(e Edit) bool { return e.fromValue != e.toValue }) {
 		return false
 	}
 	i := &st.Before.Info
@@ -278,7 +278,7 @@ func (s *Session) check(st *Step) error {
 		}
 		from := v.get(st.Before)
 		st.values = append(st.values, value{v.Setting, want})
-		st.Edits = append(st.Edits, Edit{Setting: v.Setting, From: v.show(from), To: v.show(want), fromV: from, wanV: want})
+		st.Edits = append(st.Edits, Edit{Setting: v.Setting, From: v.show(from), To: v.show(want), fromValue: from, toValue: want})
 	}
 	return s.checkLIDs(st)
 }
@@ -421,7 +421,7 @@ func (st *Step) hasNoPeer() bool {
 }
 
 // AwaitsTraining reports whether settings take effect only when the link trains again,
-// which the change does not make it do.
+// which the change does not cause.
 func (st *Step) AwaitsTraining() bool {
 	return !st.change.Action.retrains() && st.change.Action != Disable && slices.ContainsFunc(st.values, func(v value) bool { return v.available != nil })
 }

@@ -274,5 +274,5 @@ func (s *Session) scanAt(ctx context.Context, to umad.Target, t Target) (*fabric
 	return p, nil
 }
 
-// manages reports whether a subnet manager serves the local port.
+// managed reports whether a subnet manager serves the local port.
 func (s *Session) managed() bool { return s.port.Attr().State == ib.PortActive }

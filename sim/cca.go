@@ -52,7 +52,7 @@ var ccAgents = map[mad.AttrID]ccAgent{
 	mad.AttrTimeStamp:                   {get: getTimeStamp},
 }
 
-// controlCongestion is the congestion control agent of a node (InfiniBand
+// answerCC is the congestion control agent of a node (InfiniBand
 // Architecture, Volume 1, annex A10). It turns a request into its reply and reports
 // whether the agent replies.
 func (f *Fabric) answerCC(d destination, p *mad.Packet) bool {

@@ -277,12 +277,12 @@ func (e *end) transfer(ctx context.Context, op verbs.Opcode, n int, step string)
 func (e *end) session(ctx context.Context, f func(context.Context) error) (ended bool, err error) {
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
-	end := make(chan error, 1)
-	go func() { end <- e.conn.AwaitEnd(watched) }()
+	result := make(chan error, 1)
+	go func() { result <- e.conn.AwaitEnd(watched) }()
 	if err = f(ctx); !errors.Is(err, ErrDisconnected) {
 		stop()
 	}
-	if ended = <-end == nil; ended {
+	if ended = <-result == nil; ended {
 		e.Ended()
 	}
 	return ended, err

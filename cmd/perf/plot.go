@@ -75,7 +75,7 @@ func groupBySize(r *perf.Result, has func(*perf.Measurement) bool) []group {
 	return groups
 }
 
-// name returns the name of a measurement's line.
+// nameOf returns the name of a measurement's line.
 func (g group) nameOf(m *perf.Measurement) string {
 	name := fmt.Sprintf("%s %d B", g.name, m.Test.Size)
 	if m.Partial {

@@ -3,6 +3,7 @@ package top
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -20,7 +21,7 @@ const (
 	keyLines    = 1
 )
 
-// page returns the number of rows of a table at a height of the screen.
+// pageRows returns the number of rows of a table for a height of the screen.
 func pageRows(height int) int { return max(height-firstLine-1-keyLines, 1) }
 
 // draw draws the screen.
@@ -343,7 +344,7 @@ func (u *ui) drawPort(p *pen) {
 func counterNames(ends []top.EndReport) (names []string) {
 	for i := range ends {
 		for _, c := range ends[i].Counters {
-			if !strings.Contains(strings.Join(names, " ")+" ", c.Name+" ") {
+			if !slices.Contains(names, c.Name) {
 				names = append(names, c.Name)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// open opens the port of a device, and counts the datagrams that it sends.
+// openGuest opens the port of a device, and counts the datagrams that it sends.
 func openGuest(t *testing.T) (p *Port, sent func() int) {
 	t.Helper()
 	p, err := Open(Options{Device: "ibtest0"})

@@ -253,7 +253,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// entry writes a completion as the adapter does: the owner last.
+// put writes a completion as the adapter does: the owner last.
 func (q *cq) put(index uint32, user *qp, opcode byte, counter uint16, change func(e []byte)) {
 	e := q.entry(index)
 	*e = [cqeSize]byte{}
