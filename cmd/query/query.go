@@ -272,9 +272,12 @@ func (c *command) completeRequest(flags *pflag.FlagSet) (err error) {
 		}
 	}
 	if flags.Changed("modifier") {
+		if o.Ports.Given() {
+			return cmdutil.UsageErrorf("--modifier and the port %q exclude each other", c.ports)
+		}
 		modifier, err := strconv.ParseUint(c.modifier, 0, 32)
-		if err != nil || o.Ports.Given() {
-			return cmdutil.UsageErrorf("invalid --modifier %q: want a number of 32 bits and no port", c.modifier)
+		if err != nil {
+			return cmdutil.UsageErrorf("invalid --modifier %q: want a number of 32 bits", c.modifier)
 		}
 		m := uint32(modifier)
 		o.Modifier = &m

@@ -194,7 +194,7 @@ func OpenResponder(env *cmdutil.Env) func(context.Context) (umad.Port, error) {
 }
 
 // ErrPrivate is the error of a server in a fabric that no other process can reach.
-var ErrPrivate error = &cmdutil.UsageError{Err: errors.New("no other process can reach a fabric in this process: serve it by ibkit sim serve, and use --sim ibsim")}
+var ErrPrivate error = &cmdutil.UsageError{Err: errors.New("no other process can reach the simulated fabric of this process: serve it by ibkit sim serve, and use --sim ibsim")}
 
 // OpenServer returns a function that opens the local port for a server. It returns
 // [ErrPrivate] if the server would have no clients.
