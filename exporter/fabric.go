@@ -154,7 +154,7 @@ func (s *fabricSweep) write(e *encoder) {
 }
 
 // addDevices adds the devices of all nodes. Each port of the fabric is there once, even
-// if nodes have the same GUID: duplicate series would spoil the whole scrape.
+// if nodes have the same GUID: duplicate series would invalidate the whole scrape.
 func (s *fabricSweep) addDevices() {
 	type key struct {
 		guid   ib.GUID

@@ -61,16 +61,16 @@ func (t *endpointTest) open(ports []*port.Port, p *prepared, s port.Selector) er
 // setMTU selects the requested MTU, or the largest that both ports support.
 func (t *endpointTest) setMTU(others int) error {
 	own := t.choice.Port.Attr.ActiveMTU
-	other := mtuOf(others)
+	other := ib.MTUOf(others)
 	if other == 0 {
 		return fmt.Errorf("%w: MTU %d", errMessage, others)
 	}
 	t.mtu = min(own, other)
 	if t.MTU != 0 {
-		if want := mtuOf(t.MTU); want > t.mtu {
+		if want := ib.MTUOf(t.MTU); want > t.mtu {
 			return testError{fmt.Errorf("use MTU %d: the ports support %v and %v", t.MTU, own, other)}
 		}
-		t.mtu = mtuOf(t.MTU)
+		t.mtu = ib.MTUOf(t.MTU)
 	}
 	return t.checkDatagram()
 }

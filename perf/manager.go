@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/internal/cmlink"
 	"github.com/ibkit/ibkit/perf/internal/multicast"
 	"github.com/ibkit/ibkit/perf/internal/port"
@@ -102,7 +103,7 @@ func (t *endpointTest) dial(ctx context.Context, control net.Conn, p *prepared) 
 
 // adoptPath checks the path that the connection manager has selected, and adopts its MTU.
 func (t *endpointTest) adoptPath() error {
-	selected, err := t.links.CheckPath(t.endpoint, t.requestedGID, mtuOf(t.MTU))
+	selected, err := t.links.CheckPath(t.endpoint, t.requestedGID, ib.MTUOf(t.MTU))
 	if selected != 0 && err == nil {
 		t.mtu = selected
 		if t.measurement != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/perftest"
 	"github.com/ibkit/ibkit/perf/pingpong"
 )
@@ -86,7 +87,7 @@ func (o PeerOptions) programTests() []Test {
 // pingpongTest returns the test for a program of libibverbs.
 func (o PeerOptions) pingpongTest(t Test) pingpong.Test {
 	return pingpong.Test{
-		Type: t.Transport.qpType(), Size: t.Size, Iterations: int(t.Iterations), RxDepth: t.RecvDepth, MTU: mtuOf(t.MTU), SL: t.SL,
+		Type: t.Transport.qpType(), Size: t.Size, Iterations: int(t.Iterations), RxDepth: t.RecvDepth, MTU: ib.MTUOf(t.MTU), SL: t.SL,
 		Events: t.Events, Shared: o.Shared, Verify: t.Verify, PeerTimeout: responseTime,
 	}
 }
@@ -115,7 +116,7 @@ func (t Test) Perftest() perftest.Test {
 			Timed: t.Iterations == 0,
 		},
 		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration,
-		CompareSwap: t.Op == CompareSwap, MTU: mtuOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
+		CompareSwap: t.Op == CompareSwap, MTU: ib.MTUOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
 		List: t.List, Events: t.Events, SL: t.SL, TrafficClass: t.TrafficClass, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout,
 		RetryCount: t.RetryCount, SharedReceives: t.SharedReceives, Huge: t.Huge, Rate: t.Rate, Burst: t.Burst,
 	}

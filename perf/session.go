@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
@@ -191,7 +192,7 @@ func (s *session) connect(ctx context.Context, t *endpointTest, a *acceptance, y
 	if r == nil || r.GID != t.choice.Remote { // it must be the one that the server chose
 		return s.errUnexpected()
 	}
-	if t.mtu = mtuOf(r.MTU); t.mtu == 0 || t.mtu > t.choice.Port.Attr.ActiveMTU {
+	if t.mtu = ib.MTUOf(r.MTU); t.mtu == 0 || t.mtu > t.choice.Port.Attr.ActiveMTU {
 		return fmt.Errorf("%w: MTU %d", errMessage, r.MTU)
 	}
 	if err := t.checkDatagram(); err != nil {

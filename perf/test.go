@@ -262,7 +262,7 @@ func (t Test) badRange() *FieldError {
 	switch {
 	case t.Op.Atomic() && t.Size != 8:
 		return badField("size", t.Size, "atomics have 8 bytes")
-	case t.MTU != 0 && mtuOf(t.MTU) == 0:
+	case t.MTU != 0 && ib.MTUOf(t.MTU) == 0:
 		return badField("mtu", t.MTU, "want 256, 512, 1024, 2048 or 4096")
 	}
 	return nil
@@ -373,14 +373,4 @@ func (t Test) badMulticast() *FieldError {
 		return badField(field, t.Multicast, "the server does not send to the group")
 	}
 	return nil
-}
-
-// mtuOf returns the MTU with a number of bytes, or 0.
-func mtuOf(bytes int) ib.MTU {
-	for m := ib.MTU(1); m <= 5; m++ {
-		if m.Bytes() == bytes {
-			return m
-		}
-	}
-	return 0
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
@@ -23,11 +21,6 @@ import (
 	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/top"
 )
-
-func isTerminalReader(r io.Reader) bool {
-	f, ok := r.(interface{ Fd() uintptr })
-	return ok && term.IsTerminal(int(f.Fd()))
-}
 
 // find returns the screen of the node or port with an address.
 func find(s *top.Sample, a resolve.Address, names *fabric.NameMap) (view, error) {

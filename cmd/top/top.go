@@ -137,7 +137,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if c.once && o.Interval == 0 {
 		o.Interval = top.MinInterval
 	}
-	if !c.once && (!render.IsTerminal(c.env.Out) || !isTerminalReader(c.env.In)) {
+	if !c.once && (!render.IsTerminal(c.env.Out) || !render.IsTerminal(c.env.In)) {
 		err := cmdutil.UsageErrorf("standard input or standard output is not a terminal")
 		return cmdutil.WithHint(err, "ibkit counters --interval 5s --watch prints tables, ibkit top --once one sample")
 	}

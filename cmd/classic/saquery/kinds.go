@@ -146,67 +146,60 @@ func number[T uint8 | uint16](s *selection, n int, to *T) {
 	}
 }
 
-func (q *query) nodeRecords(operands []string) error {
+// recordsAt prints the records at the place in the first operand. lid is the field of r for
+// the LID; more, if not nil, selects fields by the numbers.
+func recordsAt[T any, R interface {
+	*T
+	mad.Attribute
+}](q *query, operands []string, r R, lid *ib.LID, more func(*selection, place), print printer[R]) error {
 	p, err := q.place(operands, 0)
 	if err != nil {
 		return err
 	}
-	r := &mad.NodeRecord{LID: ib.LID(p.lid)}
 	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	return printRecords(q, r, s.mask, 0, printNode)
+	*lid = ib.LID(p.lid)
+	s.add(p.lid != 0, lid)
+	if more != nil {
+		more(&s, p)
+	}
+	return printRecords(q, r, s.mask, 0, print)
+}
+
+func (q *query) nodeRecords(operands []string) error {
+	r := &mad.NodeRecord{}
+	return recordsAt(q, operands, r, &r.LID, nil, printNode)
 }
 
 func (q *query) portInfoRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.PortInfoRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.a, &r.PortNum)
-	number(&s, p.b, &r.Options)
-	return printRecords(q, r, s.mask, 0, printPortInfo)
+	r := &mad.PortInfoRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.a, &r.PortNum)
+		number(s, p.b, &r.Options)
+	}, printPortInfo)
 }
 
 func (q *query) slToVLRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.SLtoVLMappingTableRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.a, &r.InPort)
-	number(&s, p.b, &r.OutPort)
-	return printRecords(q, r, s.mask, 0, printSLtoVL)
+	r := &mad.SLtoVLMappingTableRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.a, &r.InPort)
+		number(s, p.b, &r.OutPort)
+	}, printSLtoVL)
 }
 
 func (q *query) pkeyRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.PKeyTableRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.a, &r.Port)
-	number(&s, p.b, &r.Block)
-	return printRecords(q, r, s.mask, 0, printPKeys)
+	r := &mad.PKeyTableRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.a, &r.Port)
+		number(s, p.b, &r.Block)
+	}, printPKeys)
 }
 
 func (q *query) vlArbitrationRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.VLArbitrationTableRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.a, &r.Port)
-	number(&s, p.b, &r.Block)
-	return printRecords(q, r, s.mask, 0, printVLArbitration)
+	r := &mad.VLArbitrationTableRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.a, &r.Port)
+		number(s, p.b, &r.Block)
+	}, printVLArbitration)
 }
 
 func (q *query) informInfoRecords(operands []string) error {
@@ -242,62 +235,35 @@ func (q *query) linkRecords(operands []string) error {
 }
 
 func (q *query) lftRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.LinearForwardingTableRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.a, &r.Block)
-	return printRecords(q, r, s.mask, 0, printLFT)
+	r := &mad.LinearForwardingTableRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.a, &r.Block)
+	}, printLFT)
 }
 
 func (q *query) mftRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
 	const blockMask, positionMask = 0x1ff, 0xf
-	r := &mad.MulticastForwardingTableRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.b, &r.Block)
-	number(&s, p.a, &r.Position)
-	r.Block, r.Position = r.Block&blockMask, r.Position&positionMask
-	return printRecords(q, r, s.mask, 0, printMFT)
+	r := &mad.MulticastForwardingTableRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.b, &r.Block)
+		number(s, p.a, &r.Position)
+		r.Block, r.Position = r.Block&blockMask, r.Position&positionMask
+	}, printMFT)
 }
 
 func (q *query) guidInfoRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.GUIDInfoRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	number(&s, p.a, &r.Block)
-	return printRecords(q, r, s.mask, 0, printGUIDs)
+	r := &mad.GUIDInfoRecord{}
+	return recordsAt(q, operands, r, &r.LID, func(s *selection, p place) {
+		number(s, p.a, &r.Block)
+	}, printGUIDs)
 }
 
 func (q *query) switchInfoRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.SwitchInfoRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	return printRecords(q, r, s.mask, 0, printSwitchInfo)
+	r := &mad.SwitchInfoRecord{}
+	return recordsAt(q, operands, r, &r.LID, nil, printSwitchInfo)
 }
 
 func (q *query) smInfoRecords(operands []string) error {
-	p, err := q.place(operands, 0)
-	if err != nil {
-		return err
-	}
-	r := &mad.SMInfoRecord{LID: ib.LID(p.lid)}
-	s := selection{record: r}
-	s.add(p.lid != 0, &r.LID)
-	return printRecords(q, r, s.mask, 0, printSMInfo)
+	r := &mad.SMInfoRecord{}
+	return recordsAt(q, operands, r, &r.LID, nil, printSMInfo)
 }

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(interface{ Fd() uintptr })
+// IsTerminal reports whether a reader or writer is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
