@@ -115,8 +115,8 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 // from, or without any if the control connection uses IPoIB.
 func (c *client) request(t Test, ports []*port.Port, selector port.Selector) (*request, error) {
 	r := &request{Test: t, CPUs: c.options.CPUs.List, ReduceDepth: c.options.ReduceDepth}
-	if ib, err := selector.Choose(ports, nil); err == nil {
-		r.LID = uint16(ib.Port.Attr.LID)
+	if choice, err := selector.Choose(ports, nil); err == nil {
+		r.LID = choice.Port.Attr.LID
 	}
 	if !selector.UsesIPoIB(ports) {
 		r.GIDs = port.GIDsOf(ports, c.options.GIDIndex)
@@ -153,7 +153,7 @@ func (c *client) connect(ctx context.Context, t *endpointTest, p *prepared) erro
 		return c.fail(err)
 	}
 	err = c.send(message{Connect: &connect{
-		GID: t.choice.Local, LID: uint16(t.choice.Port.Attr.LID), MTU: t.mtu.Bytes(), MaxDestRdAtomic: t.maxDestRdAtomic(),
+		GID: t.choice.Local, LID: t.choice.Port.Attr.LID, MTU: t.mtu.Bytes(), MaxDestRdAtomic: t.maxDestRdAtomic(),
 		QueuePairs: t.endpoint.Addresses(),
 	}})
 	if err != nil {

@@ -125,7 +125,7 @@ func (t *endpointTest) maxDestRdAtomic() uint8 {
 
 // link returns the connection to a peer that answers others reads and atomics at a
 // time.
-func (t *endpointTest) link(gid netip.Addr, lid uint16, others uint8) endpoint.Link {
+func (t *endpointTest) link(gid netip.Addr, lid ib.LID, others uint8) endpoint.Link {
 	return endpoint.Link{
 		GID: gid, GIDIndex: t.choice.Index, LID: lid, MTU: t.mtu, SL: t.SL, TrafficClass: t.TrafficClass, FlowLabel: t.FlowLabel,
 		HopLimit: t.HopLimit, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout, RetryCount: t.RetryCount, RNRRetry: t.RNRRetry,

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/port"
@@ -42,7 +43,7 @@ type message struct {
 type request struct {
 	Test Test       `json:"test"`
 	GIDs []port.GID `json:"gids"` // of the client, for the server to choose from
-	LID  uint16     `json:"lid"`  // of an InfiniBand port
+	LID  ib.LID     `json:"lid"`  // of an InfiniBand port
 	CPUs []int      `json:"cpus"` // of the client's loops; empty: those that the server leaves
 
 	ReduceDepth bool `json:"reduce_depth"` // see Options
@@ -63,7 +64,7 @@ type prepared struct {
 // connect describes the client's side of a test.
 type connect struct {
 	GID             port.GID           `json:"gid"`
-	LID             uint16             `json:"lid"`
+	LID             ib.LID             `json:"lid"`
 	MTU             int                `json:"mtu"`
 	MaxDestRdAtomic uint8              `json:"reads_in"`
 	QueuePairs      []endpoint.Address `json:"queue_pairs"`

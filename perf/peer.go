@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/loop"
 	"github.com/ibkit/ibkit/perf/internal/port"
@@ -195,7 +196,7 @@ func (p *peerRun) own(m *Measurement) *Side {
 }
 
 // remoteEnds describes the peer's port.
-func (p *peerRun) remoteEnds(program string, lid uint16, gid netip.Addr) host.PortInfo {
+func (p *peerRun) remoteEnds(program string, lid ib.LID, gid netip.Addr) host.PortInfo {
 	e := host.PortInfo{Device: program, Link: p.local.Link, LID: lid, GIDIndex: -1}
 	if gid.IsValid() && p.local.GID.IsValid() {
 		e.GID, e.GIDType = gid, p.local.GIDType

@@ -3,6 +3,7 @@ package perf
 import (
 	"strconv"
 
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/perf/host"
 )
 
@@ -53,7 +54,7 @@ type ReportPort struct {
 	Driver   string  `json:"driver"`
 	Port     uint8   `json:"port"`
 	Link     string  `json:"link"`
-	LID      *uint16 `json:"lid"`
+	LID      *ib.LID `json:"lid"`
 	GID      *string `json:"gid"`
 	GIDType  *string `json:"gid_type"`
 	GIDIndex *int    `json:"gid_index"`

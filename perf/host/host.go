@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // Identity describes the process and the host of one side.
@@ -46,7 +48,7 @@ type PortInfo struct {
 	Driver   string     `json:"driver"`
 	Port     uint8      `json:"port"`
 	Link     string     `json:"link"` // "Ethernet" or "InfiniBand"
-	LID      uint16     `json:"lid"`
+	LID      ib.LID     `json:"lid"`
 	GID      netip.Addr `json:"gid"` // invalid: InfiniBand by LID
 	GIDType  string     `json:"gid_type"`
 	GIDIndex int        `json:"gid_index"` // negative: no GID, or unknown

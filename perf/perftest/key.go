@@ -6,11 +6,13 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // A Key identifies a queue pair and the memory that the peer may use.
 type Key struct {
-	LID      uint16 // 0 on Ethernet
+	LID      ib.LID // 0 on Ethernet
 	OutReads uint32 // reads and atomics in flight; 1 for other tests
 	QPN      uint32 // 24 bits
 	PSN      uint32 // 24 bits, of the first packet sent
@@ -85,7 +87,7 @@ func ParseKey(b []byte, withGID bool) (Key, error) {
 		values[i] = v
 	}
 	k := Key{
-		LID: uint16(values[0]), OutReads: uint32(values[1]), QPN: uint32(values[2]), PSN: uint32(values[3]),
+		LID: ib.LID(values[0]), OutReads: uint32(values[1]), QPN: uint32(values[2]), PSN: uint32(values[3]),
 		RKey: uint32(values[4]), VAddr: values[5], SRQN: uint32(values[6]),
 	}
 	if withGID {
@@ -138,7 +140,7 @@ func parseBinaryKey(b []byte, tail, withGID bool) (Key, error) {
 	if lid > 0xffff || k.OutReads > 0xffff || k.QPN > 0xffffff || k.PSN > 0xffffff {
 		return Key{}, fmt.Errorf("parse key %x: a number is out of range", b)
 	}
-	k.LID = uint16(lid)
+	k.LID = ib.LID(lid)
 	if withGID {
 		k.GID = netip.AddrFrom16([16]byte(b[want-24:]))
 	}

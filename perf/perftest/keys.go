@@ -8,7 +8,7 @@ func (s *Session) keys() []Key {
 	var sends, receives []Key
 	for _, a := range s.end.Addresses() {
 		k := Key{
-			LID: uint16(s.choice.Port.Attr.LID), OutReads: uint32(s.maxRdAtomic()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr,
+			LID: s.choice.Port.Attr.LID, OutReads: uint32(s.maxRdAtomic()), QPN: a.QPN, PSN: a.PSN, RKey: a.RKey, VAddr: a.Addr,
 			GID: s.choice.Local.Addr, SRQN: a.SRQN,
 		}
 		receives = append(receives, k)

@@ -45,7 +45,7 @@ type Test struct {
 	SL              uint8         // -S
 	TrafficClass    uint8         // --tclass
 	FlowLabels      []uint32      // --flow_label: of the queue pairs, in turn
-	DLID            uint16        // --dlid: LID of the peer; 0: the one that it sends
+	DLID            ib.LID        // --dlid: LID of the peer; 0: the one that it sends
 	PKeyIndex       uint16        // --pkey_index
 	Timeout         uint8         // -u
 	RetryCount      uint8         // --retry_count

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+
+	"github.com/ibkit/ibkit/ib"
 )
 
 // qkey is the Q_Key of ibv_ud_pingpong.
@@ -18,7 +20,7 @@ const qkey = 0x11111111
 
 // An Address identifies a queue pair and its port.
 type Address struct {
-	LID uint16     // 0 on Ethernet
+	LID ib.LID     // 0 on Ethernet
 	QPN uint32     // 24 bits
 	PSN uint32     // 24 bits, of the first packet sent
 	GID netip.Addr // zero: packets have no GRH
@@ -59,7 +61,7 @@ func parseRecord(b []byte) (Address, error) {
 	if _, err := hex.Decode(gid[:], b[19:recordSize-1]); err != nil {
 		return bad()
 	}
-	return Address{LID: uint16(lid), QPN: uint32(qpn), PSN: uint32(psn), GID: netip.AddrFrom16(gid)}, nil
+	return Address{LID: ib.LID(lid), QPN: uint32(qpn), PSN: uint32(psn), GID: netip.AddrFrom16(gid)}, nil
 }
 
 // needsGRH reports whether packets to the queue pair carry a GRH. The programs check

@@ -126,7 +126,7 @@ func (s *objects) in() []byte {
 }
 
 // address returns the local GID and LID.
-func (s *objects) address() (verbs.GIDEntry, uint16, error) {
+func (s *objects) address() (verbs.GIDEntry, ib.LID, error) {
 	port, err := s.place.Context.QueryPort(uint32(s.place.Port))
 	if err != nil {
 		return verbs.GIDEntry{}, 0, err
@@ -135,10 +135,10 @@ func (s *objects) address() (verbs.GIDEntry, uint16, error) {
 		return verbs.GIDEntry{}, 0, fmt.Errorf("send datagrams of %d bytes: the MTU of the port is %v", s.test.Size, port.ActiveMTU)
 	}
 	if s.place.GIDIndex < 0 {
-		return verbs.GIDEntry{}, uint16(port.LID), nil
+		return verbs.GIDEntry{}, port.LID, nil
 	}
 	gid, err := s.place.Context.GID(uint32(s.place.Port), uint32(s.place.GIDIndex))
-	return gid, uint16(port.LID), err
+	return gid, port.LID, err
 }
 
 func (s *objects) newQP() (*verbs.QP, error) {
@@ -196,7 +196,7 @@ func (s *objects) connect(remote []Address) error {
 
 // path returns the path to a remote queue pair.
 func (s *objects) path(r Address) verbs.Path {
-	p := verbs.Path{DLID: ib.LID(r.LID), SL: s.test.SL, Port: s.place.Port}
+	p := verbs.Path{DLID: r.LID, SL: s.test.SL, Port: s.place.Port}
 	if r.needsGRH() {
 		p.DGID, p.SGIDIndex, p.HopLimit = r.GID, uint8(max(s.place.GIDIndex, 0)), 64
 	}

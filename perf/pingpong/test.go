@@ -59,7 +59,7 @@ type Place struct {
 // A Result holds the figures of a test.
 type Result struct {
 	Connected  bool // the peer's address is known
-	PeerLID    uint16
+	PeerLID    ib.LID
 	PeerGID    netip.Addr
 	Iterations int // messages sent and received
 	Bytes      int64

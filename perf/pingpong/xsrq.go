@@ -47,7 +47,7 @@ func (t *XRCTest) Check() error {
 
 // An XRCAddress identifies the queue pairs of a side for one client, and its SRQ.
 type XRCAddress struct {
-	LID     uint16
+	LID     ib.LID
 	RecvQPN uint32 // of the target
 	SendQPN uint32 // of the initiator
 	PSN     uint32 // of the first packet sent
@@ -93,7 +93,7 @@ type xrcObjects struct {
 	recv           []verbs.RecvWR // one
 	sge            []verbs.SGE
 	gid            netip.Addr
-	lid            uint16
+	lid            ib.LID
 	closers        []io.Closer
 }
 

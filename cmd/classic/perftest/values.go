@@ -18,7 +18,7 @@ import (
 )
 
 // number returns a Set for a number within bounds.
-func number[T int | uint8 | uint16](to *T, least, most int64) func(string) error {
+func number[T ~int | ~uint8 | ~uint16](to *T, least, most int64) func(string) error {
 	return func(value string) error {
 		n, err := strconv.ParseInt(value, 0, 64)
 		if err != nil || n < least || n > most {

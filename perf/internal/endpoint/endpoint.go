@@ -280,7 +280,7 @@ func (e *Endpoint) Close() error {
 type Link struct {
 	GID             netip.Addr // of the peer; invalid: InfiniBand by LID
 	GIDIndex        uint8      // local
-	LID             uint16     // of the peer
+	LID             ib.LID     // of the peer
 	MTU             ib.MTU
 	SL              uint8
 	TrafficClass    uint8
@@ -313,7 +313,7 @@ func (e *Endpoint) Begin(link Link) error {
 func (e *Endpoint) Path(link Link) verbs.Path {
 	return verbs.Path{
 		DGID: link.GID, SGIDIndex: link.GIDIndex, FlowLabel: link.FlowLabel, HopLimit: link.HopLimit,
-		TrafficClass: link.TrafficClass, DLID: ib.LID(link.LID), SL: link.SL, Port: e.Port.Number, StaticRate: link.StaticRate,
+		TrafficClass: link.TrafficClass, DLID: link.LID, SL: link.SL, Port: e.Port.Number, StaticRate: link.StaticRate,
 	}
 }
 

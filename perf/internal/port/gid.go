@@ -50,7 +50,7 @@ type Choice struct {
 func (c Choice) Info() host.PortInfo {
 	p := c.Port
 	i := host.PortInfo{
-		Device: p.Device, Driver: p.Context.Driver().String(), Port: p.Number, Link: p.Attr.LinkLayer.String(), LID: uint16(p.Attr.LID),
+		Device: p.Device, Driver: p.Context.Driver().String(), Port: p.Number, Link: p.Attr.LinkLayer.String(), LID: p.Attr.LID,
 		GIDIndex: -1, MTU: p.Attr.ActiveMTU.Bytes(),
 	}
 	if c.Local.Addr.IsValid() {
