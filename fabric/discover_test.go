@@ -206,11 +206,11 @@ func TestDiscover_DeadNodes(t *testing.T) {
 		}
 		for _, x := range got.Failures {
 			if !errors.Is(x.Err, umad.ErrTimeout) {
-				t.Errorf("failure without a time-out: %v", x.Err)
+				t.Errorf("failure without a timeout: %v", x.Err)
 			}
 		}
 		if limit := 4 * time.Second; took > limit {
-			t.Errorf("took %v, more than one time-out of 3 attempts (%v)", took, limit)
+			t.Errorf("took %v, more than one timeout of 3 attempts (%v)", took, limit)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func onSend(f func(p *umadtest.Port, m umad.Message)) func(*umadtest.Port, umad.
 }
 
 // inBubble runs a test of a client in a bubble of package synctest, in which
-// time-outs take no time. At the end the client must track no request.
+// timeouts take no time. At the end the client must track no request.
 func inBubble(t *testing.T, o umad.ClientOptions, test func(t *testing.T, p *umadtest.Port, c *umad.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

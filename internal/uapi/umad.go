@@ -1,5 +1,5 @@
 // Package uapi declares the kernel's structures, constants and ioctl numbers, each
-// of them once. It contains no behavior.
+// of them once. It contains no behaviour.
 package uapi
 
 import (

@@ -65,7 +65,7 @@ func TestGuestTimeout(t *testing.T) {
 	if m.Status != 110 || uint32(m.MAD.TID()) != tid&0xffffffff || took < 100*time.Millisecond {
 		t.Errorf("status %d, TID %#x, after %v", m.Status, m.MAD.TID(), took)
 	}
-	t.Logf("a time-out of 200 ms took %v; TID %#x came back as %#x", took, uint64(tid), m.MAD.TID())
+	t.Logf("a timeout of 200 ms took %v; TID %#x came back as %#x", took, uint64(tid), m.MAD.TID())
 	// Now and then one is the kernel's own, to subnet administration.
 	const own = 2
 	if n := sent(); n < 1 || n > 1+own {
@@ -126,7 +126,7 @@ func TestGuestUnread(t *testing.T) {
 	for range many {
 		var m umad.Message
 		if err := p.Recv(&m, time.Now().Add(30*time.Second)); err != nil {
-			t.Fatalf("%v after %d replies and %d time-outs", err, replies, lost)
+			t.Fatalf("%v after %d replies and %d timeouts", err, replies, lost)
 		}
 		if m.Status == 0 {
 			replies++
@@ -134,5 +134,5 @@ func TestGuestUnread(t *testing.T) {
 			lost++
 		}
 	}
-	t.Logf("%d replies, %d time-outs", replies, lost)
+	t.Logf("%d replies, %d timeouts", replies, lost)
 }

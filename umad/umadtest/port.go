@@ -1,9 +1,9 @@
 // Package umadtest provides a simulated [umad.Port] for tests of programs that
-// send and receive management datagrams. The test decides what becomes of each
+// send and receive management datagrams. The test determines the replies to each
 // message that is sent.
 //
 // A Port keeps real time. In a bubble of package testing/synctest it keeps the time
-// of the bubble, so that time-outs take no time and are exact.
+// of the bubble, so that timeouts take no time and are exact.
 package umadtest
 
 import (

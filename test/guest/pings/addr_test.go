@@ -10,7 +10,7 @@ import (
 	"github.com/ibkit/ibkit/test/guest"
 )
 
-// ethernetAddresses looks up the GIDs of a neighbor by its IP address. The neighbor is
+// ethernetAddresses looks up the GIDs of a neighbour by its IP address. The neighbour is
 // another network namespace, which answers requests.
 func ethernetAddresses(t *testing.T, g *guest.Guest) {
 	g.Must(t, "sh", "-exc", `
@@ -37,7 +37,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 		t.Errorf("%q, and without -C %q", got, other)
 	}
 
-	// The link address in the neighbor table, and the address of the neighbor itself.
+	// The link address in the neighbour table, and the address of the neighbour itself.
 	mac := word(g.Must(t, "ip", "neighbour", "show", "10.9.0.2"), "lladdr")
 	local, _, _ := strings.Cut(word(g.Must(t, "ip", "-n", "peer", "-6", "-o", "address", "show", "dev", "veth9p", "scope", "link"), "inet6"), "/")
 	if want := "10.9.0.2\t" + local + ",::ffff:10.9.0.2\tRoCE v2\trxe9\t" + mac + "\tveth9\n"; got != want || mac == "" || local == "" {
@@ -62,7 +62,7 @@ rdma link add rxe9 type rxe netdev veth9`)
 		})
 	}
 
-	// No neighbor, and no RDMA device on the path.
+	// No neighbour, and no RDMA device on the path.
 	for target, want := range map[string]string{
 		"10.9.0.3":  neighbour.ErrNoReply.Error(),
 		"10.0.0.77": "hint: list devices and their GIDs with ibkit devinfo",
