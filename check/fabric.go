@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/ibdiagnet"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/topology"
@@ -250,13 +251,11 @@ func (r *fabricRun) portName(p *fabric.Port) string {
 
 // count returns a number with a noun in its form.
 func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
+	ending := "s"
 	if noun[len(noun)-1] == 'h' {
-		return fmt.Sprintf("%d %ses", n, noun)
+		ending = "es"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return plural.Count(n, noun, noun+ending)
 }
 
 // call runs a function with a client of the local port.

@@ -13,7 +13,7 @@ import (
 // TestStatistics checks that -v of the native commands that send MADs prints how many were
 // sent, as their help texts promise.
 func TestStatistics(t *testing.T) {
-	counted := regexp.MustCompile(`(?m)\b[0-9]+ (MADs|packets) sent, including [0-9]+ retries; [0-9]+ timed out`)
+	counted := regexp.MustCompile(`(?m)\b[0-9]+ (MADs?|packets?) sent, including [0-9]+ retr(y|ies); [0-9]+ timed out`)
 	lines := slices.Concat(queries, []string{"trap --for 1ms", "trap send capabilities", "port --yes leaf1 1 mtu=2048", "watch --source traps --for 1ms"})
 	for _, line := range lines {
 		args := strings.Fields(line + " -v")

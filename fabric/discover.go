@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -92,7 +93,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 	case s.fabric.Start == nil:
 		return nil, fmt.Errorf("scan fabric: start of the scan: %w", s.fabric.Failures[0].Err)
 	case err != nil:
-		err = fmt.Errorf("scan fabric: ended early, with %d nodes found: %w", len(s.order), err)
+		err = fmt.Errorf("scan fabric: ended early, with %s found: %w", plural.Count(len(s.order), "node", "nodes"), err)
 		s.fabric.Aborted = err
 	}
 	for _, n := range s.order {

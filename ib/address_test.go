@@ -32,6 +32,7 @@ func TestParseGUID_Invalid(t *testing.T) {
 		"":                  "position 1: digits are missing",
 		"0x":                "position 3: digits are missing",
 		"0x12g4":            "position 5: 'g' is not a hexadecimal digit",
+		"1٣":                "position 2: '٣' is not a hexadecimal digit",
 		"12345678901234567": "position 17: more than 16 digits",
 		"0002:c903:00fe":    "got 2 colons, want 0, or 3 without 0x",
 		"0x0002:c903:0:1":   "got 3 colons",

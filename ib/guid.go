@@ -3,6 +3,7 @@ package ib
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // A GUID is the 64-bit identifier of a node, a port, a system or a chassis,
@@ -46,7 +47,8 @@ func ParseGUID(s string) (GUID, error) {
 		}
 		d, ok := hexDigit(c)
 		if !ok {
-			return fail("position %d: %q is not a hexadecimal digit", start+i+1, c)
+			r, _ := utf8.DecodeRuneInString(digits[i:])
+			return fail("position %d: %q is not a hexadecimal digit", start+i+1, r)
 		}
 		if n++; n > maxGroup {
 			return fail("position %d: more than %d digits", start+i+1, maxGroup)

@@ -26,6 +26,10 @@ type Database struct {
 	// the section.
 	Counters  map[*fabric.Port]*Counters
 	Increases map[*fabric.Port]*Counters
+
+	// Ended reports that the counters were not read to the end. ReadDatabase returns a fabric
+	// of such a file as one whose scan ended early.
+	Ended bool
 }
 
 // The comments at the beginning of a file. ibdiagnet writes the time; the others are
@@ -104,7 +108,7 @@ func (x *dbWriter) comments(d *Database) {
 	if n := len(d.Fabric.Failures) + d.Fabric.Unanswered; n > 0 {
 		fmt.Fprintf(x.out, "%s%d\n", commentUnanswered, n)
 	}
-	if d.Fabric.Aborted != nil {
+	if d.Fabric.Aborted != nil || d.Ended {
 		x.out.WriteString(commentAborted + "yes\n")
 	}
 	if d.Fabric.Bounded {

@@ -279,6 +279,17 @@ func TestDatabase_Partial(t *testing.T) {
 	}
 }
 
+// Counters that were not read to the end make the fabric of the file partial.
+func TestDatabase_Ended(t *testing.T) {
+	d, err := ReadDatabase(strings.NewReader(write(t, &Database{Fabric: scan(t, "demo"), Ended: true})), "db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(d.Fabric.Aborted, fabric.ErrStoredAborted) {
+		t.Errorf("got %v, want %v", d.Fabric.Aborted, fabric.ErrStoredAborted)
+	}
+}
+
 func FuzzReadDatabase(f *testing.F) {
 	seed, err := os.ReadFile("testdata/ibdiagnet2.db_csv")
 	if err != nil {

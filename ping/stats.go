@@ -97,6 +97,10 @@ func (s *Stats) Bad() int {
 	return s.Lost + s.Refused + s.Corrupted + s.WrongOUI + s.WrongSource + s.Unreachable
 }
 
+// HasResult reports whether a probe has ended, with or without a reply. It is false if a run
+// ended while all probes were in flight.
+func (s *Stats) HasResult() bool { return s.Received+s.Bad() > 0 }
+
 // Loss returns the share of probes without a valid reply, from 0 to 1. It does not
 // include probes in flight at the end of a run.
 func (s *Stats) Loss() float64 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/resolve"
 )
 
 // A Filter is a record with the values that the requested records must have.
@@ -24,7 +25,8 @@ type Filter struct {
 
 // A NodeField is a field for the LID of a node that is known by another address.
 type NodeField struct {
-	Field, Node string
+	Field string
+	Node  resolve.Address
 }
 
 // NewFilter returns a filter that all records of a kind pass.
@@ -159,8 +161,11 @@ func (f *Filter) setNumber(field mad.Component, value string) error {
 		f.store(field, uint64(guid))
 		return err
 	case isLID:
-		f.Nodes = append(f.Nodes, NodeField{field.Name, value})
-		return nil
+		a, err := resolve.Parse(value)
+		if err == nil {
+			f.Nodes = append(f.Nodes, NodeField{field.Name, a})
+		}
+		return err
 	}
 	return fmt.Errorf("%q is not a value of %s", value, field.Name)
 }

@@ -70,16 +70,12 @@ func Run(ctx context.Context, o Options) (result *Result, err error) {
 // resolve looks up the LIDs of the nodes in a filter.
 func (f *Filter) resolve(ctx context.Context, r *resolve.Resolver) error {
 	for _, n := range f.Nodes {
-		a, err := resolve.Parse(n.Node)
-		if err != nil {
-			return err
-		}
-		ports, err := r.Find(ctx, a)
+		ports, err := r.Find(ctx, n.Node)
 		if err != nil {
 			return err
 		}
 		if len(ports) != 1 || ports[0].To.LID == 0 || ports[0].To.Route != "" {
-			return fmt.Errorf("find the LID of %s: got %d ports, want one with a LID", n.Node, len(ports))
+			return fmt.Errorf("find the LID of %s: got %d ports, want one with a LID", n.Node.Text, len(ports))
 		}
 		f.StoreLID(n, ports[0].To.LID)
 	}

@@ -35,15 +35,15 @@ func Build(description string, options ...string) (*Fabric, error) {
 			})
 		}
 	}
-	name, parameters := description, ""
+	name, parameters := description, []string(nil)
 	if i := strings.IndexAny(description, ":,"); i >= 0 {
-		name, parameters = description[:i], description[i+1:]
+		name, parameters = description[:i], strings.Split(description[i+1:], ",")
 	}
 	if i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name }); i >= 0 {
-		if err := checkRepeats(strings.Split(parameters, ",")); err != nil {
+		if err := checkParameters(parameters); err != nil {
 			return nil, fmt.Errorf("build fabric %s: %w", name, err)
 		}
-		f, err := Presets[i].Build(strings.Join(append([]string{parameters}, options...), ","))
+		f, err := Presets[i].Build(strings.Join(append(parameters, options...), ","))
 		if err != nil {
 			return nil, fmt.Errorf("build fabric %s: %w", name, err)
 		}
@@ -51,6 +51,9 @@ func Build(description string, options ...string) (*Fabric, error) {
 	}
 	if path, _ := cutOptions(description); !strings.ContainsRune(path, '/') {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(name); err == nil {
+				name = path // a file whose name does not end at the first comma
+			}
 			return nil, fmt.Errorf("unknown fabric %q: not a file, and not one of %s", name, strings.Join(known(), ", "))
 		}
 	}
@@ -72,7 +75,7 @@ func known() []string {
 // buildFile makes a fabric from "FILE" or "FILE,sm=off".
 func buildFile(description string, more []string, read func(path string) (*Fabric, fileFormat, error)) (*Fabric, error) {
 	path, options := cutOptions(description)
-	if err := checkRepeats(options); err != nil {
+	if err := checkParameters(options); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var s setup
@@ -95,12 +98,15 @@ func buildFile(description string, more []string, read func(path string) (*Fabri
 	return f, nil
 }
 
-// checkRepeats returns an error for a parameter that a description has twice. Only roots can
-// be repeated.
-func checkRepeats(parameters []string) error {
+// checkParameters returns an error for an empty parameter and for one that a description has
+// twice. Only roots can be repeated.
+func checkParameters(parameters []string) error {
 	given := map[string]bool{}
 	for _, p := range parameters {
 		name, _, ok := strings.Cut(p, "=")
+		if p == "" {
+			return errors.New("empty parameter: a comma separates NAME=VALUE from another")
+		}
 		if ok && given[name] && name != "root" {
 			return fmt.Errorf("parameter %q is given twice", name)
 		}

@@ -3,12 +3,12 @@ package watch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sweep"
 	"github.com/ibkit/ibkit/trap"
@@ -286,9 +286,9 @@ func fabricText(f *fabric.Fabric) string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%d nodes, %d links", len(f.Nodes), links/2)
+	text := plural.Count(len(f.Nodes), "node", "nodes") + ", " + plural.Count(links/2, "link", "links")
 	if n := len(f.Failures); n > 0 {
-		text += fmt.Sprintf(", %d requests without a response", n)
+		text += ", " + plural.Count(n, "request", "requests") + " without a response"
 	}
 	return text
 }

@@ -93,7 +93,7 @@ be checked; --format nagios has the codes 0 to 3 of Nagios, --format nhc 0 or 1.
 	flags.StringVar(&c.since, "since", "", "compare counters with the baseline in `FILE` (ibkit counters --save)")
 	c.source.Define(cmd)
 	flags.StringSliceVar(&c.files.Load, "load", nil, "read forwarding tables from the files or the directory `PATH`")
-	flags.Uint8Var(&c.files.LMC, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
+	c.files.RegisterLMC(flags)
 	flags.StringVar(&c.smKey, "smkey", "", "SM_Key, to read members of groups: a `KEY`, @FILE, or - for a prompt")
 	c.fabric.Define(env, cmd)
 	c.wrap(cmd)
@@ -124,9 +124,6 @@ func (c *fabricCheck) complete(ctx context.Context, flags *pflag.FlagSet) (err e
 			return cmdutil.UsageErrorf("invalid --sm-wait %v: want 0s or more", c.smWait)
 		}
 		c.limits.SMWait = c.smWait
-	}
-	if err := c.files.Check(); err != nil {
-		return err
 	}
 	if c.list || c.writeThresholds != "" {
 		return nil

@@ -121,9 +121,6 @@ func (c *routes) complete(ctx context.Context, flags *pflag.FlagSet) (err error)
 	if err := routesRules.Check(flags); err != nil {
 		return err
 	}
-	if err := c.files.Check(); err != nil {
-		return err
-	}
 	switch {
 	case c.limit < 0:
 		return cmdutil.UsageErrorf("invalid --limit %d: want at least 0", c.limit)

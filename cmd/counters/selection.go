@@ -41,10 +41,10 @@ func (s *selection) complete(o *counters.Options, names *fabric.NameMap) (err er
 	return nil
 }
 
-// missing returns an error for a pattern that matches no node, and for --ports without a
-// number that a node has.
+// missing returns an error for a pattern or a type that matches no node, and for --ports
+// without a number that a node has.
 func (s *selection) missing(r *counters.Result, names *fabric.NameMap) error {
-	if err := s.Nodes.Missing(nodesOf(r), names); err != nil {
+	if err := s.Missing(nodesOf(r), names); err != nil {
 		return err
 	}
 	hasPort := func(n *counters.Node) bool {

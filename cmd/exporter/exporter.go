@@ -223,10 +223,10 @@ func (c *command) completeOptions() (err error) {
 	return err
 }
 
-// checkNodes returns an error for a pattern of --node that matches no node, with --once.
+// checkNodes returns an error for a pattern or a type that matches no node, with --once.
 // Otherwise it prints a warning, once: the node may join the fabric later.
 func (c *command) checkNodes(nodes []*fabric.Node) error {
-	err := c.selection.Nodes.Missing(nodes, c.options.NodeNames)
+	err := c.selection.Missing(nodes, c.options.NodeNames)
 	if c.once {
 		return err
 	}

@@ -1,7 +1,9 @@
 package linkinfo
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,13 +58,48 @@ func (f *filter) fails(e linkinfo.End) bool {
 	return slices.ContainsFunc(f.failOn, e.Has)
 }
 
-// missing returns an error for a pattern that matches no node. before is the other fabric
-// of a comparison, or nil.
-func (f *filter) missing(names *fabric.NameMap, nodes []*fabric.Node, before *fabric.Fabric) error {
+// missing returns an error for a pattern that matches no node, and for links that the
+// selected nodes do not have. before is the other fabric of a comparison, or nil.
+func (f *filter) missing(names *fabric.NameMap, r *linkinfo.Result, nodes []*fabric.Node, before *fabric.Fabric) error {
 	if before != nil {
-		nodes = append(slices.Clip(nodes), before.Nodes...)
+		return f.nodes.Missing(append(slices.Clip(nodes), before.Nodes...), names)
 	}
-	return f.nodes.Missing(nodes, names)
+	if err := f.nodes.Missing(nodes, names); err != nil {
+		return err
+	}
+	return f.missingLink(names, r, nodes)
+}
+
+// missingLink returns an error if no link of the selected nodes has a selected width, speed
+// and state: links that vanished must not pass a health check. States other than Active, and
+// findings, are searched for because links should not have them, so that no such link is
+// a good result.
+func (f *filter) missingLink(names *fabric.NameMap, r *linkinfo.Result, nodes []*fabric.Node) error {
+	var states []ib.PortState
+	if slices.Contains(f.states, ib.PortActive) {
+		states = f.states
+	}
+	if len(states)+len(f.widths)+len(f.speeds) == 0 {
+		return nil
+	}
+	wanted := filter{nodes: f.nodes, states: states, widths: f.widths, speeds: f.speeds}
+	if slices.ContainsFunc(linkinfo.Ends(r.Fabric, nodes), func(e linkinfo.End) bool { return wanted.wants(&e, names, true) }) {
+		return nil
+	}
+	flags := slices.Concat(flagText("state", states), flagText("width", f.widths), flagText("speed", f.speeds))
+	return fmt.Errorf("find links: no link matches %s", strings.Join(flags, " "))
+}
+
+// flagText returns a flag with a list of values, or nothing for an empty list.
+func flagText[T fmt.Stringer](name string, values []T) []string {
+	if len(values) == 0 {
+		return nil
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = v.String()
+	}
+	return []string{"--" + name + " " + strings.Join(texts, ",")}
 }
 
 // wants reports whether an end passes the filters. A port that is not in use passes

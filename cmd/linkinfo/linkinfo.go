@@ -68,7 +68,10 @@ linkinfo scans an InfiniBand fabric and shows its links: the two ends, width,
 speed, state and findings of each.
 
 A link is slow or narrow if it runs below the best rate that both ends support
-and have enabled, and limited if both ends support more than is enabled.`),
+and have enabled, and limited if both ends support more than is enabled.
+
+A node, width, speed or --state Active without a match is a failure. Other
+states, --down, --problems and --finding search for faults, and may find none.`),
 		Example: strings.Trim(`
   # all links and their findings
   ibkit linkinfo
@@ -271,7 +274,10 @@ func (c *command) run(ctx context.Context) error {
 	case !ok:
 		return fmt.Errorf("find %s: not among the selected nodes", cmp.Or(c.portGUID, "node at "+c.route))
 	}
-	missing := c.links.missing(c.names, nodes, compare)
+	missing := c.links.missing(c.names, result, nodes, compare)
+	if len(nodes) == 0 && missing == nil && compare == nil {
+		missing = fabricflag.NoneOfType(map[string]bool{"switches": c.selection.SwitchesOnly, "cas": c.selection.CAsOnly})
+	}
 	c.table.incomplete = missing != nil
 	out := render.NewOutput(c.env.Out)
 	code := c.print(out, result, nodes, compare, downBefore)

@@ -27,7 +27,7 @@ func (v *view) accountText(r *ping.Result) {
 		if v.problems && !v.limits.exceeded(s) && s.Late+s.Duplicated == 0 {
 			continue
 		}
-		row := []string{t.Name, t.Agent.String(), fmt.Sprint(s.Sent), fmt.Sprint(s.Received), render.Percent(s.Loss())}
+		row := []string{t.Name, t.Agent.String(), fmt.Sprint(s.Sent), fmt.Sprint(s.Received), lossText(s)}
 		rows = append(rows, append(append(row, rttTexts(s)...), wrongs(s)))
 	}
 	out := v.out
@@ -53,7 +53,7 @@ func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 			fmt.Fprintf(out, ", %d %s", c.n, c.name)
 		}
 	}
-	fmt.Fprintf(out, ", %s loss in %s\n", render.Percent(s.Loss()), render.Duration(r.Duration))
+	fmt.Fprintf(out, ", %s loss in %s\n", lossText(s), render.Duration(r.Duration))
 	if s.Received == 0 {
 		return
 	}
@@ -65,6 +65,14 @@ func (v *view) block(title string, s *ping.Stats, r *ping.Result) {
 	if v.histogram {
 		v.bars(s)
 	}
+}
+
+// lossText returns the share of lost probes, or that it is absent if none has ended.
+func lossText(s *ping.Stats) string {
+	if !s.HasResult() {
+		return render.Absent
+	}
+	return render.Percent(s.Loss())
 }
 
 // An outcomeCount is the number of probes with one outcome.

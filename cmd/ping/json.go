@@ -15,7 +15,7 @@ func (v *view) accountJSON(r *ping.Result) {
 		bars = mostBars
 	}
 	report := r.Report(bars)
-	report.Partial = v.finder.partial || len(v.finder.notFound) > 0
+	report.Partial = v.isPartial(r)
 	report.Expected = v.finder.expectedReport()
 	for i, t := range r.Targets {
 		report.Targets[i].Problem = v.limits.exceeded(&t.Stats)

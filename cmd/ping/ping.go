@@ -204,7 +204,7 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	case len(f.missing()) > 0: // also in a partial result
 		return &cmdutil.ExitError{Code: cmdutil.ExitFindings}
 	}
-	return cmdutil.ResultError(f.partial || len(f.notFound) > 0, v.hasBad(r))
+	return cmdutil.ResultError(v.isPartial(r), v.hasBad(r))
 }
 
 // hasSilentServer reports whether all probes to a ping server were lost.

@@ -27,7 +27,7 @@ func (s *server) table(out *render.Output, c ping.ServeCounts) error {
 		return err
 	}
 	if c.Forgotten > 0 {
-		fmt.Fprintf(out, "%d sources heard of before are in the total only\n", c.Forgotten)
+		fmt.Fprintf(out, "not listed, but in the total: %s heard of before\n", render.Count(int(c.Forgotten), "source", "sources"))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package ping
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -83,7 +84,7 @@ func (v *view) printAgents() {
 	}
 	for via, n := range by {
 		if n > 0 {
-			fmt.Fprintf(v.out, "%d targets: %s (--via %v)\n", n, agentTexts[via], ping.Agent(via))
+			fmt.Fprintf(v.out, "%s: %s (--via %v)\n", render.Count(n, "target", "targets"), agentTexts[via], ping.Agent(via))
 		}
 	}
 }
@@ -142,6 +143,12 @@ func (v *view) account(r *ping.Result) {
 		return
 	}
 	v.accountText(r)
+}
+
+// isPartial reports whether targets were not found, or no probe to one of them has ended.
+func (v *view) isPartial(r *ping.Result) bool {
+	return v.finder.partial || len(v.finder.notFound) > 0 ||
+		slices.ContainsFunc(r.Targets, func(t *ping.Target) bool { return !t.Stats.HasResult() })
 }
 
 // hasBad reports whether a target exceeds the limits.

@@ -355,10 +355,10 @@ func (c *command) run(ctx context.Context) error {
 	switch {
 	case errors.As(err, &usage):
 		return usage
-	case err != nil:
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	case result.Failed == len(result.Replies):
 		return &cmdutil.ExitError{Code: failedCode}
+	case err != nil && !errors.Is(err, context.Canceled): // an interrupt leaves a partial result
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	return cmdutil.ResultError(result.Failed > 0, false)
 }

@@ -139,9 +139,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := rules.Check(flags); err != nil {
 		return nil, err
 	}
-	if err := c.files.Check(); err != nil {
-		return nil, err
-	}
 	switch {
 	case c.pairsFile != "" || c.portsFile != "" || c.toAll:
 		if len(args) > 0 {

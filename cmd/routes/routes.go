@@ -126,9 +126,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	if err := rules.Check(flags); err != nil {
 		return err
 	}
-	if err := c.files.Check(); err != nil {
-		return err
-	}
 	c.switches = args
 	switch {
 	case flags.Changed("sm-port"):
@@ -151,7 +148,7 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 		c.filter.LIDs = append(c.filter.LIDs, r)
 	}
 	for _, text := range c.ports {
-		port, err := strconv.ParseUint(text, 10, 8)
+		port, err := strconv.ParseUint(text, 0, 8)
 		if err != nil {
 			return cmdutil.UsageErrorf("invalid --port %q: want 0 to 255", text)
 		}

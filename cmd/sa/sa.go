@@ -33,7 +33,8 @@ type command struct {
 	hex      bool
 	showKeys bool
 
-	options sa.Options
+	conditions []string
+	options    sa.Options
 }
 
 // New returns the command.
@@ -163,7 +164,8 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	}
 	o := &c.options
 	o.Filter = sa.NewFilter(kind)
-	for _, condition := range args[1:] {
+	c.conditions = args[1:]
+	for _, condition := range c.conditions {
 		err := o.Filter.Add(condition)
 		if errors.Is(err, sa.ErrNoField) || errors.Is(err, sa.ErrNoCondition) {
 			err = cmdutil.WithHint(err, listFields+kind.Name)
@@ -225,12 +227,15 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	if c.fabric.Verbose > 0 {
-		fmt.Fprintf(c.env.ErrOut, "%s in %v; %d packets sent, including %d retries; %d timed out\n",
+		fmt.Fprintf(c.env.ErrOut, "%s in %v; %s\n",
 			render.Count(result.Len(), "record", "records"), result.Elapsed.Round(time.Microsecond),
-			result.Stats.Sent, result.Stats.Retries, result.Stats.Timeouts)
+			fabricflag.FormatStats(result.Stats))
 	}
 	if result.Clipped() {
 		fmt.Fprintln(c.env.ErrOut, "warning: the result may be partial: the reply is a single packet")
+	}
+	if result.Len() == 0 && len(c.conditions) > 0 {
+		return fmt.Errorf("query subnet administration: no %v matches %s", c.options.Filter.Kind, strings.Join(c.conditions, " "))
 	}
 	return cmdutil.ResultError(result.Clipped(), false)
 }

@@ -94,8 +94,9 @@ func (c *command) define(cmd *cobra.Command) {
 	flags.DurationVar(&c.wait, "wait", time.Second, "read activity counts twice in this `TIME` (0: once)")
 	cmdutil.EnumListFlag(cmd, &c.ignore, "ignore", "", sm.Kinds, "do not report a `FINDING`")
 	cmdutil.EnumFlag(cmd, &c.set, "set", "", "", sm.OperationNames, "send an `OPERATION` to one manager")
-	flags.Uint8Var(&c.state, "state", uint8(mad.SMStandby), "`STATE` in the request, 0 to 3 (--set)")
-	flags.Uint8VarP(&c.priority, "priority", "p", 0, "`PRIORITY` in the request, 0 to 15 (--set)")
+	c.state = uint8(mad.SMStandby)
+	cmdutil.NumberFlag(flags, &c.state, "state", "", cmdutil.NumberRange{Most: uint8(mad.SMMaster)}, "`STATE` in the request, 0 to 3 (--set)")
+	cmdutil.NumberFlag(flags, &c.priority, "priority", "p", cmdutil.NumberRange{Most: 15}, "`PRIORITY` in the request, 0 to 15 (--set)")
 	flags.Uint32VarP(&c.activity, "activity", "a", 0, "activity `COUNT` in the request (--set)")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	c.fabric.Define(c.env, cmd)
@@ -115,10 +116,6 @@ func (c *command) complete(ctx context.Context, flags *pflag.FlagSet, args []str
 	switch {
 	case c.wait < 0:
 		return cmdutil.UsageErrorf("invalid --wait %v: want at least 0", c.wait)
-	case c.state > uint8(mad.SMMaster):
-		return cmdutil.UsageErrorf("invalid --state %d: want 0 to %d", c.state, mad.SMMaster)
-	case c.priority > 15:
-		return cmdutil.UsageErrorf("invalid --priority %d: want 0 to 15", c.priority)
 	case c.set != "" && len(args) != 1:
 		return cmdutil.UsageErrorf("number of targets of --set: got %d, want 1", len(args))
 	}

@@ -112,7 +112,10 @@ func (c *command) show(ctx context.Context, screen tcell.Screen) error {
 	o := c.options
 	o.Paths = requests
 	o.Progress = func(p fabric.Progress) {
-		go send(func(u *ui) error { u.status = fmt.Sprintf("scanning the fabric: %d nodes", p.Nodes); return nil })
+		go send(func(u *ui) error {
+			u.status = "scanning the fabric: " + render.Count(p.Nodes, "node", "nodes")
+			return nil
+		})
 	}
 	ended := make(chan error, 1)
 	go func() {

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
@@ -41,6 +44,7 @@ func (c *command) scanDatabase(ctx context.Context, progress func(fabric.Progres
 	if c.pause > 0 {
 		select {
 		case <-ctx.Done():
+			c.database = counters.Database(f, collector.Nodes()) // without increases
 			return f, ctx.Err()
 		case <-time.After(c.pause):
 		}
@@ -83,7 +87,14 @@ func (c *command) makeDirectory() error {
 	if c.ibdiagnet == "" {
 		return nil
 	}
-	if err := os.Mkdir(c.ibdiagnet, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(c.ibdiagnet, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		var info fs.FileInfo
+		if info, err = os.Stat(c.ibdiagnet); err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: c.ibdiagnet, Err: syscall.ENOTDIR}
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("write files of ibdiagnet: %w", err)
 	}
 	return nil
@@ -91,7 +102,7 @@ func (c *command) makeDirectory() error {
 
 // storeIbdiagnet writes the files of ibdiagnet to the directory. Those of a partial result
 // replace others only with --ibdiagnet-partial.
-func (c *command) storeIbdiagnet(ctx context.Context, f *fabric.Fabric) error {
+func (c *command) storeIbdiagnet(f *fabric.Fabric) error {
 	if !c.wantsDatabase() {
 		return nil
 	}
@@ -108,7 +119,8 @@ func (c *command) storeIbdiagnet(ctx context.Context, f *fabric.Fabric) error {
 	if c.database == nil {
 		c.database = &ibdiagnet.Database{Fabric: f}
 	}
-	partial := f.Partial() || len(c.unread) > 0 || ctx.Err() != nil
+	c.database.Ended = c.ended
+	partial := c.isPartial(f)
 	switch {
 	case c.ibdiagnet == "":
 		return nil
@@ -123,8 +135,30 @@ func (c *command) storeIbdiagnet(ctx context.Context, f *fabric.Fabric) error {
 	if c.routing != nil {
 		files["fdbs"] = c.routing.WriteForwarding
 	}
-	for name, write := range files {
-		if err := fileout.Write(c.ibdiagnetFile(name), write); err != nil {
+	return c.writeIbdiagnet(files)
+}
+
+// writeIbdiagnet replaces the files of ibdiagnet, by their extensions. It replaces none before
+// the content of all is complete, since the files belong together.
+func (c *command) writeIbdiagnet(files map[string]func(io.Writer) error) error {
+	var outputs []*fileout.File
+	defer func() {
+		for _, out := range outputs {
+			out.Abort() // without effect on those that were replaced
+		}
+	}()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		out, err := fileout.Create(c.ibdiagnetFile(name))
+		if err != nil {
+			return err
+		}
+		outputs = append(outputs, out)
+		if err := files[name](out); err != nil {
+			return err
+		}
+	}
+	for _, out := range outputs {
+		if err := out.Commit(); err != nil {
 			return err
 		}
 	}
@@ -134,6 +168,11 @@ func (c *command) storeIbdiagnet(ctx context.Context, f *fabric.Fabric) error {
 // ibdiagnetFile returns the path of a file of ibdiagnet.
 func (c *command) ibdiagnetFile(name string) string {
 	return filepath.Join(c.ibdiagnet, "ibdiagnet2."+name)
+}
+
+// isPartial reports whether a part of the result is missing.
+func (c *command) isPartial(f *fabric.Fabric) bool {
+	return f.Partial() || len(c.unread) > 0 || c.ended
 }
 
 // hasIbdiagnet reports whether the directory contains files of ibdiagnet.

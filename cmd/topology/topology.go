@@ -55,6 +55,7 @@ type command struct {
 	database *ibdiagnet.Database
 	routing  *route.Routing
 	unread   []error // requests without a valid response
+	ended    bool    // reading ended early
 
 	// Derived from the flags.
 	checks topology.Checks
@@ -246,7 +247,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := c.storePlan(f); err != nil {
 		return err
 	}
-	if err := c.storeIbdiagnet(ctx, f); err != nil {
+	if err := c.storeIbdiagnet(f); err != nil {
 		return err
 	}
 	out := render.NewOutput(c.env.Out)
@@ -274,6 +275,7 @@ func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
 	links.PrintWarnings(c.env, &linkinfo.Result{Fabric: f}, c.fabric.Verbose > 0)
 	if err != nil {
 		cmdutil.PrintError(c.env, "error", err)
+		c.ended = true
 	}
 	if err := links.StoreCache(c.env, c.cache, f, c.cachePartial); err != nil {
 		return nil, err
@@ -360,7 +362,7 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	if err != nil {
 		return err
 	}
-	return cmdutil.ResultError(f.Partial() || len(c.unread) > 0 || before != nil && before.Partial(), differs || len(findings) > 0)
+	return cmdutil.ResultError(c.isPartial(f) || before != nil && before.Partial(), differs || len(findings) > 0)
 }
 
 // marks returns the findings of ports for a picture: those of checks and plans, and

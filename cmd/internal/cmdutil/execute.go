@@ -21,7 +21,7 @@ func Execute(ctx context.Context, env *Env, root *cobra.Command, args []string) 
 		return WithHint(&UsageError{flagError(err)}, flagHint(cmd, err))
 	})
 	root.SetUsageFunc(printUsage)
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkEmpty(cmd.Flags()) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkValues(cmd.Flags()) }
 	root.SetGlobalNormalizationFunc(flagName)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && cmd == root {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -43,6 +44,28 @@ func flagError(err error) error {
 		reason = "not a number, or out of range"
 	}
 	return fmt.Errorf("invalid --%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), reason)
+}
+
+// maxDuration is the longest time that a flag accepts. A longer one is a mistake of the
+// unit: the command would wait as if it had stopped.
+const maxDuration = 365 * 24 * time.Hour
+
+// checkValues reports the values that no flag can have.
+func checkValues(flags *pflag.FlagSet) error {
+	if err := checkEmpty(flags); err != nil {
+		return err
+	}
+	return checkDurations(flags)
+}
+
+// checkDurations reports a flag with a time above maxDuration.
+func checkDurations(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if d, _ := flags.GetDuration(f.Name); err == nil && d > maxDuration {
+			err = UsageErrorf("invalid %s %v: want at most %.0fh", FlagName(flags, f.Name), d, maxDuration.Hours())
+		}
+	})
+	return err
 }
 
 // checkEmpty reports a flag with an empty value, which is usually a variable of a script

@@ -56,3 +56,25 @@ func TestFlagError(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckDurations(t *testing.T) {
+	for arg, want := range map[string]string{
+		"-i1s": "", "-i8760h": "", "-i999999h": "invalid -i (--interval) 999999h0m0s: want at most 8760h",
+	} {
+		t.Run(arg, func(t *testing.T) {
+			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+			flags.DurationP("interval", "i", 0, "")
+			flags.Duration("other", 1<<62, "") // defaults are not checked
+			if err := flags.Parse([]string{arg}); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if err := checkDurations(flags); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package fabricflag
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -41,6 +44,33 @@ func (s *Selection) Want(names *fabric.NameMap) (want func(*fabric.Node) bool, a
 		want = func(n *fabric.Node) bool { return s.hasType(n) && s.Nodes.Match(n, names) }
 	}
 	return want, len(s.Nodes) > 0, nil
+}
+
+// Missing returns an error for a pattern that matches no node, and for types that no node
+// has. nodes are the selected ones.
+func (s *Selection) Missing(nodes []*fabric.Node, names *fabric.NameMap) error {
+	if err := s.Nodes.Missing(nodes, names); err != nil {
+		return err
+	}
+	if len(nodes) == 0 {
+		return NoneOfType(map[string]bool{"switches": s.switches, "cas": s.cas, "routers": s.routers})
+	}
+	return nil
+}
+
+// NoneOfType returns an error for flags that select types of nodes if no node matched, and
+// nil without such a flag. given has the flags by name.
+func NoneOfType(given map[string]bool) error {
+	var flags []string
+	for _, name := range TypeFlags {
+		if given[name] {
+			flags = append(flags, "--"+name)
+		}
+	}
+	if len(flags) == 0 {
+		return nil
+	}
+	return fmt.Errorf("find nodes: no node matches %s", strings.Join(flags, " "))
 }
 
 func (s *Selection) hasType(n *fabric.Node) bool {

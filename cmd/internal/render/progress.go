@@ -38,7 +38,8 @@ func (p *progress) Update(s fabric.Progress) {
 		return
 	}
 	p.next, p.shown = now.Add(progressEvery), true
-	fmt.Fprintf(p.w, "\r\x1b[Kscanning: %d nodes, %d ports, %d requests done, %d to go", s.Nodes, s.Ports, s.Answered, s.Waiting)
+	fmt.Fprintf(p.w, "\r\x1b[Kscanning: %s, %s, %s done, %d to go", Count(s.Nodes, "node", "nodes"), Count(s.Ports, "port", "ports"),
+		Count(s.Answered, "request", "requests"), s.Waiting)
 }
 
 // Close removes the line.

@@ -92,8 +92,8 @@ func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
 		fmt.Fprintf(w, "warning: the result is partial: %s\n", missing)
 	}
 	if verbose {
-		fmt.Fprintf(w, "%s, up to %d hops away; %s, at most %d in flight\n",
-			render.Count(len(f.Nodes), "node", "nodes"), f.MaxHops, fabricflag.FormatStats(f.Stats), f.Stats.Window)
+		fmt.Fprintf(w, "%s, up to %s away; %s, at most %d in flight\n",
+			render.Count(len(f.Nodes), "node", "nodes"), render.Count(f.MaxHops, "hop", "hops"), fabricflag.FormatStats(f.Stats), f.Stats.Window)
 	}
 }
 

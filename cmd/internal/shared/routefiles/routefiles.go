@@ -23,15 +23,12 @@ type Flags struct {
 // Register defines the flags.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.Load, "load", nil, "read the files or the directory `PATH` instead of scanning")
-	flags.Uint8Var(&f.LMC, "lmc", 0, "LMC `N` of end ports, if files do not contain it (--load)")
+	f.RegisterLMC(flags)
 }
 
-// Check returns a usage error for an invalid LMC.
-func (f *Flags) Check() error {
-	if f.LMC > 7 {
-		return cmdutil.UsageErrorf("invalid --lmc %d: want 0 to 7", f.LMC)
-	}
-	return nil
+// RegisterLMC defines --lmc.
+func (f *Flags) RegisterLMC(flags *pflag.FlagSet) {
+	cmdutil.NumberFlag(flags, &f.LMC, "lmc", "", cmdutil.NumberRange{Most: 7}, "LMC `N` of end ports, if files do not contain it (--load)")
 }
 
 // Clash returns the rule that --load excludes the flags of a scan, and others.

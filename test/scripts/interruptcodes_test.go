@@ -1,0 +1,155 @@
+package scripts
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestInterrupt_ExitCodes interrupts each native command that may run for long: the exit
+// code is 1 without a result, 4 with a partial one, and that of the results of a command that
+// runs until it is interrupted.
+func TestInterrupt_ExitCodes(t *testing.T) {
+	const (
+		scan    = "Get PortInfo modifier 0x2"
+		scanned = " --sim demo --sim-model service=100ms,queue=100 -t 60000 -vv"
+		silent  = " --sim demo --sim-model service=1000s,queue=100 -t 60000 -vv"
+	)
+	dir := t.TempDir()
+	for _, test := range []struct {
+		line  string // without ibkit
+		after string // the command is interrupted after a line of output that contains this text
+		code  int
+	}{
+		{"cc" + scanned, scan, 1},
+		{"check fabric" + scanned, scan, 1},
+		{"check fabric --sim demo --sm-wait 100s -vv", "Get SMInfo", 1},
+		{"check routes" + scanned, scan, 1},
+		{"counters" + scanned, scan, 1},
+		{"counters --rate 100s --sim demo -vv", "Get PortCounters", 1},
+		{"exporter --once" + scanned, scan, 1},
+		{"ping --cas" + scanned, scan, 1},
+		{"port leaf1 3" + scanned, scan, 1},
+		{"route node01 node16" + scanned, scan, 1},
+		{"routes" + scanned, scan, 1},
+		{"top --once" + scanned, scan, 1},
+		{"addr 3" + silent, "Get ", 1},
+		{"query NodeInfo 3" + silent, "Get ", 1},
+		{"sa NodeRecord" + silent, "Get", 1},
+		{"sm" + silent, "Get", 1},
+		{"trap" + silent, "Get", 1},
+		{"trap send link-integrity" + silent, "Get", 1},
+
+		{"linkinfo" + scanned, scan, 4},
+		{"topology" + scanned, scan, 4},
+		{"topology --ibdiagnet " + dir + "/files" + scanned, scan, 4},
+		{"topology --ibdiagnet " + dir + "/more --pause 100s --sim demo -vv", "Get PortCounters", 4},
+		{"query PortInfo leaf1 all --sim demo --sim-model service=20ms,queue=100 -t 60000 -vv -o 1", "Get PortInfo modifier 0x8", 4},
+		{"counters --interval 10ms --count 100000 --sim demo", "window ", 4}, // node10 is partial
+
+		{"ping -c 0 -i 10ms --lines --sim demo 3", "LID 3: seq=2 ", 0},
+		{"ping -c 0 -i 10ms -t 5 --lines --sim demo 999", "LID 999: seq=2 ", 3},
+		{"exporter --listen 127.0.0.1:0 --sim demo", "serving metrics at ", 0},
+		{"trap --sim demo", "subscribed to notices", 0},
+		{"trap --count 5 --sim demo", "subscribed to notices", 0},
+		{"watch --sim demo", "watching ", 0},
+		{"sim serve --name interrupted demo", "Network simulator ready", 0},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			code, out := interruptAfter(t, test.after, strings.Fields(test.line)...)
+			if code != test.code {
+				t.Errorf("got exit code %d, want %d\n%s", code, test.code, out)
+			}
+		})
+	}
+}
+
+// interruptAfter runs ibkit, interrupts it after a line of output that contains a text, and
+// returns the exit code and the end of the output.
+func interruptAfter(t *testing.T, text string, args ...string) (code int, output string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	c := exec.Command(self, args...)
+	c.Args[0], c.Stdout, c.Stderr = "ibkit", write, write
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	sent := false
+	for lines := bufio.NewScanner(read); lines.Scan(); {
+		out.WriteString(lines.Text() + "\n")
+		if sent || !strings.Contains(lines.Text(), text) {
+			continue
+		}
+		if sent = true; c.Process.Signal(os.Interrupt) != nil {
+			t.Fatal("send SIGINT: the process has ended")
+		}
+	}
+	var exit *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if !sent {
+		t.Fatalf("%v ended without %q:\n%s", args, text, &out)
+	}
+	all := out.String()
+	return c.ProcessState.ExitCode(), all[max(0, len(all)-1000):]
+}
+
+// TestInterrupt_Files interrupts commands that write files: a partial result replaces no
+// file, and a new file says that it is partial.
+func TestInterrupt_Files(t *testing.T) {
+	dir := t.TempDir()
+	slow := strings.Fields("--sim single-switch --sim-model " + slow + " -t 60000 -vv")
+	for _, test := range []struct {
+		line, file string
+		fresh      *regexp.Regexp // the content of a new file; nil: none is written
+	}{
+		{"linkinfo --cache F", "", nil},
+		{"topology --cache F", "", nil},
+		{"topology --write-plan F", "", nil},
+		{"topology --ibdiagnet F", "/ibdiagnet2.db_csv", regexp.MustCompile(`(?m)^# Ended early `)},
+		{"counters --save F", "", nil},
+		{"check routes --save F", "", nil},
+		{"exporter --once --textfile F", "", nil},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			path := dir + "/" + strings.ReplaceAll(test.line, " ", "")
+			args := strings.Fields(strings.ReplaceAll(test.line, "F", path))
+			path += test.file
+			interruptAfter(t, "Get PortInfo modifier 0x2", append(args, slow...)...)
+			got, err := os.ReadFile(path)
+			if test.fresh == nil && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("got a file of %d bytes (%v), want none", len(got), err)
+			}
+			if test.fresh != nil && !test.fresh.Match(got) {
+				t.Errorf("got %s (%v), want a match for %v", got, err, test.fresh)
+			}
+
+			runOnce(t, "ibkit", append(args, "--sim", "single-switch")...)
+			want, err := os.ReadFile(path)
+			if err != nil && test.fresh == nil {
+				t.Fatal(err)
+			}
+			interruptAfter(t, "Get PortInfo modifier 0x2", append(args, slow...)...)
+			if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
+				t.Errorf("got another file (%d bytes, %v), want the former %d bytes", len(got), err, len(want))
+			}
+		})
+	}
+}
