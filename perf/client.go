@@ -121,11 +121,11 @@ func (c *client) request(t Test, ports []*port.Port, selector port.Selector) (*r
 	if !selector.UsesIPoIB(ports) {
 		r.GIDs = port.GIDsOf(ports, c.options.GIDIndex)
 	}
-	switch {
-	case len(r.GIDs) > 0 || r.LID != 0:
+	if len(r.GIDs) > 0 || r.LID != 0 {
 		return r, nil
-	case c.options.GIDIndex >= 0:
-		return nil, &GIDIndexError{c.options.GIDIndex}
+	}
+	if err := port.CheckIndex(ports, c.options.GIDIndex); err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("choose a GID: %w", port.ErrNoGID)
 }

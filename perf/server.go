@@ -51,6 +51,9 @@ type Event struct {
 // ErrNoDevice is wrapped if the host has no RDMA device, or no device of the requested name.
 var ErrNoDevice = port.ErrNoDevice
 
+// ErrGIDIndex is wrapped for the index of a GID that no active port has.
+var ErrGIDIndex = port.ErrGIDIndex
+
 // A Server runs the tests of clients.
 type Server struct {
 	o       ServeOptions
@@ -73,17 +76,7 @@ func checkPort(device string, number uint8, gidIndex int) error {
 	if err != nil {
 		return err
 	}
-	if gidIndex >= 0 && len(port.GIDsOf(ports, gidIndex)) == 0 {
-		err = &GIDIndexError{gidIndex}
-	}
-	return errors.Join(err, port.CloseAll(ports))
-}
-
-// A GIDIndexError is the index of a GID that no active port has.
-type GIDIndexError struct{ Index int }
-
-func (e *GIDIndexError) Error() string {
-	return fmt.Sprintf("use GID %d: no active port has a GID of this index", e.Index)
+	return errors.Join(port.CheckIndex(ports, gidIndex), port.CloseAll(ports))
 }
 
 func newServer(o ServeOptions) *Server {

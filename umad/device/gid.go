@@ -63,17 +63,21 @@ func PathFrom(ports []LocalPort, from, to netip.Addr) (Path, error) {
 	if isOfLink(to) {
 		from = netip.Addr{}
 	}
-	path, found := Path{}, 0
+	path, found, owners := Path{}, 0, 0
 	for _, p := range ports {
 		if p.Attr.LinkLayer != ethernet || !from.IsValid() && !isOfLink(to) {
 			continue
 		}
-		gid, ok := pickGID(p.host.sysfs().GIDs(p.Attr.Device, p.Attr.Number), from, to.Zone())
+		table := p.host.sysfs().GIDs(p.Attr.Device, p.Attr.Number)
+		gid, ok := pickGID(table, from, to.Zone())
 		if !ok {
 			continue
 		}
-		if found++; found > 1 {
-			break
+		found++
+		if owns(table, gid) {
+			owners++
+		} else if owners > 0 {
+			continue
 		}
 		path = Path{
 			From: p,
@@ -89,9 +93,9 @@ func PathFrom(ports []LocalPort, from, to netip.Addr) (Path, error) {
 		}
 	}
 	switch {
-	case found > 1:
+	case owners > 1, owners == 0 && found > 1:
 		return Path{}, fmt.Errorf("find path to %v: %w", to, &AmbiguousError{to})
-	case found == 1:
+	case found > 0:
 		return path, nil
 	case from.IsValid():
 		return Path{}, fmt.Errorf("find path to %v: %w: the host sends from %v", to, ErrNoRoCE, from)
@@ -120,6 +124,14 @@ func pickGID(table []sysfs.GID, address netip.Addr, zone string) (best sysfs.GID
 		}
 	}
 	return best, ok
+}
+
+// owns reports whether a GID is an address of the network device of the port, to which
+// the first entry of the table belongs, and not of one above it, such as a VLAN, for which
+// there may be another RDMA device with the same GIDs.
+func owns(table []sysfs.GID, g sysfs.GID) bool {
+	first := table[0].Netdev
+	return first != nil && g.Netdev != nil && *g.Netdev == *first
 }
 
 func isV2(g sysfs.GID) bool { return g.Type != nil && *g.Type == "RoCE v2" }

@@ -80,6 +80,39 @@ func TestPathTo(t *testing.T) {
 	}
 }
 
+// TestPathTo_upperDevice has a network device above that of another RDMA device, with an
+// RDMA device of its own: both devices have its GIDs.
+func TestPathTo_upperDevice(t *testing.T) {
+	const lower, upper = "class/infiniband/lower/ports/1/", "class/infiniband/upper/ports/1/"
+	h := Host{Sysfs: testenv.WriteTree(t, map[string]string{
+		lower + "link_layer":        "Ethernet",
+		upper + "link_layer":        "Ethernet",
+		lower + "gids/0":            "fe80::1",
+		lower + "gid_attrs/types/0": "RoCE v2",
+		lower + "gid_attrs/ndevs/0": "eth0",
+		lower + "gids/1":            "::ffff:127.0.0.1",
+		lower + "gid_attrs/types/1": "RoCE v2",
+		lower + "gid_attrs/ndevs/1": "eth0.7",
+		upper + "gids/0":            "::ffff:127.0.0.1",
+		upper + "gid_attrs/types/0": "RoCE v2",
+		upper + "gid_attrs/ndevs/0": "eth0.7",
+	})}
+	port := func(name string) LocalPort {
+		return LocalPort{Attr: umad.PortAttr{Device: name, Number: 1, LinkLayer: ethernet}, host: h}
+	}
+	for want, ports := range map[string][][]LocalPort{
+		"upper": {{port("lower"), port("upper")}, {port("upper"), port("lower")}}, "lower": {{port("lower")}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			for _, p := range ports {
+				if got, err := PathTo(p, netip.MustParseAddr("127.0.0.1")); err != nil || got.From.Attr.Device != want {
+					t.Errorf("got %+v, %v, want a path from %s", got, err, want)
+				}
+			}
+		})
+	}
+}
+
 func TestPathTo_Ambiguous(t *testing.T) {
 	_, err := PathTo(rocePorts(t), netip.MustParseAddr("fe80::9"))
 	var several *AmbiguousError

@@ -22,14 +22,17 @@ func SelectorFor(conn net.Conn, gidIndex int) Selector {
 	return s
 }
 
-// Connect opens the ports of a device, calls connect, and selects the port and the GID
+// Connect opens the ports of a device, calls connect if they have the GID that s requires, and selects the port and the GID
 // for the peer of the connection: s without its addresses. It closes all other ports.
 func Connect(ctx context.Context, device string, number uint8, s Selector, connect func(context.Context) (net.Conn, error)) (net.Conn, Choice, error) {
 	ports, err := Open(device, number)
 	if err != nil {
 		return nil, Choice{}, err
 	}
-	conn, err := connect(ctx)
+	var conn net.Conn
+	if err = CheckIndex(ports, s.Index); err == nil {
+		conn, err = connect(ctx)
+	}
 	if err != nil {
 		return nil, Choice{}, errors.Join(err, CloseAll(ports))
 	}

@@ -36,6 +36,19 @@ func GIDsOf(ports []*Port, index int) []GID {
 	return all
 }
 
+// CheckIndex returns an error that wraps [ErrGIDIndex] if no port has a GID of an index. It accepts all
+// indices on a host with an InfiniBand port, which needs no GID, and if the index is
+// negative.
+func CheckIndex(ports []*Port, index int) error {
+	if index < 0 || infiniBand(ports) != nil || len(GIDsOf(ports, index)) > 0 {
+		return nil
+	}
+	return fmt.Errorf("use GID %d: %w", index, ErrGIDIndex)
+}
+
+// ErrGIDIndex is wrapped for the index of a GID that no active port has.
+var ErrGIDIndex = errors.New("no active port has a GID of this index")
+
 // A Choice is a local port, one of its GIDs, and the GID of the peer to use with it.
 // The GIDs are zero for an InfiniBand port, which needs LIDs only.
 type Choice struct {
@@ -90,7 +103,7 @@ var ErrNoGID = errors.New("no GID reaches the peer")
 
 // Choose selects among the peer's GIDs. It prefers, in this order: the addresses of the
 // control connection, RoCE v2 to v1, addresses with a route between them, IPv4 to
-// IPv6. It selects an InfiniBand port if the control connection uses IPoIB on it, or if
+// IPv6, GIDs of the device's own network device. It selects an InfiniBand port if the control connection uses IPoIB on it, or if
 // the peer has no GIDs.
 func (s Selector) Choose(ports []*Port, remote []GID) (Choice, error) {
 	p := s.ipoib(ports)
@@ -148,7 +161,11 @@ func (s Selector) choosePair(ports []*Port, local, remote []GID) (Choice, error)
 				continue
 			}
 			for _, r := range remote {
-				if n, why := s.rate(l, r, source); n > score {
+				n, why := s.rate(l, r, source)
+				if n >= 0 && p.owns(e) {
+					n += weightOwn
+				}
+				if n > score {
 					score = n
 					best = Choice{Port: p, Index: uint8(e.Index), Local: l, Remote: r, Why: why}
 				}
@@ -180,13 +197,19 @@ func (s Selector) noGID(ports []*Port) error {
 
 // Weights of the properties of a pair of GIDs.
 const (
-	weightLocal  = 1 << 5 // the local GID is the local address of the control connection
-	weightRemote = 1 << 4
-	weightV2     = 1 << 3
-	weightRoute  = 1 << 2
-	weightIPv4   = 1 << 1
-	weightGlobal = 1 << 0
+	weightLocal  = 1 << 6 // the local GID is the local address of the control connection
+	weightRemote = 1 << 5
+	weightV2     = 1 << 4
+	weightRoute  = 1 << 3
+	weightIPv4   = 1 << 2
+	weightGlobal = 1 << 1
+	weightOwn    = 1 << 0 // two devices may have the GIDs of a network device above another
 )
+
+// owns reports whether a GID is an address of the network device of the port, and not of
+// one above it, such as a VLAN, for which there may be another RDMA device. The first
+// entry of the table is the default GID of the port's network device (ib_cache.c).
+func (p *Port) owns(e verbs.GIDEntry) bool { return e.Ifindex == p.GIDs[0].Ifindex }
 
 // rate returns the score of a pair of GIDs and the reason for it, -1 for GIDs that
 // cannot communicate.

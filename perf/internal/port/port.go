@@ -109,14 +109,10 @@ func (p *Port) query() error {
 func (p *Port) find() error {
 	count := p.Limits.PhysPortCount
 	if p.Number != 0 {
-		if p.Number > count {
-			ports := fmt.Sprintf("%d ports", count)
-			if count == 1 {
-				ports = "one port"
-			}
-			return fmt.Errorf("use port %d of %s: the device has %s", p.Number, p.Device, ports)
+		err := CheckNumber(p.Device, p.Number, count)
+		if err != nil {
+			return err
 		}
-		var err error
 		p.Attr, err = p.Context.QueryPort(uint32(p.Number))
 		if err == nil && p.Attr.State != ib.PortActive {
 			err = fmt.Errorf("use port %d of %s: port is %v, not active", p.Number, p.Device, p.Attr.State)
@@ -134,6 +130,18 @@ func (p *Port) find() error {
 		}
 	}
 	return fmt.Errorf("use %s: no active port", p.Device)
+}
+
+// CheckNumber returns an error if a device with a number of ports lacks a port.
+func CheckNumber(device string, number, count uint8) error {
+	if number <= count {
+		return nil
+	}
+	ports := fmt.Sprintf("%d ports", count)
+	if count == 1 {
+		ports = "one port"
+	}
+	return fmt.Errorf("use port %d of %s: the device has %s", number, device, ports)
 }
 
 // Ethernet reports whether the link layer is Ethernet.

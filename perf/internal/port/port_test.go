@@ -101,6 +101,55 @@ func TestSelector_Choose(t *testing.T) {
 	}
 }
 
+// TestSelector_upperDevice has a network device above that of another RDMA device, such
+// as a VLAN, with an RDMA device of its own: both devices have its GIDs.
+func TestSelector_upperDevice(t *testing.T) {
+	of := func(e verbs.GIDEntry, ifindex uint32) verbs.GIDEntry {
+		e.Ifindex = ifindex
+		return e
+	}
+	lower := ethernet("lower", of(entry(0, "fe80::1", v2), 2), of(entry(1, "10.0.0.1", v2), 2), of(entry(2, "fe80::2", v2), 3), of(entry(3, "10.2.0.1", v2), 3))
+	upper := ethernet("upper", of(entry(0, "fe80::2", v2), 3), of(entry(1, "10.2.0.1", v2), 3))
+	for _, c := range []struct{ local, remote, device string }{
+		{"10.2.0.1", "10.2.0.9", "upper"}, {"10.0.0.1", "10.0.0.9", "lower"}, {"fe80::2", "fe80::9", "upper"},
+	} {
+		t.Run(c.local, func(t *testing.T) {
+			for _, ports := range [][]*Port{{lower, upper}, {upper, lower}} {
+				s := Selector{Index: -1, Source: source, Local: netip.MustParseAddr(c.local), Remote: netip.MustParseAddr(c.remote)}
+				got, err := s.ChooseByAddress(ports)
+				if err != nil || got.Port.Device != c.device {
+					t.Errorf("got %+v, %v, want a port of %s", got, err, c.device)
+				}
+			}
+			// Without a device of its own, the address is reached by the lower one.
+			s := Selector{Index: -1, Source: source, Local: netip.MustParseAddr(c.local), Remote: netip.MustParseAddr(c.remote)}
+			if got, err := s.ChooseByAddress([]*Port{lower}); err != nil || got.Local.Addr.Unmap().String() != c.local {
+				t.Errorf("got %+v, %v, want GID %s", got, err, c.local)
+			}
+		})
+	}
+}
+
+// TestCheckIndex checks that only a host whose ports all need a GID requires one of an
+// index.
+func TestCheckIndex(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ports []*Port
+		index int
+		want  bool
+	}{
+		{"any", hostPorts(), -1, true}, {"second port has none", hostPorts(), 4, true}, {"none", hostPorts(), 5, false},
+		{"InfiniBand", append(hostPorts(), infiniBandPort("i", "fe80::11")), 5, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := CheckIndex(c.ports, c.index); (err == nil) != c.want {
+				t.Errorf("got %v, want success %v", err, c.want)
+			}
+		})
+	}
+}
+
 // TestSelector_ChooseWith checks that one side can use only the GIDs that the other one
 // chose.
 func TestSelector_ChooseWith(t *testing.T) {

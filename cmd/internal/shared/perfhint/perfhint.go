@@ -46,7 +46,7 @@ func (o Options) hint(err error) string {
 	switch {
 	case errors.Is(err, perf.ErrNoDevice):
 		return "ibkit devinfo lists the devices of this host; ibkit link add rxe0 --type rxe --netdev NAME creates a software device"
-	case errors.As(err, new(*perf.GIDIndexError)):
+	case errors.Is(err, perf.ErrGIDIndex):
 		return "ibkit devinfo lists the GIDs of each port"
 	case errors.Is(err, perf.ErrClock):
 		return o.CPUOff + " measures with the kernel's clock"
