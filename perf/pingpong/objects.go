@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/perf/internal/port"
 	"github.com/ibkit/ibkit/verbs"
 	"github.com/ibkit/ibkit/verbs/dmamem"
 )
@@ -127,18 +128,26 @@ func (s *objects) in() []byte {
 
 // address returns the local GID and LID.
 func (s *objects) address() (verbs.GIDEntry, ib.LID, error) {
-	port, err := s.place.Context.QueryPort(uint32(s.place.Port))
+	device := s.place.Context
+	limits, err := device.QueryDevice()
+	if err == nil {
+		err = port.CheckNumber(device.Name(), s.place.Port, limits.PhysPortCount)
+	}
 	if err != nil {
 		return verbs.GIDEntry{}, 0, err
 	}
-	if s.test.Type == verbs.QPTypeUD && s.test.Size > port.ActiveMTU.Bytes() {
-		return verbs.GIDEntry{}, 0, fmt.Errorf("send datagrams of %d bytes: the MTU of the port is %v", s.test.Size, port.ActiveMTU)
+	attr, err := device.QueryPort(uint32(s.place.Port))
+	if err != nil {
+		return verbs.GIDEntry{}, 0, err
+	}
+	if s.test.Type == verbs.QPTypeUD && s.test.Size > attr.ActiveMTU.Bytes() {
+		return verbs.GIDEntry{}, 0, fmt.Errorf("send datagrams of %d bytes: the MTU of the port is %v", s.test.Size, attr.ActiveMTU)
 	}
 	if s.place.GIDIndex < 0 {
-		return verbs.GIDEntry{}, port.LID, nil
+		return verbs.GIDEntry{}, attr.LID, nil
 	}
-	gid, err := s.place.Context.GID(uint32(s.place.Port), uint32(s.place.GIDIndex))
-	return gid, port.LID, err
+	gid, err := device.GID(uint32(s.place.Port), uint32(s.place.GIDIndex))
+	return gid, attr.LID, err
 }
 
 func (s *objects) newQP() (*verbs.QP, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/perf"
 	"github.com/ibkit/ibkit/perf/perftest"
+	"github.com/ibkit/ibkit/verbs"
 )
 
 func TestWith(t *testing.T) {
@@ -26,6 +27,9 @@ func TestWith(t *testing.T) {
 		{"no program on IPv6", &perf.ConnectError{Program: "ib_send_lat", Err: refused("fe80::1")}, "programs of perftest listen on IPv4 only"},
 		{"unknown host", &perf.ConnectError{Program: "ib_send_lat", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "x"}}}, "use the IP address of the server"},
 		{"other settings", &perftest.MismatchError{Program: "ib_send_bw", Err: errors.New("no progress")}, "the peer must be ib_send_bw with the same size, iterations,"},
+		{"no permission", &verbs.CallError{Op: "open node /dev/infiniband/uverbs3", Device: "mlx5_3", Err: syscall.EACCES}, "run as root, or permit all users, as the udev rules of rdma-core do: chmod 0666 /dev/infiniband/uverbs3"},
+		{"no node", &verbs.CallError{Op: "open node /dev/infiniband/uverbs3", Device: "mlx5_3", Err: syscall.ENOENT}, "check that udev runs"},
+		{"other call", &verbs.CallError{Op: "query port 1", Device: "mlx5_3", Err: syscall.EACCES}, ""},
 		{"other error", errors.New("no progress"), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

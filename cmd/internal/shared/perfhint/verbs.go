@@ -2,6 +2,7 @@ package perfhint
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/ibkit/ibkit/perf"
@@ -18,12 +19,30 @@ func verbsHint(err error) string {
 	var failed *verbs.CompletionError
 	var peer *perf.PeerError
 	switch {
+	case nodeHint(err) != "":
+		return nodeHint(err)
 	case errors.As(err, &limit) && limit.Resource == verbs.LockedMemory:
 		return raiseLockedMemory
 	case errors.As(err, &peer) && strings.Contains(peer.Text, verbs.LockedMemory):
 		return "on the server, " + raiseLockedMemory
 	case errors.As(err, &failed):
 		return completionHints[failed.Status]
+	}
+	return ""
+}
+
+// nodeHint returns the remedy for a device node that cannot be opened.
+func nodeHint(err error) string {
+	call, ok := errors.AsType[*verbs.CallError](err)
+	if !ok {
+		return ""
+	}
+	path, ok := strings.CutPrefix(call.Op, "open node ")
+	switch {
+	case ok && errors.Is(call.Err, fs.ErrPermission):
+		return "run as root, or permit all users, as the udev rules of rdma-core do: chmod 0666 " + path
+	case ok && errors.Is(call.Err, fs.ErrNotExist):
+		return "check that udev runs, and that a container has /dev/infiniband"
 	}
 	return ""
 }
