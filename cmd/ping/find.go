@@ -25,6 +25,7 @@ type finder struct {
 	routes bool // ports without a LID are reachable, by a directed route
 
 	paths    map[int]device.Path // over RoCE, by the index of the address
+	noPaths  map[int]error       // of addresses that are not reached over RoCE, by index
 	groups   []*group            // by port
 	fallback *group              // of addresses without a path; nil: no address needs it, or its port failed to open
 	failed   error               // of the port of fallback
@@ -52,15 +53,13 @@ type unresolved struct {
 // kernel sends IP packets to them, and for all others the port that the options select.
 // scans reports that the other port is needed for a scan.
 func (f *finder) open(ctx context.Context, addresses []resolve.Address, scans bool) error {
-	var noPath error
 	if !f.flags.IsSimulated() {
-		var err error
-		if noPath, err = f.findPaths(addresses); err != nil {
-			return err
-		}
+		f.findPaths(addresses)
 	}
+	others := scans || len(addresses) == 0
 	for i := range addresses {
 		path, overRoCE := f.paths[i]
+		others = others || !overRoCE && !f.onlyRoCE(i, addresses)
 		if !overRoCE || f.group(path.From.Node) != nil {
 			continue
 		}
@@ -70,20 +69,16 @@ func (f *finder) open(ctx context.Context, addresses []resolve.Address, scans bo
 		}
 		f.groups = append(f.groups, &group{node: path.From.Node, Group: ping.Group{Port: port}})
 	}
-	if len(f.paths) == len(addresses) && len(addresses) > 0 && !scans {
+	if !others {
 		return nil
 	}
 	port, err := f.flags.Open(f.env)(ctx)
 	if err != nil {
-		var none *device.NoPortError
-		if noPath != nil && errors.As(err, &none) {
-			err = noPath
-		}
-		if len(f.groups) == 0 || scans {
-			return err
-		}
 		f.failed = err
-		return nil
+		if len(f.groups)+len(f.noPaths) > 0 && !scans {
+			return nil // each address has a cause of its own
+		}
+		return err
 	}
 	f.fallback = &group{Group: ping.Group{Port: port}}
 	f.groups = append(f.groups, f.fallback)
@@ -118,27 +113,30 @@ func (f *finder) pinged() (groups []ping.Group) {
 	return groups
 }
 
-// findPaths finds the addresses that are reached over RoCE. noPath is the cause for an
-// address that is not; InfiniBand may still reach it.
-func (f *finder) findPaths(addresses []resolve.Address) (noPath, err error) {
+// findPaths finds the addresses that are reached over RoCE, and the causes for those
+// that are not.
+func (f *finder) findPaths(addresses []resolve.Address) {
 	candidates := f.candidates()
-	f.paths = map[int]device.Path{}
+	f.paths, f.noPaths = map[int]device.Path{}, map[int]error{}
 	for i := range addresses {
 		ip, isAddress := ipOf(&addresses[i])
 		if !isAddress {
 			continue
 		}
 		p, err := device.PathTo(candidates, ip)
-		switch {
-		case err == nil:
-			f.paths[i] = p
-		case !errors.Is(err, device.ErrNoRoCE), ip.Is4In6():
-			return nil, err // no InfiniBand port has such a GID
-		default:
-			noPath = err
+		if err != nil {
+			f.noPaths[i] = err
+			continue
 		}
+		f.paths[i] = p
 	}
-	return noPath, nil
+}
+
+// onlyRoCE reports whether InfiniBand cannot reach an address that RoCE does not reach.
+func (f *finder) onlyRoCE(i int, addresses []resolve.Address) bool {
+	err := f.noPaths[i]
+	ip, _ := ipOf(&addresses[i])
+	return err != nil && (!errors.Is(err, device.ErrNoRoCE) || ip.Is4In6()) // no InfiniBand port has such a GID
 }
 
 // ipOf returns a GID or an IP address as an IP address.
@@ -190,7 +188,7 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 	named := len(addresses) - len(f.expected)
 	for i := range addresses[:named] {
 		a := &addresses[i]
-		g, targets, err := f.findOne(ctx, i, a)
+		g, targets, err := f.findOne(ctx, i, addresses)
 		if ctx.Err() != nil || errors.Is(err, umad.ErrDeviceRemoved) {
 			return err
 		}
@@ -205,7 +203,7 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 	}
 	index := newTargetIndex(f.found)
 	for i, e := range f.expected {
-		g, targets, err := f.findOne(ctx, named+i, &e.address)
+		g, targets, err := f.findOne(ctx, named+i, addresses)
 		if ctx.Err() != nil || errors.Is(err, umad.ErrDeviceRemoved) {
 			return err
 		}
@@ -214,11 +212,14 @@ func (f *finder) find(ctx context.Context, addresses []resolve.Address, isWanted
 	return nil
 }
 
-// findOne returns the targets with an address, and the group of their port. number is
-// the index of the address in paths.
-func (f *finder) findOne(ctx context.Context, number int, a *resolve.Address) (*group, []*ping.Target, error) {
-	if path, overRoCE := f.paths[number]; overRoCE {
+// findOne returns the targets with the address of an index, and the group of their port.
+func (f *finder) findOne(ctx context.Context, i int, addresses []resolve.Address) (*group, []*ping.Target, error) {
+	a := &addresses[i]
+	if path, overRoCE := f.paths[i]; overRoCE {
 		return f.group(path.From.Node), []*ping.Target{{Name: a.Text, GRH: &path.GRH, OneWay: path.Embedded}}, nil
+	}
+	if err := f.noPaths[i]; err != nil && (f.fallback == nil || f.onlyRoCE(i, addresses)) {
+		return nil, nil, err
 	}
 	if f.fallback == nil {
 		return nil, nil, fmt.Errorf("find path to %s: %w", a.Text, f.failed)

@@ -195,7 +195,7 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 		fmt.Fprintf(c.env.ErrOut, "ibkit ping: %d unexpected packets received\n", r.Stray)
 	}
 	c.fabric.PrintStats(c.env)
-	if hasSilentServer(r) {
+	if hasNoServer(r) {
 		fmt.Fprintln(c.env.ErrOut, "hint: a ping server has to run on the target: ibkit ping --serve")
 	}
 	switch {
@@ -207,10 +207,11 @@ func (c *command) run(ctx context.Context, targets []resolve.Address) (err error
 	return cmdutil.ResultError(v.isPartial(r), v.hasBad(r))
 }
 
-// hasSilentServer reports whether all probes to a ping server were lost.
-func hasSilentServer(r *ping.Result) bool {
+// hasNoServer reports whether all probes to a ping server were lost or refused: without
+// one, the kernel refuses them if it can reply.
+func hasNoServer(r *ping.Result) bool {
 	return slices.ContainsFunc(r.Targets, func(t *ping.Target) bool {
-		return t.Agent == ping.AgentServer && t.Stats.Received == 0 && t.Stats.Lost > 0
+		return t.Agent == ping.AgentServer && t.Stats.Received == 0 && t.Stats.Lost+t.Stats.Refused > 0
 	})
 }
 

@@ -30,6 +30,8 @@ func TestRoCE(t *testing.T) {
 		{"-c 10 -i 1ms -C rxe0 ADDR GID", 0, "20 sent, 20 received, 0 lost, "},
 		{"-c 1 --json --via vendor ADDR", 0, `"gid":"::ffff:ADDR"`},
 		{"-c 1 -t 100 --oui 7 ADDR", 3, "1 sent, 0 received, 1 lost"},
+		{"-c 1 -t 100 --oui 7 ADDR", 3, "hint: a ping server has to run on the target: ibkit ping --serve"},
+		{"-c 1 -t 1000 --oui 7 GID", 3, "hint: a ping server has to run on the target: ibkit ping --serve"}, // the kernel refuses
 		{"-c 1 --via sma GID", 2, "has no subnet management"},
 		{"-c 1 --via pma ADDR", 2, "reached by IPv4 addresses"},
 		{"-c 1 ADDR 7", 4, "find path to 7: "},
@@ -77,6 +79,19 @@ func TestTwoRails(t *testing.T) {
 		if sent(device) == before[i] {
 			t.Errorf("got no packet sent by %s, want those to its network", device)
 		}
+	}
+	// Addresses without a path do not stop the others, each with its own cause.
+	r = g.MustRun(t, "ibkit", "ping", "-c", "1", "-q", first, "192.0.2.7", "fe80::7", "198.51.100.7", "none")
+	for _, want := range []string{
+		"ping: find path to 192.0.2.7: no RoCE port of this host leads there", "ping: find path to 198.51.100.7: no RoCE port",
+		"ping: find path to fe80::7: several ports lead there", "ping: find path to none: ",
+	} {
+		if !strings.Contains(r.Stderr, want) {
+			t.Errorf("got no %q", want)
+		}
+	}
+	if r.Code != 4 || !strings.Contains(r.Stdout, "1 sent, 1 received") || strings.Count(r.Stderr, "find path") != 4 || t.Failed() {
+		t.Errorf("got exit code %d, want 4:\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 }
 
