@@ -115,7 +115,8 @@ func (t Test) Perftest() perftest.Test {
 			Verb: perftestVerbs[t.Op], Bandwidth: t.Kind == Bandwidth, Bidirectional: t.Bidirectional, Sizes: []int{t.Size},
 			Timed: t.Iterations == 0,
 		},
-		Type: t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration,
+		SizeGiven: true, // a smaller size would not be the requested test
+		Type:      t.Transport.qpType(), QueuePairs: t.QueuePairs, Iterations: int(t.Iterations), Duration: t.Duration,
 		CompareSwap: t.Op == CompareSwap, MTU: ib.MTUOf(t.MTU), TxDepth: t.Depth, RxDepth: t.RecvDepth, Moderation: t.Moderation,
 		List: t.List, Events: t.Events, SL: t.SL, TrafficClass: t.TrafficClass, PKeyIndex: t.PKeyIndex, Timeout: t.Timeout,
 		RetryCount: t.RetryCount, SharedReceives: t.SharedReceives, Huge: t.Huge, Rate: t.Rate, Burst: t.Burst,

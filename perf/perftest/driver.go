@@ -216,7 +216,12 @@ func (s *Session) latency(supervisor *loop.Supervisor, size int) error {
 	}
 	stop := s.startTimer(supervisor)
 	defer stop()
-	defer func() { s.result.Samples, s.result.Messages = p.Samples, uint64(p.Samples.Count) }()
+	defer func() {
+		s.result.Samples, s.result.Messages = p.Samples, uint64(p.Samples.Count)
+		if s.test.Timed {
+			s.result.Elapsed = s.test.Duration - 2*s.test.Margin
+		}
+	}()
 	do := p.Single
 	switch {
 	case s.test.Verb == Send && s.leads():
@@ -264,6 +269,7 @@ func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
 		st.Progress = new(atomic.Uint64)
 		defer s.reportProgress(size, st.Progress)()
 	}
+	begin := time.Now()
 	err := st.Run()
 	counted := &st.Out
 	if !sends {
@@ -271,6 +277,13 @@ func (s *Session) bandwidth(supervisor *loop.Supervisor, size int) error {
 	}
 	messages, ns := counted.Total()
 	s.result.Messages, s.result.Elapsed, s.result.Rates = messages, time.Duration(ns), counted.Rates(maxRates)
+	// All messages may have arrived before the first poll, which starts the clock.
+	if !sends && messages == 0 && err == nil {
+		s.result.Elapsed = time.Since(begin)
+		for _, f := range st.Flows {
+			s.result.Messages += f.Received()
+		}
+	}
 	return err
 }
 
@@ -316,9 +329,10 @@ func (s *Session) report() Report {
 		r.Average = float64(s.result.Bytes()) / seconds / unit
 		r.MsgRate = float64(s.result.Messages) / seconds / 1e6
 	}
-	if !s.test.Timed { // a timed test has no peak; no peak is below the average
-		r.Peak = r.Average
+	if s.test.Timed { // without a peak
+		return r
 	}
+	r.Peak = r.Average
 	for _, rate := range s.result.Rates {
 		r.Peak = max(r.Peak, rate.PerSecond()*float64(s.result.Size)/unit)
 	}

@@ -45,8 +45,9 @@ type Options struct {
 
 	// Begin, Connected and Done, unless nil, are called when the local queue pairs
 	// exist, when they are connected, and after each size. An error of Begin ends the
-	// test. If the test fails, the last call of Done has the figures until then. An endless test calls Done for each
-	// interval, on another goroutine.
+	// test. If the test fails, the last call of Done has the figures until then and is
+	// marked as partial. An endless test calls Done for each interval, on another
+	// goroutine.
 	Begin     func(*Session) error
 	Connected func(*Session)
 	Done      func(Result)
@@ -176,6 +177,7 @@ func (s *Session) run() error {
 		s.done(r)
 	})
 	if err != nil && s.result.Messages > 0 {
+		s.result.Partial = true
 		s.done(s.result)
 	}
 	return err
@@ -199,10 +201,6 @@ func (s *Session) begin() error {
 	}
 	if s.test.MTU != 0 {
 		mtu = s.test.MTU
-	}
-	// Like the programs, reduce sizes to the local MTU before the peers negotiate.
-	if s.test.fitDatagrams(mtu.Bytes()) && s.test.All {
-		s.warnMTU(mtu.Bytes())
 	}
 	if s.choice.Port.Context.IWARP() && s.test.Verb == Send && s.test.Bandwidth {
 		return fmt.Errorf("measure the bandwidth of sends on %s: %w", s.choice.Port.Device, ErrCredits)

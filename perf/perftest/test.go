@@ -65,8 +65,9 @@ type Test struct {
 // A Result holds the figures of one size.
 type Result struct {
 	Size     int
+	Partial  bool           // the test failed before the end
 	Messages uint64         // counted messages of all queue pairs
-	Elapsed  time.Duration  // of the counted messages, or of the counted part of a timed test
+	Elapsed  time.Duration  // of the counted messages, or of the counted part of a timed test; 0 for latency by number
 	Samples  *stats.Samples // of latency: whole round trips
 	Rates    []stats.Rate   // of bandwidth: over time
 	Theirs   *Report        // figures of the peer

@@ -79,7 +79,7 @@ func (c *command) letters() []option {
 		{Option: opt('H', "report-histogram", "", "print all times in ascending order", getopt.True(&c.sorted)), in: latency, native: "`--plot`", note: "prints the two longest times, too"},
 		{Option: opt('i', "ib-port", "PORT", "port of the device (default: the first active one)", number(&c.port, 1, 255)), in: all, native: "the same"},
 		{Option: opt('I', "inline_size", "BYTES", "maximum size of inline messages", number(&t.Inline, 0, 1024)), in: requests, native: "`--inline`"},
-		{Option: opt('l', "post_list", "N", "post N messages at a time", number(&t.List, 1, 1024)), in: bandwidth, native: "`--post-list`"},
+		{Option: opt('l', "post_list", "N", "post N messages at a time", c.setList(&t.List, maxList)), in: bandwidth, ignored: latency, native: "`--post-list`", note: "only 1 if ignored, as in perftest"},
 		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), in: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
 		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "the same"},
 		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--multicast`"},
@@ -131,7 +131,7 @@ func (c *command) words() []option {
 		{Option: opt(0, "force-link", "TYPE", "require the link layer IB or Ethernet", c.setLink), in: all, note: "an error if the link layer of the port differs"},
 		{Option: opt(0, "inline_recv", "BYTES", "no effect, as in perftest", number(new(int), 0, math.MaxInt32)), ignored: all},
 		{Option: opt(0, "ipv6", "", "use no GID of an IPv4 address", getopt.True(&c.ipv6)), in: all, native: "`--gid-index`"},
-		{Option: opt(0, "latency_gap", "TIME", "pause of TIME us before each message", microseconds(&t.Gap)), in: latency, note: "the pause is a part of the times, as in perftest"},
+		{Option: opt(0, "latency_gap", "TIME", "pause of TIME us before each message", c.setGap), in: latency, ignored: bandwidth, note: "the pause is a part of the times, as in perftest; only 0 if ignored"},
 		{Option: opt(0, "mr_per_qp", "", "register memory for each queue pair", getopt.True(&t.RegionPerQP)), in: bandwidth, ignored: latency},
 		{Option: opt(0, "odp", "", "use on-demand paging", getopt.True(&t.OnDemand)), in: all, note: "an error if the device does not support it, such as Soft-RoCE of Linux 6.1"},
 		{Option: opt(0, "out_json", "", "write the results to a JSON file", getopt.True(&c.json)), in: all, native: "`--json`", note: "valid JSON, as of perftest 24.01; the file of 4.5 is not JSON"},
@@ -139,7 +139,7 @@ func (c *command) words() []option {
 		{Option: opt(0, "output", "FIGURE", "print only bandwidth, message_rate or latency", c.setOutput), in: all, native: "`--json`"},
 		{Option: opt(0, "perform_warm_up", "", "send uncounted messages first", getopt.True(&t.WarmUp)), in: both(bandwidth, not(sends)), ignored: all, native: "`--warmup`"},
 		{Option: opt(0, "pkey_index", "INDEX", "index of the P_Key", number(&t.PKeyIndex, 0, math.MaxUint16)), in: all, native: "`--pkey-index`"},
-		{Option: opt(0, "recv_post_list", "N", "post N receives at a time", number(&t.RecvList, 1, 16384)), in: bandwidth},
+		{Option: opt(0, "recv_post_list", "N", "post N receives at a time", c.setList(&t.RecvList, 16384)), in: bandwidth, ignored: latency, note: "only 1 if ignored, as in perftest"},
 		{Option: opt(0, "report-both", "", "print the results of both directions (with -b)", getopt.True(&c.bothResults)), in: bandwidth, ignored: latency, native: "always"},
 		{Option: opt(0, "report_gbits", "", "print Gb/s instead of MiB/s", getopt.True(&t.Gbits)), in: bandwidth, ignored: latency, native: "`--unit`, default: `gbit`"},
 		{Option: opt(0, "retry_count", "N", "number of retransmissions (default 7)", number(&t.RetryCount, 0, 7)), in: all, native: "`--retry`"},
@@ -157,10 +157,10 @@ func (c *command) words() []option {
 // rates are the options of the rate limiter.
 func (c *command) rates() []option {
 	return []option{
-		{Option: opt(0, "burst_size", "N", "messages sent without a pause (default: -t)", number(&c.limiter.burst, 0, math.MaxInt32)), in: bandwidth, native: "`--burst`"},
-		{Option: opt(0, "rate_limit", "RATE", "maximum rate of messages", c.limiter.setRate), in: bandwidth, native: "`--rate`"},
-		{Option: opt(0, "rate_units", "UNIT", "M (MiB/s), g (Gb/s, default) or p (messages per second)", c.limiter.setUnit), in: bandwidth, native: "`--rate`: `1000`, `10gbit`, `500mib`"},
-		{Option: opt(0, "rate_limit_type", "TYPE", "HW (default) or SW", c.limiter.setKind), in: bandwidth, note: "PP requires raw Ethernet in perftest, too"},
+		{Option: opt(0, "burst_size", "N", "messages sent without a pause (default: -t)", number(&c.limiter.burst, 0, math.MaxInt32)), in: all, native: "`--burst`"},
+		{Option: opt(0, "rate_limit", "RATE", "maximum rate of messages", c.limiter.setRate), in: all, native: "`--rate`", note: "without it, a limit by software is an error"},
+		{Option: opt(0, "rate_units", "UNIT", "M (MiB/s), g (Gb/s, default) or p (messages per second)", c.limiter.setUnit), in: all, native: "`--rate`: `1000`, `10gbit`, `500mib`", note: "perftest ignores M for a limit by the device"},
+		{Option: opt(0, "rate_limit_type", "TYPE", "HW (default) or SW", c.limiter.setKind), in: all, note: "SW only for bandwidth tests; PP requires raw Ethernet in perftest, too"},
 	}
 }
 

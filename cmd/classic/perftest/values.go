@@ -34,8 +34,25 @@ func seconds(to *time.Duration, least int64) func(string) error {
 	return duration(to, time.Second, least)
 }
 
-// microseconds returns a Set for a time in whole microseconds.
-func microseconds(to *time.Duration) func(string) error { return duration(to, time.Microsecond, 0) }
+// setGap sets the pause before each message: 0 in bandwidth tests.
+func (c *command) setGap(value string) error {
+	if c.test.Bandwidth {
+		return number(new(int), 0, 0)(value)
+	}
+	return duration(&c.test.Gap, time.Microsecond, 0)(value)
+}
+
+// maxList is the maximum of -l: that of -t.
+const maxList = 15000
+
+// setList returns a Set for a number of work requests to post at a time: 1 in latency
+// tests.
+func (c *command) setList(to *int, most int64) func(string) error {
+	if !c.test.Bandwidth {
+		return number(new(int), 1, 1)
+	}
+	return number(to, 1, most)
+}
 
 func duration(to *time.Duration, unit time.Duration, least int64) func(string) error {
 	return func(value string) error {
@@ -46,9 +63,15 @@ func duration(to *time.Duration, unit time.Duration, least int64) func(string) e
 	}
 }
 
-// limit returns a Set for a lower limit of a rate.
+// limit returns a Set for a lower limit of a rate. 0 is no limit.
 func limit(to *float64) func(string) error {
-	return func(value string) error { return positive(to, value) }
+	return func(value string) error {
+		if n, err := strconv.ParseFloat(value, 64); err == nil && n == 0 {
+			*to = 0
+			return nil
+		}
+		return positive(to, value)
+	}
 }
 
 // positive parses a positive number.

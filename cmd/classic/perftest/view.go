@@ -120,8 +120,12 @@ func (c *command) ended() {
 	}
 }
 
-// row prints the figures of a size.
+// row prints the figures of a size. Those of a failed one are not printed, like in
+// perftest: a row looks complete.
 func (c *command) row(r perftest.Result) {
+	if r.Partial {
+		return
+	}
 	c.last = r
 	if c.test.Bandwidth {
 		c.bandwidth(r)
@@ -154,7 +158,7 @@ func (c *command) latency(r perftest.Result) {
 		times.Cycles, unit = perftest.CyclesPerNanosecond(), "cycles"
 	}
 	if c.test.Timed {
-		times.Iterations = r.Messages
+		times.Iterations, times.Elapsed = r.Messages, r.Elapsed
 	} else {
 		c.printSamples(r, unit, times.Scale())
 	}
@@ -187,7 +191,8 @@ func (c *command) bandwidth(r perftest.Result) {
 	if c.test.Infinite && c.test.Bidirectional {
 		rates.Average, rates.Messages = 2*rates.Average, 2*rates.Messages
 	}
-	if c.noPeak || c.test.Timed || c.test.Infinite {
+	// The passive side of sends has no peak.
+	if c.noPeak || c.test.Timed || c.test.Infinite || c.test.Verb == perftest.Send && !c.leads() && !c.test.Bidirectional {
 		rates.Peak = 0
 	}
 	c.belowLimit = c.belowLimit || rates.Average < c.minRate || rates.Messages < c.minMsgs

@@ -55,6 +55,7 @@ func TestClassicNames(t *testing.T) {
 		Devices:  []guest.Device{{Name: "rxe0", Link: guest.Dummy}},
 		Tools:    append([]string{"rdma", "ip"}, classicTools...),
 		Programs: []guest.Program{guest.Ibkit},
+		Modules:  []string{"macvlan"},
 	})
 	// Without the frequency of a processor perftest prints no figures.
 	g.Must(t, "sh", "-c", `sed 's/^flags/cpu MHz\t\t: 1000.000\nflags/' /proc/cpuinfo >/root/cpuinfo && mount --bind /root/cpuinfo /proc/cpuinfo`)
@@ -71,6 +72,11 @@ func TestClassicNames(t *testing.T) {
 			compareLayouts(t, "client", ourClient, theirClient)
 			if strings.Contains(line, "-D 2") {
 				checkTimed(t, ourClient, theirServer)
+				checkTimed(t, ourServer, theirClient)
+			}
+			if !strings.Contains(line, "--output") {
+				checkRates(t, ourServer, theirServer)
+				checkRates(t, ourClient, theirClient)
 			}
 		})
 	}
@@ -128,27 +134,47 @@ func (c classicLine) json() bool {
 	return false
 }
 
-// checkTimed checks the figures of a test by time: both ends print the iterations that
+// rows matches the numbers of a row.
+var rows = regexp.MustCompile(`(?m)^ \d+ +(\d+) +([\d.]+)[ \t]+([\d.]+)(?:[ \t]+([\d.]+))?`)
+
+// checkTimed checks the figures of a test of 2 s: both ends print the iterations that
 // were counted. Those of latency are round trips, and are what the rate counts.
-func checkTimed(t *testing.T, client, server string) {
+func checkTimed(t *testing.T, ours, theirs string) {
 	t.Helper()
-	row := regexp.MustCompile(`(?m)^ \d+ +(\d+) +([\d.]+) +([\d.]+)`)
-	ours, theirs := row.FindStringSubmatch(client), row.FindStringSubmatch(server)
-	if ours == nil || theirs == nil {
-		t.Fatalf("got no rows in\n%s\n%s", client, server)
+	row, other := rows.FindStringSubmatch(ours), rows.FindStringSubmatch(theirs)
+	if row == nil || other == nil {
+		t.Fatalf("got no rows in\n%s\n%s", ours, theirs)
 	}
-	if strings.Contains(client, "BW") {
-		if ours[1] != theirs[1] {
-			t.Errorf("got %s iterations of the client and %s of the server", ours[1], theirs[1])
+	if strings.Contains(ours, "BW") {
+		if row[1] != other[1] {
+			t.Errorf("got %s iterations of ibkit and %s of perftest", row[1], other[1])
 		}
 		return
 	}
 	var v [3]float64
 	for i := range v {
-		v[i], _ = strconv.ParseFloat(ours[i+1], 64)
+		v[i], _ = strconv.ParseFloat(row[i+1], 64)
 	}
-	if iterations, latency, rate := v[0], v[1], v[2]; rate < iterations/2*0.8 || rate > iterations/2*1.2 || latency*rate < 0.4e6 || latency*rate > 0.6e6 {
+	if iterations, latency, rate := v[0], v[1], v[2]; rate < iterations/2*0.99 || rate > iterations/2*1.01 || latency*rate < 0.49e6 || latency*rate > 0.51e6 {
 		t.Errorf("got %v round trips in 2 s of half %v µs, and %v per second", iterations, latency, rate)
+	}
+}
+
+// checkRates checks that each row has a bandwidth, and a peak if that of perftest has one.
+func checkRates(t *testing.T, ours, theirs string) {
+	t.Helper()
+	if !strings.Contains(ours, "BW peak") {
+		return
+	}
+	all, others := rows.FindAllStringSubmatch(ours, -1), rows.FindAllStringSubmatch(theirs, -1)
+	if len(all) != len(others) || len(all) == 0 {
+		t.Fatalf("got %d rows, want %d", len(all), len(others))
+	}
+	const none = "0.00"
+	for i, row := range all {
+		if (row[2] == none) != (others[i][2] == none) || row[4] == "0.000000" {
+			t.Errorf("got row %q, want a rate, and a peak as in %q", row[0], others[i][0])
+		}
 	}
 }
 
@@ -203,20 +229,28 @@ func toFirstRow(text string) string {
 	return head + "MsgRate[Mpps]\n" + row + "\n"
 }
 
-// rails measures a second device by its addresses: the address that the user names
-// selects device and GID on both ends.
+// rails measures other devices by their addresses: the address that the user names
+// selects device and GID on both ends. One is on a network device above that of rxe0,
+// which has its GIDs, too.
 func rails(t *testing.T, g *guest.Guest) {
 	g.Must(t, "sh", "-exc", `ip link add dummy9 type dummy
 		ip link set dummy9 up
 		ip addr add 10.9.0.1/24 dev dummy9
 		ip addr add fd00:9::1/64 dev dummy9 nodad
 		rdma link add rxe9 type rxe netdev dummy9
+		ip link add link dummy0 name upper0 type macvlan mode bridge
+		ip link set upper0 up
+		ip addr add 10.8.0.1/24 dev upper0
+		rdma link add rxe8 type rxe netdev upper0
+		until grep -q ffff:0a08:0001 /sys/class/infiniband/rxe0/ports/1/gids/*; do usleep 10000; done
+		until grep -q ffff:0a08:0001 /sys/class/infiniband/rxe8/ports/1/gids/*; do usleep 10000; done
 		until grep -q ffff:0a09:0001 /sys/class/infiniband/rxe9/ports/1/gids/*; do usleep 10000; done
 		until grep -q fd00:0009 /sys/class/infiniband/rxe9/ports/1/gids/*; do usleep 10000; done`)
 	server := serve(t, g)
 	type end struct{ Device, GID string }
 	for address, want := range map[string]end{
 		"10.0.0.1": {"rxe0", "::ffff:10.0.0.1"}, "10.9.0.1": {"rxe9", "::ffff:10.9.0.1"}, "fd00:9::1": {"rxe9", "fd00:9::1"},
+		"10.8.0.1": {"rxe8", "::ffff:10.8.0.1"},
 	} {
 		t.Run(address, func(t *testing.T) {
 			out := g.Must(t, "ibkit", "perf", address, "--test", "send-lat", "-n", "20", "--json")
@@ -238,7 +272,7 @@ func rails(t *testing.T, g *guest.Guest) {
 		})
 	}
 	finishServer(t, server)
-	for i, c := range [][3]string{{"10.9.0.1", "rxe9", "10:09:00:01"}, {"fd00:9::1", "rxe9", "00:00:00:01"}} {
+	for i, c := range [][3]string{{"10.9.0.1", "rxe9", "10:09:00:01"}, {"fd00:9::1", "rxe9", "00:00:00:01"}, {"10.8.0.1", "rxe8", "10:08:00:01"}} {
 		t.Run("ib_write_lat "+c[0], func(t *testing.T) {
 			tcp := 18820 + i
 			s := g.MustStart(t, "ibkit", "ib_write_lat", "-n", "20", "-p", strconv.Itoa(tcp))
@@ -266,6 +300,7 @@ func classicLimits(t *testing.T, g *guest.Guest) {
 		{"ib_send_lat", "ib_send_lat --odp", "use on-demand paging", ""},
 		{"ib_send_lat", "ib_send_lat --force-link IB", "its link layer is Ethernet, want InfiniBand", ""},
 		{"ib_send_lat", "ib_send_lat -W counters/none", "the kernel has no such counter", ""},
+		{"ib_send_bw -c UD -s 2K", "ib_send_bw -c UD -s 2K", "send datagrams of 2048 bytes: the MTU of both sides is 1024", "the MTU of both sides is 1024"},
 		{"ib_send_lat -n 200", "ib_send_lat -n 100", "hint: the peer must be ib_send_lat with the same", "the peer has finished its test"},
 		{"ib_send_bw -b -n 200", "ib_send_bw -n 200", "hint: the peer must be ib_send_bw with the same", "the peer has finished its test"},
 	} {
@@ -291,7 +326,10 @@ func classicLimits(t *testing.T, g *guest.Guest) {
 
 // noDevice starts servers on a host without a usable device: they end at once.
 func noDevice(t *testing.T, g *guest.Guest) {
-	for _, line := range []string{"ibkit ib_send_lat -d rxe7", "ibkit ib_read_bw -d rxe0 -i 2", "ibkit perf --serve -d rxe7"} {
+	for _, line := range []string{
+		"ibkit ib_send_lat -d rxe7", "ibkit ib_read_bw -d rxe0 -i 2", "ibkit ib_write_lat -x 77", "ibkit perf --serve -d rxe7", "ibkit perf --serve -x 77",
+		"ibkit perf --serve --peer perftest --test send-lat -x 77", "ibkit perf --serve --peer pingpong -x 77",
+	} {
 		ends(t, g.MustStart(t, strings.Fields(line)...), 1)
 	}
 	g.Must(t, "sh", "-c", "for d in /sys/class/infiniband/*; do rdma link delete ${d##*/}; done")

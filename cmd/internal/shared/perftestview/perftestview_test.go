@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,6 +81,9 @@ func TestRows(t *testing.T) {
 		{"time", func(b *strings.Builder) {
 			Times{Size: 2, Iterations: 5, Samples: samples, Part: 0.5, Timed: true}.Print(b)
 		}, " 2             5            1.00           500000.00\n"},
+		{"time between round trips", func(b *strings.Builder) {
+			Times{Size: 2, Iterations: 5, Samples: samples, Part: 0.5, Timed: true, Elapsed: 20 * time.Microsecond}.Print(b)
+		}, " 2             5            2.00           250000.00\n"},
 		{"cycles", func(b *strings.Builder) {
 			Times{Size: 2, Iterations: 4, Samples: samples, Part: 1, Cycles: 3}.Print(b)
 		}, " 2       4          3000.00        9000.00      6000.00  \t       6000.00     \t2449.49\t\t9000.00 \t\t9000.00\n"},

@@ -3,6 +3,7 @@ package perftestview
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/ibkit/ibkit/perf/stats"
 )
@@ -49,7 +50,8 @@ type Times struct {
 	Part       float64        // factor from samples to latencies
 	Cycles     float64        // processor cycles per ns for figures in cycles; 0: figures in µs
 	Timed      bool
-	Load       *float64 // percent, may be nil
+	Elapsed    time.Duration // of a timed test; 0: the sum of the samples
+	Load       *float64      // percent, may be nil
 }
 
 // Scale returns the factor from samples to figures.
@@ -62,10 +64,19 @@ func (t Times) Scale() float64 {
 
 // Rate returns round trips per second.
 func (t Times) Rate() float64 {
-	if avg := t.Samples.Avg(); avg > 0 {
+	if avg := t.mean(); avg > 0 {
 		return 1e9 / avg
 	}
 	return 0
+}
+
+// mean returns the mean of round trips in ns. In a timed test, both sides of a test have
+// the same: the time between two round trips counts as well.
+func (t Times) mean() float64 {
+	if t.Elapsed > 0 && t.Iterations > 0 {
+		return float64(t.Elapsed) / float64(t.Iterations)
+	}
+	return t.Samples.Avg()
 }
 
 // Figures returns minimum, maximum, median, mean, standard deviation and the 99th and
@@ -73,7 +84,7 @@ func (t Times) Rate() float64 {
 func (t Times) Figures() [7]float64 {
 	s, scale := t.Samples, t.Scale()
 	return [7]float64{
-		scale * float64(s.Min), scale * float64(s.Max), scale * float64(s.Quantile(50)), scale * s.Avg(),
+		scale * float64(s.Min), scale * float64(s.Max), scale * float64(s.Quantile(50)), scale * t.mean(),
 		scale * s.StdDev(), scale * float64(s.Quantile(99)), scale * float64(s.Quantile(99.9)),
 	}
 }
