@@ -46,7 +46,7 @@ func (c *command) table() []getopt.Option {
 		{all, getopt.Option{Long: "port", Short: 'p', Arg: "<port>", Help: "listen on/connect to port <port> (default 18515)", Set: within(&c.tcp, 0, 65535)}},
 		{all, getopt.Option{Long: "ib-dev", Short: 'd', Arg: "<dev>", Help: "use IB device <dev> (default first device found)", Set: getopt.Text(&c.device), Complete: cmdutil.DeviceNames}},
 		{all, getopt.Option{Long: "ib-port", Short: 'i', Arg: "<port>", Help: "use port <port> of IB device (default 1)", Set: within(&c.port, 1, 255), Complete: cmdutil.PortNumbers}},
-		{all, getopt.Option{Long: "size", Short: 's', Arg: "<size>", Help: fmt.Sprintf("size of message to exchange (default %d)", c.size), Set: number(&c.size)}},
+		{all, getopt.Option{Long: "size", Short: 's', Arg: "<size>", Help: fmt.Sprintf("size of message to exchange (default %d)", c.size), Set: c.setSize}},
 		{connected, getopt.Option{Long: "mtu", Short: 'm', Arg: "<size>", Help: fmt.Sprintf("path MTU (default %d)", c.mtu.Bytes()), Set: c.setMTU}},
 		{of(srq), getopt.Option{Long: "num-qp", Short: 'q', Arg: "<num>", Help: "number of QPs to use (default 16)", Set: number(&c.queuePairs)}},
 		{ordinary, getopt.Option{Long: "rx-depth", Short: 'r', Arg: "<dep>", Help: "number of receives to post at a time (default 500)", Set: number(&c.rxDepth)}},
@@ -94,6 +94,15 @@ func number(to *int) func(string) error {
 		*to = int(int32(getopt.Strtol(value)))
 		return nil
 	}
+}
+
+// setSize sets the size of messages. ibv_srq_pingpong rejects 0.
+func (c *command) setSize(value string) error {
+	c.size = int(int32(getopt.Strtol(value)))
+	if c.size == 0 && c.kind == srq {
+		return getopt.ErrUsage
+	}
+	return nil
 }
 
 // within returns a Set for a number within bounds.
