@@ -151,27 +151,49 @@ func (n *deviceNode) tryNext(message []byte) error {
 	return n.threadError(err)
 }
 
-// soon is the time for which a thread looks for an event before it blocks. Events of many
-// connections follow each other within less than it, and a processor without work takes
-// longer to wake than many a command.
-const soon = time.Millisecond
+// The times of a wait in a thread. Events of many connections follow each other within less
+// than soon, and a processor without work takes longer to wake than many a command. Until
+// late, the thread then keeps its processor of Go's scheduler while it waits in the kernel:
+// otherwise each wait starts the scheduler's monitor, which wakes every 20 µs at first.
+const (
+	soon  = time.Millisecond
+	late  = 200 * time.Millisecond
+	pause = 5 * time.Millisecond // of a wait in the kernel, which other goroutines may wait for
+)
 
 // nextInThread is next in a thread of its own.
 func (n *deviceNode) nextInThread(ctx context.Context, message []byte) error {
 	// An event that comes soon needs no preparations for the end of ctx.
 	for began := time.Now(); ; {
-		err := n.tryNext(message)
-		switch {
-		case !errors.Is(err, unix.EAGAIN):
+		if err := n.tryNext(message); !errors.Is(err, unix.EAGAIN) {
 			return err
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case time.Since(began) > soon:
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch waited := time.Since(began); {
+		case waited <= soon:
+			// The work for the event may need this processor. The call does not block.
+			_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		case waited <= late && n.keep.Load():
+			if err := n.pause(); err != nil {
+				return err
+			}
+		default:
 			return n.block(ctx, message)
 		}
-		// The work for the event may need this processor. The call does not block.
-		_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	}
+}
+
+// pause waits for an event for a moment, and keeps the processor of Go's scheduler.
+func (n *deviceNode) pause() error {
+	limit := unix.NsecToTimespec(int64(pause))
+	return n.control(func(fd uintptr) error {
+		events := unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
+		// The wait ends early with a signal. The caller looks for an event in any case.
+		_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&events)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+		return nil
+	})
 }
 
 // block is nextInThread for an event that does not come soon.
