@@ -18,26 +18,12 @@ const resolveTimeout = 2 * time.Second
 // unless the address of this side matters.
 func (s *Session) Connect(ctx context.Context, local, peer rdmacm.Addr) error {
 	s.local, s.peer = local, peer
-	for range min(window, len(s.nodes)) {
-		if err := s.begin(); err != nil {
+	for _, n := range s.nodes {
+		if err := s.fail(failed("failure getting addr", n.id.ResolveAddr(s.local, s.peer, resolveTimeout))); err != nil {
 			return err
 		}
 	}
 	return s.await(ctx, &s.connecting)
-}
-
-// window is the number of connections that are neither established nor failed at a time.
-// With more of them, the server replies so late that requests are repeated.
-const window = 32
-
-// begin begins the next connection, if any is left.
-func (s *Session) begin() error {
-	if !s.Client || s.multicast.Group != nil || s.begun == len(s.nodes) {
-		return nil
-	}
-	n := s.nodes[s.begun]
-	s.begun++
-	return s.fail(failed("failure getting addr", n.id.ResolveAddr(s.local, s.peer, resolveTimeout)))
 }
 
 // addressResolved resolves the route.
@@ -104,7 +90,7 @@ func (s *Session) established(n *node, e rdmacm.Event) error {
 	}
 	n.connected = true
 	s.connecting--
-	return s.begin()
+	return nil
 }
 
 // Listen listens on a local address.

@@ -63,10 +63,6 @@ type Session struct {
 	early []rdmacm.Event // events that await handles next
 
 	local, peer rdmacm.Addr // of Connect
-	begun       int         // connections of a client
-
-	disconnecting bool
-	hungUp        int // connections that Disconnect has handled
 
 	multicast Membership
 }
@@ -235,7 +231,6 @@ func (s *Session) handle(e rdmacm.Event) error {
 		if !n.failed {
 			n.hangUp()
 			s.connected--
-			s.hangUpNext()
 		}
 	}
 	return nil
@@ -247,7 +242,7 @@ func (s *Session) ended(e rdmacm.Event) error {
 	f := &Failure{Op: fmt.Sprintf("event: %v, error: %d", e.Type, e.Status), Code: int(e.Status), Event: &e}
 	if f.Code == 0 {
 		s.Warn(f)
-		return s.begin()
+		return nil
 	}
 	return f
 }
@@ -269,21 +264,10 @@ func (n *node) hangUp() {
 
 // Disconnect begins to end the connections. AwaitDisconnect waits for their ends.
 func (s *Session) Disconnect() {
-	s.disconnecting = true
-	for range window {
-		s.hangUpNext()
-	}
-}
-
-// hangUpNext ends the next connection after Disconnect, if any is left.
-func (s *Session) hangUpNext() {
-	for s.disconnecting && s.hungUp < len(s.nodes) {
-		n := s.nodes[s.hungUp]
-		s.hungUp++
+	for _, n := range s.nodes {
 		if n.connected {
 			n.connected = false
 			n.hangUp()
-			return
 		}
 	}
 }

@@ -194,19 +194,12 @@ func (s *Session) AwaitReceives(ctx context.Context) error {
 // awaitAll waits for the completions of all connections. The end of a connection
 // flushes its work requests.
 func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error {
-	watched, stop := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() { s.watch(watched) })
-	defer func() {
-		stop()
-		watch.Wait()
-	}()
 	for _, n := range s.nodes {
 		if !n.connected {
 			continue
 		}
 		for completed(n) < s.Count {
-			if err := n.port.poll(ctx, n.cq); err != nil {
+			if err := s.poll(ctx, n.port, n.cq); err != nil {
 				return &Failure{Op: "failed polling CQ: -1", Code: -1}
 			}
 		}
@@ -214,16 +207,15 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 	return nil
 }
 
-// poll waits for completions of a queue, which the node shares, and counts them.
-func (p *port) poll(ctx context.Context, cq *verbs.CQ) error {
+// poll waits for completions of a queue, which several nodes share, and counts them.
+func (s *Session) poll(ctx context.Context, p *port, cq *verbs.CQ) error {
 	count, err := completion.Spin(cq, p.events)
 	if err == nil && count == 0 {
 		if err = cq.Arm(false); err == nil {
 			count, err = cq.Poll(p.events)
 		}
 		if err == nil && count == 0 {
-			// An event of another queue is one that is polled later.
-			_, err = p.channel.Wait(ctx)
+			err = s.pause(ctx, p)
 		}
 	}
 	for _, c := range p.events[:max(count, 0)] {
@@ -239,6 +231,20 @@ func (p *port) poll(ctx context.Context, cq *verbs.CQ) error {
 			}
 		}
 	}
+	return err
+}
+
+// pause waits for a completion of the port, and receives events meanwhile: only a wait that
+// lasts needs a goroutine for them.
+func (s *Session) pause(ctx context.Context, p *port) error {
+	watched, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { s.watch(watched) })
+	defer func() {
+		stop()
+		watch.Wait()
+	}()
+	_, err := p.channel.Wait(ctx) // an event of another queue is one that is polled later
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cm/internal/device"
+	"github.com/ibkit/ibkit/cm/internal/event"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -16,6 +17,7 @@ type Server struct {
 	Warn func(*exchange.Failure) // called for failed connections
 
 	channel *rdmacm.Channel
+	batch   event.Batch
 	devices device.Set
 	qps     map[*rdmacm.ID]*verbs.QP
 }
@@ -49,19 +51,26 @@ func (s *Server) Serve(ctx context.Context, local rdmacm.Addr) error {
 		return fail("failure trying to listen", err)
 	}
 	for {
-		e, err := s.channel.Next(ctx)
+		err := s.batch.Wait(ctx, s.channel)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return fail("failure in rdma_get_cm_event in process_server_events", err)
 		}
-		switch e.Type {
-		case rdmacm.EventConnectRequest:
-			s.accept(e)
-		case rdmacm.EventDisconnected, rdmacm.EventConnectError, rdmacm.EventUnreachable, rdmacm.EventRejected:
-			s.end(e.ID)
+		for e := range s.batch.All() {
+			s.handle(e)
 		}
+	}
+}
+
+// handle handles an event.
+func (s *Server) handle(e rdmacm.Event) {
+	switch e.Type {
+	case rdmacm.EventConnectRequest:
+		s.accept(e)
+	case rdmacm.EventDisconnected, rdmacm.EventConnectError, rdmacm.EventUnreachable, rdmacm.EventRejected:
+		s.end(e.ID)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cm/internal/device"
+	"github.com/ibkit/ibkit/cm/internal/event"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -68,6 +69,7 @@ type Options struct {
 type Client struct {
 	Options
 	channel *rdmacm.Channel
+	batch   event.Batch
 	devices device.Set
 	nodes   []node
 	byID    map[*rdmacm.ID]*node
@@ -137,18 +139,12 @@ func (c *Client) each(s Step, f func(*node) (string, error)) {
 	c.summarize(s, began)
 }
 
-// await runs a step that an event completes. At most window connections wait for an
-// event at a time.
-func (c *Client) await(ctx context.Context, s Step, window int, f func(*node) (string, error)) {
+// await runs a step that an event completes. It begins the step of all connections before
+// it reads events, as cmtime does.
+func (c *Client) await(ctx context.Context, s Step, f func(*node) (string, error)) {
 	c.Begin(progress[s])
 	began := c.now()
 	for n := range c.ready(s) {
-		for c.pending >= window && !c.broken {
-			c.next(ctx)
-		}
-		if c.broken {
-			break
-		}
 		n.began, n.retries, n.waits = c.now(), c.Retries, true
 		c.pending++
 		if op, err := f(n); err != nil {
@@ -163,13 +159,6 @@ func (c *Client) await(ctx context.Context, s Step, window int, f func(*node) (s
 	}
 	c.summarize(s, began)
 }
-
-// The windows. An address and a route are resolved without the peer. With more requests
-// to connect or disconnect, the peer replies so late that they are repeated.
-const (
-	localWindow = 256
-	peerWindow  = 64
-)
 
 // ready yields the connections that take part in a step.
 func (c *Client) ready(s Step) iter.Seq[*node] {
@@ -208,23 +197,23 @@ func (c *Client) Run(ctx context.Context) int {
 	if c.Local != nil {
 		c.each(StepBind, func(n *node) (string, error) { return "failure bind addr", n.id.Bind(c.Local) })
 	}
-	c.await(ctx, StepAddress, localWindow, func(n *node) (string, error) {
+	c.await(ctx, StepAddress, func(n *node) (string, error) {
 		return "failure getting addr", n.id.ResolveAddr(c.Local, c.Peer, c.Timeout)
 	})
-	c.await(ctx, StepRoute, localWindow, func(n *node) (string, error) { return "failure resolving route", n.id.ResolveRoute(c.Timeout) })
+	c.await(ctx, StepRoute, func(n *node) (string, error) { return "failure resolving route", n.id.ResolveRoute(c.Timeout) })
 	c.each(StepQP, func(n *node) (op string, err error) {
 		if n.qp, _, err = c.devices.NewQP(n.id); err == nil && n.qp.IWARP() {
 			err = n.id.InitQP(n.qp) // otherwise ReadyQP does it, as there are no receives to post
 		}
 		return "failure creating qp", err
 	})
-	c.await(ctx, StepConnect, peerWindow, func(n *node) (string, error) {
+	c.await(ctx, StepConnect, func(n *node) (string, error) {
 		c.result = 0 // the result is that of the last call
 		return "failure rconnecting", n.id.Connect(c.Peer, rdmacm.ConnParam{
 			QPN: n.qp.Number(), ResponderResources: 1, InitiatorDepth: 1, RetryCount: uint8(c.Retries),
 		})
 	})
-	c.await(ctx, StepDisconnect, peerWindow, func(n *node) (string, error) {
+	c.await(ctx, StepDisconnect, func(n *node) (string, error) {
 		hangUp(n.id, n.qp)
 		return "", nil
 	})
@@ -239,18 +228,19 @@ func hangUp(id *rdmacm.ID, qp *verbs.QP) {
 	_ = qp.Close()
 }
 
-// next handles the next event.
+// next handles the next event and those that follow it at once.
 func (c *Client) next(ctx context.Context) {
-	e, err := c.channel.Next(ctx)
-	if err != nil {
+	if err := c.batch.Wait(ctx, c.channel); err != nil {
 		c.broken = true
 		if ctx.Err() == nil {
 			c.fail("failure in rdma_get_cm_event in process_server_events", err)
 		}
 		return
 	}
-	if n := c.byID[e.ID]; n != nil {
-		c.handle(n, e)
+	for e := range c.batch.All() {
+		if n := c.byID[e.ID]; n != nil {
+			c.handle(n, e)
+		}
 	}
 }
 

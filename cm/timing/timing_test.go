@@ -71,13 +71,11 @@ func TestClient_Calls(t *testing.T) {
 	})
 }
 
-// TestClient_Events runs a step that events complete, of more connections than may wait at a
-// time.
+// TestClient_Events runs a step that events complete.
 func TestClient_Events(t *testing.T) {
-	const window = 4
-	c, warnings := newTestClient(3 * window)
-	bad := &c.nodes[window]
-	c.await(t.Context(), StepAddress, window, func(n *node) (string, error) {
+	c, warnings := newTestClient(12)
+	bad := &c.nodes[4]
+	c.await(t.Context(), StepAddress, func(n *node) (string, error) {
 		kind := rdmacm.EventAddrResolved
 		if n == bad {
 			kind = rdmacm.EventAddrError // without a retry left
@@ -97,7 +95,7 @@ func TestClient_Events(t *testing.T) {
 // TestClient_FailedRequest ends a step that no event follows.
 func TestClient_FailedRequest(t *testing.T) {
 	c, warnings := newTestClient(2)
-	c.await(t.Context(), StepRoute, 4, func(n *node) (string, error) { return "failure resolving route", errors.New("no memory") })
+	c.await(t.Context(), StepRoute, func(n *node) (string, error) { return "failure resolving route", errors.New("no memory") })
 	if done, failed := c.count(StepRoute); done != 0 || failed != 2 || c.result != -1 || c.times[StepRoute].Min != -1 {
 		t.Errorf("got %d done, %d failed, result %d, %+v; want 0, 2, -1, and no minimum", done, failed, c.result, c.times[StepRoute])
 	}
