@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -319,16 +320,90 @@ func TestGuestDatagrams(t *testing.T) {
 // IDs that are opened and abandoned vanish with their channel.
 func TestGuestManyIDs(t *testing.T) {
 	leaves(t)
+	c := openMany(t)
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// manyIDs is the number of IDs of openMany.
+const manyIDs = 10_000
+
+// openMany opens IDs with a device and an address, and checks that the kernel has all of
+// them.
+func openMany(t *testing.T) *rdmacm.Channel {
+	t.Helper()
 	c, err := rdmacm.NewChannel()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 10_000 {
-		if _, err := c.NewID(rdmacm.PortSpaceTCP, 0); err != nil {
+	t.Cleanup(func() { _ = c.Close() }) // of a test that has failed
+	local := rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort(address + ":0")}
+	for range manyIDs {
+		id, err := c.NewID(rdmacm.PortSpaceTCP, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := id.Bind(local); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Close(); err != nil {
+	if got := len(ids(t)); got != manyIDs {
+		t.Fatalf("got %d IDs of the process in the kernel, want %d", got, manyIDs)
+	}
+	return c
+}
+
+// TestAbandon opens IDs and waits until the process is killed.
+func TestAbandon(t *testing.T) {
+	c := openMany(t)
+	fmt.Println("abandoned")
+	e, err := c.Next(context.Background())
+	t.Errorf("got %v, %v, want no event", e.Type, err)
+}
+
+// The requester and the responder exchange options for enhanced connection establishment
+// in the request and in the reply.
+func TestGuestECE(t *testing.T) {
+	leaves(t)
+	l, port := listen(t, rdmacm.ListenConfig{})
+	request, reply := rdmacm.ECE{VendorID: 0x15b3, Options: 0x10000001}, rdmacm.ECE{VendorID: 0x15b3, Options: 1}
+	var theirs queuePair
+	t.Cleanup(func() { _ = theirs.close() })
+	served := make(chan error, 1)
+	go func() {
+		served <- func() error {
+			r, err := l.Accept(withTimeout(t))
+			if err != nil {
+				return err
+			}
+			if got := r.Param().ECE; got != request {
+				t.Errorf("request: got %+v, want %+v", got, request)
+			}
+			qp, err := theirs.setup(t.Context(), r.ID())
+			if err != nil {
+				return err
+			}
+			p := rdmacm.DefaultParam
+			p.ECE = reply
+			conn, err := r.Accept(withTimeout(t), qp, &p)
+			if err != nil {
+				return err
+			}
+			return errors.Join(conn.AwaitEnd(withTimeout(t)), conn.Close())
+		}()
+	}()
+	p := rdmacm.DefaultParam
+	p.ECE = request
+	var ours queuePair
+	conn, err := rdmacm.Dialer{Param: &p, Setup: ours.setup}.Dial(withTimeout(t), fmt.Sprintf("%s:%d", address, port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := conn.Param().ECE; got != reply {
+		t.Errorf("reply: got %+v, want %+v", got, reply)
+	}
+	if err := errors.Join(conn.Disconnect(withTimeout(t)), conn.Close(), ours.close(), <-served); err != nil {
 		t.Error(err)
 	}
 }

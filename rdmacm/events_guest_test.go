@@ -225,3 +225,48 @@ func TestRemoval(t *testing.T) {
 		t.Errorf("got IDs %q, want none", left)
 	}
 }
+
+// TestAddressChange moves the address of an ID to another network device. It runs in a
+// guest of its own. The kernel reports a failover of a bond only (cma.c,
+// cma_netdev_callback).
+func TestAddressChange(t *testing.T) {
+	leaves(t)
+	command := func(args ...string) {
+		t.Helper()
+		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+	command("ip", "link", "add", "bond7", "type", "bond", "mode", "active-backup", "fail_over_mac", "active")
+	for _, name := range []string{"member7", "member8"} {
+		command("ip", "link", "add", name, "type", "dummy")
+		command("ip", "link", "set", name, "master", "bond7")
+	}
+	command("ip", "address", "add", "10.7.0.1/24", "dev", "bond7")
+	command("ip", "link", "set", "bond7", "up")
+	command("rdma", "link", "add", "rxe7", "type", "rxe", "netdev", "bond7")
+	c, err := rdmacm.NewChannel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	id, err := c.NewID(rdmacm.PortSpaceTCP, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; { // the address becomes a GID of the device later
+		err := id.Bind(rdmacm.IPAddr{AddrPort: netip.MustParseAddrPort("10.7.0.1:0")})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.ENODEV) || time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	command("ip", "link", "set", "bond7", "type", "bond", "active_slave", "member8")
+	e := next(t, c, rdmacm.EventAddrChange)
+	var ended *rdmacm.EventError
+	if e.ID != id || !errors.As(e.Err(), &ended) || ended.Error() != "address moved to another device" {
+		t.Errorf("got ID %p and error %v, want %p and a move", e.ID, e.Err(), id)
+	}
+}

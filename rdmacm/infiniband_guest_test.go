@@ -175,6 +175,54 @@ func TestInfiniBand(t *testing.T) {
 	})
 }
 
+// TestInfiniBand_Path connects with the path record of an earlier query instead of a query
+// of subnet administration.
+func TestInfiniBand_Path(t *testing.T) {
+	leaves(t)
+	from, to := rdmacm.IBAddr{GID: gidOf(t, "ibtest0"), PKey: 0xffff}, gidOf(t, "ibtest1")
+	service := rdmacm.IBAddr{GID: to, PKey: 0xffff, ServiceID: rdmacm.PortSpaceIB.ServiceID(7006)}
+	listening, listener := nativeID(t, rdmacm.PortSpaceIB, verbs.QPTypeRC)
+	must(t, listener.Bind(service))
+	must(t, listener.Listen(4))
+
+	queried, first := nativeID(t, rdmacm.PortSpaceIB, verbs.QPTypeRC)
+	must(t, first.ResolveAddr(from, service, time.Minute))
+	expect(t, queried, rdmacm.EventAddrResolved)
+	must(t, first.ResolveRoute(time.Minute))
+	expect(t, queried, rdmacm.EventRouteResolved)
+	records, err := first.PathRecords()
+	must(t, err)
+	if len(records) == 0 {
+		t.Fatal("got no path record")
+	}
+	// A service level that subnet administration did not return shows that the kernel uses
+	// the record: the low bits of byte 53 (InfiniBand Architecture, volume 1, 15.2.5.16).
+	record := records[0]
+	want, err := first.Routes()
+	must(t, err)
+	want[0].SL ^= 5
+	record[53] ^= 5
+
+	channel, id := nativeID(t, rdmacm.PortSpaceIB, verbs.QPTypeRC)
+	if err := id.SetPath(record); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("before the address is resolved: got %v, want %v", err, unix.EINVAL)
+	}
+	must(t, id.ResolveAddr(from, service, time.Minute))
+	expect(t, channel, rdmacm.EventAddrResolved)
+	must(t, id.SetPath(record))
+	expect(t, channel, rdmacm.EventRouteResolved)
+	got, err := id.Routes()
+	if err != nil || len(got) != 1 || got[0] != want[0] {
+		t.Errorf("got routes %+v, %v, want %+v", got, err, want[:1])
+	}
+	must(t, id.Connect(service, rdmacm.ConnParam{QPN: 0x123}))
+	request := expect(t, listening, rdmacm.EventConnectRequest)
+	attr, err := request.ID.InitQPAttr(verbs.QPStateRTR)
+	if err != nil || attr.Path == nil || attr.Path.SL != want[0].SL {
+		t.Errorf("got attributes %+v, %v, want SL %d", attr, err, want[0].SL)
+	}
+}
+
 // TestInfiniBand_Datagrams requests a datagram service by GID.
 func TestInfiniBand_Datagrams(t *testing.T) {
 	leaves(t)
