@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ibkit/ibkit/cm/internal/param"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -139,10 +140,7 @@ func (s *Session) acceptNode(n *node, e rdmacm.Event) error {
 	if err := s.receive(n); err != nil {
 		return err
 	}
-	p := rdmacm.DefaultParam
-	p.QPN = n.qp.Number()
-	p.ResponderResources = min(p.ResponderResources, e.Param.ResponderResources)
-	p.InitiatorDepth = min(p.InitiatorDepth, e.Param.InitiatorDepth)
+	p := param.Reply(e.Param, n.qp.Number())
 	if !s.Datagrams {
 		if err := n.id.ReadyQP(n.qp, &p); err != nil {
 			return failed("failure accepting", err)

@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cm/exchange"
 	"github.com/ibkit/ibkit/cm/internal/device"
 	"github.com/ibkit/ibkit/cm/internal/event"
+	"github.com/ibkit/ibkit/cm/internal/param"
 	"github.com/ibkit/ibkit/rdmacm"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -93,10 +94,7 @@ func (s *Server) accept(e rdmacm.Event) {
 
 func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
 	s.qps[e.ID] = qp
-	p := rdmacm.DefaultParam
-	p.QPN = qp.Number()
-	p.ResponderResources = min(p.ResponderResources, e.Param.ResponderResources)
-	p.InitiatorDepth = min(p.InitiatorDepth, e.Param.InitiatorDepth)
+	p := param.Reply(e.Param, qp.Number())
 	if err := e.ID.ReadyQP(qp, &p); err != nil {
 		return err
 	}

@@ -118,8 +118,10 @@ func functions(byDefault, op string) string {
 }
 
 func (c *command) open() (err error) {
+	param := rdmacm.DefaultParam
+	param.FlowControl = false // as rdma_connect without parameters
 	c.session, err = exchange.New(exchange.Options{
-		Client: c.client, Space: rdmacm.PortSpaceTCP, Connections: 1, Count: 1, Size: size, Param: rdmacm.DefaultParam, Warn: c.Warn,
+		Client: c.client, Space: rdmacm.PortSpaceTCP, Connections: 1, Count: 1, Size: size, Param: param, Warn: c.Warn,
 	})
 	return err
 }

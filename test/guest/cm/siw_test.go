@@ -94,6 +94,12 @@ func TestSIW(t *testing.T) {
 	if left := g.MustRun(t, "rdma", "resource", "show", "qp"); strings.Contains(left.Stdout, "pid") {
 		t.Errorf("got queue pairs that are left over:\n%s", left.Stdout)
 	}
+	if got := g.Must(t, "ibkit", "link", "delete", "siw0", "--yes", "--log", "-"); !strings.Contains(got, "siw0 was deleted") {
+		t.Errorf("got %q, want that siw0 was deleted", got)
+	}
+	if left := g.Must(t, "rdma", "link"); left != "" {
+		t.Errorf("got devices that are left over:\n%s", left)
+	}
 }
 
 // pingedBounded runs a server and a client, and both again if the first message of the

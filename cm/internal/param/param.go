@@ -1,0 +1,15 @@
+// Package param has the parameters of connections that librdmacm sends unless given.
+package param
+
+import "github.com/ibkit/ibkit/rdmacm"
+
+// Reply returns the parameters of the reply to a request, for a queue pair. librdmacm does
+// not announce flow control from end to end (cma.c, ucma_copy_conn_param_to_kern).
+func Reply(request rdmacm.ConnParam, qpn uint32) rdmacm.ConnParam {
+	p := rdmacm.DefaultParam
+	p.FlowControl = false
+	p.QPN = qpn
+	p.ResponderResources = min(p.ResponderResources, request.ResponderResources)
+	p.InitiatorDepth = min(p.InitiatorDepth, request.InitiatorDepth)
+	return p
+}

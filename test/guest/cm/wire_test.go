@@ -1,0 +1,94 @@
+//go:build guest
+
+package cm_test
+
+import (
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ibkit/ibkit/test/guest"
+	"github.com/ibkit/ibkit/test/guest/cmwire"
+)
+
+// wireFields are fields of requests and replies that do not differ from connection to
+// connection, as those of queue pairs, sequence numbers and ports of clients do.
+var wireFields = []string{
+	"infiniband.cm.req.serviceid", "infiniband.cm.req.localcaguid", "infiniband.cm.req.localqkey", "infiniband.cm.req.responderres",
+	"infiniband.cm.req.initdepth", "infiniband.cm.req.remoteresptout", "infiniband.cm.req.transpsvctype", "infiniband.cm.req.e2eflowctrl",
+	"infiniband.cm.req.localresptout", "infiniband.cm.req.retrcount", "infiniband.cm.req.pkey", "infiniband.cm.req.pppmtu",
+	"infiniband.cm.req.rnrretrcount", "infiniband.cm.req.maxcmretr", "infiniband.cm.req.srq",
+	"infiniband.cm.req.prim_localgid_ipv4", "infiniband.cm.req.prim_remotegid_ipv4", "infiniband.cm.req.prim_tfcclass", "infiniband.cm.req.prim_hoplim",
+	"infiniband.cm.req.prim_sl", "infiniband.cm.req.prim_localacktout", "infiniband.cm.req.ip_cm.majv", "infiniband.cm.req.ip_cm.minv",
+	"infiniband.cm.req.ip_cm.ipv", "infiniband.cm.req.ip_cm.sip4", "infiniband.cm.req.ip_cm.dip4", "infiniband.cm.req.ip_cm.private",
+	"infiniband.cm.rep.localqkey", "infiniband.cm.rep.respres", "infiniband.cm.rep.initdepth", "infiniband.cm.rep.tgtackdelay",
+	"infiniband.cm.rep.failoveracc", "infiniband.cm.rep.e2eflowctrl", "infiniband.cm.rep.rnrretrcount", "infiniband.cm.rep.srq",
+	"infiniband.cm.rep.localcaguid", "infiniband.cm.rep.private", "infiniband.cm.rtu.private", "infiniband.cm.rej.msgrej", "infiniband.cm.rej.reason",
+	"infiniband.mad.attributemodifier",
+}
+
+// TestWire decodes the messages between two hosts by Wireshark's dissector: those of
+// cmtime are the same as of Debian's, message by message and field by field, and ibkit cm
+// is rejected without a server.
+func TestWire(t *testing.T) {
+	t.Parallel()
+	// messages returns the messages of a client by sender and name; the second of two
+	// with the same name repeats it.
+	messages := func(server, client string, code int) map[string]map[string]string {
+		t.Helper()
+		capture := filepath.Join(t.TempDir(), "wire.pcap")
+		listening := spec(guest.Wire)
+		listening.Capture = capture
+		a, b := guest.NewPair(t, listening, spec(guest.Wire))
+		var p *guest.Process
+		if server != "" {
+			p = a.MustStart(t, strings.Fields(server)...)
+			if err := a.Await(t.Context(), "sh", "-c", listens); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, b, code, strings.Fields(strings.ReplaceAll(client, "HOST", a.Ports[0].Addr.String()))...)
+		if p != nil {
+			signal(t, p, unix.SIGTERM)
+			wait(t, p)
+		}
+		names := map[string]string{a.Ports[0].Addr.String(): "server ", b.Ports[0].Addr.String(): "client "}
+		if err := a.Close(); err != nil {
+			t.Log(err)
+		}
+		all := map[string]map[string]string{}
+		for _, m := range cmwire.Decode(t, capture, wireFields...) {
+			all[names[m.From]+m.Name] = m.Fields
+		}
+		return all
+	}
+	want := messages("cmtime", "cmtime -s HOST -c 1", 0)
+	for _, name := range []string{"client REQ", "server REP", "client RTU", "client DREQ", "server DREP"} {
+		if want[name] == nil {
+			t.Errorf("cmtime of Debian: got no %s", name)
+		}
+	}
+	got := messages("ibkit cmtime", "ibkit cmtime -s HOST -c 1", 0)
+	for name, fields := range want {
+		if !maps.Equal(got[name], fields) {
+			t.Errorf("cmtime, %s: got\n%v\nwant\n%v", name, got[name], fields)
+		}
+	}
+	t.Log(got)
+	got = messages("ibkit cm --serve", "ibkit cm HOST", 0)
+	for name := range want {
+		if got[name] == nil {
+			t.Errorf("ibkit cm: got no %s", name)
+		}
+	}
+	const port = "infiniband.cm.req.serviceid"
+	if got["client REQ"][port] != want["client REQ"][port] {
+		t.Errorf("ibkit cm: got %s, want %s", got["client REQ"][port], want["client REQ"][port])
+	}
+	if got := messages("", "ibkit cm HOST", 3); got["server REJ"]["infiniband.cm.rej.reason"] != "0x0008" {
+		t.Errorf("no server: got %v, want a REJ with reason 8", got)
+	}
+}
