@@ -64,8 +64,8 @@ func TestMLX5_Context(t *testing.T) {
 }
 
 // Doorbell pages that the kernel refuses or describes wrongly, and completion queues of
-// another size than requested, are errors. The kernel's objects are destroyed, and closing the
-// device unmaps what is mapped.
+// another size than requested, are errors. The kernel's objects are destroyed, and Close
+// unmaps the rest.
 func TestMLX5_Queues(t *testing.T) {
 	for name, test := range map[string]struct {
 		length, cqe uint32
