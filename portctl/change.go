@@ -81,6 +81,8 @@ func ParseChange(words []string) (c Change, err error) {
 			switch {
 			case i <= 0:
 				return c, fmt.Errorf("unknown action %q: want one of %s, or SETTING=VALUE", word, strings.Join(ActionNames, ", "))
+			case c.Action == Action(i):
+				return c, fmt.Errorf("%s is given twice", name)
 			case c.Action != NoAction:
 				return c, fmt.Errorf("%s and %s exclude each other", c.Action, Action(i))
 			}

@@ -38,6 +38,9 @@ func Build(description string, options ...string) (*Fabric, error) {
 	name, parameters := description, []string(nil)
 	if i := strings.IndexAny(description, ":,"); i >= 0 {
 		name, parameters = description[:i], strings.Split(description[i+1:], ",")
+		if description[i] == ':' && parameters[0] == "" {
+			parameters = parameters[1:] // "demo:" and "demo:,sm=off": the preset has no parameters
+		}
 	}
 	if i := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name }); i >= 0 {
 		if err := checkParameters(parameters); err != nil {

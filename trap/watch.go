@@ -179,6 +179,9 @@ func (w *watcher) announce(ctx context.Context) error {
 	if err := w.event(Event{Kind: Subscribed}); err != nil {
 		return err
 	}
+	if errors.Is(unnamed, umad.ErrDeviceRemoved) {
+		return fmt.Errorf("read names of nodes: %w", unnamed)
+	}
 	if unnamed != nil && ctx.Err() == nil {
 		if err := w.event(Event{Kind: Unnamed, Err: unnamed}); err != nil {
 			return err

@@ -251,6 +251,17 @@ func TestWatch_NoAdministration(t *testing.T) {
 			t.Errorf("without a reply: got %v, want %v", err, umad.ErrTimeout)
 		}
 		a = newAdministration()
+		answer := a.OnSend
+		a.OnSend = func(p *umadtest.Port, m umad.Message) error {
+			if m.MAD.Attr() == mad.AttrNodeRecord {
+				return umad.ErrDeviceRemoved
+			}
+			return answer(p, m)
+		}
+		if _, _, err := watch(t, a, Options{Duration: time.Second}); !errors.Is(err, umad.ErrDeviceRemoved) {
+			t.Errorf("without the device: got %v, want %v", err, umad.ErrDeviceRemoved)
+		}
+		a = newAdministration()
 		a.OnListen = func(umad.Service) error { return umad.ErrTaken }
 		if _, _, err := watch(t, a, Options{}); !errors.Is(err, umad.ErrTaken) {
 			t.Errorf("with another program: got %v, want %v", err, umad.ErrTaken)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -214,6 +215,9 @@ func (c *command) completeOptions() (err error) {
 	}
 	if c.details == nil {
 		c.details = []string{"fec"}
+	}
+	if len(c.details) > 1 && slices.Contains(c.details, "none") {
+		return cmdutil.UsageErrorf("invalid --details: none and other details exclude each other")
 	}
 	for _, d := range c.details {
 		f.DetailsOf |= detailSets[d]

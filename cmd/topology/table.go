@@ -42,7 +42,7 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []to
 	default:
 		fmt.Fprint(out, ": ", colour.Good("no problems found"))
 	}
-	if f.Partial() {
+	if c.isPartial(f) {
 		fmt.Fprint(out, colour.Bad(" (partial result)"))
 	}
 	fmt.Fprintln(out)

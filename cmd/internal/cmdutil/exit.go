@@ -165,8 +165,9 @@ func Message(line string) string {
 	return strings.Join(words, " ")
 }
 
-// isHidden reports whether a character controls the terminal.
-func isHidden(r rune) bool { return unicode.IsControl(r) }
+// isHidden reports whether a character controls the terminal, or cannot be seen and may
+// change the order of others, as U+202E does.
+func isHidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // A hintedError is an error with a hint.
 type hintedError struct {

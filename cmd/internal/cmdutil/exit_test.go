@@ -21,3 +21,16 @@ func TestMessage(t *testing.T) {
 		})
 	}
 }
+
+func TestVisible(t *testing.T) {
+	for text, want := range map[string]string{
+		"leaf 1": "leaf 1", "ünï☃": "ünï☃", "a\tb": `a\tb`, "\x1b[31m": `\x1b[31m`, "\xff": `\xff`,
+		"a\u202eb": `a\u202eb`, "a\u200bb": `a\u200bb`, "a\u00a0b": `a\u00a0b`,
+	} {
+		t.Run(want, func(t *testing.T) {
+			if got := Visible(text); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -104,7 +104,7 @@ func (x *Index) Port(a *resolve.Address) (*route.Port, ib.LID, error) {
 // notFound returns the error for an address that no port has.
 func (x *Index) notFound(a *resolve.Address) error {
 	if a.Kind != resolve.Name {
-		return resolve.NotFound(*a, resolve.FromScan, nil)
+		return x.missing(a, nil)
 	}
 	if len(x.equal(a.Name)) > 0 {
 		return fmt.Errorf("find name %s: the node has no LID", a.Text)
@@ -115,7 +115,17 @@ func (x *Index) notFound(a *resolve.Address) error {
 		last := len(n.Ports) - 1
 		return &resolve.PortError{Address: *a, Node: node, Number: number, NumPorts: last, External: n.IsSwitch() && number > 0 && number <= last}
 	}
-	return resolve.NotFound(*a, resolve.FromScan, slices.Sorted(maps.Keys(x.words)))
+	return x.missing(a, slices.Sorted(maps.Keys(x.words)))
+}
+
+// missing returns an error for an address that is not in the routing. It reports that the
+// routing is partial: the port may belong to a node that did not respond.
+func (x *Index) missing(a *resolve.Address, names []string) error {
+	err := resolve.NotFound(*a, resolve.FromScan, names)
+	if not, ok := errors.AsType[*resolve.NotFoundError](err); ok {
+		not.Incomplete = x.routing.Partial()
+	}
+	return err
 }
 
 // equal returns the nodes with a name or a GUID.
@@ -201,7 +211,7 @@ func (x *Index) Switches(text string) ([]*route.Node, error) {
 	switches := slices.DeleteFunc(slices.Clone(found), func(n *route.Node) bool { return !n.IsSwitch() })
 	switch {
 	case len(found) == 0:
-		return nil, resolve.NotFound(a, resolve.FromScan, slices.Sorted(maps.Keys(x.words)))
+		return nil, x.missing(&a, slices.Sorted(maps.Keys(x.words)))
 	case len(switches) == 0:
 		return nil, fmt.Errorf("find %s: got %v, want a switch", text, found[0].Type)
 	}
