@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -251,8 +250,10 @@ func (c *command) checkNodes(nodes []*fabric.Node) error {
 func (c *command) run(ctx context.Context) error {
 	defer c.fabric.PrintStats(c.env)
 	c.exporter = exporter.New(c.options)
-	if err := c.checkTextfile(); err != nil {
-		return err
+	if c.textfile != "" {
+		if err := fileout.Check(c.textfile); err != nil {
+			return err
+		}
 	}
 	if c.once {
 		return c.runOnce(ctx)
@@ -303,23 +304,6 @@ func (c *command) write() error {
 		return err
 	}
 	return out.Flush()
-}
-
-// checkTextfile returns the reason why the text file cannot be written. It does not open
-// other kinds of files, such as a FIFO, for which this would wait.
-func (c *command) checkTextfile() error {
-	if c.textfile == "" {
-		return nil
-	}
-	if i, err := os.Stat(c.textfile); err == nil && !i.Mode().IsRegular() && !i.IsDir() {
-		return nil
-	}
-	f, err := fileout.Create(c.textfile)
-	if err != nil {
-		return err
-	}
-	f.Abort()
-	return nil
 }
 
 // swept writes the text file after a sweep, or after one that failed: the age and the

@@ -47,6 +47,21 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
+// Check returns the reason why a file cannot be written, before its content exists. It leaves
+// the file as it is, and does not open other kinds of files, such as a FIFO, for which this
+// would wait.
+func Check(path string) error {
+	if i, err := os.Stat(path); err == nil && !i.Mode().IsRegular() && !i.IsDir() {
+		return nil
+	}
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	f.Abort()
+	return nil
+}
+
 // Write replaces the content of a file by the output of a function. If the
 // function returns an error, a regular file keeps its former content.
 func Write(path string, write func(io.Writer) error) error {

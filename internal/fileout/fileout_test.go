@@ -300,3 +300,22 @@ func TestCreate_Permissions(t *testing.T) {
 		})
 	}
 }
+
+// Check reports what Create would, and changes nothing.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	path, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "fifo")
+	if err := errors.Join(os.WriteFile(path, []byte("former"), 0o600), syscall.Mkfifo(fifo, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{
+		path: nil, fifo: nil, filepath.Join(dir, "new"): nil, "/dev/full": nil,
+		dir: syscall.EISDIR, filepath.Join(dir, "no", "file"): fs.ErrNotExist,
+	} {
+		if err := Check(path); !errors.Is(err, want) {
+			t.Errorf("%s: got error %v, want %v", path, err, want)
+		}
+	}
+	check(t, path, "former")
+	checkOnly(t, dir, "fifo", "file")
+}

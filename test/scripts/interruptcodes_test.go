@@ -5,8 +5,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -151,5 +153,25 @@ func TestInterrupt_Files(t *testing.T) {
 				t.Errorf("got another file (%d bytes, %v), want the former %d bytes", len(got), err, len(want))
 			}
 		})
+	}
+}
+
+// TestInterrupt_Ibnetdiscover interrupts the classic name: the signal ends it, as it ends the
+// C tool, but the former file remains, and no other one.
+func TestInterrupt_Ibnetdiscover(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "topology")
+	if err := os.WriteFile(path, []byte("former"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, signal, _, _ := interrupt(t, dir, "ibkit", "ibnetdiscover", "--sim", "demo", "--sim-model", slow, "-t", "60000", "-v", "-v", "topology")
+	if signal != syscall.SIGINT {
+		t.Errorf("got signal %v, want SIGINT", signal)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "former" {
+		t.Errorf("got %q, %v, want the former content", got, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("got files %v, %v, want one", files, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
@@ -14,6 +13,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/fileout"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/topology"
@@ -85,11 +85,12 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if err := c.Complete(ctx, c.Env); err != nil {
 		return err
 	}
-	out, closeOut, err := c.output(operands)
-	if err != nil {
-		return err
+	if len(operands) > 0 {
+		if err := fileout.Check(operands[0]); err != nil {
+			return c.Iberror("main", err, "can't open file %s for writing", operands[0])
+		}
 	}
-	defer func() { _ = closeOut() }()
+	var err error
 	if c.text.Names, err = c.Names(c.Env); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if err != nil {
 		cmdutil.PrintError(c.Env, "error", err)
 	}
-	if err := c.print(out, f); err != nil {
+	if err := c.write(operands, f); err != nil {
 		return err
 	}
 	if c.cache != "" {
@@ -114,32 +115,18 @@ func (c *command) run(ctx context.Context, operands []string) error {
 			return c.Iberror("main", err, "caching ibnetdiscover data failed\n")
 		}
 	}
-	if err := closeOut(); err != nil {
-		return fmt.Errorf("write topology: %w", err)
-	}
 	if f.Aborted != nil {
 		return &cmdutil.ExitError{Code: getopt.ExitFailure}
 	}
 	return nil
 }
 
-// output opens the file for the topology, if there is one.
-func (c *command) output(operands []string) (io.Writer, func() error, error) {
+// write prints the fabric, or writes it to the file in operands, if there is one.
+func (c *command) write(operands []string, f *fabric.Fabric) error {
 	if len(operands) == 0 {
-		return c.Env.Out, func() error { return nil }, nil
+		return c.print(c.Env.Out, f)
 	}
-	file, err := os.Create(operands[0])
-	if err != nil {
-		return nil, nil, c.Iberror("main", err, "can't open file %s for writing", operands[0])
-	}
-	closed := false
-	return file, func() error {
-		if closed {
-			return nil
-		}
-		closed = true
-		return file.Close()
-	}, nil
+	return fileout.Write(operands[0], func(out io.Writer) error { return c.print(out, f) })
 }
 
 func (c *command) scan(ctx context.Context) (*fabric.Fabric, error) {
