@@ -226,7 +226,7 @@ func (c *routes) print(out *render.Output, a *route.Analysis, findings []route.F
 	case c.csv:
 		printFindingsCSV(out, findings)
 	default:
-		c.printSummary(out, a)
+		c.printSummary(out, a, partial)
 		c.printFindings(out, findings)
 		for _, change := range changes {
 			fmt.Fprintf(out, "changed: %s\n", change.Detail)

@@ -9,12 +9,17 @@ import (
 	"github.com/ibkit/ibkit/route"
 )
 
-// printSummary prints the size of the routing and the results without findings.
-func (c *routes) printSummary(out *render.Output, a *route.Analysis) {
+// printSummary prints the size of the routing and the results without findings. partial
+// reports that the routing, or the one that it is compared with, is incomplete.
+func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial bool) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-13s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("fabric", "%s, %s, %s", render.Count(a.Switches, "switch", "switches"), render.Count(a.EndPorts, "end port", "end ports"), render.Count(a.Destinations, "LID", "LIDs"))
+	size := fmt.Sprintf("%s, %s, %s", render.Count(a.Switches, "switch", "switches"), render.Count(a.EndPorts, "end port", "end ports"), render.Count(a.Destinations, "LID", "LIDs"))
+	if partial {
+		size += " (partial result)"
+	}
+	line("fabric", "%s", size)
 	line("paths", "%d, %s", a.Paths, arrivals(a))
 	if text := unread(a.Routing); text != "" {
 		line("not read", "%s", text)

@@ -37,6 +37,9 @@ func (c *command) run(ctx context.Context, pairs []pair) error {
 	}
 	c.printWarnings(r)
 	reports, problems := c.report(r)
+	if c.toAll && r.Routing.Partial() {
+		c.partial = true // destinations may be missing
+	}
 	out := render.NewOutput(c.env.Out)
 	c.print(out, r.Routing.Partial(), reports, problems)
 	if err := out.Flush(); err != nil {

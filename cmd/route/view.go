@@ -31,20 +31,34 @@ func (c *command) print(out *render.Output, partial bool, reports []route.PairRe
 			}
 			c.printPair(out, &reports[i])
 		}
-		if c.pairs+c.unknown > 1 && !c.brief {
-			if len(reports) > 0 {
-				out.WriteByte('\n')
-			}
-			fmt.Fprintf(out, "%s: %d with problems", render.Count(c.pairs+c.unknown, "pair", "pairs"), problems)
-			if c.unknown > 0 {
-				fmt.Fprintf(out, ", %d with an unknown port", c.unknown)
-			}
-			out.WriteByte('\n')
-		}
+		c.printSummary(out, len(reports), problems)
 		if len(c.unchecked) > 0 && !c.brief {
 			fmt.Fprintf(out, "not checked, for lack of data in files: %s\n", kindNames(c.unchecked))
 		}
 	}
+}
+
+// printSummary prints the number of problems of several pairs, and whether the result is
+// partial.
+func (c *command) printSummary(out *render.Output, reports, problems int) {
+	var parts []string
+	if c.partial {
+		parts = append(parts, "partial result")
+	}
+	several := c.pairs+c.unknown > 1
+	if several {
+		parts = append(parts, fmt.Sprintf("%d with problems", problems))
+	}
+	if several && c.unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d with an unknown port", c.unknown))
+	}
+	if len(parts) == 0 || c.brief {
+		return
+	}
+	if reports > 0 {
+		out.WriteByte('\n')
+	}
+	fmt.Fprintf(out, "%s: %s\n", render.Count(c.pairs+c.unknown, "pair", "pairs"), strings.Join(parts, ", "))
 }
 
 func (c *command) printPair(out *render.Output, p *route.PairReport) {

@@ -42,6 +42,9 @@ func (v *view) print(out *render.Output) {
 			v.printSwitch(out, n)
 		}
 	}
+	if v.partial && !v.json && !v.csv {
+		fmt.Fprintln(out, "\npartial result: tables or nodes are missing")
+	}
 }
 
 // findOwners finds the port of each LID; of several ports the first.
