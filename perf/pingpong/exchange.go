@@ -8,6 +8,9 @@ import (
 // srqRecords is the number of records that ibv_srq_pingpong sends, used or not.
 const srqRecords = 256
 
+// MaxShared is the largest number of queue pairs of ibv_srq_pingpong.
+const MaxShared = srqRecords - 1
+
 // done ends the exchange.
 const done = "done\x00"
 

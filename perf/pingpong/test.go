@@ -86,8 +86,8 @@ func (t *Test) Check() error {
 		return fmt.Errorf("queue pairs of type %v: RC, UC and UD are supported", t.Type)
 	case t.Shared > 0 && t.Type != verbs.QPTypeRC:
 		return fmt.Errorf("queue pairs of type %v with a shared receive queue: only RC is supported", t.Type)
-	case t.Shared > srqRecords:
-		return fmt.Errorf("%d queue pairs: ibv_srq_pingpong supports at most %d", t.Shared, srqRecords)
+	case t.Shared > MaxShared:
+		return fmt.Errorf("%d queue pairs: ibv_srq_pingpong supports at most %d", t.Shared, MaxShared)
 	case t.Shared > t.RxDepth:
 		return fmt.Errorf("rx depth %d for %d queue pairs: each needs a receive", t.RxDepth, t.Shared)
 	case t.Shared > 1 && t.Verify:

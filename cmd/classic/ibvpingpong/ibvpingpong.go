@@ -106,8 +106,8 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 		return nosim.Err
 	case c.kind == srq && uint32(c.queuePairs) > uint32(c.rxDepth): // unsigned as in the program
 		return c.fail("rx_depth %d is too small for %d QPs -- must have at least one receive per QP.", c.rxDepth, c.queuePairs)
-	case c.kind == srq && c.queuePairs > maxSharing:
-		return c.fail("num_qp %d must be less than %d", c.queuePairs, maxSharing)
+	case c.kind == srq && c.queuePairs > pingpong.MaxShared:
+		return c.fail("num_qp %d must be less than %d", c.queuePairs, pingpong.MaxShared)
 	case c.options['O']:
 		return errors.New("--iodp: implicit on-demand paging is not supported: --odp registers the buffer on demand")
 	case c.options['P'] && !c.options['o']:
@@ -136,9 +136,6 @@ func (c *command) execute(ctx context.Context, operands []string) error {
 	}
 	return err
 }
-
-// maxSharing is the largest number of queue pairs of ibv_srq_pingpong.
-const maxSharing = 255
 
 // fail ends the program with a message.
 func (c *command) fail(format string, args ...any) error {

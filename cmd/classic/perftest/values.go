@@ -1,7 +1,6 @@
 package perftest
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -233,5 +232,5 @@ func (c *command) setCounters(value string) error {
 
 func (c *command) showVersion(string) error {
 	fmt.Fprintf(c.out, "Version: %s (ibkit %s)\n", perftest.Version, buildinfo.Version())
-	return errors.Join(c.out.Flush(), &cmdutil.ExitError{Code: cmdutil.ExitFailed})
+	return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: c.out.Flush()}
 }
