@@ -186,6 +186,56 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
+// hangs are the steps of TestHang of package rdmacm.
+var hangs = []string{"address", "route", "connect", "response", "reject", "establish", "disconnect"}
+
+// TestKilledClient has clients of servers that hang at each step of a connection, all at a
+// time, and kills them.
+func TestKilledClient(t *testing.T) {
+	t.Parallel()
+	s := spec(guest.Dummy)
+	s.Programs = append(s.Programs, guest.Program{Package: pkg, Test: true})
+	g := guest.New(t, s)
+	host := g.Ports[0].Addr.String()
+	for _, c := range []struct {
+		name           string
+		server, client []string
+	}{
+		{"cm", []string{"ibkit", "cm", "--serve"}, []string{"ibkit", "cm", host}},
+		{"cmtime", []string{"ibkit", "cmtime"}, []string{"ibkit", "cm", host}},
+		{"rping", []string{"ibkit", "rping", "-s", "-P", "-p", "7471"}, []string{"rping", "-c", "-a", host, "-p", "7471", "-C", "1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := g.MustStart(t, c.server...)
+			if err := g.Await(t.Context(), "sh", "-c", listens); err != nil {
+				t.Fatal(err)
+			}
+			var clients []*guest.Process
+			for _, step := range hangs {
+				p := g.MustStart(t, "env", "IBKIT_HANG="+step, "rdmacm.test", "-test.run=^TestHang$")
+				if err := p.AwaitOutput(t.Context(), "hanging"); err != nil {
+					t.Fatal(err)
+				}
+				clients = append(clients, p)
+			}
+			run(t, g, 0, c.client...)
+			for _, p := range clients {
+				signal(t, p, unix.SIGKILL)
+				wait(t, p)
+			}
+			run(t, g, 0, c.client...)
+			// Of the server, only its listeners are left.
+			if err := g.Await(t.Context(), "sh", "-c", "! rdma resource show qp | grep ibkit && ! rdma resource show cm_id | grep -v LISTEN"); err != nil {
+				t.Error(err)
+			}
+			signal(t, server, unix.SIGTERM)
+			r := wait(t, server)
+			t.Logf("exit code %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+			noIDs(t, g)
+		})
+	}
+}
+
 // TestLinkDown takes the link of the client down during connections. The link stays down,
 // see TestLinkUp.
 func TestLinkDown(t *testing.T) {
