@@ -192,14 +192,22 @@ func (s *Session) AwaitReceives(ctx context.Context) error {
 }
 
 // awaitAll waits for the completions of all connections. The end of a connection
-// flushes its work requests.
+// flushes its work requests. A goroutine receives events from the first wait on that
+// blocks: without one, the events can wait.
 func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error {
+	watched, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	defer func() {
+		stop()
+		watch.Wait()
+	}()
+	blocks := sync.OnceFunc(func() { watch.Go(func() { s.watch(watched) }) })
 	for _, n := range s.nodes {
 		if !n.connected {
 			continue
 		}
 		for completed(n) < s.Count {
-			if err := s.poll(ctx, n.port, n.cq); err != nil {
+			if err := n.port.poll(ctx, n.cq, blocks); err != nil {
 				return &Failure{Op: "failed polling CQ: -1", Code: -1}
 			}
 		}
@@ -207,15 +215,18 @@ func (s *Session) awaitAll(ctx context.Context, completed func(*node) int) error
 	return nil
 }
 
-// poll waits for completions of a queue, which several nodes share, and counts them.
-func (s *Session) poll(ctx context.Context, p *port, cq *verbs.CQ) error {
+// poll waits for completions of a queue, which the node shares, and counts them. It calls
+// blocks before a wait that blocks.
+func (p *port) poll(ctx context.Context, cq *verbs.CQ, blocks func()) error {
 	count, err := completion.Spin(cq, p.events)
 	if err == nil && count == 0 {
 		if err = cq.Arm(false); err == nil {
 			count, err = cq.Poll(p.events)
 		}
 		if err == nil && count == 0 {
-			err = s.pause(ctx, p)
+			blocks()
+			// An event of another queue is one that is polled later.
+			_, err = p.channel.Wait(ctx)
 		}
 	}
 	for _, c := range p.events[:max(count, 0)] {
@@ -231,20 +242,6 @@ func (s *Session) poll(ctx context.Context, p *port, cq *verbs.CQ) error {
 			}
 		}
 	}
-	return err
-}
-
-// pause waits for a completion of the port, and receives events meanwhile: only a wait that
-// lasts needs a goroutine for them.
-func (s *Session) pause(ctx context.Context, p *port) error {
-	watched, stop := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() { s.watch(watched) })
-	defer func() {
-		stop()
-		watch.Wait()
-	}()
-	_, err := p.channel.Wait(ctx) // an event of another queue is one that is polled later
 	return err
 }
 
