@@ -24,6 +24,10 @@ const (
 	// benchConnections is the number of connections of a run.
 	benchConnections = 500
 
+	// benchParallel is the number of connections of ibkit cm at a time. The originals make
+	// all of them at a time.
+	benchParallel = 200
+
 	// benchPings is the number of round trips of a run of rping.
 	benchPings = 1000
 )
@@ -38,9 +42,10 @@ type contest struct {
 
 func contests(host string) []contest {
 	n := strconv.Itoa(benchConnections)
+	parallel := " --parallel " + strconv.Itoa(benchParallel)
 	pings := " -c -a " + host + " -C " + strconv.Itoa(benchPings)
 	return []contest{
-		{"`ibkit cm --count " + n + " --parallel 32`", "ibkit cm --serve", "ibkit cm --count " + n + " --parallel 32 " + host, benchConnections, "connections"},
+		{"`ibkit cm --count " + n + parallel + "`", "ibkit cm --serve", "ibkit cm --timeout 1m --count " + n + parallel + " " + host, benchConnections, "connections"},
 		{"`cmtime -c " + n + "` of ibkit", "ibkit cmtime", "ibkit cmtime -s " + host + " -c " + n, benchConnections, "connections"},
 		{"`cmtime -c " + n + "`", "cmtime", "cmtime -s " + host + " -c " + n, benchConnections, "connections"},
 		{"`ucmatose -c " + n + "` of ibkit", "ibkit ucmatose -c " + n, "ibkit ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
