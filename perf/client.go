@@ -112,20 +112,21 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 }
 
 // request returns the request for a test: with the GIDs that the server may choose
-// from, or without any if the control connection uses IPoIB.
+// from. If the control connection uses IPoIB, it has GIDs only if that port needs them.
 func (c *client) request(t Test, ports []*port.Port, selector port.Selector) (*request, error) {
 	r := &request{Test: t, CPUs: c.options.CPUs.List, ReduceDepth: c.options.ReduceDepth}
-	if choice, err := selector.Choose(ports, nil); err == nil {
-		r.LID = choice.Port.Attr.LID
-	}
-	if !selector.UsesIPoIB(ports) {
-		r.GIDs = port.GIDsOf(ports, c.options.GIDIndex)
-	}
-	if len(r.GIDs) > 0 || r.LID != 0 {
-		return r, nil
+	if p := selector.InfiniBand(ports); p != nil {
+		r.LID = p.Attr.LID
+		if selector.UsesIPoIB(ports) {
+			ports = []*port.Port{p}
+		}
 	}
 	if err := port.CheckIndex(ports, c.options.GIDIndex); err != nil {
 		return nil, err
+	}
+	r.GIDs = port.GIDsOf(ports, c.options.GIDIndex)
+	if len(r.GIDs) > 0 || r.LID != 0 {
+		return r, nil
 	}
 	return nil, fmt.Errorf("choose a GID: %w", port.ErrNoGID)
 }

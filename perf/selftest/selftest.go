@@ -110,7 +110,7 @@ func (t *tester) run(c testCase, result *Case) {
 
 // choose selects the GID for loopback.
 func (t *tester) choose(index int) error {
-	if !t.port.Ethernet() {
+	if !t.port.Ethernet() && index < 0 && !t.port.Attr.GRHRequired {
 		return nil
 	}
 	best := -1

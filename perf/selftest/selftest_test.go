@@ -80,7 +80,15 @@ func TestChoose(t *testing.T) {
 	if err := c.choose(9); err == nil || !strings.Contains(err.Error(), "use GID 9 of mlx5_0 port 1") {
 		t.Errorf("index 9: got error %v", err)
 	}
-	p.GIDs = nil
+	p.Attr = verbs.PortAttr{LinkLayer: 1}
+	for grh, want := range map[bool]bool{false: false, true: true} {
+		p.Attr.GRHRequired = grh
+		if err := c.choose(-1); err != nil || c.gid.IsValid() != want {
+			t.Errorf("InfiniBand, GRH required %t: got GID %v, error %v, want one: %t", grh, c.gid, err, want)
+		}
+		c = tester{port: p}
+	}
+	p.GIDs, p.Attr = nil, ethernet
 	if err := c.choose(-1); !errors.Is(err, port.ErrNoGID) {
 		t.Errorf("no GIDs: got error %v, want %v", err, port.ErrNoGID)
 	}

@@ -22,8 +22,9 @@ func SelectorFor(conn net.Conn, gidIndex int) Selector {
 	return s
 }
 
-// Connect opens the ports of a device, calls connect if they have the GID that s requires, and selects the port and the GID
-// for the peer of the connection: s without its addresses. It closes all other ports.
+// Connect opens the ports of a device, calls connect if they have the GID that s requires,
+// and selects the port and the GID for the peer of the connection: s without its addresses.
+// It closes all other ports.
 func Connect(ctx context.Context, device string, number uint8, s Selector, connect func(context.Context) (net.Conn, error)) (net.Conn, Choice, error) {
 	ports, err := Open(device, number)
 	if err != nil {

@@ -19,12 +19,12 @@ type GID struct {
 	Type verbs.GIDType `json:"type"`
 }
 
-// GIDsOf returns the GIDs of Ethernet ports that the peer may choose from: those with
-// an index, or all if it is negative.
+// GIDsOf returns the GIDs that the peer may choose from: those with an index, or all if it
+// is negative. An InfiniBand port has some only if its packets need a GRH.
 func GIDsOf(ports []*Port, index int) []GID {
 	var all []GID
 	for _, p := range ports {
-		if !p.Ethernet() {
+		if !p.Ethernet() && !p.needsGID(index) {
 			continue
 		}
 		for _, e := range p.GIDs {
@@ -36,11 +36,10 @@ func GIDsOf(ports []*Port, index int) []GID {
 	return all
 }
 
-// CheckIndex returns an error that wraps [ErrGIDIndex] if no port has a GID of an index. It accepts all
-// indices on a host with an InfiniBand port, which needs no GID, and if the index is
-// negative.
+// CheckIndex returns an error that wraps [ErrGIDIndex] if no port has a GID of an index. A
+// negative index means any GID.
 func CheckIndex(ports []*Port, index int) error {
-	if index < 0 || infiniBand(ports) != nil || len(GIDsOf(ports, index)) > 0 {
+	if index < 0 || len(GIDsOf(ports, index)) > 0 {
 		return nil
 	}
 	return fmt.Errorf("use GID %d: %w", index, ErrGIDIndex)
@@ -49,8 +48,13 @@ func CheckIndex(ports []*Port, index int) error {
 // ErrGIDIndex is wrapped for the index of a GID that no active port has.
 var ErrGIDIndex = errors.New("no active port has a GID of this index")
 
+// needsGID reports whether the packets of an InfiniBand port have a GRH, and thus GIDs: if
+// the user selected a GID by its index, or if the port requires it, as that of a virtual
+// function may do.
+func (p *Port) needsGID(index int) bool { return index >= 0 || p.Attr.GRHRequired }
+
 // A Choice is a local port, one of its GIDs, and the GID of the peer to use with it.
-// The GIDs are zero for an InfiniBand port, which needs LIDs only.
+// The GIDs are zero for an InfiniBand port that needs LIDs only.
 type Choice struct {
 	Port   *Port
 	Index  uint8 // in the port's GID table
@@ -103,17 +107,29 @@ var ErrNoGID = errors.New("no GID reaches the peer")
 
 // Choose selects among the peer's GIDs. It prefers, in this order: the addresses of the
 // control connection, RoCE v2 to v1, addresses with a route between them, IPv4 to
-// IPv6, GIDs of the device's own network device. It selects an InfiniBand port if the control connection uses IPoIB on it, or if
-// the peer has no GIDs.
+// IPv6, GIDs of the device's own network device. It selects an InfiniBand port if the
+// control connection uses IPoIB on it, or if the peer has no GIDs of Ethernet ports. It
+// selects LIDs there, unless the peer has GIDs of InfiniBand or the port needs one.
 func (s Selector) Choose(ports []*Port, remote []GID) (Choice, error) {
 	p := s.ipoib(ports)
 	if p == nil && len(remote) == 0 {
 		p = infiniBand(ports)
 	}
-	if p != nil {
+	switch global := slices.ContainsFunc(remote, func(g GID) bool { return g.Type == verbs.GIDTypeIB }); {
+	case p != nil && !global && !p.Attr.GRHRequired:
 		return Choice{Port: p}, nil
+	case p != nil:
+		ports = []*Port{p}
 	}
 	return s.choosePair(ports, nil, remote)
+}
+
+// InfiniBand returns the InfiniBand port that Choose selects for a peer without GIDs, or nil.
+func (s Selector) InfiniBand(ports []*Port) *Port {
+	if p := s.ipoib(ports); p != nil {
+		return p
+	}
+	return infiniBand(ports)
 }
 
 // ChooseWith selects the local GID that the peer has chosen for one of its own.
@@ -125,13 +141,16 @@ func (s Selector) ChooseWith(ports []*Port, local, remote GID) (Choice, error) {
 // peer's address is a GID of each type that a local port has.
 func (s Selector) ChooseByAddress(ports []*Port) (Choice, error) {
 	if p := s.ipoib(ports); p != nil {
-		return Choice{Port: p}, nil
+		if !p.needsGID(s.Index) {
+			return Choice{Port: p}, nil
+		}
+		ports = []*Port{p}
 	}
 	peer := toGID(s.Remote)
 	var remote []GID
-	for _, g := range GIDsOf(ports, -1) {
+	for _, g := range GIDsOf(ports, s.Index) {
 		guess := g // for a GID of another kind than the address
-		if peer.Is4In6() == g.Addr.Is4In6() && peer.IsLinkLocalUnicast() == g.Addr.IsLinkLocalUnicast() {
+		if g.Type != verbs.GIDTypeIB && peer.Is4In6() == g.Addr.Is4In6() && peer.IsLinkLocalUnicast() == g.Addr.IsLinkLocalUnicast() {
 			guess.Addr = peer
 		}
 		if !slices.Contains(remote, guess) {
@@ -152,9 +171,6 @@ func (s Selector) choosePair(ports []*Port, local, remote []GID) (Choice, error)
 	score := -1
 	source := s.cachedSource()
 	for _, p := range ports {
-		if !p.Ethernet() {
-			continue
-		}
 		for _, e := range p.GIDs {
 			l := GID{e.GID, e.Type}
 			if s.Index >= 0 && int(e.Index) != s.Index || e.Index > 255 || len(local) > 0 && !slices.Contains(local, l) {

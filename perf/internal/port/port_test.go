@@ -130,8 +130,7 @@ func TestSelector_upperDevice(t *testing.T) {
 	}
 }
 
-// TestCheckIndex checks that only a host whose ports all need a GID requires one of an
-// index.
+// TestCheckIndex checks that some port must have a GID of an index.
 func TestCheckIndex(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -140,7 +139,8 @@ func TestCheckIndex(t *testing.T) {
 		want  bool
 	}{
 		{"any", hostPorts(), -1, true}, {"second port has none", hostPorts(), 4, true}, {"none", hostPorts(), 5, false},
-		{"InfiniBand", append(hostPorts(), infiniBandPort("i", "fe80::11")), 5, true},
+		{"InfiniBand", []*Port{infiniBandPort("i", "fe80::11")}, 0, true},
+		{"InfiniBand has none", append(hostPorts(), infiniBandPort("i", "fe80::11")), 5, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := CheckIndex(c.ports, c.index); (err == nil) != c.want {
@@ -230,6 +230,55 @@ func TestSelector_infiniBand(t *testing.T) {
 				t.Errorf("got %+v, %v, want a port of %s", got, err, c.want)
 			}
 		})
+	}
+}
+
+// TestSelector_globalInfiniBand checks that both sides use GIDs on InfiniBand if the user
+// selects one, or if a port needs them.
+func TestSelector_globalInfiniBand(t *testing.T) {
+	none := func() ([]Interface, error) { return nil, nil }
+	for _, c := range []struct {
+		name             string
+		needs            bool // of the port
+		index            int
+		client, accepted bool // GIDs in the request; the request is accepted
+	}{
+		{"LIDs", false, -1, false, true},
+		{"requested", false, 0, true, true},
+		{"no such GID", false, 3, false, false},
+		{"virtual function", true, -1, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client, server := infiniBandPort("i", "fe80::11"), infiniBandPort("j", "fe80::22")
+			client.Attr.GRHRequired, server.Attr.GRHRequired = c.needs, c.needs
+			s := Selector{Index: c.index, Interfaces: none, Source: source}
+			gids := GIDsOf([]*Port{client}, c.index)
+			if (len(gids) > 0) != c.client {
+				t.Errorf("got GIDs %v, want some: %t", gids, c.client)
+			}
+			// The client selects by index, the server does not.
+			got, err := Selector{Index: -1, Interfaces: none, Source: source}.Choose([]*Port{server}, gids)
+			if err != nil || got.Port != server || got.Local.Addr.IsValid() != c.client {
+				t.Fatalf("server: got %+v, error %v, want GIDs: %t", got, err, c.client)
+			}
+			if c.client {
+				back, err := s.ChooseWith([]*Port{client}, got.Remote, got.Local)
+				if err != nil || back.Local != gids[0] || back.Remote.Addr != server.GIDs[0].GID {
+					t.Errorf("client: got %+v, error %v", back, err)
+				}
+			}
+			// A program of perftest as a peer: its GID follows with its key.
+			alone, err := s.ChooseByAddress([]*Port{client})
+			if (err == nil) != c.accepted || err == nil && alone.Local.Addr.IsValid() != c.client {
+				t.Errorf("by address: got %+v, error %v, want GIDs: %t", alone, err, c.client)
+			}
+		})
+	}
+	// The server needs a GID, but the client has sent none.
+	server := infiniBandPort("j", "fe80::22")
+	server.Attr.GRHRequired = true
+	if got, err := (Selector{Index: -1, Interfaces: none}).Choose([]*Port{server}, nil); !errors.Is(err, ErrNoGID) {
+		t.Errorf("no GID of the client: got %+v, error %v, want %v", got, err, ErrNoGID)
 	}
 }
 

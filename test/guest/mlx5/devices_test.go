@@ -3,6 +3,7 @@
 package mlx5_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,42 @@ func TestDevices(t *testing.T) {
 		}
 		g.Must(t, "ibkit", "ib_send_bw", "-F", "-c", "UD", "-s", "512", "-n", count, "-x", "1", "-p", "18900", "127.0.0.1")
 		peers.Finish(t, theirs)
+		mlx5test.CheckKernel(t, g)
+	})
+	// Packets need a GRH: native tests select GIDs without an option, as one side does with
+	// programs of Debian, which need -x on InfiniBand.
+	t.Run("GRH", func(t *testing.T) {
+		reload(t, g, "devices=2", "strict=2", "grh=1")
+		server := g.MustStart(t, "ibkit", "perf", "--serve", "-d", "mlx5_1")
+		if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+			t.Fatal(err)
+		}
+		for _, transport := range []string{"rc", "ud", "xrc"} {
+			out := g.Must(t, "ibkit", "perf", "127.0.0.1", "-d", "mlx5_0", "--verify", "-n", count, "--test", "send-lat", "-s", "1K", "--transport", transport)
+			if !strings.Contains(out, "GID 0 fe80::") {
+				t.Errorf("got output without a GID:\n%s", out)
+			}
+		}
+		end(t, g, server)
+		for i, test := range []struct{ theirs, ours string }{
+			{"ib_write_bw -F -x 0", "ibkit ib_write_bw -F"}, {"ib_send_lat -F -x 0 -c UD -s 512", "ibkit ib_send_lat -F -x 0 -c UD -s 512"},
+			{"ibv_rc_pingpong -g 0", "ibkit ibv_rc_pingpong -g 0"}, {"ibv_ud_pingpong -g 0", "ibkit ibv_ud_pingpong -g 0"},
+		} {
+			t.Run(test.theirs, func(t *testing.T) {
+				for k, roles := range [][2]string{{test.theirs, test.ours}, {test.ours, test.theirs}} {
+					tcp := 18910 + 2*i + k
+					tail := []string{"-n", count, "-p", fmt.Sprint(tcp)}
+					server := g.MustStart(t, slices.Concat(strings.Fields(roles[0]), []string{"-d", "mlx5_1"}, tail)...)
+					if err := g.AwaitTCP(t.Context(), uint16(tcp)); err != nil {
+						t.Fatal(err)
+					}
+					g.Must(t, slices.Concat(strings.Fields(roles[1]), []string{"-d", "mlx5_0"}, tail, []string{"127.0.0.1"})...)
+					peers.Finish(t, server)
+				}
+			})
+		}
+		g.Must(t, "sh", "-c", "echo 4 >/proc/sys/vm/nr_hugepages")
+		selftest.Run(t, g, "mlx5_0", []string{"device region of a dma-buf"})
 		mlx5test.CheckKernel(t, g)
 	})
 	t.Run("removal", func(t *testing.T) {

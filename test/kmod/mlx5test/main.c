@@ -92,6 +92,10 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *a, struct i
 	return ts_abi->reply_device ? ts_abi->reply_device(udata) : 0;
 }
 
+bool ts_grh;
+module_param_named(grh, ts_grh, bool, 0444);
+MODULE_PARM_DESC(grh, "packets of InfiniBand ports need a GRH, as those of virtual functions may");
+
 static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *a)
 {
 	struct ts_dev *dev = to_ts_dev(ib);
@@ -144,6 +148,8 @@ static int get_port_immutable(struct ib_device *ib, u32 port, struct ib_port_imm
 	i->gid_tbl_len = dev->ndev ? 16 : 1;
 	i->pkey_tbl_len = 1;
 	i->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_AF_IB;
+	if (ts_grh)
+		i->core_cap_flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
 	if (dev->ndev)
 		i->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
 	if (dev->ndev && ts_cm) {
