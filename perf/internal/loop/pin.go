@@ -24,7 +24,6 @@ func Pinned(cpu int, f func() error) (Usage, error) {
 	// A garbage collection now makes one during the loop unlikely: loops do not
 	// allocate.
 	runtime.GC()
-	yieldMonitor()
 	// The goroutine never unlocks its thread, so that the thread ends with it and no
 	// other goroutine inherits its affinity and signal mask.
 	go func() {
