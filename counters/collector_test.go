@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ibkit/ibkit/counters"
@@ -183,27 +184,29 @@ func TestCollector_Absent(t *testing.T) {
 
 // TestCollector_Failures scans fabrics whose agents do not respond.
 func TestCollector_Failures(t *testing.T) {
-	f := build(t, "single-switch:hosts=12")
-	start := time.Now()
-	const dead = 10
-	for i := range dead {
-		f.Node(fmt.Sprintf("host%03d", 3+i)).Silent = true
-	}
-	c, client, found := scan(t, f, counters.CollectOptions{}, fabric.DiscoverOptions{})
-	if len(found.Failures) != dead {
-		t.Errorf("failures of the scan: got %d, want %d", len(found.Failures), dead)
-	}
-	if took := time.Since(start); took > dead*timeout {
-		t.Errorf("%d dead nodes: took %v, want about one timeout", dead, took)
-	}
-	if s := client.Stats(); s.Timeouts != dead {
-		t.Errorf("timeouts: got %d, want %d", s.Timeouts, dead)
-	}
-	for _, n := range c.Nodes() {
-		if len(n.Failures) > 0 {
-			t.Errorf("%v: %v", n.Desc, n.Failures)
+	synctest.Test(t, func(t *testing.T) {
+		f := build(t, "single-switch:hosts=12")
+		start := time.Now()
+		const dead = 10
+		for i := range dead {
+			f.Node(fmt.Sprintf("host%03d", 3+i)).Silent = true
 		}
-	}
+		c, client, found := scan(t, f, counters.CollectOptions{}, fabric.DiscoverOptions{})
+		if len(found.Failures) != dead {
+			t.Errorf("failures of the scan: got %d, want %d", len(found.Failures), dead)
+		}
+		if took := time.Since(start); took > dead*timeout {
+			t.Errorf("%d dead nodes: took %v, want about one timeout", dead, took)
+		}
+		if s := client.Stats(); s.Timeouts != dead {
+			t.Errorf("timeouts: got %d, want %d", s.Timeouts, dead)
+		}
+		for _, n := range c.Nodes() {
+			if len(n.Failures) > 0 {
+				t.Errorf("%v: %v", n.Desc, n.Failures)
+			}
+		}
+	})
 }
 
 // TestCollector_Unconfigured reads a fabric without LIDs.

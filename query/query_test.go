@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -236,18 +237,20 @@ func TestRun_Addresses(t *testing.T) {
 	}
 }
 
-// Dead nodes cost one timeout in all.
+// Dead nodes cost the timeouts of a few nodes in all.
 func TestRun_DeadNodes(t *testing.T) {
-	o := demo(t, "NodeInfo", "4000-4030 7", "")
-	o.Client = umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 2}
-	start := time.Now()
-	r, err := Run(t.Context(), o)
-	if err != nil || r.Failed != 31 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) {
-		t.Fatalf("got %d failed, error %v, want 31", r.Failed, err)
-	}
-	if d := time.Since(start); d > 4*2*200*time.Millisecond {
-		t.Errorf("got %v, want less than the timeouts of a few nodes", d)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := demo(t, "NodeInfo", "4000-4030 7", "")
+		o.Client = umad.ClientOptions{Timeout: 100 * time.Millisecond, Attempts: 2}
+		start := time.Now()
+		r, err := Run(t.Context(), o)
+		if err != nil || r.Failed != 31 || !errors.Is(r.Replies[0].Err, umad.ErrTimeout) {
+			t.Fatalf("got %d failed, error %v, want 31", r.Failed, err)
+		}
+		if d := time.Since(start); d > 4*2*200*time.Millisecond {
+			t.Errorf("got %v, want less than the timeouts of a few nodes", d)
+		}
+	})
 }
 
 // If the port breaks, all targets have an error, also those that were not started.
