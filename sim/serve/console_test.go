@@ -192,7 +192,7 @@ func TestServe_TrapBeforeClose(t *testing.T) {
 // TestServe_Delays checks that replies are delayed by the model, and that lost requests
 // come back after the timeout.
 func TestServe_Delays(t *testing.T) {
-	const service, timeout = 3 * time.Millisecond, 5 * time.Millisecond
+	const service, timeout = 200 * time.Millisecond, 300 * time.Millisecond // much longer than four sends
 	f := build(t, "single-switch:hosts=2,radix=4")
 	f.Model = sim.Model{Service: service, Queue: 1, Timeout: timeout}
 	_, name := serve(t, f, 0)
