@@ -23,7 +23,7 @@ const (
 	examplePrefix   = 0xf8c0000000000001
 )
 
-// Details returns made-up details of a trap, nil for a trap that the specification does not
+// Details returns example details of a trap, nil for a trap that the specification does not
 // define.
 func (s Source) Details(trap uint16) mad.Attribute {
 	switch trap {

@@ -32,7 +32,7 @@ type Sent struct {
 	RTT    time.Duration // until the subnet manager repressed the trap; 0: not known
 }
 
-// Send sends a trap with made-up details to the subnet manager. It repeats the trap until the
+// Send sends a trap with example details to the subnet manager. It repeats the trap until the
 // manager represses it, as agents do (InfiniBand Architecture, Volume 1, 13.4.9).
 func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 	port, err := o.Open(ctx)

@@ -246,13 +246,17 @@ func simGUID(f *sim.Fabric, id string) string {
 // note matches a remark below a path: ibsim has wide ports that are linked by 4X.
 var note = regexp.MustCompile(`(?m)^note: .*\n`)
 
+// longTimeout is a timeout in milliseconds for C tools that query subnet administration: on
+// a busy machine opensm takes longer than their second.
+const longTimeout = "20000"
+
 // comparePath compares the paths between two ports, and adds the service level of the
 // first one.
 func comparePath(t *testing.T, s *ibsimtest.Sim, from, to string, engine string, levels map[uint8]bool) {
 	t.Helper()
 	var want string
 	for _, pair := range [][]string{{from, to}, {to, from}} {
-		want += s.MustRunC(t, "", "ibtracert", "-n", "-G", pair[0], pair[1]).Stdout
+		want += s.MustRunC(t, "", "ibtracert", "-t", longTimeout, "-n", "-G", pair[0], pair[1]).Stdout
 	}
 	got := s.MustRun(t, "", ibkit(), "route", "-n", from, to)
 	if text := note.ReplaceAllString(got.Stdout, ""); text != want || got.Stderr != "" {
@@ -268,7 +272,7 @@ func comparePath(t *testing.T, s *ibsimtest.Sim, from, to string, engine string,
 		t.Fatalf("%s to %s: got %s", from, to, out.Stdout)
 	}
 	levels[*p.SL] = true
-	record := s.MustRunC(t, "", "saquery", "PR", "--slid", fmt.Sprint(p.From.LID), "--dlid", fmt.Sprint(p.LID)).Stdout
+	record := s.MustRunC(t, "", "saquery", "-t", longTimeout, "PR", "--slid", fmt.Sprint(p.From.LID), "--dlid", fmt.Sprint(p.LID)).Stdout
 	fields := []string{fmt.Sprintf("mtu.....................0x%X", 0x80|uint8(ib.MTUOf(*p.Record.MTU)))}
 	if engine != "dfsssp" {
 		fields = append(fields, fmt.Sprintf("sl......................0x%X", *p.SL))
@@ -283,12 +287,12 @@ func comparePath(t *testing.T, s *ibsimtest.Sim, from, to string, engine string,
 		if h.Output.VL == nil {
 			t.Fatalf("%s to %s: unknown lane of hop %d", from, to, i)
 		}
-		lid := s.MustRunC(t, "", "ibaddr", "-GL", h.Output.PortGUID.String()).Stdout
+		lid := s.MustRunC(t, "", "ibaddr", "-t", longTimeout, "-GL", h.Output.PortGUID.String()).Stdout
 		var first, last int
 		if _, err := fmt.Sscanf(lid, "LID start %d end %d", &first, &last); err != nil {
 			t.Fatalf("%v in %q", err, lid)
 		}
-		table := s.MustRunC(t, "", "smpquery", "sl2vl", fmt.Sprint(first), fmt.Sprint(h.Output.Port)).Stdout
+		table := s.MustRunC(t, "", "smpquery", "-t", longTimeout, "sl2vl", fmt.Sprint(first), fmt.Sprint(h.Output.Port)).Stdout
 		prefix := fmt.Sprintf("ports: in %2d, out %2d: ", entry, h.Output.Port)
 		if i == 0 {
 			prefix = "ports: in  0, out  0: "

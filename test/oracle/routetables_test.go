@@ -136,7 +136,7 @@ func compareNative(t *testing.T, s *ibsimtest.Sim, dump, cache, topology string)
 // portLID returns the LID of the port with a GUID.
 func portLID(t *testing.T, s *ibsimtest.Sim, guid string) string {
 	t.Helper()
-	r := s.MustRunC(t, "", "ibaddr", "-GL", guid)
+	r := s.MustRunC(t, "", "ibaddr", "-t", longTimeout, "-GL", guid)
 	var first, last int
 	if _, err := fmt.Sscanf(r.Stdout, "LID start %d end %d", &first, &last); err != nil {
 		t.Fatalf("find LID of %s: %v in %q", guid, err, r.Stdout)
