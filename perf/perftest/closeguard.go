@@ -20,6 +20,7 @@ import (
 type closeGuard struct {
 	conn     *conn
 	start    *time.Timer   // nil: the connection cannot be watched
+	quit     chan struct{} // closed to end the guard
 	done     chan struct{} // closed when the guard has ended after its start
 	closed   atomic.Bool
 	finished atomic.Bool
@@ -31,7 +32,8 @@ type closeGuard struct {
 const closeGrace = time.Second
 
 // finishGrace is the time from the end of the peer's measurement to that of this side:
-// lost packets may be sent again meanwhile.
+// lost packets may be sent again meanwhile. In a test by time, it is also that from the
+// peer's close, which ends tests of ib_write_lat: the peer may have begun earlier.
 const finishGrace = 10 * time.Second
 
 // errFinished is the error of a peer with fewer messages, or with another direction.
@@ -41,14 +43,27 @@ var errFinished = errors.New("the peer has finished its test, and this side has 
 // threads would delay the first messages. Most tests of latency end earlier.
 const guardDelay = 200 * time.Millisecond
 
+// A guardMode has the properties of a test that a guard depends on.
+type guardMode struct {
+	timed   bool // both sides end by themselves
+	passive bool // the peer is a client without a loop: it sends its next message at once
+}
+
 // guard calls end some time after the peer has closed the connection or finished. It
 // begins after a delay. The caller must stop the guard before the next exchange. The guard
 // does not consume data: a peer that finishes first sends its next message.
-func (c *conn) guard(delay time.Duration, end func()) *closeGuard {
-	g := &closeGuard{conn: c}
+func (c *conn) guard(delay time.Duration, mode guardMode, end func()) *closeGuard {
+	g := &closeGuard{conn: c, quit: make(chan struct{})}
 	await := awaiter(c.link)
+	if mode.passive {
+		await = g.closeAwaiter()
+	}
 	if await == nil || c.limit(0) != nil {
 		return g
+	}
+	grace := closeGrace
+	if mode.timed {
+		grace = finishGrace
 	}
 	g.done = make(chan struct{})
 	g.start = time.AfterFunc(delay, func() {
@@ -59,10 +74,48 @@ func (c *conn) guard(delay time.Duration, end func()) *closeGuard {
 			g.end = time.AfterFunc(finishGrace, end)
 		case !errors.Is(err, os.ErrDeadlineExceeded): // of stop or abort
 			g.closed.Store(true)
-			g.end = time.AfterFunc(closeGrace, end)
+			g.end = time.AfterFunc(grace, end)
 		}
 	})
 	return g
+}
+
+// pollInterval is the time between two checks of a connection with unread data.
+const pollInterval = 500 * time.Millisecond
+
+// closeAwaiter returns a function that waits until the peer has closed the connection,
+// which may have unread data. It returns nil for a connection that cannot be watched.
+func (g *closeGuard) closeAwaiter() func() error {
+	file, ok := g.conn.link.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return func() error {
+		ticker := time.NewTicker(pollInterval)
+		defer ticker.Stop()
+		for {
+			closed := false
+			err := raw.Control(func(fd uintptr) {
+				n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}, 0)
+				closed = err == nil && n > 0
+			})
+			switch {
+			case err != nil:
+				return err
+			case closed:
+				return io.EOF
+			}
+			select {
+			case <-g.quit:
+				return os.ErrDeadlineExceeded
+			case <-ticker.C:
+			}
+		}
+	}
 }
 
 // awaiter returns a function that waits until there is data to read, or returns an error.
@@ -101,6 +154,7 @@ func (g *closeGuard) stop() error {
 	if g.start == nil || g.start.Stop() {
 		return nil
 	}
+	close(g.quit)
 	_ = g.conn.link.SetReadDeadline(time.Unix(1, 0))
 	<-g.done
 	if g.end != nil {

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/perf/internal/endpoint"
 	"github.com/ibkit/ibkit/perf/internal/loop"
+	"github.com/ibkit/ibkit/perf/internal/peererr"
 	"github.com/ibkit/ibkit/perf/stats"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -98,11 +100,11 @@ func (d driver) run(size int) (Report, error) {
 	if s.test.Bandwidth {
 		measure = func() error { return s.bandwidth(supervisor, size) }
 	}
-	// A timed test ends by itself. Its peer may end a little earlier.
-	early := func() error { return nil }
-	if !s.test.Timed {
-		early = s.conn.guard(guardDelay, supervisor.Stop).stop
-	}
+	var ended atomic.Bool // by the guard
+	guard := s.conn.guard(guardDelay, guardMode{timed: s.test.Timed, passive: !s.test.Both() && !s.o.Client}, func() {
+		ended.Store(true)
+		supervisor.Stop()
+	})
 	cpu := loop.NoCPU
 	if len(s.CPUs) > 0 {
 		cpu = s.CPUs[0]
@@ -111,7 +113,10 @@ func (d driver) run(size int) (Report, error) {
 	used, err := loop.Pinned(cpu, measure)
 	s.result.CPUUtil = load()
 	s.result.User, s.result.System, s.result.LoopTime = used.User, used.System, used.Elapsed
-	if reason := early(); err == nil && supervisor.Stopped() {
+	reason := guard.stop()
+	// The peer of a test by time may close the connection only after ib_write_lat.
+	gone := s.test.Timed && errors.Is(reason, peererr.ErrClosed) && (s.test.Bandwidth || s.test.Verb != Write)
+	if err == nil && (ended.Load() || gone) {
 		err = reason
 	}
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -83,6 +84,8 @@ func TestClassicNames(t *testing.T) {
 	for i, name := range []string{"ib_write_bw", "ib_send_bw"} {
 		t.Run("endless "+name, func(t *testing.T) { endless(t, g, name, 18800+2*i) })
 	}
+	t.Run("peer killed", func(t *testing.T) { killedByTime(t, g) })
+	t.Run("reversed", func(t *testing.T) { longReversed(t, g) })
 	t.Run("rails", func(t *testing.T) { rails(t, g) })
 	t.Run("limits", func(t *testing.T) { classicLimits(t, g) })
 	t.Run("no device", func(t *testing.T) { noDevice(t, g) })
@@ -220,6 +223,38 @@ func endless(t *testing.T, g *guest.Guest, name string, tcp int) {
 	if name == "ib_send_bw" {
 		compareLayouts(t, "server", toFirstRow(ourServer), toFirstRow(theirServer))
 	}
+}
+
+// killedByTime kills a peer during a test by time. The other one must not wait for the end
+// of that time, and must not print a row.
+func killedByTime(t *testing.T, g *guest.Guest) {
+	for i, name := range []string{"ib_send_lat", "ib_write_lat"} {
+		t.Run(name, func(t *testing.T) {
+			line := []string{"ibkit", name, "-D", "600", "-f", "0", "-x", "1", "-p", strconv.Itoa(18810 + i)}
+			s := g.MustStart(t, line...)
+			if err := g.AwaitTCP(t.Context(), uint16(18810+i)); err != nil {
+				t.Fatal(err)
+			}
+			c := g.MustStart(t, append(line, "127.0.0.1")...)
+			awaitTests(t, g, 2)
+			awaitTraffic(t, g)
+			if err := c.Signal(unix.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			r := ends(t, s, 1, "the peer closed the connection")
+			if rows.MatchString(r.Stdout) || r.Elapsed > 5*time.Minute {
+				t.Errorf("got an end after %v with\n%s\nwant an earlier one without a row", r.Elapsed, r.Stdout)
+			}
+		})
+	}
+}
+
+// longReversed runs a test of 12 s whose client is passive: its next message is at the
+// server from the beginning.
+func longReversed(t *testing.T, g *guest.Guest) {
+	c := classicLine{g: g, args: strings.Fields("ib_write_bw --reversed -x 1 -F -s 64 -n 120 --rate_limit 10 --rate_units p --rate_limit_type SW --burst_size 1"), tcp: 18814}
+	ourServer, theirClient := c.run(t, true)
+	checkRates(t, ourServer, theirClient)
 }
 
 // toFirstRow returns the output up to the first row.
