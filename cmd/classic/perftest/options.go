@@ -68,7 +68,7 @@ func (c *command) letters() []option {
 			c.durationGiven = true
 			return seconds(&t.Duration, 1)(value)
 		}), in: all, native: "the same, with a unit: `10s`"},
-		{Option: opt('e', "events", "", "wait for completion events instead of polling", getopt.True(&t.Events)), in: not(writes), native: "the same"},
+		{Option: opt('e', "events", "", "wait for completion events instead of polling", getopt.True(&t.Events)), in: not(writes), native: "the same", note: "`ib_send_lat` of perftest may miss an event and wait without end"},
 		{Option: opt('f', "margin", "SECONDS", "uncounted time at each end of -D (default: a quarter of it)", func(value string) error {
 			c.marginGiven = true
 			return seconds(&t.Margin, 0)(value)
@@ -82,7 +82,7 @@ func (c *command) letters() []option {
 		{Option: opt('l', "post_list", "N", "post N messages at a time", c.setList(&t.List, maxList)), in: bandwidth, ignored: latency, native: "`--post-list`", note: "only 1 if ignored, as in perftest"},
 		{Option: opt('L', "hop_limit", "N", "64: another value requires raw Ethernet", number(new(int), 64, 64)), in: all, native: "`--hop-limit`", note: "perftest accepts only 64 as well"},
 		{Option: opt('m', "mtu", "BYTES", "size of a packet (default: the MTU of the port)", c.setMTU), in: all, native: "the same"},
-		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--multicast`"},
+		{Option: opt('M', "MGID", "GID", "multicast group of this side (with -g): 16 numbers 255:1:...", c.setGroup), in: sends, native: "`--multicast`", note: "without -g, where perftest ignores it, an error"},
 		{Option: opt('n', "iters", "N", "number of messages, at least 5 (default 1000, ib_write_bw 5000)", number(&t.Iterations, 5, math.MaxInt32)), in: all, native: "`-n`, `--iterations`"},
 		{Option: opt('N', "noPeak", "", "no peak bandwidth", getopt.True(&c.noPeak)), in: bandwidth, note: "the peak has no cost"},
 		{Option: opt('o', "outs", "N", "operations in flight (default: the maximum of the device)", number(&t.OutReads, 1, 128)), in: responses, native: "the maximum of both devices"},

@@ -5,6 +5,7 @@
 package perf_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -112,6 +113,7 @@ func command(t *testing.T, g *guest.Guest) {
 			t.Errorf("got plot\n%s", plot)
 		}
 	})
+	t.Run("processor time", func(t *testing.T) { processorTime(t, g) })
 	t.Run("system calls", func(t *testing.T) { systemCalls(t, g) })
 	t.Run("counters", func(t *testing.T) { counters(t, g) })
 	finishServer(t, server)
@@ -125,6 +127,33 @@ func finishServer(t *testing.T, server *guest.Process) {
 	}
 	if r, err := server.Wait(t.Context()); err != nil || r.Code != 0 {
 		t.Errorf("got exit code %d of the server, want 0: %v\n%s", r.Code, err, r.Stderr)
+	}
+}
+
+// processorTime checks that the loops of short tests use no more processor time than they
+// last: the time of preparations does not count.
+func processorTime(t *testing.T, g *guest.Guest) {
+	type side struct {
+		Seconds float64
+		User    float64 `json:"cpu_user_seconds"`
+		System  float64 `json:"cpu_system_seconds"`
+	}
+	out := g.Must(t, "ibkit", "perf", "10.0.0.1", "--test", "send-lat,write-bw,send-bw", "-n", "5", "-s", "1M", "--json")
+	var document struct {
+		Results []struct {
+			Client side `json:"client_side"`
+			Server side `json:"server_side"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &document); err != nil || len(document.Results) != 3 {
+		t.Fatalf("%v in\n%s", err, out)
+	}
+	for _, r := range document.Results {
+		for _, s := range []side{r.Client, r.Server} {
+			if s.User+s.System > s.Seconds {
+				t.Errorf("got %v s of processor time in %v s", s.User+s.System, s.Seconds)
+			}
+		}
 	}
 }
 
