@@ -367,6 +367,7 @@ func noDevice(t *testing.T, g *guest.Guest) {
 	} {
 		ends(t, g.MustStart(t, strings.Fields(line)...), 1)
 	}
+	ends(t, g.MustStart(t, "ibkit", "ibv_rc_pingpong", "-d", "rxe0", "-i", "2"), 1, "use port 2 of rxe0: the device has one port")
 	g.Must(t, "sh", "-c", "for d in /sys/class/infiniband/*; do rdma link delete ${d##*/}; done")
 	for _, line := range []string{"ibkit ib_send_lat", "ibkit ib_write_bw", "ibkit perf --serve", "ibkit perf --serve --peer perftest --test send-lat"} {
 		ends(t, g.MustStart(t, strings.Fields(line)...), 1, "no RDMA device")
