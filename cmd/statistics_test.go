@@ -18,7 +18,7 @@ func TestStatistics(t *testing.T) {
 	for _, line := range lines {
 		args := strings.Fields(line + " -v")
 		if registry[args[0]].command == nil {
-			continue // -v of classic tools prints what the C tools print
+			continue // -v of classic tools has the output of the C tools
 		}
 		var out, errOut bytes.Buffer
 		env := &cmdutil.Env{In: strings.NewReader(""), Out: &out, ErrOut: &errOut, Getenv: func(name string) string {

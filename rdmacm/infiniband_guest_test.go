@@ -248,7 +248,7 @@ func TestInfiniBand_Datagrams(t *testing.T) {
 	}
 }
 
-// TestInfiniBand_Refused checks what the kernel refuses: the port space of IPoIB has IP
+// TestInfiniBand_Refused checks the refusals of the kernel: the port space of IPoIB has IP
 // addresses only (cma.c, cma_select_ib_ps), and an address of IP needs an interface of
 // IPoIB, which these ports do not have.
 func TestInfiniBand_Refused(t *testing.T) {

@@ -78,7 +78,7 @@ func TestUsage(t *testing.T) {
 		"SERVER --peer perftest -n 4":                    "below the minimum of 5",
 		"SERVER --peer perftest --margin 2s":             "without -D",
 		"SERVER --peer perftest -t all":                  "a program runs one test",
-		"SERVER --peer pingpong --srq 300":               "256",
+		"SERVER --peer pingpong --srq 300":               "255",
 		"SERVER --peer pingpong --min-bw 3":              "--min-bw has no effect",
 		"--serve --allow []":                             "--allow",
 		"--serve --allow 10.0.0.0/33":                    "--allow",

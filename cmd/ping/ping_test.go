@@ -208,7 +208,7 @@ func TestPingJSON(t *testing.T) {
 // With -v, the numbers of unexpected packets and of all packets are printed.
 func TestPingVerbose(t *testing.T) {
 	_, _, err := program.Run(t, nil, "ping", "--sim", "demo", "-f", "-c", "1", "-q", "-v", "--via", "pma", "3")
-	if want := "ibkit ping: 0 unexpected packets received\n1 MADs sent, including 0 retries; 0 timed out\n"; err != want {
+	if want := "ibkit ping: 0 unexpected packets received\n1 MAD sent, including 0 retries; 0 timed out\n"; err != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }

@@ -96,7 +96,7 @@ func TestVendstat_NoAgent(t *testing.T) {
 }
 
 // compareVendstat compares the output, the exit code and all of standard error except
-// what libibmad prints about a port that does not open.
+// the output of libibmad about a port that does not open.
 func compareVendstat(t *testing.T, s *ibsimtest.Sim, line string) {
 	want := s.MustRunC(t, "", "vendstat", strings.Fields(line)...)
 	got := s.MustRun(t, "", ibkit(), append([]string{"vendstat"}, strings.Fields(line)...)...)

@@ -141,7 +141,7 @@ func (c classicLine) json() bool {
 var rows = regexp.MustCompile(`(?m)^ \d+ +(\d+) +([\d.]+)[ \t]+([\d.]+)(?:[ \t]+([\d.]+))?`)
 
 // checkTimed checks the figures of a test of 2 s: both ends print the iterations that
-// were counted. Those of latency are round trips, and are what the rate counts.
+// were counted. Those of latency are round trips, which the rate counts.
 func checkTimed(t *testing.T, ours, theirs string) {
 	t.Helper()
 	row, other := rows.FindStringSubmatch(ours), rows.FindStringSubmatch(theirs)
