@@ -98,7 +98,7 @@ func TestVendstat_NoAgent(t *testing.T) {
 // compareVendstat compares the output, the exit code and all of standard error except
 // the output of libibmad about a port that does not open.
 func compareVendstat(t *testing.T, s *ibsimtest.Sim, line string) {
-	want := s.MustRunC(t, "", "vendstat", strings.Fields(line)...)
+	want := runOnTime(t, s, "", append([]string{"vendstat"}, strings.Fields(line)...))
 	got := s.MustRun(t, "", ibkit(), append([]string{"vendstat"}, strings.Fields(line)...)...)
 	want.Stdout, got.Stdout = uptime.ReplaceAllString(want.Stdout, ""), uptime.ReplaceAllString(got.Stdout, "")
 	if traced := slices.ContainsFunc(strings.Fields(line), func(w string) bool { return w == "-d" || w == "--debug" }); traced {
