@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ibkit/ibkit/test/ibsimtest"
 )
 
@@ -75,7 +77,7 @@ func (r *pmaRig) compare(t *testing.T, tool string, lines []string, words ...str
 			got, ourState := run(func() ibsimtest.Result { return r.MustRun(t, r.host, ibkit(), append([]string{tool}, args...)...) })
 			compareResults(t, want, got)
 			if theirState != ourState {
-				t.Errorf("counters afterwards: C tool\n%s\nibkit\n%s", theirState, ourState)
+				t.Errorf("counters afterwards: C tool (-), ibkit (+)\n%s", cmp.Diff(theirState, ourState))
 			}
 		})
 	}
@@ -96,7 +98,7 @@ func (r *pmaRig) state(t *testing.T, args []string) string {
 	}
 	var b strings.Builder
 	for _, line := range []string{"-l 2 1-8", "-x -l 2 1-8", "1 1", "-x 1 1", "-D 2 2", "-E 3 5", "--oprcvcounters 1 1"} {
-		b.WriteString(r.mask(r.MustRunC(t, r.host, "perfquery", strings.Fields(line)...).Stdout))
+		b.WriteString(r.mask(r.MustRunC(t, r.host, "perfquery", append([]string{"-t", longTimeout}, strings.Fields(line)...)...).Stdout))
 	}
 	r.wear(t)
 	return b.String()
