@@ -80,7 +80,7 @@ func isSet(m *umad.Message) bool {
 	return m.MAD.Class() == mad.ClassCC && m.MAD.Method() == mad.MethodSet
 }
 
-// Settings are set once, and a second time nothing differs.
+// Settings are set once, and the second plan is empty.
 func TestApply(t *testing.T) {
 	r := newRig(t)
 	var sets []string

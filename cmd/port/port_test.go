@@ -147,7 +147,7 @@ func TestPort_Confirmation(t *testing.T) {
 	}
 }
 
-// An interruption at the question changes nothing.
+// An interruption at the question leaves the port unchanged.
 func TestPort_Interrupted(t *testing.T) {
 	terminal, _ := cmdtest.NewTerminal(t)
 	ctx, cancel := context.WithCancel(t.Context())

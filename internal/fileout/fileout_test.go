@@ -301,7 +301,7 @@ func TestCreate_Permissions(t *testing.T) {
 	}
 }
 
-// Check reports the errors of Create and changes nothing.
+// Check reports the errors of Create without a change.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	path, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "fifo")

@@ -616,7 +616,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// FuzzPoll checks that no entry panics, and that none but a success is one.
+// FuzzPoll checks that no entry panics, and that only a success is one.
 func FuzzPoll(f *testing.F) {
 	for _, opcode := range []byte{cqeRequest, cqeRecv, cqeRecvError, cqeRequestError, cqeInvalid, 5} {
 		e := make([]byte, cqeSize)

@@ -274,7 +274,7 @@ func TestSelector_globalInfiniBand(t *testing.T) {
 			}
 		})
 	}
-	// The server needs a GID, but the client has sent none.
+	// The server needs a GID, but the client did not send its own.
 	server := infiniBandPort("j", "fe80::22")
 	server.Attr.GRHRequired = true
 	if got, err := (Selector{Index: -1, Interfaces: none}).Choose([]*Port{server}, nil); !errors.Is(err, ErrNoGID) {

@@ -165,7 +165,7 @@ func checkTimed(t *testing.T, ours, theirs string) {
 	}
 }
 
-// checkRates checks that each row has a rate, and no peak if that of perftest has none.
+// checkRates checks that each row has a rate, and no peak if perftest prints 0.
 func checkRates(t *testing.T, ours, theirs string) {
 	t.Helper()
 	if !strings.Contains(ours, "BW peak") {
