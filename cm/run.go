@@ -270,7 +270,12 @@ func (r *runner) begin() error {
 	}
 	a := &attempt{id: id}
 	r.active[id] = a
-	return r.start(a, rdmacm.StepAddress, r.now(), func() error { return id.ResolveAddr(r.local, r.peer, r.timeout) })
+	return r.start(a, rdmacm.StepAddress, r.now(), func() error { return r.resolve(id) })
+}
+
+// resolve begins to resolve the address of the peer.
+func (r *runner) resolve(id *rdmacm.ID) error {
+	return id.ResolveAddr(r.local, r.peer, min(rdmacm.AddressAttempt, r.timeout))
 }
 
 // start begins a step that an event completes.
@@ -342,7 +347,11 @@ func (r *runner) handle(a *attempt, e rdmacm.Event) error {
 		r.done(a)
 		return r.succeed(a)
 	}
-	if err := e.Err(); err != nil {
+	err := e.Err()
+	if a.step == rdmacm.StepAddress && rdmacm.IsAddressTimeout(err) {
+		err = r.resolve(a.id) // until the limit of the step
+	}
+	if err != nil {
 		return r.fail(a, err)
 	}
 	return nil

@@ -161,6 +161,11 @@ func (c *Conn) run(ctx context.Context, step Step, timeout time.Duration, start 
 	switch {
 	case err == nil && len(want) > 0:
 		e, err = c.await(limited, want)
+		for step == StepAddress && IsAddressTimeout(err) {
+			if err = start(); err == nil {
+				e, err = c.await(limited, want)
+			}
+		}
 	case step == StepEstablish && errors.Is(err, unix.EINVAL):
 		err = c.reason(limited, err)
 	}

@@ -84,7 +84,7 @@ func (d Dialer) dial(ctx context.Context, channel *Channel, peer Addr) (_ *Conn,
 		}
 	}
 	if _, err := c.run(ctx, StepAddress, limit.Address, func() error {
-		return c.id.ResolveAddr(d.Local, peer, limit.Address)
+		return c.id.ResolveAddr(d.Local, peer, min(AddressAttempt, limit.Address))
 	}, EventAddrResolved); err != nil {
 		return nil, err
 	}

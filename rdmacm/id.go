@@ -10,6 +10,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ibkit/ibkit/internal/uapi"
 	"github.com/ibkit/ibkit/verbs"
 )
@@ -124,6 +126,19 @@ func renamed(err error, op string) error {
 func putAddr(to *uapi.CMSockaddr, a Addr) (uint16, error) {
 	s, err := a.sockaddr()
 	return uint16(copy(to[:], s)), err
+}
+
+// AddressAttempt is a timeout of ResolveAddr after which it is worth another call. The
+// kernel looks for the neighbour at the start, whenever it learns of one, and at the
+// timeout. It misses a neighbour that it learns of before the request is in its list (addr.c,
+// rdma_resolve_ip and netevent_callback), which a fast peer causes.
+const AddressAttempt = time.Second
+
+// IsAddressTimeout reports whether an error is that of an EventAddrError after the timeout
+// of ResolveAddr, which may be called again.
+func IsAddressTimeout(err error) bool {
+	e, ok := errors.AsType[*EventError](err)
+	return ok && e.Type == EventAddrError && e.Status == -int32(unix.ETIMEDOUT)
 }
 
 // ResolveAddr starts to resolve the address of the peer to a local device.
