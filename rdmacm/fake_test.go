@@ -27,6 +27,7 @@ type fakeKernel struct {
 
 	fail map[uint32]error // errors by command
 	mute bool             // no events
+	late int              // addresses that are not resolved before the timeout
 
 	ports uint16 // selected by the kernel
 }
@@ -282,6 +283,11 @@ func (k *fakeKernel) execute(cmd uint32, body []byte, handle uint32, id *fakeID)
 	case uapi.CMCmdResolveAddr:
 		c := uapi.Decode[uapi.CMResolveAddr](body)
 		id.family, id.port = binary.NativeEndian.Uint16(c.Dst[:]), binary.BigEndian.Uint16(c.Dst[2:])
+		if k.late > 0 {
+			k.late--
+			k.raise(handle, EventAddrError, -int32(unix.ETIMEDOUT), uapi.CMConnParam{})
+			break
+		}
 		k.raise(handle, EventAddrResolved, 0, uapi.CMConnParam{})
 	case uapi.CMCmdResolveRoute:
 		k.raise(handle, EventRouteResolved, 0, uapi.CMConnParam{})

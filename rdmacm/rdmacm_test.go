@@ -151,6 +151,17 @@ func TestDial_Failures(t *testing.T) {
 	}
 }
 
+// TestDial_LateAddress resolves an address again whose neighbour the kernel has missed.
+func TestDial_LateAddress(t *testing.T) {
+	k := newFakeKernel(t)
+	k.late = 2
+	errSetup := errors.New("no memory")
+	d := Dialer{Setup: func(context.Context, *ID) (*verbs.QP, error) { return nil, errSetup }}
+	if _, err := d.dial(withTimeout(t), must(k.open())(t), loopback); !errors.Is(err, errSetup) || k.late != 0 {
+		t.Errorf("got error %v and %d more timeouts, want %v of the next step and 0", err, k.late, errSetup)
+	}
+}
+
 func TestDial_Canceled(t *testing.T) {
 	k := newFakeKernel(t)
 	k.mute = true
