@@ -86,12 +86,8 @@ const pollInterval = 500 * time.Millisecond
 // closeAwaiter returns a function that waits until the peer has closed the connection,
 // which may have unread data. It returns nil for a connection that cannot be watched.
 func (g *closeGuard) closeAwaiter() func() error {
-	file, ok := g.conn.link.(syscall.Conn)
-	if !ok {
-		return nil
-	}
-	raw, err := file.SyscallConn()
-	if err != nil {
+	raw := rawConn(g.conn.link)
+	if raw == nil {
 		return nil
 	}
 	return func() error {
@@ -118,18 +114,24 @@ func (g *closeGuard) closeAwaiter() func() error {
 	}
 }
 
+// rawConn returns the descriptor of a connection, or nil if it has none.
+func rawConn(link net.Conn) syscall.RawConn {
+	if file, ok := link.(syscall.Conn); ok {
+		if raw, err := file.SyscallConn(); err == nil {
+			return raw
+		}
+	}
+	return nil
+}
+
 // awaiter returns a function that waits until there is data to read, or returns an error.
 // It returns nil for a connection that cannot be watched.
 func awaiter(link net.Conn) func() error {
 	if c, ok := link.(interface{ Await() error }); ok {
 		return c.Await
 	}
-	file, ok := link.(syscall.Conn)
-	if !ok {
-		return nil
-	}
-	raw, err := file.SyscallConn()
-	if err != nil {
+	raw := rawConn(link)
+	if raw == nil {
 		return nil
 	}
 	return func() error {
