@@ -3,6 +3,7 @@ package scripts
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,31 @@ import (
 // slow makes each agent of a simulated fabric respond so slowly that a scan takes
 // many seconds.
 const slow = "service=100ms,queue=100"
+
+// interruptAt interrupts a running command after a line of its output that contains a text.
+// It waits for the end of the command and returns the output.
+func interruptAt(t *testing.T, c *exec.Cmd, output io.Reader, text string) string {
+	t.Helper()
+	var all strings.Builder
+	sent := false
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		all.WriteString(lines.Text() + "\n")
+		if sent || !strings.Contains(lines.Text(), text) {
+			continue
+		}
+		if sent = true; c.Process.Signal(os.Interrupt) != nil {
+			t.Fatal("send SIGINT: the process has ended")
+		}
+	}
+	var exit *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if !sent {
+		t.Fatalf("%v ended without %q:\n%s", c.Args, text, &all)
+	}
+	return all.String()
+}
 
 // interrupt runs a command, interrupts it after its first request for the port of a
 // switch, and returns its results. The arguments include -v -v, which prints the
@@ -35,29 +61,12 @@ func interrupt(t *testing.T, dir string, args ...string) (code int, signal sysca
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var text strings.Builder
-	sent := false
-	for lines := bufio.NewScanner(pipe); lines.Scan(); {
-		text.WriteString(lines.Text() + "\n")
-		if sent || !strings.Contains(lines.Text(), "Get PortInfo modifier 0x2") {
-			continue
-		}
-		if sent = true; c.Process.Signal(os.Interrupt) != nil {
-			t.Fatal("send SIGINT: the process has ended")
-		}
-	}
-	var exit *exec.ExitError
-	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if !sent {
-		t.Fatalf("%v ended without a request for a port of a switch:\n%s", args, &text)
-	}
+	text := interruptAt(t, c, pipe, "Get PortInfo modifier 0x2")
 	status := c.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
 		signal = status.Signal()
 	}
-	return c.ProcessState.ExitCode(), signal, out.String(), text.String()
+	return c.ProcessState.ExitCode(), signal, out.String(), text
 }
 
 // TestInterrupt_Linkinfo interrupts a scan: the summary reports a partial result, the

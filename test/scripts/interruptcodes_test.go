@@ -1,7 +1,6 @@
 package scripts
 
 import (
-	"bufio"
 	"errors"
 	"os"
 	"os/exec"
@@ -91,25 +90,7 @@ func interruptAfter(t *testing.T, text string, args ...string) (code int, output
 	if err := write.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	sent := false
-	for lines := bufio.NewScanner(read); lines.Scan(); {
-		out.WriteString(lines.Text() + "\n")
-		if sent || !strings.Contains(lines.Text(), text) {
-			continue
-		}
-		if sent = true; c.Process.Signal(os.Interrupt) != nil {
-			t.Fatal("send SIGINT: the process has ended")
-		}
-	}
-	var exit *exec.ExitError
-	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if !sent {
-		t.Fatalf("%v ended without %q:\n%s", args, text, &out)
-	}
-	all := out.String()
+	all := interruptAt(t, c, read, text)
 	return c.ProcessState.ExitCode(), all[max(0, len(all)-1000):]
 }
 
