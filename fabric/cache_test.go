@@ -198,7 +198,7 @@ type zeros struct{}
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestReadCacheFile_Error(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "invalidatet")
+	path := filepath.Join(t.TempDir(), "corrupt")
 	if err := os.WriteFile(path, smallCache(t)[:100], 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestWriteCacheFile_Atomic(t *testing.T) {
 		t.Error("a fabric without a start was written")
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the former cache was invalidatet (error %v)", err)
+		t.Errorf("the former cache was replaced (error %v)", err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("files left behind: %v (error %v)", left, err)
