@@ -116,7 +116,7 @@ func (c *client) measure(ctx context.Context, m *Measurement) (err error) {
 func (c *client) request(t Test, ports []*port.Port, selector port.Selector) (*request, error) {
 	r := &request{Test: t, CPUs: c.options.CPUs.List, ReduceDepth: c.options.ReduceDepth}
 	if p := selector.InfiniBand(ports); p != nil {
-		r.LID = p.Attr.LID
+		r.LID, r.InfiniBandGIDs = p.Attr.LID, p.AppendGIDs(nil, c.options.GIDIndex)
 		if selector.UsesIPoIB(ports) {
 			ports = []*port.Port{p}
 		}

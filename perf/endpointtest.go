@@ -46,7 +46,7 @@ func (t *endpointTest) open(ports []*port.Port, p *prepared, s port.Selector) er
 	if p.Port.GID.IsValid() {
 		t.choice, err = s.ChooseWith(ports, p.ClientGID, port.GID{Addr: p.Port.GID, Type: p.ClientGID.Type})
 	} else {
-		t.choice, err = s.Choose(ports, nil)
+		t.choice, err = s.Choose(ports, port.Remote{})
 	}
 	if err != nil {
 		return fmt.Errorf("%w: the server's choice of GIDs does not fit: %w", errMessage, err)

@@ -44,7 +44,11 @@ type request struct {
 	Test Test       `json:"test"`
 	GIDs []port.GID `json:"gids"` // of the client, for the server to choose from
 	LID  ib.LID     `json:"lid"`  // of an InfiniBand port
-	CPUs []int      `json:"cpus"` // of the client's loops; empty: those that the server leaves
+
+	// GIDs of the port with the LID, for a server whose port needs GIDs.
+	InfiniBandGIDs []port.GID `json:"infiniband_gids"`
+
+	CPUs []int `json:"cpus"` // of the client's loops; empty: those that the server leaves
 
 	ReduceDepth bool `json:"reduce_depth"` // see Options
 }

@@ -187,7 +187,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		if checkGIDs(m.Prepare.GIDs) == nil {
 			s := port.Selector{Index: -1, Source: func(netip.Addr) netip.Addr { return netip.Addr{} }}
-			_, _ = s.Choose(nil, m.Prepare.GIDs)
+			_, _ = s.Choose(nil, port.Remote{GIDs: m.Prepare.GIDs, InfiniBand: m.Prepare.InfiniBandGIDs})
 		}
 		if m.Prepare.Test.Check() != nil {
 			return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ibkit/ibkit/ib"
@@ -106,7 +107,7 @@ func (s *session) check(r *request) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
-	if err := checkGIDs(r.GIDs); err != nil {
+	if err := checkGIDs(slices.Concat(r.GIDs, r.InfiniBandGIDs)); err != nil {
 		return err
 	}
 	memory := (role{t, false}).memory()
@@ -132,7 +133,7 @@ func (s *session) test(ctx context.Context, r *request) (err error) {
 	}
 	defer func() { err = errors.Join(err, port.CloseAll(ports)) }()
 	t := &endpointTest{role: role{r.Test, false}, requestedGID: s.o.GIDIndex}
-	if t.choice, err = port.SelectorFor(s.conn, s.o.GIDIndex).Choose(ports, r.GIDs); err != nil {
+	if t.choice, err = port.SelectorFor(s.conn, s.o.GIDIndex).Choose(ports, port.Remote{GIDs: r.GIDs, InfiniBand: r.InfiniBandGIDs}); err != nil {
 		return err
 	}
 	if r.ReduceDepth {

@@ -24,16 +24,28 @@ type GID struct {
 func GIDsOf(ports []*Port, index int) []GID {
 	var all []GID
 	for _, p := range ports {
-		if !p.Ethernet() && !p.needsGID(index) {
-			continue
-		}
-		for _, e := range p.GIDs {
-			if index < 0 || int(e.Index) == index {
-				all = append(all, GID{e.GID, e.Type})
-			}
+		if p.Ethernet() || p.needsGID(index) {
+			all = p.AppendGIDs(all, index)
 		}
 	}
 	return all
+}
+
+// AppendGIDs appends the GID of a port with an index, or all if it is negative.
+func (p *Port) AppendGIDs(all []GID, index int) []GID {
+	for _, e := range p.GIDs {
+		if index < 0 || int(e.Index) == index {
+			all = append(all, GID{e.GID, e.Type})
+		}
+	}
+	return all
+}
+
+// A Remote has the GIDs of the peer.
+type Remote struct {
+	GIDs []GID // of [GIDsOf]
+
+	InfiniBand []GID // of the port that Selector.InfiniBand selects, if this side needs one
 }
 
 // CheckIndex returns an error that wraps [ErrGIDIndex] if no port has a GID of an index. A
@@ -108,20 +120,20 @@ var ErrNoGID = errors.New("no GID reaches the peer")
 // Choose selects among the peer's GIDs. It prefers, in this order: the addresses of the
 // control connection, RoCE v2 to v1, addresses with a route between them, IPv4 to
 // IPv6, GIDs of the device's own network device. It selects an InfiniBand port if the
-// control connection uses IPoIB on it, or if the peer has no GIDs of Ethernet ports. It
-// selects LIDs there, unless the peer has GIDs of InfiniBand or the port needs one.
-func (s Selector) Choose(ports []*Port, remote []GID) (Choice, error) {
+// control connection uses IPoIB on it, or if Remote.GIDs is empty. It selects LIDs there,
+// unless one of both ports needs a GID.
+func (s Selector) Choose(ports []*Port, remote Remote) (Choice, error) {
 	p := s.ipoib(ports)
-	if p == nil && len(remote) == 0 {
+	if p == nil && len(remote.GIDs) == 0 {
 		p = infiniBand(ports)
 	}
-	switch global := slices.ContainsFunc(remote, func(g GID) bool { return g.Type == verbs.GIDTypeIB }); {
-	case p != nil && !global && !p.Attr.GRHRequired:
+	switch global := slices.ContainsFunc(remote.GIDs, func(g GID) bool { return g.Type == verbs.GIDTypeIB }); {
+	case p == nil:
+		return s.choosePair(ports, nil, remote.GIDs)
+	case !global && !p.Attr.GRHRequired:
 		return Choice{Port: p}, nil
-	case p != nil:
-		ports = []*Port{p}
 	}
-	return s.choosePair(ports, nil, remote)
+	return s.choosePair([]*Port{p}, nil, remote.InfiniBand)
 }
 
 // InfiniBand returns the InfiniBand port that Choose selects for a peer without GIDs, or nil.

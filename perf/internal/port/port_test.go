@@ -80,7 +80,7 @@ func TestSelector_Choose(t *testing.T) {
 			if c.local != "" {
 				s.Local, s.Remote = netip.MustParseAddr(c.local), netip.MustParseAddr(c.remote)
 			}
-			got, err := s.Choose(hostPorts(), c.gids)
+			got, err := s.Choose(hostPorts(), Remote{GIDs: c.gids})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestSelector_Choose(t *testing.T) {
 	}
 	for name, remote := range map[string][]GID{"no GID": nil, "other kinds of GID": {gid("2001:db8::9", v1)}} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := (Selector{Index: -1, Source: source}).Choose(hostPorts(), remote); !errors.Is(err, ErrNoGID) {
+			if got, err := (Selector{Index: -1, Source: source}).Choose(hostPorts(), Remote{GIDs: remote}); !errors.Is(err, ErrNoGID) {
 				t.Errorf("got %+v, %v, want %v", got, err, ErrNoGID)
 			}
 		})
@@ -167,7 +167,7 @@ func TestSelector_ChooseWith(t *testing.T) {
 func TestSelector_lookups(t *testing.T) {
 	lookups := 0
 	s := Selector{Index: -1, Source: func(netip.Addr) netip.Addr { lookups++; return netip.Addr{} }}
-	if _, err := s.Choose(hostPorts(), []GID{gid("10.9.9.9", v2)}); err != nil || lookups != 1 {
+	if _, err := s.Choose(hostPorts(), Remote{GIDs: []GID{gid("10.9.9.9", v2)}}); err != nil || lookups != 1 {
 		t.Errorf("got %d lookups, error %v, want 1", lookups, err)
 	}
 }
@@ -225,7 +225,7 @@ func TestSelector_infiniBand(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := Selector{Index: -1, Source: source, Local: addr(c.local), Interfaces: list}
-			got, err := s.Choose(ports, c.gids)
+			got, err := s.Choose(ports, Remote{GIDs: c.gids})
 			if err != nil || got.Port.Device != c.want {
 				t.Errorf("got %+v, %v, want a port of %s", got, err, c.want)
 			}
@@ -238,46 +238,49 @@ func TestSelector_infiniBand(t *testing.T) {
 func TestSelector_globalInfiniBand(t *testing.T) {
 	none := func() ([]Interface, error) { return nil, nil }
 	for _, c := range []struct {
-		name             string
-		needs            bool // of the port
-		index            int
-		client, accepted bool // GIDs in the request; the request is accepted
+		name                     string
+		clientNeeds, serverNeeds bool
+		index                    int  // that the client's user selects
+		sent, used, accepted     bool // GIDs in the request and by the server; a peer of perftest is accepted
 	}{
-		{"LIDs", false, -1, false, true},
-		{"requested", false, 0, true, true},
-		{"no such GID", false, 3, false, false},
-		{"virtual function", true, -1, true, true},
+		{"LIDs", false, false, -1, false, false, true},
+		{"requested", false, false, 0, true, true, true},
+		{"no such GID", false, false, 3, false, false, false},
+		{"virtual functions", true, true, -1, true, true, true},
+		{"virtual function of the client", true, false, -1, true, true, true},
+		{"virtual function of the server", false, true, -1, false, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, server := infiniBandPort("i", "fe80::11"), infiniBandPort("j", "fe80::22")
-			client.Attr.GRHRequired, server.Attr.GRHRequired = c.needs, c.needs
+			client.Attr.GRHRequired, server.Attr.GRHRequired = c.clientNeeds, c.serverNeeds
 			s := Selector{Index: c.index, Interfaces: none, Source: source}
 			gids := GIDsOf([]*Port{client}, c.index)
-			if (len(gids) > 0) != c.client {
-				t.Errorf("got GIDs %v, want some: %t", gids, c.client)
+			if (len(gids) > 0) != c.sent {
+				t.Errorf("got GIDs %v, want some: %t", gids, c.sent)
 			}
+			remote := Remote{gids, client.AppendGIDs(nil, c.index)}
 			// The client selects by index, the server does not.
-			got, err := Selector{Index: -1, Interfaces: none, Source: source}.Choose([]*Port{server}, gids)
-			if err != nil || got.Port != server || got.Local.Addr.IsValid() != c.client {
-				t.Fatalf("server: got %+v, error %v, want GIDs: %t", got, err, c.client)
+			got, err := Selector{Index: -1, Interfaces: none, Source: source}.Choose([]*Port{server}, remote)
+			if err != nil || got.Port != server || got.Local.Addr.IsValid() != c.used {
+				t.Fatalf("server: got %+v, error %v, want GIDs: %t", got, err, c.used)
 			}
-			if c.client {
+			if c.used {
 				back, err := s.ChooseWith([]*Port{client}, got.Remote, got.Local)
-				if err != nil || back.Local != gids[0] || back.Remote.Addr != server.GIDs[0].GID {
+				if err != nil || back.Local != remote.InfiniBand[0] || back.Remote.Addr != server.GIDs[0].GID {
 					t.Errorf("client: got %+v, error %v", back, err)
 				}
 			}
 			// A program of perftest as a peer: its GID follows with its key.
 			alone, err := s.ChooseByAddress([]*Port{client})
-			if (err == nil) != c.accepted || err == nil && alone.Local.Addr.IsValid() != c.client {
-				t.Errorf("by address: got %+v, error %v, want GIDs: %t", alone, err, c.client)
+			if (err == nil) != c.accepted || err == nil && alone.Local.Addr.IsValid() != c.sent {
+				t.Errorf("by address: got %+v, error %v, want GIDs: %t", alone, err, c.sent)
 			}
 		})
 	}
 	// The server needs a GID, but the client did not send its own.
 	server := infiniBandPort("j", "fe80::22")
 	server.Attr.GRHRequired = true
-	if got, err := (Selector{Index: -1, Interfaces: none}).Choose([]*Port{server}, nil); !errors.Is(err, ErrNoGID) {
+	if got, err := (Selector{Index: -1, Interfaces: none}).Choose([]*Port{server}, Remote{}); !errors.Is(err, ErrNoGID) {
 		t.Errorf("no GID of the client: got %+v, error %v, want %v", got, err, ErrNoGID)
 	}
 }

@@ -74,7 +74,19 @@ func TestDevices(t *testing.T) {
 	// Packets need a GRH: native tests select GIDs without an option, as one side does with
 	// programs of Debian, which need -x on InfiniBand.
 	t.Run("GRH", func(t *testing.T) {
-		reload(t, g, "devices=2", "strict=2", "grh=1")
+		reload(t, g, "devices=2", "strict=2", "grh=2") // only the second device
+		for _, devices := range [][2]string{{"mlx5_1", "mlx5_0"}, {"mlx5_0", "mlx5_1"}} {
+			server := g.MustStart(t, "ibkit", "perf", "--serve", "-d", devices[0])
+			if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
+				t.Fatal(err)
+			}
+			out := g.Must(t, "ibkit", "perf", "127.0.0.1", "-d", devices[1], "--verify", "-n", count, "--test", "send-lat,write-bw", "-s", "1K")
+			if strings.Count(out, "GID 0 fe80::") < 2 {
+				t.Errorf("server on %s: got output without two GIDs:\n%s", devices[0], out)
+			}
+			end(t, g, server)
+		}
+		reload(t, g, "devices=2", "strict=2", "grh=3")
 		server := g.MustStart(t, "ibkit", "perf", "--serve", "-d", "mlx5_1")
 		if err := server.AwaitOutput(t.Context(), "serving tests"); err != nil {
 			t.Fatal(err)

@@ -249,7 +249,8 @@ static void deliver_datagram(struct ts_qp *from, const struct ts_send *s, struct
 	if (!to || to->ib.qp_type != IB_QPT_UD || !can_receive(to) || to->attr.qkey != qkey ||
 	    data->len > mtu)
 		return;
-	if (!dev->ndev && (s->dlid != to_ts_dev(to->ib.device)->lid || (ts_grh && !s->grh)))
+	if (!dev->ndev && (s->dlid != to_ts_dev(to->ib.device)->lid ||
+			   (ts_needs_grh(to_ts_dev(to->ib.device)) && !s->grh)))
 		return;
 	if (s->grh)
 		put_grh(head, from, s, data->len);

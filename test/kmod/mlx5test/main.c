@@ -92,9 +92,14 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *a, struct i
 	return ts_abi->reply_device ? ts_abi->reply_device(udata) : 0;
 }
 
-bool ts_grh;
-module_param_named(grh, ts_grh, bool, 0444);
-MODULE_PARM_DESC(grh, "packets of InfiniBand ports need a GRH, as those of virtual functions may");
+static uint grh;
+module_param(grh, uint, 0444);
+MODULE_PARM_DESC(grh, "the devices, one bit each, whose packets on InfiniBand need a GRH, as those of virtual functions may");
+
+bool ts_needs_grh(const struct ts_dev *dev)
+{
+	return !dev->ndev && grh >> (dev->lid - TS_LID) & 1;
+}
 
 static int query_port(struct ib_device *ib, u32 port, struct ib_port_attr *a)
 {
@@ -148,7 +153,7 @@ static int get_port_immutable(struct ib_device *ib, u32 port, struct ib_port_imm
 	i->gid_tbl_len = dev->ndev ? 16 : 1;
 	i->pkey_tbl_len = 1;
 	i->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_AF_IB;
-	if (ts_grh)
+	if (ts_needs_grh(dev))
 		i->core_cap_flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
 	if (dev->ndev)
 		i->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH;
