@@ -20,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/portctl"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -273,7 +274,7 @@ func (c *command) change(ctx context.Context, s *cc.Session) error {
 		return cmp.Or(v.out.Flush(), cmdutil.ResultError(plan.IsPartial(), false))
 	}
 	if !c.yes {
-		question := "Change congestion control of " + render.Count(len(plan.Steps), "node", "nodes") + "?"
+		question := "Change congestion control of " + plural.Count(len(plan.Steps), "node", "nodes") + "?"
 		if err := cmdutil.Confirm(ctx, c.env, question); err != nil {
 			return fmt.Errorf("set congestion control: %w", err)
 		}

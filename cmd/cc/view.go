@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/cc"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/ranges"
 )
 
@@ -137,7 +138,7 @@ func entries() render.Column[row] {
 		if r.Table == nil {
 			return render.Absent
 		}
-		return render.Count(len(r.Table), "entry", "entries")
+		return plural.Count(len(r.Table), "entry", "entries")
 	})
 }
 
@@ -196,12 +197,12 @@ func (v *view) summary() {
 	}
 	verdict, mark := "no problems found", v.colour.Good
 	if found > 0 {
-		verdict, mark = render.Count(found, "problem", "problems"), v.colour.Bad
+		verdict, mark = plural.Count(found, "problem", "problems"), v.colour.Bad
 	}
 	if v.session.Partial() {
 		verdict, mark = "partial result, "+verdict, v.colour.Bad
 	}
-	fmt.Fprintf(v.out, "%s: %d with congestion control, %d have it on: %s\n", render.Count(len(v.session.Agents), "agent", "agents"), supported, on, mark(verdict))
+	fmt.Fprintf(v.out, "%s: %d with congestion control, %d have it on: %s\n", plural.Count(len(v.session.Agents), "agent", "agents"), supported, on, mark(verdict))
 }
 
 // plan prints the differences by node.
@@ -216,7 +217,7 @@ func (v *view) plan(p *cc.Plan) {
 			fmt.Fprintf(v.out, "  %s: %s → %s\n", e.Name, render.OrAbsent(from), render.OrAbsent(to))
 		}
 	}
-	fmt.Fprintf(v.out, "%s to change, %d with these settings\n", render.Count(len(p.Steps), "node", "nodes"), p.Same)
+	fmt.Fprintf(v.out, "%s to change, %d with these settings\n", plural.Count(len(p.Steps), "node", "nodes"), p.Same)
 }
 
 // outcomes prints the results of a change.
@@ -228,5 +229,5 @@ func (v *view) outcomes(p *cc.Plan) {
 		}
 		fmt.Fprintf(v.out, "%s: %v\n", v.name(st.Agent), st.Outcome)
 	}
-	fmt.Fprintf(v.out, "changed %d of %s\n", changed, render.Count(len(p.Steps), "node", "nodes"))
+	fmt.Fprintf(v.out, "changed %d of %s\n", changed, plural.Count(len(p.Steps), "node", "nodes"))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/check"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // The elements of the JUnit format (junit-team/junit5,
@@ -54,7 +55,7 @@ func printJUnit(out *render.Output, r *check.Result) error {
 		c := junitCase{Name: s.Name, ClassName: "ibkit.check." + r.Scope, Time: seconds(s.Seconds)}
 		errors, warnings, unknown := lines(r, s.Name, check.Error), lines(r, s.Name, check.Warning), lines(r, s.Name, check.Unknown)
 		if errors != nil {
-			c.Failure = &junitProblem{Message: render.Count(len(errors), "error", "errors"), Type: "error", Text: strings.Join(errors, "\n")}
+			c.Failure = &junitProblem{Message: plural.Count(len(errors), "error", "errors"), Type: "error", Text: strings.Join(errors, "\n")}
 			suite.Failures++
 		}
 		if unknown != nil {

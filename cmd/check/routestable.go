@@ -6,6 +6,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/route"
 )
 
@@ -15,7 +16,7 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial boo
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-13s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	size := fmt.Sprintf("%s, %s, %s", render.Count(a.Switches, "switch", "switches"), render.Count(a.EndPorts, "end port", "end ports"), render.Count(a.Destinations, "LID", "LIDs"))
+	size := fmt.Sprintf("%s, %s, %s", plural.Count(a.Switches, "switch", "switches"), plural.Count(a.EndPorts, "end port", "end ports"), plural.Count(a.Destinations, "LID", "LIDs"))
 	if partial {
 		size += " (partial result)"
 	}
@@ -32,11 +33,11 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial boo
 	}
 	if s := a.LinkSummary(); s.Count > 0 {
 		line("link load", "LIDs %.1f on average, at most %d; paths %.0f on average, at most %d; on each of %s between switches",
-			s.MeanLIDs, s.MostLIDs, s.MeanPaths, s.MostPaths, render.Count(s.Count, "output", "outputs"))
+			s.MeanLIDs, s.MostLIDs, s.MeanPaths, s.MostPaths, plural.Count(s.Count, "output", "outputs"))
 	}
 	for _, l := range a.Levels() {
 		line(fmt.Sprintf("level %d", l.Level), "LIDs %.1f on average, %d to %d; on each of %s from %s to the next level",
-			l.Mean, l.Least, l.Most, render.Count(l.Links, "link", "links"), render.Count(l.Switches, "switch", "switches"))
+			l.Mean, l.Least, l.Most, plural.Count(l.Links, "link", "links"), plural.Count(l.Switches, "switch", "switches"))
 	}
 	line("credit loops", "%s", creditText(a))
 	if n := len(a.Trees); n > 0 {
@@ -46,7 +47,7 @@ func (c *routes) printSummary(out *render.Output, a *route.Analysis, partial boo
 				sound++
 			}
 		}
-		line("multicast", "%s, %d sound; %s", render.Count(n, "group", "groups"), sound, members(a.Routing))
+		line("multicast", "%s, %d sound; %s", plural.Count(n, "group", "groups"), sound, members(a.Routing))
 	}
 	if d := a.Disjoint; d != nil {
 		line("LMC", "paths to the LIDs of a port share no link in %d of %d pairs, some in %d, all in %d", d.Separate, d.Groups, d.Partly, d.Same)
@@ -71,10 +72,10 @@ func unread(r *route.Routing) string {
 	}
 	var parts []string
 	if tables > 0 {
-		parts = append(parts, "the tables of "+render.Count(tables, "switch", "switches"))
+		parts = append(parts, "the tables of "+plural.Count(tables, "switch", "switches"))
 	}
 	if partial > 0 {
-		parts = append(parts, fmt.Sprintf("%s of 64 LIDs of %s", render.Count(blocks, "block", "blocks"), render.Count(partial, "switch", "switches")))
+		parts = append(parts, fmt.Sprintf("%s of 64 LIDs of %s", plural.Count(blocks, "block", "blocks"), plural.Count(partial, "switch", "switches")))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -83,7 +84,7 @@ func unread(r *route.Routing) string {
 func members(r *route.Routing) string {
 	switch {
 	case r.Members != nil:
-		return fmt.Sprintf("compared with %s of subnet administration", render.Count(r.CountMembers(), "member", "members"))
+		return fmt.Sprintf("compared with %s of subnet administration", plural.Count(r.CountMembers(), "member", "members"))
 	case r.NoMembers != nil:
 		return fmt.Sprintf("members unknown: %v", r.NoMembers)
 	}
@@ -94,7 +95,7 @@ func members(r *route.Routing) string {
 func arrivals(a *route.Analysis) string {
 	if a.Reached == a.Paths {
 		if n := len(a.Inactive); n > 0 {
-			return fmt.Sprintf("all lead to their destination, but over %s without data", render.Count(n, "link", "links"))
+			return fmt.Sprintf("all lead to their destination, but over %s without data", plural.Count(n, "link", "links"))
 		}
 		return "all arrive"
 	}
@@ -112,7 +113,7 @@ func hopText(a *route.Analysis) string {
 	var parts []string
 	for links, n := range a.Hops {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d", render.Count(links, "link", "links"), n))
+			parts = append(parts, fmt.Sprintf("%s: %d", plural.Count(links, "link", "links"), n))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -141,7 +142,7 @@ func (c *routes) congestionText(p route.Congestion) string {
 		return "no flows between switches"
 	}
 	link := fabric.PortName(c.names.LabelOf(p.Link.Node.GUID, p.Link.Node.Desc), int(p.Link.Number))
-	text := fmt.Sprintf("at most %s on a link (%s)", render.Count(p.Worst, "flow", "flows"), link)
+	text := fmt.Sprintf("at most %s on a link (%s)", plural.Count(p.Worst, "flow", "flows"), link)
 	if p.Rounds > 1 {
 		text += fmt.Sprintf(", %.1f on average over %d rounds", p.Mean, p.Rounds)
 	}

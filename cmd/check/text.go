@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/check"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // printText prints the findings with their next steps, and a table of the stages.
@@ -50,7 +51,7 @@ func (v *verdict) printText(out *render.Output, r *check.Result) error {
 	if err := render.Table(out, []string{"STAGE", "STATUS", "ERRORS", "WARNINGS", "COMMENT"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s: %s, %s%s\n", r.Scope, render.Count(r.Errors, "error", "errors"), render.Count(r.Warnings, "warning", "warnings"), incomplete(r))
+	fmt.Fprintf(out, "\n%s: %s, %s%s\n", r.Scope, plural.Count(r.Errors, "error", "errors"), plural.Count(r.Warnings, "warning", "warnings"), incomplete(r))
 	return nil
 }
 
@@ -68,5 +69,5 @@ func incomplete(r *check.Result) string {
 	if stages == 0 {
 		return "; the result is partial"
 	}
-	return fmt.Sprintf("; %s could not be checked as a whole", render.Count(stages, "stage", "stages"))
+	return fmt.Sprintf("; %s could not be checked as a whole", plural.Count(stages, "stage", "stages"))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // The formats.
@@ -215,8 +216,8 @@ func statusOf(r *check.Result) status {
 // printNagios prints a line with performance data, and a line for each finding.
 func (v *verdict) printNagios(out *render.Output, r *check.Result) error {
 	s := statusOf(r)
-	text := fmt.Sprintf("%s, %s in %s", render.Count(r.Errors, "error", "errors"),
-		render.Count(r.Warnings, "warning", "warnings"), render.Count(len(r.Stages), "stage", "stages"))
+	text := fmt.Sprintf("%s, %s in %s", plural.Count(r.Errors, "error", "errors"),
+		plural.Count(r.Warnings, "warning", "warnings"), plural.Count(len(r.Stages), "stage", "stages"))
 	for _, f := range r.Findings {
 		if f.Severity == worst(r) {
 			text += "; " + findingText(f)

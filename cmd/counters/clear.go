@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/counters"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // parts are the values of --reset.
@@ -32,7 +33,7 @@ func (c *command) clear(ctx context.Context, r *counters.Result) error {
 	if len(ports) == 0 {
 		return fmt.Errorf("clear counters: no port was read")
 	}
-	question := fmt.Sprintf("Clear the counters (%s) of %s?", strings.Join(c.reset, ", "), render.Count(len(ports), "port", "ports"))
+	question := fmt.Sprintf("Clear the counters (%s) of %s?", strings.Join(c.reset, ", "), plural.Count(len(ports), "port", "ports"))
 	if !c.yes {
 		if err := cmdutil.Confirm(ctx, c.env, question); err != nil {
 			return fmt.Errorf("clear counters: %w", err)
@@ -43,7 +44,7 @@ func (c *command) clear(ctx context.Context, r *counters.Result) error {
 		return err
 	}
 	c.printFailures(r)
-	fmt.Fprintf(c.env.Out, "cleared the counters (%s) of %s\n", strings.Join(c.reset, ", "), render.Count(len(ports), "port", "ports"))
+	fmt.Fprintf(c.env.Out, "cleared the counters (%s) of %s\n", strings.Join(c.reset, ", "), plural.Count(len(ports), "port", "ports"))
 	return cmdutil.ResultError(r.Partial(), false)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/devinfo"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/perf/host"
 	"github.com/ibkit/ibkit/umad/device"
@@ -170,7 +171,7 @@ func (c *command) printLocal(r, before *counters.LocalReport) error {
 	if len(rows) > 0 {
 		render.Columns(out, columns, rows)
 	}
-	fmt.Fprintf(out, "%s of this host", render.Count(len(r.Ports), "port", "ports"))
+	fmt.Fprintf(out, "%s of this host", plural.Count(len(r.Ports), "port", "ports"))
 	if r.Window != nil {
 		fmt.Fprintf(out, ", window %.2f s", *r.Window)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -67,7 +68,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s; %s, at most %d in flight\n",
-			render.Count(result.Passes, "pass", "passes"), fabricflag.FormatStats(result.Stats), result.Stats.Window)
+			plural.Count(result.Passes, "pass", "passes"), fabricflag.FormatStats(result.Stats), result.Stats.Window)
 	}
 	return cmdutil.ResultError(partial, problems)
 }

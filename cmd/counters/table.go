@@ -11,6 +11,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 )
 
@@ -361,21 +362,21 @@ func (s *summary) print(out *render.Output, r *counters.Result, colour *render.P
 		}
 		if s.clean > 0 {
 			fmt.Fprintf(out, "; %s without symbol errors: bit error rate below %.1e at %.0f Gb/s%s",
-				render.Count(s.clean, "port", "ports"), s.bound.Rate(), s.bound.BitRate()/1e9, s.unproved())
+				plural.Count(s.clean, "port", "ports"), s.bound.Rate(), s.bound.BitRate()/1e9, s.unproved())
 		}
 		fmt.Fprintln(out)
 	}
-	fmt.Fprintf(out, "%s, %s", render.Count(s.switches, "switch", "switches"), render.Count(s.adapters, "channel adapter", "channel adapters"))
+	fmt.Fprintf(out, "%s, %s", plural.Count(s.switches, "switch", "switches"), plural.Count(s.adapters, "channel adapter", "channel adapters"))
 	if s.routers > 0 {
-		fmt.Fprintf(out, ", %s", render.Count(s.routers, "router", "routers"))
+		fmt.Fprintf(out, ", %s", plural.Count(s.routers, "router", "routers"))
 	}
-	fmt.Fprintf(out, ", %s: ", render.Count(s.ports, "port", "ports"))
+	fmt.Fprintf(out, ", %s: ", plural.Count(s.ports, "port", "ports"))
 	verdict, mark := "no findings", colour.Good
 	if s.problems > 0 {
-		verdict, mark = render.Count(s.problems, "port with findings", "ports with findings")+s.byCause(), colour.Bad
+		verdict, mark = plural.Count(s.problems, "port with findings", "ports with findings")+s.byCause(), colour.Bad
 	}
 	if s.missing > 0 {
-		verdict, mark = verdict+", "+render.Count(s.missing, "port missing", "ports missing"), colour.Bad
+		verdict, mark = verdict+", "+plural.Count(s.missing, "port missing", "ports missing"), colour.Bad
 	}
 	if r.Partial() {
 		verdict, mark = "partial result, "+verdict, colour.Bad

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/doctor"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // view prints a result as text.
@@ -152,7 +153,7 @@ func (v *view) summary(r *doctor.Result) {
 		{doctor.Unknown, "unknown", "unknown"},
 	} {
 		if n := r.Count(k.verdict); n > 0 {
-			parts = append(parts, render.Count(n, k.one, k.many))
+			parts = append(parts, plural.Count(n, k.one, k.many))
 		}
 	}
 	text := strings.Join(parts, ", ")

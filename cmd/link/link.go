@@ -16,7 +16,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/changelog"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/internal/sysfs"
 	"github.com/ibkit/ibkit/softdev"
 )
@@ -209,7 +209,7 @@ func (c *command) refuse(p *softdev.Plan) error {
 	if len(p.Users) == 0 || slices.Contains(c.force, inUse) {
 		return nil
 	}
-	err := fmt.Errorf("refused to delete %s: it is in use by %s (%s)", p.Device, render.Count(len(p.Users), "program", "programs"), inUse)
+	err := fmt.Errorf("refused to delete %s: it is in use by %s (%s)", p.Device, plural.Count(len(p.Users), "program", "programs"), inUse)
 	return cmdutil.WithHint(err, "end the programs, or delete it nevertheless: --force "+inUse)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/softdev"
 )
 
@@ -23,7 +24,7 @@ func (c *command) showPlan(p *softdev.Plan) {
 			name = "[" + *u.Kernel + "]"
 		}
 		fmt.Fprintf(c.env.Out, "  in use by %s (PID %s): %s, %s, %s\n", name, render.Show(u.PID),
-			render.Count(u.Contexts, "context", "contexts"), render.Count(u.QPs, "queue pair", "queue pairs"), render.Count(u.CMIDs, "connection ID", "connection IDs"))
+			plural.Count(u.Contexts, "context", "contexts"), plural.Count(u.QPs, "queue pair", "queue pairs"), plural.Count(u.CMIDs, "connection ID", "connection IDs"))
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/links"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
@@ -310,7 +311,7 @@ func (c *command) print(out *render.Output, r *linkinfo.Result, nodes []*fabric.
 	if compare != nil {
 		diffs := linkinfo.Diff(compare, r.Fabric, c.checks, c.isWanted(nodes))
 		if n := linkinfo.Unreached(compare, r.Fabric, c.isWanted(nodes)); n > 0 {
-			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", render.Count(n, "node", "nodes"))
+			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", plural.Count(n, "node", "nodes"))
 		}
 		if c.json {
 			render.WriteLine(out, linkinfo.NewDiffReport(compare, r.Fabric, diffs, c.names))

@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -101,21 +102,21 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 		fmt.Fprintf(out, "%s %s\n", colour.Bad("conflict:"), c.Detail)
 	}
 	s := linkinfo.Summarize(nodes, ends, links)
-	shown := render.Count(s.Links, "link", "links")
+	shown := plural.Count(s.Links, "link", "links")
 	if t.narrowed {
 		shown += " shown"
 	}
-	fmt.Fprintf(out, "%s, %s, %s, %s: ", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
-		render.Count(s.Routers, "router", "routers"), shown)
+	fmt.Fprintf(out, "%s, %s, %s, %s: ", plural.Count(s.Switches, "switch", "switches"), plural.Count(s.CAs, "channel adapter", "channel adapters"),
+		plural.Count(s.Routers, "router", "routers"), shown)
 	verdict, mark := "no problems found", colour.Good
 	one, many := "link", "links"
 	if t.ends {
 		one, many = "port", "ports"
 	}
 	if n := count(rows, func(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }); n > 0 {
-		verdict, mark = render.Count(n, one, many)+" with problems", colour.Bad
+		verdict, mark = plural.Count(n, one, many)+" with problems", colour.Bad
 	} else if n := count(rows, t.fails); n > 0 {
-		verdict, mark = render.Count(n, one, many)+" with selected findings", colour.Bad
+		verdict, mark = plural.Count(n, one, many)+" with selected findings", colour.Bad
 	}
 	if t.incomplete {
 		verdict, mark = "selected nodes not found, "+verdict, colour.Bad

@@ -12,6 +12,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/buildinfo"
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/perf/selftest"
 )
 
@@ -93,7 +94,7 @@ func (s *selfTestFlags) show(c *command, r *selftest.Report) error {
 	}
 	fmt.Fprintf(out, "port: %d of %d, %s\n", d.Port, d.Ports, link)
 	fmt.Fprintf(out, "system: Linux %s, %s, %s, pages of %d bytes\n\n", r.System.Kernel, r.System.Architecture,
-		render.Count(r.System.CPUs, "processor", "processors"), r.System.PageSize)
+		plural.Count(r.System.CPUs, "processor", "processors"), r.System.PageSize)
 	var rows [][]string
 	for i := range r.Cases {
 		one := &r.Cases[i]
@@ -104,7 +105,7 @@ func (s *selfTestFlags) show(c *command, r *selftest.Report) error {
 		rows = append(rows, []string{one.Transport, one.Name, outcome, fmt.Sprintf("%.2f", one.Seconds), strings.ReplaceAll(render.Show(one.Reason), "\n", "; ")})
 	}
 	err := render.Table(out, []string{"GROUP", "CASE", "RESULT", "SECONDS", "REASON"}, rows)
-	fmt.Fprintf(out, "\n%s in %.1f s: %d passed, %d failed, %d unsupported\n", render.Count(len(r.Cases), "case", "cases"), r.Seconds,
+	fmt.Fprintf(out, "\n%s in %.1f s: %d passed, %d failed, %d unsupported\n", plural.Count(len(r.Cases), "case", "cases"), r.Seconds,
 		r.Count(selftest.Pass), r.Count(selftest.Fail), r.Count(selftest.Unsupported))
 	if r.Partial {
 		fmt.Fprintln(out, "partial: interrupted")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/ping"
 )
 
@@ -27,7 +28,7 @@ func (s *server) table(out *render.Output, c ping.ServeCounts) error {
 		return err
 	}
 	if c.Forgotten > 0 {
-		fmt.Fprintf(out, "not listed, but in the total: %s heard of before\n", render.Count(int(c.Forgotten), "source", "sources"))
+		fmt.Fprintf(out, "not listed, but in the total: %s heard of before\n", plural.Count(int(c.Forgotten), "source", "sources"))
 	}
 	return nil
 }

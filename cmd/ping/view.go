@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/ping"
 )
 
@@ -84,7 +85,7 @@ func (v *view) printAgents() {
 	}
 	for via, n := range by {
 		if n > 0 {
-			fmt.Fprintf(v.out, "%s: %s (--via %v)\n", render.Count(n, "target", "targets"), agentTexts[via], ping.Agent(via))
+			fmt.Fprintf(v.out, "%s: %s (--via %v)\n", plural.Count(n, "target", "targets"), agentTexts[via], ping.Agent(via))
 		}
 	}
 }

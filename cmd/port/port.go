@@ -19,6 +19,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/internal/interrupt"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/portctl"
 	"github.com/ibkit/ibkit/resolve"
 )
@@ -302,7 +303,7 @@ func (c *command) run(ctx context.Context) (failed error) {
 		return errors.Join(refused, out.Flush())
 	}
 	if !c.yes && needed(plan) > 0 {
-		if err := cmdutil.Confirm(ctx, c.env, "Change "+render.Count(needed(plan), "port", "ports")+"?"); err != nil {
+		if err := cmdutil.Confirm(ctx, c.env, "Change "+plural.Count(needed(plan), "port", "ports")+"?"); err != nil {
 			return fmt.Errorf("%v: %w", c.change, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/portctl"
 )
@@ -147,7 +148,7 @@ func (v *view) nodes(verb, many, one string, nodes []*fabric.Node) {
 	if more := len(nodes) - maxNodes; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	fmt.Fprintf(v.out, "  %s: %s %s: %s\n", verb, render.Count(len(nodes), "node", "nodes"), text, strings.Join(names, ", "))
+	fmt.Fprintf(v.out, "  %s: %s %s: %s\n", verb, plural.Count(len(nodes), "node", "nodes"), text, strings.Join(names, ", "))
 }
 
 // stateText returns the state and the rate of a port, for example "Active/LinkUp 4X HDR".
@@ -190,7 +191,7 @@ func (v *view) summary(p *portctl.Plan) {
 		}
 	}
 	if len(p.Steps) > 1 {
-		fmt.Fprintf(v.out, "changed %d of %s\n", changed, render.Count(len(p.Steps), "port", "ports"))
+		fmt.Fprintf(v.out, "changed %d of %s\n", changed, plural.Count(len(p.Steps), "port", "ports"))
 	}
 	if len(names) > 0 {
 		fmt.Fprintf(v.out, "not attempted: %s\n", strings.Join(names, ", "))

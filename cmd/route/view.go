@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/route"
 )
 
@@ -58,7 +59,7 @@ func (c *command) printSummary(out *render.Output, reports, problems int) {
 	if reports > 0 {
 		out.WriteByte('\n')
 	}
-	fmt.Fprintf(out, "%s: %s\n", render.Count(c.pairs+c.unknown, "pair", "pairs"), strings.Join(parts, ", "))
+	fmt.Fprintf(out, "%s: %s\n", plural.Count(c.pairs+c.unknown, "pair", "pairs"), strings.Join(parts, ", "))
 }
 
 func (c *command) printPair(out *render.Output, p *route.PairReport) {
@@ -117,7 +118,7 @@ func (c *command) heading(p *route.PathReport) string {
 	default:
 		b.WriteString("does not arrive, ")
 	}
-	b.WriteString(render.Count(len(p.Hops), "link", "links"))
+	b.WriteString(plural.Count(len(p.Hops), "link", "links"))
 	return b.String()
 }
 

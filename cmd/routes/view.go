@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/route"
 )
 
@@ -129,14 +130,14 @@ func (v *view) printSwitch(out *render.Output, n *route.Node) {
 		return
 	case v.multicast:
 		groups := t.Groups(&v.filter)
-		fmt.Fprintf(out, "%s; size of the table: %s\n", render.Count(len(groups), "multicast entry", "multicast entries"), size(t.MulticastCap))
+		fmt.Fprintf(out, "%s; size of the table: %s\n", plural.Count(len(groups), "multicast entry", "multicast entries"), size(t.MulticastCap))
 		printRows(out, []render.Column[route.Group]{
 			render.TextColumn("LID", func(g route.Group) string { return fmt.Sprintf("0x%x", uint16(g.LID)) }),
 			render.TextColumn("PORTS", func(g route.Group) string { return v.outputs(n, g) }),
 		}, groups)
 	default:
 		entries, outputs := t.Entries(&v.filter), v.outputNames(n)
-		fmt.Fprintf(out, "%s; highest LID in use: %d, size of the table: %s\n", render.Count(len(entries), "entry", "entries"), t.Top, size(t.Cap))
+		fmt.Fprintf(out, "%s; highest LID in use: %d, size of the table: %s\n", plural.Count(len(entries), "entry", "entries"), t.Top, size(t.Cap))
 		printRows(out, []render.Column[route.Entry]{
 			{Header: "LID", Append: func(b []byte, e route.Entry) []byte { return strconv.AppendUint(b, uint64(e.LID), 10) }},
 			render.TextColumn("PORT", func(e route.Entry) string { return portText(e.Port) }),
@@ -198,7 +199,7 @@ func (v *view) printUses(out *render.Output) {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintf(out, "%s → %s: %s\n", v.port(u.Output), v.port(u.Output.Peer), render.Count(len(u.LIDs), "LID", "LIDs"))
+		fmt.Fprintf(out, "%s → %s: %s\n", v.port(u.Output), v.port(u.Output.Peer), plural.Count(len(u.LIDs), "LID", "LIDs"))
 		render.Columns(out, []render.Column[ib.LID]{
 			render.TextColumn("LID", func(lid ib.LID) string { return strconv.Itoa(int(lid)) }),
 			render.TextColumn("DESTINATION", v.owner),

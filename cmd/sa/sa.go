@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sa"
 )
@@ -228,7 +229,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s in %v; %s\n",
-			render.Count(result.Len(), "record", "records"), result.Elapsed.Round(time.Microsecond),
+			plural.Count(result.Len(), "record", "records"), result.Elapsed.Round(time.Microsecond),
 			fabricflag.FormatStats(result.Stats))
 	}
 	if result.Clipped() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/fields"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sa"
 )
@@ -100,7 +101,7 @@ func (v *view) text(out *render.Output) error {
 	if len(rows) > 0 {
 		render.Columns(out, columns, rows)
 	}
-	fmt.Fprintln(out, render.Count(len(rows), "record", "records"))
+	fmt.Fprintln(out, plural.Count(len(rows), "record", "records"))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sm"
 )
@@ -74,17 +75,17 @@ func (v *view) table(out *render.Output) {
 	}
 	verdict, mark := "no problems found", colour.Good
 	if n := v.findings(); n > 0 {
-		verdict, mark = render.Count(n, "problem", "problems"), colour.Bad
+		verdict, mark = plural.Count(n, "problem", "problems"), colour.Bad
 	}
 	if len(v.result.Warnings) > 0 {
 		verdict, mark = "partial result, "+verdict, colour.Bad
 	}
-	fmt.Fprintf(out, "%s: %s\n", render.Count(len(v.result.Managers), "subnet manager", "subnet managers"), mark(verdict))
+	fmt.Fprintf(out, "%s: %s\n", plural.Count(len(v.result.Managers), "subnet manager", "subnet managers"), mark(verdict))
 }
 
 // without describes the ports that have no subnet manager.
 func without(r *sm.Result) string {
-	return render.Count(len(r.Without), "port", "ports") + " without a subnet manager"
+	return plural.Count(len(r.Without), "port", "ports") + " without a subnet manager"
 }
 
 func kinds(findings []sm.Finding, colour *render.Palette) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/top"
 )
 
@@ -72,7 +73,7 @@ func (u *ui) drawSummary(p *pen, s *top.Sample) {
 		clock += ", every " + seconds(s.Interval)
 	}
 	x := p.put(0, summaryLine, "ibkit top", title)
-	x = p.put(x+2, summaryLine, fmt.Sprintf("%s, %s", render.Count(s.Summary.Nodes, "node", "nodes"), render.Count(s.Summary.Links, "link", "links")), plain)
+	x = p.put(x+2, summaryLine, fmt.Sprintf("%s, %s", plural.Count(s.Summary.Nodes, "node", "nodes"), plural.Count(s.Summary.Links, "link", "links")), plain)
 	if start := width - len(clock); start > x+1 {
 		r := plain
 		if u.state.Paused() {
@@ -142,7 +143,7 @@ func (u *ui) drawHelp(p *pen) {
 func (u *ui) drawLinks(p *pen) {
 	rows := u.state.Rows()
 	s := u.state.Sample()
-	text := fmt.Sprintf("%s by %v", render.Count(len(rows), "link", "links"), u.state.Order)
+	text := fmt.Sprintf("%s by %v", plural.Count(len(rows), "link", "links"), u.state.Order)
 	if u.state.Reverse {
 		text += ", reversed"
 	}
@@ -172,7 +173,7 @@ func (u *ui) drawNode(p *pen) {
 	if n.LID != nil {
 		text += fmt.Sprintf("  LID %d", *n.LID)
 	}
-	text += fmt.Sprintf("  %d of %s up", len(n.Links), render.Count(n.Ports, "port", "ports"))
+	text += fmt.Sprintf("  %d of %s up", len(n.Links), plural.Count(n.Ports, "port", "ports"))
 	u.caption(p, text)
 	_, height := p.Size()
 	u.table(p, firstLine, pageRows(height), len(n.Links), func(i int) top.LinkReport { return n.Links[i] })

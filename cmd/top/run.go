@@ -17,6 +17,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/portindex"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/top"
@@ -113,7 +114,7 @@ func (c *command) show(ctx context.Context, screen tcell.Screen) error {
 	o.Paths = requests
 	o.Progress = func(p fabric.Progress) {
 		go send(func(u *ui) error {
-			u.status = "scanning the fabric: " + render.Count(p.Nodes, "node", "nodes")
+			u.status = "scanning the fabric: " + plural.Count(p.Nodes, "node", "nodes")
 			return nil
 		})
 	}

@@ -13,13 +13,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/errorcounters"
 	"github.com/ibkit/ibkit/cmd/internal/shared/routefiles"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/route"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -111,7 +111,7 @@ func (c *command) storeIbdiagnet(f *fabric.Fabric) error {
 		failures.Print(err)
 	}
 	if n := failures.Close(); n > 0 {
-		fmt.Fprintf(c.env.ErrOut, "warning: the result is partial: %s for counters and tables failed\n", render.Count(n, "request", "requests"))
+		fmt.Fprintf(c.env.ErrOut, "warning: the result is partial: %s for counters and tables failed\n", plural.Count(n, "request", "requests"))
 	}
 	if c.database == nil { // of a file, or of a scan that ended early
 		c.database = c.source.Read

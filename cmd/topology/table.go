@@ -8,6 +8,7 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/topology"
 )
 
@@ -33,12 +34,12 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []to
 	}
 	s := topology.Summarize(f, len(findings))
 	colour := render.NewPalette(c.env.Out, c.env.Getenv)
-	fmt.Fprintf(out, "%s, %s, %s, %s", render.Count(s.Switches, "switch", "switches"), render.Count(s.CAs, "channel adapter", "channel adapters"),
-		render.Count(s.Routers, "router", "routers"), render.Count(s.Cables, "cable", "cables"))
+	fmt.Fprintf(out, "%s, %s, %s, %s", plural.Count(s.Switches, "switch", "switches"), plural.Count(s.CAs, "channel adapter", "channel adapters"),
+		plural.Count(s.Routers, "router", "routers"), plural.Count(s.Cables, "cable", "cables"))
 	switch {
 	case !c.check && c.plan == "":
 	case len(findings) > 0:
-		fmt.Fprint(out, ": ", colour.Bad(render.Count(len(findings), "finding", "findings")))
+		fmt.Fprint(out, ": ", colour.Bad(plural.Count(len(findings), "finding", "findings")))
 	default:
 		fmt.Fprint(out, ": ", colour.Good("no problems found"))
 	}

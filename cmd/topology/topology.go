@@ -20,6 +20,7 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ibdiagnet"
 	"github.com/ibkit/ibkit/internal/fileout"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/route"
@@ -330,7 +331,7 @@ func (c *command) print(out *render.Output, f, before *fabric.Fabric, plan *topo
 	case before != nil:
 		differs, err = text.WriteDiff(out, before, f, c.checks)
 		if n := linkinfo.Unreached(before, f, nil); n > 0 {
-			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", render.Count(n, "node", "nodes"))
+			fmt.Fprintf(c.env.ErrOut, "warning: not compared: %s that a scan did not reach\n", plural.Count(n, "node", "nodes"))
 		}
 	case c.punchList:
 		for _, f := range findings {

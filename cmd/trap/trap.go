@@ -15,6 +15,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/resolve"
 	"github.com/ibkit/ibkit/trap"
@@ -200,7 +201,7 @@ func (c *command) run(ctx context.Context) error {
 	}
 	if c.fabric.Verbose > 0 {
 		fmt.Fprintf(c.env.ErrOut, "%s in %v; reports: %d duplicate, %d malformed, %d from other ports\n",
-			render.Count(summary.Notices, "notice", "notices"), summary.Elapsed.Round(time.Millisecond),
+			plural.Count(summary.Notices, "notice", "notices"), summary.Elapsed.Round(time.Millisecond),
 			summary.Duplicate, summary.Malformed, summary.Foreign)
 	}
 	c.fabric.PrintStats(c.env)
@@ -222,7 +223,7 @@ func (c *command) report(e *trap.Event) {
 	case trap.Unnamed:
 		cmdutil.PrintError(c.env, "warning", fmt.Errorf("read names of nodes: %w", e.Err))
 	case trap.Dropped:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s came too fast and were dropped\n", render.Count(e.Count, "notice", "notices"))
+		fmt.Fprintf(c.env.ErrOut, "warning: %s came too fast and were dropped\n", plural.Count(e.Count, "notice", "notices"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/internal/hook"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/umad"
 	"github.com/ibkit/ibkit/watch"
 )
@@ -68,7 +69,7 @@ func (c *command) run(ctx context.Context) error {
 func (c *command) finish(ctx context.Context, programs *hook.Runner) bool {
 	s := programs.Close(ctx)
 	if s.Dropped > 0 {
-		fmt.Fprintf(c.env.ErrOut, "warning: %s without a run of %s\n", render.Count(s.Dropped, "event", "events"), c.exec)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s without a run of %s\n", plural.Count(s.Dropped, "event", "events"), c.exec)
 	}
 	return s.Failed+s.Dropped > 0
 }
@@ -88,7 +89,7 @@ func (c *command) report(e *watch.Event) {
 		}
 		c.lost = e.Text
 	default:
-		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", render.Count(*e.Count, "event", "events"), e.Text)
+		fmt.Fprintf(c.env.ErrOut, "warning: %s: %s\n", plural.Count(*e.Count, "event", "events"), e.Text)
 	}
 }
 

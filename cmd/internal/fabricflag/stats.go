@@ -5,13 +5,13 @@ import (
 	"sync"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
-	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/umad"
 )
 
 // FormatStats formats the counts of a client that commands print with -v.
 func FormatStats(s umad.Stats) string {
-	return fmt.Sprintf("%s sent, including %s; %d timed out", render.Count(s.Sent, "MAD", "MADs"), render.Count(s.Retries, "retry", "retries"), s.Timeouts)
+	return fmt.Sprintf("%s sent, including %s; %d timed out", plural.Count(s.Sent, "MAD", "MADs"), plural.Count(s.Retries, "retry", "retries"), s.Timeouts)
 }
 
 // A packetCounter adds up the packets of all clients of a command, which may run at the same

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/internal/plural"
 )
 
 // progressAfter is the time before the first progress line.
@@ -38,8 +39,8 @@ func (p *progress) Update(s fabric.Progress) {
 		return
 	}
 	p.next, p.shown = now.Add(progressEvery), true
-	fmt.Fprintf(p.w, "\r\x1b[Kscanning: %s, %s, %s done, %d to go", Count(s.Nodes, "node", "nodes"), Count(s.Ports, "port", "ports"),
-		Count(s.Answered, "request", "requests"), s.Waiting)
+	fmt.Fprintf(p.w, "\r\x1b[Kscanning: %s, %s, %s done, %d to go", plural.Count(s.Nodes, "node", "nodes"), plural.Count(s.Ports, "port", "ports"),
+		plural.Count(s.Answered, "request", "requests"), s.Waiting)
 }
 
 // Close removes the line.

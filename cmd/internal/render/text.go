@@ -1,14 +1,7 @@
 package render
 
-import "github.com/ibkit/ibkit/internal/plural"
-
 // TimeFormat is how a time stamp is written, in local time.
 const TimeFormat = "2006-01-02T15:04:05.000000-07:00"
-
-// Count returns a number followed by the noun in singular or plural.
-func Count(n int, one, many string) string {
-	return plural.Count(n, one, many)
-}
 
 // Printable replaces characters that are not safe for a terminal by blanks.
 func Printable(b []byte) string { return string(AppendPrintable(nil, b)) }

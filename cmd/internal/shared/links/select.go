@@ -7,9 +7,9 @@ import (
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/fabricflag"
-	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/internal/plural"
 	"github.com/ibkit/ibkit/linkinfo"
 	"github.com/ibkit/ibkit/mad"
 )
@@ -93,7 +93,7 @@ func PrintWarnings(env *cmdutil.Env, r *linkinfo.Result, verbose bool) {
 	}
 	if verbose {
 		fmt.Fprintf(w, "%s, up to %s away; %s, at most %d in flight\n",
-			render.Count(len(f.Nodes), "node", "nodes"), render.Count(f.MaxHops, "hop", "hops"), fabricflag.FormatStats(f.Stats), f.Stats.Window)
+			plural.Count(len(f.Nodes), "node", "nodes"), plural.Count(f.MaxHops, "hop", "hops"), fabricflag.FormatStats(f.Stats), f.Stats.Window)
 	}
 }
 
@@ -121,7 +121,7 @@ func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
 // and for a scan that ended early: its error was printed already.
 func missing(f *fabric.Fabric) string {
 	if n := len(f.Failures) + f.Unanswered; n > 0 {
-		return fmt.Sprintf("%s failed", render.Count(n, "request", "requests"))
+		return fmt.Sprintf("%s failed", plural.Count(n, "request", "requests"))
 	}
 	if errors.Is(f.Aborted, fabric.ErrStoredAborted) {
 		return f.Aborted.Error()
