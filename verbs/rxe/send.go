@@ -20,7 +20,7 @@ type sendQueue struct {
 
 // usualOps are the operations of connections that direct writes.
 const usualOps = 1<<provider.OpWrite | 1<<provider.OpWriteWithImm | 1<<provider.OpSend |
-	1<<provider.OpSendWithImm | 1<<provider.OpRead
+	1<<provider.OpSendWithImm | 1<<provider.OpRead | 1<<provider.OpCompareSwap | 1<<provider.OpFetchAdd
 
 // newSendQueue returns a queue whose ring is mapped later.
 func newSendQueue(t provider.Transport, c provider.QPCap, ring pending) sendQueue {
@@ -89,11 +89,11 @@ func (q *sendQueue) fill(wr *provider.SendWR) (uint32, error) {
 	return length, nil
 }
 
-// isUsual reports whether direct can write a work request: a send, write or read of a
-// connection with one SGE.
+// isUsual reports whether direct can write a work request: a send, write, read or atomic of
+// a connection with one SGE.
 func (q *sendQueue) isUsual(wr *provider.SendWR) bool {
-	return wr.Opcode <= provider.OpRead && q.usual>>(wr.Opcode&31)&1 != 0 && wr.Flags&provider.SendInline == 0 &&
-		len(wr.SGEs) == 1 && wr.SGEs[0].Length <= maxMessage
+	return wr.Opcode <= provider.OpFetchAdd && q.usual>>(wr.Opcode&31)&1 != 0 && wr.Flags&provider.SendInline == 0 &&
+		len(wr.SGEs) == 1 && wr.SGEs[0].Length <= maxMessage && (wr.Opcode <= provider.OpRead || wr.SGEs[0].Length == 8)
 }
 
 // direct writes a usual work request. The calls of the general path would be a part of
@@ -109,9 +109,13 @@ func (q *sendQueue) direct(wr *provider.SendWR) (uint32, error) {
 	if wr.Opcode == provider.OpWriteWithImm || wr.Opcode == provider.OpSendWithImm {
 		binary.BigEndian.PutUint32(wqe.Ex[:], wr.Imm)
 	}
-	if wr.Opcode != provider.OpSend && wr.Opcode != provider.OpSendWithImm {
-		x := (*uapi.RXERDMA)(unsafe.Pointer(&wqe.WR))
-		x.RemoteAddr, x.RKey = wr.RemoteAddr, wr.RKey
+	switch union := unsafe.Pointer(&wqe.WR); wr.Opcode {
+	case provider.OpSend, provider.OpSendWithImm:
+	case provider.OpCompareSwap, provider.OpFetchAdd:
+		*(*uapi.RXEAtomic)(union) = uapi.RXEAtomic{RemoteAddr: wr.RemoteAddr, RKey: wr.RKey, CompareAdd: wr.CompareAdd, Swap: wr.Swap}
+		wqe.IOVA = wr.RemoteAddr
+	default:
+		*(*uapi.RXERDMA)(union) = uapi.RXERDMA{RemoteAddr: wr.RemoteAddr, RKey: wr.RKey}
 		wqe.IOVA = wr.RemoteAddr
 	}
 	wqe.DMA.Length, wqe.DMA.Resid, wqe.DMA.NumSGE = sge.Length, sge.Length, 1

@@ -168,11 +168,14 @@ func (p *PingPong) lead(verb verb) error {
 	if err := p.quiet(); err != nil {
 		return err
 	}
+	await := p.waiterFor(verb)
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured, lost := int64(0), false, 0
 	for n := uint64(0); ; n++ {
-		raw, now := p.pause(), int64(0)
-		over := false
+		if p.Gap > 0 {
+			p.pause()
+		}
+		raw, now, over := p.clock.raw(), int64(0), false
 		if p.Plan.Count > 0 {
 			over = at.over(0, n)
 		} else {
@@ -196,7 +199,7 @@ func (p *PingPong) lead(verb verb) error {
 			return err
 		}
 		last, measured = now, at.measures(now, n)
-		ok, err := p.await(verb)
+		ok, err := await()
 		switch {
 		case p.Lossy && errors.Is(err, ErrStalled):
 			if lost++; lost == maxLost {
@@ -234,28 +237,29 @@ func (p *PingPong) proceed() (bool, error) {
 	return p.prepare()
 }
 
-// pause waits for the Gap and returns the time as clock.raw does.
-func (p *PingPong) pause() int64 {
-	if p.Gap > 0 {
-		for end := p.clock.now() + int64(p.Gap); p.clock.now() < end; {
-		}
+// pause waits for the Gap.
+func (p *PingPong) pause() {
+	for end := p.clock.now() + int64(p.Gap); p.clock.now() < end; {
 	}
-	return p.clock.raw()
 }
 
 // follow answers messages. With FollowerMeasures it measures the time between
 // consecutive messages.
 func (p *PingPong) follow(verb verb) error {
 	defer p.addTimes()
+	await := p.waiterFor(verb)
 	at := progress{plan: p.Plan, begin: p.clock.now()}
 	last, measured := int64(0), false
 	for n := uint64(0); p.Plan.Count == 0 || n < p.Plan.Warmup+p.Plan.Count; n++ {
-		if ok, err := p.await(verb); !ok || err != nil {
+		if ok, err := await(); !ok || err != nil {
 			return err
 		}
+		if p.Gap > 0 {
+			p.pause()
+		}
 		raw := int64(0)
-		if p.FollowerMeasures || p.Gap > 0 {
-			raw = p.pause()
+		if p.FollowerMeasures {
+			raw = p.clock.raw()
 		}
 		if err := p.post(verb); err != nil {
 			return err

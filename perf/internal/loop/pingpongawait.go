@@ -4,16 +4,16 @@ import (
 	"github.com/ibkit/ibkit/verbs"
 )
 
-// await waits for the answer of the peer. It returns false after the Supervisor has
-// stopped.
-func (p *PingPong) await(v verb) (bool, error) {
+// waiterFor returns the function that waits for the answer of the peer. That returns false
+// after the Supervisor has stopped.
+func (p *PingPong) waiterFor(v verb) func() (bool, error) {
 	switch v {
 	case sends:
-		return p.awaitMessage()
+		return p.awaitMessage
 	case writes:
-		return p.awaitWrite()
+		return p.awaitWrite
 	}
-	return p.awaitSingle()
+	return p.awaitSingle
 }
 
 // take waits for completions and processes them.
@@ -31,7 +31,7 @@ func (p *PingPong) process(done []verbs.Completion) error {
 		if done[i].Status != verbs.StatusOK {
 			return done[i].Err()
 		}
-		if done[i].Opcode.Received() {
+		if done[i].Opcode&verbs.CompletedRecv != 0 { // a call of Received is not inlined
 			p.arrived++
 		} else {
 			p.Flow.completed = done[i].ID & idCountMask

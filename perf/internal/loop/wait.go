@@ -56,33 +56,21 @@ func (w *waiter) next() ([]verbs.Completion, error) {
 	if w.super.Yield {
 		after = 0
 	}
-	for burst := 1; ; burst++ {
-		n, err := w.burst(after)
+	for spins := 1; ; spins++ {
+		n, err := w.cq.Poll(w.into)
 		if n > 0 || err != nil {
 			return w.into[:n], err
 		}
-		after = 0
-		if w.super.Stopped() {
+		if spins%pauseEvery == 0 && spins > after {
+			w.pause(spins)
+		}
+		if spins%pollBurst == 0 && w.super.Stopped() {
 			return nil, nil
 		}
-		if burst%clockBursts == 0 {
+		if spins%(pollBurst*clockBursts) == 0 {
 			if since, err = w.checkStall(since); err != nil {
 				return nil, err
 			}
-		}
-	}
-}
-
-// burst polls until there is a completion, at most pollBurst times. It pauses after a
-// number of polls.
-func (w *waiter) burst(after int) (int, error) {
-	for spins := 1; ; spins++ {
-		n, err := w.cq.Poll(w.into)
-		if n > 0 || err != nil || spins == pollBurst {
-			return n, err
-		}
-		if spins%pauseEvery == 0 && spins > after {
-			w.pause(spins)
 		}
 	}
 }
