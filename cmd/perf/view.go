@@ -365,6 +365,24 @@ func lost(m *perf.Measurement) string {
 	return fmt.Sprintf("%.3g%%", 100*float64(sent-min(sent, received))/float64(sent))
 }
 
+// othersShare returns the share of time in which the loops of a side did not run on their
+// processors although they poll all the time, or 0 if they do not.
+func othersShare(t perf.Test, s perf.Side) float64 {
+	if t.Events || t.Rate > 0 || len(s.CPUs) == 0 || s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
+		return 0
+	}
+	return 1 - float64(s.User+s.System)/float64(s.Elapsed)/float64(len(s.CPUs))
+}
+
+// cpuList formats processors as --cpu has them.
+func cpuList(cpus []int) string {
+	var text []string
+	for _, cpu := range cpus {
+		text = append(text, strconv.Itoa(cpu))
+	}
+	return strings.Join(text, ",")
+}
+
 // printNotes prints events that explain a bad figure.
 func printNotes(out *render.Output, m *perf.Measurement) {
 	for _, s := range []struct {
@@ -375,6 +393,14 @@ func printNotes(out *render.Output, m *perf.Measurement) {
 			if meaning := host.Trouble(name); meaning != "" {
 				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.side, meaning, s.counters[name], name)
 			}
+		}
+	}
+	for _, s := range []struct {
+		side    string
+		figures perf.Side
+	}{{"client", m.ClientSide}, {"server", m.ServerSide}} {
+		if share := othersShare(m.Test, s.figures); share > 0.1 {
+			fmt.Fprintf(out, "%d B, %s: other threads used %.0f%% of CPU %s: --cpu selects the processors of the loops\n", m.Test.Size, s.side, 100*share, cpuList(s.figures.CPUs))
 		}
 	}
 	if m.Lost > 0 {

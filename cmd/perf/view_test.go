@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
+	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/perf"
 	"github.com/ibkit/ibkit/perf/stats"
 )
@@ -49,5 +50,38 @@ func TestView_Width(t *testing.T) {
 		if n := utf8.RuneCountInString(line); n > 100 {
 			t.Errorf("got %d columns, want at most 100: %s", n, line)
 		}
+	}
+}
+
+func TestPrintNotes(t *testing.T) {
+	test := perf.NewTest(perf.Send, perf.Latency, perf.RC, 64)
+	events, paced := test, test
+	events.Events, paced.Rate = true, 1000
+	side := func(used time.Duration, cpus ...int) perf.Side {
+		return perf.Side{Elapsed: time.Second, User: used / 2, System: used / 2, CPUs: cpus, Sent: []uint64{1}}
+	}
+	busy, half := side(950*time.Millisecond, 1), side(500*time.Millisecond, 3)
+	for _, c := range []struct {
+		name string
+		m    perf.Measurement
+		want string
+	}{
+		{"own processors", perf.Measurement{Test: test, ClientSide: busy, ServerSide: busy}, ""},
+		{"shared processor", perf.Measurement{Test: test, ClientSide: busy, ServerSide: half}, "64 B, server: other threads used 50% of CPU 3: --cpu selects the processors of the loops\n"},
+		{"two loops", perf.Measurement{Test: test, ClientSide: side(time.Second, 2, 4), ServerSide: busy}, "64 B, client: other threads used 50% of CPU 2,4: --cpu selects the processors of the loops\n"},
+		{"passive server", perf.Measurement{Test: test, ClientSide: busy, ServerSide: perf.Side{Elapsed: time.Second, CPUs: []int{1}}}, ""},
+		{"not bound", perf.Measurement{Test: test, ClientSide: side(time.Millisecond), ServerSide: busy}, ""},
+		{"events", perf.Measurement{Test: events, ClientSide: half, ServerSide: half}, ""},
+		{"rate", perf.Measurement{Test: paced, ClientSide: half, ServerSide: half}, ""},
+		{"lost and partial", perf.Measurement{Test: test, Lost: 2, Partial: true}, "64 B: 2 round trips were lost\n64 B: partial: the test ended early\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			o := render.NewOutput(&out)
+			printNotes(o, &c.m)
+			if err := o.Flush(); err != nil || out.String() != c.want {
+				t.Errorf("got %q and error %v, want %q", &out, err, c.want)
+			}
+		})
 	}
 }
