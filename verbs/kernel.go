@@ -123,7 +123,18 @@ func (*linux) present(fd int) bool {
 }
 
 func (*linux) mmap(fd int, offset int64, length int) ([]byte, error) {
-	return unix.Mmap(fd, offset, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	at, err := mapShared(fd, offset, uintptr(length))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(at), length), nil
 }
 
-func (*linux) munmap(b []byte) error { return unix.Munmap(b) }
+// munmap bypasses Go's scheduler, as mapShared does.
+func (*linux) munmap(b []byte) error {
+	_, _, errno := syscall.RawSyscall(unix.SYS_MUNMAP, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

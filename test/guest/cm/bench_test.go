@@ -22,7 +22,7 @@ const (
 	benchRounds = 3
 
 	// benchConnections is the number of connections of a run.
-	benchConnections = 500
+	benchConnections = 1000
 
 	// benchParallel is the number of connections of ibkit cm at a time. The originals make
 	// all of them at a time.
@@ -41,18 +41,23 @@ type contest struct {
 }
 
 func contests(host string) []contest {
-	n := strconv.Itoa(benchConnections)
-	parallel := " --parallel " + strconv.Itoa(benchParallel)
-	pings := " -c -a " + host + " -C " + strconv.Itoa(benchPings)
-	return []contest{
-		{"`ibkit cm --count " + n + parallel + "`", "ibkit cm --serve", "ibkit cm --timeout 1m --count " + n + parallel + " " + host, benchConnections, "connections"},
-		{"`cmtime -c " + n + "` of ibkit", "ibkit cmtime", "ibkit cmtime -s " + host + " -c " + n, benchConnections, "connections"},
-		{"`cmtime -c " + n + "`", "cmtime", "cmtime -s " + host + " -c " + n, benchConnections, "connections"},
-		{"`ucmatose -c " + n + "` of ibkit", "ibkit ucmatose -c " + n, "ibkit ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
-		{"`ucmatose -c " + n + "`", "ucmatose -c " + n, "ucmatose -s " + host + " -c " + n, benchConnections, "ucmatose"},
-		{"`rping -C " + strconv.Itoa(benchPings) + "` of ibkit", "ibkit rping -s", "ibkit rping" + pings, benchPings, "rping"},
-		{"`rping -C " + strconv.Itoa(benchPings) + "`", "rping -s", "rping" + pings, benchPings, "rping"},
+	n, pings := " -c "+strconv.Itoa(benchConnections), " -C "+strconv.Itoa(benchPings)
+	many := " --count " + strconv.Itoa(benchConnections) + " --parallel " + strconv.Itoa(benchParallel)
+	var all []contest
+	// With taskset, each process has a processor of its own.
+	for _, own := range []struct{ server, client string }{{}, {"taskset 2 ", "taskset 1 "}} {
+		add := func(name, server, client, group string) {
+			all = append(all, contest{"`" + own.client + name, own.server + server, own.client + client, benchConnections, own.client + group})
+		}
+		add("ibkit cm"+many+"`", "ibkit cm --serve", "ibkit cm --timeout 1m"+many+" "+host, "cmtime")
+		add("cmtime"+n+"` of ibkit", "ibkit cmtime", "ibkit cmtime -s "+host+n, "cmtime")
+		add("cmtime"+n+"`", "cmtime", "cmtime -s "+host+n, "cmtime")
+		add("ucmatose"+n+"` of ibkit", "ibkit ucmatose"+n, "ibkit ucmatose -s "+host+n, "ucmatose")
+		add("ucmatose"+n+"`", "ucmatose"+n, "ucmatose -s "+host+n, "ucmatose")
 	}
+	return append(all,
+		contest{"`rping" + pings + "` of ibkit", "ibkit rping -s", "ibkit rping -c -a " + host + pings, benchPings, "rping"},
+		contest{"`rping" + pings + "`", "rping -s", "rping -c -a " + host + pings, benchPings, "rping"})
 }
 
 // runContest runs a client and its server once.

@@ -1,0 +1,21 @@
+//go:build amd64 || arm64 || ppc64le || riscv64
+
+package verbs
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapShared maps memory of a file for reading and writing. It bypasses Go's scheduler: the
+// call does not block, but takes long enough for the scheduler's monitor to hand the
+// processor to another thread.
+func mapShared(fd int, offset int64, length uintptr) (unsafe.Pointer, error) {
+	at, _, errno := syscall.RawSyscall6(unix.SYS_MMAP, 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED, uintptr(fd), uintptr(offset))
+	if errno != 0 {
+		return nil, errno
+	}
+	return *(*unsafe.Pointer)(unsafe.Pointer(&at)), nil // memory of the kernel, not of Go
+}
