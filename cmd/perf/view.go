@@ -307,12 +307,22 @@ func latencyRow(m *perf.Measurement) (header, row []string) {
 // duration.
 func cpuUse(m *perf.Measurement) string {
 	share := func(s perf.Side) string {
-		if s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
+		use, ok := loopUse(s)
+		if !ok {
 			return render.Absent
 		}
-		return fmt.Sprintf("%.0f%%", 100*float64(s.User+s.System)/float64(s.Elapsed))
+		return fmt.Sprintf("%.0f%%", 100*use)
 	}
 	return share(m.ClientSide) + "/" + share(m.ServerSide)
+}
+
+// loopUse returns the processor time of the loops of a side in relation to their duration:
+// 1 for each loop that has a processor of its own. ok is false for a side without loops.
+func loopUse(s perf.Side) (use float64, ok bool) {
+	if s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
+		return 0, false
+	}
+	return float64(s.User+s.System) / float64(s.Elapsed), true
 }
 
 // messageRate formats messages per second, with decimals for small values.
@@ -368,10 +378,11 @@ func lost(m *perf.Measurement) string {
 // othersShare returns the share of time in which the loops of a side did not run on their
 // processors although they poll all the time, or 0 if they do not.
 func othersShare(t perf.Test, s perf.Side) float64 {
-	if t.Events || t.Rate > 0 || len(s.CPUs) == 0 || s.Elapsed <= 0 || len(s.Sent)+len(s.Received) == 0 {
+	use, ok := loopUse(s)
+	if !ok || t.Events || t.Rate > 0 || len(s.CPUs) == 0 {
 		return 0
 	}
-	return 1 - float64(s.User+s.System)/float64(s.Elapsed)/float64(len(s.CPUs))
+	return 1 - use/float64(len(s.CPUs))
 }
 
 // cpuList formats processors as --cpu has them.
@@ -386,21 +397,16 @@ func cpuList(cpus []int) string {
 // printNotes prints events that explain a bad figure.
 func printNotes(out *render.Output, m *perf.Measurement) {
 	for _, s := range []struct {
-		side     string
-		counters host.Counters
-	}{{"client", m.ClientSide.Counters}, {"server", m.ServerSide.Counters}} {
-		for _, name := range slices.Sorted(maps.Keys(s.counters)) {
+		name string
+		perf.Side
+	}{{"client", m.ClientSide}, {"server", m.ServerSide}} {
+		for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
 			if meaning := host.Trouble(name); meaning != "" {
-				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.side, meaning, s.counters[name], name)
+				fmt.Fprintf(out, "%d B, %s: %s: %d (%s)\n", m.Test.Size, s.name, meaning, s.Counters[name], name)
 			}
 		}
-	}
-	for _, s := range []struct {
-		side    string
-		figures perf.Side
-	}{{"client", m.ClientSide}, {"server", m.ServerSide}} {
-		if share := othersShare(m.Test, s.figures); share > 0.1 {
-			fmt.Fprintf(out, "%d B, %s: other threads used %.0f%% of CPU %s: --cpu selects the processors of the loops\n", m.Test.Size, s.side, 100*share, cpuList(s.figures.CPUs))
+		if share := othersShare(m.Test, s.Side); share > 0.1 {
+			fmt.Fprintf(out, "%d B, %s: other threads used %.0f%% of CPU %s: --cpu selects the processors of the loops\n", m.Test.Size, s.name, 100*share, cpuList(s.CPUs))
 		}
 	}
 	if m.Lost > 0 {
