@@ -133,7 +133,7 @@ fuzz: ## run each fuzz target for FUZZTIME, those of codecs for FUZZTIME_CODECS
 		*) time=$(FUZZTIME) ;; \
 		esac; \
 		echo "$$time $$dir"; \
-	done | nice -n 19 xargs -P 2 -L 1 sh -c '$(CHECK) "fuzz $$1" go tool test2json -t -p $$1 tools/fuzz $$0 $$1'
+	done | nice -n 5 xargs -P 2 -L 1 sh -c '$(CHECK) "fuzz $$1" go tool test2json -t -p $$1 tools/fuzz $$0 $$1'
 
 .PHONY: lint
 lint: $(addprefix lint-,$(LINTERS)) ## check formatting and style
