@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -51,24 +52,32 @@ func openNode() (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := file.SyscallConn()
+	n := &deviceNode{file: file}
+	if n.raw, err = file.SyscallConn(); err == nil {
+		err = n.raw.Control(func(fd uintptr) { n.fd = fd })
+	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &deviceNode{file: file, raw: raw}, nil
+	return n, nil
 }
 
 // A deviceNode is the device node of the running kernel.
 type deviceNode struct {
 	file   *os.File
 	raw    syscall.RawConn
-	closed atomic.Bool
 	keep   atomic.Bool    // commands keep the processor of Go's scheduler
 	thread *nonblock.Conn // nil: Go's poller waits
+
+	using  sync.RWMutex // held for reading while fd is in use: raw.Control would cost three allocations
+	fd     uintptr
+	closed bool
 }
 
 func (n *deviceNode) Close() error {
-	n.closed.Store(true)
+	n.using.Lock()
+	n.closed = true
+	n.using.Unlock()
 	if n.thread == nil {
 		return n.file.Close()
 	}
@@ -82,47 +91,51 @@ func (n *deviceNode) waitInThread() error {
 	if n.thread != nil {
 		return nil
 	}
-	return n.control(func(fd uintptr) error {
-		conn, err := nonblock.NewReader(n.file, func(message []byte) (int, error) { return 0, writeBriefly(fd, message) })
-		if err != nil {
-			return err
-		}
-		if err := conn.WaitInThread(); err != nil {
-			return err
-		}
-		n.thread = conn
-		return nil
-	})
+	conn, err := nonblock.NewReader(n.file, func(message []byte) (int, error) { return 0, writeBriefly(n.fd, message) })
+	if err != nil {
+		return err
+	}
+	if err := conn.WaitInThread(); err != nil {
+		return err
+	}
+	n.thread = conn
+	return nil
 }
 
 // rawError returns the error of a method of raw. That of a closed file is a private
 // one of the runtime.
 func (n *deviceNode) rawError(err error) error {
-	if n.closed.Load() {
+	if n.isClosed() {
 		return fs.ErrClosed
 	}
 	return err
 }
 
+func (n *deviceNode) isClosed() bool {
+	n.using.RLock()
+	defer n.using.RUnlock()
+	return n.closed
+}
+
 func (n *deviceNode) command(message []byte) error {
-	send := write
-	if n.keep.Load() {
-		send = writeBriefly
+	n.using.RLock()
+	defer n.using.RUnlock()
+	switch {
+	case n.closed:
+		return fs.ErrClosed
+	case n.keep.Load():
+		return writeBriefly(n.fd, message)
 	}
-	return n.control(func(fd uintptr) error { return send(fd, message) })
+	return write(n.fd, message)
 }
 
 func (n *deviceNode) number(f func(fd uint32) error) error {
-	return n.control(func(fd uintptr) error { return f(uint32(fd)) })
-}
-
-// control calls f with the file, which stays open until f returns.
-func (n *deviceNode) control(f func(fd uintptr) error) error {
-	var result error
-	if err := n.raw.Control(func(fd uintptr) { result = f(fd) }); err != nil {
-		return n.rawError(err)
+	n.using.RLock()
+	defer n.using.RUnlock()
+	if n.closed {
+		return fs.ErrClosed
 	}
-	return result
+	return f(uint32(n.fd))
 }
 
 // next writes GET_EVENT, which returns EAGAIN while there is no event. The device
@@ -144,11 +157,12 @@ func (n *deviceNode) next(ctx context.Context, message []byte) error {
 }
 
 func (n *deviceNode) tryNext(message []byte) error {
-	if n.thread == nil {
-		return n.control(func(fd uintptr) error { return writeBriefly(fd, message) })
+	n.using.RLock()
+	defer n.using.RUnlock()
+	if n.closed {
+		return fs.ErrClosed
 	}
-	_, err := n.thread.TryReceive(message)
-	return n.threadError(err)
+	return writeBriefly(n.fd, message)
 }
 
 // The times of a wait in a thread. Events of many connections follow each other within less
@@ -187,13 +201,16 @@ func (n *deviceNode) nextInThread(ctx context.Context, message []byte) error {
 
 // pause waits for an event for a moment, and keeps the processor of Go's scheduler.
 func (n *deviceNode) pause() error {
+	n.using.RLock()
+	defer n.using.RUnlock()
+	if n.closed {
+		return fs.ErrClosed
+	}
 	limit := unix.NsecToTimespec(int64(pause))
-	return n.control(func(fd uintptr) error {
-		events := unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
-		// The wait ends early with a signal. The caller looks for an event in any case.
-		_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&events)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
-		return nil
-	})
+	events := unix.PollFd{Fd: int32(n.fd), Events: unix.POLLIN}
+	// The wait ends early with a signal. The caller looks for an event in any case.
+	_, _, _ = syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&events)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	return nil
 }
 
 // block is nextInThread for an event that does not come soon.
@@ -204,7 +221,7 @@ func (n *deviceNode) block(ctx context.Context, message []byte) error {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n.threadError(err)
 		}
-		if n.closed.Load() {
+		if n.isClosed() {
 			return fs.ErrClosed
 		}
 		if err := ctx.Err(); err != nil {
