@@ -177,8 +177,10 @@ func (s *server) handle(e rdmacm.Event) error {
 		if !h.ready { // the end of the connection overtook the confirmation of its start
 			s.counts.Accepted++
 		}
-		_ = hangUp(h.id, h.qp) // fails if the kernel has ended the connection
-		s.free(h)
+		if h.qp.IWARP() {
+			_ = hangUp(h.id, h.qp) // fails if the kernel has ended the connection
+		}
+		s.free(h) // otherwise the kernel confirms the end when it destroys the ID
 	case err != nil && h.ready:
 		s.free(h)
 	case err != nil:

@@ -101,12 +101,12 @@ func (s *Server) reply(e rdmacm.Event, qp *verbs.QP) error {
 	return e.ID.Accept(p)
 }
 
-// end frees a connection that has ended.
+// end frees a connection that has ended. The kernel confirms its end to the peer when it
+// destroys the ID.
 func (s *Server) end(id *rdmacm.ID) {
-	qp := s.qps[id]
-	delete(s.qps, id)
-	if qp != nil {
-		hangUp(id, qp)
-	}
 	_ = id.Close() // a second event of the same connection may follow
+	if qp := s.qps[id]; qp != nil {
+		delete(s.qps, id)
+		_ = qp.Close()
+	}
 }

@@ -214,18 +214,13 @@ func (c *Client) Run(ctx context.Context) int {
 		})
 	})
 	c.await(ctx, StepDisconnect, func(n *node) (string, error) {
-		hangUp(n.id, n.qp)
+		// The request fails if the connection has ended. A queue pair without a
+		// connection needs no flush: Close drops its work requests.
+		_ = n.id.Disconnect()
+		_ = n.qp.Close()
 		return "", nil
 	})
 	return c.result
-}
-
-// hangUp ends a connection and closes its queue pair.
-func hangUp(id *rdmacm.ID, qp *verbs.QP) {
-	// The request fails if the connection has ended. A queue pair without a
-	// connection needs no flush: Close drops its work requests.
-	_ = id.Disconnect()
-	_ = qp.Close()
 }
 
 // next handles the next event and those that follow it at once.

@@ -14,7 +14,10 @@ const most = 64
 // A Batch is a number of events that have been read before the first one is handled. The
 // kernel holds a lock of a connection while it reports an event. A command for that
 // connection at once would wait for the lock, and with it for another thread.
-type Batch struct{ events []rdmacm.Event }
+type Batch struct {
+	events []rdmacm.Event
+	next   int // the first event that is not handled
+}
 
 // Wait waits for an event, and reads those that follow it at once.
 func (b *Batch) Wait(ctx context.Context, c *rdmacm.Channel) error {
@@ -23,7 +26,7 @@ func (b *Batch) Wait(ctx context.Context, c *rdmacm.Channel) error {
 		return err
 	}
 	b.events = append(b.events, e)
-	for len(b.events) < most {
+	for len(b.events)-b.next < most {
 		e, ok, err := c.TryNext()
 		if err != nil {
 			return err
@@ -50,13 +53,14 @@ func (b *Batch) Handle(f func(rdmacm.Event) error) error {
 // All removes the events of the batch.
 func (b *Batch) All() iter.Seq[rdmacm.Event] {
 	return func(yield func(rdmacm.Event) bool) {
-		for len(b.events) > 0 {
-			e := b.events[0]
-			b.events = b.events[1:]
+		for b.next < len(b.events) {
+			e := b.events[b.next]
+			b.events[b.next] = rdmacm.Event{} // its ID may be closed
+			b.next++
 			if !yield(e) {
 				return
 			}
 		}
-		b.events = nil
+		b.events, b.next = b.events[:0], 0
 	}
 }
