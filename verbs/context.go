@@ -112,6 +112,7 @@ func (c *Context) OptionalMRAccess() bool { return c.support&1 != 0 }
 // much as a short call. It suits a program whose goroutine creates and changes many queue
 // pairs: other goroutines and the collector wait for the calls, also for one that registers
 // much memory. The scheduler's signals interrupt a call that waits, such as those of iWARP.
+// Queue pairs change their state and are destroyed by write(2) then.
 func (c *Context) KeepProcessor() { c.brief.Store(true) }
 
 // Close closes all objects of the context, the newest first. Then it waits for

@@ -127,15 +127,14 @@ func (o *object) release() {
 // even if destroy fails: the kernel destroys the object with the file.
 func (o *object) close(destroy func() error, finish func() error) error {
 	objects := &o.context.objects
-	op := "close " + o.kind.String()
 	objects.lock.Lock()
 	switch {
 	case o.closed:
 		objects.lock.Unlock()
-		return closedError(op, o.context.name)
+		return closedError("close "+o.kind.String(), o.context.name)
 	case o.users > 0 && !objects.closed:
 		objects.lock.Unlock()
-		return fmt.Errorf("%s of %s: %w by %d objects", op, o.context.name, ErrBusy, o.users)
+		return fmt.Errorf("close %v of %s: %w by %d objects", o.kind, o.context.name, ErrBusy, o.users)
 	}
 	o.closed = true
 	objects.lock.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/ibkit/ibkit/verbs/provider"
 )
 
-// A preparedWrite is a command that is built once and sent many times with write(2).
+// A preparedWrite is a command that is built once and can be sent many times with write(2).
 // In a guest with Soft-RoCE, a doorbell takes 3.0 µs by write and 4.8 µs by ioctl,
 // which looks up and checks every attribute each time.
 //
@@ -44,7 +44,8 @@ func prepareWrite(c *Context, op string, cmd uint32, core, resp []byte) *prepare
 // core returns the command, which may be changed between sends.
 func (q *preparedWrite) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 
-// Ring sends the command. brief: the write does not block; bypass the scheduler.
+// Ring sends the command. brief: the write does not block; bypass the scheduler, as after
+// KeepProcessor.
 //
 // The caller holds the lock of an object of the context, so the context cannot be
 // closed meanwhile. Ring needs no lock of the context for the write, and posting
@@ -52,7 +53,7 @@ func (q *preparedWrite) core() []byte { return q.message[uapi.CmdHeaderSize:] }
 func (q *preparedWrite) Ring(brief bool) error {
 	c := q.context
 	if !q.refused {
-		err := c.kernel.write(c.fd, q.message, brief)
+		err := c.kernel.write(c.fd, q.message, brief || c.brief.Load())
 		if err == nil {
 			return nil
 		}
@@ -64,7 +65,8 @@ func (q *preparedWrite) Ring(brief bool) error {
 	return c.callLocked(writeRequest(q.op, q.cmd, q.core(), q.resp, nil, nil))
 }
 
-// responseSize is the size of the memory for responses to doorbells, in bytes.
+// responseSize is the size of the memory for responses that are not read, in bytes: those
+// to doorbells and, of the same size, to DESTROY_QP.
 const responseSize = int(unsafe.Sizeof(uapi.PostSendResp{}))
 
 // Doorbell returns the doorbell of a queue pair: POST_SEND without work requests.

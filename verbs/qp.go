@@ -67,13 +67,12 @@ func (pd *PD) CreateQP(init QPInit) (*QP, error) {
 	default:
 		return nil, fmt.Errorf("%s of %s: %w", op, c.name, ErrUnsupported)
 	}
-	return c.createQP(init, pd, nil)
+	return c.createQP(op, init, pd, nil)
 }
 
 // createQP creates a queue pair of a protection domain or of an XRC domain.
-func (c *Context) createQP(init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
-	op := "create " + init.Type.String() + " QP"
-	var parents []*object
+func (c *Context) createQP(op string, init QPInit, pd *PD, xrcd *XRCD) (*QP, error) {
+	parents := make([]*object, 0, 4)
 	if pd != nil {
 		parents = append(parents, &pd.object)
 	}
@@ -257,7 +256,12 @@ func (qp *QP) Close() error {
 	return qp.close(qp.destroyQP, qp.finish)
 }
 
+// destroyQP destroys the kernel's object, after KeepProcessor by write(2) as changeState.
 func (qp *QP) destroyQP() error {
+	if c := qp.context; c.brief.Load() {
+		core := uapi.DestroyQP{QPHandle: qp.handle}
+		return prepareWrite(c, "close QP", uapi.CmdDestroyQP, uapi.Bytes(&core), c.scratch.Bytes()).Ring(true)
+	}
 	var resp uapi.DestroyQPResp
 	return qp.destroy(uapi.MethodQPDestroy, uapi.AttrDestroyQPHandle, uapi.AttrDestroyQPResp, uapi.Bytes(&resp))
 }

@@ -109,7 +109,7 @@ type stateChange struct{ from, to QPState }
 // transitions are the changes of state by type, those of qp_state_table in the
 // kernel's drivers/infiniband/core/verbs.c. In addition, all states change to RESET,
 // and all but RESET to ERR, without attributes.
-var transitions = map[QPType]map[stateChange]transition{
+var transitions = [...]map[stateChange]transition{
 	QPTypeRC: {
 		{QPStateReset, QPStateInit}: {needs: maskPKeyIndex | maskPort | maskAccess},
 		{QPStateInit, QPStateInit}:  {takes: maskPKeyIndex | maskPort | maskAccess},
@@ -209,9 +209,9 @@ var iwarpTransitions = map[stateChange]transition{
 
 // checkTransition checks a change of state with the attributes of a mask.
 func checkTransition(t QPType, iwarp bool, from, to QPState, mask qpAttrMask) error {
-	table := transitions[t]
-	if iwarp {
-		table = iwarpTransitions
+	table := iwarpTransitions
+	if !iwarp {
+		table = transitions[t]
 	}
 	known, ok := table[stateChange{from, to}]
 	if !ok && to != QPStateReset && (to != QPStateError || from == QPStateReset) {

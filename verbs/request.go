@@ -11,7 +11,7 @@ import (
 )
 
 // maxAttrs exceeds the number of attributes of every method.
-const maxAttrs = 24
+const maxAttrs = 16
 
 // A request is a call of a method of an object: a header, attributes and the memory
 // that they point to. It can be sent once.

@@ -55,10 +55,11 @@ func (c *Context) OpenXRCD(init XRCDInit) (*XRCD, error) {
 // queues of its own and receives for the SRQs of the domain. It exists until all
 // processes that use it have closed it.
 func (x *XRCD) CreateQP() (*QP, error) {
+	const op = "create XRC target QP"
 	if x.context.provider == nil {
-		return nil, x.context.noProvider("create XRC target QP")
+		return nil, x.context.noProvider(op)
 	}
-	return x.context.createQP(QPInit{Type: QPTypeXRCTarget}, nil, x)
+	return x.context.createQP(op, QPInit{Type: QPTypeXRCTarget}, nil, x)
 }
 
 // OpenQP opens a queue pair of type QPTypeXRCTarget that another process has created in

@@ -276,6 +276,13 @@ func TestQueues(t *testing.T) {
 		})
 	}
 	{
+		var x DestroyQP
+		l.add("ib_uverbs_destroy_qp", unsafe.Sizeof(x), map[string]uintptr{
+			"response":  unsafe.Offsetof(x.Response),
+			"qp_handle": unsafe.Offsetof(x.QPHandle),
+		})
+	}
+	{
 		var x DestroyQPResp
 		l.add("ib_uverbs_destroy_qp_resp", unsafe.Sizeof(x), map[string]uintptr{
 			"events_reported": unsafe.Offsetof(x.EventsReported),

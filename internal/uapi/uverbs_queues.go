@@ -36,6 +36,14 @@ type DestroyCQResp struct {
 	AsyncEventsReported uint32
 }
 
+// DestroyQP is struct ib_uverbs_destroy_qp of <rdma/ib_user_verbs.h>.
+type DestroyQP struct {
+	_        structs.HostLayout
+	Response uint64
+	QPHandle uint32
+	_        uint32
+}
+
 // DestroyQPResp is struct ib_uverbs_destroy_qp_resp; struct
 // ib_uverbs_destroy_srq_resp has the same layout.
 type DestroyQPResp struct {

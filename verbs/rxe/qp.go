@@ -9,7 +9,7 @@ import (
 // A qp is a queue pair.
 type qp struct {
 	device    provider.Device
-	bell      provider.Doorbell
+	bell      provider.Doorbell // nil until the send ring is mapped
 	sq        sendQueue
 	rq        receiveQueue // without memory if the queue pair uses an SRQ
 	capacity  provider.QPCap

@@ -54,7 +54,10 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 		return nil, err
 	}
 	q := &qp{device: p.device, capacity: created.Cap, dedicated: attr.Dedicated}
-	q.sq = newSendQueue(attr.Transport, created.Cap, func() (ring, error) { return p.mapRing(resp.SQMI, sendElement(created.Cap)) })
+	q.sq = newSendQueue(attr.Transport, created.Cap, func() (ring, error) {
+		q.bell = p.device.Doorbell(created.Handle)
+		return p.mapRing(resp.SQMI, sendElement(created.Cap))
+	})
 	if attr.SRQ == nil {
 		q.rq.maxSGE = int(created.Cap.MaxRecvSGE)
 		q.rq.pending = func() (ring, error) { return p.mapRing(resp.RQMI, recvElement(created.Cap.MaxRecvSGE)) }
@@ -64,7 +67,6 @@ func (p rxe) NewQP(attr provider.QPAttr, create provider.Create) (provider.QP, e
 			return nil, err
 		}
 	}
-	q.bell = p.device.Doorbell(created.Handle)
 	return q, nil
 }
 

@@ -176,6 +176,9 @@ int main(void)
 	S(ib_uverbs_destroy_cq_resp);
 	F(ib_uverbs_destroy_cq_resp, comp_events_reported);
 	F(ib_uverbs_destroy_cq_resp, async_events_reported);
+	S(ib_uverbs_destroy_qp);
+	F(ib_uverbs_destroy_qp, response);
+	F(ib_uverbs_destroy_qp, qp_handle);
 	S(ib_uverbs_destroy_qp_resp);
 	F(ib_uverbs_destroy_qp_resp, events_reported);
 	S(ib_uverbs_destroy_srq_resp);
