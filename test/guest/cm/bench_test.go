@@ -19,14 +19,10 @@ import (
 
 const (
 	// benchRounds is the number of runs of each program, in turn.
-	benchRounds = 3
+	benchRounds = 5
 
-	// benchConnections is the number of connections of a run.
+	// benchConnections is the number of connections of a run, all at a time.
 	benchConnections = 1000
-
-	// benchParallel is the number of connections of ibkit cm at a time. The originals make
-	// all of them at a time.
-	benchParallel = 200
 
 	// benchPings is the number of round trips of a run of rping.
 	benchPings = 1000
@@ -42,7 +38,7 @@ type contest struct {
 
 func contests(host string) []contest {
 	n, pings := " -c "+strconv.Itoa(benchConnections), " -C "+strconv.Itoa(benchPings)
-	many := " --count " + strconv.Itoa(benchConnections) + " --parallel " + strconv.Itoa(benchParallel)
+	many := " --count " + strconv.Itoa(benchConnections) + " --parallel " + strconv.Itoa(benchConnections)
 	var all []contest
 	// With taskset, each process has a processor of its own.
 	for _, own := range []struct{ server, client string }{{}, {"taskset 2 ", "taskset 1 "}} {
