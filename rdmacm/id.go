@@ -77,8 +77,11 @@ func (id *ID) Migrate(to *Channel) error {
 	id.lock.Lock()
 	defer id.lock.Unlock()
 	from := id.channel
-	if from == nil {
+	switch from {
+	case nil:
 		return callError(op, fs.ErrClosed)
+	case to:
+		return nil
 	}
 	moved := from.owned(id)
 	for uid, o := range moved {

@@ -276,6 +276,19 @@ func sendRequest(t *testing.T, k *fakeKernel) (*Channel, *ID) {
 	return c, id
 }
 
+// TestMigrate_SameChannel: an ID that moves to its own channel keeps its events.
+func TestMigrate_SameChannel(t *testing.T) {
+	c := must(newFakeKernel(t).open())(t)
+	defer c.Close()
+	id := must(c.NewID(PortSpaceTCP, 0))(t)
+	if err := errors.Join(id.Migrate(c), id.ResolveAddr(nil, loopback, time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if e := expect(t, c, EventAddrResolved); e.ID != id {
+		t.Errorf("got event of ID %p, want %p", e.ID, id)
+	}
+}
+
 // TestListener_Failures: a request that cannot move to a channel of its own is
 // destroyed, and the listener keeps accepting.
 func TestListener_Failures(t *testing.T) {
