@@ -55,7 +55,7 @@ func (b *Batch) All() iter.Seq[rdmacm.Event] {
 	return func(yield func(rdmacm.Event) bool) {
 		for b.next < len(b.events) {
 			e := b.events[b.next]
-			b.events[b.next] = rdmacm.Event{} // its ID may be closed
+			b.events[b.next] = rdmacm.Event{} // keeps no ID in memory
 			b.next++
 			if !yield(e) {
 				return
