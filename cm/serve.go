@@ -177,10 +177,7 @@ func (s *server) handle(e rdmacm.Event) error {
 		if !h.ready { // the end of the connection overtook the confirmation of its start
 			s.counts.Accepted++
 		}
-		if h.qp.IWARP() {
-			_ = hangUp(h.id, h.qp) // fails if the kernel has ended the connection
-		}
-		s.free(h) // otherwise the kernel confirms the end when it destroys the ID
+		s.free(h) // the kernel confirms the end when it destroys the ID
 	case err != nil && h.ready:
 		s.free(h)
 	case err != nil:
@@ -235,12 +232,7 @@ func (s *server) accept(h *holding, peer rdmacm.ConnParam) error {
 	p.QPN = h.qp.Number()
 	p.ResponderResources = min(p.ResponderResources, peer.ResponderResources)
 	p.InitiatorDepth = min(p.InitiatorDepth, peer.InitiatorDepth)
-	if h.qp.IWARP() {
-		err = h.id.InitQP(h.qp)
-	} else {
-		err = h.id.ReadyQP(h.qp, &p)
-	}
-	if err != nil {
+	if err := h.id.PrepareQP(h.qp, &p); err != nil {
 		return err
 	}
 	return h.id.Accept(p)

@@ -251,11 +251,7 @@ func (r *Request) accept(ctx context.Context, param *ConnParam) error {
 		return err
 	}
 	_, err := c.run(ctx, StepEstablish, c.timeout, func() error {
-		ready := func() error { return c.id.ReadyQP(c.qp, &p) }
-		if c.qp.IWARP() {
-			ready = func() error { return c.id.InitQP(c.qp) }
-		}
-		err := ready()
+		err := c.id.PrepareQP(c.qp, &p)
 		if err == nil {
 			err = accept()
 		}

@@ -29,6 +29,15 @@ func (id *ID) InitQP(qp *verbs.QP) error {
 	return qp.Modify(verbs.QPStateRTS, verbs.QPAttr{SQPSN: new(uint32(0))})
 }
 
+// PrepareQP changes a queue pair to the state that Accept requires: to RTS as ReadyQP, on
+// iWARP to INIT.
+func (id *ID) PrepareQP(qp *verbs.QP, reads *ConnParam) error {
+	if qp.IWARP() {
+		return id.InitQP(qp)
+	}
+	return id.ReadyQP(qp, reads)
+}
+
 // ReadyQP changes a queue pair to the state RTS with the parameters of the
 // connection. The state may be RESET or INIT before. reads overrides the number of outstanding reads and atomics that the
 // connection manager has negotiated; nil accepts them.

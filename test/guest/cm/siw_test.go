@@ -31,10 +31,10 @@ func siwGuest(t *testing.T, tools ...string) (g *guest.Guest, host string) {
 }
 
 // TestSIW connects over software iWARP: rping in both roles against Debian's, which uses
-// libsiw, and cm.
+// libsiw, cm, and Debian's cmtime to the servers of ibkit.
 func TestSIW(t *testing.T) {
 	t.Parallel()
-	g, host := siwGuest(t, "rping", "strace", "timeout")
+	g, host := siwGuest(t, "rping", "cmtime", "strace", "timeout")
 	for _, c := range []struct {
 		name           string
 		server, client []string
@@ -90,6 +90,23 @@ func TestSIW(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for name, server := range map[string][]string{"cmtime": {"ibkit", "cmtime", "-b", host}, "cmtime with cm": {"ibkit", "cm", "--serve", host}} {
+		t.Run(name, func(t *testing.T) {
+			p := g.MustStart(t, server...)
+			if err := g.Await(t.Context(), "sh", "-c", listens); err != nil {
+				t.Fatal(err)
+			}
+			for _, client := range []string{"cmtime", "ibkit cmtime"} {
+				r := g.MustRun(t, append(strings.Fields("timeout 30 "+client), "-s", host, "-c", "20")...)
+				if r.Code != 0 || strings.Contains(r.Stdout, "error") {
+					t.Errorf("%s: got exit code %d\n%s%s", client, r.Code, r.Stdout, r.Stderr)
+				}
+				t.Logf("%s\n%s", client, r.Stdout)
+			}
+			signal(t, p, unix.SIGINT)
+			wait(t, p)
+		})
+	}
 	t.Run("all addresses", func(t *testing.T) { allAddresses(t, g) })
 	if left := g.MustRun(t, "rdma", "resource", "show", "qp"); strings.Contains(left.Stdout, "pid") {
 		t.Errorf("got queue pairs that are left over:\n%s", left.Stdout)
