@@ -117,24 +117,32 @@ func (n *deviceNode) isClosed() bool {
 	return n.closed
 }
 
-func (n *deviceNode) command(message []byte) error {
+// use keeps the file open until the caller unlocks using.
+func (n *deviceNode) use() error {
 	n.using.RLock()
-	defer n.using.RUnlock()
-	switch {
-	case n.closed:
+	if n.closed {
+		n.using.RUnlock()
 		return fs.ErrClosed
-	case n.keep.Load():
+	}
+	return nil
+}
+
+func (n *deviceNode) command(message []byte) error {
+	if err := n.use(); err != nil {
+		return err
+	}
+	defer n.using.RUnlock()
+	if n.keep.Load() {
 		return writeBriefly(n.fd, message)
 	}
 	return write(n.fd, message)
 }
 
 func (n *deviceNode) number(f func(fd uint32) error) error {
-	n.using.RLock()
-	defer n.using.RUnlock()
-	if n.closed {
-		return fs.ErrClosed
+	if err := n.use(); err != nil {
+		return err
 	}
+	defer n.using.RUnlock()
 	return f(uint32(n.fd))
 }
 
@@ -157,11 +165,10 @@ func (n *deviceNode) next(ctx context.Context, message []byte) error {
 }
 
 func (n *deviceNode) tryNext(message []byte) error {
-	n.using.RLock()
-	defer n.using.RUnlock()
-	if n.closed {
-		return fs.ErrClosed
+	if err := n.use(); err != nil {
+		return err
 	}
+	defer n.using.RUnlock()
 	return writeBriefly(n.fd, message)
 }
 
@@ -201,11 +208,10 @@ func (n *deviceNode) nextInThread(ctx context.Context, message []byte) error {
 
 // pause waits for an event for a moment, and keeps the processor of Go's scheduler.
 func (n *deviceNode) pause() error {
-	n.using.RLock()
-	defer n.using.RUnlock()
-	if n.closed {
-		return fs.ErrClosed
+	if err := n.use(); err != nil {
+		return err
 	}
+	defer n.using.RUnlock()
 	limit := unix.NsecToTimespec(int64(pause))
 	events := unix.PollFd{Fd: int32(n.fd), Events: unix.POLLIN}
 	// The wait ends early with a signal. The caller looks for an event in any case.
