@@ -37,8 +37,8 @@ type contest struct {
 }
 
 func contests(host string) []contest {
-	n, pings := " -c "+strconv.Itoa(benchConnections), " -C "+strconv.Itoa(benchPings)
-	many := " --count " + strconv.Itoa(benchConnections) + " --parallel " + strconv.Itoa(benchConnections)
+	count, pings := strconv.Itoa(benchConnections), " -C "+strconv.Itoa(benchPings)
+	n, many := " -c "+count, " --count "+count+" --parallel "+count
 	var all []contest
 	// With taskset, each process has a processor of its own.
 	for _, own := range []struct{ server, client string }{{}, {"taskset 2 ", "taskset 1 "}} {
