@@ -44,7 +44,7 @@ var queries = []string{
 
 // changes are command lines that change the fabric: the test transport must reject them.
 var changes = []string{
-	"port --yes leaf1 1 disable", "port --yes leaf1 1 mtu=2048", "ibportstate 3 1 disable", "ibportstate 3 1 mtu 4",
+	"port --yes leaf1 1 disable", "port --yes --force mismatch leaf1 1 mtu=2048", "ibportstate 3 1 disable", "ibportstate 3 1 mtu 4",
 	"counters --reset errors --yes leaf4", "perfquery -R 3 1", "perfquery -r 3 1", "ibqueryerrors -t 5 -k", "ibclearcounters -t 5", "ibclearerrors -t 5", "vendstat -t 5 -W 1,2 3",
 	"sm --set disable 4", "sminfo 4 3", "cc --set cc/testdata/cc.conf --yes", "ibccconfig CK 3 1 0 0 0", "ibsendtrap", "ibsendtrap mkey_lid", "trap send capabilities", "mcm_rereg_test classic/mcmreregtest/testdata/members.list",
 }

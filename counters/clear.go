@@ -108,7 +108,7 @@ func (c *Collector) set(n *Node, p *Port, to umad.Target, a mad.Attribute) error
 		}
 		c.decodeInto(q, r, mad.ClassPM.NewAttribute(q.req.Attr))
 	})
-	q.req.Method = mad.MethodSet
+	q.req.Method, q.req.Expect = mad.MethodSet, new(p.Identity())
 	q.req.Payload = append(q.payload[:perfData:perfData], data[:]...)
 	c.client.Submit(&q.req)
 	return nil

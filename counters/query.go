@@ -45,7 +45,7 @@ func (c *Collector) prepare(to umad.Target, attr mad.AttrID, number uint8, n *No
 		q.req.Done = func(_ *umad.Request, r *umad.Reply) { c.done(q, r) }
 	}
 	q.req.To, q.req.Attr, q.req.Modifier = to, attr, 0
-	q.req.Class, q.req.Method = mad.ClassPM, mad.MethodGet
+	q.req.Class, q.req.Method, q.req.Expect = mad.ClassPM, mad.MethodGet, nil
 	clear(q.payload[:])
 	q.payload[perfData+1] = number
 	q.req.Payload = q.payload[:]

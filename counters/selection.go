@@ -167,8 +167,7 @@ func (s selection) addRoute(f *fabric.Fabric, a resolve.Address) error {
 		}
 		n, entry = p.Node, p.Number
 	}
-	for i := range a.Route.Hops() {
-		exit := a.Route[i]
+	for _, exit := range a.Route.Ports() {
 		if int(exit) >= len(n.Ports) || n.Ports[exit] == nil || n.Ports[exit].Peer == nil {
 			return fail(fmt.Errorf("port %d of 0x%016x leads to no node", exit, uint64(n.GUID)))
 		}

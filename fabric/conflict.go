@@ -197,7 +197,7 @@ func (s *scan) look(u *suspect) {
 // the state of the port.
 func (s *scan) lookThrough(c claim, now *second) {
 	now.claim = c
-	if c.from.Node == s.fabric.Start && c.from.target.Route != "" && c.port == s.fabric.StartPort {
+	if c.from.Node == s.fabric.Start && c.from.target.Route.Hops() > 0 && c.port == s.fabric.StartPort {
 		now.answered = true // all packets to the start pass this link
 		return
 	}

@@ -80,6 +80,9 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		fabric: &Fabric{Bounded: o.MaxHops > 0, noExtendedPortInfo: o.NoExtendedPortInfo, from: o.From.LID},
 		nodes:  map[ib.GUID][]*scanNode{},
 	}
+	if o.From.Route.IsNone() {
+		o.From.Route = mad.Local // of the local port, or of the port with the LID
+	}
 	s.queryNodeInfo(nil, 0, o.From)
 	err := c.Run(ctx)
 	for round := 0; err == nil && s.recheck(round); round++ {

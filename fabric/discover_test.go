@@ -124,7 +124,7 @@ func TestDiscoverBoundedOrder(t *testing.T) {
 		late := shortcut()
 		late.Pick = func(arrived []umad.Message) int {
 			for i := range arrived {
-				if m := arrived[i].MAD; m.InitialPath() != "\x01\x03" || m.Attr() != mad.AttrNodeInfo {
+				if m := arrived[i].MAD; m.InitialPath() != mad.RouteOf(1, 3) || m.Attr() != mad.AttrNodeInfo {
 					return i
 				}
 			}
@@ -166,10 +166,10 @@ func TestDiscoverPartOfFabric(t *testing.T) {
 		hops int
 		want []string
 	}{
-		{"around the local host", "", 1, []string{"host0", "leaf0"}},
-		{"around a switch", "\x01", 1, []string{"leaf0", "spine1", "spine2", "host0", "host1"}},
-		{"around a remote host", "\x01\x01\x02\x04", 1, []string{"host3", "leaf1"}},
-		{"further around a remote host", "\x01\x01\x02\x04", 2, []string{"host3", "leaf1", "spine1", "spine2", "host2"}},
+		{"around the local host", mad.Route{}, 1, []string{"host0", "leaf0"}},
+		{"around a switch", mad.RouteOf(1), 1, []string{"leaf0", "spine1", "spine2", "host0", "host1"}},
+		{"around a remote host", mad.RouteOf(1, 1, 2, 4), 1, []string{"host3", "leaf1"}},
+		{"further around a remote host", mad.RouteOf(1, 1, 2, 4), 2, []string{"host3", "leaf1", "spine1", "spine2", "host2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, _ := twoLevels(2)

@@ -96,8 +96,7 @@ func (f *fakeFabric) route(m *umad.Message) (umad.Message, bool) {
 		entry = 1
 	}
 	route := m.MAD.InitialPath()
-	for i := range route.Hops() {
-		exit := route[i]
+	for i, exit := range route.Ports() {
 		if int(exit) >= len(node.ports) || node.ports[exit].peer == nil || i > 0 && node.kind != mad.NodeTypeSwitch {
 			return umad.Message{}, false
 		}

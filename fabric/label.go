@@ -76,7 +76,7 @@ func (f *Fabric) readLabel(c *umad.Client, p *Port, blocks []mad.HierarchyInfo) 
 func (f *Fabric) entry(p *Port) umad.Target {
 	peer := p.Peer
 	switch {
-	case p.Node.Route == "" && p.Node != f.Start:
+	case p.Node.Route.IsNone() && p.Node != f.Start:
 		return umad.Target{LID: p.LID()} // the fabric is from records without routes
 	case p.Node.Info.NodeType == mad.NodeTypeSwitch || p.Node == f.Start && p.Number == f.StartPort ||
 		peer == nil || peer.Node.Info.NodeType != mad.NodeTypeSwitch:

@@ -16,16 +16,16 @@ const noPort = 255
 // forwarding tables of the switches from the local port. If LID routing is
 // broken, the error names the switch at which the route ends.
 func RouteTo(ctx context.Context, c *umad.Client, lid ib.LID) (mad.Route, error) {
-	var route mad.Route
+	route := mad.Local
 	for {
 		next, arrived, err := nextHop(ctx, c, route, lid)
 		switch {
 		case err != nil:
-			return "", fmt.Errorf("find directed route to LID %d: at %s: %w", lid, route, err)
+			return mad.Route{}, fmt.Errorf("find directed route to LID %d: at %s: %w", lid, route, err)
 		case arrived:
 			return route, nil
 		case route.Hops() == mad.MaxHops:
-			return "", fmt.Errorf("find directed route to LID %d: more than %d hops: the forwarding tables may contain a loop", lid, mad.MaxHops)
+			return mad.Route{}, fmt.Errorf("find directed route to LID %d: more than %d hops: the forwarding tables may contain a loop", lid, mad.MaxHops)
 		}
 		route = route.Append(next)
 	}
@@ -46,7 +46,7 @@ func nextHop(ctx context.Context, c *umad.Client, route mad.Route, lid ib.LID) (
 		switch {
 		case lid >= info.LID && int(lid) < int(info.LID)+1<<info.LMC:
 			return 0, true, nil
-		case route != "":
+		case route != mad.Local:
 			return 0, false, fmt.Errorf("the route ends at port %d of 0x%016x, which has LID %d", node.LocalPort, node.NodeGUID, info.LID)
 		}
 		return node.LocalPort, false, nil

@@ -88,7 +88,7 @@ type Node struct {
 	GUID  ib.GUID
 	Info  mad.NodeInfo
 	Desc  mad.NodeDescription // as received: not safe for a terminal, see [NameMap.Name]
-	Route mad.Route           // a shortest directed route from the start of the scan
+	Route mad.Route           // a shortest directed route from the start of the scan, if known
 
 	Switch *mad.SwitchInfo // nil if the node is not a switch or did not respond
 
@@ -178,6 +178,15 @@ func (p *Port) Caps() *mad.PortInfo {
 		return p0.Info
 	}
 	return nil
+}
+
+// Identity returns the port as the one that a change is meant for.
+func (p *Port) Identity() umad.Identity {
+	id := umad.Identity{NodeGUID: p.Node.GUID, PortGUID: p.GUID, Port: p.Number}
+	if p.Number == mad.AllPorts {
+		id.Port = 0
+	}
+	return id
 }
 
 // A Failure is a request of a discovery without a valid response.

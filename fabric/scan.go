@@ -272,7 +272,7 @@ func (s *scan) expand(n *scanNode, number uint8) {
 		entry = number == p.Info.LocalPort
 	}
 	switch {
-	case n.Node == s.fabric.Start && entry && to.Route != "":
+	case n.Node == s.fabric.Start && entry && to.Route.Hops() > 0:
 		// The peer is the last node on the route to the start.
 		n.probed[number] = true
 		s.queryParent(n, number)
@@ -331,7 +331,7 @@ func (s *scan) expandAll(n *scanNode) {
 // queryParent queries the node before the start on the directed route to it.
 func (s *scan) queryParent(n *scanNode, number uint8) {
 	to := n.target
-	exit := to.Route[len(to.Route)-1]
+	exit := to.Route.Exit()
 	to.Route = to.Route.Parent()
 	s.submit(to, mad.AttrNodeInfo, 0, n, number, func(s *scan, a *query, r *umad.Reply) {
 		var info mad.NodeInfo

@@ -32,6 +32,9 @@ func (f *Fabric) sortNodes() {
 		order = append(order, n)
 	}
 	if f.Start != nil {
+		if f.Start.Route.IsNone() {
+			f.Start.Route = mad.Local
+		}
 		visit(f.Start, f.Start.Route)
 	}
 	for i := 0; i < len(order); i++ {
@@ -48,7 +51,7 @@ func (f *Fabric) sortNodes() {
 				visit(p.Peer.Node, n.Route.Append(p.Number))
 			case p.Number != f.StartPort:
 				// Routes leave an adapter only through the port of the scan.
-			case n.Route != "":
+			case n.Route.Hops() > 0:
 				visit(p.Peer.Node, n.Route.Parent())
 			default:
 				visit(p.Peer.Node, n.Route.Append(p.Number))
@@ -63,7 +66,7 @@ func (f *Fabric) sortNodes() {
 		}
 	}
 	slices.SortStableFunc(rest, func(a, b *Node) int {
-		return cmp.Or(cmp.Compare(a.GUID, b.GUID), cmp.Compare(a.Route, b.Route))
+		return cmp.Or(cmp.Compare(a.GUID, b.GUID), a.Route.Compare(b.Route))
 	})
 	f.Nodes = append(order, rest...)
 }
@@ -81,7 +84,7 @@ func (f *Fabric) sortFailures() {
 			cmp.Compare(a.Port, b.Port),
 			cmp.Compare(a.Attr, b.Attr),
 			cmp.Compare(a.Modifier, b.Modifier),
-			cmp.Compare(a.Route, b.Route),
+			a.Route.Compare(b.Route),
 		)
 	})
 }

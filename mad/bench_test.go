@@ -35,6 +35,6 @@ func BenchmarkPutSMP(b *testing.B) {
 	var p Packet
 	b.ReportAllocs()
 	for b.Loop() {
-		p.PutSMP(SMPRequest{TID: 1, Method: MethodGet, Attr: AttrPortInfo, Directed: true, Route: "\x01\x02\x03", DrSLID: 0xffff, DrDLID: 0xffff})
+		p.PutSMP(SMPRequest{TID: 1, Method: MethodGet, Attr: AttrPortInfo, Directed: true, Route: RouteOf(1, 2, 3), DrSLID: 0xffff, DrDLID: 0xffff})
 	}
 }

@@ -15,7 +15,7 @@ func TestPutSMPLIDRouted(t *testing.T) {
 	p.PutSMP(SMPRequest{
 		TID: 0x1122334455667788, Method: MethodGet, Attr: AttrPortInfo,
 		Modifier: 0x01020304, MKey: 0xa1a2a3a4a5a6a7a8,
-		Route: "\x01", DrSLID: 1, DrDLID: 2, // of no effect
+		Route: RouteOf(1), DrSLID: 1, DrDLID: 2, // of no effect
 	})
 	want := "01010101" + "00000000" + "1122334455667788" + "0015" + "0000" + "01020304" + "a1a2a3a4a5a6a7a8" +
 		strings.Repeat("00", Size-32)
@@ -27,7 +27,7 @@ func TestPutSMPLIDRouted(t *testing.T) {
 func TestPutSMPDirected(t *testing.T) {
 	var p Packet
 	p.PutSMP(SMPRequest{
-		TID: 5, Method: MethodSet, Attr: AttrNodeInfo, Directed: true, Route: "\x01\x05",
+		TID: 5, Method: MethodSet, Attr: AttrNodeInfo, Directed: true, Route: RouteOf(1, 5),
 		DrSLID: 0xffff, DrDLID: 0x1234,
 	})
 	want := "01810102" + "00000002" + "0000000000000005" + "0011" + "0000" + "00000000" + "0000000000000000" +
@@ -36,10 +36,10 @@ func TestPutSMPDirected(t *testing.T) {
 	if got := hex.EncodeToString(p[:]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if r := p.InitialPath(); r != "\x01\x05" {
+	if r := p.InitialPath(); r != RouteOf(1, 5) {
 		t.Errorf("initial path %v", r)
 	}
-	if r := p.ReturnPath(); r != "\x00\x00" {
+	if r := p.ReturnPath(); r != RouteOf(0, 0) {
 		t.Errorf("return path %v", r)
 	}
 	if p.DrSLID() != 0xffff || p.DrDLID() != 0x1234 || p.Returning() {
@@ -50,7 +50,7 @@ func TestPutSMPDirected(t *testing.T) {
 // TestHostilePath: a packet from the network may claim any number of hops.
 func TestHostilePath(t *testing.T) {
 	var p Packet
-	p.PutSMP(SMPRequest{Directed: true, Route: Route(strings.Repeat("\x07", 200))})
+	p.PutSMP(SMPRequest{Directed: true, Route: RouteOf([]byte(strings.Repeat("\x07", 200))...)})
 	if p[offHopCount] != MaxHops || p[offReturnPath] != 0 {
 		t.Errorf("hop count %d, first byte behind the path %d", p[offHopCount], p[offReturnPath])
 	}
@@ -102,7 +102,7 @@ func TestHeader(t *testing.T) {
 	}
 
 	// In a directed-route packet the top bit of the status is the direction.
-	p.PutSMP(SMPRequest{Method: MethodGetResp, Directed: true, Route: "\x01"})
+	p.PutSMP(SMPRequest{Method: MethodGetResp, Directed: true, Route: RouteOf(1)})
 	p[offStatus], p[offStatus+1], p[offHopPointer] = 0x80, 0x1c, 3
 	got := p.Header()
 	if got.Status != StatusBadValue || got.HopPointer != 3 || got.HopCount != 1 || !p.Returning() {

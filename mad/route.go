@@ -11,33 +11,84 @@ import (
 // Architecture, Volume 1, 14.2.1.2).
 const MaxHops = 63
 
-// A Route is a directed route: the output port of each node on the route, one byte
-// per hop, the local node first. The empty Route is the local node. Routes are
-// immutable and comparable.
-type Route string
+// A Route is a directed route: the output port of each node on the route, the local node's
+// first. The zero value is no route, and requests along it fail: a route that was not found
+// never leads to the local port. Routes are immutable and comparable.
+type Route struct {
+	// path is the path field of a packet up to the last hop. Entry 0 stands for the local
+	// node and is 0; "" is no route.
+	path string
+}
 
-// Append returns the route extended by one hop through port.
-func (r Route) Append(port uint8) Route { return r + Route([]byte{port}) }
+const noRoute = "none"
 
-// Parent returns the route to the node before the last hop.
-// The local node's parent is the local node.
-func (r Route) Parent() Route {
-	if r == "" {
+// Local is the route to the local port, which has no hops.
+var Local = RouteOf()
+
+// RouteOf returns the route through output ports, the local node's first.
+func RouteOf(ports ...uint8) Route { return Route{"\x00" + string(ports)} }
+
+// IsNone reports whether r is the zero value.
+func (r Route) IsNone() bool { return r.path == "" }
+
+// Append returns the route extended by one hop through port. No route has no extension.
+func (r Route) Append(port uint8) Route {
+	if r.IsNone() {
 		return r
 	}
-	return r[:len(r)-1]
+	return Route{r.path + string([]byte{port})}
+}
+
+// Join returns the route that continues along another one. It is no route if either of both
+// is none.
+func (r Route) Join(rest Route) Route {
+	if r.IsNone() || rest.IsNone() {
+		return Route{}
+	}
+	return Route{r.path + rest.path[1:]}
+}
+
+// Parent returns the route to the node before the last hop. The local node's parent is the
+// local node, and no route has no parent.
+func (r Route) Parent() Route {
+	if r.Hops() == 0 {
+		return r
+	}
+	return Route{r.path[:len(r.path)-1]}
 }
 
 // Hops returns the number of links that the route crosses.
-func (r Route) Hops() int { return len(r) }
+func (r Route) Hops() int { return max(len(r.path)-1, 0) }
 
-// String returns the route in the form of infiniband-diags: 0 for the local node,
-// followed by decimal port numbers, for example "0,1,3".
+// Exit returns the output port of the last hop, 0 without hops.
+func (r Route) Exit() uint8 {
+	if r.Hops() == 0 {
+		return 0
+	}
+	return r.path[len(r.path)-1]
+}
+
+// Ports returns the output port of each hop.
+func (r Route) Ports() []byte {
+	if r.IsNone() {
+		return nil
+	}
+	return []byte(r.path[1:])
+}
+
+// Compare compares the ports of two routes in their order, no route first.
+func (r Route) Compare(other Route) int { return strings.Compare(r.path, other.path) }
+
+// String returns the route in the form of infiniband-diags: 0 for the local node, followed
+// by decimal port numbers, for example "0,1,3". It returns "none" for no route.
 func (r Route) String() string {
+	if r.IsNone() {
+		return noRoute
+	}
 	b := []byte{'0'}
-	for i := range len(r) {
+	for _, port := range r.Ports() {
 		b = append(b, ',')
-		b = strconv.AppendUint(b, uint64(r[i]), 10)
+		b = strconv.AppendUint(b, uint64(port), 10)
 	}
 	return string(b)
 }
@@ -45,8 +96,12 @@ func (r Route) String() string {
 // MarshalText returns the text of [Route.String]. The error is always nil.
 func (r Route) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText parses the text that [ParseRoute] accepts.
+// UnmarshalText parses the text that [ParseRoute] accepts, and "none".
 func (r *Route) UnmarshalText(text []byte) (err error) {
+	if string(text) == noRoute {
+		*r = Route{}
+		return nil
+	}
 	*r, err = ParseRoute(string(text))
 	return err
 }
@@ -57,21 +112,21 @@ func (r *Route) UnmarshalText(text []byte) (err error) {
 func ParseRoute(s string) (Route, error) {
 	elements := strings.Split(s, ",")
 	if len(elements)-1 > MaxHops {
-		return "", fmt.Errorf("parse directed route %q: %d hops, at most %d are possible", s, len(elements)-1, MaxHops)
+		return Route{}, fmt.Errorf("parse directed route %q: %d hops, at most %d are possible", s, len(elements)-1, MaxHops)
 	}
-	hops := make([]byte, 0, len(elements))
+	ports := make([]byte, 0, len(elements))
 	for i, e := range elements {
 		port, err := strconv.ParseUint(strings.TrimSpace(e), 0, 8)
 		switch {
 		case err != nil:
-			return "", fmt.Errorf("parse directed route %q: element %d: %q is not a port number (0 to 255)", s, i+1, e)
+			return Route{}, fmt.Errorf("parse directed route %q: element %d: %q is not a port number (0 to 255)", s, i+1, e)
 		case i == 0 && port != 0:
-			return "", fmt.Errorf("parse directed route %q: element 1 is the local node and must be 0, not %d", s, port)
+			return Route{}, fmt.Errorf("parse directed route %q: element 1 is the local node and must be 0, not %d", s, port)
 		case i > 0 && port == 0:
-			return "", fmt.Errorf("parse directed route %q: element %d: no link leaves by port 0", s, i+1)
+			return Route{}, fmt.Errorf("parse directed route %q: element %d: no link leaves by port 0", s, i+1)
 		case i > 0:
-			hops = append(hops, byte(port))
+			ports = append(ports, byte(port))
 		}
 	}
-	return Route(hops), nil
+	return RouteOf(ports...), nil
 }

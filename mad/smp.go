@@ -47,8 +47,7 @@ func (p *Packet) PutSMP(r SMPRequest) {
 	if !r.Directed {
 		return
 	}
-	// Entry 0 of the path is not used: the hop pointer counts from 1.
-	p[offHopCount] = byte(copy(p[offInitialPath+1:offReturnPath], r.Route))
+	p[offHopCount] = byte(max(copy(p[offInitialPath:offReturnPath], r.Route.path)-1, 0))
 	binary.BigEndian.PutUint16(p[offDrSLID:], uint16(r.DrSLID))
 	binary.BigEndian.PutUint16(p[offDrDLID:], uint16(r.DrDLID))
 }
@@ -82,5 +81,5 @@ func (p *Packet) ReturnPath() Route { return p.path(offReturnPath) }
 
 func (p *Packet) path(off int) Route {
 	hops := min(int(p[offHopCount]), MaxHops)
-	return Route(p[off+1 : off+1+hops])
+	return RouteOf(p[off+1 : off+1+hops]...) // entry 0 is not used: the hop pointer counts from 1
 }

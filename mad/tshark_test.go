@@ -28,11 +28,11 @@ func tsharkPackets(t *testing.T) map[string]*Packet {
 	}
 	get := build(SMPRequest{
 		TID: 0x0102030405060708, Method: MethodGet, Attr: AttrNodeInfo, Modifier: 0,
-		MKey: 0x1112131415161718, Directed: true, Route: "\x01\x05\x24", DrSLID: 0xffff, DrDLID: 0xfffe,
+		MKey: 0x1112131415161718, Directed: true, Route: RouteOf(1, 5, 36), DrSLID: 0xffff, DrDLID: 0xfffe,
 	}, "")
 	resp := build(SMPRequest{
 		TID: 0xa1a2a3a4a5a6a7a8, Method: MethodGetResp, Attr: AttrNodeInfo,
-		Directed: true, Route: "\x01\x05", DrSLID: 0xffff, DrDLID: 0xffff,
+		Directed: true, Route: RouteOf(1, 5), DrSLID: 0xffff, DrDLID: 0xffff,
 	}, "nodeinfo-1")
 	resp[offStatus] = 0x80 // on its way back
 	resp.SetStatus(StatusBadValue)

@@ -48,7 +48,7 @@ func (t *Target) prepare(o *Options, attr *umad.PortAttr) {
 	case AgentSMA:
 		smp := mad.SMPRequest{
 			Method: mad.MethodGet, Attr: mad.AttrNodeInfo, MKey: o.MKey,
-			Directed: t.To.LID == 0 || t.To.Route != "",
+			Directed: t.To.IsDirected(),
 			Route:    t.To.Route, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 		}
 		if smp.Directed && t.To.LID != 0 {
@@ -86,7 +86,7 @@ func (t *Target) isSource(a *umad.Addr) bool {
 	switch {
 	case t.GRH != nil:
 		return a.GRH != nil && a.GRH.DGID == t.GRH.DGID
-	case t.To.Route != "" || t.To.LID == 0:
+	case t.To.IsDirected():
 		return true
 	}
 	return a.LID == t.To.LID

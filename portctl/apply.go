@@ -92,8 +92,13 @@ func (s *Session) Apply(ctx context.Context, plan *Plan, done func(*Step)) error
 
 // apply carries out one step. The error is that of the log, or of ctx before the change.
 func (s *Session) apply(ctx context.Context, st *Step) error {
-	s.aim(st)
-	before, err := s.read(ctx, st.Port, st.to)
+	var before *Status
+	_, err := s.graph.aim(st)
+	if err == nil {
+		before, err = s.read(ctx, st.Port, st.to)
+	} else if len(s.graph.down) > 0 {
+		err = errCutOff
+	}
 	if err == nil {
 		st.Before = before
 		err = s.check(st)
@@ -181,7 +186,7 @@ func (s *Session) set(ctx context.Context, st *Step) error {
 const supportsExtendedSpeeds = 1 << 31
 
 func (s *Session) send(ctx context.Context, st *Step, attr mad.AttrID, modifier uint32, data []byte) error {
-	_, err := s.client.Call(ctx, &umad.Request{To: st.to, Method: mad.MethodSet, Attr: attr, Modifier: modifier, Payload: data})
+	_, err := s.client.Call(ctx, &umad.Request{To: st.to, Method: mad.MethodSet, Attr: attr, Modifier: modifier, Payload: data, Expect: new(st.Port.Identity())})
 	return err
 }
 

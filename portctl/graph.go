@@ -1,11 +1,14 @@
 package portctl
 
 import (
+	"errors"
+	"maps"
 	"slices"
 
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
+	"github.com/ibkit/ibkit/umad"
 )
 
 // A graph is the links of a scanned fabric, some of which are taken as down.
@@ -102,19 +105,59 @@ func (g *graph) cutOff(p *fabric.Port) []*fabric.Node {
 	return nodes
 }
 
+// clone returns a copy whose links change independently.
+func (g *graph) clone() *graph {
+	return &graph{fabric: g.fabric, root: g.root, down: maps.Clone(g.down)}
+}
+
+// aim finds the routes to the port of a step and to its peer: if possible without the link of
+// the port, so that the change does not affect the requests. It reports whether the route to
+// the port is such a route.
+func (g *graph) aim(st *Step) (around bool, err error) {
+	p := st.Port
+	st.to, st.peerTo = umad.Target{}, nil
+	var route mad.Route
+	g.without(p, func() { route, around = g.route(p) })
+	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
+		around = false
+	}
+	if !around {
+		var ok bool
+		if route, ok = g.route(p); !ok {
+			return false, errNoRoute
+		}
+	}
+	st.to = umad.Target{Route: route}
+	if p.Peer == nil {
+		return around, nil
+	}
+	var peer mad.Route
+	var ok bool
+	g.without(p, func() { peer, ok = g.route(p.Peer) })
+	if !ok {
+		peer, ok = g.route(p.Peer)
+	}
+	if ok {
+		st.peerTo = &umad.Target{Route: peer}
+	}
+	return around, nil
+}
+
+var errNoRoute = errors.New("no directed route leads to the port: its link is down, or only another port of its node is connected")
+
 // route returns a shortest directed route from the local port to the agent of a port, and
 // false if there is none. Each port of an adapter has its own agent, which requests reach
 // through that port.
 func (g *graph) route(p *fabric.Port) (mad.Route, bool) {
 	start := g.fabric.Start
 	if p.Node == start && (start.Info.NodeType == mad.NodeTypeSwitch || p.Number == g.fabric.StartPort) {
-		return "", true
+		return mad.Local, true
 	}
 	last := p
 	var hops []byte
 	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
 		if p.Peer == nil || g.down[p] {
-			return "", false
+			return mad.Route{}, false
 		}
 		last = p.Peer
 		hops = append(hops, last.Number)
@@ -123,19 +166,19 @@ func (g *graph) route(p *fabric.Port) (mad.Route, bool) {
 	for n := last.Node; n != start; {
 		via := from[n]
 		if via == nil {
-			return "", false
+			return mad.Route{}, false
 		}
 		hops = append(hops, via.Number)
 		n = via.Node
 	}
 	if last.Node == start && start.Info.NodeType != mad.NodeTypeSwitch && last.Number != g.fabric.StartPort {
-		return "", false // directed routes leave an adapter through the local port only
+		return mad.Route{}, false // directed routes leave an adapter through the local port only
 	}
 	if len(hops) > mad.MaxHops {
-		return "", false
+		return mad.Route{}, false
 	}
 	slices.Reverse(hops)
-	return mad.Route(hops), true
+	return mad.RouteOf(hops...), true
 }
 
 // tree returns for each switch that directed routes reach the port before it on a shortest

@@ -15,48 +15,6 @@ import (
 	"github.com/ibkit/ibkit/umad"
 )
 
-// A Risk is a reason not to take a link down.
-type Risk uint8
-
-// The risks.
-const (
-	OwnLink  Risk = iota + 1 // requests to the port cross the link
-	SMLink                   // the link connects the subnet manager
-	LastLink                 // nodes have no other path
-)
-
-var riskNames = []string{OwnLink: "own-link", SMLink: "sm-link", LastLink: "last-link"}
-
-// Risks are all risks.
-var Risks = []Risk{OwnLink, SMLink, LastLink}
-
-// String returns the name of the risk.
-func (r Risk) String() string { return riskNames[r] }
-
-// MarshalText returns the name of the risk. The error is always nil.
-func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText parses the name of a risk.
-func (r *Risk) UnmarshalText(text []byte) error {
-	i := slices.Index(riskNames, string(text))
-	if i <= 0 {
-		return fmt.Errorf("unknown risk %q", text)
-	}
-	*r = Risk(i)
-	return nil
-}
-
-// Detail describes the risk.
-func (r Risk) Detail() string {
-	switch r {
-	case OwnLink:
-		return "the link carries the requests of this host: it could not be brought up again from here"
-	case SMLink:
-		return "the link connects the subnet manager"
-	}
-	return "nodes lose their only path"
-}
-
 // A Plan is a change of ports, in the order in which it is carried out.
 type Plan struct {
 	Change Change
@@ -65,6 +23,11 @@ type Plan struct {
 	// Partial reports that the scan of the fabric is incomplete: nodes that are cut off
 	// may be missing.
 	Partial bool
+
+	// CutOff reports that steps cut off the ports of later ones. Order is an order of the
+	// steps in which none does, nil if there is none.
+	CutOff bool
+	Order  []*Step
 }
 
 // A Step is the change of one port.
@@ -140,8 +103,9 @@ func (s *Session) Plan(ctx context.Context, change Change, targets []Target) (*P
 		}
 		ports = append(ports, p)
 	}
+	after := s.graph.clone()
 	for _, p := range s.oncePerLink(ports) {
-		step, err := s.step(ctx, change, p)
+		step, err := s.step(ctx, change, p, after)
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +114,9 @@ func (s *Session) Plan(ctx context.Context, change Change, targets []Target) (*P
 		}
 		plan.Steps = append(plan.Steps, step)
 	}
-	// Apply begins with the links as they are.
-	clear(s.graph.down)
+	if slices.ContainsFunc(plan.Steps, func(st *Step) bool { return errors.Is(st.Err, errCutOff) }) {
+		plan.CutOff, plan.Order = true, s.order(plan.Steps)
+	}
 	return plan, nil
 }
 
@@ -171,10 +136,13 @@ func (s *Session) oncePerLink(ports []*fabric.Port) []*fabric.Port {
 	return once
 }
 
-// step determines the change of one port. The error is one that ends the plan.
-func (s *Session) step(ctx context.Context, change Change, p *fabric.Port) (*Step, error) {
+// step determines the change of one port, after the changes of the steps before, which g has.
+// The error is one that ends the plan.
+func (s *Session) step(ctx context.Context, change Change, p *fabric.Port, g *graph) (*Step, error) {
 	st := &Step{Port: p, change: change}
-	around := s.aim(st)
+	if _, st.Err = s.graph.aim(st); st.Err != nil {
+		return st, nil
+	}
 	var err error
 	if st.Before, err = s.read(ctx, p, st.to); err != nil {
 		st.Err = err
@@ -184,23 +152,64 @@ func (s *Session) step(ctx context.Context, change Change, p *fabric.Port) (*Ste
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if st.Err = s.check(st); st.Err != nil {
+	if st.Err = s.check(st); st.Err != nil || st.Needless() {
 		return st, nil
 	}
-	if st.Needless() {
+	around, err := g.aim(st)
+	if err != nil {
+		st.Err = errCutOff
 		return st, nil
 	}
+	s.addSettingRisks(st)
 	switch {
 	case st.takesDown() || st.disarms():
-		st.CutsOff = s.graph.cutOff(p)
-		s.addRisks(st, around, st.CutsOff)
-		s.graph.set(p, true)
+		st.CutsOff = g.cutOff(p)
+		s.addLinkRisks(st, around, st.CutsOff)
+		g.set(p, true)
 	case change.Action.retrains():
-		st.Interrupts = s.graph.cutOff(p)
-		s.addRisks(st, around, st.Interrupts)
-		s.graph.set(p, false)
+		st.Interrupts = g.cutOff(p)
+		s.addLinkRisks(st, around, st.Interrupts)
+		g.set(p, false)
 	}
 	return st, nil
+}
+
+// errCutOff is the error of a step whose port the steps before cut off.
+var errCutOff = errors.New("the port cannot be reached after the changes before")
+
+// order returns the steps of a plan in an order in which none cuts off the port of a later
+// one, nil if there is no such order. What a step cuts off, later steps do not reconnect: so
+// a port that is reached with the links of all others down can be the last.
+func (s *Session) order(steps []*Step) []*Step {
+	g := s.graph.clone()
+	for _, st := range steps {
+		if st.isDown() {
+			g.set(st.Port, true)
+		}
+	}
+	left, ordered := slices.Clone(steps), make([]*Step, 0, len(steps))
+	for len(left) > 0 {
+		i := len(left) - 1
+		for ; i >= 0; i-- {
+			g.set(left[i].Port, s.graph.down[left[i].Port])
+			if _, ok := g.route(left[i].Port); ok {
+				break
+			}
+			g.set(left[i].Port, true)
+		}
+		if i < 0 {
+			return nil
+		}
+		ordered = append(ordered, left[i])
+		left = slices.Delete(left, i, i+1)
+	}
+	slices.Reverse(ordered)
+	return ordered
+}
+
+// isDown reports whether the link of the port is down or carries no data after the step.
+func (st *Step) isDown() bool {
+	return st.Before != nil && !st.Needless() && (st.takesDown() || st.disarms())
 }
 
 // sharesLIDs reports whether a change gives two ports the same LID.
@@ -211,35 +220,6 @@ func (st *Step) sharesLIDs(other *Step) bool {
 	a, b, changed := st.lids()
 	c, d, others := other.lids()
 	return changed && others && a != 0 && a <= d && c <= b
-}
-
-// aim finds the routes to the port and to its peer: if possible without the link of the
-// port, so that the change does not affect the requests. It reports whether the route to
-// the port is such a route.
-func (s *Session) aim(st *Step) (around bool) {
-	p, g := st.Port, s.graph
-	var route mad.Route
-	g.without(p, func() { route, around = g.route(p) })
-	if p.Node.Info.NodeType != mad.NodeTypeSwitch {
-		around = false
-	}
-	if !around {
-		route, _ = g.route(p)
-	}
-	st.to = umad.Target{Route: route}
-	if p.Peer == nil {
-		return around
-	}
-	var peer mad.Route
-	var ok bool
-	g.without(p, func() { peer, ok = g.route(p.Peer) })
-	if !ok {
-		peer, ok = g.route(p.Peer)
-	}
-	if ok {
-		st.peerTo = &umad.Target{Route: peer}
-	}
-	return around
 }
 
 // readPeer reads the peer of a step, as far as it is known and replies.
@@ -343,40 +323,6 @@ func (st *Step) takesDown() bool {
 // activated again (InfiniBand Architecture, Volume 1, 7.2.7).
 func (st *Step) disarms() bool {
 	return st.change.Action == Arm && st.Before.Info.State == ib.PortActive
-}
-
-// addRisks finds the risks of a link that goes down: a link that trains may stay down, too.
-// around reports that requests do not need the link, lost are the nodes that do.
-func (s *Session) addRisks(st *Step, around bool, lost []*fabric.Node) {
-	p := st.Port
-	if p.Peer == nil {
-		return
-	}
-	local := s.Fabric.Start
-	isLocal := func(p *fabric.Port) bool { return p != nil && p.Node == local && p.Number == s.Fabric.StartPort }
-	if !around || isLocal(p) || isLocal(p.Peer) {
-		st.Risks = append(st.Risks, OwnLink)
-	}
-	if sm := portWithLID(s.Fabric, s.port.Attr().SMLID); sm != nil && (sm == p || sm == p.Peer) {
-		st.Risks = append(st.Risks, SMLink)
-	}
-	if len(lost) > 0 {
-		st.Risks = append(st.Risks, LastLink)
-	}
-}
-
-// NotForced returns the risks of a plan that are not in a list.
-func (p *Plan) NotForced(forced []Risk) []Risk {
-	var risks []Risk
-	for _, st := range p.Steps {
-		for _, r := range st.Risks {
-			if !slices.Contains(forced, r) && !slices.Contains(risks, r) {
-				risks = append(risks, r)
-			}
-		}
-	}
-	slices.Sort(risks)
-	return risks
 }
 
 // Err returns the first reason why a change is not possible, or nil.

@@ -274,7 +274,16 @@ func TestPlan_Risks(t *testing.T) {
 		{"arm", "leaf2 1", nil, 0, 0},
 		{"arm", "leaf1 3", []Risk{OwnLink, SMLink, LastLink}, 21, 0},
 		{"enable", "leaf1 4", nil, 0, 0},
-		{"mtu=256", "leaf1 4", nil, 0, 0},
+		{"mtu=256", "leaf1 4", []Risk{Mismatch}, 0, 0},
+		{"mtu=256", "leaf1 9", nil, 0, 0},
+		{"vls=1", "leaf1 4", []Risk{Mismatch}, 0, 0},
+		{"lid=77", "node01", []Risk{OwnLID, SMLID}, 0, 0},
+		{"lid=77", "node02", []Risk{PortLID}, 0, 0},
+		{"lid=77", "leaf2 0", []Risk{PortLID}, 0, 0},
+		{"lid=77 smlid=9", "node01", []Risk{OwnLID, SMLID, SAAccess}, 0, 0},
+		{"smlid=9", "node02", []Risk{SAAccess}, 0, 0},
+		{"mkey=0x1234", "node02", []Risk{MKey}, 0, 0},
+		{"mkeyprot=1", "leaf2 0", []Risk{MKey}, 0, 0},
 	} {
 		t.Run(test.change+" "+test.ports, func(t *testing.T) {
 			r := newRig(t)

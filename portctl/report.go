@@ -17,6 +17,10 @@ type Report struct {
 	DryRun  bool         `json:"dry_run"`
 	Partial bool         `json:"partial"` // the scan is incomplete: cut-off nodes may be missing
 	Ports   []ReportPort `json:"ports"`
+
+	// Order has the names of the ports in an order in which the change of none cuts off
+	// a later one; nil: they already have it, or there is none.
+	Order []string `json:"order"`
 }
 
 // A ReportPort is a port with its change.
@@ -86,6 +90,9 @@ func NewReport(p *Plan, dryRun bool, names *fabric.NameMap) *Report {
 	r := &Report{Schema: ReportSchema, DryRun: dryRun, Partial: p.Partial, Ports: []ReportPort{}}
 	if !p.Change.IsZero() {
 		r.Change = new(p.Change.String())
+	}
+	for _, st := range p.Order {
+		r.Order = append(r.Order, names.PortName(st.Port))
 	}
 	for _, st := range p.Steps {
 		port := reportPort(st.Port, names)

@@ -186,7 +186,7 @@ func (s *Session) located(p *resolve.Port) *fabric.Port {
 	if p.To.LID == 0 && int(f.StartPort) < len(f.Start.Ports) {
 		at = f.Start.Ports[f.StartPort]
 	}
-	for _, exit := range []byte(p.To.Route) {
+	for _, exit := range p.To.Route.Ports() {
 		if at == nil || int(exit) >= len(at.Node.Ports) || at.Node.Ports[exit] == nil {
 			return nil
 		}
@@ -256,7 +256,7 @@ func (s *Session) scanAt(ctx context.Context, to umad.Target, t Target) (*fabric
 		if err != nil {
 			return nil, ctx.Err()
 		}
-		route = first + route
+		route = to.RouteAfter(first)
 	}
 	f, err := fabric.Discover(ctx, s.client, fabric.DiscoverOptions{From: umad.Target{Route: route}, MaxHops: 1, NoExtendedPortInfo: s.NoExtendedPortInfo})
 	if err != nil {

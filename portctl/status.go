@@ -44,7 +44,8 @@ func (s *Status) isUp() bool {
 	return s.Info.PhysState == ib.PhysLinkUp && s.Info.State >= ib.PortInit
 }
 
-// read requests the attributes of a port.
+// read requests the attributes of a port. It returns a [*umad.WrongPortError] if another port
+// is at the target.
 func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*Status, error) {
 	st := &Status{external: p.Node.Info.NodeType == mad.NodeTypeSwitch && p.Number != 0}
 	st.Caps = &st.Info
@@ -56,18 +57,19 @@ func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*St
 				err = mad.Decode(a, r.Data())
 			}
 			switch {
-			case err == nil:
+			case err == nil && data != nil:
 				*data = append([]byte(nil), r.Data()...)
-			case !optional && first == nil:
+			case err != nil && !optional && first == nil:
 				first = err
 			}
 		}})
 	}
+	node := new(mad.NodeInfo)
+	get(node, 0, nil, false)
 	get(&st.Info, p.Number, &st.data, false)
 	if st.external {
 		st.Caps = new(mad.PortInfo)
-		var unused []byte
-		get(st.Caps, 0, &unused, false)
+		get(st.Caps, 0, nil, false)
 	}
 	ext := new(mad.MlnxExtPortInfo)
 	if fabric.HasExtendedPortInfo(&p.Node.Info) && !s.NoExtendedPortInfo && p.Number != 0 {
@@ -75,6 +77,9 @@ func (s *Session) read(ctx context.Context, p *fabric.Port, to umad.Target) (*St
 	}
 	if err := s.client.Run(ctx); err != nil {
 		return nil, err
+	}
+	if first == nil {
+		first = p.Identity().Check(to, node)
 	}
 	if first != nil {
 		return nil, first

@@ -89,9 +89,9 @@ func (t *target) callFor(a Attribute, p part) (call, error) {
 	}
 	lid := t.port.To.LID
 	switch {
-	case t.port.To == umad.Target{}:
+	case t.port.To == umad.Target{Route: mad.Local}:
 		lid = t.result.Local.LID
-	case t.port.To.Route != "":
+	case t.port.To.IsDirected():
 		return call{}, fmt.Errorf("query subnet administration: it has no records of the directed route %v", t.port.To.Route)
 	}
 	r := records[a.ID](lid, p)

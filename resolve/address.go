@@ -52,7 +52,7 @@ type Address struct {
 }
 
 // Self returns the address of the local port.
-func Self() Address { return Address{Kind: Route, Text: "route:0"} }
+func Self() Address { return Address{Kind: Route, Text: "route:0", Route: mad.Local} }
 
 // String returns a.Text.
 func (a Address) String() string { return a.Text }

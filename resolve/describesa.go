@@ -28,7 +28,7 @@ func (r *Resolver) describeBySA(ctx context.Context, ports []*description) error
 	first := true
 	for _, d := range ports {
 		switch p := d.port; {
-		case p.To.Route != "" || p.To.LID == 0:
+		case p.To.IsDirected() || p.To.LID == 0:
 			if r.opts.Mode == LookupSA {
 				p.Err = ErrNoRouteRecord
 			}

@@ -41,7 +41,7 @@ func (p *Port) check() {
 	switch asked := p.To.LID; {
 	case first == 0:
 		add(NoLID, "the port has no LID")
-	case asked != 0 && p.To.Route == "" && (asked < first || asked > last):
+	case asked != 0 && !p.To.IsDirected() && (asked < first || asked > last):
 		add(OtherLID, "at LID %d is a port whose own is %d", asked, first)
 	}
 	if n := p.Node; n != nil && n.NodeType != mad.NodeTypeSwitch && p.Info.State != ib.PortActive {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/sysfs"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad/device"
 )
 
@@ -84,7 +85,7 @@ func (r *Resolver) findEthernet(ctx context.Context, a Address) ([]*Port, error)
 	case Name:
 		return r.hostsByName(ctx, a.Name)
 	case Route:
-		if a.First == 0 && a.Route == "" {
+		if a.First == 0 && a.Route == mad.Local {
 			return r.self()
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 )
 
-var sameAddress = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
+var sameAddress = cmpopts.EquateComparable(netip.Addr{}, mad.Route{})
 
 func TestParse(t *testing.T) {
 	gid := ib.MakeGID(0xfe80<<48, 0x2c9030010a1b2)
@@ -29,11 +30,11 @@ func TestParse(t *testing.T) {
 		"0002c9030010a1b2":               {Kind: GUID, GUID: 0x2c9030010a1b2},
 		"1234567812345678":               {Kind: GUID, GUID: 0x1234567812345678},
 		"guid:0xbeef":                    {Kind: GUID, GUID: 0xbeef},
-		"0,1,3":                          {Kind: Route, Route: "\x01\x03"},
-		"0, 1":                           {Kind: Route, Route: "\x01"},
-		"5,0,1":                          {Kind: Route, First: 5, Route: "\x01"},
-		"route:0":                        {Kind: Route},
-		"DR:0,2":                         {Kind: Route, Route: "\x02"},
+		"0,1,3":                          {Kind: Route, Route: mad.RouteOf(1, 3)},
+		"0, 1":                           {Kind: Route, Route: mad.RouteOf(1)},
+		"5,0,1":                          {Kind: Route, First: 5, Route: mad.RouteOf(1)},
+		"route:0":                        {Kind: Route, Route: mad.Local},
+		"DR:0,2":                         {Kind: Route, Route: mad.RouteOf(2)},
 		"fe80::2:c903:10:a1b2":           {Kind: GID, GID: gid},
 		"2001:db8::7":                    {Kind: GID, GID: netip.MustParseAddr("2001:db8::7").As16()},
 		"fe80:0:0:0:0002:c903:0010:a1b2": {Kind: GID, GID: gid},

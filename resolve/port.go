@@ -78,7 +78,7 @@ func (p *Port) Number() (uint8, bool) {
 // not assigned.
 func (p *Port) LIDs() (first, last ib.LID) {
 	switch {
-	case p.Info == nil && p.To.Route != "": // To.LID is the start of the route
+	case p.Info == nil && p.To.IsDirected(): // To.LID is the start of the route
 		return 0, 0
 	case p.Info == nil:
 		return p.To.LID, p.To.LID

@@ -45,7 +45,7 @@ type Node struct {
 	GUID  ib.GUID
 	Type  mad.NodeType
 	Desc  mad.NodeDescription
-	Route mad.Route // a directed route from the start of the scan; "" also if unknown
+	Route mad.Route // a directed route from the start of the scan, if known
 
 	// Ports is indexed by port number. Entry 0 is the management port of a switch,
 	// and unused on other nodes.

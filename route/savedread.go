@@ -100,8 +100,8 @@ func (s *savedReader) node() error {
 	if err != nil {
 		return s.errorf("description: %v", err)
 	}
-	route, err := mad.ParseRoute(saved.Route)
-	if err != nil {
+	var route mad.Route
+	if err := route.UnmarshalText([]byte(saved.Route)); err != nil {
 		return s.errorf("%v", err)
 	}
 	n := s.routing.add(saved.GUID, mad.NodeType(saved.Type), saved.NumPorts)

@@ -123,7 +123,7 @@ func TestCommand_PKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := umad.NewClient(port, umad.ClientOptions{}).Call(t.Context(), &umad.Request{Attr: mad.AttrPKeyTable})
+	r, err := umad.NewClient(port, umad.ClientOptions{}).Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPKeyTable})
 	if err != nil {
 		t.Fatal(err)
 	}

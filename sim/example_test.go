@@ -50,7 +50,7 @@ func ExampleFabric_Open() {
 	m := umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	m.MAD.PutSMP(mad.SMPRequest{
 		Method: mad.MethodGet, Attr: mad.AttrNodeDescription,
-		Directed: true, Route: "\x01", DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
+		Directed: true, Route: mad.RouteOf(1), DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	if err := port.Send(&m); err != nil {
 		log.Fatal(err)

@@ -45,7 +45,7 @@ func TestModel_Seed(t *testing.T) {
 			}
 			start, h := time.Now(), sha256.New()
 			for i := range 2000 {
-				sendPortInfo(t, p, uint64(i), []mad.Route{"\x01", "\x01\x01", "\x01\x02\x02"}[i%3])
+				sendPortInfo(t, p, uint64(i), []mad.Route{mad.RouteOf(1), mad.RouteOf(1, 1), mad.RouteOf(1, 2, 2)}[i%3])
 				var m umad.Message
 				for p.Recv(&m, time.Now().Add(20*time.Microsecond)) == nil {
 					h.Write([]byte(time.Since(start).String()))
@@ -71,7 +71,7 @@ func TestModel_Duplicate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sendPortInfo(t, p, 1, "\x01")
+	sendPortInfo(t, p, 1, mad.RouteOf(1))
 	var m umad.Message
 	n := 0
 	for p.Recv(&m, time.Now()) == nil {
@@ -91,7 +91,7 @@ func TestModel_Reorder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 100 {
-			sendPortInfo(t, p, uint64(i), "\x01")
+			sendPortInfo(t, p, uint64(i), mad.RouteOf(1))
 		}
 		overtaken, last := 0, uint64(0)
 		for range 100 {
@@ -124,12 +124,12 @@ func TestSend_ReturnPath(t *testing.T) {
 			up = q
 		}
 	}
-	sendPortInfo(t, p, 1, mad.Route([]byte{at.Number, up.Number}))
+	sendPortInfo(t, p, 1, mad.RouteOf(at.Number, up.Number))
 	var m umad.Message
 	if err := p.Recv(&m, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := mad.Route([]byte{at.Peer.Number, up.Peer.Number}); m.MAD.ReturnPath() != want {
+	if want := mad.RouteOf(at.Peer.Number, up.Peer.Number); m.MAD.ReturnPath() != want {
 		t.Errorf("got return path %v, want %v", m.MAD.ReturnPath(), want)
 	}
 }

@@ -48,7 +48,7 @@ func set(t *testing.T, c *umad.Client, to umad.Target, a mad.Attribute, modifier
 	if err := mad.Encode(a, data); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := c.Call(context.Background(), &umad.Request{To: to, Method: mad.MethodSet, Attr: a.ID(), Modifier: modifier, Payload: data})
+	reply, err := c.Call(context.Background(), &umad.Request{To: to, Method: mad.MethodSet, Attr: a.ID(), Modifier: modifier, Payload: data, Expect: &umad.Identity{}})
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func TestSend_Routes(t *testing.T) {
 		}
 	}
 	var info mad.NodeInfo
-	if err := get(t, c, umad.Target{Route: "\x01\x03\x02\x01"}, &info, 0); err != nil || info.NodeType != mad.NodeTypeCA {
+	if err := get(t, c, umad.Target{Route: mad.RouteOf(1, 3, 2, 1)}, &info, 0); err != nil || info.NodeType != mad.NodeTypeCA {
 		t.Errorf("directed route: got %v, %v, want an adapter", info.NodeType, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestSetPortInfo(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	c := client(t, f, "", umad.ClientOptions{Timeout: time.Millisecond})
 	f.master = nil // no subnet manager activates links
-	sw := umad.Target{Route: "\x01"}
+	sw := umad.Target{Route: mad.RouteOf(1)}
 	read := func() (i mad.PortInfo) {
 		if err := get(t, c, sw, &i, 2); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestSetPortInfo_Manager(t *testing.T) {
 	} {
 		i := *sw
 		i.State, i.PhysState = step.state, step.phys
-		if err := set(t, c, umad.Target{Route: "\x01"}, &i, 2); err != nil {
+		if err := set(t, c, umad.Target{Route: mad.RouteOf(1)}, &i, 2); err != nil {
 			t.Fatal(err)
 		}
 		if sw.State != step.want || host.State != step.want {
@@ -149,7 +149,7 @@ func TestMKey(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	sw := f.Node("switch1")
 	sw.Ports[0].Info.MKey = 0x1234
-	to := umad.Target{Route: "\x01"}
+	to := umad.Target{Route: mad.RouteOf(1)}
 	for _, test := range []struct {
 		protect        uint8
 		key            uint64
@@ -179,7 +179,7 @@ func TestMKey(t *testing.T) {
 func TestTables(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	c := client(t, f, "", umad.ClientOptions{})
-	to := umad.Target{Route: "\x01"}
+	to := umad.Target{Route: mad.RouteOf(1)}
 	var lft mad.LinearForwardingTable
 	lft.Ports[5] = 3
 	if err := set(t, c, to, &lft, 2); err != nil || f.Node("switch1").LFT[2*64+5] != 3 {
@@ -195,7 +195,7 @@ func TestTables(t *testing.T) {
 		t.Errorf("SL to VL: got %v", err)
 	}
 	var sm mad.SMInfo
-	if err := get(t, c, umad.Target{}, &sm, 0); err != nil || sm.State != mad.SMMaster {
+	if err := get(t, c, umad.Target{Route: mad.Local}, &sm, 0); err != nil || sm.State != mad.SMMaster {
 		t.Errorf("SMInfo: got %+v, %v, want a master", sm, err)
 	}
 }
@@ -209,7 +209,7 @@ func TestModel_Queue(t *testing.T) {
 		c := client(t, f, "", umad.ClientOptions{})
 		answered := 0
 		for range 1000 {
-			c.Submit(&umad.Request{To: umad.Target{Route: "\x01"}, Attr: mad.AttrNodeInfo, Done: func(_ *umad.Request, r *umad.Reply) {
+			c.Submit(&umad.Request{To: umad.Target{Route: mad.RouteOf(1)}, Attr: mad.AttrNodeInfo, Done: func(_ *umad.Request, r *umad.Reply) {
 				if r.Err == nil {
 					answered++
 				}
@@ -274,7 +274,7 @@ func BenchmarkGet(b *testing.B) {
 	var m umad.Message
 	b.ReportAllocs()
 	for b.Loop() {
-		m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrPortInfo, Modifier: 1, Directed: true, Route: "\x01\x13\x02", DrSLID: 0xffff, DrDLID: 0xffff})
+		m.MAD.PutSMP(mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrPortInfo, Modifier: 1, Directed: true, Route: mad.RouteOf(1, 19, 2), DrSLID: 0xffff, DrDLID: 0xffff})
 		if err := p.Send(&m); err != nil {
 			b.Fatal(err)
 		}

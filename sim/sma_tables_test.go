@@ -14,7 +14,7 @@ func TestVLArbitration(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=4")
 	f.Node("switch1").Ports[3].Info.VLArbLowCap = 40
 	c := client(t, f, "host001", umad.ClientOptions{Timeout: time.Millisecond})
-	sw, host := umad.Target{Route: "\x01"}, umad.Target{LID: f.Node("host002").Ports[1].Info.LID}
+	sw, host := umad.Target{Route: mad.RouteOf(1)}, umad.Target{LID: f.Node("host002").Ports[1].Info.LID}
 
 	var got mad.VLArbitration
 	if err := get(t, c, sw, &got, 3<<16|2); err != nil {
@@ -67,7 +67,7 @@ func TestVLArbitration(t *testing.T) {
 func TestMulticastForwardingTable(t *testing.T) {
 	f := build(t, "single-switch:hosts=2,radix=40", "sm=off")
 	c := client(t, f, "host001", umad.ClientOptions{Timeout: time.Millisecond})
-	sw, host := umad.Target{Route: "\x01"}, umad.Target{Route: "\x01\x02"}
+	sw, host := umad.Target{Route: mad.RouteOf(1)}, umad.Target{Route: mad.RouteOf(1, 2)}
 	want := mad.MulticastForwardingTable{Masks: [32]uint16{0: 0x8001, 31: 0xffff}}
 	for _, modifier := range []uint32{0, 31, 2<<28 | 31} {
 		written := want
@@ -163,7 +163,7 @@ func flood(t *testing.T, mlid ib.LID, at *Port, received map[*Port]int, hops int
 // TestMulticastFollowsGroups joins and leaves groups through subnet administration.
 func TestMulticastFollowsGroups(t *testing.T) {
 	f := build(t, "single-switch:hosts=3")
-	sw := umad.Target{Route: "\x01"}
+	sw := umad.Target{Route: mad.RouteOf(1)}
 	c := client(t, f, "host001", umad.ClientOptions{Timeout: time.Millisecond})
 	masks := func() uint16 {
 		t.Helper()
@@ -210,7 +210,7 @@ func TestMulticastFollowsGroups(t *testing.T) {
 func TestSwitchPortStateTable(t *testing.T) {
 	f := build(t, "single-switch:hosts=3,radix=200")
 	c := client(t, f, "host001", umad.ClientOptions{Timeout: time.Millisecond})
-	sw, host := umad.Target{Route: "\x01"}, umad.Target{Route: "\x01\x02"}
+	sw, host := umad.Target{Route: mad.RouteOf(1)}, umad.Target{Route: mad.RouteOf(1, 2)}
 	if err := f.Connect(&f.Node("switch1").Ports[150], &f.Node("switch1").Ports[4]); err != nil {
 		t.Fatal(err)
 	}

@@ -138,9 +138,9 @@ func (d destination) refused(p *mad.Packet) {
 	}
 	n := &mad.MKeyNotice{LID: at.Info.LID, Method: p.Method(), Attr: p.Attr(), Modifier: p.Modifier(), MKey: p.MKey()}
 	if p.Class() == mad.ClassSMPDirected {
-		path := p.ReturnPath()
-		n.Directed, n.DrSLID, n.Hops = 1, p.DrSLID(), uint8(path.Hops())
-		if copy(n.ReturnPath[:], path) < path.Hops() {
+		path := p.ReturnPath().Ports()
+		n.Directed, n.DrSLID, n.Hops = 1, p.DrSLID(), uint8(len(path))
+		if copy(n.ReturnPath[:], path) < len(path) {
 			n.Truncated = 1
 		}
 	}

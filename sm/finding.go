@@ -64,7 +64,7 @@ func (r *run) check() {
 	case 0:
 		add(NoMaster, "no master among %d subnet managers", len(result.Managers))
 	case 1:
-		if lid := result.Local.SMLID; lid != 0 && masters[0].To.LID != 0 && lid != masters[0].To.LID && masters[0].To.Route == "" {
+		if lid := result.Local.SMLID; lid != 0 && masters[0].To.LID != 0 && lid != masters[0].To.LID && !masters[0].To.IsDirected() {
 			add(OtherMaster, "the local port is served by LID %d, the master has LID %d", lid, masters[0].To.LID)
 		}
 	default:

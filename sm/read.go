@@ -152,7 +152,7 @@ func Set(ctx context.Context, o Options, operation Operation, info mad.SMInfo) (
 	if err := mad.Encode(&info, payload); err != nil {
 		return nil, err
 	}
-	reply, err := r.client.Call(ctx, &umad.Request{To: m.To, Method: mad.MethodSet, Attr: info.ID(), Modifier: uint32(operation), Payload: payload})
+	reply, err := r.client.Call(ctx, &umad.Request{To: m.To, Method: mad.MethodSet, Attr: info.ID(), Modifier: uint32(operation), Payload: payload, Expect: &umad.Identity{}})
 	if err != nil {
 		return nil, err
 	}

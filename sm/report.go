@@ -63,7 +63,7 @@ func newReportManager(m *Manager, names *fabric.NameMap) ReportManager {
 	if m.Node != nil {
 		j.NodeGUID = &m.Node.NodeGUID
 	}
-	if m.To.Route != "" || m.To.LID == 0 {
+	if !m.To.Route.IsNone() {
 		j.Route = new(m.To.Route.String())
 	}
 	info := m.Info

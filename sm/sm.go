@@ -256,7 +256,7 @@ func ignoreNone(err error) error {
 
 // at returns the manager with a LID. It adds a missing manager.
 func (r *run) at(lid ib.LID) *Manager {
-	i := slices.IndexFunc(r.result.Managers, func(m *Manager) bool { return m.To.Route == "" && m.To.LID == lid })
+	i := slices.IndexFunc(r.result.Managers, func(m *Manager) bool { return !m.To.IsDirected() && m.To.LID == lid })
 	if i < 0 {
 		r.result.Managers = append(r.result.Managers, &Manager{To: umad.Target{LID: lid}})
 		i = len(r.result.Managers) - 1

@@ -83,7 +83,7 @@ func (s *Sweeper) checkMissing(c *check, n *fabric.Node) {
 			continue
 		}
 		s.client.Submit(&umad.Request{
-			To: umad.Target{Route: n.Route + mad.Route([]byte{p.Number})}, Attr: mad.AttrNodeInfo,
+			To: umad.Target{Route: n.Route.Append(p.Number)}, Attr: mad.AttrNodeInfo,
 			Done: func(_ *umad.Request, r *umad.Reply) { c.changed = c.changed || r.Err == nil },
 		})
 	}

@@ -88,7 +88,7 @@ func (n *Notice) Text() string {
 		text := fmt.Sprintf("%v %v, modifier 0x%x", d.Method, d.Attr, d.Modifier)
 		if d.Directed != 0 {
 			path := d.ReturnPath[:min(int(d.Hops), len(d.ReturnPath))]
-			text += fmt.Sprintf(", from LID %d, return path %v", d.DrSLID, mad.Route(path))
+			text += fmt.Sprintf(", from LID %d, return path %v", d.DrSLID, mad.RouteOf(path...))
 		}
 		return text
 	case *mad.KeyNotice:

@@ -45,7 +45,7 @@ func Send(ctx context.Context, o SendOptions) (_ *Sent, err error) {
 	var node mad.NodeInfo
 	var info mad.PortInfo
 	for _, a := range []mad.Attribute{&node, &info} {
-		reply, err := c.Call(ctx, &umad.Request{Attr: a.ID()})
+		reply, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: a.ID()})
 		if err != nil {
 			return nil, err
 		}

@@ -393,7 +393,7 @@ func (w *watcher) locate(ctx context.Context) error {
 		w.sa.LID = w.SMLID
 		return nil
 	}
-	reply, err := w.client.Call(ctx, &umad.Request{Attr: mad.AttrPortInfo})
+	reply, err := w.client.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo})
 	if err != nil {
 		return err
 	}

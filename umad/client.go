@@ -151,6 +151,16 @@ func (c *Client) Submit(r *Request) {
 	if r.flight.state != idle {
 		panic("umad: request submitted twice")
 	}
+	if r.needsIdentity() {
+		c.confirm(r)
+		return
+	}
+	c.dispatch(r)
+}
+
+// dispatch queues a request, as soon as the directed route to its LID is known if the port
+// needs one.
+func (c *Client) dispatch(r *Request) {
 	if c.routes != nil && r.byLID() {
 		c.routes.submit(r)
 		return

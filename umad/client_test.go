@@ -62,7 +62,7 @@ func TestClient_Loss(t *testing.T) {
 					}
 				})
 				start := time.Now()
-				_, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo})
+				_, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo})
 				if !errors.Is(err, tt.err) {
 					t.Errorf("got error %v, want %v", err, tt.err)
 				}
@@ -106,7 +106,7 @@ func TestClient_Stray(t *testing.T) {
 					p.Deliver(time.Microsecond, tt.stray(umadtest.Reply(m), m))
 					p.Deliver(time.Millisecond, umadtest.Reply(m))
 				})
-				r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo})
+				r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo})
 				if err != nil || r.RTT != time.Millisecond {
 					t.Errorf("got round trip %v, error %v, want 1ms", r.RTT, err)
 				}
@@ -156,11 +156,11 @@ func TestClient_ReplyToEarlierAttempt(t *testing.T) {
 				p.Deliver(time.Second, umadtest.Reply(m))
 			}
 		})
-		r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo, Modifier: 1})
+		r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo, Modifier: 1})
 		if err != nil || r.RTT != 0 {
 			t.Errorf("got round trip %v, error %v, want an unknown one", r.RTT, err)
 		}
-		if r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo, Modifier: 2}); err != nil || r.RTT != time.Second {
+		if r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo, Modifier: 2}); err != nil || r.RTT != time.Second {
 			t.Errorf("next request: got round trip %v, error %v, want 1s", r.RTT, err)
 		}
 		if s := c.Stats(); s.Duplicate != 1 || s.Stray != 0 || s.Late != 0 || s.Sent != 3 {
@@ -180,7 +180,7 @@ func TestClient_ReplyBeforeRetry(t *testing.T) {
 			p.Deliver(3*time.Millisecond, umadtest.Reply(m))
 			return nil
 		}
-		if r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil || r.MAD == nil {
+		if r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo}); err != nil || r.MAD == nil {
 			t.Errorf("got %+v, error %v, want the reply to the first attempt", r, err)
 		}
 	})
@@ -231,7 +231,7 @@ func TestClient_StatusError(t *testing.T) {
 			r.MAD.SetStatus(mad.StatusBadMethodAttr)
 			p.Deliver(0, r)
 		})
-		r, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrSwitchInfo})
+		r, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrSwitchInfo})
 		var status mad.StatusError
 		if !errors.As(err, &status) || mad.Status(status) != mad.StatusBadMethodAttr || r.MAD == nil {
 			t.Errorf("got %v, error %v, want the packet and its status", r, err)
@@ -255,7 +255,7 @@ func TestClient_DeadTargets(t *testing.T) {
 		var alive, dead int
 		var lastAlive time.Time
 		for i := range uint32(1000) {
-			c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Modifier: i, Done: func(_ *umad.Request, r *umad.Reply) {
+			c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Modifier: i, Done: func(_ *umad.Request, r *umad.Reply) {
 				if errors.Is(r.Err, umad.ErrTimeout) {
 					dead++
 					return
@@ -304,7 +304,7 @@ func TestClient_Cancel(t *testing.T) {
 		checkIdle(t, c)
 
 		p.OnRecv, p.OnSend = nil, answerAfter(0)
-		if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil {
+		if _, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo}); err != nil {
 			t.Errorf("next call: got error %v", err)
 		}
 	})
@@ -346,7 +346,7 @@ func TestClient_CancelSubmits(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		calls := 0
-		c.Submit(&umad.Request{Attr: mad.AttrNodeInfo, Done: func(r *umad.Request, p *umad.Reply) {
+		c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo, Done: func(r *umad.Request, p *umad.Reply) {
 			if calls++; p.Err != nil {
 				c.Submit(r)
 			}
@@ -430,7 +430,7 @@ func TestClient_SendError(t *testing.T) {
 func TestClient_SubmitFromDone(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
 		left := 1000
-		r := &umad.Request{Attr: mad.AttrPortInfo}
+		r := &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo}
 		r.Done = func(r *umad.Request, p *umad.Reply) {
 			if p.Err != nil {
 				t.Error(p.Err)
@@ -450,9 +450,9 @@ func TestClient_SubmitFromDone(t *testing.T) {
 func TestClient_Nested(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
 		var run, call error
-		c.Submit(&umad.Request{Attr: mad.AttrNodeInfo, Done: func(*umad.Request, *umad.Reply) {
+		c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo, Done: func(*umad.Request, *umad.Reply) {
 			run = c.Run(context.Background())
-			_, call = c.Call(context.Background(), &umad.Request{Attr: mad.AttrNodeInfo})
+			_, call = c.Call(context.Background(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo})
 		}})
 		if err := c.Run(t.Context()); err != nil || run == nil || call == nil {
 			t.Errorf("got errors %v of Run, %v of the nested Run, %v of the nested Call, want the latter two", err, run, call)
@@ -467,7 +467,7 @@ func TestClient_SubmittedTwice(t *testing.T) {
 			t.Error("got no panic, want one")
 		}
 	}()
-	r := &umad.Request{}
+	r := &umad.Request{To: umad.Target{Route: mad.Local}}
 	c.Submit(r)
 	c.Submit(r)
 }
@@ -514,7 +514,7 @@ func TestClient_WouldBlockWithoutReplies(t *testing.T) {
 			return nil
 		}
 		start := time.Now()
-		if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil {
+		if _, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := time.Since(start), 3*umad.SendPause; got != want {
@@ -537,7 +537,7 @@ func TestClient_MaxOutstanding(t *testing.T) {
 		}
 		requests := make([]umad.Request, umad.MaxOutstanding+100)
 		for i := range requests {
-			requests[i] = umad.Request{Attr: mad.AttrNodeInfo, Done: func(*umad.Request, *umad.Reply) {}}
+			requests[i] = umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo, Done: func(*umad.Request, *umad.Reply) {}}
 			c.Submit(&requests[i])
 		}
 		if err := c.Run(ctx); !errors.Is(err, context.Canceled) {
@@ -566,7 +566,7 @@ func TestClient_Random(t *testing.T) {
 				}
 				ended := make([]int, 300)
 				for i := range ended {
-					c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(r *umad.Request, p *umad.Reply) {
+					c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(r *umad.Request, p *umad.Reply) {
 						ended[i]++
 						switch {
 						case p.Err == nil && p.MAD.Modifier() != uint32(i):
@@ -618,7 +618,7 @@ func TestClient_CancelWhileWaiting(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		start := time.Now()
-		_, err := c.Call(ctx, &umad.Request{Attr: mad.AttrNodeInfo})
+		_, err := c.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo})
 		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 500*time.Millisecond {
 			t.Errorf("got error %v after %v, want %v after 500ms", err, took, context.DeadlineExceeded)
 		}
@@ -630,7 +630,7 @@ func TestClient_NoAllocation(t *testing.T) {
 	c := umad.NewClient(&loopback{}, umad.ClientOptions{})
 	requests := make([]umad.Request, 1000)
 	for i := range requests {
-		requests[i] = umad.Request{Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(*umad.Request, *umad.Reply) {}}
+		requests[i] = umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Modifier: uint32(i), Done: func(*umad.Request, *umad.Reply) {}}
 	}
 	run := func(n int) func() {
 		return func() {
@@ -679,7 +679,7 @@ func BenchmarkClient(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := range requests {
-		requests[i] = umad.Request{To: umad.Target{Route: "\x01\x02\x03"}, Attr: mad.AttrPortInfo, Done: done}
+		requests[i] = umad.Request{To: umad.Target{Route: mad.RouteOf(1, 2, 3)}, Attr: mad.AttrPortInfo, Done: done}
 		c.Submit(&requests[i])
 	}
 	if err := c.Run(b.Context()); err != nil {

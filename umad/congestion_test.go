@@ -23,7 +23,7 @@ func TestClient_MaxWindow(t *testing.T) {
 					p.Deliver(100*time.Microsecond, umadtest.Reply(m))
 				})
 				for range 1000 {
-					c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Done: func(*umad.Request, *umad.Reply) { inFlight-- }})
+					c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Done: func(*umad.Request, *umad.Reply) { inFlight-- }})
 				}
 				if err := c.Run(t.Context()); err != nil {
 					t.Fatal(err)
@@ -41,7 +41,7 @@ func TestClient_MaxWindow(t *testing.T) {
 func TestClient_WindowUnused(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, _ *umadtest.Port, c *umad.Client) {
 		for range 100 {
-			if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil {
+			if _, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestClient_Overload(t *testing.T) {
 		})
 		answered := 0
 		for range 5000 {
-			c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Done: func(_ *umad.Request, r *umad.Reply) {
+			c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Done: func(_ *umad.Request, r *umad.Reply) {
 				if r.Err == nil {
 					answered++
 				}

@@ -64,7 +64,7 @@ type outcome struct {
 
 // request returns a request whose end is recorded in o.
 func (o *outcome) request(modifier uint32) *umad.Request {
-	return &umad.Request{Attr: mad.AttrPortInfo, Modifier: modifier, Done: func(_ *umad.Request, r *umad.Reply) {
+	return &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Modifier: modifier, Done: func(_ *umad.Request, r *umad.Reply) {
 		o.calls++
 		o.err, o.reply = r.Err, *r
 	}}

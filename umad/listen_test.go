@@ -44,7 +44,7 @@ func TestClient_Listen(t *testing.T) {
 			p.Deliver(time.Millisecond, report(m.MAD.TID()))
 			p.Deliver(2*time.Millisecond, umadtest.Reply(m))
 		})
-		if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrNodeInfo}); err != nil || len(received) != 1 {
+		if _, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo}); err != nil || len(received) != 1 {
 			t.Fatalf("got error %v and %d packets during the request, want 1", err, len(received))
 		}
 		p.Deliver(time.Second, report(7))

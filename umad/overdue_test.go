@@ -25,15 +25,15 @@ func TestClient_Overdue(t *testing.T) {
 		request  umad.Request
 		took     time.Duration
 	}{
-		{"early after many replies", 100, umad.ClientOptions{}, umad.Request{}, 4*late + 12*late + whole},
+		{"early after many replies", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{Route: mad.Local}}, 4*late + 12*late + whole},
 		{"counters", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassPM}, 4*late + 12*late + whole},
 		{"vendor", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassMlnx}, 4*late + 12*late + whole},
-		{"four attempts", 100, umad.ClientOptions{Attempts: 4}, umad.Request{}, 4*late + 12*late + 36*late + whole},
-		{"one attempt", 100, umad.ClientOptions{Attempts: 1}, umad.Request{}, whole},
-		{"short timeout", 100, umad.ClientOptions{Timeout: 20 * time.Millisecond}, umad.Request{}, 4*late + 2*(20*time.Millisecond+umad.Slack)},
-		{"few replies", 3, umad.ClientOptions{}, umad.Request{}, 3*whole + 5*late}, // the window delays some
+		{"four attempts", 100, umad.ClientOptions{Attempts: 4}, umad.Request{To: umad.Target{Route: mad.Local}}, 4*late + 12*late + 36*late + whole},
+		{"one attempt", 100, umad.ClientOptions{Attempts: 1}, umad.Request{To: umad.Target{Route: mad.Local}}, whole},
+		{"short timeout", 100, umad.ClientOptions{Timeout: 20 * time.Millisecond}, umad.Request{To: umad.Target{Route: mad.Local}}, 4*late + 2*(20*time.Millisecond+umad.Slack)},
+		{"few replies", 3, umad.ClientOptions{}, umad.Request{To: umad.Target{Route: mad.Local}}, 3*whole + 5*late}, // the window delays some
 		{"vendor, few replies", 3, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassMlnx}, time.Second*3/8 + whole + 5*late},
-		{"Set", 100, umad.ClientOptions{}, umad.Request{Method: mad.MethodSet}, 3 * whole},
+		{"Set", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{Route: mad.Local}, Method: mad.MethodSet, Expect: &umad.Identity{}}, 3 * whole},
 		{"subnet administration", 100, umad.ClientOptions{}, umad.Request{To: umad.Target{LID: 7}, Class: mad.ClassSA}, 3 * whole},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestClient_OverdueReply(t *testing.T) {
 				}
 				p.OnSend = answerAfter(delay)
 				start := time.Now()
-				if _, err := c.Call(t.Context(), &umad.Request{Attr: mad.AttrPortInfo}); err != nil {
+				if _, err := c.Call(t.Context(), &umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo}); err != nil {
 					t.Error(err)
 				}
 				if got := time.Since(start); got != delay {
@@ -104,7 +104,7 @@ func TestClient_OverdueStall(t *testing.T) {
 	inBubble(t, umad.ClientOptions{}, func(t *testing.T, p *umadtest.Port, c *umad.Client) {
 		p.OnSend = answerAfter(time.Millisecond)
 		for i := range 300 {
-			c.Submit(&umad.Request{Attr: mad.AttrPortInfo, Done: func(*umad.Request, *umad.Reply) {
+			c.Submit(&umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrPortInfo, Done: func(*umad.Request, *umad.Reply) {
 				if i%100 == 99 {
 					time.Sleep(time.Second)
 				}

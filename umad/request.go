@@ -13,7 +13,8 @@ import (
 // ErrTimeout is wrapped by the error of a request without a reply to any attempt.
 var ErrTimeout = errors.New("no reply in time")
 
-// A Target is the destination of a request. The zero value is the local port.
+// A Target is the destination of a request. The zero value is none, and requests to it fail;
+// the local port is Target{Route: mad.Local}.
 type Target struct {
 	// LID is the destination or, with a Route, the node at which the directed
 	// route starts; 0: the directed route starts at the local port. Only subnet
@@ -28,6 +29,19 @@ type Target struct {
 	Redirect *Addr
 }
 
+// IsDirected reports whether subnet management packets to the target have a directed route:
+// the local port has one without hops.
+func (t Target) IsDirected() bool { return t.Route.Hops() > 0 || t.LID == 0 && !t.Route.IsNone() }
+
+// RouteAfter returns the directed route to the target from the local port, given the one to
+// its LID.
+func (t Target) RouteAfter(toLID mad.Route) mad.Route {
+	if t.Route.IsNone() {
+		return toLID
+	}
+	return toLID.Join(t.Route)
+}
+
 // String returns the target in the format of libibmad's portid2str, for example "Lid
 // 5" or "DR path slid 65535; dlid 65535; 0,1,3". It prints 65535 as the source LID of
 // a route that starts at a LID, because a Target does not contain the local LID.
@@ -36,7 +50,7 @@ func (t Target) String() string {
 	switch {
 	case t.LID == 0:
 		return directed + t.Route.String()
-	case t.Route == "":
+	case !t.IsDirected():
 		return fmt.Sprintf("Lid %d", t.LID)
 	}
 	return fmt.Sprintf("Lid %d %s%s", t.LID, directed, t.Route)
@@ -46,9 +60,11 @@ func (t Target) String() string {
 // route that starts at a LID.
 func (t Target) Place() string {
 	switch {
+	case t == Target{}:
+		return "no destination"
 	case t.LID == 0:
 		return "route " + t.Route.String()
-	case t.Route == "":
+	case !t.IsDirected():
 		return fmt.Sprintf("LID %d", t.LID)
 	}
 	return fmt.Sprintf("route %d,%s", t.LID, t.Route)
@@ -67,6 +83,10 @@ type Request struct {
 	// [mad.DataSize] bytes), and everything after the common header for other
 	// classes. The rest of the packet is 0.
 	Payload []byte
+
+	// Expect is the port that a Set is meant for. Each Set must have it, except those to
+	// subnet administration.
+	Expect *Identity
 
 	// Answer, if set, is the method of the answer, which then is a packet without
 	// the response bit. The port must be a [Responder] that listens for it, and
@@ -148,7 +168,7 @@ func (r *Request) class() mad.Class {
 	switch {
 	case r.Class != 0 && !r.Class.IsSMP():
 		return r.Class
-	case r.To.LID != 0 && r.To.Route == "" && !r.flight.directed:
+	case r.To.LID != 0 && !r.To.IsDirected() && !r.flight.directed:
 		return mad.ClassSMPLIDRouted
 	}
 	return mad.ClassSMPDirected

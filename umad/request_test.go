@@ -9,10 +9,11 @@ import (
 
 func TestTargetString(t *testing.T) {
 	tests := map[string]Target{
-		"DR path slid 65535; dlid 65535; 0":             {},
-		"DR path slid 65535; dlid 65535; 0,1,3":         {Route: "\x01\x03"},
+		"DR path slid 65535; dlid 65535; 0":             {Route: mad.Local},
+		"DR path slid 65535; dlid 65535; 0,1,3":         {Route: mad.RouteOf(1, 3)},
+		"DR path slid 65535; dlid 65535; none":          {},
 		"Lid 5":                                         {LID: 5},
-		"Lid 5 DR path slid 65535; dlid 65535; 0,1,255": {LID: 5, Route: "\x01\xff"},
+		"Lid 5 DR path slid 65535; dlid 65535; 0,1,255": {LID: 5, Route: mad.RouteOf(1, 255)},
 	}
 	for want, target := range tests {
 		if got := target.String(); got != want {

@@ -64,7 +64,7 @@ func (f *routeFinder) submit(r *Request) {
 	l.waiting = append(l.waiting, r)
 	r.flight.state = queued
 	if len(l.waiting) == 1 {
-		f.follow("", lid)
+		f.follow(mad.Local, lid)
 	}
 }
 
@@ -73,7 +73,7 @@ func (f *routeFinder) flight(r *Request, l *lidRoute) (flight, error) {
 	if l.err != nil {
 		return flight{}, l.err
 	}
-	route := l.route + r.To.Route
+	route := r.To.RouteAfter(l.route)
 	if route.Hops() > mad.MaxHops {
 		return flight{}, fmt.Errorf("find directed route by LID %d: more than %d hops", r.To.LID, mad.MaxHops)
 	}
@@ -100,7 +100,7 @@ const noRoute = 255
 // follow continues the search for a LID at the node at the end of a route.
 func (f *routeFinder) follow(route mad.Route, lid ib.LID) {
 	fail := func(err error) {
-		f.end(lid, "", fmt.Errorf("find directed route to LID %d: at %s: %w", lid, route, err))
+		f.end(lid, mad.Route{}, fmt.Errorf("find directed route to LID %d: at %s: %w", lid, route, err))
 	}
 	var node mad.NodeInfo
 	f.get(route, &node, 0, func(err error) {
@@ -146,7 +146,7 @@ func (f *routeFinder) arrive(route mad.Route, lid ib.LID, node mad.NodeInfo, fai
 			fail(err)
 		case lid >= info.LID && int(lid) < int(info.LID)+1<<info.LMC:
 			f.end(lid, route, nil)
-		case route != "":
+		case route != mad.Local:
 			fail(fmt.Errorf("the route ends at port %d of 0x%016x, which has LID %d", node.LocalPort, uint64(node.NodeGUID), info.LID))
 		default:
 			f.follow(route.Append(node.LocalPort), lid)

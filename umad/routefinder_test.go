@@ -101,7 +101,7 @@ func TestRouteFinder(t *testing.T) {
 	// The routes are known now, also for a request that continues along a route.
 	host := f.Node("host00005").Ports[1].Info.LID
 	before := p.kinds[mad.ClassSMPDirected]
-	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: f.Node("host00005").Ports[1].Peer.Node.Ports[0].Info.LID, Route: "\x01"}, Attr: mad.AttrNodeInfo})
+	reply, err := c.Call(t.Context(), &umad.Request{To: umad.Target{LID: f.Node("host00005").Ports[1].Peer.Node.Ports[0].Info.LID, Route: mad.RouteOf(1)}, Attr: mad.AttrNodeInfo})
 	var info mad.NodeInfo
 	if err != nil || mad.Decode(&info, reply.Data()) != nil || info.NodeType != mad.NodeTypeCA {
 		t.Errorf("combined route: got %+v, error %v, want the first host", info, err)

@@ -25,13 +25,13 @@ func TestClient_Build(t *testing.T) {
 	}{
 		{
 			name: "local port",
-			r:    umad.Request{Attr: mad.AttrNodeInfo},
+			r:    umad.Request{To: umad.Target{Route: mad.Local}, Attr: mad.AttrNodeInfo},
 			addr: umad.Addr{LID: ib.PermissiveLID},
 			want: "01810101 00000000" + anyTID + "00110000 00000000 00000000deadbeef ffffffff",
 		},
 		{
 			name: "directed route",
-			r:    umad.Request{To: umad.Target{Route: "\x01\x03"}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Payload: []byte{0xaa, 0xbb}},
+			r:    umad.Request{To: umad.Target{Route: mad.RouteOf(1, 3)}, Attr: mad.AttrPortInfo, Modifier: 4, Method: mad.MethodSet, Payload: []byte{0xaa, 0xbb}, Expect: &umad.Identity{}},
 			addr: umad.Addr{LID: ib.PermissiveLID},
 			want: "01810102 00000002" + anyTID + "00150000 00000004 00000000deadbeef ffffffff" +
 				strings.Repeat("00", 28) + "aabb" + strings.Repeat("00", 62) + "000103",
@@ -44,7 +44,7 @@ func TestClient_Build(t *testing.T) {
 		},
 		{
 			name: "by LID, then directed",
-			r:    umad.Request{To: umad.Target{LID: 5, Route: "\x09"}, Attr: mad.AttrNodeInfo},
+			r:    umad.Request{To: umad.Target{LID: 5, Route: mad.RouteOf(9)}, Attr: mad.AttrNodeInfo},
 			addr: umad.Addr{LID: 5},
 			want: "01810101 00000001" + anyTID + "00110000 00000000 00000000deadbeef 0007ffff" + strings.Repeat("00", 28+64) + "0009",
 		},

@@ -89,7 +89,7 @@ var allColumns = []column{
 		return numberUnlessZero(l.Info.SMLID)
 	}},
 	{"route", func(l *portLine) string {
-		if l.Host != nil || l.To.LID != 0 {
+		if l.Host != nil || l.To.LID != 0 || l.To.Route.IsNone() {
 			return ""
 		}
 		return l.To.Route.String()

@@ -51,7 +51,7 @@ func (v *view) portReport(l *portLine) resolve.PortReport {
 	if i := l.Info; i != nil {
 		j.LMC, j.SMLID, j.State, j.PhysState = &i.LMC, render.NonZero(i.SMLID), render.Ptr(i.State.String()), render.Ptr(i.PhysState.String())
 	}
-	if l.Host == nil && (l.To.LID == 0 || l.To.Route != "") {
+	if l.Host == nil && !l.To.Route.IsNone() {
 		j.Route = &l.To.Route
 	}
 	for _, f := range l.Findings {

@@ -182,7 +182,7 @@ func setKey(t *testing.T, socket string, lid ib.LID, key uint64) {
 		t.Fatal(err)
 	}
 	if _, err := umad.NewClient(port, umad.ClientOptions{}).Call(t.Context(), &umad.Request{
-		To: umad.Target{LID: lid}, Class: mad.ClassCC, Method: mad.MethodSet, Attr: a.ID(), Payload: mad.CongestionPayload(0, data),
+		To: umad.Target{LID: lid}, Class: mad.ClassCC, Method: mad.MethodSet, Attr: a.ID(), Payload: mad.CongestionPayload(0, data), Expect: &umad.Identity{},
 	}); err != nil {
 		t.Fatal(err)
 	}

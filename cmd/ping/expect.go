@@ -99,7 +99,7 @@ func (x *targetIndex) add(t *ping.Target) {
 	switch {
 	case t.GRH != nil:
 		x.byGID[t.GRH.DGID] = t
-	case t.To.LID != 0 && t.To.Route == "":
+	case t.To.LID != 0 && !t.To.IsDirected():
 		x.byLID[t.To.LID] = t
 	}
 	if t.PortGUID != 0 {
@@ -115,7 +115,7 @@ func (x *targetIndex) find(t *ping.Target) *ping.Target {
 	if same := x.byGUID[t.PortGUID]; same != nil {
 		return same
 	}
-	if t.To.Route == "" {
+	if !t.To.IsDirected() {
 		return x.byLID[t.To.LID]
 	}
 	return nil

@@ -231,7 +231,7 @@ func (c *command) choose(ctx context.Context, g *group) (err error) {
 	var servers []*ping.Target
 	oneWay := false
 	for _, t := range g.Targets {
-		byRoute := t.GRH == nil && (t.To.LID == 0 || t.To.Route != "")
+		byRoute := t.GRH == nil && t.To.IsDirected()
 		t.Agent = c.agent
 		switch {
 		case c.auto && byRoute:

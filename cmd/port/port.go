@@ -64,14 +64,19 @@ means port 3 of a node. A CHANGE is an action, settings, or both:
 Widths and speeds take effect when the link trains: add reset to train it. All
 other fields of the port keep their values.
 
-A link is not disabled, reset or taken down if requests of this host cross it
-(own-link), if it connects the subnet manager (sm-link), or if nodes lose their
-only path (last-link), unless --force names each of these reasons: a link that
-trains may stay down. Requests use a route around the link if there is one.
+A port is not changed if this has a risk that --force does not name:
 
-Several ports are changed one after another, until the first failure. --from
-reads them from a file: a line per port with TARGET and PORT, or the output of
-ibkit linkinfo --json. A link with both ends in the list is changed once.
+`+riskHelp()+`
+
+Link risks apply to a reset, too: a link that trains may stay down. Requests use
+a route around the link if there is one. Each request for a change is preceded
+by a check that the port of the plan is at its address.
+
+Several ports are changed one after another, until the first failure. Changes
+that cut off the port of a later one are refused, with an order that does not.
+--from reads them from a file: a line per port with TARGET and PORT, or the
+output of ibkit linkinfo --json. A link with both ends in the list is changed
+once.
 
 Each change is recorded in the system log, or in the file of --log. Changes of
 simulated fabrics are recorded only with --log.`),
@@ -125,13 +130,22 @@ func changeHelp() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// riskHelp lists the risks.
+func riskHelp() string {
+	var b strings.Builder
+	for _, r := range portctl.Risks {
+		fmt.Fprintf(&b, "  %-12s %s\n", r, r.About())
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
 func (c *command) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&c.from, "from", "f", "", "change the ports in `FILE` (-: standard input), instead of TARGET")
 	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the change and do not make it")
 	flags.BoolVar(&c.yes, "yes", false, "do not ask for confirmation")
-	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.Risks, "take links down despite a `REASON`")
+	cmdutil.EnumListFlag(cmd, &c.force, "force", "", portctl.Risks, "change ports despite a `RISK`")
 	flags.DurationVarP(&c.wait, "wait", "w", 30*time.Second, "wait this `TIME` for a link to come up")
 	changelog.Define(cmd, &c.log)
 	flags.BoolVar(&c.json, "json", false, "print JSON")
@@ -343,7 +357,7 @@ func (c *command) refuse(plan *portctl.Plan) error {
 		}
 	}
 	if len(impossible) > 0 {
-		return errors.Join(impossible...)
+		return withOrder(errors.Join(impossible...), plan, c.names)
 	}
 	risks := plan.NotForced(c.force)
 	if len(risks) == 0 {
@@ -354,8 +368,23 @@ func (c *command) refuse(plan *portctl.Plan) error {
 		names = append(names, r.String())
 		details = append(details, fmt.Sprintf("%s (%v)", r.Detail(), r))
 	}
-	err := fmt.Errorf("refused to take links down: %s", strings.Join(details, "; "))
-	return cmdutil.WithHint(err, "to take them down nevertheless: --force "+strings.Join(names, ","))
+	err := fmt.Errorf("refused: %s", strings.Join(details, "; "))
+	return cmdutil.WithHint(err, "to change the ports nevertheless: --force "+strings.Join(names, ","))
+}
+
+// withOrder adds the order in which the ports of a plan can be changed.
+func withOrder(err error, plan *portctl.Plan, names *fabric.NameMap) error {
+	if !plan.CutOff {
+		return err
+	}
+	if plan.Order == nil {
+		return cmdutil.WithHint(err, "each order of the ports cuts off one of them: leave out a port")
+	}
+	var ports []string
+	for _, st := range plan.Order {
+		ports = append(ports, names.PortName(st.Port))
+	}
+	return cmdutil.WithHint(err, "an order that cuts off none: "+strings.Join(ports, ", "))
 }
 
 // withHint adds a hint to the cause of a failure.

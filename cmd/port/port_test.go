@@ -186,7 +186,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 func TestPort_Log(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	for _, line := range []string{"leaf1 1 width=4X", "node02 mkey=0x1234", "leaf1 1 mtu=4096"} {
-		if code, out, err := run(t, "--yes --log "+file+" "+line); code != 0 {
+		if code, out, err := run(t, "--yes --force m-key,mismatch --log "+file+" "+line); code != 0 {
 			t.Fatalf("%s: got exit code %d\n%s%s", line, code, out, err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestPort_MKey(t *testing.T) {
 		args = append([]string{"port", "-t", "10", "-w", "50ms", "--yes"}, args...)
 		return program.Run(t, served.Env("node05", "IBKIT_M_KEY", environment), args...)
 	}
-	if code, out, err := port("", "leaf1", "0", "mkey=@"+key, "mkeyprot=1"); code != 0 {
+	if code, out, err := port("", "leaf1", "0", "mkey=@"+key, "mkeyprot=1", "--force", "m-key"); code != 0 {
 		t.Fatalf("set M_Key: got exit code %d\n%s%s", code, out, err)
 	}
 	for _, test := range []struct {

@@ -60,7 +60,7 @@ func (v *view) origin(r *query.Reply) query.ReportOrigin {
 			j.NodeGUID = &p.Node.NodeGUID
 		}
 		j.LID = render.NonZero(p.To.LID)
-		if p.To.Route != "" || p.To.LID == 0 {
+		if !p.To.Route.IsNone() {
 			j.Route = render.Ptr(p.To.Route.String())
 		}
 	}

@@ -44,11 +44,11 @@ func TestConsole(t *testing.T) {
 	if got := run(t, c, "clients"); got != "0 \"host001\"[1]\n" {
 		t.Errorf("clients: got %q", got)
 	}
-	if m := exchange(t, p, nodeInfo("\x01\x02")); m.Status != 0 {
+	if m := exchange(t, p, nodeInfo(mad.RouteOf(1, 2))); m.Status != 0 {
 		t.Errorf("before unlink: got %+v", m)
 	}
 	run(t, c, "unlink host002[1]")
-	if m := exchange(t, p, nodeInfo("\x01\x02")); m.Status != syscall.ETIMEDOUT {
+	if m := exchange(t, p, nodeInfo(mad.RouteOf(1, 2))); m.Status != syscall.ETIMEDOUT {
 		t.Errorf("after unlink: got %+v, want a timeout", m)
 	}
 	run(t, c, "")
@@ -199,7 +199,7 @@ func TestServe_Delays(t *testing.T) {
 	p := attach(t, name, "")
 	start := time.Now()
 	for range 4 { // one is handled, up to two wait, the last is dropped
-		if err := p.Send(nodeInfo("\x01")); err != nil {
+		if err := p.Send(nodeInfo(mad.RouteOf(1))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestServe_Duplicates(t *testing.T) {
 	f.Model = sim.Model{Duplicate: 1}
 	_, name := serve(t, f, 0)
 	p := attach(t, name, "")
-	exchange(t, p, nodeInfo("\x01"))
+	exchange(t, p, nodeInfo(mad.RouteOf(1)))
 	for range 3 {
 		if m := receive(t, p); m.Status != 0 {
 			t.Errorf("got %+v, want a reply", m)
@@ -251,7 +251,7 @@ func TestAttach_SecondPort(t *testing.T) {
 	if p.Attr().Number != 2 || p.Attr().PortGUID != n.Ports[2].GUID {
 		t.Errorf("got port %+v, want port 2", p.Attr())
 	}
-	m := exchange(t, p, nodeInfo("\x02"))
+	m := exchange(t, p, nodeInfo(mad.RouteOf(2)))
 	var info mad.NodeInfo
 	if err := mad.Decode(&info, m.MAD.Data()); err != nil || info.LocalPort != 4 {
 		t.Errorf("got local port %d, %v, want 4", info.LocalPort, err)

@@ -57,8 +57,8 @@ func FuzzPacket(f *testing.F) {
 		copy(p.MAD(), m.MAD[:])
 		f.Add(p[:])
 	}
-	add(nodeInfo("\x01\x02"))
-	response := nodeInfo("")
+	add(nodeInfo(mad.RouteOf(1, 2)))
+	response := nodeInfo(mad.Local)
 	response.MAD[3], response.MAD[4] = byte(mad.MethodGetResp), 0x80
 	add(response)
 	m := &umad.Message{Addr: umad.Addr{LID: 1}}

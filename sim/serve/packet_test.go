@@ -29,7 +29,7 @@ func TestServe_Seed(t *testing.T) {
 		h := sha256.New()
 		for i := range 200 {
 			// The replies to a request are received before the next request is sent.
-			m := nodeInfo(mad.Route([]byte{1, byte(1 + i%3)}))
+			m := nodeInfo(mad.RouteOf(1, byte(1+i%3)))
 			m.MAD.SetTID(uint64(i))
 			if err := p.Send(m); err != nil {
 				t.Fatal(err)
@@ -58,14 +58,14 @@ func TestForward_Directed(t *testing.T) {
 	setSM(t, s, responder, 1)
 	request := &umad.Message{Addr: umad.Addr{LID: ib.PermissiveLID}}
 	request.MAD.PutSMP(mad.SMPRequest{
-		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo, Route: "\x01\x03",
+		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo, Route: mad.RouteOf(1, 3),
 		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
 	})
 	if err := requester.Send(request); err != nil {
 		t.Fatal(err)
 	}
 	m := receive(t, responder)
-	if h := m.MAD.Header(); h.HopPointer != 3 || m.MAD.ReturnPath() != "\x01\x01" || h.Attr != mad.AttrSMInfo {
+	if h := m.MAD.Header(); h.HopPointer != 3 || m.MAD.ReturnPath() != mad.RouteOf(1, 1) || h.Attr != mad.AttrSMInfo {
 		t.Fatalf("got request %+v, return path %v, want hop pointer 3, path 1,1", h, m.MAD.ReturnPath())
 	}
 	m.MAD[3], m.MAD[4] = byte(mad.MethodGetResp), 0x80

@@ -103,7 +103,7 @@ func TestServe_SameReplies(t *testing.T) {
 	if got.NodeGUID != want.NodeGUID || got.LID != want.LID || got.SMLID != want.SMLID || got.State != want.State {
 		t.Errorf("got port %+v, want %+v", got, want)
 	}
-	for _, route := range []mad.Route{"", "\x01", "\x01\x01"} {
+	for _, route := range []mad.Route{mad.Local, mad.RouteOf(1), mad.RouteOf(1, 1)} {
 		got, want := exchange(t, p, nodeInfo(route)), exchange(t, direct, nodeInfo(route))
 		got.MAD.SetTID(got.MAD.TID() & (1<<slotShift - 1))
 		if got.Status != 0 || got.MAD != want.MAD {
@@ -115,7 +115,7 @@ func TestServe_SameReplies(t *testing.T) {
 func TestServe_Unanswered(t *testing.T) {
 	s, name := serve(t, build(t, "demo"), 0)
 	p := attach(t, name, "")
-	if m := exchange(t, p, nodeInfo("\x4d")); m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 0x1234 {
+	if m := exchange(t, p, nodeInfo(mad.RouteOf(0x4d))); m.Status != syscall.ETIMEDOUT || m.MAD.TID() != 0x1234 {
 		t.Errorf("got %+v, want a timeout with the same TID", m)
 	}
 	if got := s.Counters(); got != (Counters{Received: 1, Unanswered: 1}) {
@@ -131,7 +131,7 @@ func TestAttach_ManyClients(t *testing.T) {
 		ports = append(ports, attach(t, name, ""))
 	}
 	for i, p := range ports {
-		if m := exchange(t, p, nodeInfo("")); m.Status != 0 || m.MAD.TID()>>slotShift != uint64(i) {
+		if m := exchange(t, p, nodeInfo(mad.Local)); m.Status != 0 || m.MAD.TID()>>slotShift != uint64(i) {
 			t.Errorf("client %d: got %+v", i, m)
 		}
 	}
@@ -189,7 +189,7 @@ func TestSetSM(t *testing.T) {
 		t.Error("before SetIsSM: got CapSM, want it cleared")
 	}
 	setSM(t, s, p, 1)
-	request := nodeInfo("")
+	request := nodeInfo(mad.Local)
 	request.MAD.PutSMP(mad.SMPRequest{
 		TID: 5, Method: mad.MethodGet, Attr: mad.AttrSMInfo,
 		Directed: true, DrSLID: ib.PermissiveLID, DrDLID: ib.PermissiveLID,
@@ -272,7 +272,7 @@ func TestServe_UDP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if m := exchange(t, p, nodeInfo("\x01")); m.Status != 0 || m.MAD.Method() != mad.MethodGetResp {
+	if m := exchange(t, p, nodeInfo(mad.RouteOf(1))); m.Status != 0 || m.MAD.Method() != mad.MethodGetResp {
 		t.Errorf("got %+v", m)
 	}
 }

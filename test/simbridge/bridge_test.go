@@ -88,7 +88,7 @@ func TestAgents(t *testing.T) {
 	lid := b.devices[1].hosts[1].at.Info.LID
 
 	// A directed-route request as the kernel sends it: the hop pointer is 1.
-	r := smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, Route: "\x01\x03"})
+	r := smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, Route: mad.RouteOf(1, 3)})
 	r.mad()[offHopPointer] = 1
 	b.receive(0, r)
 	var info mad.NodeInfo
@@ -124,7 +124,7 @@ func TestPortFollows(t *testing.T) {
 	at := b.devices[0].hosts[1].at
 	set := at.Info
 	set.LID, set.SMLID, set.ClientReregister, set.State, set.PhysState = 99, 2, 1, 0, 0
-	r := smp(sent, mad.SMPRequest{Method: mad.MethodSet, Attr: mad.AttrPortInfo, Modifier: 1, Directed: true, Route: "\x01\x02"})
+	r := smp(sent, mad.SMPRequest{Method: mad.MethodSet, Attr: mad.AttrPortInfo, Modifier: 1, Directed: true, Route: mad.RouteOf(1, 2)})
 	if err := mad.Encode(&set, r.mad().Data()); err != nil {
 		t.Fatal(err)
 	}
@@ -169,10 +169,10 @@ func TestHosts(t *testing.T) {
 	binary.NativeEndian.PutUint32(isSM[offAdded:], uint32(mad.CapSM))
 	b.receive(1, isSM)
 	second.expect(portAttr)
-	b.receive(0, smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrSMInfo, Directed: true, Route: "\x01\x03"}))
+	b.receive(0, smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrSMInfo, Directed: true, Route: mad.RouteOf(1, 3)}))
 	request = second.expect(arrived)
-	if p := request.mad(); p[offHopPointer] != 2 || string(p.ReturnPath()) != "\x02\x01" {
-		t.Errorf("got request %x with hop pointer %d, return path %x, want 2, 0201", *p, p[offHopPointer], p.ReturnPath())
+	if p := request.mad(); p[offHopPointer] != 2 || p.ReturnPath() != mad.RouteOf(2, 1) {
+		t.Errorf("got request %x with hop pointer %d, return path %x, want 2, 0201", *p, p[offHopPointer], p.ReturnPath().Ports())
 	}
 	response := newRecord(sent, 1)
 	response.setLIDs(permissive, permissive)
@@ -203,7 +203,7 @@ func TestParsePlug(t *testing.T) {
 // FuzzHandle checks that the bridge accepts any record from a device.
 func FuzzHandle(f *testing.F) {
 	add := func(r record) { f.Add(r[:]) }
-	add(smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, Route: "\x01\x03"}))
+	add(smp(sent, mad.SMPRequest{Method: mad.MethodGet, Attr: mad.AttrNodeInfo, Directed: true, Route: mad.RouteOf(1, 3)}))
 	add(smp(query, mad.SMPRequest{Method: mad.MethodSet, Attr: mad.AttrPortInfo, Modifier: 1}))
 	add(newRecord(caps, 1))
 	f.Fuzz(func(t *testing.T, text []byte) {

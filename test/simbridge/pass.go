@@ -167,11 +167,11 @@ func (b *Bridge) forwardResponse(from *host, r *record, m *mad.Packet) {
 // back returns a request that takes the route of a response: the ports at which the
 // request came in, in reverse order.
 func back(m *mad.Packet) *mad.Packet {
-	path := []byte(m.ReturnPath())
+	path := m.ReturnPath().Ports()
 	slices.Reverse(path)
 	var route mad.Packet
 	route.PutSMP(mad.SMPRequest{
-		Method: mad.MethodGet, Directed: true, Route: mad.Route(path), DrSLID: permissive, DrDLID: permissive,
+		Method: mad.MethodGet, Directed: true, Route: mad.RouteOf(path...), DrSLID: permissive, DrDLID: permissive,
 	})
 	return &route
 }

@@ -54,7 +54,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	}
 	defer port.Close()
 	client := umad.NewClient(port, c.Client(c.Env))
-	var to umad.Target
+	to := umad.Target{Route: mad.Local}
 	number := 0
 	if len(operands) > 0 {
 		to, err = c.Destination(ctx, client, operands[0])

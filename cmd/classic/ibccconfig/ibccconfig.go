@@ -64,6 +64,7 @@ type call struct {
 	ctx    context.Context
 	client *umad.Client
 	to     getopt.PortID
+	port   *umad.Identity // for which the changes are meant
 }
 
 func (c *command) run(ctx context.Context, operands []string) error {
@@ -87,6 +88,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	if q.to, err = c.PortID(ctx, q.client, operands[1]); err != nil {
 		return err
 	}
+	q.port = c.Identify(ctx, q.client, q.to.Target, operands[1])
 	if failure := o.Run(q, operands[2:]); failure != nil {
 		return c.Iberror("main", nil, "operation %s: %v", operands[0], failure)
 	}
@@ -98,6 +100,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 func (c *call) send(method mad.Method, a mad.Attribute, modifier uint32, data []byte) []byte {
 	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, c.to, &umad.Request{
 		Class: mad.ClassCC, Method: method, Attr: a.ID(), Modifier: modifier, Payload: mad.CongestionPayload(c.key, data),
+		Expect: c.port,
 	})
 	if err != nil {
 		return nil

@@ -243,6 +243,10 @@ func (c *command) clearPorts(j *pma.Job, n *node, sum *totals) {
 	}
 	reset := func(lid string, port int) {
 		agent := pma.Agent{Caller: j.Caller, To: umad.Target{LID: ib.LID(getopt.Strtol(lid))}}
+		agent.Identify(agent.To)
+		if guid, err := strconv.ParseUint(n.guid, 16, 64); err == nil {
+			agent.Expect.NodeGUID = ib.GUID(guid) // the file may be old
+		}
 		if err := resetPort(&agent, port, mask); err != nil {
 			fmt.Fprintf(&j.Out, "perfquery: iberror: failed: %v\n", err)
 			sum.badNodes++

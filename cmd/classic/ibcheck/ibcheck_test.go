@@ -17,8 +17,8 @@ func run(t *testing.T, line string) (code int, out, errs string) {
 const topologyFile = `ibwarn: a message
 Switch	8 "S-0002c90000800200"		# "leaf1" enhanced port 0 lid 3 lmc 0
 [1]	"S-0002c90000800000"[1]		# "spine1" lid 1 4xHDR
-[2]	"H-0002c90000100000"[1]		# "node00" lid 4 4xHDR
-Ca	1 "H-0002c90000100000"		# "node00"
+[2]	"H-0002c90000100300"[1]		# "node01" lid 4 4xHDR
+Ca	1 "H-0002c90000100300"		# "node01"
 [1](2c90000100001) 	"S-0002c90000800200"[2]		# lid 4 lmc 0 "leaf1" lid 3 4xHDR
 Ca	1 "H-0002c90000100099"		# "gone"
 [1](2c90000100999) 	"S-0002c90000800200"[3]		# lid 999 lmc 0 "leaf1" lid 3 4xHDR

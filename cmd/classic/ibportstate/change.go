@@ -177,9 +177,9 @@ func (c *call) setExtended(p *reading) error {
 	return c.showExtended(p)
 }
 
-// send sends a Set and returns the data of the reply, nil if it failed.
+// send sends a Set to the port that was read before, and returns the data of the reply, nil if it failed.
 func (c *call) send(to getopt.PortID, attr mad.AttrID, modifier uint32, data []byte) []byte {
-	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, to, &umad.Request{Method: mad.MethodSet, Attr: attr, Modifier: modifier, Payload: data})
+	reply, err := c.Call(c.ctx, c.client, getopt.MadRPC, to, &umad.Request{Method: mad.MethodSet, Attr: attr, Modifier: modifier, Payload: data, Expect: c.port})
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -48,6 +49,9 @@ type call struct {
 	to     getopt.PortID
 	number int32
 	change change
+
+	guid ib.GUID        // of the operand; 0: another kind of address
+	port *umad.Identity // for which the change is meant
 }
 
 // A failure ends the tool with the text and, with -d, the function of the C tool.
@@ -68,6 +72,9 @@ func run(ctx context.Context, d *getopt.Diag, operands []string) error {
 	if c.to, err = c.PortID(ctx, c.client, operands[0]); err != nil {
 		return err
 	}
+	if d.ByGUID {
+		c.guid = ib.GUID(getopt.Strtoull(operands[0]))
+	}
 	c.number = int32(getopt.Strtol(operands[1]))
 	if err = c.parse(operands[2:]); err == nil {
 		err = c.run()
@@ -85,6 +92,10 @@ func (c *call) run() error {
 	node, err := c.nodeInfo(c.to)
 	if err != nil {
 		return err
+	}
+	c.port = new(umad.IdentityOf(node, 0))
+	if c.guid != 0 {
+		c.port.PortGUID = c.guid
 	}
 	p := &reading{to: c.to, number: c.number, isSwitch: node.NodeType == mad.NodeTypeSwitch}
 	if c.change.has("mkey", "mkeylease", "mkeyprot") && p.isSwitch && c.number != 0 {

@@ -134,6 +134,7 @@ func (r *report) address(p *fabric.Port) {
 	}
 	r.to = umad.Target{LID: p.LID()}
 	r.to.SL = r.levels[r.to.LID]
+	r.job.Caller.Expect = p.Identity()
 }
 
 // queryCaps queries the capabilities of the agent.

@@ -107,7 +107,7 @@ func (s *scope) discover(ctx context.Context, from umad.Target, partial bool) (*
 	var err error
 	if partial {
 		o.MaxHops = 1
-		if from.Route == "" {
+		if from.Route == mad.Local {
 			o.MaxHops = 2 // to the other ports of the local adapter
 		}
 		if f, err = fabric.Discover(ctx, s.client, o); f == nil && ctx.Err() == nil {

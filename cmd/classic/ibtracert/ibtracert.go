@@ -14,6 +14,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
+	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
 
@@ -156,7 +157,7 @@ func (t *tracer) route(from, to string) error {
 		return errRoute
 	}
 	// A directed route to the source comes first.
-	at := &place{}
+	at := &place{route: mad.Local}
 	if t.follow(at, &place{lid: source}, silent) != nil {
 		t.Ibwarn(function, "can't find a route to the src port")
 		return errRoute

@@ -139,8 +139,8 @@ func (s *search) run(from *place) *groupNode {
 				if distance > 0 {
 					continue
 				}
-				if n.at.route != "" {
-					leaf = int(n.at.route[len(n.at.route)-1])
+				if n.at.route.Hops() > 0 {
+					leaf = int(n.at.route.Exit())
 				}
 				mask.Add(uint8(n.port.number))
 				n.entry = 0
@@ -172,7 +172,7 @@ func (s *search) expand(n *groupNode, mask mad.PortMask, distance, leaf int, fro
 		at, exit := n.at, i
 		if distance == 0 && leaf != 0 {
 			exit = n.port.number
-			if from.route != "" {
+			if from.route.Hops() > 0 {
 				at.route = at.route.Parent()
 			}
 		} else {

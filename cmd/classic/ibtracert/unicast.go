@@ -97,8 +97,8 @@ func (t *tracer) follow(from, to *place, l level) error {
 // is linked to: one hop back, or through its port if it is the local node.
 func (t *tracer) leave(from *place, number int, next *node, nextPort *port) error {
 	exit := -1
-	if from.route != "" {
-		exit = int(from.route[len(from.route)-1])
+	if from.route.Hops() > 0 {
+		exit = int(from.route.Exit())
 		from.route = from.route.Parent()
 	} else if number != 0 && !from.extend(number) {
 		t.Ibwarn("find_route", "Direct path too long!")

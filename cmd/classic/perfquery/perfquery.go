@@ -10,6 +10,7 @@ import (
 	"github.com/ibkit/ibkit/cmd/internal/getopt"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/cmd/internal/shared/pma"
+	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/umad"
 )
@@ -102,6 +103,11 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.reset || c.resetOnly {
+		if c.agent.Identify(c.agent.To); c.ByGUID && len(operands) > 0 {
+			c.agent.Expect.PortGUID = ib.GUID(getopt.Strtoull(operands[0]))
+		}
 	}
 	c.out = render.NewOutput(c.Env.Out)
 	err = c.query()

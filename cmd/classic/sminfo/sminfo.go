@@ -65,7 +65,9 @@ func (c *command) run(ctx context.Context, operands []string) error {
 			return err
 		}
 	} else {
-		to.LID = port.Attr().SMLID // 0: the local port
+		if to.LID = port.Attr().SMLID; to.LID == 0 {
+			to.Route = mad.Local
+		}
 		to.Text = to.String()
 	}
 	// Fields of the C tool have as many bits as the attribute.
@@ -81,7 +83,7 @@ func (c *command) run(ctx context.Context, operands []string) error {
 		// An operation on the subnet manager (InfiniBand Architecture, Volume 1,
 		// 14.4.1).
 		if q.Modifier = uint32(getopt.Atoi(operands[1])); q.Modifier != 0 {
-			q.Method = mad.MethodSet
+			q.Method, q.Expect = mad.MethodSet, c.Identify(ctx, client, to.Target, operands[0])
 		}
 	}
 	reply, err := c.Call(ctx, client, getopt.MadRPC, to, &q)

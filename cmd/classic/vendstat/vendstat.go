@@ -100,6 +100,9 @@ type query struct {
 	to     getopt.PortID
 	port   uint32
 	out    *render.Output
+
+	operand  string         // "": the local port
+	identity *umad.Identity // of the port for which the changes are meant
 }
 
 func (c *command) run(ctx context.Context, operands []string) error {
@@ -110,13 +113,17 @@ func (c *command) run(ctx context.Context, operands []string) error {
 	defer port.Close()
 	q := &query{command: c, ctx: ctx, client: c.NewClient(port), out: render.NewOutput(c.Env.Out)}
 	if len(operands) > 0 {
-		if q.to, err = c.PortID(ctx, q.client, operands[0]); err != nil {
+		q.operand = operands[0]
+		if q.to, err = c.PortID(ctx, q.client, q.operand); err != nil {
 			return err
 		}
 	} else {
 		q.to.LID = port.Attr().LID
 		q.to.Text = q.to.String()
 		q.port = uint32(port.Attr().Number)
+	}
+	if q.configure || len(q.write) > 0 {
+		q.identity = c.Identify(ctx, q.client, q.to.Target, q.operand)
 	}
 	if len(operands) > 1 {
 		q.port = uint32(getopt.Strtoull(operands[1]))
@@ -156,7 +163,7 @@ func (q *query) call(method mad.Method, attr mad.AttrID, modifier uint32, a mad.
 		}
 	}
 	if q.to.LID != 0 { // the C tool sends no packet to a local port without a LID
-		r := umad.Request{Class: mad.ClassMlnx, Method: method, Attr: attr, Modifier: modifier, Payload: payload}
+		r := umad.Request{Class: mad.ClassMlnx, Method: method, Attr: attr, Modifier: modifier, Payload: payload, Expect: q.identity}
 		if reply, err := q.Call(q.ctx, q.client, getopt.MadRPCRMPP, q.to, &r); err == nil {
 			return reply.Data(), true
 		}

@@ -204,12 +204,13 @@ func (d *Diag) Destination(ctx context.Context, c *umad.Client, operand string) 
 // 0; a comma at the end has no effect.
 func ParseRoute(s string) (route mad.Route, err error) {
 	if s == "" {
-		return "", errors.New("a directed route begins with 0, the local node")
+		return mad.Route{}, errors.New("a directed route begins with 0, the local node")
 	}
 	elements := strings.Split(strings.TrimSuffix(s, ","), ",")
 	if len(elements)-1 > mad.MaxHops {
-		return "", fmt.Errorf("a directed route has at most %d hops", mad.MaxHops)
+		return mad.Route{}, fmt.Errorf("a directed route has at most %d hops", mad.MaxHops)
 	}
+	route = mad.Local
 	for _, element := range elements[1:] {
 		route = route.Append(uint8(Atoi(element)))
 	}

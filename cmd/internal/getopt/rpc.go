@@ -48,7 +48,7 @@ func (d *Diag) CombinedPortID(operand string, local ib.LID) (PortID, error) {
 		return PortID{}, d.Iberror("main", err, "can't resolve destination port %s", operand)
 	}
 	id := PortID{umad.Target{LID: ib.LID(lid), Route: to}, fmt.Sprintf("Lid %d", lid)}
-	if to != "" {
+	if to.Hops() > 0 {
 		id.Text += " " + routeText(cmp.Or(local, ib.PermissiveLID), route)
 	}
 	return id, nil
@@ -101,6 +101,17 @@ func (d *Diag) Call(ctx context.Context, c *umad.Client, function string, to Por
 		d.WarnRPC(d.Env.ErrOut, function, to.Text, err)
 	}
 	return reply, err
+}
+
+// Identify reads which port is at a destination before a change of it, so that the change is
+// sent to no other port. The result accepts each port if that port does not reply, and has the
+// GUID that the operand names, if it is one.
+func (d *Diag) Identify(ctx context.Context, c *umad.Client, to umad.Target, operand string) *umad.Identity {
+	id, _ := c.Identify(ctx, to, 0) // without a reply, there is nothing to compare with
+	if d.ByGUID {
+		id.PortGUID = ib.GUID(Strtoull(operand))
+	}
+	return &id
 }
 
 // WarnRPC prints the warnings of a function of libibmad about a failed request: -e and -d

@@ -8,7 +8,7 @@ import (
 
 // Destination formats the LID of a destination, or the directed route to it.
 func Destination(to umad.Target) string {
-	if to.Route != "" || to.LID == 0 {
+	if !to.Route.IsNone() {
 		return to.Route.String()
 	}
 	return strconv.Itoa(int(to.LID))

@@ -46,7 +46,7 @@ func TestOf_Capabilities(t *testing.T) {
 
 func TestOfPacket(t *testing.T) {
 	var p mad.Packet
-	p.PutSMP(mad.SMPRequest{Directed: true, Route: "\x01\x02", Attr: mad.AttrNodeInfo, Modifier: 7})
+	p.PutSMP(mad.SMPRequest{Directed: true, Route: mad.RouteOf(1, 2), Attr: mad.AttrNodeInfo, Modifier: 7})
 	p.SetStatus(mad.StatusBadValue)
 	found := map[string]string{}
 	for _, f := range OfPacket(&p) {

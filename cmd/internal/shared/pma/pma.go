@@ -17,6 +17,9 @@ type Caller struct {
 	Diag   *getopt.Diag
 	ErrOut io.Writer // warnings
 
+	// Expect is the port whose counters are reset: it is checked before each reset.
+	Expect umad.Identity
+
 	// Call sends a request and returns the reply to it. The packet of the reply is
 	// valid until the next Call.
 	Call func(*umad.Request) umad.Reply
@@ -63,6 +66,17 @@ type Selection struct {
 	Counters uint64 // CounterSelect, with CounterSelect2 above its 16 bits
 }
 
+// Identify makes the port at a destination the one whose counters are reset. If that port does
+// not reply, each port is accepted.
+func (c *Caller) Identify(to umad.Target) {
+	c.Expect = umad.Identity{}
+	reply := c.Call(&umad.Request{To: umad.Target{LID: to.LID}, Attr: mad.AttrNodeInfo})
+	var info mad.NodeInfo
+	if reply.Err == nil && mad.Decode(&info, reply.Data()) == nil {
+		c.Expect = umad.IdentityOf(&info, 0)
+	}
+}
+
 // Reset sets the selected counters of an attribute to 0. A mask of 0 selects all of them,
 // as in libibmad.
 func (c *Caller) Reset(to *umad.Target, id mad.AttrID, s Selection) error {
@@ -95,7 +109,7 @@ func (c *Caller) exchange(to *umad.Target, method mad.Method, a mad.Attribute, s
 		return err
 	}
 	for range maxRedirects {
-		reply := c.Call(&umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.ID(), Payload: payload})
+		reply := c.Call(&umad.Request{To: *to, Class: mad.ClassPM, Method: method, Attr: a.ID(), Payload: payload, Expect: &c.Expect})
 		if !c.redirected(to, reply) {
 			return c.decode(*to, reply, a)
 		}
@@ -122,6 +136,9 @@ func (c *Caller) redirected(to *umad.Target, reply umad.Reply) bool {
 	if info.RedirectLID == 0 {
 		c.Warnf("redirect_port", "GID-based redirection is not supported")
 		return false
+	}
+	if c.Expect.At == (umad.Target{}) {
+		c.Expect.At = umad.Target{LID: to.LID} // the agent may be that of another node
 	}
 	to.LID = info.RedirectLID
 	to.Redirect = &umad.Addr{LID: info.RedirectLID, QPN: info.RedirectQP, QKey: info.RedirectQKey, SL: info.RedirectSL}

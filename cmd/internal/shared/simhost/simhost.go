@@ -64,7 +64,7 @@ func adapter(ctx context.Context, env *cmdutil.Env, s *fabricflag.Settings) (fil
 		attr     mad.Attribute
 		modifier uint32
 	}{{&node, 0}, {&desc, 0}, {&info, uint32(port.Attr().Number)}, {&pkeys, 0}} {
-		reply, err := client.Call(ctx, &umad.Request{Attr: q.attr.ID(), Modifier: q.modifier})
+		reply, err := client.Call(ctx, &umad.Request{To: umad.Target{Route: mad.Local}, Attr: q.attr.ID(), Modifier: q.modifier})
 		if err == nil {
 			err = mad.Decode(q.attr, reply.Data())
 		}

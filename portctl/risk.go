@@ -1,0 +1,168 @@
+package portctl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ibkit/ibkit/fabric"
+	"github.com/ibkit/ibkit/mad"
+)
+
+// A Risk is a reason not to change a port: what may not be undone from here, or what affects
+// more than the port.
+type Risk uint8
+
+// The risks.
+const (
+	OwnLink  Risk = iota + 1 // requests to the port cross the link
+	SMLink                   // the link connects the subnet manager
+	LastLink                 // nodes have no other path
+	OwnLID                   // replies to this host go to the LID that changes
+	SMLID                    // the subnet manager is reached at the LID that changes
+	PortLID                  // no route leads to the new LID of another port
+	SAAccess                 // the port does not reach subnet administration any more
+	MKey                     // the subnet manager and other tools need the key
+	Mismatch                 // the ends of the link differ
+)
+
+// risks are the names of the risks, their short description, and what happens.
+var risks = []struct{ name, about, detail string }{
+	OwnLink: {"own-link", "requests of this host cross the link",
+		"the link carries the requests of this host: it could not be brought up again from here"},
+	SMLink:   {"sm-link", "the link connects the subnet manager", "the link connects the subnet manager"},
+	LastLink: {"last-link", "nodes lose their only path", "nodes lose their only path"},
+	OwnLID: {"own-lid", "this host gets another LID",
+		"the LID of this host changes: replies and data do not reach it until the subnet manager sets the routes"},
+	SMLID: {"sm-lid", "the subnet manager gets another LID",
+		"the LID of the subnet manager changes: no port reaches subnet administration until it is told the new one"},
+	PortLID: {"lid", "another port gets another LID",
+		"no route leads to the new LID until the subnet manager sets it: connections of the port break"},
+	SAAccess: {"sa-access", "the SM LID is not that of the subnet manager",
+		"the port sends its requests for subnet administration to another LID than that of the subnet manager"},
+	MKey: {"m-key", "requests need a new M_Key, or need it for longer",
+		"the subnet manager and all tools need the M_Key of this port: without it they cannot manage it"},
+	Mismatch: {"mismatch", "MTU or VLs differ from those of the other end",
+		"the two ends of the link differ afterwards: packets that are too large, or on lanes of one end only, are lost"},
+}
+
+// Risks are all risks.
+var Risks = []Risk{OwnLink, SMLink, LastLink, OwnLID, SMLID, PortLID, SAAccess, MKey, Mismatch}
+
+// String returns the name of the risk.
+func (r Risk) String() string { return risks[r].name }
+
+// About describes the risk in a few words.
+func (r Risk) About() string { return risks[r].about }
+
+// Detail describes the risk.
+func (r Risk) Detail() string { return risks[r].detail }
+
+// MarshalText returns the name of the risk. The error is always nil.
+func (r Risk) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText parses the name of a risk.
+func (r *Risk) UnmarshalText(text []byte) error {
+	i := slices.IndexFunc(Risks, func(r Risk) bool { return r.String() == string(text) })
+	if i < 0 {
+		return fmt.Errorf("unknown risk %q", text)
+	}
+	*r = Risks[i]
+	return nil
+}
+
+// NotForced returns the risks of a plan that are not in a list.
+func (p *Plan) NotForced(forced []Risk) []Risk {
+	var found []Risk
+	for _, st := range p.Steps {
+		for _, r := range st.Risks {
+			if !slices.Contains(forced, r) && !slices.Contains(found, r) {
+				found = append(found, r)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// addLinkRisks finds the risks of a link that goes down: a link that trains may stay down,
+// too. around reports that requests do not need the link, lost are the nodes that do.
+func (s *Session) addLinkRisks(st *Step, around bool, lost []*fabric.Node) {
+	p := st.Port
+	if p.Peer == nil {
+		return
+	}
+	if !around || s.isLocal(p) || s.isLocal(p.Peer) {
+		st.Risks = append(st.Risks, OwnLink)
+	}
+	if sm := s.managerPort(); sm != nil && (sm == p || sm == p.Peer) {
+		st.Risks = append(st.Risks, SMLink)
+	}
+	if len(lost) > 0 {
+		st.Risks = append(st.Risks, LastLink)
+	}
+}
+
+// isLocal reports whether a port is the one that sends the requests.
+func (s *Session) isLocal(p *fabric.Port) bool {
+	return p.Node == s.Fabric.Start && (p.Number == s.Fabric.StartPort || p.Node.Info.NodeType == mad.NodeTypeSwitch)
+}
+
+// managerPort returns the port of the subnet manager of the local port, nil if it is unknown.
+func (s *Session) managerPort() *fabric.Port { return portWithLID(s.Fabric, s.port.Attr().SMLID) }
+
+// addSettingRisks finds the risks of settings that change.
+func (s *Session) addSettingRisks(st *Step) {
+	add := func(r Risk) {
+		if !slices.Contains(st.Risks, r) {
+			st.Risks = append(st.Risks, r)
+		}
+	}
+	for _, e := range st.Edits {
+		if e.fromValue == e.toValue {
+			continue
+		}
+		switch e.Setting.Name {
+		case "lid", "lmc":
+			s.addLIDRisks(st, e, add)
+		case "smlid":
+			if manager := s.port.Attr().SMLID; manager == 0 || e.toValue != uint64(manager) {
+				add(SAAccess)
+			}
+		case "mkey":
+			if e.toValue != 0 {
+				add(MKey)
+			}
+		case "mkeyprot":
+			if e.toValue > e.fromValue {
+				add(MKey)
+			}
+		case "mkeylease":
+			if e.toValue == 0 { // the key does not expire any more
+				add(MKey)
+			}
+		case "mtu", "vls":
+			if st.Port.Peer != nil && (st.Peer == nil || e.toValue != e.Setting.get(st.Peer)) {
+				add(Mismatch)
+			}
+		}
+	}
+}
+
+// addLIDRisks finds the risks of other LIDs. A larger LMC keeps the first LID.
+func (s *Session) addLIDRisks(st *Step, e Edit, add func(Risk)) {
+	if e.Setting.Name == "lmc" && e.toValue > e.fromValue {
+		return
+	}
+	others := true
+	if s.isLocal(st.Port) {
+		add(OwnLID)
+		others = false
+	}
+	if sm := s.managerPort(); sm != nil && sm == st.Port {
+		add(SMLID)
+		others = false
+	}
+	if others && st.Before.Info.LID != 0 {
+		add(PortLID)
+	}
+}
