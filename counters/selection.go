@@ -126,7 +126,7 @@ func (s selection) addLIDs(f *fabric.Fabric, a resolve.Address) error {
 		if err := cmp.Or(resolve.CheckPort(a.First), resolve.CheckPort(a.Last)); err != nil {
 			return fmt.Errorf("find LID %s: %w", a.Text, err)
 		}
-		return resolve.NotFound(a, resolve.FromScan, nil)
+		return resolve.NotFound(a, resolve.FromScan, nil, f.Blind())
 	}
 	return nil
 }

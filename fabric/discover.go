@@ -99,6 +99,7 @@ func Discover(ctx context.Context, c *umad.Client, o DiscoverOptions) (*Fabric, 
 		err = fmt.Errorf("scan fabric: ended early, with %s found: %w", plural.Count(len(s.order), "node", "nodes"), err)
 		s.fabric.Aborted = err
 	}
+	s.checkBlind()
 	for _, n := range s.order {
 		s.fabric.Nodes = append(s.fabric.Nodes, n.Node)
 	}

@@ -28,8 +28,8 @@ type Fabric struct {
 
 	Systems []*System // chassis, by number
 
-	// Failures lists the requests without a valid response. A fabric with
-	// failures is partial.
+	// Failures lists the requests without a valid response, and the link of the local
+	// port if it is down: see [Fabric.Blind]. A fabric with failures is partial.
 	Failures []Failure
 
 	// Bounded reports that the scan had a limit on hops. An unknown peer is then
@@ -59,6 +59,7 @@ type Fabric struct {
 
 	stored             *storedOrder // nil for a fabric that is not from a cache
 	noExtendedPortInfo bool         // the scan did not query that attribute
+	blind              error        // see Blind
 	from               ib.LID       // LID that the routes of the nodes begin at; 0: the local port
 }
 
@@ -189,7 +190,8 @@ func (p *Port) Identity() umad.Identity {
 	return id
 }
 
-// A Failure is a request of a discovery without a valid response.
+// A Failure is a request of a discovery without a valid response, or a link that led
+// nowhere.
 type Failure struct {
 	Route    mad.Route
 	LID      ib.LID  // LID that the packet was sent to before the directed part, 0 without such a part

@@ -16,6 +16,9 @@ type RecordOptions struct {
 	To      umad.Target   // subnet administration; the zero value: that of the local port
 	SMKey   uint64        // 0: as an untrusted client, for which M_Keys are 0
 	Timeout time.Duration // of each table; 0: 30 s
+
+	// Lean omits the records of ports and switches: the fabric then has only nodes and links.
+	Lean bool
 }
 
 // errClipped is the error of a table in a single packet.
@@ -30,12 +33,10 @@ var errClipped = errors.New("the reply is a single packet: records may be missin
 func ReadRecords(ctx context.Context, c *umad.Client, o RecordOptions) (*Fabric, error) {
 	t := tables{client: c, opts: o}
 	r := recordSet{local: c.Local()}
-	err := errors.Join(
-		read(ctx, &t, &r.nodes),
-		read(ctx, &t, &r.ports),
-		read(ctx, &t, &r.switches),
-		read(ctx, &t, &r.links),
-	)
+	err := errors.Join(read(ctx, &t, &r.nodes), read(ctx, &t, &r.links))
+	if err == nil && !o.Lean {
+		err = errors.Join(read(ctx, &t, &r.ports), read(ctx, &t, &r.switches))
+	}
 	if err == nil && len(r.nodes) == 0 {
 		err = errors.New("got no NodeRecord")
 	}

@@ -123,7 +123,7 @@ func (f Finding) Detail() string {
 		return "the peer reports " + f.got.String()
 	case NotActive:
 		if f.state == ib.PortDown {
-			return "the link of the local port is down"
+			return fabric.ErrLinkDown.Error()
 		}
 		return "not activated by a subnet manager"
 	case Unstable:

@@ -49,8 +49,11 @@ func (r *Resolver) findName(ctx context.Context, a Address) ([]*Port, error) {
 	if listErr != nil {
 		return nil, listErr
 	}
-	incomplete := names.from == FromScan && r.scanned.Partial()
-	return nil, &NotFoundError{Address: a, By: names.from, Similar: Similar(a.Name, names.sorted), Incomplete: incomplete}
+	not := &NotFoundError{Address: a, By: names.from, Similar: Similar(a.Name, names.sorted)}
+	if names.from == FromScan {
+		not.Incomplete, not.Blind = r.scanned.Partial(), r.scanned.Blind()
+	}
+	return nil, not
 }
 
 // A PortError reports an address with the name of a node and the number of a port that

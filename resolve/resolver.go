@@ -133,9 +133,18 @@ type NotFoundError struct {
 
 	// Incomplete reports that not all nodes have replied to a scan.
 	Incomplete bool
+
+	// Blind is the reason why a scan found no other node: see [fabric.Fabric.Blind].
+	Blind error
 }
 
+// Unwrap returns the reason why the scan is blind.
+func (e *NotFoundError) Unwrap() error { return e.Blind }
+
 func (e *NotFoundError) Error() string {
+	if e.Blind != nil {
+		return e.Blind.Error()
+	}
 	switch e.Address.Kind {
 	case Name:
 		return "no node has this name"
@@ -148,9 +157,10 @@ func (e *NotFoundError) Error() string {
 }
 
 // NotFound returns the error for an address that a fabric does not contain, as
-// [Resolver.Find] returns it. names are those of all nodes, for the hint.
-func NotFound(a Address, by Source, names []string) error {
-	not := &NotFoundError{Address: a, By: by}
+// [Resolver.Find] returns it. names are those of all nodes, for the hint, and blind is the
+// reason why the scan of the fabric found no other node, or nil.
+func NotFound(a Address, by Source, names []string, blind error) error {
+	not := &NotFoundError{Address: a, By: by, Blind: blind}
 	if a.Kind == Name {
 		not.Similar = Similar(a.Name, names)
 	}
@@ -298,7 +308,7 @@ func notInScan(a Address, f *fabric.Fabric, scanErr error) error {
 	if scanErr != nil {
 		return scanErr
 	}
-	return &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial()}
+	return &NotFoundError{Address: a, By: FromScan, Incomplete: f.Partial(), Blind: f.Blind()}
 }
 
 // findGID finds the port with a GID.

@@ -40,7 +40,7 @@ func FromFabric(f *fabric.Fabric) *Routing {
 			Node: r.byGUID[failure.NodeGUID], Attr: failure.Attr.String(), Modifier: failure.Modifier, Err: failure.Err,
 		})
 	}
-	r.Unread = f.Unanswered
+	r.Unread, r.Blind = f.Unanswered, f.Blind()
 	return r
 }
 

@@ -24,6 +24,10 @@ type Routing struct {
 	// is partial.
 	Failures []Failure
 
+	// Blind is the reason why the scan found no other node than the local one: see
+	// [fabric.Fabric.Blind]. It is nil for a routing from files.
+	Blind error
+
 	// Unread is the number of failures of the run that a file stores.
 	Unread int
 

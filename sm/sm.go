@@ -76,6 +76,7 @@ type Result struct {
 	Without  []*Manager // ports at the targets that have no subnet manager
 	Findings []Finding  // of the fabric; those of a manager are in the manager
 	Warnings []error    // sources that could not be read, in part or at all
+	Blind    error      // of the scan: see [fabric.Fabric.Blind]
 	Stats    umad.Stats
 }
 
@@ -194,7 +195,8 @@ func (r *run) scan() error {
 	case err != nil:
 		return fmt.Errorf("scan the fabric: %w", err)
 	case f.Partial():
-		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("scan the fabric: %d requests without a reply", len(f.Failures)+f.Unanswered))
+		r.result.Blind = f.Blind()
+		r.result.Warnings = append(r.result.Warnings, fmt.Errorf("scan the fabric: %w", f.Incomplete()))
 	}
 	return nil
 }

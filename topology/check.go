@@ -12,9 +12,12 @@ import (
 )
 
 // Check checks the LIDs, GUIDs and descriptions of a fabric: they must be unique and
-// not zero, and the range of LIDs of a port must fit its LMC.
+// not zero, and the range of LIDs of a port must fit its LMC. A blind scan is a finding, too.
 func Check(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 	c := checker{names: names}
+	if blind := f.Blind(); blind != nil {
+		c.add(Blind, []*fabric.Port{{Node: f.Start, Number: f.StartPort}}, "%v", blind)
+	}
 	c.lids(f)
 	c.nodeGUIDs(f)
 	c.portGUIDs(f)

@@ -12,6 +12,7 @@ type Kind string
 
 // The findings of [Check].
 const (
+	Blind         Kind = "blind" // the scan found no other node: see [fabric.Fabric.Blind]
 	ZeroLID       Kind = "zero-lid"
 	DuplicateLID  Kind = "duplicate-lid" // LID ranges of two ports overlap
 	LIDRange      Kind = "lid-range"     // the base LID contradicts the LMC

@@ -60,7 +60,7 @@ func (x *names) load(ctx context.Context, c *umad.Client, sa umad.Target) error 
 	case err != nil:
 		return fmt.Errorf("scan the fabric: %w", err)
 	case f.Partial():
-		return fmt.Errorf("scan the fabric: %d requests without a reply", len(f.Failures)+f.Unanswered)
+		return fmt.Errorf("scan the fabric: %w", f.Incomplete())
 	}
 	return nil
 }

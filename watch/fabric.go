@@ -9,7 +9,6 @@ import (
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/internal/plural"
-	"github.com/ibkit/ibkit/mad"
 	"github.com/ibkit/ibkit/sweep"
 	"github.com/ibkit/ibkit/trap"
 	"github.com/ibkit/ibkit/umad"
@@ -243,8 +242,8 @@ func (w *fabricWatch) scan(ctx context.Context) error {
 		return err
 	}
 	f := w.sweeper.Fabric()
-	if isCutOff(f) {
-		w.lose(Links, errCutOff)
+	if blind := f.Blind(); blind != nil { // the other nodes have not left the fabric
+		w.lose(Links, blind)
 		w.nextCheck, w.nextScan = time.Time{}, time.Now().Add(w.Interval)
 		return nil
 	}
@@ -261,20 +260,6 @@ func (w *fabricWatch) scan(ctx context.Context) error {
 	w.known = f
 	w.nextScan = time.Now().Add(w.Rescan)
 	return nil
-}
-
-// errCutOff is the error of a scan that finds only the local node: the other nodes
-// have not left the fabric.
-var errCutOff = errors.New("the link of the local port is down")
-
-// isCutOff reports whether the local port had no link during a scan.
-func isCutOff(f *fabric.Fabric) bool {
-	start := f.Start
-	if start == nil || start.Info.NodeType == mad.NodeTypeSwitch || int(f.StartPort) >= len(start.Ports) {
-		return false
-	}
-	p := start.Ports[f.StartPort]
-	return p != nil && p.Info != nil && p.Info.State == ib.PortDown
 }
 
 func fabricText(f *fabric.Fabric) string {

@@ -194,11 +194,11 @@ func (c *command) run(ctx context.Context) (failed error) {
 		return fabricflag.WithHint(err)
 	}
 	defer func() { failed = errors.Join(failed, s.Close()) }()
+	if s.Fabric.Partial() {
+		cmdutil.PrintError(c.env, "warning", fmt.Errorf("nodes may be missing: scan the fabric: %w", s.Fabric.Incomplete()))
+	}
 	if err := c.nodes.Missing(s.Fabric.Nodes, s.Names); err != nil {
 		return err
-	}
-	if s.Fabric.Partial() {
-		fmt.Fprintln(c.env.ErrOut, "warning: the scan of the fabric is incomplete: nodes may be missing")
 	}
 	if c.settings != nil {
 		err = c.change(ctx, s)

@@ -200,7 +200,7 @@ func (v *view) summary() {
 		verdict, mark = plural.Count(found, "problem", "problems"), v.colour.Bad
 	}
 	if v.session.Partial() {
-		verdict, mark = "partial result, "+verdict, v.colour.Bad
+		verdict, mark = cmdutil.PartialVerdict(v.session.Fabric.Blind(), found, verdict), v.colour.Bad
 	}
 	fmt.Fprintf(v.out, "%s: %d with congestion control, %d have it on: %s\n", plural.Count(len(v.session.Agents), "agent", "agents"), supported, on, mark(verdict))
 }

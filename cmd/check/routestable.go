@@ -93,6 +93,9 @@ func members(r *route.Routing) string {
 
 // arrivals describes the paths that arrive and those that do not.
 func arrivals(a *route.Analysis) string {
+	if a.Paths == 0 {
+		return "none was checked"
+	}
 	if a.Reached == a.Paths {
 		if n := len(a.Inactive); n > 0 {
 			return fmt.Sprintf("all lead to their destination, but over %s without data", plural.Count(n, "link", "links"))

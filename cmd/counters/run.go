@@ -25,12 +25,12 @@ func (c *command) run(ctx context.Context) error {
 	var missing error
 	c.options.Each = func(r *counters.Result) error {
 		bar.Close()
-		if missing = c.selection.missing(r, c.names); missing != nil {
-			return missing
-		}
 		if !warned {
 			warned = true
 			links.PrintWarnings(c.env, &linkinfo.Result{Fabric: r.Fabric}, c.fabric.Verbose > 0)
+		}
+		if missing = c.selection.missing(r, c.names); missing != nil {
+			return missing
 		}
 		c.printFailures(r)
 		partial = partial || r.Partial()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ibkit/ibkit/cmd/internal/cmdutil"
 	"github.com/ibkit/ibkit/cmd/internal/render"
 	"github.com/ibkit/ibkit/counters"
 	"github.com/ibkit/ibkit/fabric"
@@ -379,7 +380,7 @@ func (s *summary) print(out *render.Output, r *counters.Result, colour *render.P
 		verdict, mark = verdict+", "+plural.Count(s.missing, "port missing", "ports missing"), colour.Bad
 	}
 	if r.Partial() {
-		verdict, mark = "partial result, "+verdict, colour.Bad
+		verdict, mark = cmdutil.PartialVerdict(r.Fabric.Blind(), s.problems+s.missing, verdict), colour.Bad
 	}
 	fmt.Fprintln(out, mark(verdict))
 }

@@ -113,7 +113,8 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 	if t.ends {
 		one, many = "port", "ports"
 	}
-	if n := count(rows, func(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) }); n > 0 {
+	problems := count(rows, func(e linkinfo.End) bool { return e.HasProblem() || t.hasErrors(e) })
+	if n := problems; n > 0 {
 		verdict, mark = plural.Count(n, one, many)+" with problems", colour.Bad
 	} else if n := count(rows, t.fails); n > 0 {
 		verdict, mark = plural.Count(n, one, many)+" with selected findings", colour.Bad
@@ -122,7 +123,7 @@ func (t *table) print(out *render.Output, env *cmdutil.Env, r *linkinfo.Result, 
 		verdict, mark = "selected nodes not found, "+verdict, colour.Bad
 	}
 	if t.partial {
-		verdict, mark = "partial result, "+verdict, colour.Bad
+		verdict, mark = cmdutil.PartialVerdict(r.Fabric.Blind(), problems, verdict), colour.Bad
 	}
 	fmt.Fprintln(out, mark(verdict))
 }

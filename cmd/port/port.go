@@ -2,6 +2,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -307,14 +308,14 @@ func (c *command) run(ctx context.Context) (failed error) {
 		}
 	}
 	if plan.Partial {
-		fmt.Fprintf(c.env.ErrOut, "warning: the scan of the fabric is incomplete: more nodes may lose their path\n")
+		cmdutil.PrintError(c.env, "warning", fmt.Errorf("more nodes may lose their path: scan the fabric: %w", s.Fabric.Incomplete()))
 	}
 	refused := c.refuse(plan)
 	if c.dryRun || refused != nil {
 		if c.json {
 			v.json(portctl.NewReport(plan, true, c.names))
 		}
-		return errors.Join(refused, out.Flush())
+		return cmp.Or(errors.Join(refused, out.Flush()), cmdutil.ResultError(plan.Partial, false))
 	}
 	if !c.yes && needed(plan) > 0 {
 		if err := cmdutil.Confirm(ctx, c.env, "Change "+plural.Count(needed(plan), "port", "ports")+"?"); err != nil {

@@ -40,7 +40,7 @@ func (c *command) printTable(out *render.Output, f *fabric.Fabric, findings []to
 	case !c.check && c.plan == "":
 	case len(findings) > 0:
 		fmt.Fprint(out, ": ", colour.Bad(plural.Count(len(findings), "finding", "findings")))
-	default:
+	case f.Blind() == nil:
 		fmt.Fprint(out, ": ", colour.Good("no problems found"))
 	}
 	if c.isPartial(f) {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/resolve"
 )
 
@@ -190,6 +191,9 @@ func WithHint(err error, hint string) error {
 
 // Hint returns the advice of an error, or "".
 func Hint(err error) string {
+	if errors.Is(err, fabric.ErrLinkDown) {
+		return "check the cable and the port at its other end: ibkit doctor; -C and -P select another local port"
+	}
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) {
 		return hinter.Hint()

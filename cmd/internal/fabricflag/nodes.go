@@ -50,7 +50,7 @@ func (p NodePatterns) Missing(nodes []*fabric.Node, names *fabric.NameMap) error
 			for i, n := range nodes {
 				all[i] = names.Name(n)
 			}
-			return resolve.NotFound(resolve.Address{Kind: resolve.Name, Text: pattern, Name: strings.Trim(pattern, "*")}, resolve.FromScan, all)
+			return resolve.NotFound(resolve.Address{Kind: resolve.Name, Text: pattern, Name: strings.Trim(pattern, "*")}, resolve.FromScan, all, nil)
 		}
 	}
 	return nil

@@ -120,6 +120,9 @@ func WarnStored(w io.Writer, path string, f *fabric.Fabric) {
 // missing returns the reason why a fabric is partial. It is "" for a complete fabric,
 // and for a scan that ended early: its error was printed already.
 func missing(f *fabric.Fabric) string {
+	if f.Blind() != nil {
+		return fabric.ErrBlind.Error()
+	}
 	if n := len(f.Failures) + f.Unanswered; n > 0 {
 		return fmt.Sprintf("%s failed", plural.Count(n, "request", "requests"))
 	}

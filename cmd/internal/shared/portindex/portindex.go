@@ -121,7 +121,7 @@ func (x *Index) notFound(a *resolve.Address) error {
 // missing returns an error for an address that is not in the routing. It reports that the
 // routing is partial: the port may belong to a node that did not respond.
 func (x *Index) missing(a *resolve.Address, names []string) error {
-	err := resolve.NotFound(*a, resolve.FromScan, names)
+	err := resolve.NotFound(*a, resolve.FromScan, names, x.routing.Blind)
 	if not, ok := errors.AsType[*resolve.NotFoundError](err); ok {
 		not.Incomplete = x.routing.Partial()
 	}
