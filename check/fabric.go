@@ -77,6 +77,7 @@ var fabricStages = []FabricStage{
 	{"links", "states of links, compared at both ends", needsStates, checkLinks},
 	{"speed", "speed and width of links against both ends and the thresholds", needsStates, checkSpeed},
 	{"sm", "subnet managers: one active master", needsRequests, checkManagers},
+	{"sa", "nodes that subnet administration lists, compared with the scan", needsScan, checkRecords},
 	{"pkeys", "partitions of ports, compared with their switch", needsRequests, checkPartitions},
 	{"counters", "error counters of ports", needsCounters, checkCounters},
 	{"ber", "bit error rates of symbol errors, by the window rule", needsCounters, checkBER},
@@ -147,19 +148,34 @@ func Fabric(ctx context.Context, o FabricOptions) (*Result, error) {
 			continue
 		}
 		start := r.begin(s.Name, s.About)
-		reason := s.needs(r)
-		if reason != "" {
+		if reason := r.reason(s); reason != "" {
 			r.skipped("%s", reason)
 		} else if err := s.run(ctx, r); err != nil {
 			return nil, err
 		}
 		r.end(start)
 	}
-	if !r.selects(fabricStages[0].Name) {
+	if !r.selects(fabricStages[0].Name) && r.fabric.Blind() == nil {
 		r.leaveOut(fabricStages[0].Name)
 	}
 	r.values()
 	return r.finish(), nil
+}
+
+// reason returns the reason why a stage cannot run, "" if it can. After a blind scan there is
+// nothing to check.
+func (r *fabricRun) reason(s FabricStage) string {
+	if r.fabric != nil && r.fabric.Blind() != nil {
+		return fabric.ErrBlind.Error()
+	}
+	return s.needs(r)
+}
+
+// skippedIf skips the current stage if it had nothing to check.
+func (r *fabricRun) skippedIf(nothing bool, reason string) {
+	if s := r.stage; nothing && s.Errors+s.Warnings+s.Unknown == 0 {
+		r.skipped("%s", reason)
+	}
 }
 
 // leaveOut removes a stage that ran only for the others.
@@ -195,8 +211,12 @@ func checkDiscovery(ctx context.Context, r *fabricRun) error {
 	}
 	f := r.fabric
 	r.result.Partial = f.Partial()
+	r.topology = topology.Check(f, r.names)
+	r.addTopology(r.topology, topology.Blind)
 	for _, failure := range f.Failures {
-		r.add(noResponse, r.failed(failure))
+		if !errors.Is(failure.Err, fabric.ErrBlind) {
+			r.add(noResponse, r.failed(failure))
+		}
 	}
 	if f.Unanswered > 0 {
 		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored scan has %s without a reply", count(f.Unanswered, "request"))})
@@ -205,7 +225,6 @@ func checkDiscovery(ctx context.Context, r *fabricRun) error {
 		guid, port := c.GUID, int(c.Port)
 		r.add(conflict, Finding{Subject: c.GUID.String(), NodeGUID: &guid, Port: &port, Detail: c.Detail})
 	}
-	r.topology = topology.Check(f, r.names)
 	s := topology.Summarize(f, 0)
 	r.comment("%s, %s, %s", count(s.Switches, "switch"), count(s.CAs, "adapter"), count(s.Cables, "cable"))
 	return nil

@@ -140,6 +140,8 @@ const tree = "fat-tree:radix=8,pods=4,spines=2"
 
 var faults = []fault{
 	{kind: "discovery/no-response", fabric: "demo", commands: "mute node06 NodeDescription", subject: "0x0002c90000100900"},
+	{kind: "discovery/blind", fabric: "demo", commands: "unlink leaf1[3]", options: fromHost, subject: "node01[1]"},
+	{kind: "discovery/blind", fabric: "demo", commands: "hang leaf1", options: fromHost, subject: "node01[1]"},
 	{kind: "discovery/conflict", fabric: tree, change: func(_ *testing.T, f *sim.Fabric) {
 		a, b := f.Node("host00001"), f.Node("host00016")
 		b.Info.NodeGUID = a.Info.NodeGUID
@@ -186,6 +188,8 @@ var faults = []fault{
 	}},
 	{kind: "sm/equal-priority", fabric: "demo", change: func(_ *testing.T, f *sim.Fabric) { f.Node("node02").Ports[1].Info.CapMask |= mad.CapSM }},
 	{kind: "sm/no-reply", fabric: "demo", commands: "mute node01 SMInfo"},
+	{kind: "sa/missing-node", fabric: "demo", commands: "down leaf2", subject: "leaf2"},
+	{kind: "sa/missing-node", fabric: "demo", commands: "hang leaf2", subject: "node06"},
 	{kind: "pkeys/no-default-partition", fabric: "demo", commands: "pkeys node06[1] 0x8001", subject: "node06[1]"},
 	{kind: "pkeys/not-on-switch", fabric: "demo", commands: "pkeys node06[1] 0xffff 0x8001; pkeys leaf2[4] 0xffff; enforce leaf2[4]", subject: "node06[1]"},
 	{kind: "pkeys/limited-members", fabric: "demo", commands: "pkeys node06[1] 0xffff 0x0001; pkeys node05[1] 0xffff 0x0001", subject: "partition 0x0001"},
@@ -230,6 +234,7 @@ var faults = []fault{
 var untested = []string{
 	"sm/stalled", "sm/wrong-state", "sm/no-manager", "sm/other-master", // of package sm, which tests them
 	"counters/disappeared",                  // of package counters
+	"sa/no-response",                        // of package fabric: a table in a single packet
 	"routing/same-path", "routing/changing", // of package route, which tests them
 }
 

@@ -91,6 +91,7 @@ const (
 // fabricKinds declares the findings of a fabric.
 var fabricKinds = []Kind{
 	{"discovery", noResponse, Error, "NODE_NO_RESPONSE", "check power, management processor and links of the node or its peer; then: ibkit ping --via sma"},
+	{"discovery", string(topology.Blind), Error, "", "check the cable of port {port} of this host and the port at its other end: ibkit doctor; then check again"},
 	{"discovery", conflict, Warning, "", "scan again; if the conflict remains: " + nextTopology},
 
 	{"lids", string(topology.ZeroLID), Error, "PORT_LID_ZERO", "check that the subnet manager can reach the port: " + nextManagers},
@@ -125,6 +126,9 @@ var fabricKinds = []Kind{
 	{"sm", string(sm.Stalled), Error, "", "restart the subnet manager: it does not send packets"},
 	{"sm", string(sm.OtherMaster), Error, "SM_NOT_CORRECT_MASTER", nextManagers},
 	{"sm", string(sm.WrongState), Warning, "", nextManagers},
+
+	{"sa", string(topology.MissingNode), Error, "NODE_NO_RESPONSE", "check the power and the management processor of the first missing node on the path; then: ibkit check fabric --only discovery,sa"},
+	{"sa", noResponse, Unknown, "", "ibkit sa NodeRecord"},
 
 	{"pkeys", noDefault, Error, "PKEY_MISMATCH", nextEnforce},
 	{"pkeys", notOnSwitch, Error, "PKEY_MISMATCH", nextEnforce},

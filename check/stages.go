@@ -66,13 +66,14 @@ var speedKinds = []linkinfo.Kind{linkinfo.Narrow, linkinfo.Slow, linkinfo.Limite
 // checkLinks reports the states of links.
 func checkLinks(_ context.Context, r *fabricRun) error {
 	r.addLinks(func(k linkinfo.Kind) bool { return !slices.Contains(speedKinds, k) })
-	active := 0
-	for _, l := range linkinfo.Links(r.ends) {
+	active, all := 0, linkinfo.Links(r.ends)
+	for _, l := range all {
 		if l.Near.Port.Peer != nil && l.Near.Port.Info != nil && l.Near.Port.Info.State == ib.PortActive {
 			active++
 		}
 	}
 	r.comment("%s active", count(active, "link"))
+	r.skippedIf(len(all) == 0, "no ports")
 	return nil
 }
 
@@ -127,6 +128,7 @@ func checkSpeed(_ context.Context, r *fabricRun) error {
 		parts = append(parts, fmt.Sprintf("%d at %s", rates[name], name))
 	}
 	r.comment("%s", strings.Join(parts, ", "))
+	r.skippedIf(len(order) == 0, "no links")
 	return nil
 }
 
@@ -229,6 +231,7 @@ func checkCounters(ctx context.Context, r *fabricRun) error {
 		window = "in " + longestWindow(r.counters).Round(time.Second).String()
 	}
 	r.comment("%s, %s", count(ports, "port"), window)
+	r.skippedIf(ports == 0, "no port with counters")
 	return nil
 }
 
@@ -306,6 +309,7 @@ func checkBER(ctx context.Context, r *fabricRun) error {
 		}
 	}
 	r.comment("%s: %s", count(measured, "port"), strings.Join(parts, "; "))
+	r.skippedIf(measured == 0, "no port with two readings of symbol errors")
 	return nil
 }
 
@@ -338,6 +342,7 @@ func checkRouting(ctx context.Context, r *fabricRun) error {
 		r.add(noResponse, Finding{Detail: fmt.Sprintf("the stored tables have %s without a response", count(n, "request"))})
 	}
 	r.comment("%s, %d of %d paths arrive", count(a.Destinations, "LID"), a.Reached, a.Paths)
+	r.skippedIf(a.Paths == 0, "no paths: less than two ports with a LID")
 	return nil
 }
 
@@ -346,5 +351,6 @@ func checkPlan(_ context.Context, r *fabricRun) error {
 	r.addTopology(r.opts.Plan.Compare(r.fabric, r.names), topology.MissingNode, topology.MissingCable, topology.WrongPeer,
 		topology.Swapped, topology.UnexpectedCable, topology.Slower, topology.Ambiguous, topology.DuplicateName)
 	r.comment("%s in the plan", count(len(r.opts.Plan.Cables), "cable"))
+	r.skippedIf(len(r.opts.Plan.Cables) == 0, "no cables in the plan")
 	return nil
 }
