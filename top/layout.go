@@ -23,6 +23,7 @@ type Layout struct {
 	Ports   []Port // of all nodes, without management ports
 	Links   []Link
 	Widest  int // characters of the longest name of a link
+	Missing []MissingNode
 
 	byKey  map[portKey]int32 // index in Ports
 	byGUID map[ib.GUID]int32 // index in Nodes
@@ -72,6 +73,24 @@ func newLayout(f *fabric.Fabric, names *fabric.NameMap) *Layout {
 	l.addPorts(ends)
 	l.addLinks()
 	return l
+}
+
+// A MissingNode was in an earlier layout, and is not in the current one.
+type MissingNode struct {
+	GUID ib.GUID
+	Name string
+}
+
+// compare adds the nodes that are missing since earlier scans.
+func (l *Layout) compare(before *Layout, names *fabric.NameMap) {
+	for _, m := range before.Missing {
+		if _, back := l.byGUID[m.GUID]; !back {
+			l.Missing = append(l.Missing, m)
+		}
+	}
+	for _, lack := range l.Fabric.Lacks(before.Fabric) {
+		l.Missing = append(l.Missing, MissingNode{lack.Node.GUID, names.Name(lack.Node)})
+	}
 }
 
 // addPorts adds the ports of ends, which are in the order of the nodes.

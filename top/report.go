@@ -43,6 +43,9 @@ type SummaryReport struct {
 	LinksWaiting   int     `json:"links_waiting"` // that lost bandwidth above the limit
 	FailedRequests int     `json:"failed_requests"`
 	PassSeconds    float64 `json:"pass_seconds"`
+
+	// MissingNodes are the names of the nodes that left the fabric since the start.
+	MissingNodes []string `json:"missing_nodes"`
 }
 
 // A LinkReport is a row of the screen links.
@@ -144,7 +147,10 @@ func (s *State) report(screen string) *Report {
 		r.Window = new(sample.Window.Seconds())
 	}
 	t := sample.Totals
-	r.Summary = SummaryReport{sample.Summary, t.Xmit, t.Errors, t.Erring, t.Waiting, sample.Failed, sample.Took.Seconds()}
+	r.Summary = SummaryReport{sample.Summary, t.Xmit, t.Errors, t.Erring, t.Waiting, sample.Failed, sample.Took.Seconds(), []string{}}
+	for _, m := range sample.Missing {
+		r.Summary.MissingNodes = append(r.Summary.MissingNodes, m.Name)
+	}
 	return r
 }
 

@@ -100,6 +100,7 @@ type sampler struct {
 	each    func(*Sample)
 	problem func(error)
 	failing bool
+	blind   bool // the last scan found no other node
 	count   int
 	every   time.Duration // time between passes
 }
@@ -157,17 +158,28 @@ func (s *sampler) update(ctx context.Context) (scanned bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if changed || time.Since(s.sweeper.Scanned()) >= s.Rescan {
+	if changed || s.blind || time.Since(s.sweeper.Scanned()) >= s.Rescan {
 		return true, s.scan(ctx)
 	}
 	return false, nil
 }
 
+// scan scans the fabric. A blind scan is an error if an earlier one was not.
 func (s *sampler) scan(ctx context.Context) error {
 	if _, err := s.sweeper.Scan(ctx); err != nil {
 		return err
 	}
-	s.layout = newLayout(s.sweeper.Fabric(), s.Names)
+	f := s.sweeper.Fabric()
+	blind := f.Blind()
+	s.blind = blind != nil
+	if s.blind && s.layout != nil && s.layout.Fabric.Blind() == nil {
+		return blind
+	}
+	l := newLayout(f, s.Names)
+	if s.layout != nil {
+		l.compare(s.layout, s.Names)
+	}
+	s.layout = l
 	return nil
 }
 

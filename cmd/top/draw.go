@@ -96,16 +96,39 @@ func (u *ui) drawSummary(p *pen, s *top.Sample) {
 	}
 	p.put(x-1, summaryLine+1, " ", plain)
 	if s.Failed > 0 {
-		p.put(x+1, summaryLine+1, fmt.Sprintf("no reply: %d", s.Failed), warn)
+		x = p.put(x+1, summaryLine+1, fmt.Sprintf("no reply: %d", s.Failed), warn)
 	}
+	if len(s.Missing) > 0 {
+		p.put(x+1, summaryLine+1, "missing: "+missingText(s.Missing), bad)
+	}
+	if trouble := u.trouble(); trouble != "" {
+		p.put(0, stateLine, trouble, bad)
+	}
+}
+
+// missingText counts and names missing nodes, the last ones first.
+func missingText(nodes []top.MissingNode) string {
+	names := make([]string, len(nodes))
+	for i, n := range nodes {
+		names[len(nodes)-1-i] = n.Name
+	}
+	return fmt.Sprintf("%d (%s)", len(nodes), strings.Join(names, ", "))
+}
+
+// trouble returns the reason why the sample is old, or not of the whole fabric, or "".
+func (u *ui) trouble() string {
 	if u.problem != nil {
-		p.put(0, stateLine, "no new samples: "+messageOf(u.problem), bad)
+		return "no new samples: " + messageOf(u.problem)
 	}
+	if s := u.state.Sample(); s != nil && s.Fabric.Blind() != nil {
+		return messageOf(s.Fabric.Blind())
+	}
+	return ""
 }
 
 // caption draws the line above the table, unless it has a problem.
 func (u *ui) caption(p *pen, text string) {
-	if u.problem == nil {
+	if u.trouble() == "" {
 		p.put(0, stateLine, text, faint)
 	}
 }

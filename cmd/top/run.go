@@ -253,8 +253,14 @@ func (c *command) runOnce(ctx context.Context) error {
 	if err == nil {
 		err = ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fabric.ErrBlind): // during the window
+		return &cmdutil.ExitError{Code: cmdutil.ExitPartial, Err: err}
+	case err != nil:
 		return fabricflag.WithHint(err)
+	}
+	if blind := u.state.Sample().Fabric.Blind(); blind != nil {
+		cmdutil.PrintError(c.env, "warning", blind)
 	}
 	return c.printOnce(u)
 }
@@ -288,5 +294,5 @@ func (c *command) printOnce(u *ui) error {
 		return err
 	}
 	partial := s.Failed > 0 || s.Fabric.Partial()
-	return cmdutil.ResultError(partial, s.Totals.Erring > 0 || s.Totals.Waiting > 0 || s.Summary.Problems > 0)
+	return cmdutil.ResultError(partial, s.Totals.Erring > 0 || s.Totals.Waiting > 0 || s.Summary.Problems > 0 || len(s.Missing) > 0)
 }
