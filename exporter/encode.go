@@ -202,7 +202,6 @@ func (p *page) write(e *encoder, s sweep) error {
 // writeInfo writes the metrics of the sweep itself.
 func (p *page) writeInfo(e *encoder) {
 	i := &p.info
-	e.value("ibkit_sweep_timestamp_seconds", "Time of the end of the last sweep.", float64(p.at.UnixNano())/1e9)
 	e.value("ibkit_sweep_duration_seconds", "Duration of the last sweep.", i.took.Seconds())
 	e.value("ibkit_sweep_partial", "1 if a request of the last sweep had no valid response, else 0.", number(i.partial))
 	e.value("ibkit_sweep_nodes", "Nodes of the last sweep.", float64(i.nodes))

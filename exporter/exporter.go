@@ -153,11 +153,17 @@ func New(o Options) *Exporter {
 // Run sweeps until ctx ends, and returns the error of ctx.
 func (e *Exporter) Run(ctx context.Context) error {
 	var last sweep
+	var before sweepInfo
 	next := time.Now()
 	for {
 		err := e.sweepOnce(ctx, &last)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if err == nil {
+			now := last.info()
+			e.logChanges(before, now)
+			before = now
 		}
 		if err != nil {
 			e.opts.Log.Error("sweep failed", "err", err)
@@ -191,6 +197,14 @@ func (e *Exporter) Sweep(ctx context.Context) error {
 func (e *Exporter) Partial() bool {
 	p := e.last.Load()
 	return p == nil || p.info.partial
+}
+
+// Blind returns the reason why the last sweep found no other node than the local one, or nil.
+func (e *Exporter) Blind() error {
+	if p := e.last.Load(); p != nil {
+		return p.info.blind
+	}
+	return nil
 }
 
 // An outcome is the end of a sweep.

@@ -437,6 +437,9 @@ func TestExporter_Age(t *testing.T) {
 		if got := series(text, "ibkit_sweep_nodes"); len(got) != 0 || len(series(text, `ibkit_sweeps_total{result="failed"} 3`)) != 1 {
 			t.Errorf("got\n%s\nwant no sweep and three failures", text)
 		}
+		if len(series(text, "ibkit_sweep_timestamp_seconds [1-9]")) != 1 || len(series(text, "ibkit_sweep_age_seconds 181")) != 1 {
+			t.Errorf("got\n%s\nwant the time of the old sweep, for alerts", text)
+		}
 		stop()
 	})
 }

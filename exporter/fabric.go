@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -28,7 +29,8 @@ type fabricSource struct {
 func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 	o := s.options
 	o.Data, o.Window = true, 0
-	if last, ok := before.(*fabricSweep); ok {
+	last, _ := before.(*fabricSweep)
+	if last != nil {
 		o.Before = last.result
 	}
 	began := time.Now()
@@ -42,17 +44,19 @@ func (s *fabricSource) sweep(ctx context.Context, before sweep) (sweep, error) {
 			nodes[i] = n.Node
 		}
 		if err := s.check(nodes); err != nil {
-			return nil, err
+			return nil, cmp.Or(r.Fabric.Blind(), err)
 		}
 	}
 	f := &fabricSweep{result: r, names: s.names, details: o.DetailsOf, began: began, took: time.Since(began), writeAll: s.write, all: s.all}
 	f.summarize()
+	f.findMissing(last, s.options.Want)
 	return f, nil
 }
 
 // A fabricSweep is the result of a sweep of a fabric.
 type fabricSweep struct {
 	result   *counters.Result
+	seen     *fabric.Fabric // of the last sweep that was not blind
 	names    *fabric.NameMap
 	details  counters.DetailSet
 	began    time.Time
@@ -140,7 +144,7 @@ func (s *fabricSweep) summarize() {
 	s.addDevices()
 	r, i := s.result, &s.summary
 	i.nodes, i.partial, i.stats = len(r.Nodes), r.Partial(), r.Stats
-	i.failed = s.failedNodes()
+	i.blind, i.failed = r.Fabric.Blind(), s.failedNodes()
 	for _, n := range r.Nodes {
 		i.ports += n.NumRead()
 	}

@@ -14,6 +14,8 @@ import (
 type sweepInfo struct {
 	nodes, ports int
 	partial      bool
+	blind        error         // see [fabric.Fabric.Blind]
+	missing      []missingNode // by the time since when
 	stats        umad.Stats
 	took         time.Duration
 
@@ -132,17 +134,24 @@ func (s *self) swept(result string, i *sweepInfo) {
 	s.losses.Add(float64(i.stats.Timeouts))
 }
 
-// An ageCollector collects the age of the last sweep, which is absent before the first.
+// An ageCollector collects the time and the age of the last sweep, which are absent before
+// the first. They remain when the sweep is too old to be exported: rules compare them.
 type ageCollector struct{ e *Exporter }
+
+var timeDesc = prometheus.NewDesc("ibkit_sweep_timestamp_seconds", "Time of the end of the last sweep.", nil, nil)
 
 var ageDesc = prometheus.NewDesc("ibkit_sweep_age_seconds", "Time since the end of the last sweep.", nil, nil)
 
 // Describe implements [prometheus.Collector].
-func (c *ageCollector) Describe(out chan<- *prometheus.Desc) { out <- ageDesc }
+func (c *ageCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- timeDesc
+	out <- ageDesc
+}
 
 // Collect implements [prometheus.Collector].
 func (c *ageCollector) Collect(out chan<- prometheus.Metric) {
 	if p := c.e.last.Load(); p != nil {
+		out <- prometheus.MustNewConstMetric(timeDesc, prometheus.GaugeValue, float64(p.at.UnixNano())/1e9)
 		out <- prometheus.MustNewConstMetric(ageDesc, prometheus.GaugeValue, time.Since(p.at).Seconds())
 	}
 }

@@ -288,6 +288,9 @@ func (c *command) runOnce(ctx context.Context) error {
 	if err := c.exporter.Sweep(ctx); err != nil {
 		return fabricflag.WithHint(err)
 	}
+	if blind := c.exporter.Blind(); blind != nil {
+		cmdutil.PrintError(c.env, "warning", blind)
+	}
 	if err := c.write(); err != nil {
 		return err
 	}

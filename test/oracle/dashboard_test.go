@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,8 @@ func results(t *testing.T, at, query string) int {
 // not have makes true, and parts in place of them that are true at once.
 var waitless = map[string][2]string{
 	"IbkitSweepStale":     {"> 600", ">= 0"},
+	"IbkitExporterAbsent": {"ibkit_sweep_timestamp_seconds", "ibkit_no_such_metric"},
+	"IbkitFabricShrunk":   {"0.75 *", "1.5 *"},
 	"IbkitFabricConflict": {"> 0", ">= 0"},
 }
 
@@ -60,10 +63,17 @@ func TestExporter_Dashboard(t *testing.T) {
 		}
 	}
 	write(events, "1s rate node01[1] SymbolErrorCounter 40\n")
+	blind := filepath.Join(dir, "blind")
+	write(blind, "2s unlink leaf2[4]\n6s unlink leaf1[3]\n")
 	var targets []string
 	for _, args := range [][]string{
-		{"--sim", "demo", "--sim-events", events}, {"--sim", "faults"}, {"--sim", "ibsim"},
+		{"--sim", "demo", "--sim-events", events}, {"--sim", "demo", "--sim-events", blind}, {"--sim", "faults"}, {"--sim", "ibsim"},
 	} {
+		host := ""
+		if slices.Contains(args, blind) {
+			host = "node01" // also without a link
+		}
+		t.Setenv("SIM_HOST", host)
 		at := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 		targets = append(targets, fmt.Sprintf("%q", at))
 		t.Setenv("IBSIM_SOCKNAME", "none-"+filepath.Base(dir)) // of the last one

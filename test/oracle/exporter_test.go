@@ -249,7 +249,7 @@ func TestExporter_Promtool(t *testing.T) {
 }
 
 // windowed are the metrics that only a second sweep has.
-var windowed = map[string]bool{"ibkit_error_finding": true, "ibkit_port_lost_bandwidth_ratio": true}
+var windowed = map[string]bool{"ibkit_error_finding": true, "ibkit_port_lost_bandwidth_ratio": true, "ibkit_missing_node": true}
 
 // The files of counters of ports: those of the kernel (drivers/infiniband/core/sysfs.c), and
 // of mlx5 (drivers/infiniband/hw/mlx5/counters.c).
