@@ -67,7 +67,7 @@ other fields of the port keep their values.
 
 A port is not changed if this has a risk that --force does not name:
 
-`+riskHelp()+`
+` + riskHelp() + `
 
 Link risks apply to a reset, too: a link that trains may stay down. Requests use
 a route around the link if there is one. Each request for a change is preceded
