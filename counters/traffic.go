@@ -15,7 +15,7 @@ func DataRate(p *fabric.Port) float64 {
 	if p.Info == nil || p.Info.State == ib.PortDown {
 		return 0
 	}
-	return rateOf(p.Info.ActiveSpeed(p.Caps(), p.Ext), p.Info.LinkWidthActive)
+	return rateOf(p.ActiveSpeed(), p.Info.LinkWidthActive)
 }
 
 func rateOf(speed ib.Speed, width ib.LinkWidth) float64 {

@@ -143,6 +143,8 @@ type scanNode struct {
 
 	checked []bool // by port number: PortInfo was queried a second time
 
+	capsEnded bool // PortInfo of port 0 of a switch was received, or failed
+
 	states []ib.PortState // by port number, from the state table of a switch; nil: unknown
 
 	ports []Port         // backing of Node.Ports: one allocation per node
@@ -193,6 +195,12 @@ func (a *query) done(_ *umad.Request, r *umad.Reply) {
 // fail adds a request to the failures.
 func (s *scan) fail(a *query, err error) {
 	s.fabric.Failures = append(s.fabric.Failures, s.failure(a, err))
+	if a.node != nil && a.req.Attr == mad.AttrPortInfo {
+		if a.node.lost == nil {
+			a.node.lost = map[uint8]error{}
+		}
+		a.node.lost[a.port] = err
+	}
 }
 
 // failure returns the failure of a request.

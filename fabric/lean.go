@@ -69,6 +69,8 @@ func (f *Fabric) known(n *Node) *scanNode {
 		Node:   n,
 		target: umad.Target{LID: f.from, Route: n.Route},
 		probed: make([]bool, len(n.Ports)),
+
+		capsEnded: true,
 	}
 	for i := range known.probed {
 		known.probed[i] = true

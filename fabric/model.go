@@ -6,6 +6,7 @@ package fabric
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -78,10 +79,24 @@ func (f *Fabric) Partial() bool { return len(f.Failures) > 0 || f.Unanswered > 0
 // limit on hops: a node or a peer that the fabric lacks may exist.
 func (f *Fabric) Unfinished() bool { return f.Aborted != nil || f.Bounded }
 
-// Unread reports whether an unfinished scan has not read a port, nil for a port without data,
-// or its peer.
+// Unread reports whether an unfinished or partial scan has not read a port, nil for a port
+// without data, or its peer.
 func (f *Fabric) Unread(p *Port) bool {
-	return f.Unfinished() && (p == nil || p.Info == nil || p.Peer == nil && p.Info.PhysState == ib.PhysLinkUp)
+	return f.hasGaps() && (p == nil || p.Info == nil && !p.Omitted || p.Info != nil && p.Peer == nil && p.Info.PhysState == ib.PhysLinkUp)
+}
+
+// hasGaps reports whether a port or an attribute that the fabric lacks may exist.
+func (f *Fabric) hasGaps() bool { return f.Unfinished() || f.Partial() }
+
+// HasLID reports whether the LID of a node is known, of a switch that of port 0: a partial scan
+// may lack it.
+func (f *Fabric) HasLID(n *Node) bool {
+	return !f.hasGaps() || n.Info.NodeType != mad.NodeTypeSwitch || n.Ports[0] != nil && n.Ports[0].Info != nil
+}
+
+// HasDescription reports whether the description of a node is known: a partial scan may lack it.
+func (f *Fabric) HasDescription(n *Node) bool {
+	return !f.hasGaps() || n.Desc != mad.NodeDescription{} || !f.Unfinished() && n.Described()
 }
 
 // A Node is a channel adapter, a switch or a router.
@@ -107,7 +122,14 @@ type Node struct {
 	Slot   Slot    // position in System
 
 	omitsDesc, omitsPorts bool // by a lean scan
+
+	descLost bool            // the node did not respond
+	lost     map[uint8]error // PortInfo by port number: errors of the requests
 }
+
+// Described reports whether the node gave its description: [Node.Desc] can be empty
+// without that.
+func (n *Node) Described() bool { return !n.descLost && !n.omitsDesc }
 
 // A Port is one end of a link, or a switch's port 0.
 type Port struct {
@@ -124,7 +146,8 @@ type Port struct {
 
 	// Ext is NVIDIA's ExtendedPortInfo; nil if the discovery did not query it
 	// or the port did not respond.
-	Ext *mad.MlnxExtPortInfo
+	Ext     *mad.MlnxExtPortInfo
+	extLost bool // the port did not respond
 
 	// Peer is the other end of the link; nil if there is no link or the peer is
 	// unknown.
@@ -139,15 +162,33 @@ type Port struct {
 }
 
 // LID returns the base LID of the port. For a switch's external ports this is the
-// LID of the management port. It is 0 if the port has no LID or did not respond.
+// LID of the management port. It is 0 if the port has no LID, or if that is unknown: see
+// [Port.Missing].
 func (p *Port) LID() ib.LID {
+	if info := p.Caps(); info != nil {
+		return info.LID
+	}
+	return 0
+}
+
+// Missing returns the reason why the LID and the capabilities of the port are unknown, nil
+// if they are known: PortInfo of the port, or of port 0 of a switch, is missing.
+func (p *Port) Missing() error {
+	if p.Caps() != nil {
+		return nil
+	}
+	number := p.Number
 	if p.Node.Info.NodeType == mad.NodeTypeSwitch {
-		p = p.Node.Ports[0]
+		number = 0
 	}
-	if p == nil || p.Info == nil {
-		return 0
+	err := p.Node.lost[number]
+	if err == nil {
+		return fmt.Errorf("PortInfo of port %d is missing", number)
 	}
-	return p.Info.LID
+	if failed, ok := errors.AsType[*umad.Error](err); ok {
+		err = failed.Err // without the address of the request
+	}
+	return fmt.Errorf("PortInfo of port %d: %w", number, err)
 }
 
 // The reasons why packets with a LID do not reach a port.
@@ -159,6 +200,9 @@ var (
 // Unreachable returns the reason why packets with a LID cannot reach the agents of the port,
 // or nil.
 func (p *Port) Unreachable() error {
+	if err := p.Missing(); err != nil {
+		return fmt.Errorf("the LID is unknown: %w", err)
+	}
 	switch {
 	case p.LID() == 0:
 		return errNoLID

@@ -184,7 +184,7 @@ func (s *scan) visit(n *scanNode, number uint8) {
 
 func (s *scan) queryNodeDescription(n *scanNode) {
 	s.submit(n.target, mad.AttrNodeDescription, 0, n, 0, func(s *scan, a *query, r *umad.Reply) {
-		s.decode(a, r, &a.node.Desc)
+		a.node.descLost = !s.decode(a, r, &a.node.Desc)
 	})
 }
 
@@ -237,22 +237,25 @@ func (s *scan) gotPortInfo(a *query, r *umad.Reply) {
 		return
 	}
 	info := n.info(number)
-	if !s.decode(a, r, info) {
-		return
+	ok := s.decode(a, r, info)
+	if ok {
+		p := s.port(n, number)
+		p.Info, p.Omitted = info, false
+		s.expand(n, number)
+		if s.opts.Answered != nil {
+			s.opts.Answered(p)
+		}
 	}
-	p := s.port(n, number)
-	p.Info, p.Omitted = info, false
-	s.expand(n, number)
-	if s.opts.Answered != nil {
-		s.opts.Answered(p)
-	}
-	if number > 0 {
+	switch {
+	case number == 0:
+		// The capabilities of the ports that responded earlier are known only now, or
+		// remain unknown.
+		n.capsEnded = true
+		for port := range n.Info.NumPorts {
+			s.queryExtendedPortInfo(n, port+1)
+		}
+	case ok:
 		s.queryExtendedPortInfo(n, number)
-		return
-	}
-	// The capabilities of the ports that responded earlier are known only now.
-	for port := range n.Info.NumPorts {
-		s.queryExtendedPortInfo(n, port+1)
 	}
 }
 
@@ -340,25 +343,5 @@ func (s *scan) queryParent(n *scanNode, number uint8) {
 		}
 		info.LocalPort = exit
 		s.found(claim{from: a.node, port: a.port, to: a.req.To, info: info})
-	})
-}
-
-// queryExtendedPortInfo queries the vendor's port attribute if only that
-// attribute distinguishes FDR10 from QDR: the device has it, and PortInfo reports
-// a link at QDR (libibnetdisc has the same condition).
-func (s *scan) queryExtendedPortInfo(n *scanNode, number uint8) {
-	p := n.Ports[number]
-	if s.opts.NoExtendedPortInfo || p == nil || p.Info == nil || p.Ext != nil || !HasExtendedPortInfo(&n.Info) {
-		return
-	}
-	caps := p.Caps()
-	if caps == nil || p.Info.PhysState != ib.PhysLinkUp || p.Info.ActiveSpeed(caps, nil) != ib.QDR {
-		return
-	}
-	p.Ext = new(mad.MlnxExtPortInfo)
-	s.submit(n.target, mad.AttrMlnxExtPortInfo, uint32(number), n, number, func(s *scan, a *query, r *umad.Reply) {
-		if p := a.node.Ports[a.port]; !s.decode(a, r, p.Ext) {
-			p.Ext = nil
-		}
 	})
 }

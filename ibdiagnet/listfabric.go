@@ -174,7 +174,7 @@ func listAttributes(p *fabric.Port) (width, state, speed string) {
 	}
 	width = keyOf(listWidths, i.LinkWidthActive, width)
 	state = keyOf(listStates, i.State, state)
-	return width, state, keyOf(listSpeeds, i.ActiveSpeed(p.Caps(), p.Ext), speed)
+	return width, state, keyOf(listSpeeds, p.ActiveSpeed(), speed)
 }
 
 // keyOf returns the key of a value, or unknown.

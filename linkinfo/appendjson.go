@@ -19,9 +19,9 @@ func AppendNodeJSON(b []byte, n *fabric.Node, ends []End, o ReportOptions) []byt
 	b = appendGUID(append(b, `{"guid":`...), n.GUID)
 	b = appendText(append(b, `,"type":`...), n.Info.NodeType.String())
 	b = appendName(append(b, `,"name":`...), n, o.Names)
-	b = appendName(append(b, `,"description":`...), n, nil)
+	b = appendDescription(append(b, `,"description":`...), n)
 	b = appendDescriptionHex(append(b, `,"description_hex":`...), n)
-	b = strconv.AppendUint(append(b, `,"lid":`...), uint64(firstLID(n)), 10)
+	b = appendLID(append(b, `,"lid":`...), firstPort(n))
 	b = appendText(append(b, `,"route":`...), n.Route.String())
 	b = strconv.AppendBool(append(b, `,"duplicate_guid":`...), n.Duplicate)
 	b = appendJSON(append(b, `,"system":`...), reportSystem(n))
@@ -59,7 +59,7 @@ func appendPort(b []byte, e *End, o *ReportOptions) []byte {
 		b = append(b, "null"...)
 	}
 	b = appendGUID(append(b, `,"guid":`...), p.GUID)
-	b = strconv.AppendUint(append(b, `,"lid":`...), uint64(p.LID()), 10)
+	b = appendLID(append(b, `,"lid":`...), p)
 	if p.Info != nil {
 		b = appendNonZero(append(b, `,"state":`...), p.Info.State)
 		b = appendNonZero(append(b, `,"phys_state":`...), p.Info.PhysState)
@@ -102,7 +102,7 @@ func appendPeer(b []byte, peer *fabric.Port, names *fabric.NameMap) []byte {
 	b = appendGUID(append(b, `{"node_guid":`...), peer.Node.GUID)
 	b = appendGUID(append(b, `,"port_guid":`...), peer.GUID)
 	b = strconv.AppendUint(append(b, `,"port":`...), uint64(peer.Number), 10)
-	b = strconv.AppendUint(append(b, `,"lid":`...), uint64(peer.LID()), 10)
+	b = appendLID(append(b, `,"lid":`...), peer)
 	b = appendText(append(b, `,"type":`...), peer.Node.Info.NodeType.String())
 	return append(appendName(append(b, `,"name":`...), peer.Node, names), '}')
 }
@@ -121,12 +121,38 @@ func appendNonZero[T interface {
 
 func appendGUID(b []byte, g ib.GUID) []byte { return append(g.AppendTo(append(b, '"')), '"') }
 
-// appendName appends the name of a node as a JSON string.
+// appendLID appends the LID of a port, null if it is unknown.
+func appendLID(b []byte, p *fabric.Port) []byte {
+	if p == nil || p.Caps() == nil {
+		return append(b, "null"...)
+	}
+	return strconv.AppendUint(b, uint64(p.LID()), 10)
+}
+
+// appendName appends the name of a node as a JSON string, null if it has none.
 func appendName(b []byte, n *fabric.Node, names *fabric.NameMap) []byte {
 	start := len(b)
 	b = names.AppendName(append(b, '"'), n)
-	if name := b[start+1:]; !isPlain(name) {
-		return appendJSON(b[:start], string(name))
+	if len(b) == start+1 {
+		return append(b[:start], "null"...)
+	}
+	return endText(b, start)
+}
+
+// appendDescription appends the description of a node as a JSON string, null if the node did
+// not give it.
+func appendDescription(b []byte, n *fabric.Node) []byte {
+	if !n.Described() {
+		return append(b, "null"...)
+	}
+	start := len(b)
+	return endText(n.Desc.AppendClean(append(b, '"')), start)
+}
+
+// endText ends the JSON string that begins at an index of b.
+func endText(b []byte, start int) []byte {
+	if text := b[start+1:]; !isPlain(text) {
+		return appendJSON(b[:start], string(text))
 	}
 	return append(b, '"')
 }

@@ -1,6 +1,8 @@
 package linkinfo
 
 import (
+	"cmp"
+
 	"github.com/ibkit/ibkit/fabric"
 	"github.com/ibkit/ibkit/ib"
 	"github.com/ibkit/ibkit/mad"
@@ -33,12 +35,12 @@ func CouldBe(p *fabric.Port) (width, speed string) {
 }
 
 func couldBeSpeed(p *fabric.Port, here, there *mad.PortInfo) string {
-	mine := here.SupportedSpeeds(p.Caps(), nil) & extendedSpeeds
-	theirs := there.SupportedSpeeds(p.Peer.Caps(), nil) & extendedSpeeds
+	mine := here.SupportedSpeeds(ClassicCaps(p), nil) & extendedSpeeds
+	theirs := there.SupportedSpeeds(ClassicCaps(p.Peer), nil) & extendedSpeeds
 	active, best := here.LinkSpeedActive.Speed(), (here.LinkSpeedSupported & there.LinkSpeedSupported).Speed().Max()
 	switch {
 	case mine != 0 && theirs != 0:
-		active, best = here.ActiveSpeed(p.Caps(), nil), (mine & theirs).Max()
+		active, best = here.ActiveSpeed(ClassicCaps(p), nil), (mine & theirs).Max()
 	case supportsFDR10(p) && supportsFDR10(p.Peer):
 		switch {
 		case p.Ext.LinkSpeedActive.Speed() == ib.FDR10:
@@ -52,6 +54,12 @@ func couldBeSpeed(p *fabric.Port, here, there *mad.PortInfo) string {
 		return ""
 	}
 	return "Could be " + best.Classic()
+}
+
+// ClassicCaps returns the PortInfo whose capability masks apply to a port. As iblinkinfo
+// does, it takes unknown capabilities for none.
+func ClassicCaps(p *fabric.Port) *mad.PortInfo {
+	return cmp.Or(p.Caps(), new(mad.PortInfo))
 }
 
 func supportsFDR10(p *fabric.Port) bool {

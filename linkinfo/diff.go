@@ -60,7 +60,8 @@ type PortDiff struct {
 
 // Diff compares the nodes of two fabrics. It returns the differences of nodes of
 // the old fabric, then nodes that only the new one has. only, if not nil, selects
-// the nodes to compare. Nodes and ports that an unfinished scan has not read do not differ.
+// the nodes to compare. Nodes that an unfinished scan has not reached do not differ, nor do ports
+// and attributes that a scan has not read.
 func Diff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
 	c := comparison{checks, from, to}
 	return slices.DeleteFunc(c.diff(from.Nodes, to.Nodes, only), c.unreached)
@@ -85,6 +86,7 @@ type comparison struct {
 }
 
 // unreached reports whether a difference is a node that an unfinished scan has not reached.
+// A node that a scan reached and that did not reply differs.
 func (c *comparison) unreached(d NodeDiff) bool {
 	return d.New == nil && c.to.Unfinished() || d.Old == nil && c.from.Unfinished()
 }
@@ -93,7 +95,7 @@ func (c *comparison) unreached(d NodeDiff) bool {
 func ClassicDiff(from, to *fabric.Fabric, checks Checks, only func(*fabric.Node) bool) []NodeDiff {
 	finished := func(f *fabric.Fabric) *fabric.Fabric {
 		g := *f
-		g.Aborted, g.Bounded = nil, false
+		g.Aborted, g.Bounded, g.Failures, g.Unanswered = nil, false, nil, 0
 		return &g
 	}
 	c := comparison{checks, finished(from), finished(to)}
@@ -138,16 +140,14 @@ func (c *comparison) node(from, to *fabric.Node) (d NodeDiff, differs bool) {
 	return d, d.Renamed || d.PortCount || len(d.Ports) > 0
 }
 
-// hasLIDs reports whether the scans have read the management ports of two switches, as far as
-// they finished.
+// hasLIDs reports whether the LIDs of two switches are known.
 func (c *comparison) hasLIDs(from, to *fabric.Node) bool {
-	return !(c.from.Unfinished() && smaLID(from) == 0 || c.to.Unfinished() && smaLID(to) == 0)
+	return c.from.HasLID(from) && c.to.HasLID(to)
 }
 
 // hasDescriptions is [comparison.hasLIDs] for the descriptions of nodes.
 func (c *comparison) hasDescriptions(from, to *fabric.Node) bool {
-	var unread mad.NodeDescription
-	return !(c.from.Unfinished() && from.Desc == unread || c.to.Unfinished() && to.Desc == unread)
+	return c.from.HasDescription(from) && c.to.HasDescription(to)
 }
 
 // portOf returns a port by number, nil if it is unknown.
@@ -187,7 +187,7 @@ func (c *comparison) portDiffers(a, b *fabric.Port) bool {
 	}
 	return a.Peer.GUID != b.Peer.GUID ||
 		c.PeerPort && a.Peer.Number != b.Peer.Number ||
-		c.LID && a.Peer.LID() != b.Peer.LID() && !c.from.Unread(a.Peer) && !c.to.Unread(b.Peer) ||
+		c.LID && a.Peer.LID() != b.Peer.LID() && !c.from.Unread(a.Peer) && !c.to.Unread(b.Peer) && c.hasLIDs(a.Peer.Node, b.Peer.Node) ||
 		c.Description && a.Peer.Node.Desc != b.Peer.Node.Desc && c.hasDescriptions(a.Peer.Node, b.Peer.Node)
 }
 

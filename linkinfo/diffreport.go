@@ -27,9 +27,9 @@ type ReportNodeDiff struct {
 
 // A ReportNodeState contains the properties of a node that a comparison checks.
 type ReportNodeState struct {
-	Name     string `json:"name"`
-	LID      ib.LID `json:"lid"`
-	NumPorts uint8  `json:"num_ports"`
+	Name     *string `json:"name"`
+	LID      *ib.LID `json:"lid"` // 0: not assigned; nil: unknown
+	NumPorts uint8   `json:"num_ports"`
 }
 
 // A ReportPortDiff is a [PortDiff].
@@ -81,14 +81,14 @@ func nodeState(n *fabric.Node, names *fabric.NameMap) *ReportNodeState {
 	if n == nil {
 		return nil
 	}
-	return &ReportNodeState{names.Name(n), firstLID(n), n.Info.NumPorts}
+	return &ReportNodeState{nonEmpty(names.Name(n)), knownLID(firstPort(n)), n.Info.NumPorts}
 }
 
 func portState(p *fabric.Port, names *fabric.NameMap) *ReportPortState {
 	if p == nil {
 		return nil
 	}
-	s := &ReportPortState{Peer: reportPeer(p, names)}
+	s := &ReportPortState{Peer: NewReportPeer(p, names)}
 	if p.Info != nil {
 		s.State = new(p.Info.State.String())
 	}

@@ -103,8 +103,13 @@ type rate struct {
 	speed ib.Speed
 }
 
-// String returns, for example, "4X HDR".
-func (r rate) String() string { return r.width.String() + " " + r.speed.String() }
+// String returns, for example, "4X HDR", "4X" with an unknown speed.
+func (r rate) String() string {
+	if r.speed == 0 {
+		return r.width.String()
+	}
+	return r.width.String() + " " + r.speed.String()
+}
 
 // max returns the best width and the best speed of sets.
 func (r rate) max() rate { return rate{r.width.Max(), r.speed.Max()} }
@@ -202,9 +207,7 @@ func (e *End) check(complete bool) {
 		return
 	}
 	e.Width = p.Info.LinkWidthActive
-	if p.Caps() != nil {
-		e.Speed = p.Info.ActiveSpeed(p.Caps(), p.Ext)
-	}
+	e.Speed = p.ActiveSpeed()
 	switch {
 	case p.Peer == nil && (!complete || p.IsManagement()):
 	case p.Peer == nil:
@@ -236,25 +239,19 @@ func (e *End) checkPeer(here, there *mad.PortInfo) {
 		e.add(Finding{Kind: OneSided, state: there.State, phys: there.PhysState})
 		return
 	}
-	// The capability mask decides the meaning of the speed fields. It is missing
-	// for a switch whose port 0 did not respond.
-	known := p.Caps() != nil && peer.Caps() != nil
 	active := rate{e.Width, e.Speed}
 	reported := rate{there.LinkWidthActive, e.Speed}
-	if known {
-		reported.speed = there.ActiveSpeed(peer.Caps(), peer.Ext)
+	if p.SpeedKnown() && peer.SpeedKnown() {
+		reported.speed = peer.ActiveSpeed()
 	}
 	if reported != active {
 		e.add(Finding{Kind: OneSided, got: reported})
 	}
 
 	supported := here.LinkWidthSupported & there.LinkWidthSupported
-	var speeds ib.Speed
-	if known {
-		speeds = p.Info.SupportedSpeeds(p.Caps(), p.Ext) & there.SupportedSpeeds(peer.Caps(), peer.Ext)
-	}
-	enabled := rate{supported & here.LinkWidthEnabled, speeds & here.EnabledSpeeds(p.Caps(), p.Ext)}
-	peerEnabled := rate{supported & there.LinkWidthEnabled, speeds & there.EnabledSpeeds(peer.Caps(), peer.Ext)}
+	speeds := p.SupportedSpeeds() & peer.SupportedSpeeds() // unknown speeds of one end leave none
+	enabled := rate{supported & here.LinkWidthEnabled, speeds & p.EnabledSpeeds()}
+	peerEnabled := rate{supported & there.LinkWidthEnabled, speeds & peer.EnabledSpeeds()}
 	best := rate{enabled.width & peerEnabled.width, enabled.speed & peerEnabled.speed}.max()
 	e.BestWidth, e.BestSpeed = best.width, best.speed
 	if own, other := enabled.max(), peerEnabled.max(); own != other {

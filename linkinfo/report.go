@@ -38,11 +38,11 @@ type ReportTail struct {
 type ReportNode struct {
 	GUID           ib.GUID       `json:"guid"`
 	Type           string        `json:"type"`
-	Name           string        `json:"name"`            // from the node name map, else the description
-	Description    string        `json:"description"`     // a blank for each byte that is not printable ASCII
+	Name           *string       `json:"name"`            // from the node name map, else the description; not ""
+	Description    *string       `json:"description"`     // a blank for each byte that is not printable ASCII
 	DescriptionHex *string       `json:"description_hex"` // the bytes; nil if they are all printable ASCII
-	LID            ib.LID        `json:"lid"`
-	Route          string        `json:"route"` // directed, for example "0,1,3"
+	LID            *ib.LID       `json:"lid"`             // 0: not assigned
+	Route          string        `json:"route"`           // directed, for example "0,1,3"
 	Duplicate      bool          `json:"duplicate_guid"`
 	System         *ReportSystem `json:"system"`
 	Ports          []ReportPort  `json:"ports"`
@@ -65,7 +65,7 @@ type ReportPort struct {
 	Number    uint8           `json:"number"`
 	External  *int            `json:"external_number"` // as printed on the chassis
 	GUID      ib.GUID         `json:"guid"`
-	LID       ib.LID          `json:"lid"`
+	LID       *ib.LID         `json:"lid"` // 0: not assigned
 	State     *string         `json:"state"`
 	PhysState *string         `json:"phys_state"`
 	Width     *string         `json:"width"`
@@ -105,9 +105,9 @@ type ReportPeer struct {
 	NodeGUID ib.GUID `json:"node_guid"`
 	PortGUID ib.GUID `json:"port_guid"`
 	Port     uint8   `json:"port"`
-	LID      ib.LID  `json:"lid"`
+	LID      *ib.LID `json:"lid"` // 0: not assigned
 	Type     string  `json:"type"`
-	Name     string  `json:"name"`
+	Name     *string `json:"name"`
 }
 
 // A ReportFinding is a [Finding].
@@ -177,9 +177,9 @@ func NewReportNode(n *fabric.Node, ends []End, o ReportOptions) ReportNode {
 	r := ReportNode{
 		GUID:        n.GUID,
 		Type:        n.Info.NodeType.String(),
-		Name:        o.Names.Name(n),
-		Description: n.Desc.Clean(),
-		LID:         firstLID(n),
+		Name:        nonEmpty(o.Names.Name(n)),
+		Description: description(n),
+		LID:         knownLID(firstPort(n)),
 		Route:       n.Route.String(),
 		Duplicate:   n.Duplicate,
 		System:      reportSystem(n),
@@ -207,14 +207,38 @@ func reportSystem(n *fabric.Node) *ReportSystem {
 	return &ReportSystem{n.System.Number, n.System.GUID, n.Slot.String()}
 }
 
-// firstLID returns the LID of the first port that is known.
-func firstLID(n *fabric.Node) ib.LID {
+// firstPort returns the first port with data, nil without any.
+func firstPort(n *fabric.Node) *fabric.Port {
 	for _, p := range n.Ports {
 		if p != nil {
-			return p.LID()
+			return p
 		}
 	}
-	return 0
+	return nil
+}
+
+// knownLID returns the LID of a port, nil if it is unknown.
+func knownLID(p *fabric.Port) *ib.LID {
+	if p == nil || p.Caps() == nil {
+		return nil
+	}
+	return new(p.LID())
+}
+
+// description returns the description of a node, nil if the node did not give it.
+func description(n *fabric.Node) *string {
+	if !n.Described() {
+		return nil
+	}
+	return new(n.Desc.Clean())
+}
+
+// nonEmpty returns a text, nil for "".
+func nonEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // portInfo returns the PortInfo of a port; nil if the port did not respond.
@@ -234,7 +258,7 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 	r := ReportPort{
 		Number:    p.Number,
 		GUID:      p.GUID,
-		LID:       p.LID(),
+		LID:       knownLID(p),
 		Width:     textOf(e.Width),
 		Speed:     textOf(e.Speed),
 		BestWidth: textOf(e.BestWidth),
@@ -253,7 +277,7 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 	if o.Attributes {
 		r.Info, r.Ext = o.portInfo(p), p.Ext
 	}
-	r.Peer = reportPeer(p, o.Names)
+	r.Peer = NewReportPeer(p, o.Names)
 	for _, f := range e.Findings {
 		r.Findings = append(r.Findings, ReportFinding{f.Kind, f.IsProblem(), f.Detail()})
 	}
@@ -263,12 +287,13 @@ func newReportPort(e *End, o ReportOptions) ReportPort {
 	return r
 }
 
-func reportPeer(p *fabric.Port, names *fabric.NameMap) *ReportPeer {
+// NewReportPeer returns the report on the peer of a port, nil without one.
+func NewReportPeer(p *fabric.Port, names *fabric.NameMap) *ReportPeer {
 	peer := p.Peer
 	if peer == nil {
 		return nil
 	}
-	return &ReportPeer{peer.Node.GUID, peer.GUID, peer.Number, peer.LID(), peer.Node.Info.NodeType.String(), names.Name(peer.Node)}
+	return &ReportPeer{peer.Node.GUID, peer.GUID, peer.Number, knownLID(peer), peer.Node.Info.NodeType.String(), nonEmpty(names.Name(peer.Node))}
 }
 
 // NewReportFailure returns the report on a request without a response.

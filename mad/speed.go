@@ -10,12 +10,13 @@ const extDisabled LinkSpeedExt = 30
 // undefined while the port is down.
 //
 // caps is the PortInfo whose capability masks apply to the port: on a switch that
-// of port 0, otherwise a itself. nil stands for a port without capabilities. ext
-// is NVIDIA's ExtendedPortInfo, nil if the port does not have it.
+// of port 0, otherwise a itself. With nil, they are unknown, and so is a speed that
+// depends on them. ext is NVIDIA's ExtendedPortInfo, nil if the port does not have it.
 func (a *PortInfo) ActiveSpeed(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	// The newest group of fields with a speed applies. The original group
 	// reports an FDR10 link as QDR.
-	if s := a.extendedSpeeds(caps, a.LinkSpeedExtActive, a.LinkSpeedExt2Active); s != 0 {
+	s, known := a.extendedSpeeds(caps, a.LinkSpeedExtActive, a.LinkSpeedExt2Active)
+	if s != 0 || !known {
 		return s.Max()
 	}
 	if ext != nil && ext.LinkSpeedActive.Speed() != 0 {
@@ -24,24 +25,32 @@ func (a *PortInfo) ActiveSpeed(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	return a.LinkSpeedActive.Speed()
 }
 
-// SupportedSpeeds returns the speeds that the port supports. See ActiveSpeed for
-// the arguments.
+// SupportedSpeeds returns the speeds that the port supports, 0 if they are unknown.
+// See ActiveSpeed for the arguments.
 func (a *PortInfo) SupportedSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
-	s := a.LinkSpeedSupported.Speed() | a.extendedSpeeds(caps, a.LinkSpeedExtSupported, a.LinkSpeedExt2Supported)
+	s, known := a.extendedSpeeds(caps, a.LinkSpeedExtSupported, a.LinkSpeedExt2Supported)
+	if !known {
+		return 0
+	}
+	s |= a.LinkSpeedSupported.Speed()
 	if ext != nil {
 		s |= ext.LinkSpeedSupported.Speed()
 	}
 	return s
 }
 
-// EnabledSpeeds returns the enabled speeds of the port. See ActiveSpeed for the
-// arguments.
+// EnabledSpeeds returns the enabled speeds of the port, 0 if they are unknown. See
+// ActiveSpeed for the arguments.
 func (a *PortInfo) EnabledSpeeds(caps *PortInfo, ext *MlnxExtPortInfo) ib.Speed {
 	espeed := a.LinkSpeedExtEnabled
 	if espeed == extDisabled {
 		espeed = 0
 	}
-	s := a.LinkSpeedEnabled.Speed() | a.extendedSpeeds(caps, espeed, a.LinkSpeedExt2Enabled)
+	s, known := a.extendedSpeeds(caps, espeed, a.LinkSpeedExt2Enabled)
+	if !known {
+		return 0
+	}
+	s |= a.LinkSpeedEnabled.Speed()
 	if ext != nil {
 		s |= ext.LinkSpeedEnabled.Speed()
 	}
@@ -73,14 +82,18 @@ func (a *PortInfo) SetActiveSpeed(caps *PortInfo, s ib.Speed) *MlnxExtPortInfo {
 }
 
 // extendedSpeeds joins the two groups of extended speeds. Each is valid only if
-// the port has the capability.
-func (a *PortInfo) extendedSpeeds(caps *PortInfo, e LinkSpeedExt, e2 LinkSpeedExt2) ib.Speed {
-	if caps == nil || !caps.CapMask.Has(CapExtendedSpeeds) {
-		return 0
+// the port has the capability. The result is not known if the capabilities are not and
+// a group has speeds.
+func (a *PortInfo) extendedSpeeds(caps *PortInfo, e LinkSpeedExt, e2 LinkSpeedExt2) (s ib.Speed, known bool) {
+	switch {
+	case caps == nil:
+		return 0, e.Speed()|e2.Speed() == 0
+	case !caps.CapMask.Has(CapExtendedSpeeds):
+		return 0, true
 	}
-	s := e.Speed()
+	s = e.Speed()
 	if caps.CapMask.Has(CapCapMask2) && caps.CapMask2.Has(Cap2ExtendedSpeeds2) {
 		s |= e2.Speed()
 	}
-	return s
+	return s, true
 }

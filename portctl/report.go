@@ -147,11 +147,7 @@ func reportPort(p *fabric.Port, names *fabric.NameMap) ReportPort {
 		NodeGUID: p.Node.GUID, PortGUID: p.GUID, Name: names.Name(p.Node), Type: p.Node.Info.NodeType.String(), Number: p.Number, LID: p.LID(),
 		Settings: []ReportEdit{}, CutsOff: []ReportNode{}, Interrupts: []ReportNode{}, Risks: []Risk{}, Findings: []linkinfo.ReportFinding{},
 	}
-	if peer := p.Peer; peer != nil {
-		r.Peer = &linkinfo.ReportPeer{
-			NodeGUID: peer.Node.GUID, PortGUID: peer.GUID, Port: peer.Number, LID: peer.LID(), Type: peer.Node.Info.NodeType.String(), Name: names.Name(peer.Node),
-		}
-	}
+	r.Peer = linkinfo.NewReportPeer(p, names)
 	return r
 }
 

@@ -56,7 +56,5 @@ func (p *Port) copy(from *fabric.Port) {
 		p.LID, p.LMC = i.LID, i.LMC
 	}
 	p.State, p.Width, p.MTU, p.VLs = i.State, i.LinkWidthActive, i.NeighborMTU, i.OperVLs
-	if caps := from.Caps(); caps != nil {
-		p.Speed = i.ActiveSpeed(caps, from.Ext)
-	}
+	p.Speed = from.ActiveSpeed()
 }

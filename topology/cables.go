@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -32,14 +33,15 @@ func Cables(f *fabric.Fabric) []Cable {
 	return cables
 }
 
-// Rate returns the active width and speed of a cable, 0 if they are unknown.
-func (c Cable) Rate() (ib.LinkWidth, ib.Speed) {
+// Rate returns the active width and speed of a cable, each as the first end reports it that
+// knows it; 0 if it is unknown.
+func (c Cable) Rate() (width ib.LinkWidth, speed ib.Speed) {
 	for _, p := range []*fabric.Port{c.A, c.B} {
 		if p != nil && p.Info != nil && p.Info.State != ib.PortDown && p.Info.LinkWidthActive.Lanes() > 0 {
-			return p.Info.LinkWidthActive, p.Info.ActiveSpeed(p.Caps(), p.Ext)
+			width, speed = cmp.Or(width, p.Info.LinkWidthActive), cmp.Or(speed, p.ActiveSpeed())
 		}
 	}
-	return 0, 0
+	return width, speed
 }
 
 // Gbps returns the signalling rate of the cable in 10^9 bits per second, 0 if it is

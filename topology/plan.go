@@ -84,7 +84,7 @@ func PlanOf(f *fabric.Fabric, names *fabric.NameMap) *Plan {
 // followed by unexpected cables, and by descriptions that several nodes share.
 func (p *Plan) Compare(f *fabric.Fabric, names *fabric.NameMap) []Finding {
 	c := comparison{
-		names: names, index: newPlanIndex(f, names),
+		names: names, index: newPlanIndex(f, names), partial: f.Partial(),
 		used: make(map[*fabric.Port]*planned, 2*len(p.Cables)), absent: map[string]int{},
 	}
 	c.planned = make([]planned, len(p.Cables))
@@ -129,6 +129,7 @@ type comparison struct {
 	used     map[*fabric.Port]*planned // by both ports of found cables
 	absent   map[string]int            // index in findings, by name
 	findings []Finding
+	partial  bool // a node that is not in the fabric may exist
 }
 
 func (c *comparison) add(d *planned, f Finding) {
@@ -202,7 +203,11 @@ func (c *comparison) missingNode(d *planned, e PlanEnd) {
 	}
 	end := planEnd(e)
 	end.Port = nil
-	c.add(d, Finding{Kind: MissingNode, Detail: name + " is not in the fabric", Ends: []End{end},
+	detail := name + " is not in the fabric"
+	if c.partial {
+		detail = name + " is not among the nodes that responded with their names"
+	}
+	c.add(d, Finding{Kind: MissingNode, Detail: detail, Ends: []End{end},
 		Job: fmt.Sprintf("%scheck power, links and name of %s", place(e), name)})
 }
 

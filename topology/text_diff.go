@@ -3,7 +3,6 @@ package topology
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ibkit/ibkit/fabric"
@@ -58,7 +57,7 @@ const (
 // differences.
 func (t *Text) WriteDiff(w io.Writer, from, to *fabric.Fabric, checks Checks) (differs bool, err error) {
 	t.start(w)
-	if t.OmitUnread && (from.Unfinished() || to.Unfinished()) {
+	if t.OmitUnread {
 		t.from, t.to = from, to
 	}
 	a, b := from.Replay(nil).Nodes, to.Replay(nil).Nodes
@@ -138,13 +137,10 @@ func (d *nodeDiff) write() {
 	}
 }
 
-// wereRead reports whether the scans have read the descriptions of a node and the LIDs of its
-// ports, as far as they did not finish.
+// wereRead reports whether the scans have read the description of a node and the LID of a switch.
 func (d *nodeDiff) wereRead(from, to *fabric.Node) bool {
 	has := func(f *fabric.Fabric, n *fabric.Node) bool {
-		return f == nil || !f.Unfinished() || n.Desc != (mad.NodeDescription{}) && !slices.ContainsFunc(n.Ports, func(p *fabric.Port) bool {
-			return p != nil && p.Info == nil
-		})
+		return f == nil || f.HasDescription(n) && f.HasLID(n)
 	}
 	return has(d.t.from, from) && has(d.t.to, to)
 }
@@ -177,7 +173,7 @@ func (d *nodeDiff) port(a, b *fabric.Port) {
 			both()
 		}
 	}
-	if d.checks.LIDs && known && a.LID() != b.LID() {
+	if d.checks.LIDs && known && a.LID() != b.LID() && d.wereRead(a.Node, b.Node) {
 		both()
 	}
 	if d.checks.Connections && peers && d.wereRead(a.Peer.Node, b.Peer.Node) && (d.checks.Descriptions && a.Peer.Node.Desc != b.Peer.Node.Desc ||

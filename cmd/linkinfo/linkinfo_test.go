@@ -199,7 +199,7 @@ func TestLinkinfoJSONFilters(t *testing.T) {
 	}
 	var got []string
 	for _, n := range report.Nodes {
-		got = append(got, n.Name)
+		got = append(got, *n.Name)
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{"leaf1", "leaf2", "leaf3", "node07", "node10", "spine1"}, got); diff != "" {

@@ -220,7 +220,13 @@ func peer(text func([]byte, *fabric.Port) []byte) cell {
 	})
 }
 
-func appendLID(b []byte, p *fabric.Port) []byte { return strconv.AppendUint(b, uint64(p.LID()), 10) }
+// appendLID appends the LID of a port, nothing if it is unknown.
+func appendLID(b []byte, p *fabric.Port) []byte {
+	if p.Caps() == nil {
+		return b
+	}
+	return strconv.AppendUint(b, uint64(p.LID()), 10)
+}
 
 // appendLabel appends the number of a port, and in brackets the number printed on the
 // chassis.

@@ -165,7 +165,7 @@ func classicSpeed(p *fabric.Port) string {
 	if p.Info == nil {
 		return "undefined (0)"
 	}
-	if speed := p.Info.ActiveSpeed(p.Caps(), p.Ext); speed != 0 {
+	if speed := p.Info.ActiveSpeed(linkinfo.ClassicCaps(p), p.Ext); speed != 0 {
 		return speed.Classic()
 	}
 	if p.Info.LinkSpeedActive == 0 {

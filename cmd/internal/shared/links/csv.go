@@ -22,7 +22,7 @@ var columns = []struct {
 	{"node_type", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.Node.Info.NodeType.String() }},
 	{"node", func(l linkinfo.Link, names *fabric.NameMap) string { return names.Name(l.Near.Port.Node) }},
 	{"port_guid", func(l linkinfo.Link, _ *fabric.NameMap) string { return l.Near.Port.GUID.String() }},
-	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.LID())) }},
+	{"lid", func(l linkinfo.Link, _ *fabric.NameMap) string { return lidOf(l.Near.Port) }},
 	{"port", func(l linkinfo.Link, _ *fabric.NameMap) string { return strconv.Itoa(int(l.Near.Port.Number)) }},
 	{"state", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		return ofInfo(l.Near.Port, func(i *mad.PortInfo) string { return render.Text(i.State) })
@@ -47,7 +47,7 @@ var columns = []struct {
 		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return names.Name(p.Node) })
 	}},
 	{"peer_lid", func(l linkinfo.Link, _ *fabric.NameMap) string {
-		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.LID())) })
+		return ofPeer(l.Near.Port, lidOf)
 	}},
 	{"peer_port", func(l linkinfo.Link, _ *fabric.NameMap) string {
 		return ofPeer(l.Near.Port, func(p *fabric.Port) string { return strconv.Itoa(int(p.Number)) })
@@ -62,6 +62,14 @@ var columns = []struct {
 		}
 		return strings.Join(kinds, " ")
 	}},
+}
+
+// lidOf returns the LID of a port, "" if it is unknown.
+func lidOf(p *fabric.Port) string {
+	if p.Caps() == nil {
+		return ""
+	}
+	return strconv.Itoa(int(p.LID()))
 }
 
 // A CSVColumn is a column of [WriteCSV] in addition to those of each link.
